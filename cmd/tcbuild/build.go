@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tcbuild/conf"
+	"tcbuild/encode"
+	"tcbuild/incidence"
+	"tcbuild/ingest"
+	"tcbuild/internal/build"
+	"tcbuild/internal/fault"
+	"tcbuild/store"
+)
+
+func newIncidence(e *env) *cobra.Command {
+	o := build.Options{Variant: store.Incidence, Shard: store.AllShards, Resume: store.ResumeNever}
+	cmd := &cobra.Command{
+		Use:   "incidence --graph DIR [--perturbations FILE] --out DATASET",
+		Short: "Build an incidence dataset: the deleted genes, and one incidence cache",
+		Long: `Build an incidence dataset: every sample's deleted genes and phenotypes, and one
+incidence cache (gene -> edge positions) from which a reader makes the masks.
+Without --perturbations, the cache alone.`,
+		Example: `  tcbuild incidence --graph demo/graph --perturbations demo/perturbations.arrow --out demo/incidence`,
+	}
+	inputFlags(cmd, &o)
+	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
+		return runBuild(ctx, e, o)
+	})
+}
+
+func newDataset(e *env) *cobra.Command {
+	o := build.Options{Shard: store.AllShards}
+	var mode, shard string
+	cmd := &cobra.Command{
+		Use:   "dataset --mode indices|full-masks --graph DIR --perturbations FILE --out DATASET",
+		Short: "Build a dataset that holds every sample's masks",
+		Long: `Build a dataset that holds every sample's masks, as the positions they remove
+(indices) or whole (full-masks), in LMDB shards.
+
+The same input and options give the same bytes, with any number of workers. An
+interrupted build goes on where it stopped when the same command is run again.
+Shards can be built apart, by --shard I/N with I from 0 to N-1; the process that
+completes the last one publishes the dataset.`,
+		Example: `  tcbuild dataset --mode indices --graph demo/graph --perturbations demo/perturbations.arrow --out demo/indices
+  tcbuild dataset --mode full-masks --codec raw --graph demo/graph --perturbations demo/perturbations.arrow --out demo/raw
+  tcbuild dataset --mode indices --graph big/graph --perturbations big/perturbations.arrow --out big/indices --shard 2/8`,
+	}
+	inputFlags(cmd, &o)
+	flags := cmd.Flags()
+	flags.StringVar(&mode, "mode", "", "what to hold: indices or full-masks")
+	flags.StringVar(&o.Codec, "codec", "", fmt.Sprintf("how to write masks: %s for indices, %s for full-masks (default: the first)",
+		strings.Join(encode.Codecs(encode.Indices), ", "), strings.Join(encode.Codecs(encode.FullMasks), ", ")))
+	flags.IntVar(&o.Shards, "shards", 0, "number of shards (default: as many as the size asks for)")
+	flags.StringVar(&shard, "shard", "", "build one shard of several, `I/N` with I from 0")
+	flags.StringVar((*string)(&o.Resume), "resume", string(store.ResumeIfPossible), "go on with an interrupted build: never, if-possible or always")
+	_ = cmd.MarkFlagRequired("mode")
+	_ = cmd.MarkFlagRequired("perturbations")
+	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
+		o.Variant = store.Variant(mode)
+		if err := errors.Join(
+			oneOf("mode", mode, string(store.Indices), string(store.FullMasks)),
+			oneOf("resume", string(o.Resume), string(store.ResumeNever), string(store.ResumeIfPossible), string(store.ResumeAlways)),
+			parseShard(shard, &o),
+		); err != nil {
+			return err
+		}
+		return runBuild(ctx, e, o)
+	})
+}
+
+// inputFlags declares what both kinds of datasets are built from.
+func inputFlags(cmd *cobra.Command, o *build.Options) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.Graph, "graph", "", "cell graph: `DIR`")
+	flags.StringVar(&o.Perturbations, "perturbations", "", "perturbation set: `FILE`")
+	flags.StringVar(&o.Out, "out", "", "dataset to make: `DATASET`")
+	flags.IntVar(&o.Workers, "workers", 0, "CPU cores to use (default: all that the job is given)")
+	flags.StringVar((*string)(&o.ReactionRule), "reaction-rule", string(incidence.RuleAll),
+		"a reaction is removed: all, unless all its genes are there; gpr, when its boolean rule is false")
+	flags.StringVar((*string)(&o.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
+		"gene names that the graph does not have: error, or ignore to drop and count them")
+	flags.BoolVar(&o.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
+	_ = cmd.MarkFlagRequired("graph")
+	_ = cmd.MarkFlagRequired("out")
+}
+
+func runBuild(ctx context.Context, e *env, o build.Options) error {
+	if err := errors.Join(
+		oneOf("reaction-rule", string(o.ReactionRule), string(incidence.RuleAll), string(incidence.RuleGPR)),
+		oneOf("unknown-genes", string(o.UnknownGenes), string(ingest.RefuseUnknownGenes), string(ingest.IgnoreUnknownGenes)),
+	); err != nil {
+		return err
+	}
+	if o.Workers < 0 {
+		return fault.New(fault.Usage, "give the number of CPU cores to use", "read --workers: found %d, expected 1 or more", o.Workers)
+	}
+	if o.Workers > 0 {
+		runtime.GOMAXPROCS(o.Workers)
+	}
+	o.Workers = runtime.GOMAXPROCS(0)
+	o.Program, o.Log = buildVersion(), e.log
+	o.Progress = func(total int) build.Progress { return newProgress(e, "build", total) }
+	result, err := build.Dataset(ctx, o)
+	if err != nil {
+		return err
+	}
+	e.say(describeBuild(o.Out, result))
+	return nil
+}
+
+func describeBuild(out string, result *build.Result) string {
+	m := result.Manifest
+	switch result.State {
+	case build.Unchanged:
+		return fmt.Sprintf("%s: nothing to do, it is there already", out)
+	case build.Waiting:
+		return fmt.Sprintf("%s: this shard is complete, others are not", out)
+	}
+	total := m.DataBytes()
+	line := fmt.Sprintf("%s: %s variant, %s samples, %s in %.2f s", out, m.Variant, humanCount(m.Samples), humanBytes(total), result.Seconds)
+	if m.Samples > 0 {
+		line += fmt.Sprintf(" (%s per sample)", humanBytes(m.SampleBytes()/int64(m.Samples)))
+	}
+	return line
+}
+
+// oneOf refuses a flag's value that is none of the valid ones.
+func oneOf(flag, value string, valid ...string) error {
+	for _, v := range valid {
+		if value == v {
+			return nil
+		}
+	}
+	hint := "choose one of them"
+	if nearest := conf.Nearest(value, valid); nearest != "" {
+		hint = "did you mean " + nearest + "?"
+	}
+	return fault.New(fault.Usage, hint, "read --%s: found %q, expected %s", flag, value, strings.Join(valid, " or "))
+}
+
+// parseShard reads I/N into o.
+func parseShard(text string, o *build.Options) error {
+	if text == "" {
+		return nil
+	}
+	index, count, _ := strings.Cut(text, "/")
+	i, err1 := strconv.Atoi(index)
+	n, err2 := strconv.Atoi(count)
+	if err1 != nil || err2 != nil || i < 0 || i >= n {
+		return fault.New(fault.Usage, "shards count from 0: --shard 0/4 is the first of four", "read --shard: found %q, expected I/N with 0 <= I < N", text)
+	}
+	if o.Shards != 0 && o.Shards != n {
+		return fault.New(fault.Usage, "leave --shards away", "read --shard: found %q beside --shards %d", text, o.Shards)
+	}
+	o.Shard, o.Shards = i, n
+	return nil
+}

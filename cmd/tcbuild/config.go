@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tcbuild/conf"
+	"tcbuild/internal/fault"
+)
+
+// runFunc runs a command whose flags are set. args are its positional
+// arguments, without the overrides.
+type runFunc func(ctx context.Context, args []string, settings *conf.Settings) error
+
+// configured makes cmd a command that runs with settings. Before run, it takes
+// the overrides out of the arguments, checks the others by cmd.Args (none are
+// allowed if it is nil), reads the settings file, sets every flag that was not
+// given to the setting of its name, and only then requires the required flags.
+// sections are the top-level keys that run reads from the settings itself.
+func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *cobra.Command {
+	checkArgs := cmd.Args
+	if checkArgs == nil {
+		checkArgs = noArgs
+	}
+	var args []string
+	var settings *conf.Settings
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.PreRunE = func(cmd *cobra.Command, mixed []string) (err error) {
+		var overrides []string
+		args, overrides = splitOverrides(mixed)
+		if err := checkArgs(cmd, args); err != nil {
+			return usageError(cmd, err)
+		}
+		if settings, err = conf.Load(e.config, overrides); err != nil {
+			return err
+		}
+		if err := setFlags(cmd.Flags(), settings, sections); err != nil {
+			return err
+		}
+		if err := missingFlags(cmd); err != nil {
+			return err
+		}
+		return e.openLog()
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return run(cmd.Context(), args, settings)
+	}
+	return cmd
+}
+
+// splitOverrides separates key=value and its like from positional arguments.
+func splitOverrides(mixed []string) (args, overrides []string) {
+	for _, arg := range mixed {
+		if conf.IsOverride(arg) {
+			overrides = append(overrides, arg)
+		} else {
+			args = append(args, arg)
+		}
+	}
+	return args, overrides
+}
+
+// setFlags sets the flags that the command line did not set. A setting must be
+// a flag, a section, or a name that another setting refers to; one that is
+// null leaves its flag at the default.
+func setFlags(flags *pflag.FlagSet, settings *conf.Settings, sections []string) error {
+	byKey, keys := settableFlags(flags)
+	for _, entry := range settings.Entries() {
+		flag := byKey[entry.Key]
+		switch {
+		case slices.Contains(sections, entry.Key):
+			continue
+		case flag == nil && entry.Referenced:
+			continue
+		case flag == nil:
+			return unknownSetting(entry, settings, slices.Concat(keys, sections))
+		case flag.Changed || entry.IsNull():
+			continue
+		}
+		if err := setFlag(flags, flag, entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settableFlags returns the flags that settings can set by key, and the keys in ascending order.
+func settableFlags(flags *pflag.FlagSet) (byKey map[string]*pflag.Flag, keys []string) {
+	byKey = make(map[string]*pflag.Flag)
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if flag.Name == "config" || flag.Name == "help" {
+			return
+		}
+		key := strings.ReplaceAll(flag.Name, "-", "_")
+		byKey[key] = flag
+		keys = append(keys, key)
+	})
+	return byKey, keys
+}
+
+func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, entry conf.Entry) error {
+	words, plain := entry.Words()
+	list, isList := flag.Value.(pflag.SliceValue)
+	switch {
+	case plain && isList:
+		flag.Changed = true
+		if err := list.Replace(words); err != nil {
+			return badSetting(flag, entry, strings.Join(words, ","))
+		}
+	case plain && len(words) == 1:
+		if err := flags.Set(flag.Name, words[0]); err != nil {
+			return badSetting(flag, entry, words[0])
+		}
+	case plain:
+		return badSetting(flag, entry, strings.Join(words, ","))
+	default:
+		return fault.New(fault.Usage, "", "read settings %s: %s: found a section, expected a value for --%s",
+			conf.Where(entry.Value), entry.Key, flag.Name)
+	}
+	return nil
+}
+
+func badSetting(flag *pflag.Flag, entry conf.Entry, found string) error {
+	return fault.New(fault.Usage, "--"+flag.Name+": "+flag.Usage, "read settings %s: %s: found %q, expected a value of type %s",
+		conf.Where(entry.Value), entry.Key, found, flag.Value.Type())
+}
+
+// unknownSetting refuses a setting that nothing reads.
+func unknownSetting(entry conf.Entry, settings *conf.Settings, valid []string) error {
+	for _, other := range settings.Entries() {
+		if other.Referenced {
+			valid = append(valid, other.Key)
+		}
+	}
+	hint := "the command's settings are " + strings.Join(valid, ", ")
+	if nearest := conf.Nearest(entry.Key, valid); nearest != "" {
+		hint = "did you mean " + nearest + "?"
+	}
+	return fault.New(fault.Usage, hint, "read settings %s: unknown setting %q", conf.Where(entry.Value), entry.Key)
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"tcbuild/conf"
+	"tcbuild/internal/fault"
+)
+
+// probe runs a command with a flag of every kind and returns what it was given.
+func probe(t *testing.T, file string, args ...string) (string, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.yaml")
+	if err := os.WriteFile(path, []byte(file), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e := newEnv(&bytes.Buffer{}, &bytes.Buffer{})
+	var out, mode string
+	var samples int
+	var dry bool
+	var columns []string
+	var got string
+	cmd := &cobra.Command{Use: "probe", Args: cobra.MaximumNArgs(1)}
+	flags := cmd.Flags()
+	flags.StringVar(&out, "out", "", "")
+	flags.StringVar(&mode, "the-mode", "indices", "")
+	flags.IntVar(&samples, "samples", 7, "")
+	flags.BoolVar(&dry, "dry", false, "")
+	flags.StringSliceVar(&columns, "columns", []string{"genes"}, "")
+	_ = cmd.MarkFlagRequired("out")
+	run := func(_ context.Context, args []string, settings *conf.Settings) error {
+		got = fmt.Sprint(out, " ", mode, " ", samples, " ", dry, " ", columns, " ", args)
+		return nil
+	}
+	root := newRoot(e)
+	root.AddCommand(configured(e, cmd, run, "edges"))
+	root.SetArgs(append([]string{"probe", "--config", path}, args...))
+	err := root.Execute()
+	if err != nil {
+		err = fault.New(fault.KindOf(err), fault.HintOf(err), "%s", strings.ReplaceAll(err.Error(), path, "a.yaml"))
+	}
+	return got, err
+}
+
+func TestPrecedence(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		file string
+		args []string
+		want string
+	}{
+		{"defaults", "", []string{"--out", "o"}, "o indices 7 false [genes] []"},
+		{"file beats default", "out: f\nsamples: 1\nthe_mode: full\ndry: true\ncolumns: [a, b]\n", nil, "f full 1 true [a b] []"},
+		{"dashes in a file", "out: f\nthe-mode: full\n", nil, "f full 7 false [genes] []"},
+		{"override beats file", "out: f\nsamples: 1\n", []string{"samples=2"}, "f indices 2 false [genes] []"},
+		{"flag beats override", "out: f\nsamples: 1\n", []string{"samples=2", "--samples", "3"}, "f indices 3 false [genes] []"},
+		{"flag beats file", "out: f\nsamples: 1\n", []string{"--samples=3"}, "f indices 3 false [genes] []"},
+		{"flag given as its default beats file", "out: f\nsamples: 1\n", []string{"--samples=7"}, "f indices 7 false [genes] []"},
+		{"override without a file's key", "", []string{"out=o", "columns=[x,y]"}, "o indices 7 false [x y] []"},
+		{"a single word for a list", "out: f\ncolumns: a\n", nil, "f indices 7 false [a] []"},
+		{"list flag beats file", "out: f\ncolumns: [a]\n", []string{"--columns", "b,c"}, "f indices 7 false [b c] []"},
+		{"null leaves the default", "out: f\nsamples:\n", nil, "f indices 7 false [genes] []"},
+		{"variables", "root: r\nout: ${root}/o\n", []string{"root=q"}, "q/o indices 7 false [genes] []"},
+		{"sections are left alone", "out: f\nedges: [{x: 1}]\n", nil, "f indices 7 false [genes] []"},
+		{"arguments among overrides", "", []string{"a.tsv", "out=o", "--dry"}, "o indices 7 true [genes] [a.tsv]"},
+		{"argument with = and a folder", "", []string{"./a=b.tsv", "out=o"}, "o indices 7 false [genes] [./a=b.tsv]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := probe(t, c.file, c.args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestSettingErrors(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		file       string
+		args       []string
+		want, hint string
+	}{
+		{"unknown key", "out: f\nsampels: 1\n", nil, `read settings a.yaml:2: unknown setting "sampels"`, "did you mean samples?"},
+		{"unknown override", "out: f\n", []string{"sampels=1"}, `read settings override sampels=1: unknown setting "sampels"`, "did you mean samples?"},
+		{"misspelled section", "out: f\negdes: []\n", nil, `read settings a.yaml:2: unknown setting "egdes"`, "did you mean edges?"},
+		{"misspelled variable", "root: r\nout: ${root}\n", []string{"rooot=q"}, `read settings override rooot=q: unknown setting "rooot"`, "did you mean root?"},
+		{"nothing near", "zzzzzz: 1\n", nil, `read settings a.yaml:1: unknown setting "zzzzzz"`, "columns, dry, log_format, out, quiet, samples, the_mode, edges"},
+		{"config in a file", "config: b.yaml\n", nil, `read settings a.yaml:1: unknown setting "config"`, ""},
+		{"bad number", "out: f\nsamples: many\n", nil, `read settings a.yaml:2: samples: found "many", expected a value of type int`, "--samples"},
+		{"list for a number", "out: f\nsamples: [1, 2]\n", nil, `read settings a.yaml:2: samples: found "1,2", expected a value of type int`, "--samples"},
+		{"section for a flag", "out: f\nsamples:\n  x: 1\n", nil, `read settings a.yaml:3: samples: found a section, expected a value for --samples`, ""},
+		{"missing everywhere", "samples: 1\n", nil, "probe: --out is missing", "add --out"},
+		{"too many arguments", "out: f\n", []string{"a", "b"}, "probe: accepts at most 1 arg(s), received 2", "probe --help"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := probe(t, c.file, c.args...)
+			if err == nil {
+				t.Fatalf("no error; got %s", got)
+			}
+			if err.Error() != c.want {
+				t.Errorf("got  %s\nwant %s", err, c.want)
+			}
+			if fault.KindOf(err) != fault.Usage || !strings.Contains(fault.HintOf(err), c.hint) {
+				t.Errorf("got kind %d, hint %q, want a hint with %q", fault.KindOf(err), fault.HintOf(err), c.hint)
+			}
+		})
+	}
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"tcbuild/conf"
+	"tcbuild/ingest"
+	"tcbuild/ingest/source"
+)
+
+type ingestGraphOptions struct {
+	out string
+}
+
+func newIngestGraph(e *env) *cobra.Command {
+	var o ingestGraphOptions
+	cmd := &cobra.Command{
+		Use:   "graph --config FILE --out DIR",
+		Short: "Build a cell graph from public sources",
+		Long: `Build a cell graph from the sources that the settings name: a gene list,
+edge tables, STRING files, a metabolic model. Prints, per source, how many rows
+became edges and how many were dropped or merged, and why.`,
+		Example: `  tcbuild ingest graph --config yeast --out yeast/graph
+  tcbuild ingest graph --config my.yaml --out my/graph self_loops=none`,
+	}
+	cmd.Flags().StringVar(&o.out, "out", "", "folder to make: `DIR`")
+	_ = cmd.MarkFlagRequired("out")
+	run := func(ctx context.Context, _ []string, settings *conf.Settings) error {
+		var spec source.GraphSpec
+		if err := settings.Decode(&spec); err != nil {
+			return err
+		}
+		return runIngestGraph(ctx, e, o, spec)
+	}
+	return configured(e, cmd, run, conf.Keys(&source.GraphSpec{})...)
+}
+
+func runIngestGraph(ctx context.Context, e *env, o ingestGraphOptions, spec source.GraphSpec) error {
+	var graph *ingest.Graph
+	var report source.Report
+	err := publish(o.out, func(dir string) (err error) {
+		if graph, report, err = source.BuildGraph(spec); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return ingest.WriteGraph(dir, graph)
+	})
+	if err != nil {
+		return err
+	}
+	logGraph(e, "built graph", graph)
+	e.say(report.Lines()...)
+	return nil
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tcbuild/conf"
+	"tcbuild/ingest"
+	"tcbuild/ingest/source"
+)
+
+type ingestPerturbationsOptions struct {
+	graph, out string
+	table      source.PerturbationSpec
+}
+
+func newIngestPerturbations(e *env) *cobra.Command {
+	var o ingestPerturbationsOptions
+	cmd := &cobra.Command{
+		Use:   "perturbations FILE --graph DIR --out FILE",
+		Short: "Turn a table of genotypes and phenotypes into a perturbation set",
+		Long: `Turn a table - text, Arrow or Parquet - into a perturbation set whose genes are
+ids of the graph. Prints how many samples it has, and what was dropped or merged.`,
+		Example: `  tcbuild ingest perturbations pairs.tsv --graph yeast/graph --out pairs.arrow \
+      --genes-columns gene_a,gene_b --phenotypes score --unknown-genes ignore`,
+		Args: cobra.ExactArgs(1),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.graph, "graph", "", "graph folder: `DIR`")
+	flags.StringVar(&o.out, "out", "", "perturbation set to make, .arrow or .tsv: `FILE`")
+	flags.StringSliceVar(&o.table.GenesColumns, "genes-columns", []string{"genes"}, "`COLUMNS` with the deleted genes; of several, each holds one gene")
+	flags.StringVar(&o.table.GeneDelimiter, "gene-delimiter", "|", "`CHARACTERS` between the genes of a single column")
+	flags.StringVar(&o.table.IDColumn, "id-column", "", "`COLUMN` with the sample ids (default sample_id, or the sample's index)")
+	flags.StringSliceVar(&o.table.Phenotypes, "phenotypes", nil, "`COLUMNS` with phenotypes (default every other numeric column)")
+	flags.StringVar(&o.table.Delimiter, "delimiter", "", "`CHARACTER` between columns, or tab, comma, space (default by the file's name)")
+	flags.StringSliceVar(&o.table.Columns, "columns", nil, "`NAMES` of the columns of a text file without a header line")
+	flags.StringVar(&o.table.Aliases.SGDFeatures, "aliases", "", "SGD_features.tab `FILE` with further names of genes")
+	flags.StringVar((*string)(&o.table.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes), "genes that the graph lacks: error, or ignore to drop and count them")
+	flags.BoolVar(&o.table.AllowWildtype, "allow-wildtype", false, "accept samples without a deleted gene")
+	_ = cmd.MarkFlagRequired("graph")
+	_ = cmd.MarkFlagRequired("out")
+	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
+		o.table.File = args[0]
+		return runIngestPerturbations(ctx, e, o)
+	})
+}
+
+func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOptions) error {
+	var report []string
+	err := publish(o.out, func(path string) (err error) {
+		report, err = convertPerturbations(ctx, e, o, path)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	e.say(report...)
+	return nil
+}
+
+// convertPerturbations writes the perturbation set to path and reports, in lines for people, what it holds.
+func convertPerturbations(ctx context.Context, e *env, o ingestPerturbationsOptions, path string) (report []string, err error) {
+	graph, _, err := ingest.ReadGraph(o.graph)
+	if err != nil {
+		return nil, err
+	}
+	logGraph(e, "read graph", graph)
+
+	perturbations, err := o.table.Open(graph.Genes)
+	if err != nil {
+		return nil, err
+	}
+	bar := newProgress(e, "perturbations", 0)
+	defer bar.Done()
+	samples := &watched{SampleSource: perturbations, ctx: ctx, progress: bar}
+	if err := ingest.WritePerturbations(path, samples, graph.Genes); err != nil {
+		return nil, err
+	}
+	return []string{
+		filepath.Base(o.table.File) + ": " + describeCounts(samples.counts),
+		"phenotypes: " + listOrNone(perturbations.PhenotypeNames()),
+		"columns left out: " + listOrNone(perturbations.IgnoredColumns()),
+	}, nil
+}
+
+// describeCounts says what a pass over a perturbation set found; what did not occur is left out.
+func describeCounts(counts ingest.Counts) string {
+	text := humanCount(counts.Samples) + " samples"
+	for _, count := range []struct {
+		n    int
+		what string
+	}{
+		{counts.Wildtypes, "of them without a deleted gene"},
+		{counts.UnknownGenes, "unknown gene names dropped"},
+		{counts.RepeatedGenes, "genes listed again in their sample and merged"},
+	} {
+		if count.n > 0 {
+			text += fmt.Sprintf(", %s %s", humanCount(count.n), count.what)
+		}
+	}
+	return text
+}
+
+func listOrNone(words []string) string {
+	if len(words) == 0 {
+		return "none"
+	}
+	return strings.Join(words, ", ")
+}

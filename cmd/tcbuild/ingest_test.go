@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tcbuild/ingest"
+)
+
+// inFolder runs the program in a new folder with the given files, a line of
+// arguments per run, and returns what the last run printed.
+func inFolder(t *testing.T, files map[string]string, runs ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range runs {
+		var out, errs bytes.Buffer
+		code = run(context.Background(), strings.Fields(args), &out, &errs)
+		stdout, stderr = out.String(), errs.String()
+	}
+	return code, stdout, stderr
+}
+
+var small = map[string]string{
+	"graph.yaml": `root: made
+out: ${root}/graph
+genes:
+  table: {file: genes.tsv, column: id}
+edges:
+- table: {file: edges.tsv, relation: physical, source: a, target: b, undirected: true}
+`,
+	"genes.tsv":  "id\nYA\nYB\nYC\n",
+	"edges.tsv":  "a\tb\nYA\tYB\nYB\tYA\nYC\tYC\n",
+	"screen.csv": "one,two,score,remark\nYA,YB,0.5,x\nYA,YX,,y\nYC,YC,1,z\n",
+}
+
+func TestIngestGraph(t *testing.T) {
+	code, stdout, stderr := inFolder(t, small, "ingest graph --config graph.yaml")
+	if code != 0 || !strings.Contains(stderr, "built graph  genes=3 ") {
+		t.Fatalf("got exit code %d, stderr:\n%s", code, stderr)
+	}
+	if want := "gene__physical__gene: 2 of 3 entries of edges.tsv; dropped: 1 the other direction of an earlier row\n"; !strings.HasSuffix(stdout, want) {
+		t.Errorf("got report\n%s\nwant its end to be\n%s", stdout, want)
+	}
+	graph, _, err := ingest.ReadGraph("made/graph")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if graph.Genes.Len() != 3 || len(graph.Edges) != 1 || graph.Edges[0].Len() != 2 {
+		t.Errorf("got %d genes, %d edge types", graph.Genes.Len(), len(graph.Edges))
+	}
+}
+
+func TestIngestPerturbations(t *testing.T) {
+	const graph = "ingest graph --config graph.yaml --quiet"
+	const convert = "ingest perturbations screen.csv --graph made/graph --out p.tsv genes_columns=[one,two]"
+	code, stdout, stderr := inFolder(t, small, graph, convert+" --unknown-genes ignore")
+	if code != 0 {
+		t.Fatalf("got exit code %d, stderr:\n%s", code, stderr)
+	}
+	want := "screen.csv: 3 samples, 1 unknown gene names dropped, 1 genes listed again in their sample and merged\n" +
+		"phenotypes: score\ncolumns left out: remark\n"
+	if stdout != want {
+		t.Errorf("got report\n%s\nwant\n%s", stdout, want)
+	}
+	text, err := os.ReadFile("p.tsv")
+	if want := "sample_id\tgenes\tscore\n0\tYA|YB\t0.5\n1\tYA\t\n2\tYC\t1\n"; string(text) != want {
+		t.Errorf("got\n%s%v\nwant\n%s", text, err, want)
+	}
+
+	code, stdout, stderr = inFolder(t, small, graph, convert)
+	if code != 3 || !strings.Contains(stderr, "screen.csv:3: gene \"YX\"") || !strings.Contains(stderr, "\nhint: ") || stdout != "" {
+		t.Errorf("an unknown gene: got exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+	if left, _ := filepath.Glob("*p.tsv*"); len(left) > 0 {
+		t.Errorf("%v was left behind", left)
+	}
+}
+
+func TestIngestErrors(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		runs []string
+		code int
+		want string
+	}{
+		{"unknown key in a section", []string{"ingest graph --config graph.yaml +genes.table.colunm=x"}, 2,
+			"tcbuild: read settings override +genes.table.colunm=x: unknown key \"genes.table.colunm\"\nhint: did you mean column?\n"},
+		{"misspelled section", []string{"ingest graph --config graph.yaml ++edgse=[]"}, 2, "hint: did you mean edges?\n"},
+		{"missing source", []string{"ingest graph --config graph.yaml genes.table.file=none.tsv"}, 3, "none.tsv"},
+		{"output exists", []string{"ingest graph --config graph.yaml", "ingest graph --config graph.yaml"}, 2,
+			"tcbuild: write made/graph: it exists already\nhint: remove it, or choose another --out\n"},
+		{"no file", []string{"ingest perturbations --graph g --out p.tsv"}, 2, "tcbuild: ingest perturbations: accepts 1 arg(s), received 0\n"},
+		{"bad delimiter", []string{"ingest graph --config graph.yaml --quiet", "ingest perturbations screen.csv --graph made/graph --out p.tsv delimiter=xy"}, 2, `"xy"`},
+		{"bad choice", []string{"ingest graph --config graph.yaml --quiet", "ingest perturbations screen.csv --graph made/graph --out p.tsv unknown_genes=drop"}, 2, `"drop"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			code, stdout, stderr := inFolder(t, small, c.runs...)
+			if code != c.code || !strings.Contains(stderr, c.want) || stdout != "" {
+				t.Errorf("got exit code %d, stdout %q, stderr\n%s\nwant %d and\n%s", code, stdout, stderr, c.code, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestLog(t *testing.T) {
+	for _, c := range []struct {
+		name, format    string
+		terminal, quiet bool
+		want            string // regular expression
+	}{
+		{"file", "text", false, false,
+			`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S+ read graph  a=1 genes=6607 where="a b"\n\S+ WARN odd\n\S+ ERROR bad  io.err=EOF\n$`},
+		{"terminal", "text", true, false,
+			`^\x1b\[2K\r\d\d:\d\d:\d\d read graph  a=1 genes=6607 where="a b"\n\x1b\[2K\r\S+ WARN odd\n\x1b\[2K\r\S+ ERROR bad  io.err=EOF\n$`},
+		{"json", "json", false, false, `^\{"time":".*","level":"INFO","msg":"read graph","a":1,"genes":6607,"where":"a b"\}\n\{.*\}\n\{.*\}\n$`},
+		{"quiet", "text", false, true, `^\S+ ERROR bad  io.err=EOF\n$`},
+		{"quiet json", "json", false, true, `^\{.*"bad".*\}\n$`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out bytes.Buffer
+			e := &env{stderr: &out, terminal: c.terminal, logFormat: c.format, quiet: c.quiet}
+			if err := e.openLog(); err != nil {
+				t.Fatal(err)
+			}
+			e.log.With("a", 1).Info("read graph", "genes", 6607, "where", "a b")
+			e.log.Warn("odd")
+			e.log.WithGroup("io").Error("bad", slog.Any("err", errors.New("EOF")))
+			if !regexp.MustCompile(c.want).MatchString(out.String()) {
+				t.Errorf("got\n%q\nwant\n%s", out.String(), c.want)
+			}
+		})
+	}
+}
+
+func TestProgressLine(t *testing.T) {
+	for _, c := range []struct {
+		total, samples int
+		bytes          int64
+		want           string
+	}{
+		{1000, 400, 0, "samples 400 of 1,000 rate 40 samples/s left 15s"},
+		{332_313, 10_000, 42_000_000, "samples 10,000 of 332,313 rate 1000 samples/s written 42.0 MB left 5m22s"},
+		{0, 400, 1500, "samples 400 rate 40 samples/s written 1.5 kB"},
+		{1000, 0, 0, "samples 0 of 1,000 rate 0 samples/s"},
+	} {
+		p := &progress{total: c.total, samples: c.samples, bytes: c.bytes}
+		var words []string
+		for _, word := range p.line(10 * time.Second) {
+			words = append(words, word.(string))
+		}
+		if got := strings.Join(words, " "); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+func TestProgress(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		terminal, quiet bool
+		total           int
+		want            string // "" is nothing
+	}{
+		{"bar", true, false, 100, "build 1.0 MB"},
+		{"spinner", true, false, 0, "build 1.0 MB"},
+		{"quiet", true, true, 100, ""},
+		{"log", false, false, 100, "build  samples=50 of=100"},
+		{"quiet log", false, true, 100, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out bytes.Buffer
+			e := &env{stderr: &out, terminal: c.terminal, logFormat: "text", quiet: c.quiet}
+			if err := e.openLog(); err != nil {
+				t.Fatal(err)
+			}
+			p := newProgress(e, "build", c.total)
+			p.shown = p.shown.Add(-progressEvery) // the next line is due
+			p.Add(50, 1_000_000)
+			p.Add(10, 0)
+			p.Done()
+			if got := out.String(); !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
+				t.Errorf("got %q, want it to contain %q", got, c.want)
+			}
+			if c.terminal && !c.quiet && !strings.HasSuffix(out.String(), "\033[2K\r") {
+				t.Errorf("the bar stays: %q", out.String())
+			}
+			if lines := strings.Count(out.String(), "\n"); !c.terminal && lines > 1 {
+				t.Errorf("got %d log lines, want one in %s", lines, progressEvery)
+			}
+		})
+	}
+}
+
+func TestHumanUnits(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 1499: "1.5 kB", 999_949: "999.9 kB", 999_950: "1.0 MB",
+		4_200_000_000: "4.2 GB", 1 << 62: "4.6 EB"} {
+		if got := humanBytes(n); got != want {
+			t.Errorf("%d: got %s, want %s", n, got, want)
+		}
+	}
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 332_313: "332,313", -999: "-999", -1000: "-1,000", 1_234_567: "1,234,567"} {
+		if got := humanCount(n); got != want {
+			t.Errorf("%d: got %s, want %s", n, got, want)
+		}
+	}
+}

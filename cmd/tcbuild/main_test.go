@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"tcbuild/internal/fault"
+)
+
+// modeVariable turns the test binary into the program, or into one that hangs
+// after its first signal.
+const modeVariable = "TCBUILD_TEST_MODE"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(modeVariable) {
+	case "main":
+		main()
+	case "hang":
+		ctx, _ := interruptible(context.Background())
+		fmt.Println("ready")
+		<-ctx.Done()
+		fmt.Println(context.Cause(ctx))
+		select {}
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// program is the program as its own process, to be started in a new folder.
+func program(t *testing.T, mode string, args ...string) *exec.Cmd {
+	t.Helper()
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(executable, args...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(os.Environ(), modeVariable+"="+mode)
+	return cmd
+}
+
+func TestExitCodes(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args string
+		code int
+		want string // on stderr; on stdout if the code is 0
+	}{
+		{"help", "--help", 0, "Exit codes:"},
+		{"nothing", "", 0, "Available Commands:"},
+		{"version", "version", 0, "tcbuild (devel) (commit "},
+		{"version flag", "--version", 0, "tcbuild (devel) (commit "},
+		{"help of a command", "synth --help", 0, "--samples int"},
+		{"unknown command", "sinth", 2, "tcbuild: unknown command \"sinth\"\nhint: did you mean 'tcbuild synth'?\n"},
+		{"unknown command, none near", "frobnicate", 2, "tcbuild: unknown command \"frobnicate\"\nhint: the commands are "},
+		{"unknown kind", "ingest grap", 2, "tcbuild: ingest: unknown command \"grap\"\nhint: did you mean 'tcbuild ingest graph'?\n"},
+		{"unknown flag", "synth --oot x", 2, "tcbuild: synth: unknown flag: --oot\nhint: did you mean --out?\n"},
+		{"unknown flag of the root", "--quite", 2, "tcbuild: unknown flag: --quite\nhint: did you mean --quiet?\n"},
+		{"unknown shorthand", "synth -x", 2, "tcbuild: synth: unknown shorthand flag: 'x' in -x\nhint: run 'tcbuild synth --help'\n"},
+		{"flag without value", "synth --out", 2, "tcbuild: synth: flag needs an argument: --out\nhint: run 'tcbuild synth --help'\n"},
+		{"bad flag value", "synth --samples many", 2, "tcbuild: synth: invalid argument \"many\" for \"--samples\" flag: "},
+		{"missing flag", "synth", 2, "tcbuild: synth: --out is missing\nhint: add --out, or see 'tcbuild synth --help'\n"},
+		{"argument", "synth --out x y", 2, "tcbuild: synth: found argument \"y\", expected flags and key=value alone\nhint: run 'tcbuild synth --help'\n"},
+		{"bad setting", "synth --out x log_format=xml", 2, "tcbuild: read --log-format: found \"xml\", expected text or json\nhint: choose text or json\n"},
+		{"unknown setting", "synth --out x sedd=1", 2, "tcbuild: read settings override sedd=1: unknown setting \"sedd\"\nhint: did you mean seed?\n"},
+		{"unknown preset", "synth --config quickstat", 2, "tcbuild: read settings: found neither a file nor a preset quickstat\nhint: did you mean quickstart?\n"},
+		{"settings that cannot be read", "synth --config .", 1, "tcbuild: read settings: read .: is a directory\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cmd := program(t, "main", strings.Fields(c.args)...)
+			var stdout, stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			_ = cmd.Run()
+			if code := cmd.ProcessState.ExitCode(); code != c.code {
+				t.Errorf("got exit code %d, want %d; stderr:\n%s", code, c.code, &stderr)
+			}
+			where, silent := &stderr, &stdout
+			if c.code == 0 {
+				where, silent = silent, where
+			}
+			if !strings.Contains(where.String(), c.want) {
+				t.Errorf("got:\n%s\nwant it to contain:\n%s", where, c.want)
+			}
+			if silent.Len() > 0 {
+				t.Errorf("the other stream has:\n%s", silent)
+			}
+			if left, _ := os.ReadDir(cmd.Dir); len(left) > 0 {
+				t.Errorf("%v was left behind", left)
+			}
+		})
+	}
+}
+
+func TestExitCode(t *testing.T) {
+	for kind, want := range map[fault.Kind]int{fault.Failed: 1, fault.Usage: 2, fault.Input: 3, fault.Damaged: 4, fault.Busy: 75} {
+		if got := exitCode(fmt.Errorf("wrapped: %w", fault.New(kind, "", "x"))); got != want {
+			t.Errorf("kind %d: got %d, want %d", kind, got, want)
+		}
+	}
+	if got := exitCode(io.ErrUnexpectedEOF); got != 1 {
+		t.Errorf("no kind: got %d, want 1", got)
+	}
+}
+
+// A signal ends a build with exit code 75 and leaves nothing behind.
+func TestInterruptedRun(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1} {
+		cmd := program(t, "main", "synth", "--out", "deep/demo", "--samples", "2000000000")
+		stderr, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewReader(stderr)
+		if line, err := lines.ReadString('\n'); !strings.Contains(line, "made graph") {
+			t.Fatalf("got %q, %v", line, err)
+		}
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		rest, err := io.ReadAll(lines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != 75 {
+			t.Errorf("%v: got exit code %d, want 75", signal, code)
+		}
+		if want := "tcbuild: interrupted by SIG"; !strings.HasPrefix(string(rest), want) || !strings.Contains(string(rest), "\nhint: ") {
+			t.Errorf("%v: got %q, want %q… and a hint", signal, rest, want)
+		}
+		if left, _ := os.ReadDir(filepath.Join(cmd.Dir, "deep")); len(left) > 0 {
+			t.Errorf("%v: %v was left behind", signal, left)
+		}
+	}
+}
+
+func TestSecondSignalKills(t *testing.T) {
+	cmd := program(t, "hang")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(stdout)
+	for _, want := range []string{"ready\n", "interrupted by SIGTERM\n"} {
+		if line, _ := lines.ReadString('\n'); line != want {
+			t.Fatalf("got %q, want %q", line, want)
+		}
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exit, ok := errors.AsType[*exec.ExitError](cmd.Wait())
+	if !ok {
+		t.Fatal("the program ended well")
+	}
+	if status := exit.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGTERM {
+		t.Errorf("got %v, want an end by SIGTERM", exit)
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// progressEvery is the time between the log lines that stand in for a bar.
+const progressEvery = 30 * time.Second
+
+// progress shows how far a stage is: by a bar on a terminal, by a log line every
+// so often elsewhere, not at all with --quiet. It is safe for concurrent use.
+type progress struct {
+	env   *env
+	stage string
+	total int // samples; 0 when unknown
+	bar   *progressbar.ProgressBar
+
+	mu             sync.Mutex
+	started, shown time.Time
+	samples        int
+	bytes          int64
+}
+
+// newProgress starts to show a stage that handles total samples, 0 when their number is unknown.
+func newProgress(e *env, stage string, total int) *progress {
+	now := time.Now()
+	p := &progress{env: e, stage: stage, total: total, started: now, shown: now}
+	if !e.terminal || e.quiet {
+		return p
+	}
+	length := total
+	if length == 0 {
+		length = -1 // a spinner
+	}
+	p.bar = progressbar.NewOptions(length,
+		progressbar.OptionSetWriter(e.stderr),
+		progressbar.OptionSetDescription(stage),
+		progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(),
+		progressbar.OptionSetItsString("samples"),
+		progressbar.OptionUseANSICodes(true),
+		progressbar.OptionClearOnFinish(),
+		progressbar.OptionThrottle(100*time.Millisecond),
+	)
+	return p
+}
+
+// Add counts samples that are done, and the bytes that were written for them.
+func (p *progress) Add(samples int, bytes int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.samples += samples
+	p.bytes += bytes
+	switch {
+	case p.bar != nil:
+		if p.bytes > 0 {
+			p.bar.Describe(p.stage + " " + humanBytes(p.bytes))
+		}
+		_ = p.bar.Add(samples) // a bar that cannot be drawn is no reason to stop
+	case !p.env.quiet && time.Since(p.shown) >= progressEvery:
+		p.shown = time.Now()
+		p.env.log.Info(p.stage, p.line(time.Since(p.started))...)
+	}
+}
+
+// Done takes the bar away.
+func (p *progress) Done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		_ = p.bar.Exit()
+		_ = p.bar.Clear()
+	}
+}
+
+// line is the state after some time, as attributes of a log line.
+func (p *progress) line(elapsed time.Duration) []any {
+	rate := float64(p.samples) / elapsed.Seconds()
+	attrs := []any{"samples", humanCount(p.samples)}
+	if p.total > 0 {
+		attrs = append(attrs, "of", humanCount(p.total))
+	}
+	attrs = append(attrs, "rate", fmt.Sprintf("%.0f samples/s", rate))
+	if p.bytes > 0 {
+		attrs = append(attrs, "written", humanBytes(p.bytes))
+	}
+	if p.total > 0 && p.samples > 0 {
+		left := time.Duration(float64(p.total-p.samples) / rate * float64(time.Second))
+		attrs = append(attrs, "left", left.Round(time.Second).String())
+	}
+	return attrs
+}

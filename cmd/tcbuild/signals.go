@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"tcbuild/internal/fault"
+)
+
+// interruptible returns a context that the first SIGINT, SIGTERM or SIGUSR1
+// (which SLURM sends as a warning, with --signal=USR1) cancels, with a cause of
+// kind fault.Busy. A second signal then kills the program at once.
+func interruptible(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGUSR1)
+	go func() {
+		select {
+		case s := <-signals:
+			signal.Stop(signals) // back to what the system does, which is to kill
+			name := unix.SignalName(s.(syscall.Signal))
+			cancel(fault.New(fault.Busy, "run the same command again to go on", "interrupted by %s", name))
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		cancel(nil)
+	}
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"tcbuild/conf"
+	"tcbuild/ingest"
+	"tcbuild/ingest/synth"
+	"tcbuild/internal/fault"
+)
+
+type synthOptions struct {
+	out     string
+	scale   string
+	samples int
+	seed    uint64
+}
+
+func newSynth(e *env) *cobra.Command {
+	var o synthOptions
+	cmd := &cobra.Command{
+		Use:   "synth --out DIR",
+		Short: "Make a synthetic cell graph and perturbation set",
+		Long: `Make a synthetic cell graph, DIR/graph, and a perturbation set for it,
+DIR/perturbations.arrow. The same scale, samples and seed give the same bytes.`,
+		Example: `  tcbuild synth --out demo
+  tcbuild synth --out big --scale yeast --samples 1000000 --seed 7
+  tcbuild synth --config quickstart root=elsewhere`,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.out, "out", "", "folder to make: `DIR`")
+	flags.StringVar(&o.scale, "scale", synth.Tiny.Name, "size of the graph: tiny or yeast")
+	flags.IntVar(&o.samples, "samples", 0, "number of samples (default "+humanCount(synth.Tiny.Samples)+" at tiny, "+
+		humanCount(synth.Yeast.Samples)+" at yeast)")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers")
+	_ = cmd.MarkFlagRequired("out")
+	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
+		return runSynth(ctx, e, o)
+	})
+}
+
+func runSynth(ctx context.Context, e *env, o synthOptions) error {
+	scale, err := synth.ParseScale(o.scale)
+	if err != nil {
+		return err
+	}
+	if o.samples < 0 {
+		return fault.New(fault.Usage, "", "read --samples: found %d, expected 1 or more, or 0 for the scale's own number", o.samples)
+	}
+	if o.samples == 0 {
+		o.samples = scale.Samples
+	}
+	return publish(o.out, func(dir string) error {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			return err
+		}
+		graph := synth.Graph(scale, o.seed)
+		if err := ingest.WriteGraph(filepath.Join(dir, "graph"), graph); err != nil {
+			return err
+		}
+		logGraph(e, "made graph", graph)
+
+		bar := newProgress(e, "perturbations", o.samples)
+		defer bar.Done()
+		samples := &watched{SampleSource: synth.Samples(scale, o.seed, o.samples), ctx: ctx, progress: bar}
+		if err := ingest.WritePerturbations(filepath.Join(dir, "perturbations.arrow"), samples, graph.Genes); err != nil {
+			return err
+		}
+		e.log.Info("made perturbations", "samples", o.samples)
+		return nil
+	})
+}
+
+// logGraph logs the size of a graph.
+func logGraph(e *env, what string, graph *ingest.Graph) {
+	edges := 0
+	for _, table := range graph.Edges {
+		edges += table.Len()
+	}
+	e.log.Info(what, "genes", graph.Genes.Len(), "reactions", graph.Reactions.Len(),
+		"metabolites", graph.Metabolites.Len(), "edge_types", len(graph.Edges), "edges", edges)
+}

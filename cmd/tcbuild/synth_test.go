@@ -1,0 +1,82 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tcbuild/ingest"
+)
+
+func TestSynth(t *testing.T) {
+	code, stdout, stderr := inFolder(t, nil, "synth --out deep/demo --samples 50")
+	if code != 0 || stdout != "" || !strings.Contains(stderr, "made perturbations  samples=50\n") {
+		t.Fatalf("got exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+	graph, _, err := ingest.ReadGraph("deep/demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	perturbations, err := ingest.OpenPerturbations("deep/demo/perturbations.arrow", graph.Genes, ingest.PerturbationOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts, err := perturbations.Scan(func(*ingest.Samples) error { return nil })
+	if err != nil || counts.Samples != 50 {
+		t.Errorf("got %+v, %v", counts, err)
+	}
+}
+
+func TestSynthIsReproducible(t *testing.T) {
+	code, _, stderr := inFolder(t, nil, "synth --out a --seed 7", "synth --quiet --out b seed=7", "synth --quiet --config quickstart root=c seed=8")
+	if code != 0 || stderr != "" {
+		t.Fatalf("got exit code %d, stderr %q", code, stderr)
+	}
+	files := 0
+	err := filepath.WalkDir("a", func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		files++
+		rest := strings.TrimPrefix(path, "a")
+		one, two, other := read(t, path), read(t, "b"+rest), read(t, "c/input"+rest)
+		if one != two {
+			t.Errorf("%s differs for the same seed", path)
+		}
+		if filepath.Base(path) == "perturbations.arrow" && one == other {
+			t.Errorf("%s is the same for another seed", path)
+		}
+		return nil
+	})
+	if err != nil || files < 5 {
+		t.Errorf("compared %d files: %v", files, err)
+	}
+}
+
+func TestSynthErrors(t *testing.T) {
+	for args, want := range map[string]string{
+		"synth --out x --scale huge":   "found \"huge\", expected tiny or yeast",
+		"synth --out x --samples -1":   "read --samples: found -1, expected 1 or more",
+		"synth --out . ":               "write .: it exists already",
+		"synth --out x --seed minus":   "invalid argument \"minus\" for \"--seed\"",
+		"synth --config quickstart ~s": "found no key s to remove",
+	} {
+		code, _, stderr := inFolder(t, nil, args)
+		if code != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: got exit code %d, stderr\n%s\nwant 2 and\n%s", args, code, stderr, want)
+		}
+		if left, _ := os.ReadDir("."); len(left) > 0 {
+			t.Errorf("%s: %v was left behind", args, left)
+		}
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+
+	"tcbuild/ingest"
+)
+
+// watched is a perturbation set whose reading shows progress and ends when ctx does.
+type watched struct {
+	ingest.SampleSource
+	ctx      context.Context
+	progress *progress
+	counts   ingest.Counts // of the latest Scan
+}
+
+// Scan is that of the SampleSource; once ctx is done it returns its cause.
+func (w *watched) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
+	var err error
+	w.counts, err = w.SampleSource.Scan(func(batch *ingest.Samples) error {
+		if w.ctx.Err() != nil {
+			return context.Cause(w.ctx)
+		}
+		n := batch.Len() // yield takes the batch over
+		if err := yield(batch); err != nil {
+			return err
+		}
+		w.progress.Add(n, 0)
+		return nil
+	})
+	return w.counts, err
+}

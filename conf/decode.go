@@ -1,0 +1,213 @@
+package conf
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"tcbuild/internal/fault"
+)
+
+// Decode stores a node into value, a pointer to a struct, slice, map or scalar.
+// A struct's keys are the names in its yaml tags, or its field names in lower
+// case; `yaml:",inline"` takes the keys of a struct field as its own. Keys that
+// the node lacks, and keys set to null, leave their fields as they were, so
+// that defaults are set before. A type with its own UnmarshalYAML decodes itself.
+//
+// An unknown key, a key given twice, or a value of the wrong type is a
+// fault.Usage that names its place (see Where) and the nearest valid key.
+func Decode(node *yaml.Node, value any) error {
+	if node.Kind == yaml.DocumentNode {
+		node = node.Content[0]
+	}
+	return decode(node, reflect.ValueOf(value).Elem(), "")
+}
+
+// Keys returns the keys that Decode knows for a struct, in order of declaration. value points to the struct.
+func Keys(value any) []string {
+	_, keys := structFields(reflect.ValueOf(value).Elem())
+	return keys
+}
+
+// decode stores node, which path leads to, into v.
+func decode(node *yaml.Node, v reflect.Value, path string) error {
+	if node.ShortTag() == "!!null" {
+		return nil
+	}
+	if own, ok := v.Addr().Interface().(yaml.Unmarshaler); ok {
+		return decodeOwn(node, own, path)
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			v.Set(reflect.New(v.Type().Elem()))
+		}
+		return decode(node, v.Elem(), path)
+	case reflect.Struct:
+		return decodeStruct(node, v, path)
+	case reflect.Map:
+		return decodeMap(node, v, path)
+	case reflect.Slice:
+		return decodeSlice(node, v, path)
+	default:
+		return decodeLeaf(node, v, path)
+	}
+}
+
+func decodeStruct(node *yaml.Node, v reflect.Value, path string) error {
+	if node.Kind != yaml.MappingNode {
+		return wrongType(node, path, "a section of keys and values")
+	}
+	fields, names := structFields(v)
+	return eachPair(node, path, func(key, value *yaml.Node, path string) error {
+		field, known := fields[key.Value]
+		if !known {
+			hint := didYouMean(key.Value, names, "the keys here are "+strings.Join(names, ", "))
+			return fault.New(fault.Usage, hint, "read settings %s: unknown key %q", Where(key), path)
+		}
+		return decode(value, field, path)
+	})
+}
+
+// structFields returns the settable fields of a struct by key, and the keys in order of declaration.
+func structFields(v reflect.Value) (fields map[string]reflect.Value, names []string) {
+	fields = make(map[string]reflect.Value)
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		name, options, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+		switch {
+		case !field.IsExported() || name == "-":
+			continue
+		case options == "inline":
+			inner, innerNames := structFields(v.Field(i))
+			for _, innerName := range innerNames {
+				fields[innerName] = inner[innerName]
+			}
+			names = append(names, innerNames...)
+			continue
+		case name == "":
+			name = strings.ToLower(field.Name)
+		}
+		fields[name] = v.Field(i)
+		names = append(names, name)
+	}
+	return fields, names
+}
+
+func decodeMap(node *yaml.Node, v reflect.Value, path string) error {
+	if node.Kind != yaml.MappingNode {
+		return wrongType(node, path, "a section of keys and values")
+	}
+	v.Set(reflect.MakeMapWithSize(v.Type(), len(node.Content)/2))
+	return eachPair(node, path, func(key, value *yaml.Node, path string) error {
+		k, element := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		if err := decode(key, k, path); err != nil {
+			return err
+		}
+		if err := decode(value, element, path); err != nil {
+			return err
+		}
+		v.SetMapIndex(k, element)
+		return nil
+	})
+}
+
+func decodeSlice(node *yaml.Node, v reflect.Value, path string) error {
+	if node.Kind != yaml.SequenceNode {
+		return wrongType(node, path, "a list")
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(node.Content), len(node.Content)))
+	for i, element := range node.Content {
+		if err := decode(element, v.Index(i), join(path, strconv.Itoa(i))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decodeOwn lets a type decode itself; an error that has a kind says where already.
+func decodeOwn(node *yaml.Node, v yaml.Unmarshaler, path string) error {
+	err := v.UnmarshalYAML(node)
+	if err == nil || fault.KindOf(err) != fault.Failed {
+		return err
+	}
+	return fault.New(fault.Usage, "", "read settings %s: %s%w", Where(node), prefix(path), err)
+}
+
+// decodeLeaf leaves the work to the YAML library and says in our words what it found wrong.
+func decodeLeaf(node *yaml.Node, v reflect.Value, path string) error {
+	err := node.Decode(v.Addr().Interface())
+	// The library would cut the fraction off a number.
+	fraction := (v.CanInt() || v.CanUint()) && node.ShortTag() == "!!float"
+	if err == nil && !fraction {
+		return nil
+	}
+	return wrongType(node, path, expected(v))
+}
+
+// expected says what text a scalar type takes, for messages.
+func expected(v reflect.Value) string {
+	switch {
+	case v.CanInt():
+		return fmt.Sprintf("a whole number (%d bits)", v.Type().Bits())
+	case v.CanUint():
+		return fmt.Sprintf("a whole number, 0 or more (%d bits)", v.Type().Bits())
+	case v.CanFloat():
+		return "a number"
+	case v.Kind() == reflect.Bool:
+		return "true or false"
+	default:
+		return "text"
+	}
+}
+
+// eachPair calls f for the keys and values of a mapping in order, with the path of each value.
+func eachPair(mapping *yaml.Node, path string, f func(key, value *yaml.Node, path string) error) error {
+	seen := make(map[string]bool, len(mapping.Content)/2)
+	for i := 0; i < len(mapping.Content); i += 2 {
+		key := mapping.Content[i]
+		if seen[key.Value] {
+			return fault.New(fault.Usage, "remove one of them", "read settings %s: key %q is given twice", Where(key), key.Value)
+		}
+		seen[key.Value] = true
+		if err := f(key, mapping.Content[i+1], join(path, key.Value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func wrongType(node *yaml.Node, path, expected string) error {
+	return fault.New(fault.Usage, "", "read settings %s: %sfound %s, expected %s", Where(node), prefix(path), describe(node), expected)
+}
+
+// describe says what a node is, for messages.
+func describe(node *yaml.Node) string {
+	switch node.Kind {
+	case yaml.MappingNode:
+		return "a section of keys and values"
+	case yaml.SequenceNode:
+		return "a list"
+	default:
+		return strconv.Quote(node.Value)
+	}
+}
+
+// join appends a key to a dotted path.
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// prefix is a path as messages begin with it; the top has none.
+func prefix(path string) string {
+	if path == "" {
+		return ""
+	}
+	return path + ": "
+}

@@ -1,0 +1,180 @@
+package conf
+
+import (
+	"errors"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"tcbuild/internal/fault"
+)
+
+type file struct {
+	Path      string
+	Delimiter string `yaml:"delimiter"`
+}
+
+type level string
+
+func (l *level) UnmarshalYAML(node *yaml.Node) error {
+	if node.Value != "high" && node.Value != "low" {
+		return errors.New("expected high or low")
+	}
+	*l = level(node.Value)
+	return nil
+}
+
+type spec struct {
+	file   `yaml:"-"`
+	Table  Table             `yaml:"table,omitempty"`
+	Edges  []Table           `yaml:"edges"`
+	Labels map[string]int    `yaml:"labels"`
+	Limit  *float64          `yaml:"limit"`
+	Count  int               `yaml:"count"`
+	Size   uint8             `yaml:"size"`
+	On     bool              `yaml:"on"`
+	Level  level             `yaml:"level"`
+	Names  []string          `yaml:"names"`
+	Any    map[string]string `yaml:"any"`
+	hidden int
+}
+
+type Table struct {
+	Place     `yaml:",inline"`
+	Threshold float64 `yaml:"threshold"`
+}
+
+type Place struct {
+	File string
+}
+
+func TestDecode(t *testing.T) {
+	const text = `
+table: {file: a.tsv, threshold: 0.5}
+edges:
+- file: b.tsv
+- {file: 007, threshold: 1}
+labels: {x: 1, y: 2}
+limit: 3
+size: 255
+on: true
+level: high
+names: [a, 1, true]
+count:
+`
+	got := spec{Count: 9}
+	if err := Decode(parsed(t, text), &got); err != nil {
+		t.Fatal(err)
+	}
+	limit := 3.0
+	want := spec{
+		Table:  Table{Place{"a.tsv"}, 0.5},
+		Edges:  []Table{{Place: Place{"b.tsv"}}, {Place{"007"}, 1}},
+		Labels: map[string]int{"x": 1, "y": 2},
+		Limit:  &limit, Size: 255, On: true, Level: "high",
+		Names: []string{"a", "1", "true"},
+		Count: 9, // null leaves the default
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestDecodeErrors(t *testing.T) {
+	for _, c := range []struct{ text, want, hint string }{
+		{"cuont: 1", `read settings line 1: unknown key "cuont"`, "did you mean count?"},
+		{"hidden: 1", `read settings line 1: unknown key "hidden"`, "the keys here are table, edges"},
+		{"file: 1", `read settings line 1: unknown key "file"`, ""},
+		{"edges:\n- file: a\n- fiel: b", `read settings line 3: unknown key "edges.1.fiel"`, "did you mean file?"},
+		{"count: 1\ncount: 2", `read settings line 2: key "count" is given twice`, "remove one"},
+		{"table: a", `read settings line 1: table: found "a", expected a section of keys and values`, ""},
+		{"edges: {file: a}", "read settings line 1: edges: found a section of keys and values, expected a list", ""},
+		{"names: a", `read settings line 1: names: found "a", expected a list`, ""},
+		{"labels: [1]", "read settings line 1: labels: found a list, expected a section", ""},
+		{"labels: {x: a}", `read settings line 1: labels.x: found "a", expected a whole number`, ""},
+		{"\ncount: abc", `read settings line 2: count: found "abc", expected a whole number (64 bits)`, ""},
+		{"count: 1.5", `read settings line 1: count: found "1.5", expected a whole number`, ""},
+		{"count: [1]", "read settings line 1: count: found a list, expected a whole number", ""},
+		{"size: 256", `read settings line 1: size: found "256", expected a whole number, 0 or more (8 bits)`, ""},
+		{"size: -1", `read settings line 1: size: found "-1", expected a whole number, 0 or more`, ""},
+		{"limit: x", `read settings line 1: limit: found "x", expected a number`, ""},
+		{"on: 3", `read settings line 1: on: found "3", expected true or false`, ""},
+		{"names: [[a]]", "read settings line 1: names.0: found a list, expected text", ""},
+		{"level: medium", "read settings line 1: level: expected high or low", ""},
+		{"- a", "read settings line 1: found a list, expected a section", ""},
+	} {
+		err := Decode(parsed(t, c.text), &spec{})
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%q:\ngot  %v\nwant %s", c.text, err, c.want)
+			continue
+		}
+		if fault.KindOf(err) != fault.Usage || !strings.Contains(fault.HintOf(err), c.hint) {
+			t.Errorf("%q: got kind %d, hint %q", c.text, fault.KindOf(err), fault.HintOf(err))
+		}
+	}
+}
+
+func TestSettingsDecode(t *testing.T) {
+	dir := folder(t, "a.yaml", "root: r\nnames: ['${root}']\nother: {x: 1}\nedges:\n- fiel: a\n")
+	settings, err := Load(filepath.Join(dir, "a.yaml"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Names []string
+		Count int
+	}
+	got.Count = 7
+	if err := settings.Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Count != 7 || !reflect.DeepEqual(got.Names, []string{"r"}) {
+		t.Errorf("got %+v", got)
+	}
+	err = settings.Decode(&spec{})
+	if err == nil || !strings.HasSuffix(err.Error(), `/a.yaml:5: unknown key "edges.0.fiel"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	if got, want := strings.Join(Keys(&Table{}), " "), "file threshold"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func parsed(t *testing.T, text string) *yaml.Node {
+	t.Helper()
+	var node yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &node); err != nil {
+		t.Fatal(err)
+	}
+	return &node
+}
+
+func TestNearest(t *testing.T) {
+	valid := []string{"out", "scale", "samples", "seed", "threshold"}
+	for word, want := range map[string]string{
+		"otu": "out", "Scale": "scale", "sampels": "samples", "sed": "seed", "treshhold": "threshold",
+		"scale": "scale", "xyz": "", "": "", "wholly_different": "",
+	} {
+		if got := Nearest(word, valid); got != want {
+			t.Errorf("%q: got %q, want %q", word, got, want)
+		}
+	}
+}
+
+func TestEditDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"abc", "xbc", 1},
+		{"abc", "bc", 1}, {"kitten", "sitting", 3}, {"ca", "abc", 3}, {"gène", "gene", 1}} {
+		if got := editDistance([]rune(c.a), []rune(c.b)); got != c.want {
+			t.Errorf("%q -> %q: got %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}

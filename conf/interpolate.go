@@ -1,0 +1,163 @@
+package conf
+
+import (
+	"os"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"tcbuild/internal/fault"
+)
+
+// progress is how far a node's interpolations are replaced: cycles lead back to a node that is pending.
+type progress int
+
+const (
+	untouched progress = iota
+	pending
+	resolved
+)
+
+// resolver replaces the ${…} of settings, in place.
+type resolver struct {
+	root       *yaml.Node
+	state      map[*yaml.Node]progress
+	referenced map[string]bool // top-level keys that were named
+}
+
+// resolve replaces all interpolations in a node and below it.
+func (r *resolver) resolve(node *yaml.Node) error {
+	switch r.state[node] {
+	case resolved:
+		return nil
+	case pending:
+		return fault.New(fault.Usage, "break the circle by giving one of them a plain value",
+			"read settings %s: the value refers to itself", Where(node))
+	}
+	r.state[node] = pending
+	if node.Kind == yaml.ScalarNode {
+		if err := r.replace(node); err != nil {
+			return err
+		}
+	}
+	for i, below := range node.Content {
+		if node.Kind == yaml.MappingNode && i%2 == 0 {
+			continue // keys are taken literally
+		}
+		if err := r.resolve(below); err != nil {
+			return err
+		}
+	}
+	r.state[node] = resolved
+	return nil
+}
+
+// replace gives a scalar its final value: what it names, if it is one ${…}, which
+// may be a list or a section; otherwise its text with every ${…} replaced by text.
+func (r *resolver) replace(node *yaml.Node) error {
+	place := Where(node)
+	if !strings.Contains(node.Value, "${") {
+		return nil
+	}
+	var text strings.Builder
+	for rest := node.Value; rest != ""; {
+		before, after, found := strings.Cut(rest, "${")
+		if !found {
+			text.WriteString(rest)
+			break
+		}
+		if literal, escaped := strings.CutSuffix(before, `\`); escaped {
+			text.WriteString(literal + "${")
+			rest = after
+			continue
+		}
+		inner, after, closed := cutClosingBrace(after)
+		if !closed {
+			return fault.New(fault.Usage, `close it with }, or write \${ for a literal ${`,
+				"read settings %s: found ${ without } in %q", place, node.Value)
+		}
+		value, err := r.lookUp(inner, place)
+		if err != nil {
+			return err
+		}
+		if before == "" && after == "" && len(rest) == len(node.Value) {
+			*node = *value
+			node.LineComment = place
+			return nil
+		}
+		if value.Kind != yaml.ScalarNode || value.ShortTag() == "!!null" {
+			return fault.New(fault.Usage, "", "read settings %s: ${%s} inside a text is %s, expected a single value", place, inner, describe(value))
+		}
+		text.WriteString(before + value.Value)
+		rest = after
+	}
+	node.Value, node.Tag = text.String(), "!!str"
+	return nil
+}
+
+// cutClosingBrace cuts text, which follows a "${", at the brace that closes it.
+func cutClosingBrace(text string) (inner, after string, closed bool) {
+	for depth, i := 1, 0; i < len(text); i++ {
+		switch {
+		case strings.HasPrefix(text[i:], "${"):
+			depth++
+		case text[i] == '}':
+			if depth--; depth == 0 {
+				return text[:i], text[i+1:], true
+			}
+		}
+	}
+	return "", "", false
+}
+
+// lookUp returns the value that the inside of a ${…} names. The node is shared: copy it before changing it.
+func (r *resolver) lookUp(inner, place string) (*yaml.Node, error) {
+	name := &yaml.Node{Kind: yaml.ScalarNode, Value: inner, LineComment: place}
+	if err := r.replace(name); err != nil { // ${a.${b}}, ${oc.env:VAR,${b}}
+		return nil, err
+	}
+	if name.Kind != yaml.ScalarNode {
+		return nil, wrongType(name, "${"+inner+"}", "a key")
+	}
+	key := strings.TrimSpace(name.Value)
+	if kind, argument, found := strings.Cut(key, ":"); found {
+		return environment(kind, argument, place)
+	}
+	path := splitKey(key)
+	r.referenced[path[0]] = true
+	node := r.root
+	for _, word := range path {
+		if node.Kind == yaml.ScalarNode {
+			if err := r.resolve(node); err != nil { // what it names may have the key
+				return nil, err
+			}
+		}
+		next, valid := child(node, word)
+		if next == nil {
+			return nil, fault.New(fault.Usage, didYouMean(word, valid, "keys are written from the top, as ${a.b}"),
+				"read settings %s: ${%s} names a key that is not there", place, key)
+		}
+		node = next
+	}
+	return node, r.resolve(node)
+}
+
+// environment returns the value of an oc.env:VAR or oc.env:VAR,default.
+func environment(kind, argument, place string) (*yaml.Node, error) {
+	if kind != "oc.env" {
+		return nil, fault.New(fault.Usage, "",
+			"read settings %s: found ${%s:…}, expected ${key}, ${a.b} or ${oc.env:VAR}", place, kind)
+	}
+	variable, fallback, hasDefault := strings.Cut(argument, ",")
+	variable = strings.TrimSpace(variable)
+	value, isSet := os.LookupEnv(variable)
+	switch {
+	case isSet:
+		return scalar(value, place), nil
+	case hasDefault:
+		return parseValue(strings.TrimSpace(fallback), place)
+	default:
+		return nil, fault.New(fault.Usage, "set it, or write ${oc.env:"+variable+",default}",
+			"read settings %s: environment variable %s is not set", place, variable)
+	}
+}

@@ -1,0 +1,52 @@
+package conf
+
+import "unicode/utf8"
+
+// Nearest returns the valid word that takes the fewest edits (insert, delete,
+// replace or swap a character) to reach from word, the first of equals. It
+// returns "" when none is close: more than a third of the word, and more than
+// two edits, would change. Cost: len(valid) * len(word) * len(valid word).
+func Nearest(word string, valid []string) string {
+	limit := max(2, utf8.RuneCountInString(word)/3)
+	best, nearest := limit+1, ""
+	for _, candidate := range valid {
+		d := editDistance([]rune(word), []rune(candidate))
+		// Replacing every letter reaches any short word, which is no likeness.
+		if d < best && d < utf8.RuneCountInString(candidate) {
+			best, nearest = d, candidate
+		}
+	}
+	return nearest
+}
+
+// editDistance is the optimal string alignment distance: the Levenshtein
+// distance in which swapping two neighbours counts once.
+func editDistance(a, b []rune) int {
+	beforeLast, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range a {
+		row[0] = i + 1
+		for j := range b {
+			replace := last[j]
+			if a[i] != b[j] {
+				replace++
+			}
+			row[j+1] = min(replace, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], beforeLast[j-1]+1)
+			}
+		}
+		beforeLast, last, row = last, row, beforeLast
+	}
+	return last[len(b)]
+}
+
+// didYouMean is the hint for an unknown word: the nearest valid one, else the given text.
+func didYouMean(word string, valid []string, otherwise string) string {
+	if nearest := Nearest(word, valid); nearest != "" {
+		return "did you mean " + nearest + "?"
+	}
+	return otherwise
+}

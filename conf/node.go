@@ -1,0 +1,104 @@
+package conf
+
+import (
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"tcbuild/internal/fault"
+)
+
+// Where says where a node of the settings was written: "conf/yeast.yaml:12",
+// "preset yeast.yaml:12" or "override out=x". For a node that does not come
+// from Load it is "line 12".
+func Where(node *yaml.Node) string {
+	if place := node.LineComment; place != "" && place[0] != '#' {
+		return place
+	}
+	return "line " + strconv.Itoa(node.Line)
+}
+
+// adopt prepares a node that was parsed from source for merging: it notes the
+// place of every node, in LineComment, as nodes of several files get mixed and
+// carry no file name, and refuses what merging by key cannot handle.
+func adopt(node *yaml.Node, source string, lines bool) error {
+	place := source
+	if lines {
+		place += ":" + strconv.Itoa(node.Line)
+	}
+	node.HeadComment, node.LineComment, node.FootComment = "", place, ""
+	if node.Kind == yaml.AliasNode || node.Anchor != "" {
+		return fault.New(fault.Usage, "refer to another value by ${key}",
+			"read settings %s: found a YAML anchor or alias, expected plain values", place)
+	}
+	for _, child := range node.Content {
+		if err := adopt(child, source, lines); err != nil {
+			return err
+		}
+	}
+	if node.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i < len(node.Content); i += 2 {
+		if key := node.Content[i]; key.Kind != yaml.ScalarNode {
+			return fault.New(fault.Usage, "", "read settings %s: found %s as a key, expected a word", Where(key), describe(key))
+		}
+	}
+	return eachPair(node, "", func(_, _ *yaml.Node, _ string) error { return nil })
+}
+
+// canonical is the spelling under which top-level keys are kept: dashes and underscores are equal.
+func canonical(key string) string { return strings.ReplaceAll(key, "-", "_") }
+
+// child returns the value of a mapping's key or a list's element, and the
+// names that are valid there when there is none.
+func child(node *yaml.Node, key string) (value *yaml.Node, valid []string) {
+	switch node.Kind {
+	case yaml.MappingNode:
+		for i := 0; i < len(node.Content); i += 2 {
+			if node.Content[i].Value == key {
+				return node.Content[i+1], nil
+			}
+			valid = append(valid, node.Content[i].Value)
+		}
+	case yaml.SequenceNode:
+		if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(node.Content) {
+			return node.Content[i], nil
+		}
+	}
+	return nil, valid
+}
+
+// merge puts the keys of the mapping from into the mapping into: mappings
+// merge key by key, anything else is replaced.
+func merge(into, from *yaml.Node) {
+	for i := 0; i < len(from.Content); i += 2 {
+		key, value := from.Content[i], from.Content[i+1]
+		old, _ := child(into, key.Value)
+		if old == nil {
+			into.Content = append(into.Content, key, value)
+			continue
+		}
+		assign(old, value)
+	}
+}
+
+// assign gives a node a new value, in place; two mappings merge.
+func assign(old, value *yaml.Node) {
+	if old.Kind == yaml.MappingNode && value.Kind == yaml.MappingNode {
+		merge(old, value)
+		return
+	}
+	*old = *value
+}
+
+// scalar makes a node from text as YAML reads plain text: 1 is a number, true
+// a boolean, x a text. Empty text is the empty text, not null.
+func scalar(text, place string) *yaml.Node {
+	node := &yaml.Node{Kind: yaml.ScalarNode, Value: text, LineComment: place}
+	if text == "" {
+		node.Tag = "!!str"
+	}
+	return node
+}

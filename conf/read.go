@@ -1,0 +1,164 @@
+package conf
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"tcbuild/internal/fault"
+)
+
+//go:embed *.yaml
+var presets embed.FS
+
+// Presets returns the names of the embedded settings files, without .yaml, in ascending order.
+func Presets() []string {
+	files, err := presets.ReadDir(".")
+	if err != nil {
+		panic(err) // the embedded folder is always readable
+	}
+	names := make([]string, len(files))
+	for i, file := range files {
+		names[i] = strings.TrimSuffix(file.Name(), ".yaml")
+	}
+	return names
+}
+
+// compose reads the settings file at path and merges the files of its defaults
+// list with it. The files in parents are those whose defaults lists led here,
+// the last of them at the place from; both are empty for the first file.
+func compose(path, from string, parents []string) (*yaml.Node, error) {
+	if slices.Contains(parents, path) {
+		return nil, fault.New(fault.Usage, "remove one of the entries", "read settings%s: the defaults lists form a circle: %s",
+			from, strings.Join(append(parents, path), " -> "))
+	}
+	own, err := readFile(path, from)
+	if err != nil {
+		return nil, err
+	}
+	defaults, err := takeDefaults(own)
+	if err != nil {
+		return nil, err
+	}
+	merged := &yaml.Node{Kind: yaml.MappingNode, LineComment: own.LineComment}
+	for _, entry := range defaults {
+		if entry.Value == "_self_" {
+			merge(merged, own)
+			continue
+		}
+		file, err := compose(besides(path, entry.Value), " "+Where(entry), append(slices.Clip(parents), path))
+		if err != nil {
+			return nil, err
+		}
+		merge(merged, file)
+	}
+	return merged, nil
+}
+
+// besides is the path of a defaults entry: a file in the same folder as path.
+func besides(path, entry string) string {
+	if ext := filepath.Ext(entry); ext != ".yaml" && ext != ".yml" {
+		entry += ".yaml"
+	}
+	return filepath.Join(filepath.Dir(path), entry)
+}
+
+// takeDefaults removes the defaults list from a file's settings and returns its
+// entries; _self_ is one of them exactly once.
+func takeDefaults(own *yaml.Node) ([]*yaml.Node, error) {
+	self := &yaml.Node{Kind: yaml.ScalarNode, Value: "_self_"}
+	list, _ := child(own, "defaults")
+	if list == nil {
+		return []*yaml.Node{self}, nil
+	}
+	if list.Kind != yaml.SequenceNode {
+		return nil, wrongType(list, "defaults", "a list of names of settings files")
+	}
+	selfs := 0
+	for _, entry := range list.Content {
+		if entry.Kind != yaml.ScalarNode {
+			return nil, wrongType(entry, "defaults", "the name of a settings file in the same folder")
+		}
+		if entry.Value == "_self_" {
+			selfs++
+		}
+	}
+	if selfs > 1 {
+		return nil, fault.New(fault.Usage, "remove one of them", "read settings %s: defaults: found _self_ twice", Where(list))
+	}
+	remove(own, "defaults")
+	if selfs == 0 {
+		return append(list.Content, self), nil
+	}
+	return list.Content, nil
+}
+
+// readFile reads one settings file or preset that is named at the place from.
+func readFile(path, from string) (*yaml.Node, error) {
+	text, err := os.ReadFile(path)
+	source := path
+	if errors.Is(err, fs.ErrNotExist) {
+		preset := strings.TrimSuffix(filepath.Base(path), ".yaml") + ".yaml"
+		embedded, presetErr := presets.ReadFile(preset)
+		if presetErr != nil {
+			hint := didYouMean(strings.TrimSuffix(preset, ".yaml"), Presets(), "the presets are "+strings.Join(Presets(), ", "))
+			return nil, fault.New(fault.Usage, hint, "read settings%s: found neither a file nor a preset %s", from, path)
+		}
+		text, err, source = embedded, nil, "preset "+preset
+	}
+	if err != nil {
+		return nil, fault.New(fault.Failed, "", "read settings%s: %w", from, err)
+	}
+	return parse(text, source)
+}
+
+// parse reads the text of one settings file into a mapping with canonical top-level keys.
+func parse(text []byte, source string) (*yaml.Node, error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var document, second yaml.Node
+	switch err := decoder.Decode(&document); {
+	case errors.Is(err, io.EOF):
+		return &yaml.Node{Kind: yaml.MappingNode}, nil
+	case err != nil:
+		return nil, badYAML(source, err)
+	}
+	switch err := decoder.Decode(&second); {
+	case err == nil:
+		return nil, fault.New(fault.Usage, "split them into two files and a defaults list",
+			"read settings %s:%d: found a second YAML document, expected one", source, second.Line)
+	case !errors.Is(err, io.EOF):
+		return nil, badYAML(source, err)
+	}
+	root := document.Content[0]
+	if root.ShortTag() == "!!null" {
+		return &yaml.Node{Kind: yaml.MappingNode}, nil
+	}
+	for i := 0; root.Kind == yaml.MappingNode && i < len(root.Content); i += 2 {
+		root.Content[i].Value = canonical(root.Content[i].Value)
+	}
+	if err := adopt(root, source, true); err != nil {
+		return nil, err
+	}
+	if root.Kind != yaml.MappingNode {
+		return nil, fault.New(fault.Usage, "write settings as key: value",
+			"read settings %s: found %s, expected keys and values", Where(root), describe(root))
+	}
+	return root, nil
+}
+
+// badYAML words an error of the YAML library, which is "yaml: line N: what" or "yaml: what".
+func badYAML(source string, err error) error {
+	what := strings.TrimPrefix(err.Error(), "yaml: ")
+	if rest, found := strings.CutPrefix(what, "line "); found {
+		return fault.New(fault.Usage, "", "read settings %s:%s", source, rest)
+	}
+	return fault.New(fault.Usage, "", "read settings %s: %s", source, what)
+}

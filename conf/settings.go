@@ -1,0 +1,113 @@
+// Package conf reads settings from YAML files and command line overrides, in
+// the way that Hydra's users know. From weakest to strongest:
+//
+//   - the files of the file's `defaults:` list, each beating the ones before it,
+//   - the file's own keys, at the place of `_self_` in that list (the end if it is not there),
+//   - the overrides, in the order given: key=value and a.b=value change a value,
+//     +a.b=value adds one, ++a.b=value does either, ~a.b removes one.
+//
+// At last ${key}, ${a.b} and ${oc.env:VAR,default} are replaced by what they name.
+package conf
+
+import (
+	"reflect"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Settings are the merged settings of one run. Nodes taken from it are shared and must not be changed.
+type Settings struct {
+	root       *yaml.Node      // a mapping; its keys are canonical
+	referenced map[string]bool // top-level keys that an interpolation names
+}
+
+// Load reads the settings file at path, if path is not empty, and applies the
+// overrides. When there is no such file but one of the presets has its base
+// name, with or without .yaml, it reads the preset.
+//
+// Every error is a fault.Usage that names the file and line, or the override;
+// a file that exists but cannot be read is a fault.Failed.
+func Load(path string, overrides []string) (*Settings, error) {
+	root := &yaml.Node{Kind: yaml.MappingNode}
+	if path != "" {
+		var err error
+		if root, err = compose(path, "", nil); err != nil {
+			return nil, err
+		}
+	}
+	for _, override := range overrides {
+		if err := applyOverride(root, override); err != nil {
+			return nil, err
+		}
+	}
+	r := resolver{root: root, referenced: make(map[string]bool), state: make(map[*yaml.Node]progress)}
+	if err := r.resolve(root); err != nil {
+		return nil, err
+	}
+	return &Settings{root: root, referenced: r.referenced}, nil
+}
+
+// Entry is one top-level setting.
+type Entry struct {
+	Key        string     // dashes are spelled as underscores
+	Value      *yaml.Node // merged and interpolated
+	Referenced bool       // whether another value names it by ${Key}
+}
+
+// IsNull reports whether the setting is present without a value, as in `key:` or `key: null`.
+func (e Entry) IsNull() bool { return e.Value.ShortTag() == "!!null" }
+
+// Words returns the text of a scalar, or the texts of a list of scalars; ok is
+// false for anything else.
+func (e Entry) Words() (words []string, ok bool) {
+	switch e.Value.Kind {
+	case yaml.ScalarNode:
+		return []string{e.Value.Value}, true
+	case yaml.SequenceNode:
+		for _, element := range e.Value.Content {
+			if element.Kind != yaml.ScalarNode {
+				return nil, false
+			}
+			words = append(words, element.Value)
+		}
+		return words, true
+	default:
+		return nil, false
+	}
+}
+
+// Entries returns the top-level settings in order of their first mention.
+func (s *Settings) Entries() []Entry {
+	entries := make([]Entry, 0, len(s.root.Content)/2)
+	for pair := range slices.Chunk(s.root.Content, 2) {
+		key := pair[0].Value
+		entries = append(entries, Entry{Key: key, Value: pair[1], Referenced: s.referenced[key]})
+	}
+	return entries
+}
+
+// Node returns the value of a top-level key, nil when it is absent or null.
+func (s *Settings) Node(key string) *yaml.Node {
+	value, _ := child(s.root, canonical(key))
+	if value == nil || value.ShortTag() == "!!null" {
+		return nil
+	}
+	return value
+}
+
+// Decode stores top-level settings into the fields of a struct, as the function
+// Decode does. It looks only at the keys that the struct has (see Keys).
+func (s *Settings) Decode(value any) error {
+	fields, keys := structFields(reflect.ValueOf(value).Elem())
+	for _, key := range keys {
+		node, _ := child(s.root, key)
+		if node == nil {
+			continue
+		}
+		if err := decode(node, fields[key], key); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package encode
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// bitWriter appends bits to out, the first in the lowest bit. Zstandard's
+// decoders read such a stream from its end.
+type bitWriter struct {
+	out   []byte
+	bits  uint64
+	count uint8
+}
+
+// add appends the low n bits of value, n <= 32; higher bits of value are ignored.
+func (w *bitWriter) add(value uint64, n uint8) {
+	w.bits |= value & (1<<n - 1) << w.count
+	w.count += n
+	if w.count >= 32 {
+		w.out = binary.LittleEndian.AppendUint32(w.out, uint32(w.bits))
+		w.bits >>= 32
+		w.count -= 32
+	}
+}
+
+// close appends the end mark, a 1, fills the last byte with zeros and returns all bytes.
+func (w *bitWriter) close() []byte {
+	w.add(1, 1)
+	return w.flushBytes()
+}
+
+// flushBytes fills the last byte with zeros and returns all bytes.
+func (w *bitWriter) flushBytes() []byte {
+	for ; w.count > 0; w.count -= min(w.count, 8) {
+		w.out = append(w.out, byte(w.bits))
+		w.bits >>= 8
+	}
+	return w.out
+}
+
+// fseTable encodes symbols by Finite State Entropy (RFC 8878, 4.1) with a fixed distribution.
+type fseTable struct {
+	log         uint8    // the table has 1<<log states
+	description []byte   // the distribution as a decoder reads it
+	states      []uint16 // next state, by symbol and sub-state
+	symbols     []fseSymbol
+}
+
+// fseSymbol holds what turns a state into the number of bits to write and the next state's place in states.
+type fseSymbol struct {
+	deltaBits  uint32
+	deltaState int32
+}
+
+// newFSETable builds the table for probabilities that add up to 1<<log, each at
+// least 1. A probability of 1 is described as such, not as "less than 1".
+func newFSETable(log uint8, probabilities []int) *fseTable {
+	t := &fseTable{log: log, description: describeDistribution(log, probabilities)}
+	size := 1 << log
+
+	owners := make([]uint8, size) // state -> symbol
+	step, at := size>>1+size>>3+3, 0
+	for symbol, probability := range probabilities {
+		for range probability {
+			owners[at] = uint8(symbol)
+			at = (at + step) & (size - 1)
+		}
+	}
+
+	firsts := make([]int, len(probabilities)) // symbol -> its first place in states
+	total := 0
+	for symbol, probability := range probabilities {
+		firsts[symbol] = total
+		maxBits := uint32(log) - uint32(bits.Len(uint(probability-1))-1)
+		if probability == 1 {
+			maxBits = uint32(log)
+		}
+		t.symbols = append(t.symbols, fseSymbol{
+			deltaBits:  maxBits<<16 - uint32(probability)<<maxBits,
+			deltaState: int32(total - probability),
+		})
+		total += probability
+	}
+	t.states = make([]uint16, size)
+	for state, symbol := range owners {
+		t.states[firsts[symbol]] = uint16(size + state)
+		firsts[symbol]++
+	}
+	return t
+}
+
+// start returns the state from which a decoder's last symbol is read.
+func (t *fseTable) start(symbol uint8) uint16 {
+	s := &t.symbols[symbol]
+	n := (s.deltaBits + 1<<15) >> 16
+	return t.states[int32((n<<16-s.deltaBits)>>n)+s.deltaState]
+}
+
+// next writes the bits that lead a decoder from symbol's state to the given one, and returns the former.
+func (t *fseTable) next(w *bitWriter, state uint16, symbol uint8) uint16 {
+	s := &t.symbols[symbol]
+	n := (uint32(state) + s.deltaBits) >> 16
+	w.add(uint64(state), uint8(n))
+	return t.states[int32(state>>n)+s.deltaState]
+}
+
+// describeDistribution writes a distribution without zero probabilities in the form of RFC 8878, 4.1.1.
+func describeDistribution(log uint8, probabilities []int) []byte {
+	var w bitWriter
+	w.add(uint64(log-5), 4)
+	remaining, threshold, width := 1<<log+1, 1<<log, log+1
+	for _, probability := range probabilities {
+		spare := 2*threshold - 1 - remaining // values that take one bit less
+		remaining -= probability
+		value := probability + 1
+		if value >= threshold {
+			value += spare
+		}
+		if value < spare {
+			w.add(uint64(value), width-1)
+		} else {
+			w.add(uint64(value), width)
+		}
+		for remaining < threshold {
+			threshold >>= 1
+			width--
+		}
+	}
+	return w.flushBytes()
+}

@@ -1,0 +1,236 @@
+package encode
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// bytesEncoder writes whole masks, one byte per position: 1 keep, 0 removed.
+type bytesEncoder struct{ size int }
+
+func newBytesEncoder(size int) Encoder { return &bytesEncoder{size} }
+
+func (e *bytesEncoder) Append(dst []byte, removed []uint32) []byte {
+	dst, masks := grow(dst, e.size)
+	Fill(masks, e.size)
+	for _, position := range removed {
+		masks[position] = 0
+	}
+	return dst
+}
+
+// grow appends n bytes of any content and returns them as well.
+func grow(dst []byte, n int) (grown, added []byte) {
+	start := len(dst)
+	if cap(dst)-start < n {
+		dst = append(make([]byte, 0, start+n), dst...)
+	}
+	dst = dst[:start+n]
+	return dst, dst[start:]
+}
+
+type bytesDecoder struct {
+	size    int
+	removed []uint32
+}
+
+func newBytesDecoder(size int) Decoder { return &bytesDecoder{size: size} }
+
+// Masks returns the payload itself: bytes other than 0 and 1 are the caller's to find, as
+// it knows what each should be.
+func (d *bytesDecoder) Masks(payload []byte) ([]byte, error) {
+	if len(payload) != d.size {
+		return payload[:min(len(payload), d.size)], damagedf("payload of %d bytes (expected %d)", len(payload), d.size)
+	}
+	return payload, nil
+}
+
+func (d *bytesDecoder) Removed(payload []byte) ([]uint32, error) {
+	masks, err := d.Masks(payload)
+	d.removed = d.removed[:0]
+	const allKept = 0x0101010101010101
+	for at := 0; at < len(masks); {
+		if at+8 <= len(masks) && binary.LittleEndian.Uint64(masks[at:]) == allKept {
+			at += 8
+			continue
+		}
+		switch mask := masks[at]; {
+		case mask == 0:
+			d.removed = append(d.removed, uint32(at))
+		case mask != 1 && err == nil:
+			err = damagedf("mask byte at position %d is %d (expected 0 or 1)", at, mask)
+		}
+		at++
+	}
+	return d.removed, err
+}
+
+// bitsEncoder writes whole masks, one bit per position, position p in bit p%8 of byte p/8; the
+// bits behind the last position are 0.
+type bitsEncoder struct{ size int }
+
+func bitsSize(size int) int { return (size + 7) / 8 }
+
+func newBitsEncoder(size int) Encoder { return &bitsEncoder{size} }
+
+func (e *bitsEncoder) Append(dst []byte, removed []uint32) []byte {
+	dst, packed := grow(dst, bitsSize(e.size))
+	keepAll(packed, e.size)
+	for _, position := range removed {
+		packed[position/8] &^= 1 << (position % 8)
+	}
+	return dst
+}
+
+// keepAll sets the bits of size positions.
+func keepAll(packed []byte, size int) {
+	for i := range packed {
+		packed[i] = 0xFF
+	}
+	if size%8 != 0 {
+		packed[len(packed)-1] = lastByte(size)
+	}
+}
+
+// lastByte is the last byte of the packed masks of size positions when all are kept.
+func lastByte(size int) byte {
+	if size%8 == 0 {
+		return 0xFF
+	}
+	return 1<<(size%8) - 1
+}
+
+type bitsDecoder struct {
+	size    int
+	removed []uint32
+	bytes   []byte
+}
+
+func newBitsDecoder(size int) Decoder { return &bitsDecoder{size: size} }
+
+func (d *bitsDecoder) Removed(payload []byte) ([]uint32, error) {
+	d.removed = d.removed[:0]
+	whole := min(len(payload), bitsSize(d.size))
+	for at := 0; at < whole; {
+		if at+8 <= whole && binary.LittleEndian.Uint64(payload[at:]) == 1<<64-1 {
+			at += 8
+			continue
+		}
+		zeros := ^payload[at]
+		if at == bitsSize(d.size)-1 {
+			zeros &= lastByte(d.size)
+		}
+		for ; zeros != 0; zeros &= zeros - 1 {
+			d.removed = append(d.removed, uint32(at*8+bits.TrailingZeros8(zeros)))
+		}
+		at++
+	}
+	return d.removed, d.check(payload)
+}
+
+func (d *bitsDecoder) check(payload []byte) error {
+	if len(payload) != bitsSize(d.size) {
+		return damagedf("packed masks of %d bytes (expected %d)", len(payload), bitsSize(d.size))
+	}
+	if n := len(payload); n > 0 && payload[n-1]&^lastByte(d.size) != 0 {
+		return damagedf("bits behind the last of %d positions are set", d.size)
+	}
+	return nil
+}
+
+func (d *bitsDecoder) Masks(payload []byte) ([]byte, error) {
+	if cap(d.bytes) < d.size {
+		d.bytes = make([]byte, 0, d.size+7)
+	}
+	masks := d.bytes[:0]
+	for _, packed := range payload[:min(len(payload), bitsSize(d.size))] {
+		masks = binary.LittleEndian.AppendUint64(masks, unpacked[packed])
+	}
+	d.bytes = masks
+	return masks[:min(len(masks), d.size)], d.check(payload)
+}
+
+// unpacked is a byte's eight bits as eight bytes, little-endian.
+var unpacked = func() (table [256]uint64) {
+	for packed := range table {
+		for bit := range 8 {
+			table[packed] |= uint64(packed>>bit&1) << (8 * bit)
+		}
+	}
+	return table
+}()
+
+// bitsZstdEncoder writes what bitsEncoder writes as a Zstandard frame, without laying it out.
+type bitsZstdEncoder struct {
+	size  int
+	frame zstdFrame
+}
+
+func newBitsZstdEncoder(size int) Encoder { return &bitsZstdEncoder{size: size} }
+
+func (e *bitsZstdEncoder) Append(dst []byte, removed []uint32) []byte {
+	size := bitsSize(e.size)
+	e.frame.begin(dst, size)
+	at, packed := 0, byte(0xFF) // the byte that takes the next removed position
+	if at == size-1 {
+		packed = lastByte(e.size)
+	}
+	for _, position := range removed {
+		if next := int(position / 8); next != at {
+			e.frame.stretch(packed, 1)
+			e.frame.stretch(0xFF, next-at-1)
+			at, packed = next, 0xFF
+			if at == size-1 {
+				packed = lastByte(e.size)
+			}
+		}
+		packed &^= 1 << (position % 8)
+	}
+	if size > 0 {
+		e.frame.stretch(packed, 1)
+		if at < size-1 {
+			e.frame.stretch(0xFF, size-at-2)
+			e.frame.stretch(lastByte(e.size), 1)
+		}
+	}
+	return e.frame.end()
+}
+
+type bitsZstdDecoder struct {
+	bitsDecoder
+	decompressor *zstd.Decoder
+	plain        []byte
+}
+
+func newBitsZstdDecoder(size int) Decoder {
+	return &bitsZstdDecoder{bitsDecoder: bitsDecoder{size: size}, decompressor: newDecompressor(bitsSize(size))}
+}
+
+func (d *bitsZstdDecoder) Removed(payload []byte) ([]uint32, error) {
+	failure := d.decompress(payload)
+	removed, err := d.bitsDecoder.Removed(d.plain)
+	if failure != nil {
+		err = failure
+	}
+	return removed, err
+}
+
+func (d *bitsZstdDecoder) Masks(payload []byte) ([]byte, error) {
+	failure := d.decompress(payload)
+	masks, err := d.bitsDecoder.Masks(d.plain)
+	if failure != nil {
+		err = failure
+	}
+	return masks, err
+}
+
+// decompress leaves in plain what the frame holds, or what it holds before it is damaged.
+func (d *bitsZstdDecoder) decompress(payload []byte) (err error) {
+	d.plain, err = d.decompressor.DecodeAll(payload, d.plain[:0])
+	if err != nil {
+		return damagedf("decompress masks: %v", err)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package encode
+
+import (
+	"encoding/binary"
+)
+
+// positionsCodec writes removed positions as they are: u32 each.
+type positionsEncoder struct{}
+
+func newPositionsEncoder(int) Encoder { return positionsEncoder{} }
+
+func (positionsEncoder) Append(dst []byte, removed []uint32) []byte {
+	for _, position := range removed {
+		dst = binary.LittleEndian.AppendUint32(dst, position)
+	}
+	return dst
+}
+
+type positionsDecoder struct {
+	expand
+	removed []uint32
+}
+
+func newPositionsDecoder(size int) Decoder { return &positionsDecoder{expand: expand{size: size}} }
+
+func (d *positionsDecoder) Removed(payload []byte) ([]uint32, error) {
+	d.removed = d.removed[:0]
+	for at := 0; at+4 <= len(payload); at += 4 {
+		position := binary.LittleEndian.Uint32(payload[at:])
+		if err := checkNext(d.removed, position, d.size); err != nil {
+			return d.removed, err
+		}
+		d.removed = append(d.removed, position)
+	}
+	if len(payload)%4 != 0 {
+		return d.removed, damagedf("payload of %d bytes is not a whole number of positions", len(payload))
+	}
+	return d.removed, nil
+}
+
+func (d *positionsDecoder) Masks(payload []byte) ([]byte, error) {
+	removed, err := d.Removed(payload)
+	return d.masks(removed), err
+}
+
+// checkNext reports whether position may follow the positions before it.
+func checkNext(before []uint32, position uint32, size int) error {
+	if int(position) >= size {
+		return damagedf("position %d is outside the masks (%d positions)", position, size)
+	}
+	if n := len(before); n > 0 && position <= before[n-1] {
+		return damagedf("position %d does not ascend from %d", position, before[n-1])
+	}
+	return nil
+}
+
+// expand makes whole masks of removed positions.
+type expand struct {
+	size  int
+	bytes []byte
+}
+
+// masks returns a view that lives until the next call.
+func (e *expand) masks(removed []uint32) []byte {
+	e.bytes = Fill(e.bytes, e.size)
+	for _, position := range removed {
+		e.bytes[position] = 0
+	}
+	return e.bytes
+}
+
+// Fill returns size bytes of value 1, in dst's memory where that suffices.
+func Fill(dst []byte, size int) []byte {
+	if cap(dst) < size {
+		dst = make([]byte, size)
+	}
+	dst = dst[:size]
+	if size > 0 {
+		dst[0] = 1
+		for done := 1; done < size; done *= 2 {
+			copy(dst[done:], dst[:done])
+		}
+	}
+	return dst
+}

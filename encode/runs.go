@@ -1,0 +1,160 @@
+package encode
+
+import (
+	"encoding/binary"
+)
+
+// runs is a sample's removed positions as runs of consecutive ones: a gap of
+// kept positions since the previous run, and a length. Edges lie sorted by source, so a deleted
+// gene's outgoing edges are one run, and its incoming ones runs of length one.
+//
+// Both numbers are 16 bits: a longer gap is bridged by runs of length 0, a longer
+// run goes on in a run with gap 0. Lengths other than 1 are listed apart, marked in a bitmap.
+type runs struct {
+	gaps    []uint16
+	marks   []byte   // bit i of byte i/8: run i's length is listed
+	lengths []uint16 // of the marked runs, in order
+}
+
+const maxRun = 1<<16 - 1
+
+func (r *runs) reset() { r.gaps, r.marks, r.lengths = r.gaps[:0], r.marks[:0], r.lengths[:0] }
+
+func (r *runs) add(gap, length int) {
+	for ; gap > maxRun; gap -= maxRun {
+		r.addShort(maxRun, 0)
+	}
+	for ; length > maxRun; length -= maxRun {
+		r.addShort(gap, maxRun)
+		gap = 0
+	}
+	r.addShort(gap, length)
+}
+
+func (r *runs) addShort(gap, length int) {
+	run := len(r.gaps)
+	if run%8 == 0 {
+		r.marks = append(r.marks, 0)
+	}
+	r.gaps = append(r.gaps, uint16(gap))
+	if length != 1 {
+		r.marks[run/8] |= 1 << (run % 8)
+		r.lengths = append(r.lengths, uint16(length))
+	}
+}
+
+// set replaces the runs by those of strictly ascending removed positions.
+func (r *runs) set(removed []uint32) {
+	r.reset()
+	next := 0 // position behind the previous run
+	for i := 0; i < len(removed); {
+		first := i
+		for i++; i < len(removed) && removed[i] == removed[i-1]+1; i++ {
+		}
+		r.add(int(removed[first])-next, i-first)
+		next = int(removed[i-1]) + 1
+	}
+}
+
+// appendRemoved appends the positions that the runs stand for, up to the first run that cannot be.
+func (r *runs) appendRemoved(dst []uint32, size int) ([]uint32, error) {
+	next, listed := 0, 0
+	for run, gap := range r.gaps {
+		length := 1
+		if r.marks[run/8]>>(run%8)&1 != 0 {
+			if listed == len(r.lengths) {
+				return dst, damagedf("run %d has no length", run)
+			}
+			length = int(r.lengths[listed])
+			listed++
+		}
+		first := next + int(gap)
+		next = first + length
+		if next > size {
+			return dst, damagedf("run of %d positions from %d leaves the masks (%d positions)", length, first, size)
+		}
+		for position := first; position < next; position++ {
+			dst = append(dst, uint32(position))
+		}
+	}
+	if listed != len(r.lengths) {
+		return dst, damagedf("%d run lengths for %d marked runs", len(r.lengths), listed)
+	}
+	return dst, nil
+}
+
+// runsEncoder writes: run count u32 | gaps u16… | marks | lengths u16…
+type runsEncoder struct{ runs runs }
+
+func newRunsEncoder(int) Encoder { return &runsEncoder{} }
+
+func (e *runsEncoder) Append(dst []byte, removed []uint32) []byte {
+	r := &e.runs
+	r.set(removed)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(r.gaps)))
+	for _, gap := range r.gaps {
+		dst = binary.LittleEndian.AppendUint16(dst, gap)
+	}
+	dst = append(dst, r.marks...)
+	for _, length := range r.lengths {
+		dst = binary.LittleEndian.AppendUint16(dst, length)
+	}
+	return dst
+}
+
+type runsDecoder struct {
+	expand
+	runs    runs
+	removed []uint32
+}
+
+func newRunsDecoder(size int) Decoder { return &runsDecoder{expand: expand{size: size}} }
+
+func (d *runsDecoder) Removed(payload []byte) ([]uint32, error) {
+	if err := d.runs.parse(payload); err != nil {
+		return nil, err
+	}
+	var err error
+	d.removed, err = d.runs.appendRemoved(d.removed[:0], d.size)
+	return d.removed, err
+}
+
+func (d *runsDecoder) Masks(payload []byte) ([]byte, error) {
+	removed, err := d.Removed(payload)
+	return d.masks(removed), err
+}
+
+// parse reads what runsEncoder writes.
+func (r *runs) parse(payload []byte) error {
+	count, payload, err := runCount(payload, 2)
+	if err != nil {
+		return err
+	}
+	r.reset()
+	for i := range count {
+		r.gaps = append(r.gaps, binary.LittleEndian.Uint16(payload[2*i:]))
+	}
+	payload = payload[2*count:]
+	marks := (count + 7) / 8
+	if len(payload) < marks || (len(payload)-marks)%2 != 0 {
+		return damagedf("payload has %d bytes after the gaps of %d runs", len(payload), count)
+	}
+	r.marks = append(r.marks, payload[:marks]...)
+	for at := marks; at < len(payload); at += 2 {
+		r.lengths = append(r.lengths, binary.LittleEndian.Uint16(payload[at:]))
+	}
+	return nil
+}
+
+// runCount reads the run count that a payload starts with, and returns the rest, which
+// holds at least bytesPerRun bytes for each run.
+func runCount(payload []byte, bytesPerRun int) (count int, rest []byte, err error) {
+	if len(payload) < 4 {
+		return 0, nil, damagedf("payload of %d bytes has no run count", len(payload))
+	}
+	count = int(binary.LittleEndian.Uint32(payload))
+	if rest = payload[4:]; len(rest) < bytesPerRun*count {
+		return 0, nil, damagedf("payload has %d bytes for the gaps of %d runs", len(rest), count)
+	}
+	return count, rest, nil
+}

@@ -1,0 +1,90 @@
+package incidence
+
+// unioner merges ascending lists. It holds scratch memory: one per goroutine.
+type unioner struct {
+	lists   [][]uint32
+	scratch [2][]uint32
+}
+
+// add queues a strictly ascending list for the next union; it is not copied.
+func (u *unioner) add(list []uint32) {
+	if len(list) > 0 {
+		u.lists = append(u.lists, list)
+	}
+}
+
+// union appends the distinct values of the queued lists, ascending and each with base
+// added, to dst, and empties the queue. It takes k-1 merges for k lists, pairwise, so
+// a value is moved about log2(k) times.
+func (u *unioner) union(dst []uint32, base uint32) []uint32 {
+	for side := 0; len(u.lists) > 2; side = 1 - side {
+		u.halve(&u.scratch[side])
+	}
+	switch len(u.lists) {
+	case 1:
+		for _, value := range u.lists[0] {
+			dst = append(dst, base+value)
+		}
+	case 2:
+		dst = union2(dst, u.lists[0], u.lists[1], base)
+	}
+	u.lists = u.lists[:0]
+	return dst
+}
+
+// halve merges neighbouring pairs of lists into scratch.
+func (u *unioner) halve(scratch *[]uint32) {
+	total := 0
+	for _, list := range u.lists {
+		total += len(list)
+	}
+	if cap(*scratch) < total {
+		*scratch = make([]uint32, 0, 2*total)
+	}
+	merged, out := u.lists[:0], (*scratch)[:0]
+	for i := 0; i < len(u.lists); i += 2 {
+		start := len(out)
+		if i+1 < len(u.lists) {
+			out = union2(out, u.lists[i], u.lists[i+1], 0)
+		} else {
+			out = append(out, u.lists[i]...)
+		}
+		merged = append(merged, out[start:])
+	}
+	u.lists = merged
+}
+
+// union2 appends the distinct values of two strictly ascending lists, each with base added. The
+// loop has no branch on the values: on edge positions such a branch is a coin toss.
+func union2(dst, a, b []uint32, base uint32) []uint32 {
+	end := len(dst)
+	if need := end + len(a) + len(b); cap(dst) < need {
+		dst = append(make([]uint32, 0, 2*need), dst...)
+	}
+	out := dst[:cap(dst)]
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		x, y := a[i], b[j]
+		out[end] = base + min(x, y)
+		end++
+		i += asInt(x <= y)
+		j += asInt(y <= x)
+	}
+	for _, value := range a[i:] {
+		out[end] = base + value
+		end++
+	}
+	for _, value := range b[j:] {
+		out[end] = base + value
+		end++
+	}
+	return out[:end]
+}
+
+// asInt compiles to a flag move.
+func asInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,88 @@
+package ingest
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+)
+
+// Digest is the hex SHA-256 of the graph's content. It depends on types, ids,
+// edges and further columns in their order, not on the files that held them. The
+// bytes that are hashed, with integers little-endian and a text as its length in
+// bytes (uint64) and its UTF-8 bytes:
+//
+//	text "tcbuild graph 1"
+//	uint64 number of node tables; each, in canonical order:
+//	    text type; uint64 n; n ids (text); columns
+//	uint64 number of edge tables; each, ascending by name:
+//	    text name; uint64 n; n sources (uint32); n targets (uint32); columns
+//
+//	columns: uint64 number; each:
+//	    text name; byte 'n' and n float64 bit patterns, every NaN as 0x7ff8000000000001,
+//	               or byte 't' and n texts
+//
+// The cost is one pass over the graph's memory.
+func (g *Graph) Digest() string {
+	sum := sha256.New()
+	w := digester{bufio.NewWriterSize(sum, 64<<10)}
+	w.text("tcbuild graph 1")
+	tables := g.NodeTables()
+	w.uint64(uint64(len(tables)))
+	for _, nodes := range tables {
+		w.text(nodes.Type)
+		w.uint64(uint64(nodes.Len()))
+		for _, id := range nodes.IDs {
+			w.text(id)
+		}
+		w.columns(nodes.Columns)
+	}
+	w.uint64(uint64(len(g.Edges)))
+	for _, edges := range g.Edges {
+		w.text(edges.Type.String())
+		w.uint64(uint64(edges.Len()))
+		w.uint32s(edges.Src)
+		w.uint32s(edges.Dst)
+		w.columns(edges.Columns)
+	}
+	w.Flush() // a hash never fails
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// digester writes the serialisation; errors stay in the bufio.Writer and cannot occur.
+type digester struct{ *bufio.Writer }
+
+func (w digester) uint64(n uint64) { w.Write(binary.LittleEndian.AppendUint64(w.AvailableBuffer(), n)) }
+
+func (w digester) uint32s(values []uint32) {
+	for _, n := range values {
+		w.Write(binary.LittleEndian.AppendUint32(w.AvailableBuffer(), n))
+	}
+}
+
+func (w digester) text(text string) {
+	w.uint64(uint64(len(text)))
+	w.WriteString(text)
+}
+
+func (w digester) columns(columns []Column) {
+	w.uint64(uint64(len(columns)))
+	for _, c := range columns {
+		w.text(c.Name)
+		if c.Texts != nil {
+			w.WriteByte('t')
+			for _, text := range c.Texts {
+				w.text(text)
+			}
+			continue
+		}
+		w.WriteByte('n')
+		for _, number := range c.Numbers {
+			if math.IsNaN(number) {
+				number = math.NaN()
+			}
+			w.uint64(math.Float64bits(number))
+		}
+	}
+}

@@ -1,0 +1,103 @@
+// Package gpr reads boolean gene-protein-reaction rules, such as
+// "(YAL038W or YOR347C) and YGL062W": which genes a reaction needs.
+package gpr
+
+import "strings"
+
+// Op is what a Rule's node is.
+type Op uint8
+
+const (
+	Gene Op = iota // true while its gene is there
+	And            // true while all operands are: the subunits of a complex
+	Or             // true while any operand is: isozymes
+)
+
+// Rule is a node of a rule's tree. A Gene has a Name and no Operands; And and
+// Or have two or more Operands, none of which has the same Op. Trees are at
+// most MaxDepth levels deep. Rules are immutable and safe for concurrent use.
+//
+// A nil *Rule is "no rule": it needs no gene.
+type Rule struct {
+	Op       Op
+	Name     string
+	Operands []*Rule
+}
+
+// Genes returns the names of the genes that the rule mentions, each once, in
+// the order of their first mention.
+func (r *Rule) Genes() []string {
+	var genes []string
+	seen := make(map[string]bool)
+	r.walk(func(gene string) {
+		if !seen[gene] {
+			seen[gene] = true
+			genes = append(genes, gene)
+		}
+	})
+	return genes
+}
+
+func (r *Rule) walk(visit func(gene string)) {
+	if r == nil {
+		return
+	}
+	if r.Op == Gene {
+		visit(r.Name)
+	}
+	for _, operand := range r.Operands {
+		operand.walk(visit)
+	}
+}
+
+// Alive reports whether the rule holds once the genes for which deleted
+// returns true are false. It costs at most one call per mention of a gene.
+func (r *Rule) Alive(deleted func(gene string) bool) bool {
+	if r == nil {
+		return true
+	}
+	if r.Op == Gene {
+		return !deleted(r.Name)
+	}
+	for _, operand := range r.Operands {
+		if operand.Alive(deleted) == (r.Op == Or) {
+			return r.Op == Or
+		}
+	}
+	return r.Op == And
+}
+
+// String returns the rule in canonical form: lower-case operators, single
+// blanks, parentheses around every And and Or inside another. Parse of it
+// gives an equal rule; no rule gives "".
+func (r *Rule) String() string {
+	if r == nil {
+		return ""
+	}
+	var text strings.Builder
+	r.write(&text)
+	return text.String()
+}
+
+func (r *Rule) write(text *strings.Builder) {
+	if r.Op == Gene {
+		text.WriteString(r.Name)
+		return
+	}
+	word := " and "
+	if r.Op == Or {
+		word = " or "
+	}
+	for i, operand := range r.Operands {
+		if i > 0 {
+			text.WriteString(word)
+		}
+		if operand.Op == Gene {
+			text.WriteString(operand.Name)
+			continue
+		}
+		text.WriteByte('(')
+		operand.write(text)
+		text.WriteByte(')')
+	}
+}

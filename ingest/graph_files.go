@@ -1,0 +1,102 @@
+package ingest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tcbuild/ingest/table"
+	"tcbuild/internal/fault"
+)
+
+// graphFiles are the tables of a graph folder, ascending by file name.
+type graphFiles struct {
+	dir   string
+	nodes []graphFile
+	edges []graphFile
+}
+
+// graphFile is one table: nodes/gene.tsv has the stem gene.
+type graphFile struct {
+	name string // relative to the graph folder, with slashes
+	stem string
+	edge EdgeType // of an edge table
+}
+
+func (f graphFiles) path(file graphFile) string {
+	return filepath.Join(f.dir, filepath.FromSlash(file.name))
+}
+
+// findGraph lists the tables of a graph in dir or in dir/graph.
+func findGraph(dir string) (graphFiles, error) {
+	files := graphFiles{dir: dir}
+	if !isFolder(filepath.Join(dir, "nodes")) {
+		files.dir = filepath.Join(dir, "graph")
+	}
+	for _, part := range []string{"nodes", "edges"} {
+		if !isFolder(filepath.Join(files.dir, part)) {
+			return files, fault.New(fault.Input, "name the folder that holds nodes/ and edges/, or the folder around it that holds graph/",
+				"read graph %s: there is no folder %s, neither in it nor in its graph/", dir, part)
+		}
+	}
+	var err error
+	if files.nodes, err = listTables(files.dir, "nodes"); err != nil {
+		return files, err
+	}
+	if files.edges, err = listTables(files.dir, "edges"); err != nil {
+		return files, err
+	}
+	return files, files.check()
+}
+
+// check refuses tables that are no part of a cell graph.
+func (f graphFiles) check() error {
+	for _, file := range f.nodes {
+		if !slices.Contains([]string{Gene, Reaction, Metabolite}, file.stem) {
+			return fault.New(fault.Input, "rename the file, or move it out of the graph folder",
+				"read graph %s: %s is not a node table, expected gene, reaction or metabolite", f.dir, file.name)
+		}
+	}
+	for i, file := range f.edges {
+		edge, err := ParseEdgeType(file.stem)
+		geneGene := edge.Source == Gene && edge.Target == Gene && edge.Relation != ""
+		if err != nil || !geneGene && edge != GPR && edge != RMR {
+			return fault.New(fault.Input, "rename the file, or move it out of the graph folder",
+				"read graph %s: %s is not an edge table, expected gene__RELATION__gene, %s or %s", f.dir, file.name, GPR, RMR)
+		}
+		f.edges[i].edge = edge
+	}
+	return nil
+}
+
+// listTables lists the tables of a part of a graph folder. Files that are no tables, hidden
+// ones and folders are passed over.
+func listTables(dir, part string) ([]graphFile, error) {
+	entries, err := os.ReadDir(filepath.Join(dir, part))
+	if err != nil {
+		return nil, fmt.Errorf("read graph: %w", err)
+	}
+	var files []graphFile
+	named := make(map[string]string) // stem to file name
+	for _, entry := range entries {
+		if entry.IsDir() || strings.HasPrefix(entry.Name(), ".") || !table.IsTable(entry.Name()) {
+			continue
+		}
+		format, compression := table.Format(entry.Name())
+		stem := entry.Name()[:len(entry.Name())-len(format)-len(compression)]
+		if other, twice := named[stem]; twice {
+			return nil, fault.New(fault.Input, "keep one of the two files",
+				"read graph %s: found both %s/%s and %s/%s, expected one table of this name", dir, part, other, part, entry.Name())
+		}
+		named[stem] = entry.Name()
+		files = append(files, graphFile{name: part + "/" + entry.Name(), stem: stem})
+	}
+	return files, nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,46 @@
+package ingest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"tcbuild/ingest/table"
+)
+
+// describeFile reads a file whole to identify it under the given name.
+func describeFile(path, name string) (Input, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return Input{}, fmt.Errorf("hash input: %w", err)
+	}
+	defer file.Close()
+	sum := sha256.New()
+	size, err := io.CopyBuffer(struct{ io.Writer }{sum}, struct{ io.Reader }{file}, make([]byte, 256<<10))
+	if err != nil {
+		return Input{}, fmt.Errorf("hash input %s: %w", path, err)
+	}
+	return Input{Name: name, Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
+}
+
+// readHeader returns the column names of a table.
+func readHeader(path string) ([]string, error) {
+	r, err := table.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return r.Columns(), nil
+}
+
+// thousands formats a count for a message: 6607 is "6,607".
+func thousands(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

@@ -1,0 +1,145 @@
+package ingest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+
+	"tcbuild/ingest/table"
+	"tcbuild/internal/fault"
+)
+
+// The columns that name an edge's nodes: by id or by index.
+var (
+	idColumns    = []string{"src", "dst"}
+	indexColumns = []string{"src_index", "dst_index"}
+)
+
+// readEdges reads an edge table whose rows join nodes of two tables.
+func readEdges(path string, edgeType EdgeType, sources, targets *Nodes) (*Edges, error) {
+	header, err := readHeader(path)
+	if err != nil {
+		return nil, err
+	}
+	columns := idColumns
+	hasID := slices.Contains(header, "src") || slices.Contains(header, "dst")
+	hasIndex := slices.Contains(header, "src_index") || slices.Contains(header, "dst_index")
+	switch {
+	case hasID && hasIndex:
+		return nil, fault.New(fault.Input, "keep one pair and remove the other", "read edges %s: found columns of ids (src, dst) and of indices (src_index, dst_index), expected one pair", path)
+	case hasIndex:
+		columns = indexColumns
+	}
+	edges := &Edges{Type: edgeType}
+	edges.Columns, err = readCarried(path, "edges", columns, func(r *table.Reader, carry func(*table.Batch) error) error {
+		src := endpoint{nodes: sources, column: slices.Index(header, columns[0]), byIndex: hasIndex, name: columns[0]}
+		dst := endpoint{nodes: targets, column: slices.Index(header, columns[1]), byIndex: hasIndex, name: columns[1]}
+		edges.Src, edges.Dst = edges.Src[:0], edges.Dst[:0]
+		for {
+			b, err := r.Next()
+			if err == io.EOF {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if edges.Src, err = src.append(edges.Src, r, b); err != nil {
+				return err
+			}
+			if edges.Dst, err = dst.append(edges.Dst, r, b); err != nil {
+				return err
+			}
+			if err := checkPositions(path, len(edges.Src)); err != nil {
+				return err
+			}
+			if err := carry(b); err != nil {
+				return err
+			}
+		}
+	})
+	return edges, err
+}
+
+// endpoint reads the source or target column of an edge table into node indices.
+type endpoint struct {
+	nodes   *Nodes
+	column  int
+	name    string
+	byIndex bool
+
+	last      []byte // the id before, as sources come in runs
+	lastIndex uint32
+}
+
+func (e *endpoint) append(indices []uint32, r *table.Reader, b *table.Batch) ([]uint32, error) {
+	indices = slices.Grow(indices, b.Len)
+	for i := range b.Len {
+		if e.byIndex {
+			index, missing, err := b.Integer(e.column, i)
+			if err != nil || missing || uint64(index) >= uint64(e.nodes.Len()) {
+				return nil, e.badIndex(r.Where(b.First+int64(i)), index, missing, err)
+			}
+			indices = append(indices, uint32(index))
+			continue
+		}
+		id := b.Text(e.column, i)
+		if len(e.last) == 0 || !bytes.Equal(id, e.last) {
+			index, ok := e.nodes.IndexBytes(id)
+			if !ok {
+				return nil, fault.New(fault.Input, fmt.Sprintf("add it to nodes/%s, or remove the edge", e.nodes.Type),
+					"read edges %s: %s %q is not in nodes/%s (expected one of its %s ids)",
+					r.Where(b.First+int64(i)), e.name, id, e.nodes.Type, thousands(e.nodes.Len()))
+			}
+			e.last, e.lastIndex = append(e.last[:0], id...), index
+		}
+		indices = append(indices, e.lastIndex)
+	}
+	return indices, nil
+}
+
+func (e *endpoint) badIndex(where string, index int64, missing bool, err error) error {
+	found := fmt.Sprintf("found %d", index)
+	switch {
+	case err != nil:
+		found = err.Error()
+	case missing:
+		found = "found no value"
+	}
+	return fault.New(fault.Input, "indices count the rows of the node table from 0",
+		"read edges %s: %s: %s, expected an index into nodes/%s from 0 to %d",
+		where, e.name, found, e.nodes.Type, e.nodes.Len()-1)
+}
+
+// countOddEdges counts self loops and repeated edges, in time and memory of the
+// order of the table: edges are gathered by source, and each target is marked with
+// the last source that led to it.
+func countOddEdges(e *Edges, sources, targets int) EdgeReport {
+	report := EdgeReport{Type: e.Type, Edges: e.Len()}
+	ends := make([]int, sources+1)
+	for i, src := range e.Src {
+		ends[src+1]++
+		if src == e.Dst[i] && e.Type.Source == e.Type.Target {
+			report.SelfLoops++
+		}
+	}
+	for i := range sources {
+		ends[i+1] += ends[i]
+	}
+	gathered := make([]uint32, e.Len())
+	next := slices.Clone(ends)
+	for i, src := range e.Src {
+		gathered[next[src]] = e.Dst[i]
+		next[src]++
+	}
+	marks := make([]uint32, targets) // 1 + source
+	for src := range sources {
+		for _, dst := range gathered[ends[src]:ends[src+1]] {
+			if marks[dst] == uint32(src)+1 {
+				report.Duplicates++
+			}
+			marks[dst] = uint32(src) + 1
+		}
+	}
+	return report
+}

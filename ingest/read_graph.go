@@ -1,0 +1,142 @@
+package ingest
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"tcbuild/internal/fault"
+)
+
+// maxPositions is how many mask positions, nodes and edges together, 32-bit signed positions can number.
+const maxPositions = math.MaxInt32
+
+// GraphReport is what reading a graph found.
+type GraphReport struct {
+	Inputs []Input      // the files, ascending by name
+	Edges  []EdgeReport // in the order of Graph.Edges
+}
+
+// EdgeReport counts the oddities of one edge type, which are kept as they are.
+type EdgeReport struct {
+	Type       EdgeType
+	Edges      int // all edges
+	Duplicates int // edges whose source and target an earlier edge has too
+	SelfLoops  int // edges from a node to itself
+}
+
+// ReadGraph reads the cell graph in dir/nodes and dir/edges, or in dir/graph. It
+// keeps every edge in the order of its file. Bad data is a fault.Input that names
+// file and line; of several bad files, the first by name. Edge tables are read in
+// parallel; memory is the graph's, plus a buffer per table.
+func ReadGraph(dir string) (*Graph, GraphReport, error) {
+	files, err := findGraph(dir)
+	if err != nil {
+		return nil, GraphReport{}, err
+	}
+	g := &Graph{}
+	for _, file := range files.nodes {
+		nodes, err := readNodes(files.path(file), file.stem)
+		if err != nil {
+			return nil, GraphReport{}, err
+		}
+		switch file.stem {
+		case Gene:
+			g.Genes = nodes
+		case Reaction:
+			g.Reactions = nodes
+		case Metabolite:
+			g.Metabolites = nodes
+		}
+	}
+	if g.Genes == nil {
+		return nil, GraphReport{}, fault.New(fault.Input, "add nodes/gene.tsv with a column id",
+			"read graph %s: there is no node table gene", files.dir)
+	}
+
+	report := GraphReport{Edges: make([]EdgeReport, len(files.edges))}
+	g.Edges = make([]*Edges, len(files.edges))
+	err = inParallel(len(files.edges), func(i int) error {
+		file := files.edges[i]
+		sources, err := g.table(files, file, file.edge.Source)
+		if err != nil {
+			return err
+		}
+		targets, err := g.table(files, file, file.edge.Target)
+		if err != nil {
+			return err
+		}
+		if g.Edges[i], err = readEdges(files.path(file), file.edge, sources, targets); err != nil {
+			return err
+		}
+		report.Edges[i] = countOddEdges(g.Edges[i], sources.Len(), targets.Len())
+		return nil
+	})
+	if err == nil {
+		err = checkPositions(dir, g.positions())
+	}
+	if err != nil {
+		return nil, GraphReport{}, err
+	}
+
+	all := append(append([]graphFile{}, files.edges...), files.nodes...) // "edges/" sorts before "nodes/"
+	report.Inputs = make([]Input, len(all))
+	err = inParallel(len(all), func(i int) (err error) {
+		report.Inputs[i], err = describeFile(files.path(all[i]), all[i].name)
+		return err
+	})
+	if err != nil {
+		return nil, GraphReport{}, err
+	}
+	return g, report, nil
+}
+
+// table returns the node table that an edge table refers to.
+func (g *Graph) table(files graphFiles, file graphFile, nodeType string) (*Nodes, error) {
+	nodes := map[string]*Nodes{Gene: g.Genes, Reaction: g.Reactions, Metabolite: g.Metabolites}[nodeType]
+	if nodes == nil {
+		return nil, fault.New(fault.Input, fmt.Sprintf("add nodes/%s.tsv with a column id, or remove the edge table", nodeType),
+			"read graph %s: %s needs a node table %s, and there is none", files.dir, file.name, nodeType)
+	}
+	return nodes, nil
+}
+
+// positions is the number of mask positions: of nodes and of edges.
+func (g *Graph) positions() int {
+	total := 0
+	for _, nodes := range g.NodeTables() {
+		total += nodes.Len()
+	}
+	for _, edges := range g.Edges {
+		total += edges.Len()
+	}
+	return total
+}
+
+func checkPositions(where string, positions int) error {
+	if positions > maxPositions {
+		return fault.New(fault.Input, "split the graph, or leave out edge types",
+			"read graph %s: found %s nodes and edges, expected at most %s, as positions are stored in 32 bits",
+			where, thousands(positions), thousands(maxPositions))
+	}
+	return nil
+}
+
+// inParallel calls do for 0 to n-1 on all cores and returns the error of the lowest number.
+func inParallel(n int, do func(i int) error) error {
+	errs := make([]error, n)
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		group.Go(func() error { errs[i] = do(i); return nil })
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package source
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"tcbuild/ingest"
+	"tcbuild/internal/fault"
+)
+
+// prepared returns the spec with defaults for what is left out, and refuses
+// what cannot be meant. Its errors are of kind fault.Usage and name the setting.
+func (s GraphSpec) prepared() (GraphSpec, error) {
+	s.Edges = slices.Clone(s.Edges)
+	err := s.prepare()
+	return s, err
+}
+
+func (s *GraphSpec) prepare() error {
+	if (s.Genes.SGDFeatures == "") == (s.Genes.Table == nil) {
+		return usage("name the file that lists the genes", "genes: expected one of sgd_features and table")
+	}
+	if s.Genes.FeatureType == "" {
+		s.Genes.FeatureType = "ORF"
+	}
+	if t := s.Genes.Table; t != nil {
+		if err := required("genes.table", setting{"file", t.File}, setting{"column", t.Column}); err != nil {
+			return err
+		}
+	}
+	if s.SelfLoops == "" {
+		s.SelfLoops = LoopsKeep
+	}
+	if s.UnknownGenes == "" {
+		s.UnknownGenes = ingest.RefuseUnknownGenes
+	}
+	if s.UnknownGenes != ingest.RefuseUnknownGenes && s.UnknownGenes != ingest.IgnoreUnknownGenes {
+		return usage("", "unknown_genes: found %q, expected error or ignore", s.UnknownGenes)
+	}
+	if err := s.SelfLoops.check("self_loops"); err != nil {
+		return err
+	}
+	relations := make(map[string]string)
+	for i := range s.Edges {
+		if err := s.prepareEdges(i, relations); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepareEdges is prepare for one source of edges; relations maps the names
+// of the sources before it to their places.
+func (s *GraphSpec) prepareEdges(i int, relations map[string]string) error {
+	edges, place := &s.Edges[i], fmt.Sprintf("edges.%d", i)
+	if edges.SelfLoops == "" {
+		edges.SelfLoops = s.SelfLoops
+	}
+	if err := edges.SelfLoops.check(place + ".self_loops"); err != nil {
+		return err
+	}
+	var names []string
+	switch {
+	case (edges.STRING == nil) == (edges.Table == nil):
+		return usage("", "%s: expected one of string and table", place)
+	case edges.STRING != nil:
+		place += ".string"
+		if err := edges.STRING.check(place); err != nil {
+			return err
+		}
+		for _, column := range edges.STRING.Columns {
+			names = append(names, edges.STRING.relation(column))
+		}
+	default:
+		place += ".table"
+		if err := edges.Table.check(place); err != nil {
+			return err
+		}
+		names = []string{edges.Table.Relation}
+	}
+	for _, name := range names {
+		if !relationName.MatchString(name) {
+			return usage("use letters, digits, _ - and .", "%s.relation: %q cannot name an edge type and its file", place, name)
+		}
+		if name == ingest.GPR.Relation || name == ingest.RMR.Relation {
+			return usage("choose another name", "%s.relation: %q is the name of edges of the metabolic part", place, name)
+		}
+		if other, taken := relations[name]; taken {
+			return usage("give every edge type its own name; {column} in a relation stands for the score column",
+				"%s.relation: %q is also the name of edges of %s", place, name, other)
+		}
+		relations[name] = place
+	}
+	return nil
+}
+
+// relationName is what can stand in an edge type and, with it, in a file's name.
+var relationName = regexp.MustCompile(`^[A-Za-z0-9](_?[A-Za-z0-9.-])*$`)
+
+func (l *LinksSpec) check(place string) error {
+	if err := required(place, setting{"file", l.File}, setting{"relation", l.Relation}); err != nil {
+		return err
+	}
+	if len(l.Columns) == 0 {
+		return usage("name score columns, such as experiments", "%s.columns: found none", place)
+	}
+	return nil
+}
+
+func (t *EdgeTableSpec) check(place string) error {
+	err := required(place, setting{"file", t.File}, setting{"relation", t.Relation},
+		setting{"source", t.Source}, setting{"target", t.Target})
+	switch {
+	case err != nil:
+		return err
+	case t.Weight == "" && (t.Threshold != nil || t.Nonzero):
+		return usage("name the weight column", "%s.weight: missing, but threshold or nonzero is set", place)
+	case t.Threshold != nil && t.Nonzero:
+		return usage("remove one of them", "%s: threshold and nonzero are both set", place)
+	case t.IndexBase != 0 && t.IndexBase != 1:
+		return usage("", "%s.index_base: found %d, expected 0 or 1", place, t.IndexBase)
+	case t.IndexBase != 0 && t.IDs == "":
+		return usage("name the file of the ids that the numbers count", "%s.ids: missing, but index_base is set", place)
+	}
+	return nil
+}
+
+func (l SelfLoops) check(place string) error {
+	if l != LoopsKeep && l != LoopsNone && l != LoopsAppend {
+		return usage("", "%s: found %q, expected keep, none or append", place, l)
+	}
+	return nil
+}
+
+type setting struct{ key, value string }
+
+func required(place string, settings ...setting) error {
+	for _, s := range settings {
+		if s.value == "" {
+			return usage("", "%s.%s: missing", place, s.key)
+		}
+	}
+	return nil
+}
+
+func usage(hint, format string, args ...any) error {
+	return fault.New(fault.Usage, hint, "check graph settings: "+format, args...)
+}

@@ -1,0 +1,132 @@
+package source
+
+import (
+	"math"
+
+	"tcbuild/ingest"
+	"tcbuild/ingest/table"
+	"tcbuild/internal/fault"
+)
+
+// edgeFile is a table whose rows become edges of one or more types, in one pass.
+type edgeFile struct {
+	path           string
+	reader         *table.Reader // read to its end and closed by read
+	source, target int           // columns
+	name           nameReader
+	undirected     bool
+	unknown        ingest.UnknownGenes
+	relations      []*relation
+}
+
+// nameReader reads the name of a gene from a field; the bytes are valid as long
+// as the batch. An error says what was found and expected.
+type nameReader func(batch *table.Batch, column, i int) (name []byte, err error)
+
+// read reads the file into the relations; the reports are theirs, in order. It
+// holds some 50 bytes per pair of genes and 16 more per relation.
+func (f *edgeFile) read(names *Names) ([]SourceReport, error) {
+	defer f.reader.Close()
+	var (
+		rows    int
+		missing missingNames
+		met     = newPairs(f.undirected)
+		pairs   []pairState // per pair the states of all relations
+		blank   = make([]pairState, len(f.relations))
+		weights = make([]float64, len(f.relations))
+	)
+	err := eachRow(f.reader, func(batch *table.Batch, i int) error {
+		rows++
+		if err := f.readWeights(weights, batch, i); err != nil {
+			return err
+		}
+		var ends [2]uint32
+		var results [2]found
+		for side, column := range [2]int{f.source, f.target} {
+			name, err := f.name(batch, column, i)
+			if err != nil {
+				return f.malformed(batch, column, i, err)
+			}
+			ends[side], results[side] = names.find(name)
+			if results[side] == gene {
+				continue
+			}
+			if f.unknown == ingest.RefuseUnknownGenes {
+				return fault.New(fault.Input, "add the gene to the gene list, or set unknown_genes: ignore",
+					"read edges %s: %s", f.where(batch, i), names.describe(string(name), results[side]))
+			}
+			missing.add(string(name))
+		}
+		if missing.count(results) {
+			return nil
+		}
+		pair, meeting := met.meet(ends[0], ends[1])
+		if meeting == first {
+			pairs = append(pairs, blank...)
+		}
+		states := pairs[pair*len(f.relations):]
+		for k, r := range f.relations {
+			r.add(ends[0], ends[1], weights[k], meeting, &states[k])
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	reports := make([]SourceReport, len(f.relations))
+	for k, r := range f.relations {
+		r.appendLoops(names.genes.Len())
+		reports[k] = r.report(f.path, rows, &missing)
+	}
+	return reports, nil
+}
+
+// readWeights reads the weights of a row, per relation; NaN where there is none.
+func (f *edgeFile) readWeights(weights []float64, batch *table.Batch, i int) error {
+	for k, r := range f.relations {
+		weights[k] = math.NaN()
+		if r.weight < 0 {
+			continue
+		}
+		weight, _, err := batch.Number(r.weight, i)
+		if err != nil {
+			return f.malformed(batch, r.weight, i, err)
+		}
+		weights[k] = weight
+	}
+	return nil
+}
+
+func (f *edgeFile) malformed(batch *table.Batch, column, i int, err error) error {
+	return fault.New(fault.Input, "", "read edges %s: column %q: %w", f.where(batch, i), f.reader.Columns()[column], err)
+}
+
+func (f *edgeFile) where(batch *table.Batch, i int) string {
+	return f.reader.Where(batch.First + int64(i))
+}
+
+// missingNames are the names for which no gene was found.
+type missingNames struct {
+	names                      map[string]bool
+	unknownRows, ambiguousRows int
+}
+
+func (m *missingNames) add(name string) {
+	if m.names == nil {
+		m.names = make(map[string]bool)
+	}
+	m.names[name] = true
+}
+
+// count counts a row by the worse of its ends, and reports whether it names a gene that was not found.
+func (m *missingNames) count(ends [2]found) bool {
+	switch max(ends[0], ends[1]) {
+	case unknown:
+		m.unknownRows++
+	case ambiguous:
+		m.ambiguousRows++
+	default:
+		return false
+	}
+	return true
+}

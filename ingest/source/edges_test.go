@@ -1,0 +1,269 @@
+package source
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"tcbuild/ingest"
+	"tcbuild/internal/fault"
+)
+
+// links is a STRING file of both directions in which A-B differs in one score,
+// B-C passes in its second direction only, and C-C is a self loop.
+const links = `protein1 protein2 experiments database
+4932.B 4932.A 100 5
+4932.A 4932.B 100 6
+4932.B 4932.C 0 0
+4932.C 4932.B 7 0
+4932.A 4932.X 900 900
+4932.C 4932.C 3 0
+4932.B 4932.A 100 5
+`
+
+func TestLinks(t *testing.T) {
+	for _, test := range []struct {
+		threshold float64
+		loops     SelfLoops
+		want      map[string]string
+		lines     []string
+	}{
+		{0, LoopsKeep, map[string]string{"experiments": "B-A:100 C-B:7 C-C:3", "database": "B-A:5"}, []string{
+			"gene__s_experiments__gene: 3 of 7 entries of links.txt; dropped: 1 of unknown genes, 1 with no score above 0, " +
+				"1 the other direction of an earlier row, 1 repeating an earlier row; " +
+				"noted: 1 with another weight than the first row of the pair; unknown names: X",
+			"gene__s_database__gene: 1 of 7 entries of links.txt; dropped: 1 of unknown genes, 3 with no score above 0, " +
+				"1 the other direction of an earlier row, 1 repeating an earlier row; " +
+				"noted: 1 with another weight than the first row of the pair; unknown names: X",
+		}},
+		{5, LoopsNone, map[string]string{"experiments": "B-A:100 C-B:7", "database": "A-B:6"}, nil},
+		{0, LoopsAppend, map[string]string{
+			"experiments": "B-A:100 C-B:7 A-A:NaN B-B:NaN C-C:NaN", "database": "B-A:5 A-A:NaN B-B:NaN C-C:NaN"}, nil},
+	} {
+		spec := GraphSpec{
+			Genes: genesNamed(t, "C", "A", "B"), SelfLoops: test.loops, UnknownGenes: ingest.IgnoreUnknownGenes,
+			Edges: []EdgesSpec{{STRING: &LinksSpec{
+				File: writeFile(t, "links.txt", links), Relation: "s_{column}",
+				Columns: []string{"experiments", "database"}, Threshold: test.threshold}}},
+		}
+		g, report, err := BuildGraph(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkAccounts(t, report)
+		for _, edges := range g.Edges {
+			column := strings.TrimPrefix(edges.Type.Relation, "s_")
+			if got := edgeText(edges, g.Genes, g.Genes); got != test.want[column] || edges.Columns[0].Name != "score" {
+				t.Errorf("threshold %v, self loops %s, %s: %q, want %q", test.threshold, test.loops, column, got, test.want[column])
+			}
+		}
+		if test.lines != nil && strings.Join(report.Lines()[1:], "\n") != strings.Join(test.lines, "\n") {
+			t.Errorf("report:\n%s\nwant:\n%s", strings.Join(report.Lines()[1:], "\n"), strings.Join(test.lines, "\n"))
+		}
+	}
+}
+
+func TestEdgeTable(t *testing.T) {
+	half := 0.5
+	genes := []string{"A", "B", "C"}
+	for _, test := range []struct {
+		name, text string
+		spec       EdgeTableSpec
+		want       string
+	}{
+		{"directed keeps both directions and repeats", "tf\ttarget\nB\tA\nA\tB\nB\tA\nA\tA\n",
+			EdgeTableSpec{Source: "tf", Target: "target"}, "B-A A-B B-A A-A"},
+		{"columns by number", "w,x,y\n1,B,A\n",
+			EdgeTableSpec{TextSpec: TextSpec{Delimiter: "comma"}, Source: "1", Target: "2", Weight: "0"}, "B-A:1"},
+		{"without a header, undirected", "A  B\nB A\nC B\nA B\n",
+			EdgeTableSpec{TextSpec: TextSpec{Columns: []string{"a", "b"}, Delimiter: "space"}, Source: "a", Target: "b", Undirected: true}, "A-B C-B"},
+		{"threshold", "a\tb\tw\nA\tB\t0.5\nA\tC\t0.6\nB\tC\t-9\nC\tC\tNA\n",
+			EdgeTableSpec{Source: "a", Target: "b", Weight: "w", Threshold: &half}, "A-C:0.6"},
+		{"nonzero", "a\tb\tw\nA\tB\t0\nA\tC\t-0.6\nB\tC\t1e3\nC\tC\t\n",
+			EdgeTableSpec{Source: "a", Target: "b", Weight: "w", Nonzero: true}, "A-C:-0.6 B-C:1000"},
+		{"missing weights are carried", "a\tb\tw\nA\tB\tNaN\nB\tA\t\n",
+			EdgeTableSpec{Source: "a", Target: "b", Weight: "w"}, "A-B:NaN B-A:NaN"},
+		{"no rows", "a\tb\n", EdgeTableSpec{Source: "a", Target: "b"}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.spec.File, test.spec.Relation = writeFile(t, "e.tsv", test.text), "r"
+			g, report, err := BuildGraph(GraphSpec{Genes: genesNamed(t, genes...), Edges: []EdgesSpec{{Table: &test.spec}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkAccounts(t, report)
+			if got := edgeText(g.Edges[0], g.Genes, g.Genes); got != test.want {
+				t.Errorf("edges %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestEdgeTableByNumber(t *testing.T) {
+	ids := writeFile(t, "ids.txt", "C\nB\nC\nA\n") // an id may stand twice
+	for base, want := range []string{"B-C A-B", "C-B C-C"} {
+		spec := EdgeTableSpec{
+			TextSpec: TextSpec{File: writeFile(t, "e.txt", "1\t2\n3\t1\n"), Columns: []string{"a", "b"}},
+			Relation: "r", Source: "a", Target: "b", IDs: ids, IndexBase: base,
+		}
+		g, _, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "A", "B", "C"), Edges: []EdgesSpec{{Table: &spec}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := edgeText(g.Edges[0], g.Genes, g.Genes); got != want {
+			t.Errorf("index base %d: edges %q, want %q", base, got, want)
+		}
+	}
+}
+
+func TestEdgesAcrossAliases(t *testing.T) {
+	features := sgdFile(t, "ORF YA STDA OLD", "ORF YB STDB SHARED", "ORF YC - SHARED")
+	spec := GraphSpec{
+		Genes: GenesSpec{SGDFeatures: features}, Aliases: AliasesSpec{SGDFeatures: features}, UnknownGenes: ingest.IgnoreUnknownGenes,
+		Edges: []EdgesSpec{{Table: &EdgeTableSpec{
+			TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nSTDA\tYB\nYA\tSTDB\nOLD\tSHARED\nYC\tWHO\nSHARED\tWHO\n")},
+			Relation: "r", Source: "a", Target: "b"}}},
+	}
+	g, report, err := BuildGraph(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAccounts(t, report)
+	if got := edgeText(g.Edges[0], g.Genes, g.Genes); got != "YA-YB YA-YB" {
+		t.Errorf("edges %q", got)
+	}
+	want := "gene__r__gene: 2 of 5 entries of e.tsv; dropped: 1 of unknown genes, 2 of ambiguous names; " +
+		"noted: 1 kept although an earlier row has the same genes; unknown names: SHARED, WHO"
+	if got := reportOf(t, report, "gene__r__gene").String(); got != want {
+		t.Errorf("report %q, want %q", got, want)
+	}
+
+	spec.UnknownGenes = ingest.RefuseUnknownGenes
+	_, _, err = BuildGraph(spec)
+	checkFault(t, err, fault.Input, "e.tsv:4", `"SHARED" is ambiguous`, "YB and YC")
+}
+
+func TestEdgeErrors(t *testing.T) {
+	links := func(text string) EdgesSpec {
+		return EdgesSpec{STRING: &LinksSpec{File: writeFile(t, "links.txt", text), Relation: "r", Columns: []string{"score"}}}
+	}
+	edges := func(text string, spec EdgeTableSpec) EdgesSpec {
+		spec.File, spec.Relation, spec.Source, spec.Target = writeFile(t, "e.tsv", text), "r", "a", "b"
+		return EdgesSpec{Table: &spec}
+	}
+	ids := writeFile(t, "ids.txt", "A\nB\n")
+	for _, test := range []struct {
+		name  string
+		edges EdgesSpec
+		wants []string
+	}{
+		{"unknown gene", edges("a\tb\nA\tB\nA\tX\n", EdgeTableSpec{}), []string{"e.tsv:3", `gene "X" is not in the gene list (2 genes)`}},
+		{"no such column", edges("a\tc\nA\tB\n", EdgeTableSpec{}), []string{"e.tsv", `no column "b"`, "a, c"}},
+		{"bad weight", edges("a\tb\tw\nA\tB\tx\n", EdgeTableSpec{Weight: "w"}), []string{"e.tsv:2", `column "w"`, `"x"`}},
+		{"number below base", edges("a\tb\n1\t2\n1\t0\n", EdgeTableSpec{IDs: ids, IndexBase: 1}), []string{"e.tsv:3", `column "b"`, `"0"`, "from 1 to 2"}},
+		{"number beyond ids", edges("a\tb\n2\t1\n", EdgeTableSpec{IDs: ids}), []string{"e.tsv:2", `column "a"`, `"2"`, "from 0 to 1"}},
+		{"no number", edges("a\tb\nA\tB\n", EdgeTableSpec{IDs: ids}), []string{"e.tsv:2", `"A"`, "integer"}},
+		{"missing number", edges("a\tb\nNA\t1\n", EdgeTableSpec{IDs: ids}), []string{"e.tsv:2", `"NA"`, "from 0 to 1"}},
+		{"no ids", edges("a\tb\n1\t1\n", EdgeTableSpec{IDs: "absent.txt"}), []string{"absent.txt"}},
+		{"torn row", edges("a\tb\nA\tB\nA\n", EdgeTableSpec{}), []string{"e.tsv:3"}},
+		{"STRING id without taxon", links("protein1 protein2 score\n4932.A B 3\n"), []string{"links.txt:2", `column "protein2"`, `"B"`, "4932.YAL001C"}},
+		{"STRING id with a wrong taxon", links("protein1 protein2 score\nx.A 4932.B 3\n"), []string{"links.txt:2", `column "protein1"`, `"x.A"`}},
+		{"STRING score column", links("protein1 protein2 combined_score\n4932.A 4932.B 3\n"), []string{"links.txt", `no column "score"`, "combined_score"}},
+		{"STRING score", links("protein1 protein2 score\n4932.A 4932.B high\n"), []string{"links.txt:2", `"high"`}},
+		{"no file", EdgesSpec{STRING: &LinksSpec{File: "absent.txt", Relation: "r", Columns: []string{"score"}}}, []string{"absent.txt"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			g, _, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "A", "B"), Edges: []EdgesSpec{test.edges}})
+			checkFault(t, err, fault.Input, test.wants...)
+			if g != nil {
+				t.Error("a graph beside the error")
+			}
+		})
+	}
+	_, _, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "A"), Edges: []EdgesSpec{edges("a\tb\n", EdgeTableSpec{TextSpec: TextSpec{Delimiter: "semi"}})}})
+	checkFault(t, err, fault.Usage, `"semi"`)
+}
+
+// slowEdges is the oracle of edge sources: it takes each rule literally and
+// looks through all edges stored so far.
+func slowEdges(rows [][3]int, undirected bool, loops SelfLoops, threshold, genes int) string {
+	var stored [][3]int
+	for _, row := range rows {
+		known := false
+		for _, s := range stored {
+			known = known || s[0] == row[0] && s[1] == row[1] || s[0] == row[1] && s[1] == row[0]
+		}
+		switch {
+		case row[2] <= threshold, row[0] == row[1] && loops != LoopsKeep, undirected && known, row[0] >= genes, row[1] >= genes:
+		default:
+			stored = append(stored, row)
+		}
+	}
+	var texts []string
+	for _, s := range stored {
+		texts = append(texts, fmt.Sprintf("g%d-g%d:%d", s[0], s[1], s[2]))
+	}
+	for i := 0; i < genes && loops == LoopsAppend; i++ {
+		texts = append(texts, fmt.Sprintf("g%d-g%d:NaN", i, i))
+	}
+	return strings.Join(texts, " ")
+}
+
+func TestEdgesAgainstOracle(t *testing.T) {
+	const seed = 1
+	random := rand.New(rand.NewPCG(seed, 0))
+	genes := []string{"g0", "g1", "g2", "g3", "g4"}
+	for round := range 200 {
+		rows := make([][3]int, random.IntN(30))
+		text := "a\tb\tw\n"
+		for i := range rows {
+			rows[i] = [3]int{random.IntN(6), random.IntN(6), random.IntN(4)} // g5 is unknown
+			text += fmt.Sprintf("g%d\tg%d\t%d\n", rows[i][0], rows[i][1], rows[i][2])
+		}
+		threshold := float64(random.IntN(3) - 1)
+		undirected := random.IntN(2) == 0
+		loops := []SelfLoops{LoopsKeep, LoopsNone, LoopsAppend}[random.IntN(3)]
+		g, report, err := BuildGraph(GraphSpec{
+			Genes: genesNamed(t, genes...), SelfLoops: loops, UnknownGenes: ingest.IgnoreUnknownGenes,
+			Edges: []EdgesSpec{{Table: &EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", text)},
+				Relation: "r", Source: "a", Target: "b", Weight: "w", Threshold: &threshold, Undirected: undirected}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkAccounts(t, report)
+		want := slowEdges(rows, undirected, loops, int(threshold), len(genes))
+		if got := edgeText(g.Edges[0], g.Genes, g.Genes); got != want {
+			t.Fatalf("seed %d, round %d, undirected %v, self loops %s, threshold %v:\n%sgot  %s\nwant %s",
+				seed, round, undirected, loops, threshold, text, got, want)
+		}
+	}
+}
+
+func BenchmarkLinks(b *testing.B) {
+	const proteins, rows = 6000, 200_000
+	ids := make([]string, proteins)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("Y%05d", i)
+	}
+	random := rand.New(rand.NewPCG(1, 0))
+	var text strings.Builder
+	text.WriteString("protein1 protein2 experiments database textmining\n")
+	for range rows {
+		fmt.Fprintf(&text, "4932.Y%05d 4932.Y%05d %d 0 300\n", random.IntN(proteins), random.IntN(proteins), random.IntN(1000))
+	}
+	spec := GraphSpec{Genes: genesNamed(b, ids...)}
+	file := writeFile(b, "links.txt", text.String())
+	for _, columns := range [][]string{{"experiments"}, {"experiments", "database", "textmining"}} {
+		b.Run(fmt.Sprintf("rows=%d/columns=%d", rows, len(columns)), func(b *testing.B) {
+			spec.Edges = []EdgesSpec{{STRING: &LinksSpec{File: file, Relation: "{column}", Columns: columns}}}
+			b.SetBytes(int64(text.Len()))
+			for b.Loop() {
+				if _, _, err := BuildGraph(spec); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

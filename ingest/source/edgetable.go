@@ -1,0 +1,95 @@
+package source
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"tcbuild/ingest/table"
+	"tcbuild/internal/fault"
+)
+
+// open prepares an edge table for reading.
+func (t *EdgeTableSpec) open(loops SelfLoops) (*edgeFile, error) {
+	name, err := t.nameReader()
+	if err != nil {
+		return nil, err
+	}
+	reader, err := t.TextSpec.open()
+	if err != nil {
+		return nil, err
+	}
+	edges := &relation{name: t.Relation, weight: -1, undirected: t.Undirected, loops: loops}
+	edges.keep, edges.refusal = t.condition()
+	columns := []string{t.Source, t.Target}
+	if t.Weight != "" {
+		columns = append(columns, t.Weight)
+	}
+	numbers, err := findColumns(reader, t.File, columns)
+	if err != nil {
+		reader.Close()
+		return nil, err
+	}
+	if t.Weight != "" {
+		edges.weight = numbers[2]
+		edges.carried = reader.Columns()[numbers[2]]
+	}
+	return &edgeFile{
+		path: t.File, reader: reader, source: numbers[0], target: numbers[1],
+		name: name, undirected: t.Undirected, relations: []*relation{edges},
+	}, nil
+}
+
+// condition returns what an edge's weight must satisfy, and what is said of rows that do not.
+func (t *EdgeTableSpec) condition() (keep func(weight float64) bool, refusal string) {
+	switch {
+	case t.Threshold != nil:
+		return func(weight float64) bool { return weight > *t.Threshold }, fmt.Sprintf("with no weight above %v", *t.Threshold)
+	case t.Nonzero:
+		return func(weight float64) bool { return weight != 0 && !math.IsNaN(weight) }, "with a weight of 0 or none"
+	default:
+		return func(float64) bool { return true }, ""
+	}
+}
+
+// nameReader reads names as they stand or, in a table with an id list, by number.
+func (t *EdgeTableSpec) nameReader() (nameReader, error) {
+	if t.IDs == "" {
+		return func(batch *table.Batch, column, i int) ([]byte, error) { return batch.Text(column, i), nil }, nil
+	}
+	ids, err := readIDs(t.IDs)
+	if err != nil {
+		return nil, err
+	}
+	return func(batch *table.Batch, column, i int) ([]byte, error) {
+		number, missing, err := batch.Integer(column, i)
+		if err != nil {
+			return nil, err
+		}
+		line := number - int64(t.IndexBase)
+		if missing || line < 0 || line >= int64(len(ids)) {
+			return nil, fmt.Errorf("found %q, expected a number from %d to %d, as %s has %s ids",
+				batch.Text(column, i), t.IndexBase, len(ids)-1+t.IndexBase, t.IDs, grouped(len(ids)))
+		}
+		return ids[line], nil
+	}, nil
+}
+
+// readIDs reads a file with an id per line.
+func readIDs(path string) ([][]byte, error) {
+	reader, err := table.OpenText(path, table.TextOptions{Delimiter: '\t', Columns: []string{"id"}})
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	var ids [][]byte
+	err = eachRow(reader, func(batch *table.Batch, i int) error {
+		id := batch.Text(0, i)
+		if len(id) == 0 {
+			return fault.New(fault.Input, "", "read ids %s: the line is empty, expected an id", reader.Where(batch.First+int64(i)))
+		}
+		ids = append(ids, bytes.Clone(id))
+		return nil
+	})
+	return ids, err
+}

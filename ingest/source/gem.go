@@ -1,0 +1,132 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"go.yaml.in/yaml/v3"
+
+	"tcbuild/ingest/gpr"
+	"tcbuild/internal/fault"
+)
+
+const gemHint = "give a whole model in the YAML that cobrapy and RAVEN write"
+
+// gem is a genome-scale metabolic model: its metabolites and reactions in file order.
+type gem struct {
+	metabolites []gemEntry
+	reactions   []gemReaction
+}
+
+// gemEntry is the id of an entry and the line where the entry stands.
+type gemEntry struct {
+	id   string
+	line int
+}
+
+type gemReaction struct {
+	gemEntry
+	lower, upper  float64 // flux bounds; NaN where the model gives none
+	ruleText      string
+	rule          *gpr.Rule // nil when the reaction has no rule
+	subsystem     string    // several are joined by "|"
+	stoichiometry []gemCoefficient
+}
+
+type gemCoefficient struct {
+	metabolite gemEntry
+	value      float64 // negative for what the reaction uses
+}
+
+// readGEM reads a model in the YAML of cobrapy and RAVEN, which yeast-GEM is
+// released in. It holds the file's tree while it works, some 40 times the file's bytes.
+func readGEM(path string) (*gem, error) {
+	text, err := readWhole(path)
+	if err != nil {
+		return nil, err
+	}
+	return parseGEM(path, text)
+}
+
+func parseGEM(path string, text []byte) (*gem, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return nil, yamlError(path, err)
+	}
+	if len(document.Content) == 0 {
+		return nil, fault.New(fault.Input, gemHint, "read model %s: found no YAML document in it", path)
+	}
+	r := gemReader{path}
+	sections, err := r.entries(document.Content[0])
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"metabolites", "reactions", "genes"} {
+		if sections[name] == nil {
+			return nil, fault.New(fault.Input, gemHint, "read model %s: found no section %q", path, name)
+		}
+	}
+	model := new(gem)
+	err = r.each(sections["metabolites"], func(entry gemEntry, _ map[string]*yaml.Node) error {
+		model.metabolites = append(model.metabolites, entry)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = r.each(sections["reactions"], func(entry gemEntry, values map[string]*yaml.Node) error {
+		reaction, err := r.reaction(entry, values)
+		model.reactions = append(model.reactions, reaction)
+		return err
+	})
+	return model, err
+}
+
+// readWhole reads a file, decompressed when its name ends in .gz.
+func readWhole(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.New(fault.Input, "check the path", "read model %s: there is no such file", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read model: %w", err)
+	}
+	defer file.Close()
+	if !strings.HasSuffix(path, ".gz") {
+		text, err := io.ReadAll(file)
+		if err != nil {
+			return nil, fmt.Errorf("read model: %w", err)
+		}
+		return text, nil
+	}
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		return nil, damaged(path, err)
+	}
+	text, err := io.ReadAll(unzipped)
+	if err != nil {
+		return nil, damaged(path, err)
+	}
+	return text, nil
+}
+
+func damaged(path string, err error) error {
+	return fault.New(fault.Input, "download the file again", "read model %s: the file is truncated or damaged: %w", path, err)
+}
+
+// yamlError puts the line of a syntax error, which the YAML library writes as
+// "yaml: line 12: …", behind the path.
+func yamlError(path string, err error) error {
+	place, message := path, strings.TrimPrefix(err.Error(), "yaml: ")
+	var line int
+	if n, _ := fmt.Sscanf(message, "line %d: ", &line); n == 1 {
+		_, message, _ = strings.Cut(message, ": ")
+		place = fmt.Sprintf("%s:%d", path, line)
+	}
+	return fault.New(fault.Input, gemHint, "read model %s: %s, expected YAML", place, message)
+}

@@ -1,0 +1,200 @@
+package source
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"tcbuild/ingest/gpr"
+	"tcbuild/internal/fault"
+)
+
+// gemReader takes a model's YAML tree apart; errors name path and line.
+type gemReader struct{ path string }
+
+func (r gemReader) fault(node *yaml.Node, format string, args ...any) error {
+	return fault.New(fault.Input, gemHint, "read model %s: %w", r.where(node.Line), fmt.Errorf(format, args...))
+}
+
+func (r gemReader) where(line int) string { return fmt.Sprintf("%s:%d", r.path, line) }
+
+// keyValue is a key of a map and its value.
+type keyValue struct{ key, value *yaml.Node }
+
+// keyValues returns the content of a map, which models write as an ordered map: a
+// list of maps of one key each.
+func (r gemReader) keyValues(node *yaml.Node) ([]keyValue, error) {
+	if node.Kind == yaml.MappingNode {
+		return r.flat(node)
+	}
+	if node.Kind != yaml.SequenceNode {
+		return nil, r.fault(node, "found %s, expected a map", describeNode(node))
+	}
+	all := make([]keyValue, 0, len(node.Content))
+	for _, element := range node.Content {
+		if element.Kind != yaml.MappingNode {
+			return nil, r.fault(element, "found %s, expected a key and its value", describeNode(element))
+		}
+		some, err := r.flat(element)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// flat returns the keys and values of a map node.
+func (r gemReader) flat(node *yaml.Node) ([]keyValue, error) {
+	all := make([]keyValue, 0, len(node.Content)/2)
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key := node.Content[i]
+		if key.Kind != yaml.ScalarNode {
+			return nil, r.fault(key, "found %s, expected a key", describeNode(key))
+		}
+		all = append(all, keyValue{key, node.Content[i+1]})
+	}
+	return all, nil
+}
+
+// entries is keyValues by key; no key may occur twice.
+func (r gemReader) entries(node *yaml.Node) (map[string]*yaml.Node, error) {
+	all, err := r.keyValues(node)
+	if err != nil {
+		return nil, err
+	}
+	entries := make(map[string]*yaml.Node, len(all))
+	for _, p := range all {
+		if earlier := entries[p.key.Value]; earlier != nil {
+			return nil, r.fault(p.key, "key %q is given twice, first at line %d", p.key.Value, earlier.Line)
+		}
+		entries[p.key.Value] = p.value
+	}
+	return entries, nil
+}
+
+// each visits the entries of a section, all of which have an id that no other one has.
+func (r gemReader) each(section *yaml.Node, visit func(entry gemEntry, values map[string]*yaml.Node) error) error {
+	if section.Kind != yaml.SequenceNode {
+		return r.fault(section, "found %s, expected a list", describeNode(section))
+	}
+	lines := make(map[string]int, len(section.Content))
+	for _, element := range section.Content {
+		values, err := r.entries(element)
+		if err != nil {
+			return err
+		}
+		id := values["id"]
+		if id == nil || id.Kind != yaml.ScalarNode || id.Value == "" {
+			return r.fault(element, "found an entry without an id")
+		}
+		if line, seen := lines[id.Value]; seen {
+			return r.fault(id, "id %q is given twice, first at line %d", id.Value, line)
+		}
+		lines[id.Value] = id.Line
+		if err := visit(gemEntry{id.Value, id.Line}, values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r gemReader) reaction(entry gemEntry, values map[string]*yaml.Node) (reaction gemReaction, err error) {
+	reaction.gemEntry = entry
+	if reaction.lower, err = r.number(values["lower_bound"]); err != nil {
+		return reaction, err
+	}
+	if reaction.upper, err = r.number(values["upper_bound"]); err != nil {
+		return reaction, err
+	}
+	if reaction.subsystem, err = r.texts(values["subsystem"]); err != nil {
+		return reaction, err
+	}
+	if rule := values["gene_reaction_rule"]; rule != nil {
+		if rule.Kind != yaml.ScalarNode {
+			return reaction, r.fault(rule, "found %s, expected a gene_reaction_rule", describeNode(rule))
+		}
+		if rule.Tag != "!!null" {
+			reaction.ruleText = strings.TrimSpace(rule.Value)
+		}
+		if reaction.rule, err = gpr.Parse(reaction.ruleText); err != nil {
+			return reaction, fault.New(fault.Input, fault.HintOf(err), "read model %s: reaction %s: %w", r.where(rule.Line), entry.id, err)
+		}
+	}
+	metabolites := values["metabolites"]
+	if metabolites == nil {
+		return reaction, fault.New(fault.Input, gemHint, "read model %s: reaction %s has no metabolites", r.where(entry.line), entry.id)
+	}
+	coefficients, err := r.keyValues(metabolites)
+	if err != nil {
+		return reaction, err
+	}
+	for _, c := range coefficients {
+		value, err := r.number(c.value)
+		if err != nil {
+			return reaction, err
+		}
+		if math.IsNaN(value) {
+			return reaction, r.fault(c.key, "metabolite %q has no coefficient", c.key.Value)
+		}
+		for _, earlier := range reaction.stoichiometry {
+			if earlier.metabolite.id == c.key.Value {
+				return reaction, r.fault(c.key, "metabolite %q is given twice in reaction %s, first at line %d",
+					c.key.Value, entry.id, earlier.metabolite.line)
+			}
+		}
+		reaction.stoichiometry = append(reaction.stoichiometry, gemCoefficient{gemEntry{c.key.Value, c.key.Line}, value})
+	}
+	return reaction, nil
+}
+
+// number reads a finite number; a node that is missing or null gives NaN.
+func (r gemReader) number(node *yaml.Node) (float64, error) {
+	if node == nil || node.Kind == yaml.ScalarNode && node.Tag == "!!null" {
+		return math.NaN(), nil
+	}
+	if node.Kind == yaml.ScalarNode {
+		value, err := strconv.ParseFloat(node.Value, 64)
+		if err == nil && !math.IsInf(value, 0) && !math.IsNaN(value) {
+			return value, nil
+		}
+	}
+	return 0, r.fault(node, "found %s, expected a finite number", describeNode(node))
+}
+
+// texts reads a text or a list of them, joined by "|"; a missing node gives "".
+func (r gemReader) texts(node *yaml.Node) (string, error) {
+	switch {
+	case node == nil || node.Tag == "!!null":
+		return "", nil
+	case node.Kind == yaml.ScalarNode:
+		return node.Value, nil
+	case node.Kind != yaml.SequenceNode:
+		return "", r.fault(node, "found %s, expected a text or a list of texts", describeNode(node))
+	}
+	texts := make([]string, len(node.Content))
+	for i, element := range node.Content {
+		if element.Kind != yaml.ScalarNode {
+			return "", r.fault(element, "found %s, expected a text", describeNode(element))
+		}
+		texts[i] = element.Value
+	}
+	return strings.Join(texts, "|"), nil
+}
+
+// describeNode says what a node is, for errors.
+func describeNode(node *yaml.Node) string {
+	switch node.Kind {
+	case yaml.MappingNode:
+		return "a map"
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.AliasNode:
+		return "a YAML alias"
+	default:
+		return strconv.Quote(node.Value)
+	}
+}

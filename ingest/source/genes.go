@@ -1,0 +1,93 @@
+package source
+
+import (
+	"sort"
+
+	"tcbuild/ingest"
+	"tcbuild/ingest/table"
+	"tcbuild/internal/fault"
+)
+
+// readGenes reads the gene list.
+func readGenes(spec GenesSpec) (*ingest.Nodes, SourceReport, error) {
+	if spec.Table != nil {
+		return readGeneTable(spec.Table)
+	}
+	report := SourceReport{Made: "genes", File: spec.SGDFeatures}
+	var ids geneIDs
+	others := 0
+	err := readFeatures(spec.SGDFeatures, func(f feature) error {
+		report.Rows++
+		if f.kind != spec.FeatureType {
+			others++
+			return nil
+		}
+		if f.systematic == "" {
+			return fault.New(fault.Input, "", "read genes %s: column 4 (feature name) is empty, expected the systematic name of an %s", f.where, f.kind)
+		}
+		ids.add(f.systematic, f.where)
+		return nil
+	})
+	if err != nil {
+		return nil, report, err
+	}
+	report.Dropped = appendCount(nil, "of another feature type than "+spec.FeatureType, others)
+	return ids.nodes(spec.SGDFeatures, report)
+}
+
+func readGeneTable(spec *GeneTable) (*ingest.Nodes, SourceReport, error) {
+	report := SourceReport{Made: "genes", File: spec.File}
+	reader, err := spec.open()
+	if err != nil {
+		return nil, report, err
+	}
+	defer reader.Close()
+	columns, err := findColumns(reader, spec.File, []string{spec.Column})
+	if err != nil {
+		return nil, report, err
+	}
+	var ids geneIDs
+	err = eachRow(reader, func(batch *table.Batch, i int) error {
+		report.Rows++
+		where := reader.Where(batch.First + int64(i))
+		id := string(batch.Text(columns[0], i))
+		if id == "" {
+			return fault.New(fault.Input, "", "read genes %s: column %q is empty, expected a gene id", where, spec.Column)
+		}
+		ids.add(id, where)
+		return nil
+	})
+	if err != nil {
+		return nil, report, err
+	}
+	return ids.nodes(spec.File, report)
+}
+
+// geneIDs collects gene ids and where each was read.
+type geneIDs struct{ ids, where []string }
+
+func (g *geneIDs) add(id, where string) {
+	g.ids, g.where = append(g.ids, id), append(g.where, where)
+}
+
+// nodes makes the node table, ids ascending bytewise.
+func (g *geneIDs) nodes(file string, report SourceReport) (*ingest.Nodes, SourceReport, error) {
+	if len(g.ids) == 0 {
+		return nil, report, fault.New(fault.Input, "", "read genes %s: found none in %s rows, expected at least one", file, grouped(report.Rows))
+	}
+	sort.Stable(g)
+	nodes, duplicate := ingest.NewNodes(ingest.Gene, g.ids, nil)
+	if duplicate >= 0 {
+		return nil, report, fault.New(fault.Input, "remove one of them", "read genes %s: gene %q is listed twice, first at %s",
+			g.where[duplicate], g.ids[duplicate], g.where[duplicate-1])
+	}
+	report.Kept = nodes.Len()
+	return nodes, report, nil
+}
+
+func (g *geneIDs) Len() int           { return len(g.ids) }
+func (g *geneIDs) Less(i, j int) bool { return g.ids[i] < g.ids[j] }
+func (g *geneIDs) Swap(i, j int) {
+	g.ids[i], g.ids[j] = g.ids[j], g.ids[i]
+	g.where[i], g.where[j] = g.where[j], g.where[i]
+}

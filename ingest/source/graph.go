@@ -1,0 +1,68 @@
+package source
+
+import (
+	"tcbuild/ingest"
+)
+
+// BuildGraph reads the sources of a graph. The same files and spec give the
+// same graph. Errors are of kind fault.Usage for a wrong spec and fault.Input,
+// with file and line, for bad data. It takes about as long as reading the
+// files; memory holds the graph and the pairs of one edge source.
+func BuildGraph(spec GraphSpec) (*ingest.Graph, Report, error) {
+	spec, err := spec.prepared()
+	if err != nil {
+		return nil, nil, err
+	}
+	genes, report, err := readGenes(spec.Genes)
+	if err != nil {
+		return nil, nil, err
+	}
+	graph, reports := &ingest.Graph{Genes: genes}, Report{report}
+	names := NewNames(genes)
+	if spec.Aliases.SGDFeatures != "" {
+		if names, report, err = ReadNames(spec.Aliases.SGDFeatures, genes); err != nil {
+			return nil, nil, err
+		}
+		reports = append(reports, report)
+	}
+	for _, edges := range spec.Edges {
+		tables, more, err := edges.read(names, spec.UnknownGenes)
+		if err != nil {
+			return nil, nil, err
+		}
+		graph.Edges, reports = append(graph.Edges, tables...), append(reports, more...)
+	}
+	if spec.GEM.File != "" {
+		more, err := addMetabolism(graph, spec.GEM.File)
+		if err != nil {
+			return nil, nil, err
+		}
+		reports = append(reports, more...)
+	}
+	graph.SortEdges()
+	return graph, reports, nil
+}
+
+// read reads one source of edges.
+func (e EdgesSpec) read(names *Names, unknown ingest.UnknownGenes) ([]*ingest.Edges, []SourceReport, error) {
+	var file *edgeFile
+	var err error
+	if e.STRING != nil {
+		file, err = e.STRING.open(e.SelfLoops)
+	} else {
+		file, err = e.Table.open(e.SelfLoops)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	file.unknown = unknown
+	reports, err := file.read(names)
+	if err != nil {
+		return nil, nil, err
+	}
+	var tables []*ingest.Edges
+	for _, r := range file.relations {
+		tables = append(tables, r.edges())
+	}
+	return tables, reports, nil
+}

@@ -1,0 +1,86 @@
+package source
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tcbuild/ingest"
+	"tcbuild/internal/fault"
+)
+
+// writeFile writes a file into a fresh folder and returns its path.
+func writeFile(t testing.TB, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// genesNamed is a gene list file's spec.
+func genesNamed(t testing.TB, ids ...string) GenesSpec {
+	t.Helper()
+	path := writeFile(t, "genes.tsv", "id\n"+strings.Join(ids, "\n")+"\n")
+	return GenesSpec{Table: &GeneTable{TextSpec: TextSpec{File: path}, Column: "id"}}
+}
+
+// edgeText writes edges as "A-B A-C:0.5": ids and the carried number.
+func edgeText(e *ingest.Edges, source, target *ingest.Nodes) string {
+	texts := make([]string, e.Len())
+	for i := range texts {
+		texts[i] = source.IDs[e.Src[i]] + "-" + target.IDs[e.Dst[i]]
+		for _, column := range e.Columns {
+			texts[i] += fmt.Sprintf(":%v", column.Numbers[i])
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+// checkAccounts checks that the rows of every source are kept or reported.
+func checkAccounts(t testing.TB, report Report) {
+	t.Helper()
+	for _, r := range report {
+		sum := r.Kept
+		for _, c := range r.Dropped {
+			sum += c.N
+		}
+		if sum != r.Rows {
+			t.Errorf("%s: %d kept and dropped, %d read: %+v", r.Made, sum, r.Rows, r)
+		}
+	}
+}
+
+// reportOf returns the report of what a source made.
+func reportOf(t testing.TB, report Report, made string) SourceReport {
+	t.Helper()
+	i := slices.IndexFunc(report, func(r SourceReport) bool { return r.Made == made })
+	if i < 0 {
+		t.Fatalf("no report of %s", made)
+	}
+	return report[i]
+}
+
+// checkFault checks an error's kind and that its text holds all parts.
+func checkFault(t testing.TB, err error, kind fault.Kind, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("no error, expected one with %q", parts)
+		return
+	}
+	if fault.KindOf(err) != kind {
+		t.Errorf("error %q has kind %v, expected %v", err, fault.KindOf(err), kind)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q lacks %q", err, part)
+		}
+	}
+	if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "%!") {
+		t.Errorf("error %q is not one clean line", err)
+	}
+}

@@ -1,0 +1,48 @@
+package source
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"tcbuild/ingest/table"
+)
+
+// open prepares a STRING links file for reading.
+func (l *LinksSpec) open(loops SelfLoops) (*edgeFile, error) {
+	reader, err := table.OpenText(l.File, table.TextOptions{Delimiter: ' '})
+	if err != nil {
+		return nil, err
+	}
+	file := &edgeFile{path: l.File, reader: reader, undirected: true, name: stringName}
+	columns := append([]string{"protein1", "protein2"}, l.Columns...)
+	numbers, err := findColumns(reader, l.File, columns)
+	if err != nil {
+		reader.Close()
+		return nil, err
+	}
+	file.source, file.target = numbers[0], numbers[1]
+	for k, column := range l.Columns {
+		file.relations = append(file.relations, &relation{
+			name: l.relation(column), weight: numbers[2+k], carried: "score", undirected: true, loops: loops,
+			keep:    func(score float64) bool { return score > l.Threshold },
+			refusal: fmt.Sprintf("with no score above %v", l.Threshold),
+		})
+	}
+	return file, nil
+}
+
+// relation is the name of the edges that a score column makes.
+func (l *LinksSpec) relation(column string) string {
+	return strings.ReplaceAll(l.Relation, "{column}", column)
+}
+
+// stringName reads the name in STRING's ids, which are <taxon>.<systematic name>.
+func stringName(batch *table.Batch, column, i int) ([]byte, error) {
+	id := batch.Text(column, i)
+	taxon, name, ok := bytes.Cut(id, []byte("."))
+	if !ok || len(taxon) == 0 || len(bytes.Trim(taxon, "0123456789")) > 0 {
+		return nil, fmt.Errorf("found %q, expected an id such as 4932.YAL001C", id)
+	}
+	return name, nil
+}

@@ -1,0 +1,41 @@
+package source
+
+import (
+	"tcbuild/ingest"
+	"tcbuild/ingest/table"
+)
+
+// PerturbationSpec names a table of perturbations as it is published and says
+// what its columns hold.
+type PerturbationSpec struct {
+	TextSpec      `yaml:",inline"`
+	GenesColumns  []string            `yaml:"genes_columns"`  // nil is genes; of several, each holds one gene or none
+	GeneDelimiter string              `yaml:"gene_delimiter"` // between the genes of a single column; "" is |
+	IDColumn      string              `yaml:"id_column"`      // "" is sample_id, and the sample's index without that column
+	Phenotypes    []string            `yaml:"phenotypes"`     // nil is every other numeric column
+	Aliases       AliasesSpec         `yaml:"aliases"`
+	UnknownGenes  ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error
+	AllowWildtype bool                `yaml:"allow_wildtype"`
+}
+
+// Open opens the perturbation set; see ingest.OpenPerturbations. A name that
+// several genes have counts as an unknown one.
+func (s PerturbationSpec) Open(genes *ingest.Nodes) (*ingest.Perturbations, error) {
+	delimiter, err := ParseDelimiter(s.Delimiter)
+	if err != nil {
+		return nil, err
+	}
+	names := NewNames(genes)
+	if s.Aliases.SGDFeatures != "" {
+		if names, _, err = ReadNames(s.Aliases.SGDFeatures, genes); err != nil {
+			return nil, err
+		}
+	}
+	return ingest.OpenPerturbations(s.File, genes, ingest.PerturbationOptions{
+		UnknownGenes: s.UnknownGenes, AllowWildtype: s.AllowWildtype,
+		GenesColumns: s.GenesColumns, GeneDelimiter: s.GeneDelimiter,
+		IDColumn: s.IDColumn, Phenotypes: s.Phenotypes,
+		Text:    table.TextOptions{Delimiter: delimiter, Columns: s.Columns},
+		Aliases: names.Aliases(),
+	})
+}

@@ -1,0 +1,131 @@
+package source
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tcbuild/ingest"
+	"tcbuild/internal/fault"
+)
+
+// scan reads a perturbation set whole: per sample "id genes", ids joined by +.
+func scan(t *testing.T, p *ingest.Perturbations, genes *ingest.Nodes) (samples []string, counts ingest.Counts, err error) {
+	t.Helper()
+	counts, err = p.Scan(func(batch *ingest.Samples) error {
+		for i := range batch.Len() {
+			var ids []string
+			for _, row := range batch.Genes(i) {
+				ids = append(ids, genes.IDs[row])
+			}
+			samples = append(samples, string(batch.ID(i))+" "+strings.Join(ids, "+"))
+		}
+		return nil
+	})
+	return samples, counts, err
+}
+
+func TestPerturbations(t *testing.T) {
+	features := sgdFile(t, "ORF YA STDA OLD", "ORF YB STDB SHARED", "ORF YC - SHARED")
+	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YA", "YB", "YC"}, nil)
+	spec := PerturbationSpec{
+		TextSpec: TextSpec{
+			File:      writeFile(t, "p.txt", "s1 YB;OLD 0.5 7\ns2 STDB;YC 0.25 8\ns3 SHARED;YA NA 9\n"),
+			Delimiter: "space", Columns: []string{"strain", "orfs", "x", "y"},
+		},
+		GenesColumns: []string{"orfs"}, GeneDelimiter: ";", IDColumn: "strain", Phenotypes: []string{"y"},
+		Aliases: AliasesSpec{SGDFeatures: features}, UnknownGenes: ingest.IgnoreUnknownGenes,
+	}
+	p, err := spec.Open(genes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, counts, err := scan(t, p, genes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"s1 YA+YB", "s2 YB+YC", "s3 YA"}; !slices.Equal(samples, want) {
+		t.Errorf("samples %q, want %q", samples, want)
+	}
+	if want := (ingest.Counts{Samples: 3, UnknownGenes: 1}); counts != want {
+		t.Errorf("counts %+v, want %+v", counts, want)
+	}
+	if !slices.Equal(p.PhenotypeNames(), []string{"y"}) || !slices.Equal(p.IgnoredColumns(), []string{"x"}) {
+		t.Errorf("phenotypes %q, ignored %q", p.PhenotypeNames(), p.IgnoredColumns())
+	}
+
+	spec.UnknownGenes = ""
+	if p, err = spec.Open(genes); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = scan(t, p, genes)
+	checkFault(t, err, fault.Input, "p.txt:3", `"SHARED"`)
+	spec.Delimiter = "semicolon"
+	_, err = spec.Open(genes)
+	checkFault(t, err, fault.Usage, `"semicolon"`)
+	spec.Delimiter, spec.Aliases.SGDFeatures = "", "absent.tab"
+	_, err = spec.Open(genes)
+	checkFault(t, err, fault.Input, "absent.tab")
+}
+
+// TestRealPerturbations holds the totals of the published sets, counted apart from this code.
+func TestRealPerturbations(t *testing.T) {
+	g, _, err := BuildGraph(GraphSpec{Genes: yeastSpec(t).Genes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		file       string
+		spec       PerturbationSpec
+		counts     ingest.Counts
+		deleted    int // genes of all samples
+		phenotypes string
+	}{
+		{"kuzmin2018_significant/perturbations.tsv.gz",
+			PerturbationSpec{GenesColumns: []string{"orfs"}, GeneDelimiter: ";"},
+			ingest.Counts{Samples: 17_285}, 37_765, "n_genes n_rating0 n_rating1"},
+		{"emap_collins2007/pairs.tsv.gz",
+			PerturbationSpec{GenesColumns: []string{"gene_a", "gene_b"}, Phenotypes: []string{"score"}, UnknownGenes: ingest.IgnoreUnknownGenes},
+			ingest.Counts{Samples: 186_500, UnknownGenes: 762}, 372_238, "score"},
+		{"celaj2020_xga/perturbations_long.tsv.gz",
+			PerturbationSpec{GenesColumns: []string{"orfs"}, GeneDelimiter: ";", Phenotypes: []string{"resistance"}, AllowWildtype: true},
+			ingest.Counts{Samples: 85_648, Wildtypes: 848}, 593_600, "resistance"},
+	} {
+		t.Run(filepath.Dir(test.file), func(t *testing.T) {
+			test.spec.File = filepath.Join(data, test.file)
+			p, err := test.spec.Open(g.Genes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			deleted := 0
+			counts, err := p.Scan(func(batch *ingest.Samples) error {
+				for i := range batch.Len() {
+					deleted += len(batch.Genes(i))
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if counts != test.counts || deleted != test.deleted || strings.Join(p.PhenotypeNames(), " ") != test.phenotypes {
+				t.Errorf("counts %+v, %d genes, phenotypes %q; want %+v, %d, %s",
+					counts, deleted, p.PhenotypeNames(), test.counts, test.deleted, test.phenotypes)
+			}
+
+			test.spec.UnknownGenes, test.spec.AllowWildtype = ingest.RefuseUnknownGenes, false
+			if p, err = test.spec.Open(g.Genes); err != nil {
+				t.Fatal(err)
+			}
+			_, err = p.Scan(func(*ingest.Samples) error { return nil })
+			switch {
+			case test.counts.UnknownGenes > 0:
+				checkFault(t, err, fault.Input, "pairs.tsv.gz:2", `"REP1"`)
+			case test.counts.Wildtypes > 0:
+				checkFault(t, err, fault.Input, "perturbations_long.tsv.gz:")
+			case err != nil:
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,163 @@
+package source
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"tcbuild/conf"
+	"tcbuild/ingest"
+	"tcbuild/ingest/gpr"
+	"tcbuild/ingest/table"
+)
+
+const (
+	root = "../.."
+	data = root + "/../shared/data"
+)
+
+// yeastSpec is conf/yeast.yaml with its paths seen from this package.
+func yeastSpec(t testing.TB) GraphSpec {
+	t.Helper()
+	if _, err := os.Stat(data); err != nil {
+		t.Skipf("the public yeast data is not there: %v", err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, "conf", "yeast.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(bytes.ReplaceAll(text, []byte("${data}"), []byte(data)), &document); err != nil {
+		t.Fatal(err)
+	}
+	var settings struct {
+		GraphSpec `yaml:",inline"`
+		Data      string `yaml:"data"`
+	}
+	if err := conf.Decode(&document, &settings); err != nil {
+		t.Fatal(err)
+	}
+	return settings.GraphSpec
+}
+
+// TestYeast holds the totals of the real graph, counted apart from this code.
+func TestYeast(t *testing.T) {
+	g, report, err := BuildGraph(yeastSpec(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAccounts(t, report)
+	if g.Genes.Len() != 6_604 || g.Reactions.Len() != 4_131 || g.Metabolites.Len() != 2_806 {
+		t.Errorf("%d genes, %d reactions, %d metabolites; want 6604, 4131, 2806", g.Genes.Len(), g.Reactions.Len(), g.Metabolites.Len())
+	}
+	want := strings.TrimSpace(`
+gene__coexpression_hu2007__gene 14826 of 14826
+gene__genetic_costanzo2016__gene 33056 of 33056
+gene__gpr__reaction 4095 of 4095
+gene__motif_prior__gene 71702 of 71865
+gene__physical_krogan2006__gene 7055 of 7075
+gene__string12_0_physical_database__gene 25345 of 352606
+gene__string12_0_physical_experiments__gene 125321 of 352606
+gene__string12_0_physical_textmining__gene 9460 of 352606
+gene__string9_1_cooccurence__gene 2659 of 5328
+gene__string9_1_database__gene 33486 of 66972
+gene__string9_1_fusion__gene 1358 of 2722
+gene__string9_1_neighborhood__gene 45601 of 91220
+gene__yeastract__gene 11352 of 11486
+reaction__rmr__metabolite 15567 of 15567`)
+	var got []string
+	for _, edges := range g.Edges {
+		got = append(got, fmt.Sprintf("%s %d of %d", edges.Type, edges.Len(), reportOf(t, report, edges.Type.String()).Rows))
+	}
+	if strings.Join(got, "\n") != want {
+		t.Errorf("edges:\n%s\nwant:\n%s", strings.Join(got, "\n"), want)
+	}
+}
+
+// TestYeastGEM compares the model with the tables that were made of it by other means.
+func TestYeastGEM(t *testing.T) {
+	spec := yeastSpec(t)
+	spec.Edges = nil
+	g, _, err := BuildGraph(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Dir(spec.GEM.File)
+	rules := g.Reactions.Column("gpr")
+	lower, upper := g.Reactions.Columns[2].Numbers, g.Reactions.Columns[3].Numbers
+	visitTable(t, filepath.Join(folder, "reactions.tsv.gz"), func(row int, batch *table.Batch, i int) {
+		lb, _, _ := batch.Number(2, i)
+		ub, _, _ := batch.Number(3, i)
+		if g.Reactions.IDs[row] != string(batch.Text(0, i)) || lower[row] != lb || upper[row] != ub || rules[row] != string(batch.Text(4, i)) {
+			t.Fatalf("reaction %d is %s [%v, %v] %q, want %s [%v, %v] %q", row, g.Reactions.IDs[row], lower[row], upper[row], rules[row],
+				batch.Text(0, i), lb, ub, batch.Text(4, i))
+		}
+	})
+	rmr := g.EdgesOf(ingest.RMR)
+	visitTable(t, filepath.Join(folder, "stoichiometry.tsv.gz"), func(row int, batch *table.Batch, i int) {
+		value, _, _ := batch.Number(2, i)
+		reaction, metabolite := g.Reactions.IDs[rmr.Src[row]], g.Metabolites.IDs[rmr.Dst[row]]
+		if reaction != string(batch.Text(0, i)) || metabolite != string(batch.Text(1, i)) || rmr.Columns[0].Numbers[row] != value {
+			t.Fatalf("edge %d is %s %s %v, want %s %s %v", row, reaction, metabolite, rmr.Columns[0].Numbers[row],
+				batch.Text(0, i), batch.Text(1, i), value)
+		}
+	})
+	var and, or, both int
+	genes := make(map[string]bool)
+	for _, text := range rules {
+		rule, err := gpr.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, gene := range rule.Genes() {
+			genes[gene] = true
+		}
+		hasAnd, hasOr := strings.Contains(text, " and "), strings.Contains(text, " or ")
+		switch {
+		case hasAnd && hasOr:
+			both++
+		case hasAnd:
+			and++
+		case hasOr:
+			or++
+		}
+	}
+	if len(genes) != 1_161 || and+both != 209 || or+both != 591 || both != 50 {
+		t.Errorf("%d genes, %d rules with `and`, %d with `or`, %d with both; want 1161, 209, 591, 50", len(genes), and+both, or+both, both)
+	}
+}
+
+// visitTable visits the rows of a table with a header.
+func visitTable(t *testing.T, path string, visit func(row int, batch *table.Batch, i int)) {
+	t.Helper()
+	reader, err := table.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	rows := 0
+	if err := eachRow(reader, func(batch *table.Batch, i int) error {
+		visit(rows, batch, i)
+		rows++
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if rows == 0 {
+		t.Fatalf("%s has no rows", path)
+	}
+}
+
+func BenchmarkYeast(b *testing.B) {
+	spec := yeastSpec(b)
+	for b.Loop() {
+		if _, _, err := BuildGraph(spec); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package source
+
+import (
+	"math"
+
+	"tcbuild/ingest"
+)
+
+// relation is a gene-gene edge type in the making.
+type relation struct {
+	name       string
+	weight     int                       // column of the weight, -1 when there is none
+	carried    string                    // name of the column that carries the weight along
+	keep       func(weight float64) bool // a missing weight is NaN
+	refusal    string                    // why keep refuses, for the report
+	undirected bool                      // store a pair once
+	loops      SelfLoops
+
+	src, dst []uint32
+	weights  []float64 // as long as src when there is a weight
+
+	refused, loopsDropped, reversed, repeated int // rows dropped
+	duplicates, differing, appended           int // noted
+}
+
+// pairState is what a relation remembers of a pair of genes.
+type pairState struct {
+	weight float64 // at the first meeting
+	stored bool
+}
+
+// add counts a row and stores its edge unless there is a reason not to.
+func (r *relation) add(src, dst uint32, weight float64, m meeting, pair *pairState) {
+	if m == first {
+		pair.weight = weight
+	} else if weight != pair.weight && !(math.IsNaN(weight) && math.IsNaN(pair.weight)) {
+		r.differing++
+	}
+	switch {
+	case !r.keep(weight):
+		r.refused++
+	case src == dst && r.loops != LoopsKeep:
+		r.loopsDropped++
+	case pair.stored && r.undirected && m == again:
+		r.repeated++
+	case pair.stored && r.undirected:
+		r.reversed++
+	default:
+		if pair.stored {
+			r.duplicates++
+		}
+		pair.stored = true
+		r.store(src, dst, weight)
+	}
+}
+
+func (r *relation) store(src, dst uint32, weight float64) {
+	r.src, r.dst = append(r.src, src), append(r.dst, dst)
+	if r.weight >= 0 {
+		r.weights = append(r.weights, weight)
+	}
+}
+
+// appendLoops adds a self loop of every gene, without weight, when the relation asks for them.
+func (r *relation) appendLoops(genes int) {
+	if r.loops != LoopsAppend {
+		return
+	}
+	for row := range uint32(genes) {
+		r.store(row, row, math.NaN())
+	}
+	r.appended = genes
+}
+
+func (r *relation) edgeType() ingest.EdgeType {
+	return ingest.EdgeType{Source: ingest.Gene, Relation: r.name, Target: ingest.Gene}
+}
+
+// edges returns the edge table. Edges lie in the order of the rows that they come from.
+func (r *relation) edges() *ingest.Edges {
+	edges := &ingest.Edges{Type: r.edgeType(), Src: r.src, Dst: r.dst}
+	if r.weight >= 0 {
+		edges.Columns = []ingest.Column{{Name: r.carried, Numbers: r.weights}}
+	}
+	return edges
+}
+
+func (r *relation) report(file string, rows int, missing *missingNames) SourceReport {
+	report := SourceReport{
+		Made: r.edgeType().String(), File: file, Rows: rows, Kept: len(r.src) - r.appended, Unknown: sortedNames(missing.names),
+	}
+	for _, c := range []Count{
+		{"of unknown genes", missing.unknownRows},
+		{"of ambiguous names", missing.ambiguousRows},
+		{r.refusal, r.refused},
+		{"self loops", r.loopsDropped},
+		{"the other direction of an earlier row", r.reversed},
+		{"repeating an earlier row", r.repeated},
+	} {
+		report.Dropped = appendCount(report.Dropped, c.What, c.N)
+	}
+	for _, c := range []Count{
+		{"kept although an earlier row has the same genes", r.duplicates},
+		{"with another weight than the first row of the pair", r.differing},
+		{"self loops appended", r.appended},
+	} {
+		report.Noted = appendCount(report.Noted, c.What, c.N)
+	}
+	return report
+}

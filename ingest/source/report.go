@@ -1,0 +1,82 @@
+package source
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Report accounts for the rows, or entries, of every source of a graph: genes,
+// aliases, edges and metabolic part, in the order of the GraphSpec.
+type Report []SourceReport
+
+// SourceReport accounts for the rows of one source: Rows is Kept plus the sum of Dropped.
+type SourceReport struct {
+	Made    string // what the rows became: genes, an edge type, …
+	File    string
+	Rows    int      // rows, or entries, read
+	Kept    int      // of them, those that made a node or an edge
+	Dropped []Count  // the others, by reason
+	Noted   []Count  // things worth knowing that dropped no row
+	Unknown []string // names that are no gene's, or more than one's: each once, ascending
+}
+
+// Count is how often something happened; zero counts are left out of reports.
+type Count struct {
+	What string
+	N    int
+}
+
+// appendCount adds a count that is not zero.
+func appendCount(counts []Count, what string, n int) []Count {
+	if n == 0 {
+		return counts
+	}
+	return append(counts, Count{what, n})
+}
+
+// Lines returns the report as text, a line per source:
+//
+//	gene__yeastract__gene: 11,350 of 11,486 entries of edges.tsv; dropped: 136 of unknown genes; unknown names: FLO8, MAL63
+func (r Report) Lines() []string {
+	lines := make([]string, len(r))
+	for i, source := range r {
+		lines[i] = source.String()
+	}
+	return lines
+}
+
+// String is the report's line.
+func (r SourceReport) String() string {
+	var line strings.Builder
+	fmt.Fprintf(&line, "%s: %s of %s entries of %s", r.Made, grouped(r.Kept), grouped(r.Rows), filepath.Base(r.File))
+	writeCounts(&line, "dropped", r.Dropped)
+	writeCounts(&line, "noted", r.Noted)
+	if len(r.Unknown) > 0 {
+		const shown = 5
+		names := r.Unknown
+		if len(names) > shown {
+			names = append(names[:shown:shown], fmt.Sprintf("and %s more", grouped(len(r.Unknown)-shown)))
+		}
+		fmt.Fprintf(&line, "; unknown names: %s", strings.Join(names, ", "))
+	}
+	return line.String()
+}
+
+func writeCounts(line *strings.Builder, title string, counts []Count) {
+	separator := "; " + title + ": "
+	for _, c := range counts {
+		fmt.Fprintf(line, "%s%s %s", separator, grouped(c.N), c.What)
+		separator = ", "
+	}
+}
+
+// grouped is n with its thousands separated by commas.
+func grouped(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

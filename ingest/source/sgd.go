@@ -1,0 +1,77 @@
+package source
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"tcbuild/ingest/table"
+	"tcbuild/internal/fault"
+)
+
+// sgdColumns are the columns of SGD_features.tab, which has no header line,
+// as SGD's SGD_features.README lists them.
+var sgdColumns = []string{
+	"sgd_id", "feature_type", "qualifier", "feature_name", "standard_name", "aliases", "parent", "other_sgd_ids",
+	"chromosome", "start", "stop", "strand", "position", "coordinate_version", "sequence_version", "description",
+}
+
+const (
+	sgdType = iota + 1
+	_
+	sgdSystematic
+	sgdStandard
+	sgdAliases
+)
+
+// feature is a row of SGD_features.tab.
+type feature struct {
+	kind       string // ORF, tRNA_gene, …
+	systematic string // "" for a part of a feature, such as a CDS
+	standard   string // "" when it has none
+	aliases    []string
+	where      string
+}
+
+// readFeatures calls visit for every row of a file SGD_features.tab, in order.
+func readFeatures(path string, visit func(feature) error) error {
+	reader, err := table.OpenText(path, table.TextOptions{Delimiter: '\t', Columns: sgdColumns})
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	return eachRow(reader, func(batch *table.Batch, i int) error {
+		f := feature{
+			kind:       string(batch.Text(sgdType, i)),
+			systematic: string(batch.Text(sgdSystematic, i)),
+			standard:   string(batch.Text(sgdStandard, i)),
+			where:      reader.Where(batch.First + int64(i)),
+		}
+		if f.kind == "" {
+			return fault.New(fault.Input, "expected SGD_features.tab as SGD publishes it",
+				"read features %s: column 2 (feature type) is empty", f.where)
+		}
+		if aliases := string(batch.Text(sgdAliases, i)); aliases != "" {
+			f.aliases = strings.Split(aliases, "|")
+		}
+		return visit(f)
+	})
+}
+
+// eachRow calls visit for the rows of a table in order, until the first error.
+func eachRow(reader *table.Reader, visit func(batch *table.Batch, i int) error) error {
+	for {
+		batch, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for i := range batch.Len {
+			if err := visit(batch, i); err != nil {
+				return err
+			}
+		}
+	}
+}

@@ -1,0 +1,85 @@
+// Package source turns public files - STRING links, edge tables, SGD's feature
+// list, a genome-scale metabolic model - into a cell graph, and accounts for
+// every row that it reads.
+package source
+
+import "tcbuild/ingest"
+
+// GraphSpec names the sources of one cell graph. Paths are relative to the
+// working directory; files may be compressed where ingest/table reads them so.
+type GraphSpec struct {
+	Genes   GenesSpec   `yaml:"genes"`
+	Aliases AliasesSpec `yaml:"aliases"`
+	Edges   []EdgesSpec `yaml:"edges"`
+	GEM     GEMSpec     `yaml:"gem"`
+
+	// SelfLoops is that of every entry of Edges that sets none of its own; "" is keep.
+	SelfLoops SelfLoops `yaml:"self_loops"`
+	// UnknownGenes is for edges of names that no gene, or more than one, has; "" is error.
+	// Ignored ones are dropped, counted and named in the report.
+	UnknownGenes ingest.UnknownGenes `yaml:"unknown_genes"`
+}
+
+// GenesSpec names the gene list, in one of two ways. Ids are sorted bytewise.
+type GenesSpec struct {
+	SGDFeatures string     `yaml:"sgd_features"` // a file SGD_features.tab
+	FeatureType string     `yaml:"feature_type"` // which of its features; "" is ORF
+	Table       *GeneTable `yaml:"table"`
+}
+
+// GeneTable is a gene list in a column of a table.
+type GeneTable struct {
+	TextSpec `yaml:",inline"`
+	Column   string `yaml:"column"`
+}
+
+// AliasesSpec names a file with other names of genes. Without one, edge
+// sources must use the ids of the gene list.
+type AliasesSpec struct {
+	SGDFeatures string `yaml:"sgd_features"` // a file SGD_features.tab
+}
+
+// EdgesSpec names one source of gene-gene edges: exactly one of STRING and Table is set.
+type EdgesSpec struct {
+	STRING    *LinksSpec     `yaml:"string"`
+	Table     *EdgeTableSpec `yaml:"table"`
+	SelfLoops SelfLoops      `yaml:"self_loops"` // "" is that of the GraphSpec
+}
+
+// LinksSpec is a STRING links file: its pairs are undirected and stored once,
+// in the orientation and order of their first meeting, with their score.
+type LinksSpec struct {
+	File      string   `yaml:"file"`
+	Relation  string   `yaml:"relation"`  // its {column} is replaced, as in string12_0_{column}
+	Columns   []string `yaml:"columns"`   // score columns; each makes an edge type
+	Threshold float64  `yaml:"threshold"` // an edge needs a score above it
+}
+
+// EdgeTableSpec is an edge list in two columns of a table. Columns are given
+// by name or by 0-based number.
+type EdgeTableSpec struct {
+	TextSpec   `yaml:",inline"`
+	Relation   string   `yaml:"relation"`
+	Source     string   `yaml:"source"`
+	Target     string   `yaml:"target"`
+	Weight     string   `yaml:"weight"`     // a column to carry; "" is none
+	Threshold  *float64 `yaml:"threshold"`  // an edge needs a weight above it
+	Nonzero    bool     `yaml:"nonzero"`    // an edge needs a weight other than 0
+	Undirected bool     `yaml:"undirected"` // store a pair once, in the orientation and order of its first meeting
+	IDs        string   `yaml:"ids"`        // a file with an id per line, for tables that hold numbers of its lines
+	IndexBase  int      `yaml:"index_base"` // number of the first line of IDs: 0 or 1
+}
+
+// GEMSpec names the metabolic part. Without a file the graph has none.
+type GEMSpec struct {
+	File string `yaml:"file"` // a model in COBRA's YAML, .yml or .yml.gz
+}
+
+// SelfLoops says what happens to edges of a gene with itself.
+type SelfLoops string
+
+const (
+	LoopsKeep   SelfLoops = "keep"
+	LoopsNone   SelfLoops = "none"   // drop them
+	LoopsAppend SelfLoops = "append" // drop them, then add one of every gene at the end, as torchcell does
+)

@@ -1,0 +1,105 @@
+package source
+
+import (
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"tcbuild/conf"
+	"tcbuild/internal/fault"
+)
+
+const wholeSpec = `
+genes: {table: {file: genes.tsv, column: id}}
+aliases: {sgd_features: SGD_features.tab}
+edges:
+  - string: {file: links.txt, relation: "s_{column}", columns: [experiments, database], threshold: 150}
+    self_loops: append
+  - table: {file: e.txt, relation: e, columns: [a, b], delimiter: space, source: a, target: 1, undirected: true, ids: ids.txt, index_base: 1}
+  - table: {file: w.tsv, relation: w, source: tf, target: target, weight: weight, threshold: 0.5}
+gem: {file: model.yml}
+self_loops: none
+unknown_genes: ignore
+`
+
+func decodeSpec(t *testing.T, text string) (GraphSpec, error) {
+	t.Helper()
+	var document yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
+		t.Fatal(err)
+	}
+	var spec GraphSpec
+	err := conf.Decode(&document, &spec)
+	return spec, err
+}
+
+func TestSpecDecodes(t *testing.T) {
+	spec, err := decodeSpec(t, wholeSpec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := spec.prepared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec.Edges[1].SelfLoops != "" {
+		t.Error("prepared changed the caller's spec")
+	}
+	if got.Edges[0].SelfLoops != LoopsAppend || got.Edges[1].SelfLoops != LoopsNone {
+		t.Errorf("self loops are %q and %q, expected append and none", got.Edges[0].SelfLoops, got.Edges[1].SelfLoops)
+	}
+	if got.Edges[0].STRING.Threshold != 150 || *got.Edges[2].Table.Threshold != 0.5 || got.Edges[1].Table.Target != "1" {
+		t.Errorf("decoded %+v", got)
+	}
+}
+
+func TestSpecRefusesUnknownKeys(t *testing.T) {
+	_, err := decodeSpec(t, "edges:\n  - table:\n      relaton: x\n")
+	checkFault(t, err, fault.Usage, "line 3", `"edges.0.table.relaton"`)
+	if hint := fault.HintOf(err); hint == "" {
+		t.Error("no hint names the nearest key")
+	}
+}
+
+func TestSpecRefuses(t *testing.T) {
+	genes := "genes: {sgd_features: f}\n"
+	for _, test := range []struct{ text, want string }{
+		{"{}", "genes: expected one of sgd_features and table"},
+		{"genes: {sgd_features: f, table: {file: f, column: id}}", "genes: expected one of"},
+		{"genes: {table: {file: f}}", "genes.table.column: missing"},
+		{genes + "self_loops: drop", `self_loops: found "drop", expected keep, none or append`},
+		{genes + "unknown_genes: skip", `unknown_genes: found "skip", expected error or ignore`},
+		{genes + "edges: [{}]", "edges.0: expected one of string and table"},
+		{genes + "edges: [{string: {}, table: {}}]", "edges.0: expected one of string and table"},
+		{genes + "edges: [{self_loops: all, string: {}}]", `edges.0.self_loops: found "all"`},
+		{genes + "edges: [{string: {file: f, relation: r}}]", "edges.0.string.columns: found none"},
+		{genes + "edges: [{string: {relation: r, columns: [a]}}]", "edges.0.string.file: missing"},
+		{genes + "edges: [{string: {file: f, relation: r, columns: [a, b]}}]", `edges.0.string.relation: "r" is also the name of edges of edges.0.string`},
+		{genes + "edges: [{table: {file: f, relation: r, source: a}}]", "edges.0.table.target: missing"},
+		{genes + "edges: [{table: {file: f, relation: a__b, source: a, target: b}}]", `"a__b" cannot name an edge type`},
+		{genes + "edges: [{table: {file: f, relation: ../r, source: a, target: b}}]", `"../r" cannot name an edge type`},
+		{genes + "edges: [{table: {file: f, relation: gpr, source: a, target: b}}]", "metabolic part"},
+		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b, nonzero: true}}]", "edges.0.table.weight: missing"},
+		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b, weight: w, nonzero: true, threshold: 1}}]", "both set"},
+		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b, index_base: 2}}]", "index_base: found 2, expected 0 or 1"},
+		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b, index_base: 1}}]", "edges.0.table.ids: missing"},
+	} {
+		spec, err := decodeSpec(t, test.text)
+		if err == nil {
+			_, _, err = BuildGraph(spec)
+		}
+		checkFault(t, err, fault.Usage, "check graph settings: ", test.want)
+	}
+}
+
+func TestParseDelimiter(t *testing.T) {
+	for name, want := range map[string]byte{"": 0, "tab": '\t', "comma": ',', "space": ' ', ";": ';', "\t": '\t'} {
+		if got, err := ParseDelimiter(name); got != want || err != nil {
+			t.Errorf("ParseDelimiter(%q) = %q, %v; want %q", name, got, err, want)
+		}
+	}
+	for _, name := range []string{";;", "semicolon", "→"} {
+		_, err := ParseDelimiter(name)
+		checkFault(t, err, fault.Usage, name)
+	}
+}

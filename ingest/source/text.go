@@ -1,0 +1,67 @@
+package source
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"tcbuild/ingest/table"
+	"tcbuild/internal/fault"
+)
+
+// TextSpec names a table and says how its text is laid out. Settings refer to
+// its columns by name or by 0-based number.
+type TextSpec struct {
+	File      string   `yaml:"file"`
+	Columns   []string `yaml:"columns"`   // names the columns of a file without a header line
+	Delimiter string   `yaml:"delimiter"` // see ParseDelimiter
+}
+
+// open opens the table.
+func (t TextSpec) open() (*table.Reader, error) {
+	delimiter, err := ParseDelimiter(t.Delimiter)
+	if err != nil {
+		return nil, err
+	}
+	return table.OpenText(t.File, table.TextOptions{Delimiter: delimiter, Columns: t.Columns})
+}
+
+// ParseDelimiter returns the delimiter that a setting names: a single
+// character, or tab, comma, or space, which stands for runs of blanks. ""
+// gives 0: by the file's extension. Errors are of kind fault.Usage.
+func ParseDelimiter(name string) (byte, error) {
+	switch name {
+	case "":
+		return 0, nil
+	case "tab":
+		return '\t', nil
+	case "comma":
+		return ',', nil
+	case "space":
+		return ' ', nil
+	}
+	if len(name) != 1 {
+		return 0, fault.New(fault.Usage, "",
+			"read settings: delimiter: found %q, expected one ASCII character or one of tab, comma and space", name)
+	}
+	return name[0], nil
+}
+
+// findColumns returns the numbers of the columns that settings name.
+func findColumns(reader *table.Reader, file string, names []string) ([]int, error) {
+	columns := reader.Columns()
+	numbers := make([]int, len(names))
+	for k, name := range names {
+		number := slices.Index(columns, name)
+		if number < 0 {
+			var err error
+			number, err = strconv.Atoi(name)
+			if err != nil || number < 0 || number >= len(columns) {
+				return nil, fault.New(fault.Input, "name one of its columns, or give a number from 0",
+					"read %s: found no column %q, expected one of %s", file, name, strings.Join(columns, ", "))
+			}
+		}
+		numbers[k] = number
+	}
+	return numbers, nil
+}

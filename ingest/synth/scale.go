@@ -1,0 +1,56 @@
+package synth
+
+import "tcbuild/internal/fault"
+
+// Scale is the size of a synthetic yeast.
+type Scale struct {
+	Name    string
+	Samples int // samples in the perturbation set that goes with the graph
+
+	genes       int
+	essential   int // genes that no sample deletes
+	metabolic   int // genes that take part in reactions
+	reactions   int
+	metabolites int
+	networks    []network
+}
+
+// Tiny is made in milliseconds and shows every feature of a cell graph.
+var Tiny = Scale{
+	Name: "tiny", Samples: 200,
+	genes: 60, essential: 10, metabolic: 20, reactions: 30, metabolites: 25,
+	networks: []network{
+		{relation: "physical", edges: 210, flatness: 5},
+		{relation: "regulatory", edges: 150, flatness: 10, regulators: 8},
+		{relation: "string12_0_coexpression", edges: 300, flatness: 5},
+	},
+}
+
+// Yeast has the shape of the torchcell project's cell graph and of its largest
+// experiment: 6,607 genes, nine gene-gene edge types with 2,400,000 edges,
+// 332,313 samples. A sample removes 1,850 positions on average over all masks.
+var Yeast = Scale{
+	Name: "yeast", Samples: 332_313,
+	genes: 6_607, essential: 1_100, metabolic: 1_150, reactions: 7_000, metabolites: 2_800,
+	networks: []network{
+		{relation: "physical", edges: 144_211, flatness: 20},
+		{relation: "regulatory", edges: 44_310, flatness: 300, regulators: 220},
+		{relation: "tflink", edges: 200_000, flatness: 300, regulators: 220},
+		{relation: "string12_0_neighborhood", edges: 150_000, flatness: 100},
+		{relation: "string12_0_fusion", edges: 14_000, flatness: 20},
+		{relation: "string12_0_cooccurence", edges: 13_479, flatness: 20},
+		{relation: "string12_0_coexpression", edges: 960_000, flatness: 150},
+		{relation: "string12_0_experimental", edges: 800_000, flatness: 150},
+		{relation: "string12_0_database", edges: 74_000, flatness: 50},
+	},
+}
+
+// ParseScale returns the scale of a name, tiny or yeast; any other name is a fault.Usage.
+func ParseScale(name string) (Scale, error) {
+	for _, scale := range []Scale{Tiny, Yeast} {
+		if scale.Name == name {
+			return scale, nil
+		}
+	}
+	return Scale{}, fault.New(fault.Usage, "choose tiny or yeast", "read scale: found %q, expected tiny or yeast", name)
+}

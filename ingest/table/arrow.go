@@ -1,0 +1,99 @@
+package table
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+)
+
+// batchRows is how many rows of a binary file become one batch.
+const batchRows = 8192
+
+// arrowSource reads an Arrow IPC file, one record batch at a time in windows of batchRows.
+type arrowSource struct {
+	path    string
+	file    *os.File
+	reader  *ipc.FileReader
+	columns []string
+	kinds   []Kind
+	blocks  []block // of the record batches
+
+	record arrow.Record // the record batch being read, nil before the first
+	next   int          // the record batch to read next
+	at     int          // row of record that comes next
+	row    int64        // row of the table that comes next
+}
+
+func openArrow(path string, file *os.File) (*arrowSource, error) {
+	s := &arrowSource{path: path, file: file}
+	err := guard(func() error {
+		info, err := file.Stat()
+		if err != nil {
+			return err
+		}
+		if s.blocks, err = verifyFooter(file, info.Size()); err != nil {
+			return err
+		}
+		memory := newAllocator(info.Size())
+		if s.reader, err = ipc.NewFileReader(file, ipc.WithAllocator(memory)); err != nil {
+			return err
+		}
+		for _, field := range s.reader.Schema().Fields() {
+			s.columns = append(s.columns, field.Name)
+			s.kinds = append(s.kinds, kindOf(field.Type))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, damaged(path, "in its footer or schema", err)
+	}
+	return s, nil
+}
+
+func (s *arrowSource) names() []string { return s.columns }
+
+func (s *arrowSource) kind(column int) Kind { return s.kinds[column] }
+
+func (s *arrowSource) where(row int64) string { return fmt.Sprintf("%s row %d", s.path, row) }
+
+func (s *arrowSource) Close() error { return s.file.Close() }
+
+func (s *arrowSource) fill(b *Batch) error {
+	err := guard(func() error {
+		for s.record == nil || s.at == int(s.record.NumRows()) {
+			if s.next == len(s.blocks) {
+				return io.EOF
+			}
+			if err := s.blocks[s.next].verify(s.file); err != nil {
+				return err
+			}
+			record, err := s.reader.Record(s.next)
+			if err != nil {
+				return err
+			}
+			s.record, s.at = record, 0
+			s.next++
+		}
+		to := min(s.at+batchRows, int(s.record.NumRows()))
+		b.reset(s.kinds)
+		for i, kind := range s.kinds {
+			if kind == Other {
+				continue
+			}
+			if err := b.vectors[i].load(s.record.Column(i), s.at, to); err != nil {
+				return fmt.Errorf("column %q: %w", s.columns[i], err)
+			}
+		}
+		b.Len = to - s.at
+		s.row += int64(b.Len)
+		s.at = to
+		return nil
+	})
+	if err != nil && err != io.EOF {
+		return damaged(s.path, fmt.Sprintf("after row %d", s.row-1), err)
+	}
+	return err
+}

@@ -1,0 +1,165 @@
+package table
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	flatbuffers "github.com/google/flatbuffers/go"
+)
+
+// The Arrow reader makes slices of the lengths that a file's flatbuffers state, before it
+// looks at what is there. A flipped bit in such a length is a request for more memory than
+// there is, and no panic that guard could recover. So these lengths are checked first.
+// The slots below are vtable offsets from Arrow's format/{File,Schema,Message}.fbs.
+
+const (
+	footerSchema, footerDictionaries, footerRecords = 6, 8, 10
+	schemaFields, schemaMetadata                    = 6, 8
+	fieldChildren, fieldMetadata                    = 14, 16
+	messageHeader                                   = 8
+	recordVariadicCounts                            = 12
+
+	blockSize       = 24 // offset int64, metadata length int32, padding, body length int64
+	maxNesting      = 64 // of fields, as in the Arrow reader
+	trailerSize     = 10 // footer length int32, magic "ARROW1"
+	continuationEnd = 8  // 0xffffffff and the length before a message
+)
+
+var errLength = errors.New("a length in the metadata is larger than the metadata")
+
+// block is where a record or dictionary batch lies in its file.
+type block struct {
+	offset   int64
+	metadata int32
+}
+
+// verifyFooter checks the lengths in the footer of an Arrow IPC file of the given size. It
+// returns where the record batches are. Like every reader of damaged files it may panic.
+func verifyFooter(file io.ReaderAt, size int64) ([]block, error) {
+	trailer := make([]byte, trailerSize)
+	if _, err := file.ReadAt(trailer, size-trailerSize); err != nil {
+		return nil, err
+	}
+	length := int64(int32(binary.LittleEndian.Uint32(trailer)))
+	if string(trailer[4:]) != "ARROW1" || length <= 0 || length > size-trailerSize {
+		return nil, errors.New("it does not end as an Arrow IPC file")
+	}
+	footer, err := readTable(file, size-trailerSize-length, length)
+	if err != nil {
+		return nil, err
+	}
+	schema, ok := child(footer, footerSchema)
+	if !ok {
+		return nil, errors.New("it has no schema")
+	}
+	if err := errors.Join(checkVector(schema, schemaMetadata, 4), verifyFields(schema, schemaFields, 0)); err != nil {
+		return nil, err
+	}
+	dictionaries, err := blocks(footer, footerDictionaries)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range dictionaries {
+		if err := b.verify(file); err != nil {
+			return nil, err
+		}
+	}
+	return blocks(footer, footerRecords)
+}
+
+// verifyFields checks a vector of fields and the children of each.
+func verifyFields(t flatbuffers.Table, slot flatbuffers.VOffsetT, depth int) error {
+	if depth > maxNesting {
+		return fmt.Errorf("fields are nested more than %d deep", maxNesting)
+	}
+	if err := checkVector(t, slot, 4); err != nil {
+		return err
+	}
+	offset := flatbuffers.UOffsetT(t.Offset(slot))
+	if offset == 0 {
+		return nil
+	}
+	for i := range t.VectorLen(offset) {
+		field := flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(t.Vector(offset) + flatbuffers.UOffsetT(4*i))}
+		if err := checkVector(field, fieldMetadata, 4); err != nil {
+			return err
+		}
+		if err := verifyFields(field, fieldChildren, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verify checks the one length in a batch's message that is used unseen: how many
+// buffers each column of string views has.
+func (b block) verify(file io.ReaderAt) error {
+	if b.metadata <= continuationEnd {
+		return errLength
+	}
+	message, err := readTable(file, b.offset+continuationEnd, int64(b.metadata)-continuationEnd)
+	if err != nil {
+		return err
+	}
+	header, ok := child(message, messageHeader)
+	if !ok {
+		return errors.New("a message has no header")
+	}
+	if err := checkVector(header, recordVariadicCounts, 8); err != nil {
+		return err
+	}
+	offset := flatbuffers.UOffsetT(header.Offset(recordVariadicCounts))
+	if offset == 0 {
+		return nil
+	}
+	for i := range header.VectorLen(offset) {
+		count := header.GetInt64(header.Vector(offset) + flatbuffers.UOffsetT(8*i))
+		if count < 0 || count > int64(len(message.Bytes)) {
+			return errLength
+		}
+	}
+	return nil
+}
+
+// readTable reads a flatbuffer and returns its root.
+func readTable(file io.ReaderAt, offset, length int64) (flatbuffers.Table, error) {
+	bytes := make([]byte, length)
+	if _, err := file.ReadAt(bytes, offset); err != nil {
+		return flatbuffers.Table{}, err
+	}
+	return flatbuffers.Table{Bytes: bytes, Pos: flatbuffers.GetUOffsetT(bytes)}, nil
+}
+
+// child returns the table in a slot.
+func child(t flatbuffers.Table, slot flatbuffers.VOffsetT) (flatbuffers.Table, bool) {
+	offset := flatbuffers.UOffsetT(t.Offset(slot))
+	return flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(t.Pos + offset)}, offset != 0
+}
+
+// checkVector checks that the vector in a slot, if there is one, lies within the flatbuffer.
+func checkVector(t flatbuffers.Table, slot flatbuffers.VOffsetT, elementSize int) error {
+	offset := flatbuffers.UOffsetT(t.Offset(slot))
+	if offset != 0 && int(t.Vector(offset))+elementSize*t.VectorLen(offset) > len(t.Bytes) {
+		return errLength
+	}
+	return nil
+}
+
+// blocks reads a vector of the footer.
+func blocks(footer flatbuffers.Table, slot flatbuffers.VOffsetT) ([]block, error) {
+	if err := checkVector(footer, slot, blockSize); err != nil {
+		return nil, err
+	}
+	offset := flatbuffers.UOffsetT(footer.Offset(slot))
+	if offset == 0 {
+		return nil, nil
+	}
+	all := make([]block, footer.VectorLen(offset))
+	for i := range all {
+		at := footer.Vector(offset) + flatbuffers.UOffsetT(blockSize*i)
+		all[i] = block{offset: footer.GetInt64(at), metadata: footer.GetInt32(at + 8)}
+	}
+	return all, nil
+}

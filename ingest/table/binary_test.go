@@ -1,0 +1,281 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/schema"
+
+	"tcbuild/internal/fault"
+)
+
+// show reads a table whole into one line per row, by the accessor of each column's kind.
+func show(r *Reader) (lines []string, err error) {
+	for {
+		b, err := r.Next()
+		if err == io.EOF {
+			return lines, nil
+		}
+		if err != nil {
+			return lines, err
+		}
+		for i := range b.Len {
+			var fields []string
+			for column := range r.Columns() {
+				switch r.Kind(column) {
+				case Number:
+					value, missing, err := b.Number(column, i)
+					field := fmt.Sprint(value)
+					if err != nil {
+						field = err.Error()
+					}
+					if missing != math.IsNaN(value) {
+						return nil, fmt.Errorf("value %v, missing %v", value, missing)
+					}
+					fields = append(fields, field+"="+string(b.Text(column, i)))
+				case Text, Unknown:
+					fields = append(fields, fmt.Sprintf("%q", b.Text(column, i)))
+				case List:
+					fields = append(fields, fmt.Sprintf("%q", b.List(column, i)))
+				default:
+					fields = append(fields, "-")
+				}
+			}
+			lines = append(lines, strings.Join(fields, " "))
+		}
+	}
+}
+
+// TestPyArrowFiles reads what pyarrow wrote: see testdata/make.py.
+func TestPyArrowFiles(t *testing.T) {
+	want := []string{
+		`1=1 255=255 -1.5=-1.5 0.25=0.25 1=1 "é" "a" "x" ["a" "b"] - NaN=`,
+		`NaN= NaN= NaN= NaN= NaN= "" "" "" [] - NaN=`,
+		`-3=-3 0=0 NaN=NaN +Inf=+Inf 0=0 "" "bc" "y" [] - NaN=`,
+		`4=4 7=7 0=0 1e-300=1e-300 1=1 "plain" "" "x" ["" "c" ""] - NaN=`,
+	}
+	files, err := filepath.Glob("testdata/types-*")
+	if err != nil || len(files) != 9 {
+		t.Fatalf("found %d files, expected 9: %v", len(files), err)
+	}
+	for _, path := range files {
+		r, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := show(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("%s:\n%s\nwant\n%s", path, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		if place := r.Where(3); place != path+" row 3" {
+			t.Errorf("row 3 is %q", place)
+		}
+		r.Close()
+	}
+}
+
+// TestDamagedFiles cuts and flips binary files everywhere: an error or other values, never a crash or a hang.
+func TestDamagedFiles(t *testing.T) {
+	files, _ := filepath.Glob("testdata/types-*")
+	for _, path := range files {
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Base(path)
+		for length := range whole {
+			if length%7 != 0 && length < len(whole)-16 {
+				continue
+			}
+			if err := readDamaged(t, name, whole[:length]); err == nil {
+				t.Fatalf("%s cut to %d of %d bytes: no error", name, length, len(whole))
+			}
+		}
+		random := rand.New(rand.NewPCG(1, uint64(len(whole))))
+		for range 300 {
+			damaged := bytes.Clone(whole)
+			for range 1 + random.IntN(3) {
+				damaged[random.IntN(len(damaged))] ^= byte(1 << random.IntN(8))
+			}
+			readDamaged(t, name, damaged)
+		}
+	}
+}
+
+// readDamaged reads a file and checks the error, if there is one.
+func readDamaged(t testing.TB, name string, content []byte) error {
+	t.Helper()
+	path := write(t, name, content)
+	r, err := Open(path)
+	if err == nil {
+		_, err = show(r)
+		r.Close()
+	}
+	if err != nil && (fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), path)) {
+		t.Fatalf("%s: kind %d, expected bad input that names the file: %v", name, fault.KindOf(err), err)
+	}
+	return err
+}
+
+func FuzzBinary(f *testing.F) {
+	files, _ := filepath.Glob("testdata/types-*")
+	for _, path := range files {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(filepath.Ext(path) == ".arrow", content)
+	}
+	f.Fuzz(func(t *testing.T, isArrow bool, content []byte) {
+		name := "a.parquet"
+		if isArrow {
+			name = "a.arrow"
+		}
+		readDamaged(t, name, content)
+	})
+}
+
+// TestWindows reads record batches and row groups that are no multiple of a batch.
+func TestWindows(t *testing.T) {
+	for _, rows := range []int{0, 1, batchRows - 1, batchRows, batchRows + 1, 3*batchRows + 5} {
+		var numbers Numbers
+		var lists Lists
+		for i := range rows {
+			numbers = append(numbers, float64(i))
+			lists = append(lists, make([]string, i%4))
+			for k := range i % 4 {
+				lists[i][k] = fmt.Sprint(i, k)
+			}
+		}
+		half := rows / 2
+		arrowPath := filepath.Join(t.TempDir(), "a.arrow")
+		w, err := CreateArrow(arrowPath, []Field{{"number", numbers}, {"list", lists}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range [][2]int{{0, half}, {half, rows}} {
+			if err := w.Write(numbers[r[0]:r[1]], lists[r[0]:r[1]]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		parquetPath := writeParquet(t, half, numbers, lists)
+
+		for _, path := range []string{arrowPath, parquetPath} {
+			r, err := Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines, err := show(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(lines) != rows {
+				t.Fatalf("%s: read %d rows, wrote %d", path, len(lines), rows)
+			}
+			for i, line := range lines {
+				if want := fmt.Sprintf("%d=%d %q", i, i, lists[i]); line != want {
+					t.Fatalf("%s row %d: got %s, want %s", path, i, line, want)
+				}
+			}
+			r.Close()
+		}
+	}
+}
+
+// writeParquet writes columns number and list in row groups [0, split) and [split, rows).
+func writeParquet(t *testing.T, split int, numbers Numbers, lists Lists) string {
+	t.Helper()
+	text := schema.NewByteArrayNode("element", parquet.Repetitions.Optional, -1)
+	list, err := schema.ListOf(text, parquet.Repetitions.Optional, -1)
+	check(t, err)
+	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, schema.FieldList{
+		schema.NewFloat64Node("number", parquet.Repetitions.Required, -1),
+		renamed(t, list),
+	}, -1)
+	check(t, err)
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	f, err := os.Create(path)
+	check(t, err)
+	w := file.NewParquetWriter(f, root, file.WithWriterProps(parquet.NewWriterProperties(parquet.WithDataPageSize(1024))))
+	for _, r := range [][2]int{{0, split}, {split, len(numbers)}} {
+		group := w.AppendRowGroup()
+		column, err := group.NextColumn()
+		check(t, err)
+		_, err = column.(*file.Float64ColumnChunkWriter).WriteBatch(numbers[r[0]:r[1]], nil, nil)
+		check(t, err)
+		check(t, column.Close())
+		column, err = group.NextColumn()
+		check(t, err)
+		var values []parquet.ByteArray
+		var definitions, repetitions []int16
+		for _, list := range lists[r[0]:r[1]] {
+			if len(list) == 0 {
+				definitions, repetitions = append(definitions, 1), append(repetitions, 0)
+			}
+			for k, text := range list {
+				values = append(values, parquet.ByteArray(text))
+				definitions, repetitions = append(definitions, 3), append(repetitions, int16(min(k, 1)))
+			}
+		}
+		_, err = column.(*file.ByteArrayColumnChunkWriter).WriteBatch(values, definitions, repetitions)
+		check(t, err)
+		check(t, column.Close())
+		check(t, group.Close())
+	}
+	check(t, w.Close())
+	return path
+}
+
+// renamed gives a list the column's name: schema.ListOf names it after its element.
+func renamed(t *testing.T, list *schema.GroupNode) schema.Node {
+	t.Helper()
+	node, err := schema.NewGroupNodeLogical("list", list.RepetitionType(), schema.FieldList{list.Field(0)}, schema.NewListLogicalType(), -1)
+	check(t, err)
+	return node
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestUnsignedBeyondSigned(t *testing.T) {
+	b := array.NewUint64Builder(memory.NewGoAllocator())
+	b.AppendValues([]uint64{7, math.MaxInt64 + 1}, nil)
+	column := b.NewArray()
+	s := arrow.NewSchema([]arrow.Field{{Name: "x", Type: column.DataType()}}, nil)
+	path := filepath.Join(t.TempDir(), "a.arrow")
+	f, err := os.Create(path)
+	check(t, err)
+	w, err := ipc.NewFileWriter(f, ipc.WithSchema(s))
+	check(t, err)
+	check(t, w.Write(array.NewRecord(s, []arrow.Array{column}, -1)))
+	check(t, w.Close())
+	check(t, f.Close())
+	r, err := Open(path)
+	check(t, err)
+	defer r.Close()
+	_, err = r.Next()
+	checkInputError(t, err, path, `read a.arrow: the file is truncated or damaged after row -1: column "x": found an unsigned integer beyond 63 bits`)
+}

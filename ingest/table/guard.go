@@ -1,0 +1,44 @@
+package table
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
+)
+
+// guard runs a reader of a binary format. On a damaged file these readers
+// panic, with an index out of range or an error of their own; that becomes err.
+func guard(read func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("%v", cause)
+		}
+	}()
+	return read()
+}
+
+// allocator refuses the buffer sizes that only a damaged file asks for, by a
+// panic that guard recovers; running out of memory could not be recovered.
+type allocator struct {
+	memory.GoAllocator
+	limit int
+}
+
+// newAllocator allows buffers of 1 GiB, or of four times the file where that is more.
+func newAllocator(fileSize int64) *allocator {
+	return &allocator{limit: int(max(1<<30, 4*fileSize))}
+}
+
+func (a *allocator) Allocate(size int) []byte {
+	if size < 0 || size > a.limit {
+		panic(fmt.Sprintf("a buffer of %d bytes", size))
+	}
+	return a.GoAllocator.Allocate(size)
+}
+
+func (a *allocator) Reallocate(size int, b []byte) []byte {
+	if size < 0 || size > a.limit {
+		panic(fmt.Sprintf("a buffer of %d bytes", size))
+	}
+	return a.GoAllocator.Reallocate(size, b)
+}

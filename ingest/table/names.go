@@ -1,0 +1,25 @@
+package table
+
+import (
+	"unicode/utf8"
+
+	"tcbuild/internal/fault"
+)
+
+// checkNames refuses column names by which a column could not be found.
+func checkNames(path string, names []string) error {
+	const hint = "rename the column"
+	first := make(map[string]int, len(names))
+	for i, name := range names {
+		switch j, seen := first[name]; {
+		case !utf8.ValidString(name):
+			return fault.New(fault.Input, "save the file as UTF-8 text", "read header of %s: name %q of column %d is not valid UTF-8", path, name, i+1)
+		case name == "":
+			return fault.New(fault.Input, hint, "read header of %s: column %d of %d has no name", path, i+1, len(names))
+		case seen:
+			return fault.New(fault.Input, hint, "read header of %s: columns %d and %d are both named %q, expected unique names", path, j+1, i+1, name)
+		}
+		first[name] = i
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package table
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/schema"
+)
+
+// parquetSource reads a Parquet file in batches of batchRows that end with each row group.
+type parquetSource struct {
+	path    string
+	file    *os.File
+	reader  *file.Reader
+	columns []string
+	kinds   []Kind
+	leaves  []leaf // of each column
+
+	chunks []chunk // of each column in the open row group; nil where the kind is Other
+	group  int     // the row group to open next
+	left   int64   // rows left in the open row group
+	row    int64   // row of the table that comes next
+}
+
+// leaf is where a column's values are stored.
+type leaf struct {
+	index    int           // among the file's leaf columns
+	integral bool          // numbers are integers or booleans
+	unsigned bool          // integers are unsigned
+	levels   levelMeanings // of the values
+}
+
+// levelMeanings says what a value's definition level means.
+type levelMeanings struct {
+	element int16 // from here on the value's list has this element; 0 outside a list
+	present int16 // the value is not missing
+}
+
+func openParquet(path string, f *os.File) (*parquetSource, error) {
+	s := &parquetSource{path: path, file: f}
+	err := guard(func() error {
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		properties := parquet.NewReaderProperties(newAllocator(info.Size()))
+		properties.BufferedStreamEnabled = true // page by page, not a whole column chunk
+		if s.reader, err = file.NewParquetReader(f, file.WithReadProps(properties)); err != nil {
+			return err
+		}
+		s.describe(s.reader.MetaData().Schema)
+		return nil
+	})
+	if err != nil {
+		return nil, damaged(path, "in its footer or schema", err)
+	}
+	return s, nil
+}
+
+// describe finds the columns, which are the top-level fields, and their only leaf.
+func (s *parquetSource) describe(all *schema.Schema) {
+	leaves := make(map[schema.Node][]int)
+	for i := range all.NumColumns() {
+		leaves[all.ColumnRoot(i)] = append(leaves[all.ColumnRoot(i)], i)
+	}
+	for i := range all.Root().NumFields() {
+		field := all.Root().Field(i)
+		kind, at := Other, leaf{}
+		if indices := leaves[field]; len(indices) == 1 {
+			column := all.Column(indices[0])
+			kind, at.unsigned = kindOfLeaf(column)
+			at.index = indices[0]
+			at.integral = column.PhysicalType() != parquet.Types.Float && column.PhysicalType() != parquet.Types.Double
+			at.levels = levelMeanings{element: elementLevel(column), present: column.MaxDefinitionLevel()}
+			switch {
+			case column.MaxRepetitionLevel() == 1 && kind == Text:
+				kind = List
+			case column.MaxRepetitionLevel() > 0 || field.Type() == schema.Group:
+				kind = Other
+			}
+		}
+		s.columns = append(s.columns, field.Name())
+		s.kinds = append(s.kinds, kind)
+		s.leaves = append(s.leaves, at)
+	}
+}
+
+// kindOfLeaf is the kind of single values of a leaf column.
+func kindOfLeaf(column *schema.Column) (kind Kind, unsigned bool) {
+	logical := column.LogicalType()
+	switch column.PhysicalType() {
+	case parquet.Types.Int32, parquet.Types.Int64:
+		switch logical := logical.(type) {
+		case *schema.IntLogicalType:
+			return Number, !logical.IsSigned()
+		case schema.NoLogicalType, schema.UnknownLogicalType, schema.NullLogicalType:
+			return Number, false
+		}
+	case parquet.Types.Boolean, parquet.Types.Float, parquet.Types.Double:
+		return Number, false
+	case parquet.Types.ByteArray:
+		switch logical.(type) {
+		case schema.StringLogicalType, schema.EnumLogicalType, schema.NoLogicalType, schema.UnknownLogicalType:
+			return Text, false
+		}
+	}
+	return Other, false
+}
+
+// elementLevel is the definition level of a leaf's repeated ancestor, at which its
+// list is known to have an element; 0 when there is none.
+func elementLevel(column *schema.Column) int16 {
+	level := column.MaxDefinitionLevel()
+	for node := column.SchemaNode(); node.Parent() != nil; node = node.Parent() {
+		switch node.RepetitionType() {
+		case parquet.Repetitions.Repeated:
+			return level
+		case parquet.Repetitions.Optional:
+			level--
+		}
+	}
+	return 0
+}
+
+func (s *parquetSource) names() []string { return s.columns }
+
+func (s *parquetSource) kind(column int) Kind { return s.kinds[column] }
+
+func (s *parquetSource) where(row int64) string { return fmt.Sprintf("%s row %d", s.path, row) }
+
+func (s *parquetSource) Close() error { return s.file.Close() }
+
+func (s *parquetSource) fill(b *Batch) error {
+	err := guard(func() error {
+		for s.left == 0 {
+			if s.group == s.reader.NumRowGroups() {
+				return io.EOF
+			}
+			if err := s.openGroup(); err != nil {
+				return err
+			}
+		}
+		b.reset(s.kinds)
+		rows := int(min(s.left, batchRows))
+		for i, chunk := range s.chunks {
+			if chunk == nil {
+				continue
+			}
+			b.vectors[i].integral = s.leaves[i].integral
+			if err := chunk.load(&b.vectors[i], rows); err != nil {
+				return fmt.Errorf("column %q: %w", s.columns[i], err)
+			}
+		}
+		b.Len = rows
+		s.row += int64(rows)
+		s.left -= int64(rows)
+		return nil
+	})
+	if err != nil && err != io.EOF {
+		return damaged(s.path, fmt.Sprintf("after row %d", s.row-1), err)
+	}
+	return err
+}
+
+func (s *parquetSource) openGroup() error {
+	group := s.reader.RowGroup(s.group)
+	s.group++
+	if s.left = group.NumRows(); s.left < 0 {
+		return fmt.Errorf("row group %d has %d rows", s.group-1, s.left)
+	}
+	s.chunks = make([]chunk, len(s.columns))
+	for i, kind := range s.kinds {
+		if kind == Other {
+			continue
+		}
+		values, err := group.Column(s.leaves[i].index)
+		if err != nil {
+			return err
+		}
+		s.chunks[i] = newChunk(kind, s.leaves[i], values)
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/file"
+)
+
+// chunk is the stored values of one column in one row group.
+type chunk interface {
+	// load appends the next rows to v.
+	load(v *vector, rows int) error
+}
+
+var errShortChunk = errors.New("the column has fewer values than its row group has rows")
+
+// newChunk chooses how the values of a leaf column are loaded.
+func newChunk(kind Kind, at leaf, values file.ColumnChunkReader) chunk {
+	switch values := values.(type) {
+	case *file.BooleanColumnChunkReader:
+		return &scalars[bool]{reader: values, levels: at.levels, store: func(v *vector, values []bool) error {
+			for _, set := range values {
+				n := int64(0)
+				if set {
+					n = 1
+				}
+				v.integers = append(v.integers, n)
+			}
+			return nil
+		}}
+	case *file.Int32ColumnChunkReader:
+		return &scalars[int32]{reader: values, levels: at.levels, store: func(v *vector, values []int32) error {
+			for _, n := range values {
+				if at.unsigned {
+					v.integers = append(v.integers, int64(uint32(n)))
+				} else {
+					v.integers = append(v.integers, int64(n))
+				}
+			}
+			return nil
+		}}
+	case *file.Int64ColumnChunkReader:
+		return &scalars[int64]{reader: values, levels: at.levels, store: func(v *vector, values []int64) error {
+			for _, n := range values {
+				if at.unsigned && n < 0 {
+					return errUnsignedRange
+				}
+			}
+			v.integers = append(v.integers, values...)
+			return nil
+		}}
+	case *file.Float32ColumnChunkReader:
+		return &scalars[float32]{reader: values, levels: at.levels, store: func(v *vector, values []float32) error {
+			v.floats = appendNumbers(v.floats, values)
+			return nil
+		}}
+	case *file.Float64ColumnChunkReader:
+		return &scalars[float64]{reader: values, levels: at.levels, store: func(v *vector, values []float64) error {
+			v.floats = append(v.floats, values...)
+			return nil
+		}}
+	case *file.ByteArrayColumnChunkReader:
+		if kind == List {
+			return &lists{reader: values, levels: at.levels}
+		}
+		return &scalars[parquet.ByteArray]{reader: values, levels: at.levels, store: func(v *vector, values []parquet.ByteArray) error {
+			for _, text := range values {
+				v.texts = append(v.texts, text)
+			}
+			return nil
+		}}
+	}
+	panic(fmt.Sprintf("a column of type %T", values))
+}

@@ -1,0 +1,109 @@
+package table
+
+import (
+	"slices"
+
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/file"
+)
+
+// scalars loads a column that has one value or none per row.
+type scalars[T any] struct {
+	reader interface {
+		ReadBatch(size int64, values []T, definitions, repetitions []int16) (levels int64, read int, err error)
+		Err() error
+	}
+	levels levelMeanings
+	store  func(v *vector, values []T) error
+
+	values      []T
+	definitions []int16
+}
+
+func (s *scalars[T]) load(v *vector, rows int) error {
+	s.values = slices.Grow(s.values[:0], rows)[:rows]
+	s.definitions = slices.Grow(s.definitions[:0], rows)[:rows]
+	levels, read, err := s.reader.ReadBatch(int64(rows), s.values, s.definitions, nil)
+	if err == nil {
+		err = s.reader.Err()
+	}
+	if err == nil && levels != int64(rows) {
+		err = errShortChunk
+	}
+	if err != nil {
+		return err
+	}
+	// Only the values that are present were read, packed at the front: spread them, the last first.
+	var missing T
+	for i := rows - 1; i >= 0; i-- {
+		present := s.levels.present == 0 || s.definitions[i] == s.levels.present
+		if present {
+			read--
+			s.values[i] = s.values[read]
+		} else {
+			s.values[i] = missing
+		}
+	}
+	for i := range rows {
+		v.valid = append(v.valid, s.levels.present == 0 || s.definitions[i] == s.levels.present)
+	}
+	return s.store(v, s.values)
+}
+
+// lists loads a column of lists of texts.
+type lists struct {
+	reader *file.ByteArrayColumnChunkReader
+	levels levelMeanings
+
+	// Levels and values that are read and not yet loaded start at these positions.
+	at, value   int
+	definitions []int16 // one per element, empty list or missing list
+	repetitions []int16 // 0 starts a row
+	values      []parquet.ByteArray
+}
+
+// more reads on where all levels are loaded. It reports false at the end of the chunk.
+func (l *lists) more() (bool, error) {
+	if l.at < len(l.definitions) {
+		return true, nil
+	}
+	if l.values == nil {
+		l.values = make([]parquet.ByteArray, batchRows)
+		l.definitions, l.repetitions = make([]int16, batchRows), make([]int16, batchRows)
+	}
+	all := l.values[:cap(l.values)]
+	levels, read, err := l.reader.ReadBatch(batchRows, all, l.definitions[:batchRows], l.repetitions[:batchRows])
+	if err == nil {
+		err = l.reader.Err()
+	}
+	l.at, l.value = 0, 0
+	l.definitions, l.repetitions, l.values = l.definitions[:levels], l.repetitions[:levels], all[:read]
+	return levels > 0, err
+}
+
+func (l *lists) load(v *vector, rows int) error {
+	for range rows {
+		for first := true; ; first = false {
+			ok, err := l.more()
+			if err != nil {
+				return err
+			}
+			if !ok && first {
+				return errShortChunk
+			}
+			if !ok || !first && l.repetitions[l.at] == 0 {
+				break
+			}
+			switch definition := l.definitions[l.at]; {
+			case definition == l.levels.present:
+				v.texts = append(v.texts, l.values[l.value])
+				l.value++
+			case definition >= l.levels.element:
+				v.texts = append(v.texts, nil)
+			}
+			l.at++
+		}
+		v.ends = append(v.ends, len(v.texts))
+	}
+	return nil
+}

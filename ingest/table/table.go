@@ -1,0 +1,178 @@
+// Package table streams the rows of a table, whatever file format holds it:
+//
+//	.tsv .csv .txt .tab   text, one row per line; also with .gz or .zst behind
+//	.parquet              Apache Parquet
+//	.arrow                Apache Arrow IPC file, not stream
+//
+// Memory stays bounded: text is held one buffer at a time, Parquet a few
+// thousand rows, Arrow one of the file's record batches.
+package table
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tcbuild/internal/fault"
+)
+
+// Formats names the accepted file name endings, for messages.
+const Formats = ".tsv, .csv, .txt or .tab (also .gz or .zst of these), .parquet or .arrow"
+
+// TextOptions says how a text file is laid out. The zero value is a file with a
+// header line and the delimiter of its extension. Parquet and Arrow files carry
+// their own layout and take no options.
+type TextOptions struct {
+	// Delimiter separates fields: 0 is a comma in .csv and a tab elsewhere, ' ' is any run of
+	// spaces and tabs. Quotes as in RFC 4180 have a meaning unless it is a tab or ' '.
+	Delimiter byte
+	// Columns names the columns. Without them the first line is the header.
+	Columns []string
+	// Header says that the first line is a header although Columns is set, which then replaces it.
+	Header bool
+}
+
+// Kind is what a column's values are.
+type Kind int
+
+const (
+	Unknown Kind = iota // a text file does not say
+	Number              // integers, floating-point numbers or booleans (0 and 1)
+	Text
+	List  // lists of texts
+	Other // anything else; its values cannot be read
+)
+
+func (k Kind) String() string {
+	return [...]string{"untyped", "number", "text", "list of texts", "unsupported"}[k]
+}
+
+// A Reader reads a table from its first row to its last. It is not safe for
+// concurrent use, and must be closed.
+type Reader struct {
+	path   string
+	source source
+	batch  Batch
+}
+
+// source is a file format: text, Arrow or Parquet.
+type source interface {
+	names() []string
+	kind(column int) Kind
+	// fill replaces the rows of b by the next ones, at least one, or returns io.EOF.
+	fill(b *Batch) error
+	where(row int64) string
+	io.Closer
+}
+
+// Open opens a table; text files have a header line and the delimiter of their extension.
+func Open(path string) (*Reader, error) { return OpenText(path, TextOptions{}) }
+
+// OpenText is Open for text files of another layout.
+func OpenText(path string, options TextOptions) (*Reader, error) {
+	file, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var s source
+	switch format, compression := Format(path); {
+	case format == ".parquet" && compression == "":
+		s, err = openParquet(path, file)
+	case format == ".arrow" && compression == "":
+		s, err = openArrow(path, file)
+	case isText(format):
+		if options.Delimiter == 0 {
+			options.Delimiter = '\t'
+			if format == ".csv" {
+				options.Delimiter = ','
+			}
+		}
+		s, err = openText(path, file, compression, options)
+	default:
+		err = fault.New(fault.Input, "convert the file, or give it the ending of its format",
+			"open table %s: found ending %q, expected %s", path, format+compression, Formats)
+	}
+	if err == nil {
+		err = checkNames(path, s.names())
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return &Reader{path: path, source: s}, nil
+}
+
+// Columns are the column names in file order: not empty, unique, valid UTF-8.
+func (r *Reader) Columns() []string { return r.source.names() }
+
+// Kind is what the values of a column are.
+func (r *Reader) Kind(column int) Kind { return r.source.kind(column) }
+
+// Next returns the next rows, io.EOF after the last. The batch is valid until
+// the next call. Damage and malformed rows are a fault.Input.
+func (r *Reader) Next() (*Batch, error) {
+	r.batch.First += int64(r.batch.Len)
+	r.batch.Len = 0
+	if err := r.source.fill(&r.batch); err != nil {
+		r.batch.Len = 0
+		return nil, err
+	}
+	return &r.batch, nil
+}
+
+// Where names a row that was read, for messages: "edges.tsv:12" counts lines from
+// 1 (a header is line 1), "edges.parquet row 10" counts rows from 0.
+func (r *Reader) Where(row int64) string { return r.source.where(row) }
+
+// Close closes the file. A batch that Next returned is no longer valid.
+func (r *Reader) Close() error { return r.source.Close() }
+
+// Format splits a file name's ending into the table format (".tsv") and the
+// compression around it (".gz", ".zst" or ""), both in lower case.
+func Format(path string) (format, compression string) {
+	name := strings.ToLower(path)
+	extension := filepath.Ext(name)
+	if extension == ".gz" || extension == ".zst" {
+		return filepath.Ext(strings.TrimSuffix(name, extension)), extension
+	}
+	return extension, ""
+}
+
+// IsTable reports whether a file name has the ending of a table.
+func IsTable(name string) bool {
+	format, compression := Format(name)
+	return isText(format) || compression == "" && (format == ".parquet" || format == ".arrow")
+}
+
+func isText(format string) bool {
+	return slices.Contains([]string{".tsv", ".csv", ".txt", ".tab"}, format)
+}
+
+func openFile(path string) (*os.File, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.New(fault.Input, "check the path", "open table %s: there is no such file", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open table: %w", err)
+	}
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		err = fmt.Errorf("open table: %w", err)
+	case info.IsDir():
+		err = fault.New(fault.Input, "name a file inside it", "open table %s: found a folder, expected a file ending in %s", path, Formats)
+	case info.Mode().IsRegular() && info.Size() == 0:
+		err = fault.New(fault.Input, "make the file again", "open table %s: the file is empty, expected a table", path)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}

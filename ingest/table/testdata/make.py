@@ -1,0 +1,37 @@
+"""Writes the files of one small table with every kind of column: python make.py (needs pyarrow)."""
+
+import datetime
+
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
+
+
+def table(text=pa.string(), item=pa.string()):
+    return pa.table(
+        {
+            "int": pa.array([1, None, -3, 4], pa.int16()),
+            "uint": pa.array([255, None, 0, 7], pa.uint8()),
+            "float": pa.array([-1.5, None, float("nan"), 0], pa.float32()),
+            "double": pa.array([0.25, None, float("inf"), 1e-300], pa.float64()),
+            "bool": pa.array([True, None, False, True]),
+            "text": pa.array(["é", None, "", "plain"], text),
+            "binary": pa.array([b"a", None, b"bc", b""], pa.binary()),
+            "dictionary": pa.array(["x", None, "y", "x"]).dictionary_encode(),
+            "list": pa.array([["a", "b"], None, [], ["", "c", None]], pa.list_(item)),
+            "date": pa.array([datetime.date(2026, 1, 1)] * 4),
+            "null": pa.nulls(4),
+        }
+    )
+
+
+pq.write_table(table(), "types-plain.parquet", use_dictionary=False, compression="none")
+pq.write_table(table(), "types-snappy.parquet", compression="snappy")
+pq.write_table(table(), "types-groups.parquet", compression="zstd", row_group_size=1, data_page_version="2.0")
+pq.write_table(table(), "types-gzip-delta.parquet", compression="gzip", use_dictionary=False,
+               column_encoding={"text": "DELTA_BYTE_ARRAY", "int": "DELTA_BINARY_PACKED"})
+feather.write_feather(table(), "types-plain.arrow", compression="uncompressed")
+feather.write_feather(table(), "types-batches.arrow", compression="uncompressed", chunksize=1)
+feather.write_feather(table(), "types-lz4.arrow", compression="lz4")
+feather.write_feather(table(pa.large_string(), pa.large_string()), "types-zstd-large.arrow", compression="zstd")
+feather.write_feather(table(pa.string_view()), "types-view.arrow", compression="uncompressed")

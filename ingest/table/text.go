@@ -1,0 +1,216 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"sort"
+
+	"tcbuild/internal/fault"
+)
+
+const (
+	textBuffer = 256 << 10 // first size of the buffer, small enough for a core's cache
+	maxRecord  = 64 << 20  // a longer row is not a table's
+)
+
+// textSource splits a text file into rows and fields, without a copy of either:
+// a batch is the rows that lie whole in the buffer.
+type textSource struct {
+	path      string
+	in        io.ReadCloser
+	delimiter byte
+	quoted    bool // RFC 4180 quotes have a meaning
+	header    []string
+
+	buffer     []byte
+	begin, end int   // buffer[begin:end] is read from the file and not yet split
+	torn       error // the error that ended reading; io.EOF at a clean end
+
+	failed   error   // what the next fill returns
+	blank    int64   // line of the first empty line, 0 before one; only more of them may follow
+	line     int64   // 1-based line that starts at buffer[begin]
+	firstRow int64   // line of row 0
+	row      int64   // row that starts at buffer[begin]
+	breaks   []int64 // ascending: a row, once per line break inside its quotes
+}
+
+func openText(path string, file *os.File, compression string, options TextOptions) (*textSource, error) {
+	in, err := decompress(file, compression)
+	if err != nil {
+		return nil, damaged(path, "at its start", err)
+	}
+	s := &textSource{
+		path: path, in: in, delimiter: options.Delimiter,
+		quoted: options.Delimiter != '\t' && options.Delimiter != ' ',
+		header: options.Columns, buffer: make([]byte, textBuffer), line: 1,
+	}
+	if err := s.refill(); err != nil {
+		return nil, err
+	}
+	s.begin = len(byteOrderMark(s.buffer[:s.end]))
+	if s.header == nil || options.Header {
+		err = s.readHeader()
+	}
+	s.firstRow = s.line
+	return s, err
+}
+
+func byteOrderMark(text []byte) []byte {
+	if mark := []byte("\xef\xbb\xbf"); bytes.HasPrefix(text, mark) {
+		return mark
+	}
+	return nil
+}
+
+// readHeader splits the first line into the column names, unless they are given.
+func (s *textSource) readHeader() error {
+	fields, err := s.mustRecord(nil)
+	if err == io.EOF {
+		return fault.New(fault.Input, "make the file again", "read %s: the file is empty, expected a header line", s.path)
+	}
+	if err != nil {
+		return err
+	}
+	s.breaks = nil // lines inside the header are before row 0
+	if s.header == nil {
+		for _, f := range fields {
+			s.header = append(s.header, string(s.buffer[f.start:f.end]))
+		}
+	}
+	return nil
+}
+
+func (s *textSource) names() []string { return s.header }
+
+func (s *textSource) kind(int) Kind { return Unknown }
+
+func (s *textSource) where(row int64) string {
+	inside := sort.Search(len(s.breaks), func(i int) bool { return s.breaks[i] >= row })
+	return fmt.Sprintf("%s:%d", s.path, s.firstRow+row+int64(inside))
+}
+
+func (s *textSource) Close() error { return s.in.Close() }
+
+func (s *textSource) fill(b *Batch) error {
+	if s.failed != nil {
+		return s.failed
+	}
+	b.width = len(s.header)
+	first := s.row
+	fields, err := s.mustRecord(b.fields[:0])
+	for more := true; more && err == nil; {
+		if found := len(fields) - int(s.row-first)*b.width; found != b.width {
+			err = fault.New(fault.Input, "check the delimiters of this row and of the header",
+				"read %s: found %d fields, expected %d", s.where(s.row), found, b.width)
+			break
+		}
+		s.row++
+		fields, more, err = s.record(fields)
+	}
+	if s.row == first {
+		return err
+	}
+	s.failed = err // due after the rows before it
+	b.data, b.fields, b.Len = s.buffer, fields, int(s.row-first)
+	return nil
+}
+
+// mustRecord appends the fields of the next row, reading from the file where
+// the buffer has no whole row. It returns io.EOF after the last row.
+func (s *textSource) mustRecord(fields []span) ([]span, error) {
+	for {
+		fields, ok, err := s.record(fields)
+		if ok || err != nil {
+			return fields, err
+		}
+		switch {
+		case s.torn == nil:
+			err = s.refill()
+		case s.torn == io.EOF:
+			err = io.EOF
+		default:
+			err = damaged(s.path, fmt.Sprintf("after line %d", s.line-1), s.torn)
+		}
+		if err != nil {
+			return fields, err
+		}
+	}
+}
+
+// refill moves the rest to the front of the buffer, twice as large where the
+// rest filled it, and reads until it is full.
+func (s *textSource) refill() error {
+	rest := s.buffer[s.begin:s.end]
+	if len(rest) >= maxRecord {
+		return fault.New(fault.Input, "check that the file is text and that every quote is closed",
+			"read %s:%d: found a row of more than %d MiB", s.path, s.line, maxRecord>>20)
+	}
+	if len(rest) == len(s.buffer) {
+		s.buffer = make([]byte, 2*len(rest))
+	}
+	copy(s.buffer, rest)
+	s.begin, s.end = 0, len(rest)
+	for s.end < len(s.buffer) && s.torn == nil {
+		var n int
+		n, s.torn = s.in.Read(s.buffer[s.end:])
+		s.end += n
+	}
+	return nil
+}
+
+// record appends the fields of the next row. ok is false when the buffer holds no whole row.
+func (s *textSource) record(fields []span) (_ []span, ok bool, _ error) {
+	for {
+		rest := s.buffer[s.begin:s.end]
+		length, breaks := bytes.IndexByte(rest, '\n'), 0
+		quotes := s.quoted && length >= 0 && bytes.IndexByte(rest[:length], '"') >= 0
+		if quotes {
+			length, breaks = quotedLength(rest)
+		}
+		next := length + 1
+		if length < 0 {
+			if s.torn != io.EOF || len(rest) == 0 {
+				return fields, false, nil
+			}
+			length, next = len(rest), len(rest)
+			breaks, quotes = bytes.Count(rest, []byte{'\n'}), s.quoted
+		}
+		record := bytes.TrimSuffix(rest[:length], []byte{'\r'})
+		if s.delimiter == ' ' {
+			record = bytes.TrimRight(record, " \t")
+		}
+		if len(record) == 0 {
+			if s.blank == 0 {
+				s.blank = s.line
+			}
+			s.begin += next
+			s.line++
+			continue
+		}
+		if s.blank != 0 {
+			return fields, false, fault.New(fault.Input, "remove the line",
+				"read %s:%d: found an empty line before the end of the table, expected a row", s.path, s.blank)
+		}
+		switch {
+		case quotes:
+			all, err := splitQuoted(fields, s.buffer, s.begin, s.begin+len(record), s.delimiter)
+			if err != nil {
+				return fields, false, fault.New(fault.Input, "quote a field that holds a quote, and double the quote inside it",
+					"read %s:%d: %w", s.path, s.line, err)
+			}
+			fields = all
+		case s.delimiter == ' ':
+			fields = splitBlanks(fields, record, s.begin)
+		default:
+			fields = split(fields, record, s.begin, s.delimiter)
+		}
+		s.begin += next
+		s.line += 1 + int64(breaks)
+		for range breaks {
+			s.breaks = append(s.breaks, s.row)
+		}
+		return fields, true, nil
+	}
+}

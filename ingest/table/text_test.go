@@ -1,0 +1,318 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"tcbuild/internal/fault"
+)
+
+// write puts a file into a fresh folder and returns its path.
+func write(t testing.TB, name string, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// readTexts reads a table whole: its columns, and the text and place of every field.
+func readTexts(path string, options TextOptions) (columns []string, rows [][]string, places []string, err error) {
+	r, err := OpenText(path, options)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer r.Close()
+	for {
+		b, err := r.Next()
+		if err == io.EOF {
+			return r.Columns(), rows, places, nil
+		}
+		if err != nil {
+			return r.Columns(), rows, places, err
+		}
+		if b.Len == 0 || b.First != int64(len(rows)) {
+			return nil, nil, nil, fmt.Errorf("batch of %d rows starts at %d, expected %d", b.Len, b.First, len(rows))
+		}
+		for i := range b.Len {
+			var row []string
+			for column := range r.Columns() {
+				row = append(row, string(b.Text(column, i)))
+			}
+			rows = append(rows, row)
+			places = append(places, filepath.Base(r.Where(b.First+int64(i))))
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	for _, test := range []struct {
+		name, file, content string
+		options             TextOptions
+		want                string // columns, then rows with their places
+	}{
+		{"plain", "a.tsv", "x\ty\n1\t2\n3\t4\n", TextOptions{}, "x,y; a.tsv:2 1,2; a.tsv:3 3,4"},
+		{"no last newline", "a.tsv", "x\ty\n1\t2", TextOptions{}, "x,y; a.tsv:2 1,2"},
+		{"header only", "a.tsv", "x\ty\n", TextOptions{}, "x,y"},
+		{"header only, no newline", "a.tsv", "x", TextOptions{}, "x"},
+		{"empty fields", "a.tsv", "x\ty\n\t\n1\t\n\t2\n", TextOptions{}, "x,y; a.tsv:2 ,; a.tsv:3 1,; a.tsv:4 ,2"},
+		{"CRLF", "a.tsv", "x\ty\r\n1\t2\r\n3\t4\r\n\r\n", TextOptions{}, "x,y; a.tsv:2 1,2; a.tsv:3 3,4"},
+		{"byte order mark", "a.tsv", "\xef\xbb\xbfx\ty\n1\t2\n", TextOptions{}, "x,y; a.tsv:2 1,2"},
+		{"byte order mark without header", "a.tsv", "\xef\xbb\xbf1\n", TextOptions{Columns: []string{"x"}}, "x; a.tsv:1 1"},
+		{"empty lines at the end", "a.tsv", "x\n1\n\n\r\n\n", TextOptions{}, "x; a.tsv:2 1"},
+		{"no quoting in TSV", "a.tsv", "x\ty\n\"1\t2\"\n", TextOptions{}, `x,y; a.tsv:2 "1,2"`},
+		{"no header", "a.tsv", "1\t2\n", TextOptions{Columns: []string{"x", "y"}}, "x,y; a.tsv:1 1,2"},
+		{"header replaced", "a.tsv", "p\tq\n1\t2\n", TextOptions{Columns: []string{"x", "y"}, Header: true}, "x,y; a.tsv:2 1,2"},
+		{"runs of blanks", "a.txt", " x  y \n1 \t 2\n  3 4  \n  \n", TextOptions{Delimiter: ' '}, "x,y; a.txt:2 1,2; a.txt:3 3,4"},
+		{"semicolons", "a.txt", "x;y\n1;\"2;3\"\n", TextOptions{Delimiter: ';'}, "x,y; a.txt:2 1,2;3"},
+		{"CSV", "a.csv", "x,y\n1,2\n", TextOptions{}, "x,y; a.csv:2 1,2"},
+		{"CSV quotes", "a.csv", "x,\"y\"\n\"1,5\",\"say \"\"a\"\"\"\n\"\",\"2\"\r\n", TextOptions{}, `x,y; a.csv:2 1,5,say "a"; a.csv:3 ,2`},
+		{"CSV line breaks in quotes", "a.csv", "x,y\n\"1\n\n\",2\n3,4\n\"5\r\n\",\"\n\"\n6,7", TextOptions{}, "x,y; a.csv:2 1\n\n,2; a.csv:5 3,4; a.csv:6 5\r\n,\n; a.csv:9 6,7"},
+		{"CSV line break in header", "a.csv", "\"x\n\",y\n1,2\n", TextOptions{}, "x\n,y; a.csv:3 1,2"},
+		{"CSV quote at the end without newline", "a.csv", "x,y\n1,\"2\n3\"", TextOptions{}, "x,y; a.csv:2 1,2\n3"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			columns, rows, places, err := readTexts(write(t, test.file, []byte(test.content)), test.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Join(columns, ",")
+			for i, row := range rows {
+				got += "; " + places[i] + " " + strings.Join(row, ",")
+			}
+			if got != test.want {
+				t.Errorf("got  %q\nwant %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestTextErrors(t *testing.T) {
+	for _, test := range []struct {
+		name, file, content string
+		options             TextOptions
+		want                string
+	}{
+		{"empty", "a.tsv", "", TextOptions{}, "open table a.tsv: the file is empty, expected a table"},
+		{"empty but for a mark", "a.tsv", "\xef\xbb\xbf", TextOptions{}, "read a.tsv: the file is empty, expected a header line"},
+		{"empty but for lines", "a.tsv", "\n\n", TextOptions{}, "read a.tsv: the file is empty, expected a header line"},
+		{"too few fields", "a.tsv", "x\ty\n1\t2\n3\n", TextOptions{}, "read a.tsv:3: found 1 fields, expected 2"},
+		{"too many fields", "a.tsv", "x\ty\n1\t2\t\n", TextOptions{}, "read a.tsv:2: found 3 fields, expected 2"},
+		{"too few fields in the last line", "a.tsv", "x\ty\n1\t2\n3", TextOptions{}, "read a.tsv:3: found 1 fields, expected 2"},
+		{"too few columns given", "a.tsv", "1\t2\n", TextOptions{Columns: []string{"x"}}, "read a.tsv:1: found 2 fields, expected 1"},
+		{"empty line", "a.tsv", "x\n1\n\n\n2\n", TextOptions{}, "read a.tsv:3: found an empty line before the end of the table, expected a row"},
+		{"empty line before the header", "a.tsv", "\nx\n", TextOptions{}, "read a.tsv:1: found an empty line before the end of the table, expected a row"},
+		{"header not UTF-8", "a.tsv", "x\t\xff\n", TextOptions{}, `read header of a.tsv: name "\xff" of column 2 is not valid UTF-8`},
+		{"no name", "a.tsv", "x\t\ty\n", TextOptions{}, "read header of a.tsv: column 2 of 3 has no name"},
+		{"two names", "a.tsv", "x\ty\tx\n", TextOptions{}, `read header of a.tsv: columns 1 and 3 are both named "x", expected unique names`},
+		{"open quote", "a.csv", "x,y\n1,2\n\"3,4\n5,6\n", TextOptions{}, "read a.csv:3: found a quote that is never closed"},
+		{"bare quote", "a.csv", "x,y\n1,2\"\"\n", TextOptions{}, "read a.csv:2: found a quote inside a field that does not start with one"},
+		{"text after a quote", "a.csv", "x,y\n\"1\"2,3\n", TextOptions{}, "read a.csv:2: found text between a closing quote and the delimiter"},
+		{"row after a line break in quotes", "a.csv", "x,y\n\"1\n\",2\n3\n", TextOptions{}, "read a.csv:4: found 1 fields, expected 2"},
+		{"unknown ending", "a.xlsx", "x\n", TextOptions{}, `open table a.xlsx: found ending ".xlsx", expected ` + Formats},
+		{"compressed Parquet", "a.parquet.gz", "x\n", TextOptions{}, `open table a.parquet.gz: found ending ".parquet.gz", expected ` + Formats},
+		{"no gzip", "a.tsv.gz", "some x\tsome y\n1\t2\n", TextOptions{}, "read a.tsv.gz: the file is truncated or damaged at its start: gzip: invalid header"},
+		{"no zstd", "a.tsv.zst", "x\ty\n1\t2\n", TextOptions{}, "read a.tsv.zst: the file is truncated or damaged after line 0: invalid input: magic number mismatch"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := write(t, test.file, []byte(test.content))
+			_, _, _, err := readTexts(path, test.options)
+			checkInputError(t, err, path, test.want)
+		})
+	}
+	t.Run("missing", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "a.tsv")
+		_, err := Open(path)
+		checkInputError(t, err, path, "open table a.tsv: there is no such file")
+	})
+	t.Run("folder", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "lmdb")
+		if err := os.Mkdir(path, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(path)
+		checkInputError(t, err, path, "open table lmdb: found a folder, expected a file ending in "+Formats)
+	})
+}
+
+// checkInputError checks an error's kind, its hint and its text, in which the path is its base name.
+func checkInputError(t *testing.T, err error, path, want string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, expected %q", want)
+	}
+	if got := strings.ReplaceAll(err.Error(), path, filepath.Base(path)); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if fault.KindOf(err) != fault.Input || fault.HintOf(err) == "" {
+		t.Errorf("kind %d with hint %q, expected bad input with a hint", fault.KindOf(err), fault.HintOf(err))
+	}
+}
+
+func TestRowsBeforeABadRowAreRead(t *testing.T) {
+	_, rows, _, err := readTexts(write(t, "a.tsv", []byte("x\ty\n1\t2\n3\t4\nbad\n")), TextOptions{})
+	if err == nil || len(rows) != 2 {
+		t.Errorf("found %d rows and error %v, expected 2 rows and an error", len(rows), err)
+	}
+}
+
+// TestLongText crosses the end of the buffer at every kind of place: rows of random and of huge length.
+func TestLongText(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, delimiter := range []string{"\t", ","} {
+		var text strings.Builder
+		text.WriteString("x" + delimiter + "y\n")
+		var want [][]string
+		for range 3000 {
+			row := []string{strings.Repeat("a", random.IntN(300)), strings.Repeat("b", 1+random.IntN(20))}
+			switch random.IntN(300) {
+			case 0:
+				row[0] = strings.Repeat("c", textBuffer+random.IntN(2*textBuffer))
+			}
+			want = append(want, row)
+			if delimiter == "," && random.IntN(3) == 0 {
+				row[0] = strings.ReplaceAll(row[0], "aaaaa", "a\n,\"a")
+				text.WriteString(`"` + strings.ReplaceAll(row[0], `"`, `""`) + `",` + row[1] + "\n")
+				continue
+			}
+			text.WriteString(row[0] + delimiter + row[1] + "\n")
+		}
+		name := map[string]string{"\t": "a.tsv", ",": "a.csv"}[delimiter]
+		for _, compression := range []string{"", ".gz", ".zst"} {
+			path := write(t, name+compression, compress(t, []byte(text.String()), compression))
+			_, rows, places, err := readTexts(path, TextOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(rows, want) {
+				t.Errorf("%s%s: %d rows differ from what was written", name, compression, len(rows))
+			}
+			line := 2
+			for i, row := range want {
+				if expected := fmt.Sprintf("%s%s:%d", name, compression, line); places[i] != expected {
+					t.Fatalf("row %d is at %s, expected %s", i, places[i], expected)
+				}
+				line += 1 + strings.Count(row[0], "\n")
+			}
+		}
+	}
+}
+
+func TestEndlessRow(t *testing.T) {
+	path := write(t, "a.csv", append([]byte("x\n\""), bytes.Repeat([]byte("ab\n"), maxRecord/3+textBuffer)...))
+	_, _, _, err := readTexts(path, TextOptions{})
+	checkInputError(t, err, path, "read a.csv:2: found a row of more than 64 MiB")
+}
+
+func compress(t testing.TB, content []byte, compression string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	var w io.WriteCloser
+	switch compression {
+	case ".gz":
+		w = gzip.NewWriter(&out)
+	case ".zst":
+		var err error
+		if w, err = zstd.NewWriter(&out); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		return content
+	}
+	if _, err := w.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// TestTornCompression cuts and flips compressed files everywhere: an error, never fewer or other rows.
+func TestTornCompression(t *testing.T) {
+	text := []byte("id\tvalue\n")
+	for i := range 200 {
+		text = fmt.Appendf(text, "gene%d\t%d\n", i*i, i)
+	}
+	for _, compression := range []string{".gz", ".zst"} {
+		whole := compress(t, text, compression)
+		for length := range whole {
+			path := write(t, "a.tsv"+compression, whole[:length])
+			_, _, _, err := readTexts(path, TextOptions{})
+			if fault.KindOf(err) != fault.Input {
+				t.Fatalf("%s cut to %d of %d bytes: %v, expected bad input", compression, length, len(whole), err)
+			}
+			if length > 20 && !strings.Contains(err.Error(), "is truncated or damaged") {
+				t.Fatalf("%s cut to %d of %d bytes: %v", compression, length, len(whole), err)
+			}
+		}
+		_, want, _, err := readTexts(write(t, "a.tsv"+compression, whole), TextOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := range whole {
+			damaged := bytes.Clone(whole)
+			damaged[at] ^= 1 << (at % 8)
+			_, rows, _, err := readTexts(write(t, "a.tsv"+compression, damaged), TextOptions{})
+			if err == nil && !reflect.DeepEqual(rows, want) {
+				t.Fatalf("%s with byte %d flipped: other rows and no error", compression, at)
+			}
+		}
+	}
+}
+
+// FuzzText compares the reader of plain TSV with strings.Split.
+func FuzzText(f *testing.F) {
+	f.Add("x\ty\n1\t2\n")
+	f.Add("x\n\n")
+	f.Add("\xef\xbb\xbfx\r\n1\r\n\r\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		columns, rows, _, err := readTexts(write(t, "a.tsv", []byte(text)), TextOptions{})
+		wantColumns, wantRows, ok := slowTSV(text)
+		if (err == nil) != ok {
+			t.Fatalf("error %v, expected one: %v", err, !ok)
+		}
+		if ok && (!reflect.DeepEqual(columns, wantColumns) || !reflect.DeepEqual(rows, wantRows)) {
+			t.Fatalf("got  %q %q\nwant %q %q", columns, rows, wantColumns, wantRows)
+		}
+	})
+}
+
+// slowTSV is the obvious reader.
+func slowTSV(text string) (columns []string, rows [][]string, ok bool) {
+	lines := strings.Split(strings.TrimPrefix(text, "\xef\xbb\xbf"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSuffix(lines[i], "\r")
+	}
+	for len(lines) > 0 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	if len(lines) == 0 {
+		return nil, nil, false
+	}
+	for i, line := range lines {
+		row := strings.Split(line, "\t")
+		switch {
+		case line == "":
+			return nil, nil, false
+		case i == 0:
+			columns = row
+		case len(row) != len(columns):
+			return nil, nil, false
+		default:
+			rows = append(rows, row)
+		}
+	}
+	return columns, rows, checkNames("", columns) == nil
+}

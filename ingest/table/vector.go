@@ -1,0 +1,162 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+)
+
+var errUnsignedRange = errors.New("found an unsigned integer beyond 63 bits")
+
+// reset empties a batch and gives it a vector of each kind.
+func (b *Batch) reset(kinds []Kind) {
+	if b.vectors == nil {
+		b.vectors = make([]vector, len(kinds))
+	}
+	for i := range b.vectors {
+		v := &b.vectors[i]
+		v.kind = kinds[i]
+		v.valid, v.integers, v.floats = v.valid[:0], v.integers[:0], v.floats[:0]
+		v.texts, v.ends = v.texts[:0], v.ends[:0]
+	}
+	b.formatted = b.formatted[:0]
+}
+
+// kindOf is the kind under which an Arrow type's values can be read.
+func kindOf(t arrow.DataType) Kind {
+	switch t := t.(type) {
+	case *arrow.Int8Type, *arrow.Int16Type, *arrow.Int32Type, *arrow.Int64Type,
+		*arrow.Uint8Type, *arrow.Uint16Type, *arrow.Uint32Type, *arrow.Uint64Type,
+		*arrow.Float32Type, *arrow.Float64Type, *arrow.BooleanType, *arrow.NullType:
+		return Number
+	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType,
+		*arrow.BinaryType, *arrow.LargeBinaryType, *arrow.BinaryViewType:
+		return Text
+	case *arrow.DictionaryType:
+		if kindOf(t.ValueType) == Text {
+			return Text
+		}
+	case arrow.ListLikeType:
+		if kindOf(t.Elem()) == Text {
+			return List
+		}
+	}
+	return Other
+}
+
+// load copies the rows [from, to) of an array. Every offset and index of theirs is
+// followed here, so that a damaged file panics now and not in a method of Batch.
+func (v *vector) load(a arrow.Array, from, to int) error {
+	switch v.kind {
+	case Text:
+		text := textsOf(a)
+		for i := from; i < to; i++ {
+			v.texts = append(v.texts, text(i))
+		}
+	case List:
+		list := a.(array.ListLike)
+		text := textsOf(list.ListValues())
+		for i := from; i < to; i++ {
+			if !a.IsNull(i) {
+				start, end := list.ValueOffsets(i)
+				for j := start; j < end; j++ {
+					v.texts = append(v.texts, text(int(j)))
+				}
+			}
+			v.ends = append(v.ends, len(v.texts))
+		}
+	default:
+		for i := from; i < to; i++ {
+			v.valid = append(v.valid, a.IsValid(i))
+		}
+		return v.loadNumbers(a, from, to)
+	}
+	return nil
+}
+
+func (v *vector) loadNumbers(a arrow.Array, from, to int) error {
+	v.integral = true
+	switch a := a.(type) {
+	case *array.Int8:
+		v.integers = appendNumbers(v.integers, a.Int8Values()[from:to])
+	case *array.Int16:
+		v.integers = appendNumbers(v.integers, a.Int16Values()[from:to])
+	case *array.Int32:
+		v.integers = appendNumbers(v.integers, a.Int32Values()[from:to])
+	case *array.Int64:
+		v.integers = appendNumbers(v.integers, a.Int64Values()[from:to])
+	case *array.Uint8:
+		v.integers = appendNumbers(v.integers, a.Uint8Values()[from:to])
+	case *array.Uint16:
+		v.integers = appendNumbers(v.integers, a.Uint16Values()[from:to])
+	case *array.Uint32:
+		v.integers = appendNumbers(v.integers, a.Uint32Values()[from:to])
+	case *array.Uint64:
+		values := a.Uint64Values()[from:to]
+		for i, n := range values {
+			if n > math.MaxInt64 && v.valid[i] {
+				return errUnsignedRange
+			}
+		}
+		v.integers = appendNumbers(v.integers, values)
+	case *array.Boolean:
+		for i := from; i < to; i++ {
+			n := int64(0)
+			if a.Value(i) {
+				n = 1
+			}
+			v.integers = append(v.integers, n)
+		}
+	case *array.Float32:
+		v.integral = false
+		v.floats = appendNumbers(v.floats, a.Float32Values()[from:to])
+	case *array.Float64:
+		v.integral = false
+		v.floats = append(v.floats, a.Float64Values()[from:to]...)
+	case *array.Null:
+		clear(v.valid)
+		v.integers = append(v.integers, make([]int64, to-from)...)
+	default:
+		return fmt.Errorf("found an array of %s, expected numbers", a.DataType())
+	}
+	return nil
+}
+
+func appendNumbers[To, From int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64](to []To, from []From) []To {
+	to = slices.Grow(to, len(from))
+	for _, n := range from {
+		to = append(to, To(n))
+	}
+	return to
+}
+
+// textsOf returns how to read one value of a text array: nil where it is missing.
+func textsOf(a arrow.Array) func(i int) []byte {
+	valueOf := func(i int) []byte { panic(fmt.Sprintf("found an array of %s, expected texts", a.DataType())) }
+	switch a := a.(type) {
+	case interface{ Value(int) string }: // String, LargeString, StringView
+		valueOf = func(i int) []byte {
+			text := a.Value(i)
+			return unsafe.Slice(unsafe.StringData(text), len(text))
+		}
+	case interface{ Value(int) []byte }: // Binary, LargeBinary, BinaryView
+		valueOf = a.Value
+	case *array.Dictionary:
+		entry := textsOf(a.Dictionary())
+		valueOf = func(i int) []byte { return entry(a.GetValueIndex(i)) }
+	}
+	return func(i int) []byte {
+		if a.IsNull(i) {
+			return nil
+		}
+		if text := valueOf(i); text != nil {
+			return text
+		}
+		return []byte{} // present, if empty
+	}
+}

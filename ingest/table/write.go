@@ -1,0 +1,117 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+)
+
+// Values are the values of one column of an Arrow file: Indices, Numbers, Texts or Lists.
+type Values interface {
+	dataType() arrow.DataType
+	array() arrow.Array
+}
+
+// Indices become an int32 column; each is below 2^31.
+type Indices []uint32
+
+// Numbers become a float64 column; a missing value stays the NaN it is.
+type Numbers []float64
+
+// Texts become a utf8 column.
+type Texts []string
+
+// Lists become a list<utf8> column.
+type Lists [][]string
+
+// ArrowWriter writes an Arrow IPC file whose bytes depend on nothing but the
+// names, the values and their division into calls of Write.
+type ArrowWriter struct {
+	file   *os.File
+	writer *ipc.FileWriter
+	schema *arrow.Schema
+}
+
+// Field is a column of a file that is written; of Values only the type counts.
+type Field struct {
+	Name   string
+	Values Values
+}
+
+// CreateArrow makes or replaces an Arrow IPC file. It must be closed.
+func CreateArrow(path string, fields []Field) (*ArrowWriter, error) {
+	columns := make([]arrow.Field, len(fields))
+	for i, field := range fields {
+		columns[i] = arrow.Field{Name: field.Name, Type: field.Values.dataType()}
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("write table: %w", err)
+	}
+	schema := arrow.NewSchema(columns, nil)
+	writer, err := ipc.NewFileWriter(file, ipc.WithSchema(schema))
+	if err != nil {
+		file.Close()
+		return nil, fmt.Errorf("write table %s: %w", path, err)
+	}
+	return &ArrowWriter{file: file, writer: writer, schema: schema}, nil
+}
+
+// Write appends rows as one record batch: per field its values, all of the same length.
+func (w *ArrowWriter) Write(columns ...Values) error {
+	arrays := make([]arrow.Array, len(columns))
+	for i, values := range columns {
+		arrays[i] = values.array()
+	}
+	record := array.NewRecord(w.schema, arrays, -1)
+	if err := w.writer.Write(record); err != nil {
+		return fmt.Errorf("write table %s: %w", w.file.Name(), err)
+	}
+	return nil
+}
+
+// Close completes the file; before it the file is not readable.
+func (w *ArrowWriter) Close() error {
+	if err := errors.Join(w.writer.Close(), w.file.Close()); err != nil {
+		return fmt.Errorf("write table %s: %w", w.file.Name(), err)
+	}
+	return nil
+}
+
+func (Indices) dataType() arrow.DataType { return arrow.PrimitiveTypes.Int32 }
+func (Numbers) dataType() arrow.DataType { return arrow.PrimitiveTypes.Float64 }
+func (Texts) dataType() arrow.DataType   { return arrow.BinaryTypes.String }
+func (Lists) dataType() arrow.DataType   { return arrow.ListOf(arrow.BinaryTypes.String) }
+
+func (v Indices) array() arrow.Array {
+	return fixedWidth(v.dataType(), len(v), arrow.Uint32Traits.CastToBytes(v))
+}
+
+func (v Numbers) array() arrow.Array {
+	return fixedWidth(v.dataType(), len(v), arrow.Float64Traits.CastToBytes(v))
+}
+
+// fixedWidth makes an array without missing values that shares the bytes.
+func fixedWidth(t arrow.DataType, length int, values []byte) arrow.Array {
+	return array.MakeFromData(array.NewData(t, length, []*memory.Buffer{nil, memory.NewBufferBytes(values)}, nil, 0, 0))
+}
+
+func (v Texts) array() arrow.Array {
+	b := array.NewStringBuilder(memory.NewGoAllocator())
+	b.AppendValues(v, nil)
+	return b.NewArray()
+}
+
+func (v Lists) array() arrow.Array {
+	b := array.NewListBuilder(memory.NewGoAllocator(), arrow.BinaryTypes.String)
+	for _, list := range v {
+		b.Append(true)
+		b.ValueBuilder().(*array.StringBuilder).AppendValues(list, nil)
+	}
+	return b.NewArray()
+}

@@ -1,0 +1,59 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"tcbuild/ingest/table"
+)
+
+// WriteGraph writes a graph as a folder of Arrow IPC files that ReadGraph reads
+// back equal: nodes/gene.arrow and so on, and edges with the int32 columns
+// src_index and dst_index. Each table is one record batch, uncompressed, so that
+// it can be mapped into memory. The bytes depend on the graph alone.
+func WriteGraph(dir string, g *Graph) error {
+	for _, part := range []string{"nodes", "edges"} {
+		if err := os.MkdirAll(filepath.Join(dir, part), 0o777); err != nil {
+			return fmt.Errorf("write graph: %w", err)
+		}
+	}
+	for _, nodes := range g.NodeTables() {
+		path := filepath.Join(dir, "nodes", nodes.Type+".arrow")
+		if err := writeTable(path, []table.Field{{Name: "id", Values: table.Texts(nodes.IDs)}}, nodes.Columns); err != nil {
+			return err
+		}
+	}
+	for _, edges := range g.Edges {
+		path := filepath.Join(dir, "edges", edges.Type.String()+".arrow")
+		fields := []table.Field{
+			{Name: indexColumns[0], Values: table.Indices(edges.Src)},
+			{Name: indexColumns[1], Values: table.Indices(edges.Dst)},
+		}
+		if err := writeTable(path, fields, edges.Columns); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeTable writes the leading fields and the further columns behind them as one record batch.
+func writeTable(path string, fields []table.Field, columns []Column) error {
+	for _, c := range columns {
+		field := table.Field{Name: c.Name, Values: table.Numbers(c.Numbers)}
+		if c.Texts != nil {
+			field.Values = table.Texts(c.Texts)
+		}
+		fields = append(fields, field)
+	}
+	w, err := table.CreateArrow(path, fields)
+	if err != nil {
+		return err
+	}
+	values := make([]table.Values, len(fields))
+	for i, field := range fields {
+		values[i] = field.Values
+	}
+	return errors.Join(w.Write(values...), w.Close())
+}

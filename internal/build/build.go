@@ -1,0 +1,225 @@
+// Package build is the whole job, from a cell graph and a perturbation set to a
+// published dataset: read, survey, build, publish.
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"tcbuild/encode"
+	"tcbuild/incidence"
+	"tcbuild/ingest"
+	"tcbuild/internal/fault"
+	"tcbuild/store"
+)
+
+// Options say what is built from what.
+type Options struct {
+	Variant       store.Variant
+	Graph         string // folder
+	Perturbations string // file; "" for an incidence dataset without samples
+	Out           string // the dataset
+	Codec         string // of the masks; "" is the mode's default
+	Shards        int    // 0: as many as the dataset's size asks for
+	Shard         int    // the one to build, or store.AllShards
+	Workers       int    // goroutines that make and encode masks, at least 1
+	Resume        store.Resume
+	ReactionRule  incidence.ReactionRule
+	UnknownGenes  ingest.UnknownGenes
+	AllowWildtype bool
+
+	Program  string // version and commit, for run.json
+	Log      *slog.Logger
+	Progress func(total int) Progress // called when the work is known
+}
+
+// Progress is told what has been written.
+type Progress interface {
+	Add(samples int, bytes int64)
+	Done()
+}
+
+// Result is what a build did; it becomes run.json.
+type Result struct {
+	Program  string          `json:"program"`
+	Workers  int             `json:"workers"`
+	Seconds  float64         `json:"seconds"`
+	Stages   []StageTime     `json:"stages"`
+	Resumed  bool            `json:"resumed"`
+	Manifest *store.Manifest `json:"-"`
+	State    State           `json:"-"`
+}
+
+// StageTime is how long a stage took, in seconds of wall time.
+type StageTime struct {
+	Stage   string  `json:"stage"`
+	Seconds float64 `json:"seconds"`
+}
+
+// State is how a build ended.
+type State int
+
+const (
+	Built     State = iota // published
+	Unchanged              // the dataset was there already
+	Waiting                // this shard is complete, others are not
+)
+
+// Dataset builds a dataset. When it returns an error there is nothing under the
+// dataset's name; what is worth resuming stays in OUT.building.
+func Dataset(ctx context.Context, o Options) (*Result, error) {
+	b := &builder{Options: o, result: Result{Program: o.Program, Workers: o.Workers}, start: time.Now()}
+	b.lap = b.start
+	if err := b.read(); err != nil {
+		return nil, err
+	}
+	if err := b.survey(ctx); err != nil {
+		return nil, err
+	}
+	if there, err := store.Published(o.Out, b.manifest); there || err != nil {
+		return b.end(Unchanged), err
+	}
+	building, err := store.Begin(o.Out, b.manifest, o.Resume, o.Shard)
+	if err != nil {
+		return nil, err
+	}
+	defer building.Close()
+	b.building, b.result.Resumed = building, building.Resumed
+	if err := b.write(ctx); err != nil {
+		return nil, b.failed(err)
+	}
+	return b.publish()
+}
+
+// builder carries the stages' results.
+type builder struct {
+	Options
+	graph    *ingest.Graph
+	report   ingest.GraphReport
+	source   ingest.SampleSource // nil without a perturbation set
+	codec    encode.Codec        // of the LMDB variants
+	manifest *store.Manifest
+	building *store.Building
+	result   Result
+	start    time.Time
+	lap      time.Time
+}
+
+// stage notes that a stage has ended and logs what it did.
+func (b *builder) stage(name string, args ...any) {
+	now := time.Now()
+	took := now.Sub(b.lap)
+	b.lap = now
+	b.result.Stages = append(b.result.Stages, StageTime{name, took.Seconds()})
+	b.Log.Info(name, append(args, "seconds", fmt.Sprintf("%.3f", took.Seconds()))...)
+}
+
+func (b *builder) read() (err error) {
+	if b.graph, b.report, err = ingest.ReadGraph(b.Graph); err != nil {
+		return err
+	}
+	duplicates, loops := 0, 0
+	for _, edges := range b.report.Edges {
+		duplicates += edges.Duplicates
+		loops += edges.SelfLoops
+	}
+	layout := incidence.NewLayout(b.graph)
+	b.stage("read graph", "genes", b.graph.Genes.Len(), "reactions", b.graph.Reactions.Len(), "metabolites", b.graph.Metabolites.Len(),
+		"edge_types", len(b.graph.Edges), "edges", layout.EdgePositions(), "duplicate_edges", duplicates, "self_loops", loops)
+	if b.Variant != store.Incidence {
+		if b.codec, err = encode.Find(encode.Mode(b.Variant), b.Codec); err != nil {
+			return fault.New(fault.Usage, "choose one of its codecs with --codec", "build %s: %w", b.Out, err)
+		}
+	}
+	if b.Perturbations == "" {
+		return nil
+	}
+	perturbations, err := ingest.OpenPerturbations(b.Perturbations, b.graph.Genes,
+		ingest.PerturbationOptions{UnknownGenes: b.UnknownGenes, AllowWildtype: b.AllowWildtype})
+	if err != nil {
+		return err
+	}
+	if ignored := perturbations.IgnoredColumns(); len(ignored) > 0 {
+		b.Log.Warn("columns that are no phenotypes are left out", "columns", ignored)
+	}
+	b.source = perturbations
+	return nil
+}
+
+// write fills the folder under construction.
+func (b *builder) write(ctx context.Context) error {
+	var group errgroup.Group
+	group.Go(func() error { return b.building.WriteGraph(b.graph) })
+	cache := incidence.Build(b.graph)
+	if b.Variant == store.Incidence {
+		group.Go(func() error { return b.building.WriteIncidence(cache) })
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	b.stage("build incidence", "edge_types", len(cache.Edges))
+	switch {
+	case b.source == nil:
+		return nil
+	case b.Variant == store.Incidence:
+		return b.writeSamples(ctx)
+	default:
+		return b.writeShards(ctx, cache)
+	}
+}
+
+func (b *builder) writeSamples(ctx context.Context) error {
+	progress := b.Progress(b.manifest.Samples)
+	defer progress.Done()
+	writer, err := b.building.CreateSamples()
+	if err != nil {
+		return err
+	}
+	_, err = b.source.Scan(func(samples *ingest.Samples) error {
+		progress.Add(samples.Len(), 0)
+		return errors.Join(writer.Add(samples), context.Cause(ctx))
+	})
+	if err = errors.Join(err, writer.Close()); err != nil {
+		return err
+	}
+	b.stage("write samples", "samples", b.manifest.Samples)
+	return nil
+}
+
+func (b *builder) publish() (*Result, error) {
+	b.result.Seconds = time.Since(b.start).Seconds()
+	published, err := b.building.Publish(&b.result)
+	if err != nil {
+		return nil, err
+	}
+	if !published {
+		return b.end(Waiting), nil
+	}
+	b.stage("publish", "dataset", b.Out)
+	return b.end(Built), nil
+}
+
+func (b *builder) end(state State) *Result {
+	b.result.State, b.result.Manifest = state, b.manifest
+	b.result.Seconds = time.Since(b.start).Seconds()
+	return &b.result
+}
+
+// failed tidies up after a failed write, and tells what can be done.
+func (b *builder) failed(err error) error {
+	if fault.KindOf(err) == fault.Input || !b.building.WorthResuming() {
+		if b.Shard == store.AllShards {
+			err = errors.Join(err, b.building.Abandon())
+		}
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		return fault.New(fault.Failed, "free disk space and run the same command again", "write dataset %s: the disk is full: %w", b.Out, err)
+	}
+	return err
+}

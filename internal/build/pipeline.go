@@ -1,0 +1,202 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"tcbuild/encode"
+	"tcbuild/incidence"
+	"tcbuild/ingest"
+	"tcbuild/store"
+)
+
+// job is the samples of one LMDB value on their way through the pipeline.
+type job struct {
+	shard   *store.Shard
+	samples *ingest.Samples
+	value   []byte
+	encoded chan struct{} // closed when value is there
+}
+
+// pipeline moves samples from the source through the workers to the shards. The
+// writer takes jobs in the order in which they were cut, whichever worker ends first. At most window
+// jobs are under way, so memory does not grow with the number of samples.
+type pipeline struct {
+	toEncode chan *job
+	toWrite  chan *job   // the same jobs, in order
+	values   chan []byte // memory of written values, to be used again
+}
+
+// writeShards builds all shards that are not complete, or the one asked for.
+func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error {
+	remover, err := incidence.NewRemover(b.graph, cache, b.ReactionRule)
+	if err != nil {
+		return err
+	}
+	shards, err := b.unfinishedShards()
+	if err != nil {
+		return err
+	}
+	left := 0
+	for _, shard := range shards {
+		left += shard.First + shard.Samples - shard.Next
+	}
+	progress := b.Progress(left)
+	defer progress.Done()
+
+	window := 2*b.Workers + 2
+	p := pipeline{make(chan *job), make(chan *job, window), make(chan []byte, window+1)}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return p.cut(ctx, b.source, shards, b.manifest) })
+	for range b.Workers {
+		group.Go(func() error {
+			return p.encode(ctx, remover.Clone(), b.codec.NewEncoder(cache.Layout.Size))
+		})
+	}
+	group.Go(func() error { return p.write(ctx, shards, progress) })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	b.stage("build masks", "samples", left, "shards", len(shards))
+	return nil
+}
+
+// unfinishedShards returns the shards that this process has to work on, in order.
+func (b *builder) unfinishedShards() ([]*store.Shard, error) {
+	var shards []*store.Shard
+	for i := range b.manifest.Shards {
+		if b.Shard != store.AllShards && b.Shard != i {
+			continue
+		}
+		shard, err := b.building.Shard(i)
+		if err != nil {
+			return nil, err
+		}
+		if !shard.Complete {
+			shards = append(shards, shard)
+		}
+	}
+	return shards, nil
+}
+
+var errEnough = errors.New("no shard needs further samples")
+
+// cut reads the source and cuts it into jobs.
+func (p *pipeline) cut(ctx context.Context, source ingest.SampleSource, shards []*store.Shard, m *store.Manifest) error {
+	defer close(p.toEncode)
+	defer close(p.toWrite)
+	var samples *ingest.Samples // of the next job
+	_, err := source.Scan(func(batch *ingest.Samples) error {
+		for i := range batch.Len() {
+			sample := batch.First + i
+			for len(shards) > 0 && max(sample, shards[0].Next) >= shards[0].First+shards[0].Samples {
+				shards = shards[1:]
+			}
+			if len(shards) == 0 {
+				return errEnough
+			}
+			shard := shards[0]
+			if sample < shard.Next {
+				continue
+			}
+			if samples == nil {
+				samples = ingest.NewSamples(sample, len(m.Phenotypes), m.SamplesPerValue)
+			}
+			samples.Append(batch.ID(i), batch.Genes(i), batch.Phenotypes(i))
+			if samples.Len() == m.SamplesPerValue || sample == shard.First+shard.Samples-1 {
+				if err := p.send(ctx, &job{shard: shard, samples: samples, encoded: make(chan struct{})}); err != nil {
+					return err
+				}
+				samples = nil
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+func (p *pipeline) send(ctx context.Context, j *job) error {
+	for _, stage := range []chan *job{p.toWrite, p.toEncode} {
+		select {
+		case stage <- j:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// encode makes masks and values of jobs.
+func (p *pipeline) encode(ctx context.Context, remover *incidence.Remover, encoder encode.Encoder) error {
+	for j := range p.toEncode {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		var memory []byte
+		select {
+		case memory = <-p.values:
+		default:
+		}
+		j.value = encode.AppendValue(memory[:0], j.samples.Len(), func(dst []byte, i int) []byte {
+			genes := j.samples.Genes(i)
+			record := encode.Record{Genes: genes, Phenotypes: j.samples.Phenotypes(i), ID: j.samples.ID(i)}
+			return encoder.Append(record.AppendHead(dst), remover.Removed(genes))
+		})
+		close(j.encoded)
+	}
+	return nil
+}
+
+// write puts the values into their shards. A shard that is full is synced and
+// hashed beside the writing of the next.
+func (p *pipeline) write(ctx context.Context, shards []*store.Shard, progress Progress) (err error) {
+	runtime.LockOSThread() // LMDB's write transactions belong to one thread
+	defer runtime.UnlockOSThread()
+	var seals errgroup.Group
+	seals.SetLimit(2)
+	defer func() { err = errors.Join(err, seals.Wait()) }()
+
+	for _, shard := range shards {
+		if err := p.writeShard(ctx, shard, progress); err != nil {
+			return errors.Join(err, shard.Interrupt())
+		}
+		seals.Go(shard.Seal)
+	}
+	return nil
+}
+
+func (p *pipeline) writeShard(ctx context.Context, shard *store.Shard, progress Progress) error {
+	for next := shard.Next; next < shard.First+shard.Samples; {
+		var j *job
+		var open bool
+		select {
+		case j, open = <-p.toWrite:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if !open {
+			return errors.New("the perturbation set is shorter than when it was surveyed")
+		}
+		select {
+		case <-j.encoded:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if err := shard.Put(j.samples.First, j.value); err != nil {
+			return err
+		}
+		progress.Add(j.samples.Len(), int64(len(j.value)))
+		next += j.samples.Len()
+		select {
+		case p.values <- j.value:
+		default:
+		}
+	}
+	return shard.Commit()
+}

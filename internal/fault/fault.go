@@ -1,0 +1,65 @@
+// Package fault gives an error a kind, from which the command line takes its
+// exit code, and a hint that tells the user how to mend it.
+package fault
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Kind says whose turn it is after an error.
+type Kind int
+
+const (
+	// Failed is an I/O, disk or driver failure: exit code 1. Errors that carry no kind are Failed.
+	Failed Kind = iota
+	// Usage is a wrong flag, argument or configuration: exit code 2.
+	Usage
+	// Input is bad input data: exit code 3.
+	Input
+	// Damaged is a dataset whose content is not what its manifest, checksums or graph say: exit code 4.
+	Damaged
+	// Busy is a dataset locked by another build, or a build that was interrupted and can be resumed: exit code 75.
+	Busy
+)
+
+// Error is an error with a kind and, where one is known, the fix.
+type Error struct {
+	Kind Kind
+	Err  error  // what we were doing, where, found, expected
+	Hint string // the fix; empty when there is none to name
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the wrapped error.
+func (e *Error) Unwrap() error { return e.Err }
+
+// New makes an error of the given kind. The message is formatted as by
+// fmt.Errorf, so %w wraps.
+func New(kind Kind, hint, format string, args ...any) error {
+	return &Error{Kind: kind, Err: fmt.Errorf(format, args...), Hint: hint}
+}
+
+// KindOf returns the kind of the outermost Error in err's chain, Failed when there is none.
+func KindOf(err error) Kind {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Kind
+	}
+	return Failed
+}
+
+// HintOf returns the first hint in err's chain, or "".
+func HintOf(err error) string {
+	for err != nil {
+		e, ok := errors.AsType[*Error](err)
+		if !ok {
+			return ""
+		}
+		if e.Hint != "" {
+			return e.Hint
+		}
+		err = e.Err
+	}
+	return ""
+}

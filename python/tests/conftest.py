@@ -1,0 +1,39 @@
+"""The tcbuild binary, built once for all tests, and what every test asks of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+class Tcbuild:
+    """Runs the program; a run that ends otherwise than expected fails the test."""
+
+    def __init__(self, binary: Path):
+        self.binary = binary
+
+    def run(self, *arguments: object, exit_code: int = 0) -> subprocess.CompletedProcess[str]:
+        command = [str(self.binary), *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=60)
+        assert done.returncode == exit_code, f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}"
+        return done
+
+    def manifest(self, dataset: Path) -> dict:
+        return json.loads((dataset / "manifest.json").read_text(encoding="utf-8"))
+
+    def samples(self, dataset: Path, end: int, first: int = 0) -> list[dict]:
+        """What inspect prints for the samples first to end-1, one object per line."""
+        printed = self.run("inspect", dataset, "--samples", f"{first}:{end}", "--json").stdout
+        return [json.loads(line) for line in printed.removesuffix("\n").split("\n")]
+
+
+@pytest.fixture(scope="session")
+def tcbuild(tmp_path_factory: pytest.TempPathFactory) -> Tcbuild:
+    binary = tmp_path_factory.mktemp("bin") / "tcbuild"
+    subprocess.run(["go", "build", "-o", str(binary), "./cmd/tcbuild"], cwd=REPOSITORY, check=True)
+    return Tcbuild(binary)

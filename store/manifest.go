@@ -1,0 +1,196 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tcbuild/encode"
+	"tcbuild/incidence"
+	"tcbuild/ingest"
+	"tcbuild/internal/fault"
+)
+
+// FormatVersion is the version of the dataset format that this package writes
+// and the only one it reads. Version 1 is the first (store/FORMAT.md, Changes).
+const FormatVersion = 1
+
+// Variant is what a dataset holds of its masks.
+type Variant string
+
+const (
+	Incidence Variant = "incidence" // the deleted genes, and one incidence cache for all samples
+	Indices   Variant = "indices"   // the removed positions of each sample
+	FullMasks Variant = "full-masks"
+)
+
+// Manifest describes a dataset: manifest.json, written last. It depends on the
+// inputs and options alone.
+type Manifest struct {
+	FormatVersion   int          `json:"format_version"`
+	Variant         Variant      `json:"variant"`
+	Codec           string       `json:"codec,omitempty"` // of the masks; none in the incidence variant
+	Samples         int          `json:"samples"`
+	SamplesPerValue int          `json:"samples_per_value,omitempty"` // records in an LMDB value; the last of a shard may have fewer
+	Masks           []MaskSize   `json:"masks"`                       // in canonical order
+	Phenotypes      []string     `json:"phenotypes"`
+	Options         Options      `json:"options"`
+	Counts          InputCounts  `json:"counts"`
+	Inputs          Inputs       `json:"inputs"`
+	GraphDigest     string       `json:"graph_digest"`    // ingest.Graph.Digest
+	LogicalContent  string       `json:"logical_content"` // ContentDigest; equal for all variants of one input
+	Shards          []ShardRange `json:"shards,omitempty"`
+	Files           []File       `json:"files,omitempty"` // every data file, by name
+}
+
+// MaskSize names a mask and counts its positions.
+type MaskSize struct {
+	Name string `json:"name"`
+	Size int    `json:"size"`
+}
+
+// Options are the options that a dataset's content depends on.
+type Options struct {
+	ReactionRule  incidence.ReactionRule `json:"reaction_rule"`
+	UnknownGenes  ingest.UnknownGenes    `json:"unknown_genes"`
+	AllowWildtype bool                   `json:"allow_wildtype"`
+}
+
+// InputCounts is what was found in the perturbation set.
+type InputCounts struct {
+	Wildtypes     int `json:"wildtypes"`
+	UnknownGenes  int `json:"unknown_genes"`
+	RepeatedGenes int `json:"repeated_genes"`
+}
+
+// Inputs identifies the files a dataset was built from.
+type Inputs struct {
+	Graph         []ingest.Input `json:"graph"`
+	Perturbations []ingest.Input `json:"perturbations"`
+}
+
+// ShardRange is the samples of one shard: First to First+Samples-1.
+type ShardRange struct {
+	Name    string `json:"name"` // shard-00000-of-00004
+	First   int    `json:"first"`
+	Samples int    `json:"samples"`
+}
+
+// File is one data file of a dataset.
+type File struct {
+	Name   string `json:"name"` // path inside the dataset, with slashes
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+const manifestName = "manifest.json"
+
+// Mode is the encode.Mode of the LMDB variants.
+func (m *Manifest) Mode() encode.Mode { return encode.Mode(m.Variant) }
+
+// MaskPositions counts the positions of all masks of a sample.
+func (m *Manifest) MaskPositions() int {
+	size := 0
+	for _, mask := range m.Masks {
+		size += mask.Size
+	}
+	return size
+}
+
+// DataBytes is the size of all data files.
+func (m *Manifest) DataBytes() int64 {
+	return m.bytesOf(func(string) bool { return true })
+}
+
+// SampleBytes is the size of the data files that grow with the samples.
+func (m *Manifest) SampleBytes() int64 {
+	return m.bytesOf(func(name string) bool { return name == samplesName || strings.HasPrefix(name, "shard-") })
+}
+
+func (m *Manifest) bytesOf(counts func(name string) bool) int64 {
+	total := int64(0)
+	for _, file := range m.Files {
+		if counts(file.Name) {
+			total += file.Bytes
+		}
+	}
+	return total
+}
+
+// Cut divides the samples among count shards, as evenly as whole samples allow.
+func (m *Manifest) Cut(count int) {
+	m.Shards = nil
+	for i := range count {
+		first, next := i*m.Samples/count, (i+1)*m.Samples/count
+		m.Shards = append(m.Shards, ShardRange{fmt.Sprintf("shard-%05d-of-%05d", i, count), first, next - first})
+	}
+}
+
+// Difference names the first thing in which two manifests differ, files aside, or returns "".
+func (m *Manifest) Difference(other *Manifest) string {
+	a, b := *m, *other
+	a.Files, b.Files = nil, nil
+	var left, right map[string]json.RawMessage
+	json.Unmarshal(marshal(a), &left)
+	json.Unmarshal(marshal(b), &right)
+	for _, key := range []string{"format_version", "variant", "codec", "options", "graph_digest", "samples", "phenotypes", "logical_content", "shards", "inputs"} {
+		if !bytes.Equal(left[key], right[key]) {
+			return key
+		}
+	}
+	return ""
+}
+
+// marshal is manifest.json's text.
+func marshal(m any) []byte {
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		panic(err) // plain structs marshal
+	}
+	return append(text, '\n')
+}
+
+// ReadManifest reads the manifest of the dataset in dir.
+func ReadManifest(dir string) (*Manifest, error) {
+	path := filepath.Join(dir, manifestName)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.New(fault.Input, "give the folder that --out named", "open dataset %s: it has no %s (expected a dataset)", dir, manifestName)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open dataset %s: %w", dir, err)
+	}
+	var m Manifest
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	if err := decoder.Decode(&m); err != nil {
+		return nil, fault.New(fault.Damaged, "build the dataset again", "read %s: %w", path, err)
+	}
+	if m.FormatVersion != FormatVersion {
+		return nil, fault.New(fault.Input, "read it with the version of tcbuild that built it, or build it again",
+			"read %s: format version %d (expected %d)", path, m.FormatVersion, FormatVersion)
+	}
+	return &m, nil
+}
+
+// hashFile returns a data file's size and digest.
+func hashFile(dir, name string) (File, error) {
+	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(name)))
+	if err != nil {
+		return File{}, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	n, err := io.CopyBuffer(h, f, make([]byte, 1<<20))
+	if err != nil {
+		return File{}, fmt.Errorf("read %s: %w", f.Name(), err)
+	}
+	return File{Name: name, Bytes: n, SHA256: hex.EncodeToString(h.Sum(nil))}, nil
+}

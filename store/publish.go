@@ -1,0 +1,120 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tcbuild/internal/fault"
+)
+
+// Publish gives the dataset its final name if all its shards are complete, and reports whether it did.
+// run describes the run and becomes run.json, the one file that is not the same for every run.
+func (b *Building) Publish(run any) (bool, error) {
+	if b.shardLock != nil {
+		if alone, err := b.becomeAlone(); !alone {
+			return false, err
+		}
+	}
+	files, err := b.shardFiles()
+	if files == nil || err != nil {
+		return false, err
+	}
+	others, err := b.otherFiles()
+	if err != nil {
+		return false, fmt.Errorf("publish dataset %s: %w", b.out, err)
+	}
+	b.Manifest.Files = append(others, files...)
+	slices.SortFunc(b.Manifest.Files, func(x, y File) int { return strings.Compare(x.Name, y.Name) })
+	return true, b.rename(run)
+}
+
+// becomeAlone takes the folder from the processes that build other shards. When it
+// cannot, one of them is still at work and will publish.
+func (b *Building) becomeAlone() (bool, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	b.lock.Unlock()
+	alone, err := b.lock.TryLockContext(ctx, 20*time.Millisecond)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return false, nil
+	}
+	if _, gone := os.Stat(b.dir); gone != nil {
+		return false, nil // another process was first
+	}
+	return alone, err
+}
+
+// shardFiles returns the shards' files, nil while one is not complete.
+func (b *Building) shardFiles() ([]File, error) {
+	files := []File{}
+	for i, shard := range b.Manifest.Shards {
+		state, err := b.readState(i)
+		if err != nil {
+			return nil, err
+		}
+		if state.File == nil {
+			return nil, nil
+		}
+		if _, err := os.Stat(b.path(shard.Name, dataName)); err != nil {
+			return nil, fault.New(fault.Damaged, "run again with --resume never", "publish dataset %s: %w", b.out, err)
+		}
+		files = append(files, *state.File)
+	}
+	return files, nil
+}
+
+// otherFiles syncs and hashes the data files that are not shards.
+func (b *Building) otherFiles() ([]File, error) {
+	var files []File
+	err := filepath.WalkDir(b.dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if name := entry.Name(); name == ".build" || strings.HasPrefix(name, "shard-") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		name, _ := filepath.Rel(b.dir, path)
+		if err := syncPath(path); err != nil {
+			return err
+		}
+		file, err := hashFile(b.dir, filepath.ToSlash(name))
+		files = append(files, file)
+		return err
+	})
+	return files, err
+}
+
+// rename writes the side file and the manifest, removes what only the build needed, and renames the folder.
+func (b *Building) rename(run any) error {
+	err := errors.Join(
+		b.writeWhole("run.json", marshal(run)),
+		b.writeWhole(manifestName, marshal(b.Manifest)),
+		os.RemoveAll(b.path(".build")),
+		syncPath(b.dir),
+		os.Rename(b.dir, b.out),
+		syncPath(filepath.Dir(b.out)),
+	)
+	if err != nil {
+		return fmt.Errorf("publish dataset %s: %w", b.out, err)
+	}
+	return nil
+}
+
+// syncPath makes a file or folder safe against power loss.
+func syncPath(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,129 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// shardState is what a build remembers of a shard, in .build/<shard>.json.
+type shardState struct {
+	// BootID is the boot of the machine that writes the shard; what it
+	// wrote is in the page cache, which survives a killed process but not a power loss. Empty
+	// once the shard is synced.
+	BootID string `json:"boot_id,omitempty"`
+	// File is the complete shard.
+	File *File `json:"file,omitempty"`
+}
+
+// trusted tells a shard that can be resumed from one whose file may have lost pages.
+func (s shardState) trusted() bool { return s.BootID == "" || s.BootID == bootID() }
+
+// bootID identifies the running boot of this machine. Systems that do not tell are taken not to lose power.
+func bootID() string {
+	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(text))
+}
+
+func (b *Building) readState(shard int) (shardState, error) {
+	var state shardState
+	text, err := os.ReadFile(b.path(".build", b.Manifest.Shards[shard].Name+".json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return state, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &state)
+	}
+	return state, err
+}
+
+func (b *Building) writeState(shard int, state shardState) error {
+	return b.writeWhole(filepath.Join(".build", b.Manifest.Shards[shard].Name+".json"), marshal(state))
+}
+
+// forgetShard starts one shard from the beginning.
+func (b *Building) forgetShard(shard int) error {
+	return errors.Join(b.writeState(shard, shardState{}), os.RemoveAll(b.path(b.Manifest.Shards[shard].Name)))
+}
+
+// Shard is a shard under construction. Its calls must come from one OS
+// thread, but Seal's may come from any.
+type Shard struct {
+	ShardRange
+	Next     int  // the first sample that is not yet in it
+	Complete bool // nothing is left to do
+
+	index    int
+	building *Building
+	writer   *shardWriter
+}
+
+// Shard returns the i-th shard as far as it is built.
+func (b *Building) Shard(i int) (*Shard, error) {
+	s := &Shard{ShardRange: b.Manifest.Shards[i], index: i, building: b}
+	state, err := b.readState(i)
+	if err != nil {
+		return nil, err
+	}
+	if state.File != nil {
+		s.Next, s.Complete = s.First+s.Samples, true
+		return s, nil
+	}
+	if !state.trusted() {
+		if err := b.forgetShard(i); err != nil {
+			return nil, err
+		}
+	}
+	s.writer, s.Next, err = openShardWriter(b.path(s.Name), s.ShardRange, b.Manifest)
+	if err != nil {
+		return nil, err
+	}
+	return s, b.writeState(i, shardState{BootID: bootID()})
+}
+
+// Put appends the value that starts with sample first.
+func (s *Shard) Put(first int, value []byte) error { return s.writer.put(first, value) }
+
+// Commit ends writing: everything put is in the file, though not yet synced.
+func (s *Shard) Commit() error { return s.writer.commit() }
+
+// Seal syncs and hashes the committed shard, and marks it complete.
+func (s *Shard) Seal() error {
+	data := filepath.Join(s.Name, dataName)
+	if err := syncPath(s.building.path(data)); err != nil {
+		return fmt.Errorf("sync shard %s: %w", s.writer.dir, err)
+	}
+	file, err := hashFile(s.building.dir, filepath.ToSlash(data))
+	if err != nil {
+		return err
+	}
+	return s.building.writeState(s.index, shardState{File: &file})
+}
+
+// Interrupt drops what is not committed and syncs the rest, so that the shard can be resumed on any machine.
+func (s *Shard) Interrupt() error {
+	s.writer.abort()
+	if _, err := os.Stat(filepath.Join(s.writer.dir, dataName)); err != nil {
+		return nil // nothing was committed
+	}
+	if err := syncPath(filepath.Join(s.writer.dir, dataName)); err != nil {
+		return err
+	}
+	return s.building.writeState(s.index, shardState{})
+}
+
+// WorthResuming reports whether any shard has committed something.
+func (b *Building) WorthResuming() bool {
+	return slices.ContainsFunc(b.Manifest.Shards, func(shard ShardRange) bool {
+		_, err := os.Stat(b.path(shard.Name, dataName))
+		return err == nil
+	})
+}
