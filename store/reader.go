@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/bmatsuo/lmdb-go/lmdb"
+	"golang.org/x/sys/unix"
 
 	"tcbuild/encode"
 	"tcbuild/internal/fault"
@@ -20,20 +21,28 @@ type Reader struct {
 	samples *samplesReader // of the incidence variant
 	record  encode.Record
 
-	shard int // the open one; -1 for none
-	env   *lmdb.Env
-	txn   *lmdb.Txn
-	dbi   lmdb.DBI
+	distrust []string // data files to be salvaged
+	shard    int      // the open one; -1 for none
+	salvaged map[int][]byte
+	mapped   []byte    // the file of salvaged
+	env      *lmdb.Env // nil when the shard is salvaged
+	txn      *lmdb.Txn
+	dbi      lmdb.DBI
+
 	first int // first sample of value; -1 for none
 	count int
 	value []byte
 }
 
-// NewReader makes a reader; files are opened when they are first needed.
-func (d *Dataset) NewReader() *Reader { return &Reader{dataset: d, shard: -1, first: -1} }
+// NewReader makes a reader; files are opened when they are first needed. Of the data
+// files in distrust, which CheckFile found damaged, it reads what it can without harm.
+func (d *Dataset) NewReader(distrust ...string) *Reader {
+	return &Reader{dataset: d, distrust: distrust, shard: -1, first: -1}
+}
 
 // Record reads a sample, 0 <= sample < Manifest.Samples. The record is a
-// view that lives until the next call; in the incidence variant it has no payload. Of a
+// view that lives until the next call, its payload until a sample of another shard is
+// read or the reader is closed; in the incidence variant it has no payload. Of a
 // damaged record (fault.Damaged) it returns what can be read, nil if nothing can.
 func (r *Reader) Record(sample int) (*encode.Record, error) {
 	if r.dataset.Manifest.Variant == Incidence {
@@ -110,6 +119,12 @@ func (r *Reader) open(shard int) error {
 	if _, err := os.Stat(filepath.Join(dir, dataName)); err != nil {
 		return r.dataset.damaged(name+"/"+dataName, "it is missing")
 	}
+	if slices.Contains(r.distrust, name+"/"+dataName) {
+		var err error
+		r.salvaged, r.mapped, err = salvage(filepath.Join(dir, dataName))
+		r.shard = shard
+		return err
+	}
 	env, err := openReadOnly(dir)
 	if err != nil {
 		return err
@@ -134,9 +149,17 @@ func (r *Reader) load(first, count int) error {
 	r.first = -1
 	var key [8]byte
 	binary.BigEndian.PutUint64(key[:], uint64(first))
-	value, err := r.txn.Get(r.dbi, key[:])
-	if err != nil {
-		return fmt.Errorf("no value starts with sample %d: %w", first, err)
+	value, found := r.salvaged[first]
+	if r.env != nil {
+		var err error
+		value, err = r.txn.Get(r.dbi, key[:])
+		if err != nil && !lmdb.IsNotFound(err) {
+			return err
+		}
+		found = err == nil
+	}
+	if !found {
+		return fmt.Errorf("no value starts with sample %d: %w", first, encode.ErrDamaged)
 	}
 	r.first, r.count, r.value = first, count, value
 	return nil
@@ -147,7 +170,10 @@ func (r *Reader) closeShard() {
 		r.txn.Abort()
 		r.env.Close()
 	}
-	r.shard, r.env, r.first = -1, nil, -1
+	if r.mapped != nil {
+		unix.Munmap(r.mapped)
+	}
+	r.shard, r.env, r.salvaged, r.mapped, r.first = -1, nil, nil, nil, -1
 }
 
 // Close releases the reader's files; its views die with it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strconv"
 	"strings"
 
@@ -98,13 +97,10 @@ func runBuild(ctx context.Context, e *env, o build.Options) error {
 	); err != nil {
 		return err
 	}
-	if o.Workers < 0 {
-		return fault.New(fault.Usage, "give the number of CPU cores to use", "read --workers: found %d, expected 1 or more", o.Workers)
+	var err error
+	if o.Workers, err = useCores(o.Workers); err != nil {
+		return err
 	}
-	if o.Workers > 0 {
-		runtime.GOMAXPROCS(o.Workers)
-	}
-	o.Workers = runtime.GOMAXPROCS(0)
 	o.Program, o.Log = buildVersion(), e.log
 	o.Progress = func(total int) build.Progress { return newProgress(e, "build", total) }
 	result, err := build.Dataset(ctx, o)

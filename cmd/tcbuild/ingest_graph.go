@@ -44,8 +44,8 @@ func runIngestGraph(ctx context.Context, e *env, o ingestGraphOptions, spec sour
 		if graph, report, err = source.BuildGraph(spec); err != nil {
 			return err
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		return ingest.WriteGraph(dir, graph)
 	})

@@ -27,7 +27,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil { // commands return ctx.Err(); the cause says what happened
 		err = context.Cause(ctx)
 	}
 	fmt.Fprintln(stderr, "tcbuild:", strings.ReplaceAll(err.Error(), "\n", "; "))

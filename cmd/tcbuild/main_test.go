@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"tcbuild/internal/fault"
 )
@@ -43,7 +44,9 @@ func program(t *testing.T, mode string, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(executable, args...)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, executable, args...)
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(os.Environ(), modeVariable+"="+mode)
 	return cmd

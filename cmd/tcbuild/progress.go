@@ -44,6 +44,7 @@ func newProgress(e *env, stage string, total int) *progress {
 		progressbar.OptionSetItsString("samples"),
 		progressbar.OptionUseANSICodes(true),
 		progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetSpinnerChangeInterval(0), // or it draws from a goroutine that never ends
 		progressbar.OptionThrottle(100*time.Millisecond),
 	)
 	return p
@@ -72,7 +73,6 @@ func (p *progress) Done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bar != nil {
-		_ = p.bar.Exit()
 		_ = p.bar.Clear()
 	}
 }

@@ -63,6 +63,8 @@ func newRoot(e *env) *cobra.Command {
 		newIngest(e),
 		newIncidence(e),
 		newDataset(e),
+		newVerify(e),
+		newInspect(e),
 		newVersion(e),
 	)
 	return root

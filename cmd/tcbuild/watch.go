@@ -14,12 +14,12 @@ type watched struct {
 	counts   ingest.Counts // of the latest Scan
 }
 
-// Scan is that of the SampleSource; once ctx is done it returns its cause.
+// Scan is that of the SampleSource; once ctx is done it returns ctx.Err().
 func (w *watched) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	var err error
 	w.counts, err = w.SampleSource.Scan(func(batch *ingest.Samples) error {
-		if w.ctx.Err() != nil {
-			return context.Cause(w.ctx)
+		if err := w.ctx.Err(); err != nil {
+			return err
 		}
 		n := batch.Len() // yield takes the batch over
 		if err := yield(batch); err != nil {

@@ -31,7 +31,7 @@ func (f *edgeFile) read(names *Names) ([]SourceReport, error) {
 		rows    int
 		missing missingNames
 		met     = newPairs(f.undirected)
-		pairs   []pairState // per pair the states of all relations
+		states  []pairState // per pair one of each relation
 		blank   = make([]pairState, len(f.relations))
 		weights = make([]float64, len(f.relations))
 	)
@@ -40,33 +40,16 @@ func (f *edgeFile) read(names *Names) ([]SourceReport, error) {
 		if err := f.readWeights(weights, batch, i); err != nil {
 			return err
 		}
-		var ends [2]uint32
-		var results [2]found
-		for side, column := range [2]int{f.source, f.target} {
-			name, err := f.name(batch, column, i)
-			if err != nil {
-				return f.malformed(batch, column, i, err)
-			}
-			ends[side], results[side] = names.find(name)
-			if results[side] == gene {
-				continue
-			}
-			if f.unknown == ingest.RefuseUnknownGenes {
-				return fault.New(fault.Input, "add the gene to the gene list, or set unknown_genes: ignore",
-					"read edges %s: %s", f.where(batch, i), names.describe(string(name), results[side]))
-			}
-			missing.add(string(name))
+		src, dst, ok, err := f.readEnds(batch, i, names, &missing)
+		if err != nil || !ok {
+			return err
 		}
-		if missing.count(results) {
-			return nil
-		}
-		pair, meeting := met.meet(ends[0], ends[1])
+		pair, meeting := met.meet(src, dst)
 		if meeting == first {
-			pairs = append(pairs, blank...)
+			states = append(states, blank...)
 		}
-		states := pairs[pair*len(f.relations):]
 		for k, r := range f.relations {
-			r.add(ends[0], ends[1], weights[k], meeting, &states[k])
+			r.add(src, dst, weights[k], meeting, &states[pair*len(f.relations)+k])
 		}
 		return nil
 	})
@@ -79,6 +62,28 @@ func (f *edgeFile) read(names *Names) ([]SourceReport, error) {
 		reports[k] = r.report(f.path, rows, &missing)
 	}
 	return reports, nil
+}
+
+// readEnds finds the genes of a row; ok is false when one was not found, which missing then counts.
+func (f *edgeFile) readEnds(batch *table.Batch, i int, names *Names, missing *missingNames) (src, dst uint32, ok bool, err error) {
+	var rows [2]uint32
+	var results [2]found
+	for end, column := range [2]int{f.source, f.target} {
+		name, err := f.name(batch, column, i)
+		if err != nil {
+			return 0, 0, false, f.malformed(batch, column, i, err)
+		}
+		rows[end], results[end] = names.find(name)
+		if results[end] == gene {
+			continue
+		}
+		if f.unknown == ingest.RefuseUnknownGenes {
+			return 0, 0, false, fault.New(fault.Input, "add the gene to the gene list, or set unknown_genes: ignore",
+				"read edges %s: %s", f.where(batch, i), names.describe(string(name), results[end]))
+		}
+		missing.add(string(name))
+	}
+	return rows[0], rows[1], !missing.count(results), nil
 }
 
 // readWeights reads the weights of a row, per relation; NaN where there is none.

@@ -20,6 +20,7 @@ const links = `protein1 protein2 experiments database
 4932.A 4932.X 900 900
 4932.C 4932.C 3 0
 4932.B 4932.A 100 5
+4932.B 4932.A 100 5
 `
 
 func TestLinks(t *testing.T) {
@@ -30,11 +31,11 @@ func TestLinks(t *testing.T) {
 		lines     []string
 	}{
 		{0, LoopsKeep, map[string]string{"experiments": "B-A:100 C-B:7 C-C:3", "database": "B-A:5"}, []string{
-			"gene__s_experiments__gene: 3 of 7 entries of links.txt; dropped: 1 of unknown genes, 1 with no score above 0, " +
-				"1 the other direction of an earlier row, 1 repeating an earlier row; " +
+			"gene__s_experiments__gene: 3 of 8 entries of links.txt; dropped: 1 of unknown genes, 1 with no score above 0, " +
+				"1 the other direction of an earlier row, 2 repeating an earlier row; " +
 				"noted: 1 with another weight than the first row of the pair; unknown names: X",
-			"gene__s_database__gene: 1 of 7 entries of links.txt; dropped: 1 of unknown genes, 3 with no score above 0, " +
-				"1 the other direction of an earlier row, 1 repeating an earlier row; " +
+			"gene__s_database__gene: 1 of 8 entries of links.txt; dropped: 1 of unknown genes, 3 with no score above 0, " +
+				"1 the other direction of an earlier row, 2 repeating an earlier row; " +
 				"noted: 1 with another weight than the first row of the pair; unknown names: X",
 		}},
 		{5, LoopsNone, map[string]string{"experiments": "B-A:100 C-B:7", "database": "A-B:6"}, nil},

@@ -19,7 +19,7 @@ func (t *EdgeTableSpec) open(loops SelfLoops) (*edgeFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	edges := &relation{name: t.Relation, weight: -1, undirected: t.Undirected, loops: loops}
+	edges := &relation{name: t.Relation, weight: -1, loops: loops}
 	edges.keep, edges.refusal = t.condition()
 	columns := []string{t.Source, t.Target}
 	if t.Weight != "" {

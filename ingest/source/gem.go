@@ -44,7 +44,7 @@ type gemCoefficient struct {
 }
 
 // readGEM reads a model in the YAML of cobrapy and RAVEN, which yeast-GEM is
-// released in. It holds the file's tree while it works, some 40 times the file's bytes.
+// released in. It holds the file's tree while it works, some 15 times the file's text.
 func readGEM(path string) (*gem, error) {
 	text, err := readWhole(path)
 	if err != nil {

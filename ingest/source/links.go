@@ -24,7 +24,7 @@ func (l *LinksSpec) open(loops SelfLoops) (*edgeFile, error) {
 	file.source, file.target = numbers[0], numbers[1]
 	for k, column := range l.Columns {
 		file.relations = append(file.relations, &relation{
-			name: l.relation(column), weight: numbers[2+k], carried: "score", undirected: true, loops: loops,
+			name: l.relation(column), weight: numbers[2+k], carried: "score", loops: loops,
 			keep:    func(score float64) bool { return score > l.Threshold },
 			refusal: fmt.Sprintf("with no score above %v", l.Threshold),
 		})

@@ -12,9 +12,10 @@ type pairs struct {
 type meeting uint8
 
 const (
-	first   meeting = iota
-	again           // directed: the same edge; undirected: in the first meeting's direction
-	reverse         // undirected: in the other direction
+	first    meeting = iota
+	same             // directed: the edge of an earlier row
+	repeated         // undirected: met before, in the first meeting's direction
+	reversed         // undirected: met before, in the other direction
 )
 
 func newPairs(undirected bool) *pairs {
@@ -35,9 +36,11 @@ func (p *pairs) meet(src, dst uint32) (pair int, m meeting) {
 		p.met[key] = pair
 		p.backward = append(p.backward, backward)
 		return pair, first
+	case !p.undirected:
+		return pair, same
 	case p.backward[pair] == backward:
-		return pair, again
+		return pair, repeated
 	default:
-		return pair, reverse
+		return pair, reversed
 	}
 }

@@ -1,14 +1,11 @@
 package source
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"go.yaml.in/yaml/v3"
 
 	"tcbuild/conf"
 	"tcbuild/ingest"
@@ -16,33 +13,36 @@ import (
 	"tcbuild/ingest/table"
 )
 
-const (
-	root = "../.."
-	data = root + "/../shared/data"
-)
+// data is where the public files lie.
+const data = "../../../shared/data"
 
-// yeastSpec is conf/yeast.yaml with its paths seen from this package.
+// yeastPreset is conf/yeast.yaml with its paths seen from this package.
+func yeastPreset(t testing.TB) GraphSpec {
+	t.Helper()
+	settings, err := conf.Load("../../conf/yeast.yaml", []string{"data=" + data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spec GraphSpec
+	if err := settings.Decode(&spec); err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+// yeastSpec is yeastPreset, for tests that read the files.
 func yeastSpec(t testing.TB) GraphSpec {
 	t.Helper()
 	if _, err := os.Stat(data); err != nil {
 		t.Skipf("the public yeast data is not there: %v", err)
 	}
-	text, err := os.ReadFile(filepath.Join(root, "conf", "yeast.yaml"))
-	if err != nil {
-		t.Fatal(err)
+	return yeastPreset(t)
+}
+
+func TestYeastPresetIsValid(t *testing.T) {
+	if _, err := yeastPreset(t).prepared(); err != nil {
+		t.Error(err)
 	}
-	var document yaml.Node
-	if err := yaml.Unmarshal(bytes.ReplaceAll(text, []byte("${data}"), []byte(data)), &document); err != nil {
-		t.Fatal(err)
-	}
-	var settings struct {
-		GraphSpec `yaml:",inline"`
-		Data      string `yaml:"data"`
-	}
-	if err := conf.Decode(&document, &settings); err != nil {
-		t.Fatal(err)
-	}
-	return settings.GraphSpec
 }
 
 // TestYeast holds the totals of the real graph, counted apart from this code.

@@ -8,13 +8,12 @@ import (
 
 // relation is a gene-gene edge type in the making.
 type relation struct {
-	name       string
-	weight     int                       // column of the weight, -1 when there is none
-	carried    string                    // name of the column that carries the weight along
-	keep       func(weight float64) bool // a missing weight is NaN
-	refusal    string                    // why keep refuses, for the report
-	undirected bool                      // store a pair once
-	loops      SelfLoops
+	name    string
+	weight  int                       // column of the weight, -1 when there is none
+	carried string                    // name of the column that carries the weight along
+	keep    func(weight float64) bool // a missing weight is NaN
+	refusal string                    // why keep refuses, for the report
+	loops   SelfLoops
 
 	src, dst []uint32
 	weights  []float64 // as long as src when there is a weight
@@ -41,9 +40,9 @@ func (r *relation) add(src, dst uint32, weight float64, m meeting, pair *pairSta
 		r.refused++
 	case src == dst && r.loops != LoopsKeep:
 		r.loopsDropped++
-	case pair.stored && r.undirected && m == again:
+	case pair.stored && m == repeated:
 		r.repeated++
-	case pair.stored && r.undirected:
+	case pair.stored && m == reversed:
 		r.reversed++
 	default:
 		if pair.stored {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	flatbuffers "github.com/google/flatbuffers/go"
 )
@@ -35,9 +36,10 @@ type block struct {
 	metadata int32
 }
 
-// verifyFooter checks the lengths in the footer of an Arrow IPC file of the given size. It
-// returns where the record batches are. Like every reader of damaged files it may panic.
-func verifyFooter(file io.ReaderAt, size int64) ([]block, error) {
+// verifyFooter checks the lengths in the footer of an Arrow IPC file and returns where
+// the record batches are. Where offsets lead astray it panics, as the Arrow reader would.
+func verifyFooter(file *io.SectionReader) ([]block, error) {
+	size := file.Size()
 	trailer := make([]byte, trailerSize)
 	if _, err := file.ReadAt(trailer, size-trailerSize); err != nil {
 		return nil, err
@@ -95,7 +97,14 @@ func verifyFields(t flatbuffers.Table, slot flatbuffers.VOffsetT, depth int) err
 
 // verify checks the one length in a batch's message that is used unseen: how many
 // buffers each column of string views has.
-func (b block) verify(file io.ReaderAt) error {
+func (b block) verify(file *io.SectionReader) error {
+	var continuation [4]byte
+	if _, err := file.ReadAt(continuation[:], b.offset); err != nil {
+		return err
+	}
+	if binary.LittleEndian.Uint32(continuation[:]) != math.MaxUint32 {
+		return nil // a file from before Arrow 0.15, when there were no views
+	}
 	if b.metadata <= continuationEnd {
 		return errLength
 	}
@@ -124,7 +133,10 @@ func (b block) verify(file io.ReaderAt) error {
 }
 
 // readTable reads a flatbuffer and returns its root.
-func readTable(file io.ReaderAt, offset, length int64) (flatbuffers.Table, error) {
+func readTable(file *io.SectionReader, offset, length int64) (flatbuffers.Table, error) {
+	if offset < 0 || length > file.Size()-offset {
+		return flatbuffers.Table{}, errLength
+	}
 	bytes := make([]byte, length)
 	if _, err := file.ReadAt(bytes, offset); err != nil {
 		return flatbuffers.Table{}, err

@@ -15,6 +15,7 @@ type parquetSource struct {
 	path    string
 	file    *os.File
 	reader  *file.Reader
+	memory  *allocator
 	columns []string
 	kinds   []Kind
 	leaves  []leaf // of each column
@@ -46,9 +47,10 @@ func openParquet(path string, f *os.File) (*parquetSource, error) {
 		if err != nil {
 			return err
 		}
-		properties := parquet.NewReaderProperties(newAllocator(info.Size()))
+		s.memory = newAllocator(info.Size())
+		properties := parquet.NewReaderProperties(s.memory)
 		properties.BufferedStreamEnabled = true // page by page, not a whole column chunk
-		if s.reader, err = file.NewParquetReader(f, file.WithReadProps(properties)); err != nil {
+		if s.reader, err = file.NewParquetReader(io.NewSectionReader(f, 0, info.Size()), file.WithReadProps(properties)); err != nil {
 			return err
 		}
 		s.describe(s.reader.MetaData().Schema)
@@ -176,10 +178,12 @@ func (s *parquetSource) openGroup() error {
 		if kind == Other {
 			continue
 		}
-		values, err := group.Column(s.leaves[i].index)
+		pages, err := group.GetColumnPageReader(s.leaves[i].index)
 		if err != nil {
 			return err
 		}
+		column := s.reader.MetaData().Schema.Column(s.leaves[i].index)
+		values := file.NewColumnReader(column, &checkedPages{PageReader: pages, column: column}, s.memory, s.reader.BufferPool())
 		s.chunks[i] = newChunk(kind, s.leaves[i], values)
 	}
 	return nil

@@ -21,10 +21,11 @@ class Case:
     sample_ids: bool = True
     phenotypes: tuple[str, ...] = ("fitness", "gene interaction")
     wildtypes: int = 0
+    shards: int = 1
 
 
 CASES = [
-    Case("everything"),
+    Case("everything", shards=3),
     Case("indices in edge files", by_index=True),
     Case("one edge type", relations=("physical",), metabolism=False),
     Case("no gene-gene edges", relations=()),
@@ -38,7 +39,7 @@ CASES = [
     Case("no phenotypes, no sample ids", phenotypes=(), sample_ids=False),
     Case("wild types", wildtypes=3),
     Case("one sample", samples=1),
-    Case("several values in each shard", samples=300, genes=25, edges=60),
+    Case("several values in each shard", samples=300, genes=25, edges=60, shards=2),
     Case("a relation with underscores", relations=("string__v12", "string_v12")),
 ]
 
@@ -50,6 +51,7 @@ def write_case(case: Case, folder: Path) -> tuple[Path, Path]:
     genes = [f"Y{i:03d}{chance.choice('CW')}" for i in range(case.genes)]
     chance.shuffle(genes)
     nodes = {"gene": genes}
+    (graph / "edges").mkdir(parents=True)
     write_table(graph / "nodes" / "gene.tsv", ["id"], [[gene] for gene in genes])
 
     connected = chance.sample(range(case.genes), max(1, case.genes * 4 // 5))  # the rest is isolated

@@ -1,0 +1,62 @@
+package gpuverify
+
+import (
+	"fmt"
+
+	"tcbuild/encode"
+)
+
+// stored is the masks of a sample as far as they can be decoded.
+type stored struct {
+	masks []byte
+	err   error // why not all
+}
+
+// storedIndices lays out removed positions; after an error only up to the last of them.
+func storedIndices(removed []uint32, err error, size int) stored {
+	if err != nil {
+		size = 0
+		if len(removed) > 0 {
+			size = int(removed[len(removed)-1]) + 1
+		}
+	}
+	masks := encode.Fill(nil, size)
+	for _, position := range removed {
+		masks[position] = 0
+	}
+	return stored{masks, err}
+}
+
+// differ notes every position where the stored masks are not the expected ones.
+func (w *worker) differ(s sample, method Method, removed []uint32, found stored) {
+	expected := encode.Fill(nil, w.rules.layout.Size)
+	for _, position := range removed {
+		expected[position] = 0
+	}
+	for position, want := range expected {
+		if position == len(found.masks) {
+			w.difference(s, method, position, int(want), -1)
+			break
+		}
+		if have := found.masks[position]; have != want {
+			w.difference(s, method, position, int(want), int(have))
+		}
+	}
+	if found.err != nil {
+		w.damage(s.index, fmt.Errorf("sample %d: %w", s.index, found.err))
+	}
+}
+
+func (w *worker) difference(s sample, method Method, position, expected, found int) {
+	mask, within := w.rules.layout.At(position)
+	for i := range w.masks {
+		if w.dataset.Manifest.Masks[i].Name == mask.Name {
+			w.masks[i].Differences++
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.report.FirstDifferences) < listed {
+		w.report.FirstDifferences = append(w.report.FirstDifferences, Difference{s.index, s.id, mask.Name, within, expected, found, method})
+	}
+}

@@ -1,0 +1,96 @@
+package table
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/bits"
+
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/schema"
+)
+
+// checkedPages refuses data pages with fewer levels than values. The Parquet reader
+// would wait for the rest of the levels forever.
+type checkedPages struct {
+	file.PageReader
+	column *schema.Column
+	err    error
+}
+
+func (p *checkedPages) Next() bool {
+	if !p.PageReader.Next() {
+		return false
+	}
+	p.err = checkLevels(p.Page(), p.column)
+	return p.err == nil
+}
+
+func (p *checkedPages) Err() error {
+	if p.err != nil {
+		return p.err
+	}
+	return p.PageReader.Err()
+}
+
+var errShortLevels = errors.New("a page has fewer levels than values")
+
+// checkLevels checks that a data page has a level per value: repetition levels, then
+// definition levels, then the values. Only levels as runs can come short unseen; the
+// older bit-packed form has a fixed length, which the Parquet reader checks.
+func checkLevels(page file.Page, column *schema.Column) error {
+	levels := []int16{column.MaxRepetitionLevel(), column.MaxDefinitionLevel()}
+	data := page.Data()
+	switch page := page.(type) {
+	case *file.DataPageV1:
+		encodings := []parquet.Encoding{page.RepetitionLevelEncoding(), page.DefinitionLevelEncoding()}
+		for i, highest := range levels {
+			if highest == 0 {
+				continue
+			}
+			if encodings[i] != parquet.Encodings.RLE {
+				return nil
+			}
+			length := int(binary.LittleEndian.Uint32(data))
+			if !hasLevels(data[4:4+length], highest, int(page.NumValues())) {
+				return errShortLevels
+			}
+			data = data[4+length:]
+		}
+	case *file.DataPageV2:
+		lengths := []int32{page.RepetitionLevelByteLen(), page.DefinitionLevelByteLen()}
+		for i, highest := range levels {
+			if highest > 0 && !hasLevels(data[:lengths[i]], highest, int(page.NumValues())) {
+				return errShortLevels
+			}
+			data = data[lengths[i]:]
+		}
+	}
+	return nil
+}
+
+// hasLevels reports whether data, in Parquet's hybrid of repeated and bit-packed runs, has
+// at least count levels of up to highest. Each run starts with a varint: an even one is
+// twice the length of a repeated run, an odd one the eights of a packed run, doubled.
+func hasLevels(data []byte, highest int16, count int) bool {
+	width := bits.Len16(uint16(highest))
+	for count > 0 {
+		header, n := binary.Uvarint(data)
+		if n <= 0 || header > math.MaxUint32 {
+			return false
+		}
+		data = data[n:]
+		run, size := int(header>>1), (width+7)/8
+		if header&1 == 1 {
+			run, size = run*8, run*width
+		}
+		if size > len(data) {
+			// The last packed run may end with its last level.
+			return header&1 == 1 && len(data)*8/width >= count
+		}
+		data = data[size:]
+		count -= run
+	}
+	return true
+}

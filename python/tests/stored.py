@@ -1,0 +1,200 @@
+"""Reads a dataset by store/FORMAT.md alone, with packages that any Python reader has."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from pathlib import Path
+from typing import Iterator
+
+import lmdb
+import numpy as np
+import pyarrow as pa
+import xxhash
+import zstandard
+
+
+class Stored:
+    """A dataset on disk."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        self.genes = self.table("graph/nodes/gene.arrow").column("id").to_pylist()
+        self.size = sum(mask["size"] for mask in self.manifest["masks"])
+
+    def table(self, name: str) -> pa.Table:
+        return pa.ipc.open_file(self.folder / name).read_all()
+
+    def samples(self) -> Iterator[dict]:
+        """All samples in order, in the shape of oracle.expected."""
+        stored = self.samples_by_incidence() if self.manifest["variant"] == "incidence" else self.samples_of_shards()
+        for number, (sample_id, deleted, phenotypes, removed) in enumerate(stored):
+            masks, start = {}, 0
+            for mask in self.manifest["masks"]:
+                end = start + mask["size"]
+                masks[mask["name"]] = {
+                    "size": mask["size"],
+                    "removed": [position - start for position in removed if start <= position < end],
+                }
+                start = end
+            values = [None if value != value else value for value in phenotypes]
+            yield {
+                "sample": number,
+                "sample_id": sample_id,
+                "genes": [self.genes[gene] for gene in deleted],
+                "perturbation_indices": deleted,
+                "phenotypes": dict(zip(self.manifest["phenotypes"], values, strict=True)),
+                "masks": masks,
+            }
+
+    def samples_of_shards(self) -> Iterator[tuple[str, list[int], list[float], list[int]]]:
+        for shard in self.manifest["shards"]:
+            for record in self.records(shard):
+                yield self.parse_record(record)
+
+    def records(self, shard: dict) -> Iterator[bytes]:
+        """The records of a shard in order, their checksums tested."""
+        per_value, first, end = self.manifest["samples_per_value"], shard["first"], shard["first"] + shard["samples"]
+        with lmdb.open(str(self.folder / shard["name"]), readonly=True, lock=False) as env, env.begin() as txn:
+            keys = [struct.unpack(">Q", key)[0] for key, _ in txn.cursor()]
+            assert keys == list(range(first, end, per_value))
+            for key, value in txn.cursor():
+                count = struct.unpack_from("<I", value)[0]
+                assert count == min(per_value, end - struct.unpack(">Q", key)[0])
+                directory = list(struct.iter_unpack("<II", value[4 : 4 + 8 * count]))
+                start, records = 0, value[4 + 8 * count :]
+                for record_end, checksum in directory:
+                    record = records[start:record_end]
+                    assert xxhash.xxh64_intdigest(record) & 0xFFFFFFFF == checksum
+                    yield record
+                    start = record_end
+                assert start == len(records)
+
+    def parse_record(self, record: bytes) -> tuple[str, list[int], list[float], list[int]]:
+        genes, id_length = struct.unpack_from("<II", record)
+        at = 8
+        phenotypes = list(struct.unpack_from(f"<{len(self.manifest['phenotypes'])}d", record, at))
+        at += 8 * len(phenotypes)
+        deleted = list(struct.unpack_from(f"<{genes}I", record, at))
+        at += 4 * genes
+        sample_id = record[at : at + id_length].decode()
+        decode = DECODERS[self.manifest["variant"], self.manifest["codec"]]
+        return sample_id, deleted, phenotypes, decode(record[at + id_length :], self.size)
+
+    def samples_by_incidence(self) -> Iterator[tuple[str, list[int], list[float], list[int]]]:
+        """The masks' removed positions follow from the incidence cache, under the reaction rule `all`."""
+        assert self.manifest["options"]["reaction_rule"] == "all"
+        starts, start = {}, 0
+        for mask in self.manifest["masks"]:
+            starts[mask["name"]] = start
+            start += mask["size"]
+        incidence = {row["edge_type"]: row for row in self.table("incidence.arrow").to_pylist()}
+
+        def incident(edge_type: str, nodes: list[int]) -> list[int]:
+            row = incidence[edge_type]
+            offsets, positions = row["row_offsets"], row["positions"]
+            return [position for node in nodes for position in positions[offsets[node] : offsets[node + 1]]]
+
+        gpr = self.table("graph/edges/gene__gpr__reaction.arrow") if "gene__gpr__reaction" in incidence else None
+        for row in self.table("samples.arrow").to_pylist():
+            deleted = row["perturbation_indices"]
+            reactions = []
+            if gpr is not None:
+                dst = gpr.column("dst_index").to_pylist()
+                reactions = sorted({dst[position] for position in incident("gene__gpr__reaction", deleted)})
+            removed = {starts["gene"] + gene for gene in deleted}
+            removed |= {starts["reaction"] + reaction for reaction in reactions}
+            for edge_type in incidence:
+                nodes = reactions if edge_type == "reaction__rmr__metabolite" else deleted
+                removed |= {starts[edge_type] + position for position in incident(edge_type, nodes)}
+            phenotypes = [row[name] for name in self.manifest["phenotypes"]]
+            yield row["sample_id"], deleted, phenotypes, sorted(removed)
+
+    def logical_content(self, samples: list[dict]) -> str:
+        """The manifest's digest of samples in the shape of oracle.expected."""
+        digest = hashlib.sha256()
+
+        def text(value: str) -> None:
+            data = value.encode()
+            digest.update(struct.pack("<I", len(data)) + data)
+
+        text("tcbuild logical content 1")
+        text(self.manifest["graph_digest"])
+        text(self.manifest["options"]["reaction_rule"])
+        digest.update(struct.pack("<I", len(self.manifest["phenotypes"])))
+        for name in self.manifest["phenotypes"]:
+            text(name)
+        for sample in samples:
+            text(sample["sample_id"])
+            deleted = sample["perturbation_indices"]
+            digest.update(struct.pack(f"<I{len(deleted)}I", len(deleted), *deleted))
+            for name in self.manifest["phenotypes"]:
+                value = sample["phenotypes"][name]
+                digest.update(struct.pack("<Q", MISSING) if value is None else struct.pack("<d", value))
+        return digest.hexdigest()
+
+
+MISSING = 0x7FF8000000000001  # the one NaN that stands for every missing value
+
+
+def decode_positions(payload: bytes, size: int) -> list[int]:
+    return np.frombuffer(payload, "<u4").tolist()
+
+
+def decode_bytes(payload: bytes, size: int) -> list[int]:
+    masks = np.frombuffer(payload, np.uint8)
+    assert len(masks) == size and set(masks.tolist()) <= {0, 1}
+    return np.flatnonzero(masks == 0).tolist()
+
+
+def decode_bits(payload: bytes, size: int) -> list[int]:
+    masks = np.unpackbits(np.frombuffer(payload, np.uint8), bitorder="little")
+    assert len(masks) - size in range(8) and not masks[size:].any()
+    return np.flatnonzero(masks[:size] == 0).tolist()
+
+
+def decode_bits_zstd(payload: bytes, size: int) -> list[int]:
+    return decode_bits(zstandard.ZstdDecompressor().decompress(payload), size)
+
+
+def decode_runs(payload: bytes, size: int) -> list[int]:
+    count = struct.unpack_from("<I", payload)[0]
+    marks_at = 4 + 2 * count
+    lengths_at = marks_at + (count + 7) // 8
+    gaps = np.frombuffer(payload[4:marks_at], "<u2")
+    lengths = np.frombuffer(payload[lengths_at:], "<u2")
+    return runs_to_positions(gaps, payload[marks_at:lengths_at], lengths)
+
+
+def decode_runs_zstd(payload: bytes, size: int) -> list[int]:
+    count = struct.unpack_from("<I", payload)[0]
+    gaps_low = np.frombuffer(payload[4 : 4 + count], np.uint8).astype(int)
+    plain = zstandard.ZstdDecompressor().decompress(payload[4 + count :])
+    lengths_at = count + (count + 7) // 8
+    listed = (len(plain) - lengths_at) // 2
+    gaps_high = np.frombuffer(plain[:count], np.uint8).astype(int)
+    low, high = np.frombuffer(plain[lengths_at:], np.uint8).astype(int).reshape(2, listed)
+    return runs_to_positions(gaps_low + 256 * gaps_high, plain[count:lengths_at], low + 256 * high)
+
+
+def runs_to_positions(gaps: np.ndarray, marks: bytes, lengths: np.ndarray) -> list[int]:
+    removed, position, listed = [], 0, iter(lengths.tolist())
+    for run, gap in enumerate(gaps.tolist()):
+        position += gap
+        length = next(listed) if marks[run // 8] >> (run % 8) & 1 else 1
+        removed += range(position, position + length)
+        position += length
+    assert next(listed, None) is None
+    return removed
+
+
+DECODERS = {
+    ("indices", "raw"): decode_positions,
+    ("indices", "delta"): decode_runs,
+    ("indices", "zstd"): decode_runs_zstd,
+    ("full-masks", "raw"): decode_bytes,
+    ("full-masks", "bits"): decode_bits,
+    ("full-masks", "zstd"): decode_bits_zstd,
+}

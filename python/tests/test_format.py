@@ -1,0 +1,60 @@
+"""A dataset can be read by its specification alone, and is what the oracle works out."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from cases import CASES, write_case
+from oracle import expected, read_graph, read_samples
+from stored import Stored
+from test_masks import BUILDS, INCIDENCE
+
+
+@pytest.fixture(scope="module", params=CASES, ids=lambda case: case.name)
+def built(request, tcbuild, tmp_path_factory):
+    """The datasets of a case, the oracle's samples, and its graph."""
+    case, folder = request.param, tmp_path_factory.mktemp("case")
+    graph, perturbations = write_case(case, folder)
+    datasets = {}
+    for name, command in BUILDS.items():
+        datasets[name] = folder / name
+        options = ["--allow-wildtype"] if case.wildtypes else []
+        if command != INCIDENCE:
+            options += ["--shards", case.shards]
+        tcbuild.run(*command, "--graph", graph, "--perturbations", perturbations, "--out", datasets[name], *options)
+    cell = read_graph(graph)
+    return datasets, list(expected(cell, read_samples(perturbations, cell), "all")), cell
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_stored_masks_are_those_of_the_oracle(built, name):
+    datasets, want, _ = built
+    stored = Stored(datasets[name])
+    for got, sample in zip(stored.samples(), want, strict=True):
+        assert got == sample
+    assert stored.logical_content(want) == stored.manifest["logical_content"]
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_stored_graph_is_the_input(built, name):
+    datasets, _, cell = built
+    stored = Stored(datasets[name])
+    for node_type, ids in cell.nodes.items():
+        assert stored.table(f"graph/nodes/{node_type}.arrow").column("id").to_pylist() == ids
+    for edge_type, edges in cell.edges.items():
+        table = stored.table(f"graph/edges/{edge_type}.arrow")
+        assert list(zip(table.column("src_index").to_pylist(), table.column("dst_index").to_pylist())) == edges
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_manifest_lists_every_file(built, name):
+    datasets, want, _ = built
+    stored = Stored(datasets[name])
+    found = {path.relative_to(stored.folder).as_posix(): path.read_bytes() for path in stored.folder.rglob("*") if path.is_file()}
+    assert not [path for path in found if path.endswith("lock.mdb")]
+    del found["manifest.json"], found["run.json"]
+    listed = {file["name"]: (file["bytes"], file["sha256"]) for file in stored.manifest["files"]}
+    assert listed == {path: (len(data), hashlib.sha256(data).hexdigest()) for path, data in found.items()}
+    assert stored.manifest["samples"] == len(want)

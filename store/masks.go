@@ -1,0 +1,56 @@
+package store
+
+import (
+	"tcbuild/encode"
+	"tcbuild/incidence"
+)
+
+// MaskReader reads samples with their masks: decoded from what is stored, or, in
+// the incidence variant, looked up in the stored incidence cache. It is for one goroutine, and
+// must be closed.
+type MaskReader struct {
+	*Reader
+	decoder encode.Decoder     // of the LMDB variants
+	remover *incidence.Remover // of the incidence variant
+}
+
+// NewMaskReader makes a reader. In the incidence variant it reads graph and incidence cache.
+func (d *Dataset) NewMaskReader() (*MaskReader, error) {
+	r := &MaskReader{Reader: d.NewReader()}
+	layout := d.Layout()
+	if d.Manifest.Variant != Incidence {
+		codec, err := encode.Find(d.Manifest.Mode(), d.Manifest.Codec)
+		if err != nil {
+			return nil, d.damaged(manifestName, "%w", err)
+		}
+		r.decoder = codec.NewDecoder(layout.Size)
+		return r, nil
+	}
+	graph, err := d.Graph()
+	if err != nil {
+		return nil, err
+	}
+	cache, err := d.Incidence()
+	if err != nil {
+		return nil, err
+	}
+	r.remover, err = incidence.NewRemover(graph, cache, d.Manifest.Options.ReactionRule)
+	return r, err
+}
+
+// Sample returns a sample and its removed positions in the mask space, strictly
+// ascending. Both are views that live until the next call. Any damage is an error.
+func (r *MaskReader) Sample(sample int) (*encode.Record, []uint32, error) {
+	record, err := r.Record(sample)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.remover != nil {
+		return record, r.remover.Removed(record.Genes), nil
+	}
+	removed, err := r.decoder.Removed(record.Payload)
+	if err != nil {
+		return nil, nil, r.damaged(sample, err)
+	}
+	return record, removed, nil
+}
