@@ -1,20 +1,36 @@
 # make help lists the targets.
 
 GO ?= go
+PYTHON ?= python3
+VENV := .venv
 
-.PHONY: help build test race bench fmt vet lint check quickstart clean
+.PHONY: help build quickstart test check go-test python-test bench fmt clean
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 build: ## bin/tcbuild
 	$(GO) build -o bin/tcbuild ./cmd/tcbuild
 
-test: ## all Go tests
-	$(GO) test ./...
+quickstart: build ## the whole chain on synthetic data of yeast's size, in seconds
+	bin/tcbuild rebuild --config conf/quickstart.yaml
 
-race: ## all Go tests under the race detector
+test: check go-test python-test ## install what tests need, and run them all
+
+check: ## formatting and go vet
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run: make fmt'; exit 1; }
+	$(GO) vet ./...
+
+go-test: ## all Go tests, under the race detector
 	$(GO) test -race ./...
+
+python-test: $(VENV)/installed ## the tests that read datasets with Python's own libraries
+	$(VENV)/bin/python -m pytest -q python/tests
+
+$(VENV)/installed: python/requirements-test.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install -q -r $<
+	touch $@
 
 bench: ## all benchmarks, six runs each, as benchstat wants them
 	$(GO) test -run='^$$' -bench=. -count=6 ./...
@@ -22,17 +38,5 @@ bench: ## all benchmarks, six runs each, as benchstat wants them
 fmt: ## format the Go code
 	gofmt -w $$(git ls-files '*.go')
 
-vet: ## what the compiler lets pass
-	$(GO) vet ./...
-
-lint: vet ## the linters and import directions of .golangci.yml
-	golangci-lint run
-
-check: vet test ## what must pass before a change is shared
-	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
-
-quickstart: build ## a synthetic graph and perturbation set, in seconds
-	bin/tcbuild synth --config conf/quickstart.yaml
-
-clean: ## remove bin/
-	rm -rf bin
+clean: ## remove what make made
+	rm -rf bin $(VENV)

@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 
@@ -122,10 +123,14 @@ func (f *zstdFrame) flush() {
 		f.out = append(appendBlockHeader(f.out, blockRLE, b.length), b.value)
 	default:
 		f.out = appendBlockHeader(f.out, blockCompressed, 0)
-		body := len(f.out)
+		body, tree, tables := len(f.out), f.tree, f.tables
 		f.appendLiterals(b.literals)
 		f.appendSequences(b.sequences)
 		putBlockHeader(f.out[f.lastBlock:], blockCompressed, len(f.out)-body)
+		if len(f.out)-body >= b.length { // RFC 8878: a compressed block is smaller than its content
+			f.tree, f.tables = tree, tables
+			f.out = b.appendContent(appendBlockHeader(f.out[:f.lastBlock], blockRaw, b.length))
+		}
 	}
 	*b = zstdBlock{literals: b.literals[:0], sequences: b.sequences[:0]}
 }
@@ -270,4 +275,15 @@ func lengthCodes(extra []uint8, offset, from, to int) (base []uint32, codes []ui
 		}
 	}
 	return base, codes
+}
+
+// appendContent appends the bytes that the block stands for.
+func (b *zstdBlock) appendContent(dst []byte) []byte {
+	literals := b.literals
+	for _, s := range b.sequences {
+		dst = append(dst, literals[:s.literalLength]...)
+		literals = literals[s.literalLength:]
+		dst = append(dst, bytes.Repeat(dst[len(dst)-1:], int(s.matchLength))...)
+	}
+	return append(dst, literals...)
 }

@@ -3,24 +3,22 @@ package gpuverify
 import (
 	"slices"
 
-	"tcbuild/encode"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/gpr"
 )
 
-// scatterer regenerates masks by incidence. It holds a mask of its own: one per goroutine.
+// scatterer regenerates masks by incidence, in a buffer of its own: one per goroutine.
 type scatterer struct {
 	*graphRules
+	maskBuffer
 	edges     []incidence.Incidence
-	masks     []byte   // all ones between calls
-	removed   []uint32 // positions of the zeros in masks, in the order they were set
 	deleted   []uint64 // by gene: 1 when deleted; all zero between calls
 	mentioned [][]int  // gene -> reactions whose rule names it
 }
 
 func newScatterer(rules *graphRules, cache *incidence.Cache) *scatterer {
-	s := &scatterer{graphRules: rules, edges: cache.Edges, masks: encode.Fill(nil, rules.layout.Size),
+	s := &scatterer{graphRules: rules, maskBuffer: newMaskBuffer(rules.layout.Size), edges: cache.Edges,
 		deleted: make([]uint64, rules.graph.Genes.Len()), mentioned: make([][]int, rules.graph.Genes.Len())}
 	for reaction := range rules.rules {
 		s.mention(reaction, &rules.rules[reaction])
@@ -103,37 +101,4 @@ func (s *scatterer) scatterReactions() {
 			s.remove(start + int(edge))
 		}
 	}
-}
-
-func (s *scatterer) remove(position int) {
-	if s.masks[position] != 0 {
-		s.masks[position] = 0
-		s.removed = append(s.removed, uint32(position))
-	}
-}
-
-// equals reports whether the masks are those that the removed positions, strictly ascending, stand for.
-func (s *scatterer) equals(removed []uint32) bool {
-	if len(removed) != len(s.removed) {
-		return false
-	}
-	for _, position := range removed {
-		if s.masks[position] != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// sorted returns the removed positions, ascending: a view that lives until the next call.
-func (s *scatterer) sorted() []uint32 {
-	slices.Sort(s.removed)
-	return s.removed
-}
-
-func (s *scatterer) reset() {
-	for _, position := range s.removed {
-		s.masks[position] = 1
-	}
-	s.removed = s.removed[:0]
 }

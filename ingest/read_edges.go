@@ -99,16 +99,15 @@ func (e *endpoint) append(indices []uint32, r *table.Reader, b *table.Batch) ([]
 }
 
 func (e *endpoint) badIndex(where string, index int64, missing bool, err error) error {
-	found := fmt.Sprintf("found %d", index)
+	found := fmt.Sprintf("found %d, expected an integer", index)
 	switch {
 	case err != nil:
 		found = err.Error()
 	case missing:
-		found = "found no value"
+		found = "found no value, expected an integer"
 	}
 	return fault.New(fault.Input, "indices count the rows of the node table from 0",
-		"read edges %s: %s: %s, expected an index into nodes/%s from 0 to %d",
-		where, e.name, found, e.nodes.Type, e.nodes.Len()-1)
+		"read edges %s: %s: %s from 0 to %d, the rows of nodes/%s", where, e.name, found, e.nodes.Len()-1, e.nodes.Type)
 }
 
 // countOddEdges counts self loops and repeated edges, in time and memory of the

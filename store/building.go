@@ -41,22 +41,22 @@ type Building struct {
 // AllShards as the shard given to Begin builds the whole dataset.
 const AllShards = -1
 
-// Published reports whether out is the dataset that the manifest describes. Something
-// else of that name is a fault.Usage.
-func Published(out string, manifest *Manifest) (bool, error) {
+// Published returns the manifest of the dataset out if it is the one that manifest describes, nil if
+// there is nothing of that name. Something else of that name is a fault.Usage.
+func Published(out string, manifest *Manifest) (*Manifest, error) {
 	entries, err := os.ReadDir(out)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
-		return false, nil
+		return nil, nil
 	}
 	const hint = "remove it, or choose another --out"
 	existing, err := ReadManifest(out)
 	if err != nil {
-		return false, fault.New(fault.Usage, hint, "write dataset %s: it exists and is not a dataset of this version", out)
+		return nil, fault.New(fault.Usage, hint, "write dataset %s: it exists and is not a dataset of this version", out)
 	}
 	if difference := existing.Difference(manifest); difference != "" {
-		return false, fault.New(fault.Usage, hint, "write dataset %s: it exists and is another dataset (its %s differs)", out, difference)
+		return nil, fault.New(fault.Usage, hint, "write dataset %s: it exists and is another dataset (its %s differs)", out, difference)
 	}
-	return true, nil
+	return existing, nil
 }
 
 // Begin starts or resumes the dataset out. With shard other than AllShards only that
@@ -65,6 +65,8 @@ func Begin(out string, manifest *Manifest, resume Resume, shard int) (*Building,
 	b := &Building{Manifest: manifest, out: filepath.Clean(out), dir: filepath.Clean(out) + ".building"}
 	if err := b.begin(resume, shard); err != nil {
 		b.Close()
+		os.Remove(b.path(".build")) // both fail unless they are empty
+		os.Remove(b.dir)
 		return nil, err
 	}
 	return b, nil
@@ -96,6 +98,10 @@ func (b *Building) busy() error {
 	return fault.New(fault.Busy, "wait until it is done, or choose another --out", "write dataset %s: another build of it is running", b.out)
 }
 
+func (b *Building) justEnded() error {
+	return fault.New(fault.Busy, "run the same command again", "write dataset %s: another build of it has just ended", b.out)
+}
+
 // joinOthers shares the folder with processes that build other shards.
 func (b *Building) joinOthers(resume Resume, shard int, prepared bool) error {
 	if prepared {
@@ -106,7 +112,7 @@ func (b *Building) joinOthers(resume Resume, shard int, prepared bool) error {
 	// A process that has ended its shard holds the lock for a moment, to look whether it was the last.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if shared, _ := b.lock.TryRLockContext(ctx, 20*time.Millisecond); !shared {
+	if shared, _ := b.lock.TryRLockContext(ctx, 20*time.Millisecond); !shared || !current(b.lock) {
 		return b.busy()
 	}
 	b.shardLock = flock.New(b.path(".build", b.Manifest.Shards[shard].Name+".lock"))
@@ -132,6 +138,14 @@ func (b *Building) differs(shard int, difference string) error {
 		"write shard %d of dataset %s: the unfinished build differs in its %s", shard, b.out, difference)
 }
 
+// current tells a lock on the file that now has its name from one on the lock file of a build that was
+// published between the file's opening and its locking.
+func current(lock *flock.Flock) bool {
+	held, err1 := lock.Stat()
+	named, err2 := os.Stat(lock.Path())
+	return err1 == nil && err2 == nil && os.SameFile(held, named)
+}
+
 // path is a file inside the folder under construction.
 func (b *Building) path(elements ...string) string {
 	return filepath.Join(append([]string{b.dir}, elements...)...)
@@ -139,15 +153,21 @@ func (b *Building) path(elements ...string) string {
 
 // prepare makes sure that the folder is of this dataset, and empties it where it is to start anew.
 func (b *Building) prepare(resume Resume, shard int) error {
-	if _, err := os.Stat(b.lock.Path()); err != nil {
-		return fault.New(fault.Busy, "run the same command again", "write dataset %s: another build of it has just ended", b.out)
+	if !current(b.lock) {
+		return b.justEnded()
 	}
 	difference, begun := b.difference()
+	if !begun {
+		if _, err := os.Lstat(filepath.Join(b.out, manifestName)); err == nil {
+			return errors.Join(b.justEnded(), b.Abandon())
+		}
+	}
 	switch {
 	case begun && difference == "" && resume != ResumeNever:
 		b.Resumed = true
 		return nil
 	case resume == ResumeAlways && !begun:
+		os.Remove(b.lock.Path())
 		return fault.New(fault.Usage, "leave --resume away to start from the beginning", "resume dataset %s: there is no unfinished build of it", b.out)
 	case resume == ResumeAlways:
 		return fault.New(fault.Usage, "leave --resume away to start from the beginning",
@@ -157,10 +177,14 @@ func (b *Building) prepare(resume Resume, shard int) error {
 	case begun && shard != AllShards:
 		return b.differs(shard, difference)
 	}
-	if err := b.empty(); err != nil {
-		return fmt.Errorf("write dataset %s: %w", b.out, err)
+	err := b.empty()
+	if err == nil {
+		err = b.writeWhole(filepath.Join(".build", "plan.json"), marshal(b.Manifest))
 	}
-	return b.writeWhole(filepath.Join(".build", "plan.json"), marshal(b.Manifest))
+	if err != nil {
+		return errors.Join(fmt.Errorf("write dataset %s: %w", b.out, err), b.Abandon())
+	}
+	return nil
 }
 
 // difference compares the manifest with that of the unfinished build, if one has begun.

@@ -94,18 +94,21 @@ func (b *Building) otherFiles() ([]File, error) {
 	return files, err
 }
 
-// rename writes the side file and the manifest, removes what only the build needed, and renames the folder.
+// rename writes the side file and the manifest, renames the folder, and removes what only the build
+// needed. That holds the lock, so it goes last: nobody can begin in a folder that is about to be renamed.
 func (b *Building) rename(run any) error {
-	err := errors.Join(
-		b.writeWhole("run.json", marshal(run)),
-		b.writeWhole(manifestName, marshal(b.Manifest)),
-		os.RemoveAll(b.path(".build")),
-		syncPath(b.dir),
-		os.Rename(b.dir, b.out),
-		syncPath(filepath.Dir(b.out)),
-	)
-	if err != nil {
-		return fmt.Errorf("publish dataset %s: %w", b.out, err)
+	steps := []func() error{
+		func() error { return b.writeWhole("run.json", marshal(run)) },
+		func() error { return b.writeWhole(manifestName, marshal(b.Manifest)) },
+		func() error { return syncPath(b.dir) },
+		func() error { return os.Rename(b.dir, b.out) },
+		func() error { return os.RemoveAll(filepath.Join(b.out, ".build")) },
+		func() error { return syncPath(filepath.Dir(b.out)) },
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return fmt.Errorf("publish dataset %s: %w", b.out, err)
+		}
 	}
 	return nil
 }

@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/bmatsuo/lmdb-go/lmdb"
+	"golang.org/x/sys/unix"
 
 	"tcbuild/encode"
 	"tcbuild/internal/fault"
@@ -38,9 +40,17 @@ func openShardWriter(dir string, shard ShardRange, manifest *Manifest) (w *shard
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, 0, err
 	}
-	next, err = shardProgress(dir, shard, manifest)
+	next, size, err := shardProgress(dir, shard, manifest)
 	if err != nil {
 		return nil, 0, err
+	}
+	// A process that is killed in a commit leaves pages that are no part of the tree. They would
+	// count for the next map size, which LMDB keeps in the file.
+	data := filepath.Join(dir, dataName)
+	if info, err := os.Stat(data); err == nil && info.Size() > size {
+		if err := os.Truncate(data, size); err != nil {
+			return nil, 0, err
+		}
 	}
 	return &shardWriter{dir: dir}, next, nil
 }
@@ -123,21 +133,33 @@ func (w *shardWriter) abort() {
 }
 
 func (w *shardWriter) failed(doing string, err error) error {
+	if op, ok := errors.AsType[*lmdb.OpError](err); ok {
+		err = op.Errno // it does not unwrap itself
+	}
+	var disk unix.Statfs_t
+	if errors.Is(err, syscall.EIO) && unix.Statfs(w.dir, &disk) == nil && disk.Bavail*uint64(disk.Bsize) < 1<<20 {
+		err = syscall.ENOSPC // LMDB calls a write that the end of the disk cut short an I/O error
+	}
 	return fmt.Errorf("%s shard %s: %w", doing, w.dir, err)
 }
 
 const dataName = "data.mdb"
 
-// shardProgress returns the first sample that the shard in dir does not hold yet.
-func shardProgress(dir string, shard ShardRange, manifest *Manifest) (next int, err error) {
+// shardProgress returns the first sample that the shard in dir does not hold yet, and how many bytes
+// of its file are committed.
+func shardProgress(dir string, shard ShardRange, manifest *Manifest) (next int, size int64, err error) {
 	if _, err := os.Stat(filepath.Join(dir, dataName)); errors.Is(err, fs.ErrNotExist) {
-		return shard.First, nil
+		return shard.First, 0, nil
 	}
 	env, err := openReadOnly(dir)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer env.Close()
+	info, err := env.Info()
+	if err != nil {
+		return 0, 0, err
+	}
 	err = env.View(func(txn *lmdb.Txn) error {
 		txn.RawRead = true
 		dbi, err := txn.OpenRoot(0)
@@ -161,9 +183,9 @@ func shardProgress(dir string, shard ShardRange, manifest *Manifest) (next int, 
 		return err
 	})
 	if err != nil {
-		return 0, fault.New(fault.Damaged, "run again with --resume never to start from the beginning", "resume shard %s: %w", dir, err)
+		return 0, 0, fault.New(fault.Damaged, "run again with --resume never to start from the beginning", "resume shard %s: %w", dir, err)
 	}
-	return next, nil
+	return next, (info.LastPNO + 1) * pageSize, nil
 }
 
 // checkLast checks a shard's last value and returns the sample behind it.

@@ -28,7 +28,7 @@ incidence cache (gene -> edge positions) from which a reader makes the masks.
 Without --perturbations, the cache alone.`,
 		Example: `  tcbuild incidence --graph demo/graph --perturbations demo/perturbations.arrow --out demo/incidence`,
 	}
-	inputFlags(cmd, &o)
+	datasetFlags(cmd, &o)
 	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
 		return runBuild(ctx, e, o)
 	})
@@ -51,7 +51,7 @@ completes the last one publishes the dataset.`,
   tcbuild dataset --mode full-masks --codec raw --graph demo/graph --perturbations demo/perturbations.arrow --out demo/raw
   tcbuild dataset --mode indices --graph big/graph --perturbations big/perturbations.arrow --out big/indices --shard 2/8`,
 	}
-	inputFlags(cmd, &o)
+	datasetFlags(cmd, &o)
 	flags := cmd.Flags()
 	flags.StringVar(&mode, "mode", "", "what to hold: indices or full-masks")
 	flags.StringVar(&o.Codec, "codec", "", fmt.Sprintf("how to write masks: %s for indices, %s for full-masks (default: the first)",
@@ -63,6 +63,9 @@ completes the last one publishes the dataset.`,
 	_ = cmd.MarkFlagRequired("perturbations")
 	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
 		o.Variant = store.Variant(mode)
+		if o.Shards < 0 {
+			return fault.New(fault.Usage, "leave --shards away to have as many as the size asks for", "read --shards: found %d, expected 1 or more", o.Shards)
+		}
 		if err := errors.Join(
 			oneOf("mode", mode, string(store.Indices), string(store.FullMasks)),
 			oneOf("resume", string(o.Resume), string(store.ResumeNever), string(store.ResumeIfPossible), string(store.ResumeAlways)),
@@ -79,36 +82,45 @@ func inputFlags(cmd *cobra.Command, o *build.Options) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Graph, "graph", "", "cell graph: `DIR`")
 	flags.StringVar(&o.Perturbations, "perturbations", "", "perturbation set: `FILE`")
-	flags.StringVar(&o.Out, "out", "", "dataset to make: `DATASET`")
 	flags.IntVar(&o.Workers, "workers", 0, "CPU cores to use (default: all that the job is given)")
 	flags.StringVar((*string)(&o.ReactionRule), "reaction-rule", string(incidence.RuleAll),
 		"a reaction is removed: all, unless all its genes are there; gpr, when its boolean rule is false")
 	flags.StringVar((*string)(&o.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
 		"gene names that the graph does not have: error, or ignore to drop and count them")
 	flags.BoolVar(&o.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
+}
+
+// datasetFlags declares what a command needs that builds one dataset.
+func datasetFlags(cmd *cobra.Command, o *build.Options) {
+	inputFlags(cmd, o)
+	cmd.Flags().StringVar(&o.Out, "out", "", "dataset to make: `DATASET`")
 	_ = cmd.MarkFlagRequired("graph")
 	_ = cmd.MarkFlagRequired("out")
 }
 
 func runBuild(ctx context.Context, e *env, o build.Options) error {
-	if err := errors.Join(
-		oneOf("reaction-rule", string(o.ReactionRule), string(incidence.RuleAll), string(incidence.RuleGPR)),
-		oneOf("unknown-genes", string(o.UnknownGenes), string(ingest.RefuseUnknownGenes), string(ingest.IgnoreUnknownGenes)),
-	); err != nil {
-		return err
-	}
-	var err error
-	if o.Workers, err = useCores(o.Workers); err != nil {
-		return err
-	}
-	o.Program, o.Log = buildVersion(), e.log
-	o.Progress = func(total int) build.Progress { return newProgress(e, "build", total) }
-	result, err := build.Dataset(ctx, o)
+	result, err := buildDataset(ctx, e, o)
 	if err != nil {
 		return err
 	}
 	e.say(describeBuild(o.Out, result))
 	return nil
+}
+
+func buildDataset(ctx context.Context, e *env, o build.Options) (*build.Result, error) {
+	if err := errors.Join(
+		oneOf("reaction-rule", string(o.ReactionRule), string(incidence.RuleAll), string(incidence.RuleGPR)),
+		oneOf("unknown-genes", string(o.UnknownGenes), string(ingest.RefuseUnknownGenes), string(ingest.IgnoreUnknownGenes)),
+	); err != nil {
+		return nil, err
+	}
+	var err error
+	if o.Workers, err = useCores(o.Workers); err != nil {
+		return nil, err
+	}
+	o.Program, o.Log = buildVersion(), e.log
+	o.Progress = func(total int) build.Progress { return newProgress(e, "build", total) }
+	return build.Dataset(ctx, o)
 }
 
 func describeBuild(out string, result *build.Result) string {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -47,7 +48,11 @@ func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *co
 		return e.openLog()
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return run(cmd.Context(), args, settings)
+		stop, err := e.profiles.start()
+		if err != nil {
+			return err
+		}
+		return errors.Join(run(cmd.Context(), args, settings), stop())
 	}
 	return cmd
 }

@@ -29,21 +29,30 @@ func newSynth(e *env) *cobra.Command {
 DIR/perturbations.arrow. The same scale, samples and seed give the same bytes.`,
 		Example: `  tcbuild synth --out demo
   tcbuild synth --out big --scale yeast --samples 1000000 --seed 7
-  tcbuild synth --config quickstart root=elsewhere`,
+  tcbuild synth --out small scale=yeast samples=100`,
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&o.out, "out", "", "folder to make: `DIR`")
-	flags.StringVar(&o.scale, "scale", synth.Tiny.Name, "size of the graph: tiny or yeast")
-	flags.IntVar(&o.samples, "samples", 0, "number of samples (default "+humanCount(synth.Tiny.Samples)+" at tiny, "+
-		humanCount(synth.Yeast.Samples)+" at yeast)")
-	flags.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers")
+	cmd.Flags().StringVar(&o.out, "out", "", "folder to make: `DIR`")
+	synthFlags(cmd, &o)
 	_ = cmd.MarkFlagRequired("out")
 	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
+		if err := o.check(); err != nil {
+			return err
+		}
 		return runSynth(ctx, e, o)
 	})
 }
 
-func runSynth(ctx context.Context, e *env, o synthOptions) error {
+// synthFlags declares what synthetic input follows from.
+func synthFlags(cmd *cobra.Command, o *synthOptions) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.scale, "scale", synth.Tiny.Name, "size of the graph: tiny or yeast")
+	flags.IntVar(&o.samples, "samples", 0, "number of samples (default "+humanCount(synth.Tiny.Samples)+" at tiny, "+
+		humanCount(synth.Yeast.Samples)+" at yeast)")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers")
+}
+
+// check refuses a wrong scale or number of samples, and replaces 0 samples by the scale's own number.
+func (o *synthOptions) check() error {
 	scale, err := synth.ParseScale(o.scale)
 	if err != nil {
 		return err
@@ -53,6 +62,14 @@ func runSynth(ctx context.Context, e *env, o synthOptions) error {
 	}
 	if o.samples == 0 {
 		o.samples = scale.Samples
+	}
+	return nil
+}
+
+func runSynth(ctx context.Context, e *env, o synthOptions) error {
+	scale, err := synth.ParseScale(o.scale)
+	if err != nil {
+		return err
 	}
 	return publish(o.out, func(dir string) error {
 		if err := os.Mkdir(dir, 0o755); err != nil {

@@ -29,7 +29,7 @@ func TestSynth(t *testing.T) {
 }
 
 func TestSynthIsReproducible(t *testing.T) {
-	code, _, stderr := inFolder(t, nil, "synth --out a --seed 7", "synth --quiet --out b seed=7", "synth --quiet --config quickstart root=c seed=8")
+	code, _, stderr := inFolder(t, nil, "synth --out a --seed 7", "synth --quiet --out b seed=7", "synth --quiet --out c --seed 8")
 	if code != 0 || stderr != "" {
 		t.Fatalf("got exit code %d, stderr %q", code, stderr)
 	}
@@ -40,7 +40,7 @@ func TestSynthIsReproducible(t *testing.T) {
 		}
 		files++
 		rest := strings.TrimPrefix(path, "a")
-		one, two, other := read(t, path), read(t, "b"+rest), read(t, "c/input"+rest)
+		one, two, other := read(t, path), read(t, "b"+rest), read(t, "c"+rest)
 		if one != two {
 			t.Errorf("%s differs for the same seed", path)
 		}

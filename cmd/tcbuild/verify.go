@@ -44,44 +44,44 @@ found; the exit code is then 4.`,
 	flags.StringVar(&o.json, "json", "", "write the report to `FILE`, - for stdout")
 	flags.IntVar(&o.workers, "workers", 0, "CPU cores to use (default: all that the job is given)")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
-		return runVerify(ctx, e, args[0], o)
+		report, err := verifyDataset(ctx, e, args[0], o)
+		if err != nil {
+			return err
+		}
+		return printReport(e, o.json, report)
 	})
 }
 
-func runVerify(ctx context.Context, e *env, path string, o verifyOptions) error {
+func verifyDataset(ctx context.Context, e *env, path string, o verifyOptions) (*gpuverify.Report, error) {
 	if err := oneOf("method", o.method, string(gpuverify.ByIncidence), string(gpuverify.ByEdges), string(gpuverify.Both)); err != nil {
-		return err
+		return nil, err
 	}
 	if strings.HasPrefix(o.device, "cuda") {
-		return fault.New(fault.Failed, "use --device cpu", "verify %s on %s: this build of tcbuild has no CUDA support", path, o.device)
+		return nil, fault.New(fault.Failed, "use --device cpu", "verify %s on %s: this build of tcbuild has no CUDA support", path, o.device)
 	}
 	if err := oneOf("device", o.device, "cpu"); err != nil {
-		return err
+		return nil, err
 	}
 	workers, err := useCores(o.workers)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	dataset, err := store.Open(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if o.graph != "" {
 		graph, _, err := ingest.ReadGraph(o.graph)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := dataset.CheckGraph(graph, o.graph); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	bar := newProgress(e, "verify", dataset.Manifest.Samples)
-	report, err := gpuverify.Verify(ctx, dataset, gpuverify.Options{Method: gpuverify.Method(o.method), Workers: workers, Progress: bar})
-	bar.Done()
-	if err != nil {
-		return err
-	}
-	return printReport(e, o.json, report)
+	defer bar.Done()
+	return gpuverify.Verify(ctx, dataset, gpuverify.Options{Method: gpuverify.Method(o.method), Workers: workers, Progress: bar})
 }
 
 // printReport prints what a verification found; a dataset that failed is an error.

@@ -14,6 +14,7 @@ import (
 type parquetSource struct {
 	path    string
 	file    *os.File
+	section *io.SectionReader // the file; it takes bad offsets for its end and not for a failing disk
 	reader  *file.Reader
 	memory  *allocator
 	columns []string
@@ -48,9 +49,8 @@ func openParquet(path string, f *os.File) (*parquetSource, error) {
 			return err
 		}
 		s.memory = newAllocator(info.Size())
-		properties := parquet.NewReaderProperties(s.memory)
-		properties.BufferedStreamEnabled = true // page by page, not a whole column chunk
-		if s.reader, err = file.NewParquetReader(io.NewSectionReader(f, 0, info.Size()), file.WithReadProps(properties)); err != nil {
+		s.section = io.NewSectionReader(f, 0, info.Size())
+		if s.reader, err = file.NewParquetReader(s.section, file.WithReadProps(parquet.NewReaderProperties(s.memory))); err != nil {
 			return err
 		}
 		s.describe(s.reader.MetaData().Schema)
@@ -178,12 +178,16 @@ func (s *parquetSource) openGroup() error {
 		if kind == Other {
 			continue
 		}
-		pages, err := group.GetColumnPageReader(s.leaves[i].index)
+		stored, err := group.MetaData().ColumnChunk(s.leaves[i].index)
 		if err != nil {
 			return err
 		}
 		column := s.reader.MetaData().Schema.Column(s.leaves[i].index)
-		values := file.NewColumnReader(column, &checkedPages{PageReader: pages, column: column}, s.memory, s.reader.BufferPool())
+		pages, err := openPages(s.section, stored, column, s.memory)
+		if err != nil {
+			return err
+		}
+		values := file.NewColumnReader(column, pages, s.memory, s.reader.BufferPool())
 		s.chunks[i] = newChunk(kind, s.leaves[i], values)
 	}
 	return nil

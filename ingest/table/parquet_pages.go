@@ -1,15 +1,37 @@
 package table
 
 import (
+	"bufio"
 	"encoding/binary"
 	"errors"
+	"io"
 	"math"
 	"math/bits"
 
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/schema"
 )
+
+// pageBuffer holds a page header and what is read ahead; a longer header is damage.
+const pageBuffer = 64 << 10
+
+// openPages opens the pages of a column chunk. The Parquet reader's own buffer gives out
+// stale bytes at the end of a chunk, and on a damaged file it would read them as headers
+// forever, so a bufio.Reader takes its place.
+func openPages(section *io.SectionReader, chunk *metadata.ColumnChunkMetaData, column *schema.Column, memory *allocator) (*checkedPages, error) {
+	if chunk.CryptoMetadata() != nil {
+		return nil, errors.New("the file is encrypted")
+	}
+	start := chunk.DataPageOffset()
+	if chunk.HasDictionaryPage() && chunk.DictionaryPageOffset() > 0 {
+		start = min(start, chunk.DictionaryPageOffset())
+	}
+	stream := bufio.NewReaderSize(io.NewSectionReader(section, start, chunk.TotalCompressedSize()), pageBuffer)
+	pages, err := file.NewPageReader(stream, chunk.NumValues(), chunk.Compression(), memory, nil)
+	return &checkedPages{PageReader: pages, column: column}, err
+}
 
 // checkedPages refuses data pages with fewer levels than values. The Parquet reader
 // would wait for the rest of the levels forever.

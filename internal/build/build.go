@@ -82,8 +82,13 @@ func Dataset(ctx context.Context, o Options) (*Result, error) {
 	if err := b.survey(ctx); err != nil {
 		return nil, err
 	}
-	if there, err := store.Published(o.Out, b.manifest); there || err != nil {
-		return b.end(Unchanged), err
+	published, err := store.Published(o.Out, b.manifest)
+	if err != nil {
+		return nil, err
+	}
+	if published != nil {
+		b.manifest = published
+		return b.end(Unchanged), nil
 	}
 	building, err := store.Begin(o.Out, b.manifest, o.Resume, o.Shard)
 	if err != nil {
@@ -94,7 +99,11 @@ func Dataset(ctx context.Context, o Options) (*Result, error) {
 	if err := b.write(ctx); err != nil {
 		return nil, b.failed(err)
 	}
-	return b.publish()
+	result, err := b.publish()
+	if err != nil {
+		return nil, b.failed(err)
+	}
+	return result, nil
 }
 
 // builder carries the stages' results.
@@ -211,7 +220,7 @@ func (b *builder) end(state State) *Result {
 	return &b.result
 }
 
-// failed tidies up after a failed write, and tells what can be done.
+// failed tidies up after a failed stage, and tells what can be done.
 func (b *builder) failed(err error) error {
 	if fault.KindOf(err) == fault.Input || !b.building.WorthResuming() {
 		if b.Shard == store.AllShards {

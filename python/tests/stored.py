@@ -110,6 +110,12 @@ class Stored:
                 nodes = reactions if edge_type == "reaction__rmr__metabolite" else deleted
                 removed |= {starts[edge_type] + position for position in incident(edge_type, nodes)}
             phenotypes = [row[name] for name in self.manifest["phenotypes"]]
+            assert None not in phenotypes  # a missing value is NaN, not null
+            sample_id = row["sample_id"].encode()
+            record = struct.pack(
+                f"<II{len(phenotypes)}d{len(deleted)}I", len(deleted), len(sample_id), *phenotypes, *deleted
+            )
+            assert xxhash.xxh64_intdigest(record + sample_id) & 0xFFFFFFFF == row["checksum"]
             yield row["sample_id"], deleted, phenotypes, sorted(removed)
 
     def logical_content(self, samples: list[dict]) -> str:

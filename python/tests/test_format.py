@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from itertools import pairwise
 
 import pytest
 
 from cases import CASES, write_case
-from oracle import expected, read_graph, read_samples
+from oracle import expected, read_graph, read_samples, split_edge_type
 from stored import Stored
 from test_masks import BUILDS, INCIDENCE
 
@@ -46,6 +47,25 @@ def test_stored_graph_is_the_input(built, name):
     for edge_type, edges in cell.edges.items():
         table = stored.table(f"graph/edges/{edge_type}.arrow")
         assert list(zip(table.column("src_index").to_pylist(), table.column("dst_index").to_pylist())) == edges
+
+
+def test_stored_incidence_lists_the_edges_of_each_node(built):
+    datasets, _, cell = built
+    rows = Stored(datasets["incidence"]).table("incidence.arrow").to_pylist()
+    assert [row["edge_type"] for row in rows] == cell.edge_types()
+    for row in rows:
+        source, _, target = split_edge_type(row["edge_type"])
+        assert row["row_type"] == source
+        want = [
+            [
+                position
+                for position, (src, dst) in enumerate(cell.edges[row["edge_type"]])
+                if src == node or (target == "gene" and dst == node)
+            ]
+            for node in range(len(cell.nodes[source]))
+        ]
+        offsets, positions = row["row_offsets"], row["positions"]
+        assert [positions[start:end] for start, end in pairwise(offsets)] == want
 
 
 @pytest.mark.parametrize("name", BUILDS)

@@ -1,0 +1,269 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"tcbuild/ingest/table"
+	"tcbuild/internal/fault"
+)
+
+var threeGenes, _ = NewNodes(Gene, []string{"A", "B", "C"}, nil)
+
+func writeFile(t testing.TB, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// showSamples reads a source whole, as one text per sample.
+func showSamples(source SampleSource) (samples []string, counts Counts, err error) {
+	counts, err = source.Scan(func(s *Samples) error {
+		if s.First != len(samples) || s.Len() == 0 {
+			return fmt.Errorf("a batch of %d samples starts at %d, expected %d", s.Len(), s.First, len(samples))
+		}
+		for i := range s.Len() {
+			samples = append(samples, fmt.Sprintf("%s %v %v", s.ID(i), s.Genes(i), s.Phenotypes(i)))
+		}
+		return nil
+	})
+	return samples, counts, err
+}
+
+func TestPerturbations(t *testing.T) {
+	ignore := PerturbationOptions{UnknownGenes: IgnoreUnknownGenes}
+	wildtype := PerturbationOptions{AllowWildtype: true}
+	for _, test := range []struct {
+		name, file, content string
+		options             PerturbationOptions
+		phenotypes          string
+		ignored             string
+		want                []string
+		counts              Counts
+	}{
+		{"genes only", "p.tsv", "genes\nB|A\nC\n", PerturbationOptions{}, "", "", []string{"0 [0 1] []", "1 [2] []"}, Counts{Samples: 2}},
+		{"everything", "p.csv", "y,genes,note,sample_id,x\n1.5,C|A,first,s1,\nNaN,B,,s2,-2e3\n", PerturbationOptions{}, "y x", "note",
+			[]string{"s1 [0 2] [1.5 NaN]", "s2 [1] [NaN -2000]"}, Counts{Samples: 2}},
+		{"no samples", "p.tsv", "genes\tx\n", PerturbationOptions{}, "x", "", nil, Counts{}},
+		{"late first value", "p.tsv", "genes\tx\ty\nA\t\tNA\nB\t\t1\nC\ttext\tnull\n", PerturbationOptions{}, "y", "x",
+			[]string{"0 [0] [NaN]", "1 [1] [1]", "2 [2] [NaN]"}, Counts{Samples: 3}},
+		{"no value at all", "p.tsv", "genes\tx\nA\t\nB\tnan\n", PerturbationOptions{}, "x", "", []string{"0 [0] [NaN]", "1 [1] [NaN]"}, Counts{Samples: 2}},
+		{"repeated genes", "p.tsv", "genes\nB|A|B|B\nA|A\n", PerturbationOptions{}, "", "", []string{"0 [0 1] []", "1 [0] []"}, Counts{Samples: 2, RepeatedGenes: 3}},
+		{"unknown genes dropped", "p.tsv", "genes\nX|B\nA|Y|X\n", ignore, "", "", []string{"0 [1] []", "1 [0] []"}, Counts{Samples: 2, UnknownGenes: 3}},
+		{"wild type", "p.tsv", "sample_id\tgenes\na\t\nb\tC\n", wildtype, "", "", []string{"a [] []", "b [2] []"}, Counts{Samples: 2, Wildtypes: 1}},
+		{"wild type by dropping", "p.tsv", "genes\nX\n", PerturbationOptions{UnknownGenes: IgnoreUnknownGenes, AllowWildtype: true}, "", "",
+			[]string{"0 [] []"}, Counts{Samples: 1, Wildtypes: 1, UnknownGenes: 1}},
+		{"mapped", "p.tsv", "strain\tgene_a\tgene_b\tplate\ty\n17\tC\tA\t3\t0.5\n18\tB\t\t4\t1\n",
+			PerturbationOptions{GenesColumns: []string{"gene_a", "gene_b"}, IDColumn: "strain", Phenotypes: []string{"y"}}, "y", "plate",
+			[]string{"17 [0 2] [0.5]", "18 [1] [1]"}, Counts{Samples: 2}},
+		{"phenotype order given", "p.tsv", "genes\tx\ty\nA\t1\t2\n", PerturbationOptions{Phenotypes: []string{"y", "x"}}, "y x", "", []string{"0 [0] [2 1]"}, Counts{Samples: 1}},
+		{"no phenotypes wanted", "p.tsv", "genes\tx\nA\t1\n", PerturbationOptions{Phenotypes: []string{}}, "", "x", []string{"0 [0] []"}, Counts{Samples: 1}},
+		{"layout", "p.txt", "A;B 1\nC 2\n", PerturbationOptions{GeneDelimiter: ";", Text: table.TextOptions{Delimiter: ' ', Columns: []string{"genes", "y"}}},
+			"y", "", []string{"0 [0 1] [1]", "1 [2] [2]"}, Counts{Samples: 2}},
+		{"aliases", "p.tsv", "genes\nalpha|B\nA|alpha\nB\n", PerturbationOptions{Aliases: map[string]string{"alpha": "A", "B": "C"}}, "", "",
+			[]string{"0 [0 1] []", "1 [0] []", "2 [1] []"}, Counts{Samples: 3, RepeatedGenes: 1}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := writeFile(t, test.file, test.content)
+			p, err := OpenPerturbations(path, threeGenes, test.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(p.PhenotypeNames(), " "); got != test.phenotypes {
+				t.Errorf("phenotypes %q, expected %q", got, test.phenotypes)
+			}
+			if got := strings.Join(p.IgnoredColumns(), " "); got != test.ignored {
+				t.Errorf("ignored %q, expected %q", got, test.ignored)
+			}
+			for range 2 { // a source can be read again
+				got, counts, err := showSamples(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !reflect.DeepEqual(got, test.want) || counts != test.counts {
+					t.Errorf("got  %q %+v\nwant %q %+v", got, counts, test.want, test.counts)
+				}
+			}
+			inputs, err := p.Inputs()
+			if err != nil || len(inputs) != 1 || inputs[0].Name != test.file || inputs[0].Bytes != int64(len(test.content)) {
+				t.Errorf("inputs %v, %v", inputs, err)
+			}
+		})
+	}
+}
+
+func TestPerturbationErrors(t *testing.T) {
+	for _, test := range []struct {
+		name, content string
+		options       PerturbationOptions
+		want          string // PATH is the file
+	}{
+		{"no genes column", "gene\tx\nA\t1\n", PerturbationOptions{}, `read perturbations PATH: there is no genes column "genes", found gene, x`},
+		{"no id column", "genes\nA\n", PerturbationOptions{IDColumn: "id"}, `read perturbations PATH: there is no sample id column "id", found genes`},
+		{"no phenotype column", "genes\nA\n", PerturbationOptions{Phenotypes: []string{"y"}}, `read perturbations PATH: there is no phenotype column "y", found genes`},
+		{"unknown gene", "genes\nA\nA|X\n", PerturbationOptions{}, `read perturbations PATH:3: gene "X" is not in nodes/gene (expected one of its 3 ids)`},
+		{"gene in other case", "genes\na\n", PerturbationOptions{}, `read perturbations PATH:2: gene "a" is not in nodes/gene (expected one of its 3 ids)`},
+		{"alias of no gene", "genes\nx\n", PerturbationOptions{Aliases: map[string]string{"x": "X"}}, `read perturbations PATH:2: gene "x" is not in nodes/gene (expected one of its 3 ids)`},
+		{"empty genotype", "genes\tx\nA\t1\n\t2\n", PerturbationOptions{}, "read perturbations PATH:3: the sample deletes no gene, expected at least one"},
+		{"empty by dropping", "genes\nX|Y\n", PerturbationOptions{UnknownGenes: IgnoreUnknownGenes},
+			"read perturbations PATH:2: the sample deletes no gene, as all its genes are unknown and were dropped (2), expected at least one"},
+		{"empty gene name", "genes\nA||B\n", PerturbationOptions{}, "read perturbations PATH:2: found an empty gene name"},
+		{"delimiter at the end", "genes\nA|\n", PerturbationOptions{UnknownGenes: IgnoreUnknownGenes}, "read perturbations PATH:2: found an empty gene name"},
+		{"late text", "genes\ty\nA\t1\nB\tlow\n", PerturbationOptions{}, `read perturbations PATH:3: phenotype "y": found "low", expected a number`},
+		{"infinite", "genes\ty\nA\t-inf\n", PerturbationOptions{}, `read perturbations PATH:2: phenotype "y": found an infinite value, expected a finite number or a missing one`},
+		{"beyond float64", "genes\ty\nA\t1\nA\t1e999\n", PerturbationOptions{}, `read perturbations PATH:3: phenotype "y": number "1e999" is beyond the range of 64-bit floating-point numbers`},
+		{"id not UTF-8", "genes\tsample_id\nA\t\xff\n", PerturbationOptions{}, `read perturbations PATH:2: sample id "\xff" is not valid UTF-8`},
+		{"short row", "genes\ty\nA\t1\nB\n", PerturbationOptions{}, "read PATH:3: found 1 fields, expected 2"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := writeFile(t, "p.tsv", test.content)
+			p, err := OpenPerturbations(path, threeGenes, test.options)
+			if err == nil {
+				_, _, err = showSamples(p)
+			}
+			checkInputError(t, err, strings.ReplaceAll(test.want, "PATH", path))
+		})
+	}
+	t.Run("folder", func(t *testing.T) {
+		dir := t.TempDir()
+		_, err := OpenPerturbations(dir, threeGenes, PerturbationOptions{})
+		checkInputError(t, err, "open table "+dir+": found a folder, expected a file ending in "+table.Formats)
+	})
+	t.Run("settings", func(t *testing.T) {
+		_, err := OpenPerturbations("p.tsv", threeGenes, PerturbationOptions{UnknownGenes: "drop"})
+		if fault.KindOf(err) != fault.Usage {
+			t.Errorf("got %v, expected wrong usage", err)
+		}
+	})
+	t.Run("the receiver's error", func(t *testing.T) {
+		p, err := OpenPerturbations(writeFile(t, "p.tsv", "genes\nA\n"), threeGenes, PerturbationOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		full := errors.New("full")
+		if _, err := p.Scan(func(*Samples) error { return full }); err != full {
+			t.Errorf("got %v, expected the receiver's error", err)
+		}
+	})
+}
+
+// sampleList is a source in memory.
+type sampleList struct {
+	*Samples
+	names []string
+}
+
+func (l sampleList) PhenotypeNames() []string { return l.names }
+func (l sampleList) Inputs() ([]Input, error) { return nil, nil }
+func (l sampleList) Scan(yield func(*Samples) error) (Counts, error) {
+	if l.Len() == 0 {
+		return Counts{}, nil
+	}
+	return Counts{Samples: l.Len()}, yield(l.Samples)
+}
+
+// randomSamples makes samples of 0 to 4 genes and two phenotypes, some missing.
+func randomSamples(genes *Nodes, n int) sampleList {
+	random := rand.New(rand.NewPCG(5, uint64(n)))
+	s := NewSamples(0, 2, n)
+	for i := range n {
+		var genotype []uint32
+		for range random.IntN(5) {
+			genotype = append(genotype, uint32(random.IntN(genes.Len())))
+		}
+		slices.Sort(genotype)
+		values := []float64{random.NormFloat64(), float64(random.IntN(1000))}
+		if random.IntN(5) == 0 {
+			values[random.IntN(2)] = math.NaN()
+		}
+		s.Append(fmt.Appendf(nil, "sample %d", i), slices.Compact(genotype), values)
+	}
+	return sampleList{s, []string{"fitness", "τ score"}}
+}
+
+// TestWritePerturbations writes as many samples as fill no, one and several batches, and reads them back.
+func TestWritePerturbations(t *testing.T) {
+	for _, n := range []int{0, 1, batchSamples - 1, batchSamples, batchSamples + 1, 3*batchSamples + 17} {
+		samples := randomSamples(threeGenes, n)
+		want, _, _ := showSamples(samples)
+		for _, name := range []string{"p.tsv", "p.arrow"} {
+			path := filepath.Join(t.TempDir(), name)
+			if err := WritePerturbations(path, samples, threeGenes); err != nil {
+				t.Fatal(err)
+			}
+			p, err := OpenPerturbations(path, threeGenes, PerturbationOptions{AllowWildtype: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, counts, err := showSamples(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got, want) || counts.Samples != n || !slices.Equal(p.PhenotypeNames(), samples.names) {
+				t.Errorf("%s of %d samples: read %d others back, with phenotypes %q", name, n, len(got), p.PhenotypeNames())
+			}
+		}
+	}
+}
+
+func TestWritePerturbationsErrors(t *testing.T) {
+	odd, _ := NewNodes(Gene, []string{"A|B", "C"}, nil)
+	tab := sampleList{NewSamples(0, 0, 1), nil}
+	tab.Append([]byte("a\tb"), []uint32{1}, nil)
+	gene := sampleList{NewSamples(0, 0, 1), nil}
+	gene.Append([]byte("a"), []uint32{0}, nil)
+	for _, test := range []struct {
+		name, file string
+		source     SampleSource
+		kind       fault.Kind
+		want       string
+	}{
+		{"ending", "p.csv", tab, fault.Usage, "the ending is none of .arrow and .tsv"},
+		{"id", "p.tsv", tab, fault.Input, `sample 0: "a\tb" holds a separator of tab-separated text`},
+		{"gene", "p.tsv", gene, fault.Input, `sample 0: "A|B" holds a separator of tab-separated text`},
+		{"column", "p.tsv", sampleList{NewSamples(0, 1, 0), []string{"x\n"}}, fault.Input, `column 3: "x\n" holds a separator of tab-separated text`},
+		{"folder", "none/p.tsv", gene, fault.Failed, "no such file or directory"},
+		{"folder of Arrow", "none/p.arrow", gene, fault.Failed, "no such file or directory"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := WritePerturbations(filepath.Join(t.TempDir(), test.file), test.source, odd)
+			if err == nil || !strings.HasSuffix(err.Error(), test.want) || fault.KindOf(err) != test.kind {
+				t.Errorf("got %v of kind %d, expected %s", err, fault.KindOf(err), test.want)
+			}
+		})
+	}
+}
+
+// FuzzPerturbations reads any text as a perturbation set: an error of bad input, or samples whose genes ascend.
+func FuzzPerturbations(f *testing.F) {
+	f.Add("genes\ty\nA|B\t1\nC\t\n")
+	f.Add("sample_id\tgenes\nx\tA|A\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := OpenPerturbations(writeFile(t, "p.tsv", text), threeGenes, PerturbationOptions{UnknownGenes: IgnoreUnknownGenes})
+		if err == nil {
+			_, err = p.Scan(func(s *Samples) error {
+				for i := range s.Len() {
+					genes := s.Genes(i)
+					if len(genes) == 0 || !slices.IsSorted(genes) || len(slices.Compact(slices.Clone(genes))) != len(genes) {
+						t.Errorf("genes %v", genes)
+					}
+				}
+				return nil
+			})
+		}
+		if err != nil && fault.KindOf(err) != fault.Input {
+			t.Errorf("kind %d, expected bad input: %v", fault.KindOf(err), err)
+		}
+	})
+}

@@ -1,0 +1,284 @@
+package ingest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"tcbuild/internal/fault"
+)
+
+// folder writes files, named by path, and returns their folder.
+func folder(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if content == "folder" {
+			path += "/"
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if content == "folder" {
+			continue
+		}
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// tinyGraph is a graph with every part in it.
+func tinyGraph() map[string]string {
+	return map[string]string{
+		"nodes/gene.tsv":                        "id\tname\nA\talpha\nB\t\nC\tgamma\n",
+		"nodes/reaction.csv":                    "id,gpr,subsystem\nr1,\"(A or B)\",\"x, y\"\nr2,,z\n",
+		"nodes/metabolite.tsv":                  "id\tcharge\nm1\t-1\n",
+		"nodes/README.txt.md":                   "no table",
+		"nodes/.hidden.tsv":                     "no table",
+		"edges/gene__physical__gene.tsv":        "src\tweight\tdst\tnote\nA\t0.5\tB\tx\nA\t\tB\t1\nB\tNA\tA\t\nC\t2\tC\tNA\n",
+		"edges/gene__genetic__gene.csv":         "src_index,dst_index\n2,0\n0,2\n",
+		"edges/gene__gpr__reaction.tsv":         "src\tdst\nA\tr1\nB\tr1\n",
+		"edges/reaction__rmr__metabolite.tsv":   "src\tdst\tstoichiometry\nr1\tm1\t-1\nr2\tm1\t2.5\n",
+		"edges/old/gene__physical__gene.tsv":    "not read",
+		"edges/gene__physical__gene.tsv.backup": "not read",
+	}
+}
+
+func TestReadGraph(t *testing.T) {
+	dir := folder(t, tinyGraph())
+	g, report, err := ReadGraph(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nan := math.NaN()
+	genes, _ := NewNodes(Gene, []string{"A", "B", "C"}, []Column{{Name: "name", Texts: []string{"alpha", "", "gamma"}}})
+	reactions, _ := NewNodes(Reaction, []string{"r1", "r2"}, []Column{
+		{Name: "gpr", Texts: []string{"(A or B)", ""}}, {Name: "subsystem", Texts: []string{"x, y", "z"}}})
+	metabolites, _ := NewNodes(Metabolite, []string{"m1"}, []Column{{Name: "charge", Numbers: []float64{-1}}})
+	want := &Graph{Genes: genes, Reactions: reactions, Metabolites: metabolites, Edges: []*Edges{
+		{Type: EdgeType{Gene, "genetic", Gene}, Src: []uint32{2, 0}, Dst: []uint32{0, 2}},
+		{Type: GPR, Src: []uint32{0, 1}, Dst: []uint32{0, 0}},
+		{Type: EdgeType{Gene, "physical", Gene}, Src: []uint32{0, 0, 1, 2}, Dst: []uint32{1, 1, 0, 2}, Columns: []Column{
+			{Name: "weight", Numbers: []float64{0.5, nan, nan, 2}}, {Name: "note", Texts: []string{"x", "1", "", "NA"}}}},
+		{Type: RMR, Src: []uint32{0, 1}, Dst: []uint32{0, 0}, Columns: []Column{{Name: "stoichiometry", Numbers: []float64{-1, 2.5}}}},
+	}}
+	checkGraph(t, g, want)
+
+	if want := []EdgeReport{
+		{EdgeType{Gene, "genetic", Gene}, 2, 0, 0},
+		{GPR, 2, 0, 0},
+		{EdgeType{Gene, "physical", Gene}, 4, 1, 1},
+		{RMR, 2, 0, 0},
+	}; !reflect.DeepEqual(report.Edges, want) {
+		t.Errorf("edges: got %v, want %v", report.Edges, want)
+	}
+	var names []string
+	for _, input := range report.Inputs {
+		names = append(names, input.Name)
+	}
+	if got, want := strings.Join(names, " "), "edges/gene__genetic__gene.csv edges/gene__gpr__reaction.tsv edges/gene__physical__gene.tsv "+
+		"edges/reaction__rmr__metabolite.tsv nodes/gene.tsv nodes/metabolite.tsv nodes/reaction.csv"; got != want {
+		t.Errorf("inputs: got %s, want %s", got, want)
+	}
+	// printf 'src_index,dst_index\n2,0\n0,2\n' | sha256sum
+	if want := (Input{"edges/gene__genetic__gene.csv", 28, "86f0fb27515fa2ed7fabf4cfb0088e62df362050d70f76139ea11f9c958319d4"}); report.Inputs[0] != want {
+		t.Errorf("input: got %v, want %v", report.Inputs[0], want)
+	}
+}
+
+// checkGraph compares two graphs through their text, where NaN equals NaN.
+func checkGraph(t *testing.T, got, want *Graph) {
+	t.Helper()
+	if got, want := showGraph(got), showGraph(want); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func showGraph(g *Graph) string {
+	var text strings.Builder
+	columns := func(columns []Column) {
+		for _, c := range columns {
+			fmt.Fprintf(&text, "  %s %v %q\n", c.Name, c.Numbers, c.Texts)
+		}
+	}
+	for _, nodes := range g.NodeTables() {
+		fmt.Fprintf(&text, "%s %q\n", nodes.Type, nodes.IDs)
+		columns(nodes.Columns)
+	}
+	for _, edges := range g.Edges {
+		fmt.Fprintf(&text, "%s %d %d\n", edges.Type, edges.Src, edges.Dst)
+		columns(edges.Columns)
+	}
+	return text.String()
+}
+
+func TestGraphFolders(t *testing.T) {
+	for name, files := range map[string]map[string]string{
+		"parent":            {"graph/nodes/gene.tsv": "id\nA\n", "graph/edges/gene__x__gene.tsv": "src\tdst\nA\tA\n"},
+		"no gene edges":     {"nodes/gene.tsv": "id\nA\n", "edges/none": "folder"},
+		"no genes":          {"nodes/gene.tsv": "id\n", "edges/gene__x__gene.tsv": "src\tdst\n"},
+		"reactions alone":   {"nodes/gene.tsv": "id\nA\n", "nodes/reaction.tsv": "id\nr\n", "edges/gene__gpr__reaction.tsv": "src\tdst\nA\tr\n"},
+		"metabolites alone": {"nodes/gene.tsv": "id\nA\n", "nodes/metabolite.tsv": "id\nm\n", "edges/none": "folder"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, _, err := ReadGraph(folder(t, files)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestReadGraphErrors(t *testing.T) {
+	const physical = "edges/gene__physical__gene.tsv"
+	for _, test := range []struct {
+		name, file, content string // what is added to or replaced in tinyGraph
+		want                string // DIR is the folder
+	}{
+		{"two formats", "edges/gene__physical__gene.parquet", "x", "read graph DIR: found both edges/gene__physical__gene.parquet and edges/gene__physical__gene.tsv, expected one table of this name"},
+		{"unknown node type", "nodes/protein.tsv", "id\n", "read graph DIR: nodes/protein.tsv is not a node table, expected gene, reaction or metabolite"},
+		{"unknown edge type", "edges/gene__x__metabolite.tsv", "src\tdst\n", "read graph DIR: edges/gene__x__metabolite.tsv is not an edge table, expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
+		{"no edge type", "edges/physical.tsv", "src\tdst\n", "read graph DIR: edges/physical.tsv is not an edge table, expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
+		{"no relation", "edges/gene____gene.tsv", "src\tdst\n", "read graph DIR: edges/gene____gene.tsv is not an edge table, expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
+		{"missing id column", "nodes/gene.tsv", "name\tx\nA\t1\n", "read nodes DIR/nodes/gene.tsv: there is no column id, found name, x"},
+		{"duplicate id", "nodes/gene.tsv", "id\nA\nB\nC\nB\n", `read nodes DIR/nodes/gene.tsv:5: id "B" is also in DIR/nodes/gene.tsv:3, expected unique ids`},
+		{"empty id", "nodes/gene.tsv", "id\tname\nA\tx\n\ty\n", "read nodes DIR/nodes/gene.tsv:3: the id is empty"},
+		{"id not UTF-8", "nodes/gene.tsv", "id\nA\n\xff\n", `read nodes DIR/nodes/gene.tsv:3: id "\xff" is not valid UTF-8`},
+		{"column not UTF-8", "nodes/gene.tsv", "id\tname\nA\tx\nB\t\xe9\nC\t\n", `read nodes DIR/nodes/gene.tsv:3: "\xe9" in column "name" is not valid UTF-8`},
+		{"empty file", physical, "", "open table DIR/" + physical + ": the file is empty, expected a table"},
+		{"short row", physical, "src\tdst\nA\tB\nA\n", "read DIR/" + physical + ":3: found 1 fields, expected 2"},
+		{"missing column", physical, "src\ttarget\nA\tB\n", "read edges DIR/" + physical + ": there is no column dst, found src, target"},
+		{"no edge columns", physical, "a\tb\nA\tB\n", "read edges DIR/" + physical + ": there is no column src, found a, b"},
+		{"missing index column", physical, "src_index\n0\n", "read edges DIR/" + physical + ": there is no column dst_index, found src_index"},
+		{"ids and indices", physical, "src\tdst\tsrc_index\tdst_index\n", "read edges DIR/" + physical + ": found columns of ids (src, dst) and of indices (src_index, dst_index), expected one pair"},
+		{"unknown id", physical, "src\tdst\nA\tB\nA\tD\n", "read edges DIR/" + physical + `:3: dst "D" is not in nodes/gene (expected one of its 3 ids)`},
+		{"empty edge id", physical, "src\tdst\n\tB\n", "read edges DIR/" + physical + `:2: src "" is not in nodes/gene (expected one of its 3 ids)`},
+		{"index too large", physical, "src_index\tdst_index\n0\t3\n", "read edges DIR/" + physical + ":2: dst_index: found 3, expected an integer from 0 to 2, the rows of nodes/gene"},
+		{"index negative", physical, "src_index\tdst_index\n-1\t0\n", "read edges DIR/" + physical + ":2: src_index: found -1, expected an integer from 0 to 2, the rows of nodes/gene"},
+		{"index a fraction", physical, "src_index\tdst_index\n0\t1\n1.5\t0\n", "read edges DIR/" + physical + `:3: src_index: found "1.5", expected an integer from 0 to 2, the rows of nodes/gene`},
+		{"index missing", physical, "src_index\tdst_index\nNA\t0\n", "read edges DIR/" + physical + ":2: src_index: found no value, expected an integer from 0 to 2, the rows of nodes/gene"},
+		{"two compressions", physical + ".gz", "x", "read graph DIR: found both " + physical + " and " + physical + ".gz, expected one table of this name"},
+		{"torn text", "edges/gene__torn__gene.tsv.gz", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x00", "read DIR/edges/gene__torn__gene.tsv.gz: the file is truncated or damaged after line 0: unexpected EOF"},
+		{"torn table", "edges/gene__torn__gene.arrow", "ARROW1\x00\x00cut", "read DIR/edges/gene__torn__gene.arrow: the file is truncated or damaged in its footer or schema: it does not end as an Arrow IPC file"},
+		{"no reactions", "nodes/reaction.csv", "", "read graph DIR: edges/gene__gpr__reaction.tsv needs a node table reaction, and there is none"},
+		{"no gene table", "nodes/gene.tsv", "", "read graph DIR: there is no node table gene"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			files := tinyGraph()
+			if strings.HasPrefix(test.name, "no ") && test.content == "" {
+				delete(files, test.file)
+			} else {
+				files[test.file] = test.content
+			}
+			dir := folder(t, files)
+			_, _, err := ReadGraph(dir)
+			checkInputError(t, err, strings.ReplaceAll(test.want, "DIR", dir))
+		})
+	}
+	t.Run("no folder", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "none")
+		_, _, err := ReadGraph(dir)
+		checkInputError(t, err, "read graph "+dir+": there is no folder nodes, neither in it nor in its graph/")
+	})
+	t.Run("no edges folder", func(t *testing.T) {
+		dir := folder(t, map[string]string{"nodes/gene.tsv": "id\nA\n"})
+		_, _, err := ReadGraph(dir)
+		checkInputError(t, err, "read graph "+dir+": there is no folder edges, neither in it nor in its graph/")
+	})
+	t.Run("too many positions", func(t *testing.T) {
+		if err := checkPositions("g", maxPositions); err != nil {
+			t.Error(err)
+		}
+		checkInputError(t, checkPositions("g", maxPositions+1),
+			"read graph g: found 2,147,483,648 nodes and edges, expected at most 2,147,483,647, as positions are stored in 32 bits")
+	})
+}
+
+func checkInputError(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || err.Error() != want {
+		t.Fatalf("got  %v\nwant %s", err, want)
+	}
+	if fault.KindOf(err) != fault.Input || fault.HintOf(err) == "" {
+		t.Errorf("kind %d with hint %q, expected bad input with a hint", fault.KindOf(err), fault.HintOf(err))
+	}
+}
+
+// TestFirstErrorByName reads many bad files at once: the error does not depend on timing.
+func TestFirstErrorByName(t *testing.T) {
+	files := tinyGraph()
+	for i := range 8 {
+		files[fmt.Sprintf("edges/gene__a%d__gene.tsv", i)] = "src\tdst\n" + strings.Repeat("A\tB\n", 1000*(8-i)) + "A\tD\n"
+	}
+	dir := folder(t, files)
+	for range 5 {
+		_, _, err := ReadGraph(dir)
+		checkInputError(t, err, "read edges "+dir+`/edges/gene__a0__gene.tsv:8002: dst "D" is not in nodes/gene (expected one of its 3 ids)`)
+	}
+}
+
+// TestLateText has columns that turn out to be text in their last row.
+func TestLateText(t *testing.T) {
+	rows := 20_000
+	var text strings.Builder
+	text.WriteString("src\tdst\tlate\tnumeric\texact\tinexact\tabsent\n")
+	for range rows - 1 {
+		text.WriteString("A\tA\t07\t1e1\t9007199254740992\t9007199254740993\t\n")
+	}
+	text.WriteString("A\tA\tx\tnull\t-4\t1\tNaN\n")
+	g, _, err := ReadGraph(folder(t, map[string]string{"nodes/gene.tsv": "id\nA\n", "edges/gene__x__gene.tsv": text.String()}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	edges := g.Edges[0]
+	if edges.Len() != rows {
+		t.Errorf("found %d edges, expected %d", edges.Len(), rows)
+	}
+	for _, c := range edges.Columns {
+		got := ""
+		if c.Texts != nil {
+			got = fmt.Sprintf("%d %q %q", len(c.Texts), c.Texts[0], c.Texts[rows-1])
+		} else {
+			got = fmt.Sprintf("%d %v %v", len(c.Numbers), c.Numbers[0], c.Numbers[rows-1])
+		}
+		if want := map[string]string{
+			"late": `20000 "07" "x"`, "numeric": "20000 10 NaN", "exact": "20000 9.007199254740992e+15 -4",
+			"inexact": `20000 "9007199254740993" "1"`, "absent": "20000 NaN NaN",
+		}[c.Name]; got != want {
+			t.Errorf("column %s: got %s, want %s", c.Name, got, want)
+		}
+	}
+}
+
+// TestCountOddEdges compares the counts with those of a map.
+func TestCountOddEdges(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{0, 1, 2, 63, 64, 65, 1000} {
+		for _, nodes := range []int{1, 5, 300} {
+			e := &Edges{Type: EdgeType{Gene, "x", Gene}}
+			want := EdgeReport{Type: e.Type, Edges: n}
+			seen := make(map[[2]uint32]bool)
+			for range n {
+				src, dst := uint32(random.IntN(nodes)), uint32(random.IntN(nodes))
+				e.Src, e.Dst = append(e.Src, src), append(e.Dst, dst)
+				if seen[[2]uint32{src, dst}] {
+					want.Duplicates++
+				}
+				seen[[2]uint32{src, dst}] = true
+				if src == dst {
+					want.SelfLoops++
+				}
+			}
+			if got := countOddEdges(e, nodes, nodes); got != want {
+				t.Errorf("%d edges of %d nodes: got %v, want %v", n, nodes, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package ingest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func TestWriteGraphReadsBackEqual(t *testing.T) {
+	g, _, err := ReadGraph(folder(t, tinyGraph()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty, _ := NewNodes(Gene, nil, nil)
+	for name, g := range map[string]*Graph{"tiny": g, "empty": {Genes: empty, Edges: []*Edges{{Type: EdgeType{Gene, "x", Gene}}}}} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := WriteGraph(dir, g); err != nil {
+				t.Fatal(err)
+			}
+			again, _, err := ReadGraph(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkGraph(t, again, g)
+			if again.Digest() != g.Digest() {
+				t.Error("the digest changed")
+			}
+		})
+	}
+}
+
+// TestWriteGraphGolden holds the bytes of the files, as hex for people to read.
+func TestWriteGraphGolden(t *testing.T) {
+	g, _, err := ReadGraph(folder(t, tinyGraph()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := WriteGraph(dir, g); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"nodes/reaction.arrow", "edges/gene__physical__gene.arrow"} {
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden := filepath.Join("testdata", filepath.Base(name)+".hex")
+		if *update {
+			if err := os.WriteFile(golden, []byte(hex.Dump(content)), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hex.Dump(content) != string(want) {
+			t.Errorf("%s is not as in %s; if that is meant, run go test -update and review the difference", name, golden)
+		}
+	}
+}
+
+// TestDigest checks the digest against its own documentation, spelled out, and that it notices every part.
+func TestDigest(t *testing.T) {
+	files := map[string]string{
+		"nodes/gene.tsv":            "id\tname\nA\tx\nB\t\n",
+		"edges/gene__ppi__gene.tsv": "src\tdst\tw\nA\tB\t1\nB\tB\tNA\n",
+	}
+	read := func(files map[string]string) *Graph {
+		g, _, err := ReadGraph(folder(t, files))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	count := func(n int) string { return string([]byte{byte(n), 0, 0, 0, 0, 0, 0, 0}) }
+	text := func(s string) string { return count(len(s)) + s }
+	serialised := text("tcbuild graph 1") +
+		count(1) + text("gene") + count(2) + text("A") + text("B") +
+		count(1) + text("name") + "t" + text("x") + text("") +
+		count(1) + text("gene__ppi__gene") + count(2) + "\x00\x00\x00\x00\x01\x00\x00\x00" + "\x01\x00\x00\x00\x01\x00\x00\x00" +
+		count(1) + text("w") + "n" + "\x00\x00\x00\x00\x00\x00\xf0\x3f" + "\x01\x00\x00\x00\x00\x00\xf8\x7f"
+	if got, want := read(files).Digest(), fmt.Sprintf("%x", sha256.Sum256([]byte(serialised))); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+
+	seen := map[string]string{read(files).Digest(): "the graph"}
+	for name, change := range map[string][3]string{
+		"id":            {"nodes/gene.tsv", "B\t", "C\t"},
+		"text":          {"nodes/gene.tsv", "A\tx", "A\ty"},
+		"column name":   {"nodes/gene.tsv", "name", "alias"},
+		"target":        {"edges/gene__ppi__gene.tsv", "A\tB", "A\tA"},
+		"number":        {"edges/gene__ppi__gene.tsv", "\t1", "\t2"},
+		"missing value": {"edges/gene__ppi__gene.tsv", "NA", "0"},
+	} {
+		changed := maps.Clone(files)
+		changed[change[0]] = strings.ReplaceAll(changed[change[0]], change[1], change[2])
+		if name == "id" {
+			changed["edges/gene__ppi__gene.tsv"] = strings.ReplaceAll(changed["edges/gene__ppi__gene.tsv"], "B", "C")
+		}
+		digest := read(changed).Digest()
+		if other, same := seen[digest]; same {
+			t.Errorf("a changed %s has the digest of %s", name, other)
+		}
+		seen[digest] = name
+	}
+}
+
+func TestWriteGraphTwiceGivesTheSameBytes(t *testing.T) {
+	g, _, err := ReadGraph(folder(t, tinyGraph()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var folders [2]map[string][]byte
+	for i := range folders {
+		dir := t.TempDir()
+		if err := WriteGraph(dir, g); err != nil {
+			t.Fatal(err)
+		}
+		folders[i] = make(map[string][]byte)
+		paths, _ := filepath.Glob(filepath.Join(dir, "*", "*"))
+		for _, path := range paths {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			folders[i][filepath.Base(path)] = content
+		}
+	}
+	if !maps.EqualFunc(folders[0], folders[1], bytes.Equal) || len(folders[0]) != 7 {
+		t.Errorf("files %v differ", slices.Sorted(maps.Keys(folders[0])))
+	}
+}
