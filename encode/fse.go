@@ -9,19 +9,18 @@ import (
 // decoders read such a stream from its end.
 type bitWriter struct {
 	out   []byte
-	bits  uint64
-	count uint8
+	bits  uint64 // the bits behind the last whole byte
+	count uint8  // how many, at most 7
 }
 
-// add appends the low n bits of value, n <= 32; higher bits of value are ignored.
+// add appends the low n bits of value, n <= 56; its higher bits must be 0.
 func (w *bitWriter) add(value uint64, n uint8) {
-	w.bits |= value & (1<<n - 1) << w.count
+	w.bits |= value << w.count
 	w.count += n
-	if w.count >= 32 {
-		w.out = binary.LittleEndian.AppendUint32(w.out, uint32(w.bits))
-		w.bits >>= 32
-		w.count -= 32
-	}
+	whole := w.count / 8
+	w.out = binary.LittleEndian.AppendUint64(w.out, w.bits)[:len(w.out)+int(whole)]
+	w.bits >>= 8 * whole
+	w.count %= 8
 }
 
 // close appends the end mark, a 1, fills the last byte with zeros and returns all bytes.
@@ -32,9 +31,8 @@ func (w *bitWriter) close() []byte {
 
 // flushBytes fills the last byte with zeros and returns all bytes.
 func (w *bitWriter) flushBytes() []byte {
-	for ; w.count > 0; w.count -= min(w.count, 8) {
+	if w.count > 0 {
 		w.out = append(w.out, byte(w.bits))
-		w.bits >>= 8
 	}
 	return w.out
 }
@@ -97,12 +95,16 @@ func (t *fseTable) start(symbol uint8) uint16 {
 	return t.states[int32((n<<16-s.deltaBits)>>n)+s.deltaState]
 }
 
-// next writes the bits that lead a decoder from symbol's state to the given one, and returns the former.
-func (t *fseTable) next(w *bitWriter, state uint16, symbol uint8) uint16 {
+// next returns the n bits that lead a decoder from symbol's state to the given one, and symbol's state.
+func (t *fseTable) next(state uint16, symbol uint8) (before uint16, value uint64, n uint8) {
 	s := &t.symbols[symbol]
-	n := (uint32(state) + s.deltaBits) >> 16
-	w.add(uint64(state), uint8(n))
-	return t.states[int32(state>>n)+s.deltaState]
+	n = uint8((uint32(state) + s.deltaBits) >> 16)
+	return t.states[int32(state>>n)+s.deltaState], uint64(state & (1<<n - 1)), n
+}
+
+// stateBits returns a state as a decoder reads its first one.
+func (t *fseTable) stateBits(state uint16) (value uint64, n uint8) {
+	return uint64(state) & (1<<t.log - 1), t.log
 }
 
 // describeDistribution writes a distribution without zero probabilities in the form of RFC 8878, 4.1.1.

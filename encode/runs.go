@@ -20,39 +20,46 @@ const maxRun = 1<<16 - 1
 
 func (r *runs) reset() { r.gaps, r.marks, r.lengths = r.gaps[:0], r.marks[:0], r.lengths[:0] }
 
-func (r *runs) add(gap, length int) {
-	for ; gap > maxRun; gap -= maxRun {
-		r.addShort(maxRun, 0)
-	}
-	for ; length > maxRun; length -= maxRun {
-		r.addShort(gap, maxRun)
-		gap = 0
-	}
-	r.addShort(gap, length)
-}
-
-func (r *runs) addShort(gap, length int) {
-	run := len(r.gaps)
-	if run%8 == 0 {
-		r.marks = append(r.marks, 0)
-	}
-	r.gaps = append(r.gaps, uint16(gap))
-	if length != 1 {
-		r.marks[run/8] |= 1 << (run % 8)
-		r.lengths = append(r.lengths, uint16(length))
-	}
-}
-
 // set replaces the runs by those of strictly ascending removed positions.
 func (r *runs) set(removed []uint32) {
 	r.reset()
-	next := 0 // position behind the previous run
+	next := uint32(0) // position behind the previous run
 	for i := 0; i < len(removed); {
-		first := i
-		for i++; i < len(removed) && removed[i] == removed[i-1]+1; i++ {
+		first := removed[i]
+		last := first
+		for i++; i < len(removed) && removed[i] == last+1; i++ {
+			last++
 		}
-		r.add(int(removed[first])-next, i-first)
-		next = int(removed[i-1]) + 1
+		gap, length := first-next, last-first+1
+		next = last + 1
+		if gap > maxRun || length > maxRun {
+			gap, length = r.split(gap, length)
+		}
+		r.add(gap, length)
+	}
+}
+
+// split adds what a gap and a length have above 16 bits, and returns the rest.
+func (r *runs) split(gap, length uint32) (restOfGap, restOfLength uint32) {
+	for ; gap > maxRun; gap -= maxRun {
+		r.add(maxRun, 0)
+	}
+	for ; length > maxRun; length -= maxRun {
+		r.add(gap, maxRun)
+		gap = 0
+	}
+	return gap, length
+}
+
+func (r *runs) add(gap, length uint32) {
+	run := len(r.gaps)
+	r.gaps = append(r.gaps, uint16(gap))
+	if run%8 == 0 {
+		r.marks = append(r.marks, 0)
+	}
+	if length != 1 {
+		r.marks[run/8] |= 1 << (run % 8)
+		r.lengths = append(r.lengths, uint16(length))
 	}
 }
 

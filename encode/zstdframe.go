@@ -192,17 +192,21 @@ func (f *zstdFrame) appendSequences(sequences []zstdSequence) {
 	stream := bitWriter{out: f.out}
 	last := sequences[len(sequences)-1]
 	literalCode, matchCode := literalLengthCode(last.literalLength), matchLengthCode(last.matchLength)
-	matchState, literalState := matchLengthTable.start(matchCode), literalLengthTable.start(literalCode)
-	stream.addExtra(last, literalCode, matchCode)
+	literalState, matchState := literalLengthTable.start(literalCode), matchLengthTable.start(matchCode)
+	stream.add(last.extraBits(literalCode, matchCode))
 	for i := len(sequences) - 2; i >= 0; i-- {
 		s := sequences[i]
 		literalCode, matchCode = literalLengthCode(s.literalLength), matchLengthCode(s.matchLength)
-		matchState = matchLengthTable.next(&stream, matchState, matchCode)
-		literalState = literalLengthTable.next(&stream, literalState, literalCode)
-		stream.addExtra(s, literalCode, matchCode)
+		var literalBits, matchBits uint64
+		var literalCount, matchCount uint8
+		matchState, matchBits, matchCount = matchLengthTable.next(matchState, matchCode)
+		literalState, literalBits, literalCount = literalLengthTable.next(literalState, literalCode)
+		extra, extraCount := s.extraBits(literalCode, matchCode)
+		states := matchCount + literalCount
+		stream.add(matchBits|literalBits<<matchCount|extra<<states, states+extraCount)
 	}
-	stream.add(uint64(matchState), matchLengthTable.log)
-	stream.add(uint64(literalState), literalLengthTable.log)
+	stream.add(matchLengthTable.stateBits(matchState))
+	stream.add(literalLengthTable.stateBits(literalState))
 	f.out = stream.close()
 }
 
@@ -241,14 +245,11 @@ func matchLengthCode(length uint32) uint8 {
 	}
 }
 
-// addExtra writes the extra bits of a sequence's two length codes.
-func (w *bitWriter) addExtra(s zstdSequence, literalCode, matchCode uint8) {
-	if n := literalLengthExtra[literalCode]; n > 0 {
-		w.add(uint64(s.literalLength-literalLengthBase[literalCode]), n)
-	}
-	if n := matchLengthExtra[matchCode]; n > 0 {
-		w.add(uint64(s.matchLength-matchLengthBase[matchCode]), n)
-	}
+// extraBits returns the extra bits of a sequence's two length codes, n <= 32.
+func (s zstdSequence) extraBits(literalCode, matchCode uint8) (value uint64, n uint8) {
+	literalExtra, matchExtra := literalLengthExtra[literalCode], matchLengthExtra[matchCode]
+	literal, match := s.literalLength-literalLengthBase[literalCode], s.matchLength-matchLengthBase[matchCode]
+	return uint64(literal) | uint64(match)<<literalExtra, literalExtra + matchExtra
 }
 
 // Extra bits and first length of each code.

@@ -73,16 +73,25 @@ type endpoint struct {
 }
 
 func (e *endpoint) append(indices []uint32, r *table.Reader, b *table.Batch) ([]uint32, error) {
-	indices = slices.Grow(indices, b.Len)
+	if e.byIndex {
+		return e.appendIndices(indices, r, b)
+	}
+	return e.appendIDs(indices, r, b)
+}
+
+func (e *endpoint) appendIndices(indices []uint32, r *table.Reader, b *table.Batch) ([]uint32, error) {
 	for i := range b.Len {
-		if e.byIndex {
-			index, missing, err := b.Integer(e.column, i)
-			if err != nil || missing || uint64(index) >= uint64(e.nodes.Len()) {
-				return nil, e.badIndex(r.Where(b.First+int64(i)), index, missing, err)
-			}
-			indices = append(indices, uint32(index))
-			continue
+		index, missing, err := b.Integer(e.column, i)
+		if err != nil || missing || uint64(index) >= uint64(e.nodes.Len()) {
+			return nil, e.badIndex(r.Where(b.First+int64(i)), index, missing, err)
 		}
+		indices = append(indices, uint32(index))
+	}
+	return indices, nil
+}
+
+func (e *endpoint) appendIDs(indices []uint32, r *table.Reader, b *table.Batch) ([]uint32, error) {
+	for i := range b.Len {
 		id := b.Text(e.column, i)
 		if len(e.last) == 0 || !bytes.Equal(id, e.last) {
 			index, ok := e.nodes.IndexBytes(id)

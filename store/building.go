@@ -44,8 +44,10 @@ const AllShards = -1
 // Published returns the manifest of the dataset out if it is the one that manifest describes, nil if
 // there is nothing of that name. Something else of that name is a fault.Usage.
 func Published(out string, manifest *Manifest) (*Manifest, error) {
-	entries, err := os.ReadDir(out)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+	if _, err := os.Lstat(out); err != nil {
+		return nil, nil // where it cannot be made either, Begin says why
+	}
+	if entries, err := os.ReadDir(out); err == nil && len(entries) == 0 {
 		return nil, nil
 	}
 	const hint = "remove it, or choose another --out"
@@ -56,7 +58,7 @@ func Published(out string, manifest *Manifest) (*Manifest, error) {
 	if difference := existing.Difference(manifest); difference != "" {
 		return nil, fault.New(fault.Usage, hint, "write dataset %s: it exists and is another dataset (its %s differs)", out, difference)
 	}
-	return existing, nil
+	return existing, os.RemoveAll(filepath.Join(out, ".build")) // a build that was killed just after its end leaves it
 }
 
 // Begin starts or resumes the dataset out. With shard other than AllShards only that

@@ -91,7 +91,10 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-const manifestName = "manifest.json"
+const (
+	manifestName = "manifest.json"
+	runName      = "run.json" // what describes the run
+)
 
 // Mode is the encode.Mode of the LMDB variants.
 func (m *Manifest) Mode() encode.Mode { return encode.Mode(m.Variant) }
@@ -176,6 +179,9 @@ func ReadManifest(dir string) (*Manifest, error) {
 	if m.FormatVersion != FormatVersion {
 		return nil, fault.New(fault.Input, "read it with the version of tcbuild that built it, or build it again",
 			"read %s: format version %d (expected %d)", path, m.FormatVersion, FormatVersion)
+	}
+	if err := m.check(); err != nil {
+		return nil, fault.New(fault.Damaged, "build the dataset again", "read %s: %w", path, err)
 	}
 	return &m, nil
 }

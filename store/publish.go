@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"tcbuild/internal/fault"
 )
 
@@ -84,6 +86,9 @@ func (b *Building) otherFiles() ([]File, error) {
 			return nil
 		}
 		name, _ := filepath.Rel(b.dir, path)
+		if name == runName || name == manifestName { // of a build that failed to publish
+			return nil
+		}
 		if err := syncPath(path); err != nil {
 			return err
 		}
@@ -98,10 +103,10 @@ func (b *Building) otherFiles() ([]File, error) {
 // needed. That holds the lock, so it goes last: nobody can begin in a folder that is about to be renamed.
 func (b *Building) rename(run any) error {
 	steps := []func() error{
-		func() error { return b.writeWhole("run.json", marshal(run)) },
+		func() error { return b.writeWhole(runName, marshal(run)) },
 		func() error { return b.writeWhole(manifestName, marshal(b.Manifest)) },
 		func() error { return syncPath(b.dir) },
-		func() error { return os.Rename(b.dir, b.out) },
+		func() error { return unix.Rename(b.dir, b.out) }, // os.Rename would refuse an empty folder of that name
 		func() error { return os.RemoveAll(filepath.Join(b.out, ".build")) },
 		func() error { return syncPath(filepath.Dir(b.out)) },
 	}

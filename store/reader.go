@@ -116,13 +116,20 @@ func (r *Reader) open(shard int) error {
 	r.closeShard()
 	name := r.dataset.Manifest.Shards[shard].Name
 	dir := filepath.Join(r.dataset.Dir, name)
-	if _, err := os.Stat(filepath.Join(dir, dataName)); err != nil {
+	info, err := os.Stat(filepath.Join(dir, dataName))
+	if err != nil {
 		return r.dataset.damaged(name+"/"+dataName, "it is missing")
 	}
 	if slices.Contains(r.distrust, name+"/"+dataName) {
-		var err error
 		r.salvaged, r.mapped, err = salvage(filepath.Join(dir, dataName))
 		r.shard = shard
+		return err
+	}
+	file, err := r.dataset.Manifest.file(name + "/" + dataName)
+	if err == nil && info.Size() != file.Bytes { // LMDB would read behind its end, and crash
+		err = r.dataset.damaged(file.Name, "it has %d bytes (manifest: %d)", info.Size(), file.Bytes)
+	}
+	if err != nil {
 		return err
 	}
 	env, err := openReadOnly(dir)

@@ -120,10 +120,10 @@ func (s *Shard) Interrupt() error {
 	return s.building.writeState(s.index, shardState{})
 }
 
-// WorthResuming reports whether any shard has committed something.
+// WorthResuming reports whether any shard has committed samples.
 func (b *Building) WorthResuming() bool {
 	return slices.ContainsFunc(b.Manifest.Shards, func(shard ShardRange) bool {
-		_, err := os.Stat(b.path(shard.Name, dataName))
-		return err == nil
+		next, _, err := shardProgress(b.path(shard.Name), shard, b.Manifest)
+		return err == nil && next > shard.First
 	})
 }

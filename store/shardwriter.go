@@ -148,7 +148,12 @@ const dataName = "data.mdb"
 // shardProgress returns the first sample that the shard in dir does not hold yet, and how many bytes
 // of its file are committed.
 func shardProgress(dir string, shard ShardRange, manifest *Manifest) (next int, size int64, err error) {
-	if _, err := os.Stat(filepath.Join(dir, dataName)); errors.Is(err, fs.ErrNotExist) {
+	switch info, err := os.Stat(filepath.Join(dir, dataName)); {
+	case errors.Is(err, fs.ErrNotExist):
+		return shard.First, 0, nil
+	case err != nil:
+		return 0, 0, err
+	case info.Size() < 2*pageSize: // not even LMDB's meta pages
 		return shard.First, 0, nil
 	}
 	env, err := openReadOnly(dir)
@@ -156,8 +161,9 @@ func shardProgress(dir string, shard ShardRange, manifest *Manifest) (next int, 
 		return 0, 0, err
 	}
 	defer env.Close()
-	info, err := env.Info()
-	if err != nil {
+	info, err1 := env.Info()
+	stat, err2 := env.Stat()
+	if err := errors.Join(err1, err2); err != nil {
 		return 0, 0, err
 	}
 	err = env.View(func(txn *lmdb.Txn) error {
@@ -185,7 +191,7 @@ func shardProgress(dir string, shard ShardRange, manifest *Manifest) (next int, 
 	if err != nil {
 		return 0, 0, fault.New(fault.Damaged, "run again with --resume never to start from the beginning", "resume shard %s: %w", dir, err)
 	}
-	return next, (info.LastPNO + 1) * pageSize, nil
+	return next, (info.LastPNO + 1) * int64(stat.PSize), nil
 }
 
 // checkLast checks a shard's last value and returns the sample behind it.

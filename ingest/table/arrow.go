@@ -95,7 +95,7 @@ func (s *arrowSource) fill(b *Batch) error {
 		return nil
 	})
 	if err != nil && err != io.EOF {
-		return damaged(s.path, fmt.Sprintf("after row %d", s.row-1), err)
+		return damaged(s.path, fmt.Sprintf("from row %d on", s.row), err)
 	}
 	return err
 }

@@ -260,6 +260,15 @@ func check(t testing.TB, err error) {
 	}
 }
 
+func TestDeltaEncoding(t *testing.T) {
+	const path = "testdata/delta.parquet"
+	r, err := Open(path)
+	check(t, err)
+	defer r.Close()
+	_, err = r.Next()
+	checkInputError(t, err, path, `read delta.parquet from row 0 on: column "int": found values in encoding DELTA_BINARY_PACKED, expected PLAIN, RLE or RLE_DICTIONARY`)
+}
+
 func TestUnsignedBeyondSigned(t *testing.T) {
 	b := array.NewUint64Builder(memory.NewGoAllocator())
 	b.AppendValues([]uint64{7, math.MaxInt64 + 1}, nil)
@@ -277,5 +286,5 @@ func TestUnsignedBeyondSigned(t *testing.T) {
 	check(t, err)
 	defer r.Close()
 	_, err = r.Next()
-	checkInputError(t, err, path, `read a.arrow: the file is truncated or damaged after row -1: column "x": found an unsigned integer beyond 63 bits`)
+	checkInputError(t, err, path, `read a.arrow from row 0 on: column "x": found an unsigned integer of 2^63 or more, expected less`)
 }

@@ -3,13 +3,10 @@ package table
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-
-	"tcbuild/internal/fault"
 )
 
 // maxWindow bounds a zstd decoder's memory, at the limit of the zstd tool without --long.
@@ -46,14 +43,4 @@ func decompress(file *os.File, compression string) (io.ReadCloser, error) {
 		return decompressed{r, []func() error{func() error { r.Close(); return nil }, file.Close}}, nil
 	}
 	return file, nil
-}
-
-// damaged says that a file ended or broke off. reached is how far it could be
-// read. An error of the disk itself stays one.
-func damaged(path, reached string, err error) error {
-	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return fault.New(fault.Failed, "", "read %s: %w", path, err)
-	}
-	return fault.New(fault.Input, "copy or download the file again",
-		"read %s: the file is truncated or damaged %s: %w", path, reached, err)
 }

@@ -19,12 +19,22 @@ func parseNumber(text []byte) (value float64, missing bool, err error) {
 	switch {
 	case err != nil && math.IsInf(value, 0):
 		return 0, false, fmt.Errorf("number %q is beyond the range of 64-bit floating-point numbers", text)
-	case err != nil || bytes.ContainsAny(text, "xX_"):
+	case err != nil || isGoLiteral(text):
 		return 0, false, fmt.Errorf("found %q, expected a number", text)
 	case math.Abs(value) >= 1<<53 && isInteger(text) && !exactText(value, text):
 		return 0, false, fmt.Errorf("integer %q is not exact as a 64-bit floating-point number", text)
 	}
 	return value, false, nil
+}
+
+// isGoLiteral reports whether a number that strconv accepts is written as only Go writes it: 0x1p-2, 1_000.
+func isGoLiteral(number []byte) bool {
+	for _, c := range number {
+		if c == '_' || c|' ' == 'x' {
+			return true
+		}
+	}
+	return false
 }
 
 // parseInteger reads a decimal integer.

@@ -162,7 +162,7 @@ func (s *parquetSource) fill(b *Batch) error {
 		return nil
 	})
 	if err != nil && err != io.EOF {
-		return damaged(s.path, fmt.Sprintf("after row %d", s.row-1), err)
+		return damaged(s.path, fmt.Sprintf("from row %d on", s.row), err)
 	}
 	return err
 }

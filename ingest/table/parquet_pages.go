@@ -12,6 +12,8 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/schema"
+
+	"tcbuild/internal/fault"
 )
 
 // pageBuffer holds a page header and what is read ahead; a longer header is damage.
@@ -33,8 +35,8 @@ func openPages(section *io.SectionReader, chunk *metadata.ColumnChunkMetaData, c
 	return &checkedPages{PageReader: pages, column: column}, err
 }
 
-// checkedPages refuses data pages with fewer levels than values. The Parquet reader
-// would wait for the rest of the levels forever.
+// checkedPages refuses data pages on which the Parquet reader would wait forever: with
+// fewer levels than values, or in an encoding whose decoders do not check their input.
 type checkedPages struct {
 	file.PageReader
 	column *schema.Column
@@ -45,7 +47,9 @@ func (p *checkedPages) Next() bool {
 	if !p.PageReader.Next() {
 		return false
 	}
-	p.err = checkLevels(p.Page(), p.column)
+	if p.err = checkEncoding(p.Page()); p.err == nil {
+		p.err = checkLevels(p.Page(), p.column)
+	}
 	return p.err == nil
 }
 
@@ -54,6 +58,17 @@ func (p *checkedPages) Err() error {
 		return p.err
 	}
 	return p.PageReader.Err()
+}
+
+// checkEncoding refuses the delta encodings, which writers use on request only.
+func checkEncoding(page file.Page) error {
+	switch encoding := parquet.Encoding(page.Encoding()); encoding {
+	case parquet.Encodings.Plain, parquet.Encodings.PlainDict, parquet.Encodings.RLEDict, parquet.Encodings.RLE:
+		return nil
+	default:
+		return fault.New(fault.Input, "write the file in plain or dictionary encoding",
+			"found values in encoding %s, expected PLAIN, RLE or RLE_DICTIONARY", encoding)
+	}
 }
 
 var errShortLevels = errors.New("a page has fewer levels than values")
@@ -106,6 +121,9 @@ func hasLevels(data []byte, highest int16, count int) bool {
 		run, size := int(header>>1), (width+7)/8
 		if header&1 == 1 {
 			run, size = run*8, run*width
+		}
+		if run == 0 || run > math.MaxInt32 { // the Parquet reader stops here
+			return false
 		}
 		if size > len(data) {
 			// The last packed run may end with its last level.

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,9 +8,12 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"tcbuild/internal/fault"
 )
 
-var errUnsignedRange = errors.New("found an unsigned integer beyond 63 bits")
+var errUnsignedRange = fault.New(fault.Input, "store the column as signed integers or as floating-point numbers",
+	"found an unsigned integer of 2^63 or more, expected less")
 
 // reset empties a batch and gives it a vector of each kind.
 func (b *Batch) reset(kinds []Kind) {
@@ -71,8 +73,15 @@ func (v *vector) load(a arrow.Array, from, to int) error {
 			v.ends = append(v.ends, len(v.texts))
 		}
 	default:
-		for i := from; i < to; i++ {
-			v.valid = append(v.valid, a.IsValid(i))
+		if len(a.NullBitmapBytes()) == 0 {
+			v.valid = slices.Grow(v.valid, to-from)[:to-from]
+			for i := range v.valid {
+				v.valid[i] = true
+			}
+		} else {
+			for i := from; i < to; i++ {
+				v.valid = append(v.valid, a.IsValid(i))
+			}
 		}
 		return v.loadNumbers(a, from, to)
 	}

@@ -141,6 +141,9 @@ func (b *builder) read() (err error) {
 	layout := incidence.NewLayout(b.graph)
 	b.stage("read graph", "genes", b.graph.Genes.Len(), "reactions", b.graph.Reactions.Len(), "metabolites", b.graph.Metabolites.Len(),
 		"edge_types", len(b.graph.Edges), "edges", layout.EdgePositions(), "duplicate_edges", duplicates, "self_loops", loops)
+	if err := b.checkRules(); err != nil {
+		return err
+	}
 	if b.Variant != store.Incidence {
 		if b.codec, err = encode.Find(encode.Mode(b.Variant), b.Codec); err != nil {
 			return fault.New(fault.Usage, "choose one of its codecs with --codec", "build %s: %w", b.Out, err)

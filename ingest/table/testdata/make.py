@@ -28,8 +28,8 @@ def table(text=pa.string(), item=pa.string()):
 pq.write_table(table(), "types-plain.parquet", use_dictionary=False, compression="none")
 pq.write_table(table(), "types-snappy.parquet", compression="snappy")
 pq.write_table(table(), "types-groups.parquet", compression="zstd", row_group_size=1, data_page_version="2.0")
-pq.write_table(table(), "types-gzip-delta.parquet", compression="gzip", use_dictionary=False,
-               column_encoding={"text": "DELTA_BYTE_ARRAY", "int": "DELTA_BINARY_PACKED"})
+pq.write_table(table(), "types-gzip.parquet", compression="gzip")
+pq.write_table(table(), "delta.parquet", use_dictionary=False, column_encoding={"int": "DELTA_BINARY_PACKED"})
 feather.write_feather(table(), "types-plain.arrow", compression="uncompressed")
 feather.write_feather(table(), "types-batches.arrow", compression="uncompressed", chunksize=1)
 feather.write_feather(table(), "types-lz4.arrow", compression="lz4")

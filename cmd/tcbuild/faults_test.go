@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// sound is a graph and a perturbation set without a fault.
+var sound = map[string]string{
+	"graph/nodes/gene.tsv":                      "id\nYA\nYB\nYC\n",
+	"graph/nodes/reaction.tsv":                  "id\tgpr\nr1\tYA and YB\nr2\tYC\n",
+	"graph/nodes/metabolite.tsv":                "id\nm1\n",
+	"graph/edges/gene__physical__gene.tsv":      "src\tdst\nYA\tYB\nYB\tYC\nYC\tYC\n",
+	"graph/edges/gene__gpr__reaction.tsv":       "src_index\tdst_index\n0\t0\n1\t0\n2\t1\n",
+	"graph/edges/reaction__rmr__metabolite.tsv": "src\tdst\tstoichiometry\nr1\tm1\t-1\nr2\tm1\t1\n",
+	"sets.tsv": "sample_id\tgenes\tfitness\ns0\tYA\t0.5\ns1\tYB|YC\t\n",
+}
+
+var buildArgs = []string{"dataset", "--mode", "indices", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "out"}
+
+func TestSoundInput(t *testing.T) {
+	for _, mode := range []string{"indices", "full-masks"} {
+		dir := t.TempDir()
+		writeFiles(t, dir, sound)
+		must(t, dir, with(buildArgs, "--mode", mode)...)
+		must(t, dir, "verify", "out", "--method", "both", "--graph", "graph")
+	}
+}
+
+// with returns arguments with further ones; a flag given again replaces the first, as in pflag.
+func with(args []string, more ...string) []string {
+	return append(append([]string{}, args...), more...)
+}
+
+func TestFaultyGraph(t *testing.T) {
+	const (
+		gene     = "graph/nodes/gene.tsv"
+		reaction = "graph/nodes/reaction.tsv"
+		physical = "graph/edges/gene__physical__gene.tsv"
+		gpr      = "graph/edges/gene__gpr__reaction.tsv"
+		rmr      = "graph/edges/reaction__rmr__metabolite.tsv"
+	)
+	whole := "src\tdst\n" + strings.Repeat("YA\tYB\nYB\tYC\nYC\tYA\n", 5000)
+	for _, c := range []struct {
+		name  string
+		files map[string]string // instead of the sound ones
+		args  []string
+		want  []string
+	}{
+		{"missing folder", nil, []string{"--graph", "grph"}, []string{"read graph grph: there is no folder nodes"}},
+		{"no gene table", map[string]string{gene: ""}, nil, []string{"read graph graph: there is no node table gene"}},
+		{"no metabolite table", map[string]string{"graph/nodes/metabolite.tsv": ""}, nil, []string{"edges/reaction__rmr__metabolite.tsv needs a node table metabolite"}},
+		{"unknown source", map[string]string{physical: "src\tdst\nYA\tYB\nYX\tYB\n"}, nil, []string{physical + `:3: src "YX" is not in nodes/gene (expected one of its 3 ids)`}},
+		{"unknown target", map[string]string{physical: "src\tdst\nYA\tyb\n"}, nil, []string{physical + `:2: dst "yb" is not in nodes/gene`}},
+		{"unknown reaction", map[string]string{rmr: "src\tdst\nr1\tm1\nr3\tm1\n"}, nil, []string{rmr + `:3: src "r3" is not in nodes/reaction (expected one of its 2 ids)`}},
+		{"empty endpoint", map[string]string{physical: "src\tdst\nYA\t\n"}, nil, []string{physical + `:2: dst "" is not in nodes/gene`}},
+		{"index out of range", map[string]string{gpr: "src_index\tdst_index\n0\t0\n3\t0\n"}, nil, []string{gpr + ":3: src_index: found 3, expected ", "from 0 to 2", "nodes/gene"}},
+		{"negative index", map[string]string{gpr: "src_index\tdst_index\n0\t-1\n"}, nil, []string{gpr + ":2: dst_index: found -1, expected ", "from 0 to 1", "nodes/reaction"}},
+		{"index beyond 64 bits", map[string]string{gpr: "src_index\tdst_index\n99999999999999999999\t0\n"}, nil, []string{gpr + `:2: src_index: found "99999999999999999999", expected an`}},
+		{"index not a number", map[string]string{gpr: "src_index\tdst_index\n0\tr1\n"}, nil, []string{gpr + `:2: dst_index: found "r1", expected an i`}},
+		{"missing index", map[string]string{gpr: "src_index\tdst_index\n0\t\n"}, nil, []string{gpr + ":2: dst_index: found no value"}},
+		{"missing column dst", map[string]string{physical: "src\ttarget\nYA\tYB\n"}, nil, []string{physical + ": there is no column dst, found src, target"}},
+		{"missing column id", map[string]string{gene: "name\nYA\nYB\nYC\n"}, nil, []string{gene + ": there is no column id, found name"}},
+		{"ids and indices", map[string]string{physical: "src\tdst\tsrc_index\tdst_index\nYA\tYB\t0\t1\n"}, nil, []string{physical + ": found columns of ids (src, dst) and of indices"}},
+		{"duplicate id", map[string]string{gene: "id\nYA\nYB\nYC\nYB\n"}, nil, []string{gene + `:5: id "YB" is also in ` + gene + ":3"}},
+		{"empty id", map[string]string{gene: "id\tname\nYA\ta\n\tb\nYC\tc\n"}, nil, []string{gene + ":3: the id is empty"}},
+		{"wrong edge type", map[string]string{"graph/edges/gene__makes__metabolite.tsv": "src\tdst\nYA\tm1\n"}, nil, []string{"edges/gene__makes__metabolite.tsv is not an edge table, expected gene__RELATION__gene"}},
+		{"no edge type", map[string]string{"graph/edges/physical.tsv": "src\tdst\nYA\tYB\n"}, nil, []string{"edges/physical.tsv is not an edge table"}},
+		{"wrong node type", map[string]string{"graph/nodes/protein.tsv": "id\np1\n"}, nil, []string{"nodes/protein.tsv is not a node table, expected gene, reaction or metabolite"}},
+		{"same table twice", map[string]string{"graph/nodes/gene.csv": "id\nYA\n"}, nil, []string{"found both nodes/gene.csv and nodes/gene.tsv"}},
+		{"row with too few fields", map[string]string{physical: "src\tdst\nYA\tYB\nYB\n"}, nil, []string{physical + ":3: found 1 fields, expected 2"}},
+		{"row with too many fields", map[string]string{physical: "src\tdst\nYA\tYB\tYC\n"}, nil, []string{physical + ":2: found 3 fields, expected 2"}},
+		{"empty file", map[string]string{physical: "\n"}, nil, []string{physical}},
+		{"torn gz", map[string]string{physical: "", physical + ".gz": half(gzipped(t, whole))}, nil, []string{physical + ".gz: the file is truncated or damaged after line "}},
+		{"torn zst", map[string]string{physical: "", physical + ".zst": half(zstandard(t, whole))}, nil, []string{physical + ".zst: the file is truncated or damaged"}},
+		{"torn parquet", map[string]string{gene: "", "graph/nodes/gene.parquet": half(genesParquet(t))}, nil, []string{"graph/nodes/gene.parquet: the file is truncated or damaged"}},
+		{"torn arrow", map[string]string{gene: "", "graph/nodes/gene.arrow": half(genesArrow(t))}, nil, []string{"graph/nodes/gene.arrow: the file is truncated or damaged"}},
+		{"no gz at all", map[string]string{physical: "", physical + ".gz": whole}, nil, []string{physical + ".gz: the file is truncated or damaged at its start"}},
+		{"broken gpr rule", map[string]string{reaction: "id\tgpr\nr1\tYA\nr2\tYA and (YB or\n"}, []string{"--reaction-rule", "gpr"}, []string{`read graph graph: nodes/reaction.tsv row 1: gpr rule of reaction "r2": `, "expected "}},
+	} {
+		t.Run(c.name, func(t *testing.T) { faulty(t, 3, c.files, with(buildArgs, c.args...), c.want...) })
+	}
+}
+
+func TestFaultyPerturbations(t *testing.T) {
+	whole := "genes\tfitness\n" + strings.Repeat("YA\t1\nYB|YC\t2\n", 5000)
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		args  []string
+		want  []string
+	}{
+		{"missing file", nil, []string{"--perturbations", "set.tsv"}, []string{"open table set.tsv: there is no such file"}},
+		{"folder", nil, []string{"--perturbations", "graph"}, []string{"graph"}},
+		{"unknown ending", map[string]string{"sets.xls": "x"}, []string{"--perturbations", "sets.xls"}, []string{"sets.xls"}},
+		{"unknown gene", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYA|YX\t2\n"}, nil, []string{`sets.tsv:3: gene "YX" is not in nodes/gene (expected one of its 3 ids)`}},
+		{"empty genotype", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\n\t2\n"}, nil, []string{"sets.tsv:3: the sample deletes no gene, expected at least one"}},
+		{"empty gene name", map[string]string{"sets.tsv": "genes\tfitness\nYA||YB\t1\n"}, nil, []string{"sets.tsv:2: found an empty gene name"}},
+		{"only unknown genes, ignored", map[string]string{"sets.tsv": "genes\tfitness\nYX|YZ\t1\n"}, []string{"--unknown-genes", "ignore"}, []string{"sets.tsv:2: the sample deletes no gene, as all its genes are unknown and were dropped (2)"}},
+		{"non-number in a phenotype", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYB\thigh\n"}, nil, []string{`sets.tsv:3: phenotype "fitness": found "high", expected a number`}},
+		{"infinite phenotype", map[string]string{"sets.tsv": "genes\tfitness\nYA\tInf\n"}, nil, []string{`sets.tsv:2: phenotype "fitness": found an infinite value`}},
+		{"no genes column", map[string]string{"sets.tsv": "gene\tfitness\nYA\t1\n"}, nil, []string{`sets.tsv: there is no genes column "genes", found gene, fitness`}},
+		{"no rows", map[string]string{"sets.tsv": "genes\tfitness\n"}, nil, []string{"sets.tsv: it has no samples"}},
+		{"torn row", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYB|Y"}, nil, []string{"sets.tsv:3: found 1 fields, expected 2"}},
+		{"torn gz", map[string]string{"sets.tsv.gz": half(gzipped(t, whole))}, []string{"--perturbations", "sets.tsv.gz"}, []string{"sets.tsv.gz: the file is truncated or damaged after line "}},
+		{"torn zst", map[string]string{"sets.tsv.zst": half(zstandard(t, whole))}, []string{"--perturbations", "sets.tsv.zst"}, []string{"sets.tsv.zst: the file is truncated or damaged"}},
+		{"torn parquet", map[string]string{"sets.parquet": half(genesParquet(t))}, []string{"--perturbations", "sets.parquet"}, []string{"sets.parquet: the file is truncated or damaged"}},
+		{"torn arrow", map[string]string{"sets.arrow": half(genesArrow(t))}, []string{"--perturbations", "sets.arrow"}, []string{"sets.arrow: the file is truncated or damaged"}},
+		{"parquet with an unknown gene", map[string]string{"sets.parquet": genesParquet(t)}, []string{"--perturbations", "sets.parquet"}, []string{`sets.parquet row 3: gene "YX" is not in nodes/gene`}},
+		{"arrow with an unknown gene", map[string]string{"sets.arrow": genesArrow(t)}, []string{"--perturbations", "sets.arrow"}, []string{`sets.arrow row 3: gene "YX" is not in nodes/gene`}},
+	} {
+		t.Run(c.name, func(t *testing.T) { faulty(t, 3, c.files, with(buildArgs, c.args...), c.want...) })
+	}
+}
+
+// faulty runs the program on the sound input with some files changed: it must fail, and leave nothing behind.
+func faulty(t *testing.T, code int, files map[string]string, args []string, want ...string) {
+	t.Helper()
+	t.Parallel()
+	dir := t.TempDir()
+	writeFiles(t, dir, sound, files)
+	execute(t, dir, args...).refused(t, code, want...)
+	nothing(t, filepath.Join(dir, "out"), filepath.Join(dir, "out.building"))
+}
+
+func half(text string) string { return text[:len(text)/2] }
+
+func gzipped(t *testing.T, text string) string {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, err := w.Write([]byte(text))
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func zstandard(t *testing.T, text string) string {
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(w.EncodeAll([]byte(text), nil))
+}
+
+// genesRecord is a table that serves as a node table and as a perturbation set. Its row 3 names
+// a gene that the sound graph does not have.
+func genesRecord() arrow.Record {
+	schema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.BinaryTypes.String}, {Name: "genes", Type: arrow.ListOf(arrow.BinaryTypes.String)}}, nil)
+	b := array.NewRecordBuilder(memory.NewGoAllocator(), schema)
+	for _, gene := range []string{"YA", "YB", "YC", "YX"} {
+		b.Field(0).(*array.StringBuilder).Append(gene)
+		b.Field(1).(*array.ListBuilder).Append(true)
+		b.Field(1).(*array.ListBuilder).ValueBuilder().(*array.StringBuilder).Append(gene)
+	}
+	return b.NewRecord()
+}
+
+func genesArrow(t *testing.T) string {
+	path := filepath.Join(t.TempDir(), "genes.arrow")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := genesRecord()
+	w, err := ipc.NewFileWriter(file, ipc.WithSchema(record.Schema()))
+	if err == nil {
+		err = errors.Join(w.Write(record), w.Close())
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return read(t, path)
+}
+
+func genesParquet(t *testing.T) string {
+	var out bytes.Buffer
+	record := genesRecord()
+	w, err := pqarrow.NewFileWriter(record.Schema(), &out, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps())
+	if err == nil {
+		err = errors.Join(w.Write(record), w.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}

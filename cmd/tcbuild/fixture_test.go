@@ -1,0 +1,166 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"tcbuild/ingest"
+)
+
+// fixture is a random graph and perturbation set of a known size, in dir/graph and dir/sets.tsv.
+type fixture struct {
+	dir       string
+	graph     *ingest.Graph
+	genotypes [][]uint32
+}
+
+const fixtureGenes = 300
+
+// newFixture makes a fixture. Half of the edges are of one gene-gene edge type, half of another; there are 40 reactions.
+func newFixture(t *testing.T, edges, samples int) fixture {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(edges), uint64(samples)))
+	f := fixture{dir: t.TempDir(), graph: &ingest.Graph{
+		Genes:       numbered(ingest.Gene, "Y", fixtureGenes),
+		Reactions:   numbered(ingest.Reaction, "r", 40),
+		Metabolites: numbered(ingest.Metabolite, "m", 15),
+	}}
+	f.graph.Edges = []*ingest.Edges{
+		randomEdges(r, ingest.EdgeType{Source: ingest.Gene, Relation: "regulatory", Target: ingest.Gene}, edges/2, fixtureGenes, fixtureGenes),
+		randomEdges(r, ingest.EdgeType{Source: ingest.Gene, Relation: "physical", Target: ingest.Gene}, edges-edges/2, fixtureGenes, fixtureGenes),
+		randomEdges(r, ingest.GPR, 70, fixtureGenes, 40),
+		randomEdges(r, ingest.RMR, 120, 40, 15),
+	}
+	f.graph.SortEdges()
+	if err := ingest.WriteGraph(filepath.Join(f.dir, "graph"), f.graph); err != nil {
+		t.Fatal(err)
+	}
+	var sets strings.Builder
+	sets.WriteString("sample_id\tgenes\tfitness\tgrowth\n")
+	for sample := range samples {
+		f.genotypes = append(f.genotypes, slices.Sorted(slices.Values(randomGenes(r)))) // distinct
+		var names []string
+		for _, gene := range f.genotypes[sample] {
+			names = append(names, f.graph.Genes.IDs[gene])
+		}
+		fmt.Fprintf(&sets, "s%d\t%s\t%g\t\n", sample, strings.Join(names, "|"), r.NormFloat64())
+	}
+	writeFiles(t, f.dir, map[string]string{"sets.tsv": sets.String()})
+	return f
+}
+
+func numbered(nodeType, prefix string, count int) *ingest.Nodes {
+	var ids []string
+	for i := range count {
+		ids = append(ids, fmt.Sprintf("%s%03d", prefix, i))
+	}
+	nodes, _ := ingest.NewNodes(nodeType, ids, nil)
+	return nodes
+}
+
+func randomEdges(r *rand.Rand, edgeType ingest.EdgeType, count, sources, targets int) *ingest.Edges {
+	edges := &ingest.Edges{Type: edgeType}
+	for range count {
+		edges.Src = append(edges.Src, uint32(r.IntN(sources)))
+		edges.Dst = append(edges.Dst, uint32(r.IntN(targets)))
+	}
+	return edges
+}
+
+// randomGenes returns one to three distinct genes.
+func randomGenes(r *rand.Rand) []uint32 {
+	first := r.IntN(fixtureGenes)
+	var genes []uint32
+	for k := range 1 + r.IntN(3) {
+		genes = append(genes, uint32((first+k*97)%fixtureGenes))
+	}
+	return genes
+}
+
+// dataset is a command that builds a dataset of the fixture.
+func (f fixture) dataset(mode, codec, out string, more ...string) []string {
+	return with(with([]string{"dataset", "--mode", mode, "--codec", codec, "--graph", "graph", "--perturbations", "sets.tsv"}, more...), "--out", out)
+}
+
+// writeTSV writes the graph as text, by ids, into a folder.
+func (f fixture) writeTSV(t *testing.T, dir string) {
+	t.Helper()
+	files := make(map[string]string)
+	for _, nodes := range f.graph.NodeTables() {
+		files["nodes/"+nodes.Type+".tsv"] = "id\n" + strings.Join(nodes.IDs, "\n") + "\n"
+	}
+	for _, edges := range f.graph.Edges {
+		var text strings.Builder
+		text.WriteString("src\tdst\n")
+		for i := range edges.Src {
+			fmt.Fprintf(&text, "%s\t%s\n", f.graph.NodesOf(edges.Type.Source).IDs[edges.Src[i]], f.graph.NodesOf(edges.Type.Target).IDs[edges.Dst[i]])
+		}
+		files["edges/"+edges.Type.String()+".tsv"] = text.String()
+	}
+	writeFiles(t, dir, files)
+}
+
+// oracleMask is a mask as the design defines it.
+type oracleMask struct {
+	name string
+	keep []byte // 1 keep, 0 removed
+}
+
+// oracle makes a sample's masks, under the reaction rule "all", by looking at every node and edge.
+func (f fixture) oracle(sample int) []oracleMask {
+	deleted := func(gene uint32) bool { return slices.Contains(f.genotypes[sample], gene) }
+	removedReactions := make(map[uint32]bool)
+	gpr := f.graph.EdgesOf(ingest.GPR)
+	for i, gene := range gpr.Src {
+		if deleted(gene) {
+			removedReactions[gpr.Dst[i]] = true
+		}
+	}
+	masks := []oracleMask{
+		mask(ingest.Gene, fixtureGenes, func(i int) bool { return deleted(uint32(i)) }),
+		mask(ingest.Reaction, f.graph.Reactions.Len(), func(i int) bool { return removedReactions[uint32(i)] }),
+		mask(ingest.Metabolite, f.graph.Metabolites.Len(), func(int) bool { return false }),
+	}
+	for _, edges := range f.graph.Edges { // by name
+		masks = append(masks, mask(edges.Type.String(), edges.Len(), func(i int) bool {
+			switch edges.Type {
+			case ingest.GPR:
+				return deleted(edges.Src[i])
+			case ingest.RMR:
+				return removedReactions[edges.Src[i]]
+			}
+			return deleted(edges.Src[i]) || deleted(edges.Dst[i])
+		}))
+	}
+	return masks
+}
+
+func mask(name string, size int, removed func(i int) bool) oracleMask {
+	m := oracleMask{name, make([]byte, size)}
+	for i := range m.keep {
+		if !removed(i) {
+			m.keep[i] = 1
+		}
+	}
+	return m
+}
+
+// oracleJSON is the masks part of what `inspect --samples --json` has to print.
+func oracleJSON(masks []oracleMask) string {
+	var parts []string
+	for _, m := range masks {
+		removed := []string{}
+		for i, keep := range m.keep {
+			if keep == 0 {
+				removed = append(removed, strconv.Itoa(i))
+			}
+		}
+		parts = append(parts, fmt.Sprintf(`"%s":{"size":%d,"removed":[%s]}`, m.name, len(m.keep), strings.Join(removed, ",")))
+	}
+	return `"masks":{` + strings.Join(parts, ",") + "}"
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tcbuild/store"
+)
+
+// outcome is how a run of the program ended.
+type outcome struct {
+	code           int // -1 when a signal ended it
+	stdout, stderr string
+}
+
+// execute runs the program as its own process in a folder. One that hangs fails the test.
+func execute(t *testing.T, dir string, args ...string) outcome {
+	t.Helper()
+	return finish(t, begin(t, dir, args...))
+}
+
+// begin starts the program as its own process in a folder; finish waits for its end.
+func begin(t *testing.T, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := program(t, "main", args...)
+	cmd.Dir = dir
+	cmd.Stdout, cmd.Stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd
+}
+
+func finish(t *testing.T, cmd *exec.Cmd) outcome {
+	t.Helper()
+	var exit *exec.ExitError
+	if err := cmd.Wait(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return outcome{cmd.ProcessState.ExitCode(), cmd.Stdout.(*bytes.Buffer).String(), cmd.Stderr.(*bytes.Buffer).String()}
+}
+
+// must is execute for runs that have to end well.
+func must(t *testing.T, dir string, args ...string) outcome {
+	t.Helper()
+	o := execute(t, dir, args...)
+	if o.code != 0 {
+		t.Fatalf("tcbuild %s: got exit code %d, stderr:\n%s", strings.Join(args, " "), o.code, o.stderr)
+	}
+	return o
+}
+
+// refused checks that a run failed with an exit code, and with one line that has all of want and
+// with a hint at the end of stderr.
+func (o outcome) refused(t *testing.T, code int, want ...string) {
+	t.Helper()
+	if o.code != code {
+		t.Errorf("got exit code %d, want %d; stderr:\n%s", o.code, code, o.stderr)
+	}
+	lines := strings.Split(strings.TrimSuffix(o.stderr, "\n"), "\n")
+	if len(lines) < 2 || strings.Count("\n"+o.stderr, "\ntcbuild: ") != 1 || !strings.HasPrefix(lines[len(lines)-2], "tcbuild: ") {
+		t.Errorf("got stderr:\n%s\nwant it to end with one line of error and one of hint", o.stderr)
+		return
+	}
+	message, hint := lines[len(lines)-2], lines[len(lines)-1]
+	if len(hint) < len("hint: x") || !strings.HasPrefix(hint, "hint: ") {
+		t.Errorf("got %q, want a hint", hint)
+	}
+	for _, text := range want {
+		if !strings.Contains(message, text) {
+			t.Errorf("got  %s\nwant %s", message, text)
+		}
+	}
+}
+
+// nothing checks that there is none of the files.
+func nothing(t *testing.T, paths ...string) {
+	t.Helper()
+	for _, path := range paths {
+		if _, err := os.Lstat(path); err == nil {
+			t.Errorf("%s was left behind", path)
+		}
+	}
+}
+
+// writeFiles writes files into a folder; an empty text stands for no file.
+func writeFiles(t *testing.T, dir string, files ...map[string]string) {
+	t.Helper()
+	all := make(map[string]string)
+	for _, some := range files {
+		for name, text := range some {
+			all[name] = text
+		}
+	}
+	for name, text := range all {
+		if text == "" {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// manifestOf reads the manifest of a dataset.
+func manifestOf(t *testing.T, dataset string) *store.Manifest {
+	t.Helper()
+	manifest, err := store.ReadManifest(dataset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return manifest
+}
+
+// dataOf returns the sha256 of every file of a dataset but run.json, by name.
+func dataOf(t *testing.T, dataset string) map[string]string {
+	t.Helper()
+	files := make(map[string]string)
+	err := filepath.WalkDir(dataset, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || entry.Name() == "run.json" {
+			return err
+		}
+		name, err := filepath.Rel(dataset, path)
+		files[name] = fmt.Sprintf("%x", sha256.Sum256([]byte(read(t, path))))
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	return files
+}
+
+// sameData checks that two datasets have the same files with the same bytes, but for run.json.
+func sameData(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s is one file too many", name)
+		}
+	}
+	for name, sum := range want {
+		if got[name] != sum {
+			t.Errorf("%s has the sha256 %q, expected %s", name, got[name], sum)
+		}
+	}
+}
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for !holds() {
+		if ctx.Err() != nil {
+			t.Fatalf("%s: it never came", what)
+		}
+		time.Sleep(200 * time.Microsecond)
+	}
+}
+
+func countLines(text string) int { return strings.Count(text, "\n") }
+
+func hasHint(stderr string) bool { return strings.Contains(stderr, "\nhint: ") }

@@ -1,0 +1,69 @@
+package main
+
+import "testing"
+
+func TestWrongUsage(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"unknown flag", with(buildArgs, "--shrads", "2"), "dataset: unknown flag: --shrads"},
+		{"unknown command", []string{"datset"}, `unknown command "datset"`},
+		{"no mode", []string{"dataset", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "out"}, "dataset: --mode is missing"},
+		{"no graph", []string{"dataset", "--mode", "indices", "--perturbations", "sets.tsv", "--out", "out"}, "dataset: --graph is missing"},
+		{"no perturbations", []string{"dataset", "--mode", "indices", "--graph", "graph", "--out", "out"}, "dataset: --perturbations is missing"},
+		{"no out", []string{"dataset", "--mode", "indices", "--graph", "graph", "--perturbations", "sets.tsv"}, "dataset: --out is missing"},
+		{"mode typo", with(buildArgs, "--mode", "indexes"), `read --mode: found "indexes", expected indices or full-masks`},
+		{"codec of the other mode", with(buildArgs, "--codec", "bits"), `mode "indices" has no codec "bits" (expected one of ["zstd" "delta" "raw"])`},
+		{"codec of no mode", with(buildArgs, "--mode", "full-masks", "--codec", "delta"), `mode "full-masks" has no codec "delta"`},
+		{"shard behind the last", with(buildArgs, "--shard", "4/4"), `read --shard: found "4/4", expected I/N with 0 <= I < N`},
+		{"negative shard", with(buildArgs, "--shard", "-1/4"), `read --shard: found "-1/4"`},
+		{"half a shard", with(buildArgs, "--shard", "1"), `read --shard: found "1"`},
+		{"shard and shards", with(buildArgs, "--shard", "0/2", "--shards", "3"), `found "0/2" beside --shards 3`},
+		{"more shards than samples", with(buildArgs, "--shards", "3"), "cut 2 samples into 3 shards"},
+		{"negative shards", with(buildArgs, "--shards", "-1"), "read --shards: found -1, expected 1 or more"},
+		{"negative workers", with(buildArgs, "--workers", "-1"), "read --workers: found -1, expected 1 or more"},
+		{"workers not a number", with(buildArgs, "--workers", "two"), `invalid argument "two" for "--workers"`},
+		{"reaction rule", with(buildArgs, "--reaction-rule", "x"), `read --reaction-rule: found "x", expected all or gpr`},
+		{"unknown genes", with(buildArgs, "--unknown-genes", "drop"), `read --unknown-genes: found "drop", expected error or ignore`},
+		{"resume", with(buildArgs, "--resume", "yes"), `read --resume: found "yes", expected never or if-possible or always`},
+		{"unknown setting", with(buildArgs, "shrads=2"), `unknown setting "shrads"`},
+		{"bad setting", with(buildArgs, "workers=two"), `workers: found "two"`},
+		{"argument", with(buildArgs, "extra"), `found argument "extra"`},
+		{"settings file", with(buildArgs, "--config", "none.yaml"), "found neither a file nor a preset none.yaml"},
+		{"always without a build", with(buildArgs, "--resume", "always"), "resume dataset out: there is no unfinished build of it"},
+		{"mode of incidence", []string{"incidence", "--mode", "indices", "--graph", "graph", "--out", "out"}, "incidence: unknown flag: --mode"},
+		{"verify nothing", []string{"verify"}, "verify: "},
+		{"verify by a wrong method", []string{"verify", "out", "--method", "edge"}, `read --method: found "edge", expected incidence or edges or both`},
+		{"inspect a wrong range", []string{"inspect"}, "inspect: "},
+	} {
+		t.Run(c.name, func(t *testing.T) { faulty(t, 2, nil, c.args, c.want) })
+	}
+}
+
+func TestWrongRange(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, sound)
+	must(t, dir, buildArgs...)
+	for samples, want := range map[string]string{
+		"2": "the dataset has 2 samples", "0:3": "the dataset has 2 samples", "1:0": `found "1:0", expected A:B`,
+		"-1": `found "-1"`, "a:b": `found "a:b"`,
+	} {
+		execute(t, dir, "inspect", "out", "--samples", samples).refused(t, 2, want)
+	}
+	for samples, lines := range map[string]int{"0:2": 2, ":": 2, "1:": 1, ":1": 1, "1": 1, "1:1": 0, "2:2": 0} {
+		if got := countLines(must(t, dir, "inspect", "out", "--samples", samples, "--json").stdout); got != lines {
+			t.Errorf("--samples %s: got %d lines, want %d", samples, got, lines)
+		}
+	}
+}
+
+func TestNoDataset(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, sound)
+	for _, command := range []string{"verify", "inspect"} {
+		execute(t, dir, command, "nowhere").refused(t, 3, "open dataset nowhere: it has no manifest.json")
+		execute(t, dir, command, "graph").refused(t, 3, "open dataset graph: it has no manifest.json")
+	}
+}

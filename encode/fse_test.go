@@ -1,0 +1,179 @@
+package encode
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// fseTables are the fixed tables of the frames; RFC 8878, 3.1.1.3.2.1.1, numbers their codes and bounds their logs.
+var fseTables = []struct {
+	name   string
+	table  *fseTable
+	codes  int
+	maxLog int
+}{
+	{"literal lengths", literalLengthTable, 36, 9},
+	{"match lengths", matchLengthTable, 53, 9},
+}
+
+func TestFSEDescription(t *testing.T) {
+	for _, test := range fseTables {
+		log, probabilities, err := readDistribution(test.table.description)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		total := 0
+		for code, probability := range probabilities {
+			if probability < 1 {
+				t.Errorf("%s: code %d has probability %d, so a decoder cannot reach it", test.name, code, probability)
+			}
+			total += probability
+		}
+		if log != int(test.table.log) || log > test.maxLog || len(probabilities) != test.codes || total != 1<<log {
+			t.Errorf("%s: %d codes with probabilities of %d in all and log %d, want %d codes, %d, log %d",
+				test.name, len(probabilities), total, log, test.codes, 1<<test.table.log, test.table.log)
+		}
+	}
+}
+
+// A decoder built from the description alone reads what the table's encoder writes.
+func TestFSERoundTrip(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 0))
+	for _, test := range fseTables {
+		decoder := newFSEDecoder(t, test.table.description)
+		sequences := [][]uint8{}
+		for code := range test.codes {
+			sequences = append(sequences, []uint8{uint8(code)}, []uint8{uint8(code), 0, uint8(code)})
+		}
+		long := make([]uint8, 5000)
+		for i := range long {
+			long[i] = uint8(r.IntN(test.codes))
+		}
+		for _, want := range append(sequences, long) {
+			w := bitWriter{}
+			state := test.table.start(want[len(want)-1])
+			for _, code := range slices.Backward(want[:len(want)-1]) {
+				var value uint64
+				var n uint8
+				state, value, n = test.table.next(state, code)
+				w.add(value, n)
+			}
+			w.add(test.table.stateBits(state))
+			if got := decoder.read(w.close(), len(want)); !slices.Equal(got, want) {
+				t.Fatalf("%s: decoded %d, want %d", test.name, got, want)
+			}
+		}
+	}
+}
+
+// readDistribution reads a distribution as RFC 8878, 4.1.1, tells it.
+func readDistribution(description []byte) (log int, probabilities []int, err error) {
+	at := 0
+	read := func(n int) int { // the next n bits, the first the lowest
+		value := 0
+		for i := range n {
+			if byteAt := (at + i) / 8; byteAt < len(description) {
+				value |= int(description[byteAt]>>((at+i)%8)&1) << i
+			}
+		}
+		return value
+	}
+	log = read(4) + 5
+	at = 4
+	for left := 1 << log; left > 0; {
+		width := 0 // of values up to left+1
+		for 1<<width <= left+1 {
+			width++
+		}
+		short := 1<<width - 1 - (left + 1) // values below it take one bit less
+		value := read(width - 1)
+		if value < short {
+			at += width - 1
+		} else {
+			value = read(width)
+			at += width
+			if value >= 1<<(width-1) {
+				value -= short
+			}
+		}
+		if value == 0 {
+			return 0, nil, fmt.Errorf("code %d is less probable than 1", len(probabilities))
+		}
+		if value == 1 {
+			return 0, nil, fmt.Errorf("code %d has probability 0", len(probabilities))
+		}
+		probabilities = append(probabilities, value-1)
+		left -= value - 1
+	}
+	if (at+7)/8 != len(description) {
+		return 0, nil, fmt.Errorf("description of %d bytes ends at bit %d", len(description), at)
+	}
+	return log, probabilities, nil
+}
+
+// fseDecoder is the decoding table of RFC 8878, 4.1.1: for each state a symbol, a
+// number of bits to read, and what to add to them for the next state.
+type fseDecoder struct {
+	log      int
+	symbol   []uint8
+	bits     []int
+	baseline []int
+}
+
+func newFSEDecoder(t *testing.T, description []byte) *fseDecoder {
+	log, probabilities, err := readDistribution(description)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := 1 << log
+	d := &fseDecoder{log, make([]uint8, size), make([]int, size), make([]int, size)}
+	at := 0
+	for symbol, probability := range probabilities {
+		for range probability {
+			d.symbol[at] = uint8(symbol)
+			at = (at + size/2 + size/8 + 3) % size
+		}
+	}
+	for state, symbol := range d.symbol {
+		earlier := 0 // states of the same symbol before this one
+		for _, other := range d.symbol[:state] {
+			if other == symbol {
+				earlier++
+			}
+		}
+		share := probabilities[symbol] + earlier
+		for share<<d.bits[state] < size {
+			d.bits[state]++
+		}
+		d.baseline[state] = share<<d.bits[state] - size
+	}
+	return d
+}
+
+// read decodes count symbols from a stream that is read from its end.
+func (d *fseDecoder) read(stream []byte, count int) []uint8 {
+	at := 8 * len(stream)
+	bit := func() int {
+		at--
+		return int(stream[at/8] >> (at % 8) & 1)
+	}
+	for bit() == 0 { // up to the end mark
+	}
+	take := func(n int) int {
+		value := 0
+		for range n {
+			value = value<<1 | bit()
+		}
+		return value
+	}
+	var symbols []uint8
+	for state := take(d.log); ; state = d.baseline[state] + take(d.bits[state]) {
+		symbols = append(symbols, d.symbol[state])
+		if len(symbols) == count {
+			return symbols
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package encode
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"slices"
+	"testing"
+)
+
+func FuzzIndicesZstd(f *testing.F)    { fuzzDecoder(f, Indices, "zstd") }
+func FuzzIndicesDelta(f *testing.F)   { fuzzDecoder(f, Indices, "delta") }
+func FuzzIndicesRaw(f *testing.F)     { fuzzDecoder(f, Indices, "raw") }
+func FuzzFullMasksZstd(f *testing.F)  { fuzzDecoder(f, FullMasks, "zstd") }
+func FuzzFullMasksBits(f *testing.F)  { fuzzDecoder(f, FullMasks, "bits") }
+func FuzzFullMasksBytes(f *testing.F) { fuzzDecoder(f, FullMasks, "raw") }
+
+// fuzzDecoder feeds a decoder any bytes. What it decodes, the encoder can write and the decoder read again.
+func fuzzDecoder(f *testing.F, mode Mode, codec string) {
+	c, err := Find(mode, codec)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, sample := range damageSamples {
+		f.Add(uint16(sample.size), c.NewEncoder(sample.size).Append(nil, sample.removed))
+	}
+	f.Fuzz(func(t *testing.T, size uint16, payload []byte) {
+		decoder := c.NewDecoder(int(size))
+		removed, err := checkDecoded(t, c, int(size), decoder, payload)
+		if err != nil {
+			return
+		}
+		removed = slices.Clone(removed)
+		again, err := decoder.Removed(c.NewEncoder(int(size)).Append(nil, removed))
+		if err != nil || !slices.Equal(again, removed) {
+			t.Errorf("encoded again: %d, error %v, want %d", again, err, removed)
+		}
+	})
+}
+
+// FuzzRoundTrip gives every codec any removed positions; steps are what each is above the one before.
+func FuzzRoundTrip(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 0, 5, 0, 255, 255, 0, 0}, uint16(3))
+	f.Add(bytes.Repeat([]byte{0, 0}, 3000), uint16(0))
+	f.Add(bytes.Repeat([]byte{3, 1, 7, 0}, 3000), uint16(100))
+	f.Fuzz(func(t *testing.T, steps []byte, behind uint16) {
+		var removed []uint32
+		next := uint32(0)
+		for ; len(steps) >= 2; steps = steps[2:] {
+			next += uint32(binary.LittleEndian.Uint16(steps))
+			removed = append(removed, next)
+			next++
+		}
+		size := int(next) + int(behind)
+		if size > 1<<24 {
+			t.Skip("more masks than a test has time for")
+		}
+		want := slowMasks(size, removed)
+		for _, c := range codecs {
+			payload, decoder := c.NewEncoder(size).Append(nil, removed), c.NewDecoder(size)
+			if got, err := decoder.Removed(payload); err != nil || !slices.Equal(got, removed) {
+				t.Errorf("%s, %d positions: Removed gives %s, error %v, want %s", name(c), size, head(got), err, head(removed))
+			}
+			if got, err := decoder.Masks(payload); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s, %d positions: Masks differ from the oracle's, error %v", name(c), size, err)
+			}
+			if c.Mode == FullMasks && c.Name == "zstd" {
+				if err := checkFrame(payload, bitsSize(size)); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+}
+
+// FuzzRecord: whatever parses is written again as it was.
+func FuzzRecord(f *testing.F) {
+	record := Record{Genes: []uint32{1, 2}, Phenotypes: []float64{1, math.NaN()}, ID: []byte("id")}
+	f.Add(append(record.AppendHead(nil), "payload"...), uint8(2))
+	f.Add([]byte{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}, uint8(0))
+	f.Fuzz(func(t *testing.T, data []byte, phenotypes uint8) {
+		var record Record
+		if record.Parse(data, int(phenotypes)) != nil {
+			return
+		}
+		if again := append(record.AppendHead(nil), record.Payload...); !bytes.Equal(again, data) {
+			t.Errorf("% x is written again as % x", data, again)
+		}
+	})
+}
+
+// FuzzValue: records that pass their checksums are written again as they were.
+func FuzzValue(f *testing.F) {
+	f.Add(appendTexts(nil, "one", "", "three"), uint8(3))
+	f.Add([]byte{1, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0}, uint8(1))
+	f.Fuzz(func(t *testing.T, data []byte, count uint8) {
+		value, err := ParseValue(data, int(count))
+		if err != nil {
+			return
+		}
+		var records []string
+		for i := range int(count) {
+			record, err := value.Record(i)
+			if err != nil {
+				return
+			}
+			records = append(records, string(record))
+		}
+		if again := appendTexts(nil, records...); !bytes.HasPrefix(data, again) {
+			t.Errorf("% x is written again as % x", data, again)
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package ingest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"tcbuild/ingest/table"
+)
+
+// TestRealPerturbations reads the public data sets that lie beside the repository, as they are.
+// Their row counts are those of the data's README.
+func TestRealPerturbations(t *testing.T) {
+	data := filepath.Join("..", "..", "shared", "data")
+	if _, err := os.Stat(data); err != nil {
+		t.Skipf("the real data is not there: %v", err)
+	}
+	genes, err := readRealGenes(filepath.Join(data, "genes_sgd", "orf_universe.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if genes.Len() != 6604 {
+		t.Errorf("found %d genes, expected 6604", genes.Len())
+	}
+	for _, test := range []struct {
+		file    string
+		options PerturbationOptions
+		samples int
+	}{
+		{"kuzmin2018_significant/perturbations.tsv.gz", PerturbationOptions{
+			GenesColumns: []string{"orfs"}, GeneDelimiter: ";", IDColumn: "alleles"}, 17_285},
+		{"emap_collins2007/pairs.tsv.gz", PerturbationOptions{
+			GenesColumns: []string{"gene_a", "gene_b"}, Phenotypes: []string{"score"}}, 186_500},
+		{"celaj2020_xga/perturbations_long.tsv.gz", PerturbationOptions{
+			GenesColumns: []string{"orfs"}, GeneDelimiter: ";", IDColumn: "strain", Phenotypes: []string{"resistance"}}, 85_648},
+	} {
+		test.options.UnknownGenes, test.options.AllowWildtype = IgnoreUnknownGenes, true
+		p, err := OpenPerturbations(filepath.Join(data, test.file), genes, test.options)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		counts, err := p.Scan(func(*Samples) error { return nil })
+		if err != nil || counts.Samples != test.samples {
+			t.Errorf("%s: found %+v, expected %d samples: %v", test.file, counts, test.samples, err)
+		}
+		t.Logf("%s: %+v, phenotypes %q, ignored %q", test.file, counts, p.PhenotypeNames(), p.IgnoredColumns())
+	}
+}
+
+func readRealGenes(path string) (*Nodes, error) {
+	r, err := table.OpenText(path, table.TextOptions{Columns: []string{"id", "qualifier"}, Header: true})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	ids, err := readIDs(r, func(*table.Batch) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	nodes, _ := NewNodes(Gene, ids, nil)
+	return nodes, nil
+}

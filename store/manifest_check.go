@@ -1,0 +1,69 @@
+package store
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+)
+
+// check makes sure that a manifest can be worked with: what it says of masks, shards and files goes together. It
+// does not look at any other file.
+func (m *Manifest) check() error {
+	positions := 0
+	for _, mask := range m.Masks {
+		if mask.Size < 0 || mask.Size > math.MaxInt32-positions {
+			return fmt.Errorf("masks: %s has size %d, behind %d positions (expected at most %d in all)", mask.Name, mask.Size, positions, math.MaxInt32)
+		}
+		positions += mask.Size
+	}
+	for _, file := range m.Files {
+		if !filepath.IsLocal(filepath.FromSlash(file.Name)) {
+			return fmt.Errorf("files: %q does not lie in the dataset", file.Name)
+		}
+	}
+	switch m.Variant {
+	case Incidence:
+		if m.Samples < 0 || len(m.Shards) > 0 {
+			return fmt.Errorf("found %d samples in %d shards (expected a number of samples, no shard)", m.Samples, len(m.Shards))
+		}
+		if _, err := m.file(incidenceName); err != nil || m.Samples == 0 {
+			return err
+		}
+		_, err := m.file(samplesName)
+		return err
+	case Indices, FullMasks:
+		return m.checkShards()
+	}
+	return fmt.Errorf("variant: found %q (expected %s, %s or %s)", m.Variant, Incidence, Indices, FullMasks)
+}
+
+// file returns what is said of a data file.
+func (m *Manifest) file(name string) (File, error) {
+	i := slices.IndexFunc(m.Files, func(file File) bool { return file.Name == name })
+	if i < 0 {
+		return File{}, fmt.Errorf("files: %s is missing", name)
+	}
+	return m.Files[i], nil
+}
+
+// checkShards makes sure that the shards are those into which Cut divides the samples.
+func (m *Manifest) checkShards() error {
+	if m.SamplesPerValue < 1 {
+		return fmt.Errorf("samples_per_value: found %d (expected 1 or more)", m.SamplesPerValue)
+	}
+	if m.Samples < 1 || len(m.Shards) < 1 || len(m.Shards) > m.Samples {
+		return fmt.Errorf("shards: found %d for %d samples (expected one or more, none of them empty)", len(m.Shards), m.Samples)
+	}
+	cut := Manifest{Samples: m.Samples}
+	cut.Cut(len(m.Shards))
+	for i, shard := range m.Shards {
+		if shard != cut.Shards[i] {
+			return fmt.Errorf("shards: found %+v (expected %+v)", shard, cut.Shards[i])
+		}
+		if _, err := m.file(shard.Name + "/" + dataName); err != nil {
+			return err
+		}
+	}
+	return nil
+}
