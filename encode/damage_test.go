@@ -75,7 +75,7 @@ var damageSamples = []struct {
 	{20, goldenSmallRemoved},
 	{203, positions(0, 203, 3)},
 	{65, positions(0, 65, 1)},
-	{2000, yeastLike(2000)[1500:]},
+	{2000, yeastLike(2000)[1700:]},
 }
 
 func TestDamagedPayloads(t *testing.T) {

@@ -140,6 +140,40 @@ func TestPerturbationErrors(t *testing.T) {
 		_, err := OpenPerturbations(dir, threeGenes, PerturbationOptions{})
 		checkInputError(t, err, "open table "+dir+": found a folder, expected a file ending in "+table.Formats)
 	})
+	t.Run("gene missing in a list", func(t *testing.T) {
+		const path = "table/testdata/types-plain.parquet"
+		p, err := OpenPerturbations(path, threeGenes, PerturbationOptions{GenesColumns: []string{"list"}, UnknownGenes: IgnoreUnknownGenes,
+			AllowWildtype: true, Phenotypes: []string{"float"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, counts, err := showSamples(p)
+		checkInputError(t, err, "read perturbations "+path+" row 3: found an empty gene name")
+		if want := (Counts{Samples: 3, Wildtypes: 3, UnknownGenes: 2}); counts != want {
+			t.Errorf("counts %+v, expected %+v", counts, want)
+		}
+	})
+	t.Run("types", func(t *testing.T) {
+		const path = "table/testdata/types-plain.arrow"
+		for want, options := range map[string]PerturbationOptions{
+			`genes column "int" is of the number type`:         {GenesColumns: []string{"int"}},
+			`genes column "list" is of the list of texts type`: {GenesColumns: []string{"text", "list"}},
+			`column "date" is of the unsupported type`:         {GenesColumns: []string{"text"}, IDColumn: "date"},
+		} {
+			_, err := OpenPerturbations(path, threeGenes, options)
+			checkInputError(t, err, "read perturbations "+path+": "+want)
+		}
+		p, err := OpenPerturbations(path, threeGenes, PerturbationOptions{GenesColumns: []string{"list"}, IDColumn: "int"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := strings.Join(p.PhenotypeNames(), " "), "uint float double bool null"; got != want {
+			t.Errorf("phenotypes %q, expected %q", got, want)
+		}
+		if got, want := strings.Join(p.IgnoredColumns(), " "), "text binary dictionary date"; got != want {
+			t.Errorf("ignored %q, expected %q", got, want)
+		}
+	})
 	t.Run("settings", func(t *testing.T) {
 		_, err := OpenPerturbations("p.tsv", threeGenes, PerturbationOptions{UnknownGenes: "drop"})
 		if fault.KindOf(err) != fault.Usage {

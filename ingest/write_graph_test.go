@@ -21,8 +21,11 @@ func TestWriteGraphReadsBackEqual(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	empty, _ := NewNodes(Gene, nil, nil)
-	for name, g := range map[string]*Graph{"tiny": g, "empty": {Genes: empty, Edges: []*Edges{{Type: EdgeType{Gene, "x", Gene}}}}} {
+	empty, _, err := ReadGraph(folder(t, map[string]string{"nodes/gene.tsv": "id\tname\n", "edges/gene__x__gene.tsv": "src\tdst\tweight\n"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, g := range map[string]*Graph{"tiny": g, "empty": empty} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			if err := WriteGraph(dir, g); err != nil {

@@ -243,10 +243,14 @@ func (b *Building) WriteGraph(graph *ingest.Graph) error {
 	if err != nil {
 		return err
 	}
-	if err := ingest.WriteGraph(filepath.Join(temporary, "graph"), graph); err != nil {
+	whole := filepath.Join(temporary, "graph")
+	if err := ingest.WriteGraph(whole, graph); err != nil {
 		return err
 	}
-	err = os.Rename(filepath.Join(temporary, "graph"), b.path("graph"))
+	if err := syncFiles(whole); err != nil { // a resumed build takes it as it is
+		return err
+	}
+	err = os.Rename(whole, b.path("graph"))
 	if errors.Is(err, fs.ErrExist) {
 		return nil // a shard built beside this one was first
 	}

@@ -10,6 +10,7 @@ import (
 
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/table"
 	"tcbuild/internal/fault"
 )
 
@@ -96,7 +97,7 @@ func (d *Dataset) openArrow(name string) (*ipc.FileReader, *os.File, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	reader, err := ipc.NewFileReader(file)
+	reader, err := table.NewArrowReader(file)
 	if err != nil {
 		file.Close()
 		return nil, nil, d.damaged(name, "%v", err)

@@ -49,6 +49,7 @@ type Manifest struct {
 	LogicalContent  string       `json:"logical_content"` // ContentDigest; equal for all variants of one input
 	Shards          []ShardRange `json:"shards,omitempty"`
 	Files           []File       `json:"files,omitempty"` // every data file, by name
+	Checksum        string       `json:"checksum"`        // SHA-256 of manifest.json's text without this value
 }
 
 // MaskSize names a mask and counts its positions.
@@ -152,7 +153,20 @@ func (m *Manifest) Difference(other *Manifest) string {
 	return ""
 }
 
-// marshal is manifest.json's text.
+// sealed is the text of manifest.json.
+func (m Manifest) sealed() []byte {
+	m.Checksum = ""
+	m.Checksum = checksumWithout(marshal(m), "")
+	return marshal(m)
+}
+
+// checksumWithout is the SHA-256 of a text from which the checksum that it carries is taken out.
+func checksumWithout(text []byte, checksum string) string {
+	sum := sha256.Sum256(bytes.Replace(text, []byte(checksum), nil, 1))
+	return hex.EncodeToString(sum[:])
+}
+
+// marshal is the text of a JSON file.
 func marshal(m any) []byte {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -180,8 +194,12 @@ func ReadManifest(dir string) (*Manifest, error) {
 		return nil, fault.New(fault.Input, "read it with the version of tcbuild that built it, or build it again",
 			"read %s: format version %d (expected %d)", path, m.FormatVersion, FormatVersion)
 	}
-	if err := m.check(); err != nil {
-		return nil, fault.New(fault.Damaged, "build the dataset again", "read %s: %w", path, err)
+	err = m.check()
+	if computed := checksumWithout(text, m.Checksum); err == nil && computed != m.Checksum {
+		err = fmt.Errorf("its text has checksum %s (expected %q)", computed, m.Checksum)
+	}
+	if err != nil {
+		return nil, fault.New(fault.Damaged, "build the dataset again, or restore the file from a copy", "read %s: %w", path, err)
 	}
 	return &m, nil
 }

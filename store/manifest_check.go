@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -49,6 +50,9 @@ func (m *Manifest) file(name string) (File, error) {
 
 // checkShards makes sure that the shards are those into which Cut divides the samples.
 func (m *Manifest) checkShards() error {
+	if m.Codec == "" {
+		return errors.New("codec: it is missing")
+	}
 	if m.SamplesPerValue < 1 {
 		return fmt.Errorf("samples_per_value: found %d (expected 1 or more)", m.SamplesPerValue)
 	}

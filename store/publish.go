@@ -104,7 +104,7 @@ func (b *Building) otherFiles() ([]File, error) {
 func (b *Building) rename(run any) error {
 	steps := []func() error{
 		func() error { return b.writeWhole(runName, marshal(run)) },
-		func() error { return b.writeWhole(manifestName, marshal(b.Manifest)) },
+		func() error { return b.writeWhole(manifestName, b.Manifest.sealed()) },
 		func() error { return syncPath(b.dir) },
 		func() error { return unix.Rename(b.dir, b.out) }, // os.Rename would refuse an empty folder of that name
 		func() error { return os.RemoveAll(filepath.Join(b.out, ".build")) },
@@ -116,6 +116,13 @@ func (b *Building) rename(run any) error {
 		}
 	}
 	return nil
+}
+
+// syncFiles makes all files of a folder safe against power loss.
+func syncFiles(dir string) error {
+	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, syncPath(path))
+	})
 }
 
 // syncPath makes a file or folder safe against power loss.

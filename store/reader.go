@@ -1,15 +1,11 @@
 package store
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
-
-	"github.com/bmatsuo/lmdb-go/lmdb"
-	"golang.org/x/sys/unix"
 
 	"tcbuild/encode"
 	"tcbuild/internal/fault"
@@ -23,11 +19,7 @@ type Reader struct {
 
 	distrust []string // data files to be salvaged
 	shard    int      // the open one; -1 for none
-	salvaged map[int][]byte
-	mapped   []byte    // the file of salvaged
-	env      *lmdb.Env // nil when the shard is salvaged
-	txn      *lmdb.Txn
-	dbi      lmdb.DBI
+	file     *shardFile
 
 	first int // first sample of value; -1 for none
 	count int
@@ -68,8 +60,7 @@ func (r *Reader) fromSamples(sample int) (*encode.Record, error) {
 			return nil, err
 		}
 	}
-	err := r.samples.read(sample, &r.record)
-	return &r.record, err
+	return r.samples.read(sample)
 }
 
 // damaged says of an error with a sample's bytes where they lie. Failed reads stay what they are.
@@ -114,58 +105,27 @@ func (r *Reader) recordBytes(sample int) ([]byte, error) {
 
 func (r *Reader) open(shard int) error {
 	r.closeShard()
-	name := r.dataset.Manifest.Shards[shard].Name
-	dir := filepath.Join(r.dataset.Dir, name)
-	info, err := os.Stat(filepath.Join(dir, dataName))
-	if err != nil {
-		return r.dataset.damaged(name+"/"+dataName, "it is missing")
-	}
-	if slices.Contains(r.distrust, name+"/"+dataName) {
-		r.salvaged, r.mapped, err = salvage(filepath.Join(dir, dataName))
-		r.shard = shard
+	name := r.dataset.Manifest.Shards[shard].Name + "/" + dataName
+	file, err := openShardFile(filepath.Join(r.dataset.Dir, filepath.FromSlash(name)))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return r.dataset.damaged(name, "it is missing")
+	case file == nil:
 		return err
+	case slices.Contains(r.distrust, name):
+		file.salvage()
+	case err != nil:
+		file.close()
+		return r.dataset.damaged(name, "%w", err)
 	}
-	file, err := r.dataset.Manifest.file(name + "/" + dataName)
-	if err == nil && info.Size() != file.Bytes { // LMDB would read behind its end, and crash
-		err = r.dataset.damaged(file.Name, "it has %d bytes (manifest: %d)", info.Size(), file.Bytes)
-	}
-	if err != nil {
-		return err
-	}
-	env, err := openReadOnly(dir)
-	if err != nil {
-		return err
-	}
-	txn, err := env.BeginTxn(nil, lmdb.Readonly)
-	if err != nil {
-		env.Close()
-		return err
-	}
-	txn.RawRead = true // values are views of the map
-	dbi, err := txn.OpenRoot(0)
-	if err != nil {
-		txn.Abort()
-		env.Close()
-		return err
-	}
-	r.shard, r.env, r.txn, r.dbi = shard, env, txn, dbi
+	r.shard, r.file = shard, file
 	return nil
 }
 
 func (r *Reader) load(first, count int) error {
-	r.first = -1
-	var key [8]byte
-	binary.BigEndian.PutUint64(key[:], uint64(first))
-	value, found := r.salvaged[first]
-	if r.env != nil {
-		var err error
-		value, err = r.txn.Get(r.dbi, key[:])
-		if err != nil && !lmdb.IsNotFound(err) {
-			return err
-		}
-		found = err == nil
-	}
+	value, found := r.file.values[first]
 	if !found {
+		r.first = -1
 		return fmt.Errorf("no value starts with sample %d: %w", first, encode.ErrDamaged)
 	}
 	r.first, r.count, r.value = first, count, value
@@ -173,14 +133,10 @@ func (r *Reader) load(first, count int) error {
 }
 
 func (r *Reader) closeShard() {
-	if r.env != nil {
-		r.txn.Abort()
-		r.env.Close()
+	if r.file != nil {
+		r.file.close()
 	}
-	if r.mapped != nil {
-		unix.Munmap(r.mapped)
-	}
-	r.shard, r.env, r.salvaged, r.mapped, r.first = -1, nil, nil, nil, -1
+	r.shard, r.file, r.first = -1, nil, -1
 }
 
 // Close releases the reader's files; its views die with it.

@@ -112,8 +112,9 @@ type samplesReader struct {
 	dataset *Dataset
 	file    *os.File
 	reader  *ipc.FileReader
-	batch   int // number of the record batch in record; -1 for none
-	record  arrow.Record
+	batch   int // number of the record batch in rows; -1 for none
+	rows    arrow.Record
+	record  encode.Record
 	scratch []byte
 }
 
@@ -130,36 +131,39 @@ func (d *Dataset) openSamples() (r *samplesReader, err error) {
 	return &samplesReader{dataset: d, file: file, reader: reader, batch: -1}, nil
 }
 
-func (r *samplesReader) read(sample int, into *encode.Record) (err error) {
+// read returns a sample, a view that lives until the next call; one whose checksum is wrong
+// together with a fault.Damaged.
+func (r *samplesReader) read(sample int) (_ *encode.Record, err error) {
 	defer r.dataset.guard(samplesName, &err)
 	if batch := sample / samplesBatch; batch != r.batch {
 		r.batch = -1
-		if r.record, err = r.reader.RecordAt(batch); err != nil {
-			return r.dataset.damaged(samplesName, "record batch %d: %v", batch, err)
+		if r.rows, err = r.reader.RecordAt(batch); err != nil {
+			return nil, r.dataset.damaged(samplesName, "record batch %d: %v", batch, err)
 		}
 		r.batch = batch
 	}
 	row := sample % samplesBatch
-	if row >= int(r.record.NumRows()) {
-		return r.dataset.damaged(samplesName, "sample %d is missing", sample)
+	if row >= int(r.rows.NumRows()) {
+		return nil, r.dataset.damaged(samplesName, "sample %d is missing", sample)
 	}
-	into.ID = append(into.ID[:0], r.record.Column(0).(*array.String).Value(row)...)
-	lists := r.record.Column(1).(*array.List)
+	record := &r.record
+	record.ID = append(record.ID[:0], r.rows.Column(0).(*array.String).Value(row)...)
+	lists := r.rows.Column(1).(*array.List)
 	start, end := lists.ValueOffsets(row)
-	into.Genes = into.Genes[:0]
+	record.Genes = record.Genes[:0]
 	for _, gene := range lists.ListValues().(*array.Int32).Int32Values()[start:end] {
-		into.Genes = append(into.Genes, uint32(gene))
+		record.Genes = append(record.Genes, uint32(gene))
 	}
-	into.Phenotypes = into.Phenotypes[:0]
-	for column := firstPhenotype; column < int(r.record.NumCols()); column++ {
-		into.Phenotypes = append(into.Phenotypes, r.record.Column(column).(*array.Float64).Value(row))
+	record.Phenotypes = record.Phenotypes[:0]
+	for column := firstPhenotype; column < int(r.rows.NumCols()); column++ {
+		record.Phenotypes = append(record.Phenotypes, r.rows.Column(column).(*array.Float64).Value(row))
 	}
-	r.scratch = into.AppendHead(r.scratch[:0])
-	stored := r.record.Column(2).(*array.Uint32).Value(row)
+	r.scratch = record.AppendHead(r.scratch[:0])
+	stored := r.rows.Column(2).(*array.Uint32).Value(row)
 	if computed := encode.Checksum(r.scratch); computed != stored {
-		return r.dataset.damaged(samplesName, "sample %d has checksum %08x (stored with it: %08x)", sample, computed, stored)
+		return record, r.dataset.damaged(samplesName, "sample %d has checksum %08x (stored with it: %08x)", sample, computed, stored)
 	}
-	return nil
+	return record, nil
 }
 
 func (r *samplesReader) close() { r.file.Close() }

@@ -153,7 +153,7 @@ func shardProgress(dir string, shard ShardRange, manifest *Manifest) (next int, 
 		return shard.First, 0, nil
 	case err != nil:
 		return 0, 0, err
-	case info.Size() < 2*pageSize: // not even LMDB's meta pages
+	case info.Size() < int64(2*os.Getpagesize()): // not even LMDB's meta pages
 		return shard.First, 0, nil
 	}
 	env, err := openReadOnly(dir)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -28,9 +29,9 @@ incidence cache (gene -> edge positions) from which a reader makes the masks.
 Without --perturbations, the cache alone.`,
 		Example: `  tcbuild incidence --graph demo/graph --perturbations demo/perturbations.arrow --out demo/incidence`,
 	}
-	datasetFlags(cmd, &o)
+	stats := datasetFlags(cmd, &o)
 	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
-		return runBuild(ctx, e, o)
+		return runBuild(ctx, e, o, *stats)
 	})
 }
 
@@ -51,7 +52,7 @@ completes the last one publishes the dataset.`,
   tcbuild dataset --mode full-masks --codec raw --graph demo/graph --perturbations demo/perturbations.arrow --out demo/raw
   tcbuild dataset --mode indices --graph big/graph --perturbations big/perturbations.arrow --out big/indices --shard 2/8`,
 	}
-	datasetFlags(cmd, &o)
+	stats := datasetFlags(cmd, &o)
 	flags := cmd.Flags()
 	flags.StringVar(&mode, "mode", "", "what to hold: indices or full-masks")
 	flags.StringVar(&o.Codec, "codec", "", fmt.Sprintf("how to write masks: %s for indices, %s for full-masks (default: the first)",
@@ -73,7 +74,7 @@ completes the last one publishes the dataset.`,
 		); err != nil {
 			return err
 		}
-		return runBuild(ctx, e, o)
+		return runBuild(ctx, e, o, *stats)
 	})
 }
 
@@ -81,7 +82,7 @@ completes the last one publishes the dataset.`,
 func inputFlags(cmd *cobra.Command, o *build.Options) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Graph, "graph", "", "cell graph: `DIR`")
-	flags.StringVar(&o.Perturbations, "perturbations", "", "perturbation set: `FILE`")
+	flags.StringVar(&o.Perturbations, "perturbations", "", "perturbation set: `FILE`, or synth:SCALE:SAMPLES:SEED for one that is computed and not read")
 	flags.IntVar(&o.Workers, "workers", 0, "CPU cores to use (default: all that the job is given)")
 	flags.StringVar((*string)(&o.ReactionRule), "reaction-rule", string(incidence.RuleAll),
 		"a reaction is removed: all, unless all its genes are there; gpr, when its boolean rule is false")
@@ -90,21 +91,38 @@ func inputFlags(cmd *cobra.Command, o *build.Options) {
 	flags.BoolVar(&o.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
 }
 
-// datasetFlags declares what a command needs that builds one dataset.
-func datasetFlags(cmd *cobra.Command, o *build.Options) {
+// datasetFlags declares what a command needs that builds one dataset. The result is whether to print stage times.
+func datasetFlags(cmd *cobra.Command, o *build.Options) (stats *bool) {
 	inputFlags(cmd, o)
 	cmd.Flags().StringVar(&o.Out, "out", "", "dataset to make: `DATASET`")
 	_ = cmd.MarkFlagRequired("graph")
 	_ = cmd.MarkFlagRequired("out")
+	return cmd.Flags().Bool("stats", false, "print how long each stage took")
 }
 
-func runBuild(ctx context.Context, e *env, o build.Options) error {
+func runBuild(ctx context.Context, e *env, o build.Options, stats bool) error {
 	result, err := buildDataset(ctx, e, o)
 	if err != nil {
 		return err
 	}
 	e.say(describeBuild(o.Out, result))
+	if stats {
+		return printStats(e, result)
+	}
 	return nil
+}
+
+// printStats prints how long each stage took.
+func printStats(e *env, result *build.Result) error {
+	out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(out, "stage\tseconds\tbusy seconds, over all cores\n")
+	for _, stage := range result.Stages {
+		fmt.Fprintf(out, "%s\t%.3f\n", stage.Stage, stage.Seconds)
+		for _, step := range stage.Steps {
+			fmt.Fprintf(out, "  %s\t\t%.3f\n", step.Step, step.Busy)
+		}
+	}
+	return out.Flush()
 }
 
 func buildDataset(ctx context.Context, e *env, o build.Options) (*build.Result, error) {

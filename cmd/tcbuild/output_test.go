@@ -42,6 +42,7 @@ func TestOutputIsThere(t *testing.T) {
 }
 
 func TestOutputIsAnotherDataset(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFiles(t, dir, sound, map[string]string{"more.tsv": sound["sets.tsv"] + "s2\tYC\t1\n"})
 	must(t, dir, buildArgs...)
@@ -67,6 +68,7 @@ func TestOutputFolderIsEmpty(t *testing.T) {
 }
 
 func TestOutputNotWritable(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFiles(t, dir, sound)
 	disk := mountDisk(t, dir, 1<<20)
@@ -81,6 +83,7 @@ func TestOutputNotWritable(t *testing.T) {
 // On a disk of any size, a build either publishes a sound dataset or fails and leaves nothing under
 // its name; once there is room, the same command succeeds.
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFiles(t, dir, sound)
 	for name, args := range map[string][]string{"dataset": buildArgs, "incidence": {"incidence", "--graph", "graph", "--perturbations", "sets.tsv"}} {
@@ -115,6 +118,7 @@ func TestDiskFull(t *testing.T) {
 
 // The error of a build that fills a disk with masks says so.
 func TestDiskFullOfMasks(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	must(t, dir, "synth", "--out", "in", "--samples", "2000")
 	disk := mountDisk(t, dir, 1<<20)

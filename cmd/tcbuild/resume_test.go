@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -11,10 +12,10 @@ import (
 	"time"
 )
 
-// masksOut is a raw dataset of about 150 MB, in five write transactions, and what an undisturbed build of it holds.
+// masksOut is a raw dataset of about 100 MB, in four write transactions, and what an undisturbed build of it holds.
 func masksOut(t *testing.T) (f fixture, args []string, want map[string]string) {
 	t.Helper()
-	f = newFixture(t, 190_000, 800)
+	f = newFixture(t, 190_000, 530)
 	must(t, f.dir, f.dataset("full-masks", "raw", "undisturbed", "--shards", "2")...)
 	return f, f.dataset("full-masks", "raw", "out", "--shards", "2"), dataOf(t, filepath.Join(f.dir, "undisturbed"))
 }
@@ -47,6 +48,7 @@ func (f fixture) completes(t *testing.T, args []string, want map[string]string) 
 }
 
 func TestResume(t *testing.T) {
+	t.Parallel()
 	f, args, want := masksOut(t)
 	out, building := filepath.Join(f.dir, "out"), filepath.Join(f.dir, "out.building")
 	// interrupt leaves an unfinished build behind that has committed something.
@@ -76,6 +78,18 @@ func TestResume(t *testing.T) {
 			}
 		})
 	}
+	t.Run("killed in a commit", func(t *testing.T) {
+		interrupt(t, syscall.SIGKILL)
+		file, err := os.OpenFile(filepath.Join(building, "shard-00000-of-00002/data.mdb"), os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = file.Write(make([]byte, 5<<20)) // pages that no meta page counts
+		if err = errors.Join(err, file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		f.completes(t, args, want)
+	})
 	t.Run("again", func(t *testing.T) {
 		before := modified(t, out)
 		o := must(t, f.dir, args...)
@@ -130,6 +144,7 @@ func modified(t *testing.T, dir string) string {
 
 // A build that is killed at any moment, again and again, ends with the bytes of an undisturbed one.
 func TestKilledAtRandom(t *testing.T) {
+	t.Parallel()
 	f, args, want := masksOut(t)
 	seed := uint64(time.Now().UnixNano())
 	t.Log("seed", seed)
@@ -154,15 +169,12 @@ func TestKilledAtRandom(t *testing.T) {
 }
 
 func TestTwoBuildsAtOnce(t *testing.T) {
+	t.Parallel()
 	f, args, want := masksOut(t)
 	first := begin(t, f.dir, args...)
 	f.committed(t, first)
-	for _, second := range [][]string{args, with(args, "--resume", "never"), with(args, "--shard", "1/2")} {
-		start := time.Now()
+	for _, second := range [][]string{args, with(args, "--resume", "never"), with(args, "--codec", "bits")} {
 		execute(t, f.dir, second...).refused(t, 75, "write dataset out: another build of it is running")
-		if took := time.Since(start); took > 15*time.Second {
-			t.Errorf("%v: it took %v", second, took)
-		}
 	}
 	send(t, first, syscall.SIGCONT)
 	if o := finish(t, first); o.code != 0 {

@@ -11,9 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
@@ -272,19 +270,10 @@ func TestDeltaEncoding(t *testing.T) {
 func TestUnsignedBeyondSigned(t *testing.T) {
 	b := array.NewUint64Builder(memory.NewGoAllocator())
 	b.AppendValues([]uint64{7, math.MaxInt64 + 1}, nil)
-	column := b.NewArray()
-	s := arrow.NewSchema([]arrow.Field{{Name: "x", Type: column.DataType()}}, nil)
-	path := filepath.Join(t.TempDir(), "a.arrow")
-	f, err := os.Create(path)
-	check(t, err)
-	w, err := ipc.NewFileWriter(f, ipc.WithSchema(s))
-	check(t, err)
-	check(t, w.Write(array.NewRecord(s, []arrow.Array{column}, -1)))
-	check(t, w.Close())
-	check(t, f.Close())
+	path := writeArrays(t, b.NewArray())
 	r, err := Open(path)
 	check(t, err)
 	defer r.Close()
 	_, err = r.Next()
-	checkInputError(t, err, path, `read a.arrow from row 0 on: column "x": found an unsigned integer of 2^63 or more, expected less`)
+	checkInputError(t, err, path, `read a.arrow from row 0 on: column "c0": found an unsigned integer of 2^63 or more, expected less`)
 }

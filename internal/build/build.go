@@ -15,6 +15,7 @@ import (
 	"tcbuild/encode"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/synth"
 	"tcbuild/internal/fault"
 	"tcbuild/store"
 )
@@ -23,7 +24,7 @@ import (
 type Options struct {
 	Variant       store.Variant
 	Graph         string // folder
-	Perturbations string // file; "" for an incidence dataset without samples
+	Perturbations string // file, or synth:SCALE:SAMPLES:SEED; "" for an incidence dataset without samples
 	Out           string // the dataset
 	Codec         string // of the masks; "" is the mode's default
 	Shards        int    // 0: as many as the dataset's size asks for
@@ -54,12 +55,6 @@ type Result struct {
 	Resumed  bool            `json:"resumed"`
 	Manifest *store.Manifest `json:"-"`
 	State    State           `json:"-"`
-}
-
-// StageTime is how long a stage took, in seconds of wall time.
-type StageTime struct {
-	Stage   string  `json:"stage"`
-	Seconds float64 `json:"seconds"`
 }
 
 // State is how a build ended.
@@ -125,7 +120,7 @@ func (b *builder) stage(name string, args ...any) {
 	now := time.Now()
 	took := now.Sub(b.lap)
 	b.lap = now
-	b.result.Stages = append(b.result.Stages, StageTime{name, took.Seconds()})
+	b.result.Stages = append(b.result.Stages, StageTime{Stage: name, Seconds: took.Seconds()})
 	b.Log.Info(name, append(args, "seconds", fmt.Sprintf("%.3f", took.Seconds()))...)
 }
 
@@ -151,6 +146,10 @@ func (b *builder) read() (err error) {
 	}
 	if b.Perturbations == "" {
 		return nil
+	}
+	if synth.IsName(b.Perturbations) {
+		b.source, err = synth.Named(b.Perturbations, b.graph.Genes)
+		return err
 	}
 	perturbations, err := ingest.OpenPerturbations(b.Perturbations, b.graph.Genes,
 		ingest.PerturbationOptions{UnknownGenes: b.UnknownGenes, AllowWildtype: b.AllowWildtype})

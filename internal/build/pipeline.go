@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -28,6 +29,7 @@ type pipeline struct {
 	toEncode chan *job
 	toWrite  chan *job   // the same jobs, in order
 	values   chan []byte // memory of written values, to be used again
+	busy     busy
 }
 
 // writeShards builds all shards that are not complete, or the one asked for.
@@ -48,19 +50,21 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 	defer progress.Done()
 
 	window := 2*b.Workers + 2
-	p := pipeline{make(chan *job), make(chan *job, window), make(chan []byte, window+1)}
+	p := pipeline{toEncode: make(chan *job), toWrite: make(chan *job, window), values: make(chan []byte, window+1)}
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return p.cut(ctx, b.source, shards, b.manifest) })
-	for range b.Workers {
-		group.Go(func() error {
-			return p.encode(ctx, remover.Clone(), b.codec.NewEncoder(cache.Layout.Size))
-		})
+	run := func(step string, work func() error) {
+		group.Go(func() error { return labelled(ctx, step, work) })
 	}
-	group.Go(func() error { return p.write(ctx, shards, progress) })
+	run(stepCut, func() error { return p.cut(ctx, b.source, shards, b.manifest) })
+	for range b.Workers {
+		run(stepEncode, func() error { return p.encode(ctx, remover.Clone(), b.codec.NewEncoder(cache.Layout.Size)) })
+	}
+	run(stepWrite, func() error { return p.write(ctx, shards, progress) })
 	if err := group.Wait(); err != nil {
 		return err
 	}
 	b.stage("build masks", "samples", left, "shards", len(shards))
+	b.result.Stages[len(b.result.Stages)-1].Steps = p.busy.steps()
 	return nil
 }
 
@@ -88,6 +92,8 @@ var errEnough = errors.New("no shard needs further samples")
 func (p *pipeline) cut(ctx context.Context, source ingest.SampleSource, shards []*store.Shard, m *store.Manifest) error {
 	defer close(p.toEncode)
 	defer close(p.toWrite)
+	start := time.Now()
+	defer func() { p.busy.cut.Add(int64(time.Since(start))) }()
 	var samples *ingest.Samples // of the next job
 	_, err := source.Scan(func(batch *ingest.Samples) error {
 		for i := range batch.Len() {
@@ -121,7 +127,10 @@ func (p *pipeline) cut(ctx context.Context, source ingest.SampleSource, shards [
 	return err
 }
 
+// send hands a job over; the time it waits for room is none of cut's.
 func (p *pipeline) send(ctx context.Context, j *job) error {
+	start := time.Now()
+	defer func() { p.busy.cut.Add(-int64(time.Since(start))) }()
 	for _, stage := range []chan *job{p.toWrite, p.toEncode} {
 		select {
 		case stage <- j:
@@ -138,6 +147,7 @@ func (p *pipeline) encode(ctx context.Context, remover *incidence.Remover, encod
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		start, masks := time.Now(), time.Duration(0)
 		var memory []byte
 		select {
 		case memory = <-p.values:
@@ -146,8 +156,13 @@ func (p *pipeline) encode(ctx context.Context, remover *incidence.Remover, encod
 		j.value = encode.AppendValue(memory[:0], j.samples.Len(), func(dst []byte, i int) []byte {
 			genes := j.samples.Genes(i)
 			record := encode.Record{Genes: genes, Phenotypes: j.samples.Phenotypes(i), ID: j.samples.ID(i)}
-			return encoder.Append(record.AppendHead(dst), remover.Removed(genes))
+			start := time.Now()
+			removed := remover.Removed(genes)
+			masks += time.Since(start)
+			return encoder.Append(record.AppendHead(dst), removed)
 		})
+		p.busy.masks.Add(int64(masks))
+		p.busy.encode.Add(int64(time.Since(start) - masks))
 		close(j.encoded)
 	}
 	return nil
@@ -166,7 +181,9 @@ func (p *pipeline) write(ctx context.Context, shards []*store.Shard, progress Pr
 		if err := p.writeShard(ctx, shard, progress); err != nil {
 			return errors.Join(err, shard.Interrupt())
 		}
-		seals.Go(shard.Seal)
+		seals.Go(func() error {
+			return labelled(ctx, stepSeal, func() error { return timed(&p.busy.seal, shard.Seal) })
+		})
 	}
 	return nil
 }
@@ -188,7 +205,7 @@ func (p *pipeline) writeShard(ctx context.Context, shard *store.Shard, progress 
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		if err := shard.Put(j.samples.First, j.value); err != nil {
+		if err := timed(&p.busy.write, func() error { return shard.Put(j.samples.First, j.value) }); err != nil {
 			return err
 		}
 		progress.Add(j.samples.Len(), int64(len(j.value)))
@@ -198,5 +215,5 @@ func (p *pipeline) writeShard(ctx context.Context, shard *store.Shard, progress 
 		default:
 		}
 	}
-	return shard.Commit()
+	return timed(&p.busy.write, shard.Commit)
 }

@@ -1,0 +1,58 @@
+package tcbuild_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestImportDirections holds docs/DESIGN.md, Architecture: data flows one way, and each package
+// imports only what stands before it.
+func TestImportDirections(t *testing.T) {
+	allowed := map[string]string{ // package (with those below it) -> tcbuild packages that it may import
+		"internal/fault":  "",
+		"conf":            "internal/fault",
+		"encode":          "",
+		"ingest":          "ingest conf internal/fault",
+		"incidence":       "ingest",
+		"store":           "ingest incidence encode internal/fault",
+		"gpuverify":       "ingest incidence encode store internal/fault",
+		"internal/oracle": "ingest", // of tests
+		"internal/build":  "ingest incidence encode store internal/fault",
+		"internal/bench":  "ingest incidence encode store internal/build internal/fault",
+		"cmd":             "ingest incidence encode store gpuverify conf internal/build internal/bench internal/fault",
+	}
+	owners := map[string]string{ // library -> the one package that may import it
+		"github.com/bmatsuo/lmdb-go/lmdb": "store",
+		"github.com/spf13/cobra":          "cmd",
+		"go.yaml.in/yaml/v3":              "conf ingest",
+		"gonum.org/v1/plot":               "internal/bench",
+	}
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		from := strings.TrimPrefix(fields[0], "tcbuild/")
+		for _, imported := range fields[1:] {
+			if to, ours := strings.CutPrefix(imported, "tcbuild/"); ours && !slices.Contains(strings.Fields(allowed[room(from)]), room(to)) {
+				t.Errorf("%s imports %s (allowed: %s)", from, to, allowed[room(from)])
+			}
+			if owner := owners[imported]; owner != "" && !slices.Contains(strings.Fields(owner), room(from)) {
+				t.Errorf("%s imports %s, which belongs to %s", from, imported, owner)
+			}
+		}
+	}
+}
+
+// room is the part of an import path that names a package of the architecture.
+func room(path string) string {
+	first, rest, _ := strings.Cut(path, "/")
+	if first == "internal" {
+		second, _, _ := strings.Cut(rest, "/")
+		return first + "/" + second
+	}
+	return first
+}

@@ -1,0 +1,57 @@
+package gpuverify
+
+import (
+	"testing"
+
+	"tcbuild/incidence"
+	"tcbuild/ingest"
+	"tcbuild/ingest/synth"
+)
+
+// benchmarkYeast runs a benchmark under both rules on samples of the yeast-scale graph.
+func benchmarkYeast(b *testing.B, run func(b *testing.B, rules *graphRules, genotypes [][]uint32)) {
+	graph := synth.Graph(synth.Yeast, 1)
+	var genotypes [][]uint32
+	_, err := synth.Samples(synth.Yeast, 1, 1024).Scan(func(samples *ingest.Samples) error {
+		for i := range samples.Len() {
+			genotypes = append(genotypes, samples.Genes(i))
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, rule := range reactionRules {
+		rules := newTestRules(b, graph, rule)
+		b.Run("rule="+string(rule), func(b *testing.B) {
+			run(b, rules, genotypes)
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "samples/s")
+		})
+	}
+}
+
+// BenchmarkByIncidence regenerates one sample per operation.
+func BenchmarkByIncidence(b *testing.B) {
+	benchmarkYeast(b, func(b *testing.B, rules *graphRules, genotypes [][]uint32) {
+		scatter := newScatterer(rules, incidence.Build(rules.graph))
+		b.SetBytes(int64(rules.layout.Size)) // of masks
+		b.ResetTimer()
+		for i := range b.N {
+			scatter.regenerate(genotypes[i%len(genotypes)])
+			scatter.reset()
+		}
+	})
+}
+
+// BenchmarkByEdges regenerates one sample per operation, in batches.
+func BenchmarkByEdges(b *testing.B) {
+	benchmarkYeast(b, func(b *testing.B, rules *graphRules, genotypes [][]uint32) {
+		look := newLooker(rules)
+		b.SetBytes(int64(rules.layout.Size))
+		b.ResetTimer()
+		for done := 0; done < b.N; done += edgeBatch {
+			first := done % len(genotypes)
+			look.regenerate(genotypes[first : first+edgeBatch])
+		}
+	})
+}

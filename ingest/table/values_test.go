@@ -1,0 +1,162 @@
+package table
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+)
+
+// writeArrays writes arrays as the columns c0, c1 and so on of an Arrow IPC file.
+func writeArrays(t *testing.T, arrays ...arrow.Array) string {
+	t.Helper()
+	var fields []arrow.Field
+	for i, a := range arrays {
+		fields = append(fields, arrow.Field{Name: fmt.Sprint("c", i), Type: a.DataType(), Nullable: true})
+	}
+	s := arrow.NewSchema(fields, nil)
+	path := filepath.Join(t.TempDir(), "a.arrow")
+	f, err := os.Create(path)
+	check(t, err)
+	w, err := ipc.NewFileWriter(f, ipc.WithSchema(s))
+	check(t, err)
+	check(t, w.Write(array.NewRecord(s, arrays, -1)))
+	check(t, w.Close())
+	check(t, f.Close())
+	return path
+}
+
+// TestValues reads a value, then null, of every type that holds numbers, and what is none, by every accessor.
+func TestValues(t *testing.T) {
+	const exact = 1 << 53
+	for _, test := range []struct {
+		arrowType arrow.DataType
+		value     string // as Arrow's builders read it
+		want      string // number, integer, text
+	}{
+		{arrow.PrimitiveTypes.Int8, "-128", "-128 -128 -128"},
+		{arrow.PrimitiveTypes.Int16, "-32768", "-32768 -32768 -32768"},
+		{arrow.PrimitiveTypes.Int32, "-5", "-5 -5 -5"},
+		{arrow.PrimitiveTypes.Int64, fmt.Sprint(exact), "9.007199254740992e+15 9007199254740992 9007199254740992"},
+		{arrow.PrimitiveTypes.Int64, fmt.Sprint(exact + 1), "(integer 9007199254740993 is not exact as a 64-bit floating-point number) 9007199254740993 9007199254740993"},
+		{arrow.PrimitiveTypes.Int64, fmt.Sprint(math.MaxInt64), "(integer 9223372036854775807 is not exact as a 64-bit floating-point number) 9223372036854775807 9223372036854775807"},
+		{arrow.PrimitiveTypes.Uint8, "255", "255 255 255"},
+		{arrow.PrimitiveTypes.Uint16, "65535", "65535 65535 65535"},
+		{arrow.PrimitiveTypes.Uint32, "4294967295", "4.294967295e+09 4294967295 4294967295"},
+		{arrow.PrimitiveTypes.Uint64, "7", "7 7 7"},
+		{arrow.PrimitiveTypes.Float32, "0.5", "0.5 (found 0.5, expected an integer) 0.5"},
+		{arrow.PrimitiveTypes.Float64, "3", "3 3 3"},
+		{arrow.PrimitiveTypes.Float64, "1e300", "1e+300 (found 1e+300, expected an integer) 1e+300"},
+		{arrow.PrimitiveTypes.Float64, "NaN", "missing missing NaN"},
+		{arrow.FixedWidthTypes.Boolean, "true", "1 1 1"},
+		{arrow.BinaryTypes.String, "12", "12 12 12"},
+		{arrow.BinaryTypes.LargeString, "x", `(found "x", expected a number) (found "x", expected an integer) x`},
+		{arrow.FixedWidthTypes.Date32, "2026-01-01", "(found a value of an unsupported type, expected a number) (found a value of an unsupported type, expected a number) "},
+	} {
+		b := array.NewBuilder(memory.NewGoAllocator(), test.arrowType)
+		check(t, b.AppendValueFromString(test.value))
+		b.AppendNull()
+		r, err := Open(writeArrays(t, b.NewArray()))
+		check(t, err)
+		batch, err := r.Next()
+		check(t, err)
+		if got := accessors(batch, 0); got != test.want {
+			t.Errorf("%s %s: got %s, want %s", test.arrowType, test.value, got, test.want)
+		}
+		if got := accessors(batch, 1); r.Kind(0) != Other && got != "missing missing " {
+			t.Errorf("null %s: got %s", test.arrowType, got)
+		}
+		if batch.List(0, 0) != nil {
+			t.Errorf("%s has a list", test.arrowType)
+		}
+		r.Close()
+	}
+}
+
+func accessors(b *Batch, i int) string {
+	number, missing, err := b.Number(0, i)
+	first := outcome(number, missing, err)
+	if err != nil {
+		first = "(" + first + ")"
+	}
+	integer, missing, err := b.Integer(0, i)
+	second := outcome(integer, missing, err)
+	if err != nil {
+		second = "(" + second + ")"
+	}
+	return strings.Join([]string{first, second, string(b.Text(0, i))}, " ")
+}
+
+// TestTextsStayValid keeps texts made from numbers while others are made.
+func TestTextsStayValid(t *testing.T) {
+	b := array.NewInt64Builder(memory.NewGoAllocator())
+	for i := range 1000 {
+		b.Append(int64(i))
+	}
+	r, err := Open(writeArrays(t, b.NewArray()))
+	check(t, err)
+	defer r.Close()
+	batch, err := r.Next()
+	check(t, err)
+	var texts [][]byte
+	for i := range batch.Len {
+		texts = append(texts, batch.Text(0, i))
+	}
+	for i, text := range texts {
+		if string(text) != fmt.Sprint(i) {
+			t.Fatalf("text %d became %q", i, text)
+		}
+	}
+}
+
+func TestIsTable(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a.tsv": true, "a.CSV": true, "a.txt.gz": true, "a.tab.zst": true, "a.parquet": true, "a.arrow": true, "a.b.tsv": true,
+		"a.parquet.gz": false, "a.arrow.zst": false, "a.md": false, "a.gz": false, "tsv": false, "a.tsv.bak": false, "": false,
+	} {
+		if IsTable(name) != want {
+			t.Errorf("%q: got %v", name, !want)
+		}
+	}
+}
+
+func TestCreateArrowErrors(t *testing.T) {
+	if _, err := CreateArrow(filepath.Join(t.TempDir(), "none", "a.arrow"), nil); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("got %v", err)
+	}
+	w, err := CreateArrow(filepath.Join(t.TempDir(), "a.arrow"), []Field{{"x", Indices{}}})
+	check(t, err)
+	check(t, w.file.Close())
+	if err := w.Write(Indices{1}); err == nil || !strings.Contains(err.Error(), "a.arrow") {
+		t.Errorf("got %v, expected a write error", err)
+	}
+	if err := w.Close(); err == nil || !strings.Contains(err.Error(), "a.arrow") {
+		t.Errorf("got %v, expected a write error", err)
+	}
+}
+
+// TestMissingListWithElements has a null list whose offsets still span an element.
+func TestMissingListWithElements(t *testing.T) {
+	elements := array.NewStringBuilder(memory.NewGoAllocator())
+	elements.AppendValues([]string{"hidden", "shown"}, nil)
+	buffers := []*memory.Buffer{
+		memory.NewBufferBytes([]byte{0b10}),
+		memory.NewBufferBytes(arrow.Int32Traits.CastToBytes([]int32{0, 1, 2})),
+	}
+	data := array.NewData(arrow.ListOf(arrow.BinaryTypes.String), 2, buffers, []arrow.ArrayData{elements.NewArray().Data()}, 1, 0)
+	r, err := Open(writeArrays(t, array.MakeFromData(data)))
+	check(t, err)
+	defer r.Close()
+	lines, err := show(r)
+	check(t, err)
+	if got, want := strings.Join(lines, " "), `[] ["shown"]`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

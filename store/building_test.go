@@ -1,0 +1,212 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"tcbuild/internal/fault"
+)
+
+func TestSecondBuildIsRefused(t *testing.T) {
+	f := newFixture(t, Indices, "zstd", 8, 4, 2)
+	b := f.begin(t, ResumeNever, AllShards)
+	for _, resume := range []Resume{ResumeNever, ResumeIfPossible, ResumeAlways} {
+		_, err := Begin(f.out, f.manifest, resume, AllShards)
+		wantFault(t, err, fault.Busy, "write dataset "+f.out+": another build of it is running")
+	}
+	f.putOthers(t, b)
+	f.putShard(t, b, 0)
+	b.Close()
+
+	b = f.begin(t, ResumeIfPossible, AllShards) // the lock has gone with its owner
+	if !b.Resumed {
+		t.Error("the build does not go on")
+	}
+	f.putOthers(t, b)
+	f.putShard(t, b, 0)
+	f.putShard(t, b, 1)
+	publish(t, b, true)
+	f.check(t)
+}
+
+// Shards may be built by several processes; the last one publishes.
+func TestShardsBuiltApart(t *testing.T) {
+	f := newFixture(t, Indices, "zstd", 20, 4, 2)
+	one := f.begin(t, ResumeIfPossible, 0)
+	two := f.begin(t, ResumeIfPossible, 1)
+	_, err := Begin(f.out, f.manifest, ResumeIfPossible, 1)
+	wantFault(t, err, fault.Busy, "another build of it is running")
+	_, err = Begin(f.out, f.manifest, ResumeIfPossible, AllShards)
+	wantFault(t, err, fault.Busy, "another build of it is running")
+
+	for _, b := range []*Building{one, two} {
+		if err := b.WriteGraph(f.graph); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.putShard(t, one, 0)
+	publish(t, one, false)
+	one.Close()
+	f.putShard(t, two, 1)
+	publish(t, two, true)
+	two.Close()
+	f.check(t)
+}
+
+func TestResume(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		begun   bool // there is an unfinished build
+		changed bool // of another dataset
+		resume  Resume
+		shard   int
+		resumed bool
+		next    int    // of shard 0
+		want    string // error, a fault.Usage
+	}{
+		{"never, nothing there", false, false, ResumeNever, AllShards, false, 0, ""},
+		{"if possible, nothing there", false, false, ResumeIfPossible, AllShards, false, 0, ""},
+		{"always, nothing there", false, false, ResumeAlways, AllShards, false, 0, "there is no unfinished build of it"},
+		{"never", true, false, ResumeNever, AllShards, false, 0, ""},
+		{"if possible", true, false, ResumeIfPossible, AllShards, true, 4, ""},
+		{"always", true, false, ResumeAlways, AllShards, true, 4, ""},
+		{"never, another", true, true, ResumeNever, AllShards, false, 0, ""},
+		{"if possible, another", true, true, ResumeIfPossible, AllShards, false, 0, ""},
+		{"always, another", true, true, ResumeAlways, AllShards, false, 0, "the unfinished build differs in its codec"},
+		{"never, a shard", true, false, ResumeNever, 0, false, 0, ""},
+		{"if possible, a shard", true, false, ResumeIfPossible, 0, true, 4, ""},
+		{"a shard of another", true, true, ResumeIfPossible, 0, false, 0, "the unfinished build differs in its codec"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFixture(t, Indices, "zstd", 10, 4, 1)
+			if test.begun {
+				b := f.begin(t, ResumeNever, AllShards)
+				shard := openShard(t, b, 0)
+				if err := shard.Put(0, f.value(t, 0)); err != nil {
+					t.Fatal(err)
+				}
+				if err := shard.Commit(); err != nil {
+					t.Fatal(err)
+				}
+				b.Close()
+			}
+			if test.changed {
+				f.manifest.Codec = "delta"
+			}
+			b, err := Begin(f.out, f.manifest, test.resume, test.shard)
+			if test.want != "" {
+				wantFault(t, err, fault.Usage, "dataset "+f.out, test.want)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Close()
+			if b.Resumed != test.resumed {
+				t.Errorf("resumed %v, want %v", b.Resumed, test.resumed)
+			}
+			openShard(t, b, test.next)
+			f.putOthers(t, b)
+			f.putShard(t, b, 0)
+			publish(t, b, true)
+			f.check(t)
+		})
+	}
+}
+
+func TestPublished(t *testing.T) {
+	f := newFixture(t, Indices, "zstd", 10, 4, 1)
+	if there, err := Published(f.out, f.manifest); there != nil || err != nil {
+		t.Errorf("nothing is there, but %v, error %v", there, err)
+	}
+	if err := os.Mkdir(f.out, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if there, err := Published(f.out, f.manifest); there != nil || err != nil {
+		t.Errorf("an empty folder is there, but %v, error %v", there, err)
+	}
+	f.build(t) // over the empty folder
+	if there, err := Published(f.out, f.manifest); there == nil || err != nil {
+		t.Errorf("the dataset is there, but %v, error %v", there, err)
+	}
+	f.manifest.Codec = "raw"
+	_, err := Published(f.out, f.manifest)
+	wantFault(t, err, fault.Usage, "write dataset "+f.out+": it exists and is another dataset (its codec differs)")
+	f.manifest.Codec = "zstd"
+	f.check(t)
+
+	other := filepath.Join(t.TempDir(), "other")
+	if err := os.WriteFile(other, []byte("text"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Published(other, f.manifest)
+	wantFault(t, err, fault.Usage, "write dataset "+other+": it exists and is not a dataset of this version")
+}
+
+// A build that failed with nothing worth keeping leaves nothing.
+func TestAbandon(t *testing.T) {
+	f := newFixture(t, Indices, "zstd", 10, 4, 1)
+	b := f.begin(t, ResumeNever, AllShards)
+	f.putOthers(t, b)
+	if b.WorthResuming() {
+		t.Error("a build without samples is called worth resuming")
+	}
+	if err := b.Abandon(); err != nil {
+		t.Fatal(err)
+	}
+	b.Close()
+	if left, _ := filepath.Glob(f.out + "*"); left != nil {
+		t.Errorf("%q is left", left)
+	}
+	f.build(t)
+	f.check(t)
+}
+
+// Nothing is published while a shard is not complete, or when its file has gone.
+func TestIncompleteIsNotPublished(t *testing.T) {
+	f := newFixture(t, Indices, "zstd", 10, 4, 2)
+	b := f.begin(t, ResumeNever, AllShards)
+	f.putOthers(t, b)
+	f.putShard(t, b, 0)
+	publish(t, b, false)
+	f.putShard(t, b, 1)
+	data := b.path(f.manifest.Shards[1].Name, dataName)
+	if err := os.Rename(data, data+".away"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.Publish(nil)
+	wantFault(t, err, fault.Damaged, "publish dataset "+f.out, data)
+	if _, err := os.Stat(f.out); !os.IsNotExist(err) {
+		t.Errorf("something stands under the dataset's name, error %v", err)
+	}
+	if err := os.Rename(data+".away", data); err != nil {
+		t.Fatal(err)
+	}
+	publish(t, b, true)
+	f.check(t)
+}
+
+// Two builds of one input have the same bytes in every file but run.json.
+func TestSameBytes(t *testing.T) {
+	for _, variant := range []Variant{Incidence, Indices, FullMasks} {
+		codec := "zstd"
+		if variant == Incidence {
+			codec = ""
+		}
+		var manifests []string
+		for range 2 {
+			f := newFixture(t, variant, codec, 50, 8, 3)
+			f.build(t)
+			f.check(t)
+			text, err := os.ReadFile(filepath.Join(f.out, manifestName)) // it has the digests of all files
+			if err != nil {
+				t.Fatal(err)
+			}
+			manifests = append(manifests, string(text))
+		}
+		if manifests[0] != manifests[1] {
+			t.Errorf("%s: two builds of one input differ:\n%s\n%s", variant, manifests[0], manifests[1])
+		}
+	}
+}

@@ -1,0 +1,316 @@
+package store
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"tcbuild/encode"
+	"tcbuild/incidence"
+	"tcbuild/ingest"
+	"tcbuild/ingest/synth"
+	"tcbuild/internal/fault"
+	"tcbuild/internal/oracle"
+)
+
+// fixture is a dataset that a test builds.
+type fixture struct {
+	graph    *ingest.Graph
+	samples  *ingest.Samples
+	manifest *Manifest
+	out      string
+}
+
+// newFixture makes the first count samples of the tiny graph.
+func newFixture(t testing.TB, variant Variant, codec string, count, samplesPerValue, shards int) *fixture {
+	t.Helper()
+	f := &fixture{graph: synth.Graph(synth.Tiny, 1), out: filepath.Join(t.TempDir(), "dataset")}
+	source := synth.Samples(synth.Tiny, 1, count)
+	f.samples = ingest.NewSamples(0, len(source.PhenotypeNames()), count)
+	if _, err := source.Scan(func(batch *ingest.Samples) error {
+		for i := range batch.Len() {
+			f.samples.Append(batch.ID(i), batch.Genes(i), batch.Phenotypes(i))
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	content := NewContentDigest(f.graph.Digest(), incidence.RuleAll, source.PhenotypeNames())
+	content.AddAll(f.samples)
+	f.manifest = &Manifest{
+		FormatVersion: FormatVersion, Variant: variant, Codec: codec, Samples: count, SamplesPerValue: samplesPerValue,
+		Phenotypes: source.PhenotypeNames(), Options: Options{ReactionRule: incidence.RuleAll},
+		GraphDigest: f.graph.Digest(), LogicalContent: content.Sum(),
+	}
+	for _, mask := range incidence.NewLayout(f.graph).Masks {
+		f.manifest.Masks = append(f.manifest.Masks, MaskSize{mask.Name, mask.Size})
+	}
+	if variant != Incidence {
+		f.manifest.Cut(shards)
+	}
+	return f
+}
+
+// begin starts or resumes the dataset.
+func (f *fixture) begin(t testing.TB, resume Resume, shard int) *Building {
+	t.Helper()
+	b, err := Begin(f.out, f.manifest, resume, shard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	return b
+}
+
+// value encodes the value that starts with sample first.
+func (f *fixture) value(t testing.TB, first int) []byte {
+	t.Helper()
+	codec, err := encode.Find(f.manifest.Mode(), f.manifest.Codec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoder := codec.NewEncoder(f.manifest.MaskPositions())
+	return encode.AppendValue(nil, f.valueSamples(first), func(dst []byte, i int) []byte {
+		genes := f.samples.Genes(first + i)
+		record := encode.Record{Genes: genes, Phenotypes: f.samples.Phenotypes(first + i), ID: f.samples.ID(first + i)}
+		return encoder.Append(record.AppendHead(dst), oracle.Removed(f.graph, genes, false))
+	})
+}
+
+// valueSamples is the number of samples in the value that starts with sample first.
+func (f *fixture) valueSamples(first int) int {
+	for _, shard := range f.manifest.Shards {
+		if end := shard.First + shard.Samples; first < end {
+			return min(f.manifest.SamplesPerValue, end-first)
+		}
+	}
+	return 0
+}
+
+// putShard writes what is missing of a shard, and seals it.
+func (f *fixture) putShard(t testing.TB, b *Building, i int) {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	shard, err := b.Shard(i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shard.Complete {
+		return
+	}
+	for next := shard.Next; next < shard.First+shard.Samples; next += f.valueSamples(next) {
+		if err := shard.Put(next, f.value(t, next)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := shard.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := shard.Seal(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// putOthers writes what is not a shard.
+func (f *fixture) putOthers(t testing.TB, b *Building) {
+	t.Helper()
+	if err := b.WriteGraph(f.graph); err != nil {
+		t.Fatal(err)
+	}
+	if f.manifest.Variant != Incidence {
+		return
+	}
+	if err := b.WriteIncidence(incidence.Build(f.graph)); err != nil {
+		t.Fatal(err)
+	}
+	w, err := b.CreateSamples()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Add(f.samples); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func publish(t testing.TB, b *Building, want bool) {
+	t.Helper()
+	published, err := b.Publish(map[string]string{"program": "test"})
+	if err != nil || published != want {
+		t.Fatalf("published %v, error %v, want %v", published, err, want)
+	}
+}
+
+// build builds and publishes the whole dataset.
+func (f *fixture) build(t testing.TB) {
+	t.Helper()
+	b := f.begin(t, ResumeNever, AllShards)
+	defer b.Close()
+	f.putOthers(t, b)
+	for i := range f.manifest.Shards {
+		f.putShard(t, b, i)
+	}
+	publish(t, b, true)
+}
+
+// check reads the whole published dataset back, backwards and forwards.
+func (f *fixture) check(t testing.TB) {
+	t.Helper()
+	d, err := Open(f.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range d.Manifest.Files {
+		if err := d.CheckFile(file); err != nil {
+			t.Error(err)
+		}
+	}
+	if left, _ := filepath.Glob(f.out + "*"); !slices.Equal(left, []string{f.out}) {
+		t.Errorf("beside the dataset there is %q", left)
+	}
+	filepath.WalkDir(f.out, func(path string, entry os.DirEntry, err error) error {
+		name, _ := filepath.Rel(f.out, path)
+		listed := slices.ContainsFunc(d.Manifest.Files, func(file File) bool { return file.Name == name })
+		if !entry.IsDir() && !listed && name != "manifest.json" && name != "run.json" {
+			t.Errorf("the manifest does not list %s", name)
+		}
+		return err
+	})
+	content := NewContentDigest(d.Manifest.GraphDigest, d.Manifest.Options.ReactionRule, d.Manifest.Phenotypes)
+	r, err := d.NewMaskReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for sample := range d.Manifest.Samples {
+		f.checkSample(t, r, d.Manifest.Samples-1-sample)
+		if record, _, err := r.Sample(sample); err == nil {
+			content.Add(record.ID, record.Genes, record.Phenotypes)
+		}
+		f.checkSample(t, r, sample)
+	}
+	if content.Sum() != d.Manifest.LogicalContent {
+		t.Errorf("logical content %s, manifest says %s", content.Sum(), d.Manifest.LogicalContent)
+	}
+}
+
+// checkSample holds a sample against the oracle.
+func (f *fixture) checkSample(t testing.TB, r *MaskReader, sample int) {
+	t.Helper()
+	record, removed, err := r.Sample(sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !f.same(record, sample) {
+		t.Errorf("sample %d is %v, want id %s, genes %d, phenotypes %v", sample, record, f.samples.ID(sample), f.samples.Genes(sample), f.samples.Phenotypes(sample))
+	}
+	if want := oracle.Removed(f.graph, f.samples.Genes(sample), false); !slices.Equal(removed, want) {
+		t.Errorf("sample %d: removed %d, want %d", sample, removed, want)
+	}
+}
+
+// same reports whether a record's head is that of a sample.
+func (f *fixture) same(record *encode.Record, sample int) bool {
+	sameBits := func(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) }
+	return string(record.ID) == string(f.samples.ID(sample)) && slices.Equal(record.Genes, f.samples.Genes(sample)) &&
+		slices.EqualFunc(record.Phenotypes, f.samples.Phenotypes(sample), sameBits)
+}
+
+// wantFault checks an error's kind and that its message has all parts.
+func wantFault(t testing.TB, err error, kind fault.Kind, parts ...string) {
+	t.Helper()
+	if err == nil || fault.KindOf(err) != kind {
+		t.Errorf("error %v (kind %d), want kind %d", err, fault.KindOf(err), kind)
+		return
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q does not say %q", err, part)
+		}
+	}
+}
+
+func TestDatasets(t *testing.T) {
+	for _, test := range []struct {
+		variant                        Variant
+		codec                          string
+		count, samplesPerValue, shards int
+	}{
+		{Incidence, "", 70, 0, 0},
+		{Indices, "zstd", 70, 8, 3},
+		{Indices, "delta", 1, 64, 1},
+		{Indices, "raw", 7, 1, 7},
+		{FullMasks, "zstd", 65, 64, 1},
+		{FullMasks, "bits", 64, 64, 2},
+		{FullMasks, "raw", 20, 3, 2},
+	} {
+		t.Run(string(test.variant)+"-"+test.codec, func(t *testing.T) {
+			f := newFixture(t, test.variant, test.codec, test.count, test.samplesPerValue, test.shards)
+			f.build(t)
+			f.check(t)
+		})
+	}
+}
+
+func TestOpenIsRefused(t *testing.T) {
+	_, err := Open(t.TempDir())
+	wantFault(t, err, fault.Input, "it has no manifest.json")
+}
+
+func TestGraphIsChecked(t *testing.T) {
+	f := newFixture(t, Indices, "zstd", 3, 8, 1)
+	f.build(t)
+	defer f.check(t)
+	d, err := Open(f.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.CheckGraph(f.graph, "given"); err != nil {
+		t.Error(err)
+	}
+	wantFault(t, d.CheckGraph(synth.Graph(synth.Tiny, 2), "given"), fault.Input, "check graph given: its digest is", f.manifest.GraphDigest)
+	if graph, err := d.Graph(); err != nil || graph.Digest() != f.manifest.GraphDigest {
+		t.Errorf("the dataset's graph: error %v", err)
+	}
+	d.Manifest.GraphDigest = "0"
+	other := &Dataset{Dir: d.Dir, Manifest: d.Manifest}
+	_, err = other.Graph()
+	wantFault(t, err, fault.Damaged, "graph: its digest is", "(manifest: 0)")
+}
+
+func TestCheckFile(t *testing.T) {
+	f := newFixture(t, Indices, "zstd", 3, 8, 1)
+	f.build(t)
+	f.check(t)
+	d, err := Open(f.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := d.Manifest.Files[len(d.Manifest.Files)-1]
+	path := filepath.Join(f.out, file.Name)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(data []byte) {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(data[:len(data)-1])
+	wantFault(t, d.CheckFile(file), fault.Damaged, path+": it has ", "bytes (manifest: ")
+	data[len(data)/2] ^= 1
+	write(data)
+	wantFault(t, d.CheckFile(file), fault.Damaged, path+": its sha256 is ", "(manifest: "+file.SHA256)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	wantFault(t, d.CheckFile(file), fault.Damaged, path+": it is missing")
+}

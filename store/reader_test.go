@@ -1,0 +1,132 @@
+package store
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"tcbuild/internal/fault"
+)
+
+// Samples at random over shards of odd sizes, with values that the shards' ends cut short.
+func TestReaderAtRandom(t *testing.T) {
+	const seed = 6
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, test := range []struct{ count, samplesPerValue, shards int }{{1, 1, 1}, {23, 5, 4}, {64, 64, 1}, {65, 64, 1}, {10, 64, 10}, {50, 7, 3}} {
+		f := newFixture(t, Indices, "zstd", test.count, test.samplesPerValue, test.shards)
+		f.build(t)
+		f.check(t)
+		d, err := Open(f.out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reader, err := d.NewMaskReader()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 100 {
+			f.checkSample(t, reader, r.IntN(test.count))
+		}
+		reader.Close()
+	}
+}
+
+// damageShard builds a dataset of two shards and changes the first one's file.
+func damageShard(t *testing.T, change func(f *fixture, data []byte) []byte) (*fixture, *Dataset, string) {
+	t.Helper()
+	f := newFixture(t, Indices, "raw", 20, 4, 2)
+	f.build(t)
+	f.check(t)
+	d, err := Open(f.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(f.out, f.manifest.Shards[0].Name, dataName)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data = change(f, data); data == nil {
+		err = os.Remove(path)
+	} else {
+		err = os.WriteFile(path, data, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, d, path
+}
+
+// A damaged record is given out together with an error; its neighbours are whole.
+func TestReaderOfADamagedRecord(t *testing.T) {
+	f, d, path := damageShard(t, func(f *fixture, data []byte) []byte {
+		value := f.value(t, 4)
+		data[bytes.Index(data, value)+len(value)-1] ^= 1 // in the payload of sample 7
+		return data
+	})
+	r := d.NewReader()
+	defer r.Close()
+	for sample := range 20 {
+		record, err := r.Record(sample)
+		if record == nil || !f.same(record, sample) {
+			t.Errorf("sample %d is %v, error %v", sample, record, err)
+		}
+		if sample == 7 {
+			wantFault(t, err, fault.Damaged, "read "+path+": sample 7: damaged: record has checksum ")
+		} else if err != nil {
+			t.Error(err)
+		}
+	}
+	masks, err := d.NewMaskReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer masks.Close()
+	_, _, err = masks.Sample(7)
+	wantFault(t, err, fault.Damaged, "sample 7")
+	f.checkSample(t, masks, 8)
+}
+
+// A shard that cannot be read is an error for its samples, and for no others.
+func TestReaderOfADamagedShard(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(f *fixture, data []byte) []byte
+		want   string
+	}{
+		"missing":       {func(*fixture, []byte) []byte { return nil }, "it is missing"},
+		"empty":         {func(*fixture, []byte) []byte { return []byte{} }, "damaged: it is empty"},
+		"no meta pages": {func(_ *fixture, data []byte) []byte { clear(data[:8192]); return data }, "damaged: "},
+		"cut":           {func(_ *fixture, data []byte) []byte { return data[:8192] }, "damaged: page 2 is missing (the file has 2)"},
+	} {
+		f, d, path := damageShard(t, test.change)
+		r := d.NewReader()
+		defer r.Close()
+		for sample := range 20 {
+			record, err := r.Record(sample)
+			if sample >= 10 {
+				if err != nil || !f.same(record, sample) {
+					t.Errorf("%s: sample %d is %v, error %v", name, sample, record, err)
+				}
+				continue
+			}
+			wantFault(t, err, fault.Damaged, "read "+path+": ", test.want)
+			if record != nil {
+				t.Errorf("%s: sample %d: an error and the record %v", name, sample, record)
+			}
+		}
+	}
+}
+
+// A reader that was told to distrust a file reads what there is to read.
+func TestReaderOfADistrustedShard(t *testing.T) {
+	f, d, path := damageShard(t, func(_ *fixture, data []byte) []byte { clear(data[:8192]); return data })
+	r := d.NewReader(f.manifest.Shards[0].Name + "/" + dataName)
+	defer r.Close()
+	for sample := range 20 {
+		if record, err := r.Record(sample); err != nil || !f.same(record, sample) {
+			t.Errorf("%s: sample %d is %v, error %v", path, sample, record, err)
+		}
+	}
+}

@@ -1,0 +1,327 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/bmatsuo/lmdb-go/lmdb"
+
+	"tcbuild/encode"
+)
+
+// writeShard writes values of the given sizes under the keys 0, 1, … as a build does, and returns data.mdb's path.
+func writeShard(t testing.TB, sizes []int) string {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	dir := t.TempDir()
+	w := &shardWriter{dir: dir}
+	for key, size := range sizes {
+		if err := w.put(key, bytes.Repeat([]byte{byte('a' + key%26)}, size)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.commit(); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, dataName)
+}
+
+// byLMDB reads a shard with LMDB's own library.
+func byLMDB(t testing.TB, path string) map[int][]byte {
+	t.Helper()
+	env, err := lmdb.NewEnv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer env.Close()
+	if err := env.Open(filepath.Dir(path), lmdb.Readonly|lmdb.NoLock|lmdb.NoTLS, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	values := make(map[int][]byte)
+	err = env.View(func(txn *lmdb.Txn) error {
+		dbi, err := txn.OpenRoot(0)
+		if err != nil {
+			return err
+		}
+		cursor, err := txn.OpenCursor(dbi)
+		if err != nil {
+			return err
+		}
+		defer cursor.Close()
+		for {
+			key, value, err := cursor.Get(nil, nil, lmdb.Next)
+			if lmdb.IsNotFound(err) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			values[int(binary.BigEndian.Uint64(key))] = value
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return values
+}
+
+func sameValues(a, b map[int][]byte) bool {
+	for first, value := range a {
+		if other, ok := b[first]; !ok || !bytes.Equal(value, other) {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// shardShapes are sizes of values: within a leaf, on pages of their own, at the boundaries, in trees of one to three levels.
+func shardShapes() map[string][]int {
+	r := rand.New(rand.NewPCG(1, 0))
+	many, mixed := make([]int, 60_000), make([]int, 3000)
+	for i := range many {
+		many[i] = 40
+	}
+	for i := range mixed {
+		mixed[i] = r.IntN(9000)
+	}
+	return map[string][]int{
+		"one":               {5},
+		"empty value":       {0, 1, 0},
+		"page boundaries":   {2000, 2010, 2020, 2030, 2040, 4079, 4080, 4081, 4096, 8175, 8176, 8177},
+		"three levels":      many,
+		"small and large":   mixed,
+		"two transactions":  {20 << 20, 20 << 20, 100, 3000},
+		"larger than a map": {commitBytes + 1},
+	}
+}
+
+// A shard is read as LMDB reads it.
+func TestShardFileIsLMDBs(t *testing.T) {
+	for name, sizes := range shardShapes() {
+		path := writeShard(t, sizes)
+		want := byLMDB(t, path)
+		s, err := openShardFile(path)
+		if err != nil || len(want) != len(sizes) || !sameValues(s.values, want) {
+			t.Errorf("%s: %d values, error %v, LMDB finds %d of %d", name, len(s.values), err, len(want), len(sizes))
+			continue
+		}
+		s.values = make(map[int][]byte)
+		s.salvage()
+		for first, value := range want { // it also takes LMDB's list of free pages for values, under keys that no sample has
+			if !bytes.Equal(s.values[first], value) {
+				t.Errorf("%s: salvage alone does not find value %d", name, first)
+			}
+		}
+		s.close()
+	}
+}
+
+// Whatever the damage, what is read lies in the file, and nothing else happens than an error.
+func TestDamagedShardFile(t *testing.T) {
+	const seed = 2
+	r := rand.New(rand.NewPCG(seed, 0))
+	sizes := make([]int, 100)
+	for i := range sizes {
+		sizes[i] = []int{0, 30, 1000, 3000}[r.IntN(4)]
+	}
+	path := writeShard(t, sizes)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := len(whole) / 4096
+	damages := map[string]func(data []byte) []byte{
+		"a bit":           func(data []byte) []byte { data[r.IntN(len(data))] ^= 1 << r.IntN(8); return data },
+		"a header byte":   func(data []byte) []byte { data[4096*r.IntN(pages)+r.IntN(200)] = byte(r.IntN(256)); return data },
+		"a meta byte":     func(data []byte) []byte { data[4096*r.IntN(2)+r.IntN(160)] = byte(r.IntN(256)); return data },
+		"a page of zeros": func(data []byte) []byte { clear(data[4096*r.IntN(pages):][:4096]); return data },
+		"a page elsewhere": func(data []byte) []byte {
+			copy(data[4096*r.IntN(pages):], data[4096*r.IntN(pages):][:4096])
+			return data
+		},
+		"its end": func(data []byte) []byte { return data[:r.IntN(len(data))] },
+		"random bytes": func(data []byte) []byte {
+			for range 1000 {
+				data[r.IntN(len(data))] = byte(r.IntN(256))
+			}
+			return data
+		},
+	}
+	for name, damage := range damages {
+		for range 50 {
+			damaged := damage(bytes.Clone(whole))
+			if err := os.WriteFile(path, damaged, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			s, err := openShardFile(path)
+			if err != nil && (!errors.Is(err, encode.ErrDamaged) || strings.Contains(err.Error(), "\n")) {
+				t.Errorf("seed %d, damage of %s: error %v, want one line that wraps encode.ErrDamaged", seed, name, err)
+			}
+			s.salvage()
+			total := 0
+			for _, value := range s.values {
+				total += bytes.Count(value, []byte("a")) // touches every byte
+			}
+			if total > len(damaged)*len(s.values) {
+				t.Errorf("seed %d, damage of %s: values larger than the file", seed, name)
+			}
+			s.close()
+		}
+	}
+}
+
+// With both meta pages gone the values are still there; with a leaf gone, those of the others.
+func TestSalvage(t *testing.T) {
+	sizes := make([]int, 150) // about 39 to a page
+	for i := range sizes {
+		sizes[i] = 80
+	}
+	path := writeShard(t, sizes)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := byLMDB(t, path)
+	read := func() map[int][]byte {
+		t.Helper()
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s, err := openShardFile(path)
+		if !errors.Is(err, encode.ErrDamaged) {
+			t.Errorf("error %v, want one that wraps encode.ErrDamaged", err)
+		}
+		t.Cleanup(s.close)
+		s.salvage()
+		return s.values
+	}
+	clear(data[:2*4096])
+	if got := read(); !sameValues(got, want) {
+		t.Errorf("without meta pages %d values, want %d", len(got), len(want))
+	}
+	lost := 0
+	for page := 2; page*4096 < len(data); page++ {
+		if binary.LittleEndian.Uint16(data[page*4096+10:]) == leafPage {
+			lost = (int(binary.LittleEndian.Uint16(data[page*4096+12:])) - pageHeader) / 2
+			clear(data[page*4096:][:4096])
+			break
+		}
+	}
+	if got := read(); lost == 0 || len(got) != len(want)-lost {
+		t.Errorf("without a leaf of %d values %d are left of %d", lost, len(got), len(want))
+	}
+}
+
+func TestEmptyShardFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), dataName)
+	if _, err := openShardFile(path); !os.IsNotExist(err) {
+		t.Errorf("error %v for a file that is missing", err)
+	}
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := openShardFile(path)
+	if !errors.Is(err, encode.ErrDamaged) || len(s.values) != 0 {
+		t.Errorf("error %v for an empty file, want one that wraps encode.ErrDamaged", err)
+	}
+	s.salvage()
+	s.close()
+}
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// The pages of a small shard, for people to read: a value that shares a leaf, and one with pages of its own.
+func TestPagesGolden(t *testing.T) {
+	data, err := os.ReadFile(writeShard(t, []int{100, 5000, 100}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const golden = "testdata/pages.golden"
+	text := describePages(t, data)
+	if *update {
+		if err := os.WriteFile(golden, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != string(want) {
+		t.Errorf("%s changed; if that is meant, run with -update and read the diff; found:\n%s", golden, text)
+	}
+}
+
+func describePages(t *testing.T, data []byte) string {
+	var text strings.Builder
+	u16 := func(at int) int { return int(binary.LittleEndian.Uint16(data[at:])) }
+	u32 := func(at int) int { return int(binary.LittleEndian.Uint32(data[at:])) }
+	u64 := func(at int) int { return int(binary.LittleEndian.Uint64(data[at:])) }
+	fmt.Fprintf(&text, "data.mdb of %d bytes: values of 100, 5,000 and 100 bytes under the keys 0 to 2\n", len(data))
+	for page := 0; page < len(data); {
+		fmt.Fprintf(&text, "page %d at %d: ", u64(page), page)
+		next := page + 4096
+		switch flags := u16(page + 10); flags {
+		case 8:
+			meta := page + 16
+			fmt.Fprintf(&text, "meta, magic %08x, version %d, map of %d bytes, page size %d\n", u32(meta), u32(meta+4), u64(meta+16), u32(meta+24))
+			fmt.Fprintf(&text, "  depth %d, pages: branch %d, leaf %d, overflow %d; %d entries, root %d; last page %d, transaction %d\n",
+				u16(meta+78), u64(meta+80), u64(meta+88), u64(meta+96), u64(meta+104), u64(meta+112), u64(meta+120), u64(meta+128))
+		case 2:
+			fmt.Fprintf(&text, "leaf, lower %d, upper %d\n", u16(page+12), u16(page+14))
+			for slot := page + 16; slot < page+u16(page+12); slot += 2 {
+				node := page + u16(slot)
+				fmt.Fprintf(&text, "  node at %d: key % x, value of %d bytes ", u16(slot), data[node+8:node+16], u32(node))
+				if u16(node+4) == 1 {
+					fmt.Fprintf(&text, "on page %d\n", u64(node+16))
+				} else {
+					fmt.Fprintf(&text, "at %d: %.3s…\n", node+16, data[node+16:])
+				}
+			}
+		case 4:
+			next = page + 4096*u32(page+12)
+			fmt.Fprintf(&text, "overflow, %d pages, value at %d: %.3s…\n", u32(page+12), page+16, data[page+16:])
+		default:
+			t.Fatalf("page at %d has flags %#x", page, flags)
+		}
+		page = next
+	}
+	return text.String()
+}
+
+// A branch that leads back to the root must not be followed for ever.
+func TestCircleOfPages(t *testing.T) {
+	sizes := make([]int, 150)
+	for i := range sizes {
+		sizes[i] = 80
+	}
+	path := writeShard(t, sizes)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := data[4096+metaRoot] // of the first transaction, in the second meta page
+	page := data[int(root)*4096:]
+	if flags := binary.LittleEndian.Uint16(page[10:]); flags != branchPage {
+		t.Fatalf("the root, page %d, has flags %#x, want a branch", root, flags)
+	}
+	page[binary.LittleEndian.Uint16(page[pageHeader+2:])] = root // the child of its second node
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := openShardFile(path)
+	if err == nil || !strings.HasSuffix(err.Error(), "its pages form a circle") {
+		t.Errorf("error %v", err)
+	}
+	s.close()
+}

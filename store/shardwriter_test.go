@@ -1,0 +1,167 @@
+package store
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"tcbuild/internal/fault"
+)
+
+// bigValue is a value with 12 MiB behind its record, so that a transaction takes two of them.
+func bigValue(t *testing.T, f *fixture, first int) []byte {
+	return append(f.value(t, first), make([]byte, 12<<20)...)
+}
+
+// write puts the samples from shard.Next to end-1.
+func write(t *testing.T, f *fixture, shard *Shard, end int) {
+	t.Helper()
+	for next := shard.Next; next < end; next++ {
+		if err := shard.Put(next, bigValue(t, f, next)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func openShard(t *testing.T, b *Building, next int) *Shard {
+	t.Helper()
+	shard, err := b.Shard(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shard.Next != next || shard.Complete {
+		t.Fatalf("the shard goes on with sample %d, complete %v, want %d", shard.Next, shard.Complete, next)
+	}
+	return shard
+}
+
+// An interrupted shard goes on behind its last commit, and ends with the bytes of an undisturbed one.
+func TestResumedShardHasTheSameBytes(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	f := newFixture(t, Indices, "raw", 5, 1, 1)
+	b := f.begin(t, ResumeNever, AllShards)
+	data := b.path(f.manifest.Shards[0].Name, dataName)
+
+	shard := openShard(t, b, 0)
+	write(t, f, shard, 5)
+	if err := shard.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Close()
+
+	for _, test := range []struct {
+		name  string
+		end   int // samples put before the interruption
+		next  int // the first sample that is lost
+		after func(t *testing.T)
+	}{
+		{"nothing put", 0, 0, nil},
+		{"nothing committed", 2, 0, nil},
+		{"one commit", 3, 2, nil},
+		{"two commits", 5, 4, nil},
+		{"pages behind the last commit", 3, 2, func(t *testing.T) {
+			file, err := os.OpenFile(data, os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			if _, err := file.Write(make([]byte, 1<<20)); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		b := f.begin(t, ResumeNever, AllShards)
+		shard := openShard(t, b, 0)
+		write(t, f, shard, test.end)
+		if err := shard.Interrupt(); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.WorthResuming(); got != (test.next > 0) {
+			t.Errorf("%s: worth resuming %v", test.name, got)
+		}
+		b.Close()
+		if test.after != nil {
+			test.after(t)
+		}
+		b = f.begin(t, ResumeAlways, AllShards)
+		if !b.Resumed {
+			t.Errorf("%s: not resumed", test.name)
+		}
+		shard = openShard(t, b, test.next)
+		write(t, f, shard, 5)
+		if err := shard.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(data); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: the resumed shard has other bytes than an undisturbed one, error %v", test.name, err)
+		}
+		b.Close()
+	}
+	s, err := openShardFile(data)
+	if err != nil || len(s.values) != 5 {
+		t.Errorf("%d values, error %v", len(s.values), err)
+	}
+	s.close()
+}
+
+// A shard whose last value is not what its checksums say cannot be resumed.
+func TestDamagedShardIsNotResumed(t *testing.T) {
+	f := newFixture(t, Indices, "zstd", 8, 4, 1)
+	b := f.begin(t, ResumeNever, AllShards)
+	shard := openShard(t, b, 0)
+	if err := shard.Put(0, f.value(t, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := shard.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	data := b.path(f.manifest.Shards[0].Name, dataName)
+	whole, err := os.ReadFile(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Clone(whole)
+	value := f.value(t, 0)
+	damaged[bytes.Index(damaged, value)+len(value)-1] ^= 1
+	if err := os.WriteFile(data, damaged, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.Shard(0)
+	wantFault(t, err, fault.Damaged, "resume shard "+filepath.Dir(data), "checksum")
+	if err := os.WriteFile(data, whole, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f.putOthers(t, b)
+	f.putShard(t, b, 0)
+	publish(t, b, true)
+	f.check(t)
+}
+
+// After a power loss what was not synced may be gone: such a shard starts from the beginning.
+func TestShardOfAnotherBoot(t *testing.T) {
+	f := newFixture(t, Indices, "zstd", 8, 4, 1)
+	b := f.begin(t, ResumeNever, AllShards)
+	shard := openShard(t, b, 0)
+	if err := shard.Put(0, f.value(t, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := shard.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	openShard(t, b, 4)
+	if err := b.writeState(0, shardState{BootID: "another boot"}); err != nil {
+		t.Fatal(err)
+	}
+	openShard(t, b, 0)
+	f.putOthers(t, b)
+	f.putShard(t, b, 0)
+	publish(t, b, true)
+	f.check(t)
+}
