@@ -21,7 +21,7 @@ func TestDamagedArrowFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for at := 0; at < len(whole); at += 1 + len(whole)/300 {
+		for at := 0; at < len(whole); at += 1 + len(whole)/80 {
 			damaged := bytes.Clone(whole)
 			damaged[at] ^= 0x40
 			if err := os.WriteFile(path, damaged, 0o644); err != nil {

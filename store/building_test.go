@@ -196,7 +196,7 @@ func TestSameBytes(t *testing.T) {
 		}
 		var manifests []string
 		for range 2 {
-			f := newFixture(t, variant, codec, 50, 8, 3)
+			f := newFixture(t, variant, codec, 20, 4, 2)
 			f.build(t)
 			f.check(t)
 			text, err := os.ReadFile(filepath.Join(f.out, manifestName)) // it has the digests of all files

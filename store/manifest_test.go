@@ -84,14 +84,14 @@ func TestManifestIsChecked(t *testing.T) {
 func TestDamagedManifest(t *testing.T) {
 	text := wholeManifest(t).sealed()
 	dir := writeManifest(t, text)
-	for end := 0; end < len(text)-1; end += 7 { // the last byte is the line end
+	for end := 0; end < len(text)-1; end += 31 { // the last byte is the line end
 		if err := os.WriteFile(filepath.Join(dir, manifestName), text[:end], 0o644); err != nil {
 			t.Fatal(err)
 		}
 		_, err := ReadManifest(dir)
 		wantFault(t, err, fault.Damaged, manifestName)
 	}
-	for at := range text {
+	for at := 0; at < len(text); at += 3 {
 		damaged := []byte(string(text))
 		damaged[at] ^= 0x04
 		if err := os.WriteFile(filepath.Join(dir, manifestName), damaged, 0o644); err != nil {

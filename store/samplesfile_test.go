@@ -114,7 +114,7 @@ func tornFiles(t *testing.T, path string) func(yield func() bool) {
 		if !yield() {
 			return
 		}
-		for end := 0; end < len(data); end += 1 + len(data)/50 {
+		for end := 0; end < len(data); end += 1 + len(data)/12 {
 			if err := os.WriteFile(path, data[:end], 0o644); err != nil {
 				t.Fatal(err)
 			}

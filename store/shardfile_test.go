@@ -158,7 +158,7 @@ func TestDamagedShardFile(t *testing.T) {
 		},
 	}
 	for name, damage := range damages {
-		for range 50 {
+		for range 20 {
 			damaged := damage(bytes.Clone(whole))
 			if err := os.WriteFile(path, damaged, 0o644); err != nil {
 				t.Fatal(err)
