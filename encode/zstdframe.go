@@ -67,6 +67,9 @@ func (f *zstdFrame) begin(dst []byte, size int) {
 
 // stretch adds length bytes of one value; it goes on with the stretch before it when that has the same value.
 func (f *zstdFrame) stretch(value byte, length int) {
+	if length == 0 {
+		return // or it would cut a stretch that goes on behind it
+	}
 	if value != f.value {
 		f.cut()
 		f.value = value

@@ -7,6 +7,7 @@ import (
 
 	"tcbuild/encode"
 	"tcbuild/ingest"
+	"tcbuild/internal/fault"
 	"tcbuild/store"
 )
 
@@ -58,13 +59,16 @@ type sample struct {
 	payload []byte // view of the map
 }
 
-// check checks a chunk and returns its samples.
-func (w *worker) check(c chunk) *ingest.Samples {
+// check checks a chunk and returns its samples. Damage is noted; an error is one of reading.
+func (w *worker) check(c chunk) (*ingest.Samples, error) {
 	var samples []sample
 	all := ingest.NewSamples(c.first, len(w.dataset.Manifest.Phenotypes), c.next-c.first)
 	for index := c.first; index < c.next; index++ {
 		record, err := w.reader.Record(index)
 		if err != nil {
+			if fault.KindOf(err) != fault.Damaged {
+				return nil, err
+			}
 			w.damage(index, err)
 		}
 		if record == nil {
@@ -101,7 +105,7 @@ func (w *worker) check(c chunk) *ingest.Samples {
 		w.compare(s, method)
 		w.expected.reset()
 	}
-	return all
+	return all, nil
 }
 
 // checkGenes makes sure that perturbation indices can be looked up.

@@ -180,7 +180,8 @@ func (v *verifier) damage(sample int, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.report.Damages++
-	if len(v.report.FirstDamages) < listed {
+	said := slices.ContainsFunc(v.report.FirstDamages, func(d Damage) bool { return d.What == err.Error() })
+	if len(v.report.FirstDamages) < listed && !said { // a missing file is the same damage for each of its samples
 		v.report.FirstDamages = append(v.report.FirstDamages, Damage{sample, err.Error()})
 	}
 }
@@ -208,7 +209,11 @@ func (v *verifier) work(ctx context.Context, chunks []chunk) error {
 			w.merge()
 			return nil
 		}
-		v.digest(number, w.check(chunks[number]))
+		samples, err := w.check(chunks[number])
+		if err != nil {
+			return err
+		}
+		v.digest(number, samples)
 		if v.Progress != nil {
 			v.Progress.Add(chunks[number].next-chunks[number].first, 0)
 		}

@@ -105,6 +105,9 @@ func (d *Dataset) Incidence() (cache *incidence.Cache, err error) {
 		if i >= names.Len() || names.Value(i) != edges.Type.String() {
 			return nil, d.damaged(incidenceName, "row %d is not edge type %s", i, edges.Type)
 		}
+		if rowTypes.Value(i) != edges.Type.Source {
+			return nil, d.damaged(incidenceName, "edge type %s has rows of type %q (expected %s)", edges.Type, rowTypes.Value(i), edges.Type.Source)
+		}
 		incidence := incidence.Incidence{EdgeType: names.Value(i), RowType: rowTypes.Value(i)}
 		incidence.Offsets = int32List(record.Column(2), i)
 		incidence.Positions = int32List(record.Column(3), i)

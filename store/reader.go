@@ -63,16 +63,12 @@ func (r *Reader) fromSamples(sample int) (*encode.Record, error) {
 	return r.samples.read(sample)
 }
 
-// damaged says of an error with a sample's bytes where they lie. Failed reads stay what they are.
+// damaged says where the bytes of a sample lie that are damaged. Other errors, of the disk or of a whole file, stay what they are.
 func (r *Reader) damaged(sample int, err error) error {
-	name := filepath.Join(r.dataset.Dir, "shard of it")
-	if r.shard >= 0 {
-		name = filepath.Join(r.dataset.Dir, r.dataset.Manifest.Shards[r.shard].Name, dataName)
-	}
-	if fault.KindOf(err) == fault.Damaged {
+	if !errors.Is(err, encode.ErrDamaged) || fault.KindOf(err) == fault.Damaged {
 		return err
 	}
-	return fault.New(fault.Damaged, "build the dataset again, or restore the file from a copy", "read %s: sample %d: %w", name, sample, err)
+	return r.dataset.damaged(r.dataset.Manifest.Shards[r.shard].Name+"/"+dataName, "sample %d: %w", sample, err)
 }
 
 // recordBytes finds a sample's record. It returns the bytes of a damaged one too.
