@@ -168,7 +168,9 @@ type bitsZstdEncoder struct {
 	frame zstdFrame
 }
 
-func newBitsZstdEncoder(size int) Encoder { return &bitsZstdEncoder{size: size} }
+func newBitsZstdEncoder(size int) Encoder {
+	return &bitsZstdEncoder{size: size, frame: zstdFrame{trained: maskTree}}
+}
 
 func (e *bitsZstdEncoder) Append(dst []byte, removed []uint32) []byte {
 	size := bitsSize(e.size)

@@ -8,21 +8,15 @@ import (
 
 // runsZstdEncoder writes: run count u32 | low bytes of the gaps | Zstandard frame of
 // (high bytes of the gaps | marks | low bytes of the lengths | high bytes of the lengths).
-// The low bytes of gaps are noise that nothing compresses, so they stay outside the frame.
+// The low bytes of gaps are noise that nothing compresses, so they stay outside the frame. In the frame
+// there is nothing to match, so it holds Huffman-coded literals alone.
 type runsZstdEncoder struct {
-	runs       runs
-	compressor *zstd.Encoder
-	plain      []byte
+	runs  runs
+	frame zstdFrame
+	plain []byte
 }
 
-func newRunsZstdEncoder(int) Encoder {
-	compressor, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
-		zstd.WithEncoderCRC(false), zstd.WithAllLitEntropyCompression(true), zstd.WithSingleSegment(true), zstd.WithLowerEncoderMem(true))
-	if err != nil {
-		panic(err) // the options are constants
-	}
-	return &runsZstdEncoder{compressor: compressor}
-}
+func newRunsZstdEncoder(int) Encoder { return &runsZstdEncoder{frame: zstdFrame{trained: runsTree}} }
 
 func (e *runsZstdEncoder) Append(dst []byte, removed []uint32) []byte {
 	r := &e.runs
@@ -41,7 +35,9 @@ func (e *runsZstdEncoder) Append(dst []byte, removed []uint32) []byte {
 		plain = append(plain, byte(length>>8))
 	}
 	e.plain = plain
-	return e.compressor.EncodeAll(plain, dst)
+	e.frame.begin(dst, len(plain))
+	e.frame.literals(plain)
+	return e.frame.end()
 }
 
 type runsZstdDecoder struct {

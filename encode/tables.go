@@ -8,8 +8,8 @@ import (
 	"github.com/klauspost/compress/huff0"
 )
 
-// The entropy tables of full-masks/zstd frames. They are fixed, so that a frame's bytes follow from its content alone and
-// no statistics are gathered per sample. The proportions are those of 4,096 samples of the synthetic
+// The entropy tables of Zstandard frames. They are fixed, so that a frame's bytes follow from its content alone and
+// no statistics are gathered per sample, which would take longer than coding it. The proportions are those of 4,096 samples of the synthetic
 // graph of yeast's size (`tcbuild synth --scale yeast --seed 1`): 3.8 million sequences, 7.8 million
 // literals. Other masks are written correctly with them, if less tightly.
 
@@ -40,24 +40,38 @@ func proportions(total, codes int, given map[int]int) []int {
 	return counts
 }
 
-// literalTree is the Huffman tree of literals, and in OutTable its description. Of 16,000 literals: half
-// are 0xFF (all eight kept), a byte with one removed position 980 of each kind, 0x00 (a run) 860; the ends of
-// runs 10 of each kind.
-var literalTree = func() *huff0.Scratch {
+// maskTree codes the literals of full-masks/zstd. Of 16,000: half are 0xFF (all eight kept), a byte
+// with one removed position 980 of each kind, 0x00 (a run) 860; the ends of runs 10 of each kind.
+var maskTree = trainTree(func(value byte) int {
+	switch removed := ^value; {
+	case removed == 0:
+		return 8000
+	case removed == 0xFF:
+		return 860
+	case bits.OnesCount8(removed) == 1:
+		return 980
+	case isRunEnd(removed):
+		return 10
+	}
+	return 1
+})
+
+// runsTree codes the frames of indices/zstd: mostly high bytes of gaps, which grow rarer as they grow
+// larger, and zeros twice as often as that, for the marks. The tail is thicker than yeast's, for larger graphs.
+var runsTree = trainTree(func(value byte) int {
+	v := int(value)
+	count := 100_000/(v*v+12*v+60) + 1
+	if v == 0 {
+		count += 1500
+	}
+	return count
+})
+
+// trainTree makes the tree for literals in the given proportions, each at least 1.
+func trainTree(proportion func(value byte) int) *huff0.Scratch {
 	var sample []byte
 	for value := range 256 {
-		count := 1
-		switch removed := byte(^value); {
-		case removed == 0:
-			count = 8000
-		case removed == 0xFF:
-			count = 860
-		case bits.OnesCount8(removed) == 1:
-			count = 980
-		case isRunEnd(removed):
-			count = 10
-		}
-		sample = append(sample, bytes.Repeat([]byte{byte(value)}, count)...)
+		sample = append(sample, bytes.Repeat([]byte{byte(value)}, proportion(byte(value)))...)
 	}
 	tree := &huff0.Scratch{}
 	if _, _, err := huff0.Compress1X(sample, tree); err != nil {
@@ -65,7 +79,7 @@ var literalTree = func() *huff0.Scratch {
 	}
 	tree.OutTable = slices.Clone(tree.OutTable)
 	return tree
-}()
+}
 
 // isRunEnd reports whether the ones of a byte are all at its low end or all at its high end.
 func isRunEnd(b byte) bool {

@@ -13,9 +13,9 @@ import (
 // literal and one match at offset 1, so time and size grow with the number of
 // stretches and not with the length of the content. Any Zstandard decoder reads it.
 //
-// The entropy tables are fixed (see tables.go): trained once on masks, written into each frame
-// where it first needs them. The zero value is ready for use.
+// The entropy tables are fixed (see tables.go), written into each frame where it first needs them.
 type zstdFrame struct {
+	trained   *huff0.Scratch // the Huffman tree of literals, and in OutTable its description
 	out       []byte
 	value     byte // of the latest stretch
 	length    int  // of the latest stretch, not yet in the block
@@ -57,7 +57,7 @@ type zstdSequence struct{ literalLength, matchLength uint32 }
 func (f *zstdFrame) begin(dst []byte, size int) {
 	if f.huffman == nil {
 		f.huffman = &huff0.Scratch{Reuse: huff0.ReusePolicyMust}
-		f.huffman.TransferCTable(literalTree)
+		f.huffman.TransferCTable(f.trained)
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, 0xFD2FB528) // magic
 	dst = append(dst, 2<<6|1<<5)                            // content size in 4 bytes, single segment, no checksum
@@ -86,6 +86,20 @@ func (f *zstdFrame) cut() {
 		if f.block.length == zstdMaxBlock || len(f.block.literals) > zstdMaxLiterals-zstdMinMatch {
 			f.flush()
 		}
+	}
+}
+
+// literals adds content that is not told in stretches: it is coded byte by byte, without matches.
+func (f *zstdFrame) literals(content []byte) {
+	f.cut()
+	for len(content) > 0 {
+		piece := content[:min(len(content), zstdMaxLiterals-len(f.block.literals))]
+		content = content[len(piece):]
+		f.block.literals = append(f.block.literals, piece...)
+		f.block.pending += len(piece)
+		f.block.length += len(piece)
+		f.block.stretches += len(piece)
+		f.flush()
 	}
 }
 
@@ -156,7 +170,7 @@ func (f *zstdFrame) appendLiterals(literals []byte) {
 	var tree []byte
 	kind := treeless
 	if !f.tree {
-		kind, tree = coded, literalTree.OutTable
+		kind, tree = coded, f.trained.OutTable
 	}
 	stream, _, err := huff0.Compress1X(literals, f.huffman)
 	size := len(tree) + len(stream)

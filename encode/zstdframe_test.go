@@ -79,7 +79,7 @@ func TestFrameOfStretches(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer decompressor.Close()
-	var frame zstdFrame // one for all: nothing may stay behind
+	frame := zstdFrame{trained: maskTree} // one for all: nothing may stay behind
 	for name, list := range cases {
 		var want []byte
 		for _, s := range list {
