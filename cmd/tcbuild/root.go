@@ -67,6 +67,7 @@ func newRoot(e *env) *cobra.Command {
 		newVerify(e),
 		newInspect(e),
 		newRebuild(e),
+		newBench(e),
 		newVersion(e),
 	)
 	return root

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"tcbuild/conf"
+	"tcbuild/incidence"
+	"tcbuild/ingest"
+	"tcbuild/internal/bench"
+	"tcbuild/internal/build"
+	"tcbuild/internal/fault"
+)
+
+func newBench(e *env) *cobra.Command {
+	var input build.Options
+	var o bench.Options
+	cmd := &cobra.Command{
+		Use:   "bench --graph DIR --perturbations FILE --out DIR",
+		Short: "Measure what each way of keeping masks costs, on your own graph",
+		Long: `Measure what each way of keeping masks costs, on your own graph: build every
+variant with every codec and read it back, in several rounds in which all take
+turns, beside the limits of this machine. Prints tables; DIR/report.html has them
+with plots, DIR/results.json every figure. The datasets need disk space, by
+default for some 3 GB at a time, and are removed.`,
+		Example: `  tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow --out demo/bench
+  tcbuild bench --graph big/graph --perturbations big/perturbations.arrow --out big/bench --extrapolate 20000000`,
+	}
+	flags := cmd.Flags()
+	inputFlags(cmd, &input)
+	flags.StringVar(&o.Out, "out", "", "folder to make: `DIR`")
+	flags.IntVar(&o.Samples, "samples", 0, "samples in each dataset (default: as many as fit into 2.5 GB of whole masks)")
+	flags.IntVar(&o.Rounds, "rounds", 3, "times that everything is measured")
+	flags.IntVar(&o.Extrapolate, "extrapolate", 0, "number of samples to extrapolate costs to (default: those of the perturbation set)")
+	flags.BoolVar(&o.Keep, "keep", false, "keep what the datasets were built from in DIR/inputs, and those of the last round in DIR/datasets")
+	for _, name := range []string{"graph", "perturbations", "out"} {
+		_ = cmd.MarkFlagRequired(name)
+	}
+	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
+		o.Graph, o.Perturbations, o.Workers = input.Graph, input.Perturbations, input.Workers
+		o.ReactionRule, o.UnknownGenes, o.AllowWildtype = input.ReactionRule, input.UnknownGenes, input.AllowWildtype
+		return runBench(ctx, e, o)
+	})
+}
+
+func runBench(ctx context.Context, e *env, o bench.Options) error {
+	if err := errors.Join(
+		oneOf("reaction-rule", string(o.ReactionRule), string(incidence.RuleAll), string(incidence.RuleGPR)),
+		oneOf("unknown-genes", string(o.UnknownGenes), string(ingest.RefuseUnknownGenes), string(ingest.IgnoreUnknownGenes)),
+		atLeast("samples", o.Samples, 0), atLeast("rounds", o.Rounds, 1), atLeast("extrapolate", o.Extrapolate, 0),
+	); err != nil {
+		return err
+	}
+	var err error
+	if o.Workers, err = useCores(o.Workers); err != nil {
+		return err
+	}
+	if o.Executable, err = os.Executable(); err != nil {
+		return err
+	}
+	o.Program, o.Log = buildVersion(), e.log
+	out := o.Out
+	var results *bench.Results
+	err = publish(out, func(dir string) error {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			return err
+		}
+		o.Out = dir
+		results, err = bench.Run(ctx, o)
+		return err
+	})
+	if err != nil || e.quiet {
+		return err
+	}
+	if err := results.Print(e.stdout); err != nil {
+		return err
+	}
+	e.say("", "Plots and how to read them: "+filepath.Join(out, "report.html"))
+	return nil
+}
+
+// atLeast refuses a flag's value that is too small.
+func atLeast(flag string, value, least int) error {
+	if value < least {
+		return fault.New(fault.Usage, "leave --"+flag+" away for its default", "read --%s: found %d, expected %d or more", flag, value, least)
+	}
+	return nil
+}

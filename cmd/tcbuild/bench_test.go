@@ -1,0 +1,267 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tcbuild/encode"
+	"tcbuild/internal/bench"
+	"tcbuild/store"
+)
+
+func TestBench(t *testing.T) {
+	dir := t.TempDir()
+	must(t, dir, "synth", "--out", "in")
+	run := must(t, dir, "bench", "--graph", "in/graph", "--perturbations", "in/perturbations.arrow", "--out", "bench",
+		"--rounds", "1", "--samples", "130", "--workers", "2", "--extrapolate", "1000000", "--keep")
+	var results bench.Results
+	decoder := json.NewDecoder(strings.NewReader(read(t, filepath.Join(dir, "bench/results.json"))))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&results); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{string(store.Incidence)}
+	for _, mode := range []encode.Mode{encode.Indices, encode.FullMasks} {
+		for _, codec := range encode.Codecs(mode) {
+			want = append(want, string(mode)+" "+codec)
+		}
+	}
+	var got []string
+	for _, c := range results.Cases {
+		got = append(got, c.String())
+		checkCase(t, filepath.Join(dir, "bench/datasets"), c)
+		if !strings.Contains(run.stdout, c.String()) {
+			t.Errorf("stdout does not tell of %s", c)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got cases %q, want %q", got, want)
+	}
+	if results.Setup.Samples != 130 || results.Setup.TotalSamples != 200 || results.Setup.Rounds != 1 || results.Setup.Workers != 2 {
+		t.Errorf("got setup %+v", results.Setup)
+	}
+	if results.Limits.Fill.Median <= 0 || results.Limits.Copy.Median <= 0 || results.Limits.DiskWrite.Median <= 0 {
+		t.Errorf("got limits %+v", results.Limits)
+	}
+	checkPage(t, read(t, filepath.Join(dir, "bench/report.html")), want)
+	left, err := os.ReadDir(filepath.Join(dir, "bench"))
+	if err != nil || len(left) != 4 {
+		t.Errorf("got %v, %v; want datasets, inputs, report.html and results.json", left, err)
+	}
+}
+
+// checkCase compares what was measured of a case with its dataset.
+func checkCase(t *testing.T, datasets string, c bench.CaseResult) {
+	t.Helper()
+	path := filepath.Join(datasets, strings.ReplaceAll(c.String(), " ", "-"))
+	m := manifestOf(t, path)
+	if m.Variant != c.Variant || m.Codec != c.Codec || m.Samples != 130 {
+		t.Errorf("%s: its dataset has variant %s, codec %q, %d samples", c, m.Variant, m.Codec, m.Samples)
+	}
+	if got := du(t, path); got != c.Size.AllocatedBytes {
+		t.Errorf("%s: du says %d bytes, the results %d", c, got, c.Size.AllocatedBytes)
+	}
+	if got := filesBytes(t, path, ""); got != c.Size.DatasetBytes {
+		t.Errorf("%s: the files have %d bytes, the results say %d", c, got, c.Size.DatasetBytes)
+	}
+	if c.Variant != store.Incidence {
+		if got := filesBytes(t, path, "data.mdb"); got != c.Size.SampleBytes {
+			t.Errorf("%s: data.mdb has %d bytes, the results say %d", c, got, c.Size.SampleBytes)
+		}
+		if c.Size.ValueBytes >= c.Size.SampleBytes {
+			t.Errorf("%s: got %d bytes in values, of %d in data.mdb", c, c.Size.ValueBytes, c.Size.SampleBytes)
+		}
+		if c.Codec == "raw" {
+			if want := rawValueBytes(t, path, m); c.Size.ValueBytes != want {
+				t.Errorf("%s: got %d bytes in values, want %d", c, c.Size.ValueBytes, want)
+			}
+		}
+	}
+	for name, value := range map[string]float64{
+		"build seconds": c.Build.Seconds.Median, "CPU seconds": c.Build.CPUSeconds.Median, "samples/s": c.Build.SamplesPerSecond.Median,
+		"resident": c.Build.PeakResidentBytes.Median, "open": c.Read.OpenSeconds.Median, "in order": c.Read.Sequential.Milliseconds.Median,
+		"random": c.Read.Random.Milliseconds.Median, "limit": c.Read.Random.LimitFraction, "batch": c.Read.BatchBytes,
+		"extrapolated": c.Extrapolated.Bytes, "extrapolated s": c.Extrapolated.Seconds,
+	} {
+		if value <= 0 {
+			t.Errorf("%s: %s is %g", c, name, value)
+		}
+	}
+	if (c.Read.ColdRandom == nil) != (c.Read.NotCold != "") {
+		t.Errorf("%s: got cold pass %v and the reason %q for none", c, c.Read.ColdRandom, c.Read.NotCold)
+	}
+}
+
+// rawValueBytes is the size of the values of a raw dataset, by what store/FORMAT.md says of samples as inspect shows them.
+func rawValueBytes(t *testing.T, path string, m *store.Manifest) int64 {
+	t.Helper()
+	total := 0
+	for line := range strings.Lines(must(t, filepath.Dir(path), "inspect", path, "--samples", ":", "--json").stdout) {
+		var sample struct {
+			ID    string            `json:"sample_id"`
+			Genes []json.RawMessage `json:"perturbation_indices"`
+			Masks map[string]struct{ Removed []json.RawMessage }
+		}
+		if err := json.Unmarshal([]byte(line), &sample); err != nil {
+			t.Fatal(err)
+		}
+		total += 8 + 8*len(m.Phenotypes) + 4*len(sample.Genes) + len(sample.ID) + 8 // head, and the place in the directory
+		if m.Variant == store.FullMasks {
+			total += m.MaskPositions()
+			continue
+		}
+		for _, mask := range sample.Masks {
+			total += 4 * len(mask.Removed)
+		}
+	}
+	return int64(total + 4*((m.Samples+m.SamplesPerValue-1)/m.SamplesPerValue))
+}
+
+// du is what du says that a folder occupies.
+func du(t *testing.T, dir string) int64 {
+	t.Helper()
+	out, err := exec.Command("du", "-s", "--block-size=1", dir).Output()
+	if err != nil {
+		t.Skip("no du:", err)
+	}
+	size, err := strconv.ParseInt(strings.Fields(string(out))[0], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return size
+}
+
+// filesBytes adds up the lengths of the files of a folder with a name, or of all.
+func filesBytes(t *testing.T, dir, name string) (total int64) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || name != "" && entry.Name() != name {
+			return err
+		}
+		info, err := entry.Info()
+		total += info.Size()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return total
+}
+
+// checkPage checks that a page is well-formed, complete and needs no other file.
+func checkPage(t *testing.T, page string, cases []string) {
+	t.Helper()
+	plots := 0
+	for decoder := xml.NewDecoder(strings.NewReader(page)); ; {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal("report.html is not well-formed:", err)
+		}
+		if element, ok := token.(xml.StartElement); ok {
+			if element.Name.Local == "svg" {
+				plots++
+			}
+			for _, attr := range element.Attr {
+				if slices.Contains([]string{"src", "href", "data", "action"}, attr.Name.Local) {
+					t.Errorf("<%s %s=%q> refers to something else", element.Name.Local, attr.Name.Local, attr.Value)
+				}
+			}
+		}
+	}
+	if plots != 8 {
+		t.Errorf("got %d plots, want 8", plots)
+	}
+	if found := regexp.MustCompile(`url\(|@import|<script|<link|NaN|Inf\b`).FindString(page); found != "" {
+		t.Errorf("report.html has %q", found)
+	}
+	for _, c := range cases {
+		if strings.Count(page, ">"+c+"<") < 4 { // in four tables
+			t.Errorf("report.html does not tell of %s in every table", c)
+		}
+	}
+}
+
+func TestBenchRefused(t *testing.T) {
+	dir := t.TempDir()
+	must(t, dir, "synth", "--out", "in")
+	writeFiles(t, dir, map[string]string{"unknown.tsv": "genes\nNOGENE\n", "empty.tsv": "genes\n", "there/x": "precious"})
+	base := []string{"bench", "--graph", "in/graph", "--perturbations", "in/perturbations.arrow", "--out", "out", "--rounds", "1"}
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--rounds", "0"}, 2, "read --rounds: found 0, expected 1 or more"},
+		{[]string{"--samples", "-1"}, 2, "read --samples: found -1, expected 0 or more"},
+		{[]string{"--extrapolate", "-1"}, 2, "read --extrapolate: found -1, expected 0 or more"},
+		{[]string{"--reaction-rule", "some"}, 2, `read --reaction-rule: found "some"`},
+		{[]string{"--out", "there"}, 2, "write there: it exists already"},
+		{[]string{"--perturbations", "unknown.tsv"}, 3, `unknown.tsv:2: gene "NOGENE" is not in nodes/gene`},
+		{[]string{"--perturbations", "empty.tsv"}, 3, "it has no samples"},
+	} {
+		execute(t, dir, with(base, c.args...)...).refused(t, c.code, c.want)
+		nothing(t, filepath.Join(dir, "out"))
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 4 {
+		t.Errorf("got %v, %v; want what was there before", entries, err)
+	}
+}
+
+// What a build says before it fails is what bench says.
+func TestBenchBuildFails(t *testing.T) {
+	dir := t.TempDir()
+	must(t, dir, "synth", "--out", "in")
+	disk := mountDisk(t, dir, 1<<20)
+	resize(t, disk, 300<<10)
+	o := execute(t, dir, "bench", "--graph", "in/graph", "--perturbations", "in/perturbations.arrow", "--out", "disk/out", "--rounds", "1")
+	if o.code != 1 || !strings.Contains(o.stderr, "no space left on device") {
+		t.Errorf("got exit code %d, stderr:\n%s\nwant 1 and a full disk", o.code, o.stderr)
+	}
+	nothing(t, filepath.Join(disk, "out"))
+}
+
+func TestBenchQuiet(t *testing.T) {
+	dir := t.TempDir()
+	must(t, dir, "synth", "--out", "in")
+	o := must(t, dir, "bench", "--graph", "in/graph", "--perturbations", "synth:tiny:20:1", "--out", "out", "--rounds", "1", "--quiet")
+	if o.stdout != "" || o.stderr != "" {
+		t.Errorf("got stdout %q and stderr %q, want nothing", o.stdout, o.stderr)
+	}
+	if !bytes.Contains([]byte(read(t, filepath.Join(dir, "out/results.json"))), []byte(`"total_samples": 20`)) {
+		t.Error("it did not measure the 20 samples")
+	}
+}
+
+func TestBenchInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	must(t, dir, "synth", "--out", "in")
+	cmd := begin(t, dir, "bench", "--graph", "in/graph", "--perturbations", "in/perturbations.arrow", "--out", "out", "--rounds", "1000")
+	time.Sleep(2 * time.Second) // it builds for a long time
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if o := finish(t, cmd); o.code != 75 || !strings.Contains(o.stderr, "tcbuild: interrupted by SIGTERM") {
+		t.Errorf("got exit code %d, want 75; stderr ends with %q", o.code, o.stderr[max(0, len(o.stderr)-300):])
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("got %v, %v; want the input alone", left, err)
+	}
+}

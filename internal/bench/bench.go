@@ -1,0 +1,192 @@
+// Package bench measures what each way of keeping masks costs on a user's own
+// graph: every variant with every codec, built by the program itself and read back, beside the limits of the machine.
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"tcbuild/incidence"
+	"tcbuild/ingest"
+)
+
+// Options say what is measured.
+type Options struct {
+	Graph         string // folder
+	Perturbations string // file, or synth:SCALE:SAMPLES:SEED
+	ReactionRule  incidence.ReactionRule
+	UnknownGenes  ingest.UnknownGenes
+	AllowWildtype bool
+
+	Out         string // an existing folder, for results and datasets
+	Keep        bool   // leave the datasets of the last round in Out/datasets
+	Samples     int    // in each dataset; 0: as many as fit into RawBytes of whole masks
+	Rounds      int    // at least 1
+	Extrapolate int    // samples to extrapolate to; 0: those of the perturbation set
+	Workers     int    // CPU cores to use, at least 1
+
+	Executable string // the program
+	Program    string // its version and commit
+	Log        *slog.Logger
+}
+
+// RawBytes bounds, by default, the largest dataset: whole masks with a byte per position.
+const RawBytes = 2_500_000_000
+
+// Run measures, and writes results.json and report.html into Out. All cases and variations take turns in
+// each round, so that a machine that is busy for a while is so for all.
+func Run(ctx context.Context, o Options) (*Results, error) {
+	start := time.Now()
+	b := &bench{Options: o, datasets: filepath.Join(o.Out, "datasets")}
+	var err error
+	if b.in, err = readInputs(o, filepath.Join(o.Out, "inputs")); err != nil {
+		return nil, err
+	}
+	if b.setup, err = b.plan(); err != nil {
+		return nil, err
+	}
+	for round := range o.Rounds {
+		if err := b.round(ctx, round); err != nil {
+			return nil, err
+		}
+	}
+	machine, err := describeMachine(o.Out)
+	if err != nil {
+		return nil, err
+	}
+	b.setup.Seconds = time.Since(start).Seconds()
+	results := b.results(machine)
+	if !o.Keep {
+		if err := errors.Join(os.RemoveAll(b.in.dir), os.RemoveAll(b.datasets)); err != nil {
+			return nil, err
+		}
+	}
+	return results, results.write(o.Out)
+}
+
+// bench holds what was measured so far.
+type bench struct {
+	Options
+	in       *inputs
+	datasets string // folder
+	setup    Setup
+	limits   []limits // by round
+	cases    []*subject
+	points   []*subject // the variations of the default codecs
+}
+
+// subject is one thing to be measured in every round.
+type subject struct {
+	Case
+	Variation
+	input    input
+	edges    int
+	size     Size
+	fixed    int64 // bytes that do not grow with the samples
+	builds   []built
+	readings []reads
+}
+
+// plan decides what is measured, and makes the inputs.
+func (b *bench) plan() (Setup, error) {
+	layout := incidence.NewLayout(b.in.graph)
+	if b.Samples == 0 {
+		b.Samples = max(RawBytes/max(layout.Size, 1), 1)
+	}
+	b.Samples = min(b.Samples, b.in.total)
+	setup := Setup{
+		Genes: b.in.graph.Genes.Len(), EdgeTypes: len(b.in.graph.Edges), Edges: layout.EdgePositions(), MaskPositions: layout.Size,
+		TotalSamples: b.in.total, Samples: b.Samples, Workers: b.Workers, Rounds: b.Rounds,
+		ReactionRule: b.ReactionRule, UnknownGenes: b.UnknownGenes, AllowWildtype: b.AllowWildtype,
+	}
+	var err error
+	if setup.GenesRemoved, setup.Removed, err = b.in.removals(b.Samples); err != nil {
+		return setup, err
+	}
+	for _, c := range allCases() {
+		if err := b.add(&b.cases, c, Variation{b.Workers, b.Samples, 1}); err != nil {
+			return setup, err
+		}
+	}
+	for _, v := range variations(b.in.total, b.Workers) {
+		for _, c := range allCases() {
+			if !c.isDefault() {
+				continue
+			}
+			if err := b.add(&b.points, c, v); err != nil {
+				return setup, err
+			}
+		}
+	}
+	return setup, nil
+}
+
+func (b *bench) add(to *[]*subject, c Case, v Variation) error {
+	part, err := b.in.part(v)
+	if err != nil {
+		return err
+	}
+	s := &subject{Case: c, Variation: v, input: part}
+	for _, edges := range b.in.graph.Edges {
+		s.edges += (edges.Len() + v.EveryNth - 1) / v.EveryNth
+	}
+	*to = append(*to, s)
+	return nil
+}
+
+// round measures everything once.
+func (b *bench) round(ctx context.Context, round int) error {
+	l, err := measureLimits(b.Out, b.setup.MaskPositions, b.diskBytes())
+	if err != nil {
+		return fmt.Errorf("measure the machine's limits: %w", err)
+	}
+	b.limits = append(b.limits, l)
+	for _, s := range b.cases {
+		keep := b.Keep && round == b.Rounds-1
+		if err := b.measure(ctx, s, round, filepath.Join(b.datasets, s.folder()), readAll, keep); err != nil {
+			return err
+		}
+	}
+	for _, s := range b.points {
+		if err := b.measure(ctx, s, round, filepath.Join(b.datasets, "variation"), readRandom, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// diskBytes is the size of the file that the disk is measured with: that of the largest dataset, within bounds.
+func (b *bench) diskBytes() int64 {
+	return max(1, min(mostDiskBytes, int64(b.setup.MaskPositions)*int64(b.setup.Samples)))
+}
+
+const mostDiskBytes = 512 << 20
+
+// measure builds and reads a subject once.
+func (b *bench) measure(ctx context.Context, s *subject, round int, dir string, read readFunc, keep bool) error {
+	built, err := b.build(ctx, s.Case, s.input, s.Workers, dir)
+	if err != nil {
+		return err
+	}
+	readings, err := readDataset(ctx, dir, uint64(round), read)
+	if err != nil {
+		return err
+	}
+	if round == 0 {
+		if s.size, s.fixed, err = measureSize(dir); err != nil {
+			return err
+		}
+	}
+	s.builds, s.readings = append(s.builds, built), append(s.readings, readings)
+	b.Log.Info("measured", "round", round+1, "of", b.Rounds, "case", s.String(), "samples", s.Samples, "workers", s.Workers, "edges", s.edges,
+		"build_seconds", fmt.Sprintf("%.2f", built.seconds), "read_ms", fmt.Sprintf("%.3f", readings.random.milliseconds()))
+	if keep {
+		return nil
+	}
+	return os.RemoveAll(dir)
+}

@@ -1,0 +1,159 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"tcbuild/incidence"
+	"tcbuild/ingest"
+	"tcbuild/ingest/synth"
+	"tcbuild/internal/fault"
+)
+
+// input is a graph folder and a perturbation set to build from.
+type input struct{ graph, perturbations string }
+
+// inputs makes parts of the user's input, each once.
+type inputs struct {
+	Options
+	dir     string // of the parts
+	graph   *ingest.Graph
+	samples ingest.SampleSource
+	total   int // samples in the set
+}
+
+// readInputs reads the graph, counts the samples, and makes dir for their parts.
+func readInputs(o Options, dir string) (*inputs, error) {
+	in := &inputs{Options: o, dir: dir}
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return nil, err
+	}
+	var err error
+	if in.graph, _, err = ingest.ReadGraph(o.Graph); err != nil {
+		return nil, err
+	}
+	if synth.IsName(o.Perturbations) {
+		in.samples, err = synth.Named(o.Perturbations, in.graph.Genes)
+	} else {
+		in.samples, err = ingest.OpenPerturbations(o.Perturbations, in.graph.Genes,
+			ingest.PerturbationOptions{UnknownGenes: o.UnknownGenes, AllowWildtype: o.AllowWildtype})
+	}
+	if err != nil {
+		return nil, err
+	}
+	counts, err := in.samples.Scan(func(*ingest.Samples) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	if in.total = counts.Samples; in.total == 0 {
+		return nil, fault.New(fault.Input, "give a table with at least one row", "read perturbations %s: it has no samples", o.Perturbations)
+	}
+	return in, nil
+}
+
+// part returns the input of a variation. The whole of the user's files stands for itself.
+func (in *inputs) part(v Variation) (input, error) {
+	part := input{in.Graph, in.Perturbations}
+	if v.EveryNth > 1 {
+		part.graph = filepath.Join(in.dir, fmt.Sprintf("graph-every-%d", v.EveryNth))
+		if err := once(part.graph, func() error { return ingest.WriteGraph(part.graph, thin(in.graph, v.EveryNth)) }); err != nil {
+			return part, err
+		}
+	}
+	if v.Samples < in.total {
+		part.perturbations = filepath.Join(in.dir, fmt.Sprintf("samples-%d.arrow", v.Samples))
+		source := spread{in.samples, in.total, v.Samples}
+		return part, once(part.perturbations, func() error {
+			return ingest.WritePerturbations(part.perturbations, source, in.graph.Genes)
+		})
+	}
+	return part, nil
+}
+
+// once calls write unless path exists.
+func once(path string, write func() error) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	return write()
+}
+
+// removals counts what a set of samples removes, per sample: perturbation indices and positions of the mask space.
+func (in *inputs) removals(samples int) (genes, removed float64, err error) {
+	remover, err := incidence.NewRemover(in.graph, incidence.Build(in.graph), in.ReactionRule)
+	if err != nil {
+		return 0, 0, err
+	}
+	_, err = spread{in.samples, in.total, samples}.Scan(func(batch *ingest.Samples) error {
+		for i := range batch.Len() {
+			genes += float64(len(batch.Genes(i)))
+			removed += float64(len(remover.Removed(batch.Genes(i))))
+		}
+		return nil
+	})
+	return genes / float64(samples), removed / float64(samples), err
+}
+
+// thin keeps every nth edge of each edge type, which leaves the order and the shape of the degrees.
+func thin(graph *ingest.Graph, nth int) *ingest.Graph {
+	thinned := *graph
+	thinned.Edges = nil
+	for _, edges := range graph.Edges {
+		kept := &ingest.Edges{Type: edges.Type, Src: everyNth(edges.Src, nth), Dst: everyNth(edges.Dst, nth)}
+		for _, column := range edges.Columns {
+			kept.Columns = append(kept.Columns, ingest.Column{Name: column.Name,
+				Numbers: everyNth(column.Numbers, nth), Texts: everyNth(column.Texts, nth)})
+		}
+		thinned.Edges = append(thinned.Edges, kept)
+	}
+	return &thinned
+}
+
+// everyNth returns values 0, n, 2n, … and nil for nil.
+func everyNth[T any](values []T, n int) []T {
+	if values == nil {
+		return nil
+	}
+	kept := make([]T, 0, (len(values)+n-1)/n)
+	for i := 0; i < len(values); i += n {
+		kept = append(kept, values[i])
+	}
+	return kept
+}
+
+// spread is a perturbation set of keep of the total samples of another, at even distances.
+type spread struct {
+	ingest.SampleSource
+	total, keep int
+}
+
+var errComplete = errors.New("no further samples are needed")
+
+// Scan is that of the SampleSource; its counts are those of the samples that it went through.
+func (s spread) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
+	kept := 0
+	counts, err := s.SampleSource.Scan(func(batch *ingest.Samples) error {
+		part := ingest.NewSamples(kept, len(s.PhenotypeNames()), 0)
+		for i := range batch.Len() {
+			if kept < s.keep && batch.First+i == kept*s.total/s.keep {
+				part.Append(batch.ID(i), batch.Genes(i), batch.Phenotypes(i))
+				kept++
+			}
+		}
+		if part.Len() > 0 {
+			if err := yield(part); err != nil {
+				return err
+			}
+		}
+		if kept == s.keep {
+			return errComplete
+		}
+		return nil
+	})
+	if errors.Is(err, errComplete) {
+		err = nil
+	}
+	return counts, err
+}

@@ -1,0 +1,120 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"tcbuild/internal/build"
+	"tcbuild/internal/fault"
+	"tcbuild/store"
+)
+
+// built is one build, measured from outside.
+type built struct {
+	seconds      float64
+	cpuSeconds   float64
+	peakAnon     float64 // bytes
+	peakResident float64 // bytes
+	run          build.Result
+}
+
+// build builds a dataset of a case with the program itself, as a user would.
+func (b *bench) build(ctx context.Context, c Case, in input, workers int, out string) (built, error) {
+	args := []string{"incidence"}
+	if c.Variant != store.Incidence {
+		args = []string{"dataset", "--mode", string(c.Variant), "--codec", c.Codec, "--resume", string(store.ResumeNever)}
+	}
+	args = append(args, "--graph", in.graph, "--perturbations", in.perturbations, "--out", out, "--workers", strconv.Itoa(workers),
+		"--reaction-rule", string(b.ReactionRule), "--unknown-genes", string(b.UnknownGenes), "--quiet")
+	if b.AllowWildtype {
+		args = append(args, "--allow-wildtype")
+	}
+	cmd := exec.CommandContext(ctx, b.Executable, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		return built{}, fmt.Errorf("start %s: %w", b.Executable, err)
+	}
+	peak := watchMemory(cmd.Process.Pid)
+	err := cmd.Wait()
+	m := built{seconds: time.Since(start).Seconds()}
+	m.peakAnon, m.peakResident = peak()
+	if ctx.Err() != nil {
+		return m, context.Cause(ctx)
+	}
+	if err != nil {
+		return m, childError(c, cmd.ProcessState.ExitCode(), stderr.String(), err)
+	}
+	m.cpuSeconds = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	text, err := os.ReadFile(filepath.Join(out, "run.json"))
+	if err != nil {
+		return m, err
+	}
+	return m, json.Unmarshal(text, &m.run)
+}
+
+// childError passes on what a build said before it failed.
+func childError(c Case, code int, stderr string, err error) error {
+	kinds := map[int]fault.Kind{2: fault.Usage, 3: fault.Input, 4: fault.Damaged, 75: fault.Busy}
+	message, hint, _ := strings.Cut(strings.TrimSpace(stderr), "\nhint: ")
+	message = strings.TrimPrefix(message, "tcbuild: ")
+	if message == "" {
+		message = err.Error()
+	}
+	return fault.New(kinds[code], hint, "build %s: %w", c, errors.New(message))
+}
+
+// samplingInterval is the time between two looks at a process's memory.
+const samplingInterval = 5 * time.Millisecond
+
+// watchMemory looks at a process's memory until the returned function is called, which tells the
+// peaks in bytes. The resident peak is the kernel's own; that of anonymous memory is the highest seen.
+func watchMemory(pid int) (peaks func() (anon, resident float64)) {
+	var anon, resident float64
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(samplingInterval)
+		defer ticker.Stop()
+		for {
+			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // gone once the process has ended
+			anon = max(anon, statusBytes(status, "RssAnon:"))
+			resident = max(resident, statusBytes(status, "VmHWM:"))
+			select {
+			case <-ticker.C:
+			case <-stop:
+				return
+			}
+		}
+	}()
+	return func() (float64, float64) {
+		close(stop)
+		<-done
+		return anon, resident
+	}
+}
+
+// statusBytes reads a size from the text of /proc/PID/status or /proc/meminfo; 0 if it has none of that name.
+func statusBytes(status []byte, name string) float64 {
+	for line := range strings.Lines(string(status)) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == name && fields[2] == "kB" {
+			kilobytes, _ := strconv.ParseFloat(fields[1], 64) // the kernel writes digits
+			return kilobytes * 1024
+		}
+	}
+	return 0
+}

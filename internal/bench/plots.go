@@ -1,0 +1,71 @@
+package bench
+
+import (
+	"fmt"
+	"html/template"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// figure is plots side by side with a title and a sentence on how to read them.
+type figure struct {
+	Title string
+	Text  string
+	Plots []template.HTML
+}
+
+const (
+	wide  = 620 // points, of a plot that stands alone
+	broad = 800 // of several side by side
+	high  = 300
+)
+
+// figures are all figures, in the order of reading.
+func (r *Results) figures() ([]figure, error) {
+	figures := []figure{
+		{Title: "Size against loading time", Text: "Down and to the left is better. A filled circle is a variant's default codec; the dashed line is the time to fill the masks' bytes, below which no way of keeping them can go."},
+		{Title: "Where the time of a build goes", Text: "Each bar is one build, cut by the wall time of its stages; its whole time stands at the right."},
+		{Title: "Throughput against workers", Text: "The stage that writes samples, default codecs. The dashed lines are what one worker does, times the number of workers; the incidence variant writes on one core."},
+		{Title: "Cost against the number of samples", Text: "Default codecs. Circles are measured; the dashed lines extrapolate from the largest measured dataset."},
+		{Title: "Cost against the number of edges", Text: "Default codecs, on the graph with every fourth edge, every second edge and all edges of each edge type."},
+	}
+	plots := [][]*plot.Plot{
+		{r.sizeAgainstTime()}, {r.stageBars()}, {r.workersPlot()}, r.samplesPlots(), r.edgesPlots(),
+	}
+	for i, row := range plots {
+		for _, p := range row {
+			width := vg.Length(wide)
+			if len(row) > 1 {
+				width = broad / vg.Length(len(row))
+			}
+			drawn, err := svg(p, width, high)
+			if err != nil {
+				return nil, fmt.Errorf("draw %s: %w", figures[i].Title, err)
+			}
+			figures[i].Plots = append(figures[i].Plots, drawn)
+		}
+	}
+	return figures, nil
+}
+
+func (r *Results) sizeAgainstTime() *plot.Plot {
+	p := newPlot("stored bytes per sample", "ms per sample, random order")
+	addGrid(p)
+	sizes, times := valuesOf(r.Cases, func(c CaseResult) float64 { return c.Size.BytesPerSample }), valuesOf(r.Cases, func(c CaseResult) float64 { return c.Read.Random.Milliseconds.Median })
+	limit := r.Cases[0].Read.Random.LimitMilliseconds
+	logAxis(&p.X, slices.Min(sizes), 3*slices.Max(sizes), byteTick)
+	logAxis(&p.Y, min(slices.Min(times), limit), slices.Max(times), plainTick)
+	addLine(p, plotter.XYs{{X: p.X.Min, Y: limit}, {X: p.X.Max, Y: limit}}, grey, true)
+	addLabel(p, p.X.Max, limit, "limit: fill the masks", grey, -4, -7, draw.XRight)
+	var labels []label
+	for i, c := range r.Cases {
+		addPoints(p, plotter.XYs{{X: sizes[i], Y: times[i]}}, variantColors[c.Variant], c.Default)
+		labels = append(labels, label{sizes[i], times[i], c.String(), variantColors[c.Variant]})
+	}
+	addLabels(p, labels, wide, high)
+	return p
+}

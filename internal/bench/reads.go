@@ -1,0 +1,180 @@
+package bench
+
+import (
+	"context"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"time"
+
+	"tcbuild/encode"
+	"tcbuild/store"
+)
+
+const (
+	passSamples = 1000            // that a pass reads
+	passTime    = 3 * time.Second // after which a pass ends early
+)
+
+// reads is one round's reading of a dataset, in seconds.
+type reads struct {
+	open, coldOpen                                 float64
+	sequential, random, coldSequential, coldRandom pass
+	notCold                                        string
+}
+
+// pass is one pass over samples.
+type pass struct {
+	samples int
+	seconds float64
+}
+
+func (p pass) milliseconds() float64 { return 1000 * p.seconds / float64(p.samples) }
+
+// orders are the samples of a dataset that passes read.
+type orders struct{ sequential, random []int }
+
+// readFunc reads a dataset in some orders.
+type readFunc func(ctx context.Context, dataset *store.Dataset, o orders, r *reads) error
+
+// readDataset reads a dataset's whole masks. seed chooses the samples of the random order.
+func readDataset(ctx context.Context, dir string, seed uint64, read readFunc) (r reads, err error) {
+	dataset, err := store.Open(dir)
+	if err != nil {
+		return r, err
+	}
+	count := min(dataset.Manifest.Samples, passSamples)
+	o := orders{random: rand.New(rand.NewPCG(seed, 0)).Perm(dataset.Manifest.Samples)[:count]}
+	for i := range count {
+		o.sequential = append(o.sequential, i)
+	}
+	return r, read(ctx, dataset, o, &r)
+}
+
+// readRandom reads in random order, warm.
+func readRandom(ctx context.Context, dataset *store.Dataset, o orders, r *reads) (err error) {
+	r.open, r.random, err = readPass(ctx, dataset, o.random, o.random)
+	return err
+}
+
+// readAll reads in all orders, cold and warm.
+func readAll(ctx context.Context, dataset *store.Dataset, o orders, r *reads) (err error) {
+	if err := dropCache(dataset.Dir); err != nil {
+		r.notCold = err.Error()
+	} else {
+		if r.coldOpen, r.coldSequential, err = readPass(ctx, dataset, o.sequential, nil); err != nil {
+			return err
+		}
+		if err := dropCache(dataset.Dir); err != nil {
+			return err
+		}
+		if _, r.coldRandom, err = readPass(ctx, dataset, o.random, nil); err != nil {
+			return err
+		}
+	}
+	if _, r.sequential, err = readPass(ctx, dataset, o.sequential, o.sequential); err != nil {
+		return err
+	}
+	return readRandom(ctx, dataset, o, r)
+}
+
+// readPass opens a dataset and reads its first sample, in open seconds; it then reads the samples of warmUp, and
+// the samples of order against the clock.
+func readPass(ctx context.Context, dataset *store.Dataset, order, warmUp []int) (open float64, p pass, err error) {
+	runtime.GC()
+	start := time.Now()
+	reader, err := newMasks(dataset)
+	if err != nil {
+		return 0, p, err
+	}
+	defer reader.close()
+	if _, err := reader.whole(order[0]); err != nil {
+		return 0, p, err
+	}
+	open = time.Since(start).Seconds()
+	if _, err := reader.pass(ctx, warmUp); err != nil {
+		return 0, p, err
+	}
+	p, err = reader.pass(ctx, order)
+	return open, p, err
+}
+
+// masks reads whole masks from a dataset.
+type masks struct {
+	whole func(sample int) ([]byte, error) // one byte per position: 1 keep, 0 removed; lives until the next call
+	close func()
+}
+
+// pass reads samples until there are no more or the time is over.
+func (m *masks) pass(ctx context.Context, order []int) (p pass, err error) {
+	start := time.Now()
+	for _, sample := range order {
+		if _, err := m.whole(sample); err != nil {
+			return p, err
+		}
+		p.samples++
+		if time.Since(start) > passTime || ctx.Err() != nil {
+			break
+		}
+	}
+	p.seconds = time.Since(start).Seconds()
+	return p, context.Cause(ctx)
+}
+
+// newMasks opens a dataset for reading whole masks.
+func newMasks(dataset *store.Dataset) (*masks, error) {
+	if dataset.Manifest.Variant == store.Incidence {
+		return newIncidenceMasks(dataset)
+	}
+	codec, err := encode.Find(dataset.Manifest.Mode(), dataset.Manifest.Codec)
+	if err != nil {
+		return nil, err
+	}
+	reader := dataset.NewReader()
+	decoder := codec.NewDecoder(dataset.Manifest.MaskPositions())
+	whole := func(sample int) ([]byte, error) {
+		record, err := reader.Record(sample)
+		if err != nil {
+			return nil, err
+		}
+		return decoder.Masks(record.Payload)
+	}
+	if storedWhole(Case{dataset.Manifest.Variant, dataset.Manifest.Codec}) {
+		whole = copied(whole)
+	}
+	return &masks{whole, reader.Close}, nil
+}
+
+// storedWhole reports whether a case's decoder returns the stored bytes themselves.
+func storedWhole(c Case) bool { return c == Case{store.FullMasks, "raw"} }
+
+// copied copies masks that are a view of the file, so that every case ends with masks in memory of the reader.
+func copied(whole func(int) ([]byte, error)) func(int) ([]byte, error) {
+	var own []byte
+	return func(sample int) ([]byte, error) {
+		view, err := whole(sample)
+		own = append(slices.Grow(own[:0], len(view)), view...)
+		return own, err
+	}
+}
+
+func newIncidenceMasks(dataset *store.Dataset) (*masks, error) {
+	reader, err := dataset.NewMaskReader()
+	if err != nil {
+		return nil, err
+	}
+	size := dataset.Manifest.MaskPositions()
+	var own []byte
+	whole := func(sample int) ([]byte, error) {
+		_, removed, err := reader.Sample(sample)
+		if err != nil {
+			return nil, err
+		}
+		own = encode.Fill(own, size)
+		for _, position := range removed {
+			own[position] = 0
+		}
+		return own, nil
+	}
+	return &masks{whole, reader.Close}, nil
+}

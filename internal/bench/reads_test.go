@@ -1,0 +1,133 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"tcbuild/incidence"
+	"tcbuild/ingest"
+	"tcbuild/ingest/synth"
+	"tcbuild/internal/build"
+	"tcbuild/store"
+)
+
+type silent struct{}
+
+func (silent) Add(int, int64) {}
+func (silent) Done()          {}
+
+// buildTiny builds a dataset of the tiny graph.
+func buildTiny(t testing.TB, c Case, samples string) *store.Dataset {
+	t.Helper()
+	dir := t.TempDir()
+	graph, out := filepath.Join(dir, "graph"), filepath.Join(dir, c.folder())
+	if err := ingest.WriteGraph(graph, synth.Graph(synth.Tiny, 1)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := build.Dataset(t.Context(), build.Options{
+		Variant: c.Variant, Codec: c.Codec, Graph: graph, Perturbations: samples, Out: out, Shard: store.AllShards, Workers: 1, Resume: store.ResumeNever,
+		ReactionRule: incidence.RuleAll, UnknownGenes: ingest.RefuseUnknownGenes,
+		Log: slog.New(slog.DiscardHandler), Progress: func(int) build.Progress { return silent{} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dataset, err := store.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dataset
+}
+
+// Every case ends with the same masks, those of a Remover, in any order of reading.
+func TestMasks(t *testing.T) {
+	graph := synth.Graph(synth.Tiny, 1)
+	remover, err := incidence.NewRemover(graph, incidence.Build(graph), incidence.RuleAll)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := incidence.NewLayout(graph).Size
+	var want [][]byte
+	_, err = synth.Samples(synth.Tiny, 1, 100).Scan(func(batch *ingest.Samples) error {
+		for i := range batch.Len() {
+			masks := bytes.Repeat([]byte{1}, size)
+			for _, position := range remover.Removed(batch.Genes(i)) {
+				masks[position] = 0
+			}
+			want = append(want, masks)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range allCases() {
+		reader, err := newMasks(buildTiny(t, c, "synth:tiny:100:1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sample := range rand.New(rand.NewPCG(1, 2)).Perm(len(want)) {
+			if got, err := reader.whole(sample); err != nil || !bytes.Equal(got, want[sample]) {
+				t.Fatalf("%s: sample %d has other masks (error: %v)", c, sample, err)
+			}
+		}
+		reader.close()
+	}
+}
+
+func TestReadAll(t *testing.T) {
+	dataset := buildTiny(t, Case{store.Indices, "zstd"}, "synth:tiny:1500:1")
+	r, err := readDataset(t.Context(), dataset.Dir, 1, readAll)
+	if err != nil {
+		t.Fatal(err)
+	}
+	passes := map[string]pass{"sequential": r.sequential, "random": r.random}
+	if r.notCold == "" {
+		passes["cold sequential"], passes["cold random"] = r.coldSequential, r.coldRandom
+	}
+	for name, p := range passes {
+		if p.samples != passSamples || p.seconds <= 0 {
+			t.Errorf("%s: got %d samples in %g s, want %d", name, p.samples, p.seconds, passSamples)
+		}
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := readDataset(cancelled, dataset.Dir, 1, readRandom); err == nil {
+		t.Error("a cancelled pass ended well")
+	}
+	if _, err := readDataset(t.Context(), t.TempDir(), 1, readRandom); err == nil {
+		t.Error("an empty folder was read")
+	}
+}
+
+func TestDropCache(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.Write(noise(1 << 20)); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	if cached, err := cachedFraction(file); err != nil || cached != 1 {
+		t.Errorf("written: %g of the file is cached, error %v; want all", cached, err)
+	}
+	if err := dropCache(path); err != nil {
+		t.Skip("this file system does not drop its cache:", err)
+	}
+	if cached, err := cachedFraction(file); err != nil || cached > 0.1 {
+		t.Errorf("dropped: %g of the file is cached, error %v", cached, err)
+	}
+	if err := dropCache(filepath.Join(filepath.Dir(path), "none")); err == nil {
+		t.Error("a file that is not there was dropped")
+	}
+}

@@ -1,0 +1,185 @@
+package bench
+
+import (
+	"tcbuild/incidence"
+	"tcbuild/ingest"
+	"tcbuild/store"
+)
+
+// FormatVersion is the version of results.json. Version 1 is the first.
+const FormatVersion = 1
+
+// Results is what a benchmark measured: the schema of results.json. Times are in seconds unless a
+// name says milliseconds, sizes in bytes, and fractions between 0 and 1.
+type Results struct {
+	FormatVersion int          `json:"format_version"`
+	Program       string       `json:"program"` // version and commit
+	Machine       Machine      `json:"machine"`
+	Setup         Setup        `json:"setup"`
+	Limits        Limits       `json:"limits"`
+	Cases         []CaseResult `json:"cases"`
+	Base          Variation    `json:"base"`   // the point from which Points depart along one axis each
+	Points        []Point      `json:"points"` // of the default codecs
+}
+
+// Machine is where it was measured.
+type Machine struct {
+	CPU         string `json:"cpu"`
+	Cores       int    `json:"cores"` // that this process may use
+	MemoryBytes int64  `json:"memory_bytes"`
+	Kernel      string `json:"kernel"`
+	Filesystem  string `json:"filesystem"` // of the datasets
+}
+
+// Setup is what was measured.
+type Setup struct {
+	Genes         int                    `json:"genes"`
+	EdgeTypes     int                    `json:"edge_types"`
+	Edges         int                    `json:"edges"`
+	MaskPositions int                    `json:"mask_positions"` // of all masks of a sample
+	TotalSamples  int                    `json:"total_samples"`  // of the perturbation set
+	Samples       int                    `json:"samples"`        // in each dataset of Cases, spread evenly over the set
+	GenesRemoved  float64                `json:"genes_removed"`  // perturbation indices per sample, mean
+	Removed       float64                `json:"removed"`        // removed positions per sample, mean
+	Workers       int                    `json:"workers"`
+	Rounds        int                    `json:"rounds"`
+	ReactionRule  incidence.ReactionRule `json:"reaction_rule"`
+	UnknownGenes  ingest.UnknownGenes    `json:"unknown_genes"`
+	AllowWildtype bool                   `json:"allow_wildtype"`
+	Seconds       float64                `json:"seconds"` // that the benchmark took
+}
+
+// AllBytes is the size of the whole masks of all samples, a byte per position.
+func (s Setup) AllBytes() int64 { return int64(s.MaskPositions) * int64(s.TotalSamples) }
+
+// Stat sums up the rounds of one measurement.
+type Stat struct {
+	Median float64 `json:"median"`
+	Min    float64 `json:"min"`
+	Max    float64 `json:"max"`
+}
+
+// Limits is how fast the machine is at what no way of keeping masks can avoid, in bytes per second. What
+// is compared with a limit is compared with its highest round.
+type Limits struct {
+	Fill      Stat  `json:"fill"`       // writing a buffer of MaskPositions bytes, on one core
+	Copy      Stat  `json:"copy"`       // copying such a buffer, on one core
+	DiskWrite Stat  `json:"disk_write"` // writing a file from its start to its end, and syncing it
+	DiskRead  Stat  `json:"disk_read"`  // reading it in order, not from the page cache; 0 if it cannot be dropped from there
+	DiskBytes int64 `json:"disk_bytes"` // size of that file
+}
+
+// Case is one way of keeping masks.
+type Case struct {
+	Variant store.Variant `json:"variant"`
+	Codec   string        `json:"codec,omitempty"` // none in the incidence variant
+}
+
+// String is the variant and the codec, as in "indices zstd".
+func (c Case) String() string {
+	if c.Codec == "" {
+		return string(c.Variant)
+	}
+	return string(c.Variant) + " " + c.Codec
+}
+
+// CaseResult is what was measured of a case.
+type CaseResult struct {
+	Case
+	Default      bool          `json:"default"` // its codec is the default of its variant
+	Build        Build         `json:"build"`
+	Size         Size          `json:"size"`
+	Read         Read          `json:"read"`
+	Extrapolated Extrapolation `json:"extrapolated"`
+}
+
+// Build is a build as its user sees it: the program as a process of its own, from its start to its end.
+type Build struct {
+	Seconds           Stat    `json:"seconds"`
+	CPUSeconds        Stat    `json:"cpu_seconds"`         // user and system
+	SamplesPerSecond  Stat    `json:"samples_per_second"`  // in the stage that writes samples
+	PeakAnonBytes     Stat    `json:"peak_anon_bytes"`     // memory of its own
+	PeakResidentBytes Stat    `json:"peak_resident_bytes"` // with the mapped files
+	Stages            []Stage `json:"stages"`              // the last, "start and publish", is what no other has
+	LimitSeconds      float64 `json:"limit_seconds"`       // Size.DatasetBytes at the speed of Limits.DiskWrite
+	LimitFraction     float64 `json:"limit_fraction"`      // LimitSeconds / Seconds
+}
+
+// Stage is one stage of a build.
+type Stage struct {
+	Stage   string `json:"stage"`
+	Seconds Stat   `json:"seconds"` // wall time
+	Steps   []Step `json:"steps,omitempty"`
+}
+
+// Step is one of the steps that run side by side in a stage.
+type Step struct {
+	Step        string `json:"step"`
+	BusySeconds Stat   `json:"busy_seconds"` // summed over goroutines
+}
+
+// Size is what a dataset occupies; every round has the same.
+type Size struct {
+	DatasetBytes   int64   `json:"dataset_bytes"`    // lengths of all files
+	AllocatedBytes int64   `json:"allocated_bytes"`  // on disk, folders included, as du counts
+	SampleBytes    int64   `json:"sample_bytes"`     // of the files that grow with the samples: data.mdb, samples.arrow
+	ValueBytes     int64   `json:"value_bytes"`      // of the LMDB values in them; 0 in the incidence variant
+	BytesPerSample float64 `json:"bytes_per_sample"` // SampleBytes / samples
+	PageWaste      float64 `json:"page_waste"`       // fraction of SampleBytes that is no value; 0 in the incidence variant
+}
+
+// Read is how long it takes until a sample's whole masks, a byte per position, lie in
+// memory of the reader, on one core.
+type Read struct {
+	OpenSeconds     Stat   `json:"open_seconds"` // from nothing to the first sample's masks
+	Sequential      Pass   `json:"sequential"`
+	Random          Pass   `json:"random"`
+	ColdOpenSeconds *Stat  `json:"cold_open_seconds,omitempty"` // with nothing of the dataset in the page cache
+	ColdSequential  *Pass  `json:"cold_sequential,omitempty"`   // after a cold opening; what a read brings into the page cache serves later ones
+	ColdRandom      *Pass  `json:"cold_random,omitempty"`
+	NotCold         string `json:"not_cold,omitempty"` // why there is no cold pass
+
+	BatchBytes        float64 `json:"batch_bytes"`        // what a batch of BatchSamples moves to a device, mean
+	BatchMilliseconds float64 `json:"batch_milliseconds"` // that at the speed of Limits.Copy
+}
+
+// BatchSamples is the number of samples in a batch.
+const BatchSamples = 28
+
+// Pass is one order of reading.
+type Pass struct {
+	Samples           int     `json:"samples"`            // read in a round, fewest
+	Milliseconds      Stat    `json:"milliseconds"`       // per sample
+	LimitMilliseconds float64 `json:"limit_milliseconds"` // that of readLimit
+	LimitFraction     float64 `json:"limit_fraction"`     // LimitMilliseconds / Milliseconds
+}
+
+// Extrapolation is a dataset of another number of samples: what does not grow with the samples,
+// and the rest in proportion.
+type Extrapolation struct {
+	Samples     int     `json:"samples"`
+	FromSamples int     `json:"from_samples"` // in the largest dataset of the case that was built
+	Seconds     float64 `json:"seconds"`
+	Bytes       float64 `json:"bytes"`
+}
+
+// Variation is a build of a part of the input.
+type Variation struct {
+	Workers  int `json:"workers"`
+	Samples  int `json:"samples"`
+	EveryNth int `json:"every_nth"` // edge of each edge type is in the graph; 1 for all
+}
+
+// Point is a case at a variation.
+type Point struct {
+	Case
+	Variation
+	Edges            int     `json:"edges"`
+	Seconds          Stat    `json:"seconds"` // of the build
+	SamplesPerSecond Stat    `json:"samples_per_second"`
+	DatasetBytes     int64   `json:"dataset_bytes"`
+	BytesPerSample   float64 `json:"bytes_per_sample"`
+	ReadMilliseconds Stat    `json:"read_milliseconds"` // per sample, random order, warm
+	FixedSeconds     float64 `json:"fixed_seconds"`     // part of Seconds that does not grow with the samples
+	FixedBytes       int64   `json:"fixed_bytes"`
+}

@@ -1,0 +1,151 @@
+package bench
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"tcbuild/internal/build"
+)
+
+// results sums up all rounds.
+func (b *bench) results(machine Machine) *Results {
+	r := &Results{
+		FormatVersion: FormatVersion, Program: b.Program, Machine: machine, Setup: b.setup,
+		Base: baseVariation(b.in.total, b.Workers),
+		Limits: Limits{
+			Fill:      statOf(b.limits, func(l limits) float64 { return l.fill }),
+			Copy:      statOf(b.limits, func(l limits) float64 { return l.copy }),
+			DiskWrite: statOf(b.limits, func(l limits) float64 { return l.diskWrite }),
+			DiskRead:  statOf(b.limits, func(l limits) float64 { return l.diskRead }),
+			DiskBytes: b.diskBytes(),
+		},
+	}
+	for _, s := range b.points {
+		r.Points = append(r.Points, s.point())
+	}
+	to := b.Extrapolate
+	if to == 0 {
+		to = b.in.total
+	}
+	for _, s := range b.cases {
+		r.Cases = append(r.Cases, CaseResult{
+			Case: s.Case, Default: s.isDefault(), Build: s.buildResult(r.Limits), Size: s.size, Read: s.readResult(r.Limits, b.setup),
+			Extrapolated: extrapolate(b.largest(s), to),
+		})
+	}
+	return r
+}
+
+// largest is the largest dataset of a case that was built with all edges and all workers.
+func (b *bench) largest(of *subject) Point {
+	largest := of.point()
+	for _, s := range b.points {
+		if s.Case == of.Case && s.EveryNth == 1 && s.Workers == b.Workers && s.Samples > largest.Samples {
+			largest = s.point()
+		}
+	}
+	return largest
+}
+
+// extrapolate tells what a dataset of another number of samples costs.
+func extrapolate(from Point, samples int) Extrapolation {
+	factor := float64(samples) / float64(from.Samples)
+	return Extrapolation{
+		Samples: samples, FromSamples: from.Samples,
+		Seconds: from.FixedSeconds + factor*(from.Seconds.Median-from.FixedSeconds),
+		Bytes:   float64(from.FixedBytes) + factor*float64(from.DatasetBytes-from.FixedBytes),
+	}
+}
+
+func (s *subject) point() Point {
+	return Point{
+		Case: s.Case, Variation: s.Variation, Edges: s.edges,
+		Seconds:          statOf(s.builds, func(m built) float64 { return m.seconds }),
+		SamplesPerSecond: s.samplesPerSecond(),
+		DatasetBytes:     s.size.DatasetBytes,
+		BytesPerSample:   s.size.BytesPerSample,
+		ReadMilliseconds: statOf(s.readings, func(r reads) float64 { return r.random.milliseconds() }),
+		FixedSeconds:     statOf(s.builds, built.fixedSeconds).Median,
+		FixedBytes:       s.fixed,
+	}
+}
+
+// The stages of a build that grow with the samples.
+const (
+	surveyStage = "survey samples"
+	masksStage  = "build masks"   // of the LMDB variants
+	writeStage  = "write samples" // of the incidence variant
+)
+
+// restStage is the time that no stage has: the program's start, and the publishing of the dataset.
+const restStage = "start and publish"
+
+// writing is the time of the stage that writes samples.
+func (m built) writing() float64 { return m.stage(masksStage) + m.stage(writeStage) }
+
+// fixedSeconds is the time that does not grow with the samples.
+func (m built) fixedSeconds() float64 { return m.seconds - m.writing() - m.stage(surveyStage) }
+
+func (m built) stage(name string) float64 {
+	i := slices.IndexFunc(m.run.Stages, func(s build.StageTime) bool { return s.Stage == name })
+	if i < 0 {
+		return 0
+	}
+	return m.run.Stages[i].Seconds
+}
+
+func (s *subject) samplesPerSecond() Stat {
+	return statOf(s.builds, func(m built) float64 { return float64(s.Samples) / m.writing() })
+}
+
+func (s *subject) buildResult(l Limits) Build {
+	r := Build{
+		Seconds:           statOf(s.builds, func(m built) float64 { return m.seconds }),
+		CPUSeconds:        statOf(s.builds, func(m built) float64 { return m.cpuSeconds }),
+		SamplesPerSecond:  s.samplesPerSecond(),
+		PeakAnonBytes:     statOf(s.builds, func(m built) float64 { return m.peakAnon }),
+		PeakResidentBytes: statOf(s.builds, func(m built) float64 { return m.peakResident }),
+		Stages:            s.stages(),
+		LimitSeconds:      ratio(float64(s.size.DatasetBytes), l.DiskWrite.Max),
+	}
+	r.LimitFraction = ratio(r.LimitSeconds, r.Seconds.Median)
+	return r
+}
+
+// stages sums up the stages and steps of run.json; every round has the same.
+func (s *subject) stages() (stages []Stage) {
+	for i, stage := range s.builds[0].run.Stages {
+		summed := Stage{Stage: stage.Stage, Seconds: statOf(s.builds, func(m built) float64 { return m.run.Stages[i].Seconds })}
+		for k, step := range stage.Steps {
+			busy := statOf(s.builds, func(m built) float64 { return m.run.Stages[i].Steps[k].Busy })
+			summed.Steps = append(summed.Steps, Step{step.Step, busy})
+		}
+		stages = append(stages, summed)
+	}
+	rest := statOf(s.builds, func(m built) float64 {
+		rest := m.seconds
+		for _, stage := range m.run.Stages {
+			rest -= stage.Seconds
+		}
+		return rest
+	})
+	return append(stages, Stage{Stage: restStage, Seconds: rest})
+}
+
+// write writes results.json and report.html.
+func (r *Results) write(dir string) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "results.json"), append(text, '\n'), 0o666); err != nil {
+		return err
+	}
+	page, err := r.report()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "report.html"), page, 0o666)
+}

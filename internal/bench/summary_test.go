@@ -1,0 +1,142 @@
+package bench
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"tcbuild/internal/build"
+	"tcbuild/store"
+)
+
+// A build of 100 samples with 2 fixed seconds, 3 s for the samples, 1,000 fixed bytes and 20 bytes per sample.
+func TestExtrapolate(t *testing.T) {
+	from := Point{Variation: Variation{Samples: 100}, Seconds: Stat{Median: 5}, FixedSeconds: 2, DatasetBytes: 3000, FixedBytes: 1000}
+	for _, c := range []struct {
+		samples int
+		want    Extrapolation
+	}{
+		{0, Extrapolation{0, 100, 2, 1000}},
+		{50, Extrapolation{50, 100, 3.5, 2000}},
+		{100, Extrapolation{100, 100, 5, 3000}},
+		{1000, Extrapolation{1000, 100, 32, 21000}},
+	} {
+		if got := extrapolate(from, c.samples); got != c.want {
+			t.Errorf("%d samples: got %+v, want %+v", c.samples, got, c.want)
+		}
+	}
+}
+
+// What costs are extrapolated from is the largest build that differs in nothing but its samples.
+func TestLargest(t *testing.T) {
+	zstd, raw := Case{store.Indices, "zstd"}, Case{store.Indices, "raw"}
+	one := func(c Case, v Variation) *subject {
+		return &subject{Case: c, Variation: v, builds: make([]built, 1), readings: make([]reads, 1)}
+	}
+	b := &bench{Options: Options{Workers: 4}, points: []*subject{
+		one(zstd, Variation{4, 50, 1}), one(zstd, Variation{4, 500, 1}), one(zstd, Variation{4, 900, 2}), one(zstd, Variation{2, 900, 1}),
+	}}
+	if got := b.largest(one(zstd, Variation{4, 100, 1})); got.Samples != 500 {
+		t.Errorf("zstd: got %d samples, want 500", got.Samples)
+	}
+	if got := b.largest(one(raw, Variation{4, 100, 1})); got.Samples != 100 {
+		t.Errorf("raw: got %d samples, want its own 100", got.Samples)
+	}
+}
+
+// The parts of a build's time make up the whole.
+func TestStages(t *testing.T) {
+	run := func(seconds ...float64) built {
+		return built{seconds: 10, run: build.Result{Stages: []build.StageTime{
+			{Stage: "read graph", Seconds: seconds[0]}, {Stage: surveyStage, Seconds: seconds[1]},
+			{Stage: masksStage, Seconds: seconds[2], Steps: []build.Step{{Step: "encode", Busy: 2 * seconds[2]}}},
+		}}}
+	}
+	s := &subject{Variation: Variation{Samples: 60}, builds: []built{run(1, 2, 3), run(1, 2, 6), run(1, 2, 4)}}
+	want := []float64{1, 2, 4, 3}
+	stages := s.stages()
+	if len(stages) != len(want) || stages[3].Stage != restStage {
+		t.Fatalf("got %+v, want %d stages, the last %q", stages, len(want), restStage)
+	}
+	for i, stage := range stages {
+		if math.Abs(stage.Seconds.Median-want[i]) > 1e-9 {
+			t.Errorf("%s: got %g s, want %g", stage.Stage, stage.Seconds.Median, want[i])
+		}
+	}
+	if got := stages[2].Steps[0].BusySeconds; got != (Stat{8, 6, 12}) {
+		t.Errorf("encode: got %v busy, want 8 of 6 to 12", got)
+	}
+	if got := s.samplesPerSecond(); got != (Stat{15, 10, 20}) {
+		t.Errorf("got %v samples/s, want 15 of 10 to 20", got)
+	}
+	if got := s.builds[0].fixedSeconds(); math.Abs(got-5) > 1e-9 {
+		t.Errorf("got %g s that do not grow with the samples, want 10-2-3", got)
+	}
+}
+
+func TestPageWaste(t *testing.T) {
+	for _, c := range []struct {
+		file, values int64
+		want         float64
+	}{{4096, 4096, 0}, {8192, 4096, 0.5}, {100, 25, 0.75}} {
+		if got := pageWaste(c.file, c.values); got != c.want {
+			t.Errorf("%d of %d bytes: got %g, want %g", c.values, c.file, got, c.want)
+		}
+	}
+}
+
+func TestBatchBytes(t *testing.T) {
+	setup := Setup{GenesRemoved: 2.5, Removed: 1850, MaskPositions: 2_400_000}
+	for variant, want := range map[store.Variant]float64{
+		store.Incidence: 28*2.5*4 + 29*4, store.Indices: 28*1850*4 + 29*4, store.FullMasks: 28 * 2_400_000,
+	} {
+		if got := batchBytes(variant, setup); got != want {
+			t.Errorf("%s: got %g, want %g", variant, got, want)
+		}
+	}
+}
+
+func TestReadLimit(t *testing.T) {
+	l := Limits{Fill: Stat{Max: 1000}, Copy: Stat{Max: 500}, DiskRead: Stat{Max: 10}}
+	size := Size{BytesPerSample: 50}
+	for _, c := range []struct {
+		of   Case
+		cold bool
+		want float64
+	}{
+		{Case{store.Incidence, ""}, false, 2000},
+		{Case{store.Incidence, ""}, true, 2000},
+		{Case{store.Indices, "zstd"}, true, 5000},
+		{Case{store.FullMasks, "bits"}, false, 2000},
+		{Case{store.FullMasks, "raw"}, false, 4000},
+		{Case{store.FullMasks, "raw"}, true, 5000},
+	} {
+		if got := readLimit(c.of, size, l, 2000, c.cold); got != c.want {
+			t.Errorf("%s, cold %t: got %g ms, want %g", c.of, c.cold, got, c.want)
+		}
+	}
+	if got := readLimit(Case{store.Indices, "zstd"}, size, Limits{Fill: l.Fill}, 2000, true); got != 2000 {
+		t.Errorf("without a disk limit: got %g ms, want 2000", got)
+	}
+}
+
+func TestDiskUsage(t *testing.T) {
+	dir := t.TempDir()
+	for name, size := range map[string]int{"a": 0, "sub/b": 1, "sub/c": 5000} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, make([]byte, size), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bytes, _, err := diskUsage(dir)
+	if err != nil || bytes != 5001 {
+		t.Errorf("got %d bytes, %v; want 5001", bytes, err)
+	}
+	if _, _, err := diskUsage(filepath.Join(dir, "none")); err == nil {
+		t.Error("a folder that is not there has a size")
+	}
+}
