@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"bytes"
 	"encoding/binary"
 )
 
@@ -69,17 +70,17 @@ func (e *expand) masks(removed []uint32) []byte {
 	return e.bytes
 }
 
+// ones is copied to fill masks: a block that stays in the first-level cache is the fastest to copy from.
+var ones = bytes.Repeat([]byte{1}, 4096)
+
 // Fill returns size bytes of value 1, in dst's memory where that suffices.
 func Fill(dst []byte, size int) []byte {
 	if cap(dst) < size {
 		dst = make([]byte, size)
 	}
 	dst = dst[:size]
-	if size > 0 {
-		dst[0] = 1
-		for done := 1; done < size; done *= 2 {
-			copy(dst[done:], dst[:done])
-		}
+	for done := 0; done < size; {
+		done += copy(dst[done:], ones)
 	}
 	return dst
 }
