@@ -99,6 +99,7 @@ func (f *zstdFrame) literals(content []byte) {
 		f.block.pending += len(piece)
 		f.block.length += len(piece)
 		f.block.stretches += len(piece)
+		f.block.value = piece[0] // which is the block when it is a single byte
 		f.flush()
 	}
 }

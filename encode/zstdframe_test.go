@@ -100,6 +100,39 @@ func TestFrameOfStretches(t *testing.T) {
 	}
 }
 
+// Every length, so that blocks of literals end everywhere; a last block of a single byte is one of its own kind.
+func TestFrameOfLiterals(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 0))
+	decompressor, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer decompressor.Close()
+	for kind, value := range map[string]func() byte{
+		"one value": func() byte { return 7 },
+		"few":       func() byte { return byte(r.IntN(3)) },
+		"like gaps": func() byte { return byte(r.ExpFloat64() * 10) },
+		"noise":     func() byte { return byte(r.Uint32()) },
+	} {
+		frame := zstdFrame{trained: runsTree}
+		for length := range 3 * zstdMaxLiterals {
+			want := make([]byte, length)
+			for i := range want {
+				want[i] = value()
+			}
+			frame.begin(nil, length)
+			frame.literals(want)
+			data := frame.end()
+			if got, err := decompressor.DecodeAll(data, nil); err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("%s, %d literals: the frame does not hold them, error %v", kind, length, err)
+			}
+			if err := checkFrame(data, length); err != nil {
+				t.Fatalf("%s, %d literals: %v", kind, length, err)
+			}
+		}
+	}
+}
+
 // checkFrame walks the blocks of a frame and checks what RFC 8878 asks for and lenient decoders
 // overlook: no block is larger than the window, which is the content size up to 128 KiB. (Decoders
 // before 1.5.4 of the reference library want compressed blocks to be smaller than that.)
