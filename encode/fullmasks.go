@@ -3,6 +3,7 @@ package encode
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -24,10 +25,7 @@ func (e *bytesEncoder) Append(dst []byte, removed []uint32) []byte {
 // grow appends n bytes of any content and returns them as well.
 func grow(dst []byte, n int) (grown, added []byte) {
 	start := len(dst)
-	if cap(dst)-start < n {
-		dst = append(make([]byte, 0, start+n), dst...)
-	}
-	dst = dst[:start+n]
+	dst = slices.Grow(dst, n)[:start+n] // with room to spare: the next value may be a little longer
 	return dst, dst[start:]
 }
 

@@ -16,9 +16,10 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// commitBytes is how many bytes of values a write transaction takes before it is committed. LMDB holds
-// them in memory until then, and an interrupted build loses no more than these.
-const commitBytes = 32 << 20
+// commitBytes is how many bytes of values a write transaction takes before it is committed; a value that is
+// larger has one of its own. LMDB holds them in memory until then, and an interrupted build loses no more than
+// these. LMDB writes them in one call, and Linux (6.18) slows down to a fifth where a call writes much more.
+const commitBytes = 4 << 20
 
 // shardWriter appends values to a shard's LMDB. All its calls must come from one
 // OS thread, as LMDB's write transactions belong to one.
