@@ -100,7 +100,7 @@ func shardShapes() map[string][]int {
 		"page boundaries":   {2000, 2010, 2020, 2030, 2040, 4079, 4080, 4081, 4096, 8175, 8176, 8177},
 		"three levels":      many,
 		"small and large":   mixed,
-		"two transactions":  {20 << 20, 20 << 20, 100, 3000},
+		"two transactions":  {commitBytes * 2 / 3, commitBytes * 2 / 3, 100, 3000},
 		"larger than a map": {commitBytes + 1},
 	}
 }

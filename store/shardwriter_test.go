@@ -10,9 +10,9 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// bigValue is a value with 12 MiB behind its record, so that a transaction takes two of them.
+// bigValue is a value so long that a transaction takes two of them.
 func bigValue(t *testing.T, f *fixture, first int) []byte {
-	return append(f.value(t, first), make([]byte, 12<<20)...)
+	return append(f.value(t, first), make([]byte, commitBytes*3/8)...)
 }
 
 // write puts the samples from shard.Next to end-1.
