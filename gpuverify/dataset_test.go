@@ -143,7 +143,7 @@ func (p plan) writeShard(t testing.TB, b *store.Building, number int, graph *ing
 		})))
 	}
 	must(t, shard.Commit())
-	must(t, shard.Seal())
+	must(t, store.Seal(shard))
 }
 
 func must(t testing.TB, err error) {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -202,19 +201,4 @@ func ReadManifest(dir string) (*Manifest, error) {
 		return nil, fault.New(fault.Damaged, "build the dataset again, or restore the file from a copy", "read %s: %w", path, err)
 	}
 	return &m, nil
-}
-
-// hashFile returns a data file's size and digest.
-func hashFile(dir, name string) (File, error) {
-	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(name)))
-	if err != nil {
-		return File{}, err
-	}
-	defer f.Close()
-	h := sha256.New()
-	n, err := io.CopyBuffer(h, f, make([]byte, 1<<20))
-	if err != nil {
-		return File{}, fmt.Errorf("read %s: %w", f.Name(), err)
-	}
-	return File{Name: name, Bytes: n, SHA256: hex.EncodeToString(h.Sum(nil))}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -168,8 +169,8 @@ func (p *pipeline) encode(ctx context.Context, remover *incidence.Remover, encod
 	return nil
 }
 
-// write puts the values into their shards. A shard that is full is synced and
-// hashed beside the writing of the next.
+// write puts the values into their shards. Shards that are full are synced and hashed, two at a time, beside
+// the writing of the next.
 func (p *pipeline) write(ctx context.Context, shards []*store.Shard, progress Progress) (err error) {
 	runtime.LockOSThread() // LMDB's write transactions belong to one thread
 	defer runtime.UnlockOSThread()
@@ -177,12 +178,17 @@ func (p *pipeline) write(ctx context.Context, shards []*store.Shard, progress Pr
 	seals.SetLimit(2)
 	defer func() { err = errors.Join(err, seals.Wait()) }()
 
-	for _, shard := range shards {
-		if err := p.writeShard(ctx, shard, progress); err != nil {
-			return errors.Join(err, shard.Interrupt())
+	for pair := range slices.Chunk(shards, 2) {
+		for i, shard := range pair {
+			if err := p.writeShard(ctx, shard, progress); err != nil {
+				for _, begun := range pair[:i+1] {
+					err = errors.Join(err, begun.Interrupt())
+				}
+				return err
+			}
 		}
 		seals.Go(func() error {
-			return labelled(ctx, stepSeal, func() error { return timed(&p.busy.seal, shard.Seal) })
+			return labelled(ctx, stepSeal, func() error { return timed(&p.busy.seal, func() error { return store.Seal(pair...) }) })
 		})
 	}
 	return nil
