@@ -116,9 +116,7 @@ func Seal(shards ...*Shard) error {
 			return fmt.Errorf("sync shard %s: %w", s.writer.dir, err)
 		}
 		if files[i].Bytes*int64(len(building.Manifest.Shards)) > machineMemory()/2 {
-			if err := dropFromPageCache(building.path(names[i])); err != nil {
-				return err
-			}
+			dropFromPageCache(building.path(names[i]))
 		}
 		if err := building.writeState(s.index, shardState{File: &files[i]}); err != nil {
 			return err
@@ -136,13 +134,12 @@ func machineMemory() int64 {
 	return int64(machine.Totalram) * int64(machine.Unit)
 }
 
-// dropFromPageCache frees the memory that keeps a synced file.
-func dropFromPageCache(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
+// dropFromPageCache frees the memory that keeps a synced file, where the file system lets it.
+func dropFromPageCache(path string) {
+	if f, err := os.Open(path); err == nil {
+		_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
+		f.Close()
 	}
-	return errors.Join(unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED), f.Close())
 }
 
 // Interrupt drops what is not committed and syncs the rest, so that the shard can be resumed on any machine.

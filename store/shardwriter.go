@@ -121,7 +121,7 @@ func (w *shardWriter) commit() error {
 	}
 	err := w.txn.Commit()
 	if err == nil {
-		err = w.startWriteBack()
+		w.startWriteBack()
 	}
 	w.env.Close()
 	w.env, w.txn = nil, nil
@@ -132,19 +132,15 @@ func (w *shardWriter) commit() error {
 }
 
 // startWriteBack has the kernel begin to write what is committed, every writeBackBytes: the disk is at
-// work while the shard grows, and the sync at its end finds little to do.
-func (w *shardWriter) startWriteBack() error {
-	fd, err := w.env.FD()
-	if err != nil {
-		return err
-	}
+// work while the shard grows, and the sync at its end finds little to do. It is a hint: what goes wrong is found by that sync.
+func (w *shardWriter) startWriteBack() {
 	var file unix.Stat_t
-	if err := unix.Fstat(int(fd), &file); err != nil || file.Size-w.started < writeBackBytes {
-		return err
+	fd, err := w.env.FD()
+	if err != nil || unix.Fstat(int(fd), &file) != nil || file.Size-w.started < writeBackBytes {
+		return
 	}
-	err = unix.SyncFileRange(int(fd), w.started, file.Size-w.started, unix.SYNC_FILE_RANGE_WRITE)
+	_ = unix.SyncFileRange(int(fd), w.started, file.Size-w.started, unix.SYNC_FILE_RANGE_WRITE)
 	w.started = file.Size
-	return err
 }
 
 // abort drops what is not committed.
