@@ -66,6 +66,7 @@ func newRoot(e *env) *cobra.Command {
 		newDataset(e),
 		newVerify(e),
 		newInspect(e),
+		newDiff(e),
 		newRebuild(e),
 		newBench(e),
 		newVersion(e),

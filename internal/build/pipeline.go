@@ -51,7 +51,7 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 	defer progress.Done()
 
 	window := 2*b.Workers + 2
-	p := pipeline{toEncode: make(chan *job), toWrite: make(chan *job, window), values: make(chan []byte, window+1)}
+	p := pipeline{toEncode: make(chan *job, window), toWrite: make(chan *job, window), values: make(chan []byte, window+1)}
 	group, ctx := errgroup.WithContext(ctx)
 	run := func(step string, work func() error) {
 		group.Go(func() error { return labelled(ctx, step, work) })
