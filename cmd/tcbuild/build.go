@@ -82,7 +82,7 @@ completes the last one publishes the dataset.`,
 func inputFlags(cmd *cobra.Command, o *build.Options) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Graph, "graph", "", "cell graph: `DIR`")
-	flags.StringVar(&o.Perturbations, "perturbations", "", "perturbation set: `FILE`, or synth:SCALE:SAMPLES:SEED for one that is computed and not read")
+	flags.StringVar(&o.Perturbations, "perturbations", "", "perturbation set: `FILE`, the lmdb folder of a torchcell build, or one that is computed: synth:SCALE:SAMPLES:SEED, combinations:GENES:K[:FIRST:END], or a .yaml with a section combinations")
 	flags.IntVar(&o.Workers, "workers", 0, "CPU cores to use (default: all that the job is given)")
 	flags.StringVar((*string)(&o.ReactionRule), "reaction-rule", string(incidence.RuleAll),
 		"a reaction is removed: all, unless all its genes are there; gpr, when its boolean rule is false")
@@ -148,6 +148,8 @@ func describeBuild(out string, result *build.Result) string {
 		return fmt.Sprintf("%s: nothing to do, it is there already", out)
 	case build.Waiting:
 		return fmt.Sprintf("%s: this shard is complete, others are not", out)
+	case build.Kept:
+		return fmt.Sprintf("%s: this shard is complete; once all are, the same command with --shards %d in place of --shard publishes", out, len(m.Shards))
 	}
 	total := m.DataBytes()
 	line := fmt.Sprintf("%s: %s variant, %s samples, %s in %.2f s", out, m.Variant, humanCount(m.Samples), humanBytes(total), result.Seconds)

@@ -1,219 +1,165 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
-	"text/tabwriter"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"tcbuild/conf"
-	"tcbuild/encode"
-	"tcbuild/incidence"
+	"tcbuild/ingest"
+	"tcbuild/internal/describe"
 	"tcbuild/internal/fault"
-	"tcbuild/store"
 )
 
+type inspectOptions struct {
+	samples, graph, html string
+	json                 bool
+}
+
 func newInspect(e *env) *cobra.Command {
-	var samples string
-	var asJSON bool
+	var o inspectOptions
 	cmd := &cobra.Command{
-		Use:   "inspect DATASET [--samples A:B] [--json]",
-		Short: "Show what a dataset holds",
-		Long: `Show what a dataset holds: its manifest, or samples A to B-1 with their masks as
-they are stored (in the incidence variant, as its incidence cache says). With
---json the manifest, or one JSON object per sample and line; a missing phenotype
-is null, an infinite one 1e999.`,
+		Use:   "inspect DATASET|GRAPH|PERTURBATIONS",
+		Short: "Show what a dataset, a cell graph or a perturbation set holds",
+		Long: `Show what a dataset, a cell graph or a perturbation set holds.
+
+Of a dataset: its manifest, or samples A to B-1 with their masks as they are stored
+(in the incidence variant, as its incidence cache says). With --json the manifest, or
+one JSON object per sample and line; a missing phenotype is null, an infinite one 1e999.
+
+Of a graph: nodes, edges, duplicates and self loops per type, the distribution of the
+edges at a node, and which genes of gpr rules the graph does not have.
+
+Of a perturbation set: genotype sizes, samples per gene, duplicates, missing
+phenotypes, and with --graph the genes that the graph does not have.`,
 		Example: `  tcbuild inspect demo/indices
-  tcbuild inspect demo/indices --samples 0:3
-  tcbuild inspect demo/indices --samples 0:3 --json`,
+  tcbuild inspect demo/indices --samples 0:3 --json
+  tcbuild inspect demo/graph --html graph.html
+  tcbuild inspect demo/perturbations.arrow --graph demo/graph`,
 		Args: cobra.ExactArgs(1),
 	}
-	cmd.Flags().StringVar(&samples, "samples", "", "samples to show, counted from 0: `A:B`, A:, :B or A")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	flags := cmd.Flags()
+	flags.StringVar(&o.samples, "samples", "", "samples of a dataset to show, counted from 0: `A:B`, A:, :B or A")
+	flags.BoolVar(&o.json, "json", false, "print JSON")
+	flags.StringVar(&o.graph, "graph", "", "the graph of a perturbation set: `DIR`")
+	flags.StringVar(&o.html, "html", "", "of a graph or perturbation set, also write a page with plots: `FILE`")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
-		dataset, err := store.Open(args[0])
-		if err != nil {
-			return err
-		}
-		switch {
-		case samples != "":
-			return inspectSamples(ctx, e, dataset, samples, asJSON)
-		case asJSON:
-			text, err := json.MarshalIndent(dataset.Manifest, "", "  ")
-			fmt.Fprintf(e.stdout, "%s\n", text)
-			return err
-		}
-		return inspectManifest(e, dataset)
+		return inspect(ctx, e, args[0], o)
 	})
 }
 
-func inspectManifest(e *env, dataset *store.Dataset) error {
-	m := dataset.Manifest
-	out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(out, "dataset\t%s\n", dataset.Dir)
-	fmt.Fprintf(out, "variant\t%s\n", strings.TrimSpace(string(m.Variant)+" "+m.Codec))
-	fmt.Fprintf(out, "samples\t%s\n", humanCount(m.Samples))
-	fmt.Fprintf(out, "phenotypes\t%s\n", strings.Join(m.Phenotypes, ", "))
-	fmt.Fprintf(out, "reaction rule\t%s\n", m.Options.ReactionRule)
-	fmt.Fprintf(out, "size\t%s\n", humanBytes(m.DataBytes()))
-	if m.Samples > 0 {
-		fmt.Fprintf(out, "per sample\t%s\n", humanBytes(m.SampleBytes()/int64(m.Samples)))
+// inspect finds out what lies at a path, and shows it. What is none of the others is taken for a dataset.
+func inspect(ctx context.Context, e *env, path string, o inspectOptions) error {
+	switch {
+	case isFile(path):
+		if err := refuseFlag("samples", o.samples, "a dataset", path); err != nil {
+			return err
+		}
+		return inspectPerturbations(ctx, e, path, o)
+	case !isDataset(path) && isGraph(path):
+		if err := errors.Join(refuseFlag("samples", o.samples, "a dataset", path), refuseFlag("graph", o.graph, "a perturbation set", path)); err != nil {
+			return err
+		}
+		return inspectGraph(e, path, o)
 	}
-	fmt.Fprintf(out, "shards\t%d\n", len(m.Shards))
-	fmt.Fprintf(out, "logical content\t%s\n", m.LogicalContent)
-	fmt.Fprintf(out, "masks\tpositions\n")
-	for _, mask := range m.Masks {
-		fmt.Fprintf(out, "  %s\t%s\n", mask.Name, humanCount(mask.Size))
+	if err := errors.Join(refuseFlag("html", o.html, "a graph or perturbation set", path), refuseFlag("graph", o.graph, "a perturbation set", path)); err != nil {
+		return err
 	}
-	return out.Flush()
+	return inspectDataset(ctx, e, path, o)
 }
 
-func inspectSamples(ctx context.Context, e *env, dataset *store.Dataset, text string, asJSON bool) error {
-	first, next, err := parseRange(text, dataset.Manifest.Samples)
+// refuseFlag refuses a flag that was given and has no meaning for what lies at path.
+func refuseFlag(flag, value, of, path string) error {
+	if value == "" {
+		return nil
+	}
+	return fault.New(fault.Usage, "leave --"+flag+" away", "inspect %s: --%s is for %s", path, flag, of)
+}
+
+func inspectGraph(e *env, path string, o inspectOptions) error {
+	graph, report, err := ingest.ReadGraph(path)
 	if err != nil {
 		return err
 	}
-	graph, err := dataset.Graph()
-	if err != nil {
-		return err
-	}
-	reader, err := dataset.NewMaskReader()
-	if err != nil {
-		return err
-	}
-	defer reader.Close()
-	out := bufio.NewWriterSize(e.stdout, 1<<16)
-	defer out.Flush()
-	p := samplePrinter{out: out, genes: graph.Genes.IDs, phenotypes: dataset.Manifest.Phenotypes, layout: dataset.Layout()}
-	for sample := first; sample < next && ctx.Err() == nil; sample++ {
-		record, removed, err := reader.Sample(sample)
+	summary := describe.Graph(graph, report)
+	return show(e, summary, summary.Page("Cell graph "+path), o)
+}
+
+func inspectPerturbations(ctx context.Context, e *env, path string, o inspectOptions) error {
+	var genes *ingest.Nodes
+	if o.graph != "" {
+		graph, _, err := ingest.ReadGraph(o.graph)
 		if err != nil {
 			return err
 		}
-		if asJSON {
-			p.json(sample, record, removed)
-		} else {
-			p.text(sample, record, removed)
+		genes = graph.Genes
+	}
+	summary, err := describe.Perturbations(ctx, path, genes)
+	if err != nil {
+		return err
+	}
+	return show(e, summary, summary.Page("Perturbation set "+path), o)
+}
+
+// show prints a summary, and writes its page where that is asked for.
+func show(e *env, summary any, page *describe.Page, o inspectOptions) error {
+	if o.html != "" {
+		if err := writePage(page, o.html); err != nil {
+			return err
 		}
 	}
-	return context.Cause(ctx)
+	if o.json {
+		return printJSON(e, summary)
+	}
+	return page.Print(e.stdout)
 }
 
-// parseRange reads A:B, A:, :B or A, as Python slices are read but without negative numbers.
-func parseRange(text string, samples int) (first, next int, err error) {
-	from, to, isRange := strings.Cut(text, ":")
-	first, next = 0, samples
-	if from != "" {
-		first, err = strconv.Atoi(from)
+// writePage writes a page that appears under its name whole or not at all; one that is there is replaced.
+func writePage(page *describe.Page, path string) error {
+	text, err := page.HTML()
+	if err != nil {
+		return err
 	}
-	if to != "" && err == nil {
-		next, err = strconv.Atoi(to)
+	part := path + ".part"
+	if err = os.WriteFile(part, text, 0o644); err == nil {
+		err = os.Rename(part, path)
 	}
-	if !isRange {
-		next = first + 1
+	if err != nil {
+		os.Remove(part) // there may be none
+		return fmt.Errorf("write page: %w", err)
 	}
-	if err != nil || first < 0 || next < first || from == "" && to == "" && !isRange {
-		return 0, 0, fault.New(fault.Usage, "samples 10 to 19 are --samples 10:20", "read --samples: found %q, expected A:B with 0 <= A <= B", text)
-	}
-	if first > samples || next > samples {
-		return 0, 0, fault.New(fault.Usage, "samples count from 0", "read --samples %s: the dataset has %s samples", text, humanCount(samples))
-	}
-	return first, next, nil
+	return nil
 }
 
-// samplePrinter prints samples.
-type samplePrinter struct {
-	out        *bufio.Writer
-	genes      []string // ids by index
-	phenotypes []string
-	layout     incidence.Layout
-	line       []byte
+func printJSON(e *env, value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(e.stdout, "%s\n", text)
+	return err
 }
 
-func (p *samplePrinter) text(sample int, record *encode.Record, removed []uint32) {
-	var genes, phenotypes, masks []string
-	for _, gene := range record.Genes {
-		genes = append(genes, p.genes[gene])
-	}
-	for i, name := range p.phenotypes {
-		phenotypes = append(phenotypes, fmt.Sprintf("%s %g", name, record.Phenotypes[i]))
-	}
-	for mask, part := range p.layout.Split(removed) {
-		if len(part) > 0 {
-			masks = append(masks, fmt.Sprintf("%s %s of %s", mask.Name, humanCount(len(part)), humanCount(mask.Size)))
-		}
-	}
-	fmt.Fprintf(p.out, "sample %d (id %s)\n  deletes %s\n  phenotypes %s\n  removes %s\n", sample, record.ID,
-		strings.Join(genes, ", "), strings.Join(phenotypes, ", "), strings.Join(masks, ", "))
+// isDataset reports whether a folder claims to be a dataset.
+func isDataset(path string) bool { return exists(filepath.Join(path, "manifest.json")) }
+
+// isGraph reports whether a folder holds a cell graph, in itself or in its graph/, as ingest.ReadGraph finds it.
+func isGraph(path string) bool {
+	return exists(filepath.Join(path, "nodes")) || exists(filepath.Join(path, "graph", "nodes"))
 }
 
-// json prints a sample as one line; masks stand in canonical order.
-func (p *samplePrinter) json(sample int, record *encode.Record, removed []uint32) {
-	line := append(p.line[:0], `{"sample":`...)
-	line = strconv.AppendInt(line, int64(sample), 10)
-	line = append(append(line, `,"sample_id":`...), quoted(string(record.ID))...)
-	line = append(line, `,"genes":[`...)
-	for i, gene := range record.Genes {
-		line = append(comma(line, i), quoted(p.genes[gene])...)
-	}
-	line = append(line, `],"perturbation_indices":`...)
-	line = appendPositions(line, record.Genes, 0)
-	line = append(line, `,"phenotypes":{`...)
-	for i, name := range p.phenotypes {
-		line = append(append(comma(line, i), quoted(name)...), ':')
-		line = appendNumber(line, record.Phenotypes[i])
-	}
-	line = append(line, `},"masks":{`...)
-	i := 0
-	for mask, part := range p.layout.Split(removed) {
-		line = append(append(comma(line, i), quoted(mask.Name)...), `:{"size":`...)
-		line = strconv.AppendInt(line, int64(mask.Size), 10)
-		line = append(line, `,"removed":`...)
-		line = append(appendPositions(line, part, mask.Start), '}')
-		i++
-	}
-	p.line = append(line, "}}\n"...)
-	p.out.Write(p.line)
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
 }
 
-func comma(line []byte, i int) []byte {
-	if i > 0 {
-		return append(line, ',')
-	}
-	return line
-}
-
-func quoted(text string) []byte {
-	var out strings.Builder
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	encoder.Encode(text) // a string cannot fail
-	return []byte(strings.TrimSuffix(out.String(), "\n"))
-}
-
-func appendPositions(line []byte, positions []uint32, start int) []byte {
-	line = append(line, '[')
-	for i, position := range positions {
-		line = strconv.AppendInt(comma(line, i), int64(position)-int64(start), 10)
-	}
-	return append(line, ']')
-}
-
-// appendNumber writes a phenotype so that it reads back the same; JSON has neither NaN nor infinity.
-func appendNumber(line []byte, value float64) []byte {
-	switch {
-	case math.IsNaN(value):
-		return append(line, "null"...)
-	case math.IsInf(value, 1):
-		return append(line, "1e999"...)
-	case math.IsInf(value, -1):
-		return append(line, "-1e999"...)
-	}
-	return strconv.AppendFloat(line, value, 'g', -1, 64)
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
 }

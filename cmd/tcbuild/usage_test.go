@@ -64,6 +64,6 @@ func TestNoDataset(t *testing.T) {
 	writeFiles(t, dir, sound)
 	for _, command := range []string{"verify", "inspect"} {
 		execute(t, dir, command, "nowhere").refused(t, 3, "open dataset nowhere: it has no manifest.json")
-		execute(t, dir, command, "graph").refused(t, 3, "open dataset graph: it has no manifest.json")
 	}
+	execute(t, dir, "verify", "graph").refused(t, 3, "open dataset graph: it has no manifest.json")
 }

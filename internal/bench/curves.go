@@ -6,14 +6,16 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+
+	"tcbuild/internal/chart"
 )
 
 func (r *Results) workersPlot() *plot.Plot {
 	points := r.along(func(v Variation) bool { return v.Samples == r.Base.Samples && v.EveryNth == 1 },
 		func(p Point) float64 { return float64(p.Workers) })
 	throughput := func(p Point) float64 { return p.SamplesPerSecond.Median }
-	p := newPlot("workers", "samples per second")
-	addGrid(p)
+	p := chart.New("workers", "samples per second")
+	chart.AddGrid(p)
 	var rates []float64
 	for _, series := range points {
 		for _, point := range series {
@@ -53,8 +55,8 @@ func (r *Results) samplesPlots() []*plot.Plot {
 		{"build time in seconds", plainTick, func(p Point) float64 { return p.Seconds.Median }, func(e Extrapolation) float64 { return e.Seconds }},
 		{"dataset size", byteTick, func(p Point) float64 { return float64(p.DatasetBytes) }, func(e Extrapolation) float64 { return e.Bytes }},
 	} {
-		p := newPlot("samples", axis.label)
-		addGrid(p)
+		p := chart.New("samples", axis.label)
+		chart.AddGrid(p)
 		low, top, end := math.Inf(1), 0.0, 0.0
 		for _, series := range points {
 			for _, point := range series {
@@ -98,8 +100,8 @@ func (r *Results) edgesPlots() []*plot.Plot {
 		{"stored bytes per sample", byteTick, func(p Point) float64 { return p.BytesPerSample }},
 		{"ms per sample, random order", plainTick, func(p Point) float64 { return p.ReadMilliseconds.Median }},
 	} {
-		p := newPlot("edges", axis.label)
-		addGrid(p)
+		p := chart.New("edges", axis.label)
+		chart.AddGrid(p)
 		top, most := 0.0, 0.0
 		for _, series := range points {
 			for _, point := range series {

@@ -8,6 +8,7 @@ import (
 
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/combinations"
 	"tcbuild/ingest/synth"
 	"tcbuild/internal/fault"
 )
@@ -34,9 +35,12 @@ func readInputs(o Options, dir string) (*inputs, error) {
 	if in.graph, _, err = ingest.ReadGraph(o.Graph); err != nil {
 		return nil, err
 	}
-	if synth.IsName(o.Perturbations) {
+	switch {
+	case synth.IsName(o.Perturbations):
 		in.samples, err = synth.Named(o.Perturbations, in.graph.Genes)
-	} else {
+	case combinations.IsName(o.Perturbations):
+		in.samples, err = combinations.Open(o.Perturbations, in.graph.Genes, o.UnknownGenes)
+	default:
 		in.samples, err = ingest.OpenPerturbations(o.Perturbations, in.graph.Genes,
 			ingest.PerturbationOptions{UnknownGenes: o.UnknownGenes, AllowWildtype: o.AllowWildtype})
 	}

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"tcbuild/internal/chart"
 )
 
 // figure is plots side by side with a title and a sentence on how to read them.
@@ -42,7 +44,7 @@ func (r *Results) figures() ([]figure, error) {
 			if len(row) > 1 {
 				width = broad / vg.Length(len(row))
 			}
-			drawn, err := svg(p, width, high)
+			drawn, err := chart.SVG(p, width, high)
 			if err != nil {
 				return nil, fmt.Errorf("draw %s: %w", figures[i].Title, err)
 			}
@@ -53,8 +55,8 @@ func (r *Results) figures() ([]figure, error) {
 }
 
 func (r *Results) sizeAgainstTime() *plot.Plot {
-	p := newPlot("stored bytes per sample", "ms per sample, random order")
-	addGrid(p)
+	p := chart.New("stored bytes per sample", "ms per sample, random order")
+	chart.AddGrid(p)
 	sizes, times := valuesOf(r.Cases, func(c CaseResult) float64 { return c.Size.BytesPerSample }), valuesOf(r.Cases, func(c CaseResult) float64 { return c.Read.Random.Milliseconds.Median })
 	limit := r.Cases[0].Read.Random.LimitMilliseconds
 	logAxis(&p.X, slices.Min(sizes), 3*slices.Max(sizes), byteTick)

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"tcbuild/internal/chart"
 )
 
 // stageColors are those of the stages of internal/build; a stage that is not there is black.
@@ -16,7 +18,7 @@ var stageColors = map[string]color.Color{
 }
 
 func (r *Results) stageBars() *plot.Plot {
-	p := newPlot("part of the build's wall time", "")
+	p := chart.New("part of the build's wall time", "")
 	last := len(r.Cases) - 1
 	var names []string
 	for i := range r.Cases {

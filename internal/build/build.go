@@ -15,6 +15,7 @@ import (
 	"tcbuild/encode"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/combinations"
 	"tcbuild/ingest/synth"
 	"tcbuild/internal/fault"
 	"tcbuild/store"
@@ -24,11 +25,12 @@ import (
 type Options struct {
 	Variant       store.Variant
 	Graph         string // folder
-	Perturbations string // file, or synth:SCALE:SAMPLES:SEED; "" for an incidence dataset without samples
+	Perturbations string // file, or the name of a set that is computed (see openSource); "" for an incidence dataset without samples
 	Out           string // the dataset
 	Codec         string // of the masks; "" is the mode's default
 	Shards        int    // 0: as many as the dataset's size asks for
 	Shard         int    // the one to build, or store.AllShards
+	Scratch       string // node-local folder to build shards in; "" builds them in place
 	Workers       int    // goroutines that make and encode masks, at least 1
 	Resume        store.Resume
 	ReactionRule  incidence.ReactionRule
@@ -64,6 +66,7 @@ const (
 	Built     State = iota // published
 	Unchanged              // the dataset was there already
 	Waiting                // this shard is complete, others are not
+	Kept                   // this shard is complete; a build of all shards publishes the dataset
 )
 
 // Dataset builds a dataset. When it returns an error there is nothing under the
@@ -77,6 +80,7 @@ func Dataset(ctx context.Context, o Options) (*Result, error) {
 	if err := b.survey(ctx); err != nil {
 		return nil, err
 	}
+	b.adoptContent()
 	published, err := store.Published(o.Out, b.manifest)
 	if err != nil {
 		return nil, err
@@ -91,10 +95,15 @@ func Dataset(ctx context.Context, o Options) (*Result, error) {
 	}
 	defer building.Close()
 	b.building, b.result.Resumed = building, building.Resumed
+	if o.Scratch != "" {
+		if err := building.UseScratch(o.Scratch); err != nil {
+			return nil, err
+		}
+	}
 	if err := b.write(ctx); err != nil {
 		return nil, b.failed(err)
 	}
-	result, err := b.publish()
+	result, err := b.publish(ctx)
 	if err != nil {
 		return nil, b.failed(err)
 	}
@@ -107,6 +116,7 @@ type builder struct {
 	graph    *ingest.Graph
 	report   ingest.GraphReport
 	source   ingest.SampleSource // nil without a perturbation set
+	unread   bool                // the survey left the samples unread; see surveyedSamples
 	codec    encode.Codec        // of the LMDB variants
 	manifest *store.Manifest
 	building *store.Building
@@ -147,8 +157,18 @@ func (b *builder) read() (err error) {
 	if b.Perturbations == "" {
 		return nil
 	}
-	if synth.IsName(b.Perturbations) {
+	return b.openSource()
+}
+
+// openSource opens the perturbation set: a file, or one that is computed, of the name synth:SCALE:SAMPLES:SEED, combinations:FILE:K or a
+// settings file's.
+func (b *builder) openSource() (err error) {
+	switch {
+	case synth.IsName(b.Perturbations):
 		b.source, err = synth.Named(b.Perturbations, b.graph.Genes)
+		return err
+	case combinations.IsName(b.Perturbations):
+		b.source, err = combinations.Open(b.Perturbations, b.graph.Genes, b.UnknownGenes)
 		return err
 	}
 	perturbations, err := ingest.OpenPerturbations(b.Perturbations, b.graph.Genes,
@@ -203,7 +223,15 @@ func (b *builder) writeSamples(ctx context.Context) error {
 	return nil
 }
 
-func (b *builder) publish() (*Result, error) {
+func (b *builder) publish(ctx context.Context) (*Result, error) {
+	if b.unread {
+		if b.Shard != store.AllShards {
+			return b.end(Kept), nil
+		}
+		if err := b.digestContent(ctx); err != nil {
+			return nil, err
+		}
+	}
 	b.result.Seconds = time.Since(b.start).Seconds()
 	published, err := b.building.Publish(&b.result)
 	if err != nil {

@@ -96,7 +96,7 @@ func (p *pipeline) cut(ctx context.Context, source ingest.SampleSource, shards [
 	start := time.Now()
 	defer func() { p.busy.cut.Add(int64(time.Since(start))) }()
 	var samples *ingest.Samples // of the next job
-	_, err := source.Scan(func(batch *ingest.Samples) error {
+	err := scan(source, shards, func(batch *ingest.Samples) error {
 		for i := range batch.Len() {
 			sample := batch.First + i
 			for len(shards) > 0 && max(sample, shards[0].Next) >= shards[0].First+shards[0].Samples {
@@ -126,6 +126,21 @@ func (p *pipeline) cut(ctx context.Context, source ingest.SampleSource, shards [
 		return nil
 	}
 	return err
+}
+
+// scan reads the samples that shards need; of a source that cannot begin anywhere, also those before and between.
+func scan(source ingest.SampleSource, shards []*store.Shard, yield func(*ingest.Samples) error) error {
+	indexed, ok := source.(ingest.IndexedSource)
+	if !ok {
+		_, err := source.Scan(yield)
+		return err
+	}
+	for _, shard := range shards {
+		if _, err := indexed.ScanRange(shard.Next, shard.First+shard.Samples, yield); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // send hands a job over; the time it waits for room is none of cut's.

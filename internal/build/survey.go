@@ -15,6 +15,7 @@ import (
 func (b *builder) survey(ctx context.Context) error {
 	b.manifest = &store.Manifest{
 		FormatVersion: store.FormatVersion,
+		Program:       b.Program,
 		Variant:       b.Variant,
 		Codec:         b.codec.Name,
 		Phenotypes:    []string{},
@@ -32,24 +33,27 @@ func (b *builder) survey(ctx context.Context) error {
 			return err
 		}
 	}
-	content := store.NewContentDigest(b.manifest.GraphDigest, b.ReactionRule, b.manifest.Phenotypes)
+	content := b.newContent()
 	if b.source != nil {
 		if err := b.surveySamples(ctx, content); err != nil {
 			return err
 		}
 	}
-	b.manifest.LogicalContent = content.Sum()
+	if !b.unread {
+		b.manifest.LogicalContent = content.Sum()
+	}
 	if b.Variant != store.Incidence {
 		err = b.cutShards()
 	}
 	return err
 }
 
+func (b *builder) newContent() *store.ContentDigest {
+	return store.NewContentDigest(b.manifest.GraphDigest, b.ReactionRule, b.manifest.Phenotypes)
+}
+
 func (b *builder) surveySamples(ctx context.Context, content *store.ContentDigest) error {
-	counts, err := b.source.Scan(func(samples *ingest.Samples) error {
-		content.AddAll(samples)
-		return context.Cause(ctx)
-	})
+	counts, err := b.countSamples(ctx, content)
 	if err != nil {
 		return err
 	}
@@ -60,6 +64,54 @@ func (b *builder) surveySamples(ctx context.Context, content *store.ContentDiges
 	b.manifest.Counts = store.InputCounts{Wildtypes: counts.Wildtypes, UnknownGenes: counts.UnknownGenes, RepeatedGenes: counts.RepeatedGenes}
 	b.stage("survey samples", "samples", counts.Samples, "wildtypes", counts.Wildtypes,
 		"unknown_genes_dropped", counts.UnknownGenes, "repeated_genes_merged", counts.RepeatedGenes)
+	if counts.InfiniteValues > 0 {
+		b.Log.Warn("infinite phenotype values are taken as missing", "values", counts.InfiniteValues)
+	}
+	return nil
+}
+
+// surveyedSamples is the largest set that is read in advance although it knows what it holds. Of a larger one, shards
+// begin at once; its logical content, a digest over all samples, is computed when the whole dataset is published.
+var surveyedSamples = 10_000_000
+
+// countSamples counts the samples and digests them, unless the set is too large for that and knows its counts.
+func (b *builder) countSamples(ctx context.Context, content *store.ContentDigest) (ingest.Counts, error) {
+	if indexed, ok := b.source.(ingest.IndexedSource); ok && indexed.Counts().Samples > surveyedSamples {
+		b.unread = true
+		return indexed.Counts(), nil
+	}
+	return b.source.Scan(func(samples *ingest.Samples) error {
+		content.AddAll(samples)
+		return context.Cause(ctx)
+	})
+}
+
+// adoptContent takes the logical content of an unread set from the dataset that is there already. What else their
+// manifests say, which store.Published compares, determines it.
+func (b *builder) adoptContent() {
+	if !b.unread {
+		return
+	}
+	if existing, err := store.ReadManifest(b.Out); err == nil { // store.Published says what is wrong with it
+		b.manifest.LogicalContent = existing.LogicalContent
+	}
+}
+
+// digestContent computes the logical content of an unread set.
+func (b *builder) digestContent(ctx context.Context) error {
+	progress := b.Progress(b.manifest.Samples)
+	defer progress.Done()
+	content := b.newContent()
+	_, err := b.source.Scan(func(samples *ingest.Samples) error {
+		content.AddAll(samples)
+		progress.Add(samples.Len(), 0)
+		return context.Cause(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	b.manifest.LogicalContent = content.Sum()
+	b.stage("digest samples", "samples", b.manifest.Samples)
 	return nil
 }
 

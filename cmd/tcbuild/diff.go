@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"tcbuild/conf"
+	"tcbuild/ingest"
+	"tcbuild/internal/compare"
+	"tcbuild/internal/fault"
+	"tcbuild/store"
+)
+
+func newDiff(e *env) *cobra.Command {
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "diff A B",
+		Short: "Say in names what differs between two datasets or graphs",
+		Long: `Say in names what differs between two datasets or two cell graphs: nodes, edges,
+their order and their further columns; the reaction rule; and of two datasets the
+samples, matched by id: deleted genes, phenotypes, and the masks as they are stored.
+How a dataset is stored - variant, codec, shards - is no difference. A dataset beside
+a graph stands for its graph. The exit code is 0 if nothing differs, else 4.`,
+		Example: `  tcbuild diff demo/indices demo/full-masks
+  tcbuild diff old/graph new/graph --limit 0`,
+		Args: cobra.ExactArgs(2),
+	}
+	cmd.Flags().IntVar(&limit, "limit", 20, "differences of each kind to name, 0 for all")
+	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
+		if err := atLeast("limit", limit, 0); err != nil {
+			return err
+		}
+		return runDiff(ctx, e, args[0], args[1], limit)
+	})
+}
+
+func runDiff(ctx context.Context, e *env, a, b string, limit int) error {
+	report, compared, err := compareFolders(ctx, e, a, b, limit)
+	if err != nil {
+		return err
+	}
+	if report.Same() {
+		e.say(fmt.Sprintf("%s and %s are the same: %s", a, b, compared))
+		return nil
+	}
+	for _, finding := range report.Findings {
+		fmt.Fprintf(e.stdout, "%s: %s\n", finding.What, humanCount(finding.Count))
+		for _, example := range finding.Examples {
+			fmt.Fprintf(e.stdout, "  %s\n", example)
+		}
+		if more := finding.Count - len(finding.Examples); more > 0 {
+			fmt.Fprintf(e.stdout, "  and %s more\n", humanCount(more))
+		}
+	}
+	first := report.Findings[0]
+	return fault.New(fault.Damaged, "pass --limit 0 to name every difference",
+		"compare A = %s with B = %s: they differ in %d ways; first: %s: %s", a, b, len(report.Findings), first.What, humanCount(first.Count))
+}
+
+// compareFolders compares two datasets, or the graphs of two folders, and says what was compared.
+func compareFolders(ctx context.Context, e *env, a, b string, limit int) (report *compare.Report, compared string, err error) {
+	if isDataset(a) && isDataset(b) {
+		return compareDatasets(ctx, e, a, b, limit)
+	}
+	var graphs [2]*ingest.Graph
+	for i, dir := range []string{a, b} {
+		if graphs[i], _, err = ingest.ReadGraph(dir); err != nil {
+			return nil, "", err
+		}
+	}
+	return compare.Graphs(graphs[0], graphs[1], limit), describeGraph(graphs[0]), nil
+}
+
+func compareDatasets(ctx context.Context, e *env, a, b string, limit int) (report *compare.Report, compared string, err error) {
+	var datasets [2]*store.Dataset
+	for i, dir := range []string{a, b} {
+		if datasets[i], err = store.Open(dir); err != nil {
+			return nil, "", err
+		}
+	}
+	samples := max(datasets[0].Manifest.Samples, datasets[1].Manifest.Samples)
+	bar := newProgress(e, "diff", samples)
+	defer bar.Done()
+	report, err = compare.Datasets(ctx, datasets[0], datasets[1], limit, bar)
+	return report, fmt.Sprintf("%s samples x %d masks", humanCount(samples), len(datasets[0].Manifest.Masks)), err
+}
+
+// describeGraph counts the nodes and edges of a graph.
+func describeGraph(graph *ingest.Graph) string {
+	nodes, edges := 0, 0
+	for _, table := range graph.NodeTables() {
+		nodes += table.Len()
+	}
+	for _, table := range graph.Edges {
+		edges += table.Len()
+	}
+	return fmt.Sprintf("%s nodes, %s edges", humanCount(nodes), humanCount(edges))
+}

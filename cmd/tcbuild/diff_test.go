@@ -1,0 +1,195 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tcbuild/ingest"
+)
+
+// diffs checks that a diff ended with exit code 4 and printed exactly the lines of want.
+func (o outcome) diffs(t *testing.T, want string) {
+	t.Helper()
+	o.refused(t, 4, "compare A = ", "they differ in")
+	if o.stdout != want {
+		t.Errorf("got\n%s\nwant\n%s", o.stdout, want)
+	}
+}
+
+// The variants of one input, however stored, are the same; with another rule, sample or label they are not.
+func TestDiffOfVariants(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 900, 150)
+	must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "incidence")
+	must(t, f.dir, f.dataset("indices", "zstd", "indices", "--shards", "3")...)
+	must(t, f.dir, f.dataset("full-masks", "raw", "masks")...)
+	for _, pair := range [][2]string{{"incidence", "indices"}, {"indices", "masks"}, {"masks", "incidence"}, {"masks", "masks"}, {"indices", "incidence"}} {
+		o := must(t, f.dir, "diff", pair[0], pair[1])
+		if want := pair[0] + " and " + pair[1] + " are the same: 150 samples x 7 masks\n"; o.stdout != want {
+			t.Errorf("got %q, want %q", o.stdout, want)
+		}
+	}
+	if o := must(t, f.dir, "diff", "masks", "graph"); !strings.Contains(o.stdout, "are the same: 355 nodes, 1,090 edges") {
+		t.Errorf("got %q", o.stdout)
+	}
+	if o := must(t, f.dir, "diff", "masks", "indices", "--quiet"); o.stdout != "" {
+		t.Errorf("got %q, want nothing", o.stdout)
+	}
+}
+
+// Samples are matched by id, whichever their order, and every change is named, with each pair of variants.
+func TestDiffOfSamples(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	graph := map[string]string{
+		"graph/nodes/gene.tsv":                      "id\nYA\nYB\nYC\n",
+		"graph/nodes/reaction.tsv":                  "id\tgpr\nr1\tYA or YB\n",
+		"graph/nodes/metabolite.tsv":                "id\nm1\n",
+		"graph/edges/gene__physical__gene.tsv":      "src\tdst\nYA\tYB\nYB\tYC\nYC\tYC\n",
+		"graph/edges/gene__gpr__reaction.tsv":       "src\tdst\nYA\tr1\nYB\tr1\n",
+		"graph/edges/reaction__rmr__metabolite.tsv": "src\tdst\nr1\tm1\n",
+	}
+	writeFiles(t, dir, graph, map[string]string{
+		"a.tsv": "sample_id\tgenes\tfitness\tsize\nsame\tYA\t1\t\nlabel\tYB\t0.5\t1\ngene\tYA\t1\t1\ngone\tYC\t1\t1\nback\tYB|YC\t1\t1\ntwice\tYA\t1\t1\ntwice\tYB\t1\t1\n",
+		"b.tsv": "sample_id\tgenes\tfitness\tgrowth\nback\tYB|YC\t1\t1\nnew\tYC\t1\t1\nsame\tYA\t1\t\nlabel\tYB\t\t1\ngene\tYC\t1\t1\ntwice\tYA\t1\t1\ntwice\tYB\t1\t1\n",
+	})
+	for _, name := range []string{"a", "b"} {
+		args := []string{"--graph", "graph", "--perturbations", name + ".tsv", "--out"}
+		must(t, dir, append([]string{"incidence"}, append(args, name+"-incidence")...)...)
+		must(t, dir, append([]string{"dataset", "--mode", "indices"}, append(args, name+"-indices")...)...)
+		must(t, dir, append([]string{"dataset", "--mode", "full-masks"}, append(args, name+"-full-masks")...)...)
+	}
+	want := `phenotypes only in A: 1
+  size
+phenotypes only in B: 1
+  growth
+samples with another fitness: 1
+  label (number 1): 0.5 in A, missing in B
+samples with other deleted genes: 1
+  gene (number 2): YA in A, YC in B
+samples with another mask gene: 1
+  gene (number 2): only A removes YA; only B removes YC
+samples with another mask reaction: 1
+  gene (number 2): only A removes r1
+samples with another mask gene__gpr__reaction: 1
+  gene (number 2): only A removes YA -> r1 (position 0)
+samples with another mask gene__physical__gene: 1
+  gene (number 2): only A removes YA -> YB (position 0); only B removes YB -> YC (position 1), YC -> YC (position 2)
+samples with another mask reaction__rmr__metabolite: 1
+  gene (number 2): only A removes r1 -> m1 (position 0)
+samples only in A: 1
+  gone (number 3)
+samples only in B: 1
+  new (number 1)
+samples in another order: 1
+  number 4 in A, 0 in B
+`
+	for _, variants := range [][2]string{{"indices", "indices"}, {"incidence", "full-masks"}, {"full-masks", "indices"}} {
+		execute(t, dir, "diff", "a-"+variants[0], "b-"+variants[1]).diffs(t, want)
+	}
+
+	// Of several samples of one id, the first goes with the first, even while others wait.
+	writeFiles(t, dir, map[string]string{
+		"c.tsv": "sample_id\tgenes\nfirst\tYC\ntwice\tYA\ntwice\tYB\n", "d.tsv": "sample_id\tgenes\ntwice\tYA\ntwice\tYB\nfirst\tYC\n",
+	})
+	for _, name := range []string{"c", "d"} {
+		must(t, dir, "incidence", "--graph", "graph", "--perturbations", name+".tsv", "--out", name)
+	}
+	execute(t, dir, "diff", "c", "d").diffs(t, "samples in another order: 1\n  number 0 in A, 2 in B\n")
+
+	must(t, dir, "dataset", "--mode", "indices", "--graph", "graph", "--perturbations", "a.tsv", "--reaction-rule", "gpr", "--out", "rule")
+	execute(t, dir, "diff", "a-indices", "rule", "--limit", "1").diffs(t, `reaction rule: 1
+  all in A, gpr in B
+samples with another mask reaction: 6
+  same (number 0): only A removes r1
+  and 5 more
+samples with another mask reaction__rmr__metabolite: 6
+  same (number 0): only A removes r1 -> m1 (position 0)
+  and 5 more
+`)
+}
+
+func TestDiffOfGraphs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	a := map[string]string{
+		"a/nodes/gene.tsv":                      "id\tname\nYA\tone\nYB\ttwo\nYC\tthree\n",
+		"a/edges/gene__physical__gene.tsv":      "src\tdst\tscore\nYA\tYB\t1\nYA\tYB\t2\nYB\tYC\t3\nYC\tYC\t\n",
+		"a/edges/gene__genetic__gene.tsv":       "src\tdst\nYA\tYB\n",
+		"a/nodes/reaction.tsv":                  "id\nr1\n",
+		"a/nodes/metabolite.tsv":                "id\nm1\n",
+		"a/edges/reaction__rmr__metabolite.tsv": "src\tdst\nr1\tm1\n",
+	}
+	b := map[string]string{
+		"b/nodes/gene.tsv":                   "id\tname\nYB\ttwo\nYA\tONE\nYD\tfour\n",
+		"b/edges/gene__physical__gene.tsv":   "src\tdst\tscore\tsource\nYD\tYA\t9\tx\nYA\tYB\t1\tx\nYA\tYB\t7\tx\n",
+		"b/edges/gene__regulatory__gene.tsv": "src\tdst\nYA\tYB\n",
+	}
+	writeFiles(t, dir, a, b)
+	execute(t, dir, "diff", "a", "b").diffs(t, `gene: nodes only in A: 1
+  YC (row 2)
+gene: nodes only in B: 1
+  YD (row 2)
+gene: nodes in another order: 1
+  YA (row 0 in A, 1 in B)
+gene: values of column name: 1
+  YA (row 0): "one" in A, "ONE" in B
+node types only in A: 2
+  reaction, of size 1
+  metabolite, of size 1
+edge types only in A: 2
+  gene__genetic__gene, of size 1
+  reaction__rmr__metabolite, of size 1
+gene__physical__gene: edges only in A: 2
+  YB -> YC (row 2)
+  YC -> YC (row 3)
+gene__physical__gene: edges only in B: 1
+  YD -> YA (row 0)
+gene__physical__gene: values of column score: 1
+  YA -> YB (row 1): 2 in A, 7 in B
+gene__physical__gene: columns only in B: 1
+  source
+edge types only in B: 1
+  gene__regulatory__gene, of size 1
+`)
+	must(t, dir, "diff", "b", "b")
+	execute(t, dir, "diff", "a", "nowhere").refused(t, 3, "read graph nowhere: there is no folder nodes")
+	execute(t, dir, "diff", "a").refused(t, 2, "diff: ")
+	execute(t, dir, "diff", "a", "b", "--limit", "-1").refused(t, 2, "read --limit: found -1")
+}
+
+// With edges removed, added and shuffled, the graphs' differences are named and the masks differ in nothing else.
+func TestDiffOfDatasetsOfDifferentGraphs(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 600, 60)
+	must(t, f.dir, f.dataset("indices", "zstd", "a")...)
+	edges := f.graph.EdgesOf(ingest.EdgeType{Source: ingest.Gene, Relation: "physical", Target: ingest.Gene})
+	name := func(row int) string {
+		return fmt.Sprintf("%s -> %s", f.graph.Genes.IDs[edges.Src[row]], f.graph.Genes.IDs[edges.Dst[row]])
+	}
+	removed := name(edges.Len() - 1)
+	edges.Src, edges.Dst = edges.Src[:edges.Len()-1], edges.Dst[:edges.Len()-1]
+	edges.Src[0] = 299
+	r := rand.New(rand.NewPCG(5, 6))
+	r.Shuffle(edges.Len(), func(i, j int) {
+		edges.Src[i], edges.Src[j] = edges.Src[j], edges.Src[i]
+		edges.Dst[i], edges.Dst[j] = edges.Dst[j], edges.Dst[i]
+	})
+	if err := ingest.WriteGraph(filepath.Join(f.dir, "other"), f.graph); err != nil {
+		t.Fatal(err)
+	}
+	must(t, f.dir, f.dataset("full-masks", "zstd", "b", "--graph", "other")...)
+	o := execute(t, f.dir, "diff", "a", "b")
+	o.refused(t, 4, "they differ in")
+	for _, want := range []string{"gene__physical__gene: edges only in A: 2\n", removed + " (row 299)\n", "gene__physical__gene: edges only in B: 1\n", "gene__physical__gene: edges in another order: "} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("got\n%s\nwant it to have %q", o.stdout, want)
+		}
+	}
+	if strings.Contains(o.stdout, "samples with another") {
+		t.Errorf("masks differ at edges that both graphs have:\n%s", o.stdout)
+	}
+}

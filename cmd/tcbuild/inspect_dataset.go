@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"tcbuild/encode"
+	"tcbuild/incidence"
+	"tcbuild/internal/fault"
+	"tcbuild/store"
+)
+
+func inspectDataset(ctx context.Context, e *env, path string, o inspectOptions) error {
+	dataset, err := store.Open(path)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.samples != "":
+		return inspectSamples(ctx, e, dataset, o.samples, o.json)
+	case o.json:
+		return printJSON(e, dataset.Manifest)
+	}
+	return inspectManifest(e, dataset)
+}
+
+func inspectManifest(e *env, dataset *store.Dataset) error {
+	m := dataset.Manifest
+	out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(out, "dataset\t%s\n", dataset.Dir)
+	fmt.Fprintf(out, "variant\t%s\n", strings.TrimSpace(string(m.Variant)+" "+m.Codec))
+	fmt.Fprintf(out, "samples\t%s\n", humanCount(m.Samples))
+	fmt.Fprintf(out, "phenotypes\t%s\n", strings.Join(m.Phenotypes, ", "))
+	fmt.Fprintf(out, "reaction rule\t%s\n", m.Options.ReactionRule)
+	fmt.Fprintf(out, "size\t%s\n", humanBytes(m.DataBytes()))
+	if m.Samples > 0 {
+		fmt.Fprintf(out, "per sample\t%s\n", humanBytes(m.SampleBytes()/int64(m.Samples)))
+	}
+	fmt.Fprintf(out, "shards\t%d\n", len(m.Shards))
+	fmt.Fprintf(out, "logical content\t%s\n", m.LogicalContent)
+	fmt.Fprintf(out, "masks\tpositions\n")
+	for _, mask := range m.Masks {
+		fmt.Fprintf(out, "  %s\t%s\n", mask.Name, humanCount(mask.Size))
+	}
+	return out.Flush()
+}
+
+func inspectSamples(ctx context.Context, e *env, dataset *store.Dataset, text string, asJSON bool) error {
+	first, next, err := parseRange(text, dataset.Manifest.Samples)
+	if err != nil {
+		return err
+	}
+	graph, err := dataset.Graph()
+	if err != nil {
+		return err
+	}
+	reader, err := dataset.NewMaskReader()
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	out := bufio.NewWriterSize(e.stdout, 1<<16)
+	defer out.Flush()
+	p := samplePrinter{out: out, genes: graph.Genes.IDs, phenotypes: dataset.Manifest.Phenotypes, layout: dataset.Layout()}
+	for sample := first; sample < next && ctx.Err() == nil; sample++ {
+		record, removed, err := reader.Sample(sample)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			p.json(sample, record, removed)
+		} else {
+			p.text(sample, record, removed)
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// parseRange reads A:B, A:, :B or A, as Python slices are read but without negative numbers.
+func parseRange(text string, samples int) (first, next int, err error) {
+	from, to, isRange := strings.Cut(text, ":")
+	first, next = 0, samples
+	if from != "" {
+		first, err = strconv.Atoi(from)
+	}
+	if to != "" && err == nil {
+		next, err = strconv.Atoi(to)
+	}
+	if !isRange {
+		next = first + 1
+	}
+	if err != nil || first < 0 || next < first || from == "" && to == "" && !isRange {
+		return 0, 0, fault.New(fault.Usage, "samples 10 to 19 are --samples 10:20", "read --samples: found %q, expected A:B with 0 <= A <= B", text)
+	}
+	if first > samples || next > samples {
+		return 0, 0, fault.New(fault.Usage, "samples count from 0", "read --samples %s: the dataset has %s samples", text, humanCount(samples))
+	}
+	return first, next, nil
+}
+
+// samplePrinter prints samples.
+type samplePrinter struct {
+	out        *bufio.Writer
+	genes      []string // ids by index
+	phenotypes []string
+	layout     incidence.Layout
+	line       []byte
+}
+
+func (p *samplePrinter) text(sample int, record *encode.Record, removed []uint32) {
+	var genes, phenotypes, masks []string
+	for _, gene := range record.Genes {
+		genes = append(genes, p.genes[gene])
+	}
+	for i, name := range p.phenotypes {
+		phenotypes = append(phenotypes, fmt.Sprintf("%s %g", name, record.Phenotypes[i]))
+	}
+	for mask, part := range p.layout.Split(removed) {
+		if len(part) > 0 {
+			masks = append(masks, fmt.Sprintf("%s %s of %s", mask.Name, humanCount(len(part)), humanCount(mask.Size)))
+		}
+	}
+	fmt.Fprintf(p.out, "sample %d (id %s)\n  deletes %s\n  phenotypes %s\n  removes %s\n", sample, record.ID,
+		strings.Join(genes, ", "), strings.Join(phenotypes, ", "), strings.Join(masks, ", "))
+}
+
+// json prints a sample as one line; masks stand in canonical order.
+func (p *samplePrinter) json(sample int, record *encode.Record, removed []uint32) {
+	line := append(p.line[:0], `{"sample":`...)
+	line = strconv.AppendInt(line, int64(sample), 10)
+	line = append(append(line, `,"sample_id":`...), quoted(string(record.ID))...)
+	line = append(line, `,"genes":[`...)
+	for i, gene := range record.Genes {
+		line = append(comma(line, i), quoted(p.genes[gene])...)
+	}
+	line = append(line, `],"perturbation_indices":`...)
+	line = appendPositions(line, record.Genes, 0)
+	line = append(line, `,"phenotypes":{`...)
+	for i, name := range p.phenotypes {
+		line = append(append(comma(line, i), quoted(name)...), ':')
+		line = appendNumber(line, record.Phenotypes[i])
+	}
+	line = append(line, `},"masks":{`...)
+	i := 0
+	for mask, part := range p.layout.Split(removed) {
+		line = append(append(comma(line, i), quoted(mask.Name)...), `:{"size":`...)
+		line = strconv.AppendInt(line, int64(mask.Size), 10)
+		line = append(line, `,"removed":`...)
+		line = append(appendPositions(line, part, mask.Start), '}')
+		i++
+	}
+	p.line = append(line, "}}\n"...)
+	p.out.Write(p.line)
+}
+
+func comma(line []byte, i int) []byte {
+	if i > 0 {
+		return append(line, ',')
+	}
+	return line
+}
+
+func quoted(text string) []byte {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.Encode(text) // a string cannot fail
+	return []byte(strings.TrimSuffix(out.String(), "\n"))
+}
+
+func appendPositions(line []byte, positions []uint32, start int) []byte {
+	line = append(line, '[')
+	for i, position := range positions {
+		line = strconv.AppendInt(comma(line, i), int64(position)-int64(start), 10)
+	}
+	return append(line, ']')
+}
+
+// appendNumber writes a phenotype so that it reads back the same; JSON has neither NaN nor infinity.
+func appendNumber(line []byte, value float64) []byte {
+	switch {
+	case math.IsNaN(value):
+		return append(line, "null"...)
+	case math.IsInf(value, 1):
+		return append(line, "1e999"...)
+	case math.IsInf(value, -1):
+		return append(line, "-1e999"...)
+	}
+	return strconv.AppendFloat(line, value, 'g', -1, 64)
+}

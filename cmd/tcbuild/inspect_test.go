@@ -1,0 +1,81 @@
+package main
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tcbuild/internal/describe"
+)
+
+func TestInspectInput(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, dir, "synth", "--out", "in", "--samples", "100")
+	for name, args := range map[string][]string{
+		"graph": {"in/graph"}, "folder around a graph": {"in"},
+		"perturbations": {"in/perturbations.arrow", "--graph", "in"}, "perturbations alone": {"in/perturbations.arrow"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := must(t, dir, with([]string{"inspect", "--html", "page.html"}, args...)...).stdout
+			page := read(t, filepath.Join(dir, "page.html"))
+			for line := range strings.Lines(text) { // the page tells what the text does
+				if words := strings.Fields(line); len(words) > 0 && !strings.Contains(page, words[0]) {
+					t.Errorf("the page lacks %q of %q", words[0], line)
+				}
+			}
+			plots := 0
+			for decoder := xml.NewDecoder(strings.NewReader(page)); ; {
+				token, err := decoder.Token()
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				if err != nil {
+					t.Fatal("the page is not well-formed:", err)
+				}
+				if element, ok := token.(xml.StartElement); ok && element.Name.Local == "svg" {
+					plots++
+				}
+			}
+			if plots < 3 {
+				t.Errorf("the page has %d plots, want 3 or more", plots)
+			}
+		})
+	}
+
+	var graph describe.GraphSummary
+	if err := json.Unmarshal([]byte(must(t, dir, "inspect", "in/graph", "--json").stdout), &graph); err != nil || graph.Nodes[0].Nodes != 60 {
+		t.Errorf("got %+v, %v", graph, err)
+	}
+	var set describe.PerturbationSummary
+	if err := json.Unmarshal([]byte(must(t, dir, "inspect", "in/perturbations.arrow", "--json").stdout), &set); err != nil || set.Samples != 100 {
+		t.Errorf("got %+v, %v", set, err)
+	}
+	writeFiles(t, dir, map[string]string{"empty.tsv": "genes\tfitness\n", "bad.tsv": "gene\nYA\n"})
+	if o := must(t, dir, "inspect", "empty.tsv", "--html", "empty.html"); !strings.Contains(o.stdout, "samples                              0") {
+		t.Errorf("got %s", o.stdout)
+	}
+	execute(t, dir, "inspect", "bad.tsv", "--html", "bad.html").refused(t, 3, "read perturbations bad.tsv: there is no column genes")
+	execute(t, dir, "inspect", "empty.tsv", "--html", "nowhere/page.html").failed(t, "write page: ", "nowhere/page.html")
+	nothing(t, filepath.Join(dir, "bad.html"), filepath.Join(dir, "page.html.part"))
+}
+
+func TestInspectFlags(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, sound)
+	must(t, dir, buildArgs...)
+	for _, c := range []struct{ args, want string }{
+		{"graph --samples 0:1", "inspect graph: --samples is for a dataset"},
+		{"graph --graph graph", "inspect graph: --graph is for a perturbation set"},
+		{"sets.tsv --samples 0:1", "inspect sets.tsv: --samples is for a dataset"},
+		{"out --html page.html", "inspect out: --html is for a graph or perturbation set"},
+		{"out --graph graph", "inspect out: --graph is for a perturbation set"},
+	} {
+		execute(t, dir, append([]string{"inspect"}, strings.Fields(c.args)...)...).refused(t, 2, c.want)
+	}
+	nothing(t, filepath.Join(dir, "page.html"))
+}

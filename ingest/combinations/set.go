@@ -1,0 +1,71 @@
+// Package combinations makes perturbation sets that delete every k genes of a list together, such as all
+// triples, for inference. Samples are computed from their number and never stored.
+package combinations
+
+import (
+	"slices"
+	"strconv"
+
+	"tcbuild/ingest"
+)
+
+const batchSize = 4096 // samples that are handed over at once
+
+// Set is a range of the k-subsets of a list of genes. The subsets have the lexicographic order of their
+// places in the list - that of Python's itertools.combinations(genes, k) - and their numbers, from 0, are the sample
+// ids, whatever the range. Samples have no phenotypes. It implements ingest.IndexedSource, and is
+// immutable and safe for concurrent use.
+type Set struct {
+	genes  []uint32 // in the list's order; distinct
+	k      int
+	total  int // subsets of the whole list
+	first  int // number of the subset that is sample 0
+	counts ingest.Counts
+	input  ingest.Input
+}
+
+// PhenotypeNames returns none.
+func (s *Set) PhenotypeNames() []string { return nil }
+
+// Inputs identifies the gene list, by its file's content and a name that holds k and the range.
+func (s *Set) Inputs() ([]ingest.Input, error) { return []ingest.Input{s.input}, nil }
+
+// Counts is what a whole pass finds. Unknown and repeated genes are those of the list.
+func (s *Set) Counts() ingest.Counts { return s.counts }
+
+// Scan computes all samples.
+func (s *Set) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
+	counts, err := s.ScanRange(0, s.counts.Samples, yield)
+	counts.UnknownGenes, counts.RepeatedGenes = s.counts.UnknownGenes, s.counts.RepeatedGenes
+	return counts, err
+}
+
+// ScanRange computes samples first to end-1; the first of them takes as many steps as the list has genes.
+func (s *Set) ScanRange(first, end int, yield func(*ingest.Samples) error) (ingest.Counts, error) {
+	var counts ingest.Counts
+	if first == end {
+		return counts, nil
+	}
+	subset := make([]int, s.k)
+	genotype := make([]uint32, s.k)
+	unrank(subset, len(s.genes), s.first+first, s.total)
+	var id [20]byte
+	for sample := first; sample < end; {
+		batch := ingest.NewSamples(sample, 0, batchSize)
+		for ; sample < end && batch.Len() < batchSize; sample++ {
+			for i, place := range subset {
+				genotype[i] = s.genes[place]
+			}
+			slices.Sort(genotype)
+			batch.Append(strconv.AppendInt(id[:0], int64(s.first+sample), 10), genotype, nil)
+			if sample < end-1 {
+				advance(subset, len(s.genes))
+			}
+		}
+		counts.Samples += batch.Len()
+		if err := yield(batch); err != nil {
+			return counts, err
+		}
+	}
+	return counts, nil
+}

@@ -1,0 +1,218 @@
+package combinations
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tcbuild/ingest"
+	"tcbuild/internal/fault"
+)
+
+// geneTable has the genes G00, G01, ….
+func geneTable(n int) *ingest.Nodes {
+	var ids []string
+	for i := range n {
+		ids = append(ids, fmt.Sprintf("G%02d", i))
+	}
+	genes, _ := ingest.NewNodes(ingest.Gene, ids, nil)
+	return genes
+}
+
+func file(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// texts lists samples first to end-1, one line each.
+func texts(t *testing.T, set *Set, first, end int) []string {
+	t.Helper()
+	var lines []string
+	counts, err := set.ScanRange(first, end, func(batch *ingest.Samples) error {
+		if batch.First != first+len(lines) || batch.Len() == 0 {
+			t.Errorf("a batch of %d starts at %d after %d samples from %d on", batch.Len(), batch.First, len(lines), first)
+		}
+		for i := range batch.Len() {
+			lines = append(lines, fmt.Sprintf("%s %d", batch.ID(i), batch.Genes(i)))
+		}
+		return nil
+	})
+	if err != nil || counts.Samples != len(lines) || len(lines) != end-first {
+		t.Errorf("samples %d to %d: got %d, %+v, %v", first, end, len(lines), counts, err)
+	}
+	return lines
+}
+
+// The samples are the subsets of the list in its order, whichever part of them is read.
+func TestSet(t *testing.T) {
+	genes := geneTable(40)
+	list := []uint32{}
+	var lines strings.Builder
+	for i := range uint32(36) {
+		gene := (i*7 + 5) % 40
+		list = append(list, gene)
+		fmt.Fprintln(&lines, genes.IDs[gene])
+	}
+	path := file(t, "genes.txt", lines.String())
+	var want []string
+	for number, subset := range enumerate(36, 3) {
+		var genotype []uint32
+		for _, place := range subset {
+			genotype = append(genotype, list[place])
+		}
+		slices.Sort(genotype)
+		want = append(want, fmt.Sprintf("%d %d", number, genotype))
+	}
+	set, err := Open("combinations:"+path+":3", genes, ingest.RefuseUnknownGenes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(want) < batchSize || set.Counts() != (ingest.Counts{Samples: len(want)}) || set.PhenotypeNames() != nil {
+		t.Errorf("got %+v, want %d samples, more than %d", set.Counts(), len(want), batchSize)
+	}
+	for _, part := range [][2]int{{0, len(want)}, {0, 0}, {0, 1}, {17, 18}, {1, batchSize + 1}, {len(want) - 1, len(want)}, {len(want), len(want)}} {
+		if got := texts(t, set, part[0], part[1]); !slices.Equal(got, want[part[0]:part[1]]) {
+			t.Errorf("samples %v differ", part)
+		}
+	}
+	part, err := Open(fmt.Sprintf("combinations:%s:3:100:200", path), genes, ingest.RefuseUnknownGenes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := texts(t, part, 0, 100); !slices.Equal(got, want[100:200]) {
+		t.Errorf("got %v, want %v", got, want[100:200])
+	}
+	stop := errors.New("stop")
+	if counts, err := set.Scan(func(*ingest.Samples) error { return stop }); err != stop || counts.Samples != batchSize {
+		t.Errorf("got %+v, %v", counts, err)
+	}
+}
+
+// A set is the same however it is named, and so is what identifies it.
+func TestNames(t *testing.T) {
+	genes := geneTable(6)
+	list := file(t, "g.tsv", "name\tid\na\tG03\nb\tG01\nc\tG05\nd\tG01\n")
+	var want []string
+	for _, name := range []string{
+		"combinations:" + list + ":2", "combinations:" + list + ":2:0:3",
+		file(t, "c.yaml", "combinations: {genes: "+list+", k: 2}"),
+		file(t, "c.yml", "list: "+list+"\ncombinations: {genes: \"${list}\", k: 2, range: [0, 3]}"),
+		file(t, "c.yaml", "combinations:\n  genes: "+list+"\n  k: 2\n  range: \"[0, 3)\"\n"),
+		file(t, "c.yaml", "combinations:\n  genes: "+list+"\n  k: 2\n  range: \"[0,3)\"\n"),
+	} {
+		if !IsName(name) {
+			t.Errorf("%s is no name", name)
+		}
+		set, err := Open(name, genes, ingest.RefuseUnknownGenes)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		inputs, _ := set.Inputs()
+		got := append(texts(t, set, 0, set.counts.Samples), fmt.Sprintf("%+v %+v", set.Counts(), inputs))
+		if want == nil {
+			want = got
+			if found := strings.Join(got, "; "); !strings.HasPrefix(found, "0 [1 3]; 1 [3 5]; 2 [1 5]; {Samples:3 Wildtypes:0 UnknownGenes:0 RepeatedGenes:1 InfiniteValues:0} [{Name:combinations:g.tsv:2:0:3 Bytes:32 SHA256:") {
+				t.Error(found)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+	for _, name := range []string{"sets.tsv", "synth:tiny:3:1", "folder"} {
+		if IsName(name) {
+			t.Errorf("%s is taken for a name", name)
+		}
+	}
+}
+
+func TestUnknownGenes(t *testing.T) {
+	path := file(t, "genes.txt", "G00\nGX\nG01\nG02\n")
+	if _, err := Open("combinations:"+path+":2", geneTable(3), ingest.RefuseUnknownGenes); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), path+`:2: gene "GX" is not in nodes/gene`) {
+		t.Errorf("got %v", err)
+	}
+	set, err := Open("combinations:"+path+":2", geneTable(3), ingest.IgnoreUnknownGenes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if counts, err := set.Scan(func(*ingest.Samples) error { return nil }); err != nil || counts != (ingest.Counts{Samples: 3, UnknownGenes: 1}) || counts != set.Counts() {
+		t.Errorf("got %+v, %v; known in advance: %+v", counts, err, set.Counts())
+	}
+}
+
+func TestWrongSpecs(t *testing.T) {
+	genes := geneTable(70)
+	list := file(t, "genes.txt", strings.Join(genes.IDs, "\n"))
+	two := file(t, "genes.tsv", "gene\tname\nG00\ta\n")
+	for name, want := range map[string]string{
+		"combinations:": "expected combinations:FILE:K", "combinations:3": "expected combinations:FILE:K", "combinations:" + list: "expected combinations:FILE:K",
+		"combinations:" + list + ":3:0": "expected combinations:FILE:K or", "combinations:" + list + ":0": "found k = 0, expected 1 to the 70 genes",
+		"combinations:" + list + ":71":                  "found k = 71",
+		"combinations:" + list + ":35":                  "more than 2^63 subsets of 35",
+		"combinations:" + list + ":2:5:5":               "found the range 5 to 5, expected one inside 0 to 2415",
+		"combinations:" + list + ":2:0:2416":            "found the range 0 to 2416",
+		"combinations:" + list + ":2:-1:3":              "found the range -1 to 3",
+		"combinations:" + two + ":1":                    "there is no column id, found gene, name",
+		"combinations:" + list + ".gone.txt:2":          "there is no such file",
+		file(t, "c.yaml", "genes: x"):                   `found "genes", expected combinations alone`,
+		file(t, "d.yaml", "{}"):                         "there is no section combinations",
+		file(t, "e.yaml", "combinations: {kk: 3}"):      "kk",
+		file(t, "f.yaml", "combinations: {range: 3}"):   "range: found 3, expected [FIRST, END]",
+		file(t, "h.yaml", "combinations: {range: [3]}"): "range: found a list, expected [FIRST, END]",
+	} {
+		_, err := Open(name, genes, ingest.RefuseUnknownGenes)
+		if kind := fault.KindOf(err); err == nil || !strings.Contains(err.Error(), want) || kind != fault.Usage && kind != fault.Input || fault.HintOf(err) == "" {
+			t.Errorf("%s: got %v, hint %q, want %q", name, err, fault.HintOf(err), want)
+		}
+	}
+}
+
+func BenchmarkScan(b *testing.B) {
+	genes := geneTable(100)
+	set := &Set{k: 3, total: 161700, counts: ingest.Counts{Samples: 161700}}
+	for i := range genes.IDs {
+		set.genes = append(set.genes, uint32(i))
+	}
+	for b.Loop() {
+		if _, err := set.Scan(func(*ingest.Samples) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/161700, "ns/sample")
+}
+
+// Whatever a name is, it is refused or says what its canonical form says.
+func FuzzParseName(f *testing.F) {
+	for _, name := range []string{"combinations:g.txt:3", "combinations:a:b:3:0:7", "combinations:x:1:2", "combinations::", "combinations:g:+3", "combinations:g:-1:-2:-3"} {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		if !strings.HasPrefix(name, prefix) {
+			return
+		}
+		spec, err := ParseName(name)
+		if err != nil {
+			if fault.KindOf(err) != fault.Usage {
+				t.Errorf("%q: got %v, want a fault.Usage", name, err)
+			}
+			return
+		}
+		canonical := fmt.Sprintf("%s%s:%d", prefix, spec.Genes, spec.K)
+		if spec.Range != nil {
+			canonical += fmt.Sprintf(":%d:%d", spec.Range.First, spec.Range.End)
+		}
+		again, err := ParseName(canonical)
+		if err != nil || again.Genes != spec.Genes || again.K != spec.K || (again.Range == nil) != (spec.Range == nil) || again.Range != nil && *again.Range != *spec.Range {
+			t.Errorf("%q: got %+v, then %+v, %v", name, spec, again, err)
+		}
+	})
+}

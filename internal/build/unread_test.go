@@ -1,0 +1,79 @@
+package build
+
+import (
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"tcbuild/incidence"
+	"tcbuild/ingest"
+	"tcbuild/ingest/synth"
+	"tcbuild/store"
+)
+
+type noProgress struct{}
+
+func (noProgress) Add(int, int64) {}
+func (noProgress) Done()          {}
+
+// A set too large to be read in advance gives the same dataset, from shards that are built apart in any order.
+func TestUnreadSet(t *testing.T) {
+	dir := t.TempDir()
+	graph := filepath.Join(dir, "graph")
+	if err := ingest.WriteGraph(graph, synth.Graph(synth.Tiny, 1)); err != nil {
+		t.Fatal(err)
+	}
+	run := func(variant store.Variant, out string, shard int) *Result {
+		t.Helper()
+		o := Options{
+			Variant: variant, Graph: graph, Perturbations: "combinations:" + filepath.Join(graph, "nodes/gene.arrow") + ":2:30:1030",
+			Out: filepath.Join(dir, out), Shard: shard, Workers: 2, Resume: store.ResumeIfPossible, ReactionRule: incidence.RuleAll,
+			Log: slog.New(slog.DiscardHandler), Progress: func(int) Progress { return noProgress{} },
+		}
+		if variant != store.Incidence {
+			o.Shards = 3
+		}
+		result, err := Dataset(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+	read := run(store.Indices, "read", store.AllShards)
+	if read.State != Built || read.Manifest.Samples != 1000 {
+		t.Fatalf("got %+v", read)
+	}
+
+	usual := surveyedSamples
+	surveyedSamples = 999
+	defer func() { surveyedSamples = usual }()
+	for _, shard := range []int{2, 0, 2, 1} {
+		if result := run(store.Indices, "unread", shard); result.State != Kept {
+			t.Errorf("shard %d: got state %d, want %d", shard, result.State, Kept)
+		}
+	}
+	unread := run(store.Indices, "unread", store.AllShards)
+	if unread.State != Built || len(unread.Manifest.LogicalContent) != 64 {
+		t.Fatalf("got %+v", unread)
+	}
+	for _, shard := range []int{1, store.AllShards} {
+		if again := run(store.Indices, "unread", shard); again.State != Unchanged || again.Manifest.LogicalContent != read.Manifest.LogicalContent {
+			t.Errorf("shard %d again: got %+v", shard, again)
+		}
+	}
+	published, err := store.ReadManifest(filepath.Join(dir, "unread"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if published.LogicalContent != read.Manifest.LogicalContent || len(published.Files) != len(read.Manifest.Files) {
+		t.Errorf("got %+v, want %+v", published, read.Manifest)
+	}
+	for i, file := range published.Files {
+		if file != read.Manifest.Files[i] {
+			t.Errorf("got %+v, want %+v", file, read.Manifest.Files[i])
+		}
+	}
+	if table := run(store.Incidence, "incidence", store.AllShards); table.Manifest.LogicalContent != read.Manifest.LogicalContent {
+		t.Errorf("incidence: got the logical content %s, want %s", table.Manifest.LogicalContent, read.Manifest.LogicalContent)
+	}
+}

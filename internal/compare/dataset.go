@@ -1,0 +1,94 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"tcbuild/incidence"
+	"tcbuild/ingest"
+	"tcbuild/store"
+)
+
+// Progress is told how many samples of A have been compared.
+type Progress interface {
+	Add(samples int, bytes int64)
+}
+
+// Datasets compares two datasets: their graphs as Graphs does, their reaction rules and phenotypes, and their samples, which are
+// matched by id: genotypes, phenotypes and the masks as they are stored. Masks are compared at the
+// nodes and edges that both graphs have. The report keeps up to limit examples of each kind of difference, 0 for all.
+//
+// Damage is an error (fault.Damaged). Memory is that of both graphs; samples that stand at other places
+// in B take 4 bytes for each sample of A, and the ids between the two places.
+func Datasets(ctx context.Context, a, b *store.Dataset, limit int, progress Progress) (*Report, error) {
+	graphA, err := a.Graph()
+	if err != nil {
+		return nil, err
+	}
+	graphB, err := b.Graph()
+	if err != nil {
+		return nil, err
+	}
+	graphs := graphComparison{a: graphA, b: graphB, report: newReport(limit)}
+	graphs.compare()
+	if ruleA, ruleB := a.Manifest.Options.ReactionRule, b.Manifest.Options.ReactionRule; ruleA != ruleB {
+		graphs.report.add("reaction rule", func() string { return fmt.Sprintf("%s in A, %s in B", ruleA, ruleB) })
+	}
+	comparePhenotypeNames(graphs.report, a.Manifest.Phenotypes, b.Manifest.Phenotypes)
+
+	s := &sampleComparison{graphComparison: graphs, phenotypes: a.Manifest.Phenotypes}
+	for _, name := range s.phenotypes {
+		s.phenotypeToB = append(s.phenotypeToB, slices.Index(b.Manifest.Phenotypes, name))
+	}
+	for i, dataset := range []*store.Dataset{a, b} {
+		reader, err := dataset.NewMaskReader()
+		if err != nil {
+			return nil, err
+		}
+		defer reader.Close()
+		s.sides[i] = sampleSide{reader: reader, samples: dataset.Manifest.Samples, layout: dataset.Layout(), pending: make(map[string][]int)}
+	}
+	s.samePositions = s.sameTables()
+	s.samePayloads = s.samePositions && a.Manifest.Variant != store.Incidence &&
+		a.Manifest.Variant == b.Manifest.Variant && a.Manifest.Codec == b.Manifest.Codec
+	return s.report, s.compare(ctx, progress)
+}
+
+// comparePhenotypeNames reports which phenotypes only one dataset has, or that both have them in another order.
+func comparePhenotypeNames(report *Report, a, b []string) {
+	for _, name := range a {
+		if !slices.Contains(b, name) {
+			report.add("phenotypes only in A", func() string { return name })
+		}
+	}
+	var toB []int32
+	for _, name := range b {
+		if !slices.Contains(a, name) {
+			report.add("phenotypes only in B", func() string { return name })
+		}
+	}
+	for _, name := range a {
+		toB = append(toB, int32(slices.Index(b, name)))
+	}
+	for _, i := range moved(toB) {
+		report.add("phenotypes in another order", func() string { return fmt.Sprintf("%s (number %d in A, %d in B)", a[i], i, toB[i]) })
+	}
+}
+
+// sameTables reports whether both graphs have the same nodes and edges at the same places.
+func (c *graphComparison) sameTables() bool {
+	sameTypes := slices.Equal(incidence.NewLayout(c.a).Masks, incidence.NewLayout(c.b).Masks)
+	for _, paired := range c.matches {
+		sameTypes = sameTypes && paired.same
+	}
+	return sameTypes
+}
+
+// positionName names a position of a mask of a graph.
+func positionName(graph *ingest.Graph, mask string, position int) string {
+	if edgeType, err := ingest.ParseEdgeType(mask); err == nil {
+		return fmt.Sprintf("%s (position %d)", edgeName(graph, graph.EdgesOf(edgeType), position), position)
+	}
+	return graph.NodesOf(mask).IDs[position]
+}

@@ -1,0 +1,156 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"tcbuild/ingest"
+)
+
+// Graphs compares two cell graphs: their nodes by id, their edges by the ids of their ends, the order of both, and their
+// further columns. The report keeps up to limit examples of each kind of difference, 0 for all. Tables
+// that differ cost their size times its logarithm.
+func Graphs(a, b *ingest.Graph, limit int) *Report {
+	c := graphComparison{a: a, b: b, report: newReport(limit)}
+	c.compare()
+	return c.report
+}
+
+// graphComparison compares graphs and remembers how their tables match.
+type graphComparison struct {
+	a, b    *ingest.Graph
+	report  *Report
+	matches map[string]match // by the name of the node or edge type; of types that both have
+}
+
+func (c *graphComparison) compare() {
+	c.matches = make(map[string]match)
+	for _, nodeType := range []string{ingest.Gene, ingest.Reaction, ingest.Metabolite} {
+		c.nodes(nodeType, c.a.NodesOf(nodeType), c.b.NodesOf(nodeType))
+	}
+	for _, edges := range c.a.Edges {
+		c.edges(edges, c.b.EdgesOf(edges.Type))
+	}
+	for _, edges := range c.b.Edges {
+		if c.a.EdgesOf(edges.Type) == nil {
+			c.onlyType("edge types", inB, edges.Type.String(), edges.Len())
+		}
+	}
+}
+
+func (c *graphComparison) onlyType(kind string, where side, name string, rows int) {
+	c.report.add(fmt.Sprintf("%s only in %s", kind, where), func() string { return fmt.Sprintf("%s, of size %d", name, rows) })
+}
+
+func (c *graphComparison) nodes(nodeType string, a, b *ingest.Nodes) {
+	switch {
+	case a == nil && b == nil:
+	case b == nil:
+		c.onlyType("node types", inA, nodeType, a.Len())
+	case a == nil:
+		c.onlyType("node types", inB, nodeType, b.Len())
+	default:
+		c.rows(table{nodeType, "nodes", a.Len(), a.Columns, func(row int) string { return a.IDs[row] }},
+			table{nodeType, "nodes", b.Len(), b.Columns, func(row int) string { return b.IDs[row] }}, matchNodes(a, b))
+	}
+}
+
+func (c *graphComparison) edges(a, b *ingest.Edges) {
+	if b == nil {
+		c.onlyType("edge types", inA, a.Type.String(), a.Len())
+		return
+	}
+	source, target := a.Type.Source, a.Type.Target
+	paired := matchEdges(a, b, c.matches[source], c.matches[target], c.b.NodesOf(source).Len(), c.b.NodesOf(target).Len())
+	c.rows(edgeTable(c.a, a), edgeTable(c.b, b), paired)
+}
+
+// table is a node or edge table.
+type table struct {
+	name    string
+	kind    string // nodes or edges
+	len     int
+	columns []ingest.Column
+	row     func(row int) string // its name
+}
+
+func edgeTable(graph *ingest.Graph, edges *ingest.Edges) table {
+	return table{edges.Type.String(), "edges", edges.Len(), edges.Columns, func(row int) string { return edgeName(graph, edges, row) }}
+}
+
+// edgeName names an edge by the ids of its ends.
+func edgeName(graph *ingest.Graph, edges *ingest.Edges, row int) string {
+	return graph.NodesOf(edges.Type.Source).IDs[edges.Src[row]] + " -> " + graph.NodesOf(edges.Type.Target).IDs[edges.Dst[row]]
+}
+
+// rows reports how the rows of a table that both graphs have differ.
+func (c *graphComparison) rows(a, b table, paired match) {
+	c.matches[a.name] = paired
+	what := func(end string) string { return fmt.Sprintf("%s: %s %s", a.name, a.kind, end) }
+	for row, to := range paired.toB {
+		if to < 0 {
+			c.report.add(what("only in A"), func() string { return fmt.Sprintf("%s (row %d)", a.row(row), row) })
+		}
+	}
+	for _, row := range paired.onlyB {
+		c.report.add(what("only in B"), func() string { return fmt.Sprintf("%s (row %d)", b.row(int(row)), row) })
+	}
+	for _, row := range moved(paired.toB) {
+		c.report.add(what("in another order"), func() string { return fmt.Sprintf("%s (row %d in A, %d in B)", a.row(row), row, paired.toB[row]) })
+	}
+	c.columns(a, b, paired)
+}
+
+// columns reports how further columns differ, in the rows that both tables have.
+func (c *graphComparison) columns(a, b table, paired match) {
+	for _, column := range a.columns {
+		i := slices.IndexFunc(b.columns, func(other ingest.Column) bool { return other.Name == column.Name })
+		if i < 0 {
+			c.report.add(a.name+": columns only in A", func() string { return column.Name })
+			continue
+		}
+		other := b.columns[i]
+		for row := range a.len {
+			to := int32(row)
+			if !paired.same {
+				to = paired.toB[row]
+			}
+			if to >= 0 && !sameValue(column, row, other, int(to)) {
+				c.report.add(fmt.Sprintf("%s: values of column %s", a.name, column.Name), func() string {
+					return fmt.Sprintf("%s (row %d): %s in A, %s in B", a.row(row), row, value(column, row), value(other, int(to)))
+				})
+			}
+		}
+	}
+	for _, column := range b.columns {
+		if !slices.ContainsFunc(a.columns, func(other ingest.Column) bool { return other.Name == column.Name }) {
+			c.report.add(a.name+": columns only in B", func() string { return column.Name })
+		}
+	}
+}
+
+func sameValue(a ingest.Column, rowA int, b ingest.Column, rowB int) bool {
+	if a.Texts != nil && b.Texts != nil {
+		return a.Texts[rowA] == b.Texts[rowB]
+	}
+	return a.Texts == nil && b.Texts == nil && sameNumber(a.Numbers[rowA], b.Numbers[rowB])
+}
+
+// sameNumber tells whether two numbers are equal; a missing value, NaN, is like any other missing value.
+func sameNumber(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
+
+func value(column ingest.Column, row int) string {
+	if column.Texts != nil {
+		return strconv.Quote(column.Texts[row])
+	}
+	return number(column.Numbers[row])
+}
+
+func number(x float64) string {
+	if math.IsNaN(x) {
+		return "missing"
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}

@@ -1,0 +1,139 @@
+package compare
+
+import (
+	"cmp"
+	"slices"
+
+	"tcbuild/ingest"
+)
+
+// match pairs the rows of a table of A with those of the table of the same name of B.
+type match struct {
+	same  bool    // both have the same rows in the same order; then the rest is empty
+	toB   []int32 // by row of A: its row in B, -1 if B does not have it
+	onlyB []int32 // rows that A does not have, ascending
+}
+
+// identical is the match of two tables with the same rows.
+var identical = match{same: true}
+
+// matchNodes pairs nodes by id.
+func matchNodes(a, b *ingest.Nodes) match {
+	if slices.Equal(a.IDs, b.IDs) {
+		return identical
+	}
+	var m match
+	for _, id := range a.IDs {
+		row, found := b.Index(id)
+		if !found {
+			m.toB = append(m.toB, -1)
+			continue
+		}
+		m.toB = append(m.toB, int32(row))
+	}
+	for row, id := range b.IDs {
+		if _, found := a.Index(id); !found {
+			m.onlyB = append(m.onlyB, int32(row))
+		}
+	}
+	return m
+}
+
+// matchEdges pairs edges by the ids of their ends. Of edges that occur several times, the first of A goes
+// with the first of B, and so on.
+func matchEdges(a, b *ingest.Edges, sources, targets match, sourcesB, targetsB int) match {
+	if sources.same && targets.same && slices.Equal(a.Src, b.Src) && slices.Equal(a.Dst, b.Dst) {
+		return identical
+	}
+	keysA, keysB := make([]uint64, a.Len()), make([]uint64, b.Len())
+	for i := range keysA {
+		keysA[i] = uint64(sources.place(a.Src[i], sourcesB))<<32 | uint64(targets.place(a.Dst[i], targetsB))
+	}
+	for i := range keysB {
+		keysB[i] = uint64(b.Src[i])<<32 | uint64(b.Dst[i])
+	}
+	return matchKeys(keysA, keysB)
+}
+
+// place is the row of B for a row of A; a row that B does not have gets a place of its own behind the last.
+func (m match) place(row uint32, rowsB int) uint32 {
+	switch {
+	case m.same:
+		return row
+	case m.toB[row] < 0:
+		return uint32(rowsB) + row
+	}
+	return uint32(m.toB[row])
+}
+
+// matchKeys pairs equal keys, the first with the first, by sorting both sides.
+func matchKeys(a, b []uint64) match {
+	if slices.Equal(a, b) {
+		return identical
+	}
+	m := match{toB: make([]int32, len(a))}
+	ordersA, ordersB := ascending(a), ascending(b)
+	for len(ordersA) > 0 || len(ordersB) > 0 {
+		switch {
+		case len(ordersB) == 0 || len(ordersA) > 0 && a[ordersA[0]] < b[ordersB[0]]:
+			m.toB[ordersA[0]] = -1
+			ordersA = ordersA[1:]
+		case len(ordersA) == 0 || a[ordersA[0]] > b[ordersB[0]]:
+			m.onlyB = append(m.onlyB, ordersB[0])
+			ordersB = ordersB[1:]
+		default:
+			m.toB[ordersA[0]] = ordersB[0]
+			ordersA, ordersB = ordersA[1:], ordersB[1:]
+		}
+	}
+	slices.Sort(m.onlyB)
+	return m
+}
+
+// ascending returns the rows of keys by key, equal ones by row.
+func ascending(keys []uint64) []int32 {
+	rows := make([]int32, len(keys))
+	for i := range rows {
+		rows[i] = int32(i)
+	}
+	slices.SortFunc(rows, func(x, y int32) int { return cmp.Or(cmp.Compare(keys[x], keys[y]), cmp.Compare(x, y)) })
+	return rows
+}
+
+// moved returns the rows of A that B has in another order: as few as possible, which leaves a longest
+// ascending subsequence of toB where it is.
+func moved(toB []int32) []int {
+	var ends []int // by length-1 of an ascending subsequence: the row of its smallest last element
+	before := make([]int, len(toB))
+	paired := 0
+	for row, to := range toB {
+		if to < 0 {
+			continue
+		}
+		paired++
+		length, _ := slices.BinarySearchFunc(ends, to, func(end int, to int32) int { return cmp.Compare(toB[end], to) })
+		before[row] = -1
+		if length > 0 {
+			before[row] = ends[length-1]
+		}
+		if length == len(ends) {
+			ends = append(ends, row)
+		} else {
+			ends[length] = row
+		}
+	}
+	if len(ends) == paired {
+		return nil
+	}
+	stays := make([]bool, len(toB))
+	for row := ends[len(ends)-1]; row >= 0; row = before[row] {
+		stays[row] = true
+	}
+	var rows []int
+	for row, to := range toB {
+		if to >= 0 && !stays[row] {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}

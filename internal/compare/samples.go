@@ -1,0 +1,207 @@
+package compare
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tcbuild/encode"
+	"tcbuild/incidence"
+	"tcbuild/ingest"
+	"tcbuild/store"
+)
+
+// sampleComparison compares the samples of two datasets.
+type sampleComparison struct {
+	graphComparison
+	sides         [2]sampleSide // A and B
+	phenotypes    []string      // of A
+	phenotypeToB  []int         // by phenotype of A: its number in B, -1 if B does not have it
+	samePositions bool          // a position of the mask space means the same in both
+	samePayloads  bool          // equal payloads mean equal masks
+	toB           []int32       // by sample of A; nil as long as all stand at the same place
+}
+
+// sampleSide is one of the two datasets.
+type sampleSide struct {
+	reader  *store.MaskReader
+	samples int
+	layout  incidence.Layout
+	pending map[string][]int // id -> samples that have not met their counterpart
+}
+
+// compare goes through both datasets in step. Samples whose ids differ wait until the other dataset
+// comes to theirs.
+func (s *sampleComparison) compare(ctx context.Context, progress Progress) error {
+	a, b := &s.sides[0], &s.sides[1]
+	for i := range max(a.samples, b.samples) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		idA, err := a.id(i)
+		if err != nil {
+			return err
+		}
+		idB, err := b.id(i)
+		if err != nil {
+			return err
+		}
+		if i < a.samples && i < b.samples && bytes.Equal(idA, idB) && len(a.pending) == 0 && len(b.pending) == 0 {
+			if err := s.pair(i, i); err != nil {
+				return err
+			}
+		} else if err := s.meet(i, string(idA), string(idB)); err != nil {
+			return err
+		}
+		progress.Add(1, 0)
+	}
+	s.reportUnpaired()
+	for _, sample := range moved(s.toB) {
+		s.report.add("samples in another order", func() string { return fmt.Sprintf("number %d in A, %d in B", sample, s.toB[sample]) })
+	}
+	return nil
+}
+
+// id returns the id of a sample, a view, nil behind the last.
+func (s *sampleSide) id(sample int) ([]byte, error) {
+	if sample >= s.samples {
+		return nil, nil
+	}
+	record, err := s.reader.Record(sample)
+	if err != nil {
+		return nil, err
+	}
+	return record.ID, nil
+}
+
+// meet looks for the counterparts of sample i of A and sample i of B.
+func (s *sampleComparison) meet(i int, idA, idB string) error {
+	a, b := &s.sides[0], &s.sides[1]
+	if i < a.samples {
+		if other, found := b.take(idA); found {
+			if err := s.pair(i, other); err != nil {
+				return err
+			}
+		} else {
+			a.pending[idA] = append(a.pending[idA], i)
+		}
+	}
+	if i < b.samples {
+		if other, found := a.take(idB); found {
+			return s.pair(other, i)
+		}
+		b.pending[idB] = append(b.pending[idB], i)
+	}
+	return nil
+}
+
+// take removes the first of the samples that wait under an id.
+func (s *sampleSide) take(id string) (sample int, found bool) {
+	waiting := s.pending[id]
+	if len(waiting) == 0 {
+		return 0, false
+	}
+	if len(waiting) == 1 {
+		delete(s.pending, id)
+	} else {
+		s.pending[id] = waiting[1:]
+	}
+	return waiting[0], true
+}
+
+// reportUnpaired reports the samples that have no counterpart.
+func (s *sampleComparison) reportUnpaired() {
+	for i, where := range []side{inA, inB} {
+		ids := make(map[int]string)
+		var samples []int
+		for id, waiting := range s.sides[i].pending {
+			for _, sample := range waiting {
+				samples, ids[sample] = append(samples, sample), id
+			}
+		}
+		slices.Sort(samples)
+		for _, sample := range samples {
+			s.report.add(fmt.Sprintf("samples only in %s", where), func() string { return fmt.Sprintf("%s (number %d)", ids[sample], sample) })
+		}
+	}
+}
+
+// pair compares sample a of A with its counterpart, sample b of B.
+func (s *sampleComparison) pair(a, b int) error {
+	s.place(a, b)
+	recordA, err := s.sides[0].reader.Record(a)
+	if err != nil {
+		return err
+	}
+	recordB, err := s.sides[1].reader.Record(b)
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("%s (number %d)", recordA.ID, a)
+	s.genotypes(name, recordA, recordB)
+	s.phenotypeValues(name, recordA, recordB)
+	if s.samePayloads && bytes.Equal(recordA.Payload, recordB.Payload) {
+		return nil
+	}
+	_, removedA, err := s.sides[0].reader.Sample(a)
+	if err != nil {
+		return err
+	}
+	_, removedB, err := s.sides[1].reader.Sample(b)
+	if err != nil {
+		return err
+	}
+	if !s.samePositions || !slices.Equal(removedA, removedB) {
+		s.masks(name, removedA, removedB)
+	}
+	return nil
+}
+
+// place notes where the counterpart of a sample stands.
+func (s *sampleComparison) place(a, b int) {
+	if s.toB == nil {
+		if a == b {
+			return
+		}
+		s.toB = make([]int32, s.sides[0].samples)
+		for i := range s.toB {
+			s.toB[i] = -1
+		}
+	}
+	s.toB[a] = int32(b)
+}
+
+func (s *sampleComparison) genotypes(name string, a, b *encode.Record) {
+	genes := s.matches[ingest.Gene].positions(a.Genes)
+	if slices.Equal(genes, b.Genes) && len(genes) == len(a.Genes) {
+		return
+	}
+	s.report.add("samples with other deleted genes", func() string {
+		return fmt.Sprintf("%s: %s in A, %s in B", name, geneNames(s.a, a.Genes), geneNames(s.b, b.Genes))
+	})
+}
+
+func geneNames(graph *ingest.Graph, genes []uint32) string {
+	var names []string
+	for _, gene := range genes {
+		names = append(names, graph.Genes.IDs[gene])
+	}
+	if names == nil {
+		return "none"
+	}
+	return strings.Join(names, "|")
+}
+
+func (s *sampleComparison) phenotypeValues(name string, a, b *encode.Record) {
+	for i, phenotype := range s.phenotypes {
+		other := s.phenotypeToB[i]
+		if other < 0 || sameNumber(a.Phenotypes[i], b.Phenotypes[other]) {
+			continue
+		}
+		s.report.add("samples with another "+phenotype, func() string {
+			return fmt.Sprintf("%s: %s in A, %s in B", name, number(a.Phenotypes[i]), number(b.Phenotypes[other]))
+		})
+	}
+}

@@ -1,0 +1,102 @@
+package describe
+
+import (
+	"math/bits"
+	"slices"
+	"strconv"
+
+	"tcbuild/internal/chart"
+)
+
+// Distribution is how often things that are counted occur, such as the edges at each node.
+type Distribution struct {
+	Things int     `json:"things"` // that were counted for, such as nodes
+	None   int     `json:"none"`   // those with a count of 0
+	Median int     `json:"median"` // the lower one of an even number
+	Mean   float64 `json:"mean"`
+	P90    int     `json:"p90"` // nine tenths of all counts are not larger
+	Max    int     `json:"max"`
+	Most   string  `json:"most"` // the first thing that has Max
+	Bins   []Bin   `json:"bins"` // 0, 1, 2-3, 4-7 and so on, up to that of Max
+}
+
+// Bin counts the things whose count is from From to To.
+type Bin struct {
+	From   int `json:"from"`
+	To     int `json:"to"`
+	Things int `json:"things"`
+}
+
+// distribute describes the counts of named things.
+func distribute(counts []int, name func(i int) string) Distribution {
+	d := Distribution{Things: len(counts), Bins: []Bin{}}
+	if len(counts) == 0 {
+		return d
+	}
+	sum, most := 0, 0
+	for i, n := range counts {
+		sum += n
+		if n > counts[most] {
+			most = i
+		}
+		for len(d.Bins) <= bits.Len(uint(n)) {
+			from := 1 << len(d.Bins) >> 1
+			d.Bins = append(d.Bins, Bin{From: from, To: max(2*from-1, 0)})
+		}
+		d.Bins[bits.Len(uint(n))].Things++
+	}
+	sorted := slices.Sorted(slices.Values(counts))
+	d.None, _ = slices.BinarySearch(sorted, 1)
+	d.Median, d.P90 = sorted[(len(sorted)-1)/2], sorted[(9*len(sorted)+9)/10-1]
+	d.Mean = float64(sum) / float64(len(counts))
+	d.Max, d.Most = counts[most], name(most)
+	return d
+}
+
+func (b Bin) String() string {
+	if b.From == b.To {
+		return strconv.Itoa(b.From)
+	}
+	return strconv.Itoa(b.From) + "-" + strconv.Itoa(b.To)
+}
+
+// distributionHeader are the titles of a Distribution's row.
+var distributionHeader = []string{"none", "median", "mean", "90 %", "most", "at"}
+
+func (d Distribution) row() []string {
+	return []string{count(d.None), count(d.Median), strconv.FormatFloat(d.Mean, 'f', 1, 64), count(d.P90), count(d.Max), d.Most}
+}
+
+// bars are the bins; each bar stands above the lowest count of its bin.
+func (d Distribution) bars() (bars []chart.Bar) {
+	for _, bin := range d.Bins {
+		bars = append(bars, chart.Bar{Label: strconv.Itoa(bin.From), Value: bin.Things})
+	}
+	return bars
+}
+
+// binTable has a row per distribution and a column per bin.
+func binTable(title, what string, names []string, distributions []Distribution) Table {
+	table := Table{Title: title, Header: []string{what}}
+	var longest []Bin
+	for _, d := range distributions {
+		if len(d.Bins) > len(longest) {
+			longest = d.Bins
+		}
+	}
+	for _, bin := range longest {
+		table.Header = append(table.Header, bin.String())
+	}
+	for i, d := range distributions {
+		row := []string{names[i]}
+		for k := range longest {
+			things := 0
+			if k < len(d.Bins) {
+				things = d.Bins[k].Things
+			}
+			row = append(row, count(things))
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	return table
+}

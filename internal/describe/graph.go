@@ -1,0 +1,189 @@
+package describe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tcbuild/ingest"
+	"tcbuild/ingest/gpr"
+)
+
+// GraphSummary is what a cell graph holds.
+type GraphSummary struct {
+	Nodes []NodeSummary `json:"nodes"`
+	Edges []EdgeSummary `json:"edges"`
+	Rules *RuleSummary  `json:"rules,omitempty"` // of the reactions; none without gpr rules
+}
+
+// NodeSummary is a node type.
+type NodeSummary struct {
+	Type    string   `json:"type"`
+	Nodes   int      `json:"nodes"`
+	Columns []string `json:"columns"` // beside the id
+}
+
+// EdgeSummary is an edge type.
+type EdgeSummary struct {
+	Type       string          `json:"type"`
+	Edges      int             `json:"edges"`
+	Duplicates int             `json:"duplicates"` // edges whose source and target an earlier edge has too
+	SelfLoops  int             `json:"self_loops"`
+	Columns    []string        `json:"columns"` // beside source and target
+	Degrees    []DegreeSummary `json:"degrees"` // of its one or two node types
+}
+
+// DegreeSummary is the edges of a type at each node of a type; a self loop counts once.
+type DegreeSummary struct {
+	Node string `json:"node"`
+	Distribution
+}
+
+// RuleSummary is the gpr rules of the reactions.
+type RuleSummary struct {
+	Rules        int         `json:"rules"`
+	Without      int         `json:"without"`       // reactions without a rule
+	Unreadable   []string    `json:"unreadable"`    // reactions whose rule cannot be read
+	UnknownGenes []NameCount `json:"unknown_genes"` // in rules and not in the gene table, by name
+}
+
+// NameCount is a name and how often it occurs.
+type NameCount struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"`
+}
+
+// Graph describes a graph as it was read.
+func Graph(graph *ingest.Graph, report ingest.GraphReport) *GraphSummary {
+	s := &GraphSummary{}
+	for _, nodes := range graph.NodeTables() {
+		s.Nodes = append(s.Nodes, NodeSummary{nodes.Type, nodes.Len(), columnNames(nodes.Columns)})
+	}
+	for i, edges := range graph.Edges {
+		odd := report.Edges[i]
+		s.Edges = append(s.Edges, EdgeSummary{edges.Type.String(), edges.Len(), odd.Duplicates, odd.SelfLoops, columnNames(edges.Columns), degrees(graph, edges)})
+	}
+	if graph.Reactions != nil && graph.Reactions.Column("gpr") != nil {
+		s.Rules = rulesOf(graph)
+	}
+	return s
+}
+
+func columnNames(columns []ingest.Column) []string {
+	names := []string{}
+	for _, column := range columns {
+		names = append(names, column.Name)
+	}
+	return names
+}
+
+// degrees counts the edges at every node.
+func degrees(graph *ingest.Graph, edges *ingest.Edges) []DegreeSummary {
+	at := map[string][]int{edges.Type.Source: make([]int, graph.NodesOf(edges.Type.Source).Len()), edges.Type.Target: make([]int, graph.NodesOf(edges.Type.Target).Len())}
+	sources, targets := at[edges.Type.Source], at[edges.Type.Target] // the same of an edge type within a node type
+	within := edges.Type.Source == edges.Type.Target
+	for i, source := range edges.Src {
+		sources[source]++
+		if target := edges.Dst[i]; !within || target != source {
+			targets[target]++
+		}
+	}
+	types := slices.Compact([]string{edges.Type.Source, edges.Type.Target})
+	var summaries []DegreeSummary
+	for _, nodeType := range types {
+		ids := graph.NodesOf(nodeType).IDs
+		summaries = append(summaries, DegreeSummary{nodeType, distribute(at[nodeType], func(i int) string { return ids[i] })})
+	}
+	return summaries
+}
+
+func rulesOf(graph *ingest.Graph) *RuleSummary {
+	s := &RuleSummary{Unreadable: []string{}}
+	unknown := make(map[string]int)
+	for reaction, text := range graph.Reactions.Column("gpr") {
+		rule, err := gpr.Parse(text)
+		switch {
+		case err != nil:
+			s.Unreadable = append(s.Unreadable, graph.Reactions.IDs[reaction])
+		case rule == nil:
+			s.Without++
+		default:
+			s.Rules++
+			for _, gene := range rule.Genes() {
+				if _, known := graph.Genes.Index(gene); !known {
+					unknown[gene]++
+				}
+			}
+		}
+	}
+	s.UnknownGenes = byName(unknown)
+	return s
+}
+
+// Page tells the summary.
+func (s *GraphSummary) Page(title string) *Page {
+	nodes := Table{Title: "Nodes", Header: []string{"type", "nodes", "further columns"}}
+	for _, n := range s.Nodes {
+		nodes.Rows = append(nodes.Rows, []string{n.Type, count(n.Nodes), listed(n.Columns)})
+	}
+	edges := Table{Title: "Edges", Header: []string{"type", "edges", "duplicates", "self loops", "further columns"}}
+	degrees := Table{Title: "Edges at a node (a self loop counts once)", Header: append([]string{"nodes"}, distributionHeader...)}
+	page := &Page{Title: title}
+	var names []string
+	var distributions []Distribution
+	for _, e := range s.Edges {
+		edges.Rows = append(edges.Rows, []string{e.Type, count(e.Edges), count(e.Duplicates), count(e.SelfLoops), listed(e.Columns)})
+		for _, d := range e.Degrees {
+			name := d.Node + " in " + e.Type
+			names, distributions = append(names, name), append(distributions, d.Distribution)
+			degrees.Rows = append(degrees.Rows, append([]string{name}, d.row()...))
+			page.Plots = append(page.Plots, Plot{Title: name, X: "edges at a node, from … on", Y: "nodes", Bars: d.bars()})
+		}
+	}
+	page.Tables = []Table{nodes, edges, degrees, binTable("Nodes by their number of edges", "nodes", names, distributions)}
+	if s.Rules != nil {
+		page.Tables = append(page.Tables, s.Rules.table())
+	}
+	return page
+}
+
+func (s *RuleSummary) table() Table {
+	table := Table{Title: "Reactions", Header: []string{"what", "number", "which"}, Rows: [][]string{
+		{"with a gpr rule", count(s.Rules), ""},
+		{"without one", count(s.Without), ""},
+		{"with one that cannot be read", count(len(s.Unreadable)), listed(s.Unreadable)},
+		{"genes of rules that the graph does not have", count(len(s.UnknownGenes)), counted(s.UnknownGenes)},
+	}}
+	return table
+}
+
+// someNames is how many names a list for people has.
+const someNames = 10
+
+// listed writes some names.
+func listed(names []string) string {
+	if len(names) > someNames {
+		return strings.Join(names[:someNames], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
+// counted writes the most frequent names with their counts.
+func counted(names []NameCount) string {
+	sorted := slices.SortedStableFunc(slices.Values(names), func(a, b NameCount) int { return b.Count - a.Count })
+	var texts []string
+	for _, name := range sorted {
+		texts = append(texts, fmt.Sprintf("%s (%s)", name.Name, count(name.Count)))
+	}
+	return listed(texts)
+}
+
+// byName lists counted names, ascending.
+func byName(counts map[string]int) []NameCount {
+	names := []NameCount{}
+	for name, n := range counts {
+		names = append(names, NameCount{name, n})
+	}
+	slices.SortFunc(names, func(a, b NameCount) int { return strings.Compare(a.Name, b.Name) })
+	return names
+}

@@ -1,0 +1,208 @@
+package describe
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"tcbuild/ingest"
+	"tcbuild/ingest/table"
+	"tcbuild/internal/fault"
+)
+
+// PerturbationSummary is what a perturbation set holds. Genes are counted by the names that the set uses.
+type PerturbationSummary struct {
+	Samples            int                `json:"samples"`
+	Wildtypes          int                `json:"wildtypes"`           // samples that delete no gene
+	RepeatedGenes      int                `json:"repeated_genes"`      // genes that their sample lists again
+	DuplicateGenotypes int                `json:"duplicate_genotypes"` // samples whose genotype an earlier one has too
+	DuplicateIDs       int                `json:"duplicate_ids"`       // samples whose id an earlier one has too
+	Unknown            *UnknownSummary    `json:"unknown,omitempty"`   // genes that the graph does not have; none without a graph
+	GenotypeSizes      []SizeCount        `json:"genotype_sizes"`      // ascending
+	Genes              Distribution       `json:"genes"`               // in how many samples each gene is deleted
+	Phenotypes         []PhenotypeSummary `json:"phenotypes"`
+	IgnoredColumns     []string           `json:"ignored_columns"` // of the file, that are no part of the samples
+}
+
+// UnknownSummary is the genes that a graph does not have.
+type UnknownSummary struct {
+	Samples int         `json:"samples"` // that delete at least one of them
+	Genes   []NameCount `json:"genes"`   // by name, with the number of samples that delete it
+}
+
+// SizeCount is how many samples delete that many genes.
+type SizeCount struct {
+	Genes   int `json:"genes"`
+	Samples int `json:"samples"`
+}
+
+// PhenotypeSummary is one phenotype. Without values, the numbers are 0.
+type PhenotypeSummary struct {
+	Name    string  `json:"name"`
+	Values  int     `json:"values"`
+	Missing int     `json:"missing"`
+	Min     float64 `json:"min"`
+	Mean    float64 `json:"mean"`
+	Max     float64 `json:"max"`
+}
+
+// Perturbations describes the perturbation set in a file, of the genes of a graph or, with nil, of whatever
+// genes it names. The file is read twice. Memory grows with the genes, and by 16 bytes per sample, which find
+// duplicates by 64-bit hashes. Rows that no build would take - but for unknown genes and empty
+// genotypes, which are counted - are a fault.Input.
+func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*PerturbationSummary, error) {
+	names, err := geneNames(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	named, _ := ingest.NewNodes(ingest.Gene, names, nil) // distinct
+	set, err := ingest.OpenPerturbations(path, named, ingest.PerturbationOptions{AllowWildtype: true})
+	if err != nil {
+		return nil, err
+	}
+	c := newCounter(named, genes, set.PhenotypeNames())
+	counts, err := set.Scan(func(samples *ingest.Samples) error {
+		for i := range samples.Len() {
+			c.add(samples.ID(i), samples.Genes(i), samples.Phenotypes(i))
+		}
+		return context.Cause(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := c.summary(counts)
+	s.IgnoredColumns = append(s.IgnoredColumns, set.IgnoredColumns()...)
+	return s, nil
+}
+
+// geneNames returns the names of genes in a perturbation set, ascending.
+func geneNames(ctx context.Context, path string) ([]string, error) {
+	r, err := table.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	column := slices.Index(r.Columns(), "genes")
+	if column < 0 {
+		return nil, fault.New(fault.Input, "turn the table into a perturbation set with 'tcbuild ingest perturbations'",
+			"read perturbations %s: there is no column genes, found %s", path, listed(r.Columns()))
+	}
+	names := make(map[string]bool)
+	note := func(name []byte) {
+		if len(name) > 0 && !names[string(name)] { // Scan refuses empty names, and says where
+			names[string(name)] = true
+		}
+	}
+	for {
+		b, err := r.Next()
+		switch {
+		case err == io.EOF:
+			return slices.Sorted(maps.Keys(names)), nil
+		case err != nil:
+			return nil, err
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		}
+		for i := range b.Len {
+			for _, name := range b.List(column, i) {
+				note(name)
+			}
+			for name := range bytes.SplitSeq(b.Text(column, i), []byte("|")) { // of a list there is no text
+				note(name)
+			}
+		}
+	}
+}
+
+// counter gathers a summary, sample by sample.
+type counter struct {
+	named      *ingest.Nodes // the genes that the set names
+	unknown    []bool        // by gene; nil without a graph
+	deletions  []int         // by gene
+	sizes      map[int]int   // samples by the number of their genes
+	affected   int           // samples that delete an unknown gene
+	phenotypes []PhenotypeSummary
+	ids        []uint64 // hashes
+	genotypes  []uint64 // hashes
+	scratch    []byte
+}
+
+func newCounter(named, genes *ingest.Nodes, phenotypes []string) *counter {
+	c := &counter{named: named, deletions: make([]int, named.Len()), sizes: make(map[int]int), phenotypes: []PhenotypeSummary{}}
+	for _, name := range phenotypes {
+		c.phenotypes = append(c.phenotypes, PhenotypeSummary{Name: name, Min: math.Inf(1), Max: math.Inf(-1)})
+	}
+	if genes != nil {
+		c.unknown = make([]bool, named.Len())
+		for i, name := range named.IDs {
+			_, known := genes.Index(name)
+			c.unknown[i] = !known
+		}
+	}
+	return c
+}
+
+func (c *counter) add(id []byte, genes []uint32, phenotypes []float64) {
+	c.sizes[len(genes)]++
+	affected := false
+	c.scratch = c.scratch[:0]
+	for _, gene := range genes {
+		c.deletions[gene]++
+		affected = affected || c.unknown != nil && c.unknown[gene]
+		c.scratch = binary.LittleEndian.AppendUint32(c.scratch, gene)
+	}
+	if affected {
+		c.affected++
+	}
+	c.genotypes = append(c.genotypes, xxhash.Sum64(c.scratch))
+	c.ids = append(c.ids, xxhash.Sum64(id))
+	for i, value := range phenotypes {
+		p := &c.phenotypes[i]
+		if math.IsNaN(value) {
+			p.Missing++
+			continue
+		}
+		p.Values++
+		p.Min, p.Max = min(p.Min, value), max(p.Max, value)
+		p.Mean += (value - p.Mean) / float64(p.Values)
+	}
+}
+
+// summary ends the counting.
+func (c *counter) summary(counts ingest.Counts) *PerturbationSummary {
+	s := &PerturbationSummary{
+		Samples: counts.Samples, Wildtypes: counts.Wildtypes, RepeatedGenes: counts.RepeatedGenes,
+		DuplicateGenotypes: repeated(c.genotypes), DuplicateIDs: repeated(c.ids),
+		GenotypeSizes: []SizeCount{}, IgnoredColumns: []string{}, Phenotypes: c.phenotypes,
+		Genes: distribute(c.deletions, func(i int) string { return c.named.IDs[i] }),
+	}
+	for _, size := range slices.Sorted(maps.Keys(c.sizes)) {
+		s.GenotypeSizes = append(s.GenotypeSizes, SizeCount{size, c.sizes[size]})
+	}
+	for i := range s.Phenotypes {
+		if p := &s.Phenotypes[i]; p.Values == 0 {
+			p.Min, p.Max = 0, 0
+		}
+	}
+	if c.unknown != nil {
+		s.Unknown = &UnknownSummary{Samples: c.affected, Genes: []NameCount{}}
+		for gene, unknown := range c.unknown {
+			if unknown {
+				s.Unknown.Genes = append(s.Unknown.Genes, NameCount{c.named.IDs[gene], c.deletions[gene]})
+			}
+		}
+	}
+	return s
+}
+
+// repeated counts the hashes that were there before; it sorts them.
+func repeated(hashes []uint64) int {
+	slices.Sort(hashes)
+	return len(hashes) - len(slices.Compact(hashes))
+}
