@@ -7,8 +7,10 @@ func newIngest(e *env) *cobra.Command {
 		Use:   "ingest KIND",
 		Short: "Turn public data into a cell graph or a perturbation set",
 		Example: `  tcbuild ingest graph --config yeast --out yeast/graph
-  tcbuild ingest perturbations screen.tsv --graph yeast/graph --out screen.arrow`,
+  tcbuild ingest perturbations screen.tsv --graph yeast/graph --out screen.arrow
+  tcbuild ingest sga SGA_NxN.txt --graph yeast/graph --aliases SGD_features.tab --out sga.arrow`,
 	})
-	cmd.AddCommand(newIngestGraph(e), newIngestPerturbations(e))
+	cmd.AddCommand(newIngestGraph(e), newIngestSGD(e), newIngestBioGRID(e), newIngestTFMatrix(e), newIngestGEM(e))
+	cmd.AddCommand(newIngestPerturbations(e), newIngestSGA(e), newIngestEMAP(e), newIngestMatrix(e))
 	return cmd
 }

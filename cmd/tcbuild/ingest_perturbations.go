@@ -21,12 +21,13 @@ type ingestPerturbationsOptions struct {
 func newIngestPerturbations(e *env) *cobra.Command {
 	var o ingestPerturbationsOptions
 	cmd := &cobra.Command{
-		Use:   "perturbations FILE --graph DIR --out FILE",
+		Use:   "perturbations FILE|DIR --graph DIR --out FILE",
 		Short: "Turn a table of genotypes and phenotypes into a perturbation set",
-		Long: `Turn a table - text, Arrow or Parquet - into a perturbation set whose genes are
-ids of the graph. Prints how many samples it has, and what was dropped or merged.`,
+		Long: `Turn a table - text, Arrow or Parquet - or the lmdb folder of a torchcell build into a
+perturbation set whose genes are ids of the graph. Prints how many samples it has, and what was dropped or merged.`,
 		Example: `  tcbuild ingest perturbations pairs.tsv --graph yeast/graph --out pairs.arrow \
-      --genes-columns gene_a,gene_b --phenotypes score --unknown-genes ignore`,
+      --genes-columns gene_a,gene_b --phenotypes score --unknown-genes ignore
+  tcbuild ingest perturbations build/processed/lmdb --graph yeast/graph --out build.arrow`,
 		Args: cobra.ExactArgs(1),
 	}
 	flags := cmd.Flags()
@@ -97,6 +98,7 @@ func describeCounts(counts ingest.Counts) string {
 		{counts.Wildtypes, "of them without a deleted gene"},
 		{counts.UnknownGenes, "unknown gene names dropped"},
 		{counts.RepeatedGenes, "genes listed again in their sample and merged"},
+		{counts.InfiniteValues, "infinite phenotype values taken as missing"},
 	} {
 		if count.n > 0 {
 			text += fmt.Sprintf(", %s %s", humanCount(count.n), count.what)

@@ -174,6 +174,12 @@ func TestYeastRules(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(again, rule) {
 			t.Fatalf("%q became %q: %v", rule, again, err)
 		}
+		for _, signs := range [][2]string{{" AND ", " OR "}, {" And ", " oR "}, {" & ", " | "}, {"&&", "||"}} {
+			other, err := Parse(strings.NewReplacer(" and ", signs[0], " or ", signs[1]).Replace(text))
+			if err != nil || !reflect.DeepEqual(other, rule) {
+				t.Fatalf("%q with the signs %q is %v, %v; want %v", text, signs, other, err, rule)
+			}
+		}
 		rules++
 		mentions += len(rule.Genes())
 		for _, g := range rule.Genes() {

@@ -41,6 +41,12 @@ func (s *GraphSpec) prepare() error {
 	if err := s.SelfLoops.check("self_loops"); err != nil {
 		return err
 	}
+	if s.GEM.ReactionNodes == "" {
+		s.GEM.ReactionNodes = WholeReactions
+	}
+	if s.GEM.ReactionNodes != WholeReactions && s.GEM.ReactionNodes != Combinations {
+		return usage("", "gem.reaction_nodes: found %q, expected whole or combinations", s.GEM.ReactionNodes)
+	}
 	relations := make(map[string]string)
 	for i := range s.Edges {
 		if err := s.prepareEdges(i, relations); err != nil {
@@ -62,8 +68,8 @@ func (s *GraphSpec) prepareEdges(i int, relations map[string]string) error {
 	}
 	var names []string
 	switch {
-	case (edges.STRING == nil) == (edges.Table == nil):
-		return usage("", "%s: expected one of string and table", place)
+	case edges.kinds() != 1:
+		return usage("", "%s: expected one of string, table, biogrid and tf_matrix", place)
 	case edges.STRING != nil:
 		place += ".string"
 		if err := edges.STRING.check(place); err != nil {
@@ -72,12 +78,24 @@ func (s *GraphSpec) prepareEdges(i int, relations map[string]string) error {
 		for _, column := range edges.STRING.Columns {
 			names = append(names, edges.STRING.relation(column))
 		}
-	default:
+	case edges.Table != nil:
 		place += ".table"
 		if err := edges.Table.check(place); err != nil {
 			return err
 		}
 		names = []string{edges.Table.Relation}
+	case edges.BioGRID != nil:
+		place += ".biogrid"
+		if err := edges.BioGRID.check(place); err != nil {
+			return err
+		}
+		names = []string{edges.BioGRID.Relation}
+	default:
+		place += ".tf_matrix"
+		if err := required(place, setting{"file", edges.TFMatrix.File}, setting{"relation", edges.TFMatrix.Relation}); err != nil {
+			return err
+		}
+		names = []string{edges.TFMatrix.Relation}
 	}
 	for _, name := range names {
 		if !relationName.MatchString(name) {
@@ -97,6 +115,17 @@ func (s *GraphSpec) prepareEdges(i int, relations map[string]string) error {
 
 // relationName is what can stand in an edge type and, with it, in a file's name.
 var relationName = regexp.MustCompile(`^[A-Za-z0-9](_?[A-Za-z0-9.-])*$`)
+
+// kinds is how many kinds of source are set.
+func (e *EdgesSpec) kinds() int {
+	n := 0
+	for _, set := range []bool{e.STRING != nil, e.Table != nil, e.BioGRID != nil, e.TFMatrix != nil} {
+		if set {
+			n++
+		}
+	}
+	return n
+}
 
 func (l *LinksSpec) check(place string) error {
 	if err := required(place, setting{"file", l.File}, setting{"relation", l.Relation}); err != nil {

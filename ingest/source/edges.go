@@ -16,6 +16,8 @@ type edgeFile struct {
 	name           nameReader
 	undirected     bool
 	unknown        ingest.UnknownGenes
+	refuse         func(batch *table.Batch, i int) int // which of refused a row is for, -1 for none; nil refuses none
+	refused        []Count
 	relations      []*relation
 }
 
@@ -37,6 +39,12 @@ func (f *edgeFile) read(names *Names) ([]SourceReport, error) {
 	)
 	err := eachRow(f.reader, func(batch *table.Batch, i int) error {
 		rows++
+		if f.refuse != nil {
+			if reason := f.refuse(batch, i); reason >= 0 {
+				f.refused[reason].N++
+				return nil
+			}
+		}
 		if err := f.readWeights(weights, batch, i); err != nil {
 			return err
 		}
@@ -59,7 +67,7 @@ func (f *edgeFile) read(names *Names) ([]SourceReport, error) {
 	reports := make([]SourceReport, len(f.relations))
 	for k, r := range f.relations {
 		r.appendLoops(names.genes.Len())
-		reports[k] = r.report(f.path, rows, &missing)
+		reports[k] = r.report(f.path, rows, &missing, f.refused...)
 	}
 	return reports, nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -21,6 +22,7 @@ const gemHint = "give a whole model in the YAML that cobrapy and RAVEN write"
 type gem struct {
 	metabolites []gemEntry
 	reactions   []gemReaction
+	merged      int // stoichiometric entries added to an earlier one of the same reaction and metabolite
 }
 
 // gemEntry is the id of an entry and the line where the entry stands.
@@ -31,7 +33,9 @@ type gemEntry struct {
 
 type gemReaction struct {
 	gemEntry
+	origin        string  // of a node of its combinations, the reaction's id; otherwise ""
 	lower, upper  float64 // flux bounds; NaN where the model gives none
+	reversible    bool    // it can run in both directions
 	ruleText      string
 	rule          *gpr.Rule // nil when the reaction has no rule
 	subsystem     string    // several are joined by "|"
@@ -43,15 +47,27 @@ type gemCoefficient struct {
 	value      float64 // negative for what the reaction uses
 }
 
-// readGEM reads a model in the YAML of cobrapy and RAVEN, which yeast-GEM is
-// released in. It holds the file's tree while it works, some 15 times the file's text.
+// readGEM reads a model in the format that its name's ending says. Of YAML it holds
+// the file's tree while it works, some 15 times the file's text.
 func readGEM(path string) (*gem, error) {
 	text, err := readWhole(path)
 	if err != nil {
 		return nil, err
 	}
-	return parseGEM(path, text)
+	switch format := filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz")); format {
+	case ".xml", ".sbml":
+		return parseSBML(path, text)
+	case ".txt":
+		return parseGEMText(path, text)
+	case ".yml", ".yaml":
+		return parseGEM(path, text)
+	default:
+		return nil, fault.New(fault.Input, "give the file the ending of its format",
+			"read model %s: found ending %q, expected .yml, .yaml, .xml, .sbml or .txt (also .gz of these)", path, format)
+	}
 }
+
+// parseGEM reads the YAML of cobrapy and RAVEN.
 
 func parseGEM(path string, text []byte) (*gem, error) {
 	var document yaml.Node

@@ -193,7 +193,9 @@ func FuzzGEM(f *testing.F) {
 			}
 			return
 		}
-		reactionNodes(model)
+		if _, err := reactionNodes(model, GEMSpec{}); err != nil {
+			t.Fatal(err)
+		}
 		metaboliteNodes(model)
 	})
 }

@@ -110,6 +110,7 @@ func (r gemReader) reaction(entry gemEntry, values map[string]*yaml.Node) (react
 	if reaction.upper, err = r.number(values["upper_bound"]); err != nil {
 		return reaction, err
 	}
+	reaction.reversible = reaction.lower < 0 && reaction.upper > 0
 	if reaction.subsystem, err = r.texts(values["subsystem"]); err != nil {
 		return reaction, err
 	}

@@ -33,7 +33,7 @@ func BuildGraph(spec GraphSpec) (*ingest.Graph, Report, error) {
 		graph.Edges, reports = append(graph.Edges, tables...), append(reports, more...)
 	}
 	if spec.GEM.File != "" {
-		more, err := addMetabolism(graph, spec.GEM.File)
+		more, err := addMetabolism(graph, names, spec.GEM)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -47,10 +47,16 @@ func BuildGraph(spec GraphSpec) (*ingest.Graph, Report, error) {
 func (e EdgesSpec) read(names *Names, unknown ingest.UnknownGenes) ([]*ingest.Edges, []SourceReport, error) {
 	var file *edgeFile
 	var err error
-	if e.STRING != nil {
+	switch {
+	case e.STRING != nil:
 		file, err = e.STRING.open(e.SelfLoops)
-	} else {
+	case e.Table != nil:
 		file, err = e.Table.open(e.SelfLoops)
+	case e.BioGRID != nil:
+		file, err = e.BioGRID.open(e.SelfLoops)
+	default:
+		edges, report, err := e.TFMatrix.read(names, e.SelfLoops, unknown)
+		return []*ingest.Edges{edges}, []SourceReport{report}, err
 	}
 	if err != nil {
 		return nil, nil, err

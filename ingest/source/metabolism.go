@@ -8,32 +8,63 @@ import (
 )
 
 // addMetabolism adds the reactions, metabolites and their edges of a model to
-// a graph. A reversible reaction is one node. Rules name genes by the ids of
-// the gene list, as masks read them; the edges of a reaction are the genes of
+// a graph. Rules name genes by the ids of the gene list, as masks read them: another
+// name of a gene is replaced by its id. The edges of a reaction are the genes of
 // its rule, each once, in the order of first mention.
-func addMetabolism(graph *ingest.Graph, path string) ([]SourceReport, error) {
-	model, err := readGEM(path)
+func addMetabolism(graph *ingest.Graph, names *Names, spec GEMSpec) ([]SourceReport, error) {
+	model, err := readGEM(spec.File)
 	if err != nil {
 		return nil, err
 	}
+	reactions := SourceReport{Made: "reactions", File: spec.File, Rows: len(model.reactions), Kept: len(model.reactions)}
+	reactions.Noted = appendCount(nil, "rules with a gene's other name replaced by its id", model.renameGenes(names))
+	if spec.ReactionNodes == Combinations {
+		if model, err = model.combinations(spec.File); err != nil {
+			return nil, err
+		}
+		reactions.Noted = appendCount(reactions.Noted, "nodes, one per combination of genes and direction", len(model.reactions))
+	}
 	graph.Metabolites = metaboliteNodes(model)
-	graph.Reactions = reactionNodes(model)
-	gprEdges, gprReport := geneEdges(model, graph.Genes)
-	rmrEdges, err := metaboliteEdges(model, graph.Metabolites, path)
+	if graph.Reactions, err = reactionNodes(model, spec); err != nil {
+		return nil, err
+	}
+	gprEdges, gprReport := geneEdges(model, names)
+	rmrEdges, err := metaboliteEdges(model, graph.Metabolites, spec.File)
 	if err != nil {
 		return nil, err
 	}
 	graph.Edges = append(graph.Edges, gprEdges, rmrEdges)
-	gprReport.File = path
+	gprReport.File = spec.File
 	return []SourceReport{
-		{Made: "reactions", File: path, Rows: graph.Reactions.Len(), Kept: graph.Reactions.Len()},
-		{Made: "metabolites", File: path, Rows: graph.Metabolites.Len(), Kept: graph.Metabolites.Len()},
+		reactions,
+		{Made: "metabolites", File: spec.File, Rows: graph.Metabolites.Len(), Kept: graph.Metabolites.Len()},
 		gprReport,
-		{Made: ingest.RMR.String(), File: path, Rows: rmrEdges.Len(), Kept: rmrEdges.Len()},
+		{Made: ingest.RMR.String(), File: spec.File, Rows: rmrEdges.Len() + model.merged, Kept: rmrEdges.Len(),
+			Dropped: appendCount(nil, "added to an earlier one of the same reaction and metabolite", model.merged)},
 	}, nil
 }
 
-// metaboliteNodes and reactionNodes can leave out the check for duplicate ids, which readGEM has made.
+// renameGenes puts the ids of genes into the rules, and returns how many rules it changed.
+func (m *gem) renameGenes(names *Names) (rules int) {
+	for i := range m.reactions {
+		reaction, changed := &m.reactions[i], false
+		renamed := reaction.rule.Rename(func(name string) string {
+			row, result := names.find([]byte(name))
+			if result != gene || names.genes.IDs[row] == name {
+				return name
+			}
+			changed = true
+			return names.genes.IDs[row]
+		})
+		if changed {
+			reaction.rule, reaction.ruleText = renamed, renamed.String()
+			rules++
+		}
+	}
+	return rules
+}
+
+// metaboliteNodes can leave out the check for duplicate ids, which readGEM has made.
 func metaboliteNodes(model *gem) *ingest.Nodes {
 	ids := make([]string, len(model.metabolites))
 	for i, metabolite := range model.metabolites {
@@ -43,40 +74,54 @@ func metaboliteNodes(model *gem) *ingest.Nodes {
 	return nodes
 }
 
-func reactionNodes(model *gem) *ingest.Nodes {
+func reactionNodes(model *gem, spec GEMSpec) (*ingest.Nodes, error) {
 	n := len(model.reactions)
 	ids, rules, subsystems := make([]string, n), make([]string, n), make([]string, n)
 	lower, upper := make([]float64, n), make([]float64, n)
+	origins := make([]string, n)
 	for i, reaction := range model.reactions {
 		ids[i], rules[i], subsystems[i] = reaction.id, reaction.ruleText, reaction.subsystem
 		lower[i], upper[i] = reaction.lower, reaction.upper
+		origins[i] = reaction.origin
 	}
-	nodes, _ := ingest.NewNodes(ingest.Reaction, ids, []ingest.Column{
+	columns := []ingest.Column{
 		{Name: "gpr", Texts: rules},
 		{Name: "subsystem", Texts: subsystems},
 		{Name: "lower_bound", Numbers: lower},
 		{Name: "upper_bound", Numbers: upper},
-	})
-	return nodes
+	}
+	if spec.ReactionNodes == Combinations {
+		columns = append(columns, ingest.Column{Name: "reaction", Texts: origins})
+	}
+	nodes, duplicate := ingest.NewNodes(ingest.Reaction, ids, columns)
+	if duplicate >= 0 { // two reactions of which one is named as a node of the other
+		return nil, fault.New(fault.Input, "keep the reactions whole, or rename one",
+			"read model %s: reaction node %q is made twice", spec.File, ids[duplicate])
+	}
+	return nodes, nil
 }
 
-func geneEdges(model *gem, genes *ingest.Nodes) (*ingest.Edges, SourceReport) {
+func geneEdges(model *gem, names *Names) (*ingest.Edges, SourceReport) {
 	edges := &ingest.Edges{Type: ingest.GPR}
 	report := SourceReport{Made: ingest.GPR.String()}
-	missing := make(map[string]bool)
+	missing, ambiguousRows := make(map[string]bool), 0
 	for i, reaction := range model.reactions {
 		for _, name := range reaction.rule.Genes() {
 			report.Rows++
-			row, ok := genes.Index(name)
-			if !ok {
+			row, result := names.find([]byte(name))
+			if result != gene {
 				missing[name] = true
+				if result == ambiguous {
+					ambiguousRows++
+				}
 				continue
 			}
 			edges.Src, edges.Dst = append(edges.Src, row), append(edges.Dst, uint32(i))
 		}
 	}
 	report.Kept = edges.Len()
-	report.Dropped = appendCount(nil, "of unknown genes, which the rules keep", report.Rows-report.Kept)
+	report.Dropped = appendCount(nil, "of unknown genes, which the rules keep", report.Rows-report.Kept-ambiguousRows)
+	report.Dropped = appendCount(report.Dropped, "of ambiguous names, which the rules keep", ambiguousRows)
 	report.Unknown = sortedNames(missing)
 	return edges, report
 }

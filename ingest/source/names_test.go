@@ -9,7 +9,7 @@ import (
 )
 
 // sgdFile writes rows of type, systematic name, standard name and aliases as SGD_features.tab.
-func sgdFile(t *testing.T, rows ...string) string {
+func sgdFile(t testing.TB, rows ...string) string {
 	t.Helper()
 	var text strings.Builder
 	for _, row := range rows {

@@ -84,18 +84,18 @@ func (r *relation) edges() *ingest.Edges {
 	return edges
 }
 
-func (r *relation) report(file string, rows int, missing *missingNames) SourceReport {
+func (r *relation) report(file string, rows int, missing *missingNames, refused ...Count) SourceReport {
 	report := SourceReport{
 		Made: r.edgeType().String(), File: file, Rows: rows, Kept: len(r.src) - r.appended, Unknown: sortedNames(missing.names),
 	}
-	for _, c := range []Count{
+	for _, c := range append(refused[:len(refused):len(refused)], []Count{
 		{"of unknown genes", missing.unknownRows},
 		{"of ambiguous names", missing.ambiguousRows},
 		{r.refusal, r.refused},
 		{"self loops", r.loopsDropped},
 		{"the other direction of an earlier row", r.reversed},
 		{"repeating an earlier row", r.repeated},
-	} {
+	}...) {
 		report.Dropped = appendCount(report.Dropped, c.What, c.N)
 	}
 	for _, c := range []Count{

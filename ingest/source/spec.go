@@ -39,10 +39,12 @@ type AliasesSpec struct {
 	SGDFeatures string `yaml:"sgd_features"` // a file SGD_features.tab
 }
 
-// EdgesSpec names one source of gene-gene edges: exactly one of STRING and Table is set.
+// EdgesSpec names one source of gene-gene edges: exactly one of its kinds is set.
 type EdgesSpec struct {
 	STRING    *LinksSpec     `yaml:"string"`
 	Table     *EdgeTableSpec `yaml:"table"`
+	BioGRID   *BioGRIDSpec   `yaml:"biogrid"`
+	TFMatrix  *TFMatrixSpec  `yaml:"tf_matrix"`
 	SelfLoops SelfLoops      `yaml:"self_loops"` // "" is that of the GraphSpec
 }
 
@@ -70,9 +72,29 @@ type EdgeTableSpec struct {
 	IndexBase  int      `yaml:"index_base"` // number of the first line of IDs: 0 or 1
 }
 
+// BioGRIDSpec is a BioGRID file in its formats tab2 and tab3. Its pairs are
+// undirected and stored once, in the orientation and order of their first meeting.
+type BioGRIDSpec struct {
+	File     string `yaml:"file"`
+	Relation string `yaml:"relation"`
+	Type     string `yaml:"type"`     // the experimental system type: physical or genetic
+	Organism string `yaml:"organism"` // taxon of both interactors; "" is 559292, S. cerevisiae S288C
+}
+
+// TFMatrixSpec is a matrix of targets x factors: genes in the first column, transcription
+// factors in the header, which may lack a name for the first column. Values
+// other than 0 become edges factor -> target, row by row, with the value as their weight.
+type TFMatrixSpec struct {
+	TextSpec `yaml:",inline"`
+	Relation string `yaml:"relation"`
+}
+
 // GEMSpec names the metabolic part. Without a file the graph has none.
 type GEMSpec struct {
-	File string `yaml:"file"` // a model in COBRA's YAML, .yml or .yml.gz
+	// File is a model in the YAML of cobrapy and RAVEN (.yml, .yaml), in SBML (.xml, .sbml), or in
+	// the text table of RAVEN and yeast-GEM (.txt), each also with .gz.
+	File          string        `yaml:"file"`
+	ReactionNodes ReactionNodes `yaml:"reaction_nodes"` // "" is whole
 }
 
 // SelfLoops says what happens to edges of a gene with itself.

@@ -87,10 +87,7 @@ func OpenText(path string, options TextOptions) (*Reader, error) {
 		s, err = openArrow(path, file)
 	case isText(format):
 		if options.Delimiter == 0 {
-			options.Delimiter = '\t'
-			if format == ".csv" {
-				options.Delimiter = ','
-			}
+			options.Delimiter = defaultDelimiter(format)
 		}
 		s, err = openText(path, file, compression, options)
 	default:
@@ -147,6 +144,14 @@ func Format(path string) (format, compression string) {
 func IsTable(name string) bool {
 	format, compression := Format(name)
 	return isText(format) || compression == "" && (format == ".parquet" || format == ".arrow")
+}
+
+// defaultDelimiter is the delimiter of text files with an ending.
+func defaultDelimiter(format string) byte {
+	if format == ".csv" {
+		return ','
+	}
+	return '\t'
 }
 
 func isText(format string) bool {

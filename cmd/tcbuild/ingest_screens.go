@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tcbuild/conf"
+	"tcbuild/ingest"
+	"tcbuild/ingest/source"
+)
+
+// screenOptions are those of every kind of published perturbation table.
+type screenOptions struct {
+	graph, out string
+	table      source.SampleSpec
+}
+
+func newIngestSGA(e *env) *cobra.Command {
+	var o screenOptions
+	var spec source.SGASpec
+	cmd := &cobra.Command{
+		Use:   "sga FILE --graph DIR --out FILE",
+		Short: "Turn a table of a synthetic genetic array into a perturbation set",
+		Long: `Turn a table of strains, as Costanzo et al. and Kuzmin et al. publish it, into a
+perturbation set. Deletions alone are kept unless --alleles names more kinds.
+Markers such as hoΔ are controls and delete nothing. Prints how many
+rows became samples, and why the others did not.`,
+		Example: `  tcbuild ingest sga SGA_NxN.txt --graph yeast/graph --aliases SGD_features.tab --out sga.arrow --alleles deletion,ts
+  tcbuild ingest sga links.txt --delimiter space --allele-columns Triplete_Name --graph yeast/graph \
+      --aliases SGD_features.tab --out kuzmin.arrow`,
+		Args: cobra.ExactArgs(1),
+	}
+	flags := cmd.Flags()
+	o.addFlags(cmd)
+	addStrainsFlags(flags, &spec.StrainsSpec)
+	flags.StringSliceVar(&spec.StrainColumns, "strain-columns", nil, "`COLUMNS` with strain ids (default Query Strain ID and Array Strain ID)")
+	flags.StringSliceVar(&spec.AlleleColumns, "allele-columns", nil, "`COLUMNS` with allele names (default Query allele name and Array allele name)")
+	flags.StringVar(&spec.AlleleDelimiter, "allele-delimiter", "_", "`CHARACTERS` between alleles, in tables without strain ids")
+	flags.StringSliceVar(&spec.Controls, "controls", source.SGAControls, "`GENES` that are markers and no deletions")
+	return o.command(e, cmd, func(genes *ingest.Nodes) (*source.Screen, error) {
+		spec.SampleSpec = o.table
+		if !flags.Changed("controls") {
+			spec.Controls = nil
+		}
+		return spec.Open(genes)
+	})
+}
+
+func newIngestEMAP(e *env) *cobra.Command {
+	var o screenOptions
+	var spec source.EMAPSpec
+	cmd := &cobra.Command{
+		Use:   "emap FILE --graph DIR --out FILE",
+		Short: "Turn an E-MAP, pairs of genes with scores, into a perturbation set",
+		Long: `Turn a table of gene pairs and scores into a perturbation set. Deletions alone are
+kept unless --alleles names more kinds. Prints how many rows became samples,
+and why the others did not.`,
+		Example: `  tcbuild ingest emap pairs.tsv --graph yeast/graph --aliases SGD_features.tab --out emap.arrow --alleles deletion,damp`,
+		Args:    cobra.ExactArgs(1),
+	}
+	flags := cmd.Flags()
+	o.addFlags(cmd)
+	addStrainsFlags(flags, &spec.StrainsSpec)
+	flags.StringSliceVar(&spec.GenesColumns, "genes-columns", []string{"gene_a", "gene_b"}, "`COLUMNS` with a gene each")
+	flags.StringSliceVar(&spec.MutationColumns, "mutation-columns", nil, "`COLUMNS` that say what a gene's mutation is (default mutation_or_name_a and _b where they are there)")
+	flags.StringSliceVar(&spec.Controls, "controls", nil, "`GENES` that are markers and no deletions")
+	return o.command(e, cmd, func(genes *ingest.Nodes) (*source.Screen, error) {
+		spec.SampleSpec = o.table
+		return spec.Open(genes)
+	})
+}
+
+func newIngestMatrix(e *env) *cobra.Command {
+	var o screenOptions
+	cmd := &cobra.Command{
+		Use:   "matrix FILE --graph DIR --out FILE",
+		Short: "Turn a wide table of genes x conditions into a perturbation set",
+		Long: `Turn a wide table, a row per deleted gene and a column per condition, into a
+perturbation set with a sample per value: the phenotype value, and the sample
+id "gene: condition". For a sample per gene with a phenotype per condition, use
+tcbuild ingest perturbations --genes-columns FIRST.`,
+		Example: `  tcbuild ingest matrix galardini_value.txt --graph yeast/graph --aliases SGD_features.tab --out screens.arrow`,
+		Args:    cobra.ExactArgs(1),
+	}
+	o.addFlags(cmd)
+	return o.command(e, cmd, func(genes *ingest.Nodes) (*source.Screen, error) {
+		return source.MatrixSpec{SampleSpec: o.table}.Open(genes)
+	})
+}
+
+func (o *screenOptions) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.graph, "graph", "", "graph folder: `DIR`")
+	flags.StringVar(&o.out, "out", "", "perturbation set to make, .arrow or .tsv: `FILE`")
+	flags.StringVar(&o.table.Delimiter, "delimiter", "", "`CHARACTER` between columns, or tab, comma, space (default by the file's name)")
+	flags.StringSliceVar(&o.table.Columns, "columns", nil, "`NAMES` of the columns of a text file without a header line")
+	flags.StringVar(&o.table.Aliases.SGDFeatures, "aliases", "", "SGD_features.tab `FILE` with further names of genes")
+	flags.StringVar((*string)(&o.table.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
+		"genes that the graph lacks, and names of several genes: error, or ignore to drop and count their samples")
+	flags.BoolVar(&o.table.AllowWildtype, "allow-wildtype", false, "accept samples without a deleted gene")
+	_ = cmd.MarkFlagRequired("graph")
+	_ = cmd.MarkFlagRequired("out")
+}
+
+func addStrainsFlags(flags *pflag.FlagSet, spec *source.StrainsSpec) {
+	flags.StringVar(&spec.IDColumn, "id-column", "", "`COLUMN` with the sample ids (default sample_id, or the sample's index)")
+	flags.StringSliceVar(&spec.Phenotypes, "phenotypes", nil, "`COLUMNS` with phenotypes (default every other numeric column)")
+	flags.StringSliceVar(&spec.Alleles, "alleles", []string{source.DeletionAllele}, "`KINDS` of alleles that count as deletions: deletion, damp, ts, other")
+}
+
+// command makes cmd read the screen that open opens.
+func (o *screenOptions) command(e *env, cmd *cobra.Command, open func(genes *ingest.Nodes) (*source.Screen, error)) *cobra.Command {
+	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
+		o.table.File = args[0]
+		return runIngestScreen(ctx, e, o, open)
+	})
+}
+
+func runIngestScreen(ctx context.Context, e *env, o *screenOptions, open func(genes *ingest.Nodes) (*source.Screen, error)) error {
+	graph, _, err := ingest.ReadGraph(o.graph)
+	if err != nil {
+		return err
+	}
+	logGraph(e, "read graph", graph)
+	screen, err := open(graph.Genes)
+	if err != nil {
+		return err
+	}
+	bar := newProgress(e, "perturbations", 0)
+	defer bar.Done()
+	samples := &watched{SampleSource: screen, ctx: ctx, progress: bar}
+	if err := publish(o.out, func(path string) error { return ingest.WritePerturbations(path, samples, graph.Genes) }); err != nil {
+		return err
+	}
+	e.say(screen.Report().String(), "phenotypes: "+listOrNone(screen.PhenotypeNames()))
+	return nil
+}

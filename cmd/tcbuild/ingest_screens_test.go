@@ -1,0 +1,79 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// published are files of public sources: an SGD_features.tab of three genes, and others that name them.
+var published = map[string]string{
+	"features.tab": strings.NewReplacer("ORF", "S1\tORF\tVerified\t", "\n", strings.Repeat("\t", 9)+"\n").Replace(
+		"ORFYDL227C\tHO\t\t1\nORFYAL001C\tTFC3\t\t1\nORFYAL002W\tVPS8\tOLD\t1\n"),
+	"sga.txt": "Query Strain ID\tQuery allele name\tArray Strain ID\tArray allele name\tscore\n" +
+		"YDL227C+YAL001C_tm1\thoΔ+tfc3Δ\tYAL002W_dma1\tvps8\t0.5\nYAL001C_tsq1\ttfc3-1\tYAL002W_dma1\tvps8\t1\n",
+	"emap.tsv": "gene_a\tgene_b\tscore\nTFC3\told\t-1\nTFC3\tOLD\t2\n",
+	"wide.tsv": "orf\tcold\thot\nVPS8\t1\t\nTFC3\t3\t4\n",
+	"tf.tsv":   "target\tHO\tTFC3\nVPS8\t0\t2\nTFC3\t1\t0\n",
+	"biogrid.txt": "Systematic Name Interactor A\tSystematic Name Interactor B\tOfficial Symbol Interactor A\tOfficial Symbol Interactor B\t" +
+		"Experimental System Type\tOrganism ID Interactor A\tOrganism ID Interactor B\n" +
+		"YAL001C\tYAL002W\tTFC3\tVPS8\tphysical\t559292\t559292\nYAL001C\tYDL227C\tTFC3\tHO\tgenetic\t559292\t559292\n",
+	"gem.txt": "Rxn name\tFormula\tGene-reaction association\tLB\tUB\nr1\tA[c] <=> B[c]\tTFC3 or VPS8\t-1000\t1000\n",
+}
+
+func TestIngestKinds(t *testing.T) {
+	const genes = "ingest sgd features.tab --out g --quiet"
+	const samples = " --graph g --aliases features.tab --out p.tsv "
+	for _, c := range []struct{ name, run, out, want, stdout string }{
+		{"sga", "ingest sga sga.txt" + samples, "p.tsv", "sample_id\tgenes\tscore\n0\tYAL001C|YAL002W\t0.5\n",
+			"SGA samples: 1 of 2 entries of sga.txt; dropped: 1 of allele kind ts, which is not among --alleles; noted: 1 with a marker, which counts as no deletion\nphenotypes: score\n"},
+		{"sga with options", "ingest sga sga.txt" + samples + "alleles=[deletion,ts] controls=[VPS8]", "p.tsv",
+			"sample_id\tgenes\tscore\n0\tYAL001C|YDL227C\t0.5\n1\tYAL001C\t1\n", ""},
+		{"emap", "ingest emap emap.tsv" + samples + "--unknown-genes ignore", "p.tsv", "sample_id\tgenes\tscore\n0\tYAL001C|YAL002W\t-1\n1\tYAL001C|YAL002W\t2\n", ""},
+		{"matrix", "ingest matrix wide.tsv" + samples, "p.tsv", "sample_id\tgenes\tvalue\nVPS8: cold\tYAL002W\t1\nTFC3: cold\tYAL001C\t3\nTFC3: hot\tYAL001C\t4\n",
+			"matrix samples: 3 of 4 entries of wide.tsv; dropped: 1 cells without a value; noted: 2 rows\nphenotypes: value\n"},
+		{"biogrid", "ingest biogrid biogrid.txt --genes features.tab --out b", "b/edges/gene__biogrid_genetic__gene.arrow", "", ""},
+		{"tf-matrix", "ingest tf-matrix tf.tsv --genes features.tab --out b", "b/edges/gene__regulatory__gene.arrow", "", ""},
+		{"gem", "ingest gem gem.txt --genes features.tab --out b --reaction-nodes combinations", "b/edges/reaction__rmr__metabolite.arrow", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			code, stdout, stderr := inFolder(t, published, genes, c.run)
+			if code != 0 || c.stdout != "" && stdout != c.stdout {
+				t.Fatalf("got exit code %d, stdout\n%s\nstderr\n%s", code, stdout, stderr)
+			}
+			text, err := os.ReadFile(c.out)
+			if err != nil || c.want != "" && string(text) != c.want {
+				t.Errorf("got\n%s%v\nwant\n%s", text, err, c.want)
+			}
+		})
+	}
+}
+
+func TestIngestKindErrors(t *testing.T) {
+	files := maps.Clone(published)
+	files["unknown.tsv"] = "orf\tcold\nVPS8\t1\nYZZ999W\t2\n"
+	const genes = "ingest sgd features.tab --out g --quiet"
+	for _, c := range []struct {
+		name, run string
+		code      int
+		want      string
+	}{
+		{"unknown gene", "ingest matrix unknown.tsv --graph g --out made.tsv --aliases features.tab", 3, "unknown.tsv:3: gene \"YZZ999W\""},
+		{"no strain column", "ingest sga wide.tsv --graph g --out made.tsv", 3, "--strain-columns"},
+		{"unknown kind of allele", "ingest emap emap.tsv --graph g --out made.tsv --alleles dead", 2, `"dead"`},
+		{"reaction nodes", "ingest gem gem.txt --genes features.tab --out made.tsv --reaction-nodes edges", 2, `"edges"`},
+		{"no genes", "ingest tf-matrix tf.tsv --out made.tsv", 2, "genes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			code, stdout, stderr := inFolder(t, files, genes, c.run)
+			if code != c.code || !strings.Contains(stderr, c.want) || stdout != "" {
+				t.Errorf("got exit code %d, stdout %q, stderr\n%s\nwant %d and %s", code, stdout, stderr, c.code, c.want)
+			}
+			if left, _ := filepath.Glob("*made*"); len(left) > 0 {
+				t.Errorf("%v was left behind", left)
+			}
+		})
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"tcbuild/conf"
+	"tcbuild/ingest"
+	"tcbuild/ingest/source"
+)
+
+// The commands below make a graph of SGD's genes and one more source: for a look at a file,
+// and for pieces of a graph. A graph of many sources is tcbuild ingest graph's.
+
+func newIngestSGD(e *env) *cobra.Command {
+	return ingestSource(e, &cobra.Command{
+		Use:     "sgd FILE --out DIR",
+		Short:   "Build the gene table from SGD_features.tab",
+		Example: `  tcbuild ingest sgd SGD_features.tab --out genes`,
+	}, func(spec *source.GraphSpec, file string) { spec.Genes.SGDFeatures = file })
+}
+
+func newIngestBioGRID(e *env) *cobra.Command {
+	var organism string
+	var types []string
+	cmd := &cobra.Command{
+		Use:   "biogrid FILE --genes FILE --out DIR",
+		Short: "Build edges from a BioGRID file, tab2 or tab3",
+		Long: `Build a graph of SGD's genes and the interactions of a BioGRID file: an edge type
+biogrid_physical and one biogrid_genetic. Prints how many rows became edges, and why the others did not.`,
+		Example: `  tcbuild ingest biogrid BIOGRID-ORGANISM-Saccharomyces_cerevisiae_S288c.tab3.txt --genes SGD_features.tab --out biogrid`,
+	}
+	cmd.Flags().StringVar(&organism, "organism", "559292", "`TAXON` of both genes")
+	cmd.Flags().StringSliceVar(&types, "types", []string{"physical", "genetic"}, "`TYPES` of experimental systems, an edge type each")
+	return ingestSource(e, cmd, func(spec *source.GraphSpec, file string) {
+		for _, kind := range types {
+			spec.Edges = append(spec.Edges, source.EdgesSpec{BioGRID: &source.BioGRIDSpec{
+				File: file, Relation: "biogrid_" + kind, Type: kind, Organism: organism,
+			}})
+		}
+	})
+}
+
+func newIngestTFMatrix(e *env) *cobra.Command {
+	var relation string
+	cmd := &cobra.Command{
+		Use:   "tf-matrix FILE --genes FILE --out DIR",
+		Short: "Build edges from a matrix of targets x transcription factors",
+		Long: `Build a graph of SGD's genes and the regulations of a matrix, whose rows are targets and
+whose columns are factors: an edge factor -> target for each value but 0.
+Prints how many cells became edges, and why the others did not.`,
+		Example: `  tcbuild ingest tf-matrix YEASTRACT.tsv --genes SGD_features.tab --relation yeastract --out yeastract`,
+	}
+	cmd.Flags().StringVar(&relation, "relation", "regulatory", "`NAME` of the edges")
+	return ingestSource(e, cmd, func(spec *source.GraphSpec, file string) {
+		spec.Edges = []source.EdgesSpec{{TFMatrix: &source.TFMatrixSpec{TextSpec: source.TextSpec{File: file}, Relation: relation}}}
+	})
+}
+
+func newIngestGEM(e *env) *cobra.Command {
+	var nodes string
+	cmd := &cobra.Command{
+		Use:   "gem FILE --genes FILE --out DIR",
+		Short: "Build the metabolic part from a genome-scale model",
+		Long: `Build a graph of SGD's genes and the reactions and metabolites of a model: YAML of
+cobrapy and RAVEN (.yml), SBML of level 3 with fbc or older with rules in notes
+(.xml), or the table that yeast-GEM is released as (.txt). --reaction-nodes combinations makes
+torchcell's nodes, one per combination of genes and direction.`,
+		Example: `  tcbuild ingest gem yeast-GEM.xml --genes SGD_features.tab --out yeast-gem --reaction-nodes combinations`,
+	}
+	cmd.Flags().StringVar(&nodes, "reaction-nodes", string(source.WholeReactions), "what a reaction becomes: whole or combinations")
+	return ingestSource(e, cmd, func(spec *source.GraphSpec, file string) {
+		spec.GEM = source.GEMSpec{File: file, ReactionNodes: source.ReactionNodes(nodes)}
+	})
+}
+
+// ingestSource makes cmd build a graph of the source that add adds to the
+// settings; --genes has the genes unless that source is them.
+func ingestSource(e *env, cmd *cobra.Command, add func(spec *source.GraphSpec, file string)) *cobra.Command {
+	var o ingestGraphOptions
+	var features string
+	spec := source.GraphSpec{}
+	flags := cmd.Flags()
+	flags.StringVar(&o.out, "out", "", "folder to make: `DIR`")
+	_ = cmd.MarkFlagRequired("out")
+	if cmd.Name() != "sgd" {
+		flags.StringVar(&features, "genes", "", "SGD_features.tab `FILE` with the genes and their other names")
+		flags.StringVar((*string)(&spec.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
+			"names of no gene, or of several: error, or ignore to drop and count their rows")
+		flags.StringVar((*string)(&spec.SelfLoops), "self-loops", string(source.LoopsKeep), "edges of a gene with itself: keep, none or append")
+		_ = cmd.MarkFlagRequired("genes")
+	}
+	cmd.Args = cobra.ExactArgs(1)
+	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
+		spec.Genes.SGDFeatures, spec.Aliases.SGDFeatures = features, features
+		add(&spec, args[0])
+		return runIngestGraph(ctx, e, o, spec)
+	})
+}

@@ -1,0 +1,111 @@
+package source
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"tcbuild/ingest"
+	"tcbuild/internal/fault"
+)
+
+// biogridText writes rows "A B symbolA symbolB type organismA organismB" as BioGRID does.
+func biogridText(organism string, rows ...string) string {
+	columns := []string{
+		"#BioGRID Interaction ID", "Systematic Name Interactor A", "Systematic Name Interactor B", "Official Symbol Interactor A",
+		"Official Symbol Interactor B", "Experimental System", "Experimental System Type", organism + " Interactor A", organism + " Interactor B", "Score",
+	}
+	var text strings.Builder
+	text.WriteString(strings.Join(columns, "\t") + "\n")
+	for i, row := range rows {
+		f := strings.Fields(row)
+		fmt.Fprintf(&text, "%d\t%s\tsay \"so\"\t%s\t-\n", i, strings.Join(f[:4], "\t"), strings.Join(f[4:], "\t"))
+	}
+	return text.String()
+}
+
+func TestBioGRID(t *testing.T) {
+	rows := []string{
+		"YA YB a b physical 559292 559292",
+		"YB YA b a physical 559292 559292",
+		"YA YB a b genetic 559292 559292",
+		"- YC STDA c Physical 559292 559292",
+		"YA - a HUMAN physical 559292 9606",
+		"YC YX c x physical 559292 559292",
+		"YC YC c c genetic 559292 559292",
+	}
+	aliases := AliasesSpec{SGDFeatures: sgdFile(t, "ORF YA STDA -", "ORF YB - -", "ORF YC - -")}
+	for format, organism := range map[string]string{"tab2": "Organism", "tab3": "Organism ID"} {
+		path := writeFile(t, format+".txt", biogridText(organism, rows...))
+		spec := GraphSpec{Genes: genesNamed(t, "YA", "YB", "YC"), Aliases: aliases, UnknownGenes: ingest.IgnoreUnknownGenes, Edges: []EdgesSpec{
+			{BioGRID: &BioGRIDSpec{File: path, Relation: "physical", Type: "physical"}},
+			{BioGRID: &BioGRIDSpec{File: path, Relation: "genetic", Type: "genetic"}},
+		}}
+		g, report, err := BuildGraph(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkAccounts(t, report)
+		if got := edgeText(g.Edges[0], g.Genes, g.Genes) + ", " + edgeText(g.Edges[1], g.Genes, g.Genes); got != "YA-YB YC-YC, YA-YB YA-YC" {
+			t.Errorf("%s: edges %s", format, got)
+		}
+		want := "gene__physical__gene: 2 of 7 entries of " + format + ".txt; dropped: 1 of an organism other than 559292, " +
+			"2 of an experimental system type other than physical, 1 of unknown genes, 1 the other direction of an earlier row; unknown names: YX"
+		if got := reportOf(t, report, "gene__physical__gene").String(); got != want {
+			t.Errorf("report\n%s\nwant\n%s", got, want)
+		}
+	}
+	spec := GraphSpec{Genes: genesNamed(t, "YA"), Edges: []EdgesSpec{{BioGRID: &BioGRIDSpec{File: "f", Relation: "r", Type: "both"}}}}
+	_, _, err := BuildGraph(spec)
+	checkFault(t, err, fault.Usage, `edges.0.biogrid.type: found "both"`)
+	spec.Edges[0].BioGRID = &BioGRIDSpec{File: writeFile(t, "b.txt", "a\tb\n1\t2\n"), Relation: "r", Type: "genetic"}
+	_, _, err = BuildGraph(spec)
+	checkFault(t, err, fault.Input, "b.txt", `"Systematic Name Interactor A"`)
+}
+
+func FuzzBioGRID(f *testing.F) {
+	f.Add(biogridText("Organism", "YA YB a b physical 559292 559292"))
+	f.Fuzz(func(t *testing.T, text string) {
+		_, report, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: ingest.IgnoreUnknownGenes, Edges: []EdgesSpec{
+			{BioGRID: &BioGRIDSpec{File: writeFile(t, "b.txt", text), Relation: "r", Type: "physical"}},
+		}})
+		if err != nil && fault.KindOf(err) != fault.Input {
+			t.Fatalf("error %v is not of the input", err)
+		}
+		checkAccounts(t, report)
+	})
+}
+
+// BenchmarkEdgeKinds reads the kinds of edge files that hold much besides their edges.
+func BenchmarkEdgeKinds(b *testing.B) {
+	const genes = 1000
+	ids := make([]string, genes)
+	rows := make([]string, 0, 100*genes)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("YAL%04dW", i)
+	}
+	for i := range cap(rows) {
+		kind := [2]string{"physical", "genetic"}[i%2]
+		rows = append(rows, fmt.Sprintf("%s %s SYM%d SYN%d %s 559292 559292", ids[i*7919%genes], ids[i*104729%genes], i%genes, i%genes, kind))
+	}
+	matrix := "target\t" + strings.Join(ids[:200], "\t") + "\n" +
+		strings.Join(ids, strings.Repeat("\t0", 198)+"\t1\t-2\n") + strings.Repeat("\t0", 200) + "\n"
+	for name, text := range map[string]string{"biogrid": biogridText("Organism", rows...), "tf-matrix": matrix} {
+		b.Run("kind="+name, func(b *testing.B) {
+			spec := GraphSpec{Genes: genesNamed(b, ids...)}
+			edges := EdgesSpec{BioGRID: &BioGRIDSpec{File: writeFile(b, "e.txt", text), Relation: "r", Type: "physical"}}
+			if name == "tf-matrix" {
+				edges = EdgesSpec{TFMatrix: &TFMatrixSpec{TextSpec: TextSpec{File: writeFile(b, "e.txt", text)}, Relation: "r"}}
+			}
+			spec.Edges = []EdgesSpec{edges}
+			b.SetBytes(int64(len(text)))
+			before := cpuTime(b)
+			for b.Loop() {
+				if _, _, err := BuildGraph(spec); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(text))*float64(b.N)/1e6/(cpuTime(b)-before).Seconds(), "MB/cpu-s")
+		})
+	}
+}

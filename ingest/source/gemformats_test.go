@@ -1,0 +1,393 @@
+package source
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"tcbuild/ingest"
+	"tcbuild/ingest/gpr"
+	"tcbuild/internal/fault"
+)
+
+const smallSBML = `<?xml version="1.0" encoding="UTF-8"?>
+<sbml xmlns="http://www.sbml.org/sbml/level3/version1/core" xmlns:fbc="http://www.sbml.org/sbml/level3/version1/fbc/version2"
+    xmlns:groups="http://www.sbml.org/sbml/level3/version1/groups/version1" level="3" version="1">
+<model id="small" fbc:strict="true">
+<listOfSpecies>
+<species id="M_m1" compartment="c"/>
+<species id="M_m2" compartment="c"><notes><p>a note: of it</p></notes></species>
+<species id="M_m__45__3" compartment="c"/>
+</listOfSpecies>
+<listOfParameters>
+<parameter id="low" value="-1000" constant="true"/>
+<parameter id="high" value="1000" constant="true"/>
+<parameter id="zero" value="0" constant="true"/>
+</listOfParameters>
+<listOfReactions>
+<reaction id="R_r1" reversible="true" fbc:lowerFluxBound="low" fbc:upperFluxBound="high">
+<notes><body xmlns="http://www.w3.org/1999/xhtml"><p>GENE_ASSOCIATION: B</p></body></notes>
+<listOfReactants><speciesReference species="M_m2" stoichiometry="1"/></listOfReactants>
+<listOfProducts><speciesReference species="M_m1" stoichiometry="2.5"/><speciesReference species="M_m2" stoichiometry="0.5"/></listOfProducts>
+<fbc:geneProductAssociation><fbc:or>
+<fbc:and><fbc:geneProductRef fbc:geneProduct="G_C__45__D"/><fbc:geneProductRef fbc:geneProduct="gp1"/></fbc:and>
+<fbc:geneProductRef fbc:geneProduct="gp1"/></fbc:or></fbc:geneProductAssociation>
+</reaction>
+<reaction id="R_r2" reversible="false" fbc:lowerFluxBound="zero" fbc:upperFluxBound="high">
+<listOfReactants><speciesReference species="M_m__45__3" stoichiometry="1e-05"/></listOfReactants>
+</reaction>
+</listOfReactions>
+<fbc:listOfGeneProducts>
+<fbc:geneProduct fbc:id="G_C__45__D" fbc:label="something else"/>
+<fbc:geneProduct fbc:id="gp1" fbc:label="A"/>
+</fbc:listOfGeneProducts>
+<groups:listOfGroups><groups:group groups:name="Glycolysis" groups:kind="partonomy"><groups:listOfMembers><groups:member groups:idRef="R_r1"/></groups:listOfMembers></groups:group></groups:listOfGroups>
+</model></sbml>
+`
+
+const oldSBML = `<sbml xmlns="http://www.sbml.org/sbml/level2/version4" level="2" version="4"><model id="old">
+<listOfSpecies><species id="M_m1"/><species id="M_m2"/></listOfSpecies>
+<listOfReactions>
+<reaction id="R_r1">
+<notes><html:p xmlns:html="http://www.w3.org/1999/xhtml">GENE_ASSOCIATION: (A AND B) or C&amp;A</html:p>
+<html:p xmlns:html="http://www.w3.org/1999/xhtml">SUBSYSTEM: Glycolysis&nbsp;</html:p></notes>
+<listOfReactants><speciesReference species="M_m1"/></listOfReactants>
+<listOfProducts><speciesReference species="M_m2" stoichiometry="2"/></listOfProducts>
+<kineticLaw><listOfParameters><parameter id="LOWER_BOUND" value="-1000"/><parameter id="UPPER_BOUND" value="INF"/></listOfParameters></kineticLaw>
+</reaction>
+<reaction id="R_r2" reversible="false"><notes><p>GENE ASSOCIATION: </p></notes><listOfReactants><speciesReference species="M_m2"/></listOfReactants></reaction>
+</listOfReactions>
+<fbc:listOfFluxBounds xmlns:fbc="http://www.sbml.org/sbml/level3/version1/fbc/version1"><fbc:fluxBound fbc:reaction="R_r2" fbc:operation="equal" fbc:value="5"/>
+<fbc:fluxBound fbc:reaction="R_r1" fbc:operation="greaterEqual" fbc:value="-500"/></fbc:listOfFluxBounds>
+</model></sbml>
+`
+
+const smallGEMText = "Rxn name\tFormula\tGene-reaction association\tLB\tUB\tObjective\n" +
+	"r1\tm 2[c] <=> 2.5 m 1[c] + 0.5 m 2[c] \t(C and A) or A\t-1000.00\t1000.00\t  0.00\n" +
+	"r2\t1e-05 3[c] =>  \t\t  0.00\t1000.00\t  0.00\n"
+
+// modelText writes a model, a line per reaction.
+func modelText(m *gem) string {
+	var text strings.Builder
+	for _, metabolite := range m.metabolites {
+		text.WriteString(metabolite.id + " ")
+	}
+	for _, r := range m.reactions {
+		fmt.Fprintf(&text, "\n%s [%v %v %v] %s; %s;", r.id, r.lower, r.upper, r.reversible, r.ruleText, r.subsystem)
+		for _, c := range r.stoichiometry {
+			fmt.Fprintf(&text, " %s:%v", c.metabolite.id, c.value)
+		}
+	}
+	return text.String()
+}
+
+func TestGEMFormats(t *testing.T) {
+	for _, test := range []struct {
+		name, text, want string
+		merged           int
+	}{
+		{"small.xml", smallSBML, "m1 m2 m-3 \nr1 [-1000 1000 true] (C-D and A) or A; Glycolysis; m2:-0.5 m1:2.5\nr2 [0 1000 false] ; ; m-3:-1e-05", 1},
+		{"old.sbml", oldSBML, "m1 m2 \nr1 [-500 +Inf true] (A AND B) or C&A; Glycolysis; m1:-1 m2:2\nr2 [5 5 false] ; ; m2:-1", 0},
+		{"small.txt", smallGEMText, "m 2[c] m 1[c] 3[c] \nr1 [-1000 1000 true] (C and A) or A; ; m 2[c]:-0.5 m 1[c]:2.5\nr2 [0 1000 false] ; ; 3[c]:-1e-05", 1},
+	} {
+		model, err := readGEM(writeFile(t, test.name, test.text))
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if got := modelText(model); got != test.want || model.merged != test.merged {
+			t.Errorf("%s: %d merged, model\n%s\nwant %d and\n%s", test.name, model.merged, got, test.merged, test.want)
+		}
+	}
+	_, err := readGEM(writeFile(t, "model.mat", "x"))
+	checkFault(t, err, fault.Input, "model.mat", `".mat"`)
+}
+
+func TestGEMFormatErrors(t *testing.T) {
+	for _, test := range []struct {
+		file, text, old, new string
+		wants                []string
+	}{
+		{"m.xml", smallSBML, "</model></sbml>\n", "", []string{"m.xml:", "expected XML"}},
+		{"m.xml", smallSBML, "sbml", "html", []string{"m.xml", `"html", expected sbml`}},
+		{"m.xml", smallSBML, `fbc:lowerFluxBound="low"`, `fbc:lowerFluxBound="lower"`, []string{"m.xml:16", `"lower"`}},
+		{"m.xml", smallSBML, `value="-1000"`, `value="x"`, []string{"m.xml:11", `"x"`}},
+		{"m.xml", smallSBML, `fbc:geneProduct="gp1"`, `fbc:geneProduct="gp2"`, []string{"m.xml:16", `"gp2"`}},
+		{"m.xml", smallSBML, `stoichiometry="2.5"`, `stoichiometry="two"`, []string{"m.xml:16", `"two"`}},
+		{"m.xml", smallSBML, "fbc:and", "fbc:not", []string{"m.xml:16", `"not"`}},
+		{"m.xml", smallSBML, `"R_r2"`, `"R_r1"`, []string{"m.xml:24", "twice"}},
+		{"m.xml", smallSBML, `"M_m1"`, `"M_m2"`, []string{"m.xml:7", "twice"}},
+		{"m.xml", oldSBML, "(A AND B)", "(A AND", []string{"m.xml:4", "r1", "byte"}},
+		{"m.xml", "<sbml></sbml>", "", "", []string{"m.xml", "0 species and 0 reactions"}},
+		{"m.txt", smallGEMText, "Formula", "Equation", []string{"m.txt:1", `"Formula"`}},
+		{"m.txt", smallGEMText, "r2\t", "r1\t", []string{"m.txt:3", "twice", "line 2"}},
+		{"m.txt", smallGEMText, "<=>", "and", []string{"m.txt:2", "no arrow"}},
+		{"m.txt", smallGEMText, "=>  ", "=> =>", []string{"m.txt:3", "two arrows"}},
+		{"m.txt", smallGEMText, "0.5 m 2[c] ", " ", []string{"m.txt:2", "ends in +"}},
+		{"m.txt", smallGEMText, "\t-1000.00", "\tlow", []string{"m.txt:2", "LB", `"low"`}},
+		{"m.txt", smallGEMText, "(C and A)", "(C and", []string{"m.txt:2", "r1", "byte"}},
+		{"m.txt", smallGEMText, "\t1000.00\t  0.00\nr2", "\nr2", []string{"m.txt:2", "4 fields"}},
+	} {
+		_, err := readGEM(writeFile(t, test.file, strings.ReplaceAll(test.text, test.old, test.new)))
+		checkFault(t, err, fault.Input, test.wants...)
+	}
+}
+
+func TestGEMNamesAreResolved(t *testing.T) {
+	spec := GraphSpec{
+		Genes:   genesNamed(t, "YA", "YB", "YC"),
+		Aliases: AliasesSpec{SGDFeatures: sgdFile(t, "ORF YA STDA -", "ORF YB - TWO", "ORF YC - TWO")},
+		GEM:     GEMSpec{File: writeFile(t, "m.txt", strings.NewReplacer("(C and A) or A", "(STDA and TWO) OR YB or none").Replace(smallGEMText))},
+	}
+	g, report, err := BuildGraph(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAccounts(t, report)
+	if rule, edges := g.Reactions.Column("gpr")[0], edgeText(g.EdgesOf(ingest.GPR), g.Genes, g.Reactions); rule != "(YA and TWO) or YB or none" || edges != "YA-r1 YB-r1" {
+		t.Errorf("rule %s, edges %s", rule, edges)
+	}
+	const want = "gene__gpr__reaction: 2 of 4 entries of m.txt; dropped: 1 of unknown genes, which the rules keep, " +
+		"1 of ambiguous names, which the rules keep; unknown names: TWO, none"
+	if got := reportOf(t, report, ingest.GPR.String()).String(); got != want {
+		t.Errorf("report\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestCombinations(t *testing.T) {
+	g, report, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "A", "C-D"), GEM: GEMSpec{File: writeFile(t, "m.xml", smallSBML), ReactionNodes: Combinations}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAccounts(t, report)
+	var got strings.Builder
+	for i, id := range g.Reactions.IDs {
+		fmt.Fprintf(&got, "%s of %s: %s [%v %v]\n", id, g.Reactions.Column("reaction")[i], g.Reactions.Column("gpr")[i],
+			g.Reactions.Columns[2].Numbers[i], g.Reactions.Columns[3].Numbers[i])
+	}
+	const want = `r1_comb0_fwd of r1: C-D and A [0 1000]
+r1_comb0_rev of r1: C-D and A [0 1000]
+r1_comb1_fwd of r1: A [0 1000]
+r1_comb1_rev of r1: A [0 1000]
+r2_noGene_fwd of r2:  [0 1000]
+`
+	if got.String() != want {
+		t.Errorf("nodes\n%swant\n%s", got.String(), want)
+	}
+	if got := edgeText(g.EdgesOf(ingest.GPR), g.Genes, g.Reactions); got != "C-D-r1_comb0_fwd A-r1_comb0_fwd C-D-r1_comb0_rev A-r1_comb0_rev A-r1_comb1_fwd A-r1_comb1_rev" {
+		t.Errorf("gpr edges %s", got)
+	}
+	if got := edgeText(g.EdgesOf(ingest.RMR), g.Reactions, g.Metabolites); !strings.HasPrefix(got, "r1_comb0_fwd-m2:-0.5 r1_comb0_fwd-m1:2.5 r1_comb0_rev-m2:0.5 r1_comb0_rev-m1:-2.5 ") {
+		t.Errorf("rmr edges %s", got)
+	}
+	const line = "reactions: 2 of 2 entries of m.xml; noted: 5 nodes, one per combination of genes and direction"
+	if got := reportOf(t, report, "reactions").String(); got != line {
+		t.Errorf("report %s", got)
+	}
+	_, _, err = BuildGraph(GraphSpec{Genes: genesNamed(t, "A"), GEM: GEMSpec{File: "f", ReactionNodes: "edges"}})
+	checkFault(t, err, fault.Usage, "gem.reaction_nodes", `"edges"`)
+	pairs := make([]string, 40)
+	for i := range pairs {
+		pairs[i] = fmt.Sprintf("(A%d or B%d)", i, i)
+	}
+	wide := strings.Replace(smallGEMText, "(C and A) or A", strings.Join(pairs, " and "), 1)
+	_, _, err = BuildGraph(GraphSpec{Genes: genesNamed(t, "A"), GEM: GEMSpec{File: writeFile(t, "m.txt", wide), ReactionNodes: Combinations}})
+	checkFault(t, err, fault.Input, "m.txt:2", "reaction r1", "10000")
+}
+
+// yeastModel reads yeast-GEM's YAML.
+func yeastModel(t testing.TB) (*gem, GraphSpec) {
+	t.Helper()
+	spec := yeastSpec(t)
+	model, err := readGEM(spec.GEM.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model, spec
+}
+
+// TestYeastGEMText compares the released table with the YAML of the same release, by the metabolites' names.
+func TestYeastGEMText(t *testing.T) {
+	want, spec := yeastModel(t)
+	got, err := readGEM(filepath.Join(filepath.Dir(spec.GEM.File), "yeast-GEM.txt.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := metaboliteNames(t, spec.GEM.File)
+	entries := 0
+	for i, w := range want.reactions {
+		r := got.reactions[i]
+		if r.id != w.id || r.lower != w.lower || r.upper != w.upper || r.rule.String() != w.rule.String() || r.reversible != w.reversible {
+			t.Fatalf("reaction %d is %+v, want %+v", i, r, w)
+		}
+		sums := make(map[string]float64)
+		for _, c := range w.stoichiometry {
+			sums[names[c.metabolite.id]] += c.value
+		}
+		for _, c := range r.stoichiometry {
+			sums[c.metabolite.id] -= c.value
+		}
+		for name, difference := range sums {
+			if math.Abs(difference) > 1e-4 { // the table has six digits
+				t.Errorf("reaction %s, %s: differs by %v", w.id, name, difference)
+			}
+		}
+		entries += len(r.stoichiometry)
+	}
+	if len(got.reactions) != 4_131 || entries+got.merged != 15_567 {
+		t.Errorf("%d reactions, %d entries and %d merged; want 4131 and 15567", len(got.reactions), entries, got.merged)
+	}
+}
+
+// metaboliteNames reads id -> name[compartment] from a model's YAML.
+func metaboliteNames(t *testing.T, path string) map[string]string {
+	t.Helper()
+	text, err := readWhole(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document []map[string]yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	names := make(map[string]string)
+	for _, section := range document {
+		node, ok := section["metabolites"]
+		if !ok {
+			continue
+		}
+		for _, element := range node.Content {
+			entry := make(map[string]string)
+			for _, pair := range element.Content {
+				if pair.Content[1].Kind == yaml.ScalarNode {
+					entry[pair.Content[0].Value] = pair.Content[1].Value
+				}
+			}
+			names[entry["id"]] = fmt.Sprintf("%s[%s]", strings.TrimSpace(entry["name"]), entry["compartment"])
+		}
+	}
+	return names
+}
+
+// TestYeastSBML writes yeast-GEM as SBML, in both ways of writing rules, and reads it back.
+func TestYeastSBML(t *testing.T) {
+	want, _ := yeastModel(t)
+	// SBML lists what a reaction uses before what it makes.
+	order := func(m *gem) {
+		for _, r := range m.reactions {
+			slices.SortStableFunc(r.stoichiometry, func(a, b gemCoefficient) int { return strings.Compare(a.metabolite.id, b.metabolite.id) })
+		}
+	}
+	order(want)
+	for i := range want.reactions {
+		want.reactions[i].ruleText = want.reactions[i].rule.String()
+	}
+	for _, level := range []int{2, 3} {
+		got, err := readGEM(writeFile(t, "yeast.xml", sbmlText(want, level)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		order(got)
+		wantLines, gotLines := strings.Split(modelText(want), "\n"), strings.Split(modelText(got), "\n")
+		for i, line := range wantLines {
+			if len(gotLines) != len(wantLines) || gotLines[i] != line {
+				t.Fatalf("level %d, line %d is\n%s\nwant\n%s", level, i, gotLines[i], line)
+			}
+		}
+	}
+}
+
+// sbmlText writes a model as SBML of level 2 with notes, or 3 with fbc.
+func sbmlText(m *gem, level int) string {
+	encode := func(id string) string { return strings.ReplaceAll(id, "-", "__45__") }
+	var text strings.Builder
+	fmt.Fprintf(&text, "<sbml xmlns:fbc=\"f\" xmlns:groups=\"g\" level=\"%d\"><model>\n<listOfSpecies>\n", level)
+	for _, metabolite := range m.metabolites {
+		fmt.Fprintf(&text, "<species id=\"M_%s\"/>\n", encode(metabolite.id))
+	}
+	text.WriteString("</listOfSpecies><listOfReactions>\n")
+	products, groups, parameters := make(map[string]bool), "", ""
+	for _, r := range m.reactions {
+		fmt.Fprintf(&text, "<reaction id=\"R_%s\" fbc:lowerFluxBound=\"l_%s\" fbc:upperFluxBound=\"u_%s\">", encode(r.id), r.id, r.id)
+		if level == 2 {
+			fmt.Fprintf(&text, "<notes><p>GENE_ASSOCIATION: %s</p><p>SUBSYSTEM: %s</p></notes>", r.ruleText, html.EscapeString(r.subsystem))
+		} else if r.subsystem != "" {
+			for _, name := range strings.Split(r.subsystem, "|") {
+				groups += fmt.Sprintf("<groups:group groups:name=\"%s\"><groups:listOfMembers><groups:member groups:idRef=\"R_%s\"/></groups:listOfMembers></groups:group>\n",
+					html.EscapeString(name), encode(r.id))
+			}
+		}
+		for side, list := range []string{"listOfReactants", "listOfProducts"} {
+			text.WriteString("<" + list + ">")
+			for _, c := range r.stoichiometry {
+				if c.value > 0 == (side == 1) {
+					fmt.Fprintf(&text, "<speciesReference species=\"M_%s\" stoichiometry=\"%v\"/>", encode(c.metabolite.id), math.Abs(c.value))
+				}
+			}
+			text.WriteString("</" + list + ">")
+		}
+		if level == 3 && r.rule != nil {
+			text.WriteString("<fbc:geneProductAssociation>")
+			writeAssociation(&text, r.rule, encode)
+			text.WriteString("</fbc:geneProductAssociation>")
+		}
+		text.WriteString("</reaction>\n")
+		parameters += fmt.Sprintf("<parameter id=\"l_%s\" value=\"%v\"/><parameter id=\"u_%s\" value=\"%v\"/>\n", r.id, r.lower, r.id, r.upper)
+		for _, gene := range r.rule.Genes() {
+			products[gene] = true
+		}
+	}
+	text.WriteString("</listOfReactions><listOfParameters>" + parameters + "</listOfParameters><fbc:listOfGeneProducts>")
+	for gene := range products {
+		fmt.Fprintf(&text, "<fbc:geneProduct fbc:id=\"G_%s\" fbc:label=\"G_%s\"/>", encode(gene), encode(gene))
+	}
+	return text.String() + "</fbc:listOfGeneProducts><groups:listOfGroups>" + groups + "</groups:listOfGroups></model></sbml>\n"
+}
+
+func writeAssociation(text *strings.Builder, rule *gpr.Rule, encode func(string) string) {
+	if rule.Op == gpr.Gene {
+		fmt.Fprintf(text, "<fbc:geneProductRef fbc:geneProduct=\"G_%s\"/>", encode(rule.Name))
+		return
+	}
+	word := map[gpr.Op]string{gpr.And: "fbc:and", gpr.Or: "fbc:or"}[rule.Op]
+	text.WriteString("<" + word + ">")
+	for _, operand := range rule.Operands {
+		writeAssociation(text, operand, encode)
+	}
+	text.WriteString("</" + word + ">")
+}
+
+func FuzzSBML(f *testing.F) {
+	f.Add([]byte(smallSBML))
+	f.Add([]byte(oldSBML))
+	f.Fuzz(func(t *testing.T, text []byte) { checkParse(t, text, parseSBML) })
+}
+
+func FuzzGEMText(f *testing.F) {
+	f.Add([]byte(smallGEMText))
+	f.Fuzz(func(t *testing.T, text []byte) { checkParse(t, text, parseGEMText) })
+}
+
+// checkParse checks that a text becomes a model, whole and expanded, or an error of the input.
+func checkParse(t *testing.T, text []byte, parse func(string, []byte) (*gem, error)) {
+	model, err := parse("model.x", text)
+	if err == nil {
+		ids := make(map[string]bool)
+		for _, r := range model.reactions {
+			if r.id == "" || ids[r.id] {
+				t.Fatalf("reaction id %q", r.id)
+			}
+			ids[r.id] = true
+		}
+		_, err = model.combinations("model.x")
+	}
+	if err != nil && (fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), "model.x")) {
+		t.Fatalf("error %q", err)
+	}
+}

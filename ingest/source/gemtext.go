@@ -1,0 +1,177 @@
+package source
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tcbuild/ingest/gpr"
+	"tcbuild/internal/fault"
+)
+
+// gemTextColumns are the columns of the table, as RAVEN's exports and yeast-GEM's releases name them.
+var gemTextColumns = []string{"Rxn name", "Formula", "Gene-reaction association", "LB", "UB"}
+
+// parseGEMText reads the table that yeast-GEM is released as beside its YAML: a reaction per line with its
+// formula, such as "2 A[c] + B[m] <=> C[c]". Metabolites have no ids in it: they are named
+// name[compartment] and stand in the order of their first mention. It gives no subsystems.
+func parseGEMText(path string, text []byte) (*gem, error) {
+	model, columns, line := new(gem), []int(nil), 0
+	known, reactions := make(map[string]bool), make(map[string]int)
+	for row := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
+		line++
+		where := gemReader{path}.where(line)
+		fields := strings.Split(strings.TrimRight(string(row), "\r\n"), "\t")
+		if columns == nil {
+			var err error
+			if columns, err = gemTextHeader(where, fields); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if len(fields) == 1 && fields[0] == "" {
+			continue
+		}
+		reaction, merged, err := gemTextReaction(columns, fields)
+		if err != nil {
+			return nil, fault.New(fault.Input, fault.HintOf(err), "read model %s: %w", where, err)
+		}
+		reaction.line = line
+		if first, seen := reactions[reaction.id]; seen {
+			return nil, fault.New(fault.Input, gemHint, "read model %s: reaction %q is given twice, first at line %d", where, reaction.id, first)
+		}
+		reactions[reaction.id] = line
+		for k := range reaction.stoichiometry {
+			metabolite := &reaction.stoichiometry[k].metabolite
+			metabolite.line = line
+			if !known[metabolite.id] {
+				known[metabolite.id] = true
+				model.metabolites = append(model.metabolites, *metabolite)
+			}
+		}
+		model.reactions = append(model.reactions, reaction)
+		model.merged += merged
+	}
+	if len(model.reactions) == 0 {
+		return nil, fault.New(fault.Input, gemHint, "read model %s: found no reaction in it, expected a line for each", path)
+	}
+	return model, nil
+}
+
+func gemTextHeader(where string, fields []string) ([]int, error) {
+	columns := make([]int, len(gemTextColumns))
+	for k, name := range gemTextColumns {
+		columns[k] = -1
+		for number, field := range fields {
+			if strings.EqualFold(strings.TrimSpace(field), name) {
+				columns[k] = number
+			}
+		}
+		if columns[k] < 0 {
+			return nil, fault.New(fault.Input, "give the .txt of a release of yeast-GEM",
+				"read model %s: found no column %q in the header, expected %s", where, name, strings.Join(gemTextColumns, ", "))
+		}
+	}
+	return columns, nil
+}
+
+// gemTextReaction reads a line. Its errors do not say where the line is.
+func gemTextReaction(columns []int, fields []string) (reaction gemReaction, merged int, err error) {
+	for _, column := range columns {
+		if column >= len(fields) {
+			return reaction, 0, fault.New(fault.Input, gemHint, "found %d fields, expected at least %d", len(fields), column+1)
+		}
+	}
+	if reaction.id = strings.TrimSpace(fields[columns[0]]); reaction.id == "" {
+		return reaction, 0, fault.New(fault.Input, gemHint, "found a reaction without a name")
+	}
+	bounds := [2]*float64{&reaction.lower, &reaction.upper}
+	for k, bound := range bounds {
+		text := strings.TrimSpace(fields[columns[3+k]])
+		if *bound, err = strconv.ParseFloat(text, 64); err != nil || math.IsNaN(*bound) {
+			return reaction, 0, fault.New(fault.Input, gemHint, "reaction %s: %s: found %q, expected a number", reaction.id, gemTextColumns[3+k], text)
+		}
+	}
+	reaction.reversible = reaction.lower < 0 && reaction.upper > 0
+	reaction.ruleText = strings.TrimSpace(fields[columns[2]])
+	if reaction.rule, err = gpr.Parse(reaction.ruleText); err == nil {
+		reaction.stoichiometry, merged, err = parseFormula(fields[columns[1]])
+	}
+	if err != nil {
+		return reaction, 0, fault.New(fault.Input, fault.HintOf(err), "reaction %s: %w", reaction.id, err)
+	}
+	return reaction, merged, nil
+}
+
+// formulaArrows stand between what a reaction uses and what it makes.
+var formulaArrows = []string{"<=>", "=>", "<->", "->", "<==>", "==>", "-->"}
+
+// parseFormula reads "2 A[c] + B[m] => C[c]"; either side may be empty. A metabolite that
+// is named again is added to its first entry, and counted.
+func parseFormula(formula string) (all []gemCoefficient, merged int, err error) {
+	words := strings.Fields(formula)
+	place := make(map[string]int)
+	sign, arrow := -1.0, false
+	var term []string
+	add := func() error {
+		value, name, err := formulaTerm(term)
+		term = term[:0]
+		if err != nil {
+			return err
+		}
+		if at, again := place[name]; again {
+			all[at].value += sign * value
+			merged++
+			return nil
+		}
+		place[name] = len(all)
+		all = append(all, gemCoefficient{gemEntry{id: name}, sign * value})
+		return nil
+	}
+	for i, word := range words {
+		isArrow := isFormulaArrow(word)
+		switch {
+		case isArrow && arrow:
+			return nil, 0, fault.New(fault.Input, gemHint, "formula %q has two arrows, expected one", formula)
+		case isArrow || word == "+":
+			empty := len(term) == 0 && isArrow && i == 0
+			if !empty {
+				err = add()
+			}
+			if arrow = arrow || isArrow; isArrow {
+				sign = 1
+			}
+		default:
+			term = append(term, word)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	if !arrow {
+		return nil, 0, fault.New(fault.Input, gemHint, "formula %q has no arrow, expected => or <=>", formula)
+	}
+	if len(term) > 0 {
+		err = add()
+	} else if words[len(words)-1] == "+" {
+		err = fault.New(fault.Input, gemHint, "formula %q ends in +, expected a metabolite", formula)
+	}
+	return all, merged, err
+}
+
+func isFormulaArrow(word string) bool { return slices.Contains(formulaArrows, word) }
+
+// formulaTerm reads a coefficient, 1 where there is none, and a metabolite's name, which may hold blanks.
+func formulaTerm(words []string) (value float64, name string, err error) {
+	if len(words) > 1 {
+		if value, err := strconv.ParseFloat(words[0], 64); err == nil && !math.IsInf(value, 0) && !math.IsNaN(value) {
+			return value, strings.Join(words[1:], " "), nil
+		}
+	}
+	if len(words) == 0 {
+		return 0, "", fault.New(fault.Input, gemHint, "found no metabolite before a + or an arrow of the formula")
+	}
+	return 1, strings.Join(words, " "), nil
+}

@@ -1,0 +1,369 @@
+package source
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"tcbuild/ingest/gpr"
+	"tcbuild/internal/fault"
+)
+
+const sbmlHint = "give a whole model in SBML: level 3 with fbc, or level 2 with gene associations in notes"
+
+// parseSBML reads a model in SBML: level 3 with the package fbc, version 2, whose
+// reactions name gene products and the parameters of their bounds; or older ones, whose rules stand in
+// notes (GENE_ASSOCIATION: …) and whose bounds are parameters of a kinetic law or, in version 1 of fbc,
+// a list of their own. Ids lose the prefixes R_, M_ and G_ and get their encoded characters back, as cobrapy does it.
+func parseSBML(path string, text []byte) (*gem, error) {
+	document := sbmlDocument{path: path, bounds: make(map[string]float64), products: make(map[string]string), subsystems: make(map[string][]string)}
+	decoder := xml.NewDecoder(bytes.NewReader(text))
+	decoder.Entity = xml.HTMLEntity
+	depth := 0
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			switch element := token.(type) {
+			case xml.StartElement:
+				if depth++; depth == 1 && element.Name.Local != "sbml" {
+					return nil, fault.New(fault.Input, sbmlHint, "read model %s: found the element %q, expected sbml", path, element.Name.Local)
+				}
+				var whole bool
+				if whole, err = document.element(decoder, element); whole {
+					depth--
+				}
+			case xml.EndElement:
+				depth--
+			}
+		}
+		if err != nil {
+			return nil, document.syntaxError(err)
+		}
+	}
+	return document.model()
+}
+
+// sbmlDocument is what has been read of a document. Elements come in any order,
+// so what refers to another is kept as it is until the end.
+type sbmlDocument struct {
+	path       string
+	species    []gemEntry
+	reactions  []sbmlReaction
+	bounds     map[string]float64  // parameters by id; of fbc version 1, "<reaction> <operation>"
+	products   map[string]string   // gene product id -> gene
+	subsystems map[string][]string // reaction id -> names of its groups
+}
+
+type sbmlReaction struct {
+	line        int
+	ID          string           `xml:"id,attr"`
+	Lower       string           `xml:"lowerFluxBound,attr"`
+	Upper       string           `xml:"upperFluxBound,attr"`
+	Reversible  string           `xml:"reversible,attr"`
+	Reactants   []sbmlSpecies    `xml:"listOfReactants>speciesReference"`
+	Products    []sbmlSpecies    `xml:"listOfProducts>speciesReference"`
+	Association *sbmlAssociation `xml:"geneProductAssociation"`
+	Notes       sbmlNotes        `xml:"notes"`
+	Parameters  []sbmlParameter  `xml:"kineticLaw>listOfParameters>parameter"`
+	Local       []sbmlParameter  `xml:"kineticLaw>listOfLocalParameters>localParameter"`
+}
+
+type sbmlSpecies struct {
+	ID            string `xml:"species,attr"`
+	Stoichiometry string `xml:"stoichiometry,attr"` // "" is 1
+}
+
+type sbmlParameter struct {
+	ID    string `xml:"id,attr"`
+	Value string `xml:"value,attr"`
+}
+
+// sbmlAssociation is a node of a rule: the association itself, and, or, or a gene product.
+type sbmlAssociation struct {
+	XMLName  xml.Name
+	Product  string            `xml:"geneProduct,attr"`
+	Operands []sbmlAssociation `xml:",any"`
+}
+
+// sbmlNotes is XHTML: paragraphs "KEY: value" at any depth.
+type sbmlNotes struct {
+	Text     string      `xml:",chardata"`
+	Elements []sbmlNotes `xml:",any"`
+}
+
+// element reads an element whole if it is one that matters by itself.
+func (d *sbmlDocument) element(decoder *xml.Decoder, start xml.StartElement) (whole bool, err error) {
+	line, _ := decoder.InputPos()
+	switch start.Name.Local {
+	case "species":
+		d.species = append(d.species, gemEntry{id: attribute(start, "id"), line: line})
+	case "geneProduct":
+		id, label := attribute(start, "id"), attribute(start, "label")
+		if d.products[id] = geneOfProduct(id, label); id == "" {
+			return false, d.fault(line, "found a geneProduct without an id")
+		}
+	case "parameter":
+		if value := attribute(start, "value"); value != "" {
+			d.bounds[attribute(start, "id")], err = d.number(line, value)
+		}
+	case "fluxBound":
+		d.bounds[attribute(start, "reaction")+" "+attribute(start, "operation")], err = d.number(line, attribute(start, "value"))
+	case "group":
+		var group struct {
+			Members []struct {
+				Reaction string `xml:"idRef,attr"`
+			} `xml:"listOfMembers>member"`
+		}
+		err = decoder.DecodeElement(&group, &start)
+		for _, member := range group.Members {
+			d.subsystems[member.Reaction] = append(d.subsystems[member.Reaction], attribute(start, "name"))
+		}
+		return true, err
+	case "reaction":
+		reaction := sbmlReaction{line: line}
+		err = decoder.DecodeElement(&reaction, &start)
+		d.reactions = append(d.reactions, reaction)
+		return true, err
+	}
+	return false, err
+}
+
+// attribute is the value of an element's attribute, of any name space.
+func attribute(element xml.StartElement, name string) string {
+	for _, a := range element.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// geneOfProduct is the gene that a gene product stands for: its id where it has the prefix G_, otherwise its label.
+func geneOfProduct(id, label string) string {
+	if label == "" || strings.HasPrefix(id, "G_") {
+		label = id
+	}
+	return plainID(label, "G_")
+}
+
+// model puts the parts together.
+func (d *sbmlDocument) model() (*gem, error) {
+	if len(d.species) == 0 || len(d.reactions) == 0 {
+		return nil, fault.New(fault.Input, sbmlHint, "read model %s: found %d species and %d reactions, expected some of both",
+			d.path, len(d.species), len(d.reactions))
+	}
+	model := new(gem)
+	lines := make(map[string]int)
+	unique := func(what, id string, line int) error {
+		if id == "" {
+			return d.fault(line, "found a %s without an id", what)
+		}
+		if first, seen := lines[what+" "+id]; seen {
+			return d.fault(line, "%s id %q is given twice, first at line %d", what, id, first)
+		}
+		lines[what+" "+id] = line
+		return nil
+	}
+	for _, species := range d.species {
+		species.id = plainID(species.id, "M_")
+		if err := unique("species", species.id, species.line); err != nil {
+			return nil, err
+		}
+		model.metabolites = append(model.metabolites, species)
+	}
+	for i := range d.reactions {
+		reaction, merged, err := d.reaction(&d.reactions[i])
+		if err == nil {
+			err = unique("reaction", reaction.id, reaction.line)
+		}
+		if err != nil {
+			return nil, err
+		}
+		model.reactions = append(model.reactions, reaction)
+		model.merged += merged
+	}
+	return model, nil
+}
+
+func (d *sbmlDocument) reaction(r *sbmlReaction) (reaction gemReaction, merged int, err error) {
+	reaction = gemReaction{gemEntry: gemEntry{plainID(r.ID, "R_"), r.line}, subsystem: strings.Join(d.subsystems[r.ID], "|")}
+	notes := make(map[string]string)
+	r.Notes.collect(notes)
+	if reaction.subsystem == "" {
+		reaction.subsystem = notes["SUBSYSTEM"]
+	}
+	if err = d.setBounds(&reaction, r); err != nil {
+		return reaction, 0, err
+	}
+	reaction.ruleText = notes["GENE ASSOCIATION"]
+	if r.Association != nil {
+		if reaction.ruleText, err = d.ruleText(r); err != nil {
+			return reaction, 0, err
+		}
+	}
+	if reaction.rule, err = gpr.Parse(reaction.ruleText); err != nil {
+		return reaction, 0, fault.New(fault.Input, fault.HintOf(err), "read model %s: reaction %s: %w", gemReader{d.path}.where(r.line), reaction.id, err)
+	}
+	if r.Association != nil {
+		reaction.ruleText = reaction.rule.String()
+	}
+	place := make(map[string]int)
+	for side, sign := range []float64{-1, 1} {
+		for _, species := range [][]sbmlSpecies{r.Reactants, r.Products}[side] {
+			id, value := plainID(species.ID, "M_"), 1.0
+			if species.Stoichiometry != "" {
+				if value, err = d.number(r.line, species.Stoichiometry); err != nil || math.IsInf(value, 0) {
+					return reaction, 0, d.fault(r.line, "reaction %s: stoichiometry of %q: found %q, expected a finite number", reaction.id, id, species.Stoichiometry)
+				}
+			}
+			if at, again := place[id]; again {
+				reaction.stoichiometry[at].value += sign * value
+				merged++
+				continue
+			}
+			place[id] = len(reaction.stoichiometry)
+			reaction.stoichiometry = append(reaction.stoichiometry, gemCoefficient{gemEntry{id, r.line}, sign * value})
+		}
+	}
+	return reaction, merged, nil
+}
+
+// setBounds finds a reaction's flux bounds; without them, its attribute says whether it is reversible.
+func (d *sbmlDocument) setBounds(reaction *gemReaction, r *sbmlReaction) error {
+	reaction.lower, reaction.upper = math.NaN(), math.NaN()
+	for _, side := range []struct {
+		bound                       *float64
+		reference, local, operation string
+	}{{&reaction.lower, r.Lower, "LOWER_BOUND", "greaterEqual"}, {&reaction.upper, r.Upper, "UPPER_BOUND", "lessEqual"}} {
+		for _, parameter := range append(r.Parameters, r.Local...) {
+			if strings.EqualFold(parameter.ID, side.local) && parameter.Value != "" {
+				value, err := d.number(r.line, parameter.Value)
+				if err != nil {
+					return err
+				}
+				*side.bound = value
+			}
+		}
+		for _, operation := range []string{side.operation, "equal"} {
+			if value, ok := d.bounds[r.ID+" "+operation]; ok {
+				*side.bound = value
+			}
+		}
+		if side.reference != "" {
+			value, ok := d.bounds[side.reference]
+			if !ok {
+				return d.fault(r.line, "reaction %s: flux bound %q is no parameter with a value", reaction.id, side.reference)
+			}
+			*side.bound = value
+		}
+	}
+	reaction.reversible = reaction.lower < 0 && reaction.upper > 0
+	if math.IsNaN(reaction.lower) && math.IsNaN(reaction.upper) {
+		reaction.reversible = r.Reversible != "false" && r.Reversible != "0" // level 2 leaves true out
+	}
+	return nil
+}
+
+// ruleText writes a reaction's association as a rule.
+func (d *sbmlDocument) ruleText(r *sbmlReaction) (string, error) {
+	if len(r.Association.Operands) != 1 {
+		return "", d.fault(r.line, "reaction %s: the geneProductAssociation has %d elements, expected one", r.ID, len(r.Association.Operands))
+	}
+	var text strings.Builder
+	var write func(node *sbmlAssociation) error
+	write = func(node *sbmlAssociation) error {
+		switch kind := node.XMLName.Local; kind {
+		case "geneProductRef":
+			gene, ok := d.products[node.Product]
+			if !ok {
+				return d.fault(r.line, "reaction %s: gene product %q is not in the listOfGeneProducts", r.ID, node.Product)
+			}
+			text.WriteString(gene)
+			return nil
+		case "and", "or":
+			text.WriteByte('(')
+			for i := range node.Operands {
+				if i > 0 {
+					text.WriteString(" " + kind + " ")
+				}
+				if err := write(&node.Operands[i]); err != nil {
+					return err
+				}
+			}
+			text.WriteByte(')')
+			return nil
+		default:
+			return d.fault(r.line, "reaction %s: found the element %q in its rule, expected and, or or geneProductRef", r.ID, kind)
+		}
+	}
+	err := write(&r.Association.Operands[0])
+	return text.String(), err
+}
+
+// collect stores the paragraphs "KEY: value", with keys in upper case and blanks for underscores.
+func (n *sbmlNotes) collect(notes map[string]string) {
+	if key, value, ok := strings.Cut(n.Text, ":"); ok && len(n.Elements) == 0 {
+		key = strings.ReplaceAll(strings.ToUpper(strings.TrimSpace(key)), "_", " ")
+		if value = strings.TrimSpace(value); value != "" {
+			notes[key] = value
+		}
+	}
+	for i := range n.Elements {
+		n.Elements[i].collect(notes)
+	}
+}
+
+// plainID returns an id without its prefix and with its encoded characters: M_s_0001 is s_0001, G_YAL016C__45__B is YAL016C-B.
+func plainID(id, prefix string) string {
+	id = strings.TrimPrefix(id, prefix)
+	var plain strings.Builder
+	for {
+		before, rest, found := strings.Cut(id, "__")
+		number, after, closed := strings.Cut(rest, "__")
+		code, err := strconv.ParseUint(number, 10, 7)
+		if !found {
+			plain.WriteString(id)
+			return plain.String()
+		}
+		if !closed || err != nil || code < ' ' {
+			plain.WriteString(before + "__")
+			id = rest
+			continue
+		}
+		plain.WriteString(before + string(rune(code)))
+		id = after
+	}
+}
+
+// number reads a number, INF and -INF among them.
+func (d *sbmlDocument) number(line int, text string) (float64, error) {
+	value, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || math.IsNaN(value) {
+		return 0, d.fault(line, "found %q, expected a number", text)
+	}
+	return value, nil
+}
+
+func (d *sbmlDocument) fault(line int, format string, args ...any) error {
+	args = append([]any{gemReader{d.path}.where(line)}, args...)
+	return fault.New(fault.Input, sbmlHint, "read model %s: "+format, args...)
+}
+
+// syntaxError names the line of an error in the XML; other errors are complete.
+func (d *sbmlDocument) syntaxError(err error) error {
+	var syntax *xml.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		return d.fault(syntax.Line, "%s, expected XML", syntax.Msg)
+	case fault.KindOf(err) == fault.Input:
+		return err
+	}
+	return fault.New(fault.Input, sbmlHint, "read model %s: %w", d.path, err)
+}

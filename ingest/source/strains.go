@@ -1,0 +1,187 @@
+package source
+
+import (
+	"slices"
+	"strings"
+
+	"tcbuild/ingest"
+	"tcbuild/ingest/table"
+	"tcbuild/internal/fault"
+)
+
+// StrainsSpec names a table with one strain, or a pair of crossed ones, in each row.
+type StrainsSpec struct {
+	SampleSpec `yaml:",inline"`
+	IDColumn   string       `yaml:"id_column"`  // "" is sample_id, and the sample's index without that column
+	Phenotypes []string     `yaml:"phenotypes"` // nil is every other numeric column
+	Alleles    []AlleleKind `yaml:"alleles"`    // the kinds that count as a deletion of their gene; nil is deletion alone
+	Controls   []string     `yaml:"controls"`   // genes whose replacement is a marker and no mutation
+}
+
+// strainColumns are the columns that describe one strain of a row; -1 where there is none.
+type strainColumns struct{ id, allele int }
+
+// lociReader finds the loci of a strain from the texts of its columns.
+type lociReader func(r *alleleReader, id, allele string) ([]locus, error)
+
+// open opens a table of strains. find names the columns of each strain, in a table with the given columns.
+func (s StrainsSpec) open(genes *ingest.Nodes, made string, find func(columns []string) ([]strainColumns, error), read lociReader) (*Screen, error) {
+	kinds, err := checkAlleles(s.Alleles)
+	if err != nil {
+		return nil, err
+	}
+	names, text, err := s.prepare(genes)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := columnNames(s.File, text)
+	if err != nil {
+		return nil, err
+	}
+	strains, err := find(columns)
+	if err != nil {
+		return nil, err
+	}
+	layout, err := ingest.OpenPerturbations(s.File, genes, ingest.PerturbationOptions{
+		GenesColumns: genesColumns(columns, strains), IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, Text: text,
+	})
+	if err != nil {
+		return nil, err
+	}
+	t := &strainTable{
+		alleles: alleleReader{names: names, controls: s.controls(names)}, read: read, accepted: kinds,
+		strains: strains, id: slices.Index(columns, "sample_id"),
+	}
+	if s.IDColumn != "" {
+		t.id = slices.Index(columns, s.IDColumn)
+	}
+	for _, name := range layout.PhenotypeNames() {
+		t.phenotypes = append(t.phenotypes, slices.Index(columns, name))
+	}
+	return &Screen{
+		Perturbations: layout, spec: s.SampleSpec, text: text, names: names, made: made,
+		phenotypes: layout.PhenotypeNames(), reader: t.reader,
+	}, nil
+}
+
+func columnNames(path string, text table.TextOptions) ([]string, error) {
+	in, err := table.OpenText(path, text)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return slices.Clone(in.Columns()), nil
+}
+
+func genesColumns(columns []string, strains []strainColumns) (names []string) {
+	for _, strain := range strains {
+		for _, column := range []int{strain.id, strain.allele} {
+			if column >= 0 {
+				names = append(names, columns[column])
+			}
+		}
+	}
+	return names
+}
+
+// controls returns the names of the control genes, in upper case, and their ids.
+func (s StrainsSpec) controls(names *Names) map[string]bool {
+	controls := make(map[string]bool)
+	for _, name := range s.Controls {
+		name = strings.ToUpper(name)
+		controls[name] = true
+		if row, result := names.find([]byte(name)); result == gene {
+			controls[names.genes.IDs[row]] = true
+		}
+	}
+	return controls
+}
+
+// strainTable is a table of strains, apart from its file.
+type strainTable struct {
+	alleles    alleleReader
+	read       lociReader
+	accepted   []AlleleKind
+	strains    []strainColumns
+	id         int // column of the sample ids, -1 when there is none
+	phenotypes []int
+}
+
+// reader makes the rowReader of one Scan. It meets each strain many times, and reads its name once.
+func (t *strainTable) reader(r *screenReader) rowReader {
+	known := make([]map[string][]locus, len(t.strains))
+	for k := range known {
+		known[k] = make(map[string][]locus)
+	}
+	r.dropped = make([]Count, len(alleleKinds))
+	for k, kind := range alleleKinds {
+		r.dropped[k].What = "of allele kind " + kind + ", which is not among --alleles"
+	}
+	r.noted = []Count{{What: "with a marker, which counts as no deletion"}}
+	var key, id []byte
+	var loci []locus
+	var genes []uint32
+	values := make([]float64, len(t.phenotypes))
+	return func(batch *table.Batch, i int) error {
+		r.rows++
+		loci = loci[:0]
+		for k, columns := range t.strains {
+			key = key[:0]
+			if columns.id >= 0 {
+				key = append(key, batch.Text(columns.id, i)...)
+			}
+			split := len(key)
+			if columns.allele >= 0 {
+				key = append(append(key, '\t'), batch.Text(columns.allele, i)...)
+			}
+			strain, ok := known[k][string(key)]
+			if !ok {
+				var err error
+				if strain, err = t.read(&t.alleles, string(key[:split]), strings.TrimPrefix(string(key[split:]), "\t")); err != nil {
+					return fault.New(fault.Input, "correct the strain, or name the columns of strains and alleles", "%w", err)
+				}
+				known[k][string(key)] = strain
+			}
+			loci = append(loci, strain...)
+		}
+		ok, err := t.genotype(r, loci, &genes)
+		if err != nil || !ok {
+			return err
+		}
+		for k, column := range t.phenotypes {
+			if values[k], err = phenotype(batch, column, i, r.phenotypes[k]); err != nil {
+				return err
+			}
+		}
+		id = id[:0]
+		if t.id >= 0 {
+			id = append(id, batch.Text(t.id, i)...)
+		}
+		return r.add(id, genes, values)
+	}
+}
+
+// genotype sets genes to what the loci delete, ascending; ok is false when the row is dropped, and counted.
+func (t *strainTable) genotype(r *screenReader, loci []locus, genes *[]uint32) (ok bool, err error) {
+	*genes = (*genes)[:0]
+	marked := 0
+	for _, l := range loci {
+		switch {
+		case l.control:
+			marked = 1
+		case l.result != gene:
+			return false, r.lost(l.name, l.result, 1)
+		case !slices.Contains(t.accepted, l.kind):
+			r.dropped[slices.Index(alleleKinds, l.kind)].N++
+			return false, nil
+		default:
+			*genes = append(*genes, l.gene)
+		}
+	}
+	r.noted[0].N += marked
+	slices.Sort(*genes)
+	distinct := slices.Compact(*genes)
+	r.counts.RepeatedGenes += len(*genes) - len(distinct)
+	*genes = distinct
+	return true, nil
+}

@@ -1,0 +1,102 @@
+package source
+
+import (
+	"math"
+
+	"tcbuild/ingest"
+	"tcbuild/ingest/table"
+	"tcbuild/internal/fault"
+)
+
+// read reads the matrix into edges; the rows of the report are its cells.
+func (m *TFMatrixSpec) read(names *Names, loops SelfLoops, policy ingest.UnknownGenes) (*ingest.Edges, SourceReport, error) {
+	delimiter, err := ParseDelimiter(m.Delimiter)
+	if err != nil {
+		return nil, SourceReport{}, err
+	}
+	layout, err := openMatrix(m.File, table.TextOptions{Delimiter: delimiter, Columns: m.Columns})
+	if err != nil {
+		return nil, SourceReport{}, err
+	}
+	reader, err := table.OpenText(m.File, layout.text)
+	if err != nil {
+		return nil, SourceReport{}, err
+	}
+	defer reader.Close()
+	r := tfMatrixReader{names: names, policy: policy, met: newPairs(false), edges: &relation{
+		name: m.Relation, weight: 0, carried: "weight", loops: loops, refusal: "with a weight of 0 or none",
+		keep: func(weight float64) bool { return weight != 0 && !math.IsNaN(weight) },
+	}}
+	for _, name := range layout.names {
+		r.factors = append(r.factors, r.find([]byte(name)))
+	}
+	cells := 0
+	err = eachRow(reader, func(batch *table.Batch, i int) error {
+		cells += len(r.factors)
+		if err := r.row(batch, i); err != nil {
+			return fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", reader.Where(batch.First+int64(i)), err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, SourceReport{}, err
+	}
+	r.edges.appendLoops(names.genes.Len())
+	return r.edges.edges(), r.edges.report(m.File, cells, &r.missing), nil
+}
+
+// tfMatrixReader makes edges of the rows of a matrix.
+type tfMatrixReader struct {
+	names   *Names
+	policy  ingest.UnknownGenes
+	factors []namedGene
+	edges   *relation
+	met     *pairs
+	states  []pairState // per pair
+	missing missingNames
+}
+
+// namedGene is what a look-up of a name found.
+type namedGene struct {
+	name   string
+	gene   uint32
+	result found
+}
+
+func (r *tfMatrixReader) find(name []byte) namedGene {
+	row, result := r.names.find(name)
+	return namedGene{string(name), row, result}
+}
+
+// row reads the cells of a target. Its errors do not say where the row is.
+func (r *tfMatrixReader) row(batch *table.Batch, i int) error {
+	target := r.find(unquote(batch.Text(0, i)))
+	for k, factor := range r.factors {
+		weight, _, err := batch.Number(1+k, i)
+		if err != nil {
+			return fault.New(fault.Input, "", "factor %q: %w", factor.name, err)
+		}
+		if !r.edges.keep(weight) {
+			r.edges.refused++
+			continue
+		}
+		for _, end := range []namedGene{factor, target} {
+			if end.result == gene {
+				continue
+			}
+			if r.policy == ingest.RefuseUnknownGenes {
+				return fault.New(fault.Input, "add the gene to the gene list, or set unknown_genes: ignore", "%s", r.names.describe(end.name, end.result))
+			}
+			r.missing.add(end.name)
+		}
+		if r.missing.count([2]found{factor.result, target.result}) {
+			continue
+		}
+		pair, meeting := r.met.meet(factor.gene, target.gene)
+		if meeting == first {
+			r.states = append(r.states, pairState{})
+		}
+		r.edges.add(factor.gene, target.gene, weight, meeting, &r.states[pair])
+	}
+	return nil
+}

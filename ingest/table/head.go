@@ -1,0 +1,47 @@
+package table
+
+import (
+	"io"
+
+	"tcbuild/internal/fault"
+)
+
+// Head returns the fields of a text file's first rows, a header line among
+// them: n rows, or all there are, whatever their lengths. options.Columns and
+// options.Header have no meaning here.
+func Head(path string, n int, options TextOptions) ([][]string, error) {
+	format, compression := Format(path)
+	if !isText(format) {
+		return nil, fault.New(fault.Input, "", "open table %s: found ending %q, expected a text table", path, format+compression)
+	}
+	file, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	options.Columns, options.Header = []string{}, false
+	if options.Delimiter == 0 {
+		options.Delimiter = defaultDelimiter(format)
+	}
+	s, err := openText(path, file, compression, options)
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	defer s.Close()
+	var rows [][]string
+	for len(rows) < n {
+		fields, err := s.mustRecord(nil)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		row := make([]string, len(fields))
+		for i, f := range fields {
+			row[i] = string(s.buffer[f.start:f.end])
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}

@@ -1,0 +1,34 @@
+package table
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"tcbuild/internal/fault"
+)
+
+func TestHead(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		options    TextOptions
+		want       string
+	}{
+		{"a.tsv", "\ufeffa\tb\n1\t2\t3\nx\n", TextOptions{}, `[["a" "b"] ["1" "2" "3"]]`},
+		{"a.csv", "\"a,b\",c\n", TextOptions{}, `[["a,b" "c"]]`},
+		{"a.txt", "a  b \n", TextOptions{Delimiter: ' '}, `[["a" "b"]]`},
+	} {
+		path := filepath.Join(t.TempDir(), test.name)
+		if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := Head(path, 2, test.options)
+		if got := fmt.Sprintf("%q", rows); err != nil || got != test.want {
+			t.Errorf("Head(%q) = %s, %v; want %s", test.text, got, err, test.want)
+		}
+	}
+	if _, err := Head("a.arrow", 1, TextOptions{}); fault.KindOf(err) != fault.Input {
+		t.Errorf("Head of an Arrow file: %v", err)
+	}
+}
