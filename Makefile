@@ -3,14 +3,16 @@
 GO ?= go
 PYTHON ?= python3
 VENV := .venv
+# Runs go with CUDA support where its header can be had, else without.
+CUDA := PYTHON=$(PYTHON) gpuverify/cuda/with-cuda.sh bin/cuda
 
-.PHONY: help build quickstart test check go-test python-test bench fmt clean
+.PHONY: help build quickstart test check go-test python-test bench gpu-check ptx fmt clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
-build: ## bin/tcbuild
-	$(GO) build -o bin/tcbuild ./cmd/tcbuild
+build: ## bin/tcbuild, with CUDA support where its header can be had
+	$(CUDA) $(GO) build -o bin/tcbuild ./cmd/tcbuild
 
 quickstart: build ## the whole chain on synthetic data of yeast's size, in seconds
 	bin/tcbuild rebuild --config conf/quickstart.yaml
@@ -19,21 +21,31 @@ test: check go-test python-test ## install what tests need, and run them all
 
 check: ## formatting and go vet
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run: make fmt'; exit 1; }
-	$(GO) vet ./...
+	$(CUDA) $(GO) vet ./...
 
 go-test: ## all Go tests, under the race detector
-	$(GO) test -race ./...
+	$(CUDA) $(GO) test -race ./...
 
 python-test: $(VENV)/installed ## the tests that read datasets with Python's own libraries
 	$(VENV)/bin/python -m pytest -q python/tests
 
-$(VENV)/installed: python/requirements-test.txt
+# Without torch, gigabytes that not every index serves, its tests are skipped and say so.
+$(VENV)/installed: python/requirements-test.txt python/requirements-torch.txt
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/pip install -q -r $<
+	$(VENV)/bin/pip install -q -r python/requirements-test.txt
+	-$(VENV)/bin/pip install -q -r python/requirements-torch.txt
 	touch $@
 
 bench: ## all benchmarks, six runs each, as benchstat wants them
 	$(GO) test -run='^$$' -bench=. -count=6 ./...
+
+gpu-check: ## a folder that proves verify --device cuda on any machine with an NVIDIA driver, and its run here
+	$(CUDA) $(GO) build -ldflags '-s -w' -o bin/gpu-check/tcbuild ./cmd/tcbuild
+	cp gpuverify/gpucheck/gpu-check bin/gpu-check/
+	bin/gpu-check/gpu-check
+
+ptx: ## compile the CUDA kernels, with clang-14
+	$(GO) generate ./gpuverify/kernels
 
 fmt: ## format the Go code
 	gofmt -w $$(git ls-files '*.go')

@@ -11,23 +11,31 @@ import (
 // imports only what stands before it.
 func TestImportDirections(t *testing.T) {
 	allowed := map[string]string{ // package (with those below it) -> tcbuild packages that it may import
-		"internal/fault":  "",
-		"conf":            "internal/fault",
-		"encode":          "",
-		"ingest":          "ingest conf internal/fault",
-		"incidence":       "ingest",
-		"store":           "ingest incidence encode internal/fault",
-		"gpuverify":       "ingest incidence encode store internal/fault",
-		"internal/oracle": "ingest", // of tests
-		"internal/build":  "ingest incidence encode store internal/fault",
-		"internal/bench":  "ingest incidence encode store internal/build internal/fault",
-		"cmd":             "ingest incidence encode store gpuverify conf internal/build internal/bench internal/fault",
+		"internal/fault":     "",
+		"internal/lmdbfile":  "",
+		"conf":               "internal/fault",
+		"encode":             "",
+		"ingest":             "ingest conf internal/fault internal/lmdbfile",
+		"incidence":          "ingest",
+		"store":              "ingest incidence encode internal/fault",
+		"gpuverify":          "gpuverify ingest incidence encode store internal/fault",
+		"internal/oracle":    "ingest", // of tests
+		"internal/chart":     "",
+		"internal/build":     "ingest incidence encode store internal/fault",
+		"internal/bench":     "ingest incidence encode store internal/build internal/chart internal/fault",
+		"internal/compare":   "ingest incidence encode store",
+		"internal/describe":  "ingest internal/chart internal/fault",
+		"internal/rebuild":   "internal/fault",
+		"internal/slurm":     "internal/fault",
+		"internal/croissant": "store",
+		"cmd":                "ingest incidence encode store gpuverify conf internal/build internal/bench internal/compare internal/describe internal/rebuild internal/slurm internal/croissant internal/fault",
 	}
 	owners := map[string]string{ // library -> the one package that may import it
 		"github.com/bmatsuo/lmdb-go/lmdb": "store",
+		"gorgonia.org/cu":                 "gpuverify",
 		"github.com/spf13/cobra":          "cmd",
 		"go.yaml.in/yaml/v3":              "conf ingest",
-		"gonum.org/v1/plot":               "internal/bench",
+		"gonum.org/v1/plot":               "internal/chart internal/bench",
 	}
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...").Output()
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"tcbuild/encode"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 	"tcbuild/store"
 )
 
@@ -64,19 +63,11 @@ func (w *worker) check(c chunk) (*ingest.Samples, error) {
 	var samples []sample
 	all := ingest.NewSamples(c.first, len(w.dataset.Manifest.Phenotypes), c.next-c.first)
 	for index := c.first; index < c.next; index++ {
-		record, err := w.reader.Record(index)
+		record, err := w.read(w.reader, index, all)
 		if err != nil {
-			if fault.KindOf(err) != fault.Damaged {
-				return nil, err
-			}
-			w.damage(index, err)
+			return nil, err
 		}
 		if record == nil {
-			continue
-		}
-		all.Append(record.ID, record.Genes, record.Phenotypes)
-		if err := checkGenes(record.Genes, w.rules.graph.Genes.Len()); err != nil {
-			w.damage(index, fmt.Errorf("sample %d: %w", index, err))
 			continue
 		}
 		samples = append(samples, sample{index, string(record.ID), slices.Clone(record.Genes), record.Payload})

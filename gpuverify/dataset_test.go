@@ -16,13 +16,15 @@ import (
 	"tcbuild/store"
 )
 
-// plan is a dataset of the tiny graph. What it plants stands under right checksums: only its masks or genes are wrong.
+// plan is a dataset of the tiny graph, or of another. What it plants stands under right checksums: only its masks or genes are wrong.
 type plan struct {
 	variant store.Variant
 	codec   string
 	rule    incidence.ReactionRule
 	samples int
 	shards  int
+	graph   *ingest.Graph   // nil: the tiny one
+	source  *ingest.Samples // nil: the first of the tiny graph
 
 	plantRemoved func(sample int, removed []uint32) []uint32
 	plantPayload func(sample int, payload []byte) []byte
@@ -52,7 +54,11 @@ func (p plan) build(t testing.TB) *store.Dataset {
 	t.Helper()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	graph, samples := tinyGraph(), p.plantedSamples(tinySamples(t, p.samples))
+	graph, samples := p.graph, p.source
+	if graph == nil {
+		graph, samples = tinyGraph(), tinySamples(t, p.samples)
+	}
+	samples = p.plantedSamples(samples)
 	layout := incidence.NewLayout(graph)
 	phenotypes := []string{"fitness", "gene_interaction"}
 	content := store.NewContentDigest(graph.Digest(), p.rule, phenotypes)

@@ -57,6 +57,73 @@ type Report struct {
 	LogicalContent   string       `json:"logical_content"` // computed from what is stored
 	Seconds          float64      `json:"seconds"`
 	SamplesPerSecond float64      `json:"samples_per_second"`
+	CUDA             *CUDAReport  `json:"cuda,omitempty"` // nil when the CPU regenerated
+}
+
+// CUDAReport is what the devices did. On them, differences counts all, and of a sample's mask
+// the first is among the first differences.
+type CUDAReport struct {
+	DeviceWork                 // of all devices
+	Devices     []DeviceReport `json:"devices"`
+	FileSeconds float64        `json:"file_seconds"` // checksums of files, before all else
+}
+
+// DeviceReport is what one device did.
+type DeviceReport struct {
+	Ordinal      int    `json:"ordinal"`
+	Name         string `json:"name"`
+	MemoryBytes  int64  `json:"memory_bytes"`  // taken on the device
+	BatchSamples int    `json:"batch_samples"` // at most
+	DeviceWork
+}
+
+// DeviceWork is work on samples.
+type DeviceWork struct {
+	Samples              int          `json:"samples"`
+	Batches              int          `json:"batches"`
+	HostSynchronizations int64        `json:"host_synchronizations"` // waits of the host: one for the graph, and one for each batch
+	Seconds              StageSeconds `json:"seconds"`
+	UploadedBytes        int64        `json:"uploaded_bytes"` // of batches
+	DownloadedBytes      int64        `json:"downloaded_bytes"`
+	MaskBytes            int64        `json:"mask_bytes"`           // of masks that kernels wrote, and read to compare
+	GigabytesPerSecond   float64      `json:"gigabytes_per_second"` // MaskBytes by the time of kernel and compare, 10^9 each
+}
+
+// StageSeconds is where time went. Stages overlap: read and decode are summed over workers, the others over devices.
+type StageSeconds struct {
+	Read     float64 `json:"read"`
+	Decode   float64 `json:"decode"`
+	Upload   float64 `json:"upload"`
+	Kernel   float64 `json:"kernel"` // regeneration, and expansion of removed positions
+	Compare  float64 `json:"compare"`
+	Download float64 `json:"download"`
+}
+
+// sum computes the rates, and the work of all devices.
+func (r *CUDAReport) sum() {
+	for i := range r.Devices {
+		d := &r.Devices[i].DeviceWork
+		d.rate()
+		r.Samples += d.Samples
+		r.Batches += d.Batches
+		r.HostSynchronizations += d.HostSynchronizations
+		r.UploadedBytes += d.UploadedBytes
+		r.DownloadedBytes += d.DownloadedBytes
+		r.MaskBytes += d.MaskBytes
+		r.Seconds.Read += d.Seconds.Read
+		r.Seconds.Decode += d.Seconds.Decode
+		r.Seconds.Upload += d.Seconds.Upload
+		r.Seconds.Kernel += d.Seconds.Kernel
+		r.Seconds.Compare += d.Seconds.Compare
+		r.Seconds.Download += d.Seconds.Download
+	}
+	r.rate()
+}
+
+func (d *DeviceWork) rate() {
+	if seconds := d.Seconds.Kernel + d.Seconds.Compare; seconds > 0 {
+		d.GigabytesPerSecond = float64(d.MaskBytes) / seconds / 1e9
+	}
 }
 
 // Passed reports whether the dataset is what its manifest and graph say.

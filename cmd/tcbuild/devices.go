@@ -1,0 +1,59 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"tcbuild/gpuverify"
+	"tcbuild/internal/fault"
+)
+
+// parseDevices reads --device and --gpu-memory: nil for the CPU.
+func parseDevices(device, memory string) (*gpuverify.Devices, error) {
+	bytes, err := parseMemory(memory)
+	if err != nil {
+		return nil, err
+	}
+	kind, list, listed := strings.Cut(device, ":")
+	if kind != "cuda" {
+		return nil, oneOf("device", device, "cpu", "cuda", "cuda:0,2")
+	}
+	devices := &gpuverify.Devices{Memory: bytes}
+	for _, text := range strings.Split(list, ",") {
+		if !listed {
+			break
+		}
+		ordinal, err := strconv.ParseUint(text, 10, 16)
+		if err != nil || slices.Contains(devices.Ordinals, int(ordinal)) {
+			return nil, fault.New(fault.Usage, "count the devices from 0, as nvidia-smi does, and name each once, as in cuda:0,2",
+				"read --device %s: found device %q", device, text)
+		}
+		devices.Ordinals = append(devices.Ordinals, int(ordinal))
+	}
+	return devices, nil
+}
+
+// memoryUnits are in the order in which a suffix is looked for.
+var memoryUnits = []struct {
+	suffix string
+	bytes  float64
+}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"", 1}}
+
+// parseMemory reads a number of bytes: 500000, 1.5GB, 2GiB; 0 if it is empty.
+func parseMemory(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	for _, unit := range memoryUnits {
+		number, ok := strings.CutSuffix(text, unit.suffix)
+		if !ok {
+			continue
+		}
+		if value, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && value*unit.bytes >= 1 && value*unit.bytes < 1<<62 {
+			return int64(value * unit.bytes), nil
+		}
+		break
+	}
+	return 0, fault.New(fault.Usage, "give it in bytes, or with a unit, as in 500MB or 2GiB", "read --gpu-memory: found %q", text)
+}

@@ -1,0 +1,165 @@
+//go:build cuda
+
+package gpuverify
+
+import (
+	"unsafe"
+
+	"tcbuild/encode"
+	"tcbuild/gpuverify/cuda"
+	"tcbuild/ingest"
+	"tcbuild/store"
+)
+
+// room is how much a batch holds at most. One sample fits always.
+type room struct {
+	samples int
+	genes   int // perturbation indices
+	payload int // bytes of what is stored: removed positions, 4 each, or whole masks, a stride each
+}
+
+// Beside what one sample may have at most, each sample of a batch adds to its room what is far above the
+// average of any screen; a batch that is full before is cut short.
+const (
+	genesPerSample     = 16
+	positionsPerSample = 4096
+)
+
+// newRoom makes room for samples.
+func newRoom(variant store.Variant, t *tables, samples int) room {
+	r := room{samples: samples, genes: t.genes + genesPerSample*samples}
+	switch variant {
+	case store.Indices:
+		r.payload = 4 * (t.stride + positionsPerSample*samples)
+	case store.FullMasks:
+		r.payload = t.stride * samples
+	}
+	return r
+}
+
+// A batch's head has, as int64: ptr (samples+1), the ends of the samples' removed positions (samples+1), how
+// many positions are known of each sample (samples), and the perturbation indices.
+func (r room) endsAt() int    { return 8 * (r.samples + 1) }
+func (r room) knownAt() int   { return r.endsAt() + 8*(r.samples+1) }
+func (r room) indicesAt() int { return r.knownAt() + 8*r.samples }
+func (r room) headBytes() int { return r.indicesAt() + 8*r.genes }
+
+// batch is samples on their way to a device, in pinned memory. Whoever has it may write to it.
+type batch struct {
+	room
+	variant store.Variant
+	stride  int
+
+	head, payload             []byte
+	ptr, ends, known, indices []int64 // views of head
+	positions                 []uint32
+
+	samples []sampleName // what is in the batch
+
+	// Of the last batch of a chunk: the chunk's number, and all its samples.
+	number int
+	all    *ingest.Samples
+}
+
+// sampleName names a sample in a report.
+type sampleName struct {
+	index int
+	id    string
+}
+
+func newBatch(c *cuda.Context, variant store.Variant, t *tables, r room) (*batch, error) {
+	head, err := c.AllocatePinned(r.headBytes())
+	if err != nil {
+		return nil, err
+	}
+	b := &batch{room: r, variant: variant, stride: t.stride, head: head}
+	if r.payload > 0 {
+		if b.payload, err = c.AllocatePinned(r.payload); err != nil {
+			return nil, err
+		}
+		b.positions = view[uint32](b.payload)
+	}
+	numbers := view[int64](head)
+	b.ptr, b.ends, b.known = numbers[:r.samples+1], numbers[r.endsAt()/8:r.knownAt()/8], numbers[r.knownAt()/8:r.indicesAt()/8]
+	b.indices = numbers[r.indicesAt()/8:]
+	b.empty()
+	return b, nil
+}
+
+// view is bytes as numbers of their machine.
+func view[T any](bytes []byte) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(bytes))), len(bytes)/int(unsafe.Sizeof(*new(T))))
+}
+
+// empty makes the batch ready for other samples.
+func (b *batch) empty() {
+	b.samples, b.all = b.samples[:0], nil
+	b.ptr[0], b.ends[0] = 0, 0
+}
+
+// fits reports whether a sample with so many genes and stored bytes goes in.
+func (b *batch) fits(genes, stored int) bool {
+	return len(b.samples) < b.room.samples && b.genesUsed()+genes <= b.room.genes && b.payloadUsed()+stored <= b.room.payload
+}
+
+func (b *batch) genesUsed() int { return int(b.ptr[len(b.samples)]) }
+
+func (b *batch) payloadUsed() int {
+	switch b.variant {
+	case store.Indices:
+		return 4 * int(b.ends[len(b.samples)])
+	case store.FullMasks:
+		return b.stride * len(b.samples)
+	}
+	return 0
+}
+
+// add copies a sample in, which fits.
+func (b *batch) add(index int, record *encode.Record, s decoded) {
+	k := len(b.samples)
+	genes := b.indices[b.ptr[k]:]
+	for i, gene := range record.Genes {
+		genes[i] = int64(gene)
+	}
+	copy(b.positions[b.ends[k]:], s.removed)
+	if b.variant == store.FullMasks {
+		copy(b.payload[k*b.stride:], s.masks)
+	}
+	b.ptr[k+1] = b.ptr[k] + int64(len(record.Genes))
+	b.ends[k+1] = b.ends[k] + int64(len(s.removed))
+	b.known[k] = int64(s.known)
+	b.samples = append(b.samples, sampleName{index, string(record.ID)})
+}
+
+// decoded is what is stored of a sample's masks.
+type decoded struct {
+	removed []uint32 // of an indices dataset
+	masks   []byte   // of a full-masks dataset
+	known   int      // positions that could be decoded: the first ones
+	bytes   int      // room that it takes
+}
+
+func (b *batch) decode(decoder encode.Decoder, payload []byte, size int) (s decoded, err error) {
+	s.known = size
+	switch b.variant {
+	case store.Indices:
+		s.removed, err = decoder.Removed(payload)
+		if err != nil {
+			s.known = 0
+			if last := len(s.removed) - 1; last >= 0 {
+				s.known = int(s.removed[last]) + 1
+			}
+		}
+		s.bytes = 4 * len(s.removed)
+	case store.FullMasks:
+		s.masks, err = decoder.Masks(payload)
+		s.known, s.bytes = len(s.masks), b.stride
+	}
+	return s, err
+}
+
+// usedHead is what of the head the device needs.
+func (b *batch) usedHead() []byte { return b.head[:b.indicesAt()+8*b.genesUsed()] }
+
+// usedPayload is what of the payload the device needs.
+func (b *batch) usedPayload() []byte { return b.payload[:b.payloadUsed()] }

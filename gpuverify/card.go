@@ -1,0 +1,221 @@
+//go:build cuda
+
+package gpuverify
+
+import (
+	"tcbuild/gpuverify/cuda"
+	"tcbuild/gpuverify/kernels"
+	"tcbuild/internal/fault"
+	"tcbuild/store"
+)
+
+// card is a device at work. One goroutine, locked to its thread, makes all calls on it.
+type card struct {
+	*devices
+	context *cuda.Context
+	room    room
+	report  DeviceReport
+
+	upload, work *cuda.Stream // beside one another: uploads, and all else
+	nodeWords    kernels.Words
+	byIncidence  kernels.ByIncidence
+	byEdges      kernels.ByEdges
+	expand       kernels.Expand
+	compare      kernels.Compare
+
+	// What the work on a batch writes before it is compared, in turn for all lanes.
+	scratch struct {
+		words                            cuda.Memory
+		byIncidence, byEdges, fromStored kernels.Masks
+	}
+	comparisons []comparison
+	lanes       [lanes]*lane
+
+	// Batches go round: from empty to a worker, to full, to a lane, to empty. Both channels have room for all.
+	empty, full chan *batch
+}
+
+// comparison is two masks of each sample that must be equal.
+type comparison struct {
+	method   Method        // that regenerated expected
+	expected kernels.Masks // in scratch
+	found    kernels.Masks // in scratch; the zero Masks for whole masks that are stored, which are in the lane
+	stored   bool          // found is what is stored, as far as it is known
+}
+
+// lanes is how many batches are on a device at a time: one is uploaded while the kernels work on the other.
+const lanes = 2
+
+// prepare loads the kernels, and takes all memory that the device will need.
+func (c *card) prepare() error {
+	var err error
+	if err = c.fit(); err != nil {
+		return err
+	}
+	if c.upload, err = c.context.NewStream(); err != nil {
+		return err
+	}
+	if c.work, err = c.context.NewStream(); err != nil {
+		return err
+	}
+	if err = c.loadKernels(); err != nil {
+		return err
+	}
+	if err = c.allocateScratch(); err != nil {
+		return err
+	}
+	c.planComparisons()
+	for i := range c.lanes {
+		if c.lanes[i], err = c.newLane(); err != nil {
+			return err
+		}
+	}
+	return c.newBatches()
+}
+
+// newBatches makes one batch for each worker and one for each lane.
+func (c *card) newBatches() error {
+	count := max(1, c.Workers/len(c.list)) + lanes
+	c.empty, c.full = make(chan *batch, count), make(chan *batch, count)
+	for range count {
+		b, err := newBatch(c.context, c.dataset.Manifest.Variant, c.tables, c.room)
+		if err != nil {
+			return err
+		}
+		c.empty <- b
+	}
+	return nil
+}
+
+// pinnedLimit bounds a batch's room for stored bytes where two samples need less: pinned memory is the host's, and
+// there is a batch for each worker.
+const pinnedLimit = 64 << 20
+
+// fit makes the batches as large as the device's memory allows, down to one sample.
+func (c *card) fit() error {
+	budget := c.Devices.Memory
+	free, err := c.context.FreeMemory()
+	if err != nil {
+		return err
+	}
+	if budget == 0 || budget > free {
+		budget = free / 10 * 9 // the driver needs some for itself
+	}
+	variant := c.dataset.Manifest.Variant
+	payloadLimit := max(pinnedLimit, newRoom(variant, c.tables, 2).payload)
+	for samples := c.chunkSize; samples > 0; samples-- {
+		c.room = newRoom(variant, c.tables, samples)
+		c.report.MemoryBytes = c.bytes(c.room)
+		if c.report.MemoryBytes <= budget && c.room.payload <= payloadLimit {
+			c.report.BatchSamples = samples
+			return nil
+		}
+	}
+	return fault.New(fault.Failed, "raise --gpu-memory, free memory of the device, or use --device cpu",
+		"the graph and one sample need %d bytes of device memory (found %d to use, %d free)", c.report.MemoryBytes, budget, free)
+}
+
+// bytes is how much device memory batches of the given room take in all.
+func (c *card) bytes(r room) int64 {
+	masks := 0 // of each sample
+	for _, needed := range []bool{c.regenerates(ByIncidence), c.regenerates(ByEdges), c.dataset.Manifest.Variant == store.Indices} {
+		if needed {
+			masks++
+		}
+	}
+	scratch := masks*c.tables.stride*r.samples + c.wordBytes(r) + c.valueBytes(r)
+	return int64(c.tables.bytes() + scratch + lanes*(r.headBytes()+r.payload+c.resultBytes(r.samples)))
+}
+
+func (c *card) wordBytes(r room) int {
+	if !c.regenerates(ByEdges) && !c.tables.byRules {
+		return 0
+	}
+	return 4 * kernels.Groups(r.samples) * c.tables.nodes()
+}
+
+func (c *card) valueBytes(r room) int {
+	return 4 * kernels.Groups(r.samples) * len(c.tables.terms.operands)
+}
+
+// resultBytes is the bytes of all comparisons' results for a number of samples.
+func (c *card) resultBytes(samples int) int {
+	comparisons := 1
+	if c.Method == Both && c.dataset.Manifest.Variant != store.Incidence {
+		comparisons = 2
+	}
+	return comparisons * kernels.ResultSize(samples*len(c.rules.layout.Masks))
+}
+
+// loadKernels loads the kernels and the tables that they read.
+func (c *card) loadKernels() error {
+	for _, k := range []interface{ Load(*cuda.Context) error }{&c.nodeWords, &c.byIncidence, &c.byEdges, &c.expand, &c.compare} {
+		if err := k.Load(c.context); err != nil {
+			return err
+		}
+	}
+	t, u := c.tables, &uploader{context: c.context}
+	words, scatter, lookUp := &c.nodeWords, &c.byIncidence, &c.byEdges
+	words.Nodes, words.FirstReaction, words.Reactions = t.nodes(), t.genes, t.reactions
+	words.Src, words.Dst, words.Edges = put(u, t.gprSrc), put(u, t.gprDst), len(t.gprSrc)
+	words.First, words.Operands, words.Parents = put(u, t.terms.first), put(u, t.terms.operands), put(u, t.terms.parents)
+	words.Terms = len(t.terms.operands)
+	scatter.GeneRows = kernels.Rows{Offsets: put(u, t.geneRows.Offsets), Positions: put(u, t.geneRows.Positions)}
+	scatter.ReactionRows = kernels.Rows{Offsets: put(u, t.reactionRows.Offsets), Positions: put(u, t.reactionRows.Positions)}
+	scatter.Reactions, scatter.Start, scatter.ByRules, scatter.Nodes, scatter.FirstReaction = t.reactions, t.reactionStart, t.byRules, t.nodes(), t.genes
+	lookUp.Src, lookUp.Dst, lookUp.Nodes = put(u, t.src), put(u, t.dst), t.nodes()
+	c.compare.Starts, c.compare.Masks = put(u, t.starts), len(c.rules.layout.Masks)
+	if u.err != nil {
+		return u.err
+	}
+	return c.context.Synchronize()
+}
+
+// uploader copies tables to a device until that fails.
+type uploader struct {
+	context *cuda.Context
+	err     error
+}
+
+func put[T any](u *uploader, values []T) (memory cuda.Memory) {
+	if u.err == nil {
+		memory, u.err = cuda.Upload(u.context, values)
+	}
+	return memory
+}
+
+func (c *card) allocateScratch() error {
+	var err error
+	if c.scratch.words, err = c.context.Allocate(c.wordBytes(c.room)); err != nil {
+		return err
+	}
+	if c.nodeWords.Values, err = c.context.Allocate(c.valueBytes(c.room)); err != nil {
+		return err
+	}
+	for masks, needed := range map[*kernels.Masks]bool{
+		&c.scratch.byIncidence: c.regenerates(ByIncidence),
+		&c.scratch.byEdges:     c.regenerates(ByEdges),
+		&c.scratch.fromStored:  c.dataset.Manifest.Variant == store.Indices,
+	} {
+		if masks.Stride = c.tables.stride; needed {
+			if masks.Memory, err = c.context.Allocate(c.tables.stride * c.room.samples); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// planComparisons says what is compared: the two methods, if both are asked for, and one of them with what is stored.
+func (c *card) planComparisons() {
+	if c.Method == Both {
+		c.comparisons = append(c.comparisons, comparison{method: ByEdges, expected: c.scratch.byEdges, found: c.scratch.byIncidence})
+	}
+	if c.dataset.Manifest.Variant != store.Incidence {
+		stored := comparison{method: ByIncidence, expected: c.scratch.byIncidence, found: c.scratch.fromStored, stored: true}
+		if c.Method == ByEdges {
+			stored.method, stored.expected = ByEdges, c.scratch.byEdges
+		}
+		c.comparisons = append(c.comparisons, stored)
+	}
+}

@@ -1,0 +1,145 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"fmt"
+	"unsafe"
+
+	"gorgonia.org/cu"
+)
+
+// Device is a card, by its ordinal among those that the driver offers.
+type Device struct {
+	Ordinal int
+	Name    string
+}
+
+func (d Device) String() string { return fmt.Sprintf("cuda:%d (%s)", d.Ordinal, d.Name) }
+
+// Devices lists the cards that the driver offers, in the order of their ordinals.
+func Devices() ([]Device, error) {
+	count, err := cu.NumDevices()
+	if err != nil {
+		return nil, failed(err, "cuDeviceGetCount")
+	}
+	devices := make([]Device, count)
+	for i := range devices {
+		device, err := cu.GetDevice(i)
+		if err != nil {
+			return nil, failed(err, "cuDeviceGet of device %d", i)
+		}
+		name, err := device.Name()
+		if err != nil {
+			return nil, failed(err, "cuDeviceGetName of device %d", i)
+		}
+		devices[i] = Device{i, name}
+	}
+	return devices, nil
+}
+
+// Context is a device in use. Close releases it, with all that was made in it.
+type Context struct {
+	Device
+	Synchronizations int64 // how often the host has waited for the device
+	context          cu.CUContext
+}
+
+// Open makes a context, current on the calling thread; the caller has locked its goroutine to it. Waiting threads sleep.
+func (d Device) Open() (*Context, error) {
+	device, err := cu.GetDevice(d.Ordinal)
+	if err != nil {
+		return nil, failed(err, "cuDeviceGet")
+	}
+	context, err := device.MakeContext(cu.SchedBlockingSync)
+	if err != nil {
+		return nil, failed(err, "cuCtxCreate")
+	}
+	return &Context{Device: d, context: context}, nil
+}
+
+// Close releases the context and its memory: device pointers and pinned memory die with it.
+func (c *Context) Close() error { return failed(c.context.Destroy(), "cuCtxDestroy") }
+
+// FreeMemory is how many bytes of the device's memory are free.
+func (c *Context) FreeMemory() (int64, error) {
+	free, _, err := cu.MemInfo()
+	return free, failed(err, "cuMemGetInfo")
+}
+
+// Memory is a range of device memory.
+type Memory struct {
+	address cu.DevicePtr
+	size    int
+}
+
+// Address is where the memory begins, as a kernel's parameter takes it.
+func (m Memory) Address() uint64 { return uint64(m.address) }
+
+// Size is the memory's length in bytes.
+func (m Memory) Size() int { return m.size }
+
+// From is the memory behind its first offset bytes.
+func (m Memory) From(offset int) Memory {
+	m.within(offset)
+	return Memory{m.address + cu.DevicePtr(offset), m.size - offset}
+}
+
+// within makes sure that the memory has so many bytes.
+func (m Memory) within(bytes int) {
+	if bytes > m.size {
+		panic(fmt.Sprintf("cuda: %d bytes in memory of %d", bytes, m.size))
+	}
+}
+
+// Allocate returns device memory, not initialised and aligned to 256 bytes. Nothing is
+// allocated for 0 bytes.
+func (c *Context) Allocate(bytes int) (Memory, error) {
+	if bytes == 0 {
+		return Memory{}, nil
+	}
+	address, err := cu.MemAlloc(int64(bytes))
+	return Memory{address, bytes}, failed(err, "cuMemAlloc of %d bytes", bytes)
+}
+
+// AllocatePinned returns host memory that the device reads and writes without the host's help, not initialised.
+func (c *Context) AllocatePinned(bytes int) ([]byte, error) { return allocatePinned(bytes) }
+
+// Upload allocates device memory with a copy of host memory of any kind. Streams see it after Synchronize.
+func Upload[T any](c *Context, values []T) (Memory, error) {
+	bytes := len(values) * int(unsafe.Sizeof(*new(T)))
+	memory, err := c.Allocate(bytes)
+	if err != nil || bytes == 0 {
+		return memory, err
+	}
+	return memory, failed(cu.MemcpyHtoD(memory.address, unsafe.Pointer(&values[0]), int64(bytes)), "cuMemcpyHtoD of %d bytes", bytes)
+}
+
+// Synchronize waits for all work of the context.
+func (c *Context) Synchronize() error {
+	c.Synchronizations++
+	return failed(cu.Synchronize(), "cuCtxSynchronize")
+}
+
+// Function is a kernel.
+type Function struct {
+	name     string
+	function cu.Function
+}
+
+// Functions loads the named kernels of a PTX text.
+func (c *Context) Functions(ptx string, names ...string) ([]Function, error) {
+	module, err := cu.LoadData(ptx)
+	if err != nil {
+		return nil, failed(err, "cuModuleLoadData of the kernels %s", names)
+	}
+	functions := make([]Function, len(names))
+	for i, name := range names {
+		function, err := module.Function(name)
+		if err != nil {
+			return nil, failed(err, "cuModuleGetFunction of kernel %s", name)
+		}
+		functions[i] = Function{name, function}
+	}
+	return functions, nil
+}

@@ -1,0 +1,109 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"time"
+	"unsafe"
+
+	"gorgonia.org/cu"
+)
+
+// Stream is work that a device does in order. Its methods queue work and return at once; memory that they are
+// given must stay as it is until an event behind them was waited for. After a call of the driver has failed they do nothing.
+type Stream struct {
+	stream cu.Stream
+	err    error
+}
+
+// NewStream makes a stream beside the others of the context.
+func (c *Context) NewStream() (*Stream, error) {
+	stream, err := cu.MakeStream(cu.NonBlocking)
+	return &Stream{stream: stream}, failed(err, "cuStreamCreate")
+}
+
+// Err is the first failure of a call that queued work.
+func (s *Stream) Err() error { return s.err }
+
+// Upload copies pinned host memory to the beginning of device memory.
+func (s *Stream) Upload(to Memory, from []byte) {
+	to.within(len(from))
+	if len(from) > 0 && s.err == nil {
+		err := cu.MemcpyHtoDAsync(to.address, unsafe.Pointer(&from[0]), int64(len(from)), s.stream)
+		s.err = failed(err, "cuMemcpyHtoDAsync of %d bytes", len(from))
+	}
+}
+
+// Download fills pinned host memory from the beginning of device memory.
+func (s *Stream) Download(to []byte, from Memory) {
+	from.within(len(to))
+	if len(to) > 0 && s.err == nil {
+		err := cu.MemcpyDtoHAsync(unsafe.Pointer(&to[0]), from.address, int64(len(to)), s.stream)
+		s.err = failed(err, "cuMemcpyDtoHAsync of %d bytes", len(to))
+	}
+}
+
+// Fill sets the first bytes of device memory to a value.
+func (s *Stream) Fill(memory Memory, value byte, bytes int) {
+	memory.within(bytes)
+	if bytes > 0 && s.err == nil {
+		s.err = failed(cu.MemsetD8Async(memory.address, value, int64(bytes), s.stream), "cuMemsetD8Async of %d bytes", bytes)
+	}
+}
+
+// Threads is how many threads a block of every kernel has.
+const Threads = 256
+
+// Grid is the number of blocks in each direction. X is below 2^31, Y and Z are below 65,536.
+type Grid struct{ X, Y, Z int }
+
+// Launch runs a kernel with 64-bit parameters on a grid of blocks; on an empty grid nothing runs.
+func (s *Stream) Launch(f Function, grid Grid, parameters ...uint64) {
+	if grid.X == 0 || grid.Y == 0 || grid.Z == 0 || s.err != nil {
+		return
+	}
+	pointers := make([]unsafe.Pointer, len(parameters))
+	for i := range parameters {
+		pointers[i] = unsafe.Pointer(&parameters[i])
+	}
+	err := f.function.Launch(grid.X, grid.Y, grid.Z, Threads, 1, 1, 0, s.stream, pointers)
+	s.err = failed(err, "cuLaunchKernel of %s on %d x %d x %d blocks", f.name, grid.X, grid.Y, grid.Z)
+}
+
+// Record puts an event behind all work that is queued in the stream.
+func (s *Stream) Record(e Event) {
+	if s.err == nil {
+		s.err = failed(e.event.Record(s.stream), "cuEventRecord")
+	}
+}
+
+// WaitFor lets the stream's later work wait for an event. The host does not wait.
+func (s *Stream) WaitFor(e Event) {
+	if s.err == nil {
+		s.err = failed(s.stream.Wait(e.event, 0), "cuStreamWaitEvent")
+	}
+}
+
+// Event is a point in a stream's work.
+type Event struct {
+	context *Context
+	event   cu.Event
+}
+
+// NewEvent makes an event; who waits for it sleeps.
+func (c *Context) NewEvent() (Event, error) {
+	event, err := cu.MakeEvent(cu.BlockingSyncEvent)
+	return Event{c, event}, failed(err, "cuEventCreate")
+}
+
+// Synchronize lets the host wait for the event. Here a kernel's failure comes to light.
+func (e Event) Synchronize() error {
+	e.context.Synchronizations++
+	return failed(e.event.Synchronize(), "cuEventSynchronize")
+}
+
+// Since is the time on the device from an earlier event to this one; both have happened.
+func (e Event) Since(earlier Event) (time.Duration, error) {
+	milliseconds, err := earlier.event.Elapsed(e.event)
+	return time.Duration(milliseconds * float64(time.Millisecond)), failed(err, "cuEventElapsedTime")
+}

@@ -1,0 +1,23 @@
+// What kernel.h gives the kernels on a card, for a host that runs one thread of a kernel after the other.
+#pragma once
+
+#define KERNEL static void
+#define DEVICE static inline
+
+// Where the running thread stands in its grid.
+struct Place {
+    u64 thread_x, threads_x, block_x, block_y, block_z, blocks_y, blocks_z;
+};
+inline Place here;
+
+DEVICE u64 thread_x() { return here.thread_x; }
+DEVICE u64 threads_x() { return here.threads_x; }
+DEVICE u64 block_x() { return here.block_x; }
+DEVICE u64 block_y() { return here.block_y; }
+DEVICE u64 block_z() { return here.block_z; }
+DEVICE u64 blocks_y() { return here.blocks_y; }
+DEVICE u64 blocks_z() { return here.blocks_z; }
+
+DEVICE void atomic_add(u32 *at, u32 value) { *at += value; }
+DEVICE void atomic_or(u32 *at, u32 value) { *at |= value; }
+DEVICE void atomic_min(u64 *at, u64 value) { *at = value < *at ? value : *at; }
