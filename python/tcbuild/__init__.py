@@ -1,0 +1,42 @@
+"""Reads tcbuild datasets for training code: samples, phenotypes, and masks of all three variants.
+
+    import tcbuild
+
+    dataset = tcbuild.open("cell/indices")
+    sample = dataset[0]
+    sample.genes, sample.phenotypes, sample.masks["gene__physical__gene"]
+
+store/FORMAT.md specifies what is read, docs/DESIGN.md the words and the rules of masks.
+"""
+
+from tcbuild.dataset import Dataset, Sample, open
+from tcbuild.errors import (
+    DamagedFileError,
+    DamagedRecordError,
+    DatasetError,
+    FormatVersionError,
+    GraphError,
+    ManifestError,
+    MissingFileError,
+    MissingShardError,
+)
+from tcbuild.graph import CellGraph
+from tcbuild.graph_folder import read_graph_folder
+from tcbuild.incidence import CSR
+
+__all__ = [
+    "CSR",
+    "CellGraph",
+    "DamagedFileError",
+    "DamagedRecordError",
+    "Dataset",
+    "DatasetError",
+    "FormatVersionError",
+    "GraphError",
+    "ManifestError",
+    "MissingFileError",
+    "MissingShardError",
+    "Sample",
+    "open",
+    "read_graph_folder",
+]

@@ -1,0 +1,166 @@
+"""The codecs: a record's payload as removed positions, as masks, or as packed masks.
+
+store/FORMAT.md specifies the payloads. A payload that cannot be right is a ValueError (or a zstandard.ZstdError), which the caller turns into
+an error that names the sample. A codec keeps a decompressor and so belongs to one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import zstandard
+
+from tcbuild.masks import Bytes, removed_of_packed, unpack, write_masks, write_packed
+
+
+class Codec(Protocol):
+    """Decodes payloads of `size` positions. `out` is as tcbuild.masks says."""
+
+    size: int
+
+    def removed(self, payload: memoryview) -> npt.NDArray[np.uint32]:
+        """The removed positions, ascending."""
+
+    def write_masks(self, payload: memoryview, out: Bytes) -> None:
+        """One byte per position."""
+
+    def write_packed(self, payload: memoryview, out: Bytes) -> None:
+        """One bit per position."""
+
+
+class _Indices:
+    """Decodes payloads that list removed positions."""
+
+    def __init__(self, size: int):
+        self.size = size
+
+    def removed(self, payload: memoryview) -> npt.NDArray[np.uint32]:
+        raise NotImplementedError
+
+    def write_masks(self, payload: memoryview, out: Bytes) -> None:
+        write_masks(self.removed(payload), out)
+
+    def write_packed(self, payload: memoryview, out: Bytes) -> None:
+        write_packed(self.removed(payload), self.size, out)
+
+    def _check(self, removed: npt.NDArray[np.integer]) -> npt.NDArray[np.uint32]:
+        if len(removed) and removed[-1] >= self.size:
+            raise ValueError(f"removed position {removed[-1]} (expected below {self.size})")
+        return removed.astype(np.uint32, copy=False)
+
+
+class IndicesRaw(_Indices):
+    def removed(self, payload: memoryview) -> npt.NDArray[np.uint32]:
+        return self._check(np.frombuffer(payload, "<u4").copy())
+
+
+class IndicesDelta(_Indices):
+    def removed(self, payload: memoryview) -> npt.NDArray[np.uint32]:
+        runs = int.from_bytes(payload[:4], "little")
+        marks = 4 + 2 * runs
+        lengths = marks + (runs + 7) // 8
+        gaps = np.frombuffer(payload[4:marks], "<u2")
+        return self._check(_expand(runs, gaps, payload[marks:lengths], np.frombuffer(payload[lengths:], "<u2")))
+
+
+class IndicesZstd(_Indices):
+    def __init__(self, size: int):
+        super().__init__(size)
+        self._decompressor = zstandard.ZstdDecompressor()
+
+    def removed(self, payload: memoryview) -> npt.NDArray[np.uint32]:
+        runs = int.from_bytes(payload[:4], "little")
+        frame = memoryview(self._decompressor.decompress(payload[4 + runs :]))
+        lengths = runs + (runs + 7) // 8
+        gaps = _join_bytes(payload[4 : 4 + runs], frame[:runs])
+        listed = len(frame[lengths:]) // 2
+        return self._check(
+            _expand(runs, gaps, frame[runs:lengths], _join_bytes(frame[lengths : lengths + listed], frame[lengths + listed :]))
+        )
+
+
+class FullMasksRaw:
+    def __init__(self, size: int):
+        self.size = size
+
+    def removed(self, payload: memoryview) -> npt.NDArray[np.uint32]:
+        return np.flatnonzero(self._masks(payload) == 0).astype(np.uint32)
+
+    def write_masks(self, payload: memoryview, out: Bytes) -> None:
+        out[:] = self._masks(payload)
+
+    def write_packed(self, payload: memoryview, out: Bytes) -> None:
+        out[:] = np.packbits(self._masks(payload), bitorder="little")
+
+    def _masks(self, payload: memoryview) -> Bytes:
+        return _bytes_of(payload, self.size)
+
+
+class FullMasksBits:
+    def __init__(self, size: int):
+        self.size = size
+
+    def removed(self, payload: memoryview) -> npt.NDArray[np.uint32]:
+        return removed_of_packed(self._packed(payload), self.size)
+
+    def write_masks(self, payload: memoryview, out: Bytes) -> None:
+        unpack(self._packed(payload), out)
+
+    def write_packed(self, payload: memoryview, out: Bytes) -> None:
+        out[:] = self._packed(payload)
+
+    def _packed(self, payload: memoryview | bytes) -> Bytes:
+        return _bytes_of(payload, (self.size + 7) // 8)
+
+
+class FullMasksZstd(FullMasksBits):
+    def __init__(self, size: int):
+        super().__init__(size)
+        self._decompressor = zstandard.ZstdDecompressor()
+
+    def _packed(self, payload: memoryview | bytes) -> Bytes:
+        return super()._packed(self._decompressor.decompress(payload))
+
+
+CODECS: dict[tuple[str, str], Callable[[int], Codec]] = {
+    ("indices", "raw"): IndicesRaw,
+    ("indices", "delta"): IndicesDelta,
+    ("indices", "zstd"): IndicesZstd,
+    ("full-masks", "raw"): FullMasksRaw,
+    ("full-masks", "bits"): FullMasksBits,
+    ("full-masks", "zstd"): FullMasksZstd,
+}
+
+
+def _bytes_of(payload: memoryview | bytes, expected: int) -> Bytes:
+    if len(payload) != expected:
+        raise ValueError(f"payload of {len(payload)} bytes (expected {expected})")
+    return np.frombuffer(payload, np.uint8)
+
+
+def _join_bytes(low: memoryview, high: memoryview) -> npt.NDArray[np.uint16]:
+    """Numbers of 16 bits whose low and high bytes stand apart."""
+    if len(low) != len(high):
+        raise ValueError(f"{len(low)} low bytes (expected {len(high)}, as there are high bytes)")
+    joined = np.empty((len(low), 2), np.uint8)
+    joined[:, 0] = np.frombuffer(low, np.uint8)
+    joined[:, 1] = np.frombuffer(high, np.uint8)
+    return joined.view("<u2").ravel()
+
+
+def _expand(
+    runs: int, gaps: npt.NDArray[np.uint16], marks: memoryview, listed: npt.NDArray[np.uint16]
+) -> npt.NDArray[np.int64]:
+    """The positions of runs, each a gap of kept positions and a length, which is 1 unless it is marked and listed."""
+    marked = np.unpackbits(np.frombuffer(marks, np.uint8), count=runs, bitorder="little").view(bool)
+    if len(gaps) != runs or np.count_nonzero(marked) != len(listed):
+        raise ValueError(f"{len(gaps)} gaps and {len(listed)} lengths (expected {runs} and {np.count_nonzero(marked)})")
+    lengths = np.ones(runs, np.int64)
+    lengths[marked] = listed
+    ends = np.cumsum(lengths)
+    # Within a run, a position is its rank among the removed ones plus what all gaps so far have kept.
+    kept = np.cumsum(gaps, dtype=np.int64)
+    return np.repeat(kept, lengths) + np.arange(ends[-1] if runs else 0)

@@ -1,0 +1,219 @@
+"""Datasets and their samples: the same for all three variants."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol, SupportsIndex, overload
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tcbuild.errors import DamagedFileError
+from tcbuild.graph import NODE_TYPES, CellGraph, load_graph
+from tcbuild.incidence import CSR, build_incidence, read_incidence
+from tcbuild.manifest import RESTORE, Manifest
+from tcbuild.masks import Bytes
+from tcbuild.records import Labels
+from tcbuild.removal import Removal
+from tcbuild.samples_file import IncidenceSamples
+from tcbuild.shards import ShardSamples
+
+
+def open(path: str | os.PathLike[str]) -> Dataset:
+    """Opens a dataset's folder. It reads the manifest alone; the rest is opened at its first use."""
+    return Dataset(path)
+
+
+class _Samples(Protocol):
+    """How a variant keeps samples. `out` is as tcbuild.masks says."""
+
+    def labels(self, index: int) -> Labels: ...
+    def removed(self, index: int) -> npt.NDArray[np.uint32]: ...
+    def write_masks(self, index: int, out: Bytes) -> None: ...
+    def write_packed(self, index: int, out: Bytes) -> None: ...
+
+
+class Dataset:
+    """A dataset on disk: a sequence of samples.
+
+    The masks of all types stand one behind the other in canonical order; mask i has mask_sizes[i] positions, from
+    mask_offsets[i] of all mask_offsets[-1]. 1 keeps, 0 removes.
+
+    It may be used from any number of threads, and in processes that were forked; pickled, it carries its path alone. What is read from
+    disk is checked: a damaged file or record is a DatasetError by name.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = Path(path).absolute()
+        self.manifest = Manifest(self.path)
+        self.variant: str = self.manifest["variant"]
+        self.codec: str | None = self.manifest.get("codec")
+        self.phenotype_names: list[str] = self.manifest["phenotypes"]
+        self.mask_names: list[str] = [mask["name"] for mask in self.manifest["masks"]]
+        self.mask_sizes: list[int] = [mask["size"] for mask in self.manifest["masks"]]
+        self.mask_offsets = np.cumsum([0, *self.mask_sizes], dtype=np.int64)
+        self._samples: _Samples
+        if self.variant == "incidence":
+            self._samples = IncidenceSamples(self.manifest, lambda: self.removal)
+        else:
+            self._samples = ShardSamples(self.manifest)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Dataset, (self.path,)
+
+    def __repr__(self) -> str:
+        codec = f", {self.codec}" if self.codec else ""
+        return f"<tcbuild.Dataset {self.path}: {len(self):,} samples, {self.variant}{codec}>"
+
+    def __len__(self) -> int:
+        length: int = self.manifest["samples"]
+        return length
+
+    def __iter__(self) -> Iterator[Sample]:
+        return (self[index] for index in range(len(self)))
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Sample: ...
+    @overload
+    def __getitem__(self, index: slice | Iterable[SupportsIndex]) -> list[Sample]: ...
+    def __getitem__(self, index: SupportsIndex | slice | Iterable[SupportsIndex]) -> Sample | list[Sample]:
+        """A sample, or a list of those of a slice or of indices. Negative indices count from the end."""
+        if isinstance(index, slice):
+            return [self[i] for i in range(len(self))[index]]
+        if isinstance(index, np.ndarray) and index.dtype == np.bool_:
+            raise TypeError("a boolean array is no list of indices (expected np.flatnonzero of it)")
+        if isinstance(index, Iterable) and np.ndim(index):  # type: ignore[arg-type]
+            return [self[i] for i in index]
+        number = self._index(index)  # type: ignore[arg-type]
+        return Sample(self, number, self._samples.labels(number))
+
+    @cached_property
+    def genes(self) -> list[str]:
+        """Gene names; a gene's index is its place."""
+        names: list[str] = self._table("graph/nodes/gene.arrow").column("id").to_pylist()
+        return names
+
+    @cached_property
+    def graph(self) -> CellGraph:
+        """The cell graph, read at its first use: 30 ms and 30 MB for a yeast graph."""
+        return load_graph(
+            self.mask_names, lambda name: self._table(f"graph/{'nodes' if name in NODE_TYPES else 'edges'}/{name}.arrow")
+        )
+
+    @cached_property
+    def incidence(self) -> dict[str, CSR]:
+        """Per edge type, the edge positions at each gene (reaction__rmr__metabolite: each reaction).
+
+        Read from incidence.arrow in the incidence variant, else built from the graph.
+        """
+        if self.variant == "incidence":
+            return read_incidence(self.manifest.check_file("incidence.arrow", digest=True))
+        return build_incidence(self.graph)
+
+    @cached_property
+    def removal(self) -> Removal:
+        """What each gene and reaction removes, under the dataset's reaction rule."""
+        starts = dict(zip(self.mask_names, self.mask_offsets.tolist()))
+        return Removal(self.graph, self.incidence, starts, self.manifest["options"]["reaction_rule"])
+
+    def read_removed(self, index: SupportsIndex) -> npt.NDArray[np.uint32]:
+        """The removed positions of a sample, ascending, in the list of all positions. The caller owns them."""
+        return self._samples.removed(self._index(index))
+
+    def fill_masks(self, index: SupportsIndex, out: npt.NDArray[np.bool_ | np.uint8]) -> None:
+        """Writes all masks of a sample to out: bool or uint8 [mask_offsets[-1]], contiguous."""
+        self._samples.write_masks(self._index(index), _as_bytes(out, int(self.mask_offsets[-1])))
+
+    def fill_packed(self, index: SupportsIndex, out: npt.NDArray[np.uint8]) -> None:
+        """Writes all masks of a sample to out, uint8 [ceil(mask_offsets[-1] / 8)], as np.packbits(bitorder="little") packs them."""
+        self._samples.write_packed(self._index(index), _as_bytes(out, -(-int(self.mask_offsets[-1]) // 8)))
+
+    def perturbations(
+        self, indices: Iterable[SupportsIndex]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """What a batch of B samples deletes, and its phenotypes, without reading any mask.
+
+        Returns perturbation indices, those of sample b at ptr[b]:ptr[b+1]; ptr [B + 1]; phenotypes [B, P], NaN where missing.
+        """
+        labels = [self._samples.labels(self._index(index)) for index in indices]
+        ptr = np.zeros(len(labels) + 1, np.int64)
+        np.cumsum([len(label.perturbation_indices) for label in labels], out=ptr[1:])
+        perturbation_indices = np.empty(ptr[-1], np.int64)
+        phenotypes = np.empty((len(labels), len(self.phenotype_names)), np.float64)
+        if labels:
+            np.concatenate([label.perturbation_indices for label in labels], out=perturbation_indices)
+            np.stack([label.phenotypes for label in labels], out=phenotypes)
+        return perturbation_indices, ptr, phenotypes
+
+    def _index(self, index: SupportsIndex) -> int:
+        number, length = operator.index(index), len(self)
+        if not -length <= number < length:
+            raise IndexError(f"sample {number} of {self.path} (expected one of its {length:,} samples)")
+        return number % length
+
+    def _table(self, name: str) -> pa.Table:
+        path = self.manifest.check_file(name, digest=True)
+        try:
+            return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+        except pa.ArrowException as error:
+            raise DamagedFileError(f"read {path}: {error}", RESTORE) from error
+
+
+class Sample:
+    """One genotype with its measurements. Masks are made when they are first asked for, and kept.
+
+    index: its place in the dataset. id: its name. perturbation_indices: int32 [g], the genes it deletes, ascending.
+    phenotypes: float64 [P], in the order of Dataset.phenotype_names, NaN where missing.
+    """
+
+    def __init__(self, dataset: Dataset, index: int, labels: Labels):
+        self._dataset = dataset
+        self.index = index
+        self.id, self.perturbation_indices, self.phenotypes = labels
+
+    def __repr__(self) -> str:
+        return f"<tcbuild.Sample {self.index} {self.id!r}: deletes {', '.join(self.genes) or 'nothing'}>"
+
+    @property
+    def genes(self) -> list[str]:
+        """The names of the genes it deletes."""
+        names = self._dataset.genes
+        return [names[gene] for gene in self.perturbation_indices]
+
+    @cached_property
+    def removed(self) -> npt.NDArray[np.uint32]:
+        """The removed positions, ascending, in the list of all positions."""
+        return self._dataset.read_removed(self.index)
+
+    @cached_property
+    def all_masks(self) -> npt.NDArray[np.bool_]:
+        """All masks one behind the other: bool [Dataset.mask_offsets[-1]], true where it keeps."""
+        masks = np.empty(self._dataset.mask_offsets[-1], np.bool_)
+        self._dataset.fill_masks(self.index, masks)
+        return masks
+
+    @cached_property
+    def masks(self) -> dict[str, npt.NDArray[np.bool_]]:
+        """The mask of each node and edge type, in canonical order: views of all_masks."""
+        masks, starts = self.all_masks, self._dataset.mask_offsets.tolist()
+        return {name: masks[start:end] for name, start, end in zip(self._dataset.mask_names, starts, starts[1:])}
+
+    @cached_property
+    def packed(self) -> Bytes:
+        """all_masks with 8 positions in a byte, in little bit order: an eighth of the memory."""
+        packed = np.empty(-(-int(self._dataset.mask_offsets[-1]) // 8), np.uint8)
+        self._dataset.fill_packed(self.index, packed)
+        return packed
+
+
+def _as_bytes(out: npt.NDArray[Any], expected: int) -> Bytes:
+    if out.dtype not in (np.uint8, np.bool_) or out.shape != (expected,) or not out.flags.c_contiguous:
+        raise ValueError(
+            f"fill an array of {out.dtype}, shape {out.shape}, strides {out.strides} (expected contiguous uint8 or bool, shape ({expected},))"
+        )
+    return out.view(np.uint8)

@@ -1,0 +1,75 @@
+"""Which edges each node touches, in compressed sparse rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tcbuild.graph import CellGraph, split_edge_type
+
+
+@dataclass(frozen=True)
+class CSR:
+    """Rows of ascending positions. Row i is positions[offsets[i]:offsets[i+1]].
+
+    offsets: int32 [rows + 1], the first 0. positions: int32 [offsets[-1]]. Both may be views of a mapped file.
+    """
+
+    offsets: npt.NDArray[np.int32]
+    positions: npt.NDArray[np.int32]
+
+    def rows(self, indices: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
+        """The positions of some rows, one row behind the other, in the order of indices."""
+        if len(indices) == 1:
+            row = indices[0]
+            return self.positions[self.offsets[row] : self.offsets[row + 1]]
+        starts = self.offsets[indices]
+        lengths = self.offsets[indices + 1] - starts
+        ends = np.cumsum(lengths)
+        total = int(ends[-1]) if len(ends) else 0
+        return self.positions[np.repeat(starts - (ends - lengths), lengths) + np.arange(total)]
+
+    @classmethod
+    def of_pairs(cls, rows: npt.NDArray[np.integer], positions: npt.NDArray[np.integer], count: int) -> CSR:
+        """Groups (row, position) pairs, sorted by position, into count rows. Takes time and memory by the pairs."""
+        narrow = rows.astype(np.uint16) if count <= 1 << 16 else rows  # NumPy sorts 16 bits by radix
+        order = np.argsort(narrow, kind="stable")
+        offsets = np.zeros(count + 1, np.int32)
+        np.cumsum(np.bincount(rows, minlength=count), out=offsets[1:])
+        return cls(offsets, positions[order].astype(np.int32, copy=False))
+
+
+def build_incidence(graph: CellGraph) -> dict[str, CSR]:
+    """Per edge type, in canonical order, the edge positions at each node of the rows' type.
+
+    Rows are genes; those of reaction__rmr__metabolite are reactions. A row of a gene-gene edge type lists the edges that touch
+    the gene at either end, a self loop once. 60 ms and 100 MB of scratch memory for a yeast graph.
+    """
+    incidence = {}
+    for edge_type, (src, dst) in graph.edges.items():
+        source, _, target = split_edge_type(edge_type)
+        rows, positions = src, np.arange(len(src), dtype=np.int32)
+        if source == target:
+            ends = np.stack([src, dst], axis=1).ravel()
+            first = np.ones(len(ends), bool)
+            first[1::2] = src != dst
+            rows, positions = ends[first], np.repeat(positions, 2)[first]
+        incidence[edge_type] = CSR.of_pairs(rows, positions, len(graph.nodes[source]))
+    return incidence
+
+
+def read_incidence(path: Path) -> dict[str, CSR]:
+    """What build_incidence gives, mapped from an incidence.arrow."""
+    with pa.memory_map(str(path)) as file:
+        table = pa.ipc.open_file(file).read_all()
+    names = table.column("edge_type").to_pylist()
+    return {name: CSR(_row(table, "row_offsets", i), _row(table, "positions", i)) for i, name in enumerate(names)}
+
+
+def _row(table: pa.Table, column: str, row: int) -> npt.NDArray[np.int32]:
+    values: npt.NDArray[np.int32] = table.column(column)[row].values.to_numpy(zero_copy_only=True)
+    return values

@@ -1,0 +1,16 @@
+"""torch_geometric's view of cell graphs and samples, with the names that torchcell gives them, in both directions.
+
+    graph = tcbuild.pyg.cell_graph("cell/indices")           # or a graph folder
+    data = tcbuild.pyg.Dataset("cell/indices")[0]
+    tcbuild.pyg.export_cell_graph(graph, "exported/graph")
+    tcbuild.pyg.export_perturbations(samples, "exported/perturbations.arrow")
+
+It needs the packages torch and torch_geometric: pip install tcbuild[pyg]. A PyG DataLoader copies each edge list for each sample of a batch;
+for training, tcbuild.torch gives batches that do not.
+"""
+
+from tcbuild.pyg.cell_graph import cell_graph
+from tcbuild.pyg.dataset import Dataset
+from tcbuild.pyg.export import export_cell_graph, export_perturbations
+
+__all__ = ["Dataset", "cell_graph", "export_cell_graph", "export_perturbations"]

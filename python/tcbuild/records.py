@@ -1,0 +1,54 @@
+"""A sample's record: what it holds beside masks, and its checksum."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+COUNTS = struct.Struct("<II")  # genes, bytes of the id
+
+
+class Labels(NamedTuple):
+    """What is known of a sample beside its masks.
+
+    perturbation_indices: int32 [g], ascending. phenotypes: float64 [P], a missing value NaN. Both are the caller's own.
+    """
+
+    sample_id: str
+    perturbation_indices: npt.NDArray[np.int32]
+    phenotypes: npt.NDArray[np.float64]
+
+
+def checksum(record: bytes) -> int:
+    return xxhash.xxh64_intdigest(record) & 0xFFFFFFFF
+
+
+def payload_start(record: bytes, phenotypes: int) -> int:
+    """Where the payload begins in a record, of which the counts suffice."""
+    genes, id_length = COUNTS.unpack_from(record)
+    start: int = COUNTS.size + 8 * phenotypes + 4 * genes + id_length
+    return start
+
+
+def parse_labels(record: bytes, phenotypes: int) -> Labels:
+    """Reads the part of a record before its payload; ValueError if the record ends before."""
+    genes, id_length = COUNTS.unpack_from(record)
+    end = payload_start(record, phenotypes)
+    head = bytearray(record[:end])  # writable
+    if len(head) != end:
+        raise ValueError(f"labels of {end} bytes in a record of {len(head)}")
+    return Labels(
+        head[end - id_length :].decode(),
+        np.frombuffer(head, "<i4", genes, COUNTS.size + 8 * phenotypes),
+        np.frombuffer(head, "<f8", phenotypes, COUNTS.size),
+    )
+
+
+def labels_checksum(sample_id: bytes, perturbation_indices: npt.NDArray[np.int32], phenotypes: npt.NDArray[np.float64]) -> int:
+    """The checksum of the record of these labels without a payload, as samples.arrow has it."""
+    counts = COUNTS.pack(len(perturbation_indices), len(sample_id))
+    return checksum(counts + phenotypes.tobytes() + perturbation_indices.tobytes() + sample_id)

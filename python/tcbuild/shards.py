@@ -1,0 +1,128 @@
+"""Samples of the indices and full-masks variants: records in LMDB shards."""
+
+from __future__ import annotations
+
+import struct
+import threading
+from bisect import bisect_right
+from collections.abc import Callable
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import zstandard
+
+from tcbuild.codecs import CODECS, Codec
+from tcbuild.errors import DamagedFileError, DamagedRecordError, ManifestError
+from tcbuild.manifest import RESTORE, Manifest
+from tcbuild.masks import Bytes
+from tcbuild.records import COUNTS, Labels, checksum, parse_labels, payload_start
+from tcbuild.shard_file import ShardFile
+
+_COUNT = struct.Struct("<I")
+_ENTRY = struct.Struct("<II")  # end of a record, checksum
+
+# Labels of a record above this size are read alone and without its checksum: they must not cost the reading of raw masks.
+_READ_WITH_LABELS = 64 << 10
+
+T = TypeVar("T")
+
+
+class ShardSamples:
+    """Reads records. A shard is opened at its first use; any number of threads and forked processes may read."""
+
+    def __init__(self, manifest: Manifest):
+        self._manifest = manifest
+        self._shards = manifest["shards"]
+        self._firsts = [shard["first"] for shard in self._shards]
+        self._files: dict[int, ShardFile] = {}
+        self._per_value: int = manifest["samples_per_value"]
+        self._phenotypes = len(manifest["phenotypes"])
+        self._size = sum(mask["size"] for mask in manifest["masks"])
+        kind = manifest["variant"], manifest["codec"]
+        if kind not in CODECS:
+            raise ManifestError(f"read {manifest.folder}: codec {kind[1]!r} of {kind[0]} is unknown", RESTORE)
+        self._local = _Local(lambda: CODECS[kind](self._size))
+
+    def labels(self, index: int) -> Labels:
+        return self._read(index, self._labels)
+
+    def removed(self, index: int) -> npt.NDArray[np.uint32]:
+        return self._read(index, lambda record: self._local.codec.removed(self._payload(record)))
+
+    def write_masks(self, index: int, out: Bytes) -> None:
+        self._read(index, lambda record: self._local.codec.write_masks(self._payload(record), out))
+
+    def write_packed(self, index: int, out: Bytes) -> None:
+        self._read(index, lambda record: self._local.codec.write_packed(self._payload(record), out))
+
+    def _labels(self, record: _Record) -> Labels:
+        if record.length > _READ_WITH_LABELS:
+            return parse_labels(record.part(payload_start(record.part(COUNTS.size), self._phenotypes)), self._phenotypes)
+        return parse_labels(record.whole(), self._phenotypes)
+
+    def _payload(self, record: _Record) -> memoryview:
+        whole = record.whole()
+        start = payload_start(whole, self._phenotypes)
+        if start > len(whole):
+            raise ValueError(f"a head of {start} bytes in a record of {len(whole)}")
+        return memoryview(whole)[start:]
+
+    def _read(self, index: int, decode: Callable[[_Record], T]) -> T:
+        """What decode makes of a sample's record."""
+        number = bisect_right(self._firsts, index) - 1
+        shard = self._shards[number]
+        value, in_value = divmod(index - shard["first"], self._per_value)
+        file = self._files.get(number) or self._open(number)
+        try:
+            return decode(_Record(file, value, in_value, min(self._per_value, shard["samples"] - value * self._per_value)))
+        except (ValueError, struct.error, OSError, zstandard.ZstdError) as error:
+            path = self._manifest.folder / shard["name"] / "data.mdb"
+            raise DamagedRecordError(f"read {path}: sample {index}: {error}", RESTORE) from error
+
+    def _open(self, number: int) -> ShardFile:
+        shard = self._shards[number]
+        path = self._manifest.check_file(f"{shard['name']}/data.mdb", digest=False)
+        try:
+            file = ShardFile(path, range(shard["first"], shard["first"] + shard["samples"], self._per_value))
+        except (ValueError, struct.error) as error:
+            raise DamagedFileError(f"open {path}: {error}", RESTORE) from error
+        self._files[number] = file
+        return file
+
+
+class _Record:
+    """Where a record lies: the one of that number in a value that should have so many."""
+
+    def __init__(self, file: ShardFile, value: int, number: int, expected: int):
+        directory = file.read(value, 0, _COUNT.size + expected * _ENTRY.size)
+        (count,) = _COUNT.unpack_from(directory)
+        if count != expected:
+            raise ValueError(f"its value has {count} records (expected {expected})")
+        start = 0 if number == 0 else _ENTRY.unpack_from(directory, _COUNT.size + (number - 1) * _ENTRY.size)[0]
+        end, self._checksum = _ENTRY.unpack_from(directory, _COUNT.size + number * _ENTRY.size)
+        self._file, self._value, self._start, self.length = file, value, len(directory) + start, end - start
+
+    def part(self, length: int) -> bytes:
+        """The first bytes of the record, unchecked."""
+        return self._file.read(self._value, self._start, self._start + min(length, self.length))
+
+    def whole(self) -> bytes:
+        """The record, its checksum tested."""
+        record = self.part(self.length)
+        computed = checksum(record)
+        if computed != self._checksum:
+            raise ValueError(f"its checksum is {computed:08x} (expected {self._checksum:08x})")
+        return record
+
+
+class _Local(threading.local):
+    """A codec for each thread."""
+
+    def __init__(self, make: Callable[[], Codec]):
+        self._make = make
+
+    @cached_property
+    def codec(self) -> Codec:
+        return self._make()

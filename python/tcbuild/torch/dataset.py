@@ -1,0 +1,57 @@
+"""Samples as tensors, one by one."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+import tcbuild
+
+
+class Dataset(torch.utils.data.Dataset["Sample"]):
+    """A tcbuild dataset as a map-style torch Dataset.
+
+    Workers may be forked or spawned: pickled, it carries its path alone. `stored` is the dataset as tcbuild.open gives it.
+    """
+
+    def __init__(self, path: str | Path):
+        self.stored = tcbuild.open(path)
+
+    def __len__(self) -> int:
+        return len(self.stored)
+
+    def __getitem__(self, index: int) -> Sample:
+        return Sample(self.stored, self.stored[index])
+
+
+class Sample:
+    """A sample as tensors on the CPU, made when they are first asked for. `stored` has its id, genes and NumPy arrays."""
+
+    def __init__(self, dataset: tcbuild.Dataset, stored: tcbuild.Sample):
+        self.dataset = dataset
+        self.stored = stored
+
+    @cached_property
+    def perturbation_indices(self) -> Tensor:
+        """int64 [g], ascending."""
+        return torch.from_numpy(self.stored.perturbation_indices).long()
+
+    @cached_property
+    def phenotypes(self) -> Tensor:
+        """float64 [P], NaN where missing."""
+        return torch.from_numpy(self.stored.phenotypes)
+
+    @cached_property
+    def masks(self) -> dict[str, Tensor]:
+        """Per node and edge type bool [E], True where kept; views of one piece of memory."""
+        return dict(zip(self.dataset.mask_names, torch.from_numpy(self.stored.all_masks).split_with_sizes(self.dataset.mask_sizes)))
+
+
+def stored_dataset(dataset: Dataset | tcbuild.Dataset | str | Path) -> tcbuild.Dataset:
+    """The dataset as tcbuild.open gives it."""
+    if isinstance(dataset, Dataset):
+        return dataset.stored
+    return dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)

@@ -1,0 +1,158 @@
+"""Masks made where the model is, from nothing but the deleted genes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+import tcbuild
+from tcbuild.graph import GPR, RMR
+from tcbuild.torch.dataset import Dataset, stored_dataset
+from tcbuild.torch.mask_layout import Form, MaskLayout
+from tcbuild.torch.reaction_rules import ReactionRules
+from tcbuild.torch.threads import one_thread
+
+# A slot is one removed position on its way to the buffer. It takes about 40 bytes, so slots for 1/256 of the buffer's bytes stay below a
+# fifth of it; fewer than the floor are not worth a pass of their own.
+_SLOTS_PER_BYTE = 1 / 256
+_SLOTS_FLOOR = 1 << 13
+
+
+class MaskGenerator(nn.Module):
+    """Makes the masks of a batch from its perturbation indices, on the device it is on: the same on the CPU and on a GPU.
+
+    dataset: of any variant, or its folder; what it takes from it is the graph and the reaction rule
+    form:    `stacked` ([B, E] per mask) or `concatenated` ([B * E])
+
+    Buffers: the genes' edge positions in compressed sparse rows (4 bytes per entry, two entries for a gene-gene edge; 20 MB for a yeast graph),
+    and the reaction rules. They follow `.to(device)` and stay out of `state_dict()`. There are no parameters and no state between calls,
+    so each process of a DistributedDataParallel run uses its own; keep the module outside the wrapped model, whose buffers are broadcast.
+
+    A call never waits for the device; on the CPU it keeps to one thread. Memory: the masks and at most a fifth of that (2 MB for small graphs). The number of removed
+    positions is known to the device only, so there slots are provided for the most that the batch could remove, a pass at a time.
+    """
+
+    row_offsets: Tensor  # int64 [types, genes + 1]: gene g's row of a type is positions[row_offsets[type, g]:row_offsets[type, g + 1]]
+    positions: Tensor  # int32 [entries]
+    widths: Tensor  # int64 [types], positions of the type's mask
+    starts: Tensor  # int64 [types], where the type's masks begin in a batch of one
+    rmr_reactions: Tensor  # int64 [E of reaction__rmr__metabolite]
+
+    def __init__(self, dataset: Dataset | tcbuild.Dataset | str | Path, form: Form = "stacked"):
+        super().__init__()
+        stored = stored_dataset(dataset)
+        graph, incidence = stored.graph, stored.incidence
+        self.layout = MaskLayout(tuple(stored.mask_names), tuple(stored.mask_sizes), form)
+        self.genes = len(graph.nodes["gene"])
+
+        # Rows of genes: the gene mask itself (so no row of all is empty), then each edge type at genes.
+        names = ["gene", *(name for name in incidence if name != RMR)]
+        offsets = [np.arange(self.genes + 1), *(incidence[name].offsets for name in names[1:])]
+        positions = [np.arange(self.genes, dtype=np.int32), *(incidence[name].positions for name in names[1:])]
+        first = np.cumsum([0, *(len(part) for part in positions[:-1])])
+        row_offsets = np.stack([part + start for part, start in zip(offsets, first)])
+        self.longest = int(np.diff(row_offsets).sum(axis=0).max(initial=0))  # positions that one gene can remove
+        sizes = np.array(self.layout.sizes)
+        ranks = [self.layout.names.index(name) for name in names]
+        self._buffer("row_offsets", row_offsets.astype(np.int64))
+        self._buffer("positions", np.concatenate(positions))
+        self._buffer("widths", sizes[ranks])
+        self._buffer("starts", (np.cumsum(sizes) - sizes)[ranks])
+
+        self.reaction_rules = ReactionRules(graph, stored.manifest["options"]["reaction_rule"]) if "reaction" in graph.nodes else None
+        self._buffer("rmr_reactions", graph.edges[RMR][0].astype(np.int64) if RMR in graph.edges else np.empty(0, np.int64))
+
+    def _buffer(self, name: str, values: npt.NDArray[np.integer[Any]]) -> None:
+        self.register_buffer(name, torch.from_numpy(np.array(values)), persistent=False)
+
+    def forward(self, perturbation_indices: Tensor, perturbation_indices_ptr: Tensor | None = None) -> dict[str, Tensor]:
+        """The masks of B samples: bool, True where kept, views of one new buffer, by mask name in canonical order.
+
+        perturbation_indices:     int [K], the deleted genes of all samples, one behind the other
+        perturbation_indices_ptr: int [B + 1], sample b deletes perturbation_indices[ptr[b]:ptr[b + 1]]
+
+        Raises ValueError where the two do not fit together or are on another device, IndexError for a gene that the graph does not have.
+        On a GPU, values are checked by the device itself: it stops the process at its next synchronisation.
+        """
+        genes, ptr = self._checked(perturbation_indices, perturbation_indices_ptr)
+        with one_thread(genes.device):
+            buffer = self._masks(genes, ptr)
+        return self.layout.views(buffer, len(ptr) - 1)
+
+    def _masks(self, genes: Tensor, ptr: Tensor) -> Tensor:
+        """The buffer of the masks."""
+        batch_size = len(ptr) - 1
+        buffer = self.layout.all_kept(batch_size, genes.device)
+        if len(genes):
+            sample = torch.searchsorted(ptr, torch.arange(len(genes), device=genes.device), right=True) - 1
+            self._remove(buffer, batch_size, genes, sample)
+        if self.reaction_rules is not None:
+            rows = self.layout.rows(buffer, batch_size)
+            self.reaction_rules(rows["gene"], out=rows["reaction"])
+            if RMR in rows:
+                torch.gather(rows["reaction"], 1, self.rmr_reactions.expand(batch_size, -1), out=rows[RMR])
+        return buffer
+
+    def _remove(self, buffer: Tensor, batch_size: int, genes: Tensor, sample: Tensor) -> None:
+        """Writes zeros where the deleted genes' rows say."""
+        row_starts = self.row_offsets.index_select(1, genes)  # [types, K]: a segment is one type's row of one deleted gene
+        lengths = (self.row_offsets.index_select(1, genes + 1) - row_starts).view(-1)
+        ends = lengths.cumsum(0)
+        to_entry = row_starts.view(-1) - (ends - lengths)
+        to_address = (self.starts[:, None] * batch_size + self.widths[:, None] * sample).view(-1)
+        most = self._most_removals(ends, len(genes))
+        per_pass = max(_SLOTS_FLOOR, int(len(buffer) * _SLOTS_PER_BYTE))
+        for begin in range(0, most, per_pass):
+            slots = torch.arange(begin, min(begin + per_pass, most), device=buffer.device)
+            slots = torch.minimum(slots, ends[-1] - 1)  # superfluous slots repeat the last removal
+            segment = torch.searchsorted(ends, slots, right=True)
+            entries = slots.add_(to_entry.index_select(0, segment))
+            addresses = self.positions.index_select(0, entries) + to_address.index_select(0, segment)
+            buffer.index_fill_(0, addresses, 0)
+
+    def _most_removals(self, ends: Tensor, genes: int) -> int:
+        """How many positions the genes remove; on a device, which would have to be waited for, how many they remove at most."""
+        return int(ends[-1]) if ends.device.type == "cpu" else genes * self.longest
+
+    def _checked(self, genes: Tensor, ptr: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Both inputs as int64, once they are known to fit together."""
+        where = "make masks"
+        if ptr is None:
+            raise ValueError(
+                f"{where}: perturbation_indices_ptr is missing, which says where each sample's indices begin\n"
+                "hint: pass batch.perturbation_indices_ptr; a PyG DataLoader adds it with follow_batch=['perturbation_indices']"
+            )
+        device = self.positions.device
+        for name, tensor in (("perturbation_indices", genes), ("perturbation_indices_ptr", ptr)):
+            if tensor.dim() != 1 or tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
+                raise ValueError(f"{where}: {name} is {tensor.dtype} {list(tensor.shape)}\nhint: pass a one-dimensional tensor of integers")
+            if tensor.device != device:
+                raise ValueError(
+                    f"{where}: {name} is on {tensor.device}, the mask generator on {device}\n"
+                    f"hint: move both to one device: batch.to({str(device)!r}), or generator.to({str(tensor.device)!r})"
+                )
+        if len(ptr) == 0:
+            raise ValueError(f"{where}: perturbation_indices_ptr is empty (expected B + 1 values)\nhint: the ptr of an empty batch is [0]")
+        in_range = ((genes >= 0) & (genes < self.genes)).all()
+        fits = (ptr[0] == 0) & (ptr[-1] == len(genes)) & (ptr[1:] >= ptr[:-1]).all()
+        if device.type != "cpu":
+            torch._assert_async(in_range, f"a perturbation index is not in [0, {self.genes})")
+            torch._assert_async(fits, "perturbation_indices_ptr does not ascend from 0 to the number of perturbation_indices")
+            return genes.long().clamp(0, self.genes - 1), ptr.long()
+        if not in_range:
+            wrong = int(((genes < 0) | (genes >= self.genes)).nonzero()[0])
+            raise IndexError(
+                f"{where}: perturbation_indices[{wrong}] is {int(genes[wrong])} (expected 0 to {self.genes - 1})\n"
+                "hint: use the gene table of the dataset that the generator was made for; batches of PyG must not add node offsets to it"
+            )
+        if not fits:
+            raise ValueError(
+                f"{where}: perturbation_indices_ptr does not ascend from 0 to {len(genes)}, the number of perturbation_indices\n"
+                "hint: pass both of one batch"
+            )
+        return genes.long(), ptr.long()

@@ -1,0 +1,96 @@
+"""Where the masks of a batch lie: one buffer, type after type, within a type sample after sample.
+
+So each type's masks are one contiguous piece, which is the stacked form [B, E] and the concatenated form [B * E] at once, and a
+batch is one allocation, one copy to a device, one fill and one write of zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from tcbuild.torch.memory import unwritten_bytes
+
+Form = Literal["stacked", "concatenated"]
+Encoding = Literal["bool", "uint8", "bits"]
+
+_DTYPES = {"bool": torch.bool, "uint8": torch.uint8, "bits": torch.uint8}
+
+
+@dataclass(frozen=True)
+class MaskLayout:
+    """The shape of a batch's masks.
+
+    names, sizes: the masks in canonical order and their positions
+    form:         `stacked`: [B, E] per mask; `concatenated`: [B * E], as PyG joins the graphs of a batch
+    encoding:     `bool`, `uint8` (1 keep, 0 removed; a byte per position either way), or `bits`: uint8 [ceil(E / 8)] per sample in place of
+                  [E], position p in bit p % 8 of byte p // 8, the bits behind the last position 0
+    """
+
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    form: Form = "stacked"
+    encoding: Encoding = "bool"
+
+    def __post_init__(self) -> None:
+        if self.form not in ("stacked", "concatenated") or self.encoding not in _DTYPES:
+            raise ValueError(
+                f"lay out masks: form {self.form!r}, encoding {self.encoding!r}\n"
+                "hint: the forms are stacked and concatenated, the encodings bool, uint8 and bits"
+            )
+
+    @property
+    def widths(self) -> list[int]:
+        """Bytes of one sample's mask, per type."""
+        return [(size + 7) // 8 if self.encoding == "bits" else size for size in self.sizes]
+
+    def all_kept(self, batch_size: int, device: torch.device) -> Tensor:
+        """The buffer of batch_size unperturbed samples: batch_size * sum(widths) bytes."""
+        length = batch_size * sum(self.widths)
+        fill = 255 if self.encoding == "bits" else 1
+        if device.type == "cpu":
+            buffer = unwritten_bytes(length).fill_(fill).view(_DTYPES[self.encoding])
+        else:
+            buffer = torch.full((length,), fill, dtype=_DTYPES[self.encoding], device=device)
+        if self.encoding == "bits":
+            for size, rows in zip(self.sizes, self.rows(buffer, batch_size).values()):
+                if size % 8:
+                    rows[:, -1] = (1 << size % 8) - 1
+        return buffer
+
+    def rows(self, buffer: Tensor, batch_size: int) -> dict[str, Tensor]:
+        """The buffer's masks by name, [B, width] each; they share its memory."""
+        widths = self.widths
+        parts = buffer.split_with_sizes([batch_size * width for width in widths])
+        return {name: part.view(batch_size, width) for name, part, width in zip(self.names, parts, widths)}
+
+    def views(self, buffer: Tensor, batch_size: int) -> dict[str, Tensor]:
+        """The buffer's masks by name, in the layout's form; they share its memory."""
+        rows = self.rows(buffer, batch_size)
+        return rows if self.form == "stacked" else {name: mask.view(-1) for name, mask in rows.items()}
+
+    def removals(self, removed: Sequence[npt.NDArray[np.integer[Any]]]) -> tuple[Tensor, Tensor | None]:
+        """Where a batch's buffer differs from all_kept, from each sample's removed positions (in the list of all positions, in any order).
+
+        Returns int64 addresses in the buffer, and for `bits` the uint8 value to and with at each, every address once.
+        """
+        batch_size = len(removed)
+        ends = np.cumsum(self.sizes)
+        row = np.array(self.widths, np.int64) * (8 if self.encoding == "bits" else 1)  # in bits, a row ends at a byte's end
+        base = batch_size * (np.cumsum(row) - row) - (ends - self.sizes)
+        positions = np.concatenate([*removed, np.empty(0, np.int64)]).astype(np.int64, copy=False)
+        sample = np.repeat(np.arange(batch_size), [len(part) for part in removed])
+        mask = np.searchsorted(ends, positions, side="right")
+        addresses = positions + base[mask] + sample * row[mask]
+        if self.encoding != "bits":
+            return torch.from_numpy(addresses), None
+        addresses.sort()
+        first = np.flatnonzero(np.diff(addresses >> 3, prepend=-1))
+        cleared = np.bitwise_or.reduceat(1 << (addresses & 7), first) if len(first) else np.empty(0, np.int64)
+        return torch.from_numpy(addresses[first] >> 3), torch.from_numpy(255 - cleared.astype(np.uint8))

@@ -1,0 +1,26 @@
+"""How many threads masks are written with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+
+@contextmanager
+def one_thread(device: torch.device) -> Iterator[None]:
+    """Keeps torch to one thread for work on the CPU.
+
+    Writing masks is many short steps at the speed of memory. Shared among threads, each step ends with a wait for the slowest, and beside the
+    workers of a DataLoader that wait is for a core: ten times the work itself.
+    """
+    if device.type != "cpu":
+        yield
+        return
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

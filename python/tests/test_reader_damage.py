@@ -1,0 +1,204 @@
+"""What is wrong with a dataset has a name, and masks are never wrong."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import tcbuild as reader
+from test_reader import SHARDS, build
+
+BUILT = ["incidence", "indices-raw", "indices-delta", "indices-zstd", "full-masks-raw", "full-masks-bits", "full-masks-zstd"]
+SHARD = "shard-00001-of-00002/data.mdb"
+IN_SHARD = 200  # a sample of the second shard
+
+
+@pytest.fixture(scope="module")
+def intact(tcbuild, tmp_path_factory):
+    return build(tcbuild, SHARDS, tmp_path_factory.mktemp("intact"), builds=BUILT)[0]
+
+
+@pytest.fixture
+def dataset(intact, tmp_path):
+    """Copies a dataset, to be damaged."""
+
+    def copy(name):
+        shutil.copytree(intact[name], tmp_path / name)
+        return tmp_path / name
+
+    return copy
+
+
+def complaint(error, *parts):
+    """The error of a raises-block says where and what, and how to go on."""
+    text = str(error.value)
+    assert all(part in text for part in parts), text
+    assert "\nhint: " in text and error.value.hint in text
+    return text
+
+
+@pytest.mark.parametrize("name", BUILT[1:])
+@pytest.mark.parametrize("where", ["labels", "masks"])
+def test_a_damaged_record(dataset, name, where):
+    path = dataset(name)
+    sample = reader.open(path)[IN_SHARD]
+    file = path / SHARD
+    data = bytearray(file.read_bytes())
+    at = data.find(sample.phenotypes.tobytes() + sample.perturbation_indices.tobytes() + sample.id.encode())
+    assert at > 0
+    data[at + (0 if where == "labels" else 8 * len(sample.phenotypes) + 4 * len(sample.genes) + len(sample.id.encode()))] ^= 1
+    file.unlink()  # the mapped one stays as it is
+    file.write_bytes(data)
+
+    damaged = reader.open(path)
+    with pytest.raises(reader.DamagedRecordError) as error:
+        damaged.read_removed(IN_SHARD)
+    complaint(error, str(file), f"sample {IN_SHARD}", "checksum", "expected")
+    with pytest.raises(reader.DamagedRecordError):
+        damaged[IN_SHARD]
+    with pytest.raises(reader.DamagedRecordError):
+        damaged.perturbations([0, IN_SHARD])
+    assert damaged[IN_SHARD + 1].all_masks.size and damaged[0].all_masks.size  # the others are as they were
+
+
+def test_damaged_labels_of_the_incidence_variant(dataset):
+    path = dataset("incidence")
+    sample = reader.open(path)[IN_SHARD]
+    file = path / "samples.arrow"
+    data = file.read_bytes()
+    file.unlink()
+    file.write_bytes(data.replace(sample.id.encode(), "x".encode() * len(sample.id.encode())))
+    with pytest.raises(reader.DamagedRecordError) as error:
+        reader.open(path)[IN_SHARD]
+    complaint(error, str(file), f"sample {IN_SHARD}", "checksum")
+
+
+@pytest.mark.parametrize("name", ["graph/nodes/gene.arrow", "graph/edges/gene__physical__gene.arrow", "incidence.arrow"])
+def test_a_damaged_table(dataset, name):
+    file = dataset("incidence") / name
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 4
+    file.write_bytes(data)
+    with pytest.raises(reader.DamagedFileError) as error:
+        [(sample.all_masks, sample.genes) for sample in reader.open(file.parents[name.count("/")])[:1]]
+    complaint(error, str(file), "SHA-256", "expected")
+
+
+@pytest.mark.parametrize("name", ["incidence", "indices-zstd"])
+def test_a_missing_and_a_shortened_file(dataset, name):
+    path = dataset(name)
+    file = path / (SHARD if name != "incidence" else "samples.arrow")
+    data = file.read_bytes()
+    file.write_bytes(data[:-1])
+    with pytest.raises(reader.DamagedFileError) as error:
+        reader.open(path)[IN_SHARD]
+    complaint(error, str(file), f"{len(data) - 1:,} bytes", f"{len(data):,}")
+    file.unlink()
+    with pytest.raises(reader.MissingFileError if name == "incidence" else reader.MissingShardError) as error:
+        reader.open(path)[IN_SHARD]
+    complaint(error, str(file), "missing")
+
+
+def test_a_missing_shard_does_not_hide_the_others(dataset):
+    path = dataset("full-masks-zstd")
+    shutil.rmtree((path / SHARD).parent)
+    damaged = reader.open(path)
+    assert damaged[0].all_masks.size
+    with pytest.raises(reader.MissingShardError):
+        damaged[IN_SHARD]
+
+
+def test_another_format_version(dataset):
+    path = dataset("indices-zstd")
+    file = path / "manifest.json"
+    file.write_text(file.read_text().replace('"format_version": 1', '"format_version": 2'))
+    with pytest.raises(reader.FormatVersionError) as error:
+        reader.open(path)
+    complaint(error, str(file), "version 2", "expected 1")
+
+
+@pytest.mark.parametrize("damage", ["{", "[]", "{}", '{"format_version": 1}'])
+def test_a_manifest_that_is_none(dataset, damage):
+    path = dataset("indices-zstd")
+    (path / "manifest.json").write_text(damage)
+    with pytest.raises(reader.ManifestError) as error:
+        reader.open(path)
+    complaint(error, str(path / "manifest.json"))
+
+
+def test_a_manifest_with_any_byte_changed(dataset):
+    path = dataset("indices-zstd")
+    file, chance = path / "manifest.json", random.Random(2)
+    text = file.read_bytes()
+    for _ in range(200):
+        at = chance.randrange(len(text))
+        file.write_bytes(text[:at] + bytes([text[at] ^ 1 << chance.randrange(8)]) + text[at + 1 :])
+        with pytest.raises(reader.ManifestError):
+            reader.open(path)
+
+
+def test_no_manifest(tmp_path):
+    for path in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(reader.ManifestError) as error:
+            reader.open(path)
+        complaint(error, str(path), "no manifest.json")
+
+
+@pytest.mark.parametrize("name", BUILT[1:])
+def test_any_damaged_byte_of_a_shard_is_named_or_harmless(dataset, name):
+    path = dataset(name)
+    want = {index: (sample.id, sample.all_masks.tobytes()) for index, sample in enumerate(reader.open(path)[:150:13])}
+    file, chance = path / "shard-00000-of-00002" / "data.mdb", random.Random(name)
+    data, named = file.read_bytes(), 0
+    for _ in range(150):
+        damaged = bytearray(data)
+        at = chance.randrange(8192, len(data))
+        damaged[at] ^= 1 << chance.randrange(8)
+        file.unlink()
+        file.write_bytes(damaged)
+        try:
+            got = {index: (sample.id, sample.all_masks.tobytes()) for index, sample in enumerate(reader.open(path)[:150:13])}
+            assert got == want, at
+        except reader.DatasetError:
+            named += 1
+    assert named
+
+
+def test_any_damaged_byte_of_the_tree_is_named_or_harmless(dataset):
+    path = dataset("indices-zstd")
+    want = [sample.id for sample in reader.open(path)[:150:49]]
+    file = path / "shard-00000-of-00002" / "data.mdb"
+    data, named = file.read_bytes(), 0
+    tree = [at for at in range(0, len(data), 4096) if at < 8192 or data[at + 10] in (1, 2) and data[at : at + 8] == (at // 4096).to_bytes(8, "little")]
+    for at in (page + byte for page in tree for byte in (*range(160), *range(3900, 4096))):
+        damaged = bytearray(data)
+        damaged[at] ^= 1 << at % 8
+        file.write_bytes(damaged)
+        try:
+            assert [sample.id for sample in reader.open(path)[:150:49]] == want, at
+        except reader.DatasetError:
+            named += 1
+    assert len(tree) == 3 and named > 100
+
+
+def test_it_needs_no_torch(dataset):
+    code = (
+        "import sys; sys.modules['torch'] = sys.modules['torch_geometric'] = None; import tcbuild;"
+        f"print(tcbuild.open({str(dataset('indices-zstd'))!r})[3].all_masks.size)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=reader.__path__[0] + "/..", capture_output=True, text=True)
+    assert done.returncode == 0 and int(done.stdout), done.stderr
+
+
+def test_manifest_json_may_be_written_anew_with_its_checksum(dataset):
+    """The checksum is of the text, so a copy that is only laid out anew is refused."""
+    path = dataset("indices-zstd")
+    file = path / "manifest.json"
+    file.write_text(json.dumps(json.loads(file.read_text())))
+    with pytest.raises(reader.ManifestError, match="checksum"):
+        reader.open(path)

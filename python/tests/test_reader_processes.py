@@ -1,0 +1,139 @@
+"""A dataset works in other processes and threads, however it got there."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import pickle
+import shutil
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import tcbuild as reader
+from test_reader import SHARDS, build
+
+BUILT = ["incidence", "indices-zstd", "full-masks-zstd"]
+
+
+@pytest.fixture(scope="module")
+def datasets(tcbuild, tmp_path_factory):
+    return build(tcbuild, SHARDS, tmp_path_factory.mktemp("shared"), builds=BUILT)[0]
+
+
+def contents(dataset):
+    return [(sample.id, sample.all_masks.tobytes()) for sample in dataset[::29]]
+
+
+def send_contents(dataset, pipe):
+    pipe.send(contents(dataset))
+
+
+def in_process(method, dataset):
+    """What a process that was started by method reads."""
+    context = multiprocessing.get_context(method)
+    receive, send = context.Pipe(duplex=False)
+    process = context.Process(target=send_contents, args=(dataset, send))
+    process.start()
+    send.close()
+    try:
+        return receive.recv()
+    finally:
+        process.join()
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("used_before", [False, True])
+@pytest.mark.parametrize("name", BUILT)
+def test_in_another_process(datasets, name, used_before, method):
+    dataset = reader.open(datasets[name])
+    want = contents(reader.open(datasets[name]))
+    if used_before:
+        contents(dataset)
+    assert in_process(method, dataset) == want
+    assert in_process(method, dataset) == want
+    assert contents(dataset) == want
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_in_the_child_of_a_child(datasets, name):
+    dataset, other = reader.open(datasets[name]), reader.open(datasets[name])
+    want = contents(dataset)
+
+    def forked(work):
+        """Whether work is true in a forked process, which ends without what pytest would do at its end."""
+        child = os.fork()
+        if child == 0:
+            try:
+                os._exit(0 if work() else 1)
+            except BaseException:
+                sys.excepthook(*sys.exc_info())
+                os._exit(2)
+        return os.waitpid(child, 0)[1] == 0
+
+    assert forked(lambda: contents(dataset) == want and forked(lambda: contents(other) == contents(dataset) == want))
+    assert contents(other) == want
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_pickled_it_carries_its_path_alone(datasets, name):
+    dataset = reader.open(datasets[name])
+    contents(dataset)
+    data = pickle.dumps(dataset)
+    assert len(data) < 200 + len(str(dataset.path))
+    assert contents(pickle.loads(data)) == contents(dataset)
+    sample = pickle.loads(pickle.dumps(dataset[70]))
+    assert sample.all_masks.tobytes() == dataset[70].all_masks.tobytes() and sample.genes == dataset[70].genes
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_a_relative_path_outlives_a_change_of_folder(datasets, name, monkeypatch):
+    monkeypatch.chdir(datasets[name].parent)
+    dataset = reader.open(name)
+    monkeypatch.chdir("/")
+    assert contents(dataset) == contents(reader.open(datasets[name]))
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_in_many_threads(datasets, name):
+    dataset = reader.open(datasets[name])
+    want = contents(reader.open(datasets[name]))
+    got = []
+    threads = [threading.Thread(target=lambda: got.extend(contents(dataset) == want for _ in range(5))) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got == [True] * 30
+
+
+def test_the_same_files_open_twice_and_again(datasets, tmp_path):
+    path = datasets["indices-zstd"]
+    first, second = reader.open(path), reader.open(path)
+    (tmp_path / "link").symlink_to(path)
+    linked = reader.open(tmp_path / "link")
+    assert contents(first) == contents(second) == contents(linked)
+    want = contents(first)
+    del first, second, linked
+    gc.collect()
+    assert contents(reader.open(path)) == want
+
+
+def test_a_dataset_that_another_replaces_stays_what_it_was(datasets, tmp_path):
+    path = tmp_path / "dataset"
+    shutil.copytree(datasets["indices-zstd"], path)
+    old = reader.open(path)
+    want = contents(old)
+    shutil.rmtree(path)
+    shutil.copytree(datasets["full-masks-zstd"], path)
+    assert contents(reader.open(path)) == contents(old) == want
+
+
+def test_reading_maps_no_file(datasets):
+    """What is read of a shard is no memory of the process."""
+    dataset = reader.open(datasets["full-masks-zstd"])
+    contents(dataset)
+    assert "data.mdb" not in Path("/proc/self/maps").read_text()
