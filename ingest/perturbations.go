@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
 	"tcbuild/ingest/table"
@@ -31,35 +32,61 @@ type PerturbationOptions struct {
 	Aliases       map[string]string // further names of genes, to ids of the graph; an id comes first
 }
 
-// batchSamples is how many samples Scan hands over at a time.
-const batchSamples = 4096
+const (
+	defaultGenesColumn   = "genes"
+	defaultGeneDelimiter = "|"
+)
 
-// Perturbations is a perturbation set in a table file. It implements
-// SampleSource; every Scan reads the file anew.
-type Perturbations struct {
-	path    string
-	genes   *Nodes
-	options PerturbationOptions
-	layout  perturbationLayout
+// Perturbations is a perturbation set in a table file or in a torchcell store. It implements
+// SampleSource; every Scan reads the files anew.
+type Perturbations struct{ perturbations }
+
+type perturbations interface {
+	SampleSource
+	// IgnoredColumns are the names of the columns that are no part of the samples, in file order.
+	IgnoredColumns() []string
 }
 
 // OpenPerturbations finds out what the columns of a perturbation set are. In Arrow and
 // Parquet files their types say it. In text, a column is a phenotype if its first value that is not
 // missing is a number, or if it has no value at all: the file is read up to the row where
 // that is known of every column. Bad data is a fault.Input, and so is a
-// file without a column that is expected.
+// file without a column that is expected. A folder is a torchcell store (see
+// torchcell.Open): each record is a sample, and its labels and their statistics are the phenotypes.
 func OpenPerturbations(path string, genes *Nodes, options PerturbationOptions) (*Perturbations, error) {
 	if options.GenesColumns == nil {
-		options.GenesColumns = []string{"genes"}
+		options.GenesColumns = []string{defaultGenesColumn}
 	}
 	if options.GeneDelimiter == "" {
-		options.GeneDelimiter = "|"
+		options.GeneDelimiter = defaultGeneDelimiter
 	}
 	switch options.UnknownGenes {
 	case "", RefuseUnknownGenes, IgnoreUnknownGenes:
 	default:
 		return nil, fault.New(fault.Usage, "use error or ignore", "read perturbations: unknown genes are to be %q, expected error or ignore", options.UnknownGenes)
 	}
+	var p perturbations
+	var err error
+	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
+		p, err = openStore(path, genes, options)
+	} else {
+		p, err = openTable(path, genes, options)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Perturbations{p}, nil
+}
+
+// tablePerturbations is a perturbation set in a table file.
+type tablePerturbations struct {
+	path    string
+	genes   *Nodes
+	options PerturbationOptions
+	layout  perturbationLayout
+}
+
+func openTable(path string, genes *Nodes, options PerturbationOptions) (*tablePerturbations, error) {
 	r, err := table.OpenText(path, options.Text)
 	if err != nil {
 		return nil, err
@@ -69,59 +96,44 @@ func OpenPerturbations(path string, genes *Nodes, options PerturbationOptions) (
 	if err != nil {
 		return nil, err
 	}
-	return &Perturbations{path: path, genes: genes, options: options, layout: layout}, nil
+	return &tablePerturbations{path, genes, options, layout}, nil
 }
 
-// PhenotypeNames are the names of the phenotype columns.
-func (p *Perturbations) PhenotypeNames() []string { return p.layout.phenotypeNames }
+func (p *tablePerturbations) PhenotypeNames() []string { return p.layout.phenotypeNames }
 
-// IgnoredColumns are the names of the columns that are no part of the samples, in file order.
-func (p *Perturbations) IgnoredColumns() []string { return p.layout.ignored }
+func (p *tablePerturbations) IgnoredColumns() []string { return p.layout.ignored }
 
 // Inputs identifies the table file. It reads the file whole.
-func (p *Perturbations) Inputs() ([]Input, error) {
+func (p *tablePerturbations) Inputs() ([]Input, error) {
 	input, err := describeFile(p.path, filepath.Base(p.path))
 	return []Input{input}, err
 }
 
-// Scan reads the samples. Batches hold up to 4096 samples, and each is the
-// receiver's. Memory does not depend on the number of samples. The counts of a
+// Scan reads the samples. Memory does not depend on their number. The counts of a
 // scan that failed are those up to the failure.
-func (p *Perturbations) Scan(yield func(*Samples) error) (Counts, error) {
-	var counts Counts
+func (p *tablePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
+	batch := newBatcher(len(p.layout.phenotypes), yield)
 	r, err := table.OpenText(p.path, p.options.Text)
 	if err != nil {
-		return counts, err
+		return batch.counts, err
 	}
 	defer r.Close()
-	parser := sampleParser{Perturbations: p, counts: &counts, delimiter: []byte(p.options.GeneDelimiter), phenotypes: make([]float64, len(p.layout.phenotypes))}
-	var samples *Samples
+	parser := newSampleParser(p, &batch.counts)
 	for {
 		b, err := r.Next()
 		if err == io.EOF {
-			break
+			return batch.counts, batch.flush()
 		}
 		if err != nil {
-			return counts, err
+			return batch.counts, err
 		}
 		for i := range b.Len {
-			if samples == nil {
-				samples = NewSamples(counts.Samples, len(p.layout.phenotypes), batchSamples)
+			if err := parser.parse(b, i, batch.room()); err != nil {
+				return batch.counts, fmt.Errorf("read perturbations %s: %w", r.Where(b.First+int64(i)), err)
 			}
-			if err := parser.parse(b, i, samples); err != nil {
-				return counts, fmt.Errorf("read perturbations %s: %w", r.Where(b.First+int64(i)), err)
-			}
-			counts.Samples++
-			if samples.Len() == batchSamples {
-				if err := yield(samples); err != nil {
-					return counts, err
-				}
-				samples = nil
+			if err := batch.added(); err != nil {
+				return batch.counts, err
 			}
 		}
 	}
-	if samples != nil {
-		return counts, yield(samples)
-	}
-	return counts, nil
 }

@@ -138,7 +138,7 @@ func TestPerturbationErrors(t *testing.T) {
 	t.Run("folder", func(t *testing.T) {
 		dir := t.TempDir()
 		_, err := OpenPerturbations(dir, threeGenes, PerturbationOptions{})
-		checkInputError(t, err, "open table "+dir+": found a folder, expected a file ending in "+table.Formats)
+		checkInputError(t, err, "open perturbations "+dir+": found a folder without data.mdb, expected a table or the lmdb folder of a torchcell build")
 	})
 	t.Run("gene missing in a list", func(t *testing.T) {
 		const path = "table/testdata/types-plain.parquet"

@@ -70,8 +70,9 @@ type SampleSource interface {
 
 // Counts is what one pass over a perturbation set found.
 type Counts struct {
-	Samples       int // samples read
-	Wildtypes     int // samples that delete no gene
-	UnknownGenes  int // gene names dropped because the graph does not have them
-	RepeatedGenes int // gene names listed more than once in one sample; each counts once
+	Samples        int // samples read
+	Wildtypes      int // samples that delete no gene
+	UnknownGenes   int // gene names dropped because the graph does not have them
+	RepeatedGenes  int // gene names listed more than once in one sample; each counts once
+	InfiniteValues int // phenotype values of a torchcell store that are infinite and so count as missing
 }

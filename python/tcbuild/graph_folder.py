@@ -35,7 +35,8 @@ def _tables(folder: Path) -> dict[str, Path]:
     """The tables of a part of a graph by the names of their types."""
     if not folder.is_dir():
         return {}
-    return {path.name.split(".")[0]: path for path in folder.iterdir() if _format(path) and not path.name.startswith(".")}
+    found = [path for path in folder.iterdir() if _format(path) and not path.name.startswith(".")]
+    return {path.name[: path.name.rindex(_format(path))]: path for path in found}
 
 
 def _format(path: Path) -> str:

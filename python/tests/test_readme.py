@@ -14,7 +14,7 @@ def test_example_reads_the_first_sample(tcbuild, tmp_path, monkeypatch):
     variables: dict = {}
     exec(example, variables)
 
-    (sample,) = tcbuild.samples(tmp_path / "data/quickstart/full-masks", 1)
+    (sample,) = tcbuild.samples(tmp_path / "data/quickstart/current/full-masks", 1)
     want = []
     for mask in sample["masks"].values():
         kept = [1] * mask["size"]

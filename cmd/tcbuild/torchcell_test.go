@@ -1,0 +1,139 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bmatsuo/lmdb-go/lmdb"
+)
+
+// writeTorchcell writes records by their keys into a store, with LMDB's own library.
+func writeTorchcell(t *testing.T, dir string, records map[string]string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	env, err := lmdb.NewEnv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer env.Close()
+	if err := errors.Join(env.SetMapSize(1<<30), env.Open(dir, lmdb.NoSync, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	err = env.Update(func(txn *lmdb.Txn) error {
+		dbi, err := txn.OpenRoot(0)
+		for key, value := range records {
+			err = errors.Join(err, txn.Put(dbi, []byte(key), []byte(value), 0))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// torchcellFixture adds to a fixture its genotypes with a fitness and its standard error, as numbers.tsv and as the
+// stores processed/lmdb, of arrays, and conversion/lmdb, of single experiments.
+func torchcellFixture(t *testing.T) fixture {
+	t.Helper()
+	f := newFixture(t, 400, 150)
+	var table strings.Builder
+	table.WriteString("sample_id\tgenes\tfitness\tfitness_se\n")
+	arrays, singles := make(map[string]string), make(map[string]string)
+	for i, genotype := range f.genotypes {
+		number := 3 * i // a store of a part of a build leaves numbers out
+		var names, perturbations []string
+		for _, gene := range genotype {
+			name := f.graph.Genes.IDs[gene]
+			names = append(names, name)
+			perturbations = append(perturbations, fmt.Sprintf(`{"systematic_gene_name": "%s", "perturbation_type": "damp", "expression_range": {"min": NaN, "max": Infinity}}`, name))
+		}
+		fitness, deviation, cell := fmt.Sprint(float64(i)/7), "null", ""
+		if i%2 == 1 {
+			deviation, cell = "0.25", "0.25"
+		}
+		fmt.Fprintf(&table, "%d\t%s\t%s\t%s\n", number, strings.Join(names, "|"), fitness, cell)
+		record := fmt.Sprintf(`{"experiment": {"experiment_type": "fitness", "genotype": {"perturbations": [%s]}, "phenotype": {"graph_level": "global", `+
+			`"label_name": "fitness", "label_statistic_name": "fitness_se", "fitness": %s, "fitness_se": %s}}, "experiment_reference": {}}`,
+			strings.Join(perturbations, ", "), fitness, deviation)
+		arrays[fmt.Sprint(number)], singles[fmt.Sprintf("data_%d", number)] = "["+record+"]", record
+	}
+	writeFiles(t, f.dir, map[string]string{"numbers.tsv": table.String()})
+	writeTorchcell(t, filepath.Join(f.dir, "processed/lmdb"), arrays)
+	writeTorchcell(t, filepath.Join(f.dir, "conversion/lmdb"), singles)
+	return f
+}
+
+// A torchcell store as it lies and a table of the same samples become the same dataset.
+func TestTorchcellStore(t *testing.T) {
+	f := torchcellFixture(t)
+	dataset := func(mode, perturbations, out string) []string {
+		return []string{"dataset", "--mode", mode, "--graph", "graph", "--perturbations", perturbations, "--out", out}
+	}
+	for _, mode := range []string{"indices", "full-masks"} {
+		must(t, f.dir, dataset(mode, "numbers.tsv", mode)...)
+		want := dataOf(t, filepath.Join(f.dir, mode))
+		delete(want, "manifest.json") // names the inputs
+		for _, stage := range []string{"processed", "conversion"} {
+			out := filepath.Join(stage, mode)
+			must(t, f.dir, dataset(mode, stage+"/lmdb", out)...)
+			must(t, f.dir, "verify", out)
+			got := dataOf(t, filepath.Join(f.dir, out))
+			delete(got, "manifest.json")
+			sameData(t, got, want)
+			table, store := manifestOf(t, filepath.Join(f.dir, mode)), manifestOf(t, filepath.Join(f.dir, out))
+			if table.LogicalContent != store.LogicalContent || len(store.Inputs.Perturbations) != 1 || store.Inputs.Perturbations[0].Name != "data.mdb" {
+				t.Errorf("%s: logical content %s, want %s; inputs %v", out, store.LogicalContent, table.LogicalContent, store.Inputs.Perturbations)
+			}
+		}
+	}
+	o := must(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out", "ingested.tsv")
+	if want := "lmdb: 150 samples\nphenotypes: fitness, fitness_se\ncolumns left out: none\n"; o.stdout != want {
+		t.Errorf("got %q, want %q", o.stdout, want)
+	}
+	must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "ingested.tsv", "--out", "ingested")
+	if got, want := manifestOf(t, filepath.Join(f.dir, "ingested")).LogicalContent, manifestOf(t, filepath.Join(f.dir, "indices")).LogicalContent; got != want {
+		t.Errorf("ingested: logical content %s, want %s", got, want)
+	}
+}
+
+func TestTorchcellStoreRefused(t *testing.T) {
+	f := torchcellFixture(t)
+	build := []string{"dataset", "--mode", "indices", "--graph", "graph", "--out", "out", "--perturbations"}
+	data := filepath.Join(f.dir, "processed/lmdb/data.mdb")
+
+	execute(t, f.dir, with(build, "processed")...).refused(t, 3, "processed: found a folder without data.mdb")
+	execute(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out", "out.tsv", "--id-column", "strain").refused(t, 2, "a torchcell store is no table")
+
+	writeFiles(t, f.dir, map[string]string{"conversion/STAGE_COMPLETE": "\n"})
+	execute(t, f.dir, with(build, "processed/lmdb")...).refused(t, 3, "processed/lmdb: its stage did not end")
+	writeFiles(t, f.dir, map[string]string{"processed/STAGE_COMPLETE": "\n"})
+
+	writeTorchcell(t, filepath.Dir(data), map[string]string{"500": `{"experiment": {}}`})
+	execute(t, f.dir, with(build, "processed/lmdb")...).refused(t, 3, `processed/lmdb: record 500: there is no "genotype"`)
+
+	if err := os.Truncate(data, 40_000); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, f.dir, with(build, "processed/lmdb")...).refused(t, 3, "processed/lmdb", "damaged LMDB file: page")
+	nothing(t, filepath.Join(f.dir, "out"), filepath.Join(f.dir, "out.building"), filepath.Join(f.dir, "out.tsv"))
+}
+
+// Infinite values are no reason to stop, and are not lost in silence.
+func TestTorchcellInfiniteValues(t *testing.T) {
+	f := newFixture(t, 40, 1)
+	writeTorchcell(t, filepath.Join(f.dir, "lmdb"), map[string]string{"0": `{"experiment": {"genotype": {"perturbations": [{"systematic_gene_name": "Y000"}]}, ` +
+		`"phenotype": {"label_name": "fitness", "label_statistic_name": "fitness_std", "fitness": -Infinity, "fitness_std": NaN}}}`})
+	o := must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "lmdb", "--out", "out")
+	if !strings.Contains(o.stderr, "infinite phenotype values are taken as missing") {
+		t.Errorf("stderr:\n%s", o.stderr)
+	}
+	if o := must(t, f.dir, "inspect", "out", "--samples", "0:1", "--json"); !strings.Contains(o.stdout, `"phenotypes":{"fitness":null,"fitness_std":null}`) {
+		t.Errorf("got %s", o.stdout)
+	}
+}

@@ -1,0 +1,103 @@
+package ingest
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tcbuild/ingest/torchcell"
+	"tcbuild/internal/fault"
+)
+
+// storePerturbations is a perturbation set in a torchcell store: each record is a sample, named by its number. As in torchcell, a
+// perturbation of whatever type deletes its gene, and a sample deletes the genes of all experiments of its record.
+type storePerturbations struct {
+	path    string
+	genes   *Nodes
+	options PerturbationOptions
+	store   *torchcell.Store
+	columns *torchcell.Columns
+}
+
+// openStore reads the store whole, to find the phenotypes.
+func openStore(path string, genes *Nodes, options PerturbationOptions) (*storePerturbations, error) {
+	if !slices.Equal(options.GenesColumns, []string{defaultGenesColumn}) || options.GeneDelimiter != defaultGeneDelimiter ||
+		options.IDColumn != "" || options.Text.Delimiter != 0 || options.Text.Columns != nil {
+		return nil, fault.New(fault.Usage, "leave away what names columns and delimiters", "read perturbations %s: a torchcell store is no table", path)
+	}
+	store, err := torchcell.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := torchcell.NewColumns(store)
+	if err != nil {
+		return nil, err
+	}
+	if options.Phenotypes != nil {
+		found := columns.Names()
+		if unknown := columns.Select(options.Phenotypes); len(unknown) > 0 {
+			return nil, fault.New(fault.Input, "choose among these",
+				"read perturbations %s: there is no phenotype %q, found %s", path, unknown[0], strings.Join(found, ", "))
+		}
+	}
+	return &storePerturbations{path, genes, options, store, columns}, nil
+}
+
+func (p *storePerturbations) PhenotypeNames() []string { return p.columns.Names() }
+
+func (p *storePerturbations) IgnoredColumns() []string { return p.columns.Ignored() }
+
+// Inputs identifies the store's files. It reads them whole.
+func (p *storePerturbations) Inputs() (inputs []Input, err error) {
+	for _, file := range p.store.Files() {
+		input, err := describeFile(file, filepath.Base(file))
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, input)
+	}
+	return inputs, nil
+}
+
+// Scan reads the samples. Memory does not depend on their number. The counts of a
+// scan that failed are those up to the failure.
+func (p *storePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
+	phenotypes := make([]float64, len(p.columns.Names()))
+	batch := newBatcher(len(phenotypes), yield)
+	parser := genotypeParser{genes: p.genes, options: p.options, counts: &batch.counts}
+	var id []byte
+	err := p.store.Records(func(r *torchcell.Record) error {
+		genotype, err := parseRecord(&parser, r)
+		if err != nil {
+			return fmt.Errorf("read perturbations %s: record %d: %w", p.path, r.Number, err)
+		}
+		id = strconv.AppendInt(id[:0], int64(r.Number), 10)
+		batch.counts.InfiniteValues += p.columns.Fill(r, phenotypes)
+		batch.room().Append(id, genotype, phenotypes)
+		return batch.added()
+	})
+	if err != nil {
+		return batch.counts, err
+	}
+	return batch.counts, batch.flush()
+}
+
+// parseRecord returns the genotype of a record. Its experiments name the same genes as a rule, which then count once.
+func parseRecord(p *genotypeParser, r *torchcell.Record) ([]uint32, error) {
+	p.begin()
+	for i := range r.Experiments {
+		genes := r.Experiments[i].Genes
+		if i > 0 && slices.EqualFunc(genes, r.Experiments[0].Genes, bytes.Equal) {
+			continue
+		}
+		for _, name := range genes {
+			if err := p.add(name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return p.end()
+}

@@ -1,0 +1,229 @@
+package torchcell
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// scanner reads JSON as Python writes it: also with the tokens NaN, Infinity and -Infinity, which the standard
+// library refuses. It reads one value after the other in place, and skips what is not asked for.
+type scanner struct {
+	text  []byte
+	at    int // the next byte
+	depth int // of nested objects and arrays
+}
+
+const maxDepth = 1000 // about what Python's reader takes
+
+// wrong is the error of a text that is not what was expected at the next byte.
+func (s *scanner) wrong(expected string) error {
+	found := "the end"
+	if s.at < len(s.text) {
+		found = fmt.Sprintf("%q", s.text[s.at:min(s.at+12, len(s.text))])
+	}
+	return fmt.Errorf("byte %d: found %s, expected %s", s.at, found, expected)
+}
+
+// next goes to the next byte that is no space and returns it, 0 at the end.
+func (s *scanner) next() byte {
+	for ; s.at < len(s.text); s.at++ {
+		switch c := s.text[s.at]; c {
+		case ' ', '\n', '\t', '\r':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// take goes past a token if it is the next one.
+func (s *scanner) take(token string) bool {
+	if end := s.at + len(token); end <= len(s.text) && string(s.text[s.at:end]) == token {
+		s.at = end
+		return true
+	}
+	return false
+}
+
+// members reads an object: for each member it calls value, which has to read the member's value. name lives until value returns.
+func (s *scanner) members(value func(name []byte) error) error {
+	return s.nested('{', '}', "an object", func() error {
+		s.next()
+		name, err := s.string()
+		if err != nil {
+			return err
+		}
+		if s.next() != ':' {
+			return s.wrong("a colon")
+		}
+		s.at++
+		return value(name)
+	})
+}
+
+// elements reads an array: for each element it calls value, which has to read it.
+func (s *scanner) elements(value func() error) error {
+	return s.nested('[', ']', "an array", value)
+}
+
+// nested reads what stands between two brackets, with commas between.
+func (s *scanner) nested(open, end byte, what string, item func() error) error {
+	if s.next() != open {
+		return s.wrong(what)
+	}
+	if s.depth++; s.depth > maxDepth {
+		return s.wrong(fmt.Sprintf("no more than %d levels", maxDepth))
+	}
+	defer func() { s.depth-- }()
+	s.at++
+	if s.next() == end {
+		s.at++
+		return nil
+	}
+	for {
+		if err := item(); err != nil {
+			return err
+		}
+		switch s.next() {
+		case ',':
+			s.at++
+		case end:
+			s.at++
+			return nil
+		default:
+			return s.wrong(fmt.Sprintf("a comma or %c", end))
+		}
+	}
+}
+
+// skip reads any value and drops it.
+func (s *scanner) skip() error {
+	switch c := s.next(); {
+	case c == '{':
+		return s.members(s.skipMember)
+	case c == '[':
+		return s.elements(s.skip)
+	case c == '"':
+		_, _, err := s.quoted()
+		return err
+	case s.take("null") || s.take("true") || s.take("false"):
+		return nil
+	}
+	return s.skipNumber()
+}
+
+func (s *scanner) skipMember([]byte) error { return s.skip() }
+
+// string reads a text: a view of the record unless it has escapes.
+func (s *scanner) string() ([]byte, error) {
+	quoted, escaped, err := s.quoted()
+	if err != nil {
+		return nil, err
+	}
+	if !escaped {
+		return quoted[1 : len(quoted)-1], nil
+	}
+	var text string
+	if err := json.Unmarshal(quoted, &text); err != nil {
+		return nil, err
+	}
+	return []byte(text), nil
+}
+
+// quoted goes past a text and returns it with its quotes.
+func (s *scanner) quoted() (quoted []byte, escaped bool, err error) {
+	start := s.at
+	if !s.take(`"`) {
+		return nil, false, s.wrong("a text")
+	}
+	for {
+		for s.at < len(s.text) && plain[s.text[s.at]] {
+			s.at++
+		}
+		switch {
+		case s.take(`"`):
+			return s.text[start:s.at], escaped, nil
+		case s.at == len(s.text):
+			return nil, false, s.wrong("the end of a text")
+		case s.text[s.at] != '\\':
+			return nil, false, s.wrong("no control character in a text")
+		case !s.escape():
+			return nil, false, s.wrong("an escape of JSON")
+		}
+		escaped = true
+	}
+}
+
+// plain has the bytes that stand for themselves in a text.
+var plain = func() (plain [256]bool) {
+	for c := range plain {
+		plain[c] = c >= ' ' && c != '"' && c != '\\'
+	}
+	return plain
+}()
+
+// escape goes past an escape in a text.
+func (s *scanner) escape() bool {
+	rest := s.text[s.at+1:]
+	if len(rest) == 0 {
+		return false
+	}
+	switch rest[0] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		s.at += 2
+		return true
+	case 'u':
+		if len(rest) < 5 {
+			return false
+		}
+		if _, err := strconv.ParseUint(string(rest[1:5]), 16, 16); err != nil {
+			return false
+		}
+		s.at += 6
+		return true
+	}
+	return false
+}
+
+// number reads a number. One beyond the range of float64 is infinite, as Python reads it.
+func (s *scanner) number() (float64, error) {
+	start := s.at
+	if err := s.skipNumber(); err != nil {
+		return 0, err
+	}
+	number, _ := strconv.ParseFloat(string(s.text[start:s.at]), 64) // knows the tokens; the only error left is the range's
+	return number, nil
+}
+
+// skipNumber goes past a number.
+func (s *scanner) skipNumber() error {
+	if s.take("NaN") || s.take("Infinity") || s.take("-Infinity") {
+		return nil
+	}
+	start := s.at
+	s.take("-")
+	if !s.take("0") && s.digits() == 0 {
+		s.at = start
+		return s.wrong("a value")
+	}
+	if s.take(".") && s.digits() == 0 {
+		return s.wrong("a digit")
+	}
+	if s.take("e") || s.take("E") {
+		_ = s.take("+") || s.take("-")
+		if s.digits() == 0 {
+			return s.wrong("a digit")
+		}
+	}
+	return nil
+}
+
+// digits goes past digits and returns how many there were.
+func (s *scanner) digits() int {
+	start := s.at
+	for s.at < len(s.text) && '0' <= s.text[s.at] && s.text[s.at] <= '9' {
+		s.at++
+	}
+	return s.at - start
+}

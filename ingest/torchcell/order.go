@@ -1,0 +1,110 @@
+package torchcell
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"tcbuild/internal/lmdbfile"
+)
+
+// maxDigits is how many digits a record's number may have, to fit an int.
+const maxDigits = 18
+
+// keyPrefix is what stands before the numbers in the keys of earlier stages of a build.
+const keyPrefix = "data_"
+
+// inOrder calls visit with every record by number, where LMDB has them in the order of their keys' text: 0, 1, 10,
+// 100, 11. Among numbers of as many digits the two orders are one, so it goes through the keys once per number of
+// digits, and seeks past those of other lengths. It needs no memory, and the time does not depend on how many
+// numbers the store leaves out.
+func inOrder(f *lmdbfile.File, visit func(number int, value []byte) error) error {
+	first, err := f.Seek(nil)
+	if err != nil {
+		return err
+	}
+	var prefix []byte
+	if bytes.HasPrefix(first, []byte(keyPrefix)) {
+		prefix = []byte(keyPrefix)
+	}
+	found := uint64(0)
+	target := make([]byte, 0, len(keyPrefix)+maxDigits)
+	number, limit := 0, 10
+	for digits := 1; digits <= maxDigits; digits++ {
+		for number < limit {
+			target = strconv.AppendInt(append(target[:0], prefix...), int64(number), 10)
+			key, err := f.Seek(target)
+			if err != nil {
+				return err
+			}
+			next, exact, ok := numberFrom(key, prefix, digits)
+			if !ok {
+				break
+			}
+			number = next
+			if exact {
+				value, err := f.Value()
+				if err != nil {
+					return err
+				}
+				if err := visit(number, value); err != nil {
+					return err
+				}
+				found++
+				number++
+			}
+		}
+		number, limit = limit, 10*limit
+	}
+	if found != f.Entries() {
+		return strayKey(f, prefix, found)
+	}
+	return nil
+}
+
+// numberFrom returns the least number of the given digits whose key does not stand before key, and whether it is key's
+// own. There may be none.
+func numberFrom(key, prefix []byte, digits int) (number int, exact, ok bool) {
+	text, ok := bytes.CutPrefix(key, prefix)
+	if key == nil || !ok {
+		return 0, false, false // all keys with the prefix stand before it
+	}
+	read := 0
+	for ; read < min(digits, len(text)) && '0' <= text[read] && text[read] <= '9'; read++ {
+		number = 10*number + int(text[read]-'0')
+	}
+	exact = read == digits && len(text) == digits
+	if !exact && read < len(text) && (read == digits || text[read] > '9') {
+		number++ // all numbers that begin with what was read stand before key
+	}
+	limit := 1
+	for range read {
+		limit *= 10
+	}
+	if number == limit {
+		return 0, false, false
+	}
+	for ; read < digits; read++ {
+		number *= 10
+	}
+	return number, exact, true
+}
+
+// strayKey explains why inOrder found fewer records than the store has keys.
+func strayKey(f *lmdbfile.File, prefix []byte, found uint64) error {
+	for target := []byte(nil); ; {
+		key, err := f.Seek(target)
+		if err != nil {
+			return err
+		}
+		if key == nil {
+			return fmt.Errorf("%w: it has %d records, and says that it has %d", lmdbfile.ErrDamaged, found, f.Entries())
+		}
+		text, prefixed := bytes.CutPrefix(key, prefix)
+		number, err := strconv.ParseUint(string(text), 10, 63)
+		if !prefixed || err != nil || len(text) > maxDigits || strconv.FormatUint(number, 10) != string(text) {
+			return fmt.Errorf("found the key %.40q, expected %s and a number as in the other keys", key, strconv.Quote(string(prefix)))
+		}
+		target = append(append(target[:0], key...), 0)
+	}
+}

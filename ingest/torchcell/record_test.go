@@ -1,0 +1,294 @@
+package torchcell
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+)
+
+// pair is a fitness record as torchcell writes it, with a value and a standard error.
+func pair(value, deviation string, genes ...string) string {
+	var perturbations []string
+	for _, gene := range genes {
+		perturbations = append(perturbations, fmt.Sprintf(`{"systematic_gene_name": "%s", "perturbed_gene_name": "x", "perturbation_type": "deletion"}`, gene))
+	}
+	return fmt.Sprintf(`{"experiment": {"experiment_type": "fitness", "dataset_name": "A+B", "genotype": {"perturbations": [%s]}, `+
+		`"environment": {"media": {"name": "YPD"}, "temperature": {"value": 30, "unit": "Celsius"}}, `+
+		`"phenotype": {"graph_level": "global", "label_name": "fitness", "label_statistic_name": "fitness_se", "fitness": %s, "fitness_se": %s, "n_samples": Infinity}}, `+
+		`"experiment_reference": {"phenotype_reference": {"fitness": NaN, "x": [-Infinity, {}]}}}`, strings.Join(perturbations, ", "), value, deviation)
+}
+
+// phenotype is a record with a phenotype and gene A.
+func phenotype(members string) string {
+	return `{"experiment": {"phenotype": {` + members + `}, "genotype": {"perturbations": [{"systematic_gene_name": "A"}]}}}`
+}
+
+func show(r *Record) string {
+	var out []string
+	for _, e := range r.Experiments {
+		text := fmt.Sprintf("%s %s:", e.Genes, e.Label)
+		for _, v := range e.Values {
+			part := ""
+			if v.Part != nil {
+				part = "." + string(v.Part)
+			}
+			text += fmt.Sprintf(" %s%s=%v", v.Name, part, v.Number)
+			if v.Other {
+				text += "?"
+			}
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "; ")
+}
+
+func TestDecode(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"single", pair("0.5", "0.01", "YAL001C"), "[YAL001C] fitness: fitness=0.5 fitness_se=0.01"},
+		{"array", "[" + pair("1", "null", "A") + ", " + pair("-2e-3", "NaN", "B", "B") + "]", "[A] fitness: fitness=1 fitness_se=NaN; [B B] fitness: fitness=-0.002 fitness_se=NaN"},
+		{"empty array", " [ ] ", ""},
+		{"wild type", pair("1", "0"), "[] fitness: fitness=1 fitness_se=0"},
+		{"infinite", pair("Infinity", "-Infinity", "A"), "[A] fitness: fitness=+Inf fitness_se=-Inf"},
+		{"beyond float64", pair("1e999", "1E-999", "A"), "[A] fitness: fitness=+Inf fitness_se=0"},
+		{"escapes", pair("1", "1", `ho\u0394\"`), "[hoΔ\"] fitness: fitness=1 fitness_se=1"},
+		{"tokens in texts", pair("1", "1", "NaN", "-Infinity", `\"{[`), `[NaN -Infinity "{[] fitness: fitness=1 fitness_se=1`},
+		{"label after its value", phenotype(`"p": 0.05, "y": 2, "label_statistic_name": "p", "label_name": "y"`), "[A] y: y=2 p=0.05"},
+		{"no statistic named", phenotype(`"label_name": "y", "y": 2`), "[A] y: y=2"},
+		{"statistic null", phenotype(`"label_name": "y", "label_statistic_name": null, "y": 2`), "[A] y: y=2"},
+		{"statistic not there", phenotype(`"label_name": "y", "label_statistic_name": "y_std", "y": 2`), "[A] y: y=2 y_std=NaN"},
+		{"label not there", phenotype(`"label_name": "y"`), "[A] y: y=NaN"},
+		{"truth", phenotype(`"label_name": "is_essential", "is_essential": true`), "[A] is_essential: is_essential=1"},
+		{"untruth", phenotype(`"label_name": "is_essential", "is_essential": false`), "[A] is_essential: is_essential=0"},
+		{"text", phenotype(`"label_name": "y", "y": "high"`), "[A] y: y=0?"},
+		{"members", phenotype(`"label_name": "calmorph", "calmorph": {"A101": 1, "": null, "C": "x"}, "label_statistic_name": "sd", "sd": {"A101": 0.5}`),
+			"[A] calmorph: calmorph.A101=1 calmorph.=NaN calmorph.C=0? sd.A101=0.5"},
+		{"elements", phenotype(`"label_name": "y", "y": [1, NaN, [2]]`), "[A] y: y.0=1 y.1=NaN y.2=0?"},
+		{"list of genotypes", `{"experiment": {"genotype": [{"perturbations": [{"systematic_gene_name": "A"}]}, {"perturbations": [{"systematic_gene_name": "B"}]}], "phenotype": {"label_name": "y", "y": 1}}}`,
+			"[A B] y: y=1"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var d decoder
+			for range 2 { // memory is used again
+				r, err := d.decode(7, []byte(test.text))
+				if err != nil || show(r) != test.want || r.Number != 7 {
+					t.Errorf("got  %s, %v\nwant %s", show(r), err, test.want)
+				}
+			}
+		})
+	}
+}
+
+func TestDecodeErrors(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"nothing", "", "byte 0: found the end, expected an object"},
+		{"pickle", "\x80\x04\x95", `byte 0: found "\x80\x04\x95", expected an object`},
+		{"no experiment", `{"experiment_reference": {}}`, `there is no "experiment"`},
+		{"element without experiment", "[" + pair("1", "1", "A") + ", {}]", `there is no "experiment"`},
+		{"no genotype", `{"experiment": {"phenotype": {"label_name": "y"}}}`, `there is no "genotype"`},
+		{"no phenotype", `{"experiment": {"genotype": {"perturbations": []}}}`, `there is no "phenotype"`},
+		{"no perturbations", `{"experiment": {"genotype": {}}}`, `there is no "perturbations"`},
+		{"no gene name", `{"experiment": {"genotype": {"perturbations": [{"perturbed_gene_name": "x"}]}}}`, `there is no "systematic_gene_name"`},
+		{"null gene name", `{"experiment": {"genotype": {"perturbations": [{"systematic_gene_name": null}]}}}`, `found "null}]}}}", expected a text`},
+		{"pointer", `{"experiment": {"genotype": {"$ref": "00", "kind": "genotype"}}}`, `found a pointer "$ref" in place of a genotype`},
+		{"no label", phenotype(`"y": 1`), `there is no "label_name"`},
+		{"cut off", pair("1", "1", "A")[:200], "found the end, expected"},
+		{"more behind it", pair("1", "1", "A") + "x", `found "x", expected the end of the record`},
+		{"zero bytes behind it", pair("1", "1", "A") + "\x00", `found "\x00", expected the end of the record`},
+		{"bad number", pair("1.", "1", "A"), "expected a digit"},
+		{"bad token", pair("nan", "1", "A"), "expected a value"},
+		{"comma at the end", "[" + pair("1", "1", "A") + ",]", "expected an object"},
+		{"bad escape", pair("1", "1", "A")[:30] + `\x`, "expected an escape of JSON"},
+		{"control character", "{\"experi\nment\": 1}", "expected no control character in a text"},
+		{"deep", strings.Repeat("[", 2000), "expected an object"},
+		{"deep inside", `{"x": ` + strings.Repeat("[", 2000), "expected no more than 1000 levels"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var d decoder
+			if _, err := d.decode(0, []byte(test.text)); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+// quoteTokens puts quotes and a mark around Python's own tokens, so that the standard library reads the text.
+func quoteTokens(text string) string {
+	var out strings.Builder
+	inText := false
+	for i := 0; i < len(text); {
+		rest := text[i:]
+		token := ""
+		for _, t := range []string{"NaN", "Infinity", "-Infinity"} {
+			if !inText && strings.HasPrefix(rest, t) {
+				token = t
+			}
+		}
+		switch {
+		case token != "":
+			out.WriteString(`"\u0001` + token + `"`)
+			i += len(token)
+			continue
+		case inText && rest[0] == '\\' && len(rest) > 1:
+			out.WriteString(rest[:2])
+			i += 2
+			continue
+		case rest[0] == '"':
+			inText = !inText
+		}
+		out.WriteByte(rest[0])
+		i++
+	}
+	return out.String()
+}
+
+// oracle reads a record with the standard library; it knows nothing of the scanner.
+func oracle(text string) (shown string, ok bool) {
+	var content any
+	if json.Unmarshal([]byte(quoteTokens(text)), &content) != nil {
+		return "", false
+	}
+	pairs, isArray := content.([]any)
+	if !isArray {
+		pairs = append(pairs, content)
+	}
+	defer func() {
+		if recover() != nil { // a type assertion: the record is not of the schema
+			shown, ok = "", false
+		}
+	}()
+	var out []string
+	for _, pair := range pairs {
+		e := pair.(map[string]any)["experiment"].(map[string]any)
+		genotypes, isList := e["genotype"].([]any)
+		if !isList {
+			genotypes = append(genotypes, e["genotype"])
+		}
+		genes := []string{}
+		for _, genotype := range genotypes {
+			if _, isPointer := genotype.(map[string]any)["$ref"]; isPointer {
+				return "", false
+			}
+			for _, perturbation := range genotype.(map[string]any)["perturbations"].([]any) {
+				genes = append(genes, perturbation.(map[string]any)["systematic_gene_name"].(string))
+			}
+		}
+		phenotype := e["phenotype"].(map[string]any)
+		label := phenotype["label_name"].(string)
+		line := fmt.Sprintf("%s %s:", genes, label)
+		names := []string{label}
+		if statistic, named := phenotype["label_statistic_name"].(string); named {
+			names = append(names, statistic)
+		}
+		for _, name := range names {
+			number, other := 0.0, ""
+			switch v := phenotype[name].(type) {
+			case nil:
+				number = math.NaN()
+			case float64:
+				number = v
+			case bool:
+				if v {
+					number = 1
+				}
+			case string:
+				switch v {
+				case "\x01NaN":
+					number = math.NaN()
+				case "\x01Infinity":
+					number = math.Inf(1)
+				case "\x01-Infinity":
+					number = math.Inf(-1)
+				default:
+					other = "?"
+				}
+			default:
+				return "", false // members have no order in a map: TestDecode
+			}
+			line += fmt.Sprintf(" %s=%v%s", name, number, other)
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "; "), true
+}
+
+// FuzzDecode compares with the oracle: what it reads, the decoder reads too, and to the same result. The decoder takes
+// in addition numbers beyond float64, members listed twice and values of objects.
+func FuzzDecode(f *testing.F) {
+	f.Add(pair("0.5", "NaN", "YAL001C", "YBR002W"))
+	f.Add("[" + pair("Infinity", "null", "A") + "," + pair("1e-5", "0", `\u0394`) + "]")
+	f.Add(phenotype(`"y": true, "label_name": "y", "label_statistic_name": "z"`))
+	f.Add(phenotype(`"y": {"a": 1}, "label_name": "y"`))
+	f.Fuzz(func(t *testing.T, text string) {
+		var d decoder
+		r, err := d.decode(0, []byte(text))
+		want, ok := oracle(text)
+		if !ok || strings.Contains(text, "\ufffd") || !json.Valid([]byte(quoteTokens(text))) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("%v: the oracle reads %s", err, want)
+		}
+		if got := show(r); got != want && !repeats(text) && strings.ToValidUTF8(text, "") == text {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	})
+}
+
+// repeats tells whether an object has a member twice, of which a map keeps the last.
+func repeats(text string) bool {
+	var walk func(d *json.Decoder) bool
+	walk = func(d *json.Decoder) bool {
+		token, err := d.Token()
+		if err != nil {
+			return false
+		}
+		seen := make(map[any]bool)
+		twice := false
+		for delim, open := token.(json.Delim); open && d.More(); {
+			if delim == '{' {
+				name, _ := d.Token()
+				twice = twice || seen[name]
+				seen[name] = true
+			}
+			twice = walk(d) || twice
+		}
+		if _, open := token.(json.Delim); open {
+			d.Token()
+		}
+		return twice
+	}
+	return walk(json.NewDecoder(strings.NewReader(quoteTokens(text))))
+}
+
+// FuzzSkip compares the grammar with the standard library's.
+func FuzzSkip(f *testing.F) {
+	for _, text := range []string{`{"a": [1, -0.5e+3, "x\n\u00e9", null, true, false, {}]}`, "[]", `"`, "01", "-", "1e", `{"a" 1}`, "[1,]", "\"\x01\"", `"\ud800"`, "NaN"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s := scanner{text: []byte(text)}
+		err := s.skip()
+		s.next()
+		got, want := err == nil && s.at == len(text), json.Valid([]byte(quoteTokens(text)))
+		if strings.Contains(text, "\x01") && !want { // the mark may have come from the text
+			return
+		}
+		if got != want && strings.Count(text, "[")+strings.Count(text, "{") < maxDepth {
+			t.Errorf("%q: read %v (%v), the standard library %v", text, got, err, want)
+		}
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	text := []byte("[" + pair("0.5", "0.01", "YAL001C", "YBR002W", "YCL003C") + ", " + pair("0.5", "NaN", "YAL001C", "YBR002W", "YCL003C") + "]")
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	var d decoder
+	for b.Loop() {
+		if _, err := d.decode(0, text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
