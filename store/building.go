@@ -36,6 +36,7 @@ type Building struct {
 	dir       string
 	lock      *flock.Flock // exclusive, or shared when one shard is built apart
 	shardLock *flock.Flock // of the shard that is built apart
+	scratch   string       // folder of UseScratch
 }
 
 // AllShards as the shard given to Begin builds the whole dataset.
@@ -79,7 +80,7 @@ func (b *Building) begin(resume Resume, shard int) error {
 		return fmt.Errorf("write dataset %s: %w", b.out, err)
 	}
 	b.lock = flock.New(b.path(".build", "lock"))
-	alone, err := b.lock.TryLock()
+	alone, err := lockBriefly(b.lock)
 	switch {
 	case err != nil:
 		return fmt.Errorf("lock dataset %s: %w", b.out, err)
@@ -94,6 +95,17 @@ func (b *Building) begin(resume Resume, shard int) error {
 		return nil
 	}
 	return b.joinOthers(resume, shard, alone)
+}
+
+// lockBriefly tries to take a lock for a tenth of a second: Status holds one for a moment, to look at it.
+func lockBriefly(lock *flock.Flock) (bool, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	locked, err := lock.TryLockContext(ctx, 10*time.Millisecond)
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, fs.ErrNotExist) { // its holder has just published
+		return false, nil
+	}
+	return locked, err
 }
 
 func (b *Building) busy() error {
@@ -118,7 +130,7 @@ func (b *Building) joinOthers(resume Resume, shard int, prepared bool) error {
 		return b.busy()
 	}
 	b.shardLock = flock.New(b.path(".build", b.Manifest.Shards[shard].Name+".lock"))
-	if locked, err := b.shardLock.TryLock(); err != nil || !locked {
+	if locked, err := lockBriefly(b.shardLock); err != nil || !locked {
 		return errors.Join(err, b.busy())
 	}
 	if prepared {
@@ -191,15 +203,26 @@ func (b *Building) prepare(resume Resume, shard int) error {
 
 // difference compares the manifest with that of the unfinished build, if one has begun.
 func (b *Building) difference() (difference string, begun bool) {
-	text, err := os.ReadFile(b.path(".build", "plan.json"))
-	if err != nil {
+	plan, begun := b.readPlan()
+	switch {
+	case !begun:
 		return "", false
-	}
-	var plan Manifest
-	if json.Unmarshal(text, &plan) != nil {
+	case plan == nil:
 		return "plan", true
 	}
-	return b.Manifest.Difference(&plan), true
+	return b.Manifest.Difference(plan), true
+}
+
+// readPlan reads the manifest of the unfinished build, if one has begun; it is nil when it is damaged.
+func (b *Building) readPlan() (plan *Manifest, begun bool) {
+	text, err := os.ReadFile(b.path(".build", "plan.json"))
+	if err != nil {
+		return nil, false
+	}
+	if json.Unmarshal(text, &plan) != nil {
+		return nil, true
+	}
+	return plan, true
 }
 
 // empty removes everything but the locks.
@@ -262,8 +285,11 @@ func (b *Building) Abandon() error {
 	return os.RemoveAll(b.dir)
 }
 
-// Close releases the locks. The folder stays, to be resumed, unless it was published or abandoned.
+// Close releases the locks and removes what is on scratch. The folder stays, to be resumed, unless it was published or abandoned.
 func (b *Building) Close() {
+	if b.scratch != "" {
+		os.RemoveAll(b.scratch)
+	}
 	for _, lock := range []*flock.Flock{b.shardLock, b.lock} {
 		if lock != nil {
 			lock.Close()

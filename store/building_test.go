@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"tcbuild/internal/fault"
 )
@@ -28,6 +29,22 @@ func TestSecondBuildIsRefused(t *testing.T) {
 	f.putShard(t, b, 1)
 	publish(t, b, true)
 	f.check(t)
+}
+
+// A build that is about to be refused finds the other one ended: its folder, with the lock, has another name by then.
+func TestLockGoesWhileItIsAwaited(t *testing.T) {
+	f := newFixture(t, Indices, "zstd", 8, 4, 2)
+	b := f.begin(t, ResumeNever, AllShards)
+	moved := make(chan error)
+	go func() {
+		time.Sleep(30 * time.Millisecond)
+		moved <- os.Rename(b.dir, f.out)
+	}()
+	_, err := Begin(f.out, f.manifest, ResumeIfPossible, AllShards)
+	wantFault(t, err, fault.Busy, "another build of it")
+	if err := <-moved; err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Shards may be built by several processes; the last one publishes.

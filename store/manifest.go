@@ -32,9 +32,10 @@ const (
 )
 
 // Manifest describes a dataset: manifest.json, written last. It depends on the
-// inputs and options alone.
+// inputs, the options and the program's version alone.
 type Manifest struct {
 	FormatVersion   int          `json:"format_version"`
+	Program         string       `json:"program,omitempty"` // version and commit of the program that built it
 	Variant         Variant      `json:"variant"`
 	Codec           string       `json:"codec,omitempty"` // of the masks; none in the incidence variant
 	Samples         int          `json:"samples"`

@@ -17,8 +17,9 @@ type Reader struct {
 	samples *samplesReader // of the incidence variant
 	record  encode.Record
 
-	distrust []string // data files to be salvaged
-	shard    int      // the open one; -1 for none
+	distrust []string           // data files to be salvaged
+	files    map[int]*shardFile // open shards
+	shard    int                // the one read last; -1 for none
 	file     *shardFile
 
 	first int // first sample of value; -1 for none
@@ -29,7 +30,7 @@ type Reader struct {
 // NewReader makes a reader; files are opened when they are first needed. Of the data
 // files in distrust, which CheckFile found damaged, it reads what it can without harm.
 func (d *Dataset) NewReader(distrust ...string) *Reader {
-	return &Reader{dataset: d, distrust: distrust, shard: -1, first: -1}
+	return &Reader{dataset: d, distrust: distrust, files: map[int]*shardFile{}, shard: -1, first: -1}
 }
 
 // Record reads a sample, 0 <= sample < Manifest.Samples. The record is a
@@ -99,8 +100,22 @@ func (r *Reader) recordBytes(sample int) ([]byte, error) {
 	return value.Record(sample - first)
 }
 
+// openShards is how many shards a reader keeps open: enough for reading in random order, of datasets of any size.
+const openShards = 8
+
 func (r *Reader) open(shard int) error {
-	r.closeShard()
+	r.shard, r.file, r.first = -1, nil, -1
+	if file := r.files[shard]; file != nil {
+		r.shard, r.file = shard, file
+		return nil
+	}
+	for other, file := range r.files {
+		if len(r.files) < openShards {
+			break
+		}
+		file.close()
+		delete(r.files, other)
+	}
 	name := r.dataset.Manifest.Shards[shard].Name + "/" + dataName
 	file, err := openShardFile(filepath.Join(r.dataset.Dir, filepath.FromSlash(name)))
 	switch {
@@ -114,7 +129,7 @@ func (r *Reader) open(shard int) error {
 		file.close()
 		return r.dataset.damaged(name, "%w", err)
 	}
-	r.shard, r.file = shard, file
+	r.files[shard], r.shard, r.file = file, shard, file
 	return nil
 }
 
@@ -128,16 +143,11 @@ func (r *Reader) load(first, count int) error {
 	return nil
 }
 
-func (r *Reader) closeShard() {
-	if r.file != nil {
-		r.file.close()
-	}
-	r.shard, r.file, r.first = -1, nil, -1
-}
-
 // Close releases the reader's files; its views die with it.
 func (r *Reader) Close() {
-	r.closeShard()
+	for _, file := range r.files {
+		file.close()
+	}
 	if r.samples != nil {
 		r.samples.close()
 	}

@@ -70,6 +70,14 @@ type Shard struct {
 	writer   *shardWriter
 }
 
+// shardRoot is the folder in which shards are built.
+func (b *Building) shardRoot() string {
+	if b.scratch != "" {
+		return b.scratch
+	}
+	return b.dir
+}
+
 // Shard returns the i-th shard as far as it is built.
 func (b *Building) Shard(i int) (*Shard, error) {
 	s := &Shard{ShardRange: b.Manifest.Shards[i], index: i, building: b}
@@ -86,11 +94,18 @@ func (b *Building) Shard(i int) (*Shard, error) {
 			return nil, err
 		}
 	}
-	s.writer, s.Next, err = openShardWriter(b.path(s.Name), s.ShardRange, b.Manifest)
+	begun := shardState{BootID: bootID()}
+	if b.scratch != "" {
+		if err := b.copyToScratch(s.Name); err != nil {
+			return nil, err
+		}
+		begun = shardState{} // what is in place is synced
+	}
+	s.writer, s.Next, err = openShardWriter(filepath.Join(b.shardRoot(), s.Name), s.ShardRange, b.Manifest)
 	if err != nil {
 		return nil, err
 	}
-	return s, b.writeState(i, shardState{BootID: bootID()})
+	return s, b.writeState(i, begun)
 }
 
 // Put appends the value that starts with sample first.
@@ -107,11 +122,16 @@ func Seal(shards ...*Shard) error {
 	for i, s := range shards {
 		names[i] = path.Join(s.Name, dataName)
 	}
-	files, err := hashFiles(building.dir, names...)
+	files, err := hashFiles(building.shardRoot(), names...)
 	if err != nil {
 		return err
 	}
 	for i, s := range shards {
+		if building.scratch != "" {
+			if err := building.moveInPlace(s.Name); err != nil {
+				return err
+			}
+		}
 		if err := syncPath(building.path(names[i])); err != nil { // after hashing, when most is on the disk
 			return fmt.Errorf("sync shard %s: %w", s.writer.dir, err)
 		}
@@ -148,7 +168,12 @@ func (s *Shard) Interrupt() error {
 	if _, err := os.Stat(filepath.Join(s.writer.dir, dataName)); err != nil {
 		return nil // nothing was committed
 	}
-	if err := syncPath(filepath.Join(s.writer.dir, dataName)); err != nil {
+	if s.building.scratch != "" {
+		if err := s.building.moveInPlace(s.Name); err != nil {
+			return err
+		}
+	}
+	if err := syncPath(s.building.path(s.Name, dataName)); err != nil {
 		return err
 	}
 	return s.building.writeState(s.index, shardState{})

@@ -19,7 +19,7 @@ import (
 
 type inspectOptions struct {
 	samples, graph, html string
-	json                 bool
+	json, croissant      bool
 }
 
 func newInspect(e *env) *cobra.Command {
@@ -32,6 +32,7 @@ func newInspect(e *env) *cobra.Command {
 Of a dataset: its manifest, or samples A to B-1 with their masks as they are stored
 (in the incidence variant, as its incidence cache says). With --json the manifest, or
 one JSON object per sample and line; a missing phenotype is null, an infinite one 1e999.
+With --croissant its description for catalogues of datasets.
 
 Of a graph: nodes, edges, duplicates and self loops per type, the distribution of the
 edges at a node, and which genes of gpr rules the graph does not have.
@@ -47,6 +48,7 @@ phenotypes, and with --graph the genes that the graph does not have.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.samples, "samples", "", "samples of a dataset to show, counted from 0: `A:B`, A:, :B or A")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
+	flags.BoolVar(&o.croissant, "croissant", false, "describe a dataset as Croissant JSON-LD (mlcommons)")
 	flags.StringVar(&o.graph, "graph", "", "the graph of a perturbation set: `DIR`")
 	flags.StringVar(&o.html, "html", "", "of a graph or perturbation set, also write a page with plots: `FILE`")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
@@ -58,12 +60,12 @@ phenotypes, and with --graph the genes that the graph does not have.`,
 func inspect(ctx context.Context, e *env, path string, o inspectOptions) error {
 	switch {
 	case isFile(path):
-		if err := refuseFlag("samples", o.samples, "a dataset", path); err != nil {
+		if err := o.refuseDatasetFlags(path); err != nil {
 			return err
 		}
 		return inspectPerturbations(ctx, e, path, o)
 	case !isDataset(path) && isGraph(path):
-		if err := errors.Join(refuseFlag("samples", o.samples, "a dataset", path), refuseFlag("graph", o.graph, "a perturbation set", path)); err != nil {
+		if err := errors.Join(o.refuseDatasetFlags(path), refuseFlag("graph", o.graph, "a perturbation set", path)); err != nil {
 			return err
 		}
 		return inspectGraph(e, path, o)
@@ -72,6 +74,15 @@ func inspect(ctx context.Context, e *env, path string, o inspectOptions) error {
 		return err
 	}
 	return inspectDataset(ctx, e, path, o)
+}
+
+// refuseDatasetFlags refuses what is for datasets alone.
+func (o inspectOptions) refuseDatasetFlags(path string) error {
+	croissant := ""
+	if o.croissant {
+		croissant = "given"
+	}
+	return errors.Join(refuseFlag("samples", o.samples, "a dataset", path), refuseFlag("croissant", croissant, "a dataset", path))
 }
 
 // refuseFlag refuses a flag that was given and has no meaning for what lies at path.

@@ -12,6 +12,7 @@ import (
 
 	"tcbuild/encode"
 	"tcbuild/incidence"
+	"tcbuild/internal/croissant"
 	"tcbuild/internal/fault"
 	"tcbuild/store"
 )
@@ -24,6 +25,13 @@ func inspectDataset(ctx context.Context, e *env, path string, o inspectOptions) 
 	switch {
 	case o.samples != "":
 		return inspectSamples(ctx, e, dataset, o.samples, o.json)
+	case o.croissant:
+		text, err := croissant.Describe(dataset.Manifest, path)
+		if err != nil {
+			return err
+		}
+		_, err = e.stdout.Write(text)
+		return err
 	case o.json:
 		return printJSON(e, dataset.Manifest)
 	}

@@ -79,3 +79,16 @@ func TestInspectFlags(t *testing.T) {
 	}
 	nothing(t, filepath.Join(dir, "page.html"))
 }
+
+func TestInspectCroissant(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, dir, "synth", "--out", "in", "--samples", "100")
+	must(t, dir, "dataset", "--mode", "indices", "--graph", "in", "--perturbations", "in/perturbations.arrow", "--out", "indices")
+	var description struct {
+		Type string `json:"@type"`
+	}
+	if err := json.Unmarshal([]byte(must(t, dir, "inspect", "indices", "--croissant").stdout), &description); err != nil || description.Type != "sc:Dataset" {
+		t.Errorf("type %q, error %v (expected sc:Dataset)", description.Type, err)
+	}
+}

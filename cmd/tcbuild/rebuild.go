@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"text/tabwriter"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,133 +15,171 @@ import (
 	"tcbuild/gpuverify"
 	"tcbuild/internal/build"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/rebuild"
+	"tcbuild/internal/slurm"
 	"tcbuild/store"
 )
 
 type rebuildOptions struct {
-	root   string
-	synth  synthOptions
-	build  build.Options
-	method string
+	root, dataset  string
+	variants       []string
+	ingest         ingestSettings
+	synth          synthOptions
+	build          build.Options
+	method, device string
+	keep           int
+	force, dryRun  bool
+	journal        journalOptions
+	slurm          slurmOptions
 }
 
 func newRebuild(e *env) *cobra.Command {
 	var o rebuildOptions
 	cmd := &cobra.Command{
 		Use:   "rebuild --config FILE",
-		Short: "Build and verify all three variants of a dataset, as far as they are not there",
-		Long: `Build ROOT/incidence, ROOT/indices and ROOT/full-masks from one graph and
-perturbation set, verify each, and show what they cost. What is there already is
-not built again. Without --graph, from synthetic input.`,
+		Short: "Bring a named dataset up to date: input, all variants, verification, a new version",
+		Long: `Bring the dataset ROOT/DATASET up to date. A new version of it,
+ROOT/DATASET/000007-3fa2c1d0/, holds the variants incidence, indices and full-masks
+of one graph and perturbation set. When all of them are verified, the symbolic link
+ROOT/DATASET/current is moved to it in one step, and versions beyond --keep go.
+
+Only what follows from changed inputs, options or another version of the program is
+built again; without such changes there is nothing to do. One run at a time: a second
+one exits with 75. A run that was interrupted is continued by the next.
+
+The input is a graph and a perturbation set (--graph, --perturbations); a graph from
+public sources, as 'tcbuild ingest graph' makes it, with a settings section
+  ingest: {config: yeast, data: DOWNLOADS}
+in place of --graph; or, without any of them, synthetic.
+
+With --slurm the chain is submitted as jobs: incidence, an array of shards,
+finalize, verify.`,
 		Example: `  tcbuild rebuild --config quickstart
-  tcbuild rebuild root=results graph=yeast/graph perturbations=screen.arrow`,
+  tcbuild rebuild --config my.yaml --dry-run
+  tcbuild rebuild --config my.yaml --quiet --log-file my.log --metrics-file /var/lib/node_exporter/my.prom
+  tcbuild rebuild --config my.yaml --slurm --array 8 --partition cpu --gpu-partition gpu`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.root, "root", "", "folder for all output: `DIR`")
+	flags.StringVar(&o.dataset, "dataset", "", "`NAME` of the dataset, a folder in the root (default: that of the settings file)")
+	flags.StringSliceVar(&o.variants, "variants", allVariants, "what to build")
 	inputFlags(cmd, &o.build)
 	synthFlags(cmd, &o.synth)
+	flags.IntVar(&o.build.Shards, "shards", 0, "number of shards (default: that of --array, else as many as the size asks for)")
 	flags.StringVar(&o.method, "method", string(gpuverify.ByIncidence), "how to regenerate masks for verification: incidence, edges or both")
+	flags.StringVar(&o.device, "device", "cpu", "where to regenerate masks for verification")
+	flags.IntVar(&o.keep, "keep", 3, "versions to keep, with the current one")
+	flags.BoolVar(&o.force, "force", false, "build everything anew, whether or not it changed")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would be run, and why, and change nothing")
+	o.journal.flags(flags)
+	o.slurm.flags(flags)
 	_ = cmd.MarkFlagRequired("root")
-	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
+	return configured(e, cmd, func(ctx context.Context, _ []string, settings *conf.Settings) error {
+		if err := errors.Join(o.check(e), o.ingest.read(settings)); err != nil {
+			return err
+		}
 		return runRebuild(ctx, e, o)
-	})
+	}, ingestSection)
 }
 
-// runRebuild is the whole chain.
+var allVariants = []string{string(store.Incidence), string(store.Indices), string(store.FullMasks)}
+
+// check refuses settings that do not go together, and fills in those that follow from others.
+func (o *rebuildOptions) check(e *env) error {
+	if o.dataset == "" {
+		o.dataset = strings.TrimSuffix(filepath.Base(e.config), filepath.Ext(e.config))
+	}
+	switch {
+	case o.dataset == "" || o.dataset != filepath.Base(o.dataset) || strings.HasPrefix(o.dataset, "."):
+		return fault.New(fault.Usage, "add --dataset NAME", "rebuild: found the dataset's name %q, expected that of a folder in --root", o.dataset)
+	case o.keep < 1:
+		return fault.New(fault.Usage, "1 keeps the current version alone", "read --keep: found %d, expected 1 or more", o.keep)
+	case o.build.Shards < 0 || o.slurm.array < 0:
+		return fault.New(fault.Usage, "leave them away", "read --shards and --array: found %d and %d, expected 1 or more", o.build.Shards, o.slurm.array)
+	case len(o.variants) == 0:
+		return fault.New(fault.Usage, "name one of "+strings.Join(allVariants, ", "), "read --variants: found none")
+	case o.build.Graph != "" && o.build.Perturbations == "":
+		return fault.New(fault.Usage, "add perturbations=FILE", "rebuild: --graph is given without --perturbations")
+	}
+	for i, variant := range o.variants {
+		if err := oneOf("variants", variant, allVariants...); err != nil {
+			return err
+		}
+		if slices.Contains(o.variants[:i], variant) {
+			return fault.New(fault.Usage, "name it once", "read --variants: found %s twice", variant)
+		}
+	}
+	slices.SortFunc(o.variants, func(a, b string) int { return slices.Index(allVariants, a) - slices.Index(allVariants, b) })
+	if o.slurm.step != "" {
+		o.journal.logFile = "" // the job's own log has it
+		if err := oneOf("step", o.slurm.step, stepIncidence, stepShards, stepFinalize, stepVerify); err != nil {
+			return err
+		}
+	}
+	if o.slurm.used() {
+		o.slurm.array = cmp.Or(o.slurm.array, o.build.Shards, 1)
+		if o.slurm.gpuPartition != "" && o.device == "cpu" {
+			o.device = "cuda"
+		}
+	}
+	if o.build.Shards == 0 {
+		o.build.Shards = o.slurm.array
+	}
+	if o.build.Workers == 0 {
+		o.build.Workers = slurm.CPUsPerTask()
+	}
+	return nil
+}
+
+// runRebuild does what the flags ask for: show, submit, one step of a submitted chain, or the whole chain.
 func runRebuild(ctx context.Context, e *env, o rebuildOptions) error {
-	if err := o.makeInput(ctx, e); err != nil {
+	chain, err := o.chain(e)
+	switch {
+	case err != nil:
+		return err
+	case o.dryRun:
+		return printPlan(e, chain, o.force)
+	case o.slurm.step == stepShards:
+		return o.slurm.requeued(ctx, e, o.buildShards(ctx, e, chain))
+	case o.slurm.step == "" && o.slurm.used():
+		return o.submit(ctx, e, chain)
+	}
+	release, err := chain.Lock(ctx, rebuild.Alone, o.slurm.step != "")
+	if err != nil {
+		return o.slurm.requeued(ctx, e, err)
+	}
+	defer release()
+	journal, err := o.journal.begin(e, o.dataset)
+	if err != nil {
 		return err
 	}
-	var rows []variantRow
-	for _, variant := range []store.Variant{store.Incidence, store.Indices, store.FullMasks} {
-		o.build.Variant, o.build.Out = variant, filepath.Join(o.root, string(variant))
-		o.build.Shard, o.build.Resume = store.AllShards, store.ResumeIfPossible
-		result, err := buildDataset(ctx, e, o.build)
-		if err != nil {
-			return err
-		}
-		report, err := verifyDataset(ctx, e, o.build.Out, verifyOptions{method: o.method, device: "cpu", workers: o.build.Workers})
-		if err != nil {
-			return err
-		}
-		if !report.Passed() {
-			return printReport(e, "", report)
-		}
-		rows = append(rows, variantRow{result, report})
+	chain.Log = e.log
+	_, last := o.steps(chain)
+	result, err := chain.Run(ctx, last[o.slurm.step], o.force && o.slurm.step == "") // a job goes on with what the submission began
+	if err = errors.Join(err, journal.end(exitReason(ctx, err), result)); err != nil {
+		return o.slurm.requeued(ctx, e, err)
 	}
-	if err := sameContent(rows); err != nil || e.quiet {
-		return err
-	}
-	return printVariants(e, rows)
+	return printRebuilt(e, chain, o.variants, result)
 }
 
-// makeInput makes synthetic input when no graph is given. The folder's name tells all that it follows from.
-func (o *rebuildOptions) makeInput(ctx context.Context, e *env) error {
-	if o.build.Graph != "" {
-		if o.build.Perturbations == "" {
-			return fault.New(fault.Usage, "add perturbations=FILE", "rebuild: --graph is given without --perturbations")
-		}
+// printRebuilt tells what a run did.
+func printRebuilt(e *env, chain *rebuild.Chain, variants []string, result *rebuild.Result) error {
+	switch {
+	case e.quiet:
+		return nil
+	case result.Unchanged:
+		e.say(describeReady(chain, result.Version))
+		return nil
+	case result.Version != "" && result.Ran+result.Kept == 0:
+		e.say(fmt.Sprintf("%s: made version %s current, which is of these inputs, options and program", chain.Dir, filepath.Base(result.Version)))
+		return nil
+	case result.Version == "":
+		e.say(fmt.Sprintf("%s: %d stages run, %d were there", chain.Dir, result.Ran, result.Kept))
 		return nil
 	}
-	if o.build.Perturbations != "" {
-		return fault.New(fault.Usage, "add graph=DIR", "rebuild: --perturbations is given without --graph")
-	}
-	if err := o.synth.check(); err != nil {
-		return err
-	}
-	o.synth.out = filepath.Join(o.root, fmt.Sprintf("input-%s-%d-samples-seed-%d", o.synth.scale, o.synth.samples, o.synth.seed))
-	o.build.Graph, o.build.Perturbations = filepath.Join(o.synth.out, "graph"), filepath.Join(o.synth.out, "perturbations.arrow")
-	if _, err := os.Stat(o.synth.out); err == nil {
-		return nil
-	}
-	return runSynth(ctx, e, o.synth)
+	return printVersion(e, result.Version, variants)
 }
 
-// variantRow is what a variant cost, and how it was verified.
-type variantRow struct {
-	result *build.Result
-	report *gpuverify.Report
-}
-
-func sameContent(rows []variantRow) error {
-	for _, row := range rows {
-		if row.report.LogicalContent != rows[0].report.LogicalContent {
-			return fault.New(fault.Damaged, "remove both and build them again", "compare variants: the logical content of %s is not that of %s",
-				row.report.Dataset, rows[0].report.Dataset)
-		}
-	}
-	return nil
-}
-
-func printVariants(e *env, rows []variantRow) error {
-	out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(out, "variant\tcodec\tbuild time\tbytes per sample\ttotal\tverified\t\n")
-	for _, row := range rows {
-		m := row.result.Manifest
-		built := fmt.Sprintf("%.2f s", row.result.Seconds)
-		if row.result.State == build.Unchanged {
-			built = "there already"
-		}
-		codec := m.Codec
-		if codec == "" {
-			codec = "-"
-		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s samples/s\t\n", m.Variant, codec, built,
-			humanCount(int(m.SampleBytes())/m.Samples), humanBytes(m.DataBytes()), humanCount(int(row.report.SamplesPerSecond)))
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	m := rows[0].result.Manifest
-	e.say("", fmt.Sprintf("The same masks in all three, bit for bit: %s samples x %d masks, %s positions per sample,",
-		humanCount(m.Samples), len(m.Masks), humanCount(m.MaskPositions())),
-		fmt.Sprintf("0 differences by %s; logical content %.12s…", rows[0].methodWords(), m.LogicalContent))
-	return nil
-}
-
-func (r variantRow) methodWords() string {
-	if r.report.Method == gpuverify.Both {
-		return "two independent methods"
-	}
-	return "method " + string(r.report.Method)
+func describeReady(chain *rebuild.Chain, version string) string {
+	return fmt.Sprintf("%s: nothing to do, version %s is of the same inputs, options and program", chain.Dir, filepath.Base(version))
 }

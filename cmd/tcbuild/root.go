@@ -32,7 +32,7 @@ const exitCodes = `Exit codes:
   1   failed: I/O, disk full, driver
   2   wrong usage or configuration
   3   bad input data
-  4   verify found a difference, or a dataset is damaged
+  4   verify or diff found a difference, or a dataset is damaged
   75  locked by another build, or interrupted and resumable`
 
 // newRoot makes the program's command tree.
@@ -68,6 +68,8 @@ func newRoot(e *env) *cobra.Command {
 		newInspect(e),
 		newDiff(e),
 		newRebuild(e),
+		newStatus(e),
+		newStage(e),
 		newBench(e),
 		newVersion(e),
 	)

@@ -3,6 +3,7 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -31,6 +32,22 @@ func dropCache(path string) error {
 		if err == nil && cached > 0.1 {
 			err = fmt.Errorf("the file system keeps %.0f %% of %s in memory", 100*cached, entry.Name())
 		}
+		return err
+	})
+}
+
+// fillCache reads all files of a folder, so that the page cache has them.
+func fillCache(dir string) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		_, err = io.Copy(io.Discard, file)
 		return err
 	})
 }

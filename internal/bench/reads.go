@@ -53,6 +53,9 @@ func readDataset(ctx context.Context, dir string, seed uint64, read readFunc) (r
 
 // readRandom reads in random order, warm.
 func readRandom(ctx context.Context, dataset *store.Dataset, o orders, r *reads) (err error) {
+	if err := fillCache(dataset.Dir); err != nil {
+		return err
+	}
 	r.open, r.random, err = readPass(ctx, dataset, o.random, o.random)
 	return err
 }
@@ -71,6 +74,9 @@ func readAll(ctx context.Context, dataset *store.Dataset, o orders, r *reads) (e
 		if _, r.coldRandom, err = readPass(ctx, dataset, o.random, nil); err != nil {
 			return err
 		}
+	}
+	if err := fillCache(dataset.Dir); err != nil {
+		return err
 	}
 	if _, r.sequential, err = readPass(ctx, dataset, o.sequential, o.sequential); err != nil {
 		return err

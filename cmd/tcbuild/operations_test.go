@@ -1,0 +1,127 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// operations is a folder with what docs/OPERATIONS.md takes for granted, and a PATH on which the program is.
+func operations(t *testing.T) (dir string, environment []string) {
+	t.Helper()
+	dir = t.TempDir()
+	must(t, dir, "synth", "--out", "cell", "samples=60")
+	if err := os.Rename(filepath.Join(dir, "cell/perturbations.arrow"), filepath.Join(dir, "screen.arrow")); err != nil {
+		t.Fatal(err)
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(executable, filepath.Join(bin, "tcbuild")); err != nil {
+		t.Fatal(err)
+	}
+	return dir, append(os.Environ(), modeVariable+"=main", "PATH="+bin+":"+os.Getenv("PATH"))
+}
+
+// example is the first block of a language in docs/OPERATIONS.md.
+func example(t *testing.T, language string) string {
+	t.Helper()
+	match := regexp.MustCompile("(?s)```" + language + "\n(.*?)```").FindStringSubmatch(read(t, "../../docs/OPERATIONS.md"))
+	if match == nil {
+		t.Fatalf("there is no example in %s", language)
+	}
+	return match[1]
+}
+
+func runIn(t *testing.T, dir string, environment []string, name string, args ...string) (output string, ok bool) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = dir, environment
+	out, err := cmd.CombinedOutput()
+	return string(out), err == nil
+}
+
+func TestSettingsOfOperations(t *testing.T) {
+	t.Parallel()
+	dir, _ := operations(t)
+	writeFiles(t, dir, map[string]string{"my.yaml": example(t, "yaml")})
+	must(t, dir, "rebuild", "--config", "my.yaml")
+	must(t, dir, "verify", "data/my/current/indices")
+}
+
+func TestMakefileOfOperations(t *testing.T) {
+	t.Parallel()
+	dir, environment := operations(t)
+	writeFiles(t, dir, map[string]string{"Makefile": example(t, "make")})
+	if out, ok := runIn(t, dir, environment, "make"); !ok || !strings.Contains(read(t, filepath.Join(dir, "data/indices.verified.json")), `"differences": 0`) {
+		t.Fatal(out)
+	}
+	if out, ok := runIn(t, dir, environment, "make"); !ok || !strings.Contains(out, "Nothing to be done") {
+		t.Errorf("again: got %s", out)
+	}
+	must(t, dir, "synth", "--out", "other", "samples=61")
+	if err := os.Rename(filepath.Join(dir, "other/perturbations.arrow"), filepath.Join(dir, "screen.arrow")); err != nil {
+		t.Fatal(err)
+	}
+	if out, ok := runIn(t, dir, environment, "make"); !ok || manifestOf(t, filepath.Join(dir, "data/indices")).Samples != 61 {
+		t.Errorf("other input: got %s", out)
+	}
+}
+
+// The job script for one dataset, run as SLURM would run its tasks.
+func TestDatasetJobScript(t *testing.T) {
+	t.Parallel()
+	dir, environment := operations(t)
+	script, err := filepath.Abs("../../conf/slurm/dataset.sbatch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range []string{"11", "10", "12"} {
+		of := with(environment, "SLURM_ARRAY_TASK_ID="+task, "SLURM_ARRAY_TASK_MIN=10", "SLURM_ARRAY_TASK_COUNT=3", "SLURM_CPUS_PER_TASK=2")
+		if out, ok := runIn(t, dir, of, "bash", script, "--mode", "indices", "--graph", "cell/graph", "--perturbations", "screen.arrow", "--out", "out"); !ok {
+			t.Fatal(out)
+		}
+	}
+	if manifest := manifestOf(t, filepath.Join(dir, "out")); len(manifest.Shards) != 3 {
+		t.Errorf("got %d shards", len(manifest.Shards))
+	}
+	must(t, dir, "verify", "out")
+	of := with(environment, "SLURM_ARRAY_TASK_ID=0", "SLURM_ARRAY_TASK_MIN=0", "SLURM_ARRAY_TASK_COUNT=3")
+	if out, ok := runIn(t, dir, of, "bash", script, "--mode", "indices", "--graph", "nowhere", "--perturbations", "screen.arrow", "--out", "out2"); ok {
+		t.Errorf("a failure passes: %s", out)
+	}
+}
+
+func TestStatusAndStage(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 2000, 150)
+	must(t, f.dir, f.dataset("indices", "zstd", "out", "--shard", "1/3")...)
+	o := must(t, f.dir, "status", "out")
+	want := "shard-00000-of-00003  waiting  0 of 50 samples\nshard-00001-of-00003  done     50 of 50 samples\nshard-00002-of-00003  waiting  0 of 50 samples\n" +
+		"out: 1 shards done, 0 running, 0 failed, 2 waiting\n"
+	if o.stdout != want {
+		t.Errorf("got\n%s\nwant\n%s", o.stdout, want)
+	}
+	execute(t, f.dir, "status", "graph").refused(t, 3, "read status of graph")
+	must(t, f.dir, f.dataset("indices", "zstd", "out", "--shards", "3")...)
+
+	if o := must(t, f.dir, "stage", "out", "local/out"); !strings.HasSuffix(o.stdout, " copied, 0 B were there\n") {
+		t.Errorf("got %q", o.stdout)
+	}
+	if o := must(t, f.dir, "stage", "out", "local/out"); !strings.HasPrefix(o.stdout, "local/out: 0 B copied, ") {
+		t.Errorf("got %q", o.stdout)
+	}
+	sameData(t, dataOf(t, filepath.Join(f.dir, "local/out")), dataOf(t, filepath.Join(f.dir, "out")))
+	must(t, f.dir, "verify", "local/out")
+	execute(t, f.dir, "stage", "out", "graph").refused(t, 2, "expected a dataset or nothing")
+
+	must(t, f.dir, rebuildOf("--quiet", "--root", "versions")...)
+	if o := must(t, f.dir, "status", "versions/set"); !regexp.MustCompile(`^000001-\w{8}  current\n$`).MatchString(o.stdout) {
+		t.Errorf("got %q", o.stdout)
+	}
+}

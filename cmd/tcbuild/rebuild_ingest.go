@@ -1,0 +1,90 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"tcbuild/conf"
+	"tcbuild/ingest/source"
+	"tcbuild/internal/fault"
+	"tcbuild/internal/rebuild"
+)
+
+// ingestSection is the top-level key of the settings that name public sources.
+const ingestSection = "ingest"
+
+// ingestSettings is that section: the settings file of 'tcbuild ingest graph', and changes of its settings.
+type ingestSettings struct {
+	Config    string
+	overrides []string
+}
+
+func (s *ingestSettings) read(settings *conf.Settings) error {
+	var section struct{ Ingest map[string]string }
+	if err := settings.Decode(&section); err != nil || section.Ingest == nil {
+		return err
+	}
+	node := settings.Node(ingestSection)
+	s.Config = section.Ingest["config"]
+	if s.Config == "" {
+		return fault.New(fault.Usage, "add config: yeast, or a file of your own", "read settings %s: the section ingest has no config", conf.Where(node))
+	}
+	base, err := conf.Load(s.Config, nil)
+	if err != nil {
+		return err
+	}
+	known := append(conf.Keys(&source.GraphSpec{}), "config")
+	for _, entry := range base.Entries() {
+		known = append(known, entry.Key)
+	}
+	for pair := range slices.Chunk(node.Content, 2) {
+		key := pair[0].Value
+		if !slices.Contains(known, key) {
+			return fault.New(fault.Usage, fmt.Sprintf("did you mean %s?", cmp.Or(conf.Nearest(key, known), "config")),
+				"read settings %s: ingest: unknown setting %q", conf.Where(pair[0]), key)
+		}
+		if key != "config" {
+			s.overrides = append(s.overrides, key+"="+section.Ingest[key])
+		}
+	}
+	return nil
+}
+
+func (s *ingestSettings) graphSpec() (spec source.GraphSpec, err error) {
+	settings, err := conf.Load(s.Config, s.overrides)
+	if err != nil {
+		return spec, err
+	}
+	return spec, settings.Decode(&spec)
+}
+
+// filesNamedIn returns the files that a JSON text names in any of its strings, by name.
+func filesNamedIn(text []byte) (files []rebuild.Source) {
+	var visit func(value any)
+	visit = func(value any) {
+		switch v := value.(type) {
+		case map[string]any:
+			for _, element := range v {
+				visit(element)
+			}
+		case []any:
+			for _, element := range v {
+				visit(element)
+			}
+		case string:
+			if info, err := os.Stat(v); err == nil && info.Mode().IsRegular() {
+				files = append(files, rebuild.Source{Name: v, Path: v})
+			}
+		}
+	}
+	var value any
+	if json.Unmarshal(text, &value) == nil {
+		visit(value)
+	}
+	slices.SortFunc(files, func(a, b rebuild.Source) int { return strings.Compare(a.Name, b.Name) })
+	return slices.Compact(files)
+}

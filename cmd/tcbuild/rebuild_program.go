@@ -1,0 +1,32 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// programIdentity is the version of the program as fingerprints have it. Where the version
+// names no clean commit, the program's own digest tells one build from another.
+func programIdentity() (string, error) {
+	version := buildVersion()
+	if !strings.Contains(version, "commit unknown") && !strings.Contains(version, ", modified") {
+		return version, nil
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	return fmt.Sprintf("%s, sha256 %.12x", version, sum.Sum(nil)), nil
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"tcbuild/gpuverify"
+	"tcbuild/ingest/combinations"
+	"tcbuild/ingest/synth"
+	"tcbuild/internal/build"
+	"tcbuild/internal/fault"
+	"tcbuild/internal/rebuild"
+	"tcbuild/store"
+)
+
+// chain is the stages of a rebuild: the input, the datasets, and their verification.
+func (o *rebuildOptions) chain(e *env) (*rebuild.Chain, error) {
+	program, err := programIdentity()
+	if err != nil {
+		return nil, err
+	}
+	chain := &rebuild.Chain{Dir: filepath.Join(o.root, o.dataset), Program: program, Keep: o.keep, Log: e.log}
+	input, err := o.inputStage(e)
+	if err != nil {
+		return nil, err
+	}
+	if input.Name != "" {
+		chain.Stages = append(chain.Stages, input)
+	}
+	for _, variant := range o.variants {
+		stage, err := o.datasetStage(e, variant, input)
+		if err != nil {
+			return nil, err
+		}
+		chain.Stages = append(chain.Stages, stage)
+	}
+	for _, variant := range o.variants {
+		chain.Stages = append(chain.Stages, o.verifyStage(e, variant))
+	}
+	return chain, nil
+}
+
+const inputOutput = "input" // folder of a version that has the input made by its own chain
+
+// inputStage makes the input that the chain does not take from outside; without a name there is none to make.
+func (o *rebuildOptions) inputStage(e *env) (rebuild.Stage, error) {
+	switch {
+	case o.ingest.Config != "" && o.build.Graph != "":
+		return rebuild.Stage{}, fault.New(fault.Usage, "leave one of them away", "rebuild: found both --graph and a section ingest")
+	case o.ingest.Config != "":
+		return o.ingestStage(e)
+	case o.build.Graph != "":
+		return rebuild.Stage{}, nil
+	case o.build.Perturbations != "":
+		return rebuild.Stage{}, fault.New(fault.Usage, "add graph=DIR", "rebuild: --perturbations is given without --graph")
+	}
+	return o.synthStage(e)
+}
+
+func (o *rebuildOptions) synthStage(e *env) (rebuild.Stage, error) {
+	if err := o.synth.check(); err != nil {
+		return rebuild.Stage{}, err
+	}
+	return rebuild.Stage{
+		Name: "synth", Output: inputOutput,
+		Options: map[string]string{"scale": o.synth.scale, "samples": strconv.Itoa(o.synth.samples), "seed": fmt.Sprint(o.synth.seed)},
+		Run: func(ctx context.Context, version string) error {
+			options := o.synth
+			options.out = filepath.Join(version, inputOutput)
+			if _, err := os.Stat(options.out); err == nil {
+				return nil
+			}
+			return runSynth(ctx, e, options)
+		},
+	}, nil
+}
+
+// ingestStage builds the graph from public sources.
+func (o *rebuildOptions) ingestStage(e *env) (rebuild.Stage, error) {
+	if o.build.Perturbations == "" {
+		return rebuild.Stage{}, fault.New(fault.Usage, "add perturbations=FILE", "rebuild: a section ingest is given without --perturbations")
+	}
+	spec, err := o.ingest.graphSpec()
+	if err != nil {
+		return rebuild.Stage{}, err
+	}
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return rebuild.Stage{}, err
+	}
+	return rebuild.Stage{
+		Name: "ingest", Output: inputOutput,
+		Options: map[string]string{"graph": string(text)},
+		Sources: filesNamedIn(text),
+		Run: func(ctx context.Context, version string) error {
+			out := filepath.Join(version, inputOutput, "graph")
+			if _, err := os.Stat(out); err == nil {
+				return nil
+			}
+			return runIngestGraph(ctx, e, ingestGraphOptions{out: out}, spec)
+		},
+	}, nil
+}
+
+func (o *rebuildOptions) datasetStage(e *env, variant string, input rebuild.Stage) (rebuild.Stage, error) {
+	stage := rebuild.Stage{
+		Name: variant, Output: variant,
+		Options: map[string]string{
+			"reaction_rule": string(o.build.ReactionRule), "unknown_genes": string(o.build.UnknownGenes),
+			"allow_wildtype": strconv.FormatBool(o.build.AllowWildtype),
+		},
+		Run: func(ctx context.Context, version string) error {
+			_, err := buildDataset(ctx, e, o.datasetOptions(variant, version))
+			return err
+		},
+	}
+	if variant != string(store.Incidence) {
+		stage.Options["shards"] = strconv.Itoa(o.build.Shards)
+	}
+	if input.Name != "" {
+		stage.After = []string{input.Name}
+	}
+	if o.build.Graph != "" {
+		stage.Sources = append(stage.Sources, rebuild.Source{Name: "graph", Path: o.build.Graph})
+	}
+	switch perturbations := o.build.Perturbations; {
+	case synth.IsName(perturbations):
+		stage.Options["perturbations"] = perturbations
+	case combinations.IsName(perturbations):
+		spec, err := combinations.ParseName(perturbations)
+		if err != nil {
+			return stage, err
+		}
+		text, err := json.Marshal(spec)
+		if err != nil {
+			return stage, err
+		}
+		stage.Options["perturbations"] = "combinations " + string(text)
+		stage.Sources = append(stage.Sources, rebuild.Source{Name: filepath.Base(spec.Genes), Path: spec.Genes})
+	case perturbations != "":
+		stage.Sources = append(stage.Sources, rebuild.Source{Name: filepath.Base(perturbations), Path: perturbations})
+	}
+	return stage, nil
+}
+
+// datasetOptions are those of one dataset in the folder of a version.
+func (o *rebuildOptions) datasetOptions(variant, version string) build.Options {
+	options := o.build
+	options.Variant, options.Out = store.Variant(variant), filepath.Join(version, variant)
+	options.Shard, options.Resume = store.AllShards, store.ResumeIfPossible
+	if options.Graph == "" {
+		options.Graph = filepath.Join(version, inputOutput, "graph")
+	}
+	if options.Perturbations == "" {
+		options.Perturbations = filepath.Join(version, inputOutput, "perturbations.arrow")
+	}
+	return options
+}
+
+// verifyStage verifies one dataset, and that it is of the same content as the first. It leaves the report.
+func (o *rebuildOptions) verifyStage(e *env, variant string) rebuild.Stage {
+	first := o.variants[0]
+	stage := rebuild.Stage{
+		Name: verifyPrefix + variant, Output: reportName(variant),
+		Options: map[string]string{"method": o.method, "device": o.device},
+		After:   []string{variant},
+	}
+	if variant != first {
+		stage.After = append(stage.After, first)
+	}
+	stage.Run = func(ctx context.Context, version string) error {
+		path := filepath.Join(version, variant)
+		report, err := verifyDataset(ctx, e, path, verifyOptions{method: o.method, device: o.device, workers: o.build.Workers})
+		if err != nil {
+			return err
+		}
+		if !report.Passed() {
+			return printReport(e, "", report)
+		}
+		if err := sameContent(report, filepath.Join(version, first)); err != nil {
+			return err
+		}
+		text, err := json.MarshalIndent(report, "", "  ")
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(version, stage.Output), append(text, '\n'), 0o644)
+	}
+	return stage
+}
+
+// verifyPrefix begins the names of stages that verify.
+const verifyPrefix = "verify-"
+
+// reportName is the file of a version with the report of a variant's verification.
+func reportName(variant string) string { return verifyPrefix + variant + ".json" }
+
+func sameContent(report *gpuverify.Report, first string) error {
+	manifest, err := store.ReadManifest(first)
+	if err == nil && report.LogicalContent != manifest.LogicalContent {
+		err = fault.New(fault.Damaged, "add --force", "compare variants: the logical content of %s is not that of %s", report.Dataset, first)
+	}
+	return err
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"tcbuild/internal/rebuild"
+)
+
+// rebuildOf is a command that rebuilds the dataset out/set of a fixture.
+func rebuildOf(more ...string) []string {
+	return with([]string{"rebuild", "--root", "out", "--dataset", "set", "--graph", "graph", "--perturbations", "sets.tsv"}, more...)
+}
+
+// versionsOf is the number of versions of out/set. Nothing but them, the link and the lock may be there.
+func (f fixture) versionsOf(t *testing.T) int {
+	t.Helper()
+	dir := filepath.Join(f.dir, "out/set")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unfinished, versions, err := rebuild.Folders(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != len(versions)+2 || len(unfinished) > 0 {
+		t.Errorf("got %v, want versions, current and .lock", entries)
+	}
+	return len(versions)
+}
+
+func TestRebuild(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 2000, 150)
+	first := must(t, f.dir, rebuildOf("--method", "both")...)
+	for _, want := range []string{"\n   incidence ", "\n     indices ", "\n  full-masks ", "The same masks in all three, bit for bit: 150 samples"} {
+		if !strings.Contains(first.stdout, want) {
+			t.Errorf("got %s, want %q in it", first.stdout, want)
+		}
+	}
+	for _, variant := range allVariants {
+		must(t, f.dir, "verify", "out/set/current/"+variant, "--method", "both", "--graph", "graph")
+	}
+	before := modified(t, filepath.Join(f.dir, "out"))
+	for _, more := range [][]string{nil, {"--dry-run"}, {"--workers", "1"}} {
+		again := must(t, f.dir, rebuildOf(with([]string{"--method", "both"}, more...)...)...)
+		if !regexp.MustCompile(`^out/set: nothing to do, version 000001-[0-9a-f]{8} is of the same inputs, options and program\n$`).MatchString(again.stdout) {
+			t.Errorf("%v: got %q", more, again.stdout)
+		}
+	}
+	dry := must(t, f.dir, rebuildOf("--method", "both", "--reaction-rule", "gpr", "--dry-run")...)
+	if !strings.Contains(dry.stdout, `run     reaction_rule was "all", is "gpr"`) || !strings.Contains(dry.stdout, "after incidence") {
+		t.Errorf("got %s", dry.stdout)
+	}
+	if modified(t, filepath.Join(f.dir, "out")) != before {
+		t.Error("a run without work, or a dry run, changed something")
+	}
+
+	rewrite(t, filepath.Join(f.dir, "sets.tsv"), "last\tY000\t0.5\t\n")
+	dry = must(t, f.dir, rebuildOf("--method", "both", "--dry-run")...)
+	if countLines(dry.stdout) != 7 || strings.Count(dry.stdout, "input sets.tsv changed") != 3 {
+		t.Errorf("got %s", dry.stdout)
+	}
+	must(t, f.dir, rebuildOf("--method", "both")...)
+	if manifest := manifestOf(t, filepath.Join(f.dir, "out/set/current/indices")); manifest.Samples != 151 {
+		t.Errorf("got %d samples", manifest.Samples)
+	}
+	// Only verification is run again; the datasets are shared with the version before.
+	must(t, f.dir, rebuildOf("--method", "edges", "--keep", "2")...)
+	if n := f.versionsOf(t); n != 2 {
+		t.Errorf("got %d versions", n)
+	}
+	info, err := os.Stat(filepath.Join(f.dir, "out/set/current/indices/manifest.json"))
+	if err != nil || info.Sys().(*syscall.Stat_t).Nlink != 2 {
+		t.Errorf("the dataset was built again: %v", err)
+	}
+	forced := must(t, f.dir, rebuildOf("--method", "edges", "--force", "--keep", "1", "--quiet")...)
+	if forced.stdout+forced.stderr != "" || f.versionsOf(t) != 1 {
+		t.Errorf("got %q, %q, %d versions", forced.stdout, forced.stderr, f.versionsOf(t))
+	}
+}
+
+// rewrite adds a line to a file by writing it aside and renaming it, as users of a live file should.
+func rewrite(t *testing.T, path, line string) {
+	t.Helper()
+	if err := os.WriteFile(path+".new", []byte(read(t, path)+line), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRebuildErrors(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 200, 20)
+	writeFiles(t, f.dir, map[string]string{
+		"wrong.yaml":  "root: out\ngraph: graph\npertubations: sets.tsv\n",
+		"ingest.yaml": "root: out\nperturbations: sets.tsv\ningest:\n  config: yeast\n  dat: x\n",
+		"bad.tsv":     "genes\nY000\nnobody\n",
+	})
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		want string
+	}{
+		{"key", []string{"rebuild", "--config", "wrong.yaml"}, 2, `read settings wrong.yaml:3: unknown setting "pertubations"`},
+		{"key of ingest", []string{"rebuild", "--config", "ingest.yaml"}, 2, `read settings ingest.yaml:5: ingest: unknown setting "dat"`},
+		{"no name", []string{"rebuild", "--root", "out"}, 2, "the dataset's name"},
+		{"name", []string{"rebuild", "--root", "out", "--dataset", "../x"}, 2, `"../x"`},
+		{"keep", rebuildOf("--keep", "0"), 2, "read --keep: found 0"},
+		{"variant", rebuildOf("--variants", "indices,index"), 2, `found "index"`},
+		{"no graph", []string{"rebuild", "--root", "out", "--dataset", "set", "--perturbations", "sets.tsv"}, 2, "without --graph"},
+		{"no perturbations", []string{"rebuild", "--root", "out", "--dataset", "set", "--graph", "graph"}, 2, "without --perturbations"},
+		{"missing input", rebuildOf("--graph", "nowhere"), 3, "nowhere"},
+		{"bad input", rebuildOf("--perturbations", "bad.tsv"), 3, "bad.tsv:3"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			execute(t, f.dir, c.args...).refused(t, c.code, c.want)
+			if entries, _ := os.ReadDir(filepath.Join(f.dir, "out/set")); len(entries) > 1 || len(entries) == 1 && entries[0].Name() != ".lock" {
+				t.Errorf("%v was left behind", entries)
+			}
+		})
+	}
+}
+
+// What cron's users need: one run at a time, silence, a log, metrics.
+func TestRebuildUnattended(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 2000, 150)
+	args := rebuildOf("--quiet", "--log-file", "logs/set.log", "--log-keep", "2", "--metrics-file", "set.prom")
+	if o := must(t, f.dir, args...); o.stdout+o.stderr != "" {
+		t.Errorf("got %q and %q, want silence", o.stdout, o.stderr)
+	}
+	log := read(t, filepath.Join(f.dir, "logs/set.log"))
+	if !strings.Contains(log, "rebuild begins") || !strings.Contains(log, "stage verify-full-masks") || !strings.Contains(log, "rebuild is done  version=000001-") {
+		t.Errorf("got log %s", log)
+	}
+	metric := func(name string) string {
+		t.Helper()
+		match := regexp.MustCompile(`(?m)^tcbuild_rebuild_` + name + `\{dataset="set"\} (\S+)$`).FindStringSubmatch(read(t, filepath.Join(f.dir, "set.prom")))
+		if match == nil {
+			t.Fatalf("no metric %s", name)
+		}
+		return match[1]
+	}
+	success := metric("last_success_timestamp_seconds")
+	if success == "0" || metric("last_exit_code") != "0" || metric("version") != "1" || metric("last_stages_run") != "6" || metric("running") != "0" {
+		t.Errorf("got %s", read(t, filepath.Join(f.dir, "set.prom")))
+	}
+
+	rewrite(t, filepath.Join(f.dir, "sets.tsv"), "bad\tnobody\t1\t\n")
+	o := execute(t, f.dir, args...)
+	o.refused(t, 3, "sets.tsv:152", "nobody")
+	if countLines(o.stderr) != 2 {
+		t.Errorf("got stderr %s, want the error and its hint alone", o.stderr)
+	}
+	if !strings.Contains(read(t, filepath.Join(f.dir, "logs/set.log")), "exit_code=3") || read(t, filepath.Join(f.dir, "logs/set.log.1")) != log {
+		t.Error("the log was not rotated, or does not have the error")
+	}
+	if metric("last_exit_code") != "3" || metric("last_success_timestamp_seconds") != success || metric("version") != "1" {
+		t.Errorf("got %s", read(t, filepath.Join(f.dir, "set.prom")))
+	}
+	if manifest := manifestOf(t, filepath.Join(f.dir, "out/set/current/indices")); manifest.Samples != 150 || f.versionsOf(t) != 1 {
+		t.Error("a failed run changed what is current")
+	}
+	for range 3 {
+		execute(t, f.dir, args...)
+	}
+	nothing(t, filepath.Join(f.dir, "logs/set.log.3"))
+}
+
+func TestSecondRebuildIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 190_000, 530)
+	first := begin(t, f.dir, rebuildOf()...)
+	eventually(t, "the first dataset", func() bool {
+		built, _ := filepath.Glob(filepath.Join(f.dir, "out/set/.build-*/incidence.building"))
+		return len(built) > 0
+	})
+	send(t, first, syscall.SIGSTOP)
+	execute(t, f.dir, rebuildOf("--log-file", "second.log", "--metrics-file", "second.prom")...).refused(t, 75, "another rebuild of it is running")
+	nothing(t, filepath.Join(f.dir, "second.log"), filepath.Join(f.dir, "second.prom"))
+	send(t, first, syscall.SIGTERM, syscall.SIGCONT)
+	finish(t, first).refused(t, 75, "interrupted by SIGTERM")
+	nothing(t, filepath.Join(f.dir, "out/set/current"))
+	must(t, f.dir, rebuildOf()...)
+	if n := f.versionsOf(t); n != 1 {
+		t.Errorf("got %d versions", n)
+	}
+}
+
+func TestRebuildFromPublicSources(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 200, 20)
+	writeFiles(t, f.dir, map[string]string{
+		"down/genes.tsv": "id\n" + strings.Join(f.graph.Genes.IDs, "\n") + "\n",
+		"down/links.tsv": "a\tb\nY000\tY001\nY002\tY003\n",
+		"source.yaml": `data: nowhere
+out: graph
+genes: {table: {file: "${data}/genes.tsv", column: id}}
+edges: [{table: {file: "${data}/links.tsv", relation: link, source: a, target: b}}]
+`,
+		"set.yaml": "root: out\nperturbations: sets.tsv\ningest: {config: source.yaml, data: down}\n",
+	})
+	must(t, f.dir, "rebuild", "--config", "set.yaml")
+	if manifest := manifestOf(t, filepath.Join(f.dir, "out/set/current/indices")); manifest.Masks[1].Name != "gene__link__gene" || manifest.Masks[1].Size != 2 {
+		t.Errorf("got masks %v", manifest.Masks)
+	}
+	rewrite(t, filepath.Join(f.dir, "down/links.tsv"), "Y004\tY005\n")
+	dry := must(t, f.dir, "rebuild", "--config", "set.yaml", "--dry-run")
+	if !strings.Contains(dry.stdout, "input down/links.tsv changed") || !strings.Contains(dry.stdout, "after ingest") {
+		t.Errorf("got %s", dry.stdout)
+	}
+	must(t, f.dir, "rebuild", "--config", "set.yaml")
+	if manifest := manifestOf(t, filepath.Join(f.dir, "out/set/current/indices")); manifest.Masks[1].Size != 3 {
+		t.Errorf("got masks %v", manifest.Masks)
+	}
+}

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// cluster is a SLURM of this machine alone, which ends with the test.
+type cluster struct {
+	dir string
+}
+
+// startCluster starts the authentication, controller and node daemons, with their own ports, sockets and folders. Where
+// they are not installed, the test is skipped.
+func startCluster(t *testing.T) cluster {
+	t.Helper()
+	for _, name := range []string{"munged", "slurmctld", "slurmd", "sbatch"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("%s is not installed (Debian: slurm-wlm and munge)", name)
+		}
+	}
+	if os.Getuid() != 0 {
+		t.Skip("slurmd has to be started by root")
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, _, _ = strings.Cut(host, ".")
+	dir, err := os.MkdirTemp("", "slurm") // a socket's path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	c := cluster{dir: dir}
+	key := make([]byte, 128)
+	_, _ = rand.Read(key)
+	writeFiles(t, dir, map[string]string{"munge/key": string(key), "slurm.conf": fmt.Sprintf(`ClusterName=test
+SlurmctldHost=%[1]s(127.0.0.1)
+SlurmctldPort=%[3]d
+SlurmdPort=%[4]d
+AuthType=auth/munge
+AuthInfo=socket=%[2]s/munge/socket,cred_expire=5
+CredType=cred/munge
+SlurmUser=root
+SlurmdUser=root
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SlurmdParameters=config_overrides
+ReturnToService=2
+MpiDefault=none
+KillWait=5
+SchedulerParameters=sched_interval=1,bf_interval=1
+StateSaveLocation=%[2]s/state
+SlurmdSpoolDir=%[2]s/spool
+SlurmctldPidFile=%[2]s/slurmctld.pid
+SlurmdPidFile=%[2]s/slurmd.pid
+SlurmctldLogFile=%[2]s/slurmctld.log
+SlurmdLogFile=%[2]s/slurmd.log
+NodeName=%[1]s NodeAddr=127.0.0.1 CPUs=4 State=UNKNOWN
+PartitionName=only Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+`, host, dir, freePort(t), freePort(t))})
+	for _, folder := range []string{"state", "spool"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, mode := range map[string]os.FileMode{dir: 0o755, filepath.Join(dir, "munge"): 0o700, filepath.Join(dir, "munge/key"): 0o400} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	munge := filepath.Join(dir, "munge")
+	c.daemon(t, "munged", "--foreground", "--force", "--socket="+munge+"/socket", "--key-file="+munge+"/key",
+		"--pid-file="+munge+"/pid", "--log-file="+munge+"/log", "--seed-file="+munge+"/seed")
+	eventually(t, "munge's socket", func() bool { _, err := os.Stat(munge + "/socket"); return err == nil })
+	c.daemon(t, "slurmctld", "-D")
+	c.daemon(t, "slurmd", "-D")
+	eventually(t, "an idle node", func() bool {
+		state, err := c.command("sinfo", "--noheader", "--format=%T").Output()
+		return err == nil && strings.TrimSpace(string(state)) == "idle"
+	})
+	return c
+}
+
+// daemon starts a process that is ended with the test.
+func (c cluster) daemon(t *testing.T, name string, args ...string) {
+	t.Helper()
+	cmd := c.command(name, args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		ended := time.AfterFunc(5*time.Second, func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait()
+		ended.Stop()
+	})
+}
+
+func (c cluster) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf"))
+	return cmd
+}
+
+// run runs one of SLURM's commands, which has to end well, and returns what it printed.
+func (c cluster) run(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := c.command(name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v: %s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// processOf is the process of a running job, 0 while it has none.
+func (c cluster) processOf(t *testing.T, job string) int {
+	t.Helper()
+	out, err := c.command("scontrol", "listpids", job).Output()
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(out)) {
+		if fields := strings.Fields(line); len(fields) > 3 && fields[2] == "batch" && fields[3] == "0" {
+			pid, _ := strconv.Atoi(fields[0])
+			return pid
+		}
+	}
+	return 0
+}
+
+// Eight tasks build the shards of a yeast-scale dataset. One is killed for good, one is sent SIGTERM, one is requeued, as a
+// preempting SLURM does. The dataset that comes out is that of one process.
+func TestRebuildOnSLURM(t *testing.T) {
+	c := startCluster(t)
+	t.Setenv("SLURM_CONF", filepath.Join(c.dir, "slurm.conf"))
+	t.Setenv("SLURM_TMPDIR", t.TempDir()) // the jobs inherit it
+	dir := t.TempDir()
+	submit := []string{"rebuild", "--config", "quickstart", "root=jobs", "samples=8000", "method=incidence", "variants=[incidence,indices]",
+		"--slurm", "--array", "8", "--cpus-per-task", "1"}
+	submitted := must(t, dir, submit...)
+	if countLines(submitted.stdout) != 4 || !strings.Contains(submitted.stdout, "\nshards ") {
+		t.Fatalf("got %q", submitted.stdout)
+	}
+	again := execute(t, dir, submit...)
+	if again.code != 75 {
+		t.Errorf("submitted twice: got exit code %d, %s", again.code, again.stderr)
+	}
+
+	tasks := c.stopThreeTasks(t, filepath.Join(dir, "jobs/quickstart"))
+	killed, terminated, requeued := tasks[0], tasks[1], tasks[2]
+	send := func(job string, s syscall.Signal) {
+		if err := syscall.Kill(c.processOf(t, job), s); err != nil {
+			t.Errorf("job %s: %v", job, err)
+		}
+	}
+	send(killed, syscall.SIGKILL)
+	c.run(t, "scancel", "--batch", "--signal=TERM", terminated)
+	c.run(t, "scontrol", "requeue", requeued)
+	send(terminated, syscall.SIGCONT)
+
+	await(t, 5*time.Minute, "the end of all jobs", func() bool { return c.run(t, "squeue", "--noheader") == "" })
+	current := filepath.Join(dir, "jobs/quickstart/current")
+	if _, err := os.Stat(current); err != nil {
+		t.Fatalf("%v\n%s", err, c.logs(dir))
+	}
+	log := read(t, filepath.Join(dir, "jobs/quickstart/slurm/shards-"+terminated+".log"))
+	if !strings.Contains(log, "interrupted by SIGTERM") || !strings.Contains(log, "requeued") || !strings.HasSuffix(log, "this shard is complete, others are not\n") && !strings.Contains(log, "indices variant") {
+		t.Errorf("the log of the task that was sent SIGTERM: got %s", log)
+	}
+
+	must(t, dir, "dataset", "--mode", "indices", "--graph", current+"/input/graph", "--perturbations", current+"/input/perturbations.arrow",
+		"--shards", "8", "--out", "alone")
+	sameData(t, dataOf(t, current+"/indices"), dataOf(t, filepath.Join(dir, "alone")))
+	must(t, dir, "verify", current+"/indices", "--method", "edges")
+	if o := must(t, dir, submit...); !strings.Contains(o.stdout, "nothing to do") || countLines(o.stdout) != 1 {
+		t.Errorf("submitted again: got %q", o.stdout)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "jobs/quickstart/.*-*")); len(left) > 0 {
+		t.Errorf("%v was left behind", left)
+	}
+}
+
+// stopThreeTasks waits until shards are being built, and stops the processes of three tasks in the middle of it.
+func (c cluster) stopThreeTasks(t *testing.T, dataset string) (jobs []string) {
+	t.Helper()
+	await(t, time.Minute, "tasks that build shards", func() bool {
+		if begun, _ := filepath.Glob(filepath.Join(dataset, ".build-*/indices.building/.build/plan.json")); len(begun) == 0 {
+			return false
+		}
+		for _, job := range strings.Fields(c.run(t, "squeue", "--noheader", "--array", "--states=RUNNING", "--format=%A")) {
+			pid := c.processOf(t, job)
+			command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+			if len(jobs) == 3 || slices.Contains(jobs, job) || !strings.Contains(string(command), "--step=shards") {
+				continue
+			}
+			if syscall.Kill(pid, syscall.SIGSTOP) == nil {
+				jobs = append(jobs, job)
+			}
+		}
+		return len(jobs) == 3
+	})
+	return jobs
+}
+
+// logs are those of all jobs.
+func (c cluster) logs(dir string) string {
+	var all strings.Builder
+	files, _ := filepath.Glob(filepath.Join(dir, "jobs/quickstart/slurm/*"))
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		all.WriteString(file + ":\n" + string(text))
+	}
+	return all.String()
+}
+
+// await is eventually with a limit of its own.
+func await(t *testing.T, limit time.Duration, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: it never came", what)
+		}
+	}
+}
+
+// freePort is a TCP port that nobody listens on.
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"tcbuild/conf"
+	"tcbuild/store"
+)
+
+func newStage(e *env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "stage DATASET DIR",
+		Short: "Copy a dataset to node-local disk or memory, checked, reusing what is there",
+		Long: `Make DIR a copy of a dataset, on a node's own disk or in /dev/shm. Every file is checked
+against its checksum on the way. A file that DIR has already, with the right checksum, is
+not copied again; DIR may hold another version of the dataset, which is replaced at
+the end, in one step. Of several processes that stage to one DIR one copies, and the others
+wait for it.`,
+		Example: `  tcbuild stage data/yeast/current/full-masks /dev/shm/yeast`,
+		Args:    cobra.ExactArgs(2),
+	}
+	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
+		return runStage(ctx, e, args[0], args[1])
+	})
+}
+
+func runStage(ctx context.Context, e *env, path, dir string) error {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		path = resolved // current may move on while files are copied
+	}
+	dataset, err := store.Open(path)
+	if err != nil {
+		return err
+	}
+	staged, err := dataset.Stage(ctx, dir)
+	if err != nil {
+		return err
+	}
+	e.say(fmt.Sprintf("%s: %s copied, %s were there", dir, humanBytes(staged.Copied), humanBytes(staged.Reused)))
+	return nil
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"tcbuild/conf"
+	"tcbuild/internal/fault"
+	"tcbuild/internal/rebuild"
+	"tcbuild/store"
+)
+
+func newStatus(e *env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "status DATASET",
+		Short: "Show how far the shards of a dataset are",
+		Long: `Show the shards of a dataset that is published or under construction, and how many
+samples each has in place: done; running, by a process that has it locked; failed,
+begun without anybody at work on it; waiting. Running the same build again goes on
+with those that are not done.
+
+For a dataset of 'tcbuild rebuild', ROOT/DATASET, it shows the versions, and the shards of
+the unfinished one.`,
+		Example: `  tcbuild status demo/indices
+  tcbuild status data/yeast`,
+		Args: cobra.ExactArgs(1),
+	}
+	return configured(e, cmd, func(_ context.Context, args []string, _ *conf.Settings) error {
+		return runStatus(e, args[0])
+	})
+}
+
+func runStatus(e *env, path string) error {
+	if shards, err := store.Status(path); err == nil {
+		return printShards(e, path, shards)
+	}
+	unfinished, versions, versionsErr := rebuild.Folders(path)
+	if versionsErr != nil || len(unfinished)+len(versions) == 0 {
+		return fault.New(fault.Input, "give the folder that --out named, or ROOT/DATASET of a rebuild",
+			"read status of %s: found no dataset, none under construction, and no version of one", path)
+	}
+	current, _ := os.Readlink(filepath.Join(path, rebuild.Current))
+	for _, name := range versions {
+		if name == current {
+			name += "  current"
+		}
+		e.say(name)
+	}
+	for _, name := range unfinished {
+		e.say(name + "  unfinished")
+		for _, variant := range allVariants {
+			dataset := filepath.Join(path, name, variant)
+			shards, err := store.Status(dataset)
+			if err != nil {
+				continue // not begun
+			}
+			if err := printShards(e, dataset, shards); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// printShards prints a line per shard, and their counts; a dataset without shards, one of the incidence variant, is there as a whole.
+func printShards(e *env, path string, shards []store.ShardStatus) error {
+	if len(shards) == 0 {
+		return nil
+	}
+	counts := make(map[store.ShardState]int)
+	out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	for _, shard := range shards {
+		counts[shard.State]++
+		fmt.Fprintf(out, "%s\t%s\t%s of %s samples\n", shard.Name, shard.State, humanCount(shard.Written), humanCount(shard.Samples))
+	}
+	_, err := fmt.Fprintf(out, "%s: %d shards done, %d running, %d failed, %d waiting\n", path,
+		counts[store.ShardDone], counts[store.ShardRunning], counts[store.ShardFailed], counts[store.ShardWaiting])
+	return errors.Join(err, out.Flush())
+}

@@ -1,0 +1,230 @@
+package rebuild
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Action is what a run does about a stage.
+type Action string
+
+const (
+	Run  Action = "run"
+	Link Action = "keep" // its output is taken over from the current version
+	Done Action = "done" // its output is in the unfinished version already
+)
+
+const forced = "--force"
+
+// Step is a stage's part in a plan.
+type Step struct {
+	Stage  string
+	Action Action
+	Why    string
+
+	stage  Stage
+	record Record
+}
+
+// Record is what the output of a stage follows from.
+type Record struct {
+	Stage       string            `json:"stage"`
+	Output      string            `json:"output"`
+	Fingerprint string            `json:"fingerprint"` // SHA-256 of what is below, and of the fingerprints of After
+	Program     string            `json:"program"`
+	Options     map[string]string `json:"options"`
+	Inputs      []Input           `json:"inputs"`
+	After       []string          `json:"after"`
+}
+
+// Plan is what a run has to do.
+type Plan struct {
+	Steps       []Step
+	Fingerprint string // of the whole chain: 64 hexadecimal digits
+
+	sources  sources
+	current  *version // nil when there is none
+	ready    *version // one that is what the chain would make, nil when there is none
+	building string   // folder of the unfinished version
+	resumed  bool
+}
+
+// Plan reads all sources, compares each stage with the current and with the unfinished version, and
+// changes nothing. A fingerprint covers all that a stage follows from, through the stages before it, so the
+// plan is complete before anything is run. With force, all stages are to be run.
+func (c *Chain) Plan(force bool) (*Plan, error) {
+	plan := &Plan{sources: make(sources)}
+	var err error
+	if plan.current, err = c.current(); err != nil {
+		return nil, err
+	}
+	all := sha256.New()
+	for _, stage := range c.Stages {
+		record, err := c.record(stage, plan)
+		if err != nil {
+			return nil, err
+		}
+		all.Write([]byte(record.Fingerprint))
+		plan.Steps = append(plan.Steps, Step{Stage: stage.Name, stage: stage, record: record})
+	}
+	plan.Fingerprint = hex.EncodeToString(all.Sum(nil))
+	plan.building = filepath.Join(c.Dir, buildingPrefix+plan.Fingerprint[:16])
+	unfinished := readVersion(plan.building)
+	plan.resumed = unfinished != nil && !force
+	for i := range plan.Steps {
+		plan.decide(&plan.Steps[i], unfinished, force)
+	}
+	return plan, c.findReady(plan)
+}
+
+// findReady looks for a version that need not be made: the current one; that of a run that was killed just
+// before it made it current; or an older one, of inputs that are again what they were.
+func (c *Chain) findReady(plan *Plan) error {
+	if plan.resumed {
+		return nil
+	}
+	names, err := Versions(c.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	versions := []*version{plan.current}
+	for _, name := range names {
+		versions = append(versions, readVersion(filepath.Join(c.Dir, name)))
+	}
+	if i := slices.IndexFunc(versions, plan.holds); i >= 0 {
+		plan.ready = versions[i]
+	}
+	return nil
+}
+
+// record describes a stage, whose predecessors are in the plan.
+func (c *Chain) record(stage Stage, plan *Plan) (Record, error) {
+	record := Record{Stage: stage.Name, Output: stage.Output, Program: c.Program,
+		Options: stage.Options, Inputs: []Input{}, After: append([]string{}, stage.After...)}
+	for _, source := range stage.Sources {
+		inputs, err := plan.sources.read(source)
+		if err != nil {
+			return record, err
+		}
+		record.Inputs = append(record.Inputs, inputs...)
+	}
+	text, err := json.Marshal(record)
+	if err != nil {
+		return record, err
+	}
+	sum := sha256.New()
+	sum.Write(text)
+	for _, name := range stage.After {
+		i := slices.IndexFunc(plan.Steps, func(step Step) bool { return step.Stage == name })
+		sum.Write([]byte(plan.Steps[i].record.Fingerprint))
+	}
+	record.Fingerprint = hex.EncodeToString(sum.Sum(nil))
+	return record, nil
+}
+
+func (p *Plan) decide(step *Step, unfinished *version, force bool) {
+	switch {
+	case force:
+		step.Action, step.Why = Run, forced
+	case unfinished.has(step.record):
+		step.Action, step.Why = Done, "done by a run that was interrupted"
+	case p.current.has(step.record):
+		step.Action, step.Why = Link, "unchanged"
+	default:
+		step.Action, step.Why = Run, p.why(step.record)
+	}
+}
+
+// why says what has changed since the current version.
+func (p *Plan) why(now Record) string {
+	if p.current == nil {
+		return "there is no version yet"
+	}
+	i := slices.IndexFunc(p.current.Stages, func(r Record) bool { return r.Stage == now.Stage })
+	if i < 0 {
+		return "the stage is new"
+	}
+	was := p.current.Stages[i]
+	if was.Program != now.Program {
+		return fmt.Sprintf("the program was %s, is %s", was.Program, now.Program)
+	}
+	options := maps.Clone(was.Options)
+	maps.Copy(options, now.Options)
+	for _, key := range slices.Sorted(maps.Keys(options)) {
+		if was.Options[key] != now.Options[key] {
+			return fmt.Sprintf("%s was %q, is %q", key, was.Options[key], now.Options[key])
+		}
+	}
+	if why := inputsDiffer(was.Inputs, now.Inputs); why != "" {
+		return why
+	}
+	for _, step := range p.Steps {
+		if slices.Contains(now.After, step.Stage) && step.Action != Link {
+			return "after " + step.Stage
+		}
+	}
+	return "its output is gone"
+}
+
+// holds reports whether a version is what the chain would make.
+func (p *Plan) holds(v *version) bool {
+	return v != nil && len(v.Stages) == len(p.Steps) &&
+		!slices.ContainsFunc(p.Steps, func(step Step) bool { return step.Why == forced || !v.has(step.record) })
+}
+
+// Ready is the folder of a version that is what the chain would make, "" when there is none.
+func (p *Plan) Ready() string {
+	if p.ready == nil {
+		return ""
+	}
+	return p.ready.path
+}
+
+// Building is the folder of the unfinished version.
+func (p *Plan) Building() string { return p.building }
+
+// Begun reports whether there is an unfinished version.
+func (p *Plan) Begun() bool { return p.resumed }
+
+// note writes down that the steps up to the i-th are done. It comes after their output, so what
+// is noted is whole.
+func (p *Plan) note(i int) error {
+	v := version{}
+	for _, step := range p.Steps[:i+1] {
+		v.Stages = append(v.Stages, step.record)
+	}
+	for _, step := range p.Steps[i+1:] { // of a run that was interrupted
+		if step.Action == Done {
+			v.Stages = append(v.Stages, step.record)
+		}
+	}
+	return v.write(p.building)
+}
+
+// Begin makes the folder of the unfinished version, and clears it of what is not to be kept. Run begins by
+// itself; this is for a plan whose stages will be run by several processes.
+func (c *Chain) Begin(plan *Plan, force bool) error {
+	if force {
+		if err := c.discard(plan.building); err != nil {
+			return err
+		}
+	}
+	if plan.resumed {
+		return nil
+	}
+	if err := os.MkdirAll(plan.building, 0o755); err != nil {
+		return fmt.Errorf("rebuild %s: %w", c.Dir, err)
+	}
+	return (&version{}).write(plan.building)
+}

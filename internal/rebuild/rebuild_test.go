@@ -1,0 +1,324 @@
+package rebuild
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tcbuild/internal/fault"
+)
+
+// testChain is copy -> upper -> check over one source file; ran notes the stages that were run.
+type testChain struct {
+	Chain
+	ran []string
+	bad error // of the stage check
+}
+
+func newTestChain(t *testing.T) *testChain {
+	t.Helper()
+	dir := t.TempDir()
+	c := &testChain{Chain: Chain{Dir: filepath.Join(dir, "root", "set"), Program: "1", Keep: 2, Log: slog.New(slog.DiscardHandler)}}
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	source := filepath.Join(dir, "source.txt")
+	c.write(t, source, "a")
+	stage := func(name string, options map[string]string, sources []Source, after []string, run func(version string) error) {
+		c.Stages = append(c.Stages, Stage{Name: name, Output: name, Options: options, Sources: sources, After: after, Run: func(_ context.Context, version string) error {
+			c.ran = append(c.ran, name)
+			return run(version)
+		}})
+	}
+	stage("copy", nil, []Source{{"source.txt", source}}, nil, func(version string) error {
+		text, err := os.ReadFile(source)
+		if err != nil {
+			return err
+		}
+		if err := os.Mkdir(filepath.Join(version, "copy"), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(version, "copy", "text"), text, 0o644)
+	})
+	stage("upper", map[string]string{"language": "en"}, nil, []string{"copy"}, func(version string) error {
+		text, err := os.ReadFile(filepath.Join(version, "copy", "text"))
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(version, "upper"), []byte(strings.ToUpper(string(text))), 0o644)
+	})
+	stage("check", nil, nil, []string{"upper"}, func(version string) error {
+		if c.bad != nil {
+			return c.bad
+		}
+		return os.WriteFile(filepath.Join(version, "check"), []byte("passed"), 0o644)
+	})
+	return c
+}
+
+func (c *testChain) source() string { return c.Stages[0].Sources[0].Path }
+
+func (c *testChain) write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run runs the chain and checks which stages were run.
+func (c *testChain) run(t *testing.T, force bool, want ...string) *Result {
+	t.Helper()
+	c.ran = nil
+	result, err := c.Run(t.Context(), "", force)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(c.ran, want) {
+		t.Errorf("got stages %q run, want %q", c.ran, want)
+	}
+	return result
+}
+
+// holds checks what current shows, and that nothing but versions lies beside it.
+func (c *testChain) holds(t *testing.T, text string, versions int) {
+	t.Helper()
+	got, err := os.ReadFile(filepath.Join(c.Dir, Current, "upper"))
+	if err != nil || string(got) != text {
+		t.Errorf("current: got %q, %v, want %q", got, err, text)
+	}
+	c.holdsOnly(t, versions)
+}
+
+func (c *testChain) holdsOnly(t *testing.T, versions int) {
+	t.Helper()
+	entries, err := os.ReadDir(c.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, entry := range entries {
+		switch {
+		case versionName.MatchString(entry.Name()):
+			found++
+		case entry.Name() != Current:
+			t.Errorf("%s was left behind", entry.Name())
+		}
+	}
+	if found != versions {
+		t.Errorf("got %d versions, want %d", found, versions)
+	}
+}
+
+func TestOnlyWhatChangedIsRun(t *testing.T) {
+	c := newTestChain(t)
+	c.run(t, false, "copy", "upper", "check")
+	c.holds(t, "A", 1)
+	if result := c.run(t, false); !result.Unchanged {
+		t.Error("a second run did something")
+	}
+	c.write(t, c.source(), "b")
+	c.run(t, false, "copy", "upper", "check")
+	c.holds(t, "B", 2)
+	c.Stages[1].Options["language"] = "fr"
+	c.run(t, false, "upper", "check")
+	c.holds(t, "B", 2)
+	c.Program = "2"
+	c.run(t, false, "copy", "upper", "check")
+	c.holds(t, "B", 2)
+	c.run(t, true, "copy", "upper", "check")
+	c.holds(t, "B", 2)
+}
+
+func TestReasons(t *testing.T) {
+	c := newTestChain(t)
+	why := func(force bool) string {
+		t.Helper()
+		plan, err := c.Plan(force)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var words []string
+		for _, step := range plan.Steps {
+			words = append(words, step.Stage+" "+string(step.Action)+": "+step.Why)
+		}
+		return strings.Join(words, "\n")
+	}
+	check := func(got, want string) {
+		t.Helper()
+		if got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+	check(why(false), "copy run: there is no version yet\nupper run: there is no version yet\ncheck run: there is no version yet")
+	c.run(t, false, "copy", "upper", "check")
+	check(why(true), "copy run: --force\nupper run: --force\ncheck run: --force")
+	c.Stages[1].Options = map[string]string{"language": "fr"}
+	check(why(false), "copy keep: unchanged\nupper run: language was \"en\", is \"fr\"\ncheck run: after upper")
+	c.write(t, c.source(), "b")
+	check(why(false), "copy run: input source.txt changed\nupper run: language was \"en\", is \"fr\"\ncheck run: after upper")
+	c.Program = "2"
+	check(why(false), "copy run: the program was 1, is 2\nupper run: the program was 1, is 2\ncheck run: the program was 1, is 2")
+}
+
+// Inputs that are again what they were need no build while their version is kept.
+func TestEarlierVersionIsMadeCurrentAgain(t *testing.T) {
+	c := newTestChain(t)
+	c.run(t, false, "copy", "upper", "check")
+	c.write(t, c.source(), "b")
+	c.run(t, false, "copy", "upper", "check")
+	c.write(t, c.source(), "a")
+	if result := c.run(t, false); result.Unchanged {
+		t.Error("the link was moved, but the run says it did nothing")
+	}
+	c.holds(t, "A", 2)
+}
+
+func TestFailedCheckIsNeverCurrent(t *testing.T) {
+	c := newTestChain(t)
+	c.run(t, false, "copy", "upper", "check")
+	c.write(t, c.source(), "b")
+	c.bad = fault.New(fault.Damaged, "", "a difference")
+	if _, err := c.Run(t.Context(), "", false); fault.KindOf(err) != fault.Damaged {
+		t.Errorf("got %v", err)
+	}
+	c.holds(t, "A", 1)
+	c.bad = nil
+	c.run(t, false, "copy", "upper", "check")
+	c.holds(t, "B", 2)
+}
+
+func TestInterruptedRunIsContinued(t *testing.T) {
+	c := newTestChain(t)
+	c.run(t, false, "copy", "upper", "check")
+	c.write(t, c.source(), "b")
+	c.bad = errors.New("disk full")
+	if _, err := c.Run(t.Context(), "", false); !errors.Is(err, c.bad) {
+		t.Errorf("got %v", err)
+	}
+	c.bad = nil
+	c.run(t, false, "check")
+	c.holds(t, "B", 2)
+
+	c.write(t, c.source(), "c")
+	c.bad = errors.New("disk full")
+	_, _ = c.Run(t.Context(), "", false)
+	c.bad = nil
+	c.write(t, c.source(), "d") // what was begun is of no use any more
+	c.run(t, false, "copy", "upper", "check")
+	c.holds(t, "D", 2)
+}
+
+// A run that ends between its last two steps, with a version that nothing names, and rubbish of others.
+func TestLeftoversOfKilledRuns(t *testing.T) {
+	c := newTestChain(t)
+	c.run(t, false, "copy", "upper", "check")
+	c.write(t, c.source(), "b")
+	second := c.run(t, false, "copy", "upper", "check").Version
+	versions, _ := Versions(c.Dir)
+	if err := c.makeCurrent(versions[0]); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{temporaryPrefix + "123", buildingPrefix + "0000000000000000"} {
+		if err := os.MkdirAll(filepath.Join(c.Dir, name, "half"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("x", filepath.Join(c.Dir, temporaryPrefix+Current)); err != nil {
+		t.Fatal(err)
+	}
+	if result := c.run(t, false); result.Version != second {
+		t.Errorf("got version %s, want %s", result.Version, second)
+	}
+	c.holds(t, "B", 2)
+}
+
+func TestInputsThatChangeDuringTheRun(t *testing.T) {
+	c := newTestChain(t)
+	run := c.Stages[2].Run
+	c.Stages[2].Run = func(ctx context.Context, version string) error {
+		c.write(t, c.source(), "changed")
+		return run(ctx, version)
+	}
+	if _, err := c.Run(t.Context(), "", false); fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), "input source.txt changed") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(c.Dir, Current)); err == nil {
+		t.Error("a version of two inputs became current")
+	}
+	c.Stages[2].Run = run
+	c.run(t, false, "copy", "upper", "check")
+	c.holds(t, "CHANGED", 1)
+}
+
+func TestStopAfterAStage(t *testing.T) {
+	c := newTestChain(t)
+	if result, err := c.Run(t.Context(), "upper", false); err != nil || result.Version != "" || result.Ran != 2 {
+		t.Errorf("got %+v, %v", result, err)
+	}
+	c.run(t, false, "check")
+	c.holds(t, "A", 1)
+}
+
+func TestLock(t *testing.T) {
+	c := newTestChain(t)
+	release, err := c.Lock(t.Context(), Shared, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := c.Lock(t.Context(), Shared, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Lock(t.Context(), Alone, false); fault.KindOf(err) != fault.Busy {
+		t.Errorf("got %v, want a fault.Busy", err)
+	}
+	go func() { _, _ = release(), second() }()
+	third, err := c.Lock(t.Context(), Alone, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Lock(ctx, Alone, true); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	_ = third()
+}
+
+// A reader finds a version at every moment, while the link is replaced again and again.
+func TestCurrentIsReplacedInOneStep(t *testing.T) {
+	c := newTestChain(t)
+	names := []string{"000001-00000000", "000002-00000000"}
+	if err := c.makeCurrent(names[0]); err != nil {
+		t.Fatal(err)
+	}
+	ended, failed := make(chan struct{}), make(chan error, 1)
+	go func() {
+		defer close(failed)
+		for {
+			select {
+			case <-ended:
+				return
+			default:
+			}
+			if name, err := os.Readlink(filepath.Join(c.Dir, Current)); !slices.Contains(names, name) {
+				failed <- err
+				return
+			}
+		}
+	}()
+	for i := range 300 {
+		if err := c.makeCurrent(names[i%2]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(ended)
+	if err := <-failed; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,237 @@
+package rebuild
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tcbuild/internal/fault"
+)
+
+const (
+	Current    = "current"      // in a dataset's folder, the symbolic link to its current version
+	RecordName = "version.json" // in a version, what it was made from
+)
+
+const (
+	buildingPrefix  = ".build-"
+	temporaryPrefix = ".tmp-"
+)
+
+// version is a folder with stages' outputs, finished or not; as JSON, its record.
+type version struct {
+	Stages []Record `json:"stages"`
+
+	name string
+	path string
+}
+
+// readVersion reads the record of a folder, nil when it has none that can be read.
+func readVersion(path string) *version {
+	v := &version{name: filepath.Base(path), path: path}
+	text, err := os.ReadFile(filepath.Join(path, RecordName))
+	if err != nil || json.Unmarshal(text, v) != nil {
+		return nil
+	}
+	return v
+}
+
+// has reports whether a version holds the output of a stage of that fingerprint.
+func (v *version) has(record Record) bool {
+	if v == nil || !slices.ContainsFunc(v.Stages, func(r Record) bool { return r.Fingerprint == record.Fingerprint }) {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(v.path, record.Output))
+	return err == nil
+}
+
+func (v *version) write(dir string) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return WriteWhole(filepath.Join(dir, RecordName), append(text, '\n'))
+}
+
+// current is the version that the link names, nil when there is none.
+func (c *Chain) current() (*version, error) {
+	name, err := os.Readlink(filepath.Join(c.Dir, Current))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault.New(fault.Usage, "move it away, or choose another --root or --dataset",
+			"read %s: it is no symbolic link to a version: %w", filepath.Join(c.Dir, Current), err)
+	}
+	return readVersion(filepath.Join(c.Dir, name)), nil
+}
+
+var versionName = regexp.MustCompile(`^(\d{6,})-[0-9a-f]{8}$`)
+
+// Folders returns the names of a dataset's unfinished and finished versions, the latter oldest first.
+func Folders(dir string) (unfinished, versions []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), buildingPrefix) {
+			unfinished = append(unfinished, entry.Name())
+		}
+	}
+	versions, err = Versions(dir)
+	return unfinished, versions, err
+}
+
+// Versions returns the names of the versions in a dataset's folder, oldest first.
+func Versions(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, entry := range entries {
+		if entry.IsDir() && versionName.MatchString(entry.Name()) {
+			names = append(names, entry.Name())
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return Number(a) - Number(b) })
+	return names, nil
+}
+
+// Number is the number of a version, by its name.
+func Number(name string) int {
+	n, _ := strconv.Atoi(versionName.FindStringSubmatch(name)[1])
+	return n
+}
+
+// publish gives the unfinished version its name, and makes it current.
+func (c *Chain) publish(plan *Plan) (string, error) {
+	if err := plan.sources.unchanged(); err != nil {
+		return "", err
+	}
+	if err := plan.sweep(); err != nil {
+		return "", err
+	}
+	names, err := Versions(c.Dir)
+	if err != nil {
+		return "", err
+	}
+	next := 1
+	if len(names) > 0 {
+		next = Number(names[len(names)-1]) + 1
+	}
+	name := fmt.Sprintf("%06d-%.8s", next, plan.Fingerprint)
+	path := filepath.Join(c.Dir, name)
+	for _, step := range []func() error{
+		func() error { return syncTree(plan.building) },
+		func() error { return os.Rename(plan.building, path) },
+		func() error { return c.makeCurrent(name) },
+	} {
+		if err := step(); err != nil {
+			return "", fmt.Errorf("publish version %s: %w", path, err)
+		}
+	}
+	c.Log.Info("published", "version", name)
+	return path, c.prune()
+}
+
+// makeCurrent replaces the link in one step: a reader finds the old version or the new one.
+func (c *Chain) makeCurrent(name string) error {
+	temporary := filepath.Join(c.Dir, temporaryPrefix+Current)
+	if err := os.Symlink(name, temporary); err != nil {
+		return err
+	}
+	return errors.Join(os.Rename(temporary, filepath.Join(c.Dir, Current)), syncPath(c.Dir))
+}
+
+// sweep removes from the unfinished version what is no stage's output: leftovers of killed stages.
+func (p *Plan) sweep() error {
+	entries, err := os.ReadDir(p.building)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		made := entry.Name() == RecordName || slices.ContainsFunc(p.Steps, func(step Step) bool { return step.stage.Output == entry.Name() })
+		if made {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(p.building, entry.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prune removes the versions that are too old to keep, never the current one.
+func (c *Chain) prune() error {
+	names, err := Versions(c.Dir)
+	if err != nil {
+		return err
+	}
+	current, err := os.Readlink(filepath.Join(c.Dir, Current))
+	if err != nil {
+		return err
+	}
+	for _, name := range names[:max(0, len(names)-c.Keep)] {
+		if name == current {
+			continue
+		}
+		if err := c.discard(filepath.Join(c.Dir, name)); err != nil {
+			return err
+		}
+		c.Log.Info("removed", "version", name)
+	}
+	return nil
+}
+
+// removeTemporary removes what killed runs left half made or half removed.
+func (c *Chain) removeTemporary() error {
+	return c.each(temporaryPrefix, os.RemoveAll)
+}
+
+// removeStale removes the unfinished versions that nobody will go on with.
+func (c *Chain) removeStale(plan *Plan) error {
+	return c.each(buildingPrefix, func(path string) error {
+		if path == plan.building && plan.ready == nil {
+			return nil
+		}
+		return c.discard(path)
+	})
+}
+
+// each calls do with the path of everything in the dataset's folder whose name has a prefix.
+func (c *Chain) each(prefix string, do func(path string) error) error {
+	entries, err := os.ReadDir(c.Dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), prefix) {
+			if err := do(filepath.Join(c.Dir, entry.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// discard removes a folder. It loses its name first, so that nothing finds half of it.
+func (c *Chain) discard(path string) error {
+	temporary, err := os.MkdirTemp(c.Dir, temporaryPrefix)
+	if err != nil {
+		return err
+	}
+	err = os.Rename(path, filepath.Join(temporary, "removed"))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, os.RemoveAll(temporary))
+}

@@ -1,0 +1,82 @@
+package slurm
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"tcbuild/internal/fault"
+)
+
+func TestScript(t *testing.T) {
+	job := Job{
+		Name: "tcbuild-x", Label: "shards", Output: "/out/shards-%j.log", Options: []string{"--array=0-7", "--comment=two words"},
+		Dir: "/work/it's here", Command: []string{"/bin/tcbuild", "rebuild", "k=$HOME", ""}, After: []string{"a", "b"},
+	}
+	want := `#!/bin/bash
+#SBATCH --job-name=tcbuild-x
+#SBATCH --output=/out/shards-%j.log
+#SBATCH --open-mode=append
+#SBATCH --requeue
+#SBATCH --signal=B:USR1@120
+#SBATCH --kill-on-invalid-dep=yes
+#SBATCH --array=0-7
+#SBATCH '--comment=two words'
+cd '/work/it'\''s here' || exit 1
+exec /bin/tcbuild rebuild 'k=$HOME' ''
+`
+	if got := job.Script(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	id := func(label string) string { return label + "1" }
+	if got := job.dependency(id); got != "--dependency=afterok:a1:b1" {
+		t.Errorf("got %s", got)
+	}
+	job.Whatever = true
+	if got := job.dependency(id); got != "--dependency=afterany:a1:b1" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A shell reads each quoted word as it was.
+func FuzzQuote(f *testing.F) {
+	for _, word := range []string{"", "plain", "two words", "it's", `back\slash`, "$HOME `id` \"x\"", "*", "a\nb", "~", "é", "#x", "-n"} {
+		f.Add(word)
+	}
+	f.Fuzz(func(t *testing.T, word string) {
+		if strings.ContainsRune(word, 0) {
+			t.Skip("no argument can hold a zero byte")
+		}
+		got, err := exec.Command("bash", "-c", "printf %s "+quote(word)).Output()
+		if err != nil || string(got) != word {
+			t.Errorf("got %q, %v, want %q", got, err, word)
+		}
+	})
+}
+
+func TestArrayTask(t *testing.T) {
+	for _, c := range []struct {
+		id, min, max, count string
+		index, tasks        int
+		want                string
+	}{
+		{"0", "0", "7", "8", 0, 8, ""},
+		{"7", "0", "7", "8", 7, 8, ""},
+		{"5", "3", "6", "4", 2, 4, ""},
+		{"4", "0", "8", "5", 0, 0, "5 tasks numbered over a range of 9"},
+		{"", "0", "7", "8", 0, 0, `SLURM_ARRAY_TASK_ID: found ""`},
+		{"1", "0", "7", "many", 0, 0, `SLURM_ARRAY_TASK_COUNT: found "many"`},
+	} {
+		t.Setenv("SLURM_ARRAY_TASK_ID", c.id)
+		t.Setenv("SLURM_ARRAY_TASK_MIN", c.min)
+		t.Setenv("SLURM_ARRAY_TASK_MAX", c.max)
+		t.Setenv("SLURM_ARRAY_TASK_COUNT", c.count)
+		index, tasks, err := ArrayTask()
+		switch {
+		case c.want == "" && (err != nil || index != c.index || tasks != c.tasks):
+			t.Errorf("%+v: got %d of %d, %v", c, index, tasks, err)
+		case c.want != "" && (fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%+v: got %v", c, err)
+		}
+	}
+}

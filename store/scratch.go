@@ -1,0 +1,67 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// UseScratch has the shards built in a new folder inside dir, which should be node-local: LMDB's memory maps are
+// slow on parallel file systems. A shard that is complete, or interrupted, is copied to its place in the dataset
+// under construction; what a killed process left on scratch is lost. It is called before the first Shard.
+func (b *Building) UseScratch(dir string) error {
+	scratch, err := os.MkdirTemp(dir, "tcbuild-")
+	if err != nil {
+		return fmt.Errorf("build shards on scratch: %w", err)
+	}
+	b.scratch = scratch
+	return nil
+}
+
+// copyToScratch fetches what an interrupted build put in place of a shard.
+func (b *Building) copyToScratch(shard string) error {
+	dir := filepath.Join(b.scratch, shard)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	err := copyFile(b.path(shard, dataName), filepath.Join(dir, dataName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// moveInPlace copies a shard from scratch into the dataset under construction, where it appears whole and synced.
+func (b *Building) moveInPlace(shard string) error {
+	moving := b.path(".build", shard+".moving")
+	if err := os.MkdirAll(moving, 0o755); err != nil {
+		return err
+	}
+	if err := copyFile(filepath.Join(b.scratch, shard, dataName), filepath.Join(moving, dataName)); err != nil {
+		return fmt.Errorf("move shard %s in place: %w", shard, err)
+	}
+	return errors.Join(
+		syncPath(filepath.Join(moving, dataName)),
+		os.RemoveAll(b.path(shard)),
+		os.Rename(moving, b.path(shard)),
+		os.RemoveAll(filepath.Join(b.scratch, shard)),
+	)
+}
+
+// copyFile makes or replaces a file.
+func copyFile(from, to string) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	target, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, source)
+	return errors.Join(err, target.Close())
+}

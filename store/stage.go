@@ -1,0 +1,160 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+	"golang.org/x/sys/unix"
+
+	"tcbuild/internal/fault"
+)
+
+// Staged counts the bytes of a staged dataset's files.
+type Staged struct {
+	Copied int64
+	Reused int64 // were in place
+}
+
+// Stage makes dir a copy of the dataset. Files that dir has already, with the manifest's checksum, are taken
+// over; the others are checked while they are copied. dir must not exist, be empty, or hold a dataset; it is
+// replaced in one step. Processes that stage to one dir take turns; ctx ends the waiting and the copying.
+func (d *Dataset) Stage(ctx context.Context, dir string) (staged Staged, err error) {
+	dir = filepath.Clean(dir)
+	if err := checkStageTarget(dir); err != nil {
+		return staged, err
+	}
+	parent, name := filepath.Split(dir)
+	if err := os.MkdirAll(filepath.Clean(parent), 0o755); err != nil {
+		return staged, fmt.Errorf("stage to %s: %w", dir, err)
+	}
+	temporary := filepath.Join(parent, "."+name+".staging")
+	unlock, err := waitForLock(ctx, temporary+".lock")
+	if err != nil {
+		return staged, fmt.Errorf("stage to %s: %w", dir, err)
+	}
+	defer unlock()
+	if err := os.RemoveAll(temporary); err != nil { // of a process that was killed
+		return staged, err
+	}
+	if err := d.stageFiles(ctx, dir, temporary, &staged); err != nil {
+		return staged, errors.Join(err, os.RemoveAll(temporary))
+	}
+	if err := replace(dir, temporary); err != nil {
+		return staged, fmt.Errorf("stage to %s: %w", dir, errors.Join(err, os.RemoveAll(temporary)))
+	}
+	return staged, nil
+}
+
+// waitForLock takes a lock by a file that is there only while somebody holds or awaits it.
+func waitForLock(ctx context.Context, path string) (unlock func(), err error) {
+	for {
+		lock := flock.New(path)
+		if _, err := lock.TryLockContext(ctx, 50*time.Millisecond); err != nil {
+			lock.Close()
+			return nil, errors.Join(context.Cause(ctx), err)
+		}
+		if current(lock) {
+			return func() {
+				os.Remove(path)
+				lock.Close()
+			}, nil
+		}
+		lock.Close() // the one that held it removed the file
+	}
+}
+
+// checkStageTarget refuses a folder that holds something else.
+func checkStageTarget(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0:
+		return nil
+	case err != nil:
+		return fmt.Errorf("stage to %s: %w", dir, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, manifestName)); err != nil {
+		return fault.New(fault.Usage, "give a folder inside it, which will become the copy", "stage to %s: it has %s and no %s (expected a dataset or nothing)",
+			dir, entries[0].Name(), manifestName)
+	}
+	return nil
+}
+
+func (d *Dataset) stageFiles(ctx context.Context, dir, temporary string, staged *Staged) error {
+	old := &Dataset{Dir: dir}
+	for _, file := range d.Manifest.Files {
+		to := filepath.Join(temporary, filepath.FromSlash(file.Name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		if old.CheckFile(file) == nil && os.Link(filepath.Join(dir, filepath.FromSlash(file.Name)), to) == nil {
+			staged.Reused += file.Bytes
+			continue
+		}
+		if err := d.copyChecked(ctx, file, to); err != nil {
+			return err
+		}
+		staged.Copied += file.Bytes
+	}
+	for _, name := range []string{runName, manifestName} {
+		if err := copyFile(filepath.Join(d.Dir, name), filepath.Join(temporary, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyChecked copies one data file. Content that is not the manifest's is a fault.Damaged.
+func (d *Dataset) copyChecked(ctx context.Context, file File, to string) error {
+	source, err := os.Open(filepath.Join(d.Dir, filepath.FromSlash(file.Name)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return d.damaged(file.Name, "it is missing (expected %d bytes)", file.Bytes)
+	}
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	target, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	_, err = io.CopyBuffer(io.MultiWriter(target, sum), untilDone{ctx, source}, make([]byte, 1<<20))
+	if err = errors.Join(err, target.Close()); err != nil {
+		return fmt.Errorf("copy %s: %w", source.Name(), err)
+	}
+	if found := hex.EncodeToString(sum.Sum(nil)); found != file.SHA256 {
+		return d.damaged(file.Name, "its sha256 is %s (manifest: %s)", found, file.SHA256)
+	}
+	return nil
+}
+
+// untilDone reads until ctx is done.
+type untilDone struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r untilDone) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.Reader.Read(p)
+}
+
+// replace gives a new folder the name of an old one, if there is one, in one step, and removes the old.
+func replace(dir, with string) error {
+	err := unix.Renameat2(unix.AT_FDCWD, with, unix.AT_FDCWD, dir, unix.RENAME_EXCHANGE)
+	if errors.Is(err, fs.ErrNotExist) {
+		return unix.Rename(with, dir)
+	}
+	return errors.Join(err, os.RemoveAll(with))
+}
