@@ -6,7 +6,7 @@ VENV := .venv
 # Runs go with CUDA support where its header can be had, else without.
 CUDA := PYTHON=$(PYTHON) gpuverify/cuda/with-cuda.sh bin/cuda
 
-.PHONY: help build quickstart test check go-test python-test bench gpu-check ptx fmt clean
+.PHONY: help build quickstart test check go-test python-test bench fuzz gpu-check ptx fmt clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -38,6 +38,13 @@ $(VENV)/installed: python/requirements-test.txt python/requirements-torch.txt
 
 bench: ## all benchmarks, six runs each, as benchstat wants them
 	$(GO) test -run='^$$' -bench=. -count=6 ./...
+
+fuzz: ## each fuzz target for FUZZTIME, 3s unless given
+	@set -e; for package in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			$(GO) test -run='^$$' -fuzz="^$$target$$" -fuzztime=$(or $(FUZZTIME),3s) $$package; \
+		done; \
+	done
 
 gpu-check: ## a folder that proves verify --device cuda on any machine with an NVIDIA driver, and its run here
 	$(CUDA) $(GO) build -ldflags '-s -w' -o bin/gpu-check/tcbuild ./cmd/tcbuild
