@@ -39,10 +39,10 @@ $(VENV)/installed: python/requirements-test.txt python/requirements-torch.txt
 bench: ## all benchmarks, six runs each, as benchstat wants them
 	$(GO) test -run='^$$' -bench=. -count=6 ./...
 
-fuzz: ## each fuzz target for FUZZTIME, 3s unless given
+fuzz: ## each fuzz target for FUZZTIME: 5000x, so many inputs, unless given; or a time such as 10m
 	@set -e; for package in $$($(GO) list ./...); do \
 		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
-			$(GO) test -run='^$$' -fuzz="^$$target$$" -fuzztime=$(or $(FUZZTIME),3s) $$package; \
+			$(GO) test -run='^$$' -fuzz="^$$target$$" -fuzztime=$(or $(FUZZTIME),5000x) $$package; \
 		done; \
 	done
 
