@@ -11,7 +11,7 @@ import (
 func TestScript(t *testing.T) {
 	job := Job{
 		Name: "tcbuild-x", Label: "shards", Output: "/out/shards-%j.log", Options: []string{"--array=0-7", "--comment=two words"},
-		Dir: "/work/it's here", Command: []string{"/bin/tcbuild", "rebuild", "k=$HOME", ""}, After: []string{"a", "b"},
+		Dir: "/data/it's here", Command: []string{"/bin/tcbuild", "rebuild", "k=$HOME", ""}, After: []string{"a", "b"},
 	}
 	want := `#!/bin/bash
 #SBATCH --job-name=tcbuild-x
@@ -22,7 +22,7 @@ func TestScript(t *testing.T) {
 #SBATCH --kill-on-invalid-dep=yes
 #SBATCH --array=0-7
 #SBATCH '--comment=two words'
-cd '/work/it'\''s here' || exit 1
+cd '/data/it'\''s here' || exit 1
 exec /bin/tcbuild rebuild 'k=$HOME' ''
 `
 	if got := job.Script(); got != want {
