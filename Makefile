@@ -3,6 +3,8 @@
 GO ?= go
 PYTHON ?= python3
 VENV := .venv
+# The C of lmdb-go warns of what is meant.
+export CGO_CFLAGS := -O2 -g -Wno-implicit-fallthrough
 # Runs go with CUDA support where its header can be had, else without.
 CUDA := PYTHON=$(PYTHON) gpuverify/cuda/with-cuda.sh bin/cuda
 
@@ -27,7 +29,7 @@ go-test: ## all Go tests, under the race detector
 	$(CUDA) $(GO) test -race ./...
 
 python-test: $(VENV)/installed ## the tests that read datasets with Python's own libraries
-	$(VENV)/bin/python -m pytest -q python/tests
+	$(VENV)/bin/python -m pytest -q -rs python/tests
 
 # Without torch, gigabytes that not every index serves, its tests are skipped and say so.
 $(VENV)/installed: python/requirements-test.txt python/requirements-torch.txt

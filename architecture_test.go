@@ -12,12 +12,13 @@ import (
 func TestImportDirections(t *testing.T) {
 	allowed := map[string]string{ // package (with those below it) -> tcbuild packages that it may import
 		"internal/fault":     "",
+		"internal/disk":     "",
 		"internal/lmdbfile":  "",
 		"conf":               "internal/fault",
 		"encode":             "",
 		"ingest":             "ingest conf internal/fault internal/lmdbfile",
 		"incidence":          "ingest",
-		"store":              "ingest incidence encode internal/fault",
+		"store":              "ingest incidence encode internal/fault internal/disk",
 		"gpuverify":          "gpuverify ingest incidence encode store internal/fault",
 		"internal/oracle":    "ingest", // of tests
 		"internal/chart":     "",
@@ -25,13 +26,13 @@ func TestImportDirections(t *testing.T) {
 		"internal/bench":     "ingest incidence encode store internal/build internal/chart internal/fault",
 		"internal/compare":   "ingest incidence encode store",
 		"internal/describe":  "ingest internal/chart internal/fault",
-		"internal/rebuild":   "internal/fault",
+		"internal/rebuild":   "internal/fault internal/disk",
 		"internal/slurm":     "internal/fault",
 		"internal/croissant": "store",
-		"cmd":                "ingest incidence encode store gpuverify conf internal/build internal/bench internal/compare internal/describe internal/rebuild internal/slurm internal/croissant internal/fault",
+		"cmd":                "ingest incidence encode store gpuverify conf internal/build internal/bench internal/compare internal/describe internal/rebuild internal/slurm internal/croissant internal/fault internal/disk",
 	}
 	owners := map[string]string{ // library -> the one package that may import it
-		"github.com/bmatsuo/lmdb-go/lmdb": "store",
+		"github.com/bmatsuo/lmdb-go/lmdb": "store internal/lmdbtest",
 		"gorgonia.org/cu":                 "gpuverify",
 		"github.com/spf13/cobra":          "cmd",
 		"go.yaml.in/yaml/v3":              "conf ingest",

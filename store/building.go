@@ -13,6 +13,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"tcbuild/ingest"
+	"tcbuild/internal/disk"
 	"tcbuild/internal/fault"
 )
 
@@ -270,7 +271,7 @@ func (b *Building) WriteGraph(graph *ingest.Graph) error {
 	if err := ingest.WriteGraph(whole, graph); err != nil {
 		return err
 	}
-	if err := syncFiles(whole); err != nil { // a resumed build takes it as it is
+	if err := disk.SyncTree(whole); err != nil { // a resumed build takes it as it is
 		return err
 	}
 	err = os.Rename(whole, b.path("graph"))

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tcbuild/internal/disk"
 	"tcbuild/internal/fault"
 )
 
@@ -89,7 +90,7 @@ func (b *Building) otherFiles() ([]File, error) {
 		if name == runName || name == manifestName { // of a build that failed to publish
 			return nil
 		}
-		if err := syncPath(path); err != nil {
+		if err := disk.Sync(path); err != nil {
 			return err
 		}
 		file, err := hashFile(b.dir, filepath.ToSlash(name))
@@ -105,10 +106,10 @@ func (b *Building) rename(run any) error {
 	steps := []func() error{
 		func() error { return b.writeWhole(runName, marshal(run)) },
 		func() error { return b.writeWhole(manifestName, b.Manifest.sealed()) },
-		func() error { return syncPath(b.dir) },
+		func() error { return disk.Sync(b.dir) },
 		func() error { return unix.Rename(b.dir, b.out) }, // os.Rename would refuse an empty folder of that name
 		func() error { return os.RemoveAll(filepath.Join(b.out, ".build")) },
-		func() error { return syncPath(filepath.Dir(b.out)) },
+		func() error { return disk.Sync(filepath.Dir(b.out)) },
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -116,20 +117,4 @@ func (b *Building) rename(run any) error {
 		}
 	}
 	return nil
-}
-
-// syncFiles makes all files of a folder safe against power loss.
-func syncFiles(dir string) error {
-	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		return errors.Join(err, syncPath(path))
-	})
-}
-
-// syncPath makes a file or folder safe against power loss.
-func syncPath(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"tcbuild/internal/disk"
 )
 
 // UseScratch has the shards built in a new folder inside dir, which should be node-local: LMDB's memory maps are
@@ -44,7 +46,7 @@ func (b *Building) moveInPlace(shard string) error {
 		return fmt.Errorf("move shard %s in place: %w", shard, err)
 	}
 	return errors.Join(
-		syncPath(filepath.Join(moving, dataName)),
+		disk.Sync(filepath.Join(moving, dataName)),
 		os.RemoveAll(b.path(shard)),
 		os.Rename(moving, b.path(shard)),
 		os.RemoveAll(filepath.Join(b.scratch, shard)),

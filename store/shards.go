@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"tcbuild/internal/disk"
 )
 
 // shardState is what a build remembers of a shard, in .build/<shard>.json.
@@ -132,7 +134,7 @@ func Seal(shards ...*Shard) error {
 				return err
 			}
 		}
-		if err := syncPath(building.path(names[i])); err != nil { // after hashing, when most is on the disk
+		if err := disk.Sync(building.path(names[i])); err != nil { // after hashing, when most is on the disk
 			return fmt.Errorf("sync shard %s: %w", s.writer.dir, err)
 		}
 		if files[i].Bytes*int64(len(building.Manifest.Shards)) > machineMemory()/2 {
@@ -173,7 +175,7 @@ func (s *Shard) Interrupt() error {
 			return err
 		}
 	}
-	if err := syncPath(s.building.path(s.Name, dataName)); err != nil {
+	if err := disk.Sync(s.building.path(s.Name, dataName)); err != nil {
 		return err
 	}
 	return s.building.writeState(s.index, shardState{})

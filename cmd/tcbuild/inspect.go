@@ -14,6 +14,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/ingest"
 	"tcbuild/internal/describe"
+	"tcbuild/internal/disk"
 	"tcbuild/internal/fault"
 )
 
@@ -131,18 +132,13 @@ func show(e *env, summary any, page *describe.Page, o inspectOptions) error {
 	return page.Print(e.stdout)
 }
 
-// writePage writes a page that appears under its name whole or not at all; one that is there is replaced.
+// writePage writes a page, in place of one that is there.
 func writePage(page *describe.Page, path string) error {
 	text, err := page.HTML()
-	if err != nil {
-		return err
-	}
-	part := path + ".part"
-	if err = os.WriteFile(part, text, 0o644); err == nil {
-		err = os.Rename(part, path)
+	if err == nil {
+		err = disk.WriteWhole(path, ".", text)
 	}
 	if err != nil {
-		os.Remove(part) // there may be none
 		return fmt.Errorf("write page: %w", err)
 	}
 	return nil

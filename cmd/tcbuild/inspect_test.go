@@ -61,7 +61,7 @@ func TestInspectInput(t *testing.T) {
 	}
 	execute(t, dir, "inspect", "bad.tsv", "--html", "bad.html").refused(t, 3, "read perturbations bad.tsv: there is no column genes")
 	execute(t, dir, "inspect", "empty.tsv", "--html", "nowhere/page.html").failed(t, "write page: ", "nowhere/page.html")
-	nothing(t, filepath.Join(dir, "bad.html"), filepath.Join(dir, "page.html.part"))
+	nothing(t, filepath.Join(dir, "bad.html"), filepath.Join(dir, ".bad.html"), filepath.Join(dir, ".page.html"))
 }
 
 func TestInspectFlags(t *testing.T) {

@@ -1,41 +1,15 @@
 package main
 
 import (
-	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/bmatsuo/lmdb-go/lmdb"
+	"tcbuild/internal/lmdbtest"
 )
-
-// writeTorchcell writes records by their keys into a store, with LMDB's own library.
-func writeTorchcell(t *testing.T, dir string, records map[string]string) {
-	t.Helper()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	env, err := lmdb.NewEnv()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer env.Close()
-	if err := errors.Join(env.SetMapSize(1<<30), env.Open(dir, lmdb.NoSync, 0o644)); err != nil {
-		t.Fatal(err)
-	}
-	err = env.Update(func(txn *lmdb.Txn) error {
-		dbi, err := txn.OpenRoot(0)
-		for key, value := range records {
-			err = errors.Join(err, txn.Put(dbi, []byte(key), []byte(value), 0))
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // torchcellFixture adds to a fixture its genotypes with a fitness and its standard error, as numbers.tsv and as the
 // stores processed/lmdb, of arrays, and conversion/lmdb, of single experiments.
@@ -64,8 +38,8 @@ func torchcellFixture(t *testing.T) fixture {
 		arrays[fmt.Sprint(number)], singles[fmt.Sprintf("data_%d", number)] = "["+record+"]", record
 	}
 	writeFiles(t, f.dir, map[string]string{"numbers.tsv": table.String()})
-	writeTorchcell(t, filepath.Join(f.dir, "processed/lmdb"), arrays)
-	writeTorchcell(t, filepath.Join(f.dir, "conversion/lmdb"), singles)
+	lmdbtest.Write(t, filepath.Join(f.dir, "processed/lmdb"), maps.All(arrays))
+	lmdbtest.Write(t, filepath.Join(f.dir, "conversion/lmdb"), maps.All(singles))
 	return f
 }
 
@@ -114,7 +88,7 @@ func TestTorchcellStoreRefused(t *testing.T) {
 	execute(t, f.dir, with(build, "processed/lmdb")...).refused(t, 3, "processed/lmdb: its stage did not end")
 	writeFiles(t, f.dir, map[string]string{"processed/STAGE_COMPLETE": "\n"})
 
-	writeTorchcell(t, filepath.Dir(data), map[string]string{"500": `{"experiment": {}}`})
+	lmdbtest.Write(t, filepath.Dir(data), maps.All(map[string]string{"500": `{"experiment": {}}`}))
 	execute(t, f.dir, with(build, "processed/lmdb")...).refused(t, 3, `processed/lmdb: record 500: there is no "genotype"`)
 
 	if err := os.Truncate(data, 40_000); err != nil {
@@ -127,8 +101,8 @@ func TestTorchcellStoreRefused(t *testing.T) {
 // Infinite values are no reason to stop, and are not lost in silence.
 func TestTorchcellInfiniteValues(t *testing.T) {
 	f := newFixture(t, 40, 1)
-	writeTorchcell(t, filepath.Join(f.dir, "lmdb"), map[string]string{"0": `{"experiment": {"genotype": {"perturbations": [{"systematic_gene_name": "Y000"}]}, ` +
-		`"phenotype": {"label_name": "fitness", "label_statistic_name": "fitness_std", "fitness": -Infinity, "fitness_std": NaN}}}`})
+	lmdbtest.Write(t, filepath.Join(f.dir, "lmdb"), maps.All(map[string]string{"0": `{"experiment": {"genotype": {"perturbations": [{"systematic_gene_name": "Y000"}]}, ` +
+		`"phenotype": {"label_name": "fitness", "label_statistic_name": "fitness_std", "fitness": -Infinity, "fitness_std": NaN}}}`}))
 	o := must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "lmdb", "--out", "out")
 	if !strings.Contains(o.stderr, "infinite phenotype values are taken as missing") {
 		t.Errorf("stderr:\n%s", o.stderr)

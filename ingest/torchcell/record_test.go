@@ -92,6 +92,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"no gene name", `{"experiment": {"genotype": {"perturbations": [{"perturbed_gene_name": "x"}]}}}`, `there is no "systematic_gene_name"`},
 		{"null gene name", `{"experiment": {"genotype": {"perturbations": [{"systematic_gene_name": null}]}}}`, `found "null}]}}}", expected a text`},
 		{"pointer", `{"experiment": {"genotype": {"$ref": "00", "kind": "genotype"}}}`, `found a pointer "$ref" in place of a genotype`},
+		{"label that is no text", phenotype(`"label_name": NaN`), `found "NaN}, \"genot", expected a text`},
 		{"no label", phenotype(`"y": 1`), `there is no "label_name"`},
 		{"cut off", pair("1", "1", "A")[:200], "found the end, expected"},
 		{"more behind it", pair("1", "1", "A") + "x", `found "x", expected the end of the record`},
@@ -143,6 +144,15 @@ func quoteTokens(text string) string {
 	return out.String()
 }
 
+// name is a text of the schema. A token in its place is none, and panics as any other value does.
+func name(value any) string {
+	text := value.(string)
+	if strings.HasPrefix(text, "\x01") {
+		panic("a token")
+	}
+	return text
+}
+
 // oracle reads a record with the standard library; it knows nothing of the scanner.
 func oracle(text string) (shown string, ok bool) {
 	var content any
@@ -154,7 +164,7 @@ func oracle(text string) (shown string, ok bool) {
 		pairs = append(pairs, content)
 	}
 	defer func() {
-		if recover() != nil { // a type assertion: the record is not of the schema
+		if recover() != nil { // a type assertion, or name: the record is not of the schema
 			shown, ok = "", false
 		}
 	}()
@@ -171,19 +181,19 @@ func oracle(text string) (shown string, ok bool) {
 				return "", false
 			}
 			for _, perturbation := range genotype.(map[string]any)["perturbations"].([]any) {
-				genes = append(genes, perturbation.(map[string]any)["systematic_gene_name"].(string))
+				genes = append(genes, name(perturbation.(map[string]any)["systematic_gene_name"]))
 			}
 		}
 		phenotype := e["phenotype"].(map[string]any)
-		label := phenotype["label_name"].(string)
+		label := name(phenotype["label_name"])
 		line := fmt.Sprintf("%s %s:", genes, label)
 		names := []string{label}
 		if statistic, named := phenotype["label_statistic_name"].(string); named {
-			names = append(names, statistic)
+			names = append(names, name(statistic))
 		}
-		for _, name := range names {
+		for _, column := range names {
 			number, other := 0.0, ""
-			switch v := phenotype[name].(type) {
+			switch v := phenotype[column].(type) {
 			case nil:
 				number = math.NaN()
 			case float64:
@@ -206,7 +216,7 @@ func oracle(text string) (shown string, ok bool) {
 			default:
 				return "", false // members have no order in a map: TestDecode
 			}
-			line += fmt.Sprintf(" %s=%v%s", name, number, other)
+			line += fmt.Sprintf(" %s=%v%s", column, number, other)
 		}
 		out = append(out, line)
 	}

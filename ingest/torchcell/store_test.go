@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,37 +15,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmatsuo/lmdb-go/lmdb"
-
 	"tcbuild/ingest"
 	"tcbuild/ingest/torchcell"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/lmdbtest"
 )
 
-// write makes a store in a folder, or adds to it, with LMDB's own library.
+// write makes a store in a folder, or adds to it.
 func write(t testing.TB, dir string, records map[string]string) {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	env, err := lmdb.NewEnv()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer env.Close()
-	if err := errors.Join(env.SetMapSize(1<<30), env.Open(dir, lmdb.NoSync, 0o644)); err != nil {
-		t.Fatal(err)
-	}
-	err = env.Update(func(txn *lmdb.Txn) error {
-		dbi, err := txn.OpenRoot(0)
-		for key, value := range records {
-			err = errors.Join(err, txn.Put(dbi, []byte(key), []byte(value), 0))
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lmdbtest.Write(t, dir, maps.All(records))
 }
 
 func writeFile(t testing.TB, text string, path ...string) {

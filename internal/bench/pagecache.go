@@ -16,6 +16,28 @@ import (
 // dropCache drops a file, or all files of a folder, from the page cache. They must be synced and not
 // be mapped. An error says why they are still there.
 func dropCache(path string) error {
+	return eachFile(path, func(file *os.File) error {
+		if err := unix.Fadvise(int(file.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
+			return fmt.Errorf("posix_fadvise: %w", err)
+		}
+		cached, err := cachedFraction(file)
+		if err == nil && cached > 0.1 {
+			err = fmt.Errorf("the file system keeps %.0f %% of %s in memory", 100*cached, filepath.Base(file.Name()))
+		}
+		return err
+	})
+}
+
+// fillCache reads all files of a folder, so that the page cache has them.
+func fillCache(dir string) error {
+	return eachFile(dir, func(file *os.File) error {
+		_, err := io.Copy(io.Discard, file)
+		return err
+	})
+}
+
+// eachFile calls do with a file, or with all files of a folder.
+func eachFile(path string, do func(*os.File) error) error {
 	return filepath.WalkDir(path, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -25,30 +47,7 @@ func dropCache(path string) error {
 			return err
 		}
 		defer file.Close()
-		if err := unix.Fadvise(int(file.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
-			return fmt.Errorf("posix_fadvise: %w", err)
-		}
-		cached, err := cachedFraction(file)
-		if err == nil && cached > 0.1 {
-			err = fmt.Errorf("the file system keeps %.0f %% of %s in memory", 100*cached, entry.Name())
-		}
-		return err
-	})
-}
-
-// fillCache reads all files of a folder, so that the page cache has them.
-func fillCache(dir string) error {
-	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		file, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		_, err = io.Copy(io.Discard, file)
-		return err
+		return do(file)
 	})
 }
 

@@ -11,34 +11,21 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bmatsuo/lmdb-go/lmdb"
+	"tcbuild/internal/lmdbtest"
 )
 
 type entry struct{ key, value []byte }
 
-// write makes an environment with LMDB's own library, in transactions of 500 entries.
+// write makes an environment of the entries in their order.
 func write(t testing.TB, dir string, entries []entry) (path string) {
 	t.Helper()
-	env, err := lmdb.NewEnv()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer env.Close()
-	if err := errors.Join(env.SetMapSize(1<<30), env.Open(dir, lmdb.NoSync, 0o644)); err != nil {
-		t.Fatal(err)
-	}
-	for part := range slices.Chunk(entries, 500) {
-		err := env.Update(func(txn *lmdb.Txn) error {
-			dbi, err := txn.OpenRoot(0)
-			for _, e := range part {
-				err = errors.Join(err, txn.Put(dbi, e.key, e.value, 0))
+	lmdbtest.Write(t, dir, func(yield func(key, value string) bool) {
+		for _, e := range entries {
+			if !yield(string(e.key), string(e.value)) {
+				return
 			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
 		}
-	}
+	})
 	return filepath.Join(dir, "data.mdb")
 }
 

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tcbuild/internal/disk"
 	"tcbuild/internal/fault"
 )
 
@@ -57,7 +58,7 @@ func (v *version) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return WriteWhole(filepath.Join(dir, RecordName), append(text, '\n'))
+	return disk.WriteWhole(filepath.Join(dir, RecordName), temporaryPrefix, append(text, '\n'))
 }
 
 // current is the version that the link names, nil when there is none.
@@ -131,7 +132,7 @@ func (c *Chain) publish(plan *Plan) (string, error) {
 	name := fmt.Sprintf("%06d-%.8s", next, plan.Fingerprint)
 	path := filepath.Join(c.Dir, name)
 	for _, step := range []func() error{
-		func() error { return syncTree(plan.building) },
+		func() error { return disk.SyncTree(plan.building) },
 		func() error { return os.Rename(plan.building, path) },
 		func() error { return c.makeCurrent(name) },
 	} {
@@ -149,7 +150,7 @@ func (c *Chain) makeCurrent(name string) error {
 	if err := os.Symlink(name, temporary); err != nil {
 		return err
 	}
-	return errors.Join(os.Rename(temporary, filepath.Join(c.Dir, Current)), syncPath(c.Dir))
+	return errors.Join(os.Rename(temporary, filepath.Join(c.Dir, Current)), disk.Sync(c.Dir))
 }
 
 // sweep removes from the unfinished version what is no stage's output: leftovers of killed stages.
