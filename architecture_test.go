@@ -12,7 +12,7 @@ import (
 func TestImportDirections(t *testing.T) {
 	allowed := map[string]string{ // package (with those below it) -> tcbuild packages that it may import
 		"internal/fault":     "",
-		"internal/disk":     "",
+		"internal/disk":      "",
 		"internal/lmdbfile":  "",
 		"conf":               "internal/fault",
 		"encode":             "",

@@ -142,14 +142,28 @@ func (c cluster) processOf(t *testing.T, job string) int {
 	return 0
 }
 
+// pending is whether a signal waits for the stopped process of a job.
+func (c cluster) pending(t *testing.T, job string, s syscall.Signal) bool {
+	t.Helper()
+	status := read(t, fmt.Sprintf("/proc/%d/status", c.processOf(t, job)))
+	for line := range strings.Lines(status) {
+		if mask, ok := strings.CutPrefix(line, "ShdPnd:"); ok {
+			signals, _ := strconv.ParseUint(strings.TrimSpace(mask), 16, 64)
+			return signals&(1<<(s-1)) != 0
+		}
+	}
+	return false
+}
+
 // Eight tasks build the shards of a yeast-scale dataset. One is killed for good, one is sent SIGTERM, one is requeued, as a
 // preempting SLURM does. The dataset that comes out is that of one process.
 func TestRebuildOnSLURM(t *testing.T) {
 	c := startCluster(t)
 	t.Setenv("SLURM_CONF", filepath.Join(c.dir, "slurm.conf"))
-	t.Setenv("SLURM_TMPDIR", t.TempDir()) // the jobs inherit it
+	scratch := t.TempDir()
+	t.Setenv("SLURM_TMPDIR", scratch) // the jobs inherit it
 	dir := t.TempDir()
-	submit := []string{"rebuild", "--config", "quickstart", "root=jobs", "samples=8000", "method=incidence", "variants=[incidence,indices]",
+	submit := []string{"rebuild", "--config", "quickstart", "root=jobs", "samples=16000", "method=incidence", "variants=[indices]",
 		"--slurm", "--array", "8", "--cpus-per-task", "1"}
 	submitted := must(t, dir, submit...)
 	if countLines(submitted.stdout) != 4 || !strings.Contains(submitted.stdout, "\nshards ") {
@@ -160,7 +174,7 @@ func TestRebuildOnSLURM(t *testing.T) {
 		t.Errorf("submitted twice: got exit code %d, %s", again.code, again.stderr)
 	}
 
-	tasks := c.stopThreeTasks(t, filepath.Join(dir, "jobs/quickstart"))
+	tasks := c.stopThreeTasks(t, scratch)
 	killed, terminated, requeued := tasks[0], tasks[1], tasks[2]
 	send := func(job string, s syscall.Signal) {
 		if err := syscall.Kill(c.processOf(t, job), s); err != nil {
@@ -170,6 +184,7 @@ func TestRebuildOnSLURM(t *testing.T) {
 	send(killed, syscall.SIGKILL)
 	c.run(t, "scancel", "--batch", "--signal=TERM", terminated)
 	c.run(t, "scontrol", "requeue", requeued)
+	await(t, time.Minute, "SIGTERM", func() bool { return c.pending(t, terminated, syscall.SIGTERM) })
 	send(terminated, syscall.SIGCONT)
 
 	await(t, 5*time.Minute, "the end of all jobs", func() bool { return c.run(t, "squeue", "--noheader") == "" })
@@ -185,7 +200,7 @@ func TestRebuildOnSLURM(t *testing.T) {
 	must(t, dir, "dataset", "--mode", "indices", "--graph", current+"/input/graph", "--perturbations", current+"/input/perturbations.arrow",
 		"--shards", "8", "--out", "alone")
 	sameData(t, dataOf(t, current+"/indices"), dataOf(t, filepath.Join(dir, "alone")))
-	must(t, dir, "verify", current+"/indices", "--method", "edges")
+	must(t, dir, "verify", current+"/indices", "--method", "incidence")
 	if o := must(t, dir, submit...); !strings.Contains(o.stdout, "nothing to do") || countLines(o.stdout) != 1 {
 		t.Errorf("submitted again: got %q", o.stdout)
 	}
@@ -194,26 +209,33 @@ func TestRebuildOnSLURM(t *testing.T) {
 	}
 }
 
-// stopThreeTasks waits until shards are being built, and stops the processes of three tasks in the middle of it.
-func (c cluster) stopThreeTasks(t *testing.T, dataset string) (jobs []string) {
+// stopThreeTasks stops the processes of three tasks, each with its shard on scratch half written.
+func (c cluster) stopThreeTasks(t *testing.T, scratch string) (jobs []string) {
 	t.Helper()
 	await(t, time.Minute, "tasks that build shards", func() bool {
-		if begun, _ := filepath.Glob(filepath.Join(dataset, ".build-*/indices.building/.build/plan.json")); len(begun) == 0 {
-			return false
-		}
 		for _, job := range strings.Fields(c.run(t, "squeue", "--noheader", "--array", "--states=RUNNING", "--format=%A")) {
 			pid := c.processOf(t, job)
-			command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-			if len(jobs) == 3 || slices.Contains(jobs, job) || !strings.Contains(string(command), "--step=shards") {
+			if len(jobs) == 3 || slices.Contains(jobs, job) || !hasOpen(pid, scratch) || syscall.Kill(pid, syscall.SIGSTOP) != nil {
 				continue
 			}
-			if syscall.Kill(pid, syscall.SIGSTOP) == nil {
+			if hasOpen(pid, scratch) {
 				jobs = append(jobs, job)
+			} else {
+				syscall.Kill(pid, syscall.SIGCONT)
 			}
 		}
 		return len(jobs) == 3
 	})
 	return jobs
+}
+
+// hasOpen is whether a process has a file below a folder open.
+func hasOpen(pid int, folder string) bool {
+	open, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	return slices.ContainsFunc(open, func(link string) bool {
+		file, _ := os.Readlink(link)
+		return strings.HasPrefix(file, folder+"/")
+	})
 }
 
 // logs are those of all jobs.
