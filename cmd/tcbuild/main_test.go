@@ -150,7 +150,8 @@ func TestInterruptedRun(t *testing.T) {
 	}
 }
 
-func TestSecondSignalKills(t *testing.T) {
+// Copies of a signal do nothing: SLURM sends its own to the process and to its group. One that comes later kills.
+func TestLaterSignalKills(t *testing.T) {
 	cmd := program(t, "hang")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -160,19 +161,32 @@ func TestSecondSignalKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := bufio.NewReader(stdout)
+	send := func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	var sent time.Time
 	for _, want := range []string{"ready\n", "interrupted by SIGTERM\n"} {
 		if line, _ := lines.ReadString('\n'); line != want {
 			t.Fatalf("got %q, want %q", line, want)
 		}
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		if sent.IsZero() {
+			sent = time.Now()
+		}
+		if err := send(); err != nil {
 			t.Fatal(err)
 		}
 	}
+	go func() {
+		for send() == nil {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
 	exit, ok := errors.AsType[*exec.ExitError](cmd.Wait())
 	if !ok {
 		t.Fatal("the program ended well")
 	}
 	if status := exit.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGTERM {
 		t.Errorf("got %v, want an end by SIGTERM", exit)
+	}
+	if lived := time.Since(sent); lived < signalGrace {
+		t.Errorf("killed after %v, expected %v or more", lived, signalGrace)
 	}
 }
