@@ -17,11 +17,9 @@ type card struct {
 	report  DeviceReport
 
 	upload, work *cuda.Stream // beside one another: uploads, and all else
-	nodeWords    kernels.Words
-	byIncidence  kernels.ByIncidence
-	byEdges      kernels.ByEdges
-	expand       kernels.Expand
-	compare      kernels.Compare
+	generators
+	expand  kernels.Expand
+	compare kernels.Compare
 
 	// What the work on a batch writes before it is compared, in turn for all lanes.
 	scratch struct {
@@ -149,39 +147,17 @@ func (c *card) resultBytes(samples int) int {
 
 // loadKernels loads the kernels and the tables that they read.
 func (c *card) loadKernels() error {
-	for _, k := range []interface{ Load(*cuda.Context) error }{&c.nodeWords, &c.byIncidence, &c.byEdges, &c.expand, &c.compare} {
+	for _, k := range []kernel{&c.expand, &c.compare} {
 		if err := k.Load(c.context); err != nil {
 			return err
 		}
 	}
-	t, u := c.tables, &uploader{context: c.context}
-	words, scatter, lookUp := &c.nodeWords, &c.byIncidence, &c.byEdges
-	words.Nodes, words.FirstReaction, words.Reactions = t.nodes(), t.genes, t.reactions
-	words.Src, words.Dst, words.Edges = put(u, t.gprSrc), put(u, t.gprDst), len(t.gprSrc)
-	words.First, words.Operands, words.Parents = put(u, t.terms.first), put(u, t.terms.operands), put(u, t.terms.parents)
-	words.Terms = len(t.terms.operands)
-	scatter.GeneRows = kernels.Rows{Offsets: put(u, t.geneRows.Offsets), Positions: put(u, t.geneRows.Positions)}
-	scatter.ReactionRows = kernels.Rows{Offsets: put(u, t.reactionRows.Offsets), Positions: put(u, t.reactionRows.Positions)}
-	scatter.Reactions, scatter.Start, scatter.ByRules, scatter.Nodes, scatter.FirstReaction = t.reactions, t.reactionStart, t.byRules, t.nodes(), t.genes
-	lookUp.Src, lookUp.Dst, lookUp.Nodes = put(u, t.src), put(u, t.dst), t.nodes()
-	c.compare.Starts, c.compare.Masks = put(u, t.starts), len(c.rules.layout.Masks)
-	if u.err != nil {
-		return u.err
+	var err error
+	c.compare.Masks = len(c.rules.layout.Masks)
+	if c.compare.Starts, err = cuda.Upload(c.context, c.tables.starts); err != nil {
+		return err
 	}
-	return c.context.Synchronize()
-}
-
-// uploader copies tables to a device until that fails.
-type uploader struct {
-	context *cuda.Context
-	err     error
-}
-
-func put[T any](u *uploader, values []T) (memory cuda.Memory) {
-	if u.err == nil {
-		memory, u.err = cuda.Upload(u.context, values)
-	}
-	return memory
+	return c.generators.load(c.context, c.tables)
 }
 
 func (c *card) allocateScratch() error {

@@ -2,10 +2,22 @@
 
 package gpuverify
 
-import "tcbuild/internal/fault"
+import (
+	"context"
+	"fmt"
 
-// useDevices refuses: this build has no CUDA support.
+	"tcbuild/internal/fault"
+)
+
+var errNoSupport = fault.New(fault.Failed, "build tcbuild with make where a cuda.h of CUDA 12 can be had, or use --device cpu",
+	"this build of tcbuild has no CUDA support")
+
+// useDevices refuses.
 func (v *verifier) useDevices() error {
-	return fault.New(fault.Failed, "build tcbuild with make where a cuda.h of CUDA 12 can be had, or use --device cpu",
-		"verify %s on a CUDA device: this build of tcbuild has no CUDA support", v.dataset.Dir)
+	return fmt.Errorf("verify %s on a CUDA device: %w", v.dataset.Dir, errNoSupport)
+}
+
+// MeasureDevices refuses.
+func MeasureDevices(context.Context, SpeedOptions) ([]DeviceSpeed, error) {
+	return nil, fmt.Errorf("measure CUDA devices: %w", errNoSupport)
 }

@@ -36,10 +36,7 @@ type devices struct {
 
 // useDevices makes the verifier compare on the devices that the options name.
 func (v *verifier) useDevices() error {
-	if err := cuda.Load(driver); err != nil {
-		return fmt.Errorf("verify %s on a CUDA device: %w", v.dataset.Dir, err)
-	}
-	list, err := chooseDevices(v.Options.Devices.Ordinals)
+	list, err := loadDevices(v.Options.Devices.Ordinals)
 	if err != nil {
 		return fmt.Errorf("verify %s on CUDA devices: %w", v.dataset.Dir, err)
 	}
@@ -53,7 +50,11 @@ func (v *verifier) useDevices() error {
 	return nil
 }
 
-func chooseDevices(ordinals []int) ([]cuda.Device, error) {
+// loadDevices loads the driver and lists its devices, or those of them that are named.
+func loadDevices(ordinals []int) ([]cuda.Device, error) {
+	if err := cuda.Load(driver); err != nil {
+		return nil, err
+	}
 	all, err := cuda.Devices()
 	if err != nil {
 		return nil, err

@@ -37,11 +37,16 @@ func (d *devices) run(ctx context.Context, device cuda.Device, first int) (Devic
 
 // failure is an error of the driver, with the device's name.
 func (d *devices) failure(device cuda.Device, err error) error {
-	hint := fault.HintOf(err)
+	return deviceFailure(err, "verify %s on %s: %w", d.dataset.Dir, device, err)
+}
+
+// deviceFailure is a fault that was caused by an error of the driver.
+func deviceFailure(cause error, format string, args ...any) error {
+	hint := fault.HintOf(cause)
 	if hint == "" {
-		hint = "see what nvidia-smi and the system's log say of the device, or verify on others by --device"
+		hint = "see what nvidia-smi and the system's log say of the device, or use others by --device"
 	}
-	return fault.New(fault.Failed, hint, "verify %s on %s: %w", d.dataset.Dir, device, err)
+	return fault.New(fault.Failed, hint, format, args...)
 }
 
 // pipeline reads and decodes batches in workers of their own, and hands them to the device.

@@ -14,6 +14,7 @@ import (
 type tables struct {
 	stride        int      // bytes of device memory per sample's masks
 	starts        []uint32 // of the masks, and where the last ends
+	edges         int      // positions of edges: the last ones
 	genes         int
 	reactions     int
 	reactionStart int  // position of the first reaction
@@ -46,7 +47,7 @@ func newTables(rules *graphRules, cache *incidence.Cache) (*tables, error) {
 	graph, layout := rules.graph, rules.layout
 	t := &tables{
 		stride: (layout.Size + strideUnit - 1) / strideUnit * strideUnit, genes: graph.Genes.Len(), reactions: graph.Reactions.Len(),
-		reactionStart: rules.starts[ingest.Reaction], byRules: rules.rules != nil,
+		edges: layout.EdgePositions(), reactionStart: rules.starts[ingest.Reaction], byRules: rules.rules != nil,
 	}
 	for _, mask := range layout.Masks {
 		t.starts = append(t.starts, uint32(mask.Start))
@@ -73,6 +74,9 @@ func newTables(rules *graphRules, cache *incidence.Cache) (*tables, error) {
 
 // never is the node that no sample removes, the last one.
 func (t *tables) never() uint32 { return uint32(t.genes + t.reactions) }
+
+// size is how many positions there are.
+func (t *tables) size() int { return int(t.starts[len(t.starts)-1]) }
 
 // nodes is their number.
 func (t *tables) nodes() int { return t.genes + t.reactions + 1 }

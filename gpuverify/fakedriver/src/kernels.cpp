@@ -7,6 +7,7 @@
 #include "byincidence.cu"
 #include "compare.cu"
 #include "expand.cu"
+#include "filter.cu"
 #include "words.cu"
 
 template <class... P, size_t... I>
@@ -24,6 +25,7 @@ static HostKernel host_kernel(void (*kernel)(P...)) {
 #define NAMED(kernel) {#kernel, host_kernel(kernel)}
 
 const std::map<std::string, HostKernel> host_kernels = {
-    NAMED(compare_masks), NAMED(expand_removed), NAMED(look_up_edges),     NAMED(mark_by_rules), NAMED(mark_genes),
-    NAMED(mark_reactions), NAMED(scatter_genes), NAMED(scatter_reactions), NAMED(scatter_rules),
+    NAMED(compact_edges), NAMED(compare_masks), NAMED(count_kept),    NAMED(expand_removed),    NAMED(gather_rows),
+    NAMED(look_up_edges), NAMED(mark_by_rules), NAMED(mark_genes),    NAMED(mark_reactions),    NAMED(multiply_rows),
+    NAMED(scatter_genes), NAMED(scatter_reactions), NAMED(scatter_rules),
 };

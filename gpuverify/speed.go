@@ -1,0 +1,51 @@
+package gpuverify
+
+import (
+	"fmt"
+
+	"tcbuild/incidence"
+	"tcbuild/ingest"
+)
+
+// SpeedOptions say what MeasureDevices measures.
+type SpeedOptions struct {
+	Graph        *ingest.Graph
+	ReactionRule incidence.ReactionRule
+	Batch        [][]uint32 // the deleted genes of each sample of a batch: at least one
+	Rounds       int        // at least 1
+	Devices      Devices    // their Memory is not looked at
+}
+
+// DeviceSpeed is how fast a device, and beside it one core of the CPU, makes the masks of a batch.
+type DeviceSpeed struct {
+	Ordinal     int
+	Name        string
+	MemoryBytes int64 // of the device that making masks takes: the graph's tables, and the masks of one batch
+	IndexBytes  int64 // of a batch: perturbation indices and their ptr, int64
+	MaskBytes   int64 // of a batch: whole masks, a byte per position
+	Rounds      []SpeedRound
+}
+
+// SpeedRound is one round of measurements. Times are in seconds, for the whole batch, and speeds in bytes per second.
+type SpeedRound struct {
+	FillSpeed, CopySpeed    float64 // of device memory; copying counts what is read and what is written
+	IndexUpload, MaskUpload float64 // from pinned memory of the host
+	ByIncidence, ByEdges    float64 // on the device
+	CPUIncidence, CPUEdges  float64
+	MaskOrFilter            []MaskOrFilter
+}
+
+// MaskOrFilter compares, for one sample, two ways to take the removed edges out of a matrix with 64 features, float32, of each
+// edge of the graph, by the time on the device: both make the mask by incidence; then
+// either all features are multiplied by it, or the edge list is compacted and the features that are left are gathered.
+type MaskOrFilter struct {
+	DeletedGenes int
+	KeptEdges    int
+	Mask, Filter float64 // seconds
+}
+
+// deletedGenes are the numbers of deleted genes that MaskOrFilter is measured with.
+var deletedGenes = []int{1, 3, 10, 30, 100, 300, 1000}
+
+// String names the device.
+func (s DeviceSpeed) String() string { return fmt.Sprintf("cuda:%d (%s)", s.Ordinal, s.Name) }
