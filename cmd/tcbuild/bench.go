@@ -19,6 +19,7 @@ import (
 func newBench(e *env) *cobra.Command {
 	var input build.Options
 	var o bench.Options
+	var device string
 	cmd := &cobra.Command{
 		Use:   "bench --graph DIR --perturbations FILE --out DIR",
 		Short: "Measure what each way of keeping masks costs, on your own graph",
@@ -26,9 +27,13 @@ func newBench(e *env) *cobra.Command {
 variant with every codec and read it back, in several rounds in which all take
 turns, beside the limits of this machine. Prints tables; DIR/report.html has them
 with plots, DIR/results.json every figure. The datasets need disk space, by
-default for some 3 GB at a time, and are removed.`,
+default for some 3 GB at a time, and are removed.
+
+With --device cuda also on GPUs: how long masks take there, what a batch moves,
+and from how many deleted genes on a model had better filter edges than mask them.`,
 		Example: `  tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow --out demo/bench
-  tcbuild bench --graph big/graph --perturbations big/perturbations.arrow --out big/bench --extrapolate 20000000`,
+  tcbuild bench --graph big/graph --perturbations big/perturbations.arrow --out big/bench --extrapolate 20000000
+  tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow --out demo/bench --device cuda:0`,
 	}
 	flags := cmd.Flags()
 	inputFlags(cmd, &input)
@@ -36,11 +41,16 @@ default for some 3 GB at a time, and are removed.`,
 	flags.IntVar(&o.Samples, "samples", 0, "samples in each dataset (default: as many as fit into 2.5 GB of whole masks)")
 	flags.IntVar(&o.Rounds, "rounds", 3, "times that everything is measured")
 	flags.IntVar(&o.Extrapolate, "extrapolate", 0, "number of samples to extrapolate costs to (default: those of the perturbation set)")
+	flags.StringVar(&device, "device", "cpu", "what to measure making masks on, beside the datasets: cpu for no device, cuda for all CUDA devices, or cuda:0,2 for some")
 	flags.BoolVar(&o.Keep, "keep", false, "keep what the datasets were built from in DIR/inputs, and those of the last round in DIR/datasets")
 	for _, name := range []string{"graph", "perturbations", "out"} {
 		_ = cmd.MarkFlagRequired(name)
 	}
 	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
+		var err error
+		if o.Devices, err = parseDevices(device, ""); err != nil {
+			return err
+		}
 		o.Graph, o.Perturbations, o.Workers = input.Graph, input.Perturbations, input.Workers
 		o.ReactionRule, o.UnknownGenes, o.AllowWildtype = input.ReactionRule, input.UnknownGenes, input.AllowWildtype
 		return runBench(ctx, e, o)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"tcbuild/gpuverify"
 	"tcbuild/gpuverify/fakedriver"
+	"tcbuild/internal/bench"
 )
 
 // The program verifies all variants on two devices of a driver that it finds as it would a real one.
@@ -71,4 +73,39 @@ func TestVerifyOnDevices(t *testing.T) {
 	t.Run("too little memory", func(t *testing.T) {
 		execute(t, f.dir, "verify", "indices", "--device", "cuda", "--gpu-memory", "1kB").refused(t, 1, "need ", "found 1000 to use")
 	})
+}
+
+// bench measures devices beside the datasets, and shows it in tables and plots.
+func TestBenchOnDevices(t *testing.T) {
+	library := t.TempDir()
+	if _, err := fakedriver.Build(library); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("LD_LIBRARY_PATH", library)
+	t.Setenv("FAKE_CUDA_DEVICES", "2")
+	f := newFixture(t, 60, 40)
+	o := must(t, f.dir, "bench", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "bench", "--rounds", "1", "--device", "cuda:1")
+	var results bench.Results
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(f.dir, "bench/results.json"))), &results); err != nil {
+		t.Fatal(err)
+	}
+	if len(results.Devices) != 1 || results.Devices[0].Device != "cuda:1 (Fake B)" || results.Devices[0].BatchSamples != 28 ||
+		len(results.Devices[0].Methods) != 2 || len(results.Devices[0].MaskOrFilter) == 0 {
+		t.Errorf("got %+v", results.Devices)
+	}
+	page := read(t, filepath.Join(f.dir, "bench/report.html"))
+	for _, want := range []string{"A batch of 28 samples on cuda:1 (Fake B)", "Mask or filter on cuda:1 (Fake B)", "make masks by edges"} {
+		if !strings.Contains(o.stdout, want) || !strings.Contains(page, want) {
+			t.Errorf("%q is not in the tables and the page", want)
+		}
+	}
+	if plots := strings.Count(page, "<svg"); plots != 9 {
+		t.Errorf("the page has %d plots, want 9", plots)
+	}
+	t.Setenv("FAKE_CUDA_FAIL", "cuLaunchKernel:9:719")
+	execute(t, f.dir, "bench", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "failed", "--device", "cuda").refused(t, 1,
+		"measure masks on cuda:0 (Fake A): cuLaunchKernel of ")
+	if _, err := os.Stat(filepath.Join(f.dir, "failed")); err == nil {
+		t.Error("a failed run left its folder")
+	}
 }

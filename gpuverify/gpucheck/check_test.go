@@ -13,6 +13,7 @@ import (
 
 	"tcbuild/gpuverify"
 	"tcbuild/gpuverify/fakedriver"
+	"tcbuild/internal/bench"
 )
 
 // folder is what goes to a machine with a card, and the environment of a run with the fake one.
@@ -61,12 +62,16 @@ func TestGPUCheck(t *testing.T) {
 	var result struct {
 		Passed  bool
 		Reports map[string]gpuverify.Report
+		Bench   bench.Results
 	}
 	if err := json.Unmarshal(out, &result); err != nil {
 		t.Fatalf("%v in\n%s", err, out)
 	}
 	if !result.Passed || len(result.Reports) != 16 {
 		t.Errorf("passed %v, %d reports, want 16", result.Passed, len(result.Reports))
+	}
+	if len(result.Bench.Devices) != 2 || len(result.Bench.Cases) == 0 {
+		t.Errorf("measured the devices %+v", result.Bench.Devices)
 	}
 	for name, report := range result.Reports {
 		if found := report.Differences > 0; found != strings.HasPrefix(name, "planted-") || report.CUDA == nil || len(report.CUDA.Devices) != 2 {

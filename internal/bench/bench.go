@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"tcbuild/gpuverify"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 )
@@ -30,6 +31,8 @@ type Options struct {
 	Extrapolate int    // samples to extrapolate to; 0: those of the perturbation set
 	Workers     int    // CPU cores to use, at least 1
 
+	Devices *gpuverify.Devices // CUDA devices to measure too; nil: none
+
 	Executable string // the program
 	Program    string // its version and commit
 	Log        *slog.Logger
@@ -48,6 +51,9 @@ func Run(ctx context.Context, o Options) (*Results, error) {
 		return nil, err
 	}
 	if b.setup, err = b.plan(); err != nil {
+		return nil, err
+	}
+	if b.devices, err = b.measureDevices(ctx); err != nil {
 		return nil, err
 	}
 	for round := range o.Rounds {
@@ -78,6 +84,7 @@ type bench struct {
 	limits   []limits // by round
 	cases    []*subject
 	points   []*subject // the variations of the default codecs
+	devices  []DeviceResult
 }
 
 // subject is one thing to be measured in every round.

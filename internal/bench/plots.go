@@ -38,6 +38,13 @@ func (r *Results) figures() ([]figure, error) {
 	plots := [][]*plot.Plot{
 		{r.sizeAgainstTime()}, {r.stageBars()}, {r.workersPlot()}, r.samplesPlots(), r.edgesPlots(),
 	}
+	if drawn := r.filterPlots(); len(drawn) > 0 {
+		text := "Two ways to take the removed edges out of a matrix of 64 features of each edge, on a GPU: multiply it by the mask, or compact the edges and gather the features that are left."
+		for _, d := range r.Devices {
+			text += fmt.Sprintf(" %s: %s", d.Device, d.verdict())
+		}
+		figures, plots = append(figures, figure{Title: "Mask or filter", Text: text}), append(plots, drawn)
+	}
 	for i, row := range plots {
 		for _, p := range row {
 			width := vg.Length(wide)

@@ -20,6 +20,8 @@ type Results struct {
 	Cases         []CaseResult `json:"cases"`
 	Base          Variation    `json:"base"`   // the point from which Points depart along one axis each
 	Points        []Point      `json:"points"` // of the default codecs
+
+	Devices []DeviceResult `json:"devices,omitempty"` // those of Options.Devices
 }
 
 // Machine is where it was measured.

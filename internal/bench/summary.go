@@ -21,6 +21,7 @@ func (b *bench) results(machine Machine) *Results {
 			DiskRead:  statOf(b.limits, func(l limits) float64 { return l.diskRead }),
 			DiskBytes: b.diskBytes(),
 		},
+		Devices: b.devices,
 	}
 	for _, s := range b.points {
 		r.Points = append(r.Points, s.point())

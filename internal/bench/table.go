@@ -18,7 +18,7 @@ type table struct {
 
 // tables are all tables, in the order of reading.
 func (r *Results) tables() []table {
-	return []table{r.buildTable(), r.sizeTable(), r.readTable(), r.limitTable(), r.stageTable()}
+	return append([]table{r.buildTable(), r.sizeTable(), r.readTable(), r.limitTable(), r.stageTable()}, r.deviceTables()...)
 }
 
 func (r *Results) buildTable() table {

@@ -1,0 +1,115 @@
+package bench
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"tcbuild/gpuverify"
+	"tcbuild/ingest"
+)
+
+// DeviceResult is how fast a CUDA device makes the masks of a batch of samples, and whether a model on it had better
+// mask edges or filter them.
+type DeviceResult struct {
+	Device        string         `json:"device"`        // ordinal and name
+	BatchSamples  int            `json:"batch_samples"` // BatchSamples, or all samples if there are fewer
+	MemoryBytes   int64          `json:"memory_bytes"`  // of the device, for the graph's tables and the masks of one batch
+	IndexBytes    int64          `json:"index_bytes"`   // of a batch: perturbation indices and their ptr, int64
+	MaskBytes     int64          `json:"mask_bytes"`    // of a batch: whole masks, a byte per position
+	Fill          Stat           `json:"fill"`          // bytes per second, of device memory
+	Copy          Stat           `json:"copy"`          // bytes per second read and written, of device memory
+	IndexUpload   Stat           `json:"index_upload_seconds"`
+	MaskUpload    Stat           `json:"mask_upload_seconds"`
+	Methods       []DeviceMethod `json:"methods"`
+	MaskOrFilter  []MaskOrFilter `json:"mask_or_filter"`
+	CrossingGenes float64        `json:"crossing_genes"` // deleted genes from which on filtering is faster; 0 if it is so nowhere
+}
+
+// DeviceMethod is one way to make the masks of a batch.
+type DeviceMethod struct {
+	Method       gpuverify.Method `json:"method"`
+	Seconds      Stat             `json:"seconds"`
+	CPUSeconds   Stat             `json:"cpu_seconds"`   // on one core
+	CopyFraction float64          `json:"copy_fraction"` // mask bytes per second, of the highest Copy
+}
+
+// MaskOrFilter is what it takes to make the mask of one sample's edges and to apply it to a matrix of 64 features, float32, of each edge.
+type MaskOrFilter struct {
+	DeletedGenes int  `json:"deleted_genes"`
+	KeptEdges    int  `json:"kept_edges"`
+	Mask         Stat `json:"mask_seconds"`   // multiply all features by the mask
+	Filter       Stat `json:"filter_seconds"` // compact the list of edges, and gather the features that are left
+}
+
+// measureDevices measures the devices that the options name, if any.
+func (b *bench) measureDevices(ctx context.Context) ([]DeviceResult, error) {
+	if b.Devices == nil {
+		return nil, nil
+	}
+	o := gpuverify.SpeedOptions{Graph: b.in.graph, ReactionRule: b.ReactionRule, Rounds: b.Rounds, Devices: *b.Devices}
+	_, err := spread{b.in.samples, b.in.total, min(BatchSamples, b.in.total)}.Scan(func(samples *ingest.Samples) error {
+		for i := range samples.Len() {
+			o.Batch = append(o.Batch, slices.Clone(samples.Genes(i)))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	speeds, err := gpuverify.MeasureDevices(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	var results []DeviceResult
+	for _, speed := range speeds {
+		results = append(results, deviceResult(speed, len(o.Batch)))
+	}
+	return results, nil
+}
+
+func deviceResult(s gpuverify.DeviceSpeed, samples int) DeviceResult {
+	of := func(figure func(gpuverify.SpeedRound) float64) Stat { return statOf(s.Rounds, figure) }
+	r := DeviceResult{
+		Device: s.String(), BatchSamples: samples, MemoryBytes: s.MemoryBytes, IndexBytes: s.IndexBytes, MaskBytes: s.MaskBytes,
+		Fill:        of(func(r gpuverify.SpeedRound) float64 { return r.FillSpeed }),
+		Copy:        of(func(r gpuverify.SpeedRound) float64 { return r.CopySpeed }),
+		IndexUpload: of(func(r gpuverify.SpeedRound) float64 { return r.IndexUpload }),
+		MaskUpload:  of(func(r gpuverify.SpeedRound) float64 { return r.MaskUpload }),
+		Methods: []DeviceMethod{
+			{Method: gpuverify.ByIncidence, Seconds: of(func(r gpuverify.SpeedRound) float64 { return r.ByIncidence }),
+				CPUSeconds: of(func(r gpuverify.SpeedRound) float64 { return r.CPUIncidence })},
+			{Method: gpuverify.ByEdges, Seconds: of(func(r gpuverify.SpeedRound) float64 { return r.ByEdges }),
+				CPUSeconds: of(func(r gpuverify.SpeedRound) float64 { return r.CPUEdges })},
+		},
+	}
+	for i := range r.Methods {
+		r.Methods[i].CopyFraction = ratio(float64(r.MaskBytes)/r.Methods[i].Seconds.Median, r.Copy.Max)
+	}
+	for i, point := range s.Rounds[0].MaskOrFilter {
+		r.MaskOrFilter = append(r.MaskOrFilter, MaskOrFilter{DeletedGenes: point.DeletedGenes, KeptEdges: point.KeptEdges,
+			Mask:   of(func(r gpuverify.SpeedRound) float64 { return r.MaskOrFilter[i].Mask }),
+			Filter: of(func(r gpuverify.SpeedRound) float64 { return r.MaskOrFilter[i].Filter })})
+	}
+	r.CrossingGenes = crossing(r.MaskOrFilter)
+	return r
+}
+
+// crossing is the number of deleted genes from which on filtering is faster at all that were measured, between two of these
+// where the lines meet on logarithmic axes; 0 if at the last it is not faster.
+func crossing(points []MaskOrFilter) float64 {
+	first := len(points)
+	for first > 0 && points[first-1].Filter.Median < points[first-1].Mask.Median {
+		first--
+	}
+	switch first {
+	case len(points):
+		return 0
+	case 0:
+		return float64(points[0].DeletedGenes)
+	}
+	before, after := points[first-1], points[first]
+	lead := math.Log(before.Filter.Median / before.Mask.Median)
+	lag := math.Log(after.Mask.Median / after.Filter.Median)
+	return float64(before.DeletedGenes) * math.Pow(float64(after.DeletedGenes)/float64(before.DeletedGenes), lead/(lead+lag))
+}
