@@ -41,8 +41,18 @@ func (l *LinksSpec) relation(column string) string {
 func stringName(batch *table.Batch, column, i int) ([]byte, error) {
 	id := batch.Text(column, i)
 	taxon, name, ok := bytes.Cut(id, []byte("."))
-	if !ok || len(taxon) == 0 || len(bytes.Trim(taxon, "0123456789")) > 0 {
+	if !ok || !isNumber(taxon) {
 		return nil, fmt.Errorf("found %q, expected an id such as 4932.YAL001C", id)
 	}
 	return name, nil
+}
+
+// isNumber reports whether a text is one digit or more; bytes.Trim takes a tenth of the parsing's time for that.
+func isNumber(text []byte) bool {
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(text) > 0
 }
