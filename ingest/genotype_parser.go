@@ -3,6 +3,8 @@ package ingest
 import (
 	"slices"
 
+	"github.com/dustin/go-humanize"
+
 	"tcbuild/internal/fault"
 )
 
@@ -47,7 +49,7 @@ func (p *genotypeParser) add(name []byte) error {
 		p.counts.UnknownGenes++
 	default:
 		return fault.New(fault.Input, "correct the name, add it to nodes/gene, or pass --unknown-genes ignore",
-			"gene %q is not in nodes/gene (expected one of its %s ids)", name, thousands(p.genes.Len()))
+			"gene %q is not in nodes/gene (expected one of its %s ids)", name, humanize.Comma(int64(p.genes.Len())))
 	}
 	return nil
 }

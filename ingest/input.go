@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 
 	"tcbuild/ingest/table"
 )
@@ -34,13 +33,4 @@ func readHeader(path string) ([]string, error) {
 	}
 	defer r.Close()
 	return r.Columns(), nil
-}
-
-// thousands formats a count for a message: 6607 is "6,607".
-func thousands(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/dustin/go-humanize"
+
 	"tcbuild/ingest/table"
 	"tcbuild/internal/fault"
 )
@@ -98,7 +100,7 @@ func (e *endpoint) appendIDs(indices []uint32, r *table.Reader, b *table.Batch) 
 			if !ok {
 				return nil, fault.New(fault.Input, fmt.Sprintf("add it to nodes/%s, or remove the edge", e.nodes.Type),
 					"read edges %s: %s %q is not in nodes/%s (expected one of its %s ids)",
-					r.Where(b.First+int64(i)), e.name, id, e.nodes.Type, thousands(e.nodes.Len()))
+					r.Where(b.First+int64(i)), e.name, id, e.nodes.Type, humanize.Comma(int64(e.nodes.Len())))
 			}
 			e.last, e.lastIndex = append(e.last[:0], id...), index
 		}

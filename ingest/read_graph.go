@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/dustin/go-humanize"
 	"golang.org/x/sync/errgroup"
 
 	"tcbuild/internal/fault"
@@ -119,7 +120,7 @@ func checkPositions(where string, positions int) error {
 	if positions > maxPositions {
 		return fault.New(fault.Input, "split the graph, or leave out edge types",
 			"read graph %s: found %s nodes and edges, expected at most %s, as positions are stored in 32 bits",
-			where, thousands(positions), thousands(maxPositions))
+			where, humanize.Comma(int64(positions)), humanize.Comma(int64(maxPositions)))
 	}
 	return nil
 }

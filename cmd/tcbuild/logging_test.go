@@ -47,7 +47,7 @@ func TestProgressLine(t *testing.T) {
 		want           string
 	}{
 		{1000, 400, 0, "samples 400 of 1,000 rate 40 samples/s left 15s"},
-		{332_313, 10_000, 42_000_000, "samples 10,000 of 332,313 rate 1000 samples/s written 42.0 MB left 5m22s"},
+		{332_313, 10_000, 42_000_000, "samples 10,000 of 332,313 rate 1000 samples/s written 42 MB left 5m22s"},
 		{0, 400, 1500, "samples 400 rate 40 samples/s written 1.5 kB"},
 		{1000, 0, 0, "samples 0 of 1,000 rate 0 samples/s"},
 	} {
@@ -100,7 +100,7 @@ func TestProgress(t *testing.T) {
 }
 
 func TestHumanUnits(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 1499: "1.5 kB", 999_949: "999.9 kB", 999_950: "1.0 MB",
+	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 1499: "1.5 kB", 42_400_000: "42 MB", 999_499: "999 kB",
 		4_200_000_000: "4.2 GB", 1 << 62: "4.6 EB"} {
 		if got := humanBytes(n); got != want {
 			t.Errorf("%d: got %s, want %s", n, got, want)

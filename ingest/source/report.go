@@ -3,8 +3,9 @@ package source
 import (
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize"
 )
 
 // Report accounts for the rows, or entries, of every source of a graph: genes,
@@ -73,10 +74,4 @@ func writeCounts(line *strings.Builder, title string, counts []Count) {
 }
 
 // grouped is n with its thousands separated by commas.
-func grouped(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
+func grouped(n int) string { return humanize.Comma(int64(n)) }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize"
 )
 
 // formatNumber writes a number with three significant digits or so, and its thousands separated: 0.0123, 4, 4.57, 45.7, 332,313.
@@ -19,14 +21,7 @@ func formatNumber(x float64) string {
 	case size < 100:
 		return strconv.FormatFloat(x, 'f', 1, 64)
 	}
-	digits := strconv.FormatFloat(math.Abs(x), 'f', 0, 64)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	if x < 0 {
-		return "-" + digits
-	}
-	return digits
+	return humanize.Comma(int64(math.Round(x)))
 }
 
 // formatBytes writes a size with its unit: 45.2 B, 1.75 kB, 821 GB. A kB is 1,000 bytes.

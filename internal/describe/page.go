@@ -11,6 +11,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/dustin/go-humanize"
+
 	"tcbuild/internal/chart"
 )
 
@@ -82,14 +84,8 @@ func (p *Page) HTML() ([]byte, error) {
 	return page.Bytes(), err
 }
 
-// count writes a number with its thousands separated.
-func count(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
-
 // number writes a measured number with four significant digits.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+
+// count writes a number with its thousands separated.
+func count(n int) string { return humanize.Comma(int64(n)) }
