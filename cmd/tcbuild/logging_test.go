@@ -47,7 +47,7 @@ func TestProgressLine(t *testing.T) {
 		want           string
 	}{
 		{1000, 400, 0, "samples 400 of 1,000 rate 40 samples/s left 15s"},
-		{332_313, 10_000, 42_000_000, "samples 10,000 of 332,313 rate 1000 samples/s written 42 MB left 5m22s"},
+		{332_313, 10_000, 42_000_000, "samples 10,000 of 332,313 rate 1000 samples/s written 42.0 MB left 5m22s"},
 		{0, 400, 1500, "samples 400 rate 40 samples/s written 1.5 kB"},
 		{1000, 0, 0, "samples 0 of 1,000 rate 0 samples/s"},
 	} {
@@ -69,8 +69,8 @@ func TestProgress(t *testing.T) {
 		total           int
 		want            string // "" is nothing
 	}{
-		{"bar", true, false, 100, "build 1.0 MB"},
-		{"spinner", true, false, 0, "build 1.0 MB"},
+		{"bar", true, false, 100, "build 1.00 MB"},
+		{"spinner", true, false, 0, "build 1.00 MB"},
 		{"quiet", true, true, 100, ""},
 		{"log", false, false, 100, "build  samples=50 of=100"},
 		{"quiet log", false, true, 100, ""},
@@ -100,8 +100,8 @@ func TestProgress(t *testing.T) {
 }
 
 func TestHumanUnits(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 1499: "1.5 kB", 42_400_000: "42 MB", 999_499: "999 kB",
-		4_200_000_000: "4.2 GB", 1 << 62: "4.6 EB"} {
+	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.00 kB", 1499: "1.50 kB", 42_400_000: "42.4 MB", 999_499: "999 kB",
+		4_200_000_000: "4.20 GB", 1 << 62: "4.61 EB"} {
 		if got := humanBytes(n); got != want {
 			t.Errorf("%d: got %s, want %s", n, got, want)
 		}
