@@ -48,7 +48,7 @@ func TestProgressLine(t *testing.T) {
 	}{
 		{1000, 400, 0, "samples 400 of 1,000 rate 40 samples/s left 15s"},
 		{332_313, 10_000, 42_000_000, "samples 10,000 of 332,313 rate 1000 samples/s written 42.0 MB left 5m22s"},
-		{0, 400, 1500, "samples 400 rate 40 samples/s written 1.5 kB"},
+		{0, 400, 1500, "samples 400 rate 40 samples/s written 1.50 kB"},
 		{1000, 0, 0, "samples 0 of 1,000 rate 0 samples/s"},
 	} {
 		p := &progress{total: c.total, samples: c.samples, bytes: c.bytes}
