@@ -38,8 +38,9 @@ With --croissant its description for catalogues of datasets.
 Of a graph: nodes, edges, duplicates and self loops per type, the distribution of the
 edges at a node, and which genes of gpr rules the graph does not have.
 
-Of a perturbation set: genotype sizes, samples per gene, duplicates, missing
-phenotypes, and with --graph the genes that the graph does not have.`,
+Of a perturbation set, a table or the lmdb folder of a torchcell build: genotype
+sizes, samples per gene, duplicates, missing phenotypes, and with --graph the genes
+that the graph does not have.`,
 		Example: `  tcbuild inspect demo/indices
   tcbuild inspect demo/indices --samples 0:3 --json
   tcbuild inspect demo/graph --html graph.html
@@ -60,7 +61,7 @@ phenotypes, and with --graph the genes that the graph does not have.`,
 // inspect finds out what lies at a path, and shows it. What is none of the others is taken for a dataset.
 func inspect(ctx context.Context, e *env, path string, o inspectOptions) error {
 	switch {
-	case isFile(path):
+	case isFile(path), !isDataset(path) && isStore(path):
 		if err := o.refuseDatasetFlags(path); err != nil {
 			return err
 		}
@@ -160,6 +161,9 @@ func isDataset(path string) bool { return exists(filepath.Join(path, "manifest.j
 func isGraph(path string) bool {
 	return exists(filepath.Join(path, "nodes")) || exists(filepath.Join(path, "graph", "nodes"))
 }
+
+// isStore reports whether a folder is a torchcell store, which is a perturbation set.
+func isStore(path string) bool { return exists(filepath.Join(path, "data.mdb")) }
 
 func isFile(path string) bool {
 	info, err := os.Stat(path)

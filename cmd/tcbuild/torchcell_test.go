@@ -74,6 +74,12 @@ func TestTorchcellStore(t *testing.T) {
 	if got, want := manifestOf(t, filepath.Join(f.dir, "ingested")).LogicalContent, manifestOf(t, filepath.Join(f.dir, "indices")).LogicalContent; got != want {
 		t.Errorf("ingested: logical content %s, want %s", got, want)
 	}
+	inspect := func(path string) string {
+		return must(t, f.dir, "inspect", path, "--graph", "graph", "--json").stdout
+	}
+	if got, want := inspect("processed/lmdb"), inspect("ingested.tsv"); got != want || !strings.Contains(got, `"samples": 150`) {
+		t.Errorf("inspect: got %s, want %s", got, want)
+	}
 }
 
 func TestTorchcellStoreRefused(t *testing.T) {
@@ -90,6 +96,7 @@ func TestTorchcellStoreRefused(t *testing.T) {
 
 	lmdbtest.Write(t, filepath.Dir(data), maps.All(map[string]string{"500": `{"experiment": {}}`}))
 	execute(t, f.dir, with(build, "processed/lmdb")...).refused(t, 3, `processed/lmdb: record 500: there is no "genotype"`)
+	execute(t, f.dir, "inspect", "processed/lmdb").refused(t, 3, `processed/lmdb: record 500: there is no "genotype"`)
 
 	if err := os.Truncate(data, 40_000); err != nil {
 		t.Fatal(err)

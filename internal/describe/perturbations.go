@@ -1,10 +1,8 @@
 package describe
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -12,8 +10,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"tcbuild/ingest"
-	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
 )
 
 // PerturbationSummary is what a perturbation set holds. Genes are counted by the names that the set uses.
@@ -52,12 +48,12 @@ type PhenotypeSummary struct {
 	Max     float64 `json:"max"`
 }
 
-// Perturbations describes the perturbation set in a file, of the genes of a graph or, with nil, of whatever
-// genes it names. The file is read twice. Memory grows with the genes, and by 16 bytes per sample, which find
+// Perturbations describes the perturbation set in a file or a torchcell store, of the genes of a graph or, with nil, of whatever
+// genes it names. It is read twice, a store three times. Memory grows with the genes, and by 16 bytes per sample, which find
 // duplicates by 64-bit hashes. Rows that no build would take - but for unknown genes and empty
 // genotypes, which are counted - are a fault.Input.
 func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*PerturbationSummary, error) {
-	names, err := geneNames(ctx, path)
+	names, err := ingest.PerturbedGenes(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -79,45 +75,6 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*Pert
 	s := c.summary(counts)
 	s.IgnoredColumns = append(s.IgnoredColumns, set.IgnoredColumns()...)
 	return s, nil
-}
-
-// geneNames returns the names of genes in a perturbation set, ascending.
-func geneNames(ctx context.Context, path string) ([]string, error) {
-	r, err := table.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	column := slices.Index(r.Columns(), "genes")
-	if column < 0 {
-		return nil, fault.New(fault.Input, "turn the table into a perturbation set with 'tcbuild ingest perturbations'",
-			"read perturbations %s: there is no column genes, found %s", path, listed(r.Columns()))
-	}
-	names := make(map[string]bool)
-	note := func(name []byte) {
-		if len(name) > 0 && !names[string(name)] { // Scan refuses empty names, and says where
-			names[string(name)] = true
-		}
-	}
-	for {
-		b, err := r.Next()
-		switch {
-		case err == io.EOF:
-			return slices.Sorted(maps.Keys(names)), nil
-		case err != nil:
-			return nil, err
-		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
-		}
-		for i := range b.Len {
-			for _, name := range b.List(column, i) {
-				note(name)
-			}
-			for name := range bytes.SplitSeq(b.Text(column, i), []byte("|")) { // of a list there is no text
-				note(name)
-			}
-		}
-	}
 }
 
 // counter gathers a summary, sample by sample.
