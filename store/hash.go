@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 )
 
-// hashTurn is how many bytes of one file are hashed before it is the next one's turn, two blocks of
+// hashTurn is how many bytes of one file are hashed before it is the next one's turn, a block of
 // SHA-256. Within a block each instruction waits for the one before; blocks of two files do not wait for one another,
 // and turns as short as this let the CPU work on both at once: 1.4 times the speed (AMD EPYC, 2.5 GB/s a core).
-const hashTurn = 128
+const hashTurn = 64
 
 // hashFile returns a data file's size and digest.
 func hashFile(dir, name string) (File, error) {
