@@ -38,7 +38,7 @@ func hashFiles(dir string, names ...string) ([]File, error) {
 		if err != nil {
 			return nil, err
 		}
-		hashed[i] = &fileHash{file: file, name: name, sum: sha256.New(), buffer: make([]byte, 256<<10)}
+		hashed[i] = &fileHash{file: file, name: name, sum: sha256.New(), buffer: make([]byte, 64<<10)}
 		open = append(open, hashed[i])
 	}
 	for rest := open; len(rest) > 0; {

@@ -119,7 +119,7 @@ const (
 	samplesPerValue = 64        // of compressed masks: a value then wastes about 2 % of its pages
 	valueBytes      = 256 << 10 // a value of uncompressed masks has as many samples as fit, at least one
 	shardSamples    = 1_000_000 // of compressed masks, about 2 kB each on the yeast graph
-	shardBytes      = 1 << 30   // of uncompressed masks: a shard is hashed while the page cache still has it
+	shardBytes      = 1 << 29   // of uncompressed masks: a shard is hashed while the page cache still has it
 )
 
 // cutShards divides the samples among values and shards. Both depend on the
