@@ -50,7 +50,7 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 	progress := b.Progress(left)
 	defer progress.Done()
 
-	window := b.Workers // no more: values that are written soon are still in the CPU's cache
+	window := 2*b.Workers + 2
 	p := pipeline{toEncode: make(chan *job, window), toWrite: make(chan *job, window), values: make(chan []byte, window+1)}
 	group, ctx := errgroup.WithContext(ctx)
 	run := func(step string, work func() error) {
