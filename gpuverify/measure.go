@@ -80,7 +80,7 @@ func measureDevice(ctx context.Context, device cuda.Device, o SpeedOptions, t *t
 	}
 	speed = DeviceSpeed{
 		Ordinal: device.Ordinal, Name: device.Name, IndexBytes: int64(m.indexBytes), MaskBytes: int64(m.maskBytes()),
-		MemoryBytes: int64(t.bytes() + m.indexBytes + m.words.Size() + m.maskBytes()),
+		MemoryBytes: m.memoryBytes(),
 	}
 	for range o.Rounds {
 		round, err := m.round(ctx)
@@ -94,6 +94,11 @@ func measureDevice(ctx context.Context, device cuda.Device, o SpeedOptions, t *t
 
 // maskBytes is the size of the whole masks of the batch.
 func (m *meter) maskBytes() int { return m.samples * m.tables.stride }
+
+// memoryBytes is what making the masks of the batch takes of the device.
+func (m *meter) memoryBytes() int64 {
+	return int64(m.tables.bytes() - 4*len(m.tables.starts) + m.indexBytes + m.words.Size() + m.nodeWords.Values.Size() + m.maskBytes())
+}
 
 func (m *meter) prepare(o SpeedOptions) (err error) {
 	if m.stream, err = m.context.NewStream(); err != nil {

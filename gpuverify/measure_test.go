@@ -59,7 +59,18 @@ func newTestMeter(t *testing.T, o SpeedOptions) *meter {
 	tables, err := newTables(rules, cache)
 	must(t, err)
 	m := &meter{context: opened, tables: tables, samples: len(o.Batch), cpu: newCPUBatch(rules, cache, o.Batch)}
+	before, err := opened.FreeMemory()
+	must(t, err)
 	must(t, m.prepare(o))
+	after, err := opened.FreeMemory()
+	must(t, err)
+	f, other := &m.filter, m.space.Size()-m.maskBytes()
+	for _, memory := range []cuda.Memory{f.Counts, f.Sums, f.Kept, f.KeptSrc, f.KeptDst, f.Total, f.indices, f.mask.Memory, f.features, f.out} {
+		other += memory.Size()
+	}
+	if taken := before - after - int64(other); m.memoryBytes() != taken {
+		t.Errorf("making masks takes %d bytes, said to be %d", taken, m.memoryBytes())
+	}
 	return m
 }
 

@@ -162,17 +162,16 @@ func filesBytes(t *testing.T, dir, name string) (total int64) {
 	return total
 }
 
-// checkPage checks that a page is well-formed, complete and needs no other file.
-func checkPage(t *testing.T, page string, cases []string) {
+// selfContained checks that a page is well-formed and needs no other file, and counts its plots.
+func selfContained(t *testing.T, page string) (plots int) {
 	t.Helper()
-	plots := 0
 	for decoder := xml.NewDecoder(strings.NewReader(page)); ; {
 		token, err := decoder.Token()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			t.Fatal("report.html is not well-formed:", err)
+			t.Fatal("the page is not well-formed:", err)
 		}
 		if element, ok := token.(xml.StartElement); ok {
 			if element.Name.Local == "svg" {
@@ -185,11 +184,17 @@ func checkPage(t *testing.T, page string, cases []string) {
 			}
 		}
 	}
-	if plots != 8 {
-		t.Errorf("got %d plots, want 8", plots)
-	}
 	if found := regexp.MustCompile(`url\(|@import|<script|<link|NaN|Inf\b`).FindString(page); found != "" {
-		t.Errorf("report.html has %q", found)
+		t.Errorf("the page has %q", found)
+	}
+	return plots
+}
+
+// checkPage checks that a report is complete and needs no other file.
+func checkPage(t *testing.T, page string, cases []string) {
+	t.Helper()
+	if plots := selfContained(t, page); plots != 8 {
+		t.Errorf("got %d plots, want 8", plots)
 	}
 	for _, c := range cases {
 		if strings.Count(page, ">"+c+"<") < 4 { // in four tables

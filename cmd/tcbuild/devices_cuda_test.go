@@ -99,7 +99,7 @@ func TestBenchOnDevices(t *testing.T) {
 			t.Errorf("%q is not in the tables and the page", want)
 		}
 	}
-	if plots := strings.Count(page, "<svg"); plots != 9 {
+	if plots := selfContained(t, page); plots != 9 {
 		t.Errorf("the page has %d plots, want 9", plots)
 	}
 	t.Setenv("FAKE_CUDA_FAIL", "cuLaunchKernel:9:719")

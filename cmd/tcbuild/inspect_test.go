@@ -2,9 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"encoding/xml"
-	"errors"
-	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,20 +25,7 @@ func TestInspectInput(t *testing.T) {
 					t.Errorf("the page lacks %q of %q", words[0], line)
 				}
 			}
-			plots := 0
-			for decoder := xml.NewDecoder(strings.NewReader(page)); ; {
-				token, err := decoder.Token()
-				if errors.Is(err, io.EOF) {
-					break
-				}
-				if err != nil {
-					t.Fatal("the page is not well-formed:", err)
-				}
-				if element, ok := token.(xml.StartElement); ok && element.Name.Local == "svg" {
-					plots++
-				}
-			}
-			if plots < 3 {
+			if plots := selfContained(t, page); plots < 3 {
 				t.Errorf("the page has %d plots, want 3 or more", plots)
 			}
 		})
