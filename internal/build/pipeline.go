@@ -180,7 +180,6 @@ func (p *pipeline) encode(ctx context.Context, remover *incidence.Remover, encod
 		p.busy.masks.Add(int64(masks))
 		p.busy.encode.Add(int64(time.Since(start) - masks))
 		close(j.encoded)
-		runtime.Gosched() // or the goroutine that waits for signals runs after 60 jobs only, where no core is idle
 	}
 	return nil
 }
