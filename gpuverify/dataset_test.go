@@ -149,7 +149,7 @@ func (p plan) writeShard(t testing.TB, b *store.Building, number int, graph *ing
 		})))
 	}
 	must(t, shard.Commit())
-	must(t, store.Seal(shard))
+	must(t, shard.Seal())
 }
 
 func must(t testing.TB, err error) {

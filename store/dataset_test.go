@@ -111,7 +111,7 @@ func (f *fixture) putShard(t testing.TB, b *Building, i int) {
 	if err := shard.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	if err := Seal(shard); err != nil {
+	if err := shard.Seal(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -203,10 +203,17 @@ func (p *pipeline) write(ctx context.Context, shards []*store.Shard, progress Pr
 			}
 		}
 		seals.Go(func() error {
-			return labelled(ctx, stepSeal, func() error { return timed(&p.busy.seal, func() error { return store.Seal(pair...) }) })
+			return labelled(ctx, stepSeal, func() error { return timed(&p.busy.seal, func() error { return seal(pair) }) })
 		})
 	}
 	return nil
+}
+
+func seal(shards []*store.Shard) error {
+	if len(shards) == 2 {
+		return store.SealTwo(shards[0], shards[1])
+	}
+	return shards[0].Seal()
 }
 
 func (p *pipeline) writeShard(ctx context.Context, shard *store.Shard, progress Progress) error {
