@@ -6,12 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"io"
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"tcbuild/internal/sha256pair"
 )
+
+// hashWindow is how many bytes of a file are mapped at a time. Mapping saves a copy, which would take a third as long as hashing.
+const hashWindow = 4 << 20
 
 // hashFile returns a data file's size and digest.
 func hashFile(dir, name string) (File, error) {
@@ -19,38 +23,38 @@ func hashFile(dir, name string) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	defer f.file.Close()
+	defer f.close()
 	for {
-		if err := f.readOn(); err != nil {
+		if err := f.moveOn(); err != nil {
 			return File{}, err
 		}
-		if len(f.read) == 0 {
+		if len(f.window) == 0 {
 			return f.result(), nil
 		}
-		f.sum.Write(f.read)
+		f.sum.Write(f.window)
 	}
 }
 
 // hashTwoFiles returns the sizes and digests of two data files. Of one size, they take 1.1 times as long as one.
-func hashTwoFiles(dir, nameA, nameB string) (a, b File, err error) {
-	fileA, err := openHashed(dir, nameA)
+func hashTwoFiles(dir, nameA, nameB string) (fileA, fileB File, err error) {
+	a, err := openHashed(dir, nameA)
 	if err != nil {
-		return a, b, err
+		return fileA, fileB, err
 	}
-	defer fileA.file.Close()
-	fileB, err := openHashed(dir, nameB)
+	defer a.close()
+	b, err := openHashed(dir, nameB)
 	if err != nil {
-		return a, b, err
+		return fileA, fileB, err
 	}
-	defer fileB.file.Close()
+	defer b.close()
 	for {
-		if err := errors.Join(fileA.readOn(), fileB.readOn()); err != nil {
-			return a, b, err
+		if err := errors.Join(a.moveOn(), b.moveOn()); err != nil {
+			return fileA, fileB, err
 		}
-		if len(fileA.read)+len(fileB.read) == 0 {
-			return fileA.result(), fileB.result(), nil
+		if len(a.window)+len(b.window) == 0 {
+			return a.result(), b.result(), nil
 		}
-		sha256pair.Write(fileA.sum, fileB.sum, fileA.read, fileB.read)
+		sha256pair.Write(a.sum, b.sum, a.window, b.window)
 	}
 }
 
@@ -59,9 +63,9 @@ type hashedFile struct {
 	file   *os.File
 	name   string
 	sum    hash.Hash
-	bytes  int64  // read
-	buffer []byte // small enough for a core's own cache
-	read   []byte // the part of buffer that was read last; none at the end
+	size   int64
+	mapped int64  // bytes up to the end of window
+	window []byte // what is to be hashed now; none at the file's end
 }
 
 func openHashed(dir, name string) (*hashedFile, error) {
@@ -69,20 +73,42 @@ func openHashed(dir, name string) (*hashedFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &hashedFile{file: file, name: name, sum: sha256.New(), buffer: make([]byte, 64<<10)}, nil
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return &hashedFile{file: file, name: name, sum: sha256.New(), size: info.Size()}, nil
 }
 
-// readOn reads what is hashed next: a full buffer but for the file's end.
-func (f *hashedFile) readOn() error {
-	n, err := io.ReadFull(f.file, f.buffer)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("read %s: %w", f.file.Name(), err)
+// moveOn puts the window on what follows.
+func (f *hashedFile) moveOn() error {
+	f.unmap()
+	length := min(hashWindow, f.size-f.mapped)
+	if length == 0 {
+		return nil
 	}
-	f.read = f.buffer[:n]
-	f.bytes += int64(n)
+	window, err := unix.Mmap(int(f.file.Fd()), f.mapped, int(length), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return fmt.Errorf("map %s: %w", f.file.Name(), err)
+	}
+	f.window = window
+	f.mapped += length
 	return nil
 }
 
+func (f *hashedFile) unmap() {
+	if f.window != nil {
+		unix.Munmap(f.window) // of a mapping that is there it cannot fail
+		f.window = nil
+	}
+}
+
+func (f *hashedFile) close() {
+	f.unmap()
+	f.file.Close()
+}
+
 func (f *hashedFile) result() File {
-	return File{Name: f.name, Bytes: f.bytes, SHA256: hex.EncodeToString(f.sum.Sum(nil))}
+	return File{Name: f.name, Bytes: f.size, SHA256: hex.EncodeToString(f.sum.Sum(nil))}
 }

@@ -12,8 +12,8 @@ import (
 
 func TestFilesHashedTogetherHaveTheirOwnDigests(t *testing.T) {
 	dir := t.TempDir()
-	buffer := 64 << 10
-	for _, sizes := range [][2]int{{0, 0}, {0, 5}, {127, 129}, {buffer, buffer}, {buffer - 1, 2*buffer + 77}, {3 * buffer, 64}} {
+	window := hashWindow
+	for _, sizes := range [][2]int{{0, 0}, {0, 5}, {127, 129}, {window, window}, {window - 1, 2*window + 77}, {window, 64}} {
 		var files [2]File
 		for i, size := range sizes {
 			content := bytes.Repeat([]byte(fmt.Sprintf("file %d of %v;", i, sizes)), size/16+1)[:size]
