@@ -30,6 +30,7 @@ type pipeline struct {
 	toEncode chan *job
 	toWrite  chan *job   // the same jobs, in order
 	values   chan []byte // memory of written values, to be used again
+	yielded  time.Time   // by the writer
 	busy     busy
 }
 
@@ -216,6 +217,10 @@ func seal(shards []*store.Shard) error {
 	return shards[0].Seal()
 }
 
+// yieldEvery is how long the writer goes on before all other goroutines have their turn. With all cores at
+// work, Go would let the one that waits for signals run after 60 jobs, half a second.
+const yieldEvery = 50 * time.Millisecond
+
 func (p *pipeline) writeShard(ctx context.Context, shard *store.Shard, progress Progress) error {
 	for next := shard.Next; next < shard.First+shard.Samples; {
 		var j *job
@@ -241,6 +246,10 @@ func (p *pipeline) writeShard(ctx context.Context, shard *store.Shard, progress 
 		select {
 		case p.values <- j.value:
 		default:
+		}
+		if time.Since(p.yielded) > yieldEvery {
+			runtime.Gosched()
+			p.yielded = time.Now()
 		}
 	}
 	return timed(&p.busy.write, shard.Commit)
