@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -34,5 +35,24 @@ func TestFilesHashedTogetherHaveTheirOwnDigests(t *testing.T) {
 	}
 	if _, _, err := hashTwoFiles(dir, "0.bin", "missing.bin"); err == nil {
 		t.Error("a missing file has no digest, but there was no error")
+	}
+}
+
+// A page that is behind a mapped file's end ends the process where it is read, as one does that the disk does not give.
+func TestHashOfAFileThatCannotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "shrinking.bin"), make([]byte, hashWindow), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := openHashed(dir, "shrinking.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.close()
+	if err := os.Truncate(f.file.Name(), hashWindow/2); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.moveOn(); err == nil || !strings.Contains(err.Error(), "shrinking.bin") {
+		t.Errorf("got error %v, expected one that names the file", err)
 	}
 }
