@@ -8,8 +8,6 @@ import (
 	"hash"
 	"os"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
 
 	"golang.org/x/sys/unix"
 
@@ -100,19 +98,6 @@ func (f *hashedFile) moveOn() error {
 		return fmt.Errorf("read %s: the disk fails within %d bytes from byte %d on, or the file became shorter", f.file.Name(), length, f.mapped-length)
 	}
 	return nil
-}
-
-// readable reads a byte of each page of mapped memory, and so the pages from the disk: what would end the process
-// while hashing is found here.
-func readable(mapped []byte) (ok bool) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() { ok = recover() == nil }()
-	var read byte
-	for at := 0; at < len(mapped); at += os.Getpagesize() {
-		read |= mapped[at]
-	}
-	runtime.KeepAlive(read) // so that it is read at all
-	return true
 }
 
 func (f *hashedFile) unmap() {

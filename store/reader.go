@@ -139,6 +139,10 @@ func (r *Reader) load(first, count int) error {
 		r.first = -1
 		return fmt.Errorf("no value starts with sample %d: %w", first, encode.ErrDamaged)
 	}
+	if !readable(value) {
+		r.first = -1
+		return fmt.Errorf("the disk does not give the value that starts with sample %d: %w", first, encode.ErrDamaged)
+	}
 	r.first, r.count, r.value = first, count, value
 	return nil
 }

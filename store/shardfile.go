@@ -70,7 +70,7 @@ const (
 
 // walk lists the values of the tree, from its root to the leaves.
 func (s *shardFile) walk() error {
-	if len(s.file) >= 4096 {
+	if len(s.file) >= 4096 && readable(s.file[:4096]) {
 		if size := binary.LittleEndian.Uint32(s.file[metaPageSize:]); size >= 512 && size <= 1<<16 {
 			s.pageSize = int(size)
 		}
@@ -136,6 +136,9 @@ func (s *shardFile) page(number uint64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: page %d is missing (the file has %d)", encode.ErrDamaged, number, count)
 	}
 	page := s.file[int(number)*s.pageSize:][:s.pageSize]
+	if !readable(page) {
+		return nil, fmt.Errorf("%w: the disk does not give page %d", encode.ErrDamaged, number)
+	}
 	if found := binary.LittleEndian.Uint64(page); found != number {
 		return nil, fmt.Errorf("%w: page %d says that it is page %d", encode.ErrDamaged, number, found)
 	}
