@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 
+	"tcbuild/encode"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
@@ -74,6 +76,8 @@ func (d *Dataset) CheckFile(file File) error {
 	switch {
 	case os.IsNotExist(err):
 		return d.damaged(file.Name, "it is missing (expected %d bytes)", file.Bytes)
+	case errors.Is(err, encode.ErrDamaged):
+		return d.damaged(file.Name, "%w", err)
 	case err != nil:
 		return fmt.Errorf("read dataset %s: %w", d.Dir, err)
 	case found.Bytes != file.Bytes:

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tcbuild/encode"
 	"tcbuild/internal/sha256pair"
 )
 
@@ -81,7 +82,7 @@ func openHashed(dir, name string) (*hashedFile, error) {
 	return &hashedFile{file: file, name: name, sum: sha256.New(), size: info.Size()}, nil
 }
 
-// moveOn puts the window on what follows.
+// moveOn puts the window on what follows. Its error wraps encode.ErrDamaged where the disk does not give that.
 func (f *hashedFile) moveOn() error {
 	f.unmap()
 	length := min(hashWindow, f.size-f.mapped)
@@ -95,7 +96,7 @@ func (f *hashedFile) moveOn() error {
 	f.window = window
 	f.mapped += length
 	if !readable(window) {
-		return fmt.Errorf("read %s: the disk fails within %d bytes from byte %d on, or the file became shorter", f.file.Name(), length, f.mapped-length)
+		return fmt.Errorf("%w: the disk does not give bytes %d to %d of %s", encode.ErrDamaged, f.mapped-length, f.mapped-1, f.file.Name())
 	}
 	return nil
 }

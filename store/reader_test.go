@@ -124,29 +124,21 @@ func TestReaderOfADamagedShard(t *testing.T) {
 // A disk that fails, or a file that becomes shorter, while a shard is open would end the process where its
 // mapping is read.
 func TestReaderOfAShardThatBecomesShorter(t *testing.T) {
-	f := newFixture(t, Indices, "raw", 20, 4, 2)
-	f.build(t)
-	d, err := Open(f.out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, d, path := damageShard(t, func(_ *fixture, data []byte) []byte { return data })
 	r := d.NewReader()
 	defer r.Close()
 	if _, err := r.Record(0); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(f.out, f.manifest.Shards[0].Name, dataName)
 	if err := os.Truncate(path, 8192); err != nil {
 		t.Fatal(err)
 	}
-	_, err = r.Record(4)
+	_, err := r.Record(4)
 	wantFault(t, err, fault.Damaged, "read "+path+": sample 4: ", "the disk does not give")
 	if record, err := r.Record(10); err != nil || !f.same(record, 10) {
 		t.Errorf("sample 10, of another shard, is %v, error %v", record, err)
 	}
-	mapped := &shardFile{pageSize: 4096, file: r.files[0].file}
-	_, err = mapped.page(2)
-	if !errors.Is(err, encode.ErrDamaged) {
+	if _, err := r.files[0].page(2); !errors.Is(err, encode.ErrDamaged) {
 		t.Errorf("page 2: got error %v, expected that the disk does not give it", err)
 	}
 }

@@ -210,6 +210,7 @@ func (p *pipeline) write(ctx context.Context, shards []*store.Shard, progress Pr
 	return nil
 }
 
+// seal completes one or two shards.
 func seal(shards []*store.Shard) error {
 	if len(shards) == 2 {
 		return store.SealTwo(shards[0], shards[1])
