@@ -185,16 +185,17 @@ func (b *builder) openSource() (err error) {
 
 // write fills the folder under construction.
 func (b *builder) write(ctx context.Context) error {
+	cache := incidence.Build(b.graph)
+	b.stage("build incidence", "edge_types", len(cache.Edges))
 	var group errgroup.Group
 	group.Go(func() error { return b.building.WriteGraph(b.graph) })
-	cache := incidence.Build(b.graph)
 	if b.Variant == store.Incidence {
 		group.Go(func() error { return b.building.WriteIncidence(cache) })
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	b.stage("build incidence", "edge_types", len(cache.Edges))
+	b.stage("write graph")
 	switch {
 	case b.source == nil:
 		return nil
