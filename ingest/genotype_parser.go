@@ -44,11 +44,11 @@ func (p *genotypeParser) add(name []byte) error {
 	switch {
 	case ok:
 		p.genotype = append(p.genotype, index)
-	case p.options.UnknownGenes == IgnoreUnknownGenes:
+	case p.options.UnknownGenes == DropGene:
 		p.dropped++
 		p.counts.UnknownGenes++
 	default:
-		return fault.New(fault.Input, "correct the name, add it to nodes/gene, or pass --unknown-genes ignore",
+		return fault.New(fault.Input, "correct the name, add it to nodes/gene, or pass --unknown-genes drop-sample",
 			"gene %q is not in nodes/gene (expected one of its %s ids)", name, humanize.Comma(int64(p.genes.Len())))
 	}
 	return nil

@@ -7,15 +7,6 @@ import (
 	"path/filepath"
 
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
-)
-
-// UnknownGenes says what happens to a gene name that the graph does not have.
-type UnknownGenes string
-
-const (
-	RefuseUnknownGenes UnknownGenes = "error"  // stop with an error; the default
-	IgnoreUnknownGenes UnknownGenes = "ignore" // drop the name from its genotype and count it
 )
 
 // PerturbationOptions says how a table holds a perturbation set. The zero value is
@@ -60,10 +51,8 @@ func OpenPerturbations(path string, genes *Nodes, options PerturbationOptions) (
 	if options.GeneDelimiter == "" {
 		options.GeneDelimiter = defaultGeneDelimiter
 	}
-	switch options.UnknownGenes {
-	case "", RefuseUnknownGenes, IgnoreUnknownGenes:
-	default:
-		return nil, fault.New(fault.Usage, "use error or ignore", "read perturbations: unknown genes are to be %q, expected error or ignore", options.UnknownGenes)
+	if err := options.UnknownGenes.Check(); err != nil {
+		return nil, fmt.Errorf("read perturbations %s: %w", path, err)
 	}
 	var p perturbations
 	var err error

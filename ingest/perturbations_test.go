@@ -42,7 +42,7 @@ func showSamples(source SampleSource) (samples []string, counts Counts, err erro
 }
 
 func TestPerturbations(t *testing.T) {
-	ignore := PerturbationOptions{UnknownGenes: IgnoreUnknownGenes}
+	ignore := PerturbationOptions{UnknownGenes: DropGene}
 	wildtype := PerturbationOptions{AllowWildtype: true}
 	for _, test := range []struct {
 		name, file, content string
@@ -62,7 +62,7 @@ func TestPerturbations(t *testing.T) {
 		{"repeated genes", "p.tsv", "genes\nB|A|B|B\nA|A\n", PerturbationOptions{}, "", "", []string{"0 [0 1] []", "1 [0] []"}, Counts{Samples: 2, RepeatedGenes: 3}},
 		{"unknown genes dropped", "p.tsv", "genes\nX|B\nA|Y|X\n", ignore, "", "", []string{"0 [1] []", "1 [0] []"}, Counts{Samples: 2, UnknownGenes: 3}},
 		{"wild type", "p.tsv", "sample_id\tgenes\na\t\nb\tC\n", wildtype, "", "", []string{"a [] []", "b [2] []"}, Counts{Samples: 2, Wildtypes: 1}},
-		{"wild type by dropping", "p.tsv", "genes\nX\n", PerturbationOptions{UnknownGenes: IgnoreUnknownGenes, AllowWildtype: true}, "", "",
+		{"wild type by dropping", "p.tsv", "genes\nX\n", PerturbationOptions{UnknownGenes: DropGene, AllowWildtype: true}, "", "",
 			[]string{"0 [] []"}, Counts{Samples: 1, Wildtypes: 1, UnknownGenes: 1}},
 		{"mapped", "p.tsv", "strain\tgene_a\tgene_b\tplate\ty\n17\tC\tA\t3\t0.5\n18\tB\t\t4\t1\n",
 			PerturbationOptions{GenesColumns: []string{"gene_a", "gene_b"}, IDColumn: "strain", Phenotypes: []string{"y"}}, "y", "plate",
@@ -116,10 +116,10 @@ func TestPerturbationErrors(t *testing.T) {
 		{"gene in other case", "genes\na\n", PerturbationOptions{}, `read perturbations PATH:2: gene "a" is not in nodes/gene (expected one of its 3 ids)`},
 		{"alias of no gene", "genes\nx\n", PerturbationOptions{Aliases: map[string]string{"x": "X"}}, `read perturbations PATH:2: gene "x" is not in nodes/gene (expected one of its 3 ids)`},
 		{"empty genotype", "genes\tx\nA\t1\n\t2\n", PerturbationOptions{}, "read perturbations PATH:3: the sample deletes no gene, expected at least one"},
-		{"empty by dropping", "genes\nX|Y\n", PerturbationOptions{UnknownGenes: IgnoreUnknownGenes},
+		{"empty by dropping", "genes\nX|Y\n", PerturbationOptions{UnknownGenes: DropGene},
 			"read perturbations PATH:2: the sample deletes no gene, as all its genes are unknown and were dropped (2), expected at least one"},
 		{"empty gene name", "genes\nA||B\n", PerturbationOptions{}, "read perturbations PATH:2: found an empty gene name"},
-		{"delimiter at the end", "genes\nA|\n", PerturbationOptions{UnknownGenes: IgnoreUnknownGenes}, "read perturbations PATH:2: found an empty gene name"},
+		{"delimiter at the end", "genes\nA|\n", PerturbationOptions{UnknownGenes: DropGene}, "read perturbations PATH:2: found an empty gene name"},
 		{"late text", "genes\ty\nA\t1\nB\tlow\n", PerturbationOptions{}, `read perturbations PATH:3: phenotype "y": found "low", expected a number`},
 		{"infinite", "genes\ty\nA\t-inf\n", PerturbationOptions{}, `read perturbations PATH:2: phenotype "y": found an infinite value, expected a finite number or a missing one`},
 		{"beyond float64", "genes\ty\nA\t1\nA\t1e999\n", PerturbationOptions{}, `read perturbations PATH:3: phenotype "y": number "1e999" is beyond the range of 64-bit floating-point numbers`},
@@ -142,7 +142,7 @@ func TestPerturbationErrors(t *testing.T) {
 	})
 	t.Run("gene missing in a list", func(t *testing.T) {
 		const path = "table/testdata/types-plain.parquet"
-		p, err := OpenPerturbations(path, threeGenes, PerturbationOptions{GenesColumns: []string{"list"}, UnknownGenes: IgnoreUnknownGenes,
+		p, err := OpenPerturbations(path, threeGenes, PerturbationOptions{GenesColumns: []string{"list"}, UnknownGenes: DropGene,
 			AllowWildtype: true, Phenotypes: []string{"float"}})
 		if err != nil {
 			t.Fatal(err)
@@ -284,7 +284,7 @@ func FuzzPerturbations(f *testing.F) {
 	f.Add("genes\ty\nA|B\t1\nC\t\n")
 	f.Add("sample_id\tgenes\nx\tA|A\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := OpenPerturbations(writeFile(t, "p.tsv", text), threeGenes, PerturbationOptions{UnknownGenes: IgnoreUnknownGenes})
+		p, err := OpenPerturbations(writeFile(t, "p.tsv", text), threeGenes, PerturbationOptions{UnknownGenes: DropGene})
 		if err == nil {
 			_, err = p.Scan(func(s *Samples) error {
 				for i := range s.Len() {

@@ -34,7 +34,7 @@ func TestRealPerturbations(t *testing.T) {
 		{"celaj2020_xga/perturbations_long.tsv.gz", PerturbationOptions{
 			GenesColumns: []string{"orfs"}, GeneDelimiter: ";", IDColumn: "strain", Phenotypes: []string{"resistance"}}, 85_648},
 	} {
-		test.options.UnknownGenes, test.options.AllowWildtype = IgnoreUnknownGenes, true
+		test.options.UnknownGenes, test.options.AllowWildtype = DropGene, true
 		p, err := OpenPerturbations(filepath.Join(data, test.file), genes, test.options)
 		if err != nil {
 			t.Error(err)

@@ -60,7 +60,7 @@ and from how many deleted genes on a model had better filter edges than mask the
 func runBench(ctx context.Context, e *env, o bench.Options) error {
 	if err := errors.Join(
 		oneOf("reaction-rule", string(o.ReactionRule), string(incidence.RuleAll), string(incidence.RuleGPR)),
-		oneOf("unknown-genes", string(o.UnknownGenes), string(ingest.RefuseUnknownGenes), string(ingest.IgnoreUnknownGenes)),
+		oneOf("unknown-genes", string(o.UnknownGenes), ingest.UnknownGenesChoices...),
 		atLeast("samples", o.Samples, 0), atLeast("rounds", o.Rounds, 1), atLeast("extrapolate", o.Extrapolate, 0),
 	); err != nil {
 		return err

@@ -87,7 +87,7 @@ func inputFlags(cmd *cobra.Command, o *build.Options) {
 	flags.StringVar((*string)(&o.ReactionRule), "reaction-rule", string(incidence.RuleAll),
 		"a reaction is removed: all, unless all its genes are there; gpr, when its boolean rule is false")
 	flags.StringVar((*string)(&o.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
-		"gene names that the graph does not have: error, or ignore to drop and count them")
+		"genes that the graph does not have: error, drop-sample or drop-gene (both counted)")
 	flags.BoolVar(&o.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
 }
 
@@ -128,7 +128,7 @@ func printStats(e *env, result *build.Result) error {
 func buildDataset(ctx context.Context, e *env, o build.Options) (*build.Result, error) {
 	if err := errors.Join(
 		oneOf("reaction-rule", string(o.ReactionRule), string(incidence.RuleAll), string(incidence.RuleGPR)),
-		oneOf("unknown-genes", string(o.UnknownGenes), string(ingest.RefuseUnknownGenes), string(ingest.IgnoreUnknownGenes)),
+		oneOf("unknown-genes", string(o.UnknownGenes), ingest.UnknownGenesChoices...),
 	); err != nil {
 		return nil, err
 	}

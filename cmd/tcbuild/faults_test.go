@@ -109,7 +109,7 @@ func TestFaultyPerturbations(t *testing.T) {
 		{"unknown gene", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYA|YX\t2\n"}, nil, []string{`sets.tsv:3: gene "YX" is not in nodes/gene (expected one of its 3 ids)`}},
 		{"empty genotype", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\n\t2\n"}, nil, []string{"sets.tsv:3: the sample deletes no gene, expected at least one"}},
 		{"empty gene name", map[string]string{"sets.tsv": "genes\tfitness\nYA||YB\t1\n"}, nil, []string{"sets.tsv:2: found an empty gene name"}},
-		{"only unknown genes, ignored", map[string]string{"sets.tsv": "genes\tfitness\nYX|YZ\t1\n"}, []string{"--unknown-genes", "ignore"}, []string{"sets.tsv:2: the sample deletes no gene, as all its genes are unknown and were dropped (2)"}},
+		{"only unknown genes, ignored", map[string]string{"sets.tsv": "genes\tfitness\nYX|YZ\t1\n"}, []string{"--unknown-genes", "drop-gene"}, []string{"sets.tsv:2: the sample deletes no gene, as all its genes are unknown and were dropped (2)"}},
 		{"non-number in a phenotype", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYB\thigh\n"}, nil, []string{`sets.tsv:3: phenotype "fitness": found "high", expected a number`}},
 		{"infinite phenotype", map[string]string{"sets.tsv": "genes\tfitness\nYA\tInf\n"}, nil, []string{`sets.tsv:2: phenotype "fitness": found an infinite value`}},
 		{"no genes column", map[string]string{"sets.tsv": "gene\tfitness\nYA\t1\n"}, nil, []string{`sets.tsv: there is no genes column "genes", found gene, fitness`}},

@@ -26,7 +26,7 @@ func newIngestPerturbations(e *env) *cobra.Command {
 		Long: `Turn a table - text, Arrow or Parquet - or the lmdb folder of a torchcell build into a
 perturbation set whose genes are ids of the graph. Prints how many samples it has, and what was dropped or merged.`,
 		Example: `  tcbuild ingest perturbations pairs.tsv --graph yeast/graph --out pairs.arrow \
-      --genes-columns gene_a,gene_b --phenotypes score --unknown-genes ignore
+      --genes-columns gene_a,gene_b --phenotypes score --unknown-genes drop-sample
   tcbuild ingest perturbations build/processed/lmdb --graph yeast/graph --out build.arrow`,
 		Args: cobra.ExactArgs(1),
 	}
@@ -40,7 +40,7 @@ perturbation set whose genes are ids of the graph. Prints how many samples it ha
 	flags.StringVar(&o.table.Delimiter, "delimiter", "", "`CHARACTER` between columns, or tab, comma, space (default by the file's name)")
 	flags.StringSliceVar(&o.table.Columns, "columns", nil, "`NAMES` of the columns of a text file without a header line")
 	flags.StringVar(&o.table.Aliases.SGDFeatures, "aliases", "", "SGD_features.tab `FILE` with further names of genes")
-	flags.StringVar((*string)(&o.table.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes), "genes that the graph lacks: error, or ignore to drop and count them")
+	flags.StringVar((*string)(&o.table.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes), "genes that the graph lacks: error, drop-sample or drop-gene (both counted)")
 	flags.BoolVar(&o.table.AllowWildtype, "allow-wildtype", false, "accept samples without a deleted gene")
 	_ = cmd.MarkFlagRequired("graph")
 	_ = cmd.MarkFlagRequired("out")

@@ -98,7 +98,7 @@ func (o *screenOptions) addFlags(cmd *cobra.Command) {
 	flags.StringSliceVar(&o.table.Columns, "columns", nil, "`NAMES` of the columns of a text file without a header line")
 	flags.StringVar(&o.table.Aliases.SGDFeatures, "aliases", "", "SGD_features.tab `FILE` with further names of genes")
 	flags.StringVar((*string)(&o.table.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
-		"genes that the graph lacks, and names of several genes: error, or ignore to drop and count their samples")
+		"genes that the graph lacks, and names of several genes: error, drop-sample or drop-gene (both counted)")
 	flags.BoolVar(&o.table.AllowWildtype, "allow-wildtype", false, "accept samples without a deleted gene")
 	_ = cmd.MarkFlagRequired("graph")
 	_ = cmd.MarkFlagRequired("out")

@@ -87,7 +87,7 @@ func ingestSource(e *env, cmd *cobra.Command, add func(spec *source.GraphSpec, f
 	if cmd.Name() != "sgd" {
 		flags.StringVar(&features, "genes", "", "SGD_features.tab `FILE` with the genes and their other names")
 		flags.StringVar((*string)(&spec.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
-			"names of no gene, or of several: error, or ignore to drop and count their rows")
+			"names of no gene, or of several: error, drop-sample or drop-gene (both counted)")
 		flags.StringVar((*string)(&spec.SelfLoops), "self-loops", string(source.LoopsKeep), "edges of a gene with itself: keep, none or append")
 		_ = cmd.MarkFlagRequired("genes")
 	}

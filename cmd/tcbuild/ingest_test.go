@@ -62,7 +62,7 @@ func TestIngestGraph(t *testing.T) {
 func TestIngestPerturbations(t *testing.T) {
 	const graph = "ingest graph --config graph.yaml --quiet"
 	const convert = "ingest perturbations screen.csv --graph made/graph --out p.tsv genes_columns=[one,two]"
-	code, stdout, stderr := inFolder(t, small, graph, convert+" --unknown-genes ignore")
+	code, stdout, stderr := inFolder(t, small, graph, convert+" --unknown-genes drop-gene")
 	if code != 0 {
 		t.Fatalf("got exit code %d, stderr:\n%s", code, stderr)
 	}

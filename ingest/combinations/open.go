@@ -67,10 +67,10 @@ func (s *Set) readGenes(path string, genes *ingest.Nodes, unknown ingest.Unknown
 			id := bytes.TrimSpace(b.Text(column, i))
 			gene, known := genes.IndexBytes(id)
 			switch {
-			case !known && unknown == ingest.IgnoreUnknownGenes:
+			case !known && unknown == ingest.DropGene:
 				s.counts.UnknownGenes++
 			case !known:
-				return fault.New(fault.Input, "correct the name, add it to nodes/gene, or pass --unknown-genes ignore",
+				return fault.New(fault.Input, "correct the name, add it to nodes/gene, or pass --unknown-genes drop-gene",
 					"read genes %s: gene %q is not in nodes/gene (expected one of its %d ids)", r.Where(b.First+int64(i)), id, genes.Len())
 			case listed[gene]:
 				s.counts.RepeatedGenes++

@@ -140,7 +140,7 @@ func TestUnknownGenes(t *testing.T) {
 	if _, err := Open("combinations:"+path+":2", geneTable(3), ingest.RefuseUnknownGenes); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), path+`:2: gene "GX" is not in nodes/gene`) {
 		t.Errorf("got %v", err)
 	}
-	set, err := Open("combinations:"+path+":2", geneTable(3), ingest.IgnoreUnknownGenes)
+	set, err := Open("combinations:"+path+":2", geneTable(3), ingest.DropGene)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func TestBioGRID(t *testing.T) {
 	aliases := AliasesSpec{SGDFeatures: sgdFile(t, "ORF YA STDA -", "ORF YB - -", "ORF YC - -")}
 	for format, organism := range map[string]string{"tab2": "Organism", "tab3": "Organism ID"} {
 		path := writeFile(t, format+".txt", biogridText(organism, rows...))
-		spec := GraphSpec{Genes: genesNamed(t, "YA", "YB", "YC"), Aliases: aliases, UnknownGenes: ingest.IgnoreUnknownGenes, Edges: []EdgesSpec{
+		spec := GraphSpec{Genes: genesNamed(t, "YA", "YB", "YC"), Aliases: aliases, UnknownGenes: ingest.DropGene, Edges: []EdgesSpec{
 			{BioGRID: &BioGRIDSpec{File: path, Relation: "physical", Type: "physical"}},
 			{BioGRID: &BioGRIDSpec{File: path, Relation: "genetic", Type: "genetic"}},
 		}}
@@ -66,7 +66,7 @@ func TestBioGRID(t *testing.T) {
 func FuzzBioGRID(f *testing.F) {
 	f.Add(biogridText("Organism", "YA YB a b physical 559292 559292"))
 	f.Fuzz(func(t *testing.T, text string) {
-		_, report, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: ingest.IgnoreUnknownGenes, Edges: []EdgesSpec{
+		_, report, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: ingest.DropGene, Edges: []EdgesSpec{
 			{BioGRID: &BioGRIDSpec{File: writeFile(t, "b.txt", text), Relation: "r", Type: "physical"}},
 		}})
 		if err != nil && fault.KindOf(err) != fault.Input {

@@ -35,8 +35,8 @@ func (s *GraphSpec) prepare() error {
 	if s.UnknownGenes == "" {
 		s.UnknownGenes = ingest.RefuseUnknownGenes
 	}
-	if s.UnknownGenes != ingest.RefuseUnknownGenes && s.UnknownGenes != ingest.IgnoreUnknownGenes {
-		return usage("", "unknown_genes: found %q, expected error or ignore", s.UnknownGenes)
+	if err := s.UnknownGenes.Check(); err != nil {
+		return usage(fault.HintOf(err), "%w", err)
 	}
 	if err := s.SelfLoops.check("self_loops"); err != nil {
 		return err

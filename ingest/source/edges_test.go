@@ -43,7 +43,7 @@ func TestLinks(t *testing.T) {
 			"experiments": "B-A:100 C-B:7 A-A:NaN B-B:NaN C-C:NaN", "database": "B-A:5 A-A:NaN B-B:NaN C-C:NaN"}, nil},
 	} {
 		spec := GraphSpec{
-			Genes: genesNamed(t, "C", "A", "B"), SelfLoops: test.loops, UnknownGenes: ingest.IgnoreUnknownGenes,
+			Genes: genesNamed(t, "C", "A", "B"), SelfLoops: test.loops, UnknownGenes: ingest.DropGene,
 			Edges: []EdgesSpec{{STRING: &LinksSpec{
 				File: writeFile(t, "links.txt", links), Relation: "s_{column}",
 				Columns: []string{"experiments", "database"}, Threshold: test.threshold}}},
@@ -121,7 +121,7 @@ func TestEdgeTableByNumber(t *testing.T) {
 func TestEdgesAcrossAliases(t *testing.T) {
 	features := sgdFile(t, "ORF YA STDA OLD", "ORF YB STDB SHARED", "ORF YC - SHARED")
 	spec := GraphSpec{
-		Genes: GenesSpec{SGDFeatures: features}, Aliases: AliasesSpec{SGDFeatures: features}, UnknownGenes: ingest.IgnoreUnknownGenes,
+		Genes: GenesSpec{SGDFeatures: features}, Aliases: AliasesSpec{SGDFeatures: features}, UnknownGenes: ingest.DropGene,
 		Edges: []EdgesSpec{{Table: &EdgeTableSpec{
 			TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nSTDA\tYB\nYA\tSTDB\nOLD\tSHARED\nYC\tWHO\nSHARED\tWHO\n")},
 			Relation: "r", Source: "a", Target: "b"}}},
@@ -226,7 +226,7 @@ func TestEdgesAgainstOracle(t *testing.T) {
 		undirected := random.IntN(2) == 0
 		loops := []SelfLoops{LoopsKeep, LoopsNone, LoopsAppend}[random.IntN(3)]
 		g, report, err := BuildGraph(GraphSpec{
-			Genes: genesNamed(t, genes...), SelfLoops: loops, UnknownGenes: ingest.IgnoreUnknownGenes,
+			Genes: genesNamed(t, genes...), SelfLoops: loops, UnknownGenes: ingest.DropGene,
 			Edges: []EdgesSpec{{Table: &EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", text)},
 				Relation: "r", Source: "a", Target: "b", Weight: "w", Threshold: &threshold, Undirected: undirected}}},
 		})

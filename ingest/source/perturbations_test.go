@@ -35,7 +35,7 @@ func TestPerturbations(t *testing.T) {
 			Delimiter: "space", Columns: []string{"strain", "orfs", "x", "y"},
 		},
 		GenesColumns: []string{"orfs"}, GeneDelimiter: ";", IDColumn: "strain", Phenotypes: []string{"y"},
-		Aliases: AliasesSpec{SGDFeatures: features}, UnknownGenes: ingest.IgnoreUnknownGenes,
+		Aliases: AliasesSpec{SGDFeatures: features}, UnknownGenes: ingest.DropGene,
 	}
 	p, err := spec.Open(genes)
 	if err != nil {
@@ -86,7 +86,7 @@ func TestRealPerturbations(t *testing.T) {
 			PerturbationSpec{GenesColumns: []string{"orfs"}, GeneDelimiter: ";"},
 			ingest.Counts{Samples: 17_285}, 37_765, "n_genes n_rating0 n_rating1"},
 		{"emap_collins2007/pairs.tsv.gz",
-			PerturbationSpec{GenesColumns: []string{"gene_a", "gene_b"}, Phenotypes: []string{"score"}, UnknownGenes: ingest.IgnoreUnknownGenes},
+			PerturbationSpec{GenesColumns: []string{"gene_a", "gene_b"}, Phenotypes: []string{"score"}, UnknownGenes: ingest.DropGene},
 			ingest.Counts{Samples: 186_500, UnknownGenes: 762}, 372_238, "score"},
 		{"celaj2020_xga/perturbations_long.tsv.gz",
 			PerturbationSpec{GenesColumns: []string{"orfs"}, GeneDelimiter: ";", Phenotypes: []string{"resistance"}, AllowWildtype: true},

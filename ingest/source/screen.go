@@ -16,7 +16,7 @@ import (
 type SampleSpec struct {
 	TextSpec      `yaml:",inline"`
 	Aliases       AliasesSpec         `yaml:"aliases"`
-	UnknownGenes  ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error; ignore drops samples of such genes
+	UnknownGenes  ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error; see ingest.UnknownGenes
 	AllowWildtype bool                `yaml:"allow_wildtype"`
 }
 
@@ -129,8 +129,8 @@ func (r *screenReader) flush() error {
 
 // lost counts n rows of genes that were not found, or refuses them.
 func (r *screenReader) lost(name string, result found, n int) error {
-	if r.spec.UnknownGenes != ingest.IgnoreUnknownGenes {
-		return fault.New(fault.Input, "add the gene to the graph, name its aliases by --aliases, or pass --unknown-genes ignore",
+	if r.spec.UnknownGenes != ingest.DropSample {
+		return fault.New(fault.Input, "add the gene to the graph, name its aliases by --aliases, or pass --unknown-genes drop-sample",
 			"%s", r.names.describe(name, result))
 	}
 	r.missing.add(name)
@@ -176,8 +176,8 @@ func (s *SampleSpec) prepare(genes *ingest.Nodes) (names *Names, text table.Text
 	if s.UnknownGenes == "" {
 		s.UnknownGenes = ingest.RefuseUnknownGenes
 	}
-	if s.UnknownGenes != ingest.RefuseUnknownGenes && s.UnknownGenes != ingest.IgnoreUnknownGenes {
-		return nil, text, badSetting("", "unknown_genes: found %q, expected error or ignore", s.UnknownGenes)
+	if err := s.UnknownGenes.Check(); err != nil {
+		return nil, text, badSetting(fault.HintOf(err), "%w", err)
 	}
 	delimiter, err := ParseDelimiter(s.Delimiter)
 	if err != nil {

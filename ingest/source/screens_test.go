@@ -67,7 +67,7 @@ func TestSGA(t *testing.T) {
 		"YZZ999W_sn9\tzzz1\tYAL002W_dma1\tvps8\tDMA30\t6\t0\n" +
 		"TFC3_sn9\ttfc3\tYAL001C_dma1\ttfc3\tDMA30\t7\t0\n"
 	spec := SGASpec{StrainsSpec: StrainsSpec{SampleSpec: SampleSpec{
-		TextSpec: TextSpec{File: writeFile(t, "sga.txt", text)}, Aliases: aliases, UnknownGenes: ingest.IgnoreUnknownGenes,
+		TextSpec: TextSpec{File: writeFile(t, "sga.txt", text)}, Aliases: aliases, UnknownGenes: ingest.DropSample,
 	}}}
 	screen, err := spec.Open(genes)
 	samples, report, err := readScreen(t, screen, err, genes)
@@ -149,7 +149,7 @@ func TestMatrix(t *testing.T) {
 		"named": "orf\tcold\tcold\nVPS8\t1\tNA\nYAL001C\t\t-2\nYZZ999W\t3\t4\nYAL002W\t5\t6\n",
 		"R":     "\"cold\"\t\"cold\"\n\"VPS8\"\t1\tNA\n\"YAL001C\"\t\t-2\n\"YZZ999W\"\t3\t4\n\"YAL002W\"\t5\t6\n",
 	} {
-		spec := MatrixSpec{SampleSpec{TextSpec: TextSpec{File: writeFile(t, "wide.tsv", text)}, Aliases: aliases, UnknownGenes: ingest.IgnoreUnknownGenes}}
+		spec := MatrixSpec{SampleSpec{TextSpec: TextSpec{File: writeFile(t, "wide.tsv", text)}, Aliases: aliases, UnknownGenes: ingest.DropSample}}
 		screen, err := spec.Open(genes)
 		samples, report, err := readScreen(t, screen, err, genes)
 		if err != nil {
@@ -201,7 +201,7 @@ func TestRealScreens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sample := SampleSpec{Aliases: spec.Aliases, UnknownGenes: ingest.IgnoreUnknownGenes}
+	sample := SampleSpec{Aliases: spec.Aliases, UnknownGenes: ingest.DropSample}
 	at := func(file, delimiter string) SampleSpec {
 		sample.File, sample.Delimiter = filepath.Join(data, file), delimiter
 		return sample
@@ -259,7 +259,7 @@ func FuzzScreens(f *testing.F) {
 	f.Add(uint8(3), "a\tb\n\"VPS8\"\t1\t\n")
 	genes, aliases := screenGenes(f)
 	f.Fuzz(func(t *testing.T, kind uint8, text string) {
-		sample := SampleSpec{TextSpec: TextSpec{File: writeFile(t, "p.tsv", text)}, Aliases: aliases, UnknownGenes: ingest.IgnoreUnknownGenes, AllowWildtype: true}
+		sample := SampleSpec{TextSpec: TextSpec{File: writeFile(t, "p.tsv", text)}, Aliases: aliases, UnknownGenes: ingest.DropSample, AllowWildtype: true}
 		strains := StrainsSpec{SampleSpec: sample}
 		open := [...]func(*ingest.Nodes) (*Screen, error){
 			SGASpec{StrainsSpec: strains}.Open, SGASpec{StrainsSpec: strains, AlleleColumns: []string{"name"}}.Open,

@@ -19,7 +19,7 @@ edges:
   - table: {file: w.tsv, relation: w, source: tf, target: target, weight: weight, threshold: 0.5}
 gem: {file: model.yml}
 self_loops: none
-unknown_genes: ignore
+unknown_genes: drop-gene
 `
 
 func decodeSpec(t *testing.T, text string) (GraphSpec, error) {
@@ -68,7 +68,7 @@ func TestSpecRefuses(t *testing.T) {
 		{"genes: {sgd_features: f, table: {file: f, column: id}}", "genes: expected one of"},
 		{"genes: {table: {file: f}}", "genes.table.column: missing"},
 		{genes + "self_loops: drop", `self_loops: found "drop", expected keep, none or append`},
-		{genes + "unknown_genes: skip", `unknown_genes: found "skip", expected error or ignore`},
+		{genes + "unknown_genes: skip", `unknown_genes: found "skip", expected error, drop-sample, drop-gene`},
 		{genes + "edges: [{}]", "edges.0: expected one of string, table, biogrid and tf_matrix"},
 		{genes + "edges: [{string: {}, table: {}}]", "edges.0: expected one of string, table, biogrid and tf_matrix"},
 		{genes + "edges: [{self_loops: all, string: {}}]", `edges.0.self_loops: found "all"`},

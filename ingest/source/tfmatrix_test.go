@@ -13,7 +13,7 @@ func TestTFMatrix(t *testing.T) {
 		"named": "gene\tYA\tYX\tYB\nYA\t1\t2\t-0.5\nYB\t0\t0\tNA\nYY\t0\t0\t3\nYB\t4\t0\t0\n",
 		"R":     "\"YA\"\t\"YX\"\t\"YB\"\n\"YA\"\t1\t2\t-0.5\n\"YB\"\t0\t0\tNA\n\"YY\"\t0\t0\t3\n\"YB\"\t4\t0\t0\n",
 	} {
-		spec := GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: ingest.IgnoreUnknownGenes, Edges: []EdgesSpec{
+		spec := GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: ingest.DropGene, Edges: []EdgesSpec{
 			{TFMatrix: &TFMatrixSpec{TextSpec: TextSpec{File: writeFile(t, "m.tsv", text)}, Relation: "tf"}},
 		}}
 		g, report, err := BuildGraph(spec)
@@ -37,7 +37,7 @@ func TestTFMatrix(t *testing.T) {
 // TestRealTFMatrices holds totals of the published matrices that were counted apart from this code.
 func TestRealTFMatrices(t *testing.T) {
 	preset := yeastSpec(t)
-	spec := GraphSpec{Genes: preset.Genes, Aliases: preset.Aliases, UnknownGenes: ingest.IgnoreUnknownGenes}
+	spec := GraphSpec{Genes: preset.Genes, Aliases: preset.Aliases, UnknownGenes: ingest.DropGene}
 	files := []string{"YEASTRACT_20190713_BOTH", "gold_standard", "yeast-motif-prior"}
 	for _, file := range files {
 		path := filepath.Join(data, "regulatory_inferelator", file+".tsv.gz")
@@ -67,7 +67,7 @@ func FuzzTFMatrix(f *testing.F) {
 	f.Add("gene\tYA\tYB\nYA\t1\t-2\n")
 	f.Add("\"YA\"\n\"YB\"\t1e3\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		_, report, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: ingest.IgnoreUnknownGenes, Edges: []EdgesSpec{
+		_, report, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: ingest.DropGene, Edges: []EdgesSpec{
 			{TFMatrix: &TFMatrixSpec{TextSpec: TextSpec{File: writeFile(t, "m.tsv", text)}, Relation: "r"}},
 		}})
 		if err != nil && fault.KindOf(err) != fault.Input {

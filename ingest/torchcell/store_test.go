@@ -163,7 +163,7 @@ func TestPerturbations(t *testing.T) {
 		{"phenotypes chosen", map[string]string{"0": fitness(`1, "fitness_se": 0.5`, "A")}, "", ingest.PerturbationOptions{Phenotypes: []string{"fitness_se"}},
 			"fitness_se", "fitness", []string{"0 [0] [0.5]"}, ingest.Counts{Samples: 1}},
 		{"unknown, repeated, none", map[string]string{"0": fitness("1", "A", "A", "hoΔ"), "1": fitness("2"), "2": fitness("3", "X")}, "",
-			ingest.PerturbationOptions{UnknownGenes: ingest.IgnoreUnknownGenes, AllowWildtype: true},
+			ingest.PerturbationOptions{UnknownGenes: ingest.DropGene, AllowWildtype: true},
 			"fitness fitness_se", "", []string{"0 [0] [1 NaN]", "1 [] [2 NaN]", "2 [] [3 NaN]"}, ingest.Counts{Samples: 3, Wildtypes: 2, UnknownGenes: 2, RepeatedGenes: 1}},
 		{"aliases", map[string]string{"0": fitness("1", "alpha")}, "", ingest.PerturbationOptions{Aliases: map[string]string{"alpha": "C"}},
 			"fitness fitness_se", "", []string{"0 [2] [1 NaN]"}, ingest.Counts{Samples: 1}},
@@ -337,7 +337,7 @@ func TestDamage(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, samples, _, err := read(dir, ingest.PerturbationOptions{UnknownGenes: ingest.IgnoreUnknownGenes, AllowWildtype: true})
+		_, samples, _, err := read(dir, ingest.PerturbationOptions{UnknownGenes: ingest.DropGene, AllowWildtype: true})
 		if err != nil && fault.KindOf(err) != fault.Input {
 			t.Errorf("%s: %v of kind %d", what, err, fault.KindOf(err))
 		}

@@ -82,7 +82,7 @@ def test_an_unknown_gene_is_refused_unless_ignored(tcbuild, tmp_path, command):
     assert "perturbations.tsv:2" in done.stderr and '"NOSUCHGENE"' in done.stderr
     assert not dataset.exists()
 
-    tcbuild.run(*command, *inputs, "--unknown-genes", "ignore")
+    tcbuild.run(*command, *inputs, "--unknown-genes", "drop-gene")
     perturbations.write_text(known, encoding="utf-8")
     cell = read_graph(graph)
     assert tcbuild.samples(dataset, 1) == list(expected(cell, read_samples(perturbations, cell), "all"))[:1]
