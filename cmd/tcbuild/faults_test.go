@@ -169,13 +169,14 @@ func genesRecord() arrow.Record {
 	return b.NewRecord()
 }
 
-func genesArrow(t *testing.T) string {
+func genesArrow(t *testing.T) string { return arrowFile(t, genesRecord()) }
+
+func arrowFile(t *testing.T, record arrow.Record) string {
 	path := filepath.Join(t.TempDir(), "genes.arrow")
 	file, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	record := genesRecord()
 	w, err := ipc.NewFileWriter(file, ipc.WithSchema(record.Schema()))
 	if err == nil {
 		err = errors.Join(w.Write(record), w.Close())
@@ -186,9 +187,10 @@ func genesArrow(t *testing.T) string {
 	return read(t, path)
 }
 
-func genesParquet(t *testing.T) string {
+func genesParquet(t *testing.T) string { return parquetFile(t, genesRecord()) }
+
+func parquetFile(t *testing.T, record arrow.Record) string {
 	var out bytes.Buffer
-	record := genesRecord()
 	w, err := pqarrow.NewFileWriter(record.Schema(), &out, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps())
 	if err == nil {
 		err = errors.Join(w.Write(record), w.Close())

@@ -12,7 +12,7 @@ import (
 func Head(path string, n int, options TextOptions) ([][]string, error) {
 	format, compression := Format(path)
 	if !isText(format) {
-		return nil, fault.New(fault.Input, "", "open table %s: found ending %q, expected a text table", path, format+compression)
+		return nil, fault.New(fault.Input, "save the table as text, such as .tsv or .csv", "open table %s: found ending %q, expected a text table", path, format+compression)
 	}
 	file, err := openFile(path)
 	if err != nil {

@@ -26,12 +26,13 @@ const Formats = ".tsv, .csv, .txt or .tab (also .gz or .zst of these), .parquet 
 
 // TextOptions says how a text file is laid out. The zero value is a file with a
 // header line and the delimiter of its extension. Parquet and Arrow files carry
-// their own layout and take no options.
+// their own layout.
 type TextOptions struct {
 	// Delimiter separates fields: 0 is a comma in .csv and a tab elsewhere, ' ' is any run of
 	// spaces and tabs. Quotes as in RFC 4180 have a meaning unless it is a tab or ' '.
 	Delimiter byte
-	// Columns names the columns. Without them the first line is the header.
+	// Columns names the columns. Without them the first line is the header. A Parquet or Arrow file, which
+	// names its own, is then refused: its columns could be fewer, or others.
 	Columns []string
 	// Header says that the first line is a header although Columns is set, which then replaces it.
 	Header bool
@@ -80,7 +81,8 @@ func OpenText(path string, options TextOptions) (*Reader, error) {
 		return nil, err
 	}
 	var s source
-	switch format, compression := Format(path); {
+	format, compression := Format(path)
+	switch {
 	case format == ".parquet" && compression == "":
 		s, err = openParquet(path, file)
 	case format == ".arrow" && compression == "":
@@ -96,6 +98,10 @@ func OpenText(path string, options TextOptions) (*Reader, error) {
 	}
 	if err == nil {
 		err = checkNames(path, s.names())
+	}
+	if err == nil && options.Columns != nil && !isText(format) {
+		err = fault.New(fault.Input, "give a text file, such as SGD_features.tab, or do not name its columns",
+			"open table %s: found a %s file, which names its own columns, expected text without a header", path, format)
 	}
 	if err != nil {
 		file.Close()
