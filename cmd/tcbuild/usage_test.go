@@ -26,7 +26,7 @@ func TestWrongUsage(t *testing.T) {
 		{"negative workers", with(buildArgs, "--workers", "-1"), "read --workers: found -1, expected 1 or more"},
 		{"workers not a number", with(buildArgs, "--workers", "two"), `invalid argument "two" for "--workers"`},
 		{"reaction rule", with(buildArgs, "--reaction-rule", "x"), `read --reaction-rule: found "x", expected all or gpr`},
-		{"unknown genes", with(buildArgs, "--unknown-genes", "drop"), `read --unknown-genes: found "drop", expected error or ignore`},
+		{"unknown genes", with(buildArgs, "--unknown-genes", "drop"), `read --unknown-genes: found "drop", expected error or drop-sample or drop-gene`},
 		{"resume", with(buildArgs, "--resume", "yes"), `read --resume: found "yes", expected never or if-possible or always`},
 		{"unknown setting", with(buildArgs, "shrads=2"), `unknown setting "shrads"`},
 		{"bad setting", with(buildArgs, "workers=two"), `workers: found "two"`},
