@@ -91,22 +91,22 @@ func FuzzRecord(f *testing.F) {
 
 // FuzzValue: records that pass their checksums are written again as they were.
 func FuzzValue(f *testing.F) {
-	f.Add(appendTexts(nil, "one", "", "three"), uint8(3))
-	f.Add([]byte{1, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0}, uint8(1))
+	f.Add(appendRecords(nil, testSeed, 0, []string{"a", "b", ""}, []string{"one", "", "three"}), uint8(3))
+	f.Add([]byte{1, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0}, uint8(1))
 	f.Fuzz(func(t *testing.T, data []byte, count uint8) {
-		value, err := ParseValue(data, int(count))
+		value, err := ParseValue(data, testSeed, 0, int(count))
 		if err != nil {
 			return
 		}
-		var records []string
-		for i := range int(count) {
-			record, err := value.Record(i)
-			if err != nil {
+		records := make([]Record, count)
+		for i := range records {
+			if _, err := value.Record(i, 0, &records[i]); err != nil {
 				return
 			}
-			records = append(records, string(record))
 		}
-		if again := appendTexts(nil, records...); !bytes.HasPrefix(data, again) {
+		again := AppendValue(nil, testSeed, 0, int(count), func(i int) Record { return records[i] },
+			func(dst []byte, i int) []byte { return append(dst, records[i].Payload...) })
+		if !bytes.HasPrefix(data, again) {
 			t.Errorf("% x is written again as % x", data, again)
 		}
 	})

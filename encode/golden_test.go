@@ -205,17 +205,17 @@ func dumpRecord(d *hexDump, phenotypes, payload int) {
 
 func TestValueGolden(t *testing.T) {
 	payloads := []string{"three", "", "one"}
-	value := AppendValue(nil, len(payloads), func(dst []byte, i int) []byte {
-		record := Record{Genes: []uint32{uint32(i)}, ID: []byte{byte('a' + i)}}
-		return append(record.AppendHead(dst), payloads[i]...)
-	})
+	value := AppendValue(nil, 0x0123456789abcdef, 64, len(payloads),
+		func(i int) Record { return Record{Genes: []uint32{uint32(i)}, ID: []byte{byte('a' + i)}} },
+		func(dst []byte, i int) []byte { return append(dst, payloads[i]...) })
 	d := &hexDump{data: value}
-	d.text.WriteString("value of three records\n")
+	d.text.WriteString("value of samples 64 to 66, seed 0123456789abcdef\n")
 	count := d.u32()
 	d.next(4, "%d records", count)
 	for i := range count {
 		d.next(4, "record %d ends at byte %d of the records", i, d.u32())
-		d.next(4, "its checksum")
+		d.next(4, "checksum of its head")
+		d.next(4, "checksum of its payload")
 	}
 	for _, payload := range payloads {
 		dumpRecord(d, 0, len(payload))

@@ -8,64 +8,105 @@ import (
 
 // Value is the records of consecutive samples as one LMDB value:
 //
-//	count u32 | count × { end u32, checksum u32 } | records
+//	count u32 | count × { end u32, head u32, payload u32 } | records
 //
-// end is where a record ends, counted from the first record's start; checksum is the
-// low half of the record's XXH64. Each record can be read and checked alone.
+// end is where a record ends, counted from the first record's start; head and payload are the
+// checksums of its two parts. Each record can be read and checked alone, and its head without its payload.
 type Value struct {
+	seed      Seed
+	first     int
 	directory []byte
 	records   []byte
 }
 
-const directoryEntry = 8
+// Seed binds checksums to one dataset: the checksums of sample i start from Seed + i. A record
+// that stands in the place of another, or of another dataset's, is found out.
+type Seed uint64
 
-// AppendValue appends a value of count records. record appends the i-th one to its argument.
-func AppendValue(dst []byte, count int, record func(dst []byte, i int) []byte) []byte {
+// checksummer computes checksums without an allocation for each.
+type checksummer struct{ digest xxhash.Digest }
+
+// of is the low half of the XXH64 of data, which belongs to a sample.
+func (c *checksummer) of(data []byte, seed Seed, sample int) uint32 {
+	c.digest.ResetWithSeed(uint64(seed) + uint64(sample))
+	c.digest.Write(data) // never fails
+	return uint32(c.digest.Sum64())
+}
+
+// Checksum is the checksum of the head or the payload of a sample: the low half of its XXH64.
+func (s Seed) Checksum(data []byte, sample int) uint32 {
+	var c checksummer
+	return c.of(data, s, sample)
+}
+
+const (
+	valueHead      = 4
+	directoryEntry = 12
+)
+
+// DirectoryBytes is what a value of count records takes beside them.
+func DirectoryBytes(count int) int { return valueHead + directoryEntry*count }
+
+// AppendValue appends the value of count samples, the first of which has the number first in its
+// dataset. record returns the i-th of them, whose Payload is not used; payload appends its payload.
+func AppendValue(dst []byte, seed Seed, first, count int, record func(i int) Record, payload func(dst []byte, i int) []byte) []byte {
+	var sums checksummer
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(count))
 	directory := len(dst)
 	dst, _ = grow(dst, directoryEntry*count)
 	records := len(dst)
 	for i := range count {
 		start := len(dst)
-		dst = record(dst, i)
+		head := record(i)
+		dst = head.AppendHead(dst)
+		end := len(dst)
+		dst = payload(dst, i)
 		entry := dst[directory+directoryEntry*i:]
 		binary.LittleEndian.PutUint32(entry, uint32(len(dst)-records))
-		binary.LittleEndian.PutUint32(entry[4:], Checksum(dst[start:]))
+		binary.LittleEndian.PutUint32(entry[4:], sums.of(dst[start:end], seed, first+i))
+		binary.LittleEndian.PutUint32(entry[8:], sums.of(dst[end:], seed, first+i))
 	}
 	return dst
 }
 
-// ParseValue reads a value's directory. The result is a view of data. Errors wrap ErrDamaged.
-func ParseValue(data []byte, count int) (Value, error) {
-	if len(data) < 4 || binary.LittleEndian.Uint32(data) != uint32(count) || len(data) < 4+directoryEntry*count {
+// ParseValue reads the directory of a value of count samples, the first of which has the number
+// first in its dataset. The result is a view of data. Errors wrap ErrDamaged.
+func ParseValue(data []byte, seed Seed, first, count int) (Value, error) {
+	if len(data) < valueHead || binary.LittleEndian.Uint32(data) != uint32(count) || len(data) < DirectoryBytes(count) {
 		return Value{}, damagedf("value of %d bytes does not start with the directory of %d records", len(data), count)
 	}
-	records := 4 + directoryEntry*count
-	return Value{directory: data[4:records], records: data[records:]}, nil
+	records := DirectoryBytes(count)
+	return Value{seed: seed, first: first, directory: data[valueHead:records], records: data[records:]}, nil
 }
 
-// Record returns the bytes of the i-th record, a view. When the checksum is not
-// the stored one it returns them all the same, and an error that wraps ErrDamaged.
-func (v Value) Record(i int) ([]byte, error) {
+// Record reads the i-th record into r, as Record.Parse does, and compares its checksums. Errors
+// wrap ErrDamaged. Where the record can be parsed in spite of one, r holds what is there, which
+// may be wrong, and parsed is true.
+func (v Value) Record(i, phenotypes int, r *Record) (parsed bool, err error) {
 	start := 0
 	if i > 0 {
-		start, _ = v.entry(i - 1)
+		start, _, _ = v.entry(i - 1)
 	}
-	end, stored := v.entry(i)
+	end, head, payload := v.entry(i)
 	if start > end || end > len(v.records) {
-		return nil, damagedf("record spans bytes %d to %d of %d", start, end, len(v.records))
+		return false, damagedf("record spans bytes %d to %d of %d", start, end, len(v.records))
 	}
-	record := v.records[start:end]
-	if computed := Checksum(record); computed != stored {
-		return record, damagedf("record has checksum %08x (its directory says %08x)", computed, stored)
+	data := v.records[start:end:end]
+	if err := r.Parse(data, phenotypes); err != nil {
+		return false, err
 	}
-	return record, nil
+	var sums checksummer
+	split := len(data) - len(r.Payload)
+	if computed := sums.of(data[:split], v.seed, v.first+i); computed != head {
+		return true, damagedf("the head of its record has checksum %08x (expected %08x)", computed, head)
+	}
+	if computed := sums.of(r.Payload, v.seed, v.first+i); computed != payload {
+		return true, damagedf("the payload of its record has checksum %08x (expected %08x)", computed, payload)
+	}
+	return true, nil
 }
 
-func (v Value) entry(i int) (end int, checksum uint32) {
+func (v Value) entry(i int) (end int, head, payload uint32) {
 	entry := v.directory[directoryEntry*i:]
-	return int(binary.LittleEndian.Uint32(entry)), binary.LittleEndian.Uint32(entry[4:])
+	return int(binary.LittleEndian.Uint32(entry)), binary.LittleEndian.Uint32(entry[4:]), binary.LittleEndian.Uint32(entry[8:])
 }
-
-// Checksum is the low half of the XXH64 of a record.
-func Checksum(record []byte) uint32 { return uint32(xxhash.Sum64(record)) }

@@ -75,6 +75,7 @@ func (p plan) build(t testing.TB) *store.Dataset {
 			manifest.Masks = append(manifest.Masks, store.MaskSize{Name: mask.Name, Size: mask.Size})
 		}
 	}
+	manifest.Identify()
 	if p.variant != store.Incidence {
 		manifest.SamplesPerValue = 8
 		manifest.Cut(p.shards)
@@ -134,10 +135,11 @@ func (p plan) writeShard(t testing.TB, b *store.Building, number int, graph *ing
 	must(t, err)
 	end := shard.First + shard.Samples
 	for first := shard.First; first < end; first += b.Manifest.SamplesPerValue {
-		must(t, shard.Put(first, encode.AppendValue(nil, min(b.Manifest.SamplesPerValue, end-first), func(dst []byte, i int) []byte {
+		must(t, shard.Put(first, encode.AppendValue(nil, b.Manifest.Seed(), first, min(b.Manifest.SamplesPerValue, end-first), func(i int) encode.Record {
+			return encode.Record{Genes: samples.Genes(first + i), Phenotypes: samples.Phenotypes(first + i), ID: samples.ID(first + i)}
+		}, func(dst []byte, i int) []byte {
 			sample := first + i
-			record := encode.Record{Genes: samples.Genes(sample), Phenotypes: samples.Phenotypes(sample), ID: samples.ID(sample)}
-			removed := oracle.Removed(graph, record.Genes, p.rule == incidence.RuleGPR)
+			removed := oracle.Removed(graph, samples.Genes(sample), p.rule == incidence.RuleGPR)
 			if p.plantRemoved != nil {
 				removed = p.plantRemoved(sample, removed)
 			}
@@ -145,7 +147,7 @@ func (p plan) writeShard(t testing.TB, b *store.Building, number int, graph *ing
 			if p.plantPayload != nil {
 				payload = p.plantPayload(sample, payload)
 			}
-			return append(record.AppendHead(dst), payload...)
+			return append(dst, payload...)
 		})))
 	}
 	must(t, shard.Commit())

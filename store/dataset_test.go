@@ -49,6 +49,7 @@ func newFixture(t testing.TB, variant Variant, codec string, count, samplesPerVa
 	for _, mask := range incidence.NewLayout(f.graph).Masks {
 		f.manifest.Masks = append(f.manifest.Masks, MaskSize{mask.Name, mask.Size})
 	}
+	f.manifest.Identify()
 	if variant != Incidence {
 		f.manifest.Cut(shards)
 	}
@@ -74,10 +75,10 @@ func (f *fixture) value(t testing.TB, first int) []byte {
 		t.Fatal(err)
 	}
 	encoder := codec.NewEncoder(f.manifest.MaskPositions())
-	return encode.AppendValue(nil, f.valueSamples(first), func(dst []byte, i int) []byte {
-		genes := f.samples.Genes(first + i)
-		record := encode.Record{Genes: genes, Phenotypes: f.samples.Phenotypes(first + i), ID: f.samples.ID(first + i)}
-		return encoder.Append(record.AppendHead(dst), oracle.Removed(f.graph, genes, false))
+	return encode.AppendValue(nil, f.manifest.Seed(), first, f.valueSamples(first), func(i int) encode.Record {
+		return encode.Record{Genes: f.samples.Genes(first + i), Phenotypes: f.samples.Phenotypes(first + i), ID: f.samples.ID(first + i)}
+	}, func(dst []byte, i int) []byte {
+		return encoder.Append(dst, oracle.Removed(f.graph, f.samples.Genes(first+i), false))
 	})
 }
 

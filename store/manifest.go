@@ -19,8 +19,8 @@ import (
 )
 
 // FormatVersion is the version of the dataset format that this package writes
-// and the only one it reads. Version 1 is the first (store/FORMAT.md, Changes).
-const FormatVersion = 1
+// and the only one it reads (store/FORMAT.md, Changes).
+const FormatVersion = 2
 
 // Variant is what a dataset holds of its masks.
 type Variant string
@@ -47,6 +47,7 @@ type Manifest struct {
 	Inputs          Inputs       `json:"inputs"`
 	GraphDigest     string       `json:"graph_digest"`    // ingest.Graph.Digest
 	LogicalContent  string       `json:"logical_content"` // ContentDigest; equal for all variants of one input
+	Identity        string       `json:"identity"`        // what the checksums of the samples are bound to; see Identify
 	Shards          []ShardRange `json:"shards,omitempty"`
 	Files           []File       `json:"files,omitempty"` // every data file, by name
 	Checksum        string       `json:"checksum"`        // SHA-256 of manifest.json's text without this value
@@ -145,7 +146,7 @@ func (m *Manifest) Difference(other *Manifest) string {
 	var left, right map[string]json.RawMessage
 	json.Unmarshal(marshal(a), &left)
 	json.Unmarshal(marshal(b), &right)
-	for _, key := range []string{"format_version", "variant", "codec", "options", "graph_digest", "samples", "phenotypes", "logical_content", "shards", "inputs"} {
+	for _, key := range []string{"format_version", "variant", "codec", "options", "graph_digest", "samples", "phenotypes", "logical_content", "shards", "inputs", "identity"} {
 		if !bytes.Equal(left[key], right[key]) {
 			return key
 		}
@@ -191,7 +192,7 @@ func ReadManifest(dir string) (*Manifest, error) {
 		return nil, fault.New(fault.Damaged, "build the dataset again", "read %s: %w", path, err)
 	}
 	if m.FormatVersion != FormatVersion {
-		return nil, fault.New(fault.Input, "read it with the version of tcbuild that built it, or build it again",
+		return nil, fault.New(fault.Input, "build it again with 'tcbuild incidence' or 'tcbuild dataset', or read it with the version of tcbuild that built it",
 			"read %s: format version %d (expected %d)", path, m.FormatVersion, FormatVersion)
 	}
 	err = m.check()

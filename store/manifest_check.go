@@ -1,6 +1,8 @@
 package store
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -22,6 +24,9 @@ func (m *Manifest) check() error {
 		if !filepath.IsLocal(filepath.FromSlash(file.Name)) {
 			return fmt.Errorf("files: %q does not lie in the dataset", file.Name)
 		}
+	}
+	if digest, err := hex.DecodeString(m.Identity); err != nil || len(digest) != sha256.Size {
+		return fmt.Errorf("identity: found %q (expected 64 hexadecimal digits)", m.Identity)
 	}
 	switch m.Variant {
 	case Incidence:

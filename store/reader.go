@@ -41,12 +41,9 @@ func (r *Reader) Record(sample int) (*encode.Record, error) {
 	if r.dataset.Manifest.Variant == Incidence {
 		return r.fromSamples(sample)
 	}
-	data, err := r.recordBytes(sample)
-	if data == nil {
+	parsed, err := r.fromShard(sample)
+	if !parsed {
 		return nil, r.damaged(sample, err)
-	}
-	if parseErr := r.record.Parse(data, len(r.dataset.Manifest.Phenotypes)); parseErr != nil {
-		return nil, r.damaged(sample, errors.Join(err, parseErr))
 	}
 	if err != nil {
 		return &r.record, r.damaged(sample, err)
@@ -72,8 +69,8 @@ func (r *Reader) damaged(sample int, err error) error {
 	return r.dataset.damaged(r.dataset.Manifest.Shards[r.shard].Name+"/"+dataName, "sample %d: %w", sample, err)
 }
 
-// recordBytes finds a sample's record. It returns the bytes of a damaged one too.
-func (r *Reader) recordBytes(sample int) ([]byte, error) {
+// fromShard finds a sample's record and parses it, as encode.Value.Record does.
+func (r *Reader) fromShard(sample int) (parsed bool, err error) {
 	m := r.dataset.Manifest
 	shard, _ := slices.BinarySearchFunc(m.Shards, sample, func(s ShardRange, sample int) int {
 		if s.First+s.Samples <= sample {
@@ -83,21 +80,21 @@ func (r *Reader) recordBytes(sample int) ([]byte, error) {
 	})
 	if shard != r.shard {
 		if err := r.open(shard); err != nil {
-			return nil, err
+			return false, err
 		}
 	}
 	within := sample - m.Shards[shard].First
 	first := sample - within%m.SamplesPerValue
 	if first != r.first {
 		if err := r.load(first, min(m.SamplesPerValue, m.Shards[shard].First+m.Shards[shard].Samples-first)); err != nil {
-			return nil, err
+			return false, err
 		}
 	}
-	value, err := encode.ParseValue(r.value, r.count)
+	value, err := encode.ParseValue(r.value, m.Seed(), first, r.count)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	return value.Record(sample - first)
+	return value.Record(sample-first, len(m.Phenotypes), &r.record)
 }
 
 // openShards is how many shards a reader keeps open: enough for reading in random order, of datasets of any size.

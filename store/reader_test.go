@@ -76,7 +76,7 @@ func TestReaderOfADamagedRecord(t *testing.T) {
 			t.Errorf("sample %d is %v, error %v", sample, record, err)
 		}
 		if sample == 7 {
-			wantFault(t, err, fault.Damaged, "read "+path+": sample 7: damaged: record has checksum ")
+			wantFault(t, err, fault.Damaged, "read "+path+": sample 7: damaged: the payload of its record has checksum ")
 		} else if err != nil {
 			t.Error(err)
 		}

@@ -40,6 +40,7 @@ type SamplesWriter struct {
 	file    *os.File
 	writer  *ipc.FileWriter
 	builder *array.RecordBuilder
+	seed    encode.Seed
 	rows    int
 	scratch []byte
 }
@@ -56,7 +57,7 @@ func (b *Building) CreateSamples() (*SamplesWriter, error) {
 		file.Close()
 		return nil, err
 	}
-	return &SamplesWriter{file: file, writer: writer, builder: array.NewRecordBuilder(memory.NewGoAllocator(), schema)}, nil
+	return &SamplesWriter{file: file, seed: b.Manifest.Seed(), writer: writer, builder: array.NewRecordBuilder(memory.NewGoAllocator(), schema)}, nil
 }
 
 // Add appends samples.
@@ -73,7 +74,7 @@ func (w *SamplesWriter) Add(samples *ingest.Samples) error {
 			indices.Append(int32(gene))
 		}
 		w.scratch = record.AppendHead(w.scratch[:0])
-		checksums.Append(encode.Checksum(w.scratch))
+		checksums.Append(w.seed.Checksum(w.scratch, samples.First+i))
 		for k, value := range record.Phenotypes {
 			w.builder.Field(firstPhenotype + k).(*array.Float64Builder).Append(value)
 		}
@@ -161,8 +162,8 @@ func (r *samplesReader) read(sample int) (_ *encode.Record, err error) {
 	}
 	r.scratch = record.AppendHead(r.scratch[:0])
 	stored := r.rows.Column(2).(*array.Uint32).Value(row)
-	if computed := encode.Checksum(r.scratch); computed != stored {
-		return record, r.dataset.damaged(samplesName, "sample %d has checksum %08x (stored with it: %08x)", sample, computed, stored)
+	if computed := r.dataset.Manifest.Seed().Checksum(r.scratch, sample); computed != stored {
+		return record, r.dataset.damaged(samplesName, "sample %d has checksum %08x (expected %08x)", sample, computed, stored)
 	}
 	return record, nil
 }

@@ -225,9 +225,9 @@ func checkLast(key, value []byte, shard ShardRange, manifest *Manifest) (next in
 		return 0, fmt.Errorf("its last value holds samples %d to %d of %d to %d: %w",
 			first, next-1, shard.First, shard.First+shard.Samples-1, encode.ErrDamaged)
 	}
-	parsed, err := encode.ParseValue(value, count)
+	parsed, err := encode.ParseValue(value, manifest.Seed(), first, count)
 	for i := 0; i < count && err == nil; i++ {
-		_, err = parsed.Record(i)
+		_, err = parsed.Record(i, len(manifest.Phenotypes), new(encode.Record))
 	}
 	return next, err
 }

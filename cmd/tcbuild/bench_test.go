@@ -119,7 +119,7 @@ func rawValueBytes(t *testing.T, path string, m *store.Manifest) int64 {
 		if err := json.Unmarshal([]byte(line), &sample); err != nil {
 			t.Fatal(err)
 		}
-		total += 8 + 8*len(m.Phenotypes) + 4*len(sample.Genes) + len(sample.ID) + 8 // head, and the place in the directory
+		total += 8 + 8*len(m.Phenotypes) + 4*len(sample.Genes) + len(sample.ID) + 12 // head, and the place in the directory
 		if m.Variant == store.FullMasks {
 			total += m.MaskPositions()
 			continue

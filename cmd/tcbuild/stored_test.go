@@ -44,13 +44,13 @@ func (f fixture) find(t *testing.T, dataset string, sample int) stored {
 	s.valueEnd = s.value + len(s.valueData)
 	s.count = int(binary.LittleEndian.Uint32(s.valueData))
 	within := sample - first
-	s.entry = s.value + 4 + 8*within
-	records := s.value + 4 + 8*s.count
+	s.entry = s.value + 4 + 12*within
+	records := s.value + 4 + 12*s.count
 	s.record = records
 	if within > 0 {
-		s.record += int(binary.LittleEndian.Uint32(s.valueData[4+8*(within-1):]))
+		s.record += int(binary.LittleEndian.Uint32(s.valueData[4+12*(within-1):]))
 	}
-	s.end = records + int(binary.LittleEndian.Uint32(s.valueData[4+8*within:]))
+	s.end = records + int(binary.LittleEndian.Uint32(s.valueData[4+12*within:]))
 	head := s.valueData[s.record-s.value:]
 	genes, id := int(binary.LittleEndian.Uint32(head)), int(binary.LittleEndian.Uint32(head[4:]))
 	s.payload = s.record + 8 + 8*len(m.Phenotypes) + 4*genes + id

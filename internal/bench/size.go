@@ -70,8 +70,7 @@ func valueBytes(dataset *store.Dataset) (int64, error) {
 			total += int64(len(head) + len(record.Payload))
 			if (sample-shard.First)%dataset.Manifest.SamplesPerValue == 0 {
 				count := min(dataset.Manifest.SamplesPerValue, shard.First+shard.Samples-sample)
-				directory := encode.AppendValue(nil, count, func(dst []byte, _ int) []byte { return dst })
-				total += int64(len(directory))
+				total += int64(encode.DirectoryBytes(count))
 			}
 		}
 	}

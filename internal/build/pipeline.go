@@ -59,7 +59,9 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 	}
 	run(stepCut, func() error { return p.cut(ctx, b.source, shards, b.manifest) })
 	for range b.Workers {
-		run(stepEncode, func() error { return p.encode(ctx, remover.Clone(), b.codec.NewEncoder(cache.Layout.Size)) })
+		run(stepEncode, func() error {
+			return p.encode(ctx, b.manifest.Seed(), remover.Clone(), b.codec.NewEncoder(cache.Layout.Size))
+		})
 	}
 	run(stepWrite, func() error { return p.write(ctx, shards, progress) })
 	if err := group.Wait(); err != nil {
@@ -159,7 +161,7 @@ func (p *pipeline) send(ctx context.Context, j *job) error {
 }
 
 // encode makes masks and values of jobs.
-func (p *pipeline) encode(ctx context.Context, remover *incidence.Remover, encoder encode.Encoder) error {
+func (p *pipeline) encode(ctx context.Context, seed encode.Seed, remover *incidence.Remover, encoder encode.Encoder) error {
 	for j := range p.toEncode {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -170,13 +172,13 @@ func (p *pipeline) encode(ctx context.Context, remover *incidence.Remover, encod
 		case memory = <-p.values:
 		default:
 		}
-		j.value = encode.AppendValue(memory[:0], j.samples.Len(), func(dst []byte, i int) []byte {
-			genes := j.samples.Genes(i)
-			record := encode.Record{Genes: genes, Phenotypes: j.samples.Phenotypes(i), ID: j.samples.ID(i)}
+		j.value = encode.AppendValue(memory[:0], seed, j.samples.First, j.samples.Len(), func(i int) encode.Record {
+			return encode.Record{Genes: j.samples.Genes(i), Phenotypes: j.samples.Phenotypes(i), ID: j.samples.ID(i)}
+		}, func(dst []byte, i int) []byte {
 			start := time.Now()
-			removed := remover.Removed(genes)
+			removed := remover.Removed(j.samples.Genes(i))
 			masks += time.Since(start)
-			return encoder.Append(record.AppendHead(dst), removed)
+			return encoder.Append(dst, removed)
 		})
 		p.busy.masks.Add(int64(masks))
 		p.busy.encode.Add(int64(time.Since(start) - masks))

@@ -42,6 +42,7 @@ func (b *builder) survey(ctx context.Context) error {
 	if !b.unread {
 		b.manifest.LogicalContent = content.Sum()
 	}
+	b.manifest.Identify()
 	if b.Variant != store.Incidence {
 		err = b.cutShards()
 	}

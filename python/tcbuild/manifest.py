@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 from tcbuild.errors import DamagedFileError, FormatVersionError, ManifestError, MissingFileError, MissingShardError
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 RESTORE = "restore the dataset from a copy or build it again; `tcbuild verify` lists all damage"
 
@@ -37,7 +38,7 @@ class Manifest(dict[str, Any]):
         if version != FORMAT_VERSION:
             raise FormatVersionError(
                 f"read {path}: format version {version} (expected {FORMAT_VERSION})",
-                "read it with the tcbuild package of the program that wrote it, or build it again",
+                "build it again with `tcbuild incidence` or `tcbuild dataset`, or read it with the tcbuild package of the program that built it",
             )
         super().__init__(content)
         self.folder = folder
@@ -48,11 +49,18 @@ class Manifest(dict[str, Any]):
         if problem:
             raise ManifestError(f"read {path}: {problem}", RESTORE)
 
+    @property
+    def seed(self) -> int:
+        """What the checksums of sample 0 start from; sample i has i more."""
+        return int(self["identity"][:16], 16)
+
     def _problem(self, text: bytes) -> str:
         """What does not go together, or nothing."""
         computed = hashlib.sha256(text.replace(self["checksum"].encode(), b"", 1)).hexdigest()
         if computed != self["checksum"]:
             return f"its text has checksum {computed} (expected {self['checksum']})"
+        if not re.fullmatch("[0-9a-f]{64}", self["identity"]):
+            return f"identity {self['identity']!r} (expected 64 hexadecimal digits)"
         if any(mask["size"] < 0 for mask in self["masks"]):
             return "a mask has a negative size"
         if self["variant"] not in ("incidence", "indices", "full-masks"):

@@ -23,8 +23,9 @@ class Labels(NamedTuple):
     phenotypes: npt.NDArray[np.float64]
 
 
-def checksum(record: bytes) -> int:
-    return xxhash.xxh64_intdigest(record) & 0xFFFFFFFF
+def checksum(part: bytes | memoryview, seed: int) -> int:
+    """The checksum of a record's head or payload. The seed is the dataset's plus the sample's number."""
+    return xxhash.xxh64_intdigest(part, seed & 0xFFFFFFFFFFFFFFFF) & 0xFFFFFFFF
 
 
 def payload_start(record: bytes, phenotypes: int) -> int:
@@ -48,7 +49,9 @@ def parse_labels(record: bytes, phenotypes: int) -> Labels:
     )
 
 
-def labels_checksum(sample_id: bytes, perturbation_indices: npt.NDArray[np.int32], phenotypes: npt.NDArray[np.float64]) -> int:
-    """The checksum of the record of these labels without a payload, as samples.arrow has it."""
+def labels_checksum(
+    sample_id: bytes, perturbation_indices: npt.NDArray[np.int32], phenotypes: npt.NDArray[np.float64], seed: int
+) -> int:
+    """The checksum of the head of a record with these labels, as samples.arrow has it."""
     counts = COUNTS.pack(len(perturbation_indices), len(sample_id))
-    return checksum(counts + phenotypes.tobytes() + perturbation_indices.tobytes() + sample_id)
+    return checksum(counts + phenotypes.tobytes() + perturbation_indices.tobytes() + sample_id, seed)

@@ -33,7 +33,7 @@ class IncidenceSamples:
         try:
             if batch is None:
                 batch = self._batches[number] = _Batch(self._file.get_batch(number))
-            return batch.labels(row)
+            return batch.labels(row, self._manifest.seed + index)
         except (ValueError, IndexError, pa.ArrowException) as error:
             path = self._manifest.folder / "samples.arrow"
             raise DamagedRecordError(f"read {path}: sample {index}: {error}", RESTORE) from error
@@ -82,11 +82,11 @@ class _Batch:
         self._checksums = batch.column(2).to_numpy()
         self._phenotypes = [column.to_numpy() for column in batch.columns[_FIRST_PHENOTYPE:]]
 
-    def labels(self, row: int) -> Labels:
+    def labels(self, row: int, seed: int) -> Labels:
         sample_id = bytes(self._ids[self._id_offsets[row] : self._id_offsets[row + 1]])
         indices = self._indices[self._index_offsets[row] : self._index_offsets[row + 1]].copy()
         phenotypes = np.array([column[row] for column in self._phenotypes], np.float64)
-        computed, stored = labels_checksum(sample_id, indices, phenotypes), int(self._checksums[row])
+        computed, stored = labels_checksum(sample_id, indices, phenotypes, seed), int(self._checksums[row])
         if computed != stored:
             raise ValueError(f"its checksum is {computed:08x} (expected {stored:08x})")
         return Labels(sample_id.decode(), indices, phenotypes)

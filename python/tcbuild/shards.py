@@ -17,14 +17,12 @@ from tcbuild.codecs import CODECS, Codec
 from tcbuild.errors import DamagedFileError, DamagedRecordError, ManifestError
 from tcbuild.manifest import RESTORE, Manifest
 from tcbuild.masks import Bytes
-from tcbuild.records import COUNTS, Labels, checksum, parse_labels, payload_start
+from tcbuild.records import Labels, checksum, parse_labels, payload_start
 from tcbuild.shard_file import ShardFile
 
 _COUNT = struct.Struct("<I")
-_ENTRY = struct.Struct("<II")  # end of a record, checksum
-
-# Labels of a record above this size are read alone and without its checksum: they must not cost the reading of raw masks.
-_READ_WITH_LABELS = 64 << 10
+_ENTRY = struct.Struct("<III")  # end of a record, checksums of its head and its payload
+_GUESS = 512  # bytes of a record that are read for its labels: enough for nearly all
 
 T = TypeVar("T")
 
@@ -58,16 +56,10 @@ class ShardSamples:
         self._read(index, lambda record: self._local.codec.write_packed(self._payload(record), out))
 
     def _labels(self, record: _Record) -> Labels:
-        if record.length > _READ_WITH_LABELS:
-            return parse_labels(record.part(payload_start(record.part(COUNTS.size), self._phenotypes)), self._phenotypes)
-        return parse_labels(record.whole(), self._phenotypes)
+        return parse_labels(record.head(self._phenotypes), self._phenotypes)
 
     def _payload(self, record: _Record) -> memoryview:
-        whole = record.whole()
-        start = payload_start(whole, self._phenotypes)
-        if start > len(whole):
-            raise ValueError(f"a head of {start} bytes in a record of {len(whole)}")
-        return memoryview(whole)[start:]
+        return record.payload(self._phenotypes)
 
     def _read(self, index: int, decode: Callable[[_Record], T]) -> T:
         """What decode makes of a sample's record."""
@@ -76,7 +68,8 @@ class ShardSamples:
         value, in_value = divmod(index - shard["first"], self._per_value)
         file = self._files.get(number) or self._open(number)
         try:
-            return decode(_Record(file, value, in_value, min(self._per_value, shard["samples"] - value * self._per_value)))
+            expected = min(self._per_value, shard["samples"] - value * self._per_value)
+            return decode(_Record(file, value, in_value, expected, self._manifest.seed + index))
         except (ValueError, struct.error, OSError, zstandard.ZstdError) as error:
             path = self._manifest.folder / shard["name"] / "data.mdb"
             raise DamagedRecordError(f"read {path}: sample {index}: {error}", RESTORE) from error
@@ -95,26 +88,45 @@ class ShardSamples:
 class _Record:
     """Where a record lies: the one of that number in a value that should have so many."""
 
-    def __init__(self, file: ShardFile, value: int, number: int, expected: int):
+    def __init__(self, file: ShardFile, value: int, number: int, expected: int, seed: int):
         directory = file.read(value, 0, _COUNT.size + expected * _ENTRY.size)
         (count,) = _COUNT.unpack_from(directory)
         if count != expected:
             raise ValueError(f"its value has {count} records (expected {expected})")
         start = 0 if number == 0 else _ENTRY.unpack_from(directory, _COUNT.size + (number - 1) * _ENTRY.size)[0]
-        end, self._checksum = _ENTRY.unpack_from(directory, _COUNT.size + number * _ENTRY.size)
-        self._file, self._value, self._start, self.length = file, value, len(directory) + start, end - start
+        end, self._head, self._payload = _ENTRY.unpack_from(directory, _COUNT.size + number * _ENTRY.size)
+        self._file, self._value, self._start, self._length = file, value, len(directory) + start, end - start
+        self._seed = seed
 
-    def part(self, length: int) -> bytes:
+    def head(self, phenotypes: int) -> bytes:
+        """What stands before the payload, its checksum tested. The payload is not read."""
+        part = self._part(_GUESS)
+        end = payload_start(part, phenotypes)
+        return self._checked_head(part if end <= len(part) else self._part(end), end)
+
+    def payload(self, phenotypes: int) -> memoryview:
+        """The payload, the checksums of head and payload tested."""
+        record = self._part(self._length)
+        start = payload_start(record, phenotypes)
+        self._checked_head(record, start)
+        payload = memoryview(record)[start:]
+        self._check("payload", payload, self._payload)
+        return payload
+
+    def _part(self, length: int) -> bytes:
         """The first bytes of the record, unchecked."""
-        return self._file.read(self._value, self._start, self._start + min(length, self.length))
+        return self._file.read(self._value, self._start, self._start + min(length, self._length))
 
-    def whole(self) -> bytes:
-        """The record, its checksum tested."""
-        record = self.part(self.length)
-        computed = checksum(record)
-        if computed != self._checksum:
-            raise ValueError(f"its checksum is {computed:08x} (expected {self._checksum:08x})")
-        return record
+    def _checked_head(self, record: bytes, end: int) -> bytes:
+        if end > len(record):
+            raise ValueError(f"a head of {end} bytes in a record of {self._length}")
+        self._check("head", record[:end], self._head)
+        return record[:end]
+
+    def _check(self, what: str, part: bytes | memoryview, expected: int) -> None:
+        computed = checksum(part, self._seed)
+        if computed != expected:
+            raise ValueError(f"the {what} of its record has checksum {computed:08x} (expected {expected:08x})")
 
 
 class _Local(threading.local):

@@ -1,0 +1,40 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+
+	"tcbuild/encode"
+	"tcbuild/ingest"
+)
+
+// Identify sets the manifest's identity, a SHA-256 of what makes this dataset differ from any
+// other: variant, codec and logical content. Where the logical content is not known before the samples are
+// written, the inputs and options that it follows from stand for it. The checksums of all samples are bound to it,
+// so that a shard of another dataset, or a value in another's place, is found out.
+func (m *Manifest) Identify() {
+	identity := struct {
+		FormatVersion  int
+		Variant        Variant
+		Codec          string
+		LogicalContent string
+		GraphDigest    string
+		Options        Options
+		Phenotypes     []string
+		Perturbations  []ingest.Input
+	}{FormatVersion: m.FormatVersion, Variant: m.Variant, Codec: m.Codec, LogicalContent: m.LogicalContent}
+	if m.LogicalContent == "" {
+		identity.GraphDigest, identity.Options = m.GraphDigest, m.Options
+		identity.Phenotypes, identity.Perturbations = m.Phenotypes, m.Inputs.Perturbations
+	}
+	sum := sha256.Sum256(marshal(identity))
+	m.Identity = hex.EncodeToString(sum[:])
+}
+
+// Seed is what the checksums of sample 0 start from: the first 16 digits of the identity as a number.
+// Of a manifest that has no identity it is 0.
+func (m *Manifest) Seed() encode.Seed {
+	seed, _ := strconv.ParseUint(m.Identity[:min(16, len(m.Identity))], 16, 64)
+	return encode.Seed(seed)
+}
