@@ -122,7 +122,7 @@ def test_another_format_version(dataset):
     file.write_text(file.read_text().replace('"format_version": 2', '"format_version": 1'))
     with pytest.raises(reader.FormatVersionError) as error:
         reader.open(path)
-    complaint(error, str(file), "version 2", "expected 1")
+    complaint(error, str(file), "version 1", "expected 2")
 
 
 @pytest.mark.parametrize("damage", ["{", "[]", "{}", '{"format_version": 2}'])
