@@ -76,7 +76,7 @@ func runBench(ctx context.Context, e *env, o bench.Options) error {
 	out := o.Out
 	var results *bench.Results
 	err = publish(out, func(dir string) error {
-		if err := os.Mkdir(dir, 0o755); err != nil {
+		if err := os.Mkdir(dir, 0o777); err != nil {
 			return err
 		}
 		o.Out = dir

@@ -137,7 +137,7 @@ func show(e *env, summary any, page *describe.Page, o inspectOptions) error {
 func writePage(page *describe.Page, path string) error {
 	text, err := page.HTML()
 	if err == nil {
-		err = disk.WriteWhole(path, ".", text)
+		err = disk.WriteWhole(path, text)
 	}
 	if err != nil {
 		return fmt.Errorf("write page: %w", err)

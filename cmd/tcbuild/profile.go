@@ -2,12 +2,14 @@ package main
 
 import (
 	"errors"
-	"os"
+	"io"
 	"runtime"
 	"runtime/pprof"
 	"runtime/trace"
 
 	"github.com/spf13/pflag"
+
+	"tcbuild/internal/disk"
 )
 
 // profiles are the files that a run's profiles go to, "" for none.
@@ -29,22 +31,29 @@ func (p *profiles) start() (stop func() error, err error) {
 		}
 		return errors.Join(errs...)
 	}
-	record := func(path string, begin func(*os.File) error, end func(*os.File) error) {
+	record := func(path string, begin, end func(io.Writer) error) {
 		if path == "" || err != nil {
 			return
 		}
-		var file *os.File
-		if file, err = os.Create(path); err != nil {
+		var file *disk.File
+		if file, err = disk.Create(path); err != nil {
 			return
 		}
-		if err = begin(file); err == nil {
-			stops = append(stops, func() error { return errors.Join(end(file), file.Close()) })
+		if err = begin(file); err != nil {
+			err = errors.Join(err, file.Discard())
+			return
 		}
+		stops = append(stops, func() error {
+			if err := end(file); err != nil {
+				return errors.Join(err, file.Discard())
+			}
+			return file.Publish()
+		})
 	}
-	nothing := func(*os.File) error { return nil }
-	record(p.cpu, func(f *os.File) error { return pprof.StartCPUProfile(f) }, func(*os.File) error { pprof.StopCPUProfile(); return nil })
-	record(p.trace, func(f *os.File) error { return trace.Start(f) }, func(*os.File) error { trace.Stop(); return nil })
-	record(p.memory, nothing, func(f *os.File) error { runtime.GC(); return pprof.WriteHeapProfile(f) })
+	nothing := func(io.Writer) error { return nil }
+	record(p.cpu, pprof.StartCPUProfile, func(io.Writer) error { pprof.StopCPUProfile(); return nil })
+	record(p.trace, trace.Start, func(io.Writer) error { trace.Stop(); return nil })
+	record(p.memory, nothing, func(w io.Writer) error { runtime.GC(); return pprof.WriteHeapProfile(w) })
 	if err != nil {
 		return nil, errors.Join(err, stop())
 	}

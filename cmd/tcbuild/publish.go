@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"tcbuild/internal/disk"
 	"tcbuild/internal/fault"
 )
 
@@ -14,27 +15,29 @@ import (
 // folder beside it. The missing parents of path are made and stay. A path that
 // exists is a fault.Usage.
 func publish(path string, build func(path string) error) error {
+	there := fault.New(fault.Usage, "remove it, or choose another --out", "write %s: it exists already", path)
 	switch _, err := os.Lstat(path); {
 	case err == nil:
-		return fault.New(fault.Usage, "remove it, or choose another --out", "write %s: it exists already", path)
+		return there
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	path = filepath.Clean(path)
-	parent, name := filepath.Split(path)
-	if err := os.MkdirAll(filepath.Clean(parent), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(filepath.Clean(path)), 0o777); err != nil {
 		return err
 	}
-	temporary, err := os.MkdirTemp(filepath.Clean(parent), "."+name+".*")
+	temporary, err := disk.NewTemporary(path)
 	if err != nil {
 		return err
 	}
-	built := filepath.Join(temporary, name)
-	if err := build(built); err != nil {
-		return errors.Join(err, os.RemoveAll(temporary))
+	if err := build(temporary.Path); err != nil {
+		return errors.Join(err, temporary.Discard())
 	}
-	if err := os.Rename(built, path); err != nil {
-		return errors.Join(err, os.RemoveAll(temporary))
+	if err := disk.SyncTree(temporary.Path); err != nil {
+		return errors.Join(err, temporary.Discard())
 	}
-	return os.Remove(temporary)
+	err = temporary.PublishNew()
+	if errors.Is(err, fs.ErrExist) {
+		return there
+	}
+	return err
 }

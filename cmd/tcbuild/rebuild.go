@@ -14,6 +14,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/gpuverify"
 	"tcbuild/internal/build"
+	"tcbuild/internal/disk"
 	"tcbuild/internal/fault"
 	"tcbuild/internal/rebuild"
 	"tcbuild/internal/slurm"
@@ -144,7 +145,7 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) error {
 	case o.slurm.step == "" && o.slurm.used():
 		return o.submit(ctx, e, chain)
 	}
-	release, err := chain.Lock(ctx, rebuild.Alone, o.slurm.step != "")
+	release, err := chain.Lock(ctx, disk.Alone, o.slurm.step != "")
 	if err != nil {
 		return o.slurm.requeued(ctx, e, err)
 	}

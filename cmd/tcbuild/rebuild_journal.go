@@ -95,7 +95,7 @@ func openRotated(path string, keep int) (*os.File, error) {
 		}
 		return fmt.Sprintf("%s.%d", path, i)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, fmt.Errorf("write log: %w", err)
 	}
 	for i := keep; i > 0; i-- {
@@ -103,7 +103,10 @@ func openRotated(path string, keep int) (*os.File, error) {
 			return nil, fmt.Errorf("rotate log: %w", err)
 		}
 	}
-	file, err := os.Create(path)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // with keep 0
+		return nil, fmt.Errorf("write log: %w", err)
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("write log: %w", err)
 	}

@@ -89,7 +89,7 @@ func (m *metrics) write() error {
 		name := "tcbuild_rebuild_" + metric.name
 		fmt.Fprintf(&text, "# HELP %s %s\n# TYPE %s gauge\n%s{dataset=%q} %.15g\n", name, metric.help, name, name, m.dataset, m.values[metric.name])
 	}
-	if err := disk.WriteWhole(m.path, ".", []byte(text.String())); err != nil {
+	if err := disk.WriteWhole(m.path, []byte(text.String())); err != nil {
 		return fmt.Errorf("write metrics: %w", err)
 	}
 	return nil

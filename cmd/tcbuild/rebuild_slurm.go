@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tcbuild/internal/disk"
 	"tcbuild/internal/fault"
 	"tcbuild/internal/rebuild"
 	"tcbuild/internal/slurm"
@@ -85,7 +86,7 @@ func (o *rebuildOptions) submit(ctx context.Context, e *env, chain *rebuild.Chai
 		_, err := fmt.Fprint(e.stdout, slurm.Describe(jobs))
 		return err
 	}
-	release, err := chain.Lock(ctx, rebuild.Alone, false)
+	release, err := chain.Lock(ctx, disk.Alone, false)
 	if err != nil {
 		return err
 	}
@@ -105,11 +106,11 @@ func (o *rebuildOptions) submit(ctx context.Context, e *env, chain *rebuild.Chai
 		return fault.New(fault.Busy, "wait for them, or cancel them: scancel --name="+jobs[0].Name,
 			"rebuild %s: its jobs are in the queue already: %s", chain.Dir, strings.Join(queued, ", "))
 	}
-	if err := chain.Begin(plan, o.force); err != nil {
+	if err := chain.Begin(plan); err != nil {
 		return err
 	}
 	logs := filepath.Join(chain.Dir, logFolder) // of this submission alone
-	if err := errors.Join(os.RemoveAll(logs), os.Mkdir(logs, 0o755)); err != nil {
+	if err := errors.Join(os.RemoveAll(logs), os.Mkdir(logs, 0o777)); err != nil {
 		return err
 	}
 	ids, err := slurm.Submit(ctx, jobs)
@@ -176,7 +177,7 @@ func (o *rebuildOptions) buildShards(ctx context.Context, e *env, chain *rebuild
 	if err != nil {
 		return err
 	}
-	release, err := chain.Lock(ctx, rebuild.Shared, true)
+	release, err := chain.Lock(ctx, disk.Shared, true)
 	if err != nil {
 		return err
 	}

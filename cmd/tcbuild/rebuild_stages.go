@@ -12,6 +12,7 @@ import (
 	"tcbuild/ingest/combinations"
 	"tcbuild/ingest/synth"
 	"tcbuild/internal/build"
+	"tcbuild/internal/disk"
 	"tcbuild/internal/fault"
 	"tcbuild/internal/rebuild"
 	"tcbuild/store"
@@ -188,7 +189,7 @@ func (o *rebuildOptions) verifyStage(e *env, variant string) rebuild.Stage {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(filepath.Join(version, stage.Output), append(text, '\n'), 0o644)
+		return disk.WriteWhole(filepath.Join(version, stage.Output), append(text, '\n'))
 	}
 	return stage
 }

@@ -72,7 +72,7 @@ func runSynth(ctx context.Context, e *env, o synthOptions) error {
 		return err
 	}
 	return publish(o.out, func(dir string) error {
-		if err := os.Mkdir(dir, 0o755); err != nil {
+		if err := os.Mkdir(dir, 0o777); err != nil {
 			return err
 		}
 		graph := synth.Graph(scale, o.seed)

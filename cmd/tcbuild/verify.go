@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/gpuverify"
 	"tcbuild/ingest"
+	"tcbuild/internal/disk"
 	"tcbuild/internal/fault"
 	"tcbuild/store"
 )
@@ -101,7 +101,7 @@ func printReport(e *env, jsonPath string, report *gpuverify.Report) error {
 			return err
 		}
 	default:
-		if err := os.WriteFile(jsonPath, text, 0o644); err != nil {
+		if err := disk.WriteWhole(jsonPath, text); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,5 @@
-// Package disk writes files that are whole and safe on disk.
+// Package disk writes files and folders that are whole and safe on disk, and takes locks. Names that others can foresee
+// are never opened for writing: they may be links to somebody else's files.
 package disk
 
 import (
@@ -6,28 +7,53 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"tcbuild/internal/fault"
 )
 
-// WriteWhole writes a file that is safe on disk, and whole under its name at every moment; one that is there is
-// replaced. Until then it has another name beside it, with a prefix. One process at a time may write a file: what a killed one left there,
-// the next overwrites.
-func WriteWhole(path, prefix string, text []byte) error {
-	temporary := filepath.Join(filepath.Dir(path), prefix+filepath.Base(path))
-	file, err := os.Create(temporary)
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		failed.Path = path // the name that the user knows
+// File is a new file that has a temporary name until Publish.
+type File struct {
+	*os.File
+	temporary *Temporary
+}
+
+// Create makes a file for path, which must be free or a regular file. Its mode follows the umask.
+func Create(path string) (*File, error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fault.New(fault.Failed, "remove it, or name another file", "write %s: found %s (expected a regular file, or none)", path, kind(info.Mode()))
 	}
+	temporary, err := NewTemporary(path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(temporary.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, errors.Join(naming(path, err), temporary.Discard())
+	}
+	return &File{file, temporary}, nil
+}
+
+// Publish makes the file safe on disk and gives it its name, in place of a file that has it.
+func (f *File) Publish() error {
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return errors.Join(naming(f.temporary.final, err), f.temporary.Discard())
+	}
+	return f.temporary.Publish()
+}
+
+// Discard removes the file.
+func (f *File) Discard() error { return errors.Join(f.Close(), f.temporary.Discard()) }
+
+// WriteWhole writes a file that is safe on disk, and whole under its name at every moment; see Create and Publish.
+func WriteWhole(path string, text []byte) error {
+	file, err := Create(path)
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(text)
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(temporary, path)
+	if _, err := file.Write(text); err != nil {
+		return errors.Join(naming(path, err), file.Discard())
 	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temporary))
-	}
-	return nil
+	return file.Publish()
 }
 
 // SyncTree makes all files of a folder safe against power loss.
@@ -44,4 +70,16 @@ func Sync(path string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
+}
+
+// kind says what there is in place of a regular file.
+func kind(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case mode.IsDir():
+		return "a folder"
+	default:
+		return "a device or pipe"
+	}
 }

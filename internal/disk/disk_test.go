@@ -1,34 +1,211 @@
 package disk
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestWriteWhole(t *testing.T) {
+	defer unix.Umask(unix.Umask(0o027))
 	dir := t.TempDir()
 	path := filepath.Join(dir, "name.json")
 	for _, text := range []string{"first", "second, longer", ""} {
-		if err := WriteWhole(path, ".tmp-", []byte(text)); err != nil {
+		if err := WriteWhole(path, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(path); err != nil || string(got) != text {
 			t.Errorf("got %q, %v (expected %q)", got, err, text)
 		}
 	}
-	if err := WriteWhole(dir, ".tmp-", nil); err == nil {
-		t.Error("a folder was replaced")
+	if info, err := os.Stat(path); err != nil || info.Mode() != 0o640 {
+		t.Errorf("got mode %v, %v (expected -rw-r-----, as the umask says)", info.Mode(), err)
 	}
 	missing := filepath.Join(dir, "missing", "name.json")
-	if err := WriteWhole(missing, ".tmp-", nil); err == nil || !strings.Contains(err.Error(), missing) {
+	if err := WriteWhole(missing, nil); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), missing) {
 		t.Errorf("got %v (expected an error that names %s)", err, missing)
 	}
-	for _, folder := range []string{dir, filepath.Dir(dir)} {
-		if left, _ := filepath.Glob(filepath.Join(folder, ".tmp-*")); len(left) > 0 {
-			t.Errorf("%v was left behind", left)
+	long := filepath.Join(dir, strings.Repeat("é", 127))
+	if err := WriteWhole(long, nil); err != nil {
+		t.Error(err)
+	}
+	expectNames(t, dir, "name.json", filepath.Base(long))
+}
+
+// What is no regular file is refused: a link may lead anywhere.
+func TestWriteWholeRefusesOthers(t *testing.T) {
+	dir := t.TempDir()
+	victim := filepath.Join(dir, "victim")
+	if err := os.WriteFile(victim, []byte("precious"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "name")
+	for _, c := range []struct {
+		what string
+		make func() error
+	}{
+		{"a symbolic link", func() error { return os.Symlink(victim, path) }},
+		{"a symbolic link", func() error { return os.Symlink("nowhere", path) }},
+		{"a folder", func() error { return os.Mkdir(path, 0o755) }},
+		{"a device or pipe", func() error { return unix.Mkfifo(path, 0o644) }},
+	} {
+		if err := c.make(); err != nil {
+			t.Fatal(err)
 		}
+		if err := WriteWhole(path, []byte("x")); err == nil || !strings.Contains(err.Error(), "found "+c.what) {
+			t.Errorf("got %v, want an error with %q", err, c.what)
+		}
+		expectNames(t, dir, "name", "victim")
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, _ := os.ReadFile(victim); string(text) != "precious" {
+		t.Errorf("the file that the link led to has %q", text)
+	}
+}
+
+func TestTryLock(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "lock")
+	for _, c := range []struct {
+		first, second Sharing
+		want          error
+	}{{Alone, Alone, ErrLocked}, {Alone, Shared, ErrLocked}, {Shared, Alone, ErrLocked}, {Shared, Shared, nil}} {
+		first, err := TryLock(path, c.first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := TryLock(path, c.second)
+		if !errors.Is(err, c.want) {
+			t.Errorf("%v: got %v", c, err)
+		}
+		first.Close()
+		second.Close()
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("made by the lock", link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := TryLock(link, Alone); err == nil || !strings.Contains(err.Error(), "symbolic link") {
+		t.Errorf("got %v, want an error of the link", err)
+	}
+	fifo := filepath.Join(dir, "fifo")
+	if err := unix.Mkfifo(fifo, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := TryLock(fifo, Alone); err == nil || errors.Is(err, ErrLocked) {
+		t.Errorf("got %v, want an error of the pipe", err)
+	}
+	expectNames(t, dir, "fifo", "link", "lock")
+}
+
+// A temporary folder is removed by the next one for the same path when its process is gone, and only then.
+func TestLeftovers(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	begin := func(path string) *Temporary {
+		temporary, err := NewTemporary(path)
+		if err == nil {
+			err = os.MkdirAll(filepath.Join(temporary.Path, "half"), 0o755)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return temporary
+	}
+	killed, other, alive := begin(path), begin(filepath.Join(dir, "out.tsv")), begin(path)
+	killed.lock.Close()
+	other.lock.Close()
+	next := begin(path)
+	expectNames(t, dir, filepath.Base(other.dir.Name()), filepath.Base(alive.dir.Name()), filepath.Base(next.dir.Name()))
+	if err := errors.Join(alive.PublishNew(), os.Remove(filepath.Join(dir, "out", "half"))); err != nil {
+		t.Error(err)
+	}
+	if err := next.PublishNew(); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a second folder took the name: %v", err)
+	}
+	expectNames(t, dir, filepath.Base(other.dir.Name()), "out")
+}
+
+// Somebody who may rename in the parent folder puts a folder of their own in place of the temporary one.
+func TestTemporaryReplaced(t *testing.T) {
+	dir := t.TempDir()
+	temporary, err := NewTemporary(filepath.Join(dir, "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	precious := filepath.Join(dir, "precious", "out")
+	if err := errors.Join(os.Rename(temporary.dir.Name(), filepath.Join(dir, "away")), os.MkdirAll(precious, 0o755),
+		os.Symlink("precious", temporary.dir.Name())); err != nil {
+		t.Fatal(err)
+	}
+	if err := temporary.Publish(); err == nil || !strings.Contains(err.Error(), "replaced") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "out")); err == nil {
+		t.Error("it was published")
+	}
+	if _, err := os.Lstat(precious); err != nil {
+		t.Error("what the link led to was removed")
+	}
+}
+
+// Many processes' worth of temporaries for one path begin and end at once; none loses its folder to another.
+func TestTemporariesSideBySide(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	failed := make(chan error)
+	for range 8 {
+		go func() {
+			for i := range 20 {
+				temporary, err := NewTemporary(path)
+				if err == nil {
+					if err = os.WriteFile(temporary.Path, fmt.Append(nil, i), 0o644); err == nil {
+						err = temporary.Publish()
+					}
+				}
+				if err != nil {
+					failed <- err
+					return
+				}
+			}
+			failed <- nil
+		}()
+	}
+	for range 8 {
+		if err := <-failed; err != nil {
+			t.Error(err)
+		}
+	}
+	expectNames(t, dir, "out")
+}
+
+// expectNames checks what a folder holds.
+func expectNames(t *testing.T, dir string, want ...string) {
+	t.Helper()
+	left := make(map[string]bool)
+	for _, name := range want {
+		left[name] = true
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if !left[entry.Name()] {
+			t.Errorf("%s was left behind", entry.Name())
+		}
+		delete(left, entry.Name())
+	}
+	for name := range left {
+		t.Errorf("%s is missing", name)
 	}
 }
 

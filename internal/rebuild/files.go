@@ -17,7 +17,7 @@ func linkTree(from, to string) error {
 			return err
 		}
 		if entry.IsDir() {
-			return os.MkdirAll(filepath.Join(to, name), 0o755)
+			return os.MkdirAll(filepath.Join(to, name), 0o777)
 		}
 		return os.Link(path, filepath.Join(to, name))
 	})

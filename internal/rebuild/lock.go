@@ -8,43 +8,30 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
-
+	"tcbuild/internal/disk"
 	"tcbuild/internal/fault"
 )
 
-// Sharing says who may be at work on a dataset at the same time.
-type Sharing int
-
-const (
-	Alone  Sharing = iota // one run
-	Shared                // runs that build shards of one version side by side
-)
-
-// Lock takes the dataset, or fails at once with a fault.Busy; with wait it waits until it is free or ctx is
-// done. The dataset's folder is made if it is not there. The lock goes with the process, however that ends.
-func (c *Chain) Lock(ctx context.Context, sharing Sharing, wait bool) (release func() error, err error) {
-	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+// Lock takes the dataset for one run (disk.Alone), or for runs that build shards of one version side by side
+// (disk.Shared). When it is taken, Lock fails at once with a fault.Busy; with wait it waits until it is free or ctx is
+// done. The dataset's folder is made if there is none. The lock is released when the process ends, however that happens.
+func (c *Chain) Lock(ctx context.Context, sharing disk.Sharing, wait bool) (release func() error, err error) {
+	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
 		return nil, fmt.Errorf("rebuild %s: %w", c.Dir, err)
 	}
-	lock := flock.New(filepath.Join(c.Dir, ".lock"))
-	try := lock.TryLock
-	if sharing == Shared {
-		try = lock.TryRLock
-	}
 	for {
-		locked, err := try()
+		lock, err := disk.TryLock(filepath.Join(c.Dir, ".lock"), sharing)
 		switch {
-		case locked:
+		case err == nil:
 			return lock.Close, nil
-		case err != nil:
-			return nil, errors.Join(fmt.Errorf("lock %s: %w", c.Dir, err), lock.Close())
+		case !errors.Is(err, disk.ErrLocked):
+			return nil, fmt.Errorf("rebuild %s: %w", c.Dir, err)
 		case !wait:
-			return nil, errors.Join(fault.New(fault.Busy, "wait until it is done", "rebuild %s: another rebuild of it is running", c.Dir), lock.Close())
+			return nil, fault.New(fault.Busy, "wait until it is done", "rebuild %s: another rebuild of it is running", c.Dir)
 		}
 		select {
 		case <-ctx.Done():
-			return nil, errors.Join(context.Cause(ctx), lock.Close())
+			return nil, context.Cause(ctx)
 		case <-time.After(500 * time.Millisecond):
 		}
 	}

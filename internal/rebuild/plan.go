@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"tcbuild/internal/disk"
 )
 
 // Action is what a run does about a stage.
@@ -78,7 +80,10 @@ func (c *Chain) Plan(force bool) (*Plan, error) {
 	plan.Fingerprint = hex.EncodeToString(all.Sum(nil))
 	plan.building = filepath.Join(c.Dir, buildingPrefix+plan.Fingerprint[:16])
 	unfinished := readVersion(plan.building)
-	plan.resumed = unfinished != nil && !force
+	plan.resumed = unfinished != nil && !force && disk.IsMine(plan.building) // what another user put there is not to be published
+	if !plan.resumed {
+		unfinished = nil
+	}
 	for i := range plan.Steps {
 		plan.decide(&plan.Steps[i], unfinished, force)
 	}
@@ -214,16 +219,14 @@ func (p *Plan) note(i int) error {
 
 // Begin makes the folder of the unfinished version, and clears it of what is not to be kept. Run begins by
 // itself; this is for a plan whose stages will be run by several processes.
-func (c *Chain) Begin(plan *Plan, force bool) error {
-	if force {
-		if err := c.discard(plan.building); err != nil {
-			return err
-		}
-	}
+func (c *Chain) Begin(plan *Plan) error {
 	if plan.resumed {
 		return nil
 	}
-	if err := os.MkdirAll(plan.building, 0o755); err != nil {
+	if err := c.discard(plan.building); err != nil {
+		return err
+	}
+	if err := os.Mkdir(plan.building, 0o777); err != nil {
 		return fmt.Errorf("rebuild %s: %w", c.Dir, err)
 	}
 	return (&version{}).write(plan.building)

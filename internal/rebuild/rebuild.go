@@ -72,7 +72,7 @@ func (c *Chain) Run(ctx context.Context, last string, force bool) (*Result, erro
 	if plan.ready != nil {
 		return c.keep(plan)
 	}
-	if err := c.Begin(plan, force); err != nil {
+	if err := c.Begin(plan); err != nil {
 		return nil, err
 	}
 	result, err := c.runStages(ctx, plan, last)

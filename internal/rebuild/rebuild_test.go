@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild/internal/disk"
 	"tcbuild/internal/fault"
 )
 
@@ -255,6 +256,23 @@ func TestInputsThatChangeDuringTheRun(t *testing.T) {
 	c.holds(t, "CHANGED", 1)
 }
 
+// An unfinished version has a name that can be foreseen: what another user put there is not gone on with.
+func TestUnfinishedVersionOfAnotherUser(t *testing.T) {
+	c := newTestChain(t)
+	if _, err := c.Run(t.Context(), "upper", false); err != nil {
+		t.Fatal(err)
+	}
+	unfinished, _, err := Folders(c.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Lchown(filepath.Join(c.Dir, unfinished[0]), os.Geteuid()+1, -1); err != nil {
+		t.Skip("files cannot be given away here:", err)
+	}
+	c.run(t, false, "copy", "upper", "check")
+	c.holds(t, "A", 1)
+}
+
 func TestStopAfterAStage(t *testing.T) {
 	c := newTestChain(t)
 	if result, err := c.Run(t.Context(), "upper", false); err != nil || result.Version != "" || result.Ran != 2 {
@@ -266,25 +284,25 @@ func TestStopAfterAStage(t *testing.T) {
 
 func TestLock(t *testing.T) {
 	c := newTestChain(t)
-	release, err := c.Lock(t.Context(), Shared, false)
+	release, err := c.Lock(t.Context(), disk.Shared, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := c.Lock(t.Context(), Shared, false)
+	second, err := c.Lock(t.Context(), disk.Shared, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Lock(t.Context(), Alone, false); fault.KindOf(err) != fault.Busy {
+	if _, err := c.Lock(t.Context(), disk.Alone, false); fault.KindOf(err) != fault.Busy {
 		t.Errorf("got %v, want a fault.Busy", err)
 	}
 	go func() { _, _ = release(), second() }()
-	third, err := c.Lock(t.Context(), Alone, true)
+	third, err := c.Lock(t.Context(), disk.Alone, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Lock(ctx, Alone, true); !errors.Is(err, context.Canceled) {
+	if _, err := c.Lock(ctx, disk.Alone, true); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	_ = third()

@@ -58,7 +58,7 @@ func (v *version) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return disk.WriteWhole(filepath.Join(dir, RecordName), temporaryPrefix, append(text, '\n'))
+	return disk.WriteWhole(filepath.Join(dir, RecordName), append(text, '\n'))
 }
 
 // current is the version that the link names, nil when there is none.

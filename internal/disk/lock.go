@@ -1,0 +1,66 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrLocked says that another process holds a lock.
+var ErrLocked = errors.New("another process holds the lock")
+
+// Sharing says who may hold a lock at the same time.
+type Sharing int
+
+const (
+	Alone  Sharing = unix.LOCK_EX // one process
+	Shared Sharing = unix.LOCK_SH // all that share it
+)
+
+// TryLock takes the lock of a file, which it makes if there is none: it fails with ErrLocked, at once, when another
+// process holds it. The lock is released when the file is closed or the process ends, however that happens. A
+// symbolic link is refused, as it may lead to somebody else's file.
+func TryLock(path string, sharing Sharing) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o666)
+	if errors.Is(err, unix.ELOOP) {
+		return nil, fmt.Errorf("lock %s: found a symbolic link (expected a regular file)", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = lockFile(file, sharing)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+func lockFile(file *os.File, sharing Sharing) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("lock %s: found %s (expected a regular file)", file.Name(), kind(info.Mode()))
+	}
+	for {
+		switch err := unix.Flock(int(file.Fd()), int(sharing)|unix.LOCK_NB); {
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return ErrLocked
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return fmt.Errorf("lock %s: %w", file.Name(), err)
+		}
+		return nil
+	}
+}
+
+// isCurrent reports whether an open file is still the one of its name.
+func isCurrent(file *os.File) bool {
+	open, err1 := file.Stat()
+	named, err2 := os.Lstat(file.Name())
+	return err1 == nil && err2 == nil && os.SameFile(open, named)
+}

@@ -1,0 +1,201 @@
+package disk
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Temporary is a new folder beside a path, in which a file or folder is made before it gets that path as its name.
+// Nobody else can foresee the folder's name or write into it. In it lies a file, of the folder's own name, that this
+// process has locked: a folder whose lock is free was left by a process that was killed; see Leftovers.
+type Temporary struct {
+	Path string // what is to be made; it has the base name of the final path
+
+	final string
+	dir   *os.Root
+	lock  *os.File
+}
+
+// NewTemporary makes the folder for path, whose parent must exist. What killed processes left for the same path is removed.
+func NewTemporary(path string) (*Temporary, error) {
+	path = filepath.Clean(path)
+	parent, name := filepath.Dir(path), filepath.Base(path)
+	left, err := Leftovers(path)
+	if err != nil {
+		return nil, naming(path, err)
+	}
+	for _, dir := range left {
+		_, _ = RemoveLeftover(dir) // what cannot be removed is in nobody's way
+	}
+	for {
+		dir := filepath.Join(parent, temporaryPrefix(name)+rand.Text())
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return nil, naming(path, err)
+		}
+		lock, err := TryLock(lockOf(dir), Alone)
+		switch {
+		case err == nil && isCurrent(lock):
+		case err == nil:
+			lock.Close()
+			continue // taken for a leftover before it was locked
+		case errors.Is(err, ErrLocked), errors.Is(err, fs.ErrNotExist):
+			continue // the same
+		default:
+			return nil, errors.Join(naming(path, err), os.RemoveAll(dir))
+		}
+		root, err := openOwn(dir)
+		if err != nil {
+			return nil, errors.Join(naming(path, err), lock.Close())
+		}
+		return &Temporary{Path: filepath.Join(dir, name), final: path, dir: root, lock: lock}, nil
+	}
+}
+
+// Publish gives what was made its final name, in place of a file that has it, and removes the folder.
+func (t *Temporary) Publish() error { return t.rename(0) }
+
+// PublishNew is Publish for a name that must be free; otherwise the error is a fs.ErrExist.
+func (t *Temporary) PublishNew() error { return t.rename(unix.RENAME_NOREPLACE) }
+
+func (t *Temporary) rename(flags uint) error {
+	if err := sameFolder(t.dir); err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", t.final, err), t.Discard())
+	}
+	err := unix.Renameat2(unix.AT_FDCWD, t.Path, unix.AT_FDCWD, t.final, flags)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // a file system that knows no flags
+		err = unix.Rename(t.Path, t.final)
+	}
+	if err != nil {
+		err = &fs.PathError{Op: "write", Path: t.final, Err: err}
+	}
+	return errors.Join(err, t.Discard())
+}
+
+// Discard removes the folder with what is in it. After Publish there is nothing left to discard.
+func (t *Temporary) Discard() error {
+	return errors.Join(removeUnlocked(t.dir), t.dir.Close(), t.lock.Close())
+}
+
+// Leftovers returns the temporary folders for a path, those in use included.
+func Leftovers(path string) ([]string, error) {
+	prefix := temporaryPrefix(filepath.Base(path))
+	return list(filepath.Dir(path), func(name string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// AllLeftovers returns the temporary folders for all paths in a folder, those in use included.
+func AllLeftovers(dir string) ([]string, error) {
+	return list(dir, func(string) bool { return true })
+}
+
+var temporaryName = regexp.MustCompile(`^\..*\.tcbuild-[A-Z2-7]{26}$`)
+
+func list(parent string, wanted func(name string) bool) (dirs []string, err error) {
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		path := filepath.Join(parent, entry.Name())
+		if entry.IsDir() && temporaryName.MatchString(entry.Name()) && wanted(entry.Name()) && IsMine(path) {
+			dirs = append(dirs, path)
+		}
+	}
+	return dirs, nil
+}
+
+// RemoveLeftover removes a temporary folder unless a process is at work in it.
+func RemoveLeftover(dir string) (removed bool, err error) {
+	lock, err := TryLock(lockOf(dir), Alone)
+	if errors.Is(err, ErrLocked) || errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer lock.Close()
+	root, err := openOwn(dir)
+	if err != nil {
+		return false, err
+	}
+	defer root.Close()
+	if !isCurrent(lock) {
+		return false, nil // its process has just ended
+	}
+	return true, removeUnlocked(root)
+}
+
+// openOwn opens a folder, so that what is done in it is done there whatever its name leads to later.
+func openOwn(dir string) (*os.Root, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameFolder(root); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return root, nil
+}
+
+// sameFolder makes sure that a folder's name still leads to it: others may be allowed to rename in its parent.
+func sameFolder(root *os.Root) error {
+	opened, err1 := root.Stat(".")
+	named, err2 := os.Lstat(root.Name())
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	if !os.SameFile(opened, named) {
+		return fmt.Errorf("another process has replaced the folder %s", root.Name())
+	}
+	return nil
+}
+
+// removeUnlocked removes a folder whose lock is held. The lock goes last, so that a folder without one is empty.
+func removeUnlocked(root *os.Root) error {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return err
+	}
+	lock := filepath.Base(root.Name())
+	for _, entry := range entries {
+		if entry.Name() != lock {
+			if err := root.RemoveAll(entry.Name()); err != nil {
+				return err
+			}
+		}
+	}
+	if err := root.Remove(lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	// Another process may have made a lock of its own by now: it found this one free, and removes the folder.
+	if err := unix.Rmdir(root.Name()); err != nil && !errors.Is(err, unix.ENOTEMPTY) && !errors.Is(err, fs.ErrNotExist) {
+		return &fs.PathError{Op: "remove", Path: root.Name(), Err: err}
+	}
+	return nil
+}
+
+// temporaryPrefix begins the names of the temporary folders for a name; they are shorter than the 255 bytes of a file's name.
+func temporaryPrefix(name string) string { return "." + name[:min(len(name), 200)] + ".tcbuild-" }
+
+func lockOf(dir string) string { return filepath.Join(dir, filepath.Base(dir)) }
+
+// naming has an error name the path that the user knows.
+func naming(path string, err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: "write", Path: path, Err: failed.Err}
+	}
+	return err
+}
+
+// IsMine reports whether this process's user owns a file or folder; a symbolic link is looked at itself.
+func IsMine(path string) bool {
+	var stat unix.Stat_t
+	return unix.Lstat(path, &stat) == nil && int(stat.Uid) == os.Geteuid()
+}
