@@ -66,7 +66,9 @@ func newIngestGEM(e *env) *cobra.Command {
 		Long: `Build a graph of SGD's genes and the reactions and metabolites of a model: YAML of
 cobrapy and RAVEN (.yml), SBML of level 3 with fbc or older with rules in notes
 (.xml), or the table that yeast-GEM is released as (.txt). --reaction-nodes combinations makes
-torchcell's nodes, one per combination of genes and direction.`,
+torchcell's nodes, one per combination of genes and direction. A rule may name a gene that
+the file of --genes lacks: an error, unless --unknown-genes drops the gene's edges. The rule
+keeps it; as nothing deletes it, it counts as present.`,
 		Example: `  tcbuild ingest gem yeast-GEM.xml --genes SGD_features.tab --out yeast-gem --reaction-nodes combinations`,
 	}
 	cmd.Flags().StringVar(&nodes, "reaction-nodes", string(source.WholeReactions), "what a reaction becomes: whole or combinations")
@@ -84,10 +86,10 @@ func ingestSource(e *env, cmd *cobra.Command, add func(spec *source.GraphSpec, f
 	flags := cmd.Flags()
 	flags.StringVar(&o.out, "out", "", "folder to make: `DIR`")
 	_ = cmd.MarkFlagRequired("out")
+	flags.StringVar((*string)(&spec.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
+		"names of no gene, or of several: error, drop-sample or drop-gene; both drop the edges of the name, and count them")
 	if cmd.Name() != "sgd" {
 		flags.StringVar(&features, "genes", "", "SGD_features.tab `FILE` with the genes and their other names")
-		flags.StringVar((*string)(&spec.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
-			"names of no gene, or of several: error, drop-sample or drop-gene (both counted)")
 		flags.StringVar((*string)(&spec.SelfLoops), "self-loops", string(source.LoopsKeep), "edges of a gene with itself: keep, none or append")
 		_ = cmd.MarkFlagRequired("genes")
 	}

@@ -86,7 +86,7 @@ func (f *edgeFile) readEnds(batch *table.Batch, i int, names *Names, missing *mi
 			continue
 		}
 		if f.unknown == ingest.RefuseUnknownGenes {
-			return 0, 0, false, fault.New(fault.Input, "add the gene to the gene list, or set unknown_genes: drop-gene",
+			return 0, 0, false, fault.New(fault.Input, unknownGenesHint,
 				"read edges %s: %s", f.where(batch, i), names.describe(string(name), results[end]))
 		}
 		missing.add(string(name))

@@ -56,7 +56,7 @@ const smallModel = `---
 `
 
 func buildModel(t testing.TB, path string) (*ingest.Graph, Report, error) {
-	return BuildGraph(GraphSpec{Genes: genesNamed(t, "A", "B", "C"), GEM: GEMSpec{File: path}})
+	return BuildGraph(GraphSpec{Genes: genesNamed(t, "A", "B", "C"), UnknownGenes: ingest.DropGene, GEM: GEMSpec{File: path}})
 }
 
 func TestGEM(t *testing.T) {

@@ -142,8 +142,8 @@ func TestGEMFormatErrors(t *testing.T) {
 func TestGEMNamesAreResolved(t *testing.T) {
 	spec := GraphSpec{
 		Genes:   genesNamed(t, "YA", "YB", "YC"),
-		Aliases: AliasesSpec{SGDFeatures: sgdFile(t, "ORF YA STDA -", "ORF YB - TWO", "ORF YC - TWO")},
-		GEM:     GEMSpec{File: writeFile(t, "m.txt", strings.NewReplacer("(C and A) or A", "(STDA and TWO) OR YB or none").Replace(smallGEMText))},
+		Aliases: AliasesSpec{SGDFeatures: sgdFile(t, "ORF YA STDA -", "ORF YB - TWO", "ORF YC - TWO")}, UnknownGenes: ingest.DropGene,
+		GEM: GEMSpec{File: writeFile(t, "m.txt", strings.NewReplacer("(C and A) or A", "(STDA and TWO) OR YB or none").Replace(smallGEMText))},
 	}
 	g, report, err := BuildGraph(spec)
 	if err != nil {
@@ -197,7 +197,7 @@ r2_noGene_fwd of r2:  [0 1000]
 		pairs[i] = fmt.Sprintf("(A%d or B%d)", i, i)
 	}
 	wide := strings.Replace(smallGEMText, "(C and A) or A", strings.Join(pairs, " and "), 1)
-	_, _, err = BuildGraph(GraphSpec{Genes: genesNamed(t, "A"), GEM: GEMSpec{File: writeFile(t, "m.txt", wide), ReactionNodes: Combinations}})
+	_, _, err = BuildGraph(GraphSpec{Genes: genesNamed(t, "A"), UnknownGenes: ingest.DropGene, GEM: GEMSpec{File: writeFile(t, "m.txt", wide), ReactionNodes: Combinations}})
 	checkFault(t, err, fault.Input, "m.txt:2", "reaction r1", "10000")
 }
 

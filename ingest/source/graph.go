@@ -33,7 +33,7 @@ func BuildGraph(spec GraphSpec) (*ingest.Graph, Report, error) {
 		graph.Edges, reports = append(graph.Edges, tables...), append(reports, more...)
 	}
 	if spec.GEM.File != "" {
-		more, err := addMetabolism(graph, names, spec.GEM)
+		more, err := addMetabolism(graph, names, spec.GEM, spec.UnknownGenes)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -10,14 +10,20 @@ import (
 // addMetabolism adds the reactions, metabolites and their edges of a model to
 // a graph. Rules name genes by the ids of the gene list, as masks read them: another
 // name of a gene is replaced by its id. The edges of a reaction are the genes of
-// its rule, each once, in the order of first mention.
-func addMetabolism(graph *ingest.Graph, names *Names, spec GEMSpec) ([]SourceReport, error) {
+// its rule, each once, in the order of first mention. Unless unknown refuses it, a gene that the list lacks
+// has no edges; rules keep it, and as nothing can delete it, it counts as present in them.
+func addMetabolism(graph *ingest.Graph, names *Names, spec GEMSpec, unknown ingest.UnknownGenes) ([]SourceReport, error) {
 	model, err := readGEM(spec.File)
 	if err != nil {
 		return nil, err
 	}
+	untouched, err := model.findGenes(names, spec.File, unknown)
+	if err != nil {
+		return nil, err
+	}
 	reactions := SourceReport{Made: "reactions", File: spec.File, Rows: len(model.reactions), Kept: len(model.reactions)}
-	reactions.Noted = appendCount(nil, "rules with a gene's other name replaced by its id", model.renameGenes(names))
+	reactions.Noted = appendCount(nil, "whose genes are all unknown, so that no deletion removes them", untouched)
+	reactions.Noted = appendCount(reactions.Noted, "rules with a gene's other name replaced by its id", model.renameGenes(names))
 	if spec.ReactionNodes == Combinations {
 		if model, err = model.combinations(spec.File); err != nil {
 			return nil, err
@@ -42,6 +48,28 @@ func addMetabolism(graph *ingest.Graph, names *Names, spec GEMSpec) ([]SourceRep
 		{Made: ingest.RMR.String(), File: spec.File, Rows: rmrEdges.Len() + model.merged, Kept: rmrEdges.Len(),
 			Dropped: appendCount(nil, "added to an earlier one of the same reaction and metabolite", model.merged)},
 	}, nil
+}
+
+// findGenes refuses a gene that is not found, if policy does, and returns how many reactions have only such ones.
+func (m *gem) findGenes(names *Names, path string, policy ingest.UnknownGenes) (untouched int, err error) {
+	for _, reaction := range m.reactions {
+		genes := reaction.rule.Genes()
+		missing := 0
+		for _, name := range genes {
+			_, result := names.find([]byte(name))
+			if result == gene {
+				continue
+			}
+			if missing++; policy == ingest.RefuseUnknownGenes {
+				return 0, fault.New(fault.Input, unknownGenesHint, "read model %s: reaction %s: %s",
+					gemReader{path}.where(reaction.line), reaction.id, names.describe(name, result))
+			}
+		}
+		if missing > 0 && missing == len(genes) {
+			untouched++
+		}
+	}
+	return untouched, nil
 }
 
 // renameGenes puts the ids of genes into the rules, and returns how many rules it changed.

@@ -97,6 +97,9 @@ func (n *Names) find(name []byte) (row uint32, result found) {
 	return row, result
 }
 
+// unknownGenesHint is what to do about a name that a source of a graph has for no gene.
+const unknownGenesHint = "add the gene to the gene list, or drop its edges by unknown_genes: drop-gene, which is the flag --unknown-genes"
+
 // describe says, for an error, why find found no gene.
 func (n *Names) describe(name string, result found) string {
 	if result == ambiguous {

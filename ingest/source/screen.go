@@ -78,15 +78,16 @@ func (s *Screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) 
 // screenReader is one Scan of a Screen.
 type screenReader struct {
 	*Screen
-	yield   func(*ingest.Samples) error
-	failed  error // of yield
-	samples *ingest.Samples
-	counts  ingest.Counts
-	id      []byte
-	rows    int
-	missing missingNames
-	dropped []Count // reasons of the kind's own, each also when it is zero
-	noted   []Count
+	yield    func(*ingest.Samples) error
+	failed   error // of yield
+	samples  *ingest.Samples
+	counts   ingest.Counts
+	id       []byte
+	rows     int
+	missing  missingNames
+	geneless int     // rows that drop-gene left without a gene
+	dropped  []Count // reasons of the kind's own, each also when it is zero
+	noted    []Count
 }
 
 const screenBatch = 4096
@@ -127,16 +128,19 @@ func (r *screenReader) flush() error {
 	return r.failed
 }
 
-// lost counts n rows of genes that were not found, or refuses them.
+// lost counts n rows whose gene was not found, or refuses them.
 func (r *screenReader) lost(name string, result found, n int) error {
-	if r.spec.UnknownGenes != ingest.DropSample {
+	if r.spec.UnknownGenes == ingest.RefuseUnknownGenes {
 		return fault.New(fault.Input, "add the gene to the graph, name its aliases by --aliases, or pass --unknown-genes drop-sample",
 			"%s", r.names.describe(name, result))
 	}
 	r.missing.add(name)
-	if result == ambiguous {
+	switch {
+	case r.spec.UnknownGenes == ingest.DropGene:
+		r.geneless += n
+	case result == ambiguous:
 		r.missing.ambiguousRows += n
-	} else {
+	default:
 		r.missing.unknownRows += n
 	}
 	return nil
@@ -147,10 +151,12 @@ func (r *screenReader) account() SourceReport {
 	report := SourceReport{Made: r.made, File: r.spec.File, Rows: r.rows, Kept: r.counts.Samples, Unknown: sortedNames(r.missing.names)}
 	report.Dropped = appendCount(report.Dropped, "of unknown genes", r.missing.unknownRows)
 	report.Dropped = appendCount(report.Dropped, "of ambiguous names", r.missing.ambiguousRows)
+	report.Dropped = appendCount(report.Dropped, "left without a gene, as theirs are unknown", r.geneless)
 	for _, c := range r.dropped {
 		report.Dropped = appendCount(report.Dropped, c.What, c.N)
 	}
 	report.Noted = appendCount(report.Noted, "that delete no gene", r.counts.Wildtypes)
+	report.Noted = appendCount(report.Noted, "unknown genes left out of samples that are kept", r.counts.UnknownGenes)
 	report.Noted = appendCount(report.Noted, "with a gene listed again and merged", r.counts.RepeatedGenes)
 	for _, c := range r.noted {
 		report.Noted = appendCount(report.Noted, c.What, c.N)

@@ -37,7 +37,7 @@ var sgaColumns = [2][2][]string{
 
 // Open finds the layout of the table. A marker's place, by default HO's and those of the
 // strains' parents, is no deletion. A name that no gene of the graph has, or that several have,
-// stops Scan, or with UnknownGenes ignore drops the row and counts it.
+// stops Scan, or does what UnknownGenes says.
 func (s SGASpec) Open(genes *ingest.Nodes) (*Screen, error) {
 	delimiter := s.AlleleDelimiter
 	if delimiter == "" {

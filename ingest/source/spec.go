@@ -15,8 +15,9 @@ type GraphSpec struct {
 
 	// SelfLoops is that of every entry of Edges that sets none of its own; "" is keep.
 	SelfLoops SelfLoops `yaml:"self_loops"`
-	// UnknownGenes is for edges of names that no gene, or more than one, has; "" is error.
-	// Ignored ones are dropped, counted and named in the report.
+	// UnknownGenes is for edges, and rules of reactions, with a name that no gene, or more than one, has; "" is
+	// error. An edge cannot be without its node, so both drop words drop the edge, and count and name it in the
+	// report. Rules keep the name: nothing deletes that gene, so it counts as present.
 	UnknownGenes ingest.UnknownGenes `yaml:"unknown_genes"`
 }
 

@@ -164,20 +164,28 @@ func (t *strainTable) reader(r *screenReader) rowReader {
 // genotype sets genes to what the loci delete, ascending; ok is false when the row is dropped, and counted.
 func (t *strainTable) genotype(r *screenReader, loci []locus, genes *[]uint32) (ok bool, err error) {
 	*genes = (*genes)[:0]
-	marked := 0
+	marked, unknown := 0, 0
 	for _, l := range loci {
 		switch {
 		case l.control:
 			marked = 1
-		case l.result != gene:
+		case l.result != gene && r.spec.UnknownGenes != ingest.DropGene:
 			return false, r.lost(l.name, l.result, 1)
 		case !slices.Contains(t.accepted, l.kind):
 			r.dropped[slices.Index(alleleKinds, l.kind)].N++
 			return false, nil
+		case l.result != gene:
+			r.missing.add(l.name)
+			unknown++
 		default:
 			*genes = append(*genes, l.gene)
 		}
 	}
+	if unknown > 0 && len(*genes) == 0 {
+		r.geneless++
+		return false, nil
+	}
+	r.counts.UnknownGenes += unknown
 	r.noted[0].N += marked
 	slices.Sort(*genes)
 	distinct := slices.Compact(*genes)

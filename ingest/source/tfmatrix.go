@@ -85,7 +85,7 @@ func (r *tfMatrixReader) row(batch *table.Batch, i int) error {
 				continue
 			}
 			if r.policy == ingest.RefuseUnknownGenes {
-				return fault.New(fault.Input, "add the gene to the gene list, or set unknown_genes: drop-gene", "%s", r.names.describe(end.name, end.result))
+				return fault.New(fault.Input, unknownGenesHint, "%s", r.names.describe(end.name, end.result))
 			}
 			r.missing.add(end.name)
 		}

@@ -1,0 +1,113 @@
+package source
+
+import (
+	"strings"
+	"testing"
+
+	"tcbuild/ingest"
+	"tcbuild/internal/fault"
+)
+
+// TestUnknownGenesOfScreens gives each kind of screen rows with no, one and two names that no one gene has, and each of the three words.
+func TestUnknownGenesOfScreens(t *testing.T) {
+	genes, aliases := screenGenes(t)
+	sga := sgaHeader + "VPS8_sn1\tvps8\tTBS1_dma1\ttbs1\tx\t1\t1\n" + "VPS8_sn1\tvps8\tNONE1_dma1\tnone1\tx\t2\t1\n" + "SHARED_sn1\tshared\tNONE1_dma1\tnone1\tx\t3\t1\n" +
+		"NONE2_sn1\tnone2\tVPS8_tsa1\tvps8-1\tx\t4\t1\n" + "YDL227C+NONE1_tm1\thoΔ+none1Δ\tYDL227C_dma1\tho\tx\t5\t1\n"
+	emap := "gene_a\tgene_b\tscore\nVPS8\tTBS1\t1\nVPS8\tNONE1\t2\nSHARED\tNONE1\t3\n"
+	wide := "orf\tcold\thot\nVPS8\t1\t2\nNONE1\t3\t4\nSHARED\t5\t\n"
+	for _, c := range []struct {
+		name, text, word string
+		samples          []string
+		report           string // with the counts of the word
+	}{
+		{"sga", sga, "drop-sample", []string{"0 YAL002W+YBR150C [1 1]"},
+			"dropped: 3 of unknown genes, 1 of ambiguous names; unknown names: NONE1, NONE2, SHARED"},
+		{"sga", sga, "drop-gene", []string{"0 YAL002W+YBR150C [1 1]", "1 YAL002W [2 1]"},
+			"dropped: 2 left without a gene, as theirs are unknown, 1 of allele kind ts, which is not among --alleles; " +
+				"noted: 1 unknown genes left out of samples that are kept; unknown names: NONE1, NONE2, SHARED"},
+		{"emap", emap, "drop-sample", []string{"0 YAL002W+YBR150C [1]"}, "dropped: 1 of unknown genes, 1 of ambiguous names; unknown names: NONE1, SHARED"},
+		{"emap", emap, "drop-gene", []string{"0 YAL002W+YBR150C [1]", "1 YAL002W [2]"},
+			"dropped: 1 left without a gene, as theirs are unknown; noted: 1 unknown genes left out of samples that are kept; unknown names: NONE1, SHARED"},
+		{"matrix", wide, "drop-sample", []string{"VPS8: cold YAL002W [1]", "VPS8: hot YAL002W [2]"},
+			"dropped: 2 of unknown genes, 2 of ambiguous names; noted: 3 rows; unknown names: NONE1, SHARED"},
+		{"matrix", wide, "drop-gene", []string{"VPS8: cold YAL002W [1]", "VPS8: hot YAL002W [2]"},
+			"dropped: 4 left without a gene, as theirs are unknown; noted: 3 rows; unknown names: NONE1, SHARED"},
+	} {
+		for _, word := range []ingest.UnknownGenes{ingest.UnknownGenes(c.word), ingest.RefuseUnknownGenes} {
+			sample := SampleSpec{TextSpec: TextSpec{File: writeFile(t, "s.tsv", c.text)}, Aliases: aliases, UnknownGenes: word, AllowWildtype: true}
+			strains := StrainsSpec{SampleSpec: sample}
+			open := map[string]func(*ingest.Nodes) (*Screen, error){
+				"sga": SGASpec{StrainsSpec: strains}.Open, "emap": EMAPSpec{StrainsSpec: strains}.Open, "matrix": MatrixSpec{sample}.Open,
+			}[c.name]
+			screen, err := open(genes)
+			samples, report, err := readScreen(t, screen, err, genes)
+			if word == ingest.RefuseUnknownGenes {
+				checkFault(t, err, fault.Input, "s.tsv:3", `gene "NONE1" is not in the gene list`)
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%s %s: %v", c.name, word, err)
+			}
+			checkSamples(t, samples, c.samples)
+			if _, counts, _ := strings.Cut(report, "; "); counts != c.report {
+				t.Errorf("%s %s: report\n%s\nwant its end to be\n%s", c.name, word, report, c.report)
+			}
+		}
+	}
+}
+
+// TestUnknownGenesOfEdges holds that an edge goes with its node under both words, and is counted.
+func TestUnknownGenesOfEdges(t *testing.T) {
+	const biogrid = "Systematic Name Interactor A\tSystematic Name Interactor B\tOfficial Symbol Interactor A\tOfficial Symbol Interactor B\t" +
+		"Experimental System Type\tOrganism ID Interactor A\tOrganism ID Interactor B\n"
+	for name, edges := range map[string]EdgesSpec{
+		"table":     {Table: &EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA\tX\n")}, Relation: "r", Source: "a", Target: "b"}},
+		"string":    {STRING: &LinksSpec{File: writeFile(t, "e.txt", "protein1 protein2 score\n4932.A 4932.B 5\n4932.A 4932.X 5\n"), Relation: "r", Columns: []string{"score"}}},
+		"biogrid":   {BioGRID: &BioGRIDSpec{File: writeFile(t, "e.txt", biogrid+"A\tB\t\t\tphysical\t559292\t559292\nA\tX\t\t\tphysical\t559292\t559292\n"), Relation: "r", Type: "physical"}},
+		"tf_matrix": {TFMatrix: &TFMatrixSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "target\tA\nB\t1\nX\t1\n")}, Relation: "r"}},
+	} {
+		for _, word := range []ingest.UnknownGenes{"", ingest.RefuseUnknownGenes, ingest.DropGene, ingest.DropSample} {
+			_, report, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []EdgesSpec{edges}})
+			if word == "" || word == ingest.RefuseUnknownGenes {
+				checkFault(t, err, fault.Input, `gene "X" is not in the gene list`, ":3")
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%s %s: %v", name, word, err)
+			}
+			if got := reportOf(t, report, "gene__r__gene"); got.Kept != 1 || len(got.Dropped) != 1 || got.Dropped[0] != (Count{"of unknown genes", 1}) || got.Unknown[0] != "X" {
+				t.Errorf("%s %s: report %s", name, word, got)
+			}
+		}
+	}
+}
+
+// TestUnknownGenesOfModels holds what becomes of rules that name genes which the gene list lacks.
+func TestUnknownGenesOfModels(t *testing.T) {
+	const text = "Rxn name\tFormula\tGene-reaction association\tLB\tUB\nr1\tM => N\tA\t0\t1\nr2\tM => N\tA and X\t0\t1\nr3\tM => N\tX or Y\t0\t1\nr4\tM => N\t\t0\t1\n"
+	for _, nodes := range []ReactionNodes{WholeReactions, Combinations} {
+		for _, word := range []ingest.UnknownGenes{"", ingest.RefuseUnknownGenes, ingest.DropGene, ingest.DropSample} {
+			graph, report, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, GEM: GEMSpec{File: writeFile(t, "m.txt", text), ReactionNodes: nodes}})
+			if word == "" || word == ingest.RefuseUnknownGenes {
+				checkFault(t, err, fault.Input, "m.txt:3", "reaction r2", `gene "X" is not in the gene list`)
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", word, err)
+			}
+			checkAccounts(t, report)
+			got := reportOf(t, report, "gene__gpr__reaction")
+			const want = "2 of 5 entries of m.txt; dropped: 3 of unknown genes, which the rules keep; unknown names: X, Y"
+			if !strings.HasSuffix(got.String(), want) {
+				t.Errorf("%s %s: report\n%s\nwant its end to be\n%s", nodes, word, got, want)
+			}
+			reactions := reportOf(t, report, "reactions")
+			if want := (Count{"whose genes are all unknown, so that no deletion removes them", 1}); len(reactions.Noted) == 0 || reactions.Noted[0] != want {
+				t.Errorf("%s %s: report %s lacks %v", nodes, word, reactions, want)
+			}
+			if rules := graph.Reactions.Column("gpr"); rules[1] != "A and X" {
+				t.Errorf("%s %s: rules %q, expected the rule of r2 as it is", nodes, word, rules)
+			}
+		}
+	}
+}
