@@ -103,7 +103,6 @@ func TestFaultyPerturbations(t *testing.T) {
 		args  []string
 		want  []string
 	}{
-		{"missing file", nil, []string{"--perturbations", "set.tsv"}, []string{"open table set.tsv: there is no such file"}},
 		{"folder", nil, []string{"--perturbations", "graph"}, []string{"graph"}},
 		{"unknown ending", map[string]string{"sets.xls": "x"}, []string{"--perturbations", "sets.xls"}, []string{"sets.xls"}},
 		{"unknown gene", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYA|YX\t2\n"}, nil, []string{`sets.tsv:3: gene "YX" is not in nodes/gene (expected one of its 3 ids)`}},
@@ -124,6 +123,9 @@ func TestFaultyPerturbations(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) { faulty(t, 3, c.files, with(buildArgs, c.args...), c.want...) })
 	}
+	t.Run("missing file", func(t *testing.T) {
+		faulty(t, 1, nil, with(buildArgs, "--perturbations", "set.tsv"), "open set.tsv: there is no such file")
+	})
 }
 
 // faulty runs the program on the sound input with some files changed: it must fail, and leave nothing behind.

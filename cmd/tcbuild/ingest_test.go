@@ -95,7 +95,7 @@ func TestIngestErrors(t *testing.T) {
 		{"unknown key in a section", []string{"ingest graph --config graph.yaml +genes.table.colunm=x"}, 2,
 			"tcbuild: read settings override +genes.table.colunm=x: unknown key \"genes.table.colunm\"\nhint: did you mean column?\n"},
 		{"misspelled section", []string{"ingest graph --config graph.yaml ++edgse=[]"}, 2, "hint: did you mean edges?\n"},
-		{"missing source", []string{"ingest graph --config graph.yaml genes.table.file=none.tsv"}, 3, "none.tsv"},
+		{"missing source", []string{"ingest graph --config graph.yaml genes.table.file=none.tsv"}, 1, "none.tsv"},
 		{"output exists", []string{"ingest graph --config graph.yaml", "ingest graph --config graph.yaml"}, 2,
 			"tcbuild: write made/graph: it exists already\nhint: remove it, or choose another --out\n"},
 		{"no file", []string{"ingest perturbations --graph g --out p.tsv"}, 2, "tcbuild: ingest perturbations: accepts 1 arg(s), received 0\n"},

@@ -162,7 +162,6 @@ func TestWrongSpecs(t *testing.T) {
 		"combinations:" + list + ":2:0:2416":            "found the range 0 to 2416",
 		"combinations:" + list + ":2:-1:3":              "found the range -1 to 3",
 		"combinations:" + two + ":1":                    "there is no column id, found gene, name",
-		"combinations:" + list + ".gone.txt:2":          "there is no such file",
 		file(t, "c.yaml", "genes: x"):                   `found "genes", expected combinations alone`,
 		file(t, "d.yaml", "{}"):                         "there is no section combinations",
 		file(t, "e.yaml", "combinations: {kk: 3}"):      "kk",
@@ -173,6 +172,9 @@ func TestWrongSpecs(t *testing.T) {
 		if kind := fault.KindOf(err); err == nil || !strings.Contains(err.Error(), want) || kind != fault.Usage && kind != fault.Input || fault.HintOf(err) == "" {
 			t.Errorf("%s: got %v, hint %q, want %q", name, err, fault.HintOf(err), want)
 		}
+	}
+	if _, err := Open("combinations:gone.txt:2", genes, ingest.RefuseUnknownGenes); fault.KindOf(err) != fault.Failed || !strings.Contains(err.Error(), "open gone.txt: there is no such file") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -166,13 +166,11 @@ func TestEdgeErrors(t *testing.T) {
 		{"number beyond ids", edges("a\tb\n2\t1\n", EdgeTableSpec{IDs: ids}), []string{"e.tsv:2", `column "a"`, `"2"`, "from 0 to 1"}},
 		{"no number", edges("a\tb\nA\tB\n", EdgeTableSpec{IDs: ids}), []string{"e.tsv:2", `"A"`, "integer"}},
 		{"missing number", edges("a\tb\nNA\t1\n", EdgeTableSpec{IDs: ids}), []string{"e.tsv:2", `"NA"`, "from 0 to 1"}},
-		{"no ids", edges("a\tb\n1\t1\n", EdgeTableSpec{IDs: "absent.txt"}), []string{"absent.txt"}},
 		{"torn row", edges("a\tb\nA\tB\nA\n", EdgeTableSpec{}), []string{"e.tsv:3"}},
 		{"STRING id without taxon", links("protein1 protein2 score\n4932.A B 3\n"), []string{"links.txt:2", `column "protein2"`, `"B"`, "4932.YAL001C"}},
 		{"STRING id with a wrong taxon", links("protein1 protein2 score\nx.A 4932.B 3\n"), []string{"links.txt:2", `column "protein1"`, `"x.A"`}},
 		{"STRING score column", links("protein1 protein2 combined_score\n4932.A 4932.B 3\n"), []string{"links.txt", `no column "score"`, "combined_score"}},
 		{"STRING score", links("protein1 protein2 score\n4932.A 4932.B high\n"), []string{"links.txt:2", `"high"`}},
-		{"no file", EdgesSpec{STRING: &LinksSpec{File: "absent.txt", Relation: "r", Columns: []string{"score"}}}, []string{"absent.txt"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			g, _, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "A", "B"), Edges: []EdgesSpec{test.edges}})

@@ -1,11 +1,8 @@
 package source
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -14,6 +11,7 @@ import (
 
 	"tcbuild/ingest/gpr"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 const gemHint = "give a whole model in the YAML that cobrapy and RAVEN write"
@@ -105,26 +103,22 @@ func parseGEM(path string, text []byte) (*gem, error) {
 
 // readWhole reads a file, decompressed when its name ends in .gz.
 func readWhole(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.New(fault.Input, "check the path", "read model %s: there is no such file", path)
-	}
+	file, err := inputfile.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("read model: %w", err)
+		return nil, err
 	}
 	defer file.Close()
-	if !strings.HasSuffix(path, ".gz") {
-		text, err := io.ReadAll(file)
-		if err != nil {
-			return nil, fmt.Errorf("read model: %w", err)
-		}
-		return text, nil
+	var in io.Reader = file.Reader()
+	if strings.HasSuffix(path, ".gz") {
+		in, err = gzip.NewReader(in)
 	}
-	unzipped, err := gzip.NewReader(file)
-	if err != nil {
-		return nil, damaged(path, err)
+	var text []byte
+	if err == nil {
+		text, err = io.ReadAll(in)
 	}
-	text, err := io.ReadAll(unzipped)
+	if changed := file.Unchanged(); changed != nil {
+		return nil, changed
+	}
 	if err != nil {
 		return nil, damaged(path, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -147,8 +146,6 @@ func TestGEMErrors(t *testing.T) {
 			checkFault(t, err, fault.Input, test.wants...)
 		})
 	}
-	_, _, err := buildModel(t, filepath.Join(t.TempDir(), "absent.yml"))
-	checkFault(t, err, fault.Input, "absent.yml")
 }
 
 func TestGEMCompressed(t *testing.T) {

@@ -98,7 +98,6 @@ func TestGeneListErrors(t *testing.T) {
 		{"nameless", GenesSpec{SGDFeatures: sgdFile(t, "ORF A - -", "ORF - - -"), FeatureType: "ORF"}, []string{"SGD_features.tab:2", "column 4"}},
 		{"no type", GenesSpec{SGDFeatures: sgdFile(t, "- A - -"), FeatureType: "ORF"}, []string{"SGD_features.tab:1", "column 2"}},
 		{"columns missing", GenesSpec{SGDFeatures: writeFile(t, "f.tab", "S1\tORF\n"), FeatureType: "ORF"}, []string{"f.tab:1", "2", "16"}},
-		{"no file", GenesSpec{SGDFeatures: "absent.tab"}, []string{"absent.tab"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, _, err := readGenes(test.spec)

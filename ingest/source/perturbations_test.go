@@ -66,7 +66,7 @@ func TestPerturbations(t *testing.T) {
 	checkFault(t, err, fault.Usage, `"semicolon"`)
 	spec.Delimiter, spec.Aliases.SGDFeatures = "", "absent.tab"
 	_, err = spec.Open(genes)
-	checkFault(t, err, fault.Input, "absent.tab")
+	checkFault(t, err, fault.Failed, "open absent.tab: there is no such file")
 }
 
 // TestRealPerturbations holds the totals of the published sets, counted apart from this code.

@@ -3,7 +3,6 @@ package table
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
@@ -15,8 +14,7 @@ const batchRows = 8192
 // arrowSource reads an Arrow IPC file, one record batch at a time in windows of batchRows.
 type arrowSource struct {
 	path    string
-	file    *os.File
-	section *io.SectionReader // the file; it takes bad offsets for its end and not for a failing disk
+	in      *io.SectionReader
 	reader  *ipc.FileReader
 	columns []string
 	kinds   []Kind
@@ -28,19 +26,14 @@ type arrowSource struct {
 	row    int64        // row of the table that comes next
 }
 
-func openArrow(path string, file *os.File) (*arrowSource, error) {
-	s := &arrowSource{path: path, file: file}
-	err := guard(func() error {
-		info, err := file.Stat()
-		if err != nil {
+func openArrow(path string, in *io.SectionReader) (*arrowSource, error) {
+	s := &arrowSource{path: path, in: in}
+	err := guard(func() (err error) {
+		if s.blocks, err = verifyFooter(in); err != nil {
 			return err
 		}
-		s.section = io.NewSectionReader(file, 0, info.Size())
-		if s.blocks, err = verifyFooter(s.section); err != nil {
-			return err
-		}
-		memory := newAllocator(info.Size())
-		if s.reader, err = ipc.NewFileReader(s.section, ipc.WithAllocator(memory)); err != nil {
+		memory := newAllocator(in.Size())
+		if s.reader, err = ipc.NewFileReader(in, ipc.WithAllocator(memory)); err != nil {
 			return err
 		}
 		for _, field := range s.reader.Schema().Fields() {
@@ -61,7 +54,7 @@ func (s *arrowSource) kind(column int) Kind { return s.kinds[column] }
 
 func (s *arrowSource) where(row int64) string { return fmt.Sprintf("%s row %d", s.path, row) }
 
-func (s *arrowSource) Close() error { return s.file.Close() }
+func (s *arrowSource) Close() error { return nil }
 
 func (s *arrowSource) fill(b *Batch) error {
 	err := guard(func() error {
@@ -69,7 +62,7 @@ func (s *arrowSource) fill(b *Batch) error {
 			if s.next == len(s.blocks) {
 				return io.EOF
 			}
-			if err := s.blocks[s.next].verify(s.section); err != nil {
+			if err := s.blocks[s.next].verify(s.in); err != nil {
 				return err
 			}
 			record, err := s.reader.Record(s.next)

@@ -3,7 +3,6 @@ package table
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
@@ -11,13 +10,10 @@ import (
 )
 
 // damaged says that a file ended early or cannot be decoded; reached is how far it was
-// read. An error of the disk stays one, and an error that knows better keeps its words.
+// read. An error that knows better keeps its words.
 func damaged(path, reached string, err error) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return fmt.Errorf("read %s %s: %w", path, reached, err)
-	}
-	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return fault.New(fault.Failed, "", "read %s: %w", path, err)
 	}
 	return fault.New(fault.Input, "copy or download the file again",
 		"read %s: the file is truncated or damaged %s: %w", path, reached, err)

@@ -1,9 +1,7 @@
 package table
 
 import (
-	"errors"
 	"io"
-	"os"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -12,35 +10,17 @@ import (
 // maxWindow bounds a zstd decoder's memory, at the limit of the zstd tool without --long.
 const maxWindow = 128 << 20
 
-// decompressed is a file read through a decompressor; Close closes both.
-type decompressed struct {
-	io.Reader
-	close []func() error
-}
-
-func (d decompressed) Close() error {
-	var errs []error
-	for _, f := range d.close {
-		errs = append(errs, f())
-	}
-	return errors.Join(errs...)
-}
-
-// decompress wraps a file by the ending of its name: ".gz", ".zst" or "".
-func decompress(file *os.File, compression string) (io.ReadCloser, error) {
+// decompress wraps a stream by the ending of the file's name: ".gz", ".zst" or "". Close leaves the stream itself open.
+func decompress(in io.Reader, compression string) (io.ReadCloser, error) {
 	switch compression {
 	case ".gz":
-		r, err := gzip.NewReader(file)
-		if err != nil {
-			return nil, err
-		}
-		return decompressed{r, []func() error{r.Close, file.Close}}, nil
+		return gzip.NewReader(in)
 	case ".zst":
-		r, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		r, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, err
 		}
-		return decompressed{r, []func() error{func() error { r.Close(); return nil }, file.Close}}, nil
+		return r.IOReadCloser(), nil
 	}
-	return file, nil
+	return io.NopCloser(in), nil
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // Head returns the fields of a text file's first rows, a header line among
@@ -14,17 +15,17 @@ func Head(path string, n int, options TextOptions) ([][]string, error) {
 	if !isText(format) {
 		return nil, fault.New(fault.Input, "save the table as text, such as .tsv or .csv", "open table %s: found ending %q, expected a text table", path, format+compression)
 	}
-	file, err := openFile(path)
+	file, err := inputfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
+	defer file.Close()
 	options.Columns, options.Header = []string{}, false
 	if options.Delimiter == 0 {
 		options.Delimiter = defaultDelimiter(format)
 	}
-	s, err := openText(path, file, compression, options)
+	s, err := openText(path, file.Reader(), compression, options)
 	if err != nil {
-		file.Close()
 		return nil, err
 	}
 	defer s.Close()

@@ -3,7 +3,6 @@ package table
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
@@ -13,8 +12,7 @@ import (
 // parquetSource reads a Parquet file in batches of batchRows that end with each row group.
 type parquetSource struct {
 	path    string
-	file    *os.File
-	section *io.SectionReader // the file; it takes bad offsets for its end and not for a failing disk
+	in      *io.SectionReader
 	reader  *file.Reader
 	memory  *allocator
 	columns []string
@@ -41,16 +39,10 @@ type levelMeanings struct {
 	present int16 // the value is not missing
 }
 
-func openParquet(path string, f *os.File) (*parquetSource, error) {
-	s := &parquetSource{path: path, file: f}
-	err := guard(func() error {
-		info, err := f.Stat()
-		if err != nil {
-			return err
-		}
-		s.memory = newAllocator(info.Size())
-		s.section = io.NewSectionReader(f, 0, info.Size())
-		if s.reader, err = file.NewParquetReader(s.section, file.WithReadProps(parquet.NewReaderProperties(s.memory))); err != nil {
+func openParquet(path string, in *io.SectionReader) (*parquetSource, error) {
+	s := &parquetSource{path: path, in: in, memory: newAllocator(in.Size())}
+	err := guard(func() (err error) {
+		if s.reader, err = file.NewParquetReader(in, file.WithReadProps(parquet.NewReaderProperties(s.memory))); err != nil {
 			return err
 		}
 		s.describe(s.reader.MetaData().Schema)
@@ -133,7 +125,7 @@ func (s *parquetSource) kind(column int) Kind { return s.kinds[column] }
 
 func (s *parquetSource) where(row int64) string { return fmt.Sprintf("%s row %d", s.path, row) }
 
-func (s *parquetSource) Close() error { return s.file.Close() }
+func (s *parquetSource) Close() error { return nil }
 
 func (s *parquetSource) fill(b *Batch) error {
 	err := guard(func() error {
@@ -183,7 +175,7 @@ func (s *parquetSource) openGroup() error {
 			return err
 		}
 		column := s.reader.MetaData().Schema.Column(s.leaves[i].index)
-		pages, err := openPages(s.section, stored, column, s.memory)
+		pages, err := openPages(s.in, stored, column, s.memory)
 		if err != nil {
 			return err
 		}

@@ -10,15 +10,13 @@ package table
 
 import (
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // Formats names the accepted file name endings, for messages.
@@ -56,7 +54,8 @@ func (k Kind) String() string {
 // A Reader reads a table from its first row to its last. It is not safe for
 // concurrent use, and must be closed.
 type Reader struct {
-	path   string
+	file   *inputfile.File
+	owned  bool // Close closes file
 	source source
 	batch  Batch
 }
@@ -71,43 +70,69 @@ type source interface {
 	io.Closer
 }
 
-// Open opens a table; text files have a header line and the delimiter of their extension.
+// Open opens a table for one reading; text files have a header line and the delimiter of their extension.
 func Open(path string) (*Reader, error) { return OpenText(path, TextOptions{}) }
 
 // OpenText is Open for text files of another layout.
 func OpenText(path string, options TextOptions) (*Reader, error) {
-	file, err := openFile(path)
+	file, err := inputfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	var s source
-	format, compression := Format(path)
-	switch {
-	case format == ".parquet" && compression == "":
-		s, err = openParquet(path, file)
-	case format == ".arrow" && compression == "":
-		s, err = openArrow(path, file)
-	case isText(format):
-		if options.Delimiter == 0 {
-			options.Delimiter = defaultDelimiter(format)
-		}
-		s, err = openText(path, file, compression, options)
-	default:
-		err = fault.New(fault.Input, "convert the file, or give it the ending of its format",
-			"open table %s: found ending %q, expected %s", path, format+compression, Formats)
-	}
-	if err == nil {
-		err = checkNames(path, s.names())
-	}
-	if err == nil && options.Columns != nil && !isText(format) {
-		err = fault.New(fault.Input, "give a text file, such as SGD_features.tab, or do not name its columns",
-			"open table %s: found a %s file, which names its own columns, expected text without a header", path, format)
-	}
+	r, err := OpenFile(file, options)
 	if err != nil {
 		file.Close()
 		return nil, err
 	}
-	return &Reader{path: path, source: s}, nil
+	r.owned = true
+	return r, nil
+}
+
+// OpenFile reads an open file as a table, from its start. The file stays the caller's, and open as long as the Reader. A file
+// that is read several times so gives the same rows each time, or an error.
+func OpenFile(file *inputfile.File, options TextOptions) (*Reader, error) {
+	if file.Size() == 0 {
+		return nil, fault.New(fault.Input, "make the file again", "open table %s: the file is empty, expected a table", file.Path())
+	}
+	s, err := openSource(file.Path(), file.Reader(), options)
+	if failed := file.Failed(); failed != nil {
+		return nil, failed // and no damage
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{file: file, source: s}, nil
+}
+
+// openSource opens a table in the format that the ending of its name tells.
+func openSource(path string, in *io.SectionReader, options TextOptions) (s source, err error) {
+	format, compression := Format(path)
+	if options.Columns != nil && IsTable(path) && !isText(format) {
+		return nil, fault.New(fault.Input, "give a text file, such as SGD_features.tab, or do not name its columns",
+			"open table %s: found a %s file, which names its own columns, expected text without a header", path, format)
+	}
+	switch {
+	case format == ".parquet" && compression == "":
+		s, err = openParquet(path, in)
+	case format == ".arrow" && compression == "":
+		s, err = openArrow(path, in)
+	case isText(format):
+		if options.Delimiter == 0 {
+			options.Delimiter = defaultDelimiter(format)
+		}
+		s, err = openText(path, in, compression, options)
+	default:
+		err = fault.New(fault.Input, "convert the file, or give it the ending of its format",
+			"open table %s: found ending %q, expected %s", path, format+compression, Formats)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := checkNames(path, s.names()); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // Columns are the column names in file order: not empty, unique, valid UTF-8.
@@ -117,12 +142,16 @@ func (r *Reader) Columns() []string { return r.source.names() }
 func (r *Reader) Kind(column int) Kind { return r.source.kind(column) }
 
 // Next returns the next rows, io.EOF after the last. The batch is valid until
-// the next call. Damage and malformed rows are a fault.Input.
+// the next call. Damage and malformed rows are a fault.Input; a file that changed while it
+// was read is a fault.Busy, after the last row at the latest.
 func (r *Reader) Next() (*Batch, error) {
 	r.batch.First += int64(r.batch.Len)
 	r.batch.Len = 0
 	if err := r.source.fill(&r.batch); err != nil {
 		r.batch.Len = 0
+		if changed := r.file.Unchanged(); changed != nil {
+			return nil, changed // which explains whatever else is wrong
+		}
 		return nil, err
 	}
 	return &r.batch, nil
@@ -132,8 +161,14 @@ func (r *Reader) Next() (*Batch, error) {
 // 1 (a header is line 1), "edges.parquet row 10" counts rows from 0.
 func (r *Reader) Where(row int64) string { return r.source.where(row) }
 
-// Close closes the file. A batch that Next returned is no longer valid.
-func (r *Reader) Close() error { return r.source.Close() }
+// Close ends the reading, and closes the file if Open opened it. A batch that Next returned is no longer valid.
+func (r *Reader) Close() error {
+	err := r.source.Close()
+	if r.owned {
+		err = errors.Join(err, r.file.Close())
+	}
+	return err
+}
 
 // Format splits a file name's ending into the table format (".tsv") and the
 // compression around it (".gz", ".zst" or ""), both in lower case.
@@ -162,28 +197,4 @@ func defaultDelimiter(format string) byte {
 
 func isText(format string) bool {
 	return slices.Contains([]string{".tsv", ".csv", ".txt", ".tab"}, format)
-}
-
-func openFile(path string) (*os.File, error) {
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.New(fault.Input, "check the path", "open table %s: there is no such file", path)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open table: %w", err)
-	}
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-		err = fmt.Errorf("open table: %w", err)
-	case info.IsDir():
-		err = fault.New(fault.Input, "name a file inside it", "open table %s: found a folder, expected a file ending in %s", path, Formats)
-	case info.Mode().IsRegular() && info.Size() == 0:
-		err = fault.New(fault.Input, "make the file again", "open table %s: the file is empty, expected a table", path)
-	}
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	return file, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"sort"
 
 	"tcbuild/internal/fault"
@@ -36,7 +35,7 @@ type textSource struct {
 	breaks   []int64 // ascending: a row, once per line break inside its quotes
 }
 
-func openText(path string, file *os.File, compression string, options TextOptions) (*textSource, error) {
+func openText(path string, file io.Reader, compression string, options TextOptions) (*textSource, error) {
 	in, err := decompress(file, compression)
 	if err != nil {
 		return nil, damaged(path, "at its start", err)

@@ -19,7 +19,8 @@ const (
 	Input
 	// Damaged is a dataset whose content is not what its manifest, checksums or graph say: exit code 4.
 	Damaged
-	// Busy is a dataset locked by another build, or a build that was interrupted and can be resumed: exit code 75.
+	// Busy is a dataset locked by another build, a build that was interrupted and can be resumed, or an input that
+	// changed while it was read: exit code 75.
 	Busy
 )
 
