@@ -60,10 +60,11 @@ func (b *Batch) Text(column, i int) []byte {
 	return b.formatted[start:len(b.formatted):len(b.formatted)]
 }
 
-// Number returns the value of a field. missing fields have the value NaN: null and
-// NaN in Arrow and Parquet, in text an empty field and NaN, NA or null in any case.
-// The error says what was found in place of a number; an integer that float64 cannot
-// hold exactly is such an error too.
+// Number returns the value of a field, which may be infinite. missing fields have the value NaN: null and NaN in
+// Arrow and Parquet, in text what pandas.read_csv takes for missing by default, such as an empty field,
+// NA, NaN, N/A, None and null; "." and "-" are not missing. Blanks around a text do not count. The error says what was
+// found in place of a number; a number beyond float64 and an integer that float64 cannot hold exactly are
+// such errors too.
 func (b *Batch) Number(column, i int) (value float64, missing bool, err error) {
 	if b.vectors == nil {
 		return parseNumber(b.Text(column, i))
@@ -84,6 +85,21 @@ func (b *Batch) Number(column, i int) (value float64, missing bool, err error) {
 	default:
 		return v.floats[i], math.IsNaN(v.floats[i]), nil
 	}
+}
+
+// Contents returns the first row of the batch whose field in a text column is a number, if only one that Number refuses for its size,
+// and the first whose field is neither a number nor missing; -1 where there is none.
+func (b *Batch) Contents(column int) (number, other int) {
+	number, other = -1, -1
+	for i := 0; i < b.Len && (number < 0 || other < 0); i++ {
+		switch spelling := spellingOf(b.Text(column, i)); {
+		case spelling == aNumber && number < 0:
+			number = i
+		case spelling == otherText && other < 0:
+			other = i
+		}
+	}
+	return number, other
 }
 
 // Integer is Number for integers; the error also covers fractions.

@@ -5,36 +5,50 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"tcbuild/internal/fault"
 )
 
-// parseNumber reads a decimal number; a missing one is NaN.
-func parseNumber(text []byte) (value float64, missing bool, err error) {
-	if isMissing(text) {
-		return math.NaN(), true, nil
+// spelling is what the text of a field stands for. Blanks around it do not count.
+type spelling int
+
+const (
+	noValue spelling = iota
+	aNumber          // also one that float64 cannot hold
+	otherText
+)
+
+func spellingOf(text []byte) spelling {
+	text = bytes.TrimSpace(text)
+	switch {
+	case isMissing(text):
+		return noValue
+	case isNumber(text):
+		return aNumber
 	}
+	return otherText
+}
+
+// parseNumber reads a decimal number or an infinity; a missing one is NaN.
+func parseNumber(text []byte) (value float64, missing bool, err error) {
 	if n, ok := shortInteger(text); ok {
 		return float64(n), false, nil
 	}
-	value, err = strconv.ParseFloat(string(text), 64)
+	text = bytes.TrimSpace(text)
 	switch {
-	case err != nil && math.IsInf(value, 0):
-		return 0, false, fmt.Errorf("number %q is beyond the range of 64-bit floating-point numbers", text)
-	case err != nil || isGoLiteral(text):
-		return 0, false, fmt.Errorf("found %q, expected a number", text)
-	case math.Abs(value) >= 1<<53 && isInteger(text) && !exactText(value, text):
-		return 0, false, fmt.Errorf("integer %q is not exact as a 64-bit floating-point number", text)
+	case isMissing(text):
+		return math.NaN(), true, nil
+	case !isNumber(text):
+		return 0, false, fmt.Errorf("found %s, expected a number", fault.Quote(text))
+	}
+	value, err = strconv.ParseFloat(string(text), 64) // the only error left is the range's
+	switch {
+	case err != nil:
+		return 0, false, fmt.Errorf("number %s is beyond the range of 64-bit floating-point numbers", fault.Quote(text))
+	case math.Abs(value) >= 1<<53 && !exactText(value, text):
+		return 0, false, fmt.Errorf("integer %s is not exact as a 64-bit floating-point number", fault.Quote(text))
 	}
 	return value, false, nil
-}
-
-// isGoLiteral reports whether a number that strconv accepts is written as only Go writes it: 0x1p-2, 1_000.
-func isGoLiteral(number []byte) bool {
-	for _, c := range number {
-		if c == '_' || c|' ' == 'x' {
-			return true
-		}
-	}
-	return false
 }
 
 // parseInteger reads a decimal integer.
@@ -42,29 +56,61 @@ func parseInteger(text []byte) (value int64, missing bool, err error) {
 	if n, ok := shortInteger(text); ok {
 		return n, false, nil
 	}
+	text = bytes.TrimSpace(text)
 	if isMissing(text) {
 		return 0, true, nil
 	}
 	value, err = strconv.ParseInt(string(text), 10, 64)
 	if err != nil {
-		return 0, false, fmt.Errorf("found %q, expected an integer", text)
+		return 0, false, fmt.Errorf("found %s, expected an integer", fault.Quote(text))
 	}
 	return value, false, nil
 }
 
-// isMissing reports whether a text stands for a missing number: empty, NaN, NA or null in any case.
+// isMissing reports whether a text stands for a missing value: whether pandas.read_csv takes it for one by default.
 func isMissing(text []byte) bool {
-	switch len(text) {
-	case 0:
+	switch string(text) {
+	case "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+		"<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null":
 		return true
-	case 2:
-		return text[0]|' ' == 'n' && text[1]|' ' == 'a'
-	case 3:
-		return text[0]|' ' == 'n' && text[1]|' ' == 'a' && text[2]|' ' == 'n'
-	case 4:
-		return text[0]|' ' == 'n' && text[1]|' ' == 'u' && text[2]|' ' == 'l' && text[3]|' ' == 'l'
 	}
 	return false
+}
+
+// isNumber reports whether a text is a decimal number - digits, with a point among or beside them, and an
+// exponent - or an infinity, which is inf or infinity in any case.
+func isNumber(text []byte) bool {
+	if len(text) > 0 && (text[0] == '+' || text[0] == '-') {
+		text = text[1:]
+	}
+	rest := skipDigits(text)
+	digits := len(text) - len(rest)
+	if len(rest) > 0 && rest[0] == '.' {
+		fraction := rest[1:]
+		rest = skipDigits(fraction)
+		digits += len(fraction) - len(rest)
+	}
+	if digits == 0 {
+		return bytes.EqualFold(text, []byte("inf")) || bytes.EqualFold(text, []byte("infinity"))
+	}
+	if len(rest) == 0 {
+		return true
+	}
+	if rest[0]|' ' != 'e' {
+		return false
+	}
+	exponent := rest[1:]
+	if len(exponent) > 0 && (exponent[0] == '+' || exponent[0] == '-') {
+		exponent = exponent[1:]
+	}
+	return len(exponent) > 0 && len(skipDigits(exponent)) == 0
+}
+
+func skipDigits(text []byte) []byte {
+	for len(text) > 0 && text[0]-'0' <= 9 {
+		text = text[1:]
+	}
+	return text
 }
 
 // shortInteger reads an unsigned integer of up to 15 digits, which is exact in every number type.
@@ -82,13 +128,15 @@ func shortInteger(text []byte) (value int64, ok bool) {
 	return value, true
 }
 
-// isInteger reports whether a number is written without fraction and exponent.
-func isInteger(number []byte) bool { return !bytes.ContainsAny(number, ".eEfF") }
-
-// exactText reports whether value is the very integer that text spells.
+// exactText reports whether value is the very number that text spells, unless text has an exponent or a fraction: these are rounded to the
+// nearest number that float64 holds. A fraction of zeros is none.
 func exactText(value float64, text []byte) bool {
+	whole, fraction, _ := bytes.Cut(text, []byte{'.'})
+	if len(bytes.TrimRight(fraction, "0")) > 0 || bytes.ContainsAny(whole, "eEfF") { // f as in inf
+		return true
+	}
 	digits := func(text []byte) []byte { return bytes.TrimLeft(bytes.TrimLeft(text, "+-"), "0") }
-	return bytes.Equal(digits(strconv.AppendFloat(nil, value, 'f', 0, 64)), digits(text))
+	return bytes.Equal(digits(strconv.AppendFloat(nil, value, 'f', 0, 64)), digits(whole))
 }
 
 // exact reports whether float64 holds n exactly.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -18,24 +19,40 @@ func TestNumber(t *testing.T) {
 		{"9007199254740993", `integer "9007199254740993" is not exact as a 64-bit floating-point number`, "9007199254740993"},
 		{"-9007199254740993", `integer "-9007199254740993" is not exact as a 64-bit floating-point number`, "-9007199254740993"},
 		{"+0018446744073709551616", "1.8446744073709552e+19", `found "+0018446744073709551616", expected an integer`},
-		{"18446744073709551617.0", "1.8446744073709552e+19", `found "18446744073709551617.0", expected an integer`},
+		{"18446744073709551616.00", "1.8446744073709552e+19", `found "18446744073709551616.00", expected an integer`},
+		{"18446744073709551617.0", `integer "18446744073709551617.0" is not exact as a 64-bit floating-point number`, `found "18446744073709551617.0", expected an integer`},
+		{"9007199254740993.5", "9.007199254740994e+15", `found "9007199254740993.5", expected an integer`},
+		{"9.007199254740993e15", "9.007199254740992e+15", `found "9.007199254740993e15", expected an integer`},
 		{"1.5", "1.5", `found "1.5", expected an integer`},
 		{"1e3", "1000", `found "1e3", expected an integer`},
 		{".5", "0.5", `found ".5", expected an integer`},
+		{"-5.", "-5", `found "-5.", expected an integer`},
+		{"+.5E-1", "0.05", `found "+.5E-1", expected an integer`},
 		{"inf", "+Inf", `found "inf", expected an integer`},
+		{"-Infinity", "-Inf", `found "-Infinity", expected an integer`},
 		{"1e999", `number "1e999" is beyond the range of 64-bit floating-point numbers`, `found "1e999", expected an integer`},
 		{"1e-999", "0", `found "1e-999", expected an integer`},
+		{" 1", "1", "1"},
+		{"\t1.5 \u00a0", "1.5", `found "1.5", expected an integer`},
 		{"", "missing", "missing"},
-		{"NaN", "missing", "missing"},
-		{"nan", "missing", "missing"},
-		{"NA", "missing", "missing"},
-		{"Na", "missing", "missing"},
-		{"NULL", "missing", "missing"},
-		{"null", "missing", "missing"},
-		{"nul", `found "nul", expected a number`, `found "nul", expected an integer`},
-		{"n/a", `found "n/a", expected a number`, `found "n/a", expected an integer`},
+		{"  ", "missing", "missing"},
+		{" NA ", "missing", "missing"},
+		{"#N/A N/A", "missing", "missing"},
+		{"-1.#IND", "missing", "missing"},
+		{"None", "missing", "missing"},
+		{"N/A", "missing", "missing"},
+		{"-nan", "missing", "missing"},
+		{"Na", `found "Na", expected a number`, `found "Na", expected an integer`},
+		{"NAN", `found "NAN", expected a number`, `found "NAN", expected an integer`},
+		{"Null", `found "Null", expected a number`, `found "Null", expected an integer`},
+		{"none", `found "none", expected a number`, `found "none", expected an integer`},
+		{".", `found ".", expected a number`, `found ".", expected an integer`},
 		{"-", `found "-", expected a number`, `found "-", expected an integer`},
-		{" 1", `found " 1", expected a number`, `found " 1", expected an integer`},
+		{"e5", `found "e5", expected a number`, `found "e5", expected an integer`},
+		{"1e", `found "1e", expected a number`, `found "1e", expected an integer`},
+		{"1e5.", `found "1e5.", expected a number`, `found "1e5.", expected an integer`},
+		{"TRUE", `found "TRUE", expected a number`, `found "TRUE", expected an integer`},
+		{"1 2", `found "1 2", expected a number`, `found "1 2", expected an integer`},
 		{"1,5", `found "1,5", expected a number`, `found "1,5", expected an integer`},
 		{"0x10", `found "0x10", expected a number`, `found "0x10", expected an integer`},
 		{"-0X1p-2", `found "-0X1p-2", expected a number`, `found "-0X1p-2", expected an integer`},
@@ -47,6 +64,15 @@ func TestNumber(t *testing.T) {
 		}
 		if missing != math.IsNaN(number) {
 			t.Errorf("number %q: value %v, missing %v", test.text, number, missing)
+		}
+		spelled := aNumber
+		if missing {
+			spelled = noValue
+		} else if err != nil && strings.HasPrefix(err.Error(), "found") {
+			spelled = otherText
+		}
+		if got := spellingOf([]byte(test.text)); got != spelled {
+			t.Errorf("%q: spelling %d, want %d", test.text, got, spelled)
 		}
 		integer, missing, err := parseInteger([]byte(test.text))
 		if got := outcome(integer, missing, err); got != test.integer {
@@ -72,7 +98,7 @@ func FuzzNumber(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		got, missing, err := parseNumber([]byte(text))
-		want, wantErr := strconv.ParseFloat(text, 64)
+		want, wantErr := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		switch {
 		case missing || err != nil:
 			return
