@@ -18,6 +18,7 @@ func publish(path string, build func(path string) error) error {
 	there := fault.New(fault.Usage, "remove it, or choose another --out", "write %s: it exists already", path)
 	switch _, err := os.Lstat(path); {
 	case err == nil:
+		_ = disk.Sweep(path) // of a process that was killed just after it gave the name
 		return there
 	case !errors.Is(err, fs.ErrNotExist):
 		return err

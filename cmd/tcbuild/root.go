@@ -70,6 +70,7 @@ func newRoot(e *env) *cobra.Command {
 		newRebuild(e),
 		newStatus(e),
 		newStage(e),
+		newClean(e),
 		newBench(e),
 		newVersion(e),
 	)

@@ -15,7 +15,7 @@ import (
 
 // Temporary is a new folder beside a path, in which a file or folder is made before it gets that path as its name.
 // Nobody else can foresee the folder's name or write into it. In it lies a file, of the folder's own name, that this
-// process has locked: a folder whose lock is free was left by a process that was killed; see Leftovers.
+// process has locked: a folder whose lock is free was left by a process that was killed; see Sweep.
 type Temporary struct {
 	Path string // what is to be made; it has the base name of the final path
 
@@ -28,12 +28,8 @@ type Temporary struct {
 func NewTemporary(path string) (*Temporary, error) {
 	path = filepath.Clean(path)
 	parent, name := filepath.Dir(path), filepath.Base(path)
-	left, err := Leftovers(path)
-	if err != nil {
+	if err := Sweep(path); err != nil {
 		return nil, naming(path, err)
-	}
-	for _, dir := range left {
-		_, _ = RemoveLeftover(dir) // what cannot be removed is in nobody's way
 	}
 	for {
 		dir := filepath.Join(parent, temporaryPrefix(name)+rand.Text())
@@ -84,34 +80,29 @@ func (t *Temporary) Discard() error {
 	return errors.Join(removeUnlocked(t.dir), t.dir.Close(), t.lock.Close())
 }
 
-// Leftovers returns the temporary folders for a path, those in use included.
-func Leftovers(path string) ([]string, error) {
-	prefix := temporaryPrefix(filepath.Base(path))
-	return list(filepath.Dir(path), func(name string) bool { return strings.HasPrefix(name, prefix) })
-}
-
-// AllLeftovers returns the temporary folders for all paths in a folder, those in use included.
-func AllLeftovers(dir string) ([]string, error) {
-	return list(dir, func(string) bool { return true })
-}
-
-var temporaryName = regexp.MustCompile(`^\..*\.tcbuild-[A-Z2-7]{26}$`)
-
-func list(parent string, wanted func(name string) bool) (dirs []string, err error) {
-	entries, err := os.ReadDir(parent)
+// Sweep removes what killed processes left of the temporary folders for a path. What cannot be removed stays: it is in nobody's way.
+func Sweep(path string) error {
+	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, entry := range entries {
-		path := filepath.Join(parent, entry.Name())
-		if entry.IsDir() && temporaryName.MatchString(entry.Name()) && wanted(entry.Name()) && IsMine(path) {
-			dirs = append(dirs, path)
+		dir := filepath.Join(filepath.Dir(path), entry.Name())
+		if TemporaryFor(entry.Name(), filepath.Base(path)) && IsMine(dir) {
+			_, _ = RemoveLeftover(dir)
 		}
 	}
-	return dirs, nil
+	return nil
 }
 
-// RemoveLeftover removes a temporary folder unless a process is at work in it.
+var temporaryName = regexp.MustCompile(`(?s)^\..*\.tcbuild-[A-Z2-7]{26}$`)
+
+// TemporaryFor reports whether a name is that of a temporary folder for a file or folder of another name, "" for any.
+func TemporaryFor(temporary, name string) bool {
+	return temporaryName.MatchString(temporary) && (name == "" || strings.HasPrefix(temporary, temporaryPrefix(name)))
+}
+
+// RemoveLeftover removes a temporary folder, unless a process is at work in it.
 func RemoveLeftover(dir string) (removed bool, err error) {
 	lock, err := TryLock(lockOf(dir), Alone)
 	if errors.Is(err, ErrLocked) || errors.Is(err, fs.ErrNotExist) {

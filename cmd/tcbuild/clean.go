@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"tcbuild/conf"
+	"tcbuild/internal/disk"
+	"tcbuild/internal/fault"
+)
+
+func newClean(e *env) *cobra.Command {
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "clean [PATH]",
+		Short: "Remove what killed runs left behind",
+		Long: `Remove what killed runs left behind: temporary folders (.NAME.tcbuild-…), datasets under
+construction (NAME.building), unfinished versions of a rebuild (.build-…). PATH is the folder to
+look in, without those inside it, or what a run was to make with --out; by default it is
+the working directory. What a process is at work on stays, and so does what belongs to another user.
+
+A dataset or version under construction is also what the same command, run again, goes on
+with: look first, with --dry-run.`,
+		Example: `  tcbuild clean --dry-run
+  tcbuild clean data/yeast`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be removed, and remove nothing")
+	return configured(e, cmd, func(_ context.Context, args []string, _ *conf.Settings) error {
+		path := "."
+		if len(args) > 0 {
+			path = filepath.Clean(args[0])
+		}
+		return runClean(e, path, dryRun)
+	})
+}
+
+func runClean(e *env, path string, dryRun bool) error {
+	found, err := leftoversOf(path)
+	if err != nil {
+		return err
+	}
+	removed := 0
+	for _, left := range found {
+		free, err := left.remove(dryRun)
+		switch {
+		case err != nil:
+			return err
+		case !free:
+			continue
+		case dryRun:
+			e.say("would remove " + left.path + ": " + left.what)
+		default:
+			e.say("removed " + left.path + ": " + left.what)
+		}
+		removed++
+	}
+	if removed == 0 {
+		e.say(path + ": nothing to remove")
+	}
+	return nil
+}
+
+// leftover is what a run works in, whether it still does or was killed.
+type leftover struct {
+	path, what string
+	lock       string // a file that the run has locked
+}
+
+// leftoversOf finds the leftovers beside a path that are for its name, and all that lie in it when it is a folder.
+func leftoversOf(path string) ([]leftover, error) {
+	var found []leftover
+	_, missing := os.Stat(path)
+	for _, where := range []struct{ dir, name string }{{filepath.Dir(path), filepath.Base(path)}, {path, ""}} {
+		entries, err := os.ReadDir(where.dir)
+		if where.name == "" && (missing != nil || errors.Is(err, unix.ENOTDIR)) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range entries {
+			if left, ok := leftoverAt(where.dir, entry.Name(), where.name); ok && isFolder(left.path) && disk.IsMine(left.path) {
+				found = append(found, left)
+			}
+		}
+	}
+	if len(found) == 0 && missing != nil {
+		return nil, fault.New(fault.Failed, "give a folder, or what --out named", "clean %s: %w", path, missing)
+	}
+	return found, nil
+}
+
+// leftoverAt tells what an entry of a folder is by its name; name is what it has to be for, "" for anything.
+func leftoverAt(dir, entry, name string) (left leftover, ok bool) {
+	left = leftover{path: filepath.Join(dir, entry)}
+	dataset, building := strings.CutSuffix(entry, ".building")
+	staged, staging := strings.CutSuffix(entry, ".staging")
+	switch {
+	case disk.TemporaryFor(entry, name):
+		left.what, left.lock = "a temporary folder", filepath.Join(left.path, entry)
+	case building && (name == "" || name == dataset) && exists(filepath.Join(left.path, ".build", "lock")):
+		left.what, left.lock = "a dataset under construction", filepath.Join(left.path, ".build", "lock")
+	case staging && (name == "" || "."+name == staged):
+		left.what, left.lock = "a copy that was being staged", left.path+".lock"
+	case name == "" && strings.HasPrefix(entry, ".build-") && exists(filepath.Join(dir, ".lock")):
+		left.what, left.lock = "an unfinished version", filepath.Join(dir, ".lock")
+	case name == "" && strings.HasPrefix(entry, ".tmp-") && exists(filepath.Join(dir, ".lock")):
+		left.what, left.lock = "a temporary folder", filepath.Join(dir, ".lock")
+	default:
+		return left, false
+	}
+	return left, true
+}
+
+// remove removes a leftover unless a process is at work on it; with dryRun it only says whether it would.
+func (l leftover) remove(dryRun bool) (free bool, err error) {
+	if _, err := os.Lstat(l.lock); dryRun && errors.Is(err, fs.ErrNotExist) {
+		return true, nil // killed before it was locked
+	}
+	if !dryRun && disk.TemporaryFor(filepath.Base(l.path), "") {
+		return disk.RemoveLeftover(l.path)
+	}
+	lock, err := disk.TryLock(l.lock, disk.Alone)
+	if errors.Is(err, disk.ErrLocked) || errors.Is(err, fs.ErrNotExist) { // at work, or just published
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer lock.Close()
+	if dryRun {
+		return true, nil
+	}
+	if strings.HasSuffix(l.lock, ".staging.lock") { // it is there only while somebody needs it
+		defer os.Remove(l.lock)
+	}
+	return true, os.RemoveAll(l.path)
+}
+
+func isFolder(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A killed command leaves nothing that the same command, run again, does not remove.
+func TestKilledRunsLeaveNothing(t *testing.T) {
+	f := newFixture(t, 2000, 3000)
+	for _, c := range []struct{ run, made string }{
+		{"synth --out new/made --samples 3000", "new/made"},
+		{"ingest perturbations sets.tsv --graph graph --out new/p.arrow", "new/p.arrow"},
+		{"inspect sets.tsv --html new/page.html", "new/page.html"},
+		{"inspect sets.tsv --cpuprofile new/prof", "new/prof"},
+	} {
+		t.Run(c.run, func(t *testing.T) {
+			dir := filepath.Join(f.dir, "new")
+			args := strings.Fields(c.run)
+			fresh := func() {
+				if err := os.RemoveAll(dir); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Mkdir(dir, 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			fresh()
+			start := time.Now()
+			must(t, f.dir, args...)
+			took := time.Since(start)
+			for range 8 {
+				fresh()
+				cmd := begin(t, f.dir, args...)
+				time.Sleep(rand.N(took))
+				kill(t, cmd)
+				if o := execute(t, f.dir, args...); o.code != 0 && !strings.Contains(o.stderr, "exists already") {
+					t.Fatalf("after a kill: got exit code %d, stderr:\n%s", o.code, o.stderr)
+				}
+				if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+					t.Errorf("got %v, want %s alone", entries, c.made)
+				}
+			}
+		})
+	}
+}
+
+// kill ends a process as the kernel does when memory is short.
+func kill(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+}
+
+func TestClean(t *testing.T) {
+	f := newFixture(t, 2000, 200)
+	dir := filepath.Join(f.dir, "work")
+	random := strings.Repeat("A", 26)
+	leftovers := []string{".out.tcbuild-" + random, ".other.tcbuild-" + random, "out.building", ".out.staging"}
+	writeFiles(t, dir, map[string]string{
+		leftovers[0] + "/" + leftovers[0]: "lock", leftovers[0] + "/out/half": "x",
+		leftovers[1] + "/half":              "x", // of a process that was killed before it made the lock
+		leftovers[2] + "/.build/lock":       "lock",
+		leftovers[3] + "/manifest":          "x",
+		leftovers[3] + ".lock":              "lock",
+		"mine.building/thesis.txt":          "precious",
+		".out.tcbuild-tooshort/x":           "precious",
+		".out.tcbuild-" + random + "/x":     "x",
+		"sub/.out.tcbuild-" + random + "/x": "deeper",
+	})
+	if err := os.Symlink("mine.building", filepath.Join(dir, ".link.tcbuild-"+random)); err != nil {
+		t.Fatal(err)
+	}
+	alive := begin(t, f.dir, "synth", "--out", "work/alive", "--samples", "2000000000")
+	defer kill(t, alive)
+	eventually(t, "the temporary folder of a run", func() bool { return len(glob(t, dir, ".alive.tcbuild-*/alive")) == 1 })
+
+	dry := must(t, f.dir, "clean", "work", "--dry-run").stdout
+	if countLines(dry) != 4 || strings.Count(dry, "would remove ") != 4 {
+		t.Errorf("got %s", dry)
+	}
+	out := must(t, f.dir, "clean", "work/out").stdout
+	if countLines(out) != 3 || strings.Contains(out, "other") {
+		t.Errorf("got %s", out)
+	}
+	out = must(t, f.dir, "clean", "work").stdout
+	if want := "removed work/" + leftovers[1] + ": a temporary folder\n"; out != want {
+		t.Errorf("got %s\nwant %s", out, want)
+	}
+	for _, name := range leftovers {
+		nothing(t, filepath.Join(dir, name), filepath.Join(dir, name+".lock"))
+	}
+	if text := read(t, filepath.Join(dir, "mine.building/thesis.txt")); text != "precious" {
+		t.Error("a folder of the user's was touched")
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 5 {
+		t.Errorf("got %v, want the folders that are nobody's leftovers and the one in use", left)
+	}
+	if out := must(t, f.dir, "clean", "work").stdout; out != "work: nothing to remove\n" {
+		t.Errorf("got %s", out)
+	}
+	execute(t, f.dir, "clean", "nowhere").refused(t, 1, "clean nowhere: ")
+}
+
+func glob(t *testing.T, dir, pattern string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
