@@ -24,7 +24,7 @@ import tcbuild.torch as tt
 
 
 class MaskedGIN(nn.Module):
-    """Predicts phenotypes [B, P] of masked graphs: learned gene features, then a GIN layer per round that adds up kept edges only."""
+    """Predicts P phenotypes [B, P] of masked graphs: learned gene features, then a GIN layer per round that adds up kept edges only."""
 
     def __init__(self, graph: tt.CellGraph, phenotypes: int, hidden: int = 8, rounds: int = 2):
         super().__init__()
@@ -47,7 +47,8 @@ class MaskedGIN(nn.Module):
 
 
 def batches(dataset: tt.Dataset, options: argparse.Namespace) -> Iterator[tuple[dict[str, Tensor], Tensor]]:
-    """Masks and phenotypes of each batch, in an order that depends on the seed alone."""
+    """Masks and targets of each batch, in an order that depends on the seed alone."""
+    targets = [dataset.stored.phenotype_names.index(name) for name in options.phenotypes]
     make_masks = tt.MaskGenerator(dataset) if dataset.stored.variant == "incidence" else None
     loader = DataLoader(
         Subset(dataset, range(min(options.samples, len(dataset)))),
@@ -58,16 +59,17 @@ def batches(dataset: tt.Dataset, options: argparse.Namespace) -> Iterator[tuple[
         collate_fn=functools.partial(tt.collate, masks=None if make_masks else "stacked"),
     )
     for batch in loader:
-        masks = make_masks(batch.perturbation_indices, batch.perturbation_indices_ptr) if make_masks else batch.masks
-        yield masks, batch.phenotypes.float()
+        masks = make_masks(batch) if make_masks else batch.masks
+        yield masks, batch.phenotypes[:, targets].float()
 
 
 def train(path: Path, options: argparse.Namespace) -> tuple[float, float]:
     """Trains for an epoch; returns steps per second and the last step's loss."""
     dataset = tt.Dataset(path)
+    options.phenotypes = options.phenotypes or dataset.stored.phenotype_names[:1]
     torch.manual_seed(options.seed)
     edge_types = options.edge_types or [smallest_gene_gene_edge_type(dataset.stored)]
-    model = MaskedGIN(tt.CellGraph(dataset, edge_types), len(dataset.stored.phenotype_names))
+    model = MaskedGIN(tt.CellGraph(dataset, edge_types), len(options.phenotypes))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     steps, began = 0, time.perf_counter()
     for masks, phenotypes in batches(dataset, options):
@@ -92,6 +94,7 @@ def main() -> None:
     parser.add_argument("--batch-size", type=int, default=28)
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--phenotypes", nargs="+", metavar="NAME", help="what to predict (default: the first; others may be its statistics)")
     parser.add_argument("--edge-types", nargs="+", help="gene-gene edge types to pass messages on (default: the smallest)")
     options = parser.parse_args()
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, SupportsIndex, overload
+from typing import Any, Protocol, SupportsIndex, TypeGuard, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -84,13 +84,21 @@ class Dataset:
     def __getitem__(self, index: SupportsIndex | slice | Iterable[SupportsIndex]) -> Sample | list[Sample]:
         """A sample, or a list of those of a slice or of indices. Negative indices count from the end."""
         if isinstance(index, slice):
-            return [self[i] for i in range(len(self))[index]]
-        if isinstance(index, np.ndarray) and index.dtype == np.bool_:
-            raise TypeError("a boolean array is no list of indices (expected np.flatnonzero of it)")
-        if isinstance(index, Iterable) and np.ndim(index):  # type: ignore[arg-type]
-            return [self[i] for i in index]
-        number = self._index(index)  # type: ignore[arg-type]
+            return [self._sample(i) for i in range(len(self))[index]]
+        if _lists_indices(index):
+            return [self._sample(i) for i in map(self._index, index)]
+        return self._sample(self._index(index))  # type: ignore[arg-type]
+
+    def _sample(self, number: int) -> Sample:
         return Sample(self, number, self._samples.labels(number))
+
+    @property
+    def mask_basis(self) -> str:
+        """What masks follow from beside the deleted genes: the graph's digest and the reaction rule.
+
+        The same genes have the same masks in two datasets where these are equal.
+        """
+        return f"{self.manifest['graph_digest']} {self.manifest['options']['reaction_rule']}"
 
     @cached_property
     def genes(self) -> list[str]:
@@ -151,6 +159,8 @@ class Dataset:
         return perturbation_indices, ptr, phenotypes
 
     def _index(self, index: SupportsIndex) -> int:
+        if _is_bool(index):
+            raise TypeError("a boolean is no index of a sample\nhint: for the samples where a boolean array is true, pass np.flatnonzero of it")
         number, length = operator.index(index), len(self)
         if not -length <= number < length:
             raise IndexError(f"sample {number} of {self.path} (expected one of its {length:,} samples)")
@@ -209,6 +219,20 @@ class Sample:
         packed = np.empty(-(-int(self._dataset.mask_offsets[-1]) // 8), np.uint8)
         self._dataset.fill_packed(self.index, packed)
         return packed
+
+
+def _lists_indices(index: object) -> TypeGuard[Iterable[SupportsIndex]]:
+    """Whether it has an order and is no single index: a list, a tuple, a range, an array, a tensor."""
+    if _is_bool(index):
+        return False
+    if hasattr(index, "__array__"):
+        return bool(np.ndim(index))  # type: ignore[arg-type]
+    return isinstance(index, Sequence) and not isinstance(index, (str, bytes))
+
+
+def _is_bool(index: object) -> bool:
+    """Whether it is a bool, NumPy's or torch's, or an array of them."""
+    return isinstance(index, bool) or str(getattr(index, "dtype", "")).removeprefix("torch.") in ("bool", "boolean")
 
 
 def _as_bytes(out: npt.NDArray[Any], expected: int) -> Bytes:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+import random
 
 import numpy as np
 import pyarrow as pa
@@ -12,11 +14,13 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
 
 import tcbuild as package
+import test_torchcell
 from oracle import split_edge_type
 from tcbuild import pyg
 from tcbuild.torch import MaskGenerator
 from torch_cases import VARIANTS, built_case, want_mask
-from torch_geometric.data import HeteroData
+from torch.utils.data import ConcatDataset
+from torch_geometric.data import Batch, HeteroData
 from torch_geometric.loader import DataLoader
 
 HYPEREDGES = ("gene__gpr__reaction", "reaction__rmr__metabolite")
@@ -63,7 +67,7 @@ def test_a_cell_graph_is_that_of_the_input(built):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_sample_is_that_of_the_oracle(built, variant):
-    dataset = pyg.Dataset(built.datasets[variant])
+    dataset = pyg.Dataset(built.datasets[variant], phenotypes=["gene interaction", "fitness"])
     assert len(dataset) == len(built.want)
     for number in range(0, len(dataset), 5):
         data, want = dataset[number], built.want[number]
@@ -78,8 +82,8 @@ def test_a_sample_is_that_of_the_oracle(built, variant):
             assert store.mask.tolist() == want_mask(want, name) and store.num_edges == len(edges)
         gene = data["gene"]
         assert gene.ids_pert == want["genes"] and gene.perturbation_indices.tolist() == want["perturbation_indices"]
-        assert gene.phenotype_types == list(want["phenotypes"])
-        there = [(rank, value) for rank, value in enumerate(want["phenotypes"].values()) if value is not None]
+        assert gene.phenotype_types == ["gene interaction", "fitness"]
+        there = [(rank, want["phenotypes"][name]) for rank, name in enumerate(gene.phenotype_types) if want["phenotypes"][name] is not None]
         there = there or [(0, np.nan)]
         assert gene.phenotype_type_indices.tolist() == [rank for rank, _ in there]
         np.testing.assert_array_equal(gene.phenotype_values.numpy(), np.float32([value for _, value in there]))
@@ -88,7 +92,7 @@ def test_a_sample_is_that_of_the_oracle(built, variant):
 
 
 def test_samples_share_the_graph(everything):
-    dataset = pyg.Dataset(everything.datasets["indices"])
+    dataset = pyg.Dataset(everything.datasets["indices"], phenotypes=[])
     graph, first, second = dataset.cell_graph, dataset[0], dataset[1]
     for edge_type in graph.edge_types:
         key = "hyperedge_index" if "__".join(edge_type) in HYPEREDGES else "edge_index"
@@ -97,17 +101,57 @@ def test_samples_share_the_graph(everything):
 
 
 def test_a_mask_generator_serves_batches_of_pyg(everything):
-    dataset = pyg.Dataset(everything.datasets["indices"])
+    dataset = pyg.Dataset(everything.datasets["indices"], phenotypes=["fitness"])
     batch = next(iter(DataLoader(dataset, batch_size=4, follow_batch=["perturbation_indices"])))
-    masks = MaskGenerator(dataset.stored, "concatenated")(batch["gene"].perturbation_indices, batch["gene"].perturbation_indices_ptr)
+    generator = MaskGenerator(dataset.stored, "concatenated")
+    masks = generator(batch)
     for name, mask in masks.items():
         store = batch[name if name in batch.node_types else split_edge_type(name)]
         assert torch.equal(mask, store.mask), name
+    with pytest.raises(ValueError, match="hint: .*follow_batch"):
+        generator(next(iter(DataLoader(dataset, batch_size=4))))
+
+
+def test_a_mask_generator_refuses_pyg_batches_of_another_graph(everything, built):
+    other = pyg.Dataset(built.datasets["indices"], phenotypes=["fitness"])
+    batches = DataLoader(ConcatDataset([other, pyg.Dataset(everything.datasets["indices"], phenotypes=["fitness"])]), 1, follow_batch=["perturbation_indices"])
+    generator = MaskGenerator(everything.datasets["indices"], "concatenated")
+    *_, last = batches
+    assert generator(last)
+    with pytest.raises(ValueError, match="another graph or reaction rule"):
+        generator(next(iter(batches)))
+
+
+def test_targets_are_named(everything, tcbuild, tmp_path):
+    path = everything.datasets["indices"]
+    with pytest.raises(ValueError, match=r"which of its 2 phenotypes are targets\?\nhint: .*'fitness', 'gene interaction'"):
+        pyg.Dataset(path)
+    with pytest.raises(TypeError, match="list of names"):
+        pyg.Dataset(path, phenotypes="fitness")
+    for wrong in (["fitnes"], ["fitness", "fitness"]):
+        with pytest.raises(ValueError, match="'fitness', 'gene interaction'"):
+            pyg.Dataset(path, phenotypes=wrong)
+    with pytest.raises(ValueError, match="named twice"):
+        pyg.Dataset(path, phenotypes=["fitness"], statistics=["fitness"])
+    assert pyg.Dataset(path, phenotypes=[])[0]["gene"].phenotype_types == []
+    table = tmp_path / "one.tsv"
+    table.write_text(f"genes\tfitness\n{everything.cell.nodes['gene'][0]}\t0.5\n")
+    tcbuild.run("incidence", "--graph", everything.graph, "--perturbations", table, "--out", tmp_path / "one")
+    assert pyg.Dataset(tmp_path / "one")[0]["gene"].phenotype_types == ["fitness"]
+
+
+def test_several_samples_are_a_list(everything):
+    dataset = pyg.Dataset(everything.datasets["indices"], phenotypes=[])
+    names = [data.sample_id for data in dataset]
+    for piece in (slice(2, 5), [3, -1], np.array([1, 0])):
+        assert [data.sample_id for data in dataset[piece]] == np.array(names)[piece].tolist()
+    with pytest.raises(TypeError, match="flatnonzero"):
+        dataset[[True, False]]
 
 
 def test_phenotypes_may_be_statistics(everything):
     path = everything.datasets["indices"]
-    for data, want in zip(pyg.Dataset(path, statistics=["gene interaction"]), everything.want):
+    for data, want in zip(pyg.Dataset(path, phenotypes=["fitness"], statistics=["gene interaction"]), everything.want):
         gene, statistic = data["gene"], want["phenotypes"]["gene interaction"]
         assert gene.phenotype_types == ["fitness"]
         assert ("phenotype_stat_values" in gene) == (statistic is not None)
@@ -115,14 +159,14 @@ def test_phenotypes_may_be_statistics(everything):
             assert gene.phenotype_stat_types == ["gene interaction"]
             assert gene.phenotype_stat_values.tolist() == [np.float32(statistic)]
     with pytest.raises(ValueError, match="no phenotype"):
-        pyg.Dataset(path, statistics=["fitness_se"])
+        pyg.Dataset(path, phenotypes=[], statistics=["fitness_se"])
 
 
 @pytest.mark.parametrize("rule", ["all", "gpr"])
 def test_tcbuild_builds_the_same_of_what_is_exported(everything, tcbuild, tmp_path, rule):
     source = everything.datasets["full-masks"]
     pyg.export_cell_graph(pyg.cell_graph(source), tmp_path / "out" / "graph")
-    pyg.export_perturbations(pyg.Dataset(source, statistics=["fitness"]), tmp_path / "perturbations.arrow")
+    pyg.export_perturbations(pyg.Dataset(source, ["gene interaction"], ["fitness"]), tmp_path / "perturbations.arrow")
     built = {}
     for name, graph, perturbations in (
         ("exported", tmp_path / "out", tmp_path / "perturbations.arrow"),
@@ -143,37 +187,90 @@ def test_tcbuild_builds_the_same_of_what_is_exported(everything, tcbuild, tmp_pa
                 assert torch.equal(cells[0][edge_type][key], cells[1][edge_type][key])
 
 
-def torchcell_sample(genes, values, types, samples):
+def torchcell_sample(genes, labels, statistics=()):
+    """HeteroData with phenotypes as torchcell's graph processors add them: (name, experiment, value) each."""
     data = HeteroData()
-    data["gene"].ids_pert = genes
-    data["gene"].phenotype_values = torch.tensor(values)
-    data["gene"].phenotype_type_indices = torch.tensor(types)
-    data["gene"].phenotype_sample_indices = torch.tensor(samples)
-    data["gene"].phenotype_types = ["fitness", "score"]
+    gene = data["gene"]
+    gene.ids_pert = genes
+    for prefix, values in (("phenotype", labels or [("fitness", 0, float("nan"))]), ("phenotype_stat", statistics)):
+        if values:
+            types = list(dict.fromkeys(name for name, _, _ in values))
+            gene[f"{prefix}_types"] = types
+            gene[f"{prefix}_values"] = torch.tensor([value for _, _, value in values])
+            gene[f"{prefix}_type_indices"] = torch.tensor([types.index(name) for name, _, _ in values])
+            gene[f"{prefix}_sample_indices"] = torch.tensor([experiment for _, experiment, _ in values])
     return data
 
 
-def test_each_measurement_of_a_genotype_is_a_row(tmp_path):
+def exported(samples, path):
+    pyg.export_perturbations(samples, path)
+    return pa.ipc.open_file(path).read_all().to_pylist()
+
+
+def test_each_sample_is_a_row(tmp_path):
     samples = [
-        torchcell_sample(["B", "A"], [0.5, 2.0, 0.25], [0, 1, 0], [0, 0, 1]),
-        torchcell_sample(["C"], [float("nan")], [0], [0]),
+        torchcell_sample(["B", "A"], [("fitness", 0, 0.5), ("score", 1, 2.0), ("fitness", 2, 0.25)], [("fitness_se", 2, 4.0), ("p", 1, 0.125)]),
+        torchcell_sample(["C"], []),
+        torchcell_sample(["C"], [("fitness", 0, 3.0)], [("fitness_se", 0, 8.0)]),
     ]
-    pyg.export_perturbations(samples, tmp_path / "p.arrow")
-    rows = pa.ipc.open_file(tmp_path / "p.arrow").read_all().to_pylist()
-    np.testing.assert_equal(
-        rows,
-        [
-            {"genes": ["A", "B"], "sample_id": "0", "fitness": 0.5, "score": 2.0},
-            {"genes": ["A", "B"], "sample_id": "0.1", "fitness": 0.25, "score": np.nan},
-            {"genes": ["C"], "sample_id": "1", "fitness": np.nan, "score": np.nan},
-        ],
-    )
+    columns = ["genes", "sample_id", "fitness", "score", "fitness_se", "p", "fitness#2", "fitness_se#2"]
+    rows = exported(samples, tmp_path / "p.arrow")
+    assert list(rows[0]) == columns
+    nan = np.nan
+    want = [
+        [["A", "B"], "0", 0.5, 2.0, nan, 0.125, 0.25, 4.0],
+        [["C"], "1", nan, nan, nan, nan, nan, nan],
+        [["C"], "2", 3.0, nan, 8.0, nan, nan, nan],
+    ]
+    np.testing.assert_equal(rows, [dict(zip(columns, values, strict=True)) for values in want])
+
+
+def test_samples_of_a_torchcell_store_become_what_tcbuild_makes_of_it(tcbuild, tmp_path):
+    """Fitness, interactions and their statistics, some measured twice: the columns are those of the store itself."""
+    rng = random.Random(77)
+    records, samples = {}, []
+    statistics = {"fitness": "fitness_se", "gene_interaction": "gene_interaction_p_value"}
+    for number in range(40):
+        genes = sorted(rng.sample(test_torchcell.GENES, 2))
+        names = ["fitness", "gene_interaction", *rng.choices(list(statistics), k=rng.randrange(3))][rng.randrange(2) :]
+        rng.shuffle(names)
+        values = [(name, i, float(np.float32(rng.gauss(1, 0.2)))) for i, name in enumerate(names)]
+        spreads = [float(np.float32(rng.random())) if rng.random() < 0.7 else None for _ in names]
+        experiments = [test_torchcell.experiment(name, value, statistics[name], spread, genes) for (name, _, value), spread in zip(values, spreads)]
+        records[str(number)] = json.dumps(experiments).encode()
+        samples.append(torchcell_sample(genes, values, [(statistics[name], i, spread) for (name, i, _), spread in zip(values, spreads) if spread is not None]))
+    test_torchcell.write_store(tmp_path / "processed/lmdb", records)
+    assert len(exported(samples, tmp_path / "p.arrow")) == 40
+    graph = test_torchcell.write_graph(tmp_path / "graph")
+    got = {}
+    for name, source in (("store", tmp_path / "processed/lmdb"), ("exported", tmp_path / "p.arrow")):
+        tcbuild.run("incidence", "--graph", graph, "--perturbations", source, "--out", tmp_path / name)
+        got[name] = tcbuild.samples(tmp_path / name, 40)
+    assert got["exported"] == got["store"]
+    assert "fitness_se#2" in got["store"][0]["phenotypes"]
+
+
+def test_what_no_row_can_hold_is_refused(everything, tmp_path):
+    good = torchcell_sample(["A"], [("fitness", 0, 0.5)])
+    named = [torchcell_sample(["A"], [("fitness", 0, 0.5)]) for _ in range(2)]
+    for data in named:
+        data.sample_id = "strain 1"
+    batch = Batch.from_data_list([good, good])
+    cases = [
+        (ValueError, [torchcell_sample(["A"], [("fitness", 0, 0.5), ("fitness", 0, 0.6)])], "several values of fitness in experiment 0"),
+        (ValueError, [torchcell_sample(["A"], [("fitness", 0, 0.5)], [("fitness_se", 1, 0.6)])], "experiment 1 has statistics and no phenotype"),
+        (ValueError, [torchcell_sample(["A"], [("genes", 0, 0.5)])], "'genes', which is a column"),
+        (ValueError, named, "sample 1: the name 'strain 1'"),
+        (TypeError, [batch], "HeteroDataBatch"),
+        (TypeError, [package.open(everything.datasets["indices"])[0]], "Sample"),
+    ]
+    for kind, samples, message in cases:
+        with pytest.raises(kind, match=f"(?s){message}.*\nhint: "):
+            pyg.export_perturbations(samples, tmp_path / "p.arrow")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_failed_export_leaves_nothing(everything, tmp_path):
-    twice = torchcell_sample(["A"], [0.5, 0.6], [0, 0], [0, 0])
-    with pytest.raises(ValueError, match=r"several values of fitness in measurement 0 .*\nhint: "):
-        pyg.export_perturbations([twice], tmp_path / "p.arrow")
     with pytest.raises(ValueError, match="does not end in .arrow"):
         pyg.export_perturbations([], tmp_path / "p.tsv")
     data = pyg.cell_graph(everything.graph)

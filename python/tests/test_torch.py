@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import pickle
+import shutil
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import tcbuild.torch as tt
 from torch_cases import VARIANTS, built_case, want_mask
-from torch.utils.data import DataLoader, Subset
+from torch.utils.data import ConcatDataset, DataLoader, Subset, random_split
 
 FORMS = ["stacked", "concatenated"]
 ENCODINGS = ["bool", "uint8", "bits"]
@@ -100,6 +101,78 @@ def test_a_subset_gives_its_samples(everything):
     dataset = tt.Dataset(everything.datasets["full-masks"])
     loader = DataLoader(Subset(dataset, [2, 0]), batch_size=2, collate_fn=functools.partial(tt.collate, masks=None))
     assert [batch.sample_indices.tolist() for batch in loader] == [[2, 0]]
+
+
+def of_seed(tcbuild, folder, everything, rows, rule="all", graph=None):
+    """A dataset of other samples."""
+    folder.mkdir()
+    genes = everything.cell.nodes["gene"]
+    lines = [f"{'|'.join(genes[(7 * row + k) % len(genes)] for k in range(1 + row % 3))}\t{row}\t{-row}\n" for row in range(rows)]
+    (folder / "p.tsv").write_text("genes\tfitness\tgene interaction\n" + "".join(lines))
+    inputs = ["--graph", graph or everything.graph, "--perturbations", folder / "p.tsv", "--reaction-rule", rule]
+    tcbuild.run("dataset", "--mode", "indices", *inputs, "--out", folder / "dataset")
+    return tt.Dataset(folder / "dataset")
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_batch_of_several_datasets_has_the_masks_of_each(everything, tcbuild, tmp_path, form, encoding):
+    first, second = tt.Dataset(everything.datasets["full-masks"]), of_seed(tcbuild, tmp_path / "other", everything, 9)
+    both = ConcatDataset([first, second, pickle.loads(pickle.dumps(first))])
+    picked = [0, len(first) + 4, len(first) - 1, len(first) + 1, len(first) + len(second)]
+    batch = tt.collate([both[i] for i in picked], masks=form, encoding=encoding)
+    parts = [tt.collate([both[i]], masks=form, encoding=encoding) for i in picked]
+    for name, mask in batch.masks.items():
+        assert torch.equal(mask, torch.cat([part.masks[name] for part in parts])), name
+    assert batch.sample_indices.tolist() == [0, 4, len(first) - 1, 1, 0]
+    made = tt.MaskGenerator(first, form)(batch)
+    if encoding == "bool":
+        assert all(torch.equal(made[name], mask) for name, mask in batch.masks.items())
+    assert_same(next(iter(DataLoader(both, len(both), collate_fn=tt.collate, num_workers=1))), tt.collate(list(both)))
+
+
+def test_samples_that_no_batch_can_join_are_refused(everything, built, tcbuild, tmp_path):
+    first = tt.Dataset(everything.datasets["indices"])
+    shutil.copytree(everything.graph, tmp_path / "graph")
+    edges = tmp_path / "graph/edges/gene__physical__gene.tsv"
+    header, *lines = edges.read_text().splitlines(keepends=True)
+    edges.write_text(header + "".join(lines[::-1]))  # the same sizes, other positions
+    table = tmp_path / "p.tsv"
+    table.write_text(f"genes\tfitness\n{everything.cell.nodes['gene'][0]}\t0.5\n")
+    tcbuild.run("incidence", "--graph", everything.graph, "--perturbations", table, "--out", tmp_path / "phenotypes")
+    others = {
+        "mask_basis .*gpr": of_seed(tcbuild, tmp_path / "rule", everything, 3, "gpr"),
+        "mask_basis": of_seed(tcbuild, tmp_path / "order", everything, 3, graph=tmp_path / "graph"),
+        "phenotype_names .'fitness'. .expected .'fitness', 'gene interaction'": tt.Dataset(tmp_path / "phenotypes"),
+    }
+    for message, other in others.items():
+        for masks in ("stacked", None):
+            with pytest.raises(ValueError, match=f"(?s){message}.*\nhint: "):
+                tt.collate([first[0], other[0]], masks=masks)
+        batch = tt.collate([other[0]], masks=None)
+        if "basis" in message:
+            with pytest.raises(ValueError, match="(?s)another graph or reaction rule.*\nhint: "):
+                tt.MaskGenerator(first)(batch)
+    with pytest.raises(TypeError, match="found a list"):
+        tt.collate([first[0:2], first[0:2]])
+
+
+def test_part_of_a_dataset(everything):
+    dataset = tt.Dataset(everything.datasets["incidence"])
+    ids = np.array([sample.stored.id for sample in dataset])
+    for piece in (slice(3, 9), slice(None, None, -4), [4, 4, -1], (0, 1), range(2), np.array([5, 2]), torch.tensor([1, 3]), []):
+        found = dataset[piece]
+        assert [sample.stored.id for sample in found] == [ids[i] for i in (range(len(ids))[piece] if isinstance(piece, slice) else piece)]
+        assert all(sample.masks for sample in found)
+    for index in (np.int32(3), torch.tensor(3), np.array(3)):
+        assert dataset[index].stored.id == ids[3]
+    for part in (Subset(dataset, np.array([2, 0])), *random_split(dataset, [4, len(dataset) - 4])):
+        batch = tt.collate([part[i] for i in range(len(part))])
+        assert batch.sample_indices.tolist() == list(part.indices)
+    booleans = ([True, False], np.ones(len(ids), bool), torch.ones(len(ids), dtype=torch.bool), True, np.True_, torch.tensor(True))
+    for wrong in (*booleans, "0", b"01", 1.0, [0.0], np.array([1.0]), {1, 2}, {1: 2}, None, np.array([[0, 1]])):
+        with pytest.raises(TypeError):
+            dataset[wrong]
 
 
 def test_datasets_travel_as_a_path_and_batches_as_few_bytes(everything):

@@ -1,7 +1,7 @@
 """torch_geometric's view of cell graphs and samples, with the names that torchcell gives them, in both directions.
 
     graph = tcbuild.pyg.cell_graph("cell/indices")           # or a graph folder
-    data = tcbuild.pyg.Dataset("cell/indices")[0]
+    data = tcbuild.pyg.Dataset("cell/indices", phenotypes=["fitness"])[0]
     tcbuild.pyg.export_cell_graph(graph, "exported/graph")
     tcbuild.pyg.export_perturbations(samples, "exported/perturbations.arrow")
 

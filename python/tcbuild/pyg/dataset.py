@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 import torch
 from torch_geometric.data import HeteroData
@@ -19,23 +19,33 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
 
     node types: node_ids, num_nodes; mask bool [N], true where kept; pert_mask, its inverse
     gene:       x; ids_pert (names) and perturbation_indices (int64, ascending) of the deleted genes; phenotypes in COO form:
-                phenotype_values float32 and, for each, phenotype_type_indices (into phenotype_types, list of names) and
+                phenotype_values float32 and, for each, phenotype_type_indices (into phenotype_types, the names of `phenotypes`) and
                 phenotype_sample_indices (0). Missing ones are left out; if all are, one NaN stands at 0, 0. With statistics, phenotype_stat_* likewise
     edge types: edge_index or hyperedge_index, stoichiometry, num_edges (positions); mask bool [E]
-    data:       sample_id
+    data:       sample_id, mask_basis (tcbuild.Dataset.mask_basis)
 
-    statistics: the phenotypes that are statistics of others, such as fitness_se
+    phenotypes: the targets. torchcell's trainers take phenotype_values whole, and no file tells whether a column is a measurement or the p-value of
+                one, so a dataset with several needs them named. [] for none; what is named neither here nor in statistics is left out
+    statistics: statistics of the targets, such as fitness_se
     """
 
-    def __init__(self, path: str | Path, statistics: Sequence[str] = ()):
+    def __init__(self, path: str | Path, phenotypes: Sequence[str] | None = None, statistics: Sequence[str] = ()):
         self.stored = tcbuild.open(path)
-        self.statistics = list(statistics)
-        unknown = set(statistics) - set(self.stored.phenotype_names)
-        if unknown:
-            raise ValueError(f"open {path}: no phenotype {sorted(unknown)}\nhint: name some of {self.stored.phenotype_names}")
+        names = self.stored.phenotype_names
+        if phenotypes is None:
+            phenotypes = [name for name in names if name not in statistics]
+            if len(names) > 1:
+                raise ValueError(f"open {path}: which of its {len(names)} phenotypes are targets?\nhint: pass phenotypes=, some of {names}")
+        for option in (phenotypes, statistics):
+            if isinstance(option, str):
+                raise TypeError(f"open {path}: phenotypes or statistics {option!r}\nhint: pass a list of names: [{option!r}]")
+        self.phenotypes, self.statistics = list(phenotypes), list(statistics)
+        chosen = [*self.phenotypes, *self.statistics]
+        if wrong := [name for name in chosen if name not in names or chosen.count(name) > 1]:
+            raise ValueError(f"open {path}: no phenotype {wrong[0]!r}, or it is named twice\nhint: name some of {names}, each once")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Dataset, (self.stored.path, self.statistics)
+        return Dataset, (self.stored.path, self.phenotypes, self.statistics)
 
     @cached_property
     def cell_graph(self) -> HeteroData:
@@ -45,8 +55,17 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
     def __len__(self) -> int:
         return len(self.stored)
 
-    def __getitem__(self, index: int) -> HeteroData:
-        sample, graph, data = self.stored[index], self.cell_graph, HeteroData()
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> HeteroData: ...
+    @overload
+    def __getitem__(self, index: slice | Iterable[SupportsIndex]) -> list[HeteroData]: ...
+    def __getitem__(self, index: SupportsIndex | slice | Iterable[SupportsIndex]) -> HeteroData | list[HeteroData]:
+        """A sample, or a list of those of a slice or of indices, as tcbuild.Dataset gives them."""
+        found = self.stored[index]  # type: ignore[index]
+        return [self._data(sample) for sample in found] if isinstance(found, list) else self._data(found)
+
+    def _data(self, sample: tcbuild.Sample) -> HeteroData:
+        graph, data = self.cell_graph, HeteroData()
         masks = {name: torch.from_numpy(mask) for name, mask in sample.masks.items()}
         for node_type in graph.node_types:
             store = data[node_type]
@@ -65,13 +84,12 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         gene.ids_pert = sample.genes
         gene.perturbation_indices = torch.from_numpy(sample.perturbation_indices).long()
         self._add_phenotypes(gene, sample)
-        data.sample_id = sample.id
+        data.sample_id, data.mask_basis = sample.id, self.stored.mask_basis
         return data
 
     def _add_phenotypes(self, gene: Any, sample: tcbuild.Sample) -> None:
         values = dict(zip(self.stored.phenotype_names, sample.phenotypes.tolist()))
-        phenotypes = [name for name in values if name not in self.statistics]
-        for prefix, names in (("phenotype", phenotypes), ("phenotype_stat", self.statistics)):
+        for prefix, names in (("phenotype", self.phenotypes), ("phenotype_stat", self.statistics)):
             there = [(values[name], rank) for rank, name in enumerate(names) if values[name] == values[name]]
             if prefix == "phenotype_stat" and not there:
                 continue
@@ -79,4 +97,4 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
             gene[f"{prefix}_values"] = torch.tensor([value for value, _ in there], dtype=torch.float32)
             gene[f"{prefix}_type_indices"] = torch.tensor([rank for _, rank in there])
             gene[f"{prefix}_sample_indices"] = torch.zeros(len(there), dtype=torch.int64)
-            gene[f"{prefix}_types"] = names
+            gene[f"{prefix}_types"] = list(names)

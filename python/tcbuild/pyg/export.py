@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from torch_geometric.data import HeteroData
+from torch_geometric.data import Batch, HeteroData
 
 from tcbuild.graph import NODE_TYPES
 from tcbuild.pyg.cell_graph import index_name
@@ -46,24 +46,29 @@ def export_cell_graph(data: HeteroData, folder: str | Path) -> None:
 
 
 def export_perturbations(samples: Iterable[HeteroData], path: str | Path) -> None:
-    """Writes samples as an Arrow table that `tcbuild --perturbations` accepts, one row per measurement of a genotype.
+    """Writes samples as an Arrow table that `tcbuild --perturbations` accepts, one row per sample.
 
-    A sample of torchcell that joins several measurements (phenotype_sample_indices) becomes several rows. Rows are named by the sample's sample_id,
-    else by its number, with .1, .2 … behind the name of a further measurement. Takes memory for all rows. path must not exist and end in .arrow.
+    A sample of torchcell joins the experiments on one genotype (phenotype_sample_indices). They stay one row, with the columns that tcbuild gives to the
+    same record of a torchcell store: a label's name, and `fitness#2` and `fitness_se#2` for the second experiment with the label fitness.
+    Rows are named by the sample's sample_id, else by its number; two of one name are a ValueError, as is all that a row cannot hold. Takes memory for
+    all rows. path must not exist and end in .arrow.
     """
-    rows: list[dict[str, float]] = []
-    ids, genes = [], []
+    rows: dict[str, dict[str, float]] = {}
+    genes = []
     for number, data in enumerate(samples):
+        if not isinstance(data, HeteroData) or isinstance(data, Batch):
+            raise TypeError(f"export perturbations: sample {number} is a {type(data).__name__} (expected a HeteroData of one sample)\nhint: batch.to_data_list() has a batch's samples")
         name = str(data.sample_id) if "sample_id" in data else str(number)
-        measured = _measurements(data["gene"], name)
-        for rank in sorted(measured):
-            ids.append(f"{name}.{rank}" if rank else name)
-            genes.append(sorted(data["gene"].ids_pert))
-            rows.append(measured[rank])
-    phenotypes = list(dict.fromkeys(phenotype for row in rows for phenotype in row))
-    columns = {"genes": pa.array(genes, pa.list_(pa.string())), "sample_id": pa.array(ids, pa.string())}
+        if name in rows:
+            raise ValueError(f"export perturbations: sample {number}: the name {name!r} is that of an earlier sample\nhint: give each sample a sample_id of its own")
+        rows[name] = _phenotypes(data["gene"], name)
+        genes.append(sorted(data["gene"].ids_pert))
+    columns = {"genes": pa.array(genes, pa.list_(pa.string())), "sample_id": pa.array(rows, pa.string())}
+    phenotypes = dict.fromkeys(phenotype for row in rows.values() for phenotype in row)
+    if taken := sorted(columns.keys() & phenotypes.keys()):
+        raise ValueError(f"export perturbations: a phenotype is named {taken[0]!r}, which is a column of its own\nhint: rename it in phenotype_types")
     for phenotype in phenotypes:
-        columns[phenotype] = pa.array([row.get(phenotype, np.nan) for row in rows], pa.float64())
+        columns[phenotype] = pa.array([row.get(phenotype, np.nan) for row in rows.values()], pa.float64())
     path = Path(path)
     if path.suffix != ".arrow":
         raise ValueError(f"export perturbations to {path}: it does not end in .arrow\nhint: the ending tells tcbuild what a table is")
@@ -71,27 +76,39 @@ def export_perturbations(samples: Iterable[HeteroData], path: str | Path) -> Non
         _write(pa.table(columns), building)
 
 
-def _measurements(gene: Any, name: str) -> dict[int, dict[str, float]]:
-    """Per measurement of a sample, in torchcell's numbering, its phenotypes and statistics."""
-    measured: dict[int, dict[str, float]] = {}
-    for prefix in ("phenotype", "phenotype_stat"):
-        if f"{prefix}_values" not in gene:
-            continue
-        types = gene[f"{prefix}_types"]
-        for phenotype in types:
-            measured.setdefault(0, {}).setdefault(phenotype, np.nan)
-        coo = (gene[f"{prefix}_{part}"].tolist() for part in ("values", "type_indices", "sample_indices"))
-        for value, type_index, rank in zip(*coo):
-            if value != value:
-                continue
-            row, phenotype = measured.setdefault(rank, {}), types[type_index]
-            if row.get(phenotype, np.nan) == row.get(phenotype, np.nan):
-                raise ValueError(
-                    f"export perturbations: sample {name}: several values of {phenotype} in measurement {rank} (expected one)\n"
-                    "hint: a phenotype is one number; give the parts of a vector names of their own"
-                )
-            row[phenotype] = value
-    return measured or {0: {}}
+def _phenotypes(gene: Any, name: str) -> dict[str, float]:
+    """A sample's phenotypes and statistics by the names of their columns, NaN where missing."""
+    labels, statistics = _measured(gene, "phenotype"), _measured(gene, "phenotype_stat")
+    labels_of = {rank: {label for label, other, _ in labels if other == rank} for _, rank, _ in labels}  # by experiment
+    ranks = {rank for _, rank, value in (*labels, *statistics)}
+    if len(ranks) > 1 and (alone := sorted(ranks - labels_of.keys())):
+        raise ValueError(
+            f"export perturbations: sample {name}: experiment {alone[0]} has statistics and no phenotype, so they could be any label's\n"
+            "hint: delete them, or give the experiment a phenotype_values entry, NaN if it is missing"
+        )
+    row = dict.fromkeys((*getattr(gene, "phenotype_types", ()), *getattr(gene, "phenotype_stat_types", ())), np.nan)
+    seen = set()
+    for phenotype, rank, value in (*labels, *statistics):
+        # tcbuild numbers the experiments of a label, and a statistic goes with its experiment.
+        same_label = sum(other <= rank and not found.isdisjoint(labels_of.get(rank, ())) for other, found in labels_of.items())
+        column = phenotype if same_label < 2 else f"{phenotype}#{same_label}"
+        if column in seen:
+            raise ValueError(
+                f"export perturbations: sample {name}: several values of {phenotype} in experiment {rank} (expected one)\n"
+                "hint: a phenotype is one number; give the parts of a vector names of their own"
+            )
+        seen.add(column)
+        row[column] = value
+    return row
+
+
+def _measured(gene: Any, prefix: str) -> list[tuple[str, int, float]]:
+    """Name, number of the experiment, and value of what a sample has in COO form, in the order of experiments."""
+    if f"{prefix}_values" not in gene:
+        return []
+    types = gene[f"{prefix}_types"]
+    coo = [gene[f"{prefix}_{part}"].tolist() for part in ("values", "type_indices", "sample_indices")]
+    return sorted(((types[kind], rank, value) for value, kind, rank in zip(*coo, strict=True)), key=lambda entry: entry[1])
 
 
 def _write(table: pa.Table, path: Path) -> None:

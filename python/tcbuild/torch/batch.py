@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+import tcbuild
 from tcbuild.torch.dataset import Sample
 from tcbuild.torch.mask_layout import Encoding, Form, MaskLayout
 from tcbuild.torch.threads import one_thread
@@ -20,12 +21,13 @@ from tcbuild.torch.threads import one_thread
 class Batch:
     """B samples.
 
-    sample_indices:             int64 [B], their places in the dataset
+    sample_indices:             int64 [B], the place of each in its own dataset
     perturbation_indices:       int64 [K], the deleted genes of all samples, one behind the other; not offset by sample
     perturbation_indices_ptr:   int64 [B + 1], sample b deletes perturbation_indices[ptr[b]:ptr[b + 1]]
     perturbation_indices_batch: int64 [K], the sample that each belongs to
     phenotypes:                 float64 [B, P], NaN where missing
     masks:                      see below; an error in a batch without masks
+    mask_basis:                 graph and reaction rule of the masks (tcbuild.Dataset.mask_basis)
 
     A batch travels - from a worker, into pinned memory, to a device - as the positions that its masks remove, some thousand numbers per sample,
     and the masks are written where they are first used. Pickling brings a batch to the CPU.
@@ -36,6 +38,7 @@ class Batch:
     perturbation_indices_ptr: Tensor
     perturbation_indices_batch: Tensor
     phenotypes: Tensor
+    mask_basis: str
     _layout: MaskLayout | None = None
     _removals: Tensor | None = None
     _kept_bits: Tensor | None = None
@@ -83,27 +86,47 @@ class Batch:
 def collate(samples: Sequence[Sample], masks: Form | None = "stacked", encoding: Encoding = "bool") -> Batch:
     """Joins samples of a tcbuild.torch.Dataset to a batch; a DataLoader's collate_fn.
 
+    Samples may be of several datasets (ConcatDataset), if these have the same graph, reaction rule and phenotypes; else it is a ValueError.
+
     masks:    `stacked` [B, E] per mask, `concatenated` [B * E] as PyG joins graphs, or None: no mask is read (for a MaskGenerator)
     encoding: `bool`, `uint8`, or `bits` (eight positions in a byte; MaskLayout has the details)
 
     Other than the defaults are chosen with functools.partial(collate, masks=None). It takes 8 bytes per removed position.
     """
+    datasets = _compatible(samples)
     labels = [sample.stored for sample in samples]
     lengths = [len(label.perturbation_indices) for label in labels]
     ptr = np.zeros(len(samples) + 1, np.int64)
     np.cumsum(lengths, out=ptr[1:])
     layout = removals = kept_bits = None
     if masks is not None:
-        dataset = samples[0].dataset
-        layout = MaskLayout(tuple(dataset.mask_names), tuple(dataset.mask_sizes), masks, encoding)
-        removals, kept_bits = layout.removals([dataset.read_removed(label.index) for label in labels])
+        layout = MaskLayout(tuple(datasets[0].mask_names), tuple(datasets[0].mask_sizes), masks, encoding)
+        removals, kept_bits = layout.removals([dataset.read_removed(label.index) for dataset, label in zip(datasets, labels)])
     return Batch(
         torch.tensor([label.index for label in labels]),
         torch.from_numpy(np.concatenate([label.perturbation_indices for label in labels]).astype(np.int64)),
         torch.from_numpy(ptr),
         torch.from_numpy(np.repeat(np.arange(len(samples)), lengths)),
         torch.from_numpy(np.stack([label.phenotypes for label in labels])),
+        datasets[0].mask_basis,
         layout,
         removals,
         kept_bits,
     )
+
+
+def _compatible(samples: Sequence[Sample]) -> list[tcbuild.Dataset]:
+    """The dataset of each sample, once it is known that a batch of them means one thing."""
+    for sample in samples:
+        if not isinstance(sample, Sample):
+            raise TypeError(f"collate: found a {type(sample).__name__} (expected samples of a tcbuild.torch.Dataset)")
+    datasets = [sample.dataset for sample in samples]
+    for dataset in {id(dataset): dataset for dataset in datasets}.values():
+        for what in ("mask_basis", "mask_names", "mask_sizes", "phenotype_names"):
+            found, expected = getattr(dataset, what), getattr(datasets[0], what)
+            if found != expected:
+                raise ValueError(
+                    f"collate: samples of {dataset.path} and {datasets[0].path}: {what} {found} (expected {expected})\n"
+                    "hint: a batch has one graph, reaction rule and list of phenotypes; give each dataset a DataLoader of its own"
+                )
+    return datasets

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
+from typing import SupportsIndex, overload
 
 import torch
 from torch import Tensor
@@ -23,8 +25,14 @@ class Dataset(torch.utils.data.Dataset["Sample"]):
     def __len__(self) -> int:
         return len(self.stored)
 
-    def __getitem__(self, index: int) -> Sample:
-        return Sample(self.stored, self.stored[index])
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Sample: ...
+    @overload
+    def __getitem__(self, index: slice | Iterable[SupportsIndex]) -> list[Sample]: ...
+    def __getitem__(self, index: SupportsIndex | slice | Iterable[SupportsIndex]) -> Sample | list[Sample]:
+        """A sample, or a list of those of a slice or of indices, as tcbuild.Dataset gives them."""
+        found = self.stored[index]  # type: ignore[index]
+        return [Sample(self.stored, sample) for sample in found] if isinstance(found, list) else Sample(self.stored, found)
 
 
 class Sample:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 
 import tcbuild
 from tcbuild.graph import GPR, RMR
+from tcbuild.torch.batch import Batch
 from tcbuild.torch.dataset import Dataset, stored_dataset
 from tcbuild.torch.mask_layout import Form, MaskLayout
 from tcbuild.torch.reaction_rules import ReactionRules
@@ -49,6 +51,7 @@ class MaskGenerator(nn.Module):
         graph, incidence = stored.graph, stored.incidence
         self.layout = MaskLayout(tuple(stored.mask_names), tuple(stored.mask_sizes), form)
         self.genes = len(graph.nodes["gene"])
+        self.mask_basis = stored.mask_basis
 
         # Rows of genes: the gene mask itself (so no row of all is empty), then each edge type at genes.
         names = ["gene", *(name for name in incidence if name != RMR)]
@@ -70,19 +73,38 @@ class MaskGenerator(nn.Module):
     def _buffer(self, name: str, values: npt.NDArray[np.integer[Any]]) -> None:
         self.register_buffer(name, torch.from_numpy(np.array(values)), persistent=False)
 
-    def forward(self, perturbation_indices: Tensor, perturbation_indices_ptr: Tensor | None = None) -> dict[str, Tensor]:
+    def forward(self, batch: Batch | Mapping[str, Any] | Tensor, perturbation_indices_ptr: Tensor | None = None) -> dict[str, Tensor]:
         """The masks of B samples: bool, True where kept, views of one new buffer, by mask name in canonical order.
 
-        perturbation_indices:     int [K], the deleted genes of all samples, one behind the other
-        perturbation_indices_ptr: int [B + 1], sample b deletes perturbation_indices[ptr[b]:ptr[b + 1]]
+        batch: of collate, or a PyG DataLoader's with follow_batch=["perturbation_indices"]; ValueError if it has another graph or reaction rule.
+
+        For genotypes that no dataset has, two tensors take its place. Nothing tells of which graph their indices are.
+        batch:                    int [K], the deleted genes of all samples, one behind the other
+        perturbation_indices_ptr: int [B + 1], sample b deletes batch[ptr[b]:ptr[b + 1]]
 
         Raises ValueError where the two do not fit together or are on another device, IndexError for a gene that the graph does not have.
         On a GPU, values are checked by the device itself: it stops the process at its next synchronisation.
         """
-        genes, ptr = self._checked(perturbation_indices, perturbation_indices_ptr)
+        if not isinstance(batch, Tensor):
+            batch, perturbation_indices_ptr = self._deleted(batch)
+        genes, ptr = self._checked(batch, perturbation_indices_ptr)
         with one_thread(genes.device):
             buffer = self._masks(genes, ptr)
         return self.layout.views(buffer, len(ptr) - 1)
+
+    def _deleted(self, batch: Batch | Mapping[str, Any]) -> tuple[Tensor, Tensor | None]:
+        """Perturbation indices and ptr of a batch that has the generator's graph and rule."""
+        if isinstance(batch, Batch):
+            labels, found = batch, {batch.mask_basis}
+        else:
+            labels, basis = batch["gene"], batch["mask_basis"]
+            found = {basis} if isinstance(basis, str) else set(basis)
+        if other := sorted(found - {self.mask_basis}):
+            raise ValueError(
+                f"make masks: a batch of another graph or reaction rule: {other[0]} (expected {self.mask_basis})\n"
+                "hint: make the generator from the batch's dataset, or build both datasets with one graph and reaction rule"
+            )
+        return labels.perturbation_indices, getattr(labels, "perturbation_indices_ptr", None)
 
     def _masks(self, genes: Tensor, ptr: Tensor) -> Tensor:
         """The buffer of the masks."""
