@@ -226,7 +226,7 @@ def _lists_indices(index: object) -> TypeGuard[Iterable[SupportsIndex]]:
     if _is_bool(index):
         return False
     if hasattr(index, "__array__"):
-        return bool(np.ndim(index))  # type: ignore[arg-type]
+        return bool(np.ndim(index))
     return isinstance(index, Sequence) and not isinstance(index, (str, bytes))
 
 

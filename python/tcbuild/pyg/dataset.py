@@ -61,7 +61,7 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
     def __getitem__(self, index: slice | Iterable[SupportsIndex]) -> list[HeteroData]: ...
     def __getitem__(self, index: SupportsIndex | slice | Iterable[SupportsIndex]) -> HeteroData | list[HeteroData]:
         """A sample, or a list of those of a slice or of indices, as tcbuild.Dataset gives them."""
-        found = self.stored[index]  # type: ignore[index]
+        found = self.stored[index]
         return [self._data(sample) for sample in found] if isinstance(found, list) else self._data(found)
 
     def _data(self, sample: tcbuild.Sample) -> HeteroData:

@@ -31,7 +31,7 @@ class Dataset(torch.utils.data.Dataset["Sample"]):
     def __getitem__(self, index: slice | Iterable[SupportsIndex]) -> list[Sample]: ...
     def __getitem__(self, index: SupportsIndex | slice | Iterable[SupportsIndex]) -> Sample | list[Sample]:
         """A sample, or a list of those of a slice or of indices, as tcbuild.Dataset gives them."""
-        found = self.stored[index]  # type: ignore[index]
+        found = self.stored[index]
         return [Sample(self.stored, sample) for sample in found] if isinstance(found, list) else Sample(self.stored, found)
 
 
