@@ -74,19 +74,30 @@ and why the others did not.`,
 
 func newIngestMatrix(e *env) *cobra.Command {
 	var o screenOptions
+	var spec source.MatrixSpec
 	cmd := &cobra.Command{
 		Use:   "matrix FILE --graph DIR --out FILE",
 		Short: "Turn a wide table of genes x conditions into a perturbation set",
 		Long: `Turn a wide table, a row per deleted gene and a column per condition, into a
 perturbation set with a sample per value: the phenotype value, and the sample
 id "gene: condition". For a sample per gene with a phenotype per condition, use
-tcbuild ingest perturbations --genes-columns FIRST.`,
-		Example: `  tcbuild ingest matrix galardini_value.txt --graph yeast/graph --aliases SGD_features.tab --out screens.arrow`,
-		Args:    cobra.ExactArgs(1),
+tcbuild ingest perturbations --genes-columns FIRST.
+
+Columns that are named as genes are refused unless --columns-are says what they are: of
+genes, each value is of the double mutant. Columns whose names say het, heterozygous,
+HIP, DAmP or hypomorph are refused unless --partial-loss says what becomes of them.`,
+		Example: `  tcbuild ingest matrix galardini_value.txt --graph yeast/graph --aliases SGD_features.tab --out screens.arrow
+  tcbuild ingest matrix scores.tsv --graph yeast/graph --columns-are genes --out pairs.arrow`,
+		Args: cobra.ExactArgs(1),
 	}
 	o.addFlags(cmd)
+	flags := cmd.Flags()
+	flags.StringVar((*string)(&spec.ColumnsAre), "columns-are", "", "what the columns are: conditions or genes (default conditions, if they are not named as genes)")
+	flags.StringVar((*string)(&spec.PartialLoss), "partial-loss", "",
+		"columns of strains that do not lack the gene whole, such as heterozygous ones: drop, or keep as deletions (default an error)")
 	return o.command(e, cmd, func(genes *ingest.Nodes) (*source.Screen, error) {
-		return source.MatrixSpec{SampleSpec: o.table}.Open(genes)
+		spec.SampleSpec = o.table
+		return spec.Open(genes)
 	})
 }
 
@@ -100,6 +111,7 @@ func (o *screenOptions) addFlags(cmd *cobra.Command) {
 	flags.StringVar((*string)(&o.table.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
 		"genes that the graph lacks, and names of several genes: error, drop-sample or drop-gene (both counted)")
 	flags.BoolVar(&o.table.AllowWildtype, "allow-wildtype", false, "accept samples without a deleted gene")
+	flags.BoolVar(&o.table.KeepUnmeasured, "keep-unmeasured", false, "keep rows without any phenotype, which are dropped and counted otherwise")
 	_ = cmd.MarkFlagRequired("graph")
 	_ = cmd.MarkFlagRequired("out")
 }

@@ -86,9 +86,7 @@ func kindOfStrain(suffix string) (kind AlleleKind, ok bool) {
 
 // locus is a mutated place in a strain.
 type locus struct {
-	name    string // the gene, as the table has it
-	gene    uint32 // when result is gene
-	result  found
+	namedGene
 	kind    AlleleKind
 	control bool // a marker that every strain of the screen carries, not a mutation
 }
@@ -109,8 +107,8 @@ func (r *alleleReader) find(name string) (row uint32, result found) {
 
 // locus makes the locus of a gene that is named by itself.
 func (r *alleleReader) locus(name string, kind AlleleKind) locus {
-	l := locus{name: name, kind: kind}
-	l.gene, l.result = r.find(name)
+	row, result := r.find(name)
+	l := locus{namedGene: namedGene{name, row, result}, kind: kind}
 	l.control = r.controls[strings.ToUpper(name)] || l.result == gene && r.controls[r.names.genes.IDs[l.gene]]
 	return l
 }
@@ -128,7 +126,7 @@ func (r *alleleReader) ofAllele(allele string) locus {
 			return l
 		}
 	}
-	return locus{name: allele, result: unknown, kind: OtherAllele}
+	return locus{namedGene: namedGene{name: allele, result: unknown}, kind: OtherAllele}
 }
 
 // ofStrain makes the loci of a strain id: YAL001C_tsq508, or YBR150C+YDR034C_tm1234 of a strain

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"math"
 	"strconv"
 
 	"tcbuild/ingest"
@@ -9,12 +8,33 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// MatrixSpec names a wide table of genes x conditions. Each value becomes a
-// sample that deletes its gene, with the id "gene: condition" and the phenotype
-// value. The first column has the genes; its name may be missing from the header, as R writes tables.
+// MatrixSpec names a wide table, a row per deleted gene. Each value becomes a sample with the id
+// "row: column" and the phenotype value. The first column has the genes; its name may be missing from
+// the header, as R writes tables.
 type MatrixSpec struct {
 	SampleSpec `yaml:",inline"`
+	// ColumnsAre says what the columns are. "" is conditions, unless their names are those of genes, which is an error.
+	ColumnsAre MatrixColumns `yaml:"columns_are"`
+	// PartialLoss is for columns whose names say that their strains keep or lack only a part of the gene's function:
+	// heterozygous, DAmP. "" is an error where there are such columns.
+	PartialLoss PartialLoss `yaml:"partial_loss"`
 }
+
+// MatrixColumns is what the columns of a matrix are.
+type MatrixColumns string
+
+const (
+	Conditions  MatrixColumns = "conditions" // a sample deletes the gene of its row
+	SecondGenes MatrixColumns = "genes"      // a sample deletes the genes of its row and of its column
+)
+
+// PartialLoss is what becomes of columns whose strains do not lack the gene whole.
+type PartialLoss string
+
+const (
+	DropPartialLoss PartialLoss = "drop" // their cells are dropped and counted
+	KeepPartialLoss PartialLoss = "keep" // they count as deletions, and are counted
+)
 
 // Open finds the layout of the table. The rows of Report are its cells.
 func (s MatrixSpec) Open(genes *ingest.Nodes) (*Screen, error) {
@@ -22,8 +42,17 @@ func (s MatrixSpec) Open(genes *ingest.Nodes) (*Screen, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.ColumnsAre != "" && s.ColumnsAre != Conditions && s.ColumnsAre != SecondGenes {
+		return nil, badSetting("", "columns_are: found %q, expected conditions or genes", s.ColumnsAre)
+	}
+	if s.PartialLoss != "" && s.PartialLoss != DropPartialLoss && s.PartialLoss != KeepPartialLoss {
+		return nil, badSetting("", "partial_loss: found %q, expected drop or keep", s.PartialLoss)
+	}
 	layout, err := openMatrix(s.File, text)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.checkColumns(layout, names); err != nil {
 		return nil, err
 	}
 	file, err := ingest.OpenPerturbations(s.File, genes, ingest.PerturbationOptions{
@@ -34,40 +63,86 @@ func (s MatrixSpec) Open(genes *ingest.Nodes) (*Screen, error) {
 	}
 	return &Screen{
 		Perturbations: file, spec: s.SampleSpec, text: layout.text, names: names, made: "matrix samples",
-		phenotypes: []string{"value"}, reader: layout.melter,
+		phenotypes: []string{"value"}, reader: matrixReader{s, layout}.reader,
 	}, nil
 }
 
-// melter makes the rowReader of one Scan.
-func (m *matrixLayout) melter(r *screenReader) rowReader {
-	r.dropped = []Count{{What: "cells without a value"}}
-	r.noted = []Count{{What: "rows"}, {What: "rows of a gene that has an earlier row"}}
-	seen := make(map[uint32]bool)
+// matrixReader reads the rows of a matrix.
+type matrixReader struct {
+	MatrixSpec
+	*matrixLayout
+}
+
+// reader makes the rowReader of one Scan.
+func (m matrixReader) reader(r *screenReader) rowReader {
+	r.dropped = []Count{{What: "of columns without a whole deletion"}, {What: "of a gene with itself"}}
+	r.noted = []Count{{What: "rows"}, {What: "rows of a gene that has an earlier row"}, {What: "of pairs that have an earlier cell"},
+		{What: "of columns without a whole deletion, taken as deletions"}}
+	const partial, itself = 0, 1
+	const rows, rowsAgain, pairsAgain, partialKept = 0, 1, 2, 3
+	columns, partialLoss := make([]locus, len(m.names)), make([]bool, len(m.names))
+	isColumn := make(map[string]bool)
+	for k, name := range m.names {
+		columns[k] = locus{namedGene: r.names.named([]byte(name)), kind: DeletionAllele}
+		partialLoss[k] = saysPartialLoss(m.first) || saysPartialLoss(name)
+		isColumn[name] = true
+	}
+	seen, met := make(map[uint32]bool), newPairs(true)
 	var id []byte
+	var genes []uint32
+	loci := make([]locus, 1, 2)
 	return func(batch *table.Batch, i int) error {
-		r.rows += len(m.names)
-		r.noted[0].N++
+		r.noted[rows].N++
 		name := unquote(batch.Text(0, i))
-		row, result := r.names.find(name)
-		if result != gene {
-			return r.lost(string(name), result, len(m.names))
+		if m.ColumnsAre == "" && isColumn[string(name)] {
+			return fault.New(fault.Input, columnsAreHint, "the row is named %q, as a column is: both are genes, expected conditions in the columns", name)
 		}
-		if seen[row] {
-			r.noted[1].N++
+		loci[0] = locus{namedGene: r.names.named(name), kind: DeletionAllele}
+		if loci[0].result == gene {
+			if seen[loci[0].gene] {
+				r.noted[rowsAgain].N++
+			}
+			seen[loci[0].gene] = true
 		}
-		seen[row] = true
-		for k, condition := range m.names {
-			value, err := phenotype(batch, 1+k, i, condition)
+		for k, column := range m.names {
+			r.rows++
+			if loci = loci[:1]; m.ColumnsAre == SecondGenes {
+				loci = append(loci, columns[k])
+			}
+			switch {
+			case partialLoss[k] && m.PartialLoss == DropPartialLoss:
+				r.dropped[partial].N++
+				continue
+			case len(loci) == 2 && loci[0].result == gene && columns[k].result == gene && loci[0].gene == columns[k].gene:
+				r.dropped[itself].N++
+				continue
+			}
+			ok, err := r.genotype(loci, []AlleleKind{DeletionAllele}, &genes)
 			if err != nil {
 				return err
 			}
-			if math.IsNaN(value) {
-				r.dropped[0].N++
+			if !ok {
 				continue
 			}
-			id = append(append(append(id[:0], name...), ": "...), condition...)
-			if err := r.add(id, []uint32{row}, []float64{value}); err != nil {
+			value, err := phenotype(batch, 1+k, i, column)
+			if err != nil {
 				return err
+			}
+			id = append(append(append(id[:0], name...), ": "...), column...)
+			before := r.counts.Samples
+			if err := r.add(id, genes, []float64{value}); err != nil {
+				return err
+			}
+			if r.counts.Samples == before {
+				continue
+			}
+			if partialLoss[k] {
+				r.noted[partialKept].N++
+			}
+			if len(genes) == 2 {
+				if _, meeting := met.meet(genes[0], genes[1]); meeting != first {
+					r.noted[pairsAgain].N++
+				}
 			}
 		}
 		return nil
@@ -77,6 +152,7 @@ func (m *matrixLayout) melter(r *screenReader) rowReader {
 // matrixLayout is how a wide table is read: names is its header but for the first column's.
 type matrixLayout struct {
 	text  table.TextOptions // with column names that are unique, which those of the header need not be
+	first string            // the first column's name, "" when the header has none
 	names []string
 }
 
@@ -97,7 +173,7 @@ func openMatrix(path string, text table.TextOptions) (*matrixLayout, error) {
 	names := header
 	switch {
 	case len(header) == width:
-		names = header[1:]
+		names, layout.first = header[1:], header[0]
 	case len(header) != width-1:
 		return nil, fault.New(fault.Input, "check the delimiters", "read matrix %s: the header has %d fields and the first row %d, expected as many, or one less in the header",
 			path, len(header), width)

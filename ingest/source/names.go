@@ -97,6 +97,18 @@ func (n *Names) find(name []byte) (row uint32, result found) {
 	return row, result
 }
 
+// namedGene is a name and what find makes of it.
+type namedGene struct {
+	name   string
+	gene   uint32 // when result is gene
+	result found
+}
+
+func (n *Names) named(name []byte) namedGene {
+	row, result := n.find(name)
+	return namedGene{string(name), row, result}
+}
+
 // unknownGenesHint is what to do about a name that a source of a graph has for no gene.
 const unknownGenesHint = "add the gene to the gene list, or drop its edges by unknown_genes: drop-gene, which is the flag --unknown-genes"
 

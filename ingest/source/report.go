@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
+
+	"tcbuild/internal/fault"
 )
 
 // Report accounts for the rows, or entries, of every source of a graph: genes,
@@ -35,6 +37,19 @@ func appendCount(counts []Count, what string, n int) []Count {
 		return counts
 	}
 	return append(counts, Count{what, n})
+}
+
+// checkKept refuses a source of which nothing is left: it is the wrong file, or is read in the wrong way.
+func (r SourceReport) checkKept(hint string) error {
+	switch {
+	case r.Kept > 0:
+		return nil
+	case r.Rows == 0:
+		return fault.New(fault.Input, "check that it is the right file", "read %s for %s: found no entry in it, expected at least one", r.File, r.Made)
+	}
+	var reasons strings.Builder
+	writeCounts(&reasons, "dropped", r.Dropped)
+	return fault.New(fault.Input, hint, "read %s for %s: none of its %s entries is left%s (expected at least one)", r.File, r.Made, grouped(r.Rows), reasons.String())
 }
 
 // Lines returns the report as text, a line per source:

@@ -77,7 +77,7 @@ func TestSGA(t *testing.T) {
 	checkSamples(t, samples, []string{"0 YAL002W+YAL016C-B [0.25 NaN]", "1 YAL002W+YBR150C [2 0]", "2 YAL001C [7 0]"})
 	const want = "SGA samples: 3 of 9 entries of sga.txt; dropped: 1 of unknown genes, 1 of ambiguous names, " +
 		"1 of allele kind damp, which is not among --alleles, 2 of allele kind ts, which is not among --alleles, " +
-		"1 of allele kind other, which is not among --alleles; noted: 1 with a gene listed again and merged, " +
+		"1 of allele kind other, which is not among --alleles; noted: 1 genes listed again in their sample and merged, " +
 		"1 with a marker, which counts as no deletion; unknown names: SHARED, YZZ999W"
 	if report != want {
 		t.Errorf("report\n%s\nwant\n%s", report, want)
@@ -135,12 +135,22 @@ func TestEMAP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkSamples(t, samples, []string{"0 YAL002W+YBR150C [1]", "1 YAL001C+YBR150C [NaN]"})
+	checkSamples(t, samples, []string{"0 YAL002W+YBR150C [1]"})
+	if !strings.Contains(report, "1 without a phenotype") {
+		t.Errorf("report %s lacks the row without a score", report)
+	}
 	for _, kind := range []string{"damp", "ts", "other"} {
 		if !strings.Contains(report, "1 of allele kind "+kind) {
 			t.Errorf("report %s lacks %s", report, kind)
 		}
 	}
+	spec.KeepUnmeasured = true
+	screen, err = spec.Open(genes)
+	samples, _, err = readScreen(t, screen, err, genes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkSamples(t, samples, []string{"0 YAL002W+YBR150C [1]", "1 YAL001C+YBR150C [NaN]"})
 }
 
 func TestMatrix(t *testing.T) {
@@ -149,14 +159,14 @@ func TestMatrix(t *testing.T) {
 		"named": "orf\tcold\tcold\nVPS8\t1\tNA\nYAL001C\t\t-2\nYZZ999W\t3\t4\nYAL002W\t5\t6\n",
 		"R":     "\"cold\"\t\"cold\"\n\"VPS8\"\t1\tNA\n\"YAL001C\"\t\t-2\n\"YZZ999W\"\t3\t4\n\"YAL002W\"\t5\t6\n",
 	} {
-		spec := MatrixSpec{SampleSpec{TextSpec: TextSpec{File: writeFile(t, "wide.tsv", text)}, Aliases: aliases, UnknownGenes: ingest.DropSample}}
+		spec := MatrixSpec{SampleSpec: SampleSpec{TextSpec: TextSpec{File: writeFile(t, "wide.tsv", text)}, Aliases: aliases, UnknownGenes: ingest.DropSample}}
 		screen, err := spec.Open(genes)
 		samples, report, err := readScreen(t, screen, err, genes)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		checkSamples(t, samples, []string{"VPS8: cold YAL002W [1]", "YAL001C: cold YAL001C [-2]", "YAL002W: cold YAL002W [5]", "YAL002W: cold YAL002W [6]"})
-		const want = "matrix samples: 4 of 8 entries of wide.tsv; dropped: 2 of unknown genes, 2 cells without a value; " +
+		const want = "matrix samples: 4 of 8 entries of wide.tsv; dropped: 2 of unknown genes, 2 without a phenotype; " +
 			"noted: 4 rows, 1 rows of a gene that has an earlier row; unknown names: YZZ999W"
 		if report != want {
 			t.Errorf("%s: report\n%s\nwant\n%s", name, report, want)
@@ -187,7 +197,7 @@ func TestScreenErrors(t *testing.T) {
 		{"orf\tx\n", "found 1 rows"}, {"orf\tx\ty\tz\nA\t1\n", "the header has 4 fields and the first row 2"},
 		{"orf\nA\n", "a single column"}, {"orf\tx\nVPS8\tone\n", "s.tsv:2"}, {"orf\tx\nNONE1\t1\n", `"NONE1"`},
 	} {
-		spec := MatrixSpec{SampleSpec{TextSpec: TextSpec{File: writeFile(t, "s.tsv", test.text)}, Aliases: aliases}}
+		spec := MatrixSpec{SampleSpec: SampleSpec{TextSpec: TextSpec{File: writeFile(t, "s.tsv", test.text)}, Aliases: aliases}}
 		screen, err := spec.Open(genes)
 		_, _, err = readScreen(t, screen, err, genes)
 		checkFault(t, err, fault.Input, test.want)
@@ -213,7 +223,7 @@ func TestRealScreens(t *testing.T) {
 	pairs := EMAPSpec{StrainsSpec: StrainsSpec{SampleSpec: at("emap_collins2007/pairs.tsv.gz", "")}}
 	allPairs := pairs
 	allPairs.Alleles = every
-	wide := MatrixSpec{at("yeastphenome_galardini2019/galardini_beltrao_2019_value.txt.gz", "")}
+	wide := MatrixSpec{SampleSpec: at("yeastphenome_galardini2019/galardini_beltrao_2019_value.txt.gz", "")}
 	for _, test := range []struct {
 		name          string
 		open          func(*ingest.Nodes) (*Screen, error)
@@ -263,7 +273,7 @@ func FuzzScreens(f *testing.F) {
 		strains := StrainsSpec{SampleSpec: sample}
 		open := [...]func(*ingest.Nodes) (*Screen, error){
 			SGASpec{StrainsSpec: strains}.Open, SGASpec{StrainsSpec: strains, AlleleColumns: []string{"name"}}.Open,
-			EMAPSpec{StrainsSpec: strains}.Open, MatrixSpec{sample}.Open,
+			EMAPSpec{StrainsSpec: strains}.Open, MatrixSpec{SampleSpec: sample}.Open,
 		}[kind%4]
 		screen, err := open(genes)
 		samples, _, err := readScreen(t, screen, err, genes)
@@ -313,7 +323,7 @@ func BenchmarkScreens(b *testing.B) {
 		{"emap", emap.String(), func(s SampleSpec) (*Screen, error) {
 			return EMAPSpec{StrainsSpec: StrainsSpec{SampleSpec: s}}.Open(genes)
 		}},
-		{"matrix", wide.String(), func(s SampleSpec) (*Screen, error) { return MatrixSpec{s}.Open(genes) }},
+		{"matrix", wide.String(), func(s SampleSpec) (*Screen, error) { return MatrixSpec{SampleSpec: s}.Open(genes) }},
 	} {
 		b.Run("kind="+kind.name, func(b *testing.B) {
 			screen, err := kind.open(SampleSpec{TextSpec: TextSpec{File: writeFile(b, "p.tsv", kind.text)}})

@@ -113,11 +113,6 @@ func (t *strainTable) reader(r *screenReader) rowReader {
 	for k := range known {
 		known[k] = make(map[string][]locus)
 	}
-	r.dropped = make([]Count, len(alleleKinds))
-	for k, kind := range alleleKinds {
-		r.dropped[k].What = "of allele kind " + kind + ", which is not among --alleles"
-	}
-	r.noted = []Count{{What: "with a marker, which counts as no deletion"}}
 	var key, id []byte
 	var loci []locus
 	var genes []uint32
@@ -144,7 +139,7 @@ func (t *strainTable) reader(r *screenReader) rowReader {
 			}
 			loci = append(loci, strain...)
 		}
-		ok, err := t.genotype(r, loci, &genes)
+		ok, err := r.genotype(loci, t.accepted, &genes)
 		if err != nil || !ok {
 			return err
 		}
@@ -159,37 +154,4 @@ func (t *strainTable) reader(r *screenReader) rowReader {
 		}
 		return r.add(id, genes, values)
 	}
-}
-
-// genotype sets genes to what the loci delete, ascending; ok is false when the row is dropped, and counted.
-func (t *strainTable) genotype(r *screenReader, loci []locus, genes *[]uint32) (ok bool, err error) {
-	*genes = (*genes)[:0]
-	marked, unknown := 0, 0
-	for _, l := range loci {
-		switch {
-		case l.control:
-			marked = 1
-		case l.result != gene && r.spec.UnknownGenes != ingest.DropGene:
-			return false, r.lost(l.name, l.result, 1)
-		case !slices.Contains(t.accepted, l.kind):
-			r.dropped[slices.Index(alleleKinds, l.kind)].N++
-			return false, nil
-		case l.result != gene:
-			r.missing.add(l.name)
-			unknown++
-		default:
-			*genes = append(*genes, l.gene)
-		}
-	}
-	if unknown > 0 && len(*genes) == 0 {
-		r.geneless++
-		return false, nil
-	}
-	r.counts.UnknownGenes += unknown
-	r.noted[0].N += marked
-	slices.Sort(*genes)
-	distinct := slices.Compact(*genes)
-	r.counts.RepeatedGenes += len(*genes) - len(distinct)
-	*genes = distinct
-	return true, nil
 }

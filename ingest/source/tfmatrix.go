@@ -28,7 +28,7 @@ func (m *TFMatrixSpec) read(names *Names, loops SelfLoops, policy ingest.Unknown
 		keep: func(weight float64) bool { return weight != 0 && !math.IsNaN(weight) },
 	}}
 	for _, name := range layout.names {
-		r.factors = append(r.factors, r.find([]byte(name)))
+		r.factors = append(r.factors, names.named([]byte(name)))
 	}
 	cells := 0
 	err = eachRow(reader, func(batch *table.Batch, i int) error {
@@ -56,21 +56,9 @@ type tfMatrixReader struct {
 	missing missingNames
 }
 
-// namedGene is what a look-up of a name found.
-type namedGene struct {
-	name   string
-	gene   uint32
-	result found
-}
-
-func (r *tfMatrixReader) find(name []byte) namedGene {
-	row, result := r.names.find(name)
-	return namedGene{string(name), row, result}
-}
-
 // row reads the cells of a target. Its errors do not say where the row is.
 func (r *tfMatrixReader) row(batch *table.Batch, i int) error {
-	target := r.find(unquote(batch.Text(0, i)))
+	target := r.names.named(unquote(batch.Text(0, i)))
 	for k, factor := range r.factors {
 		weight, _, err := batch.Number(1+k, i)
 		if err != nil {

@@ -37,7 +37,7 @@ func TestUnknownGenesOfScreens(t *testing.T) {
 			sample := SampleSpec{TextSpec: TextSpec{File: writeFile(t, "s.tsv", c.text)}, Aliases: aliases, UnknownGenes: word, AllowWildtype: true}
 			strains := StrainsSpec{SampleSpec: sample}
 			open := map[string]func(*ingest.Nodes) (*Screen, error){
-				"sga": SGASpec{StrainsSpec: strains}.Open, "emap": EMAPSpec{StrainsSpec: strains}.Open, "matrix": MatrixSpec{sample}.Open,
+				"sga": SGASpec{StrainsSpec: strains}.Open, "emap": EMAPSpec{StrainsSpec: strains}.Open, "matrix": MatrixSpec{SampleSpec: sample}.Open,
 			}[c.name]
 			screen, err := open(genes)
 			samples, report, err := readScreen(t, screen, err, genes)

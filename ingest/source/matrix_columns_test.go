@@ -1,0 +1,97 @@
+package source
+
+import (
+	"strings"
+	"testing"
+
+	"tcbuild/ingest"
+	"tcbuild/internal/fault"
+)
+
+// TestMatrixColumns holds that a matrix of double mutants, or of strains that keep a copy of the gene, is not taken
+// for one of single deletions, and what becomes of it when the settings say what it is.
+func TestMatrixColumns(t *testing.T) {
+	genes, aliases := screenGenes(t)
+	square := "gene\tTFC3\tVPS8\nTFC3\t\t1\nVPS8\t1\t\n"
+	het := "orf\thap a | growth | cold\thet | growth | cold\tHeterozygous, hot\nVPS8\t1\t2\t3\nTFC3\t4\t\t6\n"
+	for _, c := range []struct {
+		name, text string
+		change     func(*MatrixSpec)
+		samples    []string
+		report     string
+		fault      []string
+	}{
+		{name: "square", text: square, fault: []string{"2 of its 2 columns are named as genes", `"TFC3"`}},
+		{name: "rectangular", text: "gene\tyal002w\tTBS1\tx\nTFC3\t1\t2\t3\n", fault: []string{"2 of its 3 columns are named as genes"}},
+		{name: "strains", text: "gene\tYAL001C_tsq1\ttbs1Δ\nVPS8\t1\t2\n", fault: []string{"2 of its 2 columns are named as genes"}},
+		{name: "genes of another graph", text: "gene\tYDR111C\tYDR112C-A\nVPS8\t1\t2\n", fault: []string{"2 of its 2 columns are named as genes"}},
+		{name: "unknown genes on both axes", text: "gene\tONE\tTWO\nVPS8\t1\t2\nTWO\t1\t2\n", change: func(s *MatrixSpec) { s.UnknownGenes = ingest.DropSample },
+			fault: []string{"s.tsv:3", `"TWO"`, "both are genes"}},
+		{name: "conditions", text: "gene\tTFC3\tVPS8\nTBS1\t\t1\n", change: func(s *MatrixSpec) { s.ColumnsAre = Conditions },
+			samples: []string{"TBS1: VPS8 YBR150C [1]"}, report: "1 of 2 entries of s.tsv; dropped: 1 without a phenotype; noted: 1 rows"},
+		{name: "genes", text: square, change: func(s *MatrixSpec) { s.ColumnsAre = SecondGenes },
+			samples: []string{"TFC3: VPS8 YAL001C+YAL002W [1]", "VPS8: TFC3 YAL001C+YAL002W [1]"},
+			report:  "2 of 4 entries of s.tsv; dropped: 2 of a gene with itself; noted: 2 rows, 1 of pairs that have an earlier cell"},
+		{name: "unknown column", text: "gene\tTFC3\tNONE\nVPS8\t1\t2\n", change: func(s *MatrixSpec) { s.ColumnsAre = SecondGenes }, fault: []string{"s.tsv:2", `"NONE"`}},
+		{name: "unknown column dropped", text: "gene\tTFC3\tNONE\nVPS8\t1\t2\n", change: func(s *MatrixSpec) { s.ColumnsAre, s.UnknownGenes = SecondGenes, ingest.DropSample },
+			samples: []string{"VPS8: TFC3 YAL001C+YAL002W [1]"}, report: "1 of 2 entries of s.tsv; dropped: 1 of unknown genes; noted: 1 rows; unknown names: NONE"},
+		{name: "heterozygous", text: het, fault: []string{"2 of its 3 columns", `"het | growth | cold"`}},
+		{name: "all heterozygous", text: "het strain\tcold\nVPS8\t1\n", fault: []string{"1 of its 1 columns", `"cold"`}},
+		{name: "heterozygous dropped", text: het, change: func(s *MatrixSpec) { s.PartialLoss = DropPartialLoss },
+			samples: []string{"VPS8: hap a | growth | cold YAL002W [1]", "TFC3: hap a | growth | cold YAL001C [4]"},
+			report:  "2 of 6 entries of s.tsv; dropped: 4 of columns without a whole deletion; noted: 2 rows"},
+		{name: "heterozygous kept", text: "orf\thet\tcold\nVPS8\t1\t2\nTFC3\t\t4\n", change: func(s *MatrixSpec) { s.PartialLoss = KeepPartialLoss },
+			samples: []string{"VPS8: het YAL002W [1]", "VPS8: cold YAL002W [2]", "TFC3: cold YAL001C [4]"},
+			report:  "3 of 4 entries of s.tsv; dropped: 1 without a phenotype; noted: 2 rows, 1 of columns without a whole deletion, taken as deletions"},
+		{name: "words within words", text: "orf\tdiethyl ether\tchip\nVPS8\t1\t2\n", samples: []string{"VPS8: diethyl ether YAL002W [1]", "VPS8: chip YAL002W [2]"},
+			report: "2 of 2 entries of s.tsv; noted: 1 rows"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			spec := MatrixSpec{SampleSpec: SampleSpec{TextSpec: TextSpec{File: writeFile(t, "s.tsv", c.text)}, Aliases: aliases}}
+			if c.change != nil {
+				c.change(&spec)
+			}
+			screen, err := spec.Open(genes)
+			samples, report, err := readScreen(t, screen, err, genes)
+			if c.fault != nil {
+				checkFault(t, err, fault.Input, c.fault...)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkSamples(t, samples, c.samples)
+			if !strings.HasSuffix(report, c.report) {
+				t.Errorf("report\n%s\nwant its end to be\n%s", report, c.report)
+			}
+		})
+	}
+	for _, change := range []func(*MatrixSpec){func(s *MatrixSpec) { s.ColumnsAre = "x" }, func(s *MatrixSpec) { s.PartialLoss = "x" }} {
+		spec := MatrixSpec{SampleSpec: SampleSpec{TextSpec: TextSpec{File: writeFile(t, "s.tsv", square)}}}
+		change(&spec)
+		_, err := spec.Open(genes)
+		checkFault(t, err, fault.Usage, `"x"`)
+	}
+}
+
+// TestNothingLeft holds that a screen of which no row becomes a sample is an error that says why.
+func TestNothingLeft(t *testing.T) {
+	genes, aliases := screenGenes(t)
+	for _, c := range []struct {
+		name, text, hint string
+		want             []string
+	}{
+		{"unknown genes", "gene_a\tgene_b\tscore\nNONE1\tVPS8\t1\nNONE2\tVPS8\t1\n", "--aliases", []string{"none of its 2 entries is left; dropped: 2 of unknown genes"}},
+		{"alleles", "gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\tscore\nTFC3\tVPS8\tDAMP\tDAMP\t1\n", "--alleles", []string{"1 of allele kind damp"}},
+		{"scores", "gene_a\tgene_b\tscore\nTFC3\tVPS8\tN/A\n", "--keep-unmeasured", []string{"1 without a phenotype"}},
+		{"rows", "gene_a\tgene_b\tscore\n", "right file", []string{"found no entry"}},
+	} {
+		sample := SampleSpec{TextSpec: TextSpec{File: writeFile(t, "s.tsv", c.text)}, Aliases: aliases, UnknownGenes: ingest.DropSample}
+		screen, err := EMAPSpec{StrainsSpec: StrainsSpec{SampleSpec: sample}}.Open(genes)
+		_, _, err = readScreen(t, screen, err, genes)
+		checkFault(t, err, fault.Input, append(c.want, "s.tsv")...)
+		if !strings.Contains(fault.HintOf(err), c.hint) {
+			t.Errorf("%s: hint %q lacks %q", c.name, fault.HintOf(err), c.hint)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package source
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"tcbuild/ingest"
+	"tcbuild/ingest/table"
+	"tcbuild/internal/fault"
+)
+
+// screenReader is one Scan of a Screen. Every row becomes a sample or counts as dropped, for one reason.
+type screenReader struct {
+	*Screen
+	yield   func(*ingest.Samples) error
+	failed  error // of yield
+	samples *ingest.Samples
+	counts  ingest.Counts
+	id      []byte
+
+	rows       int
+	missing    missingNames
+	geneless   int         // rows that drop-gene left without a gene
+	kinds      map[int]int // rows with an allele that is no deletion here, by the place of its kind in alleleKinds
+	unmeasured int         // rows without a phenotype
+	dropped    []Count     // further reasons, of the kind of table
+	marked     int         // samples with a marker
+	noted      []Count     // further notes, of the kind of table
+
+	row struct{ unknown, repeated, marked int } // of the row being read; they count if it becomes a sample
+}
+
+const screenBatch = 4096
+
+// genotype sets genes to what the loci of a row delete, ascending; ok is false when the row is dropped, and counted.
+func (r *screenReader) genotype(loci []locus, accepted []AlleleKind, genes *[]uint32) (ok bool, err error) {
+	*genes = (*genes)[:0]
+	r.row.unknown, r.row.marked = 0, 0
+	for _, l := range loci {
+		switch {
+		case l.control:
+			r.row.marked = 1
+		case l.result != gene && r.spec.UnknownGenes != ingest.DropGene:
+			return false, r.lost(l.namedGene)
+		case !slices.Contains(accepted, l.kind):
+			r.kinds[slices.Index(alleleKinds, l.kind)]++
+			return false, nil
+		case l.result != gene:
+			r.missing.add(l.name)
+			r.row.unknown++
+		default:
+			*genes = append(*genes, l.gene)
+		}
+	}
+	if r.row.unknown > 0 && len(*genes) == 0 {
+		r.geneless++
+		return false, nil
+	}
+	slices.Sort(*genes)
+	distinct := slices.Compact(*genes)
+	r.row.repeated = len(*genes) - len(distinct)
+	*genes = distinct
+	return true, nil
+}
+
+// lost counts a row for a gene that was not found, or refuses it.
+func (r *screenReader) lost(name namedGene) error {
+	if r.spec.UnknownGenes == ingest.RefuseUnknownGenes {
+		return fault.New(fault.Input, "add the gene to the graph, name its aliases by --aliases, or pass --unknown-genes drop-sample",
+			"%s", r.names.describe(name.name, name.result))
+	}
+	r.missing.add(name.name)
+	r.missing.count([2]found{name.result, name.result})
+	return nil
+}
+
+// add makes a sample of a row, unless it has no phenotype; an empty id stands for the sample's index. genes is strictly ascending.
+func (r *screenReader) add(id []byte, genes []uint32, phenotypes []float64) error {
+	measured := func(value float64) bool { return !math.IsNaN(value) }
+	if len(phenotypes) > 0 && !r.spec.KeepUnmeasured && !slices.ContainsFunc(phenotypes, measured) {
+		r.unmeasured++
+		return nil
+	}
+	if len(genes) == 0 {
+		if !r.spec.AllowWildtype {
+			return fault.New(fault.Input, "pass --allow-wildtype if training is to see the unperturbed graph",
+				"the sample deletes no gene, expected at least one")
+		}
+		r.counts.Wildtypes++
+	}
+	if len(id) == 0 {
+		r.id = strconv.AppendInt(r.id[:0], int64(r.counts.Samples), 10)
+		id = r.id
+	}
+	if !utf8.Valid(id) {
+		return fault.New(fault.Input, "save the file as UTF-8 text", "sample id %q is not valid UTF-8", id)
+	}
+	if r.samples == nil {
+		r.samples = ingest.NewSamples(r.counts.Samples, len(r.phenotypes), screenBatch)
+	}
+	r.samples.Append(id, genes, phenotypes)
+	r.counts.Samples++
+	r.counts.UnknownGenes += r.row.unknown
+	r.counts.RepeatedGenes += r.row.repeated
+	r.marked += r.row.marked
+	if r.samples.Len() == screenBatch {
+		return r.flush()
+	}
+	return nil
+}
+
+func (r *screenReader) flush() error {
+	if r.samples == nil || r.failed != nil {
+		return r.failed
+	}
+	r.failed = r.yield(r.samples)
+	r.samples = nil
+	return r.failed
+}
+
+// account makes the report of the rows read.
+func (r *screenReader) account() SourceReport {
+	report := SourceReport{Made: r.made, File: r.spec.File, Rows: r.rows, Kept: r.counts.Samples, Unknown: sortedNames(r.missing.names)}
+	dropped := []Count{
+		{"of unknown genes", r.missing.unknownRows},
+		{"of ambiguous names", r.missing.ambiguousRows},
+		{"left without a gene, as theirs are unknown", r.geneless},
+	}
+	for k, kind := range alleleKinds {
+		dropped = append(dropped, Count{"of allele kind " + kind + ", which is not among --alleles", r.kinds[k]})
+	}
+	for _, c := range append(append(dropped, r.dropped...), Count{"without a phenotype", r.unmeasured}) {
+		report.Dropped = appendCount(report.Dropped, c.What, c.N)
+	}
+	for _, c := range append([]Count{
+		{"that delete no gene", r.counts.Wildtypes},
+		{"unknown genes left out of samples that are kept", r.counts.UnknownGenes},
+		{"genes listed again in their sample and merged", r.counts.RepeatedGenes},
+		{"with a marker, which counts as no deletion", r.marked},
+	}, r.noted...) {
+		report.Noted = appendCount(report.Noted, c.What, c.N)
+	}
+	return report
+}
+
+// emptyHint is what to do about a table of which no row became a sample.
+func (r *screenReader) emptyHint() string {
+	switch {
+	case r.unmeasured > 0:
+		return "name the columns with phenotypes, or pass --keep-unmeasured"
+	case len(r.kinds) > 0:
+		return "name the kinds of alleles that count as deletions by --alleles"
+	case len(r.missing.names) > 0:
+		return "name a file with the genes' other names by --aliases"
+	}
+	return "check that it is the right file"
+}
+
+// phenotype reads a finite number, or NaN for a missing one.
+func phenotype(batch *table.Batch, column, i int, name string) (float64, error) {
+	value, _, err := batch.Number(column, i)
+	switch {
+	case err != nil:
+		return 0, fault.New(fault.Input, "correct the value, or name the columns that are phenotypes", "phenotype %q: %w", name, err)
+	case math.IsInf(value, 0):
+		return 0, fault.New(fault.Input, "", "phenotype %q: found an infinite value, expected a finite number or a missing one", name)
+	}
+	return value, nil
+}
