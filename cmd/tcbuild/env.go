@@ -11,8 +11,9 @@ import (
 
 // env is what every command is given: where to print, and how.
 type env struct {
-	stdout, stderr io.Writer
-	terminal       bool // whether stderr is a terminal
+	stdout, stderr *printable
+	screen         io.Writer // stderr as it is, for the progress bar's commands to the terminal
+	terminal       bool      // whether stderr is a terminal
 	log            *slog.Logger
 
 	// The persistent flags.
@@ -25,7 +26,7 @@ type env struct {
 func newEnv(stdout, stderr io.Writer) *env {
 	file, isFile := stderr.(*os.File)
 	return &env{
-		stdout: stdout, stderr: stderr,
+		stdout: &printable{out: stdout}, stderr: &printable{out: stderr}, screen: stderr,
 		terminal: isFile && term.IsTerminal(int(file.Fd())),
 	}
 }
@@ -36,6 +37,6 @@ func (e *env) say(lines ...string) {
 		return
 	}
 	for _, line := range lines {
-		fmt.Fprintln(e.stdout, line)
+		fmt.Fprintln(e.stdout, clip(line))
 	}
 }

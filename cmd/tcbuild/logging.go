@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"strings"
 	"sync"
 
 	"tcbuild/internal/fault"
@@ -23,7 +24,7 @@ func (e *env) openLog() error {
 	case "json":
 		e.log = slog.New(slog.NewJSONHandler(e.stderr, options))
 	case "text":
-		e.log = slog.New(newTextHandler(e.stderr, e.terminal, options.Level))
+		e.log = slog.New(newTextHandler(e.screen, e.terminal, options.Level))
 	default:
 		return fault.New(fault.Usage, "choose text or json", "read --log-format: found %q, expected text or json", e.logFormat)
 	}
@@ -67,7 +68,6 @@ func (h *textHandler) Handle(ctx context.Context, record slog.Record) error {
 	defer h.shared.Unlock()
 	line := &h.shared.line
 	line.Reset()
-	line.WriteString(h.shared.prefix)
 	line.WriteString(record.Time.Format(h.shared.clock))
 	if record.Level != slog.LevelInfo {
 		line.WriteString(" " + record.Level.String())
@@ -76,8 +76,8 @@ func (h *textHandler) Handle(ctx context.Context, record slog.Record) error {
 	if err := h.Handler.Handle(ctx, record); err != nil {
 		return err
 	}
-	text := append(bytes.TrimRight(line.Bytes(), " \n"), '\n')
-	_, err := h.shared.out.Write(text)
+	text := appendPrintable([]byte(h.shared.prefix), []byte(clip(strings.TrimRight(line.String(), " \n"))))
+	_, err := h.shared.out.Write(append(text, '\n'))
 	return err
 }
 

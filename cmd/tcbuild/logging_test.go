@@ -26,7 +26,8 @@ func TestLog(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer
-			e := &env{stderr: &out, terminal: c.terminal, logFormat: c.format, quiet: c.quiet}
+			e := newEnv(nil, &out)
+			e.terminal, e.logFormat, e.quiet = c.terminal, c.format, c.quiet
 			if err := e.openLog(); err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +78,8 @@ func TestProgress(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer
-			e := &env{stderr: &out, terminal: c.terminal, logFormat: "text", quiet: c.quiet}
+			e := newEnv(nil, &out)
+			e.terminal, e.logFormat, e.quiet = c.terminal, "text", c.quiet
 			if err := e.openLog(); err != nil {
 				t.Fatal(err)
 			}

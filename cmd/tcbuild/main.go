@@ -21,20 +21,35 @@ func main() {
 
 // run is the whole program: it returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	root := newRoot(newEnv(stdout, stderr))
+	e := newEnv(stdout, stderr)
+	root := newRoot(e)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if unwritten := e.stdout.Close(); err == nil && unwritten != nil {
+		err = fmt.Errorf("write to stdout: %w", unwritten)
+	}
 	if err == nil {
 		return 0
 	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil { // commands return ctx.Err(); the cause says what happened
 		err = context.Cause(ctx)
 	}
-	fmt.Fprintln(stderr, "tcbuild:", strings.ReplaceAll(err.Error(), "\n", "; "))
-	if hint := fault.HintOf(err); hint != "" {
-		fmt.Fprintln(stderr, "hint:", hint)
-	}
+	printError(e.stderr, err)
 	return exitCode(err)
+}
+
+// printError prints an error on one line, and on a second one its hint if there is one.
+func printError(stderr *printable, err error) {
+	oneLine := func(text string) string { return clip(strings.ReplaceAll(text, "\n", "; ")) }
+	message := err.Error()
+	if fault.DiskFull(err) {
+		message = "the disk is full: " + message
+	}
+	fmt.Fprintln(stderr, "tcbuild:", oneLine(message))
+	if hint := fault.HintOf(err); hint != "" {
+		fmt.Fprintln(stderr, "hint:", oneLine(hint))
+	}
+	_ = stderr.Close()
 }
 
 // exitCode is the exit code of a failed run; see exitCodes.

@@ -101,7 +101,7 @@ func TestDiskFull(t *testing.T) {
 					break
 				}
 				failures++
-				o.failed(t, "no space left on device")
+				o.refused(t, 1, "the disk is full: ", "no space left on device")
 				nothing(t, out)
 				if t.Failed() {
 					t.Fatalf("on a disk of %d pages", pages)
@@ -123,7 +123,7 @@ func TestDiskFullOfMasks(t *testing.T) {
 	must(t, dir, "synth", "--out", "in", "--samples", "2000")
 	disk := mountDisk(t, dir, 1<<20)
 	args := []string{"dataset", "--mode", "full-masks", "--codec", "raw", "--graph", "in", "--perturbations", "in/perturbations.arrow", "--out", "disk/out"}
-	execute(t, dir, args...).refused(t, 1, "write dataset disk/out: the disk is full: ")
+	execute(t, dir, args...).refused(t, 1, "the disk is full: write dataset disk/out: ")
 	nothing(t, filepath.Join(disk, "out"), filepath.Join(disk, "out.building"))
 	resize(t, disk, 16<<20)
 	must(t, dir, args...)

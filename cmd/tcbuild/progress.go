@@ -37,7 +37,7 @@ func newProgress(e *env, stage string, total int) *progress {
 		length = -1 // a spinner
 	}
 	p.bar = progressbar.NewOptions(length,
-		progressbar.OptionSetWriter(e.stderr),
+		progressbar.OptionSetWriter(e.screen),
 		progressbar.OptionSetDescription(stage),
 		progressbar.OptionShowCount(),
 		progressbar.OptionShowIts(),

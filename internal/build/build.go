@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -258,8 +257,8 @@ func (b *builder) failed(err error) error {
 			err = errors.Join(err, b.building.Abandon())
 		}
 	}
-	if errors.Is(err, syscall.ENOSPC) {
-		return fault.New(fault.Failed, "free disk space and run the same command again", "write dataset %s: the disk is full: %w", b.Out, err)
+	if fault.DiskFull(err) {
+		return fmt.Errorf("write dataset %s: %w", b.Out, err)
 	}
 	return err
 }

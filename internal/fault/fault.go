@@ -1,13 +1,14 @@
 // Package fault gives an error a kind, from which the command line takes its
-// exit code, and a hint that tells the user how to mend it.
+// exit code, and a hint that says how to fix it.
 package fault
 
 import (
 	"errors"
 	"fmt"
+	"syscall"
 )
 
-// Kind says whose turn it is after an error.
+// Kind classifies an error; the exit code follows from it.
 type Kind int
 
 const (
@@ -42,8 +43,16 @@ func New(kind Kind, hint, format string, args ...any) error {
 	return &Error{Kind: kind, Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
-// KindOf returns the kind of the outermost Error in err's chain, Failed when there is none.
+// DiskFull reports whether err comes from a disk, or a user's quota, without space left.
+func DiskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// KindOf returns the kind of the outermost Error in err's chain, Failed when there is none. A full disk is always Failed.
 func KindOf(err error) Kind {
+	if DiskFull(err) {
+		return Failed
+	}
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
 	}
@@ -52,6 +61,9 @@ func KindOf(err error) Kind {
 
 // HintOf returns the first hint in err's chain, or "".
 func HintOf(err error) string {
+	if DiskFull(err) {
+		return "free disk space and run the same command again"
+	}
 	for err != nil {
 		e, ok := errors.AsType[*Error](err)
 		if !ok {

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// printable writes text to a terminal or file so that nothing in it, such as an id of the input, can command the
+// terminal or disguise other text: every character that is not printable is written as an escape, \u001b. Only
+// line ends and tabs pass. In JSON the escape means the same character, so JSON stays what it is.
+type printable struct {
+	mu   sync.Mutex
+	out  io.Writer
+	rest []byte // the beginning of a character whose end is still to come
+	err  error  // of the first write that failed; nothing is written after it
+}
+
+func (p *printable) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	whole := text
+	if len(p.rest) > 0 {
+		whole = append(p.rest, text...)
+		p.rest = nil
+	}
+	if n := incompleteEnd(whole); n > 0 {
+		whole, p.rest = whole[:len(whole)-n], append([]byte(nil), whole[len(whole)-n:]...)
+	}
+	p.write(appendPrintable(nil, whole))
+	return len(text), p.err
+}
+
+// Close writes what was held back as the beginning of a character, and returns the error of the first write that failed.
+func (p *printable) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.write(appendPrintable(nil, p.rest))
+	p.rest = nil
+	return p.err
+}
+
+func (p *printable) write(text []byte) {
+	if p.err == nil && len(text) > 0 {
+		_, p.err = p.out.Write(text)
+	}
+}
+
+// incompleteEnd is the number of bytes at the end of text that begin a character and do not end it.
+func incompleteEnd(text []byte) int {
+	for n := 1; n <= min(len(text), utf8.UTFMax-1); n++ {
+		if b := text[len(text)-n]; utf8.RuneStart(b) {
+			if utf8.FullRune(text[len(text)-n:]) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// appendPrintable appends text with everything that is not printable escaped.
+func appendPrintable(to, text []byte) []byte {
+	start := 0 // of what is printable and not yet appended
+	for i := 0; i < len(text); {
+		b := text[i]
+		if b >= ' ' && b <= '~' || b == '\n' || b == '\t' {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		if (r != utf8.RuneError || size > 1) && unicode.IsPrint(r) {
+			i += size
+			continue
+		}
+		to = append(to, text[start:i]...)
+		switch high, low := utf16.EncodeRune(r); {
+		case r == utf8.RuneError && size == 1:
+			to = fmt.Appendf(to, `\x%02x`, b)
+		case high != unicode.ReplacementChar:
+			to = fmt.Appendf(to, `\u%04x\u%04x`, high, low)
+		default:
+			to = fmt.Appendf(to, `\u%04x`, r)
+		}
+		i += size
+		start = i
+	}
+	return append(to, text[start:]...)
+}
+
+// The longest value, such as a number of the input, and the longest message that are shown whole, in bytes.
+const (
+	longestValue   = 400
+	longestMessage = 2000
+)
+
+var valuePattern = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[^\s"]+`)
+
+// clip shortens a message to a few lines: first each value in it, quoted or a word, then the whole.
+func clip(message string) string {
+	if len(message) > longestValue {
+		message = valuePattern.ReplaceAllStringFunc(message, func(value string) string { return cutMiddle(value, longestValue) })
+	}
+	return cutMiddle(message, longestMessage)
+}
+
+// cutMiddle keeps the beginning and the end of a text that is longer than longest bytes, and says how much is left out.
+func cutMiddle(text string, longest int) string {
+	if len(text) <= longest {
+		return text
+	}
+	head := strings.ToValidUTF8(text[:longest/2], "")
+	tail := strings.ToValidUTF8(text[len(text)-longest/4:], "")
+	return fmt.Sprintf("%s… (%s bytes left out) …%s", head, humanCount(len(text)-len(head)-len(tail)), tail)
+}

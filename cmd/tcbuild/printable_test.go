@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestPrintable(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", ""},
+		{"plain\ttext\n", "plain\ttext\n"},
+		{"hoΔ 基因 ±", "hoΔ 基因 ±"},
+		{"\x1b]0;title\x07", `\u001b]0;title\u0007`},
+		{"a\rb\x7f\x00", `a\u000db\u007f\u0000`},
+		{"\u202egnp.\u2066x\u200d", `\u202egnp.\u2066x\u200d`},
+		{"\u009b31m", `\u009b31m`},
+		{"\x9b31m\xff", `\x9b31m\xff`},
+		{"half \xe5\x9f", `half \xe5\x9f`},
+		{"\U000e0041", `\udb40\udc41`},
+		{"\ufffd", "\ufffd"},
+	} {
+		for size := 1; size <= len(c.text)+1; size++ { // however the text is cut into writes
+			var out bytes.Buffer
+			p := &printable{out: &out}
+			for rest := []byte(c.text); len(rest) > 0; {
+				n, err := p.Write(rest[:min(size, len(rest))])
+				if err != nil || n != min(size, len(rest)) {
+					t.Fatalf("wrote %d bytes, %v", n, err)
+				}
+				rest = rest[n:]
+			}
+			if err := p.Close(); err != nil || out.String() != c.want {
+				t.Errorf("%q in pieces of %d: got %q, %v, want %q", c.text, size, out.String(), err, c.want)
+			}
+		}
+	}
+}
+
+// JSON of any text means the same after it, and has nothing unprintable in it.
+func TestPrintableJSON(t *testing.T) {
+	var all []rune
+	for r := rune(0); r <= unicode.MaxRune; r += 1 + r>>12 {
+		if utf8.ValidRune(r) {
+			all = append(all, r)
+		}
+	}
+	text, err := json.Marshal(string(all))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	p := &printable{out: &out}
+	if _, err := p.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	var back string
+	if err := json.Unmarshal(out.Bytes(), &back); err != nil || back != string(all) {
+		t.Errorf("the text has changed: %v", err)
+	}
+	if i := strings.IndexFunc(out.String(), func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
+		t.Errorf("%q is still there", out.String()[i:i+4])
+	}
+}
+
+func TestClip(t *testing.T) {
+	long := strings.Repeat("9", 1_000_000)
+	for _, c := range []struct{ text, want string }{
+		{"read a.tsv:3: found 12", "read a.tsv:3: found 12"},
+		{strings.Repeat("word ", 300), strings.Repeat("word ", 300)},
+		{`read a.tsv:3: found "` + long + `", expected a number`,
+			`read a.tsv:3: found "` + long[:199] + "… (999,702 bytes left out) …" + long[:99] + `", expected a number`},
+		{"read " + long + ": no such file", "read " + long[:200] + "… (999,701 bytes left out) …" + long[:99] + ": no such file"},
+	} {
+		if got := clip(c.text); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+	for _, text := range []string{strings.Repeat("word ", 100_000), strings.Repeat(`"\"`, 100_000), strings.Repeat("é ", 2000), strings.Repeat("\xff", 5000)} {
+		if got := clip(text); len(got) > longestMessage+100 || utf8.ValidString(text) && !utf8.ValidString(got) {
+			t.Errorf("%.10q…: got %d bytes", text, len(got))
+		}
+	}
+}
+
+// Whatever the input has in its names, nothing that could command a terminal or hide text is printed.
+func TestHostileNames(t *testing.T) {
+	for _, name := range []string{"\x1b]0;x\x07\u202eevil\u009b2Ja\rtcbuild: done", strings.Repeat("x", 1<<20), strings.Repeat("w ", 1<<19) + "x"} {
+		dir := t.TempDir()
+		hostile := strings.ReplaceAll(sound["sets.tsv"], "s1", name)
+		writeFiles(t, dir, sound, map[string]string{
+			"ids.tsv": hostile, "again.tsv": hostile + name + "\tYA\t1\t\n", "columns.tsv": strings.ReplaceAll(sound["sets.tsv"], "fitness", name),
+			"genes.tsv": strings.ReplaceAll(sound["sets.tsv"], "YC", name), "numbers.tsv": strings.ReplaceAll(sound["sets.tsv"], "0.5", "0.5\n"+name+"\tYA\t"+name),
+			"settings.yaml": "? " + yamlKey(t, name) + "\n: 1\n",
+		})
+		for _, args := range [][]string{
+			{"inspect", "ids.tsv"}, {"inspect", "columns.tsv"}, {"inspect", "columns.tsv", "--json"}, {"inspect", "genes.tsv", "--graph", "graph"},
+			{"incidence", "--graph", "graph", "--perturbations", "ids.tsv", "--out", "ids"},
+			{"incidence", "--graph", "graph", "--perturbations", "columns.tsv", "--out", "columns"},
+			{"incidence", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "plain"},
+			{"incidence", "--graph", "graph", "--perturbations", "genes.tsv", "--out", "genes"},
+			{"incidence", "--graph", "graph", "--perturbations", "numbers.tsv", "--out", "numbers"},
+			{"ingest", "perturbations", "again.tsv", "--graph", "graph", "--out", "again.tsv"},
+			{"inspect", "columns"}, {"inspect", "ids", "--samples", "0:2"}, {"diff", "ids", "plain"}, {"diff", "columns", "plain"},
+			{"verify", "ids"}, {"synth", "--config", "settings.yaml", "--out", "s"}, {"verify", "/nowhere/" + name[:min(len(name), 3000)]},
+			{"synth", "--out", "s", "--scale", name[:min(len(name), 100_000)]}, {"s" + name[:min(len(name), 100_000)]},
+			{"synth", "--out", "s", "--" + name[:min(len(name), 100_000)]}, {"synth", "scale=" + name[:min(len(name), 100_000)]},
+		} {
+			o := execute(t, dir, args...)
+			for stream, text := range map[string]string{"stdout": o.stdout, "stderr": o.stderr} {
+				if i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' && r != '\t' }); i >= 0 {
+					t.Errorf("%.60q: %s has %q", args, stream, text[i:min(len(text), i+20)])
+				}
+			}
+			if len(o.stderr) > 3*longestMessage || countLines(o.stderr) > 10 {
+				t.Errorf("%.60q: got %d bytes in %d lines on stderr", args, len(o.stderr), countLines(o.stderr))
+			}
+		}
+	}
+}
+
+func yamlKey(t *testing.T, text string) string {
+	t.Helper()
+	line, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(line)
+}
+
+// What cannot be printed is an error, also where a command does not look at it.
+func TestStdoutIsFull(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, sound)
+	must(t, dir, buildArgs...)
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	for _, args := range [][]string{{"verify", "out"}, {"status", "out"}, {"inspect", "out"}, {"inspect", "out", "--samples", "0:2", "--json"},
+		{"inspect", "sets.tsv"}, {"inspect", "graph"}, {"diff", "out", "out"}, {"version"}, {"clean"}, {"synth", "--help"}, {"completion", "bash"}, {"stage", "out", "copy"}, {"ingest", "perturbations", "sets.tsv", "--graph", "graph", "--out", "p.tsv"}} {
+		cmd := program(t, "main", args...)
+		cmd.Dir = dir
+		var stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = full, &stderr
+		_ = cmd.Run()
+		o := outcome{cmd.ProcessState.ExitCode(), "", stderr.String()}
+		o.refused(t, 1, "no space left on device")
+	}
+}
