@@ -40,7 +40,7 @@ func TestIngestFormats(t *testing.T) {
 		{"graph genes, columns", "ingest graph --config ids.yaml --out made genes.table.file=FILE +genes.table.columns=[id,more,most]", false},
 		{"graph sgd_features", "ingest graph --out made +genes.sgd_features=FILE", false},
 		{"graph aliases", "ingest graph --config ids.yaml --out made +aliases.sgd_features=FILE", false},
-		{"graph string", "edges: [{string: {file: FILE, relation: x, columns: [x]}}]", false},
+		{"graph string", "edges: [{string: {file: FILE, relation: x, columns: [x], above: 0}}]", false},
 		{"graph table", "edges: [{table: {file: FILE, relation: x, source: id, target: id}}]", true},
 		{"graph ids", "edges: [{table: {file: set.tsv, relation: x, source: genes, target: genes, ids: FILE}}]", false},
 		{"graph biogrid", "edges: [{biogrid: {file: FILE, relation: x, type: physical}}]", false},

@@ -134,19 +134,29 @@ func (l *LinksSpec) check(place string) error {
 	if len(l.Columns) == 0 {
 		return usage("name score columns, such as experiments", "%s.columns: found none", place)
 	}
+	if err := l.Cutoff.check(place); err != nil {
+		return err
+	}
+	if !l.isSet() {
+		return usage("set above: 0 to keep every pair with a score, or at_least: 400 for STRING's medium confidence",
+			"%s: expected one of above and at_least, found neither", place)
+	}
 	return nil
 }
 
 func (t *EdgeTableSpec) check(place string) error {
 	err := required(place, setting{"file", t.File}, setting{"relation", t.Relation},
 		setting{"source", t.Source}, setting{"target", t.Target})
+	if err == nil {
+		err = t.Cutoff.check(place)
+	}
 	switch {
 	case err != nil:
 		return err
-	case t.Weight == "" && (t.Threshold != nil || t.Nonzero):
-		return usage("name the weight column", "%s.weight: missing, but threshold or nonzero is set", place)
-	case t.Threshold != nil && t.Nonzero:
-		return usage("remove one of them", "%s: threshold and nonzero are both set", place)
+	case t.Weight == "" && (t.isSet() || t.Nonzero):
+		return usage("name the weight column", "%s.weight: missing, but above, at_least or nonzero is set", place)
+	case t.isSet() && t.Nonzero:
+		return usage("remove one of them", "%s: nonzero is set, and above or at_least too", place)
 	case t.IndexBase != 0 && t.IndexBase != 1:
 		return usage("", "%s.index_base: found %d, expected 0 or 1", place, t.IndexBase)
 	case t.IndexBase != 0 && t.IDs == "":

@@ -46,7 +46,7 @@ func TestLinks(t *testing.T) {
 			Genes: genesNamed(t, "C", "A", "B"), SelfLoops: test.loops, UnknownGenes: ingest.DropGene,
 			Edges: []EdgesSpec{{STRING: &LinksSpec{
 				File: writeFile(t, "links.txt", links), Relation: "s_{column}",
-				Columns: []string{"experiments", "database"}, Threshold: test.threshold}}},
+				Columns: []string{"experiments", "database"}, Cutoff: Cutoff{Above: &test.threshold}}}},
 		}
 		g, report, err := BuildGraph(spec)
 		if err != nil {
@@ -79,13 +79,14 @@ func TestEdgeTable(t *testing.T) {
 			EdgeTableSpec{TextSpec: TextSpec{Delimiter: "comma"}, Source: "1", Target: "2", Weight: "0"}, "B-A:1"},
 		{"without a header, undirected", "A  B\nB A\nC B\nA B\n",
 			EdgeTableSpec{TextSpec: TextSpec{Columns: []string{"a", "b"}, Delimiter: "space"}, Source: "a", Target: "b", Undirected: true}, "A-B C-B"},
-		{"threshold", "a\tb\tw\nA\tB\t0.5\nA\tC\t0.6\nB\tC\t-9\nC\tC\tNA\n",
-			EdgeTableSpec{Source: "a", Target: "b", Weight: "w", Threshold: &half}, "A-C:0.6"},
+		{"above", "a\tb\tw\nA\tB\t0.5\nA\tC\t0.6\nB\tC\t-9\nC\tC\tNA\n",
+			EdgeTableSpec{Source: "a", Target: "b", Weight: "w", Cutoff: Cutoff{Above: &half}}, "A-C:0.6"},
+		{"at least", "a\tb\tw\nA\tB\t0.5\nA\tC\t0.6\nB\tC\t0.4999\nC\tC\tNA\n",
+			EdgeTableSpec{Source: "a", Target: "b", Weight: "w", Cutoff: Cutoff{AtLeast: &half}}, "A-B:0.5 A-C:0.6"},
 		{"nonzero", "a\tb\tw\nA\tB\t0\nA\tC\t-0.6\nB\tC\t1e3\nC\tC\t\n",
 			EdgeTableSpec{Source: "a", Target: "b", Weight: "w", Nonzero: true}, "A-C:-0.6 B-C:1000"},
 		{"missing weights are carried", "a\tb\tw\nA\tB\tNaN\nB\tA\t\n",
 			EdgeTableSpec{Source: "a", Target: "b", Weight: "w"}, "A-B:NaN B-A:NaN"},
-		{"no rows", "a\tb\n", EdgeTableSpec{Source: "a", Target: "b"}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.spec.File, test.spec.Relation = writeFile(t, "e.tsv", test.text), "r"
@@ -147,7 +148,7 @@ func TestEdgesAcrossAliases(t *testing.T) {
 
 func TestEdgeErrors(t *testing.T) {
 	links := func(text string) EdgesSpec {
-		return EdgesSpec{STRING: &LinksSpec{File: writeFile(t, "links.txt", text), Relation: "r", Columns: []string{"score"}}}
+		return EdgesSpec{STRING: &LinksSpec{File: writeFile(t, "links.txt", text), Relation: "r", Columns: []string{"score"}, Cutoff: Cutoff{Above: new(float64)}}}
 	}
 	edges := func(text string, spec EdgeTableSpec) EdgesSpec {
 		spec.File, spec.Relation, spec.Source, spec.Target = writeFile(t, "e.tsv", text), "r", "a", "b"
@@ -226,8 +227,16 @@ func TestEdgesAgainstOracle(t *testing.T) {
 		g, report, err := BuildGraph(GraphSpec{
 			Genes: genesNamed(t, genes...), SelfLoops: loops, UnknownGenes: ingest.DropGene,
 			Edges: []EdgesSpec{{Table: &EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", text)},
-				Relation: "r", Source: "a", Target: "b", Weight: "w", Threshold: &threshold, Undirected: undirected}}},
+				Relation: "r", Source: "a", Target: "b", Weight: "w", Cutoff: Cutoff{Above: &threshold}, Undirected: undirected}}},
 		})
+		own := loops
+		if own == LoopsAppend {
+			own = LoopsNone
+		}
+		if slowEdges(rows, undirected, own, int(threshold), len(genes)) == "" {
+			checkFault(t, err, fault.Input, "e.tsv")
+			continue
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +265,7 @@ func BenchmarkLinks(b *testing.B) {
 	file := writeFile(b, "links.txt", text.String())
 	for _, columns := range [][]string{{"experiments"}, {"experiments", "database", "textmining"}} {
 		b.Run(fmt.Sprintf("rows=%d/columns=%d", rows, len(columns)), func(b *testing.B) {
-			spec.Edges = []EdgesSpec{{STRING: &LinksSpec{File: file, Relation: "{column}", Columns: columns}}}
+			spec.Edges = []EdgesSpec{{STRING: &LinksSpec{File: file, Relation: "{column}", Columns: columns, Cutoff: Cutoff{AtLeast: new(float64)}}}}
 			b.SetBytes(int64(text.Len()))
 			for b.Loop() {
 				if _, _, err := BuildGraph(spec); err != nil {
@@ -265,4 +274,25 @@ func BenchmarkLinks(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestNoEdges holds that a source which makes no edge is an error that says why.
+func TestNoEdges(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\tb\tw\n":                             "found no entry",
+		"a\tb\tw\nX\tY\t1\nX\tA\t1\n":           "none of its 2 entries is left; dropped: 2 of unknown genes",
+		"a\tb\tw\nA\tB\t0.5\nB\tA\t\nA\tX\t1\n": "dropped: 1 of unknown genes, 2 with no weight above 0.5",
+		"a\tb\tw\nA\tA\t1\n":                    "dropped: 1 self loops",
+	} {
+		half := 0.5
+		_, _, err := BuildGraph(GraphSpec{
+			Genes: genesNamed(t, "A", "B"), UnknownGenes: ingest.DropGene, SelfLoops: LoopsAppend,
+			Edges: []EdgesSpec{{Table: &EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", text)}, Relation: "r", Source: "a", Target: "b",
+				Weight: "w", Cutoff: Cutoff{Above: &half}}}},
+		})
+		checkFault(t, err, fault.Input, "e.tsv for gene__r__gene", want)
+	}
+	model := "Rxn name\tFormula\tGene-reaction association\tLB\tUB\nr1\tM => N\tX\t0\t1\n"
+	_, _, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "A"), UnknownGenes: ingest.DropGene, GEM: GEMSpec{File: writeFile(t, "m.txt", model)}})
+	checkFault(t, err, fault.Input, "m.txt for gene__gpr__reaction", "1 of unknown genes, which the rules keep")
 }

@@ -43,8 +43,8 @@ func (t *EdgeTableSpec) open(loops SelfLoops) (*edgeFile, error) {
 // condition returns what an edge's weight must satisfy, and what is said of rows that do not.
 func (t *EdgeTableSpec) condition() (keep func(weight float64) bool, refusal string) {
 	switch {
-	case t.Threshold != nil:
-		return func(weight float64) bool { return weight > *t.Threshold }, fmt.Sprintf("with no weight above %v", *t.Threshold)
+	case t.isSet():
+		return t.Cutoff.condition("weight")
 	case t.Nonzero:
 		return func(weight float64) bool { return weight != 0 && !math.IsNaN(weight) }, "with a weight of 0 or none"
 	default:

@@ -4,7 +4,7 @@ import (
 	"tcbuild/ingest"
 )
 
-// BuildGraph reads the sources of a graph. The same files and spec give the
+// BuildGraph reads the sources of a graph. A source that makes no node or no edge is an error. The same files and spec give the
 // same graph. Errors are of kind fault.Usage for a wrong spec and fault.Input,
 // with file and line, for bad data. It takes about as long as reading the
 // files; memory holds the graph and the pairs of one edge source.
@@ -27,6 +27,9 @@ func BuildGraph(spec GraphSpec) (*ingest.Graph, Report, error) {
 	}
 	for _, edges := range spec.Edges {
 		tables, more, err := edges.read(names, spec.UnknownGenes)
+		if err == nil {
+			err = Report(more).checkKept("check the names of its genes and the weight that an edge needs, or remove this source")
+		}
 		if err != nil {
 			return nil, nil, err
 		}

@@ -22,11 +22,11 @@ func (l *LinksSpec) open(loops SelfLoops) (*edgeFile, error) {
 		return nil, err
 	}
 	file.source, file.target = numbers[0], numbers[1]
+	keep, refusal := l.condition("score")
 	for k, column := range l.Columns {
 		file.relations = append(file.relations, &relation{
 			name: l.relation(column), weight: numbers[2+k], carried: "score", loops: loops,
-			keep:    func(score float64) bool { return score > l.Threshold },
-			refusal: fmt.Sprintf("with no score above %v", l.Threshold),
+			keep: keep, refusal: refusal,
 		})
 	}
 	return file, nil

@@ -41,13 +41,17 @@ func addMetabolism(graph *ingest.Graph, names *Names, spec GEMSpec, unknown inge
 	}
 	graph.Edges = append(graph.Edges, gprEdges, rmrEdges)
 	gprReport.File = spec.File
-	return []SourceReport{
+	reports := Report{
 		reactions,
 		{Made: "metabolites", File: spec.File, Rows: graph.Metabolites.Len(), Kept: graph.Metabolites.Len()},
-		gprReport,
 		{Made: ingest.RMR.String(), File: spec.File, Rows: rmrEdges.Len() + model.merged, Kept: rmrEdges.Len(),
 			Dropped: appendCount(nil, "added to an earlier one of the same reaction and metabolite", model.merged)},
-	}, nil
+		gprReport,
+	}
+	if gprReport.Rows == 0 { // a model without rules
+		return reports, reports[:3].checkKept(gemHint)
+	}
+	return reports, reports.checkKept("check the names of its genes: the gene list and its aliases have none of them")
 }
 
 // findGenes refuses a gene that is not found, if policy does, and returns how many reactions have only such ones.

@@ -14,7 +14,7 @@ func TestMissingFiles(t *testing.T) {
 		"features": {Genes: GenesSpec{SGDFeatures: "absent.txt"}},
 		"genes":    {Genes: GenesSpec{Table: &GeneTable{TextSpec: table, Column: "id"}}},
 		"aliases":  {Genes: genes, Aliases: AliasesSpec{SGDFeatures: "absent.txt"}},
-		"STRING":   {Genes: genes, Edges: []EdgesSpec{{STRING: &LinksSpec{File: "absent.txt", Relation: "r", Columns: []string{"score"}}}}},
+		"STRING":   {Genes: genes, Edges: []EdgesSpec{{STRING: &LinksSpec{File: "absent.txt", Relation: "r", Columns: []string{"score"}, Cutoff: Cutoff{Above: new(float64)}}}}},
 		"edges":    {Genes: genes, Edges: []EdgesSpec{{Table: &EdgeTableSpec{TextSpec: table, Relation: "r", Source: "a", Target: "b"}}}},
 		"ids": {Genes: genes, Edges: []EdgesSpec{{Table: &EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\n1\t1\n")},
 			Relation: "r", Source: "a", Target: "b", IDs: "absent.txt"}}}},

@@ -51,7 +51,7 @@ func ReadNames(sgdFeatures string, genes *ingest.Nodes) (*Names, SourceReport, e
 	}
 	report.Dropped = appendCount(nil, "without a systematic name", report.Rows-report.Kept)
 	report.Noted = appendCount(nil, "names of several features, which mean none of them", names.ambiguous())
-	return names, report, nil
+	return names, report, report.checkKept("give SGD_features.tab as SGD publishes it")
 }
 
 func (n *Names) ambiguous() int {

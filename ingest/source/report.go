@@ -52,6 +52,16 @@ func (r SourceReport) checkKept(hint string) error {
 	return fault.New(fault.Input, hint, "read %s for %s: none of its %s entries is left%s (expected at least one)", r.File, r.Made, grouped(r.Rows), reasons.String())
 }
 
+// checkKept is SourceReport.checkKept of all sources.
+func (r Report) checkKept(hint string) error {
+	for _, source := range r {
+		if err := source.checkKept(hint); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Lines returns the report as text, a line per source:
 //
 //	gene__yeastract__gene: 11,350 of 11,486 entries of edges.tsv; dropped: 136 of unknown genes; unknown names: FLO8, MAL63

@@ -52,25 +52,32 @@ type EdgesSpec struct {
 // LinksSpec is a STRING links file: its pairs are undirected and stored once,
 // in the orientation and order of their first meeting, with their score.
 type LinksSpec struct {
-	File      string   `yaml:"file"`
-	Relation  string   `yaml:"relation"`  // its {column} is replaced, as in string12_0_{column}
-	Columns   []string `yaml:"columns"`   // score columns; each makes an edge type
-	Threshold float64  `yaml:"threshold"` // an edge needs a score above it
+	File     string           `yaml:"file"`
+	Relation string           `yaml:"relation"` // its {column} is replaced, as in string12_0_{column}
+	Columns  []string         `yaml:"columns"`  // score columns; each makes an edge type
+	Cutoff   `yaml:",inline"` // one of its two is set; scores are probabilities times 1000, from 0 to 999
+}
+
+// Cutoff is the weight that an edge needs: one of Above and AtLeast is set, or none. A missing weight is not enough.
+type Cutoff struct {
+	Above     *float64 `yaml:"above"`     // more than this
+	AtLeast   *float64 `yaml:"at_least"`  // this or more
+	Threshold *float64 `yaml:"threshold"` // refused: it did not say which
 }
 
 // EdgeTableSpec is an edge list in two columns of a table. Columns are given
 // by name or by 0-based number.
 type EdgeTableSpec struct {
 	TextSpec   `yaml:",inline"`
-	Relation   string   `yaml:"relation"`
-	Source     string   `yaml:"source"`
-	Target     string   `yaml:"target"`
-	Weight     string   `yaml:"weight"`     // a column to carry; "" is none
-	Threshold  *float64 `yaml:"threshold"`  // an edge needs a weight above it
-	Nonzero    bool     `yaml:"nonzero"`    // an edge needs a weight other than 0
-	Undirected bool     `yaml:"undirected"` // store a pair once, in the orientation and order of its first meeting
-	IDs        string   `yaml:"ids"`        // a file with an id per line, for tables that hold numbers of its lines
-	IndexBase  int      `yaml:"index_base"` // number of the first line of IDs: 0 or 1
+	Relation   string           `yaml:"relation"`
+	Source     string           `yaml:"source"`
+	Target     string           `yaml:"target"`
+	Weight     string           `yaml:"weight"` // a column to carry; "" is none
+	Cutoff     `yaml:",inline"` // in the unit of the weight; none keeps every row
+	Nonzero    bool             `yaml:"nonzero"`    // an edge needs a weight other than 0
+	Undirected bool             `yaml:"undirected"` // store a pair once, in the orientation and order of its first meeting
+	IDs        string           `yaml:"ids"`        // a file with an id per line, for tables that hold numbers of its lines
+	IndexBase  int              `yaml:"index_base"` // number of the first line of IDs: 0 or 1
 }
 
 // BioGRIDSpec is a BioGRID file in its formats tab2 and tab3. Its pairs are

@@ -62,7 +62,7 @@ func TestUnknownGenesOfEdges(t *testing.T) {
 		"Experimental System Type\tOrganism ID Interactor A\tOrganism ID Interactor B\n"
 	for name, edges := range map[string]EdgesSpec{
 		"table":     {Table: &EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA\tX\n")}, Relation: "r", Source: "a", Target: "b"}},
-		"string":    {STRING: &LinksSpec{File: writeFile(t, "e.txt", "protein1 protein2 score\n4932.A 4932.B 5\n4932.A 4932.X 5\n"), Relation: "r", Columns: []string{"score"}}},
+		"string":    {STRING: &LinksSpec{File: writeFile(t, "e.txt", "protein1 protein2 score\n4932.A 4932.B 5\n4932.A 4932.X 5\n"), Relation: "r", Columns: []string{"score"}, Cutoff: Cutoff{AtLeast: new(float64)}}},
 		"biogrid":   {BioGRID: &BioGRIDSpec{File: writeFile(t, "e.txt", biogrid+"A\tB\t\t\tphysical\t559292\t559292\nA\tX\t\t\tphysical\t559292\t559292\n"), Relation: "r", Type: "physical"}},
 		"tf_matrix": {TFMatrix: &TFMatrixSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "target\tA\nB\t1\nX\t1\n")}, Relation: "r"}},
 	} {
