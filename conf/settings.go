@@ -65,6 +65,7 @@ func (e Entry) Words() (words []string, ok bool) {
 	case yaml.ScalarNode:
 		return []string{e.Value.Value}, true
 	case yaml.SequenceNode:
+		words = []string{} // an empty list is not the same as none
 		for _, element := range e.Value.Content {
 			if element.Kind != yaml.ScalarNode {
 				return nil, false

@@ -1,117 +1,195 @@
 package ingest
 
 import (
-	"io"
-	"slices"
-	"strings"
+	"fmt"
 
+	"github.com/dustin/go-humanize"
+
+	"tcbuild/conf"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/fault"
 )
+
+// maxPhenotypes bounds the memory of a batch, and the size of a sample's record.
+const maxPhenotypes = 1 << 16
 
 // perturbationLayout says which columns of a table hold what.
 type perturbationLayout struct {
 	genes          []int
 	list           bool // the only genes column holds lists
-	id             int  // -1: samples are named by their index
+	id             int  // -1: samples are named by their row
 	phenotypes     []int
 	phenotypeNames []string
 	ignored        []string
 }
 
+// findPerturbationLayout finds what the columns of a table hold. It reads the rows of a text table to the end, unless the options name the
+// phenotypes.
 func findPerturbationLayout(path string, r *table.Reader, options PerturbationOptions) (perturbationLayout, error) {
-	layout := perturbationLayout{id: slices.Index(r.Columns(), "sample_id")}
-	find := func(what, name string) (int, error) {
-		column := slices.Index(r.Columns(), name)
-		if column < 0 {
-			return -1, fault.New(fault.Input, "rename the column, or name one that the table has in the settings",
-				"read perturbations %s: there is no %s column %q, found %s", path, what, name, strings.Join(r.Columns(), ", "))
-		}
-		return column, nil
+	c := newPerturbationColumns(path, r)
+	layout := perturbationLayout{}
+	if err := c.findGenes(&layout, options.GenesColumns); err != nil {
+		return layout, err
 	}
-	for _, name := range options.GenesColumns {
-		column, err := find("genes", name)
-		if err != nil {
+	if err := c.findID(&layout, options.IDColumn); err != nil {
+		return layout, err
+	}
+	if err := c.take(options.Phenotypes, "--phenotypes", rolePhenotype); err != nil {
+		return layout, err
+	}
+	if err := c.take(options.NotPhenotypes, "--not-phenotypes", roleLeftOut); err != nil {
+		return layout, err
+	}
+	for _, name := range options.Phenotypes {
+		layout.phenotypes = append(layout.phenotypes, c.at[name])
+	}
+	if options.Phenotypes == nil {
+		if err := c.findPhenotypes(); err != nil {
 			return layout, err
 		}
-		kind := r.Kind(column)
-		layout.list = kind == table.List
-		if kind == table.Number || kind == table.Other || kind == table.List && len(options.GenesColumns) > 1 {
-			return layout, fault.New(fault.Input, "store a list of texts, or one text with a delimiter between the genes",
-				"read perturbations %s: genes column %q is of the %s type", path, name, kind)
-		}
-		layout.genes = append(layout.genes, column)
 	}
-	if options.IDColumn != "" {
-		column, err := find("sample id", options.IDColumn)
-		if err != nil {
-			return layout, err
-		}
-		layout.id = column
-	}
-	if layout.id >= 0 && (r.Kind(layout.id) == table.List || r.Kind(layout.id) == table.Other) {
-		return layout, fault.New(fault.Input, "store the sample ids as text or integers",
-			"read perturbations %s: column %q is of the %s type", path, r.Columns()[layout.id], r.Kind(layout.id))
-	}
-	if options.Phenotypes != nil {
-		for _, name := range options.Phenotypes {
-			column, err := find("phenotype", name)
-			if err != nil {
-				return layout, err
-			}
+	for column, name := range r.Columns() {
+		switch role := c.roles[column]; {
+		case role == rolePhenotype && options.Phenotypes == nil:
 			layout.phenotypes = append(layout.phenotypes, column)
+		case role == roleOpen, role == roleLeftOut:
+			layout.ignored = append(layout.ignored, name)
 		}
-	} else {
-		numeric, err := numericColumns(r)
-		if err != nil {
-			return layout, err
-		}
-		for column := range r.Columns() {
-			if numeric[column] && column != layout.id && !slices.Contains(layout.genes, column) {
-				layout.phenotypes = append(layout.phenotypes, column)
-			}
-		}
+	}
+	if found := len(layout.phenotypes); found > maxPhenotypes {
+		return layout, fault.New(fault.Input, "name the columns that are wanted with --phenotypes", "read perturbations %s: found %s phenotypes, expected at most %s",
+			path, humanize.Comma(int64(found)), humanize.Comma(maxPhenotypes))
 	}
 	for _, column := range layout.phenotypes {
 		layout.phenotypeNames = append(layout.phenotypeNames, r.Columns()[column])
 	}
-	for column, name := range r.Columns() {
-		if column != layout.id && !slices.Contains(layout.genes, column) && !slices.Contains(layout.phenotypes, column) {
-			layout.ignored = append(layout.ignored, name)
-		}
-	}
 	return layout, nil
 }
 
-// numericColumns reads a table as far as it takes to know which columns are numeric:
-// by type, or by the first value that is not missing.
-func numericColumns(r *table.Reader) ([]bool, error) {
-	numeric := make([]bool, len(r.Columns()))
-	var open []int // text columns without a value so far
-	for column := range numeric {
-		kind := r.Kind(column)
-		numeric[column] = kind == table.Number || kind == table.Unknown
-		if kind == table.Unknown {
-			open = append(open, column)
-		}
+// columnRole is what a column is for.
+type columnRole string
+
+const (
+	roleOpen      columnRole = "" // not yet known, and in the end no part of the samples
+	roleGenes     columnRole = "a genes column"
+	roleID        columnRole = "the column of sample ids"
+	rolePhenotype columnRole = "a phenotype"
+	roleLeftOut   columnRole = "left out"
+)
+
+// perturbationColumns are the columns of a table while their roles are found.
+type perturbationColumns struct {
+	path  string
+	r     *table.Reader
+	at    map[string]int // by name
+	roles []columnRole
+}
+
+func newPerturbationColumns(path string, r *table.Reader) *perturbationColumns {
+	c := &perturbationColumns{path: path, r: r, at: make(map[string]int), roles: make([]columnRole, len(r.Columns()))}
+	for i, name := range r.Columns() {
+		c.at[name] = i
 	}
-	for len(open) > 0 {
-		b, err := r.Next()
-		if err == io.EOF {
-			break
-		}
+	return c
+}
+
+// find returns the number of a column that must be there.
+func (c *perturbationColumns) find(what, name string) (int, error) {
+	if column, ok := c.at[name]; ok {
+		return column, nil
+	}
+	hint := "rename the column, or name one that the table has"
+	if nearest := conf.Nearest(name, c.r.Columns()); nearest != "" {
+		hint = "did you mean " + fault.Quote(nearest) + "?"
+	}
+	return -1, fault.New(fault.Input, hint, "read perturbations %s: there is no %s column %s, found %s",
+		c.path, what, fault.Quote(name), fault.List(c.r.Columns()))
+}
+
+func (c *perturbationColumns) findGenes(layout *perturbationLayout, names []string) error {
+	for _, name := range names {
+		column, err := c.find("genes", name)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		open = slices.DeleteFunc(open, func(column int) bool {
-			for i := range b.Len {
-				if _, missing, err := b.Number(column, i); !missing {
-					numeric[column] = err == nil
-					return true
-				}
-			}
-			return false
-		})
+		kind := c.r.Kind(column)
+		layout.list = kind == table.List
+		if kind == table.Number || kind == table.Other || kind == table.List && len(names) > 1 {
+			return fault.New(fault.Input, "store a list of texts, or one text with a delimiter between the genes",
+				"read perturbations %s: genes column %s is of the %s type", c.path, fault.Quote(name), kind)
+		}
+		layout.genes = append(layout.genes, column)
+		c.roles[column] = roleGenes
 	}
-	return numeric, nil
+	return nil
+}
+
+// findID finds the column of sample ids, which a name asks for. It may be a genes column.
+func (c *perturbationColumns) findID(layout *perturbationLayout, name string) error {
+	column, ok := c.at[defaultIDColumn]
+	if name != "" {
+		var err error
+		if column, err = c.find("sample id", name); err != nil {
+			return err
+		}
+		ok = true
+	}
+	if !ok {
+		layout.id = -1
+		return nil
+	}
+	if kind := c.r.Kind(column); kind == table.List || kind == table.Other {
+		return fault.New(fault.Input, "store the sample ids as text or integers",
+			"read perturbations %s: column %s is of the %s type", c.path, fault.Quote(c.r.Columns()[column]), kind)
+	}
+	layout.id = column
+	if c.roles[column] == roleOpen {
+		c.roles[column] = roleID
+	}
+	return nil
+}
+
+// take gives a role to the columns that a flag names. Each must have none so far.
+func (c *perturbationColumns) take(names []string, flag string, role columnRole) error {
+	for _, name := range names {
+		column, err := c.find("phenotype", name)
+		if err != nil {
+			return err
+		}
+		if taken := c.roles[column]; taken != roleOpen {
+			return fault.New(fault.Usage, fmt.Sprintf("name the column once, or leave it out of %s", flag),
+				"read %s: column %s of %s is %s already", flag, fault.Quote(name), c.path, taken)
+		}
+		if kind := c.r.Kind(column); role == rolePhenotype && (kind == table.List || kind == table.Other) {
+			return fault.New(fault.Input, "store the column as numbers, or leave it out of "+flag,
+				"read perturbations %s: phenotype %s is of the %s type, expected numbers", c.path, fault.Quote(name), kind)
+		}
+		c.roles[column] = role
+	}
+	return nil
+}
+
+// findPhenotypes finds the phenotypes among the columns that have no role yet: by their types, where the format has types, otherwise
+// by all their values.
+func (c *perturbationColumns) findPhenotypes() error {
+	var untyped []int
+	for column, role := range c.roles {
+		switch kind := c.r.Kind(column); {
+		case role != roleOpen:
+		case kind == table.Number:
+			c.roles[column] = rolePhenotype
+		case kind == table.Unknown:
+			untyped = append(untyped, column)
+		}
+	}
+	attributes, err := findAttributes(c.path, c.r, untyped)
+	if err != nil {
+		return err
+	}
+	for i, column := range untyped {
+		if !attributes[i] {
+			c.roles[column] = rolePhenotype
+		}
+	}
+	return nil
 }

@@ -18,13 +18,15 @@ type PerturbationOptions struct {
 	GenesColumns  []string          // default genes; of several, each holds one gene or none
 	GeneDelimiter string            // between the genes of a single text column; default |
 	IDColumn      string            // default sample_id, which may be absent: then the sample's index
-	Phenotypes    []string          // default: every other numeric column, in file order
+	Phenotypes    []string          // default: every other column of numbers, in file order
+	NotPhenotypes []string          // columns that are left out, whatever they hold
 	Text          table.TextOptions // layout of a text file
 	Aliases       map[string]string // further names of genes, to ids of the graph; an id comes first
 }
 
 const (
 	defaultGenesColumn   = "genes"
+	defaultIDColumn      = "sample_id"
 	defaultGeneDelimiter = "|"
 )
 
@@ -39,9 +41,9 @@ type perturbations interface {
 }
 
 // OpenPerturbations finds out what the columns of a perturbation set are. In Arrow and
-// Parquet files their types say it. In text, a column is a phenotype if its first value that is not
-// missing is a number, or if it has no value at all: the file is read up to the row where
-// that is known of every column. Bad data is a fault.Input, and so is a
+// Parquet files their types say it: numbers and booleans, 0 and 1, are phenotypes. A text table is read to its end, unless
+// options.Phenotypes names them: a column is a phenotype if it has a number, or no value at all. One that has both numbers and
+// other text, in whatever order, is an error that names the first such text. Bad data is a fault.Input, and so is a
 // file without a column that is expected. A folder is a torchcell store (see
 // torchcell.Open): each record is a sample, and its labels and their statistics are the phenotypes.
 func OpenPerturbations(path string, genes *Nodes, options PerturbationOptions) (*Perturbations, error) {

@@ -67,6 +67,7 @@ func TestPerturbations(t *testing.T) {
 		{"mapped", "p.tsv", "strain\tgene_a\tgene_b\tplate\ty\n17\tC\tA\t3\t0.5\n18\tB\t\t4\t1\n",
 			PerturbationOptions{GenesColumns: []string{"gene_a", "gene_b"}, IDColumn: "strain", Phenotypes: []string{"y"}}, "y", "plate",
 			[]string{"17 [0 2] [0.5]", "18 [1] [1]"}, Counts{Samples: 2}},
+		{"left out", "p.tsv", "genes\tx\ty\nA\t1\t2\nB\tlow\t3\n", PerturbationOptions{NotPhenotypes: []string{"x"}}, "y", "x", []string{"0 [0] [2]", "1 [1] [3]"}, Counts{Samples: 2}},
 		{"phenotype order given", "p.tsv", "genes\tx\ty\nA\t1\t2\n", PerturbationOptions{Phenotypes: []string{"y", "x"}}, "y x", "", []string{"0 [0] [2 1]"}, Counts{Samples: 1}},
 		{"no phenotypes wanted", "p.tsv", "genes\tx\nA\t1\n", PerturbationOptions{Phenotypes: []string{}}, "", "x", []string{"0 [0] []"}, Counts{Samples: 1}},
 		{"layout", "p.txt", "A;B 1\nC 2\n", PerturbationOptions{GeneDelimiter: ";", Text: table.TextOptions{Delimiter: ' ', Columns: []string{"genes", "y"}}},
@@ -120,8 +121,15 @@ func TestPerturbationErrors(t *testing.T) {
 			"read perturbations PATH:2: the sample deletes no gene, as all its genes are unknown and were dropped (2), expected at least one"},
 		{"empty gene name", "genes\nA||B\n", PerturbationOptions{}, "read perturbations PATH:2: found an empty gene name"},
 		{"delimiter at the end", "genes\nA|\n", PerturbationOptions{UnknownGenes: DropGene}, "read perturbations PATH:2: found an empty gene name"},
-		{"late text", "genes\ty\nA\t1\nB\tlow\n", PerturbationOptions{}, `read perturbations PATH:3: phenotype "y": found "low", expected a number`},
+		{"late text", "genes\ty\nA\t1\nB\tlow\n", PerturbationOptions{}, `read perturbations PATH:3: column "y": found "low", expected a number as in line 2`},
+		{"late number", "genes\ty\nA\tlow\nB\t\nC\t1\n", PerturbationOptions{}, `read perturbations PATH:2: column "y": found "low", expected a number as in line 4`},
+		{"text in a phenotype that is named", "genes\ty\nA\t\nB\tlow\n", PerturbationOptions{Phenotypes: []string{"y"}}, `read perturbations PATH:3: phenotype "y": found "low", expected a number`},
+		{"no such column to leave out", "genes\nA\n", PerturbationOptions{NotPhenotypes: []string{"y"}}, `read perturbations PATH: there is no phenotype column "y", found genes`},
 		{"infinite", "genes\ty\nA\t-inf\n", PerturbationOptions{}, `read perturbations PATH:2: phenotype "y": found an infinite value, expected a finite number or a missing one`},
+		{"beyond float64 at first", "genes\ty\nA\t1e400\nA\t1\n", PerturbationOptions{}, `read perturbations PATH:2: phenotype "y": number "1e400" is beyond the range of 64-bit floating-point numbers`},
+		{"inexact", "genes\ty\nA\t9007199254740993\n", PerturbationOptions{}, `read perturbations PATH:2: phenotype "y": integer "9007199254740993" is not exact as a 64-bit floating-point number`},
+		{"long text", "genes\ty\nA\t1\nB\t" + strings.Repeat("x", 1<<20) + "\n", PerturbationOptions{},
+			`read perturbations PATH:3: column "y": found "` + strings.Repeat("x", 120) + `"… (1,048,576 bytes), expected a number as in line 2`},
 		{"beyond float64", "genes\ty\nA\t1\nA\t1e999\n", PerturbationOptions{}, `read perturbations PATH:3: phenotype "y": number "1e999" is beyond the range of 64-bit floating-point numbers`},
 		{"id not UTF-8", "genes\tsample_id\nA\t\xff\n", PerturbationOptions{}, `read perturbations PATH:2: sample id "\xff" is not valid UTF-8`},
 		{"short row", "genes\ty\nA\t1\nB\n", PerturbationOptions{}, "read PATH:3: found 1 fields, expected 2"},
@@ -172,6 +180,21 @@ func TestPerturbationErrors(t *testing.T) {
 		}
 		if got, want := strings.Join(p.IgnoredColumns(), " "), "text binary dictionary date"; got != want {
 			t.Errorf("ignored %q, expected %q", got, want)
+		}
+	})
+	t.Run("columns named twice", func(t *testing.T) {
+		path := writeFile(t, "p.tsv", "sample_id\tgenes\ty\nx\tA\t1\n")
+		y := []string{"y"}
+		for _, options := range []PerturbationOptions{{Phenotypes: y, NotPhenotypes: y}, {Phenotypes: []string{"y", "y"}}, {Phenotypes: []string{"genes"}}, {NotPhenotypes: []string{"sample_id"}}} {
+			if _, err := OpenPerturbations(path, threeGenes, options); fault.KindOf(err) != fault.Usage || fault.HintOf(err) == "" {
+				t.Errorf("%v: got %v, expected wrong usage with a hint", options, err)
+			}
+		}
+	})
+	t.Run("nearest name", func(t *testing.T) {
+		_, err := OpenPerturbations(writeFile(t, "p.tsv", "genes\tfitness\nA\t1\n"), threeGenes, PerturbationOptions{Phenotypes: []string{"fitnes"}})
+		if want := `did you mean "fitness"?`; fault.HintOf(err) != want {
+			t.Errorf("hint %q, expected %q", fault.HintOf(err), want)
 		}
 	})
 	t.Run("settings", func(t *testing.T) {

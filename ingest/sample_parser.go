@@ -43,8 +43,7 @@ func (p *sampleParser) parse(b *table.Batch, i int, samples *Samples) error {
 			err = errInfinite
 		}
 		if err != nil {
-			return fault.New(fault.Input, "correct the value, or name the columns that are phenotypes",
-				"phenotype %q: %w", p.layout.phenotypeNames[k], err)
+			return fault.New(fault.Input, leaveOutHint(p.layout.phenotypeNames[k]), "phenotype %s: %w", fault.Quote(p.layout.phenotypeNames[k]), err)
 		}
 		p.phenotypes[k] = value
 	}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"tcbuild/ingest/torchcell"
 	"tcbuild/internal/fault"
@@ -36,12 +35,8 @@ func openStore(path string, genes *Nodes, options PerturbationOptions) (*storePe
 	if err != nil {
 		return nil, err
 	}
-	if options.Phenotypes != nil {
-		found := columns.Names()
-		if unknown := columns.Select(options.Phenotypes); len(unknown) > 0 {
-			return nil, fault.New(fault.Input, "choose among these",
-				"read perturbations %s: there is no phenotype %q, found %s", path, unknown[0], strings.Join(found, ", "))
-		}
+	if err := columns.Keep(options.Phenotypes, options.NotPhenotypes); err != nil {
+		return nil, err
 	}
 	return &storePerturbations{path, genes, options, store, columns}, nil
 }

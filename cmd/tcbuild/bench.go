@@ -52,7 +52,7 @@ and from how many deleted genes on a model had better filter edges than mask the
 			return err
 		}
 		o.Graph, o.Perturbations, o.Workers = input.Graph, input.Perturbations, input.Workers
-		o.ReactionRule, o.UnknownGenes, o.AllowWildtype = input.ReactionRule, input.UnknownGenes, input.AllowWildtype
+		o.ReactionRule, o.PerturbationOptions = input.ReactionRule, input.PerturbationOptions
 		return runBench(ctx, e, o)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tcbuild/conf"
 	"tcbuild/encode"
@@ -89,6 +90,13 @@ func inputFlags(cmd *cobra.Command, o *build.Options) {
 	flags.StringVar((*string)(&o.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
 		"genes that the graph does not have: error, drop-sample or drop-gene (both counted)")
 	flags.BoolVar(&o.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
+	phenotypeFlags(flags, &o.Phenotypes, &o.NotPhenotypes)
+}
+
+// phenotypeFlags declares which columns of a perturbation set are phenotypes.
+func phenotypeFlags(flags *pflag.FlagSet, phenotypes, notPhenotypes *[]string) {
+	flags.StringSliceVar(phenotypes, "phenotypes", nil, "`COLUMNS` with phenotypes (default: every other column of numbers)")
+	flags.StringSliceVar(notPhenotypes, "not-phenotypes", nil, "`COLUMNS` to leave out, whatever they hold")
 }
 
 // datasetFlags declares what a command needs that builds one dataset. The result is whether to print stage times.

@@ -36,7 +36,7 @@ perturbation set whose genes are ids of the graph. Prints how many samples it ha
 	flags.StringSliceVar(&o.table.GenesColumns, "genes-columns", []string{"genes"}, "`COLUMNS` with the deleted genes; of several, each holds one gene")
 	flags.StringVar(&o.table.GeneDelimiter, "gene-delimiter", "|", "`CHARACTERS` between the genes of a single column")
 	flags.StringVar(&o.table.IDColumn, "id-column", "", "`COLUMN` with the sample ids (default sample_id, or the sample's index)")
-	flags.StringSliceVar(&o.table.Phenotypes, "phenotypes", nil, "`COLUMNS` with phenotypes (default every other numeric column)")
+	phenotypeFlags(flags, &o.table.Phenotypes, &o.table.NotPhenotypes)
 	flags.StringVar(&o.table.Delimiter, "delimiter", "", "`CHARACTER` between columns, or tab, comma, space (default by the file's name)")
 	flags.StringSliceVar(&o.table.Columns, "columns", nil, "`NAMES` of the columns of a text file without a header line")
 	flags.StringVar(&o.table.Aliases.SGDFeatures, "aliases", "", "SGD_features.tab `FILE` with further names of genes")

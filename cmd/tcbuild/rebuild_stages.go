@@ -119,6 +119,11 @@ func (o *rebuildOptions) datasetStage(e *env, variant string, input rebuild.Stag
 			return err
 		},
 	}
+	for name, columns := range map[string][]string{"phenotypes": o.build.Phenotypes, "not_phenotypes": o.build.NotPhenotypes} {
+		if columns != nil {
+			stage.Options[name] = fmt.Sprintf("%q", columns)
+		}
+	}
 	if variant != string(store.Incidence) {
 		stage.Options["shards"] = strconv.Itoa(o.build.Shards)
 	}

@@ -12,7 +12,8 @@ type PerturbationSpec struct {
 	GenesColumns  []string            `yaml:"genes_columns"`  // nil is genes; of several, each holds one gene or none
 	GeneDelimiter string              `yaml:"gene_delimiter"` // between the genes of a single column; "" is |
 	IDColumn      string              `yaml:"id_column"`      // "" is sample_id, and the sample's index without that column
-	Phenotypes    []string            `yaml:"phenotypes"`     // nil is every other numeric column
+	Phenotypes    []string            `yaml:"phenotypes"`     // nil is every other column of numbers
+	NotPhenotypes []string            `yaml:"not_phenotypes"` // columns that are left out
 	Aliases       AliasesSpec         `yaml:"aliases"`
 	UnknownGenes  ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error
 	AllowWildtype bool                `yaml:"allow_wildtype"`
@@ -34,7 +35,7 @@ func (s PerturbationSpec) Open(genes *ingest.Nodes) (*ingest.Perturbations, erro
 	return ingest.OpenPerturbations(s.File, genes, ingest.PerturbationOptions{
 		UnknownGenes: s.UnknownGenes, AllowWildtype: s.AllowWildtype,
 		GenesColumns: s.GenesColumns, GeneDelimiter: s.GeneDelimiter,
-		IDColumn: s.IDColumn, Phenotypes: s.Phenotypes,
+		IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes,
 		Text:    table.TextOptions{Delimiter: delimiter, Columns: s.Columns},
 		Aliases: names.Aliases(),
 	})

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"tcbuild/conf"
 	"tcbuild/internal/fault"
 )
 
@@ -14,9 +15,10 @@ const maxColumns = 1 << 16
 
 // Columns lays the values of a store's records out as columns, which are in the order in which the values first appear. A
 // column is named by its label or statistic, behind which stand .PART for a member of an object or array, and #2 and so on for
-// the second and further experiments of a record with the same label. A name that is taken gets its label in front. Values
-// that are neither numbers nor missing make no column, if they come first.
+// the second and further experiments of a record with the same label. A name that is taken gets its label in front. A column
+// without numbers, whose values are texts, lists or objects, is ignored; one of both is an error, in whatever order they come.
 type Columns struct {
+	store   *Store
 	index   map[string]int // by identity
 	columns []column
 	names   []string
@@ -24,23 +26,15 @@ type Columns struct {
 }
 
 type column struct {
-	name    string
-	content content
-	target  int // among the names; -1 for none
+	name   string
+	number int // record of the first number, -1 without one
+	other  int // record of the first value that is neither a number nor missing, -1 without one
+	target int // among the names; -1 for none
 }
 
-// content is what the first value is that is not missing.
-type content int
-
-const (
-	unseen content = iota
-	numbers
-	others
-)
-
-// NewColumns finds the columns of a store. It reads the store whole.
+// NewColumns finds the columns of a store, and keeps none of them yet. It reads the store whole.
 func NewColumns(s *Store) (*Columns, error) {
-	c := &Columns{index: make(map[string]int)}
+	c := &Columns{store: s, index: make(map[string]int)}
 	taken := make(map[string]bool)
 	err := s.Records(func(r *Record) error {
 		return c.each(r, func(at, nth int, e *Experiment, v *Value) error {
@@ -51,35 +45,26 @@ func NewColumns(s *Store) (*Columns, error) {
 				}
 				at = len(c.columns)
 				c.index[string(c.key)] = at
-				c.columns = append(c.columns, column{name: columnName(taken, nth, e, v)})
+				c.columns = append(c.columns, column{name: columnName(taken, nth, e, v), number: -1, other: -1, target: -1})
 			}
-			column := &c.columns[at]
-			switch {
-			case v.Other && column.content == numbers:
-				return fault.New(fault.Input, "have torchcell write the store anew",
-					"read torchcell store %s: record %d: phenotype %q: found no number, expected one as in earlier records", s.dir, r.Number, column.name)
-			case v.Other:
-				column.content = others
-			case column.content == unseen && !math.IsNaN(v.Number):
-				column.content = numbers
-			}
+			c.columns[at].note(r.Number, v)
 			return nil
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, column := range c.columns {
-		if column.content != others {
-			names = append(names, column.name)
-		}
-	}
-	c.Select(names)
-	return c, nil
+	return c, err
 }
 
-// Names are the names of the columns of numbers that are kept, in order.
+// note takes down what a record holds in the column.
+func (c *column) note(record int, v *Value) {
+	switch {
+	case v.Other && c.other < 0:
+		c.other = record
+	case !v.Other && c.number < 0 && !math.IsNaN(v.Number):
+		c.number = record
+	}
+}
+
+// Names are the names of the columns that are kept, in order.
 func (c *Columns) Names() []string { return c.names }
 
 // Ignored are the names of the other columns.
@@ -93,20 +78,53 @@ func (c *Columns) Ignored() []string {
 	return ignored
 }
 
-// Select keeps the columns with the given names, in their order; at first all are kept. It returns those names
-// that no column of numbers has.
-func (c *Columns) Select(names []string) (unknown []string) {
-	c.names = names
-	unknown = slices.Clone(names)
+// Keep keeps the wanted columns, in their order: nil are all that hold a number or no value at all, but for those of leftOut. A name
+// that the store does not have, one that is named twice, and a column to be kept that holds anything but numbers are errors.
+func (c *Columns) Keep(wanted, leftOut []string) error {
+	at := make(map[string]int, len(c.columns))
 	for i := range c.columns {
-		column := &c.columns[i]
-		column.target = -1
-		if column.content != others {
-			column.target = slices.Index(names, column.name)
-			unknown = slices.DeleteFunc(unknown, func(name string) bool { return name == column.name })
+		at[c.columns[i].name] = i
+	}
+	named := make(map[string]bool)
+	for _, name := range slices.Concat(wanted, leftOut) {
+		if _, known := at[name]; !known {
+			return c.unknown(name)
+		}
+		if named[name] {
+			return fault.New(fault.Usage, "name it once in --phenotypes and --not-phenotypes together",
+				"read torchcell store %s: phenotype %s is named twice", c.store.dir, fault.Quote(name))
+		}
+		named[name] = true
+	}
+	if wanted == nil {
+		for _, column := range c.columns {
+			if attribute := column.other >= 0 && column.number < 0; !attribute && !named[column.name] {
+				wanted = append(wanted, column.name)
+			}
 		}
 	}
-	return unknown
+	c.names = wanted
+	for target, name := range wanted {
+		column := &c.columns[at[name]]
+		if column.target = target; column.other >= 0 {
+			return fault.New(fault.Input, "have torchcell write the store anew, or leave the phenotype out with --not-phenotypes "+fault.List([]string{name}),
+				"read torchcell store %s: record %d: phenotype %s: found a text, a list or an object, expected a number", c.store.dir, column.other, fault.Quote(name))
+		}
+	}
+	return nil
+}
+
+// unknown is the error of a name that the store does not have.
+func (c *Columns) unknown(name string) error {
+	var names []string
+	for _, column := range c.columns {
+		names = append(names, column.name)
+	}
+	hint := "choose among these"
+	if nearest := conf.Nearest(name, names); nearest != "" {
+		hint = "did you mean " + fault.Quote(nearest) + "?"
+	}
+	return fault.New(fault.Input, hint, "read torchcell store %s: there is no phenotype %s, found %s", c.store.dir, fault.Quote(name), fault.List(names))
 }
 
 // Fill sets one value per name to that of a record of the store, NaN if it is missing. An infinite value is no

@@ -1,9 +1,13 @@
 package torchcell
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
+
+	"tcbuild/internal/fault"
 )
 
 // scanner reads JSON as Python writes it: also with the tokens NaN, Infinity and -Infinity, which the standard
@@ -186,13 +190,18 @@ func (s *scanner) escape() bool {
 	return false
 }
 
-// number reads a number. One beyond the range of float64 is infinite, as Python reads it.
+// number reads a number. One beyond the range of float64 is infinite, as Python reads it; an integer that float64
+// cannot hold exactly is an error.
 func (s *scanner) number() (float64, error) {
 	start := s.at
 	if err := s.skipNumber(); err != nil {
 		return 0, err
 	}
-	number, _ := strconv.ParseFloat(string(s.text[start:s.at]), 64) // knows the tokens; the only error left is the range's
+	token := s.text[start:s.at]
+	number, _ := strconv.ParseFloat(string(token), 64) // knows the tokens; the only error left is the range's
+	if math.Abs(number) >= 1<<53 && !bytes.ContainsAny(token, ".eEI") && strconv.FormatFloat(number, 'f', 0, 64) != string(token) {
+		return 0, fmt.Errorf("integer %s is not exact as a 64-bit floating-point number", fault.Quote(token))
+	}
 	return number, nil
 }
 

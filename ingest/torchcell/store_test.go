@@ -85,7 +85,7 @@ func TestOrder(t *testing.T) {
 			dir, records := t.TempDir(), make(map[string]string)
 			slices.Sort(numbers)
 			for _, number := range numbers {
-				records[fmt.Sprint(prefix, number)] = fitness(fmt.Sprint(number), "A") + strings.Repeat(" ", r.IntN(2)*r.IntN(6000))
+				records[fmt.Sprint(prefix, number)] = fitness(fmt.Sprint(number%1_000_000_000), "A") + strings.Repeat(" ", r.IntN(2)*r.IntN(6000))
 			}
 			write(t, dir, records)
 			store, err := torchcell.Open(dir)
@@ -96,7 +96,7 @@ func TestOrder(t *testing.T) {
 				var got []int
 				err = store.Records(func(r *torchcell.Record) error {
 					got = append(got, r.Number)
-					if value := r.Experiments[0].Values[0].Number; value != float64(r.Number) {
+					if value := r.Experiments[0].Values[0].Number; value != float64(r.Number%1_000_000_000) {
 						t.Errorf("record %d has value %v", r.Number, value)
 					}
 					return nil
@@ -162,6 +162,8 @@ func TestPerturbations(t *testing.T) {
 			"is_essential", "", []string{"0 [0] [1]", "1 [0] [0]"}, ingest.Counts{Samples: 2}},
 		{"phenotypes chosen", map[string]string{"0": fitness(`1, "fitness_se": 0.5`, "A")}, "", ingest.PerturbationOptions{Phenotypes: []string{"fitness_se"}},
 			"fitness_se", "fitness", []string{"0 [0] [0.5]"}, ingest.Counts{Samples: 1}},
+		{"phenotypes left out", map[string]string{"0": experiment("y", "s", `"y": "x", "s": 2`, "A"), "1": experiment("y", "s", `"y": 1`, "A")}, "", ingest.PerturbationOptions{NotPhenotypes: []string{"y"}},
+			"s", "y", []string{"0 [0] [2]", "1 [0] [NaN]"}, ingest.Counts{Samples: 2}},
 		{"unknown, repeated, none", map[string]string{"0": fitness("1", "A", "A", "hoΔ"), "1": fitness("2"), "2": fitness("3", "X")}, "",
 			ingest.PerturbationOptions{UnknownGenes: ingest.DropGene, AllowWildtype: true},
 			"fitness fitness_se", "", []string{"0 [0] [1 NaN]", "1 [] [2 NaN]", "2 [] [3 NaN]"}, ingest.Counts{Samples: 3, Wildtypes: 2, UnknownGenes: 2, RepeatedGenes: 1}},
@@ -225,7 +227,16 @@ func TestErrors(t *testing.T) {
 		{"two kinds of keys", map[string]string{"0": fitness("1", "A"), "data_1": fitness("1", "A")}, "", ingest.PerturbationOptions{}, `found the key "data_1"`, ""},
 		{"padded keys", map[string]string{"1": fitness("1", "A"), "002": fitness("1", "A")}, "", ingest.PerturbationOptions{}, `found the key "002"`, ""},
 		{"another key", map[string]string{"data_0": fitness("1", "A"), "data_x": fitness("1", "A")}, "", ingest.PerturbationOptions{}, `found the key "data_x"`, ""},
-		{"text behind a number", map[string]string{"0": experiment("y", "", `"y": 1`, "A"), "1": experiment("y", "", `"y": "x"`, "A")}, "", ingest.PerturbationOptions{}, `record 1: phenotype "y": found no number`, ""},
+		{"text behind a number", map[string]string{"0": experiment("y", "", `"y": 1`, "A"), "1": experiment("y", "", `"y": "x"`, "A")}, "", ingest.PerturbationOptions{},
+			`record 1: phenotype "y": found a text, a list or an object, expected a number`, "--not-phenotypes y"},
+		{"text before a number", map[string]string{"0": experiment("y", "", `"y": "x"`, "A"), "1": experiment("y", "", `"y": 1`, "A")}, "", ingest.PerturbationOptions{},
+			`record 0: phenotype "y": found a text, a list or an object, expected a number`, "--not-phenotypes y"},
+		{"text in a phenotype that is wanted", map[string]string{"0": experiment("y", "", `"y": "x"`, "A")}, "", ingest.PerturbationOptions{Phenotypes: []string{"y"}},
+			`record 0: phenotype "y": found a text`, ""},
+		{"no such phenotype to leave out", map[string]string{"0": fitness("1", "A")}, "", ingest.PerturbationOptions{NotPhenotypes: []string{"fitness_sd"}},
+			`there is no phenotype "fitness_sd"`, `did you mean "fitness_se"?`},
+		{"integer beyond float64", map[string]string{"0": fitness("9007199254740992", "A"), "1": fitness("-9007199254740993", "A")}, "", ingest.PerturbationOptions{},
+			"record 1: integer \"-9007199254740993\" is not exact as a 64-bit floating-point number", ""},
 		{"damaged record", map[string]string{"0": fitness("1", "A"), "1": fitness("1", "A")[:100]}, "", ingest.PerturbationOptions{}, "record 1: byte 100: found the end", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -240,9 +251,11 @@ func TestErrors(t *testing.T) {
 	}
 	t.Run("columns named", func(t *testing.T) {
 		dir := t.TempDir()
-		write(t, dir, nil)
-		if _, _, _, err := read(dir, ingest.PerturbationOptions{IDColumn: "strain"}); fault.KindOf(err) != fault.Usage {
-			t.Errorf("got %v, want wrong usage", err)
+		write(t, dir, map[string]string{"0": fitness("1", "A")})
+		for _, options := range []ingest.PerturbationOptions{{IDColumn: "strain"}, {Phenotypes: []string{"fitness"}, NotPhenotypes: []string{"fitness"}}} {
+			if _, _, _, err := read(dir, options); fault.KindOf(err) != fault.Usage {
+				t.Errorf("got %v, want wrong usage", err)
+			}
 		}
 	})
 	t.Run("folder above", func(t *testing.T) {

@@ -21,8 +21,7 @@ type Options struct {
 	Graph         string // folder
 	Perturbations string // file, or synth:SCALE:SAMPLES:SEED
 	ReactionRule  incidence.ReactionRule
-	UnknownGenes  ingest.UnknownGenes
-	AllowWildtype bool
+	ingest.PerturbationOptions
 
 	Out         string // an existing folder, for results and datasets
 	Keep        bool   // leave the datasets of the last round in Out/datasets

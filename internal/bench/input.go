@@ -8,8 +8,7 @@ import (
 
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/ingest/combinations"
-	"tcbuild/ingest/synth"
+	"tcbuild/internal/build"
 	"tcbuild/internal/fault"
 )
 
@@ -35,16 +34,7 @@ func readInputs(o Options, dir string) (*inputs, error) {
 	if in.graph, _, err = ingest.ReadGraph(o.Graph); err != nil {
 		return nil, err
 	}
-	switch {
-	case synth.IsName(o.Perturbations):
-		in.samples, err = synth.Named(o.Perturbations, in.graph.Genes)
-	case combinations.IsName(o.Perturbations):
-		in.samples, err = combinations.Open(o.Perturbations, in.graph.Genes, o.UnknownGenes)
-	default:
-		in.samples, err = ingest.OpenPerturbations(o.Perturbations, in.graph.Genes,
-			ingest.PerturbationOptions{UnknownGenes: o.UnknownGenes, AllowWildtype: o.AllowWildtype})
-	}
-	if err != nil {
+	if in.samples, err = build.OpenSource(o.Perturbations, in.graph.Genes, o.PerturbationOptions); err != nil {
 		return nil, err
 	}
 	counts, err := in.samples.Scan(func(*ingest.Samples) error { return nil })

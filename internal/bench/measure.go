@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,6 +29,18 @@ type built struct {
 	run          build.Result
 }
 
+// listFlag is a flag with the names; nil is none.
+func listFlag(flag string, names []string) []string {
+	if names == nil {
+		return nil
+	}
+	var line bytes.Buffer
+	w := csv.NewWriter(&line)
+	_ = w.Write(names) // to memory
+	w.Flush()
+	return []string{"--" + flag + "=" + strings.TrimSuffix(line.String(), "\n")}
+}
+
 // build builds a dataset of a case with the program itself, as a user would.
 func (b *bench) build(ctx context.Context, c Case, in input, workers int, out string) (built, error) {
 	args := []string{"incidence"}
@@ -38,6 +51,10 @@ func (b *bench) build(ctx context.Context, c Case, in input, workers int, out st
 		"--reaction-rule", string(b.ReactionRule), "--unknown-genes", string(b.UnknownGenes), "--quiet")
 	if b.AllowWildtype {
 		args = append(args, "--allow-wildtype")
+	}
+	if in.perturbations == b.Perturbations { // a part has no other columns
+		args = append(args, listFlag("phenotypes", b.Phenotypes)...)
+		args = append(args, listFlag("not-phenotypes", b.NotPhenotypes)...)
 	}
 	cmd := exec.CommandContext(ctx, b.Executable, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }

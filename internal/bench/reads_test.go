@@ -31,8 +31,8 @@ func buildTiny(t testing.TB, c Case, samples string) *store.Dataset {
 	}
 	_, err := build.Dataset(t.Context(), build.Options{
 		Variant: c.Variant, Codec: c.Codec, Graph: graph, Perturbations: samples, Out: out, Shard: store.AllShards, Workers: 1, Resume: store.ResumeNever,
-		ReactionRule: incidence.RuleAll, UnknownGenes: ingest.RefuseUnknownGenes,
-		Log: slog.New(slog.DiscardHandler), Progress: func(int) build.Progress { return silent{} },
+		ReactionRule: incidence.RuleAll,
+		Log:          slog.New(slog.DiscardHandler), Progress: func(int) build.Progress { return silent{} },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ import (
 type Options struct {
 	Variant       store.Variant
 	Graph         string // folder
-	Perturbations string // file, or the name of a set that is computed (see openSource); "" for an incidence dataset without samples
+	Perturbations string // file, or the name of a set that is computed (see OpenSource); "" for an incidence dataset without samples
 	Out           string // the dataset
 	Codec         string // of the masks; "" is the mode's default
 	Shards        int    // 0: as many as the dataset's size asks for
@@ -33,8 +33,8 @@ type Options struct {
 	Workers       int    // goroutines that make and encode masks, at least 1
 	Resume        store.Resume
 	ReactionRule  incidence.ReactionRule
-	UnknownGenes  ingest.UnknownGenes
-	AllowWildtype bool
+
+	ingest.PerturbationOptions
 
 	Program  string // version and commit, for run.json
 	Log      *slog.Logger
@@ -156,30 +156,28 @@ func (b *builder) read() (err error) {
 	if b.Perturbations == "" {
 		return nil
 	}
-	return b.openSource()
+	if b.source, err = OpenSource(b.Perturbations, b.graph.Genes, b.PerturbationOptions); err != nil {
+		return err
+	}
+	if set, ok := b.source.(*ingest.Perturbations); ok && len(set.IgnoredColumns()) > 0 {
+		b.Log.Warn("columns that are no phenotypes are left out", "columns", fault.List(set.IgnoredColumns()))
+	}
+	return nil
 }
 
-// openSource opens the perturbation set: a file, or one that is computed, of the name synth:SCALE:SAMPLES:SEED, combinations:FILE:K or a
+// OpenSource opens a perturbation set: a file, or one that is computed, of the name synth:SCALE:SAMPLES:SEED, combinations:FILE:K or a
 // settings file's.
-func (b *builder) openSource() (err error) {
+func OpenSource(name string, genes *ingest.Nodes, options ingest.PerturbationOptions) (ingest.SampleSource, error) {
+	computed := synth.IsName(name) || combinations.IsName(name)
 	switch {
-	case synth.IsName(b.Perturbations):
-		b.source, err = synth.Named(b.Perturbations, b.graph.Genes)
-		return err
-	case combinations.IsName(b.Perturbations):
-		b.source, err = combinations.Open(b.Perturbations, b.graph.Genes, b.UnknownGenes)
-		return err
+	case computed && (options.Phenotypes != nil || options.NotPhenotypes != nil):
+		return nil, fault.New(fault.Usage, "omit --phenotypes and --not-phenotypes", "read perturbations %s: a set that is computed has no columns to choose from", name)
+	case synth.IsName(name):
+		return synth.Named(name, genes)
+	case computed:
+		return combinations.Open(name, genes, options.UnknownGenes)
 	}
-	perturbations, err := ingest.OpenPerturbations(b.Perturbations, b.graph.Genes,
-		ingest.PerturbationOptions{UnknownGenes: b.UnknownGenes, AllowWildtype: b.AllowWildtype})
-	if err != nil {
-		return err
-	}
-	if ignored := perturbations.IgnoredColumns(); len(ignored) > 0 {
-		b.Log.Warn("columns that are no phenotypes are left out", "columns", ignored)
-	}
-	b.source = perturbations
-	return nil
+	return ingest.OpenPerturbations(name, genes, options)
 }
 
 // write fills the folder under construction.

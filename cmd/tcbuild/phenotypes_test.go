@@ -1,0 +1,60 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every command that reads a perturbation table has the same rule of what its columns are.
+func TestPhenotypeColumns(t *testing.T) {
+	f := newFixture(t, 40, 2)
+	writeFiles(t, f.dir, map[string]string{
+		"good.tsv":     "genes\tnote\ty\tx, z\nY000\tlow\tN/A\t1\nY001\t\t 2\t3\n",
+		"mixed.tsv":    "genes\ty\tx\nY000\t.\t1\nY001\t1\t2\n",
+		"rebuild.yaml": "root: rebuilt\ndataset: d\ngraph: graph\nperturbations: mixed.tsv\nvariants: [indices]\n",
+	})
+	commands := map[string][]string{
+		"incidence": {"incidence", "--graph", "graph", "--perturbations", "SET", "--out", "OUT"},
+		"dataset":   {"dataset", "--mode", "indices", "--graph", "graph", "--perturbations", "SET", "--out", "OUT"},
+		"ingest":    {"ingest", "perturbations", "SET", "--graph", "graph", "--out", "OUT.tsv"},
+		"bench":     {"bench", "--graph", "graph", "--perturbations", "SET", "--out", "OUT", "--rounds", "1"},
+		"rebuild":   {"rebuild", "--config", "rebuild.yaml", "--perturbations", "SET", "--root", "OUT"},
+	}
+	for name, command := range commands {
+		t.Run(name, func(t *testing.T) {
+			of := func(set, out string, more ...string) []string {
+				args := slices.Clone(command)
+				for i := range args {
+					args[i] = strings.ReplaceAll(strings.ReplaceAll(args[i], "SET", set), "OUT", name+"-"+out)
+				}
+				return append(args, more...)
+			}
+			execute(t, f.dir, of("mixed.tsv", "mixed")...).refused(t, 3, `mixed.tsv:2: column "y": found ".", expected a number as in line 3`)
+			execute(t, f.dir, of("mixed.tsv", "mixed", "--phenotypes", "x,y")...).refused(t, 3, `mixed.tsv:2: phenotype "y": found ".", expected a number`)
+			execute(t, f.dir, of("mixed.tsv", "mixed", "--phenotypes", "x", "--not-phenotypes", "x")...).refused(t, 2, `column "x" of mixed.tsv is a phenotype already`)
+			execute(t, f.dir, of("mixed.tsv", "mixed", "--not-phenotypes", "yy")...).refused(t, 3, `there is no phenotype column "yy"`)
+			nothing(t, filepath.Join(f.dir, name+"-mixed.tsv"), filepath.Join(f.dir, name+"-mixed", "manifest.json"))
+
+			must(t, f.dir, of("good.tsv", "chosen", "--phenotypes", `"x, z"`)...)
+			if name == "bench" {
+				return // it takes seconds
+			}
+			must(t, f.dir, of("mixed.tsv", "left-out", "--not-phenotypes", "y")...)
+			o := must(t, f.dir, of("good.tsv", "good")...)
+			if strings.Count(o.stdout+o.stderr, "note") != 1 && name != "rebuild" {
+				t.Errorf("the attribute is not listed once:\n%s%s", o.stdout, o.stderr)
+			}
+		})
+	}
+	for out, want := range map[string][]string{"good": {"y", "x, z"}, "left-out": {"x"}, "chosen": {"x, z"}} {
+		for _, dataset := range []string{"incidence-" + out, "dataset-" + out, "rebuild-" + out + "/d/current/indices"} {
+			if got := manifestOf(t, filepath.Join(f.dir, dataset)).Phenotypes; !slices.Equal(got, want) {
+				t.Errorf("%s: phenotypes %q, want %q", dataset, got, want)
+			}
+		}
+	}
+	execute(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "synth:tiny:10:1", "--phenotypes", "fitness", "--out", "out").
+		refused(t, 2, "a set that is computed has no columns to choose from")
+}

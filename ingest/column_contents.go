@@ -1,0 +1,61 @@
+package ingest
+
+import (
+	"io"
+	"strings"
+
+	"tcbuild/ingest/table"
+	"tcbuild/internal/fault"
+)
+
+// columnContents is what a text column holds so far: where its first number and its first other text stand.
+type columnContents struct {
+	number string // "" before the first
+	text   string // "" before the first
+	found  string // that text
+}
+
+// findAttributes reads a text table to its end and says of each of the given columns whether it holds text and no number, in whatever
+// order its rows stand. What is missing (see table.Batch.Number) is neither: a column without any value is no attribute. A column
+// that holds both numbers and other text is a fault.Input that names the first such text. Without columns, nothing is read.
+func findAttributes(path string, r *table.Reader, columns []int) (attributes []bool, err error) {
+	attributes = make([]bool, len(columns))
+	contents := make([]columnContents, len(columns))
+	for len(columns) > 0 {
+		b, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i, column := range columns {
+			c := &contents[i]
+			if c.add(r, b, column); c.number != "" && c.text != "" {
+				name := r.Columns()[column]
+				return nil, fault.New(fault.Input, leaveOutHint(name), "read perturbations %s: column %s: found %s, expected a number as in line %s",
+					c.text, fault.Quote(name), c.found, strings.TrimPrefix(c.number, path+":"))
+			}
+		}
+	}
+	for i, c := range contents {
+		attributes[i] = c.text != ""
+	}
+	return attributes, nil
+}
+
+// add looks at the column's fields in a batch.
+func (c *columnContents) add(r *table.Reader, b *table.Batch, column int) {
+	number, text := b.Contents(column)
+	if c.number == "" && number >= 0 {
+		c.number = r.Where(b.First + int64(number))
+	}
+	if c.text == "" && text >= 0 {
+		c.text, c.found = r.Where(b.First+int64(text)), fault.Quote(b.Text(column, text))
+	}
+}
+
+// leaveOutHint is the hint to an error in the values of a phenotype.
+func leaveOutHint(phenotype string) string {
+	return "correct the value, empty the field if it is missing, or leave the column out with --not-phenotypes " + fault.List([]string{phenotype})
+}

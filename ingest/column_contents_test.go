@@ -1,0 +1,91 @@
+package ingest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"tcbuild/internal/fault"
+)
+
+// permutations calls visit with the rows in every order.
+func permutations(rows []string, visit func(rows []string)) {
+	var from func(k int)
+	from = func(k int) {
+		if k == len(rows) {
+			visit(rows)
+			return
+		}
+		for i := k; i < len(rows); i++ {
+			rows[k], rows[i] = rows[i], rows[k]
+			from(k + 1)
+			rows[k], rows[i] = rows[i], rows[k]
+		}
+	}
+	from(0)
+}
+
+// TestColumnsInAnyOrder has each kind of column with its rows in every order: which it is never depends on the order, and an error
+// names the first field that is wrong.
+func TestColumnsInAnyOrder(t *testing.T) {
+	for _, test := range []struct {
+		kind   string   // phenotype, attribute, mixed, or what its error says
+		fields []string // those that are wrong have a ! behind them
+	}{
+		{"phenotype", []string{"1", "-2.5", "3e-4"}},
+		{"phenotype", []string{"1", "", "NA", "N/A"}},
+		{"phenotype", []string{"1", "None", "#N/A", "<NA>"}},
+		{"phenotype", []string{" 1", "2 ", " NaN ", "+.5"}},
+		{"phenotype", []string{"", "", "NA"}},
+		{"phenotype", []string{"9007199254740992", "-1.#IND", "007"}},
+		{"attribute", []string{"low", "high", ""}},
+		{"attribute", []string{"TRUE", "FALSE", "NA"}},
+		{"attribute", []string{".", "-", ""}},
+		{"attribute", []string{"1,5", "0x10", "1_000", "NAN"}},
+		{"mixed", []string{"1", "low!", ""}},
+		{"mixed", []string{"1", ".!", "2"}},
+		{"mixed", []string{"1", "-!", "NA"}},
+		{"mixed", []string{"1", "TRUE!"}},
+		{"mixed", []string{"1", "none!", "Null!"}},
+		{"mixed", []string{"inf", "low!"}},
+		{"found an infinite value", []string{"inf!", "", "1"}},
+		{"found an infinite value", []string{"-Infinity!", "1"}},
+		{"is beyond the range", []string{"1e400!", "1", ""}},
+		{"is not exact", []string{"9007199254740993!", "1", ""}},
+		{"is not exact", []string{"9007199254740993.00!", "NA"}},
+	} {
+		t.Run(strings.Join(test.fields, "|"), func(t *testing.T) {
+			permutations(slices.Clone(test.fields), func(fields []string) {
+				text := "genes\ty\n"
+				for i, field := range fields {
+					text += fmt.Sprintf("%c\t%s\n", 'A'+i%3, strings.TrimSuffix(field, "!"))
+				}
+				path := writeFile(t, "p.tsv", text)
+				p, err := OpenPerturbations(path, threeGenes, PerturbationOptions{})
+				kind := "mixed"
+				if err == nil {
+					kind = "phenotype"
+					if len(p.PhenotypeNames()) == 0 {
+						kind = "attribute"
+					}
+					_, err = p.Scan(func(*Samples) error { return nil })
+				}
+				if err == nil && kind == test.kind {
+					return
+				}
+				first := slices.IndexFunc(fields, func(field string) bool { return strings.HasSuffix(field, "!") })
+				where := fmt.Sprintf("%s:%d: ", path, first+2)
+				if err == nil || !strings.Contains(err.Error(), where) || kind == test.kind && kind != "mixed" || kind != "mixed" && !strings.Contains(err.Error(), test.kind) {
+					t.Fatalf("fields %q: %s, %v; expected %s at line %d", fields, kind, err, test.kind, first+2)
+				}
+				if fault.KindOf(err) != fault.Input || !strings.Contains(fault.HintOf(err), "--not-phenotypes y") {
+					t.Errorf("kind %d, hint %q", fault.KindOf(err), fault.HintOf(err))
+				}
+				if _, err := OpenPerturbations(path, threeGenes, PerturbationOptions{NotPhenotypes: []string{"y"}}); err != nil {
+					t.Errorf("left out: %v", err)
+				}
+			})
+		})
+	}
+}

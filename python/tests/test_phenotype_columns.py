@@ -1,0 +1,95 @@
+"""Which columns of a text table are phenotypes, beside a reader of its own: of random columns with awkward cells, in several
+orders of their rows."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+# What pandas.read_csv takes for missing by default.
+MISSING = {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+           "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"}  # fmt: skip
+NUMBERS = ["0", "1", "-2.5", "+3", "1e-3", "2E5", ".5", "5.", "007", "9007199254740992", "1e308", "1e-400"]
+TEXTS = ["low", ".", "-", "TRUE", "False", "NAN", "none", "1,5", "0x10", "1_000", "1e", "e5", "2024-01-01", "1 2", "é"]
+REFUSED = ["inf", "-Infinity", "1e400", "9007199254740993", "-90071992547409931.0"]
+DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.ASCII | re.IGNORECASE)
+
+
+def oracle(cells: list[str]) -> tuple[str, int | list[float | None] | None]:
+    """A column's kind: a phenotype with its values, an attribute, or an error with the row that it names."""
+    stripped = [cell.strip() for cell in cells]
+    numbers = [i for i, cell in enumerate(stripped) if DECIMAL.fullmatch(cell)]
+    texts = [i for i, cell in enumerate(stripped) if cell not in MISSING and i not in numbers]
+    if numbers and texts:
+        return "error", texts[0]
+    if texts:
+        return "attribute", None
+    for i in numbers:
+        if math.isinf(float(stripped[i])) or inexact(stripped[i]):
+            return "error", i
+    return "phenotype", [float(cell) if i in numbers else None for i, cell in enumerate(stripped)]
+
+
+def inexact(cell: str) -> bool:
+    whole, _, fraction = cell.partition(".")
+    is_integer = re.fullmatch(r"[+-]?\d+", whole) and not fraction.strip("0")
+    return bool(is_integer) and int(float(cell)) != int(whole)
+
+
+def random_column(rng: random.Random) -> list[str]:
+    pools = rng.choice([[NUMBERS], [TEXTS], [NUMBERS, sorted(MISSING)], [TEXTS, sorted(MISSING)], [sorted(MISSING)],
+                        [NUMBERS, TEXTS], [NUMBERS, REFUSED]])  # fmt: skip
+    blanks = ["", "", "", " ", "  "]
+    return [rng.choice(blanks) + rng.choice(rng.choice(pools)) + rng.choice(blanks) for _ in range(rng.randint(1, 5))]
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("columns") / "graph"
+    (folder / "nodes").mkdir(parents=True)
+    (folder / "edges").mkdir()
+    (folder / "nodes" / "gene.tsv").write_text("id\nA\nB\n", encoding="utf-8")
+    (folder / "edges" / "gene__physical__gene.tsv").write_text("src\tdst\nA\tB\n", encoding="utf-8")
+    return folder
+
+
+def test_columns_are_typed_by_all_their_cells(tcbuild, graph: Path, tmp_path: Path):
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    rng = random.Random(seed)
+    for n in range(40):
+        column = random_column(rng)
+        rng.shuffle(column)
+        check(tcbuild.binary, graph, tmp_path / str(n), column, rng.choice(["tsv", "csv"]))
+
+
+def check(binary: Path, graph: Path, folder: Path, column: list[str], ending: str):
+    folder.mkdir()
+    table, out = folder / f"set.{ending}", folder / "out"
+    lines = [["genes", "y", "z"]] + [["A", cell, str(i)] for i, cell in enumerate(column)]
+    quote = {"tsv": lambda cell: cell, "csv": lambda cell: f'"{cell}"'}[ending]
+    delimiter = {"tsv": "\t", "csv": ","}[ending]
+    table.write_text("".join(delimiter.join(map(quote, line)) + "\n" for line in lines), encoding="utf-8")
+    command = [str(binary), "incidence", "--graph", str(graph), "--perturbations", str(table), "--out", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=60)
+
+    kind, detail = oracle(column)
+    if kind == "error":
+        assert done.returncode == 3, (column, done.stderr)
+        assert f"{table}:{detail + 2}: " in done.stderr, (column, done.stderr)
+        assert "--not-phenotypes y" in done.stderr.splitlines()[-1], (column, done.stderr)
+        assert not out.exists()
+        done = subprocess.run([*command, "--not-phenotypes", "y"], capture_output=True, text=True, encoding="utf-8", timeout=60)
+        kind = "attribute"
+    assert done.returncode == 0, (column, done.stderr)
+    assert json.loads((out / "manifest.json").read_text(encoding="utf-8"))["phenotypes"] == ["y", "z"][kind != "phenotype" :], column
+    assert (done.stderr.count("columns that are no phenotypes") == 1) == (kind == "attribute"), (column, done.stderr)
+    if kind == "phenotype":
+        printed = subprocess.run([str(binary), "inspect", str(out), "--samples", "0:", "--json"], capture_output=True, text=True, check=True).stdout
+        assert [json.loads(line)["phenotypes"]["y"] for line in printed.splitlines()] == detail, column
