@@ -49,7 +49,7 @@ func TestLoad(t *testing.T) {
 		{"defaults of defaults", []string{"a.yaml", "defaults: [b]\n", "b.yaml", "defaults: [c]\nx: b\n", "c.yaml", "x: c\ny: c\n"}, nil, "x=b y=c"},
 		{"sections merge, lists do not", []string{"a.yaml", "defaults: [b]\ns: {x: a}\nl: [a]\n", "b.yaml", "s: {x: b, y: b}\nl: [b, c]\n"}, nil, "s.x=a s.y=b l.0=a"},
 		{"preset as default", []string{"a.yaml", "defaults: [quickstart]\nseed: 5\nroot: r\n"}, []string{"~samples"},
-			"root=r scale=yeast seed=5 method=both"},
+			"root=r scale=yeast seed=5"},
 
 		{"override", []string{"a.yaml", "x: 1\n"}, []string{"x=2"}, "x=2"},
 		{"last override wins", []string{"a.yaml", "x: 1\n"}, []string{"x=2", "x=3"}, "x=3"},

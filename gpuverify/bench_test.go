@@ -33,8 +33,8 @@ func benchmarkYeast(b *testing.B, run func(b *testing.B, rules *graphRules, geno
 // BenchmarkByIncidence regenerates one sample per operation.
 func BenchmarkByIncidence(b *testing.B) {
 	benchmarkYeast(b, func(b *testing.B, rules *graphRules, genotypes [][]uint32) {
-		scatter := newScatterer(rules, incidence.Build(rules.graph))
-		b.SetBytes(int64(rules.layout.Size)) // of masks
+		scatter := newScatterer(rules, newIncidences(rules))
+		b.SetBytes(int64(rules.size)) // of masks
 		b.ResetTimer()
 		for i := range b.N {
 			scatter.regenerate(genotypes[i%len(genotypes)])
@@ -47,11 +47,20 @@ func BenchmarkByIncidence(b *testing.B) {
 func BenchmarkByEdges(b *testing.B) {
 	benchmarkYeast(b, func(b *testing.B, rules *graphRules, genotypes [][]uint32) {
 		look := newLooker(rules)
-		b.SetBytes(int64(rules.layout.Size))
+		b.SetBytes(int64(rules.size))
 		b.ResetTimer()
 		for done := 0; done < b.N; done += edgeBatch {
 			first := done % len(genotypes)
 			look.regenerate(genotypes[first : first+edgeBatch])
 		}
 	})
+}
+
+// BenchmarkIncidences finds the incidence of the whole graph.
+func BenchmarkIncidences(b *testing.B) {
+	rules := newTestRules(b, synth.Graph(synth.Yeast, 1), incidence.RuleAll)
+	b.ResetTimer()
+	for range b.N {
+		newIncidences(rules)
+	}
 }

@@ -16,6 +16,7 @@ type looker struct {
 	*graphRules
 	genes     []uint64
 	reactions []uint64
+	stack     []uint64
 	removed   [edgeBatch][]uint32
 }
 
@@ -38,8 +39,8 @@ func (l *looker) regenerate(genotypes [][]uint32) [][]uint32 {
 
 	l.emit(ingest.Gene, l.genes)
 	l.emit(ingest.Reaction, l.reactions)
-	for _, edges := range l.graph.Edges {
-		start := uint32(l.starts[edges.Type.String()])
+	for _, edges := range l.space.edges {
+		start := uint32(l.start[edges.Type.String()])
 		switch edges.Type {
 		case ingest.GPR:
 			l.emitEdges(start, edges.Src, nil, l.genes)
@@ -55,7 +56,7 @@ func (l *looker) regenerate(genotypes [][]uint32) [][]uint32 {
 // lookUpReactions sets the words of the reactions.
 func (l *looker) lookUpReactions() {
 	for reaction := range l.rules {
-		l.reactions[reaction] = l.rules[reaction].removed(l.genes)
+		l.reactions[reaction] = l.rules[reaction].removed(l.genes, &l.stack)
 	}
 	if l.rules == nil && l.gpr != nil {
 		for position, gene := range l.gpr.Src {
@@ -66,7 +67,7 @@ func (l *looker) lookUpReactions() {
 
 // emit lists the removals of a node mask.
 func (l *looker) emit(mask string, words []uint64) {
-	start := uint32(l.starts[mask])
+	start := uint32(l.start[mask])
 	for node, word := range words {
 		if word != 0 {
 			l.list(start+uint32(node), word)

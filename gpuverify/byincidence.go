@@ -1,38 +1,34 @@
 package gpuverify
 
-import (
-	"slices"
-
-	"tcbuild/incidence"
-	"tcbuild/ingest"
-	"tcbuild/ingest/gpr"
-)
+import "tcbuild/ingest"
 
 // scatterer regenerates masks by incidence, in a buffer of its own: one per goroutine.
 type scatterer struct {
 	*graphRules
 	maskBuffer
-	edges     []incidence.Incidence
-	deleted   []uint64 // by gene: 1 when deleted; all zero between calls
-	mentioned [][]int  // gene -> reactions whose rule names it
+	incidences []edgeIncidence
+	reactions  *edgeIncidence // edges of the reactions; nil when the graph has none
+	deleted    []uint64       // by gene: 1 when deleted; all zero between calls
+	mentioned  [][]int        // gene -> reactions whose rule names it
+	stack      []uint64
 }
 
-func newScatterer(rules *graphRules, cache *incidence.Cache) *scatterer {
-	s := &scatterer{graphRules: rules, maskBuffer: newMaskBuffer(rules.layout.Size), edges: cache.Edges,
+func newScatterer(rules *graphRules, incidences []edgeIncidence) *scatterer {
+	s := &scatterer{graphRules: rules, maskBuffer: newMaskBuffer(rules.size), incidences: incidences,
 		deleted: make([]uint64, rules.graph.Genes.Len()), mentioned: make([][]int, rules.graph.Genes.Len())}
-	for reaction := range rules.rules {
-		s.mention(reaction, &rules.rules[reaction])
+	for i := range incidences {
+		if incidences[i].Type == ingest.RMR {
+			s.reactions = &incidences[i]
+		}
+	}
+	for reaction, rule := range rules.rules {
+		for _, term := range rule {
+			if term >= 0 {
+				s.mentioned[term] = append(s.mentioned[term], reaction)
+			}
+		}
 	}
 	return s
-}
-
-func (s *scatterer) mention(reaction int, t *term) {
-	if t.gene >= 0 && t.op == gpr.Gene {
-		s.mentioned[t.gene] = append(s.mentioned[t.gene], reaction)
-	}
-	for i := range t.terms {
-		s.mention(reaction, &t.terms[i])
-	}
 }
 
 // regenerate sets the masks of a genotype. They stay until reset.
@@ -40,8 +36,8 @@ func (s *scatterer) regenerate(genes []uint32) {
 	for _, gene := range genes {
 		s.remove(int(gene))
 	}
-	for _, edges := range s.edges {
-		if edges.RowType == ingest.Gene {
+	for _, edges := range s.incidences {
+		if edges.Type.Source == ingest.Gene {
 			s.scatter(edges, genes)
 		}
 	}
@@ -50,14 +46,13 @@ func (s *scatterer) regenerate(genes []uint32) {
 }
 
 // scatter removes the edges of the deleted genes, and, under the rule "all", the reactions at their ends.
-func (s *scatterer) scatter(edges incidence.Incidence, genes []uint32) {
-	start, reactionStart := s.starts[edges.EdgeType], s.starts[ingest.Reaction]
-	takesReactions := edges.EdgeType == gprName && s.rules == nil
+func (s *scatterer) scatter(edges edgeIncidence, genes []uint32) {
+	reactionStart, takesReactions := s.start[ingest.Reaction], edges.Type == ingest.GPR && s.rules == nil
 	for _, gene := range genes {
-		for _, position := range edges.Row(gene) {
-			s.remove(start + int(position))
+		for _, position := range edges.row(gene) {
+			s.remove(edges.start + int(position))
 			if takesReactions {
-				s.remove(reactionStart + int(s.gpr.Dst[position]))
+				s.remove(reactionStart + int(edges.Dst[position]))
 			}
 		}
 	}
@@ -73,8 +68,8 @@ func (s *scatterer) scatterByRules(genes []uint32) {
 	}
 	for _, gene := range genes {
 		for _, reaction := range s.mentioned[gene] {
-			if s.rules[reaction].removed(s.deleted)&1 != 0 {
-				s.remove(s.starts[ingest.Reaction] + reaction)
+			if s.rules[reaction].removed(s.deleted, &s.stack) != 0 {
+				s.remove(s.start[ingest.Reaction] + reaction)
 			}
 		}
 	}
@@ -83,22 +78,19 @@ func (s *scatterer) scatterByRules(genes []uint32) {
 	}
 }
 
-var gprName, rmrName = ingest.GPR.String(), ingest.RMR.String()
-
 // scatterReactions removes the edges of the reactions that are removed.
 func (s *scatterer) scatterReactions() {
-	rmr := slices.IndexFunc(s.edges, func(e incidence.Incidence) bool { return e.EdgeType == rmrName })
-	if rmr < 0 {
+	if s.reactions == nil {
 		return
 	}
-	start, reactionStart := s.starts[rmrName], s.starts[ingest.Reaction]
+	reactionStart := s.start[ingest.Reaction]
 	for _, position := range s.removed { // remove appends to it, which this loop does not see
 		reaction := int(position) - reactionStart
 		if reaction < 0 || reaction >= s.graph.Reactions.Len() {
 			continue
 		}
-		for _, edge := range s.edges[rmr].Row(uint32(reaction)) {
-			s.remove(start + int(edge))
+		for _, edge := range s.reactions.row(uint32(reaction)) {
+			s.remove(s.reactions.start + int(edge))
 		}
 	}
 }

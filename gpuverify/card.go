@@ -142,7 +142,7 @@ func (c *card) resultBytes(samples int) int {
 	if c.Method == Both && c.dataset.Manifest.Variant != store.Incidence {
 		comparisons = 2
 	}
-	return comparisons * kernels.ResultSize(samples*len(c.rules.layout.Masks))
+	return comparisons * kernels.ResultSize(samples*len(c.rules.masks))
 }
 
 // loadKernels loads the kernels and the tables that they read.
@@ -153,7 +153,7 @@ func (c *card) loadKernels() error {
 		}
 	}
 	var err error
-	c.compare.Masks = len(c.rules.layout.Masks)
+	c.compare.Masks = len(c.rules.masks)
 	if c.compare.Starts, err = cuda.Upload(c.context, c.tables.starts); err != nil {
 		return err
 	}

@@ -35,13 +35,13 @@ func (w *worker) merge() {
 func newWorker(v *verifier) *worker {
 	w := &worker{verifier: v, reader: v.dataset.NewReader(v.distrust...), masks: make([]MaskReport, len(v.report.Masks))}
 	if v.dataset.Manifest.Variant != store.Incidence {
-		w.decoder = v.codec.NewDecoder(v.rules.layout.Size)
+		w.decoder = v.codec.NewDecoder(v.rules.size)
 	}
 	if v.Method != ByEdges {
-		w.scatter = newScatterer(v.rules, v.cache)
+		w.scatter = newScatterer(v.rules, v.incidences)
 		w.expected = &w.scatter.maskBuffer
 	} else {
-		buffer := newMaskBuffer(v.rules.layout.Size)
+		buffer := newMaskBuffer(v.rules.size)
 		w.expected = &buffer
 	}
 	if v.Method != ByIncidence {
@@ -118,7 +118,7 @@ func (w *worker) compare(s sample, method Method) {
 	case store.Indices:
 		removed, err := w.decoder.Removed(s.payload)
 		if err != nil || !w.expected.equals(removed) {
-			w.differ(s, method, w.expected.sorted(), storedIndices(removed, err, w.rules.layout.Size))
+			w.differ(s, method, w.expected.sorted(), storedIndices(removed, err, w.rules.size))
 			removed = w.expected.sorted()
 		}
 		w.count(removed)
@@ -131,11 +131,11 @@ func (w *worker) compare(s sample, method Method) {
 	}
 }
 
-// count adds a sample's removed positions to the masks' counts.
+// count adds a sample's removed positions, ascending, to the masks' counts.
 func (w *worker) count(removed []uint32) {
-	i := 0
-	for _, part := range w.rules.layout.Split(removed) {
-		w.masks[i].Removed += int64(len(part))
-		i++
+	for i, mask := range w.rules.masks {
+		end, _ := slices.BinarySearch(removed, uint32(mask.start+mask.size))
+		w.masks[i].Removed += int64(end)
+		removed = removed[end:]
 	}
 }

@@ -79,7 +79,7 @@ func loadDevices(ordinals []int) ([]cuda.Device, error) {
 // compareOnDevices shares the chunks among the devices. A device that fails ends the run.
 func (d *devices) compareOnDevices(ctx context.Context) error {
 	var err error
-	if d.tables, err = newTables(d.rules, d.cache); err != nil {
+	if d.tables, err = newTables(d.rules, d.incidences); err != nil {
 		return err
 	}
 	samples := d.dataset.Manifest.Samples

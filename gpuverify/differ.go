@@ -29,7 +29,7 @@ func storedIndices(removed []uint32, err error, size int) stored {
 
 // differ notes every position where the stored masks are not the expected ones.
 func (w *worker) differ(s sample, method Method, removed []uint32, found stored) {
-	expected := encode.Fill(nil, w.rules.layout.Size)
+	expected := encode.Fill(nil, w.rules.size)
 	for _, position := range removed {
 		expected[position] = 0
 	}
@@ -48,15 +48,11 @@ func (w *worker) differ(s sample, method Method, removed []uint32, found stored)
 }
 
 func (w *worker) difference(s sample, method Method, position, expected, found int) {
-	mask, within := w.rules.layout.At(position)
-	for i := range w.masks {
-		if w.dataset.Manifest.Masks[i].Name == mask.Name {
-			w.masks[i].Differences++
-		}
-	}
+	mask, within := w.rules.at(position)
+	w.masks[mask].Differences++
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.report.FirstDifferences) < listed {
-		w.report.FirstDifferences = append(w.report.FirstDifferences, Difference{s.index, s.id, mask.Name, within, expected, found, method})
+		w.report.FirstDifferences = append(w.report.FirstDifferences, Difference{s.index, s.id, w.rules.masks[mask].name, within, expected, found, method})
 	}
 }

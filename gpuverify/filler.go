@@ -27,7 +27,7 @@ type filler struct {
 func newFiller(d *devices, empty <-chan *batch, full chan<- *batch) *filler {
 	f := &filler{devices: d, reader: d.dataset.NewReader(d.distrust...), empty: empty, full: full}
 	if d.dataset.Manifest.Variant != store.Incidence {
-		f.decoder = d.codec.NewDecoder(d.rules.layout.Size)
+		f.decoder = d.codec.NewDecoder(d.rules.size)
 	}
 	return f
 }
@@ -75,7 +75,7 @@ func (f *filler) fill(ctx context.Context, number int, c chunk) error {
 // add decodes a sample into the batch, or into the next one if it is full.
 func (f *filler) add(ctx context.Context, index int, record *encode.Record) error {
 	start := time.Now()
-	stored, err := f.batch.decode(f.decoder, record.Payload, f.rules.layout.Size)
+	stored, err := f.batch.decode(f.decoder, record.Payload, f.rules.size)
 	if err != nil {
 		f.damage(index, fmt.Errorf("sample %d: %w", index, err))
 	}

@@ -29,8 +29,8 @@ func (g *generators) load(c *cuda.Context, t *tables) error {
 	words.Src, words.Dst, words.Edges = put(u, t.gprSrc), put(u, t.gprDst), len(t.gprSrc)
 	words.First, words.Operands, words.Parents = put(u, t.terms.first), put(u, t.terms.operands), put(u, t.terms.parents)
 	words.Terms = len(t.terms.operands)
-	scatter.GeneRows = kernels.Rows{Offsets: put(u, t.geneRows.Offsets), Positions: put(u, t.geneRows.Positions)}
-	scatter.ReactionRows = kernels.Rows{Offsets: put(u, t.reactionRows.Offsets), Positions: put(u, t.reactionRows.Positions)}
+	scatter.GeneRows = kernels.Rows{Offsets: put(u, t.geneRows.offsets), Positions: put(u, t.geneRows.positions)}
+	scatter.ReactionRows = kernels.Rows{Offsets: put(u, t.reactionRows.offsets), Positions: put(u, t.reactionRows.positions)}
 	scatter.Reactions, scatter.Start, scatter.ByRules, scatter.Nodes, scatter.FirstReaction = t.reactions, t.reactionStart, t.byRules, t.nodes(), t.genes
 	lookUp.Src, lookUp.Dst, lookUp.Nodes = put(u, t.src), put(u, t.dst), t.nodes()
 	if u.err != nil {

@@ -153,7 +153,7 @@ func (c *card) addTimes(l *lane) error {
 
 // addResults adds a batch's counts and differences to the report. Of the comparisons the last one's removals count.
 func (c *card) addResults(l *lane) {
-	masks := len(c.rules.layout.Masks)
+	masks := len(c.rules.masks)
 	pairs := len(l.batch.samples) * masks
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -183,11 +183,11 @@ func (c *card) addDifference(sample sampleName, mask int, count int64, method Me
 	if len(report.FirstDifferences) == listed {
 		return
 	}
-	m := c.rules.layout.Masks[mask]
+	m := c.rules.masks[mask]
 	found := int(first & 0xFFFF)
 	if found == 0xFFFF {
 		found = -1
 	}
 	report.FirstDifferences = append(report.FirstDifferences,
-		Difference{sample.index, sample.id, m.Name, int(first>>32) - m.Start, int(first >> 16 & 0xFFFF), found, method})
+		Difference{sample.index, sample.id, m.name, int(first>>32) - m.start, int(first >> 16 & 0xFFFF), found, method})
 }

@@ -12,7 +12,6 @@ import (
 	"tcbuild/encode"
 	"tcbuild/gpuverify/cuda"
 	"tcbuild/gpuverify/kernels"
-	"tcbuild/incidence"
 )
 
 // MeasureDevices measures how fast devices make masks, one device after the other.
@@ -21,18 +20,18 @@ func MeasureDevices(ctx context.Context, o SpeedOptions) ([]DeviceSpeed, error) 
 	if err != nil {
 		return nil, fmt.Errorf("measure CUDA devices: %w", err)
 	}
-	rules, err := newGraphRules(o.Graph, o.ReactionRule)
+	rules, err := newGraphRules(o.Graph, o.ByRule)
 	if err != nil {
 		return nil, err
 	}
-	cache := incidence.Build(o.Graph)
-	tables, err := newTables(rules, cache)
+	incidences := newIncidences(rules)
+	tables, err := newTables(rules, incidences)
 	if err != nil {
 		return nil, err
 	}
 	var speeds []DeviceSpeed
 	for _, device := range list {
-		speed, err := measureDevice(ctx, device, o, tables, newCPUBatch(rules, cache, o.Batch))
+		speed, err := measureDevice(ctx, device, o, tables, newCPUBatch(rules, incidences, o.Batch))
 		if err != nil {
 			return nil, deviceFailure(err, "measure masks on %s: %w", device, err)
 		}
@@ -231,8 +230,8 @@ type cpuBatch struct {
 	masks   [][]byte
 }
 
-func newCPUBatch(rules *graphRules, cache *incidence.Cache, batch [][]uint32) *cpuBatch {
-	return &cpuBatch{newScatterer(rules, cache), newLooker(rules), batch, make([][]byte, len(batch))}
+func newCPUBatch(rules *graphRules, incidences []edgeIncidence, batch [][]uint32) *cpuBatch {
+	return &cpuBatch{newScatterer(rules, incidences), newLooker(rules), batch, make([][]byte, len(batch))}
 }
 
 func (c *cpuBatch) byIncidence() {
@@ -253,7 +252,7 @@ func (c *cpuBatch) byEdges() {
 
 // write writes the whole masks of a sample.
 func (c *cpuBatch) write(sample int, removed []uint32) {
-	masks := encode.Fill(c.masks[sample], c.look.layout.Size)
+	masks := encode.Fill(c.masks[sample], c.look.size)
 	for _, position := range removed {
 		masks[position] = 0
 	}

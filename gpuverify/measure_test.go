@@ -33,7 +33,7 @@ func smallSpace(t *testing.T) {
 func speedOptions(t *testing.T, graph *ingest.Graph, rule incidence.ReactionRule, samples int) SpeedOptions {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(samples), 0))
-	o := SpeedOptions{Graph: graph, ReactionRule: rule, Rounds: 1}
+	o := SpeedOptions{Graph: graph, ByRule: rule == incidence.RuleGPR, Rounds: 1}
 	for range samples {
 		genes := make([]uint32, 0, 3)
 		for _, gene := range r.Perm(graph.Genes.Len())[:1+r.IntN(2)] {
@@ -54,11 +54,12 @@ func newTestMeter(t *testing.T, o SpeedOptions) *meter {
 	opened, err := list[0].Open()
 	must(t, err)
 	t.Cleanup(func() { must(t, opened.Close()) })
-	rules := newTestRules(t, o.Graph, o.ReactionRule)
-	cache := incidence.Build(o.Graph)
-	tables, err := newTables(rules, cache)
+	rules, err := newGraphRules(o.Graph, o.ByRule)
 	must(t, err)
-	m := &meter{context: opened, tables: tables, samples: len(o.Batch), cpu: newCPUBatch(rules, cache, o.Batch)}
+	incidences := newIncidences(rules)
+	tables, err := newTables(rules, incidences)
+	must(t, err)
+	m := &meter{context: opened, tables: tables, samples: len(o.Batch), cpu: newCPUBatch(rules, incidences, o.Batch)}
 	before, err := opened.FreeMemory()
 	must(t, err)
 	must(t, m.prepare(o))

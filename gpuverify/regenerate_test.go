@@ -18,7 +18,7 @@ var reactionRules = []incidence.ReactionRule{incidence.RuleAll, incidence.RuleGP
 
 func newTestRules(t testing.TB, graph *ingest.Graph, rule incidence.ReactionRule) *graphRules {
 	t.Helper()
-	rules, err := newGraphRules(graph, rule)
+	rules, err := newGraphRules(graph, rule == incidence.RuleGPR)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestMethodsAreTheOracles(t *testing.T) {
 	for number, graph := range graphs {
 		for _, rule := range reactionRules {
 			rules := newTestRules(t, graph, rule)
-			look, scatter := newLooker(rules), newScatterer(rules, incidence.Build(graph))
+			look, scatter := newLooker(rules), newScatterer(rules, newIncidences(rules))
 			for _, size := range []int{0, 1, 2, 63, 64} {
 				var genotypes, want [][]uint32
 				for k := range size {
@@ -97,7 +97,7 @@ func TestUnreadableRule(t *testing.T) {
 	metabolites, _ := ingest.NewNodes(ingest.Metabolite, nil, nil)
 	graph := &ingest.Graph{Genes: genes, Reactions: reactions, Metabolites: metabolites}
 	newTestRules(t, graph, incidence.RuleAll) // reads no rules
-	_, err := newGraphRules(graph, incidence.RuleGPR)
+	_, err := newGraphRules(graph, true)
 	if err == nil || !strings.HasPrefix(err.Error(), "gpr rule of reaction R1: ") || fault.KindOf(err) != fault.Input {
 		t.Errorf("error %v (kind %d), want a fault.Input that names reaction R1", err, fault.KindOf(err))
 	}

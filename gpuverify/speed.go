@@ -3,17 +3,16 @@ package gpuverify
 import (
 	"fmt"
 
-	"tcbuild/incidence"
 	"tcbuild/ingest"
 )
 
 // SpeedOptions say what MeasureDevices measures.
 type SpeedOptions struct {
-	Graph        *ingest.Graph
-	ReactionRule incidence.ReactionRule
-	Batch        [][]uint32 // the deleted genes of each sample of a batch: at least one
-	Rounds       int        // at least 1
-	Devices      Devices    // their Memory is not looked at
+	Graph   *ingest.Graph
+	ByRule  bool       // reaction rule "gpr", not "all"
+	Batch   [][]uint32 // the deleted genes of each sample of a batch: at least one
+	Rounds  int        // at least 1
+	Devices Devices    // their Memory is not looked at
 }
 
 // DeviceSpeed is how fast a device, and beside it one core of the CPU, makes the masks of a batch.

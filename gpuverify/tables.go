@@ -3,9 +3,7 @@ package gpuverify
 import (
 	"math"
 
-	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/ingest/gpr"
 	"tcbuild/internal/fault"
 )
 
@@ -20,9 +18,9 @@ type tables struct {
 	reactionStart int  // position of the first reaction
 	byRules       bool // reaction rule "gpr"
 
-	geneRows     incidence.CSR // what each gene removes: itself, its edges and, under the rule "all", its reactions
-	reactionRows incidence.CSR // what each reaction removes: its edges
-	src, dst     []uint32      // nodes of each position, either of which removes it; as many as the stride
+	geneRows     lists    // what each gene removes: itself, its edges and, under the rule "all", its reactions
+	reactionRows lists    // what each reaction removes: its edges
+	src, dst     []uint32 // nodes of each position, either of which removes it; as many as the stride
 
 	gprSrc, gprDst []uint32 // under the rule "all": the nodes at the ends of the gene-reaction edges
 
@@ -43,19 +41,22 @@ const (
 // needs 16, whole memory transactions 128.
 const strideUnit = 128
 
-func newTables(rules *graphRules, cache *incidence.Cache) (*tables, error) {
-	graph, layout := rules.graph, rules.layout
+func newTables(rules *graphRules, incidences []edgeIncidence) (*tables, error) {
+	graph := rules.graph
 	t := &tables{
-		stride: (layout.Size + strideUnit - 1) / strideUnit * strideUnit, genes: graph.Genes.Len(), reactions: graph.Reactions.Len(),
-		edges: layout.EdgePositions(), reactionStart: rules.starts[ingest.Reaction], byRules: rules.rules != nil,
+		stride: (rules.size + strideUnit - 1) / strideUnit * strideUnit, genes: graph.Genes.Len(), reactions: graph.Reactions.Len(),
+		reactionStart: rules.start[ingest.Reaction], byRules: rules.rules != nil,
 	}
-	for _, mask := range layout.Masks {
-		t.starts = append(t.starts, uint32(mask.Start))
+	for _, mask := range rules.masks {
+		t.starts = append(t.starts, uint32(mask.start))
 	}
-	t.starts = append(t.starts, uint32(layout.Size))
-	t.addRows(rules, cache)
-	if len(t.geneRows.Positions) > math.MaxUint32 {
-		return nil, fault.New(fault.Failed, "use --device cpu", "lay out the incidence for the device: it has %d positions (expected below 2^32)", len(t.geneRows.Positions))
+	t.starts = append(t.starts, uint32(rules.size))
+	for _, edges := range rules.edges {
+		t.edges += edges.Len()
+	}
+	t.addRows(rules, incidences)
+	if len(t.geneRows.positions) > math.MaxUint32 {
+		return nil, fault.New(fault.Failed, "use --device cpu", "lay out the incidence for the device: it has %d positions (expected below 2^32)", len(t.geneRows.positions))
 	}
 	t.addEnds(rules)
 	if rules.gpr != nil && !t.byRules {
@@ -64,9 +65,8 @@ func newTables(rules *graphRules, cache *incidence.Cache) (*tables, error) {
 			t.gprDst = append(t.gprDst, uint32(t.genes)+reaction)
 		}
 	}
-	for i := range rules.rules {
-		t.terms.first = append(t.terms.first, uint32(len(t.terms.operands)))
-		t.addTerm(&rules.rules[i])
+	for _, rule := range rules.rules {
+		t.addRule(rule)
 	}
 	t.terms.first = append(t.terms.first, uint32(len(t.terms.operands)))
 	return t, nil
@@ -82,30 +82,29 @@ func (t *tables) size() int { return int(t.starts[len(t.starts)-1]) }
 func (t *tables) nodes() int { return t.genes + t.reactions + 1 }
 
 // addRows joins the incidences of all edge types, row by row.
-func (t *tables) addRows(rules *graphRules, cache *incidence.Cache) {
-	t.geneRows.Offsets = []uint32{0}
+func (t *tables) addRows(rules *graphRules, incidences []edgeIncidence) {
+	t.geneRows.offsets = []uint32{0}
 	for gene := range uint32(t.genes) {
-		t.geneRows.Positions = append(t.geneRows.Positions, uint32(rules.starts[ingest.Gene])+gene)
-		for _, edges := range cache.Edges {
-			if edges.RowType != ingest.Gene {
+		t.geneRows.positions = append(t.geneRows.positions, uint32(rules.start[ingest.Gene])+gene)
+		for _, edges := range incidences {
+			if edges.Type.Source != ingest.Gene {
 				continue
 			}
-			start := uint32(rules.starts[edges.EdgeType])
-			for _, position := range edges.Row(gene) {
-				t.geneRows.Positions = append(t.geneRows.Positions, start+position)
-				if edges.EdgeType == gprName && !t.byRules {
-					t.geneRows.Positions = append(t.geneRows.Positions, uint32(t.reactionStart)+rules.gpr.Dst[position])
+			for _, position := range edges.row(gene) {
+				t.geneRows.positions = append(t.geneRows.positions, uint32(edges.start)+position)
+				if edges.Type == ingest.GPR && !t.byRules {
+					t.geneRows.positions = append(t.geneRows.positions, uint32(t.reactionStart)+edges.Dst[position])
 				}
 			}
 		}
-		t.geneRows.Offsets = append(t.geneRows.Offsets, uint32(len(t.geneRows.Positions)))
+		t.geneRows.offsets = append(t.geneRows.offsets, uint32(len(t.geneRows.positions)))
 	}
-	t.reactionRows.Offsets = make([]uint32, t.reactions+1)
-	for _, edges := range cache.Edges {
-		if edges.EdgeType == rmrName {
-			t.reactionRows.Offsets = edges.Offsets
-			for _, position := range edges.Positions {
-				t.reactionRows.Positions = append(t.reactionRows.Positions, uint32(rules.starts[rmrName])+position)
+	t.reactionRows.offsets = make([]uint32, t.reactions+1)
+	for _, edges := range incidences {
+		if edges.Type == ingest.RMR {
+			t.reactionRows.offsets = edges.offsets
+			for _, position := range edges.positions {
+				t.reactionRows.positions = append(t.reactionRows.positions, uint32(edges.start)+position)
 			}
 		}
 	}
@@ -119,13 +118,13 @@ func (t *tables) addEnds(rules *graphRules) {
 	}
 	firstReaction := uint32(t.genes)
 	for gene := range uint32(t.genes) {
-		t.setEnds(rules.starts[ingest.Gene]+int(gene), gene, gene)
+		t.setEnds(rules.start[ingest.Gene]+int(gene), gene, gene)
 	}
 	for reaction := range uint32(t.reactions) {
 		t.setEnds(t.reactionStart+int(reaction), firstReaction+reaction, firstReaction+reaction)
 	}
-	for _, edges := range rules.graph.Edges {
-		start := rules.starts[edges.Type.String()]
+	for _, edges := range rules.edges {
+		start := rules.start[edges.Type.String()]
 		for position, src := range edges.Src {
 			switch edges.Type {
 			case ingest.GPR:
@@ -141,33 +140,39 @@ func (t *tables) addEnds(rules *graphRules) {
 
 func (t *tables) setEnds(position int, src, dst uint32) { t.src[position], t.dst[position] = src, dst }
 
-// addTerm adds a rule's terms, operands first, and returns the number of the whole.
-func (t *tables) addTerm(rule *term) uint32 {
-	var operands []uint32
-	for i := range rule.terms {
-		operands = append(operands, t.addTerm(&rule.terms[i]))
+// addRule adds a reaction's rule: its terms as they stand in postfix order, which puts operands first. No rule is a node
+// that is never removed.
+func (t *tables) addRule(rule postfix) {
+	t.terms.first = append(t.terms.first, uint32(len(t.terms.operands)))
+	if len(rule) == 0 {
+		rule = postfix{absent}
 	}
-	number := uint32(len(t.terms.operands))
-	for _, operand := range operands {
-		t.terms.parents[operand] = number
+	var values []int // terms whose operation has not come
+	for _, term := range rule {
+		number := len(t.terms.operands)
+		operand := int64(term)
+		switch term {
+		case absent:
+			operand = int64(t.never())
+		case or, and:
+			operand = orTerm
+			if term == and {
+				operand = andTerm
+			}
+			for _, value := range values[len(values)-2:] {
+				t.terms.parents[value] = uint32(number)
+			}
+			values = values[:len(values)-2]
+		}
+		values = append(values, number)
+		t.terms.operands = append(t.terms.operands, operand)
+		t.terms.parents = append(t.terms.parents, 0)
 	}
-	operand := int64(t.never())
-	switch {
-	case rule.op == gpr.And:
-		operand = andTerm
-	case rule.op == gpr.Or:
-		operand = orTerm
-	case rule.gene >= 0:
-		operand = int64(rule.gene)
-	}
-	t.terms.operands = append(t.terms.operands, operand)
-	t.terms.parents = append(t.terms.parents, 0)
-	return number
 }
 
 // bytes is how much device memory the tables take.
 func (t *tables) bytes() int {
-	words := len(t.starts) + len(t.geneRows.Offsets) + len(t.geneRows.Positions) + len(t.reactionRows.Offsets) + len(t.reactionRows.Positions) +
+	words := len(t.starts) + len(t.geneRows.offsets) + len(t.geneRows.positions) + len(t.reactionRows.offsets) + len(t.reactionRows.positions) +
 		len(t.src) + len(t.dst) + len(t.gprSrc) + len(t.gprDst) + len(t.terms.first) + len(t.terms.parents)
 	return 4*words + 8*len(t.terms.operands)
 }

@@ -67,7 +67,7 @@ finalize, verify.`,
 	inputFlags(cmd, &o.build)
 	synthFlags(cmd, &o.synth)
 	flags.IntVar(&o.build.Shards, "shards", 0, "number of shards (default: that of --array, else as many as the size asks for)")
-	flags.StringVar(&o.method, "method", string(gpuverify.ByIncidence), "how to regenerate masks for verification: incidence, edges or both")
+	flags.StringVar(&o.method, "method", string(gpuverify.Both), "how to regenerate masks for verification: incidence, edges or both")
 	flags.StringVar(&o.device, "device", "cpu", "where to regenerate masks for verification")
 	flags.IntVar(&o.keep, "keep", 3, "versions to keep, with the current one")
 	flags.BoolVar(&o.force, "force", false, "build everything anew, whether or not it changed")

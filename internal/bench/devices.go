@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tcbuild/gpuverify"
+	"tcbuild/incidence"
 	"tcbuild/ingest"
 )
 
@@ -47,7 +48,7 @@ func (b *bench) measureDevices(ctx context.Context) ([]DeviceResult, error) {
 	if b.Devices == nil {
 		return nil, nil
 	}
-	o := gpuverify.SpeedOptions{Graph: b.in.graph, ReactionRule: b.ReactionRule, Rounds: b.Rounds, Devices: *b.Devices}
+	o := gpuverify.SpeedOptions{Graph: b.in.graph, ByRule: b.ReactionRule == incidence.RuleGPR, Rounds: b.Rounds, Devices: *b.Devices}
 	_, err := spread{b.in.samples, b.in.total, min(BatchSamples, b.in.total)}.Scan(func(samples *ingest.Samples) error {
 		for i := range samples.Len() {
 			o.Batch = append(o.Batch, slices.Clone(samples.Genes(i)))

@@ -1,0 +1,54 @@
+package gpuverify
+
+import (
+	"slices"
+	"strings"
+
+	"tcbuild/ingest"
+)
+
+// mask is where one mask lies in the mask space.
+type mask struct {
+	name        string
+	start, size int
+}
+
+// space is the mask space of a graph as store/FORMAT.md orders it: the node types gene, reaction
+// and metabolite that the graph has, then its edge types by name, bytewise. It is worked out from
+// the graph's tables alone.
+type space struct {
+	masks []mask
+	size  int            // positions in all
+	start map[string]int // of each mask
+	edges []*ingest.Edges
+}
+
+func newSpace(graph *ingest.Graph) space {
+	s := space{start: make(map[string]int)}
+	for _, nodes := range []*ingest.Nodes{graph.Genes, graph.Reactions, graph.Metabolites} {
+		if nodes != nil {
+			s.add(nodes.Type, len(nodes.IDs))
+		}
+	}
+	s.edges = slices.Clone(graph.Edges)
+	slices.SortFunc(s.edges, func(a, b *ingest.Edges) int { return strings.Compare(a.Type.String(), b.Type.String()) })
+	for _, edges := range s.edges {
+		s.add(edges.Type.String(), len(edges.Src))
+	}
+	return s
+}
+
+func (s *space) add(name string, size int) {
+	s.masks = append(s.masks, mask{name, s.size, size})
+	s.start[name] = s.size
+	s.size += size
+}
+
+// at returns the number of the mask that holds a position of the mask space, and the position
+// within that mask.
+func (s *space) at(position int) (number, within int) {
+	for position >= s.masks[number].start+s.masks[number].size {
+		number++
+	}
+	return number, position - s.masks[number].start
+}

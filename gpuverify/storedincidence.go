@@ -1,0 +1,56 @@
+package gpuverify
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+)
+
+// useStoredIncidence compares the incidence that the dataset stores with the graph's, entry by
+// entry, and names the first difference. Masks are then scattered from what is stored, so that the
+// samples that a reader would get wrong are named as well. The error tells what cannot be read.
+func (v *verifier) useStoredIncidence() error {
+	cache, err := v.dataset.Incidence()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(v.dataset.Dir, "incidence.arrow")
+	rows, first := 0, ""
+	for i, stored := range cache.Edges {
+		expected, found := &v.incidences[i], lists{stored.Offsets, stored.Positions}
+		if stored.EdgeType != expected.Type.String() {
+			return fmt.Errorf("%s: row %d is edge type %s (expected %s)", path, i, stored.EdgeType, expected.Type)
+		}
+		nodes := v.rules.graph.NodesOf(expected.Type.Source)
+		for node := range uint32(nodes.Len()) {
+			want, have := expected.row(node), found.row(node)
+			if slices.Equal(want, have) {
+				continue
+			}
+			if rows++; rows == 1 {
+				first = fmt.Sprintf("edge type %s, %s %s: %s", expected.Type, nodes.Type, nodes.IDs[node], firstDifference(want, have))
+			}
+		}
+		expected.lists = found
+	}
+	if rows > 0 {
+		v.damage(-1, fmt.Errorf("%s: it is not the incidence of the graph's edges in %d rows; first: %s",
+			path, rows, first))
+	}
+	return nil
+}
+
+// firstDifference names the first entry that differs between two lists that do.
+func firstDifference(want, have []uint32) string {
+	i := 0
+	for i < min(len(want), len(have)) && want[i] == have[i] {
+		i++
+	}
+	entry := func(list []uint32) string {
+		if i < len(list) {
+			return fmt.Sprintf("edge %d", list[i])
+		}
+		return "no edge"
+	}
+	return fmt.Sprintf("entry %d is %s (expected %s)", i, entry(have), entry(want))
+}
