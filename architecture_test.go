@@ -24,14 +24,14 @@ func TestImportDirections(t *testing.T) {
 		"gpuverify":           "gpuverify ingest encode store internal/fault", // without what builds masks
 		"internal/oracle":     "ingest",                                       // of tests
 		"internal/chart":      "",
-		"internal/build":      "ingest incidence encode store internal/fault",
+		"internal/build":      "ingest incidence encode store internal/fault internal/inputfile",
 		"internal/bench":      "ingest incidence encode store gpuverify internal/build internal/chart internal/fault",
 		"internal/compare":    "ingest incidence encode store",
 		"internal/describe":   "ingest internal/chart internal/fault",
-		"internal/rebuild":    "internal/fault internal/disk",
+		"internal/rebuild":    "internal/fault internal/disk internal/inputfile",
 		"internal/slurm":      "internal/fault",
 		"internal/croissant":  "store",
-		"cmd":                 "ingest incidence encode store gpuverify conf internal/build internal/bench internal/compare internal/describe internal/rebuild internal/slurm internal/croissant internal/fault internal/disk",
+		"cmd":                 "ingest incidence encode store gpuverify conf internal/build internal/bench internal/compare internal/describe internal/rebuild internal/slurm internal/croissant internal/fault internal/disk internal/inputfile",
 	}
 	refused := map[string]string{ // package -> packages of a folder that it may import otherwise
 		"gpuverify": "ingest/gpr",

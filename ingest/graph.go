@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"tcbuild/internal/inputfile"
 )
 
 // Node types of a cell graph.
@@ -155,8 +157,4 @@ func (g *Graph) SortEdges() {
 }
 
 // Input identifies one file that was read, without its folder.
-type Input struct {
-	Name   string `json:"name"` // path inside the graph folder, or the file's base name
-	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256"` // of the file as it lies, compressed or not
-}
+type Input = inputfile.Input

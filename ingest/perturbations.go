@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"tcbuild/ingest/table"
+	"tcbuild/internal/inputfile"
 )
 
 // PerturbationOptions says how a table holds a perturbation set. The zero value is
@@ -31,7 +32,7 @@ const (
 )
 
 // Perturbations is a perturbation set in a table file or in a torchcell store. It implements
-// SampleSource; every Scan reads the files anew.
+// SampleSource; every Scan reads the files anew. It must be closed.
 type Perturbations struct{ perturbations }
 
 type perturbations interface {
@@ -47,64 +48,83 @@ type perturbations interface {
 // file without a column that is expected. A folder is a torchcell store (see
 // torchcell.Open): each record is a sample, and its labels and their statistics are the phenotypes.
 func OpenPerturbations(path string, genes *Nodes, options PerturbationOptions) (*Perturbations, error) {
-	if options.GenesColumns == nil {
-		options.GenesColumns = []string{defaultGenesColumn}
+	if err := options.prepare(path); err != nil {
+		return nil, err
 	}
-	if options.GeneDelimiter == "" {
-		options.GeneDelimiter = defaultGeneDelimiter
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		p, err := openStore(path, genes, options)
+		if err != nil {
+			return nil, err
+		}
+		return &Perturbations{p}, nil
 	}
-	if err := options.UnknownGenes.Check(); err != nil {
-		return nil, fmt.Errorf("read perturbations %s: %w", path, err)
-	}
-	var p perturbations
-	var err error
-	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
-		p, err = openStore(path, genes, options)
-	} else {
-		p, err = openTable(path, genes, options)
-	}
+	file, err := inputfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	return &Perturbations{p}, nil
+	p, err := NewPerturbations(file, genes, options)
+	if err != nil {
+		file.Close()
+	}
+	return p, err
 }
 
-// tablePerturbations is a perturbation set in a table file.
-type tablePerturbations struct {
-	path    string
-	genes   *Nodes
-	options PerturbationOptions
-	layout  perturbationLayout
-}
-
-func openTable(path string, genes *Nodes, options PerturbationOptions) (*tablePerturbations, error) {
-	r, err := table.OpenText(path, options.Text)
+// NewPerturbations is OpenPerturbations of a table that is open. If there is no error the file becomes the set's, which closes it.
+func NewPerturbations(file *inputfile.File, genes *Nodes, options PerturbationOptions) (*Perturbations, error) {
+	if err := options.prepare(file.Path()); err != nil {
+		return nil, err
+	}
+	r, err := table.OpenFile(file, options.Text)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	layout, err := findPerturbationLayout(path, r, options)
+	layout, err := findPerturbationLayout(file.Path(), r, options)
 	if err != nil {
 		return nil, err
 	}
-	return &tablePerturbations{path, genes, options, layout}, nil
+	return &Perturbations{&tablePerturbations{file, genes, options, layout}}, nil
+}
+
+// prepare puts the defaults in, and checks what does not depend on the file.
+func (o *PerturbationOptions) prepare(path string) error {
+	if o.GenesColumns == nil {
+		o.GenesColumns = []string{defaultGenesColumn}
+	}
+	if o.GeneDelimiter == "" {
+		o.GeneDelimiter = defaultGeneDelimiter
+	}
+	if err := o.UnknownGenes.Check(); err != nil {
+		return fmt.Errorf("read perturbations %s: %w", path, err)
+	}
+	return nil
+}
+
+// tablePerturbations is a perturbation set in a table file.
+type tablePerturbations struct {
+	file    *inputfile.File
+	genes   *Nodes
+	options PerturbationOptions
+	layout  perturbationLayout
 }
 
 func (p *tablePerturbations) PhenotypeNames() []string { return p.layout.phenotypeNames }
 
 func (p *tablePerturbations) IgnoredColumns() []string { return p.layout.ignored }
 
-// Inputs identifies the table file. It reads the file whole.
 func (p *tablePerturbations) Inputs() ([]Input, error) {
-	input, err := describeFile(p.path, filepath.Base(p.path))
-	return []Input{input}, err
+	return []Input{p.file.Input(filepath.Base(p.file.Path()))}, nil
 }
+
+func (p *tablePerturbations) Unchanged() error { return p.file.Unchanged() }
+
+func (p *tablePerturbations) Close() error { return p.file.Close() }
 
 // Scan reads the samples. Memory does not depend on their number. The counts of a
 // scan that failed are those up to the failure.
 func (p *tablePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 	batch := newBatcher(len(p.layout.phenotypes), yield)
-	r, err := table.OpenText(p.path, p.options.Text)
+	r, err := table.OpenFile(p.file, p.options.Text)
 	if err != nil {
 		return batch.counts, err
 	}

@@ -223,6 +223,8 @@ type sampleList struct {
 
 func (l sampleList) PhenotypeNames() []string { return l.names }
 func (l sampleList) Inputs() ([]Input, error) { return nil, nil }
+func (l sampleList) Unchanged() error         { return nil }
+func (l sampleList) Close() error             { return nil }
 func (l sampleList) Scan(yield func(*Samples) error) (Counts, error) {
 	if l.Len() == 0 {
 		return Counts{}, nil

@@ -89,7 +89,7 @@ func TestReadGraph(t *testing.T) {
 		t.Errorf("inputs: got %s, want %s", got, want)
 	}
 	// printf 'src_index,dst_index\n2,0\n0,2\n' | sha256sum
-	if want := (Input{"edges/gene__genetic__gene.csv", 28, "86f0fb27515fa2ed7fabf4cfb0088e62df362050d70f76139ea11f9c958319d4"}); report.Inputs[0] != want {
+	if want := (Input{Name: "edges/gene__genetic__gene.csv", Bytes: 28, SHA256: "86f0fb27515fa2ed7fabf4cfb0088e62df362050d70f76139ea11f9c958319d4"}); report.Inputs[0] != want {
 		t.Errorf("input: got %v, want %v", report.Inputs[0], want)
 	}
 }

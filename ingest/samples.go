@@ -61,11 +61,16 @@ func start(ends []int, i int) int {
 type SampleSource interface {
 	// PhenotypeNames are the names of the values that every sample carries, in order.
 	PhenotypeNames() []string
-	// Inputs identifies the files that the source reads.
+	// Inputs identifies the files that the source reads, as they were when it was opened.
 	Inputs() ([]Input, error)
 	// Scan reads all samples in order and hands them over in batches. It stops at the
 	// first error of its own or of yield. Bad data is a fault.Input that names file and line.
 	Scan(yield func(*Samples) error) (Counts, error)
+	// Unchanged makes sure that the files have not become longer or shorter since they were opened, as files do that
+	// somebody is still writing: else the error is a fault.Busy. Other changes end the Scan that meets them.
+	Unchanged() error
+	// Close closes the files.
+	Close() error
 }
 
 // Counts is what one pass over a perturbation set found.

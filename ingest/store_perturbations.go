@@ -57,6 +57,11 @@ func (p *storePerturbations) Inputs() (inputs []Input, err error) {
 	return inputs, nil
 }
 
+// Unchanged has nothing to add: a Scan meets every change.
+func (p *storePerturbations) Unchanged() error { return nil }
+
+func (p *storePerturbations) Close() error { return nil }
+
 // Scan reads the samples. Memory does not depend on their number. The counts of a
 // scan that failed are those up to the failure.
 func (p *storePerturbations) Scan(yield func(*Samples) error) (Counts, error) {

@@ -8,6 +8,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/ingest"
 	"tcbuild/ingest/source"
+	"tcbuild/internal/inputfile"
 )
 
 type ingestGraphOptions struct {
@@ -40,14 +41,19 @@ became edges and how many were dropped or merged, and why.`,
 func runIngestGraph(ctx context.Context, e *env, o ingestGraphOptions, spec source.GraphSpec) error {
 	var graph *ingest.Graph
 	var report source.Report
+	var files inputfile.Files
+	defer files.Close()
 	err := publish(o.out, func(dir string) (err error) {
-		if graph, report, err = source.BuildGraph(spec); err != nil {
+		if graph, report, err = source.BuildGraph(&files, spec); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return ingest.WriteGraph(dir, graph)
+		if err := ingest.WriteGraph(dir, graph); err != nil {
+			return err
+		}
+		return files.Unchanged()
 	})
 	if err != nil {
 		return err

@@ -75,10 +75,14 @@ func convertPerturbations(ctx context.Context, e *env, o ingestPerturbationsOpti
 	if err != nil {
 		return nil, err
 	}
+	defer perturbations.Close()
 	bar := newProgress(e, "perturbations", 0)
 	defer bar.Done()
 	samples := &watched{SampleSource: perturbations, ctx: ctx, progress: bar}
 	if err := ingest.WritePerturbations(path, samples, graph.Genes); err != nil {
+		return nil, err
+	}
+	if err := perturbations.Unchanged(); err != nil {
 		return nil, err
 	}
 	return []string{

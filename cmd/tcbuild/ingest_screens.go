@@ -140,10 +140,17 @@ func runIngestScreen(ctx context.Context, e *env, o *screenOptions, open func(ge
 	if err != nil {
 		return err
 	}
+	defer screen.Close()
 	bar := newProgress(e, "perturbations", 0)
 	defer bar.Done()
 	samples := &watched{SampleSource: screen, ctx: ctx, progress: bar}
-	if err := publish(o.out, func(path string) error { return ingest.WritePerturbations(path, samples, graph.Genes) }); err != nil {
+	err = publish(o.out, func(path string) error {
+		if err := ingest.WritePerturbations(path, samples, graph.Genes); err != nil {
+			return err
+		}
+		return screen.Unchanged()
+	})
+	if err != nil {
 		return err
 	}
 	e.say(screen.Report().String(), "phenotypes: "+listOrNone(screen.PhenotypeNames()))

@@ -2,11 +2,8 @@ package combinations
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +11,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // Open makes the set that a name stands for (see ParseName), of genes of a graph. Of the gene list, names that the graph
@@ -24,32 +22,45 @@ func Open(name string, genes *ingest.Nodes, unknown ingest.UnknownGenes) (*Set, 
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{k: spec.K}
-	if err := s.readGenes(spec.Genes, genes, unknown); err != nil {
+	file, err := inputfile.Open(spec.Genes)
+	if err != nil {
 		return nil, err
 	}
+	s := &Set{k: spec.K, file: file}
+	if err := s.prepare(name, spec, genes, unknown); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// prepare reads the gene list and checks what is asked of it.
+func (s *Set) prepare(name string, spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGenes) error {
+	if err := s.readGenes(genes, unknown); err != nil {
+		return err
+	}
 	if s.k < 1 || s.k > len(s.genes) {
-		return nil, fault.New(fault.Usage, hint, "read perturbations %s: found k = %d, expected 1 to the %d genes of %s", name, s.k, len(s.genes), spec.Genes)
+		return fault.New(fault.Usage, hint, "read perturbations %s: found k = %d, expected 1 to the %d genes of %s", name, s.k, len(s.genes), spec.Genes)
 	}
 	var fits bool
 	if s.total, fits = binomial(len(s.genes), s.k); !fits {
-		return nil, fault.New(fault.Usage, "give fewer genes or a smaller k", "read perturbations %s: %d genes have more than 2^63 subsets of %d", name, len(s.genes), s.k)
+		return fault.New(fault.Usage, "give fewer genes or a smaller k", "read perturbations %s: %d genes have more than 2^63 subsets of %d", name, len(s.genes), s.k)
 	}
 	if spec.Range == nil {
 		spec.Range = &Range{0, s.total}
 	}
 	if spec.Range.First < 0 || spec.Range.First >= spec.Range.End || spec.Range.End > s.total {
-		return nil, fault.New(fault.Usage, "subsets count from 0, and the last number is the first that is left out",
+		return fault.New(fault.Usage, "subsets count from 0, and the last number is the first that is left out",
 			"read perturbations %s: found the range %d to %d, expected one inside 0 to %d", name, spec.Range.First, spec.Range.End, s.total)
 	}
 	s.first, s.counts.Samples = spec.Range.First, spec.Range.End-spec.Range.First
-	s.input.Name = fmt.Sprintf("%s%s:%d:%d:%d", prefix, filepath.Base(spec.Genes), s.k, spec.Range.First, spec.Range.End)
-	return s, nil
+	s.input = s.file.Input(fmt.Sprintf("%s%s:%d:%d:%d", prefix, filepath.Base(spec.Genes), s.k, spec.Range.First, spec.Range.End))
+	return nil
 }
 
 // readGenes reads the gene list.
-func (s *Set) readGenes(path string, genes *ingest.Nodes, unknown ingest.UnknownGenes) error {
-	r, column, err := openGenes(path)
+func (s *Set) readGenes(genes *ingest.Nodes, unknown ingest.UnknownGenes) error {
+	r, column, err := openGenes(s.file)
 	if err != nil {
 		return err
 	}
@@ -58,7 +69,7 @@ func (s *Set) readGenes(path string, genes *ingest.Nodes, unknown ingest.Unknown
 	for {
 		b, err := r.Next()
 		if err == io.EOF {
-			break
+			return nil
 		}
 		if err != nil {
 			return err
@@ -80,18 +91,11 @@ func (s *Set) readGenes(path string, genes *ingest.Nodes, unknown ingest.Unknown
 			}
 		}
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("hash input: %w", err)
-	}
-	sum := sha256.Sum256(text)
-	s.input.Bytes, s.input.SHA256 = int64(len(text)), hex.EncodeToString(sum[:])
-	return nil
 }
 
 // openGenes opens a gene list: a table with a column id, or a text without a header and with one gene per line.
-func openGenes(path string) (r *table.Reader, column int, err error) {
-	if r, err = table.Open(path); err != nil {
+func openGenes(file *inputfile.File) (r *table.Reader, column int, err error) {
+	if r, err = table.OpenFile(file, table.TextOptions{}); err != nil {
 		return nil, 0, err
 	}
 	if column = slices.Index(r.Columns(), "id"); column >= 0 {
@@ -102,7 +106,7 @@ func openGenes(path string) (r *table.Reader, column int, err error) {
 		return nil, 0, err
 	}
 	if len(columns) == 1 {
-		if r, err = table.OpenText(path, table.TextOptions{Columns: []string{"id"}}); err != nil {
+		if r, err = table.OpenFile(file, table.TextOptions{Columns: []string{"id"}}); err != nil {
 			return nil, 0, err
 		}
 		if r.Columns()[0] == "id" {
@@ -111,5 +115,5 @@ func openGenes(path string) (r *table.Reader, column int, err error) {
 		r.Close()
 	}
 	return nil, 0, fault.New(fault.Input, "name the column of the genes id, or give a text with one gene per line",
-		"read genes %s: there is no column id, found %s", path, strings.Join(columns, ", "))
+		"read genes %s: there is no column id, found %s", file.Path(), strings.Join(columns, ", "))
 }

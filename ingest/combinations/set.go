@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"tcbuild/ingest"
+	"tcbuild/internal/inputfile"
 )
 
 const batchSize = 4096 // samples that are handed over at once
@@ -21,6 +22,7 @@ type Set struct {
 	total  int // subsets of the whole list
 	first  int // number of the subset that is sample 0
 	counts ingest.Counts
+	file   *inputfile.File // the gene list
 	input  ingest.Input
 }
 
@@ -29,6 +31,12 @@ func (s *Set) PhenotypeNames() []string { return nil }
 
 // Inputs identifies the gene list, by its file's content and a name that holds k and the range.
 func (s *Set) Inputs() ([]ingest.Input, error) { return []ingest.Input{s.input}, nil }
+
+// Unchanged is that of the gene list.
+func (s *Set) Unchanged() error { return s.file.Unchanged() }
+
+// Close closes the gene list, which has been read.
+func (s *Set) Close() error { return s.file.Close() }
 
 // Counts is what a whole pass finds. Unknown and repeated genes are those of the list.
 func (s *Set) Counts() ingest.Counts { return s.counts }

@@ -7,6 +7,7 @@ import (
 
 	"tcbuild/ingest/table"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // biogridColumns are the columns of both formats that are read; where tab2
@@ -29,8 +30,8 @@ const (
 )
 
 // open prepares a BioGRID file for reading.
-func (b *BioGRIDSpec) open(loops SelfLoops) (*edgeFile, error) {
-	reader, err := table.OpenText(b.File, table.TextOptions{Delimiter: '\t'})
+func (b *BioGRIDSpec) open(files *inputfile.Files, loops SelfLoops) (*edgeFile, error) {
+	reader, err := openTable(files, b.File, table.TextOptions{Delimiter: '\t'})
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func TestBioGRID(t *testing.T) {
 			{BioGRID: &BioGRIDSpec{File: path, Relation: "physical", Type: "physical"}},
 			{BioGRID: &BioGRIDSpec{File: path, Relation: "genetic", Type: "genetic"}},
 		}}
-		g, report, err := BuildGraph(spec)
+		g, report, err := BuildGraph(opened(t), spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,17 +56,17 @@ func TestBioGRID(t *testing.T) {
 		}
 	}
 	spec := GraphSpec{Genes: genesNamed(t, "YA"), Edges: []EdgesSpec{{BioGRID: &BioGRIDSpec{File: "f", Relation: "r", Type: "both"}}}}
-	_, _, err := BuildGraph(spec)
+	_, _, err := BuildGraph(opened(t), spec)
 	checkFault(t, err, fault.Usage, `edges.0.biogrid.type: found "both"`)
 	spec.Edges[0].BioGRID = &BioGRIDSpec{File: writeFile(t, "b.txt", "a\tb\n1\t2\n"), Relation: "r", Type: "genetic"}
-	_, _, err = BuildGraph(spec)
+	_, _, err = BuildGraph(opened(t), spec)
 	checkFault(t, err, fault.Input, "b.txt", `"Systematic Name Interactor A"`)
 }
 
 func FuzzBioGRID(f *testing.F) {
 	f.Add(biogridText("Organism", "YA YB a b physical 559292 559292"))
 	f.Fuzz(func(t *testing.T, text string) {
-		_, report, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: ingest.DropGene, Edges: []EdgesSpec{
+		_, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: ingest.DropGene, Edges: []EdgesSpec{
 			{BioGRID: &BioGRIDSpec{File: writeFile(t, "b.txt", text), Relation: "r", Type: "physical"}},
 		}})
 		if err != nil && fault.KindOf(err) != fault.Input {
@@ -101,7 +101,7 @@ func BenchmarkEdgeKinds(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			before := cpuTime(b)
 			for b.Loop() {
-				if _, _, err := BuildGraph(spec); err != nil {
+				if _, _, err := BuildGraph(opened(b), spec); err != nil {
 					b.Fatal(err)
 				}
 			}

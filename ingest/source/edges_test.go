@@ -48,7 +48,7 @@ func TestLinks(t *testing.T) {
 				File: writeFile(t, "links.txt", links), Relation: "s_{column}",
 				Columns: []string{"experiments", "database"}, Cutoff: Cutoff{Above: &test.threshold}}}},
 		}
-		g, report, err := BuildGraph(spec)
+		g, report, err := BuildGraph(opened(t), spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestEdgeTable(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.spec.File, test.spec.Relation = writeFile(t, "e.tsv", test.text), "r"
-			g, report, err := BuildGraph(GraphSpec{Genes: genesNamed(t, genes...), Edges: []EdgesSpec{{Table: &test.spec}}})
+			g, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, genes...), Edges: []EdgesSpec{{Table: &test.spec}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,7 +109,7 @@ func TestEdgeTableByNumber(t *testing.T) {
 			TextSpec: TextSpec{File: writeFile(t, "e.txt", "1\t2\n3\t1\n"), Columns: []string{"a", "b"}},
 			Relation: "r", Source: "a", Target: "b", IDs: ids, IndexBase: base,
 		}
-		g, _, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "A", "B", "C"), Edges: []EdgesSpec{{Table: &spec}}})
+		g, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B", "C"), Edges: []EdgesSpec{{Table: &spec}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestEdgesAcrossAliases(t *testing.T) {
 			TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nSTDA\tYB\nYA\tSTDB\nOLD\tSHARED\nYC\tWHO\nSHARED\tWHO\n")},
 			Relation: "r", Source: "a", Target: "b"}}},
 	}
-	g, report, err := BuildGraph(spec)
+	g, report, err := BuildGraph(opened(t), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestEdgesAcrossAliases(t *testing.T) {
 	}
 
 	spec.UnknownGenes = ingest.RefuseUnknownGenes
-	_, _, err = BuildGraph(spec)
+	_, _, err = BuildGraph(opened(t), spec)
 	checkFault(t, err, fault.Input, "e.tsv:4", `"SHARED" is ambiguous`, "YB and YC")
 }
 
@@ -174,14 +174,14 @@ func TestEdgeErrors(t *testing.T) {
 		{"STRING score", links("protein1 protein2 score\n4932.A 4932.B high\n"), []string{"links.txt:2", `"high"`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			g, _, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "A", "B"), Edges: []EdgesSpec{test.edges}})
+			g, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), Edges: []EdgesSpec{test.edges}})
 			checkFault(t, err, fault.Input, test.wants...)
 			if g != nil {
 				t.Error("a graph beside the error")
 			}
 		})
 	}
-	_, _, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "A"), Edges: []EdgesSpec{edges("a\tb\n", EdgeTableSpec{TextSpec: TextSpec{Delimiter: "semi"}})}})
+	_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A"), Edges: []EdgesSpec{edges("a\tb\n", EdgeTableSpec{TextSpec: TextSpec{Delimiter: "semi"}})}})
 	checkFault(t, err, fault.Usage, `"semi"`)
 }
 
@@ -224,7 +224,7 @@ func TestEdgesAgainstOracle(t *testing.T) {
 		threshold := float64(random.IntN(3) - 1)
 		undirected := random.IntN(2) == 0
 		loops := []SelfLoops{LoopsKeep, LoopsNone, LoopsAppend}[random.IntN(3)]
-		g, report, err := BuildGraph(GraphSpec{
+		g, report, err := BuildGraph(opened(t), GraphSpec{
 			Genes: genesNamed(t, genes...), SelfLoops: loops, UnknownGenes: ingest.DropGene,
 			Edges: []EdgesSpec{{Table: &EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", text)},
 				Relation: "r", Source: "a", Target: "b", Weight: "w", Cutoff: Cutoff{Above: &threshold}, Undirected: undirected}}},
@@ -268,7 +268,7 @@ func BenchmarkLinks(b *testing.B) {
 			spec.Edges = []EdgesSpec{{STRING: &LinksSpec{File: file, Relation: "{column}", Columns: columns, Cutoff: Cutoff{AtLeast: new(float64)}}}}
 			b.SetBytes(int64(text.Len()))
 			for b.Loop() {
-				if _, _, err := BuildGraph(spec); err != nil {
+				if _, _, err := BuildGraph(opened(b), spec); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -285,7 +285,7 @@ func TestNoEdges(t *testing.T) {
 		"a\tb\tw\nA\tA\t1\n":                    "dropped: 1 self loops",
 	} {
 		half := 0.5
-		_, _, err := BuildGraph(GraphSpec{
+		_, _, err := BuildGraph(opened(t), GraphSpec{
 			Genes: genesNamed(t, "A", "B"), UnknownGenes: ingest.DropGene, SelfLoops: LoopsAppend,
 			Edges: []EdgesSpec{{Table: &EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", text)}, Relation: "r", Source: "a", Target: "b",
 				Weight: "w", Cutoff: Cutoff{Above: &half}}}},
@@ -293,6 +293,6 @@ func TestNoEdges(t *testing.T) {
 		checkFault(t, err, fault.Input, "e.tsv for gene__r__gene", want)
 	}
 	model := "Rxn name\tFormula\tGene-reaction association\tLB\tUB\nr1\tM => N\tX\t0\t1\n"
-	_, _, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "A"), UnknownGenes: ingest.DropGene, GEM: GEMSpec{File: writeFile(t, "m.txt", model)}})
+	_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A"), UnknownGenes: ingest.DropGene, GEM: GEMSpec{File: writeFile(t, "m.txt", model)}})
 	checkFault(t, err, fault.Input, "m.txt for gene__gpr__reaction", "1 of unknown genes, which the rules keep")
 }

@@ -7,15 +7,16 @@ import (
 
 	"tcbuild/ingest/table"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // open prepares an edge table for reading.
-func (t *EdgeTableSpec) open(loops SelfLoops) (*edgeFile, error) {
-	name, err := t.nameReader()
+func (t *EdgeTableSpec) open(files *inputfile.Files, loops SelfLoops) (*edgeFile, error) {
+	name, err := t.nameReader(files)
 	if err != nil {
 		return nil, err
 	}
-	reader, err := t.TextSpec.open()
+	reader, err := t.TextSpec.open(files)
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +54,11 @@ func (t *EdgeTableSpec) condition() (keep func(weight float64) bool, refusal str
 }
 
 // nameReader reads names as they stand or, in a table with an id list, by number.
-func (t *EdgeTableSpec) nameReader() (nameReader, error) {
+func (t *EdgeTableSpec) nameReader(files *inputfile.Files) (nameReader, error) {
 	if t.IDs == "" {
 		return func(batch *table.Batch, column, i int) ([]byte, error) { return batch.Text(column, i), nil }, nil
 	}
-	ids, err := readIDs(t.IDs)
+	ids, err := readIDs(files, t.IDs)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +77,8 @@ func (t *EdgeTableSpec) nameReader() (nameReader, error) {
 }
 
 // readIDs reads a file with an id per line.
-func readIDs(path string) ([][]byte, error) {
-	reader, err := table.OpenText(path, table.TextOptions{Delimiter: '\t', Columns: []string{"id"}})
+func readIDs(files *inputfile.Files, path string) ([][]byte, error) {
+	reader, err := openTable(files, path, table.TextOptions{Delimiter: '\t', Columns: []string{"id"}})
 	if err != nil {
 		return nil, err
 	}

@@ -47,8 +47,8 @@ type gemCoefficient struct {
 
 // readGEM reads a model in the format that its name's ending says. Of YAML it holds
 // the file's tree while it works, some 15 times the file's text.
-func readGEM(path string) (*gem, error) {
-	text, err := readWhole(path)
+func readGEM(files *inputfile.Files, path string) (*gem, error) {
+	text, err := readWhole(files, path)
 	if err != nil {
 		return nil, err
 	}
@@ -102,12 +102,11 @@ func parseGEM(path string, text []byte) (*gem, error) {
 }
 
 // readWhole reads a file, decompressed when its name ends in .gz.
-func readWhole(path string) ([]byte, error) {
-	file, err := inputfile.Open(path)
+func readWhole(files *inputfile.Files, path string) ([]byte, error) {
+	file, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
 	var in io.Reader = file.Reader()
 	if strings.HasSuffix(path, ".gz") {
 		in, err = gzip.NewReader(in)

@@ -55,7 +55,7 @@ const smallModel = `---
 `
 
 func buildModel(t testing.TB, path string) (*ingest.Graph, Report, error) {
-	return BuildGraph(GraphSpec{Genes: genesNamed(t, "A", "B", "C"), UnknownGenes: ingest.DropGene, GEM: GEMSpec{File: path}})
+	return BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B", "C"), UnknownGenes: ingest.DropGene, GEM: GEMSpec{File: path}})
 }
 
 func TestGEM(t *testing.T) {
@@ -157,7 +157,7 @@ func TestGEMCompressed(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	model, err := readGEM(writeFile(t, "model.yml.gz", compressed.String()))
+	model, err := readGEM(opened(t), writeFile(t, "model.yml.gz", compressed.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,10 +170,10 @@ func TestGEMCompressed(t *testing.T) {
 	}
 	for _, length := range []int{5, compressed.Len() / 2, compressed.Len() - 1} {
 		path := writeFile(t, "torn.yml.gz", compressed.String()[:length])
-		_, err := readGEM(path)
+		_, err := readGEM(opened(t), path)
 		checkFault(t, err, fault.Input, "torn.yml.gz", "truncated or damaged")
 	}
-	if _, err := readGEM(t.TempDir()); err == nil || os.IsNotExist(err) {
+	if _, err := readGEM(opened(t), t.TempDir()); err == nil || os.IsNotExist(err) {
 		t.Errorf("reading a folder gave %v", err)
 	}
 }

@@ -96,7 +96,7 @@ func TestGEMFormats(t *testing.T) {
 		{"old.sbml", oldSBML, "m1 m2 \nr1 [-500 +Inf true] (A AND B) or C&A; Glycolysis; m1:-1 m2:2\nr2 [5 5 false] ; ; m2:-1", 0},
 		{"small.txt", smallGEMText, "m 2[c] m 1[c] 3[c] \nr1 [-1000 1000 true] (C and A) or A; ; m 2[c]:-0.5 m 1[c]:2.5\nr2 [0 1000 false] ; ; 3[c]:-1e-05", 1},
 	} {
-		model, err := readGEM(writeFile(t, test.name, test.text))
+		model, err := readGEM(opened(t), writeFile(t, test.name, test.text))
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
@@ -105,7 +105,7 @@ func TestGEMFormats(t *testing.T) {
 			t.Errorf("%s: %d merged, model\n%s\nwant %d and\n%s", test.name, model.merged, got, test.merged, test.want)
 		}
 	}
-	_, err := readGEM(writeFile(t, "model.mat", "x"))
+	_, err := readGEM(opened(t), writeFile(t, "model.mat", "x"))
 	checkFault(t, err, fault.Input, "model.mat", `".mat"`)
 }
 
@@ -134,7 +134,7 @@ func TestGEMFormatErrors(t *testing.T) {
 		{"m.txt", smallGEMText, "(C and A)", "(C and", []string{"m.txt:2", "r1", "byte"}},
 		{"m.txt", smallGEMText, "\t1000.00\t  0.00\nr2", "\nr2", []string{"m.txt:2", "4 fields"}},
 	} {
-		_, err := readGEM(writeFile(t, test.file, strings.ReplaceAll(test.text, test.old, test.new)))
+		_, err := readGEM(opened(t), writeFile(t, test.file, strings.ReplaceAll(test.text, test.old, test.new)))
 		checkFault(t, err, fault.Input, test.wants...)
 	}
 }
@@ -145,7 +145,7 @@ func TestGEMNamesAreResolved(t *testing.T) {
 		Aliases: AliasesSpec{SGDFeatures: sgdFile(t, "ORF YA STDA -", "ORF YB - TWO", "ORF YC - TWO")}, UnknownGenes: ingest.DropGene,
 		GEM: GEMSpec{File: writeFile(t, "m.txt", strings.NewReplacer("(C and A) or A", "(STDA and TWO) OR YB or none").Replace(smallGEMText))},
 	}
-	g, report, err := BuildGraph(spec)
+	g, report, err := BuildGraph(opened(t), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestGEMNamesAreResolved(t *testing.T) {
 }
 
 func TestCombinations(t *testing.T) {
-	g, report, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "A", "C-D"), GEM: GEMSpec{File: writeFile(t, "m.xml", smallSBML), ReactionNodes: Combinations}})
+	g, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "C-D"), GEM: GEMSpec{File: writeFile(t, "m.xml", smallSBML), ReactionNodes: Combinations}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,14 +190,14 @@ r2_noGene_fwd of r2:  [0 1000]
 	if got := reportOf(t, report, "reactions").String(); got != line {
 		t.Errorf("report %s", got)
 	}
-	_, _, err = BuildGraph(GraphSpec{Genes: genesNamed(t, "A"), GEM: GEMSpec{File: "f", ReactionNodes: "edges"}})
+	_, _, err = BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A"), GEM: GEMSpec{File: "f", ReactionNodes: "edges"}})
 	checkFault(t, err, fault.Usage, "gem.reaction_nodes", `"edges"`)
 	pairs := make([]string, 40)
 	for i := range pairs {
 		pairs[i] = fmt.Sprintf("(A%d or B%d)", i, i)
 	}
 	wide := strings.Replace(smallGEMText, "(C and A) or A", strings.Join(pairs, " and "), 1)
-	_, _, err = BuildGraph(GraphSpec{Genes: genesNamed(t, "A"), UnknownGenes: ingest.DropGene, GEM: GEMSpec{File: writeFile(t, "m.txt", wide), ReactionNodes: Combinations}})
+	_, _, err = BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A"), UnknownGenes: ingest.DropGene, GEM: GEMSpec{File: writeFile(t, "m.txt", wide), ReactionNodes: Combinations}})
 	checkFault(t, err, fault.Input, "m.txt:2", "reaction r1", "10000")
 }
 
@@ -205,7 +205,7 @@ r2_noGene_fwd of r2:  [0 1000]
 func yeastModel(t testing.TB) (*gem, GraphSpec) {
 	t.Helper()
 	spec := yeastSpec(t)
-	model, err := readGEM(spec.GEM.File)
+	model, err := readGEM(opened(t), spec.GEM.File)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func yeastModel(t testing.TB) (*gem, GraphSpec) {
 // TestYeastGEMText compares the released table with the YAML of the same release, by the metabolites' names.
 func TestYeastGEMText(t *testing.T) {
 	want, spec := yeastModel(t)
-	got, err := readGEM(filepath.Join(filepath.Dir(spec.GEM.File), "yeast-GEM.txt.gz"))
+	got, err := readGEM(opened(t), filepath.Join(filepath.Dir(spec.GEM.File), "yeast-GEM.txt.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestYeastGEMText(t *testing.T) {
 // metaboliteNames reads id -> name[compartment] from a model's YAML.
 func metaboliteNames(t *testing.T, path string) map[string]string {
 	t.Helper()
-	text, err := readWhole(path)
+	text, err := readWhole(opened(t), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestYeastSBML(t *testing.T) {
 		want.reactions[i].ruleText = want.reactions[i].rule.String()
 	}
 	for _, level := range []int{2, 3} {
-		got, err := readGEM(writeFile(t, "yeast.xml", sbmlText(want, level)))
+		got, err := readGEM(opened(t), writeFile(t, "yeast.xml", sbmlText(want, level)))
 		if err != nil {
 			t.Fatal(err)
 		}

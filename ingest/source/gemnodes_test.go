@@ -58,12 +58,12 @@ func (m *reactionMasks) alive(genes []uint32) []int {
 func TestCombinationsAreTheRule(t *testing.T) {
 	spec := yeastSpec(t)
 	spec.Edges = nil
-	whole, _, err := BuildGraph(spec)
+	whole, _, err := BuildGraph(opened(t), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	spec.GEM.ReactionNodes = Combinations
-	expanded, report, err := BuildGraph(spec)
+	expanded, report, err := BuildGraph(opened(t), spec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,17 +6,18 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // readGenes reads the gene list.
-func readGenes(spec GenesSpec) (*ingest.Nodes, SourceReport, error) {
+func readGenes(files *inputfile.Files, spec GenesSpec) (*ingest.Nodes, SourceReport, error) {
 	if spec.Table != nil {
-		return readGeneTable(spec.Table)
+		return readGeneTable(files, spec.Table)
 	}
 	report := SourceReport{Made: "genes", File: spec.SGDFeatures}
 	var ids geneIDs
 	others := 0
-	err := readFeatures(spec.SGDFeatures, func(f feature) error {
+	err := readFeatures(files, spec.SGDFeatures, func(f feature) error {
 		report.Rows++
 		if f.kind != spec.FeatureType {
 			others++
@@ -35,9 +36,9 @@ func readGenes(spec GenesSpec) (*ingest.Nodes, SourceReport, error) {
 	return ids.nodes(spec.SGDFeatures, report)
 }
 
-func readGeneTable(spec *GeneTable) (*ingest.Nodes, SourceReport, error) {
+func readGeneTable(files *inputfile.Files, spec *GeneTable) (*ingest.Nodes, SourceReport, error) {
 	report := SourceReport{Made: "genes", File: spec.File}
-	reader, err := spec.open()
+	reader, err := spec.open(files)
 	if err != nil {
 		return nil, report, err
 	}

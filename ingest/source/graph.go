@@ -2,31 +2,32 @@ package source
 
 import (
 	"tcbuild/ingest"
+	"tcbuild/internal/inputfile"
 )
 
 // BuildGraph reads the sources of a graph. A source that makes no node or no edge is an error. The same files and spec give the
 // same graph. Errors are of kind fault.Usage for a wrong spec and fault.Input,
-// with file and line, for bad data. It takes about as long as reading the
+// with file and line, for bad data. The files stay open in files, to be checked before the graph is published. It takes about as long as reading the
 // files; memory holds the graph and the pairs of one edge source.
-func BuildGraph(spec GraphSpec) (*ingest.Graph, Report, error) {
+func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, error) {
 	spec, err := spec.prepared()
 	if err != nil {
 		return nil, nil, err
 	}
-	genes, report, err := readGenes(spec.Genes)
+	genes, report, err := readGenes(files, spec.Genes)
 	if err != nil {
 		return nil, nil, err
 	}
 	graph, reports := &ingest.Graph{Genes: genes}, Report{report}
 	names := NewNames(genes)
 	if spec.Aliases.SGDFeatures != "" {
-		if names, report, err = ReadNames(spec.Aliases.SGDFeatures, genes); err != nil {
+		if names, report, err = ReadNames(files, spec.Aliases.SGDFeatures, genes); err != nil {
 			return nil, nil, err
 		}
 		reports = append(reports, report)
 	}
 	for _, edges := range spec.Edges {
-		tables, more, err := edges.read(names, spec.UnknownGenes)
+		tables, more, err := edges.read(files, names, spec.UnknownGenes)
 		if err == nil {
 			err = Report(more).checkKept("check the names of its genes and the weight that an edge needs, or remove this source")
 		}
@@ -36,7 +37,7 @@ func BuildGraph(spec GraphSpec) (*ingest.Graph, Report, error) {
 		graph.Edges, reports = append(graph.Edges, tables...), append(reports, more...)
 	}
 	if spec.GEM.File != "" {
-		more, err := addMetabolism(graph, names, spec.GEM, spec.UnknownGenes)
+		more, err := addMetabolism(files, graph, names, spec.GEM, spec.UnknownGenes)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -47,18 +48,18 @@ func BuildGraph(spec GraphSpec) (*ingest.Graph, Report, error) {
 }
 
 // read reads one source of edges.
-func (e EdgesSpec) read(names *Names, unknown ingest.UnknownGenes) ([]*ingest.Edges, []SourceReport, error) {
+func (e EdgesSpec) read(files *inputfile.Files, names *Names, unknown ingest.UnknownGenes) ([]*ingest.Edges, []SourceReport, error) {
 	var file *edgeFile
 	var err error
 	switch {
 	case e.STRING != nil:
-		file, err = e.STRING.open(e.SelfLoops)
+		file, err = e.STRING.open(files, e.SelfLoops)
 	case e.Table != nil:
-		file, err = e.Table.open(e.SelfLoops)
+		file, err = e.Table.open(files, e.SelfLoops)
 	case e.BioGRID != nil:
-		file, err = e.BioGRID.open(e.SelfLoops)
+		file, err = e.BioGRID.open(files, e.SelfLoops)
 	default:
-		edges, report, err := e.TFMatrix.read(names, e.SelfLoops, unknown)
+		edges, report, err := e.TFMatrix.read(files, names, e.SelfLoops, unknown)
 		return []*ingest.Edges{edges}, []SourceReport{report}, err
 	}
 	if err != nil {

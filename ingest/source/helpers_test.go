@@ -10,6 +10,7 @@ import (
 
 	"tcbuild/ingest"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // writeFile writes a file into a fresh folder and returns its path.
@@ -83,4 +84,11 @@ func checkFault(t testing.TB, err error, kind fault.Kind, parts ...string) {
 	if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "%!") {
 		t.Errorf("error %q is not one clean line", err)
 	}
+}
+
+// opened are files that are closed at the end of a test.
+func opened(t testing.TB) *inputfile.Files {
+	var files inputfile.Files
+	t.Cleanup(func() { files.Close() })
+	return &files
 }

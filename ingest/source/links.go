@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"tcbuild/ingest/table"
+	"tcbuild/internal/inputfile"
 )
 
 // open prepares a STRING links file for reading.
-func (l *LinksSpec) open(loops SelfLoops) (*edgeFile, error) {
-	reader, err := table.OpenText(l.File, table.TextOptions{Delimiter: ' '})
+func (l *LinksSpec) open(files *inputfile.Files, loops SelfLoops) (*edgeFile, error) {
+	reader, err := openTable(files, l.File, table.TextOptions{Delimiter: ' '})
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // MatrixSpec names a wide table, a row per deleted gene. Each value becomes a sample with the id
@@ -38,33 +39,26 @@ const (
 
 // Open finds the layout of the table. The rows of Report are its cells.
 func (s MatrixSpec) Open(genes *ingest.Nodes) (*Screen, error) {
-	names, text, err := s.prepare(genes)
-	if err != nil {
-		return nil, err
-	}
 	if s.ColumnsAre != "" && s.ColumnsAre != Conditions && s.ColumnsAre != SecondGenes {
 		return nil, badSetting("", "columns_are: found %q, expected conditions or genes", s.ColumnsAre)
 	}
 	if s.PartialLoss != "" && s.PartialLoss != DropPartialLoss && s.PartialLoss != KeepPartialLoss {
 		return nil, badSetting("", "partial_loss: found %q, expected drop or keep", s.PartialLoss)
 	}
-	layout, err := openMatrix(s.File, text)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.checkColumns(layout, names); err != nil {
-		return nil, err
-	}
-	file, err := ingest.OpenPerturbations(s.File, genes, ingest.PerturbationOptions{
-		GenesColumns: layout.text.Columns[:1], Phenotypes: []string{}, Text: layout.text,
+	return s.openScreen(genes, "matrix samples", func(screen *Screen) error {
+		layout, err := openMatrix(screen.file, screen.text)
+		if err != nil {
+			return err
+		}
+		if err := s.checkColumns(layout, screen.names); err != nil {
+			return err
+		}
+		screen.text, screen.phenotypes, screen.reader = layout.text, []string{"value"}, matrixReader{s, layout}.reader
+		screen.Perturbations, err = ingest.NewPerturbations(screen.file, genes, ingest.PerturbationOptions{
+			GenesColumns: layout.text.Columns[:1], Phenotypes: []string{}, Text: layout.text,
+		})
+		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &Screen{
-		Perturbations: file, spec: s.SampleSpec, text: layout.text, names: names, made: "matrix samples",
-		phenotypes: []string{"value"}, reader: matrixReader{s, layout}.reader,
-	}, nil
 }
 
 // matrixReader reads the rows of a matrix.
@@ -157,8 +151,9 @@ type matrixLayout struct {
 }
 
 // openMatrix reads the header of a wide table.
-func openMatrix(path string, text table.TextOptions) (*matrixLayout, error) {
-	rows, err := table.Head(path, 2, text)
+func openMatrix(file *inputfile.File, text table.TextOptions) (*matrixLayout, error) {
+	path := file.Path()
+	rows, err := table.Head(file, 2, text)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"tcbuild/ingest"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // addMetabolism adds the reactions, metabolites and their edges of a model to
@@ -12,8 +13,8 @@ import (
 // name of a gene is replaced by its id. The edges of a reaction are the genes of
 // its rule, each once, in the order of first mention. Unless unknown refuses it, a gene that the list lacks
 // has no edges; rules keep it, and as nothing can delete it, it counts as present in them.
-func addMetabolism(graph *ingest.Graph, names *Names, spec GEMSpec, unknown ingest.UnknownGenes) ([]SourceReport, error) {
-	model, err := readGEM(spec.File)
+func addMetabolism(files *inputfile.Files, graph *ingest.Graph, names *Names, spec GEMSpec, unknown ingest.UnknownGenes) ([]SourceReport, error) {
+	model, err := readGEM(files, spec.File)
 	if err != nil {
 		return nil, err
 	}

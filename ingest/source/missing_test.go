@@ -23,7 +23,7 @@ func TestMissingFiles(t *testing.T) {
 		"model":   {Genes: genes, GEM: GEMSpec{File: "absent.txt"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := BuildGraph(spec)
+			_, _, err := BuildGraph(opened(t), spec)
 			checkFault(t, err, fault.Failed, "absent.txt: there is no such file")
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tcbuild/ingest"
+	"tcbuild/internal/inputfile"
 )
 
 // Names finds genes by the names that public files use. It is immutable and
@@ -22,11 +23,11 @@ func NewNames(genes *ingest.Nodes) *Names { return &Names{genes: genes} }
 // SGD_features.tab. A systematic name means its own feature before a standard
 // name does, and that before an alias. Features that are not among genes take
 // part, so that their names are not mistaken for those of a gene.
-func ReadNames(sgdFeatures string, genes *ingest.Nodes) (*Names, SourceReport, error) {
+func ReadNames(files *inputfile.Files, sgdFeatures string, genes *ingest.Nodes) (*Names, SourceReport, error) {
 	names := &Names{genes: genes, features: make(map[string][]string)}
 	report := SourceReport{Made: "aliases", File: sgdFeatures}
 	standard, aliases := make(map[string][]string), make(map[string][]string)
-	err := readFeatures(sgdFeatures, func(f feature) error {
+	err := readFeatures(files, sgdFeatures, func(f feature) error {
 		report.Rows++
 		if f.systematic == "" {
 			return nil

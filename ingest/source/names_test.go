@@ -30,7 +30,7 @@ func TestNames(t *testing.T) {
 		"tRNA_gene tA tA AWAY",
 	)
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YAL1W", "YAL2W", "YAL3W", "YAL5W"}, nil)
-	names, report, err := ReadNames(path, genes)
+	names, report, err := ReadNames(opened(t), path, genes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestNames(t *testing.T) {
 
 func TestGeneList(t *testing.T) {
 	path := sgdFile(t, "ORF YB - -", "CDS - - -", "ORF YA-1 - -", "snoRNA_gene snR1 - -", "ORF YA - -")
-	genes, report, err := readGenes(GenesSpec{SGDFeatures: path, FeatureType: "ORF"})
+	genes, report, err := readGenes(opened(t), GenesSpec{SGDFeatures: path, FeatureType: "ORF"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestGeneListErrors(t *testing.T) {
 		{"columns missing", GenesSpec{SGDFeatures: writeFile(t, "f.tab", "S1\tORF\n"), FeatureType: "ORF"}, []string{"f.tab:1", "2", "16"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, _, err := readGenes(test.spec)
+			_, _, err := readGenes(opened(t), test.spec)
 			checkFault(t, err, fault.Input, test.wants...)
 		})
 	}

@@ -3,6 +3,7 @@ package source
 import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/inputfile"
 )
 
 // PerturbationSpec names a table of perturbations as it is published and says
@@ -28,7 +29,9 @@ func (s PerturbationSpec) Open(genes *ingest.Nodes) (*ingest.Perturbations, erro
 	}
 	names := NewNames(genes)
 	if s.Aliases.SGDFeatures != "" {
-		if names, _, err = ReadNames(s.Aliases.SGDFeatures, genes); err != nil {
+		var files inputfile.Files
+		defer files.Close()
+		if names, _, err = ReadNames(&files, s.Aliases.SGDFeatures, genes); err != nil {
 			return nil, err
 		}
 	}

@@ -71,7 +71,7 @@ func TestPerturbations(t *testing.T) {
 
 // TestRealPerturbations holds the totals of the published sets, counted apart from this code.
 func TestRealPerturbations(t *testing.T) {
-	g, _, err := BuildGraph(GraphSpec{Genes: yeastSpec(t).Genes})
+	g, _, err := BuildGraph(opened(t), GraphSpec{Genes: yeastSpec(t).Genes})
 	if err != nil {
 		t.Fatal(err)
 	}

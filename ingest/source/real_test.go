@@ -47,7 +47,7 @@ func TestYeastPresetIsValid(t *testing.T) {
 
 // TestYeast holds the totals of the real graph, counted apart from this code.
 func TestYeast(t *testing.T) {
-	g, report, err := BuildGraph(yeastSpec(t))
+	g, report, err := BuildGraph(opened(t), yeastSpec(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ reaction__rmr__metabolite 15567 of 15567`)
 func TestYeastGEM(t *testing.T) {
 	spec := yeastSpec(t)
 	spec.Edges = nil
-	g, _, err := BuildGraph(spec)
+	g, _, err := BuildGraph(opened(t), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func visitTable(t *testing.T, path string, visit func(row int, batch *table.Batc
 func BenchmarkYeast(b *testing.B) {
 	spec := yeastSpec(b)
 	for b.Loop() {
-		if _, _, err := BuildGraph(spec); err != nil {
+		if _, _, err := BuildGraph(opened(b), spec); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // SampleSpec is what the settings of all published perturbation tables have in common.
@@ -24,6 +25,7 @@ type SampleSpec struct {
 // the number of different strains alone.
 type Screen struct {
 	*ingest.Perturbations // of the file's layout
+	file                  *inputfile.File
 	spec                  SampleSpec
 	text                  table.TextOptions
 	names                 *Names
@@ -45,7 +47,7 @@ func (s *Screen) Report() SourceReport { return s.report }
 // Scan reads the samples. Batches hold up to 4096 of them, and each is the receiver's. A table
 // of which no row becomes a sample is an error.
 func (s *Screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	in, err := table.OpenText(s.spec.File, s.text)
+	in, err := table.OpenFile(s.file, s.text)
 	if err != nil {
 		return ingest.Counts{}, err
 	}
@@ -92,9 +94,29 @@ func (s *SampleSpec) prepare(genes *ingest.Nodes) (names *Names, text table.Text
 	}
 	names = NewNames(genes)
 	if s.Aliases.SGDFeatures != "" {
-		names, _, err = ReadNames(s.Aliases.SGDFeatures, genes)
+		var files inputfile.Files
+		defer files.Close()
+		names, _, err = ReadNames(&files, s.Aliases.SGDFeatures, genes)
 	}
 	return names, table.TextOptions{Delimiter: delimiter, Columns: s.Columns}, err
+}
+
+// openScreen opens the file, and has layout find out how it is read; if that fails the file is closed.
+func (s SampleSpec) openScreen(genes *ingest.Nodes, made string, layout func(screen *Screen) error) (*Screen, error) {
+	names, text, err := s.prepare(genes)
+	if err != nil {
+		return nil, err
+	}
+	file, err := inputfile.Open(s.File)
+	if err != nil {
+		return nil, err
+	}
+	screen := &Screen{file: file, spec: s, text: text, names: names, made: made}
+	if err := layout(screen); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return screen, nil
 }
 
 // badSetting makes the error of a setting that cannot be meant.

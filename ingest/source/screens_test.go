@@ -207,7 +207,7 @@ func TestScreenErrors(t *testing.T) {
 // TestRealScreens holds totals of the published screens that were counted apart from this code.
 func TestRealScreens(t *testing.T) {
 	spec := yeastSpec(t)
-	g, _, err := BuildGraph(GraphSpec{Genes: spec.Genes})
+	g, _, err := BuildGraph(opened(t), GraphSpec{Genes: spec.Genes})
 	if err != nil {
 		t.Fatal(err)
 	}

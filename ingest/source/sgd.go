@@ -7,6 +7,7 @@ import (
 
 	"tcbuild/ingest/table"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // sgdColumns are the columns of SGD_features.tab, which has no header line,
@@ -34,8 +35,8 @@ type feature struct {
 }
 
 // readFeatures calls visit for every row of a file SGD_features.tab, in order.
-func readFeatures(path string, visit func(feature) error) error {
-	reader, err := table.OpenText(path, table.TextOptions{Delimiter: '\t', Columns: sgdColumns})
+func readFeatures(files *inputfile.Files, path string, visit func(feature) error) error {
+	reader, err := openTable(files, path, table.TextOptions{Delimiter: '\t', Columns: sgdColumns})
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func TestSpecRefuses(t *testing.T) {
 	} {
 		spec, err := decodeSpec(t, test.text)
 		if err == nil {
-			_, _, err = BuildGraph(spec)
+			_, _, err = BuildGraph(opened(t), spec)
 		}
 		checkFault(t, err, fault.Usage, "check graph settings: ", test.want)
 	}

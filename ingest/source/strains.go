@@ -1,12 +1,14 @@
 package source
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // StrainsSpec names a table with one strain, or a pair of crossed ones, in each row.
@@ -30,42 +32,36 @@ func (s StrainsSpec) open(genes *ingest.Nodes, made string, find func(columns []
 	if err != nil {
 		return nil, err
 	}
-	names, text, err := s.prepare(genes)
-	if err != nil {
-		return nil, err
-	}
-	columns, err := columnNames(s.File, text)
-	if err != nil {
-		return nil, err
-	}
-	strains, err := find(columns)
-	if err != nil {
-		return nil, err
-	}
-	layout, err := ingest.OpenPerturbations(s.File, genes, ingest.PerturbationOptions{
-		GenesColumns: genesColumns(columns, strains), IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, Text: text,
+	return s.openScreen(genes, made, func(screen *Screen) error {
+		columns, err := columnNames(screen.file, screen.text)
+		if err != nil {
+			return err
+		}
+		strains, err := find(columns)
+		if err != nil {
+			return err
+		}
+		screen.Perturbations, err = ingest.NewPerturbations(screen.file, genes, ingest.PerturbationOptions{
+			GenesColumns: genesColumns(columns, strains), IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, Text: screen.text,
+		})
+		if err != nil {
+			return err
+		}
+		screen.phenotypes = screen.Perturbations.PhenotypeNames()
+		t := &strainTable{
+			alleles: alleleReader{names: screen.names, controls: s.controls(screen.names)}, read: read, accepted: kinds,
+			strains: strains, id: slices.Index(columns, cmp.Or(s.IDColumn, "sample_id")),
+		}
+		for _, name := range screen.phenotypes {
+			t.phenotypes = append(t.phenotypes, slices.Index(columns, name))
+		}
+		screen.reader = t.reader
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	t := &strainTable{
-		alleles: alleleReader{names: names, controls: s.controls(names)}, read: read, accepted: kinds,
-		strains: strains, id: slices.Index(columns, "sample_id"),
-	}
-	if s.IDColumn != "" {
-		t.id = slices.Index(columns, s.IDColumn)
-	}
-	for _, name := range layout.PhenotypeNames() {
-		t.phenotypes = append(t.phenotypes, slices.Index(columns, name))
-	}
-	return &Screen{
-		Perturbations: layout, spec: s.SampleSpec, text: text, names: names, made: made,
-		phenotypes: layout.PhenotypeNames(), reader: t.reader,
-	}, nil
 }
 
-func columnNames(path string, text table.TextOptions) ([]string, error) {
-	in, err := table.OpenText(path, text)
+func columnNames(file *inputfile.File, text table.TextOptions) ([]string, error) {
+	in, err := table.OpenFile(file, text)
 	if err != nil {
 		return nil, err
 	}

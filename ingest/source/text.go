@@ -7,6 +7,7 @@ import (
 
 	"tcbuild/ingest/table"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // TextSpec names a table and says how its text is laid out. Settings refer to
@@ -17,13 +18,22 @@ type TextSpec struct {
 	Delimiter string   `yaml:"delimiter"` // see ParseDelimiter
 }
 
+// openTable opens a file as a table. The file stays open in files, so that it is the same for whoever reads it again.
+func openTable(files *inputfile.Files, path string, options table.TextOptions) (*table.Reader, error) {
+	file, err := files.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return table.OpenFile(file, options)
+}
+
 // open opens the table.
-func (t TextSpec) open() (*table.Reader, error) {
+func (t TextSpec) open(files *inputfile.Files) (*table.Reader, error) {
 	delimiter, err := ParseDelimiter(t.Delimiter)
 	if err != nil {
 		return nil, err
 	}
-	return table.OpenText(t.File, table.TextOptions{Delimiter: delimiter, Columns: t.Columns})
+	return openTable(files, t.File, table.TextOptions{Delimiter: delimiter, Columns: t.Columns})
 }
 
 // ParseDelimiter returns the delimiter that a setting names: a single

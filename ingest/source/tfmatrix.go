@@ -6,19 +6,24 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // read reads the matrix into edges; the rows of the report are its cells.
-func (m *TFMatrixSpec) read(names *Names, loops SelfLoops, policy ingest.UnknownGenes) (*ingest.Edges, SourceReport, error) {
+func (m *TFMatrixSpec) read(files *inputfile.Files, names *Names, loops SelfLoops, policy ingest.UnknownGenes) (*ingest.Edges, SourceReport, error) {
 	delimiter, err := ParseDelimiter(m.Delimiter)
 	if err != nil {
 		return nil, SourceReport{}, err
 	}
-	layout, err := openMatrix(m.File, table.TextOptions{Delimiter: delimiter, Columns: m.Columns})
+	file, err := files.Open(m.File)
 	if err != nil {
 		return nil, SourceReport{}, err
 	}
-	reader, err := table.OpenText(m.File, layout.text)
+	layout, err := openMatrix(file, table.TextOptions{Delimiter: delimiter, Columns: m.Columns})
+	if err != nil {
+		return nil, SourceReport{}, err
+	}
+	reader, err := table.OpenFile(file, layout.text)
 	if err != nil {
 		return nil, SourceReport{}, err
 	}

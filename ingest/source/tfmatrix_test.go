@@ -16,7 +16,7 @@ func TestTFMatrix(t *testing.T) {
 		spec := GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: ingest.DropGene, Edges: []EdgesSpec{
 			{TFMatrix: &TFMatrixSpec{TextSpec: TextSpec{File: writeFile(t, "m.tsv", text)}, Relation: "tf"}},
 		}}
-		g, report, err := BuildGraph(spec)
+		g, report, err := BuildGraph(opened(t), spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,7 +29,7 @@ func TestTFMatrix(t *testing.T) {
 			t.Errorf("%s: report\n%s\nwant\n%s", name, got, want)
 		}
 		spec.UnknownGenes, spec.SelfLoops = "", LoopsNone
-		_, _, err = BuildGraph(spec)
+		_, _, err = BuildGraph(opened(t), spec)
 		checkFault(t, err, fault.Input, "m.tsv:2", `"YX"`)
 	}
 }
@@ -43,7 +43,7 @@ func TestRealTFMatrices(t *testing.T) {
 		path := filepath.Join(data, "regulatory_inferelator", file+".tsv.gz")
 		spec.Edges = append(spec.Edges, EdgesSpec{TFMatrix: &TFMatrixSpec{TextSpec: TextSpec{File: path}, Relation: file}})
 	}
-	g, report, err := BuildGraph(spec)
+	g, report, err := BuildGraph(opened(t), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func FuzzTFMatrix(f *testing.F) {
 	f.Add("gene\tYA\tYB\nYA\t1\t-2\n")
 	f.Add("\"YA\"\n\"YB\"\t1e3\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		_, report, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: ingest.DropGene, Edges: []EdgesSpec{
+		_, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: ingest.DropGene, Edges: []EdgesSpec{
 			{TFMatrix: &TFMatrixSpec{TextSpec: TextSpec{File: writeFile(t, "m.tsv", text)}, Relation: "r"}},
 		}})
 		if err != nil && fault.KindOf(err) != fault.Input {

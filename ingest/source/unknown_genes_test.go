@@ -67,7 +67,7 @@ func TestUnknownGenesOfEdges(t *testing.T) {
 		"tf_matrix": {TFMatrix: &TFMatrixSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "target\tA\nB\t1\nX\t1\n")}, Relation: "r"}},
 	} {
 		for _, word := range []ingest.UnknownGenes{"", ingest.RefuseUnknownGenes, ingest.DropGene, ingest.DropSample} {
-			_, report, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []EdgesSpec{edges}})
+			_, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []EdgesSpec{edges}})
 			if word == "" || word == ingest.RefuseUnknownGenes {
 				checkFault(t, err, fault.Input, `gene "X" is not in the gene list`, ":3")
 				continue
@@ -87,7 +87,7 @@ func TestUnknownGenesOfModels(t *testing.T) {
 	const text = "Rxn name\tFormula\tGene-reaction association\tLB\tUB\nr1\tM => N\tA\t0\t1\nr2\tM => N\tA and X\t0\t1\nr3\tM => N\tX or Y\t0\t1\nr4\tM => N\t\t0\t1\n"
 	for _, nodes := range []ReactionNodes{WholeReactions, Combinations} {
 		for _, word := range []ingest.UnknownGenes{"", ingest.RefuseUnknownGenes, ingest.DropGene, ingest.DropSample} {
-			graph, report, err := BuildGraph(GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, GEM: GEMSpec{File: writeFile(t, "m.txt", text), ReactionNodes: nodes}})
+			graph, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, GEM: GEMSpec{File: writeFile(t, "m.txt", text), ReactionNodes: nodes}})
 			if word == "" || word == ingest.RefuseUnknownGenes {
 				checkFault(t, err, fault.Input, "m.txt:3", "reaction r2", `gene "X" is not in the gene list`)
 				continue

@@ -55,6 +55,10 @@ func (s *samples) PhenotypeNames() []string { return []string{"fitness", "gene_i
 // Inputs returns none: nothing is read.
 func (s *samples) Inputs() ([]ingest.Input, error) { return nil, nil }
 
+func (s *samples) Unchanged() error { return nil }
+
+func (s *samples) Close() error { return nil }
+
 func (s *samples) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	var counts ingest.Counts
 	for first := 0; first < s.count; first += batchSize {

@@ -10,16 +10,12 @@ import (
 // Head returns the fields of a text file's first rows, a header line among
 // them: n rows, or all there are, whatever their lengths. options.Columns and
 // options.Header have no meaning here.
-func Head(path string, n int, options TextOptions) ([][]string, error) {
+func Head(file *inputfile.File, n int, options TextOptions) ([][]string, error) {
+	path := file.Path()
 	format, compression := Format(path)
 	if !isText(format) {
 		return nil, fault.New(fault.Input, "save the table as text, such as .tsv or .csv", "open table %s: found ending %q, expected a text table", path, format+compression)
 	}
-	file, err := inputfile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
 	options.Columns, options.Header = []string{}, false
 	if options.Delimiter == 0 {
 		options.Delimiter = defaultDelimiter(format)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 func TestHead(t *testing.T) {
@@ -23,12 +24,22 @@ func TestHead(t *testing.T) {
 		if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := Head(path, 2, test.options)
+		rows, err := Head(open(t, path), 2, test.options)
 		if got := fmt.Sprintf("%q", rows); err != nil || got != test.want {
 			t.Errorf("Head(%q) = %s, %v; want %s", test.text, got, err, test.want)
 		}
 	}
-	if _, err := Head("a.arrow", 1, TextOptions{}); fault.KindOf(err) != fault.Input {
+	if _, err := Head(open(t, "testdata/types-plain.arrow"), 1, TextOptions{}); fault.KindOf(err) != fault.Input {
 		t.Errorf("Head of an Arrow file: %v", err)
 	}
+}
+
+func open(t testing.TB, path string) *inputfile.File {
+	t.Helper()
+	file, err := inputfile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	return file
 }

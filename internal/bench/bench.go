@@ -49,6 +49,7 @@ func Run(ctx context.Context, o Options) (*Results, error) {
 	if b.in, err = readInputs(o, filepath.Join(o.Out, "inputs")); err != nil {
 		return nil, err
 	}
+	defer b.in.samples.Close()
 	if b.setup, err = b.plan(); err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"tcbuild/ingest/combinations"
 	"tcbuild/ingest/synth"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 	"tcbuild/store"
 )
 
@@ -69,10 +70,12 @@ const (
 )
 
 // Dataset builds a dataset. When it returns an error there is nothing under the
-// dataset's name; what is worth resuming stays in OUT.building.
+// dataset's name; what is worth resuming stays in OUT.building. An input that changes
+// while it is read is a fault.Busy.
 func Dataset(ctx context.Context, o Options) (*Result, error) {
 	b := &builder{Options: o, result: Result{Program: o.Program, Workers: o.Workers}, start: time.Now()}
 	b.lap = b.start
+	defer b.close()
 	if err := b.read(); err != nil {
 		return nil, err
 	}
@@ -156,9 +159,11 @@ func (b *builder) read() (err error) {
 	if b.Perturbations == "" {
 		return nil
 	}
-	if b.source, err = OpenSource(b.Perturbations, b.graph.Genes, b.PerturbationOptions); err != nil {
+	source, err := OpenSource(b.Perturbations, b.graph.Genes, b.PerturbationOptions)
+	if err != nil {
 		return err
 	}
+	b.source = source
 	if set, ok := b.source.(*ingest.Perturbations); ok && len(set.IgnoredColumns()) > 0 {
 		b.Log.Warn("columns that are no phenotypes are left out", "columns", fault.List(set.IgnoredColumns()))
 	}
@@ -166,7 +171,7 @@ func (b *builder) read() (err error) {
 }
 
 // OpenSource opens a perturbation set: a file, or one that is computed, of the name synth:SCALE:SAMPLES:SEED, combinations:FILE:K or a
-// settings file's.
+// settings file's. It must be closed.
 func OpenSource(name string, genes *ingest.Nodes, options ingest.PerturbationOptions) (ingest.SampleSource, error) {
 	computed := synth.IsName(name) || combinations.IsName(name)
 	switch {
@@ -178,6 +183,21 @@ func OpenSource(name string, genes *ingest.Nodes, options ingest.PerturbationOpt
 		return combinations.Open(name, genes, options.UnknownGenes)
 	}
 	return ingest.OpenPerturbations(name, genes, options)
+}
+
+// unchanged makes sure that nobody was still writing the inputs when they were opened.
+func (b *builder) unchanged() error {
+	if b.source == nil {
+		return nil
+	}
+	return b.source.Unchanged()
+}
+
+// close closes the inputs.
+func (b *builder) close() {
+	if b.source != nil {
+		b.source.Close()
+	}
 }
 
 // write fills the folder under construction.
@@ -230,6 +250,9 @@ func (b *builder) publish(ctx context.Context) (*Result, error) {
 			return nil, err
 		}
 	}
+	if err := b.unchanged(); err != nil {
+		return nil, err
+	}
 	b.result.Seconds = time.Since(b.start).Seconds()
 	published, err := b.building.Publish(&b.result)
 	if err != nil {
@@ -250,7 +273,7 @@ func (b *builder) end(state State) *Result {
 
 // failed tidies up after a failed stage, and tells what can be done.
 func (b *builder) failed(err error) error {
-	if fault.KindOf(err) == fault.Input || !b.building.WorthResuming() {
+	if fault.KindOf(err) == fault.Input || errors.Is(err, inputfile.ErrChanged) || !b.building.WorthResuming() {
 		if b.Shard == store.AllShards {
 			err = errors.Join(err, b.building.Abandon())
 		}

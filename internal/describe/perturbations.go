@@ -62,6 +62,7 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*Pert
 	if err != nil {
 		return nil, err
 	}
+	defer set.Close()
 	c := newCounter(named, genes, set.PhenotypeNames())
 	counts, err := set.Scan(func(samples *ingest.Samples) error {
 		for i := range samples.Len() {

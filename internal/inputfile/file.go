@@ -51,11 +51,26 @@ type descriptor interface {
 	Stat() (fs.FileInfo, error)
 }
 
+// ErrChanged is wrapped by the errors, each a fault.Busy, of files that are no longer what was digested.
+var ErrChanged = errors.New("the file changed while it was read")
+
 const hintWait = "wait until it is written, then run the same command again"
 
 // Open opens a regular file and reads it whole, to digest it: at some 1.7 GB/s where the CPU has instructions for SHA-256. Anything but a
 // regular file is a fault.Input, at once: nobody waits for a writer of a pipe. A file that is not there wraps fs.ErrNotExist.
 func Open(path string) (*File, error) {
+	f, err := openUndigested(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.digest(); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func openUndigested(path string) (*File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, openError(path, err)
@@ -100,8 +115,7 @@ func newFile(path string, file descriptor) (*File, error) {
 	if err := checkRegular(path, info); err != nil {
 		return nil, err
 	}
-	f := &File{path: path, file: file, size: info.Size()}
-	return f, f.digest()
+	return &File{path: path, file: file, size: info.Size()}, nil
 }
 
 // checkRegular refuses what is no regular file.
@@ -155,7 +169,7 @@ func (f *File) readFull(p []byte, at int64) error {
 
 // changed is the error of a file that is not what it was; the words say what was found and expected.
 func (f *File) changed(format string, args ...any) error {
-	return fault.New(fault.Busy, hintWait, "read %s: the file changed while it was read: %s", f.path, fmt.Sprintf(format, args...))
+	return fault.New(fault.Busy, hintWait, "read %s: %w: %s", f.path, ErrChanged, fmt.Sprintf(format, args...))
 }
 
 // fail remembers the first error of a read, which a library on the way may lose.

@@ -145,7 +145,7 @@ func TestChanges(t *testing.T) {
 				if want == "" && err != nil {
 					t.Errorf("%s: %v", what, err)
 				}
-				if want != "" && (err == nil || fault.KindOf(err) != fault.Busy || fault.HintOf(err) == "" ||
+				if want != "" && (err == nil || fault.KindOf(err) != fault.Busy || !errors.Is(err, ErrChanged) || fault.HintOf(err) == "" ||
 					!strings.Contains(err.Error(), "read "+path+": the file changed while it was read") || !strings.Contains(err.Error(), want)) {
 					t.Errorf("%s: got %v, want %q", what, err, want)
 				}
@@ -230,11 +230,14 @@ func TestDiskFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := f.digest(); err != nil {
+		t.Fatal(err)
+	}
 	disk.from = blockSize
 	if _, err = f.ReadAt(make([]byte, 2*blockSize), 0); !errors.Is(err, syscall.EIO) || fault.KindOf(err) != fault.Failed || f.Unchanged() != err {
 		t.Errorf("got %v", err)
 	}
-	if _, err := newFile("set.tsv", disk); !errors.Is(err, syscall.EIO) {
+	if err := f.digest(); !errors.Is(err, syscall.EIO) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,0 +1,103 @@
+package inputfile
+
+import (
+	"errors"
+	"os"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Files are open files, each opened once however often it is asked for. The zero value has none. It is not safe for
+// concurrent use, its files are. It must be closed.
+type Files struct{ files []*File }
+
+// Open opens a file, unless a file of that path is open already. The file stays that of f.
+func (f *Files) Open(path string) (*File, error) {
+	for _, file := range f.files {
+		if file.path == path {
+			return file, nil
+		}
+	}
+	file, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	f.files = append(f.files, file)
+	return file, nil
+}
+
+// OpenTogether opens files that belong together, in the order of their paths in paths, and only then digests them, in parallel. Reading them
+// begins when all are digested; so files that all read as digested were, at one moment, there side by side. The error
+// is that of the first file that has one.
+func (f *Files) OpenTogether(paths []string) ([]*File, error) {
+	opened := make([]*File, 0, len(paths))
+	for _, path := range paths {
+		file, err := openUndigested(path)
+		if err != nil {
+			return nil, errors.Join(err, closeAll(opened))
+		}
+		opened = append(opened, file)
+	}
+	for _, file := range opened {
+		if err := file.checkName(); err != nil {
+			return nil, errors.Join(err, closeAll(opened))
+		}
+	}
+	errs := make([]error, len(opened))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, file := range opened {
+		group.Go(func() error { errs[i] = file.digest(); return nil })
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, errors.Join(err, closeAll(opened))
+		}
+	}
+	f.files = append(f.files, opened...)
+	return opened, nil
+}
+
+// checkName makes sure that the file's path still leads to it.
+func (f *File) checkName() error {
+	here, err := f.file.Stat()
+	if err != nil {
+		return f.fail(err)
+	}
+	if there, err := os.Stat(f.path); err != nil || !os.SameFile(here, there) {
+		return f.fail(f.changed("it was replaced or removed while files beside it were opened"))
+	}
+	return nil
+}
+
+// Inputs identifies the files by their paths, in the order in which they were opened.
+func (f *Files) Inputs() []Input {
+	inputs := []Input{}
+	for _, file := range f.files {
+		inputs = append(inputs, file.Input(file.path))
+	}
+	return inputs
+}
+
+// Unchanged is that of every file; the error is the first.
+func (f *Files) Unchanged() error {
+	for _, file := range f.files {
+		if err := file.Unchanged(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close closes the files.
+func (f *Files) Close() error { return closeAll(f.files) }
+
+func closeAll(files []*File) error {
+	var errs []error
+	for _, file := range files {
+		errs = append(errs, file.Close())
+	}
+	return errors.Join(errs...)
+}
