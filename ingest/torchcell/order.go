@@ -23,7 +23,7 @@ func inOrder(f *lmdbfile.File, visit func(number int, value []byte) error) error
 	if err != nil {
 		return err
 	}
-	var prefix []byte
+	var prefix, value []byte
 	if bytes.HasPrefix(first, []byte(keyPrefix)) {
 		prefix = []byte(keyPrefix)
 	}
@@ -43,8 +43,7 @@ func inOrder(f *lmdbfile.File, visit func(number int, value []byte) error) error
 			}
 			number = next
 			if exact {
-				value, err := f.Value()
-				if err != nil {
+				if value, err = f.Value(value); err != nil {
 					return err
 				}
 				if err := visit(number, value); err != nil {

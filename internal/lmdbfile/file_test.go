@@ -72,7 +72,7 @@ func TestSeek(t *testing.T) {
 			key, err := f.Seek(target)
 			var value []byte
 			if key != nil && err == nil {
-				value, err = f.Value()
+				value, err = f.Value(nil)
 			}
 			if err != nil || !bytes.Equal(key, want.key) || (key == nil) != (want.key == nil) || !bytes.Equal(value, want.value) {
 				t.Fatalf("of %d: seek %.40q: found %.40q and %d bytes, want %.40q and %d bytes; error %v", count, target, key, len(value), want.key, len(want.value), err)
@@ -100,43 +100,76 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
-// readAll goes through a file as far as it lets itself be read; it must end, whatever the bytes are.
-func readAll(content []byte, path string) (keys int, err error) {
-	if err := os.WriteFile(path, content, 0o644); err != nil {
-		return 0, err
-	}
-	f, err := Open(path)
+// readAll goes through a file by key and as a whole, as far as it lets itself be read; it must end, whatever the bytes are.
+// Values are read while they add up to a few times the file.
+func readAll(content []byte) (keys int, err error) {
+	f, err := New(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close()
+	var value []byte
+	budget := 4 * len(content)
 	for target := []byte(nil); ; keys++ {
 		key, err := f.Seek(target)
 		if err != nil || key == nil {
-			return keys, err
+			_, lastErr := f.Last()
+			return keys, errors.Join(err, lastErr, f.Check(func(_, _ []byte) error { return nil }))
 		}
-		target = append(bytes.Clone(key), 0)
-		if _, err := f.Value(); err != nil {
+		target = append(append(target[:0], key...), 0)
+		if budget -= len(value); budget < 0 {
+			continue
+		}
+		if value, err = f.Value(value); err != nil {
 			return keys, err
 		}
 	}
 }
 
-// TestDamage cuts a file off and changes bytes of page headers, nodes and meta pages: errors of damage or other content, never
-// a crash. Without its second half a file cannot be read whole.
+// samples makes an environment as a build of a dataset does: numbers as keys, appended.
+func samples(t testing.TB, count, size int) []byte {
+	t.Helper()
+	entries := make([]entry, count)
+	for i := range entries {
+		entries[i] = entry{binary.BigEndian.AppendUint64(nil, uint64(i)), bytes.Repeat([]byte{byte(i)}, size)}
+	}
+	whole, err := os.ReadFile(write(t, t.TempDir(), entries))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return whole
+}
+
+// TestDamage cuts a file off, changes bytes of page headers, nodes and meta pages, and exchanges pages: an error of damage
+// or the same content, never a crash and never other keys.
 func TestDamage(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	whole, err := os.ReadFile(write(t, t.TempDir(), random(r, 100)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "data.mdb")
-	if keys, err := readAll(whole, path); keys != 100 || err != nil {
-		t.Fatalf("%d keys, %v", keys, err)
+	read := func(what string, content []byte) bool {
+		keys, err := readAll(content)
+		if err != nil && !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", what, err)
+		}
+		return err == nil && keys == 100
 	}
-	for _, size := range []int{0, 1, 31, 32, 100, 4096, 5000, 8192, 8193, len(whole) / 4, len(whole) / 2} {
-		if keys, err := readAll(whole[:size], path); !errors.Is(err, ErrDamaged) {
-			t.Errorf("cut to %d bytes: %d keys, %v", size, keys, err)
+	if !read("nothing", whole) {
+		t.Fatal("the whole file cannot be read")
+	}
+	for size := 0; size < len(whole); size += 1 + r.IntN(4096) {
+		if what := fmt.Sprintf("cut to %d bytes", size); read(what, whole[:size]) {
+			t.Errorf("%s: it is read whole", what)
+		}
+	}
+	pages := len(whole) / 4096
+	for a := range pages {
+		for b := range a {
+			content := bytes.Clone(whole)
+			copy(content[4096*a:][:4096], whole[4096*b:])
+			read(fmt.Sprintf("page %d over %d", b, a), content)
+			copy(content[4096*b:][:4096], whole[4096*a:])
+			read(fmt.Sprintf("pages %d and %d", b, a), content)
 		}
 	}
 	var heads []int // of pages with a header
@@ -149,12 +182,8 @@ func TestDamage(t *testing.T) {
 	for range 300 {
 		content := bytes.Clone(whole)
 		at := heads[r.IntN(len(heads))] + r.IntN(48)
-		content[at] ^= byte(1 + r.IntN(255))
-		keys, err := readAll(content, path)
-		if err != nil && !errors.Is(err, ErrDamaged) {
-			t.Errorf("byte %d changed: %v", at, err)
-		}
-		if err != nil || keys != 100 {
+		content[at] ^= 1 << r.IntN(8)
+		if !read(fmt.Sprintf("a bit of byte %d", at), content) {
 			damaged++
 		}
 	}
@@ -163,65 +192,122 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// A tree whose pages form a circle ends with an error.
-func TestCircle(t *testing.T) {
-	f, err := Open(write(t, t.TempDir(), random(rand.New(rand.NewPCG(3, 3)), 400)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	root, err := f.treePage(f.root, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range root.nodes() {
-		node, _, err := root.node(i)
+// A flipped bit is found, or gives the same number of keys: of their bytes it can change those that keep them between their
+// neighbours. Which keys there must be, the caller knows.
+func TestFlippedBits(t *testing.T) {
+	const count = 80
+	whole := samples(t, count, 40)
+	keys := func() (keys int, err error) {
+		f, err := New(bytes.NewReader(whole), int64(len(whole)))
 		if err != nil {
-			t.Fatal(err)
+			return 0, err
 		}
-		binary.LittleEndian.PutUint32(node, uint32(f.root))
+		for target := []byte(nil); ; keys++ {
+			key, err := f.Seek(target)
+			if err != nil || key == nil {
+				return keys, err
+			}
+			target = append(append(target[:0], key...), 0)
+		}
 	}
-	for level := range f.levels {
-		f.levels[level] = root
+	step := 1
+	if testing.Short() {
+		step = 7
 	}
-	for _, target := range []string{"", "5", "\xff"} {
+	for bit := 0; bit < 8*len(whole); bit += step {
+		whole[bit/8] ^= 1 << (bit % 8)
+		found, err := keys()
+		if (err == nil || !errors.Is(err, ErrDamaged)) && found != count {
+			t.Errorf("bit %d of byte %d: %d keys, %v", bit%8, bit/8, found, err)
+		}
+		whole[bit/8] ^= 1 << (bit % 8)
+	}
+}
+
+// A tree whose pages form a circle ends with an error: a branch stands where a leaf must be.
+func TestCircle(t *testing.T) {
+	whole := samples(t, 400, 40)
+	f, err := New(bytes.NewReader(whole), int64(len(whole)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := whole[4096*f.main.root:][:4096]
+	p := page{bytes: root, count: 1}
+	for i := range f.main.depth {
+		binary.LittleEndian.PutUint32(root[p.u16(pageHeader+2*i):], uint32(f.main.root))
+	}
+	for _, target := range []string{"", "\x00\x00\x00\x00\x00\x00\x00\x50"} {
 		if _, err := f.Seek([]byte(target)); !errors.Is(err, ErrDamaged) {
 			t.Errorf("seek %q: %v", target, err)
 		}
+	}
+	if err := f.Check(func(_, _ []byte) error { return nil }); !errors.Is(err, ErrDamaged) {
+		t.Errorf("check: %v", err)
 	}
 }
 
 // A value cannot have more bytes than its own pages, although others follow in the file.
 func TestSizeBeyondItsPages(t *testing.T) {
-	f, err := Open(write(t, t.TempDir(), []entry{{[]byte("a"), make([]byte, 10_000)}, {[]byte("b"), make([]byte, 50_000)}}))
+	whole, err := os.ReadFile(write(t, t.TempDir(), []entry{{[]byte("a"), make([]byte, 10_000)}, {[]byte("b"), make([]byte, 50_000)}}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
 	for size, ok := range map[uint32]bool{10_000: true, 3*4096 - pageHeader: true, 3*4096 - pageHeader + 1: false, 20_000: false, 1<<32 - 1: false} {
-		if _, err := f.Seek([]byte("a")); err != nil {
-			t.Fatal(err)
-		}
-		node, _, err := f.leaf.node(f.node)
+		f, err := New(bytes.NewReader(whole), int64(len(whole)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		binary.LittleEndian.PutUint32(node, size)
-		if value, err := f.Value(); (err == nil) != ok || ok && len(value) != int(size) || !ok && !errors.Is(err, ErrDamaged) {
+		if _, err := f.Seek([]byte("a")); err != nil {
+			t.Fatal(err)
+		}
+		binary.LittleEndian.PutUint32(f.leaf.bytes[f.leaf.u16(pageHeader):], size)
+		if value, err := f.Value(nil); (err == nil) != ok || ok && len(value) != int(size) || !ok && !errors.Is(err, ErrDamaged) {
 			t.Errorf("size %d: %d bytes, %v", size, len(value), err)
 		}
 	}
 }
 
+// FuzzFile damages a file of a branch, leaves, free pages and values on pages of their own. Each four bytes of the input are one
+// damage: so inputs are short, and most are a file that LMDB could nearly have written.
 func FuzzFile(f *testing.F) {
-	whole, err := os.ReadFile(write(f, f.TempDir(), random(rand.New(rand.NewPCG(4, 4)), 20)))
+	r := rand.New(rand.NewPCG(4, 4))
+	dir := f.TempDir()
+	write(f, dir, random(r, 12))
+	base, err := os.ReadFile(write(f, dir, []entry{{[]byte("last"), make([]byte, 5000)}})) // the second transaction frees pages
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(whole)
-	f.Fuzz(func(t *testing.T, content []byte) {
-		if _, err := readAll(content, filepath.Join(t.TempDir(), "data.mdb")); err != nil && !errors.Is(err, ErrDamaged) {
+	if keys, err := readAll(base); keys != 13 || err != nil {
+		f.Fatalf("%d keys, %v", keys, err)
+	}
+	f.Add([]byte{})
+	f.Add([]byte{0, 1, 128, 1, 1, 2, 100, 7, 2, 3, 4, 0, 3, 5, 6, 0})
+	content := make([]byte, len(base))
+	f.Fuzz(func(t *testing.T, damages []byte) {
+		content := content[:copy(content[:len(base)], base)]
+		for ; len(damages) >= 4 && len(content) > 0; damages = damages[4:] {
+			content = damage(content, damages[0], int(damages[1]), int(damages[2]), damages[3])
+		}
+		if _, err := readAll(content); err != nil && !errors.Is(err, ErrDamaged) {
 			t.Error(err)
 		}
 	})
+}
+
+// damage changes a byte at the start or the end of a page, copies a page over another, or cuts the file off.
+func damage(content []byte, kind byte, page, at int, with byte) []byte {
+	const size = 4096
+	pages := max(len(content)/size, 1)
+	start := page % pages * size
+	switch kind % 4 {
+	case 0:
+		content[min(start+at, len(content)-1)] ^= with
+	case 1:
+		content[min(start+size-1-16*at+int(with%16), len(content)-1)] ^= with
+	case 2:
+		copy(content[start:], content[at%pages*size:][:min(size, len(content)-at%pages*size)])
+	case 3:
+		content = content[:min(start+16*at, len(content))]
+	}
+	return content
 }

@@ -3,64 +3,162 @@ package lmdbfile
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
+	"sort"
 )
 
-// treePage is a page of a branch or a leaf.
-type treePage struct {
+const (
+	flagsAt    = 10
+	lowerAt    = 12
+	upperAt    = 14
+	pageHeader = 16
+	nodeHeader = 8
+
+	branchPage   = 0x01
+	leafPage     = 0x02
+	overflowPage = 0x04
+	metaPage     = 0x08
+
+	bigData = 0x01 // the only flag that a node of a plain database has
+)
+
+// page is a page of a tree that has been checked: its nodes lie on it, and their keys ascend.
+type page struct {
 	bytes  []byte
 	number uint64
+	count  int // nodes, at least one
+	leaf   bool
 }
 
-func (p treePage) flags() uint16 { return binary.LittleEndian.Uint16(p.bytes[10:]) }
-
-// nodes counts the page's nodes.
-func (p treePage) nodes() int {
-	return max(min(int(binary.LittleEndian.Uint16(p.bytes[12:])), len(p.bytes))-pageHeader, 0) / 2
+// readTreePage reads a page of a level of a tree into the memory of p.
+func (f *File) readTreePage(p *page, t tree, number uint64, level int) error {
+	if p.bytes == nil {
+		p.bytes = make([]byte, f.pageSize)
+	}
+	p.number, p.leaf = number, level == t.depth-1
+	kind := uint16(branchPage)
+	if p.leaf {
+		kind = leafPage
+	}
+	if err := f.readPage(p.bytes, number, kind); err != nil {
+		return err
+	}
+	return p.check(t.compare())
 }
 
-// node returns node i, 0 <= i < nodes(), with what lies behind it on the page, and its key.
-func (p treePage) node(i int) (node, key []byte, err error) {
-	at := int(binary.LittleEndian.Uint16(p.bytes[pageHeader+2*i:]))
-	if at < pageHeader || at+nodeHeader > len(p.bytes) {
-		return nil, nil, fmt.Errorf("%w: node %d of page %d lies at byte %d", ErrDamaged, i, p.number, at)
+func (p *page) u16(at int) int { return int(binary.LittleEndian.Uint16(p.bytes[at:])) }
+
+// check makes sure that all nodes lie on the page, that they fill it from its upper bound on, as LMDB keeps them, and that
+// their keys ascend.
+func (p *page) check(compare func(a, b []byte) int) error {
+	lower, upper := p.u16(lowerAt), p.u16(upperAt)
+	if lower%2 != 0 || lower <= pageHeader || lower > upper || upper > len(p.bytes) {
+		return damagedf("page %d has its nodes' offsets up to byte %d and its nodes from byte %d on", p.number, lower, upper)
 	}
-	node = p.bytes[at:]
-	size := int(binary.LittleEndian.Uint16(node[6:]))
-	if nodeHeader+size > len(node) {
-		return nil, nil, fmt.Errorf("%w: the key of node %d does not end on page %d", ErrDamaged, i, p.number)
+	p.count = (lower - pageHeader) / 2
+	filled := 0
+	for i := range p.count {
+		size, err := p.checkNode(i, upper)
+		if err != nil {
+			return err
+		}
+		filled += size + size%2
+		if first := p.firstKey(); i > first && compare(p.key(i-1), p.key(i)) >= 0 {
+			return damagedf("its keys do not ascend at node %d of page %d", i, p.number)
+		}
 	}
-	return node, node[nodeHeader:][:size:size], nil
+	if room := len(p.bytes) - upper; filled != room {
+		return damagedf("the nodes of page %d have %d bytes, expected %d", p.number, filled, room)
+	}
+	return nil
+}
+
+// checkNode makes sure that a node lies on the page, and returns how long it is.
+func (p *page) checkNode(i, upper int) (size int, err error) {
+	at := p.u16(pageHeader + 2*i)
+	if at < upper || at+nodeHeader > len(p.bytes) {
+		return 0, damagedf("node %d of page %d lies at byte %d", i, p.number, at)
+	}
+	size = nodeHeader + p.u16(at+6)
+	if p.leaf {
+		switch data, flags := int(binary.LittleEndian.Uint32(p.bytes[at:])), p.u16(at+4); flags {
+		case 0:
+			size += data
+		case bigData:
+			size += 8
+		default:
+			return 0, damagedf("node %d of page %d has flags %#x, expected those of a plain database", i, p.number, flags)
+		}
+	}
+	if at+size > len(p.bytes) {
+		return 0, damagedf("node %d of page %d has %d bytes at byte %d", i, p.number, size, at)
+	}
+	return size, nil
+}
+
+// firstKey is the first node that has a key: a branch's first has none.
+func (p *page) firstKey() int {
+	if p.leaf {
+		return 0
+	}
+	return 1
+}
+
+// key returns the key of node i, 0 <= i < count.
+func (p *page) key(i int) []byte {
+	at := p.u16(pageHeader + 2*i)
+	size := p.u16(at + 6)
+	return p.bytes[at+nodeHeader:][:size:size]
+}
+
+// value returns the value of a leaf's node i, or the page on which it starts.
+func (p *page) value(i int) (size int, inline []byte, number uint64) {
+	node := p.bytes[p.u16(pageHeader+2*i):]
+	size = int(binary.LittleEndian.Uint32(node))
+	rest := node[nodeHeader+len(p.key(i)):]
+	if binary.LittleEndian.Uint16(node[4:]) == bigData {
+		return size, nil, binary.LittleEndian.Uint64(rest)
+	}
+	return size, rest[:size:size], 0
 }
 
 // child returns the number of the page that node i of a branch leads to.
-func (p treePage) child(i int) (uint64, error) {
-	node, _, err := p.node(i)
-	if err != nil {
-		return 0, err
-	}
-	return uint64(binary.LittleEndian.Uint32(node)) | uint64(binary.LittleEndian.Uint16(node[4:]))<<32, nil
+func (p *page) child(i int) uint64 {
+	node := p.bytes[p.u16(pageHeader+2*i):]
+	return uint64(binary.LittleEndian.Uint32(node)) | uint64(binary.LittleEndian.Uint16(node[4:]))<<32
 }
 
-// firstNotLess returns the first node from first on that suits target: of a leaf, one whose key is not less; of a
-// branch, one whose key is greater, as a node holds its own key too.
-func (p treePage) firstNotLess(first int, target []byte) (int, error) {
-	least := 0
-	if p.flags()&branchPage != 0 {
-		least = 1
+// branchTo returns the node of a branch under which target lies: the last whose key is not greater.
+func (p *page) branchTo(target []byte) int {
+	return sort.Search(p.count-1, func(i int) bool { return bytes.Compare(p.key(i+1), target) > 0 })
+}
+
+// firstNotLess returns the first node of a leaf whose key is not less than target, count if there is none.
+func (p *page) firstNotLess(target []byte) int {
+	return sort.Search(p.count, func(i int) bool { return bytes.Compare(p.key(i), target) >= 0 })
+}
+
+// keyRange is where the keys of a subtree must lie: from first on and before end, where they are not nil.
+type keyRange struct{ first, end []byte }
+
+// of is the range of node i of a branch that lies in r.
+func (r keyRange) of(p *page, i int) keyRange {
+	if i > 0 {
+		r.first = p.key(i)
 	}
-	low, high := first, p.nodes()
-	for low < high {
-		middle := int(uint(low+high) / 2)
-		_, key, err := p.node(middle)
-		if err != nil {
-			return 0, err
-		}
-		if bytes.Compare(key, target) < least {
-			low = middle + 1
-		} else {
-			high = middle
-		}
+	if i+1 < p.count {
+		r.end = p.key(i + 1)
 	}
-	return low, nil
+	return r
+}
+
+// check makes sure that the keys of a page lie in the range.
+func (r keyRange) check(p *page, compare func(a, b []byte) int) error {
+	first := p.firstKey()
+	if first == p.count { // a branch with one node
+		return nil
+	}
+	if r.first != nil && compare(p.key(first), r.first) < 0 || r.end != nil && compare(p.key(p.count-1), r.end) >= 0 {
+		return damagedf("its keys do not ascend: those of page %d are not in the range of the branch above", p.number)
+	}
+	return nil
 }

@@ -1,0 +1,134 @@
+package lmdbfile
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+)
+
+const (
+	metaMagic   = 0xBEEFC0DE
+	metaVersion = 1
+	noPage      = 1<<64 - 1 // the root of an empty tree
+	maxDepth    = 32        // of a tree; LMDB's own limit
+	integerKeys = 0x08      // flag of a tree whose keys are numbers of the machine
+)
+
+// Offsets in a meta page.
+const (
+	metaMagicAt       = 16
+	metaVersionAt     = 20
+	metaPageSizeAt    = 40
+	metaFreeAt        = 40 // the tree of free pages
+	metaMainAt        = 88 // the tree of the database
+	metaLastPageAt    = 136
+	metaTransactionAt = 144
+	metaEnd           = 152
+)
+
+// meta is what a meta page says.
+type meta struct {
+	free, main  tree
+	lastPage    uint64
+	transaction uint64
+}
+
+// tree is what a meta page says of a tree.
+type tree struct {
+	flags                    uint16
+	depth                    int // levels, the leaves included
+	branches, leaves, others uint64
+	entries, root            uint64
+}
+
+func parseTree(bytes []byte) tree {
+	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(bytes[at:]) }
+	return tree{
+		flags: binary.LittleEndian.Uint16(bytes[4:]), depth: int(binary.LittleEndian.Uint16(bytes[6:])),
+		branches: u64(8), leaves: u64(16), others: u64(24), entries: u64(32), root: u64(40),
+	}
+}
+
+// compare is the order of the tree's keys.
+func (t tree) compare() func(a, b []byte) int {
+	if t.flags&integerKeys == 0 {
+		return bytes.Compare
+	}
+	return func(a, b []byte) int {
+		if len(a) != 8 || len(b) != 8 {
+			return len(a) - len(b)
+		}
+		return cmp.Compare(binary.LittleEndian.Uint64(a), binary.LittleEndian.Uint64(b))
+	}
+}
+
+// check makes sure that depth, root and entries go together.
+func (t tree) check() error {
+	if t.depth > maxDepth || (t.depth == 0) != (t.root == noPage) || (t.depth == 0) != (t.entries == 0) {
+		return damagedf("its tree of %d entries has %d levels and root %d", t.entries, t.depth, int64(t.root))
+	}
+	return nil
+}
+
+// readPageSize reads the size of pages, which stands in the first one.
+func (f *File) readPageSize() (int, error) {
+	var head [metaEnd]byte
+	if f.size < int64(len(head)) {
+		return 0, damagedf("it has %d bytes, expected two meta pages", f.size)
+	}
+	if err := f.read(head[:], 0); err != nil {
+		return 0, err
+	}
+	size := binary.LittleEndian.Uint32(head[metaPageSizeAt:])
+	if size < 512 || size > 1<<16 || size&(size-1) != 0 {
+		return 0, damagedf("its pages have %d bytes, expected a power of two from 512 to 65,536", size)
+	}
+	return int(size), nil
+}
+
+// latest reads the meta page that counts. A transaction writes the page that the one before left: the two differ by one.
+func (f *File) latest() (latest meta, err error) {
+	var metas [2]meta
+	for number := range metas {
+		if metas[number], err = f.readMeta(number); err != nil {
+			return meta{}, err
+		}
+	}
+	latest, before := metas[0], metas[1]
+	if before.transaction > latest.transaction {
+		latest, before = before, latest
+	}
+	if latest.transaction-before.transaction > 1 || latest.lastPage < before.lastPage {
+		return meta{}, damagedf("its meta pages are of transactions %d, up to page %d, and %d, up to page %d, expected one after the other",
+			before.transaction, before.lastPage, latest.transaction, latest.lastPage)
+	}
+	return latest, nil
+}
+
+func (f *File) readMeta(number int) (m meta, err error) {
+	var page [metaEnd]byte
+	if err := f.readPage(page[:], uint64(number), metaPage); err != nil {
+		return m, err
+	}
+	magic, version := binary.LittleEndian.Uint32(page[metaMagicAt:]), binary.LittleEndian.Uint32(page[metaVersionAt:])
+	size := int(binary.LittleEndian.Uint32(page[metaPageSizeAt:]))
+	if magic != metaMagic || version != metaVersion || size != f.pageSize {
+		return m, damagedf("meta page %d has magic %08x, version %d and pages of %d bytes, expected %08x, %d and %d",
+			number, magic, version, size, metaMagic, metaVersion, f.pageSize)
+	}
+	m = meta{
+		free: parseTree(page[metaFreeAt:]), main: parseTree(page[metaMainAt:]),
+		lastPage:    binary.LittleEndian.Uint64(page[metaLastPageAt:]),
+		transaction: binary.LittleEndian.Uint64(page[metaTransactionAt:]),
+	}
+	if m.main.flags != 0 {
+		return m, damagedf("its database has flags %#x, expected a plain one", m.main.flags)
+	}
+	if m.lastPage < 1 || m.lastPage >= 1<<47/uint64(f.pageSize) {
+		return m, damagedf("its last page is %d", m.lastPage)
+	}
+	if m.transaction == 0 && m.main.root != noPage || m.transaction != 0 && m.transaction%2 != uint64(number) {
+		return m, damagedf("meta page %d is of transaction %d, which writes the other one", number, m.transaction)
+	}
+	return m, m.main.check()
+}
