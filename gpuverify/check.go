@@ -33,7 +33,7 @@ func (w *worker) merge() {
 }
 
 func newWorker(v *verifier) *worker {
-	w := &worker{verifier: v, reader: v.dataset.NewReader(v.distrust...), masks: make([]MaskReport, len(v.report.Masks))}
+	w := &worker{verifier: v, reader: v.dataset.NewReader(), masks: make([]MaskReport, len(v.report.Masks))}
 	if v.dataset.Manifest.Variant != store.Incidence {
 		w.decoder = v.codec.NewDecoder(v.rules.size)
 	}
@@ -55,7 +55,7 @@ type sample struct {
 	index   int
 	id      string
 	genes   []uint32
-	payload []byte // view of the map
+	payload []byte // view, while the sample is compared
 }
 
 // check checks a chunk and returns its samples. Damage is noted; an error is one of reading.
@@ -70,7 +70,7 @@ func (w *worker) check(c chunk) (*ingest.Samples, error) {
 		if record == nil {
 			continue
 		}
-		samples = append(samples, sample{index, string(record.ID), slices.Clone(record.Genes), record.Payload})
+		samples = append(samples, sample{index: index, id: string(record.ID), genes: slices.Clone(record.Genes)})
 	}
 	var byEdges [][]uint32
 	if w.look != nil {
@@ -81,6 +81,11 @@ func (w *worker) check(c chunk) (*ingest.Samples, error) {
 		byEdges = w.look.regenerate(genotypes)
 	}
 	for k, s := range samples {
+		record, err := w.reader.Record(s.index) // anew: a chunk may be too large for memory
+		if record == nil {
+			return nil, err
+		}
+		s.payload = record.Payload
 		method := ByIncidence
 		if w.scatter != nil {
 			w.scatter.regenerate(s.genes)

@@ -25,7 +25,7 @@ type filler struct {
 }
 
 func newFiller(d *devices, empty <-chan *batch, full chan<- *batch) *filler {
-	f := &filler{devices: d, reader: d.dataset.NewReader(d.distrust...), empty: empty, full: full}
+	f := &filler{devices: d, reader: d.dataset.NewReader(), empty: empty, full: full}
 	if d.dataset.Manifest.Variant != store.Incidence {
 		f.decoder = d.codec.NewDecoder(d.rules.size)
 	}

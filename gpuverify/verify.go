@@ -78,7 +78,6 @@ type verifier struct {
 	rules      *graphRules
 	incidences []edgeIncidence // of the graph; of an incidence dataset, those that it stores
 	codec      encode.Codec
-	distrust   []string // data files that are not what the manifest says
 
 	compareAll func(ctx context.Context) error // regenerates and compares the masks of all samples
 	nextChunk  atomic.Int64
@@ -109,9 +108,8 @@ func (v *verifier) checkFiles(ctx context.Context) error {
 		})
 	}
 	err := group.Wait()
-	for i, damage := range damages {
+	for _, damage := range damages {
 		if damage != nil {
-			v.distrust = append(v.distrust, files[i].Name)
 			v.damage(-1, damage)
 		}
 	}

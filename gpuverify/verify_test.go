@@ -232,10 +232,10 @@ func TestDamages(t *testing.T) {
 		}, []string{"shard-00001-of-00002/data.mdb: its sha256 is "}},
 		"a shard": {indices, func(t *testing.T, d *store.Dataset) {
 			must(t, os.Remove(filepath.Join(d.Dir, d.Manifest.Shards[0].Name, "data.mdb")))
-		}, []string{"shard-00000-of-00002/data.mdb: it is missing (expected "}},
+		}, []string{"shard-00000-of-00002/data.mdb: it is missing"}},
 		"the graph": {indices, func(t *testing.T, d *store.Dataset) {
 			must(t, os.Remove(filepath.Join(d.Dir, "graph", "nodes", "gene.arrow")))
-		}, []string{"graph/nodes/gene.arrow: it is missing", "there is no node table gene"}},
+		}, []string{"graph/nodes/gene.arrow: it is missing"}},
 		"the incidence cache": {cached, func(t *testing.T, d *store.Dataset) {
 			must(t, os.Remove(filepath.Join(d.Dir, "incidence.arrow")))
 		}, []string{"incidence.arrow: it is missing"}},

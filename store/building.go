@@ -260,21 +260,21 @@ func (b *Building) writeWhole(name string, text []byte) error {
 
 // WriteGraph puts the graph into the dataset, unless a build before did.
 func (b *Building) WriteGraph(graph *ingest.Graph) error {
-	if _, err := os.Stat(b.path("graph")); err == nil {
+	if _, err := os.Stat(b.path(graphName)); err == nil {
 		return nil
 	}
 	temporary, err := os.MkdirTemp(b.path(".build"), "graph-")
 	if err != nil {
 		return err
 	}
-	whole := filepath.Join(temporary, "graph")
+	whole := filepath.Join(temporary, graphName)
 	if err := ingest.WriteGraph(whole, graph); err != nil {
 		return err
 	}
 	if err := disk.SyncTree(whole); err != nil { // a resumed build takes it as it is
 		return err
 	}
-	err = os.Rename(whole, b.path("graph"))
+	err = os.Rename(whole, b.path(graphName))
 	if errors.Is(err, fs.ErrExist) {
 		return nil // a shard built beside this one was first
 	}

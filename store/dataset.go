@@ -1,15 +1,15 @@
 package store
 
 import (
-	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 
-	"tcbuild/encode"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
@@ -35,20 +35,47 @@ func Open(dir string) (*Dataset, error) {
 	return &Dataset{Dir: dir, Manifest: manifest}, nil
 }
 
-// Graph reads the dataset's graph, once. A graph that is not the manifest's is a fault.Damaged.
+// Graph reads the dataset's graph, once. Files that are not the manifest's, or another graph in them, are a fault.Damaged.
 func (d *Dataset) Graph() (*ingest.Graph, error) {
 	d.once.Do(func() {
-		graph, _, err := ingest.ReadGraph(filepath.Join(d.Dir, "graph"))
+		if d.graphErr = d.checkGraphFiles(); d.graphErr != nil {
+			return
+		}
+		graph, _, err := ingest.ReadGraph(filepath.Join(d.Dir, graphName))
 		if err == nil && graph.Digest() != d.Manifest.GraphDigest {
 			err = fmt.Errorf("its digest is %s (manifest: %s)", graph.Digest(), d.Manifest.GraphDigest)
 		}
 		if err != nil {
-			d.graphErr = d.damaged("graph", "%w", err)
+			d.graphErr = d.damaged(graphName, "%w", err)
 			return
 		}
 		d.graph = graph
 	})
 	return d.graph, d.graphErr
+}
+
+// checkGraphFiles makes sure that the graph's files are those of the manifest, and no others.
+func (d *Dataset) checkGraphFiles() error {
+	for _, file := range d.Manifest.Files {
+		if strings.HasPrefix(file.Name, graphName+"/") {
+			if err := d.CheckFile(file); err != nil {
+				return err
+			}
+		}
+	}
+	return filepath.WalkDir(filepath.Join(d.Dir, graphName), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(d.Dir, path)
+		if err != nil {
+			return err
+		}
+		if _, err := d.Manifest.file(filepath.ToSlash(name)); err != nil {
+			return d.damaged(name, "the manifest does not list it")
+		}
+		return nil
+	})
 }
 
 // CheckGraph refuses a graph that is not the dataset's.
@@ -70,34 +97,13 @@ func (d *Dataset) Layout() incidence.Layout {
 	return layout
 }
 
-// CheckFile compares a data file with its size and digest in the manifest. A difference is a fault.Damaged.
-func (d *Dataset) CheckFile(file File) error {
-	found, err := hashFile(d.Dir, file.Name)
-	switch {
-	case os.IsNotExist(err):
-		return d.damaged(file.Name, "it is missing (expected %d bytes)", file.Bytes)
-	case errors.Is(err, encode.ErrDamaged):
-		return d.damaged(file.Name, "%w", err)
-	case err != nil:
-		return fmt.Errorf("read dataset %s: %w", d.Dir, err)
-	case found.Bytes != file.Bytes:
-		return d.damaged(file.Name, "it has %d bytes (manifest: %d)", found.Bytes, file.Bytes)
-	case found.SHA256 != file.SHA256:
-		return d.damaged(file.Name, "its sha256 is %s (manifest: %s)", found.SHA256, file.SHA256)
-	}
-	return nil
-}
-
 func (d *Dataset) damaged(name, format string, args ...any) error {
 	return fault.New(fault.Damaged, "build the dataset again, or restore the file from a copy",
 		"read %s: %w", filepath.Join(d.Dir, filepath.FromSlash(name)), fmt.Errorf(format, args...))
 }
 
 func (d *Dataset) openArrow(name string) (*ipc.FileReader, *os.File, error) {
-	file, err := os.Open(filepath.Join(d.Dir, name))
-	if os.IsNotExist(err) {
-		return nil, nil, d.damaged(name, "it is missing")
-	}
+	file, _, err := d.open(name)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"tcbuild/encode"
 	"tcbuild/incidence"
@@ -96,6 +97,7 @@ type File struct {
 const (
 	manifestName = "manifest.json"
 	runName      = "run.json" // what describes the run
+	graphName    = "graph"    // folder
 )
 
 // Mode is the encode.Mode of the LMDB variants.
@@ -179,11 +181,16 @@ func marshal(m any) []byte {
 // ReadManifest reads the manifest of the dataset in dir.
 func ReadManifest(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, manifestName)
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	text, err := readRegular(path)
+	_, noFolder := os.Stat(dir)
+	switch {
+	case err != nil && noFolder != nil:
+		return nil, fmt.Errorf("open dataset %s: %w", dir, noFolder)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, fault.New(fault.Input, "give the folder that --out named", "open dataset %s: it has no %s (expected a dataset)", dir, manifestName)
-	}
-	if err != nil {
+	case err != nil && noFile(err):
+		return nil, fault.New(fault.Damaged, "build the dataset again, or restore the file from a copy", "read %s: %w", path, err)
+	case err != nil:
 		return nil, fmt.Errorf("open dataset %s: %w", dir, err)
 	}
 	var m Manifest

@@ -2,13 +2,11 @@ package store
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
-	"path/filepath"
 	"slices"
 
 	"tcbuild/encode"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/lmdbfile"
 )
 
 // Reader reads a dataset's samples. It is for one goroutine, and must be closed.
@@ -17,26 +15,24 @@ type Reader struct {
 	samples *samplesReader // of the incidence variant
 	record  encode.Record
 
-	distrust []string           // data files to be salvaged
-	files    map[int]*shardFile // open shards
-	shard    int                // the one read last; -1 for none
-	file     *shardFile
+	files map[int]*shardFile // open shards
+	shard int                // the one read last; -1 for none
+	file  *shardFile
 
 	first int // first sample of value; -1 for none
 	count int
 	value []byte
 }
 
-// NewReader makes a reader; files are opened when they are first needed. Of the data
-// files in distrust, which CheckFile found damaged, it reads what it can without harm.
-func (d *Dataset) NewReader(distrust ...string) *Reader {
-	return &Reader{dataset: d, distrust: distrust, files: map[int]*shardFile{}, shard: -1, first: -1}
+// NewReader makes a reader; files are opened when they are first needed.
+func (d *Dataset) NewReader() *Reader {
+	return &Reader{dataset: d, files: map[int]*shardFile{}, shard: -1, first: -1}
 }
 
-// Record reads a sample, 0 <= sample < Manifest.Samples. The record is a
-// view that lives until the next call, its payload until a sample of another shard is
-// read or the reader is closed; in the incidence variant it has no payload. Of a
-// damaged record (fault.Damaged) it returns what can be read, nil if nothing can.
+// Record reads a sample, 0 <= sample < Manifest.Samples. The record is a view that lives until the next call; in the
+// incidence variant it has no payload. Of a damaged record (fault.Damaged) it returns what can be read, nil if nothing
+// can; that other parts of the file are damaged does not matter. The first sample of a value costs the reading of the value, its
+// others no more than their checksums.
 func (r *Reader) Record(sample int) (*encode.Record, error) {
 	if r.dataset.Manifest.Variant == Incidence {
 		return r.fromSamples(sample)
@@ -63,7 +59,7 @@ func (r *Reader) fromSamples(sample int) (*encode.Record, error) {
 
 // damaged says where the bytes of a sample lie that are damaged. Other errors, of the disk or of a whole file, stay what they are.
 func (r *Reader) damaged(sample int, err error) error {
-	if !errors.Is(err, encode.ErrDamaged) || fault.KindOf(err) == fault.Damaged {
+	if !errors.Is(err, encode.ErrDamaged) && !errors.Is(err, lmdbfile.ErrDamaged) || fault.KindOf(err) == fault.Damaged {
 		return err
 	}
 	return r.dataset.damaged(r.dataset.Manifest.Shards[r.shard].Name+"/"+dataName, "sample %d: %w", sample, err)
@@ -113,35 +109,20 @@ func (r *Reader) open(shard int) error {
 		file.close()
 		delete(r.files, other)
 	}
-	name := r.dataset.Manifest.Shards[shard].Name + "/" + dataName
-	file, err := openShardFile(filepath.Join(r.dataset.Dir, filepath.FromSlash(name)))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return r.dataset.damaged(name, "it is missing")
-	case file == nil:
+	file, err := r.dataset.openShard(shard)
+	if err != nil {
 		return err
-	case slices.Contains(r.distrust, name):
-		file.salvage()
-	case err != nil:
-		file.close()
-		return r.dataset.damaged(name, "%w", err)
 	}
 	r.files[shard], r.shard, r.file = file, shard, file
 	return nil
 }
 
-func (r *Reader) load(first, count int) error {
-	value, found := r.file.values[first]
-	if !found {
-		r.first = -1
-		return fmt.Errorf("no value starts with sample %d: %w", first, encode.ErrDamaged)
+func (r *Reader) load(first, count int) (err error) {
+	r.first = -1
+	if r.value, err = r.file.read(first, r.value); err == nil {
+		r.first, r.count = first, count
 	}
-	if !readable(value) {
-		r.first = -1
-		return fmt.Errorf("the disk does not give the value that starts with sample %d: %w", first, encode.ErrDamaged)
-	}
-	r.first, r.count, r.value = first, count, value
-	return nil
+	return err
 }
 
 // Close releases the reader's files; its views die with it.

@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -15,7 +14,7 @@ import (
 
 	"github.com/bmatsuo/lmdb-go/lmdb"
 
-	"tcbuild/encode"
+	"tcbuild/internal/lmdbfile"
 )
 
 // writeShard writes values of the given sizes under the keys 0, 1, … as a build does, and returns data.mdb's path.
@@ -105,137 +104,44 @@ func shardShapes() map[string][]int {
 	}
 }
 
+// byPages reads a shard as a reader does, and as a resumed build does.
+func byPages(t testing.TB, path string) map[int][]byte {
+	t.Helper()
+	file, err := lmdbfile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	values := make(map[int][]byte)
+	if err := file.Check(func(key, value []byte) error {
+		values[int(binary.BigEndian.Uint64(key))] = bytes.Clone(value)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for first, value := range values {
+		key := binary.BigEndian.AppendUint64(nil, uint64(first))
+		found, err := file.Seek(key)
+		if err != nil || !bytes.Equal(found, key) {
+			t.Fatalf("seek %d: found %x, %v", first, found, err)
+		}
+		if again, err := file.Value(nil); err != nil || !bytes.Equal(again, value) {
+			t.Fatalf("value %d: %d bytes, %v", first, len(again), err)
+		}
+	}
+	return values
+}
+
 // A shard is read as LMDB reads it.
 func TestShardFileIsLMDBs(t *testing.T) {
 	for name, sizes := range shardShapes() {
-		path := writeShard(t, sizes)
-		want := byLMDB(t, path)
-		s, err := openShardFile(path)
-		if err != nil || len(want) != len(sizes) || !sameValues(s.values, want) {
-			t.Errorf("%s: %d values, error %v, LMDB finds %d of %d", name, len(s.values), err, len(want), len(sizes))
-			continue
-		}
-		s.values = make(map[int][]byte)
-		s.salvage()
-		for first, value := range want { // it also takes LMDB's list of free pages for values, under keys that no sample has
-			if !bytes.Equal(s.values[first], value) {
-				t.Errorf("%s: salvage alone does not find value %d", name, first)
+		t.Run(name, func(t *testing.T) {
+			path := writeShard(t, sizes)
+			if want, got := byLMDB(t, path), byPages(t, path); len(want) != len(sizes) || !sameValues(got, want) {
+				t.Errorf("%d values, LMDB finds %d of %d", len(got), len(want), len(sizes))
 			}
-		}
-		s.close()
+		})
 	}
-}
-
-// Whatever the damage, what is read lies in the file, and nothing else happens than an error.
-func TestDamagedShardFile(t *testing.T) {
-	const seed = 2
-	r := rand.New(rand.NewPCG(seed, 0))
-	sizes := make([]int, 100)
-	for i := range sizes {
-		sizes[i] = []int{0, 30, 1000, 3000}[r.IntN(4)]
-	}
-	path := writeShard(t, sizes)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages := len(whole) / 4096
-	damages := map[string]func(data []byte) []byte{
-		"a bit":           func(data []byte) []byte { data[r.IntN(len(data))] ^= 1 << r.IntN(8); return data },
-		"a header byte":   func(data []byte) []byte { data[4096*r.IntN(pages)+r.IntN(200)] = byte(r.IntN(256)); return data },
-		"a meta byte":     func(data []byte) []byte { data[4096*r.IntN(2)+r.IntN(160)] = byte(r.IntN(256)); return data },
-		"a page of zeros": func(data []byte) []byte { clear(data[4096*r.IntN(pages):][:4096]); return data },
-		"a page elsewhere": func(data []byte) []byte {
-			copy(data[4096*r.IntN(pages):], data[4096*r.IntN(pages):][:4096])
-			return data
-		},
-		"its end": func(data []byte) []byte { return data[:r.IntN(len(data))] },
-		"random bytes": func(data []byte) []byte {
-			for range 1000 {
-				data[r.IntN(len(data))] = byte(r.IntN(256))
-			}
-			return data
-		},
-	}
-	for name, damage := range damages {
-		for range 20 {
-			damaged := damage(bytes.Clone(whole))
-			if err := os.WriteFile(path, damaged, 0o644); err != nil {
-				t.Fatal(err)
-			}
-			s, err := openShardFile(path)
-			if err != nil && (!errors.Is(err, encode.ErrDamaged) || strings.Contains(err.Error(), "\n")) {
-				t.Errorf("seed %d, damage of %s: error %v, want one line that wraps encode.ErrDamaged", seed, name, err)
-			}
-			s.salvage()
-			total := 0
-			for _, value := range s.values {
-				total += bytes.Count(value, []byte("a")) // touches every byte
-			}
-			if total > len(damaged)*len(s.values) {
-				t.Errorf("seed %d, damage of %s: values larger than the file", seed, name)
-			}
-			s.close()
-		}
-	}
-}
-
-// With both meta pages gone the values are still there; with a leaf gone, those of the others.
-func TestSalvage(t *testing.T) {
-	sizes := make([]int, 150) // about 39 to a page
-	for i := range sizes {
-		sizes[i] = 80
-	}
-	path := writeShard(t, sizes)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := byLMDB(t, path)
-	read := func() map[int][]byte {
-		t.Helper()
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		s, err := openShardFile(path)
-		if !errors.Is(err, encode.ErrDamaged) {
-			t.Errorf("error %v, want one that wraps encode.ErrDamaged", err)
-		}
-		t.Cleanup(s.close)
-		s.salvage()
-		return s.values
-	}
-	clear(data[:2*4096])
-	if got := read(); !sameValues(got, want) {
-		t.Errorf("without meta pages %d values, want %d", len(got), len(want))
-	}
-	lost := 0
-	for page := 2; page*4096 < len(data); page++ {
-		if binary.LittleEndian.Uint16(data[page*4096+10:]) == leafPage {
-			lost = (int(binary.LittleEndian.Uint16(data[page*4096+12:])) - pageHeader) / 2
-			clear(data[page*4096:][:4096])
-			break
-		}
-	}
-	if got := read(); lost == 0 || len(got) != len(want)-lost {
-		t.Errorf("without a leaf of %d values %d are left of %d", lost, len(got), len(want))
-	}
-}
-
-func TestEmptyShardFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), dataName)
-	if _, err := openShardFile(path); !os.IsNotExist(err) {
-		t.Errorf("error %v for a file that is missing", err)
-	}
-	if err := os.WriteFile(path, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s, err := openShardFile(path)
-	if !errors.Is(err, encode.ErrDamaged) || len(s.values) != 0 {
-		t.Errorf("error %v for an empty file, want one that wraps encode.ErrDamaged", err)
-	}
-	s.salvage()
-	s.close()
 }
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -297,31 +203,4 @@ func describePages(t *testing.T, data []byte) string {
 		page = next
 	}
 	return text.String()
-}
-
-// A branch that leads back to the root must not be followed for ever.
-func TestCircleOfPages(t *testing.T) {
-	sizes := make([]int, 150)
-	for i := range sizes {
-		sizes[i] = 80
-	}
-	path := writeShard(t, sizes)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := data[4096+metaRoot] // of the first transaction, in the second meta page
-	page := data[int(root)*4096:]
-	if flags := binary.LittleEndian.Uint16(page[10:]); flags != branchPage {
-		t.Fatalf("the root, page %d, has flags %#x, want a branch", root, flags)
-	}
-	page[binary.LittleEndian.Uint16(page[pageHeader+2:])] = root // the child of its second node
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s, err := openShardFile(path)
-	if err == nil || !strings.HasSuffix(err.Error(), "its pages form a circle") {
-		t.Errorf("error %v", err)
-	}
-	s.close()
 }

@@ -125,18 +125,6 @@ func (s *Shard) Seal() error {
 	return s.complete(file)
 }
 
-// SealTwo seals two shards of one dataset, in little more time than one.
-func SealTwo(a, b *Shard) error {
-	fileA, fileB, err := hashTwoFiles(a.building.shardRoot(), a.dataName(), b.dataName())
-	if err != nil {
-		return err
-	}
-	if err := a.complete(fileA); err != nil {
-		return err
-	}
-	return b.complete(fileB)
-}
-
 func (s *Shard) dataName() string { return path.Join(s.Name, dataName) }
 
 // complete syncs a hashed shard and marks it complete. The shards of a dataset that memory cannot hold
@@ -191,10 +179,19 @@ func (s *Shard) Interrupt() error {
 	return s.building.writeState(s.index, shardState{})
 }
 
+// written counts the samples that are committed to a shard in its place; 0 of one that cannot be read.
+func (b *Building) written(shard ShardRange) int {
+	begun, err := openBegunShard(b.path(shard.Name))
+	if begun == nil || err != nil {
+		return 0
+	}
+	defer begun.close()
+	return begun.next(shard, b.Manifest) - shard.First
+}
+
 // WorthResuming reports whether any shard has committed samples.
 func (b *Building) WorthResuming() bool {
 	return slices.ContainsFunc(b.Manifest.Shards, func(shard ShardRange) bool {
-		next, _, err := shardProgress(b.path(shard.Name), shard, b.Manifest)
-		return err == nil && next > shard.First
+		return b.written(shard) > 0
 	})
 }

@@ -4,16 +4,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
 
 	"github.com/bmatsuo/lmdb-go/lmdb"
 	"golang.org/x/sys/unix"
-
-	"tcbuild/encode"
-	"tcbuild/internal/fault"
 )
 
 // commitBytes is how many bytes of values a write transaction takes before it is committed; a value that is
@@ -45,19 +41,23 @@ func openShardWriter(dir string, shard ShardRange, manifest *Manifest) (w *shard
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, 0, err
 	}
-	next, size, err := shardProgress(dir, shard, manifest)
+	begun, err := openBegunShard(dir)
 	if err != nil {
 		return nil, 0, err
 	}
+	if begun == nil {
+		return &shardWriter{dir: dir}, shard.First, os.RemoveAll(filepath.Join(dir, dataName))
+	}
+	defer begun.close()
+	if err := begun.checkValues(shard, manifest); err != nil { // LMDB's library could crash on damage
+		return nil, 0, damagedBegun(dir, err)
+	}
 	// A process that is killed in a commit leaves pages that are no part of the tree. They would
 	// count for the next map size, which LMDB keeps in the file.
-	data := filepath.Join(dir, dataName)
-	if info, err := os.Stat(data); err == nil && info.Size() > size {
-		if err := os.Truncate(data, size); err != nil {
-			return nil, 0, err
-		}
+	if err := os.Truncate(filepath.Join(dir, dataName), begun.Committed()); err != nil {
+		return nil, 0, err
 	}
-	return &shardWriter{dir: dir}, next, nil
+	return &shardWriter{dir: dir}, begun.next(shard, manifest), nil
 }
 
 // put appends a value under the index of its first sample.
@@ -164,83 +164,3 @@ func (w *shardWriter) failed(doing string, err error) error {
 }
 
 const dataName = "data.mdb"
-
-// shardProgress returns the first sample that the shard in dir does not hold yet, and how many bytes
-// of its file are committed.
-func shardProgress(dir string, shard ShardRange, manifest *Manifest) (next int, size int64, err error) {
-	switch info, err := os.Stat(filepath.Join(dir, dataName)); {
-	case errors.Is(err, fs.ErrNotExist):
-		return shard.First, 0, nil
-	case err != nil:
-		return 0, 0, err
-	case info.Size() < int64(2*os.Getpagesize()): // not even LMDB's meta pages
-		return shard.First, 0, nil
-	}
-	env, err := openReadOnly(dir)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer env.Close()
-	info, err1 := env.Info()
-	stat, err2 := env.Stat()
-	if err := errors.Join(err1, err2); err != nil {
-		return 0, 0, err
-	}
-	err = env.View(func(txn *lmdb.Txn) error {
-		txn.RawRead = true
-		dbi, err := txn.OpenRoot(0)
-		if err != nil {
-			return err
-		}
-		cursor, err := txn.OpenCursor(dbi)
-		if err != nil {
-			return err
-		}
-		defer cursor.Close()
-		key, value, err := cursor.Get(nil, nil, lmdb.Last)
-		if lmdb.IsNotFound(err) {
-			next = shard.First
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		next, err = checkLast(key, value, shard, manifest)
-		return err
-	})
-	if err != nil {
-		return 0, 0, fault.New(fault.Damaged, "run again with --resume never to start from the beginning", "resume shard %s: %w", dir, err)
-	}
-	return next, (info.LastPNO + 1) * int64(stat.PSize), nil
-}
-
-// checkLast checks a shard's last value and returns the sample behind it.
-func checkLast(key, value []byte, shard ShardRange, manifest *Manifest) (next int, err error) {
-	if len(key) != 8 || len(value) < 4 {
-		return 0, fmt.Errorf("its last key has %d bytes (expected 8): %w", len(key), encode.ErrDamaged)
-	}
-	first, count := int(binary.BigEndian.Uint64(key)), int(binary.LittleEndian.Uint32(value))
-	next = first + count
-	if first < shard.First || next > shard.First+shard.Samples || (first-shard.First)%manifest.SamplesPerValue != 0 {
-		return 0, fmt.Errorf("its last value holds samples %d to %d of %d to %d: %w",
-			first, next-1, shard.First, shard.First+shard.Samples-1, encode.ErrDamaged)
-	}
-	parsed, err := encode.ParseValue(value, manifest.Seed(), first, count)
-	for i := 0; i < count && err == nil; i++ {
-		_, err = parsed.Record(i, len(manifest.Phenotypes), new(encode.Record))
-	}
-	return next, err
-}
-
-// openReadOnly opens the LMDB in dir as a reader of a published dataset does: no lock file.
-func openReadOnly(dir string) (*lmdb.Env, error) {
-	env, err := lmdb.NewEnv()
-	if err != nil {
-		return nil, err
-	}
-	if err := env.Open(dir, lmdb.Readonly|lmdb.NoLock|lmdb.NoTLS, 0o644); err != nil {
-		env.Close()
-		return nil, fmt.Errorf("open LMDB %s: %w", dir, err)
-	}
-	return env, nil
-}

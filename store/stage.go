@@ -2,11 +2,8 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -99,7 +96,7 @@ func (d *Dataset) stageFiles(ctx context.Context, dir, temporary string, staged 
 			staged.Reused += file.Bytes
 			continue
 		}
-		if err := d.copyChecked(ctx, file, to); err != nil {
+		if err := d.stageFile(ctx, file, to); err != nil {
 			return err
 		}
 		staged.Copied += file.Bytes
@@ -112,42 +109,13 @@ func (d *Dataset) stageFiles(ctx context.Context, dir, temporary string, staged 
 	return nil
 }
 
-// copyChecked copies one data file. Content that is not the manifest's is a fault.Damaged.
-func (d *Dataset) copyChecked(ctx context.Context, file File, to string) error {
-	source, err := os.Open(filepath.Join(d.Dir, filepath.FromSlash(file.Name)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return d.damaged(file.Name, "it is missing (expected %d bytes)", file.Bytes)
-	}
+// stageFile copies one data file. Content that is not the manifest's is a fault.Damaged.
+func (d *Dataset) stageFile(ctx context.Context, file File, to string) error {
+	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
-	defer source.Close()
-	target, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	sum := sha256.New()
-	_, err = io.CopyBuffer(io.MultiWriter(target, sum), untilDone{ctx, source}, make([]byte, 1<<20))
-	if err = errors.Join(err, target.Close()); err != nil {
-		return fmt.Errorf("copy %s: %w", source.Name(), err)
-	}
-	if found := hex.EncodeToString(sum.Sum(nil)); found != file.SHA256 {
-		return d.damaged(file.Name, "its sha256 is %s (manifest: %s)", found, file.SHA256)
-	}
-	return nil
-}
-
-// untilDone reads until ctx is done.
-type untilDone struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r untilDone) Read(p []byte) (int, error) {
-	if r.ctx.Err() != nil {
-		return 0, context.Cause(r.ctx)
-	}
-	return r.Reader.Read(p)
+	return errors.Join(d.copyChecked(ctx, file, target), target.Close())
 }
 
 // replace gives a new folder the name of an old one, if there is one, in one step, and removes the old.

@@ -68,9 +68,7 @@ func (b *Building) statusOf(i int, whole bool, status *ShardStatus) error {
 		status.State, status.Written = ShardDone, status.Samples
 		return nil
 	}
-	if next, _, err := shardProgress(b.path(status.Name), status.ShardRange, b.Manifest); err == nil {
-		status.Written = next - status.First
-	}
+	status.Written = b.written(status.ShardRange)
 	_, err = os.Stat(b.path(".build", status.Name+".json"))
 	switch begun := err == nil; {
 	case whole || heldByOther(b.path(".build", status.Name+".lock"), (*flock.Flock).TryLock):

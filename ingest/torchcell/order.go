@@ -44,7 +44,7 @@ func inOrder(f *lmdbfile.File, visit func(number int, value []byte) error) error
 			number = next
 			if exact {
 				if value, err = f.Value(value); err != nil {
-					return err
+					return fmt.Errorf("record %d: %w", number, err)
 				}
 				if err := visit(number, value); err != nil {
 					return err

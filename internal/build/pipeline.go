@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -187,8 +186,8 @@ func (p *pipeline) encode(ctx context.Context, seed encode.Seed, remover *incide
 	return nil
 }
 
-// write puts the values into their shards. Shards that are full are synced and hashed, two at a time, beside
-// the writing of the next.
+// write puts the values into their shards. Those that are full are hashed and synced, two at a time, beside the writing of
+// the next.
 func (p *pipeline) write(ctx context.Context, shards []*store.Shard, progress Progress) (err error) {
 	runtime.LockOSThread() // LMDB's write transactions belong to one thread
 	defer runtime.UnlockOSThread()
@@ -196,28 +195,15 @@ func (p *pipeline) write(ctx context.Context, shards []*store.Shard, progress Pr
 	seals.SetLimit(2)
 	defer func() { err = errors.Join(err, seals.Wait()) }()
 
-	for pair := range slices.Chunk(shards, 2) {
-		for i, shard := range pair {
-			if err := p.writeShard(ctx, shard, progress); err != nil {
-				for _, begun := range pair[:i+1] {
-					err = errors.Join(err, begun.Interrupt())
-				}
-				return err
-			}
+	for _, shard := range shards {
+		if err := p.writeShard(ctx, shard, progress); err != nil {
+			return errors.Join(err, shard.Interrupt())
 		}
 		seals.Go(func() error {
-			return labelled(ctx, stepSeal, func() error { return timed(&p.busy.seal, func() error { return seal(pair) }) })
+			return labelled(ctx, stepSeal, func() error { return timed(&p.busy.seal, shard.Seal) })
 		})
 	}
 	return nil
-}
-
-// seal completes one or two shards.
-func seal(shards []*store.Shard) error {
-	if len(shards) == 2 {
-		return store.SealTwo(shards[0], shards[1])
-	}
-	return shards[0].Seal()
 }
 
 // yieldEvery is how long the writer goes on before all other goroutines have their turn. With all cores at

@@ -158,10 +158,7 @@ func (f *File) Value(dst []byte) ([]byte, error) {
 		return append(dst[:0], inline...), nil
 	}
 	value, _, err := f.overflow(dst, number, size)
-	if err != nil {
-		return nil, fmt.Errorf("value of key %q: %w", f.leaf.key(f.node), err)
-	}
-	return value, nil
+	return value, err
 }
 
 // overflow reads a value that has pages of its own, and counts them.

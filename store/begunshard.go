@@ -1,0 +1,68 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"tcbuild/encode"
+	"tcbuild/internal/fault"
+	"tcbuild/internal/lmdbfile"
+)
+
+// openBegunShard opens what is there of a shard that is being built; nil if nothing is. The shard may be written to meanwhile, or
+// be torn: its pages are read without LMDB's library.
+func openBegunShard(dir string) (*shardFile, error) {
+	file, size, err := openRegular(filepath.Join(dir, dataName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read shard under construction: %w", err)
+	}
+	if size == 0 { // killed before LMDB wrote its first pages
+		file.Close()
+		return nil, nil
+	}
+	pages, err := lmdbfile.New(file, size)
+	if err != nil {
+		file.Close()
+		return nil, damagedBegun(dir, err)
+	}
+	return &shardFile{pages, file}, nil
+}
+
+func damagedBegun(dir string, err error) error {
+	if !errors.Is(err, lmdbfile.ErrDamaged) && !errors.Is(err, encode.ErrDamaged) {
+		return fmt.Errorf("resume shard %s: %w", dir, err)
+	}
+	return fault.New(fault.Damaged, "run again with --resume never to start from the beginning", "resume shard %s: %w", dir, err)
+}
+
+// next is the first sample that a shard does not hold yet.
+func (s *shardFile) next(shard ShardRange, m *Manifest) int {
+	values := min(s.Entries(), uint64(m.valuesOf(shard)))
+	return shard.First + min(int(values)*m.SamplesPerValue, shard.Samples)
+}
+
+// checkValues makes sure that the shard holds the first of its values, undamaged, and that it can be written to.
+func (s *shardFile) checkValues(shard ShardRange, m *Manifest) error {
+	next, end := shard.First, shard.First+shard.Samples
+	var record encode.Record
+	return s.Check(func(key, value []byte) error {
+		if len(key) != 8 || binary.BigEndian.Uint64(key) != uint64(next) || next >= end {
+			return fmt.Errorf("found the key %x where sample %d of %d to %d is expected: %w", key, next, shard.First, end-1, encode.ErrDamaged)
+		}
+		count := min(m.SamplesPerValue, end-next)
+		parsed, err := encode.ParseValue(value, m.Seed(), next, count)
+		for i := 0; i < count && err == nil; i++ {
+			if _, err = parsed.Record(i, len(m.Phenotypes), &record); err != nil {
+				err = fmt.Errorf("sample %d: %w", next+i, err)
+			}
+		}
+		next += count
+		return err
+	})
+}

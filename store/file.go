@@ -1,0 +1,133 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// errNotRegular is wrapped by the errors of what is not a file with content of its own: a folder, a pipe or a device, which
+// could block a reader or never end.
+var errNotRegular = errors.New("it is not a regular file")
+
+// openRegular opens a regular file for reading, or a link to one.
+func openRegular(path string) (*os.File, int64, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe without a writer would block
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%w (mode %s)", errNotRegular, info.Mode())
+	}
+	if err != nil {
+		file.Close()
+		return nil, 0, err
+	}
+	return file, info.Size(), nil
+}
+
+// readRegular reads a regular file whole.
+func readRegular(path string) ([]byte, error) {
+	file, _, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(file)
+}
+
+// open opens a data file. One that is missing or no regular file is a fault.Damaged.
+func (d *Dataset) open(name string) (*os.File, int64, error) {
+	file, size, err := openRegular(filepath.Join(d.Dir, filepath.FromSlash(name)))
+	switch {
+	case err == nil:
+		return file, size, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, 0, d.damaged(name, "it is missing")
+	case noFile(err):
+		return nil, 0, d.damaged(name, "%w", err)
+	}
+	return nil, 0, fmt.Errorf("read dataset: %w", err)
+}
+
+// noFile tells that what has a file's name can be no file, whatever the disk does.
+func noFile(err error) bool {
+	return errors.Is(err, errNotRegular) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENXIO)
+}
+
+// hashBuffer is how much of a file is read at a time: less than the CPU's caches keep.
+const hashBuffer = 1 << 20
+
+// hashed copies a file and returns its size and digest.
+func hashed(from io.Reader, to io.Writer, name string) (File, error) {
+	sum := sha256.New()
+	size, err := io.CopyBuffer(io.MultiWriter(sum, to), from, make([]byte, hashBuffer))
+	return File{Name: name, Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, err
+}
+
+// hashFile returns the size and digest of a file that is being built.
+func hashFile(dir, name string) (File, error) {
+	file, _, err := openRegular(filepath.Join(dir, filepath.FromSlash(name)))
+	if err != nil {
+		return File{}, err
+	}
+	defer file.Close()
+	return hashed(struct{ io.Reader }{file}, io.Discard, name) // without WriteTo, which would not use the buffer
+}
+
+// CheckFile compares a data file with its size and digest in the manifest. A difference is a fault.Damaged.
+func (d *Dataset) CheckFile(file File) error {
+	return d.copyChecked(context.Background(), file, io.Discard)
+}
+
+// copyChecked copies a data file and checks it as CheckFile does.
+func (d *Dataset) copyChecked(ctx context.Context, file File, to io.Writer) error {
+	from, size, err := d.open(file.Name)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	if size != file.Bytes { // told without reading it
+		return d.damaged(file.Name, "it has %d bytes (manifest: %d)", size, file.Bytes)
+	}
+	found, err := hashed(untilDone{ctx, from}, to, file.Name)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read dataset %s: %w", d.Dir, err)
+	case found.Bytes != file.Bytes:
+		return d.damaged(file.Name, "it became %d bytes long while it was read (manifest: %d)", found.Bytes, file.Bytes)
+	case found.SHA256 != file.SHA256:
+		return d.damaged(file.Name, "its sha256 is %s (manifest: %s)", found.SHA256, file.SHA256)
+	}
+	return nil
+}
+
+// checkNamed checks a data file that a reader takes as it is.
+func (d *Dataset) checkNamed(name string) error {
+	file, err := d.Manifest.file(name)
+	if err != nil {
+		return d.damaged(manifestName, "%w", err)
+	}
+	return d.CheckFile(file)
+}
+
+// untilDone reads until ctx is done.
+type untilDone struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r untilDone) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.Reader.Read(p)
+}
