@@ -54,9 +54,12 @@ func runDiff(ctx context.Context, e *env, a, b string, limit int) error {
 			fmt.Fprintf(e.stdout, "  and %s more\n", humanCount(more))
 		}
 	}
+	hint := ""
+	if report.Cut {
+		hint = "pass --limit 0 to name every difference"
+	}
 	first := report.Findings[0]
-	return fault.New(fault.Damaged, "pass --limit 0 to name every difference",
-		"compare A = %s with B = %s: they differ in %d ways; first: %s: %s", a, b, len(report.Findings), first.What, humanCount(first.Count))
+	return fault.New(fault.Damaged, hint, "compare A = %s with B = %s: they differ in %d ways; first: %s: %s", a, b, len(report.Findings), first.What, humanCount(first.Count))
 }
 
 // compareFolders compares two datasets, or the graphs of two folders, and says what was compared.

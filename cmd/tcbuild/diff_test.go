@@ -13,7 +13,12 @@ import (
 // diffs checks that a diff ended with exit code 4 and printed exactly the lines of want.
 func (o outcome) diffs(t *testing.T, want string) {
 	t.Helper()
-	o.refused(t, 4, "compare A = ", "they differ in")
+	if o.code != 4 || !strings.Contains(o.stderr, "compare A = ") || !strings.Contains(o.stderr, "they differ in") || countLines(o.stderr) > 2 {
+		t.Errorf("got exit code %d, stderr:\n%s", o.code, o.stderr)
+	}
+	if cut := strings.Contains(want, " more\n"); hasHint(o.stderr) != cut {
+		t.Errorf("got stderr:\n%swant a hint: %v", o.stderr, cut)
+	}
 	if o.stdout != want {
 		t.Errorf("got\n%s\nwant\n%s", o.stdout, want)
 	}
@@ -85,7 +90,7 @@ samples only in A: 1
 samples only in B: 1
   new (number 1)
 samples in another order: 1
-  number 4 in A, 0 in B
+  back (number 4 in A, 0 in B)
 `
 	for _, variants := range [][2]string{{"indices", "indices"}, {"incidence", "full-masks"}, {"full-masks", "indices"}} {
 		execute(t, dir, "diff", "a-"+variants[0], "b-"+variants[1]).diffs(t, want)
@@ -98,7 +103,7 @@ samples in another order: 1
 	for _, name := range []string{"c", "d"} {
 		must(t, dir, "incidence", "--graph", "graph", "--perturbations", name+".tsv", "--out", name)
 	}
-	execute(t, dir, "diff", "c", "d").diffs(t, "samples in another order: 1\n  number 0 in A, 2 in B\n")
+	execute(t, dir, "diff", "c", "d").diffs(t, "samples in another order: 1\n  first (number 0 in A, 2 in B)\n")
 
 	must(t, dir, "dataset", "--mode", "indices", "--graph", "graph", "--perturbations", "a.tsv", "--reaction-rule", "gpr", "--out", "rule")
 	execute(t, dir, "diff", "a-indices", "rule", "--limit", "1").diffs(t, `reaction rule: 1
@@ -110,6 +115,35 @@ samples with another mask reaction__rmr__metabolite: 6
   same (number 0): only A removes r1 -> m1 (position 0)
   and 5 more
 `)
+}
+
+// What the logical contents differ in is a difference: the sign of zero, and the places of samples, by their ids.
+func TestDiffIsOfContent(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{
+		"graph/nodes/gene.tsv":                 "id\nYA\nYB\n",
+		"graph/edges/gene__physical__gene.tsv": "src\tdst\tscore\tsource\nYA\tYB\t0\tx\n",
+		"minus/nodes/gene.tsv":                 "id\nYA\nYB\n",
+		"minus/edges/gene__physical__gene.tsv": "src\tdst\tscore\tsource\nYA\tYB\t-0\tx\n",
+		"order/nodes/gene.tsv":                 "id\nYA\nYB\n",
+		"order/edges/gene__physical__gene.tsv": "src\tdst\tsource\tscore\nYA\tYB\tx\t0\n",
+		"text/nodes/gene.tsv":                  "id\nYA\nYB\n",
+		"text/edges/gene__physical__gene.tsv":  "src\tdst\tscore\tsource\nYA\tYB\tzero\tx\n",
+		"plus.tsv":                             "sample_id\tgenes\tfitness\tsize\ns\tYA\t0\t\nt\tYB\t1\t2\n",
+		"negative.tsv":                         "sample_id\tgenes\tfitness\tsize\ns\tYA\t-0.0\tNaN\nt\tYB\t1\t2\n",
+		"missing.tsv":                          "sample_id\tgenes\tfitness\tsize\ns\tYA\t0\tNaN\nt\tYB\t1\t2\n",
+		"swapped.tsv":                          "sample_id\tgenes\tfitness\tsize\nt\tYB\t1\t2\ns\tYA\t0\t\n",
+	})
+	for _, name := range []string{"plus", "negative", "missing", "swapped"} {
+		must(t, dir, "dataset", "--mode", "indices", "--graph", "graph", "--perturbations", name+".tsv", "--out", name)
+	}
+	execute(t, dir, "diff", "plus", "negative").diffs(t, "samples with another fitness: 1\n  s (number 0): 0 in A, -0 in B\n")
+	execute(t, dir, "diff", "plus", "swapped").diffs(t, "samples in another order: 1\n  s (number 0 in A, 1 in B)\n")
+	must(t, dir, "diff", "plus", "missing")
+	execute(t, dir, "diff", "graph", "minus").diffs(t, "gene__physical__gene: values of column score: 1\n  YA -> YB (row 0): 0 in A, -0 in B\n")
+	execute(t, dir, "diff", "graph", "order").diffs(t, "gene__physical__gene: columns in another order: 1\n  score (number 0 in A, 1 in B)\n")
+	execute(t, dir, "diff", "graph", "text").diffs(t, "gene__physical__gene: columns of another type: 1\n  score (numbers in A, text in B)\n")
 }
 
 func TestDiffOfGraphs(t *testing.T) {

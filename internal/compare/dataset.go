@@ -52,7 +52,11 @@ func Datasets(ctx context.Context, a, b *store.Dataset, limit int, progress Prog
 	s.samePositions = s.sameTables()
 	s.samePayloads = s.samePositions && a.Manifest.Variant != store.Incidence &&
 		a.Manifest.Variant == b.Manifest.Variant && a.Manifest.Codec == b.Manifest.Codec
-	return s.report, s.compare(ctx, progress)
+	if err := s.compare(ctx, progress); err != nil {
+		return nil, err
+	}
+	s.report.unless("logical content", a.Manifest.LogicalContent, b.Manifest.LogicalContent)
+	return s.report, nil
 }
 
 // comparePhenotypeNames reports which phenotypes only one dataset has, or that both have them in another order.
@@ -62,18 +66,12 @@ func comparePhenotypeNames(report *Report, a, b []string) {
 			report.add("phenotypes only in A", func() string { return name })
 		}
 	}
-	var toB []int32
 	for _, name := range b {
 		if !slices.Contains(a, name) {
 			report.add("phenotypes only in B", func() string { return name })
 		}
 	}
-	for _, name := range a {
-		toB = append(toB, int32(slices.Index(b, name)))
-	}
-	for _, i := range moved(toB) {
-		report.add("phenotypes in another order", func() string { return fmt.Sprintf("%s (number %d in A, %d in B)", a[i], i, toB[i]) })
-	}
+	reportMoved(report, "phenotypes in another order", a, b)
 }
 
 // sameTables reports whether both graphs have the same nodes and edges at the same places.

@@ -15,6 +15,7 @@ import (
 func Graphs(a, b *ingest.Graph, limit int) *Report {
 	c := graphComparison{a: a, b: b, report: newReport(limit)}
 	c.compare()
+	c.report.unless("content of the graph", a.Digest(), b.Digest())
 	return c.report
 }
 
@@ -112,6 +113,12 @@ func (c *graphComparison) columns(a, b table, paired match) {
 			continue
 		}
 		other := b.columns[i]
+		if kindOf(column) != kindOf(other) {
+			c.report.add(a.name+": columns of another type", func() string {
+				return fmt.Sprintf("%s (%s in A, %s in B)", column.Name, kindOf(column), kindOf(other))
+			})
+			continue
+		}
 		for row := range a.len {
 			to := int32(row)
 			if !paired.same {
@@ -129,17 +136,48 @@ func (c *graphComparison) columns(a, b table, paired match) {
 			c.report.add(a.name+": columns only in B", func() string { return column.Name })
 		}
 	}
+	reportMoved(c.report, a.name+": columns in another order", columnNames(a.columns), columnNames(b.columns))
 }
 
+func columnNames(columns []ingest.Column) []string {
+	var names []string
+	for _, column := range columns {
+		names = append(names, column.Name)
+	}
+	return names
+}
+
+// reportMoved reports the names that both lists have in another order.
+func reportMoved(report *Report, what string, a, b []string) {
+	var toB []int32
+	for _, name := range a {
+		toB = append(toB, int32(slices.Index(b, name)))
+	}
+	for _, i := range moved(toB) {
+		report.add(what, func() string { return fmt.Sprintf("%s (number %d in A, %d in B)", a[i], i, toB[i]) })
+	}
+}
+
+// kindOf says what the values of a column are.
+func kindOf(column ingest.Column) string {
+	if column.Texts != nil {
+		return "text"
+	}
+	return "numbers"
+}
+
+// sameValue compares values of two columns of one kind.
 func sameValue(a ingest.Column, rowA int, b ingest.Column, rowB int) bool {
-	if a.Texts != nil && b.Texts != nil {
+	if a.Texts != nil {
 		return a.Texts[rowA] == b.Texts[rowB]
 	}
-	return a.Texts == nil && b.Texts == nil && sameNumber(a.Numbers[rowA], b.Numbers[rowB])
+	return sameNumber(a.Numbers[rowA], b.Numbers[rowB])
 }
 
-// sameNumber tells whether two numbers are equal; a missing value, NaN, is like any other missing value.
-func sameNumber(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
+// sameNumber tells whether two numbers are the same content: -0 is not 0, and a missing value, NaN, is like any other.
+func sameNumber(a, b float64) bool {
+	return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
+}
 
 func value(column ingest.Column, row int) string {
 	if column.Texts != nil {

@@ -87,6 +87,7 @@ func (s *sampleComparison) positionNames(mask string, positions []uint32) string
 	for i, position := range positions {
 		if s.report.limit > 0 && i == s.report.limit {
 			names = append(names, fmt.Sprintf("and %d more", len(positions)-i))
+			s.report.Cut = true
 			break
 		}
 		names = append(names, positionName(s.b, mask, int(position)))

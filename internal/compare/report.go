@@ -5,8 +5,9 @@ package compare
 // Report is what differs between two things that are called A and B.
 type Report struct {
 	Findings []Finding // in the order of comparison: graph, options, samples; empty when nothing differs
+	Cut      bool      // the limit has kept examples, or parts of them, out
 
-	limit int // of examples; 0 for none
+	limit int // of examples; 0 for all
 	index map[string]int
 }
 
@@ -32,6 +33,16 @@ func (r *Report) add(what string, example func() string) {
 	finding.Count++
 	if r.limit == 0 || len(finding.Examples) < r.limit {
 		finding.Examples = append(finding.Examples, example())
+	} else {
+		r.Cut = true
+	}
+}
+
+// unless notes that digests of the whole content differ, unless what differs has been found: that nothing is found is no
+// proof that nothing differs.
+func (r *Report) unless(what, a, b string) {
+	if r.Same() && a != b {
+		r.add(what, func() string { return a + " in A, " + b + " in B" })
 	}
 }
 

@@ -58,8 +58,22 @@ func (s *sampleComparison) compare(ctx context.Context, progress Progress) error
 		progress.Add(1, 0)
 	}
 	s.reportUnpaired()
+	return s.reportMoved()
+}
+
+// reportMoved reports the samples that stand at another place among the others.
+func (s *sampleComparison) reportMoved() (err error) {
 	for _, sample := range moved(s.toB) {
-		s.report.add("samples in another order", func() string { return fmt.Sprintf("number %d in A, %d in B", sample, s.toB[sample]) })
+		s.report.add("samples in another order", func() string {
+			var id []byte
+			if id, err = s.sides[0].id(sample); err != nil {
+				return ""
+			}
+			return fmt.Sprintf("%s (number %d in A, %d in B)", id, sample, s.toB[sample])
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
