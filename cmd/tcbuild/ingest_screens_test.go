@@ -28,12 +28,12 @@ func TestIngestKinds(t *testing.T) {
 	const samples = " --graph g --aliases features.tab --out p.tsv "
 	for _, c := range []struct{ name, run, out, want, stdout string }{
 		{"sga", "ingest sga sga.txt" + samples, "p.tsv", "sample_id\tgenes\tscore\n0\tYAL001C|YAL002W\t0.5\n",
-			"SGA samples: 1 of 2 entries of sga.txt; dropped: 1 of allele kind ts, which is not among --alleles; noted: 1 with a marker, which counts as no deletion\nphenotypes: score\n"},
+			"SGA samples: 1 of 2 entries of sga.txt; dropped: 1 of allele kind ts, which is not among --alleles; noted: 1 with a marker, which counts as no deletion\nphenotypes: score\ncolumns left out: none\n"},
 		{"sga with options", "ingest sga sga.txt" + samples + "alleles=[deletion,ts] controls=[VPS8]", "p.tsv",
 			"sample_id\tgenes\tscore\n0\tYAL001C|YDL227C\t0.5\n1\tYAL001C\t1\n", ""},
 		{"emap", "ingest emap emap.tsv" + samples + "--unknown-genes drop-sample", "p.tsv", "sample_id\tgenes\tscore\n0\tYAL001C|YAL002W\t-1\n1\tYAL001C|YAL002W\t2\n", ""},
 		{"matrix", "ingest matrix wide.tsv" + samples, "p.tsv", "sample_id\tgenes\tvalue\nVPS8: cold\tYAL002W\t1\nTFC3: cold\tYAL001C\t3\nTFC3: hot\tYAL001C\t4\n",
-			"matrix samples: 3 of 4 entries of wide.tsv; dropped: 1 without a phenotype; noted: 2 rows\nphenotypes: value\n"},
+			"matrix samples: 3 of 4 entries of wide.tsv; dropped: 1 without a phenotype; noted: 2 rows\nphenotypes: value\ncolumns left out: none\n"},
 		{"biogrid", "ingest biogrid biogrid.txt --genes features.tab --out b", "b/edges/gene__biogrid_genetic__gene.arrow", "", ""},
 		{"tf-matrix", "ingest tf-matrix tf.tsv --genes features.tab --out b", "b/edges/gene__regulatory__gene.arrow", "", ""},
 		{"gem", "ingest gem gem.txt --genes features.tab --out b --reaction-nodes combinations", "b/edges/reaction__rmr__metabolite.arrow", "", ""},
@@ -75,5 +75,41 @@ func TestIngestKindErrors(t *testing.T) {
 				t.Errorf("%v was left behind", left)
 			}
 		})
+	}
+}
+
+// TestIngestScreenValues holds that no first value makes a screen lose a phenotype: it is missing, or it is an error that names the cell.
+func TestIngestScreenValues(t *testing.T) {
+	files := maps.Clone(published)
+	tables := map[string]string{ // VALUE is of the first row
+		"emap":   "gene_a\tgene_b\tother\tscore\nTFC3\tVPS8\t5\tVALUE\nTFC3\tHO\t6\t2\n",
+		"sga":    "Query Strain ID\tArray Strain ID\tother\tscore\nYAL001C_sn1\tYAL002W_dma1\t5\tVALUE\nYAL001C_sn1\tYDL227C_dma1\t6\t2\n",
+		"matrix": "orf\tscore\nTFC3\tVALUE\nVPS8\t2\n",
+	}
+	for kind, text := range tables {
+		for value, want := range map[string]string{
+			"": "", " ": "", "N/A": "", "None": "", "#N/A": "", "nan": "", " 1": "1", "9007199254740992": "9.007199254740992e+15",
+			".": `found "."`, "-": `found "-"`, "TRUE": `found "TRUE"`, "1e400": "1e400", "9007199254740993": "9007199254740993", "inf": "infinite", "-Inf": "infinite",
+		} {
+			t.Run(kind+" "+value, func(t *testing.T) {
+				files["s.tsv"] = strings.ReplaceAll(text, "VALUE", value)
+				controls := ""
+				if kind != "matrix" {
+					controls = " controls=[YAL016W]"
+				}
+				code, _, stderr := inFolder(t, files, "ingest sgd features.tab --out g --quiet", "ingest "+kind+" s.tsv --graph g --aliases features.tab --out p.tsv --keep-unmeasured"+controls)
+				written, _ := os.ReadFile("p.tsv")
+				header, rows, _ := strings.Cut(string(written), "\n")
+				first, _, _ := strings.Cut(rows, "\n")
+				switch score := first[strings.LastIndex(first, "\t")+1:]; {
+				case strings.Contains(want, "found") || len(want) > 0 && want == value || want == "infinite":
+					if code != 3 || !strings.Contains(stderr, "s.tsv:2") || !strings.Contains(stderr, want) {
+						t.Errorf("got exit code %d, stderr %s, expected an error of s.tsv:2 with %s", code, stderr, want)
+					}
+				case code != 0 || score != want || !strings.HasSuffix(header, "score") && !strings.HasSuffix(header, "value"):
+					t.Errorf("got exit code %d, %q, stderr %s, want the value %q", code, written, stderr, want)
+				}
+			})
+		}
 	}
 }

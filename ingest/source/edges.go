@@ -101,7 +101,7 @@ func (f *edgeFile) readWeights(weights []float64, batch *table.Batch, i int) err
 		if r.weight < 0 {
 			continue
 		}
-		weight, _, err := batch.Number(r.weight, i)
+		weight, err := finite(batch, r.weight, i)
 		if err != nil {
 			return f.malformed(batch, r.weight, i, err)
 		}

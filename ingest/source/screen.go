@@ -30,7 +30,7 @@ type Screen struct {
 	text                  table.TextOptions
 	names                 *Names
 	made                  string
-	phenotypes            []string
+	phenotypes, ignored   []string
 	reader                func(*screenReader) rowReader // makes what reads the rows of one Scan
 	report                SourceReport
 }
@@ -40,6 +40,9 @@ type rowReader func(batch *table.Batch, i int) error
 
 // PhenotypeNames are the names of the values that every sample carries.
 func (s *Screen) PhenotypeNames() []string { return s.phenotypes }
+
+// IgnoredColumns are the names of the columns that are no part of the samples, in file order; of a matrix, whose every column is, none.
+func (s *Screen) IgnoredColumns() []string { return s.ignored }
 
 // Report accounts for the rows - of a matrix, the cells - that the latest Scan read.
 func (s *Screen) Report() SourceReport { return s.report }

@@ -160,12 +160,9 @@ func (r *screenReader) emptyHint() string {
 
 // phenotype reads a finite number, or NaN for a missing one.
 func phenotype(batch *table.Batch, column, i int, name string) (float64, error) {
-	value, _, err := batch.Number(column, i)
-	switch {
-	case err != nil:
-		return 0, fault.New(fault.Input, "correct the value, or name the columns that are phenotypes", "phenotype %q: %w", name, err)
-	case math.IsInf(value, 0):
-		return 0, fault.New(fault.Input, "", "phenotype %q: found an infinite value, expected a finite number or a missing one", name)
+	value, err := finite(batch, column, i)
+	if err != nil {
+		return 0, fault.New(fault.Input, "correct the value, or empty the field if it is missing", "phenotype %s: %w", fault.Quote(name), err)
 	}
 	return value, nil
 }

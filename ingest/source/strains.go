@@ -13,11 +13,12 @@ import (
 
 // StrainsSpec names a table with one strain, or a pair of crossed ones, in each row.
 type StrainsSpec struct {
-	SampleSpec `yaml:",inline"`
-	IDColumn   string       `yaml:"id_column"`  // "" is sample_id, and the sample's index without that column
-	Phenotypes []string     `yaml:"phenotypes"` // nil is every other numeric column
-	Alleles    []AlleleKind `yaml:"alleles"`    // the kinds that count as a deletion of their gene; nil is deletion alone
-	Controls   []string     `yaml:"controls"`   // genes whose replacement is a marker and no mutation
+	SampleSpec    `yaml:",inline"`
+	IDColumn      string       `yaml:"id_column"`      // "" is sample_id, and the sample's index without that column
+	Phenotypes    []string     `yaml:"phenotypes"`     // nil is every other column of numbers
+	NotPhenotypes []string     `yaml:"not_phenotypes"` // columns that are left out, whatever they hold
+	Alleles       []AlleleKind `yaml:"alleles"`        // the kinds that count as a deletion of their gene; nil is deletion alone
+	Controls      []string     `yaml:"controls"`       // genes whose replacement is a marker and no mutation
 }
 
 // strainColumns are the columns that describe one strain of a row; -1 where there is none.
@@ -42,12 +43,12 @@ func (s StrainsSpec) open(genes *ingest.Nodes, made string, find func(columns []
 			return err
 		}
 		screen.Perturbations, err = ingest.NewPerturbations(screen.file, genes, ingest.PerturbationOptions{
-			GenesColumns: genesColumns(columns, strains), IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, Text: screen.text,
+			GenesColumns: genesColumns(columns, strains), IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes, Text: screen.text,
 		})
 		if err != nil {
 			return err
 		}
-		screen.phenotypes = screen.Perturbations.PhenotypeNames()
+		screen.phenotypes, screen.ignored = screen.Perturbations.PhenotypeNames(), screen.Perturbations.IgnoredColumns()
 		t := &strainTable{
 			alleles: alleleReader{names: screen.names, controls: s.controls(screen.names)}, read: read, accepted: kinds,
 			strains: strains, id: slices.Index(columns, cmp.Or(s.IDColumn, "sample_id")),

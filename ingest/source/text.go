@@ -1,6 +1,8 @@
 package source
 
 import (
+	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,4 +76,13 @@ func findColumns(reader *table.Reader, file string, names []string) ([]int, erro
 		numbers[k] = number
 	}
 	return numbers, nil
+}
+
+// finite reads a number that is finite, or NaN for a missing one.
+func finite(batch *table.Batch, column, i int) (float64, error) {
+	value, _, err := batch.Number(column, i)
+	if err == nil && math.IsInf(value, 0) {
+		err = errors.New("found an infinite value, expected a finite number or a missing one")
+	}
+	return value, err
 }

@@ -65,7 +65,7 @@ type tfMatrixReader struct {
 func (r *tfMatrixReader) row(batch *table.Batch, i int) error {
 	target := r.names.named(unquote(batch.Text(0, i)))
 	for k, factor := range r.factors {
-		weight, _, err := batch.Number(1+k, i)
+		weight, err := finite(batch, 1+k, i)
 		if err != nil {
 			return fault.New(fault.Input, "", "factor %q: %w", factor.name, err)
 		}
