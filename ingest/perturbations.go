@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -39,6 +40,8 @@ type perturbations interface {
 	SampleSource
 	// IgnoredColumns are the names of the columns that are no part of the samples, in file order.
 	IgnoredColumns() []string
+	eachName(ctx context.Context, note func(name []byte)) error // of the genes that the set deletes; a name lives as long as the call
+	of(genes *Nodes) perturbations
 }
 
 // OpenPerturbations finds out what the columns of a perturbation set are. In Arrow and
@@ -112,8 +115,8 @@ func (p *tablePerturbations) PhenotypeNames() []string { return p.layout.phenoty
 
 func (p *tablePerturbations) IgnoredColumns() []string { return p.layout.ignored }
 
-func (p *tablePerturbations) Inputs() ([]Input, error) {
-	return []Input{p.file.Input(filepath.Base(p.file.Path()))}, nil
+func (p *tablePerturbations) Inputs() []Input {
+	return []Input{p.file.Input(filepath.Base(p.file.Path()))}
 }
 
 func (p *tablePerturbations) Unchanged() error { return p.file.Unchanged() }

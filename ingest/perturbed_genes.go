@@ -5,40 +5,44 @@ import (
 	"context"
 	"io"
 	"maps"
-	"os"
 	"slices"
-	"strings"
 
 	"tcbuild/ingest/table"
 	"tcbuild/ingest/torchcell"
-	"tcbuild/internal/fault"
 )
 
-// PerturbedGenes returns the names of the genes that a perturbation set deletes, ascending: of a table with a column genes, or
-// of a torchcell store. It reads the set whole. Empty names are left to Scan, which says where they are.
-func PerturbedGenes(ctx context.Context, path string) ([]string, error) {
+// PerturbedGenes returns the names of the genes that the set deletes, ascending, whether or not they are genes of a graph: of a table with
+// its genes in one column. It reads the set whole. Empty names are left to Scan, which says where they are.
+func (p *Perturbations) PerturbedGenes(ctx context.Context) ([]string, error) {
 	names := make(map[string]bool)
-	note := func(name []byte) {
+	err := p.eachName(ctx, func(name []byte) {
 		if len(name) > 0 && !names[string(name)] {
 			names[string(name)] = true
 		}
-	}
-	read := genesOfTable
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		read = genesOfStore
-	}
-	if err := read(ctx, path, note); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
 	return slices.Sorted(maps.Keys(names)), nil
 }
 
-func genesOfStore(ctx context.Context, path string, note func(name []byte)) error {
-	store, err := torchcell.Open(path)
-	if err != nil {
-		return err
-	}
-	return store.Records(func(r *torchcell.Record) error {
+// Of is the same set, of the same files, read as deletions of other genes. Closing either closes both.
+func (p *Perturbations) Of(genes *Nodes) *Perturbations { return &Perturbations{p.of(genes)} }
+
+func (p *storePerturbations) of(genes *Nodes) perturbations {
+	of := *p
+	of.genes = genes
+	return &of
+}
+
+func (p *tablePerturbations) of(genes *Nodes) perturbations {
+	of := *p
+	of.genes = genes
+	return &of
+}
+
+func (p *storePerturbations) eachName(ctx context.Context, note func(name []byte)) error {
+	return p.store.Records(func(r *torchcell.Record) error {
 		for i := range r.Experiments {
 			for _, name := range r.Experiments[i].Genes {
 				note(name)
@@ -48,17 +52,13 @@ func genesOfStore(ctx context.Context, path string, note func(name []byte)) erro
 	})
 }
 
-func genesOfTable(ctx context.Context, path string, note func(name []byte)) error {
-	r, err := table.Open(path)
+func (p *tablePerturbations) eachName(ctx context.Context, note func(name []byte)) error {
+	r, err := table.OpenFile(p.file, p.options.Text)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	column := slices.Index(r.Columns(), defaultGenesColumn)
-	if column < 0 {
-		return fault.New(fault.Input, "turn the table into a perturbation set with 'tcbuild ingest perturbations'",
-			"read perturbations %s: there is no column genes, found %s", path, strings.Join(r.Columns(), ", "))
-	}
+	column, delimiter := p.layout.genes[0], []byte(p.options.GeneDelimiter)
 	for {
 		b, err := r.Next()
 		switch {
@@ -73,7 +73,7 @@ func genesOfTable(ctx context.Context, path string, note func(name []byte)) erro
 			for _, name := range b.List(column, i) {
 				note(name)
 			}
-			for name := range bytes.SplitSeq(b.Text(column, i), []byte(defaultGeneDelimiter)) { // of a list there is no text
+			for name := range bytes.SplitSeq(b.Text(column, i), delimiter) { // of a list there is no text
 				note(name)
 			}
 		}

@@ -62,7 +62,7 @@ type SampleSource interface {
 	// PhenotypeNames are the names of the values that every sample carries, in order.
 	PhenotypeNames() []string
 	// Inputs identifies the files that the source reads, as they were when it was opened.
-	Inputs() ([]Input, error)
+	Inputs() []Input
 	// Scan reads all samples in order and hands them over in batches. It stops at the
 	// first error of its own or of yield. Bad data is a fault.Input that names file and line.
 	Scan(yield func(*Samples) error) (Counts, error)

@@ -3,7 +3,6 @@ package ingest
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -32,10 +31,11 @@ func openStore(path string, genes *Nodes, options PerturbationOptions) (*storePe
 		return nil, err
 	}
 	columns, err := torchcell.NewColumns(store)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = columns.Keep(options.Phenotypes, options.NotPhenotypes)
 	}
-	if err := columns.Keep(options.Phenotypes, options.NotPhenotypes); err != nil {
+	if err != nil {
+		store.Close()
 		return nil, err
 	}
 	return &storePerturbations{path, genes, options, store, columns}, nil
@@ -45,22 +45,11 @@ func (p *storePerturbations) PhenotypeNames() []string { return p.columns.Names(
 
 func (p *storePerturbations) IgnoredColumns() []string { return p.columns.Ignored() }
 
-// Inputs identifies the store's files. It reads them whole.
-func (p *storePerturbations) Inputs() (inputs []Input, err error) {
-	for _, file := range p.store.Files() {
-		input, err := describeFile(file, filepath.Base(file))
-		if err != nil {
-			return nil, err
-		}
-		inputs = append(inputs, input)
-	}
-	return inputs, nil
-}
+func (p *storePerturbations) Inputs() []Input { return p.store.Inputs() }
 
-// Unchanged has nothing to add: a Scan meets every change.
-func (p *storePerturbations) Unchanged() error { return nil }
+func (p *storePerturbations) Unchanged() error { return p.store.Unchanged() }
 
-func (p *storePerturbations) Close() error { return nil }
+func (p *storePerturbations) Close() error { return p.store.Close() }
 
 // Scan reads the samples. Memory does not depend on their number. The counts of a
 // scan that failed are those up to the failure.

@@ -30,7 +30,7 @@ type Set struct {
 func (s *Set) PhenotypeNames() []string { return nil }
 
 // Inputs identifies the gene list, by its file's content and a name that holds k and the range.
-func (s *Set) Inputs() ([]ingest.Input, error) { return []ingest.Input{s.input}, nil }
+func (s *Set) Inputs() []ingest.Input { return []ingest.Input{s.input} }
 
 // Unchanged is that of the gene list.
 func (s *Set) Unchanged() error { return s.file.Unchanged() }

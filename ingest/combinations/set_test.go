@@ -116,7 +116,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		inputs, _ := set.Inputs()
+		inputs := set.Inputs()
 		got := append(texts(t, set, 0, set.counts.Samples), fmt.Sprintf("%+v %+v", set.Counts(), inputs))
 		if want == nil {
 			want = got

@@ -53,7 +53,7 @@ func deletableGenes(scale Scale, seed uint64) []uint32 {
 func (s *samples) PhenotypeNames() []string { return []string{"fitness", "gene_interaction"} }
 
 // Inputs returns none: nothing is read.
-func (s *samples) Inputs() ([]ingest.Input, error) { return nil, nil }
+func (s *samples) Inputs() []ingest.Input { return nil }
 
 func (s *samples) Unchanged() error { return nil }
 

@@ -15,7 +15,7 @@ type named struct {
 }
 
 // Inputs tells the name in place of a file.
-func (n named) Inputs() ([]ingest.Input, error) { return []ingest.Input{{Name: n.name}}, nil }
+func (n named) Inputs() []ingest.Input { return []ingest.Input{{Name: n.name}} }
 
 // IsName reports whether a perturbation set is named synth:SCALE:SAMPLES:SEED.
 func IsName(name string) bool { return strings.HasPrefix(name, "synth:") }

@@ -18,7 +18,7 @@ func TestNamed(t *testing.T) {
 	if got := collect(t, source); !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("got genotypes %v, want %v", got, want)
 	}
-	if inputs, err := source.Inputs(); err != nil || len(inputs) != 1 || inputs[0].Name != "synth:tiny:50:3" {
+	if inputs := source.Inputs(); len(inputs) != 1 || inputs[0].Name != "synth:tiny:50:3" {
 		t.Errorf("got inputs %v, %v", inputs, err)
 	}
 	for _, name := range []string{"synth:", "synth:tiny:50", "synth:huge:50:1", "synth:tiny:0:1", "synth:tiny:x:1", "synth:tiny:50:-1", "synth:yeast:50:1"} {

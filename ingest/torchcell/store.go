@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/zlib"
 
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 	"tcbuild/internal/lmdbfile"
 )
 
@@ -32,12 +33,13 @@ const (
 // maxRecordBytes bounds the memory that one compressed record can ask for.
 const maxRecordBytes = 256 << 20
 
-// Store is a store as Open found it. It can be read many times, always with the same result: a store that was
-// written to since is refused.
+// Store is a store as Open found it. It can be read many times, always with the same result: one that is
+// written to meanwhile is a fault.Busy. It must be closed.
 type Store struct {
-	dir         string
-	manifest    *manifest // nil without STORE.json
-	transaction uint64
+	dir      string
+	files    inputfile.Files
+	data     *inputfile.File
+	manifest *manifest // nil without STORE.json
 }
 
 // manifest is STORE.json.
@@ -50,35 +52,60 @@ type manifest struct {
 // Open opens the store in a folder with data.mdb. It refuses, as fault.Input, one that is no LMDB and one of a stage of a
 // build that did not end.
 func Open(dir string) (*Store, error) {
-	s := &Store{dir: dir}
 	if err := checkComplete(dir); err != nil {
 		return nil, err
 	}
-	var err error
-	if s.manifest, err = readManifest(dir); err != nil {
+	s := &Store{dir: dir}
+	if err := s.open(); err != nil {
+		s.Close()
 		return nil, err
-	}
-	file, err := s.open()
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	s.transaction = file.Transaction()
-	if m := s.manifest; m != nil && m.Records != nil && *m.Records != file.Entries() {
-		return nil, fault.New(fault.Input, "copy the store again", "open torchcell store %s: found %d records, expected %d, which %s tells",
-			dir, file.Entries(), *m.Records, manifestName)
 	}
 	return s, nil
 }
 
-// Files are the paths of the store's files.
-func (s *Store) Files() []string {
-	files := []string{filepath.Join(s.dir, dataName)}
-	if s.manifest != nil {
-		files = append(files, filepath.Join(s.dir, manifestName))
+func (s *Store) open() (err error) {
+	if s.data, err = s.files.Open(filepath.Join(s.dir, dataName)); err != nil {
+		return s.openError(err)
 	}
-	return files
+	if err := s.readManifest(); err != nil {
+		return err
+	}
+	pages, err := s.pages()
+	if err != nil {
+		return err
+	}
+	if m := s.manifest; m != nil && m.Records != nil && *m.Records != pages.Entries() {
+		return fault.New(fault.Input, "copy the store again", "open torchcell store %s: found %d records, expected %d, which %s tells",
+			s.dir, pages.Entries(), *m.Records, manifestName)
+	}
+	return nil
 }
+
+func (s *Store) openError(err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	hint := "give a table or the folder with " + dataName + ", such as processed/lmdb"
+	if inner := filepath.Join(s.dir, "lmdb"); exists(filepath.Join(inner, dataName)) {
+		hint = "give " + inner
+	}
+	return fault.New(fault.Input, hint, "open perturbations %s: found a folder without %s, expected a table or the lmdb folder of a torchcell build", s.dir, dataName)
+}
+
+// Inputs identifies the store's files.
+func (s *Store) Inputs() []inputfile.Input {
+	inputs := s.files.Inputs()
+	for i := range inputs {
+		inputs[i].Name = filepath.Base(inputs[i].Name)
+	}
+	return inputs
+}
+
+// Unchanged makes sure that the files are not longer or shorter than when they were opened: else the error is a fault.Busy.
+func (s *Store) Unchanged() error { return s.files.Unchanged() }
+
+// Close closes the files.
+func (s *Store) Close() error { return s.files.Close() }
 
 // stages are the folders of a build, in the order in which they are made.
 var stages = []string{"raw", "conversion", "deduplication", "aggregation", "processed"}
@@ -108,59 +135,53 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// readManifest reads STORE.json, nil if there is none.
-func readManifest(dir string) (*manifest, error) {
-	path := filepath.Join(dir, manifestName)
-	text, err := os.ReadFile(path)
+// readManifest reads STORE.json, if there is one.
+func (s *Store) readManifest() error {
+	file, err := s.files.Open(filepath.Join(s.dir, manifestName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open torchcell store: %w", err)
+		return err
+	}
+	text, err := io.ReadAll(file.Reader())
+	if err != nil {
+		return err
 	}
 	m := &manifest{}
 	if err := json.Unmarshal(text, m); err != nil {
-		return nil, fault.New(fault.Input, "copy the store again", "read %s: %w", path, err)
+		return fault.New(fault.Input, "copy the store again", "read %s: %w", file.Path(), err)
 	}
 	if m.Codec != "none" && m.Codec != "zlib" {
-		return nil, fault.New(fault.Input, "write the store with one of these codecs", "read %s: found codec %q, expected none or zlib", path, m.Codec)
+		return fault.New(fault.Input, "write the store with one of these codecs", "read %s: found codec %q, expected none or zlib", file.Path(), m.Codec)
 	}
-	return m, nil
+	s.manifest = m
+	return nil
 }
 
-func (s *Store) open() (*lmdbfile.File, error) {
-	path := filepath.Join(s.dir, dataName)
-	file, err := lmdbfile.Open(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		hint := "give a table or the folder with " + dataName + ", such as processed/lmdb"
-		if inner := filepath.Join(s.dir, "lmdb"); exists(filepath.Join(inner, dataName)) {
-			hint = "give " + inner
-		}
-		return nil, fault.New(fault.Input, hint, "open perturbations %s: found a folder without %s, expected a table or the lmdb folder of a torchcell build", s.dir, dataName)
-	case errors.Is(err, lmdbfile.ErrDamaged):
-		return nil, fault.New(fault.Input, "copy the store again", "open torchcell store %s: %w", path, err)
-	case err != nil:
-		return nil, fmt.Errorf("open torchcell store: %w", err)
+// pages reads data.mdb anew.
+func (s *Store) pages() (*lmdbfile.File, error) {
+	pages, err := lmdbfile.New(s.data, s.data.Size())
+	if changed := s.data.Failed(); changed != nil {
+		return nil, changed
 	}
-	return file, nil
+	if err != nil {
+		return nil, fault.New(fault.Input, "copy the store again", "open torchcell store %s: %w", s.data.Path(), err)
+	}
+	return pages, nil
 }
 
 // Records reads all records, ascending by number. It stops at the first error of its own or of yield. What is wrong with
 // the store is a fault.Input that names the record.
 func (s *Store) Records(yield func(*Record) error) error {
-	file, err := s.open()
+	pages, err := s.pages()
 	if err != nil {
 		return err
-	}
-	defer file.Close()
-	if file.Transaction() != s.transaction {
-		return s.changed()
 	}
 	var d decoder
 	var inflate inflater
 	var yielded error
-	err = inOrder(file, func(number int, value []byte) error {
+	err = inOrder(pages, func(number int, value []byte) error {
 		text, err := value, error(nil)
 		if m := s.manifest; m != nil {
 			if m.Keyspace != nil && uint64(number) >= *m.Keyspace {
@@ -180,12 +201,13 @@ func (s *Store) Records(yield func(*Record) error) error {
 		yielded = yield(record)
 		return yielded
 	})
-	switch {
-	case yielded != nil:
+	if yielded != nil {
 		return yielded
-	case !file.Unchanged():
-		return s.changed()
-	case err != nil:
+	}
+	if changed := s.Unchanged(); changed != nil {
+		return changed // which explains whatever else is wrong
+	}
+	if err != nil {
 		hint := fault.HintOf(err) // of a record
 		if hint == "" {
 			hint = "copy the store again, or give the lmdb folder of a stage of a torchcell build"
@@ -193,10 +215,6 @@ func (s *Store) Records(yield func(*Record) error) error {
 		return fault.New(fault.Input, hint, "read torchcell store %s: %w", s.dir, err)
 	}
 	return nil
-}
-
-func (s *Store) changed() error {
-	return fault.New(fault.Input, "wait until nothing writes to it", "read torchcell store %s: it was written to while it was read", s.dir)
 }
 
 // recordHint tells by a record's first byte what it is if not JSON.

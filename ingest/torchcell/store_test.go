@@ -18,6 +18,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/torchcell"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 	"tcbuild/internal/lmdbtest"
 )
 
@@ -197,8 +198,8 @@ func TestPerturbations(t *testing.T) {
 				}
 				inputs = append(inputs, ingest.Input{Name: file, Bytes: int64(len(content)), SHA256: fmt.Sprintf("%x", sha256.Sum256(content))})
 			}
-			if found, err := p.Inputs(); err != nil || !reflect.DeepEqual(found, inputs) {
-				t.Errorf("inputs %v, %v, want %v", found, err, inputs)
+			if found := p.Inputs(); !reflect.DeepEqual(found, inputs) {
+				t.Errorf("inputs %v, want %v", found, inputs)
 			}
 		})
 	}
@@ -273,7 +274,9 @@ func TestErrors(t *testing.T) {
 		}
 		write(t, dir, map[string]string{"1": fitness("1", "A")})
 		_, err = p.Scan(func(*ingest.Samples) error { return nil })
-		refused(t, err, "it was written to while it was read", "")
+		if fault.KindOf(err) != fault.Busy || !errors.Is(err, inputfile.ErrChanged) || !strings.Contains(err.Error(), filepath.Join(dir, "data.mdb")) {
+			t.Errorf("got %v", err)
+		}
 	})
 	t.Run("the receiver's error", func(t *testing.T) {
 		dir := t.TempDir()

@@ -29,9 +29,7 @@ func (b *builder) survey(ctx context.Context) error {
 	var err error
 	if b.source != nil {
 		b.manifest.Phenotypes = append(b.manifest.Phenotypes, b.source.PhenotypeNames()...)
-		if b.manifest.Inputs.Perturbations, err = b.source.Inputs(); err != nil {
-			return err
-		}
+		b.manifest.Inputs.Perturbations = append(b.manifest.Inputs.Perturbations, b.source.Inputs()...)
 	}
 	content := b.newContent()
 	if b.source != nil {

@@ -53,16 +53,17 @@ type PhenotypeSummary struct {
 // duplicates by 64-bit hashes. Rows that no build would take - but for unknown genes and empty
 // genotypes, which are counted - are a fault.Input.
 func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*PerturbationSummary, error) {
-	names, err := ingest.PerturbedGenes(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	named, _ := ingest.NewNodes(ingest.Gene, names, nil) // distinct
-	set, err := ingest.OpenPerturbations(path, named, ingest.PerturbationOptions{AllowWildtype: true})
+	set, err := ingest.OpenPerturbations(path, nil, ingest.PerturbationOptions{AllowWildtype: true})
 	if err != nil {
 		return nil, err
 	}
 	defer set.Close()
+	names, err := set.PerturbedGenes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	named, _ := ingest.NewNodes(ingest.Gene, names, nil) // distinct
+	set = set.Of(named)
 	c := newCounter(named, genes, set.PhenotypeNames())
 	counts, err := set.Scan(func(samples *ingest.Samples) error {
 		for i := range samples.Len() {

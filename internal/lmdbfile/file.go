@@ -47,7 +47,7 @@ type File struct {
 	node   int
 }
 
-// Open opens a file. It must be closed. The environment must not be written to meanwhile, which Unchanged can tell.
+// Open opens a file, to which nobody may write meanwhile. It must be closed.
 func Open(path string) (*File, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -84,15 +84,6 @@ func (f *File) Entries() uint64 { return f.main.entries }
 
 // Committed is how many bytes of the file the latest transaction uses. More are there when a later one was not completed.
 func (f *File) Committed() int64 { return int64(f.lastPage+1) * int64(f.pageSize) }
-
-// Transaction is the number of the transaction that is read. Equal numbers of one file mean equal content.
-func (f *File) Transaction() uint64 { return f.transaction }
-
-// Unchanged tells whether no later transaction has been committed since Open.
-func (f *File) Unchanged() bool {
-	now, err := f.latest()
-	return err == nil && now == f.meta
-}
 
 // Seek finds the first key, in the order of bytes, that is not less than target: nil if there is none. It lives until the
 // next call. The cost is a binary search in one page per level of the tree; pages that the call before went
