@@ -1,5 +1,11 @@
 package ingest
 
+import (
+	"github.com/dustin/go-humanize"
+
+	"tcbuild/internal/fault"
+)
+
 // batchSamples is how many samples Scan hands over at a time; of samples with many phenotypes
 // fewer, which hold about batchValues.
 const (
@@ -34,6 +40,17 @@ func (b *batcher) added() error {
 		return b.flush()
 	}
 	return nil
+}
+
+// end hands over what is there after the last sample. It refuses a set of which every sample was dropped; unknown is one of the genes for
+// which they were.
+func (b *batcher) end(path, unknown string) error {
+	if dropped := b.counts.DroppedSamples + b.counts.EmptiedSamples; dropped > 0 && b.counts.Samples == 0 {
+		return fault.New(fault.Input, "use ids of the graph, or convert the names with 'tcbuild ingest perturbations --aliases'",
+			"read perturbations %s: all samples (%s) were dropped for genes that are not in nodes/gene, such as %s, expected at least one to stay",
+			path, humanize.Comma(int64(dropped)), fault.Quote(unknown))
+	}
+	return b.flush()
 }
 
 // flush hands over what is there.

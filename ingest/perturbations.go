@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -16,10 +17,12 @@ import (
 type PerturbationOptions struct {
 	UnknownGenes  UnknownGenes // "" is RefuseUnknownGenes
 	AllowWildtype bool         // samples that delete no gene are no error
+	// AllowDuplicateIDs takes samples with the id of another one, or with none. Without it, finding them costs about 20 bytes per sample.
+	AllowDuplicateIDs bool
 
 	GenesColumns  []string          // default genes; of several, each holds one gene or none
 	GeneDelimiter string            // between the genes of a single text column; default |
-	IDColumn      string            // default sample_id, which may be absent: then the sample's index
+	IDColumn      string            // default sample_id, which may be absent: then the row's number, from 0
 	Phenotypes    []string          // default: every other column of numbers, in file order
 	NotPhenotypes []string          // columns that are left out, whatever they hold
 	Text          table.TextOptions // layout of a text file
@@ -86,7 +89,7 @@ func NewPerturbations(file *inputfile.File, genes *Nodes, options PerturbationOp
 	if err != nil {
 		return nil, err
 	}
-	return &Perturbations{&tablePerturbations{file, genes, options, layout}}, nil
+	return &Perturbations{&tablePerturbations{file: file, genes: genes, options: options, layout: layout}}, nil
 }
 
 // prepare puts the defaults in, and checks what does not depend on the file.
@@ -109,6 +112,8 @@ type tablePerturbations struct {
 	genes   *Nodes
 	options PerturbationOptions
 	layout  perturbationLayout
+
+	distinctIDs bool // as a whole Scan found
 }
 
 func (p *tablePerturbations) PhenotypeNames() []string { return p.layout.phenotypeNames }
@@ -123,8 +128,8 @@ func (p *tablePerturbations) Unchanged() error { return p.file.Unchanged() }
 
 func (p *tablePerturbations) Close() error { return p.file.Close() }
 
-// Scan reads the samples. Memory does not depend on their number. The counts of a
-// scan that failed are those up to the failure.
+// Scan reads the samples. Memory does not depend on their number, but for the first whole Scan of a table with sample ids: it checks
+// that no two are the same, with about 20 bytes for each. The counts of a scan that failed are those up to the failure.
 func (p *tablePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 	batch := newBatcher(len(p.layout.phenotypes), yield)
 	r, err := table.OpenFile(p.file, p.options.Text)
@@ -133,20 +138,55 @@ func (p *tablePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 	}
 	defer r.Close()
 	parser := newSampleParser(p, &batch.counts)
+	if p.layout.id >= 0 && !p.options.AllowDuplicateIDs && !p.distinctIDs {
+		parser.ids = &sampleIDs{seen: make(map[uint64]struct{}), earlier: p.rowOf}
+	}
 	for {
 		b, err := r.Next()
 		if err == io.EOF {
-			return batch.counts, batch.flush()
+			p.distinctIDs = true
+			return batch.counts, batch.end(p.file.Path(), parser.genotype.unknown)
 		}
 		if err != nil {
 			return batch.counts, err
 		}
 		for i := range b.Len {
-			if err := parser.parse(b, i, batch.room()); err != nil {
+			kept, err := parser.parse(b, i, batch.room())
+			if err != nil {
 				return batch.counts, fmt.Errorf("read perturbations %s: %w", r.Where(b.First+int64(i)), err)
+			}
+			if !kept {
+				continue
 			}
 			if err := batch.added(); err != nil {
 				return batch.counts, err
+			}
+		}
+	}
+}
+
+// rowOf says where the first row above the given one stands that has a sample id, "" if there is none. It reads the table anew.
+func (p *tablePerturbations) rowOf(id []byte, above int64) (where string, err error) {
+	r, err := table.OpenFile(p.file, p.options.Text)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	for {
+		b, err := r.Next()
+		if err == io.EOF {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		for i := range b.Len {
+			row := b.First + int64(i)
+			if row == above {
+				return "", nil
+			}
+			if bytes.Equal(b.Text(p.layout.id, i), id) {
+				return r.Where(row), nil
 			}
 		}
 	}

@@ -62,8 +62,16 @@ func TestPerturbations(t *testing.T) {
 		{"repeated genes", "p.tsv", "genes\nB|A|B|B\nA|A\n", PerturbationOptions{}, "", "", []string{"0 [0 1] []", "1 [0] []"}, Counts{Samples: 2, RepeatedGenes: 3}},
 		{"unknown genes dropped", "p.tsv", "genes\nX|B\nA|Y|X\n", ignore, "", "", []string{"0 [1] []", "1 [0] []"}, Counts{Samples: 2, UnknownGenes: 3}},
 		{"wild type", "p.tsv", "sample_id\tgenes\na\t\nb\tC\n", wildtype, "", "", []string{"a [] []", "b [2] []"}, Counts{Samples: 2, Wildtypes: 1}},
-		{"wild type by dropping", "p.tsv", "genes\nX\n", PerturbationOptions{UnknownGenes: DropGene, AllowWildtype: true}, "", "",
-			[]string{"0 [] []"}, Counts{Samples: 1, Wildtypes: 1, UnknownGenes: 1}},
+		{"samples emptied by dropping", "p.tsv", "genes\tx\nX|Y\t1\nB|X\t2\nX\t3\nA|A\t4\n", ignore, "x", "",
+			[]string{"1 [1] [2]", "3 [0] [4]"}, Counts{Samples: 2, UnknownGenes: 4, EmptiedSamples: 2, RepeatedGenes: 1}},
+		{"emptied samples are no wild types", "p.tsv", "genes\tx\nX\t1\n\t2\nX|Y\t3\n", PerturbationOptions{UnknownGenes: DropGene, AllowWildtype: true}, "x", "",
+			[]string{"1 [] [2]"}, Counts{Samples: 1, Wildtypes: 1, UnknownGenes: 3, EmptiedSamples: 2}},
+		{"samples dropped", "p.tsv", "genes\tx\nX|A\t1\nB|B\t2\nX|Y|A|A\t3\nC\t4\n", PerturbationOptions{UnknownGenes: DropSample}, "x", "",
+			[]string{"1 [1] [2]", "3 [2] [4]"}, Counts{Samples: 2, DroppedSamples: 2, RepeatedGenes: 1}},
+		{"ids of dropped samples", "p.tsv", "sample_id\tgenes\na\tX\nb\tA\n", PerturbationOptions{UnknownGenes: DropSample}, "", "",
+			[]string{"b [0] []"}, Counts{Samples: 1, DroppedSamples: 1}},
+		{"duplicate ids allowed", "p.tsv", "sample_id\tgenes\na\tA\na\tB\n\tC\n", PerturbationOptions{AllowDuplicateIDs: true}, "", "",
+			[]string{"a [0] []", "a [1] []", " [2] []"}, Counts{Samples: 3}},
 		{"mapped", "p.tsv", "strain\tgene_a\tgene_b\tplate\ty\n17\tC\tA\t3\t0.5\n18\tB\t\t4\t1\n",
 			PerturbationOptions{GenesColumns: []string{"gene_a", "gene_b"}, IDColumn: "strain", Phenotypes: []string{"y"}}, "y", "plate",
 			[]string{"17 [0 2] [0.5]", "18 [1] [1]"}, Counts{Samples: 2}},
@@ -117,8 +125,20 @@ func TestPerturbationErrors(t *testing.T) {
 		{"gene in other case", "genes\na\n", PerturbationOptions{}, `read perturbations PATH:2: gene "a" is not in nodes/gene (expected one of its 3 ids)`},
 		{"alias of no gene", "genes\nx\n", PerturbationOptions{Aliases: map[string]string{"x": "X"}}, `read perturbations PATH:2: gene "x" is not in nodes/gene (expected one of its 3 ids)`},
 		{"empty genotype", "genes\tx\nA\t1\n\t2\n", PerturbationOptions{}, "read perturbations PATH:3: the sample deletes no gene, expected at least one"},
-		{"empty by dropping", "genes\nX|Y\n", PerturbationOptions{UnknownGenes: DropGene},
-			"read perturbations PATH:2: the sample deletes no gene, as all its genes are unknown and were dropped (2), expected at least one"},
+		{"all emptied", "genes\nX|Y\nX\n", PerturbationOptions{UnknownGenes: DropGene, AllowWildtype: true},
+			`read perturbations PATH: all samples (2) were dropped for genes that are not in nodes/gene, such as "X", expected at least one to stay`},
+		{"all dropped", "genes\nA|X\n", PerturbationOptions{UnknownGenes: DropSample},
+			`read perturbations PATH: all samples (1) were dropped for genes that are not in nodes/gene, such as "X", expected at least one to stay`},
+		{"blanks around a gene", "genes\nA| B\n", PerturbationOptions{UnknownGenes: DropGene}, `read perturbations PATH:2: found gene " B", expected a name without blanks around it`},
+		{"blanks around an unknown gene", "genes\nA\nX \n", PerturbationOptions{UnknownGenes: DropSample}, `read perturbations PATH:3: found gene "X ", expected a name without blanks around it`},
+		{"blanks in place of genes", "genes\n  \n", PerturbationOptions{AllowWildtype: true}, `read perturbations PATH:2: found gene "  ", expected a name without blanks around it`},
+		{"several genes in a column for one", "g\th\nA\tB|C\n", PerturbationOptions{GenesColumns: []string{"g", "h"}, UnknownGenes: DropGene}, `read perturbations PATH:2: found gene "B|C", expected the name of one gene`},
+		{"bad value in a dropped sample", "genes\tx\nX\tlow\n", PerturbationOptions{UnknownGenes: DropSample, Phenotypes: []string{"x"}}, `read perturbations PATH:2: phenotype "x": found "low", expected a number`},
+		{"duplicate id", "sample_id\tgenes\na\tA\nb\tB\na\tC\n", PerturbationOptions{}, `read perturbations PATH:4: found sample id "a", which PATH:2 has as well`},
+		{"id of a dropped sample again", "sample_id\tgenes\na\tX\na\tC\n", PerturbationOptions{UnknownGenes: DropSample}, `read perturbations PATH:3: found sample id "a", which PATH:2 has as well`},
+		{"empty id", "sample_id\tgenes\na\tA\n\tC\n", PerturbationOptions{}, `read perturbations PATH:3: found sample id "", expected one that is not empty`},
+		{"blank id", "sample_id\tgenes\n \tA\n", PerturbationOptions{}, `read perturbations PATH:2: found sample id " ", expected one that is not empty`},
+		{"empty line at the end", "genes\nA\nB\n\n", PerturbationOptions{AllowWildtype: true}, "read PATH:4: found an empty line, expected a row"},
 		{"empty gene name", "genes\nA||B\n", PerturbationOptions{}, "read perturbations PATH:2: found an empty gene name"},
 		{"delimiter at the end", "genes\nA|\n", PerturbationOptions{UnknownGenes: DropGene}, "read perturbations PATH:2: found an empty gene name"},
 		{"late text", "genes\ty\nA\t1\nB\tlow\n", PerturbationOptions{}, `read perturbations PATH:3: column "y": found "low", expected a number as in line 2`},
@@ -157,7 +177,7 @@ func TestPerturbationErrors(t *testing.T) {
 		}
 		_, counts, err := showSamples(p)
 		checkInputError(t, err, "read perturbations "+path+" row 3: found an empty gene name")
-		if want := (Counts{Samples: 3, Wildtypes: 3, UnknownGenes: 2}); counts != want {
+		if want := (Counts{Samples: 2, Wildtypes: 2, UnknownGenes: 2, EmptiedSamples: 1}); counts != want {
 			t.Errorf("counts %+v, expected %+v", counts, want)
 		}
 	})

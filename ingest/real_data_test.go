@@ -32,7 +32,7 @@ func TestRealPerturbations(t *testing.T) {
 		{"emap_collins2007/pairs.tsv.gz", PerturbationOptions{
 			GenesColumns: []string{"gene_a", "gene_b"}, Phenotypes: []string{"score"}}, 186_500},
 		{"celaj2020_xga/perturbations_long.tsv.gz", PerturbationOptions{
-			GenesColumns: []string{"orfs"}, GeneDelimiter: ";", IDColumn: "strain", Phenotypes: []string{"resistance"}}, 85_648},
+			GenesColumns: []string{"orfs"}, GeneDelimiter: ";", IDColumn: "strain", AllowDuplicateIDs: true, Phenotypes: []string{"resistance"}}, 85_648},
 	} {
 		test.options.UnknownGenes, test.options.AllowWildtype = DropGene, true
 		p, err := OpenPerturbations(filepath.Join(data, test.file), genes, test.options)

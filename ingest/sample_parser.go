@@ -16,6 +16,7 @@ type sampleParser struct {
 	*tablePerturbations
 	genotype  genotypeParser
 	delimiter []byte
+	ids       *sampleIDs // nil where they need not be checked
 
 	// Of the row being parsed:
 	id         []byte
@@ -31,11 +32,11 @@ func newSampleParser(p *tablePerturbations, counts *Counts) *sampleParser {
 
 var errInfinite = errors.New("found an infinite value, expected a finite number or a missing one")
 
-// parse appends row i of a batch to samples. Its errors do not say where the row is.
-func (p *sampleParser) parse(b *table.Batch, i int, samples *Samples) error {
-	genotype, err := p.parseGenotype(b, i)
+// parse appends row i of a batch to samples, unless its genes are unknown and it is dropped. Its errors do not say where the row is.
+func (p *sampleParser) parse(b *table.Batch, i int, samples *Samples) (kept bool, err error) {
+	genotype, keep, err := p.parseGenotype(b, i)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for k, column := range p.layout.phenotypes {
 		value, _, err := b.Number(column, i)
@@ -43,24 +44,36 @@ func (p *sampleParser) parse(b *table.Batch, i int, samples *Samples) error {
 			err = errInfinite
 		}
 		if err != nil {
-			return fault.New(fault.Input, leaveOutHint(p.layout.phenotypeNames[k]), "phenotype %s: %w", fault.Quote(p.layout.phenotypeNames[k]), err)
+			return false, fault.New(fault.Input, leaveOutHint(p.layout.phenotypeNames[k]), "phenotype %s: %w", fault.Quote(p.layout.phenotypeNames[k]), err)
 		}
 		p.phenotypes[k] = value
 	}
-	if p.layout.id < 0 {
-		p.id = strconv.AppendInt(p.id[:0], int64(p.genotype.counts.Samples), 10)
-	} else {
-		p.id = append(p.id[:0], b.Text(p.layout.id, i)...)
-	}
-	if !utf8.Valid(p.id) {
-		return fault.New(fault.Input, "save the file as UTF-8 text", "sample id %q is not valid UTF-8", p.id)
+	if err := p.parseID(b, i); err != nil || !keep {
+		return false, err
 	}
 	samples.Append(p.id, genotype, p.phenotypes)
+	return true, nil
+}
+
+// parseID finds a row's sample id: without a column of ids, the row's number in the table, whichever rows are dropped.
+func (p *sampleParser) parseID(b *table.Batch, i int) error {
+	row := b.First + int64(i)
+	if p.layout.id < 0 {
+		p.id = strconv.AppendInt(p.id[:0], row, 10)
+		return nil
+	}
+	p.id = append(p.id[:0], b.Text(p.layout.id, i)...)
+	if !utf8.Valid(p.id) {
+		return fault.New(fault.Input, "save the file as UTF-8 text", "sample id %s is not valid UTF-8", fault.Quote(p.id))
+	}
+	if p.ids != nil {
+		return p.ids.add(p.id, row)
+	}
 	return nil
 }
 
 // parseGenotype returns the genotype, as a genotypeParser does.
-func (p *sampleParser) parseGenotype(b *table.Batch, i int) (genotype []uint32, err error) {
+func (p *sampleParser) parseGenotype(b *table.Batch, i int) (genotype []uint32, keep bool, err error) {
 	p.genotype.begin()
 	switch {
 	case p.layout.list:
@@ -84,7 +97,7 @@ func (p *sampleParser) parseGenotype(b *table.Batch, i int) (genotype []uint32, 
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	return p.genotype.end()
 }

@@ -77,7 +77,9 @@ type SampleSource interface {
 type Counts struct {
 	Samples        int // samples read
 	Wildtypes      int // samples that delete no gene
-	UnknownGenes   int // gene names dropped because the graph does not have them
+	UnknownGenes   int // gene names dropped from their samples because the graph does not have them
+	DroppedSamples int // samples dropped because they delete a gene that the graph does not have
+	EmptiedSamples int // samples dropped because all their genes are among UnknownGenes
 	RepeatedGenes  int // gene names listed more than once in one sample; each counts once
 	InfiniteValues int // phenotype values of a torchcell store that are infinite and so count as missing
 }

@@ -59,9 +59,12 @@ func (p *storePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 	parser := genotypeParser{genes: p.genes, options: p.options, counts: &batch.counts}
 	var id []byte
 	err := p.store.Records(func(r *torchcell.Record) error {
-		genotype, err := parseRecord(&parser, r)
+		genotype, keep, err := parseRecord(&parser, r)
 		if err != nil {
 			return fmt.Errorf("read perturbations %s: record %d: %w", p.path, r.Number, err)
+		}
+		if !keep {
+			return nil
 		}
 		id = strconv.AppendInt(id[:0], int64(r.Number), 10)
 		batch.counts.InfiniteValues += p.columns.Fill(r, phenotypes)
@@ -71,11 +74,11 @@ func (p *storePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 	if err != nil {
 		return batch.counts, err
 	}
-	return batch.counts, batch.flush()
+	return batch.counts, batch.end(p.path, parser.unknown)
 }
 
 // parseRecord returns the genotype of a record. Its experiments name the same genes as a rule, which then count once.
-func parseRecord(p *genotypeParser, r *torchcell.Record) ([]uint32, error) {
+func parseRecord(p *genotypeParser, r *torchcell.Record) (genotype []uint32, keep bool, err error) {
 	p.begin()
 	for i := range r.Experiments {
 		genes := r.Experiments[i].Genes
@@ -84,7 +87,7 @@ func parseRecord(p *genotypeParser, r *torchcell.Record) ([]uint32, error) {
 		}
 		for _, name := range genes {
 			if err := p.add(name); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 		}
 	}

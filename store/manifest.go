@@ -65,13 +65,18 @@ type Options struct {
 	ReactionRule  incidence.ReactionRule `json:"reaction_rule"`
 	UnknownGenes  ingest.UnknownGenes    `json:"unknown_genes"`
 	AllowWildtype bool                   `json:"allow_wildtype"`
+	// AllowDuplicateIDs says that sample ids may be empty, and shared by samples.
+	AllowDuplicateIDs bool `json:"allow_duplicate_ids"`
 }
 
-// InputCounts is what was found in the perturbation set.
+// InputCounts is what was found in the perturbation set; see ingest.Counts.
 type InputCounts struct {
-	Wildtypes     int `json:"wildtypes"`
-	UnknownGenes  int `json:"unknown_genes"`
-	RepeatedGenes int `json:"repeated_genes"`
+	Wildtypes      int `json:"wildtypes"`
+	UnknownGenes   int `json:"unknown_genes"`
+	DroppedSamples int `json:"dropped_samples"`
+	EmptiedSamples int `json:"emptied_samples"`
+	RepeatedGenes  int `json:"repeated_genes"`
+	InfiniteValues int `json:"infinite_values"`
 }
 
 // Inputs identifies the files a dataset was built from.

@@ -28,7 +28,7 @@ func wholeManifest(t *testing.T) *Manifest {
 	for _, shard := range m.Shards {
 		m.Files = append(m.Files, File{shard.Name + "/" + dataName, 8192, "ab"})
 	}
-	m.Counts = InputCounts{1, 2, 3}
+	m.Counts = InputCounts{1, 2, 3, 4, 5, 6}
 	m.Inputs.Graph = []ingest.Input{{Name: "nodes/gene.tsv", Bytes: 5, SHA256: "cd"}}
 	return m
 }

@@ -90,6 +90,7 @@ func inputFlags(cmd *cobra.Command, o *build.Options) {
 	flags.StringVar((*string)(&o.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
 		"genes that the graph does not have: error, drop-sample or drop-gene (both counted)")
 	flags.BoolVar(&o.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
+	duplicateIDsFlag(flags, &o.AllowDuplicateIDs)
 	phenotypeFlags(flags, &o.Phenotypes, &o.NotPhenotypes)
 }
 
@@ -97,6 +98,10 @@ func inputFlags(cmd *cobra.Command, o *build.Options) {
 func phenotypeFlags(flags *pflag.FlagSet, phenotypes, notPhenotypes *[]string) {
 	flags.StringSliceVar(phenotypes, "phenotypes", nil, "`COLUMNS` with phenotypes (default: every other column of numbers)")
 	flags.StringSliceVar(notPhenotypes, "not-phenotypes", nil, "`COLUMNS` to leave out, whatever they hold")
+}
+
+func duplicateIDsFlag(flags *pflag.FlagSet, allow *bool) {
+	flags.BoolVar(allow, "allow-duplicate-ids", false, "accept samples with the id of another one, or with an empty one")
 }
 
 // datasetFlags declares what a command needs that builds one dataset. The result is whether to print stage times.

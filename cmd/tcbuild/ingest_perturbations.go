@@ -42,6 +42,7 @@ perturbation set whose genes are ids of the graph. Prints how many samples it ha
 	flags.StringVar(&o.table.Aliases.SGDFeatures, "aliases", "", "SGD_features.tab `FILE` with further names of genes")
 	flags.StringVar((*string)(&o.table.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes), "genes that the graph lacks: error, drop-sample or drop-gene (both counted)")
 	flags.BoolVar(&o.table.AllowWildtype, "allow-wildtype", false, "accept samples without a deleted gene")
+	duplicateIDsFlag(flags, &o.table.AllowDuplicateIDs)
 	_ = cmd.MarkFlagRequired("graph")
 	_ = cmd.MarkFlagRequired("out")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
@@ -101,6 +102,8 @@ func describeCounts(counts ingest.Counts) string {
 	}{
 		{counts.Wildtypes, "of them without a deleted gene"},
 		{counts.UnknownGenes, "unknown gene names dropped"},
+		{counts.DroppedSamples, "samples dropped for an unknown gene"},
+		{counts.EmptiedSamples, "samples dropped as all their genes are unknown"},
 		{counts.RepeatedGenes, "genes listed again in their sample and merged"},
 		{counts.InfiniteValues, "infinite phenotype values taken as missing"},
 	} {

@@ -112,7 +112,7 @@ func (o *rebuildOptions) datasetStage(e *env, variant string, input rebuild.Stag
 		Name: variant, Output: variant,
 		Options: map[string]string{
 			"reaction_rule": string(o.build.ReactionRule), "unknown_genes": string(o.build.UnknownGenes),
-			"allow_wildtype": strconv.FormatBool(o.build.AllowWildtype),
+			"allow_wildtype": strconv.FormatBool(o.build.AllowWildtype), "allow_duplicate_ids": strconv.FormatBool(o.build.AllowDuplicateIDs),
 		},
 		Run: func(ctx context.Context, version string) error {
 			_, err := buildDataset(ctx, e, o.datasetOptions(variant, version))

@@ -1,7 +1,6 @@
 package combinations
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -15,7 +14,7 @@ import (
 )
 
 // Open makes the set that a name stands for (see ParseName), of genes of a graph. Of the gene list, names that the graph
-// does not have are refused or dropped; a gene that is listed twice counts once. A list that cannot be read is a
+// does not have are refused, or dropped from it: drop-sample and drop-gene, which leave the same combinations, are one here. A gene that is listed twice counts once. A list that cannot be read is a
 // fault.Input, a k or range that it does not have a fault.Usage.
 func Open(name string, genes *ingest.Nodes, unknown ingest.UnknownGenes) (*Set, error) {
 	spec, err := ParseName(name)
@@ -75,14 +74,17 @@ func (s *Set) readGenes(genes *ingest.Nodes, unknown ingest.UnknownGenes) error 
 			return err
 		}
 		for i := range b.Len {
-			id := bytes.TrimSpace(b.Text(column, i))
+			id := b.Text(column, i)
 			gene, known := genes.IndexBytes(id)
+			if err := ingest.CheckGeneName(id); err != nil && !known {
+				return fmt.Errorf("read genes %s: %w", r.Where(b.First+int64(i)), err)
+			}
 			switch {
-			case !known && unknown == ingest.DropGene:
+			case !known && (unknown == ingest.DropGene || unknown == ingest.DropSample):
 				s.counts.UnknownGenes++
 			case !known:
 				return fault.New(fault.Input, "correct the name, add it to nodes/gene, or pass --unknown-genes drop-gene",
-					"read genes %s: gene %q is not in nodes/gene (expected one of its %d ids)", r.Where(b.First+int64(i)), id, genes.Len())
+					"read genes %s: gene %s is not in nodes/gene (expected one of its %d ids)", r.Where(b.First+int64(i)), fault.Quote(id), genes.Len())
 			case listed[gene]:
 				s.counts.RepeatedGenes++
 			default:

@@ -120,7 +120,7 @@ func TestNames(t *testing.T) {
 		got := append(texts(t, set, 0, set.counts.Samples), fmt.Sprintf("%+v %+v", set.Counts(), inputs))
 		if want == nil {
 			want = got
-			if found := strings.Join(got, "; "); !strings.HasPrefix(found, "0 [1 3]; 1 [3 5]; 2 [1 5]; {Samples:3 Wildtypes:0 UnknownGenes:0 RepeatedGenes:1 InfiniteValues:0} [{Name:combinations:g.tsv:2:0:3 Bytes:32 SHA256:") {
+			if found := strings.Join(got, "; "); !strings.HasPrefix(found, "0 [1 3]; 1 [3 5]; 2 [1 5]; {Samples:3 Wildtypes:0 UnknownGenes:0 DroppedSamples:0 EmptiedSamples:0 RepeatedGenes:1 InfiniteValues:0} [{Name:combinations:g.tsv:2:0:3 Bytes:32 SHA256:") {
 				t.Error(found)
 			}
 		}
@@ -140,12 +140,20 @@ func TestUnknownGenes(t *testing.T) {
 	if _, err := Open("combinations:"+path+":2", geneTable(3), ingest.RefuseUnknownGenes); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), path+`:2: gene "GX" is not in nodes/gene`) {
 		t.Errorf("got %v", err)
 	}
-	set, err := Open("combinations:"+path+":2", geneTable(3), ingest.DropGene)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if counts, err := set.Scan(func(*ingest.Samples) error { return nil }); err != nil || counts != (ingest.Counts{Samples: 3, UnknownGenes: 1}) || counts != set.Counts() {
-		t.Errorf("got %+v, %v; known in advance: %+v", counts, err, set.Counts())
+	for _, unknown := range []ingest.UnknownGenes{ingest.DropGene, ingest.DropSample} {
+		set, err := Open("combinations:"+path+":2", geneTable(3), unknown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if counts, err := set.Scan(func(*ingest.Samples) error { return nil }); err != nil || counts != (ingest.Counts{Samples: 3, UnknownGenes: 1}) || counts != set.Counts() {
+			t.Errorf("%s: got %+v, %v; known in advance: %+v", unknown, counts, err, set.Counts())
+		}
+		for text, want := range map[string]string{"G00\nG01 \n": `:2: found gene "G01 ", expected a name without blanks`, "name\tid\na\tG00\nb\t\n": ":3: found an empty gene name"} {
+			path := file(t, "odd.tsv", text)
+			if _, err := Open("combinations:"+path+":1", geneTable(3), unknown); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), path+want) {
+				t.Errorf("%q: got %v, want %s", text, err, want)
+			}
+		}
 	}
 }
 

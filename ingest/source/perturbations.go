@@ -18,6 +18,8 @@ type PerturbationSpec struct {
 	Aliases       AliasesSpec         `yaml:"aliases"`
 	UnknownGenes  ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error
 	AllowWildtype bool                `yaml:"allow_wildtype"`
+
+	AllowDuplicateIDs bool `yaml:"allow_duplicate_ids"`
 }
 
 // Open opens the perturbation set; see ingest.OpenPerturbations. A name that
@@ -36,7 +38,7 @@ func (s PerturbationSpec) Open(genes *ingest.Nodes) (*ingest.Perturbations, erro
 		}
 	}
 	return ingest.OpenPerturbations(s.File, genes, ingest.PerturbationOptions{
-		UnknownGenes: s.UnknownGenes, AllowWildtype: s.AllowWildtype,
+		UnknownGenes: s.UnknownGenes, AllowWildtype: s.AllowWildtype, AllowDuplicateIDs: s.AllowDuplicateIDs,
 		GenesColumns: s.GenesColumns, GeneDelimiter: s.GeneDelimiter,
 		IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes,
 		Text:    table.TextOptions{Delimiter: delimiter, Columns: s.Columns},

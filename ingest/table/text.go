@@ -28,7 +28,6 @@ type textSource struct {
 	torn       error // the error that ended reading; io.EOF at a clean end
 
 	failed   error   // what the next fill returns
-	blank    int64   // line of the first empty line, 0 before one; only more of them may follow
 	line     int64   // 1-based line that starts at buffer[begin]
 	firstRow int64   // line of row 0
 	row      int64   // row that starts at buffer[begin]
@@ -159,57 +158,47 @@ func (s *textSource) refill() error {
 	return nil
 }
 
-// record appends the fields of the next row. ok is false when the buffer holds no whole row.
+// record appends the fields of the next row. ok is false when the buffer holds no whole row. An empty line is an error wherever it
+// stands: in a table with one column it could be a row, and in any other it is a sign of a row that is gone.
 func (s *textSource) record(fields []span) (_ []span, ok bool, _ error) {
-	for {
-		rest := s.buffer[s.begin:s.end]
-		length, breaks := bytes.IndexByte(rest, '\n'), 0
-		quotes := s.quoted && length >= 0 && bytes.IndexByte(rest[:length], '"') >= 0
-		if quotes {
-			length, breaks = quotedLength(rest)
-		}
-		next := length + 1
-		if length < 0 {
-			if s.torn != io.EOF || len(rest) == 0 {
-				return fields, false, nil
-			}
-			length, next = len(rest), len(rest)
-			breaks, quotes = bytes.Count(rest, []byte{'\n'}), s.quoted
-		}
-		record := bytes.TrimSuffix(rest[:length], []byte{'\r'})
-		if s.delimiter == ' ' {
-			record = bytes.TrimRight(record, " \t")
-		}
-		if len(record) == 0 {
-			if s.blank == 0 {
-				s.blank = s.line
-			}
-			s.begin += next
-			s.line++
-			continue
-		}
-		if s.blank != 0 {
-			return fields, false, fault.New(fault.Input, "remove the line",
-				"read %s:%d: found an empty line before the end of the table, expected a row", s.path, s.blank)
-		}
-		switch {
-		case quotes:
-			all, err := splitQuoted(fields, s.buffer, s.begin, s.begin+len(record), s.delimiter)
-			if err != nil {
-				return fields, false, fault.New(fault.Input, "quote a field that holds a quote, and double the quote inside it",
-					"read %s:%d: %w", s.path, s.line, err)
-			}
-			fields = all
-		case s.delimiter == ' ':
-			fields = splitBlanks(fields, record, s.begin)
-		default:
-			fields = split(fields, record, s.begin, s.delimiter)
-		}
-		s.begin += next
-		s.line += 1 + int64(breaks)
-		for range breaks {
-			s.breaks = append(s.breaks, s.row)
-		}
-		return fields, true, nil
+	rest := s.buffer[s.begin:s.end]
+	length, breaks := bytes.IndexByte(rest, '\n'), 0
+	quotes := s.quoted && length >= 0 && bytes.IndexByte(rest[:length], '"') >= 0
+	if quotes {
+		length, breaks = quotedLength(rest)
 	}
+	next := length + 1
+	if length < 0 {
+		if s.torn != io.EOF || len(rest) == 0 {
+			return fields, false, nil
+		}
+		length, next = len(rest), len(rest)
+		breaks, quotes = bytes.Count(rest, []byte{'\n'}), s.quoted
+	}
+	record := bytes.TrimSuffix(rest[:length], []byte{'\r'})
+	if s.delimiter == ' ' {
+		record = bytes.TrimRight(record, " \t")
+	}
+	switch {
+	case len(record) == 0:
+		return fields, false, fault.New(fault.Input, "remove the line; for a row whose only field is empty, add a column, such as sample_id",
+			"read %s:%d: found an empty line, expected a row", s.path, s.line)
+	case quotes:
+		all, err := splitQuoted(fields, s.buffer, s.begin, s.begin+len(record), s.delimiter)
+		if err != nil {
+			return fields, false, fault.New(fault.Input, "quote a field that holds a quote, and double the quote inside it",
+				"read %s:%d: %w", s.path, s.line, err)
+		}
+		fields = all
+	case s.delimiter == ' ':
+		fields = splitBlanks(fields, record, s.begin)
+	default:
+		fields = split(fields, record, s.begin, s.delimiter)
+	}
+	s.begin += next
+	s.line += 1 + int64(breaks)
+	for range breaks {
+		s.breaks = append(s.breaks, s.row)
+	}
+	return fields, true, nil
 }

@@ -67,14 +67,14 @@ func TestText(t *testing.T) {
 		{"header only", "a.tsv", "x\ty\n", TextOptions{}, "x,y"},
 		{"header only, no newline", "a.tsv", "x", TextOptions{}, "x"},
 		{"empty fields", "a.tsv", "x\ty\n\t\n1\t\n\t2\n", TextOptions{}, "x,y; a.tsv:2 ,; a.tsv:3 1,; a.tsv:4 ,2"},
-		{"CRLF", "a.tsv", "x\ty\r\n1\t2\r\n3\t4\r\n\r\n", TextOptions{}, "x,y; a.tsv:2 1,2; a.tsv:3 3,4"},
+		{"CRLF", "a.tsv", "x\ty\r\n1\t2\r\n3\t4\r\n", TextOptions{}, "x,y; a.tsv:2 1,2; a.tsv:3 3,4"},
 		{"byte order mark", "a.tsv", "\xef\xbb\xbfx\ty\n1\t2\n", TextOptions{}, "x,y; a.tsv:2 1,2"},
 		{"byte order mark without header", "a.tsv", "\xef\xbb\xbf1\n", TextOptions{Columns: []string{"x"}}, "x; a.tsv:1 1"},
-		{"empty lines at the end", "a.tsv", "x\n1\n\n\r\n\n", TextOptions{}, "x; a.tsv:2 1"},
+		{"an empty field in its only column", "a.csv", "x\n1\n\"\"\n", TextOptions{}, "x; a.csv:2 1; a.csv:3 "},
 		{"no quoting in TSV", "a.tsv", "x\ty\n\"1\t2\"\n", TextOptions{}, `x,y; a.tsv:2 "1,2"`},
 		{"no header", "a.tsv", "1\t2\n", TextOptions{Columns: []string{"x", "y"}}, "x,y; a.tsv:1 1,2"},
 		{"header replaced", "a.tsv", "p\tq\n1\t2\n", TextOptions{Columns: []string{"x", "y"}, Header: true}, "x,y; a.tsv:2 1,2"},
-		{"runs of blanks", "a.txt", " x  y \n1 \t 2\n  3 4  \n  \n", TextOptions{Delimiter: ' '}, "x,y; a.txt:2 1,2; a.txt:3 3,4"},
+		{"runs of blanks", "a.txt", " x  y \n1 \t 2\n  3 4  \n", TextOptions{Delimiter: ' '}, "x,y; a.txt:2 1,2; a.txt:3 3,4"},
 		{"semicolons", "a.txt", "x;y\n1;\"2;3\"\n", TextOptions{Delimiter: ';'}, "x,y; a.txt:2 1,2;3"},
 		{"CSV", "a.csv", "x,y\n1,2\n", TextOptions{}, "x,y; a.csv:2 1,2"},
 		{"CSV quotes", "a.csv", "x,\"y\"\n\"1,5\",\"say \"\"a\"\"\"\n\"\",\"2\"\r\n", TextOptions{}, `x,y; a.csv:2 1,5,say "a"; a.csv:3 ,2`},
@@ -106,13 +106,18 @@ func TestTextErrors(t *testing.T) {
 	}{
 		{"empty", "a.tsv", "", TextOptions{}, "open table a.tsv: the file is empty, expected a table"},
 		{"empty but for a mark", "a.tsv", "\xef\xbb\xbf", TextOptions{}, "read a.tsv: the file is empty, expected a header line"},
-		{"empty but for lines", "a.tsv", "\n\n", TextOptions{}, "read a.tsv: the file is empty, expected a header line"},
+		{"empty but for lines", "a.tsv", "\n\n", TextOptions{}, "read a.tsv:1: found an empty line, expected a row"},
 		{"too few fields", "a.tsv", "x\ty\n1\t2\n3\n", TextOptions{}, "read a.tsv:3: found 1 fields, expected 2"},
 		{"too many fields", "a.tsv", "x\ty\n1\t2\t\n", TextOptions{}, "read a.tsv:2: found 3 fields, expected 2"},
 		{"too few fields in the last line", "a.tsv", "x\ty\n1\t2\n3", TextOptions{}, "read a.tsv:3: found 1 fields, expected 2"},
 		{"too few columns given", "a.tsv", "1\t2\n", TextOptions{Columns: []string{"x"}}, "read a.tsv:1: found 2 fields, expected 1"},
-		{"empty line", "a.tsv", "x\n1\n\n\n2\n", TextOptions{}, "read a.tsv:3: found an empty line before the end of the table, expected a row"},
-		{"empty line before the header", "a.tsv", "\nx\n", TextOptions{}, "read a.tsv:1: found an empty line before the end of the table, expected a row"},
+		{"empty line", "a.tsv", "x\n1\n\n\n2\n", TextOptions{}, "read a.tsv:3: found an empty line, expected a row"},
+		{"empty line at the end", "a.tsv", "x\ty\n1\t2\n\n", TextOptions{}, "read a.tsv:3: found an empty line, expected a row"},
+		{"empty line at the end of one column", "a.tsv", "x\n1\n2\n\n", TextOptions{}, "read a.tsv:4: found an empty line, expected a row"},
+		{"empty line with CRLF at the end", "a.tsv", "x\r\n1\r\n\r\n", TextOptions{}, "read a.tsv:3: found an empty line, expected a row"},
+		{"line of blanks at the end", "a.txt", "x y\n1 2\n  \n", TextOptions{Delimiter: ' '}, "read a.txt:3: found an empty line, expected a row"},
+		{"empty line at the end of CSV", "a.csv", "x,y\n\"1\",2\n\n", TextOptions{}, "read a.csv:3: found an empty line, expected a row"},
+		{"empty line before the header", "a.tsv", "\nx\n", TextOptions{}, "read a.tsv:1: found an empty line, expected a row"},
 		{"header not UTF-8", "a.tsv", "x\t\xff\n", TextOptions{}, `read header of a.tsv: name "\xff" of column 2 is not valid UTF-8`},
 		{"no name", "a.tsv", "x\t\ty\n", TextOptions{}, "read header of a.tsv: column 2 of 3 has no name"},
 		{"two names", "a.tsv", "x\ty\tx\n", TextOptions{}, `read header of a.tsv: columns 1 and 3 are both named "x", expected unique names`},
@@ -288,8 +293,8 @@ func slowTSV(text string) (columns []string, rows [][]string, ok bool) {
 	for i := range lines {
 		lines[i] = strings.TrimSuffix(lines[i], "\r")
 	}
-	for len(lines) > 0 && lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
+	if len(lines) > 0 && lines[len(lines)-1] == "" && strings.HasSuffix(text, "\n") {
+		lines = lines[:len(lines)-1] // the end of the last line
 	}
 	if len(lines) == 0 {
 		return nil, nil, false

@@ -52,6 +52,9 @@ func (b *bench) build(ctx context.Context, c Case, in input, workers int, out st
 	if b.AllowWildtype {
 		args = append(args, "--allow-wildtype")
 	}
+	if b.AllowDuplicateIDs {
+		args = append(args, "--allow-duplicate-ids")
+	}
 	if in.perturbations == b.Perturbations { // a part has no other columns
 		args = append(args, listFlag("phenotypes", b.Phenotypes)...)
 		args = append(args, listFlag("not-phenotypes", b.NotPhenotypes)...)

@@ -19,9 +19,11 @@ func (b *builder) survey(ctx context.Context) error {
 		Variant:       b.Variant,
 		Codec:         b.codec.Name,
 		Phenotypes:    []string{},
-		Options:       store.Options{ReactionRule: b.ReactionRule, UnknownGenes: b.UnknownGenes, AllowWildtype: b.AllowWildtype},
-		Inputs:        store.Inputs{Graph: b.report.Inputs, Perturbations: []ingest.Input{}},
-		GraphDigest:   b.graph.Digest(),
+		Options: store.Options{
+			ReactionRule: b.ReactionRule, UnknownGenes: b.UnknownGenes, AllowWildtype: b.AllowWildtype, AllowDuplicateIDs: b.AllowDuplicateIDs,
+		},
+		Inputs:      store.Inputs{Graph: b.report.Inputs, Perturbations: []ingest.Input{}},
+		GraphDigest: b.graph.Digest(),
 	}
 	for _, mask := range incidence.NewLayout(b.graph).Masks {
 		b.manifest.Masks = append(b.manifest.Masks, store.MaskSize{Name: mask.Name, Size: mask.Size})
@@ -60,9 +62,13 @@ func (b *builder) surveySamples(ctx context.Context, content *store.ContentDiges
 		return fault.New(fault.Input, "give a table with at least one row", "read perturbations %s: it has no samples", b.Perturbations)
 	}
 	b.manifest.Samples = counts.Samples
-	b.manifest.Counts = store.InputCounts{Wildtypes: counts.Wildtypes, UnknownGenes: counts.UnknownGenes, RepeatedGenes: counts.RepeatedGenes}
+	b.manifest.Counts = store.InputCounts{
+		Wildtypes: counts.Wildtypes, UnknownGenes: counts.UnknownGenes, DroppedSamples: counts.DroppedSamples, EmptiedSamples: counts.EmptiedSamples,
+		RepeatedGenes: counts.RepeatedGenes, InfiniteValues: counts.InfiniteValues,
+	}
 	b.stage("survey samples", "samples", counts.Samples, "wildtypes", counts.Wildtypes,
-		"unknown_genes_dropped", counts.UnknownGenes, "repeated_genes_merged", counts.RepeatedGenes)
+		"unknown_genes_dropped", counts.UnknownGenes, "samples_dropped_for_unknown_genes", counts.DroppedSamples,
+		"samples_dropped_without_genes_left", counts.EmptiedSamples, "repeated_genes_merged", counts.RepeatedGenes)
 	if counts.InfiniteValues > 0 {
 		b.Log.Warn("infinite phenotype values are taken as missing", "values", counts.InfiniteValues)
 	}

@@ -53,7 +53,7 @@ type PhenotypeSummary struct {
 // duplicates by 64-bit hashes. Rows that no build would take - but for unknown genes and empty
 // genotypes, which are counted - are a fault.Input.
 func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*PerturbationSummary, error) {
-	set, err := ingest.OpenPerturbations(path, nil, ingest.PerturbationOptions{AllowWildtype: true})
+	set, err := ingest.OpenPerturbations(path, nil, ingest.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: true})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tcbuild/store"
+)
+
+// What unknown genes do to samples is counted in the log, in the manifest and in what commands print.
+func TestUnknownGenesAreCounted(t *testing.T) {
+	f := newFixture(t, 40, 2)
+	writeFiles(t, f.dir, map[string]string{
+		"sets.tsv":    "genes\ty\nY000|X\t1\nX\t2\nY001\t3\n\t4\nY002|X|Z\t5\n",
+		"unknown.tsv": "genes\ty\nX\t1\nZ\t2\n",
+	})
+	args := func(command, set, out, unknown string) []string {
+		words := map[string][]string{"incidence": {"incidence", "--perturbations", set}, "indices": {"dataset", "--mode", "indices", "--perturbations", set}, "ingest": {"ingest", "perturbations", set}}[command]
+		return with(words, "--graph", "graph", "--out", out, "--allow-wildtype", "--unknown-genes", unknown)
+	}
+	for _, test := range []struct {
+		unknown string
+		ids     string
+		counts  store.InputCounts
+		logged  string
+		printed string
+	}{
+		{"drop-sample", "2 3", store.InputCounts{Wildtypes: 1, DroppedSamples: 3},
+			"unknown_genes_dropped=0 samples_dropped_for_unknown_genes=3 samples_dropped_without_genes_left=0",
+			"2 samples, 1 of them without a deleted gene, 3 samples dropped for an unknown gene\n"},
+		{"drop-gene", "0 2 3 4", store.InputCounts{Wildtypes: 1, UnknownGenes: 4, EmptiedSamples: 1},
+			"unknown_genes_dropped=4 samples_dropped_for_unknown_genes=0 samples_dropped_without_genes_left=1",
+			"4 samples, 1 of them without a deleted gene, 4 unknown gene names dropped, 1 samples dropped as all their genes are unknown\n"},
+	} {
+		for _, command := range []string{"incidence", "indices"} {
+			out := command + test.unknown
+			o := must(t, f.dir, args(command, "sets.tsv", out, test.unknown)...)
+			if !strings.Contains(o.stderr, test.logged) {
+				t.Errorf("%s: log\n%swant %s", out, o.stderr, test.logged)
+			}
+			must(t, f.dir, "verify", out)
+			if got := manifestOf(t, filepath.Join(f.dir, out)).Counts; got != test.counts {
+				t.Errorf("%s: counts %+v, want %+v", out, got, test.counts)
+			}
+			printed := must(t, f.dir, "inspect", out, "--samples", "0:", "--json").stdout
+			var ids []string
+			for line := range strings.Lines(printed) {
+				_, rest, _ := strings.Cut(line, `"sample_id":"`)
+				id, _, _ := strings.Cut(rest, `"`)
+				ids = append(ids, id)
+			}
+			if strings.Join(ids, " ") != test.ids {
+				t.Errorf("%s: sample ids %q, want %s", out, ids, test.ids)
+			}
+		}
+		if o := must(t, f.dir, args("ingest", "sets.tsv", test.unknown+".tsv", test.unknown)...); !strings.Contains(o.stdout, test.printed) {
+			t.Errorf("%s: got %q, want %q", test.unknown, o.stdout, test.printed)
+		}
+		for _, command := range []string{"incidence", "indices", "ingest"} {
+			execute(t, f.dir, args(command, "unknown.tsv", "none.tsv", test.unknown)...).refused(t, 3, `unknown.tsv: all samples (2) were dropped`, `such as "X"`)
+		}
+	}
+	nothing(t, filepath.Join(f.dir, "none.tsv"), filepath.Join(f.dir, "none.tsv.building"))
+}
+
+func TestSampleIDs(t *testing.T) {
+	f := newFixture(t, 40, 2)
+	writeFiles(t, f.dir, map[string]string{
+		"twice.tsv": "sample_id\tgenes\na\tY000\nb\tY001\na\tY002\n",
+		"empty.tsv": "sample_id\tgenes\na\tY000\n\tY001\n",
+		"blank.tsv": "genes\nY000\nY001\n\n",
+	})
+	args := func(set, out string, more ...string) []string {
+		return with([]string{"dataset", "--mode", "indices", "--graph", "graph", "--perturbations", set, "--out", out}, more...)
+	}
+	execute(t, f.dir, args("twice.tsv", "out")...).refused(t, 3, `twice.tsv:4: found sample id "a", which twice.tsv:2 has as well`)
+	execute(t, f.dir, args("empty.tsv", "out")...).refused(t, 3, `empty.tsv:3: found sample id ""`)
+	execute(t, f.dir, args("blank.tsv", "out", "--allow-wildtype")...).refused(t, 3, "blank.tsv:4: found an empty line")
+	nothing(t, filepath.Join(f.dir, "out"))
+	for _, set := range []string{"twice.tsv", "empty.tsv"} {
+		must(t, f.dir, args(set, set+".out", "--allow-duplicate-ids")...)
+		if m := manifestOf(t, filepath.Join(f.dir, set+".out")); !m.Options.AllowDuplicateIDs || m.Samples < 2 {
+			t.Errorf("%s: options %+v, %d samples", set, m.Options, m.Samples)
+		}
+		must(t, f.dir, "verify", set+".out")
+		must(t, f.dir, "inspect", set)
+	}
+}

@@ -1,0 +1,103 @@
+package ingest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tcbuild/ingest/table"
+)
+
+// An id whose hash an earlier one has, but not the id, is another id.
+func TestSampleIDsOfEqualHashes(t *testing.T) {
+	earlier := ""
+	ids := sampleIDs{seen: make(map[uint64]struct{}), earlier: func([]byte, int64) (string, error) { return earlier, nil }}
+	for row, id := range []string{"a", "b"} {
+		if err := ids.add([]byte(id), int64(row)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ids.add([]byte("a"), 2); err != nil { // as if another id than row 0's had its hash
+		t.Errorf("got %v, expected no error", err)
+	}
+	earlier = "p.tsv:2"
+	err := ids.add([]byte("a"), 3)
+	checkInputError(t, err, `found sample id "a", which p.tsv:2 has as well`)
+}
+
+// TestDuplicateIDsFarApart has the same id in batches of their own, in every format, and a set that is read again.
+func TestDuplicateIDsFarApart(t *testing.T) {
+	const n = 20_000
+	var text strings.Builder
+	text.WriteString("sample_id\tgenes\n")
+	ids, genes := make(table.Texts, n), make(table.Lists, n)
+	for i := range n {
+		ids[i], genes[i] = fmt.Sprint("s", i%(n-1)), []string{"A"} // the last is the first
+		fmt.Fprintf(&text, "%s\tA\n", ids[i])
+	}
+	dir := t.TempDir()
+	tsv, arrow := filepath.Join(dir, "p.tsv"), filepath.Join(dir, "p.arrow")
+	if err := os.WriteFile(tsv, []byte(text.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	w, err := table.CreateArrow(arrow, []table.Field{{Name: "sample_id", Values: ids}, {Name: "genes", Values: genes}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(ids, genes); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for path, places := range map[string][2]string{tsv: {":20001", ":2"}, arrow: {" row 19999", " row 0"}} {
+		p, err := OpenPerturbations(path, threeGenes, PerturbationOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		for range 2 {
+			_, err = p.Scan(func(*Samples) error { return nil })
+			checkInputError(t, err, fmt.Sprintf(`read perturbations %s: found sample id "s0", which %s has as well`, path+places[0], path+places[1]))
+		}
+	}
+}
+
+// Elements of a list are names of genes as they stand.
+func TestGenesOfLists(t *testing.T) {
+	odd, _ := NewNodes(Gene, []string{"A", "B|C", " D"}, nil)
+	write := func(genes ...string) string {
+		path := filepath.Join(t.TempDir(), "p.arrow")
+		lists := table.Lists{{"A"}, genes}
+		w, err := table.CreateArrow(path, []table.Field{{Name: "genes", Values: lists}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Write(lists); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	read := func(path string) ([]string, error) {
+		p, err := OpenPerturbations(path, odd, PerturbationOptions{UnknownGenes: DropGene})
+		if err != nil {
+			return nil, err
+		}
+		defer p.Close()
+		samples, _, err := showSamples(p)
+		return samples, err
+	}
+	if got, err := read(write("B|C", " D", "X")); err != nil || fmt.Sprint(got) != "[0 [0] [] 1 [1 2] []]" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	for genes, want := range map[string]string{"A|B": `found gene "A|B", expected the name of one gene`, "A ": `found gene "A ", expected a name without blanks around it`} {
+		path := write(genes)
+		_, err := read(path)
+		checkInputError(t, err, "read perturbations "+path+" row 1: "+want)
+	}
+}
