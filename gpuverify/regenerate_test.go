@@ -93,7 +93,7 @@ func TestMaskBuffer(t *testing.T) {
 
 func TestUnreadableRule(t *testing.T) {
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A"}, nil)
-	reactions, _ := ingest.NewNodes(ingest.Reaction, []string{"R0", "R1"}, []ingest.Column{{Name: "gpr", Texts: []string{"A", "A and"}}})
+	reactions, _ := ingest.NewNodes(ingest.Reaction, []string{"R0", "R1"}, []ingest.Column{ingest.TextColumn("gpr", []string{"A", "A and"})})
 	metabolites, _ := ingest.NewNodes(ingest.Metabolite, nil, nil)
 	graph := &ingest.Graph{Genes: genes, Reactions: reactions, Metabolites: metabolites}
 	newTestRules(t, graph, incidence.RuleAll) // reads no rules

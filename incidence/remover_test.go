@@ -100,7 +100,7 @@ func TestClonesShareNoScratch(t *testing.T) {
 
 func TestUnreadableRule(t *testing.T) {
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A"}, nil)
-	reactions, _ := ingest.NewNodes(ingest.Reaction, []string{"R0", "R1"}, []ingest.Column{{Name: "gpr", Texts: []string{"A", "(A or"}}})
+	reactions, _ := ingest.NewNodes(ingest.Reaction, []string{"R0", "R1"}, []ingest.Column{ingest.TextColumn("gpr", []string{"A", "(A or"})})
 	metabolites, _ := ingest.NewNodes(ingest.Metabolite, nil, nil)
 	graph := &ingest.Graph{Genes: genes, Reactions: reactions, Metabolites: metabolites}
 	cache := incidence.Build(graph)

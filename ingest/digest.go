@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"math"
 )
 
 // Digest is the hex SHA-256 of the graph's content. It depends on types, ids,
@@ -13,21 +12,20 @@ import (
 // bytes that are hashed, with integers little-endian and a text as its length in
 // bytes (uint64) and its UTF-8 bytes:
 //
-//	text "tcbuild graph 1"
+//	text "tcbuild graph 2"
 //	uint64 number of node tables; each, in canonical order:
 //	    text type; uint64 n; n ids (text); columns
 //	uint64 number of edge tables; each, ascending by name:
 //	    text name; uint64 n; n sources (uint32); n targets (uint32); columns
 //
 //	columns: uint64 number; each:
-//	    text name; byte 'n' and n float64 bit patterns, every NaN as 0x7ff8000000000001,
-//	               or byte 't' and n texts
+//	    text name; text type, as TypeName writes it; n values, as Column.Encoder writes them
 //
 // The cost is one pass over the graph's memory.
 func (g *Graph) Digest() string {
 	sum := sha256.New()
 	w := digester{bufio.NewWriterSize(sum, 64<<10)}
-	w.text("tcbuild graph 1")
+	w.text("tcbuild graph 2")
 	tables := g.NodeTables()
 	w.uint64(uint64(len(tables)))
 	for _, nodes := range tables {
@@ -69,20 +67,12 @@ func (w digester) text(text string) {
 func (w digester) columns(columns []Column) {
 	w.uint64(uint64(len(columns)))
 	for _, c := range columns {
+		name, _ := TypeName(c.Values.DataType())
 		w.text(c.Name)
-		if c.Texts != nil {
-			w.WriteByte('t')
-			for _, text := range c.Texts {
-				w.text(text)
-			}
-			continue
-		}
-		w.WriteByte('n')
-		for _, number := range c.Numbers {
-			if math.IsNaN(number) {
-				number = math.NaN()
-			}
-			w.uint64(math.Float64bits(number))
+		w.text(name)
+		appendValue := c.Encoder()
+		for row := range c.Values.Len() {
+			w.Write(appendValue(w.AvailableBuffer(), row))
 		}
 	}
 }

@@ -76,18 +76,10 @@ func (n *Nodes) IndexBytes(id []byte) (row uint32, ok bool) {
 func (n *Nodes) Column(name string) []string {
 	for _, c := range n.Columns {
 		if c.Name == name {
-			return c.Texts
+			return c.texts()
 		}
 	}
 	return nil
-}
-
-// Column is a further column of a node or edge table, carried along as it is.
-// Exactly one of Numbers and Texts is non-nil, and as long as the table.
-type Column struct {
-	Name    string
-	Numbers []float64 // missing values are NaN
-	Texts   []string  // missing values are ""
 }
 
 // EdgeType names the edges of one edge file.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-
-	"tcbuild/ingest/table"
 )
 
 // describeFile reads a file whole to identify it under the given name.
@@ -23,14 +21,4 @@ func describeFile(path, name string) (Input, error) {
 		return Input{}, fmt.Errorf("hash input %s: %w", path, err)
 	}
 	return Input{Name: name, Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
-}
-
-// readHeader returns the column names of a table.
-func readHeader(path string) ([]string, error) {
-	r, err := table.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return r.Columns(), nil
 }

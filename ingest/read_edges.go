@@ -3,7 +3,6 @@ package ingest
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/dustin/go-humanize"
@@ -20,47 +19,49 @@ var (
 
 // readEdges reads an edge table whose rows join nodes of two tables.
 func readEdges(path string, edgeType EdgeType, sources, targets *Nodes) (*Edges, error) {
-	header, err := readHeader(path)
+	t, err := openGraphTable(path, "edges")
 	if err != nil {
 		return nil, err
 	}
-	columns := idColumns
-	hasID := slices.Contains(header, "src") || slices.Contains(header, "dst")
-	hasIndex := slices.Contains(header, "src_index") || slices.Contains(header, "dst_index")
+	defer t.Close()
+	has := func(names []string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(t.Columns(), name) })
+	}
+	columns, kind, byIndex := idColumns, texts, has(indexColumns)
 	switch {
-	case hasID && hasIndex:
+	case has(idColumns) && byIndex:
 		return nil, fault.New(fault.Input, "keep one pair and remove the other", "read edges %s: found columns of ids (src, dst) and of indices (src_index, dst_index), expected one pair", path)
-	case hasIndex:
-		columns = indexColumns
+	case byIndex:
+		columns, kind = indexColumns, integers
+	}
+	src := endpoint{nodes: sources, name: columns[0], byIndex: byIndex}
+	dst := endpoint{nodes: targets, name: columns[1], byIndex: byIndex}
+	for _, end := range []*endpoint{&src, &dst} {
+		if end.column, err = t.require(end.name, kind); err != nil {
+			return nil, err
+		}
+	}
+	var meanings map[string]columnKind
+	if edgeType == RMR {
+		meanings = map[string]columnKind{"stoichiometry": numbers}
+	}
+	if err := t.gather(meanings); err != nil {
+		return nil, err
 	}
 	edges := &Edges{Type: edgeType}
-	edges.Columns, err = readCarried(path, "edges", columns, func(r *table.Reader, carry func(*table.Batch) error) error {
-		src := endpoint{nodes: sources, column: slices.Index(header, columns[0]), byIndex: hasIndex, name: columns[0]}
-		dst := endpoint{nodes: targets, column: slices.Index(header, columns[1]), byIndex: hasIndex, name: columns[1]}
-		edges.Src, edges.Dst = edges.Src[:0], edges.Dst[:0]
-		for {
-			b, err := r.Next()
-			if err == io.EOF {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if edges.Src, err = src.append(edges.Src, r, b); err != nil {
-				return err
-			}
-			if edges.Dst, err = dst.append(edges.Dst, r, b); err != nil {
-				return err
-			}
-			if err := checkPositions(path, len(edges.Src)); err != nil {
-				return err
-			}
-			if err := carry(b); err != nil {
-				return err
-			}
+	edges.Columns, err = t.read(func(b *table.Batch) (err error) {
+		if edges.Src, err = src.append(edges.Src, t, b); err != nil {
+			return err
 		}
+		if edges.Dst, err = dst.append(edges.Dst, t, b); err != nil {
+			return err
+		}
+		return checkPositions(path, len(edges.Src))
 	})
-	return edges, err
+	if err != nil {
+		return nil, err
+	}
+	return edges, nil
 }
 
 // endpoint reads the source or target column of an edge table into node indices.
@@ -74,25 +75,25 @@ type endpoint struct {
 	lastIndex uint32
 }
 
-func (e *endpoint) append(indices []uint32, r *table.Reader, b *table.Batch) ([]uint32, error) {
+func (e *endpoint) append(indices []uint32, t *graphTable, b *table.Batch) ([]uint32, error) {
 	if e.byIndex {
-		return e.appendIndices(indices, r, b)
+		return e.appendIndices(indices, t, b)
 	}
-	return e.appendIDs(indices, r, b)
+	return e.appendIDs(indices, t, b)
 }
 
-func (e *endpoint) appendIndices(indices []uint32, r *table.Reader, b *table.Batch) ([]uint32, error) {
+func (e *endpoint) appendIndices(indices []uint32, t *graphTable, b *table.Batch) ([]uint32, error) {
 	for i := range b.Len {
 		index, missing, err := b.Integer(e.column, i)
 		if err != nil || missing || uint64(index) >= uint64(e.nodes.Len()) {
-			return nil, e.badIndex(r.Where(b.First+int64(i)), index, missing, err)
+			return nil, e.badIndex(t.where(b, i), index, missing, err)
 		}
 		indices = append(indices, uint32(index))
 	}
 	return indices, nil
 }
 
-func (e *endpoint) appendIDs(indices []uint32, r *table.Reader, b *table.Batch) ([]uint32, error) {
+func (e *endpoint) appendIDs(indices []uint32, t *graphTable, b *table.Batch) ([]uint32, error) {
 	for i := range b.Len {
 		id := b.Text(e.column, i)
 		if len(e.last) == 0 || !bytes.Equal(id, e.last) {
@@ -100,7 +101,7 @@ func (e *endpoint) appendIDs(indices []uint32, r *table.Reader, b *table.Batch) 
 			if !ok {
 				return nil, fault.New(fault.Input, fmt.Sprintf("add it to nodes/%s, or remove the edge", e.nodes.Type),
 					"read edges %s: %s %q is not in nodes/%s (expected one of its %s ids)",
-					r.Where(b.First+int64(i)), e.name, id, e.nodes.Type, humanize.Comma(int64(e.nodes.Len())))
+					t.where(b, i), e.name, id, e.nodes.Type, humanize.Comma(int64(e.nodes.Len())))
 			}
 			e.last, e.lastIndex = append(e.last[:0], id...), index
 		}

@@ -53,8 +53,13 @@ func readRealGenes(path string) (*Nodes, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
-	ids, err := readIDs(r, func(*table.Batch) error { return nil })
+	t := &graphTable{Reader: r, path: path, what: "nodes"}
+	defer t.Close()
+	var ids []string
+	_, err = t.read(func(b *table.Batch) (err error) {
+		ids, err = appendIDs(ids, t, b, 0)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -41,11 +41,7 @@ func WriteGraph(dir string, g *Graph) error {
 // writeTable writes the leading fields and the further columns behind them as one record batch.
 func writeTable(path string, fields []table.Field, columns []Column) error {
 	for _, c := range columns {
-		field := table.Field{Name: c.Name, Values: table.Numbers(c.Numbers)}
-		if c.Texts != nil {
-			field.Values = table.Texts(c.Texts)
-		}
-		fields = append(fields, field)
+		fields = append(fields, table.Field{Name: c.Name, Values: table.Typed(c.Values)})
 	}
 	w, err := table.CreateArrow(path, fields)
 	if err != nil {

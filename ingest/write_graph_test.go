@@ -89,11 +89,11 @@ func TestDigest(t *testing.T) {
 	}
 	count := func(n int) string { return string([]byte{byte(n), 0, 0, 0, 0, 0, 0, 0}) }
 	text := func(s string) string { return count(len(s)) + s }
-	serialised := text("tcbuild graph 1") +
+	serialised := text("tcbuild graph 2") +
 		count(1) + text("gene") + count(2) + text("A") + text("B") +
-		count(1) + text("name") + "t" + text("x") + text("") +
+		count(1) + text("name") + text("utf8") + "\x01" + text("x") + "\x01" + text("") +
 		count(1) + text("gene__ppi__gene") + count(2) + "\x00\x00\x00\x00\x01\x00\x00\x00" + "\x01\x00\x00\x00\x01\x00\x00\x00" +
-		count(1) + text("w") + "n" + "\x00\x00\x00\x00\x00\x00\xf0\x3f" + "\x01\x00\x00\x00\x00\x00\xf8\x7f"
+		count(1) + text("w") + text("utf8") + "\x01" + text("1") + "\x01" + text("NA")
 	if got, want := read(files).Digest(), fmt.Sprintf("%x", sha256.Sum256([]byte(serialised))); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

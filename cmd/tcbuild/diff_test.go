@@ -2,10 +2,14 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"tcbuild/ingest"
 )
@@ -122,18 +126,20 @@ func TestDiffIsOfContent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{
-		"graph/nodes/gene.tsv":                 "id\nYA\nYB\n",
-		"graph/edges/gene__physical__gene.tsv": "src\tdst\tscore\tsource\nYA\tYB\t0\tx\n",
-		"minus/nodes/gene.tsv":                 "id\nYA\nYB\n",
-		"minus/edges/gene__physical__gene.tsv": "src\tdst\tscore\tsource\nYA\tYB\t-0\tx\n",
-		"order/nodes/gene.tsv":                 "id\nYA\nYB\n",
-		"order/edges/gene__physical__gene.tsv": "src\tdst\tsource\tscore\nYA\tYB\tx\t0\n",
-		"text/nodes/gene.tsv":                  "id\nYA\nYB\n",
-		"text/edges/gene__physical__gene.tsv":  "src\tdst\tscore\tsource\nYA\tYB\tzero\tx\n",
-		"plus.tsv":                             "sample_id\tgenes\tfitness\tsize\ns\tYA\t0\t\nt\tYB\t1\t2\n",
-		"negative.tsv":                         "sample_id\tgenes\tfitness\tsize\ns\tYA\t-0.0\tNaN\nt\tYB\t1\t2\n",
-		"missing.tsv":                          "sample_id\tgenes\tfitness\tsize\ns\tYA\t0\tNaN\nt\tYB\t1\t2\n",
-		"swapped.tsv":                          "sample_id\tgenes\tfitness\tsize\nt\tYB\t1\t2\ns\tYA\t0\t\n",
+		"graph/nodes/gene.tsv":                   "id\nYA\nYB\n",
+		"graph/edges/gene__physical__gene.tsv":   "src\tdst\tscore\tsource\nYA\tYB\t0\tx\n",
+		"minus/nodes/gene.tsv":                   "id\nYA\nYB\n",
+		"minus/edges/gene__physical__gene.tsv":   "src\tdst\tscore\tsource\nYA\tYB\t-0\tx\n",
+		"float/nodes/gene.tsv":                   "id\nYA\nYB\n",
+		"float/edges/gene__physical__gene.arrow": scoredEdge(t, 0),
+		"below/nodes/gene.tsv":                   "id\nYA\nYB\n",
+		"below/edges/gene__physical__gene.arrow": scoredEdge(t, math.Copysign(0, -1)),
+		"order/nodes/gene.tsv":                   "id\nYA\nYB\n",
+		"order/edges/gene__physical__gene.tsv":   "src\tdst\tsource\tscore\nYA\tYB\tx\t0\n",
+		"plus.tsv":                               "sample_id\tgenes\tfitness\tsize\ns\tYA\t0\t\nt\tYB\t1\t2\n",
+		"negative.tsv":                           "sample_id\tgenes\tfitness\tsize\ns\tYA\t-0.0\tNaN\nt\tYB\t1\t2\n",
+		"missing.tsv":                            "sample_id\tgenes\tfitness\tsize\ns\tYA\t0\tNaN\nt\tYB\t1\t2\n",
+		"swapped.tsv":                            "sample_id\tgenes\tfitness\tsize\nt\tYB\t1\t2\ns\tYA\t0\t\n",
 	})
 	for _, name := range []string{"plus", "negative", "missing", "swapped"} {
 		must(t, dir, "dataset", "--mode", "indices", "--graph", "graph", "--perturbations", name+".tsv", "--out", name)
@@ -141,9 +147,23 @@ func TestDiffIsOfContent(t *testing.T) {
 	execute(t, dir, "diff", "plus", "negative").diffs(t, "samples with another fitness: 1\n  s (number 0): 0 in A, -0 in B\n")
 	execute(t, dir, "diff", "plus", "swapped").diffs(t, "samples in another order: 1\n  s (number 0 in A, 1 in B)\n")
 	must(t, dir, "diff", "plus", "missing")
-	execute(t, dir, "diff", "graph", "minus").diffs(t, "gene__physical__gene: values of column score: 1\n  YA -> YB (row 0): 0 in A, -0 in B\n")
+	execute(t, dir, "diff", "graph", "minus").diffs(t, "gene__physical__gene: values of column score: 1\n  YA -> YB (row 0): \"0\" in A, \"-0\" in B\n")
+	execute(t, dir, "diff", "float", "below").diffs(t, "gene__physical__gene: values of column score: 1\n  YA -> YB (row 0): 0 in A, -0 in B\n")
 	execute(t, dir, "diff", "graph", "order").diffs(t, "gene__physical__gene: columns in another order: 1\n  score (number 0 in A, 1 in B)\n")
-	execute(t, dir, "diff", "graph", "text").diffs(t, "gene__physical__gene: columns of another type: 1\n  score (numbers in A, text in B)\n")
+	execute(t, dir, "diff", "graph", "float").diffs(t, "gene__physical__gene: columns of another type: 1\n  score (utf8 in A, float64 in B)\n")
+}
+
+// scoredEdge is an edge table as an Arrow file: from YA to YB, with a score and the source x.
+func scoredEdge(t *testing.T, score float64) string {
+	var fields []arrow.Field
+	var values []arrow.Array
+	for _, c := range []ingest.Column{
+		ingest.TextColumn("src", []string{"YA"}), ingest.TextColumn("dst", []string{"YB"}),
+		ingest.NumberColumn("score", []float64{score}), ingest.TextColumn("source", []string{"x"}),
+	} {
+		fields, values = append(fields, arrow.Field{Name: c.Name, Type: c.Values.DataType()}), append(values, c.Values)
+	}
+	return arrowFile(t, array.NewRecord(arrow.NewSchema(fields, nil), values, 1))
 }
 
 func TestDiffOfGraphs(t *testing.T) {
@@ -183,7 +203,7 @@ gene__physical__gene: edges only in A: 2
 gene__physical__gene: edges only in B: 1
   YD -> YA (row 0)
 gene__physical__gene: values of column score: 1
-  YA -> YB (row 1): 2 in A, 7 in B
+  YA -> YB (row 1): "2" in A, "7" in B
 gene__physical__gene: columns only in B: 1
   source
 edge types only in B: 1

@@ -149,7 +149,7 @@ func mutantFixture(t *testing.T) fixture {
 		gene := func(k int) string { return f.graph.Genes.IDs[(7*i+k*31)%fixtureGenes] }
 		texts[i] = []string{"", gene(0), gene(0) + " or " + gene(1), gene(0) + " and (" + gene(1) + " or " + gene(2) + ")", "elsewhere or " + gene(0)}[i%5]
 	}
-	f.graph.Reactions.Columns = []ingest.Column{{Name: "gpr", Texts: texts}}
+	f.graph.Reactions.Columns = []ingest.Column{ingest.TextColumn("gpr", texts)}
 	if err := ingest.WriteGraph(filepath.Join(f.dir, "graph"), f.graph); err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func TestGEM(t *testing.T) {
 	var table strings.Builder
 	for i, id := range g.Reactions.IDs {
 		fmt.Fprintf(&table, "%s;%s;%s;%v;%v\n", id, g.Reactions.Column("gpr")[i], g.Reactions.Column("subsystem")[i],
-			g.Reactions.Columns[2].Numbers[i], g.Reactions.Columns[3].Numbers[i])
+			number(g.Reactions.Columns[2], i), number(g.Reactions.Columns[3], i))
 	}
 	want := "r1;(C and A) or (C and X) or A;Glycolysis|TCA cycle;-1000;1000\nr2;;Exchange;0;NaN\nr3;B;;NaN;NaN\n"
 	if table.String() != want {

@@ -169,7 +169,7 @@ func TestCombinations(t *testing.T) {
 	var got strings.Builder
 	for i, id := range g.Reactions.IDs {
 		fmt.Fprintf(&got, "%s of %s: %s [%v %v]\n", id, g.Reactions.Column("reaction")[i], g.Reactions.Column("gpr")[i],
-			g.Reactions.Columns[2].Numbers[i], g.Reactions.Columns[3].Numbers[i])
+			number(g.Reactions.Columns[2], i), number(g.Reactions.Columns[3], i))
 	}
 	const want = `r1_comb0_fwd of r1: C-D and A [0 1000]
 r1_comb0_rev of r1: C-D and A [0 1000]

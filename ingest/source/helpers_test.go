@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow/array"
+
 	"tcbuild/ingest"
 	"tcbuild/internal/fault"
 	"tcbuild/internal/inputfile"
@@ -36,11 +38,15 @@ func edgeText(e *ingest.Edges, source, target *ingest.Nodes) string {
 	for i := range texts {
 		texts[i] = source.IDs[e.Src[i]] + "-" + target.IDs[e.Dst[i]]
 		for _, column := range e.Columns {
-			texts[i] += fmt.Sprintf(":%v", column.Numbers[i])
+			texts[i] += fmt.Sprintf(":%v", number(column, i))
 		}
 	}
 	return strings.Join(texts, " ")
 }
+
+func number(column ingest.Column, row int) float64 { return numbersOf(column)[row] }
+
+func numbersOf(column ingest.Column) []float64 { return column.Values.(*array.Float64).Float64Values() }
 
 // checkAccounts checks that the rows of every source are kept or reported.
 func checkAccounts(t testing.TB, report Report) {

@@ -118,13 +118,13 @@ func reactionNodes(model *gem, spec GEMSpec) (*ingest.Nodes, error) {
 		origins[i] = reaction.origin
 	}
 	columns := []ingest.Column{
-		{Name: "gpr", Texts: rules},
-		{Name: "subsystem", Texts: subsystems},
-		{Name: "lower_bound", Numbers: lower},
-		{Name: "upper_bound", Numbers: upper},
+		ingest.TextColumn("gpr", rules),
+		ingest.TextColumn("subsystem", subsystems),
+		ingest.NumberColumn("lower_bound", lower),
+		ingest.NumberColumn("upper_bound", upper),
 	}
 	if spec.ReactionNodes == Combinations {
-		columns = append(columns, ingest.Column{Name: "reaction", Texts: origins})
+		columns = append(columns, ingest.TextColumn("reaction", origins))
 	}
 	nodes, duplicate := ingest.NewNodes(ingest.Reaction, ids, columns)
 	if duplicate >= 0 { // two reactions of which one is named as a node of the other
@@ -174,7 +174,7 @@ func metaboliteEdges(model *gem, metabolites *ingest.Nodes, path string) (*inges
 			coefficients = append(coefficients, c.value)
 		}
 	}
-	edges.Columns = []ingest.Column{{Name: "stoichiometry", Numbers: coefficients}}
+	edges.Columns = []ingest.Column{ingest.NumberColumn("stoichiometry", coefficients)}
 	return edges, nil
 }
 

@@ -89,7 +89,7 @@ func TestYeastGEM(t *testing.T) {
 	}
 	folder := filepath.Dir(spec.GEM.File)
 	rules := g.Reactions.Column("gpr")
-	lower, upper := g.Reactions.Columns[2].Numbers, g.Reactions.Columns[3].Numbers
+	lower, upper := numbersOf(g.Reactions.Columns[2]), numbersOf(g.Reactions.Columns[3])
 	visitTable(t, filepath.Join(folder, "reactions.tsv.gz"), func(row int, batch *table.Batch, i int) {
 		lb, _, _ := batch.Number(2, i)
 		ub, _, _ := batch.Number(3, i)
@@ -102,8 +102,8 @@ func TestYeastGEM(t *testing.T) {
 	visitTable(t, filepath.Join(folder, "stoichiometry.tsv.gz"), func(row int, batch *table.Batch, i int) {
 		value, _, _ := batch.Number(2, i)
 		reaction, metabolite := g.Reactions.IDs[rmr.Src[row]], g.Metabolites.IDs[rmr.Dst[row]]
-		if reaction != string(batch.Text(0, i)) || metabolite != string(batch.Text(1, i)) || rmr.Columns[0].Numbers[row] != value {
-			t.Fatalf("edge %d is %s %s %v, want %s %s %v", row, reaction, metabolite, rmr.Columns[0].Numbers[row],
+		if reaction != string(batch.Text(0, i)) || metabolite != string(batch.Text(1, i)) || number(rmr.Columns[0], row) != value {
+			t.Fatalf("edge %d is %s %s %v, want %s %s %v", row, reaction, metabolite, number(rmr.Columns[0], row),
 				batch.Text(0, i), batch.Text(1, i), value)
 		}
 	})

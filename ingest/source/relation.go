@@ -79,7 +79,7 @@ func (r *relation) edgeType() ingest.EdgeType {
 func (r *relation) edges() *ingest.Edges {
 	edges := &ingest.Edges{Type: r.edgeType(), Src: r.src, Dst: r.dst}
 	if r.weight >= 0 {
-		edges.Columns = []ingest.Column{{Name: r.carried, Numbers: r.weights}}
+		edges.Columns = []ingest.Column{ingest.NumberColumn(r.carried, r.weights)}
 	}
 	return edges
 }

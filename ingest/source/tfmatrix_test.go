@@ -54,7 +54,7 @@ func TestRealTFMatrices(t *testing.T) {
 	}{{1_514_700, 11_352, 11_352}, {97_314, 1_395, 573}, {1_940_400, 71_702, 47_767}} {
 		made := ingest.EdgeType{Source: ingest.Gene, Relation: files[k], Target: ingest.Gene}
 		edges, sum := g.EdgesOf(made), 0.0
-		for _, weight := range edges.Columns[0].Numbers {
+		for _, weight := range numbersOf(edges.Columns[0]) {
 			sum += weight
 		}
 		if rows := reportOf(t, report, made.String()).Rows; rows != want.rows || edges.Len() != want.kept || sum != want.sum {

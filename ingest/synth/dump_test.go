@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow/array"
+
 	"tcbuild/ingest"
 )
 
@@ -42,10 +44,11 @@ func dump(w io.Writer, graph *ingest.Graph, samples ingest.SampleSource, limit i
 func cells(columns []ingest.Column, row int) string {
 	var text strings.Builder
 	for _, c := range columns {
-		if c.Texts != nil {
-			fmt.Fprintf(&text, "\t%q", c.Texts[row])
-		} else {
-			fmt.Fprintf(&text, "\t%v", c.Numbers[row])
+		switch values := c.Values.(type) {
+		case *array.String:
+			fmt.Fprintf(&text, "\t%q", values.Value(row))
+		case *array.Float64:
+			fmt.Fprintf(&text, "\t%v", values.Value(row))
 		}
 	}
 	return text.String()

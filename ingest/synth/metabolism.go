@@ -50,8 +50,8 @@ func addReactions(graph *ingest.Graph, scale Scale, r *random) {
 	})
 
 	graph.Reactions = newNodes(ingest.Reaction, numbered("r_%04d", scale.reactions), []ingest.Column{
-		{Name: "gpr", Texts: rules},
-		{Name: "subsystem", Texts: subsystem},
+		ingest.TextColumn("gpr", rules),
+		ingest.TextColumn("subsystem", subsystem),
 	})
 	gpr := &ingest.Edges{Type: ingest.GPR, Src: make([]uint32, len(edges)), Dst: make([]uint32, len(edges))}
 	for i, e := range edges {
@@ -111,7 +111,7 @@ func addMetabolites(graph *ingest.Graph, scale Scale, r *random) {
 			stoichiometry = append(stoichiometry, amount)
 		}
 	}
-	rmr.Columns = []ingest.Column{{Name: "stoichiometry", Numbers: stoichiometry}}
+	rmr.Columns = []ingest.Column{ingest.NumberColumn("stoichiometry", stoichiometry)}
 	graph.Metabolites = newNodes(ingest.Metabolite, numbered("s_%04d", scale.metabolites), nil)
 	graph.Edges = append(graph.Edges, rmr)
 }

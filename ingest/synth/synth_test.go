@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow/array"
+
 	"tcbuild/ingest"
 	"tcbuild/internal/fault"
 )
@@ -174,7 +176,7 @@ func checkStoichiometry(t *testing.T, graph *ingest.Graph) {
 	t.Helper()
 	rmr := graph.EdgesOf(ingest.RMR)
 	used := make([]bool, graph.Reactions.Len())
-	for i, amount := range rmr.Columns[0].Numbers {
+	for i, amount := range rmr.Columns[0].Values.(*array.Float64).Float64Values() {
 		if rmr.Columns[0].Name != "stoichiometry" || amount == 0 {
 			t.Fatalf("rmr edge %d: %s %g", i, rmr.Columns[0].Name, amount)
 		}

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 )
 
@@ -18,6 +19,7 @@ type arrowSource struct {
 	reader  *ipc.FileReader
 	columns []string
 	kinds   []Kind
+	typed   []bool  // columns that keep their type; their kind is Other
 	blocks  []block // of the record batches
 
 	record arrow.Record // the record batch being read, nil before the first
@@ -40,6 +42,7 @@ func openArrow(path string, in *io.SectionReader) (*arrowSource, error) {
 			s.columns = append(s.columns, field.Name)
 			s.kinds = append(s.kinds, kindOf(field.Type))
 		}
+		s.typed = make([]bool, len(s.columns))
 		return nil
 	})
 	if err != nil {
@@ -51,6 +54,12 @@ func openArrow(path string, in *io.SectionReader) (*arrowSource, error) {
 func (s *arrowSource) names() []string { return s.columns }
 
 func (s *arrowSource) kind(column int) Kind { return s.kinds[column] }
+
+func (s *arrowSource) dataType(column int) arrow.DataType {
+	return s.reader.Schema().Field(column).Type
+}
+
+func (s *arrowSource) keepType(column int) { s.kinds[column], s.typed[column] = Other, true }
 
 func (s *arrowSource) where(row int64) string { return fmt.Sprintf("%s row %d", s.path, row) }
 
@@ -71,10 +80,21 @@ func (s *arrowSource) fill(b *Batch) error {
 			}
 			s.record, s.at = record, 0
 			s.next++
+			for i, typed := range s.typed {
+				if !typed {
+					continue
+				}
+				if err := follow(array.NewSlice(record.Column(i), 0, record.NumRows())); err != nil {
+					return fmt.Errorf("column %q: %w", s.columns[i], err)
+				}
+			}
 		}
 		to := min(s.at+batchRows, int(s.record.NumRows()))
 		b.reset(s.kinds)
 		for i, kind := range s.kinds {
+			if s.typed[i] {
+				b.arrays[i] = array.NewSlice(s.record.Column(i), int64(s.at), int64(to))
+			}
 			if kind == Other {
 				continue
 			}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
 )
 
 // A Batch is a number of consecutive rows. What its methods return is valid as
@@ -19,6 +21,7 @@ type Batch struct {
 
 	// An Arrow or Parquet file's batch; nil for text.
 	vectors []vector
+	arrays  []arrow.Array // of the columns that keep their type, which have no vector
 
 	formatted []byte // texts made from numbers
 }

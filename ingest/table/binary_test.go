@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -124,6 +125,11 @@ func readDamaged(t testing.TB, name string, content []byte) error {
 	if err == nil {
 		_, err = show(r)
 		r.Close()
+	}
+	if typed, typedErr := Open(path); typedErr == nil {
+		typedErr = touchArrays(typed)
+		typed.Close()
+		err = cmp.Or(err, typedErr)
 	}
 	if err != nil && (fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), path)) {
 		t.Fatalf("%s: kind %d, expected bad input that names the file: %v", name, fault.KindOf(err), err)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/schema"
@@ -19,18 +21,22 @@ type parquetSource struct {
 	kinds   []Kind
 	leaves  []leaf // of each column
 
-	chunks []chunk // of each column in the open row group; nil where the kind is Other
-	group  int     // the row group to open next
-	left   int64   // rows left in the open row group
-	row    int64   // row of the table that comes next
+	chunks []chunk       // of each column in the open row group; nil where the kind is Other
+	typed  []bool        // columns that keep their type; their kind is Other
+	arrays []arrow.Array // of those columns, all rows of the open row group
+	rows   int64         // rows in the open row group
+	group  int           // the row group to open next
+	left   int64         // rows left in the open row group
+	row    int64         // row of the table that comes next
 }
 
 // leaf is where a column's values are stored.
 type leaf struct {
-	index    int           // among the file's leaf columns
-	integral bool          // numbers are integers or booleans
-	unsigned bool          // integers are unsigned
-	levels   levelMeanings // of the values
+	index    int            // among the file's leaf columns
+	integral bool           // numbers are integers or booleans
+	unsigned bool           // integers are unsigned
+	levels   levelMeanings  // of the values
+	dataType arrow.DataType // nil where Arrow has none
 }
 
 // levelMeanings says what a value's definition level means.
@@ -68,6 +74,7 @@ func (s *parquetSource) describe(all *schema.Schema) {
 			kind, at.unsigned = kindOfLeaf(column)
 			at.index = indices[0]
 			at.integral = column.PhysicalType() != parquet.Types.Float && column.PhysicalType() != parquet.Types.Double
+			at.dataType = typeOfField(field, column)
 			at.levels = levelMeanings{element: elementLevel(column), present: column.MaxDefinitionLevel()}
 			switch {
 			case column.MaxRepetitionLevel() == 1 && kind == Text:
@@ -80,6 +87,7 @@ func (s *parquetSource) describe(all *schema.Schema) {
 		s.kinds = append(s.kinds, kind)
 		s.leaves = append(s.leaves, at)
 	}
+	s.typed = make([]bool, len(s.columns))
 }
 
 // kindOfLeaf is the kind of single values of a leaf column.
@@ -123,6 +131,10 @@ func (s *parquetSource) names() []string { return s.columns }
 
 func (s *parquetSource) kind(column int) Kind { return s.kinds[column] }
 
+func (s *parquetSource) dataType(column int) arrow.DataType { return s.leaves[column].dataType }
+
+func (s *parquetSource) keepType(column int) { s.kinds[column], s.typed[column] = Other, true }
+
 func (s *parquetSource) where(row int64) string { return fmt.Sprintf("%s row %d", s.path, row) }
 
 func (s *parquetSource) Close() error { return nil }
@@ -140,6 +152,10 @@ func (s *parquetSource) fill(b *Batch) error {
 		b.reset(s.kinds)
 		rows := int(min(s.left, batchRows))
 		for i, chunk := range s.chunks {
+			if s.typed[i] {
+				from := s.rows - s.left
+				b.arrays[i] = array.NewSlice(s.arrays[i], from, from+int64(rows))
+			}
 			if chunk == nil {
 				continue
 			}
@@ -165,9 +181,10 @@ func (s *parquetSource) openGroup() error {
 	if s.left = group.NumRows(); s.left < 0 {
 		return fmt.Errorf("row group %d has %d rows", s.group-1, s.left)
 	}
-	s.chunks = make([]chunk, len(s.columns))
+	s.rows = s.left
+	s.chunks, s.arrays = make([]chunk, len(s.columns)), make([]arrow.Array, len(s.columns))
 	for i, kind := range s.kinds {
-		if kind == Other {
+		if kind == Other && !s.typed[i] {
 			continue
 		}
 		stored, err := group.MetaData().ColumnChunk(s.leaves[i].index)
@@ -180,7 +197,11 @@ func (s *parquetSource) openGroup() error {
 			return err
 		}
 		values := file.NewColumnReader(column, pages, s.memory, s.reader.BufferPool())
-		s.chunks[i] = newChunk(kind, s.leaves[i], values)
+		if !s.typed[i] {
+			s.chunks[i] = newChunk(kind, s.leaves[i], values)
+		} else if s.arrays[i], err = typedChunk(values, s.leaves[i].dataType, s.leaves[i].levels, s.rows); err != nil {
+			return fmt.Errorf("column %q: %w", s.columns[i], err)
+		}
 	}
 	return nil
 }

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"tcbuild/internal/fault"
 	"tcbuild/internal/inputfile"
 )
@@ -64,6 +66,8 @@ type Reader struct {
 type source interface {
 	names() []string
 	kind(column int) Kind
+	dataType(column int) arrow.DataType
+	keepType(column int)
 	// fill replaces the rows of b by the next ones, at least one, or returns io.EOF.
 	fill(b *Batch) error
 	where(row int64) string

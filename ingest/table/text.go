@@ -6,6 +6,8 @@ import (
 	"io"
 	"sort"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"tcbuild/internal/fault"
 )
 
@@ -83,6 +85,10 @@ func (s *textSource) readHeader() error {
 func (s *textSource) names() []string { return s.header }
 
 func (s *textSource) kind(int) Kind { return Unknown }
+
+func (s *textSource) dataType(int) arrow.DataType { return arrow.BinaryTypes.String }
+
+func (s *textSource) keepType(int) {}
 
 func (s *textSource) where(row int64) string {
 	inside := sort.Search(len(s.breaks), func(i int) bool { return s.breaks[i] >= row })

@@ -18,7 +18,7 @@ var errUnsignedRange = fault.New(fault.Input, "store the column as signed intege
 // reset empties a batch and gives it a vector of each kind.
 func (b *Batch) reset(kinds []Kind) {
 	if b.vectors == nil {
-		b.vectors = make([]vector, len(kinds))
+		b.vectors, b.arrays = make([]vector, len(kinds)), make([]arrow.Array, len(kinds))
 	}
 	for i := range b.vectors {
 		v := &b.vectors[i]

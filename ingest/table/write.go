@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// Values are the values of one column of an Arrow file: Indices, Numbers, Texts or Lists.
+// Values are the values of one column of an Arrow file: Indices, Numbers, Texts, Lists or Typed.
 type Values interface {
 	dataType() arrow.DataType
 	array() arrow.Array
@@ -28,6 +28,11 @@ type Texts []string
 
 // Lists become a list<utf8> column.
 type Lists [][]string
+
+// Typed makes a column of an array, as it is.
+func Typed(values arrow.Array) Values { return typed{values} }
+
+type typed struct{ values arrow.Array }
 
 // ArrowWriter writes an Arrow IPC file whose bytes depend on nothing but the
 // names, the values and their division into calls of Write.
@@ -47,7 +52,8 @@ type Field struct {
 func CreateArrow(path string, fields []Field) (*ArrowWriter, error) {
 	columns := make([]arrow.Field, len(fields))
 	for i, field := range fields {
-		columns[i] = arrow.Field{Name: field.Name, Type: field.Values.dataType()}
+		_, nullable := field.Values.(typed)
+		columns[i] = arrow.Field{Name: field.Name, Type: field.Values.dataType(), Nullable: nullable}
 	}
 	file, err := os.Create(path)
 	if err != nil {
@@ -87,6 +93,9 @@ func (Indices) dataType() arrow.DataType { return arrow.PrimitiveTypes.Int32 }
 func (Numbers) dataType() arrow.DataType { return arrow.PrimitiveTypes.Float64 }
 func (Texts) dataType() arrow.DataType   { return arrow.BinaryTypes.String }
 func (Lists) dataType() arrow.DataType   { return arrow.ListOf(arrow.BinaryTypes.String) }
+
+func (v typed) dataType() arrow.DataType { return v.values.DataType() }
+func (v typed) array() arrow.Array       { return v.values }
 
 func (v Indices) array() arrow.Array {
 	return fixedWidth(v.dataType(), len(v), arrow.Uint32Traits.CastToBytes(v))

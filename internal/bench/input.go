@@ -90,27 +90,20 @@ func (in *inputs) removals(samples int) (genes, removed float64, err error) {
 	return genes / float64(samples), removed / float64(samples), err
 }
 
-// thin keeps every nth edge of each edge type, which leaves the order and the shape of the degrees.
+// thin keeps every nth edge of each edge type, which leaves the order and the shape of the degrees. Columns that edges carry are
+// left out: no mask depends on them.
 func thin(graph *ingest.Graph, nth int) *ingest.Graph {
 	thinned := *graph
 	thinned.Edges = nil
 	for _, edges := range graph.Edges {
-		kept := &ingest.Edges{Type: edges.Type, Src: everyNth(edges.Src, nth), Dst: everyNth(edges.Dst, nth)}
-		for _, column := range edges.Columns {
-			kept.Columns = append(kept.Columns, ingest.Column{Name: column.Name,
-				Numbers: everyNth(column.Numbers, nth), Texts: everyNth(column.Texts, nth)})
-		}
-		thinned.Edges = append(thinned.Edges, kept)
+		thinned.Edges = append(thinned.Edges, &ingest.Edges{Type: edges.Type, Src: everyNth(edges.Src, nth), Dst: everyNth(edges.Dst, nth)})
 	}
 	return &thinned
 }
 
-// everyNth returns values 0, n, 2n, … and nil for nil.
-func everyNth[T any](values []T, n int) []T {
-	if values == nil {
-		return nil
-	}
-	kept := make([]T, 0, (len(values)+n-1)/n)
+// everyNth returns values 0, n, 2n, ….
+func everyNth(values []uint32, n int) []uint32 {
+	kept := make([]uint32, 0, (len(values)+n-1)/n)
 	for i := 0; i < len(values); i += n {
 		kept = append(kept, values[i])
 	}

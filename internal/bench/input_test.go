@@ -40,20 +40,17 @@ func TestSpread(t *testing.T) {
 func TestEveryNth(t *testing.T) {
 	for _, c := range []struct {
 		length, n int
-		want      []int
+		want      []uint32
 	}{
-		{0, 2, []int{}}, {1, 2, []int{0}}, {2, 2, []int{0}}, {3, 2, []int{0, 2}}, {5, 1, []int{0, 1, 2, 3, 4}}, {5, 9, []int{0}},
+		{0, 2, []uint32{}}, {1, 2, []uint32{0}}, {2, 2, []uint32{0}}, {3, 2, []uint32{0, 2}}, {5, 1, []uint32{0, 1, 2, 3, 4}}, {5, 9, []uint32{0}},
 	} {
-		values := make([]int, c.length)
+		values := make([]uint32, c.length)
 		for i := range values {
-			values[i] = i
+			values[i] = uint32(i)
 		}
 		if got := everyNth(values, c.n); !slices.Equal(got, c.want) {
 			t.Errorf("every %d of %d: got %d, want %d", c.n, c.length, got, c.want)
 		}
-	}
-	if everyNth[int](nil, 2) != nil {
-		t.Error("a missing column became an empty one")
 	}
 }
 
@@ -62,8 +59,8 @@ func TestThin(t *testing.T) {
 	thinned := thin(graph, 4)
 	for i, edges := range graph.Edges {
 		got := thinned.Edges[i]
-		if got.Type != edges.Type || got.Len() != (edges.Len()+3)/4 || len(got.Columns) != len(edges.Columns) {
-			t.Fatalf("%s: got %d of %d edges and %d of %d columns", edges.Type, got.Len(), edges.Len(), len(got.Columns), len(edges.Columns))
+		if got.Type != edges.Type || got.Len() != (edges.Len()+3)/4 || got.Columns != nil {
+			t.Fatalf("%s: got %d of %d edges and %d columns", edges.Type, got.Len(), edges.Len(), len(got.Columns))
 		}
 		for k := range got.Len() {
 			if got.Src[k] != edges.Src[4*k] || got.Dst[k] != edges.Dst[4*k] {

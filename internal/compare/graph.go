@@ -1,10 +1,13 @@
 package compare
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
 
 	"tcbuild/ingest"
 )
@@ -113,18 +116,20 @@ func (c *graphComparison) columns(a, b table, paired match) {
 			continue
 		}
 		other := b.columns[i]
-		if kindOf(column) != kindOf(other) {
+		typeA, _ := ingest.TypeName(column.Values.DataType())
+		if typeB, _ := ingest.TypeName(other.Values.DataType()); typeA != typeB {
 			c.report.add(a.name+": columns of another type", func() string {
-				return fmt.Sprintf("%s (%s in A, %s in B)", column.Name, kindOf(column), kindOf(other))
+				return fmt.Sprintf("%s (%s in A, %s in B)", column.Name, typeA, typeB)
 			})
 			continue
 		}
+		same := sameValues(column, other)
 		for row := range a.len {
 			to := int32(row)
 			if !paired.same {
 				to = paired.toB[row]
 			}
-			if to >= 0 && !sameValue(column, row, other, int(to)) {
+			if to >= 0 && !same(row, int(to)) {
 				c.report.add(fmt.Sprintf("%s: values of column %s", a.name, column.Name), func() string {
 					return fmt.Sprintf("%s (row %d): %s in A, %s in B", a.row(row), row, value(column, row), value(other, int(to)))
 				})
@@ -158,20 +163,14 @@ func reportMoved(report *Report, what string, a, b []string) {
 	}
 }
 
-// kindOf says what the values of a column are.
-func kindOf(column ingest.Column) string {
-	if column.Texts != nil {
-		return "text"
+// sameValues tells whether row rowA of a holds what row rowB of b, which has the same type, holds.
+func sameValues(a, b ingest.Column) func(rowA, rowB int) bool {
+	appendA, appendB := a.Encoder(), b.Encoder()
+	var bytesA, bytesB []byte
+	return func(rowA, rowB int) bool {
+		bytesA, bytesB = appendA(bytesA[:0], rowA), appendB(bytesB[:0], rowB)
+		return bytes.Equal(bytesA, bytesB)
 	}
-	return "numbers"
-}
-
-// sameValue compares values of two columns of one kind.
-func sameValue(a ingest.Column, rowA int, b ingest.Column, rowB int) bool {
-	if a.Texts != nil {
-		return a.Texts[rowA] == b.Texts[rowB]
-	}
-	return sameNumber(a.Numbers[rowA], b.Numbers[rowB])
 }
 
 // sameNumber tells whether two numbers are the same content: -0 is not 0, and a missing value, NaN, is like any other.
@@ -180,10 +179,14 @@ func sameNumber(a, b float64) bool {
 }
 
 func value(column ingest.Column, row int) string {
-	if column.Texts != nil {
-		return strconv.Quote(column.Texts[row])
+	if column.Values.IsNull(row) {
+		return "missing"
 	}
-	return number(column.Numbers[row])
+	text := column.Values.ValueStr(row)
+	if column.Values.DataType().ID() == arrow.STRING {
+		return strconv.Quote(text)
+	}
+	return text
 }
 
 func number(x float64) string {

@@ -34,7 +34,7 @@ func addMetabolism(r *rand.Rand, graph *ingest.Graph) {
 				rules[i] = rule(r, graph.Genes.Len(), 3)
 			}
 		}
-		graph.Reactions.Columns = []ingest.Column{{Name: "gpr", Texts: rules}}
+		graph.Reactions.Columns = []ingest.Column{ingest.TextColumn("gpr", rules)}
 	}
 	for _, edgeType := range []ingest.EdgeType{ingest.GPR, ingest.RMR} {
 		if r.IntN(8) > 0 {

@@ -76,8 +76,11 @@ func losesGene(graph *ingest.Graph, reaction uint32, deleted map[uint32]bool) bo
 // ruleFails reports whether a reaction has a rule, and it is false.
 func ruleFails(graph *ingest.Graph, reaction uint32, deleted map[uint32]bool) bool {
 	for _, column := range graph.Reactions.Columns {
-		if column.Name == "gpr" && strings.TrimSpace(column.Texts[reaction]) != "" {
-			return !holds(graph, column.Texts[reaction], deleted)
+		if column.Name != "gpr" || column.Values.IsNull(int(reaction)) {
+			continue
+		}
+		if rule := column.Values.ValueStr(int(reaction)); strings.TrimSpace(rule) != "" {
+			return !holds(graph, rule, deleted)
 		}
 	}
 	return false

@@ -19,7 +19,7 @@ func byHand() *ingest.Graph {
 	graph := &ingest.Graph{}
 	graph.Genes, _ = ingest.NewNodes(ingest.Gene, []string{"A", "B", "C"}, nil)
 	graph.Reactions, _ = ingest.NewNodes(ingest.Reaction, []string{"R", "S", "T", "U"},
-		[]ingest.Column{{Name: "gpr", Texts: []string{"(A or B)", "A and C", "", "X"}}})
+		[]ingest.Column{ingest.TextColumn("gpr", []string{"(A or B)", "A and C", "", "X"})})
 	graph.Metabolites, _ = ingest.NewNodes(ingest.Metabolite, []string{"M"}, nil)
 	graph.Edges = []*ingest.Edges{
 		{Type: ingest.RMR, Src: []uint32{0, 1, 2, 3}, Dst: []uint32{0, 0, 0, 0}},

@@ -1,0 +1,187 @@
+package ingest
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+)
+
+// Column is a further column of a node or edge table, as long as the table and immutable.
+//
+// A column that has a meaning has the type of the meaning, without nulls: a reaction's gpr and subsystem are utf8, the
+// stoichiometry of RMR edges is float64 and finite. Any other keeps the type, the values and the nulls that its file gave
+// it; a text file, which has no types, gives utf8 with each cell as it is written.
+type Column struct {
+	Name   string
+	Values arrow.Array
+}
+
+// TextColumn makes a utf8 column.
+func TextColumn(name string, texts []string) Column {
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	b.AppendValues(texts, nil)
+	return Column{name, b.NewArray()}
+}
+
+// NumberColumn makes a float64 column; a NaN is a value like any other.
+func NumberColumn(name string, numbers []float64) Column {
+	b := array.NewFloat64Builder(memory.DefaultAllocator)
+	b.AppendValues(numbers, nil)
+	return Column{name, b.NewArray()}
+}
+
+// texts returns the values of a utf8 column, nil for another type.
+func (c Column) texts() []string {
+	values, ok := c.Values.(*array.String)
+	if !ok {
+		return nil
+	}
+	texts := make([]string, values.Len())
+	for i := range texts {
+		texts[i] = values.Value(i)
+	}
+	return texts
+}
+
+// TypeName is the name of the type that a column may have, as Graph.Digest hashes it; ok is false for a type that a graph
+// cannot carry. The names are Arrow's, those of nested types:
+//
+//	list<T>, large_list<T>, fixed_size_list<T>[n], map<K, V>, struct<"name": T, …>
+//	dictionary<T, index type>, with ", ordered" behind it where the order of the entries counts
+func TypeName(t arrow.DataType) (name string, ok bool) {
+	nested := func(format string, parts ...arrow.DataType) (string, bool) {
+		names := make([]any, len(parts))
+		for i, part := range parts {
+			if names[i], ok = TypeName(part); !ok {
+				return "", false
+			}
+		}
+		return fmt.Sprintf(format, names...), true
+	}
+	switch t := t.(type) {
+	case *arrow.NullType, *arrow.BooleanType,
+		*arrow.Int8Type, *arrow.Int16Type, *arrow.Int32Type, *arrow.Int64Type,
+		*arrow.Uint8Type, *arrow.Uint16Type, *arrow.Uint32Type, *arrow.Uint64Type,
+		*arrow.Float16Type, *arrow.Float32Type, *arrow.Float64Type, *arrow.Decimal128Type, *arrow.Decimal256Type,
+		*arrow.Date32Type, *arrow.Date64Type, *arrow.Time32Type, *arrow.Time64Type, *arrow.TimestampType, *arrow.DurationType,
+		*arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType,
+		*arrow.BinaryType, *arrow.LargeBinaryType, *arrow.BinaryViewType, *arrow.FixedSizeBinaryType:
+		return fmt.Sprint(t), true
+	case *arrow.ListType:
+		return nested("list<%s>", t.Elem())
+	case *arrow.LargeListType:
+		return nested("large_list<%s>", t.Elem())
+	case *arrow.FixedSizeListType:
+		return nested("fixed_size_list<%s>["+strconv.Itoa(int(t.Len()))+"]", t.Elem())
+	case *arrow.MapType:
+		return nested("map<%s, %s>", t.KeyType(), t.ItemType())
+	case *arrow.StructType:
+		var fields []string
+		for _, field := range t.Fields() {
+			name, ok := TypeName(field.Type)
+			if !ok {
+				return "", false
+			}
+			fields = append(fields, strconv.Quote(field.Name)+": "+name)
+		}
+		return "struct<" + strings.Join(fields, ", ") + ">", true
+	case *arrow.DictionaryType:
+		if t.Ordered {
+			return nested("dictionary<%s, %s, ordered>", t.ValueType, t.IndexType)
+		}
+		return nested("dictionary<%s, %s>", t.ValueType, t.IndexType)
+	}
+	return "", false
+}
+
+// Encoder returns what appends the value of a row to bytes, so that two values of one type are equal if their bytes are:
+//
+//	byte 0 for a null, or byte 1 and
+//	    numbers, times        their bytes, little-endian; floating-point numbers so as they are, every NaN and -0 included
+//	    bool                  byte 0 or 1
+//	    text, bytes           uint64 length in bytes, and the bytes
+//	    lists, maps           uint64 length, and the elements as values of their own; those of a map are structs of key and value
+//	    structs               the fields as values of their own
+//
+// A value of a dictionary is the entry. The type must be one that TypeName knows.
+func (c Column) Encoder() func(to []byte, row int) []byte { return encoder(c.Values) }
+
+func encoder(a arrow.Array) func(to []byte, row int) []byte {
+	if dictionary, ok := a.(*array.Dictionary); ok {
+		entry := encoder(dictionary.Dictionary()) // which may be null as well
+		return func(to []byte, row int) []byte {
+			if a.IsNull(row) {
+				return append(to, 0)
+			}
+			return entry(to, dictionary.GetValueIndex(row))
+		}
+	}
+	if a.DataType().ID() == arrow.NULL {
+		return func(to []byte, row int) []byte { return append(to, 0) }
+	}
+	value := valueEncoder(a)
+	if a.NullN() == 0 {
+		return func(to []byte, row int) []byte { return value(append(to, 1), row) }
+	}
+	return func(to []byte, row int) []byte {
+		if a.IsNull(row) {
+			return append(to, 0)
+		}
+		return value(append(to, 1), row)
+	}
+}
+
+func valueEncoder(a arrow.Array) func(to []byte, row int) []byte {
+	length := func(to []byte, n int) []byte { return binary.LittleEndian.AppendUint64(to, uint64(n)) }
+	switch a := a.(type) {
+	case *array.Boolean:
+		return func(to []byte, row int) []byte {
+			if a.Value(row) {
+				return append(to, 1)
+			}
+			return append(to, 0)
+		}
+	case interface{ Value(int) string }:
+		return func(to []byte, row int) []byte {
+			text := a.Value(row)
+			return append(length(to, len(text)), text...)
+		}
+	case interface{ Value(int) []byte }:
+		return func(to []byte, row int) []byte {
+			bytes := a.Value(row)
+			return append(length(to, len(bytes)), bytes...)
+		}
+	case array.ListLike:
+		element := encoder(a.ListValues())
+		return func(to []byte, row int) []byte {
+			start, end := a.ValueOffsets(row)
+			to = length(to, int(end-start))
+			for i := start; i < end; i++ {
+				to = element(to, int(i))
+			}
+			return to
+		}
+	case *array.Struct:
+		fields := make([]func([]byte, int) []byte, a.NumField())
+		for i := range fields {
+			fields[i] = encoder(a.Field(i))
+		}
+		return func(to []byte, row int) []byte {
+			for _, field := range fields {
+				to = field(to, row)
+			}
+			return to
+		}
+	}
+	width := a.DataType().(arrow.FixedWidthDataType).Bytes()
+	var bytes []byte
+	if buffer := a.Data().Buffers()[1]; buffer != nil { // none in an empty array
+		bytes = buffer.Bytes()[a.Data().Offset()*width:]
+	}
+	return func(to []byte, row int) []byte { return append(to, bytes[row*width:(row+1)*width]...) }
+}

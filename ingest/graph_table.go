@@ -1,0 +1,120 @@
+package ingest
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"tcbuild/ingest/table"
+	"tcbuild/internal/fault"
+)
+
+// graphTable reads a table of a graph: its required columns, which readNodes and readEdges take from each batch,
+// and the further ones, which it gathers itself.
+type graphTable struct {
+	*table.Reader
+	path, what string // what is nodes or edges
+	required   []string
+	further    []furtherColumn
+}
+
+// furtherColumn gathers a further column, a batch at a time.
+type furtherColumn struct {
+	name   string
+	at     int            // in the table
+	values arrow.DataType // of the chunks
+	take   func(t *graphTable, b *table.Batch, at int) (arrow.Array, error)
+	chunks []arrow.Array
+}
+
+func openGraphTable(path, what string) (*graphTable, error) {
+	r, err := table.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &graphTable{Reader: r, path: path, what: what}, nil
+}
+
+// require finds a column that must be there and hold values of a kind.
+func (t *graphTable) require(name string, kind columnKind) (at int, err error) {
+	if at = slices.Index(t.Columns(), name); at < 0 {
+		return 0, fault.New(fault.Input, fmt.Sprintf("add the column, or rename one to %s", name),
+			"read %s %s: there is no column %s, found %s", t.what, t.path, name, strings.Join(t.Columns(), ", "))
+	}
+	t.required = append(t.required, name)
+	return at, t.check(at, kind)
+}
+
+// gather prepares all columns but the required ones; meanings are those that have one.
+func (t *graphTable) gather(meanings map[string]columnKind) error {
+	for at, name := range t.Columns() {
+		if slices.Contains(t.required, name) {
+			continue
+		}
+		kind := meanings[name]
+		if err := t.check(at, kind); err != nil {
+			return err
+		}
+		column := furtherColumn{name: name, at: at}
+		switch kind {
+		case texts:
+			column.values, column.take = arrow.BinaryTypes.String, takeTexts
+		case numbers:
+			column.values, column.take = arrow.PrimitiveTypes.Float64, takeNumbers
+		default:
+			t.KeepType(at)
+			column.values, column.take = t.Type(at), takeTyped
+		}
+		t.further = append(t.further, column)
+	}
+	return nil
+}
+
+// read reads the table to its end and hands each batch to required.
+func (t *graphTable) read(required func(b *table.Batch) error) ([]Column, error) {
+	for {
+		b, err := t.Next()
+		if err == io.EOF {
+			return t.columns()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := required(b); err != nil {
+			return nil, err
+		}
+		for i := range t.further {
+			c := &t.further[i]
+			chunk, err := c.take(t, b, c.at)
+			if err != nil {
+				return nil, err
+			}
+			c.chunks = append(c.chunks, chunk)
+		}
+	}
+}
+
+// columns returns the further columns whole.
+func (t *graphTable) columns() ([]Column, error) {
+	var columns []Column
+	for _, c := range t.further {
+		if len(c.chunks) == 0 {
+			c.chunks = []arrow.Array{array.NewBuilder(memory.DefaultAllocator, c.values).NewArray()}
+		}
+		values, err := array.Concatenate(c.chunks, memory.DefaultAllocator)
+		if err != nil {
+			return nil, fault.New(fault.Input, "store a text of more than 2 GiB as large_utf8 in an Arrow file, or remove the column",
+				"read %s %s: column %q of type %s: %w", t.what, t.path, c.name, c.values, err)
+		}
+		columns = append(columns, Column{c.name, values})
+	}
+	return columns, nil
+}
+
+// where names a row of a batch and a column, for messages.
+func (t *graphTable) where(b *table.Batch, i int) string { return t.Where(b.First + int64(i)) }

@@ -1,0 +1,96 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+)
+
+// Type is the type of a column's values as the file states it: utf8 in a text file, which states none, and nil
+// for a type of Parquet that has none of its own in Arrow or that Batch.Array cannot give.
+func (r *Reader) Type(column int) arrow.DataType { return r.source.dataType(column) }
+
+// KeepType says that a column is read by Batch.Array alone, so that nothing of it is converted.
+// It is called before Next. Type must not be nil.
+func (r *Reader) KeepType(column int) { r.source.keepType(column) }
+
+// Array returns a column's values in their own type, missing ones as nulls; what is written in a text file is utf8
+// and never missing. In Arrow and Parquet files KeepType must have named the column. Unlike all else of a batch the array stays
+// valid. Its offsets lie inside its buffers; whether texts are UTF-8 is not checked.
+func (b *Batch) Array(column int) arrow.Array {
+	if b.vectors != nil {
+		return b.arrays[column]
+	}
+	texts := array.NewStringBuilder(memory.DefaultAllocator)
+	texts.Reserve(b.Len)
+	for i := range b.Len {
+		texts.BinaryBuilder.Append(b.Text(column, i))
+	}
+	return texts.NewArray()
+}
+
+var errOffset = errors.New("an offset or index points outside its values")
+
+// follow follows every offset and index of an array, so that a damaged file panics or
+// fails here and not in whoever reads the array. Types that it does not know, such as unions, are an error.
+func follow(a arrow.Array) error {
+	last := a.Len() - 1
+	if last < 0 {
+		return nil
+	}
+	a.IsNull(last) // the end of the bitmap; a null array, which has no buffer, may state any length
+	switch a := a.(type) {
+	case *array.Null:
+	case *array.Boolean:
+		a.Value(last)
+	case *array.FixedSizeBinary:
+		a.Value(last)
+	case *array.FixedSizeList:
+		if _, end := a.ValueOffsets(last); end > int64(a.ListValues().Len()) {
+			return errOffset
+		}
+		return follow(a.ListValues())
+	case *array.Dictionary:
+		for i := range a.Len() {
+			if a.IsValid(i) && uint(a.GetValueIndex(i)) >= uint(a.Dictionary().Len()) {
+				return errOffset
+			}
+		}
+		return follow(a.Dictionary())
+	case interface {
+		Len() int
+		Value(int) string
+	}: // String, LargeString, StringView
+		for i := range a.Len() {
+			a.Value(i)
+		}
+	case interface {
+		Len() int
+		Value(int) []byte
+	}: // Binary, LargeBinary, BinaryView
+		for i := range a.Len() {
+			a.Value(i)
+		}
+	case array.ListLike: // maps among them
+		for i := range a.Len() {
+			if start, end := a.ValueOffsets(i); start < 0 || end < start || end > int64(a.ListValues().Len()) {
+				return errOffset
+			}
+		}
+		return follow(a.ListValues())
+	case *array.Struct:
+		for i := range a.NumField() {
+			if err := follow(a.Field(i)); err != nil {
+				return err
+			}
+		}
+	default:
+		if _, ok := a.DataType().(arrow.FixedWidthDataType); !ok { // those were bounded when the array was made
+			return fmt.Errorf("values of type %s cannot be read", a.DataType())
+		}
+	}
+	return nil
+}
