@@ -81,7 +81,7 @@ func (r *Results) samplesPlots() []*plot.Plot {
 			addMarkers(p, series, count, axis.figure)
 			labels = append(labels, label{end, line[len(line)-1].Y, string(largest.Variant), variantColors[largest.Variant]})
 		}
-		addLabels(p, labels, broad/2, high)
+		addLabels(p, labels, widthOf(2), high)
 		plots = append(plots, p)
 	}
 	return plots
@@ -114,7 +114,7 @@ func (r *Results) edgesPlots() []*plot.Plot {
 		for _, series := range points {
 			labels = append(labels, addSeries(p, series, edges, axis.figure))
 		}
-		addLabels(p, labels, broad/3, high)
+		addLabels(p, labels, widthOf(3), high)
 		plots = append(plots, p)
 	}
 	return plots

@@ -94,7 +94,7 @@ func (r *Results) filterPlots() (plots []*plot.Plot) {
 		}
 		logAxis(&p.X, genes[0], 2*genes[len(genes)-1], plainTick)
 		linearAxis(&p.Y, slices.Max(all), secondsTick)
-		addLabels(p, labels, wide, high)
+		addLabels(p, labels, widthOf(len(r.Devices)), high)
 		plots = append(plots, p)
 	}
 	return plots

@@ -60,8 +60,11 @@ func formatPercent(fraction float64) string {
 	return strconv.FormatFloat(percent, 'f', 0, 64) + " %"
 }
 
-// formatStat writes a median with the spread of its rounds: 0.52 ±4%.
+// formatStat writes a median with the spread of its rounds: 0.52 ±4%. One round has none.
 func formatStat(s Stat, format func(float64) string) string {
+	if s.Rounds < 2 {
+		return format(s.Median)
+	}
 	return fmt.Sprintf("%s ±%.0f%%", format(s.Median), 100*s.Spread())
 }
 

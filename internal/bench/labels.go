@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"image/color"
 	"math"
 	"slices"
@@ -19,33 +20,96 @@ type label struct {
 	color color.Color
 }
 
-// addLabels writes labels beside their points on a plot of width x height, the axes of which are set. A label that would
-// meet another, or a point, goes up or down as little as it has to.
+const (
+	lineHeight = 12
+	charWidth  = 5.5
+	labelGap   = 7 // between a point and its label
+)
+
+// addLabels writes labels beside their points on a plot of width x height, the axes of which are
+// set. A label that has to leave its place is joined to its point by a line.
 func addLabels(p *plot.Plot, labels []label, width, height float64) {
-	const (
-		area       = 0.8 // of the plot, that the axes leave
-		lineHeight = 12
-		charWidth  = 5.5
-		gap        = 7 // between a point and its label
-	)
-	type box struct{ left, right, y float64 } // in points; as high as a line
-	var taken []box
+	const area = 0.8 // of the plot, that the axes leave
+	var points []vg.Point
 	for _, l := range labels {
-		x, y := area*width*p.X.Norm(l.x), area*height*p.Y.Norm(l.y)
-		taken = append(taken, box{x - 4, x + 4, y})
+		points = append(points, vg.Point{X: vg.Length(area * width * p.X.Norm(l.x)), Y: vg.Length(area * height * p.Y.Norm(l.y))})
 	}
-	for i, l := range labels {
-		at, y := taken[i], taken[i].y
-		place := box{at.right - 4 + gap, at.right - 4 + gap + charWidth*float64(len(l.words)), y}
-		meets := func(other box) bool {
-			return other.left < place.right && place.left < other.right && math.Abs(other.y-place.y) < lineHeight
+	for i, rise := range placeLabels(labels, points) {
+		l := labels[i]
+		if math.Abs(float64(rise)) > lineHeight/2 {
+			p.Add(leader{l, rise})
 		}
-		for step := 1; slices.ContainsFunc(taken, meets); step++ { // up, down, further up, …
-			place.y = y + float64((step+1)/2)*3*float64(step%2*2-1)
-		}
-		taken = append(taken, place)
-		addLabel(p, l.x, l.y, l.words, l.color, gap, vg.Length(place.y-y), draw.XLeft)
+		addLabel(p, l.x, l.y, l.words, l.color, labelGap, rise, draw.XLeft)
 	}
+}
+
+// placeLabels returns how far each label stands above its point, in points: as little as it takes not to meet another
+// label or point. Labels that stand above one another have the order of their points, so
+// that none seems to be another's.
+func placeLabels(labels []label, points []vg.Point) []vg.Length {
+	order := make([]int, len(labels)) // from the lowest point to the highest
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(points[a].Y, points[b].Y) })
+
+	type box struct{ left, right, y vg.Length } // as high as a line
+	meets := func(a, b box, gap vg.Length) bool {
+		return a.left < b.right && b.left < a.right && b.y < a.y+gap && a.y < b.y+gap
+	}
+	placed := make(map[int]box) // by rank in the order
+	fits := func(rank int, place box) bool {
+		for _, point := range points {
+			if meets(place, box{point.X - 4, point.X + 4, point.Y}, lineHeight) {
+				return false
+			}
+		}
+		for other, taken := range placed {
+			below := place.y < taken.y
+			if meets(place, taken, lineHeight) || meets(place, taken, math.MaxInt32) && below != (rank < other) {
+				return false
+			}
+		}
+		return true
+	}
+	rises := make([]vg.Length, len(labels))
+	for _, rank := range outward(len(order)) {
+		i := order[rank]
+		at, left := points[i], points[i].X+labelGap
+		place := box{left, left + vg.Length(charWidth*float64(len(labels[i].words))), at.Y}
+		for step := 1; !fits(rank, place); step++ { // up, down, further up, …
+			place.y = at.Y + vg.Length((step+1)/2)*3*vg.Length(step%2*2-1)
+		}
+		placed[rank], rises[i] = place, place.y-at.Y
+	}
+	return rises
+}
+
+// outward lists 0 to n-1 from the middle outward, so that no label has to find room between two
+// that have their places.
+func outward(n int) (ranks []int) {
+	for low, high := (n+1)/2-1, (n+1)/2; low >= 0 || high < n; low, high = low-1, high+1 {
+		if low >= 0 {
+			ranks = append(ranks, low)
+		}
+		if high < n {
+			ranks = append(ranks, high)
+		}
+	}
+	return ranks
+}
+
+// leader joins a label to its point.
+type leader struct {
+	label
+	rise vg.Length
+}
+
+// Plot is that of plot.Plotter.
+func (l leader) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	at := vg.Point{X: x(l.x), Y: y(l.y)}
+	c.StrokeLine2(draw.LineStyle{Color: l.color, Width: 0.5}, at.X, at.Y, at.X+labelGap-1, at.Y+l.rise)
 }
 
 // addLabel writes a text at a point of the plot, moved by dx and dy.

@@ -26,6 +26,14 @@ const (
 	high  = 300
 )
 
+// widthOf is how wide each of several plots side by side is.
+func widthOf(plots int) float64 {
+	if plots > 1 {
+		return broad / float64(plots)
+	}
+	return wide
+}
+
 // figures are all figures, in the order of reading.
 func (r *Results) figures() ([]figure, error) {
 	figures := []figure{
@@ -47,11 +55,7 @@ func (r *Results) figures() ([]figure, error) {
 	}
 	for i, row := range plots {
 		for _, p := range row {
-			width := vg.Length(wide)
-			if len(row) > 1 {
-				width = broad / vg.Length(len(row))
-			}
-			drawn, err := chart.SVG(p, width, high)
+			drawn, err := chart.SVG(p, vg.Length(widthOf(len(row))), high)
 			if err != nil {
 				return nil, fmt.Errorf("draw %s: %w", figures[i].Title, err)
 			}

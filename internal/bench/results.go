@@ -59,6 +59,7 @@ type Stat struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
+	Rounds int     `json:"rounds"` // 0: it was not measured; 1: nothing is known of its spread
 }
 
 // Limits is how fast the machine is at what no way of keeping masks can avoid, in bytes per second. What

@@ -6,7 +6,7 @@ import "slices"
 func newStat(values []float64) Stat {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
-	return Stat{Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Min: sorted[0], Max: sorted[n-1]}
+	return Stat{Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Min: sorted[0], Max: sorted[n-1], Rounds: n}
 }
 
 // statOf sums up one figure of all rounds.
@@ -18,7 +18,7 @@ func statOf[T any](rounds []T, figure func(T) float64) Stat {
 	return newStat(values)
 }
 
-// Spread is half the range of the rounds as a fraction of the median; 0 if that is 0.
+// Spread is half the range of the rounds, two or more, as a fraction of the median; 0 if that is 0.
 func (s Stat) Spread() float64 {
 	if s.Median == 0 {
 		return 0

@@ -11,11 +11,11 @@ func TestStat(t *testing.T) {
 		want   Stat
 		spread float64
 	}{
-		{[]float64{3}, Stat{3, 3, 3}, 0},
-		{[]float64{4, 2}, Stat{3, 2, 4}, 1. / 3},
-		{[]float64{9, 1, 2}, Stat{2, 1, 9}, 2},
-		{[]float64{4, 1, 3, 2}, Stat{2.5, 1, 4}, 0.6},
-		{[]float64{0, 0}, Stat{0, 0, 0}, 0},
+		{[]float64{3}, Stat{3, 3, 3, 1}, 0},
+		{[]float64{4, 2}, Stat{3, 2, 4, 2}, 1. / 3},
+		{[]float64{9, 1, 2}, Stat{2, 1, 9, 3}, 2},
+		{[]float64{4, 1, 3, 2}, Stat{2.5, 1, 4, 4}, 0.6},
+		{[]float64{0, 0}, Stat{0, 0, 0, 2}, 0},
 	} {
 		got := newStat(c.values)
 		if got != c.want || math.Abs(got.Spread()-c.spread) > 1e-12 {
@@ -32,7 +32,7 @@ func TestFormat(t *testing.T) {
 		{formatSeconds(0), "0 s"}, {formatSeconds(13e-6), "13 µs"}, {formatSeconds(0.9996e-3), "1.00 ms"}, {formatSeconds(0.0123), "12.3 ms"},
 		{formatSeconds(119.9), "120 s"}, {formatSeconds(150), "2.50 min"}, {formatSeconds(9000), "2.50 h"},
 		{formatPercent(0.004), "0.4 %"}, {formatPercent(0.63), "63 %"}, {formatPercent(0.0999), "10 %"},
-		{formatStat(Stat{2, 1, 4}, formatNumber), "2 ±75%"},
+		{formatStat(Stat{2, 1, 4, 2}, formatNumber), "2 ±75%"}, {formatStat(Stat{2, 2, 2, 1}, formatNumber), "2"},
 		{plainTick(0.5), "0.5"}, {plainTick(1000), "1,000"}, {byteTick(1500), "1.5 kB"}, {byteTick(1e9), "1 GB"}, {secondsTick(1.5), "1.5 s"},
 		{shortTick(2.5e6), "2.5M"}, {shortTick(1500), "1.5k"}, {shortTick(500), "500"},
 	} {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"tcbuild/internal/build"
 )
@@ -89,12 +88,26 @@ func (m built) writing() float64 { return m.stage(masksStage) + m.stage(writeSta
 // fixedSeconds is the time that does not grow with the samples.
 func (m built) fixedSeconds() float64 { return m.seconds - m.writing() - m.stage(surveyStage) }
 
-func (m built) stage(name string) float64 {
-	i := slices.IndexFunc(m.run.Stages, func(s build.StageTime) bool { return s.Stage == name })
-	if i < 0 {
-		return 0
+// stage is the wall time of a stage, 0 if there was none.
+func (m built) stage(name string) float64 { return m.stageTime(name).Seconds }
+
+// step is the time at work of a step of a stage, 0 if there was none.
+func (m built) step(stage, name string) float64 {
+	for _, step := range m.stageTime(stage).Steps {
+		if step.Step == name {
+			return step.Busy
+		}
 	}
-	return m.run.Stages[i].Seconds
+	return 0
+}
+
+func (m built) stageTime(name string) build.StageTime {
+	for _, stage := range m.run.Stages {
+		if stage.Stage == name {
+			return stage
+		}
+	}
+	return build.StageTime{}
 }
 
 func (s *subject) samplesPerSecond() Stat {
@@ -115,12 +128,12 @@ func (s *subject) buildResult(l Limits) Build {
 	return r
 }
 
-// stages sums up the stages and steps of run.json; every round has the same.
+// stages sums up the stages and steps of run.json by their names; every round has the same.
 func (s *subject) stages() (stages []Stage) {
-	for i, stage := range s.builds[0].run.Stages {
-		summed := Stage{Stage: stage.Stage, Seconds: statOf(s.builds, func(m built) float64 { return m.run.Stages[i].Seconds })}
-		for k, step := range stage.Steps {
-			busy := statOf(s.builds, func(m built) float64 { return m.run.Stages[i].Steps[k].Busy })
+	for _, stage := range s.builds[0].run.Stages {
+		summed := Stage{Stage: stage.Stage, Seconds: statOf(s.builds, func(m built) float64 { return m.stage(stage.Stage) })}
+		for _, step := range stage.Steps {
+			busy := statOf(s.builds, func(m built) float64 { return m.step(stage.Stage, step.Step) })
 			summed.Steps = append(summed.Steps, Step{step.Step, busy})
 		}
 		stages = append(stages, summed)

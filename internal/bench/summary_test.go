@@ -64,10 +64,10 @@ func TestStages(t *testing.T) {
 			t.Errorf("%s: got %g s, want %g", stage.Stage, stage.Seconds.Median, want[i])
 		}
 	}
-	if got := stages[2].Steps[0].BusySeconds; got != (Stat{8, 6, 12}) {
+	if got := stages[2].Steps[0].BusySeconds; got != (Stat{8, 6, 12, 3}) {
 		t.Errorf("encode: got %v busy, want 8 of 6 to 12", got)
 	}
-	if got := s.samplesPerSecond(); got != (Stat{15, 10, 20}) {
+	if got := s.samplesPerSecond(); got != (Stat{15, 10, 20, 3}) {
 		t.Errorf("got %v samples/s, want 15 of 10 to 20", got)
 	}
 	if got := s.builds[0].fixedSeconds(); math.Abs(got-5) > 1e-9 {

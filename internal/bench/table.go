@@ -101,7 +101,11 @@ func (r *Results) limitTable() table {
 			t.Rows = append(t.Rows, []string{limit.name, "-", "-", "-"})
 			continue
 		}
-		t.Rows = append(t.Rows, []string{limit.name, formatBytes(limit.speed.Median), formatBytes(limit.speed.Min), formatBytes(limit.speed.Max)})
+		row := []string{limit.name, formatBytes(limit.speed.Median), "-", "-"}
+		if limit.speed.Rounds > 1 {
+			row[2], row[3] = formatBytes(limit.speed.Min), formatBytes(limit.speed.Max)
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
@@ -115,19 +119,21 @@ func (r *Results) stageTable() table {
 		Header: []string{"masks kept as"},
 	}
 	cells := make([]map[string]string, len(r.Cases))
+	steps := make(map[string][]string) // of a stage, in the cases that have them
 	for i, c := range r.Cases {
 		cells[i] = make(map[string]string)
-		note := func(column string, s Stat) {
-			if cells[i][column] = formatSeconds(s.Median); !slices.Contains(t.Header, column) {
-				t.Header = append(t.Header, column)
-			}
-		}
 		for _, stage := range c.Build.Stages {
-			note(stage.Stage, stage.Seconds)
+			cells[i][stage.Stage] = formatSeconds(stage.Seconds.Median)
 			for _, step := range stage.Steps {
-				note("› "+step.Step, step.BusySeconds)
+				column := "› " + step.Step
+				if cells[i][column] = formatSeconds(step.BusySeconds.Median); !slices.Contains(steps[stage.Stage], column) {
+					steps[stage.Stage] = append(steps[stage.Stage], column)
+				}
 			}
 		}
+	}
+	for _, stage := range r.stageNames() {
+		t.Header = append(append(t.Header, stage), steps[stage]...)
 	}
 	for i, c := range r.Cases {
 		row := []string{c.String()}
