@@ -1,7 +1,7 @@
 package store
 
 import (
-	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"tcbuild/ingest"
 	"tcbuild/internal/disk"
@@ -32,18 +30,19 @@ const (
 type Building struct {
 	Manifest *Manifest // complete but for Files
 	Resumed  bool      // an earlier build of the same dataset is continued
+	Dropped  string    // in what the unfinished build differed that was removed to start anew; "" if none was
 
 	out       string
 	dir       string
-	lock      *flock.Flock // exclusive, or shared when one shard is built apart
-	shardLock *flock.Flock // of the shard that is built apart
-	scratch   string       // folder of UseScratch
+	lock      *os.File // alone, or shared when one shard is built apart
+	shardLock *os.File // of the shard that is built apart
+	scratch   string   // folder of UseScratch
 }
 
 // AllShards as the shard given to Begin builds the whole dataset.
 const AllShards = -1
 
-// Published returns the manifest of the dataset out if it is the one that manifest describes, nil if
+// Published returns the manifest of the dataset out if it is the one that manifest describes, whichever version of the program built it; nil if
 // there is nothing of that name. Something else of that name is a fault.Usage.
 func Published(out string, manifest *Manifest) (*Manifest, error) {
 	if _, err := os.Lstat(out); err != nil {
@@ -57,7 +56,7 @@ func Published(out string, manifest *Manifest) (*Manifest, error) {
 	if err != nil {
 		return nil, fault.New(fault.Usage, hint, "write dataset %s: it exists and is not a dataset of this version", out)
 	}
-	if difference := existing.Difference(manifest); difference != "" {
+	if difference := existing.Difference(manifest, "program"); difference != "" {
 		return nil, fault.New(fault.Usage, hint, "write dataset %s: it exists and is another dataset (its %s differs)", out, difference)
 	}
 	return existing, os.RemoveAll(filepath.Join(out, ".build")) // a build that was killed just after its end leaves it
@@ -67,6 +66,9 @@ func Published(out string, manifest *Manifest) (*Manifest, error) {
 // shard is locked and built, beside other processes that build other ones.
 func Begin(out string, manifest *Manifest, resume Resume, shard int) (*Building, error) {
 	b := &Building{Manifest: manifest, out: filepath.Clean(out), dir: filepath.Clean(out) + ".building"}
+	if err := b.makeFolder(); err != nil {
+		return nil, err
+	}
 	if err := b.begin(resume, shard); err != nil {
 		b.Close()
 		os.Remove(b.path(".build")) // both fail unless they are empty
@@ -76,37 +78,66 @@ func Begin(out string, manifest *Manifest, resume Resume, shard int) (*Building,
 	return b, nil
 }
 
-func (b *Building) begin(resume Resume, shard int) error {
-	if err := os.MkdirAll(b.path(".build"), 0o755); err != nil {
+// makeFolder makes the folder under construction, or takes an earlier one of this user. What another user put there, or a link, is
+// refused: it would be published.
+func (b *Building) makeFolder() error {
+	if err := os.MkdirAll(filepath.Dir(b.dir), 0o755); err != nil {
 		return fmt.Errorf("write dataset %s: %w", b.out, err)
 	}
-	b.lock = flock.New(b.path(".build", "lock"))
-	alone, err := lockBriefly(b.lock)
+	for _, dir := range []string{b.dir, b.path(".build")} {
+		if err := os.Mkdir(dir, 0o755); err == nil {
+			continue
+		} else if !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("write dataset %s: %w", b.out, err)
+		}
+		info, err := os.Lstat(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return b.justEnded()
+		}
+		if err != nil || !info.IsDir() || !disk.IsMine(dir) {
+			return fault.New(fault.Usage, "remove it, or choose another --out",
+				"write dataset %s: found %s, a link or of another user (expected a folder of this user, or nothing)", b.out, dir)
+		}
+	}
+	return nil
+}
+
+func (b *Building) begin(resume Resume, shard int) error {
+	lock, err := waitForLock(b.path(".build", "lock"), disk.Alone, briefly)
 	switch {
-	case err != nil:
-		return fmt.Errorf("lock dataset %s: %w", b.out, err)
-	case alone:
+	case err == nil:
+		b.lock = lock
 		if err := b.prepare(resume, shard); err != nil {
 			return err
 		}
-	case shard == AllShards:
-		return b.busy()
+	case shard == AllShards || !errors.Is(err, disk.ErrLocked):
+		return b.notLocked(err)
 	}
 	if shard == AllShards {
 		return nil
 	}
-	return b.joinOthers(resume, shard, alone)
+	return b.joinOthers(resume, shard, err == nil)
 }
 
-// lockBriefly tries to take a lock for a tenth of a second: Status holds one for a moment, to look at it.
-func lockBriefly(lock *flock.Flock) (bool, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-	defer cancel()
-	locked, err := lock.TryLockContext(ctx, 10*time.Millisecond)
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, fs.ErrNotExist) { // its holder has just published
-		return false, nil
+// briefly is how long a lock is waited for that Status holds for a moment, to look at it.
+const briefly = 100 * time.Millisecond
+
+// waitForLock takes a lock, or gives up after a while with disk.ErrLocked.
+func waitForLock(path string, sharing disk.Sharing, patience time.Duration) (*os.File, error) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		lock, err := disk.TryLock(path, sharing)
+		if !errors.Is(err, disk.ErrLocked) || time.Now().After(deadline) {
+			return lock, err
+		}
 	}
-	return locked, err
+}
+
+// notLocked tells a lock that another build holds, or that went with the build that held it, from one that cannot be taken.
+func (b *Building) notLocked(err error) error {
+	if errors.Is(err, disk.ErrLocked) || errors.Is(err, fs.ErrNotExist) {
+		return b.busy()
+	}
+	return fmt.Errorf("lock dataset %s: %w", b.out, err)
 }
 
 func (b *Building) busy() error {
@@ -120,19 +151,18 @@ func (b *Building) justEnded() error {
 // joinOthers shares the folder with processes that build other shards.
 func (b *Building) joinOthers(resume Resume, shard int, prepared bool) error {
 	if prepared {
-		if err := b.lock.Unlock(); err != nil {
-			return err
-		}
+		b.lock.Close()
 	}
 	// A process that has ended its shard holds the lock for a moment, to look whether it was the last.
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	if shared, _ := b.lock.TryRLockContext(ctx, 20*time.Millisecond); !shared || !current(b.lock) {
-		return b.busy()
+	var err error
+	if b.lock, err = waitForLock(b.path(".build", "lock"), disk.Shared, 10*time.Second); err != nil {
+		return b.notLocked(err)
 	}
-	b.shardLock = flock.New(b.path(".build", b.Manifest.Shards[shard].Name+".lock"))
-	if locked, err := lockBriefly(b.shardLock); err != nil || !locked {
-		return errors.Join(err, b.busy())
+	if !current(b.lock) {
+		return b.justEnded()
+	}
+	if b.shardLock, err = waitForLock(b.path(".build", b.Manifest.Shards[shard].Name+".lock"), disk.Alone, briefly); err != nil {
+		return b.notLocked(err)
 	}
 	if prepared {
 		return nil
@@ -155,9 +185,9 @@ func (b *Building) differs(shard int, difference string) error {
 
 // current tells a lock on the file that now has its name from one on the lock file of a build that was
 // published between the file's opening and its locking.
-func current(lock *flock.Flock) bool {
+func current(lock *os.File) bool {
 	held, err1 := lock.Stat()
-	named, err2 := os.Stat(lock.Path())
+	named, err2 := os.Lstat(lock.Name())
 	return err1 == nil && err2 == nil && os.SameFile(held, named)
 }
 
@@ -182,7 +212,7 @@ func (b *Building) prepare(resume Resume, shard int) error {
 		b.Resumed = true
 		return nil
 	case resume == ResumeAlways && !begun:
-		os.Remove(b.lock.Path())
+		os.Remove(b.lock.Name())
 		return fault.New(fault.Usage, "leave --resume away to start from the beginning", "resume dataset %s: there is no unfinished build of it", b.out)
 	case resume == ResumeAlways:
 		return fault.New(fault.Usage, "leave --resume away to start from the beginning",
@@ -191,6 +221,9 @@ func (b *Building) prepare(resume Resume, shard int) error {
 		return b.forgetShard(shard)
 	case begun && shard != AllShards:
 		return b.differs(shard, difference)
+	}
+	if begun {
+		b.Dropped = difference
 	}
 	err := b.empty()
 	if err == nil {
@@ -247,12 +280,12 @@ func (b *Building) empty() error {
 
 // writeWhole writes a file that appears under its name complete.
 func (b *Building) writeWhole(name string, text []byte) error {
-	temporary, err := os.CreateTemp(b.path(".build"), "part-*")
+	temporary, err := os.OpenFile(b.path(".build", "part-"+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
 	_, err = temporary.Write(text)
-	if err = errors.Join(err, temporary.Chmod(0o644), temporary.Sync(), temporary.Close()); err != nil {
+	if err = errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", b.path(name), err)
 	}
 	return os.Rename(temporary.Name(), b.path(name))
@@ -291,9 +324,6 @@ func (b *Building) Close() {
 	if b.scratch != "" {
 		os.RemoveAll(b.scratch)
 	}
-	for _, lock := range []*flock.Flock{b.shardLock, b.lock} {
-		if lock != nil {
-			lock.Close()
-		}
-	}
+	b.shardLock.Close() // it and the other may be nil
+	b.lock.Close()
 }

@@ -1,10 +1,13 @@
 package store
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"tcbuild/internal/fault"
 )
@@ -224,6 +227,95 @@ func TestSameBytes(t *testing.T) {
 		}
 		if manifests[0] != manifests[1] {
 			t.Errorf("%s: two builds of one input differ:\n%s\n%s", variant, manifests[0], manifests[1])
+		}
+	}
+}
+
+// A half build of another version of the program is not continued: it could put other bytes behind those that are there.
+func TestHalfBuildOfAnotherProgram(t *testing.T) {
+	for name, change := range map[string]func(m *Manifest){
+		"program":           func(m *Manifest) { m.Program = "another" },
+		"samples_per_value": func(m *Manifest) { m.SamplesPerValue = 2 },
+	} {
+		f := newFixture(t, Indices, "zstd", 10, 4, 1)
+		b := f.begin(t, ResumeNever, AllShards)
+		f.putShard(t, b, 0)
+		b.Close()
+		change(f.manifest)
+		_, err := Begin(f.out, f.manifest, ResumeAlways, AllShards)
+		wantFault(t, err, fault.Usage, "the unfinished build differs in its "+name)
+		b = f.begin(t, ResumeIfPossible, AllShards)
+		if b.Resumed || b.Dropped != name {
+			t.Errorf("%s: resumed %v, dropped for its %q", name, b.Resumed, b.Dropped)
+		}
+		openShard(t, b, 0)
+		f.putOthers(t, b)
+		f.putShard(t, b, 0)
+		publish(t, b, true)
+		f.check(t)
+	}
+}
+
+// What another put in the place of the folder under construction is refused, and stays as it is.
+func TestForeignFolderIsRefused(t *testing.T) {
+	elsewhere := t.TempDir()
+	for name, plant := range map[string]func(dir string) error{
+		"link": func(dir string) error { return os.Symlink(elsewhere, dir) },
+		"file": func(dir string) error { return os.WriteFile(dir, nil, 0o644) },
+		"link inside": func(dir string) error {
+			return errors.Join(os.Mkdir(dir, 0o755), os.Symlink(elsewhere, filepath.Join(dir, ".build")))
+		},
+		"owner": func(dir string) error {
+			if os.Geteuid() != 0 {
+				return os.Symlink(elsewhere, dir) // only root can give folders away
+			}
+			return errors.Join(os.Mkdir(dir, 0o777), os.Chown(dir, 12345, 12345))
+		},
+	} {
+		f := newFixture(t, Indices, "zstd", 10, 4, 1)
+		if err := plant(f.out + ".building"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Begin(f.out, f.manifest, ResumeIfPossible, AllShards)
+		wantFault(t, err, fault.Usage, "write dataset "+f.out, "(expected a folder of this user, or nothing)")
+		if _, err := os.Lstat(f.out + ".building"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		empty(t, elsewhere)
+	}
+}
+
+// A lock that is a link is not followed, and one that cannot be taken for another reason is no other build.
+func TestLockThatCannotBeTaken(t *testing.T) {
+	f := newFixture(t, Indices, "zstd", 10, 4, 2)
+	victim := filepath.Join(t.TempDir(), "victim")
+	for _, name := range []string{"lock", f.manifest.Shards[0].Name + ".lock"} {
+		b := f.begin(t, ResumeIfPossible, 0)
+		path := b.path(".build", name)
+		b.Close()
+		os.Remove(path)
+		if err := os.Symlink(victim, path); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Begin(f.out, f.manifest, ResumeIfPossible, 0)
+		wantFault(t, err, fault.Failed, "symbolic link")
+		if _, err := os.Stat(victim); err == nil {
+			t.Errorf("%s: the link was followed", name)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What is published follows the umask.
+func TestModesFollowTheUmask(t *testing.T) {
+	defer unix.Umask(unix.Umask(0o007))
+	f := newFixture(t, Indices, "zstd", 10, 4, 1)
+	f.build(t)
+	for _, name := range []string{manifestName, runName, "graph/nodes/gene.arrow", f.manifest.Shards[0].Name + "/" + dataName} {
+		if info, err := os.Stat(filepath.Join(f.out, name)); err != nil || info.Mode() != 0o660 {
+			t.Errorf("%s: %v, %v (expected -rw-rw----)", name, info.Mode(), err)
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -146,15 +148,15 @@ func (m *Manifest) Cut(count int) {
 	}
 }
 
-// Difference names the first thing in which two manifests differ, files aside, or returns "".
-func (m *Manifest) Difference(other *Manifest) string {
-	a, b := *m, *other
-	a.Files, b.Files = nil, nil
+// Difference names the first key in which two manifests differ, or returns "". Left out are files and checksum, which nothing but a
+// finished dataset has, and the keys of except.
+func (m *Manifest) Difference(other *Manifest, except ...string) string {
 	var left, right map[string]json.RawMessage
-	json.Unmarshal(marshal(a), &left)
-	json.Unmarshal(marshal(b), &right)
-	for _, key := range []string{"format_version", "variant", "codec", "options", "graph_digest", "samples", "phenotypes", "logical_content", "shards", "inputs", "identity"} {
-		if !bytes.Equal(left[key], right[key]) {
+	json.Unmarshal(marshal(m), &left)
+	json.Unmarshal(marshal(other), &right)
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[Manifest]()) {
+		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if key != "files" && key != "checksum" && !slices.Contains(except, key) && !bytes.Equal(left[key], right[key]) {
 			return key
 		}
 	}

@@ -106,20 +106,28 @@ func TestDamagedManifest(t *testing.T) {
 
 func TestDifference(t *testing.T) {
 	for want, change := range map[string]func(m *Manifest){
-		"":                func(m *Manifest) { m.Files = nil },
-		"format_version":  func(m *Manifest) { m.FormatVersion++ },
-		"variant":         func(m *Manifest) { m.Variant = FullMasks },
-		"codec":           func(m *Manifest) { m.Codec = "raw" },
-		"samples":         func(m *Manifest) { m.Samples++ },
-		"phenotypes":      func(m *Manifest) { m.Phenotypes = append(m.Phenotypes, "x") },
-		"options":         func(m *Manifest) { m.Options.AllowWildtype = true },
-		"graph_digest":    func(m *Manifest) { m.GraphDigest = "x" },
-		"logical_content": func(m *Manifest) { m.LogicalContent = "x" },
-		"shards":          func(m *Manifest) { m.Cut(2) },
-		"inputs":          func(m *Manifest) { m.Inputs.Graph[0].SHA256 = "x" },
+		"":                  func(m *Manifest) { m.Files = nil },
+		"format_version":    func(m *Manifest) { m.FormatVersion++ },
+		"program":           func(m *Manifest) { m.Program = "another" },
+		"samples_per_value": func(m *Manifest) { m.SamplesPerValue++ },
+		"masks":             func(m *Manifest) { m.Masks[0].Size++ },
+		"counts":            func(m *Manifest) { m.Counts.Wildtypes++ },
+		"identity":          func(m *Manifest) { m.Identity = "x" },
+		"variant":           func(m *Manifest) { m.Variant = FullMasks },
+		"codec":             func(m *Manifest) { m.Codec = "raw" },
+		"samples":           func(m *Manifest) { m.Samples++ },
+		"phenotypes":        func(m *Manifest) { m.Phenotypes = append(m.Phenotypes, "x") },
+		"options":           func(m *Manifest) { m.Options.AllowWildtype = true },
+		"graph_digest":      func(m *Manifest) { m.GraphDigest = "x" },
+		"logical_content":   func(m *Manifest) { m.LogicalContent = "x" },
+		"shards":            func(m *Manifest) { m.Cut(2) },
+		"inputs":            func(m *Manifest) { m.Inputs.Graph[0].SHA256 = "x" },
 	} {
 		m, other := wholeManifest(t), wholeManifest(t)
 		change(other)
+		if got := m.Difference(other, want); got != "" {
+			t.Errorf("difference %q although %s is left out", got, want)
+		}
 		if got, back := m.Difference(other), other.Difference(m); got != want || back != want {
 			t.Errorf("difference %q, the other way %q, want %q", got, back, want)
 		}

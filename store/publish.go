@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,17 +40,16 @@ func (b *Building) Publish(run any) (bool, error) {
 // becomeAlone takes the folder from the processes that build other shards. When it
 // cannot, one of them is still at work and will publish.
 func (b *Building) becomeAlone() (bool, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	b.lock.Unlock()
-	alone, err := b.lock.TryLockContext(ctx, 20*time.Millisecond)
-	if errors.Is(err, context.DeadlineExceeded) {
+	b.lock.Close()
+	var err error
+	b.lock, err = waitForLock(b.path(".build", "lock"), disk.Alone, 2*time.Second)
+	if errors.Is(err, disk.ErrLocked) {
 		return false, nil
 	}
 	if _, gone := os.Stat(b.dir); gone != nil {
 		return false, nil // another process was first
 	}
-	return alone, err
+	return err == nil, err
 }
 
 // shardFiles returns the shards' files, nil while one is not complete.

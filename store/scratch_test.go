@@ -112,6 +112,12 @@ func TestStatus(t *testing.T) {
 	}
 
 	whole := f.begin(t, ResumeIfPossible, AllShards)
+	for i := range 3 { // as a build does, before it writes
+		if _, err := whole.Shard(i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	status(state(ShardRunning, 0), state(ShardWaiting, 0), state(ShardWaiting, 0))
 	f.putShard(t, whole, 0)
 	status(state(ShardDone, 4), state(ShardRunning, 0), state(ShardWaiting, 0))
 	whole.Close()
@@ -133,8 +139,10 @@ func TestStatus(t *testing.T) {
 	second.Close()
 	status(state(ShardDone, 4), state(ShardFailed, 2), state(ShardRunning, 0))
 	third.Close()
+	status(state(ShardDone, 4), state(ShardFailed, 2), state(ShardWaiting, 0))
 
 	rest := f.begin(t, ResumeIfPossible, AllShards)
+	status(state(ShardDone, 4), state(ShardRunning, 2), state(ShardWaiting, 0))
 	f.putOthers(t, rest)
 	f.putShard(t, rest, 1)
 	f.putShard(t, rest, 2)

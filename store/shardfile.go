@@ -34,7 +34,7 @@ func (d *Dataset) openShard(i int) (*shardFile, error) {
 	}
 	file.Close()
 	if errors.Is(err, encode.ErrDamaged) || errors.Is(err, lmdbfile.ErrDamaged) {
-		return nil, d.damaged(name, "%w", err)
+		return nil, d.damaged(name, "samples %d to %d: %w", shard.First, shard.First+shard.Samples-1, err)
 	}
 	return nil, fmt.Errorf("read dataset %s: %w", d.Dir, err)
 }

@@ -70,6 +70,7 @@ type Shard struct {
 	index    int
 	building *Building
 	writer   *shardWriter
+	begun    bool // its state says so
 }
 
 // shardRoot is the folder in which shards are built.
@@ -96,22 +97,29 @@ func (b *Building) Shard(i int) (*Shard, error) {
 			return nil, err
 		}
 	}
-	begun := shardState{BootID: bootID()}
 	if b.scratch != "" {
 		if err := b.copyToScratch(s.Name); err != nil {
 			return nil, err
 		}
-		begun = shardState{} // what is in place is synced
 	}
 	s.writer, s.Next, err = openShardWriter(filepath.Join(b.shardRoot(), s.Name), s.ShardRange, b.Manifest)
-	if err != nil {
-		return nil, err
-	}
-	return s, b.writeState(i, begun)
+	return s, err
 }
 
 // Put appends the value that starts with sample first.
-func (s *Shard) Put(first int, value []byte) error { return s.writer.put(first, value) }
+func (s *Shard) Put(first int, value []byte) error {
+	if !s.begun {
+		begun := shardState{BootID: bootID()}
+		if s.building.scratch != "" {
+			begun = shardState{} // what is in place is synced
+		}
+		if err := s.building.writeState(s.index, begun); err != nil {
+			return err
+		}
+		s.begun = true
+	}
+	return s.writer.put(first, value)
+}
 
 // Commit ends writing: everything put is in the file, though not yet synced.
 func (s *Shard) Commit() error { return s.writer.commit() }

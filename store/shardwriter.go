@@ -95,7 +95,7 @@ func (w *shardWriter) begin(valueBytes int) error {
 	}
 	if err := errors.Join(
 		env.SetMapSize((used+room+1<<20)&^(1<<20-1)),
-		env.Open(w.dir, lmdb.NoLock|lmdb.NoSync|lmdb.NoTLS, 0o644),
+		env.Open(w.dir, lmdb.NoLock|lmdb.NoSync|lmdb.NoTLS, 0o666),
 	); err != nil {
 		env.Close()
 		return w.failed("open", err)

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
 
+	"tcbuild/internal/disk"
 	"tcbuild/internal/fault"
 )
 
@@ -34,13 +34,17 @@ func (d *Dataset) Stage(ctx context.Context, dir string) (staged Staged, err err
 		return staged, fmt.Errorf("stage to %s: %w", dir, err)
 	}
 	temporary := filepath.Join(parent, "."+name+".staging")
-	unlock, err := waitForLock(ctx, temporary+".lock")
+	unlock, err := lockStaging(ctx, temporary+".lock")
 	if err != nil {
 		return staged, fmt.Errorf("stage to %s: %w", dir, err)
 	}
 	defer unlock()
-	if err := os.RemoveAll(temporary); err != nil { // of a process that was killed
-		return staged, err
+	err = os.RemoveAll(temporary) // of a process that was killed
+	if err == nil {
+		err = os.Mkdir(temporary, 0o755)
+	}
+	if err != nil {
+		return staged, fmt.Errorf("stage to %s: %w", dir, err)
 	}
 	if err := d.stageFiles(ctx, dir, temporary, &staged); err != nil {
 		return staged, errors.Join(err, os.RemoveAll(temporary))
@@ -51,21 +55,27 @@ func (d *Dataset) Stage(ctx context.Context, dir string) (staged Staged, err err
 	return staged, nil
 }
 
-// waitForLock takes a lock by a file that is there only while somebody holds or awaits it.
-func waitForLock(ctx context.Context, path string) (unlock func(), err error) {
+// lockStaging takes a lock by a file that is there only while somebody holds or awaits it.
+func lockStaging(ctx context.Context, path string) (unlock func(), err error) {
 	for {
-		lock := flock.New(path)
-		if _, err := lock.TryLockContext(ctx, 50*time.Millisecond); err != nil {
-			lock.Close()
-			return nil, errors.Join(context.Cause(ctx), err)
-		}
-		if current(lock) {
+		lock, err := disk.TryLock(path, disk.Alone)
+		switch {
+		case err == nil && current(lock):
 			return func() {
 				os.Remove(path)
 				lock.Close()
 			}, nil
+		case err == nil:
+			lock.Close() // the one that held it removed the file
+			continue
+		case !errors.Is(err, disk.ErrLocked):
+			return nil, err
 		}
-		lock.Close() // the one that held it removed the file
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(50 * time.Millisecond):
+		}
 	}
 }
 

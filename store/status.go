@@ -1,10 +1,12 @@
 package store
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
-	"github.com/gofrs/flock"
+	"golang.org/x/sys/unix"
 )
 
 // ShardState says how far a shard is.
@@ -12,9 +14,9 @@ type ShardState string
 
 const (
 	ShardDone    ShardState = "done"
-	ShardRunning ShardState = "running" // a process has it locked
+	ShardRunning ShardState = "running" // a process is at work on it
 	ShardFailed  ShardState = "failed"  // begun, and nobody is at work on it: killed, interrupted or failed
-	ShardWaiting ShardState = "waiting" // not begun
+	ShardWaiting ShardState = "waiting" // not begun, or its turn comes in the build that runs
 )
 
 // ShardStatus is how far a shard is.
@@ -24,42 +26,52 @@ type ShardStatus struct {
 	Written int // samples in place; those on a scratch folder are not seen
 }
 
-// Status returns the shards of the dataset out, published or under construction. It changes nothing and may be
-// called while builds run. Where there is neither it returns ReadManifest's error.
+// Status returns the shards of the dataset out, published or under construction; of the incidence variant, which has none, one
+// without a name, for the whole dataset. It changes nothing and may be called while builds run. Where there is neither it returns
+// ReadManifest's error.
 func Status(out string) ([]ShardStatus, error) {
 	b := &Building{out: filepath.Clean(out), dir: filepath.Clean(out) + ".building"}
 	manifest, err := ReadManifest(b.out)
 	if err == nil {
-		return allDone(manifest), nil
+		return statusOf(manifest, func(i int, shard *ShardStatus) error {
+			shard.State, shard.Written = ShardDone, shard.Samples
+			return nil
+		})
 	}
 	plan, begun := b.readPlan()
 	if !begun || plan == nil {
 		return nil, err
 	}
 	b.Manifest = plan
-	whole := heldByOther(b.path(".build", "lock"), (*flock.Flock).TryRLock) // one process builds all shards
-	shards := make([]ShardStatus, len(plan.Shards))
-	for i, shard := range plan.Shards {
-		shards[i] = ShardStatus{ShardRange: shard, State: ShardWaiting}
-		if err := b.statusOf(i, whole, &shards[i]); err != nil {
+	whole := locked(b.path(".build", "lock")) // one process builds all shards
+	return statusOf(plan, func(i int, shard *ShardStatus) error { return b.lookAt(i, &whole, shard) })
+}
+
+func statusOf(m *Manifest, look func(i int, shard *ShardStatus) error) ([]ShardStatus, error) {
+	ranges := m.Shards
+	if m.Variant == Incidence {
+		ranges = []ShardRange{{Samples: m.Samples}}
+	}
+	shards := make([]ShardStatus, len(ranges))
+	for i, shard := range ranges {
+		shards[i].ShardRange = shard
+		if err := look(i, &shards[i]); err != nil {
 			return nil, err
-		}
-		if shards[i].State == ShardRunning {
-			whole = false // one at a time, in order
 		}
 	}
 	return shards, nil
 }
 
-func allDone(manifest *Manifest) []ShardStatus {
-	var shards []ShardStatus
-	for _, shard := range manifest.Shards {
-		shards = append(shards, ShardStatus{ShardRange: shard, State: ShardDone, Written: shard.Samples})
+// lookAt finds out how far a shard is. The one process that builds all, of which whole tells, goes through the shards in their order:
+// it is at work on the first that has not all its samples, and on those before, which it completes.
+func (b *Building) lookAt(i int, whole *bool, status *ShardStatus) error {
+	if status.Name == "" {
+		status.State = ShardFailed
+		if *whole {
+			status.State = ShardRunning
+		}
+		return nil
 	}
-	return shards
-}
-
-func (b *Building) statusOf(i int, whole bool, status *ShardStatus) error {
 	state, err := b.readState(i)
 	if err != nil {
 		return err
@@ -70,22 +82,28 @@ func (b *Building) statusOf(i int, whole bool, status *ShardStatus) error {
 	}
 	status.Written = b.written(status.ShardRange)
 	_, err = os.Stat(b.path(".build", status.Name+".json"))
-	switch begun := err == nil; {
-	case whole || heldByOther(b.path(".build", status.Name+".lock"), (*flock.Flock).TryLock):
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	begun := err == nil
+	switch {
+	case *whole, locked(b.path(".build", status.Name+".lock")):
 		status.State = ShardRunning
-	case begun:
+		*whole = *whole && status.Written == status.Samples
+	case begun && !locked(b.path(".build", "lock")):
 		status.State = ShardFailed
+	default:
+		status.State = ShardWaiting
 	}
 	return nil
 }
 
-// heldByOther reports whether a process holds a lock file in a way that keeps try from taking it.
-func heldByOther(path string, try func(*flock.Flock) (bool, error)) bool {
-	if _, err := os.Stat(path); err != nil {
+// locked reports whether a process holds a lock alone. It needs no right to write.
+func locked(path string) bool {
+	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
 		return false
 	}
-	lock := flock.New(path, flock.SetFlag(os.O_RDWR))
-	defer lock.Close()
-	free, err := try(lock)
-	return err == nil && !free
+	defer file.Close()
+	return errors.Is(unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }

@@ -21,9 +21,9 @@ func newStatus(e *env) *cobra.Command {
 		Use:   "status DATASET",
 		Short: "Show how far the shards of a dataset are",
 		Long: `Show the shards of a dataset that is published or under construction, and how many
-samples each has in place: done; running, by a process that has it locked; failed,
-begun without anybody at work on it; waiting. Running the same build again goes on
-with those that are not done.
+samples each has in place: done; running; failed, begun without anybody at work on it;
+waiting, not begun or not yet its turn. Running the same build again goes on with those
+that are not done. A dataset of the incidence variant has no shards, and one line.
 
 For a dataset of 'tcbuild rebuild', ROOT/DATASET, it shows the versions, and the shards of
 the unfinished one.`,
@@ -42,7 +42,11 @@ func runStatus(e *env, path string) error {
 	}
 	unfinished, versions, versionsErr := rebuild.Folders(path)
 	if versionsErr != nil || len(unfinished)+len(versions) == 0 {
-		return fault.New(fault.Input, "give the folder that --out named, or ROOT/DATASET of a rebuild",
+		kind := fault.Input
+		if _, err := os.Lstat(path); err != nil {
+			kind = fault.Failed
+		}
+		return fault.New(kind, "give the folder that --out named, or ROOT/DATASET of a rebuild",
 			"read status of %s: found no dataset, none under construction, and no version of one", path)
 	}
 	current, _ := os.Readlink(filepath.Join(path, rebuild.Current))
@@ -68,14 +72,15 @@ func runStatus(e *env, path string) error {
 	return nil
 }
 
-// printShards prints a line per shard, and their counts; a dataset without shards, one of the incidence variant, is there as a whole.
+// printShards prints a line per shard, and their counts; of a dataset without shards, one of the incidence variant, a line as a whole.
 func printShards(e *env, path string, shards []store.ShardStatus) error {
-	if len(shards) == 0 {
-		return nil
-	}
 	counts := make(map[store.ShardState]int)
 	out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
 	for _, shard := range shards {
+		if shard.Name == "" {
+			e.say(fmt.Sprintf("%s: %s, without shards, %s samples", path, shard.State, humanCount(shard.Samples)))
+			return nil
+		}
 		counts[shard.State]++
 		fmt.Fprintf(out, "%s\t%s\t%s of %s samples\n", shard.Name, shard.State, humanCount(shard.Written), humanCount(shard.Samples))
 	}

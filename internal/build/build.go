@@ -97,6 +97,9 @@ func Dataset(ctx context.Context, o Options) (*Result, error) {
 	}
 	defer building.Close()
 	b.building, b.result.Resumed = building, building.Resumed
+	if building.Dropped != "" {
+		b.Log.Warn("an unfinished build is not continued: it starts from the beginning", "differs_in", building.Dropped)
+	}
 	if o.Scratch != "" {
 		if err := building.UseScratch(o.Scratch); err != nil {
 			return nil, err
