@@ -2,7 +2,9 @@ package conf
 
 import (
 	"fmt"
+	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,14 +64,27 @@ func decodeStruct(node *yaml.Node, v reflect.Value, path string) error {
 		return wrongType(node, path, "a section of keys and values")
 	}
 	fields, names := structFields(v)
+	unknown := slices.DeleteFunc(keysOf(node), func(key string) bool { _, known := fields[key]; return known })
 	return eachPair(node, path, func(key, value *yaml.Node, path string) error {
 		field, known := fields[key.Value]
 		if !known {
 			hint := didYouMean(key.Value, names, "the keys here are "+strings.Join(names, ", "))
-			return fault.New(fault.Usage, hint, "read settings %s: unknown key %q", Where(key), path)
+			return fault.New(fault.Usage, hint, "read settings %s: unknown key %q%s", Where(key), path, AndMore(unknown[1:]))
 		}
 		return decode(value, field, path)
 	})
+}
+
+// AndMore ends a message that names one case with the first of the others, and their number; it is "" when there are none.
+func AndMore(others []string) string {
+	switch n := len(others); {
+	case n == 0:
+		return ""
+	case n <= 3:
+		return fmt.Sprintf(", and %d more: %q", n, others)
+	default:
+		return fmt.Sprintf(", and %d more: %q and so on", n, others[:3])
+	}
 }
 
 // structFields returns the settable fields of a struct by key, and the keys in order of declaration.
@@ -142,7 +157,8 @@ func decodeLeaf(node *yaml.Node, v reflect.Value, path string) error {
 	err := node.Decode(v.Addr().Interface())
 	// The library would cut the fraction off a number.
 	fraction := (v.CanInt() || v.CanUint()) && node.ShortTag() == "!!float"
-	if err == nil && !fraction {
+	infinite := v.CanFloat() && (math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0))
+	if err == nil && !fraction && !infinite {
 		return nil
 	}
 	return wrongType(node, path, expected(v))
@@ -156,7 +172,7 @@ func expected(v reflect.Value) string {
 	case v.CanUint():
 		return fmt.Sprintf("a whole number, 0 or more (%d bits)", v.Type().Bits())
 	case v.CanFloat():
-		return "a number"
+		return "a finite number"
 	case v.Kind() == reflect.Bool:
 		return "true or false"
 	default:

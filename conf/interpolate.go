@@ -23,6 +23,33 @@ type resolver struct {
 	root       *yaml.Node
 	state      map[*yaml.Node]progress
 	referenced map[string]bool // top-level keys that were named
+	sizes      map[*yaml.Node]int
+	expanded   int // bytes of text that interpolations have made
+	nested     int // the ${…} inside a ${…} at work
+}
+
+// The most bytes that the values may have when every ${…} is replaced, and the most ${…} inside one another.
+const (
+	mostExpanded = 4 << 20
+	mostNested   = 20
+)
+
+func tooLarge(place string) error {
+	return fault.New(fault.Usage, "look for values that refer to others again and again",
+		"read settings%s: the values have more than %d bytes with every ${…} replaced", place, mostExpanded)
+}
+
+// sizeOf is the number of bytes and nodes at and below a node; one that several others share counts for each.
+func (r *resolver) sizeOf(node *yaml.Node) int {
+	if size, known := r.sizes[node]; known {
+		return size
+	}
+	size := 1 + len(node.Value)
+	for _, below := range node.Content {
+		size = min(size+r.sizeOf(below), mostExpanded+1)
+	}
+	r.sizes[node] = size
+	return size
 }
 
 // resolve replaces all interpolations in a node and below it.
@@ -89,6 +116,9 @@ func (r *resolver) replace(node *yaml.Node) error {
 			return fault.New(fault.Usage, "", "read settings %s: ${%s} inside a text is %s, expected a single value", place, inner, describe(value))
 		}
 		text.WriteString(before + value.Value)
+		if r.expanded += len(before) + len(value.Value); r.expanded > mostExpanded {
+			return tooLarge(" " + place)
+		}
 		rest = after
 	}
 	node.Value, node.Tag = text.String(), "!!str"
@@ -113,7 +143,12 @@ func cutClosingBrace(text string) (inner, after string, closed bool) {
 // lookUp returns the value that the inside of a ${…} names. The node is shared: copy it before changing it.
 func (r *resolver) lookUp(inner, place string) (*yaml.Node, error) {
 	name := &yaml.Node{Kind: yaml.ScalarNode, Value: inner, LineComment: place}
-	if err := r.replace(name); err != nil { // ${a.${b}}, ${oc.env:VAR,${b}}
+	if r.nested++; r.nested > mostNested {
+		return nil, fault.New(fault.Usage, "", "read settings %s: found more than %d ${ inside one another", place, mostNested)
+	}
+	err := r.replace(name) // ${a.${b}}, ${oc.env:VAR,${b}}
+	r.nested--
+	if err != nil {
 		return nil, err
 	}
 	if name.Kind != yaml.ScalarNode {
@@ -132,9 +167,9 @@ func (r *resolver) lookUp(inner, place string) (*yaml.Node, error) {
 				return nil, err
 			}
 		}
-		next, valid := child(node, word)
+		next := child(node, word)
 		if next == nil {
-			return nil, fault.New(fault.Usage, didYouMean(word, valid, "keys are written from the top, as ${a.b}"),
+			return nil, fault.New(fault.Usage, didYouMean(word, keysOf(node), "keys are written from the top, as ${a.b}"),
 				"read settings %s: ${%s} names a key that is not there", place, key)
 		}
 		node = next

@@ -6,7 +6,11 @@ import "unicode/utf8"
 // replace or swap a character) to reach from word, the first of equals. It
 // returns "" when none is close: more than a third of the word, and more than
 // two edits, would change. Cost: len(valid) * len(word) * len(valid word).
+// A word of more than longestWord bytes is near none.
 func Nearest(word string, valid []string) string {
+	if len(word) > longestWord {
+		return ""
+	}
 	limit := max(2, utf8.RuneCountInString(word)/3)
 	best, nearest := limit+1, ""
 	for _, candidate := range valid {
@@ -18,6 +22,8 @@ func Nearest(word string, valid []string) string {
 	}
 	return nearest
 }
+
+const longestWord = 100
 
 // editDistance is the optimal string alignment distance: the Levenshtein
 // distance in which swapping two neighbours counts once.

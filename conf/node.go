@@ -32,6 +32,10 @@ func adopt(node *yaml.Node, source string, lines bool) error {
 		return fault.New(fault.Usage, "refer to another value by ${key}",
 			"read settings %s: found a YAML anchor or alias, expected plain values", place)
 	}
+	if node.Style&yaml.TaggedStyle != 0 {
+		return fault.New(fault.Usage, "remove it; text that looks like a number is written in quotes",
+			"read settings %s: found the tag %s, expected plain values", place, node.Tag)
+	}
 	for _, child := range node.Content {
 		if err := adopt(child, source, lines); err != nil {
 			return err
@@ -41,8 +45,12 @@ func adopt(node *yaml.Node, source string, lines bool) error {
 		return nil
 	}
 	for i := 0; i < len(node.Content); i += 2 {
-		if key := node.Content[i]; key.Kind != yaml.ScalarNode {
+		switch key := node.Content[i]; {
+		case key.Kind != yaml.ScalarNode:
 			return fault.New(fault.Usage, "", "read settings %s: found %s as a key, expected a word", Where(key), describe(key))
+		case key.ShortTag() == "!!merge":
+			return fault.New(fault.Usage, "name another file in a defaults list, or refer to a value by ${key}",
+				"read settings %s: found the YAML merge key <<, expected a word", Where(key))
 		}
 	}
 	return eachPair(node, "", func(_, _ *yaml.Node, _ string) error { return nil })
@@ -51,23 +59,29 @@ func adopt(node *yaml.Node, source string, lines bool) error {
 // canonical is the spelling under which top-level keys are kept: dashes and underscores are equal.
 func canonical(key string) string { return strings.ReplaceAll(key, "-", "_") }
 
-// child returns the value of a mapping's key or a list's element, and the
-// names that are valid there when there is none.
-func child(node *yaml.Node, key string) (value *yaml.Node, valid []string) {
+// child returns the value of a mapping's key or a list's element, nil when there is none.
+func child(node *yaml.Node, key string) *yaml.Node {
 	switch node.Kind {
 	case yaml.MappingNode:
 		for i := 0; i < len(node.Content); i += 2 {
 			if node.Content[i].Value == key {
-				return node.Content[i+1], nil
+				return node.Content[i+1]
 			}
-			valid = append(valid, node.Content[i].Value)
 		}
 	case yaml.SequenceNode:
 		if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(node.Content) {
-			return node.Content[i], nil
+			return node.Content[i]
 		}
 	}
-	return nil, valid
+	return nil
+}
+
+// keysOf returns the keys of a mapping, none for anything else.
+func keysOf(node *yaml.Node) (keys []string) {
+	for i := 0; node.Kind == yaml.MappingNode && i < len(node.Content); i += 2 {
+		keys = append(keys, node.Content[i].Value)
+	}
+	return keys
 }
 
 // merge puts the keys of the mapping from into the mapping into: mappings
@@ -75,7 +89,7 @@ func child(node *yaml.Node, key string) (value *yaml.Node, valid []string) {
 func merge(into, from *yaml.Node) {
 	for i := 0; i < len(from.Content); i += 2 {
 		key, value := from.Content[i], from.Content[i+1]
-		old, _ := child(into, key.Value)
+		old := child(into, key.Value)
 		if old == nil {
 			into.Content = append(into.Content, key, value)
 			continue

@@ -72,7 +72,7 @@ func add(root *yaml.Node, path []string, value *yaml.Node) error {
 			return fault.New(fault.Usage, "", "read settings %s: %s is %s (%s), expected a section of keys and values",
 				place, strings.Join(path[:i], "."), describe(node), Where(node))
 		}
-		next, _ := child(node, key)
+		next := child(node, key)
 		if next == nil {
 			next = &yaml.Node{Kind: yaml.MappingNode, LineComment: place}
 			if i == last {
@@ -90,9 +90,9 @@ func add(root *yaml.Node, path []string, value *yaml.Node) error {
 func find(root *yaml.Node, path []string) (value *yaml.Node, depth int, valid []string) {
 	node := root
 	for depth, key := range path {
-		next, valid := child(node, key)
+		next := child(node, key)
 		if next == nil {
-			return nil, depth, valid
+			return nil, depth, keysOf(node)
 		}
 		node = next
 	}

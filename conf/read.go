@@ -32,13 +32,25 @@ func Presets() []string {
 	return names
 }
 
+// The largest settings file, in bytes, and the most files that defaults lists lead to. Those that people write are far smaller.
+const (
+	largestFile = 256 << 10
+	mostFiles   = 100
+)
+
+// composer counts the files that it reads.
+type composer struct{ files int }
+
 // compose reads the settings file at path and merges the files of its defaults
 // list with it. The files in parents are those whose defaults lists led here,
 // the last of them at the place from; both are empty for the first file.
-func compose(path, from string, parents []string) (*yaml.Node, error) {
+func (c *composer) compose(path, from string, parents []string) (*yaml.Node, error) {
 	if slices.Contains(parents, path) {
 		return nil, fault.New(fault.Usage, "remove one of the entries", "read settings%s: the defaults lists form a circle: %s",
 			from, strings.Join(append(parents, path), " -> "))
+	}
+	if c.files++; c.files > mostFiles {
+		return nil, fault.New(fault.Usage, "", "read settings%s: found a defaults list that leads to more than %d files", from, mostFiles)
 	}
 	own, err := readFile(path, from)
 	if err != nil {
@@ -54,7 +66,7 @@ func compose(path, from string, parents []string) (*yaml.Node, error) {
 			merge(merged, own)
 			continue
 		}
-		file, err := compose(besides(path, entry.Value), " "+Where(entry), append(slices.Clip(parents), path))
+		file, err := c.compose(besides(path, entry.Value), " "+Where(entry), append(slices.Clip(parents), path))
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +87,7 @@ func besides(path, entry string) string {
 // entries; _self_ is one of them exactly once.
 func takeDefaults(own *yaml.Node) ([]*yaml.Node, error) {
 	self := &yaml.Node{Kind: yaml.ScalarNode, Value: "_self_"}
-	list, _ := child(own, "defaults")
+	list := child(own, "defaults")
 	if list == nil {
 		return []*yaml.Node{self}, nil
 	}
@@ -103,21 +115,38 @@ func takeDefaults(own *yaml.Node) ([]*yaml.Node, error) {
 
 // readFile reads one settings file or preset that is named at the place from.
 func readFile(path, from string) (*yaml.Node, error) {
-	text, err := os.ReadFile(path)
+	text, err := readText(path)
 	source := path
 	if errors.Is(err, fs.ErrNotExist) {
 		preset := strings.TrimSuffix(filepath.Base(path), ".yaml") + ".yaml"
 		embedded, presetErr := presets.ReadFile(preset)
 		if presetErr != nil {
 			hint := didYouMean(strings.TrimSuffix(preset, ".yaml"), Presets(), "the presets are "+strings.Join(Presets(), ", "))
-			return nil, fault.New(fault.Usage, hint, "read settings%s: found neither a file nor a preset %s", from, path)
+			kind := fault.Usage // the name of a preset, or a defaults list
+			if from == "" && preset != path+".yaml" {
+				kind = fault.Failed // a path
+			}
+			return nil, fault.New(kind, hint, "read settings%s: found neither a file nor a preset %s", from, path)
 		}
 		text, err, source = embedded, nil, "preset "+preset
 	}
 	if err != nil {
 		return nil, fault.New(fault.Failed, "", "read settings%s: %w", from, err)
 	}
+	if len(text) > largestFile {
+		return nil, fault.New(fault.Usage, "give a file of settings, not of data", "read settings %s: found more than %d bytes, expected a settings file", source, largestFile)
+	}
 	return parse(text, source)
+}
+
+// readText reads a file, and of one that is larger than largestFile only the beginning.
+func readText(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, largestFile+1))
 }
 
 // parse reads the text of one settings file into a mapping with canonical top-level keys.

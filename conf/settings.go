@@ -32,7 +32,7 @@ func Load(path string, overrides []string) (*Settings, error) {
 	root := &yaml.Node{Kind: yaml.MappingNode}
 	if path != "" {
 		var err error
-		if root, err = compose(path, "", nil); err != nil {
+		if root, err = (&composer{}).compose(path, "", nil); err != nil {
 			return nil, err
 		}
 	}
@@ -41,9 +41,12 @@ func Load(path string, overrides []string) (*Settings, error) {
 			return nil, err
 		}
 	}
-	r := resolver{root: root, referenced: make(map[string]bool), state: make(map[*yaml.Node]progress)}
+	r := resolver{root: root, referenced: make(map[string]bool), state: make(map[*yaml.Node]progress), sizes: make(map[*yaml.Node]int)}
 	if err := r.resolve(root); err != nil {
 		return nil, err
+	}
+	if r.sizeOf(root) > mostExpanded {
+		return nil, tooLarge("")
 	}
 	return &Settings{root: root, referenced: r.referenced}, nil
 }
@@ -58,24 +61,22 @@ type Entry struct {
 // IsNull reports whether the setting is present without a value, as in `key:` or `key: null`.
 func (e Entry) IsNull() bool { return e.Value.ShortTag() == "!!null" }
 
-// Words returns the text of a scalar, or the texts of a list of scalars; ok is
-// false for anything else.
+// Word returns the text of a scalar; ok is false for anything else.
+func (e Entry) Word() (word string, ok bool) { return e.Value.Value, e.Value.Kind == yaml.ScalarNode }
+
+// Words returns the texts of a list of scalars; ok is false for anything else, and for a list with a null in it.
 func (e Entry) Words() (words []string, ok bool) {
-	switch e.Value.Kind {
-	case yaml.ScalarNode:
-		return []string{e.Value.Value}, true
-	case yaml.SequenceNode:
-		words = []string{} // an empty list is not the same as none
-		for _, element := range e.Value.Content {
-			if element.Kind != yaml.ScalarNode {
-				return nil, false
-			}
-			words = append(words, element.Value)
-		}
-		return words, true
-	default:
+	if e.Value.Kind != yaml.SequenceNode {
 		return nil, false
 	}
+	words = []string{} // an empty list is not the same as none
+	for _, element := range e.Value.Content {
+		if element.Kind != yaml.ScalarNode || element.ShortTag() == "!!null" {
+			return nil, false
+		}
+		words = append(words, element.Value)
+	}
+	return words, true
 }
 
 // Entries returns the top-level settings in order of their first mention.
@@ -90,7 +91,7 @@ func (s *Settings) Entries() []Entry {
 
 // Node returns the value of a top-level key, nil when it is absent or null.
 func (s *Settings) Node(key string) *yaml.Node {
-	value, _ := child(s.root, canonical(key))
+	value := child(s.root, canonical(key))
 	if value == nil || value.ShortTag() == "!!null" {
 		return nil
 	}
@@ -102,7 +103,7 @@ func (s *Settings) Node(key string) *yaml.Node {
 func (s *Settings) Decode(value any) error {
 	fields, keys := structFields(reflect.ValueOf(value).Elem())
 	for _, key := range keys {
-		node, _ := child(s.root, key)
+		node := child(s.root, key)
 		if node == nil {
 			continue
 		}

@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,6 +109,20 @@ func TestLoadErrors(t *testing.T) {
 		{"list as key", []string{"a.yaml", "? [a]\n: 1\n"}, nil, "read settings DIR/a.yaml:1: found a list as a key, expected a word", ""},
 		{"anchor", []string{"a.yaml", "x: &a 1\ny: *a\n"}, nil, "read settings DIR/a.yaml:1: found a YAML anchor or alias", "${key}"},
 		{"two documents", []string{"a.yaml", "x: 1\n---\ny: 2\n"}, nil, "read settings DIR/a.yaml:2: found a second YAML document", "defaults list"},
+		{"alias bomb", []string{"a.yaml", "a: &a [x, x]\nb: [*a, *a]\n"}, nil, "read settings DIR/a.yaml:1: found a YAML anchor or alias", "${key}"},
+		{"merge key", []string{"a.yaml", "x: 1\n<<: {y: 2}\n"}, nil, "read settings DIR/a.yaml:2: found the YAML merge key <<, expected a word", "defaults list"},
+		{"unknown tag", []string{"a.yaml", "x: 1\ny: !foo z\n"}, nil, "read settings DIR/a.yaml:2: found the tag !foo, expected plain values", "quotes"},
+		{"tag of another language", []string{"a.yaml", "x: !!python/object/apply:os.system [ls]\n"}, nil, "read settings DIR/a.yaml:1: found the tag ", ""},
+		{"tag of a type", []string{"a.yaml", "s: [!!binary aGk=]\n"}, nil, "read settings DIR/a.yaml:1: found the tag !!binary", ""},
+		{"tag in an override", []string{"a.yaml", ""}, []string{"x=[!foo z]"}, "read settings override x=[!foo z]: found the tag !foo", ""},
+		{"large file", []string{"a.yaml", "#" + strings.Repeat("x", largestFile)}, nil, "read settings DIR/a.yaml: found more than 262144 bytes", "settings"},
+		{"text that doubles", []string{"a.yaml", doubling("${%[1]s}${%[1]s}${%[1]s}")}, nil, "read settings DIR/a.yaml:1", "again and again"},
+		{"lists that double", []string{"a.yaml", doubling("['${%[1]s}', '${%[1]s}', '${%[1]s}']")}, nil, "read settings: the values have more than", "again and again"},
+		{"many defaults", []string{"a.yaml", "defaults: [b, b, b]\n", "b.yaml", "defaults: [c, c, c, c, c, c]\n", "c.yaml", "defaults: [d, d, d, d, d, d]\n", "d.yaml", ""}, nil,
+			"read settings DIR/c.yaml:1: found a defaults list that leads to more than 100 files", ""},
+		{"nested interpolations", []string{"a.yaml", "x: " + strings.Repeat("${", 5000) + "x" + strings.Repeat("}", 5000) + "\n"}, nil,
+			"read settings DIR/a.yaml:1: found more than 20 ${ inside one another", ""},
+		{"deep lists", []string{"a.yaml", "x: " + strings.Repeat("[", 50_000)}, nil, "read settings DIR/a.yaml", ""},
 		{"missing file", []string{"b.yaml", ""}, nil, "read settings: found neither a file nor a preset DIR/a.yaml", "presets are"},
 
 		{"missing default", []string{"a.yaml", "x: 1\ndefaults:\n- quickstat\n"}, nil,
@@ -155,13 +170,32 @@ func TestLoadErrors(t *testing.T) {
 			if got := strings.ReplaceAll(err.Error(), dir, "DIR"); !strings.HasPrefix(got, c.want) || strings.Contains(got, "\n") {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
-			if fault.KindOf(err) != fault.Usage {
+			if fault.KindOf(err) != fault.Usage && c.name != "missing file" {
 				t.Errorf("got kind %d, want fault.Usage", fault.KindOf(err))
 			}
 			if hint := fault.HintOf(err); !strings.Contains(hint, c.hint) {
 				t.Errorf("got hint %q, want one with %q", hint, c.hint)
 			}
 		})
+	}
+}
+
+// doubling are settings a1 to a40, each made of the one before it by a format.
+func doubling(format string) string {
+	text := "a0: x\n"
+	for i := range 40 {
+		text += fmt.Sprintf("a%d: %s\n", i+1, fmt.Sprintf(format, fmt.Sprint("a", i)))
+	}
+	return text
+}
+
+// A path that leads nowhere has failed; a word that is no preset is a wrong name.
+func TestLoadMissing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for path, want := range map[string]fault.Kind{"nopreset": fault.Usage, "none.yaml": fault.Failed, "dir/none": fault.Failed, "./none": fault.Failed} {
+		if _, err := Load(path, nil); err == nil || fault.KindOf(err) != want || fault.HintOf(err) == "" {
+			t.Errorf("%s: got kind %d of %v, want %d and a hint", path, fault.KindOf(err), err, want)
+		}
 	}
 }
 
@@ -217,6 +251,9 @@ func TestEntries(t *testing.T) {
 	var got []string
 	for _, e := range settings.Entries() {
 		words, ok := e.Words()
+		if word, isWord := e.Word(); isWord {
+			words, ok = []string{word}, true
+		}
 		line := e.Key + ":" + strings.Join(words, ",")
 		if !ok {
 			line += " no words"

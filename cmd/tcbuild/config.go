@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -108,42 +109,46 @@ func settableFlags(flags *pflag.FlagSet) (byKey map[string]*pflag.Flag, keys []s
 }
 
 func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, entry conf.Entry) error {
-	words, plain := entry.Words()
+	if word, ok := entry.Word(); ok {
+		if err := flags.Set(flag.Name, word); err != nil { // a list takes it as it does on the command line
+			return badSetting(flag, entry, strconv.Quote(word))
+		}
+		return nil
+	}
 	list, isList := flag.Value.(pflag.SliceValue)
+	words, isWords := entry.Words()
 	switch {
-	case plain && isList:
-		flag.Changed = true
-		if err := list.Replace(words); err != nil {
-			return badSetting(flag, entry, strings.Join(words, ","))
-		}
-	case plain && len(words) == 1:
-		if err := flags.Set(flag.Name, words[0]); err != nil {
-			return badSetting(flag, entry, words[0])
-		}
-	case plain:
-		return badSetting(flag, entry, strings.Join(words, ","))
-	default:
-		return fault.New(fault.Usage, "", "read settings %s: %s: found a section, expected a value for --%s",
-			conf.Where(entry.Value), entry.Key, flag.Name)
+	case !isWords:
+		return badSetting(flag, entry, "something else than a value or a list of values")
+	case !isList:
+		return badSetting(flag, entry, "a list")
+	}
+	flag.Changed = true
+	if err := list.Replace(words); err != nil {
+		return badSetting(flag, entry, strconv.Quote(strings.Join(words, ",")))
 	}
 	return nil
 }
 
 func badSetting(flag *pflag.Flag, entry conf.Entry, found string) error {
-	return fault.New(fault.Usage, "--"+flag.Name+": "+flag.Usage, "read settings %s: %s: found %q, expected a value of type %s",
+	return fault.New(fault.Usage, "--"+flag.Name+": "+flag.Usage, "read settings %s: %s: found %s, expected a value of type %s",
 		conf.Where(entry.Value), entry.Key, found, flag.Value.Type())
 }
 
 // unknownSetting refuses a setting that nothing reads.
 func unknownSetting(entry conf.Entry, settings *conf.Settings, valid []string) error {
+	var unknown []string
 	for _, other := range settings.Entries() {
-		if other.Referenced {
+		switch {
+		case other.Referenced:
 			valid = append(valid, other.Key)
+		case !slices.Contains(valid, other.Key):
+			unknown = append(unknown, other.Key)
 		}
 	}
 	hint := "the command's settings are " + strings.Join(valid, ", ")
 	if nearest := conf.Nearest(entry.Key, valid); nearest != "" {
 		hint = "did you mean " + nearest + "?"
 	}
-	return fault.New(fault.Usage, hint, "read settings %s: unknown setting %q", conf.Where(entry.Value), entry.Key)
+	return fault.New(fault.Usage, hint, "read settings %s: unknown setting %q%s", conf.Where(entry.Value), entry.Key, conf.AndMore(unknown[1:]))
 }
