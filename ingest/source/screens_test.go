@@ -31,11 +31,7 @@ func readScreen(t testing.TB, s *Screen, err error, genes *ingest.Nodes) (sample
 	}
 	_, err = s.Scan(func(batch *ingest.Samples) error {
 		for i := range batch.Len() {
-			var ids []string
-			for _, row := range batch.Genes(i) {
-				ids = append(ids, genes.IDs[row])
-			}
-			samples = append(samples, fmt.Sprintf("%s %s %v", batch.ID(i), strings.Join(ids, "+"), batch.Phenotypes(i)))
+			samples = append(samples, sampleText(batch, i, genes))
 		}
 		return nil
 	})

@@ -1,0 +1,133 @@
+package source
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tcbuild/ingest"
+)
+
+// TestScreenAccounts reads random screens of every kind under every setting that drops rows. Each row is a sample or has
+// a reason, and what is written as .tsv and .arrow is read back as the same samples.
+func TestScreenAccounts(t *testing.T) {
+	const seed = 7
+	random := rand.New(rand.NewPCG(seed, 0))
+	pick := func(texts ...string) string { return texts[random.IntN(len(texts))] }
+	name := func() string { return pick("YAL001C", "VPS8", "TBS1", "HO", "SHARED", "NONE1", "NONE2", "YAL016C-B") }
+	score := func() string { return pick("", "N/A", "1", "-0.25", "1e-300", "0", "-0", "123456789.125") }
+	genes, aliases := screenGenes(t)
+	var kept, none int
+	for round := range 200 {
+		var text strings.Builder
+		rows := 1 + random.IntN(12)
+		sample := SampleSpec{
+			Aliases: aliases, AllowWildtype: true, KeepUnmeasured: random.IntN(2) == 0,
+			UnknownGenes: []ingest.UnknownGenes{ingest.DropSample, ingest.DropGene}[random.IntN(2)],
+		}
+		strains := StrainsSpec{Alleles: [][]AlleleKind{nil, {DeletionAllele, DAmPAllele}, alleleKinds}[random.IntN(3)]}
+		var open func() (*Screen, error)
+		entries := rows
+		switch kind := random.IntN(3); kind {
+		case 0:
+			text.WriteString("Query Strain ID\tArray Strain ID\tscore\tp\n")
+			for range rows {
+				fmt.Fprintf(&text, "%s_%s\t%s_%s\t%s\t%s\n", name(), pick("sn1", "tsq2", "damp3"), name(), pick("dma1", "tsa2"), score(), score())
+			}
+			open = func() (*Screen, error) { return SGASpec{StrainsSpec: strains}.Open(genes) }
+		case 1:
+			text.WriteString("gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\tscore\n")
+			for range rows {
+				fmt.Fprintf(&text, "%s\t%s\t%s\t%s\t%s\n", name(), name(), pick("DELETION", "DAMP", ""), pick("DELETION", "delta ho", "tfc3-1"), score())
+			}
+			open = func() (*Screen, error) { return EMAPSpec{StrainsSpec: strains}.Open(genes) }
+		default:
+			matrix := MatrixSpec{
+				ColumnsAre:  []MatrixColumns{Conditions, SecondGenes}[random.IntN(2)],
+				PartialLoss: []PartialLoss{DropPartialLoss, KeepPartialLoss}[random.IntN(2)],
+			}
+			columns := 1 + random.IntN(3)
+			text.WriteString("orf")
+			for k := range columns {
+				text.WriteString("\t" + []string{name(), pick("het | x", "VPS8", "cold"), "NONE3"}[k])
+			}
+			text.WriteByte('\n')
+			for range rows {
+				text.WriteString(name())
+				for range columns {
+					text.WriteString("\t" + score())
+				}
+				text.WriteByte('\n')
+			}
+			entries = rows * columns
+			open = func() (*Screen, error) { matrix.SampleSpec = sample; return matrix.Open(genes) }
+		}
+		sample.File = writeFile(t, "s.tsv", text.String())
+		strains.SampleSpec = sample
+		screen, err := open()
+		if err != nil {
+			t.Fatalf("seed %d, round %d: %v\n%s", seed, round, err, text.String())
+		}
+		samples, report, err := readScreen(t, screen, err, genes)
+		if err != nil && !strings.Contains(err.Error(), "is left; dropped: ") {
+			t.Fatalf("seed %d, round %d: %v\n%s", seed, round, err, text.String())
+		}
+		account := screen.Report()
+		sum := account.Kept
+		for _, c := range account.Dropped {
+			sum += c.N
+		}
+		if account.Rows != entries || sum != entries || account.Kept != len(samples) || (err != nil) != (len(samples) == 0) {
+			t.Fatalf("seed %d, round %d: %d entries, %d samples, error %v, %s\n%s", seed, round, entries, len(samples), err, report, text.String())
+		}
+		if kept += len(samples); err != nil {
+			none++
+			continue
+		}
+		for _, format := range []string{".tsv", ".arrow"} {
+			path := filepath.Join(t.TempDir(), "p"+format)
+			if err := ingest.WritePerturbations(path, screen, genes); err != nil {
+				t.Fatal(err)
+			}
+			if again := readBack(t, path, genes); !slices.Equal(again, samples) {
+				t.Fatalf("seed %d, round %d: %s reads\n%s\nwant\n%s", seed, round, format, strings.Join(again, "\n"), strings.Join(samples, "\n"))
+			}
+		}
+		screen.Close()
+	}
+	if kept < 200 || none < 5 {
+		t.Errorf("%d samples, %d screens without: the random screens are too much alike", kept, none)
+	}
+}
+
+// readBack reads a perturbation set as readScreen does a screen.
+func readBack(t *testing.T, path string, genes *ingest.Nodes) (samples []string) {
+	t.Helper()
+	set, err := ingest.OpenPerturbations(path, genes, ingest.PerturbationOptions{AllowWildtype: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Close()
+	_, err = set.Scan(func(batch *ingest.Samples) error {
+		for i := range batch.Len() {
+			samples = append(samples, sampleText(batch, i, genes))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return samples
+}
+
+// sampleText is a sample as "id genes values".
+func sampleText(batch *ingest.Samples, i int, genes *ingest.Nodes) string {
+	var ids []string
+	for _, row := range batch.Genes(i) {
+		ids = append(ids, genes.IDs[row])
+	}
+	return fmt.Sprintf("%s %s %v", batch.ID(i), strings.Join(ids, "+"), batch.Phenotypes(i))
+}
