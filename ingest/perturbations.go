@@ -138,9 +138,7 @@ func (p *tablePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 	}
 	defer r.Close()
 	parser := newSampleParser(p, &batch.counts)
-	if p.layout.id >= 0 && !p.options.AllowDuplicateIDs && !p.distinctIDs {
-		parser.ids = &sampleIDs{seen: make(map[uint64]struct{}), earlier: p.rowOf}
-	}
+	parser.ids = p.sampleIDs()
 	for {
 		b, err := r.Next()
 		if err == io.EOF {
@@ -163,6 +161,21 @@ func (p *tablePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 			}
 		}
 	}
+}
+
+// SampleIDs returns what checks the ids of one reading of the table by another reader: nil where ids are not read from it, or may be shared.
+func (p *Perturbations) SampleIDs() *SampleIDs {
+	if t, ok := p.perturbations.(*tablePerturbations); ok {
+		return t.sampleIDs()
+	}
+	return nil
+}
+
+func (p *tablePerturbations) sampleIDs() *SampleIDs {
+	if p.layout.id < 0 || p.options.AllowDuplicateIDs || p.distinctIDs {
+		return nil
+	}
+	return &SampleIDs{seen: make(map[uint64]struct{}), earlier: p.rowOf}
 }
 
 // rowOf says where the first row above the given one stands that has a sample id, "" if there is none. It reads the table anew.

@@ -10,15 +10,18 @@ import (
 
 const sampleIDHint = "give each sample an id of its own, or pass --allow-duplicate-ids"
 
-// sampleIDs finds sample ids that an earlier row has too. It keeps a 64-bit hash of each id, in about 20 bytes; where two are
-// equal, earlier tells whether the ids are.
-type sampleIDs struct {
+// SampleIDs finds sample ids that an earlier row has too. nil finds none. It keeps a 64-bit hash of each
+// id, in about 20 bytes; where two are equal, earlier tells whether the ids are.
+type SampleIDs struct {
 	seen    map[uint64]struct{}
 	earlier func(id []byte, row int64) (where string, err error) // the first row above the given one with the id; "" for none
 }
 
-// add refuses, as a fault.Input, an id that is empty or that an earlier row has.
-func (s *sampleIDs) add(id []byte, row int64) error {
+// Add refuses, as a fault.Input, an id that is empty or that an earlier row has.
+func (s *SampleIDs) Add(id []byte, row int64) error {
+	if s == nil {
+		return nil
+	}
 	if len(bytes.TrimSpace(id)) == 0 {
 		return fault.New(fault.Input, sampleIDHint, "found sample id %s, expected one that is not empty", fault.Quote(id))
 	}

@@ -13,17 +13,17 @@ import (
 // An id whose hash an earlier one has, but not the id, is another id.
 func TestSampleIDsOfEqualHashes(t *testing.T) {
 	earlier := ""
-	ids := sampleIDs{seen: make(map[uint64]struct{}), earlier: func([]byte, int64) (string, error) { return earlier, nil }}
+	ids := SampleIDs{seen: make(map[uint64]struct{}), earlier: func([]byte, int64) (string, error) { return earlier, nil }}
 	for row, id := range []string{"a", "b"} {
-		if err := ids.add([]byte(id), int64(row)); err != nil {
+		if err := ids.Add([]byte(id), int64(row)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := ids.add([]byte("a"), 2); err != nil { // as if another id than row 0's had its hash
+	if err := ids.Add([]byte("a"), 2); err != nil { // as if another id than row 0's had its hash
 		t.Errorf("got %v, expected no error", err)
 	}
 	earlier = "p.tsv:2"
-	err := ids.add([]byte("a"), 3)
+	err := ids.Add([]byte("a"), 3)
 	checkInputError(t, err, `found sample id "a", which p.tsv:2 has as well`)
 }
 

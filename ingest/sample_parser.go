@@ -16,7 +16,7 @@ type sampleParser struct {
 	*tablePerturbations
 	genotype  genotypeParser
 	delimiter []byte
-	ids       *sampleIDs // nil where they need not be checked
+	ids       *SampleIDs // nil where they need not be checked
 
 	// Of the row being parsed:
 	id         []byte
@@ -66,10 +66,7 @@ func (p *sampleParser) parseID(b *table.Batch, i int) error {
 	if !utf8.Valid(p.id) {
 		return fault.New(fault.Input, "save the file as UTF-8 text", "sample id %s is not valid UTF-8", fault.Quote(p.id))
 	}
-	if p.ids != nil {
-		return p.ids.add(p.id, row)
-	}
-	return nil
+	return p.ids.Add(p.id, row)
 }
 
 // parseGenotype returns the genotype, as a genotypeParser does.

@@ -111,6 +111,7 @@ func (o *screenOptions) addFlags(cmd *cobra.Command) {
 	flags.StringVar((*string)(&o.table.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
 		"genes that the graph lacks, and names of several genes: error, drop-sample or drop-gene (both counted)")
 	flags.BoolVar(&o.table.AllowWildtype, "allow-wildtype", false, "accept samples without a deleted gene")
+	duplicateIDsFlag(flags, &o.table.AllowDuplicateIDs)
 	flags.BoolVar(&o.table.KeepUnmeasured, "keep-unmeasured", false, "keep rows without any phenotype, which are dropped and counted otherwise")
 	_ = cmd.MarkFlagRequired("graph")
 	_ = cmd.MarkFlagRequired("out")

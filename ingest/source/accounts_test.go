@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tcbuild/ingest"
+	"tcbuild/internal/fault"
 )
 
 // TestScreenAccounts reads random screens of every kind under every setting that drops rows. Each row is a sample or has
@@ -25,7 +26,7 @@ func TestScreenAccounts(t *testing.T) {
 		var text strings.Builder
 		rows := 1 + random.IntN(12)
 		sample := SampleSpec{
-			Aliases: aliases, AllowWildtype: true, KeepUnmeasured: random.IntN(2) == 0,
+			Aliases: aliases, AllowWildtype: true, AllowDuplicateIDs: true, KeepUnmeasured: random.IntN(2) == 0,
 			UnknownGenes: []ingest.UnknownGenes{ingest.DropSample, ingest.DropGene}[random.IntN(2)],
 		}
 		strains := StrainsSpec{Alleles: [][]AlleleKind{nil, {DeletionAllele, DAmPAllele}, alleleKinds}[random.IntN(3)]}
@@ -52,7 +53,7 @@ func TestScreenAccounts(t *testing.T) {
 			columns := 1 + random.IntN(3)
 			text.WriteString("orf")
 			for k := range columns {
-				text.WriteString("\t" + []string{name(), pick("het | x", "VPS8", "cold"), "NONE3"}[k])
+				text.WriteString("\t" + []string{name(), pick("het x", "VPS8", "cold"), "NONE3"}[k])
 			}
 			text.WriteByte('\n')
 			for range rows {
@@ -103,10 +104,65 @@ func TestScreenAccounts(t *testing.T) {
 	}
 }
 
+// TestScreenNames holds that ids which an output could not keep apart, and names that can only be miswritten, are errors whatever is dropped.
+func TestScreenNames(t *testing.T) {
+	genes, aliases := screenGenes(t)
+	const pair, wide = "sample_id\tgene_a\tgene_b\tscore\n", "orf\tcold\thot\n"
+	for _, c := range []struct {
+		text string
+		want []string // none: it is read if duplicate ids are allowed, and only then
+	}{
+		{pair + "s\tTFC3\tVPS8\t1\ns\tTFC3\tTBS1\t2\n", nil},
+		{pair + "s\tTFC3\tVPS8\t1\ns\tNONE1\tTBS1\t2\n", nil},
+		{pair + "\tTFC3\tVPS8\t1\n", nil},
+		{pair + "s\tTFC3 \tNONE1\t1\n", []string{"s.tsv:2", `"TFC3 "`, "blanks"}},
+		{pair + "s\tTFC3\t NONE1\t1\n", []string{"s.tsv:2", `" NONE1"`, "blanks"}},
+		{pair + "s\tTFC3|VPS8\tTBS1\t1\n", []string{"s.tsv:2", `"TFC3|VPS8"`, "one gene"}},
+		{pair + "s\tTFC3\t\t1\n", []string{"s.tsv:2", "empty gene name"}},
+		{wide + "VPS8\t1\t2\nVPS8\t3\t4\n", nil},
+		{"orf\tcold\tcold\nVPS8\t1\t2\n", nil},
+		{wide + " VPS8\t1\t2\n", []string{"s.tsv:2", `" VPS8"`, "blanks"}},
+	} {
+		for _, word := range ingest.UnknownGenesChoices {
+			for _, allow := range []bool{false, true} {
+				sample := SampleSpec{TextSpec: TextSpec{File: writeFile(t, "s.tsv", c.text)}, Aliases: aliases, UnknownGenes: ingest.UnknownGenes(word), AllowDuplicateIDs: allow}
+				open := EMAPSpec{StrainsSpec: StrainsSpec{SampleSpec: sample}}.Open
+				if strings.HasPrefix(c.text, "orf") {
+					open = MatrixSpec{SampleSpec: sample}.Open
+				}
+				screen, err := open(genes)
+				_, _, err = readScreen(t, screen, err, genes)
+				switch {
+				case c.want != nil:
+					checkFault(t, err, fault.Input, c.want...)
+				case !allow && (fault.KindOf(err) != fault.Input || !strings.Contains(fault.HintOf(err), "--allow-duplicate-ids")):
+					t.Errorf("%q: got %v, hint %q, expected a hint at --allow-duplicate-ids", c.text, err, fault.HintOf(err))
+				case allow && err != nil && !strings.Contains(err.Error(), "NONE1"):
+					t.Errorf("%q: %v", c.text, err)
+				}
+			}
+		}
+	}
+}
+
+// TestGeneListNames holds that a gene list with an id which a perturbation set could not name is refused.
+func TestGeneListNames(t *testing.T) {
+	for id, want := range map[string]string{"": "empty", " YA": "blanks", "YA ": "blanks", "YA|YB": "one gene", "Y\xff": "UTF-8"} {
+		table := GenesSpec{Table: &GeneTable{TextSpec: TextSpec{File: writeFile(t, "g.tsv", "id\tx\nYC\t1\n"+id+"\t2\n")}, Column: "id"}}
+		_, _, err := BuildGraph(opened(t), GraphSpec{Genes: table})
+		checkFault(t, err, fault.Input, "g.tsv:3", want)
+	}
+	for _, word := range []ingest.UnknownGenes{ingest.RefuseUnknownGenes, ingest.DropGene} {
+		edges := EdgesSpec{Table: &EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA \tB\n")}, Relation: "r", Source: "a", Target: "b"}}
+		_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []EdgesSpec{edges}})
+		checkFault(t, err, fault.Input, "e.tsv:3", `column "a"`, `"A "`, "blanks")
+	}
+}
+
 // readBack reads a perturbation set as readScreen does a screen.
 func readBack(t *testing.T, path string, genes *ingest.Nodes) (samples []string) {
 	t.Helper()
-	set, err := ingest.OpenPerturbations(path, genes, ingest.PerturbationOptions{AllowWildtype: true})
+	set, err := ingest.OpenPerturbations(path, genes, ingest.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: true})
 	if err != nil {
 		t.Fatal(err)
 	}

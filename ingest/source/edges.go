@@ -85,6 +85,9 @@ func (f *edgeFile) readEnds(batch *table.Batch, i int, names *Names, missing *mi
 		if results[end] == gene {
 			continue
 		}
+		if err := ingest.CheckGeneName(name); err != nil {
+			return 0, 0, false, f.malformed(batch, column, i, err)
+		}
 		if f.unknown == ingest.RefuseUnknownGenes {
 			return 0, 0, false, fault.New(fault.Input, unknownGenesHint,
 				"read edges %s: %s", f.where(batch, i), names.describe(string(name), results[end]))
@@ -111,7 +114,7 @@ func (f *edgeFile) readWeights(weights []float64, batch *table.Batch, i int) err
 }
 
 func (f *edgeFile) malformed(batch *table.Batch, column, i int, err error) error {
-	return fault.New(fault.Input, "", "read edges %s: column %q: %w", f.where(batch, i), f.reader.Columns()[column], err)
+	return fault.New(fault.Input, fault.HintOf(err), "read edges %s: column %s: %w", f.where(batch, i), fault.Quote(f.reader.Columns()[column]), err)
 }
 
 func (f *edgeFile) where(batch *table.Batch, i int) string {

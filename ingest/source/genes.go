@@ -1,7 +1,9 @@
 package source
 
 import (
+	"fmt"
 	"sort"
+	"unicode/utf8"
 
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
@@ -26,8 +28,7 @@ func readGenes(files *inputfile.Files, spec GenesSpec) (*ingest.Nodes, SourceRep
 		if f.systematic == "" {
 			return fault.New(fault.Input, "", "read genes %s: column 4 (feature name) is empty, expected the systematic name of an %s", f.where, f.kind)
 		}
-		ids.add(f.systematic, f.where)
-		return nil
+		return ids.add(f.systematic, f.where)
 	})
 	if err != nil {
 		return nil, report, err
@@ -55,8 +56,7 @@ func readGeneTable(files *inputfile.Files, spec *GeneTable) (*ingest.Nodes, Sour
 		if id == "" {
 			return fault.New(fault.Input, "", "read genes %s: column %q is empty, expected a gene id", where, spec.Column)
 		}
-		ids.add(id, where)
-		return nil
+		return ids.add(id, where)
 	})
 	if err != nil {
 		return nil, report, err
@@ -67,8 +67,17 @@ func readGeneTable(files *inputfile.Files, spec *GeneTable) (*ingest.Nodes, Sour
 // geneIDs collects gene ids and where each was read.
 type geneIDs struct{ ids, where []string }
 
-func (g *geneIDs) add(id, where string) {
+// add refuses an id that a perturbation set could not name.
+func (g *geneIDs) add(id, where string) error {
+	err := ingest.CheckGeneName([]byte(id))
+	if err == nil && !utf8.ValidString(id) {
+		err = fault.New(fault.Input, "save the file as UTF-8 text", "gene id %s is not valid UTF-8", fault.Quote(id))
+	}
+	if err != nil {
+		return fmt.Errorf("read genes %s: %w", where, err)
+	}
 	g.ids, g.where = append(g.ids, id), append(g.where, where)
+	return nil
 }
 
 // nodes makes the node table, ids ascending bytewise.

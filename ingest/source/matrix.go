@@ -82,6 +82,7 @@ func (m matrixReader) reader(r *screenReader) rowReader {
 		isColumn[name] = true
 	}
 	seen, met := make(map[uint32]bool), newPairs(true)
+	named := make(map[string]bool) // the rows so far
 	var id []byte
 	var genes []uint32
 	loci := make([]locus, 1, 2)
@@ -89,8 +90,12 @@ func (m matrixReader) reader(r *screenReader) rowReader {
 		r.noted[rows].N++
 		name := unquote(batch.Text(0, i))
 		if m.ColumnsAre == "" && isColumn[string(name)] {
-			return fault.New(fault.Input, columnsAreHint, "the row is named %q, as a column is: both are genes, expected conditions in the columns", name)
+			return fault.New(fault.Input, columnsAreHint, "the row is named %s, as a column is: both are genes, expected conditions in the columns", fault.Quote(name))
 		}
+		if named[string(name)] && !m.AllowDuplicateIDs {
+			return fault.New(fault.Input, duplicateNameHint, "found a second row %s, expected one of each name", fault.Quote(name))
+		}
+		named[string(name)] = true
 		loci[0] = locus{namedGene: r.names.named(name), kind: DeletionAllele}
 		if loci[0].result == gene {
 			if seen[loci[0].gene] {

@@ -9,12 +9,20 @@ import (
 	"tcbuild/internal/fault"
 )
 
+const duplicateNameHint = "rename or remove one, or pass --allow-duplicate-ids: samples are named by row and column"
+
 const columnsAreHint = "pass --columns-are genes if each value is of a double mutant, or --columns-are conditions if it is of the row's gene alone"
 
 // checkColumns refuses a matrix whose columns may not be conditions in which whole deletions grew, unless the settings say what they are.
 func (s MatrixSpec) checkColumns(layout *matrixLayout, names *Names) error {
 	var genes, partial []string
-	for _, name := range layout.names {
+	at := make(map[string]int)
+	for k, name := range layout.names {
+		if first, again := at[name]; again && !s.AllowDuplicateIDs {
+			return fault.New(fault.Input, duplicateNameHint, "read matrix %s: value columns %d and %d are both named %s, expected unique names",
+				s.File, first+1, k+1, fault.Quote(name))
+		}
+		at[name] = k
 		if namesGene(name, names) {
 			genes = append(genes, name)
 		}

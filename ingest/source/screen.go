@@ -16,6 +16,8 @@ type SampleSpec struct {
 	Aliases       AliasesSpec         `yaml:"aliases"`
 	UnknownGenes  ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error; see ingest.UnknownGenes
 	AllowWildtype bool                `yaml:"allow_wildtype"`
+	// AllowDuplicateIDs takes samples with the id of another one, or with none: of a matrix, rows or columns of the same name.
+	AllowDuplicateIDs bool `yaml:"allow_duplicate_ids"`
 	// KeepUnmeasured keeps a row whose phenotypes are all missing. Without it such a row is dropped and counted.
 	KeepUnmeasured bool `yaml:"keep_unmeasured"`
 }

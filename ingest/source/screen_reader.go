@@ -3,7 +3,6 @@ package source
 import (
 	"math"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"tcbuild/ingest"
@@ -18,7 +17,6 @@ type screenReader struct {
 	failed  error // of yield
 	samples *ingest.Samples
 	counts  ingest.Counts
-	id      []byte
 
 	rows       int
 	missing    missingNames
@@ -48,6 +46,9 @@ func (r *screenReader) genotype(loci []locus, accepted []AlleleKind, genes *[]ui
 			r.kinds[slices.Index(alleleKinds, l.kind)]++
 			return false, nil
 		case l.result != gene:
+			if err := ingest.CheckGeneName([]byte(l.name)); err != nil {
+				return false, err
+			}
 			r.missing.add(l.name)
 			r.row.unknown++
 		default:
@@ -67,6 +68,9 @@ func (r *screenReader) genotype(loci []locus, accepted []AlleleKind, genes *[]ui
 
 // lost counts a row for a gene that was not found, or refuses it.
 func (r *screenReader) lost(name namedGene) error {
+	if err := ingest.CheckGeneName([]byte(name.name)); err != nil {
+		return err
+	}
 	if r.spec.UnknownGenes == ingest.RefuseUnknownGenes {
 		return fault.New(fault.Input, "add the gene to the graph, name its aliases by --aliases, or pass --unknown-genes drop-sample",
 			"%s", r.names.describe(name.name, name.result))
@@ -76,7 +80,7 @@ func (r *screenReader) lost(name namedGene) error {
 	return nil
 }
 
-// add makes a sample of a row, unless it has no phenotype; an empty id stands for the sample's index. genes is strictly ascending.
+// add makes a sample of a row, unless it has no phenotype. genes is strictly ascending.
 func (r *screenReader) add(id []byte, genes []uint32, phenotypes []float64) error {
 	measured := func(value float64) bool { return !math.IsNaN(value) }
 	if len(phenotypes) > 0 && !r.spec.KeepUnmeasured && !slices.ContainsFunc(phenotypes, measured) {
@@ -89,10 +93,6 @@ func (r *screenReader) add(id []byte, genes []uint32, phenotypes []float64) erro
 				"the sample deletes no gene, expected at least one")
 		}
 		r.counts.Wildtypes++
-	}
-	if len(id) == 0 {
-		r.id = strconv.AppendInt(r.id[:0], int64(r.counts.Samples), 10)
-		id = r.id
 	}
 	if !utf8.Valid(id) {
 		return fault.New(fault.Input, "save the file as UTF-8 text", "sample id %q is not valid UTF-8", id)

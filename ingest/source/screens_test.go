@@ -70,7 +70,7 @@ func TestSGA(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkSamples(t, samples, []string{"0 YAL002W+YAL016C-B [0.25 NaN]", "1 YAL002W+YBR150C [2 0]", "2 YAL001C [7 0]"})
+	checkSamples(t, samples, []string{"1 YAL002W+YAL016C-B [0.25 NaN]", "3 YAL002W+YBR150C [2 0]", "8 YAL001C [7 0]"})
 	const want = "SGA samples: 3 of 9 entries of sga.txt; dropped: 1 of unknown genes, 1 of ambiguous names, " +
 		"1 of allele kind damp, which is not among --alleles, 2 of allele kind ts, which is not among --alleles, " +
 		"1 of allele kind other, which is not among --alleles; noted: 1 genes listed again in their sample and merged, " +
@@ -88,7 +88,7 @@ func TestSGA(t *testing.T) {
 	}
 	checkSamples(t, samples, []string{
 		"0 YAL001C+YAL002W [-0.1 0.5]", "1 YAL002W+YAL016C-B [0.25 NaN]", "2 YAL001C+YAL002W [1 NaN]", "3 YAL002W+YDL227C [2 0]",
-		"4 YAL002W+YAL016C-B [3 0]", "5 YAL002W+YAL016C-B [4 0]", "6 YAL001C [7 0]",
+		"4 YAL002W+YAL016C-B [3 0]", "5 YAL002W+YAL016C-B [4 0]", "8 YAL001C [7 0]",
 	})
 
 	spec.UnknownGenes = ""
@@ -110,7 +110,7 @@ func TestSGAOfAlleleNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkSamples(t, samples, []string{"0 YAL001C+YAL002W [1]", "1 YAL016C-B [2]", "2 YAL001C+YAL002W [3]", "3  [5]"})
+	checkSamples(t, samples, []string{"0 YAL001C+YAL002W [1]", "1 YAL016C-B [2]", "2 YAL001C+YAL002W [3]", "4  [5]"})
 	spec.AllowWildtype = false
 	screen, err = spec.Open(genes)
 	_, _, err = readScreen(t, screen, err, genes)
@@ -146,7 +146,7 @@ func TestEMAP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkSamples(t, samples, []string{"0 YAL002W+YBR150C [1]", "1 YAL001C+YBR150C [NaN]"})
+	checkSamples(t, samples, []string{"0 YAL002W+YBR150C [1]", "4 YAL001C+YBR150C [NaN]"})
 }
 
 func TestMatrix(t *testing.T) {
@@ -155,7 +155,7 @@ func TestMatrix(t *testing.T) {
 		"named": "orf\tcold\tcold\nVPS8\t1\tNA\nYAL001C\t\t-2\nYZZ999W\t3\t4\nYAL002W\t5\t6\n",
 		"R":     "\"cold\"\t\"cold\"\n\"VPS8\"\t1\tNA\n\"YAL001C\"\t\t-2\n\"YZZ999W\"\t3\t4\n\"YAL002W\"\t5\t6\n",
 	} {
-		spec := MatrixSpec{SampleSpec: SampleSpec{TextSpec: TextSpec{File: writeFile(t, "wide.tsv", text)}, Aliases: aliases, UnknownGenes: ingest.DropSample}}
+		spec := MatrixSpec{SampleSpec: SampleSpec{TextSpec: TextSpec{File: writeFile(t, "wide.tsv", text)}, Aliases: aliases, UnknownGenes: ingest.DropSample, AllowDuplicateIDs: true}}
 		screen, err := spec.Open(genes)
 		samples, report, err := readScreen(t, screen, err, genes)
 		if err != nil {

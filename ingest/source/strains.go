@@ -3,6 +3,7 @@ package source
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tcbuild/ingest"
@@ -14,7 +15,7 @@ import (
 // StrainsSpec names a table with one strain, or a pair of crossed ones, in each row.
 type StrainsSpec struct {
 	SampleSpec    `yaml:",inline"`
-	IDColumn      string       `yaml:"id_column"`      // "" is sample_id, and the sample's index without that column
+	IDColumn      string       `yaml:"id_column"`      // "" is sample_id, and the row's number from 0 without that column
 	Phenotypes    []string     `yaml:"phenotypes"`     // nil is every other column of numbers
 	NotPhenotypes []string     `yaml:"not_phenotypes"` // columns that are left out, whatever they hold
 	Alleles       []AlleleKind `yaml:"alleles"`        // the kinds that count as a deletion of their gene; nil is deletion alone
@@ -43,7 +44,8 @@ func (s StrainsSpec) open(genes *ingest.Nodes, made string, find func(columns []
 			return err
 		}
 		screen.Perturbations, err = ingest.NewPerturbations(screen.file, genes, ingest.PerturbationOptions{
-			GenesColumns: genesColumns(columns, strains), IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes, Text: screen.text,
+			GenesColumns: genesColumns(columns, strains), IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes,
+			AllowDuplicateIDs: s.AllowDuplicateIDs, Text: screen.text,
 		})
 		if err != nil {
 			return err
@@ -114,8 +116,16 @@ func (t *strainTable) reader(r *screenReader) rowReader {
 	var loci []locus
 	var genes []uint32
 	values := make([]float64, len(t.phenotypes))
+	ids := r.SampleIDs()
 	return func(batch *table.Batch, i int) error {
 		r.rows++
+		row := batch.First + int64(i)
+		if id = strconv.AppendInt(id[:0], row, 10); t.id >= 0 {
+			id = append(id[:0], batch.Text(t.id, i)...)
+		}
+		if err := ids.Add(id, row); err != nil {
+			return err
+		}
 		loci = loci[:0]
 		for k, columns := range t.strains {
 			key = key[:0]
@@ -144,10 +154,6 @@ func (t *strainTable) reader(r *screenReader) rowReader {
 			if values[k], err = phenotype(batch, column, i, r.phenotypes[k]); err != nil {
 				return err
 			}
-		}
-		id = id[:0]
-		if t.id >= 0 {
-			id = append(id, batch.Text(t.id, i)...)
 		}
 		return r.add(id, genes, values)
 	}

@@ -77,6 +77,9 @@ func (r *tfMatrixReader) row(batch *table.Batch, i int) error {
 			if end.result == gene {
 				continue
 			}
+			if err := ingest.CheckGeneName([]byte(end.name)); err != nil {
+				return err
+			}
 			if r.policy == ingest.RefuseUnknownGenes {
 				return fault.New(fault.Input, unknownGenesHint, "%s", r.names.describe(end.name, end.result))
 			}
