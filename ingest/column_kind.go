@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"unicode/utf8"
@@ -72,18 +73,16 @@ func takeNumbers(t *graphTable, b *table.Batch, at int) (arrow.Array, error) {
 	numbers.Reserve(b.Len)
 	for i := range b.Len {
 		number, missing, err := b.Number(at, i)
-		found := fmt.Sprintf("found %v", number)
 		switch {
-		case err != nil:
-			found = err.Error()
 		case missing:
-			found = "found no value"
-		case !math.IsInf(number, 0):
-			numbers.Append(number)
-			continue
+			err = errors.New("found no value, expected a finite number")
+		case err == nil && math.IsInf(number, 0):
+			err = fmt.Errorf("found %v, expected a finite number", number)
 		}
-		return nil, fault.New(fault.Input, "give every row a finite number, or remove the column",
-			"read %s %s: column %s: %s, expected a finite number", t.what, t.where(b, i), t.Columns()[at], found)
+		if err != nil {
+			return nil, fault.New(fault.Input, "give every row a finite number, or remove the column", "read %s %s: column %s: %w", t.what, t.where(b, i), t.Columns()[at], err)
+		}
+		numbers.Append(number)
 	}
 	return numbers.NewArray(), nil
 }

@@ -1,11 +1,15 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"tcbuild/ingest/table"
 	"tcbuild/internal/fault"
@@ -35,17 +39,15 @@ func findGraph(dir string) (graphFiles, error) {
 	if !isFolder(filepath.Join(dir, "nodes")) {
 		files.dir = filepath.Join(dir, "graph")
 	}
-	for _, part := range []string{"nodes", "edges"} {
-		if !isFolder(filepath.Join(files.dir, part)) {
-			return files, fault.New(fault.Input, "name the folder that holds nodes/ and edges/, or the folder around it that holds graph/",
-				"read graph %s: there is no folder %s, neither in it nor in its graph/", dir, part)
-		}
+	if !isFolder(filepath.Join(files.dir, "nodes")) {
+		return files, fault.New(fault.Input, "name the folder that holds nodes/ and edges/, or the folder around it that holds graph/",
+			"read graph %s: there is no folder nodes, neither in it nor in its graph/", dir)
 	}
 	var err error
 	if files.nodes, err = listTables(files.dir, "nodes"); err != nil {
 		return files, err
 	}
-	if files.edges, err = listTables(files.dir, "edges"); err != nil {
+	if files.edges, err = listTables(files.dir, "edges"); err != nil && !errors.Is(err, fs.ErrNotExist) { // a graph may have no edges
 		return files, err
 	}
 	return files, files.check()
@@ -56,15 +58,19 @@ func (f graphFiles) check() error {
 	for _, file := range f.nodes {
 		if !slices.Contains([]string{Gene, Reaction, Metabolite}, file.stem) {
 			return fault.New(fault.Input, "rename the file, or move it out of the graph folder",
-				"read graph %s: %s is not a node table, expected gene, reaction or metabolite", f.dir, file.name)
+				"read graph %s: %q is not a node table, expected gene, reaction or metabolite", f.dir, file.name)
 		}
 	}
 	for i, file := range f.edges {
 		edge, err := ParseEdgeType(file.stem)
-		geneGene := edge.Source == Gene && edge.Target == Gene && edge.Relation != ""
+		if err == nil && !isPlain(edge.Relation) {
+			return fault.New(fault.Input, "rename the file: a relation is UTF-8 text without blanks and control characters",
+				"read graph %s: %q names the relation %q, which cannot be the name of masks", f.dir, file.name, edge.Relation)
+		}
+		geneGene := edge.Source == Gene && edge.Target == Gene
 		if err != nil || !geneGene && edge != GPR && edge != RMR {
 			return fault.New(fault.Input, "rename the file, or move it out of the graph folder",
-				"read graph %s: %s is not an edge table, expected gene__RELATION__gene, %s or %s", f.dir, file.name, GPR, RMR)
+				"read graph %s: %q is not an edge table, expected gene__RELATION__gene, %s or %s", f.dir, file.name, GPR, RMR)
 		}
 		f.edges[i].edge = edge
 	}
@@ -88,12 +94,17 @@ func listTables(dir, part string) ([]graphFile, error) {
 		stem := entry.Name()[:len(entry.Name())-len(format)-len(compression)]
 		if other, twice := named[stem]; twice {
 			return nil, fault.New(fault.Input, "keep one of the two files",
-				"read graph %s: found both %s/%s and %s/%s, expected one table of this name", dir, part, other, part, entry.Name())
+				"read graph %s: found both %q and %q, expected one table of this name", dir, part+"/"+other, part+"/"+entry.Name())
 		}
 		named[stem] = entry.Name()
 		files = append(files, graphFile{name: part + "/" + entry.Name(), stem: stem})
 	}
 	return files, nil
+}
+
+// isPlain reports whether a name is UTF-8 text that people can tell apart when it is printed.
+func isPlain(name string) bool {
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
 }
 
 func isFolder(path string) bool {

@@ -122,6 +122,8 @@ func TestGraphFolders(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"parent":            {"graph/nodes/gene.tsv": "id\nA\n", "graph/edges/gene__x__gene.tsv": "src\tdst\nA\tA\n"},
 		"no gene edges":     {"nodes/gene.tsv": "id\nA\n", "edges/none": "folder"},
+		"no edges folder":   {"nodes/gene.tsv": "id\nA\n"},
+		"ids of all sorts":  {"nodes/gene.tsv": "id\nA\na\nNA\nnull\n007\n7\n1e5\nYAL001C (old)\nÅ\n", "nodes/metabolite.tsv": "id\nH+ [c]\na|b\n"},
 		"no genes":          {"nodes/gene.tsv": "id\n", "edges/gene__x__gene.tsv": "src\tdst\n"},
 		"reactions alone":   {"nodes/gene.tsv": "id\nA\n", "nodes/reaction.tsv": "id\nr\n", "edges/gene__gpr__reaction.tsv": "src\tdst\nA\tr\n"},
 		"metabolites alone": {"nodes/gene.tsv": "id\nA\n", "nodes/metabolite.tsv": "id\nm\n", "edges/none": "folder"},
@@ -140,14 +142,27 @@ func TestReadGraphErrors(t *testing.T) {
 		name, file, content string // what is added to or replaced in tinyGraph
 		want                string // DIR is the folder
 	}{
-		{"two formats", "edges/gene__physical__gene.parquet", "x", "read graph DIR: found both edges/gene__physical__gene.parquet and edges/gene__physical__gene.tsv, expected one table of this name"},
-		{"unknown node type", "nodes/protein.tsv", "id\n", "read graph DIR: nodes/protein.tsv is not a node table, expected gene, reaction or metabolite"},
-		{"unknown edge type", "edges/gene__x__metabolite.tsv", "src\tdst\n", "read graph DIR: edges/gene__x__metabolite.tsv is not an edge table, expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
-		{"no edge type", "edges/physical.tsv", "src\tdst\n", "read graph DIR: edges/physical.tsv is not an edge table, expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
-		{"no relation", "edges/gene____gene.tsv", "src\tdst\n", "read graph DIR: edges/gene____gene.tsv is not an edge table, expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
+		{"two formats", "edges/gene__physical__gene.parquet", "x", "read graph DIR: found both \"edges/gene__physical__gene.parquet\" and \"edges/gene__physical__gene.tsv\", expected one table of this name"},
+		{"unknown node type", "nodes/protein.tsv", "id\n", "read graph DIR: \"nodes/protein.tsv\" is not a node table, expected gene, reaction or metabolite"},
+		{"unknown edge type", "edges/gene__x__metabolite.tsv", "src\tdst\n", "read graph DIR: \"edges/gene__x__metabolite.tsv\" is not an edge table, expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
+		{"no edge type", "edges/physical.tsv", "src\tdst\n", "read graph DIR: \"edges/physical.tsv\" is not an edge table, expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
+		{"no relation", "edges/gene____gene.tsv", "src\tdst\n", "read graph DIR: \"edges/gene____gene.tsv\" is not an edge table, expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
 		{"missing id column", "nodes/gene.tsv", "name\tx\nA\t1\n", "read nodes DIR/nodes/gene.tsv: there is no column id, found name, x"},
 		{"duplicate id", "nodes/gene.tsv", "id\nA\nB\nC\nB\n", `read nodes DIR/nodes/gene.tsv:5: id "B" is also in DIR/nodes/gene.tsv:3, expected unique ids`},
-		{"empty id", "nodes/gene.tsv", "id\tname\nA\tx\n\ty\n", "read nodes DIR/nodes/gene.tsv:3: the id is empty"},
+		{"empty id", "nodes/gene.tsv", "id\tname\nA\tx\n\ty\n", "read nodes DIR/nodes/gene.tsv:3: id \"\" is empty"},
+		{"id with a blank before it", "nodes/gene.tsv", "id\nA\n B\n", `read nodes DIR/nodes/gene.tsv:3: id " B" begins or ends with a blank`},
+		{"id with a blank behind it", "nodes/reaction.csv", "id\n\"r1\"\nr2\u00a0\n", `read nodes DIR/nodes/reaction.csv:3: id "r2\u00a0" begins or ends with a blank`},
+		{"blank id", "nodes/metabolite.tsv", "id\nm1\n \n", `read nodes DIR/nodes/metabolite.tsv:3: id " " begins or ends with a blank`},
+		{"id with a line break", "nodes/reaction.csv", "id\nr1\n\"r\n2\"\n", `read nodes DIR/nodes/reaction.csv:3: id "r\n2" has a control character in it`},
+		{"id with an escape", "nodes/gene.tsv", "id\nA\nB\x1b[2J\n", `read nodes DIR/nodes/gene.tsv:3: id "B\x1b[2J" has a control character in it`},
+		{"gene with the sign between genes", "nodes/gene.tsv", "id\nA|B\n", `read nodes DIR/nodes/gene.tsv:2: id "A|B" has a | in it, which separates the genes of a perturbation set`},
+		{"relation with a blank", "edges/gene__my net__gene.tsv", "src\tdst\n", `read graph DIR: "edges/gene__my net__gene.tsv" names the relation "my net", which cannot be the name of masks`},
+		{"relation not UTF-8", "edges/gene__a\xff__gene.tsv", "src\tdst\n", `read graph DIR: "edges/gene__a\xff__gene.tsv" names the relation "a\xff", which cannot be the name of masks`},
+		{"relation with a line break", "edges/gene__a\nb__gene.tsv", "src\tdst\n", `read graph DIR: "edges/gene__a\nb__gene.tsv" names the relation "a\nb", which cannot be the name of masks`},
+		{"node type not UTF-8", "nodes/ge\xffne.tsv", "id\n", `read graph DIR: "nodes/ge\xffne.tsv" is not a node table, expected gene, reaction or metabolite`},
+		{"stoichiometry no number", "edges/reaction__rmr__metabolite.tsv", "src\tdst\tstoichiometry\nr1\tm1\t-1\nr2\tm1\tone\n", `read edges DIR/edges/reaction__rmr__metabolite.tsv:3: column stoichiometry: found "one", expected a number`},
+		{"stoichiometry missing", "edges/reaction__rmr__metabolite.tsv", "src\tdst\tstoichiometry\nr1\tm1\t\n", `read edges DIR/edges/reaction__rmr__metabolite.tsv:2: column stoichiometry: found no value, expected a finite number`},
+		{"stoichiometry infinite", "edges/reaction__rmr__metabolite.tsv", "src\tdst\tstoichiometry\nr1\tm1\tinf\n", `read edges DIR/edges/reaction__rmr__metabolite.tsv:2: column stoichiometry: found +Inf, expected a finite number`},
 		{"id not UTF-8", "nodes/gene.tsv", "id\nA\n\xff\n", `read nodes DIR/nodes/gene.tsv:3: id "\xff" is not valid UTF-8`},
 		{"column not UTF-8", "nodes/gene.tsv", "id\tname\nA\tx\nB\t\xe9\nC\t\n", `read nodes DIR/nodes/gene.tsv:3: "\xe9" in column "name" is not valid UTF-8`},
 		{"empty file", physical, "", "open table DIR/" + physical + ": the file is empty, expected a table"},
@@ -162,7 +177,7 @@ func TestReadGraphErrors(t *testing.T) {
 		{"index negative", physical, "src_index\tdst_index\n-1\t0\n", "read edges DIR/" + physical + ":2: src_index: found -1, expected an integer from 0 to 2, the rows of nodes/gene"},
 		{"index a fraction", physical, "src_index\tdst_index\n0\t1\n1.5\t0\n", "read edges DIR/" + physical + `:3: src_index: found "1.5", expected an integer from 0 to 2, the rows of nodes/gene`},
 		{"index missing", physical, "src_index\tdst_index\nNA\t0\n", "read edges DIR/" + physical + ":2: src_index: found no value, expected an integer from 0 to 2, the rows of nodes/gene"},
-		{"two compressions", physical + ".gz", "x", "read graph DIR: found both " + physical + " and " + physical + ".gz, expected one table of this name"},
+		{"two compressions", physical + ".gz", "x", "read graph DIR: found both \"" + physical + "\" and \"" + physical + ".gz\", expected one table of this name"},
 		{"torn text", "edges/gene__torn__gene.tsv.gz", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x00", "read DIR/edges/gene__torn__gene.tsv.gz: the file is truncated or damaged after line 0: unexpected EOF"},
 		{"torn table", "edges/gene__torn__gene.arrow", "ARROW1\x00\x00cut", "read DIR/edges/gene__torn__gene.arrow: the file is truncated or damaged in its footer or schema: it does not end as an Arrow IPC file"},
 		{"no reactions", "nodes/reaction.csv", "", "read graph DIR: edges/gene__gpr__reaction.tsv needs a node table reaction, and there is none"},
@@ -184,11 +199,6 @@ func TestReadGraphErrors(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "none")
 		_, _, err := ReadGraph(dir)
 		checkInputError(t, err, "read graph "+dir+": there is no folder nodes, neither in it nor in its graph/")
-	})
-	t.Run("no edges folder", func(t *testing.T) {
-		dir := folder(t, map[string]string{"nodes/gene.tsv": "id\nA\n"})
-		_, _, err := ReadGraph(dir)
-		checkInputError(t, err, "read graph "+dir+": there is no folder edges, neither in it nor in its graph/")
 	})
 	t.Run("too many positions", func(t *testing.T) {
 		if err := checkPositions("g", maxPositions); err != nil {

@@ -2,6 +2,8 @@ package ingest
 
 import (
 	"slices"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"tcbuild/ingest/table"
@@ -32,7 +34,7 @@ func readNodes(path, nodeType string) (*Nodes, error) {
 	}
 	var ids []string
 	columns, err := t.read(func(b *table.Batch) (err error) {
-		ids, err = appendIDs(ids, t, b, at)
+		ids, err = appendIDs(ids, nodeType, t, b, at)
 		return err
 	})
 	if err != nil {
@@ -48,16 +50,30 @@ func readNodes(path, nodeType string) (*Nodes, error) {
 }
 
 // appendIDs appends a batch's ids.
-func appendIDs(ids []string, t *graphTable, b *table.Batch, column int) ([]string, error) {
+func appendIDs(ids []string, nodeType string, t *graphTable, b *table.Batch, column int) ([]string, error) {
 	for i := range b.Len {
-		switch id := b.Text(column, i); {
-		case len(id) == 0:
-			return nil, fault.New(fault.Input, "give every node an id", "read nodes %s: the id is empty", t.where(b, i))
-		case !utf8.Valid(id):
-			return nil, fault.New(fault.Input, "save the file as UTF-8 text", "read nodes %s: id %q is not valid UTF-8", t.where(b, i), id)
-		default:
-			ids = append(ids, string(id))
+		id := string(b.Text(column, i))
+		if wrong, hint := wrongID(nodeType, id); wrong != "" {
+			return nil, fault.New(fault.Input, hint, "read nodes %s: id %q %s", t.where(b, i), id, wrong)
 		}
+		ids = append(ids, id)
 	}
 	return ids, nil
+}
+
+// wrongID says why a text is no id, by which tables, perturbation sets and people could not name the node.
+func wrongID(nodeType, id string) (wrong, hint string) {
+	switch {
+	case id == "":
+		return "is empty", "give every node an id"
+	case !utf8.ValidString(id):
+		return "is not valid UTF-8", "save the file as UTF-8 text"
+	case strings.TrimSpace(id) != id:
+		return "begins or ends with a blank", "remove the blank, here and in the edge tables"
+	case strings.ContainsFunc(id, unicode.IsControl):
+		return "has a control character in it", "remove it; a line break or a tab may come from another file format"
+	case nodeType == Gene && strings.Contains(id, "|"):
+		return "has a | in it, which separates the genes of a perturbation set", "give the gene one name"
+	}
+	return "", ""
 }

@@ -57,7 +57,7 @@ func readRealGenes(path string) (*Nodes, error) {
 	defer t.Close()
 	var ids []string
 	_, err = t.read(func(b *table.Batch) (err error) {
-		ids, err = appendIDs(ids, t, b, 0)
+		ids, err = appendIDs(ids, Gene, t, b, 0)
 		return err
 	})
 	if err != nil {
