@@ -36,7 +36,7 @@ func TestGenesAlone(t *testing.T) {
 			for _, method := range []string{"edges", "incidence", "both"} {
 				must(t, dir, "verify", out, "--method", method)
 			}
-			must(t, dir, "stage", out, "node")
+			must(t, dir, "stage", out, filepath.Join("node", out))
 			must(t, dir, "verify", filepath.Join("node", out))
 			must(t, dir, "diff", out, filepath.Join("node", out))
 		}
