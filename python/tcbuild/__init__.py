@@ -19,6 +19,7 @@ from tcbuild.errors import (
     ManifestError,
     MissingFileError,
     MissingShardError,
+    UnreadableFileError,
 )
 from tcbuild.graph import CellGraph
 from tcbuild.graph_folder import read_graph_folder
@@ -37,6 +38,7 @@ __all__ = [
     "MissingFileError",
     "MissingShardError",
     "Sample",
+    "UnreadableFileError",
     "open",
     "read_graph_folder",
 ]

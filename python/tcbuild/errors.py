@@ -36,7 +36,11 @@ class MissingShardError(MissingFileError):
 
 
 class DamagedFileError(DatasetError):
-    """A file has another size or other bytes than the manifest says."""
+    """A file has another size or other bytes than the manifest says, or is no file at all."""
+
+
+class UnreadableFileError(DatasetError):
+    """The operating system does not give a file: its permissions, a loop of links, a failing disk."""
 
 
 class GraphError(DatasetError, ValueError):

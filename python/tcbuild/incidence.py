@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +15,7 @@ from tcbuild.graph import CellGraph, split_edge_type
 class CSR:
     """Rows of ascending positions. Row i is positions[offsets[i]:offsets[i+1]].
 
-    offsets: int32 [rows + 1], the first 0. positions: int32 [offsets[-1]]. Both may be views of a mapped file.
+    offsets: int32 [rows + 1], the first 0. positions: int32 [offsets[-1]]. Both may be views of a table.
     """
 
     offsets: npt.NDArray[np.int32]
@@ -62,10 +61,8 @@ def build_incidence(graph: CellGraph) -> dict[str, CSR]:
     return incidence
 
 
-def read_incidence(path: Path) -> dict[str, CSR]:
-    """What build_incidence gives, mapped from an incidence.arrow."""
-    with pa.memory_map(str(path)) as file:
-        table = pa.ipc.open_file(file).read_all()
+def read_incidence(table: pa.Table) -> dict[str, CSR]:
+    """What build_incidence gives, as views of the table of an incidence.arrow."""
     names = table.column("edge_type").to_pylist()
     return {name: CSR(_row(table, "row_offsets", i), _row(table, "positions", i)) for i, name in enumerate(names)}
 

@@ -5,106 +5,185 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tcbuild.errors import DamagedFileError, FormatVersionError, ManifestError, MissingFileError, MissingShardError
+from tcbuild.data_file import DataFile, NoFileError
+from tcbuild.errors import (
+    DamagedFileError,
+    DatasetError,
+    FormatVersionError,
+    ManifestError,
+    MissingFileError,
+    MissingShardError,
+    UnreadableFileError,
+)
+from tcbuild.manifest_shape import misfit
 
 FORMAT_VERSION = 2
 
 RESTORE = "restore the dataset from a copy or build it again; `tcbuild verify` lists all damage"
 
+_BLOCK = 1 << 20  # bytes that are read and hashed at a time
+_LONGEST = 1 << 28  # bytes; a manifest of 100,000 shards has 30 MB
+_MOST_POSITIONS = 2**31 - 1
+
 
 class Manifest(dict[str, Any]):
     """manifest.json's content, as store/FORMAT.md describes it, and the folder in which it lies.
 
-    Reading checks its checksum, its format version, and that what it says of masks, shards and files goes together.
+    Reading checks its checksum, its format version, its types, and that what it says of masks, shards and files goes together.
     """
 
     def __init__(self, folder: Path):
         path = folder / "manifest.json"
-        try:
-            text = path.read_bytes()
-        except FileNotFoundError:
-            raise ManifestError(
-                f"open {folder}: there is no manifest.json (expected a dataset's folder)",
-                "name a folder that `tcbuild incidence` or `tcbuild dataset` made; an unfinished build has none",
-            ) from None
+        text = _read_text(path)
         try:
             content = json.loads(text)
             version = content["format_version"]
-        except (ValueError, TypeError, KeyError) as error:
-            raise ManifestError(f"read {path}: {error!r} (expected JSON with a format_version)", RESTORE) from error
-        if version != FORMAT_VERSION:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise ManifestError(f"read {path}: {_brief(error)} (expected JSON with a format_version)", RESTORE) from error
+        if isinstance(version, bool) or version != FORMAT_VERSION:
             raise FormatVersionError(
-                f"read {path}: format version {version} (expected {FORMAT_VERSION})",
+                f"read {path}: format version {version!s:.20} (expected {FORMAT_VERSION})",
                 "build it again with `tcbuild incidence` or `tcbuild dataset`, or read it with the tcbuild package of the program that built it",
             )
         super().__init__(content)
         self.folder = folder
-        try:
-            problem = self._problem(text)
-        except (TypeError, KeyError) as error:
-            problem = repr(error)
+        problem = misfit(content) or self._problem(text)
         if problem:
             raise ManifestError(f"read {path}: {problem}", RESTORE)
+        self._files = {file["name"]: file for file in self["files"]}
 
     @property
     def seed(self) -> int:
         """What the checksums of sample 0 start from; sample i has i more."""
         return int(self["identity"][:16], 16)
 
+    def open_file(self, name: str) -> DataFile:
+        """A data file, after a look at its size."""
+        path, listed = self.folder / name, self._listed(name)
+        file = _open(path)
+        if file is None:
+            kind = MissingShardError if name.endswith("data.mdb") else MissingFileError
+            raise kind(f"open {path}: it is missing (expected {listed['bytes']:,} bytes)", RESTORE)
+        if file.size != listed["bytes"]:
+            raise DamagedFileError(f"open {path}: it has {file.size:,} bytes (expected {listed['bytes']:,})", RESTORE)
+        return file
+
+    def read_file(self, name: str) -> bytearray:
+        """All of a data file. What is returned is what was compared with its SHA-256 (1 s for 1 to 2 GB)."""
+        content = bytearray()
+        self._check_digest(name, content)
+        return content
+
+    def check_digests(self) -> None:
+        """Compares each data file's SHA-256, several at a time; DatasetError names the first that differs."""
+        with ThreadPoolExecutor() as pool:
+            for _ in pool.map(self._check_digest, self._files):
+                pass
+
+    def _check_digest(self, name: str, content: bytearray | None = None) -> None:
+        """Compares a file's SHA-256, and adds what was read to content."""
+        digest = hashlib.sha256()
+        for block in self._blocks(name):
+            digest.update(block)
+            if content is not None:
+                content += block
+        expected = self._listed(name)["sha256"]
+        if digest.hexdigest() != expected:
+            raise DamagedFileError(f"read {self.folder / name}: its SHA-256 is {digest.hexdigest()} (expected {expected})", RESTORE)
+
+    def _blocks(self, name: str) -> Iterator[bytes]:
+        file = self.open_file(name)
+        try:
+            for start in range(0, file.size, _BLOCK):
+                yield file.read(start, min(_BLOCK, file.size - start))
+        except ValueError as error:
+            raise DamagedFileError(f"read {self.folder / name}: {error}", RESTORE) from error
+        except OSError as error:
+            raise unreadable(self.folder / name, error) from error
+
+    def _listed(self, name: str) -> dict[str, Any]:
+        if name not in self._files:
+            raise ManifestError(f"open {self.folder / name}: manifest.json does not list it", RESTORE)
+        listed: dict[str, Any] = self._files[name]
+        return listed
+
     def _problem(self, text: bytes) -> str:
         """What does not go together, or nothing."""
-        computed = hashlib.sha256(text.replace(self["checksum"].encode(), b"", 1)).hexdigest()
+        computed = hashlib.sha256(text.replace(self["checksum"].encode(errors="replace"), b"", 1)).hexdigest()
         if computed != self["checksum"]:
-            return f"its text has checksum {computed} (expected {self['checksum']})"
+            return f"its text has checksum {computed} (expected {self['checksum']:.64})"
         if not re.fullmatch("[0-9a-f]{64}", self["identity"]):
-            return f"identity {self['identity']!r} (expected 64 hexadecimal digits)"
-        if any(mask["size"] < 0 for mask in self["masks"]):
-            return "a mask has a negative size"
-        if self["variant"] not in ("incidence", "indices", "full-masks"):
-            return f"variant {self['variant']!r} (expected incidence, indices or full-masks)"
-        needed = []
-        if self["variant"] != "incidence":
-            if not self["codec"] or self["samples_per_value"] < 1:
-                return "codec or samples_per_value is missing"
-            next_sample = 0
-            for shard in self["shards"]:
-                if shard["first"] != next_sample or shard["samples"] < 1:
-                    return f"shard {shard['name']} starts at sample {shard['first']} (expected {next_sample})"
-                next_sample += shard["samples"]
-                needed.append(f"{shard['name']}/data.mdb")
-            if next_sample != self["samples"]:
-                return f"{next_sample} samples in shards (expected {self['samples']})"
-        elif self["samples"]:
-            needed.append("samples.arrow")
-        listed = {file["name"] for file in self["files"]}
-        return "".join(f"files: {name} is missing" for name in needed if name not in listed)
+            return f"identity {self['identity']:.64} (expected 64 hexadecimal digits)"
+        if sum(mask["size"] for mask in self["masks"]) > _MOST_POSITIONS:
+            return f"masks: more than {_MOST_POSITIONS:,} positions"
+        names = [file["name"] for file in self["files"]]
+        if len(names) != len(set(names)):
+            return "files: a name is listed twice"
+        for name in names:
+            if not name.isprintable() or Path(name).is_absolute() or ".." in Path(name).parts:
+                return f"files: {name[:64]!r} does not lie in the dataset"
+        needed = ["incidence.arrow"]
+        if self["variant"] == "incidence":
+            needed += ["samples.arrow"] if self["samples"] else []
+        elif self["variant"] in ("indices", "full-masks"):
+            needed = [f"{shard['name']}/data.mdb" for shard in self.get("shards", [])]
+        else:
+            return f"variant {self['variant']:.64} (expected incidence, indices or full-masks)"
+        if missing := [name for name in needed if name not in names]:
+            return f"files: {missing[0]:.64} is missing"
+        return "" if self["variant"] == "incidence" else self._problem_of_shards()
 
-    def check_file(self, name: str, *, digest: bool) -> Path:
-        """The path of a data file, after a look at its size and, where asked for, its SHA-256 (1 s for 1 to 2 GB)."""
-        path = self.folder / name
-        listed = next((file for file in self["files"] if file["name"] == name), None)
-        if listed is None:
-            raise ManifestError(f"open {path}: manifest.json does not list it", RESTORE)
-        try:
-            size = path.stat().st_size
-        except FileNotFoundError:
-            kind = MissingShardError if name.endswith("data.mdb") else MissingFileError
-            raise kind(f"open {path}: it is missing (expected {listed['bytes']:,} bytes)", RESTORE) from None
-        if size != listed["bytes"]:
-            raise DamagedFileError(f"open {path}: it has {size:,} bytes (expected {listed['bytes']:,})", RESTORE)
-        if digest:
-            computed = sha256(path)
-            if computed != listed["sha256"]:
-                raise DamagedFileError(f"read {path}: its SHA-256 is {computed} (expected {listed['sha256']})", RESTORE)
-        return path
+    def _problem_of_shards(self) -> str:
+        if not self.get("codec") or not self.get("samples_per_value"):
+            return "codec or samples_per_value is missing"
+        next_sample = 0
+        for shard in self.get("shards", []):
+            if shard["first"] != next_sample or shard["samples"] < 1:
+                return f"shard {shard['name']:.64} starts at sample {shard['first']} (expected {next_sample})"
+            next_sample += shard["samples"]
+        return "" if next_sample == self["samples"] else f"{next_sample} samples in shards (expected {self['samples']})"
 
 
-def sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+def unreadable(path: Path, error: OSError) -> UnreadableFileError:
+    """The error of a file that the operating system does not give."""
+    return UnreadableFileError(f"read {path}: {error.strerror or error}", "make sure that you may read it and that its disk is well")
+
+
+def _open(path: Path) -> DataFile | None:
+    """An open file, or none where there is none."""
+    try:
+        return DataFile(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except NoFileError as error:
+        raise DamagedFileError(f"open {path}: {error}", RESTORE) from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _read_text(path: Path) -> bytes:
+    try:
+        file = _open(path)
+        if file is None:
+            raise ManifestError(
+                f"open {path.parent}: there is no manifest.json (expected a dataset's folder)",
+                "name a folder that `tcbuild incidence` or `tcbuild dataset` made; an unfinished build has none",
+            )
+        if file.size > _LONGEST:
+            raise ManifestError(f"read {path}: it has {file.size:,} bytes (expected {_LONGEST:,} at most)", RESTORE)
+        return file.read(0, file.size)
+    except DamagedFileError as error:
+        raise ManifestError(error.message, error.hint) from error
+    except ValueError as error:
+        raise ManifestError(f"read {path}: {error}", RESTORE) from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _brief(error: Exception) -> str:
+    return f"{type(error).__name__} {error!s:.100}"

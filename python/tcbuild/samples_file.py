@@ -3,40 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tcbuild.data_file import Stream
 from tcbuild.errors import DamagedFileError, DamagedRecordError
 from tcbuild.manifest import RESTORE, Manifest
 from tcbuild.masks import Bytes, ascending, write_masks, write_packed
 from tcbuild.records import Labels, labels_checksum
 from tcbuild.removal import Removal
 
+_ROWS = 4096  # of all record batches but the last
+_CACHED = 64 << 20  # bytes of samples.arrow that are kept in memory
 _FIRST_PHENOTYPE = 3  # column
+
+# What Arrow raises for damaged metadata, and what follows from columns that are too short.
+_DAMAGE = (ValueError, TypeError, IndexError, KeyError, OSError, MemoryError, OverflowError, pa.ArrowException)
 
 
 class IncidenceSamples:
-    """Reads samples.arrow, mapped, and computes masks. It holds no handle that a fork would break."""
+    """Reads samples.arrow a record batch at a time, and computes masks. It holds no handle that a fork would break."""
 
     def __init__(self, manifest: Manifest, removal: Callable[[], Removal]):
         self._manifest = manifest
         self._make_removal = removal
         self._size = sum(mask["size"] for mask in manifest["masks"])
-        self._batches: dict[int, _Batch] = {}
 
     def labels(self, index: int) -> Labels:
-        number, row = divmod(index, self._rows)
-        batch = self._batches.get(number)
+        number, row = divmod(index, _ROWS)
+        batch = self._batch
         try:
-            if batch is None:
-                batch = self._batches[number] = _Batch(self._file.get_batch(number))
-            return batch.labels(row, self._manifest.seed + index)
-        except (ValueError, IndexError, pa.ArrowException) as error:
+            return batch(number).labels(row, self._manifest.seed + index)
+        except _DAMAGE as error:
             path = self._manifest.folder / "samples.arrow"
-            raise DamagedRecordError(f"read {path}: sample {index}: {error}", RESTORE) from error
+            raise DamagedRecordError(f"read {path}: sample {index}: {_one_line(error)}", RESTORE) from error
 
     def removed(self, index: int) -> npt.NDArray[np.uint32]:
         return ascending(self._positions(index)).astype(np.uint32)
@@ -55,32 +58,38 @@ class IncidenceSamples:
         return self._make_removal()
 
     @cached_property
-    def _file(self) -> pa.ipc.RecordBatchFileReader:
-        path = self._manifest.check_file("samples.arrow", digest=False)
+    def _batch(self) -> Callable[[int], _Batch]:
+        """Reads a record batch by its number, and keeps those that were used last."""
+        data = self._manifest.open_file("samples.arrow")
+        path = self._manifest.folder / "samples.arrow"
         try:
-            return pa.ipc.open_file(pa.memory_map(str(path)), options=pa.ipc.IpcReadOptions(use_threads=False))
-        except pa.ArrowException as error:
-            raise DamagedFileError(f"open {path}: {error}", RESTORE) from error
-
-    @cached_property
-    def _rows(self) -> int:
-        """Rows of all record batches but the last."""
-        rows: int = self._file.get_batch(0).num_rows
-        return rows
+            file = pa.ipc.open_file(pa.PythonFile(Stream(data), "r"), options=pa.ipc.IpcReadOptions(use_threads=False))
+            found = [(field.name, field.type) for field in file.schema]
+        except _DAMAGE as error:
+            raise DamagedFileError(f"open {path}: {_one_line(error)}", RESTORE) from error
+        expected = [("sample_id", pa.string()), ("perturbation_indices", pa.list_(pa.int32())), ("checksum", pa.uint32())]
+        expected += [(name, pa.float64()) for name in self._manifest["phenotypes"]]
+        batches = -(-self._manifest["samples"] // _ROWS)
+        if found != expected or file.num_record_batches != batches:
+            raise DamagedFileError(
+                f"open {path}: it has {file.num_record_batches} record batches of {len(found)} columns, or columns of other names or types "
+                f"(expected {batches} of {len(expected)}, as manifest.json says)",
+                RESTORE,
+            )
+        kept = max(1, _CACHED * batches // data.size)
+        return lru_cache(maxsize=kept)(lambda number: _Batch(file.get_batch(number)))
 
 
 class _Batch:
-    """The columns of a record batch, as views of the mapped file."""
+    """The columns of a record batch. Nothing of its metadata is trusted: the views end where the buffers do."""
 
     def __init__(self, batch: pa.RecordBatch):
-        ids, indices = batch.column(0), batch.column(1)
-        self._batch = batch  # keeps the views alive
-        self._id_offsets = np.frombuffer(ids.buffers()[1], "<i4")
-        self._ids = ids.buffers()[2] or b""
-        self._index_offsets = indices.offsets.to_numpy()
-        self._indices = indices.values.to_numpy()
-        self._checksums = batch.column(2).to_numpy()
-        self._phenotypes = [column.to_numpy() for column in batch.columns[_FIRST_PHENOTYPE:]]
+        _, id_offsets, ids = batch.column(0).buffers()
+        _, index_offsets, _, indices = batch.column(1).buffers()
+        self._id_offsets, self._ids = _view(id_offsets, "<i4"), memoryview(ids or b"")
+        self._index_offsets, self._indices = _view(index_offsets, "<i4"), _view(indices, "<i4")
+        self._checksums = _view(batch.column(2).buffers()[1], "<u4")
+        self._phenotypes = [_view(column.buffers()[1], "<f8") for column in batch.columns[_FIRST_PHENOTYPE:]]
 
     def labels(self, row: int, seed: int) -> Labels:
         sample_id = bytes(self._ids[self._id_offsets[row] : self._id_offsets[row + 1]])
@@ -90,3 +99,11 @@ class _Batch:
         if computed != stored:
             raise ValueError(f"its checksum is {computed:08x} (expected {stored:08x})")
         return Labels(sample_id.decode(), indices, phenotypes)
+
+
+def _view(buffer: pa.Buffer | None, kind: str) -> npt.NDArray[np.generic]:
+    return np.frombuffer(buffer or b"", kind)
+
+
+def _one_line(error: BaseException) -> str:
+    return f"{error or type(error).__name__!s}".splitlines()[0][:200]

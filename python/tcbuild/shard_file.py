@@ -7,75 +7,108 @@ store/FORMAT.md describes the pages.
 
 from __future__ import annotations
 
-import os
 import struct
-from pathlib import Path
 
 import numpy as np
 
-_META = struct.Struct("<16xI108xQ8xQ")  # magic, root page, transaction; a page's first 152 bytes
-_MAGIC = 0xBEEFC0DE
+from tcbuild.data_file import DataFile
+
+_META = struct.Struct("<16xII16xI48xH26xQQ8xQ")  # magic, version, page size, database flags, entries, root page, transaction
+_MAGIC, _VERSION = 0xBEEFC0DE, 1
 _PAGE_SIZE_AT = 40
 _PAGE = struct.Struct("<QHHHH")  # number, pad, flags, lower, upper
-_BRANCH, _LEAF = 1, 2
+_PAGES = struct.Struct("<12xI")  # of an overflow page: how many there are
+_BRANCH, _LEAF, _OVERFLOW, _META_PAGE = 1, 2, 4, 8
 _NODE = struct.Struct("<IHH")  # data size, flags, key size; in a branch the child's page in place of size and flags
 _KEY = struct.Struct(">Q")
 _BIG = 1  # flag: the data lies in pages of its own, behind a header
+_DEEPEST = 32  # levels of a tree; LMDB's own limit
 
 
 class ShardFile:
-    """An open data.mdb whose values have the keys first, first + step, ... below end.
+    """A data.mdb whose values have the keys first, first + step, ... below end.
 
-    Opening reads the tree: 1 ms for 1,000 values. ValueError or struct.error says that it is damaged.
+    Making it reads the tree: 1 ms for 1,000 values. ValueError or struct.error says that it is damaged.
     """
 
-    def __init__(self, path: Path, keys: range):
-        self._file = path.open("rb", buffering=0)
-        self._size = os.fstat(self._file.fileno()).st_size
-        found = sorted(self._values())
-        if [key for key, _, _ in found] != list(keys):
+    def __init__(self, file: DataFile, keys: range):
+        self._file = file
+        (self._page_size,) = struct.unpack("<I", file.read(_PAGE_SIZE_AT, 4))
+        if self._page_size not in (1 << bits for bits in range(9, 17)):
+            raise ValueError(f"its pages have {self._page_size} bytes (expected a power of two from 512 to 65,536)")
+        found = self._values()
+        if [key for key, _, _, _ in found] != list(keys):
             raise ValueError(f"its {len(found)} values have other keys than {keys.start}, {keys.start + keys.step}, ... below {keys.stop}")
-        self._offsets = np.array([offset for _, offset, _ in found], np.int64)
-        self._lengths = np.array([length for _, _, length in found], np.int64)
+        self._offsets = np.array([offset for _, offset, _, _ in found], np.int64)
+        self._lengths = np.array([length for _, _, length, _ in found], np.int64)
+        self._big = np.array([big for _, _, _, big in found], bool)
 
     def length(self, value: int) -> int:
         """Bytes of a value; values are counted from 0 in the order of their keys."""
         return int(self._lengths[value])
 
     def read(self, value: int, start: int, end: int) -> bytes:
-        """Bytes start to end of a value."""
-        if not 0 <= start <= end <= self._lengths[value]:
-            raise ValueError(f"bytes {start} to {end} of a value of {self._lengths[value]}")
-        return self._read(int(self._offsets[value]) + start, end - start)
+        """Bytes start to end of a value. At byte 0 its page is checked as well."""
+        length, offset = self.length(value), int(self._offsets[value])
+        if not 0 <= start <= end <= length:
+            raise ValueError(f"bytes {start} to {end} of a value of {length}")
+        if start or not self._big[value]:
+            return self._file.read(offset + start, end - start)
+        page = self._file.read(offset - _PAGE.size, _PAGE.size + end)
+        number, flags, pages = offset // self._page_size, _PAGE.unpack_from(page)[2], _PAGES.unpack_from(page)[0]
+        needed = -(-(_PAGE.size + length) // self._page_size)
+        if _PAGE.unpack_from(page)[0] != number or flags != _OVERFLOW or pages != needed:
+            raise ValueError(
+                f"page {number} states number {_PAGE.unpack_from(page)[0]}, flags {flags} and {pages} pages (expected flags {_OVERFLOW}, {needed} pages)"
+            )
+        return page[_PAGE.size :]
 
-    def _read(self, offset: int, length: int) -> bytes:
-        if offset + length > self._size:
-            raise ValueError(f"the file ends at byte {self._size} (expected {offset + length} at least)")
-        return os.pread(self._file.fileno(), length, offset)
+    def _root(self) -> tuple[int, int]:
+        """The number of the root page, and how many keys the tree has."""
+        metas = []
+        for number in (0, 1):
+            page = self._page(number, (_META_PAGE,))
+            magic, version, _, flags, entries, root, transaction = _META.unpack_from(page)
+            if (magic, version, flags) != (_MAGIC, _VERSION, 0):
+                raise ValueError(f"meta page {number} has magic {magic:08x}, version {version}, flags {flags} (expected {_MAGIC:08x}, {_VERSION}, 0)")
+            metas.append((transaction, root, entries))
+        return max(metas, key=lambda meta: meta[0])[1:]
 
-    def _values(self) -> list[tuple[int, int, int]]:
-        """Key, offset in the file and length of all values."""
-        (page_size,) = struct.unpack("<I", self._read(_PAGE_SIZE_AT, 4))
-        metas = [_META.unpack(self._read(number * page_size, _META.size)) for number in (0, 1)]
-        if any(magic != _MAGIC for magic, _, _ in metas):
-            raise ValueError("its first pages are none of LMDB's")
-        _, root, _ = max(metas, key=lambda meta: meta[2])
-        values, waiting, seen = [], [root], set()
+    def _page(self, number: int, kinds: tuple[int, ...]) -> bytes:
+        page = self._file.read(number * self._page_size, self._page_size)
+        stated, _, kind, _, _ = _PAGE.unpack_from(page)
+        if stated != number or kind not in kinds:
+            raise ValueError(f"page {number} states number {stated} and flags {kind} (expected flags {' or '.join(map(str, kinds))})")
+        return page
+
+    def _values(self) -> list[tuple[int, int, int, bool]]:
+        """Key, offset in the file, length, and whether it has pages of its own, of all values in the order of the tree."""
+        root, entries = self._root()
+        values = []
+        waiting, seen = [(root, 1)], set()
         while waiting:
-            number = waiting.pop()
-            page = self._read(number * page_size, page_size)
-            stated, _, kind, lower, _ = _PAGE.unpack_from(page)
-            if stated != number or number in seen or kind not in (_BRANCH, _LEAF):
-                raise ValueError(f"page {number} of its tree states number {stated} and flags {kind}")
+            number, depth = waiting.pop()
+            if number in seen or depth > _DEEPEST:
+                raise ValueError(f"page {number} of its tree is met twice, or lies {depth} levels deep")
             seen.add(number)
+            page = self._page(number, (_BRANCH, _LEAF))
+            _, _, kind, lower, upper = _PAGE.unpack_from(page)
+            if not _PAGE.size < lower <= upper <= self._page_size:
+                raise ValueError(f"page {number} of its tree has free space from {lower} to {upper}")
+            children = []
             for (at,) in struct.iter_unpack("<H", page[_PAGE.size : lower]):
                 size, flags, key_length = _NODE.unpack_from(page, at)
                 if kind == _BRANCH:
-                    waiting.append(size | flags << 32)
+                    children.append((size | flags << 32, depth + 1))
                     continue
                 data = at + _NODE.size + key_length
-                offset = struct.unpack_from("<Q", page, data)[0] * page_size + _PAGE.size if flags & _BIG else number * page_size + data
-                if key_length != _KEY.size or offset + size > self._size:
-                    raise ValueError(f"page {number} of its tree places {size} bytes at byte {offset} of {self._size}")
-                values.append((_KEY.unpack_from(page, at + _NODE.size)[0], offset, size))
+                big = flags == _BIG
+                offset = struct.unpack_from("<Q", page, data)[0] * self._page_size + _PAGE.size if big else number * self._page_size + data
+                end = self._file.size if big else (number + 1) * self._page_size
+                if flags not in (0, _BIG) or key_length != _KEY.size or at < upper or offset + size > end:
+                    raise ValueError(f"page {number} of its tree places {size} bytes with flags {flags} at byte {offset} (expected an end by {end})")
+                values.append((_KEY.unpack_from(page, at + _NODE.size)[0], offset, size, big))
+            waiting += reversed(children)
+        if len(values) != entries:
+            raise ValueError(f"its tree has {len(values)} values (expected {entries})")
         return values

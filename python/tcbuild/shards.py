@@ -15,7 +15,7 @@ import zstandard
 
 from tcbuild.codecs import CODECS, Codec
 from tcbuild.errors import DamagedFileError, DamagedRecordError, ManifestError
-from tcbuild.manifest import RESTORE, Manifest
+from tcbuild.manifest import RESTORE, Manifest, unreadable
 from tcbuild.masks import Bytes
 from tcbuild.records import Labels, checksum, parse_labels, payload_start
 from tcbuild.shard_file import ShardFile
@@ -76,11 +76,14 @@ class ShardSamples:
 
     def _open(self, number: int) -> ShardFile:
         shard = self._shards[number]
-        path = self._manifest.check_file(f"{shard['name']}/data.mdb", digest=False)
+        name = f"{shard['name']}/data.mdb"
+        path, data = self._manifest.folder / name, self._manifest.open_file(name)
         try:
-            file = ShardFile(path, range(shard["first"], shard["first"] + shard["samples"], self._per_value))
+            file = ShardFile(data, range(shard["first"], shard["first"] + shard["samples"], self._per_value))
         except (ValueError, struct.error) as error:
             raise DamagedFileError(f"open {path}: {error}", RESTORE) from error
+        except OSError as error:
+            raise unreadable(path, error) from error
         self._files[number] = file
         return file
 

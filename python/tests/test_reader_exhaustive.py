@@ -1,0 +1,382 @@
+"""The promise of store/FORMAT.md: whatever happens to a dataset's files, a reader gives the right content or a DatasetError.
+
+By default each byte that carries meaning is flipped in one random bit, and every bit of samples.arrow; all other faults
+are tried in full. TCBUILD_EXHAUSTIVE=1 flips every bit of all files, and one of each byte of padding.
+"""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import os
+import random
+import re
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import tcbuild as reader
+from cases import Case, write_case, write_table
+from tcbuild.samples_file import IncidenceSamples
+from tcbuild.shards import ShardSamples
+from test_masks import BUILDS, INCIDENCE
+
+EVERY_BIT = os.environ.get("TCBUILD_EXHAUSTIVE") == "1"
+SEED = int(os.environ.get("TCBUILD_SEED", random.randrange(1 << 32)))
+PAGE = 4096
+
+TINY = Case("tiny", genes=6, relations=("physical",), edges=8, samples=7, most_deleted=3, phenotypes=("fitness",), shards=2)
+PAGES = Case("several values", genes=20, relations=("physical",), edges=160, samples=140, most_deleted=9, phenotypes=("fitness",), shards=2)
+
+
+@pytest.fixture(autouse=True)
+def no_hang():
+    """Ends a test that waits for a pipe or a device."""
+
+    def end(*_):
+        raise TimeoutError("it hangs")
+
+    signal.signal(signal.SIGALRM, end)
+    signal.alarm(7200 if EVERY_BIT else 300)
+    yield
+    signal.alarm(0)
+
+
+def build(tcbuild, inputs: tuple[Path, Path], out: Path, name: str, rule: str = "all", shards: int = 2) -> Path:
+    options = [] if BUILDS[name] == INCIDENCE else ["--shards", shards]
+    graph, perturbations = inputs
+    tcbuild.run(*BUILDS[name], "--graph", graph, "--perturbations", perturbations, "--reaction-rule", rule, "--out", out, *options)
+    return out
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    return write_case(TINY, tmp_path_factory.mktemp("inputs"))
+
+
+@pytest.fixture(scope="module")
+def tiny(tcbuild, inputs, tmp_path_factory):
+    """A tiny dataset of every variant and codec."""
+    folder = tmp_path_factory.mktemp("tiny")
+    return {name: build(tcbuild, inputs, folder / name, name) for name in BUILDS}
+
+
+def damaged_copy(intact: Path, folder: Path) -> Path:
+    return Path(shutil.copytree(intact, folder / intact.name))
+
+
+Content = list[tuple]
+
+
+def parts(dataset: reader.Dataset, index: int) -> Iterator[Callable[[], object]]:
+    """All that a dataset says of a sample, each by a way of its own."""
+
+    def labels():
+        sample = dataset[index]
+        return sample.id, sample.perturbation_indices.tobytes(), sample.phenotypes.tobytes()
+
+    yield labels
+    yield lambda: dataset.read_removed(index).tobytes()
+    yield lambda: reader.Sample(dataset, index, ("", None, None)).all_masks.tobytes()
+    yield lambda: reader.Sample(dataset, index, ("", None, None)).packed.tobytes()
+
+
+def everything(path: Path, indices=None) -> Content:
+    """What is read of a dataset; None stands for a DatasetError, and nothing for one at opening."""
+    try:
+        dataset = reader.open(path)
+        found = [(len(dataset), dataset.genes, dataset.phenotype_names, dataset.mask_names, dataset.mask_sizes)]
+    except reader.DatasetError as error:
+        assert error.hint and len(str(error)) < 2000
+        return []
+    return found + samples_of(dataset, range(len(dataset)) if indices is None else indices)
+
+
+def samples_of(dataset: reader.Dataset, indices) -> Content:
+    found = []
+    for index in indices:
+        for part in parts(dataset, index):
+            try:
+                found.append(part())
+            except reader.DatasetError as error:
+                assert error.hint and len(str(error)) < 2000
+                found.append(None)
+    return found
+
+
+def right_or_error(path: Path, want: Content, fault: object, indices=None) -> bool:
+    """Whether there was an error; what is not an error has to be right."""
+    try:
+        found = everything(path, indices)
+    except Exception as error:
+        raise AssertionError(f"{fault} of {path.name}: {error!r} (expected a DatasetError), seed {SEED}") from error
+    assert all(got is None or got == expected for got, expected in zip(found, want)), f"{fault} of {path.name}: wrong content, seed {SEED}"
+    return not found or None in found
+
+
+def files_of(path: Path) -> list[str]:
+    """The names of what a reader reads."""
+    return sorted(str(file.relative_to(path)) for file in path.rglob("*") if file.is_file() and file.name != "run.json")
+
+
+def flips(data: bytes, every_bit: bool, chance: random.Random) -> list[tuple[int, int]]:
+    """Bytes and bits to flip: within long runs of zeros, which are padding, one bit of every eighth byte."""
+    padding = {at for run in re.finditer(rb"\0{32,}", data) for at in range(run.start() + 16, run.end() - 16)}
+    found = [(at, bit) for at in sorted(set(range(len(data))) - padding) for bit in (range(8) if every_bit else [chance.randrange(8)])]
+    return found + [(at, chance.randrange(8)) for at in sorted(padding)[:: 1 if every_bit else 8]]
+
+
+def flip_all(job: tuple[Path, str, list[tuple[int, int]]]) -> int:
+    """Flips bits of a file in its place, one after the other, and counts those that were found. The others read as before."""
+    path, name, chosen = job
+    dataset, named = reader.open(path), 0
+    shard = next((shard for shard in dataset.manifest.get("shards", []) if name.startswith(shard["name"])), {"first": 0, "samples": len(dataset)})
+    indices = range(shard["first"], shard["first"] + shard["samples"])
+    want = samples_of(dataset, indices)
+    assert None not in want
+
+    def notices() -> bool:
+        if name == "manifest.json":
+            return not everything(path, [])
+        if not name.endswith((".mdb", "samples.arrow")):  # its digest is compared before anything is made of it
+            try:
+                return not dataset.manifest.read_file(name)
+            except reader.DatasetError:
+                return True
+        fresh = object.__new__(reader.Dataset)  # opens the file anew, and only this one
+        vars(fresh).update(vars(dataset))
+        fresh._samples = IncidenceSamples(dataset.manifest, lambda: dataset.removal) if dataset.codec is None else ShardSamples(dataset.manifest)
+        found = samples_of(fresh, indices)
+        assert all(got in (None, expected) for got, expected in zip(found, want, strict=True)), "wrong content"
+        return None in found
+
+    with (path / name).open("r+b", buffering=0) as file:
+        for at, bit in chosen:
+            (byte,) = os.pread(file.fileno(), 1, at)
+            os.pwrite(file.fileno(), bytes([byte ^ 1 << bit]), at)
+            try:
+                named += notices()
+            except Exception as error:
+                raise AssertionError(f"bit {bit} of byte {at} of {path.name}/{name}: {error!r}, seed {SEED}") from error
+            os.pwrite(file.fileno(), bytes([byte]), at)
+    return named
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_every_flipped_bit(tiny, tmp_path, name):
+    chance = random.Random(SEED)
+    jobs = []
+    for file in files_of(tiny[name]):
+        every_bit = EVERY_BIT or file == "samples.arrow"
+        chosen = flips((tiny[name] / file).read_bytes(), every_bit, chance)
+        if not EVERY_BIT and name not in ("incidence", "indices-zstd") and not file.endswith(".mdb"):
+            chosen = chosen[::16]  # like that of the others
+        jobs += [(damaged_copy(tiny[name], tmp_path / f"{len(jobs) + part}"), file, chosen[part::2]) for part in range(2)]
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        named = pool.map(flip_all, jobs, chunksize=1)
+    for (_, file, chosen), count in zip(jobs, named):
+        assert count if file.endswith((".mdb", "samples.arrow")) else count == len(chosen), f"{file}: {len(chosen) - count} flips were not noticed"
+
+
+@pytest.mark.parametrize("name", [name for name in BUILDS if name != "incidence"])
+def test_every_page_in_the_place_of_every_other(tcbuild, tmp_path, name):
+    path = build(tcbuild, write_case(PAGES, tmp_path), tmp_path / "dataset", name)
+    manifest = reader.open(path).manifest
+    samples = [index for shard in manifest["shards"] for index in range(shard["first"], shard["first"] + shard["samples"], 66)]
+    want = everything(path, samples)
+    shards = [path / shard["name"] / "data.mdb" for shard in manifest["shards"]]
+    pages = [(file, at) for file in shards for at in range(0, file.stat().st_size, PAGE)]
+    named = 0
+    assert len(pages) >= 10 and None not in want
+    content = {file: file.read_bytes() for file in shards}
+    for (file, at), (other, other_at) in itertools.permutations(pages, 2):
+        for swapped in (False, True):
+            put(file, at, content[other][other_at : other_at + PAGE])
+            if swapped:
+                put(other, other_at, content[file][at : at + PAGE])
+            named += right_or_error(path, want, f"page {other_at // PAGE} of {other} at page {at // PAGE} of {file}", indices=samples)
+            put(file, at, content[file][at : at + PAGE])
+            put(other, other_at, content[other][other_at : other_at + PAGE])
+    assert named
+
+
+def put(file: Path, at: int, data: bytes) -> None:
+    with file.open("r+b") as opened:
+        opened.seek(at)
+        opened.write(data)
+
+
+@pytest.fixture(scope="module")
+def namesakes(tcbuild, inputs, tmp_path_factory):
+    """Datasets of as many samples: others, the same in another order, another rule, an edge elsewhere."""
+    folder = tmp_path_factory.mktemp("namesakes")
+    graph, perturbations = inputs
+    header, *rows = [line.split("\t") for line in perturbations.read_text(encoding="utf-8").splitlines()]
+    write_table(folder / "order.tsv", header, rows[::-1])
+    write_table(folder / "others.tsv", header, [[genes, f"{sample}*", "0.5"] for genes, sample, _ in rows[1:] + rows[:1]])
+    shutil.copytree(graph, folder / "graph")
+    edges = folder / "graph/edges/gene__physical__gene.tsv"
+    first, *lines = edges.read_text().splitlines(keepends=True)
+    edges.write_text(first + "".join(lines[::-1]))
+    variants = {
+        "order": ((graph, folder / "order.tsv"), "all"),
+        "others": ((graph, folder / "others.tsv"), "all"),
+        "rule": (inputs, "gpr"),
+        "edges": ((folder / "graph", perturbations), "all"),
+    }
+    return {
+        (kind, name): build(tcbuild, source, folder / kind / name, name, rule)
+        for kind, (source, rule) in variants.items()
+        for name in ("incidence", "indices-zstd", "full-masks-raw")
+    }
+
+
+@pytest.mark.parametrize("kind", ["order", "others", "rule", "edges"])
+@pytest.mark.parametrize("name", ["incidence", "indices-zstd", "full-masks-raw"])
+def test_every_file_of_a_like_dataset(tiny, namesakes, tmp_path, name, kind):
+    path, other = damaged_copy(tiny[name], tmp_path), namesakes[kind, name]
+    want, files = everything(path), files_of(path)
+    other_want = everything(other)
+    assert files == files_of(other) and None not in want and want != other_want
+    for count in (1, 2):
+        for chosen in itertools.combinations(files, count):
+            for file in chosen:
+                shutil.copyfile(other / file, path / file)
+            # The manifest says which dataset it is.
+            right_or_error(path, other_want if "manifest.json" in chosen else want, f"{chosen} of a dataset of other {kind}")
+            for file in chosen:
+                shutil.copyfile(tiny[name] / file, path / file)
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_files_of_a_dataset_in_each_others_place(tiny, tmp_path, name):
+    path = damaged_copy(tiny[name], tmp_path)
+    want = everything(path)
+    for file, other in itertools.combinations(files_of(path), 2):
+        shutil.copyfile(tiny[name] / file, path / other)
+        shutil.copyfile(tiny[name] / other, path / file)
+        right_or_error(path, want, f"{file} and {other} exchanged")
+        for restored in (file, other):
+            shutil.copyfile(tiny[name] / restored, path / restored)
+    for build_name, like in tiny.items():
+        for file in set(files_of(like)) & set(files_of(path)) - {"manifest.json"}:
+            shutil.copyfile(like / file, path / file)
+            right_or_error(path, want, f"{file} of {build_name}")
+            shutil.copyfile(tiny[name] / file, path / file)
+
+
+def remove(file: Path) -> None:
+    file.unlink()
+
+
+def folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+def pipe(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+
+def link_to(target: str | None) -> Callable[[Path], None]:
+    def link(file: Path) -> None:
+        file.unlink()
+        file.symlink_to(target or file.name)
+
+    return link
+
+
+def file_in_place_of_its_folder(file: Path) -> None:
+    shutil.rmtree(file.parent)
+    file.parent.touch()
+
+
+def cut(share: float) -> Callable[[Path], None]:
+    return lambda file: os.truncate(file, int(file.stat().st_size * share))
+
+
+def unreadable(file: Path) -> None:
+    file.chmod(0)
+
+
+def random_bytes(file: Path) -> None:
+    file.write_bytes(random.Random(SEED).randbytes(file.stat().st_size))
+
+
+FAULTS = {
+    "missing": remove,
+    "folder": folder,
+    "pipe": pipe,
+    "device": link_to("/dev/zero"),
+    "loop of links": link_to(None),
+    "link to nothing": link_to("nowhere"),
+    "empty": cut(0),
+    "half": cut(0.5),
+    "twice as long": cut(2),
+    "random bytes": random_bytes,
+    "unreadable": unreadable,
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("name", ["incidence", "indices-zstd", "full-masks-raw"])
+def test_every_kind_of_file(tiny, tmp_path, name, fault):
+    if fault == "unreadable" and os.geteuid() == 0:
+        pytest.skip("root may read everything")
+    want = everything(tiny[name])
+    for number, file in enumerate(files_of(tiny[name])):
+        path = damaged_copy(tiny[name], tmp_path / str(number))
+        FAULTS[fault](path / file)
+        named = right_or_error(path, want, f"{fault} in place of {file}")
+        with pytest.raises(reader.DatasetError, match="(?s)" + re.escape(Path(file).name) + ".*\nhint: "):
+            reader.open(path, check="digest")
+        assert named or file.startswith("graph/") and name != "incidence"
+        if file.startswith("graph/"):
+            with pytest.raises(reader.DatasetError, match="(?s)" + re.escape(file) + ".*\nhint: "):
+                reader.open(path).graph
+    path = damaged_copy(tiny[name], tmp_path / "folder")
+    file_in_place_of_its_folder(path / "graph/nodes/gene.arrow")
+    assert right_or_error(path, want, "a file in place of a folder")
+
+
+def test_links_to_files_are_followed(tiny, tmp_path):
+    path = damaged_copy(tiny["indices-zstd"], tmp_path)
+    for file in files_of(path):
+        link_to(str(tiny["indices-zstd"] / file))(path / file)
+    assert everything(path) == everything(tiny["indices-zstd"])
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_a_file_that_becomes_shorter_under_a_reader(tiny, tmp_path, name):
+    """No signal ends the process: what is read after that is right or an error."""
+    for number, share in enumerate((0.9, 0.5, 0)):
+        path = damaged_copy(tiny[name], tmp_path / str(number))
+        want = everything(path)
+        dataset = reader.open(path)
+        assert dataset[0].all_masks.size
+        for file in files_of(path):
+            cut(share)(path / file)
+        for index in range(len(dataset)):
+            for part, expected in zip(parts(dataset, index), want[1 + 4 * index :]):
+                try:
+                    assert part() == expected
+                except reader.DatasetError:
+                    pass
+
+
+@pytest.mark.parametrize("name", ["incidence", "indices-zstd"])
+def test_digests_are_compared_first(tiny, tmp_path, name):
+    assert everything(tiny[name]) and reader.open(tiny[name], check="digest")[0].all_masks.size
+    path = damaged_copy(tiny[name], tmp_path)
+    for file in files_of(path):
+        data = (path / file).read_bytes()
+        put(path / file, len(data) - 1, bytes([data[-1] ^ 1]))
+        with pytest.raises(reader.DatasetError, match="hint: "):
+            reader.open(path, check="digest")
+        put(path / file, len(data) - 1, data[-1:])
+    with pytest.raises(ValueError, match="hint: "):
+        reader.open(path, check="digests")
