@@ -121,6 +121,8 @@ class Manifest(dict[str, Any]):
             return f"identity {self['identity']:.64} (expected 64 hexadecimal digits)"
         if sum(mask["size"] for mask in self["masks"]) > _MOST_POSITIONS:
             return f"masks: more than {_MOST_POSITIONS:,} positions"
+        if (rule := self["options"].get("reaction_rule")) not in ("all", "gpr"):
+            return f"options: reaction_rule {rule!s:.64} (expected all or gpr)"
         names = [file["name"] for file in self["files"]]
         if len(names) != len(set(names)):
             return "files: a name is listed twice"

@@ -17,7 +17,7 @@ _SHAPE = {
     "samples_per_value?": int,
     "masks": [{"name": str, "size": int}],
     "phenotypes": [str],
-    "options": {"reaction_rule": str, "unknown_genes": str, "allow_wildtype": bool},
+    "options": dict,  # as the programs have them
     "counts": dict,
     "inputs": dict,
     "graph_digest": str,
@@ -35,7 +35,7 @@ def misfit(content: Any) -> str:
 
 
 def _misfit(value: Any, shape: Any, where: str) -> str:
-    kind = shape if isinstance(shape, type) else type(shape)
+    kind: Any = shape if isinstance(shape, type) else type(shape)
     if type(value) is not kind:  # a bool is an int to isinstance
         return f"{where or 'it'} is of type {type(value).__name__} (expected {kind.__name__})"
     if kind is int and not 0 <= value <= _MOST:

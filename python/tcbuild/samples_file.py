@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -77,7 +78,8 @@ class IncidenceSamples:
                 RESTORE,
             )
         kept = max(1, _CACHED * batches // data.size)
-        return lru_cache(maxsize=kept)(lambda number: _Batch(file.get_batch(number)))
+        read: Callable[[int], _Batch] = lru_cache(maxsize=kept)(lambda number: _Batch(file.get_batch(number)))
+        return read
 
 
 class _Batch:
@@ -101,7 +103,7 @@ class _Batch:
         return Labels(sample_id.decode(), indices, phenotypes)
 
 
-def _view(buffer: pa.Buffer | None, kind: str) -> npt.NDArray[np.generic]:
+def _view(buffer: pa.Buffer | None, kind: str) -> npt.NDArray[Any]:
     return np.frombuffer(buffer or b"", kind)
 
 
