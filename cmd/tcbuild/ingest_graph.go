@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -12,7 +13,8 @@ import (
 )
 
 type ingestGraphOptions struct {
-	out string
+	out          string
+	unknownGenes ingest.UnknownGenes // "" is that of the settings
 }
 
 func newIngestGraph(e *env) *cobra.Command {
@@ -27,12 +29,15 @@ became edges and how many were dropped or merged, and why.`,
   tcbuild ingest graph --config my.yaml --out my/graph self_loops=none`,
 	}
 	cmd.Flags().StringVar(&o.out, "out", "", "folder to make: `DIR`")
+	cmd.Flags().StringVar((*string)(&o.unknownGenes), "unknown-genes", "",
+		"names of no gene, or of several: error, drop-sample or drop-gene; both drop the edges of the name, and count them (default that of the settings, or error)")
 	_ = cmd.MarkFlagRequired("out")
 	run := func(ctx context.Context, _ []string, settings *conf.Settings) error {
 		var spec source.GraphSpec
 		if err := settings.Decode(&spec); err != nil {
 			return err
 		}
+		spec.UnknownGenes = cmp.Or(o.unknownGenes, spec.UnknownGenes)
 		return runIngestGraph(ctx, e, o, spec)
 	}
 	return configured(e, cmd, run, conf.Keys(&source.GraphSpec{})...)

@@ -51,6 +51,53 @@ func TestIngestKinds(t *testing.T) {
 	}
 }
 
+// TestIngestUnknownGenes holds that every ingest command knows the three words of --unknown-genes and does what they say.
+func TestIngestUnknownGenes(t *testing.T) {
+	files := maps.Clone(published)
+	files["graph.yaml"] = "genes:\n  table: {file: ids.tsv, column: id}\nedges:\n- table: {file: edges.tsv, relation: x, source: a, target: b}\nunknown_genes: drop-gene\n"
+	files["ids.tsv"] = "id\nYAL001C\nYAL002W\n"
+	files["edges.tsv"] = "a\tb\nYAL001C\tYAL002W\nYAL001C\tNONE1\n"
+	files["sga.txt"] += "NONE1_sn1\tnone1Δ\tYAL002W_dma1\tvps8\t1\n"
+	files["emap.tsv"] += "NONE1\tVPS8\t3\n"
+	files["wide.tsv"] += "NONE1\t5\t6\n"
+	files["tf.tsv"] += "NONE1\t1\t0\n"
+	files["biogrid.txt"] += "NONE1\tYAL002W\tNONE1\tVPS8\tphysical\t559292\t559292\n"
+	files["gem.txt"] += "r2\tA[c] => B[c]\tTFC3 and NONE1\t0\t1000\n"
+	files["set.tsv"] = "genes\tscore\nYAL001C|YAL002W\t1\nNONE1|YAL002W\t2\nNONE1\t3\n"
+	const samples = " --graph g --aliases features.tab --out made.tsv"
+	const edges = " --genes features.tab --out made"
+	for _, c := range []struct{ run, gene, sample string }{ // what the reports say under drop-gene and drop-sample
+		{"perturbations set.tsv" + samples, "2 samples", "1 samples"},
+		{"sga sga.txt" + samples, "noted: 1 unknown genes left out", "dropped: 1 of unknown genes"},
+		{"emap emap.tsv" + samples, "1 unknown genes left out", "dropped: 1 of unknown genes"},
+		{"matrix wide.tsv" + samples, "2 left without a gene", "2 of unknown genes"},
+		{"graph --config graph.yaml --out made", "dropped: 1 of unknown genes", "dropped: 1 of unknown genes"},
+		{"biogrid biogrid.txt" + edges, "1 of unknown genes", "1 of unknown genes"},
+		{"tf-matrix tf.tsv" + edges, "dropped: 1 of unknown genes", "dropped: 1 of unknown genes"},
+		{"gem gem.txt" + edges, "dropped: 1 of unknown genes, which the rules keep", "dropped: 1 of unknown genes, which the rules keep"},
+		{"sgd features.tab --out made", "genes: 3 of 3", "genes: 3 of 3"},
+	} {
+		for word, want := range map[string]string{"error": "", "drop-gene": c.gene, "drop-sample": c.sample, "ignore": ""} {
+			t.Run(c.run+" "+word, func(t *testing.T) {
+				code, stdout, stderr := inFolder(t, files, "ingest sgd features.tab --out g --quiet", "ingest "+c.run+" --unknown-genes "+word)
+				made, _ := filepath.Glob("*made*")
+				switch {
+				case word == "ignore":
+					if code != 2 || !strings.Contains(stderr, `"ignore"`) || len(made) > 0 {
+						t.Errorf("got exit code %d, %v, %s", code, made, stderr)
+					}
+				case word == "error" && !strings.HasPrefix(c.run, "sgd"):
+					if code != 3 || !strings.Contains(stderr, `"NONE1"`) || !strings.Contains(stderr, "hint: ") || len(made) > 0 {
+						t.Errorf("got exit code %d, %v, %s", code, made, stderr)
+					}
+				case code != 0 || !strings.Contains(stdout, want) || len(made) != 1:
+					t.Errorf("got exit code %d, %v, %s%s\nwant a report with %s", code, made, stdout, stderr, want)
+				}
+			})
+		}
+	}
+}
+
 func TestIngestKindErrors(t *testing.T) {
 	files := maps.Clone(published)
 	files["unknown.tsv"] = "orf\tcold\nVPS8\t1\nYZZ999W\t2\n"
