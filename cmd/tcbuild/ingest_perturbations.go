@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"tcbuild/conf"
 	"tcbuild/ingest"
 	"tcbuild/ingest/source"
+	"tcbuild/internal/fault"
 )
 
 type ingestPerturbationsOptions struct {
@@ -79,18 +79,22 @@ func convertPerturbations(ctx context.Context, e *env, o ingestPerturbationsOpti
 	defer perturbations.Close()
 	bar := newProgress(e, "perturbations", 0)
 	defer bar.Done()
-	samples := &watched{SampleSource: perturbations, ctx: ctx, progress: bar}
+	samples := &watched{SampleSource: perturbations, ctx: ctx, progress: bar, unmeasured: ingest.NewUnmeasured(perturbations.PhenotypeNames())}
 	if err := ingest.WritePerturbations(path, samples, graph.Genes); err != nil {
 		return nil, err
 	}
 	if err := perturbations.Unchanged(); err != nil {
 		return nil, err
 	}
-	return []string{
+	report = []string{
 		filepath.Base(o.table.File) + ": " + describeCounts(samples.counts),
 		"phenotypes: " + listOrNone(perturbations.PhenotypeNames()),
 		"columns left out: " + listOrNone(perturbations.IgnoredColumns()),
-	}, nil
+	}
+	if names := samples.unmeasured.Names(); len(names) > 0 {
+		report = append(report, "phenotypes without a value: "+fault.List(names))
+	}
+	return report, nil
 }
 
 // describeCounts says what a pass over a perturbation set found; what did not occur is left out.
@@ -118,5 +122,5 @@ func listOrNone(words []string) string {
 	if len(words) == 0 {
 		return "none"
 	}
-	return strings.Join(words, ", ")
+	return fault.List(words)
 }

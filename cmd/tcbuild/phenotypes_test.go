@@ -55,6 +55,13 @@ func TestPhenotypeColumns(t *testing.T) {
 			}
 		}
 	}
+	// sets.tsv has a phenotype without a value. It stays one, and is named.
+	if o := must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "unmeasured"); !strings.Contains(o.stderr, "phenotypes without a value in any sample  phenotypes=growth") {
+		t.Errorf("got stderr:\n%s", o.stderr)
+	}
+	if o := must(t, f.dir, "ingest", "perturbations", "sets.tsv", "--graph", "graph", "--out", "unmeasured.tsv"); !strings.Contains(o.stdout, "phenotypes without a value: growth\n") {
+		t.Errorf("got %q", o.stdout)
+	}
 	execute(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "synth:tiny:10:1", "--phenotypes", "fitness", "--out", "out").
 		refused(t, 2, "a set that is computed has no columns to choose from")
 }

@@ -12,6 +12,8 @@ type watched struct {
 	ctx      context.Context
 	progress *progress
 	counts   ingest.Counts // of the latest Scan
+
+	unmeasured *ingest.Unmeasured // of all Scans; nil: nobody asks
 }
 
 // Scan is that of the SampleSource; once ctx is done it returns ctx.Err().
@@ -20,6 +22,9 @@ func (w *watched) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error)
 	w.counts, err = w.SampleSource.Scan(func(batch *ingest.Samples) error {
 		if err := w.ctx.Err(); err != nil {
 			return err
+		}
+		if w.unmeasured != nil {
+			w.unmeasured.Add(batch)
 		}
 		n := batch.Len() // yield takes the batch over
 		if err := yield(batch); err != nil {

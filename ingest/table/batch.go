@@ -32,13 +32,22 @@ type span struct{ start, end uint32 }
 // vector holds the values of one column of a batch. Only the slices of its kind are used.
 type vector struct {
 	kind     Kind
-	integral bool      // Number: the values are in integers, otherwise in floats
-	valid    []bool    // Number: false is a missing value
-	integers []int64   // Number
-	floats   []float64 // Number
-	texts    [][]byte  // Text: nil is a missing value; List: the elements of all rows
-	ends     []int     // List: row i has texts[ends[i-1]:ends[i]]
+	numbers  numberForm // Number: which slice has the values
+	valid    []bool     // Number: false is a missing value
+	integers []int64    // Number
+	floats   []float64  // Number
+	texts    [][]byte   // Text: nil is a missing value; List: the elements of all rows; Number: decimals as they are written
+	ends     []int      // List: row i has texts[ends[i-1]:ends[i]]
 }
+
+// numberForm is how a column of a binary format holds its numbers.
+type numberForm int
+
+const (
+	floats numberForm = iota
+	integers
+	decimals
+)
 
 // Text returns the bytes of a field. A number is formatted in decimal; what is
 // missing in Arrow or Parquet is empty. For List and Other it is empty.
@@ -53,9 +62,11 @@ func (b *Batch) Text(column, i int) []byte {
 		return v.texts[i]
 	case v.kind != Number || !v.valid[i]:
 		return nil
+	case v.numbers == decimals:
+		return v.texts[i]
 	}
 	start := len(b.formatted)
-	if v.integral {
+	if v.numbers == integers {
 		b.formatted = strconv.AppendInt(b.formatted, v.integers[i], 10)
 	} else {
 		b.formatted = strconv.AppendFloat(b.formatted, v.floats[i], 'g', -1, 64)
@@ -79,7 +90,9 @@ func (b *Batch) Number(column, i int) (value float64, missing bool, err error) {
 		return 0, false, fmt.Errorf("found a value of an %s type, expected a number", v.kind)
 	case !v.valid[i]:
 		return math.NaN(), true, nil
-	case v.integral:
+	case v.numbers == decimals:
+		return parseNumber(v.texts[i])
+	case v.numbers == integers:
 		n := v.integers[i]
 		if !exact(n) {
 			return 0, false, fmt.Errorf("integer %d is not exact as a 64-bit floating-point number", n)
@@ -113,7 +126,7 @@ func (b *Batch) Integer(column, i int) (value int64, missing bool, err error) {
 	switch v := &b.vectors[column]; {
 	case v.kind == Text:
 		return parseInteger(v.texts[i])
-	case v.kind == Number && v.integral && v.valid[i]:
+	case v.kind == Number && v.numbers == integers && v.valid[i]:
 		return v.integers[i], false, nil
 	}
 	number, missing, err := b.Number(column, i)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -91,7 +92,7 @@ func TestPyArrowFiles(t *testing.T) {
 
 // TestDamagedFiles cuts and flips binary files everywhere: an error or other values, never a crash or a hang.
 func TestDamagedFiles(t *testing.T) {
-	files, _ := filepath.Glob("testdata/types-*")
+	files, _ := filepath.Glob("testdata/[nt]*")
 	for _, path := range files {
 		whole, err := os.ReadFile(path)
 		if err != nil {
@@ -138,7 +139,7 @@ func readDamaged(t testing.TB, name string, content []byte) error {
 }
 
 func FuzzBinary(f *testing.F) {
-	files, _ := filepath.Glob("testdata/types-*")
+	files, _ := filepath.Glob("testdata/[nt]*")
 	for _, path := range files {
 		content, err := os.ReadFile(path)
 		if err != nil {
@@ -153,6 +154,61 @@ func FuzzBinary(f *testing.F) {
 		}
 		readDamaged(t, name, content)
 	})
+}
+
+// TestRareNumbers reads half-precision numbers, decimals and coded numbers alike in both formats.
+func TestRareNumbers(t *testing.T) {
+	want := []string{
+		`1.5=1.5 1.5=1.50 9.007199254740992e+15=9007199254740992 0.1=0.100000000000000000000000000000 7=7 0.5=0.5`,
+		`NaN= NaN= NaN= NaN= NaN= NaN=`,
+		`-0.25=-0.25 -0.07=-0.07 integer "-9007199254740993" is not exact as a 64-bit floating-point number=-9007199254740993 -1e-20=-0.000000000000000000010000000000 -9=-9 NaN=NaN`,
+		`5.960464477539063e-08=5.960464477539063e-08 12345.67=12345.67 0=0 3=3.000000000000000000000000000000 7=7 0.5=0.5`,
+	}
+	for _, name := range []string{"numbers.arrow", "numbers.parquet", "numbers-integers.parquet"} {
+		r, err := Open(filepath.Join("testdata", name))
+		check(t, err)
+		defer r.Close()
+		got, err := show(r)
+		check(t, err)
+		if strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+func TestDecimalText(t *testing.T) {
+	for _, test := range []struct {
+		unscaled int64
+		scale    int32
+		want     string
+	}{{0, 0, "0"}, {-5, 0, "-5"}, {-5, -2, "-500"}, {5, 1, "0.5"}, {-5, 3, "-0.005"}, {1234, 2, "12.34"}, {-1200, 2, "-12.00"}, {0, 2, "0.00"}} {
+		if got := string(decimalText(big.NewInt(test.unscaled), test.scale)); got != test.want {
+			t.Errorf("%d with scale %d: got %s, want %s", test.unscaled, test.scale, got, test.want)
+		}
+	}
+	for stored, want := range map[string]int64{"": 0, "\x00": 0, "\x7f": 127, "\x80": -128, "\xff": -1, "\xff\x00": -256, "\x00\xff": 255} {
+		if got := bigEndian([]byte(stored)); got.Int64() != want {
+			t.Errorf("%q: got %v, want %d", stored, got, want)
+		}
+	}
+}
+
+// TestHalfPrecision has each number's neighbours in order, and the ends and the steps of the type.
+func TestHalfPrecision(t *testing.T) {
+	for stored := uint16(0); stored < 0x7c00; stored++ {
+		low, high := halfPrecision(stored), halfPrecision(stored+1)
+		if step := math.Ldexp(1, max(int(stored>>10), 1)-25); stored < 0x7bff && high-low != step || halfPrecision(stored|0x8000) != -low {
+			t.Fatalf("%#x is %g, the next %g", stored, low, high)
+		}
+	}
+	for stored, want := range map[uint16]float64{0: 0, 1: 0x1p-24, 0x0400: 0x1p-14, 0x3c00: 1, 0x7bff: 65504, 0x7c00: math.Inf(1), 0xfc00: math.Inf(-1)} {
+		if got := halfPrecision(stored); got != want {
+			t.Errorf("%#x: got %g, want %g", stored, got, want)
+		}
+	}
+	if !math.IsNaN(halfPrecision(0x7e00)) || !math.Signbit(halfPrecision(0x8000)) {
+		t.Error("NaN or -0 are other numbers")
+	}
 }
 
 // TestWindows reads record batches and row groups that are no multiple of a batch.

@@ -33,8 +33,9 @@ type parquetSource struct {
 // leaf is where a column's values are stored.
 type leaf struct {
 	index    int            // among the file's leaf columns
-	integral bool           // numbers are integers or booleans
+	numbers  numberForm     // of a column of numbers
 	unsigned bool           // integers are unsigned
+	scale    int32          // of decimals
 	levels   levelMeanings  // of the values
 	dataType arrow.DataType // nil where Arrow has none
 }
@@ -71,9 +72,8 @@ func (s *parquetSource) describe(all *schema.Schema) {
 		kind, at := Other, leaf{}
 		if indices := leaves[field]; len(indices) == 1 {
 			column := all.Column(indices[0])
-			kind, at.unsigned = kindOfLeaf(column)
+			kind, at = kindOfLeaf(column)
 			at.index = indices[0]
-			at.integral = column.PhysicalType() != parquet.Types.Float && column.PhysicalType() != parquet.Types.Double
 			at.dataType = typeOfField(field, column)
 			at.levels = levelMeanings{element: elementLevel(column), present: column.MaxDefinitionLevel()}
 			switch {
@@ -90,26 +90,37 @@ func (s *parquetSource) describe(all *schema.Schema) {
 	s.typed = make([]bool, len(s.columns))
 }
 
-// kindOfLeaf is the kind of single values of a leaf column.
-func kindOfLeaf(column *schema.Column) (kind Kind, unsigned bool) {
-	logical := column.LogicalType()
-	switch column.PhysicalType() {
-	case parquet.Types.Int32, parquet.Types.Int64:
-		switch logical := logical.(type) {
-		case *schema.IntLogicalType:
-			return Number, !logical.IsSigned()
-		case schema.NoLogicalType, schema.UnknownLogicalType, schema.NullLogicalType:
-			return Number, false
+// kindOfLeaf is the kind of single values of a leaf column, and the form of its numbers.
+func kindOfLeaf(column *schema.Column) (Kind, leaf) {
+	physical := column.PhysicalType()
+	switch logical := column.LogicalType().(type) {
+	case *schema.DecimalLogicalType:
+		if isScale(logical.Scale()) {
+			return Number, leaf{numbers: decimals, scale: logical.Scale()}
 		}
-	case parquet.Types.Boolean, parquet.Types.Float, parquet.Types.Double:
-		return Number, false
-	case parquet.Types.ByteArray:
-		switch logical.(type) {
-		case schema.StringLogicalType, schema.EnumLogicalType, schema.NoLogicalType, schema.UnknownLogicalType:
-			return Text, false
+	case schema.Float16LogicalType:
+		if physical == parquet.Types.FixedLenByteArray && column.TypeLength() == 2 {
+			return Number, leaf{numbers: floats}
+		}
+	case *schema.IntLogicalType:
+		if physical == parquet.Types.Int32 || physical == parquet.Types.Int64 {
+			return Number, leaf{numbers: integers, unsigned: !logical.IsSigned()}
+		}
+	case schema.StringLogicalType, schema.EnumLogicalType:
+		if physical == parquet.Types.ByteArray {
+			return Text, leaf{}
+		}
+	case schema.NoLogicalType, schema.UnknownLogicalType, schema.NullLogicalType:
+		switch physical {
+		case parquet.Types.Int32, parquet.Types.Int64, parquet.Types.Boolean:
+			return Number, leaf{numbers: integers}
+		case parquet.Types.Float, parquet.Types.Double:
+			return Number, leaf{numbers: floats}
+		case parquet.Types.ByteArray:
+			return Text, leaf{}
 		}
 	}
-	return Other, false
+	return Other, leaf{}
 }
 
 // elementLevel is the definition level of a leaf's repeated ancestor, at which its
@@ -159,7 +170,7 @@ func (s *parquetSource) fill(b *Batch) error {
 			if chunk == nil {
 				continue
 			}
-			b.vectors[i].integral = s.leaves[i].integral
+			b.vectors[i].numbers = s.leaves[i].numbers
 			if err := chunk.load(&b.vectors[i], rows); err != nil {
 				return fmt.Errorf("column %q: %w", s.columns[i], err)
 			}

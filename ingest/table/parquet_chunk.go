@@ -1,8 +1,10 @@
 package table
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/big"
 
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
@@ -18,6 +20,9 @@ var errShortChunk = errors.New("the column has fewer values than its row group h
 
 // newChunk chooses how the values of a leaf column are loaded.
 func newChunk(kind Kind, at leaf, values file.ColumnChunkReader) chunk {
+	if kind == Number && at.numbers == decimals {
+		return newDecimals(at, values)
+	}
 	switch values := values.(type) {
 	case *file.BooleanColumnChunkReader:
 		return &scalars[bool]{reader: values, levels: at.levels, store: func(v *vector, values []bool) error {
@@ -61,6 +66,17 @@ func newChunk(kind Kind, at leaf, values file.ColumnChunkReader) chunk {
 			v.floats = append(v.floats, values...)
 			return nil
 		}}
+	case *file.FixedLenByteArrayColumnChunkReader: // of two bytes, as the schema says of float16
+		return &scalars[parquet.FixedLenByteArray]{reader: values, levels: at.levels, store: func(v *vector, values []parquet.FixedLenByteArray) error {
+			for _, stored := range values {
+				value := 0.0
+				if stored != nil {
+					value = halfPrecision(binary.LittleEndian.Uint16(stored))
+				}
+				v.floats = append(v.floats, value)
+			}
+			return nil
+		}}
 	case *file.ByteArrayColumnChunkReader:
 		if kind == List {
 			return &lists{reader: values, levels: at.levels}
@@ -73,4 +89,43 @@ func newChunk(kind Kind, at leaf, values file.ColumnChunkReader) chunk {
 		}}
 	}
 	panic(fmt.Sprintf("a column of type %T", values))
+}
+
+// newDecimals loads decimals as the texts of their numbers.
+func newDecimals(at leaf, values file.ColumnChunkReader) chunk {
+	switch values := values.(type) {
+	case *file.Int32ColumnChunkReader:
+		return &scalars[int32]{reader: values, levels: at.levels, store: func(v *vector, values []int32) error {
+			for _, n := range values {
+				v.texts = append(v.texts, decimalText(big.NewInt(int64(n)), at.scale))
+			}
+			return nil
+		}}
+	case *file.Int64ColumnChunkReader:
+		return &scalars[int64]{reader: values, levels: at.levels, store: func(v *vector, values []int64) error {
+			for _, n := range values {
+				v.texts = append(v.texts, decimalText(big.NewInt(n), at.scale))
+			}
+			return nil
+		}}
+	case *file.FixedLenByteArrayColumnChunkReader:
+		return &scalars[parquet.FixedLenByteArray]{reader: values, levels: at.levels, store: func(v *vector, values []parquet.FixedLenByteArray) error {
+			return appendDecimals(v, values, at.scale)
+		}}
+	case *file.ByteArrayColumnChunkReader:
+		return &scalars[parquet.ByteArray]{reader: values, levels: at.levels, store: func(v *vector, values []parquet.ByteArray) error {
+			return appendDecimals(v, values, at.scale)
+		}}
+	}
+	panic(fmt.Sprintf("a decimal column of type %T", values))
+}
+
+func appendDecimals[T ~[]byte](v *vector, values []T, scale int32) error {
+	for _, stored := range values {
+		if len(stored) > maxDecimalBytes {
+			return fmt.Errorf("found a decimal of %d bytes, expected at most %d", len(stored), maxDecimalBytes)
+		}
+		v.texts = append(v.texts, decimalText(bigEndian(stored), scale))
+	}
+	return nil
 }

@@ -43,7 +43,7 @@ type Kind int
 
 const (
 	Unknown Kind = iota // a text file does not say
-	Number              // integers, floating-point numbers or booleans (0 and 1)
+	Number              // integers, floating-point numbers, decimals or booleans (0 and 1)
 	Text
 	List  // lists of texts
 	Other // anything else; its values cannot be read

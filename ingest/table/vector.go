@@ -34,14 +34,18 @@ func kindOf(t arrow.DataType) Kind {
 	switch t := t.(type) {
 	case *arrow.Int8Type, *arrow.Int16Type, *arrow.Int32Type, *arrow.Int64Type,
 		*arrow.Uint8Type, *arrow.Uint16Type, *arrow.Uint32Type, *arrow.Uint64Type,
-		*arrow.Float32Type, *arrow.Float64Type, *arrow.BooleanType, *arrow.NullType:
+		*arrow.Float16Type, *arrow.Float32Type, *arrow.Float64Type, *arrow.BooleanType, *arrow.NullType:
 		return Number
 	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType,
 		*arrow.BinaryType, *arrow.LargeBinaryType, *arrow.BinaryViewType:
 		return Text
+	case arrow.DecimalType:
+		if isScale(t.GetScale()) {
+			return Number
+		}
 	case *arrow.DictionaryType:
-		if kindOf(t.ValueType) == Text {
-			return Text
+		if kind := kindOf(t.ValueType); kind == Text || kind == Number {
+			return kind
 		}
 	case arrow.ListLikeType:
 		if kindOf(t.Elem()) == Text {
@@ -89,7 +93,7 @@ func (v *vector) load(a arrow.Array, from, to int) error {
 }
 
 func (v *vector) loadNumbers(a arrow.Array, from, to int) error {
-	v.integral = true
+	v.numbers = integers
 	switch a := a.(type) {
 	case *array.Int8:
 		v.integers = appendNumbers(v.integers, a.Int8Values()[from:to])
@@ -121,12 +125,31 @@ func (v *vector) loadNumbers(a arrow.Array, from, to int) error {
 			}
 			v.integers = append(v.integers, n)
 		}
+	case *array.Float16:
+		v.numbers = floats
+		for _, n := range a.Values()[from:to] {
+			v.floats = append(v.floats, halfPrecision(n.Uint16()))
+		}
 	case *array.Float32:
-		v.integral = false
+		v.numbers = floats
 		v.floats = appendNumbers(v.floats, a.Float32Values()[from:to])
 	case *array.Float64:
-		v.integral = false
+		v.numbers = floats
 		v.floats = append(v.floats, a.Float64Values()[from:to]...)
+	case *array.Decimal128:
+		v.numbers = decimals
+		scale := a.DataType().(*arrow.Decimal128Type).Scale
+		for i := from; i < to; i++ {
+			v.texts = append(v.texts, decimalText(a.Value(i).BigInt(), scale))
+		}
+	case *array.Decimal256:
+		v.numbers = decimals
+		scale := a.DataType().(*arrow.Decimal256Type).Scale
+		for i := from; i < to; i++ {
+			v.texts = append(v.texts, decimalText(a.Value(i).BigInt(), scale))
+		}
+	case *array.Dictionary:
+		return v.loadEntries(a, from, to)
 	case *array.Null:
 		clear(v.valid)
 		v.integers = append(v.integers, make([]int64, to-from)...)
@@ -134,6 +157,45 @@ func (v *vector) loadNumbers(a arrow.Array, from, to int) error {
 		return fmt.Errorf("found an array of %s, expected numbers", a.DataType())
 	}
 	return nil
+}
+
+// loadEntries appends numbers that a dictionary holds.
+func (v *vector) loadEntries(a *array.Dictionary, from, to int) error {
+	entries := vector{kind: Number}
+	if err := entries.load(a.Dictionary(), 0, a.Dictionary().Len()); err != nil {
+		return err
+	}
+	v.numbers = entries.numbers
+	for i := from; i < to; i++ {
+		row := i - from
+		if !v.valid[row] {
+			v.appendMissing()
+			continue
+		}
+		entry := a.GetValueIndex(i)
+		v.valid[row] = entries.valid[entry]
+		switch v.numbers {
+		case integers:
+			v.integers = append(v.integers, entries.integers[entry])
+		case floats:
+			v.floats = append(v.floats, entries.floats[entry])
+		default:
+			v.texts = append(v.texts, entries.texts[entry])
+		}
+	}
+	return nil
+}
+
+// appendMissing appends the value in place of a missing number.
+func (v *vector) appendMissing() {
+	switch v.numbers {
+	case integers:
+		v.integers = append(v.integers, 0)
+	case floats:
+		v.floats = append(v.floats, 0)
+	default:
+		v.texts = append(v.texts, nil)
+	}
 }
 
 func appendNumbers[To, From int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64](to []To, from []From) []To {

@@ -85,10 +85,16 @@ func (b *builder) countSamples(ctx context.Context, content *store.ContentDigest
 		b.unread = true
 		return indexed.Counts(), nil
 	}
-	return b.source.Scan(func(samples *ingest.Samples) error {
+	unmeasured := ingest.NewUnmeasured(b.manifest.Phenotypes)
+	counts, err := b.source.Scan(func(samples *ingest.Samples) error {
 		content.AddAll(samples)
+		unmeasured.Add(samples)
 		return context.Cause(ctx)
 	})
+	if names := unmeasured.Names(); err == nil && len(names) > 0 && counts.Samples > 0 {
+		b.Log.Warn("phenotypes without a value in any sample", "phenotypes", fault.List(names))
+	}
+	return counts, err
 }
 
 // adoptContent takes the logical content of an unread set from the dataset that is there already. What else their

@@ -1,6 +1,7 @@
 """Writes the files of one small table with every kind of column: python make.py (needs pyarrow)."""
 
 import datetime
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.feather as feather
@@ -25,6 +26,23 @@ def table(text=pa.string(), item=pa.string()):
     )
 
 
+def numbers():
+    """Numbers in the types that few writers use."""
+    return pa.table(
+        {
+            "half": pa.array([1.5, None, -0.25, 6e-8], pa.float16()),
+            "price": pa.array([Decimal("1.50"), None, Decimal("-0.07"), Decimal("12345.67")], pa.decimal128(7, 2)),
+            "large": pa.array([Decimal("9007199254740992"), None, Decimal("-9007199254740993"), Decimal(0)], pa.decimal128(38, 0)),
+            "wide": pa.array([Decimal("0.1"), None, Decimal("-1e-20"), Decimal("3")], pa.decimal256(60, 30)),
+            "coded int": pa.array([7, None, -9, 7], pa.int32()).dictionary_encode(),
+            "coded float": pa.array([0.5, None, float("nan"), 0.5]).dictionary_encode(),
+        }
+    )
+
+
+pq.write_table(numbers(), "numbers.parquet")
+pq.write_table(numbers(), "numbers-integers.parquet", use_dictionary=False, store_decimal_as_integer=True)
+feather.write_feather(numbers(), "numbers.arrow", compression="uncompressed")
 pq.write_table(table(), "types-plain.parquet", use_dictionary=False, compression="none")
 pq.write_table(table(), "types-snappy.parquet", compression="snappy")
 pq.write_table(table(), "types-groups.parquet", compression="zstd", row_group_size=1, data_page_version="2.0")
