@@ -66,7 +66,7 @@ func printVersion(e *env, version string, variants []string) error {
 	agreement := map[int]string{1: "Masks as they follow from the graph", 2: "The same masks in both", 3: "The same masks in all three"}
 	e.say("", fmt.Sprintf("%s, bit for bit: %s samples x %d masks, %s positions per sample,",
 		agreement[len(rows)], humanCount(m.Samples), len(m.Masks), humanCount(m.MaskPositions())),
-		fmt.Sprintf("0 differences by %s; logical content %.12s…", rows[0].methodWords(), m.LogicalContent))
+		fmt.Sprintf("0 differences by %s; logical content %.12s…", rows[len(rows)-1].methodWords(), m.LogicalContent))
 	return nil
 }
 
@@ -92,6 +92,7 @@ func readJSON(path string, value any) error {
 	return nil
 }
 
+// methodWords is how a variant was verified: the incidence variant, which is the first, by both methods in any case.
 func (r variantRow) methodWords() string {
 	if r.report.Method == gpuverify.Both {
 		return "two independent methods"

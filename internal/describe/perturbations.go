@@ -49,8 +49,8 @@ type PhenotypeSummary struct {
 }
 
 // Perturbations describes the perturbation set in a file or a torchcell store, of the genes of a graph or, with nil, of whatever
-// genes it names. It is read twice, a store three times. Memory grows with the genes, and by 16 bytes per sample, which find
-// duplicates by 64-bit hashes. Rows that no build would take - but for unknown genes and empty
+// genes it names. It is read twice, a store three times. Memory grows with the genes, not with the samples: of more than a
+// quarter of a million samples, 16 bytes each go to a temporary file, which finds duplicates by 64-bit hashes. Rows that no build would take - but for unknown genes and empty
 // genotypes, which are counted - are a fault.Input.
 func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*PerturbationSummary, error) {
 	set, err := ingest.OpenPerturbations(path, nil, ingest.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: true})
@@ -65,9 +65,13 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*Pert
 	named, _ := ingest.NewNodes(ingest.Gene, names, nil) // distinct
 	set = set.Of(named)
 	c := newCounter(named, genes, set.PhenotypeNames())
+	defer c.ids.close()
+	defer c.genotypes.close()
 	counts, err := set.Scan(func(samples *ingest.Samples) error {
 		for i := range samples.Len() {
-			c.add(samples.ID(i), samples.Genes(i), samples.Phenotypes(i))
+			if err := c.add(samples.ID(i), samples.Genes(i), samples.Phenotypes(i)); err != nil {
+				return err
+			}
 		}
 		return context.Cause(ctx)
 	})
@@ -75,6 +79,12 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*Pert
 		return nil, err
 	}
 	s := c.summary(counts)
+	if s.DuplicateGenotypes, err = c.genotypes.total(); err != nil {
+		return nil, err
+	}
+	if s.DuplicateIDs, err = c.ids.total(); err != nil {
+		return nil, err
+	}
 	s.IgnoredColumns = append(s.IgnoredColumns, set.IgnoredColumns()...)
 	return s, nil
 }
@@ -87,8 +97,8 @@ type counter struct {
 	sizes      map[int]int   // samples by the number of their genes
 	affected   int           // samples that delete an unknown gene
 	phenotypes []PhenotypeSummary
-	ids        []uint64 // hashes
-	genotypes  []uint64 // hashes
+	ids        repeats
+	genotypes  repeats
 	scratch    []byte
 }
 
@@ -107,7 +117,7 @@ func newCounter(named, genes *ingest.Nodes, phenotypes []string) *counter {
 	return c
 }
 
-func (c *counter) add(id []byte, genes []uint32, phenotypes []float64) {
+func (c *counter) add(id []byte, genes []uint32, phenotypes []float64) error {
 	c.sizes[len(genes)]++
 	affected := false
 	c.scratch = c.scratch[:0]
@@ -119,8 +129,6 @@ func (c *counter) add(id []byte, genes []uint32, phenotypes []float64) {
 	if affected {
 		c.affected++
 	}
-	c.genotypes = append(c.genotypes, xxhash.Sum64(c.scratch))
-	c.ids = append(c.ids, xxhash.Sum64(id))
 	for i, value := range phenotypes {
 		p := &c.phenotypes[i]
 		if math.IsNaN(value) {
@@ -131,13 +139,16 @@ func (c *counter) add(id []byte, genes []uint32, phenotypes []float64) {
 		p.Min, p.Max = min(p.Min, value), max(p.Max, value)
 		p.Mean += (value - p.Mean) / float64(p.Values)
 	}
+	if err := c.genotypes.add(xxhash.Sum64(c.scratch)); err != nil {
+		return err
+	}
+	return c.ids.add(xxhash.Sum64(id))
 }
 
-// summary ends the counting.
+// summary is what was counted, but for duplicates.
 func (c *counter) summary(counts ingest.Counts) *PerturbationSummary {
 	s := &PerturbationSummary{
 		Samples: counts.Samples, Wildtypes: counts.Wildtypes, RepeatedGenes: counts.RepeatedGenes,
-		DuplicateGenotypes: repeated(c.genotypes), DuplicateIDs: repeated(c.ids),
 		GenotypeSizes: []SizeCount{}, IgnoredColumns: []string{}, Phenotypes: c.phenotypes,
 		Genes: distribute(c.deletions, func(i int) string { return c.named.IDs[i] }),
 	}
@@ -158,10 +169,4 @@ func (c *counter) summary(counts ingest.Counts) *PerturbationSummary {
 		}
 	}
 	return s
-}
-
-// repeated counts the hashes that were there before; it sorts them.
-func repeated(hashes []uint64) int {
-	slices.Sort(hashes)
-	return len(hashes) - len(slices.Compact(hashes))
 }
