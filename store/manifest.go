@@ -191,8 +191,8 @@ func ReadManifest(dir string) (*Manifest, error) {
 	text, err := readRegular(path)
 	_, noFolder := os.Stat(dir)
 	switch {
-	case err != nil && noFolder != nil:
-		return nil, fmt.Errorf("open dataset %s: %w", dir, noFolder)
+	case err != nil && errors.Is(noFolder, fs.ErrNotExist):
+		return nil, fault.New(fault.Failed, "check the path", "open dataset %s: there is no such folder", dir)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, fault.New(fault.Input, "give the folder that --out named", "open dataset %s: it has no %s (expected a dataset)", dir, manifestName)
 	case err != nil && noFile(err):

@@ -2,6 +2,8 @@ package store
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -162,4 +164,75 @@ func TestShardOfAnotherBoot(t *testing.T) {
 	f.putShard(t, b, 0)
 	publish(t, b, true)
 	f.check(t)
+}
+
+// A torn half of a shard is an error of damage, or is continued to the right values: LMDB's library, which would end the process on
+// a damaged page, does not see it before every page has been checked.
+func TestTornShardIsNotResumed(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	f := newFixture(t, Indices, "raw", 7, 1, 1)
+	b := f.begin(t, ResumeNever, AllShards)
+	shard := openShard(t, b, 0)
+	write(t, f, shard, 6) // in three transactions, so that there are free pages
+	if err := shard.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	data := b.path(f.manifest.Shards[0].Name, dataName)
+	whole, err := os.ReadFile(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trees []int // where pages begin that are no values
+	for at := 0; at < len(whole); {
+		next := at + 4096
+		if binary.LittleEndian.Uint16(whole[at+10:]) == 4 && binary.LittleEndian.Uint64(whole[at:]) == uint64(at/4096) {
+			next = at + 4096*int(binary.LittleEndian.Uint32(whole[at+12:]))
+		} else {
+			trees = append(trees, at)
+		}
+		at = next
+	}
+	seed := uint64(os.Getpid())
+	t.Logf("seed %d, pages at %d", seed, trees)
+	r := rand.New(rand.NewPCG(seed, 0))
+	cases := 150
+	if testing.Short() {
+		cases = 30
+	}
+	for i := range cases {
+		content := bytes.Clone(whole)
+		page := trees[r.IntN(len(trees))]
+		switch at := r.IntN(160); i % 4 {
+		case 0:
+			content[page+at] ^= 1 << r.IntN(8)
+		case 1:
+			content[page+4095-at] ^= 1 << r.IntN(8)
+		case 2:
+			copy(content[page:], whole[trees[r.IntN(len(trees))]:][:4096])
+		case 3:
+			content = content[:r.IntN(len(content))]
+		}
+		if err := os.WriteFile(data, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Status(f.out); err != nil {
+			t.Errorf("status: %v", err)
+		}
+		shard, err := b.Shard(0)
+		if err != nil {
+			wantFault(t, err, fault.Damaged, "resume shard "+filepath.Dir(data))
+			continue
+		}
+		write(t, f, shard, 7)
+		if err := shard.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		values := byPages(t, data)
+		for first := range 7 {
+			if !bytes.Equal(values[first], bigValue(t, f, first)) {
+				t.Errorf("case %d: value %d is another", i, first)
+			}
+		}
+	}
 }

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Of a healthy first build the shards whose turn has not come wait; when it has been killed, only what it had begun is failed.
+func TestStatusOfARunningBuild(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 190_000, 530)
+	cmd := begin(t, f.dir, f.dataset("full-masks", "raw", "out", "--shards", "2")...)
+	f.committed(t, cmd)
+	if o := must(t, f.dir, "status", "out"); !lines(o.stdout, `shard-00000-of-00002 +running +[1-9]\d* of 265 samples`, `shard-00001-of-00002 +waiting +0 of 265 samples`,
+		`out: 0 shards done, 1 running, 0 failed, 1 waiting`) {
+		t.Errorf("running: got\n%s", o.stdout)
+	}
+	send(t, cmd, syscall.SIGKILL)
+	finish(t, cmd)
+	if o := must(t, f.dir, "status", "out"); !lines(o.stdout, `shard-00000-of-00002 +failed +[1-9]\d* of 265 samples`, `shard-00001-of-00002 +waiting +0 of 265 samples`,
+		`out: 0 shards done, 0 running, 1 failed, 1 waiting`) {
+		t.Errorf("killed: got\n%s", o.stdout)
+	}
+	data := filepath.Join(f.dir, "out.building/shard-00000-of-00002/data.mdb")
+	if err := os.Truncate(data, 4096*100+50); err != nil {
+		t.Fatal(err)
+	}
+	must(t, f.dir, "status", "out")
+	execute(t, f.dir, f.dataset("full-masks", "raw", "out", "--shards", "2")...).refused(t, 4, "resume shard", "it ends at byte")
+}
+
+// A dataset of the incidence variant has one line; what is no dataset exits 3, what is not there 1.
+func TestStatusWithoutShards(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 600, 30)
+	must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "inc")
+	if o := must(t, f.dir, "status", "inc"); o.stdout != "inc: done, without shards, 30 samples\n" {
+		t.Errorf("got %q", o.stdout)
+	}
+	for _, command := range []string{"status", "verify", "inspect"} {
+		execute(t, f.dir, command, "nowhere").refused(t, 1, "nowhere")
+		if command != "inspect" {
+			execute(t, f.dir, command, "graph").refused(t, 3, "graph")
+		}
+	}
+	execute(t, f.dir, "stage", "nowhere", "copy").refused(t, 1, "nowhere")
+}
+
+// lines reports whether a text's lines are those, as patterns.
+func lines(text string, want ...string) bool {
+	return regexp.MustCompile("^" + strings.Join(want, "\n") + "\n$").MatchString(text)
+}
