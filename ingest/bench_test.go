@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tcbuild/ingest/table"
 )
 
 // yeastScale makes a random graph of the size of the yeast cell graph: 6,607 genes and nine
@@ -112,6 +114,20 @@ func BenchmarkScanPerturbations(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
+		b.Run(fmt.Sprintf("columns/format=%s/samples=%d", filepath.Ext(name)[1:], samples), func(b *testing.B) {
+			b.SetBytes(info.Size())
+			b.ReportAllocs()
+			for b.Loop() { // the types of columns, which of text are found by reading it
+				r, err := table.Open(path)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := findPerturbationLayout(path, r, PerturbationOptions{GenesColumns: []string{defaultGenesColumn}}); err != nil {
+					b.Fatal(err)
+				}
+				r.Close()
+			}
+		})
 		b.Run(fmt.Sprintf("format=%s/samples=%d", filepath.Ext(name)[1:], samples), func(b *testing.B) {
 			b.SetBytes(info.Size())
 			b.ReportAllocs()

@@ -133,7 +133,7 @@ func (w tsvWriter) sample(s *Samples, i int) error {
 // checkTSV refuses a text that would not come back from a tab-separated file.
 func checkTSV(text, separators string) error {
 	if strings.ContainsAny(text, separators) {
-		return fault.New(fault.Input, "write .arrow instead", "%q holds a separator of tab-separated text", text)
+		return fault.New(fault.Input, "write .arrow instead", "%s holds a separator of tab-separated text", fault.Quote(text))
 	}
 	return nil
 }

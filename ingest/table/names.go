@@ -13,11 +13,11 @@ func checkNames(path string, names []string) error {
 	for i, name := range names {
 		switch j, seen := first[name]; {
 		case !utf8.ValidString(name):
-			return fault.New(fault.Input, "save the file as UTF-8 text", "read header of %s: name %q of column %d is not valid UTF-8", path, name, i+1)
+			return fault.New(fault.Input, "save the file as UTF-8 text", "read header of %s: name %s of column %d is not valid UTF-8", path, fault.Quote(name), i+1)
 		case name == "":
 			return fault.New(fault.Input, hint, "read header of %s: column %d of %d has no name", path, i+1, len(names))
 		case seen:
-			return fault.New(fault.Input, hint, "read header of %s: columns %d and %d are both named %q, expected unique names", path, j+1, i+1, name)
+			return fault.New(fault.Input, hint, "read header of %s: columns %d and %d are both named %s, expected unique names", path, j+1, i+1, fault.Quote(name))
 		}
 		first[name] = i
 	}
