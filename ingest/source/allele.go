@@ -20,10 +20,12 @@ const (
 
 var alleleKinds = []AlleleKind{DeletionAllele, DAmPAllele, TSAllele, OtherAllele}
 
+var deletionsAlone = []AlleleKind{DeletionAllele}
+
 // checkAlleles refuses kinds that do not exist; none stands for deletions alone.
 func checkAlleles(kinds []AlleleKind) ([]AlleleKind, error) {
 	if len(kinds) == 0 {
-		return []AlleleKind{DeletionAllele}, nil
+		return deletionsAlone, nil
 	}
 	for _, kind := range kinds {
 		if !slices.Contains(alleleKinds, kind) {

@@ -53,99 +53,12 @@ func (s MatrixSpec) Open(genes *ingest.Nodes) (*Screen, error) {
 		if err := s.checkColumns(layout, screen.names); err != nil {
 			return err
 		}
-		screen.text, screen.phenotypes, screen.reader = layout.text, []string{"value"}, matrixReader{s, layout}.reader
+		screen.text, screen.phenotypes, screen.reader = layout.text, []string{"value"}, (&matrix{s, layout}).reader
 		screen.Perturbations, err = ingest.NewPerturbations(screen.file, genes, ingest.PerturbationOptions{
 			GenesColumns: layout.text.Columns[:1], Phenotypes: []string{}, Text: layout.text,
 		})
 		return err
 	})
-}
-
-// matrixReader reads the rows of a matrix.
-type matrixReader struct {
-	MatrixSpec
-	*matrixLayout
-}
-
-// reader makes the rowReader of one Scan.
-func (m matrixReader) reader(r *screenReader) rowReader {
-	r.dropped = []Count{{What: "of columns without a whole deletion"}, {What: "of a gene with itself"}}
-	r.noted = []Count{{What: "rows"}, {What: "rows of a gene that has an earlier row"}, {What: "of pairs that have an earlier cell"},
-		{What: "of columns without a whole deletion, taken as deletions"}}
-	const partial, itself = 0, 1
-	const rows, rowsAgain, pairsAgain, partialKept = 0, 1, 2, 3
-	columns, partialLoss := make([]locus, len(m.names)), make([]bool, len(m.names))
-	isColumn := make(map[string]bool)
-	for k, name := range m.names {
-		columns[k] = locus{namedGene: r.names.named([]byte(name)), kind: DeletionAllele}
-		partialLoss[k] = saysPartialLoss(m.first) || saysPartialLoss(name)
-		isColumn[name] = true
-	}
-	seen, met := make(map[uint32]bool), newPairs(true)
-	named := make(map[string]bool) // the rows so far
-	var id []byte
-	var genes []uint32
-	loci := make([]locus, 1, 2)
-	return func(batch *table.Batch, i int) error {
-		r.noted[rows].N++
-		name := unquote(batch.Text(0, i))
-		if m.ColumnsAre == "" && isColumn[string(name)] {
-			return fault.New(fault.Input, columnsAreHint, "the row is named %s, as a column is: both are genes, expected conditions in the columns", fault.Quote(name))
-		}
-		if named[string(name)] && !m.AllowDuplicateIDs {
-			return fault.New(fault.Input, duplicateNameHint, "found a second row %s, expected one of each name", fault.Quote(name))
-		}
-		named[string(name)] = true
-		loci[0] = locus{namedGene: r.names.named(name), kind: DeletionAllele}
-		if loci[0].result == gene {
-			if seen[loci[0].gene] {
-				r.noted[rowsAgain].N++
-			}
-			seen[loci[0].gene] = true
-		}
-		for k, column := range m.names {
-			r.rows++
-			if loci = loci[:1]; m.ColumnsAre == SecondGenes {
-				loci = append(loci, columns[k])
-			}
-			switch {
-			case partialLoss[k] && m.PartialLoss == DropPartialLoss:
-				r.dropped[partial].N++
-				continue
-			case len(loci) == 2 && loci[0].result == gene && columns[k].result == gene && loci[0].gene == columns[k].gene:
-				r.dropped[itself].N++
-				continue
-			}
-			ok, err := r.genotype(loci, []AlleleKind{DeletionAllele}, &genes)
-			if err != nil {
-				return err
-			}
-			if !ok {
-				continue
-			}
-			value, err := phenotype(batch, 1+k, i, column)
-			if err != nil {
-				return err
-			}
-			id = append(append(append(id[:0], name...), ": "...), column...)
-			before := r.counts.Samples
-			if err := r.add(id, genes, []float64{value}); err != nil {
-				return err
-			}
-			if r.counts.Samples == before {
-				continue
-			}
-			if partialLoss[k] {
-				r.noted[partialKept].N++
-			}
-			if len(genes) == 2 {
-				if _, meeting := met.meet(genes[0], genes[1]); meeting != first {
-					r.noted[pairsAgain].N++
-				}
-			}
-		}
-		return nil
-	}
 }
 
 // matrixLayout is how a wide table is read: names is its header but for the first column's.
