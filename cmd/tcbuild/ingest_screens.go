@@ -25,8 +25,9 @@ func newIngestSGA(e *env) *cobra.Command {
 		Short: "Turn a table of a synthetic genetic array into a perturbation set",
 		Long: `Turn a table of strains, as Costanzo et al. and Kuzmin et al. publish it, into a
 perturbation set. Deletions alone are kept unless --alleles names more kinds.
-Markers such as hoΔ are controls and delete nothing. Prints how many
-rows became samples, and why the others did not.`,
+Markers such as hoΔ are controls and delete nothing. Rows without any phenotype are dropped
+unless --keep-unmeasured keeps them. Prints how many rows became samples, and why the
+others did not.`,
 		Example: `  tcbuild ingest sga SGA_NxN.txt --graph yeast/graph --aliases SGD_features.tab --out sga.arrow --alleles deletion,ts
   tcbuild ingest sga links.txt --delimiter space --allele-columns Triplete_Name --graph yeast/graph \
       --aliases SGD_features.tab --out kuzmin.arrow`,
@@ -55,8 +56,8 @@ func newIngestEMAP(e *env) *cobra.Command {
 		Use:   "emap FILE --graph DIR --out FILE",
 		Short: "Turn an E-MAP, pairs of genes with scores, into a perturbation set",
 		Long: `Turn a table of gene pairs and scores into a perturbation set. Deletions alone are
-kept unless --alleles names more kinds. Prints how many rows became samples,
-and why the others did not.`,
+kept unless --alleles names more kinds, and rows with a score unless --keep-unmeasured
+keeps all. Prints how many rows became samples, and why the others did not.`,
 		Example: `  tcbuild ingest emap pairs.tsv --graph yeast/graph --aliases SGD_features.tab --out emap.arrow --alleles deletion,damp`,
 		Args:    cobra.ExactArgs(1),
 	}

@@ -100,6 +100,12 @@ func TestIngestUnknownGenes(t *testing.T) {
 
 func TestIngestKindErrors(t *testing.T) {
 	files := maps.Clone(published)
+	files["none.tsv"] = "gene_a\tgene_b\tscore\nNONE1\t0\t1\nNONE2\t0\t2\n"
+	files["physical.txt"], _, _ = strings.Cut(published["biogrid.txt"], "YAL001C\tYDL227C")
+	files["square.tsv"] = "gene\tTFC3\tVPS8\nTFC3\t\t1\nVPS8\t1\t\n"
+	files["het.tsv"] = "orf\thet | growth\thom | growth\nVPS8\t1\t2\n"
+	files["twice.tsv"] = "orf\tcold\nVPS8\t1\nVPS8\t2\n"
+	files["old.yaml"] = "genes: {sgd_features: features.tab}\nedges: [{string: {file: f, relation: r, columns: [a], threshold: 400}}]\n"
 	files["unknown.tsv"] = "orf\tcold\nVPS8\t1\nYZZ999W\t2\n"
 	const genes = "ingest sgd features.tab --out g --quiet"
 	for _, c := range []struct {
@@ -108,6 +114,13 @@ func TestIngestKindErrors(t *testing.T) {
 		want      string
 	}{
 		{"unknown gene", "ingest matrix unknown.tsv --graph g --out made.tsv --aliases features.tab", 3, "unknown.tsv:3: gene \"YZZ999W\""},
+		{"no row left", "ingest emap none.tsv --graph g --out made.tsv --unknown-genes drop-sample", 3, "none of its 2 entries is left; dropped: 2 of unknown genes"},
+		{"no edge left", "ingest tf-matrix none.tsv --genes features.tab --out made --unknown-genes drop-gene", 3, "none of its 4 entries is left; dropped: 2 of unknown genes, 2 with a weight of 0 or none"},
+		{"no interaction of a type", "ingest biogrid physical.txt --genes features.tab --out made", 3, "for gene__biogrid_genetic__gene: none of its 1 entries is left"},
+		{"double mutants", "ingest matrix square.tsv --graph g --out made.tsv --aliases features.tab", 3, "hint: pass --columns-are genes"},
+		{"heterozygous", "ingest matrix het.tsv --graph g --out made.tsv --aliases features.tab", 3, "hint: pass --partial-loss drop"},
+		{"a row twice", "ingest matrix twice.tsv --graph g --out made.tsv --aliases features.tab", 3, "twice.tsv:3: found a second row \"VPS8\""},
+		{"the old threshold", "ingest graph --config old.yaml --out made", 2, "hint: write above: 400, which is what threshold meant, or at_least: 400"},
 		{"no strain column", "ingest sga wide.tsv --graph g --out made.tsv", 3, "--strain-columns"},
 		{"unknown kind of allele", "ingest emap emap.tsv --graph g --out made.tsv --alleles dead", 2, `"dead"`},
 		{"reaction nodes", "ingest gem gem.txt --genes features.tab --out made.tsv --reaction-nodes edges", 2, `"edges"`},

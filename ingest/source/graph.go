@@ -29,7 +29,7 @@ func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, 
 	for _, edges := range spec.Edges {
 		tables, more, err := edges.read(files, names, spec.UnknownGenes)
 		if err == nil {
-			err = Report(more).checkKept("check the names of its genes and the weight that an edge needs, or remove this source")
+			err = Report(more).checkKept("check the names of its genes and the weight that an edge needs, or leave this edge type out (of ingest biogrid: by --types)")
 		}
 		if err != nil {
 			return nil, nil, err
