@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import re
+import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -51,15 +54,44 @@ def load_graph(names: Iterable[str], table: Callable[[str], pa.Table]) -> CellGr
         content = table(name)
         columns = content.column_names
         if name in NODE_TYPES:
-            nodes[name] = _column(content, name, "id").to_pylist()
+            nodes[name] = _ids(content, name)
             if name == "reaction" and "gpr" in columns:
-                rules = [rule or "" for rule in content.column("gpr").to_pylist()]
+                rules = _texts(content, name, "gpr").to_pylist()
         else:
             source, _, target = split_edge_type(name)
-            edges[name] = np.stack([_end(content, name, "src", nodes[source]), _end(content, name, "dst", nodes[target])])
+            by_index = "src_index" in columns or "dst_index" in columns
+            if by_index and ("src" in columns or "dst" in columns):
+                raise ValueError(f"{name} has columns of ids and of indices (expected one pair)")
+            end = _end_by_index if by_index else _end_by_id
+            edges[name] = np.stack([end(content, name, "src", _nodes(nodes, name, source)), end(content, name, "dst", _nodes(nodes, name, target))])
             if name == RMR and "stoichiometry" in columns:
-                stoichiometry = np.array(content.column("stoichiometry").cast(pa.float64()))
+                stoichiometry = _finite_numbers(content, name, "stoichiometry")
     return CellGraph(nodes, edges, stoichiometry, rules)
+
+
+def _nodes(nodes: dict[str, list[str]], name: str, node_type: str) -> list[str]:
+    if node_type not in nodes:
+        raise ValueError(f"{name} needs a node table {node_type}, and there is none")
+    return nodes[node_type]
+
+
+def _ids(table: pa.Table, name: str) -> list[str]:
+    ids: list[str] = _texts(table, name, "id").to_pylist()
+    seen: set[str] = set()
+    for row, node in enumerate(ids):
+        wrong = ""
+        if not node or node != node.strip():
+            wrong = "is empty, or begins or ends with a blank"
+        elif any(unicodedata.category(character) == "Cc" for character in node):
+            wrong = "has a control character in it"
+        elif name == "gene" and "|" in node:
+            wrong = "has a | in it, which separates the genes of a perturbation set"
+        elif node in seen:
+            wrong = "is there twice"
+        if wrong:
+            raise ValueError(f"{name}: id {node!r} of row {row} {wrong}")
+        seen.add(node)
+    return ids
 
 
 def _column(table: pa.Table, name: str, column: str) -> pa.ChunkedArray:
@@ -68,17 +100,70 @@ def _column(table: pa.Table, name: str, column: str) -> pa.ChunkedArray:
     return table.column(column)
 
 
-def _end(table: pa.Table, name: str, end: str, ids: list[str]) -> npt.NDArray[np.int32]:
-    """The node indices of one end of the edges."""
-    if end in table.column_names:
-        wanted = table.column(end).cast(pa.string())
-        found = pc.index_in(wanted, value_set=pa.array(ids, pa.string()))
-        if found.null_count:
-            row = int(np.argmin(found.is_valid().to_numpy()))
-            raise ValueError(f"{name}: {end} of edge {row} is {wanted[row]} (expected one of {len(ids):,} ids)")
+def _texts(table: pa.Table, name: str, column: str) -> pa.ChunkedArray:
+    """A column of text, or of integers, which stand for their digits; a missing text is empty."""
+    values = _column(table, name, column)
+    if not (_is_text(values.type) or pa.types.is_integer(values.type) or pa.types.is_null(values.type)):
+        raise ValueError(f"{name}: column {column} is of type {values.type} (expected text)")
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    return pc.fill_null(values.cast(pa.string()), "")
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return any(
+        is_kind(kind)
+        for is_kind in (
+            *(pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
+            *(pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view),
+        )
+    )
+
+
+def _finite_numbers(table: pa.Table, name: str, column: str) -> npt.NDArray[np.float64]:
+    values = _column(table, name, column)
+    if _is_text(values.type):
+        numbers = [_number(text) for text in _texts(table, name, column).to_pylist()]
+    elif pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
+        numbers = [float("nan") if value is None else float(value) for value in values.to_pylist()]
     else:
-        found = _column(table, name, f"{end}_index").cast(pa.int32())
+        raise ValueError(f"{name}: column {column} is of type {values.type} (expected numbers)")
+    for row, number in enumerate(numbers):
+        if not math.isfinite(number):
+            raise ValueError(f"{name}: {column} of row {row} is {values[row]} (expected a finite number)")
+    return np.array(numbers, np.float64)
+
+
+def _number(text: str) -> float:
+    """A decimal number, as the program reads it; anything else is NaN."""
+    text = text.strip()
+    return float(text) if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text, re.ASCII) else float("nan")
+
+
+def _end_by_id(table: pa.Table, name: str, end: str, ids: list[str]) -> npt.NDArray[np.int32]:
+    """The node indices of one end of the edges, of their ids."""
+    wanted = _texts(table, name, end)
+    found = pc.index_in(wanted, value_set=pa.array(ids, pa.string()))
+    if found.null_count:
+        row = int(np.argmin(found.is_valid().to_numpy()))
+        raise ValueError(f"{name}: {end} of edge {row} is {wanted[row]} (expected one of {len(ids):,} ids)")
     indices: npt.NDArray[np.int32] = found.to_numpy()
+    return indices
+
+
+def _end_by_index(table: pa.Table, name: str, end: str, ids: list[str]) -> npt.NDArray[np.int32]:
+    """The node indices of one end of the edges, as they are written."""
+    values = _column(table, name, f"{end}_index")
+    if _is_text(values.type):
+        values = pc.utf8_trim_whitespace(_texts(table, name, f"{end}_index"))
+    elif not pa.types.is_integer(values.type):
+        raise ValueError(f"{name}: column {end}_index is of type {values.type} (expected integers)")
+    values = values.cast(pa.int64())
+    if values.null_count:
+        raise ValueError(f"{name}: {end}_index of edge {int(np.argmin(values.is_valid().to_numpy()))} is missing (expected an integer)")
+    indices: npt.NDArray[np.int64] = values.to_numpy()
     if len(indices) and not 0 <= indices.min() <= indices.max() < len(ids):
         raise ValueError(f"{name}: {end} indices from {indices.min()} to {indices.max()} (expected below {len(ids):,})")
-    return indices
+    return indices.astype(np.int32)

@@ -10,10 +10,12 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from tcbuild.errors import GraphError
-from tcbuild.graph import NODE_TYPES, CellGraph, load_graph
+from tcbuild.graph import GPR, NODE_TYPES, RMR, CellGraph, load_graph, split_edge_type
 
 _HINT = "`tcbuild incidence --graph` names the file and the line of what is wrong with a graph"
-_TEXT_COLUMNS = {name: pa.string() for name in ("id", "gpr", "src", "dst")}
+# A text table has no types: columns that have a meaning are read as text, which load_graph turns into what they mean.
+_TEXT_COLUMNS = {name: pa.string() for name in ("id", "gpr", "src", "dst", "src_index", "dst_index", "stoichiometry")}
+_ENDINGS = (".tsv", ".csv", ".txt", ".tab", ".parquet", ".arrow")
 
 
 def read_graph_folder(folder: str | os.PathLike[str]) -> CellGraph:
@@ -25,24 +27,41 @@ def read_graph_folder(folder: str | os.PathLike[str]) -> CellGraph:
     if "gene" not in nodes:
         raise GraphError(f"read graph {folder}: there is no table nodes/gene, neither in it nor in its graph/", _HINT)
     names = [name for name in NODE_TYPES if name in nodes] + sorted(edges, key=str.encode)
+    wrong = [name for name in nodes if name not in NODE_TYPES] + [name for name in edges if not _is_edge_type(name)]
+    if wrong:
+        raise GraphError(f"read graph {root}: {wrong[0]!r} is no node or edge type", "rename the file, or move it out of the graph folder")
     try:
         return load_graph(names, lambda name: _read((nodes | edges)[name]))
     except (ValueError, KeyError, OSError) as error:
         raise GraphError(f"read graph {root}: {error}", _HINT) from error
 
 
+def _is_edge_type(name: str) -> bool:
+    source, relation, target = split_edge_type(name)
+    plain = relation.isprintable() and not any(character.isspace() for character in relation)
+    return name in (GPR, RMR) or (source == target == "gene" and relation != "" and plain)
+
+
 def _tables(folder: Path) -> dict[str, Path]:
     """The tables of a part of a graph by the names of their types."""
-    if not folder.is_dir():
-        return {}
-    found = [path for path in folder.iterdir() if _format(path) and not path.name.startswith(".")]
-    return {path.name[: path.name.rindex(_format(path))]: path for path in found}
+    tables: dict[str, Path] = {}
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if not _format(path) or path.name.startswith(".") or path.is_dir():
+            continue
+        name = path.name[: path.name.lower().rindex(_format(path))]
+        if name in tables:
+            raise GraphError(f"read graph {folder.parent}: found both {tables[name].name} and {path.name} (expected one table of this name)", "keep one of the two")
+        tables[name] = path
+    return tables
 
 
 def _format(path: Path) -> str:
-    """The ending that tells a table's format, or nothing."""
-    ending = Path(path.stem).suffix if path.suffix in (".gz", ".zst") else path.suffix
-    return ending if ending in (".tsv", ".csv", ".parquet", ".arrow") else ""
+    """The ending that tells a table's format, in lower case, or nothing."""
+    lower = Path(path.name.lower())
+    if lower.suffix in (".gz", ".zst"):
+        ending = Path(lower.stem).suffix
+        return "" if ending in (".parquet", ".arrow") or ending not in _ENDINGS else ending
+    return lower.suffix if lower.suffix in _ENDINGS else ""
 
 
 def _read(path: Path) -> pa.Table:
@@ -51,7 +70,7 @@ def _read(path: Path) -> pa.Table:
         return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
     if ending == ".parquet":
         return pa.parquet.read_table(path, partitioning=None)
-    text = {"delimiter": "\t", "quote_char": False} if ending == ".tsv" else {"newlines_in_values": True}
+    text = {"delimiter": "\t", "quote_char": False} if ending != ".csv" else {"newlines_in_values": True}
     with pa.input_stream(str(path)) as stream:
         return pa.csv.read_csv(
             stream,

@@ -15,6 +15,7 @@ class Case:
     edges: int = 150  # per gene-gene edge type
     metabolism: bool = True
     rules: bool = True
+    number_ids: bool = False  # genes are named by numbers, and no rule has more than one gene
     by_index: bool = False  # edge files hold src_index, dst_index in place of ids
     samples: int = 30
     most_deleted: int = 16
@@ -31,6 +32,7 @@ CASES = [
     Case("no gene-gene edges", relations=()),
     Case("genes alone", relations=(), metabolism=False),
     Case("reactions without rules", rules=False),
+    Case("genes named by numbers", number_ids=True),
     Case("one gene", genes=1, edges=3, most_deleted=1, samples=3),
     Case("sparse", genes=200, edges=20, most_deleted=3),
     Case("dense", genes=16, edges=600),
@@ -49,6 +51,8 @@ def write_case(case: Case, folder: Path) -> tuple[Path, Path]:
     chance = random.Random(case.name)
     graph = folder / "graph"
     genes = [f"Y{i:03d}{chance.choice('CW')}" for i in range(case.genes)]
+    if case.number_ids:
+        genes = [str(850000 + i) for i in range(case.genes)]
     chance.shuffle(genes)
     nodes = {"gene": genes}
     (graph / "edges").mkdir(parents=True)
@@ -75,9 +79,9 @@ def write_metabolism(graph: Path, case: Case, chance: random.Random, nodes: dict
     metabolites = nodes["metabolite"] = [f"s_{i}" for i in range(12)]
     gpr, rules = [], []
     for reaction in range(len(reactions)):
-        members = chance.sample(range(len(genes)), min(len(genes), chance.randrange(5)))
+        members = chance.sample(range(len(genes)), min(len(genes), chance.randrange(2 if case.number_ids else 5)))
         names = [genes[member] for member in members]
-        if chance.random() < 0.2:
+        if not case.number_ids and chance.random() < 0.2:
             names.append("YPL999W")  # not in the graph, so nothing deletes it
         rules.append(random_rule(chance, names))
         gpr += [(member, reaction) for member in members]
