@@ -13,7 +13,7 @@ import (
 // An id whose hash an earlier one has, but not the id, is another id.
 func TestSampleIDsOfEqualHashes(t *testing.T) {
 	earlier := ""
-	ids := SampleIDs{seen: make(map[uint64]struct{}), earlier: func([]byte, int64) (string, error) { return earlier, nil }}
+	ids := SampleIDs{earlier: func([]byte, int64) (string, error) { return earlier, nil }}
 	for row, id := range []string{"a", "b"} {
 		if err := ids.Add([]byte(id), int64(row)); err != nil {
 			t.Fatal(err)
