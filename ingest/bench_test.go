@@ -92,9 +92,18 @@ func BenchmarkReadGraph(b *testing.B) {
 }
 
 func BenchmarkDigest(b *testing.B) {
-	g := yeastScale()
-	for b.Loop() {
-		g.Digest()
+	for _, columns := range []int{0, 1} {
+		g := yeastScale()
+		for _, edges := range g.Edges {
+			for range columns {
+				edges.Columns = append(edges.Columns, NumberColumn("score", make([]float64, edges.Len())))
+			}
+		}
+		b.Run(fmt.Sprintf("edges=2400000/columns=%d", columns), func(b *testing.B) {
+			for b.Loop() {
+				g.Digest()
+			}
+		})
 	}
 }
 

@@ -118,7 +118,7 @@ func TestColumnsKeepTheirTypes(t *testing.T) {
 			for _, part := range []struct{ from, to int }{{0, x.Len()}, {0, 0}} { // all rows, and none
 				x := array.NewSlice(x, int64(part.from), int64(part.to))
 				digest = ""
-				for rows := 1; rows <= max(x.Len(), 1); rows++ {
+				for _, rows := range []int{2, max(x.Len(), 1)} {
 					dir, again := t.TempDir(), t.TempDir()
 					writeChunks(t, dir, x, rows)
 					for _, from := range []string{dir, again} {

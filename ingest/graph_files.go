@@ -64,7 +64,7 @@ func (f graphFiles) check() error {
 	for i, file := range f.edges {
 		edge, err := ParseEdgeType(file.stem)
 		if err == nil && !isPlain(edge.Relation) {
-			return fault.New(fault.Input, "rename the file: a relation is UTF-8 text without blanks and control characters",
+			return fault.New(fault.Input, relationHint,
 				"read graph %s: %q names the relation %q, which cannot be the name of masks", f.dir, file.name, edge.Relation)
 		}
 		geneGene := edge.Source == Gene && edge.Target == Gene
@@ -101,6 +101,8 @@ func listTables(dir, part string) ([]graphFile, error) {
 	}
 	return files, nil
 }
+
+const relationHint = "rename it: a relation is UTF-8 text without blanks and control characters"
 
 // isPlain reports whether a name is UTF-8 text that people can tell apart when it is printed.
 func isPlain(name string) bool {

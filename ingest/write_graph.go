@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 
 	"tcbuild/ingest/table"
+	"tcbuild/internal/fault"
 )
 
 // WriteGraph writes a graph as a folder of Arrow IPC files that ReadGraph reads
 // back equal: nodes/gene.arrow and so on, and edges with the int32 columns
 // src_index and dst_index. Each table is one record batch, uncompressed, so that
-// it can be mapped into memory. The bytes depend on the graph alone.
+// it can be mapped into memory. The bytes depend on the graph alone. Ids and relations that
+// ReadGraph would refuse are a fault.Input.
 func WriteGraph(dir string, g *Graph) error {
 	for _, part := range []string{"nodes", "edges"} {
 		if err := os.MkdirAll(filepath.Join(dir, part), 0o777); err != nil {
@@ -20,12 +22,20 @@ func WriteGraph(dir string, g *Graph) error {
 		}
 	}
 	for _, nodes := range g.NodeTables() {
+		for row, id := range nodes.IDs {
+			if wrong, hint := wrongID(nodes.Type, id); wrong != "" {
+				return fault.New(fault.Input, hint, "write graph: %s %d: id %q %s", nodes.Type, row, id, wrong)
+			}
+		}
 		path := filepath.Join(dir, "nodes", nodes.Type+".arrow")
 		if err := writeTable(path, []table.Field{{Name: "id", Values: table.Texts(nodes.IDs)}}, nodes.Columns); err != nil {
 			return err
 		}
 	}
 	for _, edges := range g.Edges {
+		if !isPlain(edges.Type.Relation) {
+			return fault.New(fault.Input, relationHint, "write graph: found the relation %q, which cannot be the name of masks", edges.Type.Relation)
+		}
 		path := filepath.Join(dir, "edges", edges.Type.String()+".arrow")
 		fields := []table.Field{
 			{Name: indexColumns[0], Values: table.Indices(edges.Src)},

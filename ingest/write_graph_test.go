@@ -120,6 +120,19 @@ func TestDigest(t *testing.T) {
 	}
 }
 
+// TestWriteGraphRefuses what ReadGraph would refuse.
+func TestWriteGraphRefuses(t *testing.T) {
+	graph := func(id, relation string) *Graph {
+		genes, _ := NewNodes(Gene, []string{"A", id}, nil)
+		return &Graph{Genes: genes, Edges: []*Edges{{Type: EdgeType{Gene, relation, Gene}}}}
+	}
+	checkInputError(t, WriteGraph(t.TempDir(), graph("B ", "x")), `write graph: gene 1: id "B " begins or ends with a blank`)
+	checkInputError(t, WriteGraph(t.TempDir(), graph("B", "my net")), `write graph: found the relation "my net", which cannot be the name of masks`)
+	if err := WriteGraph(t.TempDir(), graph("B", "x")); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWriteGraphTwiceGivesTheSameBytes(t *testing.T) {
 	g, _, err := ReadGraph(folder(t, tinyGraph()))
 	if err != nil {
