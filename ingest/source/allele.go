@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"tcbuild/internal/fault"
 )
 
 // AlleleKind is what a strain has in place of a gene: one of the constants below.
@@ -140,13 +142,14 @@ func (r *alleleReader) ofStrain(id, allele string) ([]locus, error) {
 	alleles := make([]string, len(names))
 	if allele != "" {
 		if alleles = strings.Split(allele, "+"); len(alleles) != len(names) {
-			return nil, fmt.Errorf("strain %q has %d genes and its allele name %q has %d, expected as many", id, len(names), allele, len(alleles))
+			return nil, fmt.Errorf("strain %s has %d genes and its allele name %s has %d, expected as many",
+				fault.Quote(id), len(names), fault.Quote(allele), len(alleles))
 		}
 	}
 	loci := make([]locus, len(names))
 	for i, name := range names {
 		if name == "" {
-			return nil, fmt.Errorf("strain %q: found an empty gene name, expected one such as YAL001C", id)
+			return nil, fmt.Errorf("strain %s: found an empty gene name, expected one such as YAL001C", fault.Quote(id))
 		}
 		loci[i] = r.locus(name, r.strainKind(name, alleles[i], suffix, len(names) > 1))
 	}

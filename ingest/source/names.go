@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tcbuild/ingest"
+	"tcbuild/internal/fault"
 	"tcbuild/internal/inputfile"
 )
 
@@ -116,7 +117,7 @@ const unknownGenesHint = "add the gene to the gene list, or drop its edges by un
 // describe says, for an error, why find found no gene.
 func (n *Names) describe(name string, result found) string {
 	if result == ambiguous {
-		return fmt.Sprintf("name %q is ambiguous: it is an alias of %s", name, strings.Join(n.features[name], " and "))
+		return fmt.Sprintf("name %s is ambiguous: it is an alias of %s", fault.Quote(name), strings.Join(n.features[name], " and "))
 	}
-	return fmt.Sprintf("gene %q is not in the gene list (%s genes)", name, grouped(n.genes.Len()))
+	return fmt.Sprintf("gene %s is not in the gene list (%s genes)", fault.Quote(name), grouped(n.genes.Len()))
 }

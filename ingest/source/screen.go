@@ -23,8 +23,8 @@ type SampleSpec struct {
 }
 
 // Screen is a published perturbation table, read as samples. It is a
-// SampleSource: every Scan reads the file anew, in memory that grows with
-// the number of different strains alone.
+// SampleSource: every Scan reads the file anew, in memory that grows with the number of different strains,
+// with that of sample ids by about 20 bytes each, and with that of pairs in a matrix of genes x genes.
 type Screen struct {
 	*ingest.Perturbations // of the file's layout
 	file                  *inputfile.File

@@ -95,7 +95,7 @@ func (r *screenReader) add(id []byte, genes []uint32, phenotypes []float64) erro
 		r.counts.Wildtypes++
 	}
 	if !utf8.Valid(id) {
-		return fault.New(fault.Input, "save the file as UTF-8 text", "sample id %q is not valid UTF-8", id)
+		return fault.New(fault.Input, "save the file as UTF-8 text", "sample id %s is not valid UTF-8", fault.Quote(id))
 	}
 	if r.samples == nil {
 		r.samples = ingest.NewSamples(r.counts.Samples, len(r.phenotypes), screenBatch)

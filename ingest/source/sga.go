@@ -53,7 +53,7 @@ func (s SGASpec) Open(genes *ingest.Nodes) (*Screen, error) {
 		var loci []locus
 		for _, name := range strings.Split(allele, delimiter) {
 			if name == "" {
-				return nil, fault.New(fault.Input, "", "strain %q: found an empty allele name, expected one such as tfc3-g349e or vps8Δ", allele)
+				return nil, fault.New(fault.Input, "", "strain %s: found an empty allele name, expected one such as tfc3-g349e or vps8Δ", fault.Quote(allele))
 			}
 			loci = append(loci, r.ofAllele(name))
 		}
