@@ -13,6 +13,7 @@ import (
 
 	"tcbuild/ingest/table"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // graphFiles are the tables of a graph folder, ascending by file name.
@@ -27,10 +28,33 @@ type graphFile struct {
 	name string // relative to the graph folder, with slashes
 	stem string
 	edge EdgeType // of an edge table
+
+	opened *inputfile.File
 }
 
-func (f graphFiles) path(file graphFile) string {
-	return filepath.Join(f.dir, filepath.FromSlash(file.name))
+// open opens all tables together and identifies them, ascending by name.
+func (f graphFiles) open(files *inputfile.Files) ([]Input, error) {
+	var all []*graphFile // "edges/" sorts before "nodes/"
+	for i := range f.edges {
+		all = append(all, &f.edges[i])
+	}
+	for i := range f.nodes {
+		all = append(all, &f.nodes[i])
+	}
+	paths := make([]string, len(all))
+	for i, file := range all {
+		paths[i] = filepath.Join(f.dir, filepath.FromSlash(file.name))
+	}
+	opened, err := files.OpenTogether(paths)
+	if err != nil {
+		return nil, err
+	}
+	inputs := make([]Input, len(all))
+	for i, file := range all {
+		file.opened = opened[i]
+		inputs[i] = opened[i].Input(file.name)
+	}
+	return inputs, nil
 }
 
 // findGraph lists the tables of a graph in dir or in dir/graph.

@@ -12,6 +12,7 @@ import (
 
 	"tcbuild/ingest/table"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // graphTable reads a table of a graph: its required columns, which readNodes and readEdges take from each batch,
@@ -32,12 +33,12 @@ type furtherColumn struct {
 	chunks []arrow.Array
 }
 
-func openGraphTable(path, what string) (*graphTable, error) {
-	r, err := table.Open(path)
+func openGraphTable(file *inputfile.File, what string) (*graphTable, error) {
+	r, err := table.OpenFile(file, table.TextOptions{})
 	if err != nil {
 		return nil, err
 	}
-	return &graphTable{Reader: r, path: path, what: what}, nil
+	return &graphTable{Reader: r, path: file.Path(), what: what}, nil
 }
 
 // require finds a column that must be there and hold values of a kind.

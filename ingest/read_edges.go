@@ -9,6 +9,7 @@ import (
 
 	"tcbuild/ingest/table"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // The columns that name an edge's nodes: by id or by index.
@@ -18,8 +19,8 @@ var (
 )
 
 // readEdges reads an edge table whose rows join nodes of two tables.
-func readEdges(path string, edgeType EdgeType, sources, targets *Nodes) (*Edges, error) {
-	t, err := openGraphTable(path, "edges")
+func readEdges(file *inputfile.File, edgeType EdgeType, sources, targets *Nodes) (*Edges, error) {
+	t, err := openGraphTable(file, "edges")
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +31,7 @@ func readEdges(path string, edgeType EdgeType, sources, targets *Nodes) (*Edges,
 	columns, kind, byIndex := idColumns, texts, has(indexColumns)
 	switch {
 	case has(idColumns) && byIndex:
-		return nil, fault.New(fault.Input, "keep one pair and remove the other", "read edges %s: found columns of ids (src, dst) and of indices (src_index, dst_index), expected one pair", path)
+		return nil, fault.New(fault.Input, "keep one pair and remove the other", "read edges %s: found columns of ids (src, dst) and of indices (src_index, dst_index), expected one pair", file.Path())
 	case byIndex:
 		columns, kind = indexColumns, integers
 	}
@@ -56,7 +57,7 @@ func readEdges(path string, edgeType EdgeType, sources, targets *Nodes) (*Edges,
 		if edges.Dst, err = dst.append(edges.Dst, t, b); err != nil {
 			return err
 		}
-		return checkPositions(path, len(edges.Src))
+		return checkPositions(file.Path(), len(edges.Src))
 	})
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // maxPositions is how many mask positions, nodes and edges together, 32-bit signed positions can number.
@@ -28,18 +29,30 @@ type EdgeReport struct {
 	SelfLoops  int // edges from a node to itself
 }
 
-// ReadGraph reads the cell graph in dir/nodes and dir/edges, or in dir/graph. It
+// ReadGraph is ReadGraphFiles for those who need no more of the files than the graph.
+func ReadGraph(dir string) (*Graph, GraphReport, error) {
+	var files inputfile.Files
+	defer files.Close()
+	return ReadGraphFiles(&files, dir)
+}
+
+// ReadGraphFiles reads the cell graph in dir/nodes and dir/edges, or in dir/graph. It
 // keeps every edge in the order of its file. Bad data is a fault.Input that names
 // file and line; of several bad files, the first by name. Edge tables are read in
-// parallel; memory is the graph's, plus a buffer per table.
-func ReadGraph(dir string) (*Graph, GraphReport, error) {
+// parallel; memory is the graph's, plus a buffer per table. All files are opened before any is
+// read, and stay open in open, to be checked once more before what follows from them is published.
+func ReadGraphFiles(open *inputfile.Files, dir string) (*Graph, GraphReport, error) {
 	files, err := findGraph(dir)
 	if err != nil {
 		return nil, GraphReport{}, err
 	}
+	report := GraphReport{Edges: make([]EdgeReport, len(files.edges))}
+	if report.Inputs, err = files.open(open); err != nil {
+		return nil, GraphReport{}, err
+	}
 	g := &Graph{}
 	for _, file := range files.nodes {
-		nodes, err := readNodes(files.path(file), file.stem)
+		nodes, err := readNodes(file.opened, file.stem)
 		if err != nil {
 			return nil, GraphReport{}, err
 		}
@@ -57,7 +70,6 @@ func ReadGraph(dir string) (*Graph, GraphReport, error) {
 			"read graph %s: there is no node table gene", files.dir)
 	}
 
-	report := GraphReport{Edges: make([]EdgeReport, len(files.edges))}
 	g.Edges = make([]*Edges, len(files.edges))
 	err = inParallel(len(files.edges), func(i int) error {
 		file := files.edges[i]
@@ -69,7 +81,7 @@ func ReadGraph(dir string) (*Graph, GraphReport, error) {
 		if err != nil {
 			return err
 		}
-		if g.Edges[i], err = readEdges(files.path(file), file.edge, sources, targets); err != nil {
+		if g.Edges[i], err = readEdges(file.opened, file.edge, sources, targets); err != nil {
 			return err
 		}
 		report.Edges[i] = countOddEdges(g.Edges[i], sources.Len(), targets.Len())
@@ -78,16 +90,6 @@ func ReadGraph(dir string) (*Graph, GraphReport, error) {
 	if err == nil {
 		err = checkPositions(dir, g.positions())
 	}
-	if err != nil {
-		return nil, GraphReport{}, err
-	}
-
-	all := append(append([]graphFile{}, files.edges...), files.nodes...) // "edges/" sorts before "nodes/"
-	report.Inputs = make([]Input, len(all))
-	err = inParallel(len(all), func(i int) (err error) {
-		report.Inputs[i], err = describeFile(files.path(all[i]), all[i].name)
-		return err
-	})
 	if err != nil {
 		return nil, GraphReport{}, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"tcbuild/ingest/table"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // nodeMeanings are the further columns of a node table that have a meaning.
@@ -19,8 +20,8 @@ func nodeMeanings(nodeType string) map[string]columnKind {
 }
 
 // readNodes reads a node table: its ids and its further columns.
-func readNodes(path, nodeType string) (*Nodes, error) {
-	t, err := openGraphTable(path, "nodes")
+func readNodes(file *inputfile.File, nodeType string) (*Nodes, error) {
+	t, err := openGraphTable(file, "nodes")
 	if err != nil {
 		return nil, err
 	}

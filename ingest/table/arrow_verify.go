@@ -26,6 +26,7 @@ const (
 	maxNesting      = 64 // of fields, as in the Arrow reader
 	trailerSize     = 10 // footer length int32, magic "ARROW1"
 	continuationEnd = 8  // 0xffffffff and the length before a message
+	legacyEnd       = 4  // the length alone, before Arrow 0.15
 )
 
 var errLength = errors.New("a length in the metadata is larger than the metadata")
@@ -102,13 +103,18 @@ func (b block) verify(file *io.SectionReader) error {
 	if _, err := file.ReadAt(continuation[:], b.offset); err != nil {
 		return err
 	}
-	if binary.LittleEndian.Uint32(continuation[:]) != math.MaxUint32 {
-		return nil // a file from before Arrow 0.15, when there were no views
+	start := int64(continuationEnd)
+	switch binary.LittleEndian.Uint32(continuation[:]) {
+	case 0:
+		return errors.New("a message is empty")
+	case math.MaxUint32:
+	default:
+		start = legacyEnd
 	}
-	if b.metadata <= continuationEnd {
+	if int64(b.metadata) <= start {
 		return errLength
 	}
-	message, err := readTable(file, b.offset+continuationEnd, int64(b.metadata)-continuationEnd)
+	message, err := readTable(file, b.offset+start, int64(b.metadata)-start)
 	if err != nil {
 		return err
 	}

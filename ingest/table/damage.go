@@ -37,9 +37,12 @@ type allocator struct {
 	limit int
 }
 
-// newAllocator allows buffers of 1 GiB, or of four times the file where that is more.
+// usualBuffer is a buffer size that any file may ask for: 1 GiB, as what compresses well needs much more than the file has.
+var usualBuffer int64 = 1 << 30
+
+// newAllocator allows buffers of usualBuffer, or of four times the file where that is more.
 func newAllocator(fileSize int64) *allocator {
-	return &allocator{limit: int(max(1<<30, 4*fileSize))}
+	return &allocator{limit: int(max(usualBuffer, 4*fileSize))}
 }
 
 func (a *allocator) Allocate(size int) []byte {

@@ -209,7 +209,7 @@ func (s *parquetSource) openGroup() error {
 		}
 		values := file.NewColumnReader(column, pages, s.memory, s.reader.BufferPool())
 		if !s.typed[i] {
-			s.chunks[i] = newChunk(kind, s.leaves[i], values)
+			s.chunks[i] = newChunk(kind, s.leaves[i], values, stored.NumValues())
 		} else if s.arrays[i], err = typedChunk(values, s.leaves[i].dataType, s.leaves[i].levels, s.rows); err != nil {
 			return fmt.Errorf("column %q: %w", s.columns[i], err)
 		}

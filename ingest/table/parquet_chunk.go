@@ -18,8 +18,8 @@ type chunk interface {
 
 var errShortChunk = errors.New("the column has fewer values than its row group has rows")
 
-// newChunk chooses how the values of a leaf column are loaded.
-func newChunk(kind Kind, at leaf, values file.ColumnChunkReader) chunk {
+// newChunk chooses how the values of a leaf column are loaded, of which there are count.
+func newChunk(kind Kind, at leaf, values file.ColumnChunkReader, count int64) chunk {
 	if kind == Number && at.numbers == decimals {
 		return newDecimals(at, values)
 	}
@@ -79,7 +79,7 @@ func newChunk(kind Kind, at leaf, values file.ColumnChunkReader) chunk {
 		}}
 	case *file.ByteArrayColumnChunkReader:
 		if kind == List {
-			return &lists{reader: values, levels: at.levels}
+			return &lists{reader: values, levels: at.levels, window: int(min(max(count, 1), batchRows))}
 		}
 		return &scalars[parquet.ByteArray]{reader: values, levels: at.levels, store: func(v *vector, values []parquet.ByteArray) error {
 			for _, text := range values {

@@ -54,6 +54,7 @@ func (s *scalars[T]) load(v *vector, rows int) error {
 type lists struct {
 	reader *file.ByteArrayColumnChunkReader
 	levels levelMeanings
+	window int // levels to read at once
 
 	// Levels and values that are read and not yet loaded start at these positions.
 	at, value   int
@@ -68,11 +69,11 @@ func (l *lists) more() (bool, error) {
 		return true, nil
 	}
 	if l.values == nil {
-		l.values = make([]parquet.ByteArray, batchRows)
-		l.definitions, l.repetitions = make([]int16, batchRows), make([]int16, batchRows)
+		l.values = make([]parquet.ByteArray, l.window)
+		l.definitions, l.repetitions = make([]int16, l.window), make([]int16, l.window)
 	}
 	all := l.values[:cap(l.values)]
-	levels, read, err := l.reader.ReadBatch(batchRows, all, l.definitions[:batchRows], l.repetitions[:batchRows])
+	levels, read, err := l.reader.ReadBatch(int64(l.window), all, l.definitions[:l.window], l.repetitions[:l.window])
 	if err == nil {
 		err = l.reader.Err()
 	}

@@ -16,8 +16,8 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// pageBuffer holds a page header and what is read ahead; a longer header is damage.
-const pageBuffer = 64 << 10
+// A page buffer holds a page header and what is read ahead; a longer header is damage. The Parquet reader looks for one in its first 16 KiB.
+const minPageBuffer, pageBuffer = 16 << 10, 64 << 10
 
 // openPages opens the pages of a column chunk. The Parquet reader's own buffer gives out
 // stale bytes at the end of a chunk, and on a damaged file it would read them as headers
@@ -30,7 +30,8 @@ func openPages(section *io.SectionReader, chunk *metadata.ColumnChunkMetaData, c
 	if chunk.HasDictionaryPage() && chunk.DictionaryPageOffset() > 0 {
 		start = min(start, chunk.DictionaryPageOffset())
 	}
-	stream := bufio.NewReaderSize(io.NewSectionReader(section, start, chunk.TotalCompressedSize()), pageBuffer)
+	size := chunk.TotalCompressedSize()
+	stream := bufio.NewReaderSize(io.NewSectionReader(section, start, size), int(min(max(size, minPageBuffer), pageBuffer)))
 	pages, err := file.NewPageReader(stream, chunk.NumValues(), chunk.Compression(), memory, nil)
 	return &checkedPages{PageReader: pages, column: column}, err
 }

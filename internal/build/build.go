@@ -118,16 +118,17 @@ func Dataset(ctx context.Context, o Options) (*Result, error) {
 // builder carries the stages' results.
 type builder struct {
 	Options
-	graph    *ingest.Graph
-	report   ingest.GraphReport
-	source   ingest.SampleSource // nil without a perturbation set
-	unread   bool                // the survey left the samples unread; see surveyedSamples
-	codec    encode.Codec        // of the LMDB variants
-	manifest *store.Manifest
-	building *store.Building
-	result   Result
-	start    time.Time
-	lap      time.Time
+	graph      *ingest.Graph
+	report     ingest.GraphReport
+	graphFiles inputfile.Files
+	source     ingest.SampleSource // nil without a perturbation set
+	unread     bool                // the survey left the samples unread; see surveyedSamples
+	codec      encode.Codec        // of the LMDB variants
+	manifest   *store.Manifest
+	building   *store.Building
+	result     Result
+	start      time.Time
+	lap        time.Time
 }
 
 // stage notes that a stage has ended and logs what it did.
@@ -140,7 +141,7 @@ func (b *builder) stage(name string, args ...any) {
 }
 
 func (b *builder) read() (err error) {
-	if b.graph, b.report, err = ingest.ReadGraph(b.Graph); err != nil {
+	if b.graph, b.report, err = ingest.ReadGraphFiles(&b.graphFiles, b.Graph); err != nil {
 		return err
 	}
 	duplicates, loops := 0, 0
@@ -190,14 +191,15 @@ func OpenSource(name string, genes *ingest.Nodes, options ingest.PerturbationOpt
 
 // unchanged makes sure that nobody was still writing the inputs when they were opened.
 func (b *builder) unchanged() error {
-	if b.source == nil {
-		return nil
+	if err := b.graphFiles.Unchanged(); err != nil || b.source == nil {
+		return err
 	}
 	return b.source.Unchanged()
 }
 
 // close closes the inputs.
 func (b *builder) close() {
+	b.graphFiles.Close()
 	if b.source != nil {
 		b.source.Close()
 	}
