@@ -35,7 +35,7 @@ perturbation set whose genes are ids of the graph. Prints how many samples it ha
 	flags.StringVar(&o.out, "out", "", "perturbation set to make, .arrow or .tsv: `FILE`")
 	flags.StringSliceVar(&o.table.GenesColumns, "genes-columns", []string{"genes"}, "`COLUMNS` with the deleted genes; of several, each holds one gene")
 	flags.StringVar(&o.table.GeneDelimiter, "gene-delimiter", "|", "`CHARACTERS` between the genes of a single column")
-	flags.StringVar(&o.table.IDColumn, "id-column", "", "`COLUMN` with the sample ids (default sample_id, or the sample's index)")
+	flags.StringVar(&o.table.IDColumn, "id-column", "", "`COLUMN` with the sample ids (default sample_id, or the row's number)")
 	phenotypeFlags(flags, &o.table.Phenotypes, &o.table.NotPhenotypes)
 	flags.StringVar(&o.table.Delimiter, "delimiter", "", "`CHARACTER` between columns, or tab, comma, space (default by the file's name)")
 	flags.StringSliceVar(&o.table.Columns, "columns", nil, "`NAMES` of the columns of a text file without a header line")
