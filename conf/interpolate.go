@@ -24,8 +24,9 @@ type resolver struct {
 	state      map[*yaml.Node]progress
 	referenced map[string]bool // top-level keys that were named
 	sizes      map[*yaml.Node]int
-	expanded   int // bytes of text that interpolations have made
-	nested     int // the ${…} inside a ${…} at work
+	index      map[*yaml.Node]map[string]*yaml.Node // of mappings, by key
+	expanded   int                                  // bytes of text that interpolations have made
+	nested     int                                  // the ${…} inside a ${…} at work
 }
 
 // The most bytes that the values may have when every ${…} is replaced, and the most ${…} inside one another.
@@ -167,7 +168,7 @@ func (r *resolver) lookUp(inner, place string) (*yaml.Node, error) {
 				return nil, err
 			}
 		}
-		next := child(node, word)
+		next := r.child(node, word)
 		if next == nil {
 			return nil, fault.New(fault.Usage, didYouMean(word, keysOf(node), "keys are written from the top, as ${a.b}"),
 				"read settings %s: ${%s} names a key that is not there", place, key)
@@ -175,6 +176,17 @@ func (r *resolver) lookUp(inner, place string) (*yaml.Node, error) {
 		node = next
 	}
 	return node, r.resolve(node)
+}
+
+// child is the function child, fast however often one of many keys is asked for.
+func (r *resolver) child(node *yaml.Node, key string) *yaml.Node {
+	if node.Kind != yaml.MappingNode {
+		return child(node, key)
+	}
+	if r.index[node] == nil {
+		r.index[node] = indexOf(node)
+	}
+	return r.index[node][key]
 }
 
 // environment returns the value of an oc.env:VAR or oc.env:VAR,default.

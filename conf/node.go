@@ -76,6 +76,15 @@ func child(node *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
+// indexOf returns the values of a mapping by key.
+func indexOf(mapping *yaml.Node) map[string]*yaml.Node {
+	values := make(map[string]*yaml.Node, len(mapping.Content)/2)
+	for i := 0; i < len(mapping.Content); i += 2 {
+		values[mapping.Content[i].Value] = mapping.Content[i+1]
+	}
+	return values
+}
+
 // keysOf returns the keys of a mapping, none for anything else.
 func keysOf(node *yaml.Node) (keys []string) {
 	for i := 0; node.Kind == yaml.MappingNode && i < len(node.Content); i += 2 {
@@ -87,9 +96,10 @@ func keysOf(node *yaml.Node) (keys []string) {
 // merge puts the keys of the mapping from into the mapping into: mappings
 // merge key by key, anything else is replaced.
 func merge(into, from *yaml.Node) {
-	for i := 0; i < len(from.Content); i += 2 {
+	there := indexOf(into)
+	for i := 0; i < len(from.Content); i += 2 { // no key is there twice
 		key, value := from.Content[i], from.Content[i+1]
-		old := child(into, key.Value)
+		old := there[key.Value]
 		if old == nil {
 			into.Content = append(into.Content, key, value)
 			continue

@@ -41,7 +41,8 @@ func Load(path string, overrides []string) (*Settings, error) {
 			return nil, err
 		}
 	}
-	r := resolver{root: root, referenced: make(map[string]bool), state: make(map[*yaml.Node]progress), sizes: make(map[*yaml.Node]int)}
+	r := resolver{root: root, referenced: make(map[string]bool), state: make(map[*yaml.Node]progress), sizes: make(map[*yaml.Node]int),
+		index: make(map[*yaml.Node]map[string]*yaml.Node)}
 	if err := r.resolve(root); err != nil {
 		return nil, err
 	}

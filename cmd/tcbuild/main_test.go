@@ -190,3 +190,29 @@ func TestLaterSignalKills(t *testing.T) {
 		t.Errorf("killed after %v, expected %v or more", lived, signalGrace)
 	}
 }
+
+// A command that waits for a pipe from which nothing comes ends after a signal too.
+func TestInterruptedWait(t *testing.T) {
+	t.Parallel()
+	cmd := program(t, "main", "synth", "--config", "pipe.yaml", "--out", "demo")
+	if err := syscall.Mkfifo(filepath.Join(cmd.Dir, "pipe.yaml"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pipe *os.File
+	eventually(t, "a reader of the pipe", func() (open bool) {
+		var err error
+		pipe, err = os.OpenFile(filepath.Join(cmd.Dir, "pipe.yaml"), os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		return err == nil
+	})
+	defer pipe.Close()
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	outcome{cmd.ProcessState.ExitCode(), "", stderr.String()}.refused(t, 75, "interrupted by SIGTERM")
+}

@@ -213,6 +213,7 @@ func (o *slurmOptions) requeued(ctx context.Context, e *env, err error) error {
 	if err == nil || ctx.Err() == nil || o.step == "" || slurm.JobID() == "" {
 		return err
 	}
+	mayEndLate.Store(true) // SLURM may take its time to answer
 	again, requeueErr := slurm.Requeue(context.WithoutCancel(ctx), slurm.JobID())
 	if again {
 		e.log.Info("requeued", "job", slurm.JobID())
