@@ -45,6 +45,9 @@ CASES = [
     Case("a relation with underscores", relations=("string__v12", "string_v12")),
 ]
 
+# A reaction rule of which there is none is refused.
+CASES_AND_RULES = [(case, rule) for case in CASES for rule in ("all", "gpr") if rule == "all" or case.rules]
+
 
 def write_case(case: Case, folder: Path) -> tuple[Path, Path]:
     """Writes a case's graph folder and perturbation set and returns their paths. The name is the seed."""

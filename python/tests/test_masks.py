@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cases import CASES, Case, write_case
+from cases import CASES, CASES_AND_RULES, Case, write_case
 from oracle import expected, read_graph, read_samples
 
 INCIDENCE = ("incidence",)
@@ -23,8 +23,7 @@ BUILDS = {
 }
 
 
-@pytest.mark.parametrize("rule", ["all", "gpr"])
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize(("case", "rule"), CASES_AND_RULES, ids=[f"{case.name}-{rule}" for case, rule in CASES_AND_RULES])
 def test_builds_show_the_masks_of_the_oracle(tcbuild, tmp_path, case, rule):
     graph, perturbations = write_case(case, tmp_path)
     cell = read_graph(graph)

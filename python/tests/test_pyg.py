@@ -118,8 +118,12 @@ def test_a_mask_generator_refuses_pyg_batches_of_another_graph(everything, built
     generator = MaskGenerator(everything.datasets["indices"], "concatenated")
     *_, last = batches
     assert generator(last)
-    with pytest.raises(ValueError, match="another graph or reaction rule"):
-        generator(next(iter(batches)))
+    unknown = next(iter(DataLoader([torchcell_sample(["A"], [])], 1)))
+    for batch in (next(iter(batches)), unknown):
+        node_types = batch.node_types
+        with pytest.raises(ValueError, match="another graph or reaction rule"):
+            generator(batch)
+        assert batch.node_types == node_types
 
 
 def test_targets_are_named(everything, tcbuild, tmp_path):

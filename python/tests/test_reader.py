@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tcbuild as reader
-from cases import CASES, Case, write_case
+from cases import CASES, CASES_AND_RULES, Case, write_case
 from oracle import expected, read_graph, read_samples, rule_holds
 from tcbuild.rules import compile_rule, holds
 from tcbuild.shard_file import ShardFile
@@ -53,8 +53,7 @@ def as_inspected(dataset, sample):
     }
 
 
-@pytest.mark.parametrize("rule", ["all", "gpr"])
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize(("case", "rule"), CASES_AND_RULES, ids=[f"{case.name}-{rule}" for case, rule in CASES_AND_RULES])
 def test_samples_are_those_of_the_oracle_and_of_inspect(tcbuild, tmp_path, case, rule):
     datasets, want = build(tcbuild, case, tmp_path, rule)
     for name, path in datasets.items():

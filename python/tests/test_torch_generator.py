@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import tcbuild as package
 import tcbuild.torch as tt
-from cases import CASES
+from cases import CASES_AND_RULES
 from oracle import split_edge_type
 from tcbuild.torch import mask_generator
 from torch.multiprocessing.reductions import StorageWeakRef
@@ -19,7 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch_cases import built_case, want_mask
 
 
-@pytest.fixture(scope="module", params=[(case.name, rule) for case in CASES for rule in ("all", "gpr")], ids="-".join)
+@pytest.fixture(scope="module", params=[(case.name, rule) for case, rule in CASES_AND_RULES], ids="-".join)
 def built(request, tcbuild, tmp_path_factory):
     return built_case(tcbuild, *request.param, tmp_path_factory.mktemp("case"), variants=["incidence"])
 

@@ -97,7 +97,7 @@ class MaskGenerator(nn.Module):
         if isinstance(batch, Batch):
             labels, found = batch, {batch.mask_basis}
         else:
-            labels, basis = batch["gene"], batch["mask_basis"]
+            labels, basis = batch["gene"], batch["mask_basis"] if "mask_basis" in batch else "unknown"
             found = {basis} if isinstance(basis, str) else set(basis)
         if other := sorted(found - {self.mask_basis}):
             raise ValueError(
