@@ -13,9 +13,10 @@ import (
 
 // Column is a further column of a node or edge table, as long as the table and immutable.
 //
-// A column that has a meaning has the type of the meaning, without nulls: a reaction's gpr and subsystem are utf8, the
-// stoichiometry of RMR edges is float64 and finite. Any other keeps the type, the values and the nulls that its file gave
-// it; a text file, which has no types, gives utf8 with each cell as it is written.
+// A column that has a meaning has the type of the meaning, without nulls: a reaction's gpr and
+// subsystem are utf8, the stoichiometry of RMR edges is float64 and finite. Any other keeps the
+// type, the values and the nulls that its file gave it; a text file, which has no types, gives
+// utf8 with each cell as it is written.
 type Column struct {
 	Name   string
 	Values arrow.Array
@@ -48,8 +49,8 @@ func (c Column) texts() []string {
 	return texts
 }
 
-// TypeName is the name of the type that a column may have, as Graph.Digest hashes it; ok is false for a type that a graph
-// cannot carry. The names are Arrow's, those of nested types:
+// TypeName is the name of the type that a column may have, as Graph.Digest hashes it; ok is
+// false for a type that a graph cannot carry. The names are Arrow's, those of nested types:
 //
 //	list<T>, large_list<T>, fixed_size_list<T>[n], map<K, V>, struct<"name": T, …>
 //	dictionary<T, index type>, with ", ordered" behind it where the order of the entries counts
@@ -99,7 +100,8 @@ func TypeName(t arrow.DataType) (name string, ok bool) {
 	return "", false
 }
 
-// Encoder returns what appends the value of a row to bytes, so that two values of one type are equal if their bytes are:
+// Encoder returns what appends the value of a row to bytes, so that two values of one type are
+// equal if their bytes are:
 //
 //	byte 0 for a null, or byte 1 and
 //	    numbers, times        their bytes, little-endian; floating-point numbers so as they are, every NaN and -0 included

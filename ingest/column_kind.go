@@ -14,7 +14,8 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// columnKind is what the values of a graph's column must be: what its meaning asks for, or anything that a graph can carry.
+// columnKind is what the values of a graph's column must be: what its meaning asks for, or
+// anything that a graph can carry.
 type columnKind int
 
 const (
@@ -24,7 +25,8 @@ const (
 	numbers
 )
 
-// check refuses a column whose type, as its file states it, does not go with its kind. The cells of a text column are looked at one by one.
+// check refuses a column whose type, as its file states it, does not go with its kind. The cells
+// of a text column are looked at one by one.
 func (t *graphTable) check(at int, kind columnKind) error {
 	name, found := t.Columns()[at], "a type that Arrow does not have"
 	values := t.Type(at)

@@ -14,7 +14,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// carriedArrays has an array of every type that a graph can carry, with nulls and what is awkward of the type.
+// carriedArrays has an array of every type that a graph can carry, with nulls and what is
+// awkward of the type.
 func carriedArrays(t *testing.T) []arrow.Array {
 	t.Helper()
 	var arrays []arrow.Array
@@ -109,7 +110,8 @@ func writeChunks(t *testing.T, dir string, x arrow.Array, rows int) {
 	file.Close()
 }
 
-// TestColumnsKeepTheirTypes reads every type, whole and in batches, writes it and reads it again: the same type, values and nulls, and one digest.
+// TestColumnsKeepTheirTypes reads every type, whole and in batches, writes it and reads it
+// again: the same type, values and nulls, and one digest.
 func TestColumnsKeepTheirTypes(t *testing.T) {
 	seen := make(map[string]arrow.DataType)
 	for _, x := range carriedArrays(t) {
@@ -167,7 +169,8 @@ func checkSame(t *testing.T, got, want arrow.Array) {
 	}
 }
 
-// TestEncoder checks that the bytes of a value are as documented and tell values apart that are printed alike.
+// TestEncoder checks that the bytes of a value are as documented and tell values apart that are
+// printed alike.
 func TestEncoder(t *testing.T) {
 	for _, c := range []struct {
 		values arrow.DataType

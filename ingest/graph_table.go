@@ -15,8 +15,8 @@ import (
 	"tcbuild/internal/inputfile"
 )
 
-// graphTable reads a table of a graph: its required columns, which readNodes and readEdges take from each batch,
-// and the further ones, which it gathers itself.
+// graphTable reads a table of a graph: its required columns, which readNodes and readEdges take
+// from each batch, and the further ones, which it gathers itself.
 type graphTable struct {
 	*table.Reader
 	path, what string // what is nodes or edges

@@ -62,7 +62,8 @@ func appendIDs(ids []string, nodeType string, t *graphTable, b *table.Batch, col
 	return ids, nil
 }
 
-// wrongID says why a text is no id, by which tables, perturbation sets and people could not name the node.
+// wrongID says why a text is no id, by which tables, perturbation sets and people could not name
+// the node.
 func wrongID(nodeType, id string) (wrong, hint string) {
 	switch {
 	case id == "":

@@ -27,8 +27,8 @@ func reactionsRecord(t *testing.T, values arrow.DataType, gpr string) arrow.Reco
 	return array.NewRecord(schema, columns, 3)
 }
 
-// Rules whose genes are named by numbers are rules, whatever type their column has; all variants and both methods of
-// verify agree with masks worked out by hand.
+// Rules whose genes are named by numbers are rules, whatever type their column has; all variants
+// and both methods of verify agree with masks worked out by hand.
 func TestRulesOfNumericIDs(t *testing.T) {
 	t.Parallel()
 	const numeric = `[851234, 851235, null]`
@@ -59,7 +59,8 @@ func TestRulesOfNumericIDs(t *testing.T) {
 	}
 }
 
-// numericGenes makes a graph of genes 851234 and 851235, its reactions in another file, and samples that delete one, the other and both.
+// numericGenes makes a graph of genes 851234 and 851235, its reactions in another file, and
+// samples that delete one, the other and both.
 func numericGenes(t *testing.T, reactions map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -72,7 +73,8 @@ func numericGenes(t *testing.T, reactions map[string]string) string {
 	return dir
 }
 
-// A gpr column without a rule removes nothing, one of another type than text or integers is refused.
+// A gpr column without a rule removes nothing, one of another type than text or integers is
+// refused.
 func TestOtherGPRColumns(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -14,8 +14,9 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/schema"
 )
 
-// typeOfField is the Arrow type of a top-level field with one leaf: that of the leaf, or a list of it.
-// It is nil for types that typedChunk does not read: decimals of more than 128 bits, INT96, structs, maps, lists of those.
+// typeOfField is the Arrow type of a top-level field with one leaf: that of the leaf, or a list
+// of it. It is nil for types that typedChunk does not read: decimals of more than 128 bits,
+// INT96, structs, maps, lists of those.
 func typeOfField(field schema.Node, column *schema.Column) arrow.DataType {
 	leaf := typeOfLeaf(column)
 	_, isList := field.LogicalType().(schema.ListLogicalType)
@@ -141,7 +142,8 @@ type chunkReader[T any] interface {
 	Err() error
 }
 
-// appendChunk appends all rows of a chunk: those of single values to b, which add then appends to, or the lists of such values to a list builder.
+// appendChunk appends all rows of a chunk: those of single values to b, which add then appends
+// to, or the lists of such values to a list builder.
 func appendChunk[T any](r chunkReader[T], b array.Builder, levels levelMeanings, add func(T)) error {
 	list, _ := b.(*array.ListBuilder)
 	leaf := b
@@ -226,7 +228,8 @@ func bytesAppender[T parquet.ByteArray | parquet.FixedLenByteArray](b array.Buil
 	panic("no builder of bytes: " + b.Type().String())
 }
 
-// decimalOfBytes reads a signed integer in two's complement, the highest byte first. It panics where that has more than 128 bits.
+// decimalOfBytes reads a signed integer in two's complement, the highest byte first. It panics
+// where that has more than 128 bits.
 func decimalOfBytes(bytes []byte) decimal128.Num {
 	n := new(big.Int).SetBytes(bytes)
 	if len(bytes) > 0 && bytes[0] >= 0x80 {

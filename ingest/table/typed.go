@@ -9,17 +9,19 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// Type is the type of a column's values as the file states it: utf8 in a text file, which states none, and nil
-// for a type of Parquet that has none of its own in Arrow or that Batch.Array cannot give.
+// Type is the type of a column's values as the file states it: utf8 in a text file, which states
+// none, and nil for a type of Parquet that has none of its own in Arrow or that Batch.Array
+// cannot give.
 func (r *Reader) Type(column int) arrow.DataType { return r.source.dataType(column) }
 
 // KeepType says that a column is read by Batch.Array alone, so that nothing of it is converted.
 // It is called before Next. Type must not be nil.
 func (r *Reader) KeepType(column int) { r.source.keepType(column) }
 
-// Array returns a column's values in their own type, missing ones as nulls; what is written in a text file is utf8
-// and never missing. In Arrow and Parquet files KeepType must have named the column. Unlike all else of a batch the array stays
-// valid. Its offsets lie inside its buffers; whether texts are UTF-8 is not checked.
+// Array returns a column's values in their own type, missing ones as nulls; what is written in a
+// text file is utf8 and never missing. In Arrow and Parquet files KeepType must have named the
+// column. Unlike all else of a batch the array stays valid. Its offsets lie inside its buffers;
+// whether texts are UTF-8 is not checked.
 func (b *Batch) Array(column int) arrow.Array {
 	if b.vectors != nil {
 		return b.arrays[column]
@@ -34,8 +36,8 @@ func (b *Batch) Array(column int) arrow.Array {
 
 var errOffset = errors.New("an offset or index points outside its values")
 
-// follow follows every offset and index of an array, so that a damaged file panics or
-// fails here and not in whoever reads the array. Types that it does not know, such as unions, are an error.
+// follow follows every offset and index of an array, so that a damaged file panics or fails here
+// and not in whoever reads the array. Types that it does not know, such as unions, are an error.
 func follow(a arrow.Array) error {
 	last := a.Len() - 1
 	if last < 0 {

@@ -10,8 +10,8 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// checkRules makes sure that there are gpr rules and that all can be read, if masks depend on them. Genes that the graph
-// does not have are never deleted, which is told once.
+// checkRules makes sure that there are gpr rules and that all can be read, if masks depend on
+// them. Genes that the graph does not have are never deleted, which is told once.
 func (b *builder) checkRules() error {
 	if b.ReactionRule != incidence.RuleGPR || b.graph.Reactions.Len() == 0 {
 		return nil
