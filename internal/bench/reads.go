@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"time"
 
 	"tcbuild/encode"
@@ -145,24 +144,11 @@ func newMasks(dataset *store.Dataset) (*masks, error) {
 		}
 		return decoder.Masks(record.Payload)
 	}
-	if storedWhole(Case{dataset.Manifest.Variant, dataset.Manifest.Codec}) {
-		whole = copied(whole)
-	}
 	return &masks{whole, reader.Close}, nil
 }
 
 // storedWhole reports whether a case's decoder returns the stored bytes themselves.
 func storedWhole(c Case) bool { return c == Case{store.FullMasks, "raw"} }
-
-// copied copies masks that are a view of the file, so that every case ends with masks in memory of the reader.
-func copied(whole func(int) ([]byte, error)) func(int) ([]byte, error) {
-	var own []byte
-	return func(sample int) ([]byte, error) {
-		view, err := whole(sample)
-		own = append(slices.Grow(own[:0], len(view)), view...)
-		return own, err
-	}
-}
 
 func newIncidenceMasks(dataset *store.Dataset) (*masks, error) {
 	reader, err := dataset.NewMaskReader()

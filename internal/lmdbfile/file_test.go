@@ -248,6 +248,26 @@ func TestSizeBeyondItsPages(t *testing.T) {
 	}
 }
 
+// BenchmarkRead seeks and reads values of 128 KB, as large as those of 64 records, in the order of their keys.
+func BenchmarkRead(b *testing.B) {
+	const count, size = 200, 128 << 10
+	whole := samples(b, count, size)
+	f, err := New(bytes.NewReader(whole), int64(len(whole)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(size)
+	var value []byte
+	for i := 0; b.Loop(); i++ {
+		if _, err := f.Seek(binary.BigEndian.AppendUint64(nil, uint64(i%count))); err != nil {
+			b.Fatal(err)
+		}
+		if value, err = f.Value(value); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // FuzzFile damages a file of a branch, leaves, free pages and values on pages of their own. Each four bytes of the input are one
 // damage: so inputs are short, and most are a file that LMDB could nearly have written.
 func FuzzFile(f *testing.F) {
