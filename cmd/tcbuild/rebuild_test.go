@@ -121,7 +121,7 @@ func TestRebuildErrors(t *testing.T) {
 		{"variant", rebuildOf("--variants", "indices,index"), 2, `found "index"`},
 		{"no graph", []string{"rebuild", "--root", "out", "--dataset", "set", "--perturbations", "sets.tsv"}, 2, "without --graph"},
 		{"no perturbations", []string{"rebuild", "--root", "out", "--dataset", "set", "--graph", "graph"}, 2, "without --perturbations"},
-		{"missing input", rebuildOf("--graph", "nowhere"), 3, "nowhere"},
+		{"missing input", rebuildOf("--graph", "nowhere"), 1, "nowhere"},
 		{"bad input", rebuildOf("--perturbations", "bad.tsv"), 3, "bad.tsv:3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,15 +1,12 @@
 package rebuild
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // Source is a file, or a folder with all its files, that stages read and no stage makes.
@@ -19,11 +16,7 @@ type Source struct {
 }
 
 // Input is one file of a source, as it was read.
-type Input struct {
-	Name   string `json:"name"`
-	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256"`
-}
+type Input = inputfile.Input
 
 // sources reads each source once, however many stages share it.
 type sources map[Source][]Input
@@ -45,7 +38,7 @@ func readSource(source Source) ([]Input, error) {
 	var inputs []Input
 	root, err := filepath.EvalSymlinks(source.Path)
 	if err != nil {
-		return nil, fault.New(fault.Input, "correct the path", "read input %s: %w", source.Name, err)
+		return nil, fault.New(fault.Failed, "correct the path", "read input %s: %w", source.Name, err)
 	}
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		// LMDB's readers change its lock file, which holds no data.
@@ -67,14 +60,12 @@ func readSource(source Source) ([]Input, error) {
 }
 
 func hashInput(path, name string) (Input, error) {
-	file, err := os.Open(path)
+	file, err := inputfile.Open(path)
 	if err != nil {
 		return Input{}, err
 	}
 	defer file.Close()
-	sum := sha256.New()
-	size, err := io.Copy(sum, file)
-	return Input{Name: name, Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, err
+	return file.Input(name), nil
 }
 
 // unchanged makes sure that the sources are still what the plan was made for: stages read them
