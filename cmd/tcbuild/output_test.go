@@ -48,7 +48,7 @@ func TestOutputIsAnotherDataset(t *testing.T) {
 	must(t, dir, buildArgs...)
 	before := dataOf(t, filepath.Join(dir, "out"))
 	for difference, args := range map[string][]string{
-		"variant": {"--mode", "full-masks"}, "codec": {"--codec", "raw"}, "options": {"--reaction-rule", "gpr"},
+		"variant": {"--mode", "full-masks"}, "codec": {"--codec", "raw"}, "options": {"--allow-wildtype"},
 		"shards": {"--shards", "2"}, "samples": {"--perturbations", "more.tsv"},
 	} {
 		execute(t, dir, with(buildArgs, args...)...).refused(t, 2, "write dataset out: it exists and is another dataset (its "+difference+" differs)")

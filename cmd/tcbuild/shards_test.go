@@ -105,7 +105,7 @@ func TestShardOfAnotherInput(t *testing.T) {
 		return f.dataset("indices", "zstd", "out", with([]string{"--shard", "1/2"}, args...)...)
 	}
 	for difference, args := range map[string][]string{
-		"samples": {"--perturbations", "other.tsv"}, "options": {"--reaction-rule", "gpr"}, "codec": {"--codec", "raw"},
+		"samples": {"--perturbations", "other.tsv"}, "options": {"--allow-wildtype"}, "codec": {"--codec", "raw"},
 		"shards": {"--shard", "1/3"}, "variant": {"--mode", "full-masks"},
 	} {
 		execute(t, f.dir, shard(args...)...).refused(t, 2, "of dataset out: the unfinished build differs in its "+difference)
