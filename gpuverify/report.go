@@ -2,7 +2,6 @@ package gpuverify
 
 import (
 	"fmt"
-	"strings"
 )
 
 // Difference is a position at which a stored mask is not the regenerated one.
@@ -129,17 +128,14 @@ func (d *DeviceWork) rate() {
 // Passed reports whether the dataset is what its manifest and graph say.
 func (r *Report) Passed() bool { return r.Differences == 0 && r.Damages == 0 }
 
-// Findings are the first differences and damages, one line each.
-func (r *Report) Findings() string {
+// Findings are the first damages, which may be why masks differ, and the first differences, one line each.
+func (r *Report) Findings() []string {
 	var lines []string
-	for _, d := range r.FirstDifferences {
-		lines = append(lines, d.String())
-	}
 	for _, d := range r.FirstDamages {
 		lines = append(lines, d.What)
 	}
-	if more := r.Differences + r.Damages - int64(len(lines)); more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more", more))
+	for _, d := range r.FirstDifferences {
+		lines = append(lines, d.String())
 	}
-	return strings.Join(lines, "\n")
+	return lines
 }

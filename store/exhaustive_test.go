@@ -278,7 +278,7 @@ func (d *target) verify(t testing.TB, what string, bad []int) {
 	}
 	for _, shard := range dataset.Manifest.Shards { // one that cannot be read at all is said once
 		end := shard.First + shard.Samples
-		if strings.Contains(report.Findings(), fmt.Sprintf("samples %d to %d: ", shard.First, end-1)) {
+		if strings.Contains(strings.Join(report.Findings(), "\n"), fmt.Sprintf("samples %d to %d: ", shard.First, end-1)) {
 			for sample := shard.First; sample < end; sample++ {
 				named = append(named, sample)
 			}
@@ -294,10 +294,12 @@ func (d *target) verify(t testing.TB, what string, bad []int) {
 	}
 }
 
-// sampler takes each case, or in short tests and for what is slow one of some.
+// sampler takes each case, or in short tests and for what is slow one of some. With the environment variable TCBUILD_EXHAUSTIVE=1 it
+// takes all, for an hour or so.
 type sampler struct {
 	r     *rand.Rand
 	short int
+	all   bool
 }
 
 func newSampler(t testing.TB, short int) sampler {
@@ -308,11 +310,14 @@ func newSampler(t testing.TB, short int) sampler {
 	} else {
 		short = 1
 	}
-	return sampler{rand.New(rand.NewPCG(seed, 0)), short}
+	return sampler{rand.New(rand.NewPCG(seed, 0)), short, os.Getenv("TCBUILD_EXHAUSTIVE") == "1"}
 }
 
 // take is true once in oneOf calls, and in short tests less often.
-func (s sampler) take(oneOf int) bool { return s.r.IntN(s.short*oneOf) == 0 }
+func (s sampler) take(oneOf int) bool { return s.all || s.verify(oneOf) }
+
+// verify is take for what is too slow to be done for all cases.
+func (s sampler) verify(oneOf int) bool { return s.r.IntN(s.short*oneOf) == 0 }
 
 func eachSmall(t *testing.T, test func(t *testing.T, d *target)) {
 	for _, s := range allSmall() {
@@ -339,7 +344,7 @@ func TestEveryBit(t *testing.T) {
 				check(t, err)
 				d.open, oneOf = dataset, oneOf/16
 			}
-			d.flip(t, name, func(zero bool) bool { return s.take(oneOf * map[bool]int{true: 32, false: 1}[zero]) }, func() bool { return s.take(1000) })
+			d.flip(t, name, func(zero bool) bool { return s.take(oneOf * map[bool]int{true: 32, false: 1}[zero]) }, func() bool { return s.verify(1000) })
 		}
 	})
 }
@@ -395,10 +400,10 @@ func TestEveryPage(t *testing.T) {
 					content := bytes.Clone(whole)
 					copy(content[to:], page)
 					if from*size < len(whole) { // first shard: exchange them
-						d.try(t, fmt.Sprintf("page %d over page %d of %s", from, to/size, name), name, content, s.take(20))
+						d.try(t, fmt.Sprintf("page %d over page %d of %s", from, to/size, name), name, content, s.verify(20))
 						copy(content[from*size:], whole[to:to+size])
 					}
-					d.try(t, fmt.Sprintf("page %d of all for page %d of %s", from, to/size, name), name, content, s.take(20))
+					d.try(t, fmt.Sprintf("page %d of all for page %d of %s", from, to/size, name), name, content, s.verify(20))
 				}
 			}
 		}
@@ -424,7 +429,7 @@ func TestEveryLength(t *testing.T) {
 			whole := d.files[name]
 			for size := range len(whole) {
 				if s.take(1+len(whole)/256) || size%4096 == 0 {
-					d.try(t, fmt.Sprintf("%s cut to %d bytes", name, size), name, whole[:size], s.take(200))
+					d.try(t, fmt.Sprintf("%s cut to %d bytes", name, size), name, whole[:size], s.verify(200))
 				}
 			}
 			for _, more := range []int{1, 4096} {

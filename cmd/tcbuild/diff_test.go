@@ -66,7 +66,7 @@ func TestDiffOfSamples(t *testing.T) {
 		"b.tsv": "sample_id\tgenes\tfitness\tgrowth\nback\tYB|YC\t1\t1\nnew\tYC\t1\t1\nsame\tYA\t1\t\nlabel\tYB\t\t1\ngene\tYC\t1\t1\ntwice\tYA\t1\t1\ntwice\tYB\t1\t1\n",
 	})
 	for _, name := range []string{"a", "b"} {
-		args := []string{"--graph", "graph", "--perturbations", name + ".tsv", "--out"}
+		args := []string{"--graph", "graph", "--perturbations", name + ".tsv", "--allow-duplicate-ids", "--out"}
 		must(t, dir, append([]string{"incidence"}, append(args, name+"-incidence")...)...)
 		must(t, dir, append([]string{"dataset", "--mode", "indices"}, append(args, name+"-indices")...)...)
 		must(t, dir, append([]string{"dataset", "--mode", "full-masks"}, append(args, name+"-full-masks")...)...)

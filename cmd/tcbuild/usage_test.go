@@ -31,7 +31,6 @@ func TestWrongUsage(t *testing.T) {
 		{"unknown setting", with(buildArgs, "shrads=2"), `unknown setting "shrads"`},
 		{"bad setting", with(buildArgs, "workers=two"), `workers: found "two"`},
 		{"argument", with(buildArgs, "extra"), `found argument "extra"`},
-		{"settings file", with(buildArgs, "--config", "none.yaml"), "found neither a file nor a preset none.yaml"},
 		{"always without a build", with(buildArgs, "--resume", "always"), "resume dataset out: there is no unfinished build of it"},
 		{"mode of incidence", []string{"incidence", "--mode", "indices", "--graph", "graph", "--out", "out"}, "incidence: unknown flag: --mode"},
 		{"verify nothing", []string{"verify"}, "verify: "},

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -96,6 +95,9 @@ func verifyDataset(ctx context.Context, e *env, path string, o verifyOptions) (*
 	return gpuverify.Verify(ctx, dataset, gpuverify.Options{Method: gpuverify.Method(o.method), Workers: workers, Devices: devices, Progress: bar})
 }
 
+// shownFindings is how many findings a person reads before they look into the report.
+const shownFindings = 5
+
 // printReport prints what a verification found; a dataset that failed is an error.
 func printReport(e *env, jsonPath string, report *gpuverify.Report) error {
 	text, err := json.MarshalIndent(report, "", "  ")
@@ -126,9 +128,12 @@ func printReport(e *env, jsonPath string, report *gpuverify.Report) error {
 		}
 		return nil
 	}
-	findings := strings.Split(report.Findings(), "\n")
-	for _, line := range findings[1:] {
+	findings := report.Findings()
+	for _, line := range findings[1:min(len(findings), shownFindings)] {
 		fmt.Fprintln(e.stderr, line)
+	}
+	if more := report.Differences + report.Damages - shownFindings; more > 0 {
+		fmt.Fprintf(e.stderr, "and %s more; --json FILE names the first of each kind\n", humanCount(int(more)))
 	}
 	return fault.New(fault.Damaged, "build the dataset again, or restore it from a copy", "verify %s; first: %s", summary, findings[0])
 }
