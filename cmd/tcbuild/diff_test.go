@@ -105,11 +105,11 @@ samples in another order: 1
 		"c.tsv": "sample_id\tgenes\nfirst\tYC\ntwice\tYA\ntwice\tYB\n", "d.tsv": "sample_id\tgenes\ntwice\tYA\ntwice\tYB\nfirst\tYC\n",
 	})
 	for _, name := range []string{"c", "d"} {
-		must(t, dir, "incidence", "--graph", "graph", "--perturbations", name+".tsv", "--out", name)
+		must(t, dir, "incidence", "--graph", "graph", "--perturbations", name+".tsv", "--allow-duplicate-ids", "--out", name)
 	}
 	execute(t, dir, "diff", "c", "d").diffs(t, "samples in another order: 1\n  first (number 0 in A, 2 in B)\n")
 
-	must(t, dir, "dataset", "--mode", "indices", "--graph", "graph", "--perturbations", "a.tsv", "--reaction-rule", "gpr", "--out", "rule")
+	must(t, dir, "dataset", "--mode", "indices", "--graph", "graph", "--perturbations", "a.tsv", "--allow-duplicate-ids", "--reaction-rule", "gpr", "--out", "rule")
 	execute(t, dir, "diff", "a-indices", "rule", "--limit", "1").diffs(t, `reaction rule: 1
   all in A, gpr in B
 samples with another mask reaction: 6
@@ -142,7 +142,7 @@ func TestDiffIsOfContent(t *testing.T) {
 		"swapped.tsv":                            "sample_id\tgenes\tfitness\tsize\nt\tYB\t1\t2\ns\tYA\t0\t\n",
 	})
 	for _, name := range []string{"plus", "negative", "missing", "swapped"} {
-		must(t, dir, "dataset", "--mode", "indices", "--graph", "graph", "--perturbations", name+".tsv", "--out", name)
+		must(t, dir, "dataset", "--mode", "indices", "--graph", "graph", "--perturbations", name+".tsv", "--allow-duplicate-ids", "--out", name)
 	}
 	execute(t, dir, "diff", "plus", "negative").diffs(t, "samples with another fitness: 1\n  s (number 0): 0 in A, -0 in B\n")
 	execute(t, dir, "diff", "plus", "swapped").diffs(t, "samples in another order: 1\n  s (number 0 in A, 1 in B)\n")
