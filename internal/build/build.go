@@ -88,6 +88,9 @@ func Dataset(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	if published != nil {
+		if err := b.unchanged(); err != nil {
+			return nil, err
+		}
 		b.manifest = published
 		return b.end(Unchanged), nil
 	}
@@ -247,16 +250,16 @@ func (b *builder) writeSamples(ctx context.Context) error {
 }
 
 func (b *builder) publish(ctx context.Context) (*Result, error) {
-	if b.unread {
-		if b.Shard != store.AllShards {
-			return b.end(Kept), nil
-		}
+	if b.unread && b.Shard == store.AllShards {
 		if err := b.digestContent(ctx); err != nil {
 			return nil, err
 		}
 	}
 	if err := b.unchanged(); err != nil {
 		return nil, err
+	}
+	if b.unread && b.Shard != store.AllShards {
+		return b.end(Kept), nil
 	}
 	b.result.Seconds = time.Since(b.start).Seconds()
 	published, err := b.building.Publish(&b.result)

@@ -91,14 +91,18 @@ func (b *builder) unfinishedShards() ([]*store.Shard, error) {
 
 var errEnough = errors.New("no shard needs further samples")
 
-// cut reads the source and cuts it into jobs.
-func (p *pipeline) cut(ctx context.Context, source ingest.SampleSource, shards []*store.Shard, m *store.Manifest) error {
+// cut reads the source and cuts it into jobs. After an error the writer is left waiting, so that the error is cut's.
+func (p *pipeline) cut(ctx context.Context, source ingest.SampleSource, shards []*store.Shard, m *store.Manifest) (err error) {
 	defer close(p.toEncode)
-	defer close(p.toWrite)
+	defer func() {
+		if err == nil {
+			close(p.toWrite)
+		}
+	}()
 	start := time.Now()
 	defer func() { p.busy.cut.Add(int64(time.Since(start))) }()
 	var samples *ingest.Samples // of the next job
-	err := scan(source, shards, func(batch *ingest.Samples) error {
+	err = scan(source, shards, func(batch *ingest.Samples) error {
 		for i := range batch.Len() {
 			sample := batch.First + i
 			for len(shards) > 0 && max(sample, shards[0].Next) >= shards[0].First+shards[0].Samples {

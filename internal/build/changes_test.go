@@ -1,0 +1,352 @@
+package build
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"tcbuild/incidence"
+	"tcbuild/ingest"
+	"tcbuild/internal/fault"
+	"tcbuild/store"
+)
+
+// changing is an input of a build, in one form, with the two contents that its file has.
+type changing struct {
+	name          string // of the file, inside a folder with a graph and a perturbation set
+	perturbations string // what to build from, inside that folder
+	before, other []byte
+}
+
+const (
+	changingGenes   = 40
+	changingSamples = 500
+)
+
+func geneTable() string {
+	var text strings.Builder
+	text.WriteString("id\n")
+	for i := range changingGenes {
+		fmt.Fprintf(&text, "G%02d\n", i)
+	}
+	return text.String()
+}
+
+// edgeTable and sampleTable are random; all of them have as many bytes.
+func edgeTable(seed uint64) string {
+	random := rand.New(rand.NewPCG(1, seed))
+	var text strings.Builder
+	text.WriteString("src\tdst\n")
+	for range 300 {
+		fmt.Fprintf(&text, "G%02d\tG%02d\n", random.IntN(changingGenes), random.IntN(changingGenes))
+	}
+	return text.String()
+}
+
+func sampleTable(seed uint64, delimiter string) string {
+	random := rand.New(rand.NewPCG(2, seed))
+	var text strings.Builder
+	text.WriteString(strings.Join([]string{"sample_id", "genes", "growth\n"}, delimiter))
+	for i := range changingSamples {
+		first := random.IntN(changingGenes - 1)
+		fmt.Fprintf(&text, "s%03d%sG%02d|G%02d%s0.%03d\n", i, delimiter, first, first+1, delimiter, random.IntN(1000))
+	}
+	return text.String()
+}
+
+func geneList(from int) string {
+	return strings.Join(strings.SplitAfter(geneTable(), "\n")[1+from:31+from], "")
+}
+
+func writeTexts(t *testing.T, dir string, texts map[string][]byte) {
+	t.Helper()
+	for name, text := range texts {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, text, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// changingInputs has the edge table of a graph, and a perturbation set in each form.
+func changingInputs(t *testing.T) (inputs []changing, usual map[string][]byte) {
+	usual = map[string][]byte{"graph/nodes/gene.tsv": []byte(geneTable()), "graph/edges/gene__x__gene.tsv": []byte(edgeTable(1)), "set.tsv": []byte(sampleTable(1, "\t"))}
+	compressed := func(text string) []byte {
+		var file bytes.Buffer
+		w := gzip.NewWriter(&file)
+		_, err := io.WriteString(w, text)
+		if err := errors.Join(err, w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return file.Bytes()
+	}
+	inputs = []changing{
+		{"graph/edges/gene__x__gene.tsv", "set.tsv", usual["graph/edges/gene__x__gene.tsv"], []byte(edgeTable(2))},
+		{"set.tsv", "set.tsv", usual["set.tsv"], []byte(sampleTable(2, "\t"))},
+		{"set.csv.gz", "set.csv.gz", compressed(sampleTable(1, ",")), compressed(sampleTable(2, ","))},
+		{"genes.txt", "combinations:genes.txt:2", []byte(geneList(0)), []byte(geneList(5))},
+	}
+	arrows := changing{name: "set.arrow", perturbations: "set.arrow"}
+	parquets := changing{name: "set.parquet", perturbations: "set.parquet"}
+	arrows.before, parquets.before = binaryTables(t, usual, 1)
+	arrows.other, parquets.other = binaryTables(t, usual, 2)
+	return append(inputs, arrows, parquets), usual
+}
+
+// binaryTables makes a perturbation set's Arrow and Parquet files.
+func binaryTables(t *testing.T, usual map[string][]byte, seed uint64) (arrowFile, parquetFile []byte) {
+	t.Helper()
+	dir := t.TempDir()
+	writeTexts(t, dir, usual)
+	writeTexts(t, dir, map[string][]byte{"set.tsv": []byte(sampleTable(seed, "\t"))})
+	graph, _, err := ingest.ReadGraph(filepath.Join(dir, "graph"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := OpenSource(filepath.Join(dir, "set.tsv"), graph.Genes, ingest.PerturbationOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	path := filepath.Join(dir, "set.arrow")
+	if err := ingest.WritePerturbations(path, source, graph.Genes); err != nil {
+		t.Fatal(err)
+	}
+	if arrowFile, err = os.ReadFile(path); err != nil {
+		t.Fatal(err)
+	}
+	r, err := ipc.NewFileReader(bytes.NewReader(arrowFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var records []arrow.Record
+	for i := range r.NumRecords() {
+		record, err := r.RecordAt(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, record)
+	}
+	var file bytes.Buffer
+	whole := array.NewTableFromRecords(r.Schema(), records)
+	if err := pqarrow.WriteTable(whole, &file, changingSamples, nil, pqarrow.DefaultWriterProps()); err != nil {
+		t.Fatal(err)
+	}
+	return arrowFile, file.Bytes()
+}
+
+// moments calls do when a build reaches a moment: the end of a stage, by its name, or its first progress.
+type moments struct {
+	slog.Handler
+	mutex sync.Mutex
+	do    map[string]func()
+}
+
+const firstProgress = "first progress"
+
+func (m *moments) reach(moment string) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if do := m.do[moment]; do != nil {
+		delete(m.do, moment)
+		do()
+	}
+}
+
+func (m *moments) Enabled(context.Context, slog.Level) bool { return true }
+
+func (m *moments) Handle(_ context.Context, record slog.Record) error {
+	m.reach(record.Message)
+	return nil
+}
+
+func (m *moments) Add(int, int64) { m.reach(firstProgress) }
+func (m *moments) Done()          {}
+
+// buildAt builds DIR/NAME from the files in dir, and calls do at its moments.
+func buildAt(t *testing.T, dir, name, perturbations string, variant store.Variant, shard int, do map[string]func()) (*Result, error) {
+	m := &moments{Handler: slog.DiscardHandler, do: do}
+	if list, ok := strings.CutPrefix(perturbations, "combinations:"); ok {
+		perturbations = "combinations:" + filepath.Join(dir, list)
+	} else {
+		perturbations = filepath.Join(dir, perturbations)
+	}
+	o := Options{Variant: variant, Graph: filepath.Join(dir, "graph"), Perturbations: perturbations, Out: filepath.Join(dir, name), Shard: shard, Workers: 2,
+		Resume: store.ResumeIfPossible, ReactionRule: incidence.RuleAll, Log: slog.New(m), Progress: func(int) Progress { return m }}
+	if variant != store.Incidence {
+		o.Shards = 2
+	}
+	return Dataset(t.Context(), o)
+}
+
+// datasetBytes is all files of a dataset but run.json.
+func datasetBytes(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || entry.Name() == "run.json" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		files[strings.TrimPrefix(path, dir)] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+const (
+	oldDataset = "the old dataset"
+	anError    = "an error"
+	either     = "one of both"
+)
+
+// change is what happens to an input's file during a build; undo, if there is one, follows at the end of the last stage.
+type change struct {
+	name, want string
+	do, undo   func(path string) error
+}
+
+func changesOf(in changing) []change {
+	write := func(text []byte) func(string) error {
+		return func(path string) error { return os.WriteFile(path, text, 0o666) }
+	}
+	half := len(in.before) / 2
+	flipped := bytes.Clone(in.before)
+	flipped[half] ^= 1
+	return []change{
+		{"appended", anError, write(append(bytes.Clone(in.before), '\n')), nil},
+		{"cut", anError, func(path string) error { return os.Truncate(path, int64(half)) }, nil},
+		{"replaced", oldDataset, func(path string) error {
+			return errors.Join(os.WriteFile(path+".new", in.other, 0o666), os.Rename(path+".new", path))
+		}, nil},
+		{"in place", either, write(in.other), nil},
+		{"byte", either, write(flipped), nil},
+		{"put back", either, write(in.other), write(in.before)},
+	}
+}
+
+// TestChangedInputs changes each input at each moment of a build in each way. The dataset is that of the old bytes, to the byte, or
+// there is none, and the error names the file; the next build of the folder is that of the new bytes. With -short it makes a seventh of the builds.
+func TestChangedInputs(t *testing.T) {
+	inputs, usual := changingInputs(t)
+	for _, in := range inputs {
+		for _, variant := range []store.Variant{store.Indices, store.Incidence} {
+			t.Run(in.name+" "+string(variant), func(t *testing.T) {
+				t.Parallel()
+				newChangedBuild(t, in, usual, variant).tryAll(t)
+			})
+		}
+	}
+}
+
+// changedBuild is the builds of one variant from one changing input.
+type changedBuild struct {
+	changing
+	variant       store.Variant
+	dir, path     string // of all, and of the input's file
+	before, other map[string]string
+}
+
+func newChangedBuild(t *testing.T, in changing, usual map[string][]byte, variant store.Variant) *changedBuild {
+	b := &changedBuild{changing: in, variant: variant, dir: t.TempDir()}
+	b.path = filepath.Join(b.dir, in.name)
+	writeTexts(t, b.dir, usual)
+	reference := func(text []byte, name string) map[string]string {
+		writeTexts(t, b.dir, map[string][]byte{in.name: text})
+		if _, err := buildAt(t, b.dir, name, in.perturbations, variant, store.AllShards, nil); err != nil {
+			t.Fatal(err)
+		}
+		return datasetBytes(t, filepath.Join(b.dir, name))
+	}
+	b.before, b.other = reference(in.before, "before"), reference(in.other, "other")
+	if b.before["/manifest.json"] == b.other["/manifest.json"] {
+		t.Fatal("both contents give the same dataset")
+	}
+	return b
+}
+
+func (b *changedBuild) tryAll(t *testing.T) {
+	last := map[store.Variant]string{store.Indices: "build masks", store.Incidence: "write samples"}[b.variant]
+	during := []string{"survey samples", "build incidence", "write graph", firstProgress, last}
+	if strings.HasPrefix(b.name, "graph/") {
+		during = append(during, "read graph")
+	}
+	n := 0
+	for _, c := range changesOf(b.changing) {
+		for _, moment := range during {
+			for _, shard := range []int{store.AllShards, 0} {
+				if n++; shard == 0 && b.variant == store.Incidence || testing.Short() && n%7 != 0 {
+					continue
+				}
+				b.try(t, c, moment, last, shard)
+			}
+		}
+	}
+}
+
+// try makes a change during a build, looks at what came of it, and builds once more, of the other content.
+func (b *changedBuild) try(t *testing.T, c change, moment, last string, shard int) {
+	t.Helper()
+	what := fmt.Sprintf("%s after %q, shard %d", c.name, moment, shard)
+	writeTexts(t, b.dir, map[string][]byte{b.name: b.changing.before})
+	at := func(f func(string) error) func() {
+		return func() {
+			if err := f(b.path); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	do := map[string]func(){moment: at(c.do)}
+	if c.undo != nil && moment != last {
+		do[last] = at(c.undo)
+	}
+	out := filepath.Join(b.dir, "out")
+	result, err := buildAt(t, b.dir, "out", b.perturbations, b.variant, shard, do)
+	switch {
+	case err == nil && len(do) > 0:
+		t.Fatalf("%s: the moment never came", what)
+	case err == nil && c.want == anError, err != nil && c.want == oldDataset:
+		t.Errorf("%s: got %v, want %s", what, err, c.want)
+	case err != nil && (fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), b.path) || fault.HintOf(err) == ""):
+		t.Errorf("%s: got kind %d, %v, hint %q", what, fault.KindOf(err), err, fault.HintOf(err))
+	case err == nil && shard == store.AllShards && !maps.Equal(datasetBytes(t, out), b.before):
+		t.Errorf("%s: the dataset is not that of the old bytes", what)
+	case err == nil && shard == 0 && result.State != Waiting:
+		t.Errorf("%s: got state %d, want %d", what, result.State, Waiting)
+	}
+	if err != nil || shard == 0 {
+		left, _ := filepath.Glob(out + "*")
+		if slices.Contains(left, out) || shard == store.AllShards && len(left) > 0 {
+			t.Errorf("%s: %v was left behind", what, left)
+		}
+		// What is left does not get into a dataset of other bytes.
+		writeTexts(t, b.dir, map[string][]byte{b.name: b.changing.other})
+		if _, err := buildAt(t, b.dir, "out", b.perturbations, b.variant, store.AllShards, nil); err != nil || !maps.Equal(datasetBytes(t, out), b.other) {
+			t.Errorf("%s: the build after it: %v, or it is not that of its bytes", what, err)
+		}
+	}
+	if err := os.RemoveAll(out); err != nil {
+		t.Fatal(err)
+	}
+}
