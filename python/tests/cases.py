@@ -14,6 +14,9 @@ class Case:
     relations: tuple[str, ...] = ("physical", "regulatory", "string12_0_coexpression")
     edges: int = 150  # per gene-gene edge type
     metabolism: bool = True
+    reactions: int = 20
+    metabolites: int = 12
+    stoichiometries: int = 45  # edges of reactions and metabolites
     rules: bool = True
     number_ids: bool = False  # genes are named by numbers, and no rule has more than one gene
     by_index: bool = False  # edge files hold src_index, dst_index in place of ids
@@ -78,8 +81,8 @@ def write_case(case: Case, folder: Path) -> tuple[Path, Path]:
 
 def write_metabolism(graph: Path, case: Case, chance: random.Random, nodes: dict[str, list[str]]) -> None:
     genes = nodes["gene"]
-    reactions = nodes["reaction"] = [f"r_{i}" for i in range(20)]
-    metabolites = nodes["metabolite"] = [f"s_{i}" for i in range(12)]
+    reactions = nodes["reaction"] = [f"r_{i}" for i in range(case.reactions)]
+    metabolites = nodes["metabolite"] = [f"s_{i}" for i in range(case.metabolites)]
     gpr, rules = [], []
     for reaction in range(len(reactions)):
         members = chance.sample(range(len(genes)), min(len(genes), chance.randrange(2 if case.number_ids else 5)))
@@ -90,7 +93,7 @@ def write_metabolism(graph: Path, case: Case, chance: random.Random, nodes: dict
         gpr += [(member, reaction) for member in members]
     gpr += gpr[:2]  # duplicates
     chance.shuffle(gpr)
-    rmr = [(chance.randrange(len(reactions)), chance.randrange(len(metabolites))) for _ in range(45)]
+    rmr = [(chance.randrange(len(reactions)), chance.randrange(len(metabolites))) for _ in range(case.stoichiometries)]
 
     header = ["id", "gpr", "subsystem"] if case.rules else ["id"]
     rows = [[reaction, rule, "transport"][: len(header)] for reaction, rule in zip(reactions, rules)]

@@ -13,6 +13,7 @@ import pytest
 import tcbuild as reader
 from cases import CASES, CASES_AND_RULES, Case, write_case
 from oracle import expected, read_graph, read_samples, rule_holds
+from tcbuild.data_file import DataFile
 from tcbuild.rules import compile_rule, holds
 from tcbuild.shard_file import ShardFile
 from test_masks import BUILDS, INCIDENCE
@@ -170,7 +171,7 @@ def test_values_are_those_that_lmdb_finds(tcbuild, tmp_path, name):
             want = {int.from_bytes(key, "big"): value for key, value in transaction.cursor()}
             assert environment.stat()["depth"] == 2
         keys = range(shard["first"], shard["first"] + shard["samples"], manifest["samples_per_value"])
-        file = ShardFile(folder / "data.mdb", keys)
+        file = ShardFile(DataFile(folder / "data.mdb"), keys)
         assert {key: file.read(i, 0, file.length(i)) for i, key in enumerate(keys)} == want
 
 

@@ -1,7 +1,13 @@
 """The promise of store/FORMAT.md: whatever happens to a dataset's files, a reader gives the right content or a DatasetError.
 
-By default each byte that carries meaning is flipped in one random bit, and every bit of samples.arrow; all other faults
-are tried in full. TCBUILD_EXHAUSTIVE=1 flips every bit of all files, and one of each byte of padding.
+Tried for every variant and codec, on datasets as small as they can be: each bit that carries meaning is flipped, each page of the shards
+stands in the place of each other one and is exchanged with it, each file and each two are exchanged with those of like datasets.
+
+What is sampled, unless TCBUILD_EXHAUSTIVE=1 flips literally every bit (20 minutes of CPU, in place of 2):
+- Runs of 32 zeros and more are padding but for the 16 at either end: one random bit of every eighth byte.
+- The manifest and the graph are read alike for all codecs. All bits are flipped for incidence and indices-zstd; for the others every seventh,
+  so each bit of a byte in turn.
+Always: with pages in the place of others, every eleventh sample is read, some of each page; of all files the pairs are exchanged, not more.
 """
 
 from __future__ import annotations
@@ -14,6 +20,7 @@ import re
 import shutil
 import signal
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,9 +34,11 @@ from test_masks import BUILDS, INCIDENCE
 EVERY_BIT = os.environ.get("TCBUILD_EXHAUSTIVE") == "1"
 SEED = int(os.environ.get("TCBUILD_SEED", random.randrange(1 << 32)))
 PAGE = 4096
+WHOLE = ("incidence", "indices-zstd")
 
-TINY = Case("tiny", genes=6, relations=("physical",), edges=8, samples=7, most_deleted=3, phenotypes=("fitness",), shards=2)
-PAGES = Case("several values", genes=20, relations=("physical",), edges=160, samples=140, most_deleted=9, phenotypes=("fitness",), shards=2)
+SMALL = Case("small", relations=("physical",), reactions=4, metabolites=2, stoichiometries=5, phenotypes=("fitness",), shards=2)
+TINY = replace(SMALL, genes=5, edges=4, samples=4, most_deleted=2)
+PAGES = replace(SMALL, genes=20, edges=80, samples=134, most_deleted=5)
 
 
 @pytest.fixture(autouse=True)
@@ -122,11 +131,14 @@ def files_of(path: Path) -> list[str]:
     return sorted(str(file.relative_to(path)) for file in path.rglob("*") if file.is_file() and file.name != "run.json")
 
 
-def flips(data: bytes, every_bit: bool, chance: random.Random) -> list[tuple[int, int]]:
-    """Bytes and bits to flip: within long runs of zeros, which are padding, one bit of every eighth byte."""
+def flips(data: bytes) -> list[tuple[int, int]]:
+    """Bytes and bits to flip: every bit, but of padding one of every eighth byte."""
+    if EVERY_BIT:
+        return list(itertools.product(range(len(data)), range(8)))
+    chance = random.Random(SEED)
     padding = {at for run in re.finditer(rb"\0{32,}", data) for at in range(run.start() + 16, run.end() - 16)}
-    found = [(at, bit) for at in sorted(set(range(len(data))) - padding) for bit in (range(8) if every_bit else [chance.randrange(8)])]
-    return found + [(at, chance.randrange(8)) for at in sorted(padding)[:: 1 if every_bit else 8]]
+    found = itertools.product(sorted(set(range(len(data))) - padding), range(8))
+    return [*found, *((at, chance.randrange(8)) for at in sorted(padding)[::8])]
 
 
 def flip_all(job: tuple[Path, str, list[tuple[int, int]]]) -> int:
@@ -149,6 +161,12 @@ def flip_all(job: tuple[Path, str, list[tuple[int, int]]]) -> int:
         fresh = object.__new__(reader.Dataset)  # opens the file anew, and only this one
         vars(fresh).update(vars(dataset))
         fresh._samples = IncidenceSamples(dataset.manifest, lambda: dataset.removal) if dataset.codec is None else ShardSamples(dataset.manifest)
+        try:
+            fresh.read_removed(indices[0])
+        except reader.DamagedFileError:
+            return True  # of a file that cannot be opened no sample is read
+        except reader.DatasetError:
+            pass
         found = samples_of(fresh, indices)
         assert all(got in (None, expected) for got, expected in zip(found, want, strict=True)), "wrong content"
         return None in found
@@ -167,13 +185,11 @@ def flip_all(job: tuple[Path, str, list[tuple[int, int]]]) -> int:
 
 @pytest.mark.parametrize("name", BUILDS)
 def test_every_flipped_bit(tiny, tmp_path, name):
-    chance = random.Random(SEED)
     jobs = []
     for file in files_of(tiny[name]):
-        every_bit = EVERY_BIT or file == "samples.arrow"
-        chosen = flips((tiny[name] / file).read_bytes(), every_bit, chance)
-        if not EVERY_BIT and name not in ("incidence", "indices-zstd") and not file.endswith(".mdb"):
-            chosen = chosen[::16]  # like that of the others
+        chosen = flips((tiny[name] / file).read_bytes())
+        if not EVERY_BIT and name not in WHOLE and not file.endswith(".mdb"):
+            chosen = chosen[SEED % 7 :: 7]
         jobs += [(damaged_copy(tiny[name], tmp_path / f"{len(jobs) + part}"), file, chosen[part::2]) for part in range(2)]
     with multiprocessing.get_context("fork").Pool(2) as pool:
         named = pool.map(flip_all, jobs, chunksize=1)
@@ -185,7 +201,7 @@ def test_every_flipped_bit(tiny, tmp_path, name):
 def test_every_page_in_the_place_of_every_other(tcbuild, tmp_path, name):
     path = build(tcbuild, write_case(PAGES, tmp_path), tmp_path / "dataset", name)
     manifest = reader.open(path).manifest
-    samples = [index for shard in manifest["shards"] for index in range(shard["first"], shard["first"] + shard["samples"], 66)]
+    samples = [index for shard in manifest["shards"] for index in range(shard["first"], shard["first"] + shard["samples"], 11)]
     want = everything(path, samples)
     shards = [path / shard["name"] / "data.mdb" for shard in manifest["shards"]]
     pages = [(file, at) for file in shards for at in range(0, file.stat().st_size, PAGE)]
@@ -230,12 +246,12 @@ def namesakes(tcbuild, inputs, tmp_path_factory):
     return {
         (kind, name): build(tcbuild, source, folder / kind / name, name, rule)
         for kind, (source, rule) in variants.items()
-        for name in ("incidence", "indices-zstd", "full-masks-raw")
+        for name in BUILDS
     }
 
 
 @pytest.mark.parametrize("kind", ["order", "others", "rule", "edges"])
-@pytest.mark.parametrize("name", ["incidence", "indices-zstd", "full-masks-raw"])
+@pytest.mark.parametrize("name", BUILDS)
 def test_every_file_of_a_like_dataset(tiny, namesakes, tmp_path, name, kind):
     path, other = damaged_copy(tiny[name], tmp_path), namesakes[kind, name]
     want, files = everything(path), files_of(path)
