@@ -64,6 +64,9 @@ func findGraph(dir string) (graphFiles, error) {
 		files.dir = filepath.Join(dir, "graph")
 	}
 	if !isFolder(filepath.Join(files.dir, "nodes")) {
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			return files, fault.New(fault.Failed, "check the path", "read graph %s: there is no such folder", dir)
+		}
 		return files, fault.New(fault.Input, "name the folder that holds nodes/ and edges/, or the folder around it that holds graph/",
 			"read graph %s: there is no folder nodes, neither in it nor in its graph/", dir)
 	}
@@ -75,6 +78,19 @@ func findGraph(dir string) (graphFiles, error) {
 		return files, err
 	}
 	return files, files.check()
+}
+
+// GraphFiles returns the paths of the tables that ReadGraph reads in dir, by their names in GraphReport.Inputs.
+func GraphFiles(dir string) (map[string]string, error) {
+	found, err := findGraph(dir)
+	if err != nil {
+		return nil, err
+	}
+	paths := make(map[string]string)
+	for _, file := range append(found.nodes, found.edges...) {
+		paths[file.name] = filepath.Join(found.dir, filepath.FromSlash(file.name))
+	}
+	return paths, nil
 }
 
 // check refuses tables that are no part of a cell graph.

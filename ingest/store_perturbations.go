@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 
@@ -18,6 +19,14 @@ type storePerturbations struct {
 	options PerturbationOptions
 	store   *torchcell.Store
 	columns *torchcell.Columns
+}
+
+// PerturbationFiles returns the paths of the files that OpenPerturbations reads.
+func PerturbationFiles(path string) []string {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return torchcell.Files(path)
+	}
+	return []string{path}
 }
 
 // openStore reads the store whole, to find the phenotypes.

@@ -38,12 +38,14 @@ became edges and how many were dropped or merged, and why.`,
 			return err
 		}
 		spec.UnknownGenes = cmp.Or(o.unknownGenes, spec.UnknownGenes)
-		return runIngestGraph(ctx, e, o, spec)
+		_, err := runIngestGraph(ctx, e, o, spec)
+		return err
 	}
 	return configured(e, cmd, run, conf.Keys(&source.GraphSpec{})...)
 }
 
-func runIngestGraph(ctx context.Context, e *env, o ingestGraphOptions, spec source.GraphSpec) error {
+// runIngestGraph returns the files that it read, by their paths.
+func runIngestGraph(ctx context.Context, e *env, o ingestGraphOptions, spec source.GraphSpec) ([]ingest.Input, error) {
 	var graph *ingest.Graph
 	var report source.Report
 	var files inputfile.Files
@@ -61,9 +63,9 @@ func runIngestGraph(ctx context.Context, e *env, o ingestGraphOptions, spec sour
 		return files.Unchanged()
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	logGraph(e, "built graph", graph)
 	e.say(report.Lines()...)
-	return nil
+	return files.Inputs(), nil
 }

@@ -97,6 +97,7 @@ func ingestSource(e *env, cmd *cobra.Command, add func(spec *source.GraphSpec, f
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		spec.Genes.SGDFeatures, spec.Aliases.SGDFeatures = features, features
 		add(&spec, args[0])
-		return runIngestGraph(ctx, e, o, spec)
+		_, err := runIngestGraph(ctx, e, o, spec)
+		return err
 	})
 }

@@ -2,16 +2,12 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 
 	"tcbuild/conf"
 	"tcbuild/ingest/source"
 	"tcbuild/internal/fault"
-	"tcbuild/internal/rebuild"
 )
 
 // ingestSection is the top-level key of the settings that name public sources.
@@ -60,31 +56,4 @@ func (s *ingestSettings) graphSpec() (spec source.GraphSpec, err error) {
 		return spec, err
 	}
 	return spec, settings.Decode(&spec)
-}
-
-// filesNamedIn returns the files that a JSON text names in any of its strings, by name.
-func filesNamedIn(text []byte) (files []rebuild.Source) {
-	var visit func(value any)
-	visit = func(value any) {
-		switch v := value.(type) {
-		case map[string]any:
-			for _, element := range v {
-				visit(element)
-			}
-		case []any:
-			for _, element := range v {
-				visit(element)
-			}
-		case string:
-			if info, err := os.Stat(v); err == nil && info.Mode().IsRegular() {
-				files = append(files, rebuild.Source{Name: v, Path: v})
-			}
-		}
-	}
-	var value any
-	if json.Unmarshal(text, &value) == nil {
-		visit(value)
-	}
-	slices.SortFunc(files, func(a, b rebuild.Source) int { return strings.Compare(a.Name, b.Name) })
-	return slices.Compact(files)
 }

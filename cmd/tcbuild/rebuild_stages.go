@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"tcbuild/gpuverify"
+	"tcbuild/ingest"
 	"tcbuild/ingest/combinations"
 	"tcbuild/ingest/synth"
 	"tcbuild/internal/build"
@@ -69,13 +72,13 @@ func (o *rebuildOptions) synthStage(e *env) (rebuild.Stage, error) {
 	return rebuild.Stage{
 		Name: "synth", Output: inputOutput,
 		Options: map[string]string{"scale": o.synth.scale, "samples": strconv.Itoa(o.synth.samples), "seed": fmt.Sprint(o.synth.seed)},
-		Run: func(ctx context.Context, version string) error {
+		Run: func(ctx context.Context, version string) ([]ingest.Input, error) {
 			options := o.synth
 			options.out = filepath.Join(version, inputOutput)
 			if _, err := os.Stat(options.out); err == nil {
-				return nil
+				return nil, nil
 			}
-			return runSynth(ctx, e, options)
+			return nil, runSynth(ctx, e, options)
 		},
 	}, nil
 }
@@ -93,18 +96,25 @@ func (o *rebuildOptions) ingestStage(e *env) (rebuild.Stage, error) {
 	if err != nil {
 		return rebuild.Stage{}, err
 	}
-	return rebuild.Stage{
+	stage := rebuild.Stage{
 		Name: "ingest", Output: inputOutput,
 		Options: map[string]string{"graph": string(text)},
-		Sources: filesNamedIn(text),
-		Run: func(ctx context.Context, version string) error {
+		Run: func(ctx context.Context, version string) ([]ingest.Input, error) {
 			out := filepath.Join(version, inputOutput, "graph")
-			if _, err := os.Stat(out); err == nil {
-				return nil
+			if err := os.RemoveAll(out); err != nil { // that of a killed run
+				return nil, err
 			}
-			return runIngestGraph(ctx, e, ingestGraphOptions{out: out}, spec)
+			read, err := runIngestGraph(ctx, e, ingestGraphOptions{out: out}, spec)
+			for i := range read {
+				read[i].Name = filepath.Clean(read[i].Name)
+			}
+			return read, err
 		},
-	}, nil
+	}
+	for _, path := range spec.Files() {
+		stage.Sources = append(stage.Sources, rebuild.Source{Name: filepath.Clean(path), Path: path})
+	}
+	return stage, nil
 }
 
 func (o *rebuildOptions) datasetStage(e *env, variant string, input rebuild.Stage) (rebuild.Stage, error) {
@@ -114,9 +124,12 @@ func (o *rebuildOptions) datasetStage(e *env, variant string, input rebuild.Stag
 			"reaction_rule": string(o.build.ReactionRule), "unknown_genes": string(o.build.UnknownGenes),
 			"allow_wildtype": strconv.FormatBool(o.build.AllowWildtype), "allow_duplicate_ids": strconv.FormatBool(o.build.AllowDuplicateIDs),
 		},
-		Run: func(ctx context.Context, version string) error {
-			_, err := buildDataset(ctx, e, o.datasetOptions(variant, version))
-			return err
+		Run: func(ctx context.Context, version string) ([]ingest.Input, error) {
+			result, err := buildDataset(ctx, e, o.datasetOptions(variant, version))
+			if err != nil {
+				return nil, err
+			}
+			return o.outsideInputs(result.Manifest), nil
 		},
 	}
 	for name, columns := range map[string][]string{"phenotypes": o.build.Phenotypes, "not_phenotypes": o.build.NotPhenotypes} {
@@ -131,7 +144,13 @@ func (o *rebuildOptions) datasetStage(e *env, variant string, input rebuild.Stag
 		stage.After = []string{input.Name}
 	}
 	if o.build.Graph != "" {
-		stage.Sources = append(stage.Sources, rebuild.Source{Name: "graph", Path: o.build.Graph})
+		files, err := ingest.GraphFiles(o.build.Graph)
+		if err != nil {
+			return stage, err
+		}
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			stage.Sources = append(stage.Sources, rebuild.Source{Name: graphSource + name, Path: files[name]})
+		}
 	}
 	switch perturbations := o.build.Perturbations; {
 	case synth.IsName(perturbations):
@@ -146,11 +165,37 @@ func (o *rebuildOptions) datasetStage(e *env, variant string, input rebuild.Stag
 			return stage, err
 		}
 		stage.Options["perturbations"] = "combinations " + string(text)
+		o.build.Perturbations = spec.Name() // no stage reads a settings file again
 		stage.Sources = append(stage.Sources, rebuild.Source{Name: filepath.Base(spec.Genes), Path: spec.Genes})
 	case perturbations != "":
-		stage.Sources = append(stage.Sources, rebuild.Source{Name: filepath.Base(perturbations), Path: perturbations})
+		for _, path := range ingest.PerturbationFiles(perturbations) {
+			stage.Sources = append(stage.Sources, rebuild.Source{Name: filepath.Base(path), Path: path})
+		}
 	}
 	return stage, nil
+}
+
+// graphSource begins the names of a graph's tables among the sources; those of perturbation sets have no slash.
+const graphSource = "graph/"
+
+// outsideInputs are the files that a dataset was built from, but for those that the version has itself, by the names of the stage's sources.
+func (o *rebuildOptions) outsideInputs(m *store.Manifest) (read []ingest.Input) {
+	if o.build.Graph != "" {
+		for _, input := range m.Inputs.Graph {
+			input.Name = graphSource + input.Name
+			read = append(read, input)
+		}
+	}
+	if o.build.Perturbations == "" || synth.IsName(o.build.Perturbations) {
+		return read
+	}
+	for _, input := range m.Inputs.Perturbations {
+		if spec, err := combinations.ParseName(input.Name); combinations.IsName(input.Name) && err == nil {
+			input.Name = spec.Genes
+		}
+		read = append(read, input)
+	}
+	return read
 }
 
 // datasetOptions are those of one dataset in the folder of a version.
@@ -178,23 +223,23 @@ func (o *rebuildOptions) verifyStage(e *env, variant string) rebuild.Stage {
 	if variant != first {
 		stage.After = append(stage.After, first)
 	}
-	stage.Run = func(ctx context.Context, version string) error {
+	stage.Run = func(ctx context.Context, version string) ([]ingest.Input, error) {
 		path := filepath.Join(version, variant)
 		report, err := verifyDataset(ctx, e, path, verifyOptions{method: o.method, device: o.device, workers: o.build.Workers})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !report.Passed() {
-			return printReport(e, "", report)
+			return nil, printReport(e, "", report)
 		}
 		if err := sameContent(report, filepath.Join(version, first)); err != nil {
-			return err
+			return nil, err
 		}
 		text, err := json.MarshalIndent(report, "", "  ")
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return disk.WriteWhole(filepath.Join(version, stage.Output), append(text, '\n'))
+		return nil, disk.WriteWhole(filepath.Join(version, stage.Output), append(text, '\n'))
 	}
 	return stage
 }

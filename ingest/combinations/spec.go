@@ -1,6 +1,7 @@
 package combinations
 
 import (
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -47,6 +48,15 @@ const (
 	prefix = "combinations:"
 	hint   = "all triples of the genes in a file are combinations:genes.txt:3, the first million of them combinations:genes.txt:3:0:1000000"
 )
+
+// Name is the name, as ParseName reads it, that a spec has without a settings file.
+func (s Spec) Name() string {
+	name := fmt.Sprintf("%s%s:%d", prefix, s.Genes, s.K)
+	if s.Range != nil {
+		name += fmt.Sprintf(":%d:%d", s.Range.First, s.Range.End)
+	}
+	return name
+}
 
 // IsName reports whether a perturbation set is named as ParseName expects it.
 func IsName(name string) bool {

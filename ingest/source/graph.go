@@ -1,6 +1,8 @@
 package source
 
 import (
+	"slices"
+
 	"tcbuild/ingest"
 	"tcbuild/internal/inputfile"
 )
@@ -75,4 +77,28 @@ func (e EdgesSpec) read(files *inputfile.Files, names *Names, unknown ingest.Unk
 		tables = append(tables, r.edges())
 	}
 	return tables, reports, nil
+}
+
+// Files returns the paths of the files that BuildGraph reads, sorted.
+func (s GraphSpec) Files() []string {
+	files := []string{s.Genes.SGDFeatures, s.Aliases.SGDFeatures, s.GEM.File}
+	if s.Genes.Table != nil {
+		files = append(files, s.Genes.Table.File)
+	}
+	for _, e := range s.Edges {
+		if e.STRING != nil {
+			files = append(files, e.STRING.File)
+		}
+		if e.Table != nil {
+			files = append(files, e.Table.File, e.Table.IDs)
+		}
+		if e.BioGRID != nil {
+			files = append(files, e.BioGRID.File)
+		}
+		if e.TFMatrix != nil {
+			files = append(files, e.TFMatrix.File)
+		}
+	}
+	slices.Sort(files)
+	return slices.DeleteFunc(slices.Compact(files), func(file string) bool { return file == "" })
 }

@@ -63,6 +63,15 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
+// Files returns the paths of the files that Open reads.
+func Files(dir string) []string {
+	files := []string{filepath.Join(dir, dataName)}
+	if manifest := filepath.Join(dir, manifestName); exists(manifest) {
+		files = append(files, manifest)
+	}
+	return files
+}
+
 func (s *Store) open() (err error) {
 	if s.data, err = s.files.Open(filepath.Join(s.dir, dataName)); err != nil {
 		return s.openError(err)

@@ -13,6 +13,7 @@ package rebuild
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -39,9 +40,10 @@ type Stage struct {
 	Sources []Source          // files that it reads
 	After   []string          // stages before this one whose output it reads
 
-	// Run makes the output in the folder of the unfinished version. An output of the name exists
-	// only if a Run of the same fingerprint was killed before it could be noted.
-	Run func(ctx context.Context, version string) error
+	// Run makes the output in the folder of the unfinished version, and returns the files of its sources as it read them:
+	// they must be those that the plan read. An output of the name exists only if a Run of the same fingerprint was killed
+	// before it could be noted: nobody has compared what that one read.
+	Run func(ctx context.Context, version string) (read []Input, err error)
 }
 
 // Result is what a run did.
@@ -106,7 +108,7 @@ func (c *Chain) runStages(ctx context.Context, plan *Plan, last string) (*Result
 		start := time.Now()
 		switch step.Action {
 		case Run:
-			if err := step.stage.Run(ctx, plan.building); err != nil {
+			if err := c.runStage(ctx, plan, step); err != nil {
 				return nil, err
 			}
 			result.Ran++
@@ -127,6 +129,18 @@ func (c *Chain) runStages(ctx context.Context, plan *Plan, last string) (*Result
 		}
 	}
 	return result, nil
+}
+
+// runStage runs a stage. Output of other files than those of the plan is removed, so that no later run takes it for that of the plan.
+func (c *Chain) runStage(ctx context.Context, plan *Plan, step Step) error {
+	read, err := step.stage.Run(ctx, plan.building)
+	if err != nil {
+		return err
+	}
+	if why := inputsDiffer(step.record.Inputs, read); why != "" {
+		return errors.Join(changed(why), c.discard(filepath.Join(plan.building, step.stage.Output)))
+	}
+	return nil
 }
 
 // link takes a stage's output over from the current version. Published files never change, so the

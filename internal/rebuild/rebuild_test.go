@@ -17,8 +17,9 @@ import (
 // testChain is copy -> upper -> check over one source file; ran notes the stages that were run.
 type testChain struct {
 	Chain
-	ran []string
-	bad error // of the stage check
+	ran    []string
+	before func(stage string) // called when a stage begins; may be nil
+	bad    error              // of the stage check
 }
 
 func newTestChain(t *testing.T) *testChain {
@@ -31,9 +32,20 @@ func newTestChain(t *testing.T) *testChain {
 	source := filepath.Join(dir, "source.txt")
 	c.write(t, source, "a")
 	stage := func(name string, options map[string]string, sources []Source, after []string, run func(version string) error) {
-		c.Stages = append(c.Stages, Stage{Name: name, Output: name, Options: options, Sources: sources, After: after, Run: func(_ context.Context, version string) error {
+		c.Stages = append(c.Stages, Stage{Name: name, Output: name, Options: options, Sources: sources, After: after, Run: func(_ context.Context, version string) ([]Input, error) {
 			c.ran = append(c.ran, name)
-			return run(version)
+			if c.before != nil {
+				c.before(name)
+			}
+			var read []Input
+			for _, source := range sources {
+				inputs, err := readSource(source)
+				if err != nil {
+					return nil, err
+				}
+				read = append(read, inputs...)
+			}
+			return read, run(version)
 		}})
 	}
 	stage("copy", nil, []Source{{"source.txt", source}}, nil, func(version string) error {
@@ -238,22 +250,65 @@ func TestLeftoversOfKilledRuns(t *testing.T) {
 	c.holds(t, "B", 2)
 }
 
+// A source that changes after the plan has read it ends the run, and what was made of it is not taken for what the
+// plan wanted: neither where the source is soon what it was, nor where it stays changed.
 func TestInputsThatChangeDuringTheRun(t *testing.T) {
-	c := newTestChain(t)
-	run := c.Stages[2].Run
-	c.Stages[2].Run = func(ctx context.Context, version string) error {
-		c.write(t, c.source(), "changed")
-		return run(ctx, version)
+	for _, stage := range []string{"copy", "upper", "check"} {
+		for _, putBack := range []string{"upper", "check", "after the run", "never"} {
+			t.Run(stage+", put back "+putBack, func(t *testing.T) {
+				c := newTestChain(t)
+				c.before = func(begun string) {
+					switch begun {
+					case stage:
+						c.write(t, c.source(), "changed")
+					case putBack:
+						c.write(t, c.source(), "a")
+					}
+				}
+				putBackBefore := stage == "upper" && putBack == "check"
+				_, err := c.Run(t.Context(), "", false)
+				if putBackBefore && err != nil || !putBackBefore && (fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), "input source.txt changed")) {
+					t.Fatalf("got %v", err)
+				}
+				if _, err := os.Lstat(filepath.Join(c.Dir, Current)); err == nil != putBackBefore {
+					t.Errorf("current: %v", err)
+				}
+				c.before = nil
+				want := "CHANGED"
+				if putBack != "never" {
+					c.write(t, c.source(), "a")
+					want = "A"
+				}
+				if _, err := c.Run(t.Context(), "", false); err != nil {
+					t.Fatal(err)
+				}
+				c.holds(t, want, 1)
+			})
+		}
 	}
-	if _, err := c.Run(t.Context(), "", false); fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), "input source.txt changed") {
-		t.Errorf("got %v", err)
+}
+
+// A stage that reads other files than those of the plan is told, too.
+func TestStageReadsOtherFiles(t *testing.T) {
+	for want, change := range map[string]func(read []Input) []Input{
+		"input more.txt is new":    func(read []Input) []Input { return append(read, Input{Name: "more.txt"}) },
+		"input source.txt is gone": func([]Input) []Input { return nil },
+		"input source.txt changed": func(read []Input) []Input {
+			return []Input{{Name: read[0].Name, Bytes: read[0].Bytes, SHA256: strings.Repeat("0", 64)}}
+		},
+	} {
+		c := newTestChain(t)
+		run := c.Stages[0].Run
+		c.Stages[0].Run = func(ctx context.Context, version string) ([]Input, error) {
+			read, err := run(ctx, version)
+			return change(read), err
+		}
+		_, err := c.Run(t.Context(), "", false)
+		left, _ := filepath.Glob(filepath.Join(c.Dir, buildingPrefix+"*", "copy"))
+		if fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), want) || fault.HintOf(err) == "" || len(left) > 0 {
+			t.Errorf("got %v, left %v", err, left)
+		}
 	}
-	if _, err := os.Lstat(filepath.Join(c.Dir, Current)); err == nil {
-		t.Error("a version of two inputs became current")
-	}
-	c.Stages[2].Run = run
-	c.run(t, false, "copy", "upper", "check")
-	c.holds(t, "CHANGED", 1)
 }
 
 // An unfinished version has a name that can be foreseen: what another user put there is not gone on with.

@@ -1,6 +1,7 @@
 package rebuild
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -38,7 +39,7 @@ func readSource(source Source) ([]Input, error) {
 	var inputs []Input
 	root, err := filepath.EvalSymlinks(source.Path)
 	if err != nil {
-		return nil, fault.New(fault.Failed, "correct the path", "read input %s: %w", source.Name, err)
+		return nil, fault.New(fault.Failed, "check the path", "read input %s: %w", source.Name, err)
 	}
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		// LMDB's readers change its lock file, which holds no data.
@@ -73,17 +74,21 @@ func hashInput(path, name string) (Input, error) {
 func (s sources) unchanged() error {
 	for source, before := range s {
 		now, err := readSource(source)
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		if why := inputsDiffer(before, now); why != "" {
-			return fault.New(fault.Busy, "run the same command again", "rebuild: while it ran, %s", why)
+			return changed(why)
 		}
 	}
 	return nil
 }
 
-// inputsDiffer names the first difference, or returns "". Both lists are in order of name.
+func changed(why string) error {
+	return fault.New(fault.Busy, "run the same command again", "rebuild: while it ran, %s", why)
+}
+
+// inputsDiffer names the first difference, or returns "".
 func inputsDiffer(before, now []Input) string {
 	old := make(map[string]Input, len(before))
 	for _, input := range before {

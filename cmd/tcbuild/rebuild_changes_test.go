@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tcbuild/ingest"
+	"tcbuild/internal/fault"
+	"tcbuild/internal/rebuild"
+)
+
+// A source that is another one while a stage runs, and is put back behind it, ends the run: no version is made of it, and the next run
+// builds all of it anew.
+func TestRebuildSourcesChangeBetweenPlanAndStage(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 400, 20)
+	genes := strings.Join(f.graph.Genes.IDs, "\n") + "\n"
+	writeFiles(t, f.dir, map[string]string{
+		"own/nodes/gene.tsv":                 "id\n" + genes,
+		"own/edges/gene__physical__gene.tsv": "src\tdst\nY000\tY001\nY002\tY003\n",
+		"genes.txt":                          strings.Join(f.graph.Genes.IDs[:9], "\n") + "\n",
+		"pairs.yaml":                         "combinations: {genes: " + f.dir + "/genes.txt, k: 2}\n",
+		"down/genes.tsv":                     "id\n" + genes,
+		"down/links.tsv":                     "a\tb\nY000\tY001\nY002\tY003\n",
+		"source.yaml": `data: nowhere
+genes: {table: {file: "${data}/genes.tsv", column: id}}
+edges: [{table: {file: "${data}/links.tsv", relation: link, source: a, target: b}}]
+`,
+	})
+	const links = "own/edges/gene__physical__gene.tsv"
+	sets := read(t, filepath.Join(f.dir, "sets.tsv"))
+	fromGraph := func(perturbations string) func(o *rebuildOptions) {
+		return func(o *rebuildOptions) {
+			o.build.Graph, o.build.Perturbations = filepath.Join(f.dir, "own"), filepath.Join(f.dir, perturbations)
+		}
+	}
+	for _, c := range []struct {
+		name, stage string
+		options     func(o *rebuildOptions)
+		file        string // the source that changes
+		text        string // what it is while the stage runs; "" is gone
+		want        string
+	}{
+		{"edge table", "indices", fromGraph("sets.tsv"), links, "src\tdst\nY000\tY001\nY002\tY004\n", "input graph/edges/gene__physical__gene.tsv changed"},
+		{"edge table gone", "indices", fromGraph("sets.tsv"), links, "", "input graph/edges/gene__physical__gene.tsv is gone"},
+		{"edge table new", "indices", fromGraph("sets.tsv"), "own/edges/gene__regulatory__gene.tsv", "src\tdst\nY000\tY001\n", "input graph/edges/gene__regulatory__gene.tsv is new"},
+		{"set", "indices", fromGraph("sets.tsv"), "sets.tsv", sets[:strings.LastIndex(sets, "s19")], "input sets.tsv changed"},
+		{"second variant", "full-masks", fromGraph("sets.tsv"), "sets.tsv", sets + "more\tY000\t1\t1\n", "input sets.tsv changed"},
+		{"gene list", "indices", func(o *rebuildOptions) {
+			fromGraph("")(o)
+			o.build.Perturbations = "combinations:" + f.dir + "/genes.txt:2"
+		}, "genes.txt", "Y000\nY001\n", "input genes.txt changed"},
+		{"gene list of a settings file", "indices", fromGraph("pairs.yaml"), "genes.txt", "Y000\nY001\n", "input genes.txt changed"},
+		{"public source", "ingest", func(o *rebuildOptions) {
+			o.build.Perturbations = filepath.Join(f.dir, "sets.tsv")
+			o.ingest = ingestSettings{Config: filepath.Join(f.dir, "source.yaml"), overrides: []string{"data=" + f.dir + "/down"}}
+		}, "down/links.tsv", "a\tb\nY000\tY001\n", "/down/links.tsv changed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(f.dir, c.file)
+			before, noFile := os.ReadFile(path)
+			restore := func() error {
+				if noFile != nil {
+					return os.Remove(path)
+				}
+				return os.WriteFile(path, before, 0o666)
+			}
+			e := newEnv(io.Discard, io.Discard)
+			e.log = slog.New(slog.DiscardHandler)
+			o := &rebuildOptions{root: t.TempDir(), dataset: "set", variants: []string{"indices", "full-masks"}, method: "edges", device: "cpu", keep: 1}
+			o.build.ReactionRule, o.build.UnknownGenes = "all", ingest.RefuseUnknownGenes
+			c.options(o)
+			run := func(wrap func(*rebuild.Stage)) error {
+				if err := o.check(e); err != nil {
+					t.Fatal(err)
+				}
+				chain, err := o.chain(e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range chain.Stages {
+					wrap(&chain.Stages[i])
+				}
+				if err := os.MkdirAll(chain.Dir, 0o777); err != nil {
+					t.Fatal(err)
+				}
+				_, err = chain.Run(t.Context(), "", false)
+				return err
+			}
+			err := run(func(stage *rebuild.Stage) {
+				if inner := stage.Run; stage.Name == c.stage {
+					stage.Run = func(ctx context.Context, version string) ([]rebuild.Input, error) {
+						change := func() error { return os.WriteFile(path, []byte(c.text), 0o666) }
+						if c.text == "" {
+							change = func() error { return os.Remove(path) }
+						}
+						if err := change(); err != nil {
+							t.Error(err)
+						}
+						read, err := inner(ctx, version)
+						if err := restore(); err != nil {
+							t.Error(err)
+						}
+						return read, err
+					}
+				}
+			})
+			if fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), c.want) || fault.HintOf(err) == "" {
+				t.Errorf("got kind %d: %v, want %q", fault.KindOf(err), err, c.want)
+			}
+			if _, versions, err := rebuild.Folders(filepath.Join(o.root, "set")); err != nil || len(versions) > 0 {
+				t.Errorf("got versions %v, %v", versions, err)
+			}
+			ran := 0
+			if err := run(func(stage *rebuild.Stage) {
+				if inner := stage.Run; stage.Name == c.stage {
+					stage.Run = func(ctx context.Context, version string) ([]rebuild.Input, error) {
+						ran++
+						return inner(ctx, version)
+					}
+				}
+			}); err != nil || ran != 1 {
+				t.Errorf("afterwards: %v, the stage was run %d times, want 1", err, ran)
+			}
+		})
+	}
+}
