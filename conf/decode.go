@@ -2,8 +2,8 @@ package conf
 
 import (
 	"fmt"
-	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,7 +122,7 @@ func decodeMap(node *yaml.Node, v reflect.Value, path string) error {
 		if err := decode(key, k, path); err != nil {
 			return err
 		}
-		if err := decode(value, element, path); err != nil {
+		if err := decodeElement(value, element, path); err != nil {
 			return err
 		}
 		v.SetMapIndex(k, element)
@@ -136,11 +136,19 @@ func decodeSlice(node *yaml.Node, v reflect.Value, path string) error {
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(node.Content), len(node.Content)))
 	for i, element := range node.Content {
-		if err := decode(element, v.Index(i), join(path, strconv.Itoa(i))); err != nil {
+		if err := decodeElement(element, v.Index(i), join(path, strconv.Itoa(i))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// decodeElement decodes an element of a list or map, which has no default for a null to leave.
+func decodeElement(node *yaml.Node, v reflect.Value, path string) error {
+	if node.ShortTag() == "!!null" {
+		return wrongType(node, path, "a value; text is written in quotes")
+	}
+	return decode(node, v, path)
 }
 
 // decodeOwn lets a type decode itself; an error that has a kind says where already.
@@ -152,27 +160,43 @@ func decodeOwn(node *yaml.Node, v yaml.Unmarshaler, path string) error {
 	return fault.New(fault.Usage, "", "read settings %s: %s%w", Where(node), prefix(path), err)
 }
 
-// decodeLeaf leaves the work to the YAML library and says in our words what it found wrong.
+// decodeLeaf decodes a scalar. Numbers are decimal: to the YAML library 010 is eight, and to other readers ten.
 func decodeLeaf(node *yaml.Node, v reflect.Value, path string) error {
-	err := node.Decode(v.Addr().Interface())
-	// The library would cut the fraction off a number.
-	fraction := (v.CanInt() || v.CanUint()) && node.ShortTag() == "!!float"
-	infinite := v.CanFloat() && (math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0))
-	if err == nil && !fraction && !infinite {
-		return nil
+	ok := false
+	number := node.ShortTag() == "!!int" || node.ShortTag() == "!!float"
+	switch {
+	case v.CanInt():
+		i, err := strconv.ParseInt(node.Value, 10, v.Type().Bits())
+		v.SetInt(i)
+		ok = number && err == nil
+	case v.CanUint():
+		u, err := strconv.ParseUint(node.Value, 10, v.Type().Bits())
+		v.SetUint(u)
+		ok = number && err == nil
+	case v.CanFloat():
+		f, err := strconv.ParseFloat(node.Value, v.Type().Bits())
+		v.SetFloat(f)
+		ok = number && err == nil && decimalNumber.MatchString(node.Value)
+	default:
+		ok = node.Decode(v.Addr().Interface()) == nil
 	}
-	return wrongType(node, path, expected(v))
+	if !ok {
+		return wrongType(node, path, expected(v))
+	}
+	return nil
 }
+
+var decimalNumber = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
 
 // expected says what text a scalar type takes, for messages.
 func expected(v reflect.Value) string {
 	switch {
 	case v.CanInt():
-		return fmt.Sprintf("a whole number (%d bits)", v.Type().Bits())
+		return fmt.Sprintf("a whole decimal number (%d bits)", v.Type().Bits())
 	case v.CanUint():
-		return fmt.Sprintf("a whole number, 0 or more (%d bits)", v.Type().Bits())
+		return fmt.Sprintf("a whole decimal number, 0 or more (%d bits)", v.Type().Bits())
 	case v.CanFloat():
-		return "a finite number"
+		return "a finite decimal number"
 	case v.Kind() == reflect.Bool:
 		return "true or false"
 	default:

@@ -83,6 +83,32 @@ count:
 	}
 }
 
+// A number is decimal, whatever YAML's readers make of it: PyYAML and Go's library read 010 as eight, others as ten.
+func TestDecodeDecimal(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		count int
+		limit float64
+	}{
+		{"{count: 010, limit: 010}", 10, 10},
+		{"{count: 007, limit: 00.5}", 7, 0.5},
+		{"{count: -010, limit: -010}", -10, -10},
+		{"{count: +8, limit: 1e3}", 8, 1000},
+		{"{count: 0, limit: .5}", 0, 0.5},
+		{"{count: 9, limit: 9.}", 9, 9},
+		{"{count: 089, limit: 089}", 89, 89},
+	} {
+		var got spec
+		if err := Decode(parsed(t, c.text), &got); err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		if got.Count != c.count || *got.Limit != c.limit {
+			t.Errorf("%s: got %d and %v", c.text, got.Count, *got.Limit)
+		}
+	}
+}
+
 func TestDecodeErrors(t *testing.T) {
 	for _, c := range []struct{ text, want, hint string }{
 		{"cuont: 1", `read settings line 1: unknown key "cuont"`, "did you mean count?"},
@@ -94,15 +120,27 @@ func TestDecodeErrors(t *testing.T) {
 		{"edges: {file: a}", "read settings line 1: edges: found a section of keys and values, expected a list", ""},
 		{"names: a", `read settings line 1: names: found "a", expected a list`, ""},
 		{"labels: [1]", "read settings line 1: labels: found a list, expected a section", ""},
-		{"labels: {x: a}", `read settings line 1: labels.x: found "a", expected a whole number`, ""},
-		{"\ncount: abc", `read settings line 2: count: found "abc", expected a whole number (64 bits)`, ""},
-		{"count: 1.5", `read settings line 1: count: found "1.5", expected a whole number`, ""},
-		{"count: [1]", "read settings line 1: count: found a list, expected a whole number", ""},
-		{"size: 256", `read settings line 1: size: found "256", expected a whole number, 0 or more (8 bits)`, ""},
-		{"size: -1", `read settings line 1: size: found "-1", expected a whole number, 0 or more`, ""},
-		{"limit: x", `read settings line 1: limit: found "x", expected a finite number`, ""},
-		{"limit: .nan", `read settings line 1: limit: found ".nan", expected a finite number`, ""},
-		{"limit: -.inf", `read settings line 1: limit: found "-.inf", expected a finite number`, ""},
+		{"labels: {x: a}", `read settings line 1: labels.x: found "a", expected a whole decimal number`, ""},
+		{"\ncount: abc", `read settings line 2: count: found "abc", expected a whole decimal number (64 bits)`, ""},
+		{"count: 1.5", `read settings line 1: count: found "1.5", expected a whole decimal number`, ""},
+		{"count: [1]", "read settings line 1: count: found a list, expected a whole decimal number", ""},
+		{"size: 256", `read settings line 1: size: found "256", expected a whole decimal number, 0 or more (8 bits)`, ""},
+		{"size: -1", `read settings line 1: size: found "-1", expected a whole decimal number, 0 or more`, ""},
+		{"count: 0x10", `read settings line 1: count: found "0x10", expected a whole decimal number`, ""},
+		{"count: 0o10", `read settings line 1: count: found "0o10", expected a whole decimal number`, ""},
+		{"count: 0b10", `read settings line 1: count: found "0b10", expected a whole decimal number`, ""},
+		{"count: 1_000", `read settings line 1: count: found "1_000", expected a whole decimal number`, ""},
+		{"count: 1e3", `read settings line 1: count: found "1e3", expected a whole decimal number`, ""},
+		{"count: '1'", `read settings line 1: count: found "1", expected a whole decimal number`, ""},
+		{"size: 1_0", `read settings line 1: size: found "1_0", expected a whole decimal number`, ""},
+		{"limit: 0x10", `read settings line 1: limit: found "0x10", expected a finite decimal number`, ""},
+		{"limit: 1_0.5", `read settings line 1: limit: found "1_0.5", expected a finite decimal number`, ""},
+		{"limit: 1e400", `read settings line 1: limit: found "1e400", expected a finite decimal number`, ""},
+		{"names: [a, null]", `read settings line 1: names.1: found "null", expected a value`, ""},
+		{"labels: {x: ~}", `read settings line 1: labels.x: found "~", expected a value`, ""},
+		{"limit: x", `read settings line 1: limit: found "x", expected a finite decimal number`, ""},
+		{"limit: .nan", `read settings line 1: limit: found ".nan", expected a finite decimal number`, ""},
+		{"limit: -.inf", `read settings line 1: limit: found "-.inf", expected a finite decimal number`, ""},
 		{"a: 1\nb: 1\nc: 1\nd: 1\ne: 1", `read settings line 1: unknown key "a", and 4 more: ["b" "c" "d"] and so on`, ""},
 		{"a: 1\ncount: 1\nb: 1", `read settings line 1: unknown key "a", and 1 more: ["b"]`, ""},
 		{"on: 3", `read settings line 1: on: found "3", expected true or false`, ""},

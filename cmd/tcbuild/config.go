@@ -30,6 +30,7 @@ func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *co
 	}
 	var args []string
 	var settings *conf.Settings
+	decimalFlags(cmd.Flags())
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.PreRunE = func(cmd *cobra.Command, mixed []string) (err error) {
 		var overrides []string
@@ -56,6 +57,29 @@ func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *co
 		return errors.Join(run(cmd.Context(), args, settings), stop())
 	}
 	return cmd
+}
+
+// decimal is a flag's whole number, which the flag library would read as C does: 010 as eight.
+type decimal struct{ pflag.Value }
+
+func (d decimal) Set(text string) error {
+	sign, digits := "", text
+	if text != "" && (text[0] == '-' || text[0] == '+') {
+		sign, digits = text[:1], text[1:]
+	}
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return errors.New("expected a whole decimal number")
+	}
+	return d.Value.Set(sign + strings.TrimLeft(digits[:len(digits)-1], "0") + digits[len(digits)-1:])
+}
+
+// decimalFlags makes all whole numbers among the flags decimal.
+func decimalFlags(flags *pflag.FlagSet) {
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if kind := flag.Value.Type(); kind == "int" || kind == "uint64" {
+			flag.Value = decimal{flag.Value}
+		}
+	})
 }
 
 // splitOverrides separates key=value and its like from positional arguments.
