@@ -21,6 +21,7 @@ type Dataset struct {
 	Dir      string
 	Manifest *Manifest
 
+	text     []byte // of manifest.json
 	once     sync.Once
 	graph    *ingest.Graph
 	graphErr error
@@ -28,11 +29,11 @@ type Dataset struct {
 
 // Open reads a dataset's manifest; a folder that is none is a fault.Input.
 func Open(dir string) (*Dataset, error) {
-	manifest, err := ReadManifest(dir)
+	manifest, text, err := readManifest(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &Dataset{Dir: dir, Manifest: manifest}, nil
+	return &Dataset{Dir: dir, Manifest: manifest, text: text}, nil
 }
 
 // Graph reads the dataset's graph, once. Files that are not the manifest's, or another graph in them, are a fault.Damaged.

@@ -187,26 +187,32 @@ func marshal(m any) []byte {
 
 // ReadManifest reads the manifest of the dataset in dir.
 func ReadManifest(dir string) (*Manifest, error) {
+	m, _, err := readManifest(dir)
+	return m, err
+}
+
+// readManifest returns the manifest's text as well.
+func readManifest(dir string) (m *Manifest, text []byte, err error) {
 	path := filepath.Join(dir, manifestName)
-	text, err := readRegular(path)
+	text, err = readRegular(path)
 	_, noFolder := os.Stat(dir)
 	switch {
 	case err != nil && errors.Is(noFolder, fs.ErrNotExist):
-		return nil, fault.New(fault.Failed, "check the path", "open dataset %s: there is no such folder", dir)
+		return nil, nil, fault.New(fault.Failed, "check the path", "open dataset %s: there is no such folder", dir)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return nil, fault.New(fault.Input, "give the folder that --out named", "open dataset %s: it has no %s (expected a dataset)", dir, manifestName)
+		return nil, nil, fault.New(fault.Input, "give the folder that --out named", "open dataset %s: it has no %s (expected a dataset)", dir, manifestName)
 	case err != nil && noFile(err):
-		return nil, fault.New(fault.Damaged, "build the dataset again, or restore the file from a copy", "read %s: %w", path, err)
+		return nil, nil, fault.New(fault.Damaged, "build the dataset again, or restore the file from a copy", "read %s: %w", path, err)
 	case err != nil:
-		return nil, fmt.Errorf("open dataset %s: %w", dir, err)
+		return nil, nil, fmt.Errorf("open dataset %s: %w", dir, err)
 	}
-	var m Manifest
+	m = &Manifest{}
 	decoder := json.NewDecoder(bytes.NewReader(text))
-	if err := decoder.Decode(&m); err != nil {
-		return nil, fault.New(fault.Damaged, "build the dataset again", "read %s: %w", path, err)
+	if err := decoder.Decode(m); err != nil {
+		return nil, nil, fault.New(fault.Damaged, "build the dataset again", "read %s: %w", path, err)
 	}
 	if m.FormatVersion != FormatVersion {
-		return nil, fault.New(fault.Input, "build it again with 'tcbuild incidence' or 'tcbuild dataset', or read it with the version of tcbuild that built it",
+		return nil, nil, fault.New(fault.Input, "build it again with 'tcbuild incidence' or 'tcbuild dataset', or read it with the version of tcbuild that built it",
 			"read %s: format version %d (expected %d)", path, m.FormatVersion, FormatVersion)
 	}
 	err = m.check()
@@ -214,7 +220,7 @@ func ReadManifest(dir string) (*Manifest, error) {
 		err = fmt.Errorf("its text has checksum %s (expected %q)", computed, m.Checksum)
 	}
 	if err != nil {
-		return nil, fault.New(fault.Damaged, "build the dataset again, or restore the file from a copy", "read %s: %w", path, err)
+		return nil, nil, fault.New(fault.Damaged, "build the dataset again, or restore the file from a copy", "read %s: %w", path, err)
 	}
-	return &m, nil
+	return m, text, nil
 }

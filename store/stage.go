@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +25,8 @@ type Staged struct {
 
 // Stage makes dir a copy of the dataset. Files that dir has already, with the manifest's checksum, are taken
 // over; the others are checked while they are copied. dir must not exist, be empty, or hold a dataset; it is
-// replaced in one step. Processes that stage to one dir take turns; ctx ends the waiting and the copying.
+// replaced in one step. Processes that stage to one dir take turns; ctx ends the waiting and the copying. A dataset that is no longer
+// the one that was opened is a fault.Busy.
 func (d *Dataset) Stage(ctx context.Context, dir string) (staged Staged, err error) {
 	dir = filepath.Clean(dir)
 	if err := checkStageTarget(dir); err != nil {
@@ -47,6 +50,9 @@ func (d *Dataset) Stage(ctx context.Context, dir string) (staged Staged, err err
 		return staged, fmt.Errorf("stage to %s: %w", dir, err)
 	}
 	if err := d.stageFiles(ctx, dir, temporary, &staged); err != nil {
+		if ctx.Err() == nil {
+			err = cmp.Or(d.replaced(), err) // which explains it
+		}
 		return staged, errors.Join(err, os.RemoveAll(temporary))
 	}
 	if err := replace(dir, temporary); err != nil {
@@ -96,13 +102,23 @@ func checkStageTarget(dir string) error {
 }
 
 func (d *Dataset) stageFiles(ctx context.Context, dir, temporary string, staged *Staged) error {
-	old := &Dataset{Dir: dir}
+	run, err := readRegular(filepath.Join(d.Dir, runName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := d.replaced(); err != nil {
+		return err // run.json may be that of another one
+	}
 	for _, file := range d.Manifest.Files {
 		to := filepath.Join(temporary, filepath.FromSlash(file.Name))
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return err
 		}
-		if old.CheckFile(file) == nil && os.Link(filepath.Join(dir, filepath.FromSlash(file.Name)), to) == nil {
+		reused, err := reuse(filepath.Join(dir, filepath.FromSlash(file.Name)), temporary, file)
+		if err != nil {
+			return err
+		}
+		if reused {
 			staged.Reused += file.Bytes
 			continue
 		}
@@ -111,12 +127,34 @@ func (d *Dataset) stageFiles(ctx context.Context, dir, temporary string, staged 
 		}
 		staged.Copied += file.Bytes
 	}
-	for _, name := range []string{runName, manifestName} {
-		if err := copyFile(filepath.Join(d.Dir, name), filepath.Join(temporary, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if run != nil {
+		if err := os.WriteFile(filepath.Join(temporary, runName), run, 0o666); err != nil {
 			return err
 		}
 	}
-	return nil
+	return os.WriteFile(filepath.Join(temporary, manifestName), d.text, 0o666)
+}
+
+// reuse makes a file of an earlier copy one of the new copy too, if it is as in the manifest. It is checked behind its new name, where
+// nobody replaces it.
+func reuse(from, temporary string, file File) (bool, error) {
+	to := filepath.Join(temporary, filepath.FromSlash(file.Name))
+	if os.Link(from, to) != nil {
+		return false, nil
+	}
+	if (&Dataset{Dir: temporary}).CheckFile(file) == nil {
+		return true, nil
+	}
+	return false, os.Remove(to)
+}
+
+// replaced is an error if the folder's manifest is no longer that which was opened.
+func (d *Dataset) replaced() error {
+	text, err := readRegular(filepath.Join(d.Dir, manifestName))
+	if err == nil && bytes.Equal(text, d.text) {
+		return nil
+	}
+	return fault.New(fault.Busy, "run the same command again", "stage %s: the dataset was removed or replaced while it was copied", d.Dir)
 }
 
 // stageFile copies one data file. Content that is not the manifest's is a fault.Damaged.

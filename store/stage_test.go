@@ -3,11 +3,17 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"tcbuild/internal/fault"
 )
@@ -102,6 +108,91 @@ func TestStage(t *testing.T) {
 		wantFault(t, err, fault.Damaged, shard.Name, "sha256")
 		empty(t, filepath.Dir(dir))
 	})
+}
+
+// swapping is a context that exchanges two folders at given calls of Err: between any two reads of a copy.
+type swapping struct {
+	context.Context
+	t     *testing.T
+	paths [2]string
+	at    []int
+	calls int
+}
+
+func (s *swapping) Err() error {
+	if s.calls++; slices.Contains(s.at, s.calls) {
+		if err := unix.Renameat2(unix.AT_FDCWD, s.paths[0], unix.AT_FDCWD, s.paths[1], unix.RENAME_EXCHANGE); err != nil {
+			s.t.Error(err)
+		}
+	}
+	return s.Context.Err()
+}
+
+// A dataset that is replaced by another of its name while it is copied, and put back or not, becomes a copy of the one that was
+// opened, to the byte, or an error; over an older copy of either.
+func TestStageWhileReplaced(t *testing.T) {
+	f := newFixture(t, Indices, "zstd", 20, 4, 2)
+	f.build(t)
+	other := newFixture(t, Indices, "delta", 24, 4, 2)
+	other.build(t)
+	want := treeOf(t, f.out)
+	last := 0 // call of Err in an undisturbed copy
+	for _, first := range []int{0, 1, 3, 7} {
+		for _, back := range []int{0, 4, 8} {
+			for _, earlier := range []string{"", f.out, other.out} {
+				dir := filepath.Join(t.TempDir(), "copy")
+				if earlier != "" {
+					dataset, err := Open(earlier)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := dataset.Stage(t.Context(), dir); err != nil {
+						t.Fatal(err)
+					}
+				}
+				dataset, err := Open(f.out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				before := treeOf(t, dir)
+				ctx := &swapping{Context: t.Context(), t: t, paths: [2]string{f.out, other.out}, at: []int{first, back}}
+				_, err = dataset.Stage(ctx, dir)
+				last = max(last, ctx.calls)
+				what := fmt.Sprintf("replaced at %d and %d of %d, over %q", first, back, ctx.calls, earlier)
+				if got := treeOf(t, dir); err == nil && !maps.Equal(got, want) || err != nil && !maps.Equal(got, before) {
+					t.Errorf("%s: the copy has other bytes (%v)", what, err)
+				}
+				if damaged := fault.KindOf(err) == fault.Damaged && back != 0; err != nil && !damaged { // put back, nothing tells that it was away
+					wantFault(t, err, fault.Busy, f.out, "replaced")
+				}
+				if !maps.Equal(treeOf(t, f.out), want) { // once more, for the next
+					ctx.at, ctx.calls = []int{1}, 0
+					_ = ctx.Err()
+				}
+			}
+		}
+	}
+	if last < 8 {
+		t.Errorf("a copy asked for the context %d times, want 8 or more", last)
+	}
+}
+
+// treeOf is the content of all files below a folder, by name.
+func treeOf(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		files[strings.TrimPrefix(path, dir)] = string(text)
+		return err
+	})
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return files
 }
 
 // flip changes one byte of a file.
