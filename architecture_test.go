@@ -24,7 +24,7 @@ func TestImportDirections(t *testing.T) {
 		"internal/oracle":    "ingest",                                       // of tests
 		"internal/chart":     "",
 		"internal/build":     "ingest incidence encode store internal/fault internal/inputfile",
-		"internal/bench":     "ingest incidence encode store gpuverify internal/build internal/chart internal/fault",
+		"internal/bench":     "ingest incidence encode store gpuverify internal/build internal/chart internal/fault internal/inputfile",
 		"internal/compare":   "ingest incidence encode store",
 		"internal/describe":  "ingest internal/chart internal/fault",
 		"internal/rebuild":   "internal/fault internal/disk internal/inputfile",

@@ -14,6 +14,7 @@ import (
 	"tcbuild/gpuverify"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/store"
 )
 
 // Options say what is measured.
@@ -178,6 +179,13 @@ const mostDiskBytes = 512 << 20
 func (b *bench) measure(ctx context.Context, s *subject, round int, dir string, read readFunc, keep bool) error {
 	built, err := b.build(ctx, s.Case, s.input, s.Workers, dir)
 	if err != nil {
+		return err
+	}
+	manifest, err := store.ReadManifest(dir)
+	if err != nil {
+		return err
+	}
+	if err := b.in.checkRead(s.input, manifest); err != nil {
 		return err
 	}
 	readings, err := readDataset(ctx, dir, uint64(round), read)

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/internal/build"
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
+	"tcbuild/store"
 )
 
 // input is a graph folder and a perturbation set to build from.
@@ -20,6 +23,7 @@ type inputs struct {
 	Options
 	dir     string // of the parts
 	graph   *ingest.Graph
+	read    []ingest.Input // the files of the graph
 	samples ingest.SampleSource
 	total   int // samples in the set
 }
@@ -31,9 +35,11 @@ func readInputs(o Options, dir string) (*inputs, error) {
 		return nil, err
 	}
 	var err error
-	if in.graph, _, err = ingest.ReadGraph(o.Graph); err != nil {
+	var report ingest.GraphReport
+	if in.graph, report, err = ingest.ReadGraph(o.Graph); err != nil {
 		return nil, err
 	}
+	in.read = report.Inputs
 	if in.samples, err = build.OpenSource(o.Perturbations, in.graph.Genes, o.PerturbationOptions); err != nil {
 		return nil, err
 	}
@@ -64,6 +70,21 @@ func (in *inputs) part(v Variation) (input, error) {
 		})
 	}
 	return part, nil
+}
+
+// checkRead makes sure that a dataset was built from the same of the user's files as were read here.
+func (in *inputs) checkRead(from input, m *store.Manifest) error {
+	why := ""
+	if from.graph == in.Graph {
+		why = inputfile.Difference(in.read, m.Inputs.Graph)
+	}
+	if from.perturbations == in.Perturbations {
+		why = cmp.Or(why, inputfile.Difference(in.samples.Inputs(), m.Inputs.Perturbations))
+	}
+	if why != "" {
+		return fault.New(fault.Busy, "run the same command again", "bench: while it ran, %s", why)
+	}
+	return in.samples.Unchanged()
 }
 
 // once calls write unless path exists.

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"tcbuild/internal/disk"
+	"tcbuild/internal/inputfile"
 )
 
 // Action is what a run does about a stage.
@@ -171,7 +172,7 @@ func (p *Plan) why(now Record) string {
 			return fmt.Sprintf("%s was %q, is %q", key, was.Options[key], now.Options[key])
 		}
 	}
-	if why := inputsDiffer(was.Inputs, now.Inputs); why != "" {
+	if why := inputfile.Difference(was.Inputs, now.Inputs); why != "" {
 		return why
 	}
 	for _, step := range p.Steps {

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"tcbuild/internal/fault"
+	"tcbuild/internal/inputfile"
 )
 
 // Chain is the stages of a named dataset.
@@ -137,7 +138,7 @@ func (c *Chain) runStage(ctx context.Context, plan *Plan, step Step) error {
 	if err != nil {
 		return err
 	}
-	if why := inputsDiffer(step.record.Inputs, read); why != "" {
+	if why := inputfile.Difference(step.record.Inputs, read); why != "" {
 		return errors.Join(changed(why), c.discard(filepath.Join(plan.building, step.stage.Output)))
 	}
 	return nil

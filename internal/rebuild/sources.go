@@ -77,7 +77,7 @@ func (s sources) unchanged() error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if why := inputsDiffer(before, now); why != "" {
+		if why := inputfile.Difference(before, now); why != "" {
 			return changed(why)
 		}
 	}
@@ -86,27 +86,4 @@ func (s sources) unchanged() error {
 
 func changed(why string) error {
 	return fault.New(fault.Busy, "run the same command again", "rebuild: while it ran, %s", why)
-}
-
-// inputsDiffer names the first difference, or returns "".
-func inputsDiffer(before, now []Input) string {
-	old := make(map[string]Input, len(before))
-	for _, input := range before {
-		old[input.Name] = input
-	}
-	for _, input := range now {
-		switch was, there := old[input.Name]; {
-		case !there:
-			return "input " + input.Name + " is new"
-		case was != input:
-			return "input " + input.Name + " changed"
-		}
-		delete(old, input.Name)
-	}
-	for _, input := range before {
-		if _, gone := old[input.Name]; gone {
-			return "input " + input.Name + " is gone"
-		}
-	}
-	return ""
 }
