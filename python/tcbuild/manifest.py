@@ -13,7 +13,6 @@ from typing import Any
 from tcbuild.data_file import DataFile, NoFileError
 from tcbuild.errors import (
     DamagedFileError,
-    DatasetError,
     FormatVersionError,
     ManifestError,
     MissingFileError,

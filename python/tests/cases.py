@@ -48,6 +48,8 @@ CASES = [
     Case("a relation with underscores", relations=("string__v12", "string_v12")),
 ]
 
+SHARDS = next(case for case in CASES if case.name == "several values in each shard")
+
 # A reaction rule of which there is none is refused.
 CASES_AND_RULES = [(case, rule) for case in CASES for rule in ("all", "gpr") if rule == "all" or case.rules]
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from builds import Built, build
+from cases import Case
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -37,3 +42,9 @@ def tcbuild(tmp_path_factory: pytest.TempPathFactory) -> Tcbuild:
     binary = tmp_path_factory.mktemp("bin") / "tcbuild"
     subprocess.run(["go", "build", "-o", str(binary), "./cmd/tcbuild"], cwd=REPOSITORY, check=True)
     return Tcbuild(binary)
+
+
+@pytest.fixture(scope="session")
+def built_once(tcbuild: Tcbuild, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Case, str], Built]:
+    """Builds a case by a reaction rule, once for all tests, which leave it as it is."""
+    return functools.cache(lambda case, rule: build(tcbuild, case, tmp_path_factory.mktemp("case"), rule))

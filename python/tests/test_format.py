@@ -7,26 +7,15 @@ from itertools import pairwise
 
 import pytest
 
-from cases import CASES, write_case
-from oracle import expected, read_graph, read_samples, split_edge_type
+from builds import BUILDS
+from cases import CASES
+from oracle import split_edge_type
 from stored import Stored
-from test_masks import BUILDS, INCIDENCE
 
 
 @pytest.fixture(scope="module", params=CASES, ids=lambda case: case.name)
-def built(request, tcbuild, tmp_path_factory):
-    """The datasets of a case, the oracle's samples, and its graph."""
-    case, folder = request.param, tmp_path_factory.mktemp("case")
-    graph, perturbations = write_case(case, folder)
-    datasets = {}
-    for name, command in BUILDS.items():
-        datasets[name] = folder / name
-        options = ["--allow-wildtype"] if case.wildtypes else []
-        if command != INCIDENCE:
-            options += ["--shards", case.shards]
-        tcbuild.run(*command, "--graph", graph, "--perturbations", perturbations, "--out", datasets[name], *options)
-    cell = read_graph(graph)
-    return datasets, list(expected(cell, read_samples(perturbations, cell), "all")), cell
+def built(request, built_once):
+    return built_once(request.param, "all")
 
 
 @pytest.mark.parametrize("name", BUILDS)

@@ -4,58 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from cases import CASES, CASES_AND_RULES, Case, write_case
+from builds import BUILDS
+from cases import CASES, CASES_AND_RULES, SHARDS, Case, write_case
 from oracle import expected, read_graph, read_samples
-
-INCIDENCE = ("incidence",)
-INDICES = ("dataset", "--mode", "indices")
-FULL_MASKS = ("dataset", "--mode", "full-masks")
-
-# How each build is asked for, by its name.
-BUILDS = {
-    "incidence": INCIDENCE,
-    "indices-raw": (*INDICES, "--codec", "raw"),
-    "indices-delta": (*INDICES, "--codec", "delta"),
-    "indices-zstd": (*INDICES, "--codec", "zstd"),
-    "full-masks-raw": (*FULL_MASKS, "--codec", "raw"),
-    "full-masks-bits": (*FULL_MASKS, "--codec", "bits"),
-    "full-masks-zstd": (*FULL_MASKS, "--codec", "zstd"),
-}
 
 
 @pytest.mark.parametrize(("case", "rule"), CASES_AND_RULES, ids=[f"{case.name}-{rule}" for case, rule in CASES_AND_RULES])
-def test_builds_show_the_masks_of_the_oracle(tcbuild, tmp_path, case, rule):
-    graph, perturbations = write_case(case, tmp_path)
-    cell = read_graph(graph)
-    want = list(expected(cell, read_samples(perturbations, cell), rule))
-
-    logical_contents = {}
-    for name, command in BUILDS.items():
-        dataset = tmp_path / name
-        options = ["--reaction-rule", rule]
-        if case.wildtypes:
-            options.append("--allow-wildtype")
-        if command != INCIDENCE:
-            options += ["--shards", case.shards]
-        tcbuild.run(*command, "--graph", graph, "--perturbations", perturbations, "--out", dataset, *options)
+def test_builds_show_the_masks_of_the_oracle(tcbuild, built_once, case, rule):
+    datasets, want, _ = built_once(case, rule)
+    for name, dataset in datasets.items():
         shown = tcbuild.samples(dataset, len(want))
         assert len(shown) == len(want), name
         for got, sample in zip(shown, want):
             assert got == sample, name
             assert list(got["masks"]) == list(sample["masks"]), f"{name}: the order of masks"
-        logical_contents[name] = tcbuild.manifest(dataset)["logical_content"]
-    assert len(set(logical_contents.values())) == 1, logical_contents
+    assert len({tcbuild.manifest(dataset)["logical_content"] for dataset in datasets.values()}) == 1
 
 
-def test_inspect_shows_the_samples_asked_for(tcbuild, tmp_path):
-    case = next(case for case in CASES if case.name == "several values in each shard")
-    graph, perturbations = write_case(case, tmp_path)
-    cell = read_graph(graph)
-    want = list(expected(cell, read_samples(perturbations, cell), "all"))
-    for name, command in BUILDS.items():
-        dataset = tmp_path / name
-        tcbuild.run(*command, "--graph", graph, "--perturbations", perturbations, "--out", dataset)
-        for first, end in [(0, 1), (99, 102), (case.samples - 1, case.samples)]:
+def test_inspect_shows_the_samples_asked_for(tcbuild, built_once):
+    datasets, want, _ = built_once(SHARDS, "all")
+    for name, dataset in datasets.items():
+        for first, end in [(0, 1), (99, 102), (SHARDS.samples - 1, SHARDS.samples)]:
             assert tcbuild.samples(dataset, end, first) == want[first:end], name
 
 

@@ -13,15 +13,16 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
 
+from torch.utils.data import ConcatDataset
+from torch_geometric.data import Batch, HeteroData
+from torch_geometric.loader import DataLoader
+
 import tcbuild as package
 import test_torchcell
 from oracle import split_edge_type
 from tcbuild import pyg
 from tcbuild.torch import MaskGenerator
 from torch_cases import VARIANTS, built_case, want_mask
-from torch.utils.data import ConcatDataset
-from torch_geometric.data import Batch, HeteroData
-from torch_geometric.loader import DataLoader
 
 HYPEREDGES = ("gene__gpr__reaction", "reaction__rmr__metabolite")
 

@@ -1,4 +1,4 @@
-"""The package reads every variant and codec as the oracle and inspect do."""
+"""The package reads every variant and codec as the oracle does."""
 
 from __future__ import annotations
 
@@ -11,33 +11,17 @@ import numpy as np
 import pytest
 
 import tcbuild as reader
-from cases import CASES, CASES_AND_RULES, Case, write_case
-from oracle import expected, read_graph, read_samples, rule_holds
+from builds import BUILDS, build
+from cases import CASES, CASES_AND_RULES, SHARDS, Case, write_case
+from oracle import read_graph, rule_holds
 from tcbuild.data_file import DataFile
 from tcbuild.rules import compile_rule, holds
 from tcbuild.shard_file import ShardFile
-from test_masks import BUILDS, INCIDENCE
-
-SHARDS = next(case for case in CASES if case.name == "several values in each shard")
-
-
-def build(tcbuild, case, folder, rule="all", builds=BUILDS):
-    """The datasets of a case by their builds' names, and what the oracle expects of its samples."""
-    graph, perturbations = write_case(case, folder)
-    datasets = {}
-    for name in builds:
-        datasets[name] = folder / name
-        options = ["--reaction-rule", rule] + ["--allow-wildtype"] * bool(case.wildtypes)
-        if BUILDS[name] != INCIDENCE:
-            options += ["--shards", case.shards]
-        tcbuild.run(*BUILDS[name], "--graph", graph, "--perturbations", perturbations, "--out", datasets[name], *options)
-    cell = read_graph(graph)
-    return datasets, list(expected(cell, read_samples(perturbations, cell), rule))
 
 
 @pytest.fixture(scope="module")
-def sharded(tcbuild, tmp_path_factory):
-    return build(tcbuild, SHARDS, tmp_path_factory.mktemp("sharded"))
+def sharded(built_once):
+    return built_once(SHARDS, "all")
 
 
 def as_inspected(dataset, sample):
@@ -55,15 +39,14 @@ def as_inspected(dataset, sample):
 
 
 @pytest.mark.parametrize(("case", "rule"), CASES_AND_RULES, ids=[f"{case.name}-{rule}" for case, rule in CASES_AND_RULES])
-def test_samples_are_those_of_the_oracle_and_of_inspect(tcbuild, tmp_path, case, rule):
-    datasets, want = build(tcbuild, case, tmp_path, rule)
+def test_samples_are_those_of_the_oracle(built_once, case, rule):
+    datasets, want, _ = built_once(case, rule)
     for name, path in datasets.items():
         dataset = reader.open(path)
-        shown = tcbuild.samples(path, len(want))
-        assert len(dataset) == len(want) == len(shown)
-        for sample, inspected, sample_of_oracle in zip(dataset, shown, want):
+        assert len(dataset) == len(want)
+        for sample, sample_of_oracle in zip(dataset, want):
             got = as_inspected(dataset, sample)
-            assert got == sample_of_oracle == inspected, name
+            assert got == sample_of_oracle, name
             assert list(got["masks"]) == dataset.mask_names
             check_the_forms_of_masks(dataset, sample)
 
@@ -87,7 +70,7 @@ def check_the_forms_of_masks(dataset, sample):
 
 @pytest.mark.parametrize("name", BUILDS)
 def test_samples_by_index_slice_and_list(sharded, name):
-    datasets, want = sharded
+    datasets, want, _ = sharded
     dataset = reader.open(datasets[name])
     ids = [sample["sample_id"] for sample in want]
     n = len(ids)
@@ -110,7 +93,7 @@ def test_samples_by_index_slice_and_list(sharded, name):
 
 @pytest.mark.parametrize("name", BUILDS)
 def test_perturbations_of_a_batch(sharded, name):
-    datasets, want = sharded
+    datasets, want, _ = sharded
     dataset = reader.open(datasets[name])
     batch = [299, 0, 150, 150, 64]
     indices, ptr, phenotypes = dataset.perturbations(batch)
@@ -125,7 +108,7 @@ def test_perturbations_of_a_batch(sharded, name):
 
 
 def test_what_a_dataset_says_of_itself(tcbuild, sharded):
-    datasets, want = sharded
+    datasets, want, _ = sharded
     for name, path in datasets.items():
         dataset = reader.open(str(path))
         assert dataset.manifest == tcbuild.manifest(path) and dataset.path == path
@@ -138,7 +121,7 @@ def test_what_a_dataset_says_of_itself(tcbuild, sharded):
 
 
 def test_the_caller_owns_what_he_is_given(sharded):
-    datasets, _ = sharded
+    datasets, _, _ = sharded
     for path in datasets.values():
         dataset = reader.open(path)
         for read in (lambda s: s.perturbation_indices, lambda s: s.phenotypes, lambda s: s.removed, lambda s: s.all_masks):
@@ -149,7 +132,7 @@ def test_the_caller_owns_what_he_is_given(sharded):
 
 
 def test_only_fitting_memory_is_filled(sharded):
-    datasets, _ = sharded
+    datasets, _, _ = sharded
     dataset = reader.open(datasets["indices-zstd"])
     size = int(dataset.mask_offsets[-1])
     for out in (np.empty(size - 1, bool), np.empty(size, np.int32), np.empty((1, size), bool), np.empty(2 * size, bool)[::2]):
@@ -163,7 +146,7 @@ def test_only_fitting_memory_is_filled(sharded):
 def test_values_are_those_that_lmdb_finds(tcbuild, tmp_path, name):
     """Enough values for a tree of two levels, and values too small for pages of their own."""
     case = Case("many values", genes=6, relations=("physical",), edges=4, metabolism=False, samples=12000, most_deleted=1, phenotypes=())
-    datasets, _ = build(tcbuild, case, tmp_path, builds=[name])
+    datasets, _, _ = build(tcbuild, case, tmp_path, builds=[name])
     manifest = reader.open(datasets[name]).manifest
     for shard in manifest["shards"]:
         folder = datasets[name] / shard["name"]
@@ -187,7 +170,7 @@ def test_a_table_without_samples_is_an_empty_dataset(tcbuild, tmp_path):
 @pytest.mark.parametrize("rule", ["all", "gpr"])
 def test_graph_and_incidence(tcbuild, tmp_path, rule):
     case = Case("everything", samples=1)
-    datasets, _ = build(tcbuild, case, tmp_path, rule, ["incidence", "indices-zstd", "full-masks-zstd"])
+    datasets, _, _ = build(tcbuild, case, tmp_path, rule, ["incidence", "indices-zstd", "full-masks-zstd"])
     want = read_graph(tmp_path / "graph")
     mapped, *built = [reader.open(path) for path in datasets.values()]
     for dataset in (mapped, *built):
@@ -228,6 +211,6 @@ def test_rules_are_those_of_the_oracle():
 
 
 def test_json_of_the_manifest_is_plain(sharded):
-    datasets, _ = sharded
+    datasets, _, _ = sharded
     for path in datasets.values():
         assert json.loads(json.dumps(reader.open(path).manifest)) == reader.open(path).manifest

@@ -12,16 +12,16 @@ import sys
 import pytest
 
 import tcbuild as reader
-from test_reader import SHARDS, build
+from builds import BUILDS
+from cases import SHARDS
 
-BUILT = ["incidence", "indices-raw", "indices-delta", "indices-zstd", "full-masks-raw", "full-masks-bits", "full-masks-zstd"]
 SHARD = "shard-00001-of-00002/data.mdb"
 IN_SHARD = 200  # a sample of the second shard
 
 
 @pytest.fixture(scope="module")
-def intact(tcbuild, tmp_path_factory):
-    return build(tcbuild, SHARDS, tmp_path_factory.mktemp("intact"), builds=BUILT)[0]
+def intact(built_once):
+    return built_once(SHARDS, "all").datasets
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def complaint(error, *parts):
     return text
 
 
-@pytest.mark.parametrize("name", BUILT[1:])
+@pytest.mark.parametrize("name", list(BUILDS)[1:])
 @pytest.mark.parametrize("where", ["labels", "masks"])
 def test_a_damaged_record(dataset, name, where):
     path = dataset(name)
@@ -76,7 +76,7 @@ def test_damaged_labels_of_the_incidence_variant(dataset):
     file = path / "samples.arrow"
     data = file.read_bytes()
     file.unlink()
-    file.write_bytes(data.replace(sample.id.encode(), "x".encode() * len(sample.id.encode())))
+    file.write_bytes(data.replace(sample.id.encode(), b"x" * len(sample.id.encode())))
     with pytest.raises(reader.DamagedRecordError) as error:
         reader.open(path)[IN_SHARD]
     complaint(error, str(file), f"sample {IN_SHARD}", "checksum")
@@ -197,7 +197,7 @@ def test_no_manifest(tmp_path):
         complaint(error, str(path), "no manifest.json")
 
 
-@pytest.mark.parametrize("name", BUILT[1:])
+@pytest.mark.parametrize("name", list(BUILDS)[1:])
 def test_any_damaged_byte_of_a_shard_is_named_or_harmless(dataset, name):
     path = dataset(name)
     want = {index: (sample.id, sample.all_masks.tobytes()) for index, sample in enumerate(reader.open(path)[:150:13])}

@@ -26,10 +26,10 @@ from pathlib import Path
 import pytest
 
 import tcbuild as reader
+from builds import BUILDS, INCIDENCE
 from cases import Case, write_case, write_table
 from tcbuild.samples_file import IncidenceSamples
 from tcbuild.shards import ShardSamples
-from test_masks import BUILDS, INCIDENCE
 
 EVERY_BIT = os.environ.get("TCBUILD_EXHAUSTIVE") == "1"
 SEED = int(os.environ.get("TCBUILD_SEED", random.randrange(1 << 32)))

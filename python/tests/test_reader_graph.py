@@ -13,7 +13,6 @@ import pytest
 import tcbuild as reader
 from cases import CASES, write_case
 from oracle import read_graph
-from test_reader import build
 
 
 def rewrite(table, ending):
@@ -53,8 +52,8 @@ def test_a_graph_folder_in_every_format(tmp_path, case, ending):
             assert graph.edges[name].dtype == np.int32 and list(map(tuple, graph.edges[name].T.tolist())) == edges
 
 
-def test_a_dataset_is_a_graph_folder_too(tcbuild, tmp_path):
-    datasets, _ = build(tcbuild, CASES[0], tmp_path, builds=["indices-zstd"])
+def test_a_dataset_is_a_graph_folder_too(built_once):
+    datasets = built_once(CASES[0], "all").datasets
     of_dataset, of_folder = reader.open(datasets["indices-zstd"]).graph, reader.read_graph_folder(datasets["indices-zstd"])
     assert of_dataset.nodes == of_folder.nodes and of_dataset.rules == of_folder.rules
     assert np.array_equal(of_dataset.stoichiometry, of_folder.stoichiometry)

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 import tcbuild as reader
-from test_reader import SHARDS, build
+from cases import SHARDS
 
 BUILT = ["incidence", "indices-zstd", "full-masks-zstd"]
 
 
 @pytest.fixture(scope="module")
-def datasets(tcbuild, tmp_path_factory):
-    return build(tcbuild, SHARDS, tmp_path_factory.mktemp("shared"), builds=BUILT)[0]
+def datasets(built_once):
+    return built_once(SHARDS, "all").datasets
 
 
 def contents(dataset):

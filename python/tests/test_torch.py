@@ -11,9 +11,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
+from torch.utils.data import ConcatDataset, DataLoader, Subset, random_split
+
 import tcbuild.torch as tt
 from torch_cases import VARIANTS, built_case, want_mask
-from torch.utils.data import ConcatDataset, DataLoader, Subset, random_split
 
 FORMS = ["stacked", "concatenated"]
 ENCODINGS = ["bool", "uint8", "bits"]

@@ -9,13 +9,14 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._python_dispatch import TorchDispatchMode
+
 import tcbuild as package
 import tcbuild.torch as tt
 from cases import CASES_AND_RULES
 from oracle import split_edge_type
 from tcbuild.torch import mask_generator
-from torch.multiprocessing.reductions import StorageWeakRef
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch_cases import built_case, want_mask
 
 

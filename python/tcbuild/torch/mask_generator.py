@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 import tcbuild
-from tcbuild.graph import GPR, RMR
+from tcbuild.graph import RMR
 from tcbuild.torch.batch import Batch
 from tcbuild.torch.dataset import Dataset, stored_dataset
 from tcbuild.torch.mask_layout import Form, MaskLayout
