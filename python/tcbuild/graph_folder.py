@@ -6,15 +6,13 @@ import os
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet
 
 from tcbuild.errors import GraphError
 from tcbuild.graph import GPR, NODE_TYPES, RMR, CellGraph, load_graph, split_edge_type
+from tcbuild.text_table import read_text_table
 
 _HINT = "`tcbuild incidence --graph` names the file and the line of what is wrong with a graph"
-# A text table has no types: columns that have a meaning are read as text, which load_graph turns into what they mean.
-_TEXT_COLUMNS = {name: pa.string() for name in ("id", "gpr", "src", "dst", "src_index", "dst_index", "stoichiometry")}
 _ENDINGS = (".tsv", ".csv", ".txt", ".tab", ".parquet", ".arrow")
 
 
@@ -70,10 +68,4 @@ def _read(path: Path) -> pa.Table:
         return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
     if ending == ".parquet":
         return pa.parquet.read_table(path, partitioning=None)
-    text = {"delimiter": "\t", "quote_char": False} if ending != ".csv" else {"newlines_in_values": True}
-    with pa.input_stream(str(path)) as stream:
-        return pa.csv.read_csv(
-            stream,
-            parse_options=pa.csv.ParseOptions(**text),
-            convert_options=pa.csv.ConvertOptions(column_types=_TEXT_COLUMNS),
-        )
+    return read_text_table(path, "," if ending == ".csv" else "\t")
