@@ -21,11 +21,14 @@ from tcbuild.torch.threads import one_thread
 class Batch:
     """B samples.
 
-    sample_indices:             int64 [B], the place of each in its own dataset
+    sample_indices:             int64 [B], the place of each in its own tcbuild.torch.Dataset: not in a Subset, and not in a ConcatDataset, of
+                                which two samples in a batch may have the same one
     perturbation_indices:       int64 [K], the deleted genes of all samples, one behind the other; not offset by sample
     perturbation_indices_ptr:   int64 [B + 1], sample b deletes perturbation_indices[ptr[b]:ptr[b + 1]]
     perturbation_indices_batch: int64 [K], the sample that each belongs to
-    phenotypes:                 float64 [B, P], NaN where missing
+    phenotypes:                 float64 [B, P], NaN where missing; a column per name of dataset.stored.phenotype_names, in its order. That is every
+                                number of the perturbation set, statistics such as p-values and standard errors too, so name your targets:
+                                targets = [dataset.stored.phenotype_names.index(name) for name in ("fitness",)]; batch.phenotypes[:, targets]
     masks:                      see below; an error in a batch without masks
     mask_basis:                 graph and reaction rule of the masks (tcbuild.Dataset.mask_basis)
 

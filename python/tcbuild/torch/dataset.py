@@ -49,7 +49,7 @@ class Sample:
 
     @cached_property
     def phenotypes(self) -> Tensor:
-        """float64 [P], NaN where missing."""
+        """float64 [P], NaN where missing, in the order of dataset.phenotype_names, statistics among them (Batch has how to choose)."""
         return torch.from_numpy(self.stored.phenotypes)
 
     @cached_property
