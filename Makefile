@@ -25,8 +25,9 @@ check: ## formatting and go vet
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run: make fmt'; exit 1; }
 	$(CUDA) $(GO) vet ./...
 
-go-test: ## all Go tests, under the race detector
+go-test: ## all Go tests, under the race detector; what tries every damage again without it, as it samples there
 	$(CUDA) $(GO) test -race ./...
+	$(GO) test -run='^TestEvery' ./store
 
 python-test: $(VENV)/installed ## the tests that read datasets with Python's own libraries
 	$(VENV)/bin/python -m pytest -q -rs python/tests

@@ -294,7 +294,7 @@ func (d *target) verify(t testing.TB, what string, bad []int) {
 	}
 }
 
-// sampler takes each case, or in short tests and for what is slow one of some. With the environment variable TCBUILD_EXHAUSTIVE=1 it
+// sampler takes each case, or in short tests, under the race detector and for what is slow one of some. With the environment variable TCBUILD_EXHAUSTIVE=1 it
 // takes all, for an hour or so.
 type sampler struct {
 	r     *rand.Rand
@@ -305,7 +305,7 @@ type sampler struct {
 func newSampler(t testing.TB, short int) sampler {
 	t.Helper()
 	seed := uint64(os.Getpid())
-	if testing.Short() {
+	if testing.Short() || underRaceDetector {
 		t.Logf("seed %d", seed)
 	} else {
 		short = 1
@@ -379,12 +379,21 @@ func TestEveryPage(t *testing.T) {
 		kin := d.small
 		kin.seed++
 		other := newTarget(t, kin)
-		var pages [][]byte // of the shards of both
-		for _, files := range []map[string][]byte{d.files, other.files} {
-			for _, name := range d.names() {
-				if filepath.Base(name) == "data.mdb" {
-					pages = slices.AppendSeq(pages, slices.Chunk(files[name], size))
-				}
+		type page struct {
+			of    string // the shard, "" of the like dataset
+			start int
+			bytes []byte
+		}
+		var pages []page // of the shards of both
+		for _, name := range d.names() {
+			if filepath.Base(name) != "data.mdb" {
+				continue
+			}
+			for start := 0; start < len(d.files[name]); start += size {
+				pages = append(pages, page{name, start, d.files[name][start : start+size]})
+			}
+			for bytes := range slices.Chunk(other.files[name], size) {
+				pages = append(pages, page{bytes: bytes})
 			}
 		}
 		for _, name := range d.names() {
@@ -394,16 +403,16 @@ func TestEveryPage(t *testing.T) {
 			whole := d.files[name]
 			for to := 0; to < len(whole); to += size {
 				for from, page := range pages {
-					if !s.take(1) || bytes.Equal(page, whole[to:to+size]) {
+					if !s.take(1) || bytes.Equal(page.bytes, whole[to:to+size]) {
 						continue
 					}
 					content := bytes.Clone(whole)
-					copy(content[to:], page)
-					if from*size < len(whole) { // first shard: exchange them
-						d.try(t, fmt.Sprintf("page %d over page %d of %s", from, to/size, name), name, content, s.verify(20))
-						copy(content[from*size:], whole[to:to+size])
+					copy(content[to:], page.bytes)
+					d.try(t, fmt.Sprintf("page %d of all over page %d of %s", from, to/size, name), name, content, s.verify(20))
+					if page.of == name && page.start > to { // exchange them
+						copy(content[page.start:], whole[to:to+size])
+						d.try(t, fmt.Sprintf("page %d exchanged with page %d of %s", page.start/size, to/size, name), name, content, s.verify(20))
 					}
-					d.try(t, fmt.Sprintf("page %d of all for page %d of %s", from, to/size, name), name, content, s.verify(20))
 				}
 			}
 		}
