@@ -68,6 +68,8 @@ func TestResumedShardHasTheSameBytes(t *testing.T) {
 		{"nothing committed", 2, 0, nil},
 		{"one commit", 3, 2, nil},
 		{"two commits", 5, 4, nil},
+		{"first commit undone", 3, 0, func(t *testing.T) { undoCommit(t, data) }},
+		{"second commit undone", 5, 2, func(t *testing.T) { undoCommit(t, data) }},
 		{"pages behind the last commit", 3, 2, func(t *testing.T) {
 			file, err := os.OpenFile(data, os.O_APPEND|os.O_WRONLY, 0)
 			if err != nil {
@@ -85,13 +87,13 @@ func TestResumedShardHasTheSameBytes(t *testing.T) {
 		if err := shard.Interrupt(); err != nil {
 			t.Fatal(err)
 		}
+		if test.after != nil {
+			test.after(t)
+		}
 		if got := b.WorthResuming(); got != (test.next > 0) {
 			t.Errorf("%s: worth resuming %v", test.name, got)
 		}
 		b.Close()
-		if test.after != nil {
-			test.after(t)
-		}
 		b = f.begin(t, ResumeAlways, AllShards)
 		if !b.Resumed {
 			t.Errorf("%s: not resumed", test.name)
@@ -108,6 +110,27 @@ func TestResumedShardHasTheSameBytes(t *testing.T) {
 	}
 	if values := byPages(t, data); len(values) != 5 {
 		t.Errorf("%d values", len(values))
+	}
+}
+
+// undoCommit makes of the first or second commit one whose last write failed, as on a full disk: LMDB then gives the
+// meta page its old transaction and last page again, but leaves the new trees in it.
+func undoCommit(t *testing.T, data string) {
+	t.Helper()
+	content, err := os.ReadFile(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const lastPageAt, transactionAt, pageSize = 136, 144, 4096
+	number := 0
+	if binary.LittleEndian.Uint64(content[pageSize+transactionAt:]) > binary.LittleEndian.Uint64(content[transactionAt:]) {
+		number = 1
+	}
+	page := content[number*pageSize:]
+	binary.LittleEndian.PutUint64(page[lastPageAt:], 1)
+	binary.LittleEndian.PutUint64(page[transactionAt:], 0)
+	if err := os.WriteFile(data, content, 0o666); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -102,6 +102,10 @@ func (f *File) latest() (latest meta, err error) {
 		return meta{}, damagedf("its meta pages are of transactions %d, up to page %d, and %d, up to page %d, expected one after the other",
 			before.transaction, before.lastPage, latest.transaction, latest.lastPage)
 	}
+	// LMDB leaves the trees of a transaction whose meta page could not be written, under the number of the one before.
+	if latest.transaction == 0 && latest.main.root != noPage {
+		return meta{}, damagedf("it holds something, and no transaction wrote it")
+	}
 	return latest, nil
 }
 
@@ -127,7 +131,7 @@ func (f *File) readMeta(number int) (m meta, err error) {
 	if m.lastPage < 1 || m.lastPage >= 1<<47/uint64(f.pageSize) {
 		return m, damagedf("its last page is %d", m.lastPage)
 	}
-	if m.transaction == 0 && m.main.root != noPage || m.transaction != 0 && m.transaction%2 != uint64(number) {
+	if m.transaction != 0 && m.transaction%2 != uint64(number) {
 		return m, damagedf("meta page %d is of transaction %d, which writes the other one", number, m.transaction)
 	}
 	return m, m.main.check()
