@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"embed"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"go.yaml.in/yaml/v3"
 
@@ -139,13 +141,16 @@ func readFile(path, from string) (*yaml.Node, error) {
 	return parse(text, source)
 }
 
-// readText reads a file, and of one that is larger than largestFile only the beginning.
+// readText reads a regular file, and of one that is larger than largestFile only the beginning. It waits for no pipe.
 func readText(path string) ([]byte, error) {
-	file, err := os.Open(path)
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s is not a regular file", path))
+	}
 	return io.ReadAll(io.LimitReader(file, largestFile+1))
 }
 

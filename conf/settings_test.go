@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"tcbuild/internal/fault"
@@ -200,9 +201,15 @@ func TestLoadMissing(t *testing.T) {
 }
 
 func TestLoadUnreadableFile(t *testing.T) {
-	_, err := Load(t.TempDir(), nil)
-	if err == nil || fault.KindOf(err) != fault.Failed {
-		t.Errorf("got %v, want a fault.Failed", err)
+	pipe := filepath.Join(t.TempDir(), "pipe.yaml")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{t.TempDir(), pipe, "/dev/zero"} {
+		_, err := Load(path, nil)
+		if err == nil || fault.KindOf(err) != fault.Failed || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("got %v, want a fault.Failed that says what kind of file is read", err)
+		}
 	}
 }
 

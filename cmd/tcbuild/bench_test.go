@@ -270,3 +270,45 @@ func TestBenchInterrupted(t *testing.T) {
 		t.Errorf("got %v, %v; want the input alone", left, err)
 	}
 }
+
+// A build that bench started ends with it, even when bench is killed: it would go on to write what nothing removes.
+func TestKilledBenchLeavesNoBuild(t *testing.T) {
+	dir := t.TempDir()
+	must(t, dir, "synth", "--out", "in")
+	cmd := begin(t, dir, "bench", "--graph", "in/graph", "--perturbations", "synth:tiny:200000:1", "--out", "bench", "--rounds", "1")
+	child := 0
+	for deadline := time.Now().Add(20 * time.Second); !isIn(child, "T"); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			kill(t, cmd)
+			t.Fatal("found no build that bench had started")
+		}
+		if child = childOf(cmd.Process.Pid); child != 0 {
+			_ = syscall.Kill(child, syscall.SIGSTOP) // so that it cannot end by itself
+		}
+	}
+	defer syscall.Kill(child, syscall.SIGKILL)
+	kill(t, cmd)
+	for deadline := time.Now().Add(10 * time.Second); isIn(child, "T"); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the build that bench started is still there")
+		}
+	}
+}
+
+// childOf returns a child process, 0 when there is none.
+func childOf(pid int) (child int) {
+	lists, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task/*/children"))
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		if words := strings.Fields(string(text)); len(words) > 0 {
+			child, _ = strconv.Atoi(words[0])
+		}
+	}
+	return child
+}
+
+// isIn reports whether a process is there and in a state, as ps writes it: T is stopped.
+func isIn(pid int, state string) bool {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	return err == nil && strings.Contains(string(stat), ") "+state+" ")
+}
