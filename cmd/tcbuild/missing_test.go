@@ -5,25 +5,73 @@ import (
 	"testing"
 )
 
-// A path that leads nowhere is a failure of input and output: exit code 1, a line that names it, and a hint.
+// A path that leads nowhere is a failure of input and output: exit code 1, a line that names it, and a hint; whichever path of whichever
+// command it is. A folder without nodes/ is bad input (3).
 func TestMissingPaths(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFiles(t, dir, sound)
+	writeFiles(t, dir, map[string]string{"genes.tab": "S1\tORF\tVerified\tYA" + strings.Repeat("\t", 12) + "\n", "empty/file": "x"})
+	must(t, dir, "incidence", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "dataset")
 	for _, run := range []string{
 		"synth --out s --config none.yaml",
 		"ingest graph --config none.yaml --out g",
-		"rebuild --root r --config none.yaml",
-		"clean none",
 		"ingest perturbations none.tsv --graph graph --out p.tsv",
+		"ingest perturbations sets.tsv --graph none --out p.tsv",
+		"ingest perturbations sets.tsv --graph graph --aliases none.tab --out p.tsv",
 		"ingest sga none --graph graph --out p.tsv",
+		"ingest sga sets.tsv --graph none --out p.tsv",
+		"ingest sga sets.tsv --graph graph --aliases none.tab --out p.tsv",
+		"ingest emap none.tab --graph graph --out p.tsv",
+		"ingest emap sets.tsv --graph none --out p.tsv",
+		"ingest matrix none.tsv --graph graph --out p.tsv",
+		"ingest matrix sets.tsv --graph none --out p.tsv",
 		"ingest sgd none --out g",
+		"ingest biogrid genes.tab --genes none.tab --out g",
+		"ingest biogrid none.txt --genes genes.tab --out g",
+		"ingest tf-matrix genes.tab --genes none.tab --out g",
+		"ingest tf-matrix none.tsv --genes genes.tab --out g",
+		"ingest gem genes.tab --genes none.tab --out g",
+		"ingest gem none.yml --genes genes.tab --out g",
+		"incidence --graph none --out o",
 		"incidence --graph graph --perturbations none.tsv --out o",
+		"incidence --graph graph --perturbations none --out o",
+		"incidence --graph graph --perturbations none.yaml --out o",
+		"incidence --graph graph --perturbations combinations:none.txt:2 --out o",
+		"dataset --mode indices --graph none --perturbations sets.tsv --out o",
+		"dataset --mode full-masks --graph graph --perturbations none.tsv --out o",
 		"verify none",
+		"verify dataset --graph none",
 		"inspect none",
+		"inspect none.tsv",
+		"inspect sets.tsv --graph none",
+		"diff none none2",
+		"diff dataset none",
+		"diff none dataset",
+		"diff graph none",
+		"diff none graph",
+		"bench --graph none --perturbations sets.tsv --out o",
+		"bench --graph graph --perturbations none.tsv --out o",
+		"rebuild --root r --config none.yaml",
+		"rebuild --root r --dataset d --graph none --perturbations sets.tsv",
+		"rebuild --root r --dataset d --graph none --perturbations sets.tsv --dry-run",
+		"rebuild --root r --dataset d --graph graph --perturbations none.tsv",
+		"rebuild --root r --dataset d --graph graph --perturbations none.yaml",
+		"rebuild --root r --dataset d --graph graph --perturbations combinations:none.txt:2",
 		"status none",
 		"stage none o",
+		"clean none",
 	} {
 		t.Run(run, func(t *testing.T) { execute(t, dir, strings.Fields(run)...).refused(t, 1, "none") })
+	}
+	for _, run := range []string{
+		"incidence --graph empty --out o",
+		"inspect empty",
+		"diff empty graph",
+		"bench --graph empty --perturbations sets.tsv --out o",
+		"rebuild --root r --dataset d --graph empty --perturbations sets.tsv",
+	} {
+		t.Run(run, func(t *testing.T) { execute(t, dir, strings.Fields(run)...).refused(t, 3, "empty") })
 	}
 	execute(t, dir, "synth", "--out", "s", "--config", "nopreset").refused(t, 2, "neither a file nor a preset nopreset")
 }

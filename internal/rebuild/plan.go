@@ -119,11 +119,11 @@ func (c *Chain) record(stage Stage, plan *Plan) (Record, error) {
 	record := Record{Stage: stage.Name, Output: stage.Output, Program: c.Program,
 		Options: stage.Options, Inputs: []Input{}, After: append([]string{}, stage.After...)}
 	for _, source := range stage.Sources {
-		inputs, err := plan.sources.read(source)
+		input, err := plan.sources.read(source)
 		if err != nil {
 			return record, err
 		}
-		record.Inputs = append(record.Inputs, inputs...)
+		record.Inputs = append(record.Inputs, input)
 	}
 	text, err := json.Marshal(record)
 	if err != nil {

@@ -38,7 +38,7 @@ type Stage struct {
 	Name    string            // unique in the chain
 	Output  string            // what it makes: a path inside the version
 	Options map[string]string // what the output follows from, beside sources, other stages and the program
-	Sources []Source          // files that it reads
+	Sources []Source          // files that it reads: all of them, and no other
 	After   []string          // stages before this one whose output it reads
 
 	// Run makes the output in the folder of the unfinished version, and returns the files of its sources as it read them:

@@ -39,11 +39,11 @@ func newTestChain(t *testing.T) *testChain {
 			}
 			var read []Input
 			for _, source := range sources {
-				inputs, err := readSource(source)
+				input, err := readSource(source)
 				if err != nil {
 					return nil, err
 				}
-				read = append(read, inputs...)
+				read = append(read, input)
 			}
 			return read, run(version)
 		}})

@@ -2,82 +2,57 @@ package rebuild
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
-	"path/filepath"
 
 	"tcbuild/internal/fault"
 	"tcbuild/internal/inputfile"
 )
 
-// Source is a file, or a folder with all its files, that stages read and no stage makes.
+// Source is a file that stages read and no stage makes.
 type Source struct {
 	Name string // in fingerprints
 	Path string
 }
 
-// Input is one file of a source, as it was read.
+// Input is the file of a source, as it was read.
 type Input = inputfile.Input
 
 // sources reads each source once, however many stages share it.
-type sources map[Source][]Input
+type sources map[Source]Input
 
-// read returns the files of a source, by name. It reads them whole.
-func (s sources) read(source Source) ([]Input, error) {
-	if inputs, ok := s[source]; ok {
-		return inputs, nil
+// read reads the file of a source whole.
+func (s sources) read(source Source) (Input, error) {
+	if input, ok := s[source]; ok {
+		return input, nil
 	}
-	inputs, err := readSource(source)
-	if err != nil {
-		return nil, err
+	input, err := readSource(source)
+	if err == nil {
+		s[source] = input
 	}
-	s[source] = inputs
-	return inputs, nil
+	return input, err
 }
 
-func readSource(source Source) ([]Input, error) {
-	var inputs []Input
-	root, err := filepath.EvalSymlinks(source.Path)
-	if err != nil {
-		return nil, fault.New(fault.Failed, "check the path", "read input %s: %w", source.Name, err)
-	}
-	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		// LMDB's readers change its lock file, which holds no data.
-		if err != nil || entry.IsDir() || entry.Name() == "lock.mdb" {
-			return err
-		}
-		name, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		input, err := hashInput(path, filepath.ToSlash(filepath.Join(source.Name, name)))
-		inputs = append(inputs, input)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read input %s: %w", source.Name, err)
-	}
-	return inputs, nil
-}
-
-func hashInput(path, name string) (Input, error) {
-	file, err := inputfile.Open(path)
+func readSource(source Source) (Input, error) {
+	file, err := inputfile.Open(source.Path)
 	if err != nil {
 		return Input{}, err
 	}
 	defer file.Close()
-	return file.Input(name), nil
+	return file.Input(source.Name), nil
 }
 
-// unchanged makes sure that the sources are still what the plan was made for: stages read them
-// after they were hashed.
+// unchanged makes sure that the sources are still what the plan was made for: a version of others is out of date already.
 func (s sources) unchanged() error {
 	for source, before := range s {
-		now, err := readSource(source)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		var now []Input
+		input, err := readSource(source)
+		switch {
+		case err == nil:
+			now = []Input{input}
+		case !errors.Is(err, fs.ErrNotExist):
 			return err
 		}
-		if why := inputfile.Difference(before, now); why != "" {
+		if why := inputfile.Difference([]Input{before}, now); why != "" {
 			return changed(why)
 		}
 	}
