@@ -8,11 +8,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 
+from tcbuild.data_file import DataFile
 from tcbuild.errors import GraphError
 from tcbuild.graph import GPR, NODE_TYPES, RMR, CellGraph, load_graph, split_edge_type
 from tcbuild.text_table import read_text_table
 
 _HINT = "`tcbuild incidence --graph` names the file and the line of what is wrong with a graph"
+_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _ENDINGS = (".tsv", ".csv", ".txt", ".tab", ".parquet", ".arrow")
 
 
@@ -56,16 +58,19 @@ def _tables(folder: Path) -> dict[str, Path]:
 def _format(path: Path) -> str:
     """The ending that tells a table's format, in lower case, or nothing."""
     lower = Path(path.name.lower())
-    if lower.suffix in (".gz", ".zst"):
+    if lower.suffix in _COMPRESSIONS:
         ending = Path(lower.stem).suffix
         return "" if ending in (".parquet", ".arrow") or ending not in _ENDINGS else ending
     return lower.suffix if lower.suffix in _ENDINGS else ""
 
 
 def _read(path: Path) -> pa.Table:
-    ending = _format(path)
+    """A table whose file is read once, into memory: it may change under its reader, and what is no file is never waited for."""
+    file, ending = DataFile(path), _format(path)
+    content = pa.py_buffer(file.read(0, file.size))
     if ending == ".arrow":
-        return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+        return pa.ipc.open_file(content).read_all()
     if ending == ".parquet":
-        return pa.parquet.read_table(path, partitioning=None)
-    return read_text_table(path, "," if ending == ".csv" else "\t")
+        return pa.parquet.read_table(pa.BufferReader(content))
+    with pa.input_stream(content, _COMPRESSIONS.get(path.suffix.lower())) as text:
+        return read_text_table(path.name, text.read(), "," if ending == ".csv" else "\t")

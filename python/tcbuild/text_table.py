@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv
@@ -17,37 +16,36 @@ _BEFORE_QUOTE = re.compile(rb"(\A|[,\n])\Z")
 _AFTER_QUOTE = re.compile(rb"\r?\n|,|\Z")
 
 
-def read_text_table(path: Path, delimiter: str) -> pa.Table:
-    """Reads a table whose first line names the columns; every field is text, as it is written. Quotes have a meaning where commas separate.
+def read_text_table(name: str, text: bytes, delimiter: str) -> pa.Table:
+    """Makes a table of the text of a file, whose first line names the columns; every field is text, as it is written.
 
-    ValueError names the line of what is wrong. It takes memory for the whole file, which may be compressed (.gz, .zst).
+    Quotes have a meaning where commas separate. ValueError names the line of what is wrong.
     """
-    with pa.input_stream(str(path)) as stream:
-        text = stream.read().removeprefix(_BYTE_ORDER_MARK)
+    text = text.removeprefix(_BYTE_ORDER_MARK)
     quoted = delimiter == ","
-    _check(path, text, quoted)
+    _check(name, text, quoted)
     if not text.endswith(b"\n"):
         text += b"\n"
     parse = pa.csv.ParseOptions(delimiter=delimiter, quote_char='"' if quoted else False, newlines_in_values=quoted, ignore_empty_lines=False)
     with pa.csv.open_csv(pa.BufferReader(text), parse_options=parse) as first:
         names = first.schema.names
     if "" in names or len(set(names)) < len(names):
-        raise ValueError(f"{path.name}:1: found the columns {', '.join(map(repr, names))} (expected a name for each, and none twice)")
+        raise ValueError(f"{name}:1: found the columns {', '.join(map(repr, names))} (expected a name for each, and none twice)")
     types = pa.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
     return pa.csv.read_csv(pa.BufferReader(text), parse_options=parse, convert_options=types)
 
 
-def _check(path: Path, text: bytes, quoted: bool) -> None:
+def _check(name: str, text: bytes, quoted: bool) -> None:
     """Refuses empty lines, carriage returns that end no line, and quotes in the middle of a field."""
     parts = text.split(b'"') if quoted else [text]  # every second one is within quotes
     line = 1
     for number, part in enumerate(parts):
         problem = None if number % 2 else _problem(part, number == 0, number == len(parts) - 1)
         if problem:
-            raise ValueError(f"{path.name}:{line + part.count(_LINE_FEED, 0, problem[0])}: found {problem[1]}")
+            raise ValueError(f"{name}:{line + part.count(_LINE_FEED, 0, problem[0])}: found {problem[1]}")
         line += part.count(_LINE_FEED)
     if len(parts) % 2 == 0:
-        raise ValueError(f"{path.name}: found a quote that is never closed")
+        raise ValueError(f"{name}: found a quote that is never closed")
 
 
 def _problem(part: bytes, first: bool, last: bool) -> tuple[int, str] | None:

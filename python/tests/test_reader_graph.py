@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+import signal
 
 import numpy as np
 import pyarrow as pa
@@ -77,3 +79,19 @@ def test_a_graph_that_cannot_be(tmp_path, table, content, complaint):
     assert str(folder) in str(error.value) and error.value.hint
     with pytest.raises(reader.GraphError, match="no table nodes/gene"):
         reader.read_graph_folder(tmp_path / "elsewhere")
+
+
+@pytest.mark.parametrize("ending", [".tsv", ".csv", ".tsv.gz", ".parquet", ".arrow"])
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_is_no_file_is_not_waited_for(tmp_path, kind, ending):
+    folder, _ = write_case(CASES[0], tmp_path)
+    (folder / "nodes/gene.tsv").unlink()
+    table = folder / f"nodes/gene{ending}"
+    os.mkfifo(table) if kind == "pipe" else table.symlink_to("/dev/zero")
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.alarm(30)
+    try:
+        with pytest.raises(reader.GraphError, match=f"it is a {kind} .expected a file"):
+            reader.read_graph_folder(folder)
+    finally:
+        signal.alarm(0)
