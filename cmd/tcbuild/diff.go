@@ -46,9 +46,9 @@ func runDiff(ctx context.Context, e *env, a, b string, limit int) error {
 		return nil
 	}
 	for _, finding := range report.Findings {
-		fmt.Fprintf(e.stdout, "%s: %s\n", finding.What, humanCount(finding.Count))
+		fmt.Fprintf(e.stdout, "%s: %s\n", oneLine(finding.What), humanCount(finding.Count))
 		for _, example := range finding.Examples {
-			fmt.Fprintf(e.stdout, "  %s\n", example)
+			fmt.Fprintf(e.stdout, "  %s\n", oneLine(example))
 		}
 		if more := finding.Count - len(finding.Examples); more > 0 {
 			fmt.Fprintf(e.stdout, "  and %s more\n", humanCount(more))
@@ -59,7 +59,7 @@ func runDiff(ctx context.Context, e *env, a, b string, limit int) error {
 		hint = "pass --limit 0 to name every difference"
 	}
 	first := report.Findings[0]
-	return fault.New(fault.Damaged, hint, "compare A = %s with B = %s: they differ in %d ways; first: %s: %s", a, b, len(report.Findings), first.What, humanCount(first.Count))
+	return fault.New(fault.Damaged, hint, "compare A = %s with B = %s: they differ in %d ways; first: %s: %s", a, b, len(report.Findings), oneLine(first.What), humanCount(first.Count))
 }
 
 // compareFolders compares two datasets, or the graphs of two folders, and says what was compared.

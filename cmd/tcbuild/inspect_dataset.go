@@ -44,7 +44,11 @@ func inspectManifest(e *env, dataset *store.Dataset) error {
 	fmt.Fprintf(out, "dataset\t%s\n", dataset.Dir)
 	fmt.Fprintf(out, "variant\t%s\n", strings.TrimSpace(string(m.Variant)+" "+m.Codec))
 	fmt.Fprintf(out, "samples\t%s\n", humanCount(m.Samples))
-	fmt.Fprintf(out, "phenotypes\t%s\n", strings.Join(m.Phenotypes, ", "))
+	var phenotypes []string
+	for _, name := range m.Phenotypes {
+		phenotypes = append(phenotypes, oneName(name))
+	}
+	fmt.Fprintf(out, "phenotypes\t%s\n", strings.Join(phenotypes, ", "))
 	fmt.Fprintf(out, "reaction rule\t%s\n", m.Options.ReactionRule)
 	fmt.Fprintf(out, "size\t%s\n", humanBytes(m.DataBytes()))
 	if m.Samples > 0 {
@@ -54,7 +58,7 @@ func inspectManifest(e *env, dataset *store.Dataset) error {
 	fmt.Fprintf(out, "logical content\t%s\n", m.LogicalContent)
 	fmt.Fprintf(out, "masks\tpositions\n")
 	for _, mask := range m.Masks {
-		fmt.Fprintf(out, "  %s\t%s\n", mask.Name, humanCount(mask.Size))
+		fmt.Fprintf(out, "  %s\t%s\n", oneName(mask.Name), humanCount(mask.Size))
 	}
 	return out.Flush()
 }
@@ -124,17 +128,17 @@ type samplePrinter struct {
 func (p *samplePrinter) text(sample int, record *encode.Record, removed []uint32) {
 	var genes, phenotypes, masks []string
 	for _, gene := range record.Genes {
-		genes = append(genes, p.genes[gene])
+		genes = append(genes, oneName(p.genes[gene]))
 	}
 	for i, name := range p.phenotypes {
-		phenotypes = append(phenotypes, fmt.Sprintf("%s %g", name, record.Phenotypes[i]))
+		phenotypes = append(phenotypes, fmt.Sprintf("%s %g", oneName(name), record.Phenotypes[i]))
 	}
 	for mask, part := range p.layout.Split(removed) {
 		if len(part) > 0 {
-			masks = append(masks, fmt.Sprintf("%s %s of %s", mask.Name, humanCount(len(part)), humanCount(mask.Size)))
+			masks = append(masks, fmt.Sprintf("%s %s of %s", oneName(mask.Name), humanCount(len(part)), humanCount(mask.Size)))
 		}
 	}
-	fmt.Fprintf(p.out, "sample %d (id %s)\n  deletes %s\n  phenotypes %s\n  removes %s\n", sample, record.ID,
+	fmt.Fprintf(p.out, "sample %d (id %s)\n  deletes %s\n  phenotypes %s\n  removes %s\n", sample, oneName(string(record.ID)),
 		strings.Join(genes, ", "), strings.Join(phenotypes, ", "), strings.Join(masks, ", "))
 }
 

@@ -102,12 +102,22 @@ const (
 var valuePattern = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[^\s"]+`)
 
 // clip shortens a message to a few lines: first each value in it, quoted or a word, then the whole.
-func clip(message string) string {
-	if len(message) > longestValue {
-		message = valuePattern.ReplaceAllStringFunc(message, func(value string) string { return cutMiddle(value, longestValue) })
+func clip(message string) string { return cutMiddle(clipValues(message), longestMessage) }
+
+func clipValues(text string) string {
+	if len(text) <= longestValue {
+		return text
 	}
-	return cutMiddle(message, longestMessage)
+	return valuePattern.ReplaceAllStringFunc(text, func(value string) string { return cutMiddle(value, longestValue) })
 }
+
+var lineBreakers = strings.NewReplacer("\t", `\t`, "\n", `\n`)
+
+// oneLine is a text with names of the input in it, for a line or cell that people read.
+func oneLine(text string) string { return clipValues(lineBreakers.Replace(text)) }
+
+// oneName is a name of the input, for the same.
+func oneName(name string) string { return cutMiddle(lineBreakers.Replace(name), longestValue) }
 
 // cutMiddle keeps the beginning and the end of a text that is longer than longest bytes, and says how much is left out.
 func cutMiddle(text string, longest int) string {

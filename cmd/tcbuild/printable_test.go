@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -130,6 +131,32 @@ func yamlKey(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return string(line)
+}
+
+// What people read stays a table and short, whatever names the input has; JSON has them whole.
+func TestLongAndBrokenNames(t *testing.T) {
+	dir := t.TempDir()
+	long := strings.Repeat("G", 100_000)
+	table := "genes,sample_id,\"f\tg\nh\"," + long + "\nA,\"x\ty\nz\",1,1\n" + long + "," + long + ",%d,2\n"
+	writeFiles(t, dir, map[string]string{
+		"graph/nodes/gene.tsv":          "id\nA\nB\n" + long + "\n",
+		"graph/edges/gene__x__gene.tsv": "src\tdst\nA\tB\nB\t" + long + "\n",
+		"p.csv":                         fmt.Sprintf(table, 2), "q.csv": fmt.Sprintf(table, 3),
+	})
+	for _, set := range []string{"p", "q"} {
+		must(t, dir, "dataset", "--mode", "indices", "--graph", "graph", "--perturbations", set+".csv", "--out", set)
+	}
+	for _, args := range [][]string{{"inspect", "p"}, {"inspect", "p", "--samples", ":"}, {"inspect", "p.csv"}, {"inspect", "graph"}, {"diff", "p", "q"}} {
+		o := execute(t, dir, args...)
+		if len(o.stdout) == 0 || len(o.stdout) > 5000 || strings.Contains(o.stdout, "g\nh") || strings.Contains(o.stdout, "y\nz") {
+			t.Errorf("tcbuild %s: got %d bytes:\n%.3000s", strings.Join(args, " "), len(o.stdout), o.stdout)
+		}
+	}
+	for _, name := range []string{long, `f\tg\nh`, `x\ty\nz`} {
+		if o := must(t, dir, "inspect", "p", "--samples", ":", "--json"); !strings.Contains(o.stdout, `"`+name+`"`) {
+			t.Errorf("JSON lacks %.20s", name)
+		}
+	}
 }
 
 // What cannot be printed is an error, also where a command does not look at it.

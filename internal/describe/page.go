@@ -14,6 +14,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"tcbuild/internal/chart"
+	"tcbuild/internal/fault"
 )
 
 // Page is a summary as people read it.
@@ -44,13 +45,26 @@ func (p *Page) Print(w io.Writer) error {
 		fmt.Fprintf(w, "\n%s\n", table.Title)
 		out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, row := range append([][]string{table.Header}, table.Rows...) {
-			fmt.Fprintln(out, "  "+strings.Join(row, "\t"))
+			cells := make([]string, len(row))
+			for i, text := range row {
+				cells[i] = cell(text)
+			}
+			fmt.Fprintln(out, "  "+strings.Join(cells, "\t"))
 		}
 		if err := out.Flush(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// cell is a text as a table of text shows it: one that would break the table, or is long, is quoted.
+func cell(text string) string {
+	const longest = 400 // bytes
+	if len(text) > longest || strings.ContainsAny(text, "\t\n") {
+		return fault.Quote(text)
+	}
+	return text
 }
 
 //go:embed page.html.tmpl
