@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import os
-import signal
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ import pytest
 
 import tcbuild as reader
 from cases import CASES, write_case
+from conftest import REPOSITORY
 from oracle import read_graph
 
 
@@ -81,17 +83,13 @@ def test_a_graph_that_cannot_be(tmp_path, table, content, complaint):
         reader.read_graph_folder(tmp_path / "elsewhere")
 
 
-@pytest.mark.parametrize("ending", [".tsv", ".csv", ".tsv.gz", ".parquet", ".arrow"])
+@pytest.mark.parametrize("ending", [".tsv", ".parquet", ".arrow"])
 @pytest.mark.parametrize("kind", ["pipe", "device"])
 def test_what_is_no_file_is_not_waited_for(tmp_path, kind, ending):
     folder, _ = write_case(CASES[0], tmp_path)
     (folder / "nodes/gene.tsv").unlink()
     table = folder / f"nodes/gene{ending}"
     os.mkfifo(table) if kind == "pipe" else table.symlink_to("/dev/zero")
-    signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.alarm(30)
-    try:
-        with pytest.raises(reader.GraphError, match=f"it is a {kind} .expected a file"):
-            reader.read_graph_folder(folder)
-    finally:
-        signal.alarm(0)
+    command = [sys.executable, "-c", "import sys, tcbuild; tcbuild.read_graph_folder(sys.argv[1])", str(folder)]
+    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(REPOSITORY / "python")}, capture_output=True, text=True, timeout=60)
+    assert f"GraphError: read graph {folder}: it is a {kind} (expected a file)" in done.stderr
