@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -172,7 +173,8 @@ func TestLegacyMessage(t *testing.T) {
 // FuzzBinary damages files that pyarrow wrote. Each three bytes of the input are one damage: inputs are short, so that the fuzzer does
 // not spend its time on making them shorter, and most are nearly a file.
 func FuzzBinary(f *testing.F) {
-	usualBuffer = 1 << 20 // a buffer of 1 GiB takes a second to clear
+	usualBuffer = 1 << 20    // a buffer of 1 GiB takes a second to clear
+	debug.SetGCPercent(2000) // the heap is small: collecting it was half of an execution
 	paths, _ := filepath.Glob("testdata/[nt]*")
 	var files [][]byte
 	for i, path := range paths {
