@@ -104,9 +104,7 @@ func openGenes(file *inputfile.File) (r *table.Reader, column int, err error) {
 		return r, column, nil
 	}
 	columns := r.Columns()
-	if err := r.Close(); err != nil {
-		return nil, 0, err
-	}
+	r.Close() // damage that it has met is told by the second reading, with its place
 	if len(columns) == 1 {
 		if r, err = table.OpenFile(file, table.TextOptions{Columns: []string{"id"}}); err != nil {
 			return nil, 0, err

@@ -1,6 +1,8 @@
 package combinations
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"os"
@@ -183,6 +185,21 @@ func TestWrongSpecs(t *testing.T) {
 	}
 	if _, err := Open("combinations:gone.txt:2", genes, ingest.RefuseUnknownGenes); fault.KindOf(err) != fault.Failed || !strings.Contains(err.Error(), "open gone.txt: there is no such file") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A compressed list that was cut is bad input, told with its name, also when the damage is met at once.
+func TestCutList(t *testing.T) {
+	for _, header := range []string{"genes\tf\n", "id\n", ""} {
+		var whole bytes.Buffer
+		w := gzip.NewWriter(&whole)
+		_, _ = w.Write([]byte(header + strings.Repeat("G1\n", 5000)))
+		_ = w.Close()
+		path := file(t, "list.tsv.gz", whole.String()[:whole.Len()-20])
+		_, err := Open("combinations:"+path+":2", geneTable(5), ingest.RefuseUnknownGenes)
+		if err == nil || fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), "list.tsv.gz") {
+			t.Errorf("%q: got %v, want a fault.Input that names the list", header, err)
+		}
 	}
 }
 
