@@ -1,11 +1,27 @@
 package table
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
 )
+
+// check refuses levels that the schema does not have: the library gives them out, and a value would become a missing one.
+func (l levelMeanings) check(definitions, repetitions []int16) error {
+	for _, level := range definitions {
+		if l.present > 0 && (level < 0 || level > l.present) {
+			return fmt.Errorf("found the definition level %d, expected at most %d", level, l.present)
+		}
+	}
+	for _, level := range repetitions {
+		if level < 0 || level > 1 {
+			return fmt.Errorf("found the repetition level %d, expected 0 or 1", level)
+		}
+	}
+	return nil
+}
 
 // scalars loads a column that has one value or none per row.
 type scalars[T any] struct {
@@ -29,6 +45,9 @@ func (s *scalars[T]) load(v *vector, rows int) error {
 	}
 	if err == nil && levels != int64(rows) {
 		err = errShortChunk
+	}
+	if err == nil {
+		err = s.levels.check(s.definitions, nil)
 	}
 	if err != nil {
 		return err
@@ -79,6 +98,9 @@ func (l *lists) more() (bool, error) {
 	}
 	l.at, l.value = 0, 0
 	l.definitions, l.repetitions, l.values = l.definitions[:levels], l.repetitions[:levels], all[:read]
+	if err == nil {
+		err = l.levels.check(l.definitions, l.repetitions)
+	}
 	return levels > 0, err
 }
 

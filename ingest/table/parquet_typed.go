@@ -156,6 +156,9 @@ func appendChunk[T any](r chunkReader[T], b array.Builder, levels levelMeanings,
 		if err == nil {
 			err = r.Err()
 		}
+		if err == nil {
+			err = levels.check(definitions[:n], repetitions[:n])
+		}
 		if err != nil || n == 0 {
 			return err
 		}
