@@ -1,11 +1,13 @@
 package table
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	flatbuffers "github.com/google/flatbuffers/go"
 )
@@ -19,11 +21,12 @@ const (
 	footerSchema, footerDictionaries, footerRecords = 6, 8, 10
 	schemaFields, schemaMetadata                    = 6, 8
 	fieldChildren, fieldMetadata                    = 14, 16
-	messageHeader                                   = 8
+	messageKind, messageHeader, messageBody         = 6, 8, 10
 	recordVariadicCounts                            = 12
 
 	blockSize       = 24 // offset int64, metadata length int32, padding, body length int64
 	maxNesting      = 64 // of fields, as in the Arrow reader
+	magicSize       = 8  // "ARROW1" and two bytes to align what follows
 	trailerSize     = 10 // footer length int32, magic "ARROW1"
 	continuationEnd = 8  // 0xffffffff and the length before a message
 	legacyEnd       = 4  // the length alone, before Arrow 0.15
@@ -31,10 +34,18 @@ const (
 
 var errLength = errors.New("a length in the metadata is larger than the metadata")
 
+// What a message may hold, of format/Message.fbs.
+const (
+	schemaMessage   = 1
+	dictionaryBatch = 2
+	recordBatch     = 3
+)
+
 // block is where a record or dictionary batch lies in its file.
 type block struct {
 	offset   int64
-	metadata int32
+	metadata int32 // bytes, with the length before it
+	body     int64 // bytes
 }
 
 // verifyFooter checks the lengths in the footer of an Arrow IPC file and returns where
@@ -69,7 +80,77 @@ func verifyFooter(file *io.SectionReader) ([]block, error) {
 			return nil, err
 		}
 	}
-	return blocks(footer, footerRecords)
+	records, err := blocks(footer, footerRecords)
+	if err != nil {
+		return nil, err
+	}
+	return records, checkBlocks(file, size-trailerSize-length, dictionaries, records)
+}
+
+// checkBlocks makes sure that a footer names the batches that lie in the file, all of them and no other: a batch that
+// a damaged footer left out would be rows that nobody misses. Messages stand one behind the other up to the footer, as in
+// an Arrow stream: a schema, then the batches. In files of Polars something else stands in the schema's place.
+func checkBlocks(file *io.SectionReader, footer int64, dictionaries, records []block) error {
+	at := int64(magicSize)
+	if !schemaAt(file, at) {
+		if len(dictionaries)+len(records) == 0 {
+			return nil
+		}
+		at = slices.MinFunc(slices.Concat(dictionaries, records), func(a, b block) int { return cmp.Compare(a.offset, b.offset) }).offset
+	}
+	found := map[byte][]block{}
+	for at < footer {
+		b, kind, err := messageAt(file, at)
+		if err != nil {
+			return fmt.Errorf("message at byte %d: %w", at, err)
+		}
+		if b.metadata == 0 { // the end of the stream
+			break
+		}
+		if kind == dictionaryBatch || kind == recordBatch {
+			found[kind] = append(found[kind], b)
+		}
+		at += int64(b.metadata) + b.body
+	}
+	if !slices.Equal(found[dictionaryBatch], dictionaries) || !slices.Equal(found[recordBatch], records) {
+		return fmt.Errorf("its footer names %d batches that are not the %d that lie in the file",
+			len(dictionaries)+len(records), len(found[dictionaryBatch])+len(found[recordBatch]))
+	}
+	return nil
+}
+
+// schemaAt reports whether a schema's message lies at a byte of the file.
+func schemaAt(file *io.SectionReader, offset int64) (is bool) {
+	err := guard(func() error {
+		_, kind, err := messageAt(file, offset)
+		is = kind == schemaMessage
+		return err
+	})
+	return is && err == nil
+}
+
+// messageAt returns where the message at a byte of the file lies and what it holds. At the end of the stream its metadata is empty.
+func messageAt(file *io.SectionReader, offset int64) (b block, kind byte, err error) {
+	var prefix [continuationEnd]byte
+	if _, err := file.ReadAt(prefix[:], offset); err != nil {
+		return b, 0, err
+	}
+	start, length := int64(continuationEnd), binary.LittleEndian.Uint32(prefix[legacyEnd:])
+	if first := binary.LittleEndian.Uint32(prefix[:]); first != math.MaxUint32 {
+		start, length = legacyEnd, first
+	}
+	if length == 0 {
+		return b, 0, nil
+	}
+	message, err := readTable(file, offset+start, int64(length))
+	if err != nil {
+		return b, 0, err
+	}
+	body := message.GetInt64Slot(messageBody, 0)
+	if body < 0 || body > file.Size() || length > math.MaxInt32-continuationEnd {
+		return b, 0, errLength
+	}
+	return block{offset, int32(start) + int32(length), body}, message.GetByteSlot(messageKind, 0), nil
 }
 
 // verifyFields checks a vector of fields and the children of each.
@@ -177,7 +258,7 @@ func blocks(footer flatbuffers.Table, slot flatbuffers.VOffsetT) ([]block, error
 	all := make([]block, footer.VectorLen(offset))
 	for i := range all {
 		at := footer.Vector(offset) + flatbuffers.UOffsetT(blockSize*i)
-		all[i] = block{offset: footer.GetInt64(at), metadata: footer.GetInt32(at + 8)}
+		all[i] = block{offset: footer.GetInt64(at), metadata: footer.GetInt32(at + 8), body: footer.GetInt64(at + 16)}
 	}
 	return all, nil
 }
