@@ -60,7 +60,6 @@ func TestFaultyGraph(t *testing.T) {
 		args  []string
 		want  []string
 	}{
-		{"missing folder", nil, []string{"--graph", "grph"}, []string{"read graph grph: there is no folder nodes"}},
 		{"no gene table", map[string]string{gene: ""}, nil, []string{"read graph graph: there is no node table gene"}},
 		{"no metabolite table", map[string]string{"graph/nodes/metabolite.tsv": ""}, nil, []string{"edges/reaction__rmr__metabolite.tsv needs a node table metabolite"}},
 		{"unknown source", map[string]string{physical: "src\tdst\nYA\tYB\nYX\tYB\n"}, nil, []string{physical + `:3: src "YX" is not in nodes/gene (expected one of its 3 ids)`}},

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"tcbuild/internal/fault"
 )
 
@@ -77,7 +79,7 @@ func TestExitCodes(t *testing.T) {
 		{"bad setting", "synth --out x log_format=xml", 2, "tcbuild: read --log-format: found \"xml\", expected text or json\nhint: choose text or json\n"},
 		{"unknown setting", "synth --out x sedd=1", 2, "tcbuild: read settings override sedd=1: unknown setting \"sedd\"\nhint: did you mean seed?\n"},
 		{"unknown preset", "synth --config quickstat", 2, "tcbuild: read settings: found neither a file nor a preset quickstat\nhint: did you mean quickstart?\n"},
-		{"settings that cannot be read", "synth --config .", 1, "tcbuild: read settings: read .: is a directory\n"},
+		{"settings that cannot be read", "synth --config .", 1, "tcbuild: read settings: . is not a regular file\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cmd := program(t, "main", strings.Fields(c.args)...)
@@ -191,25 +193,32 @@ func TestLaterSignalKills(t *testing.T) {
 	}
 }
 
-// A command that waits for a pipe from which nothing comes ends after a signal too.
+// A command whose output nobody reads ends after a signal too.
 func TestInterruptedWait(t *testing.T) {
 	t.Parallel()
-	cmd := program(t, "main", "synth", "--config", "pipe.yaml", "--out", "demo")
-	if err := syscall.Mkfifo(filepath.Join(cmd.Dir, "pipe.yaml"), 0o644); err != nil {
+	f := newFixture(t, 4000, 150)
+	must(t, f.dir, f.dataset("indices", "zstd", "indices")...)
+	cmd := program(t, "main", "inspect", "indices", "--samples", "0:150", "--json")
+	cmd.Dir = f.dir
+	unread, full, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unread.Close()
+	size, err := unix.FcntlInt(full.Fd(), unix.F_SETPIPE_SZ, 4096)
+	if err != nil {
 		t.Fatal(err)
 	}
 	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
+	cmd.Stdout, cmd.Stderr = full, &stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var pipe *os.File
-	eventually(t, "a reader of the pipe", func() (open bool) {
-		var err error
-		pipe, err = os.OpenFile(filepath.Join(cmd.Dir, "pipe.yaml"), os.O_WRONLY|syscall.O_NONBLOCK, 0)
-		return err == nil
+	full.Close()
+	eventually(t, "a full pipe", func() bool {
+		waiting, err := unix.IoctlGetInt(int(unread.Fd()), unix.TIOCINQ)
+		return err == nil && waiting == size
 	})
-	defer pipe.Close()
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
