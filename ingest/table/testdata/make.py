@@ -1,6 +1,8 @@
 """Writes the files of one small table with every kind of column: python make.py (needs pyarrow)."""
 
 import datetime
+import itertools
+import pathlib
 from decimal import Decimal
 
 import pyarrow as pa
@@ -40,6 +42,24 @@ def numbers():
     )
 
 
+def seeds(folder):
+    """Files of one column each, which a fuzzer damages thousands of times a second: every type, page layout and codec occurs."""
+    folder.mkdir(exist_ok=True)
+    layouts = itertools.cycle(
+        [
+            {"compression": "none", "use_dictionary": False},
+            {"compression": "snappy"},
+            {"compression": "zstd", "data_page_version": "2.0", "row_group_size": 2},
+            {"compression": "gzip", "use_dictionary": False},
+        ]
+    )
+    for whole in (table(), numbers()):
+        for name in whole.column_names:
+            pq.write_table(whole.select([name]), folder / f"{name.replace(' ', '-')}.parquet", write_statistics=False, **next(layouts))
+    feather.write_feather(table().select(["text"]), folder / "zstd.arrow", compression="zstd")
+
+
+seeds(pathlib.Path("seeds"))
 pq.write_table(numbers(), "numbers.parquet")
 pq.write_table(numbers(), "numbers-integers.parquet", use_dictionary=False, store_decimal_as_integer=True)
 feather.write_feather(numbers(), "numbers.arrow", compression="uncompressed")
