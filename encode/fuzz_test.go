@@ -106,7 +106,7 @@ func FuzzValue(f *testing.F) {
 		}
 		again := AppendValue(nil, testSeed, 0, int(count), func(i int) Record { return records[i] },
 			func(dst []byte, i int) []byte { return append(dst, records[i].Payload...) })
-		if !bytes.HasPrefix(data, again) {
+		if count > 0 && !bytes.Equal(again, data) {
 			t.Errorf("% x is written again as % x", data, again)
 		}
 	})

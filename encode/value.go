@@ -10,8 +10,8 @@ import (
 //
 //	count u32 | count × { end u32, head u32, payload u32 } | records
 //
-// end is where a record ends, counted from the first record's start; head and payload are the
-// checksums of its two parts. Each record can be read and checked alone, and its head without its payload.
+// end is where a record ends, counted from the first record's start, and the last ends the value;
+// head and payload are the checksums of its two parts. Each record can be read and checked alone, and its head without its payload.
 type Value struct {
 	seed      Seed
 	first     int
@@ -88,7 +88,8 @@ func (v Value) Record(i, phenotypes int, r *Record) (parsed bool, err error) {
 		start, _, _ = v.entry(i - 1)
 	}
 	end, head, payload := v.entry(i)
-	if start > end || end > len(v.records) {
+	last := directoryEntry*(i+1) == len(v.directory)
+	if start > end || end > len(v.records) || last && end < len(v.records) {
 		return false, damagedf("record spans bytes %d to %d of %d", start, end, len(v.records))
 	}
 	data := v.records[start:end:end]

@@ -77,7 +77,7 @@ func TestDamagedValue(t *testing.T) {
 			}
 			intact = intact && err == nil
 		}
-		if intact && len(damaged) == len(whole) {
+		if intact {
 			t.Errorf("value % x: nobody noticed the damage", damaged)
 		}
 	}
@@ -119,6 +119,7 @@ func TestValueErrors(t *testing.T) {
 		{func(v []byte) []byte { return v }, 3, "damaged: value of 52 bytes does not start with the directory of 3 records"},
 		{func(v []byte) []byte { v[16] = 2; return v }, 2, "damaged: record spans bytes 12 to 2 of 24"},
 		{func(v []byte) []byte { v[16] = 25; return v }, 2, "damaged: record spans bytes 12 to 25 of 24"},
+		{func(v []byte) []byte { return append(v, 0) }, 2, "damaged: record spans bytes 12 to 24 of 25"},
 		{func(v []byte) []byte { v[records+12+8] = 'z'; return v }, 2,
 			fmt.Sprintf("damaged: the head of its record has checksum %08x (expected %08x)", testSeed.Checksum(headOf('z'), 1), testSeed.Checksum(headOf('y'), 1))},
 		{func(v []byte) []byte { v[records+12+9] = 'T'; return v }, 2,

@@ -76,10 +76,14 @@ func (f *fixture) value(t testing.TB, first int) []byte {
 	}
 	encoder := codec.NewEncoder(f.manifest.MaskPositions())
 	return encode.AppendValue(nil, f.manifest.Seed(), first, f.valueSamples(first), func(i int) encode.Record {
-		return encode.Record{Genes: f.samples.Genes(first + i), Phenotypes: f.samples.Phenotypes(first + i), ID: f.samples.ID(first + i)}
+		return f.record(first + i)
 	}, func(dst []byte, i int) []byte {
 		return encoder.Append(dst, oracle.Removed(f.graph, f.samples.Genes(first+i), false))
 	})
+}
+
+func (f *fixture) record(sample int) encode.Record {
+	return encode.Record{Genes: f.samples.Genes(sample), Phenotypes: f.samples.Phenotypes(sample), ID: f.samples.ID(sample)}
 }
 
 // valueSamples is the number of samples in the value that starts with sample first.

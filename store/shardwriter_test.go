@@ -9,19 +9,21 @@ import (
 	"runtime"
 	"testing"
 
+	"tcbuild/encode"
 	"tcbuild/internal/fault"
 )
 
-// bigValue is a value so long that a transaction takes two of them.
-func bigValue(t *testing.T, f *fixture, first int) []byte {
-	return append(f.value(t, first), make([]byte, commitBytes*3/8)...)
+// bigValue is a value of one sample, so long that a transaction takes two of them.
+func bigValue(f *fixture, first int) []byte {
+	return encode.AppendValue(nil, f.manifest.Seed(), first, 1, func(int) encode.Record { return f.record(first) },
+		func(dst []byte, _ int) []byte { return append(dst, make([]byte, commitBytes*3/8)...) })
 }
 
 // write puts the samples from shard.Next to end-1.
 func write(t *testing.T, f *fixture, shard *Shard, end int) {
 	t.Helper()
 	for next := shard.Next; next < end; next++ {
-		if err := shard.Put(next, bigValue(t, f, next)); err != nil {
+		if err := shard.Put(next, bigValue(f, next)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -253,7 +255,7 @@ func TestTornShardIsNotResumed(t *testing.T) {
 		}
 		values := byPages(t, data)
 		for first := range 7 {
-			if !bytes.Equal(values[first], bigValue(t, f, first)) {
+			if !bytes.Equal(values[first], bigValue(f, first)) {
 				t.Errorf("case %d: value %d is another", i, first)
 			}
 		}

@@ -98,6 +98,8 @@ class _Record:
             raise ValueError(f"its value has {count} records (expected {expected})")
         start = 0 if number == 0 else _ENTRY.unpack_from(directory, _COUNT.size + (number - 1) * _ENTRY.size)[0]
         end, self._head, self._payload = _ENTRY.unpack_from(directory, _COUNT.size + number * _ENTRY.size)
+        if number + 1 == expected and len(directory) + end != file.length(value):
+            raise ValueError(f"its value ends at byte {file.length(value)} (expected {len(directory) + end})")
         self._file, self._value, self._start, self._length = file, value, len(directory) + start, end - start
         self._seed = seed
 

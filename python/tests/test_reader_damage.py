@@ -6,6 +6,7 @@ import hashlib
 import json
 import random
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -68,6 +69,19 @@ def test_a_damaged_record(dataset, name, where):
     else:  # labels have a checksum of their own
         assert damaged[IN_SHARD].id == sample.id
     assert damaged[IN_SHARD + 1].all_masks.size and damaged[0].all_masks.size  # the others are as they were
+
+
+def test_a_value_whose_size_is_not_that_of_its_records(dataset):
+    path = dataset("indices-zstd")
+    file = path / SHARD
+    data = bytearray(file.read_bytes())
+    key = struct.pack(">Q", json.loads((path / "manifest.json").read_text())["shards"][1]["first"])
+    node = data.index(struct.pack("<HH", 1, 8) + key) - 4  # size, flags, size of the key, key
+    data[node : node + 4] = struct.pack("<I", struct.unpack_from("<I", data, node)[0] ^ 1)
+    file.write_bytes(data)
+    with pytest.raises(reader.DamagedRecordError) as error:
+        [sample.all_masks for sample in reader.open(path)]
+    complaint(error, str(file), "value")
 
 
 def test_damaged_labels_of_the_incidence_variant(dataset):
