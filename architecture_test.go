@@ -10,7 +10,8 @@ import (
 // TestImportDirections holds docs/DESIGN.md, Architecture: data flows one way, and each package
 // imports only what stands before it.
 func TestImportDirections(t *testing.T) {
-	allowed := map[string]string{ // package (with those below it) -> tcbuild packages that it may import
+	// package (with those below it) -> tcbuild packages that it may import
+	allowed := map[string]string{
 		"internal/fault":     "",
 		"internal/disk":      "internal/fault",
 		"internal/inputfile": "internal/fault",
@@ -20,8 +21,9 @@ func TestImportDirections(t *testing.T) {
 		"ingest":             "ingest conf internal/fault internal/inputfile internal/lmdbfile",
 		"incidence":          "ingest",
 		"store":              "ingest incidence encode internal/fault internal/disk internal/lmdbfile",
-		"gpuverify":          "gpuverify ingest encode store internal/fault", // without what builds masks
-		"internal/oracle":    "ingest",                                       // of tests
+		// without what builds masks
+		"gpuverify":          "gpuverify ingest encode store internal/fault",
+		"internal/oracle":    "ingest", // of tests
 		"internal/chart":     "",
 		"internal/build":     "ingest incidence encode store internal/fault internal/inputfile",
 		"internal/bench":     "ingest incidence encode store gpuverify internal/build internal/chart internal/fault internal/inputfile",

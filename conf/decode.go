@@ -28,7 +28,8 @@ func Decode(node *yaml.Node, value any) error {
 	return decode(node, reflect.ValueOf(value).Elem(), "")
 }
 
-// Keys returns the keys that Decode knows for a struct, in order of declaration. value points to the struct.
+// Keys returns the keys that Decode knows for a struct, in order of declaration. value points to
+// the struct.
 func Keys(value any) []string {
 	_, keys := structFields(reflect.ValueOf(value).Elem())
 	return keys
@@ -75,7 +76,8 @@ func decodeStruct(node *yaml.Node, v reflect.Value, path string) error {
 	})
 }
 
-// AndMore ends a message that names one case with the first of the others, and their number; it is "" when there are none.
+// AndMore ends a message that names one case with the first of the others, and their number; it is
+// "" when there are none.
 func AndMore(others []string) string {
 	switch n := len(others); {
 	case n == 0:
@@ -87,7 +89,8 @@ func AndMore(others []string) string {
 	}
 }
 
-// structFields returns the settable fields of a struct by key, and the keys in order of declaration.
+// structFields returns the settable fields of a struct by key, and the keys in order of
+// declaration.
 func structFields(v reflect.Value) (fields map[string]reflect.Value, names []string) {
 	fields = make(map[string]reflect.Value)
 	for i := range v.NumField() {
@@ -160,7 +163,8 @@ func decodeOwn(node *yaml.Node, v yaml.Unmarshaler, path string) error {
 	return fault.New(fault.Usage, "", "read settings %s: %s%w", Where(node), prefix(path), err)
 }
 
-// decodeLeaf decodes a scalar. Numbers are decimal: to the YAML library 010 is eight, and to other readers ten.
+// decodeLeaf decodes a scalar. Numbers are decimal: to the YAML library 010 is eight, and to other
+// readers ten.
 func decodeLeaf(node *yaml.Node, v reflect.Value, path string) error {
 	ok := false
 	number := node.ShortTag() == "!!int" || node.ShortTag() == "!!float"

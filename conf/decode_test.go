@@ -83,7 +83,8 @@ count:
 	}
 }
 
-// A number is decimal, whatever YAML's readers make of it: PyYAML and Go's library read 010 as eight, others as ten.
+// A number is decimal, whatever YAML's readers make of it: PyYAML and Go's library read 010 as
+// eight, others as ten.
 func TestDecodeDecimal(t *testing.T) {
 	for _, c := range []struct {
 		text  string

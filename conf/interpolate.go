@@ -9,7 +9,8 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// progress is how far a node's interpolations are replaced: cycles lead back to a node that is pending.
+// progress is how far a node's interpolations are replaced: cycles lead back to a node that is
+// pending.
 type progress int
 
 const (
@@ -29,7 +30,8 @@ type resolver struct {
 	nested     int                                  // the ${…} inside a ${…} at work
 }
 
-// The most bytes that the values may have when every ${…} is replaced, and the most ${…} inside one another.
+// The most bytes that the values may have when every ${…} is replaced, and the most ${…} inside one
+// another.
 const (
 	mostExpanded = 4 << 20
 	mostNested   = 20
@@ -40,7 +42,8 @@ func tooLarge(place string) error {
 		"read settings%s: the values have more than %d bytes with every ${…} replaced", place, mostExpanded)
 }
 
-// sizeOf is the number of bytes and nodes at and below a node; one that several others share counts for each.
+// sizeOf is the number of bytes and nodes at and below a node; one that several others share counts
+// for each.
 func (r *resolver) sizeOf(node *yaml.Node) int {
 	if size, known := r.sizes[node]; known {
 		return size
@@ -141,7 +144,8 @@ func cutClosingBrace(text string) (inner, after string, closed bool) {
 	return "", "", false
 }
 
-// lookUp returns the value that the inside of a ${…} names. The node is shared: copy it before changing it.
+// lookUp returns the value that the inside of a ${…} names. The node is shared: copy it before
+// changing it.
 func (r *resolver) lookUp(inner, place string) (*yaml.Node, error) {
 	name := &yaml.Node{Kind: yaml.ScalarNode, Value: inner, LineComment: place}
 	if r.nested++; r.nested > mostNested {

@@ -34,7 +34,8 @@ func Presets() []string {
 	return names
 }
 
-// The largest settings file, in bytes, and the most files that defaults lists lead to. Those that people write are far smaller.
+// The largest settings file, in bytes, and the most files that defaults lists lead to. Those that
+// people write are far smaller.
 const (
 	largestFile = 256 << 10
 	mostFiles   = 100
@@ -141,7 +142,8 @@ func readFile(path, from string) (*yaml.Node, error) {
 	return parse(text, source)
 }
 
-// readText reads a regular file, and of one that is larger than largestFile only the beginning. It waits for no pipe.
+// readText reads a regular file, and of one that is larger than largestFile only the beginning. It
+// waits for no pipe.
 func readText(path string) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Settings are the merged settings of one run. Nodes taken from it are shared and must not be changed.
+// Settings are the merged settings of one run. Nodes taken from it are shared and must not be
+// changed.
 type Settings struct {
 	root       *yaml.Node      // a mapping; its keys are canonical
 	referenced map[string]bool // top-level keys that an interpolation names
@@ -65,7 +66,8 @@ func (e Entry) IsNull() bool { return e.Value.ShortTag() == "!!null" }
 // Word returns the text of a scalar; ok is false for anything else.
 func (e Entry) Word() (word string, ok bool) { return e.Value.Value, e.Value.Kind == yaml.ScalarNode }
 
-// Words returns the texts of a list of scalars; ok is false for anything else, and for a list with a null in it.
+// Words returns the texts of a list of scalars; ok is false for anything else, and for a list with
+// a null in it.
 func (e Entry) Words() (words []string, ok bool) {
 	if e.Value.Kind != yaml.SequenceNode {
 		return nil, false

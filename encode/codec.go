@@ -40,7 +40,8 @@ type Codec struct {
 	newDecoder func(size int) Decoder
 }
 
-// codecs lists the codecs; the first of a mode is its default (docs/BENCHMARKS.md has the measurement).
+// codecs lists the codecs; the first of a mode is its default (docs/BENCHMARKS.md has the
+// measurement).
 var codecs = []Codec{
 	{Indices, "zstd", nil, newRunsZstdEncoder, newRunsZstdDecoder},
 	{Indices, "delta", nil, newRunsEncoder, newRunsDecoder},
@@ -72,8 +73,8 @@ func Find(mode Mode, name string) (Codec, error) {
 
 // Encoder appends payloads. It holds scratch memory: one per goroutine.
 type Encoder interface {
-	// Append appends the payload of a sample to dst. removed is strictly ascending and below the size
-	// the encoder was made for.
+	// Append appends the payload of a sample to dst. removed is strictly ascending and below the
+	// size the encoder was made for.
 	Append(dst []byte, removed []uint32) []byte
 }
 

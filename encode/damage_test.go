@@ -29,7 +29,8 @@ func checkDecoded(t *testing.T, c Codec, size int, decoder Decoder, payload []by
 	}
 	switch {
 	case err != nil:
-		if masksErr == nil && !(c.Mode == FullMasks && c.Name == "raw") { // raw leaves bytes above 1 to the caller
+		// raw leaves bytes above 1 to the caller
+		if masksErr == nil && !(c.Mode == FullMasks && c.Name == "raw") {
 			t.Errorf("%s, payload % x: Removed gives error %v, Masks none", name(c), payload, err)
 		}
 	case masksErr != nil:
@@ -65,7 +66,8 @@ func damaged(data []byte) func(yield func([]byte) bool) {
 	}
 }
 
-// damageSamples are small samples whose payloads have every part: listed lengths, bridged gaps, described tables.
+// damageSamples are small samples whose payloads have every part: listed lengths, bridged gaps,
+// described tables.
 var damageSamples = []struct {
 	size    int
 	removed []uint32

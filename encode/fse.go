@@ -45,7 +45,8 @@ type fseTable struct {
 	symbols     []fseSymbol
 }
 
-// fseSymbol holds what turns a state into the number of bits to write and the next state's place in states.
+// fseSymbol holds what turns a state into the number of bits to write and the next state's place in
+// states.
 type fseSymbol struct {
 	deltaBits  uint32
 	deltaState int32
@@ -95,7 +96,8 @@ func (t *fseTable) start(symbol uint8) uint16 {
 	return t.states[int32((n<<16-s.deltaBits)>>n)+s.deltaState]
 }
 
-// next returns the n bits that lead a decoder from symbol's state to the given one, and symbol's state.
+// next returns the n bits that lead a decoder from symbol's state to the given one, and symbol's
+// state.
 func (t *fseTable) next(state uint16, symbol uint8) (before uint16, value uint64, n uint8) {
 	s := &t.symbols[symbol]
 	n = uint8((uint32(state) + s.deltaBits) >> 16)
@@ -107,7 +109,8 @@ func (t *fseTable) stateBits(state uint16) (value uint64, n uint8) {
 	return uint64(state) & (1<<t.log - 1), t.log
 }
 
-// describeDistribution writes a distribution without zero probabilities in the form of RFC 8878, 4.1.1.
+// describeDistribution writes a distribution without zero probabilities in the form of RFC 8878,
+// 4.1.1.
 func describeDistribution(log uint8, probabilities []int) []byte {
 	var w bitWriter
 	w.add(uint64(log-5), 4)

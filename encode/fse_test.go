@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// fseTables are the fixed tables of the frames; RFC 8878, 3.1.1.3.2.1.1, numbers their codes and bounds their logs.
+// fseTables are the fixed tables of the frames; RFC 8878, 3.1.1.3.2.1.1, numbers their codes and
+// bounds their logs.
 var fseTables = []struct {
 	name   string
 	table  *fseTable

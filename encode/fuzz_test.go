@@ -15,7 +15,8 @@ func FuzzFullMasksZstd(f *testing.F)  { fuzzDecoder(f, FullMasks, "zstd") }
 func FuzzFullMasksBits(f *testing.F)  { fuzzDecoder(f, FullMasks, "bits") }
 func FuzzFullMasksBytes(f *testing.F) { fuzzDecoder(f, FullMasks, "raw") }
 
-// fuzzDecoder feeds a decoder any bytes. What it decodes, the encoder can write and the decoder read again.
+// fuzzDecoder feeds a decoder any bytes. What it decodes, the encoder can write and the decoder
+// read again.
 func fuzzDecoder(f *testing.F, mode Mode, codec string) {
 	c, err := Find(mode, codec)
 	if err != nil {
@@ -38,7 +39,8 @@ func fuzzDecoder(f *testing.F, mode Mode, codec string) {
 	})
 }
 
-// FuzzRoundTrip gives every codec any removed positions; steps are what each is above the one before.
+// FuzzRoundTrip gives every codec any removed positions; steps are what each is above the one
+// before.
 func FuzzRoundTrip(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 5, 0, 255, 255, 0, 0}, uint16(3))
 	f.Add(bytes.Repeat([]byte{0, 0}, 3000), uint16(0))

@@ -70,7 +70,8 @@ func (e *expand) masks(removed []uint32) []byte {
 	return e.bytes
 }
 
-// ones is copied to fill masks: a block that stays in the first-level cache is the fastest to copy from.
+// ones is copied to fill masks: a block that stays in the first-level cache is the fastest to copy
+// from.
 var ones = bytes.Repeat([]byte{1}, 4096)
 
 // Fill returns size bytes of value 1, in dst's memory where that suffices.

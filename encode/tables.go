@@ -8,12 +8,14 @@ import (
 	"github.com/klauspost/compress/huff0"
 )
 
-// The entropy tables of Zstandard frames. They are fixed, so that a frame's bytes follow from its content alone and
-// no statistics are gathered per sample, which would take longer than coding it. The proportions are those of 4,096 samples of the synthetic
-// graph of yeast's size (`tcbuild synth --scale yeast --seed 1`): 3.8 million sequences, 7.8 million
-// literals. Other masks are written correctly with them, if less tightly.
+// The entropy tables of Zstandard frames. They are fixed, so that a frame's bytes follow from its
+// content alone and no statistics are gathered per sample, which would take longer than coding it.
+// The proportions are those of 4,096 samples of the synthetic graph of yeast's size (`tcbuild synth
+// --scale yeast --seed 1`): 3.8 million sequences, 7.8 million literals. Other masks are written
+// correctly with them, if less tightly.
 
-// literalLengthTable: nearly every sequence has two literals, the byte of a lone removed edge and the 0xFF behind it.
+// literalLengthTable: nearly every sequence has two literals, the byte of a lone removed edge and
+// the 0xFF behind it.
 var literalLengthTable = newFSETable(9, proportions(512, 36, map[int]int{1: 3, 2: 466, 3: 4, 4: 3, 5: 3, 6: 3}))
 
 // matchLengthTable: kept stretches between removed edges, 300 bytes long in the median.
@@ -26,7 +28,8 @@ var matchLengthTable = newFSETable(9, proportions(512, 53, func() map[int]int {
 	return counts
 }()))
 
-// proportions returns the counts of codes 0 to codes-1, 1 where none is given. They must add up to total.
+// proportions returns the counts of codes 0 to codes-1, 1 where none is given. They must add up to
+// total.
 func proportions(total, codes int, given map[int]int) []int {
 	counts := slices.Repeat([]int{1}, codes)
 	sum := codes
@@ -56,8 +59,9 @@ var maskTree = trainTree(func(value byte) int {
 	return 1
 })
 
-// runsTree codes the frames of indices/zstd: mostly high bytes of gaps, which grow rarer as they grow
-// larger, and zeros twice as often as that, for the marks. The tail is thicker than yeast's, for larger graphs.
+// runsTree codes the frames of indices/zstd: mostly high bytes of gaps, which grow rarer as they
+// grow larger, and zeros twice as often as that, for the marks. The tail is thicker than yeast's,
+// for larger graphs.
 var runsTree = trainTree(func(value byte) int {
 	v := int(value)
 	count := 100_000/(v*v+12*v+60) + 1

@@ -11,7 +11,8 @@ import (
 //	count u32 | count × { end u32, head u32, payload u32 } | records
 //
 // end is where a record ends, counted from the first record's start, and the last ends the value;
-// head and payload are the checksums of its two parts. Each record can be read and checked alone, and its head without its payload.
+// head and payload are the checksums of its two parts. Each record can be read and checked alone,
+// and its head without its payload.
 type Value struct {
 	seed      Seed
 	first     int

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-const testSeed = Seed(math.MaxUint64 - 1) // the seed of the second sample is the highest, of the third 0
+// the seed of the second sample is the highest, of the third 0
+const testSeed = Seed(math.MaxUint64 - 1)
 
 // appendRecords appends a value of records that each have an id and a payload.
 func appendRecords(dst []byte, seed Seed, first int, ids, payloads []string) []byte {

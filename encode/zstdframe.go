@@ -60,12 +60,14 @@ func (f *zstdFrame) begin(dst []byte, size int) {
 		f.huffman.TransferCTable(f.trained)
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, 0xFD2FB528) // magic
-	dst = append(dst, 2<<6|1<<5)                            // content size in 4 bytes, single segment, no checksum
+	// content size in 4 bytes, single segment, no checksum
+	dst = append(dst, 2<<6|1<<5)
 	f.out = binary.LittleEndian.AppendUint32(dst, uint32(size))
 	f.lastBlock, f.tree, f.tables = -1, false, false
 }
 
-// stretch adds length bytes of one value; it goes on with the stretch before it when that has the same value.
+// stretch adds length bytes of one value; it goes on with the stretch before it when that has the
+// same value.
 func (f *zstdFrame) stretch(value byte, length int) {
 	if length == 0 {
 		return // or it would cut a stretch that goes on behind it

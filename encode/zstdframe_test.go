@@ -100,7 +100,8 @@ func TestFrameOfStretches(t *testing.T) {
 	}
 }
 
-// Every length, so that blocks of literals end everywhere; a last block of a single byte is one of its own kind.
+// Every length, so that blocks of literals end everywhere; a last block of a single byte is one of
+// its own kind.
 func TestFrameOfLiterals(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 0))
 	decompressor, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))

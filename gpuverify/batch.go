@@ -18,8 +18,8 @@ type room struct {
 	payload int // bytes of what is stored: removed positions, 4 each, or whole masks, a stride each
 }
 
-// Beside what one sample may have at most, each sample of a batch adds to its room what is far above the
-// average of any screen; a batch that is full before is cut short.
+// Beside what one sample may have at most, each sample of a batch adds to its room what is far
+// above the average of any screen; a batch that is full before is cut short.
 const (
 	genesPerSample     = 16
 	positionsPerSample = 4096
@@ -37,8 +37,8 @@ func newRoom(variant store.Variant, t *tables, samples int) room {
 	return r
 }
 
-// A batch's head has, as int64: ptr (samples+1), the ends of the samples' removed positions (samples+1), how
-// many positions are known of each sample (samples), and the perturbation indices.
+// A batch's head has, as int64: ptr (samples+1), the ends of the samples' removed positions
+// (samples+1), how many positions are known of each sample (samples), and the perturbation indices.
 func (r room) endsAt() int    { return 8 * (r.samples + 1) }
 func (r room) knownAt() int   { return r.endsAt() + 8*(r.samples+1) }
 func (r room) indicesAt() int { return r.knownAt() + 8*r.samples }

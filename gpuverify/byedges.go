@@ -24,8 +24,8 @@ func newLooker(rules *graphRules) *looker {
 	return &looker{graphRules: rules, genes: make([]uint64, rules.graph.Genes.Len()), reactions: make([]uint64, rules.graph.Reactions.Len())}
 }
 
-// regenerate returns for each genotype its removed positions, strictly ascending: views that live until the
-// next call. It costs one pass over all edges, however many genotypes there are.
+// regenerate returns for each genotype its removed positions, strictly ascending: views that live
+// until the next call. It costs one pass over all edges, however many genotypes there are.
 func (l *looker) regenerate(genotypes [][]uint32) [][]uint32 {
 	clear(l.genes)
 	clear(l.reactions)

@@ -45,7 +45,8 @@ func (s *scatterer) regenerate(genes []uint32) {
 	s.scatterReactions()
 }
 
-// scatter removes the edges of the deleted genes, and, under the rule "all", the reactions at their ends.
+// scatter removes the edges of the deleted genes, and, under the rule "all", the reactions at their
+// ends.
 func (s *scatterer) scatter(edges edgeIncidence, genes []uint32) {
 	reactionStart, takesReactions := s.start[ingest.Reaction], edges.Type == ingest.GPR && s.rules == nil
 	for _, gene := range genes {

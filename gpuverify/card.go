@@ -29,7 +29,8 @@ type card struct {
 	comparisons []comparison
 	lanes       [lanes]*lane
 
-	// Batches go round: from empty to a worker, to full, to a lane, to empty. Both channels have room for all.
+	// Batches go round: from empty to a worker, to full, to a lane, to empty. Both channels have
+	// room for all.
 	empty, full chan *batch
 }
 
@@ -37,11 +38,13 @@ type card struct {
 type comparison struct {
 	method   Method        // that regenerated expected
 	expected kernels.Masks // in scratch
-	found    kernels.Masks // in scratch; the zero Masks for whole masks that are stored, which are in the lane
-	stored   bool          // found is what is stored, as far as it is known
+	// in scratch; the zero Masks for whole masks that are stored, which are in the lane
+	found  kernels.Masks
+	stored bool // found is what is stored, as far as it is known
 }
 
-// lanes is how many batches are on a device at a time: one is uploaded while the kernels work on the other.
+// lanes is how many batches are on a device at a time: one is uploaded while the kernels work on
+// the other.
 const lanes = 2
 
 // prepare loads the kernels, and takes all memory that the device will need.
@@ -85,8 +88,8 @@ func (c *card) newBatches() error {
 	return nil
 }
 
-// pinnedLimit bounds a batch's room for stored bytes where two samples need less: pinned memory is the host's, and
-// there is a batch for each worker.
+// pinnedLimit bounds a batch's room for stored bytes where two samples need less: pinned memory is
+// the host's, and there is a batch for each worker.
 const pinnedLimit = 64 << 20
 
 // fit makes the batches as large as the device's memory allows, down to one sample.
@@ -182,7 +185,8 @@ func (c *card) allocateScratch() error {
 	return nil
 }
 
-// planComparisons says what is compared: the two methods, if both are asked for, and one of them with what is stored.
+// planComparisons says what is compared: the two methods, if both are asked for, and one of them
+// with what is stored.
 func (c *card) planComparisons() {
 	if c.Method == Both {
 		c.comparisons = append(c.comparisons, comparison{method: ByEdges, expected: c.scratch.byEdges, found: c.scratch.byIncidence})

@@ -16,7 +16,8 @@ import (
 	"tcbuild/store"
 )
 
-// plan is a dataset of the tiny graph, or of another. What it plants stands under right checksums: only its masks or genes are wrong.
+// plan is a dataset of the tiny graph, or of another. What it plants stands under right checksums:
+// only its masks or genes are wrong.
 type plan struct {
 	variant store.Variant
 	codec   string

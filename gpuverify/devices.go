@@ -18,8 +18,8 @@ import (
 // driver is the CUDA driver's library; tests choose another.
 var driver = cuda.Driver
 
-// chunkSamples is how many samples a device draws at a time: kernels take far longer than their launch, and
-// a chunk of masks is far smaller than a card's memory.
+// chunkSamples is how many samples a device draws at a time: kernels take far longer than their
+// launch, and a chunk of masks is far smaller than a card's memory.
 const chunkSamples = 256
 
 // devices are the CUDA devices that verify a dataset, which draw chunks of it until none is left.

@@ -40,7 +40,8 @@ func verifyOnDevices(t testing.TB, dataset *store.Dataset, method Method, device
 	return Verify(context.Background(), dataset, Options{Method: method, Workers: 2, Devices: &devices})
 }
 
-// agrees makes sure that the devices report what the CPU does, of differences the first of each sample and mask.
+// agrees makes sure that the devices report what the CPU does, of differences the first of each
+// sample and mask.
 func agrees(t *testing.T, dataset *store.Dataset, method Method) {
 	t.Helper()
 	onCPU := verify(t, dataset, method, 1)
@@ -111,7 +112,8 @@ func TestDevicesOnHubs(t *testing.T) {
 			continue
 		}
 		for range 30_000 {
-			edges.Src = append(edges.Src, uint32(r.IntN(60)*r.IntN(2))) // half of them at the first gene
+			// half of them at the first gene
+			edges.Src = append(edges.Src, uint32(r.IntN(60)*r.IntN(2)))
 			edges.Dst = append(edges.Dst, uint32(r.IntN(60)))
 		}
 		edges.Columns = nil
@@ -134,7 +136,8 @@ func TestDevicesOnHubs(t *testing.T) {
 	}
 }
 
-// Planted differences are found where the CPU finds them: at either end of each mask, removed or kept by mistake.
+// Planted differences are found where the CPU finds them: at either end of each mask, removed or
+// kept by mistake.
 func TestDevicesFindPlanted(t *testing.T) {
 	const samples, planted = 70, 66
 	layout := incidence.NewLayout(tinyGraph())
@@ -186,7 +189,8 @@ func TestDevicesOnDamage(t *testing.T) {
 	agrees(t, p.build(t), Both)
 }
 
-// A wrong position in the incidence cache differs from the edges in every sample that deletes its gene.
+// A wrong position in the incidence cache differs from the edges in every sample that deletes its
+// gene.
 func TestDevicesFindPlantedInCache(t *testing.T) {
 	p := plan{variant: store.Incidence, rule: incidence.RuleAll, samples: 70, plantCache: func(cache *incidence.Cache) {
 		for i := range cache.Edges {
@@ -208,8 +212,8 @@ func TestDevicesFindPlantedInCache(t *testing.T) {
 	}
 }
 
-// The batch follows from the memory that a device has, or may use, down to one sample; the host waits once for
-// the graph and once for each batch, and never for a sample.
+// The batch follows from the memory that a device has, or may use, down to one sample; the host
+// waits once for the graph and once for each batch, and never for a sample.
 func TestMemoryOfDevices(t *testing.T) {
 	dataset := plan{variant: store.FullMasks, codec: "bits", rule: incidence.RuleGPR, samples: 300, shards: 2}.build(t)
 	whole, err := verifyOnDevices(t, dataset, Both, Devices{})
@@ -322,7 +326,8 @@ func TestSeveralDevices(t *testing.T) {
 	}
 }
 
-// Every call of the driver that fails fails the run, with the device's name and the samples that have not been checked.
+// Every call of the driver that fails fails the run, with the device's name and the samples that
+// have not been checked.
 func TestFailuresOfDriver(t *testing.T) {
 	t.Setenv("FAKE_CUDA_DEVICES", "2")
 	dataset := plan{variant: store.Indices, codec: "raw", rule: incidence.RuleGPR, samples: 90, shards: 1}.build(t)
@@ -341,7 +346,8 @@ func TestFailuresOfDriver(t *testing.T) {
 				t.Errorf("call %d of %s fails, and the run passes: %+v", n, name, report)
 				continue
 			}
-			before := name == "cuInit" || strings.HasPrefix(name, "cuDeviceGet") // and then, of each device, cuDeviceGet once more
+			// and then, of each device, cuDeviceGet once more
+			before := name == "cuInit" || strings.HasPrefix(name, "cuDeviceGet")
 			named := strings.Contains(err.Error(), " on cuda:0 (Fake A): ") || strings.Contains(err.Error(), " on cuda:1 (Fake B): ")
 			told := strings.Contains(err.Error(), " of 90 samples have not been checked: ") || strings.Contains(err.Error(), "all samples had been checked")
 			if fault.KindOf(err) != fault.Failed || report != nil || !before && !(named && told) {

@@ -32,7 +32,8 @@ func newFiller(d *devices, empty <-chan *batch, full chan<- *batch) *filler {
 	return f
 }
 
-// run fills batches, first with the chunk of a number unless that is negative, until no chunk is left.
+// run fills batches, first with the chunk of a number unless that is negative, until no chunk is
+// left.
 func (f *filler) run(ctx context.Context, number int) error {
 	defer f.reader.Close()
 	for {

@@ -7,7 +7,8 @@ import (
 	"tcbuild/gpuverify/kernels"
 )
 
-// lane is a batch's place on the device: while the kernels work in one lane, the next batch is uploaded to another.
+// lane is a batch's place on the device: while the kernels work in one lane, the next batch is
+// uploaded to another.
 type lane struct {
 	head, payload cuda.Memory // as the batch's
 	results       cuda.Memory // one after the other for each comparison
@@ -110,7 +111,8 @@ func (c *card) compareMasks(l *lane) {
 	}
 }
 
-// collect waits for the batch of a lane, if it has one, reports its results and hands it back, empty.
+// collect waits for the batch of a lane, if it has one, reports its results and hands it back,
+// empty.
 func (c *card) collect(l *lane) error {
 	b := l.batch
 	if b == nil {
@@ -151,7 +153,8 @@ func (c *card) addTimes(l *lane) error {
 	return nil
 }
 
-// addResults adds a batch's counts and differences to the report. Of the comparisons the last one's removals count.
+// addResults adds a batch's counts and differences to the report. Of the comparisons the last one's
+// removals count.
 func (c *card) addResults(l *lane) {
 	masks := len(c.rules.masks)
 	pairs := len(l.batch.samples) * masks
@@ -175,7 +178,8 @@ func (c *card) addResults(l *lane) {
 	}
 }
 
-// addDifference adds the differences of one mask of a sample; the first is packed as the kernel does it. c.mu is held.
+// addDifference adds the differences of one mask of a sample; the first is packed as the kernel
+// does it. c.mu is held.
 func (c *card) addDifference(sample sampleName, mask int, count int64, method Method, first uint64) {
 	report := &c.verifier.report
 	report.Masks[mask].Differences += count

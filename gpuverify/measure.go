@@ -53,9 +53,10 @@ type meter struct {
 	indices    cuda.Memory
 	indexBytes int
 	words      cuda.Memory
-	space      cuda.Memory // masks are written to one part after another, so that no cache holds all
-	filter     filterMeter
-	cpu        *cpuBatch
+	// masks are written to one part after another, so that no cache holds all
+	space  cuda.Memory
+	filter filterMeter
+	cpu    *cpuBatch
 }
 
 // spaceBytes is more than the caches of any card hold.
@@ -151,7 +152,8 @@ func (m *meter) round(ctx context.Context) (r SpeedRound, err error) {
 		seconds *float64
 		work    func(run int)
 	}{
-		{&r.IndexUpload, func(int) { m.stream.Upload(m.indices, m.host[:m.indexBytes]) }}, // the first: the kernels need them
+		// the first: the kernels need them
+		{&r.IndexUpload, func(int) { m.stream.Upload(m.indices, m.host[:m.indexBytes]) }},
 		{&r.MaskUpload, func(run int) { m.stream.Upload(m.part(run).Memory, m.host[:m.maskBytes()]) }},
 		{&fill, func(int) { m.stream.Fill(m.space, 1, m.space.Size()) }},
 		{&copied, func(int) { m.stream.Copy(m.space.First(half), m.space.From(half)) }},
@@ -195,7 +197,8 @@ const (
 	mostRuns    = 1000
 )
 
-// time returns the seconds that the device takes for the work, after a first run that does not count.
+// time returns the seconds that the device takes for the work, after a first run that does not
+// count.
 func (m *meter) time(ctx context.Context, work func(run int)) (float64, error) {
 	runs := 1
 	for warm := false; ; warm = true {

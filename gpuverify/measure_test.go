@@ -107,7 +107,8 @@ func TestMeasuredWorkIsRight(t *testing.T) {
 	}
 }
 
-// checkMasks compares the masks that the device makes with those that the CPU makes, by both methods.
+// checkMasks compares the masks that the device makes with those that the CPU makes, by both
+// methods.
 func (m *meter) checkMasks(t *testing.T) {
 	t.Helper()
 	m.cpu.byIncidence()

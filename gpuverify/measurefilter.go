@@ -16,9 +16,10 @@ type filterMeter struct {
 	first         int   // position of the first edge in the mask space; edges are the last of it
 	genes         []int // deleted, of which each measurement takes the first ones
 	features, out cuda.Memory
-	host          []byte // pinned: ptr and perturbation indices of a sample; behind them, what is downloaded
-	indices       cuda.Memory
-	mask          kernels.Masks
+	// pinned: ptr and perturbation indices of a sample; behind them, what is downloaded
+	host    []byte
+	indices cuda.Memory
+	mask    kernels.Masks
 }
 
 func (f *filterMeter) prepare(m *meter) (err error) {

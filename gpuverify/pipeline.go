@@ -12,8 +12,8 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// run verifies chunks on a device until none is left; first is the number of its first chunk. The report
-// says what was done, also after an error.
+// run verifies chunks on a device until none is left; first is the number of its first chunk. The
+// report says what was done, also after an error.
 func (d *devices) run(ctx context.Context, device cuda.Device, first int) (DeviceReport, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

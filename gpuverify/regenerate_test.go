@@ -25,7 +25,8 @@ func newTestRules(t testing.TB, graph *ingest.Graph, rule incidence.ReactionRule
 	return rules
 }
 
-// Both methods give what the oracle gives, for graphs of every shape; by edges for batches of every size.
+// Both methods give what the oracle gives, for graphs of every shape; by edges for batches of every
+// size.
 func TestMethodsAreTheOracles(t *testing.T) {
 	const seed = 1
 	r := rand.New(rand.NewPCG(seed, 0))

@@ -78,17 +78,21 @@ type DeviceReport struct {
 
 // DeviceWork is work on samples.
 type DeviceWork struct {
-	Samples              int          `json:"samples"`
-	Batches              int          `json:"batches"`
-	HostSynchronizations int64        `json:"host_synchronizations"` // waits of the host: one for the graph, and one for each batch
+	Samples int `json:"samples"`
+	Batches int `json:"batches"`
+	// waits of the host: one for the graph, and one for each batch
+	HostSynchronizations int64        `json:"host_synchronizations"`
 	Seconds              StageSeconds `json:"seconds"`
 	UploadedBytes        int64        `json:"uploaded_bytes"` // of batches
 	DownloadedBytes      int64        `json:"downloaded_bytes"`
-	MaskBytes            int64        `json:"mask_bytes"`           // of masks that kernels wrote, and read to compare
-	GigabytesPerSecond   float64      `json:"gigabytes_per_second"` // MaskBytes by the time of kernel and compare, 10^9 each
+	// of masks that kernels wrote, and read to compare
+	MaskBytes int64 `json:"mask_bytes"`
+	// MaskBytes by the time of kernel and compare, 10^9 each
+	GigabytesPerSecond float64 `json:"gigabytes_per_second"`
 }
 
-// StageSeconds is where time went. Stages overlap: read and decode are summed over workers, the others over devices.
+// StageSeconds is where time went. Stages overlap: read and decode are summed over workers, the
+// others over devices.
 type StageSeconds struct {
 	Read     float64 `json:"read"`
 	Decode   float64 `json:"decode"`
@@ -128,7 +132,8 @@ func (d *DeviceWork) rate() {
 // Passed reports whether the dataset is what its manifest and graph say.
 func (r *Report) Passed() bool { return r.Differences == 0 && r.Damages == 0 }
 
-// Findings are the first damages, which may be why masks differ, and the first differences, one line each.
+// Findings are the first damages, which may be why masks differ, and the first differences, one
+// line each.
 func (r *Report) Findings() []string {
 	var lines []string
 	for _, d := range r.FirstDamages {

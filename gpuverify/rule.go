@@ -29,7 +29,8 @@ var operators = map[string]int{"and": and, "&": and, "&&": and, "or": or, "|": o
 // parseRule reads a gpr rule by operator precedence: `and` binds tighter than `or`, a name is any
 // other word. A text without a word is no rule, an empty postfix.
 func parseRule(text string, genes *ingest.Nodes) (postfix, error) {
-	var rule, waiting postfix // waiting are operators whose second operand is not complete, and open parentheses
+	// waiting are operators whose second operand is not complete, and open parentheses
+	var rule, waiting postfix
 	malformed := func() (postfix, error) {
 		return nil, fault.New(fault.Input, "", "found %.100q, expected genes joined by `and` and `or`, in parentheses that close", text)
 	}

@@ -17,26 +17,30 @@ type SpeedOptions struct {
 
 // DeviceSpeed is how fast a device, and beside it one core of the CPU, makes the masks of a batch.
 type DeviceSpeed struct {
-	Ordinal     int
-	Name        string
-	MemoryBytes int64 // of the device that making masks takes: the graph's tables, and the masks of one batch
+	Ordinal int
+	Name    string
+	// of the device that making masks takes: the graph's tables, and the masks of one batch
+	MemoryBytes int64
 	IndexBytes  int64 // of a batch: perturbation indices and their ptr, int64
 	MaskBytes   int64 // of a batch: whole masks, a byte per position
 	Rounds      []SpeedRound
 }
 
-// SpeedRound is one round of measurements. Times are in seconds, for the whole batch, and speeds in bytes per second.
+// SpeedRound is one round of measurements. Times are in seconds, for the whole batch, and speeds in
+// bytes per second.
 type SpeedRound struct {
-	FillSpeed, CopySpeed    float64 // of device memory; copying counts what is read and what is written
+	// of device memory; copying counts what is read and what is written
+	FillSpeed, CopySpeed    float64
 	IndexUpload, MaskUpload float64 // from pinned memory of the host
 	ByIncidence, ByEdges    float64 // on the device
 	CPUIncidence, CPUEdges  float64
 	MaskOrFilter            []MaskOrFilter
 }
 
-// MaskOrFilter compares, for one sample, two ways to take the removed edges out of a matrix with 64 features, float32, of each
-// edge of the graph, by the time on the device: both make the mask by incidence; then
-// either all features are multiplied by it, or the edge list is compacted and the features that are left are gathered.
+// MaskOrFilter compares, for one sample, two ways to take the removed edges out of a matrix with 64
+// features, float32, of each edge of the graph, by the time on the device: both make the mask by
+// incidence; then either all features are multiplied by it, or the edge list is compacted and the
+// features that are left are gathered.
 type MaskOrFilter struct {
 	DeletedGenes int
 	KeptEdges    int

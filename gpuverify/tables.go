@@ -7,8 +7,8 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// tables are what the kernels need of a graph and its incidence, in flat arrays. Positions are those
-// of the mask space. Nodes are the genes, then the reactions, then one that is never removed.
+// tables are what the kernels need of a graph and its incidence, in flat arrays. Positions are
+// those of the mask space. Nodes are the genes, then the reactions, then one that is never removed.
 type tables struct {
 	stride        int      // bytes of device memory per sample's masks
 	starts        []uint32 // of the masks, and where the last ends
@@ -18,14 +18,17 @@ type tables struct {
 	reactionStart int  // position of the first reaction
 	byRules       bool // reaction rule "gpr"
 
-	geneRows     lists    // what each gene removes: itself, its edges and, under the rule "all", its reactions
-	reactionRows lists    // what each reaction removes: its edges
-	src, dst     []uint32 // nodes of each position, either of which removes it; as many as the stride
+	// what each gene removes: itself, its edges and, under the rule "all", its reactions
+	geneRows     lists
+	reactionRows lists // what each reaction removes: its edges
+	// nodes of each position, either of which removes it; as many as the stride
+	src, dst []uint32
 
-	gprSrc, gprDst []uint32 // under the rule "all": the nodes at the ends of the gene-reaction edges
+	// under the rule "all": the nodes at the ends of the gene-reaction edges
+	gprSrc, gprDst []uint32
 
-	// Under the rule "gpr" the terms of all rules: those of a reaction from terms.first[r] on, each before its
-	// parent. operands has a gene's node, andTerm or orTerm.
+	// Under the rule "gpr" the terms of all rules: those of a reaction from terms.first[r] on, each
+	// before its parent. operands has a gene's node, andTerm or orTerm.
 	terms struct {
 		first, parents []uint32
 		operands       []int64
@@ -37,8 +40,8 @@ const (
 	orTerm  = -2
 )
 
-// strideUnit is what a sample's masks on the device are rounded up to, in bytes: a kernel's widest access
-// needs 16, whole memory transactions 128.
+// strideUnit is what a sample's masks on the device are rounded up to, in bytes: a kernel's widest
+// access needs 16, whole memory transactions 128.
 const strideUnit = 128
 
 func newTables(rules *graphRules, incidences []edgeIncidence) (*tables, error) {
@@ -140,8 +143,8 @@ func (t *tables) addEnds(rules *graphRules) {
 
 func (t *tables) setEnds(position int, src, dst uint32) { t.src[position], t.dst[position] = src, dst }
 
-// addRule adds a reaction's rule: its terms as they stand in postfix order, which puts operands first. No rule is a node
-// that is never removed.
+// addRule adds a reaction's rule: its terms as they stand in postfix order, which puts operands
+// first. No rule is a node that is never removed.
 func (t *tables) addRule(rule postfix) {
 	t.terms.first = append(t.terms.first, uint32(len(t.terms.operands)))
 	if len(rule) == 0 {

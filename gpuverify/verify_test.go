@@ -29,7 +29,8 @@ func plans(rule incidence.ReactionRule, samples int) []plan {
 	return list
 }
 
-// A right dataset passes, whatever its size against the batches; removals are counted for each mask.
+// A right dataset passes, whatever its size against the batches; removals are counted for each
+// mask.
 func TestVerifyPasses(t *testing.T) {
 	for _, rule := range reactionRules {
 		for _, samples := range []int{1, 63, 64, 65, 129} {
@@ -63,7 +64,8 @@ func TestVerifyPasses(t *testing.T) {
 	}
 }
 
-// A wrong position at either end of each mask, removed or kept by mistake, is found, counted and named.
+// A wrong position at either end of each mask, removed or kept by mistake, is found, counted and
+// named.
 func TestPlantedDifferences(t *testing.T) {
 	const samples, planted = 70, 66 // in the second batch
 	graph, source := tinyGraph(), tinySamples(t, samples)
@@ -120,7 +122,8 @@ func TestPlantedDifferences(t *testing.T) {
 	}
 }
 
-// A wrong position in the incidence cache differs from the edges in every sample that deletes its gene.
+// A wrong position in the incidence cache differs from the edges in every sample that deletes its
+// gene.
 func TestPlantedInCache(t *testing.T) {
 	const samples = 70
 	graph, source := tinyGraph(), tinySamples(t, samples)
@@ -158,13 +161,15 @@ func TestPlantedInCache(t *testing.T) {
 	if len(want) < 2 {
 		t.Fatalf("nothing planted: %v", want)
 	}
-	report := verify(t, p.build(t), ByIncidence, 1) // an incidence dataset is checked by both whatever is asked
+	// an incidence dataset is checked by both whatever is asked
+	report := verify(t, p.build(t), ByIncidence, 1)
 	if report.Method != Both || report.Differences != int64(len(want)) || !slices.Equal(report.FirstDifferences, want[:min(len(want), listed)]) {
 		t.Errorf("by %s: %d differences %v, want %d: %v", report.Method, report.Differences, report.FirstDifferences, len(want), want)
 	}
 }
 
-// A payload that cannot be decoded is one difference at the first position that is not there, and a damage.
+// A payload that cannot be decoded is one difference at the first position that is not there, and a
+// damage.
 func TestUndecodablePayload(t *testing.T) {
 	for _, p := range plans(incidence.RuleAll, 20)[1:] {
 		p.plantPayload = func(sample int, payload []byte) []byte {

@@ -9,7 +9,8 @@ import (
 	"tcbuild/ingest"
 )
 
-// Mask is one boolean mask of a sample: one position per node of a node type or per edge of an edge type.
+// Mask is one boolean mask of a sample: one position per node of a node type or per edge of an edge
+// type.
 type Mask struct {
 	Name  string // "gene", "reaction", "metabolite" or source__relation__target
 	Start int    // its first position in the mask space
@@ -71,7 +72,8 @@ func (l *Layout) Split(removed []uint32) iter.Seq2[Mask, []uint32] {
 	}
 }
 
-// At returns the mask that holds a position of the mask space, and the position counted from that mask's start.
+// At returns the mask that holds a position of the mask space, and the position counted from that
+// mask's start.
 func (l *Layout) At(position int) (Mask, int) {
 	i, _ := slices.BinarySearchFunc(l.Masks, position, func(m Mask, position int) int {
 		if m.Start+m.Size <= position {

@@ -34,7 +34,8 @@ func checkRemoved(t *testing.T, remover *incidence.Remover, graph *ingest.Graph,
 	}
 }
 
-// Graphs of every shape, genotypes of 0 to 16 genes and of all genes; one Remover for many genotypes.
+// Graphs of every shape, genotypes of 0 to 16 genes and of all genes; one Remover for many
+// genotypes.
 func TestRemovedIsTheOracles(t *testing.T) {
 	const seed = 1
 	r := rand.New(rand.NewPCG(seed, 0))

@@ -15,9 +15,9 @@ func (u *unioner) add(list []uint32) {
 	}
 }
 
-// union appends the distinct values of the queued lists, ascending and each with base
-// added, to dst, and empties the queue. It takes k-1 merges for k lists, pairwise and the
-// shortest first, so a value is moved at most about log2(k) times, and one of a hub's list less often.
+// union appends the distinct values of the queued lists, ascending and each with base added, to
+// dst, and empties the queue. It takes k-1 merges for k lists, pairwise and the shortest first, so
+// a value is moved at most about log2(k) times, and one of a hub's list less often.
 func (u *unioner) union(dst []uint32, base uint32) []uint32 {
 	if len(u.lists) > 2 {
 		slices.SortFunc(u.lists, func(a, b []uint32) int { return len(a) - len(b) })
@@ -37,8 +37,9 @@ func (u *unioner) union(dst []uint32, base uint32) []uint32 {
 	return dst
 }
 
-// halve merges neighbouring pairs of lists into scratch; an odd list, always the last, stays
-// where it is. That may be in scratch itself, from two rounds before: there it lies behind all lists before it, whose merges take no more room.
+// halve merges neighbouring pairs of lists into scratch; an odd list, always the last, stays where
+// it is. That may be in scratch itself, from two rounds before: there it lies behind all lists
+// before it, whose merges take no more room.
 func (u *unioner) halve(scratch *[]uint32) {
 	total := 0
 	for _, list := range u.lists {

@@ -13,7 +13,8 @@ const (
 	batchValues  = 1 << 21
 )
 
-// batcher gathers the samples of a Scan and hands them over in batches, each of which is the receiver's.
+// batcher gathers the samples of a Scan and hands them over in batches, each of which is the
+// receiver's.
 type batcher struct {
 	counts     Counts
 	phenotypes int
@@ -42,8 +43,8 @@ func (b *batcher) added() error {
 	return nil
 }
 
-// end hands over what is there after the last sample. It refuses a set of which every sample was dropped; unknown is one of the genes for
-// which they were.
+// end hands over what is there after the last sample. It refuses a set of which every sample was
+// dropped; unknown is one of the genes for which they were.
 func (b *batcher) end(path, unknown string) error {
 	if dropped := b.counts.DroppedSamples + b.counts.EmptiedSamples; dropped > 0 && b.counts.Samples == 0 {
 		return fault.New(fault.Input, "use ids of the graph, or convert the names with 'tcbuild ingest perturbations --aliases'",

@@ -8,16 +8,19 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// columnContents is what a text column holds so far: where its first number and its first other text stand.
+// columnContents is what a text column holds so far: where its first number and its first other
+// text stand.
 type columnContents struct {
 	number string // "" before the first
 	text   string // "" before the first
 	found  string // that text
 }
 
-// findAttributes reads a text table to its end and says of each of the given columns whether it holds text and no number, in whatever
-// order its rows stand. What is missing (see table.Batch.Number) is neither: a column without any value is no attribute. A column
-// that holds both numbers and other text is a fault.Input that names the first such text. Without columns, nothing is read.
+// findAttributes reads a text table to its end and says of each of the given columns whether it
+// holds text and no number, in whatever order its rows stand. What is missing (see
+// table.Batch.Number) is neither: a column without any value is no attribute. A column that holds
+// both numbers and other text is a fault.Input that names the first such text. Without columns,
+// nothing is read.
 func findAttributes(path string, r *table.Reader, columns []int) (attributes []bool, err error) {
 	attributes = make([]bool, len(columns))
 	contents := make([]columnContents, len(columns))

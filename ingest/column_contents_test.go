@@ -26,8 +26,8 @@ func permutations(rows []string, visit func(rows []string)) {
 	from(0)
 }
 
-// TestColumnsInAnyOrder has each kind of column with its rows in every order: which it is never depends on the order, and an error
-// names the first field that is wrong.
+// TestColumnsInAnyOrder has each kind of column with its rows in every order: which it is never
+// depends on the order, and an error names the first field that is wrong.
 func TestColumnsInAnyOrder(t *testing.T) {
 	for _, test := range []struct {
 		kind   string   // phenotype, attribute, mixed, or what its error says

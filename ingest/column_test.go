@@ -117,7 +117,8 @@ func TestColumnsKeepTheirTypes(t *testing.T) {
 	for _, x := range carriedArrays(t) {
 		t.Run(x.DataType().String(), func(t *testing.T) {
 			digest := ""
-			for _, part := range []struct{ from, to int }{{0, x.Len()}, {0, 0}} { // all rows, and none
+			// all rows, and none
+			for _, part := range []struct{ from, to int }{{0, x.Len()}, {0, 0}} {
 				x := array.NewSlice(x, int64(part.from), int64(part.to))
 				digest = ""
 				for _, rows := range []int{2, max(x.Len(), 1)} {

@@ -9,7 +9,8 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// genotypeParser turns the names of a sample's genes into its genotype: begin, add for each name, end.
+// genotypeParser turns the names of a sample's genes into its genotype: begin, add for each name,
+// end.
 type genotypeParser struct {
 	genes   *Nodes
 	options PerturbationOptions
@@ -23,8 +24,8 @@ type genotypeParser struct {
 
 func (p *genotypeParser) begin() { p.genotype, p.dropped = p.genotype[:0], 0 }
 
-// end returns the genotype, ascending and without repetitions. It lives until begin. keep is false of a sample that is
-// dropped, and counted, for its unknown genes.
+// end returns the genotype, ascending and without repetitions. It lives until begin. keep is false
+// of a sample that is dropped, and counted, for its unknown genes.
 func (p *genotypeParser) end() (genotype []uint32, keep bool, err error) {
 	switch {
 	case p.dropped > 0 && p.options.UnknownGenes == DropSample:
@@ -72,9 +73,10 @@ func (p *genotypeParser) add(name []byte) error {
 	return nil
 }
 
-// CheckGeneName refuses, as a fault.Input, what is not the name of one gene: nothing, a name with blanks around it, and several names with
-// a | between them. It is for names that the graph does not have. Such a name is a mistake in how the table is written and
-// not a gene that the graph lacks, so it is never dropped.
+// CheckGeneName refuses, as a fault.Input, what is not the name of one gene: nothing, a name with
+// blanks around it, and several names with a | between them. It is for names that the graph does
+// not have. Such a name is a mistake in how the table is written and not a gene that the graph
+// lacks, so it is never dropped.
 func CheckGeneName(name []byte) error {
 	switch {
 	case len(name) == 0:

@@ -74,13 +74,15 @@ func findGraph(dir string) (graphFiles, error) {
 	if files.nodes, err = listTables(files.dir, "nodes"); err != nil {
 		return files, err
 	}
-	if files.edges, err = listTables(files.dir, "edges"); err != nil && !errors.Is(err, fs.ErrNotExist) { // a graph may have no edges
+	// a graph may have no edges
+	if files.edges, err = listTables(files.dir, "edges"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return files, err
 	}
 	return files, files.check()
 }
 
-// GraphFiles returns the paths of the tables that ReadGraph reads in dir, by their names in GraphReport.Inputs.
+// GraphFiles returns the paths of the tables that ReadGraph reads in dir, by their names in
+// GraphReport.Inputs.
 func GraphFiles(dir string) (map[string]string, error) {
 	found, err := findGraph(dir)
 	if err != nil {

@@ -1,7 +1,8 @@
 package ingest
 
-// hashSet is a set of hashes in 9 to 19 bytes each, where a map takes 30 and more. Its parts, by the highest byte, grow one by
-// one, so that growing needs no room for all hashes twice. The zero value is empty.
+// hashSet is a set of hashes in 9 to 19 bytes each, where a map takes 30 and more. Its parts, by
+// the highest byte, grow one by one, so that growing needs no room for all hashes twice. The zero
+// value is empty.
 type hashSet struct{ parts [256]hashPart }
 
 // hashPart is a table with linear probing, at most seven eighths full. 0 is an empty slot.

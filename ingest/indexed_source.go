@@ -6,7 +6,7 @@ type IndexedSource interface {
 	SampleSource
 	// Counts is what Scan returns at its end.
 	Counts() Counts
-	// ScanRange is Scan for samples first to end-1, 0 <= first <= end <= Counts().Samples. The time until the first
-	// batch does not depend on first.
+	// ScanRange is Scan for samples first to end-1, 0 <= first <= end <= Counts().Samples. The time
+	// until the first batch does not depend on first.
 	ScanRange(first, end int, yield func(*Samples) error) (Counts, error)
 }

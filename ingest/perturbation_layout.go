@@ -23,8 +23,8 @@ type perturbationLayout struct {
 	ignored        []string
 }
 
-// findPerturbationLayout finds what the columns of a table hold. It reads the rows of a text table to the end, unless the options name the
-// phenotypes.
+// findPerturbationLayout finds what the columns of a table hold. It reads the rows of a text table
+// to the end, unless the options name the phenotypes.
 func findPerturbationLayout(path string, r *table.Reader, options PerturbationOptions) (perturbationLayout, error) {
 	c := newPerturbationColumns(path, r)
 	layout := perturbationLayout{}
@@ -169,8 +169,8 @@ func (c *perturbationColumns) take(names []string, flag string, role columnRole)
 	return nil
 }
 
-// findPhenotypes finds the phenotypes among the columns that have no role yet: by their types, where the format has types, otherwise
-// by all their values.
+// findPhenotypes finds the phenotypes among the columns that have no role yet: by their types,
+// where the format has types, otherwise by all their values.
 func (c *perturbationColumns) findPhenotypes() error {
 	var untyped []int
 	for column, role := range c.roles {

@@ -17,16 +17,19 @@ import (
 type PerturbationOptions struct {
 	UnknownGenes  UnknownGenes // "" is RefuseUnknownGenes
 	AllowWildtype bool         // samples that delete no gene are no error
-	// AllowDuplicateIDs takes samples with the id of another one, or with none. Without it, finding them costs 9 to 19 bytes per sample.
+	// AllowDuplicateIDs takes samples with the id of another one, or with none. Without it, finding
+	// them costs 9 to 19 bytes per sample.
 	AllowDuplicateIDs bool
 
-	GenesColumns  []string          // default genes; of several, each holds one gene or none
-	GeneDelimiter string            // between the genes of a single text column; default |
-	IDColumn      string            // default sample_id, which may be absent: then the row's number, from 0
+	GenesColumns  []string // default genes; of several, each holds one gene or none
+	GeneDelimiter string   // between the genes of a single text column; default |
+	// default sample_id, which may be absent: then the row's number, from 0
+	IDColumn      string
 	Phenotypes    []string          // default: every other column of numbers, in file order
 	NotPhenotypes []string          // columns that are left out, whatever they hold
 	Text          table.TextOptions // layout of a text file
-	Aliases       map[string]string // further names of genes, to ids of the graph; an id comes first
+	// further names of genes, to ids of the graph; an id comes first
+	Aliases map[string]string
 }
 
 const (
@@ -43,16 +46,18 @@ type perturbations interface {
 	SampleSource
 	// IgnoredColumns are the names of the columns that are no part of the samples, in file order.
 	IgnoredColumns() []string
-	eachName(ctx context.Context, note func(name []byte)) error // of the genes that the set deletes; a name lives as long as the call
+	// of the genes that the set deletes; a name lives as long as the call
+	eachName(ctx context.Context, note func(name []byte)) error
 	of(genes *Nodes) perturbations
 }
 
-// OpenPerturbations finds out what the columns of a perturbation set are. In Arrow and
-// Parquet files their types say it: numbers and booleans, 0 and 1, are phenotypes. A text table is read to its end, unless
-// options.Phenotypes names them: a column is a phenotype if it has a number, or no value at all. One that has both numbers and
-// other text, in whatever order, is an error that names the first such text. Bad data is a fault.Input, and so is a
-// file without a column that is expected. A folder is a torchcell store (see
-// torchcell.Open): each record is a sample, and its labels and their statistics are the phenotypes.
+// OpenPerturbations finds out what the columns of a perturbation set are. In Arrow and Parquet
+// files their types say it: numbers and booleans, 0 and 1, are phenotypes. A text table is read to
+// its end, unless options.Phenotypes names them: a column is a phenotype if it has a number, or no
+// value at all. One that has both numbers and other text, in whatever order, is an error that names
+// the first such text. Bad data is a fault.Input, and so is a file without a column that is
+// expected. A folder is a torchcell store (see torchcell.Open): each record is a sample, and its
+// labels and their statistics are the phenotypes.
 func OpenPerturbations(path string, genes *Nodes, options PerturbationOptions) (*Perturbations, error) {
 	if err := options.prepare(path); err != nil {
 		return nil, err
@@ -75,7 +80,8 @@ func OpenPerturbations(path string, genes *Nodes, options PerturbationOptions) (
 	return p, err
 }
 
-// NewPerturbations is OpenPerturbations of a table that is open. If there is no error the file becomes the set's, which closes it.
+// NewPerturbations is OpenPerturbations of a table that is open. If there is no error the file
+// becomes the set's, which closes it.
 func NewPerturbations(file *inputfile.File, genes *Nodes, options PerturbationOptions) (*Perturbations, error) {
 	if err := options.prepare(file.Path()); err != nil {
 		return nil, err
@@ -128,8 +134,9 @@ func (p *tablePerturbations) Unchanged() error { return p.file.Unchanged() }
 
 func (p *tablePerturbations) Close() error { return p.file.Close() }
 
-// Scan reads the samples. Memory does not depend on their number, but for the first whole Scan of a table with sample ids: it checks
-// that no two are the same, with 9 to 19 bytes for each. The counts of a scan that failed are those up to the failure.
+// Scan reads the samples. Memory does not depend on their number, but for the first whole Scan of a
+// table with sample ids: it checks that no two are the same, with 9 to 19 bytes for each. The
+// counts of a scan that failed are those up to the failure.
 func (p *tablePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 	batch := newBatcher(len(p.layout.phenotypes), yield)
 	r, err := table.OpenFile(p.file, p.options.Text)
@@ -163,7 +170,8 @@ func (p *tablePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 	}
 }
 
-// SampleIDs returns what checks the ids of one reading of the table by another reader: nil where ids are not read from it, or may be shared.
+// SampleIDs returns what checks the ids of one reading of the table by another reader: nil where
+// ids are not read from it, or may be shared.
 func (p *Perturbations) SampleIDs() *SampleIDs {
 	if t, ok := p.perturbations.(*tablePerturbations); ok {
 		return t.sampleIDs()
@@ -178,7 +186,8 @@ func (p *tablePerturbations) sampleIDs() *SampleIDs {
 	return &SampleIDs{earlier: p.rowOf}
 }
 
-// rowOf says where the first row above the given one stands that has a sample id, "" if there is none. It reads the table anew.
+// rowOf says where the first row above the given one stands that has a sample id, "" if there is
+// none. It reads the table anew.
 func (p *tablePerturbations) rowOf(id []byte, above int64) (where string, err error) {
 	r, err := table.OpenFile(p.file, p.options.Text)
 	if err != nil {

@@ -271,7 +271,8 @@ func randomSamples(genes *Nodes, n int) sampleList {
 	return sampleList{s, []string{"fitness", "τ score"}}
 }
 
-// TestWritePerturbations writes as many samples as fill no, one and several batches, and reads them back.
+// TestWritePerturbations writes as many samples as fill no, one and several batches, and reads them
+// back.
 func TestWritePerturbations(t *testing.T) {
 	for _, n := range []int{0, 1, batchSamples - 1, batchSamples, batchSamples + 1, 3*batchSamples + 17} {
 		samples := randomSamples(threeGenes, n)
@@ -324,7 +325,8 @@ func TestWritePerturbationsErrors(t *testing.T) {
 	}
 }
 
-// FuzzPerturbations reads any text as a perturbation set: an error of bad input, or samples whose genes ascend.
+// FuzzPerturbations reads any text as a perturbation set: an error of bad input, or samples whose
+// genes ascend.
 func FuzzPerturbations(f *testing.F) {
 	f.Add("genes\ty\nA|B\t1\nC\t\n")
 	f.Add("sample_id\tgenes\nx\tA|A\n")

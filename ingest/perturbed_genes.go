@@ -11,8 +11,9 @@ import (
 	"tcbuild/ingest/torchcell"
 )
 
-// PerturbedGenes returns the names of the genes that the set deletes, ascending, whether or not they are genes of a graph: of a table with
-// its genes in one column. It reads the set whole. Empty names are left to Scan, which says where they are.
+// PerturbedGenes returns the names of the genes that the set deletes, ascending, whether or not
+// they are genes of a graph: of a table with its genes in one column. It reads the set whole. Empty
+// names are left to Scan, which says where they are.
 func (p *Perturbations) PerturbedGenes(ctx context.Context) ([]string, error) {
 	names := make(map[string]bool)
 	err := p.eachName(ctx, func(name []byte) {
@@ -26,7 +27,8 @@ func (p *Perturbations) PerturbedGenes(ctx context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(names)), nil
 }
 
-// Of is the same set, of the same files, read as deletions of other genes. Closing either closes both.
+// Of is the same set, of the same files, read as deletions of other genes. Closing either closes
+// both.
 func (p *Perturbations) Of(genes *Nodes) *Perturbations { return &Perturbations{p.of(genes)} }
 
 func (p *storePerturbations) of(genes *Nodes) perturbations {
@@ -73,7 +75,8 @@ func (p *tablePerturbations) eachName(ctx context.Context, note func(name []byte
 			for _, name := range b.List(column, i) {
 				note(name)
 			}
-			for name := range bytes.SplitSeq(b.Text(column, i), delimiter) { // of a list there is no text
+			// of a list there is no text
+			for name := range bytes.SplitSeq(b.Text(column, i), delimiter) {
 				note(name)
 			}
 		}

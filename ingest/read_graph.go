@@ -12,7 +12,8 @@ import (
 	"tcbuild/internal/inputfile"
 )
 
-// maxPositions is how many mask positions, nodes and edges together, 32-bit signed positions can number.
+// maxPositions is how many mask positions, nodes and edges together, 32-bit signed positions can
+// number.
 const maxPositions = math.MaxInt32
 
 // GraphReport is what reading a graph found.

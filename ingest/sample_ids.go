@@ -10,11 +10,12 @@ import (
 
 const sampleIDHint = "give each sample an id of its own, or pass --allow-duplicate-ids"
 
-// SampleIDs finds sample ids that an earlier row has too. nil finds none. It keeps a 64-bit hash of each
-// id, in 9 to 19 bytes; where two are equal, earlier tells whether the ids are.
+// SampleIDs finds sample ids that an earlier row has too. nil finds none. It keeps a 64-bit hash of
+// each id, in 9 to 19 bytes; where two are equal, earlier tells whether the ids are.
 type SampleIDs struct {
-	seen    hashSet
-	earlier func(id []byte, row int64) (where string, err error) // the first row above the given one with the id; "" for none
+	seen hashSet
+	// the first row above the given one with the id; "" for none
+	earlier func(id []byte, row int64) (where string, err error)
 }
 
 // Add refuses, as a fault.Input, an id that is empty or that an earlier row has.

@@ -27,7 +27,8 @@ func TestSampleIDsOfEqualHashes(t *testing.T) {
 	checkInputError(t, err, `found sample id "a", which p.tsv:2 has as well`)
 }
 
-// TestDuplicateIDsFarApart has the same id in batches of their own, in every format, and a set that is read again.
+// TestDuplicateIDsFarApart has the same id in batches of their own, in every format, and a set that
+// is read again.
 func TestDuplicateIDsFarApart(t *testing.T) {
 	const n = 20_000
 	var text strings.Builder

@@ -32,7 +32,8 @@ func newSampleParser(p *tablePerturbations, counts *Counts) *sampleParser {
 
 var errInfinite = errors.New("found an infinite value, expected a finite number or a missing one")
 
-// parse appends row i of a batch to samples, unless its genes are unknown and it is dropped. Its errors do not say where the row is.
+// parse appends row i of a batch to samples, unless its genes are unknown and it is dropped. Its
+// errors do not say where the row is.
 func (p *sampleParser) parse(b *table.Batch, i int, samples *Samples) (kept bool, err error) {
 	genotype, keep, err := p.parseGenotype(b, i)
 	if err != nil {
@@ -55,7 +56,8 @@ func (p *sampleParser) parse(b *table.Batch, i int, samples *Samples) (kept bool
 	return true, nil
 }
 
-// parseID finds a row's sample id: without a column of ids, the row's number in the table, whichever rows are dropped.
+// parseID finds a row's sample id: without a column of ids, the row's number in the table,
+// whichever rows are dropped.
 func (p *sampleParser) parseID(b *table.Batch, i int) error {
 	row := b.First + int64(i)
 	if p.layout.id < 0 {

@@ -66,8 +66,9 @@ type SampleSource interface {
 	// Scan reads all samples in order and hands them over in batches. It stops at the
 	// first error of its own or of yield. Bad data is a fault.Input that names file and line.
 	Scan(yield func(*Samples) error) (Counts, error)
-	// Unchanged makes sure that the files have not become longer or shorter since they were opened, as files do that
-	// somebody is still writing: else the error is a fault.Busy. Other changes end the Scan that meets them.
+	// Unchanged makes sure that the files have not become longer or shorter since they were opened,
+	// as files do that somebody is still writing: else the error is a fault.Busy. Other changes end
+	// the Scan that meets them.
 	Unchanged() error
 	// Close closes the files.
 	Close() error
@@ -81,5 +82,6 @@ type Counts struct {
 	DroppedSamples int // samples dropped because they delete a gene that the graph does not have
 	EmptiedSamples int // samples dropped because all their genes are among UnknownGenes
 	RepeatedGenes  int // gene names listed more than once in one sample; each counts once
-	InfiniteValues int // phenotype values of a torchcell store that are infinite and so count as missing
+	// phenotype values of a torchcell store that are infinite and so count as missing
+	InfiniteValues int
 }

@@ -11,8 +11,9 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// storePerturbations is a perturbation set in a torchcell store: each record is a sample, named by its number. As in torchcell, a
-// perturbation of whatever type deletes its gene, and a sample deletes the genes of all experiments of its record.
+// storePerturbations is a perturbation set in a torchcell store: each record is a sample, named by
+// its number. As in torchcell, a perturbation of whatever type deletes its gene, and a sample
+// deletes the genes of all experiments of its record.
 type storePerturbations struct {
 	path    string
 	genes   *Nodes
@@ -86,7 +87,8 @@ func (p *storePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 	return batch.counts, batch.end(p.path, parser.unknown)
 }
 
-// parseRecord returns the genotype of a record. Its experiments name the same genes as a rule, which then count once.
+// parseRecord returns the genotype of a record. Its experiments name the same genes as a rule,
+// which then count once.
 func parseRecord(p *genotypeParser, r *torchcell.Record) (genotype []uint32, keep bool, err error) {
 	p.begin()
 	for i := range r.Experiments {

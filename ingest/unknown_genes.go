@@ -15,8 +15,8 @@ const (
 	RefuseUnknownGenes UnknownGenes = "error"
 	// DropSample drops the whole sample and counts it.
 	DropSample UnknownGenes = "drop-sample"
-	// DropGene drops the gene from its sample and counts it, as torchcell does. A sample that is left without a gene is dropped
-	// and counted: it would be training on the whole graph.
+	// DropGene drops the gene from its sample and counts it, as torchcell does. A sample that is
+	// left without a gene is dropped and counted: it would be training on the whole graph.
 	DropGene UnknownGenes = "drop-gene"
 )
 

@@ -74,7 +74,8 @@ func TestWriteGraphGolden(t *testing.T) {
 	}
 }
 
-// TestDigest checks the digest against its own documentation, spelled out, and that it notices every part.
+// TestDigest checks the digest against its own documentation, spelled out, and that it notices
+// every part.
 func TestDigest(t *testing.T) {
 	files := map[string]string{
 		"nodes/gene.tsv":            "id\tname\nA\tx\nB\t\n",

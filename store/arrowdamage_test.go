@@ -9,8 +9,8 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// Arrow's library answers some damaged files with a panic or a request for all memory. A reader gets
-// an error, or samples that are right.
+// Arrow's library answers some damaged files with a panic or a request for all memory. A reader
+// gets an error, or samples that are right.
 func TestDamagedArrowFiles(t *testing.T) {
 	f := newFixture(t, Incidence, "", 3, 0, 0)
 	f.build(t)

@@ -12,8 +12,8 @@ import (
 	"tcbuild/internal/lmdbfile"
 )
 
-// openBegunShard opens what is there of a shard that is being built; nil if nothing is. The shard may be written to meanwhile, or
-// be torn: its pages are read without LMDB's library.
+// openBegunShard opens what is there of a shard that is being built; nil if nothing is. The shard
+// may be written to meanwhile, or be torn: its pages are read without LMDB's library.
 func openBegunShard(dir string) (*shardFile, error) {
 	file, size, err := openRegular(filepath.Join(dir, dataName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,7 +47,8 @@ func (s *shardFile) next(shard ShardRange, m *Manifest) int {
 	return shard.First + min(int(values)*m.SamplesPerValue, shard.Samples)
 }
 
-// checkValues makes sure that the shard holds the first of its values, undamaged, and that it can be written to.
+// checkValues makes sure that the shard holds the first of its values, undamaged, and that it can
+// be written to.
 func (s *shardFile) checkValues(shard ShardRange, m *Manifest) error {
 	next, end := shard.First, shard.First+shard.Samples
 	var record encode.Record

@@ -19,9 +19,10 @@ import (
 type Resume string
 
 const (
-	ResumeNever      Resume = "never"       // start from the beginning
-	ResumeIfPossible Resume = "if-possible" // go on when inputs and options are the same, else start from the beginning
-	ResumeAlways     Resume = "always"      // go on, or fail
+	ResumeNever Resume = "never" // start from the beginning
+	// go on when inputs and options are the same, else start from the beginning
+	ResumeIfPossible Resume = "if-possible"
+	ResumeAlways     Resume = "always" // go on, or fail
 )
 
 // Building is a dataset under construction, in the folder OUT.building beside its
@@ -30,7 +31,8 @@ const (
 type Building struct {
 	Manifest *Manifest // complete but for Files
 	Resumed  bool      // an earlier build of the same dataset is continued
-	Dropped  string    // in what the unfinished build differed that was removed to start anew; "" if none was
+	// in what the unfinished build differed that was removed to start anew; "" if none was
+	Dropped string
 
 	out       string
 	dir       string
@@ -42,8 +44,9 @@ type Building struct {
 // AllShards as the shard given to Begin builds the whole dataset.
 const AllShards = -1
 
-// Published returns the manifest of the dataset out if it is the one that manifest describes, whichever version of the program built it; nil if
-// there is nothing of that name. Something else of that name is a fault.Usage.
+// Published returns the manifest of the dataset out if it is the one that manifest describes,
+// whichever version of the program built it; nil if there is nothing of that name. Something else
+// of that name is a fault.Usage.
 func Published(out string, manifest *Manifest) (*Manifest, error) {
 	if _, err := os.Lstat(out); err != nil {
 		return nil, nil // where it cannot be made either, Begin says why
@@ -59,7 +62,8 @@ func Published(out string, manifest *Manifest) (*Manifest, error) {
 	if difference := existing.Difference(manifest, "program"); difference != "" {
 		return nil, fault.New(fault.Usage, hint, "write dataset %s: it exists and is another dataset (its %s differs)", out, difference)
 	}
-	return existing, os.RemoveAll(filepath.Join(out, ".build")) // a build that was killed just after its end leaves it
+	// a build that was killed just after its end leaves it
+	return existing, os.RemoveAll(filepath.Join(out, ".build"))
 }
 
 // Begin starts or resumes the dataset out. With shard other than AllShards only that
@@ -78,8 +82,8 @@ func Begin(out string, manifest *Manifest, resume Resume, shard int) (*Building,
 	return b, nil
 }
 
-// makeFolder makes the folder under construction, or takes an earlier one of this user. What another user put there, or a link, is
-// refused: it would be published.
+// makeFolder makes the folder under construction, or takes an earlier one of this user. What
+// another user put there, or a link, is refused: it would be published.
 func (b *Building) makeFolder() error {
 	if err := os.MkdirAll(filepath.Dir(b.dir), 0o755); err != nil {
 		return fmt.Errorf("write dataset %s: %w", b.out, err)
@@ -132,7 +136,8 @@ func waitForLock(path string, sharing disk.Sharing, patience time.Duration) (*os
 	}
 }
 
-// notLocked tells a lock that another build holds, or that went with the build that held it, from one that cannot be taken.
+// notLocked tells a lock that another build holds, or that went with the build that held it, from
+// one that cannot be taken.
 func (b *Building) notLocked(err error) error {
 	if errors.Is(err, disk.ErrLocked) || errors.Is(err, fs.ErrNotExist) {
 		return b.busy()
@@ -153,7 +158,8 @@ func (b *Building) joinOthers(resume Resume, shard int, prepared bool) error {
 	if prepared {
 		b.lock.Close()
 	}
-	// A process that has ended its shard holds the lock for a moment, to look whether it was the last.
+	// A process that has ended its shard holds the lock for a moment, to look whether it was the
+	// last.
 	var err error
 	if b.lock, err = waitForLock(b.path(".build", "lock"), disk.Shared, 10*time.Second); err != nil {
 		return b.notLocked(err)
@@ -183,8 +189,8 @@ func (b *Building) differs(shard int, difference string) error {
 		"write shard %d of dataset %s: the unfinished build differs in its %s", shard, b.out, difference)
 }
 
-// current tells a lock on the file that now has its name from one on the lock file of a build that was
-// published between the file's opening and its locking.
+// current tells a lock on the file that now has its name from one on the lock file of a build that
+// was published between the file's opening and its locking.
 func current(lock *os.File) bool {
 	held, err1 := lock.Stat()
 	named, err2 := os.Lstat(lock.Name())
@@ -247,7 +253,8 @@ func (b *Building) difference() (difference string, begun bool) {
 	return b.Manifest.Difference(plan), true
 }
 
-// readPlan reads the manifest of the unfinished build, if one has begun; it is nil when it is damaged.
+// readPlan reads the manifest of the unfinished build, if one has begun; it is nil when it is
+// damaged.
 func (b *Building) readPlan() (plan *Manifest, begun bool) {
 	text, err := os.ReadFile(b.path(".build", "plan.json"))
 	if err != nil {
@@ -314,12 +321,14 @@ func (b *Building) WriteGraph(graph *ingest.Graph) error {
 	return err
 }
 
-// Abandon removes the folder under construction: for a build that failed with nothing in it worth keeping.
+// Abandon removes the folder under construction: for a build that failed with nothing in it worth
+// keeping.
 func (b *Building) Abandon() error {
 	return os.RemoveAll(b.dir)
 }
 
-// Close releases the locks and removes what is on scratch. The folder stays, to be resumed, unless it was published or abandoned.
+// Close releases the locks and removes what is on scratch. The folder stays, to be resumed, unless
+// it was published or abandoned.
 func (b *Building) Close() {
 	if b.scratch != "" {
 		os.RemoveAll(b.scratch)

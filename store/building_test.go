@@ -34,7 +34,8 @@ func TestSecondBuildIsRefused(t *testing.T) {
 	f.check(t)
 }
 
-// A build that is about to be refused finds the other one ended: its folder, with the lock, has another name by then.
+// A build that is about to be refused finds the other one ended: its folder, with the lock, has
+// another name by then.
 func TestLockGoesWhileItIsAwaited(t *testing.T) {
 	f := newFixture(t, Indices, "zstd", 8, 4, 2)
 	b := f.begin(t, ResumeNever, AllShards)
@@ -219,7 +220,8 @@ func TestSameBytes(t *testing.T) {
 			f := newFixture(t, variant, codec, 20, 4, 2)
 			f.build(t)
 			f.check(t)
-			text, err := os.ReadFile(filepath.Join(f.out, manifestName)) // it has the digests of all files
+			// it has the digests of all files
+			text, err := os.ReadFile(filepath.Join(f.out, manifestName))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -231,7 +233,8 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// A half build of another version of the program is not continued: it could put other bytes behind those that are there.
+// A half build of another version of the program is not continued: it could put other bytes behind
+// those that are there.
 func TestHalfBuildOfAnotherProgram(t *testing.T) {
 	for name, change := range map[string]func(m *Manifest){
 		"program":           func(m *Manifest) { m.Program = "another" },
@@ -285,7 +288,8 @@ func TestForeignFolderIsRefused(t *testing.T) {
 	}
 }
 
-// A lock that is a link is not followed, and one that cannot be taken for another reason is no other build.
+// A lock that is a link is not followed, and one that cannot be taken for another reason is no
+// other build.
 func TestLockThatCannotBeTaken(t *testing.T) {
 	f := newFixture(t, Indices, "zstd", 10, 4, 2)
 	victim := filepath.Join(t.TempDir(), "victim")

@@ -36,7 +36,8 @@ func Open(dir string) (*Dataset, error) {
 	return &Dataset{Dir: dir, Manifest: manifest, text: text}, nil
 }
 
-// Graph reads the dataset's graph, once. Files that are not the manifest's, or another graph in them, are a fault.Damaged.
+// Graph reads the dataset's graph, once. Files that are not the manifest's, or another graph in
+// them, are a fault.Damaged.
 func (d *Dataset) Graph() (*ingest.Graph, error) {
 	d.once.Do(func() {
 		if d.graphErr = d.checkGraphFiles(); d.graphErr != nil {

@@ -22,8 +22,8 @@ import (
 	"tcbuild/store"
 )
 
-// small is a dataset of 7 samples in values of 3 and 2 shards, over a graph of 8 genes. Its kin have the same files, names and
-// counts, and another content.
+// small is a dataset of 7 samples in values of 3 and 2 shards, over a graph of 8 genes. Its kin
+// have the same files, names and counts, and another content.
 type small struct {
 	variant store.Variant
 	codec   string
@@ -43,7 +43,8 @@ type want struct {
 	removed    []uint32
 }
 
-// smallGraph has a rule by which an isozyme keeps its reaction, so that the two reaction rules differ.
+// smallGraph has a rule by which an isozyme keeps its reaction, so that the two reaction rules
+// differ.
 func smallGraph(t testing.TB) *ingest.Graph {
 	t.Helper()
 	dir := t.TempDir()
@@ -208,8 +209,8 @@ func (d *target) write(t testing.TB, name string, content []byte) {
 	check(t, os.WriteFile(filepath.Join(d.dir, name), content, 0o644))
 }
 
-// read reads all samples, backwards, and returns those that are an error, ascending. What it reads without an error must be right, and
-// an error must be one of damage.
+// read reads all samples, backwards, and returns those that are an error, ascending. What it reads
+// without an error must be right, and an error must be one of damage.
 func (d *target) read(t testing.TB, what string) (bad []int) {
 	t.Helper()
 	all := []int{0, 1, 2, 3, 4, 5, 6}
@@ -294,8 +295,8 @@ func (d *target) verify(t testing.TB, what string, bad []int) {
 	}
 }
 
-// sampler takes each case, or in short tests, under the race detector and for what is slow one of some. With the environment variable TCBUILD_EXHAUSTIVE=1 it
-// takes all, for an hour or so.
+// sampler takes each case, or in short tests, under the race detector and for what is slow one of
+// some. With the environment variable TCBUILD_EXHAUSTIVE=1 it takes all, for an hour or so.
 type sampler struct {
 	r     *rand.Rand
 	short int
@@ -328,8 +329,9 @@ func eachSmall(t *testing.T, test func(t *testing.T, d *target)) {
 	}
 }
 
-// Every flipped bit of every file gives the right samples or an error. Of bytes that are 0, most of which are unused, one bit in 32
-// is flipped; and of files that a reader has to read whole, one in 16 or 64.
+// Every flipped bit of every file gives the right samples or an error. Of bytes that are 0, most of
+// which are unused, one bit in 32 is flipped; and of files that a reader has to read whole, one in
+// 16 or 64.
 func TestEveryBit(t *testing.T) {
 	eachSmall(t, func(t *testing.T, d *target) {
 		s := newSampler(t, 50)
@@ -371,7 +373,8 @@ func (d *target) flip(t *testing.T, name string, take func(zero bool) bool, veri
 	}
 }
 
-// Every page in the place of every other of its shard, of the other shard and of a like dataset's gives the right samples or an error.
+// Every page in the place of every other of its shard, of the other shard and of a like dataset's
+// gives the right samples or an error.
 func TestEveryPage(t *testing.T) {
 	const size = 4096
 	eachSmall(t, func(t *testing.T, d *target) {
@@ -430,7 +433,8 @@ func (d *target) try(t testing.TB, what, name string, content []byte, verify boo
 	d.write(t, name, d.files[name])
 }
 
-// Every file cut to every length, or with bytes behind its end, gives the right samples or an error.
+// Every file cut to every length, or with bytes behind its end, gives the right samples or an
+// error.
 func TestEveryLength(t *testing.T) {
 	eachSmall(t, func(t *testing.T, d *target) {
 		s := newSampler(t, 200)

@@ -13,13 +13,14 @@ import (
 	"syscall"
 )
 
-// errNotRegular is wrapped by the errors of what is not a file with content of its own: a folder, a pipe or a device, which
-// could block a reader or never end.
+// errNotRegular is wrapped by the errors of what is not a file with content of its own: a folder, a
+// pipe or a device, which could block a reader or never end.
 var errNotRegular = errors.New("it is not a regular file")
 
 // openRegular opens a regular file for reading, or a link to one.
 func openRegular(path string) (*os.File, int64, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe without a writer would block
+	// a pipe without a writer would block
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -80,10 +81,12 @@ func hashFile(dir, name string) (File, error) {
 		return File{}, err
 	}
 	defer file.Close()
-	return hashed(struct{ io.Reader }{file}, io.Discard, name) // without WriteTo, which would not use the buffer
+	// without WriteTo, which would not use the buffer
+	return hashed(struct{ io.Reader }{file}, io.Discard, name)
 }
 
-// CheckFile compares a data file with its size and digest in the manifest. A difference is a fault.Damaged.
+// CheckFile compares a data file with its size and digest in the manifest. A difference is a
+// fault.Damaged.
 func (d *Dataset) CheckFile(file File) error {
 	return d.copyChecked(context.Background(), file, io.Discard)
 }

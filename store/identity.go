@@ -10,9 +10,10 @@ import (
 )
 
 // Identify sets the manifest's identity, a SHA-256 of what makes this dataset differ from any
-// other: variant, codec and logical content. Where the logical content is not known before the samples are
-// written, the inputs and options that it follows from stand for it. The checksums of all samples are bound to it,
-// so that a shard of another dataset, or a value in another's place, is found out.
+// other: variant, codec and logical content. Where the logical content is not known before the
+// samples are written, the inputs and options that it follows from stand for it. The checksums of
+// all samples are bound to it, so that a shard of another dataset, or a value in another's place,
+// is found out.
 func (m *Manifest) Identify() {
 	identity := struct {
 		FormatVersion  int
@@ -32,8 +33,8 @@ func (m *Manifest) Identify() {
 	m.Identity = hex.EncodeToString(sum[:])
 }
 
-// Seed is what the checksums of sample 0 start from: the first 16 digits of the identity as a number.
-// Of a manifest that has no identity it is 0.
+// Seed is what the checksums of sample 0 start from: the first 16 digits of the identity as a
+// number. Of a manifest that has no identity it is 0.
 func (m *Manifest) Seed() encode.Seed {
 	seed, _ := strconv.ParseUint(m.Identity[:min(16, len(m.Identity))], 16, 64)
 	return encode.Seed(seed)

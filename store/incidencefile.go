@@ -79,7 +79,8 @@ func (l *int32Lists) array() arrow.Array {
 		[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(l.ends))}, []arrow.ArrayData{values}, 0, 0))
 }
 
-// Incidence reads the incidence cache of an incidence dataset, as its digest in the manifest says. Damage is a fault.Damaged.
+// Incidence reads the incidence cache of an incidence dataset, as its digest in the manifest says.
+// Damage is a fault.Damaged.
 func (d *Dataset) Incidence() (cache *incidence.Cache, err error) {
 	defer d.guard(incidenceName, &err)
 	graph, err := d.Graph()

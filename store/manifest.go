@@ -37,23 +37,29 @@ const (
 // Manifest describes a dataset: manifest.json, written last. It depends on the
 // inputs, the options and the program's version alone.
 type Manifest struct {
-	FormatVersion   int          `json:"format_version"`
-	Program         string       `json:"program,omitempty"` // version and commit of the program that built it
-	Variant         Variant      `json:"variant"`
-	Codec           string       `json:"codec,omitempty"` // of the masks; none in the incidence variant
-	Samples         int          `json:"samples"`
-	SamplesPerValue int          `json:"samples_per_value,omitempty"` // records in an LMDB value; the last of a shard may have fewer
-	Masks           []MaskSize   `json:"masks"`                       // in canonical order
-	Phenotypes      []string     `json:"phenotypes"`
-	Options         Options      `json:"options"`
-	Counts          InputCounts  `json:"counts"`
-	Inputs          Inputs       `json:"inputs"`
-	GraphDigest     string       `json:"graph_digest"`    // ingest.Graph.Digest
-	LogicalContent  string       `json:"logical_content"` // ContentDigest; equal for all variants of one input
-	Identity        string       `json:"identity"`        // what the checksums of the samples are bound to; see Identify
-	Shards          []ShardRange `json:"shards,omitempty"`
-	Files           []File       `json:"files,omitempty"` // every data file, by name
-	Checksum        string       `json:"checksum"`        // SHA-256 of manifest.json's text without this value
+	FormatVersion int `json:"format_version"`
+	// version and commit of the program that built it
+	Program string  `json:"program,omitempty"`
+	Variant Variant `json:"variant"`
+	// of the masks; none in the incidence variant
+	Codec   string `json:"codec,omitempty"`
+	Samples int    `json:"samples"`
+	// records in an LMDB value; the last of a shard may have fewer
+	SamplesPerValue int         `json:"samples_per_value,omitempty"`
+	Masks           []MaskSize  `json:"masks"` // in canonical order
+	Phenotypes      []string    `json:"phenotypes"`
+	Options         Options     `json:"options"`
+	Counts          InputCounts `json:"counts"`
+	Inputs          Inputs      `json:"inputs"`
+	GraphDigest     string      `json:"graph_digest"` // ingest.Graph.Digest
+	// ContentDigest; equal for all variants of one input
+	LogicalContent string `json:"logical_content"`
+	// what the checksums of the samples are bound to; see Identify
+	Identity string       `json:"identity"`
+	Shards   []ShardRange `json:"shards,omitempty"`
+	Files    []File       `json:"files,omitempty"` // every data file, by name
+	// SHA-256 of manifest.json's text without this value
+	Checksum string `json:"checksum"`
 }
 
 // MaskSize names a mask and counts its positions.
@@ -148,8 +154,8 @@ func (m *Manifest) Cut(count int) {
 	}
 }
 
-// Difference names the first key in which two manifests differ, or returns "". Left out are files and checksum, which nothing but a
-// finished dataset has, and the keys of except.
+// Difference names the first key in which two manifests differ, or returns "". Left out are files
+// and checksum, which nothing but a finished dataset has, and the keys of except.
 func (m *Manifest) Difference(other *Manifest, except ...string) string {
 	var left, right map[string]json.RawMessage
 	json.Unmarshal(marshal(m), &left)

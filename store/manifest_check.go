@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// check makes sure that a manifest can be worked with: what it says of masks, shards and files goes together. It
-// does not look at any other file.
+// check makes sure that a manifest can be worked with: what it says of masks, shards and files goes
+// together. It does not look at any other file.
 func (m *Manifest) check() error {
 	positions := 0
 	for _, mask := range m.Masks {

@@ -16,8 +16,8 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// Publish gives the dataset its final name if all its shards are complete, and reports whether it did.
-// run describes the run and becomes run.json, the one file that is not the same for every run.
+// Publish gives the dataset its final name if all its shards are complete, and reports whether it
+// did. run describes the run and becomes run.json, the one file that is not the same for every run.
 func (b *Building) Publish(run any) (bool, error) {
 	if b.shardLock != nil {
 		if alone, err := b.becomeAlone(); !alone {
@@ -99,13 +99,15 @@ func (b *Building) otherFiles() ([]File, error) {
 }
 
 // rename writes the side file and the manifest, renames the folder, and removes what only the build
-// needed. That holds the lock, so it goes last: nobody can begin in a folder that is about to be renamed.
+// needed. That holds the lock, so it goes last: nobody can begin in a folder that is about to be
+// renamed.
 func (b *Building) rename(run any) error {
 	steps := []func() error{
 		func() error { return b.writeWhole(runName, marshal(run)) },
 		func() error { return b.writeWhole(manifestName, b.Manifest.sealed()) },
 		func() error { return disk.Sync(b.dir) },
-		func() error { return unix.Rename(b.dir, b.out) }, // os.Rename would refuse an empty folder of that name
+		// os.Rename would refuse an empty folder of that name
+		func() error { return unix.Rename(b.dir, b.out) },
 		func() error { return os.RemoveAll(filepath.Join(b.out, ".build")) },
 		func() error { return disk.Sync(filepath.Dir(b.out)) },
 	}

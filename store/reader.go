@@ -29,10 +29,11 @@ func (d *Dataset) NewReader() *Reader {
 	return &Reader{dataset: d, files: map[int]*shardFile{}, shard: -1, first: -1}
 }
 
-// Record reads a sample, 0 <= sample < Manifest.Samples. The record is a view that lives until the next call; in the
-// incidence variant it has no payload. Of a damaged record (fault.Damaged) it returns what can be read, nil if nothing
-// can; that other parts of the file are damaged does not matter. The first sample of a value costs the reading of the value, its
-// others no more than their checksums.
+// Record reads a sample, 0 <= sample < Manifest.Samples. The record is a view that lives until the
+// next call; in the incidence variant it has no payload. Of a damaged record (fault.Damaged) it
+// returns what can be read, nil if nothing can; that other parts of the file are damaged does not
+// matter. The first sample of a value costs the reading of the value, its others no more than their
+// checksums.
 func (r *Reader) Record(sample int) (*encode.Record, error) {
 	if r.dataset.Manifest.Variant == Incidence {
 		return r.fromSamples(sample)
@@ -57,7 +58,8 @@ func (r *Reader) fromSamples(sample int) (*encode.Record, error) {
 	return r.samples.read(sample)
 }
 
-// damaged says where the bytes of a sample lie that are damaged. Other errors, of the disk or of a whole file, stay what they are.
+// damaged says where the bytes of a sample lie that are damaged. Other errors, of the disk or of a
+// whole file, stay what they are.
 func (r *Reader) damaged(sample int, err error) error {
 	if !errors.Is(err, encode.ErrDamaged) && !errors.Is(err, lmdbfile.ErrDamaged) || fault.KindOf(err) == fault.Damaged {
 		return err
@@ -93,7 +95,8 @@ func (r *Reader) fromShard(sample int) (parsed bool, err error) {
 	return value.Record(sample-first, len(m.Phenotypes), &r.record)
 }
 
-// openShards is how many shards a reader keeps open: enough for reading in random order, of datasets of any size.
+// openShards is how many shards a reader keeps open: enough for reading in random order, of
+// datasets of any size.
 const openShards = 8
 
 func (r *Reader) open(shard int) error {

@@ -16,8 +16,8 @@ import (
 
 const samplesName = "samples.arrow"
 
-// samplesBatch is the number of samples in a record batch of samples.arrow; the last has the rest. A reader
-// loads a batch whole for one of its samples.
+// samplesBatch is the number of samples in a record batch of samples.arrow; the last has the rest.
+// A reader loads a batch whole for one of its samples.
 const samplesBatch = 4096
 
 // samplesSchema: the phenotypes stand behind the fixed columns in manifest order.

@@ -101,7 +101,8 @@ func TestTornSamples(t *testing.T) {
 	}
 }
 
-// tornFiles yields after it has removed the file, and after it has cut it to each of some lengths. It does not mend it.
+// tornFiles yields after it has removed the file, and after it has cut it to each of some lengths.
+// It does not mend it.
 func tornFiles(t *testing.T, path string) func(yield func() bool) {
 	return func(yield func() bool) {
 		data, err := os.ReadFile(path)

@@ -11,9 +11,10 @@ import (
 	"tcbuild/internal/disk"
 )
 
-// UseScratch has the shards built in a new folder inside dir, which should be node-local: LMDB's memory maps are
-// slow on parallel file systems. A shard that is complete, or interrupted, is copied to its place in the dataset
-// under construction; what a killed process left on scratch is lost. It is called before the first Shard.
+// UseScratch has the shards built in a new folder inside dir, which should be node-local: LMDB's
+// memory maps are slow on parallel file systems. A shard that is complete, or interrupted, is
+// copied to its place in the dataset under construction; what a killed process left on scratch is
+// lost. It is called before the first Shard.
 func (b *Building) UseScratch(dir string) error {
 	scratch, err := os.MkdirTemp(dir, "tcbuild-")
 	if err != nil {
@@ -36,7 +37,8 @@ func (b *Building) copyToScratch(shard string) error {
 	return err
 }
 
-// moveInPlace copies a shard from scratch into the dataset under construction, where it appears whole and synced.
+// moveInPlace copies a shard from scratch into the dataset under construction, where it appears
+// whole and synced.
 func (b *Building) moveInPlace(shard string) error {
 	moving := b.path(".build", shard+".moving")
 	if err := os.MkdirAll(moving, 0o755); err != nil {

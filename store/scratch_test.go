@@ -30,7 +30,8 @@ func TestScratch(t *testing.T) {
 	}
 }
 
-// A shard that is interrupted on one machine's scratch goes on, on another's, behind its last commit.
+// A shard that is interrupted on one machine's scratch goes on, on another's, behind its last
+// commit.
 func TestInterruptedOnScratch(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

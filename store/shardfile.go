@@ -17,7 +17,8 @@ type shardFile struct {
 	file *os.File
 }
 
-// openShard opens a shard. One that has another number of values than the manifest tells is a fault.Damaged.
+// openShard opens a shard. One that has another number of values than the manifest tells is a
+// fault.Damaged.
 func (d *Dataset) openShard(i int) (*shardFile, error) {
 	shard := d.Manifest.Shards[i]
 	name := shard.Name + "/" + dataName

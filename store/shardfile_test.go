@@ -17,7 +17,8 @@ import (
 	"tcbuild/internal/lmdbfile"
 )
 
-// writeShard writes values of the given sizes under the keys 0, 1, … as a build does, and returns data.mdb's path.
+// writeShard writes values of the given sizes under the keys 0, 1, … as a build does, and returns
+// data.mdb's path.
 func writeShard(t testing.TB, sizes []int) string {
 	t.Helper()
 	runtime.LockOSThread()
@@ -83,7 +84,8 @@ func sameValues(a, b map[int][]byte) bool {
 	return len(a) == len(b)
 }
 
-// shardShapes are sizes of values: within a leaf, on pages of their own, at the boundaries, in trees of one to three levels.
+// shardShapes are sizes of values: within a leaf, on pages of their own, at the boundaries, in
+// trees of one to three levels.
 func shardShapes() map[string][]int {
 	r := rand.New(rand.NewPCG(1, 0))
 	many, mixed := make([]int, 60_000), make([]int, 3000)
@@ -146,7 +148,8 @@ func TestShardFileIsLMDBs(t *testing.T) {
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// The pages of a small shard, for people to read: a value that shares a leaf, and one with pages of its own.
+// The pages of a small shard, for people to read: a value that shares a leaf, and one with pages of
+// its own.
 func TestPagesGolden(t *testing.T) {
 	data, err := os.ReadFile(writeShard(t, []int{100, 5000, 100}))
 	if err != nil {

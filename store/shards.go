@@ -30,7 +30,8 @@ type shardState struct {
 // trusted tells a shard that can be resumed from one whose file may have lost pages.
 func (s shardState) trusted() bool { return s.BootID == "" || s.BootID == bootID() }
 
-// bootID identifies the running boot of this machine. Systems that do not tell are taken not to lose power.
+// bootID identifies the running boot of this machine. Systems that do not tell are taken not to
+// lose power.
 func bootID() string {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -135,8 +136,9 @@ func (s *Shard) Seal() error {
 
 func (s *Shard) dataName() string { return path.Join(s.Name, dataName) }
 
-// complete syncs a hashed shard and marks it complete. The shards of a dataset that memory cannot hold
-// leave the page cache: the next ones take their pages, and the rest of the machine keeps its own.
+// complete syncs a hashed shard and marks it complete. The shards of a dataset that memory cannot
+// hold leave the page cache: the next ones take their pages, and the rest of the machine keeps its
+// own.
 func (s *Shard) complete(file File) error {
 	b := s.building
 	if b.scratch != "" {
@@ -170,7 +172,8 @@ func dropFromPageCache(path string) {
 	}
 }
 
-// Interrupt drops what is not committed and syncs the rest, so that the shard can be resumed on any machine.
+// Interrupt drops what is not committed and syncs the rest, so that the shard can be resumed on any
+// machine.
 func (s *Shard) Interrupt() error {
 	s.writer.abort()
 	if _, err := os.Stat(filepath.Join(s.writer.dir, dataName)); err != nil {
@@ -187,7 +190,8 @@ func (s *Shard) Interrupt() error {
 	return s.building.writeState(s.index, shardState{})
 }
 
-// written counts the samples that are committed to a shard in its place; 0 of one that cannot be read.
+// written counts the samples that are committed to a shard in its place; 0 of one that cannot be
+// read.
 func (b *Building) written(shard ShardRange) int {
 	begun, err := openBegunShard(b.path(shard.Name))
 	if begun == nil || err != nil {

@@ -12,9 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// commitBytes is how many bytes of values a write transaction takes before it is committed; a value that is
-// larger has one of its own. LMDB holds them in memory until then, and an interrupted build loses no more than
-// these. LMDB writes them in one call, and Linux (6.18) slows down to a fifth where a call writes much more.
+// commitBytes is how many bytes of values a write transaction takes before it is committed; a value
+// that is larger has one of its own. LMDB holds them in memory until then, and an interrupted build
+// loses no more than these. LMDB writes them in one call, and Linux (6.18) slows down to a fifth
+// where a call writes much more.
 const commitBytes = 4 << 20
 
 // writeBackBytes is how much a shard grows before what is new in it is sent to the disk.
@@ -49,7 +50,8 @@ func openShardWriter(dir string, shard ShardRange, manifest *Manifest) (w *shard
 		return &shardWriter{dir: dir}, shard.First, os.RemoveAll(filepath.Join(dir, dataName))
 	}
 	defer begun.close()
-	if err := begun.checkValues(shard, manifest); err != nil { // LMDB's library could crash on damage
+	// LMDB's library could crash on damage
+	if err := begun.checkValues(shard, manifest); err != nil {
 		return nil, 0, damagedBegun(dir, err)
 	}
 	// A process that is killed in a commit leaves pages that are no part of the tree. They would
@@ -81,7 +83,8 @@ func (w *shardWriter) put(first int, value []byte) error {
 	return nil
 }
 
-// begin opens a transaction with room for commitBytes, or for one value of valueBytes if that is more.
+// begin opens a transaction with room for commitBytes, or for one value of valueBytes if that is
+// more.
 func (w *shardWriter) begin(valueBytes int) error {
 	var used int64
 	if info, err := os.Stat(filepath.Join(w.dir, dataName)); err == nil {
@@ -131,8 +134,9 @@ func (w *shardWriter) commit() error {
 	return nil
 }
 
-// startWriteBack has the kernel begin to write what is committed, every writeBackBytes: the disk is at
-// work while the shard grows, and the sync at its end finds little to do. It is a hint: what goes wrong is found by that sync.
+// startWriteBack has the kernel begin to write what is committed, every writeBackBytes: the disk is
+// at work while the shard grows, and the sync at its end finds little to do. It is a hint: what
+// goes wrong is found by that sync.
 func (w *shardWriter) startWriteBack() {
 	var file unix.Stat_t
 	fd, err := w.env.FD()

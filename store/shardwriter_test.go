@@ -41,7 +41,8 @@ func openShard(t *testing.T, b *Building, next int) *Shard {
 	return shard
 }
 
-// An interrupted shard goes on behind its last commit, and ends with the bytes of an undisturbed one.
+// An interrupted shard goes on behind its last commit, and ends with the bytes of an undisturbed
+// one.
 func TestResumedShardHasTheSameBytes(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -115,8 +116,9 @@ func TestResumedShardHasTheSameBytes(t *testing.T) {
 	}
 }
 
-// undoCommit makes of the first or second commit one whose last write failed, as on a full disk: LMDB then gives the
-// meta page its old transaction and last page again, but leaves the new trees in it.
+// undoCommit makes of the first or second commit one whose last write failed, as on a full disk:
+// LMDB then gives the meta page its old transaction and last page again, but leaves the new trees
+// in it.
 func undoCommit(t *testing.T, data string) {
 	t.Helper()
 	content, err := os.ReadFile(data)
@@ -191,8 +193,9 @@ func TestShardOfAnotherBoot(t *testing.T) {
 	f.check(t)
 }
 
-// A torn half of a shard is an error of damage, or is continued to the right values: LMDB's library, which would end the process on
-// a damaged page, does not see it before every page has been checked.
+// A torn half of a shard is an error of damage, or is continued to the right values: LMDB's
+// library, which would end the process on a damaged page, does not see it before every page has
+// been checked.
 func TestTornShardIsNotResumed(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -23,10 +23,10 @@ type Staged struct {
 	Reused int64 // were in place
 }
 
-// Stage makes dir a copy of the dataset. Files that dir has already, with the manifest's checksum, are taken
-// over; the others are checked while they are copied. dir must not exist, be empty, or hold a dataset; it is
-// replaced in one step. Processes that stage to one dir take turns; ctx ends the waiting and the copying. A dataset that is no longer
-// the one that was opened is a fault.Busy.
+// Stage makes dir a copy of the dataset. Files that dir has already, with the manifest's checksum,
+// are taken over; the others are checked while they are copied. dir must not exist, be empty, or
+// hold a dataset; it is replaced in one step. Processes that stage to one dir take turns; ctx ends
+// the waiting and the copying. A dataset that is no longer the one that was opened is a fault.Busy.
 func (d *Dataset) Stage(ctx context.Context, dir string) (staged Staged, err error) {
 	dir = filepath.Clean(dir)
 	if err := checkStageTarget(dir); err != nil {
@@ -135,8 +135,8 @@ func (d *Dataset) stageFiles(ctx context.Context, dir, temporary string, staged 
 	return os.WriteFile(filepath.Join(temporary, manifestName), d.text, 0o666)
 }
 
-// reuse makes a file of an earlier copy one of the new copy too, if it is as in the manifest. It is checked behind its new name, where
-// nobody replaces it.
+// reuse makes a file of an earlier copy one of the new copy too, if it is as in the manifest. It is
+// checked behind its new name, where nobody replaces it.
 func reuse(from, temporary string, file File) (bool, error) {
 	to := filepath.Join(temporary, filepath.FromSlash(file.Name))
 	if os.Link(from, to) != nil {
@@ -166,7 +166,8 @@ func (d *Dataset) stageFile(ctx context.Context, file File, to string) error {
 	return errors.Join(d.copyChecked(ctx, file, target), target.Close())
 }
 
-// replace gives a new folder the name of an old one, if there is one, in one step, and removes the old.
+// replace gives a new folder the name of an old one, if there is one, in one step, and removes the
+// old.
 func replace(dir, with string) error {
 	err := unix.Renameat2(unix.AT_FDCWD, with, unix.AT_FDCWD, dir, unix.RENAME_EXCHANGE)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -110,7 +110,8 @@ func TestStage(t *testing.T) {
 	})
 }
 
-// swapping is a context that exchanges two folders at given calls of Err: between any two reads of a copy.
+// swapping is a context that exchanges two folders at given calls of Err: between any two reads of
+// a copy.
 type swapping struct {
 	context.Context
 	t     *testing.T
@@ -128,8 +129,9 @@ func (s *swapping) Err() error {
 	return s.Context.Err()
 }
 
-// A dataset that is replaced by another of its name while it is copied, and put back or not, becomes a copy of the one that was
-// opened, to the byte, or an error; over an older copy of either.
+// A dataset that is replaced by another of its name while it is copied, and put back or not,
+// becomes a copy of the one that was opened, to the byte, or an error; over an older copy of
+// either.
 func TestStageWhileReplaced(t *testing.T) {
 	f := newFixture(t, Indices, "zstd", 20, 4, 2)
 	f.build(t)
@@ -162,7 +164,8 @@ func TestStageWhileReplaced(t *testing.T) {
 				if got := treeOf(t, dir); err == nil && !maps.Equal(got, want) || err != nil && !maps.Equal(got, before) {
 					t.Errorf("%s: the copy has other bytes (%v)", what, err)
 				}
-				if damaged := fault.KindOf(err) == fault.Damaged && back != 0; err != nil && !damaged { // put back, nothing tells that it was away
+				// put back, nothing tells that it was away
+				if damaged := fault.KindOf(err) == fault.Damaged && back != 0; err != nil && !damaged {
 					wantFault(t, err, fault.Busy, f.out, "replaced")
 				}
 				if !maps.Equal(treeOf(t, f.out), want) { // once more, for the next

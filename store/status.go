@@ -15,7 +15,8 @@ type ShardState string
 const (
 	ShardDone    ShardState = "done"
 	ShardRunning ShardState = "running" // a process is at work on it
-	ShardFailed  ShardState = "failed"  // begun, and nobody is at work on it: killed, interrupted or failed
+	// begun, and nobody is at work on it: killed, interrupted or failed
+	ShardFailed  ShardState = "failed"
 	ShardWaiting ShardState = "waiting" // not begun, or its turn comes in the build that runs
 )
 
@@ -26,9 +27,9 @@ type ShardStatus struct {
 	Written int // samples in place; those on a scratch folder are not seen
 }
 
-// Status returns the shards of the dataset out, published or under construction; of the incidence variant, which has none, one
-// without a name, for the whole dataset. It changes nothing and may be called while builds run. Where there is neither it returns
-// ReadManifest's error.
+// Status returns the shards of the dataset out, published or under construction; of the incidence
+// variant, which has none, one without a name, for the whole dataset. It changes nothing and may be
+// called while builds run. Where there is neither it returns ReadManifest's error.
 func Status(out string) ([]ShardStatus, error) {
 	b := &Building{out: filepath.Clean(out), dir: filepath.Clean(out) + ".building"}
 	manifest, err := ReadManifest(b.out)
@@ -62,8 +63,9 @@ func statusOf(m *Manifest, look func(i int, shard *ShardStatus) error) ([]ShardS
 	return shards, nil
 }
 
-// lookAt finds out how far a shard is. The one process that builds all, of which whole tells, goes through the shards in their order:
-// it is at work on the first that has not all its samples, and on those before, which it completes.
+// lookAt finds out how far a shard is. The one process that builds all, of which whole tells, goes
+// through the shards in their order: it is at work on the first that has not all its samples, and
+// on those before, which it completes.
 func (b *Building) lookAt(i int, whole *bool, status *ShardStatus) error {
 	if status.Name == "" {
 		status.State = ShardFailed

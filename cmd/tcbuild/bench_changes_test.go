@@ -14,7 +14,8 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// Builds of bench that find other files than bench itself read, which are put back behind them, end it.
+// Builds of bench that find other files than bench itself read, which are put back behind them, end
+// it.
 func TestBenchInputsChange(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 400, 20)

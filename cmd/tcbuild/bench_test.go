@@ -106,7 +106,8 @@ func checkCase(t *testing.T, datasets string, c bench.CaseResult) {
 	}
 }
 
-// rawValueBytes is the size of the values of a raw dataset, by what store/FORMAT.md says of samples as inspect shows them.
+// rawValueBytes is the size of the values of a raw dataset, by what store/FORMAT.md says of samples
+// as inspect shows them.
 func rawValueBytes(t *testing.T, path string, m *store.Manifest) int64 {
 	t.Helper()
 	total := 0
@@ -119,7 +120,8 @@ func rawValueBytes(t *testing.T, path string, m *store.Manifest) int64 {
 		if err := json.Unmarshal([]byte(line), &sample); err != nil {
 			t.Fatal(err)
 		}
-		total += 8 + 8*len(m.Phenotypes) + 4*len(sample.Genes) + len(sample.ID) + 12 // head, and the place in the directory
+		// head, and the place in the directory
+		total += 8 + 8*len(m.Phenotypes) + 4*len(sample.Genes) + len(sample.ID) + 12
 		if m.Variant == store.FullMasks {
 			total += m.MaskPositions()
 			continue
@@ -271,7 +273,8 @@ func TestBenchInterrupted(t *testing.T) {
 	}
 }
 
-// A build that bench started ends with it, even when bench is killed: it would go on to write what nothing removes.
+// A build that bench started ends with it, even when bench is killed: it would go on to write what
+// nothing removes.
 func TestKilledBenchLeavesNoBuild(t *testing.T) {
 	dir := t.TempDir()
 	must(t, dir, "synth", "--out", "in")

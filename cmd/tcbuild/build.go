@@ -104,7 +104,8 @@ func duplicateIDsFlag(flags *pflag.FlagSet, allow *bool) {
 	flags.BoolVar(allow, "allow-duplicate-ids", false, "accept samples with the id of another one, or with an empty one")
 }
 
-// datasetFlags declares what a command needs that builds one dataset. The result is whether to print stage times.
+// datasetFlags declares what a command needs that builds one dataset. The result is whether to
+// print stage times.
 func datasetFlags(cmd *cobra.Command, o *build.Options) (stats *bool) {
 	inputFlags(cmd, o)
 	cmd.Flags().StringVar(&o.Out, "out", "", "dataset to make: `DATASET`")

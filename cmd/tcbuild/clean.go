@@ -74,7 +74,8 @@ type leftover struct {
 	lock       string // a file that the run has locked
 }
 
-// leftoversOf finds the leftovers beside a path that are for its name, and all that lie in it when it is a folder.
+// leftoversOf finds the leftovers beside a path that are for its name, and all that lie in it when
+// it is a folder.
 func leftoversOf(path string) ([]leftover, error) {
 	var found []leftover
 	_, missing := os.Stat(path)
@@ -98,7 +99,8 @@ func leftoversOf(path string) ([]leftover, error) {
 	return found, nil
 }
 
-// leftoverAt tells what an entry of a folder is by its name; name is what it has to be for, "" for anything.
+// leftoverAt tells what an entry of a folder is by its name; name is what it has to be for, "" for
+// anything.
 func leftoverAt(dir, entry, name string) (left leftover, ok bool) {
 	left = leftover{path: filepath.Join(dir, entry)}
 	dataset, building := strings.CutSuffix(entry, ".building")
@@ -120,7 +122,8 @@ func leftoverAt(dir, entry, name string) (left leftover, ok bool) {
 	return left, true
 }
 
-// remove removes a leftover unless a process is at work on it; with dryRun it only says whether it would.
+// remove removes a leftover unless a process is at work on it; with dryRun it only says whether it
+// would.
 func (l leftover) remove(dryRun bool) (free bool, err error) {
 	if _, err := os.Lstat(l.lock); dryRun && errors.Is(err, fs.ErrNotExist) {
 		return true, nil // killed before it was locked
@@ -129,7 +132,8 @@ func (l leftover) remove(dryRun bool) (free bool, err error) {
 		return disk.RemoveLeftover(l.path)
 	}
 	lock, err := disk.TryLock(l.lock, disk.Alone)
-	if errors.Is(err, disk.ErrLocked) || errors.Is(err, fs.ErrNotExist) { // at work, or just published
+	// at work, or just published
+	if errors.Is(err, disk.ErrLocked) || errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {

@@ -64,7 +64,8 @@ func TestClean(t *testing.T) {
 	leftovers := []string{".out.tcbuild-" + random, ".other.tcbuild-" + random, "out.building", ".out.staging"}
 	writeFiles(t, dir, map[string]string{
 		leftovers[0] + "/" + leftovers[0]: "lock", leftovers[0] + "/out/half": "x",
-		leftovers[1] + "/half":              "x", // of a process that was killed before it made the lock
+		// of a process that was killed before it made the lock
+		leftovers[1] + "/half":              "x",
 		leftovers[2] + "/.build/lock":       "lock",
 		leftovers[3] + "/manifest":          "x",
 		leftovers[3] + ".lock":              "lock",

@@ -54,7 +54,8 @@ func TestCombinations(t *testing.T) {
 	}
 }
 
-// A shard far into all that 300 genes allow is built at once; and the last of them are the last genes.
+// A shard far into all that 300 genes allow is built at once; and the last of them are the last
+// genes.
 func TestShardOfManyCombinations(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 900, 1)

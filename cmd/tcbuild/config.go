@@ -134,7 +134,8 @@ func settableFlags(flags *pflag.FlagSet) (byKey map[string]*pflag.Flag, keys []s
 
 func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, entry conf.Entry) error {
 	if word, ok := entry.Word(); ok {
-		if err := flags.Set(flag.Name, word); err != nil { // a list takes it as it does on the command line
+		// a list takes it as it does on the command line
+		if err := flags.Set(flag.Name, word); err != nil {
 			return badSetting(flag, entry, strconv.Quote(word))
 		}
 		return nil

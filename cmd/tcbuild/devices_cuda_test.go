@@ -15,7 +15,8 @@ import (
 	"tcbuild/internal/bench"
 )
 
-// The program verifies all variants on two devices of a driver that it finds as it would a real one.
+// The program verifies all variants on two devices of a driver that it finds as it would a real
+// one.
 func TestVerifyOnDevices(t *testing.T) {
 	library := t.TempDir()
 	if _, err := fakedriver.Build(library); err != nil {

@@ -28,7 +28,8 @@ func (o outcome) diffs(t *testing.T, want string) {
 	}
 }
 
-// The variants of one input, however stored, are the same; with another rule, sample or label they are not.
+// The variants of one input, however stored, are the same; with another rule, sample or label they
+// are not.
 func TestDiffOfVariants(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 900, 150)
@@ -49,7 +50,8 @@ func TestDiffOfVariants(t *testing.T) {
 	}
 }
 
-// Samples are matched by id, whichever their order, and every change is named, with each pair of variants.
+// Samples are matched by id, whichever their order, and every change is named, with each pair of
+// variants.
 func TestDiffOfSamples(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -121,7 +123,8 @@ samples with another mask reaction__rmr__metabolite: 6
 `)
 }
 
-// What the logical contents differ in is a difference: the sign of zero, and the places of samples, by their ids.
+// What the logical contents differ in is a difference: the sign of zero, and the places of samples,
+// by their ids.
 func TestDiffIsOfContent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -215,7 +218,8 @@ edge types only in B: 1
 	execute(t, dir, "diff", "a", "b", "--limit", "-1").refused(t, 2, "read --limit: found -1")
 }
 
-// With edges removed, added and shuffled, the graphs' differences are named and the masks differ in nothing else.
+// With edges removed, added and shuffled, the graphs' differences are named and the masks differ in
+// nothing else.
 func TestDiffOfDatasetsOfDifferentGraphs(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 600, 60)

@@ -100,7 +100,8 @@ func TestDifferences(t *testing.T) {
 	})
 }
 
-// differs checks what verify reports of a dataset whose damaged sample differs in the given positions.
+// differs checks what verify reports of a dataset whose damaged sample differs in the given
+// positions.
 func (f fixture) differs(t *testing.T, dir, path string, want []difference) {
 	t.Helper()
 	for _, method := range []string{"incidence", "edges"} {

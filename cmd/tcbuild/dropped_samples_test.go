@@ -8,7 +8,8 @@ import (
 	"tcbuild/store"
 )
 
-// What unknown genes do to samples is counted in the log, in the manifest and in what commands print.
+// What unknown genes do to samples is counted in the log, in the manifest and in what commands
+// print.
 func TestUnknownGenesAreCounted(t *testing.T) {
 	f := newFixture(t, 40, 2)
 	writeFiles(t, f.dir, map[string]string{

@@ -21,7 +21,8 @@ type fixture struct {
 
 const fixtureGenes = 300
 
-// newFixture makes a fixture. Half of the edges are of one gene-gene edge type, half of another; there are 40 reactions.
+// newFixture makes a fixture. Half of the edges are of one gene-gene edge type, half of another;
+// there are 40 reactions.
 func newFixture(t *testing.T, edges, samples int) fixture {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(edges), uint64(samples)))

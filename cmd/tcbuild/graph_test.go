@@ -30,7 +30,8 @@ func TestGenesAlone(t *testing.T) {
 			if !strings.Contains(shown, `"masks":{"gene":{"size":3,"removed":[0]}}`) || !strings.Contains(shown, `"masks":{"gene":{"size":3,"removed":[1,2]}}`) {
 				t.Errorf("%s: got %s", out, shown)
 			}
-			if err := os.Remove(filepath.Join(dir, out, "graph", "edges")); err != nil { // a copy may leave empty folders behind
+			// a copy may leave empty folders behind
+			if err := os.Remove(filepath.Join(dir, out, "graph", "edges")); err != nil {
 				t.Fatal(err)
 			}
 			for _, method := range []string{"edges", "incidence", "both"} {

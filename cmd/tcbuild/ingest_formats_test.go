@@ -11,8 +11,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// TestIngestFormats gives every ingest command Arrow and Parquet files in each place where it takes a table: it reads
-// them, or refuses them in an error that names the file and leaves nothing behind.
+// TestIngestFormats gives every ingest command Arrow and Parquet files in each place where it takes
+// a table: it reads them, or refuses them in an error that names the file and leaves nothing
+// behind.
 func TestIngestFormats(t *testing.T) {
 	files := maps.Clone(published)
 	files["ids.tsv"] = "id\nYDL227C\nYAL001C\nYAL002W\n"

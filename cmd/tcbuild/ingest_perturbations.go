@@ -64,7 +64,8 @@ func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOp
 	return nil
 }
 
-// convertPerturbations writes the perturbation set to path and reports, in lines for people, what it holds.
+// convertPerturbations writes the perturbation set to path and reports, in lines for people, what
+// it holds.
 func convertPerturbations(ctx context.Context, e *env, o ingestPerturbationsOptions, path string) (report []string, err error) {
 	graph, _, err := ingest.ReadGraph(o.graph)
 	if err != nil {

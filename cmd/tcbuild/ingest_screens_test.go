@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// published are files of public sources: an SGD_features.tab of three genes, and others that name them.
+// published are files of public sources: an SGD_features.tab of three genes, and others that name
+// them.
 var published = map[string]string{
 	"features.tab": strings.NewReplacer("ORF", "S1\tORF\tVerified\t", "\n", strings.Repeat("\t", 9)+"\n").Replace(
 		"ORFYDL227C\tHO\t\t1\nORFYAL001C\tTFC3\t\t1\nORFYAL002W\tVPS8\tOLD\t1\n"),
@@ -51,7 +52,8 @@ func TestIngestKinds(t *testing.T) {
 	}
 }
 
-// TestIngestUnknownGenes holds that every ingest command knows the three words of --unknown-genes and does what they say.
+// TestIngestUnknownGenes holds that every ingest command knows the three words of --unknown-genes
+// and does what they say.
 func TestIngestUnknownGenes(t *testing.T) {
 	files := maps.Clone(published)
 	files["graph.yaml"] = "genes:\n  table: {file: ids.tsv, column: id}\nedges:\n- table: {file: edges.tsv, relation: x, source: a, target: b}\nunknown_genes: drop-gene\n"
@@ -66,7 +68,8 @@ func TestIngestUnknownGenes(t *testing.T) {
 	files["set.tsv"] = "genes\tscore\nYAL001C|YAL002W\t1\nNONE1|YAL002W\t2\nNONE1\t3\n"
 	const samples = " --graph g --aliases features.tab --out made.tsv"
 	const edges = " --genes features.tab --out made"
-	for _, c := range []struct{ run, gene, sample string }{ // what the reports say under drop-gene and drop-sample
+	// what the reports say under drop-gene and drop-sample
+	for _, c := range []struct{ run, gene, sample string }{
 		{"perturbations set.tsv" + samples, "2 samples", "1 samples"},
 		{"sga sga.txt" + samples, "noted: 1 unknown genes left out", "dropped: 1 of unknown genes"},
 		{"emap emap.tsv" + samples, "1 unknown genes left out", "dropped: 1 of unknown genes"},
@@ -138,7 +141,8 @@ func TestIngestKindErrors(t *testing.T) {
 	}
 }
 
-// TestIngestScreenValues holds that no first value makes a screen lose a phenotype: it is missing, or it is an error that names the cell.
+// TestIngestScreenValues holds that no first value makes a screen lose a phenotype: it is missing,
+// or it is an error that names the cell.
 func TestIngestScreenValues(t *testing.T) {
 	files := maps.Clone(published)
 	tables := map[string]string{ // VALUE is of the first row

@@ -58,7 +58,8 @@ that the graph does not have.`,
 	})
 }
 
-// inspect finds out what lies at a path, and shows it. What is none of the others is taken for a dataset.
+// inspect finds out what lies at a path, and shows it. What is none of the others is taken for a
+// dataset.
 func inspect(ctx context.Context, e *env, path string, o inspectOptions) error {
 	switch {
 	case isFile(path), !isDataset(path) && isStore(path):
@@ -157,7 +158,8 @@ func printJSON(e *env, value any) error {
 // isDataset reports whether a folder claims to be a dataset.
 func isDataset(path string) bool { return exists(filepath.Join(path, "manifest.json")) }
 
-// isGraph reports whether a folder holds a cell graph, in itself or in its graph/, as ingest.ReadGraph finds it.
+// isGraph reports whether a folder holds a cell graph, in itself or in its graph/, as
+// ingest.ReadGraph finds it.
 func isGraph(path string) bool {
 	return exists(filepath.Join(path, "nodes")) || exists(filepath.Join(path, "graph", "nodes"))
 }

@@ -194,7 +194,8 @@ func appendPositions(line []byte, positions []uint32, start int) []byte {
 	return append(line, ']')
 }
 
-// appendNumber writes a phenotype so that it reads back the same; JSON has neither NaN nor infinity.
+// appendNumber writes a phenotype so that it reads back the same; JSON has neither NaN nor
+// infinity.
 func appendNumber(line []byte, value float64) []byte {
 	switch {
 	case math.IsNaN(value):

@@ -24,7 +24,8 @@ func TestInspectMemoryIsFlat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out := bufio.NewWriter(file) // not in memory: until it has started, a process has that of its parent
+		// not in memory: until it has started, a process has that of its parent
+		out := bufio.NewWriter(file)
 		fmt.Fprintln(out, "sample_id\tgenes\tfitness")
 		for i := range samples {
 			fmt.Fprintf(out, "s%d\tY%d|Z%d\t%d\n", i, i%1000, i/1000%1000, i)
@@ -38,7 +39,8 @@ func TestInspectMemoryIsFlat(t *testing.T) {
 		}
 		return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
 	}
-	const most = 14 << 10 // that ten times the samples may take more; with 16 bytes for each it was 38 MB
+	// that ten times the samples may take more; with 16 bytes for each it was 38 MB
+	const most = 14 << 10
 	if some, all := peak(130_000), peak(1_300_000); all > some+most {
 		t.Errorf("130,000 samples take %d kB, ten times as many %d kB (expected at most %d kB more)", some, all, most)
 	} else {

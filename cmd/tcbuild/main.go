@@ -31,7 +31,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil { // commands return ctx.Err(); the cause says what happened
+	// commands return ctx.Err(); the cause says what happened
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	printError(e.stderr, err)

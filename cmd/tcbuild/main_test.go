@@ -50,7 +50,8 @@ func program(t *testing.T, mode string, args ...string) *exec.Cmd {
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, executable, args...)
 	cmd.Dir = t.TempDir()
-	cmd.Env = append(os.Environ(), modeVariable+"="+mode, "GORACE=atexit_sleep_ms=0") // or each process of -race ends a second late
+	// or each process of -race ends a second late
+	cmd.Env = append(os.Environ(), modeVariable+"="+mode, "GORACE=atexit_sleep_ms=0")
 	return cmd
 }
 
@@ -152,7 +153,8 @@ func TestInterruptedRun(t *testing.T) {
 	}
 }
 
-// Copies of a signal do nothing: SLURM sends its own to the process and to its group. One that comes later kills.
+// Copies of a signal do nothing: SLURM sends its own to the process and to its group. One that
+// comes later kills.
 func TestLaterSignalKills(t *testing.T) {
 	cmd := program(t, "hang")
 	stdout, err := cmd.StdoutPipe()

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A manifest that is not what was written is found out, by what it says or by comparison with the files.
+// A manifest that is not what was written is found out, by what it says or by comparison with the
+// files.
 func TestDamagedManifest(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 600, 130)
@@ -56,7 +57,8 @@ func TestDamagedManifest(t *testing.T) {
 			dir := copied(t, filepath.Join(f.dir, c.dataset))
 			path := filepath.Join(dir, "manifest.json")
 			text := read(t, path)
-			changed := replaceLast(text, c.old, c.new) // inputs, which nothing can check, stand before files
+			// inputs, which nothing can check, stand before files
+			changed := replaceLast(text, c.old, c.new)
 			if c.old == "*" {
 				changed = ""
 			}

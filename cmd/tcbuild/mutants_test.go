@@ -17,7 +17,8 @@ import (
 // exactly once.
 type mutant struct {
 	name, file, text, mutation string
-	inCache                    bool // it shows in what an incidence dataset stores, too: the incidence and the masks' names
+	// it shows in what an incidence dataset stores, too: the incidence and the masks' names
+	inCache bool
 }
 
 var mutants = []mutant{

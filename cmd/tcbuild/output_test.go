@@ -129,8 +129,8 @@ func TestDiskFullOfMasks(t *testing.T) {
 	must(t, dir, args...)
 }
 
-// failed checks that a run ended with exit code 1, and with one line that has all of want at the end
-// of stderr. There need not be a hint.
+// failed checks that a run ended with exit code 1, and with one line that has all of want at the
+// end of stderr. There need not be a hint.
 func (o outcome) failed(t *testing.T, want ...string) {
 	t.Helper()
 	if !hasHint(o.stderr) {

@@ -11,9 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// printable writes text to a terminal or file so that nothing in it, such as an id of the input, can command the
-// terminal or disguise other text: every character that is not printable is written as an escape, \u001b. Only
-// line ends and tabs pass. In JSON the escape means the same character, so JSON stays what it is.
+// printable writes text to a terminal or file so that nothing in it, such as an id of the input,
+// can command the terminal or disguise other text: every character that is not printable is written
+// as an escape, \u001b. Only line ends and tabs pass. In JSON the escape means the same character,
+// so JSON stays what it is.
 type printable struct {
 	mu   sync.Mutex
 	out  io.Writer
@@ -36,7 +37,8 @@ func (p *printable) Write(text []byte) (int, error) {
 	return len(text), p.err
 }
 
-// Close writes what was held back as the beginning of a character, and returns the error of the first write that failed.
+// Close writes what was held back as the beginning of a character, and returns the error of the
+// first write that failed.
 func (p *printable) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,7 +95,8 @@ func appendPrintable(to, text []byte) []byte {
 	return append(to, text[start:]...)
 }
 
-// The longest value, such as a number of the input, and the longest message that are shown whole, in bytes.
+// The longest value, such as a number of the input, and the longest message that are shown whole,
+// in bytes.
 const (
 	longestValue   = 400
 	longestMessage = 2000
@@ -119,7 +122,8 @@ func oneLine(text string) string { return clipValues(lineBreakers.Replace(text))
 // oneName is a name of the input, for the same.
 func oneName(name string) string { return cutMiddle(lineBreakers.Replace(name), longestValue) }
 
-// cutMiddle keeps the beginning and the end of a text that is longer than longest bytes, and says how much is left out.
+// cutMiddle keeps the beginning and the end of a text that is longer than longest bytes, and says
+// how much is left out.
 func cutMiddle(text string, longest int) string {
 	if len(text) <= longest {
 		return text

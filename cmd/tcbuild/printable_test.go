@@ -88,7 +88,8 @@ func TestClip(t *testing.T) {
 	}
 }
 
-// Whatever the input has in its names, nothing that could command a terminal or hide text is printed.
+// Whatever the input has in its names, nothing that could command a terminal or hide text is
+// printed.
 func TestHostileNames(t *testing.T) {
 	for _, name := range []string{"\x1b]0;x\x07\u202eevil\u009b2Ja\rtcbuild: done", strings.Repeat("x", 1<<20), strings.Repeat("w ", 1<<19) + "x"} {
 		dir := t.TempDir()

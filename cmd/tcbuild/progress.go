@@ -44,7 +44,8 @@ func newProgress(e *env, stage string, total int) *progress {
 		progressbar.OptionSetItsString("samples"),
 		progressbar.OptionUseANSICodes(true),
 		progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetSpinnerChangeInterval(0), // or it draws from a goroutine that never ends
+		// or it draws from a goroutine that never ends
+		progressbar.OptionSetSpinnerChangeInterval(0),
 		progressbar.OptionThrottle(100*time.Millisecond),
 	)
 	return p

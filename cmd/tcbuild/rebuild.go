@@ -132,7 +132,8 @@ func (o *rebuildOptions) check(e *env) error {
 	return nil
 }
 
-// runRebuild does what the flags ask for: show, submit, one step of a submitted chain, or the whole chain.
+// runRebuild does what the flags ask for: show, submit, one step of a submitted chain, or the whole
+// chain.
 func runRebuild(ctx context.Context, e *env, o rebuildOptions) error {
 	chain, err := o.chain(e)
 	switch {
@@ -156,7 +157,8 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) error {
 	}
 	chain.Log = e.log
 	_, last := o.steps(chain)
-	result, err := chain.Run(ctx, last[o.slurm.step], o.force && o.slurm.step == "") // a job goes on with what the submission began
+	// a job goes on with what the submission began
+	result, err := chain.Run(ctx, last[o.slurm.step], o.force && o.slurm.step == "")
 	if err = errors.Join(err, journal.end(exitReason(ctx, err), result)); err != nil {
 		return o.slurm.requeued(ctx, e, err)
 	}

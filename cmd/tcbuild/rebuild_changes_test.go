@@ -14,8 +14,8 @@ import (
 	"tcbuild/internal/rebuild"
 )
 
-// A source that is another one while a stage runs, and is put back behind it, ends the run: no version is made of it, and the next run
-// builds all of it anew.
+// A source that is another one while a stage runs, and is put back behind it, ends the run: no
+// version is made of it, and the next run builds all of it anew.
 func TestRebuildSourcesChangeBetweenPlanAndStage(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 400, 20)

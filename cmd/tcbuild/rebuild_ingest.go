@@ -13,7 +13,8 @@ import (
 // ingestSection is the top-level key of the settings that name public sources.
 const ingestSection = "ingest"
 
-// ingestSettings is that section: the settings file of 'tcbuild ingest graph', and changes of its settings.
+// ingestSettings is that section: the settings file of 'tcbuild ingest graph', and changes of its
+// settings.
 type ingestSettings struct {
 	Config    string
 	overrides []string

@@ -35,7 +35,8 @@ type journal struct {
 	metrics *metrics     // nil without --metrics-file
 }
 
-// begin starts the journal of a run that holds its lock. From here on e.log writes to the log file, too.
+// begin starts the journal of a run that holds its lock. From here on e.log writes to the log file,
+// too.
 func (o *journalOptions) begin(e *env, dataset string) (*journal, error) {
 	j := &journal{}
 	if o.logFile != "" {
@@ -79,7 +80,8 @@ func (j *journal) end(err error, result *rebuild.Result) error {
 	return nil
 }
 
-// exitReason is the error as the program will tell it: what interrupted a run rather than that it was.
+// exitReason is the error as the program will tell it: what interrupted a run rather than that it
+// was.
 func exitReason(ctx context.Context, err error) error {
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return context.Cause(ctx)

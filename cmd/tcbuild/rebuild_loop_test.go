@@ -18,8 +18,9 @@ import (
 // loopVariable is the number of rounds of TestRebuildLoop, 100 in its long form.
 const loopVariable = "TCBUILD_LOOP_ROUNDS"
 
-// As under cron, for weeks: inputs that change now and then, runs that overlap, a kill at a random moment in each fifth
-// round. A reader looks at current all the while: it must be complete and verified at every moment.
+// As under cron, for weeks: inputs that change now and then, runs that overlap, a kill at a random
+// moment in each fifth round. A reader looks at current all the while: it must be complete and
+// verified at every moment.
 func TestRebuildLoop(t *testing.T) {
 	t.Parallel()
 	rounds := 10
@@ -99,7 +100,8 @@ func watchCurrent(t *testing.T, current string) (stop func() int) {
 	}
 }
 
-// lookAt checks that a version has all its datasets, undamaged and of one content, and the reports of their verification.
+// lookAt checks that a version has all its datasets, undamaged and of one content, and the reports
+// of their verification.
 func lookAt(current string) error {
 	version, err := filepath.EvalSymlinks(current)
 	if err != nil {

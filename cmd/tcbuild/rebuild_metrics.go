@@ -26,7 +26,8 @@ type metrics struct {
 	values  map[string]float64
 }
 
-// metricHelp are the metrics in the order of the file. None has a time stamp of its own, which node_exporter refuses.
+// metricHelp are the metrics in the order of the file. None has a time stamp of its own, which
+// node_exporter refuses.
 var metricHelp = []struct{ name, help string }{
 	{"running", "Whether a rebuild was at work when this was written."},
 	{"heartbeat_timestamp_seconds", "When this was written: every 15 s in a run, and at its end."},
@@ -37,7 +38,8 @@ var metricHelp = []struct{ name, help string }{
 	{"version", "Number of the current version."},
 }
 
-// beginMetrics writes that a run has begun; what it does not know yet stays as the last run left it.
+// beginMetrics writes that a run has begun; what it does not know yet stays as the last run left
+// it.
 func beginMetrics(path, dataset string) (*metrics, error) {
 	m := &metrics{path: path, dataset: dataset, start: time.Now(), stop: make(chan struct{}), stopped: make(chan struct{}), values: make(map[string]float64)}
 	if err := m.readLast(); err != nil {

@@ -92,7 +92,8 @@ func readJSON(path string, value any) error {
 	return nil
 }
 
-// methodWords is how a variant was verified: the incidence variant, which is the first, by both methods in any case.
+// methodWords is how a variant was verified: the incidence variant, which is the first, by both
+// methods in any case.
 func (r variantRow) methodWords() string {
 	if r.report.Method == gpuverify.Both {
 		return "two independent methods"

@@ -50,8 +50,8 @@ func (o *slurmOptions) flags(flags *pflag.FlagSet) {
 // used reports whether the chain is run by jobs.
 func (o *slurmOptions) used() bool { return o.submit || o.dryRun || o.step != "" }
 
-// steps are the jobs of the chain and, for each, the stage that ends it: "" for one that goes to the end or, as
-// shards, ends no stage. Jobs that would have nothing to do are left out.
+// steps are the jobs of the chain and, for each, the stage that ends it: "" for one that goes to
+// the end or, as shards, ends no stage. Jobs that would have nothing to do are left out.
 func (o *rebuildOptions) steps(chain *rebuild.Chain) (labels []string, last map[string]string) {
 	last = make(map[string]string)
 	sharded := false
@@ -141,7 +141,8 @@ func (o *rebuildOptions) jobs(chain *rebuild.Chain, plan *rebuild.Plan) ([]slurm
 			Output:  filepath.Join(folder, logFolder, label+"-%j.log"),
 			Options: o.slurm.options(label), Dir: dir,
 			Command: slices.Concat([]string{program}, arguments, []string{"--step=" + label}),
-			// A task of the array that was killed for good is no reason to give up: finalize builds what is missing.
+			// A task of the array that was killed for good is no reason to give up: finalize builds
+			// what is missing.
 			Whatever: label == stepFinalize,
 		}
 		if i > 0 {

@@ -40,7 +40,8 @@ func TestSlurmDryRun(t *testing.T) {
 	execute(t, f.dir, rebuildOf("--step", "shards")...).refused(t, 2, `read SLURM_ARRAY_TASK_ID: found ""`)
 }
 
-// The jobs of a chain, one after the other, without SLURM: its tasks in any order, with other numbers.
+// The jobs of a chain, one after the other, without SLURM: its tasks in any order, with other
+// numbers.
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2000, 150)

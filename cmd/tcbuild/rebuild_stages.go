@@ -50,7 +50,8 @@ func (o *rebuildOptions) chain(e *env) (*rebuild.Chain, error) {
 
 const inputOutput = "input" // folder of a version that has the input made by its own chain
 
-// inputStage makes the input that the chain does not take from outside; without a name there is none to make.
+// inputStage makes the input that the chain does not take from outside; without a name there is
+// none to make.
 func (o *rebuildOptions) inputStage(e *env) (rebuild.Stage, error) {
 	switch {
 	case o.ingest.Config != "" && o.build.Graph != "":
@@ -175,10 +176,12 @@ func (o *rebuildOptions) datasetStage(e *env, variant string, input rebuild.Stag
 	return stage, nil
 }
 
-// graphSource begins the names of a graph's tables among the sources; those of perturbation sets have no slash.
+// graphSource begins the names of a graph's tables among the sources; those of perturbation sets
+// have no slash.
 const graphSource = "graph/"
 
-// outsideInputs are the files that a dataset was built from, but for those that the version has itself, by the names of the stage's sources.
+// outsideInputs are the files that a dataset was built from, but for those that the version has
+// itself, by the names of the stage's sources.
 func (o *rebuildOptions) outsideInputs(m *store.Manifest) (read []ingest.Input) {
 	if o.build.Graph != "" {
 		for _, input := range m.Inputs.Graph {
@@ -212,7 +215,8 @@ func (o *rebuildOptions) datasetOptions(variant, version string) build.Options {
 	return options
 }
 
-// verifyStage verifies one dataset, and that it is of the same content as the first. It leaves the report.
+// verifyStage verifies one dataset, and that it is of the same content as the first. It leaves the
+// report.
 func (o *rebuildOptions) verifyStage(e *env, variant string) rebuild.Stage {
 	first := o.variants[0]
 	stage := rebuild.Stage{

@@ -16,7 +16,8 @@ func rebuildOf(more ...string) []string {
 	return with([]string{"rebuild", "--root", "out", "--dataset", "set", "--graph", "graph", "--perturbations", "sets.tsv"}, more...)
 }
 
-// versionsOf is the number of versions of out/set. Nothing but them, the link and the lock may be there.
+// versionsOf is the number of versions of out/set. Nothing but them, the link and the lock may be
+// there.
 func (f fixture) versionsOf(t *testing.T) int {
 	t.Helper()
 	dir := filepath.Join(f.dir, "out/set")
@@ -72,7 +73,8 @@ func TestRebuild(t *testing.T) {
 	}
 	// Only verification is run again; the datasets are shared with the version before.
 	byEdges := must(t, f.dir, rebuildOf("--method", "edges", "--keep", "2")...)
-	if !strings.Contains(byEdges.stdout, "\n0 differences by method edges;") { // though the incidence variant is checked by both
+	// though the incidence variant is checked by both
+	if !strings.Contains(byEdges.stdout, "\n0 differences by method edges;") {
 		t.Errorf("got %s", byEdges.stdout)
 	}
 	if n := f.versionsOf(t); n != 2 {
@@ -88,7 +90,8 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
-// rewrite adds a line to a file by writing it aside and renaming it, as users of a live file should.
+// rewrite adds a line to a file by writing it aside and renaming it, as users of a live file
+// should.
 func rewrite(t *testing.T, path, line string) {
 	t.Helper()
 	if err := os.WriteFile(path+".new", []byte(read(t, path)+line), 0o644); err != nil {

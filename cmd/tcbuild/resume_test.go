@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// masksOut is a raw dataset of about 100 MB, in four write transactions, and what an undisturbed build of it holds.
+// masksOut is a raw dataset of about 100 MB, in four write transactions, and what an undisturbed
+// build of it holds.
 func masksOut(t *testing.T) (f fixture, args []string, want map[string]string) {
 	t.Helper()
 	f = newFixture(t, 190_000, 530)

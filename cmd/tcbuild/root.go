@@ -77,7 +77,8 @@ func newRoot(e *env) *cobra.Command {
 	return root
 }
 
-// group makes a command that only holds others: it prints its help, and refuses what is none of its commands.
+// group makes a command that only holds others: it prints its help, and refuses what is none of its
+// commands.
 func group(cmd *cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

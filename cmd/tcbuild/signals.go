@@ -25,7 +25,8 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	go func() {
 		select {
 		case s := <-signals:
-			// Back to what the system does, which is to kill; but SLURM may send its signal to the process and to its group.
+			// Back to what the system does, which is to kill; but SLURM may send its signal to the
+			// process and to its group.
 			time.AfterFunc(signalGrace, func() { signal.Stop(signals) })
 			interrupted := fault.New(fault.Busy, "run the same command again to go on", "interrupted by %s", unix.SignalName(s.(syscall.Signal)))
 			time.AfterFunc(longestEnd, func() { endNow(interrupted) })
@@ -39,7 +40,8 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	}
 }
 
-// longestEnd is the time that a command has to end by itself after a signal, unless mayEndLate is set.
+// longestEnd is the time that a command has to end by itself after a signal, unless mayEndLate is
+// set.
 const longestEnd = 5 * time.Second
 
 var mayEndLate atomic.Bool

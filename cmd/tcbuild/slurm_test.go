@@ -19,8 +19,8 @@ type cluster struct {
 	dir string
 }
 
-// startCluster starts the authentication, controller and node daemons, with their own ports, sockets and folders. Where
-// they are not installed, the test is skipped.
+// startCluster starts the authentication, controller and node daemons, with their own ports,
+// sockets and folders. Where they are not installed, the test is skipped.
 func startCluster(t *testing.T) cluster {
 	t.Helper()
 	for _, name := range []string{"munged", "slurmctld", "slurmd", "sbatch"} {
@@ -151,8 +151,9 @@ func (k task) pending(t *testing.T, s syscall.Signal) bool {
 	return false
 }
 
-// Eight tasks build the shards of a yeast-scale dataset. One is killed for good, one is sent SIGTERM, one is requeued, as a
-// preempting SLURM does. The dataset that comes out is that of one process.
+// Eight tasks build the shards of a yeast-scale dataset. One is killed for good, one is sent
+// SIGTERM, one is requeued, as a preempting SLURM does. The dataset that comes out is that of one
+// process.
 func TestRebuildOnSLURM(t *testing.T) {
 	c := startCluster(t)
 	t.Setenv("SLURM_CONF", filepath.Join(c.dir, "slurm.conf"))

@@ -72,7 +72,8 @@ func runStatus(e *env, path string) error {
 	return nil
 }
 
-// printShards prints a line per shard, and their counts; of a dataset without shards, one of the incidence variant, a line as a whole.
+// printShards prints a line per shard, and their counts; of a dataset without shards, one of the
+// incidence variant, a line as a whole.
 func printShards(e *env, path string, shards []store.ShardStatus) error {
 	counts := make(map[store.ShardState]int)
 	out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)

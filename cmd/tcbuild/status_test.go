@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Of a healthy first build the shards whose turn has not come wait; when it has been killed, only what it had begun is failed.
+// Of a healthy first build the shards whose turn has not come wait; when it has been killed, only
+// what it had begun is failed.
 func TestStatusOfARunningBuild(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 190_000, 530)

@@ -51,7 +51,8 @@ func synthFlags(cmd *cobra.Command, o *synthOptions) {
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers")
 }
 
-// check refuses a wrong scale or number of samples, and replaces 0 samples by the scale's own number.
+// check refuses a wrong scale or number of samples, and replaces 0 samples by the scale's own
+// number.
 func (o *synthOptions) check() error {
 	scale, err := synth.ParseScale(o.scale)
 	if err != nil {

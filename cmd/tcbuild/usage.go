@@ -49,7 +49,8 @@ func flagNames(cmd *cobra.Command) (names []string) {
 	return names
 }
 
-// missingFlags refuses a run in which a required flag got no value from the command line or the settings.
+// missingFlags refuses a run in which a required flag got no value from the command line or the
+// settings.
 func missingFlags(cmd *cobra.Command) error {
 	var err error
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {

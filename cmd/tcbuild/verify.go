@@ -138,7 +138,8 @@ func printReport(e *env, jsonPath string, report *gpuverify.Report) error {
 	return fault.New(fault.Damaged, "build the dataset again, or restore it from a copy", "verify %s; first: %s", summary, findings[0])
 }
 
-// useCores makes the program use that many cores, 0 for all that it is given, and returns their number.
+// useCores makes the program use that many cores, 0 for all that it is given, and returns their
+// number.
 func useCores(workers int) (int, error) {
 	if workers < 0 {
 		return 0, fault.New(fault.Usage, "give the number of CPU cores to use", "read --workers: found %d, expected 1 or more", workers)

@@ -45,7 +45,8 @@ type Context struct {
 	context          cu.CUContext
 }
 
-// Open makes a context, current on the calling thread; the caller has locked its goroutine to it. Waiting threads sleep.
+// Open makes a context, current on the calling thread; the caller has locked its goroutine to it.
+// Waiting threads sleep.
 func (d Device) Open() (*Context, error) {
 	device, err := cu.GetDevice(d.Ordinal)
 	if err != nil {
@@ -108,10 +109,12 @@ func (c *Context) Allocate(bytes int) (Memory, error) {
 	return Memory{address, bytes}, failed(err, "cuMemAlloc of %d bytes", bytes)
 }
 
-// AllocatePinned returns host memory that the device reads and writes without the host's help, not initialised.
+// AllocatePinned returns host memory that the device reads and writes without the host's help, not
+// initialised.
 func (c *Context) AllocatePinned(bytes int) ([]byte, error) { return allocatePinned(bytes) }
 
-// Upload allocates device memory with a copy of host memory of any kind. Streams see it after Synchronize.
+// Upload allocates device memory with a copy of host memory of any kind. Streams see it after
+// Synchronize.
 func Upload[T any](c *Context, values []T) (Memory, error) {
 	bytes := len(values) * int(unsafe.Sizeof(*new(T)))
 	memory, err := c.Allocate(bytes)

@@ -9,8 +9,9 @@ import (
 	"gorgonia.org/cu"
 )
 
-// Stream is work that a device does in order. Its methods queue work and return at once; memory that they are
-// given must stay as it is until an event behind them was waited for. After a call of the driver has failed they do nothing.
+// Stream is work that a device does in order. Its methods queue work and return at once; memory
+// that they are given must stay as it is until an event behind them was waited for. After a call of
+// the driver has failed they do nothing.
 type Stream struct {
 	stream cu.Stream
 	err    error

@@ -16,7 +16,8 @@ const Name = "libcuda.so.1"
 func Build(dir string) (path string, err error) {
 	_, here, _, _ := runtime.Caller(0)
 	source, kernels := filepath.Join(filepath.Dir(here), "src"), filepath.Join(filepath.Dir(here), "..", "kernels")
-	for _, folder := range []string{source, kernels} { // so that go test sees when its cached result is stale
+	// so that go test sees when its cached result is stale
+	for _, folder := range []string{source, kernels} {
 		files, err := filepath.Glob(filepath.Join(folder, "*"))
 		if err != nil {
 			return "", err

@@ -1,6 +1,7 @@
 //go:build cuda
 
-// Package gpucheck tests gpu-check, the script that proves on a real card what the tests prove on a fake one.
+// Package gpucheck tests gpu-check, the script that proves on a real card what the tests prove on a
+// fake one.
 package gpucheck
 
 import (

@@ -4,8 +4,8 @@ package kernels
 
 import "tcbuild/gpuverify/cuda"
 
-// Batch is samples as PyG's follow_batch has them: sample s deletes the genes PerturbationIndices[Ptr[s]:Ptr[s+1]]. Both
-// are int64; every index is that of a gene.
+// Batch is samples as PyG's follow_batch has them: sample s deletes the genes
+// PerturbationIndices[Ptr[s]:Ptr[s+1]]. Both are int64; every index is that of a gene.
 type Batch struct {
 	Samples             int // at most 65,535
 	PerturbationIndices cuda.Memory
@@ -24,6 +24,6 @@ func (m Masks) keepAll(s *cuda.Stream, samples int) { s.Fill(m.Memory, 1, sample
 // blocks is how many blocks have a thread for each of count things.
 func blocks(count int) int { return (count + cuda.Threads - 1) / cuda.Threads }
 
-// rowBlocks is how many blocks share the work of one sample in kernels whose blocks are a sample's: enough for
-// the smallest batch that keeps a card busy, few enough to cost nothing in a large one.
+// rowBlocks is how many blocks share the work of one sample in kernels whose blocks are a sample's:
+// enough for the smallest batch that keeps a card busy, few enough to cost nothing in a large one.
 const rowBlocks = 4

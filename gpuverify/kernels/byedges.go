@@ -11,8 +11,8 @@ import (
 //go:embed byedges.ptx
 var byEdgesPTX string
 
-// ByEdges regenerates masks by looking up, for every position of the mask space, whether one of its two nodes is
-// removed: both ends of an edge, or those that count. No incidence is involved.
+// ByEdges regenerates masks by looking up, for every position of the mask space, whether one of its
+// two nodes is removed: both ends of an edge, or those that count. No incidence is involved.
 type ByEdges struct {
 	Src, Dst cuda.Memory // node of each position, uint32, as many as a sample's stride has
 	Nodes    int

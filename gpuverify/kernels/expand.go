@@ -24,7 +24,8 @@ func (k *Expand) Load(c *cuda.Context) error {
 	return nil
 }
 
-// Run writes the masks of samples: sample s removes removed[ends[s]:ends[s+1]], positions of the mask space as uint32; ends are int64.
+// Run writes the masks of samples: sample s removes removed[ends[s]:ends[s+1]], positions of the
+// mask space as uint32; ends are int64.
 func (k *Expand) Run(s *cuda.Stream, samples int, removed, ends cuda.Memory, masks Masks) {
 	masks.keepAll(s, samples)
 	s.Launch(k.removed, cuda.Grid{X: samples, Y: 1, Z: 1}, removed.Address(), ends.Address(), masks.Address(), uint64(masks.Stride))

@@ -11,14 +11,14 @@ import (
 //go:embed filter.ptx
 var filterPTX string
 
-// Filter answers whether a model should mask edges or filter them: it applies the mask of one sample's edges to a matrix with
-// a row of EdgeFeatures for each, in both ways.
+// Filter answers whether a model should mask edges or filter them: it applies the mask of one
+// sample's edges to a matrix with a row of EdgeFeatures for each, in both ways.
 type Filter struct {
 	Src, Dst cuda.Memory // ends of the edges, uint32
 	Edges    int
 
-	// Room for what compacting writes: how many edges each chunk and each group of chunks keeps, uint32; the numbers and
-	// the ends of the kept edges, uint32; and how many they are, uint64.
+	// Room for what compacting writes: how many edges each chunk and each group of chunks keeps,
+	// uint32; the numbers and the ends of the kept edges, uint32; and how many they are, uint64.
 	Counts, Sums, Kept, KeptSrc, KeptDst, Total cuda.Memory
 
 	multiply, count, compact, gather cuda.Function
@@ -70,8 +70,8 @@ func (k *Filter) RunMask(s *cuda.Stream, mask, features, out cuda.Memory) {
 		features.Address(), mask.Address(), uint64(k.Edges), out.Address())
 }
 
-// RunFilter compacts the list of edges to those that the mask keeps, and gathers their features. The host does not
-// learn how many they are, and so does not wait.
+// RunFilter compacts the list of edges to those that the mask keeps, and gathers their features.
+// The host does not learn how many they are, and so does not wait.
 func (k *Filter) RunFilter(s *cuda.Stream, mask, features, out cuda.Memory) {
 	chunks := cuda.Grid{X: blocks((k.Edges + chunkEdges - 1) / chunkEdges), Y: 1, Z: 1}
 	s.Fill(k.Sums, 0, k.Sums.Size())

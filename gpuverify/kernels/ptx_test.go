@@ -23,7 +23,8 @@ func TestPTXIsOfTheSources(t *testing.T) {
 		t.Fatalf("found sources %v, error %v", sources, err)
 	}
 	for _, source := range append(sources, "kernel.h") {
-		if _, err := os.Stat(source); err != nil { // also so that go test sees when its cached result is stale
+		// also so that go test sees when its cached result is stale
+		if _, err := os.Stat(source); err != nil {
 			t.Fatal(err)
 		}
 	}

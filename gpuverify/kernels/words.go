@@ -11,8 +11,9 @@ import (
 //go:embed words.ptx
 var wordsPTX string
 
-// Words finds for each node which samples remove it: bit s%32 of word s/32*Nodes + n is set where sample
-// s removes node n. Nodes are the genes, then the reactions, then one that no sample removes.
+// Words finds for each node which samples remove it: bit s%32 of word s/32*Nodes + n is set where
+// sample s removes node n. Nodes are the genes, then the reactions, then one that no sample
+// removes.
 type Words struct {
 	Nodes         int
 	FirstReaction int // node

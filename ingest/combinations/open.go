@@ -13,9 +13,10 @@ import (
 	"tcbuild/internal/inputfile"
 )
 
-// Open makes the set that a name stands for (see ParseName), of genes of a graph. Of the gene list, names that the graph
-// does not have are refused, or dropped from it: drop-sample and drop-gene, which leave the same combinations, are one here. A gene that is listed twice counts once. A list that cannot be read is a
-// fault.Input, a k or range that it does not have a fault.Usage.
+// Open makes the set that a name stands for (see ParseName), of genes of a graph. Of the gene list,
+// names that the graph does not have are refused, or dropped from it: drop-sample and drop-gene,
+// which leave the same combinations, are one here. A gene that is listed twice counts once. A list
+// that cannot be read is a fault.Input, a k or range that it does not have a fault.Usage.
 func Open(name string, genes *ingest.Nodes, unknown ingest.UnknownGenes) (*Set, error) {
 	spec, err := ParseName(name)
 	if err != nil {
@@ -95,7 +96,8 @@ func (s *Set) readGenes(genes *ingest.Nodes, unknown ingest.UnknownGenes) error 
 	}
 }
 
-// openGenes opens a gene list: a table with a column id, or a text without a header and with one gene per line.
+// openGenes opens a gene list: a table with a column id, or a text without a header and with one
+// gene per line.
 func openGenes(file *inputfile.File) (r *table.Reader, column int, err error) {
 	if r, err = table.OpenFile(file, table.TextOptions{}); err != nil {
 		return nil, 0, err

@@ -11,9 +11,9 @@ func binomial(n, k int) (count int, ok bool) {
 	return int(c.Int64()), c.IsInt64()
 }
 
-// unrank sets subset to the k-subset of 0 to n-1, k = len(subset), that has the given rank in lexicographic
-// order, 0 <= rank < total = binomial(n, k). It asks of each element how many of the subsets that are left
-// begin with it, and so takes n steps at most.
+// unrank sets subset to the k-subset of 0 to n-1, k = len(subset), that has the given rank in
+// lexicographic order, 0 <= rank < total = binomial(n, k). It asks of each element how many of the
+// subsets that are left begin with it, and so takes n steps at most.
 func unrank(subset []int, n, rank, total int) {
 	left := uint64(total) // subsets of the elements from element on
 	for i, element := 0, 0; i < len(subset); element++ {

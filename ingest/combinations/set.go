@@ -1,5 +1,5 @@
-// Package combinations makes perturbation sets that delete every k genes of a list together, such as all
-// triples, for inference. Samples are computed from their number and never stored.
+// Package combinations makes perturbation sets that delete every k genes of a list together, such
+// as all triples, for inference. Samples are computed from their number and never stored.
 package combinations
 
 import (
@@ -12,10 +12,10 @@ import (
 
 const batchSize = 4096 // samples that are handed over at once
 
-// Set is a range of the k-subsets of a list of genes. The subsets have the lexicographic order of their
-// places in the list - that of Python's itertools.combinations(genes, k) - and their numbers, from 0, are the sample
-// ids, whatever the range. Samples have no phenotypes. It implements ingest.IndexedSource, and is
-// immutable and safe for concurrent use.
+// Set is a range of the k-subsets of a list of genes. The subsets have the lexicographic order of
+// their places in the list - that of Python's itertools.combinations(genes, k) - and their numbers,
+// from 0, are the sample ids, whatever the range. Samples have no phenotypes. It implements
+// ingest.IndexedSource, and is immutable and safe for concurrent use.
 type Set struct {
 	genes  []uint32 // in the list's order; distinct
 	k      int
@@ -48,7 +48,8 @@ func (s *Set) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	return counts, err
 }
 
-// ScanRange computes samples first to end-1; the first of them takes as many steps as the list has genes.
+// ScanRange computes samples first to end-1; the first of them takes as many steps as the list has
+// genes.
 func (s *Set) ScanRange(first, end int, yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	var counts ingest.Counts
 	if first == end {

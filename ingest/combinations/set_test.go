@@ -188,7 +188,8 @@ func TestWrongSpecs(t *testing.T) {
 	}
 }
 
-// A compressed list that was cut is bad input, told with its name, also when the damage is met at once.
+// A compressed list that was cut is bad input, told with its name, also when the damage is met at
+// once.
 func TestCutList(t *testing.T) {
 	for _, header := range []string{"genes\tf\n", "id\n", ""} {
 		var whole bytes.Buffer

@@ -64,8 +64,8 @@ func IsName(name string) bool {
 	return strings.HasPrefix(name, prefix) || extension == ".yaml" || extension == ".yml"
 }
 
-// ParseName reads combinations:FILE:K, combinations:FILE:K:FIRST:END, or a settings file with a section
-// combinations. A wrong name is a fault.Usage.
+// ParseName reads combinations:FILE:K, combinations:FILE:K:FIRST:END, or a settings file with a
+// section combinations. A wrong name is a fault.Usage.
 func ParseName(name string) (Spec, error) {
 	rest, plain := strings.CutPrefix(name, prefix)
 	if !plain {

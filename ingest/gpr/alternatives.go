@@ -7,11 +7,11 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// Alternatives returns the sets of genes that each keep the rule true: its
-// disjunctive normal form. They stand in the order in which the rule reads, what
-// is on the left changing slowest; a set's genes stand in the order of their first
-// mention in it. A set that comes again is left out, one that holds another
-// stays. No rule has no alternatives. A rule is true exactly while all genes of one of them are there.
+// Alternatives returns the sets of genes that each keep the rule true: its disjunctive normal form.
+// They stand in the order in which the rule reads, what is on the left changing slowest; a set's
+// genes stand in the order of their first mention in it. A set that comes again is left out, one
+// that holds another stays. No rule has no alternatives. A rule is true exactly while all genes of
+// one of them are there.
 //
 // Rules such as (A or B) and (C or D) and … have exponentially many: more than
 // limit on the way are a fault.Input.

@@ -49,7 +49,8 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
-// TestAlternativesMeanTheRule compares random rules with their alternatives for every set of deleted genes.
+// TestAlternativesMeanTheRule compares random rules with their alternatives for every set of
+// deleted genes.
 func TestAlternativesMeanTheRule(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 0))
 	var write func(depth int) string

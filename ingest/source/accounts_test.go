@@ -12,8 +12,9 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// TestScreenAccounts reads random screens of every kind under every setting that drops rows. Each row is a sample or has
-// a reason, and what is written as .tsv and .arrow is read back as the same samples.
+// TestScreenAccounts reads random screens of every kind under every setting that drops rows. Each
+// row is a sample or has a reason, and what is written as .tsv and .arrow is read back as the same
+// samples.
 func TestScreenAccounts(t *testing.T) {
 	const seed = 7
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -104,7 +105,8 @@ func TestScreenAccounts(t *testing.T) {
 	}
 }
 
-// TestScreenNames holds that ids which an output could not keep apart, and names that can only be miswritten, are errors whatever is dropped.
+// TestScreenNames holds that ids which an output could not keep apart, and names that can only be
+// miswritten, are errors whatever is dropped.
 func TestScreenNames(t *testing.T) {
 	genes, aliases := screenGenes(t)
 	const pair, wide = "sample_id\tgene_a\tgene_b\tscore\n", "orf\tcold\thot\n"
@@ -145,7 +147,8 @@ func TestScreenNames(t *testing.T) {
 	}
 }
 
-// TestGeneListNames holds that a gene list with an id which a perturbation set could not name is refused.
+// TestGeneListNames holds that a gene list with an id which a perturbation set could not name is
+// refused.
 func TestGeneListNames(t *testing.T) {
 	for id, want := range map[string]string{"": "empty", " YA": "blanks", "YA ": "blanks", "YA|YB": "one gene", "Y\xff": "UTF-8"} {
 		table := GenesSpec{Table: &GeneTable{TextSpec: TextSpec{File: writeFile(t, "g.tsv", "id\tx\nYC\t1\n"+id+"\t2\n")}, Column: "id"}}

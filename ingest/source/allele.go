@@ -15,9 +15,11 @@ type AlleleKind = string
 
 const (
 	DeletionAllele AlleleKind = "deletion"
-	DAmPAllele     AlleleKind = "damp"  // decreased abundance by mRNA perturbation
-	TSAllele       AlleleKind = "ts"    // temperature-sensitive, or another named allele of the gene
-	OtherAllele    AlleleKind = "other" // suppressor strains, alleles that name another gene, and what cannot be told
+	DAmPAllele     AlleleKind = "damp" // decreased abundance by mRNA perturbation
+	// temperature-sensitive, or another named allele of the gene
+	TSAllele AlleleKind = "ts"
+	// suppressor strains, alleles that name another gene, and what cannot be told
+	OtherAllele AlleleKind = "other"
 )
 
 var alleleKinds = []AlleleKind{DeletionAllele, DAmPAllele, TSAllele, OtherAllele}
@@ -41,7 +43,8 @@ func checkAlleles(kinds []AlleleKind) ([]AlleleKind, error) {
 // Greek capital delta, the increment sign that some tables have in its place, and plain words.
 var deltas = []string{"Δ", "∆", "-delta", "-del", "delta"}
 
-// suppressor is the end of an allele's name or strain id that a spontaneous suppressor mutation got.
+// suppressor is the end of an allele's name or strain id that a spontaneous suppressor mutation
+// got.
 var suppressor = regexp.MustCompile(`(?i)[-_]supp?[0-9]*$`)
 
 // cutDelta returns an allele's name without the sign that its gene is deleted.

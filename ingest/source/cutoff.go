@@ -16,7 +16,8 @@ func (c Cutoff) check(place string) error {
 
 func (c Cutoff) isSet() bool { return c.Above != nil || c.AtLeast != nil }
 
-// condition returns what a weight must satisfy, NaN if it is missing, and what is said of rows whose does not.
+// condition returns what a weight must satisfy, NaN if it is missing, and what is said of rows
+// whose does not.
 func (c Cutoff) condition(what string) (keep func(weight float64) bool, refusal string) {
 	if c.Above != nil {
 		return func(weight float64) bool { return weight > *c.Above }, fmt.Sprintf("with no %s above %v", what, *c.Above)

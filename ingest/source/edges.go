@@ -16,9 +16,10 @@ type edgeFile struct {
 	name           nameReader
 	undirected     bool
 	unknown        ingest.UnknownGenes
-	refuse         func(batch *table.Batch, i int) int // which of refused a row is for, -1 for none; nil refuses none
-	refused        []Count
-	relations      []*relation
+	// which of refused a row is for, -1 for none; nil refuses none
+	refuse    func(batch *table.Batch, i int) int
+	refused   []Count
+	relations []*relation
 }
 
 // nameReader reads the name of a gene from a field; the bytes are valid as long
@@ -134,7 +135,8 @@ func (m *missingNames) add(name string) {
 	m.names[name] = true
 }
 
-// count counts a row by the worse of its ends, and reports whether it names a gene that was not found.
+// count counts a row by the worse of its ends, and reports whether it names a gene that was not
+// found.
 func (m *missingNames) count(ends [2]found) bool {
 	switch max(ends[0], ends[1]) {
 	case unknown:

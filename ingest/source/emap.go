@@ -5,13 +5,15 @@ import "tcbuild/ingest"
 // EMAPSpec names a table of an epistatic miniarray profile: in each row two
 // genes and the score of their double mutant.
 type EMAPSpec struct {
-	StrainsSpec     `yaml:",inline"`
-	GenesColumns    []string `yaml:"genes_columns"`    // nil is gene_a and gene_b
-	MutationColumns []string `yaml:"mutation_columns"` // nil is mutation_or_name_a and _b where the table has them; all are deletions without
+	StrainsSpec  `yaml:",inline"`
+	GenesColumns []string `yaml:"genes_columns"` // nil is gene_a and gene_b
+	// nil is mutation_or_name_a and _b where the table has them; all are deletions without
+	MutationColumns []string `yaml:"mutation_columns"`
 }
 
-// Open finds the layout of the table; see SGASpec.Open. A mutation is DELETION, DAMP, an
-// allele's name, or "delta NAME" for the deletion of the frame NAME, which is of kind other where NAME is another gene.
+// Open finds the layout of the table; see SGASpec.Open. A mutation is DELETION, DAMP, an allele's
+// name, or "delta NAME" for the deletion of the frame NAME, which is of kind other where NAME is
+// another gene.
 func (s EMAPSpec) Open(genes *ingest.Nodes) (*Screen, error) {
 	return s.open(genes, "E-MAP samples", s.columns, func(r *alleleReader, id, mutation string) ([]locus, error) {
 		return []locus{r.ofMutation(id, mutation)}, nil

@@ -20,7 +20,8 @@ const gemHint = "give a whole model in the YAML that cobrapy and RAVEN write"
 type gem struct {
 	metabolites []gemEntry
 	reactions   []gemReaction
-	merged      int // stoichiometric entries added to an earlier one of the same reaction and metabolite
+	// stoichiometric entries added to an earlier one of the same reaction and metabolite
+	merged int
 }
 
 // gemEntry is the id of an entry and the line where the entry stands.

@@ -212,7 +212,8 @@ func yeastModel(t testing.TB) (*gem, GraphSpec) {
 	return model, spec
 }
 
-// TestYeastGEMText compares the released table with the YAML of the same release, by the metabolites' names.
+// TestYeastGEMText compares the released table with the YAML of the same release, by the
+// metabolites' names.
 func TestYeastGEMText(t *testing.T) {
 	want, spec := yeastModel(t)
 	got, err := readGEM(opened(t), filepath.Join(filepath.Dir(spec.GEM.File), "yeast-GEM.txt.gz"))

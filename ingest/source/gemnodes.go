@@ -12,8 +12,9 @@ import (
 type ReactionNodes string
 
 const (
-	WholeReactions ReactionNodes = "whole"        // one node each, with its rule
-	Combinations   ReactionNodes = "combinations" // torchcell's: one node per alternative set of genes and direction
+	WholeReactions ReactionNodes = "whole" // one node each, with its rule
+	// torchcell's: one node per alternative set of genes and direction
+	Combinations ReactionNodes = "combinations"
 )
 
 // maxAlternatives bounds the nodes of a rule; those of published models have some dozens.

@@ -52,9 +52,9 @@ func (m *reactionMasks) alive(genes []uint32) []int {
 	return left
 }
 
-// TestCombinationsAreTheRule proves on yeast-GEM that a reaction is alive under its gpr rule exactly when
-// one of its combination nodes is alive under the rule that needs all genes: for
-// every single deletion, and 10,000 random multiple ones.
+// TestCombinationsAreTheRule proves on yeast-GEM that a reaction is alive under its gpr rule
+// exactly when one of its combination nodes is alive under the rule that needs all genes: for every
+// single deletion, and 10,000 random multiple ones.
 func TestCombinationsAreTheRule(t *testing.T) {
 	spec := yeastSpec(t)
 	spec.Edges = nil

@@ -11,11 +11,12 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// gemTextColumns are the columns of the table, as RAVEN's exports and yeast-GEM's releases name them.
+// gemTextColumns are the columns of the table, as RAVEN's exports and yeast-GEM's releases name
+// them.
 var gemTextColumns = []string{"Rxn name", "Formula", "Gene-reaction association", "LB", "UB"}
 
-// parseGEMText reads the table that yeast-GEM is released as beside its YAML: a reaction per line with its
-// formula, such as "2 A[c] + B[m] <=> C[c]". Metabolites have no ids in it: they are named
+// parseGEMText reads the table that yeast-GEM is released as beside its YAML: a reaction per line
+// with its formula, such as "2 A[c] + B[m] <=> C[c]". Metabolites have no ids in it: they are named
 // name[compartment] and stand in the order of their first mention. It gives no subsystems.
 func parseGEMText(path string, text []byte) (*gem, error) {
 	model, columns, line := new(gem), []int(nil), 0
@@ -163,7 +164,8 @@ func parseFormula(formula string) (all []gemCoefficient, merged int, err error) 
 
 func isFormulaArrow(word string) bool { return slices.Contains(formulaArrows, word) }
 
-// formulaTerm reads a coefficient, 1 where there is none, and a metabolite's name, which may hold blanks.
+// formulaTerm reads a coefficient, 1 where there is none, and a metabolite's name, which may hold
+// blanks.
 func formulaTerm(words []string) (value float64, name string, err error) {
 	if len(words) > 1 {
 		if value, err := strconv.ParseFloat(words[0], 64); err == nil && !math.IsInf(value, 0) && !math.IsNaN(value) {

@@ -7,10 +7,11 @@ import (
 	"tcbuild/internal/inputfile"
 )
 
-// BuildGraph reads the sources of a graph. A source that makes no node or no edge is an error. The same files and spec give the
-// same graph. Errors are of kind fault.Usage for a wrong spec and fault.Input,
-// with file and line, for bad data. The files stay open in files, to be checked before the graph is published. It takes about as long as reading the
-// files; memory holds the graph and the pairs of one edge source.
+// BuildGraph reads the sources of a graph. A source that makes no node or no edge is an error. The
+// same files and spec give the same graph. Errors are of kind fault.Usage for a wrong spec and
+// fault.Input, with file and line, for bad data. The files stay open in files, to be checked before
+// the graph is published. It takes about as long as reading the files; memory holds the graph and
+// the pairs of one edge source.
 func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, error) {
 	spec, err := spec.prepared()
 	if err != nil {

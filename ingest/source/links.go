@@ -48,7 +48,8 @@ func stringName(batch *table.Batch, column, i int) ([]byte, error) {
 	return name, nil
 }
 
-// isNumber reports whether a text is one digit or more; bytes.Trim takes a tenth of the parsing's time for that.
+// isNumber reports whether a text is one digit or more; bytes.Trim takes a tenth of the parsing's
+// time for that.
 func isNumber(text []byte) bool {
 	for _, c := range text {
 		if c < '0' || c > '9' {

@@ -10,14 +10,15 @@ import (
 )
 
 // MatrixSpec names a wide table, a row per deleted gene. Each value becomes a sample with the id
-// "row: column" and the phenotype value. The first column has the genes; its name may be missing from
-// the header, as R writes tables.
+// "row: column" and the phenotype value. The first column has the genes; its name may be missing
+// from the header, as R writes tables.
 type MatrixSpec struct {
 	SampleSpec `yaml:",inline"`
-	// ColumnsAre says what the columns are. "" is conditions, unless their names are those of genes, which is an error.
+	// ColumnsAre says what the columns are. "" is conditions, unless their names are those of
+	// genes, which is an error.
 	ColumnsAre MatrixColumns `yaml:"columns_are"`
-	// PartialLoss is for columns whose names say that their strains keep or lack only a part of the gene's function:
-	// heterozygous, DAmP. "" is an error where there are such columns.
+	// PartialLoss is for columns whose names say that their strains keep or lack only a part of the
+	// gene's function: heterozygous, DAmP. "" is an error where there are such columns.
 	PartialLoss PartialLoss `yaml:"partial_loss"`
 }
 
@@ -25,8 +26,9 @@ type MatrixSpec struct {
 type MatrixColumns string
 
 const (
-	Conditions  MatrixColumns = "conditions" // a sample deletes the gene of its row
-	SecondGenes MatrixColumns = "genes"      // a sample deletes the genes of its row and of its column
+	Conditions MatrixColumns = "conditions" // a sample deletes the gene of its row
+	// a sample deletes the genes of its row and of its column
+	SecondGenes MatrixColumns = "genes"
 )
 
 // PartialLoss is what becomes of columns whose strains do not lack the gene whole.
@@ -63,8 +65,9 @@ func (s MatrixSpec) Open(genes *ingest.Nodes) (*Screen, error) {
 
 // matrixLayout is how a wide table is read: names is its header but for the first column's.
 type matrixLayout struct {
-	text  table.TextOptions // with column names that are unique, which those of the header need not be
-	first string            // the first column's name, "" when the header has none
+	// with column names that are unique, which those of the header need not be
+	text  table.TextOptions
+	first string // the first column's name, "" when the header has none
 	names []string
 }
 

@@ -13,7 +13,8 @@ const duplicateNameHint = "rename or remove one, or pass --allow-duplicate-ids: 
 
 const columnsAreHint = "pass --columns-are genes if each value is of a double mutant, or --columns-are conditions if it is of the row's gene alone"
 
-// checkColumns refuses a matrix whose columns may not be conditions in which whole deletions grew, unless the settings say what they are.
+// checkColumns refuses a matrix whose columns may not be conditions in which whole deletions grew,
+// unless the settings say what they are.
 func (s MatrixSpec) checkColumns(layout *matrixLayout, names *Names) error {
 	var genes, partial []string
 	at := make(map[string]int)
@@ -52,11 +53,13 @@ func namesGene(column string, names *Names) bool {
 	return systematicName.MatchString(column) || reader.ofAllele(column).result != unknown || reader.ofAllele(name).result != unknown
 }
 
-// partialLossWords are those by which names of screens say that a strain has a part of the gene's function left.
+// partialLossWords are those by which names of screens say that a strain has a part of the gene's
+// function left.
 var partialLossWords = []string{"het", "hets", "hetero", "heterozygous", "heterozygote", "heterozygotes", "heterozygosity",
 	"hip", "haploinsufficiency", "haploinsufficient", "damp", "hypomorph", "hypomorphs", "hypomorphic"}
 
-// saysPartialLoss reports whether a name has one of these words, as "het | growth (pooled culture) | glycerol" has.
+// saysPartialLoss reports whether a name has one of these words, as "het | growth (pooled culture)
+// | glycerol" has.
 func saysPartialLoss(name string) bool {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
 	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(partialLossWords, word) })

@@ -8,8 +8,9 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// TestMatrixColumns holds that a matrix of double mutants, or of strains that keep a copy of the gene, is not taken
-// for one of single deletions, and what becomes of it when the settings say what it is.
+// TestMatrixColumns holds that a matrix of double mutants, or of strains that keep a copy of the
+// gene, is not taken for one of single deletions, and what becomes of it when the settings say what
+// it is.
 func TestMatrixColumns(t *testing.T) {
 	genes, aliases := screenGenes(t)
 	square := "gene\tTFC3\tVPS8\nTFC3\t\t1\nVPS8\t1\t\n"

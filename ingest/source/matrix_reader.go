@@ -38,7 +38,8 @@ type matrixReader struct {
 	id    []byte
 }
 
-// matrixColumn is a column: its gene, if columns are genes, and whether its name says that its strains do not lack the gene whole.
+// matrixColumn is a column: its gene, if columns are genes, and whether its name says that its
+// strains do not lack the gene whole.
 type matrixColumn struct {
 	locus
 	partialLoss bool

@@ -8,11 +8,11 @@ import (
 	"tcbuild/internal/inputfile"
 )
 
-// addMetabolism adds the reactions, metabolites and their edges of a model to
-// a graph. Rules name genes by the ids of the gene list, as masks read them: another
-// name of a gene is replaced by its id. The edges of a reaction are the genes of
-// its rule, each once, in the order of first mention. Unless unknown refuses it, a gene that the list lacks
-// has no edges; rules keep it, and as nothing can delete it, it counts as present in them.
+// addMetabolism adds the reactions, metabolites and their edges of a model to a graph. Rules name
+// genes by the ids of the gene list, as masks read them: another name of a gene is replaced by its
+// id. The edges of a reaction are the genes of its rule, each once, in the order of first mention.
+// Unless unknown refuses it, a gene that the list lacks has no edges; rules keep it, and as nothing
+// can delete it, it counts as present in them.
 func addMetabolism(files *inputfile.Files, graph *ingest.Graph, names *Names, spec GEMSpec, unknown ingest.UnknownGenes) ([]SourceReport, error) {
 	model, err := readGEM(files, spec.File)
 	if err != nil {
@@ -55,7 +55,8 @@ func addMetabolism(files *inputfile.Files, graph *ingest.Graph, names *Names, sp
 	return reports, reports.checkKept("check the names of its genes: the gene list and its aliases have none of them")
 }
 
-// findGenes refuses a gene that is not found, if policy does, and returns how many reactions have only such ones.
+// findGenes refuses a gene that is not found, if policy does, and returns how many reactions have
+// only such ones.
 func (m *gem) findGenes(names *Names, path string, policy ingest.UnknownGenes) (untouched int, err error) {
 	for _, reaction := range m.reactions {
 		genes := reaction.rule.Genes()

@@ -9,11 +9,15 @@ import (
 // PerturbationSpec names a table of perturbations as it is published and says
 // what its columns hold.
 type PerturbationSpec struct {
-	TextSpec      `yaml:",inline"`
-	GenesColumns  []string            `yaml:"genes_columns"`  // nil is genes; of several, each holds one gene or none
-	GeneDelimiter string              `yaml:"gene_delimiter"` // between the genes of a single column; "" is |
-	IDColumn      string              `yaml:"id_column"`      // "" is sample_id, and the sample's index without that column
-	Phenotypes    []string            `yaml:"phenotypes"`     // nil is every other column of numbers
+	TextSpec `yaml:",inline"`
+	// nil is genes; of several, each holds one gene or none
+	GenesColumns []string `yaml:"genes_columns"`
+	// between the genes of a single column; "" is |
+	GeneDelimiter string `yaml:"gene_delimiter"`
+	// "" is sample_id, and the sample's index without that column
+	IDColumn string `yaml:"id_column"`
+	// nil is every other column of numbers
+	Phenotypes    []string            `yaml:"phenotypes"`
 	NotPhenotypes []string            `yaml:"not_phenotypes"` // columns that are left out
 	Aliases       AliasesSpec         `yaml:"aliases"`
 	UnknownGenes  ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error

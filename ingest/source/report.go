@@ -39,7 +39,8 @@ func appendCount(counts []Count, what string, n int) []Count {
 	return append(counts, Count{what, n})
 }
 
-// checkKept refuses a source of which nothing is left: it is the wrong file, or is read in the wrong way.
+// checkKept refuses a source of which nothing is left: it is the wrong file, or is read in the
+// wrong way.
 func (r SourceReport) checkKept(hint string) error {
 	switch {
 	case r.Kept > 0:

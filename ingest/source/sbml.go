@@ -15,10 +15,11 @@ import (
 
 const sbmlHint = "give a whole model in SBML: level 3 with fbc, or level 2 with gene associations in notes"
 
-// parseSBML reads a model in SBML: level 3 with the package fbc, version 2, whose
-// reactions name gene products and the parameters of their bounds; or older ones, whose rules stand in
-// notes (GENE_ASSOCIATION: …) and whose bounds are parameters of a kinetic law or, in version 1 of fbc,
-// a list of their own. Ids lose the prefixes R_, M_ and G_ and get their encoded characters back, as cobrapy does it.
+// parseSBML reads a model in SBML: level 3 with the package fbc, version 2, whose reactions name
+// gene products and the parameters of their bounds; or older ones, whose rules stand in notes
+// (GENE_ASSOCIATION: …) and whose bounds are parameters of a kinetic law or, in version 1 of fbc, a
+// list of their own. Ids lose the prefixes R_, M_ and G_ and get their encoded characters back, as
+// cobrapy does it.
 func parseSBML(path string, text []byte) (*gem, error) {
 	document := sbmlDocument{path: path, bounds: make(map[string]float64), products: make(map[string]string), subsystems: make(map[string][]string)}
 	decoder := xml.NewDecoder(bytes.NewReader(text))
@@ -145,7 +146,8 @@ func attribute(element xml.StartElement, name string) string {
 	return ""
 }
 
-// geneOfProduct is the gene that a gene product stands for: its id where it has the prefix G_, otherwise its label.
+// geneOfProduct is the gene that a gene product stands for: its id where it has the prefix G_,
+// otherwise its label.
 func geneOfProduct(id, label string) string {
 	if label == "" || strings.HasPrefix(id, "G_") {
 		label = id
@@ -235,7 +237,8 @@ func (d *sbmlDocument) reaction(r *sbmlReaction) (reaction gemReaction, merged i
 	return reaction, merged, nil
 }
 
-// setBounds finds a reaction's flux bounds; without them, its attribute says whether it is reversible.
+// setBounds finds a reaction's flux bounds; without them, its attribute says whether it is
+// reversible.
 func (d *sbmlDocument) setBounds(reaction *gemReaction, r *sbmlReaction) error {
 	reaction.lower, reaction.upper = math.NaN(), math.NaN()
 	for _, side := range []struct {
@@ -266,7 +269,8 @@ func (d *sbmlDocument) setBounds(reaction *gemReaction, r *sbmlReaction) error {
 	}
 	reaction.reversible = reaction.lower < 0 && reaction.upper > 0
 	if math.IsNaN(reaction.lower) && math.IsNaN(reaction.upper) {
-		reaction.reversible = r.Reversible != "false" && r.Reversible != "0" // level 2 leaves true out
+		// level 2 leaves true out
+		reaction.reversible = r.Reversible != "false" && r.Reversible != "0"
 	}
 	return nil
 }
@@ -320,7 +324,8 @@ func (n *sbmlNotes) collect(notes map[string]string) {
 	}
 }
 
-// plainID returns an id without its prefix and with its encoded characters: M_s_0001 is s_0001, G_YAL016C__45__B is YAL016C-B.
+// plainID returns an id without its prefix and with its encoded characters: M_s_0001 is s_0001,
+// G_YAL016C__45__B is YAL016C-B.
 func plainID(id, prefix string) string {
 	id = strings.TrimPrefix(id, prefix)
 	var plain strings.Builder

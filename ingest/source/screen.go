@@ -16,15 +16,17 @@ type SampleSpec struct {
 	Aliases       AliasesSpec         `yaml:"aliases"`
 	UnknownGenes  ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error; see ingest.UnknownGenes
 	AllowWildtype bool                `yaml:"allow_wildtype"`
-	// AllowDuplicateIDs takes samples with the id of another one, or with none: of a matrix, rows or columns of the same name.
+	// AllowDuplicateIDs takes samples with the id of another one, or with none: of a matrix, rows
+	// or columns of the same name.
 	AllowDuplicateIDs bool `yaml:"allow_duplicate_ids"`
-	// KeepUnmeasured keeps a row whose phenotypes are all missing. Without it such a row is dropped and counted.
+	// KeepUnmeasured keeps a row whose phenotypes are all missing. Without it such a row is dropped
+	// and counted.
 	KeepUnmeasured bool `yaml:"keep_unmeasured"`
 }
 
-// Screen is a published perturbation table, read as samples. It is a
-// SampleSource: every Scan reads the file anew, in memory that grows with the number of different strains,
-// with that of sample ids by about 20 bytes each, and with that of pairs in a matrix of genes x genes.
+// Screen is a published perturbation table, read as samples. It is a SampleSource: every Scan reads
+// the file anew, in memory that grows with the number of different strains, with that of sample ids
+// by about 20 bytes each, and with that of pairs in a matrix of genes x genes.
 type Screen struct {
 	*ingest.Perturbations // of the file's layout
 	file                  *inputfile.File
@@ -43,7 +45,8 @@ type rowReader func(batch *table.Batch, i int) error
 // PhenotypeNames are the names of the values that every sample carries.
 func (s *Screen) PhenotypeNames() []string { return s.phenotypes }
 
-// IgnoredColumns are the names of the columns that are no part of the samples, in file order; of a matrix, whose every column is, none.
+// IgnoredColumns are the names of the columns that are no part of the samples, in file order; of a
+// matrix, whose every column is, none.
 func (s *Screen) IgnoredColumns() []string { return s.ignored }
 
 // Report accounts for the rows - of a matrix, the cells - that the latest Scan read.
@@ -106,7 +109,8 @@ func (s *SampleSpec) prepare(genes *ingest.Nodes) (names *Names, text table.Text
 	return names, table.TextOptions{Delimiter: delimiter, Columns: s.Columns}, err
 }
 
-// openScreen opens the file, and has layout find out how it is read; if that fails the file is closed.
+// openScreen opens the file, and has layout find out how it is read; if that fails the file is
+// closed.
 func (s SampleSpec) openScreen(genes *ingest.Nodes, made string, layout func(screen *Screen) error) (*Screen, error) {
 	names, text, err := s.prepare(genes)
 	if err != nil {

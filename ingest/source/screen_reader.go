@@ -10,7 +10,8 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// screenReader is one Scan of a Screen. Every row becomes a sample or counts as dropped, for one reason.
+// screenReader is one Scan of a Screen. Every row becomes a sample or counts as dropped, for one
+// reason.
 type screenReader struct {
 	*Screen
 	yield   func(*ingest.Samples) error
@@ -18,21 +19,24 @@ type screenReader struct {
 	samples *ingest.Samples
 	counts  ingest.Counts
 
-	rows       int
-	missing    missingNames
-	geneless   int         // rows that drop-gene left without a gene
-	kinds      map[int]int // rows with an allele that is no deletion here, by the place of its kind in alleleKinds
-	unmeasured int         // rows without a phenotype
-	dropped    []Count     // further reasons, of the kind of table
-	marked     int         // samples with a marker
-	noted      []Count     // further notes, of the kind of table
+	rows     int
+	missing  missingNames
+	geneless int // rows that drop-gene left without a gene
+	// rows with an allele that is no deletion here, by the place of its kind in alleleKinds
+	kinds      map[int]int
+	unmeasured int     // rows without a phenotype
+	dropped    []Count // further reasons, of the kind of table
+	marked     int     // samples with a marker
+	noted      []Count // further notes, of the kind of table
 
-	row struct{ unknown, repeated, marked int } // of the row being read; they count if it becomes a sample
+	// of the row being read; they count if it becomes a sample
+	row struct{ unknown, repeated, marked int }
 }
 
 const screenBatch = 4096
 
-// genotype sets genes to what the loci of a row delete, ascending; ok is false when the row is dropped, and counted.
+// genotype sets genes to what the loci of a row delete, ascending; ok is false when the row is
+// dropped, and counted.
 func (r *screenReader) genotype(loci []locus, accepted []AlleleKind, genes *[]uint32) (ok bool, err error) {
 	*genes = (*genes)[:0]
 	r.row.unknown, r.row.marked = 0, 0

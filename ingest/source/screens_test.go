@@ -342,7 +342,8 @@ func BenchmarkScreens(b *testing.B) {
 	}
 }
 
-// cpuTime is the processor time of this process: unlike the clock's, it does not count who else uses the machine.
+// cpuTime is the processor time of this process: unlike the clock's, it does not count who else
+// uses the machine.
 func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage

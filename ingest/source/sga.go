@@ -13,12 +13,13 @@ import (
 // strain, or the alleles of a strain joined in one name.
 type SGASpec struct {
 	StrainsSpec `yaml:",inline"` // nil Controls are SGAControls
-	// StrainColumns hold strain ids such as YAL001C_tsq508, and AlleleColumns the names of the strains'
-	// alleles, in the same order. nil are the columns that the papers call
-	// "Query Strain ID" (in 2010 "Query ORF"), "Query allele name" and so on.
+	// StrainColumns hold strain ids such as YAL001C_tsq508, and AlleleColumns the names of the
+	// strains' alleles, in the same order. nil are the columns that the papers call "Query Strain
+	// ID" (in 2010 "Query ORF"), "Query allele name" and so on.
 	StrainColumns []string `yaml:"strain_columns"`
 	AlleleColumns []string `yaml:"allele_columns"`
-	// AlleleDelimiter is between the alleles of a table with AlleleColumns alone; "" is _, as in act1-129_hoΔ_ost3Δ.
+	// AlleleDelimiter is between the alleles of a table with AlleleColumns alone; "" is _, as in
+	// act1-129_hoΔ_ost3Δ.
 	AlleleDelimiter string `yaml:"allele_delimiter"`
 }
 
@@ -29,7 +30,8 @@ var SGAControls = []string{"HO", "CAN1", "LYP1", "HIS3", "LEU2", "URA3", "MET17"
 
 var sgaControlIDs = []string{"YDL227C", "YEL063C", "YNL268W", "YOR202W", "YCL018W", "YEL021W", "YLR303W"}
 
-// sgaColumns are the names, in lower case, of the columns of a query and an array strain, and of their alleles.
+// sgaColumns are the names, in lower case, of the columns of a query and an array strain, and of
+// their alleles.
 var sgaColumns = [2][2][]string{
 	{{"query strain id", "query orf"}, {"query allele name"}},
 	{{"array strain id", "array orf"}, {"array allele name"}},

@@ -15,9 +15,10 @@ type GraphSpec struct {
 
 	// SelfLoops is that of every entry of Edges that sets none of its own; "" is keep.
 	SelfLoops SelfLoops `yaml:"self_loops"`
-	// UnknownGenes is for edges, and rules of reactions, with a name that no gene, or more than one, has; "" is
-	// error. An edge cannot be without its node, so both drop words drop the edge, and count and name it in the
-	// report. Rules keep the name: nothing deletes that gene, so it counts as present.
+	// UnknownGenes is for edges, and rules of reactions, with a name that no gene, or more than
+	// one, has; "" is error. An edge cannot be without its node, so both drop words drop the edge,
+	// and count and name it in the report. Rules keep the name: nothing deletes that gene, so it
+	// counts as present.
 	UnknownGenes ingest.UnknownGenes `yaml:"unknown_genes"`
 }
 
@@ -52,13 +53,16 @@ type EdgesSpec struct {
 // LinksSpec is a STRING links file: its pairs are undirected and stored once,
 // in the orientation and order of their first meeting, with their score.
 type LinksSpec struct {
-	File     string           `yaml:"file"`
-	Relation string           `yaml:"relation"` // its {column} is replaced, as in string12_0_{column}
-	Columns  []string         `yaml:"columns"`  // score columns; each makes an edge type
-	Cutoff   `yaml:",inline"` // one of its two is set; scores are probabilities times 1000, from 0 to 999
+	File string `yaml:"file"`
+	// its {column} is replaced, as in string12_0_{column}
+	Relation string   `yaml:"relation"`
+	Columns  []string `yaml:"columns"` // score columns; each makes an edge type
+	// one of its two is set; scores are probabilities times 1000, from 0 to 999
+	Cutoff `yaml:",inline"`
 }
 
-// Cutoff is the weight that an edge needs: one of Above and AtLeast is set, or none. A missing weight is not enough.
+// Cutoff is the weight that an edge needs: one of Above and AtLeast is set, or none. A missing
+// weight is not enough.
 type Cutoff struct {
 	Above     *float64 `yaml:"above"`     // more than this
 	AtLeast   *float64 `yaml:"at_least"`  // this or more
@@ -68,16 +72,18 @@ type Cutoff struct {
 // EdgeTableSpec is an edge list in two columns of a table. Columns are given
 // by name or by 0-based number.
 type EdgeTableSpec struct {
-	TextSpec   `yaml:",inline"`
-	Relation   string           `yaml:"relation"`
-	Source     string           `yaml:"source"`
-	Target     string           `yaml:"target"`
-	Weight     string           `yaml:"weight"` // a column to carry; "" is none
-	Cutoff     `yaml:",inline"` // in the unit of the weight; none keeps every row
-	Nonzero    bool             `yaml:"nonzero"`    // an edge needs a weight other than 0
-	Undirected bool             `yaml:"undirected"` // store a pair once, in the orientation and order of its first meeting
-	IDs        string           `yaml:"ids"`        // a file with an id per line, for tables that hold numbers of its lines
-	IndexBase  int              `yaml:"index_base"` // number of the first line of IDs: 0 or 1
+	TextSpec `yaml:",inline"`
+	Relation string           `yaml:"relation"`
+	Source   string           `yaml:"source"`
+	Target   string           `yaml:"target"`
+	Weight   string           `yaml:"weight"` // a column to carry; "" is none
+	Cutoff   `yaml:",inline"` // in the unit of the weight; none keeps every row
+	Nonzero  bool             `yaml:"nonzero"` // an edge needs a weight other than 0
+	// store a pair once, in the orientation and order of its first meeting
+	Undirected bool `yaml:"undirected"`
+	// a file with an id per line, for tables that hold numbers of its lines
+	IDs       string `yaml:"ids"`
+	IndexBase int    `yaml:"index_base"` // number of the first line of IDs: 0 or 1
 }
 
 // BioGRIDSpec is a BioGRID file in its formats tab2 and tab3. Its pairs are
@@ -85,8 +91,9 @@ type EdgeTableSpec struct {
 type BioGRIDSpec struct {
 	File     string `yaml:"file"`
 	Relation string `yaml:"relation"`
-	Type     string `yaml:"type"`     // the experimental system type: physical or genetic
-	Organism string `yaml:"organism"` // taxon of both interactors; "" is 559292, S. cerevisiae S288C
+	Type     string `yaml:"type"` // the experimental system type: physical or genetic
+	// taxon of both interactors; "" is 559292, S. cerevisiae S288C
+	Organism string `yaml:"organism"`
 }
 
 // TFMatrixSpec is a matrix of targets x factors: genes in the first column, transcription
@@ -109,7 +116,8 @@ type GEMSpec struct {
 type SelfLoops string
 
 const (
-	LoopsKeep   SelfLoops = "keep"
-	LoopsNone   SelfLoops = "none"   // drop them
-	LoopsAppend SelfLoops = "append" // drop them, then add one of every gene at the end, as torchcell does
+	LoopsKeep SelfLoops = "keep"
+	LoopsNone SelfLoops = "none" // drop them
+	// drop them, then add one of every gene at the end, as torchcell does
+	LoopsAppend SelfLoops = "append"
 )

@@ -14,12 +14,16 @@ import (
 
 // StrainsSpec names a table with one strain, or a pair of crossed ones, in each row.
 type StrainsSpec struct {
-	SampleSpec    `yaml:",inline"`
-	IDColumn      string       `yaml:"id_column"`      // "" is sample_id, and the row's number from 0 without that column
-	Phenotypes    []string     `yaml:"phenotypes"`     // nil is every other column of numbers
-	NotPhenotypes []string     `yaml:"not_phenotypes"` // columns that are left out, whatever they hold
-	Alleles       []AlleleKind `yaml:"alleles"`        // the kinds that count as a deletion of their gene; nil is deletion alone
-	Controls      []string     `yaml:"controls"`       // genes whose replacement is a marker and no mutation
+	SampleSpec `yaml:",inline"`
+	// "" is sample_id, and the row's number from 0 without that column
+	IDColumn   string   `yaml:"id_column"`
+	Phenotypes []string `yaml:"phenotypes"` // nil is every other column of numbers
+	// columns that are left out, whatever they hold
+	NotPhenotypes []string `yaml:"not_phenotypes"`
+	// the kinds that count as a deletion of their gene; nil is deletion alone
+	Alleles []AlleleKind `yaml:"alleles"`
+	// genes whose replacement is a marker and no mutation
+	Controls []string `yaml:"controls"`
 }
 
 // strainColumns are the columns that describe one strain of a row; -1 where there is none.
@@ -28,7 +32,8 @@ type strainColumns struct{ id, allele int }
 // lociReader finds the loci of a strain from the texts of its columns.
 type lociReader func(r *alleleReader, id, allele string) ([]locus, error)
 
-// open opens a table of strains. find names the columns of each strain, in a table with the given columns.
+// open opens a table of strains. find names the columns of each strain, in a table with the given
+// columns.
 func (s StrainsSpec) open(genes *ingest.Nodes, made string, find func(columns []string) ([]strainColumns, error), read lociReader) (*Screen, error) {
 	kinds, err := checkAlleles(s.Alleles)
 	if err != nil {

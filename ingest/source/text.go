@@ -20,7 +20,8 @@ type TextSpec struct {
 	Delimiter string   `yaml:"delimiter"` // see ParseDelimiter
 }
 
-// openTable opens a file as a table. The file stays open in files, so that it is the same for whoever reads it again.
+// openTable opens a file as a table. The file stays open in files, so that it is the same for
+// whoever reads it again.
 func openTable(files *inputfile.Files, path string, options table.TextOptions) (*table.Reader, error) {
 	file, err := files.Open(path)
 	if err != nil {

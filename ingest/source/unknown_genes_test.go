@@ -8,7 +8,8 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// TestUnknownGenesOfScreens gives each kind of screen rows with no, one and two names that no one gene has, and each of the three words.
+// TestUnknownGenesOfScreens gives each kind of screen rows with no, one and two names that no one
+// gene has, and each of the three words.
 func TestUnknownGenesOfScreens(t *testing.T) {
 	genes, aliases := screenGenes(t)
 	sga := sgaHeader + "VPS8_sn1\tvps8\tTBS1_dma1\ttbs1\tx\t1\t1\n" + "VPS8_sn1\tvps8\tNONE1_dma1\tnone1\tx\t2\t1\n" + "SHARED_sn1\tshared\tNONE1_dma1\tnone1\tx\t3\t1\n" +

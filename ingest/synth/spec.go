@@ -21,8 +21,8 @@ func (n named) Inputs() []ingest.Input { return []ingest.Input{{Name: n.name}} }
 func IsName(name string) bool { return strings.HasPrefix(name, "synth:") }
 
 // Named returns the set that synth:SCALE:SAMPLES:SEED names: the samples of Samples, which are
-// computed and never stored, whatever their number. The graph must be that of the same scale and seed. A wrong
-// name is a fault.Usage.
+// computed and never stored, whatever their number. The graph must be that of the same scale and
+// seed. A wrong name is a fault.Usage.
 func Named(name string, genes *ingest.Nodes) (ingest.SampleSource, error) {
 	const hint = "the default set of a yeast-scale graph is synth:yeast:332313:1"
 	parts := strings.Split(name, ":")

@@ -85,7 +85,8 @@ func checkRange(t *testing.T, edges *ingest.Edges, sources, targets int) {
 	}
 }
 
-// checkAscending checks that the first edges are ascending by source, then target, and so have no duplicates.
+// checkAscending checks that the first edges are ascending by source, then target, and so have no
+// duplicates.
 func checkAscending(t *testing.T, edges *ingest.Edges, first int) {
 	t.Helper()
 	for i := 1; i < first; i++ {

@@ -7,10 +7,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 )
 
-// NewArrowReader reads an Arrow IPC file by record batches, for callers that know its schema. It checks the lengths in
-// all metadata first, and refuses buffers that are much larger than the file: a damaged file cannot ask for
-// more memory than there is. It may still make the reader panic, here or later. The file
-// stays the caller's.
+// NewArrowReader reads an Arrow IPC file by record batches, for callers that know its schema. It
+// checks the lengths in all metadata first, and refuses buffers that are much larger than the file:
+// a damaged file cannot ask for more memory than there is. It may still make the reader panic, here
+// or later. The file stays the caller's.
 func NewArrowReader(file *os.File) (*ipc.FileReader, error) {
 	info, err := file.Stat()
 	if err != nil {

@@ -87,9 +87,10 @@ func verifyFooter(file *io.SectionReader) ([]block, error) {
 	return records, checkBlocks(file, size-trailerSize-length, dictionaries, records)
 }
 
-// checkBlocks makes sure that a footer names the batches that lie in the file, all of them and no other: a batch that
-// a damaged footer left out would be rows that nobody misses. Messages stand one behind the other up to the footer, as in
-// an Arrow stream: a schema, then the batches. In files of Polars something else stands in the schema's place.
+// checkBlocks makes sure that a footer names the batches that lie in the file, all of them and no
+// other: a batch that a damaged footer left out would be rows that nobody misses. Messages stand
+// one behind the other up to the footer, as in an Arrow stream: a schema, then the batches. In
+// files of Polars something else stands in the schema's place.
 func checkBlocks(file *io.SectionReader, footer int64, dictionaries, records []block) error {
 	at := int64(magicSize)
 	if !schemaAt(file, at) {
@@ -129,7 +130,8 @@ func schemaAt(file *io.SectionReader, offset int64) (is bool) {
 	return is && err == nil
 }
 
-// messageAt returns where the message at a byte of the file lies and what it holds. At the end of the stream its metadata is empty.
+// messageAt returns where the message at a byte of the file lies and what it holds. At the end of
+// the stream its metadata is empty.
 func messageAt(file *io.SectionReader, offset int64) (b block, kind byte, err error) {
 	var prefix [continuationEnd]byte
 	if _, err := file.ReadAt(prefix[:], offset); err != nil {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// No flipped bit of a footer makes a file lose or repeat rows: the footer says where the record batches are.
+// No flipped bit of a footer makes a file lose or repeat rows: the footer says where the record
+// batches are.
 func TestDamagedFooterLosesNoRows(t *testing.T) {
 	whole, err := os.ReadFile("testdata/types-batches.arrow")
 	check(t, err)

@@ -36,8 +36,10 @@ type vector struct {
 	valid    []bool     // Number: false is a missing value
 	integers []int64    // Number
 	floats   []float64  // Number
-	texts    [][]byte   // Text: nil is a missing value; List: the elements of all rows; Number: decimals as they are written
-	ends     []int      // List: row i has texts[ends[i-1]:ends[i]]
+	// Text: nil is a missing value; List: the elements of all rows; Number: decimals as they are
+	// written
+	texts [][]byte
+	ends  []int // List: row i has texts[ends[i-1]:ends[i]]
 }
 
 // numberForm is how a column of a binary format holds its numbers.
@@ -74,11 +76,11 @@ func (b *Batch) Text(column, i int) []byte {
 	return b.formatted[start:len(b.formatted):len(b.formatted)]
 }
 
-// Number returns the value of a field, which may be infinite. missing fields have the value NaN: null and NaN in
-// Arrow and Parquet, in text what pandas.read_csv takes for missing by default, such as an empty field,
-// NA, NaN, N/A, None and null; "." and "-" are not missing. Blanks around a text do not count. The error says what was
-// found in place of a number; a number beyond float64 and an integer that float64 cannot hold exactly are
-// such errors too.
+// Number returns the value of a field, which may be infinite. missing fields have the value NaN:
+// null and NaN in Arrow and Parquet, in text what pandas.read_csv takes for missing by default,
+// such as an empty field, NA, NaN, N/A, None and null; "." and "-" are not missing. Blanks around a
+// text do not count. The error says what was found in place of a number; a number beyond float64
+// and an integer that float64 cannot hold exactly are such errors too.
 func (b *Batch) Number(column, i int) (value float64, missing bool, err error) {
 	if b.vectors == nil {
 		return parseNumber(b.Text(column, i))
@@ -103,8 +105,9 @@ func (b *Batch) Number(column, i int) (value float64, missing bool, err error) {
 	}
 }
 
-// Contents returns the first row of the batch whose field in a text column is a number, if only one that Number refuses for its size,
-// and the first whose field is neither a number nor missing; -1 where there is none.
+// Contents returns the first row of the batch whose field in a text column is a number, if only one
+// that Number refuses for its size, and the first whose field is neither a number nor missing; -1
+// where there is none.
 func (b *Batch) Contents(column int) (number, other int) {
 	number, other = -1, -1
 	for i := 0; i < b.Len && (number < 0 || other < 0); i++ {

@@ -93,7 +93,8 @@ func TestPyArrowFiles(t *testing.T) {
 	}
 }
 
-// TestDamagedFiles cuts and flips binary files everywhere: an error or other values, never a crash or a hang.
+// TestDamagedFiles cuts and flips binary files everywhere: an error or other values, never a crash
+// or a hang.
 func TestDamagedFiles(t *testing.T) {
 	files, _ := filepath.Glob("testdata/[nt]*")
 	for _, path := range files {
@@ -141,7 +142,8 @@ func readDamaged(t testing.TB, name string, content []byte) error {
 	return err
 }
 
-// A count in a record batch of the oldest form is as little to be believed as in today's: it asked for 800 GB.
+// A count in a record batch of the oldest form is as little to be believed as in today's: it asked
+// for 800 GB.
 func TestLegacyMessage(t *testing.T) {
 	content, err := os.ReadFile("testdata/types-view.arrow")
 	if err != nil {
@@ -170,12 +172,15 @@ func TestLegacyMessage(t *testing.T) {
 	}
 }
 
-// FuzzBinary damages files that pyarrow wrote. Each three bytes of the input are one damage: inputs are short, so that the fuzzer does
-// not spend its time on making them shorter, and most are nearly a file.
+// FuzzBinary damages files that pyarrow wrote. Each three bytes of the input are one damage: inputs
+// are short, so that the fuzzer does not spend its time on making them shorter, and most are nearly
+// a file.
 func FuzzBinary(f *testing.F) {
-	usualBuffer = 1 << 20                         // a buffer of 1 GiB takes a second to clear
-	debug.SetGCPercent(2000)                      // the heap is small: collecting it was half of an execution
-	paths, _ := filepath.Glob("testdata/seeds/*") // of one column each, as an execution takes as long as there are columns
+	usualBuffer = 1 << 20 // a buffer of 1 GiB takes a second to clear
+	// the heap is small: collecting it was half of an execution
+	debug.SetGCPercent(2000)
+	// of one column each, as an execution takes as long as there are columns
+	paths, _ := filepath.Glob("testdata/seeds/*")
 	whole, _ := filepath.Glob("testdata/[nt]*[^e].arrow")
 	paths = append(paths, whole...)
 	var files [][]byte
@@ -204,7 +209,8 @@ func FuzzBinary(f *testing.F) {
 	})
 }
 
-// readInMemory reads every value of a file that is in memory. Without a file of its own, a reading takes microseconds.
+// readInMemory reads every value of a file that is in memory. Without a file of its own, a reading
+// takes microseconds.
 func readInMemory(path string, content []byte) error {
 	s, err := openSource(path, io.NewSectionReader(bytes.NewReader(content), 0, int64(len(content))), TextOptions{})
 	if err != nil {

@@ -37,7 +37,8 @@ type allocator struct {
 	limit int
 }
 
-// usualBuffer is a buffer size that any file may ask for: 1 GiB, as what compresses well needs much more than the file has.
+// usualBuffer is a buffer size that any file may ask for: 1 GiB, as what compresses well needs much
+// more than the file has.
 var usualBuffer int64 = 1 << 30
 
 // newAllocator allows buffers of usualBuffer, or of four times the file where that is more.

@@ -10,7 +10,8 @@ import (
 // maxWindow bounds a zstd decoder's memory, at the limit of the zstd tool without --long.
 const maxWindow = 128 << 20
 
-// decompress wraps a stream by the ending of the file's name: ".gz", ".zst" or "". Close leaves the stream itself open.
+// decompress wraps a stream by the ending of the file's name: ".gz", ".zst" or "". Close leaves the
+// stream itself open.
 func decompress(in io.Reader, compression string) (io.ReadCloser, error) {
 	switch compression {
 	case ".gz":

@@ -67,7 +67,8 @@ func parseInteger(text []byte) (value int64, missing bool, err error) {
 	return value, false, nil
 }
 
-// isMissing reports whether a text stands for a missing value: whether pandas.read_csv takes it for one by default.
+// isMissing reports whether a text stands for a missing value: whether pandas.read_csv takes it for
+// one by default.
 func isMissing(text []byte) bool {
 	switch string(text) {
 	case "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
@@ -77,8 +78,8 @@ func isMissing(text []byte) bool {
 	return false
 }
 
-// isNumber reports whether a text is a decimal number - digits, with a point among or beside them, and an
-// exponent - or an infinity, which is inf or infinity in any case.
+// isNumber reports whether a text is a decimal number - digits, with a point among or beside them,
+// and an exponent - or an infinity, which is inf or infinity in any case.
 func isNumber(text []byte) bool {
 	if len(text) > 0 && (text[0] == '+' || text[0] == '-') {
 		text = text[1:]
@@ -128,8 +129,9 @@ func shortInteger(text []byte) (value int64, ok bool) {
 	return value, true
 }
 
-// exactText reports whether value is the very number that text spells, unless text has an exponent or a fraction: these are rounded to the
-// nearest number that float64 holds. A fraction of zeros is none.
+// exactText reports whether value is the very number that text spells, unless text has an exponent
+// or a fraction: these are rounded to the nearest number that float64 holds. A fraction of zeros is
+// none.
 func exactText(value float64, text []byte) bool {
 	whole, fraction, _ := bytes.Cut(text, []byte{'.'})
 	if len(bytes.TrimRight(fraction, "0")) > 0 || bytes.ContainsAny(whole, "eEfF") { // f as in inf

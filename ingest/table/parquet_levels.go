@@ -8,7 +8,8 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/file"
 )
 
-// check refuses levels that the schema does not have: the library gives them out, and a value would become a missing one.
+// check refuses levels that the schema does not have: the library gives them out, and a value would
+// become a missing one.
 func (l levelMeanings) check(definitions, repetitions []int16) error {
 	for _, level := range definitions {
 		if l.present > 0 && (level < 0 || level > l.present) {

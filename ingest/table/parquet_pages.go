@@ -16,7 +16,8 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// A page buffer holds a page header and what is read ahead; a longer header is damage. The Parquet reader looks for one in its first 16 KiB.
+// A page buffer holds a page header and what is read ahead; a longer header is damage. The Parquet
+// reader looks for one in its first 16 KiB.
 const minPageBuffer, pageBuffer = 16 << 10, 64 << 10
 
 // openPages opens the pages of a column chunk. The Parquet reader's own buffer gives out

@@ -166,7 +166,8 @@ func appendChunk[T any](r chunkReader[T], b array.Builder, levels levelMeanings,
 		for i := range n {
 			definition := definitions[i]
 			if list != nil && repetitions[i] == 0 {
-				list.Append(definition >= levels.element-1) // below it is a missing list, at it an empty one
+				// below it is a missing list, at it an empty one
+				list.Append(definition >= levels.element-1)
 			}
 			switch {
 			case levels.present == 0 || definition == levels.present:

@@ -6,7 +6,8 @@ import (
 	"math/big"
 )
 
-// isScale reports whether a decimal type can have a scale: Arrow's largest has 76 digits. A damaged file's could ask for all memory.
+// isScale reports whether a decimal type can have a scale: Arrow's largest has 76 digits. A damaged
+// file's could ask for all memory.
 func isScale(scale int32) bool { return -maxDecimalBytes <= scale && scale <= maxDecimalBytes }
 
 const maxDecimalBytes = 100
@@ -39,8 +40,8 @@ func bigEndian(stored []byte) *big.Int {
 	return n
 }
 
-// halfPrecision is the number of an IEEE 754 binary16: sign, 5 bits of exponent, 10 of fraction. The Arrow library's own conversion is wrong below
-// 2^-14, where the exponent is 0.
+// halfPrecision is the number of an IEEE 754 binary16: sign, 5 bits of exponent, 10 of fraction.
+// The Arrow library's own conversion is wrong below 2^-14, where the exponent is 0.
 func halfPrecision(stored uint16) float64 {
 	exponent, fraction := int(stored>>10&0x1f), float64(stored&0x3ff)
 	var value float64

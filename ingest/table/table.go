@@ -31,8 +31,8 @@ type TextOptions struct {
 	// Delimiter separates fields: 0 is a comma in .csv and a tab elsewhere, ' ' is any run of
 	// spaces and tabs. Quotes as in RFC 4180 have a meaning unless it is a tab or ' '.
 	Delimiter byte
-	// Columns names the columns. Without them the first line is the header. A Parquet or Arrow file, which
-	// names its own, is then refused: its columns could be fewer, or others.
+	// Columns names the columns. Without them the first line is the header. A Parquet or Arrow
+	// file, which names its own, is then refused: its columns could be fewer, or others.
 	Columns []string
 	// Header says that the first line is a header although Columns is set, which then replaces it.
 	Header bool
@@ -74,7 +74,8 @@ type source interface {
 	io.Closer
 }
 
-// Open opens a table for one reading; text files have a header line and the delimiter of their extension.
+// Open opens a table for one reading; text files have a header line and the delimiter of their
+// extension.
 func Open(path string) (*Reader, error) { return OpenText(path, TextOptions{}) }
 
 // OpenText is Open for text files of another layout.
@@ -92,8 +93,9 @@ func OpenText(path string, options TextOptions) (*Reader, error) {
 	return r, nil
 }
 
-// OpenFile reads an open file as a table, from its start. The file stays the caller's, and open as long as the Reader. A file
-// that is read several times so gives the same rows each time, or an error.
+// OpenFile reads an open file as a table, from its start. The file stays the caller's, and open as
+// long as the Reader. A file that is read several times so gives the same rows each time, or an
+// error.
 func OpenFile(file *inputfile.File, options TextOptions) (*Reader, error) {
 	if file.Size() == 0 {
 		return nil, fault.New(fault.Input, "make the file again", "open table %s: the file is empty, expected a table", file.Path())
@@ -165,7 +167,8 @@ func (r *Reader) Next() (*Batch, error) {
 // 1 (a header is line 1), "edges.parquet row 10" counts rows from 0.
 func (r *Reader) Where(row int64) string { return r.source.where(row) }
 
-// Close ends the reading, and closes the file if Open opened it. A batch that Next returned is no longer valid.
+// Close ends the reading, and closes the file if Open opened it. A batch that Next returned is no
+// longer valid.
 func (r *Reader) Close() error {
 	err := r.source.Close()
 	if r.owned {

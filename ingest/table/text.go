@@ -164,8 +164,9 @@ func (s *textSource) refill() error {
 	return nil
 }
 
-// record appends the fields of the next row. ok is false when the buffer holds no whole row. An empty line is an error wherever it
-// stands: in a table with one column it could be a row, and in any other it is a sign of a row that is gone.
+// record appends the fields of the next row. ok is false when the buffer holds no whole row. An
+// empty line is an error wherever it stands: in a table with one column it could be a row, and in
+// any other it is a sign of a row that is gone.
 func (s *textSource) record(fields []span) (_ []span, ok bool, _ error) {
 	rest := s.buffer[s.begin:s.end]
 	length, breaks := bytes.IndexByte(rest, '\n'), 0

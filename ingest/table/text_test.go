@@ -144,7 +144,8 @@ func TestTextErrors(t *testing.T) {
 	})
 }
 
-// checkInputError checks an error's kind, its hint and its text, in which the path is its base name.
+// checkInputError checks an error's kind, its hint and its text, in which the path is its base
+// name.
 func checkInputError(t *testing.T, err error, path, want string) {
 	t.Helper()
 	if err == nil {
@@ -165,7 +166,8 @@ func TestRowsBeforeABadRowAreRead(t *testing.T) {
 	}
 }
 
-// TestLongText crosses the end of the buffer at every kind of place: rows of random and of huge length.
+// TestLongText crosses the end of the buffer at every kind of place: rows of random and of huge
+// length.
 func TestLongText(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, delimiter := range []string{"\t", ","} {
@@ -237,7 +239,8 @@ func compress(t testing.TB, content []byte, compression string) []byte {
 	return out.Bytes()
 }
 
-// TestTornCompression cuts and flips compressed files everywhere: an error, never fewer or other rows.
+// TestTornCompression cuts and flips compressed files everywhere: an error, never fewer or other
+// rows.
 func TestTornCompression(t *testing.T) {
 	text := []byte("id\tvalue\n")
 	for i := range 60 {

@@ -90,7 +90,8 @@ func follow(a arrow.Array) error {
 			}
 		}
 	default:
-		if _, ok := a.DataType().(arrow.FixedWidthDataType); !ok { // those were bounded when the array was made
+		// those were bounded when the array was made
+		if _, ok := a.DataType().(arrow.FixedWidthDataType); !ok {
 			return fmt.Errorf("values of type %s cannot be read", a.DataType())
 		}
 	}

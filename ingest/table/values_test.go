@@ -33,7 +33,8 @@ func writeArrays(t *testing.T, arrays ...arrow.Array) string {
 	return path
 }
 
-// TestValues reads a value, then null, of every type that holds numbers, and what is none, by every accessor.
+// TestValues reads a value, then null, of every type that holds numbers, and what is none, by every
+// accessor.
 func TestValues(t *testing.T) {
 	const exact = 1 << 53
 	for _, test := range []struct {

@@ -13,10 +13,12 @@ import (
 // maxColumns bounds the memory of stores whose labels name ever new members.
 const maxColumns = 1 << 16
 
-// Columns lays the values of a store's records out as columns, which are in the order in which the values first appear. A
-// column is named by its label or statistic, behind which stand .PART for a member of an object or array, and #2 and so on for
-// the second and further experiments of a record with the same label. A name that is taken gets its label in front. A column
-// without numbers, whose values are texts, lists or objects, is ignored; one of both is an error, in whatever order they come.
+// Columns lays the values of a store's records out as columns, which are in the order in which the
+// values first appear. A column is named by its label or statistic, behind which stand .PART for a
+// member of an object or array, and #2 and so on for the second and further experiments of a record
+// with the same label. A name that is taken gets its label in front. A column without numbers,
+// whose values are texts, lists or objects, is ignored; one of both is an error, in whatever order
+// they come.
 type Columns struct {
 	store   *Store
 	index   map[string]int // by identity
@@ -78,8 +80,9 @@ func (c *Columns) Ignored() []string {
 	return ignored
 }
 
-// Keep keeps the wanted columns, in their order: nil are all that hold a number or no value at all, but for those of leftOut. A name
-// that the store does not have, one that is named twice, and a column to be kept that holds anything but numbers are errors.
+// Keep keeps the wanted columns, in their order: nil are all that hold a number or no value at all,
+// but for those of leftOut. A name that the store does not have, one that is named twice, and a
+// column to be kept that holds anything but numbers are errors.
 func (c *Columns) Keep(wanted, leftOut []string) error {
 	at := make(map[string]int, len(c.columns))
 	for i := range c.columns {
@@ -127,8 +130,8 @@ func (c *Columns) unknown(name string) error {
 	return fault.New(fault.Input, hint, "read torchcell store %s: there is no phenotype %s, found %s", c.store.dir, fault.Quote(name), fault.List(names))
 }
 
-// Fill sets one value per name to that of a record of the store, NaN if it is missing. An infinite value is no
-// measurement: it counts as missing, and Fill returns how many there were.
+// Fill sets one value per name to that of a record of the store, NaN if it is missing. An infinite
+// value is no measurement: it counts as missing, and Fill returns how many there were.
 func (c *Columns) Fill(r *Record, values []float64) (infinite int) {
 	for i := range values {
 		values[i] = math.NaN()
@@ -162,8 +165,8 @@ func columnName(taken map[string]bool, nth int, e *Experiment, v *Value) string 
 	return name
 }
 
-// each calls visit with each value of a record: its column, -1 if that is new, and the number of its experiment, from 1,
-// among those of its label.
+// each calls visit with each value of a record: its column, -1 if that is new, and the number of
+// its experiment, from 1, among those of its label.
 func (c *Columns) each(r *Record, visit func(at, nth int, e *Experiment, v *Value) error) error {
 	for i := range r.Experiments {
 		e := &r.Experiments[i]

@@ -10,8 +10,9 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// scanner reads JSON as Python writes it: also with the tokens NaN, Infinity and -Infinity, which the standard
-// library refuses. It reads one value after the other in place, and skips what is not asked for.
+// scanner reads JSON as Python writes it: also with the tokens NaN, Infinity and -Infinity, which
+// the standard library refuses. It reads one value after the other in place, and skips what is not
+// asked for.
 type scanner struct {
 	text  []byte
 	at    int // the next byte
@@ -50,7 +51,8 @@ func (s *scanner) take(token string) bool {
 	return false
 }
 
-// members reads an object: for each member it calls value, which has to read the member's value. name lives until value returns.
+// members reads an object: for each member it calls value, which has to read the member's value.
+// name lives until value returns.
 func (s *scanner) members(value func(name []byte) error) error {
 	return s.nested('{', '}', "an object", func() error {
 		s.next()
@@ -190,15 +192,16 @@ func (s *scanner) escape() bool {
 	return false
 }
 
-// number reads a number. One beyond the range of float64 is infinite, as Python reads it; an integer that float64
-// cannot hold exactly is an error.
+// number reads a number. One beyond the range of float64 is infinite, as Python reads it; an
+// integer that float64 cannot hold exactly is an error.
 func (s *scanner) number() (float64, error) {
 	start := s.at
 	if err := s.skipNumber(); err != nil {
 		return 0, err
 	}
 	token := s.text[start:s.at]
-	number, _ := strconv.ParseFloat(string(token), 64) // knows the tokens; the only error left is the range's
+	// knows the tokens; the only error left is the range's
+	number, _ := strconv.ParseFloat(string(token), 64)
 	if math.Abs(number) >= 1<<53 && !bytes.ContainsAny(token, ".eEI") && strconv.FormatFloat(number, 'f', 0, 64) != string(token) {
 		return 0, fmt.Errorf("integer %s is not exact as a 64-bit floating-point number", fault.Quote(token))
 	}

@@ -14,10 +14,10 @@ const maxDigits = 18
 // keyPrefix is what stands before the numbers in the keys of earlier stages of a build.
 const keyPrefix = "data_"
 
-// inOrder calls visit with every record by number, where LMDB has them in the order of their keys' text: 0, 1, 10,
-// 100, 11. Among numbers of as many digits the two orders are one, so it goes through the keys once per number of
-// digits, and seeks past those of other lengths. It needs no memory, and the time does not depend on how many
-// numbers the store leaves out.
+// inOrder calls visit with every record by number, where LMDB has them in the order of their keys'
+// text: 0, 1, 10, 100, 11. Among numbers of as many digits the two orders are one, so it goes
+// through the keys once per number of digits, and seeks past those of other lengths. It needs no
+// memory, and the time does not depend on how many numbers the store leaves out.
 func inOrder(f *lmdbfile.File, visit func(number int, value []byte) error) error {
 	first, err := f.Seek(nil)
 	if err != nil {
@@ -61,8 +61,8 @@ func inOrder(f *lmdbfile.File, visit func(number int, value []byte) error) error
 	return nil
 }
 
-// numberFrom returns the least number of the given digits whose key does not stand before key, and whether it is key's
-// own. There may be none.
+// numberFrom returns the least number of the given digits whose key does not stand before key, and
+// whether it is key's own. There may be none.
 func numberFrom(key, prefix []byte, digits int) (number int, exact, ok bool) {
 	text, ok := bytes.CutPrefix(key, prefix)
 	if key == nil || !ok {

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Record is what a build of torchcell holds of one genotype: one experiment, or all that are known of it. Its texts and slices
-// are views that live until the next record is read.
+// Record is what a build of torchcell holds of one genotype: one experiment, or all that are known
+// of it. Its texts and slices are views that live until the next record is read.
 type Record struct {
 	Number      int // of its key; a store may leave numbers out
 	Experiments []Experiment
@@ -16,18 +16,20 @@ type Record struct {
 
 // Experiment is one experiment of a record.
 type Experiment struct {
-	// Genes are the systematic names of its perturbations in their order, whatever their types. Several perturbations may
-	// name the same gene. Of a list of genotypes they are those of all.
+	// Genes are the systematic names of its perturbations in their order, whatever their types.
+	// Several perturbations may name the same gene. Of a list of genotypes they are those of all.
 	Genes [][]byte
 	Label []byte // the name of its phenotype's label
 	// Values are those of the label, then those of its statistic if the phenotype names one.
 	Values []Value
 }
 
-// Value is a measurement. A label whose value is an object or an array has a Value for each of its members.
+// Value is a measurement. A label whose value is an object or an array has a Value for each of its
+// members.
 type Value struct {
-	Name   []byte  // of the label or of the statistic
-	Part   []byte  // the name or, from 0, the number of the member; nil if the value is no object and no array
+	Name []byte // of the label or of the statistic
+	// the name or, from 0, the number of the member; nil if the value is no object and no array
+	Part   []byte
 	Number float64 // NaN if it is missing: null, NaN, or not there at all
 	Other  bool    // the value is neither a number nor missing
 }
@@ -134,8 +136,8 @@ func (d *decoder) perturbation(e *Experiment) error {
 	return missing(err, found, "systematic_gene_name")
 }
 
-// phenotype reads the values of a phenotype's label and statistic. Which members these are may stand behind
-// them, so the phenotype is read twice.
+// phenotype reads the values of a phenotype's label and statistic. Which members these are may
+// stand behind them, so the phenotype is read twice.
 func (d *decoder) phenotype(e *Experiment) error {
 	d.next()
 	start := d.at
@@ -162,7 +164,8 @@ func (d *decoder) phenotype(e *Experiment) error {
 	return d.measurement(start, statistic, e)
 }
 
-// measurement reads the member of the given name of the phenotype that starts at a byte. One that is not there is missing.
+// measurement reads the member of the given name of the phenotype that starts at a byte. One that
+// is not there is missing.
 func (d *decoder) measurement(start int, name []byte, e *Experiment) error {
 	d.at = start
 	found := false

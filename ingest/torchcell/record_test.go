@@ -114,7 +114,8 @@ func TestDecodeErrors(t *testing.T) {
 	}
 }
 
-// quoteTokens puts quotes and a mark around Python's own tokens, so that the standard library reads the text.
+// quoteTokens puts quotes and a mark around Python's own tokens, so that the standard library reads
+// the text.
 func quoteTokens(text string) string {
 	var out strings.Builder
 	inText := false
@@ -223,8 +224,9 @@ func oracle(text string) (shown string, ok bool) {
 	return strings.Join(out, "; "), true
 }
 
-// FuzzDecode compares with the oracle: what it reads, the decoder reads too, and to the same result. The decoder takes
-// in addition numbers beyond float64, members listed twice and values of objects.
+// FuzzDecode compares with the oracle: what it reads, the decoder reads too, and to the same
+// result. The decoder takes in addition numbers beyond float64, members listed twice and values of
+// objects.
 func FuzzDecode(f *testing.F) {
 	f.Add(pair("0.5", "NaN", "YAL001C", "YBR002W"))
 	f.Add("[" + pair("Infinity", "null", "A") + "," + pair("1e-5", "0", `\u0394`) + "]")

@@ -1,9 +1,9 @@
-// Package torchcell reads the LMDB stores that builds of torchcell leave: one record per genotype, with the experiments
-// that are known of it as JSON text. The keys are the records' numbers in decimal digits, in earlier stages of a
-// build behind "data_".
+// Package torchcell reads the LMDB stores that builds of torchcell leave: one record per genotype,
+// with the experiments that are known of it as JSON text. The keys are the records' numbers in
+// decimal digits, in earlier stages of a build behind "data_".
 //
-// A store of a part of a build has a file STORE.json beside its data: its records keep the numbers that
-// they have in the whole, and may be compressed by zlib.
+// A store of a part of a build has a file STORE.json beside its data: its records keep the numbers
+// that they have in the whole, and may be compressed by zlib.
 package torchcell
 
 import (
@@ -33,8 +33,8 @@ const (
 // maxRecordBytes bounds the memory that one compressed record can ask for.
 const maxRecordBytes = 256 << 20
 
-// Store is a store as Open found it. It can be read many times, always with the same result: one that is
-// written to meanwhile is a fault.Busy. It must be closed.
+// Store is a store as Open found it. It can be read many times, always with the same result: one
+// that is written to meanwhile is a fault.Busy. It must be closed.
 type Store struct {
 	dir      string
 	files    inputfile.Files
@@ -49,8 +49,8 @@ type manifest struct {
 	Records  *uint64 `json:"n_pool"`
 }
 
-// Open opens the store in a folder with data.mdb. It refuses, as fault.Input, one that is no LMDB and one of a stage of a
-// build that did not end.
+// Open opens the store in a folder with data.mdb. It refuses, as fault.Input, one that is no LMDB
+// and one of a stage of a build that did not end.
 func Open(dir string) (*Store, error) {
 	if err := checkComplete(dir); err != nil {
 		return nil, err
@@ -110,7 +110,8 @@ func (s *Store) Inputs() []inputfile.Input {
 	return inputs
 }
 
-// Unchanged makes sure that the files are not longer or shorter than when they were opened: else the error is a fault.Busy.
+// Unchanged makes sure that the files are not longer or shorter than when they were opened: else
+// the error is a fault.Busy.
 func (s *Store) Unchanged() error { return s.files.Unchanged() }
 
 // Close closes the files.
@@ -119,8 +120,9 @@ func (s *Store) Close() error { return s.files.Close() }
 // stages are the folders of a build, in the order in which they are made.
 var stages = []string{"raw", "conversion", "deduplication", "aggregation", "processed"}
 
-// checkComplete refuses the store of a stage that did not end. The first stage never says that it ended, and no stage of an older
-// build does; that a build is not older shows in another stage that says it.
+// checkComplete refuses the store of a stage that did not end. The first stage never says that it
+// ended, and no stage of an older build does; that a build is not older shows in another stage that
+// says it.
 func checkComplete(dir string) error {
 	path, err := filepath.Abs(dir)
 	if err != nil {
@@ -180,8 +182,8 @@ func (s *Store) pages() (*lmdbfile.File, error) {
 	return pages, nil
 }
 
-// Records reads all records, ascending by number. It stops at the first error of its own or of yield. What is wrong with
-// the store is a fault.Input that names the record.
+// Records reads all records, ascending by number. It stops at the first error of its own or of
+// yield. What is wrong with the store is a fault.Input that names the record.
 func (s *Store) Records(yield func(*Record) error) error {
 	pages, err := s.pages()
 	if err != nil {

@@ -36,7 +36,8 @@ func writeFile(t testing.TB, text string, path ...string) {
 	}
 }
 
-// experiment is a record of one experiment; values are the members of the phenotype behind the label's name.
+// experiment is a record of one experiment; values are the members of the phenotype behind the
+// label's name.
 func experiment(label, statistic, values string, genes ...string) string {
 	var perturbations []string
 	for i, gene := range genes {
@@ -61,7 +62,8 @@ func deflate(text string) string {
 	return out.String()
 }
 
-// TestOrder reads stores of many sets of numbers, with both kinds of keys and values small and large, and compares with a sorted list.
+// TestOrder reads stores of many sets of numbers, with both kinds of keys and values small and
+// large, and compares with a sorted list.
 func TestOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	sets := map[string][]int{
@@ -338,8 +340,8 @@ func TestUnfinished(t *testing.T) {
 	}
 }
 
-// TestDamage cuts a store off and changes its bytes: an error of bad input, or other values where a byte of a number or name changed,
-// and never fewer samples without an error.
+// TestDamage cuts a store off and changes its bytes: an error of bad input, or other values where a
+// byte of a number or name changed, and never fewer samples without an error.
 func TestDamage(t *testing.T) {
 	const damagedRecords = 120
 	dir := t.TempDir()

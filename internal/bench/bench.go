@@ -1,5 +1,5 @@
-// Package bench measures what each way of keeping masks costs on a user's own
-// graph: every variant with every codec, built by the program itself and read back, beside the limits of the machine.
+// Package bench measures what each way of keeping masks costs on a user's own graph: every variant
+// with every codec, built by the program itself and read back, beside the limits of the machine.
 package bench
 
 import (
@@ -41,8 +41,8 @@ type Options struct {
 // RawBytes bounds, by default, the largest dataset: whole masks with a byte per position.
 const RawBytes = 2_500_000_000
 
-// Run measures, and writes results.json and report.html into Out. All cases and variations take turns in
-// each round, so that a machine that is busy for a while is so for all.
+// Run measures, and writes results.json and report.html into Out. All cases and variations take
+// turns in each round, so that a machine that is busy for a while is so for all.
 func Run(ctx context.Context, o Options) (*Results, error) {
 	start := time.Now()
 	b := &bench{Options: o, datasets: filepath.Join(o.Out, "datasets")}
@@ -168,7 +168,8 @@ func (b *bench) round(ctx context.Context, round int) error {
 	return nil
 }
 
-// diskBytes is the size of the file that the disk is measured with: that of the largest dataset, within bounds.
+// diskBytes is the size of the file that the disk is measured with: that of the largest dataset,
+// within bounds.
 func (b *bench) diskBytes() int64 {
 	return max(1, min(mostDiskBytes, int64(b.setup.MaskPositions)*int64(b.setup.Samples)))
 }

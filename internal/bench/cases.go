@@ -39,7 +39,8 @@ func baseVariation(total, workers int) Variation {
 	return Variation{Workers: workers, Samples: min(baseSamples, total), EveryNth: 1}
 }
 
-// variations depart from the base along one axis each: fewer workers, fewer and more samples, fewer edges.
+// variations depart from the base along one axis each: fewer workers, fewer and more samples, fewer
+// edges.
 func variations(total, workers int) []Variation {
 	base := baseVariation(total, workers)
 	all := []Variation{base}

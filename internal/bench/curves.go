@@ -120,7 +120,8 @@ func (r *Results) edgesPlots() []*plot.Plot {
 	return plots
 }
 
-// along are the points of each default case that lie on one axis of the variations, by their place on it.
+// along are the points of each default case that lie on one axis of the variations, by their place
+// on it.
 func (r *Results) along(on func(Variation) bool, place func(Point) float64) [][]Point {
 	var series [][]Point
 	for _, c := range r.Cases {

@@ -10,37 +10,46 @@ import (
 	"tcbuild/ingest"
 )
 
-// DeviceResult is how fast a CUDA device makes the masks of a batch of samples, and whether a model on it had better
-// mask edges or filter them.
+// DeviceResult is how fast a CUDA device makes the masks of a batch of samples, and whether a model
+// on it had better mask edges or filter them.
 type DeviceResult struct {
-	Device        string         `json:"device"`        // ordinal and name
-	BatchSamples  int            `json:"batch_samples"` // BatchSamples, or all samples if there are fewer
-	MemoryBytes   int64          `json:"memory_bytes"`  // of the device, for the graph's tables and the masks of one batch
-	IndexBytes    int64          `json:"index_bytes"`   // of a batch: perturbation indices and their ptr, int64
-	MaskBytes     int64          `json:"mask_bytes"`    // of a batch: whole masks, a byte per position
-	Fill          Stat           `json:"fill"`          // bytes per second, of device memory
-	Copy          Stat           `json:"copy"`          // bytes per second read and written, of device memory
-	IndexUpload   Stat           `json:"index_upload_seconds"`
-	MaskUpload    Stat           `json:"mask_upload_seconds"`
-	Methods       []DeviceMethod `json:"methods"`
-	MaskOrFilter  []MaskOrFilter `json:"mask_or_filter"`
-	CrossingGenes float64        `json:"crossing_genes"` // deleted genes from which on filtering is faster; 0 if it is so nowhere
+	Device string `json:"device"` // ordinal and name
+	// BatchSamples, or all samples if there are fewer
+	BatchSamples int `json:"batch_samples"`
+	// of the device, for the graph's tables and the masks of one batch
+	MemoryBytes int64 `json:"memory_bytes"`
+	// of a batch: perturbation indices and their ptr, int64
+	IndexBytes int64 `json:"index_bytes"`
+	// of a batch: whole masks, a byte per position
+	MaskBytes int64 `json:"mask_bytes"`
+	Fill      Stat  `json:"fill"` // bytes per second, of device memory
+	// bytes per second read and written, of device memory
+	Copy         Stat           `json:"copy"`
+	IndexUpload  Stat           `json:"index_upload_seconds"`
+	MaskUpload   Stat           `json:"mask_upload_seconds"`
+	Methods      []DeviceMethod `json:"methods"`
+	MaskOrFilter []MaskOrFilter `json:"mask_or_filter"`
+	// deleted genes from which on filtering is faster; 0 if it is so nowhere
+	CrossingGenes float64 `json:"crossing_genes"`
 }
 
 // DeviceMethod is one way to make the masks of a batch.
 type DeviceMethod struct {
-	Method       gpuverify.Method `json:"method"`
-	Seconds      Stat             `json:"seconds"`
-	CPUSeconds   Stat             `json:"cpu_seconds"`   // on one core
-	CopyFraction float64          `json:"copy_fraction"` // mask bytes per second, of the highest Copy
+	Method     gpuverify.Method `json:"method"`
+	Seconds    Stat             `json:"seconds"`
+	CPUSeconds Stat             `json:"cpu_seconds"` // on one core
+	// mask bytes per second, of the highest Copy
+	CopyFraction float64 `json:"copy_fraction"`
 }
 
-// MaskOrFilter is what it takes to make the mask of one sample's edges and to apply it to a matrix of 64 features, float32, of each edge.
+// MaskOrFilter is what it takes to make the mask of one sample's edges and to apply it to a matrix
+// of 64 features, float32, of each edge.
 type MaskOrFilter struct {
 	DeletedGenes int  `json:"deleted_genes"`
 	KeptEdges    int  `json:"kept_edges"`
-	Mask         Stat `json:"mask_seconds"`   // multiply all features by the mask
-	Filter       Stat `json:"filter_seconds"` // compact the list of edges, and gather the features that are left
+	Mask         Stat `json:"mask_seconds"` // multiply all features by the mask
+	// compact the list of edges, and gather the features that are left
+	Filter Stat `json:"filter_seconds"`
 }
 
 // measureDevices measures the devices that the options name, if any.
@@ -96,8 +105,9 @@ func deviceResult(s gpuverify.DeviceSpeed, samples int) DeviceResult {
 	return r
 }
 
-// crossing is the number of deleted genes from which on filtering is faster at all that were measured, between two of these
-// where the lines meet on logarithmic axes; 0 if at the last it is not faster.
+// crossing is the number of deleted genes from which on filtering is faster at all that were
+// measured, between two of these where the lines meet on logarithmic axes; 0 if at the last it is
+// not faster.
 func crossing(points []MaskOrFilter) float64 {
 	first := len(points)
 	for first > 0 && points[first-1].Filter.Median < points[first-1].Mask.Median {

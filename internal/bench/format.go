@@ -9,7 +9,8 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// formatNumber writes a number with three significant digits or so, and its thousands separated: 0.0123, 4, 4.57, 45.7, 332,313.
+// formatNumber writes a number with three significant digits or so, and its thousands separated:
+// 0.0123, 4, 4.57, 45.7, 332,313.
 func formatNumber(x float64) string {
 	switch size := math.Abs(x); {
 	case x == math.Trunc(x) && size < 1000:

@@ -72,7 +72,8 @@ func (in *inputs) part(v Variation) (input, error) {
 	return part, nil
 }
 
-// checkRead makes sure that a dataset was built from the same of the user's files as were read here.
+// checkRead makes sure that a dataset was built from the same of the user's files as were read
+// here.
 func (in *inputs) checkRead(from input, m *store.Manifest) error {
 	why := ""
 	if from.graph == in.Graph {
@@ -95,7 +96,8 @@ func once(path string, write func() error) error {
 	return write()
 }
 
-// removals counts what a set of samples removes, per sample: perturbation indices and positions of the mask space.
+// removals counts what a set of samples removes, per sample: perturbation indices and positions of
+// the mask space.
 func (in *inputs) removals(samples int) (genes, removed float64, err error) {
 	remover, err := incidence.NewRemover(in.graph, incidence.Build(in.graph), in.ReactionRule)
 	if err != nil {
@@ -111,8 +113,8 @@ func (in *inputs) removals(samples int) (genes, removed float64, err error) {
 	return genes / float64(samples), removed / float64(samples), err
 }
 
-// thin keeps every nth edge of each edge type, which leaves the order and the shape of the degrees. Columns that edges carry are
-// left out: no mask depends on them.
+// thin keeps every nth edge of each edge type, which leaves the order and the shape of the degrees.
+// Columns that edges carry are left out: no mask depends on them.
 func thin(graph *ingest.Graph, nth int) *ingest.Graph {
 	thinned := *graph
 	thinned.Edges = nil

@@ -43,9 +43,9 @@ func addLabels(p *plot.Plot, labels []label, width, height float64) {
 	}
 }
 
-// placeLabels returns how far each label stands above its point, in points: as little as it takes not to meet another
-// label or point. Labels that stand above one another have the order of their points, so
-// that none seems to be another's.
+// placeLabels returns how far each label stands above its point, in points: as little as it takes
+// not to meet another label or point. Labels that stand above one another have the order of their
+// points, so that none seems to be another's.
 func placeLabels(labels []label, points []vg.Point) []vg.Length {
 	order := make([]int, len(labels)) // from the lowest point to the highest
 	for i := range order {

@@ -17,7 +17,8 @@ const (
 	chunkBytes    = 1 << 20 // of one write or read of the disk limits
 )
 
-// measureLimits measures memory with buffers of size bytes, and the disk of dir with a file of diskBytes.
+// measureLimits measures memory with buffers of size bytes, and the disk of dir with a file of
+// diskBytes.
 func measureLimits(dir string, size int, diskBytes int64) (limits, error) {
 	from, to := bytes.Repeat([]byte{1}, max(size, 1)), bytes.Repeat([]byte{1}, max(size, 1))
 	l := limits{
@@ -33,7 +34,8 @@ func measureLimits(dir string, size int, diskBytes int64) (limits, error) {
 	return l, errors.Join(err, os.Remove(path))
 }
 
-// memorySpeed repeats work, which handles size bytes, and returns its best speed: what others of the machine take away is no limit.
+// memorySpeed repeats work, which handles size bytes, and returns its best speed: what others of
+// the machine take away is no limit.
 func memorySpeed(size int, work func()) float64 {
 	best := time.Duration(1<<63 - 1)
 	repeats := 1 + chunkBytes/size // so that the clock's own time does not count
@@ -63,8 +65,9 @@ func writeSpeed(path string, size int64) (float64, error) {
 	return float64(size) / seconds, errors.Join(err, file.Close())
 }
 
-// readSpeed reads a file that is not in the page cache, and returns its best speed of several: a disk may still
-// be busy with having written it. 0 if the file cannot be dropped from the page cache.
+// readSpeed reads a file that is not in the page cache, and returns its best speed of several: a
+// disk may still be busy with having written it. 0 if the file cannot be dropped from the page
+// cache.
 func readSpeed(path string, size int64) (best float64, err error) {
 	file, err := os.Open(path)
 	if err != nil {

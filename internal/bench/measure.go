@@ -63,7 +63,8 @@ func (b *bench) build(ctx context.Context, c Case, in input, workers int, out st
 	cmd := exec.CommandContext(ctx, b.Executable, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
-	// It ends with this process, even when that is killed. The kernel takes the thread for the process, so the thread must stay.
+	// It ends with this process, even when that is killed. The kernel takes the thread for the
+	// process, so the thread must stay.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -107,7 +108,8 @@ func childError(c Case, code int, stderr string, err error) error {
 const samplingInterval = 5 * time.Millisecond
 
 // watchMemory looks at a process's memory until the returned function is called, which tells the
-// peaks in bytes. The resident peak is the kernel's own; that of anonymous memory is the highest seen.
+// peaks in bytes. The resident peak is the kernel's own; that of anonymous memory is the highest
+// seen.
 func watchMemory(pid int) (peaks func() (anon, resident float64)) {
 	var anon, resident float64
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -116,7 +118,8 @@ func watchMemory(pid int) (peaks func() (anon, resident float64)) {
 		ticker := time.NewTicker(samplingInterval)
 		defer ticker.Stop()
 		for {
-			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // gone once the process has ended
+			// gone once the process has ended
+			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 			anon = max(anon, statusBytes(status, "RssAnon:"))
 			resident = max(resident, statusBytes(status, "VmHWM:"))
 			select {
@@ -133,7 +136,8 @@ func watchMemory(pid int) (peaks func() (anon, resident float64)) {
 	}
 }
 
-// statusBytes reads a size from the text of /proc/PID/status or /proc/meminfo; 0 if it has none of that name.
+// statusBytes reads a size from the text of /proc/PID/status or /proc/meminfo; 0 if it has none of
+// that name.
 func statusBytes(status []byte, name string) float64 {
 	for line := range strings.Lines(string(status)) {
 		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == name && fields[2] == "kB" {

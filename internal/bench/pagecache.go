@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dropCache drops a file, or all files of a folder, from the page cache. They must be synced and not
-// be mapped. An error says why they are still there.
+// dropCache drops a file, or all files of a folder, from the page cache. They must be synced and
+// not be mapped. An error says why they are still there.
 func dropCache(path string) error {
 	return eachFile(path, func(file *os.File) error {
 		if err := unix.Fadvise(int(file.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {

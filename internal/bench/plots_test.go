@@ -52,7 +52,8 @@ func drawnBoxes(svg string) (boxes []box) {
 		for i := range corner {
 			corner[i], _ = strconv.ParseFloat(match[i+1], 64)
 		}
-		boxes = append(boxes, box{corner[0], corner[4], corner[1], corner[5], match[7]}) // from corner to corner
+		// from corner to corner
+		boxes = append(boxes, box{corner[0], corner[4], corner[1], corner[5], match[7]})
 	}
 	return boxes
 }
@@ -159,7 +160,8 @@ func TestPlaceLabels(t *testing.T) {
 	}
 }
 
-// The bars of a build stand in the order of their stages, each in the colour of the legend, beside their case and time.
+// The bars of a build stand in the order of their stages, each in the colour of the legend, beside
+// their case and time.
 func TestStageBars(t *testing.T) {
 	r := testResults(rand.New(rand.NewPCG(1, 0)), 3)
 	drawn, err := chart.SVG(r.stageBars(), wide, high)
@@ -237,7 +239,8 @@ func TestOneRoundHasNoSpread(t *testing.T) {
 	}
 }
 
-// The columns of the stages are in the order in which they run, the rest last; steps are behind their stage.
+// The columns of the stages are in the order in which they run, the rest last; steps are behind
+// their stage.
 func TestStageTable(t *testing.T) {
 	table := testResults(rand.New(rand.NewPCG(1, 0)), 1).stageTable()
 	want := []string{"masks kept as", "read graph", surveyStage, "build incidence", "write graph", writeStage, masksStage, "› encode", restStage}

@@ -83,8 +83,8 @@ func readAll(ctx context.Context, dataset *store.Dataset, o orders, r *reads) (e
 	return readRandom(ctx, dataset, o, r)
 }
 
-// readPass opens a dataset and reads its first sample, in open seconds; it then reads the samples of warmUp, and
-// the samples of order against the clock.
+// readPass opens a dataset and reads its first sample, in open seconds; it then reads the samples
+// of warmUp, and the samples of order against the clock.
 func readPass(ctx context.Context, dataset *store.Dataset, order, warmUp []int) (open float64, p pass, err error) {
 	runtime.GC()
 	start := time.Now()
@@ -106,7 +106,8 @@ func readPass(ctx context.Context, dataset *store.Dataset, order, warmUp []int) 
 
 // masks reads whole masks from a dataset.
 type masks struct {
-	whole func(sample int) ([]byte, error) // one byte per position: 1 keep, 0 removed; lives until the next call
+	// one byte per position: 1 keep, 0 removed; lives until the next call
+	whole func(sample int) ([]byte, error)
 	close func()
 }
 

@@ -18,8 +18,9 @@ type Results struct {
 	Setup         Setup        `json:"setup"`
 	Limits        Limits       `json:"limits"`
 	Cases         []CaseResult `json:"cases"`
-	Base          Variation    `json:"base"`   // the point from which Points depart along one axis each
-	Points        []Point      `json:"points"` // of the default codecs
+	// the point from which Points depart along one axis each
+	Base   Variation `json:"base"`
+	Points []Point   `json:"points"` // of the default codecs
 
 	Devices []DeviceResult `json:"devices,omitempty"` // those of Options.Devices
 }
@@ -35,14 +36,17 @@ type Machine struct {
 
 // Setup is what was measured.
 type Setup struct {
-	Genes         int                    `json:"genes"`
-	EdgeTypes     int                    `json:"edge_types"`
-	Edges         int                    `json:"edges"`
-	MaskPositions int                    `json:"mask_positions"` // of all masks of a sample
-	TotalSamples  int                    `json:"total_samples"`  // of the perturbation set
-	Samples       int                    `json:"samples"`        // in each dataset of Cases, spread evenly over the set
-	GenesRemoved  float64                `json:"genes_removed"`  // perturbation indices per sample, mean
-	Removed       float64                `json:"removed"`        // removed positions per sample, mean
+	Genes         int `json:"genes"`
+	EdgeTypes     int `json:"edge_types"`
+	Edges         int `json:"edges"`
+	MaskPositions int `json:"mask_positions"` // of all masks of a sample
+	TotalSamples  int `json:"total_samples"`  // of the perturbation set
+	// in each dataset of Cases, spread evenly over the set
+	Samples int `json:"samples"`
+	// perturbation indices per sample, mean
+	GenesRemoved float64 `json:"genes_removed"`
+	// removed positions per sample, mean
+	Removed       float64                `json:"removed"`
 	Workers       int                    `json:"workers"`
 	Rounds        int                    `json:"rounds"`
 	ReactionRule  incidence.ReactionRule `json:"reaction_rule"`
@@ -62,13 +66,14 @@ type Stat struct {
 	Rounds int     `json:"rounds"` // 0: it was not measured; 1: nothing is known of its spread
 }
 
-// Limits is how fast the machine is at what no way of keeping masks can avoid, in bytes per second. What
-// is compared with a limit is compared with its highest round.
+// Limits is how fast the machine is at what no way of keeping masks can avoid, in bytes per second.
+// What is compared with a limit is compared with its highest round.
 type Limits struct {
-	Fill      Stat  `json:"fill"`       // writing a buffer of MaskPositions bytes, on one core
-	Copy      Stat  `json:"copy"`       // copying such a buffer, on one core
-	DiskWrite Stat  `json:"disk_write"` // writing a file from its start to its end, and syncing it
-	DiskRead  Stat  `json:"disk_read"`  // reading it in order, not from the page cache; 0 if it cannot be dropped from there
+	Fill      Stat `json:"fill"`       // writing a buffer of MaskPositions bytes, on one core
+	Copy      Stat `json:"copy"`       // copying such a buffer, on one core
+	DiskWrite Stat `json:"disk_write"` // writing a file from its start to its end, and syncing it
+	// reading it in order, not from the page cache; 0 if it cannot be dropped from there
+	DiskRead  Stat  `json:"disk_read"`
 	DiskBytes int64 `json:"disk_bytes"` // size of that file
 }
 
@@ -96,16 +101,19 @@ type CaseResult struct {
 	Extrapolated Extrapolation `json:"extrapolated"`
 }
 
-// Build is a build as its user sees it: the program as a process of its own, from its start to its end.
+// Build is a build as its user sees it: the program as a process of its own, from its start to its
+// end.
 type Build struct {
-	Seconds           Stat    `json:"seconds"`
-	CPUSeconds        Stat    `json:"cpu_seconds"`         // user and system
-	SamplesPerSecond  Stat    `json:"samples_per_second"`  // in the stage that writes samples
-	PeakAnonBytes     Stat    `json:"peak_anon_bytes"`     // memory of its own
-	PeakResidentBytes Stat    `json:"peak_resident_bytes"` // with the mapped files
-	Stages            []Stage `json:"stages"`              // the last, "start and publish", is what no other has
-	LimitSeconds      float64 `json:"limit_seconds"`       // Size.DatasetBytes at the speed of Limits.DiskWrite
-	LimitFraction     float64 `json:"limit_fraction"`      // LimitSeconds / Seconds
+	Seconds           Stat `json:"seconds"`
+	CPUSeconds        Stat `json:"cpu_seconds"`         // user and system
+	SamplesPerSecond  Stat `json:"samples_per_second"`  // in the stage that writes samples
+	PeakAnonBytes     Stat `json:"peak_anon_bytes"`     // memory of its own
+	PeakResidentBytes Stat `json:"peak_resident_bytes"` // with the mapped files
+	// the last, "start and publish", is what no other has
+	Stages []Stage `json:"stages"`
+	// Size.DatasetBytes at the speed of Limits.DiskWrite
+	LimitSeconds  float64 `json:"limit_seconds"`
+	LimitFraction float64 `json:"limit_fraction"` // LimitSeconds / Seconds
 }
 
 // Stage is one stage of a build.
@@ -123,26 +131,32 @@ type Step struct {
 
 // Size is what a dataset occupies; every round has the same.
 type Size struct {
-	DatasetBytes   int64   `json:"dataset_bytes"`    // lengths of all files
-	AllocatedBytes int64   `json:"allocated_bytes"`  // on disk, folders included, as du counts
-	SampleBytes    int64   `json:"sample_bytes"`     // of the files that grow with the samples: data.mdb, samples.arrow
-	ValueBytes     int64   `json:"value_bytes"`      // of the LMDB values in them; 0 in the incidence variant
+	DatasetBytes   int64 `json:"dataset_bytes"`   // lengths of all files
+	AllocatedBytes int64 `json:"allocated_bytes"` // on disk, folders included, as du counts
+	// of the files that grow with the samples: data.mdb, samples.arrow
+	SampleBytes int64 `json:"sample_bytes"`
+	// of the LMDB values in them; 0 in the incidence variant
+	ValueBytes     int64   `json:"value_bytes"`
 	BytesPerSample float64 `json:"bytes_per_sample"` // SampleBytes / samples
-	PageWaste      float64 `json:"page_waste"`       // fraction of SampleBytes that is no value; 0 in the incidence variant
+	// fraction of SampleBytes that is no value; 0 in the incidence variant
+	PageWaste float64 `json:"page_waste"`
 }
 
 // Read is how long it takes until a sample's whole masks, a byte per position, lie in
 // memory of the reader, on one core.
 type Read struct {
-	OpenSeconds     Stat   `json:"open_seconds"` // from nothing to the first sample's masks
-	Sequential      Pass   `json:"sequential"`
-	Random          Pass   `json:"random"`
-	ColdOpenSeconds *Stat  `json:"cold_open_seconds,omitempty"` // with nothing of the dataset in the page cache
-	ColdSequential  *Pass  `json:"cold_sequential,omitempty"`   // after a cold opening; what a read brings into the page cache serves later ones
-	ColdRandom      *Pass  `json:"cold_random,omitempty"`
-	NotCold         string `json:"not_cold,omitempty"` // why there is no cold pass
+	OpenSeconds Stat `json:"open_seconds"` // from nothing to the first sample's masks
+	Sequential  Pass `json:"sequential"`
+	Random      Pass `json:"random"`
+	// with nothing of the dataset in the page cache
+	ColdOpenSeconds *Stat `json:"cold_open_seconds,omitempty"`
+	// after a cold opening; what a read brings into the page cache serves later ones
+	ColdSequential *Pass  `json:"cold_sequential,omitempty"`
+	ColdRandom     *Pass  `json:"cold_random,omitempty"`
+	NotCold        string `json:"not_cold,omitempty"` // why there is no cold pass
 
-	BatchBytes        float64 `json:"batch_bytes"`        // what a batch of BatchSamples moves to a device, mean
+	// what a batch of BatchSamples moves to a device, mean
+	BatchBytes        float64 `json:"batch_bytes"`
 	BatchMilliseconds float64 `json:"batch_milliseconds"` // that at the speed of Limits.Copy
 }
 
@@ -183,6 +197,7 @@ type Point struct {
 	DatasetBytes     int64   `json:"dataset_bytes"`
 	BytesPerSample   float64 `json:"bytes_per_sample"`
 	ReadMilliseconds Stat    `json:"read_milliseconds"` // per sample, random order, warm
-	FixedSeconds     float64 `json:"fixed_seconds"`     // part of Seconds that does not grow with the samples
-	FixedBytes       int64   `json:"fixed_bytes"`
+	// part of Seconds that does not grow with the samples
+	FixedSeconds float64 `json:"fixed_seconds"`
+	FixedBytes   int64   `json:"fixed_bytes"`
 }

@@ -9,7 +9,8 @@ import (
 	"tcbuild/store"
 )
 
-// measureSize measures a dataset, and tells the bytes of it that do not grow with the samples. It reads every record.
+// measureSize measures a dataset, and tells the bytes of it that do not grow with the samples. It
+// reads every record.
 func measureSize(dir string) (size Size, fixed int64, err error) {
 	dataset, err := store.Open(dir)
 	if err != nil {

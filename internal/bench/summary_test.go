@@ -10,7 +10,8 @@ import (
 	"tcbuild/store"
 )
 
-// A build of 100 samples with 2 fixed seconds, 3 s for the samples, 1,000 fixed bytes and 20 bytes per sample.
+// A build of 100 samples with 2 fixed seconds, 3 s for the samples, 1,000 fixed bytes and 20 bytes
+// per sample.
 func TestExtrapolate(t *testing.T) {
 	from := Point{Variation: Variation{Samples: 100}, Seconds: Stat{Median: 5}, FixedSeconds: 2, DatasetBytes: 3000, FixedBytes: 1000}
 	for _, c := range []struct {

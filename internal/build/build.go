@@ -23,9 +23,11 @@ import (
 
 // Options say what is built from what.
 type Options struct {
-	Variant       store.Variant
-	Graph         string // folder
-	Perturbations string // file, or the name of a set that is computed (see OpenSource); "" for an incidence dataset without samples
+	Variant store.Variant
+	Graph   string // folder
+	// file, or the name of a set that is computed (see OpenSource); "" for an incidence dataset
+	// without samples
+	Perturbations string
 	Out           string // the dataset
 	Codec         string // of the masks; "" is the mode's default
 	Shards        int    // 0: as many as the dataset's size asks for
@@ -177,8 +179,8 @@ func (b *builder) read() (err error) {
 	return nil
 }
 
-// OpenSource opens a perturbation set: a file, or one that is computed, of the name synth:SCALE:SAMPLES:SEED, combinations:FILE:K or a
-// settings file's. It must be closed.
+// OpenSource opens a perturbation set: a file, or one that is computed, of the name
+// synth:SCALE:SAMPLES:SEED, combinations:FILE:K or a settings file's. It must be closed.
 func OpenSource(name string, genes *ingest.Nodes, options ingest.PerturbationOptions) (ingest.SampleSource, error) {
 	computed := synth.IsName(name) || combinations.IsName(name)
 	switch {

@@ -153,7 +153,8 @@ func binaryTables(t *testing.T, usual map[string][]byte, seed uint64) (arrowFile
 	return arrowFile, file.Bytes()
 }
 
-// moments calls do when a build reaches a moment: the end of a stage, by its name, or its first progress.
+// moments calls do when a build reaches a moment: the end of a stage, by its name, or its first
+// progress.
 type moments struct {
 	slog.Handler
 	mutex sync.Mutex
@@ -221,7 +222,8 @@ const (
 	either     = "one of both"
 )
 
-// change is what happens to an input's file during a build; undo, if there is one, follows at the end of the last stage.
+// change is what happens to an input's file during a build; undo, if there is one, follows at the
+// end of the last stage.
 type change struct {
 	name, want string
 	do, undo   func(path string) error
@@ -246,8 +248,9 @@ func changesOf(in changing) []change {
 	}
 }
 
-// TestChangedInputs changes each input at each moment of a build in each way. The dataset is that of the old bytes, to the byte, or
-// there is none, and the error names the file; the next build of the folder is that of the new bytes. With -short it makes a seventh of the builds.
+// TestChangedInputs changes each input at each moment of a build in each way. The dataset is that
+// of the old bytes, to the byte, or there is none, and the error names the file; the next build of
+// the folder is that of the new bytes. With -short it makes a seventh of the builds.
 func TestChangedInputs(t *testing.T) {
 	inputs, usual := changingInputs(t)
 	for _, in := range inputs {
@@ -305,7 +308,8 @@ func (b *changedBuild) tryAll(t *testing.T) {
 	}
 }
 
-// try makes a change during a build, looks at what came of it, and builds once more, of the other content.
+// try makes a change during a build, looks at what came of it, and builds once more, of the other
+// content.
 func (b *changedBuild) try(t *testing.T, c change, moment, last string, shard int) {
 	t.Helper()
 	what := fmt.Sprintf("%s after %q, shard %d", c.name, moment, shard)

@@ -22,9 +22,9 @@ type job struct {
 	encoded chan struct{} // closed when value is there
 }
 
-// pipeline moves samples from the source through the workers to the shards. The
-// writer takes jobs in the order in which they were cut, whichever worker ends first. At most window
-// jobs are under way, so memory does not grow with the number of samples.
+// pipeline moves samples from the source through the workers to the shards. The writer takes jobs
+// in the order in which they were cut, whichever worker ends first. At most window jobs are under
+// way, so memory does not grow with the number of samples.
 type pipeline struct {
 	toEncode chan *job
 	toWrite  chan *job   // the same jobs, in order
@@ -91,7 +91,8 @@ func (b *builder) unfinishedShards() ([]*store.Shard, error) {
 
 var errEnough = errors.New("no shard needs further samples")
 
-// cut reads the source and cuts it into jobs. After an error the writer is left waiting, so that the error is cut's.
+// cut reads the source and cuts it into jobs. After an error the writer is left waiting, so that
+// the error is cut's.
 func (p *pipeline) cut(ctx context.Context, source ingest.SampleSource, shards []*store.Shard, m *store.Manifest) (err error) {
 	defer close(p.toEncode)
 	defer func() {
@@ -134,7 +135,8 @@ func (p *pipeline) cut(ctx context.Context, source ingest.SampleSource, shards [
 	return err
 }
 
-// scan reads the samples that shards need; of a source that cannot begin anywhere, also those before and between.
+// scan reads the samples that shards need; of a source that cannot begin anywhere, also those
+// before and between.
 func scan(source ingest.SampleSource, shards []*store.Shard, yield func(*ingest.Samples) error) error {
 	indexed, ok := source.(ingest.IndexedSource)
 	if !ok {
@@ -190,8 +192,8 @@ func (p *pipeline) encode(ctx context.Context, seed encode.Seed, remover *incide
 	return nil
 }
 
-// write puts the values into their shards. Those that are full are hashed and synced, two at a time, beside the writing of
-// the next.
+// write puts the values into their shards. Those that are full are hashed and synced, two at a
+// time, beside the writing of the next.
 func (p *pipeline) write(ctx context.Context, shards []*store.Shard, progress Progress) (err error) {
 	runtime.LockOSThread() // LMDB's write transactions belong to one thread
 	defer runtime.UnlockOSThread()
@@ -210,8 +212,8 @@ func (p *pipeline) write(ctx context.Context, shards []*store.Shard, progress Pr
 	return nil
 }
 
-// yieldEvery is how long the writer goes on before all other goroutines have their turn. With all cores at
-// work, Go would let the one that waits for signals run after 60 jobs, half a second.
+// yieldEvery is how long the writer goes on before all other goroutines have their turn. With all
+// cores at work, Go would let the one that waits for signals run after 60 jobs, half a second.
 const yieldEvery = 50 * time.Millisecond
 
 func (p *pipeline) writeShard(ctx context.Context, shard *store.Shard, progress Progress) error {

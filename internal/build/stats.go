@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// StageTime is how long a stage took. The steps of the pipeline run side by side, several of them in
-// several goroutines: for them Busy is the time spent at work, waiting not counted, over all goroutines.
+// StageTime is how long a stage took. The steps of the pipeline run side by side, several of them
+// in several goroutines: for them Busy is the time spent at work, waiting not counted, over all
+// goroutines.
 type StageTime struct {
 	Stage   string  `json:"stage"`
 	Seconds float64 `json:"seconds"`         // wall time

@@ -75,11 +75,13 @@ func (b *builder) surveySamples(ctx context.Context, content *store.ContentDiges
 	return nil
 }
 
-// surveyedSamples is the largest set that is read in advance although it knows what it holds. Of a larger one, shards
-// begin at once; its logical content, a digest over all samples, is computed when the whole dataset is published.
+// surveyedSamples is the largest set that is read in advance although it knows what it holds. Of a
+// larger one, shards begin at once; its logical content, a digest over all samples, is computed
+// when the whole dataset is published.
 var surveyedSamples = 10_000_000
 
-// countSamples counts the samples and digests them, unless the set is too large for that and knows its counts.
+// countSamples counts the samples and digests them, unless the set is too large for that and knows
+// its counts.
 func (b *builder) countSamples(ctx context.Context, content *store.ContentDigest) (ingest.Counts, error) {
 	if indexed, ok := b.source.(ingest.IndexedSource); ok && indexed.Counts().Samples > surveyedSamples {
 		b.unread = true
@@ -97,13 +99,14 @@ func (b *builder) countSamples(ctx context.Context, content *store.ContentDigest
 	return counts, err
 }
 
-// adoptContent takes the logical content of an unread set from the dataset that is there already. What else their
-// manifests say, which store.Published compares, determines it.
+// adoptContent takes the logical content of an unread set from the dataset that is there already.
+// What else their manifests say, which store.Published compares, determines it.
 func (b *builder) adoptContent() {
 	if !b.unread {
 		return
 	}
-	if existing, err := store.ReadManifest(b.Out); err == nil { // store.Published says what is wrong with it
+	// store.Published says what is wrong with it
+	if existing, err := store.ReadManifest(b.Out); err == nil {
 		b.manifest.LogicalContent = existing.LogicalContent
 	}
 }
@@ -127,10 +130,12 @@ func (b *builder) digestContent(ctx context.Context) error {
 }
 
 const (
-	samplesPerValue = 64        // of compressed masks: a value then wastes about 2 % of its pages
-	valueBytes      = 256 << 10 // a value of uncompressed masks has as many samples as fit, at least one
-	shardSamples    = 1_000_000 // of compressed masks, about 2 kB each on the yeast graph
-	shardBytes      = 1 << 29   // of uncompressed masks: a shard is hashed while the page cache still has it
+	samplesPerValue = 64 // of compressed masks: a value then wastes about 2 % of its pages
+	// a value of uncompressed masks has as many samples as fit, at least one
+	valueBytes   = 256 << 10
+	shardSamples = 1_000_000 // of compressed masks, about 2 kB each on the yeast graph
+	// of uncompressed masks: a shard is hashed while the page cache still has it
+	shardBytes = 1 << 29
 )
 
 // cutShards divides the samples among values and shards. Both depend on the

@@ -32,7 +32,8 @@ func maskReader(t *testing.T, path string) *store.MaskReader {
 	return reader
 }
 
-// A set too large to be read in advance gives the same dataset, from shards that are built apart in any order.
+// A set too large to be read in advance gives the same dataset, from shards that are built apart in
+// any order.
 func TestUnreadSet(t *testing.T) {
 	dir := t.TempDir()
 	graph := filepath.Join(dir, "graph")
@@ -84,7 +85,8 @@ func TestUnreadSet(t *testing.T) {
 	if published.LogicalContent != read.Manifest.LogicalContent || len(published.Files) != len(read.Manifest.Files) {
 		t.Errorf("got %+v, want %+v", published, read.Manifest)
 	}
-	// Its checksums are bound to its input, as its logical content was not known: the bytes differ, the samples do not.
+	// Its checksums are bound to its input, as its logical content was not known: the bytes differ,
+	// the samples do not.
 	a, b := maskReader(t, filepath.Join(dir, "read")), maskReader(t, filepath.Join(dir, "unread"))
 	for sample := range published.Samples {
 		recordA, removedA, errA := a.Sample(sample)

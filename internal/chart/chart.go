@@ -48,7 +48,9 @@ func SVG(p *plot.Plot, width, height vg.Length) (template.HTML, error) {
 	if _, err := canvas.WriteTo(&out); err != nil {
 		return "", err
 	}
-	_, element, _ := strings.Cut(out.String(), "<svg")                                                     // without the XML prologue
-	element = strings.ReplaceAll(element, "Liberation Sans", "Liberation Sans,Arial,Helvetica,sans-serif") // of the same widths
+	// without the XML prologue
+	_, element, _ := strings.Cut(out.String(), "<svg")
+	// of the same widths
+	element = strings.ReplaceAll(element, "Liberation Sans", "Liberation Sans,Arial,Helvetica,sans-serif")
 	return template.HTML("<svg" + element), nil
 }

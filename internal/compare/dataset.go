@@ -15,12 +15,13 @@ type Progress interface {
 	Add(samples int, bytes int64)
 }
 
-// Datasets compares two datasets: their graphs as Graphs does, their reaction rules and phenotypes, and their samples, which are
-// matched by id: genotypes, phenotypes and the masks as they are stored. Masks are compared at the
-// nodes and edges that both graphs have. The report keeps up to limit examples of each kind of difference, 0 for all.
+// Datasets compares two datasets: their graphs as Graphs does, their reaction rules and phenotypes,
+// and their samples, which are matched by id: genotypes, phenotypes and the masks as they are
+// stored. Masks are compared at the nodes and edges that both graphs have. The report keeps up to
+// limit examples of each kind of difference, 0 for all.
 //
-// Damage is an error (fault.Damaged). Memory is that of both graphs; samples that stand at other places
-// in B take 4 bytes for each sample of A, and the ids between the two places.
+// Damage is an error (fault.Damaged). Memory is that of both graphs; samples that stand at other
+// places in B take 4 bytes for each sample of A, and the ids between the two places.
 func Datasets(ctx context.Context, a, b *store.Dataset, limit int, progress Progress) (*Report, error) {
 	graphA, err := a.Graph()
 	if err != nil {
@@ -59,7 +60,8 @@ func Datasets(ctx context.Context, a, b *store.Dataset, limit int, progress Prog
 	return s.report, nil
 }
 
-// comparePhenotypeNames reports which phenotypes only one dataset has, or that both have them in another order.
+// comparePhenotypeNames reports which phenotypes only one dataset has, or that both have them in
+// another order.
 func comparePhenotypeNames(report *Report, a, b []string) {
 	for _, name := range a {
 		if !slices.Contains(b, name) {

@@ -12,9 +12,9 @@ import (
 	"tcbuild/ingest"
 )
 
-// Graphs compares two cell graphs: their nodes by id, their edges by the ids of their ends, the order of both, and their
-// further columns. The report keeps up to limit examples of each kind of difference, 0 for all. Tables
-// that differ cost their size times its logarithm.
+// Graphs compares two cell graphs: their nodes by id, their edges by the ids of their ends, the
+// order of both, and their further columns. The report keeps up to limit examples of each kind of
+// difference, 0 for all. Tables that differ cost their size times its logarithm.
 func Graphs(a, b *ingest.Graph, limit int) *Report {
 	c := graphComparison{a: a, b: b, report: newReport(limit)}
 	c.compare()
@@ -173,7 +173,8 @@ func sameValues(a, b ingest.Column) func(rowA, rowB int) bool {
 	}
 }
 
-// sameNumber tells whether two numbers are the same content: -0 is not 0, and a missing value, NaN, is like any other.
+// sameNumber tells whether two numbers are the same content: -0 is not 0, and a missing value, NaN,
+// is like any other.
 func sameNumber(a, b float64) bool {
 	return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// masks compares what a sample removes. Masks of types that only one graph has, and positions of rows that
-// only one graph has, are left out: the graphs' own comparison names them.
+// masks compares what a sample removes. Masks of types that only one graph has, and positions of
+// rows that only one graph has, are left out: the graphs' own comparison names them.
 func (s *sampleComparison) masks(sample string, removedA, removedB []uint32) {
 	partsB := make(map[string][]uint32)
 	for mask, part := range s.sides[1].layout.Split(removedB) {

@@ -41,7 +41,8 @@ func TestMatchKeys(t *testing.T) {
 	}
 }
 
-// What has moved is all but a longest ascending choice of what is paired, found by trying every choice.
+// What has moved is all but a longest ascending choice of what is paired, found by trying every
+// choice.
 func TestMoved(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 1000 {

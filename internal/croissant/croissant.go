@@ -1,5 +1,6 @@
-// Package croissant describes a dataset in Croissant, MLCommons' JSON-LD vocabulary for datasets of machine
-// learning (http://mlcommons.org/croissant/1.0), so that catalogues find it and tools check its files.
+// Package croissant describes a dataset in Croissant, MLCommons' JSON-LD vocabulary for datasets of
+// machine learning (http://mlcommons.org/croissant/1.0), so that catalogues find it and tools check
+// its files.
 package croissant
 
 import (
@@ -11,9 +12,10 @@ import (
 	"tcbuild/store"
 )
 
-// Describe returns the Croissant description of the dataset with that manifest, as indented JSON with a final newline.
-// folder is the dataset's folder: its base name becomes the dataset's name. Each data file is listed with its size and
-// SHA-256; the masks and phenotypes are listed by name. No file is read, and the same manifest and name give the same bytes.
+// Describe returns the Croissant description of the dataset with that manifest, as indented JSON
+// with a final newline. folder is the dataset's folder: its base name becomes the dataset's name.
+// Each data file is listed with its size and SHA-256; the masks and phenotypes are listed by name.
+// No file is read, and the same manifest and name give the same bytes.
 func Describe(manifest *store.Manifest, folder string) ([]byte, error) {
 	name := filepath.Base(filepath.Clean(folder))
 	description := object{
@@ -94,8 +96,8 @@ func encodingFormat(name string) string {
 	return "application/x-lmdb"
 }
 
-// recordSets are the masks and the phenotypes, whose values are in the description itself: no tool that knows only
-// Croissant can take samples from LMDB.
+// recordSets are the masks and the phenotypes, whose values are in the description itself: no tool
+// that knows only Croissant can take samples from LMDB.
 func recordSets(m *store.Manifest) []object {
 	masks, phenotypes := []object{}, []object{}
 	for _, mask := range m.Masks {

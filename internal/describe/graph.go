@@ -25,9 +25,10 @@ type NodeSummary struct {
 
 // EdgeSummary is an edge type.
 type EdgeSummary struct {
-	Type       string          `json:"type"`
-	Edges      int             `json:"edges"`
-	Duplicates int             `json:"duplicates"` // edges whose source and target an earlier edge has too
+	Type  string `json:"type"`
+	Edges int    `json:"edges"`
+	// edges whose source and target an earlier edge has too
+	Duplicates int             `json:"duplicates"`
 	SelfLoops  int             `json:"self_loops"`
 	Columns    []string        `json:"columns"` // beside source and target
 	Degrees    []DegreeSummary `json:"degrees"` // of its one or two node types
@@ -80,7 +81,8 @@ func columnNames(columns []ingest.Column) []string {
 // degrees counts the edges at every node.
 func degrees(graph *ingest.Graph, edges *ingest.Edges) []DegreeSummary {
 	at := map[string][]int{edges.Type.Source: make([]int, graph.NodesOf(edges.Type.Source).Len()), edges.Type.Target: make([]int, graph.NodesOf(edges.Type.Target).Len())}
-	sources, targets := at[edges.Type.Source], at[edges.Type.Target] // the same of an edge type within a node type
+	// the same of an edge type within a node type
+	sources, targets := at[edges.Type.Source], at[edges.Type.Target]
 	within := edges.Type.Source == edges.Type.Target
 	for i, source := range edges.Src {
 		sources[source]++

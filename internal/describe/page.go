@@ -1,4 +1,5 @@
-// Package describe counts what a cell graph or a perturbation set holds, and tells it as tables and plots.
+// Package describe counts what a cell graph or a perturbation set holds, and tells it as tables and
+// plots.
 package describe
 
 import (
@@ -58,7 +59,8 @@ func (p *Page) Print(w io.Writer) error {
 	return nil
 }
 
-// cell is a text as a table of text shows it: one that would break the table, or is long, is quoted.
+// cell is a text as a table of text shows it: one that would break the table, or is long, is
+// quoted.
 func cell(text string) string {
 	const longest = 400 // bytes
 	if len(text) > longest || strings.ContainsAny(text, "\t\n") {

@@ -12,18 +12,26 @@ import (
 	"tcbuild/ingest"
 )
 
-// PerturbationSummary is what a perturbation set holds. Genes are counted by the names that the set uses.
+// PerturbationSummary is what a perturbation set holds. Genes are counted by the names that the set
+// uses.
 type PerturbationSummary struct {
-	Samples            int                `json:"samples"`
-	Wildtypes          int                `json:"wildtypes"`           // samples that delete no gene
-	RepeatedGenes      int                `json:"repeated_genes"`      // genes that their sample lists again
-	DuplicateGenotypes int                `json:"duplicate_genotypes"` // samples whose genotype an earlier one has too
-	DuplicateIDs       int                `json:"duplicate_ids"`       // samples whose id an earlier one has too
-	Unknown            *UnknownSummary    `json:"unknown,omitempty"`   // genes that the graph does not have; none without a graph
-	GenotypeSizes      []SizeCount        `json:"genotype_sizes"`      // ascending
-	Genes              Distribution       `json:"genes"`               // in how many samples each gene is deleted
-	Phenotypes         []PhenotypeSummary `json:"phenotypes"`
-	IgnoredColumns     []string           `json:"ignored_columns"` // of the file, that are no part of the samples
+	Samples int `json:"samples"`
+	// samples that delete no gene
+	Wildtypes int `json:"wildtypes"`
+	// genes that their sample lists again
+	RepeatedGenes int `json:"repeated_genes"`
+	// samples whose genotype an earlier one has too
+	DuplicateGenotypes int `json:"duplicate_genotypes"`
+	// samples whose id an earlier one has too
+	DuplicateIDs int `json:"duplicate_ids"`
+	// genes that the graph does not have; none without a graph
+	Unknown       *UnknownSummary `json:"unknown,omitempty"`
+	GenotypeSizes []SizeCount     `json:"genotype_sizes"` // ascending
+	// in how many samples each gene is deleted
+	Genes      Distribution       `json:"genes"`
+	Phenotypes []PhenotypeSummary `json:"phenotypes"`
+	// of the file, that are no part of the samples
+	IgnoredColumns []string `json:"ignored_columns"`
 }
 
 // UnknownSummary is the genes that a graph does not have.
@@ -48,10 +56,11 @@ type PhenotypeSummary struct {
 	Max     float64 `json:"max"`
 }
 
-// Perturbations describes the perturbation set in a file or a torchcell store, of the genes of a graph or, with nil, of whatever
-// genes it names. It is read twice, a store three times. Memory grows with the genes, not with the samples: of more than a
-// quarter of a million samples, 16 bytes each go to a temporary file, which finds duplicates by 64-bit hashes. Rows that no build would take - but for unknown genes and empty
-// genotypes, which are counted - are a fault.Input.
+// Perturbations describes the perturbation set in a file or a torchcell store, of the genes of a
+// graph or, with nil, of whatever genes it names. It is read twice, a store three times. Memory
+// grows with the genes, not with the samples: of more than a quarter of a million samples, 16 bytes
+// each go to a temporary file, which finds duplicates by 64-bit hashes. Rows that no build would
+// take - but for unknown genes and empty genotypes, which are counted - are a fault.Input.
 func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*PerturbationSummary, error) {
 	set, err := ingest.OpenPerturbations(path, nil, ingest.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: true})
 	if err != nil {

@@ -55,7 +55,8 @@ func (r *repeats) spill() error {
 	}
 	out := bufio.NewWriter(r.file)
 	for _, hash := range r.held {
-		_, _ = out.Write(binary.LittleEndian.AppendUint64(out.AvailableBuffer(), hash)) // Flush has the error
+		// Flush has the error
+		_, _ = out.Write(binary.LittleEndian.AppendUint64(out.AvailableBuffer(), hash))
 	}
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("count repeated samples: %w", err)

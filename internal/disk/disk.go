@@ -1,5 +1,5 @@
-// Package disk writes files and folders that are whole and safe on disk, and takes locks. Names that others can foresee
-// are never opened for writing: they may be links to somebody else's files.
+// Package disk writes files and folders that are whole and safe on disk, and takes locks. Names
+// that others can foresee are never opened for writing: they may be links to somebody else's files.
 package disk
 
 import (
@@ -44,7 +44,8 @@ func (f *File) Publish() error {
 // Discard removes the file.
 func (f *File) Discard() error { return errors.Join(f.Close(), f.temporary.Discard()) }
 
-// WriteWhole writes a file that is safe on disk, and whole under its name at every moment; see Create and Publish.
+// WriteWhole writes a file that is safe on disk, and whole under its name at every moment; see
+// Create and Publish.
 func WriteWhole(path string, text []byte) error {
 	file, err := Create(path)
 	if err != nil {

@@ -106,7 +106,8 @@ func TestTryLock(t *testing.T) {
 	expectNames(t, dir, "fifo", "link", "lock")
 }
 
-// A temporary folder is removed by the next one for the same path when its process is gone, and only then.
+// A temporary folder is removed by the next one for the same path when its process is gone, and
+// only then.
 func TestLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
@@ -134,7 +135,8 @@ func TestLeftovers(t *testing.T) {
 	expectNames(t, dir, filepath.Base(other.dir.Name()), "out")
 }
 
-// Somebody who may rename in the parent folder puts a folder of their own in place of the temporary one.
+// Somebody who may rename in the parent folder puts a folder of their own in place of the temporary
+// one.
 func TestTemporaryReplaced(t *testing.T) {
 	dir := t.TempDir()
 	temporary, err := NewTemporary(filepath.Join(dir, "out"))
@@ -157,7 +159,8 @@ func TestTemporaryReplaced(t *testing.T) {
 	}
 }
 
-// Many processes' worth of temporaries for one path begin and end at once; none loses its folder to another.
+// Many processes' worth of temporaries for one path begin and end at once; none loses its folder to
+// another.
 func TestTemporariesSideBySide(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")

@@ -19,9 +19,9 @@ const (
 	Shared Sharing = unix.LOCK_SH // all that share it
 )
 
-// TryLock takes the lock of a file, which it makes if there is none: it fails with ErrLocked, at once, when another
-// process holds it. The lock is released when the file is closed or the process ends, however that happens. A
-// symbolic link is refused, as it may lead to somebody else's file.
+// TryLock takes the lock of a file, which it makes if there is none: it fails with ErrLocked, at
+// once, when another process holds it. The lock is released when the file is closed or the process
+// ends, however that happens. A symbolic link is refused, as it may lead to somebody else's file.
 func TryLock(path string, sharing Sharing) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o666)
 	if errors.Is(err, unix.ELOOP) {

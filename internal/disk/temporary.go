@@ -13,9 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Temporary is a new folder beside a path, in which a file or folder is made before it gets that path as its name.
-// Nobody else can foresee the folder's name or write into it. In it lies a file, of the folder's own name, that this
-// process has locked: a folder whose lock is free was left by a process that was killed; see Sweep.
+// Temporary is a new folder beside a path, in which a file or folder is made before it gets that
+// path as its name. Nobody else can foresee the folder's name or write into it. In it lies a file,
+// of the folder's own name, that this process has locked: a folder whose lock is free was left by a
+// process that was killed; see Sweep.
 type Temporary struct {
 	Path string // what is to be made; it has the base name of the final path
 
@@ -24,7 +25,8 @@ type Temporary struct {
 	lock  *os.File
 }
 
-// NewTemporary makes the folder for path, whose parent must exist. What killed processes left for the same path is removed.
+// NewTemporary makes the folder for path, whose parent must exist. What killed processes left for
+// the same path is removed.
 func NewTemporary(path string) (*Temporary, error) {
 	path = filepath.Clean(path)
 	parent, name := filepath.Dir(path), filepath.Base(path)
@@ -55,7 +57,8 @@ func NewTemporary(path string) (*Temporary, error) {
 	}
 }
 
-// Publish gives what was made its final name, in place of a file that has it, and removes the folder.
+// Publish gives what was made its final name, in place of a file that has it, and removes the
+// folder.
 func (t *Temporary) Publish() error { return t.rename(0) }
 
 // PublishNew is Publish for a name that must be free; otherwise the error is a fs.ErrExist.
@@ -66,7 +69,8 @@ func (t *Temporary) rename(flags uint) error {
 		return errors.Join(fmt.Errorf("write %s: %w", t.final, err), t.Discard())
 	}
 	err := unix.Renameat2(unix.AT_FDCWD, t.Path, unix.AT_FDCWD, t.final, flags)
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // a file system that knows no flags
+	// a file system that knows no flags
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
 		err = unix.Rename(t.Path, t.final)
 	}
 	if err != nil {
@@ -80,7 +84,8 @@ func (t *Temporary) Discard() error {
 	return errors.Join(removeUnlocked(t.dir), t.dir.Close(), t.lock.Close())
 }
 
-// Sweep removes what killed processes left of the temporary folders for a path. What cannot be removed stays: it is in nobody's way.
+// Sweep removes what killed processes left of the temporary folders for a path. What cannot be
+// removed stays: it is in nobody's way.
 func Sweep(path string) error {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -97,7 +102,8 @@ func Sweep(path string) error {
 
 var temporaryName = regexp.MustCompile(`(?s)^\..*\.tcbuild-[A-Z2-7]{26}$`)
 
-// TemporaryFor reports whether a name is that of a temporary folder for a file or folder of another name, "" for any.
+// TemporaryFor reports whether a name is that of a temporary folder for a file or folder of another
+// name, "" for any.
 func TemporaryFor(temporary, name string) bool {
 	return temporaryName.MatchString(temporary) && (name == "" || strings.HasPrefix(temporary, temporaryPrefix(name)))
 }
@@ -123,7 +129,8 @@ func RemoveLeftover(dir string) (removed bool, err error) {
 	return true, removeUnlocked(root)
 }
 
-// openOwn opens a folder, so that what is done in it is done there whatever its name leads to later.
+// openOwn opens a folder, so that what is done in it is done there whatever its name leads to
+// later.
 func openOwn(dir string) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -135,7 +142,8 @@ func openOwn(dir string) (*os.Root, error) {
 	return root, nil
 }
 
-// sameFolder makes sure that a folder's name still leads to it: others may be allowed to rename in its parent.
+// sameFolder makes sure that a folder's name still leads to it: others may be allowed to rename in
+// its parent.
 func sameFolder(root *os.Root) error {
 	opened, err1 := root.Stat(".")
 	named, err2 := os.Lstat(root.Name())
@@ -148,7 +156,8 @@ func sameFolder(root *os.Root) error {
 	return nil
 }
 
-// removeUnlocked removes a folder whose lock is held. The lock goes last, so that a folder without one is empty.
+// removeUnlocked removes a folder whose lock is held. The lock goes last, so that a folder without
+// one is empty.
 func removeUnlocked(root *os.Root) error {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
@@ -165,14 +174,16 @@ func removeUnlocked(root *os.Root) error {
 	if err := root.Remove(lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	// Another process may have made a lock of its own by now: it found this one free, and removes the folder.
+	// Another process may have made a lock of its own by now: it found this one free, and removes
+	// the folder.
 	if err := unix.Rmdir(root.Name()); err != nil && !errors.Is(err, unix.ENOTEMPTY) && !errors.Is(err, fs.ErrNotExist) {
 		return &fs.PathError{Op: "remove", Path: root.Name(), Err: err}
 	}
 	return nil
 }
 
-// temporaryPrefix begins the names of the temporary folders for a name; they are shorter than the 255 bytes of a file's name.
+// temporaryPrefix begins the names of the temporary folders for a name; they are shorter than the
+// 255 bytes of a file's name.
 func temporaryPrefix(name string) string { return "." + name[:min(len(name), 200)] + ".tcbuild-" }
 
 func lockOf(dir string) string { return filepath.Join(dir, filepath.Base(dir)) }
@@ -185,7 +196,8 @@ func naming(path string, err error) error {
 	return err
 }
 
-// IsMine reports whether this process's user owns a file or folder; a symbolic link is looked at itself.
+// IsMine reports whether this process's user owns a file or folder; a symbolic link is looked at
+// itself.
 func IsMine(path string) bool {
 	var stat unix.Stat_t
 	return unix.Lstat(path, &stat) == nil && int(stat.Uid) == os.Geteuid()

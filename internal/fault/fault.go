@@ -18,10 +18,11 @@ const (
 	Usage
 	// Input is bad input data: exit code 3.
 	Input
-	// Damaged is a dataset whose content is not what its manifest, checksums or graph say: exit code 4.
+	// Damaged is a dataset whose content is not what its manifest, checksums or graph say: exit
+	// code 4.
 	Damaged
-	// Busy is a dataset locked by another build, a build that was interrupted and can be resumed, or an input that
-	// changed while it was read: exit code 75.
+	// Busy is a dataset locked by another build, a build that was interrupted and can be resumed,
+	// or an input that changed while it was read: exit code 75.
 	Busy
 )
 
@@ -48,7 +49,8 @@ func DiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// KindOf returns the kind of the outermost Error in err's chain, Failed when there is none. A full disk is always Failed.
+// KindOf returns the kind of the outermost Error in err's chain, Failed when there is none. A full
+// disk is always Failed.
 func KindOf(err error) Kind {
 	if DiskFull(err) {
 		return Failed

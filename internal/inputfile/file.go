@@ -1,7 +1,8 @@
-// Package inputfile reads files of the user that a run goes through several times, and that somebody may change meanwhile.
-// A file is opened once and digested first. Every later read is compared with what was digested, block by block. So all that is
-// made from the file follows from the bytes whose SHA-256 is reported: whether the file was replaced by another of its
-// name (the descriptor keeps the old one), written in place, written and put back, extended, or cut.
+// Package inputfile reads files of the user that a run goes through several times, and that
+// somebody may change meanwhile. A file is opened once and digested first. Every later read is
+// compared with what was digested, block by block. So all that is made from the file follows from
+// the bytes whose SHA-256 is reported: whether the file was replaced by another of its name (the
+// descriptor keeps the old one), written in place, written and put back, extended, or cut.
 package inputfile
 
 import (
@@ -21,7 +22,8 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// blockSize is how many bytes are compared by one checksum. The checksums take 8 bytes of memory per block, 1 MB per 8 GB of file.
+// blockSize is how many bytes are compared by one checksum. The checksums take 8 bytes of memory
+// per block, 1 MB per 8 GB of file.
 const blockSize = 64 << 10
 
 // Input identifies a file that was read.
@@ -51,13 +53,15 @@ type descriptor interface {
 	Stat() (fs.FileInfo, error)
 }
 
-// ErrChanged is wrapped by the errors, each a fault.Busy, of files that are no longer what was digested.
+// ErrChanged is wrapped by the errors, each a fault.Busy, of files that are no longer what was
+// digested.
 var ErrChanged = errors.New("the file changed while it was read")
 
 const hintWait = "wait until it is written, then run the same command again"
 
-// Open opens a regular file and reads it whole, to digest it: at some 1.7 GB/s where the CPU has instructions for SHA-256. Anything but a
-// regular file is a fault.Input, at once: nobody waits for a writer of a pipe. A file that is not there wraps fs.ErrNotExist.
+// Open opens a regular file and reads it whole, to digest it: at some 1.7 GB/s where the CPU has
+// instructions for SHA-256. Anything but a regular file is a fault.Input, at once: nobody waits for
+// a writer of a pipe. A file that is not there wraps fs.ErrNotExist.
 func Open(path string) (*File, error) {
 	f, err := openUndigested(path)
 	if err != nil {
@@ -84,7 +88,8 @@ func openUndigested(path string) (*File, error) {
 }
 
 func openError(path string, err error) error {
-	if info, statErr := os.Stat(path); statErr == nil && !info.Mode().IsRegular() { // a socket cannot be opened
+	// a socket cannot be opened
+	if info, statErr := os.Stat(path); statErr == nil && !info.Mode().IsRegular() {
 		return checkRegular(path, info)
 	}
 	hint, cause := "", err
@@ -167,7 +172,8 @@ func (f *File) readFull(p []byte, at int64) error {
 	return f.fail(fault.New(fault.Failed, "check the disk, then run the same command again", "read %s: %w", f.path, err))
 }
 
-// changed is the error of a file that is not what it was; the words say what was found and expected.
+// changed is the error of a file that is not what it was; the words say what was found and
+// expected.
 func (f *File) changed(format string, args ...any) error {
 	return fault.New(fault.Busy, hintWait, "read %s: %w: %s", f.path, ErrChanged, fmt.Sprintf(format, args...))
 }
@@ -187,8 +193,8 @@ func (f *File) Size() int64 { return f.size }
 // Input identifies the file under a name.
 func (f *File) Input(name string) Input { return Input{Name: name, Bytes: f.size, SHA256: f.sha256} }
 
-// Failed returns the error of the first read that failed: of libraries that read the file in between, and
-// do not wrap errors, it is the one to believe.
+// Failed returns the error of the first read that failed: of libraries that read the file in
+// between, and do not wrap errors, it is the one to believe.
 func (f *File) Failed() error {
 	if err := f.failed.Load(); err != nil {
 		return *err
@@ -196,8 +202,9 @@ func (f *File) Failed() error {
 	return nil
 }
 
-// Unchanged makes sure that all reads gave what was digested, and that the file has not become longer or shorter since. Else the file
-// may have been opened while it was written, and the error is a fault.Busy. It does not read.
+// Unchanged makes sure that all reads gave what was digested, and that the file has not become
+// longer or shorter since. Else the file may have been opened while it was written, and the error
+// is a fault.Busy. It does not read.
 func (f *File) Unchanged() error {
 	if err := f.Failed(); err != nil {
 		return err

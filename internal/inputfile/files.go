@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Files are open files, each opened once however often it is asked for. The zero value has none. It is not safe for
-// concurrent use, its files are. It must be closed.
+// Files are open files, each opened once however often it is asked for. The zero value has none. It
+// is not safe for concurrent use, its files are. It must be closed.
 type Files struct{ files []*File }
 
 // Open opens a file, unless a file of that path is open already. The file stays that of f.
@@ -27,9 +27,10 @@ func (f *Files) Open(path string) (*File, error) {
 	return file, nil
 }
 
-// OpenTogether opens files that belong together, in the order of their paths in paths, and only then digests them, in parallel. Reading them
-// begins when all are digested; so files that all read as digested were, at one moment, there side by side. The error
-// is that of the first file that has one.
+// OpenTogether opens files that belong together, in the order of their paths in paths, and only
+// then digests them, in parallel. Reading them begins when all are digested; so files that all read
+// as digested were, at one moment, there side by side. The error is that of the first file that has
+// one.
 func (f *Files) OpenTogether(paths []string) ([]*File, error) {
 	opened := make([]*File, 0, len(paths))
 	for _, path := range paths {
@@ -102,7 +103,8 @@ func closeAll(files []*File) error {
 	return errors.Join(errs...)
 }
 
-// Difference says of the first file, by its name, that it is new, changed or gone; it returns "" where the same files were read.
+// Difference says of the first file, by its name, that it is new, changed or gone; it returns ""
+// where the same files were read.
 func Difference(before, now []Input) string {
 	old := make(map[string]Input, len(before))
 	for _, input := range before {

@@ -65,7 +65,8 @@ func (f *File) readPart(p []byte, at int64) (int, error) {
 	return copy(p, block[at%blockSize:]), nil
 }
 
-// recentBlocks is how many blocks are kept: for the columns of a Parquet file and the pages of a tree, which are read side by side.
+// recentBlocks is how many blocks are kept: for the columns of a Parquet file and the pages of a
+// tree, which are read side by side.
 const recentBlocks = 32
 
 // recent keeps the blocks that were read last.

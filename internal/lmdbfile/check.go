@@ -2,9 +2,10 @@ package lmdbfile
 
 import "encoding/binary"
 
-// Check goes through everything that the latest transaction holds, and calls visit with each key and value in order;
-// both live until it returns. Every page that the file uses must have exactly one use, as a page of a tree or of a value, or
-// in a list of free pages. Then LMDB's library can write to the file without harm. It costs a reading of the whole file.
+// Check goes through everything that the latest transaction holds, and calls visit with each key
+// and value in order; both live until it returns. Every page that the file uses must have exactly
+// one use, as a page of a tree or of a value, or in a list of free pages. Then LMDB's library can
+// write to the file without harm. It costs a reading of the whole file.
 func (f *File) Check(visit func(key, value []byte) error) error {
 	c := checker{File: f, used: make([]bool, min(int64(f.lastPage)+1, f.size/int64(f.pageSize)))}
 	if int64(len(c.used)) != int64(f.lastPage)+1 {

@@ -1,10 +1,11 @@
-// Package lmdbfile reads the data file of an LMDB environment without LMDB's library, which trusts its pages: a
-// damaged or truncated file would end the process. Here every page number, flag, offset, length and order of keys is
-// checked before it is used, and what is wrong is an error. The file is read and not mapped: memory does not grow with
-// it, and a disk that fails, or a file that becomes shorter, is an error as well.
+// Package lmdbfile reads the data file of an LMDB environment without LMDB's library, which trusts
+// its pages: a damaged or truncated file would end the process. Here every page number, flag,
+// offset, length and order of keys is checked before it is used, and what is wrong is an error. The
+// file is read and not mapped: memory does not grow with it, and a disk that fails, or a file that
+// becomes shorter, is an error as well.
 //
-// The layout is LMDB 0.9's on 64-bit little-endian machines. Integers are little-endian. The file is an array of
-// pages; a page begins with
+// The layout is LMDB 0.9's on 64-bit little-endian machines. Integers are little-endian. The file
+// is an array of pages; a page begins with
 //
 //	offset 0   u64  its number
 //	       10  u16  flags: what kind of page it is
@@ -12,10 +13,11 @@
 //	       14  u16  start of its nodes
 //	       16  u16  offsets of the nodes, in the order of their keys
 //
-// A node of a leaf holds the size of the data (u32), flags (u16), the size of the key (u16), the key, and then
-// the data or, if it is big, the number (u64) of the first of the overflow pages that hold it behind one header. A node of a branch
-// has the number of a page (48 bits) in place of size and flags; the key of its first node is not used. Pages 0 and
-// 1 are meta pages: that of the higher transaction counts.
+// A node of a leaf holds the size of the data (u32), flags (u16), the size of the key (u16), the
+// key, and then the data or, if it is big, the number (u64) of the first of the overflow pages that
+// hold it behind one header. A node of a branch has the number of a page (48 bits) in place of size
+// and flags; the key of its first node is not used. Pages 0 and 1 are meta pages: that of the
+// higher transaction counts.
 package lmdbfile
 
 import (
@@ -35,7 +37,8 @@ func damagedf(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrDamaged}, args...)...)
 }
 
-// File is the unnamed database of an LMDB file, as its latest transaction left it. It is for one goroutine.
+// File is the unnamed database of an LMDB file, as its latest transaction left it. It is for one
+// goroutine.
 type File struct {
 	source   io.ReaderAt
 	close    func() error
@@ -82,12 +85,13 @@ func (f *File) Close() error { return f.close() }
 // Entries is how many keys the database says that it has.
 func (f *File) Entries() uint64 { return f.main.entries }
 
-// Committed is how many bytes of the file the latest transaction uses. More are there when a later one was not completed.
+// Committed is how many bytes of the file the latest transaction uses. More are there when a later
+// one was not completed.
 func (f *File) Committed() int64 { return int64(f.lastPage+1) * int64(f.pageSize) }
 
-// Seek finds the first key, in the order of bytes, that is not less than target: nil if there is none. It lives until the
-// next call. The cost is a binary search in one page per level of the tree; pages that the call before went
-// through too are not read again.
+// Seek finds the first key, in the order of bytes, that is not less than target: nil if there is
+// none. It lives until the next call. The cost is a binary search in one page per level of the
+// tree; pages that the call before went through too are not read again.
 func (f *File) Seek(target []byte) (key []byte, err error) {
 	for {
 		next, err := f.descend(func(p *page) int { return p.branchTo(target) })
@@ -115,8 +119,9 @@ func (f *File) Last() (key []byte, err error) {
 	return f.leaf.key(f.node), nil
 }
 
-// descend goes from the root to a leaf, in each branch to the node that choose returns. All keys from next on lie behind
-// that leaf; next is nil for the last leaf. In an empty tree there is no leaf.
+// descend goes from the root to a leaf, in each branch to the node that choose returns. All keys
+// from next on lie behind that leaf; next is nil for the last leaf. In an empty tree there is no
+// leaf.
 func (f *File) descend(choose func(branch *page) int) (next []byte, err error) {
 	f.leaf = nil
 	within := keyRange{}

@@ -47,7 +47,8 @@ func random(r *rand.Rand, count int) []entry {
 	return entries
 }
 
-// TestSeek compares with a sorted list: every key, what lies just before and behind it, and the ends.
+// TestSeek compares with a sorted list: every key, what lies just before and behind it, and the
+// ends.
 func TestSeek(t *testing.T) {
 	for _, count := range []int{0, 1, 2, 30, 3000} {
 		entries := random(rand.New(rand.NewPCG(1, uint64(count))), count)
@@ -81,8 +82,8 @@ func TestSeek(t *testing.T) {
 	}
 }
 
-// readAll goes through a file by key and as a whole, as far as it lets itself be read; it must end, whatever the bytes are.
-// Values are read while they add up to a few times the file.
+// readAll goes through a file by key and as a whole, as far as it lets itself be read; it must end,
+// whatever the bytes are. Values are read while they add up to a few times the file.
 func readAll(content []byte) (keys int, err error) {
 	f, err := New(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
@@ -120,8 +121,8 @@ func samples(t testing.TB, count, size int) []byte {
 	return whole
 }
 
-// TestDamage cuts a file off, changes bytes of page headers, nodes and meta pages, and exchanges pages: an error of damage
-// or the same content, never a crash and never other keys.
+// TestDamage cuts a file off, changes bytes of page headers, nodes and meta pages, and exchanges
+// pages: an error of damage or the same content, never a crash and never other keys.
 func TestDamage(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	whole, err := os.ReadFile(write(t, t.TempDir(), random(r, 100)))
@@ -173,8 +174,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// A flipped bit is found, or gives the same number of keys: of their bytes it can change those that keep them between their
-// neighbours. Which keys there must be, the caller knows.
+// A flipped bit is found, or gives the same number of keys: of their bytes it can change those that
+// keep them between their neighbours. Which keys there must be, the caller knows.
 func TestFlippedBits(t *testing.T) {
 	const count = 80
 	whole := samples(t, count, 40)
@@ -248,7 +249,8 @@ func TestSizeBeyondItsPages(t *testing.T) {
 	}
 }
 
-// BenchmarkRead seeks and reads values of 128 KB, as large as those of 64 records, in the order of their keys.
+// BenchmarkRead seeks and reads values of 128 KB, as large as those of 64 records, in the order of
+// their keys.
 func BenchmarkRead(b *testing.B) {
 	const count, size = 200, 128 << 10
 	whole := samples(b, count, size)
@@ -268,13 +270,15 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// FuzzFile damages a file of a branch, leaves, free pages and values on pages of their own. Each four bytes of the input are one
-// damage: so inputs are short, and most are a file that LMDB could nearly have written.
+// FuzzFile damages a file of a branch, leaves, free pages and values on pages of their own. Each
+// four bytes of the input are one damage: so inputs are short, and most are a file that LMDB could
+// nearly have written.
 func FuzzFile(f *testing.F) {
 	r := rand.New(rand.NewPCG(4, 4))
 	dir := f.TempDir()
 	write(f, dir, random(r, 12))
-	base, err := os.ReadFile(write(f, dir, []entry{{[]byte("last"), make([]byte, 5000)}})) // the second transaction frees pages
+	// the second transaction frees pages
+	base, err := os.ReadFile(write(f, dir, []entry{{[]byte("last"), make([]byte, 5000)}}))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -295,7 +299,8 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// damage changes a byte at the start or the end of a page, copies a page over another, or cuts the file off.
+// damage changes a byte at the start or the end of a page, copies a page over another, or cuts the
+// file off.
 func damage(content []byte, kind byte, page, at int, with byte) []byte {
 	const size = 4096
 	pages := max(len(content)/size, 1)

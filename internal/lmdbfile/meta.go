@@ -86,7 +86,8 @@ func (f *File) readPageSize() (int, error) {
 	return int(size), nil
 }
 
-// latest reads the meta page that counts. A transaction writes the page that the one before left: the two differ by one.
+// latest reads the meta page that counts. A transaction writes the page that the one before left:
+// the two differ by one.
 func (f *File) latest() (latest meta, err error) {
 	var metas [2]meta
 	for number := range metas {
@@ -102,7 +103,8 @@ func (f *File) latest() (latest meta, err error) {
 		return meta{}, damagedf("its meta pages are of transactions %d, up to page %d, and %d, up to page %d, expected one after the other",
 			before.transaction, before.lastPage, latest.transaction, latest.lastPage)
 	}
-	// LMDB leaves the trees of a transaction whose meta page could not be written, under the number of the one before.
+	// LMDB leaves the trees of a transaction whose meta page could not be written, under the number
+	// of the one before.
 	if latest.transaction == 0 && latest.main.root != noPage {
 		return meta{}, damagedf("it holds something, and no transaction wrote it")
 	}

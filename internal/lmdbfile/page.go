@@ -47,8 +47,8 @@ func (f *File) readTreePage(p *page, t tree, number uint64, level int) error {
 
 func (p *page) u16(at int) int { return int(binary.LittleEndian.Uint16(p.bytes[at:])) }
 
-// check makes sure that all nodes lie on the page, that they fill it from its upper bound on, as LMDB keeps them, and that
-// their keys ascend.
+// check makes sure that all nodes lie on the page, that they fill it from its upper bound on, as
+// LMDB keeps them, and that their keys ascend.
 func (p *page) check(compare func(a, b []byte) int) error {
 	lower, upper := p.u16(lowerAt), p.u16(upperAt)
 	if lower%2 != 0 || lower <= pageHeader || lower > upper || upper > len(p.bytes) {
@@ -132,12 +132,14 @@ func (p *page) branchTo(target []byte) int {
 	return sort.Search(p.count-1, func(i int) bool { return bytes.Compare(p.key(i+1), target) > 0 })
 }
 
-// firstNotLess returns the first node of a leaf whose key is not less than target, count if there is none.
+// firstNotLess returns the first node of a leaf whose key is not less than target, count if there
+// is none.
 func (p *page) firstNotLess(target []byte) int {
 	return sort.Search(p.count, func(i int) bool { return bytes.Compare(p.key(i), target) >= 0 })
 }
 
-// keyRange is where the keys of a subtree must lie: from first on and before end, where they are not nil.
+// keyRange is where the keys of a subtree must lie: from first on and before end, where they are
+// not nil.
 type keyRange struct{ first, end []byte }
 
 // of is the range of node i of a branch that lies in r.

@@ -39,9 +39,10 @@ type Step struct {
 
 // Record is what the output of a stage follows from.
 type Record struct {
-	Stage       string            `json:"stage"`
-	Output      string            `json:"output"`
-	Fingerprint string            `json:"fingerprint"` // SHA-256 of what is below, and of the fingerprints of After
+	Stage  string `json:"stage"`
+	Output string `json:"output"`
+	// SHA-256 of what is below, and of the fingerprints of After
+	Fingerprint string            `json:"fingerprint"`
 	Program     string            `json:"program"`
 	Options     map[string]string `json:"options"`
 	Inputs      []Input           `json:"inputs"`
@@ -61,8 +62,8 @@ type Plan struct {
 }
 
 // Plan reads all sources, compares each stage with the current and with the unfinished version, and
-// changes nothing. A fingerprint covers all that a stage follows from, through the stages before it, so the
-// plan is complete before anything is run. With force, all stages are to be run.
+// changes nothing. A fingerprint covers all that a stage follows from, through the stages before
+// it, so the plan is complete before anything is run. With force, all stages are to be run.
 func (c *Chain) Plan(force bool) (*Plan, error) {
 	plan := &Plan{sources: make(sources)}
 	var err error
@@ -81,7 +82,8 @@ func (c *Chain) Plan(force bool) (*Plan, error) {
 	plan.Fingerprint = hex.EncodeToString(all.Sum(nil))
 	plan.building = filepath.Join(c.Dir, buildingPrefix+plan.Fingerprint[:16])
 	unfinished := readVersion(plan.building)
-	plan.resumed = unfinished != nil && !force && disk.IsMine(plan.building) // what another user put there is not to be published
+	// what another user put there is not to be published
+	plan.resumed = unfinished != nil && !force && disk.IsMine(plan.building)
 	if !plan.resumed {
 		unfinished = nil
 	}
@@ -91,8 +93,8 @@ func (c *Chain) Plan(force bool) (*Plan, error) {
 	return plan, c.findReady(plan)
 }
 
-// findReady looks for a version that need not be made: the current one; that of a run that was killed just
-// before it made it current; or an older one, of inputs that are again what they were.
+// findReady looks for a version that need not be made: the current one; that of a run that was
+// killed just before it made it current; or an older one, of inputs that are again what they were.
 func (c *Chain) findReady(plan *Plan) error {
 	if plan.resumed {
 		return nil
@@ -218,8 +220,8 @@ func (p *Plan) note(i int) error {
 	return v.write(p.building)
 }
 
-// Begin makes the folder of the unfinished version, and clears it of what is not to be kept. Run begins by
-// itself; this is for a plan whose stages will be run by several processes.
+// Begin makes the folder of the unfinished version, and clears it of what is not to be kept. Run
+// begins by itself; this is for a plan whose stages will be run by several processes.
 func (c *Chain) Begin(plan *Plan) error {
 	if plan.resumed {
 		return nil

@@ -1,5 +1,5 @@
-// Package rebuild makes versions of a named dataset by a chain of stages, and runs only those stages whose
-// inputs, options or program have changed since the current version.
+// Package rebuild makes versions of a named dataset by a chain of stages, and runs only those
+// stages whose inputs, options or program have changed since the current version.
 //
 //	NAME/000007-3fa2c1d0/   a version: what the stages made, and version.json, which says from what
 //	NAME/current            -> 000007-3fa2c1d0, a symbolic link to the newest version
@@ -35,15 +35,17 @@ type Chain struct {
 
 // Stage makes one file or folder of a version.
 type Stage struct {
-	Name    string            // unique in the chain
-	Output  string            // what it makes: a path inside the version
-	Options map[string]string // what the output follows from, beside sources, other stages and the program
-	Sources []Source          // files that it reads: all of them, and no other
-	After   []string          // stages before this one whose output it reads
+	Name   string // unique in the chain
+	Output string // what it makes: a path inside the version
+	// what the output follows from, beside sources, other stages and the program
+	Options map[string]string
+	Sources []Source // files that it reads: all of them, and no other
+	After   []string // stages before this one whose output it reads
 
-	// Run makes the output in the folder of the unfinished version, and returns the files of its sources as it read them:
-	// they must be those that the plan read. An output of the name exists only if a Run of the same fingerprint was killed
-	// before it could be noted: nobody has compared what that one read.
+	// Run makes the output in the folder of the unfinished version, and returns the files of its
+	// sources as it read them: they must be those that the plan read. An output of the name exists
+	// only if a Run of the same fingerprint was killed before it could be noted: nobody has
+	// compared what that one read.
 	Run func(ctx context.Context, version string) (read []Input, err error)
 }
 
@@ -55,9 +57,9 @@ type Result struct {
 	Kept      int    // stages whose output was there already
 }
 
-// Run brings the chain up to date: it runs the stages that are not there, up to the stage named last
-// or, when last is "", all of them, and then publishes the version. With force it runs all stages anew.
-// The caller holds the Lock.
+// Run brings the chain up to date: it runs the stages that are not there, up to the stage named
+// last or, when last is "", all of them, and then publishes the version. With force it runs all
+// stages anew. The caller holds the Lock.
 //
 // An interrupted run, or one that failed for want of disk space and the like, is continued
 // by the next. One that failed for its input, settings or a failed verification leaves nothing.
@@ -132,7 +134,8 @@ func (c *Chain) runStages(ctx context.Context, plan *Plan, last string) (*Result
 	return result, nil
 }
 
-// runStage runs a stage. Output of other files than those of the plan is removed, so that no later run takes it for that of the plan.
+// runStage runs a stage. Output of other files than those of the plan is removed, so that no later
+// run takes it for that of the plan.
 func (c *Chain) runStage(ctx context.Context, plan *Plan, step Step) error {
 	read, err := step.stage.Run(ctx, plan.building)
 	if err != nil {

@@ -226,7 +226,8 @@ func TestInterruptedRunIsContinued(t *testing.T) {
 	c.holds(t, "D", 2)
 }
 
-// A run that ends between its last two steps, with a version that nothing names, and rubbish of others.
+// A run that ends between its last two steps, with a version that nothing names, and rubbish of
+// others.
 func TestLeftoversOfKilledRuns(t *testing.T) {
 	c := newTestChain(t)
 	c.run(t, false, "copy", "upper", "check")
@@ -250,8 +251,9 @@ func TestLeftoversOfKilledRuns(t *testing.T) {
 	c.holds(t, "B", 2)
 }
 
-// A source that changes after the plan has read it ends the run, and what was made of it is not taken for what the
-// plan wanted: neither where the source is soon what it was, nor where it stays changed.
+// A source that changes after the plan has read it ends the run, and what was made of it is not
+// taken for what the plan wanted: neither where the source is soon what it was, nor where it stays
+// changed.
 func TestInputsThatChangeDuringTheRun(t *testing.T) {
 	for _, stage := range []string{"copy", "upper", "check"} {
 		for _, putBack := range []string{"upper", "check", "after the run", "never"} {
@@ -311,7 +313,8 @@ func TestStageReadsOtherFiles(t *testing.T) {
 	}
 }
 
-// An unfinished version has a name that can be foreseen: what another user put there is not gone on with.
+// An unfinished version has a name that can be foreseen: what another user put there is not gone on
+// with.
 func TestUnfinishedVersionOfAnotherUser(t *testing.T) {
 	c := newTestChain(t)
 	if _, err := c.Run(t.Context(), "upper", false); err != nil {

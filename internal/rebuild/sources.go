@@ -41,7 +41,8 @@ func readSource(source Source) (Input, error) {
 	return file.Input(source.Name), nil
 }
 
-// unchanged makes sure that the sources are still what the plan was made for: a version of others is out of date already.
+// unchanged makes sure that the sources are still what the plan was made for: a version of others
+// is out of date already.
 func (s sources) unchanged() error {
 	for source, before := range s {
 		var now []Input

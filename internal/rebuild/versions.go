@@ -76,7 +76,8 @@ func (c *Chain) current() (*version, error) {
 
 var versionName = regexp.MustCompile(`^(\d{6,})-[0-9a-f]{8}$`)
 
-// Folders returns the names of a dataset's unfinished and finished versions, the latter oldest first.
+// Folders returns the names of a dataset's unfinished and finished versions, the latter oldest
+// first.
 func Folders(dir string) (unfinished, versions []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

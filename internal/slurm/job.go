@@ -1,5 +1,5 @@
-// Package slurm submits chains of jobs to the workload manager SLURM, and tells a job what SLURM gave it. SLURM
-// alone queues, places and restarts jobs.
+// Package slurm submits chains of jobs to the workload manager SLURM, and tells a job what SLURM
+// gave it. SLURM alone queues, places and restarts jobs.
 package slurm
 
 import (
@@ -17,12 +17,14 @@ type Job struct {
 	After   []string // labels of jobs that come first
 	Label   string   // of this job, unique in its chain
 
-	// Whatever starts the job when those of After have ended in any way, rather than only when all went well.
+	// Whatever starts the job when those of After have ended in any way, rather than only when all
+	// went well.
 	Whatever bool
 }
 
-// Script is the job as a batch script. The command takes the shell's place, so that the signals SLURM sends to
-// the batch shell reach it: SIGTERM, and SIGUSR1 two minutes before a time limit or a preemption.
+// Script is the job as a batch script. The command takes the shell's place, so that the signals
+// SLURM sends to the batch shell reach it: SIGTERM, and SIGUSR1 two minutes before a time limit or
+// a preemption.
 func (j Job) Script() string {
 	var b strings.Builder
 	b.WriteString("#!/bin/bash\n")
@@ -40,7 +42,8 @@ func (j Job) Script() string {
 	return b.String()
 }
 
-// dependency is sbatch's option for After, "" for a job that waits for none. id gives a label's job.
+// dependency is sbatch's option for After, "" for a job that waits for none. id gives a label's
+// job.
 func (j Job) dependency(id func(label string) string) string {
 	if len(j.After) == 0 {
 		return ""

@@ -10,8 +10,8 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// Submit submits a chain and returns the jobs' ids by label. When a job cannot be submitted, those before
-// it are cancelled.
+// Submit submits a chain and returns the jobs' ids by label. When a job cannot be submitted, those
+// before it are cancelled.
 func Submit(ctx context.Context, jobs []Job) (map[string]string, error) {
 	ids := make(map[string]string)
 	for _, job := range jobs {
@@ -39,9 +39,9 @@ func Queued(ctx context.Context, name string) ([]string, error) {
 	return strings.Fields(out), err
 }
 
-// Requeue puts a job back into the queue, to be started again when it has ended. It does so only for a job that
-// SLURM takes to be running: one that is being cancelled stays cancelled, and one that is
-// preempted is requeued by SLURM itself. It reports whether it did.
+// Requeue puts a job back into the queue, to be started again when it has ended. It does so only
+// for a job that SLURM takes to be running: one that is being cancelled stays cancelled, and one
+// that is preempted is requeued by SLURM itself. It reports whether it did.
 func Requeue(ctx context.Context, jobID string) (bool, error) {
 	state, err := command(ctx, "", "squeue", "--noheader", "--format=%T", "--jobs="+jobID)
 	if err != nil || state != "RUNNING" {

@@ -7,7 +7,8 @@ import (
 	"tcbuild/internal/fault"
 )
 
-// JobID is the id of the job that this process is in, "" outside of one. Each task of an array has its own.
+// JobID is the id of the job that this process is in, "" outside of one. Each task of an array has
+// its own.
 func JobID() string { return os.Getenv("SLURM_JOB_ID") }
 
 // CPUsPerTask is the number of CPU cores that SLURM gave the task, 0 where it does not say.

@@ -1,10 +1,12 @@
-"""Trains a small graph model for an epoch on the CPU from each variant of one dataset, and compares speed and loss.
+"""Trains a small graph model for an epoch on the CPU from each variant of one dataset, and compares
+speed and loss.
 
     make quickstart && pip install ./python[torch]
     python python/examples/train_masked_gin.py data/quickstart
 
-The model is a GIN in the static form: all samples share one edge_index, and each has its own mask of it. The indices and full-masks variants
-bring their masks with the batch; from the incidence variant only deleted genes are read, and the model's side makes the masks.
+The model is a GIN in the static form: all samples share one edge_index, and each has its own mask
+of it. The indices and full-masks variants bring their masks with the batch; from the incidence
+variant only deleted genes are read, and the model's side makes the masks.
 """
 
 from __future__ import annotations
@@ -24,14 +26,17 @@ import tcbuild.torch as tt
 
 
 class MaskedGIN(nn.Module):
-    """Predicts P phenotypes [B, P] of masked graphs: learned gene features, then a GIN layer per round that adds up kept edges only."""
+    """Predicts P phenotypes [B, P] of masked graphs: learned gene features, then a GIN layer per
+    round that adds up kept edges only.
+    """
 
     def __init__(self, graph: tt.CellGraph, phenotypes: int, hidden: int = 8, rounds: int = 2):
         super().__init__()
         self.graph = graph
         self.genes = nn.Embedding(graph.num_nodes["gene"], hidden)
         self.rounds = nn.ModuleList(
-            nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, hidden)) for _ in range(rounds)
+            nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, hidden))
+            for _ in range(rounds)
         )
         self.head = nn.Linear(hidden, phenotypes)
 
@@ -46,7 +51,9 @@ class MaskedGIN(nn.Module):
         return self.head(x.mean(dim=1))
 
 
-def batches(dataset: tt.Dataset, options: argparse.Namespace) -> Iterator[tuple[dict[str, Tensor], Tensor]]:
+def batches(
+    dataset: tt.Dataset, options: argparse.Namespace
+) -> Iterator[tuple[dict[str, Tensor], Tensor]]:
     """Masks and targets of each batch, in an order that depends on the seed alone."""
     targets = [dataset.stored.phenotype_names.index(name) for name in options.phenotypes]
     make_masks = tt.MaskGenerator(dataset) if dataset.stored.variant == "incidence" else None
@@ -83,19 +90,38 @@ def train(path: Path, options: argparse.Namespace) -> tuple[float, float]:
 
 
 def smallest_gene_gene_edge_type(dataset: tcbuild.Dataset) -> str:
-    sizes = {name: size for name, size in zip(dataset.mask_names, dataset.mask_sizes) if name.startswith("gene__") and name.endswith("__gene")}
+    sizes = {
+        name: size
+        for name, size in zip(dataset.mask_names, dataset.mask_sizes)
+        if name.startswith("gene__") and name.endswith("__gene")
+    }
     return min(sizes, key=sizes.__getitem__)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="the folder with the datasets incidence, indices and full-masks")
-    parser.add_argument("--samples", type=int, default=560, help="samples of the epoch (default: %(default)s)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "folder", type=Path, help="the folder with the datasets incidence, indices and full-masks"
+    )
+    parser.add_argument(
+        "--samples", type=int, default=560, help="samples of the epoch (default: %(default)s)"
+    )
     parser.add_argument("--batch-size", type=int, default=28)
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--phenotypes", nargs="+", metavar="NAME", help="what to predict (default: the first; others may be its statistics)")
-    parser.add_argument("--edge-types", nargs="+", help="gene-gene edge types to pass messages on (default: the smallest)")
+    parser.add_argument(
+        "--phenotypes",
+        nargs="+",
+        metavar="NAME",
+        help="what to predict (default: the first; others may be its statistics)",
+    )
+    parser.add_argument(
+        "--edge-types",
+        nargs="+",
+        help="gene-gene edge types to pass messages on (default: the smallest)",
+    )
     options = parser.parse_args()
 
     losses = []

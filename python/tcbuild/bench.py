@@ -1,6 +1,7 @@
 """Times reading: python -m tcbuild.bench DATASET... [--samples N]
 
-Each dataset is read in this process alone, at random places, the first time unmeasured: medians in milliseconds per sample.
+Each dataset is read in this process alone, at random places, the first time unmeasured: medians in
+milliseconds per sample.
 """
 
 from __future__ import annotations
@@ -22,9 +23,14 @@ T = TypeVar("T")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tcbuild.bench", description="Times the reading of datasets, in ms per sample.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tcbuild.bench",
+        description="Times the reading of datasets, in ms per sample.",
+    )
     parser.add_argument("datasets", nargs="+", metavar="DATASET")
-    parser.add_argument("--samples", type=int, default=500, help="samples to read of each (default 500)")
+    parser.add_argument(
+        "--samples", type=int, default=500, help="samples to read of each (default 500)"
+    )
     arguments = parser.parse_args()
 
     columns = ("labels", f"batch of {BATCH}", "removed", "packed", "all masks")
@@ -34,11 +40,17 @@ def main() -> None:
         if not len(dataset):
             parser.error(f"{path} has no samples")
         name = "-".join(filter(None, (dataset.variant, dataset.codec)))
-        print(f"{name:>24}", *(f"{milliseconds:12.3f}" for milliseconds in measure(dataset, arguments.samples)), flush=True)
+        print(
+            f"{name:>24}",
+            *(f"{milliseconds:12.3f}" for milliseconds in measure(dataset, arguments.samples)),
+            flush=True,
+        )
 
 
 def measure(dataset: Dataset, samples: int) -> list[float]:
-    """Milliseconds per sample for labels, perturbations of a batch, removed positions, packed masks, and masks as bool."""
+    """Milliseconds per sample for labels, perturbations of a batch, removed positions, packed
+    masks, and masks as bool.
+    """
     chance = np.random.default_rng(0)
     order = chance.integers(len(dataset), size=samples).tolist()
     batches = [chance.integers(len(dataset), size=BATCH) for _ in range(-(-samples // BATCH))]

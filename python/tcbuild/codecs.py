@@ -1,7 +1,8 @@
 """The codecs: a record's payload as removed positions, as masks, or as packed masks.
 
-store/FORMAT.md specifies the payloads. A payload that cannot be right is a ValueError (or a zstandard.ZstdError), which the caller turns into
-an error that names the sample. A codec keeps a decompressor and so belongs to one thread.
+store/FORMAT.md specifies the payloads. A payload that cannot be right is a ValueError (or a
+zstandard.ZstdError), which the caller turns into an error that names the sample. A codec keeps a
+decompressor and so belongs to one thread.
 """
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ class IndicesDelta(_Indices):
         marks = 4 + 2 * runs
         lengths = marks + (runs + 7) // 8
         gaps = np.frombuffer(payload[4:marks], "<u2")
-        return self._check(_expand(runs, gaps, payload[marks:lengths], np.frombuffer(payload[lengths:], "<u2")))
+        return self._check(
+            _expand(runs, gaps, payload[marks:lengths], np.frombuffer(payload[lengths:], "<u2"))
+        )
 
 
 class IndicesZstd(_Indices):
@@ -78,7 +81,12 @@ class IndicesZstd(_Indices):
         gaps = _join_bytes(payload[4 : 4 + runs], frame[:runs])
         listed = len(frame[lengths:]) // 2
         return self._check(
-            _expand(runs, gaps, frame[runs:lengths], _join_bytes(frame[lengths : lengths + listed], frame[lengths + listed :]))
+            _expand(
+                runs,
+                gaps,
+                frame[runs:lengths],
+                _join_bytes(frame[lengths : lengths + listed], frame[lengths + listed :]),
+            )
         )
 
 
@@ -154,13 +162,18 @@ def _join_bytes(low: memoryview, high: memoryview) -> npt.NDArray[np.uint16]:
 def _expand(
     runs: int, gaps: npt.NDArray[np.uint16], marks: memoryview, listed: npt.NDArray[np.uint16]
 ) -> npt.NDArray[np.int64]:
-    """The positions of runs, each a gap of kept positions and a length, which is 1 unless it is marked and listed."""
+    """The positions of runs, each a gap of kept positions and a length, which is 1 unless it is
+    marked and listed.
+    """
     marked = np.unpackbits(np.frombuffer(marks, np.uint8), count=runs, bitorder="little").view(bool)
     if len(gaps) != runs or np.count_nonzero(marked) != len(listed):
-        raise ValueError(f"{len(gaps)} gaps and {len(listed)} lengths (expected {runs} and {np.count_nonzero(marked)})")
+        raise ValueError(
+            f"{len(gaps)} gaps and {len(listed)} lengths (expected {runs} and {np.count_nonzero(marked)})"
+        )
     lengths = np.ones(runs, np.int64)
     lengths[marked] = listed
     ends = np.cumsum(lengths)
-    # Within a run, a position is its rank among the removed ones plus what all gaps so far have kept.
+    # Within a run, a position is its rank among the removed ones plus what all gaps so far have
+    # kept.
     kept = np.cumsum(gaps, dtype=np.int64)
     return np.repeat(kept, lengths) + np.arange(ends[-1] if runs else 0)

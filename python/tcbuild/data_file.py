@@ -1,7 +1,8 @@
 """Files read by descriptor and never mapped.
 
-A mapped file that becomes shorter, or whose disk fails, ends the process; here it is an error. What is read through one descriptor stays
-one file, whatever is put in its place, and threads and forked processes share it.
+A mapped file that becomes shorter, or whose disk fails, ends the process; here it is an error. What
+is read through one descriptor stays one file, whatever is put in its place, and threads and forked
+processes share it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,13 @@ import os
 import stat
 from pathlib import Path
 
-_KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
 
 
 class NoFileError(ValueError):
@@ -19,26 +26,36 @@ class NoFileError(ValueError):
 
 
 class DataFile:
-    """An open regular file. OSError and NoFileError say why there is none; a pipe or a device is never waited for."""
+    """An open regular file. OSError and NoFileError say why there is none; a pipe or a device is
+    never waited for.
+    """
 
     def __init__(self, path: Path):
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             os.close(descriptor)
-            raise NoFileError(f"it is {_KINDS.get(stat.S_IFMT(status.st_mode), 'no file')} (expected a file)")
+            raise NoFileError(
+                f"it is {_KINDS.get(stat.S_IFMT(status.st_mode), 'no file')} (expected a file)"
+            )
         self._file = io.FileIO(descriptor)  # closes it with this object
         self.size = status.st_size
 
     def read(self, offset: int, length: int) -> bytes:
-        """length bytes from offset on; ValueError if the file has fewer, or has become shorter since it was opened."""
+        """length bytes from offset on; ValueError if the file has fewer, or has become shorter
+        since it was opened.
+        """
         if not 0 <= offset <= offset + length <= self.size:
-            raise ValueError(f"the file ends at byte {self.size} (expected {offset + length} at least)")
+            raise ValueError(
+                f"the file ends at byte {self.size} (expected {offset + length} at least)"
+            )
         found = os.pread(self._file.fileno(), length, offset)
         while len(found) < length:  # a large piece comes in parts
             part = os.pread(self._file.fileno(), length - len(found), offset + len(found))
             if not part:
-                raise ValueError(f"the file ends at byte {offset + len(found)} (expected {offset + length}): it has become shorter")
+                raise ValueError(
+                    f"the file ends at byte {offset + len(found)} (expected {offset + length}): it has become shorter"
+                )
             found += part
         return found
 
@@ -65,6 +82,8 @@ class Stream(io.RawIOBase):
 
     def read(self, size: int | None = -1) -> bytes:
         left = max(0, self._data.size - self._position)
-        found = self._data.read(self._position, left if size is None or size < 0 else min(size, left))
+        found = self._data.read(
+            self._position, left if size is None or size < 0 else min(size, left)
+        )
         self._position += len(found)
         return found

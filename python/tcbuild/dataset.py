@@ -27,7 +27,8 @@ T = TypeVar("T")
 
 
 def open(path: str | os.PathLike[str], check: Literal["digest"] | None = None) -> Dataset:
-    """Opens a dataset's folder. It reads the manifest alone; the rest is opened, and checked, at its first use.
+    """Opens a dataset's folder. It reads the manifest alone; the rest is opened, and checked, at
+    its first use.
 
     check="digest" first compares the SHA-256 of every file: 1 s for 1 to 2 GB and core.
     """
@@ -51,11 +52,12 @@ class _Samples(Protocol):
 class Dataset:
     """A dataset on disk: a sequence of samples.
 
-    The masks of all types stand one behind the other in canonical order; mask i has mask_sizes[i] positions, from
-    mask_offsets[i] of all mask_offsets[-1]. 1 keeps, 0 removes.
+    The masks of all types stand one behind the other in canonical order; mask i has mask_sizes[i]
+    positions, from mask_offsets[i] of all mask_offsets[-1]. 1 keeps, 0 removes.
 
-    It may be used from any number of threads, and in processes that were forked; pickled, it carries its path alone. What is read from
-    disk is checked: a damaged file or record is a DatasetError by name.
+    It may be used from any number of threads, and in processes that were forked; pickled, it
+    carries its path alone. What is read from disk is checked: a damaged file or record is a
+    DatasetError by name.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -91,8 +93,12 @@ class Dataset:
     def __getitem__(self, index: SupportsIndex) -> Sample: ...
     @overload
     def __getitem__(self, index: slice | Iterable[SupportsIndex]) -> list[Sample]: ...
-    def __getitem__(self, index: SupportsIndex | slice | Iterable[SupportsIndex]) -> Sample | list[Sample]:
-        """A sample, or a list of those of a slice or of indices. Negative indices count from the end."""
+    def __getitem__(
+        self, index: SupportsIndex | slice | Iterable[SupportsIndex]
+    ) -> Sample | list[Sample]:
+        """A sample, or a list of those of a slice or of indices. Negative indices count from the
+        end.
+        """
         if isinstance(index, slice):
             return [self._sample(i) for i in range(len(self))[index]]
         if _lists_indices(index):
@@ -104,7 +110,8 @@ class Dataset:
 
     @property
     def mask_basis(self) -> str:
-        """What masks follow from beside the deleted genes: the graph's digest and the reaction rule.
+        """What masks follow from beside the deleted genes: the graph's digest and the reaction
+        rule.
 
         The same genes have the same masks in two datasets where these are equal.
         """
@@ -113,7 +120,9 @@ class Dataset:
     @cached_property
     def genes(self) -> list[str]:
         """Gene names; a gene's index is its place."""
-        names: list[str] = self._read(lambda table: table.column("id").to_pylist(), "graph/nodes/gene.arrow")
+        names: list[str] = self._read(
+            lambda table: table.column("id").to_pylist(), "graph/nodes/gene.arrow"
+        )
         return names
 
     @cached_property
@@ -121,20 +130,29 @@ class Dataset:
         """The cell graph, read at its first use: 30 ms and 30 MB for a yeast graph."""
 
         def read(name: str) -> pa.Table:
-            return self._read(lambda table: table, f"graph/{'nodes' if name in NODE_TYPES else 'edges'}/{name}.arrow")
+            return self._read(
+                lambda table: table,
+                f"graph/{'nodes' if name in NODE_TYPES else 'edges'}/{name}.arrow",
+            )
 
         try:
             graph = load_graph(self.mask_names, read)
         except (ValueError, LookupError, TypeError, pa.ArrowException) as error:
             raise DamagedFileError(f"read {self.path / 'graph'}: {error}", RESTORE) from error
-        sizes = [len(ids) for ids in graph.nodes.values()] + [edges.shape[1] for edges in graph.edges.values()]
+        sizes = [len(ids) for ids in graph.nodes.values()] + [
+            edges.shape[1] for edges in graph.edges.values()
+        ]
         if sizes != self.mask_sizes:
-            raise DamagedFileError(f"read {self.path / 'graph'}: its tables have {sizes} rows (expected {self.mask_sizes})", RESTORE)
+            raise DamagedFileError(
+                f"read {self.path / 'graph'}: its tables have {sizes} rows (expected {self.mask_sizes})",
+                RESTORE,
+            )
         return graph
 
     @cached_property
     def incidence(self) -> dict[str, CSR]:
-        """Per edge type, the edge positions at each gene (reaction__rmr__metabolite: each reaction).
+        """Per edge type, the edge positions at each gene (reaction__rmr__metabolite: each
+        reaction).
 
         Read from incidence.arrow in the incidence variant, else built from the graph.
         """
@@ -149,12 +167,15 @@ class Dataset:
     def removal(self) -> Removal:
         """What each gene and reaction removes, under the dataset's reaction rule."""
         starts = dict(zip(self.mask_names, self.mask_offsets.tolist()))
-        # What Removal makes of the incidence is as large, so one that nobody asked for is not kept beside it.
+        # What Removal makes of the incidence is as large, so one that nobody asked for is not kept
+        # beside it.
         incidence = vars(self).get("incidence") or self._make_incidence()
         return Removal(self.graph, incidence, starts, self.manifest["options"]["reaction_rule"])
 
     def read_removed(self, index: SupportsIndex) -> npt.NDArray[np.uint32]:
-        """The removed positions of a sample, ascending, in the list of all positions. The caller owns them."""
+        """The removed positions of a sample, ascending, in the list of all positions. The caller
+        owns them.
+        """
         return self._samples.removed(self._index(index))
 
     def fill_masks(self, index: SupportsIndex, out: npt.NDArray[np.bool_ | np.uint8]) -> None:
@@ -162,15 +183,20 @@ class Dataset:
         self._samples.write_masks(self._index(index), _as_bytes(out, int(self.mask_offsets[-1])))
 
     def fill_packed(self, index: SupportsIndex, out: npt.NDArray[np.uint8]) -> None:
-        """Writes all masks of a sample to out, uint8 [ceil(mask_offsets[-1] / 8)], as np.packbits(bitorder="little") packs them."""
-        self._samples.write_packed(self._index(index), _as_bytes(out, -(-int(self.mask_offsets[-1]) // 8)))
+        """Writes all masks of a sample to out, uint8 [ceil(mask_offsets[-1] / 8)], as
+        np.packbits(bitorder="little") packs them.
+        """
+        self._samples.write_packed(
+            self._index(index), _as_bytes(out, -(-int(self.mask_offsets[-1]) // 8))
+        )
 
     def perturbations(
         self, indices: Iterable[SupportsIndex]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """What a batch of B samples deletes, and its phenotypes, without reading any mask.
 
-        Returns perturbation indices, those of sample b at ptr[b]:ptr[b+1]; ptr [B + 1]; phenotypes [B, P], NaN where missing.
+        Returns perturbation indices, those of sample b at ptr[b]:ptr[b+1]; ptr [B + 1]; phenotypes
+        [B, P], NaN where missing.
         """
         labels = [self._samples.labels(self._index(index)) for index in indices]
         ptr = np.zeros(len(labels) + 1, np.int64)
@@ -178,16 +204,22 @@ class Dataset:
         perturbation_indices = np.empty(ptr[-1], np.int64)
         phenotypes = np.empty((len(labels), len(self.phenotype_names)), np.float64)
         if labels:
-            np.concatenate([label.perturbation_indices for label in labels], out=perturbation_indices)
+            np.concatenate(
+                [label.perturbation_indices for label in labels], out=perturbation_indices
+            )
             np.stack([label.phenotypes for label in labels], out=phenotypes)
         return perturbation_indices, ptr, phenotypes
 
     def _index(self, index: SupportsIndex) -> int:
         if _is_bool(index):
-            raise TypeError("a boolean is no index of a sample\nhint: for the samples where a boolean array is true, pass np.flatnonzero of it")
+            raise TypeError(
+                "a boolean is no index of a sample\nhint: for the samples where a boolean array is true, pass np.flatnonzero of it"
+            )
         number, length = operator.index(index), len(self)
         if not -length <= number < length:
-            raise IndexError(f"sample {number} of {self.path} (expected one of its {length:,} samples)")
+            raise IndexError(
+                f"sample {number} of {self.path} (expected one of its {length:,} samples)"
+            )
         return number % length
 
     def _read(self, make: Callable[[pa.Table], T], name: str) -> T:
@@ -202,8 +234,9 @@ class Dataset:
 class Sample:
     """One genotype with its measurements. Masks are made when they are first asked for, and kept.
 
-    index: its place in the dataset. id: its name. perturbation_indices: int32 [g], the genes it deletes, ascending.
-    phenotypes: float64 [P], in the order of Dataset.phenotype_names, NaN where missing.
+    index: its place in the dataset. id: its name. perturbation_indices: int32 [g], the genes it
+    deletes, ascending. phenotypes: float64 [P], in the order of Dataset.phenotype_names, NaN where
+    missing.
     """
 
     def __init__(self, dataset: Dataset, index: int, labels: Labels):
@@ -236,7 +269,10 @@ class Sample:
     def masks(self) -> dict[str, npt.NDArray[np.bool_]]:
         """The mask of each node and edge type, in canonical order: views of all_masks."""
         masks, starts = self.all_masks, self._dataset.mask_offsets.tolist()
-        return {name: masks[start:end] for name, start, end in zip(self._dataset.mask_names, starts, starts[1:])}
+        return {
+            name: masks[start:end]
+            for name, start, end in zip(self._dataset.mask_names, starts, starts[1:])
+        }
 
     @cached_property
     def packed(self) -> Bytes:
@@ -257,11 +293,18 @@ def _lists_indices(index: object) -> TypeGuard[Iterable[SupportsIndex]]:
 
 def _is_bool(index: object) -> bool:
     """Whether it is a bool, NumPy's or torch's, or an array of them."""
-    return isinstance(index, bool) or str(getattr(index, "dtype", "")).removeprefix("torch.") in ("bool", "boolean")
+    return isinstance(index, bool) or str(getattr(index, "dtype", "")).removeprefix("torch.") in (
+        "bool",
+        "boolean",
+    )
 
 
 def _as_bytes(out: npt.NDArray[Any], expected: int) -> Bytes:
-    if out.dtype not in (np.uint8, np.bool_) or out.shape != (expected,) or not out.flags.c_contiguous:
+    if (
+        out.dtype not in (np.uint8, np.bool_)
+        or out.shape != (expected,)
+        or not out.flags.c_contiguous
+    ):
         raise ValueError(
             f"fill an array of {out.dtype}, shape {out.shape}, strides {out.strides} (expected contiguous uint8 or bool, shape ({expected},))"
         )

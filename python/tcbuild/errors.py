@@ -1,7 +1,7 @@
 """What can be wrong with a dataset, each by a name of its own.
 
-A message says what was being done and where, what was found and what was expected; its second line is a hint with the
-fix. An index that no sample has is Python's own IndexError.
+A message says what was being done and where, what was found and what was expected; its second line
+is a hint with the fix. An index that no sample has is Python's own IndexError.
 """
 
 from __future__ import annotations

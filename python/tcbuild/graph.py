@@ -20,12 +20,13 @@ RMR = "reaction__rmr__metabolite"
 
 @dataclass(frozen=True)
 class CellGraph:
-    """The unperturbed graph, in canonical order: nodes gene, reaction, metabolite, then edge types sorted by name.
+    """The unperturbed graph, in canonical order: nodes gene, reaction, metabolite, then edge types
+    sorted by name.
 
-    nodes:         node type -> ids; a node's index is its place
-    edges:         edge type -> int32 [2, E], source and target indices; an edge's position is its column
-    stoichiometry: float64 [E of reaction__rmr__metabolite], or None where the graph has none
-    rules:         per reaction its boolean gpr rule as it was written, "" for none; empty without a gpr column
+    nodes:         node type -> ids; a node's index is its place edges:         edge type -> int32
+    [2, E], source and target indices; an edge's position is its column stoichiometry: float64 [E of
+    reaction__rmr__metabolite], or None where the graph has none rules:         per reaction its
+    boolean gpr rule as it was written, "" for none; empty without a gpr column
     """
 
     nodes: dict[str, list[str]]
@@ -35,7 +36,9 @@ class CellGraph:
 
 
 def split_edge_type(name: str) -> tuple[str, str, str]:
-    """Source, relation and target of source__relation__target; the relation may itself hold two underscores."""
+    """Source, relation and target of source__relation__target; the relation may itself hold two
+    underscores.
+    """
     source, _, rest = name.partition("__")
     relation, _, target = rest.rpartition("__")
     return source, relation, target
@@ -44,7 +47,8 @@ def split_edge_type(name: str) -> tuple[str, str, str]:
 def load_graph(names: Iterable[str], table: Callable[[str], pa.Table]) -> CellGraph:
     """Makes a graph of the tables of its node and edge types, which names lists in canonical order.
 
-    An edge table has the columns src_index and dst_index, or src and dst with ids. ValueError says what is wrong in which table.
+    An edge table has the columns src_index and dst_index, or src and dst with ids. ValueError says
+    what is wrong in which table.
     """
     nodes: dict[str, list[str]] = {}
     edges: dict[str, npt.NDArray[np.int32]] = {}
@@ -63,7 +67,12 @@ def load_graph(names: Iterable[str], table: Callable[[str], pa.Table]) -> CellGr
             if by_index and ("src" in columns or "dst" in columns):
                 raise ValueError(f"{name} has columns of ids and of indices (expected one pair)")
             end = _end_by_index if by_index else _end_by_id
-            edges[name] = np.stack([end(content, name, "src", _nodes(nodes, name, source)), end(content, name, "dst", _nodes(nodes, name, target))])
+            edges[name] = np.stack(
+                [
+                    end(content, name, "src", _nodes(nodes, name, source)),
+                    end(content, name, "dst", _nodes(nodes, name, target)),
+                ]
+            )
             if name == RMR and "stoichiometry" in columns:
                 stoichiometry = _finite_numbers(content, name, "stoichiometry")
     return CellGraph(nodes, edges, stoichiometry, rules)
@@ -96,14 +105,18 @@ def _ids(table: pa.Table, name: str) -> list[str]:
 
 def _column(table: pa.Table, name: str, column: str) -> pa.ChunkedArray:
     if column not in table.column_names:
-        raise ValueError(f"{name} has no column {column} (expected one beside {', '.join(table.column_names)})")
+        raise ValueError(
+            f"{name} has no column {column} (expected one beside {', '.join(table.column_names)})"
+        )
     return table.column(column)
 
 
 def _texts(table: pa.Table, name: str, column: str) -> pa.ChunkedArray:
     """A column of text, or of integers, which stand for their digits; a missing text is empty."""
     values = _column(table, name, column)
-    if not (_is_text(values.type) or pa.types.is_integer(values.type) or pa.types.is_null(values.type)):
+    if not (
+        _is_text(values.type) or pa.types.is_integer(values.type) or pa.types.is_null(values.type)
+    ):
         raise ValueError(f"{name}: column {column} is of type {values.type} (expected text)")
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
@@ -132,14 +145,20 @@ def _finite_numbers(table: pa.Table, name: str, column: str) -> npt.NDArray[np.f
         raise ValueError(f"{name}: column {column} is of type {values.type} (expected numbers)")
     for row, number in enumerate(numbers):
         if not math.isfinite(number):
-            raise ValueError(f"{name}: {column} of row {row} is {values[row]} (expected a finite number)")
+            raise ValueError(
+                f"{name}: {column} of row {row} is {values[row]} (expected a finite number)"
+            )
     return np.array(numbers, np.float64)
 
 
 def _number(text: str) -> float:
     """A decimal number, as the program reads it; anything else is NaN."""
     text = text.strip()
-    return float(text) if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text, re.ASCII) else float("nan")
+    return (
+        float(text)
+        if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text, re.ASCII)
+        else float("nan")
+    )
 
 
 def _end_by_id(table: pa.Table, name: str, end: str, ids: list[str]) -> npt.NDArray[np.int32]:
@@ -148,7 +167,9 @@ def _end_by_id(table: pa.Table, name: str, end: str, ids: list[str]) -> npt.NDAr
     found = pc.index_in(wanted, value_set=pa.array(ids, pa.string()))
     if found.null_count:
         row = int(np.argmin(found.is_valid().to_numpy()))
-        raise ValueError(f"{name}: {end} of edge {row} is {wanted[row]} (expected one of {len(ids):,} ids)")
+        raise ValueError(
+            f"{name}: {end} of edge {row} is {wanted[row]} (expected one of {len(ids):,} ids)"
+        )
     indices: npt.NDArray[np.int32] = found.to_numpy()
     return indices
 
@@ -162,8 +183,12 @@ def _end_by_index(table: pa.Table, name: str, end: str, ids: list[str]) -> npt.N
         raise ValueError(f"{name}: column {end}_index is of type {values.type} (expected integers)")
     values = values.cast(pa.int64())
     if values.null_count:
-        raise ValueError(f"{name}: {end}_index of edge {int(np.argmin(values.is_valid().to_numpy()))} is missing (expected an integer)")
+        raise ValueError(
+            f"{name}: {end}_index of edge {int(np.argmin(values.is_valid().to_numpy()))} is missing (expected an integer)"
+        )
     indices: npt.NDArray[np.int64] = values.to_numpy()
     if len(indices) and not 0 <= indices.min() <= indices.max() < len(ids):
-        raise ValueError(f"{name}: {end} indices from {indices.min()} to {indices.max()} (expected below {len(ids):,})")
+        raise ValueError(
+            f"{name}: {end} indices from {indices.min()} to {indices.max()} (expected below {len(ids):,})"
+        )
     return indices.astype(np.int32)

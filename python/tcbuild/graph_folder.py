@@ -1,4 +1,6 @@
-"""Graph folders as tcbuild takes them: nodes/gene.tsv, edges/gene__physical__gene.tsv and so on, in any table format."""
+"""Graph folders as tcbuild takes them: nodes/gene.tsv, edges/gene__physical__gene.tsv and so on, in
+any table format.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +21,27 @@ _ENDINGS = (".tsv", ".csv", ".txt", ".tab", ".parquet", ".arrow")
 
 
 def read_graph_folder(folder: str | os.PathLike[str]) -> CellGraph:
-    """Reads a graph folder, or the graph of the folder around it. Tables are .tsv, .csv (also .gz, .zst), .parquet or .arrow."""
+    """Reads a graph folder, or the graph of the folder around it. Tables are .tsv, .csv (also .gz,
+    .zst), .parquet or .arrow.
+    """
     root = Path(folder)
     if not (root / "nodes").is_dir():
         root = root / "graph"
     nodes, edges = _tables(root / "nodes"), _tables(root / "edges")
     if "gene" not in nodes:
-        raise GraphError(f"read graph {folder}: there is no table nodes/gene, neither in it nor in its graph/", _HINT)
+        raise GraphError(
+            f"read graph {folder}: there is no table nodes/gene, neither in it nor in its graph/",
+            _HINT,
+        )
     names = [name for name in NODE_TYPES if name in nodes] + sorted(edges, key=str.encode)
-    wrong = [name for name in nodes if name not in NODE_TYPES] + [name for name in edges if not _is_edge_type(name)]
+    wrong = [name for name in nodes if name not in NODE_TYPES] + [
+        name for name in edges if not _is_edge_type(name)
+    ]
     if wrong:
-        raise GraphError(f"read graph {root}: {wrong[0]!r} is no node or edge type", "rename the file, or move it out of the graph folder")
+        raise GraphError(
+            f"read graph {root}: {wrong[0]!r} is no node or edge type",
+            "rename the file, or move it out of the graph folder",
+        )
     try:
         return load_graph(names, lambda name: _read((nodes | edges)[name]))
     except (ValueError, KeyError, OSError) as error:
@@ -50,7 +62,10 @@ def _tables(folder: Path) -> dict[str, Path]:
             continue
         name = path.name[: path.name.lower().rindex(_format(path))]
         if name in tables:
-            raise GraphError(f"read graph {folder.parent}: found both {tables[name].name} and {path.name} (expected one table of this name)", "keep one of the two")
+            raise GraphError(
+                f"read graph {folder.parent}: found both {tables[name].name} and {path.name} (expected one table of this name)",
+                "keep one of the two",
+            )
         tables[name] = path
     return tables
 
@@ -65,7 +80,9 @@ def _format(path: Path) -> str:
 
 
 def _read(path: Path) -> pa.Table:
-    """A table whose file is read once, into memory: it may change under its reader, and what is no file is never waited for."""
+    """A table whose file is read once, into memory: it may change under its reader, and what is no
+    file is never waited for.
+    """
     file, ending = DataFile(path), _format(path)
     content = pa.py_buffer(file.read(0, file.size))
     if ending == ".arrow":

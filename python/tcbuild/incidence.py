@@ -15,7 +15,8 @@ from tcbuild.graph import CellGraph, split_edge_type
 class CSR:
     """Rows of ascending positions. Row i is positions[offsets[i]:offsets[i+1]].
 
-    offsets: int32 [rows + 1], the first 0. positions: int32 [offsets[-1]]. Both may be views of a table.
+    offsets: int32 [rows + 1], the first 0. positions: int32 [offsets[-1]]. Both may be views of a
+    table.
     """
 
     offsets: npt.NDArray[np.int32]
@@ -33,9 +34,15 @@ class CSR:
         return self.positions[np.repeat(starts - (ends - lengths), lengths) + np.arange(total)]
 
     @classmethod
-    def of_pairs(cls, rows: npt.NDArray[np.integer], positions: npt.NDArray[np.integer], count: int) -> CSR:
-        """Groups (row, position) pairs, sorted by position, into count rows. Takes time and memory by the pairs."""
-        narrow = rows.astype(np.uint16) if count <= 1 << 16 else rows  # NumPy sorts 16 bits by radix
+    def of_pairs(
+        cls, rows: npt.NDArray[np.integer], positions: npt.NDArray[np.integer], count: int
+    ) -> CSR:
+        """Groups (row, position) pairs, sorted by position, into count rows. Takes time and memory
+        by the pairs.
+        """
+        narrow = (
+            rows.astype(np.uint16) if count <= 1 << 16 else rows
+        )  # NumPy sorts 16 bits by radix
         order = np.argsort(narrow, kind="stable")
         offsets = np.zeros(count + 1, np.int32)
         np.cumsum(np.bincount(rows, minlength=count), out=offsets[1:])
@@ -45,8 +52,9 @@ class CSR:
 def build_incidence(graph: CellGraph) -> dict[str, CSR]:
     """Per edge type, in canonical order, the edge positions at each node of the rows' type.
 
-    Rows are genes; those of reaction__rmr__metabolite are reactions. A row of a gene-gene edge type lists the edges that touch
-    the gene at either end, a self loop once. 60 ms and 100 MB of scratch memory for a yeast graph.
+    Rows are genes; those of reaction__rmr__metabolite are reactions. A row of a gene-gene edge type
+    lists the edges that touch the gene at either end, a self loop once. 60 ms and 100 MB of scratch
+    memory for a yeast graph.
     """
     incidence = {}
     for edge_type, (src, dst) in graph.edges.items():
@@ -64,7 +72,10 @@ def build_incidence(graph: CellGraph) -> dict[str, CSR]:
 def read_incidence(table: pa.Table) -> dict[str, CSR]:
     """What build_incidence gives, as views of the table of an incidence.arrow."""
     names = table.column("edge_type").to_pylist()
-    return {name: CSR(_row(table, "row_offsets", i), _row(table, "positions", i)) for i, name in enumerate(names)}
+    return {
+        name: CSR(_row(table, "row_offsets", i), _row(table, "positions", i))
+        for i, name in enumerate(names)
+    }
 
 
 def _row(table: pa.Table, column: str, row: int) -> npt.NDArray[np.int32]:

@@ -33,7 +33,8 @@ _MOST_POSITIONS = 2**31 - 1
 class Manifest(dict[str, Any]):
     """manifest.json's content, as store/FORMAT.md describes it, and the folder in which it lies.
 
-    Reading checks its checksum, its format version, its types, and that what it says of masks, shards and files goes together.
+    Reading checks its checksum, its format version, its types, and that what it says of masks,
+    shards and files goes together.
     """
 
     def __init__(self, folder: Path):
@@ -43,7 +44,9 @@ class Manifest(dict[str, Any]):
             content = json.loads(text)
             version = content["format_version"]
         except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise ManifestError(f"read {path}: {_brief(error)} (expected JSON with a format_version)", RESTORE) from error
+            raise ManifestError(
+                f"read {path}: {_brief(error)} (expected JSON with a format_version)", RESTORE
+            ) from error
         if isinstance(version, bool) or version != FORMAT_VERSION:
             raise FormatVersionError(
                 f"read {path}: format version {version!s:.20} (expected {FORMAT_VERSION})",
@@ -69,17 +72,23 @@ class Manifest(dict[str, Any]):
             kind = MissingShardError if name.endswith("data.mdb") else MissingFileError
             raise kind(f"open {path}: it is missing (expected {listed['bytes']:,} bytes)", RESTORE)
         if file.size != listed["bytes"]:
-            raise DamagedFileError(f"open {path}: it has {file.size:,} bytes (expected {listed['bytes']:,})", RESTORE)
+            raise DamagedFileError(
+                f"open {path}: it has {file.size:,} bytes (expected {listed['bytes']:,})", RESTORE
+            )
         return file
 
     def read_file(self, name: str) -> bytearray:
-        """All of a data file. What is returned is what was compared with its SHA-256 (1 s for 1 to 2 GB)."""
+        """All of a data file. What is returned is what was compared with its SHA-256 (1 s for 1 to
+        2 GB).
+        """
         content = bytearray()
         self._check_digest(name, content)
         return content
 
     def check_digests(self) -> None:
-        """Compares each data file's SHA-256, several at a time; DatasetError names the first that differs."""
+        """Compares each data file's SHA-256, several at a time; DatasetError names the first that
+        differs.
+        """
         with ThreadPoolExecutor() as pool:
             for _ in pool.map(self._check_digest, self._files):
                 pass
@@ -93,7 +102,10 @@ class Manifest(dict[str, Any]):
                 content += block
         expected = self._listed(name)["sha256"]
         if digest.hexdigest() != expected:
-            raise DamagedFileError(f"read {self.folder / name}: its SHA-256 is {digest.hexdigest()} (expected {expected})", RESTORE)
+            raise DamagedFileError(
+                f"read {self.folder / name}: its SHA-256 is {digest.hexdigest()} (expected {expected})",
+                RESTORE,
+            )
 
     def _blocks(self, name: str) -> Iterator[bytes]:
         file = self.open_file(name)
@@ -107,13 +119,17 @@ class Manifest(dict[str, Any]):
 
     def _listed(self, name: str) -> dict[str, Any]:
         if name not in self._files:
-            raise ManifestError(f"open {self.folder / name}: manifest.json does not list it", RESTORE)
+            raise ManifestError(
+                f"open {self.folder / name}: manifest.json does not list it", RESTORE
+            )
         listed: dict[str, Any] = self._files[name]
         return listed
 
     def _problem(self, text: bytes) -> str:
         """What does not go together, or nothing."""
-        computed = hashlib.sha256(text.replace(self["checksum"].encode(errors="replace"), b"", 1)).hexdigest()
+        computed = hashlib.sha256(
+            text.replace(self["checksum"].encode(errors="replace"), b"", 1)
+        ).hexdigest()
         if computed != self["checksum"]:
             return f"its text has checksum {computed} (expected {self['checksum']:.64})"
         if not re.fullmatch("[0-9a-f]{64}", self["identity"]):
@@ -147,12 +163,19 @@ class Manifest(dict[str, Any]):
             if shard["first"] != next_sample or shard["samples"] < 1:
                 return f"shard {shard['name']:.64} starts at sample {shard['first']} (expected {next_sample})"
             next_sample += shard["samples"]
-        return "" if next_sample == self["samples"] else f"{next_sample} samples in shards (expected {self['samples']})"
+        return (
+            ""
+            if next_sample == self["samples"]
+            else f"{next_sample} samples in shards (expected {self['samples']})"
+        )
 
 
 def unreadable(path: Path, error: OSError) -> UnreadableFileError:
     """The error of a file that the operating system does not give."""
-    return UnreadableFileError(f"read {path}: {error.strerror or error}", "make sure that you may read it and that its disk is well")
+    return UnreadableFileError(
+        f"read {path}: {error.strerror or error}",
+        "make sure that you may read it and that its disk is well",
+    )
 
 
 def _open(path: Path) -> DataFile | None:
@@ -176,7 +199,9 @@ def _read_text(path: Path) -> bytes:
                 "name a folder that `tcbuild incidence` or `tcbuild dataset` made; an unfinished build has none",
             )
         if file.size > _LONGEST:
-            raise ManifestError(f"read {path}: it has {file.size:,} bytes (expected {_LONGEST:,} at most)", RESTORE)
+            raise ManifestError(
+                f"read {path}: it has {file.size:,} bytes (expected {_LONGEST:,} at most)", RESTORE
+            )
         return file.read(0, file.size)
     except DamagedFileError as error:
         raise ManifestError(error.message, error.hint) from error

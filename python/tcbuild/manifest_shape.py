@@ -6,7 +6,8 @@ from typing import Any
 
 _MOST = 2**63 - 1
 
-# A type, a list of the shape of its items, or an object of keys; a key that ends in ? may be missing.
+# A type, a list of the shape of its items, or an object of keys; a key that ends in ? may be
+# missing.
 _FILE = {"name": str, "bytes": int, "sha256": str}
 _SHAPE = {
     "format_version": int,
@@ -41,7 +42,9 @@ def _misfit(value: Any, shape: Any, where: str) -> str:
     if kind is int and not 0 <= value <= _MOST:
         return f"{where} is {'negative' if value < 0 else 'too large'} (expected 0 to {_MOST})"
     if isinstance(shape, list):
-        return next((problem for item in value if (problem := _misfit(item, shape[0], f"{where}[]"))), "")
+        return next(
+            (problem for item in value if (problem := _misfit(item, shape[0], f"{where}[]"))), ""
+        )
     if not isinstance(shape, dict):
         return ""
     known = {key.removesuffix("?"): inner for key, inner in shape.items()}
@@ -51,4 +54,11 @@ def _misfit(value: Any, shape: Any, where: str) -> str:
     if missing := [key for key in required if key not in value]:
         return f"{where} has no {missing[0]}".lstrip()
     path = f"{where}." if where else ""
-    return next((problem for key, inner in value.items() if (problem := _misfit(inner, known[key], path + key))), "")
+    return next(
+        (
+            problem
+            for key, inner in value.items()
+            if (problem := _misfit(inner, known[key], path + key))
+        ),
+        "",
+    )

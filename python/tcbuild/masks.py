@@ -1,7 +1,8 @@
 """Masks written from removed positions, and the other way round.
 
-`out` is uint8, contiguous: one byte per position of all masks (1 keep, 0 removed), or packed, one bit per position in little
-bit order, the bits behind the last position 0. Nothing here loops over positions.
+`out` is uint8, contiguous: one byte per position of all masks (1 keep, 0 removed), or packed, one
+bit per position in little bit order, the bits behind the last position 0. Nothing here loops over
+positions.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ def write_packed(removed: Positions, size: int, out: Bytes) -> None:
     out.fill(255)
     if size % 8:
         out[-1] = (1 << size % 8) - 1
-    np.bitwise_and.at(out, removed >> 3, ~np.left_shift(1, removed & 7, dtype=np.uint8, casting="unsafe"))
+    np.bitwise_and.at(
+        out, removed >> 3, ~np.left_shift(1, removed & 7, dtype=np.uint8, casting="unsafe")
+    )
 
 
 def unpack(packed: Bytes, out: Bytes) -> None:

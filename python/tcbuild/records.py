@@ -15,7 +15,8 @@ COUNTS = struct.Struct("<II")  # genes, bytes of the id
 class Labels(NamedTuple):
     """What is known of a sample beside its masks.
 
-    perturbation_indices: int32 [g], ascending. phenotypes: float64 [P], a missing value NaN. Both are the caller's own.
+    perturbation_indices: int32 [g], ascending. phenotypes: float64 [P], a missing value NaN. Both
+    are the caller's own.
     """
 
     sample_id: str
@@ -24,7 +25,9 @@ class Labels(NamedTuple):
 
 
 def checksum(part: bytes | memoryview, seed: int) -> int:
-    """The checksum of a record's head or payload. The seed is the dataset's plus the sample's number."""
+    """The checksum of a record's head or payload. The seed is the dataset's plus the sample's
+    number.
+    """
     return xxhash.xxh64_intdigest(part, seed & 0xFFFFFFFFFFFFFFFF) & 0xFFFFFFFF
 
 
@@ -50,8 +53,13 @@ def parse_labels(record: bytes, phenotypes: int) -> Labels:
 
 
 def labels_checksum(
-    sample_id: bytes, perturbation_indices: npt.NDArray[np.int32], phenotypes: npt.NDArray[np.float64], seed: int
+    sample_id: bytes,
+    perturbation_indices: npt.NDArray[np.int32],
+    phenotypes: npt.NDArray[np.float64],
+    seed: int,
 ) -> int:
     """The checksum of the head of a record with these labels, as samples.arrow has it."""
     counts = COUNTS.pack(len(perturbation_indices), len(sample_id))
-    return checksum(counts + phenotypes.tobytes() + perturbation_indices.tobytes() + sample_id, seed)
+    return checksum(
+        counts + phenotypes.tobytes() + perturbation_indices.tobytes() + sample_id, seed
+    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 
-# A compiled rule is in postfix order, so that no depth of parentheses can exhaust the stack: a gene's index, or one of these.
+# A compiled rule is in postfix order, so that no depth of parentheses can exhaust the stack: a
+# gene's index, or one of these.
 AND, OR = -1, -2
 NEVER_DELETED = -3  # a gene that the graph does not have
 
@@ -14,14 +15,18 @@ _OPERATORS = {"and": AND, "&": AND, "&&": AND, "or": OR, "|": OR, "||": OR}
 
 
 def compile_rule(text: str, genes: Mapping[str, int]) -> tuple[int, ...]:
-    """A rule in postfix order, empty for a text without one. `and` binds tighter than `or`. ValueError says what is wrong with it."""
+    """A rule in postfix order, empty for a text without one. `and` binds tighter than `or`.
+    ValueError says what is wrong with it.
+    """
     postfix: list[int] = []
     waiting: list[int | str] = []  # operators and opened parentheses
     operand_next = True
     for token in _TOKEN.findall(text):
         operator = _OPERATORS.get(token.lower())
         if operand_next != (operator is None and token != ")"):
-            raise ValueError(f"found {token!r} (expected {'a gene or (' if operand_next else 'and, or, or )'})")
+            raise ValueError(
+                f"found {token!r} (expected {'a gene or (' if operand_next else 'and, or, or )'})"
+            )
         if operator is not None:
             while waiting and (waiting[-1] == AND or waiting[-1] == operator):
                 postfix.append(int(waiting.pop()))

@@ -22,11 +22,22 @@ _CACHED = 64 << 20  # bytes of samples.arrow that are kept in memory
 _FIRST_PHENOTYPE = 3  # column
 
 # What Arrow raises for damaged metadata, and what follows from columns that are too short.
-_DAMAGE = (ValueError, TypeError, IndexError, KeyError, OSError, MemoryError, OverflowError, pa.ArrowException)
+_DAMAGE = (
+    ValueError,
+    TypeError,
+    IndexError,
+    KeyError,
+    OSError,
+    MemoryError,
+    OverflowError,
+    pa.ArrowException,
+)
 
 
 class IncidenceSamples:
-    """Reads samples.arrow a record batch at a time, and computes masks. It holds no handle that a fork would break."""
+    """Reads samples.arrow a record batch at a time, and computes masks. It holds no handle that a
+    fork would break.
+    """
 
     def __init__(self, manifest: Manifest, removal: Callable[[], Removal]):
         self._manifest = manifest
@@ -40,7 +51,9 @@ class IncidenceSamples:
             return batch(number).labels(row, self._manifest.seed + index)
         except _DAMAGE as error:
             path = self._manifest.folder / "samples.arrow"
-            raise DamagedRecordError(f"read {path}: sample {index}: {_one_line(error)}", RESTORE) from error
+            raise DamagedRecordError(
+                f"read {path}: sample {index}: {_one_line(error)}", RESTORE
+            ) from error
 
     def removed(self, index: int) -> npt.NDArray[np.uint32]:
         return ascending(self._positions(index)).astype(np.uint32)
@@ -64,11 +77,17 @@ class IncidenceSamples:
         data = self._manifest.open_file("samples.arrow")
         path = self._manifest.folder / "samples.arrow"
         try:
-            file = pa.ipc.open_file(pa.PythonFile(Stream(data), "r"), options=pa.ipc.IpcReadOptions(use_threads=False))
+            file = pa.ipc.open_file(
+                pa.PythonFile(Stream(data), "r"), options=pa.ipc.IpcReadOptions(use_threads=False)
+            )
             found = [(field.name, field.type) for field in file.schema]
         except _DAMAGE as error:
             raise DamagedFileError(f"open {path}: {_one_line(error)}", RESTORE) from error
-        expected = [("sample_id", pa.string()), ("perturbation_indices", pa.list_(pa.int32())), ("checksum", pa.uint32())]
+        expected = [
+            ("sample_id", pa.string()),
+            ("perturbation_indices", pa.list_(pa.int32())),
+            ("checksum", pa.uint32()),
+        ]
         expected += [(name, pa.float64()) for name in self._manifest["phenotypes"]]
         batches = -(-self._manifest["samples"] // _ROWS)
         if found != expected or file.num_record_batches != batches:
@@ -78,12 +97,16 @@ class IncidenceSamples:
                 RESTORE,
             )
         kept = max(1, _CACHED * batches // data.size)
-        read: Callable[[int], _Batch] = lru_cache(maxsize=kept)(lambda number: _Batch(file.get_batch(number)))
+        read: Callable[[int], _Batch] = lru_cache(maxsize=kept)(
+            lambda number: _Batch(file.get_batch(number))
+        )
         return read
 
 
 class _Batch:
-    """The columns of a record batch. Nothing of its metadata is trusted: the views end where the buffers do."""
+    """The columns of a record batch. Nothing of its metadata is trusted: the views end where the
+    buffers do.
+    """
 
     def __init__(self, batch: pa.RecordBatch):
         _, id_offsets, ids = batch.column(0).buffers()
@@ -91,13 +114,18 @@ class _Batch:
         self._id_offsets, self._ids = _view(id_offsets, "<i4"), memoryview(ids or b"")
         self._index_offsets, self._indices = _view(index_offsets, "<i4"), _view(indices, "<i4")
         self._checksums = _view(batch.column(2).buffers()[1], "<u4")
-        self._phenotypes = [_view(column.buffers()[1], "<f8") for column in batch.columns[_FIRST_PHENOTYPE:]]
+        self._phenotypes = [
+            _view(column.buffers()[1], "<f8") for column in batch.columns[_FIRST_PHENOTYPE:]
+        ]
 
     def labels(self, row: int, seed: int) -> Labels:
         sample_id = bytes(self._ids[self._id_offsets[row] : self._id_offsets[row + 1]])
         indices = self._indices[self._index_offsets[row] : self._index_offsets[row + 1]].copy()
         phenotypes = np.array([column[row] for column in self._phenotypes], np.float64)
-        computed, stored = labels_checksum(sample_id, indices, phenotypes, seed), int(self._checksums[row])
+        computed, stored = (
+            labels_checksum(sample_id, indices, phenotypes, seed),
+            int(self._checksums[row]),
+        )
         if computed != stored:
             raise ValueError(f"its checksum is {computed:08x} (expected {stored:08x})")
         return Labels(sample_id.decode(), indices, phenotypes)

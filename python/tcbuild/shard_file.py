@@ -1,8 +1,8 @@
 """The values of a shard's data.mdb, found by its pages and read from the file.
 
-LMDB's library would map the file. That counts all that is read of it as memory of the process, ends the process at a damaged page, and
-has to be opened anew in each process. A file descriptor has none of this: threads and forked processes share it.
-store/FORMAT.md describes the pages.
+LMDB's library would map the file. That counts all that is read of it as memory of the process, ends
+the process at a damaged page, and has to be opened anew in each process. A file descriptor has none
+of this: threads and forked processes share it. store/FORMAT.md describes the pages.
 """
 
 from __future__ import annotations
@@ -13,13 +13,17 @@ import numpy as np
 
 from tcbuild.data_file import DataFile
 
-_META = struct.Struct("<16xII16xI48xH26xQQ8xQ")  # magic, version, page size, database flags, entries, root page, transaction
+_META = struct.Struct(
+    "<16xII16xI48xH26xQQ8xQ"
+)  # magic, version, page size, database flags, entries, root page, transaction
 _MAGIC, _VERSION = 0xBEEFC0DE, 1
 _PAGE_SIZE_AT = 40
 _PAGE = struct.Struct("<QHHHH")  # number, pad, flags, lower, upper
 _PAGES = struct.Struct("<12xI")  # of an overflow page: how many there are
 _BRANCH, _LEAF, _OVERFLOW, _META_PAGE = 1, 2, 4, 8
-_NODE = struct.Struct("<IHH")  # data size, flags, key size; in a branch the child's page in place of size and flags
+_NODE = struct.Struct(
+    "<IHH"
+)  # data size, flags, key size; in a branch the child's page in place of size and flags
 _KEY = struct.Struct(">Q")
 _BIG = 1  # flag: the data lies in pages of its own, behind a header
 _DEEPEST = 32  # levels of a tree; LMDB's own limit
@@ -28,17 +32,22 @@ _DEEPEST = 32  # levels of a tree; LMDB's own limit
 class ShardFile:
     """A data.mdb whose values have the keys first, first + step, ... below end.
 
-    Making it reads the tree: 1 ms for 1,000 values. ValueError or struct.error says that it is damaged.
+    Making it reads the tree: 1 ms for 1,000 values. ValueError or struct.error says that it is
+    damaged.
     """
 
     def __init__(self, file: DataFile, keys: range):
         self._file = file
         (self._page_size,) = struct.unpack("<I", file.read(_PAGE_SIZE_AT, 4))
         if self._page_size not in (1 << bits for bits in range(9, 17)):
-            raise ValueError(f"its pages have {self._page_size} bytes (expected a power of two from 512 to 65,536)")
+            raise ValueError(
+                f"its pages have {self._page_size} bytes (expected a power of two from 512 to 65,536)"
+            )
         found = self._values()
         if [key for key, _, _, _ in found] != list(keys):
-            raise ValueError(f"its {len(found)} values have other keys than {keys.start}, {keys.start + keys.step}, ... below {keys.stop}")
+            raise ValueError(
+                f"its {len(found)} values have other keys than {keys.start}, {keys.start + keys.step}, ... below {keys.stop}"
+            )
         self._offsets = np.array([offset for _, offset, _, _ in found], np.int64)
         self._lengths = np.array([length for _, _, length, _ in found], np.int64)
         self._big = np.array([big for _, _, _, big in found], bool)
@@ -55,7 +64,11 @@ class ShardFile:
         if start or not self._big[value]:
             return self._file.read(offset + start, end - start)
         page = self._file.read(offset - _PAGE.size, _PAGE.size + end)
-        number, flags, pages = offset // self._page_size, _PAGE.unpack_from(page)[2], _PAGES.unpack_from(page)[0]
+        number, flags, pages = (
+            offset // self._page_size,
+            _PAGE.unpack_from(page)[2],
+            _PAGES.unpack_from(page)[0],
+        )
         needed = -(-(_PAGE.size + length) // self._page_size)
         if _PAGE.unpack_from(page)[0] != number or flags != _OVERFLOW or pages != needed:
             raise ValueError(
@@ -70,7 +83,9 @@ class ShardFile:
             page = self._page(number, (_META_PAGE,))
             magic, version, _, flags, entries, root, transaction = _META.unpack_from(page)
             if (magic, version, flags) != (_MAGIC, _VERSION, 0):
-                raise ValueError(f"meta page {number} has magic {magic:08x}, version {version}, flags {flags} (expected {_MAGIC:08x}, {_VERSION}, 0)")
+                raise ValueError(
+                    f"meta page {number} has magic {magic:08x}, version {version}, flags {flags} (expected {_MAGIC:08x}, {_VERSION}, 0)"
+                )
             metas.append((transaction, root, entries))
         return max(metas, key=lambda meta: meta[0])[1:]
 
@@ -78,23 +93,31 @@ class ShardFile:
         page = self._file.read(number * self._page_size, self._page_size)
         stated, _, kind, _, _ = _PAGE.unpack_from(page)
         if stated != number or kind not in kinds:
-            raise ValueError(f"page {number} states number {stated} and flags {kind} (expected flags {' or '.join(map(str, kinds))})")
+            raise ValueError(
+                f"page {number} states number {stated} and flags {kind} (expected flags {' or '.join(map(str, kinds))})"
+            )
         return page
 
     def _values(self) -> list[tuple[int, int, int, bool]]:
-        """Key, offset in the file, length, and whether it has pages of its own, of all values in the order of the tree."""
+        """Key, offset in the file, length, and whether it has pages of its own, of all values in
+        the order of the tree.
+        """
         root, entries = self._root()
         values = []
         waiting, seen = [(root, 1)], set()
         while waiting:
             number, depth = waiting.pop()
             if number in seen or depth > _DEEPEST:
-                raise ValueError(f"page {number} of its tree is met twice, or lies {depth} levels deep")
+                raise ValueError(
+                    f"page {number} of its tree is met twice, or lies {depth} levels deep"
+                )
             seen.add(number)
             page = self._page(number, (_BRANCH, _LEAF))
             _, _, kind, lower, upper = _PAGE.unpack_from(page)
             if not _PAGE.size < lower <= upper <= self._page_size:
-                raise ValueError(f"page {number} of its tree has free space from {lower} to {upper}")
+                raise ValueError(
+                    f"page {number} of its tree has free space from {lower} to {upper}"
+                )
             children = []
             for (at,) in struct.iter_unpack("<H", page[_PAGE.size : lower]):
                 size, flags, key_length = _NODE.unpack_from(page, at)
@@ -103,10 +126,21 @@ class ShardFile:
                     continue
                 data = at + _NODE.size + key_length
                 big = flags == _BIG
-                offset = struct.unpack_from("<Q", page, data)[0] * self._page_size + _PAGE.size if big else number * self._page_size + data
+                offset = (
+                    struct.unpack_from("<Q", page, data)[0] * self._page_size + _PAGE.size
+                    if big
+                    else number * self._page_size + data
+                )
                 end = self._file.size if big else (number + 1) * self._page_size
-                if flags not in (0, _BIG) or key_length != _KEY.size or at < upper or offset + size > end:
-                    raise ValueError(f"page {number} of its tree places {size} bytes with flags {flags} at byte {offset} (expected an end by {end})")
+                if (
+                    flags not in (0, _BIG)
+                    or key_length != _KEY.size
+                    or at < upper
+                    or offset + size > end
+                ):
+                    raise ValueError(
+                        f"page {number} of its tree places {size} bytes with flags {flags} at byte {offset} (expected an end by {end})"
+                    )
                 values.append((_KEY.unpack_from(page, at + _NODE.size)[0], offset, size, big))
             waiting += reversed(children)
         if len(values) != entries:

@@ -28,7 +28,9 @@ T = TypeVar("T")
 
 
 class ShardSamples:
-    """Reads records. A shard is opened at its first use; any number of threads and forked processes may read."""
+    """Reads records. A shard is opened at its first use; any number of threads and forked processes
+    may read.
+    """
 
     def __init__(self, manifest: Manifest):
         self._manifest = manifest
@@ -40,7 +42,9 @@ class ShardSamples:
         self._size = sum(mask["size"] for mask in manifest["masks"])
         kind = manifest["variant"], manifest["codec"]
         if kind not in CODECS:
-            raise ManifestError(f"read {manifest.folder}: codec {kind[1]!r} of {kind[0]} is unknown", RESTORE)
+            raise ManifestError(
+                f"read {manifest.folder}: codec {kind[1]!r} of {kind[0]} is unknown", RESTORE
+            )
         self._local = _Local(lambda: CODECS[kind](self._size))
 
     def labels(self, index: int) -> Labels:
@@ -79,7 +83,9 @@ class ShardSamples:
         name = f"{shard['name']}/data.mdb"
         path, data = self._manifest.folder / name, self._manifest.open_file(name)
         try:
-            file = ShardFile(data, range(shard["first"], shard["first"] + shard["samples"], self._per_value))
+            file = ShardFile(
+                data, range(shard["first"], shard["first"] + shard["samples"], self._per_value)
+            )
         except (ValueError, struct.error) as error:
             raise DamagedFileError(f"open {path}: {error}", RESTORE) from error
         except OSError as error:
@@ -96,11 +102,24 @@ class _Record:
         (count,) = _COUNT.unpack_from(directory)
         if count != expected:
             raise ValueError(f"its value has {count} records (expected {expected})")
-        start = 0 if number == 0 else _ENTRY.unpack_from(directory, _COUNT.size + (number - 1) * _ENTRY.size)[0]
-        end, self._head, self._payload = _ENTRY.unpack_from(directory, _COUNT.size + number * _ENTRY.size)
+        start = (
+            0
+            if number == 0
+            else _ENTRY.unpack_from(directory, _COUNT.size + (number - 1) * _ENTRY.size)[0]
+        )
+        end, self._head, self._payload = _ENTRY.unpack_from(
+            directory, _COUNT.size + number * _ENTRY.size
+        )
         if number + 1 == expected and len(directory) + end != file.length(value):
-            raise ValueError(f"its value ends at byte {file.length(value)} (expected {len(directory) + end})")
-        self._file, self._value, self._start, self._length = file, value, len(directory) + start, end - start
+            raise ValueError(
+                f"its value ends at byte {file.length(value)} (expected {len(directory) + end})"
+            )
+        self._file, self._value, self._start, self._length = (
+            file,
+            value,
+            len(directory) + start,
+            end - start,
+        )
         self._seed = seed
 
     def head(self, phenotypes: int) -> bytes:
@@ -131,7 +150,9 @@ class _Record:
     def _check(self, what: str, part: bytes | memoryview, expected: int) -> None:
         computed = checksum(part, self._seed)
         if computed != expected:
-            raise ValueError(f"the {what} of its record has checksum {computed:08x} (expected {expected:08x})")
+            raise ValueError(
+                f"the {what} of its record has checksum {computed:08x} (expected {expected:08x})"
+            )
 
 
 class _Local(threading.local):

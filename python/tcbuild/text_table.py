@@ -1,4 +1,6 @@
-"""Text tables, by the rules of the program: what Arrow's reader would pass over or repair is an error."""
+"""Text tables, by the rules of the program: what Arrow's reader would pass over or repair is an
+error.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ _AFTER_QUOTE = re.compile(rb"\r?\n|,|\Z")
 
 
 def read_text_table(name: str, text: bytes, delimiter: str) -> pa.Table:
-    """Makes a table of the text of a file, whose first line names the columns; every field is text, as it is written.
+    """Makes a table of the text of a file, whose first line names the columns; every field is text,
+    as it is written.
 
     Quotes have a meaning where commas separate. ValueError names the line of what is wrong.
     """
@@ -26,11 +29,18 @@ def read_text_table(name: str, text: bytes, delimiter: str) -> pa.Table:
     _check(name, text, quoted)
     if not text.endswith(b"\n"):
         text += b"\n"
-    parse = pa.csv.ParseOptions(delimiter=delimiter, quote_char='"' if quoted else False, newlines_in_values=quoted, ignore_empty_lines=False)
+    parse = pa.csv.ParseOptions(
+        delimiter=delimiter,
+        quote_char='"' if quoted else False,
+        newlines_in_values=quoted,
+        ignore_empty_lines=False,
+    )
     with pa.csv.open_csv(pa.BufferReader(text), parse_options=parse) as first:
         names = first.schema.names
     if "" in names or len(set(names)) < len(names):
-        raise ValueError(f"{name}:1: found the columns {', '.join(map(repr, names))} (expected a name for each, and none twice)")
+        raise ValueError(
+            f"{name}:1: found the columns {', '.join(map(repr, names))} (expected a name for each, and none twice)"
+        )
     types = pa.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
     return pa.csv.read_csv(pa.BufferReader(text), parse_options=parse, convert_options=types)
 
@@ -42,19 +52,27 @@ def _check(name: str, text: bytes, quoted: bool) -> None:
     for number, part in enumerate(parts):
         problem = None if number % 2 else _problem(part, number == 0, number == len(parts) - 1)
         if problem:
-            raise ValueError(f"{name}:{line + part.count(_LINE_FEED, 0, problem[0])}: found {problem[1]}")
+            raise ValueError(
+                f"{name}:{line + part.count(_LINE_FEED, 0, problem[0])}: found {problem[1]}"
+            )
         line += part.count(_LINE_FEED)
     if len(parts) % 2 == 0:
         raise ValueError(f"{name}: found a quote that is never closed")
 
 
 def _problem(part: bytes, first: bool, last: bool) -> tuple[int, str] | None:
-    """Where text outside of quotes is wrong, and how. It begins the file, or follows a quote; it ends it, or another quote follows."""
+    """Where text outside of quotes is wrong, and how. It begins the file, or follows a quote; it
+    ends it, or another quote follows.
+    """
     if found := (_EMPTY_FIRST_LINE.match(part) if first else None) or _EMPTY_LINE.search(part):
         return found.end() - 1, "an empty line (expected a row)"
     if found := _LONE_RETURN.search(part):
         return found.start(), "a carriage return within a line"
     doubled = not (part or first or last)
-    if not doubled and not ((last or _BEFORE_QUOTE.search(part)) and (first or _AFTER_QUOTE.match(part))):
-        return len(part), "a quote within a field (expected the field in quotes, and the quote inside it doubled)"
+    if not doubled and not (
+        (last or _BEFORE_QUOTE.search(part)) and (first or _AFTER_QUOTE.match(part))
+    ):
+        return len(
+            part
+        ), "a quote within a field (expected the field in quotes, and the quote inside it doubled)"
     return None

@@ -31,7 +31,9 @@ class Built(NamedTuple):
     cell: Graph
 
 
-def build(tcbuild, case: Case, folder: Path, rule: str = "all", builds: Iterable[str] = BUILDS) -> Built:
+def build(
+    tcbuild, case: Case, folder: Path, rule: str = "all", builds: Iterable[str] = BUILDS
+) -> Built:
     """Builds a case in a folder."""
     graph, perturbations = write_case(case, folder)
     datasets = {}
@@ -40,6 +42,15 @@ def build(tcbuild, case: Case, folder: Path, rule: str = "all", builds: Iterable
         options = ["--reaction-rule", rule] + ["--allow-wildtype"] * bool(case.wildtypes)
         if BUILDS[name] != INCIDENCE:
             options += ["--shards", case.shards]
-        tcbuild.run(*BUILDS[name], "--graph", graph, "--perturbations", perturbations, "--out", datasets[name], *options)
+        tcbuild.run(
+            *BUILDS[name],
+            "--graph",
+            graph,
+            "--perturbations",
+            perturbations,
+            "--out",
+            datasets[name],
+            *options,
+        )
     cell = read_graph(graph)
     return Built(datasets, list(expected(cell, read_samples(perturbations, cell), rule)), cell)

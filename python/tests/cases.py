@@ -51,11 +51,15 @@ CASES = [
 SHARDS = next(case for case in CASES if case.name == "several values in each shard")
 
 # A reaction rule of which there is none is refused.
-CASES_AND_RULES = [(case, rule) for case in CASES for rule in ("all", "gpr") if rule == "all" or case.rules]
+CASES_AND_RULES = [
+    (case, rule) for case in CASES for rule in ("all", "gpr") if rule == "all" or case.rules
+]
 
 
 def write_case(case: Case, folder: Path) -> tuple[Path, Path]:
-    """Writes a case's graph folder and perturbation set and returns their paths. The name is the seed."""
+    """Writes a case's graph folder and perturbation set and returns their paths. The name is the
+    seed.
+    """
     chance = random.Random(case.name)
     graph = folder / "graph"
     genes = [f"Y{i:03d}{chance.choice('CW')}" for i in range(case.genes)]
@@ -66,13 +70,22 @@ def write_case(case: Case, folder: Path) -> tuple[Path, Path]:
     (graph / "edges").mkdir(parents=True)
     write_table(graph / "nodes" / "gene.tsv", ["id"], [[gene] for gene in genes])
 
-    connected = chance.sample(range(case.genes), max(1, case.genes * 4 // 5))  # the rest is isolated
+    connected = chance.sample(
+        range(case.genes), max(1, case.genes * 4 // 5)
+    )  # the rest is isolated
     for relation in case.relations:
         edges = [(chance.choice(connected), chance.choice(connected)) for _ in range(case.edges)]
         edges += [(gene, gene) for gene in range(0, case.genes, 2)]
         edges += chance.sample(edges, len(edges) // 10)  # duplicates
         chance.shuffle(edges)
-        write_edges(graph, case, nodes, f"gene__{relation}__gene", edges, {"score": [chance.random() for _ in edges]})
+        write_edges(
+            graph,
+            case,
+            nodes,
+            f"gene__{relation}__gene",
+            edges,
+            {"score": [chance.random() for _ in edges]},
+        )
     if case.metabolism:
         write_metabolism(graph, case, chance, nodes)
 
@@ -81,13 +94,17 @@ def write_case(case: Case, folder: Path) -> tuple[Path, Path]:
     return graph, perturbations
 
 
-def write_metabolism(graph: Path, case: Case, chance: random.Random, nodes: dict[str, list[str]]) -> None:
+def write_metabolism(
+    graph: Path, case: Case, chance: random.Random, nodes: dict[str, list[str]]
+) -> None:
     genes = nodes["gene"]
     reactions = nodes["reaction"] = [f"r_{i}" for i in range(case.reactions)]
     metabolites = nodes["metabolite"] = [f"s_{i}" for i in range(case.metabolites)]
     gpr, rules = [], []
     for reaction in range(len(reactions)):
-        members = chance.sample(range(len(genes)), min(len(genes), chance.randrange(2 if case.number_ids else 5)))
+        members = chance.sample(
+            range(len(genes)), min(len(genes), chance.randrange(2 if case.number_ids else 5))
+        )
         names = [genes[member] for member in members]
         if not case.number_ids and chance.random() < 0.2:
             names.append("YPL999W")  # not in the graph, so nothing deletes it
@@ -95,15 +112,24 @@ def write_metabolism(graph: Path, case: Case, chance: random.Random, nodes: dict
         gpr += [(member, reaction) for member in members]
     gpr += gpr[:2]  # duplicates
     chance.shuffle(gpr)
-    rmr = [(chance.randrange(len(reactions)), chance.randrange(len(metabolites))) for _ in range(case.stoichiometries)]
+    rmr = [
+        (chance.randrange(len(reactions)), chance.randrange(len(metabolites)))
+        for _ in range(case.stoichiometries)
+    ]
 
     header = ["id", "gpr", "subsystem"] if case.rules else ["id"]
-    rows = [[reaction, rule, "transport"][: len(header)] for reaction, rule in zip(reactions, rules)]
+    rows = [
+        [reaction, rule, "transport"][: len(header)] for reaction, rule in zip(reactions, rules)
+    ]
     write_table(graph / "nodes" / "reaction.tsv", header, rows)
-    write_table(graph / "nodes" / "metabolite.tsv", ["id"], [[metabolite] for metabolite in metabolites])
+    write_table(
+        graph / "nodes" / "metabolite.tsv", ["id"], [[metabolite] for metabolite in metabolites]
+    )
     write_edges(graph, case, nodes, "gene__gpr__reaction", gpr, {})
     stoichiometry = [chance.choice([-2, -1, -0.5, 1, 2]) for _ in rmr]
-    write_edges(graph, case, nodes, "reaction__rmr__metabolite", rmr, {"stoichiometry": stoichiometry})
+    write_edges(
+        graph, case, nodes, "reaction__rmr__metabolite", rmr, {"stoichiometry": stoichiometry}
+    )
 
 
 def random_rule(chance: random.Random, genes: list[str]) -> str:
@@ -126,7 +152,11 @@ def write_perturbations(path: Path, case: Case, chance: random.Random, genes: li
         if case.sample_ids:
             row.append(chance.choice(["strain {}", "Δ{} ± ü", "{}", "日本 {}"]).format(number))
         for _ in case.phenotypes:
-            row.append(chance.choice([repr(chance.gauss(0, 1)), repr(chance.random() * 1e-9), "1", "", "NaN"]))
+            row.append(
+                chance.choice(
+                    [repr(chance.gauss(0, 1)), repr(chance.random() * 1e-9), "1", "", "NaN"]
+                )
+            )
         rows.append(row)
     chance.shuffle(rows)
     write_table(path, header, rows)

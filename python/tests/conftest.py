@@ -25,7 +25,9 @@ class Tcbuild:
     def run(self, *arguments: object, exit_code: int = 0) -> subprocess.CompletedProcess[str]:
         command = [str(self.binary), *map(str, arguments)]
         done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=60)
-        assert done.returncode == exit_code, f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}"
+        assert done.returncode == exit_code, (
+            f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}"
+        )
         return done
 
     def manifest(self, dataset: Path) -> dict:
@@ -45,6 +47,10 @@ def tcbuild(tmp_path_factory: pytest.TempPathFactory) -> Tcbuild:
 
 
 @pytest.fixture(scope="session")
-def built_once(tcbuild: Tcbuild, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Case, str], Built]:
+def built_once(
+    tcbuild: Tcbuild, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Case, str], Built]:
     """Builds a case by a reaction rule, once for all tests, which leave it as it is."""
-    return functools.cache(lambda case, rule: build(tcbuild, case, tmp_path_factory.mktemp("case"), rule))
+    return functools.cache(
+        lambda case, rule: build(tcbuild, case, tmp_path_factory.mktemp("case"), rule)
+    )

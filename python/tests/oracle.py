@@ -18,7 +18,9 @@ from pathlib import Path
 class Graph:
     nodes: dict[str, list[str]]  # node type -> ids; row = index
     rules: list[str]  # per reaction its boolean rule, "" for none
-    edges: dict[str, list[tuple[int, int]]]  # edge type -> (source index, target index) in file order
+    edges: dict[
+        str, list[tuple[int, int]]
+    ]  # edge type -> (source index, target index) in file order
 
     def edge_types(self) -> list[str]:
         return sorted(self.edges, key=lambda name: name.encode())
@@ -85,19 +87,27 @@ def rule_holds(rule: str, deleted_ids: set[str]) -> bool:
     words = re.findall(r"[()]|[^\s()]+", rule)
     if not words:
         return True
-    python = [word if word in ("(", ")", "and", "or") else str(word not in deleted_ids) for word in words]
+    python = [
+        word if word in ("(", ")", "and", "or") else str(word not in deleted_ids) for word in words
+    ]
     return eval(" ".join(python))  # nothing but ( ) and or True False
 
 
 def removed_positions(graph: Graph, deleted: list[int], reaction_rule: str) -> dict[str, list[int]]:
     """The positions that each mask removes, ascending, masks in canonical order."""
     genes = set(deleted)
-    removed: dict[str, list[int]] = {"gene": [i for i in range(len(graph.nodes["gene"])) if i in genes]}
+    removed: dict[str, list[int]] = {
+        "gene": [i for i in range(len(graph.nodes["gene"])) if i in genes]
+    }
 
     reactions: set[int] = set()
     if "reaction" in graph.nodes:
         if reaction_rule == "all":
-            reactions = {reaction for gene, reaction in graph.edges.get("gene__gpr__reaction", []) if gene in genes}
+            reactions = {
+                reaction
+                for gene, reaction in graph.edges.get("gene__gpr__reaction", [])
+                if gene in genes
+            }
         else:
             ids = {graph.nodes["gene"][gene] for gene in genes}
             reactions = {i for i, rule in enumerate(graph.rules) if not rule_holds(rule, ids)}
@@ -130,5 +140,8 @@ def expected(graph: Graph, samples: Iterator[Sample], reaction_rule: str) -> Ite
             "genes": [graph.nodes["gene"][gene] for gene in sample.deleted],
             "perturbation_indices": sample.deleted,
             "phenotypes": sample.phenotypes,
-            "masks": {name: {"size": sizes[name], "removed": positions} for name, positions in removed.items()},
+            "masks": {
+                name: {"size": sizes[name], "removed": positions}
+                for name, positions in removed.items()
+            },
         }

@@ -29,14 +29,20 @@ class Stored:
 
     def samples(self) -> Iterator[dict]:
         """All samples in order, in the shape of oracle.expected."""
-        stored = self.samples_by_incidence() if self.manifest["variant"] == "incidence" else self.samples_of_shards()
+        stored = (
+            self.samples_by_incidence()
+            if self.manifest["variant"] == "incidence"
+            else self.samples_of_shards()
+        )
         for number, (sample_id, deleted, phenotypes, removed) in enumerate(stored):
             masks, start = {}, 0
             for mask in self.manifest["masks"]:
                 end = start + mask["size"]
                 masks[mask["name"]] = {
                     "size": mask["size"],
-                    "removed": [position - start for position in removed if start <= position < end],
+                    "removed": [
+                        position - start for position in removed if start <= position < end
+                    ],
                 }
                 start = end
             values = [None if value != value else value for value in phenotypes]
@@ -56,8 +62,15 @@ class Stored:
 
     def records(self, shard: dict) -> Iterator[bytes]:
         """The records of a shard in order, their checksums tested."""
-        per_value, first, end = self.manifest["samples_per_value"], shard["first"], shard["first"] + shard["samples"]
-        with lmdb.open(str(self.folder / shard["name"]), readonly=True, lock=False) as env, env.begin() as txn:
+        per_value, first, end = (
+            self.manifest["samples_per_value"],
+            shard["first"],
+            shard["first"] + shard["samples"],
+        )
+        with (
+            lmdb.open(str(self.folder / shard["name"]), readonly=True, lock=False) as env,
+            env.begin() as txn,
+        ):
             keys = [struct.unpack(">Q", key)[0] for key, _ in txn.cursor()]
             assert keys == list(range(first, end, per_value))
             for key, value in txn.cursor():
@@ -65,11 +78,16 @@ class Stored:
                 assert count == min(per_value, end - struct.unpack(">Q", key)[0])
                 directory = list(struct.iter_unpack("<III", value[4 : 4 + 12 * count]))
                 start, records = 0, value[4 + 12 * count :]
-                for sample, (record_end, *checksums) in enumerate(directory, struct.unpack(">Q", key)[0]):
+                for sample, (record_end, *checksums) in enumerate(
+                    directory, struct.unpack(">Q", key)[0]
+                ):
                     record = records[start:record_end]
                     genes, id_length = struct.unpack_from("<II", record)
                     head = 8 + 8 * len(self.manifest["phenotypes"]) + 4 * genes + id_length
-                    assert [self.checksum(record[:head], sample), self.checksum(record[head:], sample)] == checksums
+                    assert [
+                        self.checksum(record[:head], sample),
+                        self.checksum(record[head:], sample),
+                    ] == checksums
                     yield record
                     start = record_end
                 assert start == len(records)
@@ -90,7 +108,9 @@ class Stored:
         return sample_id, deleted, phenotypes, decode(record[at + id_length :], self.size)
 
     def samples_by_incidence(self) -> Iterator[tuple[str, list[int], list[float], list[int]]]:
-        """The masks' removed positions follow from the incidence cache, under the reaction rule `all`."""
+        """The masks' removed positions follow from the incidence cache, under the reaction rule
+        `all`.
+        """
         assert self.manifest["options"]["reaction_rule"] == "all"
         starts, start = {}, 0
         for mask in self.manifest["masks"]:
@@ -101,15 +121,25 @@ class Stored:
         def incident(edge_type: str, nodes: list[int]) -> list[int]:
             row = incidence[edge_type]
             offsets, positions = row["row_offsets"], row["positions"]
-            return [position for node in nodes for position in positions[offsets[node] : offsets[node + 1]]]
+            return [
+                position
+                for node in nodes
+                for position in positions[offsets[node] : offsets[node + 1]]
+            ]
 
-        gpr = self.table("graph/edges/gene__gpr__reaction.arrow") if "gene__gpr__reaction" in incidence else None
+        gpr = (
+            self.table("graph/edges/gene__gpr__reaction.arrow")
+            if "gene__gpr__reaction" in incidence
+            else None
+        )
         for sample, row in enumerate(self.table("samples.arrow").to_pylist()):
             deleted = row["perturbation_indices"]
             reactions = []
             if gpr is not None:
                 dst = gpr.column("dst_index").to_pylist()
-                reactions = sorted({dst[position] for position in incident("gene__gpr__reaction", deleted)})
+                reactions = sorted(
+                    {dst[position] for position in incident("gene__gpr__reaction", deleted)}
+                )
             removed = {starts["gene"] + gene for gene in deleted}
             removed |= {starts["reaction"] + reaction for reaction in reactions}
             for edge_type in incidence:
@@ -119,7 +149,11 @@ class Stored:
             assert None not in phenotypes  # a missing value is NaN, not null
             sample_id = row["sample_id"].encode()
             record = struct.pack(
-                f"<II{len(phenotypes)}d{len(deleted)}I", len(deleted), len(sample_id), *phenotypes, *deleted
+                f"<II{len(phenotypes)}d{len(deleted)}I",
+                len(deleted),
+                len(sample_id),
+                *phenotypes,
+                *deleted,
             )
             assert self.checksum(record + sample_id, sample) == row["checksum"]
             yield row["sample_id"], deleted, phenotypes, sorted(removed)
@@ -144,7 +178,9 @@ class Stored:
             digest.update(struct.pack(f"<I{len(deleted)}I", len(deleted), *deleted))
             for name in self.manifest["phenotypes"]:
                 value = sample["phenotypes"][name]
-                digest.update(struct.pack("<Q", MISSING) if value is None else struct.pack("<d", value))
+                digest.update(
+                    struct.pack("<Q", MISSING) if value is None else struct.pack("<d", value)
+                )
         return digest.hexdigest()
 
 

@@ -35,7 +35,10 @@ def test_stored_graph_is_the_input(built, name):
         assert stored.table(f"graph/nodes/{node_type}.arrow").column("id").to_pylist() == ids
     for edge_type, edges in cell.edges.items():
         table = stored.table(f"graph/edges/{edge_type}.arrow")
-        assert list(zip(table.column("src_index").to_pylist(), table.column("dst_index").to_pylist())) == edges
+        assert (
+            list(zip(table.column("src_index").to_pylist(), table.column("dst_index").to_pylist()))
+            == edges
+        )
 
 
 def test_stored_incidence_lists_the_edges_of_each_node(built):
@@ -61,9 +64,15 @@ def test_stored_incidence_lists_the_edges_of_each_node(built):
 def test_manifest_lists_every_file(built, name):
     datasets, want, _ = built
     stored = Stored(datasets[name])
-    found = {path.relative_to(stored.folder).as_posix(): path.read_bytes() for path in stored.folder.rglob("*") if path.is_file()}
+    found = {
+        path.relative_to(stored.folder).as_posix(): path.read_bytes()
+        for path in stored.folder.rglob("*")
+        if path.is_file()
+    }
     assert not [path for path in found if path.endswith("lock.mdb")]
     del found["manifest.json"], found["run.json"]
     listed = {file["name"]: (file["bytes"], file["sha256"]) for file in stored.manifest["files"]}
-    assert listed == {path: (len(data), hashlib.sha256(data).hexdigest()) for path, data in found.items()}
+    assert listed == {
+        path: (len(data), hashlib.sha256(data).hexdigest()) for path, data in found.items()
+    }
     assert stored.manifest["samples"] == len(want)

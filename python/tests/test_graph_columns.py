@@ -15,8 +15,54 @@ import tcbuild as reader
 
 SEEDS = int(os.environ.get("TCBUILD_GRAPH_SEEDS", 40))
 
-IDS = ["NA", "null", "nan", "None", "007", "7", "7.0", "1e5", "100000", "-0", "TRUE", "", " A", "A ", "A", "a", "A|B", "A\x1bB", "Å", "日本", "inf", "YAL001C (old)", "#N/A"]
-NUMBERS = ["1", "-1", "-0.5", "+2", "1e-3", ".5", "5.", " 7 ", "007", "", "NA", "nan", "inf", "-Infinity", "1e400", "0x10", "1_000", "x", "1,5", "1 2", "٣"]
+IDS = [
+    "NA",
+    "null",
+    "nan",
+    "None",
+    "007",
+    "7",
+    "7.0",
+    "1e5",
+    "100000",
+    "-0",
+    "TRUE",
+    "",
+    " A",
+    "A ",
+    "A",
+    "a",
+    "A|B",
+    "A\x1bB",
+    "Å",
+    "日本",
+    "inf",
+    "YAL001C (old)",
+    "#N/A",
+]
+NUMBERS = [
+    "1",
+    "-1",
+    "-0.5",
+    "+2",
+    "1e-3",
+    ".5",
+    "5.",
+    " 7 ",
+    "007",
+    "",
+    "NA",
+    "nan",
+    "inf",
+    "-Infinity",
+    "1e400",
+    "0x10",
+    "1_000",
+    "x",
+    "1,5",
+    "1 2",
+    "٣",
+]
 INDICES = ["0", "1", "2", " 1", "01", "", "NA", "-1", "3", "1.0", "x", "1e0"]
 
 
@@ -28,24 +74,45 @@ def draw(chance: random.Random, values: list[str], sound: int, bad: float) -> st
 def write_folder(chance: random.Random, folder: Path) -> None:
     """A small graph in random formats; about every second has something that must be refused."""
     bad = chance.choice([0, 0, 0.05])
-    sound = [value for value in IDS if value and value == value.strip() and "|" not in value and "\x1b" not in value]
+    sound = [
+        value
+        for value in IDS
+        if value and value == value.strip() and "|" not in value and "\x1b" not in value
+    ]
     ids = chance.sample(sound, 5) + ([chance.choice(IDS)] if chance.random() < bad * 4 else [])
     reactions, metabolites = chance.sample(sound, 3), chance.sample(sound, 2)
-    rules = [chance.choice(["", chance.choice(sound), f"{ids[0]} or {ids[1]}", "NA", "123", " "]) for _ in reactions]
+    rules = [
+        chance.choice(["", chance.choice(sound), f"{ids[0]} or {ids[1]}", "NA", "123", " "])
+        for _ in reactions
+    ]
     if chance.random() < 0.3:
         rules = [chance.choice(["123", "7", ""]) for _ in reactions]
     write(chance, folder / "nodes" / "gene", {"id": ids, "note": [chance.choice(IDS) for _ in ids]})
     write(chance, folder / "nodes" / "reaction", {"id": reactions, "gpr": rules})
     write(chance, folder / "nodes" / "metabolite", {"id": metabolites})
     if chance.random() < 0.5:
-        ends = {"src": [chance.choice(ids[:5]) for _ in range(4)], "dst": [draw(chance, ids[:5] + IDS, 5, bad) for _ in range(4)]}
+        ends = {
+            "src": [chance.choice(ids[:5]) for _ in range(4)],
+            "dst": [draw(chance, ids[:5] + IDS, 5, bad) for _ in range(4)],
+        }
     else:
-        ends = {"src_index": [draw(chance, INDICES, 5, bad) for _ in range(4)], "dst_index": [draw(chance, INDICES, 5, bad) for _ in range(4)]}
-    write(chance, folder / "edges" / "gene__a__gene", ends | {"weight": [chance.choice(NUMBERS) for _ in range(4)]})
+        ends = {
+            "src_index": [draw(chance, INDICES, 5, bad) for _ in range(4)],
+            "dst_index": [draw(chance, INDICES, 5, bad) for _ in range(4)],
+        }
+    write(
+        chance,
+        folder / "edges" / "gene__a__gene",
+        ends | {"weight": [chance.choice(NUMBERS) for _ in range(4)]},
+    )
     write(
         chance,
         folder / "edges" / "reaction__rmr__metabolite",
-        {"src": [chance.choice(reactions) for _ in range(3)], "dst": [chance.choice(metabolites) for _ in range(3)], "stoichiometry": [draw(chance, NUMBERS, 9, bad) for _ in range(3)]},
+        {
+            "src": [chance.choice(reactions) for _ in range(3)],
+            "dst": [chance.choice(metabolites) for _ in range(3)],
+            "stoichiometry": [draw(chance, NUMBERS, 9, bad) for _ in range(3)],
+        },
     )
 
 
@@ -64,12 +131,16 @@ def write(chance: random.Random, path: Path, columns: dict[str, list[str]]) -> N
         return
     rows = [list(columns), *zip(*columns.values())]
     quoted = [['"' + value.replace('"', '""') + '"' for value in row] for row in rows]
-    lines = [",".join(row) for row in quoted] if ending == ".csv" else ["\t".join(row) for row in rows]
+    lines = (
+        [",".join(row) for row in quoted] if ending == ".csv" else ["\t".join(row) for row in rows]
+    )
     path.write_bytes(spoiled(chance, lines).encode())
 
 
 def spoiled(chance: random.Random, lines: list[str]) -> str:
-    """Lines as a text file: mostly as they should be, else with one of the ways in which such files differ, harmless or not."""
+    """Lines as a text file: mostly as they should be, else with one of the ways in which such files
+    differ, harmless or not.
+    """
     end = chance.choice(["\n", "\n", "\r\n"])
     if chance.random() < 0.1:
         row = chance.randrange(len(lines))
@@ -93,12 +164,25 @@ def spoiled(chance: random.Random, lines: list[str]) -> str:
 
 def typed(chance: random.Random, values: list[str]) -> pa.Array:
     """The values as text, or as numbers where they are numbers."""
-    text = pa.array([value or chance.choice(["", None]) for value in values], chance.choice([pa.string(), pa.large_string(), pa.binary()]))
+    text = pa.array(
+        [value or chance.choice(["", None]) for value in values],
+        chance.choice([pa.string(), pa.large_string(), pa.binary()]),
+    )
     if chance.random() < 0.3:
         text = text.cast(pa.string()).dictionary_encode()
     for kind in chance.sample([pa.int64(), pa.uint16(), pa.float64(), pa.float32()], 2):
         try:
-            return pa.array([None if value == "" else float(value) if pa.types.is_floating(kind) else int(value) for value in values], kind)
+            return pa.array(
+                [
+                    None
+                    if value == ""
+                    else float(value)
+                    if pa.types.is_floating(kind)
+                    else int(value)
+                    for value in values
+                ],
+                kind,
+            )
         except (ValueError, OverflowError, pa.ArrowInvalid):
             continue
     return text
@@ -125,7 +209,9 @@ def check(tcbuild, folder: Path, dataset: Path) -> bool:
     tcbuild.run("incidence", "--graph", folder, "--out", dataset)
     want = reader.open(dataset).graph
     assert got.nodes == want.nodes and got.rules == want.rules, folder
-    assert list(got.edges) == list(want.edges) and all(np.array_equal(got.edges[name], edges) for name, edges in want.edges.items())
+    assert list(got.edges) == list(want.edges) and all(
+        np.array_equal(got.edges[name], edges) for name, edges in want.edges.items()
+    )
     assert (got.stoichiometry is None) == (want.stoichiometry is None)
     assert got.stoichiometry is None or np.array_equal(got.stoichiometry, want.stoichiometry)
     return True
@@ -142,11 +228,19 @@ def test_text_stays_as_it_is_written(tcbuild, tmp_path):
         (tmp_path / "graph" / name).write_text(text)
     assert check(tcbuild, tmp_path / "graph", tmp_path / "dataset")
     graph = reader.open(tmp_path / "dataset").graph
-    assert graph.nodes["gene"] == ["NA", "1e5", "null", "007"] and graph.rules == ["1e5", "null", ""]
+    assert graph.nodes["gene"] == ["NA", "1e5", "null", "007"] and graph.rules == [
+        "1e5",
+        "null",
+        "",
+    ]
     assert graph.edges["gene__a__gene"].tolist() == [[0, 3], [1, 2]]
     stored = pa.ipc.open_file(tmp_path / "dataset" / "graph" / "nodes" / "gene.arrow").read_all()
     assert stored.column("note").to_pylist() == ["007", "NA", " x", ""]
-    weight = pa.ipc.open_file(tmp_path / "dataset" / "graph" / "edges" / "gene__a__gene.arrow").read_all().column("weight")
+    weight = (
+        pa.ipc.open_file(tmp_path / "dataset" / "graph" / "edges" / "gene__a__gene.arrow")
+        .read_all()
+        .column("weight")
+    )
     assert weight.to_pylist() == ["1.50", ""]
 
 
@@ -162,7 +256,17 @@ def test_a_gpr_column_without_rules(tcbuild, tmp_path, kind):
             out.write_table(pa.table(table))
     (tmp_path / "sets.tsv").write_text("genes\nA\n")
     assert check(tcbuild, tmp_path / "graph", tmp_path / "table")
-    tcbuild.run("incidence", "--reaction-rule", "gpr", "--graph", tmp_path / "graph", "--perturbations", tmp_path / "sets.tsv", "--out", tmp_path / "dataset")
+    tcbuild.run(
+        "incidence",
+        "--reaction-rule",
+        "gpr",
+        "--graph",
+        tmp_path / "graph",
+        "--perturbations",
+        tmp_path / "sets.tsv",
+        "--out",
+        tmp_path / "dataset",
+    )
     dataset = reader.open(tmp_path / "dataset")
     assert dataset.graph.rules == ["", ""] and dataset[0].masks["reaction"].all()
 
@@ -186,14 +290,30 @@ def test_an_empty_line_is_an_error_wherever_it_stands(tcbuild, tmp_path, text, l
         reader.read_graph_folder(tmp_path / "graph")
 
 
-@pytest.mark.parametrize("text", ['id\n"A\n\n"\nB\n', 'id\n"A"B"\n', 'id\n"A"\n\n"B"\n', 'id\nA"\n', 'id\n"A\n', 'id\n""\n', "id\nA\rB\n", "id,id\nA,B\n", "id,\nA,B\n", "id\nA,B\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        'id\n"A\n\n"\nB\n',
+        'id\n"A"B"\n',
+        'id\n"A"\n\n"B"\n',
+        'id\nA"\n',
+        'id\n"A\n',
+        'id\n""\n',
+        "id\nA\rB\n",
+        "id,id\nA,B\n",
+        "id,\nA,B\n",
+        "id\nA,B\n",
+    ],
+)
 def test_quotes_and_line_ends_that_both_refuse(tcbuild, tmp_path, text):
     (tmp_path / "graph/nodes").mkdir(parents=True)
     (tmp_path / "graph/nodes/gene.csv").write_text(text, newline="")
     assert not check(tcbuild, tmp_path / "graph", tmp_path / "dataset")
 
 
-@pytest.mark.parametrize("text", ['id,note\n"A","x\n\n""y"\n', 'id,note\n"A",""\r\nB,"\r"', '"id","no,te"\nA,\n', "id"])
+@pytest.mark.parametrize(
+    "text", ['id,note\n"A","x\n\n""y"\n', 'id,note\n"A",""\r\nB,"\r"', '"id","no,te"\nA,\n', "id"]
+)
 def test_quotes_and_line_ends_that_both_take(tcbuild, tmp_path, text):
     (tmp_path / "graph/nodes").mkdir(parents=True)
     (tmp_path / "graph/nodes/gene.csv").write_text(text, newline="")

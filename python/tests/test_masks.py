@@ -9,7 +9,9 @@ from cases import CASES, CASES_AND_RULES, SHARDS, Case, write_case
 from oracle import expected, read_graph, read_samples
 
 
-@pytest.mark.parametrize(("case", "rule"), CASES_AND_RULES, ids=[f"{case.name}-{rule}" for case, rule in CASES_AND_RULES])
+@pytest.mark.parametrize(
+    ("case", "rule"), CASES_AND_RULES, ids=[f"{case.name}-{rule}" for case, rule in CASES_AND_RULES]
+)
 def test_builds_show_the_masks_of_the_oracle(tcbuild, built_once, case, rule):
     datasets, want, _ = built_once(case, rule)
     for name, dataset in datasets.items():
@@ -32,7 +34,9 @@ def test_inspect_shows_the_samples_asked_for(tcbuild, built_once):
 def test_a_wild_type_is_refused_unless_allowed(tcbuild, tmp_path, command):
     graph, perturbations = write_case(Case("wild types", wildtypes=3), tmp_path)
     dataset = tmp_path / "dataset"
-    done = tcbuild.run(*command, "--graph", graph, "--perturbations", perturbations, "--out", dataset, exit_code=3)
+    done = tcbuild.run(
+        *command, "--graph", graph, "--perturbations", perturbations, "--out", dataset, exit_code=3
+    )
     assert "perturbations.tsv:" in done.stderr and "hint: " in done.stderr
     assert not dataset.exists()
 
@@ -53,4 +57,7 @@ def test_an_unknown_gene_is_refused_unless_ignored(tcbuild, tmp_path, command):
     tcbuild.run(*command, *inputs, "--unknown-genes", "drop-gene")
     perturbations.write_text(known, encoding="utf-8")
     cell = read_graph(graph)
-    assert tcbuild.samples(dataset, 1) == list(expected(cell, read_samples(perturbations, cell), "all"))[:1]
+    assert (
+        tcbuild.samples(dataset, 1)
+        == list(expected(cell, read_samples(perturbations, cell), "all"))[:1]
+    )

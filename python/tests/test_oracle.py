@@ -29,7 +29,14 @@ GRAPH = Graph(
     ],
 )
 def test_removed_positions(deleted, rule, want):
-    order = ["gene", "reaction", "metabolite", "gene__gpr__reaction", "gene__physical__gene", "reaction__rmr__metabolite"]
+    order = [
+        "gene",
+        "reaction",
+        "metabolite",
+        "gene__gpr__reaction",
+        "gene__physical__gene",
+        "reaction__rmr__metabolite",
+    ]
     assert list(removed_positions(GRAPH, deleted, rule).items()) == list(zip(order, want))
 
 

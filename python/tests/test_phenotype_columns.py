@@ -1,5 +1,6 @@
-"""Which columns of a text table are phenotypes, beside a reader of its own: of random columns with awkward cells, in several
-orders of their rows."""
+"""Which columns of a text table are phenotypes, beside a reader of its own: of random columns with
+awkward cells, in several orders of their rows.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +20,47 @@ import pytest
 # What pandas.read_csv takes for missing by default.
 MISSING = {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
            "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"}  # fmt: skip
-NUMBERS = ["0", "1", "-2.5", "+3", "1e-3", "2E5", ".5", "5.", "007", "9007199254740992", "1e308", "1e-400"]
-TEXTS = ["low", ".", "-", "TRUE", "False", "NAN", "none", "1,5", "0x10", "1_000", "1e", "e5", "2024-01-01", "1 2", "é"]
+NUMBERS = [
+    "0",
+    "1",
+    "-2.5",
+    "+3",
+    "1e-3",
+    "2E5",
+    ".5",
+    "5.",
+    "007",
+    "9007199254740992",
+    "1e308",
+    "1e-400",
+]
+TEXTS = [
+    "low",
+    ".",
+    "-",
+    "TRUE",
+    "False",
+    "NAN",
+    "none",
+    "1,5",
+    "0x10",
+    "1_000",
+    "1e",
+    "e5",
+    "2024-01-01",
+    "1 2",
+    "é",
+]
 REFUSED = ["inf", "-Infinity", "1e400", "9007199254740993", "-90071992547409931.0"]
-DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.ASCII | re.IGNORECASE)
+DECIMAL = re.compile(
+    r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.ASCII | re.IGNORECASE
+)
 
 
 def oracle(cells: list[str]) -> tuple[str, int | list[float | None] | None]:
-    """A column's kind: a phenotype with its values, an attribute, or an error with the row that it names."""
+    """A column's kind: a phenotype with its values, an attribute, or an error with the row that it
+    names.
+    """
     stripped = [cell.strip() for cell in cells]
     numbers = [i for i, cell in enumerate(stripped) if DECIMAL.fullmatch(cell)]
     texts = [i for i, cell in enumerate(stripped) if cell not in MISSING and i not in numbers]
@@ -50,7 +84,10 @@ def random_column(rng: random.Random) -> list[str]:
     pools = rng.choice([[NUMBERS], [TEXTS], [NUMBERS, sorted(MISSING)], [TEXTS, sorted(MISSING)], [sorted(MISSING)],
                         [NUMBERS, TEXTS], [NUMBERS, REFUSED]])  # fmt: skip
     blanks = ["", "", "", " ", "  "]
-    return [rng.choice(blanks) + rng.choice(rng.choice(pools)) + rng.choice(blanks) for _ in range(rng.randint(1, 5))]
+    return [
+        rng.choice(blanks) + rng.choice(rng.choice(pools)) + rng.choice(blanks)
+        for _ in range(rng.randint(1, 5))
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +116,19 @@ def check(binary: Path, graph: Path, folder: Path, column: list[str], ending: st
     lines = [["genes", "y", "z"]] + [["A", cell, str(i)] for i, cell in enumerate(column)]
     quote = {"tsv": lambda cell: cell, "csv": lambda cell: f'"{cell}"'}[ending]
     delimiter = {"tsv": "\t", "csv": ","}[ending]
-    table.write_text("".join(delimiter.join(map(quote, line)) + "\n" for line in lines), encoding="utf-8")
-    command = [str(binary), "incidence", "--graph", str(graph), "--perturbations", str(table), "--out", str(out)]
+    table.write_text(
+        "".join(delimiter.join(map(quote, line)) + "\n" for line in lines), encoding="utf-8"
+    )
+    command = [
+        str(binary),
+        "incidence",
+        "--graph",
+        str(graph),
+        "--perturbations",
+        str(table),
+        "--out",
+        str(out),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=60)
 
     kind, detail = oracle(column)
@@ -89,18 +137,39 @@ def check(binary: Path, graph: Path, folder: Path, column: list[str], ending: st
         assert f"{table}:{detail + 2}: " in done.stderr, (column, done.stderr)
         assert "--not-phenotypes y" in done.stderr.splitlines()[-1], (column, done.stderr)
         assert not out.exists()
-        done = subprocess.run([*command, "--not-phenotypes", "y"], capture_output=True, text=True, encoding="utf-8", timeout=60)
+        done = subprocess.run(
+            [*command, "--not-phenotypes", "y"],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=60,
+        )
         kind = "attribute"
     assert done.returncode == 0, (column, done.stderr)
-    assert json.loads((out / "manifest.json").read_text(encoding="utf-8"))["phenotypes"] == ["y", "z"][kind != "phenotype" :], column
-    assert (done.stderr.count("columns that are no phenotypes") == 1) == (kind == "attribute"), (column, done.stderr)
+    assert (
+        json.loads((out / "manifest.json").read_text(encoding="utf-8"))["phenotypes"]
+        == ["y", "z"][kind != "phenotype" :]
+    ), column
+    assert (done.stderr.count("columns that are no phenotypes") == 1) == (kind == "attribute"), (
+        column,
+        done.stderr,
+    )
     if kind == "phenotype":
-        printed = subprocess.run([str(binary), "inspect", str(out), "--samples", "0:", "--json"], capture_output=True, text=True, check=True).stdout
-        assert [json.loads(line)["phenotypes"]["y"] for line in printed.splitlines()] == detail, column
+        printed = subprocess.run(
+            [str(binary), "inspect", str(out), "--samples", "0:", "--json"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        assert [json.loads(line)["phenotypes"]["y"] for line in printed.splitlines()] == detail, (
+            column
+        )
 
 
 def test_types_say_what_columns_are(tcbuild, graph: Path, tmp_path: Path):
-    """The types of Arrow and Parquet mean the same: each kind of number is a phenotype, and nothing is inferred from texts."""
+    """The types of Arrow and Parquet mean the same: each kind of number is a phenotype, and nothing
+    is inferred from texts.
+    """
     numbers = {
         "half": pa.array([0.5, None, -2], pa.float16()),
         "decimal": pa.array([Decimal("1.25"), None, Decimal("-3")], pa.decimal128(10, 2)),
@@ -108,26 +177,46 @@ def test_types_say_what_columns_are(tcbuild, graph: Path, tmp_path: Path):
         "truth": pa.array([True, None, False]),
         "nothing": pa.nulls(3, pa.float64()),
     }
-    texts = {"spelled": pa.array(["1", "2", "3"]), "coded text": pa.array(["1", "2", "1"]).dictionary_encode()}
+    texts = {
+        "spelled": pa.array(["1", "2", "3"]),
+        "coded text": pa.array(["1", "2", "1"]).dictionary_encode(),
+    }
     genes = {"genes": pa.array([["A"], ["B"], ["A", "B"]])}
     contents = set()
     for name, write in [("set.arrow", feather.write_feather), ("set.parquet", pq.write_table)]:
         write(pa.table(genes | numbers | texts), str(tmp_path / name))
         out = tmp_path / f"{name}.out"
-        done = tcbuild.run("incidence", "--graph", graph, "--perturbations", tmp_path / name, "--out", out)
+        done = tcbuild.run(
+            "incidence", "--graph", graph, "--perturbations", tmp_path / name, "--out", out
+        )
         assert tcbuild.manifest(out)["phenotypes"] == list(numbers)
         assert "spelled, coded text" in done.stderr
         assert "phenotypes=nothing" in done.stderr
         contents.add(tcbuild.manifest(out)["logical_content"])
         values = [sample["phenotypes"] for sample in tcbuild.samples(out, 3)]
-        assert [list(v.values()) for v in values] == [[0.5, 1.25, 7, 1, None], [None] * 5, [-2, -3, 7, 0, None]]
+        assert [list(v.values()) for v in values] == [
+            [0.5, 1.25, 7, 1, None],
+            [None] * 5,
+            [-2, -3, 7, 0, None],
+        ]
 
         for kind, refused in {
             "an infinite value": pa.array([1, float("inf"), 2]),
             "not exact": pa.array([1, 2**53 + 1, 2]),
-            "integer \"9007199254740993\" is not exact": pa.array([Decimal(1), Decimal(2**53 + 1), None], pa.decimal128(20, 0)),
+            'integer "9007199254740993" is not exact': pa.array(
+                [Decimal(1), Decimal(2**53 + 1), None], pa.decimal128(20, 0)
+            ),
         }.items():
             write(pa.table(genes | {"y": refused}), str(tmp_path / f"bad-{name}"))
-            done = tcbuild.run("incidence", "--graph", graph, "--perturbations", tmp_path / f"bad-{name}", "--out", tmp_path / "bad", exit_code=3)
+            done = tcbuild.run(
+                "incidence",
+                "--graph",
+                graph,
+                "--perturbations",
+                tmp_path / f"bad-{name}",
+                "--out",
+                tmp_path / "bad",
+                exit_code=3,
+            )
             assert kind in done.stderr and "row 1: " in done.stderr
     assert len(contents) == 1

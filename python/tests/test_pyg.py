@@ -27,7 +27,10 @@ from torch_cases import VARIANTS, built_case, want_mask
 HYPEREDGES = ("gene__gpr__reaction", "reaction__rmr__metabolite")
 
 
-@pytest.fixture(scope="module", params=["everything", "indices in edge files", "genes alone", "reactions without rules"])
+@pytest.fixture(
+    scope="module",
+    params=["everything", "indices in edge files", "genes alone", "reactions without rules"],
+)
 def built(request, tcbuild, tmp_path_factory):
     return built_case(tcbuild, request.param, "all", tmp_path_factory.mktemp("case"))
 
@@ -47,10 +50,18 @@ def assert_is_cell(data, cell):
         store = data[split_edge_type(name)]
         index = store.hyperedge_index if name in HYPEREDGES else store.edge_index
         assert index.dtype == torch.int64 and index.T.tolist() == [list(edge) for edge in edges]
-        assert store.num_edges == (len({reaction for _, reaction in edges}) if name == HYPEREDGES[0] else len(edges))
+        assert store.num_edges == (
+            len({reaction for _, reaction in edges}) if name == HYPEREDGES[0] else len(edges)
+        )
     if "reaction" in cell.nodes:
         rmr = data["reaction", "rmr", "metabolite"]
-        assert rmr.stoichiometry.dtype == torch.float32 and set(rmr.stoichiometry.tolist()) <= {-2, -1, -0.5, 1, 2}
+        assert rmr.stoichiometry.dtype == torch.float32 and set(rmr.stoichiometry.tolist()) <= {
+            -2,
+            -1,
+            -0.5,
+            1,
+            2,
+        }
         for reaction in range(len(cell.nodes["reaction"])):
             genes = [gene for gene, other in cell.edges["gene__gpr__reaction"] if other == reaction]
             assert rmr.reaction_to_genes_indices[reaction] == genes
@@ -61,7 +72,12 @@ def assert_is_cell(data, cell):
 
 
 def test_a_cell_graph_is_that_of_the_input(built):
-    sources = [*built.datasets.values(), built.graph, built.graph.parent, package.open(built.datasets["indices"])]
+    sources = [
+        *built.datasets.values(),
+        built.graph,
+        built.graph.parent,
+        package.open(built.datasets["indices"]),
+    ]
     for source in sources:
         assert_is_cell(pyg.cell_graph(source), built.cell)
 
@@ -76,18 +92,29 @@ def test_a_sample_is_that_of_the_oracle(built, variant):
         for node_type, ids in built.cell.nodes.items():
             store = data[node_type]
             assert store.node_ids == ids and store.num_nodes == len(ids)
-            assert store.mask.dtype == torch.bool and store.mask.tolist() == want_mask(want, node_type)
+            assert store.mask.dtype == torch.bool and store.mask.tolist() == want_mask(
+                want, node_type
+            )
             assert torch.equal(store.pert_mask, ~store.mask)
         for name, edges in built.cell.edges.items():
             store = data[split_edge_type(name)]
             assert store.mask.tolist() == want_mask(want, name) and store.num_edges == len(edges)
         gene = data["gene"]
-        assert gene.ids_pert == want["genes"] and gene.perturbation_indices.tolist() == want["perturbation_indices"]
+        assert (
+            gene.ids_pert == want["genes"]
+            and gene.perturbation_indices.tolist() == want["perturbation_indices"]
+        )
         assert gene.phenotype_types == ["gene interaction", "fitness"]
-        there = [(rank, want["phenotypes"][name]) for rank, name in enumerate(gene.phenotype_types) if want["phenotypes"][name] is not None]
+        there = [
+            (rank, want["phenotypes"][name])
+            for rank, name in enumerate(gene.phenotype_types)
+            if want["phenotypes"][name] is not None
+        ]
         there = there or [(0, np.nan)]
         assert gene.phenotype_type_indices.tolist() == [rank for rank, _ in there]
-        np.testing.assert_array_equal(gene.phenotype_values.numpy(), np.float32([value for _, value in there]))
+        np.testing.assert_array_equal(
+            gene.phenotype_values.numpy(), np.float32([value for _, value in there])
+        )
         assert gene.phenotype_sample_indices.tolist() == [0] * len(there)
         assert "phenotype_stat_values" not in gene
 
@@ -97,7 +124,11 @@ def test_samples_share_the_graph(everything):
     graph, first, second = dataset.cell_graph, dataset[0], dataset[1]
     for edge_type in graph.edge_types:
         key = "hyperedge_index" if "__".join(edge_type) in HYPEREDGES else "edge_index"
-        assert first[edge_type][key].data_ptr() == second[edge_type][key].data_ptr() == graph[edge_type][key].data_ptr()
+        assert (
+            first[edge_type][key].data_ptr()
+            == second[edge_type][key].data_ptr()
+            == graph[edge_type][key].data_ptr()
+        )
     assert len(pickle.dumps(dataset)) < 1000
 
 
@@ -115,7 +146,11 @@ def test_a_mask_generator_serves_batches_of_pyg(everything):
 
 def test_a_mask_generator_refuses_pyg_batches_of_another_graph(everything, built):
     other = pyg.Dataset(built.datasets["indices"], phenotypes=["fitness"])
-    batches = DataLoader(ConcatDataset([other, pyg.Dataset(everything.datasets["indices"], phenotypes=["fitness"])]), 1, follow_batch=["perturbation_indices"])
+    batches = DataLoader(
+        ConcatDataset([other, pyg.Dataset(everything.datasets["indices"], phenotypes=["fitness"])]),
+        1,
+        follow_batch=["perturbation_indices"],
+    )
     generator = MaskGenerator(everything.datasets["indices"], "concatenated")
     *_, last = batches
     assert generator(last)
@@ -129,7 +164,10 @@ def test_a_mask_generator_refuses_pyg_batches_of_another_graph(everything, built
 
 def test_targets_are_named(everything, tcbuild, tmp_path):
     path = everything.datasets["indices"]
-    with pytest.raises(ValueError, match=r"which of its 2 phenotypes are targets\?\nhint: .*'fitness', 'gene interaction'"):
+    with pytest.raises(
+        ValueError,
+        match=r"which of its 2 phenotypes are targets\?\nhint: .*'fitness', 'gene interaction'",
+    ):
         pyg.Dataset(path)
     with pytest.raises(TypeError, match="list of names"):
         pyg.Dataset(path, phenotypes="fitness")
@@ -141,7 +179,15 @@ def test_targets_are_named(everything, tcbuild, tmp_path):
     assert pyg.Dataset(path, phenotypes=[])[0]["gene"].phenotype_types == []
     table = tmp_path / "one.tsv"
     table.write_text(f"genes\tfitness\n{everything.cell.nodes['gene'][0]}\t0.5\n")
-    tcbuild.run("incidence", "--graph", everything.graph, "--perturbations", table, "--out", tmp_path / "one")
+    tcbuild.run(
+        "incidence",
+        "--graph",
+        everything.graph,
+        "--perturbations",
+        table,
+        "--out",
+        tmp_path / "one",
+    )
     assert pyg.Dataset(tmp_path / "one")[0]["gene"].phenotype_types == ["fitness"]
 
 
@@ -156,7 +202,9 @@ def test_several_samples_are_a_list(everything):
 
 def test_phenotypes_may_be_statistics(everything):
     path = everything.datasets["indices"]
-    for data, want in zip(pyg.Dataset(path, phenotypes=["fitness"], statistics=["gene interaction"]), everything.want):
+    for data, want in zip(
+        pyg.Dataset(path, phenotypes=["fitness"], statistics=["gene interaction"]), everything.want
+    ):
         gene, statistic = data["gene"], want["phenotypes"]["gene interaction"]
         assert gene.phenotype_types == ["fitness"]
         assert ("phenotype_stat_values" in gene) == (statistic is not None)
@@ -171,18 +219,32 @@ def test_phenotypes_may_be_statistics(everything):
 def test_tcbuild_builds_the_same_of_what_is_exported(everything, tcbuild, tmp_path, rule):
     source = everything.datasets["full-masks"]
     pyg.export_cell_graph(pyg.cell_graph(source), tmp_path / "out" / "graph")
-    pyg.export_perturbations(pyg.Dataset(source, ["gene interaction"], ["fitness"]), tmp_path / "perturbations.arrow")
+    pyg.export_perturbations(
+        pyg.Dataset(source, ["gene interaction"], ["fitness"]), tmp_path / "perturbations.arrow"
+    )
     built = {}
     for name, graph, perturbations in (
         ("exported", tmp_path / "out", tmp_path / "perturbations.arrow"),
         ("original", everything.graph, everything.perturbations),
     ):
-        inputs = ["--graph", graph, "--perturbations", perturbations, "--out", tmp_path / name, "--reaction-rule", rule]
+        inputs = [
+            "--graph",
+            graph,
+            "--perturbations",
+            perturbations,
+            "--out",
+            tmp_path / name,
+            "--reaction-rule",
+            rule,
+        ]
         tcbuild.run("dataset", "--mode", "indices", *inputs)
         built[name] = tcbuild.samples(tmp_path / name, len(everything.want))
     for got, want in zip(built["exported"], built["original"], strict=True):
         phenotypes = want.pop("phenotypes")
-        rounded = {name: None if value is None else float(np.float32(value)) for name, value in phenotypes.items()}
+        rounded = {
+            name: None if value is None else float(np.float32(value))
+            for name, value in phenotypes.items()
+        }
         assert got.pop("phenotypes") == rounded
         assert got == want
     cells = [pyg.cell_graph(tmp_path / name) for name in built]
@@ -193,17 +255,26 @@ def test_tcbuild_builds_the_same_of_what_is_exported(everything, tcbuild, tmp_pa
 
 
 def torchcell_sample(genes, labels, statistics=()):
-    """HeteroData with phenotypes as torchcell's graph processors add them: (name, experiment, value) each."""
+    """HeteroData with phenotypes as torchcell's graph processors add them: (name, experiment,
+    value) each.
+    """
     data = HeteroData()
     gene = data["gene"]
     gene.ids_pert = genes
-    for prefix, values in (("phenotype", labels or [("fitness", 0, float("nan"))]), ("phenotype_stat", statistics)):
+    for prefix, values in (
+        ("phenotype", labels or [("fitness", 0, float("nan"))]),
+        ("phenotype_stat", statistics),
+    ):
         if values:
             types = list(dict.fromkeys(name for name, _, _ in values))
             gene[f"{prefix}_types"] = types
             gene[f"{prefix}_values"] = torch.tensor([value for _, _, value in values])
-            gene[f"{prefix}_type_indices"] = torch.tensor([types.index(name) for name, _, _ in values])
-            gene[f"{prefix}_sample_indices"] = torch.tensor([experiment for _, experiment, _ in values])
+            gene[f"{prefix}_type_indices"] = torch.tensor(
+                [types.index(name) for name, _, _ in values]
+            )
+            gene[f"{prefix}_sample_indices"] = torch.tensor(
+                [experiment for _, experiment, _ in values]
+            )
     return data
 
 
@@ -214,11 +285,24 @@ def exported(samples, path):
 
 def test_each_sample_is_a_row(tmp_path):
     samples = [
-        torchcell_sample(["B", "A"], [("fitness", 0, 0.5), ("score", 1, 2.0), ("fitness", 2, 0.25)], [("fitness_se", 2, 4.0), ("p", 1, 0.125)]),
+        torchcell_sample(
+            ["B", "A"],
+            [("fitness", 0, 0.5), ("score", 1, 2.0), ("fitness", 2, 0.25)],
+            [("fitness_se", 2, 4.0), ("p", 1, 0.125)],
+        ),
         torchcell_sample(["C"], []),
         torchcell_sample(["C"], [("fitness", 0, 3.0)], [("fitness_se", 0, 8.0)]),
     ]
-    columns = ["genes", "sample_id", "fitness", "score", "fitness_se", "p", "fitness#2", "fitness_se#2"]
+    columns = [
+        "genes",
+        "sample_id",
+        "fitness",
+        "score",
+        "fitness_se",
+        "p",
+        "fitness#2",
+        "fitness_se#2",
+    ]
     rows = exported(samples, tmp_path / "p.arrow")
     assert list(rows[0]) == columns
     nan = np.nan
@@ -231,25 +315,47 @@ def test_each_sample_is_a_row(tmp_path):
 
 
 def test_samples_of_a_torchcell_store_become_what_tcbuild_makes_of_it(tcbuild, tmp_path):
-    """Fitness, interactions and their statistics, some measured twice: the columns are those of the store itself."""
+    """Fitness, interactions and their statistics, some measured twice: the columns are those of the
+    store itself.
+    """
     rng = random.Random(77)
     records, samples = {}, []
     statistics = {"fitness": "fitness_se", "gene_interaction": "gene_interaction_p_value"}
     for number in range(40):
         genes = sorted(rng.sample(test_torchcell.GENES, 2))
-        names = ["fitness", "gene_interaction", *rng.choices(list(statistics), k=rng.randrange(3))][rng.randrange(2) :]
+        names = ["fitness", "gene_interaction", *rng.choices(list(statistics), k=rng.randrange(3))][
+            rng.randrange(2) :
+        ]
         rng.shuffle(names)
         values = [(name, i, float(np.float32(rng.gauss(1, 0.2)))) for i, name in enumerate(names)]
         spreads = [float(np.float32(rng.random())) if rng.random() < 0.7 else None for _ in names]
-        experiments = [test_torchcell.experiment(name, value, statistics[name], spread, genes) for (name, _, value), spread in zip(values, spreads)]
+        experiments = [
+            test_torchcell.experiment(name, value, statistics[name], spread, genes)
+            for (name, _, value), spread in zip(values, spreads)
+        ]
         records[str(number)] = json.dumps(experiments).encode()
-        samples.append(torchcell_sample(genes, values, [(statistics[name], i, spread) for (name, i, _), spread in zip(values, spreads) if spread is not None]))
+        samples.append(
+            torchcell_sample(
+                genes,
+                values,
+                [
+                    (statistics[name], i, spread)
+                    for (name, i, _), spread in zip(values, spreads)
+                    if spread is not None
+                ],
+            )
+        )
     test_torchcell.write_store(tmp_path / "processed/lmdb", records)
     assert len(exported(samples, tmp_path / "p.arrow")) == 40
     graph = test_torchcell.write_graph(tmp_path / "graph")
     got = {}
-    for name, source in (("store", tmp_path / "processed/lmdb"), ("exported", tmp_path / "p.arrow")):
-        tcbuild.run("incidence", "--graph", graph, "--perturbations", source, "--out", tmp_path / name)
+    for name, source in (
+        ("store", tmp_path / "processed/lmdb"),
+        ("exported", tmp_path / "p.arrow"),
+    ):
+        tcbuild.run(
+            "incidence", "--graph", graph, "--perturbations", source, "--out", tmp_path / name
+        )
         got[name] = tcbuild.samples(tmp_path / name, 40)
     assert got["exported"] == got["store"]
     assert "fitness_se#2" in got["store"][0]["phenotypes"]
@@ -262,8 +368,16 @@ def test_what_no_row_can_hold_is_refused(everything, tmp_path):
         data.sample_id = "strain 1"
     batch = Batch.from_data_list([good, good])
     cases = [
-        (ValueError, [torchcell_sample(["A"], [("fitness", 0, 0.5), ("fitness", 0, 0.6)])], "several values of fitness in experiment 0"),
-        (ValueError, [torchcell_sample(["A"], [("fitness", 0, 0.5)], [("fitness_se", 1, 0.6)])], "experiment 1 has statistics and no phenotype"),
+        (
+            ValueError,
+            [torchcell_sample(["A"], [("fitness", 0, 0.5), ("fitness", 0, 0.6)])],
+            "several values of fitness in experiment 0",
+        ),
+        (
+            ValueError,
+            [torchcell_sample(["A"], [("fitness", 0, 0.5)], [("fitness_se", 1, 0.6)])],
+            "experiment 1 has statistics and no phenotype",
+        ),
         (ValueError, [torchcell_sample(["A"], [("genes", 0, 0.5)])], "'genes', which is a column"),
         (ValueError, named, "sample 1: the name 'strain 1'"),
         (TypeError, [batch], "HeteroDataBatch"),

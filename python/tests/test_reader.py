@@ -32,13 +32,19 @@ def as_inspected(dataset, sample):
         "genes": sample.genes,
         "perturbation_indices": sample.perturbation_indices.tolist(),
         "phenotypes": {
-            name: None if math.isnan(value) else value for name, value in zip(dataset.phenotype_names, sample.phenotypes.tolist(), strict=True)
+            name: None if math.isnan(value) else value
+            for name, value in zip(dataset.phenotype_names, sample.phenotypes.tolist(), strict=True)
         },
-        "masks": {name: {"size": len(mask), "removed": np.flatnonzero(~mask).tolist()} for name, mask in sample.masks.items()},
+        "masks": {
+            name: {"size": len(mask), "removed": np.flatnonzero(~mask).tolist()}
+            for name, mask in sample.masks.items()
+        },
     }
 
 
-@pytest.mark.parametrize(("case", "rule"), CASES_AND_RULES, ids=[f"{case.name}-{rule}" for case, rule in CASES_AND_RULES])
+@pytest.mark.parametrize(
+    ("case", "rule"), CASES_AND_RULES, ids=[f"{case.name}-{rule}" for case, rule in CASES_AND_RULES]
+)
 def test_samples_are_those_of_the_oracle(built_once, case, rule):
     datasets, want, _ = built_once(case, rule)
     for name, path in datasets.items():
@@ -56,8 +62,12 @@ def check_the_forms_of_masks(dataset, sample):
     size = dataset.mask_offsets[-1]
     masks = np.concatenate(list(sample.masks.values()))
     assert masks.dtype == bool and np.array_equal(sample.all_masks, masks)
-    assert all(np.shares_memory(sample.all_masks, mask) for mask in sample.masks.values() if len(mask))
-    assert sample.removed.dtype == np.uint32 and np.array_equal(sample.removed, np.flatnonzero(~masks))
+    assert all(
+        np.shares_memory(sample.all_masks, mask) for mask in sample.masks.values() if len(mask)
+    )
+    assert sample.removed.dtype == np.uint32 and np.array_equal(
+        sample.removed, np.flatnonzero(~masks)
+    )
     assert np.array_equal(sample.packed, np.packbits(masks, bitorder="little"))
     for dirt in (0, 255):
         out = np.full(size, dirt, np.uint8)
@@ -76,7 +86,14 @@ def test_samples_by_index_slice_and_list(sharded, name):
     n = len(ids)
     assert [sample.id for sample in dataset] == ids
     assert dataset[-1].id == dataset[np.int64(n - 1)].id == ids[-1] and dataset[-1].index == n - 1
-    for piece in (slice(None), slice(3, 9), slice(-2, None), slice(None, None, -7), slice(5, 5), slice(0, 10 * n)):
+    for piece in (
+        slice(None),
+        slice(3, 9),
+        slice(-2, None),
+        slice(None, None, -7),
+        slice(5, 5),
+        slice(0, 10 * n),
+    ):
         assert [sample.id for sample in dataset[piece]] == ids[piece]
     for indices in ([], [4, 4, -1], np.array([149, 150, 63, 64, 0]), range(2)):
         assert [sample.id for sample in dataset[indices]] == [ids[i] for i in indices]
@@ -101,10 +118,16 @@ def test_perturbations_of_a_batch(sharded, name):
     assert ptr[0] == 0 and phenotypes.shape == (len(batch), len(dataset.phenotype_names))
     for b, index in enumerate(batch):
         assert indices[ptr[b] : ptr[b + 1]].tolist() == want[index]["perturbation_indices"]
-        values = [math.nan if value is None else value for value in want[index]["phenotypes"].values()]
+        values = [
+            math.nan if value is None else value for value in want[index]["phenotypes"].values()
+        ]
         np.testing.assert_array_equal(phenotypes[b], values)
     indices, ptr, phenotypes = dataset.perturbations([])
-    assert indices.shape == (0,) and ptr.tolist() == [0] and phenotypes.shape == (0, len(dataset.phenotype_names))
+    assert (
+        indices.shape == (0,)
+        and ptr.tolist() == [0]
+        and phenotypes.shape == (0, len(dataset.phenotype_names))
+    )
 
 
 def test_what_a_dataset_says_of_itself(tcbuild, sharded):
@@ -114,7 +137,10 @@ def test_what_a_dataset_says_of_itself(tcbuild, sharded):
         assert dataset.manifest == tcbuild.manifest(path) and dataset.path == path
         assert dataset.mask_names == list(want[0]["masks"])
         assert dataset.mask_sizes == [mask["size"] for mask in want[0]["masks"].values()]
-        assert np.diff(dataset.mask_offsets).tolist() == dataset.mask_sizes and dataset.mask_offsets[0] == 0
+        assert (
+            np.diff(dataset.mask_offsets).tolist() == dataset.mask_sizes
+            and dataset.mask_offsets[0] == 0
+        )
         assert dataset.phenotype_names == list(want[0]["phenotypes"])
         assert f"{dataset.variant}-{dataset.codec}".removesuffix("-None") == name
         assert "300 samples" in repr(dataset) and want[7]["genes"][0] in repr(dataset[7])
@@ -124,7 +150,12 @@ def test_the_caller_owns_what_he_is_given(sharded):
     datasets, _, _ = sharded
     for path in datasets.values():
         dataset = reader.open(path)
-        for read in (lambda s: s.perturbation_indices, lambda s: s.phenotypes, lambda s: s.removed, lambda s: s.all_masks):
+        for read in (
+            lambda s: s.perturbation_indices,
+            lambda s: s.phenotypes,
+            lambda s: s.removed,
+            lambda s: s.all_masks,
+        ):
             values = read(dataset[5])
             before = values.copy()
             values[:] = 1
@@ -135,7 +166,12 @@ def test_only_fitting_memory_is_filled(sharded):
     datasets, _, _ = sharded
     dataset = reader.open(datasets["indices-zstd"])
     size = int(dataset.mask_offsets[-1])
-    for out in (np.empty(size - 1, bool), np.empty(size, np.int32), np.empty((1, size), bool), np.empty(2 * size, bool)[::2]):
+    for out in (
+        np.empty(size - 1, bool),
+        np.empty(size, np.int32),
+        np.empty((1, size), bool),
+        np.empty(2 * size, bool)[::2],
+    ):
         with pytest.raises(ValueError, match="expected contiguous uint8 or bool"):
             dataset.fill_masks(0, out)
     with pytest.raises(ValueError, match="expected contiguous uint8 or bool"):
@@ -145,15 +181,29 @@ def test_only_fitting_memory_is_filled(sharded):
 @pytest.mark.parametrize("name", [name for name in BUILDS if name != "incidence"])
 def test_values_are_those_that_lmdb_finds(tcbuild, tmp_path, name):
     """Enough values for a tree of two levels, and values too small for pages of their own."""
-    case = Case("many values", genes=6, relations=("physical",), edges=4, metabolism=False, samples=12000, most_deleted=1, phenotypes=())
+    case = Case(
+        "many values",
+        genes=6,
+        relations=("physical",),
+        edges=4,
+        metabolism=False,
+        samples=12000,
+        most_deleted=1,
+        phenotypes=(),
+    )
     datasets, _, _ = build(tcbuild, case, tmp_path, builds=[name])
     manifest = reader.open(datasets[name]).manifest
     for shard in manifest["shards"]:
         folder = datasets[name] / shard["name"]
-        with lmdb.open(str(folder), readonly=True, lock=False) as environment, environment.begin() as transaction:
+        with (
+            lmdb.open(str(folder), readonly=True, lock=False) as environment,
+            environment.begin() as transaction,
+        ):
             want = {int.from_bytes(key, "big"): value for key, value in transaction.cursor()}
             assert environment.stat()["depth"] == 2
-        keys = range(shard["first"], shard["first"] + shard["samples"], manifest["samples_per_value"])
+        keys = range(
+            shard["first"], shard["first"] + shard["samples"], manifest["samples_per_value"]
+        )
         file = ShardFile(DataFile(folder / "data.mdb"), keys)
         assert {key: file.read(i, 0, file.length(i)) for i, key in enumerate(keys)} == want
 
@@ -162,7 +212,11 @@ def test_a_table_without_samples_is_an_empty_dataset(tcbuild, tmp_path):
     graph, _ = write_case(CASES[0], tmp_path)
     tcbuild.run("incidence", "--graph", graph, "--out", tmp_path / "table")
     dataset = reader.open(tmp_path / "table")
-    assert len(dataset) == 0 and list(dataset) == [] and dataset.genes == read_graph(graph).nodes["gene"]
+    assert (
+        len(dataset) == 0
+        and list(dataset) == []
+        and dataset.genes == read_graph(graph).nodes["gene"]
+    )
     with pytest.raises(IndexError):
         dataset[0]
 
@@ -170,7 +224,9 @@ def test_a_table_without_samples_is_an_empty_dataset(tcbuild, tmp_path):
 @pytest.mark.parametrize("rule", ["all", "gpr"])
 def test_graph_and_incidence(tcbuild, tmp_path, rule):
     case = Case("everything", samples=1)
-    datasets, _, _ = build(tcbuild, case, tmp_path, rule, ["incidence", "indices-zstd", "full-masks-zstd"])
+    datasets, _, _ = build(
+        tcbuild, case, tmp_path, rule, ["incidence", "indices-zstd", "full-masks-zstd"]
+    )
     want = read_graph(tmp_path / "graph")
     mapped, *built = [reader.open(path) for path in datasets.values()]
     for dataset in (mapped, *built):
@@ -182,7 +238,11 @@ def test_graph_and_incidence(tcbuild, tmp_path, rule):
         for name, csr in dataset.incidence.items():
             assert np.array_equal(csr.offsets, mapped.incidence[name].offsets)
             assert np.array_equal(csr.positions, mapped.incidence[name].positions)
-    table = (tmp_path / "graph" / "edges" / "reaction__rmr__metabolite.tsv").read_text().splitlines()[1:]
+    table = (
+        (tmp_path / "graph" / "edges" / "reaction__rmr__metabolite.tsv")
+        .read_text()
+        .splitlines()[1:]
+    )
     assert mapped.graph.stoichiometry.tolist() == [float(line.split("\t")[2]) for line in table]
 
 
@@ -193,16 +253,24 @@ def test_rules_are_those_of_the_oracle():
     def rule(depth: int) -> str:
         if depth == 0 or chance.random() < 0.3:
             return chance.choice([*genes, "Q0"])  # Q0 is not in the graph
-        text = chance.choice([" and ", " or "]).join(rule(depth - 1) for _ in range(chance.randint(2, 3)))
+        text = chance.choice([" and ", " or "]).join(
+            rule(depth - 1) for _ in range(chance.randint(2, 3))
+        )
         return f"({text})" if chance.random() < 0.6 else text
 
     for _ in range(500):
         text = rule(4)
-        signs = text.replace(" and ", chance.choice([" AND ", "&", " && "])).replace(" or ", chance.choice([" Or ", "||", " | "]))
+        signs = text.replace(" and ", chance.choice([" AND ", "&", " && "])).replace(
+            " or ", chance.choice([" Or ", "||", " | "])
+        )
         for _ in range(8):
             deleted = {gene for gene in genes if chance.random() < 0.4}
             indices = {genes[gene] for gene in deleted}
-            assert holds(compile_rule(text, genes), indices) == holds(compile_rule(signs, genes), indices) == rule_holds(text, deleted), text
+            assert (
+                holds(compile_rule(text, genes), indices)
+                == holds(compile_rule(signs, genes), indices)
+                == rule_holds(text, deleted)
+            ), text
     assert holds(compile_rule("  ", genes), {1})
     assert not holds(compile_rule("(" * 5000 + "Y1" + ")" * 5000, genes), {1})
     for text in ("Y1 and", "and Y1", "(Y1", "Y1)", "Y1 Y2", "()", "Y1 (Y2)", "or"):

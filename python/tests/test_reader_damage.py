@@ -51,9 +51,18 @@ def test_a_damaged_record(dataset, name, where):
     sample = reader.open(path)[IN_SHARD]
     file = path / SHARD
     data = bytearray(file.read_bytes())
-    at = data.find(sample.phenotypes.tobytes() + sample.perturbation_indices.tobytes() + sample.id.encode())
+    at = data.find(
+        sample.phenotypes.tobytes() + sample.perturbation_indices.tobytes() + sample.id.encode()
+    )
     assert at > 0
-    data[at + (0 if where == "labels" else 8 * len(sample.phenotypes) + 4 * len(sample.genes) + len(sample.id.encode()))] ^= 1
+    data[
+        at
+        + (
+            0
+            if where == "labels"
+            else 8 * len(sample.phenotypes) + 4 * len(sample.genes) + len(sample.id.encode())
+        )
+    ] ^= 1
     file.unlink()  # the mapped one stays as it is
     file.write_bytes(data)
 
@@ -68,7 +77,9 @@ def test_a_damaged_record(dataset, name, where):
             damaged.perturbations([0, IN_SHARD])
     else:  # labels have a checksum of their own
         assert damaged[IN_SHARD].id == sample.id
-    assert damaged[IN_SHARD + 1].all_masks.size and damaged[0].all_masks.size  # the others are as they were
+    assert (
+        damaged[IN_SHARD + 1].all_masks.size and damaged[0].all_masks.size
+    )  # the others are as they were
 
 
 def test_a_value_whose_size_is_not_that_of_its_records(dataset):
@@ -96,14 +107,19 @@ def test_damaged_labels_of_the_incidence_variant(dataset):
     complaint(error, str(file), f"sample {IN_SHARD}", "checksum")
 
 
-@pytest.mark.parametrize("name", ["graph/nodes/gene.arrow", "graph/edges/gene__physical__gene.arrow", "incidence.arrow"])
+@pytest.mark.parametrize(
+    "name", ["graph/nodes/gene.arrow", "graph/edges/gene__physical__gene.arrow", "incidence.arrow"]
+)
 def test_a_damaged_table(dataset, name):
     file = dataset("incidence") / name
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 4
     file.write_bytes(data)
     with pytest.raises(reader.DamagedFileError) as error:
-        [(sample.all_masks, sample.genes) for sample in reader.open(file.parents[name.count("/")])[:1]]
+        [
+            (sample.all_masks, sample.genes)
+            for sample in reader.open(file.parents[name.count("/")])[:1]
+        ]
     complaint(error, str(file), "SHA-256", "expected")
 
 
@@ -117,7 +133,9 @@ def test_a_missing_and_a_shortened_file(dataset, name):
         reader.open(path)[IN_SHARD]
     complaint(error, str(file), f"{len(data) - 1:,} bytes", f"{len(data):,}")
     file.unlink()
-    with pytest.raises(reader.MissingFileError if name == "incidence" else reader.MissingShardError) as error:
+    with pytest.raises(
+        reader.MissingFileError if name == "incidence" else reader.MissingShardError
+    ) as error:
         reader.open(path)[IN_SHARD]
     complaint(error, str(file), "missing")
 
@@ -152,12 +170,17 @@ def test_a_manifest_that_is_none(dataset, damage):
 def sealed(content) -> str:
     """A manifest's text with the checksum that it should have."""
     text = json.dumps(content | {"checksum": ""}) if isinstance(content, dict) else content
-    return text.replace('"checksum": ""', f'"checksum": "{hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()}"')
+    return text.replace(
+        '"checksum": ""',
+        f'"checksum": "{hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()}"',
+    )
 
 
 HOSTILE = {
     "unknown key": lambda m: m | {"sampels": 3},
-    "unknown key of a shard": lambda m: m | {"shards": [m["shards"][0] | {"last": 1}, *m["shards"][1:]]},
+    "unknown key of a shard": lambda m: (
+        m | {"shards": [m["shards"][0] | {"last": 1}, *m["shards"][1:]]}
+    ),
     "missing key": lambda m: {key: value for key, value in m.items() if key != "phenotypes"},
     "true for a number": lambda m: m | {"samples_per_value": True},
     "text for a number": lambda m: m | {"samples": "300"},
@@ -171,9 +194,13 @@ HOSTILE = {
     "variant": lambda m: m | {"variant": "x" * 10**6},
     "codec": lambda m: m | {"codec": "lz4"},
     "identity": lambda m: m | {"identity": "\udcff" * 64},
-    "file outside": lambda m: m | {"files": [*m["files"], {"name": "../x", "bytes": 1, "sha256": ""}]},
+    "file outside": lambda m: (
+        m | {"files": [*m["files"], {"name": "../x", "bytes": 1, "sha256": ""}]}
+    ),
     "file twice": lambda m: m | {"files": [*m["files"], m["files"][0]]},
-    "zero byte in a name": lambda m: m | {"files": [*m["files"], {"name": "a\0b", "bytes": 1, "sha256": ""}]},
+    "zero byte in a name": lambda m: (
+        m | {"files": [*m["files"], {"name": "a\0b", "bytes": 1, "sha256": ""}]}
+    ),
     "file not listed": lambda m: m | {"files": m["files"][:-1]},
     "deep": lambda m: '{"format_version": 2, "masks": ' + "[" * 10**5 + "]" * 10**5 + "}",
     "long number": lambda m: '{"format_version": 2, "samples": ' + "9" * 10**5 + "}",
@@ -214,7 +241,10 @@ def test_no_manifest(tmp_path):
 @pytest.mark.parametrize("name", list(BUILDS)[1:])
 def test_any_damaged_byte_of_a_shard_is_named_or_harmless(dataset, name):
     path = dataset(name)
-    want = {index: (sample.id, sample.all_masks.tobytes()) for index, sample in enumerate(reader.open(path)[:150:13])}
+    want = {
+        index: (sample.id, sample.all_masks.tobytes())
+        for index, sample in enumerate(reader.open(path)[:150:13])
+    }
     file, chance = path / "shard-00000-of-00002" / "data.mdb", random.Random(name)
     data, named = file.read_bytes(), 0
     for _ in range(150):
@@ -224,7 +254,10 @@ def test_any_damaged_byte_of_a_shard_is_named_or_harmless(dataset, name):
         file.unlink()
         file.write_bytes(damaged)
         try:
-            got = {index: (sample.id, sample.all_masks.tobytes()) for index, sample in enumerate(reader.open(path)[:150:13])}
+            got = {
+                index: (sample.id, sample.all_masks.tobytes())
+                for index, sample in enumerate(reader.open(path)[:150:13])
+            }
             assert got == want, at
         except reader.DatasetError:
             named += 1
@@ -236,7 +269,13 @@ def test_any_damaged_byte_of_the_tree_is_named_or_harmless(dataset):
     want = [sample.id for sample in reader.open(path)[:150:49]]
     file = path / "shard-00000-of-00002" / "data.mdb"
     data, named = file.read_bytes(), 0
-    tree = [at for at in range(0, len(data), 4096) if at < 8192 or data[at + 10] in (1, 2) and data[at : at + 8] == (at // 4096).to_bytes(8, "little")]
+    tree = [
+        at
+        for at in range(0, len(data), 4096)
+        if at < 8192
+        or data[at + 10] in (1, 2)
+        and data[at : at + 8] == (at // 4096).to_bytes(8, "little")
+    ]
     for at in (page + byte for page in tree for byte in (*range(160), *range(3900, 4096))):
         damaged = bytearray(data)
         damaged[at] ^= 1 << at % 8
@@ -253,7 +292,9 @@ def test_it_needs_no_torch(dataset):
         "import sys; sys.modules['torch'] = sys.modules['torch_geometric'] = None; import tcbuild;"
         f"print(tcbuild.open({str(dataset('indices-zstd'))!r})[3].all_masks.size)"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=reader.__path__[0] + "/..", capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=reader.__path__[0] + "/..", capture_output=True, text=True
+    )
     assert done.returncode == 0 and int(done.stdout), done.stderr
 
 

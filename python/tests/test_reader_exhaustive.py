@@ -1,13 +1,19 @@
-"""The promise of store/FORMAT.md: whatever happens to a dataset's files, a reader gives the right content or a DatasetError.
+"""The promise of store/FORMAT.md: whatever happens to a dataset's files, a reader gives the right
+content or a DatasetError.
 
-Tried for every variant and codec, on datasets as small as they can be: each bit that carries meaning is flipped, each page of the shards
-stands in the place of each other one and is exchanged with it, each file and each two are exchanged with those of like datasets.
+Tried for every variant and codec, on datasets as small as they can be: each bit that carries
+meaning is flipped, each page of the shards stands in the place of each other one and is exchanged
+with it, each file and each two are exchanged with those of like datasets.
 
-What is sampled, unless TCBUILD_EXHAUSTIVE=1 flips literally every bit (20 minutes of CPU, in place of 2):
-- Runs of 32 zeros and more are padding but for the 16 at either end: one random bit of every eighth byte.
-- The manifest and the graph are read alike for all codecs. All bits are flipped for incidence and indices-zstd; for the others every seventh,
+What is sampled, unless TCBUILD_EXHAUSTIVE=1 flips literally every bit (20 minutes of CPU, in place
+of 2):
+- Runs of 32 zeros and more are padding but for the 16 at either end: one random bit of every eighth
+byte.
+- The manifest and the graph are read alike for all codecs. All bits are flipped for incidence and
+indices-zstd; for the others every seventh,
   so each bit of a byte in turn.
-Always: with pages in the place of others, every eleventh sample is read, some of each page; of all files the pairs are exchanged, not more.
+Always: with pages in the place of others, every eleventh sample is read, some of each page; of all
+files the pairs are exchanged, not more.
 """
 
 from __future__ import annotations
@@ -36,7 +42,15 @@ SEED = int(os.environ.get("TCBUILD_SEED", random.randrange(1 << 32)))
 PAGE = 4096
 WHOLE = ("incidence", "indices-zstd")
 
-SMALL = Case("small", relations=("physical",), reactions=4, metabolites=2, stoichiometries=5, phenotypes=("fitness",), shards=2)
+SMALL = Case(
+    "small",
+    relations=("physical",),
+    reactions=4,
+    metabolites=2,
+    stoichiometries=5,
+    phenotypes=("fitness",),
+    shards=2,
+)
 TINY = replace(SMALL, genes=5, edges=4, samples=4, most_deleted=2)
 PAGES = replace(SMALL, genes=20, edges=80, samples=134, most_deleted=5)
 
@@ -54,10 +68,23 @@ def no_hang():
     signal.alarm(0)
 
 
-def build(tcbuild, inputs: tuple[Path, Path], out: Path, name: str, rule: str = "all", shards: int = 2) -> Path:
+def build(
+    tcbuild, inputs: tuple[Path, Path], out: Path, name: str, rule: str = "all", shards: int = 2
+) -> Path:
     options = [] if BUILDS[name] == INCIDENCE else ["--shards", shards]
     graph, perturbations = inputs
-    tcbuild.run(*BUILDS[name], "--graph", graph, "--perturbations", perturbations, "--reaction-rule", rule, "--out", out, *options)
+    tcbuild.run(
+        *BUILDS[name],
+        "--graph",
+        graph,
+        "--perturbations",
+        perturbations,
+        "--reaction-rule",
+        rule,
+        "--out",
+        out,
+        *options,
+    )
     return out
 
 
@@ -97,7 +124,15 @@ def everything(path: Path, indices=None) -> Content:
     """What is read of a dataset; None stands for a DatasetError, and nothing for one at opening."""
     try:
         dataset = reader.open(path)
-        found = [(len(dataset), dataset.genes, dataset.phenotype_names, dataset.mask_names, dataset.mask_sizes)]
+        found = [
+            (
+                len(dataset),
+                dataset.genes,
+                dataset.phenotype_names,
+                dataset.mask_names,
+                dataset.mask_sizes,
+            )
+        ]
     except reader.DatasetError as error:
         assert error.hint and len(str(error)) < 2000
         return []
@@ -121,14 +156,22 @@ def right_or_error(path: Path, want: Content, fault: object, indices=None) -> bo
     try:
         found = everything(path, indices)
     except Exception as error:
-        raise AssertionError(f"{fault} of {path.name}: {error!r} (expected a DatasetError), seed {SEED}") from error
-    assert all(got is None or got == expected for got, expected in zip(found, want)), f"{fault} of {path.name}: wrong content, seed {SEED}"
+        raise AssertionError(
+            f"{fault} of {path.name}: {error!r} (expected a DatasetError), seed {SEED}"
+        ) from error
+    assert all(got is None or got == expected for got, expected in zip(found, want)), (
+        f"{fault} of {path.name}: wrong content, seed {SEED}"
+    )
     return not found or None in found
 
 
 def files_of(path: Path) -> list[str]:
     """The names of what a reader reads."""
-    return sorted(str(file.relative_to(path)) for file in path.rglob("*") if file.is_file() and file.name != "run.json")
+    return sorted(
+        str(file.relative_to(path))
+        for file in path.rglob("*")
+        if file.is_file() and file.name != "run.json"
+    )
 
 
 def flips(data: bytes) -> list[tuple[int, int]]:
@@ -136,16 +179,25 @@ def flips(data: bytes) -> list[tuple[int, int]]:
     if EVERY_BIT:
         return list(itertools.product(range(len(data)), range(8)))
     chance = random.Random(SEED)
-    padding = {at for run in re.finditer(rb"\0{32,}", data) for at in range(run.start() + 16, run.end() - 16)}
+    padding = {
+        at
+        for run in re.finditer(rb"\0{32,}", data)
+        for at in range(run.start() + 16, run.end() - 16)
+    }
     found = itertools.product(sorted(set(range(len(data))) - padding), range(8))
     return [*found, *((at, chance.randrange(8)) for at in sorted(padding)[::8])]
 
 
 def flip_all(job: tuple[Path, str, list[tuple[int, int]]]) -> int:
-    """Flips bits of a file in its place, one after the other, and counts those that were found. The others read as before."""
+    """Flips bits of a file in its place, one after the other, and counts those that were found. The
+    others read as before.
+    """
     path, name, chosen = job
     dataset, named = reader.open(path), 0
-    shard = next((shard for shard in dataset.manifest.get("shards", []) if name.startswith(shard["name"])), {"first": 0, "samples": len(dataset)})
+    shard = next(
+        (shard for shard in dataset.manifest.get("shards", []) if name.startswith(shard["name"])),
+        {"first": 0, "samples": len(dataset)},
+    )
     indices = range(shard["first"], shard["first"] + shard["samples"])
     want = samples_of(dataset, indices)
     assert None not in want
@@ -153,14 +205,20 @@ def flip_all(job: tuple[Path, str, list[tuple[int, int]]]) -> int:
     def notices() -> bool:
         if name == "manifest.json":
             return not everything(path, [])
-        if not name.endswith((".mdb", "samples.arrow")):  # its digest is compared before anything is made of it
+        if not name.endswith(
+            (".mdb", "samples.arrow")
+        ):  # its digest is compared before anything is made of it
             try:
                 return not dataset.manifest.read_file(name)
             except reader.DatasetError:
                 return True
         fresh = object.__new__(reader.Dataset)  # opens the file anew, and only this one
         vars(fresh).update(vars(dataset))
-        fresh._samples = IncidenceSamples(dataset.manifest, lambda: dataset.removal) if dataset.codec is None else ShardSamples(dataset.manifest)
+        fresh._samples = (
+            IncidenceSamples(dataset.manifest, lambda: dataset.removal)
+            if dataset.codec is None
+            else ShardSamples(dataset.manifest)
+        )
         try:
             fresh.read_removed(indices[0])
         except reader.DamagedFileError:
@@ -168,7 +226,9 @@ def flip_all(job: tuple[Path, str, list[tuple[int, int]]]) -> int:
         except reader.DatasetError:
             pass
         found = samples_of(fresh, indices)
-        assert all(got in (None, expected) for got, expected in zip(found, want, strict=True)), "wrong content"
+        assert all(got in (None, expected) for got, expected in zip(found, want, strict=True)), (
+            "wrong content"
+        )
         return None in found
 
     with (path / name).open("r+b", buffering=0) as file:
@@ -178,7 +238,9 @@ def flip_all(job: tuple[Path, str, list[tuple[int, int]]]) -> int:
             try:
                 named += notices()
             except Exception as error:
-                raise AssertionError(f"bit {bit} of byte {at} of {path.name}/{name}: {error!r}, seed {SEED}") from error
+                raise AssertionError(
+                    f"bit {bit} of byte {at} of {path.name}/{name}: {error!r}, seed {SEED}"
+                ) from error
             os.pwrite(file.fileno(), bytes([byte]), at)
     return named
 
@@ -190,18 +252,27 @@ def test_every_flipped_bit(tiny, tmp_path, name):
         chosen = flips((tiny[name] / file).read_bytes())
         if not EVERY_BIT and name not in WHOLE and not file.endswith(".mdb"):
             chosen = chosen[SEED % 7 :: 7]
-        jobs += [(damaged_copy(tiny[name], tmp_path / f"{len(jobs) + part}"), file, chosen[part::2]) for part in range(2)]
+        jobs += [
+            (damaged_copy(tiny[name], tmp_path / f"{len(jobs) + part}"), file, chosen[part::2])
+            for part in range(2)
+        ]
     with multiprocessing.get_context("fork").Pool(2) as pool:
         named = pool.map(flip_all, jobs, chunksize=1)
     for (_, file, chosen), count in zip(jobs, named):
-        assert count if file.endswith((".mdb", "samples.arrow")) else count == len(chosen), f"{file}: {len(chosen) - count} flips were not noticed"
+        assert count if file.endswith((".mdb", "samples.arrow")) else count == len(chosen), (
+            f"{file}: {len(chosen) - count} flips were not noticed"
+        )
 
 
 @pytest.mark.parametrize("name", [name for name in BUILDS if name != "incidence"])
 def test_every_page_in_the_place_of_every_other(tcbuild, tmp_path, name):
     path = build(tcbuild, write_case(PAGES, tmp_path), tmp_path / "dataset", name)
     manifest = reader.open(path).manifest
-    samples = [index for shard in manifest["shards"] for index in range(shard["first"], shard["first"] + shard["samples"], 11)]
+    samples = [
+        index
+        for shard in manifest["shards"]
+        for index in range(shard["first"], shard["first"] + shard["samples"], 11)
+    ]
     want = everything(path, samples)
     shards = [path / shard["name"] / "data.mdb" for shard in manifest["shards"]]
     pages = [(file, at) for file in shards for at in range(0, file.stat().st_size, PAGE)]
@@ -213,7 +284,12 @@ def test_every_page_in_the_place_of_every_other(tcbuild, tmp_path, name):
             put(file, at, content[other][other_at : other_at + PAGE])
             if swapped:
                 put(other, other_at, content[file][at : at + PAGE])
-            named += right_or_error(path, want, f"page {other_at // PAGE} of {other} at page {at // PAGE} of {file}", indices=samples)
+            named += right_or_error(
+                path,
+                want,
+                f"page {other_at // PAGE} of {other} at page {at // PAGE} of {file}",
+                indices=samples,
+            )
             put(file, at, content[file][at : at + PAGE])
             put(other, other_at, content[other][other_at : other_at + PAGE])
     assert named
@@ -227,12 +303,20 @@ def put(file: Path, at: int, data: bytes) -> None:
 
 @pytest.fixture(scope="module")
 def namesakes(tcbuild, inputs, tmp_path_factory):
-    """Datasets of as many samples: others, the same in another order, another rule, an edge elsewhere."""
+    """Datasets of as many samples: others, the same in another order, another rule, an edge
+    elsewhere.
+    """
     folder = tmp_path_factory.mktemp("namesakes")
     graph, perturbations = inputs
-    header, *rows = [line.split("\t") for line in perturbations.read_text(encoding="utf-8").splitlines()]
+    header, *rows = [
+        line.split("\t") for line in perturbations.read_text(encoding="utf-8").splitlines()
+    ]
     write_table(folder / "order.tsv", header, rows[::-1])
-    write_table(folder / "others.tsv", header, [[genes, f"{sample}*", "0.5"] for genes, sample, _ in rows[1:] + rows[:1]])
+    write_table(
+        folder / "others.tsv",
+        header,
+        [[genes, f"{sample}*", "0.5"] for genes, sample, _ in rows[1:] + rows[:1]],
+    )
     shutil.copytree(graph, folder / "graph")
     edges = folder / "graph/edges/gene__physical__gene.tsv"
     first, *lines = edges.read_text().splitlines(keepends=True)
@@ -262,7 +346,11 @@ def test_every_file_of_a_like_dataset(tiny, namesakes, tmp_path, name, kind):
             for file in chosen:
                 shutil.copyfile(other / file, path / file)
             # The manifest says which dataset it is.
-            right_or_error(path, other_want if "manifest.json" in chosen else want, f"{chosen} of a dataset of other {kind}")
+            right_or_error(
+                path,
+                other_want if "manifest.json" in chosen else want,
+                f"{chosen} of a dataset of other {kind}",
+            )
             for file in chosen:
                 shutil.copyfile(tiny[name] / file, path / file)
 
@@ -348,7 +436,9 @@ def test_every_kind_of_file(tiny, tmp_path, name, fault):
         path = damaged_copy(tiny[name], tmp_path / str(number))
         FAULTS[fault](path / file)
         named = right_or_error(path, want, f"{fault} in place of {file}")
-        with pytest.raises(reader.DatasetError, match="(?s)" + re.escape(Path(file).name) + ".*\nhint: "):
+        with pytest.raises(
+            reader.DatasetError, match="(?s)" + re.escape(Path(file).name) + ".*\nhint: "
+        ):
             reader.open(path, check="digest")
         assert named or file.startswith("graph/") and name != "incidence"
         if file.startswith("graph/"):

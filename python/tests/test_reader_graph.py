@@ -50,25 +50,45 @@ def test_a_graph_folder_in_every_format(tmp_path, case, ending):
         rewrite(table, ending)
     for path in (folder, str(tmp_path)):  # the folder, or the one around it
         graph = reader.read_graph_folder(path)
-        assert graph.nodes == want.nodes and list(graph.nodes) == list(want.nodes) and graph.rules == want.rules
+        assert (
+            graph.nodes == want.nodes
+            and list(graph.nodes) == list(want.nodes)
+            and graph.rules == want.rules
+        )
         assert list(graph.edges) == want.edge_types()
         for name, edges in want.edges.items():
-            assert graph.edges[name].dtype == np.int32 and list(map(tuple, graph.edges[name].T.tolist())) == edges
+            assert (
+                graph.edges[name].dtype == np.int32
+                and list(map(tuple, graph.edges[name].T.tolist())) == edges
+            )
 
 
 def test_a_dataset_is_a_graph_folder_too(built_once):
     datasets = built_once(CASES[0], "all").datasets
-    of_dataset, of_folder = reader.open(datasets["indices-zstd"]).graph, reader.read_graph_folder(datasets["indices-zstd"])
+    of_dataset, of_folder = (
+        reader.open(datasets["indices-zstd"]).graph,
+        reader.read_graph_folder(datasets["indices-zstd"]),
+    )
     assert of_dataset.nodes == of_folder.nodes and of_dataset.rules == of_folder.rules
     assert np.array_equal(of_dataset.stoichiometry, of_folder.stoichiometry)
-    assert all(np.array_equal(edges, of_folder.edges[name]) for name, edges in of_dataset.edges.items())
+    assert all(
+        np.array_equal(edges, of_folder.edges[name]) for name, edges in of_dataset.edges.items()
+    )
 
 
 @pytest.mark.parametrize(
     ("table", "content", "complaint"),
     [
-        ("edges/gene__physical__gene.tsv", "src\tdst\nNOWHERE\tNOWHERE\n", "src of edge 0 is NOWHERE .expected one of 40 ids"),
-        ("edges/gene__physical__gene.tsv", "src_index\tdst_index\n0\t40\n", "dst indices from 40 to 40 .expected below 40"),
+        (
+            "edges/gene__physical__gene.tsv",
+            "src\tdst\nNOWHERE\tNOWHERE\n",
+            "src of edge 0 is NOWHERE .expected one of 40 ids",
+        ),
+        (
+            "edges/gene__physical__gene.tsv",
+            "src_index\tdst_index\n0\t40\n",
+            "dst indices from 40 to 40 .expected below 40",
+        ),
         ("edges/gene__physical__gene.tsv", "src_index\n0\n", "no column dst_index"),
         ("nodes/gene.tsv", "name\nA\n", "gene has no column id"),
     ],
@@ -90,6 +110,17 @@ def test_what_is_no_file_is_not_waited_for(tmp_path, kind, ending):
     (folder / "nodes/gene.tsv").unlink()
     table = folder / f"nodes/gene{ending}"
     os.mkfifo(table) if kind == "pipe" else table.symlink_to("/dev/zero")
-    command = [sys.executable, "-c", "import sys, tcbuild; tcbuild.read_graph_folder(sys.argv[1])", str(folder)]
-    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(REPOSITORY / "python")}, capture_output=True, text=True, timeout=60)
+    command = [
+        sys.executable,
+        "-c",
+        "import sys, tcbuild; tcbuild.read_graph_folder(sys.argv[1])",
+        str(folder),
+    ]
+    done = subprocess.run(
+        command,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY / "python")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert f"GraphError: read graph {folder}: it is a {kind} (expected a file)" in done.stderr

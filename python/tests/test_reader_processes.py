@@ -64,7 +64,9 @@ def test_in_the_child_of_a_child(datasets, name):
     want = contents(dataset)
 
     def forked(work):
-        """Whether work is true in a forked process, which ends without what pytest would do at its end."""
+        """Whether work is true in a forked process, which ends without what pytest would do at its
+        end.
+        """
         child = os.fork()
         if child == 0:
             try:
@@ -74,7 +76,12 @@ def test_in_the_child_of_a_child(datasets, name):
                 os._exit(2)
         return os.waitpid(child, 0)[1] == 0
 
-    assert forked(lambda: contents(dataset) == want and forked(lambda: contents(other) == contents(dataset) == want))
+    assert forked(
+        lambda: (
+            contents(dataset) == want
+            and forked(lambda: contents(other) == contents(dataset) == want)
+        )
+    )
     assert contents(other) == want
 
 
@@ -86,7 +93,10 @@ def test_pickled_it_carries_its_path_alone(datasets, name):
     assert len(data) < 200 + len(str(dataset.path))
     assert contents(pickle.loads(data)) == contents(dataset)
     sample = pickle.loads(pickle.dumps(dataset[70]))
-    assert sample.all_masks.tobytes() == dataset[70].all_masks.tobytes() and sample.genes == dataset[70].genes
+    assert (
+        sample.all_masks.tobytes() == dataset[70].all_masks.tobytes()
+        and sample.genes == dataset[70].genes
+    )
 
 
 @pytest.mark.parametrize("name", BUILT)
@@ -102,7 +112,10 @@ def test_in_many_threads(datasets, name):
     dataset = reader.open(datasets[name])
     want = contents(reader.open(datasets[name]))
     got = []
-    threads = [threading.Thread(target=lambda: got.extend(contents(dataset) == want for _ in range(5))) for _ in range(6)]
+    threads = [
+        threading.Thread(target=lambda: got.extend(contents(dataset) == want for _ in range(5)))
+        for _ in range(6)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

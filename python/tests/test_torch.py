@@ -20,7 +20,10 @@ FORMS = ["stacked", "concatenated"]
 ENCODINGS = ["bool", "uint8", "bits"]
 
 
-@pytest.fixture(scope="module", params=["everything", "one bit past a byte", "wild types", "no phenotypes, no sample ids"])
+@pytest.fixture(
+    scope="module",
+    params=["everything", "one bit past a byte", "wild types", "no phenotypes, no sample ids"],
+)
 def built(request, tcbuild, tmp_path_factory):
     return built_case(tcbuild, request.param, "gpr", tmp_path_factory.mktemp("case"))
 
@@ -58,10 +61,17 @@ def test_a_batch_is_that_of_the_oracle(built, variant, form, encoding):
     deleted = [sample["perturbation_indices"] for sample in want]
     assert batch.perturbation_indices.tolist() == sum(deleted, [])
     assert batch.perturbation_indices_ptr.tolist() == np.cumsum([0, *map(len, deleted)]).tolist()
-    assert batch.perturbation_indices_batch.tolist() == [row for row, genes in enumerate(deleted) for _ in genes]
-    phenotypes = [[np.nan if value is None else value for value in sample["phenotypes"].values()] for sample in want]
+    assert batch.perturbation_indices_batch.tolist() == [
+        row for row, genes in enumerate(deleted) for _ in genes
+    ]
+    phenotypes = [
+        [np.nan if value is None else value for value in sample["phenotypes"].values()]
+        for sample in want
+    ]
     assert batch.phenotypes.dtype == torch.float64
-    np.testing.assert_array_equal(batch.phenotypes.numpy(), np.array(phenotypes).reshape(len(numbers), -1))
+    np.testing.assert_array_equal(
+        batch.phenotypes.numpy(), np.array(phenotypes).reshape(len(numbers), -1)
+    )
 
     assert list(batch.masks) == list(want[0]["masks"])
     for name, mask in batch.masks.items():
@@ -88,19 +98,29 @@ def test_unknown_forms_and_encodings_are_refused(everything):
             tt.collate([dataset[0]], **options)
 
 
-@pytest.mark.parametrize(("variant", "context"), [*((variant, "fork") for variant in VARIANTS), ("indices", "spawn")])
+@pytest.mark.parametrize(
+    ("variant", "context"), [*((variant, "fork") for variant in VARIANTS), ("indices", "spawn")]
+)
 def test_a_loader_with_workers_gives_what_one_without_gives(everything, variant, context):
     dataset = tt.Dataset(everything.datasets[variant])
     dataset[0].masks  # environments that are open before the fork
     want = list(DataLoader(dataset, batch_size=7, collate_fn=tt.collate))
-    workers = DataLoader(dataset, batch_size=7, collate_fn=tt.collate, num_workers=1 if context == "spawn" else 2, multiprocessing_context=context)
+    workers = DataLoader(
+        dataset,
+        batch_size=7,
+        collate_fn=tt.collate,
+        num_workers=1 if context == "spawn" else 2,
+        multiprocessing_context=context,
+    )
     for got, batch in zip(workers, want, strict=True):
         assert_same(got, batch)
 
 
 def test_a_subset_gives_its_samples(everything):
     dataset = tt.Dataset(everything.datasets["full-masks"])
-    loader = DataLoader(Subset(dataset, [2, 0]), batch_size=2, collate_fn=functools.partial(tt.collate, masks=None))
+    loader = DataLoader(
+        Subset(dataset, [2, 0]), batch_size=2, collate_fn=functools.partial(tt.collate, masks=None)
+    )
     assert [batch.sample_indices.tolist() for batch in loader] == [[2, 0]]
 
 
@@ -108,17 +128,32 @@ def of_seed(tcbuild, folder, everything, rows, rule="all", graph=None):
     """A dataset of other samples."""
     folder.mkdir()
     genes = everything.cell.nodes["gene"]
-    lines = [f"{'|'.join(genes[(7 * row + k) % len(genes)] for k in range(1 + row % 3))}\t{row}\t{-row}\n" for row in range(rows)]
+    lines = [
+        f"{'|'.join(genes[(7 * row + k) % len(genes)] for k in range(1 + row % 3))}\t{row}\t{-row}\n"
+        for row in range(rows)
+    ]
     (folder / "p.tsv").write_text("genes\tfitness\tgene interaction\n" + "".join(lines))
-    inputs = ["--graph", graph or everything.graph, "--perturbations", folder / "p.tsv", "--reaction-rule", rule]
+    inputs = [
+        "--graph",
+        graph or everything.graph,
+        "--perturbations",
+        folder / "p.tsv",
+        "--reaction-rule",
+        rule,
+    ]
     tcbuild.run("dataset", "--mode", "indices", *inputs, "--out", folder / "dataset")
     return tt.Dataset(folder / "dataset")
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("form", FORMS)
-def test_a_batch_of_several_datasets_has_the_masks_of_each(everything, tcbuild, tmp_path, form, encoding):
-    first, second = tt.Dataset(everything.datasets["full-masks"]), of_seed(tcbuild, tmp_path / "other", everything, 9)
+def test_a_batch_of_several_datasets_has_the_masks_of_each(
+    everything, tcbuild, tmp_path, form, encoding
+):
+    first, second = (
+        tt.Dataset(everything.datasets["full-masks"]),
+        of_seed(tcbuild, tmp_path / "other", everything, 9),
+    )
     both = ConcatDataset([first, second, pickle.loads(pickle.dumps(first))])
     picked = [0, len(first) + 4, len(first) - 1, len(first) + 1, len(first) + len(second)]
     batch = tt.collate([both[i] for i in picked], masks=form, encoding=encoding)
@@ -129,7 +164,10 @@ def test_a_batch_of_several_datasets_has_the_masks_of_each(everything, tcbuild, 
     made = tt.MaskGenerator(first, form)(batch)
     if encoding == "bool":
         assert all(torch.equal(made[name], mask) for name, mask in batch.masks.items())
-    assert_same(next(iter(DataLoader(both, len(both), collate_fn=tt.collate, num_workers=1))), tt.collate(list(both)))
+    assert_same(
+        next(iter(DataLoader(both, len(both), collate_fn=tt.collate, num_workers=1))),
+        tt.collate(list(both)),
+    )
 
 
 def test_samples_that_no_batch_can_join_are_refused(everything, built, tcbuild, tmp_path):
@@ -140,11 +178,21 @@ def test_samples_that_no_batch_can_join_are_refused(everything, built, tcbuild, 
     edges.write_text(header + "".join(lines[::-1]))  # the same sizes, other positions
     table = tmp_path / "p.tsv"
     table.write_text(f"genes\tfitness\n{everything.cell.nodes['gene'][0]}\t0.5\n")
-    tcbuild.run("incidence", "--graph", everything.graph, "--perturbations", table, "--out", tmp_path / "phenotypes")
+    tcbuild.run(
+        "incidence",
+        "--graph",
+        everything.graph,
+        "--perturbations",
+        table,
+        "--out",
+        tmp_path / "phenotypes",
+    )
     others = {
         "mask_basis .*gpr": of_seed(tcbuild, tmp_path / "rule", everything, 3, "gpr"),
         "mask_basis": of_seed(tcbuild, tmp_path / "order", everything, 3, graph=tmp_path / "graph"),
-        "phenotype_names .'fitness'. .expected .'fitness', 'gene interaction'": tt.Dataset(tmp_path / "phenotypes"),
+        "phenotype_names .'fitness'. .expected .'fitness', 'gene interaction'": tt.Dataset(
+            tmp_path / "phenotypes"
+        ),
     }
     for message, other in others.items():
         for masks in ("stacked", None):
@@ -161,17 +209,46 @@ def test_samples_that_no_batch_can_join_are_refused(everything, built, tcbuild, 
 def test_part_of_a_dataset(everything):
     dataset = tt.Dataset(everything.datasets["incidence"])
     ids = np.array([sample.stored.id for sample in dataset])
-    for piece in (slice(3, 9), slice(None, None, -4), [4, 4, -1], (0, 1), range(2), np.array([5, 2]), torch.tensor([1, 3]), []):
+    for piece in (
+        slice(3, 9),
+        slice(None, None, -4),
+        [4, 4, -1],
+        (0, 1),
+        range(2),
+        np.array([5, 2]),
+        torch.tensor([1, 3]),
+        [],
+    ):
         found = dataset[piece]
-        assert [sample.stored.id for sample in found] == [ids[i] for i in (range(len(ids))[piece] if isinstance(piece, slice) else piece)]
+        assert [sample.stored.id for sample in found] == [
+            ids[i] for i in (range(len(ids))[piece] if isinstance(piece, slice) else piece)
+        ]
         assert all(sample.masks for sample in found)
     for index in (np.int32(3), torch.tensor(3), np.array(3)):
         assert dataset[index].stored.id == ids[3]
     for part in (Subset(dataset, np.array([2, 0])), *random_split(dataset, [4, len(dataset) - 4])):
         batch = tt.collate([part[i] for i in range(len(part))])
         assert batch.sample_indices.tolist() == list(part.indices)
-    booleans = ([True, False], np.ones(len(ids), bool), torch.ones(len(ids), dtype=torch.bool), True, np.True_, torch.tensor(True))
-    for wrong in (*booleans, "0", b"01", 1.0, [0.0], np.array([1.0]), {1, 2}, {1: 2}, None, np.array([[0, 1]])):
+    booleans = (
+        [True, False],
+        np.ones(len(ids), bool),
+        torch.ones(len(ids), dtype=torch.bool),
+        True,
+        np.True_,
+        torch.tensor(True),
+    )
+    for wrong in (
+        *booleans,
+        "0",
+        b"01",
+        1.0,
+        [0.0],
+        np.array([1.0]),
+        {1, 2},
+        {1: 2},
+        None,
+        np.array([[0, 1]]),
+    ):
         with pytest.raises(TypeError):
             dataset[wrong]
 
@@ -192,8 +269,15 @@ def test_datasets_travel_as_a_path_and_batches_as_few_bytes(everything):
 def test_a_batch_moves_to_a_device(everything):
     dataset = tt.Dataset(everything.datasets["indices"])
     batch = tt.collate([dataset[0], dataset[1]]).to("meta")
-    tensors = [batch.sample_indices, batch.perturbation_indices, batch.perturbation_indices_ptr, batch.perturbation_indices_batch]
-    assert {tensor.device.type for tensor in [*tensors, batch.phenotypes, *batch.masks.values()]} == {"meta"}
+    tensors = [
+        batch.sample_indices,
+        batch.perturbation_indices,
+        batch.perturbation_indices_ptr,
+        batch.perturbation_indices_batch,
+    ]
+    assert {
+        tensor.device.type for tensor in [*tensors, batch.phenotypes, *batch.masks.values()]
+    } == {"meta"}
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
@@ -220,8 +304,16 @@ def test_memory_is_used_again_only_once_nothing_refers_to_it(everything):
 
 
 def assert_same(got: tt.Batch, want: tt.Batch) -> None:
-    for name in ("sample_indices", "perturbation_indices", "perturbation_indices_ptr", "perturbation_indices_batch", "phenotypes"):
-        torch.testing.assert_close(getattr(got, name), getattr(want, name), rtol=0, atol=0, equal_nan=True)
+    for name in (
+        "sample_indices",
+        "perturbation_indices",
+        "perturbation_indices_ptr",
+        "perturbation_indices_batch",
+        "phenotypes",
+    ):
+        torch.testing.assert_close(
+            getattr(got, name), getattr(want, name), rtol=0, atol=0, equal_nan=True
+        )
     assert list(got.masks) == list(want.masks)
     for name, mask in got.masks.items():
         assert torch.equal(mask, want.masks[name]), name

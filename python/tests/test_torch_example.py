@@ -19,7 +19,9 @@ def test_variants_lead_to_the_same_loss(tcbuild, tmp_path):
     example = REPOSITORY / "python/examples/train_masked_gin.py"
     command = [sys.executable, example, tmp_path, "--batch-size", "7", "--workers", "2"]
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "python")}
-    done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        list(map(str, command)), env=environment, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     header, *rows = (line.split() for line in done.stdout.splitlines())
     assert header == ["variant", "steps/s", "loss"] and [row[0] for row in rows] == list(VARIANTS)

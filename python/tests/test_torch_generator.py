@@ -1,4 +1,6 @@
-"""Masks made from deleted genes are those of the oracle; what a model needs of the graph is the graph."""
+"""Masks made from deleted genes are those of the oracle; what a model needs of the graph is the
+graph.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,13 @@ from tcbuild.torch import mask_generator
 from torch_cases import built_case, want_mask
 
 
-@pytest.fixture(scope="module", params=[(case.name, rule) for case, rule in CASES_AND_RULES], ids="-".join)
+@pytest.fixture(
+    scope="module", params=[(case.name, rule) for case, rule in CASES_AND_RULES], ids="-".join
+)
 def built(request, tcbuild, tmp_path_factory):
-    return built_case(tcbuild, *request.param, tmp_path_factory.mktemp("case"), variants=["incidence"])
+    return built_case(
+        tcbuild, *request.param, tmp_path_factory.mktemp("case"), variants=["incidence"]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -40,19 +46,25 @@ def assert_masks(masks, samples, form="stacked"):
     assert list(masks) == list(samples[0]["masks"])
     for name, mask in masks.items():
         want = torch.tensor([want_mask(sample, name) for sample in samples], dtype=torch.bool)
-        assert mask.is_contiguous() and torch.equal(mask, want if form == "stacked" else want.view(-1)), name
+        assert mask.is_contiguous() and torch.equal(
+            mask, want if form == "stacked" else want.view(-1)
+        ), name
 
 
 @pytest.mark.parametrize("form", ["stacked", "concatenated"])
 def test_masks_are_those_of_the_oracle(built, form):
     generator = tt.MaskGenerator(built.datasets["incidence"], form)
     assert_masks(generator(*inputs(built.want)), built.want, form)
-    assert_masks(generator(*(tensor.int() for tensor in inputs(built.want[:1]))), built.want[:1], form)
+    assert_masks(
+        generator(*(tensor.int() for tensor in inputs(built.want[:1]))), built.want[:1], form
+    )
 
 
 def test_masks_are_the_same_as_a_device_makes_them(built, monkeypatch):
     """A device gets slots for all that could be removed, a pass at a time; so does the CPU here."""
-    monkeypatch.setattr(tt.MaskGenerator, "_most_removals", lambda self, ends, genes: genes * self.longest)
+    monkeypatch.setattr(
+        tt.MaskGenerator, "_most_removals", lambda self, ends, genes: genes * self.longest
+    )
     for slots in (1 << 15, 97):
         monkeypatch.setattr(mask_generator, "_SLOTS_FLOOR", slots)
         assert_masks(tt.MaskGenerator(built.datasets["incidence"])(*inputs(built.want)), built.want)
@@ -67,7 +79,9 @@ def test_any_variant_will_do(everything):
 def test_a_batch_of_wild_types_keeps_all(everything):
     generator = tt.MaskGenerator(everything.datasets["indices"])
     for samples in (0, 3):
-        masks = generator(torch.empty(0, dtype=torch.int64), torch.zeros(samples + 1, dtype=torch.int64))
+        masks = generator(
+            torch.empty(0, dtype=torch.int64), torch.zeros(samples + 1, dtype=torch.int64)
+        )
         assert all(mask.all() and len(mask) == samples for mask in masks.values())
 
 
@@ -106,7 +120,9 @@ def test_a_device_is_never_waited_for_and_needs_little_memory(tcbuild, tmp_path)
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     tcbuild.run("synth", "--scale", "yeast", "--samples", 1, "--out", tmp_path / "yeast")
-    tcbuild.run("incidence", "--graph", tmp_path / "yeast" / "graph", "--out", tmp_path / "incidence")
+    tcbuild.run(
+        "incidence", "--graph", tmp_path / "yeast" / "graph", "--out", tmp_path / "incidence"
+    )
     generator = tt.MaskGenerator(tmp_path / "incidence")
     with FakeTensorMode() as mode:
         for module in generator.modules():
@@ -149,9 +165,21 @@ def test_inputs_that_do_not_fit_are_refused(everything):
         ((genes, ptr[:0]), ValueError, "is empty"),
         ((genes.float(), ptr), ValueError, "float32"),
         ((genes[None], ptr), ValueError, "one-dimensional"),
-        ((too_high, torch.tensor([0, 2])), IndexError, rf"perturbation_indices\[1\] is {generator.genes} "),
-        ((-too_high, torch.tensor([0, 2])), IndexError, rf"perturbation_indices\[1\] is -{generator.genes} "),
-        ((genes.to("meta"), ptr), ValueError, "perturbation_indices is on meta, the mask generator on cpu"),
+        (
+            (too_high, torch.tensor([0, 2])),
+            IndexError,
+            rf"perturbation_indices\[1\] is {generator.genes} ",
+        ),
+        (
+            (-too_high, torch.tensor([0, 2])),
+            IndexError,
+            rf"perturbation_indices\[1\] is -{generator.genes} ",
+        ),
+        (
+            (genes.to("meta"), ptr),
+            ValueError,
+            "perturbation_indices is on meta, the mask generator on cpu",
+        ),
         ((genes, ptr.to("meta")), ValueError, "perturbation_indices_ptr is on meta"),
     ]
     for arguments, error, message in cases:
@@ -163,7 +191,11 @@ def test_inputs_that_do_not_fit_are_refused(everything):
 def test_it_has_no_parameters_and_leaves_checkpoints_alone(everything):
     generator = tt.MaskGenerator(everything.datasets["indices"])
     assert not list(generator.parameters()) and not generator.state_dict()
-    for other in (copy.deepcopy(generator), pickle.loads(pickle.dumps(generator)), generator.half()):
+    for other in (
+        copy.deepcopy(generator),
+        pickle.loads(pickle.dumps(generator)),
+        generator.half(),
+    ):
         assert_masks(other(*inputs(everything.want)), everything.want)
     generator.to("meta")
     assert {buffer.device.type for buffer in generator.buffers()} == {"meta"}
@@ -183,7 +215,9 @@ class Model(torch.nn.Module):
 
 def train_in_parallel(rank, dataset, rendezvous, samples, results):
     torch.set_num_threads(1)  # threads do not outlive a fork
-    torch.distributed.init_process_group("gloo", init_method=f"file://{rendezvous}", rank=rank, world_size=2)
+    torch.distributed.init_process_group(
+        "gloo", init_method=f"file://{rendezvous}", rank=rank, world_size=2
+    )
     model = torch.nn.parallel.DistributedDataParallel(Model(dataset))
     kept = model(*inputs(samples[rank]))
     kept.backward()
@@ -196,13 +230,18 @@ def test_it_may_be_part_of_a_distributed_model(everything, tmp_path):
     context = torch.multiprocessing.get_context("fork")
     results = context.Queue()
     arguments = everything.datasets["indices"], tmp_path / "rendezvous", samples, results
-    processes = [context.Process(target=train_in_parallel, args=(rank, *arguments)) for rank in range(2)]
+    processes = [
+        context.Process(target=train_in_parallel, args=(rank, *arguments)) for rank in range(2)
+    ]
     for process in processes:
         process.start()
     got = sorted(results.get(timeout=60) for _ in processes)
     for process in processes:
         process.join()
-    want = [sum(sum(want_mask(sample, name)) for sample in part for name in sample["masks"]) for part in samples]
+    want = [
+        sum(sum(want_mask(sample, name)) for sample in part for name in sample["masks"])
+        for part in samples
+    ]
     assert got == [(rank, kept, sum(want) / 2) for rank, kept in enumerate(want)]
 
 
@@ -212,14 +251,20 @@ def test_both_forms_of_the_graph(everything):
     assert graph.num_nodes == {node_type: len(ids) for node_type, ids in cell.nodes.items()}
     assert list(graph.edge_index) == cell.edge_types()
     for name, edge_index in graph.edge_index.items():
-        assert edge_index.dtype == torch.int64 and edge_index.T.tolist() == [list(edge) for edge in cell.edges[name]]
+        assert edge_index.dtype == torch.int64 and edge_index.T.tolist() == [
+            list(edge) for edge in cell.edges[name]
+        ]
     assert graph.stoichiometry.shape == (len(cell.edges["reaction__rmr__metabolite"]),)
 
     for batch_size in (3, 2):
         for name, edge_index in graph.block_diagonal(batch_size).items():
             source, _, target = split_edge_type(name)
             nodes = len(cell.nodes[source]), len(cell.nodes[target])
-            want = [[src + b * nodes[0], dst + b * nodes[1]] for b in range(batch_size) for src, dst in cell.edges[name]]
+            want = [
+                [src + b * nodes[0], dst + b * nodes[1]]
+                for b in range(batch_size)
+                for src, dst in cell.edges[name]
+            ]
             assert edge_index.T.tolist() == want
 
 
@@ -228,7 +273,10 @@ def test_the_block_diagonal_form_is_built_once(everything):
     first = graph.block_diagonal(4)
     assert list(first) == ["gene__physical__gene"]
     for batch_size in (4, 1, 4):
-        assert graph.block_diagonal(batch_size)["gene__physical__gene"].data_ptr() == first["gene__physical__gene"].data_ptr()
+        assert (
+            graph.block_diagonal(batch_size)["gene__physical__gene"].data_ptr()
+            == first["gene__physical__gene"].data_ptr()
+        )
     with pytest.raises(ValueError, match="hint: "):
         tt.CellGraph(everything.datasets["indices"], ["physical"])
     assert graph.to("meta").block_diagonal(2)["gene__physical__gene"].device.type == "meta"

@@ -20,26 +20,49 @@ def write_graph(folder: Path) -> Path:
     (folder / "edges").mkdir()
     (folder / "nodes/gene.tsv").write_text("id\n" + "\n".join(GENES) + "\n", encoding="utf-8")
     edges = [f"{a}\t{b}" for a, b in zip(GENES, GENES[1:], strict=False)]
-    (folder / "edges/gene__physical__gene.tsv").write_text("src\tdst\n" + "\n".join(edges) + "\n", encoding="utf-8")
+    (folder / "edges/gene__physical__gene.tsv").write_text(
+        "src\tdst\n" + "\n".join(edges) + "\n", encoding="utf-8"
+    )
     return folder
 
 
 def experiment(label: str, value: object, statistic: str, spread: object, genes: list[str]) -> dict:
-    kinds = ["deletion", "damp", "temperature_sensitive_allele", "sga_kanmx_deletion", "suppressor_allele"]
+    kinds = [
+        "deletion",
+        "damp",
+        "temperature_sensitive_allele",
+        "sga_kanmx_deletion",
+        "suppressor_allele",
+    ]
     return {
         "experiment": {
             "experiment_type": label.replace("_", " "),
             "dataset_name": "SmfKuzmin2018Dataset+hoΔ",
             "genotype": {
                 "perturbations": [
-                    {"systematic_gene_name": gene, "perturbed_gene_name": "hoΔ", "description": 'a "quote" \\ {[',
-                     "perturbation_type": kind, "expression_range": {"min": -math.inf, "max": math.inf}}
+                    {
+                        "systematic_gene_name": gene,
+                        "perturbed_gene_name": "hoΔ",
+                        "description": 'a "quote" \\ {[',
+                        "perturbation_type": kind,
+                        "expression_range": {"min": -math.inf, "max": math.inf},
+                    }
                     for gene, kind in zip(genes, kinds, strict=False)
                 ]
             },
-            "environment": {"media": {"name": "YPD", "state": "solid"}, "temperature": {"value": 30, "unit": "Celsius"}},
-            "phenotype": {"graph_level": "global", "label_name": label, "label_statistic_name": statistic,
-                          label: value, statistic: spread, "fitness_std": math.nan, "n_samples": None},
+            "environment": {
+                "media": {"name": "YPD", "state": "solid"},
+                "temperature": {"value": 30, "unit": "Celsius"},
+            },
+            "phenotype": {
+                "graph_level": "global",
+                "label_name": label,
+                "label_statistic_name": statistic,
+                label: value,
+                statistic: spread,
+                "fitness_std": math.nan,
+                "n_samples": None,
+            },
         },
         "experiment_reference": {"phenotype_reference": {"label_name": label, label: math.nan}},
     }
@@ -62,10 +85,18 @@ def make_records(count: int, gaps: bool) -> tuple[dict[int, list[dict]], dict[in
         fitness = rng.choice([rng.gauss(1, 0.2), 1, 0.0, 1e-300, math.nan])
         spread = rng.choice([rng.random(), None, math.nan, math.inf])
         records[number] = [experiment("fitness", fitness, "fitness_se", spread, genes)]
-        expected[number] = {"genes": genes, "fitness": fitness, "fitness_se": spread, "gene_interaction": None, "gene_interaction_p_value": None}
+        expected[number] = {
+            "genes": genes,
+            "fitness": fitness,
+            "fitness_se": spread,
+            "gene_interaction": None,
+            "gene_interaction_p_value": None,
+        }
         if rng.random() < 0.5:
             score = rng.gauss(0, 1)
-            records[number].append(experiment("gene_interaction", score, "gene_interaction_p_value", None, genes))
+            records[number].append(
+                experiment("gene_interaction", score, "gene_interaction_p_value", None, genes)
+            )
             expected[number]["gene_interaction"] = score
     return records, expected
 
@@ -75,25 +106,57 @@ def test_store_is_read_as_it_lies(tcbuild, tmp_path: Path, shape: str) -> None:
     records, expected = make_records(250, gaps=shape == "zlib")
     if shape == "single":
         records = {number: pairs[:1] for number, pairs in records.items()}
-    texts = {number: json.dumps(pairs if shape != "single" else pairs[0]).encode() for number, pairs in records.items()}
+    texts = {
+        number: json.dumps(pairs if shape != "single" else pairs[0]).encode()
+        for number, pairs in records.items()
+    }
     store = tmp_path / "processed/lmdb"
     if shape == "zlib":
         write_store(store, {str(number): zlib.compress(text, 6) for number, text in texts.items()})
         pool = ",".join(map(str, sorted(texts)))
-        (store / "STORE.json").write_text(json.dumps({
-            "n_records_keyspace": 5000, "codec": "zlib", "zlib_level": 6, "source_store": "/x", "pool_name": "p", "n_pool": len(texts),
-            "pool_sha256": hashlib.sha256(pool.encode()).hexdigest(), "source_bytes": 1, "store_bytes": 1, "created": "2026-01-01T00:00:00"}), encoding="utf-8")
+        (store / "STORE.json").write_text(
+            json.dumps(
+                {
+                    "n_records_keyspace": 5000,
+                    "codec": "zlib",
+                    "zlib_level": 6,
+                    "source_store": "/x",
+                    "pool_name": "p",
+                    "n_pool": len(texts),
+                    "pool_sha256": hashlib.sha256(pool.encode()).hexdigest(),
+                    "source_bytes": 1,
+                    "store_bytes": 1,
+                    "created": "2026-01-01T00:00:00",
+                }
+            ),
+            encoding="utf-8",
+        )
     else:
         prefix = "data_" if shape == "single" else ""
         write_store(store, {f"{prefix}{number}": text for number, text in texts.items()})
 
     graph = write_graph(tmp_path / "graph")
-    tcbuild.run("dataset", "--mode", "indices", "--graph", graph, "--perturbations", store, "--out", tmp_path / "out")
+    tcbuild.run(
+        "dataset",
+        "--mode",
+        "indices",
+        "--graph",
+        graph,
+        "--perturbations",
+        store,
+        "--out",
+        tmp_path / "out",
+    )
     samples = tcbuild.samples(tmp_path / "out", len(records))
-    assert [sample["sample_id"] for sample in samples] == [str(number) for number in sorted(records)]
+    assert [sample["sample_id"] for sample in samples] == [
+        str(number) for number in sorted(records)
+    ]
     for sample in samples:
         want = dict(expected[int(sample["sample_id"])])
         assert sample["genes"] == want.pop("genes")
         if shape == "single":
             del want["gene_interaction"], want["gene_interaction_p_value"]
-        assert sample["phenotypes"] == {name: None if value is None or not math.isfinite(value) else value for name, value in want.items()}
+        assert sample["phenotypes"] == {
+            name: None if value is None or not math.isfinite(value) else value
+            for name, value in want.items()
+        }

@@ -25,7 +25,9 @@ class Built:
     perturbations: Path
 
 
-def built_case(tcbuild, name: str, rule: str, folder: Path, variants: Iterable[str] = VARIANTS) -> Built:
+def built_case(
+    tcbuild, name: str, rule: str, folder: Path, variants: Iterable[str] = VARIANTS
+) -> Built:
     case = next(case for case in CASES if case.name == name)
     graph, perturbations = write_case(case, folder)
     datasets = {}
@@ -35,7 +37,13 @@ def built_case(tcbuild, name: str, rule: str, folder: Path, variants: Iterable[s
         inputs = ["--graph", graph, "--perturbations", perturbations, "--out", datasets[variant]]
         tcbuild.run(*VARIANTS[variant], *inputs, "--reaction-rule", rule, *options)
     cell = read_graph(graph)
-    return Built(datasets, list(expected(cell, read_samples(perturbations, cell), rule)), cell, graph, perturbations)
+    return Built(
+        datasets,
+        list(expected(cell, read_samples(perturbations, cell), rule)),
+        cell,
+        graph,
+        perturbations,
+    )
 
 
 def want_mask(sample: dict, name: str) -> list[bool]:

@@ -1,12 +1,13 @@
-"""torch_geometric's view of cell graphs and samples, with the names that torchcell gives them, in both directions.
+"""torch_geometric's view of cell graphs and samples, with the names that torchcell gives them, in
+both directions.
 
     graph = tcbuild.pyg.cell_graph("cell/indices")           # or a graph folder
     data = tcbuild.pyg.Dataset("cell/indices", phenotypes=["fitness"])[0]
     tcbuild.pyg.export_cell_graph(graph, "exported/graph")
     tcbuild.pyg.export_perturbations(samples, "exported/perturbations.arrow")
 
-It needs the packages torch and torch_geometric: pip install tcbuild[pyg]. A PyG DataLoader copies each edge list for each sample of a batch;
-for training, tcbuild.torch gives batches that do not.
+It needs the packages torch and torch_geometric: pip install tcbuild[pyg]. A PyG DataLoader copies
+each edge list for each sample of a batch; for training, tcbuild.torch gives batches that do not.
 """
 
 from tcbuild.pyg.cell_graph import cell_graph

@@ -13,15 +13,17 @@ from tcbuild.graph import GPR, RMR, split_edge_type
 
 
 def cell_graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> HeteroData:
-    """The unperturbed graph of a dataset (or its folder), of a graph folder, or as tcbuild reads it.
+    """The unperturbed graph of a dataset (or its folder), of a graph folder, or as tcbuild reads
+    it.
 
-    node types:            num_nodes, node_ids (list of ids, in index order)
-    gene:                  x, float32 [N, 0], for features to be joined to
-    reaction:              gpr (list of rules as written), where the graph has rules
-    gene, RELATION, gene:  edge_index int64 [2, E], num_edges
-    gene, gpr, reaction:   hyperedge_index int64 [2, E], num_edges (hyperedges: reactions that have genes)
-    reaction, rmr, metabolite: hyperedge_index int64 [2, E], stoichiometry float32 [E], num_edges,
-                           reaction_to_genes {reaction index: [gene id]}, reaction_to_genes_indices {reaction index: [gene index]}
+    node types:            num_nodes, node_ids (list of ids, in index order) gene:
+    x, float32 [N, 0], for features to be joined to reaction:              gpr (list of rules as
+    written), where the graph has rules gene, RELATION, gene:  edge_index int64 [2, E], num_edges
+    gene, gpr, reaction:   hyperedge_index int64 [2, E], num_edges (hyperedges: reactions that have
+    genes) reaction, rmr, metabolite: hyperedge_index int64 [2, E], stoichiometry float32 [E],
+    num_edges,
+                           reaction_to_genes {reaction index: [gene id]}, reaction_to_genes_indices
+                           {reaction index: [gene index]}
     """
     graph = _graph(source)
     data = HeteroData()
@@ -41,7 +43,8 @@ def cell_graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> Hete
             genes = graph.nodes["gene"]
             store.reaction_to_genes_indices = _genes_of_reactions(graph)
             store.reaction_to_genes = {
-                reaction: [genes[gene] for gene in members] for reaction, members in store.reaction_to_genes_indices.items()
+                reaction: [genes[gene] for gene in members]
+                for reaction, members in store.reaction_to_genes_indices.items()
             }
     return data
 
@@ -62,7 +65,9 @@ def _graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> tcbuild.
 
 
 def _genes_of_reactions(graph: tcbuild.CellGraph) -> dict[int, list[int]]:
-    members: dict[int, list[int]] = {reaction: [] for reaction in range(len(graph.nodes["reaction"]))}
+    members: dict[int, list[int]] = {
+        reaction: [] for reaction in range(len(graph.nodes["reaction"]))
+    }
     for gene, reaction in graph.edges[GPR].T.tolist() if GPR in graph.edges else []:
         members[reaction].append(gene)
     return members

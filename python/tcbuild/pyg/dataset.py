@@ -15,34 +15,51 @@ from tcbuild.pyg.cell_graph import cell_graph, index_name
 
 
 class Dataset(torch.utils.data.Dataset[HeteroData]):
-    """Samples as torchcell's LazySubgraphRepresentation gives them: the whole graph, shared by all samples, and what is removed of it.
+    """Samples as torchcell's LazySubgraphRepresentation gives them: the whole graph, shared by all
+    samples, and what is removed of it.
 
-    node types: node_ids, num_nodes; mask bool [N], true where kept; pert_mask, its inverse
-    gene:       x; ids_pert (names) and perturbation_indices (int64, ascending) of the deleted genes; phenotypes in COO form:
-                phenotype_values float32 and, for each, phenotype_type_indices (into phenotype_types, the names of `phenotypes`) and
-                phenotype_sample_indices (0). Missing ones are left out; if all are, one NaN stands at 0, 0. With statistics, phenotype_stat_* likewise
+    node types: node_ids, num_nodes; mask bool [N], true where kept; pert_mask, its inverse gene:
+    x; ids_pert (names) and perturbation_indices (int64, ascending) of the deleted genes; phenotypes
+    in COO form:
+                phenotype_values float32 and, for each, phenotype_type_indices (into
+                phenotype_types, the names of `phenotypes`) and phenotype_sample_indices (0).
+                Missing ones are left out; if all are, one NaN stands at 0, 0. With statistics,
+                phenotype_stat_* likewise
     edge types: edge_index or hyperedge_index, stoichiometry, num_edges (positions); mask bool [E]
     data:       sample_id, mask_basis (tcbuild.Dataset.mask_basis)
 
-    phenotypes: the targets. torchcell's trainers take phenotype_values whole, and no file tells whether a column is a measurement or the p-value of
-                one, so a dataset with several needs them named. [] for none; what is named neither here nor in statistics is left out
+    phenotypes: the targets. torchcell's trainers take phenotype_values whole, and no file tells
+    whether a column is a measurement or the p-value of
+                one, so a dataset with several needs them named. [] for none; what is named neither
+                here nor in statistics is left out
     statistics: statistics of the targets, such as fitness_se
     """
 
-    def __init__(self, path: str | Path, phenotypes: Sequence[str] | None = None, statistics: Sequence[str] = ()):
+    def __init__(
+        self,
+        path: str | Path,
+        phenotypes: Sequence[str] | None = None,
+        statistics: Sequence[str] = (),
+    ):
         self.stored = tcbuild.open(path)
         names = self.stored.phenotype_names
         if phenotypes is None:
             phenotypes = [name for name in names if name not in statistics]
             if len(names) > 1:
-                raise ValueError(f"open {path}: which of its {len(names)} phenotypes are targets?\nhint: pass phenotypes=, some of {names}")
+                raise ValueError(
+                    f"open {path}: which of its {len(names)} phenotypes are targets?\nhint: pass phenotypes=, some of {names}"
+                )
         for option in (phenotypes, statistics):
             if isinstance(option, str):
-                raise TypeError(f"open {path}: phenotypes or statistics {option!r}\nhint: pass a list of names: [{option!r}]")
+                raise TypeError(
+                    f"open {path}: phenotypes or statistics {option!r}\nhint: pass a list of names: [{option!r}]"
+                )
         self.phenotypes, self.statistics = list(phenotypes), list(statistics)
         chosen = [*self.phenotypes, *self.statistics]
         if wrong := [name for name in chosen if name not in names or chosen.count(name) > 1]:
-            raise ValueError(f"open {path}: no phenotype {wrong[0]!r}, or it is named twice\nhint: name some of {names}, each once")
+            raise ValueError(
+                f"open {path}: no phenotype {wrong[0]!r}, or it is named twice\nhint: name some of {names}, each once"
+            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Dataset, (self.stored.path, self.phenotypes, self.statistics)
@@ -59,10 +76,16 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
     def __getitem__(self, index: SupportsIndex) -> HeteroData: ...
     @overload
     def __getitem__(self, index: slice | Iterable[SupportsIndex]) -> list[HeteroData]: ...
-    def __getitem__(self, index: SupportsIndex | slice | Iterable[SupportsIndex]) -> HeteroData | list[HeteroData]:
+    def __getitem__(
+        self, index: SupportsIndex | slice | Iterable[SupportsIndex]
+    ) -> HeteroData | list[HeteroData]:
         """A sample, or a list of those of a slice or of indices, as tcbuild.Dataset gives them."""
         found = self.stored[index]
-        return [self._data(sample) for sample in found] if isinstance(found, list) else self._data(found)
+        return (
+            [self._data(sample) for sample in found]
+            if isinstance(found, list)
+            else self._data(found)
+        )
 
     def _data(self, sample: tcbuild.Sample) -> HeteroData:
         graph, data = self.cell_graph, HeteroData()
@@ -90,11 +113,17 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
     def _add_phenotypes(self, gene: Any, sample: tcbuild.Sample) -> None:
         values = dict(zip(self.stored.phenotype_names, sample.phenotypes.tolist()))
         for prefix, names in (("phenotype", self.phenotypes), ("phenotype_stat", self.statistics)):
-            there = [(values[name], rank) for rank, name in enumerate(names) if values[name] == values[name]]
+            there = [
+                (values[name], rank)
+                for rank, name in enumerate(names)
+                if values[name] == values[name]
+            ]
             if prefix == "phenotype_stat" and not there:
                 continue
             there = there or [(float("nan"), 0)]
-            gene[f"{prefix}_values"] = torch.tensor([value for value, _ in there], dtype=torch.float32)
+            gene[f"{prefix}_values"] = torch.tensor(
+                [value for value, _ in there], dtype=torch.float32
+            )
             gene[f"{prefix}_type_indices"] = torch.tensor([rank for _, rank in there])
             gene[f"{prefix}_sample_indices"] = torch.zeros(len(there), dtype=torch.int64)
             gene[f"{prefix}_types"] = list(names)

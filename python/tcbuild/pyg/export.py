@@ -18,15 +18,18 @@ from tcbuild.pyg.cell_graph import index_name
 
 
 def export_cell_graph(data: HeteroData, folder: str | Path) -> None:
-    """Writes a cell graph as a folder that `tcbuild --graph` accepts: Arrow tables, edges in the order they have.
+    """Writes a cell graph as a folder that `tcbuild --graph` accepts: Arrow tables, edges in the
+    order they have.
 
-    data is torchcell's cell graph or what cell_graph gives. Node types other than gene, reaction and metabolite are a ValueError. The folder
-    must not exist; it appears whole.
+    data is torchcell's cell graph or what cell_graph gives. Node types other than gene, reaction
+    and metabolite are a ValueError. The folder must not exist; it appears whole.
     """
     folder = Path(folder)
     unknown = [name for name in data.node_types if name not in NODE_TYPES]
     if unknown:
-        raise ValueError(f"export cell graph: node type {unknown[0]!r} (expected {', '.join(NODE_TYPES)})\nhint: delete or rename it: del data[{unknown[0]!r}]")
+        raise ValueError(
+            f"export cell graph: node type {unknown[0]!r} (expected {', '.join(NODE_TYPES)})\nhint: delete or rename it: del data[{unknown[0]!r}]"
+        )
     with _published(folder) as building:
         (building / "nodes").mkdir(parents=True)
         (building / "edges").mkdir()
@@ -48,30 +51,45 @@ def export_cell_graph(data: HeteroData, folder: str | Path) -> None:
 def export_perturbations(samples: Iterable[HeteroData], path: str | Path) -> None:
     """Writes samples as an Arrow table that `tcbuild --perturbations` accepts, one row per sample.
 
-    A sample of torchcell joins the experiments on one genotype (phenotype_sample_indices). They stay one row, with the columns that tcbuild gives to the
-    same record of a torchcell store: a label's name, and `fitness#2` and `fitness_se#2` for the second experiment with the label fitness.
-    Rows are named by the sample's sample_id, else by its number; two of one name are a ValueError, as is all that a row cannot hold. Takes memory for
-    all rows. path must not exist and end in .arrow.
+    A sample of torchcell joins the experiments on one genotype (phenotype_sample_indices). They
+    stay one row, with the columns that tcbuild gives to the same record of a torchcell store: a
+    label's name, and `fitness#2` and `fitness_se#2` for the second experiment with the label
+    fitness. Rows are named by the sample's sample_id, else by its number; two of one name are a
+    ValueError, as is all that a row cannot hold. Takes memory for all rows. path must not exist and
+    end in .arrow.
     """
     rows: dict[str, dict[str, float]] = {}
     genes = []
     for number, data in enumerate(samples):
         if not isinstance(data, HeteroData) or isinstance(data, Batch):
-            raise TypeError(f"export perturbations: sample {number} is a {type(data).__name__} (expected a HeteroData of one sample)\nhint: batch.to_data_list() has a batch's samples")
+            raise TypeError(
+                f"export perturbations: sample {number} is a {type(data).__name__} (expected a HeteroData of one sample)\nhint: batch.to_data_list() has a batch's samples"
+            )
         name = str(data.sample_id) if "sample_id" in data else str(number)
         if name in rows:
-            raise ValueError(f"export perturbations: sample {number}: the name {name!r} is that of an earlier sample\nhint: give each sample a sample_id of its own")
+            raise ValueError(
+                f"export perturbations: sample {number}: the name {name!r} is that of an earlier sample\nhint: give each sample a sample_id of its own"
+            )
         rows[name] = _phenotypes(data["gene"], name)
         genes.append(sorted(data["gene"].ids_pert))
-    columns = {"genes": pa.array(genes, pa.list_(pa.string())), "sample_id": pa.array(rows, pa.string())}
+    columns = {
+        "genes": pa.array(genes, pa.list_(pa.string())),
+        "sample_id": pa.array(rows, pa.string()),
+    }
     phenotypes = dict.fromkeys(phenotype for row in rows.values() for phenotype in row)
     if taken := sorted(columns.keys() & phenotypes.keys()):
-        raise ValueError(f"export perturbations: a phenotype is named {taken[0]!r}, which is a column of its own\nhint: rename it in phenotype_types")
+        raise ValueError(
+            f"export perturbations: a phenotype is named {taken[0]!r}, which is a column of its own\nhint: rename it in phenotype_types"
+        )
     for phenotype in phenotypes:
-        columns[phenotype] = pa.array([row.get(phenotype, np.nan) for row in rows.values()], pa.float64())
+        columns[phenotype] = pa.array(
+            [row.get(phenotype, np.nan) for row in rows.values()], pa.float64()
+        )
     path = Path(path)
     if path.suffix != ".arrow":
-        raise ValueError(f"export perturbations to {path}: it does not end in .arrow\nhint: the ending tells tcbuild what a table is")
+        raise ValueError(
+            f"export perturbations to {path}: it does not end in .arrow\nhint: the ending tells tcbuild what a table is"
+        )
     with _published(path) as building:
         _write(pa.table(columns), building)
 
@@ -79,18 +97,25 @@ def export_perturbations(samples: Iterable[HeteroData], path: str | Path) -> Non
 def _phenotypes(gene: Any, name: str) -> dict[str, float]:
     """A sample's phenotypes and statistics by the names of their columns, NaN where missing."""
     labels, statistics = _measured(gene, "phenotype"), _measured(gene, "phenotype_stat")
-    labels_of = {rank: {label for label, other, _ in labels if other == rank} for _, rank, _ in labels}  # by experiment
+    labels_of = {
+        rank: {label for label, other, _ in labels if other == rank} for _, rank, _ in labels
+    }  # by experiment
     ranks = {rank for _, rank, value in (*labels, *statistics)}
     if len(ranks) > 1 and (alone := sorted(ranks - labels_of.keys())):
         raise ValueError(
             f"export perturbations: sample {name}: experiment {alone[0]} has statistics and no phenotype, so they could be any label's\n"
             "hint: delete them, or give the experiment a phenotype_values entry, NaN if it is missing"
         )
-    row = dict.fromkeys((*getattr(gene, "phenotype_types", ()), *getattr(gene, "phenotype_stat_types", ())), np.nan)
+    row = dict.fromkeys(
+        (*getattr(gene, "phenotype_types", ()), *getattr(gene, "phenotype_stat_types", ())), np.nan
+    )
     seen = set()
     for phenotype, rank, value in (*labels, *statistics):
         # tcbuild numbers the experiments of a label, and a statistic goes with its experiment.
-        same_label = sum(other <= rank and not found.isdisjoint(labels_of.get(rank, ())) for other, found in labels_of.items())
+        same_label = sum(
+            other <= rank and not found.isdisjoint(labels_of.get(rank, ()))
+            for other, found in labels_of.items()
+        )
         column = phenotype if same_label < 2 else f"{phenotype}#{same_label}"
         if column in seen:
             raise ValueError(
@@ -103,12 +128,19 @@ def _phenotypes(gene: Any, name: str) -> dict[str, float]:
 
 
 def _measured(gene: Any, prefix: str) -> list[tuple[str, int, float]]:
-    """Name, number of the experiment, and value of what a sample has in COO form, in the order of experiments."""
+    """Name, number of the experiment, and value of what a sample has in COO form, in the order of
+    experiments.
+    """
     if f"{prefix}_values" not in gene:
         return []
     types = gene[f"{prefix}_types"]
-    coo = [gene[f"{prefix}_{part}"].tolist() for part in ("values", "type_indices", "sample_indices")]
-    return sorted(((types[kind], rank, value) for value, kind, rank in zip(*coo, strict=True)), key=lambda entry: entry[1])
+    coo = [
+        gene[f"{prefix}_{part}"].tolist() for part in ("values", "type_indices", "sample_indices")
+    ]
+    return sorted(
+        ((types[kind], rank, value) for value, kind, rank in zip(*coo, strict=True)),
+        key=lambda entry: entry[1],
+    )
 
 
 def _write(table: pa.Table, path: Path) -> None:
@@ -120,7 +152,9 @@ def _write(table: pa.Table, path: Path) -> None:
 def _published(path: Path) -> Iterator[Path]:
     """A path to build at, which becomes path at the end; nothing is left if that is not reached."""
     if path.exists():
-        raise FileExistsError(f"export to {path}: it exists already\nhint: remove it, or choose another name")
+        raise FileExistsError(
+            f"export to {path}: it exists already\nhint: remove it, or choose another name"
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as scratch:
         building = Path(scratch) / path.name

@@ -1,4 +1,5 @@
-"""tcbuild datasets for PyTorch: samples and batches as tensors, masks made on the model's device, the graph that all samples share.
+"""tcbuild datasets for PyTorch: samples and batches as tensors, masks made on the model's device,
+the graph that all samples share.
 
     dataset = tcbuild.torch.Dataset("cell/indices")
     loader = DataLoader(dataset, batch_size=28, num_workers=2, collate_fn=tcbuild.torch.collate)
@@ -15,4 +16,14 @@ from tcbuild.torch.dataset import Dataset, Sample
 from tcbuild.torch.mask_generator import MaskGenerator
 from tcbuild.torch.mask_layout import Encoding, Form, MaskLayout
 
-__all__ = ["Batch", "CellGraph", "Dataset", "Encoding", "Form", "MaskGenerator", "MaskLayout", "Sample", "collate"]
+__all__ = [
+    "Batch",
+    "CellGraph",
+    "Dataset",
+    "Encoding",
+    "Form",
+    "MaskGenerator",
+    "MaskLayout",
+    "Sample",
+    "collate",
+]

@@ -1,4 +1,6 @@
-"""Samples joined to batches. No edge is copied: what all samples share is in the graph, not in a batch."""
+"""Samples joined to batches. No edge is copied: what all samples share is in the graph, not in a
+batch.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +23,24 @@ from tcbuild.torch.threads import one_thread
 class Batch:
     """B samples.
 
-    sample_indices:             int64 [B], the place of each in its own tcbuild.torch.Dataset: not in a Subset, and not in a ConcatDataset, of
+    sample_indices:             int64 [B], the place of each in its own tcbuild.torch.Dataset: not
+    in a Subset, and not in a ConcatDataset, of
                                 which two samples in a batch may have the same one
-    perturbation_indices:       int64 [K], the deleted genes of all samples, one behind the other; not offset by sample
-    perturbation_indices_ptr:   int64 [B + 1], sample b deletes perturbation_indices[ptr[b]:ptr[b + 1]]
-    perturbation_indices_batch: int64 [K], the sample that each belongs to
-    phenotypes:                 float64 [B, P], NaN where missing; a column per name of dataset.stored.phenotype_names, in its order. That is every
-                                number of the perturbation set, statistics such as p-values and standard errors too, so name your targets:
-                                targets = [dataset.stored.phenotype_names.index(name) for name in ("fitness",)]; batch.phenotypes[:, targets]
+    perturbation_indices:       int64 [K], the deleted genes of all samples, one behind the other;
+    not offset by sample perturbation_indices_ptr:   int64 [B + 1], sample b deletes
+    perturbation_indices[ptr[b]:ptr[b + 1]] perturbation_indices_batch: int64 [K], the sample that
+    each belongs to phenotypes:                 float64 [B, P], NaN where missing; a column per name
+    of dataset.stored.phenotype_names, in its order. That is every
+                                number of the perturbation set, statistics such as p-values and
+                                standard errors too, so name your targets: targets =
+                                [dataset.stored.phenotype_names.index(name) for name in
+                                ("fitness",)]; batch.phenotypes[:, targets]
     masks:                      see below; an error in a batch without masks
     mask_basis:                 graph and reaction rule of the masks (tcbuild.Dataset.mask_basis)
 
-    A batch travels - from a worker, into pinned memory, to a device - as the positions that its masks remove, some thousand numbers per sample,
-    and the masks are written where they are first used. Pickling brings a batch to the CPU.
+    A batch travels - from a worker, into pinned memory, to a device - as the positions that its
+    masks remove, some thousand numbers per sample, and the masks are written where they are first
+    used. Pickling brings a batch to the CPU.
     """
 
     sample_indices: Tensor
@@ -51,50 +58,75 @@ class Batch:
 
     @cached_property
     def masks(self) -> dict[str, Tensor]:
-        """The masks in the form and encoding that collate was asked for, by name in canonical order: views of one buffer on the batch's device."""
+        """The masks in the form and encoding that collate was asked for, by name in canonical
+        order: views of one buffer on the batch's device.
+        """
         if self._layout is None or self._removals is None:
-            raise AttributeError("this batch was collated without masks\nhint: collate(samples, masks='stacked'), or make them with a MaskGenerator")
+            raise AttributeError(
+                "this batch was collated without masks\nhint: collate(samples, masks='stacked'), or make them with a MaskGenerator"
+            )
         with one_thread(self._removals.device):
             buffer = self._layout.all_kept(len(self), self._removals.device)
             if self._kept_bits is None:
                 buffer.index_fill_(0, self._removals, 0)
             else:
-                buffer.index_copy_(0, self._removals, buffer.index_select(0, self._removals) & self._kept_bits)
+                buffer.index_copy_(
+                    0, self._removals, buffer.index_select(0, self._removals) & self._kept_bits
+                )
         return self._layout.views(buffer, len(self))
 
     def to(self, device: torch.device | str | int, non_blocking: bool = False) -> Batch:
-        """The batch on a device. Masks are made there at their first use; changes to masks made before stay behind."""
+        """The batch on a device. Masks are made there at their first use; changes to masks made
+        before stay behind.
+        """
         return self._map(lambda tensor: tensor.to(device, non_blocking=non_blocking))
 
     def pin_memory(self) -> Batch:
-        """The batch in page-locked memory, from which `.to(device, non_blocking=True)` copies without waiting. A DataLoader calls it."""
+        """The batch in page-locked memory, from which `.to(device, non_blocking=True)` copies
+        without waiting. A DataLoader calls it.
+        """
         return self._map(Tensor.pin_memory)
 
     def _map(self, function: Callable[[Tensor], Tensor]) -> Batch:
-        tensors: dict[str, Any] = {name: function(value) for name, value in self._fields().items() if isinstance(value, Tensor)}
+        tensors: dict[str, Any] = {
+            name: function(value)
+            for name, value in self._fields().items()
+            if isinstance(value, Tensor)
+        }
         return replace(self, **tensors)
 
     def _fields(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __getstate__(self) -> dict[str, Any]:
-        # As arrays: a tensor's way between processes is a file descriptor, which costs more than these few bytes.
-        return {name: value.cpu().numpy() if isinstance(value, Tensor) else value for name, value in self._fields().items()}
+        # As arrays: a tensor's way between processes is a file descriptor, which costs more than
+        # these few bytes.
+        return {
+            name: value.cpu().numpy() if isinstance(value, Tensor) else value
+            for name, value in self._fields().items()
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
-            object.__setattr__(self, name, torch.from_numpy(value) if isinstance(value, np.ndarray) else value)
+            object.__setattr__(
+                self, name, torch.from_numpy(value) if isinstance(value, np.ndarray) else value
+            )
 
 
-def collate(samples: Sequence[Sample], masks: Form | None = "stacked", encoding: Encoding = "bool") -> Batch:
+def collate(
+    samples: Sequence[Sample], masks: Form | None = "stacked", encoding: Encoding = "bool"
+) -> Batch:
     """Joins samples of a tcbuild.torch.Dataset to a batch; a DataLoader's collate_fn.
 
-    Samples may be of several datasets (ConcatDataset), if these have the same graph, reaction rule and phenotypes; else it is a ValueError.
+    Samples may be of several datasets (ConcatDataset), if these have the same graph, reaction rule
+    and phenotypes; else it is a ValueError.
 
-    masks:    `stacked` [B, E] per mask, `concatenated` [B * E] as PyG joins graphs, or None: no mask is read (for a MaskGenerator)
-    encoding: `bool`, `uint8`, or `bits` (eight positions in a byte; MaskLayout has the details)
+    masks:    `stacked` [B, E] per mask, `concatenated` [B * E] as PyG joins graphs, or None: no
+    mask is read (for a MaskGenerator) encoding: `bool`, `uint8`, or `bits` (eight positions in a
+    byte; MaskLayout has the details)
 
-    Other than the defaults are chosen with functools.partial(collate, masks=None). It takes 8 bytes per removed position.
+    Other than the defaults are chosen with functools.partial(collate, masks=None). It takes 8 bytes
+    per removed position.
     """
     datasets = _compatible(samples)
     labels = [sample.stored for sample in samples]
@@ -103,11 +135,17 @@ def collate(samples: Sequence[Sample], masks: Form | None = "stacked", encoding:
     np.cumsum(lengths, out=ptr[1:])
     layout = removals = kept_bits = None
     if masks is not None:
-        layout = MaskLayout(tuple(datasets[0].mask_names), tuple(datasets[0].mask_sizes), masks, encoding)
-        removals, kept_bits = layout.removals([dataset.read_removed(label.index) for dataset, label in zip(datasets, labels)])
+        layout = MaskLayout(
+            tuple(datasets[0].mask_names), tuple(datasets[0].mask_sizes), masks, encoding
+        )
+        removals, kept_bits = layout.removals(
+            [dataset.read_removed(label.index) for dataset, label in zip(datasets, labels)]
+        )
     return Batch(
         torch.tensor([label.index for label in labels]),
-        torch.from_numpy(np.concatenate([label.perturbation_indices for label in labels]).astype(np.int64)),
+        torch.from_numpy(
+            np.concatenate([label.perturbation_indices for label in labels]).astype(np.int64)
+        ),
         torch.from_numpy(ptr),
         torch.from_numpy(np.repeat(np.arange(len(samples)), lengths)),
         torch.from_numpy(np.stack([label.phenotypes for label in labels])),
@@ -122,7 +160,9 @@ def _compatible(samples: Sequence[Sample]) -> list[tcbuild.Dataset]:
     """The dataset of each sample, once it is known that a batch of them means one thing."""
     for sample in samples:
         if not isinstance(sample, Sample):
-            raise TypeError(f"collate: found a {type(sample).__name__} (expected samples of a tcbuild.torch.Dataset)")
+            raise TypeError(
+                f"collate: found a {type(sample).__name__} (expected samples of a tcbuild.torch.Dataset)"
+            )
     datasets = [sample.dataset for sample in samples]
     for dataset in {id(dataset): dataset for dataset in datasets}.values():
         for what in ("mask_basis", "mask_names", "mask_sizes", "phenotype_names"):

@@ -16,14 +16,17 @@ from tcbuild.torch.dataset import Dataset, stored_dataset
 class CellGraph(nn.Module):
     """The cell graph's edges on the model's device, for either form of a batch of B samples.
 
-    | form           | node features | edge_index            | masks of collate and MaskGenerator | memory of edge_index                   |
-    | -------------- | ------------- | --------------------- | ---------------------------------- | -------------------------------------- |
-    | static         | [B, N, F]     | [2, E], shared        | `stacked` [B, E]                   | 16 bytes per edge; yeast: 39 MB        |
-    | block-diagonal | [B * N, F]    | [2, B * E], of B      | `concatenated` [B * E]             | 16 * B bytes per edge; yeast, B = 28:  |
-    |                |               | unconnected copies    |                                    | 1.1 GB, built once for the largest B   |
+    | form           | node features | edge_index            | masks of collate and MaskGenerator |
+    memory of edge_index                   | | -------------- | ------------- |
+    --------------------- | ---------------------------------- |
+    -------------------------------------- | | static         | [B, N, F]     | [2, E], shared
+    | `stacked` [B, E]                   | 16 bytes per edge; yeast: 39 MB        | | block-diagonal
+    | [B * N, F]    | [2, B * E], of B      | `concatenated` [B * E]             | 16 * B bytes per
+    edge; yeast, B = 28:  | |                |               | unconnected copies    |
+    | 1.1 GB, built once for the largest B   |
 
-    The static form is what PyG calls static graphs; the block-diagonal form is what its batches look like to a layer. Neither copies an edge
-    per batch.
+    The static form is what PyG calls static graphs; the block-diagonal form is what its batches
+    look like to a layer. Neither copies an edge per batch.
 
     dataset:    whose graph it is, or its folder
     edge_types: those that the model uses (default: all)
@@ -35,17 +38,27 @@ class CellGraph(nn.Module):
     edges: Tensor
     stoichiometry: Tensor | None
 
-    def __init__(self, dataset: Dataset | tcbuild.Dataset | str | Path, edge_types: Sequence[str] | None = None):
+    def __init__(
+        self,
+        dataset: Dataset | tcbuild.Dataset | str | Path,
+        edge_types: Sequence[str] | None = None,
+    ):
         super().__init__()
         graph = stored_dataset(dataset).graph
         unknown = set(edge_types or ()) - set(graph.edges)
         if unknown:
-            raise ValueError(f"make a cell graph: no edge type {sorted(unknown)}\nhint: name some of {list(graph.edges)}")
+            raise ValueError(
+                f"make a cell graph: no edge type {sorted(unknown)}\nhint: name some of {list(graph.edges)}"
+            )
         edges = {name: torch.from_numpy(graph.edges[name]) for name in edge_types or graph.edges}
         self.num_nodes = {node_type: len(ids) for node_type, ids in graph.nodes.items()}
         self.sizes = {name: edge_index.size(1) for name, edge_index in edges.items()}
         joined = torch.cat([*edges.values(), torch.empty(2, 0, dtype=torch.int32)], dim=1).long()
-        stoichiometry = None if graph.stoichiometry is None else torch.tensor(graph.stoichiometry, dtype=torch.float32)
+        stoichiometry = (
+            None
+            if graph.stoichiometry is None
+            else torch.tensor(graph.stoichiometry, dtype=torch.float32)
+        )
         self.register_buffer("edges", joined, persistent=False)
         self.register_buffer("stoichiometry", stoichiometry, persistent=False)
         self._blocks: dict[str, Tensor] = {}
@@ -53,22 +66,35 @@ class CellGraph(nn.Module):
 
     @property
     def edge_index(self) -> dict[str, Tensor]:
-        """The static form: per edge type int64 [2, E], source and target indices; views of one buffer."""
+        """The static form: per edge type int64 [2, E], source and target indices; views of one
+        buffer.
+        """
         return dict(zip(self.sizes, self.edges.split_with_sizes(list(self.sizes.values()), dim=1)))
 
     def block_diagonal(self, batch_size: int) -> dict[str, Tensor]:
-        """The block-diagonal form: per edge type int64 [2, B * E]; sample b's nodes are offset by b * N of their type.
+        """The block-diagonal form: per edge type int64 [2, B * E]; sample b's nodes are offset by b
+        * N of their type.
 
-        Built when a batch is larger than all before it or on another device; smaller batches get views of it.
+        Built when a batch is larger than all before it or on another device; smaller batches get
+        views of it.
         """
-        if batch_size > self._blocks_batch_size or any(block.device != self.edges.device for block in self._blocks.values()):
+        if batch_size > self._blocks_batch_size or any(
+            block.device != self.edges.device for block in self._blocks.values()
+        ):
             self._blocks = {}  # before the new ones are there
-            self._blocks = {name: self._block(name, edge_index, batch_size) for name, edge_index in self.edge_index.items()}
+            self._blocks = {
+                name: self._block(name, edge_index, batch_size)
+                for name, edge_index in self.edge_index.items()
+            }
             self._blocks_batch_size = batch_size
-        return {name: block[:, : batch_size * self.sizes[name]] for name, block in self._blocks.items()}
+        return {
+            name: block[:, : batch_size * self.sizes[name]] for name, block in self._blocks.items()
+        }
 
     def _block(self, name: str, edge_index: Tensor, batch_size: int) -> Tensor:
         source, _, target = split_edge_type(name)
-        nodes = torch.tensor([[self.num_nodes[source]], [self.num_nodes[target]]], device=edge_index.device)
+        nodes = torch.tensor(
+            [[self.num_nodes[source]], [self.num_nodes[target]]], device=edge_index.device
+        )
         offsets = nodes * torch.arange(batch_size, device=edge_index.device)
         return (edge_index[:, None, :] + offsets[:, :, None]).view(2, -1)

@@ -16,7 +16,8 @@ import tcbuild
 class Dataset(torch.utils.data.Dataset["Sample"]):
     """A tcbuild dataset as a map-style torch Dataset.
 
-    Workers may be forked or spawned: pickled, it carries its path alone. `stored` is the dataset as tcbuild.open gives it.
+    Workers may be forked or spawned: pickled, it carries its path alone. `stored` is the dataset as
+    tcbuild.open gives it.
     """
 
     def __init__(self, path: str | Path):
@@ -29,14 +30,22 @@ class Dataset(torch.utils.data.Dataset["Sample"]):
     def __getitem__(self, index: SupportsIndex) -> Sample: ...
     @overload
     def __getitem__(self, index: slice | Iterable[SupportsIndex]) -> list[Sample]: ...
-    def __getitem__(self, index: SupportsIndex | slice | Iterable[SupportsIndex]) -> Sample | list[Sample]:
+    def __getitem__(
+        self, index: SupportsIndex | slice | Iterable[SupportsIndex]
+    ) -> Sample | list[Sample]:
         """A sample, or a list of those of a slice or of indices, as tcbuild.Dataset gives them."""
         found = self.stored[index]
-        return [Sample(self.stored, sample) for sample in found] if isinstance(found, list) else Sample(self.stored, found)
+        return (
+            [Sample(self.stored, sample) for sample in found]
+            if isinstance(found, list)
+            else Sample(self.stored, found)
+        )
 
 
 class Sample:
-    """A sample as tensors on the CPU, made when they are first asked for. `stored` has its id, genes and NumPy arrays."""
+    """A sample as tensors on the CPU, made when they are first asked for. `stored` has its id,
+    genes and NumPy arrays.
+    """
 
     def __init__(self, dataset: tcbuild.Dataset, stored: tcbuild.Sample):
         self.dataset = dataset
@@ -49,13 +58,20 @@ class Sample:
 
     @cached_property
     def phenotypes(self) -> Tensor:
-        """float64 [P], NaN where missing, in the order of dataset.phenotype_names, statistics among them (Batch has how to choose)."""
+        """float64 [P], NaN where missing, in the order of dataset.phenotype_names, statistics among
+        them (Batch has how to choose).
+        """
         return torch.from_numpy(self.stored.phenotypes)
 
     @cached_property
     def masks(self) -> dict[str, Tensor]:
         """Per node and edge type bool [E], True where kept; views of one piece of memory."""
-        return dict(zip(self.dataset.mask_names, torch.from_numpy(self.stored.all_masks).split_with_sizes(self.dataset.mask_sizes)))
+        return dict(
+            zip(
+                self.dataset.mask_names,
+                torch.from_numpy(self.stored.all_masks).split_with_sizes(self.dataset.mask_sizes),
+            )
+        )
 
 
 def stored_dataset(dataset: Dataset | tcbuild.Dataset | str | Path) -> tcbuild.Dataset:

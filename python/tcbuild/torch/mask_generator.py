@@ -19,27 +19,35 @@ from tcbuild.torch.mask_layout import Form, MaskLayout
 from tcbuild.torch.reaction_rules import ReactionRules
 from tcbuild.torch.threads import one_thread
 
-# A slot is one removed position on its way to the buffer. It takes about 40 bytes, so slots for 1/256 of the buffer's bytes stay below a
-# fifth of it; fewer than the floor are not worth a pass of their own.
+# A slot is one removed position on its way to the buffer. It takes about 40 bytes, so slots for
+# 1/256 of the buffer's bytes stay below a fifth of it; fewer than the floor are not worth a pass of
+# their own.
 _SLOTS_PER_BYTE = 1 / 256
 _SLOTS_FLOOR = 1 << 13
 
 
 class MaskGenerator(nn.Module):
-    """Makes the masks of a batch from its perturbation indices, on the device it is on: the same on the CPU and on a GPU.
+    """Makes the masks of a batch from its perturbation indices, on the device it is on: the same on
+    the CPU and on a GPU.
 
     dataset: of any variant, or its folder; what it takes from it is the graph and the reaction rule
     form:    `stacked` ([B, E] per mask) or `concatenated` ([B * E])
 
-    Buffers: the genes' edge positions in compressed sparse rows (4 bytes per entry, two entries for a gene-gene edge; 20 MB for a yeast graph),
-    and the reaction rules. They follow `.to(device)` and stay out of `state_dict()`. There are no parameters and no state between calls,
-    so each process of a DistributedDataParallel run uses its own; keep the module outside the wrapped model, whose buffers are broadcast.
+    Buffers: the genes' edge positions in compressed sparse rows (4 bytes per entry, two entries for
+    a gene-gene edge; 20 MB for a yeast graph), and the reaction rules. They follow `.to(device)`
+    and stay out of `state_dict()`. There are no parameters and no state between calls, so each
+    process of a DistributedDataParallel run uses its own; keep the module outside the wrapped
+    model, whose buffers are broadcast.
 
-    A call never waits for the device; on the CPU it keeps to one thread. Memory: the masks and at most a fifth of that (2 MB for small graphs). The number of removed
-    positions is known to the device only, so there slots are provided for the most that the batch could remove, a pass at a time.
+    A call never waits for the device; on the CPU it keeps to one thread. Memory: the masks and at
+    most a fifth of that (2 MB for small graphs). The number of removed positions is known to the
+    device only, so there slots are provided for the most that the batch could remove, a pass at a
+    time.
     """
 
-    row_offsets: Tensor  # int64 [types, genes + 1]: gene g's row of a type is positions[row_offsets[type, g]:row_offsets[type, g + 1]]
+    # int64 [types, genes + 1]: gene g's row of a type is positions[row_offsets[type,
+    # g]:row_offsets[type, g + 1]]
+    row_offsets: Tensor
     positions: Tensor  # int32 [entries]
     widths: Tensor  # int64 [types], positions of the type's mask
     starts: Tensor  # int64 [types], where the type's masks begin in a batch of one
@@ -53,13 +61,19 @@ class MaskGenerator(nn.Module):
         self.genes = len(graph.nodes["gene"])
         self.mask_basis = stored.mask_basis
 
-        # Rows of genes: the gene mask itself (so no row of all is empty), then each edge type at genes.
+        # Rows of genes: the gene mask itself (so no row of all is empty), then each edge type at
+        # genes.
         names = ["gene", *(name for name in incidence if name != RMR)]
         offsets = [np.arange(self.genes + 1), *(incidence[name].offsets for name in names[1:])]
-        positions = [np.arange(self.genes, dtype=np.int32), *(incidence[name].positions for name in names[1:])]
+        positions = [
+            np.arange(self.genes, dtype=np.int32),
+            *(incidence[name].positions for name in names[1:]),
+        ]
         first = np.cumsum([0, *(len(part) for part in positions[:-1])])
         row_offsets = np.stack([part + start for part, start in zip(offsets, first)])
-        self.longest = int(np.diff(row_offsets).sum(axis=0).max(initial=0))  # positions that one gene can remove
+        self.longest = int(
+            np.diff(row_offsets).sum(axis=0).max(initial=0)
+        )  # positions that one gene can remove
         sizes = np.array(self.layout.sizes)
         ranks = [self.layout.names.index(name) for name in names]
         self._buffer("row_offsets", row_offsets.astype(np.int64))
@@ -67,23 +81,38 @@ class MaskGenerator(nn.Module):
         self._buffer("widths", sizes[ranks])
         self._buffer("starts", (np.cumsum(sizes) - sizes)[ranks])
 
-        self.reaction_rules = ReactionRules(graph, stored.manifest["options"]["reaction_rule"]) if "reaction" in graph.nodes else None
-        self._buffer("rmr_reactions", graph.edges[RMR][0].astype(np.int64) if RMR in graph.edges else np.empty(0, np.int64))
+        self.reaction_rules = (
+            ReactionRules(graph, stored.manifest["options"]["reaction_rule"])
+            if "reaction" in graph.nodes
+            else None
+        )
+        self._buffer(
+            "rmr_reactions",
+            graph.edges[RMR][0].astype(np.int64) if RMR in graph.edges else np.empty(0, np.int64),
+        )
 
     def _buffer(self, name: str, values: npt.NDArray[np.integer[Any]]) -> None:
         self.register_buffer(name, torch.from_numpy(np.array(values)), persistent=False)
 
-    def forward(self, batch: Batch | Mapping[str, Any] | Tensor, perturbation_indices_ptr: Tensor | None = None) -> dict[str, Tensor]:
-        """The masks of B samples: bool, True where kept, views of one new buffer, by mask name in canonical order.
+    def forward(
+        self,
+        batch: Batch | Mapping[str, Any] | Tensor,
+        perturbation_indices_ptr: Tensor | None = None,
+    ) -> dict[str, Tensor]:
+        """The masks of B samples: bool, True where kept, views of one new buffer, by mask name in
+        canonical order.
 
-        batch: of collate, or a PyG DataLoader's with follow_batch=["perturbation_indices"]; ValueError if it has another graph or reaction rule.
+        batch: of collate, or a PyG DataLoader's with follow_batch=["perturbation_indices"];
+        ValueError if it has another graph or reaction rule.
 
-        For genotypes that no dataset has, two tensors take its place. Nothing tells of which graph their indices are.
-        batch:                    int [K], the deleted genes of all samples, one behind the other
-        perturbation_indices_ptr: int [B + 1], sample b deletes batch[ptr[b]:ptr[b + 1]]
+        For genotypes that no dataset has, two tensors take its place. Nothing tells of which graph
+        their indices are. batch:                    int [K], the deleted genes of all samples, one
+        behind the other perturbation_indices_ptr: int [B + 1], sample b deletes batch[ptr[b]:ptr[b
+        + 1]]
 
-        Raises ValueError where the two do not fit together or are on another device, IndexError for a gene that the graph does not have.
-        On a GPU, values are checked by the device itself: it stops the process at its next synchronisation.
+        Raises ValueError where the two do not fit together or are on another device, IndexError for
+        a gene that the graph does not have. On a GPU, values are checked by the device itself: it
+        stops the process at its next synchronisation.
         """
         if not isinstance(batch, Tensor):
             batch, perturbation_indices_ptr = self._deleted(batch)
@@ -97,7 +126,10 @@ class MaskGenerator(nn.Module):
         if isinstance(batch, Batch):
             labels, found = batch, {batch.mask_basis}
         else:
-            labels, basis = batch["gene"], batch["mask_basis"] if "mask_basis" in batch else "unknown"
+            labels, basis = (
+                batch["gene"],
+                batch["mask_basis"] if "mask_basis" in batch else "unknown",
+            )
             found = {basis} if isinstance(basis, str) else set(basis)
         if other := sorted(found - {self.mask_basis}):
             raise ValueError(
@@ -111,18 +143,25 @@ class MaskGenerator(nn.Module):
         batch_size = len(ptr) - 1
         buffer = self.layout.all_kept(batch_size, genes.device)
         if len(genes):
-            sample = torch.searchsorted(ptr, torch.arange(len(genes), device=genes.device), right=True) - 1
+            sample = (
+                torch.searchsorted(ptr, torch.arange(len(genes), device=genes.device), right=True)
+                - 1
+            )
             self._remove(buffer, batch_size, genes, sample)
         if self.reaction_rules is not None:
             rows = self.layout.rows(buffer, batch_size)
             self.reaction_rules(rows["gene"], out=rows["reaction"])
             if RMR in rows:
-                torch.gather(rows["reaction"], 1, self.rmr_reactions.expand(batch_size, -1), out=rows[RMR])
+                torch.gather(
+                    rows["reaction"], 1, self.rmr_reactions.expand(batch_size, -1), out=rows[RMR]
+                )
         return buffer
 
     def _remove(self, buffer: Tensor, batch_size: int, genes: Tensor, sample: Tensor) -> None:
         """Writes zeros where the deleted genes' rows say."""
-        row_starts = self.row_offsets.index_select(1, genes)  # [types, K]: a segment is one type's row of one deleted gene
+        row_starts = self.row_offsets.index_select(
+            1, genes
+        )  # [types, K]: a segment is one type's row of one deleted gene
         lengths = (self.row_offsets.index_select(1, genes + 1) - row_starts).view(-1)
         ends = lengths.cumsum(0)
         to_entry = row_starts.view(-1) - (ends - lengths)
@@ -134,11 +173,15 @@ class MaskGenerator(nn.Module):
             slots = torch.minimum(slots, ends[-1] - 1)  # superfluous slots repeat the last removal
             segment = torch.searchsorted(ends, slots, right=True)
             entries = slots.add_(to_entry.index_select(0, segment))
-            addresses = self.positions.index_select(0, entries) + to_address.index_select(0, segment)
+            addresses = self.positions.index_select(0, entries) + to_address.index_select(
+                0, segment
+            )
             buffer.index_fill_(0, addresses, 0)
 
     def _most_removals(self, ends: Tensor, genes: int) -> int:
-        """How many positions the genes remove; on a device, which would have to be waited for, how many they remove at most."""
+        """How many positions the genes remove; on a device, which would have to be waited for, how
+        many they remove at most.
+        """
         return int(ends[-1]) if ends.device.type == "cpu" else genes * self.longest
 
     def _checked(self, genes: Tensor, ptr: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -151,20 +194,32 @@ class MaskGenerator(nn.Module):
             )
         device = self.positions.device
         for name, tensor in (("perturbation_indices", genes), ("perturbation_indices_ptr", ptr)):
-            if tensor.dim() != 1 or tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
-                raise ValueError(f"{where}: {name} is {tensor.dtype} {list(tensor.shape)}\nhint: pass a one-dimensional tensor of integers")
+            if (
+                tensor.dim() != 1
+                or tensor.is_floating_point()
+                or tensor.is_complex()
+                or tensor.dtype == torch.bool
+            ):
+                raise ValueError(
+                    f"{where}: {name} is {tensor.dtype} {list(tensor.shape)}\nhint: pass a one-dimensional tensor of integers"
+                )
             if tensor.device != device:
                 raise ValueError(
                     f"{where}: {name} is on {tensor.device}, the mask generator on {device}\n"
                     f"hint: move both to one device: batch.to({str(device)!r}), or generator.to({str(tensor.device)!r})"
                 )
         if len(ptr) == 0:
-            raise ValueError(f"{where}: perturbation_indices_ptr is empty (expected B + 1 values)\nhint: the ptr of an empty batch is [0]")
+            raise ValueError(
+                f"{where}: perturbation_indices_ptr is empty (expected B + 1 values)\nhint: the ptr of an empty batch is [0]"
+            )
         in_range = ((genes >= 0) & (genes < self.genes)).all()
         fits = (ptr[0] == 0) & (ptr[-1] == len(genes)) & (ptr[1:] >= ptr[:-1]).all()
         if device.type != "cpu":
             torch._assert_async(in_range, f"a perturbation index is not in [0, {self.genes})")
-            torch._assert_async(fits, "perturbation_indices_ptr does not ascend from 0 to the number of perturbation_indices")
+            torch._assert_async(
+                fits,
+                "perturbation_indices_ptr does not ascend from 0 to the number of perturbation_indices",
+            )
             return genes.long().clamp(0, self.genes - 1), ptr.long()
         if not in_range:
             wrong = int(((genes < 0) | (genes >= self.genes)).nonzero()[0])

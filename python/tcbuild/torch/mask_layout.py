@@ -1,7 +1,8 @@
 """Where the masks of a batch lie: one buffer, type after type, within a type sample after sample.
 
-So each type's masks are one contiguous piece, which is the stacked form [B, E] and the concatenated form [B * E] at once, and a
-batch is one allocation, one copy to a device, one fill and one write of zeros.
+So each type's masks are one contiguous piece, which is the stacked form [B, E] and the concatenated
+form [B * E] at once, and a batch is one allocation, one copy to a device, one fill and one write of
+zeros.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ _DTYPES = {"bool": torch.bool, "uint8": torch.uint8, "bits": torch.uint8}
 class MaskLayout:
     """The shape of a batch's masks.
 
-    names, sizes: the masks in canonical order and their positions
-    form:         `stacked`: [B, E] per mask; `concatenated`: [B * E], as PyG joins the graphs of a batch
-    encoding:     `bool`, `uint8` (1 keep, 0 removed; a byte per position either way), or `bits`: uint8 [ceil(E / 8)] per sample in place of
+    names, sizes: the masks in canonical order and their positions form:         `stacked`: [B, E]
+    per mask; `concatenated`: [B * E], as PyG joins the graphs of a batch encoding:     `bool`,
+    `uint8` (1 keep, 0 removed; a byte per position either way), or `bits`: uint8 [ceil(E / 8)] per
+    sample in place of
                   [E], position p in bit p % 8 of byte p // 8, the bits behind the last position 0
     """
 
@@ -68,21 +70,32 @@ class MaskLayout:
         """The buffer's masks by name, [B, width] each; they share its memory."""
         widths = self.widths
         parts = buffer.split_with_sizes([batch_size * width for width in widths])
-        return {name: part.view(batch_size, width) for name, part, width in zip(self.names, parts, widths)}
+        return {
+            name: part.view(batch_size, width)
+            for name, part, width in zip(self.names, parts, widths)
+        }
 
     def views(self, buffer: Tensor, batch_size: int) -> dict[str, Tensor]:
         """The buffer's masks by name, in the layout's form; they share its memory."""
         rows = self.rows(buffer, batch_size)
-        return rows if self.form == "stacked" else {name: mask.view(-1) for name, mask in rows.items()}
+        return (
+            rows if self.form == "stacked" else {name: mask.view(-1) for name, mask in rows.items()}
+        )
 
-    def removals(self, removed: Sequence[npt.NDArray[np.integer[Any]]]) -> tuple[Tensor, Tensor | None]:
-        """Where a batch's buffer differs from all_kept, from each sample's removed positions (in the list of all positions, in any order).
+    def removals(
+        self, removed: Sequence[npt.NDArray[np.integer[Any]]]
+    ) -> tuple[Tensor, Tensor | None]:
+        """Where a batch's buffer differs from all_kept, from each sample's removed positions (in
+        the list of all positions, in any order).
 
-        Returns int64 addresses in the buffer, and for `bits` the uint8 value to and with at each, every address once.
+        Returns int64 addresses in the buffer, and for `bits` the uint8 value to and with at each,
+        every address once.
         """
         batch_size = len(removed)
         ends = np.cumsum(self.sizes)
-        row = np.array(self.widths, np.int64) * (8 if self.encoding == "bits" else 1)  # in bits, a row ends at a byte's end
+        row = np.array(self.widths, np.int64) * (
+            8 if self.encoding == "bits" else 1
+        )  # in bits, a row ends at a byte's end
         base = batch_size * (np.cumsum(row) - row) - (ends - self.sizes)
         positions = np.concatenate([*removed, np.empty(0, np.int64)]).astype(np.int64, copy=False)
         sample = np.repeat(np.arange(batch_size), [len(part) for part in removed])
@@ -92,5 +105,11 @@ class MaskLayout:
             return torch.from_numpy(addresses), None
         addresses.sort()
         first = np.flatnonzero(np.diff(addresses >> 3, prepend=-1))
-        cleared = np.bitwise_or.reduceat(1 << (addresses & 7), first) if len(first) else np.empty(0, np.int64)
-        return torch.from_numpy(addresses[first] >> 3), torch.from_numpy(255 - cleared.astype(np.uint8))
+        cleared = (
+            np.bitwise_or.reduceat(1 << (addresses & 7), first)
+            if len(first)
+            else np.empty(0, np.int64)
+        )
+        return torch.from_numpy(addresses[first] >> 3), torch.from_numpy(
+            255 - cleared.astype(np.uint8)
+        )

@@ -1,7 +1,8 @@
 """Large pieces of CPU memory, used again.
 
-Memory new to a process costs several times what writing it costs, because the kernel clears it page by page. The masks of a batch are tens
-of megabytes and live for one step, so one piece that was given back is kept for the next batch of the same size.
+Memory new to a process costs several times what writing it costs, because the kernel clears it page
+by page. The masks of a batch are tens of megabytes and live for one step, so one piece that was
+given back is kept for the next batch of the same size.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ _spare: dict[int, Bytes] = {}  # by length; at most one
 
 
 def unwritten_bytes(length: int) -> Tensor:
-    """uint8 [length] of any content. It is the caller's alone, until nothing refers to its memory any more."""
+    """uint8 [length] of any content. It is the caller's alone, until nothing refers to its memory
+    any more.
+    """
     memory = _spare.pop(length, None)
     if memory is None:
         memory = np.empty(length, np.uint8)  # unlike torch, NumPy asks the kernel for huge pages

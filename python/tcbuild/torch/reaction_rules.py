@@ -14,10 +14,13 @@ from tcbuild.rules import AND, OR, compile_rule
 class ReactionRules(nn.Module):
     """The reactions' rules as a circuit of gates, evaluated level by level.
 
-    A node is false or not: node 0 never is, node 1 + g is when gene g is deleted, then come the gates, level after level. A gate is false when at least
-    `threshold` of its operands are: 1 for `and`, all of them for `or`. Under the reaction rule `all`, a reaction is the `and` of its gpr genes.
+    A node is false or not: node 0 never is, node 1 + g is when gene g is deleted, then come the
+    gates, level after level. A gate is false when at least `threshold` of its operands are: 1 for
+    `and`, all of them for `or`. Under the reaction rule `all`, a reaction is the `and` of its gpr
+    genes.
 
-    A call takes, per sample, 1 byte per node and about 10 per operand of the largest level, whatever is deleted.
+    A call takes, per sample, 1 byte per node and about 10 per operand of the largest level,
+    whatever is deleted.
     """
 
     roots: Tensor  # int64 [reactions], the node that each reaction goes with
@@ -42,10 +45,16 @@ class ReactionRules(nn.Module):
             starts.append(starts[-1] + len(level))
         self.starts = starts
         self.levels = nn.ModuleList(_Level(level, starts) for level in circuit.levels)
-        self.register_buffer("roots", torch.tensor([starts[level] + index for level, index in roots]), persistent=False)
+        self.register_buffer(
+            "roots",
+            torch.tensor([starts[level] + index for level, index in roots]),
+            persistent=False,
+        )
 
     def forward(self, gene_mask: Tensor, out: Tensor) -> None:
-        """Writes the reaction mask, bool [B, reactions], that a gene mask, bool [B, genes], leads to."""
+        """Writes the reaction mask, bool [B, reactions], that a gene mask, bool [B, genes], leads
+        to.
+        """
         batch_size = len(gene_mask)
         false = gene_mask.new_zeros(batch_size, self.starts[-1])
         torch.logical_not(gene_mask, out=false[:, 1 : self.starts[1]])
@@ -67,7 +76,9 @@ class _Level(nn.Module):
         ends = torch.tensor([0, *(len(gate.operands) for gate in gates)]).cumsum(0)
         self.register_buffer("operands", torch.tensor(operands), persistent=False)
         self.register_buffer("ends", ends, persistent=False)
-        self.register_buffer("thresholds", torch.tensor([gate.threshold for gate in gates]), persistent=False)
+        self.register_buffer(
+            "thresholds", torch.tensor([gate.threshold for gate in gates]), persistent=False
+        )
 
     def forward(self, false: Tensor) -> Tensor:
         """Which gates are false: bool [B, gates]."""
@@ -97,7 +108,9 @@ class _Gate:
 
 @dataclass
 class _Circuit:
-    levels: list[list[_Gate]] = field(default_factory=list)  # of gates; level 0 of the nodes has none and is not here
+    levels: list[list[_Gate]] = field(
+        default_factory=list
+    )  # of gates; level 0 of the nodes has none and is not here
 
     def add(self, gate: _Gate) -> _Node:
         """Puts a gate behind its operands."""
@@ -117,7 +130,11 @@ class _Circuit:
                 waiting.append(_gene(item))
                 continue
             right, left = waiting.pop(), waiting.pop()
-            gate = left if isinstance(left, _Gate) and left.operator == item else _Gate(item, [self._node(left)])
+            gate = (
+                left
+                if isinstance(left, _Gate) and left.operator == item
+                else _Gate(item, [self._node(left)])
+            )
             if isinstance(right, _Gate) and right.operator == item:
                 gate.operands += right.operands
             else:

@@ -12,8 +12,9 @@ import torch
 def one_thread(device: torch.device) -> Iterator[None]:
     """Keeps torch to one thread for work on the CPU.
 
-    Writing masks is many short steps at the speed of memory. Shared among threads, each step ends with a wait for the slowest, and beside the
-    workers of a DataLoader that wait is for a core: ten times the work itself.
+    Writing masks is many short steps at the speed of memory. Shared among threads, each step ends
+    with a wait for the slowest, and beside the workers of a DataLoader that wait is for a core: ten
+    times the work itself.
     """
     if device.type != "cpu":
         yield
