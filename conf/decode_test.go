@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 type file struct {

@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // progress is how far a node's interpolations are replaced: cycles lead back to a node that is

@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // Where says where a node of the settings was written: "conf/yeast.yaml:12",

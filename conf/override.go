@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 var overridePattern = regexp.MustCompile(`^(?:(\+{0,2})(` + dottedKey + `)=((?s).*)|~(` + dottedKey + `))$`)

@@ -15,7 +15,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 //go:embed *.yaml

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // folder makes a folder of settings files from name, text pairs.

@@ -3,9 +3,9 @@
 package gpuverify
 
 import (
+	"tcbuild/fault"
 	"tcbuild/gpuverify/cuda"
 	"tcbuild/gpuverify/kernels"
-	"tcbuild/internal/fault"
 	"tcbuild/store"
 )
 

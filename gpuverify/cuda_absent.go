@@ -6,7 +6,7 @@ import (
 	"context"
 	"fmt"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 var errNoSupport = fault.New(fault.Failed, "build tcbuild with make where a cuda.h of CUDA 12 can be had, or use --device cpu",

@@ -10,9 +10,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tcbuild/fault"
 	"tcbuild/gpuverify/cuda"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 )
 
 // driver is the CUDA driver's library; tests choose another.

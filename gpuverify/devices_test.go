@@ -13,11 +13,11 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/gpuverify/fakedriver"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
-	"tcbuild/internal/fault"
 	"tcbuild/internal/oracle"
 	"tcbuild/store"
 )

@@ -15,10 +15,10 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/gpuverify/cuda"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 	"tcbuild/internal/oracle"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tcbuild/fault"
 	"tcbuild/gpuverify/cuda"
-	"tcbuild/internal/fault"
 )
 
 // run verifies chunks on a device until none is left; first is the number of its first chunk. The

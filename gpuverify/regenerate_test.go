@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
-	"tcbuild/internal/fault"
 	"tcbuild/internal/oracle"
 )
 

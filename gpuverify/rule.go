@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"strings"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 )
 
 // postfix is a reaction's boolean rule in postfix order, as A B or C and for (A or B) and C: what

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/gpr"
-	"tcbuild/internal/fault"
 )
 
 func TestParseRule(t *testing.T) {

@@ -3,8 +3,8 @@ package gpuverify
 import (
 	"math"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 )
 
 // tables are what the kernels need of a graph and its incidence, in flat arrays. Positions are

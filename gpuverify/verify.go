@@ -1,8 +1,10 @@
 package gpuverify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,17 +13,17 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tcbuild/encode"
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 	"tcbuild/store"
 )
 
 // Options say how to verify.
 type Options struct {
-	Method   Method
-	Workers  int      // goroutines, at least 1
-	Devices  *Devices // where masks are regenerated and compared; nil: on the CPU
-	Progress interface {
+	Method   Method      // "": both
+	Workers  int         // goroutines; 0: one per core
+	Devices  *Devices    // where masks are regenerated and compared; nil: on the CPU
+	Progress interface { // is told what has been checked; nil: nobody is
 		Add(samples int, bytes int64)
 	}
 }
@@ -42,6 +44,7 @@ type Devices struct {
 // What is wrong with the dataset is in the report; the error tells what kept Verify from checking.
 func Verify(ctx context.Context, dataset *store.Dataset, o Options) (*Report, error) {
 	start := time.Now()
+	o.Method, o.Workers = cmp.Or(o.Method, Both), cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	if dataset.Manifest.Variant == store.Incidence {
 		o.Method = Both
 	}

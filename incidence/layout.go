@@ -43,7 +43,7 @@ func (l *Layout) add(name string, size int) {
 }
 
 // EdgePositions counts the edges of all edge types.
-func (l *Layout) EdgePositions() int {
+func (l Layout) EdgePositions() int {
 	count := 0
 	for _, mask := range l.Masks {
 		if strings.Contains(mask.Name, "__") {
@@ -54,13 +54,13 @@ func (l *Layout) EdgePositions() int {
 }
 
 // Start returns the first position of the named mask in the mask space; the mask must exist.
-func (l *Layout) Start(name string) uint32 {
+func (l Layout) Start(name string) uint32 {
 	return uint32(l.Masks[slices.IndexFunc(l.Masks, func(m Mask) bool { return m.Name == name })].Start)
 }
 
 // Split yields every mask with its part of removed, which is ascending over the mask
 // space. The parts are views; subtract Mask.Start to count from the mask's own start.
-func (l *Layout) Split(removed []uint32) iter.Seq2[Mask, []uint32] {
+func (l Layout) Split(removed []uint32) iter.Seq2[Mask, []uint32] {
 	return func(yield func(Mask, []uint32) bool) {
 		for _, mask := range l.Masks {
 			end, _ := slices.BinarySearch(removed, uint32(mask.Start+mask.Size))
@@ -74,7 +74,7 @@ func (l *Layout) Split(removed []uint32) iter.Seq2[Mask, []uint32] {
 
 // At returns the mask that holds a position of the mask space, and the position counted from that
 // mask's start.
-func (l *Layout) At(position int) (Mask, int) {
+func (l Layout) At(position int) (Mask, int) {
 	i, _ := slices.BinarySearchFunc(l.Masks, position, func(m Mask, position int) int {
 		if m.Start+m.Size <= position {
 			return -1

@@ -3,7 +3,7 @@ package ingest
 import (
 	"github.com/dustin/go-humanize"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // batchSamples is how many samples Scan hands over at a time; of samples with many phenotypes

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // A set that changes between two readings is an error; one that was replaced under its name is read

@@ -4,8 +4,8 @@ import (
 	"io"
 	"strings"
 
+	"tcbuild/fault"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
 )
 
 // columnContents is what a text column holds so far: where its first number and its first other

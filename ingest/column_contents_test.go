@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // permutations calls visit with the rows in every order.

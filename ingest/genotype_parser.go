@@ -6,7 +6,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // genotypeParser turns the names of a sample's genes into its genotype: begin, add for each name,

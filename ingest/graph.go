@@ -6,7 +6,7 @@ import (
 	"sort"
 	"strings"
 
-	"tcbuild/internal/inputfile"
+	"tcbuild/ingest/inputfile"
 )
 
 // Node types of a cell graph.

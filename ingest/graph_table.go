@@ -10,9 +10,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"tcbuild/fault"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
 )
 
 // graphTable reads a table of a graph: its required columns, which readNodes and readEdges take

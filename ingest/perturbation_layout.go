@@ -6,8 +6,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"tcbuild/conf"
+	"tcbuild/fault"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
 )
 
 // maxPhenotypes bounds the memory of a batch, and the size of a sample's record.

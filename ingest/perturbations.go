@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/inputfile"
 )
 
 // PerturbationOptions says how a table holds a perturbation set. The zero value is

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
 )
 
 var threeGenes, _ = NewNodes(Gene, []string{"A", "B", "C"}, nil)

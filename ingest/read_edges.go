@@ -7,9 +7,9 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"tcbuild/fault"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
 )
 
 // The columns that name an edge's nodes: by id or by index.

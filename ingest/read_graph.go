@@ -8,8 +8,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"golang.org/x/sync/errgroup"
 
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
+	"tcbuild/fault"
+	"tcbuild/ingest/inputfile"
 )
 
 // maxPositions is how many mask positions, nodes and edges together, 32-bit signed positions can

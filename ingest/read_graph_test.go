@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // folder writes files, named by path, and returns their folder.

@@ -6,9 +6,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"tcbuild/fault"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
 )
 
 // nodeMeanings are the further columns of a node table that have a meaning.

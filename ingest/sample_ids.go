@@ -5,7 +5,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 const sampleIDHint = "give each sample an id of its own, or pass --allow-duplicate-ids"

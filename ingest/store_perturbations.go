@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"tcbuild/fault"
 	"tcbuild/ingest/torchcell"
-	"tcbuild/internal/fault"
 )
 
 // storePerturbations is a perturbation set in a torchcell store: each record is a sample, named by

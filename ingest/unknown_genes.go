@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // UnknownGenes says what happens to a sample that deletes a gene which the graph does not have.

@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"tcbuild/fault"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
 )
 
 // WriteGraph writes a graph as a folder of Arrow IPC files that ReadGraph reads

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"tcbuild/fault"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
 )
 
 // WritePerturbations writes a perturbation set with the columns sample_id and genes

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // Arrow's library answers some damaged files with a panic or a request for all memory. A reader

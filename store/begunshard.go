@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"tcbuild/encode"
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 	"tcbuild/internal/lmdbfile"
 )
 

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/internal/disk"
-	"tcbuild/internal/fault"
 )
 
 // Resume says what a build does with an unfinished one of the same name.

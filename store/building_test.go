@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 func TestSecondBuildIsRefused(t *testing.T) {

@@ -10,10 +10,10 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 
+	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
 )
 
 // Dataset is a published dataset, open for reading. It is safe for concurrent use.

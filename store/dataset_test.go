@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"tcbuild/encode"
+	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
-	"tcbuild/internal/fault"
 	"tcbuild/internal/oracle"
 )
 

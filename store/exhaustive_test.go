@@ -14,10 +14,10 @@ import (
 	"testing"
 
 	"tcbuild/encode"
+	"tcbuild/fault"
 	"tcbuild/gpuverify"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 	"tcbuild/internal/oracle"
 	"tcbuild/store"
 )

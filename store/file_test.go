@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 func TestHashFile(t *testing.T) {

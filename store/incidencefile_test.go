@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/incidence"
-	"tcbuild/internal/fault"
 )
 
 func TestIncidenceRoundTrip(t *testing.T) {

@@ -16,9 +16,9 @@ import (
 	"syscall"
 
 	"tcbuild/encode"
+	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 )
 
 // FormatVersion is the version of the dataset format that this package writes

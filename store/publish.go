@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tcbuild/fault"
 	"tcbuild/internal/disk"
-	"tcbuild/internal/fault"
 )
 
 // Publish gives the dataset its final name if all its shards are complete, and reports whether it

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"tcbuild/encode"
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 	"tcbuild/internal/lmdbfile"
 )
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // Samples at random over shards of odd sizes, with values that the shards' ends cut short.

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 )
 
 // Samples around the boundary of two record batches, forwards, backwards and at random.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"tcbuild/encode"
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // bigValue is a value of one sample, so long that a transaction takes two of them.

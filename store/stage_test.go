@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 func TestStage(t *testing.T) {

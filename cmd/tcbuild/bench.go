@@ -8,16 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tcbuild"
 	"tcbuild/conf"
+	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/internal/bench"
-	"tcbuild/internal/build"
-	"tcbuild/internal/fault"
 )
 
 func newBench(e *env) *cobra.Command {
-	var input build.Options
+	var input tcbuild.Options
 	var o bench.Options
 	var device string
 	cmd := &cobra.Command{

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/internal/bench"
-	"tcbuild/internal/fault"
 )
 
 // Builds of bench that find other files than bench itself read, which are put back behind them, end

@@ -11,17 +11,17 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tcbuild"
 	"tcbuild/conf"
 	"tcbuild/encode"
+	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/internal/build"
-	"tcbuild/internal/fault"
 	"tcbuild/store"
 )
 
 func newIncidence(e *env) *cobra.Command {
-	o := build.Options{Variant: store.Incidence, Shard: store.AllShards, Resume: store.ResumeNever}
+	o := tcbuild.Options{Variant: store.Incidence}
 	cmd := &cobra.Command{
 		Use:   "incidence --graph DIR [--perturbations FILE] --out DATASET",
 		Short: "Build an incidence dataset: the deleted genes, and one incidence cache",
@@ -37,7 +37,7 @@ Without --perturbations, the cache alone.`,
 }
 
 func newDataset(e *env) *cobra.Command {
-	o := build.Options{Shard: store.AllShards}
+	var o tcbuild.Options
 	var mode, shard string
 	cmd := &cobra.Command{
 		Use:   "dataset --mode indices|full-masks --graph DIR --perturbations FILE --out DATASET",
@@ -80,7 +80,7 @@ completes the last one publishes the dataset.`,
 }
 
 // inputFlags declares what both kinds of datasets are built from.
-func inputFlags(cmd *cobra.Command, o *build.Options) {
+func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Graph, "graph", "", "cell graph: `DIR`")
 	flags.StringVar(&o.Perturbations, "perturbations", "", "perturbation set: `FILE`, the lmdb folder of a torchcell build, or one that is computed: synth:SCALE:SAMPLES:SEED, combinations:GENES:K[:FIRST:END], or a .yaml with a section combinations")
@@ -106,7 +106,7 @@ func duplicateIDsFlag(flags *pflag.FlagSet, allow *bool) {
 
 // datasetFlags declares what a command needs that builds one dataset. The result is whether to
 // print stage times.
-func datasetFlags(cmd *cobra.Command, o *build.Options) (stats *bool) {
+func datasetFlags(cmd *cobra.Command, o *tcbuild.Options) (stats *bool) {
 	inputFlags(cmd, o)
 	cmd.Flags().StringVar(&o.Out, "out", "", "dataset to make: `DATASET`")
 	_ = cmd.MarkFlagRequired("graph")
@@ -114,7 +114,7 @@ func datasetFlags(cmd *cobra.Command, o *build.Options) (stats *bool) {
 	return cmd.Flags().Bool("stats", false, "print how long each stage took")
 }
 
-func runBuild(ctx context.Context, e *env, o build.Options, stats bool) error {
+func runBuild(ctx context.Context, e *env, o tcbuild.Options, stats bool) error {
 	result, err := buildDataset(ctx, e, o)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func runBuild(ctx context.Context, e *env, o build.Options, stats bool) error {
 }
 
 // printStats prints how long each stage took.
-func printStats(e *env, result *build.Result) error {
+func printStats(e *env, result *tcbuild.Result) error {
 	out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(out, "stage\tseconds\tbusy seconds, over all cores\n")
 	for _, stage := range result.Stages {
@@ -139,7 +139,7 @@ func printStats(e *env, result *build.Result) error {
 	return out.Flush()
 }
 
-func buildDataset(ctx context.Context, e *env, o build.Options) (*build.Result, error) {
+func buildDataset(ctx context.Context, e *env, o tcbuild.Options) (*tcbuild.Result, error) {
 	if err := errors.Join(
 		oneOf("reaction-rule", string(o.ReactionRule), string(incidence.RuleAll), string(incidence.RuleGPR)),
 		oneOf("unknown-genes", string(o.UnknownGenes), ingest.UnknownGenesChoices...),
@@ -151,18 +151,18 @@ func buildDataset(ctx context.Context, e *env, o build.Options) (*build.Result, 
 		return nil, err
 	}
 	o.Program, o.Log = buildVersion(), e.log
-	o.Progress = func(total int) build.Progress { return newProgress(e, "build", total) }
-	return build.Dataset(ctx, o)
+	o.Progress = func(total int) tcbuild.Progress { return newProgress(e, "build", total) }
+	return tcbuild.Build(ctx, o)
 }
 
-func describeBuild(out string, result *build.Result) string {
+func describeBuild(out string, result *tcbuild.Result) string {
 	m := result.Manifest
 	switch result.State {
-	case build.Unchanged:
+	case tcbuild.Unchanged:
 		return fmt.Sprintf("%s: nothing to do, it is there already", out)
-	case build.Waiting:
+	case tcbuild.Waiting:
 		return fmt.Sprintf("%s: this shard is complete, others are not", out)
-	case build.Kept:
+	case tcbuild.Kept:
 		return fmt.Sprintf("%s: this shard is complete; once all are, the same command with --shards %d in place of --shard publishes", out, len(m.Shards))
 	}
 	total := m.DataBytes()
@@ -188,7 +188,7 @@ func oneOf(flag, value string, valid ...string) error {
 }
 
 // parseShard reads I/N into o.
-func parseShard(text string, o *build.Options) error {
+func parseShard(text string, o *tcbuild.Options) error {
 	if text == "" {
 		return nil
 	}
@@ -201,6 +201,6 @@ func parseShard(text string, o *build.Options) error {
 	if o.Shards != 0 && o.Shards != n {
 		return fault.New(fault.Usage, "leave --shards away", "read --shard: found %q beside --shards %d", text, o.Shards)
 	}
-	o.Shard, o.Shards = i, n
+	o.Shard, o.Shards = &i, n
 	return nil
 }

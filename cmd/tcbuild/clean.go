@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tcbuild/conf"
+	"tcbuild/fault"
 	"tcbuild/internal/disk"
-	"tcbuild/internal/fault"
 )
 
 func newClean(e *env) *cobra.Command {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tcbuild/conf"
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // runFunc runs a command whose flags are set. args are its positional

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tcbuild/conf"
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // probe runs a command with a flag of every kind and returns what it was given.

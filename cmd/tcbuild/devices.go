@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"tcbuild/fault"
 	"tcbuild/gpuverify"
-	"tcbuild/internal/fault"
 )
 
 // parseDevices reads --device and --gpu-memory: nil for the CPU.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 func TestParseDevices(t *testing.T) {

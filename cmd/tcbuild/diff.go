@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"tcbuild/conf"
+	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/internal/compare"
-	"tcbuild/internal/fault"
 	"tcbuild/store"
 )
 

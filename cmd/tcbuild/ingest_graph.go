@@ -8,8 +8,8 @@ import (
 
 	"tcbuild/conf"
 	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/source"
-	"tcbuild/internal/inputfile"
 )
 
 type ingestGraphOptions struct {

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"tcbuild/conf"
+	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/source"
-	"tcbuild/internal/fault"
 )
 
 type ingestPerturbationsOptions struct {

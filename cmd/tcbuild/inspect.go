@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"tcbuild/conf"
+	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/internal/describe"
 	"tcbuild/internal/disk"
-	"tcbuild/internal/fault"
 )
 
 type inspectOptions struct {

@@ -11,9 +11,9 @@ import (
 	"text/tabwriter"
 
 	"tcbuild/encode"
+	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/internal/croissant"
-	"tcbuild/internal/fault"
 	"tcbuild/store"
 )
 

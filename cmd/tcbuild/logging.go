@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // clearLine wipes the terminal's current line, on which a progress bar may stand.

@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 func main() {

@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // modeVariable turns the test binary into the program, or into one that hangs

@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"tcbuild/fault"
 	"tcbuild/internal/disk"
-	"tcbuild/internal/fault"
 )
 
 // publish makes a file or folder that appears under its name whole or not at

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 func TestPublish(t *testing.T) {

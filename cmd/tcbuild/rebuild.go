@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tcbuild"
 	"tcbuild/conf"
+	"tcbuild/fault"
 	"tcbuild/gpuverify"
-	"tcbuild/internal/build"
 	"tcbuild/internal/disk"
-	"tcbuild/internal/fault"
 	"tcbuild/internal/rebuild"
 	"tcbuild/internal/slurm"
 	"tcbuild/store"
@@ -26,7 +26,7 @@ type rebuildOptions struct {
 	variants       []string
 	ingest         ingestSettings
 	synth          synthOptions
-	build          build.Options
+	build          tcbuild.Options
 	method, device string
 	keep           int
 	force, dryRun  bool

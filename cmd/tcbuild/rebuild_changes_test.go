@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 	"tcbuild/internal/rebuild"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"tcbuild/conf"
+	"tcbuild/fault"
 	"tcbuild/ingest/source"
-	"tcbuild/internal/fault"
 )
 
 // ingestSection is the top-level key of the settings that name public sources.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 	"tcbuild/internal/rebuild"
 )
 

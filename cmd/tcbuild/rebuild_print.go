@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"text/tabwriter"
 
+	"tcbuild"
 	"tcbuild/gpuverify"
-	"tcbuild/internal/build"
 	"tcbuild/internal/rebuild"
 	"tcbuild/store"
 )
@@ -34,7 +34,7 @@ func printPlan(e *env, chain *rebuild.Chain, force bool) error {
 // variantRow is what a variant cost, and how it was verified.
 type variantRow struct {
 	manifest *store.Manifest
-	run      build.Result
+	run      tcbuild.Result
 	report   gpuverify.Report
 }
 

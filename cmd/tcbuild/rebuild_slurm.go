@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tcbuild/fault"
 	"tcbuild/internal/disk"
-	"tcbuild/internal/fault"
 	"tcbuild/internal/rebuild"
 	"tcbuild/internal/slurm"
 	"tcbuild/store"
@@ -200,7 +200,8 @@ func (o *rebuildOptions) buildShards(ctx context.Context, e *env, chain *rebuild
 		}
 		options := o.datasetOptions(step.Stage, plan.Building())
 		options.Scratch = slurm.ScratchDir()
-		for options.Shard = task; options.Shard < o.build.Shards; options.Shard += tasks {
+		for shard := task; shard < o.build.Shards; shard += tasks {
+			options.Shard = &shard
 			if err := runBuild(ctx, e, options, false); err != nil {
 				return err
 			}

@@ -10,13 +10,13 @@ import (
 	"slices"
 	"strconv"
 
+	"tcbuild"
+	"tcbuild/fault"
 	"tcbuild/gpuverify"
 	"tcbuild/ingest"
 	"tcbuild/ingest/combinations"
 	"tcbuild/ingest/synth"
-	"tcbuild/internal/build"
 	"tcbuild/internal/disk"
-	"tcbuild/internal/fault"
 	"tcbuild/internal/rebuild"
 	"tcbuild/store"
 )
@@ -202,10 +202,10 @@ func (o *rebuildOptions) outsideInputs(m *store.Manifest) (read []ingest.Input) 
 }
 
 // datasetOptions are those of one dataset in the folder of a version.
-func (o *rebuildOptions) datasetOptions(variant, version string) build.Options {
+func (o *rebuildOptions) datasetOptions(variant, version string) tcbuild.Options {
 	options := o.build
 	options.Variant, options.Out = store.Variant(variant), filepath.Join(version, variant)
-	options.Shard, options.Resume = store.AllShards, store.ResumeIfPossible
+	options.Shard, options.Resume = nil, store.ResumeIfPossible
 	if options.Graph == "" {
 		options.Graph = filepath.Join(version, inputOutput, "graph")
 	}

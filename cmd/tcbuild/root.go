@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tcbuild/conf"
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 const rootHelp = `tcbuild turns a yeast cell graph and perturbation sets into training datasets.

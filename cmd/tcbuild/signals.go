@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // interruptible returns a context that the first SIGINT, SIGTERM or SIGUSR1

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tcbuild/conf"
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 	"tcbuild/internal/rebuild"
 	"tcbuild/store"
 )

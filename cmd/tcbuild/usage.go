@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tcbuild/conf"
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // usageError gives an error of the command line library its kind and a hint.

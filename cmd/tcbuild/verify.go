@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"tcbuild/conf"
+	"tcbuild/fault"
 	"tcbuild/gpuverify"
 	"tcbuild/ingest"
 	"tcbuild/internal/disk"
-	"tcbuild/internal/fault"
 	"tcbuild/store"
 )
 

@@ -17,7 +17,7 @@ import (
 
 	"gorgonia.org/cu"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // Driver is the library that every NVIDIA driver installs.

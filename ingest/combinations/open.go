@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
 )
 
 // Open makes the set that a name stands for (see ParseName), of genes of a graph. Of the gene list,

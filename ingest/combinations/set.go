@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"tcbuild/ingest"
-	"tcbuild/internal/inputfile"
+	"tcbuild/ingest/inputfile"
 )
 
 const batchSize = 4096 // samples that are handed over at once

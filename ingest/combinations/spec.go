@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"tcbuild/conf"
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // Spec says which combinations a set has; in a settings file it is the section combinations.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // Alternatives returns the sets of genes that each keep the rule true: its disjunctive normal form.

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // MaxDepth is how deep parentheses may nest. The most nested rules of

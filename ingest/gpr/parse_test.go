@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 func gene(name string) *Rule        { return &Rule{Op: Gene, Name: name} }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 )
 
 // TestScreenAccounts reads random screens of every kind under every setting that drops rows. Each

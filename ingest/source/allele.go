@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // AlleleKind is what a strain has in place of a gene: one of the constants below.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"tcbuild/fault"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
 )
 
 // biogridColumns are the columns of both formats that are read; where tab2

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 )
 
 // biogridText writes rows "A B symbolA symbolB type organismA organismB" as BioGRID does.

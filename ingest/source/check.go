@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"slices"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 )
 
 // prepared returns the spec with defaults for what is left out, and refuses

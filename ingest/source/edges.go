@@ -3,9 +3,9 @@ package source
 import (
 	"math"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
 )
 
 // edgeFile is a table whose rows become edges of one or more types, in one pass.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 )
 
 // links is a STRING file of both directions in which A-B differs in one score,

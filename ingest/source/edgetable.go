@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"tcbuild/fault"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
 )
 
 // open prepares an edge table for reading.

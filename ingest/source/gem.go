@@ -9,9 +9,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"go.yaml.in/yaml/v3"
 
+	"tcbuild/fault"
 	"tcbuild/ingest/gpr"
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
+	"tcbuild/ingest/inputfile"
 )
 
 const gemHint = "give a whole model in the YAML that cobrapy and RAVEN write"

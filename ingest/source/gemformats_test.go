@@ -11,9 +11,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/gpr"
-	"tcbuild/internal/fault"
 )
 
 const smallSBML = `<?xml version="1.0" encoding="UTF-8"?>

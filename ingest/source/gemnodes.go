@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"tcbuild/fault"
 	"tcbuild/ingest/gpr"
-	"tcbuild/internal/fault"
 )
 
 // ReactionNodes says what a reaction of a metabolic model becomes.

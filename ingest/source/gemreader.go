@@ -8,8 +8,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"tcbuild/fault"
 	"tcbuild/ingest/gpr"
-	"tcbuild/internal/fault"
 )
 
 // gemReader takes a model's YAML tree apart; errors name path and line.

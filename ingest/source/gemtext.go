@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"tcbuild/fault"
 	"tcbuild/ingest/gpr"
-	"tcbuild/internal/fault"
 )
 
 // gemTextColumns are the columns of the table, as RAVEN's exports and yeast-GEM's releases name

@@ -5,10 +5,10 @@ import (
 	"sort"
 	"unicode/utf8"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
 )
 
 // readGenes reads the gene list.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"tcbuild/ingest"
-	"tcbuild/internal/inputfile"
+	"tcbuild/ingest/inputfile"
 )
 
 // BuildGraph reads the sources of a graph. A source that makes no node or no edge is an error. The

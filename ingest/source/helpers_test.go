@@ -10,9 +10,9 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
+	"tcbuild/ingest/inputfile"
 )
 
 // writeFile writes a file into a fresh folder and returns its path.

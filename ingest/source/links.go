@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/inputfile"
 )
 
 // open prepares a STRING links file for reading.

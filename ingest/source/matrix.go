@@ -3,10 +3,10 @@ package source
 import (
 	"strconv"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
 )
 
 // MatrixSpec names a wide table, a row per deleted gene. Each value becomes a sample with the id

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 const duplicateNameHint = "rename or remove one, or pass --allow-duplicate-ids: samples are named by row and column"

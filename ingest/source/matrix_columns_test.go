@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 )
 
 // TestMatrixColumns holds that a matrix of double mutants, or of strains that keep a copy of the

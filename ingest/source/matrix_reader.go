@@ -1,8 +1,8 @@
 package source
 
 import (
+	"tcbuild/fault"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
 )
 
 // matrix is a wide table and what its columns are.

@@ -3,9 +3,9 @@ package source
 import (
 	"slices"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
+	"tcbuild/ingest/inputfile"
 )
 
 // addMetabolism adds the reactions, metabolites and their edges of a model to a graph. Rules name

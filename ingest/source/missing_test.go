@@ -3,7 +3,7 @@ package source
 import (
 	"testing"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // A path that does not exist is a failure of the run, and no bad data.

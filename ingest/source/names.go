@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
+	"tcbuild/ingest/inputfile"
 )
 
 // Names finds genes by the names that public files use. It is immutable and

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 )
 
 // sgdFile writes rows of type, systematic name, standard name and aliases as SGD_features.tab.

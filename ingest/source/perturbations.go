@@ -2,8 +2,8 @@ package source
 
 import (
 	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/inputfile"
 )
 
 // PerturbationSpec names a table of perturbations as it is published and says

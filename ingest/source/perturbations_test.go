@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 )
 
 // scan reads a perturbation set whole: per sample "id genes", ids joined by +.

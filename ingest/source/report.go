@@ -7,7 +7,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // Report accounts for the rows, or entries, of every source of a graph: genes,

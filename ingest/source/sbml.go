@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"tcbuild/fault"
 	"tcbuild/ingest/gpr"
-	"tcbuild/internal/fault"
 )
 
 const sbmlHint = "give a whole model in SBML: level 3 with fbc, or level 2 with gene associations in notes"

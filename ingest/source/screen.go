@@ -4,10 +4,10 @@ import (
 	"errors"
 	"io"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
 )
 
 // SampleSpec is what the settings of all published perturbation tables have in common.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
 )
 
 // screenReader is one Scan of a Screen. Every row becomes a sample or counts as dropped, for one

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 )
 
 // screenGenes is a graph's gene list with SGD's names for it. SHARED means two genes.

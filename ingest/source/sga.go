@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 )
 
 // SGASpec names a table of a synthetic genetic array, as Costanzo et al. (2010,

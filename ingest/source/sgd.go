@@ -5,9 +5,9 @@ import (
 	"io"
 	"strings"
 
+	"tcbuild/fault"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
 )
 
 // sgdColumns are the columns of SGD_features.tab, which has no header line,

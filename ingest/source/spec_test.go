@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"tcbuild/conf"
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 const wholeSpec = `

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"tcbuild/fault"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
 )
 
 // TextSpec names a table and says how its text is laid out. Settings refer to

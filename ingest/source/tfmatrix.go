@@ -3,10 +3,10 @@ package source
 import (
 	"math"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
 )
 
 // read reads the matrix into edges; the rows of the report are its cells.

@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 )
 
 func TestTFMatrix(t *testing.T) {

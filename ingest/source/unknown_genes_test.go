@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 )
 
 // TestUnknownGenesOfScreens gives each kind of screen rows with no, one and two names that no one

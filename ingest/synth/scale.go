@@ -1,6 +1,6 @@
 package synth
 
-import "tcbuild/internal/fault"
+import "tcbuild/fault"
 
 // Scale is the size of a synthetic yeast.
 type Scale struct {

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 )
 
 // named is a synthetic perturbation set that a name stands for.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 )
 
 func TestNamed(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 )
 
 func TestParseScale(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/schema"
 	flatbuffers "github.com/google/flatbuffers/go"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // show reads a table whole into one line per row, by the accessor of each column's kind.

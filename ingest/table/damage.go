@@ -6,7 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // damaged says that a file ended early or cannot be decoded; reached is how far it was

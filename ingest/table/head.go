@@ -3,8 +3,8 @@ package table
 import (
 	"io"
 
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
+	"tcbuild/fault"
+	"tcbuild/ingest/inputfile"
 )
 
 // Head returns the fields of a text file's first rows, a header line among

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
+	"tcbuild/fault"
+	"tcbuild/ingest/inputfile"
 )
 
 func TestHead(t *testing.T) {

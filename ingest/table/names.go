@@ -3,7 +3,7 @@ package table
 import (
 	"unicode/utf8"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // checkNames refuses column names by which a column could not be found.

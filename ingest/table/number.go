@@ -6,7 +6,7 @@ import (
 	"math"
 	"strconv"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // spelling is what the text of a field stands for. Blanks around it do not count.

@@ -13,7 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/schema"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // A page buffer holds a page header and what is read ahead; a longer header is damage. The Parquet

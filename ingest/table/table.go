@@ -17,8 +17,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
+	"tcbuild/fault"
+	"tcbuild/ingest/inputfile"
 )
 
 // Formats names the accepted file name endings, for messages.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // write puts a file into a fresh folder and returns its path.

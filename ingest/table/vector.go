@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 var errUnsignedRange = fault.New(fault.Input, "store the column as signed integers or as floating-point numbers",

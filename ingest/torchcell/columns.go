@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"tcbuild/conf"
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // maxColumns bounds the memory of stores whose labels name ever new members.

@@ -7,7 +7,7 @@ import (
 	"math"
 	"strconv"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // scanner reads JSON as Python writes it: also with the tokens NaN, Infinity and -Infinity, which

@@ -19,8 +19,8 @@ import (
 
 	"github.com/klauspost/compress/zlib"
 
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
+	"tcbuild/fault"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/internal/lmdbfile"
 )
 

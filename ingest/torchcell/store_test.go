@@ -15,10 +15,10 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/torchcell"
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
 	"tcbuild/internal/lmdbtest"
 )
 

@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"time"
 
-	"tcbuild/internal/build"
-	"tcbuild/internal/fault"
+	"tcbuild"
+	"tcbuild/fault"
 	"tcbuild/store"
 )
 
@@ -27,7 +27,7 @@ type built struct {
 	cpuSeconds   float64
 	peakAnon     float64 // bytes
 	peakResident float64 // bytes
-	run          build.Result
+	run          tcbuild.Result
 }
 
 // listFlag is a flag with the names; nil is none.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 	"tcbuild/store"
 )
 

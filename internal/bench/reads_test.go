@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"tcbuild"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
-	"tcbuild/internal/build"
 	"tcbuild/store"
 )
 
@@ -29,10 +29,10 @@ func buildTiny(t testing.TB, c Case, samples string) *store.Dataset {
 	if err := ingest.WriteGraph(graph, synth.Graph(synth.Tiny, 1)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := build.Dataset(t.Context(), build.Options{
+	_, err := tcbuild.Build(t.Context(), tcbuild.Options{
 		Variant: c.Variant, Codec: c.Codec, Graph: graph, Perturbations: samples, Out: out, Shard: store.AllShards, Workers: 1, Resume: store.ResumeNever,
 		ReactionRule: incidence.RuleAll,
-		Log:          slog.New(slog.DiscardHandler), Progress: func(int) build.Progress { return silent{} },
+		Log:          slog.New(slog.DiscardHandler), Progress: func(int) tcbuild.Progress { return silent{} },
 	})
 	if err != nil {
 		t.Fatal(err)

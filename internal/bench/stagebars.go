@@ -12,7 +12,7 @@ import (
 	"tcbuild/internal/chart"
 )
 
-// stageColors are those of the stages of internal/build; a stage that is not there is black.
+// stageColors are those of the stages of a build; a stage that is not there is black.
 var stageColors = map[string]color.Color{
 	"read graph": sky, surveyStage: orange, "build incidence": purple, "write graph": green, masksStage: vermilion, writeStage: blue, restStage: grey,
 }

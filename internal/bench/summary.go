@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"tcbuild/internal/build"
+	"tcbuild"
 )
 
 // results sums up all rounds.
@@ -101,13 +101,13 @@ func (m built) step(stage, name string) float64 {
 	return 0
 }
 
-func (m built) stageTime(name string) build.StageTime {
+func (m built) stageTime(name string) tcbuild.StageTime {
 	for _, stage := range m.run.Stages {
 		if stage.Stage == name {
 			return stage
 		}
 	}
-	return build.StageTime{}
+	return tcbuild.StageTime{}
 }
 
 func (s *subject) samplesPerSecond() Stat {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"tcbuild/internal/build"
+	"tcbuild"
 	"tcbuild/store"
 )
 
@@ -49,9 +49,9 @@ func TestLargest(t *testing.T) {
 // The parts of a build's time make up the whole.
 func TestStages(t *testing.T) {
 	run := func(seconds ...float64) built {
-		return built{seconds: 10, run: build.Result{Stages: []build.StageTime{
+		return built{seconds: 10, run: tcbuild.Result{Stages: []tcbuild.StageTime{
 			{Stage: "read graph", Seconds: seconds[0]}, {Stage: surveyStage, Seconds: seconds[1]},
-			{Stage: masksStage, Seconds: seconds[2], Steps: []build.Step{{Step: "encode", Busy: 2 * seconds[2]}}},
+			{Stage: masksStage, Seconds: seconds[2], Steps: []tcbuild.Step{{Step: "encode", Busy: 2 * seconds[2]}}},
 		}}}
 	}
 	s := &subject{Variation: Variation{Samples: 60}, builds: []built{run(1, 2, 3), run(1, 2, 6), run(1, 2, 4)}}

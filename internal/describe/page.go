@@ -14,8 +14,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"tcbuild/fault"
 	"tcbuild/internal/chart"
-	"tcbuild/internal/fault"
 )
 
 // Page is a summary as people read it.

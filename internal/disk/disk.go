@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // File is a new file that has a temporary name until Publish.

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"tcbuild/fault"
 	"tcbuild/internal/disk"
-	"tcbuild/internal/fault"
 )
 
 // Lock takes the dataset for one run (disk.Alone), or for runs that build shards of one version

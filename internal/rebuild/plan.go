@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"tcbuild/ingest/inputfile"
 	"tcbuild/internal/disk"
-	"tcbuild/internal/inputfile"
 )
 
 // Action is what a run does about a stage.

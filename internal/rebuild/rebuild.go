@@ -20,8 +20,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
+	"tcbuild/fault"
+	"tcbuild/ingest/inputfile"
 )
 
 // Chain is the stages of a named dataset.

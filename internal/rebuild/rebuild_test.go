@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/internal/disk"
-	"tcbuild/internal/fault"
 )
 
 // testChain is copy -> upper -> check over one source file; ran notes the stages that were run.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"io/fs"
 
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
+	"tcbuild/fault"
+	"tcbuild/ingest/inputfile"
 )
 
 // Source is a file that stages read and no stage makes.

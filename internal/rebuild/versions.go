@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"tcbuild/fault"
 	"tcbuild/internal/disk"
-	"tcbuild/internal/fault"
 )
 
 const (

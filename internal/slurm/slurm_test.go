@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 func TestScript(t *testing.T) {

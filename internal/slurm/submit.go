@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // Submit submits a chain and returns the jobs' ids by label. When a job cannot be submitted, those

@@ -4,7 +4,7 @@ import (
 	"os"
 	"strconv"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // JobID is the id of the job that this process is in, "" outside of one. Each task of an array has

@@ -1,22 +1,15 @@
-package build
+package tcbuild
 
 import (
-	"log/slog"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
 
-	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
 	"tcbuild/store"
 )
-
-type noProgress struct{}
-
-func (noProgress) Add(int, int64) {}
-func (noProgress) Done()          {}
 
 func maskReader(t *testing.T, path string) *store.MaskReader {
 	t.Helper()
@@ -44,13 +37,15 @@ func TestUnreadSet(t *testing.T) {
 		t.Helper()
 		o := Options{
 			Variant: variant, Graph: graph, Perturbations: "combinations:" + filepath.Join(graph, "nodes/gene.arrow") + ":2:30:1030",
-			Out: filepath.Join(dir, out), Shard: shard, Workers: 2, Resume: store.ResumeIfPossible, ReactionRule: incidence.RuleAll,
-			Log: slog.New(slog.DiscardHandler), Progress: func(int) Progress { return noProgress{} },
+			Out: filepath.Join(dir, out), Workers: 2, Resume: store.ResumeIfPossible,
 		}
 		if variant != store.Incidence {
 			o.Shards = 3
 		}
-		result, err := Dataset(t.Context(), o)
+		if shard != store.AllShards {
+			o.Shard = &shard
+		}
+		result, err := Build(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package build
+package tcbuild
 
 import (
 	"bytes"
@@ -23,9 +23,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
+	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 	"tcbuild/store"
 )
 
@@ -190,12 +190,15 @@ func buildAt(t *testing.T, dir, name, perturbations string, variant store.Varian
 	} else {
 		perturbations = filepath.Join(dir, perturbations)
 	}
-	o := Options{Variant: variant, Graph: filepath.Join(dir, "graph"), Perturbations: perturbations, Out: filepath.Join(dir, name), Shard: shard, Workers: 2,
+	o := Options{Variant: variant, Graph: filepath.Join(dir, "graph"), Perturbations: perturbations, Out: filepath.Join(dir, name), Workers: 2,
 		Resume: store.ResumeIfPossible, ReactionRule: incidence.RuleAll, Log: slog.New(m), Progress: func(int) Progress { return m }}
 	if variant != store.Incidence {
 		o.Shards = 2
 	}
-	return Dataset(t.Context(), o)
+	if shard != store.AllShards {
+		o.Shard = &shard
+	}
+	return Build(t.Context(), o)
 }
 
 // datasetBytes is all files of a dataset but run.json.

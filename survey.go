@@ -1,11 +1,11 @@
-package build
+package tcbuild
 
 import (
 	"context"
 
+	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/internal/fault"
 	"tcbuild/store"
 )
 
@@ -156,8 +156,8 @@ func (b *builder) cutShards() error {
 		return fault.New(fault.Usage, "give fewer with --shards", "cut %d samples into %d shards", m.Samples, shards)
 	}
 	m.Cut(shards)
-	if b.Shard >= shards {
-		return fault.New(fault.Usage, "shards count from 0", "build shard %d of %d", b.Shard, shards)
+	if b.shard >= shards {
+		return fault.New(fault.Usage, "shards count from 0", "build shard %d of %d", b.shard, shards)
 	}
 	return nil
 }

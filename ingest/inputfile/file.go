@@ -19,7 +19,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // blockSize is how many bytes are compared by one checksum. The checksums take 8 bytes of memory

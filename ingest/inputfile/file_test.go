@@ -19,7 +19,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"tcbuild/internal/fault"
+	"tcbuild/fault"
 )
 
 // sizes around the blocks' boundaries.

@@ -1,13 +1,13 @@
-package build
+package tcbuild
 
 import (
 	"slices"
 	"strings"
 
+	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/gpr"
-	"tcbuild/internal/fault"
 )
 
 // checkRules makes sure that there are gpr rules and that all can be read, if masks depend on

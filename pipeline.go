@@ -1,4 +1,4 @@
-package build
+package tcbuild
 
 import (
 	"context"
@@ -75,7 +75,7 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 func (b *builder) unfinishedShards() ([]*store.Shard, error) {
 	var shards []*store.Shard
 	for i := range b.manifest.Shards {
-		if b.Shard != store.AllShards && b.Shard != i {
+		if b.shard != store.AllShards && b.shard != i {
 			continue
 		}
 		shard, err := b.building.Shard(i)

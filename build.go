@@ -1,47 +1,60 @@
-// Package build is the whole job, from a cell graph and a perturbation set to a
-// published dataset: read, survey, build, publish.
-package build
+package tcbuild
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"tcbuild/encode"
+	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/combinations"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/synth"
-	"tcbuild/internal/fault"
-	"tcbuild/internal/inputfile"
 	"tcbuild/store"
 )
 
-// Options say what is built from what.
+// Options say what is built from what. Variant, Graph, Perturbations and Out must be given.
 type Options struct {
 	Variant store.Variant
 	Graph   string // folder
 	// file, or the name of a set that is computed (see OpenSource); "" for an incidence dataset
 	// without samples
 	Perturbations string
-	Out           string // the dataset
-	Codec         string // of the masks; "" is the mode's default
-	Shards        int    // 0: as many as the dataset's size asks for
-	Shard         int    // the one to build, or store.AllShards
-	Scratch       string // node-local folder to build shards in; "" builds them in place
-	Workers       int    // goroutines that make and encode masks, at least 1
-	Resume        store.Resume
-	ReactionRule  incidence.ReactionRule
+	Out           string                 // the dataset
+	Codec         string                 // of the masks; "": the mode's default
+	Shards        int                    // 0: as many as the dataset's size asks for
+	Shard         *int                   // the one to build, counted from 0; nil: all
+	Scratch       string                 // node-local folder to build shards in; "": they are built in place
+	Workers       int                    // goroutines that make and encode masks; 0: one per core
+	Resume        store.Resume           // "": never
+	ReactionRule  incidence.ReactionRule // "": incidence.RuleAll
 
 	ingest.PerturbationOptions
 
-	Program  string // version and commit, for run.json
-	Log      *slog.Logger
-	Progress func(total int) Progress // called when the work is known
+	Program  string                   // version and commit, for run.json
+	Log      *slog.Logger             // nil: nothing is logged
+	Progress func(total int) Progress // called when the work is known; nil: nobody is told
+}
+
+// withDefaults fills in what was not given.
+func (o Options) withDefaults() Options {
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	o.Resume = cmp.Or(o.Resume, store.ResumeNever)
+	o.ReactionRule = cmp.Or(o.ReactionRule, incidence.RuleAll)
+	o.UnknownGenes = cmp.Or(o.UnknownGenes, ingest.RefuseUnknownGenes)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.Progress == nil {
+		o.Progress = func(int) Progress { return nobody{} }
+	}
+	return o
 }
 
 // Progress is told what has been written.
@@ -49,6 +62,11 @@ type Progress interface {
 	Add(samples int, bytes int64)
 	Done()
 }
+
+type nobody struct{}
+
+func (nobody) Add(int, int64) {}
+func (nobody) Done()          {}
 
 // Result is what a build did; it becomes run.json.
 type Result struct {
@@ -71,12 +89,16 @@ const (
 	Kept                   // this shard is complete; a build of all shards publishes the dataset
 )
 
-// Dataset builds a dataset. When it returns an error there is nothing under the
+// Build builds a dataset. When it returns an error there is nothing under the
 // dataset's name; what is worth resuming stays in OUT.building. An input that changes
 // while it is read is a fault.Busy.
-func Dataset(ctx context.Context, o Options) (*Result, error) {
-	b := &builder{Options: o, result: Result{Program: o.Program, Workers: o.Workers}, start: time.Now()}
+func Build(ctx context.Context, o Options) (*Result, error) {
+	o = o.withDefaults()
+	b := &builder{Options: o, shard: store.AllShards, result: Result{Program: o.Program, Workers: o.Workers}, start: time.Now()}
 	b.lap = b.start
+	if o.Shard != nil {
+		b.shard = *o.Shard
+	}
 	defer b.close()
 	if err := b.read(); err != nil {
 		return nil, err
@@ -96,7 +118,7 @@ func Dataset(ctx context.Context, o Options) (*Result, error) {
 		b.manifest = published
 		return b.end(Unchanged), nil
 	}
-	building, err := store.Begin(o.Out, b.manifest, o.Resume, o.Shard)
+	building, err := store.Begin(o.Out, b.manifest, o.Resume, b.shard)
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +145,7 @@ func Dataset(ctx context.Context, o Options) (*Result, error) {
 // builder carries the stages' results.
 type builder struct {
 	Options
+	shard      int // the one to build, or store.AllShards
 	graph      *ingest.Graph
 	report     ingest.GraphReport
 	graphFiles inputfile.Files
@@ -252,7 +275,7 @@ func (b *builder) writeSamples(ctx context.Context) error {
 }
 
 func (b *builder) publish(ctx context.Context) (*Result, error) {
-	if b.unread && b.Shard == store.AllShards {
+	if b.unread && b.shard == store.AllShards {
 		if err := b.digestContent(ctx); err != nil {
 			return nil, err
 		}
@@ -260,7 +283,7 @@ func (b *builder) publish(ctx context.Context) (*Result, error) {
 	if err := b.unchanged(); err != nil {
 		return nil, err
 	}
-	if b.unread && b.Shard != store.AllShards {
+	if b.unread && b.shard != store.AllShards {
 		return b.end(Kept), nil
 	}
 	b.result.Seconds = time.Since(b.start).Seconds()
@@ -284,7 +307,7 @@ func (b *builder) end(state State) *Result {
 // failed tidies up after a failed stage, and tells what can be done.
 func (b *builder) failed(err error) error {
 	if fault.KindOf(err) == fault.Input || errors.Is(err, inputfile.ErrChanged) || !b.building.WorthResuming() {
-		if b.Shard == store.AllShards {
+		if b.shard == store.AllShards {
 			err = errors.Join(err, b.building.Abandon())
 		}
 	}

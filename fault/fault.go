@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// Kind classifies an error; the exit code follows from it.
+// Kind classifies an error; the exit code follows from it. errors.Is(err, fault.Damaged) matches an
+// error of that kind anywhere in the chain of err; KindOf tells the kind that counts.
 type Kind int
 
 const (
@@ -26,6 +27,10 @@ const (
 	Busy
 )
 
+func (k Kind) Error() string {
+	return [...]string{"failed", "wrong usage", "bad input", "damaged dataset", "busy"}[k]
+}
+
 // Error is an error with a kind and, where one is known, the fix.
 type Error struct {
 	Kind Kind
@@ -37,6 +42,11 @@ func (e *Error) Error() string { return e.Err.Error() }
 
 // Unwrap returns the wrapped error.
 func (e *Error) Unwrap() error { return e.Err }
+
+// Is reports whether target is the error's Kind.
+func (e *Error) Is(target error) bool {
+	return target == error(e.Kind)
+}
 
 // New makes an error of the given kind. The message is formatted as by
 // fmt.Errorf, so %w wraps.
