@@ -30,7 +30,7 @@ func buildTiny(t testing.TB, c Case, samples string) *store.Dataset {
 		t.Fatal(err)
 	}
 	_, err := tcbuild.Build(t.Context(), tcbuild.Options{
-		Variant: c.Variant, Codec: c.Codec, Graph: graph, Perturbations: samples, Out: out, Shard: store.AllShards, Workers: 1, Resume: store.ResumeNever,
+		Variant: c.Variant, Codec: c.Codec, Graph: graph, Perturbations: samples, Out: out, Workers: 1, Resume: store.ResumeNever,
 		ReactionRule: incidence.RuleAll,
 		Log:          slog.New(slog.DiscardHandler), Progress: func(int) tcbuild.Progress { return silent{} },
 	})
