@@ -15,9 +15,8 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/ingest/combinations"
 	"tcbuild/ingest/inputfile"
-	"tcbuild/ingest/synth"
+	"tcbuild/ingest/perturbationset"
 	"tcbuild/store"
 )
 
@@ -25,7 +24,7 @@ import (
 type Options struct {
 	Variant store.Variant
 	Graph   string // folder
-	// file, or the name of a set that is computed (see OpenSource); "" for an incidence dataset
+	// file, or the name of a set that is computed (see perturbationset.Parse); "" for an incidence dataset
 	// without samples
 	Perturbations string
 	Out           string                 // the dataset
@@ -191,7 +190,7 @@ func (b *builder) read() (err error) {
 	if b.Perturbations == "" {
 		return nil
 	}
-	source, err := OpenSource(b.Perturbations, b.graph.Genes, b.PerturbationOptions)
+	source, err := perturbationset.Open(b.Perturbations, b.graph.Genes, b.PerturbationOptions)
 	if err != nil {
 		return err
 	}
@@ -200,21 +199,6 @@ func (b *builder) read() (err error) {
 		b.Log.Warn("columns that are no phenotypes are left out", "columns", fault.List(set.IgnoredColumns()))
 	}
 	return nil
-}
-
-// OpenSource opens a perturbation set: a file, or one that is computed, of the name
-// synth:SCALE:SAMPLES:SEED, combinations:FILE:K or a settings file's. It must be closed.
-func OpenSource(name string, genes *ingest.Nodes, options ingest.PerturbationOptions) (ingest.SampleSource, error) {
-	computed := synth.IsName(name) || combinations.IsName(name)
-	switch {
-	case computed && (options.Phenotypes != nil || options.NotPhenotypes != nil):
-		return nil, fault.New(fault.Usage, "omit --phenotypes and --not-phenotypes", "read perturbations %s: a set that is computed has no columns to choose from", name)
-	case synth.IsName(name):
-		return synth.Named(name, genes)
-	case computed:
-		return combinations.Open(name, genes, options.UnknownGenes)
-	}
-	return ingest.OpenPerturbations(name, genes, options)
 }
 
 // unchanged makes sure that nobody was still writing the inputs when they were opened.

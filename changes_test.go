@@ -26,6 +26,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/perturbationset"
 	"tcbuild/store"
 )
 
@@ -121,7 +122,7 @@ func binaryTables(t *testing.T, usual map[string][]byte, seed uint64) (arrowFile
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := OpenSource(filepath.Join(dir, "set.tsv"), graph.Genes, ingest.PerturbationOptions{})
+	source, err := perturbationset.Open(filepath.Join(dir, "set.tsv"), graph.Genes, ingest.PerturbationOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/gpuverify"
 	"tcbuild/ingest"
-	"tcbuild/ingest/combinations"
-	"tcbuild/ingest/synth"
+	"tcbuild/ingest/perturbationset"
 	"tcbuild/internal/disk"
 	"tcbuild/internal/rebuild"
 	"tcbuild/store"
@@ -119,6 +118,7 @@ func (o *rebuildOptions) ingestStage(e *env) (rebuild.Stage, error) {
 }
 
 func (o *rebuildOptions) datasetStage(e *env, variant string, input rebuild.Stage) (rebuild.Stage, error) {
+	var outside []string // files of a perturbation set that no stage makes
 	stage := rebuild.Stage{
 		Name: variant, Output: variant,
 		Options: map[string]string{
@@ -130,7 +130,7 @@ func (o *rebuildOptions) datasetStage(e *env, variant string, input rebuild.Stag
 			if err != nil {
 				return nil, err
 			}
-			return o.outsideInputs(result.Manifest), nil
+			return o.outsideInputs(result.Manifest, outside), nil
 		},
 	}
 	for name, columns := range map[string][]string{"phenotypes": o.build.Phenotypes, "not_phenotypes": o.build.NotPhenotypes} {
@@ -153,26 +153,21 @@ func (o *rebuildOptions) datasetStage(e *env, variant string, input rebuild.Stag
 			stage.Sources = append(stage.Sources, rebuild.Source{Name: graphSource + name, Path: files[name]})
 		}
 	}
-	switch perturbations := o.build.Perturbations; {
-	case synth.IsName(perturbations):
-		stage.Options["perturbations"] = perturbations
-	case combinations.IsName(perturbations):
-		spec, err := combinations.ParseName(perturbations)
-		if err != nil {
-			return stage, err
-		}
-		text, err := json.Marshal(spec)
-		if err != nil {
-			return stage, err
-		}
-		stage.Options["perturbations"] = "combinations " + string(text)
-		o.build.Perturbations = spec.Name() // no stage reads a settings file again
-		stage.Sources = append(stage.Sources, rebuild.Source{Name: filepath.Base(spec.Genes), Path: spec.Genes})
-	case perturbations != "":
-		for _, path := range ingest.PerturbationFiles(perturbations) {
-			stage.Sources = append(stage.Sources, rebuild.Source{Name: filepath.Base(path), Path: path})
-		}
+	if o.build.Perturbations == "" {
+		return stage, nil
 	}
+	set, err := perturbationset.Parse(o.build.Perturbations)
+	if err != nil {
+		return stage, err
+	}
+	o.build.Perturbations = set.Name // no stage reads a settings file again
+	if set.Recipe != "" {
+		stage.Options["perturbations"] = set.Recipe
+	}
+	for _, path := range set.Files {
+		stage.Sources = append(stage.Sources, rebuild.Source{Name: filepath.Base(path), Path: path})
+	}
+	outside = set.Files
 	return stage, nil
 }
 
@@ -181,21 +176,17 @@ func (o *rebuildOptions) datasetStage(e *env, variant string, input rebuild.Stag
 const graphSource = "graph/"
 
 // outsideInputs are the files that a dataset was built from, but for those that the version has
-// itself, by the names of the stage's sources.
-func (o *rebuildOptions) outsideInputs(m *store.Manifest) (read []ingest.Input) {
+// itself, by the names of the stage's sources. perturbations are the paths of those of the set.
+func (o *rebuildOptions) outsideInputs(m *store.Manifest, perturbations []string) (read []ingest.Input) {
 	if o.build.Graph != "" {
 		for _, input := range m.Inputs.Graph {
 			input.Name = graphSource + input.Name
 			read = append(read, input)
 		}
 	}
-	if o.build.Perturbations == "" || synth.IsName(o.build.Perturbations) {
-		return read
-	}
-	for _, input := range m.Inputs.Perturbations {
-		if spec, err := combinations.ParseName(input.Name); combinations.IsName(input.Name) && err == nil {
-			input.Name = spec.Genes
-		}
+	for i, path := range perturbations {
+		input := m.Inputs.Perturbations[i]
+		input.Name = filepath.Base(path)
 		read = append(read, input)
 	}
 	return read

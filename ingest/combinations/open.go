@@ -13,21 +13,17 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// Open makes the set that a name stands for (see ParseName), of genes of a graph. Of the gene list,
+// Open makes the set that a spec describes, of genes of a graph. Of the gene list,
 // names that the graph does not have are refused, or dropped from it: drop-sample and drop-gene,
 // which leave the same combinations, are one here. A gene that is listed twice counts once. A list
 // that cannot be read is a fault.Input, a k or range that it does not have a fault.Usage.
-func Open(name string, genes *ingest.Nodes, unknown ingest.UnknownGenes) (*Set, error) {
-	spec, err := ParseName(name)
-	if err != nil {
-		return nil, err
-	}
+func Open(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGenes) (*Set, error) {
 	file, err := inputfile.Open(spec.Genes)
 	if err != nil {
 		return nil, err
 	}
 	s := &Set{k: spec.K, file: file}
-	if err := s.prepare(name, spec, genes, unknown); err != nil {
+	if err := s.prepare(spec, genes, unknown); err != nil {
 		file.Close()
 		return nil, err
 	}
@@ -35,10 +31,11 @@ func Open(name string, genes *ingest.Nodes, unknown ingest.UnknownGenes) (*Set, 
 }
 
 // prepare reads the gene list and checks what is asked of it.
-func (s *Set) prepare(name string, spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGenes) error {
+func (s *Set) prepare(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGenes) error {
 	if err := s.readGenes(genes, unknown); err != nil {
 		return err
 	}
+	name := spec.Name()
 	if s.k < 1 || s.k > len(s.genes) {
 		return fault.New(fault.Usage, hint, "read perturbations %s: found k = %d, expected 1 to the %d genes of %s", name, s.k, len(s.genes), spec.Genes)
 	}

@@ -73,7 +73,7 @@ func TestSet(t *testing.T) {
 		slices.Sort(genotype)
 		want = append(want, fmt.Sprintf("%d %d", number, genotype))
 	}
-	set, err := Open("combinations:"+path+":3", genes, ingest.RefuseUnknownGenes)
+	set, err := openNamed("combinations:"+path+":3", genes, ingest.RefuseUnknownGenes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestSet(t *testing.T) {
 			t.Errorf("samples %v differ", part)
 		}
 	}
-	part, err := Open(fmt.Sprintf("combinations:%s:3:100:200", path), genes, ingest.RefuseUnknownGenes)
+	part, err := openNamed(fmt.Sprintf("combinations:%s:3:100:200", path), genes, ingest.RefuseUnknownGenes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestNames(t *testing.T) {
 		if !IsName(name) {
 			t.Errorf("%s is no name", name)
 		}
-		set, err := Open(name, genes, ingest.RefuseUnknownGenes)
+		set, err := openNamed(name, genes, ingest.RefuseUnknownGenes)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -139,11 +139,11 @@ func TestNames(t *testing.T) {
 
 func TestUnknownGenes(t *testing.T) {
 	path := file(t, "genes.txt", "G00\nGX\nG01\nG02\n")
-	if _, err := Open("combinations:"+path+":2", geneTable(3), ingest.RefuseUnknownGenes); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), path+`:2: gene "GX" is not in nodes/gene`) {
+	if _, err := openNamed("combinations:"+path+":2", geneTable(3), ingest.RefuseUnknownGenes); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), path+`:2: gene "GX" is not in nodes/gene`) {
 		t.Errorf("got %v", err)
 	}
 	for _, unknown := range []ingest.UnknownGenes{ingest.DropGene, ingest.DropSample} {
-		set, err := Open("combinations:"+path+":2", geneTable(3), unknown)
+		set, err := openNamed("combinations:"+path+":2", geneTable(3), unknown)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func TestUnknownGenes(t *testing.T) {
 		}
 		for text, want := range map[string]string{"G00\nG01 \n": `:2: found gene "G01 ", expected a name without blanks`, "name\tid\na\tG00\nb\t\n": ":3: found an empty gene name"} {
 			path := file(t, "odd.tsv", text)
-			if _, err := Open("combinations:"+path+":1", geneTable(3), unknown); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), path+want) {
+			if _, err := openNamed("combinations:"+path+":1", geneTable(3), unknown); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), path+want) {
 				t.Errorf("%q: got %v, want %s", text, err, want)
 			}
 		}
@@ -178,12 +178,12 @@ func TestWrongSpecs(t *testing.T) {
 		file(t, "f.yaml", "combinations: {range: 3}"):   "range: found 3, expected [FIRST, END]",
 		file(t, "h.yaml", "combinations: {range: [3]}"): "range: found a list, expected [FIRST, END]",
 	} {
-		_, err := Open(name, genes, ingest.RefuseUnknownGenes)
+		_, err := openNamed(name, genes, ingest.RefuseUnknownGenes)
 		if kind := fault.KindOf(err); err == nil || !strings.Contains(err.Error(), want) || kind != fault.Usage && kind != fault.Input || fault.HintOf(err) == "" {
 			t.Errorf("%s: got %v, hint %q, want %q", name, err, fault.HintOf(err), want)
 		}
 	}
-	if _, err := Open("combinations:gone.txt:2", genes, ingest.RefuseUnknownGenes); fault.KindOf(err) != fault.Failed || !strings.Contains(err.Error(), "open gone.txt: there is no such file") {
+	if _, err := openNamed("combinations:gone.txt:2", genes, ingest.RefuseUnknownGenes); fault.KindOf(err) != fault.Failed || !strings.Contains(err.Error(), "open gone.txt: there is no such file") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -197,7 +197,7 @@ func TestCutList(t *testing.T) {
 		_, _ = w.Write([]byte(header + strings.Repeat("G1\n", 5000)))
 		_ = w.Close()
 		path := file(t, "list.tsv.gz", whole.String()[:whole.Len()-20])
-		_, err := Open("combinations:"+path+":2", geneTable(5), ingest.RefuseUnknownGenes)
+		_, err := openNamed("combinations:"+path+":2", geneTable(5), ingest.RefuseUnknownGenes)
 		if err == nil || fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), "list.tsv.gz") {
 			t.Errorf("%q: got %v, want a fault.Input that names the list", header, err)
 		}
@@ -243,4 +243,12 @@ func FuzzParseName(f *testing.F) {
 			t.Errorf("%q: got %+v, then %+v, %v", name, spec, again, err)
 		}
 	})
+}
+
+func openNamed(name string, genes *ingest.Nodes, unknown ingest.UnknownGenes) (*Set, error) {
+	spec, err := ParseName(name)
+	if err != nil {
+		return nil, err
+	}
+	return Open(spec, genes, unknown)
 }

@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"tcbuild"
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/perturbationset"
 	"tcbuild/store"
 )
 
@@ -40,7 +40,7 @@ func readInputs(o Options, dir string) (*inputs, error) {
 		return nil, err
 	}
 	in.read = report.Inputs
-	if in.samples, err = tcbuild.OpenSource(o.Perturbations, in.graph.Genes, o.PerturbationOptions); err != nil {
+	if in.samples, err = perturbationset.Open(o.Perturbations, in.graph.Genes, o.PerturbationOptions); err != nil {
 		return nil, err
 	}
 	counts, err := in.samples.Scan(func(*ingest.Samples) error { return nil })

@@ -1,0 +1,99 @@
+// Package perturbationset finds out what the name of a perturbation set stands for: a table, a
+// torchcell store, or a set that is computed.
+package perturbationset
+
+import (
+	"encoding/json"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/combinations"
+	"tcbuild/ingest/synth"
+)
+
+// Set is a perturbation set that is not open.
+type Set struct {
+	// Name stands for the same set, whatever becomes of a settings file that was given.
+	Name string
+	// Files are the paths of the files that Open reads, in the order of the source's Inputs.
+	Files []string
+	// Recipe is what a computed set follows from beside its files; "" for the others.
+	Recipe string
+
+	open func(genes *ingest.Nodes, options ingest.PerturbationOptions) (ingest.SampleSource, error)
+}
+
+// Parse reads the name of a set:
+//
+//	FILE                             a table
+//	FOLDER                           a torchcell store
+//	synth:SCALE:SAMPLES:SEED         the samples of a synthetic graph of that scale and seed
+//	combinations:FILE:K[:FIRST:END]  every K genes of a list, or those numbered FIRST to END-1
+//	FILE.yaml                        settings with a section combinations
+//
+// It opens no file but settings. A wrong name is a fault.Usage.
+func Parse(name string) (Set, error) {
+	switch {
+	case synth.IsName(name):
+		return Set{
+			Name: name, Recipe: name,
+			open: func(genes *ingest.Nodes, options ingest.PerturbationOptions) (ingest.SampleSource, error) {
+				if err := checkComputed(name, options); err != nil {
+					return nil, err
+				}
+				return synth.Named(name, genes)
+			},
+		}, nil
+	case combinations.IsName(name):
+		return parseCombinations(name)
+	}
+	return Set{
+		Name: name, Files: ingest.PerturbationFiles(name),
+		open: func(genes *ingest.Nodes, options ingest.PerturbationOptions) (ingest.SampleSource, error) {
+			return ingest.OpenPerturbations(name, genes, options)
+		},
+	}, nil
+}
+
+func parseCombinations(name string) (Set, error) {
+	spec, err := combinations.ParseName(name)
+	if err != nil {
+		return Set{}, err
+	}
+	recipe, err := json.Marshal(spec)
+	if err != nil {
+		return Set{}, err
+	}
+	return Set{
+		Name: spec.Name(), Files: []string{spec.Genes}, Recipe: "combinations " + string(recipe),
+		open: func(genes *ingest.Nodes, options ingest.PerturbationOptions) (ingest.SampleSource, error) {
+			if err := checkComputed(name, options); err != nil {
+				return nil, err
+			}
+			return combinations.Open(spec, genes, options.UnknownGenes)
+		},
+	}, nil
+}
+
+// checkComputed refuses options that only tables have.
+func checkComputed(name string, options ingest.PerturbationOptions) error {
+	if options.Phenotypes == nil && options.NotPhenotypes == nil {
+		return nil
+	}
+	return fault.New(fault.Usage, "omit --phenotypes and --not-phenotypes",
+		"read perturbations %s: a computed set has no columns to choose from", name)
+}
+
+// Open opens the set for the genes of a graph. It must be closed.
+func (s Set) Open(genes *ingest.Nodes, options ingest.PerturbationOptions) (ingest.SampleSource, error) {
+	return s.open(genes, options)
+}
+
+// Open opens the set of a name, as Parse reads it.
+func Open(name string, genes *ingest.Nodes, options ingest.PerturbationOptions) (ingest.SampleSource, error) {
+	set, err := Parse(name)
+	if err != nil {
+		return nil, err
+	}
+	return set.Open(genes, options)
+}
