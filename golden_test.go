@@ -1,0 +1,61 @@
+package tcbuild_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tcbuild"
+	"tcbuild/encode"
+	"tcbuild/ingest"
+	"tcbuild/ingest/synth"
+	"tcbuild/store"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/data-files.sha256")
+
+// The data files of every variant and codec keep their bytes. A change of the recorded digests is a
+// change of the format: users build their datasets again.
+func TestDataFilesGolden(t *testing.T) {
+	dir := t.TempDir()
+	graph := filepath.Join(dir, "graph")
+	if err := ingest.WriteGraph(graph, synth.Graph(synth.Tiny, 1)); err != nil {
+		t.Fatal(err)
+	}
+	var found strings.Builder
+	build := func(variant store.Variant, codec string) {
+		name := strings.TrimSuffix(string(variant)+"/"+codec, "/")
+		result, err := tcbuild.Build(context.Background(), tcbuild.Options{
+			Variant: variant, Codec: codec, Graph: graph, Perturbations: "synth:tiny:1000:1", Out: filepath.Join(dir, string(variant)+codec),
+		})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, file := range result.Manifest.Files {
+			fmt.Fprintf(&found, "%s  %s/%s\n", file.SHA256, name, file.Name)
+		}
+	}
+	build(store.Incidence, "")
+	for _, mode := range []encode.Mode{encode.Indices, encode.FullMasks} {
+		for _, codec := range encode.Codecs(mode) {
+			build(store.Variant(mode), codec)
+		}
+	}
+	const path = "testdata/data-files.sha256"
+	if *update {
+		if err := os.WriteFile(path, []byte(found.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.String() != string(want) {
+		t.Errorf("data files differ from %s; if that is meant, run with -update; found:\n%s", path, found.String())
+	}
+}
