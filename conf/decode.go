@@ -13,14 +13,13 @@ import (
 	"tcbuild/fault"
 )
 
-// Decode stores a node into value, a pointer to a struct, slice, map or scalar.
-// A struct's keys are the names in its yaml tags, or its field names in lower
-// case; `yaml:",inline"` takes the keys of a struct field as its own. Keys that
-// the node lacks, and keys set to null, leave their fields as they were, so
-// that defaults are set before. A type with its own UnmarshalYAML decodes itself.
+// Decode stores a node into value, a pointer to a struct, slice, map or scalar. A struct's keys are
+// the names in its yaml tags, or its field names in lower case; `yaml:",inline"` takes the keys of
+// a struct field as its own. Keys that the node lacks, and keys set to null, leave their fields
+// unchanged, so set defaults first. A type with its own UnmarshalYAML decodes itself.
 //
-// An unknown key, a key given twice, or a value of the wrong type is a
-// fault.Usage that names its place (see Where) and the nearest valid key.
+// An unknown key, a key given twice, or a value of the wrong type is a fault.Usage that says where
+// it is (see Where) and names the nearest valid key.
 func Decode(node *yaml.Node, value any) error {
 	if node.Kind == yaml.DocumentNode {
 		node = node.Content[0]
@@ -35,7 +34,7 @@ func Keys(value any) []string {
 	return keys
 }
 
-// decode stores node, which path leads to, into v.
+// decode stores node, found at path, into v.
 func decode(node *yaml.Node, v reflect.Value, path string) error {
 	if node.ShortTag() == "!!null" {
 		return nil
@@ -76,8 +75,8 @@ func decodeStruct(node *yaml.Node, v reflect.Value, path string) error {
 	})
 }
 
-// AndMore ends a message that names one case with the first of the others, and their number; it is
-// "" when there are none.
+// AndMore completes a message that names one case: it gives the number of the others and the first
+// of them. It returns "" if there are none.
 func AndMore(others []string) string {
 	switch n := len(others); {
 	case n == 0:
@@ -149,12 +148,12 @@ func decodeSlice(node *yaml.Node, v reflect.Value, path string) error {
 // decodeElement decodes an element of a list or map, which has no default for a null to leave.
 func decodeElement(node *yaml.Node, v reflect.Value, path string) error {
 	if node.ShortTag() == "!!null" {
-		return wrongType(node, path, "a value; text is written in quotes")
+		return wrongType(node, path, "a value (put text in quotes)")
 	}
 	return decode(node, v, path)
 }
 
-// decodeOwn lets a type decode itself; an error that has a kind says where already.
+// decodeOwn lets a type decode itself. An error with a kind already says where.
 func decodeOwn(node *yaml.Node, v yaml.Unmarshaler, path string) error {
 	err := v.UnmarshalYAML(node)
 	if err == nil || fault.KindOf(err) != fault.Failed {
@@ -163,8 +162,8 @@ func decodeOwn(node *yaml.Node, v yaml.Unmarshaler, path string) error {
 	return fault.New(fault.Usage, "", "read settings %s: %s%w", Where(node), prefix(path), err)
 }
 
-// decodeLeaf decodes a scalar. Numbers are decimal: to the YAML library 010 is eight, and to other
-// readers ten.
+// decodeLeaf decodes a scalar. Numbers are decimal: the YAML library would read 010 as eight, other
+// readers as ten.
 func decodeLeaf(node *yaml.Node, v reflect.Value, path string) error {
 	ok := false
 	number := node.ShortTag() == "!!int" || node.ShortTag() == "!!float"
@@ -192,7 +191,7 @@ func decodeLeaf(node *yaml.Node, v reflect.Value, path string) error {
 
 var decimalNumber = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
 
-// expected says what text a scalar type takes, for messages.
+// expected describes the text that a scalar type takes, for messages.
 func expected(v reflect.Value) string {
 	switch {
 	case v.CanInt():
@@ -228,7 +227,7 @@ func wrongType(node *yaml.Node, path, expected string) error {
 	return fault.New(fault.Usage, "", "read settings %s: %sfound %s, expected %s", Where(node), prefix(path), describe(node), expected)
 }
 
-// describe says what a node is, for messages.
+// describe describes a node, for messages.
 func describe(node *yaml.Node) string {
 	switch node.Kind {
 	case yaml.MappingNode:
@@ -248,7 +247,7 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// prefix is a path as messages begin with it; the top has none.
+// prefix is a path at the start of a message; "" for the top level.
 func prefix(path string) string {
 	if path == "" {
 		return ""

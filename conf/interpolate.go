@@ -9,8 +9,7 @@ import (
 	"tcbuild/fault"
 )
 
-// progress is how far a node's interpolations are replaced: cycles lead back to a node that is
-// pending.
+// progress is the state of replacing a node's interpolations. A cycle leads back to a pending node.
 type progress int
 
 const (
@@ -23,27 +22,25 @@ const (
 type resolver struct {
 	root       *yaml.Node
 	state      map[*yaml.Node]progress
-	referenced map[string]bool // top-level keys that were named
+	referenced map[string]bool // top-level keys that were referred to
 	sizes      map[*yaml.Node]int
 	index      map[*yaml.Node]map[string]*yaml.Node // of mappings, by key
-	expanded   int                                  // bytes of text that interpolations have made
-	nested     int                                  // the ${…} inside a ${…} at work
+	expanded   int                                  // bytes of text made by interpolations
+	nested     int                                  // current nesting depth of ${…}
 }
 
-// The most bytes that the values may have when every ${…} is replaced, and the most ${…} inside one
-// another.
+// Limits: the bytes of all values after every ${…} is replaced, and the nesting depth of ${…}.
 const (
 	mostExpanded = 4 << 20
 	mostNested   = 20
 )
 
 func tooLarge(place string) error {
-	return fault.New(fault.Usage, "look for values that refer to others again and again",
-		"read settings%s: the values have more than %d bytes with every ${…} replaced", place, mostExpanded)
+	return fault.New(fault.Usage, "look for values that refer to others repeatedly",
+		"read settings%s: found values of more than %d bytes after replacing every ${…}", place, mostExpanded)
 }
 
-// sizeOf is the number of bytes and nodes at and below a node; one that several others share counts
-// for each.
+// sizeOf is the number of bytes and nodes at and below a node. A shared node counts each time.
 func (r *resolver) sizeOf(node *yaml.Node) int {
 	if size, known := r.sizes[node]; known {
 		return size
@@ -62,7 +59,7 @@ func (r *resolver) resolve(node *yaml.Node) error {
 	case resolved:
 		return nil
 	case pending:
-		return fault.New(fault.Usage, "break the circle by giving one of them a plain value",
+		return fault.New(fault.Usage, "break the cycle: replace one of the references by a plain value",
 			"read settings %s: the value refers to itself", Where(node))
 	}
 	r.state[node] = pending
@@ -83,8 +80,8 @@ func (r *resolver) resolve(node *yaml.Node) error {
 	return nil
 }
 
-// replace gives a scalar its final value: what it names, if it is one ${…}, which
-// may be a list or a section; otherwise its text with every ${…} replaced by text.
+// replace gives a scalar its final value. A single ${…} becomes the value it names, which may be a
+// list or a section. In other text every ${…} is replaced by text.
 func (r *resolver) replace(node *yaml.Node) error {
 	place := Where(node)
 	if !strings.Contains(node.Value, "${") {
@@ -117,7 +114,8 @@ func (r *resolver) replace(node *yaml.Node) error {
 			return nil
 		}
 		if value.Kind != yaml.ScalarNode || value.ShortTag() == "!!null" {
-			return fault.New(fault.Usage, "", "read settings %s: ${%s} inside a text is %s, expected a single value", place, inner, describe(value))
+			return fault.New(fault.Usage, "", "read settings %s: ${%s} inside a text is %s, expected a single value",
+				place, inner, describe(value))
 		}
 		text.WriteString(before + value.Value)
 		if r.expanded += len(before) + len(value.Value); r.expanded > mostExpanded {
@@ -149,7 +147,7 @@ func cutClosingBrace(text string) (inner, after string, closed bool) {
 func (r *resolver) lookUp(inner, place string) (*yaml.Node, error) {
 	name := &yaml.Node{Kind: yaml.ScalarNode, Value: inner, LineComment: place}
 	if r.nested++; r.nested > mostNested {
-		return nil, fault.New(fault.Usage, "", "read settings %s: found more than %d ${ inside one another", place, mostNested)
+		return nil, fault.New(fault.Usage, "", "read settings %s: found ${…} nested more than %d deep", place, mostNested)
 	}
 	err := r.replace(name) // ${a.${b}}, ${oc.env:VAR,${b}}
 	r.nested--
@@ -168,21 +166,21 @@ func (r *resolver) lookUp(inner, place string) (*yaml.Node, error) {
 	node := r.root
 	for _, word := range path {
 		if node.Kind == yaml.ScalarNode {
-			if err := r.resolve(node); err != nil { // what it names may have the key
+			if err := r.resolve(node); err != nil { // its target may have the key
 				return nil, err
 			}
 		}
 		next := r.child(node, word)
 		if next == nil {
-			return nil, fault.New(fault.Usage, didYouMean(word, keysOf(node), "keys are written from the top, as ${a.b}"),
-				"read settings %s: ${%s} names a key that is not there", place, key)
+			return nil, fault.New(fault.Usage, didYouMean(word, keysOf(node), "write keys from the top level, as in ${a.b}"),
+				"read settings %s: ${%s} names a key that does not exist", place, key)
 		}
 		node = next
 	}
 	return node, r.resolve(node)
 }
 
-// child is the function child, fast however often one of many keys is asked for.
+// child is like the function child, with an index for repeated look-ups.
 func (r *resolver) child(node *yaml.Node, key string) *yaml.Node {
 	if node.Kind != yaml.MappingNode {
 		return child(node, key)

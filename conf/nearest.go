@@ -2,11 +2,10 @@ package conf
 
 import "unicode/utf8"
 
-// Nearest returns the valid word that takes the fewest edits (insert, delete,
-// replace or swap a character) to reach from word, the first of equals. It
-// returns "" when none is close: more than a third of the word, and more than
-// two edits, would change. Cost: len(valid) * len(word) * len(valid word).
-// A word of more than longestWord bytes is near none.
+// Nearest returns the valid word that takes the fewest edits (insert, delete, replace or swap a
+// character) to reach from word, the first of equals. It returns "" when none is close: more than a
+// third of the word, and more than two edits, would change. Cost: len(valid) * len(word) *
+// len(valid word). For a word of more than longestWord bytes it returns "".
 func Nearest(word string, valid []string) string {
 	if len(word) > longestWord {
 		return ""
@@ -15,7 +14,7 @@ func Nearest(word string, valid []string) string {
 	best, nearest := limit+1, ""
 	for _, candidate := range valid {
 		d := editDistance([]rune(word), []rune(candidate))
-		// Replacing every letter reaches any short word, which is no likeness.
+		// Replacing every letter turns any short word into any other.
 		if d < best && d < utf8.RuneCountInString(candidate) {
 			best, nearest = d, candidate
 		}
@@ -49,7 +48,7 @@ func editDistance(a, b []rune) int {
 	return last[len(b)]
 }
 
-// didYouMean is the hint for an unknown word: the nearest valid one, else the given text.
+// didYouMean is the hint for an unknown word: the nearest valid one, or else the given text.
 func didYouMean(word string, valid []string, otherwise string) string {
 	if nearest := Nearest(word, valid); nearest != "" {
 		return "did you mean " + nearest + "?"

@@ -19,9 +19,9 @@ func Where(node *yaml.Node) string {
 	return "line " + strconv.Itoa(node.Line)
 }
 
-// adopt prepares a node that was parsed from source for merging: it notes the
-// place of every node, in LineComment, as nodes of several files get mixed and
-// carry no file name, and refuses what merging by key cannot handle.
+// adopt prepares a node parsed from source for merging. It records the place of every node in
+// LineComment, because nodes have no file name and those of several files get mixed, and refuses
+// what merging by key cannot handle.
 func adopt(node *yaml.Node, source string, lines bool) error {
 	place := source
 	if lines {
@@ -33,7 +33,7 @@ func adopt(node *yaml.Node, source string, lines bool) error {
 			"read settings %s: found a YAML anchor or alias, expected plain values", place)
 	}
 	if node.Style&yaml.TaggedStyle != 0 {
-		return fault.New(fault.Usage, "remove it; text that looks like a number is written in quotes",
+		return fault.New(fault.Usage, "remove it; to keep a number as text, put it in quotes",
 			"read settings %s: found the tag %s, expected plain values", place, node.Tag)
 	}
 	for _, child := range node.Content {
@@ -56,7 +56,7 @@ func adopt(node *yaml.Node, source string, lines bool) error {
 	return eachPair(node, "", func(_, _ *yaml.Node, _ string) error { return nil })
 }
 
-// canonical is the spelling under which top-level keys are kept: dashes and underscores are equal.
+// canonical is the stored spelling of a top-level key: dashes count as underscores.
 func canonical(key string) string { return strings.ReplaceAll(key, "-", "_") }
 
 // child returns the value of a mapping's key or a list's element, nil when there is none.
@@ -85,7 +85,7 @@ func indexOf(mapping *yaml.Node) map[string]*yaml.Node {
 	return values
 }
 
-// keysOf returns the keys of a mapping, none for anything else.
+// keysOf returns the keys of a mapping, nil for anything else.
 func keysOf(node *yaml.Node) (keys []string) {
 	for i := 0; node.Kind == yaml.MappingNode && i < len(node.Content); i += 2 {
 		keys = append(keys, node.Content[i].Value)
@@ -93,11 +93,11 @@ func keysOf(node *yaml.Node) (keys []string) {
 	return keys
 }
 
-// merge puts the keys of the mapping from into the mapping into: mappings
-// merge key by key, anything else is replaced.
+// merge merges the mapping from into the mapping into: mappings merge key by key, anything else is
+// replaced.
 func merge(into, from *yaml.Node) {
 	there := indexOf(into)
-	for i := 0; i < len(from.Content); i += 2 { // no key is there twice
+	for i := 0; i < len(from.Content); i += 2 { // keys are unique
 		key, value := from.Content[i], from.Content[i+1]
 		old := there[key.Value]
 		if old == nil {
@@ -117,8 +117,8 @@ func assign(old, value *yaml.Node) {
 	*old = *value
 }
 
-// scalar makes a node from text as YAML reads plain text: 1 is a number, true
-// a boolean, x a text. Empty text is the empty text, not null.
+// scalar makes a node from text as YAML reads plain text: 1 is a number, true a boolean, x text.
+// Empty text stays text, not null.
 func scalar(text, place string) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.ScalarNode, Value: text, LineComment: place}
 	if text == "" {

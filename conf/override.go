@@ -14,9 +14,9 @@ var overridePattern = regexp.MustCompile(`^(?:(\+{0,2})(` + dottedKey + `)=((?s)
 
 const dottedKey = `[A-Za-z_][\w-]*(?:\.[\w-]+)*`
 
-// IsOverride reports whether a command line argument is an override: key=value,
-// +key=value, ++key=value or ~key, where key is words joined by dots. A file
-// name that looks like one is no override when written as ./name.
+// IsOverride reports whether a command line argument is an override: key=value, +key=value,
+// ++key=value or ~key, where key is words joined by dots. A file name that looks like one can be
+// written as ./name.
 func IsOverride(argument string) bool { return overridePattern.MatchString(argument) }
 
 // applyOverride changes the settings by one override.
@@ -39,7 +39,7 @@ func applyOverride(root *yaml.Node, override string) error {
 	switch {
 	case old != nil && plus == "+":
 		return fault.New(fault.Usage, "drop the + to change it",
-			"read settings override %s: %s is there already (%s)", override, key, Where(old))
+			"read settings override %s: %s already exists (%s)", override, key, Where(old))
 	case old != nil:
 		assign(old, value)
 		return nil
@@ -50,7 +50,7 @@ func applyOverride(root *yaml.Node, override string) error {
 	return add(root, path, value)
 }
 
-// removeValue takes one key and its value out of the settings.
+// removeValue removes one key and its value from the settings.
 func removeValue(root *yaml.Node, override string, path []string) error {
 	last := len(path) - 1
 	parent, _, _ := find(root, path[:last])
@@ -62,7 +62,7 @@ func removeValue(root *yaml.Node, override string, path []string) error {
 		"read settings override %s: found no key %s to remove", override, strings.Join(path, "."))
 }
 
-// add puts a value that is not there yet, and the sections that lead to it.
+// add adds a new value, and the sections that lead to it.
 func add(root *yaml.Node, path []string, value *yaml.Node) error {
 	place := value.LineComment
 	last := len(path) - 1
@@ -99,7 +99,7 @@ func find(root *yaml.Node, path []string) (value *yaml.Node, depth int, valid []
 	return node, len(path), nil
 }
 
-// remove takes a key out of a mapping; false when it is not there.
+// remove removes a key from a mapping; it returns false if the key does not exist.
 func remove(mapping *yaml.Node, key string) bool {
 	if mapping.Kind != yaml.MappingNode {
 		return false

@@ -34,8 +34,8 @@ func Presets() []string {
 	return names
 }
 
-// The largest settings file, in bytes, and the most files that defaults lists lead to. Those that
-// people write are far smaller.
+// Limits: the size of a settings file in bytes, and the number of files that defaults lists lead
+// to. Files that people write are far smaller.
 const (
 	largestFile = 256 << 10
 	mostFiles   = 100
@@ -44,16 +44,16 @@ const (
 // composer counts the files that it reads.
 type composer struct{ files int }
 
-// compose reads the settings file at path and merges the files of its defaults
-// list with it. The files in parents are those whose defaults lists led here,
-// the last of them at the place from; both are empty for the first file.
+// compose reads the settings file at path and merges the files of its defaults list with it.
+// parents are the files whose defaults lists led here; from is the place in the last of them. Both
+// are empty for the first file.
 func (c *composer) compose(path, from string, parents []string) (*yaml.Node, error) {
 	if slices.Contains(parents, path) {
-		return nil, fault.New(fault.Usage, "remove one of the entries", "read settings%s: the defaults lists form a circle: %s",
+		return nil, fault.New(fault.Usage, "remove one of the entries", "read settings%s: the defaults lists form a cycle: %s",
 			from, strings.Join(append(parents, path), " -> "))
 	}
 	if c.files++; c.files > mostFiles {
-		return nil, fault.New(fault.Usage, "", "read settings%s: found a defaults list that leads to more than %d files", from, mostFiles)
+		return nil, fault.New(fault.Usage, "", "read settings%s: found defaults lists that lead to more than %d files", from, mostFiles)
 	}
 	own, err := readFile(path, from)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *composer) compose(path, from string, parents []string) (*yaml.Node, err
 	return merged, nil
 }
 
-// besides is the path of a defaults entry: a file in the same folder as path.
+// besides is the path of a defaults entry: a file in path's folder.
 func besides(path, entry string) string {
 	if ext := filepath.Ext(entry); ext != ".yaml" && ext != ".yml" {
 		entry += ".yaml"
@@ -86,8 +86,8 @@ func besides(path, entry string) string {
 	return filepath.Join(filepath.Dir(path), entry)
 }
 
-// takeDefaults removes the defaults list from a file's settings and returns its
-// entries; _self_ is one of them exactly once.
+// takeDefaults removes the defaults list from a file's settings and returns its entries, which
+// include _self_ exactly once.
 func takeDefaults(own *yaml.Node) ([]*yaml.Node, error) {
 	self := &yaml.Node{Kind: yaml.ScalarNode, Value: "_self_"}
 	list := child(own, "defaults")
@@ -116,7 +116,7 @@ func takeDefaults(own *yaml.Node) ([]*yaml.Node, error) {
 	return list.Content, nil
 }
 
-// readFile reads one settings file or preset that is named at the place from.
+// readFile reads one settings file or preset, named at the place from.
 func readFile(path, from string) (*yaml.Node, error) {
 	text, err := readText(path)
 	source := path
@@ -137,13 +137,14 @@ func readFile(path, from string) (*yaml.Node, error) {
 		return nil, fault.New(fault.Failed, "", "read settings%s: %w", from, err)
 	}
 	if len(text) > largestFile {
-		return nil, fault.New(fault.Usage, "give a file of settings, not of data", "read settings %s: found more than %d bytes, expected a settings file", source, largestFile)
+		return nil, fault.New(fault.Usage, "give a settings file, not a data file",
+			"read settings %s: found more than %d bytes, expected a settings file", source, largestFile)
 	}
 	return parse(text, source)
 }
 
-// readText reads a regular file, and of one that is larger than largestFile only the beginning. It
-// waits for no pipe.
+// readText reads a regular file, or the beginning of one larger than largestFile. It does not wait
+// for pipes.
 func readText(path string) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -190,7 +191,7 @@ func parse(text []byte, source string) (*yaml.Node, error) {
 	return root, nil
 }
 
-// badYAML words an error of the YAML library, which is "yaml: line N: what" or "yaml: what".
+// badYAML rewords an error of the YAML library, "yaml: line N: what" or "yaml: what".
 func badYAML(source string, err error) error {
 	what := strings.TrimPrefix(err.Error(), "yaml: ")
 	if rest, found := strings.CutPrefix(what, "line "); found {

@@ -1,12 +1,12 @@
-// Package conf reads settings from YAML files and command line overrides, in
-// the way that Hydra's users know. From weakest to strongest:
+// Package conf reads settings from YAML files and command line overrides, as Hydra does. From
+// weakest to strongest:
 //
 //   - the files of the file's `defaults:` list, each beating the ones before it,
-//   - the file's own keys, at the place of `_self_` in that list (the end if it is not there),
+//   - the file's own keys, at the place of `_self_` in that list (default: the end),
 //   - the overrides, in the order given: key=value and a.b=value change a value,
 //     +a.b=value adds one, ++a.b=value does either, ~a.b removes one.
 //
-// At last ${key}, ${a.b} and ${oc.env:VAR,default} are replaced by what they name.
+// Finally, ${key}, ${a.b} and ${oc.env:VAR,default} are replaced by what they name.
 package conf
 
 import (
@@ -16,16 +16,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Settings are the merged settings of one run. Nodes taken from it are shared and must not be
-// changed.
+// Settings are the merged settings of one run. Their nodes are shared and must not be changed.
 type Settings struct {
 	root       *yaml.Node      // a mapping; its keys are canonical
 	referenced map[string]bool // top-level keys that an interpolation names
 }
 
-// Load reads the settings file at path, if path is not empty, and applies the
-// overrides. When there is no such file but one of the presets has its base
-// name, with or without .yaml, it reads the preset.
+// Load reads the settings file at path, if path is not empty, and applies the overrides. If there
+// is no such file, it reads the preset with that base name, with or without .yaml.
 //
 // Every error is a fault.Usage that names the file and line, or the override;
 // a file that exists but cannot be read is a fault.Failed.
@@ -72,7 +70,7 @@ func (e Entry) Words() (words []string, ok bool) {
 	if e.Value.Kind != yaml.SequenceNode {
 		return nil, false
 	}
-	words = []string{} // an empty list is not the same as none
+	words = []string{} // not nil: an empty list differs from none
 	for _, element := range e.Value.Content {
 		if element.Kind != yaml.ScalarNode || element.ShortTag() == "!!null" {
 			return nil, false

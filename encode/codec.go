@@ -1,10 +1,10 @@
 // Package encode turns a sample into bytes and back. It is pure: no files,
 // no clocks, no goroutines.
 //
-// All masks of a sample form one mask space: they stand one behind the other in
-// canonical order, so that a sample's masks are one ascending list of removed positions.
-// A Codec turns that list into the payload of a record, a record adds the sample's
-// genotype and phenotypes, and a value holds the records of consecutive samples:
+// All masks of a sample form one mask space: they are concatenated in canonical order, so that a
+// sample's masks are one ascending list of removed positions. A Codec turns that list into the
+// payload of a record, a record adds the sample's genotype and phenotypes, and a value holds the
+// records of consecutive samples:
 //
 //	value    count u32 | count × { end u32, checksum u32 } | records
 //	record   genes u32 | id length u32 | phenotypes f64… | perturbation indices u32… | id bytes | payload
@@ -18,7 +18,7 @@ import (
 	"slices"
 )
 
-// ErrDamaged is wrapped by every error of a decoder: the bytes are not what an encoder writes.
+// ErrDamaged is wrapped by every decoder error: the bytes are not what an encoder writes.
 var ErrDamaged = errors.New("damaged")
 
 // Mode is what a payload holds.
@@ -33,8 +33,8 @@ const (
 type Codec struct {
 	Mode Mode
 	Name string
-	// WholeSize is the payload size in bytes of masks with the given number of
-	// positions, for codecs that write them uncompressed; nil for the others.
+	// WholeSize returns the payload size in bytes of masks with the given number of positions. It
+	// is nil for codecs that compress.
 	WholeSize  func(size int) int
 	newEncoder func(size int) Encoder
 	newDecoder func(size int) Decoder
@@ -78,9 +78,9 @@ type Encoder interface {
 	Append(dst []byte, removed []uint32) []byte
 }
 
-// Decoder reads payloads. It holds scratch memory: one per goroutine. Results are
-// views that live until the next call. On damage it returns what it could decode before
-// the damage, and an error that wraps ErrDamaged.
+// Decoder reads payloads. It holds scratch memory: one per goroutine. Results are views, valid
+// until the next call. On damage it returns what it could decode before the damage, and an error
+// that wraps ErrDamaged.
 type Decoder interface {
 	// Removed returns the removed positions, strictly ascending and below size.
 	Removed(payload []byte) ([]uint32, error)
@@ -88,10 +88,10 @@ type Decoder interface {
 	Masks(payload []byte) ([]byte, error)
 }
 
-// NewEncoder makes an encoder for masks with size positions in all.
+// NewEncoder makes an encoder for masks with size positions in total.
 func (c Codec) NewEncoder(size int) Encoder { return c.newEncoder(size) }
 
-// NewDecoder makes a decoder for masks with size positions in all.
+// NewDecoder makes a decoder for masks with size positions in total.
 func (c Codec) NewDecoder(size int) Decoder { return c.newDecoder(size) }
 
 func damagedf(format string, args ...any) error {

@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// bitWriter appends bits to out, the first in the lowest bit. Zstandard's
-// decoders read such a stream from its end.
+// bitWriter appends bits to out, lowest bit first. Zstandard's decoders read such a stream from its
+// end.
 type bitWriter struct {
 	out   []byte
-	bits  uint64 // the bits behind the last whole byte
+	bits  uint64 // the bits after the last whole byte
 	count uint8  // how many, at most 7
 }
 
@@ -40,13 +40,12 @@ func (w *bitWriter) flushBytes() []byte {
 // fseTable encodes symbols by Finite State Entropy (RFC 8878, 4.1) with a fixed distribution.
 type fseTable struct {
 	log         uint8    // the table has 1<<log states
-	description []byte   // the distribution as a decoder reads it
+	description []byte   // the distribution, as decoders read it
 	states      []uint16 // next state, by symbol and sub-state
 	symbols     []fseSymbol
 }
 
-// fseSymbol holds what turns a state into the number of bits to write and the next state's place in
-// states.
+// fseSymbol maps a state to the number of bits to write and the index of the next state in states.
 type fseSymbol struct {
 	deltaBits  uint32
 	deltaState int32
@@ -67,7 +66,7 @@ func newFSETable(log uint8, probabilities []int) *fseTable {
 		}
 	}
 
-	firsts := make([]int, len(probabilities)) // symbol -> its first place in states
+	firsts := make([]int, len(probabilities)) // symbol -> its first index in states
 	total := 0
 	for symbol, probability := range probabilities {
 		firsts[symbol] = total
@@ -104,7 +103,7 @@ func (t *fseTable) next(state uint16, symbol uint8) (before uint16, value uint64
 	return t.states[int32(state>>n)+s.deltaState], uint64(state & (1<<n - 1)), n
 }
 
-// stateBits returns a state as a decoder reads its first one.
+// stateBits returns a state in the form in which a decoder reads its first one.
 func (t *fseTable) stateBits(state uint16) (value uint64, n uint8) {
 	return uint64(state) & (1<<t.log - 1), t.log
 }
@@ -116,7 +115,7 @@ func describeDistribution(log uint8, probabilities []int) []byte {
 	w.add(uint64(log-5), 4)
 	remaining, threshold, width := 1<<log+1, 1<<log, log+1
 	for _, probability := range probabilities {
-		spare := 2*threshold - 1 - remaining // values that take one bit less
+		spare := 2*threshold - 1 - remaining // values that need one bit less
 		remaining -= probability
 		value := probability + 1
 		if value >= threshold {

@@ -22,10 +22,10 @@ func (e *bytesEncoder) Append(dst []byte, removed []uint32) []byte {
 	return dst
 }
 
-// grow appends n bytes of any content and returns them as well.
+// grow appends n bytes of arbitrary content and also returns them.
 func grow(dst []byte, n int) (grown, added []byte) {
 	start := len(dst)
-	dst = slices.Grow(dst, n)[:start+n] // with room to spare: the next value may be a little longer
+	dst = slices.Grow(dst, n)[:start+n] // with spare room: the next value may be a little longer
 	return dst, dst[start:]
 }
 
@@ -36,8 +36,8 @@ type bytesDecoder struct {
 
 func newBytesDecoder(size int) Decoder { return &bytesDecoder{size: size} }
 
-// Masks returns the payload itself: bytes other than 0 and 1 are the caller's to find, as
-// it knows what each should be.
+// Masks returns the payload itself. It does not look for bytes other than 0 and 1: the caller knows
+// what each should be.
 func (d *bytesDecoder) Masks(payload []byte) ([]byte, error) {
 	if len(payload) != d.size {
 		return payload[:min(len(payload), d.size)], damagedf("payload of %d bytes (expected %d)", len(payload), d.size)
@@ -65,8 +65,8 @@ func (d *bytesDecoder) Removed(payload []byte) ([]uint32, error) {
 	return d.removed, err
 }
 
-// bitsEncoder writes whole masks, one bit per position, position p in bit p%8 of byte p/8; the
-// bits behind the last position are 0.
+// bitsEncoder writes whole masks, one bit per position, position p in bit p%8 of byte p/8; the bits
+// after the last position are 0.
 type bitsEncoder struct{ size int }
 
 func bitsSize(size int) int { return (size + 7) / 8 }
@@ -133,7 +133,7 @@ func (d *bitsDecoder) check(payload []byte) error {
 		return damagedf("packed masks of %d bytes (expected %d)", len(payload), bitsSize(d.size))
 	}
 	if n := len(payload); n > 0 && payload[n-1]&^lastByte(d.size) != 0 {
-		return damagedf("bits behind the last of %d positions are set", d.size)
+		return damagedf("bits after the last of %d positions are set", d.size)
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ var unpacked = func() (table [256]uint64) {
 	return table
 }()
 
-// bitsZstdEncoder writes what bitsEncoder writes as a Zstandard frame, without laying it out.
+// bitsZstdEncoder writes the output of bitsEncoder as a Zstandard frame, without materialising it.
 type bitsZstdEncoder struct {
 	size  int
 	frame zstdFrame
@@ -226,7 +226,7 @@ func (d *bitsZstdDecoder) Masks(payload []byte) ([]byte, error) {
 	return masks, err
 }
 
-// decompress leaves in plain what the frame holds, or what it holds before it is damaged.
+// decompress decompresses the frame into plain, up to any damage.
 func (d *bitsZstdDecoder) decompress(payload []byte) (err error) {
 	d.plain, err = d.decompressor.DecodeAll(payload, d.plain[:0])
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// positionsCodec writes removed positions as they are: u32 each.
+// positionsCodec writes removed positions uncompressed: u32 each.
 type positionsEncoder struct{}
 
 func newPositionsEncoder(int) Encoder { return positionsEncoder{} }
@@ -55,13 +55,13 @@ func checkNext(before []uint32, position uint32, size int) error {
 	return nil
 }
 
-// expand makes whole masks of removed positions.
+// expand makes whole masks from removed positions.
 type expand struct {
 	size  int
 	bytes []byte
 }
 
-// masks returns a view that lives until the next call.
+// masks returns a view, valid until the next call.
 func (e *expand) masks(removed []uint32) []byte {
 	e.bytes = Fill(e.bytes, e.size)
 	for _, position := range removed {
@@ -70,11 +70,10 @@ func (e *expand) masks(removed []uint32) []byte {
 	return e.bytes
 }
 
-// ones is copied to fill masks: a block that stays in the first-level cache is the fastest to copy
-// from.
+// ones is copied to fill masks. It fits in the L1 cache, which makes copying fastest.
 var ones = bytes.Repeat([]byte{1}, 4096)
 
-// Fill returns size bytes of value 1, in dst's memory where that suffices.
+// Fill returns size bytes of value 1, in dst's memory if it is large enough.
 func Fill(dst []byte, size int) []byte {
 	if cap(dst) < size {
 		dst = make([]byte, size)

@@ -9,7 +9,7 @@ import (
 //
 //	genes u32 | id length u32 | phenotypes f64… | perturbation indices u32… | id bytes | payload
 //
-// The number of phenotypes is the dataset's; the payload fills the rest.
+// The number of phenotypes is that of the dataset; the payload is the rest.
 type Record struct {
 	Genes      []uint32  // perturbation indices, strictly ascending
 	Phenotypes []float64 // a missing value is NaN
@@ -19,7 +19,7 @@ type Record struct {
 
 const recordHead = 8
 
-// AppendHead appends everything of a record but its payload, which the caller appends next.
+// AppendHead appends a record without its payload, which the caller appends next.
 func (r *Record) AppendHead(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(r.Genes)))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(r.ID)))
@@ -32,15 +32,16 @@ func (r *Record) AppendHead(dst []byte) []byte {
 	return append(dst, r.ID...)
 }
 
-// Parse replaces r by the record in data, in r's memory where that suffices. ID
-// and Payload are views of data. Errors wrap ErrDamaged.
+// Parse replaces r by the record in data, reusing r's memory. ID and Payload are views of data.
+// Errors wrap ErrDamaged.
 func (r *Record) Parse(data []byte, phenotypes int) error {
 	if len(data) < recordHead {
 		return damagedf("record of %d bytes has no head", len(data))
 	}
 	genes, id := int(binary.LittleEndian.Uint32(data)), int(binary.LittleEndian.Uint32(data[4:]))
 	if need := recordHead + 8*phenotypes + 4*genes + id; len(data) < need {
-		return damagedf("record of %d bytes is too short for %d phenotypes, %d genes and an id of %d bytes", len(data), phenotypes, genes, id)
+		return damagedf("record of %d bytes is too short for %d phenotypes, %d genes and an id of %d bytes", len(data),
+			phenotypes, genes, id)
 	}
 	data = data[recordHead:]
 	r.Phenotypes = r.Phenotypes[:0]

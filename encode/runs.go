@@ -4,12 +4,12 @@ import (
 	"encoding/binary"
 )
 
-// runs is a sample's removed positions as runs of consecutive ones: a gap of
-// kept positions since the previous run, and a length. Edges lie sorted by source, so a deleted
-// gene's outgoing edges are one run, and its incoming ones runs of length one.
+// runs is a sample's removed positions as runs of consecutive ones: a gap of kept positions since
+// the previous run, and a length. Edges are sorted by source, so a deleted gene's outgoing edges
+// are one run, and its incoming ones runs of length one.
 //
-// Both numbers are 16 bits: a longer gap is bridged by runs of length 0, a longer
-// run goes on in a run with gap 0. Lengths other than 1 are listed apart, marked in a bitmap.
+// Both numbers have 16 bits: a longer gap is bridged by runs of length 0, a longer run continues in
+// a run with gap 0. Lengths other than 1 are listed separately and marked in a bitmap.
 type runs struct {
 	gaps    []uint16
 	marks   []byte   // bit i of byte i/8: run i's length is listed
@@ -20,10 +20,10 @@ const maxRun = 1<<16 - 1
 
 func (r *runs) reset() { r.gaps, r.marks, r.lengths = r.gaps[:0], r.marks[:0], r.lengths[:0] }
 
-// set replaces the runs by those of strictly ascending removed positions.
+// set replaces the runs by those of removed, which is strictly ascending.
 func (r *runs) set(removed []uint32) {
 	r.reset()
-	next := uint32(0) // position behind the previous run
+	next := uint32(0) // position after the previous run
 	for i := 0; i < len(removed); {
 		first := removed[i]
 		last := first
@@ -39,7 +39,7 @@ func (r *runs) set(removed []uint32) {
 	}
 }
 
-// split adds what a gap and a length have above 16 bits, and returns the rest.
+// split adds runs for the parts of a gap and a length beyond 16 bits, and returns the rest.
 func (r *runs) split(gap, length uint32) (restOfGap, restOfLength uint32) {
 	for ; gap > maxRun; gap -= maxRun {
 		r.add(maxRun, 0)
@@ -63,7 +63,7 @@ func (r *runs) add(gap, length uint32) {
 	}
 }
 
-// appendRemoved appends the positions that the runs stand for, up to the first run that cannot be.
+// appendRemoved appends the positions of the runs, up to the first invalid run.
 func (r *runs) appendRemoved(dst []uint32, size int) ([]uint32, error) {
 	next, listed := 0, 0
 	for run, gap := range r.gaps {
@@ -131,7 +131,7 @@ func (d *runsDecoder) Masks(payload []byte) ([]byte, error) {
 	return d.masks(removed), err
 }
 
-// parse reads what runsEncoder writes.
+// parse parses the output of runsEncoder.
 func (r *runs) parse(payload []byte) error {
 	count, payload, err := runCount(payload, 2)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 
 // runsZstdEncoder writes: run count u32 | low bytes of the gaps | Zstandard frame of (high bytes of
 // the gaps | marks | low bytes of the lengths | high bytes of the lengths). The low bytes of gaps
-// are noise that nothing compresses, so they stay outside the frame. In the frame there is nothing
-// to match, so it holds Huffman-coded literals alone.
+// are incompressible, so they stay outside the frame. The frame has no matches, only Huffman-coded
+// literals.
 type runsZstdEncoder struct {
 	runs  runs
 	frame zstdFrame

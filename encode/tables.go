@@ -8,14 +8,14 @@ import (
 	"github.com/klauspost/compress/huff0"
 )
 
-// The entropy tables of Zstandard frames. They are fixed, so that a frame's bytes follow from its
-// content alone and no statistics are gathered per sample, which would take longer than coding it.
-// The proportions are those of 4,096 samples of the synthetic graph of yeast's size (`tcbuild synth
-// --scale yeast --seed 1`): 3.8 million sequences, 7.8 million literals. Other masks are written
-// correctly with them, if less tightly.
+// The entropy tables of Zstandard frames. They are fixed, so that a frame's bytes depend only on
+// its content; gathering statistics for each sample would take longer than coding it. The
+// proportions are those of 4,096 samples of the yeast-sized synthetic graph (`tcbuild synth --scale
+// yeast --seed 1`): 3.8 million sequences, 7.8 million literals. Other masks are still written
+// correctly, but compress less.
 
 // literalLengthTable: nearly every sequence has two literals, the byte of a lone removed edge and
-// the 0xFF behind it.
+// the 0xFF after it.
 var literalLengthTable = newFSETable(9, proportions(512, 36, map[int]int{1: 3, 2: 466, 3: 4, 4: 3, 5: 3, 6: 3}))
 
 // matchLengthTable: kept stretches between removed edges, 300 bytes long in the median.
@@ -59,9 +59,8 @@ var maskTree = trainTree(func(value byte) int {
 	return 1
 })
 
-// runsTree codes the frames of indices/zstd: mostly high bytes of gaps, which grow rarer as they
-// grow larger, and zeros twice as often as that, for the marks. The tail is thicker than yeast's,
-// for larger graphs.
+// runsTree codes the frames of indices/zstd: mostly high bytes of gaps, rarer the larger they are,
+// and twice as many zeros, for the marks. The tail is heavier than yeast's, to suit larger graphs.
 var runsTree = trainTree(func(value byte) int {
 	v := int(value)
 	count := 100_000/(v*v+12*v+60) + 1

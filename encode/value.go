@@ -10,9 +10,9 @@ import (
 //
 //	count u32 | count × { end u32, head u32, payload u32 } | records
 //
-// end is where a record ends, counted from the first record's start, and the last ends the value;
-// head and payload are the checksums of its two parts. Each record can be read and checked alone,
-// and its head without its payload.
+// end is the offset of a record's end from the start of the first record; the last record ends the
+// value. head and payload are the checksums of its two parts. Each record can be read and checked
+// alone, and so can its head.
 type Value struct {
 	seed      Seed
 	first     int
@@ -20,14 +20,14 @@ type Value struct {
 	records   []byte
 }
 
-// Seed binds checksums to one dataset: the checksums of sample i start from Seed + i. A record
-// that stands in the place of another, or of another dataset's, is found out.
+// Seed binds checksums to one dataset: those of sample i use the seed Seed + i. This detects a
+// record in the wrong place or from another dataset.
 type Seed uint64
 
 // checksummer computes checksums without an allocation for each.
 type checksummer struct{ digest xxhash.Digest }
 
-// of is the low half of the XXH64 of data, which belongs to a sample.
+// of is the low half of the XXH64 of a sample's data.
 func (c *checksummer) of(data []byte, seed Seed, sample int) uint32 {
 	c.digest.ResetWithSeed(uint64(seed) + uint64(sample))
 	c.digest.Write(data) // never fails
@@ -45,10 +45,10 @@ const (
 	directoryEntry = 12
 )
 
-// DirectoryBytes is what a value of count records takes beside them.
+// DirectoryBytes is the size of the directory of a value of count records.
 func DirectoryBytes(count int) int { return valueHead + directoryEntry*count }
 
-// AppendValue appends the value of count samples, the first of which has the number first in its
+// AppendValue appends the value of count samples. first is the number of the first one in the
 // dataset. record returns the i-th of them, whose Payload is not used; payload appends its payload.
 func AppendValue(dst []byte, seed Seed, first, count int, record func(i int) Record, payload func(dst []byte, i int) []byte) []byte {
 	var sums checksummer
@@ -70,8 +70,8 @@ func AppendValue(dst []byte, seed Seed, first, count int, record func(i int) Rec
 	return dst
 }
 
-// ParseValue reads the directory of a value of count samples, the first of which has the number
-// first in its dataset. The result is a view of data. Errors wrap ErrDamaged.
+// ParseValue parses the directory of a value of count samples. first is the number of the first one
+// in the dataset. The result is a view of data. Errors wrap ErrDamaged.
 func ParseValue(data []byte, seed Seed, first, count int) (Value, error) {
 	if len(data) < valueHead || binary.LittleEndian.Uint32(data) != uint32(count) || len(data) < DirectoryBytes(count) {
 		return Value{}, damagedf("value of %d bytes does not start with the directory of %d records", len(data), count)
@@ -80,8 +80,8 @@ func ParseValue(data []byte, seed Seed, first, count int) (Value, error) {
 	return Value{seed: seed, first: first, directory: data[valueHead:records], records: data[records:]}, nil
 }
 
-// Record reads the i-th record into r, as Record.Parse does, and compares its checksums. Errors
-// wrap ErrDamaged. Where the record can be parsed in spite of one, r holds what is there, which
+// Record parses the i-th record into r, as Record.Parse does, and compares its checksums. Errors
+// wrap ErrDamaged. If a checksum is wrong but the record can be parsed, r holds its content, which
 // may be wrong, and parsed is true.
 func (v Value) Record(i, phenotypes int, r *Record) (parsed bool, err error) {
 	start := 0

@@ -8,19 +8,19 @@ import (
 	"github.com/klauspost/compress/huff0"
 )
 
-// zstdFrame writes one standard Zstandard frame (RFC 8878) for content that is
-// told in stretches of equal bytes. The content is never laid out: a long stretch is one
-// literal and one match at offset 1, so time and size grow with the number of
-// stretches and not with the length of the content. Any Zstandard decoder reads it.
+// zstdFrame writes one standard Zstandard frame (RFC 8878) for content given as runs of equal
+// bytes, called stretches. The content is never materialised: a long stretch is one literal and one
+// match at offset 1, so time and size grow with the number of stretches, not with the length of the
+// content. Any Zstandard decoder reads it.
 //
-// The entropy tables are fixed (see tables.go), written into each frame where it first needs them.
+// The entropy tables are fixed (see tables.go). Each frame contains them where it first needs them.
 type zstdFrame struct {
-	trained   *huff0.Scratch // the Huffman tree of literals, and in OutTable its description
+	trained   *huff0.Scratch // the Huffman tree of literals; OutTable has its description
 	out       []byte
 	value     byte // of the latest stretch
 	length    int  // of the latest stretch, not yet in the block
 	block     zstdBlock
-	lastBlock int  // where in out the header of the latest block stands; -1 before the first
+	lastBlock int  // offset in out of the latest block's header; -1 before the first
 	tree      bool // the frame has its Huffman tree
 	tables    bool // the frame has its sequence tables
 	huffman   *huff0.Scratch
@@ -42,7 +42,7 @@ const (
 
 // zstdBlock collects the stretches of one block.
 type zstdBlock struct {
-	length    int  // bytes that the block stands for
+	length    int  // of the block's content, in bytes
 	stretches int  // stretches of equal bytes in it
 	value     byte // value of the latest stretch
 	literals  []byte
@@ -66,11 +66,11 @@ func (f *zstdFrame) begin(dst []byte, size int) {
 	f.lastBlock, f.tree, f.tables = -1, false, false
 }
 
-// stretch adds length bytes of one value; it goes on with the stretch before it when that has the
-// same value.
+// stretch adds length bytes of one value; it extends the previous stretch if that has the same
+// value.
 func (f *zstdFrame) stretch(value byte, length int) {
 	if length == 0 {
-		return // or it would cut a stretch that goes on behind it
+		return // otherwise it would cut a stretch that continues after it
 	}
 	if value != f.value {
 		f.cut()
@@ -79,7 +79,7 @@ func (f *zstdFrame) stretch(value byte, length int) {
 	f.length += length
 }
 
-// cut hands the latest stretch over to the block, or to several where it does not fit in one.
+// cut adds the latest stretch to the block, or to several blocks if it does not fit in one.
 func (f *zstdFrame) cut() {
 	for f.length > 0 {
 		piece := min(f.length, zstdMaxBlock-f.block.length)
@@ -91,7 +91,7 @@ func (f *zstdFrame) cut() {
 	}
 }
 
-// literals adds content that is not told in stretches: it is coded byte by byte, without matches.
+// literals adds content that is not given as stretches: it is coded byte by byte, without matches.
 func (f *zstdFrame) literals(content []byte) {
 	f.cut()
 	for len(content) > 0 {
@@ -101,7 +101,7 @@ func (f *zstdFrame) literals(content []byte) {
 		f.block.pending += len(piece)
 		f.block.length += len(piece)
 		f.block.stretches += len(piece)
-		f.block.value = piece[0] // which is the block when it is a single byte
+		f.block.value = piece[0] // needed if the block is a single byte
 		f.flush()
 	}
 }
@@ -166,8 +166,8 @@ func putBlockHeader(dst []byte, kind, size int) {
 	dst[0], dst[1], dst[2] = byte(header), byte(header>>8), byte(header>>16)
 }
 
-// appendLiterals writes a literals section: Huffman-coded in one stream where that saves
-// bytes, raw otherwise. The tree goes into the frame's first coded section; later ones reuse it.
+// appendLiterals writes a literals section: Huffman-coded in one stream if that saves bytes, raw
+// otherwise. The tree goes into the frame's first coded section; later ones reuse it.
 func (f *zstdFrame) appendLiterals(literals []byte) {
 	const raw, coded, treeless = 0, 2, 3
 	var tree []byte
@@ -298,7 +298,7 @@ func lengthCodes(extra []uint8, offset, from, to int) (base []uint32, codes []ui
 	return base, codes
 }
 
-// appendContent appends the bytes that the block stands for.
+// appendContent appends the block's content.
 func (b *zstdBlock) appendContent(dst []byte) []byte {
 	literals := b.literals
 	for _, s := range b.sequences {

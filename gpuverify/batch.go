@@ -11,15 +11,15 @@ import (
 	"tcbuild/store"
 )
 
-// room is how much a batch holds at most. One sample fits always.
+// room is how much a batch can hold. One sample always fits.
 type room struct {
 	samples int
 	genes   int // perturbation indices
-	payload int // bytes of what is stored: removed positions, 4 each, or whole masks, a stride each
+	payload int // stored bytes: removed positions, 4 each, or whole masks, a stride each
 }
 
-// Beside what one sample may have at most, each sample of a batch adds to its room what is far
-// above the average of any screen; a batch that is full before is cut short.
+// On top of the maximum of one sample, each sample adds room far above the average of any screen. A
+// batch that fills up earlier is cut short.
 const (
 	genesPerSample     = 16
 	positionsPerSample = 4096
@@ -38,13 +38,14 @@ func newRoom(variant store.Variant, t *tables, samples int) room {
 }
 
 // A batch's head has, as int64: ptr (samples+1), the ends of the samples' removed positions
-// (samples+1), how many positions are known of each sample (samples), and the perturbation indices.
+// (samples+1), the number of known positions of each sample (samples), and the perturbation
+// indices.
 func (r room) endsAt() int    { return 8 * (r.samples + 1) }
 func (r room) knownAt() int   { return r.endsAt() + 8*(r.samples+1) }
 func (r room) indicesAt() int { return r.knownAt() + 8*r.samples }
 func (r room) headBytes() int { return r.indicesAt() + 8*r.genes }
 
-// batch is samples on their way to a device, in pinned memory. Whoever has it may write to it.
+// batch is samples on their way to a device, in pinned memory. Its current owner may write to it.
 type batch struct {
 	room
 	variant store.Variant
@@ -54,9 +55,9 @@ type batch struct {
 	ptr, ends, known, indices []int64 // views of head
 	positions                 []uint32
 
-	samples []sampleName // what is in the batch
+	samples []sampleName // the samples in the batch
 
-	// Of the last batch of a chunk: the chunk's number, and all its samples.
+	// Only in the last batch of a chunk: the chunk's number, and all its samples.
 	number int
 	all    *ingest.Samples
 }
@@ -86,18 +87,18 @@ func newBatch(c *cuda.Context, variant store.Variant, t *tables, r room) (*batch
 	return b, nil
 }
 
-// view is bytes as numbers of their machine.
+// view returns bytes as numbers in the machine's byte order.
 func view[T any](bytes []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(bytes))), len(bytes)/int(unsafe.Sizeof(*new(T))))
 }
 
-// empty makes the batch ready for other samples.
+// empty removes all samples from the batch.
 func (b *batch) empty() {
 	b.samples, b.all = b.samples[:0], nil
 	b.ptr[0], b.ends[0] = 0, 0
 }
 
-// fits reports whether a sample with so many genes and stored bytes goes in.
+// fits reports whether a sample with so many genes and stored bytes fits.
 func (b *batch) fits(genes, stored int) bool {
 	return len(b.samples) < b.room.samples && b.genesUsed()+genes <= b.room.genes && b.payloadUsed()+stored <= b.room.payload
 }
@@ -114,7 +115,7 @@ func (b *batch) payloadUsed() int {
 	return 0
 }
 
-// add copies a sample in, which fits.
+// add copies in a sample that fits.
 func (b *batch) add(index int, record *encode.Record, s decoded) {
 	k := len(b.samples)
 	genes := b.indices[b.ptr[k]:]
@@ -131,12 +132,12 @@ func (b *batch) add(index int, record *encode.Record, s decoded) {
 	b.samples = append(b.samples, sampleName{index, string(record.ID)})
 }
 
-// decoded is what is stored of a sample's masks.
+// decoded is a sample's stored masks.
 type decoded struct {
 	removed []uint32 // of an indices dataset
 	masks   []byte   // of a full-masks dataset
-	known   int      // positions that could be decoded: the first ones
-	bytes   int      // room that it takes
+	known   int      // number of leading positions that could be decoded
+	bytes   int      // room needed
 }
 
 func (b *batch) decode(decoder encode.Decoder, payload []byte, size int) (s decoded, err error) {
@@ -158,8 +159,8 @@ func (b *batch) decode(decoder encode.Decoder, payload []byte, size int) (s deco
 	return s, err
 }
 
-// usedHead is what of the head the device needs.
+// usedHead is the part of the head that the device needs.
 func (b *batch) usedHead() []byte { return b.head[:b.indicesAt()+8*b.genesUsed()] }
 
-// usedPayload is what of the payload the device needs.
+// usedPayload is the part of the payload that the device needs.
 func (b *batch) usedPayload() []byte { return b.payload[:b.payloadUsed()] }

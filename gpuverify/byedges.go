@@ -21,11 +21,12 @@ type looker struct {
 }
 
 func newLooker(rules *graphRules) *looker {
-	return &looker{graphRules: rules, genes: make([]uint64, rules.graph.Genes.Len()), reactions: make([]uint64, rules.graph.Reactions.Len())}
+	return &looker{graphRules: rules, genes: make([]uint64, rules.graph.Genes.Len()),
+		reactions: make([]uint64, rules.graph.Reactions.Len())}
 }
 
-// regenerate returns for each genotype its removed positions, strictly ascending: views that live
-// until the next call. It costs one pass over all edges, however many genotypes there are.
+// regenerate returns each genotype's removed positions, strictly ascending: views, valid until the
+// next call. It costs one pass over all edges, however many genotypes there are.
 func (l *looker) regenerate(genotypes [][]uint32) [][]uint32 {
 	clear(l.genes)
 	clear(l.reactions)
@@ -75,7 +76,7 @@ func (l *looker) emit(mask string, words []uint64) {
 	}
 }
 
-// emitEdges lists the removals of an edge mask; dst is nil when only the source counts.
+// emitEdges lists the removals of an edge mask; dst is nil if only the source counts.
 func (l *looker) emitEdges(start uint32, src, dst []uint32, words []uint64) {
 	for position, s := range src {
 		word := words[s]

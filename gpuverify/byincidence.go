@@ -2,7 +2,7 @@ package gpuverify
 
 import "tcbuild/ingest"
 
-// scatterer regenerates masks by incidence, in a buffer of its own: one per goroutine.
+// scatterer regenerates masks by incidence, in its own buffer: one per goroutine.
 type scatterer struct {
 	*graphRules
 	maskBuffer
@@ -31,7 +31,7 @@ func newScatterer(rules *graphRules, incidences []edgeIncidence) *scatterer {
 	return s
 }
 
-// regenerate sets the masks of a genotype. They stay until reset.
+// regenerate sets the masks of a genotype. They are valid until reset.
 func (s *scatterer) regenerate(genes []uint32) {
 	for _, gene := range genes {
 		s.remove(int(gene))
@@ -79,13 +79,13 @@ func (s *scatterer) scatterByRules(genes []uint32) {
 	}
 }
 
-// scatterReactions removes the edges of the reactions that are removed.
+// scatterReactions removes the edges of the removed reactions.
 func (s *scatterer) scatterReactions() {
 	if s.reactions == nil {
 		return
 	}
 	reactionStart := s.start[ingest.Reaction]
-	for _, position := range s.removed { // remove appends to it, which this loop does not see
+	for _, position := range s.removed { // remove appends to it, but the loop keeps the original length
 		reaction := int(position) - reactionStart
 		if reaction < 0 || reaction >= s.graph.Reactions.Len() {
 			continue

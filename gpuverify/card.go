@@ -9,19 +9,19 @@ import (
 	"tcbuild/store"
 )
 
-// card is a device at work. One goroutine, locked to its thread, makes all calls on it.
+// card is a device in use. One goroutine, locked to its thread, makes all calls on it.
 type card struct {
 	*devices
 	context *cuda.Context
 	room    room
 	report  DeviceReport
 
-	upload, work *cuda.Stream // beside one another: uploads, and all else
+	upload, work *cuda.Stream // run concurrently: uploads, and everything else
 	generators
 	expand  kernels.Expand
 	compare kernels.Compare
 
-	// What the work on a batch writes before it is compared, in turn for all lanes.
+	// Scratch for the work on a batch before it is compared; the lanes use it one after the other.
 	scratch struct {
 		words                            cuda.Memory
 		byIncidence, byEdges, fromStored kernels.Masks
@@ -29,25 +29,24 @@ type card struct {
 	comparisons []comparison
 	lanes       [lanes]*lane
 
-	// Batches go round: from empty to a worker, to full, to a lane, to empty. Both channels have
-	// room for all.
+	// Batches circulate: empty -> worker -> full -> lane -> empty. Both channels have room for all.
 	empty, full chan *batch
 }
 
-// comparison is two masks of each sample that must be equal.
+// comparison is a pair of masks of each sample that must be equal.
 type comparison struct {
-	method   Method        // that regenerated expected
+	method   Method        // used to regenerate expected
 	expected kernels.Masks // in scratch
-	// in scratch; the zero Masks for whole masks that are stored, which are in the lane
+	// in scratch; the zero Masks for stored whole masks, which are in the lane
 	found  kernels.Masks
-	stored bool // found is what is stored, as far as it is known
+	stored bool // found is the stored masks, as far as they are known
 }
 
-// lanes is how many batches are on a device at a time: one is uploaded while the kernels work on
-// the other.
+// lanes is how many batches are on a device at a time: one is uploaded while kernels process the
+// other.
 const lanes = 2
 
-// prepare loads the kernels, and takes all memory that the device will need.
+// prepare loads the kernels and allocates all device memory.
 func (c *card) prepare() error {
 	var err error
 	if err = c.fit(); err != nil {
@@ -88,8 +87,8 @@ func (c *card) newBatches() error {
 	return nil
 }
 
-// pinnedLimit bounds a batch's room for stored bytes where two samples need less: pinned memory is
-// the host's, and there is a batch for each worker.
+// pinnedLimit bounds a batch's room for stored bytes, unless two samples need more: pinned memory
+// is host memory, and each worker has a batch.
 const pinnedLimit = 64 << 20
 
 // fit makes the batches as large as the device's memory allows, down to one sample.
@@ -100,7 +99,7 @@ func (c *card) fit() error {
 		return err
 	}
 	if budget == 0 || budget > free {
-		budget = free / 10 * 9 // the driver needs some for itself
+		budget = free / 10 * 9 // the driver needs some itself
 	}
 	variant := c.dataset.Manifest.Variant
 	payloadLimit := max(pinnedLimit, newRoom(variant, c.tables, 2).payload)
@@ -112,11 +111,11 @@ func (c *card) fit() error {
 			return nil
 		}
 	}
-	return fault.New(fault.Failed, "raise --gpu-memory, free memory of the device, or use --device cpu",
-		"the graph and one sample need %d bytes of device memory (found %d to use, %d free)", c.report.MemoryBytes, budget, free)
+	return fault.New(fault.Failed, "raise --gpu-memory, free device memory, or use --device cpu",
+		"the graph and one sample need %d bytes of device memory (found %d usable, %d free)", c.report.MemoryBytes, budget, free)
 }
 
-// bytes is how much device memory batches of the given room take in all.
+// bytes is the total device memory of batches of the given room.
 func (c *card) bytes(r room) int64 {
 	masks := 0 // of each sample
 	for _, needed := range []bool{c.regenerates(ByIncidence), c.regenerates(ByEdges), c.dataset.Manifest.Variant == store.Indices} {
@@ -139,7 +138,7 @@ func (c *card) valueBytes(r room) int {
 	return 4 * kernels.Groups(r.samples) * len(c.tables.terms.operands)
 }
 
-// resultBytes is the bytes of all comparisons' results for a number of samples.
+// resultBytes is the size of all comparisons' results for a number of samples.
 func (c *card) resultBytes(samples int) int {
 	comparisons := 1
 	if c.Method == Both && c.dataset.Manifest.Variant != store.Incidence {
@@ -185,8 +184,8 @@ func (c *card) allocateScratch() error {
 	return nil
 }
 
-// planComparisons says what is compared: the two methods, if both are asked for, and one of them
-// with what is stored.
+// planComparisons decides what is compared: one method with the stored masks and, if both methods
+// are asked for, the methods with each other.
 func (c *card) planComparisons() {
 	if c.Method == Both {
 		c.comparisons = append(c.comparisons, comparison{method: ByEdges, expected: c.scratch.byEdges, found: c.scratch.byIncidence})

@@ -10,13 +10,13 @@ import (
 	"tcbuild/store"
 )
 
-// worker checks samples; it is one goroutine's.
+// worker checks samples; it is for one goroutine.
 type worker struct {
 	*verifier
 	reader   *store.Reader
 	decoder  encode.Decoder // nil in the incidence variant
-	scatter  *scatterer     // nil by edges alone
-	look     *looker        // nil by incidence alone
+	scatter  *scatterer     // nil for edges only
+	look     *looker        // nil for incidence only
 	expected *maskBuffer    // the regenerated masks of a sample; the scatterer's if there is one
 	masks    []MaskReport
 }
@@ -50,15 +50,16 @@ func newWorker(v *verifier) *worker {
 	return w
 }
 
-// sample is one sample of a chunk as it was read.
+// sample is one sample of a chunk, as read.
 type sample struct {
 	index   int
 	id      string
 	genes   []uint32
-	payload []byte // view, while the sample is compared
+	payload []byte // view, valid while the sample is compared
 }
 
-// check checks a chunk and returns its samples. Damage is noted; an error is one of reading.
+// check checks a chunk and returns its samples. It records damage; the error is for failures to
+// read.
 func (w *worker) check(c chunk) (*ingest.Samples, error) {
 	var samples []sample
 	all := ingest.NewSamples(c.first, len(w.dataset.Manifest.Phenotypes), c.next-c.first)
@@ -81,7 +82,7 @@ func (w *worker) check(c chunk) (*ingest.Samples, error) {
 		byEdges = w.look.regenerate(genotypes)
 	}
 	for k, s := range samples {
-		record, err := w.reader.Record(s.index) // anew: a chunk may be too large for memory
+		record, err := w.reader.Record(s.index) // again: a chunk may be too large for memory
 		if record == nil {
 			return nil, err
 		}
@@ -104,18 +105,18 @@ func (w *worker) check(c chunk) (*ingest.Samples, error) {
 	return all, nil
 }
 
-// checkGenes makes sure that perturbation indices can be looked up.
+// checkGenes checks that perturbation indices can be looked up.
 func checkGenes(genes []uint32, count int) error {
 	for i, gene := range genes {
 		if int(gene) >= count || i > 0 && gene <= genes[i-1] {
-			return fmt.Errorf("perturbation index %d is not ascending and below %d", gene, count)
+			return fmt.Errorf("found perturbation index %d (expected ascending indices below %d)", gene, count)
 		}
 	}
 	return nil
 }
 
-// compare compares what is stored with the regenerated masks. The incidence variant
-// stores no masks; its incidence cache has been compared with the edges.
+// compare compares the stored masks with the regenerated ones. The incidence variant stores no
+// masks; its incidence cache has already been compared with the edges.
 func (w *worker) compare(s sample, method Method) {
 	switch w.dataset.Manifest.Variant {
 	case store.Incidence:

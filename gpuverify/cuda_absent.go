@@ -9,15 +9,15 @@ import (
 	"tcbuild/fault"
 )
 
-var errNoSupport = fault.New(fault.Failed, "build tcbuild with make where a cuda.h of CUDA 12 can be had, or use --device cpu",
+var errNoSupport = fault.New(fault.Failed, "build tcbuild with make on a machine with a cuda.h of CUDA 12, or use --device cpu",
 	"this build of tcbuild has no CUDA support")
 
-// useDevices refuses.
+// useDevices returns errNoSupport.
 func (v *verifier) useDevices() error {
 	return fmt.Errorf("verify %s on a CUDA device: %w", v.dataset.Dir, errNoSupport)
 }
 
-// MeasureDevices refuses.
+// MeasureDevices returns errNoSupport.
 func MeasureDevices(context.Context, SpeedOptions) ([]DeviceSpeed, error) {
 	return nil, fmt.Errorf("measure CUDA devices: %w", errNoSupport)
 }

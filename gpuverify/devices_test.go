@@ -48,9 +48,12 @@ func agrees(t *testing.T, dataset *store.Dataset, method Method) {
 	onDevices, err := verifyOnDevices(t, dataset, method, Devices{})
 	must(t, err)
 	m := dataset.Manifest
-	if onDevices.Samples != onCPU.Samples || onDevices.LogicalContent != onCPU.LogicalContent || onDevices.Differences != onCPU.Differences ||
-		onDevices.Damages != onCPU.Damages || !slices.Equal(onDevices.FirstDamages, onCPU.FirstDamages) || !slices.Equal(onDevices.Masks, onCPU.Masks) {
-		t.Errorf("%s %s, rule %s, by %s: on devices\n%+v\non the CPU\n%+v", m.Variant, m.Codec, m.Options.ReactionRule, method, onDevices, onCPU)
+	if onDevices.Samples != onCPU.Samples || onDevices.LogicalContent != onCPU.LogicalContent ||
+		onDevices.Differences != onCPU.Differences ||
+		onDevices.Damaged != onCPU.Damaged || !slices.Equal(onDevices.FirstDamaged, onCPU.FirstDamaged) ||
+		!slices.Equal(onDevices.Masks, onCPU.Masks) {
+		t.Errorf("%s %s, rule %s, by %s: on devices\n%+v\non the CPU\n%+v", m.Variant, m.Codec, m.Options.ReactionRule,
+			method, onDevices, onCPU)
 	}
 	var want []Difference
 	for _, d := range onCPU.FirstDifferences {
@@ -92,7 +95,8 @@ func TestDevicesOnRandomGraphs(t *testing.T) {
 			samples.Append([]byte{byte('0' + k)}, oracle.Genotype(r, graph, k%17), []float64{1, 2})
 		}
 		for _, rule := range reactionRules {
-			for _, p := range []plan{{variant: store.Incidence}, {variant: store.Indices, codec: "raw", shards: 1}, {variant: store.FullMasks, codec: "bits", shards: 1}} {
+			for _, p := range []plan{{variant: store.Incidence}, {variant: store.Indices, codec: "raw", shards: 1},
+				{variant: store.FullMasks, codec: "bits", shards: 1}} {
 				p.graph, p.source, p.samples, p.rule = graph, samples, samples.Len(), rule
 				dataset := p.build(t)
 				for _, method := range methods {
@@ -123,7 +127,8 @@ func TestDevicesOnHubs(t *testing.T) {
 		samples.Append([]byte{byte(k)}, oracle.Genotype(r, graph, 1+k%5), []float64{1, 2})
 	}
 	for _, rule := range reactionRules {
-		for _, p := range []plan{{variant: store.Incidence}, {variant: store.Indices, codec: "zstd", shards: 1}, {variant: store.FullMasks, codec: "raw", shards: 1}} {
+		for _, p := range []plan{{variant: store.Incidence}, {variant: store.Indices, codec: "zstd", shards: 1},
+			{variant: store.FullMasks, codec: "raw", shards: 1}} {
 			p.graph, p.source, p.samples, p.rule = graph, samples, samples.Len(), rule
 			p.plantRemoved = func(sample int, removed []uint32) []uint32 {
 				if sample%9 == 0 {
@@ -321,7 +326,7 @@ func TestSeveralDevices(t *testing.T) {
 		}
 	}
 	_, err := verifyOnDevices(t, dataset, Both, Devices{Ordinals: []int{3}})
-	if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "there is no device 3: the CUDA driver offers 3") {
+	if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "found device 3 (expected one of the CUDA driver's 3 devices") {
 		t.Errorf("device 3: error %v", err)
 	}
 }
@@ -349,7 +354,8 @@ func TestFailuresOfDriver(t *testing.T) {
 			// and then, of each device, cuDeviceGet once more
 			before := name == "cuInit" || strings.HasPrefix(name, "cuDeviceGet")
 			named := strings.Contains(err.Error(), " on cuda:0 (Fake A): ") || strings.Contains(err.Error(), " on cuda:1 (Fake B): ")
-			told := strings.Contains(err.Error(), " of 90 samples have not been checked: ") || strings.Contains(err.Error(), "all samples had been checked")
+			told := strings.Contains(err.Error(), " of 90 samples have not been checked: ") ||
+				strings.Contains(err.Error(), "all samples had been checked")
 			if fault.KindOf(err) != fault.Failed || report != nil || !before && !(named && told) {
 				t.Errorf("call %d of %s fails: report %v, error %v", n, name, report, err)
 			}
@@ -363,12 +369,14 @@ func TestOutOfMemory(t *testing.T) {
 	t.Setenv("FAKE_CUDA_FAIL", "cuMemAlloc_v2:3:2")
 	_, err := verifyOnDevices(t, dataset, Both, Devices{})
 	if err == nil || !strings.Contains(err.Error(), "cuda:0 (Fake A): cuMemAlloc of ") || !strings.Contains(err.Error(), "OutOfMemory") ||
-		!strings.Contains(err.Error(), "9 of 9 samples have not been checked: 0 to 8") || !strings.Contains(fault.HintOf(err), "--gpu-memory") {
+		!strings.Contains(err.Error(), "9 of 9 samples have not been checked: 0 to 8") ||
+		!strings.Contains(fault.HintOf(err), "--gpu-memory") {
 		t.Errorf("error %v, hint %q", err, fault.HintOf(err))
 	}
 	t.Setenv("FAKE_CUDA_FAIL", ":0:0")
 	t.Setenv("FAKE_CUDA_MEMORY", "20000")
-	if _, err = verifyOnDevices(t, dataset, Both, Devices{}); err == nil || !strings.Contains(err.Error(), "(found 18000 to use, 20000 free)") {
+	if _, err = verifyOnDevices(t, dataset, Both, Devices{}); err == nil ||
+		!strings.Contains(err.Error(), "(found 18000 to use, 20000 free)") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -377,18 +385,21 @@ func TestOutOfMemory(t *testing.T) {
 func TestNoDevice(t *testing.T) {
 	dataset := plan{variant: store.Indices, codec: "raw", rule: incidence.RuleAll, samples: 1, shards: 1}.build(t)
 	t.Setenv("FAKE_CUDA_DEVICES", "0")
-	if _, err := verifyOnDevices(t, dataset, Both, Devices{}); err == nil || !strings.Contains(err.Error(), "the CUDA driver offers no device") {
+	if _, err := verifyOnDevices(t, dataset, Both, Devices{}); err == nil ||
+		!strings.Contains(err.Error(), "the CUDA driver offers no device") {
 		t.Errorf("error %v", err)
 	}
 	t.Setenv("FAKE_CUDA_FAIL", "cuInit:1:100")
-	if _, err := verifyOnDevices(t, dataset, Both, Devices{}); err == nil || !strings.Contains(err.Error(), "no CUDA-capable device is detected") {
+	if _, err := verifyOnDevices(t, dataset, Both, Devices{}); err == nil ||
+		!strings.Contains(err.Error(), "no CUDA-capable device is detected") {
 		t.Errorf("error %v", err)
 	}
 	found := driver
 	defer func() { driver = found }()
 	driver = "libcuda-that-is-not-there.so"
 	_, err := verifyOnDevices(t, dataset, Both, Devices{})
-	if err == nil || !strings.Contains(err.Error(), "libcuda-that-is-not-there.so: cannot open shared object file") || !strings.Contains(fault.HintOf(err), "--device cpu") {
+	if err == nil || !strings.Contains(err.Error(), "libcuda-that-is-not-there.so: cannot open shared object file") ||
+		!strings.Contains(fault.HintOf(err), "--device cpu") {
 		t.Errorf("error %v, hint %q", err, fault.HintOf(err))
 	}
 }

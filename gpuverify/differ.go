@@ -6,13 +6,13 @@ import (
 	"tcbuild/encode"
 )
 
-// stored is the masks of a sample as far as they can be decoded.
+// stored is a sample's masks, as far as they can be decoded.
 type stored struct {
 	masks []byte
-	err   error // why not all
+	err   error // why some cannot be decoded
 }
 
-// storedIndices lays out removed positions; after an error only up to the last of them.
+// storedIndices makes masks from removed positions; after an error, only up to the last position.
 func storedIndices(removed []uint32, err error, size int) stored {
 	if err != nil {
 		size = 0
@@ -27,7 +27,7 @@ func storedIndices(removed []uint32, err error, size int) stored {
 	return stored{masks, err}
 }
 
-// differ notes every position where the stored masks are not the expected ones.
+// differ records every position where the stored masks differ from the expected ones.
 func (w *worker) differ(s sample, method Method, removed []uint32, found stored) {
 	expected := encode.Fill(nil, w.rules.size)
 	for _, position := range removed {
@@ -53,6 +53,7 @@ func (w *worker) difference(s sample, method Method, position, expected, found i
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.report.FirstDifferences) < listed {
-		w.report.FirstDifferences = append(w.report.FirstDifferences, Difference{s.index, s.id, w.rules.masks[mask].name, within, expected, found, method})
+		w.report.FirstDifferences = append(w.report.FirstDifferences,
+			Difference{s.index, s.id, w.rules.masks[mask].name, within, expected, found, method})
 	}
 }

@@ -12,14 +12,14 @@ import (
 	"tcbuild/store"
 )
 
-// filler reads and decodes chunks into batches for a device; it is one goroutine's.
+// filler reads and decodes chunks into batches for a device; it is for one goroutine.
 type filler struct {
 	*devices
 	reader  *store.Reader
 	decoder encode.Decoder // nil in the incidence variant
 	empty   <-chan *batch
 	full    chan<- *batch // has room for all batches
-	batch   *batch        // that is being filled
+	batch   *batch        // being filled
 
 	readTime, decodeTime time.Duration
 }
@@ -32,8 +32,7 @@ func newFiller(d *devices, empty <-chan *batch, full chan<- *batch) *filler {
 	return f
 }
 
-// run fills batches, first with the chunk of a number unless that is negative, until no chunk is
-// left.
+// run fills batches until no chunk is left. It starts with chunk first, unless that is negative.
 func (f *filler) run(ctx context.Context, number int) error {
 	defer f.reader.Close()
 	for {

@@ -7,7 +7,7 @@ import (
 	"tcbuild/gpuverify/kernels"
 )
 
-// generators are the kernels that make masks, with the tables that they read on a device.
+// generators are the kernels that make masks, with their tables on a device.
 type generators struct {
 	nodeWords   kernels.Words
 	byIncidence kernels.ByIncidence
@@ -39,7 +39,7 @@ func (g *generators) load(c *cuda.Context, t *tables) error {
 	return c.Synchronize()
 }
 
-// uploader copies tables to a device until that fails.
+// uploader copies tables to a device until a copy fails.
 type uploader struct {
 	context *cuda.Context
 	err     error

@@ -8,23 +8,23 @@ import (
 	"tcbuild/ingest"
 )
 
-// lists has an ascending list of positions for each row: row r's is
+// lists has an ascending list of positions for each row: that of row r is
 // positions[offsets[r]:offsets[r+1]].
 type lists struct{ offsets, positions []uint32 }
 
 func (l lists) row(r uint32) []uint32 { return l.positions[l.offsets[r]:l.offsets[r+1]] }
 
-// edgeIncidence is the edges of each node of one edge type: of a gene-gene edge type those that
-// touch the gene at either end, a self loop once, of the others those that start at the gene or
-// reaction.
+// edgeIncidence is the edges of each node, for one edge type. For a gene-gene edge type these are
+// the edges that touch the gene at either end, a self loop once; for the others, those that start
+// at the gene or reaction.
 type edgeIncidence struct {
 	*ingest.Edges
 	start int // of the edge type's mask in the mask space
 	lists
 }
 
-// newIncidences finds the incidence of every edge type, in the order of the masks; edge types side
-// by side.
+// newIncidences finds the incidence of every edge type, in parallel. The result is in the order of
+// the masks.
 func newIncidences(rules *graphRules) []edgeIncidence {
 	all := make([]edgeIncidence, len(rules.edges))
 	var group errgroup.Group
@@ -38,9 +38,9 @@ func newIncidences(rules *graphRules) []edgeIncidence {
 	return all
 }
 
-// edgesAt lists the edges of each of rows nodes. Every node heads a chain of edge ends, to which
-// the edges are added from the last to the first, so that a chain ascends; then the chains are
-// written out, one after the other. It takes 8 bytes for each edge, beside the lists.
+// edgesAt lists the edges of each of rows nodes. Each node has a linked chain of edge ends. Edges
+// are added from the last to the first, so that each chain ascends; then the chains are written out
+// one after the other. Besides the lists it takes 8 bytes per edge.
 func edgesAt(edges *ingest.Edges, rows int) lists {
 	const none = math.MaxUint32 // there are fewer ends: positions are below 2^31
 	heads := make([]uint32, rows)

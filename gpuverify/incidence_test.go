@@ -26,7 +26,8 @@ func TestIncidences(t *testing.T) {
 		for _, edges := range incidences {
 			rows := graph.NodesOf(edges.Type.Source).Len()
 			if len(edges.offsets) != rows+1 || len(edges.positions) != int(edges.offsets[rows]) {
-				t.Fatalf("seed %d, graph %d, %s: %d offsets and %d positions for %d nodes", seed, number, edges.Type, len(edges.offsets), len(edges.positions), rows)
+				t.Fatalf("seed %d, graph %d, %s: %d offsets and %d positions for %d nodes", seed, number, edges.Type,
+					len(edges.offsets), len(edges.positions), rows)
 			}
 			for node := range uint32(rows) {
 				var want []uint32
@@ -70,8 +71,9 @@ func TestStoredIncidence(t *testing.T) {
 			test.plant(&cache.Edges[physical])
 		}}
 		report := verify(t, p.build(t), ByEdges, 1)
-		if report.Damages != 1 || !strings.Contains(report.FirstDamages[0].What, "incidence.arrow: it is not the incidence of the graph's edges in "+test.want) {
-			t.Errorf("%s: %d damages %v, want %s", test.name, report.Damages, report.FirstDamages, test.want)
+		if report.Damaged != 1 || !strings.Contains(report.FirstDamaged[0].What,
+			"incidence.arrow: its incidence differs from that of the graph's edges in "+test.want) {
+			t.Errorf("%s: %d damaged: %v, want %s", test.name, report.Damaged, report.FirstDamaged, test.want)
 		}
 	}
 }

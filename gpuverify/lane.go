@@ -7,15 +7,15 @@ import (
 	"tcbuild/gpuverify/kernels"
 )
 
-// lane is a batch's place on the device: while the kernels work in one lane, the next batch is
+// lane is a batch's memory on the device: while kernels work in one lane, the next batch is
 // uploaded to another.
 type lane struct {
-	head, payload cuda.Memory // as the batch's
-	results       cuda.Memory // one after the other for each comparison
-	host          []byte      // pinned; the results
+	head, payload cuda.Memory // copies of the batch's
+	results       cuda.Memory // of each comparison, one after the other
+	host          []byte      // pinned copy of the results
 	batch         *batch      // nil when the lane is free
 
-	// When the work on the batch begins and ends.
+	// The start and the end of the work on the batch.
 	sent, uploaded, started, regenerated, compared, done cuda.Event
 }
 
@@ -43,7 +43,7 @@ func (c *card) newLane() (*lane, error) {
 	return l, nil
 }
 
-// start queues all work on a batch; nothing is waited for.
+// start queues all work on a batch, without waiting.
 func (c *card) start(l *lane, b *batch) error {
 	l.batch = b
 	up, s := c.upload, c.work
@@ -111,8 +111,7 @@ func (c *card) compareMasks(l *lane) {
 	}
 }
 
-// collect waits for the batch of a lane, if it has one, reports its results and hands it back,
-// empty.
+// collect waits for a lane's batch, if it has one, reports its results and returns the batch empty.
 func (c *card) collect(l *lane) error {
 	b := l.batch
 	if b == nil {
@@ -153,8 +152,8 @@ func (c *card) addTimes(l *lane) error {
 	return nil
 }
 
-// addResults adds a batch's counts and differences to the report. Of the comparisons the last one's
-// removals count.
+// addResults adds a batch's counts and differences to the report. Removals are counted in the last
+// comparison.
 func (c *card) addResults(l *lane) {
 	masks := len(c.rules.masks)
 	pairs := len(l.batch.samples) * masks
@@ -178,8 +177,8 @@ func (c *card) addResults(l *lane) {
 	}
 }
 
-// addDifference adds the differences of one mask of a sample; the first is packed as the kernel
-// does it. c.mu is held.
+// addDifference adds the differences of one mask of a sample; first is packed as the kernel packs
+// it. The caller holds c.mu.
 func (c *card) addDifference(sample sampleName, mask int, count int64, method Method, first uint64) {
 	report := &c.verifier.report
 	report.Masks[mask].Differences += count

@@ -22,7 +22,8 @@ func (b *maskBuffer) remove(position int) {
 	}
 }
 
-// equals reports whether the masks are those that removed positions, strictly ascending, stand for.
+// equals reports whether the masks remove exactly the given positions, which are strictly
+// ascending.
 func (b *maskBuffer) equals(removed []uint32) bool {
 	if len(removed) != len(b.removed) {
 		return false
@@ -35,7 +36,7 @@ func (b *maskBuffer) equals(removed []uint32) bool {
 	return true
 }
 
-// sorted returns the removed positions, ascending: a view that lives until the next call.
+// sorted returns the removed positions, ascending: a view, valid until the next call.
 func (b *maskBuffer) sorted() []uint32 {
 	if !slices.IsSorted(b.removed) {
 		slices.Sort(b.removed)

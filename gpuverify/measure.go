@@ -53,13 +53,13 @@ type meter struct {
 	indices    cuda.Memory
 	indexBytes int
 	words      cuda.Memory
-	// masks are written to one part after another, so that no cache holds all
+	// masks are written to alternating parts, so that no cache holds all of them
 	space  cuda.Memory
 	filter filterMeter
 	cpu    *cpuBatch
 }
 
-// spaceBytes is more than the caches of any card hold.
+// spaceBytes is larger than the caches of any device.
 var spaceBytes = 256 << 20
 
 func measureDevice(ctx context.Context, device cuda.Device, o SpeedOptions, t *tables, cpu *cpuBatch) (speed DeviceSpeed, err error) {
@@ -95,7 +95,7 @@ func measureDevice(ctx context.Context, device cuda.Device, o SpeedOptions, t *t
 // maskBytes is the size of the whole masks of the batch.
 func (m *meter) maskBytes() int { return m.samples * m.tables.stride }
 
-// memoryBytes is what making the masks of the batch takes of the device.
+// memoryBytes is the device memory needed to make the masks of the batch.
 func (m *meter) memoryBytes() int64 {
 	return int64(m.tables.bytes() - 4*len(m.tables.starts) + m.indexBytes + m.words.Size() + m.nodeWords.Values.Size() + m.maskBytes())
 }
@@ -152,7 +152,7 @@ func (m *meter) round(ctx context.Context) (r SpeedRound, err error) {
 		seconds *float64
 		work    func(run int)
 	}{
-		// the first: the kernels need them
+		// first: the kernels need them
 		{&r.IndexUpload, func(int) { m.stream.Upload(m.indices, m.host[:m.indexBytes]) }},
 		{&r.MaskUpload, func(run int) { m.stream.Upload(m.part(run).Memory, m.host[:m.maskBytes()]) }},
 		{&fill, func(int) { m.stream.Fill(m.space, 1, m.space.Size()) }},
@@ -186,19 +186,18 @@ func (m *meter) makeByEdges(run int) {
 	m.byEdges.Run(m.stream, m.samples, m.words, m.part(run))
 }
 
-// part is room for the masks of the batch, another for each run.
+// part is memory for the masks of the batch, different in each run.
 func (m *meter) part(run int) kernels.Masks {
 	parts := m.space.Size() / m.maskBytes()
 	return kernels.Masks{Memory: m.space.From(run % parts * m.maskBytes()).First(m.maskBytes()), Stride: m.tables.stride}
 }
 
 const (
-	measureTime = 20 * time.Millisecond // that a measurement lasts, about
+	measureTime = 20 * time.Millisecond // approximate duration of a measurement
 	mostRuns    = 1000
 )
 
-// time returns the seconds that the device takes for the work, after a first run that does not
-// count.
+// time returns the seconds that the device takes for the work, after a warm-up run.
 func (m *meter) time(ctx context.Context, work func(run int)) (float64, error) {
 	runs := 1
 	for warm := false; ; warm = true {
@@ -262,7 +261,7 @@ func (c *cpuBatch) write(sample int, removed []uint32) {
 	c.masks[sample] = masks
 }
 
-// time returns the seconds that the work takes, after a first run that does not count.
+// time returns the seconds that the work takes, after a warm-up run.
 func (c *cpuBatch) time(work func()) float64 {
 	work()
 	start, runs := time.Now(), 0

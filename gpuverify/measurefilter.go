@@ -13,10 +13,10 @@ import (
 // filterMeter measures whether to mask edges or to filter them.
 type filterMeter struct {
 	kernels.Filter
-	first         int   // position of the first edge in the mask space; edges are the last of it
-	genes         []int // deleted, of which each measurement takes the first ones
+	first         int   // position of the first edge in the mask space, which ends with the edges
+	genes         []int // deleted; each measurement uses the first ones
 	features, out cuda.Memory
-	// pinned: ptr and perturbation indices of a sample; behind them, what is downloaded
+	// pinned: ptr and perturbation indices of a sample, then downloads
 	host    []byte
 	indices cuda.Memory
 	mask    kernels.Masks
@@ -53,7 +53,7 @@ func (f *filterMeter) prepare(m *meter) (err error) {
 	return m.stream.Err()
 }
 
-// round measures with one and with more deleted genes, as far as the graph has so many.
+// round measures with one and with more deleted genes, up to the number in the graph.
 func (f *filterMeter) round(ctx context.Context, m *meter) (results []MaskOrFilter, err error) {
 	for _, genes := range deletedGenes {
 		if f.Edges == 0 || genes > len(f.genes) {
@@ -114,7 +114,7 @@ func (f *filterMeter) kept(m *meter) (int, error) {
 	return int(view[uint64](total)[0]), err
 }
 
-// wait waits for all that is queued.
+// wait waits for all queued work.
 func (m *meter) wait() error {
 	m.stream.Record(m.end)
 	if err := m.stream.Err(); err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // run verifies chunks on a device until none is left; first is the number of its first chunk. The
-// report says what was done, also after an error.
+// report is valid even after an error.
 func (d *devices) run(ctx context.Context, device cuda.Device, first int) (DeviceReport, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -40,16 +40,16 @@ func (d *devices) failure(device cuda.Device, err error) error {
 	return deviceFailure(err, "verify %s on %s: %w", d.dataset.Dir, device, err)
 }
 
-// deviceFailure is a fault that was caused by an error of the driver.
+// deviceFailure is a fault caused by an error of the driver.
 func deviceFailure(cause error, format string, args ...any) error {
 	hint := fault.HintOf(cause)
 	if hint == "" {
-		hint = "see what nvidia-smi and the system's log say of the device, or use others by --device"
+		hint = "check the device with nvidia-smi and in the system log, or choose others with --device"
 	}
 	return fault.New(fault.Failed, hint, format, args...)
 }
 
-// pipeline reads and decodes batches in workers of their own, and hands them to the device.
+// pipeline has workers read and decode batches, and passes them to the device.
 func (c *card) pipeline(ctx context.Context, first int) error {
 	workers := cap(c.empty) - lanes
 	ctx, cancel := context.WithCancel(ctx)
@@ -71,7 +71,7 @@ func (c *card) pipeline(ctx context.Context, first int) error {
 
 	err := c.drive()
 	cancel()
-	filling := <-filled // in any case: the batches' memory dies with the context
+	filling := <-filled // in any case: the batches' memory is freed with the context
 	for _, f := range fillers {
 		c.report.Seconds.Read += f.readTime.Seconds()
 		c.report.Seconds.Decode += f.decodeTime.Seconds()
@@ -82,7 +82,8 @@ func (c *card) pipeline(ctx context.Context, first int) error {
 	return filling
 }
 
-// drive starts work on full batches as they come, in the lanes by turns, and collects the results.
+// drive starts work on full batches as they arrive, using the lanes alternately, and collects the
+// results.
 func (c *card) drive() error {
 	turn := 0
 	for b := range c.full {

@@ -5,11 +5,10 @@
 // genes. By edges: every edge looks up whether either of its endpoints is deleted; no incidence is
 // involved.
 //
-// What is shared with the builder of masks is the reading of the graph's tables (ingest) and of the
-// dataset's records (store, encode), and nothing else: the incidence (incidence.go), the order of
-// the masks (space.go), and the reading and evaluation of reaction rules (rule.go) are this
-// package's own, in ways other than the builder's. It imports neither tcbuild/incidence nor
-// ingest/gpr.
+// It shares with the builder of masks only the code that reads the graph's tables (ingest) and the
+// dataset's records (store, encode). The incidence (incidence.go), the order of the masks
+// (space.go), and the parser and evaluator of reaction rules (rule.go) are its own, and work
+// differently from the builder's. It imports neither tcbuild/incidence nor ingest/gpr.
 package gpuverify
 
 import (
@@ -27,16 +26,16 @@ const (
 	Both        Method = "both"
 )
 
-// graphRules is what both methods need of a graph.
+// graphRules is the part of a graph that both methods need.
 type graphRules struct {
 	graph *ingest.Graph
 	space
-	gpr   *ingest.Edges // nil when the graph has none
+	gpr   *ingest.Edges // nil if the graph has none
 	rules []postfix     // by reaction; nil under the rule "all"
 }
 
-// newGraphRules reads the reaction rules of a graph, unless byRule is false: the reaction rule
-// "all".
+// newGraphRules reads a graph's reaction rules. If byRule is false, the reaction rule is "all" and
+// none are read.
 func newGraphRules(graph *ingest.Graph, byRule bool) (*graphRules, error) {
 	g := &graphRules{graph: graph, space: newSpace(graph)}
 	for _, edges := range graph.Edges {

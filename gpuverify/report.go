@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// Difference is a position at which a stored mask is not the regenerated one.
+// Difference is a position at which a stored mask differs from the regenerated one.
 type Difference struct {
 	Sample   int    `json:"sample"`
 	SampleID string `json:"sample_id"`
@@ -24,9 +24,9 @@ func (d Difference) String() string {
 		d.Sample, d.SampleID, d.Mask, d.Position, d.Expected, d.Method, found)
 }
 
-// Damage is a part of a dataset that is not what its checksums say.
+// Damage is a part of a dataset that does not match its checksums.
 type Damage struct {
-	Sample int    `json:"sample"` // -1 when it is not a sample's
+	Sample int    `json:"sample"` // -1 if it is not a sample
 	What   string `json:"what"`
 }
 
@@ -38,7 +38,8 @@ type MaskReport struct {
 	Differences int64  `json:"differences"` // positions that differ, over all samples and methods
 }
 
-// listed is how many differences and damages a report spells out; all are counted.
+// listed is how many differences, and how many damaged records or files, a report names; all are
+// counted.
 const listed = 20
 
 // Report is what a verification found.
@@ -51,23 +52,23 @@ type Report struct {
 	Masks            []MaskReport `json:"masks"`
 	Differences      int64        `json:"differences"`
 	FirstDifferences []Difference `json:"first_differences"`
-	Damages          int64        `json:"damages"`
-	FirstDamages     []Damage     `json:"first_damages"`
+	Damaged          int64        `json:"damaged"`
+	FirstDamaged     []Damage     `json:"first_damaged"`
 	LogicalContent   string       `json:"logical_content"` // computed from what is stored
 	Seconds          float64      `json:"seconds"`
 	SamplesPerSecond float64      `json:"samples_per_second"`
 	CUDA             *CUDAReport  `json:"cuda,omitempty"` // nil when the CPU regenerated
 }
 
-// CUDAReport is what the devices did. On them, differences counts all, and of a sample's mask
-// the first is among the first differences.
+// CUDAReport describes the work of the devices. With devices, differences counts all differences,
+// but first_differences has only the first of each sample and mask.
 type CUDAReport struct {
 	DeviceWork                 // of all devices
 	Devices     []DeviceReport `json:"devices"`
-	FileSeconds float64        `json:"file_seconds"` // checksums of files, before all else
+	FileSeconds float64        `json:"file_seconds"` // checking files, before everything else
 }
 
-// DeviceReport is what one device did.
+// DeviceReport describes the work of one device.
 type DeviceReport struct {
 	Ordinal      int    `json:"ordinal"`
 	Name         string `json:"name"`
@@ -80,24 +81,24 @@ type DeviceReport struct {
 type DeviceWork struct {
 	Samples int `json:"samples"`
 	Batches int `json:"batches"`
-	// waits of the host: one for the graph, and one for each batch
+	// waits of the host: one for the graph and one for each batch
 	HostSynchronizations int64        `json:"host_synchronizations"`
 	Seconds              StageSeconds `json:"seconds"`
 	UploadedBytes        int64        `json:"uploaded_bytes"` // of batches
 	DownloadedBytes      int64        `json:"downloaded_bytes"`
-	// of masks that kernels wrote, and read to compare
+	// of masks written by kernels, and read for comparison
 	MaskBytes int64 `json:"mask_bytes"`
-	// MaskBytes by the time of kernel and compare, 10^9 each
+	// MaskBytes per second of kernel and compare, in 10^9
 	GigabytesPerSecond float64 `json:"gigabytes_per_second"`
 }
 
-// StageSeconds is where time went. Stages overlap: read and decode are summed over workers, the
-// others over devices.
+// StageSeconds is the time of each stage. Stages overlap: read and decode are summed over workers,
+// the others over devices.
 type StageSeconds struct {
 	Read     float64 `json:"read"`
 	Decode   float64 `json:"decode"`
 	Upload   float64 `json:"upload"`
-	Kernel   float64 `json:"kernel"` // regeneration, and expansion of removed positions
+	Kernel   float64 `json:"kernel"` // regeneration and expansion of removed positions
 	Compare  float64 `json:"compare"`
 	Download float64 `json:"download"`
 }
@@ -129,14 +130,14 @@ func (d *DeviceWork) rate() {
 	}
 }
 
-// Passed reports whether the dataset is what its manifest and graph say.
-func (r *Report) Passed() bool { return r.Differences == 0 && r.Damages == 0 }
+// Passed reports whether the dataset matches its manifest and graph.
+func (r *Report) Passed() bool { return r.Differences == 0 && r.Damaged == 0 }
 
-// Findings are the first damages, which may be why masks differ, and the first differences, one
-// line each.
+// Findings lists the first damaged records and files, which may be why masks differ, and then the
+// first differences, one line each.
 func (r *Report) Findings() []string {
 	var lines []string
-	for _, d := range r.FirstDamages {
+	for _, d := range r.FirstDamaged {
 		lines = append(lines, d.What)
 	}
 	for _, d := range r.FirstDifferences {

@@ -7,15 +7,15 @@ import (
 	"tcbuild/ingest"
 )
 
-// mask is where one mask lies in the mask space.
+// mask is the place of one mask in the mask space.
 type mask struct {
 	name        string
 	start, size int
 }
 
-// space is the mask space of a graph as store/FORMAT.md orders it: the node types gene, reaction
-// and metabolite that the graph has, then its edge types by name, bytewise. It is worked out from
-// the graph's tables alone.
+// space is the mask space of a graph in the order of store/FORMAT.md: the graph's node types (gene,
+// reaction, metabolite), then its edge types by name, bytewise. It depends only on the graph's
+// tables.
 type space struct {
 	masks []mask
 	size  int            // positions in all

@@ -12,14 +12,14 @@ type SpeedOptions struct {
 	ByRule  bool       // reaction rule "gpr", not "all"
 	Batch   [][]uint32 // the deleted genes of each sample of a batch: at least one
 	Rounds  int        // at least 1
-	Devices Devices    // their Memory is not looked at
+	Devices Devices    // Memory is ignored
 }
 
-// DeviceSpeed is how fast a device, and beside it one core of the CPU, makes the masks of a batch.
+// DeviceSpeed is how fast a device and, for comparison, one CPU core make the masks of a batch.
 type DeviceSpeed struct {
 	Ordinal int
 	Name    string
-	// of the device that making masks takes: the graph's tables, and the masks of one batch
+	// device memory needed to make masks: the graph's tables, and the masks of one batch
 	MemoryBytes int64
 	IndexBytes  int64 // of a batch: perturbation indices and their ptr, int64
 	MaskBytes   int64 // of a batch: whole masks, a byte per position
@@ -29,7 +29,7 @@ type DeviceSpeed struct {
 // SpeedRound is one round of measurements. Times are in seconds, for the whole batch, and speeds in
 // bytes per second.
 type SpeedRound struct {
-	// of device memory; copying counts what is read and what is written
+	// of device memory; copying counts bytes read and written
 	FillSpeed, CopySpeed    float64
 	IndexUpload, MaskUpload float64 // from pinned memory of the host
 	ByIncidence, ByEdges    float64 // on the device
@@ -37,10 +37,9 @@ type SpeedRound struct {
 	MaskOrFilter            []MaskOrFilter
 }
 
-// MaskOrFilter compares, for one sample, two ways to take the removed edges out of a matrix with 64
-// features, float32, of each edge of the graph, by the time on the device: both make the mask by
-// incidence; then either all features are multiplied by it, or the edge list is compacted and the
-// features that are left are gathered.
+// MaskOrFilter compares the device time of two ways to remove one sample's edges from a matrix of
+// 64 float32 features per edge. Both make the mask by incidence; then either all features are
+// multiplied by it, or the edge list is compacted and the remaining features are gathered.
 type MaskOrFilter struct {
 	DeletedGenes int
 	KeptEdges    int

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// useStoredIncidence compares the incidence that the dataset stores with the graph's, entry by
-// entry, and names the first difference. Masks are then scattered from what is stored, so that the
-// samples that a reader would get wrong are named as well. The error tells what cannot be read.
+// useStoredIncidence compares the dataset's stored incidence with the graph's, entry by entry, and
+// reports the first difference. Masks are then scattered from the stored incidence, so that the
+// report also names the samples that a reader would get wrong. The error is for failures to read.
 func (v *verifier) useStoredIncidence() error {
 	cache, err := v.dataset.Incidence()
 	if err != nil {
@@ -34,13 +34,13 @@ func (v *verifier) useStoredIncidence() error {
 		expected.lists = found
 	}
 	if rows > 0 {
-		v.damage(-1, fmt.Errorf("%s: it is not the incidence of the graph's edges in %d rows; first: %s",
+		v.damage(-1, fmt.Errorf("%s: its incidence differs from that of the graph's edges in %d rows; first: %s",
 			path, rows, first))
 	}
 	return nil
 }
 
-// firstDifference names the first entry that differs between two lists that do.
+// firstDifference names the first entry at which two different lists differ.
 func firstDifference(want, have []uint32) string {
 	i := 0
 	for i < min(len(want), len(have)) && want[i] == have[i] {

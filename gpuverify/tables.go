@@ -7,12 +7,13 @@ import (
 	"tcbuild/ingest"
 )
 
-// tables are what the kernels need of a graph and its incidence, in flat arrays. Positions are
-// those of the mask space. Nodes are the genes, then the reactions, then one that is never removed.
+// tables are the parts of a graph and its incidence that the kernels need, as flat arrays.
+// Positions are those of the mask space. Nodes are the genes, then the reactions, then one that is
+// never removed.
 type tables struct {
 	stride        int      // bytes of device memory per sample's masks
-	starts        []uint32 // of the masks, and where the last ends
-	edges         int      // positions of edges: the last ones
+	starts        []uint32 // of the masks, and the end of the last
+	edges         int      // number of edge positions, which come last
 	genes         int
 	reactions     int
 	reactionStart int  // position of the first reaction
@@ -21,14 +22,14 @@ type tables struct {
 	// what each gene removes: itself, its edges and, under the rule "all", its reactions
 	geneRows     lists
 	reactionRows lists // what each reaction removes: its edges
-	// nodes of each position, either of which removes it; as many as the stride
+	// two nodes for each position, either of which removes it; padded to the stride
 	src, dst []uint32
 
 	// under the rule "all": the nodes at the ends of the gene-reaction edges
 	gprSrc, gprDst []uint32
 
-	// Under the rule "gpr" the terms of all rules: those of a reaction from terms.first[r] on, each
-	// before its parent. operands has a gene's node, andTerm or orTerm.
+	// Under the rule "gpr", the terms of all rules: those of reaction r start at terms.first[r],
+	// each before its parent. operands has a gene's node, andTerm or orTerm.
 	terms struct {
 		first, parents []uint32
 		operands       []int64
@@ -40,8 +41,8 @@ const (
 	orTerm  = -2
 )
 
-// strideUnit is what a sample's masks on the device are rounded up to, in bytes: a kernel's widest
-// access needs 16, whole memory transactions 128.
+// strideUnit: a sample's masks on the device are padded to a multiple of it, in bytes. A kernel's
+// widest access needs 16, whole memory transactions 128.
 const strideUnit = 128
 
 func newTables(rules *graphRules, incidences []edgeIncidence) (*tables, error) {
@@ -59,7 +60,8 @@ func newTables(rules *graphRules, incidences []edgeIncidence) (*tables, error) {
 	}
 	t.addRows(rules, incidences)
 	if len(t.geneRows.positions) > math.MaxUint32 {
-		return nil, fault.New(fault.Failed, "use --device cpu", "lay out the incidence for the device: it has %d positions (expected below 2^32)", len(t.geneRows.positions))
+		return nil, fault.New(fault.Failed, "use --device cpu",
+			"lay out the incidence for the device: it has %d positions (expected below 2^32)", len(t.geneRows.positions))
 	}
 	t.addEnds(rules)
 	if rules.gpr != nil && !t.byRules {
@@ -75,13 +77,13 @@ func newTables(rules *graphRules, incidences []edgeIncidence) (*tables, error) {
 	return t, nil
 }
 
-// never is the node that no sample removes, the last one.
+// never is the last node, which no sample removes.
 func (t *tables) never() uint32 { return uint32(t.genes + t.reactions) }
 
-// size is how many positions there are.
+// size is the number of positions.
 func (t *tables) size() int { return int(t.starts[len(t.starts)-1]) }
 
-// nodes is their number.
+// nodes is the number of nodes.
 func (t *tables) nodes() int { return t.genes + t.reactions + 1 }
 
 // addRows joins the incidences of all edge types, row by row.
@@ -143,14 +145,14 @@ func (t *tables) addEnds(rules *graphRules) {
 
 func (t *tables) setEnds(position int, src, dst uint32) { t.src[position], t.dst[position] = src, dst }
 
-// addRule adds a reaction's rule: its terms as they stand in postfix order, which puts operands
-// first. No rule is a node that is never removed.
+// addRule adds a reaction's rule: its terms in postfix order, operands first. A reaction without a
+// rule gets a node that is never removed.
 func (t *tables) addRule(rule postfix) {
 	t.terms.first = append(t.terms.first, uint32(len(t.terms.operands)))
 	if len(rule) == 0 {
 		rule = postfix{absent}
 	}
-	var values []int // terms whose operation has not come
+	var values []int // terms whose operation is still to come
 	for _, term := range rule {
 		number := len(t.terms.operands)
 		operand := int64(term)

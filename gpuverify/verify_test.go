@@ -106,8 +106,9 @@ func TestPlantedDifferences(t *testing.T) {
 					want = append(want, Difference{planted, string(source.ID(planted)), mask.Name, within, expected, 1 - expected, named})
 				}
 				report := verify(t, dataset, method, 1)
-				if report.Differences != int64(len(want)) || report.Damages != 0 || report.Passed() {
-					t.Errorf("%s %s by %s: %d differences, %d damages, want %d and 0", p.variant, p.codec, method, report.Differences, report.Damages, len(want))
+				if report.Differences != int64(len(want)) || report.Damaged != 0 || report.Passed() {
+					t.Errorf("%s %s by %s: %d differences, %d damaged records or files, want %d and 0", p.variant,
+						p.codec, method, report.Differences, report.Damaged, len(want))
 				}
 				if !slices.Equal(report.FirstDifferences, want[:min(len(want), listed)]) {
 					t.Errorf("%s %s by %s: differences %v, want %v", p.variant, p.codec, method, report.FirstDifferences, want)
@@ -163,7 +164,8 @@ func TestPlantedInCache(t *testing.T) {
 	}
 	// an incidence dataset is checked by both whatever is asked
 	report := verify(t, p.build(t), ByIncidence, 1)
-	if report.Method != Both || report.Differences != int64(len(want)) || !slices.Equal(report.FirstDifferences, want[:min(len(want), listed)]) {
+	if report.Method != Both || report.Differences != int64(len(want)) ||
+		!slices.Equal(report.FirstDifferences, want[:min(len(want), listed)]) {
 		t.Errorf("by %s: %d differences %v, want %d: %v", report.Method, report.Differences, report.FirstDifferences, len(want), want)
 	}
 }
@@ -183,10 +185,12 @@ func TestUndecodablePayload(t *testing.T) {
 			report := verify(t, dataset, method, 1)
 			last := len(report.FirstDifferences) - 1
 			if report.Passed() || last < 0 || report.FirstDifferences[last].Found != -1 || report.FirstDifferences[last].Sample != 3 {
-				t.Errorf("%s %s by %s: differences %v, want the last one of sample 3 with nothing found", p.variant, p.codec, method, report.FirstDifferences)
+				t.Errorf("%s %s by %s: differences %v, want the last one of sample 3 with nothing found", p.variant,
+					p.codec, method, report.FirstDifferences)
 			}
-			if report.Damages != 1 || report.FirstDamages[0].Sample != 3 || !strings.HasPrefix(report.FirstDamages[0].What, "sample 3: damaged: ") {
-				t.Errorf("%s %s by %s: damages %v", p.variant, p.codec, method, report.FirstDamages)
+			if report.Damaged != 1 || report.FirstDamaged[0].Sample != 3 ||
+				!strings.HasPrefix(report.FirstDamaged[0].What, "sample 3: damaged: ") {
+				t.Errorf("%s %s by %s: damaged %v", p.variant, p.codec, method, report.FirstDamaged)
 			}
 		}
 	}
@@ -196,7 +200,7 @@ func TestUndecodablePayload(t *testing.T) {
 func TestGenesOutOfRange(t *testing.T) {
 	for _, genes := range [][]uint32{{60}, {3, 3}, {4, 3}, {1 << 31}} {
 		err := checkGenes(genes, 60)
-		if err == nil || !strings.HasSuffix(err.Error(), " is not ascending and below 60") {
+		if err == nil || !strings.HasSuffix(err.Error(), " (expected ascending indices below 60)") {
 			t.Errorf("genes %d: error %v", genes, err)
 		}
 	}
@@ -208,15 +212,15 @@ func TestGenesOutOfRange(t *testing.T) {
 			return genes
 		}
 		report := verify(t, p.build(t), Both, 1)
-		want := []Damage{{5, "sample 5: perturbation index 60 is not ascending and below 60"}}
-		if !slices.Equal(report.FirstDamages, want) || report.Differences != 0 || report.Samples != 20 {
+		want := []Damage{{5, "sample 5: found perturbation index 60 (expected ascending indices below 60)"}}
+		if !slices.Equal(report.FirstDamaged, want) || report.Differences != 0 || report.Samples != 20 {
 			t.Errorf("%s %s: %d samples, %s, want %v", p.variant, p.codec, report.Samples, report.Findings(), want)
 		}
 	}
 }
 
 // Each part of a dataset that is not what the manifest says is a damage that names it.
-func TestDamages(t *testing.T) {
+func TestDamagedRecords(t *testing.T) {
 	indices := plan{variant: store.Indices, codec: "zstd", rule: incidence.RuleAll, samples: 20, shards: 2}
 	cached := plan{variant: store.Incidence, rule: incidence.RuleAll, samples: 20}
 	for name, test := range map[string]struct {
@@ -224,14 +228,15 @@ func TestDamages(t *testing.T) {
 		damage func(t *testing.T, d *store.Dataset)
 		want   []string
 	}{
-		"logical content": {func() plan { p := indices; p.plantContent = "abc"; return p }(), nil, []string{"its logical content is ", "(manifest: abc)"}},
+		"logical content": {func() plan { p := indices; p.plantContent = "abc"; return p }(), nil,
+			[]string{"its logical content is ", "(manifest: abc)"}},
 		"masks": {func() plan {
 			p := indices
 			p.plantMasks = []store.MaskSize{{Name: "gene", Size: 60}}
 			p.plantRemoved = func(int, []uint32) []uint32 { return nil }
 			return p
 		}(),
-			nil, []string{"the manifest's masks are not those of its graph"}},
+			nil, []string{"the manifest's masks differ from those of its graph"}},
 		"a shard's byte": {indices, func(t *testing.T, d *store.Dataset) {
 			changeFile(t, filepath.Join(d.Dir, d.Manifest.Shards[1].Name, "data.mdb"), 8*1024)
 		}, []string{"shard-00001-of-00002/data.mdb: its sha256 is "}},
@@ -247,7 +252,8 @@ func TestDamages(t *testing.T) {
 		"the samples": {cached, func(t *testing.T, d *store.Dataset) {
 			must(t, os.Truncate(filepath.Join(d.Dir, "samples.arrow"), 100))
 		}, []string{"samples.arrow: it has 100 bytes (manifest: "}},
-		"the codec": {indices, func(t *testing.T, d *store.Dataset) { d.Manifest.Codec = "lz" }, []string{`mode "indices" has no codec "lz"`}},
+		"the codec": {indices, func(t *testing.T, d *store.Dataset) { d.Manifest.Codec = "lz" },
+			[]string{`mode "indices" has no codec "lz"`}},
 	} {
 		dataset := test.plan.build(t)
 		if test.damage != nil {

@@ -21,7 +21,7 @@ type Incidence struct {
 	CSR
 }
 
-// Build makes the incidence cache of a graph, edge types side by side. It costs two passes over the
+// Build makes the incidence cache of a graph, edge types in parallel. It costs two passes over the
 // edges.
 func Build(graph *ingest.Graph) *Cache {
 	cache := &Cache{Layout: NewLayout(graph), Edges: make([]Incidence, len(graph.Edges))}

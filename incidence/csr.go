@@ -12,9 +12,8 @@ type CSR struct {
 // Row returns row r's positions, a view.
 func (c *CSR) Row(r uint32) []uint32 { return c.Positions[c.Offsets[r]:c.Offsets[r+1]] }
 
-// byEndpoint lists for each of rows nodes the positions of the edges that
-// touch it at either end, a self loop once. Two passes over the edges; 4 bytes for each row and
-// for each end of an edge.
+// byEndpoint lists, for each of rows nodes, the positions of the edges that touch it at either end,
+// a self loop once. It takes two passes over the edges, and 4 bytes per row and per edge end.
 func byEndpoint(edges *ingest.Edges, rows int) CSR {
 	src, dst := edges.Src, edges.Dst[:len(edges.Src)]
 	counts := make([]uint32, rows+1)
@@ -36,7 +35,7 @@ func byEndpoint(edges *ingest.Edges, rows int) CSR {
 	return csr
 }
 
-// bySource lists for each of rows nodes the positions of the edges that start there.
+// bySource lists, for each of rows nodes, the positions of the edges that start there.
 func bySource(edges *ingest.Edges, rows int) CSR {
 	counts := make([]uint32, rows+1)
 	for _, s := range edges.Src {
@@ -50,8 +49,8 @@ func bySource(edges *ingest.Edges, rows int) CSR {
 	return csr
 }
 
-// layOut makes a CSR for rows of the given counts (and one 0 behind them). next, in the memory of
-// counts, is where each row's next position goes.
+// layOut makes a CSR for rows of the given counts (followed by one 0). next, which reuses the
+// memory of counts, is where each row's next position goes.
 func layOut(counts []uint32) (csr CSR, next []uint32) {
 	csr.Offsets = make([]uint32, len(counts))
 	total := uint32(0)

@@ -17,12 +17,12 @@ type Mask struct {
 	Size  int    // number of positions
 }
 
-// Layout is the mask space of a graph: its masks one behind the other in
-// canonical order (node types gene, reaction, metabolite, then edge types by name), so that
-// all masks of a sample are one ascending list of removed positions.
+// Layout is the mask space of a graph: its masks, concatenated in canonical order (node types gene,
+// reaction, metabolite, then edge types by name), so that all masks of a sample are one ascending
+// list of removed positions.
 type Layout struct {
 	Masks []Mask
-	Size  int // positions in all; ingest refuses graphs with more than 2,147,483,647
+	Size  int // number of positions; ingest refuses graphs with more than 2,147,483,647
 }
 
 // NewLayout lays out the masks of the node and edge types that the graph has.

@@ -10,18 +10,18 @@ import (
 // scratch memory: one per goroutine, made with Clone.
 type Remover struct {
 	graph         *ingest.Graph
-	gpr           *ingest.Edges // nil when the graph has none
+	gpr           *ingest.Edges // nil if the graph has none
 	gprRows       *CSR
 	rules         *reactionRules // nil under RuleAll
 	edges         []placedRows
 	union         unioner
-	reactionStart uint32 // where the reaction mask starts in the mask space
+	reactionStart uint32 // start of the reaction mask in the mask space
 	removed       []uint32
 	reactions     []uint32
 	deleted       []bool // by gene; all false between calls
 }
 
-// placedRows is the incidence of an edge type and where its mask starts in the mask space.
+// placedRows is the incidence of an edge type, and the start of its mask in the mask space.
 type placedRows struct {
 	edgeType ingest.EdgeType
 	rows     *CSR
@@ -51,7 +51,7 @@ func NewRemover(graph *ingest.Graph, cache *Cache, rule ReactionRule) (*Remover,
 	return r.Clone(), nil
 }
 
-// Clone makes a Remover for another goroutine; both share what is immutable.
+// Clone makes a Remover for another goroutine; both share immutable data.
 func (r *Remover) Clone() *Remover {
 	clone := *r
 	clone.union, clone.removed, clone.reactions = unioner{}, nil, nil
@@ -59,9 +59,9 @@ func (r *Remover) Clone() *Remover {
 	return &clone
 }
 
-// Removed returns the positions of the mask space that a genotype removes,
-// strictly ascending: a view that lives until the next call. genes are perturbation indices,
-// strictly ascending. The cost grows with the number of positions returned.
+// Removed returns the positions of the mask space that a genotype removes, strictly ascending: a
+// view, valid until the next call. genes are perturbation indices, strictly ascending. The cost
+// grows with the number of positions returned.
 func (r *Remover) Removed(genes []uint32) []uint32 {
 	r.reactions = r.removedReactions(genes)
 	removed := append(r.removed[:0], genes...) // the gene mask comes first

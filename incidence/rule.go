@@ -11,9 +11,9 @@ import (
 type ReactionRule string
 
 const (
-	// RuleAll removes a reaction as soon as one of its genes is removed; it is the origin's rule.
+	// RuleAll removes a reaction if any of its genes is deleted, as torchcell does.
 	RuleAll ReactionRule = "all"
-	// RuleGPR removes a reaction when its boolean gpr rule is false once the deleted genes are
+	// RuleGPR removes a reaction if its boolean gpr rule is false with the deleted genes set to
 	// false. A reaction without a rule stays.
 	RuleGPR ReactionRule = "gpr"
 )
@@ -77,7 +77,7 @@ func compileRules(graph *ingest.Graph) (*reactionRules, error) {
 			return nil, fmt.Errorf("gpr rule of reaction %s: %w", graph.Reactions.IDs[reaction], err)
 		}
 		if rule == nil {
-			compiled.rules[reaction] = boolRule{op: gpr.And} // no operand: always alive
+			compiled.rules[reaction] = boolRule{op: gpr.And} // no operand: never removed
 			continue
 		}
 		compiled.rules[reaction] = compileRule(rule, graph.Genes)

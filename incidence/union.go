@@ -8,7 +8,7 @@ type unioner struct {
 	scratch [2][]uint32
 }
 
-// add queues a strictly ascending list for the next union; it is not copied.
+// add queues a strictly ascending list for the next union, without copying it.
 func (u *unioner) add(list []uint32) {
 	if len(list) > 0 {
 		u.lists = append(u.lists, list)
@@ -16,8 +16,8 @@ func (u *unioner) add(list []uint32) {
 }
 
 // union appends the distinct values of the queued lists, ascending and each with base added, to
-// dst, and empties the queue. It takes k-1 merges for k lists, pairwise and the shortest first, so
-// a value is moved at most about log2(k) times, and one of a hub's list less often.
+// dst, and empties the queue. k lists take k-1 pairwise merges, shortest first, so a value is moved
+// about log2(k) times at most, and those of a hub's long list less often.
 func (u *unioner) union(dst []uint32, base uint32) []uint32 {
 	if len(u.lists) > 2 {
 		slices.SortFunc(u.lists, func(a, b []uint32) int { return len(a) - len(b) })
@@ -37,9 +37,9 @@ func (u *unioner) union(dst []uint32, base uint32) []uint32 {
 	return dst
 }
 
-// halve merges neighbouring pairs of lists into scratch; an odd list, always the last, stays where
-// it is. That may be in scratch itself, from two rounds before: there it lies behind all lists
-// before it, whose merges take no more room.
+// halve merges neighbouring pairs of lists into scratch; an odd last list stays in place. It may be
+// in scratch itself, from two rounds before, but there it comes after all earlier lists, whose
+// merges need no more room than they did.
 func (u *unioner) halve(scratch *[]uint32) {
 	total := 0
 	for _, list := range u.lists {
@@ -61,7 +61,7 @@ func (u *unioner) halve(scratch *[]uint32) {
 }
 
 // union2 appends the distinct values of two strictly ascending lists, each with base added. The
-// loop has no branch on the values: on edge positions such a branch is a coin toss.
+// loop has no branch on the values: with edge positions it would be unpredictable.
 func union2(dst, a, b []uint32, base uint32) []uint32 {
 	end := len(dst)
 	if need := end + len(a) + len(b); cap(dst) < need {
@@ -87,7 +87,7 @@ func union2(dst, a, b []uint32, base uint32) []uint32 {
 	return out[:end]
 }
 
-// asInt compiles to a flag move.
+// asInt compiles to a conditional set, not a branch.
 func asInt(b bool) int {
 	if b {
 		return 1

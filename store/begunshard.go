@@ -12,8 +12,8 @@ import (
 	"tcbuild/internal/lmdbfile"
 )
 
-// openBegunShard opens what is there of a shard that is being built; nil if nothing is. The shard
-// may be written to meanwhile, or be torn: its pages are read without LMDB's library.
+// openBegunShard opens the written part of an unfinished shard; nil if nothing is written. The
+// shard may change meanwhile, or be torn, so its pages are read without LMDB's library.
 func openBegunShard(dir string) (*shardFile, error) {
 	file, size, err := openRegular(filepath.Join(dir, dataName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,14 +47,15 @@ func (s *shardFile) next(shard ShardRange, m *Manifest) int {
 	return shard.First + min(int(values)*m.SamplesPerValue, shard.Samples)
 }
 
-// checkValues makes sure that the shard holds the first of its values, undamaged, and that it can
-// be written to.
+// checkValues checks that the values in the shard are its first ones and undamaged, and that LMDB
+// can write to it.
 func (s *shardFile) checkValues(shard ShardRange, m *Manifest) error {
 	next, end := shard.First, shard.First+shard.Samples
 	var record encode.Record
 	return s.Check(func(key, value []byte) error {
 		if len(key) != 8 || binary.BigEndian.Uint64(key) != uint64(next) || next >= end {
-			return fmt.Errorf("found the key %x where sample %d of %d to %d is expected: %w", key, next, shard.First, end-1, encode.ErrDamaged)
+			return fmt.Errorf("found key %x, expected that of sample %d (of %d to %d): %w", key, next, shard.First,
+				end-1, encode.ErrDamaged)
 		}
 		count := min(m.SamplesPerValue, end-next)
 		parsed, err := encode.ParseValue(value, m.Seed(), next, count)

@@ -15,41 +15,41 @@ import (
 	"tcbuild/internal/disk"
 )
 
-// Resume says what a build does with an unfinished one of the same name.
+// Resume says what a build does about an unfinished build of the same dataset.
 type Resume string
 
 const (
 	ResumeNever Resume = "never" // start from the beginning
-	// go on when inputs and options are the same, else start from the beginning
+	// resume if inputs and options are the same, else start from the beginning
 	ResumeIfPossible Resume = "if-possible"
-	ResumeAlways     Resume = "always" // go on, or fail
+	ResumeAlways     Resume = "always" // resume, or fail
 )
 
-// Building is a dataset under construction, in the folder OUT.building beside its
-// final name. It is locked against other builds until Close. What only the build needs lies in its
-// subfolder .build, which goes when the dataset is published.
+// Building is a dataset under construction, in the folder OUT.building beside its final name. It is
+// locked against other builds until Close. Files that only the build needs are in its subfolder
+// .build, which is removed when the dataset is published.
 type Building struct {
-	Manifest *Manifest // complete but for Files
+	Manifest *Manifest // complete except for Files
 	Resumed  bool      // an earlier build of the same dataset is continued
-	// in what the unfinished build differed that was removed to start anew; "" if none was
+	// how an unfinished build differed that was removed to start again; "" if none was
 	Dropped string
 
 	out       string
 	dir       string
-	lock      *os.File // alone, or shared when one shard is built apart
-	shardLock *os.File // of the shard that is built apart
+	lock      *os.File // exclusive; shared when building a single shard
+	shardLock *os.File // of the single shard
 	scratch   string   // folder of UseScratch
 }
 
 // AllShards as the shard given to Begin builds the whole dataset.
 const AllShards = -1
 
-// Published returns the manifest of the dataset out if it is the one that manifest describes,
-// whichever version of the program built it; nil if there is nothing of that name. Something else
-// of that name is a fault.Usage.
+// Published returns the manifest of the dataset at out if it is the one that manifest describes,
+// whichever version of the program built it; nil if out does not exist. Anything else at out is a
+// fault.Usage.
 func Published(out string, manifest *Manifest) (*Manifest, error) {
 	if _, err := os.Lstat(out); err != nil {
-		return nil, nil // where it cannot be made either, Begin says why
+		return nil, nil // if it cannot be created either, Begin says why
 	}
 	if entries, err := os.ReadDir(out); err == nil && len(entries) == 0 {
 		return nil, nil
@@ -57,17 +57,18 @@ func Published(out string, manifest *Manifest) (*Manifest, error) {
 	const hint = "remove it, or choose another --out"
 	existing, err := ReadManifest(out)
 	if err != nil {
-		return nil, fault.New(fault.Usage, hint, "write dataset %s: it exists and is not a dataset of this version", out)
+		return nil, fault.New(fault.Usage, hint, "write dataset %s: the path exists and is not a dataset of this format version", out)
 	}
 	if difference := existing.Difference(manifest, "program"); difference != "" {
-		return nil, fault.New(fault.Usage, hint, "write dataset %s: it exists and is another dataset (its %s differs)", out, difference)
+		return nil, fault.New(fault.Usage, hint,
+			"write dataset %s: the path exists and is another dataset (its %s differs)", out, difference)
 	}
-	// a build that was killed just after its end leaves it
+	// left by a build that was killed just after publishing
 	return existing, os.RemoveAll(filepath.Join(out, ".build"))
 }
 
-// Begin starts or resumes the dataset out. With shard other than AllShards only that
-// shard is locked and built, beside other processes that build other ones.
+// Begin starts or resumes the dataset out. If shard is not AllShards, only that shard is locked and
+// built; other processes may build the others at the same time.
 func Begin(out string, manifest *Manifest, resume Resume, shard int) (*Building, error) {
 	b := &Building{Manifest: manifest, out: filepath.Clean(out), dir: filepath.Clean(out) + ".building"}
 	if err := b.makeFolder(); err != nil {
@@ -82,8 +83,8 @@ func Begin(out string, manifest *Manifest, resume Resume, shard int) (*Building,
 	return b, nil
 }
 
-// makeFolder makes the folder under construction, or takes an earlier one of this user. What
-// another user put there, or a link, is refused: it would be published.
+// makeFolder makes the folder under construction, or takes this user's earlier one. A link, or
+// another user's folder, is refused: it would be published.
 func (b *Building) makeFolder() error {
 	if err := os.MkdirAll(filepath.Dir(b.dir), 0o755); err != nil {
 		return fmt.Errorf("write dataset %s: %w", b.out, err)
@@ -100,7 +101,7 @@ func (b *Building) makeFolder() error {
 		}
 		if err != nil || !info.IsDir() || !disk.IsMine(dir) {
 			return fault.New(fault.Usage, "remove it, or choose another --out",
-				"write dataset %s: found %s, a link or of another user (expected a folder of this user, or nothing)", b.out, dir)
+				"write dataset %s: found %s, which is a link or another user's (expected your own folder, or nothing)", b.out, dir)
 		}
 	}
 	return nil
@@ -123,10 +124,10 @@ func (b *Building) begin(resume Resume, shard int) error {
 	return b.joinOthers(resume, shard, err == nil)
 }
 
-// briefly is how long a lock is waited for that Status holds for a moment, to look at it.
+// briefly is how long to wait for a lock that Status may hold for a moment, to test it.
 const briefly = 100 * time.Millisecond
 
-// waitForLock takes a lock, or gives up after a while with disk.ErrLocked.
+// waitForLock takes a lock, or gives up after the given time with disk.ErrLocked.
 func waitForLock(path string, sharing disk.Sharing, patience time.Duration) (*os.File, error) {
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		lock, err := disk.TryLock(path, sharing)
@@ -136,8 +137,8 @@ func waitForLock(path string, sharing disk.Sharing, patience time.Duration) (*os
 	}
 }
 
-// notLocked tells a lock that another build holds, or that went with the build that held it, from
-// one that cannot be taken.
+// notLocked is the error of a lock that was not taken: held by another build, gone with the build
+// that held it, or unusable.
 func (b *Building) notLocked(err error) error {
 	if errors.Is(err, disk.ErrLocked) || errors.Is(err, fs.ErrNotExist) {
 		return b.busy()
@@ -146,20 +147,21 @@ func (b *Building) notLocked(err error) error {
 }
 
 func (b *Building) busy() error {
-	return fault.New(fault.Busy, "wait until it is done, or choose another --out", "write dataset %s: another build of it is running", b.out)
+	return fault.New(fault.Busy, "wait until it is done, or choose another --out",
+		"write dataset %s: another build of it is running", b.out)
 }
 
 func (b *Building) justEnded() error {
 	return fault.New(fault.Busy, "run the same command again", "write dataset %s: another build of it has just ended", b.out)
 }
 
-// joinOthers shares the folder with processes that build other shards.
+// joinOthers takes a shared lock on the folder, beside processes that build other shards.
 func (b *Building) joinOthers(resume Resume, shard int, prepared bool) error {
 	if prepared {
 		b.lock.Close()
 	}
-	// A process that has ended its shard holds the lock for a moment, to look whether it was the
-	// last.
+	// A process that has completed its shard holds the lock for a moment, to check whether it was
+	// the last.
 	var err error
 	if b.lock, err = waitForLock(b.path(".build", "lock"), disk.Shared, 10*time.Second); err != nil {
 		return b.notLocked(err)
@@ -189,8 +191,8 @@ func (b *Building) differs(shard int, difference string) error {
 		"write shard %d of dataset %s: the unfinished build differs in its %s", shard, b.out, difference)
 }
 
-// current tells a lock on the file that now has its name from one on the lock file of a build that
-// was published between the file's opening and its locking.
+// current reports whether the lock is on the file that now has its name, not on the lock file of a
+// build that was published between opening and locking.
 func current(lock *os.File) bool {
 	held, err1 := lock.Stat()
 	named, err2 := os.Lstat(lock.Name())
@@ -202,7 +204,8 @@ func (b *Building) path(elements ...string) string {
 	return filepath.Join(append([]string{b.dir}, elements...)...)
 }
 
-// prepare makes sure that the folder is of this dataset, and empties it where it is to start anew.
+// prepare checks that the folder belongs to this dataset, and empties it to start again if it does
+// not.
 func (b *Building) prepare(resume Resume, shard int) error {
 	if !current(b.lock) {
 		return b.justEnded()
@@ -219,9 +222,10 @@ func (b *Building) prepare(resume Resume, shard int) error {
 		return nil
 	case resume == ResumeAlways && !begun:
 		os.Remove(b.lock.Name())
-		return fault.New(fault.Usage, "leave --resume away to start from the beginning", "resume dataset %s: there is no unfinished build of it", b.out)
+		return fault.New(fault.Usage, "omit --resume to start from the beginning",
+			"resume dataset %s: found no unfinished build of it", b.out)
 	case resume == ResumeAlways:
-		return fault.New(fault.Usage, "leave --resume away to start from the beginning",
+		return fault.New(fault.Usage, "omit --resume to start from the beginning",
 			"resume dataset %s: the unfinished build differs in its %s", b.out, difference)
 	case begun && difference == "" && shard != AllShards:
 		return b.forgetShard(shard)
@@ -285,7 +289,7 @@ func (b *Building) empty() error {
 	return nil
 }
 
-// writeWhole writes a file that appears under its name complete.
+// writeWhole writes a file that appears under its name only when complete.
 func (b *Building) writeWhole(name string, text []byte) error {
 	temporary, err := os.OpenFile(b.path(".build", "part-"+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -298,7 +302,7 @@ func (b *Building) writeWhole(name string, text []byte) error {
 	return os.Rename(temporary.Name(), b.path(name))
 }
 
-// WriteGraph puts the graph into the dataset, unless a build before did.
+// WriteGraph writes the graph into the dataset, unless an earlier build did.
 func (b *Building) WriteGraph(graph *ingest.Graph) error {
 	if _, err := os.Stat(b.path(graphName)); err == nil {
 		return nil
@@ -311,28 +315,28 @@ func (b *Building) WriteGraph(graph *ingest.Graph) error {
 	if err := ingest.WriteGraph(whole, graph); err != nil {
 		return err
 	}
-	if err := disk.SyncTree(whole); err != nil { // a resumed build takes it as it is
+	if err := disk.SyncTree(whole); err != nil { // a resumed build does not check it
 		return err
 	}
 	err = os.Rename(whole, b.path(graphName))
 	if errors.Is(err, fs.ErrExist) {
-		return nil // a shard built beside this one was first
+		return nil // another shard's process was first
 	}
 	return err
 }
 
-// Abandon removes the folder under construction: for a build that failed with nothing in it worth
+// Abandon removes the folder under construction, after a build that failed with nothing worth
 // keeping.
 func (b *Building) Abandon() error {
 	return os.RemoveAll(b.dir)
 }
 
-// Close releases the locks and removes what is on scratch. The folder stays, to be resumed, unless
-// it was published or abandoned.
+// Close releases the locks and removes the scratch files. Unless published or abandoned, the folder
+// stays, to be resumed.
 func (b *Building) Close() {
 	if b.scratch != "" {
 		os.RemoveAll(b.scratch)
 	}
-	b.shardLock.Close() // it and the other may be nil
+	b.shardLock.Close() // either may be nil
 	b.lock.Close()
 }

@@ -88,7 +88,7 @@ func TestResume(t *testing.T) {
 	}{
 		{"never, nothing there", false, false, ResumeNever, AllShards, false, 0, ""},
 		{"if possible, nothing there", false, false, ResumeIfPossible, AllShards, false, 0, ""},
-		{"always, nothing there", false, false, ResumeAlways, AllShards, false, 0, "there is no unfinished build of it"},
+		{"always, nothing there", false, false, ResumeAlways, AllShards, false, 0, "found no unfinished build of it"},
 		{"never", true, false, ResumeNever, AllShards, false, 0, ""},
 		{"if possible", true, false, ResumeIfPossible, AllShards, true, 4, ""},
 		{"always", true, false, ResumeAlways, AllShards, true, 4, ""},
@@ -153,7 +153,7 @@ func TestPublished(t *testing.T) {
 	}
 	f.manifest.Codec = "raw"
 	_, err := Published(f.out, f.manifest)
-	wantFault(t, err, fault.Usage, "write dataset "+f.out+": it exists and is another dataset (its codec differs)")
+	wantFault(t, err, fault.Usage, "write dataset "+f.out+": the path exists and is another dataset (its codec differs)")
 	f.manifest.Codec = "zstd"
 	f.check(t)
 
@@ -162,7 +162,7 @@ func TestPublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Published(other, f.manifest)
-	wantFault(t, err, fault.Usage, "write dataset "+other+": it exists and is not a dataset of this version")
+	wantFault(t, err, fault.Usage, "write dataset "+other+": the path exists and is not a dataset of this format version")
 }
 
 // A build that failed with nothing worth keeping leaves nothing.
@@ -280,7 +280,7 @@ func TestForeignFolderIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Begin(f.out, f.manifest, ResumeIfPossible, AllShards)
-		wantFault(t, err, fault.Usage, "write dataset "+f.out, "(expected a folder of this user, or nothing)")
+		wantFault(t, err, fault.Usage, "write dataset "+f.out, "(expected your own folder, or nothing)")
 		if _, err := os.Lstat(f.out + ".building"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

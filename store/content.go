@@ -11,15 +11,15 @@ import (
 	"tcbuild/ingest"
 )
 
-// ContentDigest computes a dataset's logical content: a SHA-256 over everything that its
-// masks and labels follow from. It is the same for every variant, codec and number of
-// shards. Strings and lists are preceded by their length as u32, numbers are little-endian:
+// ContentDigest computes a dataset's logical content: a SHA-256 over everything that determines its
+// masks and labels. It is the same for every variant, codec and number of shards. Strings and lists
+// are preceded by their length as u32, numbers are little-endian:
 //
 //	"tcbuild logical content 1" | graph digest | reaction rule | phenotype names
 //	and per sample, in order: id | perturbation indices u32… | phenotypes f64…
 //
-// The masks themselves are a function of graph, rule and genotype; `tcbuild verify` proves that
-// the stored ones are that function's.
+// The masks are a function of graph, rule and genotype; `tcbuild verify` proves that the stored
+// masks are its values.
 type ContentDigest struct {
 	hash    hash.Hash
 	scratch []byte
@@ -43,7 +43,7 @@ func (d *ContentDigest) text(text []byte) {
 	d.scratch = append(d.scratch, text...)
 }
 
-// Add adds the next sample. All NaNs are one missing value.
+// Add adds the next sample. All NaNs count as the same missing value.
 func (d *ContentDigest) Add(id []byte, genes []uint32, phenotypes []float64) {
 	d.text(id)
 	d.scratch = binary.LittleEndian.AppendUint32(d.scratch, uint32(len(genes)))

@@ -27,7 +27,7 @@ type Dataset struct {
 	graphErr error
 }
 
-// Open reads a dataset's manifest; a folder that is none is a fault.Input.
+// Open reads a dataset's manifest. A folder that is not a dataset is a fault.Input.
 func Open(dir string) (*Dataset, error) {
 	manifest, text, err := readManifest(dir)
 	if err != nil {
@@ -36,8 +36,8 @@ func Open(dir string) (*Dataset, error) {
 	return &Dataset{Dir: dir, Manifest: manifest, text: text}, nil
 }
 
-// Graph reads the dataset's graph, once. Files that are not the manifest's, or another graph in
-// them, are a fault.Damaged.
+// Graph reads the dataset's graph, once. Files that do not match the manifest, or a graph with
+// another digest, are a fault.Damaged.
 func (d *Dataset) Graph() (*ingest.Graph, error) {
 	d.once.Do(func() {
 		if d.graphErr = d.checkGraphFiles(); d.graphErr != nil {
@@ -56,7 +56,7 @@ func (d *Dataset) Graph() (*ingest.Graph, error) {
 	return d.graph, d.graphErr
 }
 
-// checkGraphFiles makes sure that the graph's files are those of the manifest, and no others.
+// checkGraphFiles checks that the graph's files are exactly those of the manifest.
 func (d *Dataset) checkGraphFiles() error {
 	for _, file := range d.Manifest.Files {
 		if strings.HasPrefix(file.Name, graphName+"/") {
@@ -80,10 +80,10 @@ func (d *Dataset) checkGraphFiles() error {
 	})
 }
 
-// CheckGraph refuses a graph that is not the dataset's.
+// CheckGraph returns an error if graph is not the dataset's.
 func (d *Dataset) CheckGraph(graph *ingest.Graph, from string) error {
 	if digest := graph.Digest(); digest != d.Manifest.GraphDigest {
-		return fault.New(fault.Input, "give the graph that the dataset was built from, or leave --graph away",
+		return fault.New(fault.Input, "give the graph that the dataset was built from, or omit --graph",
 			"check graph %s: its digest is %s, but dataset %s was built from %s", from, digest, d.Dir, d.Manifest.GraphDigest)
 	}
 	return nil
@@ -117,7 +117,7 @@ func (d *Dataset) openArrow(name string) (*ipc.FileReader, *os.File, error) {
 	return reader, file, nil
 }
 
-// guard turns a panic, with which the Arrow library answers some damaged files, into an error.
+// guard turns a panic, the Arrow library's response to some damaged files, into an error.
 func (d *Dataset) guard(name string, err *error) {
 	if trouble := recover(); trouble != nil {
 		*err = d.damaged(name, "%v", trouble)

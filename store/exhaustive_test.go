@@ -143,7 +143,8 @@ func (s small) writeShard(t testing.TB, b *store.Building, number int, all []wan
 	check(t, err)
 	end := shard.First + shard.Samples
 	for first := shard.First; first < end; first += b.Manifest.SamplesPerValue {
-		check(t, shard.Put(first, encode.AppendValue(nil, b.Manifest.Seed(), first, min(b.Manifest.SamplesPerValue, end-first), func(i int) encode.Record {
+		check(t, shard.Put(first, encode.AppendValue(nil, b.Manifest.Seed(), first,
+			min(b.Manifest.SamplesPerValue, end-first), func(i int) encode.Record {
 			w := all[first+i]
 			return encode.Record{Genes: w.genes, Phenotypes: w.phenotypes, ID: []byte(w.id)}
 		}, func(dst []byte, i int) []byte {
@@ -244,7 +245,8 @@ func (d *target) read(t testing.TB, what string) (bad []int) {
 			continue
 		}
 		w := d.want[i]
-		if string(record.ID) != w.id || !slices.Equal(record.Genes, w.genes) || !slices.Equal(record.Phenotypes, w.phenotypes) || !slices.Equal(removed, w.removed) {
+		if string(record.ID) != w.id || !slices.Equal(record.Genes, w.genes) ||
+			!slices.Equal(record.Phenotypes, w.phenotypes) || !slices.Equal(removed, w.removed) {
 			t.Errorf("%s, %s: sample %d is %.10s %d %v %d, expected %.10s %d %v %d", d.small, what, i,
 				record.ID, record.Genes, record.Phenotypes, removed, w.id, w.genes, w.phenotypes, w.removed)
 		}
@@ -272,7 +274,7 @@ func (d *target) verify(t testing.TB, what string, bad []int) {
 		return // where the graph, or all of a file, cannot be read, verify says that once
 	}
 	var named []int
-	for _, damage := range report.FirstDamages {
+	for _, damage := range report.FirstDamaged {
 		if damage.Sample >= 0 {
 			named = append(named, damage.Sample)
 		}
@@ -346,7 +348,8 @@ func TestEveryBit(t *testing.T) {
 				check(t, err)
 				d.open, oneOf = dataset, oneOf/16
 			}
-			d.flip(t, name, func(zero bool) bool { return s.take(oneOf * map[bool]int{true: 32, false: 1}[zero]) }, func() bool { return s.verify(1000) })
+			d.flip(t, name, func(zero bool) bool { return s.take(oneOf * map[bool]int{true: 32, false: 1}[zero]) },
+				func() bool { return s.verify(1000) })
 		}
 	})
 }
@@ -414,7 +417,8 @@ func TestEveryPage(t *testing.T) {
 					d.try(t, fmt.Sprintf("page %d of all over page %d of %s", from, to/size, name), name, content, s.verify(20))
 					if page.of == name && page.start > to { // exchange them
 						copy(content[page.start:], whole[to:to+size])
-						d.try(t, fmt.Sprintf("page %d exchanged with page %d of %s", page.start/size, to/size, name), name, content, s.verify(20))
+						d.try(t, fmt.Sprintf("page %d exchanged with page %d of %s", page.start/size, to/size, name),
+							name, content, s.verify(20))
 					}
 				}
 			}
@@ -467,7 +471,8 @@ func TestEveryNamesake(t *testing.T) {
 		} {
 			kin := d.small
 			change(&kin)
-			if !s.take(1) || kin.variant == d.variant && kin.codec == d.codec && kin.seed == d.seed && kin.order == nil && kin.rule == d.rule {
+			if !s.take(1) || kin.variant == d.variant && kin.codec == d.codec && kin.seed == d.seed &&
+				kin.order == nil && kin.rule == d.rule {
 				continue
 			}
 			other := newTarget(t, kin)

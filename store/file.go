@@ -13,8 +13,8 @@ import (
 	"syscall"
 )
 
-// errNotRegular is wrapped by the errors of what is not a file with content of its own: a folder, a
-// pipe or a device, which could block a reader or never end.
+// errNotRegular is wrapped by the errors for folders, pipes and devices, which could block a reader
+// or never end.
 var errNotRegular = errors.New("it is not a regular file")
 
 // openRegular opens a regular file for reading, or a link to one.
@@ -45,7 +45,7 @@ func readRegular(path string) ([]byte, error) {
 	return io.ReadAll(file)
 }
 
-// open opens a data file. One that is missing or no regular file is a fault.Damaged.
+// open opens a data file. A missing or non-regular file is a fault.Damaged.
 func (d *Dataset) open(name string) (*os.File, int64, error) {
 	file, size, err := openRegular(filepath.Join(d.Dir, filepath.FromSlash(name)))
 	switch {
@@ -59,12 +59,13 @@ func (d *Dataset) open(name string) (*os.File, int64, error) {
 	return nil, 0, fmt.Errorf("read dataset: %w", err)
 }
 
-// noFile tells that what has a file's name can be no file, whatever the disk does.
+// noFile reports whether err means that the path cannot be a file, as opposed to a disk failure.
 func noFile(err error) bool {
-	return errors.Is(err, errNotRegular) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENXIO)
+	return errors.Is(err, errNotRegular) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR) ||
+		errors.Is(err, syscall.ENXIO)
 }
 
-// hashBuffer is how much of a file is read at a time: less than the CPU's caches keep.
+// hashBuffer is how much of a file is read at a time. It fits in the CPU's caches.
 const hashBuffer = 1 << 20
 
 // hashed copies a file and returns its size and digest.
@@ -74,14 +75,14 @@ func hashed(from io.Reader, to io.Writer, name string) (File, error) {
 	return File{Name: name, Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, err
 }
 
-// hashFile returns the size and digest of a file that is being built.
+// hashFile returns the size and digest of a file under construction.
 func hashFile(dir, name string) (File, error) {
 	file, _, err := openRegular(filepath.Join(dir, filepath.FromSlash(name)))
 	if err != nil {
 		return File{}, err
 	}
 	defer file.Close()
-	// without WriteTo, which would not use the buffer
+	// hides WriteTo, which would not use the buffer
 	return hashed(struct{ io.Reader }{file}, io.Discard, name)
 }
 
@@ -98,7 +99,7 @@ func (d *Dataset) copyChecked(ctx context.Context, file File, to io.Writer) erro
 		return err
 	}
 	defer from.Close()
-	if size != file.Bytes { // told without reading it
+	if size != file.Bytes { // no need to read it
 		return d.damaged(file.Name, "it has %d bytes (manifest: %d)", size, file.Bytes)
 	}
 	found, err := hashed(untilDone{ctx, from}, to, file.Name)
@@ -106,14 +107,14 @@ func (d *Dataset) copyChecked(ctx context.Context, file File, to io.Writer) erro
 	case err != nil:
 		return fmt.Errorf("read dataset %s: %w", d.Dir, err)
 	case found.Bytes != file.Bytes:
-		return d.damaged(file.Name, "it became %d bytes long while it was read (manifest: %d)", found.Bytes, file.Bytes)
+		return d.damaged(file.Name, "its size changed to %d bytes while it was read (manifest: %d)", found.Bytes, file.Bytes)
 	case found.SHA256 != file.SHA256:
 		return d.damaged(file.Name, "its sha256 is %s (manifest: %s)", found.SHA256, file.SHA256)
 	}
 	return nil
 }
 
-// checkNamed checks a data file that a reader takes as it is.
+// checkNamed checks a data file that readers do not check themselves.
 func (d *Dataset) checkNamed(name string) error {
 	file, err := d.Manifest.file(name)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 )
 
 // Identify sets the manifest's identity, a SHA-256 of what makes this dataset differ from any
-// other: variant, codec and logical content. Where the logical content is not known before the
-// samples are written, the inputs and options that it follows from stand for it. The checksums of
-// all samples are bound to it, so that a shard of another dataset, or a value in another's place,
-// is found out.
+// other: variant, codec and logical content. If the logical content is not known before the samples
+// are written, the inputs and options that determine it take its place. All samples' checksums are
+// bound to the identity, so that a shard of another dataset, or a value in the wrong place, is
+// detected.
 func (m *Manifest) Identify() {
 	identity := struct {
 		FormatVersion  int
@@ -33,8 +33,8 @@ func (m *Manifest) Identify() {
 	m.Identity = hex.EncodeToString(sum[:])
 }
 
-// Seed is what the checksums of sample 0 start from: the first 16 digits of the identity as a
-// number. Of a manifest that has no identity it is 0.
+// Seed is the seed of sample 0's checksums: the first 16 digits of the identity as a number, or 0
+// without an identity.
 func (m *Manifest) Seed() encode.Seed {
 	seed, _ := strconv.ParseUint(m.Identity[:min(16, len(m.Identity))], 16, 64)
 	return encode.Seed(seed)

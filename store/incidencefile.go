@@ -23,7 +23,7 @@ var incidenceSchema = arrow.NewSchema([]arrow.Field{
 	{Name: "positions", Type: arrow.LargeListOf(arrow.PrimitiveTypes.Int32)},
 }, nil)
 
-// WriteIncidence puts the incidence cache into the dataset.
+// WriteIncidence writes the incidence cache into the dataset.
 func (b *Building) WriteIncidence(cache *incidence.Cache) error {
 	path := b.path(incidenceName)
 	file, err := os.Create(path)
@@ -55,7 +55,7 @@ func incidenceRecord(cache *incidence.Cache) arrow.Record {
 	}, int64(len(cache.Edges)))
 }
 
-// int32Lists is a large_list<int32> column in the making; values are below 2^31.
+// int32Lists builds a large_list<int32> column; values are below 2^31.
 type int32Lists struct {
 	ends   []int64
 	values []uint32
@@ -79,8 +79,8 @@ func (l *int32Lists) array() arrow.Array {
 		[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(l.ends))}, []arrow.ArrayData{values}, 0, 0))
 }
 
-// Incidence reads the incidence cache of an incidence dataset, as its digest in the manifest says.
-// Damage is a fault.Damaged.
+// Incidence reads the incidence cache of an incidence dataset, checked against its digest in the
+// manifest. Damage is a fault.Damaged.
 func (d *Dataset) Incidence() (cache *incidence.Cache, err error) {
 	defer d.guard(incidenceName, &err)
 	graph, err := d.Graph()
@@ -110,7 +110,8 @@ func (d *Dataset) Incidence() (cache *incidence.Cache, err error) {
 			return nil, d.damaged(incidenceName, "row %d is not edge type %s", i, edges.Type)
 		}
 		if rowTypes.Value(i) != edges.Type.Source {
-			return nil, d.damaged(incidenceName, "edge type %s has rows of type %q (expected %s)", edges.Type, rowTypes.Value(i), edges.Type.Source)
+			return nil, d.damaged(incidenceName, "edge type %s has rows of type %q (expected %s)", edges.Type,
+				rowTypes.Value(i), edges.Type.Source)
 		}
 		incidence := incidence.Incidence{EdgeType: names.Value(i), RowType: rowTypes.Value(i)}
 		incidence.Offsets = int32List(record.Column(2), i)
@@ -134,10 +135,10 @@ func int32List(column arrow.Array, i int) []uint32 {
 	return list
 }
 
-// checkCSR makes sure that rows can be looked up and positions be used as indices.
+// checkCSR checks that rows can be looked up and positions used as indices.
 func checkCSR(csr incidence.Incidence, rows, edges int) error {
 	if len(csr.Offsets) != rows+1 || csr.Offsets[0] != 0 || int(csr.Offsets[rows]) != len(csr.Positions) {
-		return fmt.Errorf("row offsets are not those of %d rows and %d positions", rows, len(csr.Positions))
+		return fmt.Errorf("row offsets do not match %d rows and %d positions", rows, len(csr.Positions))
 	}
 	for row, offset := range csr.Offsets[1:] {
 		if offset < csr.Offsets[row] || int(offset) > len(csr.Positions) {
@@ -146,7 +147,7 @@ func checkCSR(csr incidence.Incidence, rows, edges int) error {
 	}
 	for i, position := range csr.Positions {
 		if int(position) >= edges {
-			return fmt.Errorf("position %d in place %d (expected below %d)", position, i, edges)
+			return fmt.Errorf("position %d at index %d (expected below %d)", position, i, edges)
 		}
 	}
 	return nil

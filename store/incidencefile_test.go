@@ -34,10 +34,10 @@ func TestIncidenceIsChecked(t *testing.T) {
 	}{
 		{func(c *incidence.Cache) { c.Edges = c.Edges[:2] }, "row 2 is not edge type gene__regulatory__gene"},
 		{func(c *incidence.Cache) { c.Edges[0].EdgeType = "x" }, "row 0 is not edge type gene__gpr__reaction"},
-		{func(c *incidence.Cache) { c.Edges[1].Positions[4] = 210 }, "edge type gene__physical__gene: position 210 in place 4 (expected below 210)"},
-		{func(c *incidence.Cache) { c.Edges[1].Offsets[0] = 1 }, "row offsets are not those of 60 rows"},
-		{func(c *incidence.Cache) { c.Edges[1].Offsets[60]-- }, "row offsets are not those of 60 rows"},
-		{func(c *incidence.Cache) { c.Edges[1].Offsets = c.Edges[1].Offsets[1:] }, "row offsets are not those of 60 rows"},
+		{func(c *incidence.Cache) { c.Edges[1].Positions[4] = 210 }, "edge type gene__physical__gene: position 210 at index 4 (expected below 210)"},
+		{func(c *incidence.Cache) { c.Edges[1].Offsets[0] = 1 }, "row offsets do not match 60 rows"},
+		{func(c *incidence.Cache) { c.Edges[1].Offsets[60]-- }, "row offsets do not match 60 rows"},
+		{func(c *incidence.Cache) { c.Edges[1].Offsets = c.Edges[1].Offsets[1:] }, "row offsets do not match 60 rows"},
 		{func(c *incidence.Cache) { c.Edges[1].Offsets[3] = 1 << 30 }, "offset of row 3 is 1073741824"},
 	} {
 		f := newFixture(t, Incidence, "", 3, 0, 0)

@@ -25,7 +25,7 @@ import (
 // and the only one it reads (store/FORMAT.md, Changes).
 const FormatVersion = 2
 
-// Variant is what a dataset holds of its masks.
+// Variant is the form in which a dataset holds masks.
 type Variant string
 
 const (
@@ -34,8 +34,8 @@ const (
 	FullMasks Variant = "full-masks"
 )
 
-// Manifest describes a dataset: manifest.json, written last. It depends on the
-// inputs, the options and the program's version alone.
+// Manifest describes a dataset: manifest.json, written last. It depends on the inputs, the options
+// and the program's version only.
 type Manifest struct {
 	FormatVersion int `json:"format_version"`
 	// version and commit of the program that built it
@@ -54,11 +54,11 @@ type Manifest struct {
 	GraphDigest     string      `json:"graph_digest"` // ingest.Graph.Digest
 	// ContentDigest; equal for all variants of one input
 	LogicalContent string `json:"logical_content"`
-	// what the checksums of the samples are bound to; see Identify
+	// the samples' checksums are bound to it; see Identify
 	Identity string       `json:"identity"`
 	Shards   []ShardRange `json:"shards,omitempty"`
 	Files    []File       `json:"files,omitempty"` // every data file, by name
-	// SHA-256 of manifest.json's text without this value
+	// SHA-256 of manifest.json's text without the checksum itself
 	Checksum string `json:"checksum"`
 }
 
@@ -73,7 +73,7 @@ type Options struct {
 	ReactionRule  incidence.ReactionRule `json:"reaction_rule"`
 	UnknownGenes  ingest.UnknownGenes    `json:"unknown_genes"`
 	AllowWildtype bool                   `json:"allow_wildtype"`
-	// AllowDuplicateIDs says that sample ids may be empty, and shared by samples.
+	// AllowDuplicateIDs says that sample ids may be empty or duplicate.
 	AllowDuplicateIDs bool `json:"allow_duplicate_ids"`
 }
 
@@ -109,7 +109,7 @@ type File struct {
 
 const (
 	manifestName = "manifest.json"
-	runName      = "run.json" // what describes the run
+	runName      = "run.json" // describes the run
 	graphName    = "graph"    // folder
 )
 
@@ -154,8 +154,8 @@ func (m *Manifest) Cut(count int) {
 	}
 }
 
-// Difference names the first key in which two manifests differ, or returns "". Left out are files
-// and checksum, which nothing but a finished dataset has, and the keys of except.
+// Difference names the first key in which two manifests differ, or returns "". It ignores files and
+// checksum, which only a finished dataset has, and the keys in except.
 func (m *Manifest) Difference(other *Manifest, except ...string) string {
 	var left, right map[string]json.RawMessage
 	json.Unmarshal(marshal(m), &left)
@@ -176,7 +176,7 @@ func (m Manifest) sealed() []byte {
 	return marshal(m)
 }
 
-// checksumWithout is the SHA-256 of a text from which the checksum that it carries is taken out.
+// checksumWithout is the SHA-256 of a manifest's text with its own checksum taken out.
 func checksumWithout(text []byte, checksum string) string {
 	sum := sha256.Sum256(bytes.Replace(text, []byte(checksum), nil, 1))
 	return hex.EncodeToString(sum[:])
@@ -186,7 +186,7 @@ func checksumWithout(text []byte, checksum string) string {
 func marshal(m any) []byte {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
-		panic(err) // plain structs marshal
+		panic(err) // plain structs always marshal
 	}
 	return append(text, '\n')
 }
@@ -206,7 +206,8 @@ func readManifest(dir string) (m *Manifest, text []byte, err error) {
 	case err != nil && errors.Is(noFolder, fs.ErrNotExist):
 		return nil, nil, fault.New(fault.Failed, "check the path", "open dataset %s: there is no such folder", dir)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return nil, nil, fault.New(fault.Input, "give the folder that --out named", "open dataset %s: it has no %s (expected a dataset)", dir, manifestName)
+		return nil, nil, fault.New(fault.Input, "give the --out of the build",
+			"open dataset %s: it has no %s (expected a dataset)", dir, manifestName)
 	case err != nil && noFile(err):
 		return nil, nil, fault.New(fault.Damaged, "build the dataset again, or restore the file from a copy", "read %s: %w", path, err)
 	case err != nil:
@@ -218,7 +219,8 @@ func readManifest(dir string) (m *Manifest, text []byte, err error) {
 		return nil, nil, fault.New(fault.Damaged, "build the dataset again", "read %s: %w", path, err)
 	}
 	if m.FormatVersion != FormatVersion {
-		return nil, nil, fault.New(fault.Input, "build it again with 'tcbuild incidence' or 'tcbuild dataset', or read it with the version of tcbuild that built it",
+		return nil, nil, fault.New(fault.Input,
+			"build it again with 'tcbuild incidence' or 'tcbuild dataset', or read it with the version of tcbuild that built it",
 			"read %s: format version %d (expected %d)", path, m.FormatVersion, FormatVersion)
 	}
 	err = m.check()

@@ -10,13 +10,14 @@ import (
 	"slices"
 )
 
-// check makes sure that a manifest can be worked with: what it says of masks, shards and files goes
-// together. It does not look at any other file.
+// check checks that a manifest's masks, shards and files are consistent. It does not look at any
+// other file.
 func (m *Manifest) check() error {
 	positions := 0
 	for _, mask := range m.Masks {
 		if mask.Size < 0 || mask.Size > math.MaxInt32-positions {
-			return fmt.Errorf("masks: %s has size %d, behind %d positions (expected at most %d in all)", mask.Name, mask.Size, positions, math.MaxInt32)
+			return fmt.Errorf("masks: %s has size %d, after %d positions (expected at most %d in total)", mask.Name,
+				mask.Size, positions, math.MaxInt32)
 		}
 		positions += mask.Size
 	}
@@ -31,7 +32,7 @@ func (m *Manifest) check() error {
 	switch m.Variant {
 	case Incidence:
 		if m.Samples < 0 || len(m.Shards) > 0 {
-			return fmt.Errorf("found %d samples in %d shards (expected a number of samples, no shard)", m.Samples, len(m.Shards))
+			return fmt.Errorf("found %d samples in %d shards (expected 0 or more samples, no shards)", m.Samples, len(m.Shards))
 		}
 		if _, err := m.file(incidenceName); err != nil || m.Samples == 0 {
 			return err
@@ -44,7 +45,7 @@ func (m *Manifest) check() error {
 	return fmt.Errorf("variant: found %q (expected %s, %s or %s)", m.Variant, Incidence, Indices, FullMasks)
 }
 
-// file returns what is said of a data file.
+// file returns the manifest's entry of a data file.
 func (m *Manifest) file(name string) (File, error) {
 	i := slices.IndexFunc(m.Files, func(file File) bool { return file.Name == name })
 	if i < 0 {
@@ -53,10 +54,10 @@ func (m *Manifest) file(name string) (File, error) {
 	return m.Files[i], nil
 }
 
-// checkShards makes sure that the shards are those into which Cut divides the samples.
+// checkShards checks that the shards are those that Cut makes.
 func (m *Manifest) checkShards() error {
 	if m.Codec == "" {
-		return errors.New("codec: it is missing")
+		return errors.New("codec: found none")
 	}
 	if m.SamplesPerValue < 1 {
 		return fmt.Errorf("samples_per_value: found %d (expected 1 or more)", m.SamplesPerValue)

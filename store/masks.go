@@ -5,9 +5,8 @@ import (
 	"tcbuild/incidence"
 )
 
-// MaskReader reads samples with their masks: decoded from what is stored, or, in
-// the incidence variant, looked up in the stored incidence cache. It is for one goroutine, and
-// must be closed.
+// MaskReader reads samples with their masks: decoded from the stored bytes or, in the incidence
+// variant, looked up in the stored incidence cache. It is for one goroutine, and must be closed.
 type MaskReader struct {
 	*Reader
 	decoder encode.Decoder     // of the LMDB variants

@@ -17,7 +17,7 @@ import (
 )
 
 // Publish gives the dataset its final name if all its shards are complete, and reports whether it
-// did. run describes the run and becomes run.json, the one file that is not the same for every run.
+// did. run describes the run and becomes run.json, the only file that differs from run to run.
 func (b *Building) Publish(run any) (bool, error) {
 	if b.shardLock != nil {
 		if alone, err := b.becomeAlone(); !alone {
@@ -37,8 +37,8 @@ func (b *Building) Publish(run any) (bool, error) {
 	return true, b.rename(run)
 }
 
-// becomeAlone takes the folder from the processes that build other shards. When it
-// cannot, one of them is still at work and will publish.
+// becomeAlone takes the exclusive lock on the folder. If another shard's process still holds the
+// lock, that process will publish.
 func (b *Building) becomeAlone() (bool, error) {
 	b.lock.Close()
 	var err error
@@ -98,15 +98,15 @@ func (b *Building) otherFiles() ([]File, error) {
 	return files, err
 }
 
-// rename writes the side file and the manifest, renames the folder, and removes what only the build
-// needed. That holds the lock, so it goes last: nobody can begin in a folder that is about to be
+// rename writes run.json and the manifest, renames the folder, and removes .build. That folder
+// holds the lock, so it is removed last: no build can begin in a folder that is about to be
 // renamed.
 func (b *Building) rename(run any) error {
 	steps := []func() error{
 		func() error { return b.writeWhole(runName, marshal(run)) },
 		func() error { return b.writeWhole(manifestName, b.Manifest.sealed()) },
 		func() error { return disk.Sync(b.dir) },
-		// os.Rename would refuse an empty folder of that name
+		// os.Rename would refuse to replace an empty folder
 		func() error { return unix.Rename(b.dir, b.out) },
 		func() error { return os.RemoveAll(filepath.Join(b.out, ".build")) },
 		func() error { return disk.Sync(filepath.Dir(b.out)) },

@@ -16,7 +16,7 @@ type Reader struct {
 	record  encode.Record
 
 	files map[int]*shardFile // open shards
-	shard int                // the one read last; -1 for none
+	shard int                // index of the shard read last; -1 for none
 	file  *shardFile
 
 	first int // first sample of value; -1 for none
@@ -29,11 +29,10 @@ func (d *Dataset) NewReader() *Reader {
 	return &Reader{dataset: d, files: map[int]*shardFile{}, shard: -1, first: -1}
 }
 
-// Record reads a sample, 0 <= sample < Manifest.Samples. The record is a view that lives until the
-// next call; in the incidence variant it has no payload. Of a damaged record (fault.Damaged) it
-// returns what can be read, nil if nothing can; that other parts of the file are damaged does not
-// matter. The first sample of a value costs the reading of the value, its others no more than their
-// checksums.
+// Record reads a sample, 0 <= sample < Manifest.Samples. The record is a view, valid until the next
+// call; in the incidence variant it has no payload. With a fault.Damaged it also returns what can
+// be read of a damaged record, or nil. Damage elsewhere in the file does not matter. The first
+// sample of a value costs reading the whole value, the others only their checksums.
 func (r *Reader) Record(sample int) (*encode.Record, error) {
 	if r.dataset.Manifest.Variant == Incidence {
 		return r.fromSamples(sample)
@@ -58,8 +57,8 @@ func (r *Reader) fromSamples(sample int) (*encode.Record, error) {
 	return r.samples.read(sample)
 }
 
-// damaged says where the bytes of a sample lie that are damaged. Other errors, of the disk or of a
-// whole file, stay what they are.
+// damaged adds the file to the error of a damaged sample. Other errors, of the disk or of a whole
+// file, are returned unchanged.
 func (r *Reader) damaged(sample int, err error) error {
 	if !errors.Is(err, encode.ErrDamaged) && !errors.Is(err, lmdbfile.ErrDamaged) || fault.KindOf(err) == fault.Damaged {
 		return err
@@ -95,8 +94,8 @@ func (r *Reader) fromShard(sample int) (parsed bool, err error) {
 	return value.Record(sample-first, len(m.Phenotypes), &r.record)
 }
 
-// openShards is how many shards a reader keeps open: enough for reading in random order, of
-// datasets of any size.
+// openShards is how many shards a reader keeps open: enough to read datasets of any size in random
+// order.
 const openShards = 8
 
 func (r *Reader) open(shard int) error {
@@ -128,7 +127,7 @@ func (r *Reader) load(first, count int) (err error) {
 	return err
 }
 
-// Close releases the reader's files; its views die with it.
+// Close releases the reader's files and invalidates its views.
 func (r *Reader) Close() {
 	for _, file := range r.files {
 		file.close()

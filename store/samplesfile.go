@@ -16,11 +16,11 @@ import (
 
 const samplesName = "samples.arrow"
 
-// samplesBatch is the number of samples in a record batch of samples.arrow; the last has the rest.
-// A reader loads a batch whole for one of its samples.
+// samplesBatch is the number of samples in a record batch of samples.arrow; the last batch has the
+// rest. To read one sample, a reader loads its whole batch.
 const samplesBatch = 4096
 
-// samplesSchema: the phenotypes stand behind the fixed columns in manifest order.
+// samplesSchema is the fixed columns, followed by the phenotypes in manifest order.
 func samplesSchema(phenotypes []string) *arrow.Schema {
 	fields := []arrow.Field{
 		{Name: "sample_id", Type: arrow.BinaryTypes.String},
@@ -57,7 +57,8 @@ func (b *Building) CreateSamples() (*SamplesWriter, error) {
 		file.Close()
 		return nil, err
 	}
-	return &SamplesWriter{file: file, seed: b.Manifest.Seed(), writer: writer, builder: array.NewRecordBuilder(memory.NewGoAllocator(), schema)}, nil
+	return &SamplesWriter{file: file, seed: b.Manifest.Seed(), writer: writer,
+		builder: array.NewRecordBuilder(memory.NewGoAllocator(), schema)}, nil
 }
 
 // Add appends samples.
@@ -128,13 +129,13 @@ func (d *Dataset) openSamples() (r *samplesReader, err error) {
 	}
 	if !reader.Schema().Equal(samplesSchema(d.Manifest.Phenotypes)) {
 		file.Close()
-		return nil, d.damaged(samplesName, "its columns are not those that the manifest tells")
+		return nil, d.damaged(samplesName, "its columns do not match the manifest")
 	}
 	return &samplesReader{dataset: d, file: file, reader: reader, batch: -1}, nil
 }
 
-// read returns a sample, a view that lives until the next call; one whose checksum is wrong
-// together with a fault.Damaged.
+// read returns a sample, a view valid until the next call. If its checksum is wrong, it returns the
+// sample and a fault.Damaged.
 func (r *samplesReader) read(sample int) (_ *encode.Record, err error) {
 	defer r.dataset.guard(samplesName, &err)
 	if batch := sample / samplesBatch; batch != r.batch {

@@ -79,7 +79,7 @@ func TestMissingSample(t *testing.T) {
 	}
 	d.Manifest.Phenotypes = d.Manifest.Phenotypes[:1]
 	_, err = d.NewReader().Record(0)
-	wantFault(t, err, fault.Damaged, samplesName+": its columns are not those that the manifest tells")
+	wantFault(t, err, fault.Damaged, samplesName+": its columns do not match the manifest")
 }
 
 func TestTornSamples(t *testing.T) {

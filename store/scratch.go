@@ -12,9 +12,9 @@ import (
 )
 
 // UseScratch has the shards built in a new folder inside dir, which should be node-local: LMDB's
-// memory maps are slow on parallel file systems. A shard that is complete, or interrupted, is
-// copied to its place in the dataset under construction; what a killed process left on scratch is
-// lost. It is called before the first Shard.
+// memory maps are slow on parallel file systems. A complete or interrupted shard is copied to its
+// place in the dataset under construction; what a killed process left on scratch is lost. Call it
+// before the first Shard.
 func (b *Building) UseScratch(dir string) error {
 	scratch, err := os.MkdirTemp(dir, "tcbuild-")
 	if err != nil {
@@ -24,7 +24,7 @@ func (b *Building) UseScratch(dir string) error {
 	return nil
 }
 
-// copyToScratch fetches what an interrupted build put in place of a shard.
+// copyToScratch copies the part of a shard that an interrupted build left in place.
 func (b *Building) copyToScratch(shard string) error {
 	dir := filepath.Join(b.scratch, shard)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -38,7 +38,7 @@ func (b *Building) copyToScratch(shard string) error {
 }
 
 // moveInPlace copies a shard from scratch into the dataset under construction, where it appears
-// whole and synced.
+// complete and synced.
 func (b *Building) moveInPlace(shard string) error {
 	moving := b.path(".build", shard+".moving")
 	if err := os.MkdirAll(moving, 0o755); err != nil {

@@ -17,8 +17,7 @@ type shardFile struct {
 	file *os.File
 }
 
-// openShard opens a shard. One that has another number of values than the manifest tells is a
-// fault.Damaged.
+// openShard opens a shard. A number of values that differs from the manifest's is a fault.Damaged.
 func (d *Dataset) openShard(i int) (*shardFile, error) {
 	shard := d.Manifest.Shards[i]
 	name := shard.Name + "/" + dataName
@@ -45,7 +44,7 @@ func (m *Manifest) valuesOf(shard ShardRange) int {
 	return (shard.Samples + m.SamplesPerValue - 1) / m.SamplesPerValue
 }
 
-// read reads the value that starts with a sample, into the memory of dst where that suffices.
+// read reads the value that starts with a sample, into dst if it is large enough.
 func (s *shardFile) read(first int, dst []byte) ([]byte, error) {
 	var target [8]byte
 	binary.BigEndian.PutUint64(target[:], uint64(first))

@@ -17,21 +17,21 @@ import (
 	"tcbuild/internal/disk"
 )
 
-// shardState is what a build remembers of a shard, in .build/<shard>.json.
+// shardState is a build's record of a shard, in .build/<shard>.json.
 type shardState struct {
-	// BootID is the boot of the machine that writes the shard; what it
-	// wrote is in the page cache, which survives a killed process but not a power loss. Empty
-	// once the shard is synced.
+	// BootID identifies the boot of the machine that writes the shard: until the shard is synced,
+	// its pages may be only in the page cache, which survives a killed process but not a power
+	// loss. Empty once the shard is synced.
 	BootID string `json:"boot_id,omitempty"`
 	// File is the complete shard.
 	File *File `json:"file,omitempty"`
 }
 
-// trusted tells a shard that can be resumed from one whose file may have lost pages.
+// trusted reports whether a shard can be resumed: its file cannot have lost pages.
 func (s shardState) trusted() bool { return s.BootID == "" || s.BootID == bootID() }
 
-// bootID identifies the running boot of this machine. Systems that do not tell are taken not to
-// lose power.
+// bootID identifies the current boot of this machine. On systems without one, power loss is not
+// detected.
 func bootID() string {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -56,22 +56,21 @@ func (b *Building) writeState(shard int, state shardState) error {
 	return b.writeWhole(filepath.Join(".build", b.Manifest.Shards[shard].Name+".json"), marshal(state))
 }
 
-// forgetShard starts one shard from the beginning.
+// forgetShard restarts one shard from the beginning.
 func (b *Building) forgetShard(shard int) error {
 	return errors.Join(b.writeState(shard, shardState{}), os.RemoveAll(b.path(b.Manifest.Shards[shard].Name)))
 }
 
-// Shard is a shard under construction. Its calls must come from one OS
-// thread, but Seal's may come from any.
+// Shard is a shard under construction. Its methods must be called from one OS thread, except Seal.
 type Shard struct {
 	ShardRange
-	Next     int  // the first sample that is not yet in it
+	Next     int  // the first sample not yet in it
 	Complete bool // nothing is left to do
 
 	index    int
 	building *Building
 	writer   *shardWriter
-	begun    bool // its state says so
+	begun    bool // its state is written
 }
 
 // shardRoot is the folder in which shards are built.
@@ -82,7 +81,7 @@ func (b *Building) shardRoot() string {
 	return b.dir
 }
 
-// Shard returns the i-th shard as far as it is built.
+// Shard returns the i-th shard, with what is already built of it.
 func (b *Building) Shard(i int) (*Shard, error) {
 	s := &Shard{ShardRange: b.Manifest.Shards[i], index: i, building: b}
 	state, err := b.readState(i)
@@ -112,7 +111,7 @@ func (s *Shard) Put(first int, value []byte) error {
 	if !s.begun {
 		begun := shardState{BootID: bootID()}
 		if s.building.scratch != "" {
-			begun = shardState{} // what is in place is synced
+			begun = shardState{} // the copy in place is synced
 		}
 		if err := s.building.writeState(s.index, begun); err != nil {
 			return err
@@ -122,7 +121,7 @@ func (s *Shard) Put(first int, value []byte) error {
 	return s.writer.put(first, value)
 }
 
-// Commit ends writing: everything put is in the file, though not yet synced.
+// Commit ends writing: everything that was put is in the file, not yet synced.
 func (s *Shard) Commit() error { return s.writer.commit() }
 
 // Seal hashes and syncs a committed shard, and marks it complete.
@@ -136,9 +135,9 @@ func (s *Shard) Seal() error {
 
 func (s *Shard) dataName() string { return path.Join(s.Name, dataName) }
 
-// complete syncs a hashed shard and marks it complete. The shards of a dataset that memory cannot
-// hold leave the page cache: the next ones take their pages, and the rest of the machine keeps its
-// own.
+// complete syncs a hashed shard and marks it complete. If the dataset is larger than memory, it
+// also drops the shard from the page cache: the next shards reuse its pages instead of evicting
+// other programs'.
 func (s *Shard) complete(file File) error {
 	b := s.building
 	if b.scratch != "" {
@@ -146,7 +145,7 @@ func (s *Shard) complete(file File) error {
 			return err
 		}
 	}
-	if err := disk.Sync(b.path(file.Name)); err != nil { // after hashing, when most is on the disk
+	if err := disk.Sync(b.path(file.Name)); err != nil { // after hashing: by then most of it is on disk
 		return fmt.Errorf("sync shard %s: %w", s.writer.dir, err)
 	}
 	if file.Bytes*int64(len(b.Manifest.Shards)) > machineMemory()/2 {
@@ -164,7 +163,7 @@ func machineMemory() int64 {
 	return int64(machine.Totalram) * int64(machine.Unit)
 }
 
-// dropFromPageCache frees the memory that keeps a synced file, where the file system lets it.
+// dropFromPageCache frees the page cache of a synced file, if the file system allows it.
 func dropFromPageCache(path string) {
 	if f, err := os.Open(path); err == nil {
 		_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
@@ -172,7 +171,7 @@ func dropFromPageCache(path string) {
 	}
 }
 
-// Interrupt drops what is not committed and syncs the rest, so that the shard can be resumed on any
+// Interrupt drops uncommitted values and syncs the rest, so that the shard can be resumed on any
 // machine.
 func (s *Shard) Interrupt() error {
 	s.writer.abort()
@@ -190,8 +189,7 @@ func (s *Shard) Interrupt() error {
 	return s.building.writeState(s.index, shardState{})
 }
 
-// written counts the samples that are committed to a shard in its place; 0 of one that cannot be
-// read.
+// written counts the samples committed to a shard in its place; 0 if it cannot be read.
 func (b *Building) written(shard ShardRange) int {
 	begun, err := openBegunShard(b.path(shard.Name))
 	if begun == nil || err != nil {

@@ -12,32 +12,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// commitBytes is how many bytes of values a write transaction takes before it is committed; a value
-// that is larger has one of its own. LMDB holds them in memory until then, and an interrupted build
-// loses no more than these. LMDB writes them in one call, and Linux (6.18) slows down to a fifth
-// where a call writes much more.
+// commitBytes is how many bytes of values a write transaction holds before it is committed; a
+// larger value gets its own transaction. LMDB keeps them in memory until then, and they are all
+// that an interrupted build loses. LMDB writes them in one call, and Linux (6.18) drops to a fifth
+// of its speed if a call writes much more.
 const commitBytes = 4 << 20
 
-// writeBackBytes is how much a shard grows before what is new in it is sent to the disk.
+// writeBackBytes is how much a shard grows before its new pages are sent to disk.
 const writeBackBytes = 64 << 20
 
-// shardWriter appends values to a shard's LMDB. All its calls must come from one
-// OS thread, as LMDB's write transactions belong to one.
+// shardWriter appends values to a shard's LMDB. All its calls must come from one OS thread, because
+// LMDB's write transactions are bound to one.
 //
-// The environment is opened anew for each transaction: so the file's bytes follow from the values
-// alone, and a resumed build writes the same file as an undisturbed one. Nothing is synced
-// before the shard is complete.
+// The environment is reopened for each transaction. This makes the file's bytes depend only on the
+// values, so a resumed build writes the same file as an uninterrupted one. Nothing is synced before
+// the shard is complete.
 type shardWriter struct {
 	dir     string
 	env     *lmdb.Env // nil between transactions
 	txn     *lmdb.Txn
 	dbi     lmdb.DBI
 	pending int
-	started int64 // bytes of the file that are on their way to the disk
+	started int64 // bytes of the file whose write-back has started
 }
 
-// openShardWriter goes on with the shard in dir, or starts one. next is the first sample that
-// it does not hold yet.
+// openShardWriter resumes the shard in dir, or starts one. next is the first sample that it does
+// not hold yet.
 func openShardWriter(dir string, shard ShardRange, manifest *Manifest) (w *shardWriter, next int, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, 0, err
@@ -54,15 +54,15 @@ func openShardWriter(dir string, shard ShardRange, manifest *Manifest) (w *shard
 	if err := begun.checkValues(shard, manifest); err != nil {
 		return nil, 0, damagedBegun(dir, err)
 	}
-	// A process that is killed in a commit leaves pages that are no part of the tree. They would
-	// count for the next map size, which LMDB keeps in the file.
+	// A process killed during a commit leaves pages outside the tree. They would affect the next
+	// map size, which LMDB stores in the file.
 	if err := os.Truncate(filepath.Join(dir, dataName), begun.Committed()); err != nil {
 		return nil, 0, err
 	}
 	return &shardWriter{dir: dir}, begun.next(shard, manifest), nil
 }
 
-// put appends a value under the index of its first sample.
+// put appends a value, keyed by its first sample.
 func (w *shardWriter) put(first int, value []byte) error {
 	if w.txn != nil && w.pending+len(value) > commitBytes {
 		if err := w.commit(); err != nil {
@@ -90,7 +90,8 @@ func (w *shardWriter) begin(valueBytes int) error {
 	if info, err := os.Stat(filepath.Join(w.dir, dataName)); err == nil {
 		used = info.Size()
 	}
-	// Pages hold at least a third of payload, whatever the values' sizes; the rest is for the tree.
+	// At least a third of each page is payload, whatever the values' sizes; the rest is for the
+	// tree.
 	room := 3*int64(max(commitBytes, valueBytes)) + 1<<20
 	env, err := lmdb.NewEnv()
 	if err != nil {
@@ -134,9 +135,9 @@ func (w *shardWriter) commit() error {
 	return nil
 }
 
-// startWriteBack has the kernel begin to write what is committed, every writeBackBytes: the disk is
-// at work while the shard grows, and the sync at its end finds little to do. It is a hint: what
-// goes wrong is found by that sync.
+// startWriteBack tells the kernel to start writing committed pages, every writeBackBytes. The disk
+// then works while the shard grows, and the final sync has little left to do. It is only a hint:
+// that sync reports any error.
 func (w *shardWriter) startWriteBack() {
 	var file unix.Stat_t
 	fd, err := w.env.FD()
@@ -147,7 +148,7 @@ func (w *shardWriter) startWriteBack() {
 	w.started = file.Size
 }
 
-// abort drops what is not committed.
+// abort drops uncommitted values.
 func (w *shardWriter) abort() {
 	if w.txn != nil {
 		w.txn.Abort()
@@ -158,11 +159,11 @@ func (w *shardWriter) abort() {
 
 func (w *shardWriter) failed(doing string, err error) error {
 	if op, ok := errors.AsType[*lmdb.OpError](err); ok {
-		err = op.Errno // it does not unwrap itself
+		err = op.Errno // it has no Unwrap
 	}
 	var disk unix.Statfs_t
 	if errors.Is(err, syscall.EIO) && unix.Statfs(w.dir, &disk) == nil && disk.Bavail*uint64(disk.Bsize) < 1<<20 {
-		err = syscall.ENOSPC // LMDB calls a write that the end of the disk cut short an I/O error
+		err = syscall.ENOSPC // LMDB reports a write cut short by a full disk as an I/O error
 	}
 	return fmt.Errorf("%s shard %s: %w", doing, w.dir, err)
 }

@@ -20,13 +20,13 @@ import (
 // Staged counts the bytes of a staged dataset's files.
 type Staged struct {
 	Copied int64
-	Reused int64 // were in place
+	Reused int64 // already in place
 }
 
-// Stage makes dir a copy of the dataset. Files that dir has already, with the manifest's checksum,
-// are taken over; the others are checked while they are copied. dir must not exist, be empty, or
-// hold a dataset; it is replaced in one step. Processes that stage to one dir take turns; ctx ends
-// the waiting and the copying. A dataset that is no longer the one that was opened is a fault.Busy.
+// Stage makes dir a copy of the dataset. Files that dir already has, with the manifest's checksum,
+// are reused; the others are checked while they are copied. dir must be missing, empty, or a
+// dataset; it is replaced in one step. Processes that stage to the same dir wait for each other;
+// ctx ends waiting and copying. If the dataset is replaced meanwhile, the error is a fault.Busy.
 func (d *Dataset) Stage(ctx context.Context, dir string) (staged Staged, err error) {
 	dir = filepath.Clean(dir)
 	if err := checkStageTarget(dir); err != nil {
@@ -42,7 +42,7 @@ func (d *Dataset) Stage(ctx context.Context, dir string) (staged Staged, err err
 		return staged, fmt.Errorf("stage to %s: %w", dir, err)
 	}
 	defer unlock()
-	err = os.RemoveAll(temporary) // of a process that was killed
+	err = os.RemoveAll(temporary) // left by a killed process
 	if err == nil {
 		err = os.Mkdir(temporary, 0o755)
 	}
@@ -51,7 +51,7 @@ func (d *Dataset) Stage(ctx context.Context, dir string) (staged Staged, err err
 	}
 	if err := d.stageFiles(ctx, dir, temporary, &staged); err != nil {
 		if ctx.Err() == nil {
-			err = cmp.Or(d.replaced(), err) // which explains it
+			err = cmp.Or(d.replaced(), err) // replaced explains err
 		}
 		return staged, errors.Join(err, os.RemoveAll(temporary))
 	}
@@ -61,7 +61,7 @@ func (d *Dataset) Stage(ctx context.Context, dir string) (staged Staged, err err
 	return staged, nil
 }
 
-// lockStaging takes a lock by a file that is there only while somebody holds or awaits it.
+// lockStaging takes a lock on a file that exists only while a process holds or awaits the lock.
 func lockStaging(ctx context.Context, path string) (unlock func(), err error) {
 	for {
 		lock, err := disk.TryLock(path, disk.Alone)
@@ -72,7 +72,7 @@ func lockStaging(ctx context.Context, path string) (unlock func(), err error) {
 				lock.Close()
 			}, nil
 		case err == nil:
-			lock.Close() // the one that held it removed the file
+			lock.Close() // its last holder removed the file
 			continue
 		case !errors.Is(err, disk.ErrLocked):
 			return nil, err
@@ -95,7 +95,8 @@ func checkStageTarget(dir string) error {
 		return fmt.Errorf("stage to %s: %w", dir, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, manifestName)); err != nil {
-		return fault.New(fault.Usage, "give a folder inside it, which will become the copy", "stage to %s: it has %s and no %s (expected a dataset or nothing)",
+		return fault.New(fault.Usage, "give a folder inside it, which will become the copy",
+			"stage to %s: found %s and no %s (expected a dataset or an empty folder)",
 			dir, entries[0].Name(), manifestName)
 	}
 	return nil
@@ -107,7 +108,7 @@ func (d *Dataset) stageFiles(ctx context.Context, dir, temporary string, staged 
 		return err
 	}
 	if err := d.replaced(); err != nil {
-		return err // run.json may be that of another one
+		return err // run.json may be another dataset's
 	}
 	for _, file := range d.Manifest.Files {
 		to := filepath.Join(temporary, filepath.FromSlash(file.Name))
@@ -135,8 +136,8 @@ func (d *Dataset) stageFiles(ctx context.Context, dir, temporary string, staged 
 	return os.WriteFile(filepath.Join(temporary, manifestName), d.text, 0o666)
 }
 
-// reuse makes a file of an earlier copy one of the new copy too, if it is as in the manifest. It is
-// checked behind its new name, where nobody replaces it.
+// reuse links a file of an earlier copy into the new copy, if it matches the manifest. It is
+// checked under its new name, where nobody replaces it.
 func reuse(from, temporary string, file File) (bool, error) {
 	to := filepath.Join(temporary, filepath.FromSlash(file.Name))
 	if os.Link(from, to) != nil {
@@ -148,7 +149,7 @@ func reuse(from, temporary string, file File) (bool, error) {
 	return false, os.Remove(to)
 }
 
-// replaced is an error if the folder's manifest is no longer that which was opened.
+// replaced returns an error if the folder's manifest is no longer the one that was opened.
 func (d *Dataset) replaced() error {
 	text, err := readRegular(filepath.Join(d.Dir, manifestName))
 	if err == nil && bytes.Equal(text, d.text) {
@@ -157,7 +158,7 @@ func (d *Dataset) replaced() error {
 	return fault.New(fault.Busy, "run the same command again", "stage %s: the dataset was removed or replaced while it was copied", d.Dir)
 }
 
-// stageFile copies one data file. Content that is not the manifest's is a fault.Damaged.
+// stageFile copies one data file. Content that does not match the manifest is a fault.Damaged.
 func (d *Dataset) stageFile(ctx context.Context, file File, to string) error {
 	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -166,8 +167,7 @@ func (d *Dataset) stageFile(ctx context.Context, file File, to string) error {
 	return errors.Join(d.copyChecked(ctx, file, target), target.Close())
 }
 
-// replace gives a new folder the name of an old one, if there is one, in one step, and removes the
-// old.
+// replace renames a folder to a path in one step, and removes the folder that had that path.
 func replace(dir, with string) error {
 	err := unix.Renameat2(unix.AT_FDCWD, with, unix.AT_FDCWD, dir, unix.RENAME_EXCHANGE)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,27 +9,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ShardState says how far a shard is.
+// ShardState is the progress of a shard.
 type ShardState string
 
 const (
 	ShardDone    ShardState = "done"
-	ShardRunning ShardState = "running" // a process is at work on it
-	// begun, and nobody is at work on it: killed, interrupted or failed
+	ShardRunning ShardState = "running" // a process is building it
+	// begun, but no process is building it: killed, interrupted or failed
 	ShardFailed  ShardState = "failed"
-	ShardWaiting ShardState = "waiting" // not begun, or its turn comes in the build that runs
+	ShardWaiting ShardState = "waiting" // not begun, or queued in the running build
 )
 
-// ShardStatus is how far a shard is.
+// ShardStatus is a shard's state and size.
 type ShardStatus struct {
 	ShardRange
 	State   ShardState
-	Written int // samples in place; those on a scratch folder are not seen
+	Written int // samples in place, without those on scratch
 }
 
-// Status returns the shards of the dataset out, published or under construction; of the incidence
-// variant, which has none, one without a name, for the whole dataset. It changes nothing and may be
-// called while builds run. Where there is neither it returns ReadManifest's error.
+// Status returns the shards of a published or unfinished dataset. For the incidence variant, which
+// has no shards, it returns one without a name, for the whole dataset. It changes nothing and may
+// be called while builds run. If there is no dataset, it returns ReadManifest's error.
 func Status(out string) ([]ShardStatus, error) {
 	b := &Building{out: filepath.Clean(out), dir: filepath.Clean(out) + ".building"}
 	manifest, err := ReadManifest(b.out)
@@ -63,9 +63,9 @@ func statusOf(m *Manifest, look func(i int, shard *ShardStatus) error) ([]ShardS
 	return shards, nil
 }
 
-// lookAt finds out how far a shard is. The one process that builds all, of which whole tells, goes
-// through the shards in their order: it is at work on the first that has not all its samples, and
-// on those before, which it completes.
+// lookAt determines the state of a shard. whole reports whether one process builds all shards. That
+// process builds them in order: it is working on the first shard without all its samples, and
+// completing those before.
 func (b *Building) lookAt(i int, whole *bool, status *ShardStatus) error {
 	if status.Name == "" {
 		status.State = ShardFailed
@@ -100,7 +100,7 @@ func (b *Building) lookAt(i int, whole *bool, status *ShardStatus) error {
 	return nil
 }
 
-// locked reports whether a process holds a lock alone. It needs no right to write.
+// locked reports whether a process holds an exclusive lock. It needs no write permission.
 func locked(path string) bool {
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {

@@ -22,15 +22,15 @@ func newBench(e *env) *cobra.Command {
 	var device string
 	cmd := &cobra.Command{
 		Use:   "bench --graph DIR --perturbations FILE --out DIR",
-		Short: "Measure what each way of keeping masks costs, on your own graph",
-		Long: `Measure what each way of keeping masks costs, on your own graph: build every
-variant with every codec and read it back, in several rounds in which all take
-turns, beside the limits of this machine. Prints tables; DIR/report.html has them
-with plots, DIR/results.json every figure. The datasets need disk space, by
-default for some 3 GB at a time, and are removed.
+		Short: "Measure what each way of storing masks costs, on your own graph",
+		Long: `Measure what each way of storing masks costs, on your own graph: build every
+variant with every codec and read it back, in several rounds that run all of them
+alternately, and compare with the limits of this machine. Prints tables;
+DIR/report.html has them with plots, DIR/results.json has every figure. The
+datasets are removed at the end; by default they take about 3 GB of disk at a time.
 
-With --device cuda also on GPUs: how long masks take there, what a batch moves,
-and from how many deleted genes on a model had better filter edges than mask them.`,
+With --device cuda, also measure GPUs: the time to make masks, the bytes that a
+batch moves, and from how many deleted genes on filtering edges beats masking them.`,
 		Example: `  tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow --out demo/bench
   tcbuild bench --graph big/graph --perturbations big/perturbations.arrow --out big/bench --extrapolate 20000000
   tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow --out demo/bench --device cuda:0`,
@@ -38,11 +38,11 @@ and from how many deleted genes on a model had better filter edges than mask the
 	flags := cmd.Flags()
 	inputFlags(cmd, &input)
 	flags.StringVar(&o.Out, "out", "", "folder to make: `DIR`")
-	flags.IntVar(&o.Samples, "samples", 0, "samples in each dataset (default: as many as fit into 2.5 GB of whole masks)")
-	flags.IntVar(&o.Rounds, "rounds", 3, "times that everything is measured")
-	flags.IntVar(&o.Extrapolate, "extrapolate", 0, "number of samples to extrapolate costs to (default: those of the perturbation set)")
-	flags.StringVar(&device, "device", "cpu", "what to measure making masks on, beside the datasets: cpu for no device, cuda for all CUDA devices, or cuda:0,2 for some")
-	flags.BoolVar(&o.Keep, "keep", false, "keep what the datasets were built from in DIR/inputs, and those of the last round in DIR/datasets")
+	flags.IntVar(&o.Samples, "samples", 0, "samples in each dataset (default: as many as fit in 2.5 GB of whole masks)")
+	flags.IntVar(&o.Rounds, "rounds", 3, "number of times to measure everything")
+	flags.IntVar(&o.Extrapolate, "extrapolate", 0, "number of samples to extrapolate costs to (default: that of the perturbation set)")
+	flags.StringVar(&device, "device", "cpu", "also measure making masks on GPUs: cuda for all CUDA devices, cuda:0,2 for some; cpu for none")
+	flags.BoolVar(&o.Keep, "keep", false, "keep the datasets of the last round in DIR/datasets, and their inputs in DIR/inputs")
 	for _, name := range []string{"graph", "perturbations", "out"} {
 		_ = cmd.MarkFlagRequired(name)
 	}
@@ -96,7 +96,7 @@ func runBench(ctx context.Context, e *env, o bench.Options) error {
 // atLeast refuses a flag's value that is too small.
 func atLeast(flag string, value, least int) error {
 	if value < least {
-		return fault.New(fault.Usage, "leave --"+flag+" away for its default", "read --%s: found %d, expected %d or more", flag, value, least)
+		return fault.New(fault.Usage, "omit --"+flag+" for its default", "read --%s: found %d, expected %d or more", flag, value, least)
 	}
 	return nil
 }

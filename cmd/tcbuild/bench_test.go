@@ -219,7 +219,7 @@ func TestBenchRefused(t *testing.T) {
 		{[]string{"--samples", "-1"}, 2, "read --samples: found -1, expected 0 or more"},
 		{[]string{"--extrapolate", "-1"}, 2, "read --extrapolate: found -1, expected 0 or more"},
 		{[]string{"--reaction-rule", "some"}, 2, `read --reaction-rule: found "some"`},
-		{[]string{"--out", "there"}, 2, "write there: it exists already"},
+		{[]string{"--out", "there"}, 2, "write there: it already exists"},
 		{[]string{"--perturbations", "unknown.tsv"}, 3, `unknown.tsv:2: gene "NOGENE" is not in nodes/gene`},
 		{[]string{"--perturbations", "empty.tsv"}, 3, "it has no samples"},
 	} {

@@ -27,7 +27,7 @@ func newIncidence(e *env) *cobra.Command {
 		Short: "Build an incidence dataset: the deleted genes, and one incidence cache",
 		Long: `Build an incidence dataset: every sample's deleted genes and phenotypes, and one
 incidence cache (gene -> edge positions) from which a reader makes the masks.
-Without --perturbations, the cache alone.`,
+Without --perturbations, build the cache alone.`,
 		Example: `  tcbuild incidence --graph demo/graph --perturbations demo/perturbations.arrow --out demo/incidence`,
 	}
 	stats := datasetFlags(cmd, &o)
@@ -56,17 +56,19 @@ completes the last one publishes the dataset.`,
 	stats := datasetFlags(cmd, &o)
 	flags := cmd.Flags()
 	flags.StringVar(&mode, "mode", "", "what to hold: indices or full-masks")
-	flags.StringVar(&o.Codec, "codec", "", fmt.Sprintf("how to write masks: %s for indices, %s for full-masks (default: the first)",
+	flags.StringVar(&o.Codec, "codec", "", fmt.Sprintf("how to encode masks: %s for indices, %s for full-masks (default: the first)",
 		strings.Join(encode.Codecs(encode.Indices), ", "), strings.Join(encode.Codecs(encode.FullMasks), ", ")))
-	flags.IntVar(&o.Shards, "shards", 0, "number of shards (default: as many as the size asks for)")
+	flags.IntVar(&o.Shards, "shards", 0, "number of shards (default: chosen by the dataset's size)")
 	flags.StringVar(&shard, "shard", "", "build one shard of several, `I/N` with I from 0")
-	flags.StringVar((*string)(&o.Resume), "resume", string(store.ResumeIfPossible), "go on with an interrupted build: never, if-possible or always")
+	flags.StringVar((*string)(&o.Resume), "resume", string(store.ResumeIfPossible),
+		"resume an interrupted build: never, if-possible or always")
 	_ = cmd.MarkFlagRequired("mode")
 	_ = cmd.MarkFlagRequired("perturbations")
 	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
 		o.Variant = store.Variant(mode)
 		if o.Shards < 0 {
-			return fault.New(fault.Usage, "leave --shards away to have as many as the size asks for", "read --shards: found %d, expected 1 or more", o.Shards)
+			return fault.New(fault.Usage, "omit --shards to have the number chosen by the dataset's size",
+				"read --shards: found %d, expected 1 or more", o.Shards)
 		}
 		if err := errors.Join(
 			oneOf("mode", mode, string(store.Indices), string(store.FullMasks)),
@@ -79,16 +81,17 @@ completes the last one publishes the dataset.`,
 	})
 }
 
-// inputFlags declares what both kinds of datasets are built from.
+// inputFlags declares the input flags that all dataset variants share.
 func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Graph, "graph", "", "cell graph: `DIR`")
-	flags.StringVar(&o.Perturbations, "perturbations", "", "perturbation set: `FILE`, the lmdb folder of a torchcell build, or one that is computed: synth:SCALE:SAMPLES:SEED, combinations:GENES:K[:FIRST:END], or a .yaml with a section combinations")
-	flags.IntVar(&o.Workers, "workers", 0, "CPU cores to use (default: all that the job is given)")
+	flags.StringVar(&o.Perturbations, "perturbations", "",
+		"perturbation set: `FILE`, the lmdb folder of a torchcell build, or a computed set: synth:SCALE:SAMPLES:SEED, combinations:GENES:K[:FIRST:END], or a .yaml with a section combinations")
+	flags.IntVar(&o.Workers, "workers", 0, "CPU cores to use (default: all that the job has)")
 	flags.StringVar((*string)(&o.ReactionRule), "reaction-rule", string(incidence.RuleAll),
-		"a reaction is removed: all, unless all its genes are there; gpr, when its boolean rule is false")
+		"when to remove a reaction: all, if any of its genes is deleted; gpr, if its boolean rule is false")
 	flags.StringVar((*string)(&o.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
-		"genes that the graph does not have: error, drop-sample or drop-gene (both counted)")
+		"what to do about genes that are not in the graph: error, drop-sample or drop-gene (both counted)")
 	flags.BoolVar(&o.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
 	duplicateIDsFlag(flags, &o.AllowDuplicateIDs)
 	phenotypeFlags(flags, &o.Phenotypes, &o.NotPhenotypes)
@@ -96,16 +99,16 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 
 // phenotypeFlags declares which columns of a perturbation set are phenotypes.
 func phenotypeFlags(flags *pflag.FlagSet, phenotypes, notPhenotypes *[]string) {
-	flags.StringSliceVar(phenotypes, "phenotypes", nil, "`COLUMNS` with phenotypes (default: every other column of numbers)")
-	flags.StringSliceVar(notPhenotypes, "not-phenotypes", nil, "`COLUMNS` to leave out, whatever they hold")
+	flags.StringSliceVar(phenotypes, "phenotypes", nil, "`COLUMNS` with phenotypes (default: every numeric column without another use)")
+	flags.StringSliceVar(notPhenotypes, "not-phenotypes", nil, "`COLUMNS` that are not phenotypes, even if numeric")
 }
 
 func duplicateIDsFlag(flags *pflag.FlagSet, allow *bool) {
-	flags.BoolVar(allow, "allow-duplicate-ids", false, "accept samples with the id of another one, or with an empty one")
+	flags.BoolVar(allow, "allow-duplicate-ids", false, "accept duplicate and empty sample ids")
 }
 
-// datasetFlags declares what a command needs that builds one dataset. The result is whether to
-// print stage times.
+// datasetFlags declares the flags of a command that builds one dataset. It returns whether to print
+// stage times.
 func datasetFlags(cmd *cobra.Command, o *tcbuild.Options) (stats *bool) {
 	inputFlags(cmd, o)
 	cmd.Flags().StringVar(&o.Out, "out", "", "dataset to make: `DATASET`")
@@ -159,21 +162,22 @@ func describeBuild(out string, result *tcbuild.Result) string {
 	m := result.Manifest
 	switch result.State {
 	case tcbuild.Unchanged:
-		return fmt.Sprintf("%s: nothing to do, it is there already", out)
+		return fmt.Sprintf("%s: nothing to do, the dataset exists and is up to date", out)
 	case tcbuild.Waiting:
-		return fmt.Sprintf("%s: this shard is complete, others are not", out)
+		return fmt.Sprintf("%s: this shard is complete; others are not", out)
 	case tcbuild.Kept:
-		return fmt.Sprintf("%s: this shard is complete; once all are, the same command with --shards %d in place of --shard publishes", out, len(m.Shards))
+		return fmt.Sprintf("%s: this shard is complete; when all are, run the same command with --shards %d instead of --shard to publish the dataset", out, len(m.Shards))
 	}
 	total := m.DataBytes()
-	line := fmt.Sprintf("%s: %s variant, %s samples, %s in %.2f s", out, m.Variant, humanCount(m.Samples), humanBytes(total), result.Seconds)
+	line := fmt.Sprintf("%s: %s variant, %s samples, %s in %.2f s", out, m.Variant, humanCount(m.Samples),
+		humanBytes(total), result.Seconds)
 	if m.Samples > 0 {
 		line += fmt.Sprintf(" (%s per sample)", humanBytes(m.SampleBytes()/int64(m.Samples)))
 	}
 	return line
 }
 
-// oneOf refuses a flag's value that is none of the valid ones.
+// oneOf returns an error unless value is one of the valid ones.
 func oneOf(flag, value string, valid ...string) error {
 	for _, v := range valid {
 		if value == v {
@@ -196,10 +200,11 @@ func parseShard(text string, o *tcbuild.Options) error {
 	i, err1 := strconv.Atoi(index)
 	n, err2 := strconv.Atoi(count)
 	if err1 != nil || err2 != nil || i < 0 || i >= n {
-		return fault.New(fault.Usage, "shards count from 0: --shard 0/4 is the first of four", "read --shard: found %q, expected I/N with 0 <= I < N", text)
+		return fault.New(fault.Usage, "shards count from 0: --shard 0/4 is the first of four",
+			"read --shard: found %q, expected I/N with 0 <= I < N", text)
 	}
 	if o.Shards != 0 && o.Shards != n {
-		return fault.New(fault.Usage, "leave --shards away", "read --shard: found %q beside --shards %d", text, o.Shards)
+		return fault.New(fault.Usage, "omit --shards", "read --shard: found %q together with --shards %d", text, o.Shards)
 	}
 	o.Shard, o.Shards = &i, n
 	return nil

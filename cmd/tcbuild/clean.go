@@ -22,17 +22,17 @@ func newClean(e *env) *cobra.Command {
 		Use:   "clean [PATH]",
 		Short: "Remove what killed runs left behind",
 		Long: `Remove what killed runs left behind: temporary folders (.NAME.tcbuild-…), datasets under
-construction (NAME.building), unfinished versions of a rebuild (.build-…). PATH is the folder to
-look in, without those inside it, or what a run was to make with --out; by default it is
-the working directory. What a process is at work on stays, and so does what belongs to another user.
+construction (NAME.building), unfinished versions of a rebuild (.build-…). PATH is a folder,
+searched without its subfolders, or the --out of a killed run; the default is the working
+directory. Files that a running process uses, or that belong to another user, are kept.
 
-A dataset or version under construction is also what the same command, run again, goes on
-with: look first, with --dry-run.`,
+An unfinished dataset or version could still be resumed by running the same command again:
+look first, with --dry-run.`,
 		Example: `  tcbuild clean --dry-run
   tcbuild clean data/yeast`,
 		Args: cobra.MaximumNArgs(1),
 	}
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be removed, and remove nothing")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be removed, without removing it")
 	return configured(e, cmd, func(_ context.Context, args []string, _ *conf.Settings) error {
 		path := "."
 		if len(args) > 0 {
@@ -68,14 +68,14 @@ func runClean(e *env, path string, dryRun bool) error {
 	return nil
 }
 
-// leftover is what a run works in, whether it still does or was killed.
+// leftover is a file or folder that a run works in, whether it is still running or was killed.
 type leftover struct {
 	path, what string
 	lock       string // a file that the run has locked
 }
 
-// leftoversOf finds the leftovers beside a path that are for its name, and all that lie in it when
-// it is a folder.
+// leftoversOf finds the leftovers of runs that were making path and, if path is a folder, all
+// leftovers in it.
 func leftoversOf(path string) ([]leftover, error) {
 	var found []leftover
 	_, missing := os.Stat(path)
@@ -94,13 +94,13 @@ func leftoversOf(path string) ([]leftover, error) {
 		}
 	}
 	if len(found) == 0 && missing != nil {
-		return nil, fault.New(fault.Failed, "give a folder, or what --out named", "clean %s: %w", path, missing)
+		return nil, fault.New(fault.Failed, "give a folder, or the --out of the killed run", "clean %s: %w", path, missing)
 	}
 	return found, nil
 }
 
-// leftoverAt tells what an entry of a folder is by its name; name is what it has to be for, "" for
-// anything.
+// leftoverAt classifies an entry of a folder by its name. name is the output it must belong to, ""
+// for any.
 func leftoverAt(dir, entry, name string) (left leftover, ok bool) {
 	left = leftover{path: filepath.Join(dir, entry)}
 	dataset, building := strings.CutSuffix(entry, ".building")
@@ -111,7 +111,7 @@ func leftoverAt(dir, entry, name string) (left leftover, ok bool) {
 	case building && (name == "" || name == dataset) && exists(filepath.Join(left.path, ".build", "lock")):
 		left.what, left.lock = "a dataset under construction", filepath.Join(left.path, ".build", "lock")
 	case staging && (name == "" || "."+name == staged):
-		left.what, left.lock = "a copy that was being staged", left.path+".lock"
+		left.what, left.lock = "an unfinished staged copy", left.path+".lock"
 	case name == "" && strings.HasPrefix(entry, ".build-") && exists(filepath.Join(dir, ".lock")):
 		left.what, left.lock = "an unfinished version", filepath.Join(dir, ".lock")
 	case name == "" && strings.HasPrefix(entry, ".tmp-") && exists(filepath.Join(dir, ".lock")):
@@ -122,7 +122,7 @@ func leftoverAt(dir, entry, name string) (left leftover, ok bool) {
 	return left, true
 }
 
-// remove removes a leftover unless a process is at work on it; with dryRun it only says whether it
+// remove removes a leftover unless a process is using it. With dryRun it only reports whether it
 // would.
 func (l leftover) remove(dryRun bool) (free bool, err error) {
 	if _, err := os.Lstat(l.lock); dryRun && errors.Is(err, fs.ErrNotExist) {
@@ -132,7 +132,7 @@ func (l leftover) remove(dryRun bool) (free bool, err error) {
 		return disk.RemoveLeftover(l.path)
 	}
 	lock, err := disk.TryLock(l.lock, disk.Alone)
-	// at work, or just published
+	// in use, or just published
 	if errors.Is(err, disk.ErrLocked) || errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -143,7 +143,7 @@ func (l leftover) remove(dryRun bool) (free bool, err error) {
 	if dryRun {
 		return true, nil
 	}
-	if strings.HasSuffix(l.lock, ".staging.lock") { // it is there only while somebody needs it
+	if strings.HasSuffix(l.lock, ".staging.lock") { // exists only while needed
 		defer os.Remove(l.lock)
 	}
 	return true, os.RemoveAll(l.path)

@@ -39,7 +39,7 @@ func TestKilledRunsLeaveNothing(t *testing.T) {
 				cmd := begin(t, f.dir, args...)
 				time.Sleep(rand.N(took))
 				kill(t, cmd)
-				if o := execute(t, f.dir, args...); o.code != 0 && !strings.Contains(o.stderr, "exists already") {
+				if o := execute(t, f.dir, args...); o.code != 0 && !strings.Contains(o.stderr, "already exists") {
 					t.Fatalf("after a kill: got exit code %d, stderr:\n%s", o.code, o.stderr)
 				}
 				if entries, _ := os.ReadDir(dir); len(entries) != 1 {

@@ -63,7 +63,7 @@ func TestShardOfManyCombinations(t *testing.T) {
 	const all = 300 * 299 / 2 * 298 / 3 * 297 / 4
 	args := f.dataset("indices", "zstd", "out", "--perturbations", "combinations:genes.txt:4", "--shard", "99999/100000")
 	for range 2 {
-		if o := must(t, f.dir, args...); o.stdout != "out: this shard is complete; once all are, the same command with --shards 100000 in place of --shard publishes\n" {
+		if o := must(t, f.dir, args...); o.stdout != "out: this shard is complete; when all are, run the same command with --shards 100000 instead of --shard to publish the dataset\n" {
 			t.Errorf("got %q", o.stdout)
 		}
 	}

@@ -18,11 +18,11 @@ import (
 // arguments, without the overrides.
 type runFunc func(ctx context.Context, args []string, settings *conf.Settings) error
 
-// configured makes cmd a command that runs with settings. Before run, it takes
-// the overrides out of the arguments, checks the others by cmd.Args (none are
-// allowed if it is nil), reads the settings file, sets every flag that was not
-// given to the setting of its name, and only then requires the required flags.
-// sections are the top-level keys that run reads from the settings itself.
+// configured makes cmd a command that runs with settings. Before run, it takes the overrides out of
+// the arguments, checks the others with cmd.Args (none are allowed if it is nil), reads the
+// settings file, sets every flag that was not given to the setting of its name, and only then
+// requires the required flags. sections are the top-level keys that run reads from the settings
+// itself.
 func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *cobra.Command {
 	checkArgs := cmd.Args
 	if checkArgs == nil {
@@ -59,7 +59,7 @@ func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *co
 	return cmd
 }
 
-// decimal is a flag's whole number, which the flag library would read as C does: 010 as eight.
+// decimal is an integer flag. The flag library would read 010 as octal, as C does.
 type decimal struct{ pflag.Value }
 
 func (d decimal) Set(text string) error {
@@ -73,7 +73,7 @@ func (d decimal) Set(text string) error {
 	return d.Value.Set(sign + strings.TrimLeft(digits[:len(digits)-1], "0") + digits[len(digits)-1:])
 }
 
-// decimalFlags makes all whole numbers among the flags decimal.
+// decimalFlags makes all integer flags decimal.
 func decimalFlags(flags *pflag.FlagSet) {
 	flags.VisitAll(func(flag *pflag.Flag) {
 		if kind := flag.Value.Type(); kind == "int" || kind == "uint64" {
@@ -82,7 +82,7 @@ func decimalFlags(flags *pflag.FlagSet) {
 	})
 }
 
-// splitOverrides separates key=value and its like from positional arguments.
+// splitOverrides separates overrides, such as key=value, from positional arguments.
 func splitOverrides(mixed []string) (args, overrides []string) {
 	for _, arg := range mixed {
 		if conf.IsOverride(arg) {
@@ -94,9 +94,8 @@ func splitOverrides(mixed []string) (args, overrides []string) {
 	return args, overrides
 }
 
-// setFlags sets the flags that the command line did not set. A setting must be
-// a flag, a section, or a name that another setting refers to; one that is
-// null leaves its flag at the default.
+// setFlags sets the flags that the command line did not set. A setting must be a flag, a section,
+// or a name that another setting refers to. A null setting leaves its flag at the default.
 func setFlags(flags *pflag.FlagSet, settings *conf.Settings, sections []string) error {
 	byKey, keys := settableFlags(flags)
 	for _, entry := range settings.Entries() {
@@ -118,7 +117,7 @@ func setFlags(flags *pflag.FlagSet, settings *conf.Settings, sections []string) 
 	return nil
 }
 
-// settableFlags returns the flags that settings can set by key, and the keys in ascending order.
+// settableFlags returns the flags that settings can set, by key, and the sorted keys.
 func settableFlags(flags *pflag.FlagSet) (byKey map[string]*pflag.Flag, keys []string) {
 	byKey = make(map[string]*pflag.Flag)
 	flags.VisitAll(func(flag *pflag.Flag) {
@@ -134,7 +133,7 @@ func settableFlags(flags *pflag.FlagSet) (byKey map[string]*pflag.Flag, keys []s
 
 func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, entry conf.Entry) error {
 	if word, ok := entry.Word(); ok {
-		// a list takes it as it does on the command line
+		// parsed as on the command line
 		if err := flags.Set(flag.Name, word); err != nil {
 			return badSetting(flag, entry, strconv.Quote(word))
 		}
@@ -144,7 +143,7 @@ func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, entry conf.Entry) error {
 	words, isWords := entry.Words()
 	switch {
 	case !isWords:
-		return badSetting(flag, entry, "something else than a value or a list of values")
+		return badSetting(flag, entry, "neither a value nor a list of values")
 	case !isList:
 		return badSetting(flag, entry, "a list")
 	}
@@ -160,7 +159,7 @@ func badSetting(flag *pflag.Flag, entry conf.Entry, found string) error {
 		conf.Where(entry.Value), entry.Key, found, flag.Value.Type())
 }
 
-// unknownSetting refuses a setting that nothing reads.
+// unknownSetting is the error of a setting that nothing reads.
 func unknownSetting(entry conf.Entry, settings *conf.Settings, valid []string) error {
 	var unknown []string
 	for _, other := range settings.Entries() {
@@ -175,5 +174,6 @@ func unknownSetting(entry conf.Entry, settings *conf.Settings, valid []string) e
 	if nearest := conf.Nearest(entry.Key, valid); nearest != "" {
 		hint = "did you mean " + nearest + "?"
 	}
-	return fault.New(fault.Usage, hint, "read settings %s: unknown setting %q%s", conf.Where(entry.Value), entry.Key, conf.AndMore(unknown[1:]))
+	return fault.New(fault.Usage, hint, "read settings %s: unknown setting %q%s", conf.Where(entry.Value), entry.Key,
+		conf.AndMore(unknown[1:]))
 }

@@ -9,7 +9,7 @@ import (
 	"tcbuild/gpuverify"
 )
 
-// parseDevices reads --device and --gpu-memory: nil for the CPU.
+// parseDevices parses --device and --gpu-memory; the result is nil for the CPU.
 func parseDevices(device, memory string) (*gpuverify.Devices, error) {
 	bytes, err := parseMemory(memory)
 	if err != nil {
@@ -26,7 +26,7 @@ func parseDevices(device, memory string) (*gpuverify.Devices, error) {
 		}
 		ordinal, err := strconv.ParseUint(text, 10, 16)
 		if err != nil || slices.Contains(devices.Ordinals, int(ordinal)) {
-			return nil, fault.New(fault.Usage, "count the devices from 0, as nvidia-smi does, and name each once, as in cuda:0,2",
+			return nil, fault.New(fault.Usage, "number the devices from 0, as nvidia-smi does, and list each once, as in cuda:0,2",
 				"read --device %s: found device %q", device, text)
 		}
 		devices.Ordinals = append(devices.Ordinals, int(ordinal))
@@ -34,13 +34,13 @@ func parseDevices(device, memory string) (*gpuverify.Devices, error) {
 	return devices, nil
 }
 
-// memoryUnits are in the order in which a suffix is looked for.
+// memoryUnits are in the order in which suffixes are tried.
 var memoryUnits = []struct {
 	suffix string
 	bytes  float64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"", 1}}
 
-// parseMemory reads a number of bytes: 500000, 1.5GB, 2GiB; 0 if it is empty.
+// parseMemory parses a number of bytes, such as 500000, 1.5GB or 2GiB; the empty string is 0.
 func parseMemory(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -50,7 +50,8 @@ func parseMemory(text string) (int64, error) {
 		if !ok {
 			continue
 		}
-		if value, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && value*unit.bytes >= 1 && value*unit.bytes < 1<<62 {
+		if value, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && value*unit.bytes >= 1 &&
+			value*unit.bytes < 1<<62 {
 			return int64(value * unit.bytes), nil
 		}
 		break

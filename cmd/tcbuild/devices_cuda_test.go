@@ -32,7 +32,8 @@ func TestVerifyOnDevices(t *testing.T) {
 		for _, method := range []string{"incidence", "edges", "both"} {
 			o := must(t, f.dir, "verify", dataset, "--device", "cuda", "--method", method)
 			if !strings.Contains(o.stdout, "130 samples x ") || !strings.Contains(o.stdout, " on cuda:0 (Fake A), cuda:1 (Fake B) by ") ||
-				!strings.Contains(o.stdout, ": 0 differences, 0 damages (") || !strings.Contains(o.stdout, " waits of the host, ") {
+				!strings.Contains(o.stdout, ": 0 differences, 0 damaged records or files (") ||
+				!strings.Contains(o.stdout, " waits of the host, ") {
 				t.Errorf("%s by %s: got %s", dataset, method, o.stdout)
 			}
 		}
@@ -55,10 +56,12 @@ func TestVerifyOnDevices(t *testing.T) {
 		if err := json.Unmarshal([]byte(o.stdout), &report); err != nil {
 			t.Fatal(err)
 		}
-		if want := []difference{at(masks, removed[0], 0, 1), at(masks, kept, 1, 0)}; report.Differences != 2 || !slices.Equal(report.First, want) {
+		if want := []difference{at(masks, removed[0], 0, 1), at(masks, kept, 1, 0)}; report.Differences != 2 ||
+			!slices.Equal(report.First, want) {
 			t.Errorf("got %d differences %+v, want %+v", report.Differences, report.First, want)
 		}
-		if c := report.CUDA; c == nil || len(c.Devices) != 1 || c.Devices[0].Name != "Fake B" || c.UploadedBytes < int64(c.Samples)*int64(s.end-s.payload) {
+		if c := report.CUDA; c == nil || len(c.Devices) != 1 || c.Devices[0].Name != "Fake B" ||
+			c.UploadedBytes < int64(c.Samples)*int64(s.end-s.payload) {
 			t.Errorf("got %+v", c)
 		}
 	})
@@ -69,7 +72,7 @@ func TestVerifyOnDevices(t *testing.T) {
 		nothing(t, filepath.Join(f.dir, "report.json"))
 	})
 	t.Run("no such device", func(t *testing.T) {
-		execute(t, f.dir, "verify", "indices", "--device", "cuda:2").refused(t, 2, "there is no device 2: the CUDA driver offers 2")
+		execute(t, f.dir, "verify", "indices", "--device", "cuda:2").refused(t, 2, "found device 2 (expected one of the CUDA driver's 2 devices")
 	})
 	t.Run("too little memory", func(t *testing.T) {
 		execute(t, f.dir, "verify", "indices", "--device", "cuda", "--gpu-memory", "1kB").refused(t, 1, "need ", "found 1000 to use")

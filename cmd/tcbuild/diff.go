@@ -17,17 +17,17 @@ func newDiff(e *env) *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "diff A B",
-		Short: "Say in names what differs between two datasets or graphs",
-		Long: `Say in names what differs between two datasets or two cell graphs: nodes, edges,
-their order and their further columns; the reaction rule; and of two datasets the
-samples, matched by id: deleted genes, phenotypes, and the masks as they are stored.
-How a dataset is stored - variant, codec, shards - is no difference. A dataset beside
-a graph stands for its graph. The exit code is 0 if nothing differs, else 4.`,
+		Short: "List what differs between two datasets or graphs, by name",
+		Long: `List what differs between two datasets or two cell graphs, by name: nodes, edges,
+their order and their other columns; the reaction rule; and, for two datasets, the
+samples, matched by id: deleted genes, phenotypes and stored masks. How a dataset is
+stored (variant, codec, shards) does not count as a difference. If one of the two is
+a graph, the graphs are compared. The exit code is 0 if nothing differs, else 4.`,
 		Example: `  tcbuild diff demo/indices demo/full-masks
   tcbuild diff old/graph new/graph --limit 0`,
 		Args: cobra.ExactArgs(2),
 	}
-	cmd.Flags().IntVar(&limit, "limit", 20, "differences of each kind to name, 0 for all")
+	cmd.Flags().IntVar(&limit, "limit", 20, "differences of each kind to list (0 for all)")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		if err := atLeast("limit", limit, 0); err != nil {
 			return err
@@ -56,13 +56,15 @@ func runDiff(ctx context.Context, e *env, a, b string, limit int) error {
 	}
 	hint := ""
 	if report.Cut {
-		hint = "pass --limit 0 to name every difference"
+		hint = "pass --limit 0 to list every difference"
 	}
 	first := report.Findings[0]
-	return fault.New(fault.Damaged, hint, "compare A = %s with B = %s: they differ in %d ways; first: %s: %s", a, b, len(report.Findings), oneLine(first.What), humanCount(first.Count))
+	return fault.New(fault.Damaged, hint, "compare A = %s with B = %s: found %d kinds of differences; first: %s: %s", a,
+		b, len(report.Findings), oneLine(first.What), humanCount(first.Count))
 }
 
-// compareFolders compares two datasets, or the graphs of two folders, and says what was compared.
+// compareFolders compares two datasets, or the graphs of two folders. It also returns, in words,
+// what was compared.
 func compareFolders(ctx context.Context, e *env, a, b string, limit int) (report *compare.Report, compared string, err error) {
 	if isDataset(a) && isDataset(b) {
 		return compareDatasets(ctx, e, a, b, limit)

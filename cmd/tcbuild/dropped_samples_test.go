@@ -29,10 +29,10 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 	}{
 		{"drop-sample", "2 3", store.InputCounts{Wildtypes: 1, DroppedSamples: 3},
 			"unknown_genes_dropped=0 samples_dropped_for_unknown_genes=3 samples_dropped_without_genes_left=0",
-			"2 samples, 1 of them without a deleted gene, 3 samples dropped for an unknown gene\n"},
+			"2 samples, 1 of them wild types, 3 samples dropped because of an unknown gene\n"},
 		{"drop-gene", "0 2 3 4", store.InputCounts{Wildtypes: 1, UnknownGenes: 4, EmptiedSamples: 1},
 			"unknown_genes_dropped=4 samples_dropped_for_unknown_genes=0 samples_dropped_without_genes_left=1",
-			"4 samples, 1 of them without a deleted gene, 4 unknown gene names dropped, 1 samples dropped as all their genes are unknown\n"},
+			"4 samples, 1 of them wild types, 4 unknown gene names dropped, 1 samples dropped because all their genes are unknown\n"},
 	} {
 		for _, command := range []string{"incidence", "indices"} {
 			out := command + test.unknown

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/term"
 )
 
-// env is what every command is given: where to print, and how.
+// env is passed to every command: where and how to print.
 type env struct {
 	stdout, stderr *printable
-	screen         io.Writer // stderr as it is, for the progress bar's commands to the terminal
+	screen         io.Writer // unfiltered stderr, for the progress bar's control sequences
 	terminal       bool      // whether stderr is a terminal
 	log            *slog.Logger
 
@@ -31,7 +31,7 @@ func newEnv(stdout, stderr io.Writer) *env {
 	}
 }
 
-// say prints lines for people to stdout, unless --quiet.
+// say prints lines to stdout, unless --quiet.
 func (e *env) say(lines ...string) {
 	if e.quiet {
 		return

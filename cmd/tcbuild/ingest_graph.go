@@ -14,7 +14,7 @@ import (
 
 type ingestGraphOptions struct {
 	out          string
-	unknownGenes ingest.UnknownGenes // "" is that of the settings
+	unknownGenes ingest.UnknownGenes // "": use the settings'
 }
 
 func newIngestGraph(e *env) *cobra.Command {
@@ -22,15 +22,15 @@ func newIngestGraph(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph --config FILE --out DIR",
 		Short: "Build a cell graph from public sources",
-		Long: `Build a cell graph from the sources that the settings name: a gene list,
-edge tables, STRING files, a metabolic model. Prints, per source, how many rows
+		Long: `Build a cell graph from the sources named in the settings: a gene list, edge
+tables, STRING files, a metabolic model. Prints, for each source, how many rows
 became edges and how many were dropped or merged, and why.`,
 		Example: `  tcbuild ingest graph --config yeast --out yeast/graph
   tcbuild ingest graph --config my.yaml --out my/graph self_loops=none`,
 	}
 	cmd.Flags().StringVar(&o.out, "out", "", "folder to make: `DIR`")
 	cmd.Flags().StringVar((*string)(&o.unknownGenes), "unknown-genes", "",
-		"names of no gene, or of several: error, drop-sample or drop-gene; both drop the edges of the name, and count them (default that of the settings, or error)")
+		"what to do about names that match no gene, or several: error, drop-sample or drop-gene (both drop the name's edges, and count them; default: the settings' value, or error)")
 	_ = cmd.MarkFlagRequired("out")
 	run := func(ctx context.Context, _ []string, settings *conf.Settings) error {
 		var spec source.GraphSpec
@@ -44,7 +44,7 @@ became edges and how many were dropped or merged, and why.`,
 	return configured(e, cmd, run, conf.Keys(&source.GraphSpec{})...)
 }
 
-// runIngestGraph returns the files that it read, by their paths.
+// runIngestGraph returns the files that it read, by path.
 func runIngestGraph(ctx context.Context, e *env, o ingestGraphOptions, spec source.GraphSpec) ([]ingest.Input, error) {
 	var graph *ingest.Graph
 	var report source.Report

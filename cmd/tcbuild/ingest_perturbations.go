@@ -23,8 +23,9 @@ func newIngestPerturbations(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "perturbations FILE|DIR --graph DIR --out FILE",
 		Short: "Turn a table of genotypes and phenotypes into a perturbation set",
-		Long: `Turn a table - text, Arrow or Parquet - or the lmdb folder of a torchcell build into a
-perturbation set whose genes are ids of the graph. Prints how many samples it has, and what was dropped or merged.`,
+		Long: `Turn a table (text, Arrow or Parquet) or the lmdb folder of a torchcell build into a
+perturbation set whose genes are ids of the graph. Prints the number of samples, and what
+was dropped or merged.`,
 		Example: `  tcbuild ingest perturbations pairs.tsv --graph yeast/graph --out pairs.arrow \
       --genes-columns gene_a,gene_b --phenotypes score --unknown-genes drop-sample
   tcbuild ingest perturbations build/processed/lmdb --graph yeast/graph --out build.arrow`,
@@ -33,15 +34,17 @@ perturbation set whose genes are ids of the graph. Prints how many samples it ha
 	flags := cmd.Flags()
 	flags.StringVar(&o.graph, "graph", "", "graph folder: `DIR`")
 	flags.StringVar(&o.out, "out", "", "perturbation set to make, .arrow or .tsv: `FILE`")
-	flags.StringSliceVar(&o.table.GenesColumns, "genes-columns", []string{"genes"}, "`COLUMNS` with the deleted genes; of several, each holds one gene")
-	flags.StringVar(&o.table.GeneDelimiter, "gene-delimiter", "|", "`CHARACTERS` between the genes of a single column")
-	flags.StringVar(&o.table.IDColumn, "id-column", "", "`COLUMN` with the sample ids (default sample_id, or the row's number)")
+	flags.StringSliceVar(&o.table.GenesColumns, "genes-columns", []string{"genes"},
+		"`COLUMNS` with the deleted genes; if several, one gene in each")
+	flags.StringVar(&o.table.GeneDelimiter, "gene-delimiter", "|", "`CHARACTERS` between the genes in a single column")
+	flags.StringVar(&o.table.IDColumn, "id-column", "", "`COLUMN` with the sample ids (default: sample_id, or the row number)")
 	phenotypeFlags(flags, &o.table.Phenotypes, &o.table.NotPhenotypes)
-	flags.StringVar(&o.table.Delimiter, "delimiter", "", "`CHARACTER` between columns, or tab, comma, space (default by the file's name)")
-	flags.StringSliceVar(&o.table.Columns, "columns", nil, "`NAMES` of the columns of a text file without a header line")
-	flags.StringVar(&o.table.Aliases.SGDFeatures, "aliases", "", "SGD_features.tab `FILE` with further names of genes")
-	flags.StringVar((*string)(&o.table.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes), "genes that the graph lacks: error, drop-sample or drop-gene (both counted)")
-	flags.BoolVar(&o.table.AllowWildtype, "allow-wildtype", false, "accept samples without a deleted gene")
+	flags.StringVar(&o.table.Delimiter, "delimiter", "", "`CHARACTER` between columns, or tab, comma, space (default: by the file's name)")
+	flags.StringSliceVar(&o.table.Columns, "columns", nil, "column `NAMES` of a text file without a header line")
+	flags.StringVar(&o.table.Aliases.SGDFeatures, "aliases", "", "SGD_features.tab `FILE` with other names of genes")
+	flags.StringVar((*string)(&o.table.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
+		"what to do about genes that are not in the graph: error, drop-sample or drop-gene (both counted)")
+	flags.BoolVar(&o.table.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
 	duplicateIDsFlag(flags, &o.table.AllowDuplicateIDs)
 	_ = cmd.MarkFlagRequired("graph")
 	_ = cmd.MarkFlagRequired("out")
@@ -64,8 +67,7 @@ func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOp
 	return nil
 }
 
-// convertPerturbations writes the perturbation set to path and reports, in lines for people, what
-// it holds.
+// convertPerturbations writes the perturbation set to path. The report is lines to print.
 func convertPerturbations(ctx context.Context, e *env, o ingestPerturbationsOptions, path string) (report []string, err error) {
 	graph, _, err := ingest.ReadGraph(o.graph)
 	if err != nil {
@@ -80,7 +82,8 @@ func convertPerturbations(ctx context.Context, e *env, o ingestPerturbationsOpti
 	defer perturbations.Close()
 	bar := newProgress(e, "perturbations", 0)
 	defer bar.Done()
-	samples := &watched{SampleSource: perturbations, ctx: ctx, progress: bar, unmeasured: ingest.NewUnmeasured(perturbations.PhenotypeNames())}
+	samples := &watched{SampleSource: perturbations, ctx: ctx, progress: bar,
+		unmeasured: ingest.NewUnmeasured(perturbations.PhenotypeNames())}
 	if err := ingest.WritePerturbations(path, samples, graph.Genes); err != nil {
 		return nil, err
 	}
@@ -98,19 +101,19 @@ func convertPerturbations(ctx context.Context, e *env, o ingestPerturbationsOpti
 	return report, nil
 }
 
-// describeCounts says what a pass over a perturbation set found; what did not occur is left out.
+// describeCounts describes what a pass over a perturbation set found, without the zero counts.
 func describeCounts(counts ingest.Counts) string {
 	text := humanCount(counts.Samples) + " samples"
 	for _, count := range []struct {
 		n    int
 		what string
 	}{
-		{counts.Wildtypes, "of them without a deleted gene"},
+		{counts.Wildtypes, "of them wild types"},
 		{counts.UnknownGenes, "unknown gene names dropped"},
-		{counts.DroppedSamples, "samples dropped for an unknown gene"},
-		{counts.EmptiedSamples, "samples dropped as all their genes are unknown"},
-		{counts.RepeatedGenes, "genes listed again in their sample and merged"},
-		{counts.InfiniteValues, "infinite phenotype values taken as missing"},
+		{counts.DroppedSamples, "samples dropped because of an unknown gene"},
+		{counts.EmptiedSamples, "samples dropped because all their genes are unknown"},
+		{counts.RepeatedGenes, "genes listed more than once in a sample, merged"},
+		{counts.InfiniteValues, "infinite phenotype values treated as missing"},
 	} {
 		if count.n > 0 {
 			text += fmt.Sprintf(", %s %s", humanCount(count.n), count.what)

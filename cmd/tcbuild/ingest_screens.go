@@ -11,7 +11,7 @@ import (
 	"tcbuild/ingest/source"
 )
 
-// screenOptions are those of every kind of published perturbation table.
+// screenOptions are the options common to all kinds of published perturbation tables.
 type screenOptions struct {
 	graph, out string
 	table      source.SampleSpec
@@ -22,12 +22,12 @@ func newIngestSGA(e *env) *cobra.Command {
 	var spec source.SGASpec
 	cmd := &cobra.Command{
 		Use:   "sga FILE --graph DIR --out FILE",
-		Short: "Turn a table of a synthetic genetic array into a perturbation set",
-		Long: `Turn a table of strains, as Costanzo et al. and Kuzmin et al. publish it, into a
-perturbation set. Deletions alone are kept unless --alleles names more kinds.
-Markers such as hoΔ are controls and delete nothing. Rows without any phenotype are dropped
-unless --keep-unmeasured keeps them. Prints how many rows became samples, and why the
-others did not.`,
+		Short: "Turn a synthetic genetic array table into a perturbation set",
+		Long: `Turn a table of strains, as published by Costanzo et al. and Kuzmin et al., into a
+perturbation set. Only deletions are kept unless --alleles names more kinds.
+Markers such as hoΔ are controls and delete nothing. Rows without any phenotype are
+dropped unless --keep-unmeasured is given. Prints how many rows became samples, and why
+the others did not.`,
 		Example: `  tcbuild ingest sga SGA_NxN.txt --graph yeast/graph --aliases SGD_features.tab --out sga.arrow --alleles deletion,ts
   tcbuild ingest sga links.txt --delimiter space --allele-columns Triplete_Name --graph yeast/graph \
       --aliases SGD_features.tab --out kuzmin.arrow`,
@@ -36,10 +36,12 @@ others did not.`,
 	flags := cmd.Flags()
 	o.addFlags(cmd)
 	addStrainsFlags(flags, &spec.StrainsSpec)
-	flags.StringSliceVar(&spec.StrainColumns, "strain-columns", nil, "`COLUMNS` with strain ids (default Query Strain ID and Array Strain ID)")
-	flags.StringSliceVar(&spec.AlleleColumns, "allele-columns", nil, "`COLUMNS` with allele names (default Query allele name and Array allele name)")
+	flags.StringSliceVar(&spec.StrainColumns, "strain-columns", nil,
+		"`COLUMNS` with strain ids (default: Query Strain ID and Array Strain ID)")
+	flags.StringSliceVar(&spec.AlleleColumns, "allele-columns", nil,
+		"`COLUMNS` with allele names (default: Query allele name and Array allele name)")
 	flags.StringVar(&spec.AlleleDelimiter, "allele-delimiter", "_", "`CHARACTERS` between alleles, in tables without strain ids")
-	flags.StringSliceVar(&spec.Controls, "controls", source.SGAControls, "`GENES` that are markers and no deletions")
+	flags.StringSliceVar(&spec.Controls, "controls", source.SGAControls, "`GENES` that are markers, not deletions")
 	return o.command(e, cmd, func(genes *ingest.Nodes) (*source.Screen, error) {
 		spec.SampleSpec = o.table
 		if !flags.Changed("controls") {
@@ -64,9 +66,10 @@ keeps all. Prints how many rows became samples, and why the others did not.`,
 	flags := cmd.Flags()
 	o.addFlags(cmd)
 	addStrainsFlags(flags, &spec.StrainsSpec)
-	flags.StringSliceVar(&spec.GenesColumns, "genes-columns", []string{"gene_a", "gene_b"}, "`COLUMNS` with a gene each")
-	flags.StringSliceVar(&spec.MutationColumns, "mutation-columns", nil, "`COLUMNS` that say what a gene's mutation is (default mutation_or_name_a and _b where they are there)")
-	flags.StringSliceVar(&spec.Controls, "controls", nil, "`GENES` that are markers and no deletions")
+	flags.StringSliceVar(&spec.GenesColumns, "genes-columns", []string{"gene_a", "gene_b"}, "`COLUMNS` with one gene each")
+	flags.StringSliceVar(&spec.MutationColumns, "mutation-columns", nil,
+		"`COLUMNS` with each gene's kind of mutation (default: mutation_or_name_a and _b, if present)")
+	flags.StringSliceVar(&spec.Controls, "controls", nil, "`GENES` that are markers, not deletions")
 	return o.command(e, cmd, func(genes *ingest.Nodes) (*source.Screen, error) {
 		spec.SampleSpec = o.table
 		return spec.Open(genes)
@@ -93,9 +96,10 @@ HIP, DAmP or hypomorph are refused unless --partial-loss says what becomes of th
 	}
 	o.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar((*string)(&spec.ColumnsAre), "columns-are", "", "what the columns are: conditions or genes (default conditions, if they are not named as genes)")
+	flags.StringVar((*string)(&spec.ColumnsAre), "columns-are", "",
+		"what the columns are: conditions or genes (default: conditions, unless named like genes)")
 	flags.StringVar((*string)(&spec.PartialLoss), "partial-loss", "",
-		"columns of strains that do not lack the gene whole, such as heterozygous ones: drop, or keep as deletions (default an error)")
+		"what to do about columns of strains that keep part of the gene's function, such as heterozygous ones: drop, or keep as deletions (default: an error)")
 	return o.command(e, cmd, func(genes *ingest.Nodes) (*source.Screen, error) {
 		spec.SampleSpec = o.table
 		return spec.Open(genes)
@@ -106,25 +110,26 @@ func (o *screenOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.graph, "graph", "", "graph folder: `DIR`")
 	flags.StringVar(&o.out, "out", "", "perturbation set to make, .arrow or .tsv: `FILE`")
-	flags.StringVar(&o.table.Delimiter, "delimiter", "", "`CHARACTER` between columns, or tab, comma, space (default by the file's name)")
-	flags.StringSliceVar(&o.table.Columns, "columns", nil, "`NAMES` of the columns of a text file without a header line")
-	flags.StringVar(&o.table.Aliases.SGDFeatures, "aliases", "", "SGD_features.tab `FILE` with further names of genes")
+	flags.StringVar(&o.table.Delimiter, "delimiter", "", "`CHARACTER` between columns, or tab, comma, space (default: by the file's name)")
+	flags.StringSliceVar(&o.table.Columns, "columns", nil, "column `NAMES` of a text file without a header line")
+	flags.StringVar(&o.table.Aliases.SGDFeatures, "aliases", "", "SGD_features.tab `FILE` with other names of genes")
 	flags.StringVar((*string)(&o.table.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
-		"genes that the graph lacks, and names of several genes: error, drop-sample or drop-gene (both counted)")
-	flags.BoolVar(&o.table.AllowWildtype, "allow-wildtype", false, "accept samples without a deleted gene")
+		"what to do about names that match no gene of the graph, or several: error, drop-sample or drop-gene (both counted)")
+	flags.BoolVar(&o.table.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
 	duplicateIDsFlag(flags, &o.table.AllowDuplicateIDs)
-	flags.BoolVar(&o.table.KeepUnmeasured, "keep-unmeasured", false, "keep rows without any phenotype, which are dropped and counted otherwise")
+	flags.BoolVar(&o.table.KeepUnmeasured, "keep-unmeasured", false, "keep rows without any phenotype (default: drop and count them)")
 	_ = cmd.MarkFlagRequired("graph")
 	_ = cmd.MarkFlagRequired("out")
 }
 
 func addStrainsFlags(flags *pflag.FlagSet, spec *source.StrainsSpec) {
-	flags.StringVar(&spec.IDColumn, "id-column", "", "`COLUMN` with the sample ids (default sample_id, or the sample's index)")
+	flags.StringVar(&spec.IDColumn, "id-column", "", "`COLUMN` with the sample ids (default: sample_id, or the sample's index)")
 	phenotypeFlags(flags, &spec.Phenotypes, &spec.NotPhenotypes)
-	flags.StringSliceVar(&spec.Alleles, "alleles", []string{source.DeletionAllele}, "`KINDS` of alleles that count as deletions: deletion, damp, ts, other")
+	flags.StringSliceVar(&spec.Alleles, "alleles", []string{source.DeletionAllele},
+		"`KINDS` of alleles that count as deletions: deletion, damp, ts, other")
 }
 
-// command makes cmd read the screen that open opens.
+// command gives cmd its run function, which reads the screen that open returns.
 func (o *screenOptions) command(e *env, cmd *cobra.Command, open func(genes *ingest.Nodes) (*source.Screen, error)) *cobra.Command {
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		o.table.File = args[0]
@@ -155,6 +160,7 @@ func runIngestScreen(ctx context.Context, e *env, o *screenOptions, open func(ge
 	if err != nil {
 		return err
 	}
-	e.say(screen.Report().String(), "phenotypes: "+listOrNone(screen.PhenotypeNames()), "columns left out: "+listOrNone(screen.IgnoredColumns()))
+	e.say(screen.Report().String(), "phenotypes: "+listOrNone(screen.PhenotypeNames()),
+		"columns left out: "+listOrNone(screen.IgnoredColumns()))
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"tcbuild/ingest/source"
 )
 
-// The commands below make a graph of SGD's genes and one more source: for a look at a file,
-// and for pieces of a graph. A graph of many sources is tcbuild ingest graph's.
+// The commands below build a graph of SGD's genes and one more source, to inspect a file or make
+// part of a graph. To combine many sources, use tcbuild ingest graph.
 
 func newIngestSGD(e *env) *cobra.Command {
 	return ingestSource(e, &cobra.Command{
@@ -32,7 +32,7 @@ biogrid_physical and one biogrid_genetic. Prints how many rows became edges, and
 		Example: `  tcbuild ingest biogrid BIOGRID-ORGANISM-Saccharomyces_cerevisiae_S288c.tab3.txt --genes SGD_features.tab --out biogrid`,
 	}
 	cmd.Flags().StringVar(&organism, "organism", "559292", "`TAXON` of both genes")
-	cmd.Flags().StringSliceVar(&types, "types", []string{"physical", "genetic"}, "`TYPES` of experimental systems, an edge type each")
+	cmd.Flags().StringSliceVar(&types, "types", []string{"physical", "genetic"}, "`TYPES` of experimental systems, one edge type each")
 	return ingestSource(e, cmd, func(spec *source.GraphSpec, file string) {
 		for _, kind := range types {
 			spec.Edges = append(spec.Edges, source.EdgesSpec{BioGRID: &source.BioGRIDSpec{
@@ -77,8 +77,8 @@ keeps it; as nothing deletes it, it counts as present.`,
 	})
 }
 
-// ingestSource makes cmd build a graph of the source that add adds to the
-// settings; --genes has the genes unless that source is them.
+// ingestSource makes cmd build a graph from the source that add adds to the settings. The genes
+// come from --genes, unless that source is the gene list.
 func ingestSource(e *env, cmd *cobra.Command, add func(spec *source.GraphSpec, file string)) *cobra.Command {
 	var o ingestGraphOptions
 	var features string
@@ -87,10 +87,10 @@ func ingestSource(e *env, cmd *cobra.Command, add func(spec *source.GraphSpec, f
 	flags.StringVar(&o.out, "out", "", "folder to make: `DIR`")
 	_ = cmd.MarkFlagRequired("out")
 	flags.StringVar((*string)(&spec.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
-		"names of no gene, or of several: error, drop-sample or drop-gene; both drop the edges of the name, and count them")
+		"what to do about names that match no gene, or several: error, drop-sample or drop-gene (both drop the name's edges, and count them)")
 	if cmd.Name() != "sgd" {
 		flags.StringVar(&features, "genes", "", "SGD_features.tab `FILE` with the genes and their other names")
-		flags.StringVar((*string)(&spec.SelfLoops), "self-loops", string(source.LoopsKeep), "edges of a gene with itself: keep, none or append")
+		flags.StringVar((*string)(&spec.SelfLoops), "self-loops", string(source.LoopsKeep), "self loops of genes: keep, none or append")
 		_ = cmd.MarkFlagRequired("genes")
 	}
 	cmd.Args = cobra.ExactArgs(1)

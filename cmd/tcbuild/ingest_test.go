@@ -66,7 +66,7 @@ func TestIngestPerturbations(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("got exit code %d, stderr:\n%s", code, stderr)
 	}
-	want := "screen.csv: 3 samples, 1 unknown gene names dropped, 1 genes listed again in their sample and merged\n" +
+	want := "screen.csv: 3 samples, 1 unknown gene names dropped, 1 genes listed more than once in a sample, merged\n" +
 		"phenotypes: score\ncolumns left out: remark\n"
 	if stdout != want {
 		t.Errorf("got report\n%s\nwant\n%s", stdout, want)
@@ -97,7 +97,7 @@ func TestIngestErrors(t *testing.T) {
 		{"misspelled section", []string{"ingest graph --config graph.yaml ++edgse=[]"}, 2, "hint: did you mean edges?\n"},
 		{"missing source", []string{"ingest graph --config graph.yaml genes.table.file=none.tsv"}, 1, "none.tsv"},
 		{"output exists", []string{"ingest graph --config graph.yaml", "ingest graph --config graph.yaml"}, 2,
-			"tcbuild: write made/graph: it exists already\nhint: remove it, or choose another --out\n"},
+			"tcbuild: write made/graph: it already exists\nhint: remove it, or choose another --out\n"},
 		{"no file", []string{"ingest perturbations --graph g --out p.tsv"}, 2, "tcbuild: ingest perturbations: accepts 1 arg(s), received 0\n"},
 		{"bad delimiter", []string{"ingest graph --config graph.yaml --quiet", "ingest perturbations screen.csv --graph made/graph --out p.tsv delimiter=xy"}, 2, `"xy"`},
 		{"bad choice", []string{"ingest graph --config graph.yaml --quiet", "ingest perturbations screen.csv --graph made/graph --out p.tsv unknown_genes=drop"}, 2, `"drop"`},

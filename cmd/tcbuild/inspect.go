@@ -30,17 +30,17 @@ func newInspect(e *env) *cobra.Command {
 		Short: "Show what a dataset, a cell graph or a perturbation set holds",
 		Long: `Show what a dataset, a cell graph or a perturbation set holds.
 
-Of a dataset: its manifest, or samples A to B-1 with their masks as they are stored
-(in the incidence variant, as its incidence cache says). With --json the manifest, or
-one JSON object per sample and line; a missing phenotype is null, an infinite one 1e999.
-With --croissant its description for catalogues of datasets.
+For a dataset: its manifest, or with --samples A:B samples A to B-1 with their stored
+masks (in the incidence variant, the masks that its incidence cache gives). With --json,
+the manifest, or one JSON object per sample and line; a missing phenotype is null, an
+infinite one 1e999. With --croissant, its description for dataset catalogues.
 
-Of a graph: nodes, edges, duplicates and self loops per type, the distribution of the
-edges at a node, and which genes of gpr rules the graph does not have.
+For a graph: nodes, edges, duplicates and self loops of each type, the distribution of
+edges per node, and the genes of gpr rules that are not in the graph.
 
-Of a perturbation set, a table or the lmdb folder of a torchcell build: genotype
-sizes, samples per gene, duplicates, missing phenotypes, and with --graph the genes
-that the graph does not have.`,
+For a perturbation set, a table or the lmdb folder of a torchcell build: genotype
+sizes, samples per gene, duplicates, missing phenotypes and, with --graph, the genes
+that are not in the graph.`,
 		Example: `  tcbuild inspect demo/indices
   tcbuild inspect demo/indices --samples 0:3 --json
   tcbuild inspect demo/graph --html graph.html
@@ -48,18 +48,18 @@ that the graph does not have.`,
 		Args: cobra.ExactArgs(1),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.samples, "samples", "", "samples of a dataset to show, counted from 0: `A:B`, A:, :B or A")
+	flags.StringVar(&o.samples, "samples", "", "samples of a dataset to show, numbered from 0: `A:B`, A:, :B or A")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	flags.BoolVar(&o.croissant, "croissant", false, "describe a dataset as Croissant JSON-LD (mlcommons)")
 	flags.StringVar(&o.graph, "graph", "", "the graph of a perturbation set: `DIR`")
-	flags.StringVar(&o.html, "html", "", "of a graph or perturbation set, also write a page with plots: `FILE`")
+	flags.StringVar(&o.html, "html", "", "also write a page with plots of a graph or perturbation set: `FILE`")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		return inspect(ctx, e, args[0], o)
 	})
 }
 
-// inspect finds out what lies at a path, and shows it. What is none of the others is taken for a
-// dataset.
+// inspect finds out what path holds, and shows it. What is neither a graph nor a perturbation set
+// is taken for a dataset.
 func inspect(ctx context.Context, e *env, path string, o inspectOptions) error {
 	switch {
 	case isFile(path), !isDataset(path) && isStore(path):
@@ -73,13 +73,14 @@ func inspect(ctx context.Context, e *env, path string, o inspectOptions) error {
 		}
 		return inspectGraph(e, path, o)
 	}
-	if err := errors.Join(refuseFlag("html", o.html, "a graph or perturbation set", path), refuseFlag("graph", o.graph, "a perturbation set", path)); err != nil {
+	if err := errors.Join(refuseFlag("html", o.html, "a graph or perturbation set", path),
+		refuseFlag("graph", o.graph, "a perturbation set", path)); err != nil {
 		return err
 	}
 	return inspectDataset(ctx, e, path, o)
 }
 
-// refuseDatasetFlags refuses what is for datasets alone.
+// refuseDatasetFlags refuses the flags that only datasets take.
 func (o inspectOptions) refuseDatasetFlags(path string) error {
 	croissant := ""
 	if o.croissant {
@@ -88,12 +89,12 @@ func (o inspectOptions) refuseDatasetFlags(path string) error {
 	return errors.Join(refuseFlag("samples", o.samples, "a dataset", path), refuseFlag("croissant", croissant, "a dataset", path))
 }
 
-// refuseFlag refuses a flag that was given and has no meaning for what lies at path.
+// refuseFlag refuses a flag that does not apply to what path holds.
 func refuseFlag(flag, value, of, path string) error {
 	if value == "" {
 		return nil
 	}
-	return fault.New(fault.Usage, "leave --"+flag+" away", "inspect %s: --%s is for %s", path, flag, of)
+	return fault.New(fault.Usage, "omit --"+flag, "inspect %s: --%s is for %s", path, flag, of)
 }
 
 func inspectGraph(e *env, path string, o inspectOptions) error {
@@ -121,7 +122,7 @@ func inspectPerturbations(ctx context.Context, e *env, path string, o inspectOpt
 	return show(e, summary, summary.Page("Perturbation set "+path), o)
 }
 
-// show prints a summary, and writes its page where that is asked for.
+// show prints a summary, and writes its page if asked to.
 func show(e *env, summary any, page *describe.Page, o inspectOptions) error {
 	if o.html != "" {
 		if err := writePage(page, o.html); err != nil {
@@ -134,7 +135,7 @@ func show(e *env, summary any, page *describe.Page, o inspectOptions) error {
 	return page.Print(e.stdout)
 }
 
-// writePage writes a page, in place of one that is there.
+// writePage writes a page, replacing an existing one.
 func writePage(page *describe.Page, path string) error {
 	text, err := page.HTML()
 	if err == nil {
@@ -158,13 +159,13 @@ func printJSON(e *env, value any) error {
 // isDataset reports whether a folder claims to be a dataset.
 func isDataset(path string) bool { return exists(filepath.Join(path, "manifest.json")) }
 
-// isGraph reports whether a folder holds a cell graph, in itself or in its graph/, as
-// ingest.ReadGraph finds it.
+// isGraph reports whether a folder, or its subfolder graph, holds a cell graph, as ingest.ReadGraph
+// finds it.
 func isGraph(path string) bool {
 	return exists(filepath.Join(path, "nodes")) || exists(filepath.Join(path, "graph", "nodes"))
 }
 
-// isStore reports whether a folder is a torchcell store, which is a perturbation set.
+// isStore reports whether a folder is a torchcell store, which is read as a perturbation set.
 func isStore(path string) bool { return exists(filepath.Join(path, "data.mdb")) }
 
 func isFile(path string) bool {

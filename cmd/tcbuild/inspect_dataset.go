@@ -94,7 +94,7 @@ func inspectSamples(ctx context.Context, e *env, dataset *store.Dataset, text st
 	return context.Cause(ctx)
 }
 
-// parseRange reads A:B, A:, :B or A, as Python slices are read but without negative numbers.
+// parseRange parses A:B, A:, :B or A like a Python slice, without negative numbers.
 func parseRange(text string, samples int) (first, next int, err error) {
 	from, to, isRange := strings.Cut(text, ":")
 	first, next = 0, samples
@@ -108,10 +108,12 @@ func parseRange(text string, samples int) (first, next int, err error) {
 		next = first + 1
 	}
 	if err != nil || first < 0 || next < first || from == "" && to == "" && !isRange {
-		return 0, 0, fault.New(fault.Usage, "samples 10 to 19 are --samples 10:20", "read --samples: found %q, expected A:B with 0 <= A <= B", text)
+		return 0, 0, fault.New(fault.Usage, "for samples 10 to 19 write --samples 10:20",
+			"read --samples: found %q, expected A:B with 0 <= A <= B", text)
 	}
 	if first > samples || next > samples {
-		return 0, 0, fault.New(fault.Usage, "samples count from 0", "read --samples %s: the dataset has %s samples", text, humanCount(samples))
+		return 0, 0, fault.New(fault.Usage, "samples are numbered from 0",
+			"read --samples %s: the dataset has %s samples", text, humanCount(samples))
 	}
 	return first, next, nil
 }
@@ -142,7 +144,7 @@ func (p *samplePrinter) text(sample int, record *encode.Record, removed []uint32
 		strings.Join(genes, ", "), strings.Join(phenotypes, ", "), strings.Join(masks, ", "))
 }
 
-// json prints a sample as one line; masks stand in canonical order.
+// json prints a sample as one line, with masks in canonical order.
 func (p *samplePrinter) json(sample int, record *encode.Record, removed []uint32) {
 	line := append(p.line[:0], `{"sample":`...)
 	line = strconv.AppendInt(line, int64(sample), 10)
@@ -194,8 +196,7 @@ func appendPositions(line []byte, positions []uint32, start int) []byte {
 	return append(line, ']')
 }
 
-// appendNumber writes a phenotype so that it reads back the same; JSON has neither NaN nor
-// infinity.
+// appendNumber appends a phenotype so that it reads back the same. JSON has no NaN and no infinity.
 func appendNumber(line []byte, value float64) []byte {
 	switch {
 	case math.IsNaN(value):

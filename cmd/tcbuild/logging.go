@@ -11,7 +11,7 @@ import (
 	"tcbuild/fault"
 )
 
-// clearLine wipes the terminal's current line, on which a progress bar may stand.
+// clearLine clears the terminal's current line, which may show a progress bar.
 const clearLine = "\033[2K\r"
 
 // openLog makes the log that the flags ask for.
@@ -31,14 +31,14 @@ func (e *env) openLog() error {
 	return nil
 }
 
-// textHandler writes a line per record: time, level unless it is info, message,
-// then key=value. On a terminal the time is short and a progress bar gives way.
+// textHandler writes one line per record: time, level unless it is info, message, then key=value.
+// On a terminal the time is short, and the line replaces the progress bar.
 type textHandler struct {
-	slog.Handler // formats the attributes, alone, into line
+	slog.Handler // formats only the attributes, into line
 	shared       *textOutput
 }
 
-// textOutput is what a textHandler shares with those derived from it.
+// textOutput is the state that a textHandler shares with those derived from it.
 type textOutput struct {
 	sync.Mutex
 	line   bytes.Buffer

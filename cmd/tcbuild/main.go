@@ -31,7 +31,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	// commands return ctx.Err(); the cause says what happened
+	// commands return ctx.Err(); the cause says why
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -39,7 +39,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitCode(err)
 }
 
-// printError prints an error on one line, and on a second one its hint if there is one.
+// printError prints an error on one line and its hint, if any, on a second one.
 func printError(stderr *printable, err error) {
 	oneLine := func(text string) string { return clip(strings.ReplaceAll(text, "\n", "; ")) }
 	message := err.Error()

@@ -76,7 +76,7 @@ func TestExitCodes(t *testing.T) {
 		{"flag without value", "synth --out", 2, "tcbuild: synth: flag needs an argument: --out\nhint: run 'tcbuild synth --help'\n"},
 		{"bad flag value", "synth --samples many", 2, "tcbuild: synth: invalid argument \"many\" for \"--samples\" flag: "},
 		{"missing flag", "synth", 2, "tcbuild: synth: --out is missing\nhint: add --out, or see 'tcbuild synth --help'\n"},
-		{"argument", "synth --out x y", 2, "tcbuild: synth: found argument \"y\", expected flags and key=value alone\nhint: run 'tcbuild synth --help'\n"},
+		{"argument", "synth --out x y", 2, "tcbuild: synth: found argument \"y\", expected only flags and key=value\nhint: run 'tcbuild synth --help'\n"},
 		{"bad setting", "synth --out x log_format=xml", 2, "tcbuild: read --log-format: found \"xml\", expected text or json\nhint: choose text or json\n"},
 		{"unknown setting", "synth --out x sedd=1", 2, "tcbuild: read settings override sedd=1: unknown setting \"sedd\"\nhint: did you mean seed?\n"},
 		{"unknown preset", "synth --config quickstat", 2, "tcbuild: read settings: found neither a file nor a preset quickstat\nhint: did you mean quickstart?\n"},

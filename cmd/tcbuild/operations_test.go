@@ -111,7 +111,7 @@ func TestStatusAndStage(t *testing.T) {
 	execute(t, f.dir, "status", "graph").refused(t, 3, "read status of graph")
 	must(t, f.dir, f.dataset("indices", "zstd", "out", "--shards", "3")...)
 
-	if o := must(t, f.dir, "stage", "out", "local/out"); !strings.HasSuffix(o.stdout, " copied, 0 B were there\n") {
+	if o := must(t, f.dir, "stage", "out", "local/out"); !strings.HasSuffix(o.stdout, " copied, 0 B reused\n") {
 		t.Errorf("got %q", o.stdout)
 	}
 	if o := must(t, f.dir, "stage", "out", "local/out"); !strings.HasPrefix(o.stdout, "local/out: 0 B copied, ") {
@@ -119,7 +119,7 @@ func TestStatusAndStage(t *testing.T) {
 	}
 	sameData(t, dataOf(t, filepath.Join(f.dir, "local/out")), dataOf(t, filepath.Join(f.dir, "out")))
 	must(t, f.dir, "verify", "local/out")
-	execute(t, f.dir, "stage", "out", "graph").refused(t, 2, "expected a dataset or nothing")
+	execute(t, f.dir, "stage", "out", "graph").refused(t, 2, "expected a dataset or an empty folder")
 
 	must(t, f.dir, rebuildOf("--quiet", "--root", "versions")...)
 	if o := must(t, f.dir, "status", "versions/set"); !regexp.MustCompile(`^000001-\w{8}  current\n$`).MatchString(o.stdout) {

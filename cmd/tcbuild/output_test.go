@@ -18,8 +18,8 @@ func TestOutputIsThere(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{"file", map[string]string{"out": "precious"}, buildArgs, 2, "write dataset out: it exists and is not a dataset"},
-		{"foreign folder", map[string]string{"out/thesis.txt": "precious"}, buildArgs, 2, "write dataset out: it exists and is not a dataset"},
+		{"file", map[string]string{"out": "precious"}, buildArgs, 2, "write dataset out: the path exists and is not a dataset"},
+		{"foreign folder", map[string]string{"out/thesis.txt": "precious"}, buildArgs, 2, "write dataset out: the path exists and is not a dataset"},
 		{"parent is a file", map[string]string{"home": "precious"}, with(buildArgs, "--out", "home/out"), 1, "write dataset home/out: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestOutputIsAnotherDataset(t *testing.T) {
 		"variant": {"--mode", "full-masks"}, "codec": {"--codec", "raw"}, "options": {"--allow-wildtype"},
 		"shards": {"--shards", "2"}, "samples": {"--perturbations", "more.tsv"},
 	} {
-		execute(t, dir, with(buildArgs, args...)...).refused(t, 2, "write dataset out: it exists and is another dataset (its "+difference+" differs)")
+		execute(t, dir, with(buildArgs, args...)...).refused(t, 2, "write dataset out: the path exists and is another dataset (its "+difference+" differs)")
 	}
 	sameData(t, dataOf(t, filepath.Join(dir, "out")), before)
 	nothing(t, filepath.Join(dir, "out.building"))

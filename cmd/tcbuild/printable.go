@@ -11,14 +11,13 @@ import (
 	"unicode/utf8"
 )
 
-// printable writes text to a terminal or file so that nothing in it, such as an id of the input,
-// can command the terminal or disguise other text: every character that is not printable is written
-// as an escape, \u001b. Only line ends and tabs pass. In JSON the escape means the same character,
-// so JSON stays what it is.
+// printable writes text so that nothing in it, such as an id from the input, can control the
+// terminal or disguise other text: every character that is not printable, except line ends and
+// tabs, is written as an escape such as \u001b. In JSON the escape means the same character.
 type printable struct {
 	mu   sync.Mutex
 	out  io.Writer
-	rest []byte // the beginning of a character whose end is still to come
+	rest []byte // the start of an incomplete character
 	err  error  // of the first write that failed; nothing is written after it
 }
 
@@ -37,8 +36,7 @@ func (p *printable) Write(text []byte) (int, error) {
 	return len(text), p.err
 }
 
-// Close writes what was held back as the beginning of a character, and returns the error of the
-// first write that failed.
+// Close writes an incomplete last character, and returns the error of the first write that failed.
 func (p *printable) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,7 +51,7 @@ func (p *printable) write(text []byte) {
 	}
 }
 
-// incompleteEnd is the number of bytes at the end of text that begin a character and do not end it.
+// incompleteEnd is the number of bytes at the end of text that are an incomplete character.
 func incompleteEnd(text []byte) int {
 	for n := 1; n <= min(len(text), utf8.UTFMax-1); n++ {
 		if b := text[len(text)-n]; utf8.RuneStart(b) {
@@ -68,7 +66,7 @@ func incompleteEnd(text []byte) int {
 
 // appendPrintable appends text with everything that is not printable escaped.
 func appendPrintable(to, text []byte) []byte {
-	start := 0 // of what is printable and not yet appended
+	start := 0 // of the printable text not yet appended
 	for i := 0; i < len(text); {
 		b := text[i]
 		if b >= ' ' && b <= '~' || b == '\n' || b == '\t' {
@@ -95,8 +93,8 @@ func appendPrintable(to, text []byte) []byte {
 	return append(to, text[start:]...)
 }
 
-// The longest value, such as a number of the input, and the longest message that are shown whole,
-// in bytes.
+// The longest value, such as a number from the input, and the longest message that are shown in
+// full, in bytes.
 const (
 	longestValue   = 400
 	longestMessage = 2000
@@ -104,7 +102,7 @@ const (
 
 var valuePattern = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[^\s"]+`)
 
-// clip shortens a message to a few lines: first each value in it, quoted or a word, then the whole.
+// clip shortens a message to a few lines: first each word or quoted value, then the whole.
 func clip(message string) string { return cutMiddle(clipValues(message), longestMessage) }
 
 func clipValues(text string) string {
@@ -116,14 +114,14 @@ func clipValues(text string) string {
 
 var lineBreakers = strings.NewReplacer("\t", `\t`, "\n", `\n`)
 
-// oneLine is a text with names of the input in it, for a line or cell that people read.
+// oneLine makes a text that contains names from the input fit on one line or in one cell.
 func oneLine(text string) string { return clipValues(lineBreakers.Replace(text)) }
 
-// oneName is a name of the input, for the same.
+// oneName does the same for a single name.
 func oneName(name string) string { return cutMiddle(lineBreakers.Replace(name), longestValue) }
 
-// cutMiddle keeps the beginning and the end of a text that is longer than longest bytes, and says
-// how much is left out.
+// cutMiddle shortens a text to about longest bytes: it keeps the beginning and the end, and says
+// how much was left out.
 func cutMiddle(text string, longest int) string {
 	if len(text) <= longest {
 		return text

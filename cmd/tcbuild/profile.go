@@ -12,7 +12,7 @@ import (
 	"tcbuild/internal/disk"
 )
 
-// profiles are the files that a run's profiles go to, "" for none.
+// profiles are the files for a run's profiles, "" for none.
 type profiles struct{ cpu, memory, trace string }
 
 func (p *profiles) flags(flags *pflag.FlagSet) {
@@ -21,7 +21,7 @@ func (p *profiles) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&p.trace, "trace", "", "write an execution trace to `FILE`, for go tool trace")
 }
 
-// start begins profiling; the returned function ends it and writes the files.
+// start starts profiling; the returned function stops it and writes the files.
 func (p *profiles) start() (stop func() error, err error) {
 	var stops []func() error
 	stop = func() error {

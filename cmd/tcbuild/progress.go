@@ -8,11 +8,11 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progressEvery is the time between the log lines that stand in for a bar.
+// progressEvery is the time between the log lines that replace the bar.
 const progressEvery = 30 * time.Second
 
-// progress shows how far a stage is: by a bar on a terminal, by a log line every
-// so often elsewhere, not at all with --quiet. It is safe for concurrent use.
+// progress shows how far a stage is: with a bar on a terminal, with regular log lines elsewhere,
+// not at all with --quiet. It is safe for concurrent use.
 type progress struct {
 	env   *env
 	stage string
@@ -25,7 +25,7 @@ type progress struct {
 	bytes          int64
 }
 
-// newProgress starts to show a stage that handles total samples, 0 when their number is unknown.
+// newProgress starts to show a stage of total samples, 0 if unknown.
 func newProgress(e *env, stage string, total int) *progress {
 	now := time.Now()
 	p := &progress{env: e, stage: stage, total: total, started: now, shown: now}
@@ -44,14 +44,14 @@ func newProgress(e *env, stage string, total int) *progress {
 		progressbar.OptionSetItsString("samples"),
 		progressbar.OptionUseANSICodes(true),
 		progressbar.OptionClearOnFinish(),
-		// or it draws from a goroutine that never ends
+		// otherwise it draws from a goroutine that never ends
 		progressbar.OptionSetSpinnerChangeInterval(0),
 		progressbar.OptionThrottle(100*time.Millisecond),
 	)
 	return p
 }
 
-// Add counts samples that are done, and the bytes that were written for them.
+// Add counts finished samples and the bytes written for them.
 func (p *progress) Add(samples int, bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,14 +62,14 @@ func (p *progress) Add(samples int, bytes int64) {
 		if p.bytes > 0 {
 			p.bar.Describe(p.stage + " " + humanBytes(p.bytes))
 		}
-		_ = p.bar.Add(samples) // a bar that cannot be drawn is no reason to stop
+		_ = p.bar.Add(samples) // the build does not depend on the bar
 	case !p.env.quiet && time.Since(p.shown) >= progressEvery:
 		p.shown = time.Now()
 		p.env.log.Info(p.stage, p.line(time.Since(p.started))...)
 	}
 }
 
-// Done takes the bar away.
+// Done removes the bar.
 func (p *progress) Done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +78,7 @@ func (p *progress) Done() {
 	}
 }
 
-// line is the state after some time, as attributes of a log line.
+// line returns the state after some time, as attributes of a log line.
 func (p *progress) line(elapsed time.Duration) []any {
 	rate := float64(p.samples) / elapsed.Seconds()
 	attrs := []any{"samples", humanCount(p.samples)}

@@ -10,15 +10,14 @@ import (
 	"tcbuild/internal/disk"
 )
 
-// publish makes a file or folder that appears under its name whole or not at
-// all: build makes it at another path, with the same base name, in a temporary
-// folder beside it. The missing parents of path are made and stay. A path that
-// exists is a fault.Usage.
+// publish makes a file or folder that appears at path complete or not at all: build makes it at
+// another path, with the same base name, in a temporary folder beside it. Missing parents of path
+// are created. It is a fault.Usage if path exists.
 func publish(path string, build func(path string) error) error {
-	there := fault.New(fault.Usage, "remove it, or choose another --out", "write %s: it exists already", path)
+	there := fault.New(fault.Usage, "remove it, or choose another --out", "write %s: it already exists", path)
 	switch _, err := os.Lstat(path); {
 	case err == nil:
-		_ = disk.Sweep(path) // of a process that was killed just after it gave the name
+		_ = disk.Sweep(path) // left by a process killed just after the rename
 		return there
 	case !errors.Is(err, fs.ErrNotExist):
 		return err

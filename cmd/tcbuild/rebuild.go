@@ -38,20 +38,21 @@ func newRebuild(e *env) *cobra.Command {
 	var o rebuildOptions
 	cmd := &cobra.Command{
 		Use:   "rebuild --config FILE",
-		Short: "Bring a named dataset up to date: input, all variants, verification, a new version",
+		Short: "Bring a named dataset up to date: make input, build and verify all variants, publish a version",
 		Long: `Bring the dataset ROOT/DATASET up to date. A new version of it,
 ROOT/DATASET/000007-3fa2c1d0/, holds the variants incidence, indices and full-masks
 of one graph and perturbation set. When all of them are verified, the symbolic link
-ROOT/DATASET/current is moved to it in one step, and versions beyond --keep go.
+ROOT/DATASET/current is switched to it atomically, and versions beyond --keep are removed.
 
-Only what follows from changed inputs, options or another version of the program is
-built again; without such changes there is nothing to do. One run at a time: a second
-one exits with 75. A run that was interrupted is continued by the next.
+Only what depends on changed inputs, options or program is built again; if nothing
+changed, there is nothing to do. Only one run at a time: a second one exits with 75.
+The next run continues an interrupted one.
 
-The input is a graph and a perturbation set (--graph, --perturbations); a graph from
-public sources, as 'tcbuild ingest graph' makes it, with a settings section
+The input is a graph and a perturbation set (--graph, --perturbations). In place of
+--graph, a settings section
   ingest: {config: yeast, data: DOWNLOADS}
-in place of --graph; or, without any of them, synthetic.
+builds the graph from public sources, as 'tcbuild ingest graph' does. Without any of
+these, the input is synthetic.
 
 With --slurm the chain is submitted as jobs: incidence, an array of shards,
 finalize, verify.`,
@@ -62,16 +63,16 @@ finalize, verify.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.root, "root", "", "folder for all output: `DIR`")
-	flags.StringVar(&o.dataset, "dataset", "", "`NAME` of the dataset, a folder in the root (default: that of the settings file)")
+	flags.StringVar(&o.dataset, "dataset", "", "`NAME` of the dataset, a folder in the root (default: the name of the settings file)")
 	flags.StringSliceVar(&o.variants, "variants", allVariants, "what to build")
 	inputFlags(cmd, &o.build)
 	synthFlags(cmd, &o.synth)
-	flags.IntVar(&o.build.Shards, "shards", 0, "number of shards (default: that of --array, else as many as the size asks for)")
+	flags.IntVar(&o.build.Shards, "shards", 0, "number of shards (default: that of --array, else chosen by the dataset's size)")
 	flags.StringVar(&o.method, "method", string(gpuverify.Both), "how to regenerate masks for verification: incidence, edges or both")
 	flags.StringVar(&o.device, "device", "cpu", "where to regenerate masks for verification")
-	flags.IntVar(&o.keep, "keep", 3, "versions to keep, with the current one")
-	flags.BoolVar(&o.force, "force", false, "build everything anew, whether or not it changed")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would be run, and why, and change nothing")
+	flags.IntVar(&o.keep, "keep", 3, "versions to keep, including the current one")
+	flags.BoolVar(&o.force, "force", false, "rebuild everything, even if nothing changed")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would run and why, without changing anything")
 	o.journal.flags(flags)
 	o.slurm.flags(flags)
 	_ = cmd.MarkFlagRequired("root")
@@ -85,18 +86,20 @@ finalize, verify.`,
 
 var allVariants = []string{string(store.Incidence), string(store.Indices), string(store.FullMasks)}
 
-// check refuses settings that do not go together, and fills in those that follow from others.
+// check refuses conflicting settings, and fills in those that follow from others.
 func (o *rebuildOptions) check(e *env) error {
 	if o.dataset == "" {
 		o.dataset = strings.TrimSuffix(filepath.Base(e.config), filepath.Ext(e.config))
 	}
 	switch {
 	case o.dataset == "" || o.dataset != filepath.Base(o.dataset) || strings.HasPrefix(o.dataset, "."):
-		return fault.New(fault.Usage, "add --dataset NAME", "rebuild: found the dataset's name %q, expected that of a folder in --root", o.dataset)
+		return fault.New(fault.Usage, "add --dataset NAME",
+			"rebuild: found dataset name %q, expected the name of a folder in --root", o.dataset)
 	case o.keep < 1:
-		return fault.New(fault.Usage, "1 keeps the current version alone", "read --keep: found %d, expected 1 or more", o.keep)
+		return fault.New(fault.Usage, "--keep 1 keeps only the current version", "read --keep: found %d, expected 1 or more", o.keep)
 	case o.build.Shards < 0 || o.slurm.array < 0:
-		return fault.New(fault.Usage, "leave them away", "read --shards and --array: found %d and %d, expected 1 or more", o.build.Shards, o.slurm.array)
+		return fault.New(fault.Usage, "omit them for their defaults",
+			"read --shards and --array: found %d and %d, expected 1 or more", o.build.Shards, o.slurm.array)
 	case len(o.variants) == 0:
 		return fault.New(fault.Usage, "name one of "+strings.Join(allVariants, ", "), "read --variants: found none")
 	case o.build.Graph != "" && o.build.Perturbations == "":
@@ -112,7 +115,7 @@ func (o *rebuildOptions) check(e *env) error {
 	}
 	slices.SortFunc(o.variants, func(a, b string) int { return slices.Index(allVariants, a) - slices.Index(allVariants, b) })
 	if o.slurm.step != "" {
-		o.journal.logFile = "" // the job's own log has it
+		o.journal.logFile = "" // the job has its own log
 		if err := oneOf("step", o.slurm.step, stepIncidence, stepShards, stepFinalize, stepVerify); err != nil {
 			return err
 		}
@@ -132,8 +135,8 @@ func (o *rebuildOptions) check(e *env) error {
 	return nil
 }
 
-// runRebuild does what the flags ask for: show, submit, one step of a submitted chain, or the whole
-// chain.
+// runRebuild does what the flags ask for: shows the plan, submits jobs, or runs one step or the
+// whole chain.
 func runRebuild(ctx context.Context, e *env, o rebuildOptions) error {
 	chain, err := o.chain(e)
 	switch {
@@ -157,7 +160,7 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) error {
 	}
 	chain.Log = e.log
 	_, last := o.steps(chain)
-	// a job goes on with what the submission began
+	// a job continues what the submission began
 	result, err := chain.Run(ctx, last[o.slurm.step], o.force && o.slurm.step == "")
 	if err = errors.Join(err, journal.end(exitReason(ctx, err), result)); err != nil {
 		return o.slurm.requeued(ctx, e, err)
@@ -165,7 +168,7 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) error {
 	return printRebuilt(e, chain, o.variants, result)
 }
 
-// printRebuilt tells what a run did.
+// printRebuilt prints what a run did.
 func printRebuilt(e *env, chain *rebuild.Chain, variants []string, result *rebuild.Result) error {
 	switch {
 	case e.quiet:
@@ -174,15 +177,16 @@ func printRebuilt(e *env, chain *rebuild.Chain, variants []string, result *rebui
 		e.say(describeReady(chain, result.Version))
 		return nil
 	case result.Version != "" && result.Ran+result.Kept == 0:
-		e.say(fmt.Sprintf("%s: made version %s current, which is of these inputs, options and program", chain.Dir, filepath.Base(result.Version)))
+		e.say(fmt.Sprintf("%s: made version %s current: it has the same inputs, options and program", chain.Dir,
+			filepath.Base(result.Version)))
 		return nil
 	case result.Version == "":
-		e.say(fmt.Sprintf("%s: %d stages run, %d were there", chain.Dir, result.Ran, result.Kept))
+		e.say(fmt.Sprintf("%s: %d stages run, %d reused", chain.Dir, result.Ran, result.Kept))
 		return nil
 	}
 	return printVersion(e, result.Version, variants)
 }
 
 func describeReady(chain *rebuild.Chain, version string) string {
-	return fmt.Sprintf("%s: nothing to do, version %s is of the same inputs, options and program", chain.Dir, filepath.Base(version))
+	return fmt.Sprintf("%s: nothing to do, version %s has the same inputs, options and program", chain.Dir, filepath.Base(version))
 }

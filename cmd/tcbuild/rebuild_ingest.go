@@ -10,10 +10,10 @@ import (
 	"tcbuild/ingest/source"
 )
 
-// ingestSection is the top-level key of the settings that name public sources.
+// ingestSection is the top-level key of the settings for public sources.
 const ingestSection = "ingest"
 
-// ingestSettings is that section: the settings file of 'tcbuild ingest graph', and changes of its
+// ingestSettings is that section: the settings file of 'tcbuild ingest graph', and changes to its
 // settings.
 type ingestSettings struct {
 	Config    string
@@ -28,7 +28,8 @@ func (s *ingestSettings) read(settings *conf.Settings) error {
 	node := settings.Node(ingestSection)
 	s.Config = section.Ingest["config"]
 	if s.Config == "" {
-		return fault.New(fault.Usage, "add config: yeast, or a file of your own", "read settings %s: the section ingest has no config", conf.Where(node))
+		return fault.New(fault.Usage, "add config: yeast, or your own settings file",
+			"read settings %s: the section ingest has no config", conf.Where(node))
 	}
 	base, err := conf.Load(s.Config, nil)
 	if err != nil {

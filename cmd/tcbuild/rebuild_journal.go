@@ -15,7 +15,7 @@ import (
 	"tcbuild/internal/rebuild"
 )
 
-// journalOptions say what an unattended run leaves for those who watch over it.
+// journalOptions say what an unattended run records for its operators.
 type journalOptions struct {
 	logFile     string
 	logKeep     int
@@ -23,20 +23,21 @@ type journalOptions struct {
 }
 
 func (o *journalOptions) flags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.logFile, "log-file", "", "also log to `FILE`, from its beginning in each run; earlier runs' are FILE.1, FILE.2, …")
+	flags.StringVar(&o.logFile, "log-file", "", "also log to `FILE`, one per run; logs of earlier runs are FILE.1, FILE.2, …")
 	flags.IntVar(&o.logKeep, "log-keep", 10, "logs of earlier runs to keep")
-	flags.StringVar(&o.metricsFile, "metrics-file", "", "write how the rebuild is to `FILE`.prom, for node_exporter's textfile collector")
+	flags.StringVar(&o.metricsFile, "metrics-file", "",
+		"write the state of the rebuild to `FILE`.prom, for node_exporter's textfile collector")
 }
 
 // journal records one run.
 type journal struct {
 	file    *os.File     // nil without --log-file
-	log     *slog.Logger // to the file alone
+	log     *slog.Logger // to the file only
 	metrics *metrics     // nil without --metrics-file
 }
 
-// begin starts the journal of a run that holds its lock. From here on e.log writes to the log file,
-// too.
+// begin starts the journal of a run that holds its lock. From then on e.log also writes to the log
+// file.
 func (o *journalOptions) begin(e *env, dataset string) (*journal, error) {
 	j := &journal{}
 	if o.logFile != "" {
@@ -80,8 +81,8 @@ func (j *journal) end(err error, result *rebuild.Result) error {
 	return nil
 }
 
-// exitReason is the error as the program will tell it: what interrupted a run rather than that it
-// was.
+// exitReason is the error as the program will print it: for an interrupted run, what interrupted
+// it.
 func exitReason(ctx context.Context, err error) error {
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -89,7 +90,7 @@ func exitReason(ctx context.Context, err error) error {
 	return err
 }
 
-// openRotated starts a log file; those of earlier runs move up by one, and the oldest goes.
+// openRotated starts a log file. Those of earlier runs move up by one, and the oldest is removed.
 func openRotated(path string, keep int) (*os.File, error) {
 	older := func(i int) string {
 		if i == 0 {

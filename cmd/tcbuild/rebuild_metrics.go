@@ -13,10 +13,10 @@ import (
 	"tcbuild/internal/rebuild"
 )
 
-// heartbeatEvery is the time between two writings of the metrics during a run.
+// heartbeatEvery is how often the metrics are written during a run.
 const heartbeatEvery = 15 * time.Second
 
-// metrics is a file for node_exporter's textfile collector, written aside and renamed.
+// metrics is a file for node_exporter's textfile collector, replaced atomically.
 type metrics struct {
 	path    string
 	dataset string
@@ -26,22 +26,22 @@ type metrics struct {
 	values  map[string]float64
 }
 
-// metricHelp are the metrics in the order of the file. None has a time stamp of its own, which
-// node_exporter refuses.
+// metricHelp lists the metrics in the order of the file. None has its own time stamp: node_exporter
+// rejects them.
 var metricHelp = []struct{ name, help string }{
-	{"running", "Whether a rebuild was at work when this was written."},
-	{"heartbeat_timestamp_seconds", "When this was written: every 15 s in a run, and at its end."},
-	{"last_success_timestamp_seconds", "When the dataset was last brought up to date, or found to be."},
+	{"running", "Whether a rebuild was running when this was written."},
+	{"heartbeat_timestamp_seconds", "When this was written: every 15 s during a run, and at its end."},
+	{"last_success_timestamp_seconds", "When the dataset was last brought up to date, or found to be up to date."},
 	{"last_exit_code", "Exit code of the last run that ended."},
-	{"last_duration_seconds", "How long the last run took."},
-	{"last_stages_run", "Stages that the last run had to run; 0 when nothing had changed."},
+	{"last_duration_seconds", "Duration of the last run."},
+	{"last_stages_run", "Stages that the last run executed; 0 if nothing had changed."},
 	{"version", "Number of the current version."},
 }
 
-// beginMetrics writes that a run has begun; what it does not know yet stays as the last run left
-// it.
+// beginMetrics records that a run has begun. What is not known yet keeps the last run's value.
 func beginMetrics(path, dataset string) (*metrics, error) {
-	m := &metrics{path: path, dataset: dataset, start: time.Now(), stop: make(chan struct{}), stopped: make(chan struct{}), values: make(map[string]float64)}
+	m := &metrics{path: path, dataset: dataset, start: time.Now(), stop: make(chan struct{}),
+		stopped: make(chan struct{}), values: make(map[string]float64)}
 	if err := m.readLast(); err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (m *metrics) beat() {
 	for {
 		select {
 		case <-ticker.C:
-			_ = m.write() // the last one tells
+			_ = m.write() // the final write reports errors
 		case <-m.stop:
 			return
 		}
@@ -89,7 +89,8 @@ func (m *metrics) write() error {
 	var text strings.Builder
 	for _, metric := range metricHelp {
 		name := "tcbuild_rebuild_" + metric.name
-		fmt.Fprintf(&text, "# HELP %s %s\n# TYPE %s gauge\n%s{dataset=%q} %.15g\n", name, metric.help, name, name, m.dataset, m.values[metric.name])
+		fmt.Fprintf(&text, "# HELP %s %s\n# TYPE %s gauge\n%s{dataset=%q} %.15g\n", name, metric.help, name, name,
+			m.dataset, m.values[metric.name])
 	}
 	if err := disk.WriteWhole(m.path, []byte(text.String())); err != nil {
 		return fmt.Errorf("write metrics: %w", err)
@@ -97,7 +98,7 @@ func (m *metrics) write() error {
 	return nil
 }
 
-// readLast reads the values that the last run left.
+// readLast reads the values written by the last run.
 func (m *metrics) readLast() error {
 	text, err := os.ReadFile(m.path)
 	if errors.Is(err, fs.ErrNotExist) {

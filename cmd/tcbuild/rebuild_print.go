@@ -31,14 +31,14 @@ func printPlan(e *env, chain *rebuild.Chain, force bool) error {
 	return out.Flush()
 }
 
-// variantRow is what a variant cost, and how it was verified.
+// variantRow is a variant's cost and how it was verified.
 type variantRow struct {
 	manifest *store.Manifest
 	run      tcbuild.Result
 	report   gpuverify.Report
 }
 
-// printVersion prints what the variants of a version cost, from what is stored with them.
+// printVersion prints the cost of a version's variants, from the files stored with them.
 func printVersion(e *env, version string, variants []string) error {
 	var rows []variantRow
 	for _, variant := range variants {
@@ -63,7 +63,7 @@ func printVersion(e *env, version string, variants []string) error {
 		return err
 	}
 	m := rows[0].manifest
-	agreement := map[int]string{1: "Masks as they follow from the graph", 2: "The same masks in both", 3: "The same masks in all three"}
+	agreement := map[int]string{1: "Masks that match the graph", 2: "The same masks in both", 3: "The same masks in all three"}
 	e.say("", fmt.Sprintf("%s, bit for bit: %s samples x %d masks, %s positions per sample,",
 		agreement[len(rows)], humanCount(m.Samples), len(m.Masks), humanCount(m.MaskPositions())),
 		fmt.Sprintf("0 differences by %s; logical content %.12s…", rows[len(rows)-1].methodWords(), m.LogicalContent))
@@ -92,8 +92,8 @@ func readJSON(path string, value any) error {
 	return nil
 }
 
-// methodWords is how a variant was verified: the incidence variant, which is the first, by both
-// methods in any case.
+// methodWords is how a variant was verified. The incidence variant, which comes first, is always
+// verified by both methods.
 func (r variantRow) methodWords() string {
 	if r.report.Method == gpuverify.Both {
 		return "two independent methods"

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// programIdentity is the version of the program as fingerprints have it. Where the version
-// names no clean commit, the program's own digest tells one build from another.
+// programIdentity is the program's version for fingerprints. If the version names no clean commit,
+// the digest of the executable tells builds apart.
 func programIdentity() (string, error) {
 	version := buildVersion()
 	if !strings.Contains(version, "commit unknown") && !strings.Contains(version, ", modified") {

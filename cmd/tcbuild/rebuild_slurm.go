@@ -38,20 +38,20 @@ const (
 
 func (o *slurmOptions) flags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.submit, "slurm", false, "submit the chain to SLURM")
-	flags.BoolVar(&o.dryRun, "slurm-dry-run", false, "print the job scripts, and submit nothing")
-	flags.IntVar(&o.array, "array", 0, "tasks that build shards side by side (default 1)")
+	flags.BoolVar(&o.dryRun, "slurm-dry-run", false, "print the job scripts without submitting them")
+	flags.IntVar(&o.array, "array", 0, "number of tasks that build shards in parallel (default 1)")
 	flags.StringVar(&o.partition, "partition", "", "SLURM `PARTITION` of the jobs")
 	flags.StringVar(&o.gpuPartition, "gpu-partition", "", "SLURM `PARTITION` of the verification, which then runs on a GPU")
-	flags.IntVar(&o.cpus, "cpus-per-task", 0, "CPU cores of each job (default: the cluster's)")
-	flags.StringArrayVar(&o.sbatch, "sbatch", nil, "a further `OPTION` of sbatch for all jobs, as in --sbatch=--time=4:00:00")
+	flags.IntVar(&o.cpus, "cpus-per-task", 0, "CPU cores of each job (default: the cluster's default)")
+	flags.StringArrayVar(&o.sbatch, "sbatch", nil, "another sbatch `OPTION` for all jobs, as in --sbatch=--time=4:00:00")
 	flags.StringVar(&o.step, "step", "", "run one job's part of a submitted chain: incidence, shards, finalize or verify")
 }
 
-// used reports whether the chain is run by jobs.
+// used reports whether the chain runs as SLURM jobs.
 func (o *slurmOptions) used() bool { return o.submit || o.dryRun || o.step != "" }
 
-// steps are the jobs of the chain and, for each, the stage that ends it: "" for one that goes to
-// the end or, as shards, ends no stage. Jobs that would have nothing to do are left out.
+// steps lists the jobs of the chain, each with its last stage: "" for a job that runs to the end
+// or, like shards, completes no stage. Jobs with nothing to do are left out.
 func (o *rebuildOptions) steps(chain *rebuild.Chain) (labels []string, last map[string]string) {
 	last = make(map[string]string)
 	sharded := false
@@ -72,7 +72,7 @@ func (o *rebuildOptions) steps(chain *rebuild.Chain) (labels []string, last map[
 	return append(labels, stepVerify), last
 }
 
-// submit submits the chain, unless there is nothing to do or it is in the queue already.
+// submit submits the chain, unless there is nothing to do or it is already in the queue.
 func (o *rebuildOptions) submit(ctx context.Context, e *env, chain *rebuild.Chain) error {
 	plan, err := chain.Plan(o.force)
 	if err != nil {
@@ -104,12 +104,12 @@ func (o *rebuildOptions) submit(ctx context.Context, e *env, chain *rebuild.Chai
 	}
 	if len(queued) > 0 {
 		return fault.New(fault.Busy, "wait for them, or cancel them: scancel --name="+jobs[0].Name,
-			"rebuild %s: its jobs are in the queue already: %s", chain.Dir, strings.Join(queued, ", "))
+			"rebuild %s: its jobs are already in the queue: %s", chain.Dir, strings.Join(queued, ", "))
 	}
 	if err := chain.Begin(plan); err != nil {
 		return err
 	}
-	logs := filepath.Join(chain.Dir, logFolder) // of this submission alone
+	logs := filepath.Join(chain.Dir, logFolder) // of this submission only
 	if err := errors.Join(os.RemoveAll(logs), os.Mkdir(logs, 0o777)); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (o *rebuildOptions) submit(ctx context.Context, e *env, chain *rebuild.Chai
 	return nil
 }
 
-// jobs is the chain as jobs that run this very command with --step.
+// jobs is the chain as jobs that run this same command with --step.
 func (o *rebuildOptions) jobs(chain *rebuild.Chain, plan *rebuild.Plan) ([]slurm.Job, error) {
 	program, err1 := os.Executable()
 	dir, err2 := os.Getwd()
@@ -131,7 +131,8 @@ func (o *rebuildOptions) jobs(chain *rebuild.Chain, plan *rebuild.Plan) ([]slurm
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err
 	}
-	arguments := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(word string) bool { return word == "--slurm" || word == "--slurm-dry-run" })
+	arguments := slices.DeleteFunc(slices.Clone(os.Args[1:]),
+		func(word string) bool { return word == "--slurm" || word == "--slurm-dry-run" })
 	labels, _ := o.steps(chain)
 	jobs := make([]slurm.Job, len(labels))
 	for i, label := range labels {
@@ -141,8 +142,7 @@ func (o *rebuildOptions) jobs(chain *rebuild.Chain, plan *rebuild.Plan) ([]slurm
 			Output:  filepath.Join(folder, logFolder, label+"-%j.log"),
 			Options: o.slurm.options(label), Dir: dir,
 			Command: slices.Concat([]string{program}, arguments, []string{"--step=" + label}),
-			// A task of the array that was killed for good is no reason to give up: finalize builds
-			// what is missing.
+			// finalize runs even if a task of the array was killed, and builds what is missing.
 			Whatever: label == stepFinalize,
 		}
 		if i > 0 {
@@ -155,7 +155,7 @@ func (o *rebuildOptions) jobs(chain *rebuild.Chain, plan *rebuild.Plan) ([]slurm
 // logFolder is the folder of a dataset with the jobs' logs.
 const logFolder = "slurm"
 
-// options are sbatch's for one job.
+// options are the sbatch options of one job.
 func (o *slurmOptions) options(label string) (options []string) {
 	switch {
 	case label == stepVerify && o.gpuPartition != "":
@@ -172,7 +172,7 @@ func (o *slurmOptions) options(label string) (options []string) {
 	return append(options, o.sbatch...)
 }
 
-// buildShards builds the shards of one task of the array, in every variant that has shards.
+// buildShards builds one array task's shards, in every variant that has shards.
 func (o *rebuildOptions) buildShards(ctx context.Context, e *env, chain *rebuild.Chain) error {
 	task, tasks, err := slurm.ArrayTask()
 	if err != nil {
@@ -192,7 +192,8 @@ func (o *rebuildOptions) buildShards(ctx context.Context, e *env, chain *rebuild
 		return nil
 	}
 	if !plan.Begun() {
-		return fault.New(fault.Usage, "submit the chain again", "build shards of %s: its inputs, options or program changed since the chain was submitted", chain.Dir)
+		return fault.New(fault.Usage, "submit the chain again",
+			"build shards of %s: inputs, options or program changed since the chain was submitted", chain.Dir)
 	}
 	for _, step := range plan.Steps {
 		if sharded := step.Stage == string(store.Indices) || step.Stage == string(store.FullMasks); !sharded || step.Action != rebuild.Run {
@@ -210,12 +211,12 @@ func (o *rebuildOptions) buildShards(ctx context.Context, e *env, chain *rebuild
 	return nil
 }
 
-// requeued has SLURM start this job again, if it was interrupted and can go on.
+// requeued has SLURM start this job again, if it was interrupted and can be resumed.
 func (o *slurmOptions) requeued(ctx context.Context, e *env, err error) error {
 	if err == nil || ctx.Err() == nil || o.step == "" || slurm.JobID() == "" {
 		return err
 	}
-	mayEndLate.Store(true) // SLURM may take its time to answer
+	mayEndLate.Store(true) // SLURM may be slow to answer
 	again, requeueErr := slurm.Requeue(context.WithoutCancel(ctx), slurm.JobID())
 	if again {
 		e.log.Info("requeued", "job", slurm.JobID())

@@ -20,7 +20,7 @@ import (
 	"tcbuild/store"
 )
 
-// chain is the stages of a rebuild: the input, the datasets, and their verification.
+// chain has the stages of a rebuild: the input, the datasets, and their verification.
 func (o *rebuildOptions) chain(e *env) (*rebuild.Chain, error) {
 	program, err := programIdentity()
 	if err != nil {
@@ -47,14 +47,14 @@ func (o *rebuildOptions) chain(e *env) (*rebuild.Chain, error) {
 	return chain, nil
 }
 
-const inputOutput = "input" // folder of a version that has the input made by its own chain
+const inputOutput = "input" // folder of a version for input that the chain itself makes
 
-// inputStage makes the input that the chain does not take from outside; without a name there is
+// inputStage makes the input that the chain does not take from outside. It has no name if there is
 // none to make.
 func (o *rebuildOptions) inputStage(e *env) (rebuild.Stage, error) {
 	switch {
 	case o.ingest.Config != "" && o.build.Graph != "":
-		return rebuild.Stage{}, fault.New(fault.Usage, "leave one of them away", "rebuild: found both --graph and a section ingest")
+		return rebuild.Stage{}, fault.New(fault.Usage, "omit one of them", "rebuild: found both --graph and a section ingest")
 	case o.ingest.Config != "":
 		return o.ingestStage(e)
 	case o.build.Graph != "":
@@ -86,7 +86,8 @@ func (o *rebuildOptions) synthStage(e *env) (rebuild.Stage, error) {
 // ingestStage builds the graph from public sources.
 func (o *rebuildOptions) ingestStage(e *env) (rebuild.Stage, error) {
 	if o.build.Perturbations == "" {
-		return rebuild.Stage{}, fault.New(fault.Usage, "add perturbations=FILE", "rebuild: a section ingest is given without --perturbations")
+		return rebuild.Stage{}, fault.New(fault.Usage, "add perturbations=FILE",
+			"rebuild: a section ingest is given without --perturbations")
 	}
 	spec, err := o.ingest.graphSpec()
 	if err != nil {
@@ -101,7 +102,7 @@ func (o *rebuildOptions) ingestStage(e *env) (rebuild.Stage, error) {
 		Options: map[string]string{"graph": string(text)},
 		Run: func(ctx context.Context, version string) ([]ingest.Input, error) {
 			out := filepath.Join(version, inputOutput, "graph")
-			if err := os.RemoveAll(out); err != nil { // that of a killed run
+			if err := os.RemoveAll(out); err != nil { // left by a killed run
 				return nil, err
 			}
 			read, err := runIngestGraph(ctx, e, ingestGraphOptions{out: out}, spec)
@@ -160,7 +161,7 @@ func (o *rebuildOptions) datasetStage(e *env, variant string, input rebuild.Stag
 	if err != nil {
 		return stage, err
 	}
-	o.build.Perturbations = set.Name // no stage reads a settings file again
+	o.build.Perturbations = set.Name // so that no stage reads the settings file again
 	if set.Recipe != "" {
 		stage.Options["perturbations"] = set.Recipe
 	}
@@ -171,8 +172,8 @@ func (o *rebuildOptions) datasetStage(e *env, variant string, input rebuild.Stag
 	return stage, nil
 }
 
-// graphSource begins the names of a graph's tables among the sources; those of perturbation sets
-// have no slash.
+// graphSource is the prefix of graph tables among the sources. Names of perturbation sets have no
+// slash.
 const graphSource = "graph/"
 
 // outsideInputs are the files that a dataset was built from, but for those that the version has
@@ -206,7 +207,7 @@ func (o *rebuildOptions) datasetOptions(variant, version string) tcbuild.Options
 	return options
 }
 
-// verifyStage verifies one dataset, and that it is of the same content as the first. It leaves the
+// verifyStage verifies one dataset, checks that its content is that of the first, and writes the
 // report.
 func (o *rebuildOptions) verifyStage(e *env, variant string) rebuild.Stage {
 	first := o.variants[0]
@@ -239,16 +240,17 @@ func (o *rebuildOptions) verifyStage(e *env, variant string) rebuild.Stage {
 	return stage
 }
 
-// verifyPrefix begins the names of stages that verify.
+// verifyPrefix is the prefix of the names of verify stages.
 const verifyPrefix = "verify-"
 
-// reportName is the file of a version with the report of a variant's verification.
+// reportName is the name of a variant's verification report in a version.
 func reportName(variant string) string { return verifyPrefix + variant + ".json" }
 
 func sameContent(report *gpuverify.Report, first string) error {
 	manifest, err := store.ReadManifest(first)
 	if err == nil && report.LogicalContent != manifest.LogicalContent {
-		err = fault.New(fault.Damaged, "add --force", "compare variants: the logical content of %s is not that of %s", report.Dataset, first)
+		err = fault.New(fault.Damaged, "add --force",
+			"compare variants: the logical content of %s differs from that of %s", report.Dataset, first)
 	}
 	return err
 }

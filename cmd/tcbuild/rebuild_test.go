@@ -50,7 +50,7 @@ func TestRebuild(t *testing.T) {
 	before := modified(t, filepath.Join(f.dir, "out"))
 	for _, more := range [][]string{nil, {"--dry-run"}, {"--workers", "1"}} {
 		again := must(t, f.dir, rebuildOf(with([]string{"--method", "both"}, more...)...)...)
-		if !regexp.MustCompile(`^out/set: nothing to do, version 000001-[0-9a-f]{8} is of the same inputs, options and program\n$`).MatchString(again.stdout) {
+		if !regexp.MustCompile(`^out/set: nothing to do, version 000001-[0-9a-f]{8} has the same inputs, options and program\n$`).MatchString(again.stdout) {
 			t.Errorf("%v: got %q", more, again.stdout)
 		}
 	}
@@ -118,7 +118,7 @@ func TestRebuildErrors(t *testing.T) {
 	}{
 		{"key", []string{"rebuild", "--config", "wrong.yaml"}, 2, `read settings wrong.yaml:3: unknown setting "pertubations"`},
 		{"key of ingest", []string{"rebuild", "--config", "ingest.yaml"}, 2, `read settings ingest.yaml:5: ingest: unknown setting "dat"`},
-		{"no name", []string{"rebuild", "--root", "out"}, 2, "the dataset's name"},
+		{"no name", []string{"rebuild", "--root", "out"}, 2, "found dataset name"},
 		{"name", []string{"rebuild", "--root", "out", "--dataset", "../x"}, 2, `"../x"`},
 		{"keep", rebuildOf("--keep", "0"), 2, "read --keep: found 0"},
 		{"variant", rebuildOf("--variants", "indices,index"), 2, `found "index"`},

@@ -64,7 +64,7 @@ func TestResume(t *testing.T) {
 		o := finish(t, cmd)
 		if how != syscall.SIGKILL {
 			o.refused(t, 75, "interrupted by SIG")
-			if !strings.HasSuffix(o.stderr, "hint: run the same command again to go on\n") {
+			if !strings.HasSuffix(o.stderr, "hint: run the same command again to continue\n") {
 				t.Errorf("got stderr %q", o.stderr)
 			}
 		}
@@ -94,7 +94,7 @@ func TestResume(t *testing.T) {
 	t.Run("again", func(t *testing.T) {
 		before := modified(t, out)
 		o := must(t, f.dir, args...)
-		if o.stdout != "out: nothing to do, it is there already\n" {
+		if o.stdout != "out: nothing to do, the dataset exists and is up to date\n" {
 			t.Errorf("got %q", o.stdout)
 		}
 		if modified(t, out) != before {

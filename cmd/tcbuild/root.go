@@ -11,14 +11,14 @@ import (
 
 const rootHelp = `tcbuild turns a yeast cell graph and perturbation sets into training datasets.
 
-A perturbation set lists samples; each deletes one to a few genes and carries
+A perturbation set lists samples; each deletes one or a few genes and has
 measured phenotypes. A dataset holds, for every sample, which nodes and edges
-of the cell graph its deletions leave: as the deleted genes with one incidence
-cache, as the removed positions, or as whole masks.
+of the cell graph remain after its deletions: as the deleted genes with one
+incidence cache, as the removed positions, or as whole masks.
 
 Settings come from --config FILE (YAML, or the name of a preset) and from
-key=value, a.b=value, +key=value and ~key behind the command, as in Hydra. A
-flag beats an override, an override beats the file.`
+key=value, a.b=value, +key=value and ~key after the command, as in Hydra. A
+flag takes precedence over an override, an override over the file.`
 
 const rootExample = `  # a small synthetic graph and perturbation set
   tcbuild synth --out demo
@@ -77,8 +77,7 @@ func newRoot(e *env) *cobra.Command {
 	return root
 }
 
-// group makes a command that only holds others: it prints its help, and refuses what is none of its
-// commands.
+// group makes a command that only holds others: it prints its help, and refuses unknown commands.
 func group(cmd *cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -22,7 +22,7 @@ func TestShardsApart(t *testing.T) {
 			sameData(t, dataOf(t, out), want)
 			nothing(t, out+".building")
 			for i := range 4 {
-				if o := must(t, f.dir, shard(i)...); o.stdout != "out: nothing to do, it is there already\n" {
+				if o := must(t, f.dir, shard(i)...); o.stdout != "out: nothing to do, the dataset exists and is up to date\n" {
 					t.Errorf("shard %d, built again: got %q", i, o.stdout)
 				}
 			}
@@ -34,7 +34,7 @@ func TestShardsApart(t *testing.T) {
 			t.Run(mode+"/"+name, func(t *testing.T) {
 				for k, i := range order {
 					o := must(t, f.dir, shard(i)...)
-					if last := k == len(order)-1; !last && o.stdout != "out: this shard is complete, others are not\n" {
+					if last := k == len(order)-1; !last && o.stdout != "out: this shard is complete; others are not\n" {
 						t.Errorf("shard %d: got %q", i, o.stdout)
 					} else if !last {
 						nothing(t, out)

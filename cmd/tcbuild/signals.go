@@ -13,11 +13,10 @@ import (
 	"tcbuild/fault"
 )
 
-// interruptible returns a context that the first SIGINT, SIGTERM or SIGUSR1
-// (which SLURM sends as a warning, with --signal=USR1) cancels, with a cause of
-// kind fault.Busy. A further signal kills the program at once, after signalGrace.
-// A program that is still there after longestEnd ends by itself: it waits for a
-// file or pipe that nothing comes from. What it leaves, the next run removes.
+// interruptible returns a context that the first SIGINT, SIGTERM or SIGUSR1 (which SLURM sends as a
+// warning, with --signal=USR1) cancels, with a cause of kind fault.Busy. Another signal, later than
+// signalGrace, kills the program at once. A program that still runs after longestEnd, because it is
+// blocked on a file or pipe, is ended too. The next run removes what it leaves behind.
 func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
@@ -25,10 +24,11 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	go func() {
 		select {
 		case s := <-signals:
-			// Back to what the system does, which is to kill; but SLURM may send its signal to the
-			// process and to its group.
+			// Restore the default, which is to kill; but SLURM may send its signal to the process
+			// and to its group.
 			time.AfterFunc(signalGrace, func() { signal.Stop(signals) })
-			interrupted := fault.New(fault.Busy, "run the same command again to go on", "interrupted by %s", unix.SignalName(s.(syscall.Signal)))
+			interrupted := fault.New(fault.Busy, "run the same command again to continue", "interrupted by %s",
+				unix.SignalName(s.(syscall.Signal)))
 			time.AfterFunc(longestEnd, func() { endNow(interrupted) })
 			cancel(interrupted)
 		case <-ctx.Done():
@@ -40,13 +40,12 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	}
 }
 
-// longestEnd is the time that a command has to end by itself after a signal, unless mayEndLate is
-// set.
+// longestEnd is how long a command may take to end after a signal, unless mayEndLate is set.
 const longestEnd = 5 * time.Second
 
 var mayEndLate atomic.Bool
 
-// endNow ends the program whatever it is doing.
+// endNow ends the program, whatever it is doing.
 func endNow(interrupted error) {
 	if mayEndLate.Load() {
 		return
@@ -58,10 +57,10 @@ func endNow(interrupted error) {
 	}()
 	select {
 	case <-printed:
-	case <-time.After(signalGrace): // stderr takes nothing either
+	case <-time.After(signalGrace): // stderr is blocked too
 	}
 	os.Exit(exitCode(interrupted))
 }
 
-// signalGrace is how far apart the copies of one signal may come.
+// signalGrace is the longest time between copies of one signal.
 const signalGrace = time.Second

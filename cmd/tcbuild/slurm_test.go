@@ -185,7 +185,7 @@ func TestRebuildOnSLURM(t *testing.T) {
 		t.Fatalf("%v\n%s", err, c.logs(dir))
 	}
 	log := read(t, filepath.Join(dir, "jobs/quickstart/slurm", terminated.logFile))
-	if !strings.Contains(log, "interrupted by SIGTERM") || !strings.Contains(log, "requeued") || !strings.HasSuffix(log, "this shard is complete, others are not\n") && !strings.Contains(log, "indices variant") {
+	if !strings.Contains(log, "interrupted by SIGTERM") || !strings.Contains(log, "requeued") || !strings.HasSuffix(log, "this shard is complete; others are not\n") && !strings.Contains(log, "indices variant") {
 		t.Errorf("the log of the task that was sent SIGTERM: got %s", log)
 	}
 

@@ -14,12 +14,12 @@ import (
 func newStage(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stage DATASET DIR",
-		Short: "Copy a dataset to node-local disk or memory, checked, reusing what is there",
+		Short: "Copy a dataset to node-local disk or memory, with checks, reusing earlier copies",
 		Long: `Make DIR a copy of a dataset, on a node's own disk or in /dev/shm. Every file is checked
-against its checksum on the way. A file that DIR has already, with the right checksum, is
-not copied again; DIR may hold another version of the dataset, which is replaced at
-the end, in one step. Of several processes that stage to one DIR one copies, and the others
-wait for it.`,
+against its checksum while it is copied. A file that DIR already has, with the right
+checksum, is not copied again. If DIR holds another version of the dataset, it is replaced
+at the end, in one step. If several processes stage to the same DIR, one copies and the
+others wait.`,
 		Example: `  tcbuild stage data/yeast/current/full-masks /dev/shm/yeast`,
 		Args:    cobra.ExactArgs(2),
 	}
@@ -30,7 +30,7 @@ wait for it.`,
 
 func runStage(ctx context.Context, e *env, path, dir string) error {
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		path = resolved // current may move on while files are copied
+		path = resolved // current may change while files are copied
 	}
 	dataset, err := store.Open(path)
 	if err != nil {
@@ -40,6 +40,6 @@ func runStage(ctx context.Context, e *env, path, dir string) error {
 	if err != nil {
 		return err
 	}
-	e.say(fmt.Sprintf("%s: %s copied, %s were there", dir, humanBytes(staged.Copied), humanBytes(staged.Reused)))
+	e.say(fmt.Sprintf("%s: %s copied, %s reused", dir, humanBytes(staged.Copied), humanBytes(staged.Reused)))
 	return nil
 }

@@ -19,13 +19,13 @@ import (
 func newStatus(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status DATASET",
-		Short: "Show how far the shards of a dataset are",
-		Long: `Show the shards of a dataset that is published or under construction, and how many
-samples each has in place: done; running; failed, begun without anybody at work on it;
-waiting, not begun or not yet its turn. Running the same build again goes on with those
-that are not done. A dataset of the incidence variant has no shards, and one line.
+		Short: "Show the progress of a dataset's shards",
+		Long: `Show the shards of a published or unfinished dataset, and how many samples of each are
+written. A shard is done; running; failed (begun, but no process is working on it); or
+waiting (not begun, or queued in the running build). Running the same build again completes
+the unfinished ones. A dataset of the incidence variant has no shards and is shown in one line.
 
-For a dataset of 'tcbuild rebuild', ROOT/DATASET, it shows the versions, and the shards of
+For a dataset of 'tcbuild rebuild', ROOT/DATASET, show the versions, and the shards of
 the unfinished one.`,
 		Example: `  tcbuild status demo/indices
   tcbuild status data/yeast`,
@@ -46,8 +46,8 @@ func runStatus(e *env, path string) error {
 		if _, err := os.Lstat(path); err != nil {
 			kind = fault.Failed
 		}
-		return fault.New(kind, "give the folder that --out named, or ROOT/DATASET of a rebuild",
-			"read status of %s: found no dataset, none under construction, and no version of one", path)
+		return fault.New(kind, "give the --out of a build, or ROOT/DATASET of a rebuild",
+			"read status of %s: found no dataset, no unfinished dataset, and no version", path)
 	}
 	current, _ := os.Readlink(filepath.Join(path, rebuild.Current))
 	for _, name := range versions {
@@ -72,8 +72,8 @@ func runStatus(e *env, path string) error {
 	return nil
 }
 
-// printShards prints a line per shard, and their counts; of a dataset without shards, one of the
-// incidence variant, a line as a whole.
+// printShards prints one line per shard, and their counts; for a dataset of the incidence variant,
+// which has no shards, a single line.
 func printShards(e *env, path string, shards []store.ShardStatus) error {
 	counts := make(map[store.ShardState]int)
 	out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)

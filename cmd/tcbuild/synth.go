@@ -42,7 +42,7 @@ DIR/perturbations.arrow. The same scale, samples and seed give the same bytes.`,
 	})
 }
 
-// synthFlags declares what synthetic input follows from.
+// synthFlags declares the flags that determine synthetic input.
 func synthFlags(cmd *cobra.Command, o *synthOptions) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.scale, "scale", synth.Tiny.Name, "size of the graph: tiny or yeast")
@@ -51,15 +51,15 @@ func synthFlags(cmd *cobra.Command, o *synthOptions) {
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers")
 }
 
-// check refuses a wrong scale or number of samples, and replaces 0 samples by the scale's own
-// number.
+// check refuses an invalid scale or number of samples, and replaces 0 samples by the scale's
+// default.
 func (o *synthOptions) check() error {
 	scale, err := synth.ParseScale(o.scale)
 	if err != nil {
 		return err
 	}
 	if o.samples < 0 {
-		return fault.New(fault.Usage, "", "read --samples: found %d, expected 1 or more, or 0 for the scale's own number", o.samples)
+		return fault.New(fault.Usage, "", "read --samples: found %d, expected 1 or more, or 0 for the scale's default", o.samples)
 	}
 	if o.samples == 0 {
 		o.samples = scale.Samples

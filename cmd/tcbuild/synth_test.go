@@ -58,7 +58,7 @@ func TestSynthErrors(t *testing.T) {
 	for args, want := range map[string]string{
 		"synth --out x --scale huge":   "found \"huge\", expected tiny or yeast",
 		"synth --out x --samples -1":   "read --samples: found -1, expected 1 or more",
-		"synth --out . ":               "write .: it exists already",
+		"synth --out . ":               "write .: it already exists",
 		"synth --out x --seed minus":   "invalid argument \"minus\" for \"--seed\"",
 		"synth --config quickstart ~s": "found no key s to remove",
 	} {

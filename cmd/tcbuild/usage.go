@@ -12,12 +12,12 @@ import (
 	"tcbuild/fault"
 )
 
-// usageError gives an error of the command line library its kind and a hint.
+// usageError gives an error from the command line library a kind and a hint.
 func usageError(cmd *cobra.Command, err error) error {
 	return fault.New(fault.Usage, fmt.Sprintf("run '%s --help'", cmd.CommandPath()), "%s%w", prefix(cmd), err)
 }
 
-// flagError is usageError for flags: for an unknown one the hint is the nearest.
+// flagError is usageError for flags: the hint for an unknown flag is the nearest known one.
 func flagError(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
 		if nearest := conf.Nearest(unknown.GetSpecifiedName(), flagNames(cmd)); nearest != "" {
@@ -30,13 +30,13 @@ func flagError(cmd *cobra.Command, err error) error {
 // noArgs refuses positional arguments.
 func noArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("found argument %q, expected flags and key=value alone", args[0])
+		return fmt.Errorf("found argument %q, expected only flags and key=value", args[0])
 	}
 	return nil
 }
 
-// prefix begins the message of a usage error with the command, without the
-// program's name, which begins every message.
+// prefix starts the message of a usage error with the command, without the program's name, which
+// starts every message.
 func prefix(cmd *cobra.Command) string {
 	if !cmd.HasParent() {
 		return ""
@@ -49,7 +49,7 @@ func flagNames(cmd *cobra.Command) (names []string) {
 	return names
 }
 
-// missingFlags refuses a run in which a required flag got no value from the command line or the
+// missingFlags returns an error if a required flag got no value from the command line or the
 // settings.
 func missingFlags(cmd *cobra.Command) error {
 	var err error

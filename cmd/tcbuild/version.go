@@ -18,7 +18,7 @@ func newVersion(e *env) *cobra.Command {
 	})
 }
 
-// buildVersion is the module's version and commit, as the Go toolchain noted them in the binary.
+// buildVersion is the module's version and commit, as the Go toolchain recorded them in the binary.
 func buildVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

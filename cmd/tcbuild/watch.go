@@ -6,17 +6,17 @@ import (
 	"tcbuild/ingest"
 )
 
-// watched is a perturbation set whose reading shows progress and ends when ctx does.
+// watched is a perturbation set that shows progress as it is read, and stops when ctx is done.
 type watched struct {
 	ingest.SampleSource
 	ctx      context.Context
 	progress *progress
 	counts   ingest.Counts // of the latest Scan
 
-	unmeasured *ingest.Unmeasured // of all Scans; nil: nobody asks
+	unmeasured *ingest.Unmeasured // over all Scans; nil if not needed
 }
 
-// Scan is that of the SampleSource; once ctx is done it returns ctx.Err().
+// Scan implements ingest.SampleSource. Once ctx is done it returns ctx.Err().
 func (w *watched) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	var err error
 	w.counts, err = w.SampleSource.Scan(func(batch *ingest.Samples) error {
@@ -26,7 +26,7 @@ func (w *watched) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error)
 		if w.unmeasured != nil {
 			w.unmeasured.Add(batch)
 		}
-		n := batch.Len() // yield takes the batch over
+		n := batch.Len() // yield takes ownership of the batch
 		if err := yield(batch); err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/cu"
 )
 
-// Device is a card, by its ordinal among those that the driver offers.
+// Device is a CUDA device, by its ordinal in the driver's list.
 type Device struct {
 	Ordinal int
 	Name    string
@@ -17,7 +17,7 @@ type Device struct {
 
 func (d Device) String() string { return fmt.Sprintf("cuda:%d (%s)", d.Ordinal, d.Name) }
 
-// Devices lists the cards that the driver offers, in the order of their ordinals.
+// Devices lists the devices that the driver offers, by ordinal.
 func Devices() ([]Device, error) {
 	count, err := cu.NumDevices()
 	if err != nil {
@@ -38,15 +38,15 @@ func Devices() ([]Device, error) {
 	return devices, nil
 }
 
-// Context is a device in use. Close releases it, with all that was made in it.
+// Context is a device in use. Close releases it and everything created in it.
 type Context struct {
 	Device
 	Synchronizations int64 // how often the host has waited for the device
 	context          cu.CUContext
 }
 
-// Open makes a context, current on the calling thread; the caller has locked its goroutine to it.
-// Waiting threads sleep.
+// Open makes a context, current on the calling thread; the caller must have locked its goroutine to
+// the thread. Waiting blocks instead of spinning.
 func (d Device) Open() (*Context, error) {
 	device, err := cu.GetDevice(d.Ordinal)
 	if err != nil {
@@ -59,7 +59,7 @@ func (d Device) Open() (*Context, error) {
 	return &Context{Device: d, context: context}, nil
 }
 
-// Close releases the context and its memory: device pointers and pinned memory die with it.
+// Close releases the context and its memory, which invalidates device pointers and pinned memory.
 func (c *Context) Close() error { return failed(c.context.Destroy(), "cuCtxDestroy") }
 
 // FreeMemory is how many bytes of the device's memory are free.
@@ -74,13 +74,13 @@ type Memory struct {
 	size    int
 }
 
-// Address is where the memory begins, as a kernel's parameter takes it.
+// Address is the start of the memory, as a kernel parameter.
 func (m Memory) Address() uint64 { return uint64(m.address) }
 
 // Size is the memory's length in bytes.
 func (m Memory) Size() int { return m.size }
 
-// From is the memory behind its first offset bytes.
+// From is the memory after its first offset bytes.
 func (m Memory) From(offset int) Memory {
 	m.within(offset)
 	return Memory{m.address + cu.DevicePtr(offset), m.size - offset}
@@ -92,15 +92,15 @@ func (m Memory) First(bytes int) Memory {
 	return Memory{m.address, bytes}
 }
 
-// within makes sure that the memory has so many bytes.
+// within panics unless the memory has so many bytes.
 func (m Memory) within(bytes int) {
 	if bytes > m.size {
 		panic(fmt.Sprintf("cuda: %d bytes in memory of %d", bytes, m.size))
 	}
 }
 
-// Allocate returns device memory, not initialised and aligned to 256 bytes. Nothing is
-// allocated for 0 bytes.
+// Allocate returns device memory, uninitialised and aligned to 256 bytes. Nothing is allocated for
+// 0 bytes.
 func (c *Context) Allocate(bytes int) (Memory, error) {
 	if bytes == 0 {
 		return Memory{}, nil
@@ -109,12 +109,10 @@ func (c *Context) Allocate(bytes int) (Memory, error) {
 	return Memory{address, bytes}, failed(err, "cuMemAlloc of %d bytes", bytes)
 }
 
-// AllocatePinned returns host memory that the device reads and writes without the host's help, not
-// initialised.
+// AllocatePinned returns uninitialised host memory that the device accesses directly.
 func (c *Context) AllocatePinned(bytes int) ([]byte, error) { return allocatePinned(bytes) }
 
-// Upload allocates device memory with a copy of host memory of any kind. Streams see it after
-// Synchronize.
+// Upload allocates device memory and copies values to it. Streams see the copy after Synchronize.
 func Upload[T any](c *Context, values []T) (Memory, error) {
 	bytes := len(values) * int(unsafe.Sizeof(*new(T)))
 	memory, err := c.Allocate(bytes)

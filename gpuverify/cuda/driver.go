@@ -25,37 +25,37 @@ const Driver = "libcuda.so.1"
 
 var loading sync.Mutex
 
-// Load opens the driver's library, Driver or the file at a path, and initialises it. Until then no
-// other function of this package works.
+// Load opens the driver's library, Driver or the file at a path, and initialises it. No other
+// function of this package works before that.
 func Load(path string) error {
 	loading.Lock()
 	defer loading.Unlock()
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
 	if why := C.tcbuild_cuda_load(name); why != nil {
-		return fault.New(fault.Failed, "install NVIDIA's driver on a machine with a card, or use --device cpu",
+		return fault.New(fault.Failed, "install NVIDIA's driver on a machine with a GPU, or use --device cpu",
 			"load the CUDA driver %s: %s", path, C.GoString(why))
 	}
 	return nil
 }
 
-// failed says which call of the driver failed; nil if none did.
+// failed adds the failed driver call to err; it returns nil if err is nil.
 func failed(err error, format string, args ...any) error {
 	switch call := fmt.Sprintf(format, args...); err {
 	case nil:
 		return nil
 	case cu.OutOfMemory:
-		return fault.New(fault.Failed, "lower --gpu-memory, or free memory of the device", "%s: %w", call, err)
+		return fault.New(fault.Failed, "lower --gpu-memory, or free device memory", "%s: %w", call, err)
 	default:
 		return fmt.Errorf("%s: %w", call, err)
 	}
 }
 
-// allocatePinned returns page-locked host memory of the current context, not initialised.
+// allocatePinned returns uninitialised page-locked host memory of the current context.
 func allocatePinned(bytes int) ([]byte, error) {
 	var memory unsafe.Pointer
 	if why := C.tcbuild_cuda_pinned(&memory, C.size_t(bytes)); why != nil {
-		return nil, fault.New(fault.Failed, "free memory of the machine, or use fewer --workers",
+		return nil, fault.New(fault.Failed, "free host memory, or use fewer --workers",
 			"cuMemHostAlloc of %d bytes: %s", bytes, C.GoString(why))
 	}
 	return unsafe.Slice((*byte)(memory), bytes), nil

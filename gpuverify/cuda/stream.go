@@ -9,21 +9,21 @@ import (
 	"gorgonia.org/cu"
 )
 
-// Stream is work that a device does in order. Its methods queue work and return at once; memory
-// that they are given must stay as it is until an event behind them was waited for. After a call of
-// the driver has failed they do nothing.
+// Stream is work that a device does in order. Its methods queue work and return at once. The caller
+// must not change the memory passed to them until it has waited for a later event. After a failed
+// driver call they do nothing.
 type Stream struct {
 	stream cu.Stream
 	err    error
 }
 
-// NewStream makes a stream beside the others of the context.
+// NewStream makes a stream that runs concurrently with the context's others.
 func (c *Context) NewStream() (*Stream, error) {
 	stream, err := cu.MakeStream(cu.NonBlocking)
 	return &Stream{stream: stream}, failed(err, "cuStreamCreate")
 }
 
-// Err is the first failure of a call that queued work.
+// Err is the first error of a call that queued work.
 func (s *Stream) Err() error { return s.err }
 
 // Upload copies pinned host memory to the beginning of device memory.
@@ -79,14 +79,14 @@ func (s *Stream) Launch(f Function, grid Grid, parameters ...uint64) {
 	s.err = failed(err, "cuLaunchKernel of %s on %d x %d x %d blocks", f.name, grid.X, grid.Y, grid.Z)
 }
 
-// Record puts an event behind all work that is queued in the stream.
+// Record puts an event after all work queued in the stream.
 func (s *Stream) Record(e Event) {
 	if s.err == nil {
 		s.err = failed(e.event.Record(s.stream), "cuEventRecord")
 	}
 }
 
-// WaitFor lets the stream's later work wait for an event. The host does not wait.
+// WaitFor makes the stream's later work wait for an event. The host does not wait.
 func (s *Stream) WaitFor(e Event) {
 	if s.err == nil {
 		s.err = failed(s.stream.Wait(e.event, 0), "cuStreamWaitEvent")
@@ -99,19 +99,19 @@ type Event struct {
 	event   cu.Event
 }
 
-// NewEvent makes an event; who waits for it sleeps.
+// NewEvent makes an event. Synchronize on it blocks instead of spinning.
 func (c *Context) NewEvent() (Event, error) {
 	event, err := cu.MakeEvent(cu.BlockingSyncEvent)
 	return Event{c, event}, failed(err, "cuEventCreate")
 }
 
-// Synchronize lets the host wait for the event. Here a kernel's failure comes to light.
+// Synchronize makes the host wait for the event. It reports kernel failures.
 func (e Event) Synchronize() error {
 	e.context.Synchronizations++
 	return failed(e.event.Synchronize(), "cuEventSynchronize")
 }
 
-// Since is the time on the device from an earlier event to this one; both have happened.
+// Since is the device time from an earlier event to this one; both must have happened.
 func (e Event) Since(earlier Event) (time.Duration, error) {
 	milliseconds, err := earlier.event.Elapsed(e.event)
 	return time.Duration(milliseconds * float64(time.Millisecond)), failed(err, "cuEventElapsedTime")

@@ -1,4 +1,5 @@
-// Package fakedriver builds a CUDA driver for tests, whose cards are the host: see src/driver.cpp.
+// Package fakedriver builds a CUDA driver for tests, whose devices run on the host: see
+// src/driver.cpp.
 package fakedriver
 
 import (
@@ -9,14 +10,14 @@ import (
 	"runtime"
 )
 
-// Name is the file name of the driver, as the system's loader looks for it.
+// Name is the file name of the driver that the system's loader looks for.
 const Name = "libcuda.so.1"
 
 // Build compiles the driver into dir and returns its path. It takes some seconds of g++.
 func Build(dir string) (path string, err error) {
 	_, here, _, _ := runtime.Caller(0)
 	source, kernels := filepath.Join(filepath.Dir(here), "src"), filepath.Join(filepath.Dir(here), "..", "kernels")
-	// so that go test sees when its cached result is stale
+	// so that go test notices when its cached result is stale
 	for _, folder := range []string{source, kernels} {
 		files, err := filepath.Glob(filepath.Join(folder, "*"))
 		if err != nil {
@@ -29,11 +30,12 @@ func Build(dir string) (path string, err error) {
 		}
 	}
 	path = filepath.Join(dir, Name)
-	out, err := exec.Command("g++", "-std=c++17", "-O2", "-Wall", "-Wno-unknown-pragmas", "-shared", "-fPIC", "-Wl,-soname,"+Name, "-Wl,-z,defs",
+	out, err := exec.Command("g++", "-std=c++17", "-O2", "-Wall", "-Wno-unknown-pragmas", "-shared", "-fPIC",
+		"-Wl,-soname,"+Name, "-Wl,-z,defs",
 		"-I"+source, "-I"+kernels,
 		filepath.Join(source, "driver.cpp"), filepath.Join(source, "kernels.cpp"), "-o", path).CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("build the driver for tests: %w\n%s", err, out)
+		return "", fmt.Errorf("build the test driver: %w\n%s", err, out)
 	}
 	return path, nil
 }

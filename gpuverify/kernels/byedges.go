@@ -12,7 +12,7 @@ import (
 var byEdgesPTX string
 
 // ByEdges regenerates masks by looking up, for every position of the mask space, whether one of its
-// two nodes is removed: both ends of an edge, or those that count. No incidence is involved.
+// two nodes is removed: the ends of an edge, or those that count. It uses no incidence.
 type ByEdges struct {
 	Src, Dst cuda.Memory // node of each position, uint32, as many as a sample's stride has
 	Nodes    int
@@ -30,7 +30,7 @@ func (k *ByEdges) Load(c *cuda.Context) error {
 	return nil
 }
 
-// Run writes the masks of samples from their words.
+// Run writes the masks of samples, given their words.
 func (k *ByEdges) Run(s *cuda.Stream, samples int, words cuda.Memory, masks Masks) {
 	s.Launch(k.lookUp, cuda.Grid{X: blocks(masks.Stride / 16), Y: Groups(samples), Z: 1},
 		k.Src.Address(), k.Dst.Address(), words.Address(), uint64(k.Nodes), uint64(samples), masks.Address(), uint64(masks.Stride))

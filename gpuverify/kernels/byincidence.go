@@ -11,19 +11,19 @@ import (
 //go:embed byincidence.ptx
 var byIncidencePTX string
 
-// Rows are lists of positions of the mask space in compressed sparse rows, both uint32: one offset
-// more than rows, and all positions.
+// Rows are lists of positions of the mask space in compressed sparse row format: rows+1 offsets and
+// all positions, both uint32.
 type Rows struct{ Offsets, Positions cuda.Memory }
 
 // ByIncidence regenerates masks by scattering zeros at the rows of the deleted genes and of the
 // removed reactions.
 type ByIncidence struct {
-	GeneRows     Rows // what each deleted gene removes, but for what follows from reactions
+	GeneRows     Rows // what each deleted gene removes, apart from the edges of reactions
 	ReactionRows Rows // what each removed reaction removes
 	Reactions    int  // how many
 	Start        int  // position of the first reaction
 
-	ByRules       bool // reaction rule "gpr": the words tell which reactions are removed
+	ByRules       bool // reaction rule "gpr": the words say which reactions are removed
 	Nodes         int  // of the words
 	FirstReaction int  // node of the words
 
@@ -40,8 +40,7 @@ func (k *ByIncidence) Load(c *cuda.Context) error {
 	return nil
 }
 
-// Run writes the masks of a batch. The words, of the batch, are read under the reaction rule "gpr"
-// alone.
+// Run writes the masks of a batch. It reads the batch's words only under the reaction rule "gpr".
 func (k *ByIncidence) Run(s *cuda.Stream, b Batch, words cuda.Memory, masks Masks) {
 	stride, perReaction := uint64(masks.Stride), cuda.Grid{X: blocks(k.Reactions), Y: b.Samples, Z: 1}
 	masks.keepAll(s, b.Samples)

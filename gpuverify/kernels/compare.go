@@ -29,14 +29,14 @@ func (k *Compare) Load(c *cuda.Context) error {
 	return nil
 }
 
-// ResultSize is the bytes of results of that many pairs of a sample and a mask.
+// ResultSize is the size in bytes of the results of so many pairs of a sample and a mask.
 func ResultSize(pairs int) int { return 16 * pairs }
 
-// Run compares the masks expected and found of samples. known, int64, is how many positions found
-// has of each sample; the zero Memory if all. The results have for each pair of sample and mask,
-// masks fastest: the first difference, uint64, as position << 32 | expected << 16 | found (0xFFFF
-// for nothing), all bits set where there is none; behind these the numbers of differences, uint32,
-// and behind those of removals expected, uint32.
+// Run compares the expected and found masks of samples. known (int64) is how many positions of each
+// sample found has; the zero Memory means all. The results have three arrays, each with one entry
+// for each pair of sample and mask, masks fastest: the first difference (uint64), as position << 32
+// | expected << 16 | found (0xFFFF for nothing), all bits set if there is none; the number of
+// differences (uint32); the number of expected removals (uint32).
 func (k *Compare) Run(s *cuda.Stream, samples int, expected, found Masks, known, results cuda.Memory) {
 	pairs := samples * k.Masks
 	differences, removed := results.From(8*pairs), results.From(12*pairs)

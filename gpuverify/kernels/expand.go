@@ -11,7 +11,7 @@ import (
 //go:embed expand.ptx
 var expandPTX string
 
-// Expand makes masks of removed positions.
+// Expand makes masks from removed positions.
 type Expand struct{ removed cuda.Function }
 
 // Load loads the kernel.

@@ -11,14 +11,14 @@ import (
 //go:embed filter.ptx
 var filterPTX string
 
-// Filter answers whether a model should mask edges or filter them: it applies the mask of one
-// sample's edges to a matrix with a row of EdgeFeatures for each, in both ways.
+// Filter measures whether a model should mask edges or filter them: it applies the mask of one
+// sample's edges, in both ways, to a matrix with a row of EdgeFeatures for each edge.
 type Filter struct {
 	Src, Dst cuda.Memory // ends of the edges, uint32
 	Edges    int
 
-	// Room for what compacting writes: how many edges each chunk and each group of chunks keeps,
-	// uint32; the numbers and the ends of the kept edges, uint32; and how many they are, uint64.
+	// Memory that compacting writes: how many edges each chunk and each group of chunks keeps
+	// (uint32); the numbers and the ends of the kept edges (uint32); and their count (uint64).
 	Counts, Sums, Kept, KeptSrc, KeptDst, Total cuda.Memory
 
 	multiply, count, compact, gather cuda.Function
@@ -34,7 +34,7 @@ const (
 	groupChunks = 256
 )
 
-// Allocate takes the room that the edges need.
+// Allocate allocates the memory that the edges need.
 func (k *Filter) Allocate(c *cuda.Context) (err error) {
 	chunks := (k.Edges + chunkEdges - 1) / chunkEdges
 	for _, room := range []struct {
@@ -51,7 +51,7 @@ func (k *Filter) Allocate(c *cuda.Context) (err error) {
 	return nil
 }
 
-// MatrixSize is the bytes of a feature matrix.
+// MatrixSize is the size of a feature matrix in bytes.
 func (k *Filter) MatrixSize() int { return 4 * EdgeFeatures * k.Edges }
 
 // Load loads the kernels.
@@ -71,7 +71,7 @@ func (k *Filter) RunMask(s *cuda.Stream, mask, features, out cuda.Memory) {
 }
 
 // RunFilter compacts the list of edges to those that the mask keeps, and gathers their features.
-// The host does not learn how many they are, and so does not wait.
+// The host does not wait, and does not learn their number.
 func (k *Filter) RunFilter(s *cuda.Stream, mask, features, out cuda.Memory) {
 	chunks := cuda.Grid{X: blocks((k.Edges + chunkEdges - 1) / chunkEdges), Y: 1, Z: 1}
 	s.Fill(k.Sums, 0, k.Sums.Size())

@@ -11,9 +11,8 @@ import (
 //go:embed words.ptx
 var wordsPTX string
 
-// Words finds for each node which samples remove it: bit s%32 of word s/32*Nodes + n is set where
-// sample s removes node n. Nodes are the genes, then the reactions, then one that no sample
-// removes.
+// Words finds which samples remove each node: bit s%32 of word s/32*Nodes + n is set if sample s
+// removes node n. Nodes are the genes, then the reactions, then one that no sample removes.
 type Words struct {
 	Nodes         int
 	FirstReaction int // node
@@ -40,7 +39,7 @@ func (k *Words) Load(c *cuda.Context) error {
 	return nil
 }
 
-// Groups is how many groups of 32 hold samples.
+// Groups is the number of groups of 32 samples.
 func Groups(samples int) int { return (samples + 31) / 32 }
 
 // Run writes the words of a batch: 4 bytes for each node and group.

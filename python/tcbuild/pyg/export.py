@@ -153,7 +153,7 @@ def _published(path: Path) -> Iterator[Path]:
     """A path to build at, which becomes path at the end; nothing is left if that is not reached."""
     if path.exists():
         raise FileExistsError(
-            f"export to {path}: it exists already\nhint: remove it, or choose another name"
+            f"export to {path}: it already exists\nhint: remove it, or choose another name"
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as scratch:
