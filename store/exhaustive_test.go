@@ -145,11 +145,11 @@ func (s small) writeShard(t testing.TB, b *store.Building, number int, all []wan
 	for first := shard.First; first < end; first += b.Manifest.SamplesPerValue {
 		check(t, shard.Put(first, encode.AppendValue(nil, b.Manifest.Seed(), first,
 			min(b.Manifest.SamplesPerValue, end-first), func(i int) encode.Record {
-			w := all[first+i]
-			return encode.Record{Genes: w.genes, Phenotypes: w.phenotypes, ID: []byte(w.id)}
-		}, func(dst []byte, i int) []byte {
-			return encoder.Append(dst, all[first+i].removed)
-		})))
+				w := all[first+i]
+				return encode.Record{Genes: w.genes, Phenotypes: w.phenotypes, ID: []byte(w.id)}
+			}, func(dst []byte, i int) []byte {
+				return encoder.Append(dst, all[first+i].removed)
+			})))
 	}
 	check(t, shard.Commit())
 	check(t, shard.Seal())
