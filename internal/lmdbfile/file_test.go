@@ -272,7 +272,8 @@ func BenchmarkRead(b *testing.B) {
 
 // FuzzFile damages a file of a branch, leaves, free pages and values on pages of their own. Each
 // four bytes of the input are one damage: so inputs are short, and most are a file that LMDB could
-// nearly have written.
+// nearly have written. Longer inputs are skipped: making a find shorter takes the fuzzer as many
+// executions as the square of its length, in which it shows 0 execs/sec.
 func FuzzFile(f *testing.F) {
 	r := rand.New(rand.NewPCG(4, 4))
 	dir := f.TempDir()
@@ -289,6 +290,9 @@ func FuzzFile(f *testing.F) {
 	f.Add([]byte{0, 1, 128, 1, 1, 2, 100, 7, 2, 3, 4, 0, 3, 5, 6, 0})
 	content := make([]byte, len(base))
 	f.Fuzz(func(t *testing.T, damages []byte) {
+		if len(damages) > 32 {
+			t.Skip()
+		}
 		content := content[:copy(content[:len(base)], base)]
 		for ; len(damages) >= 4 && len(content) > 0; damages = damages[4:] {
 			content = damage(content, damages[0], int(damages[1]), int(damages[2]), damages[3])
