@@ -35,7 +35,7 @@ func typeOfField(field schema.Node, column *schema.Column) arrow.DataType {
 func typeOfLeaf(column *schema.Column) arrow.DataType {
 	logical := column.LogicalType()
 	if decimal, ok := logical.(*schema.DecimalLogicalType); ok {
-		if decimal.Precision() > 38 {
+		if decimal.Precision() > 38 || decimal.Scale() < 0 || decimal.Scale() > 38 {
 			return nil
 		}
 		return &arrow.Decimal128Type{Precision: decimal.Precision(), Scale: decimal.Scale()}

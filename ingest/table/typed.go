@@ -55,6 +55,16 @@ func follow(a arrow.Array) error {
 			return errOffset
 		}
 		return follow(a.ListValues())
+	case *array.Decimal128, *array.Decimal256:
+		t := a.DataType().(arrow.DecimalType)
+		// the library has that many powers of ten, and panics beyond
+		digits := int32(38)
+		if t.ID() == arrow.DECIMAL256 {
+			digits = 76
+		}
+		if scale := t.GetScale(); scale < -digits || scale > digits {
+			return fmt.Errorf("found a decimal with scale %d, expected one from %d to %d", scale, -digits, digits)
+		}
 	case *array.Dictionary:
 		for i := range a.Len() {
 			if a.IsValid(i) && uint(a.GetValueIndex(i)) >= uint(a.Dictionary().Len()) {

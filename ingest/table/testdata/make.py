@@ -56,7 +56,15 @@ def seeds(folder):
     for whole in (table(), numbers()):
         for name in whole.column_names:
             pq.write_table(whole.select([name]), folder / f"{name.replace(' ', '-')}.parquet", write_statistics=False, **next(layouts))
-    feather.write_feather(table().select(["text"]), folder / "zstd.arrow", compression="zstd")
+    for name, column, layout in (
+        ("zstd", "text", {"compression": "zstd"}),
+        ("lz4", "dictionary", {"compression": "lz4"}),
+        ("batches", "list", {"compression": "uncompressed", "chunksize": 3}),
+        ("plain", "bool", {"compression": "uncompressed"}),
+    ):
+        feather.write_feather(table().select([column]), folder / f"{name}.arrow", **layout)
+    feather.write_feather(table(pa.string_view()).select(["text"]), folder / "view.arrow", compression="uncompressed")
+    feather.write_feather(numbers().select(["price"]), folder / "price.arrow", compression="uncompressed")
 
 
 seeds(pathlib.Path("seeds"))
