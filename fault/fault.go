@@ -5,6 +5,8 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 	"syscall"
 )
 
@@ -43,8 +45,11 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the wrapped error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is reports whether target is the error's Kind.
+// Is reports whether target is the error's Kind; that of an error of the operating system is Failed.
 func (e *Error) Is(target error) bool {
+	if System(e.Err) {
+		return target == error(Failed)
+	}
 	return target == error(e.Kind)
 }
 
@@ -59,10 +64,24 @@ func DiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// KindOf returns the kind of the outermost Error in err's chain, Failed when there is none. A full
-// disk is always Failed.
+// System reports whether err comes from an operating system that could not do what it was asked to:
+// a disk that fails or is full, a right that is missing, too many open files. It says nothing about
+// what a file holds, unlike a file that is missing or of another kind.
+func System(err error) bool {
+	code, ok := errors.AsType[syscall.Errno](err)
+	return ok && !slices.Contains(aboutTheFile, code)
+}
+
+// aboutTheFile are the errors that tell what there is at a path.
+var aboutTheFile = []syscall.Errno{
+	syscall.ENOENT, syscall.ENOTDIR, syscall.EISDIR, syscall.ELOOP, syscall.ENXIO, syscall.ENODEV, syscall.EINVAL,
+	syscall.EEXIST, syscall.ENOTEMPTY, syscall.ENAMETOOLONG, syscall.EXDEV,
+}
+
+// KindOf returns the kind of the outermost Error in err's chain, Failed when there is none. An error
+// of the operating system is always Failed, whatever was made of it; see System.
 func KindOf(err error) Kind {
-	if DiskFull(err) {
+	if System(err) {
 		return Failed
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -71,10 +90,18 @@ func KindOf(err error) Kind {
 	return Failed
 }
 
-// HintOf returns the first hint in err's chain, or "".
+// HintOf returns the hint for an error of the operating system, else the first hint in err's chain,
+// or "".
 func HintOf(err error) string {
-	if DiskFull(err) {
+	switch {
+	case DiskFull(err):
 		return "free disk space and run the same command again"
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return "raise the limit of open files (ulimit -n) and run the same command again"
+	case errors.Is(err, fs.ErrPermission):
+		return "check the permissions of the file and of the folders above it"
+	case System(err):
+		return "check the disk, then run the same command again"
 	}
 	for err != nil {
 		e, ok := errors.AsType[*Error](err)
@@ -87,4 +114,13 @@ func HintOf(err error) string {
 		err = e.Err
 	}
 	return ""
+}
+
+// Recovered is the error of a panic: cause is what recover returned. It is no error that a caller
+// compares with, as a library may panic with io.EOF.
+func Recovered(cause any) error {
+	if err, ok := cause.(error); ok {
+		return fmt.Errorf("%w", err)
+	}
+	return fmt.Errorf("%v", cause)
 }

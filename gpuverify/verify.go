@@ -135,6 +135,9 @@ func (v *verifier) checkSamples(ctx context.Context) error {
 	if err == nil && m.Variant == store.Incidence {
 		err = v.useStoredIncidence()
 	}
+	if fault.System(err) {
+		return err
+	}
 	if err != nil {
 		v.damage(-1, err)
 		return nil

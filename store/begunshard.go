@@ -20,7 +20,7 @@ func openBegunShard(dir string) (*shardFile, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read shard under construction: %w", err)
+		return nil, damagedBegun(dir, err)
 	}
 	if size == 0 { // killed before LMDB wrote its first pages
 		file.Close()
@@ -34,11 +34,13 @@ func openBegunShard(dir string) (*shardFile, error) {
 	return &shardFile{pages, file}, nil
 }
 
+const hintNever = "run again with --resume never to start from the beginning"
+
 func damagedBegun(dir string, err error) error {
-	if !errors.Is(err, lmdbfile.ErrDamaged) && !errors.Is(err, encode.ErrDamaged) {
+	if !errors.Is(err, lmdbfile.ErrDamaged) && !errors.Is(err, encode.ErrDamaged) && !noFile(err) {
 		return fmt.Errorf("resume shard %s: %w", dir, err)
 	}
-	return fault.New(fault.Damaged, "run again with --resume never to start from the beginning", "resume shard %s: %w", dir, err)
+	return fault.New(fault.Damaged, hintNever, "resume shard %s: %w", dir, err)
 }
 
 // next is the first sample that a shard does not hold yet.

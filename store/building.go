@@ -36,9 +36,9 @@ type Building struct {
 
 	out       string
 	dir       string
-	lock      *os.File // exclusive; shared when building a single shard
-	shardLock *os.File // of the single shard
-	scratch   string   // folder of UseScratch
+	lock      *os.File        // exclusive; shared when building a single shard
+	shardLock *os.File        // of the single shard
+	scratch   *disk.Temporary // of UseScratch; nil: shards are built in their places
 }
 
 // AllShards as the shard given to Begin builds the whole dataset.
@@ -175,7 +175,9 @@ func (b *Building) joinOthers(resume Resume, shard int, prepared bool) error {
 	if prepared {
 		return nil
 	}
-	switch difference, begun := b.difference(); {
+	switch difference, begun, err := b.difference(); {
+	case err != nil:
+		return fmt.Errorf("write dataset %s: %w", b.out, err)
 	case !begun:
 		return b.busy()
 	case difference != "":
@@ -210,7 +212,10 @@ func (b *Building) prepare(resume Resume, shard int) error {
 	if !current(b.lock) {
 		return b.justEnded()
 	}
-	difference, begun := b.difference()
+	difference, begun, err := b.difference()
+	if err != nil {
+		return fmt.Errorf("write dataset %s: %w", b.out, err)
+	}
 	if !begun {
 		if _, err := os.Lstat(filepath.Join(b.out, manifestName)); err == nil {
 			return errors.Join(b.justEnded(), b.Abandon())
@@ -235,8 +240,7 @@ func (b *Building) prepare(resume Resume, shard int) error {
 	if begun {
 		b.Dropped = difference
 	}
-	err := b.empty()
-	if err == nil {
+	if err = b.empty(); err == nil {
 		err = b.writeWhole(filepath.Join(".build", "plan.json"), marshal(b.Manifest))
 	}
 	if err != nil {
@@ -246,28 +250,30 @@ func (b *Building) prepare(resume Resume, shard int) error {
 }
 
 // difference compares the manifest with that of the unfinished build, if one has begun.
-func (b *Building) difference() (difference string, begun bool) {
-	plan, begun := b.readPlan()
+func (b *Building) difference() (difference string, begun bool, err error) {
+	plan, begun, err := b.readPlan()
 	switch {
-	case !begun:
-		return "", false
+	case !begun || err != nil:
+		return "", begun, err
 	case plan == nil:
-		return "plan", true
+		return "plan", true, nil
 	}
-	return b.Manifest.Difference(plan), true
+	return b.Manifest.Difference(plan), true, nil
 }
 
 // readPlan reads the manifest of the unfinished build, if one has begun; it is nil when it is
 // damaged.
-func (b *Building) readPlan() (plan *Manifest, begun bool) {
-	text, err := os.ReadFile(b.path(".build", "plan.json"))
-	if err != nil {
-		return nil, false
+func (b *Building) readPlan() (plan *Manifest, begun bool, err error) {
+	text, err := readRegular(b.path(".build", "plan.json"))
+	switch {
+	case fault.System(err):
+		return nil, false, err
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, false, nil
+	case err != nil || json.Unmarshal(text, &plan) != nil:
+		return nil, true, nil
 	}
-	if json.Unmarshal(text, &plan) != nil {
-		return nil, true
-	}
-	return plan, true
+	return plan, true, nil
 }
 
 // empty removes everything but the locks.
@@ -334,8 +340,8 @@ func (b *Building) Abandon() error {
 // Close releases the locks and removes the scratch files. Unless published or abandoned, the folder
 // stays, to be resumed.
 func (b *Building) Close() {
-	if b.scratch != "" {
-		os.RemoveAll(b.scratch)
+	if b.scratch != nil {
+		_ = b.scratch.Discard()
 	}
 	b.shardLock.Close() // either may be nil
 	b.lock.Close()

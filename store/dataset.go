@@ -100,8 +100,13 @@ func (d *Dataset) Layout() incidence.Layout {
 }
 
 func (d *Dataset) damaged(name, format string, args ...any) error {
-	return fault.New(fault.Damaged, "build the dataset again, or restore the file from a copy",
-		"read %s: %w", filepath.Join(d.Dir, filepath.FromSlash(name)), fmt.Errorf(format, args...))
+	return damagedFile(filepath.Join(d.Dir, filepath.FromSlash(name)), fmt.Errorf(format, args...))
+}
+
+// damagedFile is a fault.Damaged of a file that is not what it should be, unless the operating
+// system could not read it.
+func damagedFile(path string, err error) error {
+	return fault.New(fault.Damaged, "build the dataset again, or restore the file from a copy", "read %s: %w", path, err)
 }
 
 func (d *Dataset) openArrow(name string) (*ipc.FileReader, *os.File, error) {
@@ -112,7 +117,7 @@ func (d *Dataset) openArrow(name string) (*ipc.FileReader, *os.File, error) {
 	reader, err := table.NewArrowReader(file)
 	if err != nil {
 		file.Close()
-		return nil, nil, d.damaged(name, "%v", err)
+		return nil, nil, d.damaged(name, "%w", err)
 	}
 	return reader, file, nil
 }
@@ -120,6 +125,6 @@ func (d *Dataset) openArrow(name string) (*ipc.FileReader, *os.File, error) {
 // guard turns a panic, the Arrow library's response to some damaged files, into an error.
 func (d *Dataset) guard(name string, err *error) {
 	if trouble := recover(); trouble != nil {
-		*err = d.damaged(name, "%v", trouble)
+		*err = d.damaged(name, "%w", fault.Recovered(trouble))
 	}
 }

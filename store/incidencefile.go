@@ -101,7 +101,7 @@ func (d *Dataset) Incidence() (cache *incidence.Cache, err error) {
 	}
 	record, err := reader.RecordAt(0)
 	if err != nil {
-		return nil, d.damaged(incidenceName, "%v", err)
+		return nil, d.damaged(incidenceName, "%w", err)
 	}
 	cache = &incidence.Cache{Layout: incidence.NewLayout(graph)}
 	names, rowTypes := record.Column(0).(*array.String), record.Column(1).(*array.String)

@@ -209,14 +209,14 @@ func readManifest(dir string) (m *Manifest, text []byte, err error) {
 		return nil, nil, fault.New(fault.Input, "give the --out of the build",
 			"open dataset %s: it has no %s (expected a dataset)", dir, manifestName)
 	case err != nil && noFile(err):
-		return nil, nil, fault.New(fault.Damaged, "build the dataset again, or restore the file from a copy", "read %s: %w", path, err)
+		return nil, nil, damagedFile(path, err)
 	case err != nil:
 		return nil, nil, fmt.Errorf("open dataset %s: %w", dir, err)
 	}
 	m = &Manifest{}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	if err := decoder.Decode(m); err != nil {
-		return nil, nil, fault.New(fault.Damaged, "build the dataset again", "read %s: %w", path, err)
+		return nil, nil, damagedFile(path, err)
 	}
 	if m.FormatVersion != FormatVersion {
 		return nil, nil, fault.New(fault.Input,
@@ -228,7 +228,7 @@ func readManifest(dir string) (m *Manifest, text []byte, err error) {
 		err = fmt.Errorf("its text has checksum %s (expected %q)", computed, m.Checksum)
 	}
 	if err != nil {
-		return nil, nil, fault.New(fault.Damaged, "build the dataset again, or restore the file from a copy", "read %s: %w", path, err)
+		return nil, nil, damagedFile(path, err)
 	}
 	return m, text, nil
 }

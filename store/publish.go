@@ -64,7 +64,7 @@ func (b *Building) shardFiles() ([]File, error) {
 			return nil, nil
 		}
 		if _, err := os.Stat(b.path(shard.Name, dataName)); err != nil {
-			return nil, fault.New(fault.Damaged, "run again with --resume never", "publish dataset %s: %w", b.out, err)
+			return nil, fault.New(fault.Damaged, hintNever, "publish dataset %s: %w", b.out, err)
 		}
 		files = append(files, *state.File)
 	}

@@ -141,7 +141,7 @@ func (r *samplesReader) read(sample int) (_ *encode.Record, err error) {
 	if batch := sample / samplesBatch; batch != r.batch {
 		r.batch = -1
 		if r.rows, err = r.reader.RecordAt(batch); err != nil {
-			return nil, r.dataset.damaged(samplesName, "record batch %d: %v", batch, err)
+			return nil, r.dataset.damaged(samplesName, "record batch %d: %w", batch, err)
 		}
 		r.batch = batch
 	}

@@ -13,10 +13,11 @@ import (
 
 // UseScratch has the shards built in a new folder inside dir, which should be node-local: LMDB's
 // memory maps are slow on parallel file systems. A complete or interrupted shard is copied to its
-// place in the dataset under construction; what a killed process left on scratch is lost. Call it
+// place in the dataset under construction; what a killed process left on scratch is lost: the next
+// build of the same name there removes it, and so does 'tcbuild clean'. Call it
 // before the first Shard.
 func (b *Building) UseScratch(dir string) error {
-	scratch, err := os.MkdirTemp(dir, "tcbuild-")
+	scratch, err := disk.NewTemporary(filepath.Join(dir, filepath.Base(b.out)))
 	if err != nil {
 		return fmt.Errorf("build shards on scratch: %w", err)
 	}
@@ -26,7 +27,7 @@ func (b *Building) UseScratch(dir string) error {
 
 // copyToScratch copies the part of a shard that an interrupted build left in place.
 func (b *Building) copyToScratch(shard string) error {
-	dir := filepath.Join(b.scratch, shard)
+	dir := filepath.Join(b.scratch.Path, shard)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -44,14 +45,14 @@ func (b *Building) moveInPlace(shard string) error {
 	if err := os.MkdirAll(moving, 0o755); err != nil {
 		return err
 	}
-	if err := copyFile(filepath.Join(b.scratch, shard, dataName), filepath.Join(moving, dataName)); err != nil {
+	if err := copyFile(filepath.Join(b.scratch.Path, shard, dataName), filepath.Join(moving, dataName)); err != nil {
 		return fmt.Errorf("move shard %s in place: %w", shard, err)
 	}
 	return errors.Join(
 		disk.Sync(filepath.Join(moving, dataName)),
 		os.RemoveAll(b.path(shard)),
 		os.Rename(moving, b.path(shard)),
-		os.RemoveAll(filepath.Join(b.scratch, shard)),
+		os.RemoveAll(filepath.Join(b.scratch.Path, shard)),
 	)
 }
 

@@ -5,7 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
+
+	"tcbuild/internal/disk"
 )
 
 // Shards built on scratch have the bytes of those built in place.
@@ -88,6 +91,29 @@ func empty(t *testing.T, dir string) {
 	t.Helper()
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 		t.Errorf("%v was left behind in %s (%v)", entries, dir, err)
+	}
+}
+
+// What killed builds leave on scratch, the next one of the same dataset removes, and clean knows it.
+func TestKilledOnScratch(t *testing.T) {
+	f := newFixture(t, Indices, "zstd", 20, 4, 2)
+	scratch := t.TempDir()
+	left := filepath.Join(scratch, "."+filepath.Base(f.out)+".tcbuild-"+strings.Repeat("A", 26))
+	if err := os.MkdirAll(filepath.Join(left, "shard"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	first := f.beginOnScratch(t, scratch, 0)
+	defer first.Close()
+	second := f.beginOnScratch(t, scratch, 1)
+	defer second.Close()
+	entries, err := os.ReadDir(scratch)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("found %v, %v, want the folders of the two builds that run", entries, err)
+	}
+	for _, entry := range entries {
+		if !disk.TemporaryFor(entry.Name(), filepath.Base(f.out)) {
+			t.Errorf("%s would not be found by clean", entry.Name())
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tcbuild/fault"
 	"tcbuild/internal/disk"
 )
 
@@ -42,14 +43,18 @@ func bootID() string {
 
 func (b *Building) readState(shard int) (shardState, error) {
 	var state shardState
-	text, err := os.ReadFile(b.path(".build", b.Manifest.Shards[shard].Name+".json"))
+	path := b.path(".build", b.Manifest.Shards[shard].Name+".json")
+	text, err := readRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return state, nil
 	}
 	if err == nil {
 		err = json.Unmarshal(text, &state)
 	}
-	return state, err
+	if err != nil {
+		return state, fault.New(fault.Damaged, hintNever, "read %s: %w", path, err)
+	}
+	return state, nil
 }
 
 func (b *Building) writeState(shard int, state shardState) error {
@@ -75,8 +80,8 @@ type Shard struct {
 
 // shardRoot is the folder in which shards are built.
 func (b *Building) shardRoot() string {
-	if b.scratch != "" {
-		return b.scratch
+	if b.scratch != nil {
+		return b.scratch.Path
 	}
 	return b.dir
 }
@@ -97,7 +102,7 @@ func (b *Building) Shard(i int) (*Shard, error) {
 			return nil, err
 		}
 	}
-	if b.scratch != "" {
+	if b.scratch != nil {
 		if err := b.copyToScratch(s.Name); err != nil {
 			return nil, err
 		}
@@ -110,7 +115,7 @@ func (b *Building) Shard(i int) (*Shard, error) {
 func (s *Shard) Put(first int, value []byte) error {
 	if !s.begun {
 		begun := shardState{BootID: bootID()}
-		if s.building.scratch != "" {
+		if s.building.scratch != nil {
 			begun = shardState{} // the copy in place is synced
 		}
 		if err := s.building.writeState(s.index, begun); err != nil {
@@ -140,7 +145,7 @@ func (s *Shard) dataName() string { return path.Join(s.Name, dataName) }
 // other programs'.
 func (s *Shard) complete(file File) error {
 	b := s.building
-	if b.scratch != "" {
+	if b.scratch != nil {
 		if err := b.moveInPlace(s.Name); err != nil {
 			return err
 		}
@@ -178,7 +183,7 @@ func (s *Shard) Interrupt() error {
 	if _, err := os.Stat(filepath.Join(s.writer.dir, dataName)); err != nil {
 		return nil // nothing was committed
 	}
-	if s.building.scratch != "" {
+	if s.building.scratch != nil {
 		if err := s.building.moveInPlace(s.Name); err != nil {
 			return err
 		}
@@ -189,19 +194,23 @@ func (s *Shard) Interrupt() error {
 	return s.building.writeState(s.index, shardState{})
 }
 
-// written counts the samples committed to a shard in its place; 0 if it cannot be read.
-func (b *Building) written(shard ShardRange) int {
+// written counts the samples committed to a shard in its place; 0 if it is damaged.
+func (b *Building) written(shard ShardRange) (int, error) {
 	begun, err := openBegunShard(b.path(shard.Name))
+	if fault.System(err) {
+		return 0, err
+	}
 	if begun == nil || err != nil {
-		return 0
+		return 0, nil
 	}
 	defer begun.close()
-	return begun.next(shard, b.Manifest) - shard.First
+	return begun.next(shard, b.Manifest) - shard.First, nil
 }
 
-// WorthResuming reports whether any shard has committed samples.
+// WorthResuming reports whether any shard has committed samples, or cannot be read now.
 func (b *Building) WorthResuming() bool {
 	return slices.ContainsFunc(b.Manifest.Shards, func(shard ShardRange) bool {
-		return b.written(shard) > 0
+		written, err := b.written(shard)
+		return written > 0 || err != nil
 	})
 }

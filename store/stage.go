@@ -105,7 +105,7 @@ func checkStageTarget(dir string) error {
 func (d *Dataset) stageFiles(ctx context.Context, dir, temporary string, staged *Staged) error {
 	run, err := readRegular(filepath.Join(d.Dir, runName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return d.damaged(runName, "%w", err)
 	}
 	if err := d.replaced(); err != nil {
 		return err // run.json may be another dataset's
@@ -152,8 +152,11 @@ func reuse(from, temporary string, file File) (bool, error) {
 // replaced returns an error if the folder's manifest is no longer the one that was opened.
 func (d *Dataset) replaced() error {
 	text, err := readRegular(filepath.Join(d.Dir, manifestName))
-	if err == nil && bytes.Equal(text, d.text) {
+	switch {
+	case err == nil && bytes.Equal(text, d.text):
 		return nil
+	case fault.System(err):
+		return fmt.Errorf("stage %s: %w", d.Dir, err)
 	}
 	return fault.New(fault.Busy, "run the same command again", "stage %s: the dataset was removed or replaced while it was copied", d.Dir)
 }

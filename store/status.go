@@ -2,11 +2,14 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"tcbuild/fault"
 )
 
 // ShardState is the progress of a shard.
@@ -39,12 +42,21 @@ func Status(out string) ([]ShardStatus, error) {
 			return nil
 		})
 	}
-	plan, begun := b.readPlan()
-	if !begun || plan == nil {
+	plan, begun, planErr := b.readPlan()
+	if planErr != nil {
+		return nil, planErr
+	}
+	switch {
+	case !begun:
 		return nil, err
+	case plan == nil:
+		return nil, fault.New(fault.Damaged, hintNever, "read %s: it is not the plan of a build", b.path(".build", "plan.json"))
 	}
 	b.Manifest = plan
-	whole := locked(b.path(".build", "lock")) // one process builds all shards
+	whole, err := locked(b.path(".build", "lock")) // one process builds all shards
+	if err != nil {
+		return nil, err
+	}
 	return statusOf(plan, func(i int, shard *ShardStatus) error { return b.lookAt(i, &whole, shard) })
 }
 
@@ -82,30 +94,43 @@ func (b *Building) lookAt(i int, whole *bool, status *ShardStatus) error {
 		status.State, status.Written = ShardDone, status.Samples
 		return nil
 	}
-	status.Written = b.written(status.ShardRange)
+	if status.Written, err = b.written(status.ShardRange); err != nil {
+		return err
+	}
 	_, err = os.Stat(b.path(".build", status.Name+".json"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	begun := err == nil
+	apart, err1 := locked(b.path(".build", status.Name+".lock"))
+	looked, err2 := locked(b.path(".build", "lock")) // by a process that looks whether all are done
 	switch {
-	case *whole, locked(b.path(".build", status.Name+".lock")):
+	case *whole, apart:
 		status.State = ShardRunning
 		*whole = *whole && status.Written == status.Samples
-	case begun && !locked(b.path(".build", "lock")):
+	case begun && !looked:
 		status.State = ShardFailed
 	default:
 		status.State = ShardWaiting
 	}
-	return nil
+	return errors.Join(err1, err2)
 }
 
 // locked reports whether a process holds an exclusive lock. It needs no write permission.
-func locked(path string) bool {
+func locked(path string) (bool, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return false
+		if fault.System(err) {
+			return false, err
+		}
+		return false, nil
 	}
 	defer file.Close()
-	return errors.Is(unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
+	switch err := unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB); {
+	case errors.Is(err, unix.EWOULDBLOCK):
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return false, nil
 }

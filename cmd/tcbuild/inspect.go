@@ -67,7 +67,7 @@ func inspect(ctx context.Context, e *env, path string, o inspectOptions) error {
 			return err
 		}
 		return inspectPerturbations(ctx, e, path, o)
-	case !isDataset(path) && isGraph(path):
+	case !isDataset(path) && isGraph(path, o.samples != "" || o.croissant):
 		if err := errors.Join(o.refuseDatasetFlags(path), refuseFlag("graph", o.graph, "a perturbation set", path)); err != nil {
 			return err
 		}
@@ -160,9 +160,10 @@ func printJSON(e *env, value any) error {
 func isDataset(path string) bool { return exists(filepath.Join(path, "manifest.json")) }
 
 // isGraph reports whether a folder, or its subfolder graph, holds a cell graph, as ingest.ReadGraph
-// finds it.
-func isGraph(path string) bool {
-	return exists(filepath.Join(path, "nodes")) || exists(filepath.Join(path, "graph", "nodes"))
+// finds it. Where a dataset is asked for, one with a subfolder graph is a dataset that lacks its
+// manifest.
+func isGraph(path string, dataset bool) bool {
+	return exists(filepath.Join(path, "nodes")) || !dataset && exists(filepath.Join(path, "graph", "nodes"))
 }
 
 // isStore reports whether a folder is a torchcell store, which is read as a perturbation set.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -62,6 +63,12 @@ func TestInspectFlags(t *testing.T) {
 		execute(t, dir, append([]string{"inspect"}, strings.Fields(c.args)...)...).refused(t, 2, c.want)
 	}
 	nothing(t, filepath.Join(dir, "page.html"))
+	if err := os.Remove(filepath.Join(dir, "out/manifest.json")); err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range []string{"--samples 0:1", "--croissant"} {
+		execute(t, dir, append([]string{"inspect", "out"}, strings.Fields(flags)...)...).refused(t, 3, "open dataset out: it has no manifest.json")
+	}
 }
 
 func TestInspectCroissant(t *testing.T) {

@@ -29,11 +29,12 @@ func publish(path string, build func(path string) error) error {
 	if err != nil {
 		return err
 	}
-	if err := build(temporary.Path); err != nil {
-		return errors.Join(err, temporary.Discard())
+	err = build(temporary.Path)
+	if err == nil {
+		err = disk.SyncTree(temporary.Path)
 	}
-	if err := disk.SyncTree(temporary.Path); err != nil {
-		return errors.Join(err, temporary.Discard())
+	if err != nil {
+		return errors.Join(temporary.Naming(err), temporary.Discard())
 	}
 	err = temporary.PublishNew()
 	if errors.Is(err, fs.ErrExist) {

@@ -37,10 +37,16 @@ the unfinished one.`,
 }
 
 func runStatus(e *env, path string) error {
-	if shards, err := store.Status(path); err == nil {
+	shards, err := store.Status(path)
+	if err == nil {
 		return printShards(e, path, shards)
 	}
 	unfinished, versions, versionsErr := rebuild.Folders(path)
+	for _, err := range []error{err, versionsErr} {
+		if fault.System(err) || fault.KindOf(err) == fault.Damaged {
+			return fmt.Errorf("read status of %s: %w", path, err)
+		}
+	}
 	if versionsErr != nil || len(unfinished)+len(versions) == 0 {
 		kind := fault.Input
 		if _, err := os.Lstat(path); err != nil {
@@ -61,6 +67,9 @@ func runStatus(e *env, path string) error {
 		for _, variant := range allVariants {
 			dataset := filepath.Join(path, name, variant)
 			shards, err := store.Status(dataset)
+			if fault.System(err) {
+				return fmt.Errorf("read status of %s: %w", path, err)
+			}
 			if err != nil {
 				continue // not begun
 			}

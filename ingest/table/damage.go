@@ -12,7 +12,7 @@ import (
 // damaged says that a file ended early or cannot be decoded; reached is how far it was
 // read. An error that knows better keeps its words.
 func damaged(path, reached string, err error) error {
-	if _, ok := errors.AsType[*fault.Error](err); ok {
+	if _, ok := errors.AsType[*fault.Error](err); ok || fault.System(err) {
 		return fmt.Errorf("read %s %s: %w", path, reached, err)
 	}
 	return fault.New(fault.Input, "copy or download the file again",
@@ -24,7 +24,7 @@ func damaged(path, reached string, err error) error {
 func guard(read func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("%v", cause)
+			err = fault.Recovered(cause)
 		}
 	}()
 	return read()

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"tcbuild/fault"
 )
 
@@ -33,6 +35,12 @@ func Create(path string) (*File, error) {
 	return &File{file, temporary}, nil
 }
 
+// Write is that of os.File; its error names the final path.
+func (f *File) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	return n, naming(f.temporary.final, err)
+}
+
 // Publish makes the file safe on disk and gives it its name, in place of a file that has it.
 func (f *File) Publish() error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
@@ -52,7 +60,7 @@ func WriteWhole(path string, text []byte) error {
 		return err
 	}
 	if _, err := file.Write(text); err != nil {
-		return errors.Join(naming(path, err), file.Discard())
+		return errors.Join(err, file.Discard())
 	}
 	return file.Publish()
 }
@@ -66,7 +74,7 @@ func SyncTree(dir string) error {
 
 // Sync makes a file or folder safe against power loss.
 func Sync(path string) error {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe would block
 	if err != nil {
 		return err
 	}

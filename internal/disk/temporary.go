@@ -196,6 +196,21 @@ func naming(path string, err error) error {
 	return err
 }
 
+// Naming has the text of an error name the final path in place of the temporary one.
+func (t *Temporary) Naming(err error) error {
+	return renamed{err, strings.ReplaceAll(err.Error(), t.Path, t.final)}
+}
+
+// renamed is an error with another text.
+type renamed struct {
+	error
+	text string
+}
+
+func (r renamed) Error() string { return r.text }
+
+func (r renamed) Unwrap() error { return r.error }
+
 // IsMine reports whether this process's user owns a file or folder; a symbolic link is looked at
 // itself.
 func IsMine(path string) bool {
