@@ -8,7 +8,7 @@ export CGO_CFLAGS := -O2 -g -Wno-implicit-fallthrough
 # Runs go with CUDA support where its header can be had, else without.
 CUDA := PYTHON=$(PYTHON) gpuverify/cuda/with-cuda.sh bin/cuda
 
-.PHONY: help build quickstart test check go-test python-test bench fuzz gpu-check ptx fmt clean
+.PHONY: notices help build quickstart test check go-test python-test bench fuzz gpu-check ptx fmt clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -21,9 +21,16 @@ quickstart: build ## the whole chain on synthetic data of yeast's size, in secon
 
 test: check go-test python-test ## install what tests need, and run them all
 
-check: ## formatting and go vet
+# Their versions are fixed, so that a new release makes no commit fail.
+STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+check: $(VENV)/installed ## formatting, go vet, staticcheck, ruff and mypy
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run: make fmt'; exit 1; }
 	$(CUDA) $(GO) vet ./...
+	$(CUDA) $(STATICCHECK) ./...
+	$(VENV)/bin/ruff format -q --check python
+	$(VENV)/bin/ruff check -q python
+	cd python && ../$(VENV)/bin/mypy
 
 go-test: ## all Go tests, under the race detector; what tries every damage again without it, as it samples there
 	$(CUDA) $(GO) test -race -timeout 30m ./...
@@ -33,9 +40,9 @@ python-test: $(VENV)/installed ## the tests that read datasets with Python's own
 	$(VENV)/bin/python -m pytest -q -rs python/tests
 
 # Without torch, gigabytes that not every index serves, its tests are skipped and say so.
-$(VENV)/installed: python/requirements-test.txt python/requirements-torch.txt
+$(VENV)/installed: $(wildcard python/requirements-*.txt)
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/pip install -q -r python/requirements-test.txt
+	$(VENV)/bin/pip install -q -r python/requirements-test.txt -r python/requirements-check.txt
 	-$(VENV)/bin/pip install -q -r python/requirements-torch.txt
 	touch $@
 
@@ -53,6 +60,9 @@ gpu-check: ## a folder that proves verify --device cuda on any machine with an N
 	$(CUDA) $(GO) build -ldflags '-s -w' -o bin/gpu-check/tcbuild ./cmd/tcbuild
 	cp gpuverify/gpucheck/gpu-check bin/gpu-check/
 	bin/gpu-check/gpu-check
+
+notices: ## write THIRD_PARTY_NOTICES anew, after a change of go.mod
+	docs/third-party-notices.sh > THIRD_PARTY_NOTICES
 
 ptx: ## compile the CUDA kernels, with clang-14
 	$(GO) generate ./gpuverify/kernels

@@ -1,6 +1,7 @@
 package tcbuild_test
 
 import (
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -73,4 +74,21 @@ func room(path string) string {
 		return first + "/" + second
 	}
 	return first
+}
+
+// THIRD_PARTY_NOTICES has the licence of every module that is linked, of the version that is.
+func TestThirdPartyNotices(t *testing.T) {
+	notices, err := os.ReadFile("THIRD_PARTY_NOTICES")
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "./cmd/tcbuild").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for module := range strings.Lines(string(modules)) {
+		if module != "\n" && !strings.Contains(string(notices), "\n"+module) {
+			t.Errorf("THIRD_PARTY_NOTICES lacks %s (run: make notices)", strings.TrimSpace(module))
+		}
+	}
 }

@@ -39,6 +39,7 @@ type spec struct {
 	Level  level             `yaml:"level"`
 	Names  []string          `yaml:"names"`
 	Any    map[string]string `yaml:"any"`
+	//lint:ignore U1000 the decoder must pass over it
 	hidden int
 }
 

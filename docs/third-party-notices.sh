@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Prints THIRD_PARTY_NOTICES: the licence of each module that is linked into tcbuild, in its own words.
+set -euo pipefail
+
+cat <<'TEXT'
+The program tcbuild contains the modules below, each under its own licence. The Python package
+installs its dependencies apart, under theirs. Made by `make notices`.
+TEXT
+
+go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' ./cmd/tcbuild | sort -u |
+  while read -r module version folder; do
+    printf '\n%s\n%s %s\n%s\n' "$(printf '=%.0s' {1..100})" "$module" "$version" "$(printf '=%.0s' {1..100})"
+    found=
+    for file in "$folder"/{LICENSE,LICENCE,COPYING,NOTICE}* "$folder"/licenses/ftl.txt; do
+      [ -f "$file" ] || continue
+      found=yes
+      printf '\n--- %s\n\n' "$(basename "$file")"
+      tr -d '\r' <"$file"
+    done
+    # A module without a file of its own has its licence at the end of its README.
+    [ -n "$found" ] || { printf '\n--- README.md\n\n'; sed -n '/License/,$p' "$folder/README.md"; }
+  done
