@@ -60,17 +60,21 @@ func (f graphFiles) open(files *inputfile.Files) ([]Input, error) {
 // findGraph lists the tables of a graph in dir or in dir/graph.
 func findGraph(dir string) (graphFiles, error) {
 	files := graphFiles{dir: dir}
-	if !isFolder(filepath.Join(dir, "nodes")) {
+	found, err := isFolder(filepath.Join(dir, "nodes"))
+	if err == nil && !found {
 		files.dir = filepath.Join(dir, "graph")
+		found, err = isFolder(filepath.Join(files.dir, "nodes"))
 	}
-	if !isFolder(filepath.Join(files.dir, "nodes")) {
+	if err != nil {
+		return files, fmt.Errorf("read graph %s: %w", dir, err)
+	}
+	if !found {
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			return files, fault.New(fault.Failed, "check the path", "read graph %s: there is no such folder", dir)
 		}
 		return files, fault.New(fault.Input, "name the folder that holds nodes/ and edges/, or the folder around it that holds graph/",
 			"read graph %s: there is no folder nodes, neither in it nor in its graph/", dir)
 	}
-	var err error
 	if files.nodes, err = listTables(files.dir, "nodes"); err != nil {
 		return files, err
 	}
@@ -151,7 +155,10 @@ func isPlain(name string) bool {
 	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
 }
 
-func isFolder(path string) bool {
+func isFolder(path string) (bool, error) {
 	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
+	if fault.System(err) {
+		return false, err
+	}
+	return err == nil && info.IsDir(), nil
 }

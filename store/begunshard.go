@@ -9,13 +9,14 @@ import (
 
 	"tcbuild/encode"
 	"tcbuild/fault"
+	"tcbuild/internal/disk"
 	"tcbuild/internal/lmdbfile"
 )
 
 // openBegunShard opens the written part of an unfinished shard; nil if nothing is written. The
 // shard may change meanwhile, or be torn, so its pages are read without LMDB's library.
 func openBegunShard(dir string) (*shardFile, error) {
-	file, size, err := openRegular(filepath.Join(dir, dataName))
+	file, size, err := disk.OpenRegular(filepath.Join(dir, dataName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -264,7 +264,7 @@ func (b *Building) difference() (difference string, begun bool, err error) {
 // readPlan reads the manifest of the unfinished build, if one has begun; it is nil when it is
 // damaged.
 func (b *Building) readPlan() (plan *Manifest, begun bool, err error) {
-	text, err := readRegular(b.path(".build", "plan.json"))
+	text, err := disk.ReadRegular(b.path(".build", "plan.json"))
 	switch {
 	case fault.System(err):
 		return nil, false, err

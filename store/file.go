@@ -11,43 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"tcbuild/internal/disk"
 )
-
-// errNotRegular is wrapped by the errors for folders, pipes and devices, which could block a reader
-// or never end.
-var errNotRegular = errors.New("it is not a regular file")
-
-// openRegular opens a regular file for reading, or a link to one.
-func openRegular(path string) (*os.File, int64, error) {
-	// a pipe without a writer would block
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%w (mode %s)", errNotRegular, info.Mode())
-	}
-	if err != nil {
-		file.Close()
-		return nil, 0, err
-	}
-	return file, info.Size(), nil
-}
-
-// readRegular reads a regular file whole.
-func readRegular(path string) ([]byte, error) {
-	file, _, err := openRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(file)
-}
 
 // open opens a data file. A missing or non-regular file is a fault.Damaged.
 func (d *Dataset) open(name string) (*os.File, int64, error) {
-	file, size, err := openRegular(filepath.Join(d.Dir, filepath.FromSlash(name)))
+	file, size, err := disk.OpenRegular(filepath.Join(d.Dir, filepath.FromSlash(name)))
 	switch {
 	case err == nil:
 		return file, size, nil
@@ -61,7 +31,7 @@ func (d *Dataset) open(name string) (*os.File, int64, error) {
 
 // noFile reports whether err means that the path cannot be a file, as opposed to a disk failure.
 func noFile(err error) bool {
-	return errors.Is(err, errNotRegular) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR) ||
+	return errors.Is(err, disk.ErrNotRegular) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR) ||
 		errors.Is(err, syscall.ENXIO)
 }
 
@@ -77,7 +47,7 @@ func hashed(from io.Reader, to io.Writer, name string) (File, error) {
 
 // hashFile returns the size and digest of a file under construction.
 func hashFile(dir, name string) (File, error) {
-	file, _, err := openRegular(filepath.Join(dir, filepath.FromSlash(name)))
+	file, _, err := disk.OpenRegular(filepath.Join(dir, filepath.FromSlash(name)))
 	if err != nil {
 		return File{}, err
 	}

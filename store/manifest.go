@@ -19,6 +19,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/internal/disk"
 )
 
 // FormatVersion is the version of the dataset format that this package writes
@@ -200,7 +201,7 @@ func ReadManifest(dir string) (*Manifest, error) {
 // readManifest returns the manifest's text as well.
 func readManifest(dir string) (m *Manifest, text []byte, err error) {
 	path := filepath.Join(dir, manifestName)
-	text, err = readRegular(path)
+	text, err = disk.ReadRegular(path)
 	_, noFolder := os.Stat(dir)
 	switch {
 	case err != nil && errors.Is(noFolder, fs.ErrNotExist):

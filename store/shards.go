@@ -44,7 +44,7 @@ func bootID() string {
 func (b *Building) readState(shard int) (shardState, error) {
 	var state shardState
 	path := b.path(".build", b.Manifest.Shards[shard].Name+".json")
-	text, err := readRegular(path)
+	text, err := disk.ReadRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return state, nil
 	}

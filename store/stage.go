@@ -103,7 +103,7 @@ func checkStageTarget(dir string) error {
 }
 
 func (d *Dataset) stageFiles(ctx context.Context, dir, temporary string, staged *Staged) error {
-	run, err := readRegular(filepath.Join(d.Dir, runName))
+	run, err := disk.ReadRegular(filepath.Join(d.Dir, runName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return d.damaged(runName, "%w", err)
 	}
@@ -151,7 +151,7 @@ func reuse(from, temporary string, file File) (bool, error) {
 
 // replaced returns an error if the folder's manifest is no longer the one that was opened.
 func (d *Dataset) replaced() error {
-	text, err := readRegular(filepath.Join(d.Dir, manifestName))
+	text, err := disk.ReadRegular(filepath.Join(d.Dir, manifestName))
 	switch {
 	case err == nil && bytes.Equal(text, d.text):
 		return nil

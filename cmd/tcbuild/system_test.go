@@ -51,6 +51,8 @@ func TestUnreadable(t *testing.T) {
 		{"status new", "new.building/.build/plan.json", 0},
 		{"verify out", "out/graph/nodes", 0o300},
 		{"verify out", "out/graph/nodes", 0},
+		{"incidence --graph in --out y", "in", 0o600},
+		{"incidence --graph in --out y", "in/graph", 0o600},
 		{"inspect out --samples 0", "out/graph/edges", 0o300},
 		{"stage out copy", "out/run.json", 0},
 		{"dataset --mode indices --graph graph --perturbations sets.tsv --out new", "new.building/.build/plan.json", 0},
@@ -59,6 +61,7 @@ func TestUnreadable(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			writeFiles(t, dir, sound, map[string]string{"new.building/.build/plan.json": "{}", "new.building/shard": "precious"})
+			must(t, dir, "synth", "--out", "in", "--samples", "2")
 			must(t, dir, buildArgs...)
 			path := filepath.Join(dir, c.path)
 			if err := os.Chmod(path, c.mode); err != nil {
@@ -71,7 +74,7 @@ func TestUnreadable(t *testing.T) {
 			if err == nil {
 				t.Fatalf("got exit code 0: %s", text)
 			}
-			outcome{cmd.ProcessState.ExitCode(), "", text}.refused(t, 1, c.path[:3], "permission denied")
+			outcome{cmd.ProcessState.ExitCode(), "", text}.refused(t, 1, c.path[:2], "permission denied")
 			if text := read(t, filepath.Join(dir, "new.building/shard")); text != "precious" {
 				t.Error("the unfinished build was removed")
 			}

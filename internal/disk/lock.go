@@ -3,6 +3,7 @@ package disk
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -52,7 +53,7 @@ func lockFile(file *os.File, sharing Sharing) error {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case err != nil:
-			return fmt.Errorf("lock %s: %w", file.Name(), err)
+			return &fs.PathError{Op: "lock", Path: file.Name(), Err: err}
 		}
 		return nil
 	}

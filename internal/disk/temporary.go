@@ -81,7 +81,7 @@ func (t *Temporary) rename(flags uint) error {
 
 // Discard removes the folder with what is in it. After Publish there is nothing left to discard.
 func (t *Temporary) Discard() error {
-	return errors.Join(removeUnlocked(t.dir), t.dir.Close(), t.lock.Close())
+	return naming(t.final, errors.Join(removeUnlocked(t.dir), t.dir.Close(), t.lock.Close()))
 }
 
 // Sweep removes what killed processes left of the temporary folders for a path. What cannot be
