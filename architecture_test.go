@@ -27,12 +27,13 @@ func TestImportDirections(t *testing.T) {
 		"internal/oracle":    "ingest", // of tests
 		"internal/chart":     "",
 		"internal/bench":     "ingest incidence encode store gpuverify tcbuild internal/chart fault",
-		"internal/compare":   "ingest incidence encode store",
-		"internal/describe":  "ingest internal/chart fault",
-		"internal/rebuild":   "ingest fault internal/disk",
+		"internal/diff":      "ingest incidence encode store",
+		"internal/inspect":   "ingest internal/chart fault",
+		"internal/versions":  "ingest fault internal/disk",
+		"internal/rebuild":   "ingest store gpuverify tcbuild internal/versions internal/slurm fault internal/disk",
 		"internal/slurm":     "fault",
 		"internal/croissant": "store",
-		"cmd":                "ingest incidence encode store gpuverify conf tcbuild internal/bench internal/compare internal/describe internal/rebuild internal/slurm internal/croissant fault internal/disk",
+		"cmd":                "ingest incidence encode store gpuverify conf tcbuild internal/bench internal/diff internal/inspect internal/rebuild internal/versions internal/slurm internal/croissant fault internal/disk",
 	}
 	refused := map[string]string{ // package -> packages of a folder that it may import otherwise
 		"gpuverify": "ingest/gpr",

@@ -14,8 +14,8 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/describe"
 	"tcbuild/internal/disk"
+	"tcbuild/internal/inspect"
 )
 
 type inspectOptions struct {
@@ -54,13 +54,13 @@ that are not in the graph.`,
 	flags.StringVar(&o.graph, "graph", "", "the graph of a perturbation set: `DIR`")
 	flags.StringVar(&o.html, "html", "", "also write a page with plots of a graph or perturbation set: `FILE`")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
-		return inspect(ctx, e, args[0], o)
+		return runInspect(ctx, e, args[0], o)
 	})
 }
 
-// inspect finds out what path holds, and shows it. What is neither a graph nor a perturbation set
+// runInspect finds out what path holds, and shows it. What is neither a graph nor a perturbation set
 // is taken for a dataset.
-func inspect(ctx context.Context, e *env, path string, o inspectOptions) error {
+func runInspect(ctx context.Context, e *env, path string, o inspectOptions) error {
 	switch {
 	case isFile(path), !isDataset(path) && isStore(path):
 		if err := o.refuseDatasetFlags(path); err != nil {
@@ -102,7 +102,7 @@ func inspectGraph(e *env, path string, o inspectOptions) error {
 	if err != nil {
 		return err
 	}
-	summary := describe.Graph(graph, report)
+	summary := inspect.Graph(graph, report)
 	return show(e, summary, summary.Page("Cell graph "+path), o)
 }
 
@@ -115,7 +115,7 @@ func inspectPerturbations(ctx context.Context, e *env, path string, o inspectOpt
 		}
 		genes = graph.Genes
 	}
-	summary, err := describe.Perturbations(ctx, path, genes)
+	summary, err := inspect.Perturbations(ctx, path, genes)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func inspectPerturbations(ctx context.Context, e *env, path string, o inspectOpt
 }
 
 // show prints a summary, and writes its page if asked to.
-func show(e *env, summary any, page *describe.Page, o inspectOptions) error {
+func show(e *env, summary any, page *inspect.Page, o inspectOptions) error {
 	if o.html != "" {
 		if err := writePage(page, o.html); err != nil {
 			return err
@@ -136,7 +136,7 @@ func show(e *env, summary any, page *describe.Page, o inspectOptions) error {
 }
 
 // writePage writes a page, replacing an existing one.
-func writePage(page *describe.Page, path string) error {
+func writePage(page *inspect.Page, path string) error {
 	text, err := page.HTML()
 	if err == nil {
 		err = disk.WriteWhole(path, text)

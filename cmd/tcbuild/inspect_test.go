@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tcbuild/internal/describe"
+	"tcbuild/internal/inspect"
 )
 
 func TestInspectInput(t *testing.T) {
@@ -32,11 +32,11 @@ func TestInspectInput(t *testing.T) {
 		})
 	}
 
-	var graph describe.GraphSummary
+	var graph inspect.GraphSummary
 	if err := json.Unmarshal([]byte(must(t, dir, "inspect", "in/graph", "--json").stdout), &graph); err != nil || graph.Nodes[0].Nodes != 60 {
 		t.Errorf("got %+v, %v", graph, err)
 	}
-	var set describe.PerturbationSummary
+	var set inspect.PerturbationSummary
 	if err := json.Unmarshal([]byte(must(t, dir, "inspect", "in/perturbations.arrow", "--json").stdout), &set); err != nil || set.Samples != 100 {
 		t.Errorf("got %+v, %v", set, err)
 	}

@@ -23,6 +23,7 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	e := newEnv(stdout, stderr)
 	root := newRoot(e)
+	e.arguments = args
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if unwritten := e.stdout.Close(); err == nil && unwritten != nil {
@@ -36,7 +37,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = context.Cause(ctx)
 	}
 	printError(e.stderr, err)
-	return exitCode(err)
+	return fault.ExitCode(err)
 }
 
 // printError prints an error on one line and its hint, if any, on a second one.
@@ -51,20 +52,4 @@ func printError(stderr *printable, err error) {
 		fmt.Fprintln(stderr, "hint:", oneLine(hint))
 	}
 	_ = stderr.Close()
-}
-
-// exitCode is the exit code of a failed run; see exitCodes.
-func exitCode(err error) int {
-	switch fault.KindOf(err) {
-	case fault.Usage:
-		return 2
-	case fault.Input:
-		return 3
-	case fault.Damaged:
-		return 4
-	case fault.Busy:
-		return 75
-	default:
-		return 1
-	}
 }

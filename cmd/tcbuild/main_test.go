@@ -109,11 +109,11 @@ func TestExitCodes(t *testing.T) {
 
 func TestExitCode(t *testing.T) {
 	for kind, want := range map[fault.Kind]int{fault.Failed: 1, fault.Usage: 2, fault.Input: 3, fault.Damaged: 4, fault.Busy: 75} {
-		if got := exitCode(fmt.Errorf("wrapped: %w", fault.New(kind, "", "x"))); got != want {
+		if got := fault.ExitCode(fmt.Errorf("wrapped: %w", fault.New(kind, "", "x"))); got != want {
 			t.Errorf("kind %d: got %d, want %d", kind, got, want)
 		}
 	}
-	if got := exitCode(io.ErrUnexpectedEOF); got != 1 {
+	if got := fault.ExitCode(io.ErrUnexpectedEOF); got != 1 {
 		t.Errorf("no kind: got %d, want 1", got)
 	}
 }

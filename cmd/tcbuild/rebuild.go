@@ -5,19 +5,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tcbuild"
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/gpuverify"
+	"tcbuild/ingest"
 	"tcbuild/internal/disk"
 	"tcbuild/internal/rebuild"
 	"tcbuild/internal/slurm"
+	"tcbuild/internal/versions"
 	"tcbuild/store"
 )
 
@@ -30,9 +35,19 @@ type rebuildOptions struct {
 	method, device string
 	keep           int
 	force, dryRun  bool
-	journal        journalOptions
+	journal        rebuild.JournalOptions
 	slurm          slurmOptions
 }
+
+// slurmOptions say whether the chain is submitted, or which part of it a job runs.
+type slurmOptions struct {
+	submit, dryRun bool
+	step           string
+	rebuild.Cluster
+}
+
+// used reports whether the chain runs as SLURM jobs.
+func (o *slurmOptions) used() bool { return o.submit || o.dryRun || o.step != "" }
 
 func newRebuild(e *env) *cobra.Command {
 	var o rebuildOptions
@@ -73,8 +88,8 @@ finalize, verify.`,
 	flags.IntVar(&o.keep, "keep", 3, "versions to keep, including the current one")
 	flags.BoolVar(&o.force, "force", false, "rebuild everything, even if nothing changed")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would run and why, without changing anything")
-	o.journal.flags(flags)
-	o.slurm.flags(flags)
+	journalFlags(flags, &o.journal)
+	slurmFlags(flags, &o.slurm)
 	_ = cmd.MarkFlagRequired("root")
 	return configured(e, cmd, func(ctx context.Context, _ []string, settings *conf.Settings) error {
 		if err := errors.Join(o.check(e), o.ingest.read(settings)); err != nil {
@@ -82,6 +97,24 @@ finalize, verify.`,
 		}
 		return runRebuild(ctx, e, o)
 	}, ingestSection)
+}
+
+func journalFlags(flags *pflag.FlagSet, o *rebuild.JournalOptions) {
+	flags.StringVar(&o.LogFile, "log-file", "", "also log to `FILE`, one per run; logs of earlier runs are FILE.1, FILE.2, …")
+	flags.IntVar(&o.LogKeep, "log-keep", 10, "logs of earlier runs to keep")
+	flags.StringVar(&o.MetricsFile, "metrics-file", "",
+		"write the state of the rebuild to `FILE`.prom, for node_exporter's textfile collector")
+}
+
+func slurmFlags(flags *pflag.FlagSet, o *slurmOptions) {
+	flags.BoolVar(&o.submit, "slurm", false, "submit the chain to SLURM")
+	flags.BoolVar(&o.dryRun, "slurm-dry-run", false, "print the job scripts without submitting them")
+	flags.IntVar(&o.Array, "array", 0, "number of tasks that build shards in parallel (default 1)")
+	flags.StringVar(&o.Partition, "partition", "", "SLURM `PARTITION` of the jobs")
+	flags.StringVar(&o.GPUPartition, "gpu-partition", "", "SLURM `PARTITION` of the verification, which then runs on a GPU")
+	flags.IntVar(&o.CPUs, "cpus-per-task", 0, "CPU cores of each job (default: the cluster's default)")
+	flags.StringArrayVar(&o.Sbatch, "sbatch", nil, "another sbatch `OPTION` for all jobs, as in --sbatch=--time=4:00:00")
+	flags.StringVar(&o.step, "step", "", "run one job's part of a submitted chain: incidence, shards, finalize or verify")
 }
 
 var allVariants = []string{string(store.Incidence), string(store.Indices), string(store.FullMasks)}
@@ -97,9 +130,9 @@ func (o *rebuildOptions) check(e *env) error {
 			"rebuild: found dataset name %q, expected the name of a folder in --root", o.dataset)
 	case o.keep < 1:
 		return fault.New(fault.Usage, "--keep 1 keeps only the current version", "read --keep: found %d, expected 1 or more", o.keep)
-	case o.build.Shards < 0 || o.slurm.array < 0:
+	case o.build.Shards < 0 || o.slurm.Array < 0:
 		return fault.New(fault.Usage, "omit them for their defaults",
-			"read --shards and --array: found %d and %d, expected 1 or more", o.build.Shards, o.slurm.array)
+			"read --shards and --array: found %d and %d, expected 1 or more", o.build.Shards, o.slurm.Array)
 	case len(o.variants) == 0:
 		return fault.New(fault.Usage, "name one of "+strings.Join(allVariants, ", "), "read --variants: found none")
 	case o.build.Graph != "" && o.build.Perturbations == "":
@@ -115,19 +148,19 @@ func (o *rebuildOptions) check(e *env) error {
 	}
 	slices.SortFunc(o.variants, func(a, b string) int { return slices.Index(allVariants, a) - slices.Index(allVariants, b) })
 	if o.slurm.step != "" {
-		o.journal.logFile = "" // the job has its own log
-		if err := oneOf("step", o.slurm.step, stepIncidence, stepShards, stepFinalize, stepVerify); err != nil {
+		o.journal.LogFile = "" // the job has its own log
+		if err := oneOf("step", o.slurm.step, rebuild.JobIncidence, rebuild.JobShards, rebuild.JobFinalize, rebuild.JobVerify); err != nil {
 			return err
 		}
 	}
 	if o.slurm.used() {
-		o.slurm.array = cmp.Or(o.slurm.array, o.build.Shards, 1)
-		if o.slurm.gpuPartition != "" && o.device == "cpu" {
+		o.slurm.Array = cmp.Or(o.slurm.Array, o.build.Shards, 1)
+		if o.slurm.GPUPartition != "" && o.device == "cpu" {
 			o.device = "cuda"
 		}
 	}
 	if o.build.Shards == 0 {
-		o.build.Shards = o.slurm.array
+		o.build.Shards = o.slurm.Array
 	}
 	if o.build.Workers == 0 {
 		o.build.Workers = slurm.CPUsPerTask()
@@ -135,58 +168,168 @@ func (o *rebuildOptions) check(e *env) error {
 	return nil
 }
 
-// runRebuild does what the flags ask for: shows the plan, submits jobs, or runs one step or the
-// whole chain.
+// runRebuild does what the flags ask for: show, submit, one step of a submitted chain, or the whole
+// chain.
 func runRebuild(ctx context.Context, e *env, o rebuildOptions) error {
-	chain, err := o.chain(e)
+	options, err := o.options(e)
+	if err != nil {
+		return err
+	}
+	chain, err := options.Chain()
 	switch {
 	case err != nil:
 		return err
 	case o.dryRun:
 		return printPlan(e, chain, o.force)
-	case o.slurm.step == stepShards:
-		return o.slurm.requeued(ctx, e, o.buildShards(ctx, e, chain))
+	case o.slurm.step == rebuild.JobShards:
+		ready, err := options.BuildShards(ctx, chain)
+		if ready != "" {
+			e.say(describeReady(chain, ready))
+		}
+		return o.slurm.requeued(ctx, e, err)
 	case o.slurm.step == "" && o.slurm.used():
-		return o.submit(ctx, e, chain)
+		return o.submit(ctx, e, options, chain)
 	}
 	release, err := chain.Lock(ctx, disk.Alone, o.slurm.step != "")
 	if err != nil {
 		return o.slurm.requeued(ctx, e, err)
 	}
 	defer release()
-	journal, err := o.journal.begin(e, o.dataset)
+	o.journal.Handler = e.fileHandler
+	journal, log, err := rebuild.BeginJournal(o.journal, o.dataset, buildVersion(), e.log)
 	if err != nil {
 		return err
 	}
-	chain.Log = e.log
-	_, last := o.steps(chain)
-	// a job continues what the submission began
-	result, err := chain.Run(ctx, last[o.slurm.step], o.force && o.slurm.step == "")
-	if err = errors.Join(err, journal.end(exitReason(ctx, err), result)); err != nil {
+	e.log, chain.Log = log, log
+	// a job goes on with what the submission began
+	result, err := chain.Run(ctx, rebuild.LastStage(chain, o.slurm.step), o.force && o.slurm.step == "")
+	if err = errors.Join(err, journal.End(exitReason(ctx, err), result)); err != nil {
 		return o.slurm.requeued(ctx, e, err)
 	}
 	return printRebuilt(e, chain, o.variants, result)
 }
 
-// printRebuilt prints what a run did.
-func printRebuilt(e *env, chain *rebuild.Chain, variants []string, result *rebuild.Result) error {
-	switch {
-	case e.quiet:
-		return nil
-	case result.Unchanged:
-		e.say(describeReady(chain, result.Version))
-		return nil
-	case result.Version != "" && result.Ran+result.Kept == 0:
-		e.say(fmt.Sprintf("%s: made version %s current: it has the same inputs, options and program", chain.Dir,
-			filepath.Base(result.Version)))
-		return nil
-	case result.Version == "":
-		e.say(fmt.Sprintf("%s: %d stages run, %d reused", chain.Dir, result.Ran, result.Kept))
-		return nil
+// options are those of the chain, whose stages run as the commands of their names do.
+func (o *rebuildOptions) options(e *env) (*rebuild.Options, error) {
+	program, err := rebuild.Identity(buildVersion())
+	if err != nil {
+		return nil, err
 	}
-	return printVersion(e, result.Version, variants)
+	input, err := o.input(e)
+	if err != nil {
+		return nil, err
+	}
+	return &rebuild.Options{
+		Root: o.root, Dataset: o.dataset, Program: program, Variants: o.variants, Input: input, Build: o.build,
+		Method: gpuverify.Method(o.method), Device: o.device, Keep: o.keep, Log: e.log,
+		Commands: rebuild.Commands{
+			Build: func(ctx context.Context, options tcbuild.Options) (*tcbuild.Result, error) {
+				result, err := buildDataset(ctx, e, options)
+				if err == nil && options.Shard != nil {
+					e.say(describeBuild(options.Out, result))
+				}
+				return result, err
+			},
+			Verify: func(ctx context.Context, dataset string) (*gpuverify.Report, error) {
+				report, err := verifyDataset(ctx, e, dataset, verifyOptions{method: o.method, device: o.device, workers: o.build.Workers})
+				if err == nil && !report.Passed() {
+					err = printReport(e, "", report)
+				}
+				return report, err
+			},
+		},
+	}, nil
 }
 
-func describeReady(chain *rebuild.Chain, version string) string {
-	return fmt.Sprintf("%s: nothing to do, version %s has the same inputs, options and program", chain.Dir, filepath.Base(version))
+// input is how the chain makes the input that is not given.
+func (o *rebuildOptions) input(e *env) (rebuild.Input, error) {
+	switch {
+	case o.ingest.Config != "" && o.build.Graph != "":
+		return rebuild.Input{}, fault.New(fault.Usage, "omit one of them", "rebuild: found both --graph and a section ingest")
+	case o.ingest.Config != "" && o.build.Perturbations == "":
+		return rebuild.Input{}, fault.New(fault.Usage, "add perturbations=FILE",
+			"rebuild: a section ingest is given without --perturbations")
+	case o.ingest.Config != "":
+		return o.ingest.input(e)
+	case o.build.Graph != "":
+		return rebuild.Input{}, nil
+	case o.build.Perturbations != "":
+		return rebuild.Input{}, fault.New(fault.Usage, "add graph=DIR", "rebuild: --perturbations is given without --graph")
+	}
+	if err := o.synth.check(); err != nil {
+		return rebuild.Input{}, err
+	}
+	return rebuild.Input{
+		Stage:   "synth",
+		Options: map[string]string{"scale": o.synth.scale, "samples": strconv.Itoa(o.synth.samples), "seed": fmt.Sprint(o.synth.seed)},
+		Make: func(ctx context.Context, out string) ([]ingest.Input, error) {
+			options := o.synth
+			options.out = out
+			return nil, runSynth(ctx, e, options)
+		},
+	}, nil
+}
+
+// submit submits the chain, unless there is nothing to do.
+func (o *rebuildOptions) submit(ctx context.Context, e *env, options *rebuild.Options, chain *versions.Chain) error {
+	plan, err := chain.Plan(o.force)
+	if err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	o.slurm.Command = append([]string{program}, slices.DeleteFunc(slices.Clone(e.arguments),
+		func(word string) bool { return word == "--slurm" || word == "--slurm-dry-run" })...)
+	jobs, err := options.Jobs(chain, plan, o.slurm.Cluster)
+	if err != nil {
+		return err
+	}
+	if o.slurm.dryRun {
+		_, err := fmt.Fprint(e.stdout, slurm.Describe(jobs))
+		return err
+	}
+	release, err := chain.Lock(ctx, disk.Alone, false)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if plan.Ready() != "" {
+		result, err := chain.Run(ctx, "", false)
+		if err != nil {
+			return err
+		}
+		return printRebuilt(e, chain, o.variants, result)
+	}
+	ids, err := rebuild.Submit(ctx, chain, plan, jobs)
+	if err != nil {
+		return err
+	}
+	for _, job := range jobs {
+		e.say(job.Label + " " + ids[job.Label])
+	}
+	return nil
+}
+
+// requeued has SLURM start this job again, if it was interrupted and can be resumed.
+func (o *slurmOptions) requeued(ctx context.Context, e *env, err error) error {
+	if err == nil || ctx.Err() == nil || o.step == "" || slurm.JobID() == "" {
+		return err
+	}
+	mayEndLate.Store(true) // SLURM may be slow to answer
+	again, requeueErr := slurm.Requeue(context.WithoutCancel(ctx), slurm.JobID())
+	if again {
+		e.log.Info("requeued", "job", slurm.JobID())
+	}
+	return errors.Join(err, requeueErr)
+}
+
+// exitReason is the error as the program will print it: for an interrupted run, what interrupted
+// it.
+func exitReason(ctx context.Context, err error) error {
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
 }

@@ -11,7 +11,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/rebuild"
+	"tcbuild/internal/versions"
 )
 
 // A source that is another one while a stage runs, and is put back behind it, ends the run: no
@@ -75,11 +75,15 @@ edges: [{table: {file: "${data}/links.tsv", relation: link, source: a, target: b
 			o := &rebuildOptions{root: t.TempDir(), dataset: "set", variants: []string{"indices", "full-masks"}, method: "edges", device: "cpu", keep: 1}
 			o.build.ReactionRule, o.build.UnknownGenes = "all", ingest.RefuseUnknownGenes
 			c.options(o)
-			run := func(wrap func(*rebuild.Stage)) error {
+			run := func(wrap func(*versions.Stage)) error {
 				if err := o.check(e); err != nil {
 					t.Fatal(err)
 				}
-				chain, err := o.chain(e)
+				options, err := o.options(e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				chain, err := options.Chain()
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -92,9 +96,9 @@ edges: [{table: {file: "${data}/links.tsv", relation: link, source: a, target: b
 				_, err = chain.Run(t.Context(), "", false)
 				return err
 			}
-			err := run(func(stage *rebuild.Stage) {
+			err := run(func(stage *versions.Stage) {
 				if inner := stage.Run; stage.Name == c.stage {
-					stage.Run = func(ctx context.Context, version string) ([]rebuild.Input, error) {
+					stage.Run = func(ctx context.Context, version string) ([]versions.Input, error) {
 						change := func() error { return os.WriteFile(path, []byte(c.text), 0o666) }
 						if c.text == "" {
 							change = func() error { return os.Remove(path) }
@@ -113,13 +117,13 @@ edges: [{table: {file: "${data}/links.tsv", relation: link, source: a, target: b
 			if fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), c.want) || fault.HintOf(err) == "" {
 				t.Errorf("got kind %d: %v, want %q", fault.KindOf(err), err, c.want)
 			}
-			if _, versions, err := rebuild.Folders(filepath.Join(o.root, "set")); err != nil || len(versions) > 0 {
+			if _, versions, err := versions.Folders(filepath.Join(o.root, "set")); err != nil || len(versions) > 0 {
 				t.Errorf("got versions %v, %v", versions, err)
 			}
 			ran := 0
-			if err := run(func(stage *rebuild.Stage) {
+			if err := run(func(stage *versions.Stage) {
 				if inner := stage.Run; stage.Name == c.stage {
-					stage.Run = func(ctx context.Context, version string) ([]rebuild.Input, error) {
+					stage.Run = func(ctx context.Context, version string) ([]versions.Input, error) {
 						ran++
 						return inner(ctx, version)
 					}

@@ -2,12 +2,17 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"tcbuild/conf"
 	"tcbuild/fault"
+	"tcbuild/ingest"
 	"tcbuild/ingest/source"
+	"tcbuild/internal/rebuild"
 )
 
 // ingestSection is the top-level key of the settings for public sources.
@@ -58,4 +63,22 @@ func (s *ingestSettings) graphSpec() (spec source.GraphSpec, err error) {
 		return spec, err
 	}
 	return spec, settings.Decode(&spec)
+}
+
+// input builds the graph from public sources.
+func (s *ingestSettings) input(e *env) (rebuild.Input, error) {
+	spec, err := s.graphSpec()
+	if err != nil {
+		return rebuild.Input{}, err
+	}
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return rebuild.Input{}, err
+	}
+	return rebuild.Input{
+		Stage: "ingest", Options: map[string]string{"graph": string(text)}, Files: spec.Files(),
+		Make: func(ctx context.Context, out string) ([]ingest.Input, error) {
+			return runIngestGraph(ctx, e, ingestGraphOptions{out: filepath.Join(out, "graph")}, spec)
+		},
+	}, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"tcbuild/gpuverify"
 	"tcbuild/internal/rebuild"
+	"tcbuild/internal/versions"
 	"tcbuild/store"
 )
 
@@ -107,7 +108,7 @@ func lookAt(current string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(version, rebuild.RecordName)); err != nil {
+	if _, err := os.Stat(filepath.Join(version, versions.RecordName)); err != nil {
 		return err
 	}
 	var content string
@@ -122,7 +123,7 @@ func lookAt(current string) error {
 			}
 		}
 		var report gpuverify.Report
-		if err := readJSON(filepath.Join(version, reportName(variant)), &report); err != nil {
+		if err := readJSON(filepath.Join(version, rebuild.ReportName(variant)), &report); err != nil {
 			return err
 		}
 		if content == "" {

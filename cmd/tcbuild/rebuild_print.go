@@ -10,11 +10,12 @@ import (
 	"tcbuild"
 	"tcbuild/gpuverify"
 	"tcbuild/internal/rebuild"
+	"tcbuild/internal/versions"
 	"tcbuild/store"
 )
 
 // printPlan prints what a run would do, and why.
-func printPlan(e *env, chain *rebuild.Chain, force bool) error {
+func printPlan(e *env, chain *versions.Chain, force bool) error {
 	plan, err := chain.Plan(force)
 	if err != nil {
 		return err
@@ -78,7 +79,7 @@ func readVariant(version, variant string) (row variantRow, err error) {
 	if err := readJSON(filepath.Join(dataset, "run.json"), &row.run); err != nil {
 		return row, err
 	}
-	return row, readJSON(filepath.Join(version, reportName(variant)), &row.report)
+	return row, readJSON(filepath.Join(version, rebuild.ReportName(variant)), &row.report)
 }
 
 func readJSON(path string, value any) error {
@@ -99,4 +100,27 @@ func (r variantRow) methodWords() string {
 		return "two independent methods"
 	}
 	return "method " + string(r.report.Method)
+}
+
+// printRebuilt prints what a run did.
+func printRebuilt(e *env, chain *versions.Chain, variants []string, result *versions.Result) error {
+	switch {
+	case e.quiet:
+		return nil
+	case result.Unchanged:
+		e.say(describeReady(chain, result.Version))
+		return nil
+	case result.Version != "" && result.Ran+result.Kept == 0:
+		e.say(fmt.Sprintf("%s: made version %s current: it has the same inputs, options and program", chain.Dir,
+			filepath.Base(result.Version)))
+		return nil
+	case result.Version == "":
+		e.say(fmt.Sprintf("%s: %d stages run, %d reused", chain.Dir, result.Ran, result.Kept))
+		return nil
+	}
+	return printVersion(e, result.Version, variants)
+}
+
+func describeReady(chain *versions.Chain, version string) string {
+	return fmt.Sprintf("%s: nothing to do, version %s has the same inputs, options and program", chain.Dir, filepath.Base(version))
 }

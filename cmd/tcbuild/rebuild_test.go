@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"tcbuild/internal/rebuild"
+	"tcbuild/internal/versions"
 )
 
 // rebuildOf is a command that rebuilds the dataset out/set of a fixture.
@@ -25,7 +25,7 @@ func (f fixture) versionsOf(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unfinished, versions, err := rebuild.Folders(dir)
+	unfinished, versions, err := versions.Folders(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

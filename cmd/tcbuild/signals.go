@@ -59,7 +59,7 @@ func endNow(interrupted error) {
 	case <-printed:
 	case <-time.After(signalGrace): // stderr is blocked too
 	}
-	os.Exit(exitCode(interrupted))
+	os.Exit(fault.ExitCode(interrupted))
 }
 
 // signalGrace is the longest time between copies of one signal.

@@ -12,7 +12,7 @@ import (
 
 	"tcbuild/conf"
 	"tcbuild/fault"
-	"tcbuild/internal/rebuild"
+	"tcbuild/internal/versions"
 	"tcbuild/store"
 )
 
@@ -41,13 +41,13 @@ func runStatus(e *env, path string) error {
 	if err == nil {
 		return printShards(e, path, shards)
 	}
-	unfinished, versions, versionsErr := rebuild.Folders(path)
+	unfinished, finished, versionsErr := versions.Folders(path)
 	for _, err := range []error{err, versionsErr} {
 		if fault.System(err) || fault.KindOf(err) == fault.Damaged {
 			return fmt.Errorf("read status of %s: %w", path, err)
 		}
 	}
-	if versionsErr != nil || len(unfinished)+len(versions) == 0 {
+	if versionsErr != nil || len(unfinished)+len(finished) == 0 {
 		kind := fault.Input
 		if _, err := os.Lstat(path); err != nil {
 			kind = fault.Failed
@@ -55,8 +55,8 @@ func runStatus(e *env, path string) error {
 		return fault.New(kind, "give the --out of a build, or ROOT/DATASET of a rebuild",
 			"read status of %s: found no dataset, no unfinished dataset, and no version", path)
 	}
-	current, _ := os.Readlink(filepath.Join(path, rebuild.Current))
-	for _, name := range versions {
+	current, _ := os.Readlink(filepath.Join(path, versions.Current))
+	for _, name := range finished {
 		if name == current {
 			name += "  current"
 		}

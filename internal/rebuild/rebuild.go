@@ -1,176 +1,65 @@
-// Package rebuild makes versions of a named dataset by a chain of stages, and runs only those
-// stages whose inputs, options or program have changed since the current version.
-//
-//	NAME/000007-3fa2c1d0/   a version: what the stages made, and version.json, which says from what
-//	NAME/current            -> 000007-3fa2c1d0, a symbolic link to the newest version
-//	NAME/.build-3fa2c1d0…/  an unfinished version, named by the fingerprint of its chain
-//	NAME/.tmp-…             what a killed run left; the next one removes it
-//	NAME/.lock              held by the run at work
-//
-// A version has all stages behind it, verification too, when it gets its name, and is never
-// changed afterwards. current is replaced by a rename, so it names a whole version at every moment.
+// Package rebuild is the chain that brings a named dataset up to date: its input, the variants, and
+// their verification, as stages of a version (see package versions), run by one process or by the
+// jobs of a SLURM cluster. A journal tells those who watch over it how it went.
 package rebuild
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
-	"time"
 
-	"tcbuild/fault"
-	"tcbuild/ingest/inputfile"
+	"tcbuild"
+	"tcbuild/gpuverify"
+	"tcbuild/ingest"
+	"tcbuild/internal/versions"
 )
 
-// Chain is the stages of a named dataset.
-type Chain struct {
-	Dir     string // the dataset's folder: ROOT/NAME
-	Program string // version of the program
-	Stages  []Stage
-	Keep    int // versions to keep, at least 1
-	Log     *slog.Logger
+// Options say what is kept up to date.
+type Options struct {
+	Root, Dataset string // the dataset's folder is ROOT/DATASET
+	Program       string // its Identity
+	Variants      []string
+	Input         Input           // made by the chain; none if Build names graph and perturbations
+	Build         tcbuild.Options // of each variant, but for Variant, Out, Shard and Resume
+	Method        gpuverify.Method
+	Device        string // where masks are verified: cpu or cuda, for the fingerprint
+	Keep          int    // versions
+	Log           *slog.Logger
+	Commands      Commands
 }
 
-// Stage makes one file or folder of a version.
-type Stage struct {
-	Name   string // unique in the chain
-	Output string // what it makes: a path inside the version
-	// what the output follows from, beside sources, other stages and the program
-	Options map[string]string
-	Sources []Source // files that it reads: all of them, and no other
-	After   []string // stages before this one whose output it reads
-
-	// Run makes the output in the folder of the unfinished version, and returns the files of its
-	// sources as it read them: they must be those that the plan read. An output of the name exists
-	// only if a Run of the same fingerprint was killed before it could be noted: nobody has
-	// compared what that one read.
-	Run func(ctx context.Context, version string) (read []Input, err error)
+// Commands do the work of the stages, and show its progress.
+type Commands struct {
+	Build func(ctx context.Context, o tcbuild.Options) (*tcbuild.Result, error)
+	// of a dataset; a report that did not pass is an error
+	Verify func(ctx context.Context, dataset string) (*gpuverify.Report, error)
 }
 
-// Result is what a run did.
-type Result struct {
-	Version   string // folder of the current version, "" when Run was to stop before publishing
-	Unchanged bool   // there was nothing to do, not even to make the version current
-	Ran       int    // stages that were run
-	Kept      int    // stages whose output was there already
+// Input is how the chain makes its own input.
+type Input struct {
+	Stage   string            // name; "" when there is none to make
+	Options map[string]string // what it follows from
+	Files   []string          // paths of the files that Make reads
+	// Make makes the folder out, with graph/ and, unless it comes from elsewhere,
+	// perturbations.arrow in it, and returns the files as it read them, by their paths.
+	Make func(ctx context.Context, out string) (read []ingest.Input, err error)
 }
 
-// Run brings the chain up to date: it runs the stages that are not there, up to the stage named
-// last or, when last is "", all of them, and then publishes the version. With force it runs all
-// stages anew. The caller holds the Lock.
-//
-// An interrupted run, or one that failed for want of disk space and the like, is continued
-// by the next. One that failed for its input, settings or a failed verification leaves nothing.
-func (c *Chain) Run(ctx context.Context, last string, force bool) (*Result, error) {
-	if err := c.removeTemporary(); err != nil {
-		return nil, err
+// Chain is the stages of the dataset: the input, the variants, and their verification.
+func (o *Options) Chain() (*versions.Chain, error) {
+	chain := &versions.Chain{Dir: filepath.Join(o.Root, o.Dataset), Program: o.Program, Keep: o.Keep, Log: o.Log}
+	if o.Input.Stage != "" {
+		chain.Stages = append(chain.Stages, o.inputStage())
 	}
-	plan, err := c.Plan(force)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.removeStale(plan); err != nil {
-		return nil, err
-	}
-	if plan.ready != nil {
-		return c.keep(plan)
-	}
-	if err := c.Begin(plan); err != nil {
-		return nil, err
-	}
-	result, err := c.runStages(ctx, plan, last)
-	if err == nil && last == "" {
-		result.Version, err = c.publish(plan)
-	}
-	if err != nil {
-		return nil, c.failed(plan, err)
-	}
-	return result, nil
-}
-
-// keep makes the version current that is ready.
-func (c *Chain) keep(plan *Plan) (*Result, error) {
-	result := &Result{Version: plan.ready.path, Unchanged: true}
-	if plan.current == nil || plan.current.name != plan.ready.name {
-		result.Unchanged = false
-		if err := c.makeCurrent(plan.ready.name); err != nil {
+	for _, variant := range o.Variants {
+		stage, err := o.datasetStage(variant)
+		if err != nil {
 			return nil, err
 		}
+		chain.Stages = append(chain.Stages, stage)
 	}
-	return result, c.prune()
-}
-
-func (c *Chain) runStages(ctx context.Context, plan *Plan, last string) (*Result, error) {
-	result := &Result{}
-	for i, step := range plan.Steps {
-		if err := context.Cause(ctx); err != nil {
-			return nil, err
-		}
-		start := time.Now()
-		switch step.Action {
-		case Run:
-			if err := c.runStage(ctx, plan, step); err != nil {
-				return nil, err
-			}
-			result.Ran++
-		case Link:
-			if err := c.link(plan, step.stage); err != nil {
-				return nil, err
-			}
-			result.Kept++
-		case Done:
-			result.Kept++
-		}
-		if err := plan.note(i); err != nil {
-			return nil, err
-		}
-		c.Log.Info("stage "+step.Stage, "action", step.Action, "why", step.Why, "seconds", fmt.Sprintf("%.3f", time.Since(start).Seconds()))
-		if step.Stage == last {
-			break
-		}
+	for _, variant := range o.Variants {
+		chain.Stages = append(chain.Stages, o.verifyStage(variant))
 	}
-	return result, nil
-}
-
-// runStage runs a stage. Output of other files than those of the plan is removed, so that no later
-// run takes it for that of the plan.
-func (c *Chain) runStage(ctx context.Context, plan *Plan, step Step) error {
-	read, err := step.stage.Run(ctx, plan.building)
-	if err != nil {
-		return err
-	}
-	if why := inputfile.Difference(step.record.Inputs, read); why != "" {
-		return errors.Join(changed(why), c.discard(filepath.Join(plan.building, step.stage.Output)))
-	}
-	return nil
-}
-
-// link takes a stage's output over from the current version. Published files never change, so the
-// versions share them.
-func (c *Chain) link(plan *Plan, stage Stage) error {
-	temporary, err := os.MkdirTemp(c.Dir, temporaryPrefix)
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(temporary)
-	whole := filepath.Join(temporary, "output")
-	if err := linkTree(filepath.Join(plan.current.path, stage.Output), whole); err != nil {
-		return fault.New(fault.Failed, "on a file system without hard links add --force, to build all anew",
-			"take %s over from version %s: %w", stage.Output, plan.current.name, err)
-	}
-	return os.Rename(whole, filepath.Join(plan.building, stage.Output))
-}
-
-// failed keeps what another run can go on with.
-func (c *Chain) failed(plan *Plan, err error) error {
-	switch fault.KindOf(err) {
-	case fault.Failed, fault.Busy:
-		return err
-	}
-	if removeErr := c.discard(plan.building); removeErr != nil {
-		c.Log.Warn("the unfinished version stays", "folder", plan.building, "error", removeErr)
-	}
-	return err
+	return chain, nil
 }

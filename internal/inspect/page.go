@@ -1,6 +1,6 @@
-// Package describe counts what a cell graph or a perturbation set holds, and tells it as tables and
+// Package inspect counts what a cell graph or a perturbation set holds, and tells it as tables and
 // plots.
-package describe
+package inspect
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package main
+package rebuild
 
 import (
 	"errors"
@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"tcbuild/fault"
 	"tcbuild/internal/disk"
-	"tcbuild/internal/rebuild"
+	"tcbuild/internal/versions"
 )
 
 // heartbeatEvery is how often the metrics are written during a run.
@@ -67,7 +68,7 @@ func (m *metrics) beat() {
 	}
 }
 
-func (m *metrics) end(err error, result *rebuild.Result) error {
+func (m *metrics) end(err error, result *versions.Result) error {
 	close(m.stop)
 	<-m.stopped
 	m.values["running"] = 0
@@ -75,11 +76,11 @@ func (m *metrics) end(err error, result *rebuild.Result) error {
 	m.values["last_duration_seconds"] = time.Since(m.start).Seconds()
 	switch {
 	case err != nil:
-		m.values["last_exit_code"] = float64(exitCode(err))
+		m.values["last_exit_code"] = float64(fault.ExitCode(err))
 	case result.Version != "":
 		m.values["last_success_timestamp_seconds"] = float64(time.Now().Unix())
 		m.values["last_stages_run"] = float64(result.Ran)
-		m.values["version"] = float64(rebuild.Number(filepath.Base(result.Version)))
+		m.values["version"] = float64(versions.Number(filepath.Base(result.Version)))
 	}
 	return m.write()
 }

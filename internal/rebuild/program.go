@@ -1,4 +1,4 @@
-package main
+package rebuild
 
 import (
 	"crypto/sha256"
@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// programIdentity is the program's version for fingerprints. If the version names no clean commit,
+// Identity is the program's version for fingerprints. If the version names no clean commit,
 // the digest of the executable tells builds apart.
-func programIdentity() (string, error) {
-	version := buildVersion()
+func Identity(version string) (string, error) {
 	if !strings.Contains(version, "commit unknown") && !strings.Contains(version, ", modified") {
 		return version, nil
 	}

@@ -1,4 +1,4 @@
-package rebuild
+package versions
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package compare
+package diff
 
 import (
 	"math/rand/v2"

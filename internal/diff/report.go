@@ -1,7 +1,7 @@
-// Package compare finds what differs between two cell graphs or two datasets, and says it in names:
+// Package diff finds what differs between two cell graphs or two datasets, and says it in names:
 // of nodes, edges, samples and masks, not in bytes. How content is stored - variant, codec, shards
 // - is no difference.
-package compare
+package diff
 
 // Report is what differs between two things that are called A and B.
 type Report struct {

@@ -1,0 +1,179 @@
+package rebuild
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"tcbuild"
+	"tcbuild/fault"
+	"tcbuild/gpuverify"
+	"tcbuild/ingest"
+	"tcbuild/ingest/perturbationset"
+	"tcbuild/internal/disk"
+	"tcbuild/internal/versions"
+	"tcbuild/store"
+)
+
+// inputFolder is the folder of a version with the input that its own chain made.
+const inputFolder = "input"
+
+func (o *Options) inputStage() versions.Stage {
+	stage := versions.Stage{
+		Name: o.Input.Stage, Output: inputFolder, Options: o.Input.Options,
+		Run: func(ctx context.Context, version string) ([]ingest.Input, error) {
+			out := filepath.Join(version, inputFolder)
+			if err := os.RemoveAll(out); err != nil { // that of a killed run
+				return nil, err
+			}
+			read, err := o.Input.Make(ctx, out)
+			for i := range read {
+				read[i].Name = filepath.Clean(read[i].Name)
+			}
+			return read, err
+		},
+	}
+	for _, path := range o.Input.Files {
+		stage.Sources = append(stage.Sources, versions.Source{Name: filepath.Clean(path), Path: path})
+	}
+	return stage
+}
+
+// datasetStage builds one variant.
+func (o *Options) datasetStage(variant string) (versions.Stage, error) {
+	var outside []string // files of a perturbation set that no stage makes
+	stage := versions.Stage{
+		Name: variant, Output: variant,
+		Options: map[string]string{
+			"reaction_rule": string(o.Build.ReactionRule), "unknown_genes": string(o.Build.UnknownGenes),
+			"allow_wildtype": strconv.FormatBool(o.Build.AllowWildtype), "allow_duplicate_ids": strconv.FormatBool(o.Build.AllowDuplicateIDs),
+		},
+		Run: func(ctx context.Context, version string) ([]ingest.Input, error) {
+			result, err := o.Commands.Build(ctx, o.datasetOptions(variant, version))
+			if err != nil {
+				return nil, err
+			}
+			return o.outsideInputs(result.Manifest, outside), nil
+		},
+	}
+	for name, columns := range map[string][]string{"phenotypes": o.Build.Phenotypes, "not_phenotypes": o.Build.NotPhenotypes} {
+		if columns != nil {
+			stage.Options[name] = fmt.Sprintf("%q", columns)
+		}
+	}
+	if variant != string(store.Incidence) {
+		stage.Options["shards"] = strconv.Itoa(o.Build.Shards)
+	}
+	if o.Input.Stage != "" {
+		stage.After = []string{o.Input.Stage}
+	}
+	if o.Build.Graph != "" {
+		files, err := ingest.GraphFiles(o.Build.Graph)
+		if err != nil {
+			return stage, err
+		}
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			stage.Sources = append(stage.Sources, versions.Source{Name: graphSource + name, Path: files[name]})
+		}
+	}
+	if o.Build.Perturbations == "" {
+		return stage, nil
+	}
+	set, err := perturbationset.Parse(o.Build.Perturbations)
+	if err != nil {
+		return stage, err
+	}
+	o.Build.Perturbations = set.Name // so that no stage reads the settings file again
+	if set.Recipe != "" {
+		stage.Options["perturbations"] = set.Recipe
+	}
+	for _, path := range set.Files {
+		stage.Sources = append(stage.Sources, versions.Source{Name: filepath.Base(path), Path: path})
+	}
+	outside = set.Files
+	return stage, nil
+}
+
+// graphSource is the prefix of graph tables among the sources. Names of perturbation sets have no
+// slash.
+const graphSource = "graph/"
+
+// outsideInputs are the files that a dataset was built from, but for those that the version has
+// itself, by the names of the stage's sources. perturbations are the paths of those of the set.
+func (o *Options) outsideInputs(m *store.Manifest, perturbations []string) (read []ingest.Input) {
+	if o.Build.Graph != "" {
+		for _, input := range m.Inputs.Graph {
+			input.Name = graphSource + input.Name
+			read = append(read, input)
+		}
+	}
+	for i, path := range perturbations {
+		input := m.Inputs.Perturbations[i]
+		input.Name = filepath.Base(path)
+		read = append(read, input)
+	}
+	return read
+}
+
+// datasetOptions are those of one dataset in the folder of a version.
+func (o *Options) datasetOptions(variant, version string) tcbuild.Options {
+	options := o.Build
+	options.Variant, options.Out = store.Variant(variant), filepath.Join(version, variant)
+	options.Shard, options.Resume = nil, store.ResumeIfPossible
+	if options.Graph == "" {
+		options.Graph = filepath.Join(version, inputFolder, "graph")
+	}
+	if options.Perturbations == "" {
+		options.Perturbations = filepath.Join(version, inputFolder, "perturbations.arrow")
+	}
+	return options
+}
+
+// verifyStage verifies one dataset, checks that its content is that of the first, and writes the
+// report.
+func (o *Options) verifyStage(variant string) versions.Stage {
+	first := o.Variants[0]
+	stage := versions.Stage{
+		Name: verifyPrefix + variant, Output: ReportName(variant),
+		Options: map[string]string{"method": string(o.Method), "device": o.Device},
+		After:   []string{variant},
+	}
+	if variant != first {
+		stage.After = append(stage.After, first)
+	}
+	stage.Run = func(ctx context.Context, version string) ([]ingest.Input, error) {
+		report, err := o.Commands.Verify(ctx, filepath.Join(version, variant))
+		if err != nil {
+			return nil, err
+		}
+		if err := sameContent(report, filepath.Join(version, first)); err != nil {
+			return nil, err
+		}
+		text, err := json.MarshalIndent(report, "", "  ")
+		if err != nil {
+			return nil, err
+		}
+		return nil, disk.WriteWhole(filepath.Join(version, stage.Output), append(text, '\n'))
+	}
+	return stage
+}
+
+// verifyPrefix is the prefix of the names of verify stages.
+const verifyPrefix = "verify-"
+
+// ReportName is the name of a variant's verification report in a version.
+func ReportName(variant string) string { return verifyPrefix + variant + ".json" }
+
+func sameContent(report *gpuverify.Report, first string) error {
+	manifest, err := store.ReadManifest(first)
+	if err == nil && report.LogicalContent != manifest.LogicalContent {
+		err = fault.New(fault.Damaged, "add --force",
+			"compare variants: the logical content of %s differs from that of %s", report.Dataset, first)
+	}
+	return err
+}
