@@ -36,30 +36,34 @@ func show(r *Reader) (lines []string, err error) {
 			return lines, err
 		}
 		for i := range b.Len {
-			var fields []string
-			for column := range r.Columns() {
-				switch r.Kind(column) {
-				case Number:
-					value, missing, err := b.Number(column, i)
-					field := fmt.Sprint(value)
-					if err != nil {
-						field = err.Error()
-					}
-					if missing != math.IsNaN(value) {
-						return nil, fmt.Errorf("value %v, missing %v", value, missing)
-					}
-					fields = append(fields, field+"="+string(b.Text(column, i)))
-				case Text, Unknown:
-					fields = append(fields, fmt.Sprintf("%q", b.Text(column, i)))
-				case List:
-					fields = append(fields, fmt.Sprintf("%q", b.List(column, i)))
-				default:
-					fields = append(fields, "-")
-				}
-			}
-			lines = append(lines, strings.Join(fields, " "))
+			lines = append(lines, showRow(r, b, i))
 		}
 	}
+}
+
+func showRow(r *Reader, b *Batch, i int) string {
+	var fields []string
+	for column := range r.Columns() {
+		switch r.Kind(column) {
+		case Number:
+			value, missing, err := b.Number(column, i)
+			field := fmt.Sprint(value)
+			if err != nil {
+				field = err.Error()
+			}
+			if missing != math.IsNaN(value) {
+				panic(fmt.Sprintf("value %v, missing %v", value, missing))
+			}
+			fields = append(fields, field+"="+string(b.Text(column, i)))
+		case Text, Unknown:
+			fields = append(fields, fmt.Sprintf("%q", b.Text(column, i)))
+		case List:
+			fields = append(fields, fmt.Sprintf("%q", b.List(column, i)))
+		default:
+			fields = append(fields, "-")
+		}
+	}
+	return strings.Join(fields, " ")
 }
 
 // TestPyArrowFiles reads what pyarrow wrote: see testdata/make.py.
@@ -140,6 +144,54 @@ func readDamaged(t testing.TB, name string, content []byte) error {
 		t.Fatalf("%s: kind %d, expected bad input that names the file: %v", name, fault.KindOf(err), err)
 	}
 	return err
+}
+
+// A flipped bit in a page with a checksum is an error. Checksums do not cover page headers, so there
+// it may also change nothing.
+func TestPageChecksums(t *testing.T) {
+	for _, name := range []string{"checksums.parquet", "checksums-v2.parquet"} {
+		whole, err := os.ReadFile(filepath.Join("testdata", name))
+		check(t, err)
+		want, err := showInMemory(name, whole)
+		check(t, err)
+		refused := 0
+		footer := len(whole) - 8 - int(binary.LittleEndian.Uint32(whole[len(whole)-8:]))
+		damaged := bytes.Clone(whole)
+		for bit := 8 * len("PAR1"); bit < 8*footer; bit++ {
+			damaged[bit/8] ^= 1 << (bit % 8)
+			if got, err := showInMemory(name, damaged); err == nil && got != want {
+				t.Errorf("%s: bit %d of byte %d: got\n%s\nwant\n%s", name, bit%8, bit/8, got, want)
+			} else if err != nil && strings.Contains(err.Error(), "CRC") {
+				refused++
+			}
+			damaged[bit/8] ^= 1 << (bit % 8)
+		}
+		if refused < 500 {
+			t.Errorf("%s: %d flipped bits were found by a checksum", name, refused)
+		}
+	}
+}
+
+// showInMemory reads a file that is in memory into one line per row.
+func showInMemory(path string, content []byte) (string, error) {
+	s, err := openSource(path, io.NewSectionReader(bytes.NewReader(content), 0, int64(len(content))), TextOptions{})
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	r := &Reader{source: s}
+	var b Batch
+	var lines []string
+	for {
+		if err := s.fill(&b); err == io.EOF {
+			return strings.Join(lines, "\n"), nil
+		} else if err != nil {
+			return "", err
+		}
+		for i := range b.Len {
+			lines = append(lines, showRow(r, &b, i))
+		}
+	}
 }
 
 // A count in a record batch of the oldest form is as little to be believed as in today's: it asked

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"math/bits"
@@ -32,25 +33,39 @@ func openPages(section *io.SectionReader, chunk *metadata.ColumnChunkMetaData, c
 		start = min(start, chunk.DictionaryPageOffset())
 	}
 	size := chunk.TotalCompressedSize()
-	stream := bufio.NewReaderSize(io.NewSectionReader(section, start, size), int(min(max(size, minPageBuffer), pageBuffer)))
+	buffered := bufio.NewReaderSize(io.NewSectionReader(section, start, size), int(min(max(size, minPageBuffer), pageBuffer)))
+	stream := &pageStream{buffered: buffered}
 	pages, err := file.NewPageReader(stream, chunk.NumValues(), chunk.Compression(), memory, nil)
-	return &checkedPages{PageReader: pages, column: column}, err
+	return &checkedPages{PageReader: pages, stream: stream, column: column, left: chunk.NumValues()}, err
 }
 
-// checkedPages refuses data pages on which the Parquet reader would wait forever: with
-// fewer levels than values, or in an encoding whose decoders do not check their input.
+// checkedPages refuses pages that do not have their checksum or length, and data pages on which the
+// Parquet reader would wait forever: with fewer levels than values, or in an encoding whose decoders
+// do not check their input.
 type checkedPages struct {
 	file.PageReader
+	stream *pageStream
 	column *schema.Column
+	left   int64 // values of the chunk that its pages have not had yet
 	err    error
 }
 
 func (p *checkedPages) Next() bool {
 	if !p.PageReader.Next() {
+		if p.err = p.PageReader.Err(); p.err == nil && p.left > 0 {
+			p.err = errShortChunk
+		}
 		return false
 	}
-	if p.err = checkEncoding(p.Page()); p.err == nil {
+	p.err = p.stream.check()
+	if p.err == nil {
+		p.err = checkEncoding(p.Page())
+	}
+	if p.err == nil {
 		p.err = checkLevels(p.Page(), p.column)
+	}
+	if _, isDictionary := p.Page().(*file.DictionaryPage); !isDictionary {
+		p.left -= int64(p.Page().NumValues())
 	}
 	return p.err == nil
 }
@@ -92,7 +107,7 @@ func checkLevels(page file.Page, column *schema.Column) error {
 				return nil
 			}
 			length := int(binary.LittleEndian.Uint32(data))
-			if !hasLevels(data[4:4+length], highest, int(page.NumValues())) {
+			if _, ok := takeLevels(data[4:4+length], highest, int(page.NumValues())); !ok {
 				return errShortLevels
 			}
 			data = data[4+length:]
@@ -100,8 +115,15 @@ func checkLevels(page file.Page, column *schema.Column) error {
 	case *file.DataPageV2:
 		lengths := []int32{page.RepetitionLevelByteLen(), page.DefinitionLevelByteLen()}
 		for i, highest := range levels {
-			if highest > 0 && !hasLevels(data[:lengths[i]], highest, int(page.NumValues())) {
-				return errShortLevels
+			rest := data[:lengths[i]]
+			if highest > 0 {
+				var ok bool
+				if rest, ok = takeLevels(rest, highest, int(page.NumValues())); !ok {
+					return errShortLevels
+				}
+			}
+			if len(rest) > 0 { // the values would start at another byte
+				return fmt.Errorf("a page's levels take %d bytes less than its header says", len(rest))
 			}
 			data = data[lengths[i]:]
 		}
@@ -109,15 +131,15 @@ func checkLevels(page file.Page, column *schema.Column) error {
 	return nil
 }
 
-// hasLevels reports whether data, in Parquet's hybrid of repeated and bit-packed runs, has
-// at least count levels of up to highest. Each run starts with a varint: an even one is
-// twice the length of a repeated run, an odd one the eights of a packed run, doubled.
-func hasLevels(data []byte, highest int16, count int) bool {
+// takeLevels returns what follows count levels of up to highest in data, Parquet's hybrid of
+// repeated and bit-packed runs. It reports false if there are fewer. Each run starts with a varint:
+// an even one is twice the length of a repeated run, an odd one the eights of a packed run, doubled.
+func takeLevels(data []byte, highest int16, count int) (rest []byte, ok bool) {
 	width := bits.Len16(uint16(highest))
 	for count > 0 {
 		header, n := binary.Uvarint(data)
 		if n <= 0 || header > math.MaxUint32 {
-			return false
+			return nil, false
 		}
 		data = data[n:]
 		run, size := int(header>>1), (width+7)/8
@@ -125,14 +147,14 @@ func hasLevels(data []byte, highest int16, count int) bool {
 			run, size = run*8, run*width
 		}
 		if run == 0 || run > math.MaxInt32 { // the Parquet reader stops here
-			return false
+			return nil, false
 		}
 		if size > len(data) {
 			// The last packed run may end with its last level.
-			return header&1 == 1 && len(data)*8/width >= count
+			return nil, header&1 == 1 && len(data)*8/width >= count
 		}
 		data = data[size:]
 		count -= run
 	}
-	return true
+	return data, true
 }

@@ -76,6 +76,20 @@ pq.write_table(table(), "types-snappy.parquet", compression="snappy")
 pq.write_table(table(), "types-groups.parquet", compression="zstd", row_group_size=1, data_page_version="2.0")
 pq.write_table(table(), "types-gzip.parquet", compression="gzip")
 pq.write_table(table(), "delta.parquet", use_dictionary=False, column_encoding={"int": "DELTA_BINARY_PACKED"})
+pq.write_table(
+    table().select(["int", "text", "list"]),
+    "checksums.parquet",
+    compression={"int": "none", "text": "snappy", "list": "none"},
+    use_dictionary=["text"],
+    write_page_checksum=True,
+)
+pq.write_table(
+    table().select(["int", "text", "list"]),
+    "checksums-v2.parquet",
+    compression={"int": "none", "text": "none", "list": "zstd"},
+    data_page_version="2.0",
+    write_page_checksum=True,
+)
 feather.write_feather(table(), "types-plain.arrow", compression="uncompressed")
 feather.write_feather(table(), "types-batches.arrow", compression="uncompressed", chunksize=1)
 feather.write_feather(table(), "types-lz4.arrow", compression="lz4")

@@ -1,0 +1,87 @@
+package table
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/apache/thrift/lib/go/thrift"
+)
+
+// pageStream is what the Parquet reader reads pages from: for each page it peeks, discards the
+// header, and reads the content. The reader ignores the header's checksum, and that a content ends
+// early, so pageStream looks at both.
+type pageStream struct {
+	buffered *bufio.Reader
+	crc      *uint32 // that the header states, nil where it has none
+	sum      uint32  // of the content read so far
+	left     int     // bytes of the content not read yet
+}
+
+func (s *pageStream) Peek(n int) ([]byte, error) { return s.buffered.Peek(n) }
+
+// Discard skips a page's header, of n bytes.
+func (s *pageStream) Discard(n int) (int, error) {
+	header, err := s.buffered.Peek(n)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.begin(header); err != nil {
+		return 0, err
+	}
+	return s.buffered.Discard(n)
+}
+
+// begin takes the two fields of a page header that matter here, from PageHeader in Parquet's
+// parquet.thrift.
+func (s *pageStream) begin(header []byte) error {
+	const contentSize, checksum = 3, 4
+	*s = pageStream{buffered: s.buffered}
+	ctx := context.Background()
+	fields := thrift.NewTCompactProtocolConf(&thrift.StreamTransport{Reader: bytes.NewReader(header)}, nil)
+	for {
+		_, kind, id, err := fields.ReadFieldBegin(ctx)
+		if err != nil || kind == thrift.STOP {
+			return err
+		}
+		if kind != thrift.I32 || id != contentSize && id != checksum {
+			if err := fields.Skip(ctx, kind); err != nil {
+				return err
+			}
+			continue
+		}
+		value, err := fields.ReadI32(ctx)
+		if err != nil {
+			return err
+		}
+		if id == contentSize {
+			s.left = int(value)
+		} else {
+			crc := uint32(value)
+			s.crc = &crc
+		}
+	}
+}
+
+func (s *pageStream) Read(p []byte) (int, error) {
+	n, err := s.buffered.Read(p)
+	s.left -= n
+	if s.crc != nil {
+		s.sum = crc32.Update(s.sum, crc32.IEEETable, p[:n])
+	}
+	return n, err
+}
+
+// check compares the page that was read with its header.
+func (s *pageStream) check() error {
+	if s.left != 0 {
+		return fmt.Errorf("a page has %d bytes less than its header says: %w", s.left, io.ErrUnexpectedEOF)
+	}
+	if s.crc != nil && *s.crc != s.sum {
+		return fmt.Errorf("found a page with CRC %08x, expected %08x", s.sum, *s.crc)
+	}
+	return nil
+}
