@@ -332,6 +332,19 @@ func TestRareNumbers(t *testing.T) {
 	}
 }
 
+// TestPolars reads what Polars wrote with LZ4, whose frames have a checksum per block:
+// DataFrame.write_ipc(…, compression="lz4", compat_level=CompatLevel.oldest()).
+func TestPolars(t *testing.T) {
+	const path = "testdata/polars-lz4.arrow"
+	content, err := os.ReadFile(path)
+	check(t, err)
+	got, err := showInMemory(path, content)
+	check(t, err)
+	if want := "\"a\" 0.5=0.5\n\"b\" NaN=\n\"c\" -1.25=-1.25\n\"d\" 3=3"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestDecimalText(t *testing.T) {
 	for _, test := range []struct {
 		unscaled int64
