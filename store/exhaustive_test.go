@@ -19,6 +19,7 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/internal/oracle"
+	"tcbuild/internal/seed"
 	"tcbuild/store"
 )
 
@@ -307,13 +308,10 @@ type sampler struct {
 
 func newSampler(t testing.TB, short int) sampler {
 	t.Helper()
-	seed := uint64(os.Getpid())
-	if testing.Short() || underRaceDetector {
-		t.Logf("seed %d", seed)
-	} else {
+	if !testing.Short() && !underRaceDetector {
 		short = 1
 	}
-	return sampler{rand.New(rand.NewPCG(seed, 0)), short, os.Getenv("TCBUILD_EXHAUSTIVE") == "1"}
+	return sampler{seed.Rand(t), short, os.Getenv("TCBUILD_EXHAUSTIVE") == "1"}
 }
 
 // take is true once in oneOf calls, and in short tests less often.
@@ -460,17 +458,20 @@ func TestEveryLength(t *testing.T) {
 func TestEveryNamesake(t *testing.T) {
 	eachSmall(t, func(t *testing.T, d *target) {
 		s := newSampler(t, 4)
-		for what, change := range map[string]func(kin *small){
-			"other samples":             func(kin *small) { kin.seed++ },
-			"another order":             func(kin *small) { kin.order = []int{1, 0, 2, 4, 3, 5, 6} },
-			"the other half first":      func(kin *small) { kin.order = []int{3, 4, 5, 3, 4, 5, 6} },
-			"the other rule":            func(kin *small) { kin.rule = incidence.RuleGPR },
-			"another codec or variant":  func(kin *small) { kin.variant, kin.codec = store.Indices, "delta" },
-			"another codec or variant.": func(kin *small) { kin.variant, kin.codec = store.FullMasks, "bits" },
-			"no masks":                  func(kin *small) { kin.variant, kin.codec = store.Incidence, "" },
+		for _, like := range []struct {
+			what   string
+			change func(kin *small)
+		}{
+			{"other samples", func(kin *small) { kin.seed++ }},
+			{"another order", func(kin *small) { kin.order = []int{1, 0, 2, 4, 3, 5, 6} }},
+			{"the other half first", func(kin *small) { kin.order = []int{3, 4, 5, 3, 4, 5, 6} }},
+			{"the other rule", func(kin *small) { kin.rule = incidence.RuleGPR }},
+			{"another codec or variant", func(kin *small) { kin.variant, kin.codec = store.Indices, "delta" }},
+			{"another codec or variant", func(kin *small) { kin.variant, kin.codec = store.FullMasks, "bits" }},
+			{"no masks", func(kin *small) { kin.variant, kin.codec = store.Incidence, "" }},
 		} {
 			kin := d.small
-			change(&kin)
+			like.change(&kin)
 			if !s.take(1) || kin.variant == d.variant && kin.codec == d.codec && kin.seed == d.seed &&
 				kin.order == nil && kin.rule == d.rule {
 				continue
@@ -479,7 +480,7 @@ func TestEveryNamesake(t *testing.T) {
 			for _, name := range other.names() {
 				whole, there := d.files[name]
 				if content := other.files[name]; there && !bytes.Equal(content, whole) {
-					d.try(t, fmt.Sprintf("%s of one with %s", name, what), name, content, true)
+					d.try(t, fmt.Sprintf("%s of one with %s", name, like.what), name, content, true)
 				}
 			}
 		}

@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,6 +10,7 @@ import (
 
 	"tcbuild/encode"
 	"tcbuild/fault"
+	"tcbuild/internal/seed"
 )
 
 // bigValue is a value of one sample, so long that a transaction takes two of them.
@@ -221,9 +221,8 @@ func TestTornShardIsNotResumed(t *testing.T) {
 		}
 		at = next
 	}
-	seed := uint64(os.Getpid())
-	t.Logf("seed %d, pages at %d", seed, trees)
-	r := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("pages at %d", trees)
+	r := seed.Rand(t)
 	cases := 150
 	if testing.Short() {
 		cases = 30

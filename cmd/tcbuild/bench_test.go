@@ -24,6 +24,7 @@ import (
 )
 
 func TestBench(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	must(t, dir, "synth", "--out", "in")
 	run := must(t, dir, "bench", "--graph", "in/graph", "--perturbations", "in/perturbations.arrow", "--out", "bench",
@@ -206,6 +207,7 @@ func checkPage(t *testing.T, page string, cases []string) {
 }
 
 func TestBenchRefused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	must(t, dir, "synth", "--out", "in")
 	writeFiles(t, dir, map[string]string{"unknown.tsv": "genes\nNOGENE\n", "empty.tsv": "genes\n", "there/x": "precious"})
@@ -234,6 +236,7 @@ func TestBenchRefused(t *testing.T) {
 
 // What a build says before it fails is what bench says.
 func TestBenchBuildFails(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	must(t, dir, "synth", "--out", "in")
 	disk := mountDisk(t, dir, 1<<20)
@@ -246,6 +249,7 @@ func TestBenchBuildFails(t *testing.T) {
 }
 
 func TestBenchQuiet(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	must(t, dir, "synth", "--out", "in")
 	o := must(t, dir, "bench", "--graph", "in/graph", "--perturbations", "synth:tiny:20:1", "--out", "out", "--rounds", "1", "--quiet")
@@ -258,6 +262,7 @@ func TestBenchQuiet(t *testing.T) {
 }
 
 func TestBenchInterrupted(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	must(t, dir, "synth", "--out", "in")
 	cmd := begin(t, dir, "bench", "--graph", "in/graph", "--perturbations", "in/perturbations.arrow", "--out", "out", "--rounds", "1000")
@@ -276,6 +281,7 @@ func TestBenchInterrupted(t *testing.T) {
 // A build that bench started ends with it, even when bench is killed: it would go on to write what
 // nothing removes.
 func TestKilledBenchLeavesNoBuild(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	must(t, dir, "synth", "--out", "in")
 	cmd := begin(t, dir, "bench", "--graph", "in/graph", "--perturbations", "synth:tiny:200000:1", "--out", "bench", "--rounds", "1")

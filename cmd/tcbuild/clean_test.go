@@ -12,6 +12,7 @@ import (
 
 // A killed command leaves nothing that the same command, run again, does not remove.
 func TestKilledRunsLeaveNothing(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 2000, 3000)
 	for _, c := range []struct{ run, made string }{
 		{"synth --out new/made --samples 3000", "new/made"},
@@ -58,6 +59,7 @@ func kill(t *testing.T, cmd *exec.Cmd) {
 }
 
 func TestClean(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 2000, 200)
 	dir := filepath.Join(f.dir, "work")
 	random := strings.Repeat("A", 26)

@@ -51,6 +51,7 @@ func probe(t *testing.T, file string, args ...string) (string, error) {
 }
 
 func TestPrecedence(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		file string
@@ -92,6 +93,7 @@ func TestPrecedence(t *testing.T) {
 }
 
 func TestSettingErrors(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name       string
 		file       string

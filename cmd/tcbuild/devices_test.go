@@ -9,6 +9,7 @@ import (
 )
 
 func TestParseDevices(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		device   string
 		ordinals []int
@@ -29,6 +30,7 @@ func TestParseDevices(t *testing.T) {
 }
 
 func TestParseMemory(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]int64{"": 0, "1": 1, "500000": 500000, "1.5GB": 1_500_000_000, "2 GiB": 2 << 30, "3kB": 3000, "1MiB": 1 << 20} {
 		if got, err := parseMemory(text); got != want || err != nil {
 			t.Errorf("%q: got %d, %v, want %d", text, got, err, want)

@@ -11,6 +11,7 @@ import (
 // What unknown genes do to samples is counted in the log, in the manifest and in what commands
 // print.
 func TestUnknownGenesAreCounted(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 40, 2)
 	writeFiles(t, f.dir, map[string]string{
 		"sets.tsv":    "genes\ty\nY000|X\t1\nX\t2\nY001\t3\n\t4\nY002|X|Z\t5\n",
@@ -66,6 +67,7 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 }
 
 func TestSampleIDs(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 40, 2)
 	writeFiles(t, f.dir, map[string]string{
 		"twice.tsv": "sample_id\tgenes\na\tY000\nb\tY001\na\tY002\n",

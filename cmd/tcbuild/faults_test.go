@@ -32,6 +32,7 @@ var sound = map[string]string{
 var buildArgs = []string{"dataset", "--mode", "indices", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "out"}
 
 func TestSoundInput(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"indices", "full-masks"} {
 		dir := t.TempDir()
 		writeFiles(t, dir, sound)
@@ -46,6 +47,7 @@ func with(args []string, more ...string) []string {
 }
 
 func TestFaultyGraph(t *testing.T) {
+	t.Parallel()
 	const (
 		gene     = "graph/nodes/gene.tsv"
 		reaction = "graph/nodes/reaction.tsv"
@@ -95,6 +97,7 @@ func TestFaultyGraph(t *testing.T) {
 }
 
 func TestFaultyPerturbations(t *testing.T) {
+	t.Parallel()
 	whole := "genes\tfitness\n" + strings.Repeat("YA\t1\nYB|YC\t2\n", 5000)
 	for _, c := range []struct {
 		name  string

@@ -14,7 +14,7 @@ import (
 // The memory of inspect does not grow with the samples of a perturbation set.
 func TestInspectMemoryIsFlat(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it reads a million samples")
+		t.Skip("-short: it reads a million samples")
 	}
 	t.Setenv("GOGC", "20") // what is kept counts, not what is not yet collected
 	dir := t.TempDir()

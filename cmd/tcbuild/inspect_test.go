@@ -50,6 +50,7 @@ func TestInspectInput(t *testing.T) {
 }
 
 func TestInspectFlags(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFiles(t, dir, sound)
 	must(t, dir, buildArgs...)

@@ -9,6 +9,7 @@ import (
 
 // Files that can be foreseen may be links that somebody planted. No command writes through one.
 func TestPlantedLinks(t *testing.T) {
+	t.Parallel()
 	rebuildArgs := "rebuild --root r --dataset d --graph graph --perturbations sets.tsv --variants incidence"
 	for _, c := range []struct {
 		run   string

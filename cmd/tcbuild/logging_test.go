@@ -11,6 +11,7 @@ import (
 )
 
 func TestLog(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, format    string
 		terminal, quiet bool
@@ -42,6 +43,7 @@ func TestLog(t *testing.T) {
 }
 
 func TestProgressLine(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		total, samples int
 		bytes          int64
@@ -64,6 +66,7 @@ func TestProgressLine(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name            string
 		terminal, quiet bool
@@ -102,6 +105,7 @@ func TestProgress(t *testing.T) {
 }
 
 func TestHumanUnits(t *testing.T) {
+	t.Parallel()
 	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.00 kB", 1499: "1.50 kB", 42_400_000: "42.4 MB", 999_499: "999 kB",
 		4_200_000_000: "4.20 GB", 1 << 62: "4.61 EB"} {
 		if got := humanBytes(n); got != want {

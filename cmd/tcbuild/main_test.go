@@ -5,11 +5,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,6 +38,11 @@ func TestMain(m *testing.M) {
 		fmt.Println(context.Cause(ctx))
 		select {}
 	default:
+		// The processes of tests are short: collecting garbage would take half of their time.
+		os.Setenv("GOGC", "off")
+		os.Setenv("GOMEMLIMIT", "256MiB")
+		// They wait for their processes, and these for the disk.
+		flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
 		os.Exit(m.Run())
 	}
 }
@@ -56,6 +64,7 @@ func program(t *testing.T, mode string, args ...string) *exec.Cmd {
 }
 
 func TestExitCodes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		args string
@@ -108,6 +117,7 @@ func TestExitCodes(t *testing.T) {
 }
 
 func TestExitCode(t *testing.T) {
+	t.Parallel()
 	for kind, want := range map[fault.Kind]int{fault.Failed: 1, fault.Usage: 2, fault.Input: 3, fault.Damaged: 4, fault.Busy: 75} {
 		if got := fault.ExitCode(fmt.Errorf("wrapped: %w", fault.New(kind, "", "x"))); got != want {
 			t.Errorf("kind %d: got %d, want %d", kind, got, want)
@@ -120,6 +130,7 @@ func TestExitCode(t *testing.T) {
 
 // A signal ends a build with exit code 75 and leaves nothing behind.
 func TestInterruptedRun(t *testing.T) {
+	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1} {
 		cmd := program(t, "main", "synth", "--out", "deep/demo", "--samples", "2000000000")
 		stderr, err := cmd.StderrPipe()
@@ -156,6 +167,7 @@ func TestInterruptedRun(t *testing.T) {
 // Copies of a signal do nothing: SLURM sends its own to the process and to its group. One that
 // comes later kills.
 func TestLaterSignalKills(t *testing.T) {
+	t.Parallel()
 	cmd := program(t, "hang")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {

@@ -85,7 +85,7 @@ func backwards[T any](list []T) []T {
 func buildMutants(t *testing.T, flags ...string) (executable string) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("it compiles the program")
+		t.Skip("-short: it compiles the program")
 	}
 	dir := t.TempDir()
 	root, err := filepath.Abs("../..")

@@ -11,6 +11,7 @@ import (
 
 // What is there already under the name of the dataset stays as it is.
 func TestOutputIsThere(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		there map[string]string
@@ -58,6 +59,7 @@ func TestOutputIsAnotherDataset(t *testing.T) {
 }
 
 func TestOutputFolderIsEmpty(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFiles(t, dir, sound)
 	if err := os.Mkdir(filepath.Join(dir, "out"), 0o755); err != nil {

@@ -9,6 +9,7 @@ import (
 
 // Every command that reads a perturbation table has the same rule of what its columns are.
 func TestPhenotypeColumns(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 40, 2)
 	writeFiles(t, f.dir, map[string]string{
 		"good.tsv":     "genes\tnote\ty\tx, z\nY000\tlow\tN/A\t1\nY001\t\t 2\t3\n",

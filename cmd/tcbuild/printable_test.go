@@ -12,6 +12,7 @@ import (
 )
 
 func TestPrintable(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ text, want string }{
 		{"", ""},
 		{"plain\ttext\n", "plain\ttext\n"},
@@ -44,6 +45,7 @@ func TestPrintable(t *testing.T) {
 
 // JSON of any text means the same after it, and has nothing unprintable in it.
 func TestPrintableJSON(t *testing.T) {
+	t.Parallel()
 	var all []rune
 	for r := rune(0); r <= unicode.MaxRune; r += 1 + r>>12 {
 		if utf8.ValidRune(r) {
@@ -69,6 +71,7 @@ func TestPrintableJSON(t *testing.T) {
 }
 
 func TestClip(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("9", 1_000_000)
 	for _, c := range []struct{ text, want string }{
 		{"read a.tsv:3: found 12", "read a.tsv:3: found 12"},
@@ -91,6 +94,7 @@ func TestClip(t *testing.T) {
 // Whatever the input has in its names, nothing that could command a terminal or hide text is
 // printed.
 func TestHostileNames(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"\x1b]0;x\x07\u202eevil\u009b2Ja\rtcbuild: done", strings.Repeat("x", 1<<20), strings.Repeat("w ", 1<<19) + "x"} {
 		dir := t.TempDir()
 		hostile := strings.ReplaceAll(sound["sets.tsv"], "s1", name)
@@ -136,6 +140,7 @@ func yamlKey(t *testing.T, text string) string {
 
 // What people read stays a table and short, whatever names the input has; JSON has them whole.
 func TestLongAndBrokenNames(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	long := strings.Repeat("G", 100_000)
 	table := "genes,sample_id,\"f\tg\nh\"," + long + "\nA,\"x\ty\nz\",1,1\n" + long + "," + long + ",%d,2\n"
@@ -162,12 +167,13 @@ func TestLongAndBrokenNames(t *testing.T) {
 
 // What cannot be printed is an error, also where a command does not look at it.
 func TestStdoutIsFull(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFiles(t, dir, sound)
 	must(t, dir, buildArgs...)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	defer full.Close()
 	for _, args := range [][]string{{"verify", "out"}, {"status", "out"}, {"inspect", "out"}, {"inspect", "out", "--samples", "0:2", "--json"},

@@ -33,6 +33,12 @@ func begin(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := program(t, "main", args...)
 	cmd.Dir = dir
+	return start(t, cmd)
+}
+
+// start starts a command for finish.
+func start(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
+	t.Helper()
 	cmd.Stdout, cmd.Stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

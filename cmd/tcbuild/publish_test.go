@@ -10,6 +10,7 @@ import (
 )
 
 func TestPublish(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, path := range map[string]string{"file": "a.arrow", "in new folders": "b/c/d.arrow", "trailing slash": "e/"} {
 		t.Run(name, func(t *testing.T) {
@@ -37,6 +38,7 @@ func TestPublish(t *testing.T) {
 }
 
 func TestPublishFailure(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	failure := errors.New("disk full")
 	err := publish(filepath.Join(dir, "out"), func(temporary string) error {
@@ -57,6 +59,7 @@ func TestPublishFailure(t *testing.T) {
 }
 
 func TestPublishExisting(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	err := publish(dir, func(string) error {
 		t.Error("built nevertheless")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 
 	"tcbuild/gpuverify"
 	"tcbuild/internal/rebuild"
+	"tcbuild/internal/seed"
 	"tcbuild/internal/versions"
 	"tcbuild/store"
 )
@@ -29,9 +29,7 @@ func TestRebuildLoop(t *testing.T) {
 		rounds, _ = strconv.Atoi(text)
 	}
 	f := newFixture(t, 2000, 150)
-	seed := uint64(time.Now().UnixNano())
-	t.Log("seed", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seed.Rand(t)
 	args := rebuildOf("--quiet", "--metrics-file", "set.prom", "--log-file", "set.log", "--log-keep", "3")
 	must(t, f.dir, args...)
 	stop := watchCurrent(t, filepath.Join(f.dir, "out/set/current"))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,11 +48,7 @@ func TestSteps(t *testing.T) {
 		t.Helper()
 		cmd := program(t, "main", rebuildOf("--array", "3", "--step", name)...)
 		cmd.Dir, cmd.Env = f.dir, append(cmd.Env, environment...)
-		cmd.Stdout, cmd.Stderr = &bytes.Buffer{}, &bytes.Buffer{}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		o := finish(t, cmd)
+		o := finish(t, start(t, cmd))
 		if o.code != 0 {
 			t.Fatalf("%s: got exit code %d, stderr:\n%s", name, o.code, o.stderr)
 		}

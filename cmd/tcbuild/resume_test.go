@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"tcbuild/internal/seed"
 )
 
 // masksOut is a raw dataset of about 100 MB, in four write transactions, and what an undisturbed
@@ -147,9 +148,7 @@ func modified(t *testing.T, dir string) string {
 func TestKilledAtRandom(t *testing.T) {
 	t.Parallel()
 	f, args, want := masksOut(t)
-	seed := uint64(time.Now().UnixNano())
-	t.Log("seed", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seed.Rand(t)
 	for round := range 3 {
 		if err := os.RemoveAll(filepath.Join(f.dir, "out")); err != nil {
 			t.Fatal(err)

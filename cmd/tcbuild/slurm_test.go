@@ -155,18 +155,22 @@ func (k task) pending(t *testing.T, s syscall.Signal) bool {
 // SIGTERM, one is requeued, as a preempting SLURM does. The dataset that comes out is that of one
 // process.
 func TestRebuildOnSLURM(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t)
-	t.Setenv("SLURM_CONF", filepath.Join(c.dir, "slurm.conf"))
 	scratch := t.TempDir()
-	t.Setenv("SLURM_TMPDIR", scratch) // the jobs inherit it
 	dir := t.TempDir()
-	submit := []string{"rebuild", "--config", "quickstart", "root=jobs", "samples=24000", "method=incidence", "variants=[indices]",
-		"--slurm", "--array", "8", "--cpus-per-task", "2"}
-	submitted := must(t, dir, submit...)
-	if countLines(submitted.stdout) != 4 || !strings.Contains(submitted.stdout, "\nshards ") {
-		t.Fatalf("got %q", submitted.stdout)
+	submit := func() outcome {
+		cmd := program(t, "main", "rebuild", "--config", "quickstart", "root=jobs", "samples=24000", "method=incidence", "variants=[indices]",
+			"--slurm", "--array", "8", "--cpus-per-task", "2")
+		cmd.Dir = dir
+		cmd.Env = append(cmd.Env, "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf"), "SLURM_TMPDIR="+scratch) // the jobs inherit them
+		return finish(t, start(t, cmd))
 	}
-	again := execute(t, dir, submit...)
+	submitted := submit()
+	if submitted.code != 0 || countLines(submitted.stdout) != 4 || !strings.Contains(submitted.stdout, "\nshards ") {
+		t.Fatalf("got exit code %d, %q, %s", submitted.code, submitted.stdout, submitted.stderr)
+	}
+	again := submit()
 	if again.code != 75 {
 		t.Errorf("submitted twice: got exit code %d, %s", again.code, again.stderr)
 	}
@@ -192,7 +196,7 @@ func TestRebuildOnSLURM(t *testing.T) {
 	must(t, dir, "dataset", "--mode", "indices", "--graph", current+"/input/graph", "--perturbations", current+"/input/perturbations.arrow",
 		"--shards", "8", "--out", "alone")
 	sameData(t, dataOf(t, current+"/indices"), dataOf(t, filepath.Join(dir, "alone")))
-	if o := must(t, dir, submit...); !strings.Contains(o.stdout, "nothing to do") || countLines(o.stdout) != 1 {
+	if o := submit(); o.code != 0 || !strings.Contains(o.stdout, "nothing to do") || countLines(o.stdout) != 1 {
 		t.Errorf("submitted again: got %q", o.stdout)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "jobs/quickstart/.*-*")); len(left) > 0 {

@@ -46,6 +46,7 @@ func torchcellFixture(t *testing.T) fixture {
 
 // A torchcell store as it lies and a table of the same samples become the same dataset.
 func TestTorchcellStore(t *testing.T) {
+	t.Parallel()
 	f := torchcellFixture(t)
 	dataset := func(mode, perturbations, out string) []string {
 		return []string{"dataset", "--mode", mode, "--graph", "graph", "--perturbations", perturbations, "--out", out}
@@ -85,6 +86,7 @@ func TestTorchcellStore(t *testing.T) {
 }
 
 func TestTorchcellStoreRefused(t *testing.T) {
+	t.Parallel()
 	f := torchcellFixture(t)
 	build := []string{"dataset", "--mode", "indices", "--graph", "graph", "--out", "out", "--perturbations"}
 	data := filepath.Join(f.dir, "processed/lmdb/data.mdb")
@@ -109,6 +111,7 @@ func TestTorchcellStoreRefused(t *testing.T) {
 
 // Infinite values are no reason to stop, and are not lost in silence.
 func TestTorchcellInfiniteValues(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 40, 1)
 	lmdbtest.Write(t, filepath.Join(f.dir, "lmdb"), maps.All(map[string]string{"0": `{"experiment": {"genotype": {"perturbations": [{"systematic_gene_name": "Y000"}]}, ` +
 		`"phenotype": {"label_name": "fitness", "label_statistic_name": "fitness_std", "fitness": -Infinity, "fitness_std": NaN}}}`}))

@@ -3,6 +3,7 @@ package main
 import "testing"
 
 func TestWrongUsage(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		args []string
@@ -42,6 +43,7 @@ func TestWrongUsage(t *testing.T) {
 }
 
 func TestWrongRange(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFiles(t, dir, sound)
 	must(t, dir, buildArgs...)
@@ -59,6 +61,7 @@ func TestWrongRange(t *testing.T) {
 }
 
 func TestNoDataset(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFiles(t, dir, sound)
 	for _, command := range []string{"verify", "inspect"} {

@@ -12,12 +12,15 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"testing/iotest"
+
+	"golang.org/x/sys/unix"
 
 	"tcbuild/fault"
 )
@@ -203,10 +206,11 @@ func TestOpenRefuses(t *testing.T) {
 		filepath.Join(dir, "nobody"): {fault.Failed, "there is no such file"},
 		locked:                       {fault.Failed, "permission denied"},
 	} {
-		if path == locked && os.Geteuid() == 0 {
-			continue // root may read it
+		open := Open
+		if path == locked {
+			open = func(path string) (*File, error) { return openAsNobody(t, path) }
 		}
-		f, err := Open(path)
+		f, err := open(path)
 		if err == nil {
 			f.Close()
 		}
@@ -217,6 +221,31 @@ func TestOpenRefuses(t *testing.T) {
 	if _, err := Open(filepath.Join(dir, "nobody")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// openAsNobody is Open by a user who is not root, who may read everything.
+func openAsNobody(t *testing.T, path string) (*File, error) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return Open(path)
+	}
+	folder := filepath.Dir(path)
+	readable := filepath.Join(folder, "readable")
+	if err := errors.Join(os.WriteFile(readable, nil, 0o644), os.Chmod(folder, 0o755), os.Chmod(filepath.Dir(folder), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	runtime.LockOSThread() // whose rights change
+	defer runtime.UnlockOSThread()
+	if err := unix.Setfsuid(65534); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Setfsuid(0)
+	f, err := Open(readable)
+	if err != nil {
+		t.Fatalf("nobody cannot read even what all may: %v", err)
+	}
+	f.Close()
+	return Open(path)
 }
 
 // A disk that fails is no change of the file.

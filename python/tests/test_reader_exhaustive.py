@@ -18,6 +18,7 @@ files the pairs are exchanged, not more.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import multiprocessing
 import os
@@ -25,6 +26,7 @@ import random
 import re
 import shutil
 import signal
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +42,7 @@ from tcbuild.shards import ShardSamples
 EVERY_BIT = os.environ.get("TCBUILD_EXHAUSTIVE") == "1"
 SEED = int(os.environ.get("TCBUILD_SEED", random.randrange(1 << 32)))
 PAGE = 4096
+NOBODY = 65534
 WHOLE = ("incidence", "indices-zstd")
 
 SMALL = Case(
@@ -426,12 +429,26 @@ FAULTS = {
 }
 
 
+def as_nobody(request: pytest.FixtureRequest, folder: Path, readable: Path) -> None:
+    """Goes on without the rights of root, who may read everything, until the test ends. A folder
+    is writable then, and another readable.
+    """
+    os.chown(folder, NOBODY, NOBODY)
+    for outer in {*folder.parents, *readable.parents}:
+        mode = stat.S_IMODE(outer.stat().st_mode)
+        if mode & 0o011 != 0o011:
+            outer.chmod(mode | 0o011)
+            request.addfinalizer(functools.partial(outer.chmod, mode))
+    os.seteuid(NOBODY)
+    request.addfinalizer(lambda: os.seteuid(0))  # before the modes are put back
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("name", ["incidence", "indices-zstd", "full-masks-raw"])
-def test_every_kind_of_file(tiny, tmp_path, name, fault):
-    if fault == "unreadable" and os.geteuid() == 0:
-        pytest.skip("root may read everything")
+def test_every_kind_of_file(request, tiny, tmp_path, name, fault):
     want = everything(tiny[name])
+    if fault == "unreadable" and os.geteuid() == 0:
+        as_nobody(request, tmp_path, tiny[name])
     for number, file in enumerate(files_of(tiny[name])):
         path = damaged_copy(tiny[name], tmp_path / str(number))
         FAULTS[fault](path / file)
