@@ -32,12 +32,18 @@ check: $(VENV)/installed ## formatting, go vet, staticcheck, ruff and mypy
 	$(VENV)/bin/ruff check -q python
 	cd python && ../$(VENV)/bin/mypy
 
-go-test: ## all Go tests, under the race detector; what tries every damage again without it, as it samples there
-	$(CUDA) $(GO) test -race -timeout 30m ./...
-	$(GO) test -run='^TestEvery' ./store
+# Under the race detector run the packages whose code starts goroutines or locks, without what tries
+# every damage to a file, and those tests of the program in which much happens at once.
+RACE = $$(grep -rlE '^\s*go [a-zA-Z]|errgroup|"sync"' --include=*.go --exclude-dir=cmd . | xargs -n1 dirname | sort -u)
+RACE_COMMANDS := Workers|Resume|AtOnce|AtRandom|Interrupted|Signal|RebuildLoop|Rebuild$$|Bench$$|ShardsApart|Steps|StatusAndStage
+
+go-test: ## all Go tests, and those of what is concurrent once more under the race detector
+	$(CUDA) $(GO) test -timeout 30m ./...
+	$(CUDA) $(GO) test -race -timeout 30m -skip='^TestEvery' $(RACE)
+	$(CUDA) $(GO) test -race -timeout 30m -run='$(RACE_COMMANDS)' ./cmd/tcbuild
 
 python-test: $(VENV)/installed ## the tests that read datasets with Python's own libraries
-	$(VENV)/bin/python -m pytest -q -rs python/tests
+	$(CUDA) $(VENV)/bin/python -m pytest -q -rs python/tests
 
 # Without torch, gigabytes that not every index serves, its tests are skipped and say so.
 $(VENV)/installed: $(wildcard python/requirements-*.txt)

@@ -298,8 +298,7 @@ func (d *target) verify(t testing.TB, what string, bad []int) {
 	}
 }
 
-// sampler takes each case, or in short tests, under the race detector and for what is slow one of
-// some. With the environment variable TCBUILD_EXHAUSTIVE=1 it takes all, for an hour or so.
+// sampler takes each case, or in short tests and for what is slow one of some. With the environment variable TCBUILD_EXHAUSTIVE=1 it takes all, for an hour or so.
 type sampler struct {
 	r     *rand.Rand
 	short int
@@ -308,7 +307,7 @@ type sampler struct {
 
 func newSampler(t testing.TB, short int) sampler {
 	t.Helper()
-	if !testing.Short() && !underRaceDetector {
+	if !testing.Short() {
 		short = 1
 	}
 	return sampler{seed.Rand(t), short, os.Getenv("TCBUILD_EXHAUSTIVE") == "1"}

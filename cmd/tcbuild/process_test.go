@@ -167,7 +167,7 @@ func sameData(t *testing.T, got, want map[string]string) {
 // eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for !holds() {
 		if ctx.Err() != nil {
