@@ -298,7 +298,8 @@ func (d *target) verify(t testing.TB, what string, bad []int) {
 	}
 }
 
-// sampler takes each case, or in short tests and for what is slow one of some. With the environment variable TCBUILD_EXHAUSTIVE=1 it takes all, for an hour or so.
+// sampler takes each case, or in short tests and for what is slow one of some. With the environment
+// variable TCBUILD_EXHAUSTIVE=1 it takes all, for an hour or so.
 type sampler struct {
 	r     *rand.Rand
 	short int

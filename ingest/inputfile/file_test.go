@@ -223,7 +223,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// openAsNobody is Open by a user who is not root, who may read everything.
+// openAsNobody is Open without the rights of root, who may read everything.
 func openAsNobody(t *testing.T, path string) (*File, error) {
 	t.Helper()
 	if os.Geteuid() != 0 {
