@@ -56,9 +56,12 @@ bench: ## all benchmarks, six runs each, as benchstat wants them
 	$(GO) test -run='^$$' -bench=. -count=6 ./...
 
 fuzz: ## each fuzz target for FUZZTIME: 5000x, so many inputs, unless given; or a time such as 10m
-	@set -e; for package in $$($(GO) list ./...); do \
-		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
-			$(GO) test -run='^$$' -fuzz="^$$target$$" -fuzztime=$(or $(FUZZTIME),5000x) $$package; \
+	@set -e; for folder in $$(grep -rl '^func Fuzz' --include=*_test.go . | xargs -n1 dirname | sort -u); do \
+		$(GO) test -c -fuzz=. -o bin/fuzz.test $$folder; \
+		for target in $$(bin/fuzz.test -test.list '^Fuzz'); do \
+			echo "$$folder $$target"; \
+			(cd $$folder && $(CURDIR)/bin/fuzz.test -test.run='^$$' -test.fuzz="^$$target$$" -test.fuzztime=$(or $(FUZZTIME),5000x) \
+				-test.fuzzcachedir="$$($(GO) env GOCACHE)/fuzz/tcbuild/$$folder"); \
 		done; \
 	done
 

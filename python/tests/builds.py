@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,9 +38,9 @@ def build(
 ) -> Built:
     """Builds a case in a folder."""
     graph, perturbations = write_case(case, folder)
-    datasets = {}
-    for name in builds:
-        datasets[name] = folder / name
+    datasets = {name: folder / name for name in builds}
+
+    def run(name: str) -> None:
         options = ["--reaction-rule", rule] + ["--allow-wildtype"] * bool(case.wildtypes)
         if BUILDS[name] != INCIDENCE:
             options += ["--shards", case.shards]
@@ -52,5 +54,8 @@ def build(
             datasets[name],
             *options,
         )
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(run, datasets))  # for their errors
     cell = read_graph(graph)
     return Built(datasets, list(expected(cell, read_samples(perturbations, cell), rule)), cell)

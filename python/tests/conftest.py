@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,8 @@ from builds import Built, build
 from cases import Case
 
 REPOSITORY = Path(__file__).parents[2]
+# Half of the time of processes as short as those of tests is for collecting garbage.
+NO_GARBAGE = {"GOGC": "off", "GOMEMLIMIT": "256MiB"}
 
 
 class Tcbuild:
@@ -24,7 +27,14 @@ class Tcbuild:
 
     def run(self, *arguments: object, exit_code: int = 0) -> subprocess.CompletedProcess[str]:
         command = [str(self.binary), *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=60)
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=60,
+            env=os.environ | NO_GARBAGE,
+        )
         assert done.returncode == exit_code, (
             f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}"
         )
