@@ -1,5 +1,5 @@
-// Package fault gives an error a kind, from which the command line takes its
-// exit code, and a hint that says how to fix it.
+// Package fault gives an error a kind, which determines the exit code, and a hint that says how to
+// fix it.
 package fault
 
 import (
@@ -21,8 +21,7 @@ const (
 	Usage
 	// Input is bad input data: exit code 3.
 	Input
-	// Damaged is a dataset whose content is not what its manifest, checksums or graph say: exit
-	// code 4.
+	// Damaged is a dataset that does not match its manifest, checksums or graph: exit code 4.
 	Damaged
 	// Busy is a dataset locked by another build, a build that was interrupted and can be resumed,
 	// or an input that changed while it was read: exit code 75.
@@ -33,11 +32,11 @@ func (k Kind) Error() string {
 	return [...]string{"failed", "wrong usage", "bad input", "damaged dataset", "busy"}[k]
 }
 
-// Error is an error with a kind and, where one is known, the fix.
+// Error is an error with a kind and, if known, the fix.
 type Error struct {
 	Kind Kind
 	Err  error  // what we were doing, where, found, expected
-	Hint string // the fix; empty when there is none to name
+	Hint string // the fix; "" if unknown
 }
 
 func (e *Error) Error() string { return e.Err.Error() }
@@ -59,27 +58,27 @@ func New(kind Kind, hint, format string, args ...any) error {
 	return &Error{Kind: kind, Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
-// DiskFull reports whether err comes from a disk, or a user's quota, without space left.
+// DiskFull reports whether err means that the disk, or the user's quota, has no space left.
 func DiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// System reports whether err comes from an operating system that could not do what it was asked to:
-// a disk that fails or is full, a right that is missing, too many open files. It says nothing about
-// what a file holds, unlike a file that is missing or of another kind.
+// System reports whether err is a failure of the operating system: a failing or full disk, a missing
+// permission, too many open files. Such an error says nothing about a file's content, unlike a
+// missing file or one of another kind.
 func System(err error) bool {
 	code, ok := errors.AsType[syscall.Errno](err)
 	return ok && !slices.Contains(aboutTheFile, code)
 }
 
-// aboutTheFile are the errors that tell what there is at a path.
+// aboutTheFile are the errors that describe what is at a path.
 var aboutTheFile = []syscall.Errno{
 	syscall.ENOENT, syscall.ENOTDIR, syscall.EISDIR, syscall.ELOOP, syscall.ENXIO, syscall.ENODEV, syscall.EINVAL,
 	syscall.EEXIST, syscall.ENOTEMPTY, syscall.ENAMETOOLONG, syscall.EXDEV,
 }
 
-// KindOf returns the kind of the outermost Error in err's chain, Failed when there is none. An error
-// of the operating system is always Failed, whatever was made of it; see System.
+// KindOf returns the kind of the outermost Error in err's chain, or Failed. An error of the operating
+// system is always Failed, even inside another Error; see System.
 func KindOf(err error) Kind {
 	if System(err) {
 		return Failed

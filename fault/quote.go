@@ -14,8 +14,8 @@ const (
 	longestList  = 20  // names that a message lists
 )
 
-// Quote quotes a value that was found in a file, for a message: control characters are escaped, and
-// of a long value the beginning stands for all of it.
+// Quote quotes a value from a file for a message: it escapes control characters, and shortens a
+// long value to its beginning.
 func Quote[T string | []byte](value T) string {
 	if len(value) <= longestQuote {
 		return strconv.Quote(string(value))
@@ -27,8 +27,8 @@ func Quote[T string | []byte](value T) string {
 	return fmt.Sprintf("%s… (%s bytes)", strconv.Quote(string(value[:end])), humanize.Comma(int64(len(value))))
 }
 
-// List lists names for a message: the first of them where there are many, and of a long name the
-// beginning.
+// List lists names for a message: only the first if there are many, and only the beginning of a
+// long name.
 func List(names []string) string {
 	var shown []string
 	for _, name := range names[:min(len(names), longestList)] {

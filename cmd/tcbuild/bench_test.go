@@ -223,7 +223,7 @@ func TestBenchRefused(t *testing.T) {
 		{[]string{"--reaction-rule", "some"}, 2, `read --reaction-rule: found "some"`},
 		{[]string{"--out", "there"}, 2, "write there: it already exists"},
 		{[]string{"--perturbations", "unknown.tsv"}, 3, `unknown.tsv:2: gene "NOGENE" is not in nodes/gene`},
-		{[]string{"--perturbations", "empty.tsv"}, 3, "it has no samples"},
+		{[]string{"--perturbations", "empty.tsv"}, 3, "found no samples"},
 	} {
 		execute(t, dir, with(base, c.args...)...).refused(t, c.code, c.want)
 		nothing(t, filepath.Join(dir, "out"))

@@ -114,7 +114,7 @@ func TestFaultyPerturbations(t *testing.T) {
 		{"non-number in a phenotype", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYB\thigh\n"}, nil, []string{`sets.tsv:3: column "fitness": found "high", expected a number as in line 2`}},
 		{"infinite phenotype", map[string]string{"sets.tsv": "genes\tfitness\nYA\tInf\n"}, nil, []string{`sets.tsv:2: phenotype "fitness": found an infinite value`}},
 		{"no genes column", map[string]string{"sets.tsv": "gene\tfitness\nYA\t1\n"}, nil, []string{`sets.tsv: there is no genes column "genes", found gene, fitness`}},
-		{"no rows", map[string]string{"sets.tsv": "genes\tfitness\n"}, nil, []string{"sets.tsv: it has no samples"}},
+		{"no rows", map[string]string{"sets.tsv": "genes\tfitness\n"}, nil, []string{"sets.tsv: found no samples"}},
 		{"torn row", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYB|Y"}, nil, []string{"sets.tsv:3: found 1 fields, expected 2"}},
 		{"torn gz", map[string]string{"sets.tsv.gz": half(gzipped(t, whole))}, []string{"--perturbations", "sets.tsv.gz"}, []string{"sets.tsv.gz: the file is truncated or damaged after line "}},
 		{"torn zst", map[string]string{"sets.tsv.zst": half(zstandard(t, whole))}, []string{"--perturbations", "sets.tsv.zst"}, []string{"sets.tsv.zst: the file is truncated or damaged"}},

@@ -46,7 +46,7 @@ type File struct {
 	failed atomic.Pointer[error] // of the first read that failed
 }
 
-// descriptor is an *os.File; tests put other things in its place.
+// descriptor is an *os.File; tests replace it.
 type descriptor interface {
 	io.ReaderAt
 	io.Closer
@@ -123,7 +123,7 @@ func newFile(path string, file descriptor) (*File, error) {
 	return &File{path: path, file: file, size: info.Size()}, nil
 }
 
-// checkRegular refuses what is no regular file.
+// checkRegular returns an error unless the file is regular.
 func checkRegular(path string, info fs.FileInfo) error {
 	found, hint := "", "give a regular file"
 	switch mode := info.Mode(); {
@@ -160,7 +160,7 @@ func (f *File) digest() error {
 	return nil
 }
 
-// readFull reads from the disk, unchecked.
+// readFull reads from disk, unchecked.
 func (f *File) readFull(p []byte, at int64) error {
 	n, err := f.file.ReadAt(p, at)
 	if n == len(p) {
@@ -172,13 +172,12 @@ func (f *File) readFull(p []byte, at int64) error {
 	return f.fail(fault.New(fault.Failed, "check the disk, then run the same command again", "read %s: %w", f.path, err))
 }
 
-// changed is the error of a file that is not what it was; the words say what was found and
-// expected.
+// changed is the error of a changed file; the format says what was found and expected.
 func (f *File) changed(format string, args ...any) error {
 	return fault.New(fault.Busy, hintWait, "read %s: %w: %s", f.path, ErrChanged, fmt.Sprintf(format, args...))
 }
 
-// fail remembers the first error of a read, which a library on the way may lose.
+// fail remembers the first read error, in case a library in between loses it.
 func (f *File) fail(err error) error {
 	f.failed.CompareAndSwap(nil, &err)
 	return err
@@ -193,8 +192,8 @@ func (f *File) Size() int64 { return f.size }
 // Input identifies the file under a name.
 func (f *File) Input(name string) Input { return Input{Name: name, Bytes: f.size, SHA256: f.sha256} }
 
-// Failed returns the error of the first read that failed: of libraries that read the file in
-// between, and do not wrap errors, it is the one to believe.
+// Failed returns the first read error. It is more reliable than the errors of libraries that read
+// the file and do not wrap errors.
 func (f *File) Failed() error {
 	if err := f.failed.Load(); err != nil {
 		return *err
@@ -202,9 +201,9 @@ func (f *File) Failed() error {
 	return nil
 }
 
-// Unchanged makes sure that all reads gave what was digested, and that the file has not become
-// longer or shorter since. Else the file may have been opened while it was written, and the error
-// is a fault.Busy. It does not read.
+// Unchanged checks that all reads returned the digested bytes, and that the file's size has not
+// changed since. Otherwise the file may have been opened while it was being written, and the error
+// is a fault.Busy. It does not read the file.
 func (f *File) Unchanged() error {
 	if err := f.Failed(); err != nil {
 		return err

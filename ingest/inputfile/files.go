@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Files are open files, each opened once however often it is asked for. The zero value has none. It
-// is not safe for concurrent use, its files are. It must be closed.
+// Files are open files, each opened only once. The zero value is empty. It is not safe for
+// concurrent use, but its files are. It must be closed.
 type Files struct{ files []*File }
 
-// Open opens a file, unless a file of that path is open already. The file stays that of f.
+// Open opens a file, unless the path is already open. The file belongs to f.
 func (f *Files) Open(path string) (*File, error) {
 	for _, file := range f.files {
 		if file.path == path {
@@ -61,7 +61,7 @@ func (f *Files) OpenTogether(paths []string) ([]*File, error) {
 	return opened, nil
 }
 
-// checkName makes sure that the file's path still leads to it.
+// checkName checks that the file's path still leads to it.
 func (f *File) checkName() error {
 	here, err := f.file.Stat()
 	if err != nil {
@@ -82,7 +82,7 @@ func (f *Files) Inputs() []Input {
 	return inputs
 }
 
-// Unchanged is that of every file; the error is the first.
+// Unchanged checks every file as File.Unchanged does, and returns the first error.
 func (f *Files) Unchanged() error {
 	for _, file := range f.files {
 		if err := file.Unchanged(); err != nil {
@@ -103,8 +103,8 @@ func closeAll(files []*File) error {
 	return errors.Join(errs...)
 }
 
-// Difference says of the first file, by its name, that it is new, changed or gone; it returns ""
-// where the same files were read.
+// Difference describes the first file that is new, changed or gone; it returns "" if the same files
+// were read.
 func Difference(before, now []Input) string {
 	old := make(map[string]Input, len(before))
 	for _, input := range before {

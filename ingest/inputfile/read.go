@@ -10,7 +10,7 @@ import (
 // Reader reads the file from its start. Readers of a file do not disturb each other.
 func (f *File) Reader() *io.SectionReader { return io.NewSectionReader(f, 0, f.size) }
 
-// ReadAt is that of io.ReaderAt. Bytes that are not those that were digested are a fault.Busy.
+// ReadAt implements io.ReaderAt. Bytes that differ from the digested ones are a fault.Busy.
 func (f *File) ReadAt(p []byte, at int64) (n int, err error) {
 	if at < 0 {
 		return 0, errors.New("read at a negative offset")
@@ -35,7 +35,7 @@ func (f *File) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// blockLength is how many bytes a block has: blockSize, but for the last.
+// blockLength is the length of a block: blockSize, except for the last.
 func (f *File) blockLength(block int64) int { return int(min(f.size-block*blockSize, blockSize)) }
 
 // readBlock reads and checks a whole block.
@@ -49,7 +49,7 @@ func (f *File) readBlock(p []byte, block int64) error {
 	return nil
 }
 
-// readPart reads a part of one block, by way of the blocks that were read recently.
+// readPart reads a part of one block, using the recently read blocks as a cache.
 func (f *File) readPart(p []byte, at int64) (int, error) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -65,11 +65,11 @@ func (f *File) readPart(p []byte, at int64) (int, error) {
 	return copy(p, block[at%blockSize:]), nil
 }
 
-// recentBlocks is how many blocks are kept: for the columns of a Parquet file and the pages of a
-// tree, which are read side by side.
+// recentBlocks is how many blocks are cached: enough for the columns of a Parquet file and the
+// pages of a tree, which are read alternately.
 const recentBlocks = 32
 
-// recent keeps the blocks that were read last.
+// recent caches the most recently read blocks.
 type recent struct {
 	blocks [recentBlocks]struct {
 		bytes  []byte // nil: none yet
@@ -79,7 +79,7 @@ type recent struct {
 	clock uint64
 }
 
-// find returns a block, nil if it is not there.
+// find returns a block, or nil.
 func (r *recent) find(number int64) []byte {
 	for i := range r.blocks {
 		if b := &r.blocks[i]; b.number == number && b.bytes != nil {
@@ -91,7 +91,7 @@ func (r *recent) find(number int64) []byte {
 	return nil
 }
 
-// replace returns memory for a block, that of the one whose use is longest ago.
+// replace returns memory for a block: that of the least recently used one.
 func (r *recent) replace(number int64, length int) []byte {
 	oldest := &r.blocks[0]
 	for i := range r.blocks {

@@ -23,17 +23,17 @@ var (
 
 var variantColors = map[store.Variant]color.Color{store.Incidence: blue, store.Indices: vermilion, store.FullMasks: green}
 
-// logAxis makes an axis logarithmic from low to high, which it widens to where ticks are.
+// logAxis makes an axis logarithmic from low to high, widened to the nearest ticks.
 func logAxis(axis *plot.Axis, low, high float64, format func(float64) string) {
 	axis.Scale = plot.LogScale{}
 	axis.Min, axis.Max = low/1.6, high*1.6
 	axis.Tick.Marker = logTicks(format)
 }
 
-// logTicks labels the powers of ten, and in short ranges two more between them.
+// logTicks labels the powers of ten and, in short ranges, two more ticks between them.
 type logTicks func(float64) string
 
-// Ticks is that of plot.Ticker.
+// Ticks implements plot.Ticker.
 func (format logTicks) Ticks(low, high float64) (ticks []plot.Tick) {
 	decades := math.Log10(high / low)
 	for power := math.Floor(math.Log10(low)); power <= math.Log10(high); power++ {

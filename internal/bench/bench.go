@@ -1,5 +1,6 @@
-// Package bench measures what each way of keeping masks costs on a user's own graph: every variant
-// with every codec, built by the program itself and read back, beside the limits of the machine.
+// Package bench measures what each way of storing masks costs on a user's own graph: every variant
+// with every codec, built by the program itself and read back, compared with the limits of the
+// machine.
 package bench
 
 import (
@@ -26,9 +27,9 @@ type Options struct {
 
 	Out         string // an existing folder, for results and datasets
 	Keep        bool   // leave the datasets of the last round in Out/datasets
-	Samples     int    // in each dataset; 0: as many as fit into RawBytes of whole masks
+	Samples     int    // in each dataset; 0: as many as fit in RawBytes of whole masks
 	Rounds      int    // at least 1
-	Extrapolate int    // samples to extrapolate to; 0: those of the perturbation set
+	Extrapolate int    // samples to extrapolate to; 0: the number in the perturbation set
 	Workers     int    // CPU cores to use, at least 1
 
 	Devices *gpuverify.Devices // CUDA devices to measure too; nil: none
@@ -38,11 +39,11 @@ type Options struct {
 	Log        *slog.Logger
 }
 
-// RawBytes bounds, by default, the largest dataset: whole masks with a byte per position.
+// RawBytes is the default limit of the largest dataset: whole masks with a byte per position.
 const RawBytes = 2_500_000_000
 
-// Run measures, and writes results.json and report.html into Out. All cases and variations take
-// turns in each round, so that a machine that is busy for a while is so for all.
+// Run measures, and writes results.json and report.html into Out. Each round runs all cases and
+// variations, so that a temporary load on the machine affects all of them.
 func Run(ctx context.Context, o Options) (*Results, error) {
 	start := time.Now()
 	b := &bench{Options: o, datasets: filepath.Join(o.Out, "datasets")}
@@ -76,7 +77,7 @@ func Run(ctx context.Context, o Options) (*Results, error) {
 	return results, results.write(o.Out)
 }
 
-// bench holds what was measured so far.
+// bench holds the measurements so far.
 type bench struct {
 	Options
 	in       *inputs
@@ -100,7 +101,7 @@ type subject struct {
 	readings []reads
 }
 
-// plan decides what is measured, and makes the inputs.
+// plan decides what to measure, and makes the inputs.
 func (b *bench) plan() (Setup, error) {
 	layout := incidence.NewLayout(b.in.graph)
 	if b.Samples == 0 {
@@ -168,8 +169,8 @@ func (b *bench) round(ctx context.Context, round int) error {
 	return nil
 }
 
-// diskBytes is the size of the file that the disk is measured with: that of the largest dataset,
-// within bounds.
+// diskBytes is the size of the file used to measure the disk: that of the largest dataset, within
+// bounds.
 func (b *bench) diskBytes() int64 {
 	return max(1, min(mostDiskBytes, int64(b.setup.MaskPositions)*int64(b.setup.Samples)))
 }
@@ -199,7 +200,8 @@ func (b *bench) measure(ctx context.Context, s *subject, round int, dir string, 
 		}
 	}
 	s.builds, s.readings = append(s.builds, built), append(s.readings, readings)
-	b.Log.Info("measured", "round", round+1, "of", b.Rounds, "case", s.String(), "samples", s.Samples, "workers", s.Workers, "edges", s.edges,
+	b.Log.Info("measured", "round", round+1, "of", b.Rounds, "case", s.String(), "samples", s.Samples, "workers",
+		s.Workers, "edges", s.edges,
 		"build_seconds", fmt.Sprintf("%.2f", built.seconds), "read_ms", fmt.Sprintf("%.3f", readings.random.milliseconds()))
 	if keep {
 		return nil

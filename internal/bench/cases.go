@@ -5,7 +5,8 @@ import (
 	"tcbuild/store"
 )
 
-// allCases are the incidence variant and every codec of the others, a variant's default first.
+// allCases are the incidence variant and every codec of the other variants, each variant's default
+// first.
 func allCases() []Case {
 	cases := []Case{{Variant: store.Incidence}}
 	for _, variant := range []store.Variant{store.Indices, store.FullMasks} {
@@ -28,18 +29,18 @@ func (c Case) folder() string {
 	return string(c.Variant) + "-" + c.Codec
 }
 
-// The axes of the variations; a perturbation set that is smaller bounds them.
+// The axes of the variations, limited by the size of the perturbation set.
 const (
 	baseSamples = 10_000
 	mostSamples = 100_000
 )
 
-// baseVariation is the point from which the variations depart.
+// baseVariation is the point that the variations start from.
 func baseVariation(total, workers int) Variation {
 	return Variation{Workers: workers, Samples: min(baseSamples, total), EveryNth: 1}
 }
 
-// variations depart from the base along one axis each: fewer workers, fewer and more samples, fewer
+// variations differ from the base along one axis each: fewer workers, fewer or more samples, fewer
 // edges.
 func variations(total, workers int) []Variation {
 	base := baseVariation(total, workers)

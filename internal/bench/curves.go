@@ -28,7 +28,8 @@ func (r *Results) workersPlot() *plot.Plot {
 	var labels []label
 	for _, series := range points {
 		one, c := series[0], variantColors[series[0].Variant]
-		addLine(p, plotter.XYs{{X: 1, Y: throughput(one)}, {X: float64(r.Base.Workers), Y: throughput(one) * float64(r.Base.Workers)}}, c, true)
+		addLine(p, plotter.XYs{{X: 1, Y: throughput(one)},
+			{X: float64(r.Base.Workers), Y: throughput(one) * float64(r.Base.Workers)}}, c, true)
 		labels = append(labels, addSeries(p, series, func(p Point) float64 { return float64(p.Workers) }, throughput))
 	}
 	addLabels(p, labels, wide, high)
@@ -52,8 +53,10 @@ func (r *Results) samplesPlots() []*plot.Plot {
 		figure func(Point) float64
 		end    func(Extrapolation) float64
 	}{
-		{"build time in seconds", plainTick, func(p Point) float64 { return p.Seconds.Median }, func(e Extrapolation) float64 { return e.Seconds }},
-		{"dataset size", byteTick, func(p Point) float64 { return float64(p.DatasetBytes) }, func(e Extrapolation) float64 { return e.Bytes }},
+		{"build time in seconds", plainTick, func(p Point) float64 { return p.Seconds.Median },
+			func(e Extrapolation) float64 { return e.Seconds }},
+		{"dataset size", byteTick, func(p Point) float64 { return float64(p.DatasetBytes) },
+			func(e Extrapolation) float64 { return e.Bytes }},
 	} {
 		p := chart.New("samples", axis.label)
 		chart.AddGrid(p)
@@ -120,8 +123,7 @@ func (r *Results) edgesPlots() []*plot.Plot {
 	return plots
 }
 
-// along are the points of each default case that lie on one axis of the variations, by their place
-// on it.
+// along returns the points of each default case on one axis of the variations, in the axis's order.
 func (r *Results) along(on func(Variation) bool, place func(Point) float64) [][]Point {
 	var series [][]Point
 	for _, c := range r.Cases {

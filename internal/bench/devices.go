@@ -11,12 +11,12 @@ import (
 )
 
 // DeviceResult is how fast a CUDA device makes the masks of a batch of samples, and whether a model
-// on it had better mask edges or filter them.
+// on it should mask edges or filter them.
 type DeviceResult struct {
 	Device string `json:"device"` // ordinal and name
 	// BatchSamples, or all samples if there are fewer
 	BatchSamples int `json:"batch_samples"`
-	// of the device, for the graph's tables and the masks of one batch
+	// device memory for the graph's tables and the masks of one batch
 	MemoryBytes int64 `json:"memory_bytes"`
 	// of a batch: perturbation indices and their ptr, int64
 	IndexBytes int64 `json:"index_bytes"`
@@ -29,7 +29,7 @@ type DeviceResult struct {
 	MaskUpload   Stat           `json:"mask_upload_seconds"`
 	Methods      []DeviceMethod `json:"methods"`
 	MaskOrFilter []MaskOrFilter `json:"mask_or_filter"`
-	// deleted genes from which on filtering is faster; 0 if it is so nowhere
+	// number of deleted genes from which filtering is faster; 0 if it never is
 	CrossingGenes float64 `json:"crossing_genes"`
 }
 
@@ -38,17 +38,17 @@ type DeviceMethod struct {
 	Method     gpuverify.Method `json:"method"`
 	Seconds    Stat             `json:"seconds"`
 	CPUSeconds Stat             `json:"cpu_seconds"` // on one core
-	// mask bytes per second, of the highest Copy
+	// mask bytes per second, as a fraction of the highest Copy
 	CopyFraction float64 `json:"copy_fraction"`
 }
 
-// MaskOrFilter is what it takes to make the mask of one sample's edges and to apply it to a matrix
-// of 64 features, float32, of each edge.
+// MaskOrFilter is the time to make the mask of one sample's edges and apply it to a matrix of 64
+// float32 features per edge.
 type MaskOrFilter struct {
 	DeletedGenes int  `json:"deleted_genes"`
 	KeptEdges    int  `json:"kept_edges"`
 	Mask         Stat `json:"mask_seconds"` // multiply all features by the mask
-	// compact the list of edges, and gather the features that are left
+	// compact the list of edges, and gather the remaining features
 	Filter Stat `json:"filter_seconds"`
 }
 
@@ -105,9 +105,9 @@ func deviceResult(s gpuverify.DeviceSpeed, samples int) DeviceResult {
 	return r
 }
 
-// crossing is the number of deleted genes from which on filtering is faster at all that were
-// measured, between two of these where the lines meet on logarithmic axes; 0 if at the last it is
-// not faster.
+// crossing is the number of deleted genes from which filtering is always faster: interpolated
+// between two measured numbers, where the lines meet on logarithmic axes. It is 0 if filtering is
+// not faster at the largest number.
 func crossing(points []MaskOrFilter) float64 {
 	first := len(points)
 	for first > 0 && points[first-1].Filter.Median < points[first-1].Mask.Median {

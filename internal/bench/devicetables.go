@@ -11,7 +11,7 @@ import (
 	"tcbuild/internal/chart"
 )
 
-// deviceTables are two for each device.
+// deviceTables returns two tables for each device.
 func (r *Results) deviceTables() (tables []table) {
 	for _, d := range r.Devices {
 		tables = append(tables, d.speedTable(), d.filterTable())
@@ -22,9 +22,9 @@ func (r *Results) deviceTables() (tables []table) {
 func (d DeviceResult) speedTable() table {
 	t := table{
 		Title: fmt.Sprintf("A batch of %d samples on %s", d.BatchSamples, d.Device),
-		Note: fmt.Sprintf("Indices are the deleted genes and their ptr, masks a byte per position, uploaded from pinned memory. "+
-			"Of copying: bytes per second, of what the device copies, reads and writes counted. The graph's tables and the masks take %s of its memory. "+
-			"Beside it one core of the CPU, and how many times longer it takes.", formatBytes(float64(d.MemoryBytes))),
+		Note: fmt.Sprintf("Indices are the deleted genes and their ptr; masks have a byte per position. Both are uploaded from pinned memory. "+
+			"\"Of copying\" compares the bytes per second with those of a copy on the device, counting reads and writes. The graph's tables and the masks take %s of its memory. "+
+			"The last columns are the time on one CPU core, and how many times longer that is.", formatBytes(float64(d.MemoryBytes))),
 		Header: []string{"", "bytes", "time", "per second", "of copying", "CPU", "times"},
 	}
 	row := func(what string, bytes int64, seconds Stat) []string {
@@ -42,29 +42,30 @@ func (d DeviceResult) speedTable() table {
 	return t
 }
 
-// verdict says in a sentence where the lines cross.
+// verdict is a sentence that says where the lines cross.
 func (d DeviceResult) verdict() string {
 	if d.CrossingGenes == 0 {
-		return "Masking is faster up to the most genes that were deleted."
+		return "Masking is faster up to the largest number of deleted genes measured."
 	}
-	return fmt.Sprintf("Filtering is faster from %s deleted genes on.", formatNumber(d.CrossingGenes))
+	return fmt.Sprintf("Filtering is faster from %s deleted genes.", formatNumber(d.CrossingGenes))
 }
 
 func (d DeviceResult) filterTable() table {
 	t := table{
 		Title: "Mask or filter on " + d.Device,
-		Note: "One sample, and a matrix of 64 features, float32, of each edge. Both make the mask; then either all features are multiplied by it, " +
-			"or the list of edges is compacted and the features that are left are gathered. " + d.verdict(),
+		Note: "One sample, and a matrix of 64 float32 features per edge. Both make the mask; then either all features are multiplied by it, " +
+			"or the list of edges is compacted and the remaining features are gathered. " + d.verdict(),
 		Header: []string{"deleted genes", "edges left", "mask", "filter", "filter / mask"},
 	}
 	for _, p := range d.MaskOrFilter {
-		t.Rows = append(t.Rows, []string{formatNumber(float64(p.DeletedGenes)), formatNumber(float64(p.KeptEdges)), formatStat(p.Mask, formatSeconds),
+		t.Rows = append(t.Rows, []string{formatNumber(float64(p.DeletedGenes)), formatNumber(float64(p.KeptEdges)),
+			formatStat(p.Mask, formatSeconds),
 			formatStat(p.Filter, formatSeconds), formatNumber(p.Filter.Median / p.Mask.Median)})
 	}
 	return t
 }
 
-// filterPlots are one for each device whose graph has edges.
+// filterPlots returns one plot for each device, if the graph has edges.
 func (r *Results) filterPlots() (plots []*plot.Plot) {
 	for _, d := range r.Devices {
 		if len(d.MaskOrFilter) == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// formatNumber writes a number with three significant digits or so, and its thousands separated:
+// formatNumber formats a number with about three significant digits and thousands separators:
 // 0.0123, 4, 4.57, 45.7, 332,313.
 func formatNumber(x float64) string {
 	switch size := math.Abs(x); {
@@ -25,7 +25,7 @@ func formatNumber(x float64) string {
 	return humanize.Comma(int64(math.Round(x)))
 }
 
-// formatBytes writes a size with its unit: 45.2 B, 1.75 kB, 821 GB. A kB is 1,000 bytes.
+// formatBytes formats a size with its unit: 45.2 B, 1.75 kB, 821 GB. A kB is 1,000 bytes.
 func formatBytes(n float64) string {
 	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
 	for n >= 999.5 && len(units) > 1 { // would round to 1,000
@@ -35,7 +35,7 @@ func formatBytes(n float64) string {
 	return formatNumber(n) + " " + units[0]
 }
 
-// formatSeconds writes a time with its unit: 13 µs, 1.75 ms, 12.3 s, 41 min, 5.2 h.
+// formatSeconds formats a time with its unit: 13 µs, 1.75 ms, 12.3 s, 41 min, 5.2 h.
 func formatSeconds(s float64) string {
 	switch {
 	case s == 0:
@@ -52,7 +52,7 @@ func formatSeconds(s float64) string {
 	return formatNumber(s/3600) + " h"
 }
 
-// formatPercent writes a fraction: 0.4 %, 63 %.
+// formatPercent formats a fraction: 0.4 %, 63 %.
 func formatPercent(fraction float64) string {
 	percent := 100 * fraction
 	if percent < 9.95 {
@@ -61,7 +61,8 @@ func formatPercent(fraction float64) string {
 	return strconv.FormatFloat(percent, 'f', 0, 64) + " %"
 }
 
-// formatStat writes a median with the spread of its rounds: 0.52 ±4%. One round has none.
+// formatStat formats a median with the spread of its rounds: 0.52 ±4%. A single round has no
+// spread.
 func formatStat(s Stat, format func(float64) string) string {
 	if s.Rounds < 2 {
 		return format(s.Median)
@@ -69,16 +70,16 @@ func formatStat(s Stat, format func(float64) string) string {
 	return fmt.Sprintf("%s ±%.0f%%", format(s.Median), 100*s.Spread())
 }
 
-// plainTick writes the number of a tick.
+// plainTick formats a tick that is a number.
 func plainTick(x float64) string { return trimmed(formatNumber(x)) }
 
-// byteTick writes a tick that is a size.
+// byteTick formats a tick that is a size.
 func byteTick(x float64) string { return trimmed(formatBytes(x)) }
 
-// secondsTick writes a tick that is a time in seconds.
+// secondsTick formats a tick that is a time in seconds.
 func secondsTick(x float64) string { return trimmed(formatSeconds(x)) }
 
-// shortTick writes a tick with k and M for thousands and millions.
+// shortTick formats a tick with k and M for thousands and millions.
 func shortTick(x float64) string {
 	switch {
 	case x >= 1e6:
@@ -89,7 +90,7 @@ func shortTick(x float64) string {
 	return plainTick(x)
 }
 
-// trimmed drops the zeros behind the point of a number with or without a unit.
+// trimmed removes trailing zeros after the decimal point of a number, with or without a unit.
 func trimmed(text string) string {
 	number, unit, spaced := strings.Cut(text, " ")
 	if strings.Contains(number, ".") {

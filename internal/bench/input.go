@@ -18,7 +18,7 @@ import (
 // input is a graph folder and a perturbation set to build from.
 type input struct{ graph, perturbations string }
 
-// inputs makes parts of the user's input, each once.
+// inputs makes subsets of the user's input, each once.
 type inputs struct {
 	Options
 	dir     string // of the parts
@@ -48,12 +48,13 @@ func readInputs(o Options, dir string) (*inputs, error) {
 		return nil, err
 	}
 	if in.total = counts.Samples; in.total == 0 {
-		return nil, fault.New(fault.Input, "give a table with at least one row", "read perturbations %s: it has no samples", o.Perturbations)
+		return nil, fault.New(fault.Input, "give a table with at least one row",
+			"read perturbations %s: found no samples (expected at least one)", o.Perturbations)
 	}
 	return in, nil
 }
 
-// part returns the input of a variation. The whole of the user's files stands for itself.
+// part returns the input of a variation. If that is everything, it is the user's own files.
 func (in *inputs) part(v Variation) (input, error) {
 	part := input{in.Graph, in.Perturbations}
 	if v.EveryNth > 1 {
@@ -72,8 +73,7 @@ func (in *inputs) part(v Variation) (input, error) {
 	return part, nil
 }
 
-// checkRead makes sure that a dataset was built from the same of the user's files as were read
-// here.
+// checkRead checks that a dataset was built from the user's files as they were read here.
 func (in *inputs) checkRead(from input, m *store.Manifest) error {
 	why := ""
 	if from.graph == in.Graph {
@@ -96,8 +96,8 @@ func once(path string, write func() error) error {
 	return write()
 }
 
-// removals counts what a set of samples removes, per sample: perturbation indices and positions of
-// the mask space.
+// removals counts what a set of samples removes, per sample: perturbation indices and mask
+// positions.
 func (in *inputs) removals(samples int) (genes, removed float64, err error) {
 	remover, err := incidence.NewRemover(in.graph, incidence.Build(in.graph), in.ReactionRule)
 	if err != nil {
@@ -113,8 +113,8 @@ func (in *inputs) removals(samples int) (genes, removed float64, err error) {
 	return genes / float64(samples), removed / float64(samples), err
 }
 
-// thin keeps every nth edge of each edge type, which leaves the order and the shape of the degrees.
-// Columns that edges carry are left out: no mask depends on them.
+// thin keeps every nth edge of each edge type, which preserves the order and the shape of the
+// degree distribution. It drops edge columns: no mask depends on them.
 func thin(graph *ingest.Graph, nth int) *ingest.Graph {
 	thinned := *graph
 	thinned.Edges = nil
@@ -133,7 +133,7 @@ func everyNth(values []uint32, n int) []uint32 {
 	return kept
 }
 
-// spread is a perturbation set of keep of the total samples of another, at even distances.
+// spread is a perturbation set of keep evenly spaced samples of another set's total.
 type spread struct {
 	ingest.SampleSource
 	total, keep int
@@ -141,7 +141,7 @@ type spread struct {
 
 var errComplete = errors.New("no further samples are needed")
 
-// Scan is that of the SampleSource; its counts are those of the samples that it went through.
+// Scan implements ingest.SampleSource. Its counts are those of the samples it visited.
 func (s spread) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	kept := 0
 	counts, err := s.SampleSource.Scan(func(batch *ingest.Samples) error {

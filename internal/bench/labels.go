@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// label is a text to the right of a point.
+// label is text to the right of a point.
 type label struct {
 	x, y  float64 // of the point, in the plot's units
 	words string
@@ -26,10 +26,10 @@ const (
 	labelGap   = 7 // between a point and its label
 )
 
-// addLabels writes labels beside their points on a plot of width x height, the axes of which are
-// set. A label that has to leave its place is joined to its point by a line.
+// addLabels writes labels beside their points on a plot of width x height, whose axes must be set.
+// A label that has to move is joined to its point by a line.
 func addLabels(p *plot.Plot, labels []label, width, height float64) {
-	const area = 0.8 // of the plot, that the axes leave
+	const area = 0.8 // fraction of the plot inside the axes
 	var points []vg.Point
 	for _, l := range labels {
 		points = append(points, vg.Point{X: vg.Length(area * width * p.X.Norm(l.x)), Y: vg.Length(area * height * p.Y.Norm(l.y))})
@@ -43,9 +43,9 @@ func addLabels(p *plot.Plot, labels []label, width, height float64) {
 	}
 }
 
-// placeLabels returns how far each label stands above its point, in points: as little as it takes
-// not to meet another label or point. Labels that stand above one another have the order of their
-// points, so that none seems to be another's.
+// placeLabels returns how far each label is above its point, in points: as little as possible
+// without overlapping another label or point. Stacked labels keep the order of their points, so
+// that it is clear which belongs to which.
 func placeLabels(labels []label, points []vg.Point) []vg.Length {
 	order := make([]int, len(labels)) // from the lowest point to the highest
 	for i := range order {
@@ -85,8 +85,8 @@ func placeLabels(labels []label, points []vg.Point) []vg.Length {
 	return rises
 }
 
-// outward lists 0 to n-1 from the middle outward, so that no label has to find room between two
-// that have their places.
+// outward lists 0 to n-1 from the middle outward, so that no label has to fit between two that are
+// already placed.
 func outward(n int) (ranks []int) {
 	for low, high := (n+1)/2-1, (n+1)/2; low >= 0 || high < n; low, high = low-1, high+1 {
 		if low >= 0 {
@@ -105,14 +105,14 @@ type leader struct {
 	rise vg.Length
 }
 
-// Plot is that of plot.Plotter.
+// Plot implements plot.Plotter.
 func (l leader) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	at := vg.Point{X: x(l.x), Y: y(l.y)}
 	c.StrokeLine2(draw.LineStyle{Color: l.color, Width: 0.5}, at.X, at.Y, at.X+labelGap-1, at.Y+l.rise)
 }
 
-// addLabel writes a text at a point of the plot, moved by dx and dy.
+// addLabel writes text at a point of the plot, offset by dx and dy.
 func addLabel(p *plot.Plot, x, y float64, words string, c color.Color, dx, dy vg.Length, align text.XAlignment) {
 	labels, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: x, Y: y}}, Labels: []string{words}})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 type limits struct{ fill, copy, diskWrite, diskRead float64 }
 
 const (
-	memorySeconds = 0.1     // that a memory limit is measured for
+	memorySeconds = 0.1     // duration of a memory measurement
 	chunkBytes    = 1 << 20 // of one write or read of the disk limits
 )
 
@@ -34,11 +34,11 @@ func measureLimits(dir string, size int, diskBytes int64) (limits, error) {
 	return l, errors.Join(err, os.Remove(path))
 }
 
-// memorySpeed repeats work, which handles size bytes, and returns its best speed: what others of
-// the machine take away is no limit.
+// memorySpeed repeats work, which handles size bytes, and returns its best speed: other load on the
+// machine does not lower the limit.
 func memorySpeed(size int, work func()) float64 {
 	best := time.Duration(1<<63 - 1)
-	repeats := 1 + chunkBytes/size // so that the clock's own time does not count
+	repeats := 1 + chunkBytes/size // so that reading the clock takes negligible time
 	for start := time.Now(); time.Since(start).Seconds() < memorySeconds; {
 		lap := time.Now()
 		for range repeats {
@@ -65,9 +65,9 @@ func writeSpeed(path string, size int64) (float64, error) {
 	return float64(size) / seconds, errors.Join(err, file.Close())
 }
 
-// readSpeed reads a file that is not in the page cache, and returns its best speed of several: a
-// disk may still be busy with having written it. 0 if the file cannot be dropped from the page
-// cache.
+// readSpeed reads a file that is not in the page cache, several times, and returns the best speed:
+// the disk may still be busy from writing it. It returns 0 if the file cannot be dropped from the
+// page cache.
 func readSpeed(path string, size int64) (best float64, err error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -30,7 +30,7 @@ func describeMachine(dir string) (Machine, error) {
 	return m, nil
 }
 
-// cpuModel is the processor's name, or its architecture where the kernel does not tell the name.
+// cpuModel is the processor's name, or its architecture if the kernel does not report the name.
 func cpuModel() string {
 	text, _ := os.ReadFile("/proc/cpuinfo")
 	for line := range strings.Lines(string(text)) {
@@ -41,7 +41,7 @@ func cpuModel() string {
 	return runtime.GOARCH
 }
 
-// filesystem names the file systems that datasets usually lie on, others by the kernel's number.
+// filesystem names the file systems commonly used for datasets; others get the kernel's number.
 func filesystem(magic int64) string {
 	names := map[int64]string{
 		unix.EXT4_SUPER_MAGIC: "ext4", unix.XFS_SUPER_MAGIC: "xfs", unix.BTRFS_SUPER_MAGIC: "btrfs", unix.TMPFS_MAGIC: "tmpfs",

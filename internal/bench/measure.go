@@ -21,7 +21,7 @@ import (
 	"tcbuild/store"
 )
 
-// built is one build, measured from outside.
+// built is one build, measured from outside the process.
 type built struct {
 	seconds      float64
 	cpuSeconds   float64
@@ -30,7 +30,7 @@ type built struct {
 	run          tcbuild.Result
 }
 
-// listFlag is a flag with the names; nil is none.
+// listFlag makes a flag of names; no flag if names is nil.
 func listFlag(flag string, names []string) []string {
 	if names == nil {
 		return nil
@@ -56,15 +56,15 @@ func (b *bench) build(ctx context.Context, c Case, in input, workers int, out st
 	if b.AllowDuplicateIDs {
 		args = append(args, "--allow-duplicate-ids")
 	}
-	if in.perturbations == b.Perturbations { // a part has no other columns
+	if in.perturbations == b.Perturbations { // a subset has no other columns
 		args = append(args, listFlag("phenotypes", b.Phenotypes)...)
 		args = append(args, listFlag("not-phenotypes", b.NotPhenotypes)...)
 	}
 	cmd := exec.CommandContext(ctx, b.Executable, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
-	// It ends with this process, even when that is killed. The kernel takes the thread for the
-	// process, so the thread must stay.
+	// The child ends with this process, even if this is killed. The kernel ties it to the thread,
+	// so the thread must stay alive.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -93,7 +93,7 @@ func (b *bench) build(ctx context.Context, c Case, in input, workers int, out st
 	return m, json.Unmarshal(text, &m.run)
 }
 
-// childError passes on what a build said before it failed.
+// childError passes on a failed build's message.
 func childError(c Case, code int, stderr string, err error) error {
 	kinds := map[int]fault.Kind{2: fault.Usage, 3: fault.Input, 4: fault.Damaged, 75: fault.Busy}
 	message, hint, _ := strings.Cut(strings.TrimSpace(stderr), "\nhint: ")
@@ -104,12 +104,12 @@ func childError(c Case, code int, stderr string, err error) error {
 	return fault.New(kinds[code], hint, "build %s: %w", c, errors.New(message))
 }
 
-// samplingInterval is the time between two looks at a process's memory.
+// samplingInterval is how often a process's memory is sampled.
 const samplingInterval = 5 * time.Millisecond
 
-// watchMemory looks at a process's memory until the returned function is called, which tells the
-// peaks in bytes. The resident peak is the kernel's own; that of anonymous memory is the highest
-// seen.
+// watchMemory samples a process's memory until the returned function is called, which returns the
+// peaks in bytes. The kernel reports the resident peak; that of anonymous memory, the process's own
+// without mapped files, is the highest sample.
 func watchMemory(pid int) (peaks func() (anon, resident float64)) {
 	var anon, resident float64
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -136,8 +136,8 @@ func watchMemory(pid int) (peaks func() (anon, resident float64)) {
 	}
 }
 
-// statusBytes reads a size from the text of /proc/PID/status or /proc/meminfo; 0 if it has none of
-// that name.
+// statusBytes reads a size from the text of /proc/PID/status or /proc/meminfo; 0 if the name is
+// missing.
 func statusBytes(status []byte, name string) float64 {
 	for line := range strings.Lines(string(status)) {
 		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == name && fields[2] == "kB" {

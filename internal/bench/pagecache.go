@@ -14,7 +14,7 @@ import (
 )
 
 // dropCache drops a file, or all files of a folder, from the page cache. They must be synced and
-// not be mapped. An error says why they are still there.
+// not mapped. The error says why they are still cached.
 func dropCache(path string) error {
 	return eachFile(path, func(file *os.File) error {
 		if err := unix.Fadvise(int(file.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
@@ -28,7 +28,7 @@ func dropCache(path string) error {
 	})
 }
 
-// fillCache reads all files of a folder, so that the page cache has them.
+// fillCache reads all files of a folder into the page cache.
 func fillCache(dir string) error {
 	return eachFile(dir, func(file *os.File) error {
 		_, err := io.Copy(io.Discard, file)
@@ -63,7 +63,8 @@ func cachedFraction(file *os.File) (fraction float64, err error) {
 	}
 	defer func() { err = errors.Join(err, unix.Munmap(mapped)) }()
 	pages := make([]byte, (len(mapped)+os.Getpagesize()-1)/os.Getpagesize())
-	_, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&mapped[0])), uintptr(len(mapped)), uintptr(unsafe.Pointer(&pages[0])))
+	_, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&mapped[0])), uintptr(len(mapped)),
+		uintptr(unsafe.Pointer(&pages[0])))
 	if errno != 0 {
 		return 0, fmt.Errorf("mincore: %w", errno)
 	}
@@ -74,7 +75,7 @@ func cachedFraction(file *os.File) (fraction float64, err error) {
 	return float64(cached) / float64(len(pages)), nil
 }
 
-// noise is size bytes that do not compress.
+// noise is size incompressible bytes.
 func noise(size int) []byte {
 	bytes := make([]byte, size)
 	rand.NewChaCha8([32]byte{}).Read(bytes) // never fails

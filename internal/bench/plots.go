@@ -13,7 +13,7 @@ import (
 	"tcbuild/internal/chart"
 )
 
-// figure is plots side by side with a title and a sentence on how to read them.
+// figure is one or more plots side by side, with a title and a sentence on how to read them.
 type figure struct {
 	Title string
 	Text  string
@@ -26,7 +26,7 @@ const (
 	high  = 300
 )
 
-// widthOf is how wide each of several plots side by side is.
+// widthOf is the width of each of several plots side by side.
 func widthOf(plots int) float64 {
 	if plots > 1 {
 		return broad / float64(plots)
@@ -37,17 +37,20 @@ func widthOf(plots int) float64 {
 // figures are all figures, in the order of reading.
 func (r *Results) figures() ([]figure, error) {
 	figures := []figure{
-		{Title: "Size against loading time", Text: "Down and to the left is better. A filled circle is a variant's default codec; the dashed line is the time to fill the masks' bytes, below which no way of keeping them can go."},
-		{Title: "Where the time of a build goes", Text: "Each bar is one build, cut by the wall time of its stages; its whole time stands at the right."},
-		{Title: "Throughput against workers", Text: "The stage that writes samples, default codecs. The dashed lines are what one worker does, times the number of workers; the incidence variant writes on one core."},
-		{Title: "Cost against the number of samples", Text: "Default codecs. Circles are measured; the dashed lines extrapolate from the largest measured dataset."},
-		{Title: "Cost against the number of edges", Text: "Default codecs, on the graph with every fourth edge, every second edge and all edges of each edge type."},
+		{Title: "Size against loading time", Text: "Lower and further left is better. A filled circle is a variant's default codec. The dashed line is the time to fill the masks' bytes, which no way of storing them can beat."},
+		{Title: "Where the time of a build goes",
+			Text: "Each bar is one build, divided by the wall time of its stages; the number at the right is the total time."},
+		{Title: "Throughput against workers", Text: "The stage that writes samples, with default codecs. The dashed lines are the speed of one worker times the number of workers. The incidence variant writes on one core."},
+		{Title: "Cost against the number of samples",
+			Text: "Default codecs. Circles are measured; the dashed lines extrapolate from the largest measured dataset."},
+		{Title: "Cost against the number of edges",
+			Text: "Default codecs, with every fourth, every second and every edge of each edge type."},
 	}
 	plots := [][]*plot.Plot{
 		{r.sizeAgainstTime()}, {r.stageBars()}, {r.workersPlot()}, r.samplesPlots(), r.edgesPlots(),
 	}
 	if drawn := r.filterPlots(); len(drawn) > 0 {
-		text := "Two ways to take the removed edges out of a matrix of 64 features of each edge, on a GPU: multiply it by the mask, or compact the edges and gather the features that are left."
+		text := "Two ways to remove edges from a matrix of 64 features per edge, on a GPU: multiply it by the mask, or compact the edges and gather the remaining features."
 		for _, d := range r.Devices {
 			text += fmt.Sprintf(" %s: %s", d.Device, d.verdict())
 		}
@@ -68,7 +71,8 @@ func (r *Results) figures() ([]figure, error) {
 func (r *Results) sizeAgainstTime() *plot.Plot {
 	p := chart.New("stored bytes per sample", "ms per sample, random order")
 	chart.AddGrid(p)
-	sizes, times := valuesOf(r.Cases, func(c CaseResult) float64 { return c.Size.BytesPerSample }), valuesOf(r.Cases, func(c CaseResult) float64 { return c.Read.Random.Milliseconds.Median })
+	sizes, times := valuesOf(r.Cases, func(c CaseResult) float64 { return c.Size.BytesPerSample }), valuesOf(r.Cases,
+		func(c CaseResult) float64 { return c.Read.Random.Milliseconds.Median })
 	limit := r.Cases[0].Read.Random.LimitMilliseconds
 	logAxis(&p.X, slices.Min(sizes), 3*slices.Max(sizes), byteTick)
 	logAxis(&p.Y, min(slices.Min(times), limit), slices.Max(times), plainTick)

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	passSamples = 1000            // that a pass reads
-	passTime    = 3 * time.Second // after which a pass ends early
+	passSamples = 1000            // number of samples in a pass
+	passTime    = 3 * time.Second // time limit of a pass
 )
 
-// reads is one round's reading of a dataset, in seconds.
+// reads is one round of reading a dataset, in seconds.
 type reads struct {
 	open, coldOpen                                 float64
 	sequential, random, coldSequential, coldRandom pass
@@ -30,7 +30,7 @@ type pass struct {
 
 func (p pass) milliseconds() float64 { return 1000 * p.seconds / float64(p.samples) }
 
-// orders are the samples of a dataset that passes read.
+// orders are the samples that passes read, in two orders.
 type orders struct{ sequential, random []int }
 
 // readFunc reads a dataset in some orders.
@@ -83,8 +83,8 @@ func readAll(ctx context.Context, dataset *store.Dataset, o orders, r *reads) (e
 	return readRandom(ctx, dataset, o, r)
 }
 
-// readPass opens a dataset and reads its first sample, in open seconds; it then reads the samples
-// of warmUp, and the samples of order against the clock.
+// readPass opens a dataset and reads its first sample, in open seconds. Then it reads the samples
+// of warmUp, and times the samples of order.
 func readPass(ctx context.Context, dataset *store.Dataset, order, warmUp []int) (open float64, p pass, err error) {
 	runtime.GC()
 	start := time.Now()
@@ -106,12 +106,12 @@ func readPass(ctx context.Context, dataset *store.Dataset, order, warmUp []int) 
 
 // masks reads whole masks from a dataset.
 type masks struct {
-	// one byte per position: 1 keep, 0 removed; lives until the next call
+	// one byte per position: 1 keep, 0 removed; valid until the next call
 	whole func(sample int) ([]byte, error)
 	close func()
 }
 
-// pass reads samples until there are no more or the time is over.
+// pass reads samples until there are no more or the time is up.
 func (m *masks) pass(ctx context.Context, order []int) (p pass, err error) {
 	start := time.Now()
 	for _, sample := range order {

@@ -34,10 +34,10 @@ func passResult(rounds []reads, of func(reads) pass, limit float64) Pass {
 	return p
 }
 
-// readLimit is the least time in milliseconds in which a sample's masks can be in memory: that of
-// filling them or, where they are stored as they are, of copying them; and cold, if it takes
-// longer, that of reading the sample's bytes from disk. The incidence variant has its samples in
-// memory after the first.
+// readLimit is the shortest possible time, in milliseconds, to have a sample's masks in memory: the
+// time to fill them or, if they are stored uncompressed, to copy them; for a cold read, the time to
+// read the sample's bytes from disk if that is longer. The incidence variant has its samples in
+// memory after the first read.
 func readLimit(c Case, size Size, l Limits, positions int, cold bool) float64 {
 	limit := ratio(float64(positions), l.Fill.Max)
 	if storedWhole(c) {
@@ -49,9 +49,9 @@ func readLimit(c Case, size Size, l Limits, positions int, cold bool) float64 {
 	return 1000 * limit
 }
 
-// batchBytes is what a batch moves to a device on which it becomes masks: perturbation indices,
-// removed positions, or masks. Indices and positions have 4 bytes, and so has each of their
-// offsets, one more than samples.
+// batchBytes is the size of a batch moved to a device to make masks there: perturbation indices,
+// removed positions, or masks. Indices and positions take 4 bytes each, and so do their offsets,
+// one more than samples.
 func batchBytes(v store.Variant, setup Setup) float64 {
 	const offsets = 4 * (BatchSamples + 1)
 	switch v {

@@ -16,7 +16,7 @@ var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap
 	"time":   formatSeconds,
 }).Parse(reportText))
 
-// report is report.html: one file that needs nothing else, well-formed as XML too.
+// report is report.html: a self-contained file, also well-formed as XML.
 func (r *Results) report() ([]byte, error) {
 	figures, err := r.figures()
 	if err != nil {

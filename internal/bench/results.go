@@ -9,8 +9,8 @@ import (
 // FormatVersion is the version of results.json. Version 1 is the first.
 const FormatVersion = 1
 
-// Results is what a benchmark measured: the schema of results.json. Times are in seconds unless a
-// name says milliseconds, sizes in bytes, and fractions between 0 and 1.
+// Results is the result of a benchmark: the schema of results.json. Times are in seconds unless the
+// name says milliseconds, sizes are in bytes, and fractions are between 0 and 1.
 type Results struct {
 	FormatVersion int          `json:"format_version"`
 	Program       string       `json:"program"` // version and commit
@@ -18,14 +18,14 @@ type Results struct {
 	Setup         Setup        `json:"setup"`
 	Limits        Limits       `json:"limits"`
 	Cases         []CaseResult `json:"cases"`
-	// the point from which Points depart along one axis each
+	// Points differ from it along one axis each
 	Base   Variation `json:"base"`
 	Points []Point   `json:"points"` // of the default codecs
 
 	Devices []DeviceResult `json:"devices,omitempty"` // those of Options.Devices
 }
 
-// Machine is where it was measured.
+// Machine is the machine of the measurement.
 type Machine struct {
 	CPU         string `json:"cpu"`
 	Cores       int    `json:"cores"` // that this process may use
@@ -39,7 +39,7 @@ type Setup struct {
 	Genes         int `json:"genes"`
 	EdgeTypes     int `json:"edge_types"`
 	Edges         int `json:"edges"`
-	MaskPositions int `json:"mask_positions"` // of all masks of a sample
+	MaskPositions int `json:"mask_positions"` // over all masks of a sample
 	TotalSamples  int `json:"total_samples"`  // of the perturbation set
 	// in each dataset of Cases, spread evenly over the set
 	Samples int `json:"samples"`
@@ -52,7 +52,7 @@ type Setup struct {
 	ReactionRule  incidence.ReactionRule `json:"reaction_rule"`
 	UnknownGenes  ingest.UnknownGenes    `json:"unknown_genes"`
 	AllowWildtype bool                   `json:"allow_wildtype"`
-	Seconds       float64                `json:"seconds"` // that the benchmark took
+	Seconds       float64                `json:"seconds"` // duration of the benchmark
 }
 
 // AllBytes is the size of the whole masks of all samples, a byte per position.
@@ -63,21 +63,21 @@ type Stat struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
-	Rounds int     `json:"rounds"` // 0: it was not measured; 1: nothing is known of its spread
+	Rounds int     `json:"rounds"` // 0: not measured; 1: the spread is unknown
 }
 
-// Limits is how fast the machine is at what no way of keeping masks can avoid, in bytes per second.
-// What is compared with a limit is compared with its highest round.
+// Limits is how fast the machine is at work that no way of storing masks can avoid, in bytes per
+// second. Comparisons use the highest round of a limit.
 type Limits struct {
 	Fill      Stat `json:"fill"`       // writing a buffer of MaskPositions bytes, on one core
 	Copy      Stat `json:"copy"`       // copying such a buffer, on one core
-	DiskWrite Stat `json:"disk_write"` // writing a file from its start to its end, and syncing it
-	// reading it in order, not from the page cache; 0 if it cannot be dropped from there
+	DiskWrite Stat `json:"disk_write"` // writing a file sequentially, and syncing it
+	// reading it sequentially, not from the page cache; 0 if it cannot be dropped from the cache
 	DiskRead  Stat  `json:"disk_read"`
 	DiskBytes int64 `json:"disk_bytes"` // size of that file
 }
 
-// Case is one way of keeping masks.
+// Case is one way of storing masks.
 type Case struct {
 	Variant store.Variant `json:"variant"`
 	Codec   string        `json:"codec,omitempty"` // none in the incidence variant
@@ -91,7 +91,7 @@ func (c Case) String() string {
 	return string(c.Variant) + " " + c.Codec
 }
 
-// CaseResult is what was measured of a case.
+// CaseResult is the measurements of a case.
 type CaseResult struct {
 	Case
 	Default      bool          `json:"default"` // its codec is the default of its variant
@@ -107,9 +107,9 @@ type Build struct {
 	Seconds           Stat `json:"seconds"`
 	CPUSeconds        Stat `json:"cpu_seconds"`         // user and system
 	SamplesPerSecond  Stat `json:"samples_per_second"`  // in the stage that writes samples
-	PeakAnonBytes     Stat `json:"peak_anon_bytes"`     // memory of its own
-	PeakResidentBytes Stat `json:"peak_resident_bytes"` // with the mapped files
-	// the last, "start and publish", is what no other has
+	PeakAnonBytes     Stat `json:"peak_anon_bytes"`     // the process's own memory, without mapped files
+	PeakResidentBytes Stat `json:"peak_resident_bytes"` // with mapped files
+	// the last, "start and publish", is the time outside all others
 	Stages []Stage `json:"stages"`
 	// Size.DatasetBytes at the speed of Limits.DiskWrite
 	LimitSeconds  float64 `json:"limit_seconds"`
@@ -133,31 +133,31 @@ type Step struct {
 type Size struct {
 	DatasetBytes   int64 `json:"dataset_bytes"`   // lengths of all files
 	AllocatedBytes int64 `json:"allocated_bytes"` // on disk, folders included, as du counts
-	// of the files that grow with the samples: data.mdb, samples.arrow
+	// of the files that grow with the number of samples: data.mdb, samples.arrow
 	SampleBytes int64 `json:"sample_bytes"`
 	// of the LMDB values in them; 0 in the incidence variant
 	ValueBytes     int64   `json:"value_bytes"`
 	BytesPerSample float64 `json:"bytes_per_sample"` // SampleBytes / samples
-	// fraction of SampleBytes that is no value; 0 in the incidence variant
+	// fraction of SampleBytes outside of values; 0 in the incidence variant
 	PageWaste float64 `json:"page_waste"`
 }
 
-// Read is how long it takes until a sample's whole masks, a byte per position, lie in
-// memory of the reader, on one core.
+// Read is how long it takes to have a sample's whole masks, a byte per position, in the reader's
+// memory, on one core.
 type Read struct {
-	OpenSeconds Stat `json:"open_seconds"` // from nothing to the first sample's masks
+	OpenSeconds Stat `json:"open_seconds"` // until the first sample's masks are read
 	Sequential  Pass `json:"sequential"`
 	Random      Pass `json:"random"`
 	// with nothing of the dataset in the page cache
 	ColdOpenSeconds *Stat `json:"cold_open_seconds,omitempty"`
-	// after a cold opening; what a read brings into the page cache serves later ones
+	// after a cold opening; later reads benefit from the page cache of earlier ones
 	ColdSequential *Pass  `json:"cold_sequential,omitempty"`
 	ColdRandom     *Pass  `json:"cold_random,omitempty"`
 	NotCold        string `json:"not_cold,omitempty"` // why there is no cold pass
 
-	// what a batch of BatchSamples moves to a device, mean
+	// mean size of a batch of BatchSamples moved to a device
 	BatchBytes        float64 `json:"batch_bytes"`
-	BatchMilliseconds float64 `json:"batch_milliseconds"` // that at the speed of Limits.Copy
+	BatchMilliseconds float64 `json:"batch_milliseconds"` // time at the speed of Limits.Copy
 }
 
 // BatchSamples is the number of samples in a batch.
@@ -171,8 +171,8 @@ type Pass struct {
 	LimitFraction     float64 `json:"limit_fraction"`     // LimitMilliseconds / Milliseconds
 }
 
-// Extrapolation is a dataset of another number of samples: what does not grow with the samples,
-// and the rest in proportion.
+// Extrapolation is a dataset of another number of samples: its fixed part, plus the rest in
+// proportion.
 type Extrapolation struct {
 	Samples     int     `json:"samples"`
 	FromSamples int     `json:"from_samples"` // in the largest dataset of the case that was built
@@ -180,11 +180,11 @@ type Extrapolation struct {
 	Bytes       float64 `json:"bytes"`
 }
 
-// Variation is a build of a part of the input.
+// Variation is a build of a subset of the input.
 type Variation struct {
 	Workers  int `json:"workers"`
 	Samples  int `json:"samples"`
-	EveryNth int `json:"every_nth"` // edge of each edge type is in the graph; 1 for all
+	EveryNth int `json:"every_nth"` // edge of each edge type is kept; 1 keeps all
 }
 
 // Point is a case at a variation.

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// addSeries draws the points of a case, joined by a line. It returns the label for the last.
+// addSeries draws the points of a case, joined by a line, and returns a label for the last.
 func addSeries(p *plot.Plot, points []Point, x, y func(Point) float64) label {
 	c := variantColors[points[0].Variant]
 	line := plotter.XYs{}

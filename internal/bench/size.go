@@ -9,8 +9,8 @@ import (
 	"tcbuild/store"
 )
 
-// measureSize measures a dataset, and tells the bytes of it that do not grow with the samples. It
-// reads every record.
+// measureSize measures a dataset, and returns the bytes that do not grow with the samples. It reads
+// every record.
 func measureSize(dir string) (size Size, fixed int64, err error) {
 	dataset, err := store.Open(dir)
 	if err != nil {
@@ -31,7 +31,7 @@ func measureSize(dir string) (size Size, fixed int64, err error) {
 	return size, size.DatasetBytes - size.SampleBytes, nil
 }
 
-// pageWaste is the fraction of an LMDB file that is no value.
+// pageWaste is the fraction of an LMDB file outside of values.
 func pageWaste(fileBytes, valueBytes int64) float64 {
 	return 1 - float64(valueBytes)/float64(fileBytes)
 }
@@ -55,7 +55,8 @@ func diskUsage(dir string) (bytes, allocated int64, err error) {
 	return bytes, allocated, err
 }
 
-// valueBytes adds up the LMDB values of a dataset, of the records that they hold (store/FORMAT.md).
+// valueBytes adds up the sizes of a dataset's LMDB values, computed from their records
+// (store/FORMAT.md).
 func valueBytes(dataset *store.Dataset) (int64, error) {
 	reader := dataset.NewReader()
 	defer reader.Close()

@@ -33,7 +33,8 @@ func (r *Results) stageBars() *plot.Plot {
 		for _, stage := range c.Build.Stages {
 			right := left + stage.Seconds.Median/total
 			y := float64(i)
-			bar, err := plotter.NewPolygon(plotter.XYs{{X: left, Y: y - 0.33}, {X: right, Y: y - 0.33}, {X: right, Y: y + 0.33}, {X: left, Y: y + 0.33}})
+			bar, err := plotter.NewPolygon(plotter.XYs{{X: left, Y: y - 0.33}, {X: right, Y: y - 0.33},
+				{X: right, Y: y + 0.33}, {X: left, Y: y + 0.33}})
 			if err != nil {
 				panic(err) // a polygon of finite numbers
 			}
@@ -48,8 +49,9 @@ func (r *Results) stageBars() *plot.Plot {
 	}
 	p.Legend.Top, p.Legend.ThumbnailWidth, p.Legend.Padding = true, 10, 3
 	p.NominalY(names...)
-	p.X.Min, p.X.Max = 0, 1.45 // with room for the legend
-	p.X.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 0.25, Label: "25 %"}, {Value: 0.5, Label: "50 %"}, {Value: 0.75, Label: "75 %"}, {Value: 1, Label: "100 %"}}
+	p.X.Min, p.X.Max = 0, 1.45 // leaves room for the legend
+	p.X.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 0.25, Label: "25 %"},
+		{Value: 0.5, Label: "50 %"}, {Value: 0.75, Label: "75 %"}, {Value: 1, Label: "100 %"}}
 	p.Y.Min, p.Y.Max = -0.6, float64(last)+0.6
 	return p
 }
@@ -76,7 +78,7 @@ func stageColor(name string) color.Color {
 // swatch is a legend's sample of a bar.
 type swatch struct{ color color.Color }
 
-// Thumbnail is that of plot.Thumbnailer.
+// Thumbnail implements plot.Thumbnailer.
 func (s swatch) Thumbnail(c *draw.Canvas) {
 	c.FillPolygon(s.color, []vg.Point{c.Min, {X: c.Min.X, Y: c.Max.Y}, c.Max, {X: c.Max.X, Y: c.Min.Y}})
 }

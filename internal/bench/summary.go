@@ -8,7 +8,7 @@ import (
 	"tcbuild"
 )
 
-// results sums up all rounds.
+// results summarises all rounds.
 func (b *bench) results(machine Machine) *Results {
 	r := &Results{
 		FormatVersion: FormatVersion, Program: b.Program, Machine: machine, Setup: b.setup,
@@ -49,7 +49,7 @@ func (b *bench) largest(of *subject) Point {
 	return largest
 }
 
-// extrapolate tells what a dataset of another number of samples costs.
+// extrapolate estimates the cost of a dataset of another number of samples.
 func extrapolate(from Point, samples int) Extrapolation {
 	factor := float64(samples) / float64(from.Samples)
 	return Extrapolation{
@@ -79,7 +79,7 @@ const (
 	writeStage  = "write samples" // of the incidence variant
 )
 
-// restStage is the time that no stage has: the program's start, and the publishing of the dataset.
+// restStage is the time outside all stages: starting the program and publishing the dataset.
 const restStage = "start and publish"
 
 // writing is the time of the stage that writes samples.
@@ -91,7 +91,7 @@ func (m built) fixedSeconds() float64 { return m.seconds - m.writing() - m.stage
 // stage is the wall time of a stage, 0 if there was none.
 func (m built) stage(name string) float64 { return m.stageTime(name).Seconds }
 
-// step is the time at work of a step of a stage, 0 if there was none.
+// step is the busy time of a step of a stage, 0 if there was none.
 func (m built) step(stage, name string) float64 {
 	for _, step := range m.stageTime(stage).Steps {
 		if step.Step == name {
@@ -128,7 +128,7 @@ func (s *subject) buildResult(l Limits) Build {
 	return r
 }
 
-// stages sums up the stages and steps of run.json by their names; every round has the same.
+// stages summarises the stages and steps of run.json by name; every round has the same.
 func (s *subject) stages() (stages []Stage) {
 	for _, stage := range s.builds[0].run.Stages {
 		summed := Stage{Stage: stage.Stage, Seconds: statOf(s.builds, func(m built) float64 { return m.stage(stage.Stage) })}

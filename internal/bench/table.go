@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 )
 
-// table is a table of texts. Its first column stands left, the others right.
+// table is a table of text. The first column is left-aligned, the others right-aligned.
 type table struct {
 	Title  string
 	Note   string // how to read it
@@ -24,8 +24,8 @@ func (r *Results) tables() []table {
 func (r *Results) buildTable() table {
 	t := table{
 		Title: fmt.Sprintf("Build: %s samples, %d workers", formatNumber(float64(r.Setup.Samples)), r.Setup.Workers),
-		Note: "Time and CPU time of the program as a process of its own. Samples/s counts the stage that writes samples. " +
-			"Peak memory is the process's own, without mapped files. The disk limit is the time in which the disk, at its best, writes and syncs the dataset's bytes.",
+		Note: "Time and CPU time of the program, run as a separate process. Samples/s is for the stage that writes samples. " +
+			"Peak memory is the process's own, without mapped files. The disk limit is the shortest time in which the disk can write and sync the dataset's bytes.",
 		Header: []string{"masks kept as", "time", "CPU time", "samples/s", "peak memory", "disk limit", "reached"},
 	}
 	for _, c := range r.Cases {
@@ -40,16 +40,18 @@ func (r *Results) sizeTable() table {
 	to := formatNumber(float64(r.Cases[0].Extrapolated.Samples))
 	t := table{
 		Title: "Size",
-		Note: "Bytes per sample of the files that grow with the samples (data.mdb; samples.arrow for incidence), and of the LMDB values in them; page waste is the rest. " +
+		Note: "Bytes per sample of the files that grow with the samples (data.mdb; samples.arrow for incidence), and of the LMDB values in them; page waste is the difference. " +
 			"The last columns extrapolate from the largest dataset that was built.",
-		Header: []string{"masks kept as", "dataset", "per sample", "in values", "page waste", "extrapolated from", "at " + to + " samples", "built in"},
+		Header: []string{"masks kept as", "dataset", "per sample", "in values", "page waste", "extrapolated from",
+			"at " + to + " samples", "built in"},
 	}
 	for _, c := range r.Cases {
 		values, waste := "-", "-"
 		if c.Size.ValueBytes > 0 {
 			values, waste = formatBytes(float64(c.Size.ValueBytes)/float64(r.Setup.Samples)), formatPercent(c.Size.PageWaste)
 		}
-		t.Rows = append(t.Rows, []string{c.String(), formatBytes(float64(c.Size.DatasetBytes)), formatBytes(c.Size.BytesPerSample), values, waste,
+		t.Rows = append(t.Rows, []string{c.String(), formatBytes(float64(c.Size.DatasetBytes)),
+			formatBytes(c.Size.BytesPerSample), values, waste,
 			formatNumber(float64(c.Extrapolated.FromSamples)), formatBytes(c.Extrapolated.Bytes), formatSeconds(c.Extrapolated.Seconds)})
 	}
 	return t
@@ -57,14 +59,15 @@ func (r *Results) sizeTable() table {
 
 func (r *Results) readTable() table {
 	t := table{
-		Title: "Read: milliseconds per sample until its whole masks lie in memory, one core",
-		Note: fmt.Sprintf("The limit is filling %s bytes (for full-masks raw: copying them); reached compares it with random order, warm. "+
-			"Cold passes begin with an empty page cache; what one read brings in, with the kernel's read-ahead, serves those after it. "+
-			"The percentage is of the time that memory or disk allow; beyond 100 %%, the disk was faster than when it was measured, as one with a cache of its own can be. "+
+		Title: "Read: milliseconds per sample until its whole masks are in memory, one core",
+		Note: fmt.Sprintf("The limit is the time to fill %s bytes (for full-masks raw: to copy them); \"reached\" compares it with random order, warm. "+
+			"Cold passes start with an empty page cache; later reads benefit from what earlier reads and the kernel's read-ahead brought in. "+
+			"The percentage compares with the limit of memory or disk; above 100 %%, the disk was faster than when it was measured, which a disk with its own cache can be. "+
 			"The incidence variant has the samples in memory once it is open. "+
-			"A batch is what %d samples move to a device: perturbation indices, removed positions or masks; beside it the time to copy it in memory.",
+			"A batch is what %d samples move to a device: perturbation indices, removed positions or masks; the last column is the time to copy it in memory.",
 			formatNumber(float64(r.Setup.MaskPositions)), BatchSamples),
-		Header: []string{"masks kept as", "open", "in order", "random", "limit", "reached", "cold in order", "cold random", fmt.Sprintf("batch of %d", BatchSamples), "its copy"},
+		Header: []string{"masks kept as", "open", "in order", "random", "limit", "reached", "cold in order",
+			"cold random", fmt.Sprintf("batch of %d", BatchSamples), "its copy"},
 	}
 	for _, c := range r.Cases {
 		t.Rows = append(t.Rows, []string{c.String(), formatSeconds(c.Read.OpenSeconds.Median),
@@ -90,13 +93,14 @@ func coldCell(p *Pass) string {
 func (r *Results) limitTable() table {
 	t := table{
 		Title:  "Limits of the machine, measured in the same run",
-		Note:   fmt.Sprintf("Memory: one core, buffers of %s. Disk: a file of %s. What is compared with a limit is compared with its highest.", formatBytes(float64(r.Setup.MaskPositions)), formatBytes(float64(r.Limits.DiskBytes))),
+		Note:   fmt.Sprintf("Memory: one core, buffers of %s. Disk: a file of %s. Comparisons use the highest value of a limit.", formatBytes(float64(r.Setup.MaskPositions)), formatBytes(float64(r.Limits.DiskBytes))),
 		Header: []string{"limit", "per second", "lowest", "highest"},
 	}
 	for _, limit := range []struct {
 		name  string
 		speed Stat
-	}{{"fill memory", r.Limits.Fill}, {"copy memory", r.Limits.Copy}, {"write to disk, with sync", r.Limits.DiskWrite}, {"read from disk", r.Limits.DiskRead}} {
+	}{{"fill memory", r.Limits.Fill}, {"copy memory", r.Limits.Copy}, {"write to disk, with sync",
+		r.Limits.DiskWrite}, {"read from disk", r.Limits.DiskRead}} {
 		if limit.speed.Median == 0 {
 			t.Rows = append(t.Rows, []string{limit.name, "-", "-", "-"})
 			continue
@@ -110,12 +114,12 @@ func (r *Results) limitTable() table {
 	return t
 }
 
-// stageTable has a column per stage; the steps of a stage stand behind it.
+// stageTable has a column per stage, followed by those of its steps.
 func (r *Results) stageTable() table {
 	t := table{
 		Title: "Stages of the build",
-		Note: "Wall time; \"start and publish\" is what no other stage has. Steps (›) run side by side in the stage before them: " +
-			"their times are what all goroutines together spent in them, which on a busy machine includes waiting for a core.",
+		Note: "Wall time; \"start and publish\" is the time outside all other stages. Steps (›) run in parallel in the stage before them: " +
+			"their times are summed over goroutines, and on a busy machine include waiting for a core.",
 		Header: []string{"masks kept as"},
 	}
 	cells := make([]map[string]string, len(r.Cases))

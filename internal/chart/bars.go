@@ -14,8 +14,8 @@ type Bar struct {
 	Value int    // its height, 0 or more
 }
 
-// Bars makes a bar chart of at least one bar, to be drawn that wide. Where labels would meet, some
-// are left out.
+// Bars makes a bar chart of at least one bar, for the given width. Labels that would overlap are
+// left out.
 func Bars(x, y string, bars []Bar, width vg.Length) *plot.Plot {
 	const (
 		margin    = 70  // of the plot, for its y axis

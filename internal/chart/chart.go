@@ -1,4 +1,4 @@
-// Package chart draws plots as SVG elements, to stand in an HTML page that needs no other file.
+// Package chart draws plots as SVG elements for self-contained HTML pages.
 package chart
 
 import (
@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Blue is that of the palette of Okabe and Ito, whose colours colour-blind people can tell apart.
+// Blue is from the palette of Okabe and Ito, whose colours colour-blind people can tell apart.
 var Blue = color.RGBA{0, 114, 178, 255}
 
 var pale = color.RGBA{228, 228, 228, 255} // of grids

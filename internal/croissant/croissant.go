@@ -1,6 +1,6 @@
-// Package croissant describes a dataset in Croissant, MLCommons' JSON-LD vocabulary for datasets of
-// machine learning (http://mlcommons.org/croissant/1.0), so that catalogues find it and tools check
-// its files.
+// Package croissant describes a dataset in Croissant, MLCommons' JSON-LD vocabulary for machine
+// learning datasets (http://mlcommons.org/croissant/1.0), so that catalogues can find it and tools
+// can check its files.
 package croissant
 
 import (
@@ -47,7 +47,7 @@ func Describe(manifest *store.Manifest, folder string) ([]byte, error) {
 // object is a JSON object; encoding/json writes its keys in order.
 type object map[string]any
 
-// context is the vocabulary that Croissant 1.0 prescribes, and the one for what is tcbuild's own.
+// context is the vocabulary that Croissant 1.0 prescribes, and tcbuild's own.
 func context() object {
 	return object{
 		"@language": "en", "@vocab": "https://schema.org/", "equivalentProperty": "cr:equivalentProperty", "samplingRate": "cr:samplingRate",
@@ -74,7 +74,7 @@ func describe(m *store.Manifest) string {
 		store.Indices:   "the positions that each mask removes",
 		store.FullMasks: "every mask whole",
 	}
-	return fmt.Sprintf("Masks of a cell graph as gene deletions leave it: %d samples with %d masks of %d positions in all, and %d phenotypes. Each sample holds %s.",
+	return fmt.Sprintf("Masks of a cell graph after gene deletions: %d samples with %d masks of %d positions in total, and %d phenotypes. Each sample holds %s.",
 		m.Samples, len(m.Masks), m.MaskPositions(), len(m.Phenotypes), holds[m.Variant])
 }
 
@@ -96,8 +96,8 @@ func encodingFormat(name string) string {
 	return "application/x-lmdb"
 }
 
-// recordSets are the masks and the phenotypes, whose values are in the description itself: no tool
-// that knows only Croissant can take samples from LMDB.
+// recordSets are the masks and the phenotypes, with their values in the description itself: a tool
+// that knows only Croissant cannot read samples from LMDB.
 func recordSets(m *store.Manifest) []object {
 	masks, phenotypes := []object{}, []object{}
 	for _, mask := range m.Masks {
@@ -106,7 +106,8 @@ func recordSets(m *store.Manifest) []object {
 	for _, phenotype := range m.Phenotypes {
 		phenotypes = append(phenotypes, object{"phenotypes/name": phenotype})
 	}
-	sets := []object{recordSet("masks", "Node and edge types with a mask, and the positions of each", masks, field{"name", "sc:Text"}, field{"size", "sc:Integer"})}
+	sets := []object{recordSet("masks", "Node and edge types with a mask, and the positions of each", masks,
+		field{"name", "sc:Text"}, field{"size", "sc:Integer"})}
 	if len(phenotypes) > 0 {
 		sets = append(sets, recordSet("phenotypes", "Measured numbers of a sample, float64", phenotypes, field{"name", "sc:Text"}))
 	}
@@ -118,7 +119,8 @@ type field struct{ name, dataType string }
 func recordSet(name, description string, data []object, fields ...field) object {
 	var described []object
 	for _, f := range fields {
-		described = append(described, object{"@type": "cr:Field", "@id": name + "/" + f.name, "name": name + "/" + f.name, "dataType": f.dataType})
+		described = append(described, object{"@type": "cr:Field", "@id": name + "/" + f.name,
+			"name": name + "/" + f.name, "dataType": f.dataType})
 	}
 	return object{"@type": "cr:RecordSet", "@id": name, "name": name, "description": description, "field": described, "data": data}
 }

@@ -16,12 +16,12 @@ type Progress interface {
 }
 
 // Datasets compares two datasets: their graphs as Graphs does, their reaction rules and phenotypes,
-// and their samples, which are matched by id: genotypes, phenotypes and the masks as they are
-// stored. Masks are compared at the nodes and edges that both graphs have. The report keeps up to
-// limit examples of each kind of difference, 0 for all.
+// and their samples, matched by id: genotypes, phenotypes and stored masks. Masks are compared at
+// the nodes and edges that both graphs have. The report keeps up to limit examples of each kind of
+// difference, 0 for all.
 //
-// Damage is an error (fault.Damaged). Memory is that of both graphs; samples that stand at other
-// places in B take 4 bytes for each sample of A, and the ids between the two places.
+// Damage is an error (fault.Damaged). Memory holds both graphs. If samples are in another order in
+// B, it also takes 4 bytes for each sample of A, and the ids between the two places.
 func Datasets(ctx context.Context, a, b *store.Dataset, limit int, progress Progress) (*Report, error) {
 	graphA, err := a.Graph()
 	if err != nil {
@@ -48,7 +48,8 @@ func Datasets(ctx context.Context, a, b *store.Dataset, limit int, progress Prog
 			return nil, err
 		}
 		defer reader.Close()
-		s.sides[i] = sampleSide{reader: reader, samples: dataset.Manifest.Samples, layout: dataset.Layout(), pending: make(map[string][]int)}
+		s.sides[i] = sampleSide{reader: reader, samples: dataset.Manifest.Samples, layout: dataset.Layout(),
+			pending: make(map[string][]int)}
 	}
 	s.samePositions = s.sameTables()
 	s.samePayloads = s.samePositions && a.Manifest.Variant != store.Incidence &&
@@ -60,8 +61,7 @@ func Datasets(ctx context.Context, a, b *store.Dataset, limit int, progress Prog
 	return s.report, nil
 }
 
-// comparePhenotypeNames reports which phenotypes only one dataset has, or that both have them in
-// another order.
+// comparePhenotypeNames reports phenotypes that only one dataset has, and a different order.
 func comparePhenotypeNames(report *Report, a, b []string) {
 	for _, name := range a {
 		if !slices.Contains(b, name) {
@@ -76,7 +76,7 @@ func comparePhenotypeNames(report *Report, a, b []string) {
 	reportMoved(report, "phenotypes in another order", a, b)
 }
 
-// sameTables reports whether both graphs have the same nodes and edges at the same places.
+// sameTables reports whether both graphs have the same nodes and edges in the same order.
 func (c *graphComparison) sameTables() bool {
 	sameTypes := slices.Equal(incidence.NewLayout(c.a).Masks, incidence.NewLayout(c.b).Masks)
 	for _, paired := range c.matches {

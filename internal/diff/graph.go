@@ -13,7 +13,7 @@ import (
 )
 
 // Graphs compares two cell graphs: their nodes by id, their edges by the ids of their ends, the
-// order of both, and their further columns. The report keeps up to limit examples of each kind of
+// order of both, and their other columns. The report keeps up to limit examples of each kind of
 // difference, 0 for all. Tables that differ cost their size times its logarithm.
 func Graphs(a, b *ingest.Graph, limit int) *Report {
 	c := graphComparison{a: a, b: b, report: newReport(limit)}
@@ -102,12 +102,13 @@ func (c *graphComparison) rows(a, b table, paired match) {
 		c.report.add(what("only in B"), func() string { return fmt.Sprintf("%s (row %d)", b.row(int(row)), row) })
 	}
 	for _, row := range moved(paired.toB) {
-		c.report.add(what("in another order"), func() string { return fmt.Sprintf("%s (row %d in A, %d in B)", a.row(row), row, paired.toB[row]) })
+		c.report.add(what("in another order"),
+			func() string { return fmt.Sprintf("%s (row %d in A, %d in B)", a.row(row), row, paired.toB[row]) })
 	}
 	c.columns(a, b, paired)
 }
 
-// columns reports how further columns differ, in the rows that both tables have.
+// columns reports how the other columns differ, in the rows that both tables have.
 func (c *graphComparison) columns(a, b table, paired match) {
 	for _, column := range a.columns {
 		i := slices.IndexFunc(b.columns, func(other ingest.Column) bool { return other.Name == column.Name })
@@ -152,7 +153,7 @@ func columnNames(columns []ingest.Column) []string {
 	return names
 }
 
-// reportMoved reports the names that both lists have in another order.
+// reportMoved reports the names that are in a different order in the two lists.
 func reportMoved(report *Report, what string, a, b []string) {
 	var toB []int32
 	for _, name := range a {
@@ -163,7 +164,7 @@ func reportMoved(report *Report, what string, a, b []string) {
 	}
 }
 
-// sameValues tells whether row rowA of a holds what row rowB of b, which has the same type, holds.
+// sameValues reports whether row rowA of a and row rowB of b, of the same type, are equal.
 func sameValues(a, b ingest.Column) func(rowA, rowB int) bool {
 	appendA, appendB := a.Encoder(), b.Encoder()
 	var bytesA, bytesB []byte
@@ -173,8 +174,8 @@ func sameValues(a, b ingest.Column) func(rowA, rowB int) bool {
 	}
 }
 
-// sameNumber tells whether two numbers are the same content: -0 is not 0, and a missing value, NaN,
-// is like any other.
+// sameNumber reports whether two numbers are the same content: -0 differs from 0, and all missing
+// values (NaN) are equal.
 func sameNumber(a, b float64) bool {
 	return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// masks compares what a sample removes. Masks of types that only one graph has, and positions of
-// rows that only one graph has, are left out: the graphs' own comparison names them.
+// masks compares what a sample removes. It skips masks of types, and positions of rows, that only
+// one graph has: the comparison of the graphs reports them.
 func (s *sampleComparison) masks(sample string, removedA, removedB []uint32) {
 	partsB := make(map[string][]uint32)
 	for mask, part := range s.sides[1].layout.Split(removedB) {
@@ -35,7 +35,7 @@ func (s *sampleComparison) masks(sample string, removedA, removedB []uint32) {
 	}
 }
 
-// within counts positions of the mask space from a mask's start.
+// within converts positions of the mask space to positions within a mask.
 func within(positions []uint32, start int) []uint32 {
 	counted := make([]uint32, len(positions))
 	for i, position := range positions {
@@ -44,7 +44,7 @@ func within(positions []uint32, start int) []uint32 {
 	return counted
 }
 
-// positions returns rows of A as rows of B, ascending; those that B does not have are left out.
+// positions converts rows of A to rows of B, ascending; those that B does not have are left out.
 func (m match) positions(rows []uint32) []uint32 {
 	if m.same {
 		return rows
@@ -81,7 +81,7 @@ func difference(a, b []uint32) []uint32 {
 	return only
 }
 
-// positionNames names positions of a mask of B, as many as the report takes.
+// positionNames names positions of a mask of B, up to the report's limit.
 func (s *sampleComparison) positionNames(mask string, positions []uint32) string {
 	var names []string
 	for i, position := range positions {

@@ -7,9 +7,9 @@ import (
 	"tcbuild/ingest"
 )
 
-// match pairs the rows of a table of A with those of the table of the same name of B.
+// match pairs the rows of a table of A with those of B's table of the same name.
 type match struct {
-	same  bool    // both have the same rows in the same order; then the rest is empty
+	same  bool    // both have the same rows in the same order; the other fields are empty
 	toB   []int32 // by row of A: its row in B, -1 if B does not have it
 	onlyB []int32 // rows that A does not have, ascending
 }
@@ -39,8 +39,8 @@ func matchNodes(a, b *ingest.Nodes) match {
 	return m
 }
 
-// matchEdges pairs edges by the ids of their ends. Of edges that occur several times, the first of
-// A goes with the first of B, and so on.
+// matchEdges pairs edges by the ids of their ends. Of duplicate edges, the first of A is paired
+// with the first of B, and so on.
 func matchEdges(a, b *ingest.Edges, sources, targets match, sourcesB, targetsB int) match {
 	if sources.same && targets.same && slices.Equal(a.Src, b.Src) && slices.Equal(a.Dst, b.Dst) {
 		return identical
@@ -55,8 +55,8 @@ func matchEdges(a, b *ingest.Edges, sources, targets match, sourcesB, targetsB i
 	return matchKeys(keysA, keysB)
 }
 
-// place is the row of B for a row of A; a row that B does not have gets a place of its own behind
-// the last.
+// place is the row of B for a row of A. A row that B does not have gets its own place after the
+// last.
 func (m match) place(row uint32, rowsB int) uint32 {
 	switch {
 	case m.same:
@@ -101,8 +101,8 @@ func ascending(keys []uint64) []int32 {
 	return rows
 }
 
-// moved returns the rows of A that B has in another order: as few as possible, which leaves a
-// longest ascending subsequence of toB where it is.
+// moved returns the fewest rows of A whose moves explain B's order: those outside a longest
+// ascending subsequence of toB.
 func moved(toB []int32) []int {
 	var ends []int // by length-1 of an ascending subsequence: the row of its smallest last element
 	before := make([]int, len(toB))

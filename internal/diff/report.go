@@ -1,13 +1,13 @@
-// Package diff finds what differs between two cell graphs or two datasets, and says it in names:
-// of nodes, edges, samples and masks, not in bytes. How content is stored - variant, codec, shards
-// - is no difference.
+// Package diff finds what differs between two cell graphs or two datasets, and reports it by the
+// names of nodes, edges, samples and masks, not in bytes. How content is stored (variant, codec,
+// shards) does not count as a difference.
 package diff
 
-// Report is what differs between two things that are called A and B.
+// Report is what differs between two things, called A and B.
 type Report struct {
 	// in the order of comparison: graph, options, samples; empty when nothing differs
 	Findings []Finding
-	Cut      bool // the limit has kept examples, or parts of them, out
+	Cut      bool // the limit has left out examples, or parts of them
 
 	limit int // of examples; 0 for all
 	index map[string]int
@@ -40,8 +40,8 @@ func (r *Report) add(what string, example func() string) {
 	}
 }
 
-// unless notes that digests of the whole content differ, unless what differs has been found: that
-// nothing is found is no proof that nothing differs.
+// unless notes that digests of the whole content differ, if no other difference was found: finding
+// none does not prove that there is none.
 func (r *Report) unless(what, a, b string) {
 	if r.Same() && a != b {
 		r.add(what, func() string { return a + " in A, " + b + " in B" })

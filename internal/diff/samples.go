@@ -18,10 +18,10 @@ type sampleComparison struct {
 	graphComparison
 	sides         [2]sampleSide // A and B
 	phenotypes    []string      // of A
-	phenotypeToB  []int         // by phenotype of A: its number in B, -1 if B does not have it
+	phenotypeToB  []int         // by phenotype of A: its index in B, -1 if B does not have it
 	samePositions bool          // a position of the mask space means the same in both
 	samePayloads  bool          // equal payloads mean equal masks
-	toB           []int32       // by sample of A; nil as long as all stand at the same place
+	toB           []int32       // by sample of A; nil while all are at the same place
 }
 
 // sampleSide is one of the two datasets.
@@ -29,11 +29,11 @@ type sampleSide struct {
 	reader  *store.MaskReader
 	samples int
 	layout  incidence.Layout
-	pending map[string][]int // id -> samples that have not met their counterpart
+	pending map[string][]int // id -> samples whose counterpart has not been found yet
 }
 
-// compare goes through both datasets in step. Samples whose ids differ wait until the other dataset
-// comes to theirs.
+// compare reads both datasets in parallel. Samples whose ids differ wait until their counterpart is
+// read.
 func (s *sampleComparison) compare(ctx context.Context, progress Progress) error {
 	a, b := &s.sides[0], &s.sides[1]
 	for i := range max(a.samples, b.samples) {
@@ -61,7 +61,7 @@ func (s *sampleComparison) compare(ctx context.Context, progress Progress) error
 	return s.reportMoved()
 }
 
-// reportMoved reports the samples that stand at another place among the others.
+// reportMoved reports the samples that are at another place relative to the others.
 func (s *sampleComparison) reportMoved() (err error) {
 	for _, sample := range moved(s.toB) {
 		s.report.add("samples in another order", func() string {
@@ -78,7 +78,7 @@ func (s *sampleComparison) reportMoved() (err error) {
 	return nil
 }
 
-// id returns the id of a sample, a view, nil behind the last.
+// id returns the id of a sample, a view, or nil after the last.
 func (s *sampleSide) id(sample int) ([]byte, error) {
 	if sample >= s.samples {
 		return nil, nil
@@ -90,7 +90,7 @@ func (s *sampleSide) id(sample int) ([]byte, error) {
 	return record.ID, nil
 }
 
-// meet looks for the counterparts of sample i of A and sample i of B.
+// meet looks for the counterparts of samples i of A and B.
 func (s *sampleComparison) meet(i int, idA, idB string) error {
 	a, b := &s.sides[0], &s.sides[1]
 	if i < a.samples {
@@ -111,7 +111,7 @@ func (s *sampleComparison) meet(i int, idA, idB string) error {
 	return nil
 }
 
-// take removes the first of the samples that wait under an id.
+// take removes the first sample that waits under an id.
 func (s *sampleSide) take(id string) (sample int, found bool) {
 	waiting := s.pending[id]
 	if len(waiting) == 0 {
@@ -137,7 +137,8 @@ func (s *sampleComparison) reportUnpaired() {
 		}
 		slices.Sort(samples)
 		for _, sample := range samples {
-			s.report.add(fmt.Sprintf("samples only in %s", where), func() string { return fmt.Sprintf("%s (number %d)", ids[sample], sample) })
+			s.report.add(fmt.Sprintf("samples only in %s", where),
+				func() string { return fmt.Sprintf("%s (number %d)", ids[sample], sample) })
 		}
 	}
 }
@@ -173,7 +174,7 @@ func (s *sampleComparison) pair(a, b int) error {
 	return nil
 }
 
-// place notes where the counterpart of a sample stands.
+// place records the place of a sample's counterpart.
 func (s *sampleComparison) place(a, b int) {
 	if s.toB == nil {
 		if a == b {

@@ -1,5 +1,5 @@
-// Package disk writes files and folders that are whole and safe on disk, and takes locks. Names
-// that others can foresee are never opened for writing: they may be links to somebody else's files.
+// Package disk writes files and folders completely and durably, and takes locks. It never opens a
+// predictable name for writing: it may be a link to somebody else's file.
 package disk
 
 import (
@@ -19,10 +19,12 @@ type File struct {
 	temporary *Temporary
 }
 
-// Create makes a file for path, which must be free or a regular file. Its mode follows the umask.
+// Create makes a file for path, which must not exist or be a regular file. Its mode follows the
+// umask.
 func Create(path string) (*File, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fault.New(fault.Failed, "remove it, or name another file", "write %s: found %s (expected a regular file, or none)", path, kind(info.Mode()))
+		return nil, fault.New(fault.Failed, "remove it, or name another file",
+			"write %s: found %s (expected a regular file, or none)", path, kind(info.Mode()))
 	}
 	temporary, err := NewTemporary(path)
 	if err != nil {
@@ -35,13 +37,13 @@ func Create(path string) (*File, error) {
 	return &File{file, temporary}, nil
 }
 
-// Write is that of os.File; its error names the final path.
+// Write is like that of os.File, but its error names the final path.
 func (f *File) Write(p []byte) (int, error) {
 	n, err := f.File.Write(p)
 	return n, naming(f.temporary.final, err)
 }
 
-// Publish makes the file safe on disk and gives it its name, in place of a file that has it.
+// Publish syncs the file and gives it its name, replacing an existing file.
 func (f *File) Publish() error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return errors.Join(naming(f.temporary.final, err), f.temporary.Discard())
@@ -52,8 +54,8 @@ func (f *File) Publish() error {
 // Discard removes the file.
 func (f *File) Discard() error { return errors.Join(f.Close(), f.temporary.Discard()) }
 
-// WriteWhole writes a file that is safe on disk, and whole under its name at every moment; see
-// Create and Publish.
+// WriteWhole writes and syncs a file that is complete under its name at every moment; see Create
+// and Publish.
 func WriteWhole(path string, text []byte) error {
 	file, err := Create(path)
 	if err != nil {
@@ -65,14 +67,14 @@ func WriteWhole(path string, text []byte) error {
 	return file.Publish()
 }
 
-// SyncTree makes all files of a folder safe against power loss.
+// SyncTree protects all files of a folder against power loss.
 func SyncTree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		return errors.Join(err, Sync(path))
 	})
 }
 
-// Sync makes a file or folder safe against power loss.
+// Sync protects a file or folder against power loss.
 func Sync(path string) error {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe would block
 	if err != nil {
@@ -81,7 +83,7 @@ func Sync(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// kind says what there is in place of a regular file.
+// kind names what was found instead of a regular file.
 func kind(mode fs.FileMode) string {
 	switch {
 	case mode&fs.ModeSymlink != 0:

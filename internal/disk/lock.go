@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrLocked says that another process holds a lock.
+// ErrLocked is the error if another process holds a lock.
 var ErrLocked = errors.New("another process holds the lock")
 
 // Sharing says who may hold a lock at the same time.
@@ -17,12 +17,12 @@ type Sharing int
 
 const (
 	Alone  Sharing = unix.LOCK_EX // one process
-	Shared Sharing = unix.LOCK_SH // all that share it
+	Shared Sharing = unix.LOCK_SH // all processes that share it
 )
 
-// TryLock takes the lock of a file, which it makes if there is none: it fails with ErrLocked, at
-// once, when another process holds it. The lock is released when the file is closed or the process
-// ends, however that happens. A symbolic link is refused, as it may lead to somebody else's file.
+// TryLock takes the lock of a file, which it creates if necessary. If another process holds the
+// lock, it fails at once with ErrLocked. The lock is released when the file is closed or the
+// process ends in any way. A symbolic link is refused: it may lead to somebody else's file.
 func TryLock(path string, sharing Sharing) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o666)
 	if errors.Is(err, unix.ELOOP) {
@@ -59,7 +59,7 @@ func lockFile(file *os.File, sharing Sharing) error {
 	}
 }
 
-// isCurrent reports whether an open file is still the one of its name.
+// isCurrent reports whether an open file still has its name.
 func isCurrent(file *os.File) bool {
 	open, err1 := file.Stat()
 	named, err2 := os.Lstat(file.Name())

@@ -13,20 +13,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Temporary is a new folder beside a path, in which a file or folder is made before it gets that
-// path as its name. Nobody else can foresee the folder's name or write into it. In it lies a file,
-// of the folder's own name, that this process has locked: a folder whose lock is free was left by a
-// process that was killed; see Sweep.
+// Temporary is a new folder beside a path, in which a file or folder is made before it is renamed
+// to that path. Nobody else can predict the folder's name or write into it. It contains a lock file
+// of the same name, locked by this process: a folder whose lock is free was left by a killed
+// process; see Sweep.
 type Temporary struct {
-	Path string // what is to be made; it has the base name of the final path
+	Path string // where to make it; has the base name of the final path
 
 	final string
 	dir   *os.Root
 	lock  *os.File
 }
 
-// NewTemporary makes the folder for path, whose parent must exist. What killed processes left for
-// the same path is removed.
+// NewTemporary makes the folder for path, whose parent must exist. It removes what killed processes
+// left for the same path.
 func NewTemporary(path string) (*Temporary, error) {
 	path = filepath.Clean(path)
 	parent, name := filepath.Dir(path), filepath.Base(path)
@@ -43,7 +43,7 @@ func NewTemporary(path string) (*Temporary, error) {
 		case err == nil && isCurrent(lock):
 		case err == nil:
 			lock.Close()
-			continue // taken for a leftover before it was locked
+			continue // removed as a leftover before it was locked
 		case errors.Is(err, ErrLocked), errors.Is(err, fs.ErrNotExist):
 			continue // the same
 		default:
@@ -57,11 +57,11 @@ func NewTemporary(path string) (*Temporary, error) {
 	}
 }
 
-// Publish gives what was made its final name, in place of a file that has it, and removes the
-// folder.
+// Publish renames the file or folder to its final path, replacing an existing file, and removes the
+// temporary folder.
 func (t *Temporary) Publish() error { return t.rename(0) }
 
-// PublishNew is Publish for a name that must be free; otherwise the error is a fs.ErrExist.
+// PublishNew is Publish for a path that must not exist; if it does, the error is a fs.ErrExist.
 func (t *Temporary) PublishNew() error { return t.rename(unix.RENAME_NOREPLACE) }
 
 func (t *Temporary) rename(flags uint) error {
@@ -69,7 +69,7 @@ func (t *Temporary) rename(flags uint) error {
 		return errors.Join(fmt.Errorf("write %s: %w", t.final, err), t.Discard())
 	}
 	err := unix.Renameat2(unix.AT_FDCWD, t.Path, unix.AT_FDCWD, t.final, flags)
-	// a file system that knows no flags
+	// a file system without rename flags
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
 		err = unix.Rename(t.Path, t.final)
 	}
@@ -79,13 +79,13 @@ func (t *Temporary) rename(flags uint) error {
 	return errors.Join(err, t.Discard())
 }
 
-// Discard removes the folder with what is in it. After Publish there is nothing left to discard.
+// Discard removes the folder and its content. After Publish it does nothing.
 func (t *Temporary) Discard() error {
 	return naming(t.final, errors.Join(removeUnlocked(t.dir), t.dir.Close(), t.lock.Close()))
 }
 
-// Sweep removes what killed processes left of the temporary folders for a path. What cannot be
-// removed stays: it is in nobody's way.
+// Sweep removes temporary folders for a path that killed processes left. What cannot be removed
+// stays: it does no harm.
 func Sweep(path string) error {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -102,13 +102,13 @@ func Sweep(path string) error {
 
 var temporaryName = regexp.MustCompile(`(?s)^\..*\.tcbuild-[A-Z2-7]{26}$`)
 
-// TemporaryFor reports whether a name is that of a temporary folder for a file or folder of another
-// name, "" for any.
+// TemporaryFor reports whether a name is that of a temporary folder for a file or folder of the
+// given name, "" for any.
 func TemporaryFor(temporary, name string) bool {
 	return temporaryName.MatchString(temporary) && (name == "" || strings.HasPrefix(temporary, temporaryPrefix(name)))
 }
 
-// RemoveLeftover removes a temporary folder, unless a process is at work in it.
+// RemoveLeftover removes a temporary folder, unless a process is using it.
 func RemoveLeftover(dir string) (removed bool, err error) {
 	lock, err := TryLock(lockOf(dir), Alone)
 	if errors.Is(err, ErrLocked) || errors.Is(err, fs.ErrNotExist) {
@@ -129,8 +129,7 @@ func RemoveLeftover(dir string) (removed bool, err error) {
 	return true, removeUnlocked(root)
 }
 
-// openOwn opens a folder, so that what is done in it is done there whatever its name leads to
-// later.
+// openOwn opens a folder, so that later operations stay in it whatever its name leads to by then.
 func openOwn(dir string) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -142,8 +141,8 @@ func openOwn(dir string) (*os.Root, error) {
 	return root, nil
 }
 
-// sameFolder makes sure that a folder's name still leads to it: others may be allowed to rename in
-// its parent.
+// sameFolder checks that a folder's name still leads to it: others may be allowed to rename in its
+// parent.
 func sameFolder(root *os.Root) error {
 	opened, err1 := root.Stat(".")
 	named, err2 := os.Lstat(root.Name())
@@ -156,8 +155,8 @@ func sameFolder(root *os.Root) error {
 	return nil
 }
 
-// removeUnlocked removes a folder whose lock is held. The lock goes last, so that a folder without
-// one is empty.
+// removeUnlocked removes a folder whose lock this process holds. The lock file goes last, so that a
+// folder without one is empty.
 func removeUnlocked(root *os.Root) error {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
@@ -174,7 +173,7 @@ func removeUnlocked(root *os.Root) error {
 	if err := root.Remove(lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	// Another process may have made a lock of its own by now: it found this one free, and removes
+	// Another process may have created its own lock by now: it found this one free, and will remove
 	// the folder.
 	if err := unix.Rmdir(root.Name()); err != nil && !errors.Is(err, unix.ENOTEMPTY) && !errors.Is(err, fs.ErrNotExist) {
 		return &fs.PathError{Op: "remove", Path: root.Name(), Err: err}
@@ -182,13 +181,13 @@ func removeUnlocked(root *os.Root) error {
 	return nil
 }
 
-// temporaryPrefix begins the names of the temporary folders for a name; they are shorter than the
-// 255 bytes of a file's name.
+// temporaryPrefix is the prefix of temporary folder names for a name. They stay below 255 bytes,
+// the limit of a file name.
 func temporaryPrefix(name string) string { return "." + name[:min(len(name), 200)] + ".tcbuild-" }
 
 func lockOf(dir string) string { return filepath.Join(dir, filepath.Base(dir)) }
 
-// naming has an error name the path that the user knows.
+// naming makes an error name the path that the user knows.
 func naming(path string, err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: "write", Path: path, Err: failed.Err}
@@ -196,7 +195,7 @@ func naming(path string, err error) error {
 	return err
 }
 
-// Naming has the text of an error name the final path in place of the temporary one.
+// Naming makes the text of an error name the final path, not the temporary one.
 func (t *Temporary) Naming(err error) error {
 	return renamed{err, strings.ReplaceAll(err.Error(), t.Path, t.final)}
 }
@@ -211,8 +210,8 @@ func (r renamed) Error() string { return r.text }
 
 func (r renamed) Unwrap() error { return r.error }
 
-// IsMine reports whether this process's user owns a file or folder; a symbolic link is looked at
-// itself.
+// IsMine reports whether this process's user owns a file, folder or symbolic link; it does not
+// follow links.
 func IsMine(path string) bool {
 	var stat unix.Stat_t
 	return unix.Lstat(path, &stat) == nil && int(stat.Uid) == os.Geteuid()

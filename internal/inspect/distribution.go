@@ -8,16 +8,16 @@ import (
 	"tcbuild/internal/chart"
 )
 
-// Distribution is how often things that are counted occur, such as the edges at each node.
+// Distribution is the distribution of a count over things, such as the edges at each node.
 type Distribution struct {
-	Things int     `json:"things"` // that were counted for, such as nodes
+	Things int     `json:"things"` // number of things, such as nodes
 	None   int     `json:"none"`   // those with a count of 0
-	Median int     `json:"median"` // the lower one of an even number
+	Median int     `json:"median"` // the lower one if there are two
 	Mean   float64 `json:"mean"`
-	P90    int     `json:"p90"` // nine tenths of all counts are not larger
+	P90    int     `json:"p90"` // nine tenths of all counts are at most this
 	Max    int     `json:"max"`
 	Most   string  `json:"most"` // the first thing that has Max
-	Bins   []Bin   `json:"bins"` // 0, 1, 2-3, 4-7 and so on, up to that of Max
+	Bins   []Bin   `json:"bins"` // 0, 1, 2-3, 4-7 and so on, up to the bin of Max
 }
 
 // Bin counts the things whose count is from From to To.
@@ -67,7 +67,7 @@ func (d Distribution) row() []string {
 	return []string{count(d.None), count(d.Median), strconv.FormatFloat(d.Mean, 'f', 1, 64), count(d.P90), count(d.Max), d.Most}
 }
 
-// bars are the bins; each bar stands above the lowest count of its bin.
+// bars are the bins, each labelled with its lowest count.
 func (d Distribution) bars() (bars []chart.Bar) {
 	for _, bin := range d.Bins {
 		bars = append(bars, chart.Bar{Label: strconv.Itoa(bin.From), Value: bin.Things})

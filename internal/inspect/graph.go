@@ -20,17 +20,17 @@ type GraphSummary struct {
 type NodeSummary struct {
 	Type    string   `json:"type"`
 	Nodes   int      `json:"nodes"`
-	Columns []string `json:"columns"` // beside the id
+	Columns []string `json:"columns"` // apart from the id
 }
 
 // EdgeSummary is an edge type.
 type EdgeSummary struct {
 	Type  string `json:"type"`
 	Edges int    `json:"edges"`
-	// edges whose source and target an earlier edge has too
+	// edges with the same source and target as an earlier edge
 	Duplicates int             `json:"duplicates"`
 	SelfLoops  int             `json:"self_loops"`
-	Columns    []string        `json:"columns"` // beside source and target
+	Columns    []string        `json:"columns"` // apart from source and target
 	Degrees    []DegreeSummary `json:"degrees"` // of its one or two node types
 }
 
@@ -45,7 +45,7 @@ type RuleSummary struct {
 	Rules        int         `json:"rules"`
 	Without      int         `json:"without"`       // reactions without a rule
 	Unreadable   []string    `json:"unreadable"`    // reactions whose rule cannot be read
-	UnknownGenes []NameCount `json:"unknown_genes"` // in rules and not in the gene table, by name
+	UnknownGenes []NameCount `json:"unknown_genes"` // in rules but not in the gene table, by name
 }
 
 // NameCount is a name and how often it occurs.
@@ -54,7 +54,7 @@ type NameCount struct {
 	Count int    `json:"count"`
 }
 
-// Graph describes a graph as it was read.
+// Graph describes a graph.
 func Graph(graph *ingest.Graph, report ingest.GraphReport) *GraphSummary {
 	s := &GraphSummary{}
 	for _, nodes := range graph.NodeTables() {
@@ -62,7 +62,8 @@ func Graph(graph *ingest.Graph, report ingest.GraphReport) *GraphSummary {
 	}
 	for i, edges := range graph.Edges {
 		odd := report.Edges[i]
-		s.Edges = append(s.Edges, EdgeSummary{edges.Type.String(), edges.Len(), odd.Duplicates, odd.SelfLoops, columnNames(edges.Columns), degrees(graph, edges)})
+		s.Edges = append(s.Edges, EdgeSummary{edges.Type.String(), edges.Len(), odd.Duplicates, odd.SelfLoops,
+			columnNames(edges.Columns), degrees(graph, edges)})
 	}
 	if graph.Reactions != nil && graph.Reactions.Column("gpr") != nil {
 		s.Rules = rulesOf(graph)
@@ -80,8 +81,9 @@ func columnNames(columns []ingest.Column) []string {
 
 // degrees counts the edges at every node.
 func degrees(graph *ingest.Graph, edges *ingest.Edges) []DegreeSummary {
-	at := map[string][]int{edges.Type.Source: make([]int, graph.NodesOf(edges.Type.Source).Len()), edges.Type.Target: make([]int, graph.NodesOf(edges.Type.Target).Len())}
-	// the same of an edge type within a node type
+	at := map[string][]int{edges.Type.Source: make([]int, graph.NodesOf(edges.Type.Source).Len()),
+		edges.Type.Target: make([]int, graph.NodesOf(edges.Type.Target).Len())}
+	// of an edge type within a node type
 	sources, targets := at[edges.Type.Source], at[edges.Type.Target]
 	within := edges.Type.Source == edges.Type.Target
 	for i, source := range edges.Src {
@@ -122,7 +124,7 @@ func rulesOf(graph *ingest.Graph) *RuleSummary {
 	return s
 }
 
-// Page tells the summary.
+// Page returns the summary as a page.
 func (s *GraphSummary) Page(title string) *Page {
 	nodes := Table{Title: "Nodes", Header: []string{"type", "nodes", "further columns"}}
 	for _, n := range s.Nodes {
@@ -152,14 +154,14 @@ func (s *GraphSummary) Page(title string) *Page {
 func (s *RuleSummary) table() Table {
 	table := Table{Title: "Reactions", Header: []string{"what", "number", "which"}, Rows: [][]string{
 		{"with a gpr rule", count(s.Rules), ""},
-		{"without one", count(s.Without), ""},
-		{"with one that cannot be read", count(len(s.Unreadable)), listed(s.Unreadable)},
-		{"genes of rules that the graph does not have", count(len(s.UnknownGenes)), counted(s.UnknownGenes)},
+		{"without a gpr rule", count(s.Without), ""},
+		{"with an unreadable gpr rule", count(len(s.Unreadable)), listed(s.Unreadable)},
+		{"genes of rules that are not in the graph", count(len(s.UnknownGenes)), counted(s.UnknownGenes)},
 	}}
 	return table
 }
 
-// someNames is how many names a list for people has.
+// someNames is how many names a printed list has.
 const someNames = 10
 
 // listed writes some names.

@@ -1,5 +1,5 @@
-// Package inspect counts what a cell graph or a perturbation set holds, and tells it as tables and
-// plots.
+// Package inspect counts what a cell graph or a perturbation set holds, and presents it as tables
+// and plots.
 package inspect
 
 import (
@@ -18,7 +18,7 @@ import (
 	"tcbuild/internal/chart"
 )
 
-// Page is a summary as people read it.
+// Page is a summary for people to read.
 type Page struct {
 	Title  string
 	Tables []Table
@@ -59,8 +59,7 @@ func (p *Page) Print(w io.Writer) error {
 	return nil
 }
 
-// cell is a text as a table of text shows it: one that would break the table, or is long, is
-// quoted.
+// cell formats a text for a table: text that would break the table, or is too long, is quoted.
 func cell(text string) string {
 	const longest = 400 // bytes
 	if len(text) > longest || strings.ContainsAny(text, "\t\n") {
@@ -74,7 +73,7 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// HTML is the tables and plots as one page that needs no other file, well-formed as XML too.
+// HTML returns the tables and plots as one self-contained page, also well-formed as XML.
 func (p *Page) HTML() ([]byte, error) {
 	const width, height = 360, 220
 	type figure struct {
@@ -100,8 +99,8 @@ func (p *Page) HTML() ([]byte, error) {
 	return page.Bytes(), err
 }
 
-// number writes a measured number with four significant digits.
+// number formats a measured number with four significant digits.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
 
-// count writes a number with its thousands separated.
+// count formats a number with thousands separators.
 func count(n int) string { return humanize.Comma(int64(n)) }

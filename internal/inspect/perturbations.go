@@ -18,23 +18,23 @@ type PerturbationSummary struct {
 	Samples int `json:"samples"`
 	// samples that delete no gene
 	Wildtypes int `json:"wildtypes"`
-	// genes that their sample lists again
+	// genes listed more than once in their sample
 	RepeatedGenes int `json:"repeated_genes"`
-	// samples whose genotype an earlier one has too
+	// samples with the same genotype as an earlier one
 	DuplicateGenotypes int `json:"duplicate_genotypes"`
-	// samples whose id an earlier one has too
+	// samples with the same id as an earlier one
 	DuplicateIDs int `json:"duplicate_ids"`
-	// genes that the graph does not have; none without a graph
+	// genes that are not in the graph; nil without a graph
 	Unknown       *UnknownSummary `json:"unknown,omitempty"`
 	GenotypeSizes []SizeCount     `json:"genotype_sizes"` // ascending
 	// in how many samples each gene is deleted
 	Genes      Distribution       `json:"genes"`
 	Phenotypes []PhenotypeSummary `json:"phenotypes"`
-	// of the file, that are no part of the samples
+	// columns of the file that are not part of the samples
 	IgnoredColumns []string `json:"ignored_columns"`
 }
 
-// UnknownSummary is the genes that a graph does not have.
+// UnknownSummary is the genes that are not in a graph.
 type UnknownSummary struct {
 	Samples int         `json:"samples"` // that delete at least one of them
 	Genes   []NameCount `json:"genes"`   // by name, with the number of samples that delete it
@@ -56,11 +56,11 @@ type PhenotypeSummary struct {
 	Max     float64 `json:"max"`
 }
 
-// Perturbations describes the perturbation set in a file or a torchcell store, of the genes of a
-// graph or, with nil, of whatever genes it names. It is read twice, a store three times. Memory
-// grows with the genes, not with the samples: of more than a quarter of a million samples, 16 bytes
-// each go to a temporary file, which finds duplicates by 64-bit hashes. Rows that no build would
-// take - but for unknown genes and empty genotypes, which are counted - are a fault.Input.
+// Perturbations describes the perturbation set in a file or a torchcell store. Genes are those of a
+// graph or, if it is nil, whatever genes the set names. A file is read twice, a store three times.
+// Memory grows with the genes, not with the samples: beyond a quarter of a million samples, 16
+// bytes each go to a temporary file. Duplicates are found by 64-bit hashes. Rows that a build would
+// refuse are a fault.Input, except for unknown genes and empty genotypes, which are counted.
 func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*PerturbationSummary, error) {
 	set, err := ingest.OpenPerturbations(path, nil, ingest.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: true})
 	if err != nil {
@@ -98,7 +98,7 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*Pert
 	return s, nil
 }
 
-// counter gathers a summary, sample by sample.
+// counter builds a summary, sample by sample.
 type counter struct {
 	named      *ingest.Nodes // the genes that the set names
 	unknown    []bool        // by gene; nil without a graph
@@ -154,7 +154,7 @@ func (c *counter) add(id []byte, genes []uint32, phenotypes []float64) error {
 	return c.ids.add(xxhash.Sum64(id))
 }
 
-// summary is what was counted, but for duplicates.
+// summary is the counts, without duplicates.
 func (c *counter) summary(counts ingest.Counts) *PerturbationSummary {
 	s := &PerturbationSummary{
 		Samples: counts.Samples, Wildtypes: counts.Wildtypes, RepeatedGenes: counts.RepeatedGenes,

@@ -7,7 +7,7 @@ import (
 	"tcbuild/internal/chart"
 )
 
-// Page tells the summary.
+// Page returns the summary as a page.
 func (s *PerturbationSummary) Page(title string) *Page {
 	page := &Page{Title: title, Tables: []Table{s.counts()}}
 	sizes := Table{Title: "Genotype sizes", Header: []string{"deleted genes", "samples"}}
@@ -55,7 +55,8 @@ func (s *PerturbationSummary) counts() Table {
 func (s *PerturbationSummary) phenotypes() Table {
 	table := Table{Title: "Phenotypes", Header: []string{"name", "values", "missing", "missing %", "min", "mean", "max"}}
 	for _, p := range s.Phenotypes {
-		row := []string{p.Name, count(p.Values), count(p.Missing), fmt.Sprintf("%.1f", 100*float64(p.Missing)/float64(max(p.Values+p.Missing, 1))), "-", "-", "-"}
+		row := []string{p.Name, count(p.Values), count(p.Missing),
+			fmt.Sprintf("%.1f", 100*float64(p.Missing)/float64(max(p.Values+p.Missing, 1))), "-", "-", "-"}
 		if p.Values > 0 {
 			row = append(row[:4], number(p.Min), number(p.Mean), number(p.Max))
 		}

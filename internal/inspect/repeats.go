@@ -12,12 +12,12 @@ import (
 	"slices"
 )
 
-// repeats counts the 64-bit hashes that were added before, exactly. Memory does not grow with them:
-// beyond heldHashes they lie in a temporary file without a name, 8 bytes each, as sorted runs that
-// are merged at the end.
+// repeats counts exactly how many added 64-bit hashes were added before. Memory is bounded: beyond
+// heldHashes, hashes go to an unnamed temporary file, 8 bytes each, as sorted runs that are merged
+// at the end.
 type repeats struct {
 	held  []uint64
-	file  *os.File // nil as long as none is needed
+	file  *os.File // nil until needed
 	ends  []int64  // of the runs in the file, in bytes
 	count int
 }
@@ -32,7 +32,7 @@ func (r *repeats) add(hash uint64) error {
 	return r.spill()
 }
 
-// settle sorts what is held, and counts and drops what repeats in it.
+// settle sorts the held hashes, and counts and drops repeats among them.
 func (r *repeats) settle() {
 	slices.Sort(r.held)
 	distinct := slices.Compact(r.held)
@@ -40,7 +40,7 @@ func (r *repeats) settle() {
 	r.held = distinct
 }
 
-// spill moves what is held to the file, as a run.
+// spill moves the held hashes to the file, as a run.
 func (r *repeats) spill() error {
 	r.settle()
 	if r.file == nil {
@@ -55,7 +55,7 @@ func (r *repeats) spill() error {
 	}
 	out := bufio.NewWriter(r.file)
 	for _, hash := range r.held {
-		// Flush has the error
+		// Flush returns the error
 		_, _ = out.Write(binary.LittleEndian.AppendUint64(out.AvailableBuffer(), hash))
 	}
 	if err := out.Flush(); err != nil {
@@ -102,7 +102,7 @@ func (r *repeats) close() {
 	}
 }
 
-// run is a sorted run of hashes while it is read; hash is its next.
+// run is a sorted run being read; hash is its next hash.
 type run struct {
 	in   *bufio.Reader
 	hash uint64
@@ -111,7 +111,7 @@ type run struct {
 // mergedRuns is a heap of runs by their next hash.
 type mergedRuns []*run
 
-// enter reads the next hash of a run and puts the run into the heap, unless it is at its end.
+// enter reads the next hash of a run and pushes the run on the heap, unless it is at its end.
 func (m *mergedRuns) enter(next *run) error {
 	var bytes [8]byte
 	if _, err := io.ReadFull(next.in, bytes[:]); errors.Is(err, io.EOF) {

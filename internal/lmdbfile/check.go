@@ -2,10 +2,10 @@ package lmdbfile
 
 import "encoding/binary"
 
-// Check goes through everything that the latest transaction holds, and calls visit with each key
-// and value in order; both live until it returns. Every page that the file uses must have exactly
-// one use, as a page of a tree or of a value, or in a list of free pages. Then LMDB's library can
-// write to the file without harm. It costs a reading of the whole file.
+// Check walks everything in the latest transaction, and calls visit with each key and value in
+// order; both are valid until visit returns. Every page of the file must have exactly one use: as a
+// page of a tree or of a value, or in a list of free pages. Then LMDB's library can safely write to
+// the file. It reads the whole file.
 func (f *File) Check(visit func(key, value []byte) error) error {
 	c := checker{File: f, used: make([]bool, min(int64(f.lastPage)+1, f.size/int64(f.pageSize)))}
 	if int64(len(c.used)) != int64(f.lastPage)+1 {
@@ -26,7 +26,7 @@ func (f *File) Check(visit func(key, value []byte) error) error {
 	}
 	for number, used := range c.used {
 		if !used {
-			return damagedf("page %d belongs to nothing", number)
+			return damagedf("page %d is not in use and not free", number)
 		}
 	}
 	return nil
@@ -39,7 +39,7 @@ type checker struct {
 	value []byte
 }
 
-// tree walks a tree and compares it with its counts.
+// tree walks a tree and checks its counts.
 func (c *checker) tree(t tree, visit func(key, value []byte) error) error {
 	if t.root == noPage {
 		return nil
@@ -49,7 +49,7 @@ func (c *checker) tree(t tree, visit func(key, value []byte) error) error {
 		return err
 	}
 	if c.found != t {
-		return damagedf("its tree has %d entries on %d leaves, %d branches and %d other pages, and says %d on %d, %d and %d",
+		return damagedf("found a tree with %d entries on %d leaves, %d branches and %d other pages (expected %d on %d, %d and %d)",
 			c.found.entries, c.found.leaves, c.found.branches, c.found.others, t.entries, t.leaves, t.branches, t.others)
 	}
 	return nil
@@ -111,7 +111,7 @@ func (c *checker) use(first uint64, count int64) error {
 // freePages marks a list of free pages: their count and their numbers, descending.
 func (c *checker) freePages(key, list []byte) error {
 	if len(key) != 8 || len(list) < 8 || binary.LittleEndian.Uint64(list) != uint64(len(list)/8-1) || len(list)%8 != 0 {
-		return damagedf("a list of free pages has a key of %d bytes and %d bytes", len(key), len(list))
+		return damagedf("found a list of free pages with a key of %d bytes and a value of %d bytes", len(key), len(list))
 	}
 	previous := uint64(noPage)
 	for at := 8; at < len(list); at += 8 {

@@ -1,8 +1,8 @@
-// Package lmdbfile reads the data file of an LMDB environment without LMDB's library, which trusts
-// its pages: a damaged or truncated file would end the process. Here every page number, flag,
-// offset, length and order of keys is checked before it is used, and what is wrong is an error. The
-// file is read and not mapped: memory does not grow with it, and a disk that fails, or a file that
-// becomes shorter, is an error as well.
+// Package lmdbfile reads the data file of an LMDB environment without LMDB's library. The library
+// trusts the file's pages: a damaged or truncated file would crash the process. Here every page
+// number, flag, offset, length and key order is checked before use, and a violation is an error.
+// The file is read, not mapped: memory does not grow with it, and a failing disk or a file that
+// becomes shorter is an error as well.
 //
 // The layout is LMDB 0.9's on 64-bit little-endian machines. Integers are little-endian. The file
 // is an array of pages; a page begins with
@@ -13,11 +13,11 @@
 //	       14  u16  start of its nodes
 //	       16  u16  offsets of the nodes, in the order of their keys
 //
-// A node of a leaf holds the size of the data (u32), flags (u16), the size of the key (u16), the
-// key, and then the data or, if it is big, the number (u64) of the first of the overflow pages that
-// hold it behind one header. A node of a branch has the number of a page (48 bits) in place of size
-// and flags; the key of its first node is not used. Pages 0 and 1 are meta pages: that of the
-// higher transaction counts.
+// A leaf node holds the size of the data (u32), flags (u16), the size of the key (u16), the key,
+// and then the data or, if it is big, the number (u64) of the first of the overflow pages that hold
+// it after a single header. A branch node has a page number (48 bits) in place of size and flags;
+// the key of its first node is unused. Pages 0 and 1 are meta pages; the one with the higher
+// transaction number is valid.
 package lmdbfile
 
 import (
@@ -30,14 +30,14 @@ import (
 	"slices"
 )
 
-// ErrDamaged is wrapped by the errors of files whose bytes are not what LMDB writes.
+// ErrDamaged is wrapped by the errors of damaged files.
 var ErrDamaged = errors.New("damaged LMDB file")
 
 func damagedf(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrDamaged}, args...)...)
 }
 
-// File is the unnamed database of an LMDB file, as its latest transaction left it. It is for one
+// File is the unnamed database of an LMDB file, as of its latest transaction. It is for one
 // goroutine.
 type File struct {
 	source   io.ReaderAt
@@ -46,11 +46,11 @@ type File struct {
 	pageSize int
 	meta
 	levels [maxDepth]page // the latest page of each level of the tree
-	leaf   *page          // of the key that was found
+	leaf   *page          // of the current key
 	node   int
 }
 
-// Open opens a file, to which nobody may write meanwhile. It must be closed.
+// Open opens a file. Nobody may write to it meanwhile. It must be closed.
 func Open(path string) (*File, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -68,7 +68,7 @@ func Open(path string) (*File, error) {
 	return nil, err
 }
 
-// New reads a file of size bytes from source, which stays the caller's to close.
+// New reads a file of size bytes from source, which the caller must close.
 func New(source io.ReaderAt, size int64) (*File, error) {
 	f := &File{source: source, size: size, close: func() error { return nil }, meta: meta{lastPage: 1}}
 	var err error
@@ -79,19 +79,19 @@ func New(source io.ReaderAt, size int64) (*File, error) {
 	return f, err
 }
 
-// Close releases a file that Open opened.
+// Close closes the file, if Open opened it.
 func (f *File) Close() error { return f.close() }
 
-// Entries is how many keys the database says that it has.
+// Entries is the number of keys that the database claims to have.
 func (f *File) Entries() uint64 { return f.main.entries }
 
-// Committed is how many bytes of the file the latest transaction uses. More are there when a later
-// one was not completed.
+// Committed is how many bytes of the file the latest transaction uses. The file is longer if a
+// later transaction was not completed.
 func (f *File) Committed() int64 { return int64(f.lastPage+1) * int64(f.pageSize) }
 
-// Seek finds the first key, in the order of bytes, that is not less than target: nil if there is
-// none. It lives until the next call. The cost is a binary search in one page per level of the
-// tree; pages that the call before went through too are not read again.
+// Seek finds the first key, bytewise, that is not less than target; nil if there is none. The key
+// is valid until the next call. It costs a binary search in one page per level of the tree; pages
+// that the previous call used are not read again.
 func (f *File) Seek(target []byte) (key []byte, err error) {
 	for {
 		next, err := f.descend(func(p *page) int { return p.branchTo(target) })
@@ -101,7 +101,7 @@ func (f *File) Seek(target []byte) (key []byte, err error) {
 		if f.node = f.leaf.firstNotLess(target); f.node < f.leaf.count {
 			return f.leaf.key(f.node), nil
 		}
-		if next == nil { // no leaf lies behind this one
+		if next == nil { // this is the last leaf
 			f.leaf = nil
 			return nil, nil
 		}
@@ -109,7 +109,7 @@ func (f *File) Seek(target []byte) (key []byte, err error) {
 	}
 }
 
-// Last finds the last key: nil if there is none. It lives until the next call.
+// Last finds the last key; nil if there is none. The key is valid until the next call.
 func (f *File) Last() (key []byte, err error) {
 	_, err = f.descend(func(p *page) int { return p.count - 1 })
 	if err != nil || f.leaf == nil {
@@ -120,8 +120,7 @@ func (f *File) Last() (key []byte, err error) {
 }
 
 // descend goes from the root to a leaf, in each branch to the node that choose returns. All keys
-// from next on lie behind that leaf; next is nil for the last leaf. In an empty tree there is no
-// leaf.
+// from next on come after that leaf; next is nil for the last leaf. An empty tree has no leaf.
 func (f *File) descend(choose func(branch *page) int) (next []byte, err error) {
 	f.leaf = nil
 	within := keyRange{}
@@ -147,7 +146,7 @@ func (f *File) descend(choose func(branch *page) int) (next []byte, err error) {
 	return within.end, nil
 }
 
-// Value reads the value of the key that was found, into the memory of dst where that suffices.
+// Value reads the value of the current key, into dst if it is large enough.
 func (f *File) Value(dst []byte) ([]byte, error) {
 	size, inline, number := f.leaf.value(f.node)
 	if inline != nil {
@@ -157,7 +156,7 @@ func (f *File) Value(dst []byte) ([]byte, error) {
 	return value, err
 }
 
-// overflow reads a value that has pages of its own, and counts them.
+// overflow reads a value on overflow pages, and counts them.
 func (f *File) overflow(dst []byte, number uint64, size int) (value []byte, pages int64, err error) {
 	var header [pageHeader]byte
 	if err := f.readPage(header[:], number, overflowPage); err != nil {
@@ -165,10 +164,10 @@ func (f *File) overflow(dst []byte, number uint64, size int) (value []byte, page
 	}
 	pages = int64(binary.LittleEndian.Uint32(header[lowerAt:]))
 	if left := int64(f.lastPage - number + 1); pages > left || int64(size) > pages*int64(f.pageSize)-pageHeader {
-		return nil, 0, damagedf("it has %d bytes on %d pages from %d on, which cannot be: %d pages are left", size, pages, number, left)
+		return nil, 0, damagedf("found a value of %d bytes on %d pages from page %d (expected at most %d pages)", size, pages, number, left)
 	}
 	start := int64(number) * int64(f.pageSize)
-	if end := start + pageHeader + int64(size); end > f.size { // before memory is taken for it
+	if end := start + pageHeader + int64(size); end > f.size { // before allocating memory for it
 		return nil, 0, damagedf("it ends at byte %d, the file at %d", end, f.size)
 	}
 	value = slices.Grow(dst[:0], size)[:size]
@@ -184,7 +183,7 @@ func (f *File) readPage(into []byte, number uint64, kind uint16) error {
 		return err
 	}
 	if found := binary.LittleEndian.Uint64(into); found != number {
-		return damagedf("page %d says that it is page %d", number, found)
+		return damagedf("page %d has the number %d", number, found)
 	}
 	if flags := binary.LittleEndian.Uint16(into[flagsAt:]); flags != kind {
 		return damagedf("page %d has flags %#x, expected %#x", number, flags, kind)

@@ -10,8 +10,8 @@ const (
 	metaMagic   = 0xBEEFC0DE
 	metaVersion = 1
 	noPage      = 1<<64 - 1 // the root of an empty tree
-	maxDepth    = 32        // of a tree; LMDB's own limit
-	integerKeys = 0x08      // flag of a tree whose keys are numbers of the machine
+	maxDepth    = 32        // of a tree; LMDB's limit
+	integerKeys = 0x08      // flag of a tree whose keys are native integers
 )
 
 // Offsets in a meta page.
@@ -26,14 +26,14 @@ const (
 	metaEnd           = 152
 )
 
-// meta is what a meta page says.
+// meta is the content of a meta page.
 type meta struct {
 	free, main  tree
 	lastPage    uint64
 	transaction uint64
 }
 
-// tree is what a meta page says of a tree.
+// tree is a meta page's description of a tree.
 type tree struct {
 	flags                    uint16
 	depth                    int // levels, the leaves included
@@ -62,7 +62,7 @@ func (t tree) compare() func(a, b []byte) int {
 	}
 }
 
-// check makes sure that depth, root and entries go together.
+// check checks that depth, root and entries are consistent.
 func (t tree) check() error {
 	if t.depth > maxDepth || (t.depth == 0) != (t.root == noPage) || (t.depth == 0) != (t.entries == 0) {
 		return damagedf("its tree of %d entries has %d levels and root %d", t.entries, t.depth, int64(t.root))
@@ -70,7 +70,7 @@ func (t tree) check() error {
 	return nil
 }
 
-// readPageSize reads the size of pages, which stands in the first one.
+// readPageSize reads the page size, which is in the first page.
 func (f *File) readPageSize() (int, error) {
 	var head [metaEnd]byte
 	if f.size < int64(len(head)) {
@@ -86,8 +86,8 @@ func (f *File) readPageSize() (int, error) {
 	return int(size), nil
 }
 
-// latest reads the meta page that counts. A transaction writes the page that the one before left:
-// the two differ by one.
+// latest reads the valid meta page. Transactions write the two pages alternately, so their numbers
+// differ by one.
 func (f *File) latest() (latest meta, err error) {
 	var metas [2]meta
 	for number := range metas {
@@ -103,10 +103,10 @@ func (f *File) latest() (latest meta, err error) {
 		return meta{}, damagedf("its meta pages are of transactions %d, up to page %d, and %d, up to page %d, expected one after the other",
 			before.transaction, before.lastPage, latest.transaction, latest.lastPage)
 	}
-	// LMDB leaves the trees of a transaction whose meta page could not be written, under the number
-	// of the one before.
+	// If a meta page could not be written, LMDB leaves that transaction's trees under the number of
+	// the previous one.
 	if latest.transaction == 0 && latest.main.root != noPage {
-		return meta{}, damagedf("it holds something, and no transaction wrote it")
+		return meta{}, damagedf("it has content that no transaction wrote")
 	}
 	return latest, nil
 }

@@ -21,7 +21,7 @@ const (
 	bigData = 0x01 // the only flag that a node of a plain database has
 )
 
-// page is a page of a tree that has been checked: its nodes lie on it, and their keys ascend.
+// page is a checked page of a tree: its nodes lie on it, and their keys ascend.
 type page struct {
 	bytes  []byte
 	number uint64
@@ -29,7 +29,7 @@ type page struct {
 	leaf   bool
 }
 
-// readTreePage reads a page of a level of a tree into the memory of p.
+// readTreePage reads a tree page of the given level into p.
 func (f *File) readTreePage(p *page, t tree, number uint64, level int) error {
 	if p.bytes == nil {
 		p.bytes = make([]byte, f.pageSize)
@@ -47,8 +47,8 @@ func (f *File) readTreePage(p *page, t tree, number uint64, level int) error {
 
 func (p *page) u16(at int) int { return int(binary.LittleEndian.Uint16(p.bytes[at:])) }
 
-// check makes sure that all nodes lie on the page, that they fill it from its upper bound on, as
-// LMDB keeps them, and that their keys ascend.
+// check checks that all nodes lie on the page, that they fill it from its upper bound, as LMDB
+// keeps them, and that their keys ascend.
 func (p *page) check(compare func(a, b []byte) int) error {
 	lower, upper := p.u16(lowerAt), p.u16(upperAt)
 	if lower%2 != 0 || lower <= pageHeader || lower > upper || upper > len(p.bytes) {
@@ -72,7 +72,7 @@ func (p *page) check(compare func(a, b []byte) int) error {
 	return nil
 }
 
-// checkNode makes sure that a node lies on the page, and returns how long it is.
+// checkNode checks that a node lies on the page, and returns its length.
 func (p *page) checkNode(i, upper int) (size int, err error) {
 	at := p.u16(pageHeader + 2*i)
 	if at < upper || at+nodeHeader > len(p.bytes) {
@@ -127,22 +127,20 @@ func (p *page) child(i int) uint64 {
 	return uint64(binary.LittleEndian.Uint32(node)) | uint64(binary.LittleEndian.Uint16(node[4:]))<<32
 }
 
-// branchTo returns the node of a branch under which target lies: the last whose key is not greater.
+// branchTo returns the node of a branch that leads to target: the last whose key is not greater.
 func (p *page) branchTo(target []byte) int {
 	return sort.Search(p.count-1, func(i int) bool { return bytes.Compare(p.key(i+1), target) > 0 })
 }
 
-// firstNotLess returns the first node of a leaf whose key is not less than target, count if there
-// is none.
+// firstNotLess returns the first node of a leaf whose key is not less than target, or count.
 func (p *page) firstNotLess(target []byte) int {
 	return sort.Search(p.count, func(i int) bool { return bytes.Compare(p.key(i), target) >= 0 })
 }
 
-// keyRange is where the keys of a subtree must lie: from first on and before end, where they are
-// not nil.
+// keyRange is the half-open range [first, end) of a subtree's keys; nil means no bound.
 type keyRange struct{ first, end []byte }
 
-// of is the range of node i of a branch that lies in r.
+// of is the range of node i of a branch with range r.
 func (r keyRange) of(p *page, i int) keyRange {
 	if i > 0 {
 		r.first = p.key(i)
@@ -153,7 +151,7 @@ func (r keyRange) of(p *page, i int) keyRange {
 	return r
 }
 
-// check makes sure that the keys of a page lie in the range.
+// check checks that the keys of a page lie in the range.
 func (r keyRange) check(p *page, compare func(a, b []byte) int) error {
 	first := p.firstKey()
 	if first == p.count { // a branch with one node

@@ -11,8 +11,8 @@ import (
 	"github.com/bmatsuo/lmdb-go/lmdb"
 )
 
-// Write makes an environment in a folder, or adds to one. It puts the entries in their order, and
-// commits every 500, so that trees grow as they do in long use.
+// Write makes an environment in a folder, or adds to one. It puts the entries in order, and commits
+// every 500, so that trees grow as in long use.
 func Write(t testing.TB, dir string, entries iter.Seq2[string, string]) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -8,10 +8,9 @@ import (
 	"tcbuild/ingest"
 )
 
-// Graph makes a small random graph: 1 to 24 genes, some isolated; no to three
-// gene-gene edge types with self loops and duplicates, some without edges; with
-// or without a metabolic part, whose reactions have nested rules, some naming genes that
-// the graph does not have, or none.
+// Graph makes a small random graph: 1 to 24 genes, some isolated; no to three gene-gene edge types
+// with self loops and duplicates, some without edges; with or without a metabolic part, whose
+// reactions have nested rules, some naming genes that are not in the graph, or none.
 func Graph(r *rand.Rand) *ingest.Graph {
 	graph := &ingest.Graph{Genes: nodes(ingest.Gene, "G", 1+r.IntN(24))}
 	for _, relation := range []string{"physical", "regulatory", "zz__last"}[:r.IntN(4)] {
@@ -64,7 +63,7 @@ func addEdges(r *rand.Rand, graph *ingest.Graph, edgeType ingest.EdgeType, count
 	graph.Edges = append(graph.Edges, edges)
 }
 
-// rule makes a rule of at most the given depth; one name in 25 or more is no gene of the graph.
+// rule makes a rule of at most the given depth. About one name in 25 is not a gene of the graph.
 func rule(r *rand.Rand, genes, depth int) string {
 	if depth == 0 || r.IntN(3) == 0 {
 		return fmt.Sprint("G", r.IntN(genes+1))

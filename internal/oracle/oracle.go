@@ -1,5 +1,5 @@
-// Package oracle works out by the plainest means what a genotype removes from a
-// cell graph. Tests hold the fast ways against it; it shares no code with them.
+// Package oracle computes, in the simplest possible way, what a genotype removes from a cell graph.
+// Tests compare the fast implementations with it; it shares no code with them.
 package oracle
 
 import (

@@ -1,5 +1,5 @@
-// Package slurm submits chains of jobs to the workload manager SLURM, and tells a job what SLURM
-// gave it. SLURM alone queues, places and restarts jobs.
+// Package slurm submits chains of jobs to the workload manager SLURM, and reads the resources that
+// SLURM gave a job. Queueing, placing and restarting jobs is left to SLURM.
 package slurm
 
 import (
@@ -10,21 +10,20 @@ import (
 // Job is a batch job that runs one command.
 type Job struct {
 	Name    string
-	Output  string   // file for what the command prints, with sbatch's patterns
+	Output  string   // file for the command's output, with sbatch's patterns
 	Options []string // of sbatch: --partition=cpu
 	Dir     string   // where the command is run
 	Command []string
-	After   []string // labels of jobs that come first
+	After   []string // labels of jobs that must run before
 	Label   string   // of this job, unique in its chain
 
-	// Whatever starts the job when those of After have ended in any way, rather than only when all
-	// went well.
+	// Whatever starts the job once those of After have ended in any way, not only if all succeeded.
 	Whatever bool
 }
 
-// Script is the job as a batch script. The command takes the shell's place, so that the signals
-// SLURM sends to the batch shell reach it: SIGTERM, and SIGUSR1 two minutes before a time limit or
-// a preemption.
+// Script is the job as a batch script. The command replaces the shell, so that it receives the
+// signals that SLURM sends to the batch shell: SIGTERM, and SIGUSR1 two minutes before a time limit
+// or a preemption.
 func (j Job) Script() string {
 	var b strings.Builder
 	b.WriteString("#!/bin/bash\n")
@@ -42,8 +41,8 @@ func (j Job) Script() string {
 	return b.String()
 }
 
-// dependency is sbatch's option for After, "" for a job that waits for none. id gives a label's
-// job.
+// dependency is sbatch's option for After, "" if the job waits for none. id returns the job of a
+// label.
 func (j Job) dependency(id func(label string) string) string {
 	if len(j.After) == 0 {
 		return ""
@@ -71,7 +70,7 @@ func Describe(jobs []Job) string {
 	return b.String()
 }
 
-// quote writes a word so that a shell, and sbatch in its comments, read it as it is.
+// quote quotes a word for a shell, and for sbatch's comments.
 func quote(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-+=./:,@%", r)

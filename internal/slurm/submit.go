@@ -10,8 +10,8 @@ import (
 	"tcbuild/fault"
 )
 
-// Submit submits a chain and returns the jobs' ids by label. When a job cannot be submitted, those
-// before it are cancelled.
+// Submit submits a chain and returns the job ids by label. If a job cannot be submitted, it cancels
+// those before it.
 func Submit(ctx context.Context, jobs []Job) (map[string]string, error) {
 	ids := make(map[string]string)
 	for _, job := range jobs {
@@ -33,15 +33,15 @@ func Submit(ctx context.Context, jobs []Job) (map[string]string, error) {
 	return ids, nil
 }
 
-// Queued returns the ids of the user's jobs of a name that wait or run.
+// Queued returns the ids of the user's pending and running jobs with a name.
 func Queued(ctx context.Context, name string) ([]string, error) {
 	out, err := command(ctx, "", "squeue", "--me", "--noheader", "--format=%A", "--name="+name)
 	return strings.Fields(out), err
 }
 
-// Requeue puts a job back into the queue, to be started again when it has ended. It does so only
-// for a job that SLURM takes to be running: one that is being cancelled stays cancelled, and one
-// that is preempted is requeued by SLURM itself. It reports whether it did.
+// Requeue puts a job back into the queue, to be started again when it has ended, and reports
+// whether it did. It does so only for a job that SLURM considers running: one that is being
+// cancelled stays cancelled, and one that is preempted is requeued by SLURM itself.
 func Requeue(ctx context.Context, jobID string) (bool, error) {
 	state, err := command(ctx, "", "squeue", "--noheader", "--format=%T", "--jobs="+jobID)
 	if err != nil || state != "RUNNING" {
@@ -59,10 +59,11 @@ func command(ctx context.Context, stdin, name string, args ...string) (string, e
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	if errors.Is(err, exec.ErrNotFound) {
-		return "", fault.New(fault.Failed, "run it on a machine of the cluster, or leave --slurm away", "run %s: %w", name, err)
+		return "", fault.New(fault.Failed, "run it on a machine of the cluster, or omit --slurm", "run %s: %w", name, err)
 	}
 	if err != nil {
-		return "", fault.New(fault.Failed, "see SLURM's message", "run %s %s: %w: %s", name, strings.Join(args, " "), err, bytes.TrimSpace(stderr.Bytes()))
+		return "", fault.New(fault.Failed, "see SLURM's message", "run %s %s: %w: %s", name, strings.Join(args, " "),
+			err, bytes.TrimSpace(stderr.Bytes()))
 	}
 	return strings.TrimSpace(stdout.String()), nil
 }

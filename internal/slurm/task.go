@@ -7,26 +7,26 @@ import (
 	"tcbuild/fault"
 )
 
-// JobID is the id of the job that this process is in, "" outside of one. Each task of an array has
-// its own.
+// JobID is the id of this process's job, "" outside of a job. Each task of an array has its own.
 func JobID() string { return os.Getenv("SLURM_JOB_ID") }
 
-// CPUsPerTask is the number of CPU cores that SLURM gave the task, 0 where it does not say.
+// CPUsPerTask is the number of CPU cores that SLURM gave the task, 0 if unknown.
 func CPUsPerTask() int {
 	n, _ := strconv.Atoi(os.Getenv("SLURM_CPUS_PER_TASK"))
 	return n
 }
 
-// ScratchDir is the node-local folder that SLURM gave the job, "" where there is none.
+// ScratchDir is the node-local folder that SLURM gave the job, "" if there is none.
 func ScratchDir() string { return os.Getenv("SLURM_TMPDIR") }
 
-// ArrayTask is this task's place in its array: index counts from 0 whatever numbers the array has.
+// ArrayTask is this task's place in its array. index counts from 0, whatever the array's numbers.
 func ArrayTask() (index, count int, err error) {
 	values := make(map[string]int)
 	for _, name := range []string{"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX", "SLURM_ARRAY_TASK_COUNT"} {
 		n, err := strconv.Atoi(os.Getenv(name))
 		if err != nil {
-			return 0, 0, fault.New(fault.Usage, "submit it with sbatch --array", "read %s: found %q, expected a number", name, os.Getenv(name))
+			return 0, 0, fault.New(fault.Usage, "submit it with sbatch --array", "read %s: found %q, expected a number",
+				name, os.Getenv(name))
 		}
 		values[name] = n
 	}

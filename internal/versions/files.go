@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// linkTree makes a file or folder a second time, with hard links to the same files.
+// linkTree copies a file or folder with hard links.
 func linkTree(from, to string) error {
 	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {

@@ -12,10 +12,10 @@ import (
 	"tcbuild/internal/disk"
 )
 
-// Lock takes the dataset for one run (disk.Alone), or for runs that build shards of one version
-// side by side (disk.Shared). When it is taken, Lock fails at once with a fault.Busy; with wait it
-// waits until it is free or ctx is done. The dataset's folder is made if there is none. The lock is
-// released when the process ends, however that happens.
+// Lock locks the dataset for one run (disk.Alone), or for parallel runs that build shards of one
+// version (disk.Shared). If another process holds the lock, Lock fails at once with a fault.Busy;
+// with wait it waits until the lock is free or ctx is done. It creates the dataset's folder if
+// necessary. The lock is released when the process ends in any way.
 func (c *Chain) Lock(ctx context.Context, sharing disk.Sharing, wait bool) (release func() error, err error) {
 	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
 		return nil, fmt.Errorf("rebuild %s: %w", c.Dir, err)

@@ -16,18 +16,18 @@ import (
 	"tcbuild/internal/disk"
 )
 
-// Action is what a run does about a stage.
+// Action is what a run does for a stage.
 type Action string
 
 const (
 	Run  Action = "run"
-	Link Action = "keep" // its output is taken over from the current version
-	Done Action = "done" // its output is in the unfinished version already
+	Link Action = "keep" // its output is reused from the current version
+	Done Action = "done" // its output is already in the unfinished version
 )
 
 const forced = "--force"
 
-// Step is a stage's part in a plan.
+// Step is a stage's entry in a plan.
 type Step struct {
 	Stage  string
 	Action Action
@@ -37,11 +37,11 @@ type Step struct {
 	record Record
 }
 
-// Record is what the output of a stage follows from.
+// Record is everything that determines a stage's output.
 type Record struct {
 	Stage  string `json:"stage"`
 	Output string `json:"output"`
-	// SHA-256 of what is below, and of the fingerprints of After
+	// SHA-256 of the fields below and of the fingerprints of After
 	Fingerprint string            `json:"fingerprint"`
 	Program     string            `json:"program"`
 	Options     map[string]string `json:"options"`
@@ -56,14 +56,14 @@ type Plan struct {
 
 	sources  sources
 	current  *version // nil when there is none
-	ready    *version // one that is what the chain would make, nil when there is none
+	ready    *version // a version that is what the chain would make; nil if there is none
 	building string   // folder of the unfinished version
 	resumed  bool
 }
 
-// Plan reads all sources, compares each stage with the current and with the unfinished version, and
-// changes nothing. A fingerprint covers all that a stage follows from, through the stages before
-// it, so the plan is complete before anything is run. With force, all stages are to be run.
+// Plan reads all sources and compares each stage with the current and the unfinished version,
+// without changing anything. A fingerprint covers everything that determines a stage, including the
+// stages before it, so the plan is complete before anything runs. With force, all stages will run.
 func (c *Chain) Plan(force bool) (*Plan, error) {
 	plan := &Plan{sources: make(sources)}
 	var err error
@@ -82,7 +82,7 @@ func (c *Chain) Plan(force bool) (*Plan, error) {
 	plan.Fingerprint = hex.EncodeToString(all.Sum(nil))
 	plan.building = filepath.Join(c.Dir, buildingPrefix+plan.Fingerprint[:16])
 	unfinished := readVersion(plan.building)
-	// what another user put there is not to be published
+	// another user's files must not be published
 	plan.resumed = unfinished != nil && !force && disk.IsMine(plan.building)
 	if !plan.resumed {
 		unfinished = nil
@@ -93,8 +93,8 @@ func (c *Chain) Plan(force bool) (*Plan, error) {
 	return plan, c.findReady(plan)
 }
 
-// findReady looks for a version that need not be made: the current one; that of a run that was
-// killed just before it made it current; or an older one, of inputs that are again what they were.
+// findReady looks for an existing version with the wanted content: the current one; one whose run
+// was killed just before making it current; or an older one, if the inputs are again as they were.
 func (c *Chain) findReady(plan *Plan) error {
 	if plan.resumed {
 		return nil
@@ -146,7 +146,7 @@ func (p *Plan) decide(step *Step, unfinished *version, force bool) {
 	case force:
 		step.Action, step.Why = Run, forced
 	case unfinished.has(step.record):
-		step.Action, step.Why = Done, "done by a run that was interrupted"
+		step.Action, step.Why = Done, "done by an interrupted run"
 	case p.current.has(step.record):
 		step.Action, step.Why = Link, "unchanged"
 	default:
@@ -154,10 +154,10 @@ func (p *Plan) decide(step *Step, unfinished *version, force bool) {
 	}
 }
 
-// why says what has changed since the current version.
+// why returns what has changed since the current version.
 func (p *Plan) why(now Record) string {
 	if p.current == nil {
-		return "there is no version yet"
+		return "no version exists yet"
 	}
 	i := slices.IndexFunc(p.current.Stages, func(r Record) bool { return r.Stage == now.Stage })
 	if i < 0 {
@@ -182,16 +182,16 @@ func (p *Plan) why(now Record) string {
 			return "after " + step.Stage
 		}
 	}
-	return "its output is gone"
+	return "its output is missing"
 }
 
-// holds reports whether a version is what the chain would make.
+// holds reports whether a version has the content that the chain would make.
 func (p *Plan) holds(v *version) bool {
 	return v != nil && len(v.Stages) == len(p.Steps) &&
 		!slices.ContainsFunc(p.Steps, func(step Step) bool { return step.Why == forced || !v.has(step.record) })
 }
 
-// Ready is the folder of a version that is what the chain would make, "" when there is none.
+// Ready is the folder of an existing version with the wanted content, or "".
 func (p *Plan) Ready() string {
 	if p.ready == nil {
 		return ""
@@ -205,14 +205,14 @@ func (p *Plan) Building() string { return p.building }
 // Begun reports whether there is an unfinished version.
 func (p *Plan) Begun() bool { return p.resumed }
 
-// note writes down that the steps up to the i-th are done. It comes after their output, so what
-// is noted is whole.
+// note records that the steps up to the i-th are done. It is called after their output is written,
+// so recorded outputs are complete.
 func (p *Plan) note(i int) error {
 	v := version{}
 	for _, step := range p.Steps[:i+1] {
 		v.Stages = append(v.Stages, step.record)
 	}
-	for _, step := range p.Steps[i+1:] { // of a run that was interrupted
+	for _, step := range p.Steps[i+1:] { // of an interrupted run
 		if step.Action == Done {
 			v.Stages = append(v.Stages, step.record)
 		}
@@ -220,8 +220,8 @@ func (p *Plan) note(i int) error {
 	return v.write(p.building)
 }
 
-// Begin makes the folder of the unfinished version, and clears it of what is not to be kept. Run
-// begins by itself; this is for a plan whose stages will be run by several processes.
+// Begin creates the folder of the unfinished version, and removes what must not be kept from it.
+// Run calls it; call it directly only if several processes will run the plan's stages.
 func (c *Chain) Begin(plan *Plan) error {
 	if plan.resumed {
 		return nil

@@ -1,14 +1,14 @@
 // Package versions makes versions of a named dataset by a chain of stages, and runs only those
 // stages whose inputs, options or program have changed since the current version.
 //
-//	NAME/000007-3fa2c1d0/   a version: what the stages made, and version.json, which says from what
+//	NAME/000007-3fa2c1d0/   a version: the stages' outputs, and version.json with their inputs
 //	NAME/current            -> 000007-3fa2c1d0, a symbolic link to the newest version
 //	NAME/.build-3fa2c1d0…/  an unfinished version, named by the fingerprint of its chain
-//	NAME/.tmp-…             what a killed run left; the next one removes it
-//	NAME/.lock              held by the run at work
+//	NAME/.tmp-…             left by a killed run; the next one removes it
+//	NAME/.lock              held by the active run
 //
-// A version has all stages behind it, verification too, when it gets its name, and is never
-// changed afterwards. current is replaced by a rename, so it names a whole version at every moment.
+// A version gets its name after all stages, including verification, and never changes afterwards.
+// current is replaced by a rename, so it names a complete version at every moment.
 package versions
 
 import (
@@ -37,32 +37,32 @@ type Chain struct {
 type Stage struct {
 	Name   string // unique in the chain
 	Output string // what it makes: a path inside the version
-	// what the output follows from, beside sources, other stages and the program
+	// what determines the output, apart from sources, other stages and the program
 	Options map[string]string
-	Sources []Source // files that it reads: all of them, and no other
+	Sources []Source // all files that it reads, and no others
 	After   []string // stages before this one whose output it reads
 
 	// Run makes the output in the folder of the unfinished version, and returns the files of its
-	// sources as it read them: they must be those that the plan read. An output of the name exists
-	// only if a Run of the same fingerprint was killed before it could be noted: nobody has
-	// compared what that one read.
+	// sources as it read them: they must be those that the plan read. If the output already exists,
+	// a Run with the same fingerprint was killed before it was recorded, and nobody has compared
+	// what that Run read.
 	Run func(ctx context.Context, version string) (read []Input, err error)
 }
 
 // Result is what a run did.
 type Result struct {
-	Version   string // folder of the current version, "" when Run was to stop before publishing
-	Unchanged bool   // there was nothing to do, not even to make the version current
+	Version   string // folder of the current version, "" if Run stopped before publishing as asked
+	Unchanged bool   // nothing was done, not even making the version current
 	Ran       int    // stages that were run
-	Kept      int    // stages whose output was there already
+	Kept      int    // stages whose output was reused
 }
 
-// Run brings the chain up to date: it runs the stages that are not there, up to the stage named
-// last or, when last is "", all of them, and then publishes the version. With force it runs all
-// stages anew. The caller holds the Lock.
+// Run brings the chain up to date: it runs the missing stages, up to the stage last or, if last is
+// "", all of them, and then publishes the version. With force it runs all stages again. The caller
+// holds the Lock.
 //
-// An interrupted run, or one that failed for want of disk space and the like, is continued
-// by the next. One that failed for its input, settings or a failed verification leaves nothing.
+// The next run continues a run that was interrupted or failed, for example, for lack of disk space.
+// A run that failed because of its input, settings or verification leaves nothing behind.
 func (c *Chain) Run(ctx context.Context, last string, force bool) (*Result, error) {
 	if err := c.removeTemporary(); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (c *Chain) Run(ctx context.Context, last string, force bool) (*Result, erro
 	return result, nil
 }
 
-// keep makes the version current that is ready.
+// keep makes the ready version current.
 func (c *Chain) keep(plan *Plan) (*Result, error) {
 	result := &Result{Version: plan.ready.path, Unchanged: true}
 	if plan.current == nil || plan.current.name != plan.ready.name {
@@ -134,8 +134,8 @@ func (c *Chain) runStages(ctx context.Context, plan *Plan, last string) (*Result
 	return result, nil
 }
 
-// runStage runs a stage. Output of other files than those of the plan is removed, so that no later
-// run takes it for that of the plan.
+// runStage runs a stage. If the stage read other files than the plan, its output is removed, so
+// that no later run mistakes it for the plan's.
 func (c *Chain) runStage(ctx context.Context, plan *Plan, step Step) error {
 	read, err := step.stage.Run(ctx, plan.building)
 	if err != nil {
@@ -147,8 +147,8 @@ func (c *Chain) runStage(ctx context.Context, plan *Plan, step Step) error {
 	return nil
 }
 
-// link takes a stage's output over from the current version. Published files never change, so the
-// versions share them.
+// link reuses a stage's output from the current version. Published files never change, so versions
+// share them.
 func (c *Chain) link(plan *Plan, stage Stage) error {
 	temporary, err := os.MkdirTemp(c.Dir, temporaryPrefix)
 	if err != nil {
@@ -157,13 +157,13 @@ func (c *Chain) link(plan *Plan, stage Stage) error {
 	defer os.RemoveAll(temporary)
 	whole := filepath.Join(temporary, "output")
 	if err := linkTree(filepath.Join(plan.current.path, stage.Output), whole); err != nil {
-		return fault.New(fault.Failed, "on a file system without hard links add --force, to build all anew",
-			"take %s over from version %s: %w", stage.Output, plan.current.name, err)
+		return fault.New(fault.Failed, "on a file system without hard links, add --force to rebuild everything",
+			"reuse %s of version %s: %w", stage.Output, plan.current.name, err)
 	}
 	return os.Rename(whole, filepath.Join(plan.building, stage.Output))
 }
 
-// failed keeps what another run can go on with.
+// failed keeps what another run can resume.
 func (c *Chain) failed(plan *Plan, err error) error {
 	switch fault.KindOf(err) {
 	case fault.Failed, fault.Busy:

@@ -167,7 +167,7 @@ func TestReasons(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 	}
-	check(why(false), "copy run: there is no version yet\nupper run: there is no version yet\ncheck run: there is no version yet")
+	check(why(false), "copy run: no version exists yet\nupper run: no version exists yet\ncheck run: no version exists yet")
 	c.run(t, false, "copy", "upper", "check")
 	check(why(true), "copy run: --force\nupper run: --force\ncheck run: --force")
 	c.Stages[1].Options = map[string]string{"language": "fr"}

@@ -8,19 +8,19 @@ import (
 	"tcbuild/ingest/inputfile"
 )
 
-// Source is a file that stages read and no stage makes.
+// Source is a file that stages read but no stage makes.
 type Source struct {
 	Name string // in fingerprints
 	Path string
 }
 
-// Input is the file of a source, as it was read.
+// Input is the file of a source, as read.
 type Input = inputfile.Input
 
 // sources reads each source once, however many stages share it.
 type sources map[Source]Input
 
-// read reads the file of a source whole.
+// read reads the whole file of a source.
 func (s sources) read(source Source) (Input, error) {
 	if input, ok := s[source]; ok {
 		return input, nil
@@ -41,8 +41,8 @@ func readSource(source Source) (Input, error) {
 	return file.Input(source.Name), nil
 }
 
-// unchanged makes sure that the sources are still what the plan was made for: a version of others
-// is out of date already.
+// unchanged checks that the sources are still those of the plan: otherwise the version would
+// already be out of date.
 func (s sources) unchanged() error {
 	for source, before := range s {
 		var now []Input

@@ -18,7 +18,7 @@ import (
 
 const (
 	Current    = "current"      // in a dataset's folder, the symbolic link to its current version
-	RecordName = "version.json" // in a version, what it was made from
+	RecordName = "version.json" // in a version, the record of its inputs
 )
 
 const (
@@ -26,7 +26,7 @@ const (
 	temporaryPrefix = ".tmp-"
 )
 
-// version is a folder with stages' outputs, finished or not; as JSON, its record.
+// version is a folder with stages' outputs, finished or not. Its JSON form is the record.
 type version struct {
 	Stages []Record `json:"stages"`
 
@@ -34,7 +34,7 @@ type version struct {
 	path string
 }
 
-// readVersion reads the record of a folder, nil when it has none that can be read.
+// readVersion reads the record of a folder; nil if it has no readable one.
 func readVersion(path string) *version {
 	v := &version{name: filepath.Base(path), path: path}
 	text, err := os.ReadFile(filepath.Join(path, RecordName))
@@ -44,7 +44,7 @@ func readVersion(path string) *version {
 	return v
 }
 
-// has reports whether a version holds the output of a stage of that fingerprint.
+// has reports whether a version holds the output of a stage with that fingerprint.
 func (v *version) has(record Record) bool {
 	if v == nil || !slices.ContainsFunc(v.Stages, func(r Record) bool { return r.Fingerprint == record.Fingerprint }) {
 		return false
@@ -69,7 +69,7 @@ func (c *Chain) current() (*version, error) {
 	}
 	if err != nil {
 		return nil, fault.New(fault.Usage, "move it away, or choose another --root or --dataset",
-			"read %s: it is no symbolic link to a version: %w", filepath.Join(c.Dir, Current), err)
+			"read %s: it is not a symbolic link to a version: %w", filepath.Join(c.Dir, Current), err)
 	}
 	return readVersion(filepath.Join(c.Dir, name)), nil
 }
@@ -108,7 +108,7 @@ func Versions(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Number is the number of a version, by its name.
+// Number returns the number in a version's name.
 func Number(name string) int {
 	n, _ := strconv.Atoi(versionName.FindStringSubmatch(name)[1])
 	return n
@@ -145,7 +145,7 @@ func (c *Chain) publish(plan *Plan) (string, error) {
 	return path, c.prune()
 }
 
-// makeCurrent replaces the link in one step: a reader finds the old version or the new one.
+// makeCurrent replaces the link atomically: a reader finds the old version or the new one.
 func (c *Chain) makeCurrent(name string) error {
 	temporary := filepath.Join(c.Dir, temporaryPrefix+Current)
 	if err := os.Symlink(name, temporary); err != nil {
@@ -154,14 +154,15 @@ func (c *Chain) makeCurrent(name string) error {
 	return errors.Join(os.Rename(temporary, filepath.Join(c.Dir, Current)), disk.Sync(c.Dir))
 }
 
-// sweep removes from the unfinished version what is no stage's output: leftovers of killed stages.
+// sweep removes leftovers of killed stages from the unfinished version.
 func (p *Plan) sweep() error {
 	entries, err := os.ReadDir(p.building)
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		made := entry.Name() == RecordName || slices.ContainsFunc(p.Steps, func(step Step) bool { return step.stage.Output == entry.Name() })
+		made := entry.Name() == RecordName || slices.ContainsFunc(p.Steps,
+			func(step Step) bool { return step.stage.Output == entry.Name() })
 		if made {
 			continue
 		}
@@ -194,12 +195,12 @@ func (c *Chain) prune() error {
 	return nil
 }
 
-// removeTemporary removes what killed runs left half made or half removed.
+// removeTemporary removes what killed runs left half created or half removed.
 func (c *Chain) removeTemporary() error {
 	return c.each(temporaryPrefix, os.RemoveAll)
 }
 
-// removeStale removes the unfinished versions that nobody will go on with.
+// removeStale removes unfinished versions that will not be resumed.
 func (c *Chain) removeStale(plan *Plan) error {
 	return c.each(buildingPrefix, func(path string) error {
 		if path == plan.building && plan.ready == nil {
@@ -209,7 +210,7 @@ func (c *Chain) removeStale(plan *Plan) error {
 	})
 }
 
-// each calls do with the path of everything in the dataset's folder whose name has a prefix.
+// each calls do with every path in the dataset's folder whose name has a prefix.
 func (c *Chain) each(prefix string, do func(path string) error) error {
 	entries, err := os.ReadDir(c.Dir)
 	if err != nil {
@@ -225,7 +226,7 @@ func (c *Chain) each(prefix string, do func(path string) error) error {
 	return nil
 }
 
-// discard removes a folder. It loses its name first, so that nothing finds half of it.
+// discard removes a folder. It renames the folder first, so that nobody finds half of it.
 func (c *Chain) discard(path string) error {
 	temporary, err := os.MkdirTemp(c.Dir, temporaryPrefix)
 	if err != nil {
