@@ -168,7 +168,8 @@ def _expand(
     marked = np.unpackbits(np.frombuffer(marks, np.uint8), count=runs, bitorder="little").view(bool)
     if len(gaps) != runs or np.count_nonzero(marked) != len(listed):
         raise ValueError(
-            f"{len(gaps)} gaps and {len(listed)} lengths (expected {runs} and {np.count_nonzero(marked)})"
+            f"{len(gaps)} gaps and {len(listed)} lengths (expected {runs} and "
+            f"{np.count_nonzero(marked)})"
         )
     lengths = np.ones(runs, np.int64)
     lengths[marked] = listed

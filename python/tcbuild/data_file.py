@@ -54,7 +54,8 @@ class DataFile:
             part = os.pread(self._file.fileno(), length - len(found), offset + len(found))
             if not part:
                 raise ValueError(
-                    f"the file ends at byte {offset + len(found)} (expected {offset + length}): it has become shorter"
+                    f"the file ends at byte {offset + len(found)} (expected {offset + length}): it "
+                    "has become shorter"
                 )
             found += part
         return found

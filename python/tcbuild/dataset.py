@@ -144,7 +144,8 @@ class Dataset:
         ]
         if sizes != self.mask_sizes:
             raise DamagedFileError(
-                f"read {self.path / 'graph'}: its tables have {sizes} rows (expected {self.mask_sizes})",
+                f"read {self.path / 'graph'}: its tables have {sizes} rows (expected "
+                f"{self.mask_sizes})",
                 RESTORE,
             )
         return graph
@@ -213,7 +214,8 @@ class Dataset:
     def _index(self, index: SupportsIndex) -> int:
         if _is_bool(index):
             raise TypeError(
-                "a boolean is no index of a sample\nhint: for the samples where a boolean array is true, pass np.flatnonzero of it"
+                "a boolean is no index of a sample\n"
+                "hint: for the samples where a boolean array is true, pass np.flatnonzero of it"
             )
         number, length = operator.index(index), len(self)
         if not -length <= number < length:
@@ -245,7 +247,10 @@ class Sample:
         self.id, self.perturbation_indices, self.phenotypes = labels
 
     def __repr__(self) -> str:
-        return f"<tcbuild.Sample {self.index} {self.id!r}: deletes {', '.join(self.genes) or 'nothing'}>"
+        return (
+            f"<tcbuild.Sample {self.index} {self.id!r}: deletes "
+            f"{', '.join(self.genes) or 'nothing'}>"
+        )
 
     @property
     def genes(self) -> list[str]:
@@ -283,7 +288,7 @@ class Sample:
 
 
 def _lists_indices(index: object) -> TypeGuard[Iterable[SupportsIndex]]:
-    """Whether it has an order and is no single index: a list, a tuple, a range, an array, a tensor."""
+    """Whether it is an ordered collection, not a single index: a list, range, array, tensor, …"""
     if _is_bool(index):
         return False
     if hasattr(index, "__array__"):
@@ -306,6 +311,7 @@ def _as_bytes(out: npt.NDArray[Any], expected: int) -> Bytes:
         or not out.flags.c_contiguous
     ):
         raise ValueError(
-            f"fill an array of {out.dtype}, shape {out.shape}, strides {out.strides} (expected contiguous uint8 or bool, shape ({expected},))"
+            f"fill an array of {out.dtype}, shape {out.shape}, strides {out.strides} (expected "
+            f"contiguous uint8 or bool, shape ({expected},))"
         )
     return out.view(np.uint8)

@@ -40,7 +40,7 @@ class DamagedFileError(DatasetError):
 
 
 class UnreadableFileError(DatasetError):
-    """The operating system does not give a file: its permissions, a loop of links, a failing disk."""
+    """The operating system cannot read a file: permissions, a loop of links, a failing disk."""
 
 
 class GraphError(DatasetError, ValueError):

@@ -183,12 +183,12 @@ def _end_by_index(table: pa.Table, name: str, end: str, ids: list[str]) -> npt.N
         raise ValueError(f"{name}: column {end}_index is of type {values.type} (expected integers)")
     values = values.cast(pa.int64())
     if values.null_count:
-        raise ValueError(
-            f"{name}: {end}_index of edge {int(np.argmin(values.is_valid().to_numpy()))} is missing (expected an integer)"
-        )
+        missing = int(np.argmin(values.is_valid().to_numpy()))
+        raise ValueError(f"{name}: {end}_index of edge {missing} is missing (expected an integer)")
     indices: npt.NDArray[np.int64] = values.to_numpy()
     if len(indices) and not 0 <= indices.min() <= indices.max() < len(ids):
         raise ValueError(
-            f"{name}: {end} indices from {indices.min()} to {indices.max()} (expected below {len(ids):,})"
+            f"{name}: {end} indices from {indices.min()} to {indices.max()} (expected below "
+            f"{len(ids):,})"
         )
     return indices.astype(np.int32)

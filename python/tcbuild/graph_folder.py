@@ -63,7 +63,8 @@ def _tables(folder: Path) -> dict[str, Path]:
         name = path.name[: path.name.lower().rindex(_format(path))]
         if name in tables:
             raise GraphError(
-                f"read graph {folder.parent}: found both {tables[name].name} and {path.name} (expected one table of this name)",
+                f"read graph {folder.parent}: found both {tables[name].name} and {path.name} "
+                "(expected one table of this name)",
                 "keep one of the two",
             )
         tables[name] = path

@@ -50,7 +50,8 @@ class Manifest(dict[str, Any]):
         if isinstance(version, bool) or version != FORMAT_VERSION:
             raise FormatVersionError(
                 f"read {path}: format version {version!s:.20} (expected {FORMAT_VERSION})",
-                "build it again with `tcbuild incidence` or `tcbuild dataset`, or read it with the tcbuild package of the program that built it",
+                "build it again with `tcbuild incidence` or `tcbuild dataset`, or read it with "
+                "the tcbuild package of the program that built it",
             )
         super().__init__(content)
         self.folder = folder
@@ -103,7 +104,8 @@ class Manifest(dict[str, Any]):
         expected = self._listed(name)["sha256"]
         if digest.hexdigest() != expected:
             raise DamagedFileError(
-                f"read {self.folder / name}: its SHA-256 is {digest.hexdigest()} (expected {expected})",
+                f"read {self.folder / name}: its SHA-256 is {digest.hexdigest()} (expected "
+                f"{expected})",
                 RESTORE,
             )
 
@@ -161,7 +163,10 @@ class Manifest(dict[str, Any]):
         next_sample = 0
         for shard in self.get("shards", []):
             if shard["first"] != next_sample or shard["samples"] < 1:
-                return f"shard {shard['name']:.64} starts at sample {shard['first']} (expected {next_sample})"
+                return (
+                    f"shard {shard['name']:.64} starts at sample {shard['first']} (expected "
+                    f"{next_sample})"
+                )
             next_sample += shard["samples"]
         return (
             ""
@@ -196,7 +201,8 @@ def _read_text(path: Path) -> bytes:
         if file is None:
             raise ManifestError(
                 f"open {path.parent}: there is no manifest.json (expected a dataset's folder)",
-                "name a folder that `tcbuild incidence` or `tcbuild dataset` made; an unfinished build has none",
+                "name a folder that `tcbuild incidence` or `tcbuild dataset` made; an unfinished "
+                "build has none",
             )
         if file.size > _LONGEST:
             raise ManifestError(

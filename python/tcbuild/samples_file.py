@@ -92,7 +92,8 @@ class IncidenceSamples:
         batches = -(-self._manifest["samples"] // _ROWS)
         if found != expected or file.num_record_batches != batches:
             raise DamagedFileError(
-                f"open {path}: it has {file.num_record_batches} record batches of {len(found)} columns, or columns of other names or types "
+                f"open {path}: it has {file.num_record_batches} record batches of {len(found)} "
+                "columns, or columns of other names or types "
                 f"(expected {batches} of {len(expected)}, as manifest.json says)",
                 RESTORE,
             )

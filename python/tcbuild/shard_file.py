@@ -41,12 +41,14 @@ class ShardFile:
         (self._page_size,) = struct.unpack("<I", file.read(_PAGE_SIZE_AT, 4))
         if self._page_size not in (1 << bits for bits in range(9, 17)):
             raise ValueError(
-                f"its pages have {self._page_size} bytes (expected a power of two from 512 to 65,536)"
+                f"its pages have {self._page_size} bytes (expected a power of two from 512 to "
+                "65,536)"
             )
         found = self._values()
         if [key for key, _, _, _ in found] != list(keys):
             raise ValueError(
-                f"its {len(found)} values have other keys than {keys.start}, {keys.start + keys.step}, ... below {keys.stop}"
+                f"its {len(found)} values have other keys than {keys.start}, "
+                f"{keys.start + keys.step}, ... below {keys.stop}"
             )
         self._offsets = np.array([offset for _, offset, _, _ in found], np.int64)
         self._lengths = np.array([length for _, _, length, _ in found], np.int64)
@@ -72,7 +74,8 @@ class ShardFile:
         needed = -(-(_PAGE.size + length) // self._page_size)
         if _PAGE.unpack_from(page)[0] != number or flags != _OVERFLOW or pages != needed:
             raise ValueError(
-                f"page {number} states number {_PAGE.unpack_from(page)[0]}, flags {flags} and {pages} pages (expected flags {_OVERFLOW}, {needed} pages)"
+                f"page {number} states number {_PAGE.unpack_from(page)[0]}, flags {flags} and "
+                f"{pages} pages (expected flags {_OVERFLOW}, {needed} pages)"
             )
         return page[_PAGE.size :]
 
@@ -84,7 +87,8 @@ class ShardFile:
             magic, version, _, flags, entries, root, transaction = _META.unpack_from(page)
             if (magic, version, flags) != (_MAGIC, _VERSION, 0):
                 raise ValueError(
-                    f"meta page {number} has magic {magic:08x}, version {version}, flags {flags} (expected {_MAGIC:08x}, {_VERSION}, 0)"
+                    f"meta page {number} has magic {magic:08x}, version {version}, flags {flags} "
+                    f"(expected {_MAGIC:08x}, {_VERSION}, 0)"
                 )
             metas.append((transaction, root, entries))
         return max(metas, key=lambda meta: meta[0])[1:]
@@ -94,7 +98,8 @@ class ShardFile:
         stated, _, kind, _, _ = _PAGE.unpack_from(page)
         if stated != number or kind not in kinds:
             raise ValueError(
-                f"page {number} states number {stated} and flags {kind} (expected flags {' or '.join(map(str, kinds))})"
+                f"page {number} states number {stated} and flags {kind} (expected flags "
+                f"{' or '.join(map(str, kinds))})"
             )
         return page
 
@@ -139,7 +144,8 @@ class ShardFile:
                     or offset + size > end
                 ):
                     raise ValueError(
-                        f"page {number} of its tree places {size} bytes with flags {flags} at byte {offset} (expected an end by {end})"
+                        f"page {number} of its tree places {size} bytes with flags {flags} at byte "
+                        f"{offset} (expected an end by {end})"
                     )
                 values.append((_KEY.unpack_from(page, at + _NODE.size)[0], offset, size, big))
             waiting += reversed(children)

@@ -39,14 +39,15 @@ def read_text_table(name: str, text: bytes, delimiter: str) -> pa.Table:
         names = first.schema.names
     if "" in names or len(set(names)) < len(names):
         raise ValueError(
-            f"{name}:1: found the columns {', '.join(map(repr, names))} (expected a name for each, and none twice)"
+            f"{name}:1: found the columns {', '.join(map(repr, names))} (expected a name for each, "
+            "and none twice)"
         )
     types = pa.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
     return pa.csv.read_csv(pa.BufferReader(text), parse_options=parse, convert_options=types)
 
 
 def _check(name: str, text: bytes, quoted: bool) -> None:
-    """Refuses empty lines, carriage returns that end no line, and quotes in the middle of a field."""
+    """Refuses empty lines, carriage returns inside a line, and quotes in the middle of a field."""
     parts = text.split(b'"') if quoted else [text]  # every second one is within quotes
     line = 1
     for number, part in enumerate(parts):

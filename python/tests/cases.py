@@ -137,7 +137,10 @@ def random_rule(chance: random.Random, genes: list[str]) -> str:
     if len(genes) < 2:
         return "".join(genes)
     cut = chance.randrange(1, len(genes))
-    text = f"{random_rule(chance, genes[:cut])} {chance.choice(['and', 'or'])} {random_rule(chance, genes[cut:])}"
+    text = (
+        f"{random_rule(chance, genes[:cut])} {chance.choice(['and', 'or'])} "
+        f"{random_rule(chance, genes[cut:])}"
+    )
     return f"({text})" if chance.random() < 0.6 else text
 
 

@@ -128,10 +128,10 @@ def of_seed(tcbuild, folder, everything, rows, rule="all", graph=None):
     """A dataset of other samples."""
     folder.mkdir()
     genes = everything.cell.nodes["gene"]
-    lines = [
-        f"{'|'.join(genes[(7 * row + k) % len(genes)] for k in range(1 + row % 3))}\t{row}\t{-row}\n"
-        for row in range(rows)
-    ]
+    lines = []
+    for row in range(rows):
+        deleted = "|".join(genes[(7 * row + k) % len(genes)] for k in range(1 + row % 3))
+        lines.append(f"{deleted}\t{row}\t{-row}\n")
     (folder / "p.tsv").write_text("genes\tfitness\tgene interaction\n" + "".join(lines))
     inputs = [
         "--graph",

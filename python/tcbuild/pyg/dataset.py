@@ -47,18 +47,21 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
             phenotypes = [name for name in names if name not in statistics]
             if len(names) > 1:
                 raise ValueError(
-                    f"open {path}: which of its {len(names)} phenotypes are targets?\nhint: pass phenotypes=, some of {names}"
+                    f"open {path}: which of its {len(names)} phenotypes are targets?\n"
+                    f"hint: pass phenotypes=, some of {names}"
                 )
         for option in (phenotypes, statistics):
             if isinstance(option, str):
                 raise TypeError(
-                    f"open {path}: phenotypes or statistics {option!r}\nhint: pass a list of names: [{option!r}]"
+                    f"open {path}: phenotypes or statistics {option!r}\n"
+                    f"hint: pass a list of names: [{option!r}]"
                 )
         self.phenotypes, self.statistics = list(phenotypes), list(statistics)
         chosen = [*self.phenotypes, *self.statistics]
         if wrong := [name for name in chosen if name not in names or chosen.count(name) > 1]:
             raise ValueError(
-                f"open {path}: no phenotype {wrong[0]!r}, or it is named twice\nhint: name some of {names}, each once"
+                f"open {path}: no phenotype {wrong[0]!r}, or it is named twice\n"
+                f"hint: name some of {names}, each once"
             )
 
     def __reduce__(self) -> tuple[Any, ...]:

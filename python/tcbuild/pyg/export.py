@@ -28,7 +28,8 @@ def export_cell_graph(data: HeteroData, folder: str | Path) -> None:
     unknown = [name for name in data.node_types if name not in NODE_TYPES]
     if unknown:
         raise ValueError(
-            f"export cell graph: node type {unknown[0]!r} (expected {', '.join(NODE_TYPES)})\nhint: delete or rename it: del data[{unknown[0]!r}]"
+            f"export cell graph: node type {unknown[0]!r} (expected {', '.join(NODE_TYPES)})\n"
+            f"hint: delete or rename it: del data[{unknown[0]!r}]"
         )
     with _published(folder) as building:
         (building / "nodes").mkdir(parents=True)
@@ -63,12 +64,16 @@ def export_perturbations(samples: Iterable[HeteroData], path: str | Path) -> Non
     for number, data in enumerate(samples):
         if not isinstance(data, HeteroData) or isinstance(data, Batch):
             raise TypeError(
-                f"export perturbations: sample {number} is a {type(data).__name__} (expected a HeteroData of one sample)\nhint: batch.to_data_list() has a batch's samples"
+                f"export perturbations: sample {number} is a {type(data).__name__} (expected a "
+                "HeteroData of one sample)\n"
+                "hint: batch.to_data_list() has a batch's samples"
             )
         name = str(data.sample_id) if "sample_id" in data else str(number)
         if name in rows:
             raise ValueError(
-                f"export perturbations: sample {number}: the name {name!r} is that of an earlier sample\nhint: give each sample a sample_id of its own"
+                f"export perturbations: sample {number}: the name {name!r} is that of an earlier "
+                "sample\n"
+                "hint: give each sample a sample_id of its own"
             )
         rows[name] = _phenotypes(data["gene"], name)
         genes.append(sorted(data["gene"].ids_pert))
@@ -79,7 +84,8 @@ def export_perturbations(samples: Iterable[HeteroData], path: str | Path) -> Non
     phenotypes = dict.fromkeys(phenotype for row in rows.values() for phenotype in row)
     if taken := sorted(columns.keys() & phenotypes.keys()):
         raise ValueError(
-            f"export perturbations: a phenotype is named {taken[0]!r}, which is a column of its own\nhint: rename it in phenotype_types"
+            f"export perturbations: found a phenotype named {taken[0]!r}, which is another column\n"
+            "hint: rename it in phenotype_types"
         )
     for phenotype in phenotypes:
         columns[phenotype] = pa.array(
@@ -88,7 +94,8 @@ def export_perturbations(samples: Iterable[HeteroData], path: str | Path) -> Non
     path = Path(path)
     if path.suffix != ".arrow":
         raise ValueError(
-            f"export perturbations to {path}: it does not end in .arrow\nhint: the ending tells tcbuild what a table is"
+            f"export perturbations to {path}: it does not end in .arrow\n"
+            "hint: the ending tells tcbuild what a table is"
         )
     with _published(path) as building:
         _write(pa.table(columns), building)
@@ -103,8 +110,10 @@ def _phenotypes(gene: Any, name: str) -> dict[str, float]:
     ranks = {rank for _, rank, value in (*labels, *statistics)}
     if len(ranks) > 1 and (alone := sorted(ranks - labels_of.keys())):
         raise ValueError(
-            f"export perturbations: sample {name}: experiment {alone[0]} has statistics and no phenotype, so they could be any label's\n"
-            "hint: delete them, or give the experiment a phenotype_values entry, NaN if it is missing"
+            f"export perturbations: sample {name}: experiment {alone[0]} has statistics and no "
+            "phenotype, so they could be any label's\n"
+            "hint: delete them, or give the experiment a phenotype_values entry, NaN if it is "
+            "missing"
         )
     row = dict.fromkeys(
         (*getattr(gene, "phenotype_types", ()), *getattr(gene, "phenotype_stat_types", ())), np.nan
@@ -119,7 +128,8 @@ def _phenotypes(gene: Any, name: str) -> dict[str, float]:
         column = phenotype if same_label < 2 else f"{phenotype}#{same_label}"
         if column in seen:
             raise ValueError(
-                f"export perturbations: sample {name}: several values of {phenotype} in experiment {rank} (expected one)\n"
+                f"export perturbations: sample {name}: several values of {phenotype} in experiment "
+                f"{rank} (expected one)\n"
                 "hint: a phenotype is one number; give the parts of a vector names of their own"
             )
         seen.add(column)

@@ -63,7 +63,8 @@ class Batch:
         """
         if self._layout is None or self._removals is None:
             raise AttributeError(
-                "this batch was collated without masks\nhint: collate(samples, masks='stacked'), or make them with a MaskGenerator"
+                "this batch was collated without masks\n"
+                "hint: collate(samples, masks='stacked'), or make them with a MaskGenerator"
             )
         with one_thread(self._removals.device):
             buffer = self._layout.all_kept(len(self), self._removals.device)
@@ -161,7 +162,8 @@ def _compatible(samples: Sequence[Sample]) -> list[tcbuild.Dataset]:
     for sample in samples:
         if not isinstance(sample, Sample):
             raise TypeError(
-                f"collate: found a {type(sample).__name__} (expected samples of a tcbuild.torch.Dataset)"
+                f"collate: found a {type(sample).__name__} (expected samples of a "
+                "tcbuild.torch.Dataset)"
             )
     datasets = [sample.dataset for sample in samples]
     for dataset in {id(dataset): dataset for dataset in datasets}.values():
@@ -169,7 +171,9 @@ def _compatible(samples: Sequence[Sample]) -> list[tcbuild.Dataset]:
             found, expected = getattr(dataset, what), getattr(datasets[0], what)
             if found != expected:
                 raise ValueError(
-                    f"collate: samples of {dataset.path} and {datasets[0].path}: {what} {found} (expected {expected})\n"
-                    "hint: a batch has one graph, reaction rule and list of phenotypes; give each dataset a DataLoader of its own"
+                    f"collate: samples of {dataset.path} and {datasets[0].path}: {what} {found} "
+                    f"(expected {expected})\n"
+                    "hint: a batch has one graph, reaction rule and list of phenotypes; give each "
+                    "dataset a DataLoader of its own"
                 )
     return datasets

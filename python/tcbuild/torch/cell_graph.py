@@ -48,7 +48,8 @@ class CellGraph(nn.Module):
         unknown = set(edge_types or ()) - set(graph.edges)
         if unknown:
             raise ValueError(
-                f"make a cell graph: no edge type {sorted(unknown)}\nhint: name some of {list(graph.edges)}"
+                f"make a cell graph: no edge type {sorted(unknown)}\n"
+                f"hint: name some of {list(graph.edges)}"
             )
         edges = {name: torch.from_numpy(graph.edges[name]) for name in edge_types or graph.edges}
         self.num_nodes = {node_type: len(ids) for node_type, ids in graph.nodes.items()}

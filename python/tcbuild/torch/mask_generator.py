@@ -133,8 +133,10 @@ class MaskGenerator(nn.Module):
             found = {basis} if isinstance(basis, str) else set(basis)
         if other := sorted(found - {self.mask_basis}):
             raise ValueError(
-                f"make masks: a batch of another graph or reaction rule: {other[0]} (expected {self.mask_basis})\n"
-                "hint: make the generator from the batch's dataset, or build both datasets with one graph and reaction rule"
+                f"make masks: a batch of another graph or reaction rule: {other[0]} (expected "
+                f"{self.mask_basis})\n"
+                "hint: make the generator from the batch's dataset, or build both datasets with "
+                "one graph and reaction rule"
             )
         return labels.perturbation_indices, getattr(labels, "perturbation_indices_ptr", None)
 
@@ -189,8 +191,10 @@ class MaskGenerator(nn.Module):
         where = "make masks"
         if ptr is None:
             raise ValueError(
-                f"{where}: perturbation_indices_ptr is missing, which says where each sample's indices begin\n"
-                "hint: pass batch.perturbation_indices_ptr; a PyG DataLoader adds it with follow_batch=['perturbation_indices']"
+                f"{where}: perturbation_indices_ptr is missing, which says where each sample's "
+                "indices begin\n"
+                "hint: pass batch.perturbation_indices_ptr; a PyG DataLoader adds it with "
+                "follow_batch=['perturbation_indices']"
             )
         device = self.positions.device
         for name, tensor in (("perturbation_indices", genes), ("perturbation_indices_ptr", ptr)):
@@ -201,16 +205,19 @@ class MaskGenerator(nn.Module):
                 or tensor.dtype == torch.bool
             ):
                 raise ValueError(
-                    f"{where}: {name} is {tensor.dtype} {list(tensor.shape)}\nhint: pass a one-dimensional tensor of integers"
+                    f"{where}: {name} is {tensor.dtype} {list(tensor.shape)}\n"
+                    "hint: pass a one-dimensional tensor of integers"
                 )
             if tensor.device != device:
                 raise ValueError(
                     f"{where}: {name} is on {tensor.device}, the mask generator on {device}\n"
-                    f"hint: move both to one device: batch.to({str(device)!r}), or generator.to({str(tensor.device)!r})"
+                    f"hint: move both to one device: batch.to({str(device)!r}), or "
+                    f"generator.to({str(tensor.device)!r})"
                 )
         if len(ptr) == 0:
             raise ValueError(
-                f"{where}: perturbation_indices_ptr is empty (expected B + 1 values)\nhint: the ptr of an empty batch is [0]"
+                f"{where}: perturbation_indices_ptr is empty (expected B + 1 values)\n"
+                "hint: the ptr of an empty batch is [0]"
             )
         in_range = ((genes >= 0) & (genes < self.genes)).all()
         fits = (ptr[0] == 0) & (ptr[-1] == len(genes)) & (ptr[1:] >= ptr[:-1]).all()
@@ -218,18 +225,22 @@ class MaskGenerator(nn.Module):
             torch._assert_async(in_range, f"a perturbation index is not in [0, {self.genes})")
             torch._assert_async(
                 fits,
-                "perturbation_indices_ptr does not ascend from 0 to the number of perturbation_indices",
+                "perturbation_indices_ptr does not ascend from 0 to the number of "
+                "perturbation_indices",
             )
             return genes.long().clamp(0, self.genes - 1), ptr.long()
         if not in_range:
             wrong = int(((genes < 0) | (genes >= self.genes)).nonzero()[0])
             raise IndexError(
-                f"{where}: perturbation_indices[{wrong}] is {int(genes[wrong])} (expected 0 to {self.genes - 1})\n"
-                "hint: use the gene table of the dataset that the generator was made for; batches of PyG must not add node offsets to it"
+                f"{where}: perturbation_indices[{wrong}] is {int(genes[wrong])} (expected 0 to "
+                f"{self.genes - 1})\n"
+                "hint: use the gene table of the dataset that the generator was made for; batches "
+                "of PyG must not add node offsets to it"
             )
         if not fits:
             raise ValueError(
-                f"{where}: perturbation_indices_ptr does not ascend from 0 to {len(genes)}, the number of perturbation_indices\n"
+                f"{where}: perturbation_indices_ptr does not ascend from 0 to {len(genes)}, the "
+                "number of perturbation_indices\n"
                 "hint: pass both of one batch"
             )
         return genes.long(), ptr.long()
