@@ -102,8 +102,8 @@ func (c *perturbationColumns) find(what, name string) (int, error) {
 	if nearest := conf.Nearest(name, c.r.Columns()); nearest != "" {
 		hint = "did you mean " + fault.Quote(nearest) + "?"
 	}
-	return -1, fault.New(fault.Input, hint, "read perturbations %s: there is no %s column %s, found %s",
-		c.path, what, fault.Quote(name), fault.List(c.r.Columns()))
+	return -1, fault.New(fault.Input, hint, "read perturbations %s: found columns %s (expected %s column %s)",
+		c.path, fault.List(c.r.Columns()), what, fault.Quote(name))
 }
 
 func (c *perturbationColumns) findGenes(layout *perturbationLayout, names []string) error {

@@ -34,7 +34,8 @@ func PerturbationFiles(path string) []string {
 func openStore(path string, genes *Nodes, options PerturbationOptions) (*storePerturbations, error) {
 	if !slices.Equal(options.GenesColumns, []string{defaultGenesColumn}) || options.GeneDelimiter != defaultGeneDelimiter ||
 		options.IDColumn != "" || options.Text.Delimiter != 0 || options.Text.Columns != nil {
-		return nil, fault.New(fault.Usage, "leave away what names columns and delimiters", "read perturbations %s: a torchcell store is no table", path)
+		return nil, fault.New(fault.Usage, "omit the flags for columns and delimiters",
+			"read perturbations %s: found a torchcell store, expected a table", path)
 	}
 	store, err := torchcell.Open(path)
 	if err != nil {

@@ -114,5 +114,5 @@ func openGenes(file *inputfile.File) (r *table.Reader, column int, err error) {
 		r.Close()
 	}
 	return nil, 0, fault.New(fault.Input, "name the column of the genes id, or give a text with one gene per line",
-		"read genes %s: there is no column id, found %s", file.Path(), strings.Join(columns, ", "))
+		"read genes %s: found columns %s (expected id)", file.Path(), strings.Join(columns, ", "))
 }

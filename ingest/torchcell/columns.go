@@ -127,7 +127,8 @@ func (c *Columns) unknown(name string) error {
 	if nearest := conf.Nearest(name, names); nearest != "" {
 		hint = "did you mean " + fault.Quote(nearest) + "?"
 	}
-	return fault.New(fault.Input, hint, "read torchcell store %s: there is no phenotype %s, found %s", c.store.dir, fault.Quote(name), fault.List(names))
+	return fault.New(fault.Input, hint, "read torchcell store %s: found phenotypes %s (expected %s)",
+		c.store.dir, fault.List(names), fault.Quote(name))
 }
 
 // Fill sets one value per name to that of a record of the store, NaN if it is missing. An infinite
