@@ -64,5 +64,5 @@ func TestPhenotypeColumns(t *testing.T) {
 		t.Errorf("got %q", o.stdout)
 	}
 	execute(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "synth:tiny:10:1", "--phenotypes", "fitness", "--out", "out").
-		refused(t, 2, "a set that is computed has no columns to choose from")
+		refused(t, 2, "a computed set has no columns to choose from")
 }
