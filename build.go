@@ -1,12 +1,9 @@
 package tcbuild
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"runtime"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -20,77 +17,15 @@ import (
 	"tcbuild/store"
 )
 
-// Options say what is built from what. Variant, Graph, Perturbations and Out must be given.
-type Options struct {
-	Variant store.Variant
-	Graph   string // folder
-	// file, or the name of a set that is computed (see perturbationset.Parse); "" for an incidence dataset
-	// without samples
-	Perturbations string
-	Out           string                 // the dataset
-	Codec         string                 // of the masks; "": the mode's default
-	Shards        int                    // 0: as many as the dataset's size asks for
-	Shard         *int                   // the one to build, counted from 0; nil: all
-	Scratch       string                 // node-local folder to build shards in; "": they are built in place
-	Workers       int                    // goroutines that make and encode masks; 0: one per core
-	Resume        store.Resume           // "": never
-	ReactionRule  incidence.ReactionRule // "": incidence.RuleAll
-
-	ingest.PerturbationOptions
-
-	Program  string                   // version and commit, for run.json
-	Log      *slog.Logger             // nil: nothing is logged
-	Progress func(total int) Progress // called when the work is known; nil: nobody is told
-}
-
-// withDefaults fills in what was not given.
-func (o Options) withDefaults() Options {
-	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
-	o.Resume = cmp.Or(o.Resume, store.ResumeNever)
-	o.ReactionRule = cmp.Or(o.ReactionRule, incidence.RuleAll)
-	o.UnknownGenes = cmp.Or(o.UnknownGenes, ingest.RefuseUnknownGenes)
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	if o.Progress == nil {
-		o.Progress = func(int) Progress { return nobody{} }
-	}
-	return o
-}
-
-// Progress is told what has been written.
-type Progress interface {
-	Add(samples int, bytes int64)
-	Done()
-}
-
-type nobody struct{}
-
-func (nobody) Add(int, int64) {}
-func (nobody) Done()          {}
-
-// Result is what a build did; it becomes run.json.
-type Result struct {
-	Program  string          `json:"program"`
-	Workers  int             `json:"workers"`
-	Seconds  float64         `json:"seconds"`
-	Stages   []StageTime     `json:"stages"`
-	Resumed  bool            `json:"resumed"`
-	Manifest *store.Manifest `json:"-"`
-	State    State           `json:"-"`
-}
-
-// State is how a build ended.
-type State int
-
-const (
-	Built     State = iota // published
-	Unchanged              // the dataset was there already
-	Waiting                // this shard is complete, others are not
-	Kept                   // this shard is complete; a build of all shards publishes the dataset
-)
-
-// Build builds a dataset. When it returns an error there is nothing under the
-// dataset's name; what is worth resuming stays in OUT.building. An input that changes
-// while it is read is a fault.Busy.
+// Build builds a dataset and publishes it in one step. After an error Out does not exist, unless it
+// did before; what can be resumed stays in Out.building.
+//
+// Errors are of kind fault.Usage (options that contradict each other or the input), fault.Input (bad
+// data, with file and line), fault.Damaged (an unfinished build or an existing dataset), fault.Busy
+// (Out is locked, ctx is done, or an input changed while it was read) or fault.Failed (I/O).
+//
+// The perturbation set is read twice. Memory is bounded by the graph and 2 × Workers values of 64
+// samples, and by up to 19 bytes per sample for the check of duplicate ids.
 func Build(ctx context.Context, o Options) (*Result, error) {
 	o = o.withDefaults()
 	b := &builder{Options: o, shard: store.AllShards, result: Result{Program: o.Program, Workers: o.Workers}, start: time.Now()}

@@ -1,17 +1,18 @@
-// Package tcbuild builds training datasets for perturbation graph learning on cell graphs: which
-// nodes and edges of a graph stay, as boolean masks, for each of many samples with deleted genes.
+// Package tcbuild builds training datasets for perturbation graph learning on cell graphs. For each
+// sample, a set of deleted genes, a dataset has boolean masks that say which nodes and edges remain.
 //
-//	Build    makes a dataset of a cell graph and a perturbation set
-//	Open     opens one for reading: samples, masks, the graph, the manifest
-//	Verify   derives all masks again by independent methods, and compares
+//	Build    builds a dataset from a cell graph and a perturbation set
+//	Open     opens a dataset to read its samples, masks, graph and manifest
+//	Verify   regenerates all masks by independent methods and compares them
 //
-// A dataset comes in one of three variants, which describe identical masks: an incidence cache from
-// which masks are looked up, an LMDB of the removed positions, and an LMDB of whole masks.
-// docs/DESIGN.md defines the input, the masks and what a dataset promises; store/FORMAT.md its bytes.
+// A dataset has one of three variants, which describe identical masks: an incidence cache from which
+// masks are looked up, an LMDB of removed positions, or an LMDB of whole masks. docs/DESIGN.md defines
+// the input, the masks and the guarantees of a dataset; store/FORMAT.md defines its bytes.
 //
-// Data flows one way. Package ingest reads graphs and perturbation sets, incidence finds what a
-// genotype removes, encode turns that into bytes, store keeps them, gpuverify derives them again.
+// Data flows one way: package ingest reads graphs and perturbation sets, incidence finds what a
+// genotype removes, encode turns that into bytes, store writes and reads them, and gpuverify checks
+// them.
 //
-// An error that a user can act on is a *fault.Error: its kind says whose turn it is (wrong usage, bad
-// input, a damaged dataset, a busy one) and its hint names the fix.
+// An error that a user can fix is a *fault.Error. Its kind, such as fault.Input, can be matched with
+// errors.Is; its hint names the fix.
 package tcbuild

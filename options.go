@@ -1,0 +1,80 @@
+package tcbuild
+
+import (
+	"cmp"
+	"log/slog"
+	"runtime"
+
+	"tcbuild/incidence"
+	"tcbuild/ingest"
+	"tcbuild/store"
+)
+
+// Options describe a build. Variant, Graph, Perturbations and Out are required.
+type Options struct {
+	Variant store.Variant
+	Graph   string // folder
+	// a file, a folder or a computed set (see perturbationset.Parse); "" for an incidence dataset
+	// without samples
+	Perturbations string
+	Out           string                 // the dataset's folder, which must not hold another dataset
+	Codec         string                 // how to store masks; "": the default of the variant
+	Shards        int                    // 0: chosen by the size of the dataset
+	Shard         *int                   // the only shard to build, counted from 0; nil: all
+	Scratch       string                 // node-local folder to build shards in; "": they are built in Out
+	Workers       int                    // goroutines that make and encode masks; 0: one per core
+	Resume        store.Resume           // "": store.ResumeNever
+	ReactionRule  incidence.ReactionRule // "": incidence.RuleAll
+
+	ingest.PerturbationOptions // UnknownGenes "": ingest.RefuseUnknownGenes
+
+	Program string       // version and commit, for run.json
+	Log     *slog.Logger // nil: none
+	// called when the number of samples to write is known; nil: no progress is reported
+	Progress func(total int) Progress
+}
+
+// withDefaults fills in what was not given.
+func (o Options) withDefaults() Options {
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	o.Resume = cmp.Or(o.Resume, store.ResumeNever)
+	o.ReactionRule = cmp.Or(o.ReactionRule, incidence.RuleAll)
+	o.UnknownGenes = cmp.Or(o.UnknownGenes, ingest.RefuseUnknownGenes)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.Progress == nil {
+		o.Progress = func(int) Progress { return noProgress{} }
+	}
+	return o
+}
+
+// Progress receives how many samples were written, and the bytes of their values.
+type Progress interface {
+	Add(samples int, bytes int64)
+	Done()
+}
+
+type noProgress struct{}
+
+func (noProgress) Add(int, int64) {}
+func (noProgress) Done()          {}
+
+// Result is what a build did; store/FORMAT.md describes it as run.json.
+type Result struct {
+	Program  string          `json:"program"`
+	Workers  int             `json:"workers"`
+	Seconds  float64         `json:"seconds"` // wall time
+	Stages   []StageTime     `json:"stages"`
+	Resumed  bool            `json:"resumed"` // an unfinished build was continued
+	Manifest *store.Manifest `json:"-"`
+	State    State           `json:"-"`
+}
+
+// State is how a build ended.
+type State int
+
+const (
+	Built     State = iota // the dataset was published
+	Unchanged              // the same dataset existed already
+	Waiting                // this shard is complete, but others are not
+	Kept                   // this shard is complete; a build of all shards will publish the dataset
+)
