@@ -17,7 +17,7 @@ func TestImportDirections(t *testing.T) {
 		"internal/disk":     "fault",
 		"internal/lmdbfile": "",
 		"conf":              "fault",
-		"encode":            "",
+		"encode":            "encode",
 		"ingest":            "ingest conf fault internal/lmdbfile",
 		"incidence":         "ingest",
 		"store":             "ingest incidence encode fault internal/disk internal/lmdbfile",

@@ -3,6 +3,8 @@ package encode
 import (
 	"fmt"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // yeastPositions is the size of the yeast graph's mask space.
@@ -53,4 +55,32 @@ func BenchmarkDecodeMasks(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkFrame writes the whole masks of a sample as a Zstandard frame: zstdframe from the removed
+// positions, the library's encoder from the packed masks, which have to be laid out for it.
+func BenchmarkFrame(b *testing.B) {
+	removed := yeastLike(yeastPositions)
+	run := func(writer string, write func(dst []byte) []byte) {
+		b.Run("writer="+writer, func(b *testing.B) {
+			var frame []byte
+			for b.Loop() {
+				frame = write(frame[:0])
+			}
+			b.ReportMetric(float64(len(frame)), "frame-bytes")
+		})
+	}
+	frames, packer := newBitsZstdEncoder(yeastPositions), newBitsEncoder(yeastPositions)
+	run("zstdframe", func(dst []byte) []byte { return frames.Append(dst, removed) })
+	for _, level := range []zstd.EncoderLevel{zstd.SpeedFastest, zstd.SpeedDefault, zstd.SpeedBestCompression} {
+		library, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
+		if err != nil {
+			b.Fatal(err)
+		}
+		var packed []byte
+		run("klauspost-"+level.String(), func(dst []byte) []byte {
+			packed = packer.Append(packed[:0], removed)
+			return library.EncodeAll(packed, dst)
+		})
+	}
 }

@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
-
-	"github.com/klauspost/compress/zstd"
 )
 
 // bytesEncoder writes whole masks, one byte per position: 1 keep, 0 removed.
@@ -159,78 +157,3 @@ var unpacked = func() (table [256]uint64) {
 	}
 	return table
 }()
-
-// bitsZstdEncoder writes the output of bitsEncoder as a Zstandard frame, without materialising it.
-type bitsZstdEncoder struct {
-	size  int
-	frame zstdFrame
-}
-
-func newBitsZstdEncoder(size int) Encoder {
-	return &bitsZstdEncoder{size: size, frame: zstdFrame{trained: maskTree}}
-}
-
-func (e *bitsZstdEncoder) Append(dst []byte, removed []uint32) []byte {
-	size := bitsSize(e.size)
-	e.frame.begin(dst, size)
-	at, packed := 0, byte(0xFF) // the byte that takes the next removed position
-	if at == size-1 {
-		packed = lastByte(e.size)
-	}
-	for _, position := range removed {
-		if next := int(position / 8); next != at {
-			e.frame.stretch(packed, 1)
-			e.frame.stretch(0xFF, next-at-1)
-			at, packed = next, 0xFF
-			if at == size-1 {
-				packed = lastByte(e.size)
-			}
-		}
-		packed &^= 1 << (position % 8)
-	}
-	if size > 0 {
-		e.frame.stretch(packed, 1)
-		if at < size-1 {
-			e.frame.stretch(0xFF, size-at-2)
-			e.frame.stretch(lastByte(e.size), 1)
-		}
-	}
-	return e.frame.end()
-}
-
-type bitsZstdDecoder struct {
-	bitsDecoder
-	decompressor *zstd.Decoder
-	plain        []byte
-}
-
-func newBitsZstdDecoder(size int) Decoder {
-	return &bitsZstdDecoder{bitsDecoder: bitsDecoder{size: size}, decompressor: newDecompressor(bitsSize(size))}
-}
-
-func (d *bitsZstdDecoder) Removed(payload []byte) ([]uint32, error) {
-	failure := d.decompress(payload)
-	removed, err := d.bitsDecoder.Removed(d.plain)
-	if failure != nil {
-		err = failure
-	}
-	return removed, err
-}
-
-func (d *bitsZstdDecoder) Masks(payload []byte) ([]byte, error) {
-	failure := d.decompress(payload)
-	masks, err := d.bitsDecoder.Masks(d.plain)
-	if failure != nil {
-		err = failure
-	}
-	return masks, err
-}
-
-// decompress decompresses the frame into plain, up to any damage.
-func (d *bitsZstdDecoder) decompress(payload []byte) (err error) {
-	d.plain, err = d.decompressor.DecodeAll(payload, d.plain[:0])
-	if err != nil {
-		return damagedf("decompress masks: %v", err)
-	}
-	return nil
-}

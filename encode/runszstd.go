@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 
 	"github.com/klauspost/compress/zstd"
+
+	"tcbuild/encode/internal/zstdframe"
 )
 
 // runsZstdEncoder writes: run count u32 | low bytes of the gaps | Zstandard frame of (high bytes of
@@ -12,11 +14,11 @@ import (
 // literals.
 type runsZstdEncoder struct {
 	runs  runs
-	frame zstdFrame
+	frame *zstdframe.Writer
 	plain []byte
 }
 
-func newRunsZstdEncoder(int) Encoder { return &runsZstdEncoder{frame: zstdFrame{trained: runsTree}} }
+func newRunsZstdEncoder(int) Encoder { return &runsZstdEncoder{frame: zstdframe.NewWriter(runsTree)} }
 
 func (e *runsZstdEncoder) Append(dst []byte, removed []uint32) []byte {
 	r := &e.runs
@@ -35,10 +37,21 @@ func (e *runsZstdEncoder) Append(dst []byte, removed []uint32) []byte {
 		plain = append(plain, byte(length>>8))
 	}
 	e.plain = plain
-	e.frame.begin(dst, len(plain))
-	e.frame.literals(plain)
-	return e.frame.end()
+	e.frame.Begin(dst, len(plain))
+	e.frame.Literals(plain)
+	return e.frame.End()
 }
+
+// runsTree codes the frames of indices/zstd: mostly high bytes of gaps, rarer the larger they are,
+// and twice as many zeros, for the marks. The tail is heavier than yeast's, to suit larger graphs.
+var runsTree = zstdframe.NewTree(func(value byte) int {
+	v := int(value)
+	count := 100_000/(v*v+12*v+60) + 1
+	if v == 0 {
+		count += 1500
+	}
+	return count
+})
 
 type runsZstdDecoder struct {
 	runsDecoder

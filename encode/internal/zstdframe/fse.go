@@ -1,4 +1,4 @@
-package encode
+package zstdframe
 
 import (
 	"encoding/binary"

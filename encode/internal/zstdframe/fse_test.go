@@ -1,10 +1,11 @@
-package encode
+package zstdframe
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"tcbuild/encode/internal/encodetest"
 )
 
 // fseTables are the fixed tables of the frames; RFC 8878, 3.1.1.3.2.1.1, numbers their codes and
@@ -21,9 +22,9 @@ var fseTables = []struct {
 
 func TestFSEDescription(t *testing.T) {
 	for _, test := range fseTables {
-		log, probabilities, err := readDistribution(test.table.description)
-		if err != nil {
-			t.Errorf("%s: %v", test.name, err)
+		log, probabilities, size, err := encodetest.Distribution(test.table.description)
+		if err != nil || size != len(test.table.description) {
+			t.Errorf("%s: description of %d bytes, of which %d are read, error %v", test.name, len(test.table.description), size, err)
 			continue
 		}
 		total := 0
@@ -70,51 +71,6 @@ func TestFSERoundTrip(t *testing.T) {
 	}
 }
 
-// readDistribution reads a distribution as RFC 8878, 4.1.1, tells it.
-func readDistribution(description []byte) (log int, probabilities []int, err error) {
-	at := 0
-	read := func(n int) int { // the next n bits, the first the lowest
-		value := 0
-		for i := range n {
-			if byteAt := (at + i) / 8; byteAt < len(description) {
-				value |= int(description[byteAt]>>((at+i)%8)&1) << i
-			}
-		}
-		return value
-	}
-	log = read(4) + 5
-	at = 4
-	for left := 1 << log; left > 0; {
-		width := 0 // of values up to left+1
-		for 1<<width <= left+1 {
-			width++
-		}
-		short := 1<<width - 1 - (left + 1) // values below it take one bit less
-		value := read(width - 1)
-		if value < short {
-			at += width - 1
-		} else {
-			value = read(width)
-			at += width
-			if value >= 1<<(width-1) {
-				value -= short
-			}
-		}
-		if value == 0 {
-			return 0, nil, fmt.Errorf("code %d is less probable than 1", len(probabilities))
-		}
-		if value == 1 {
-			return 0, nil, fmt.Errorf("code %d has probability 0", len(probabilities))
-		}
-		probabilities = append(probabilities, value-1)
-		left -= value - 1
-	}
-	if (at+7)/8 != len(description) {
-		return 0, nil, fmt.Errorf("description of %d bytes ends at bit %d", len(description), at)
-	}
-	return log, probabilities, nil
-}
-
 // fseDecoder is the decoding table of RFC 8878, 4.1.1: for each state a symbol, a
 // number of bits to read, and what to add to them for the next state.
 type fseDecoder struct {
@@ -125,7 +81,7 @@ type fseDecoder struct {
 }
 
 func newFSEDecoder(t *testing.T, description []byte) *fseDecoder {
-	log, probabilities, err := readDistribution(description)
+	log, probabilities, _, err := encodetest.Distribution(description)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,114 @@
+package zstdframe
+
+import "math/bits"
+
+// sequence is: copy literalLength literals, then repeat the last byte matchLength times.
+type sequence struct{ literalLength, matchLength uint32 }
+
+// appendSequences writes a sequences section. Every offset is the repeated
+// offset 1, which an RLE table codes in no bits at all. The tables go into the frame's
+// first section that has sequences; later ones reuse them.
+func (w *Writer) appendSequences(sequences []sequence) {
+	w.out = appendSequenceCount(w.out, len(sequences))
+	if len(sequences) == 0 {
+		return
+	}
+	const rle, described, repeat = 1, 2, 3
+	if w.seqTables {
+		w.out = append(w.out, repeat<<6|repeat<<4|repeat<<2)
+	} else {
+		w.out = append(w.out, described<<6|rle<<4|described<<2)
+		w.out = append(w.out, literalLengthTable.description...)
+		w.out = append(w.out, 0) // offset code 0
+		w.out = append(w.out, matchLengthTable.description...)
+		w.seqTables = true
+	}
+
+	stream := bitWriter{out: w.out}
+	last := sequences[len(sequences)-1]
+	literalCode, matchCode := literalLengthCode(last.literalLength), matchLengthCode(last.matchLength)
+	literalState, matchState := literalLengthTable.start(literalCode), matchLengthTable.start(matchCode)
+	stream.add(last.extraBits(literalCode, matchCode))
+	for i := len(sequences) - 2; i >= 0; i-- {
+		s := sequences[i]
+		literalCode, matchCode = literalLengthCode(s.literalLength), matchLengthCode(s.matchLength)
+		var literalBits, matchBits uint64
+		var literalCount, matchCount uint8
+		matchState, matchBits, matchCount = matchLengthTable.next(matchState, matchCode)
+		literalState, literalBits, literalCount = literalLengthTable.next(literalState, literalCode)
+		extra, extraCount := s.extraBits(literalCode, matchCode)
+		states := matchCount + literalCount
+		stream.add(matchBits|literalBits<<matchCount|extra<<states, states+extraCount)
+	}
+	stream.add(matchLengthTable.stateBits(matchState))
+	stream.add(literalLengthTable.stateBits(literalState))
+	w.out = stream.close()
+}
+
+func appendSequenceCount(dst []byte, count int) []byte {
+	switch {
+	case count < 128:
+		return append(dst, byte(count))
+	default: // below 0x7F00: a block has at most maxLiterals sequences
+		return append(dst, byte(count>>8)+128, byte(count))
+	}
+}
+
+// Length codes of RFC 8878, 3.1.1.3.2.1.1: short lengths have a code each, longer ones share a code
+// and add extra bits.
+
+func literalLengthCode(length uint32) uint8 {
+	switch {
+	case length < 16:
+		return uint8(length)
+	case length < 64:
+		return literalLengthCodes[length-16]
+	default:
+		return uint8(bits.Len32(length)) + 18
+	}
+}
+
+func matchLengthCode(length uint32) uint8 {
+	length -= minMatch
+	switch {
+	case length < 32:
+		return uint8(length)
+	case length < 128:
+		return matchLengthCodes[length-32]
+	default:
+		return uint8(bits.Len32(length)) + 35
+	}
+}
+
+// extraBits returns the extra bits of a sequence's two length codes, n <= 32.
+func (s sequence) extraBits(literalCode, matchCode uint8) (value uint64, n uint8) {
+	literalExtra, matchExtra := literalLengthExtra[literalCode], matchLengthExtra[matchCode]
+	literal, match := s.literalLength-literalLengthBase[literalCode], s.matchLength-matchLengthBase[matchCode]
+	return uint64(literal) | uint64(match)<<literalExtra, literalExtra + matchExtra
+}
+
+// Extra bits and first length of each code.
+var (
+	literalLengthExtra = [36]uint8{16: 1, 17: 1, 18: 1, 19: 1, 20: 2, 21: 2, 22: 3, 23: 3, 24: 4,
+		25: 6, 26: 7, 27: 8, 28: 9, 29: 10, 30: 11, 31: 12, 32: 13, 33: 14, 34: 15, 35: 16}
+	matchLengthExtra = [53]uint8{32: 1, 33: 1, 34: 1, 35: 1, 36: 2, 37: 2, 38: 3, 39: 3, 40: 4, 41: 4, 42: 5,
+		43: 7, 44: 8, 45: 9, 46: 10, 47: 11, 48: 12, 49: 13, 50: 14, 51: 15, 52: 16}
+	literalLengthBase, literalLengthCodes = lengthCodes(literalLengthExtra[:], 0, 16, 64)
+	matchLengthBase, matchLengthCodes     = lengthCodes(matchLengthExtra[:], minMatch, 32, 128)
+)
+
+// lengthCodes derives each code's first length, and the codes of the lengths
+// from offset+from to offset+to-1.
+func lengthCodes(extra []uint8, offset, from, to int) (base []uint32, codes []uint8) {
+	length := offset
+	for code, n := range extra {
+		base = append(base, uint32(length))
+		for range 1 << n {
+			if length >= offset+from && length < offset+to {
+				codes = append(codes, uint8(code))
+			}
+			length++
+		}
+	}
+	return base, codes
+}

@@ -1,0 +1,197 @@
+package zstdframe
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/klauspost/compress/huff0"
+)
+
+// Writer writes frames, one after the other. It holds scratch memory: one per goroutine.
+type Writer struct {
+	tree    *Tree
+	huffman *huff0.Scratch
+	out     []byte
+	value   byte // of the latest run
+	length  int  // of the latest run, not yet in the block
+	block   block
+
+	// what this frame has so far
+	lastBlock   int  // offset in out of the latest block's header; -1 before the first
+	treeWritten bool // in the literals of a block
+	seqTables   bool // in the sequences of a block
+}
+
+// NewWriter makes a writer of frames whose literals are coded by a tree.
+func NewWriter(tree *Tree) *Writer {
+	w := &Writer{tree: tree, huffman: &huff0.Scratch{Reuse: huff0.ReusePolicyMust}}
+	w.huffman.TransferCTable(tree.codes)
+	return w
+}
+
+// Limits of RFC 8878: a block holds at most 128 KiB, and a literals section with one Huffman stream
+// at most 1,023 literals.
+const (
+	maxBlock    = 128 << 10
+	maxLiterals = 1023
+	minMatch    = 3
+)
+
+const (
+	blockRaw        = 0
+	blockRLE        = 1
+	blockCompressed = 2
+)
+
+// block collects the runs of one block.
+type block struct {
+	length    int  // of the block's content, in bytes
+	runs      int  // in it
+	value     byte // of the latest run
+	literals  []byte
+	pending   int // literals since the latest sequence
+	sequences []sequence
+}
+
+// Begin starts a frame, to be appended to dst, of content of the given size in bytes: that is what
+// the calls of Run and Literals up to End have to add up to.
+func (w *Writer) Begin(dst []byte, size int) {
+	dst = binary.LittleEndian.AppendUint32(dst, 0xFD2FB528) // magic
+	dst = append(dst, 2<<6|1<<5)                            // content size in 4 bytes, single segment, no checksum
+	w.out = binary.LittleEndian.AppendUint32(dst, uint32(size))
+	w.lastBlock, w.treeWritten, w.seqTables = -1, false, false
+}
+
+// Run adds length bytes of one value. A run that follows one of the same value extends it.
+func (w *Writer) Run(value byte, length int) {
+	if length == 0 {
+		return // otherwise it would cut a run that continues after it
+	}
+	if value != w.value {
+		w.cut()
+		w.value = value
+	}
+	w.length += length
+}
+
+// cut adds the latest run to the block, or to several blocks if it does not fit in one.
+func (w *Writer) cut() {
+	for w.length > 0 {
+		piece := min(w.length, maxBlock-w.block.length)
+		w.block.add(w.value, piece)
+		w.length -= piece
+		if w.block.length == maxBlock || len(w.block.literals) > maxLiterals-minMatch {
+			w.flush()
+		}
+	}
+}
+
+// Literals adds content that has no long runs: it is coded byte by byte, without matches.
+func (w *Writer) Literals(content []byte) {
+	w.cut()
+	for len(content) > 0 {
+		piece := content[:min(len(content), maxLiterals-len(w.block.literals))]
+		content = content[len(piece):]
+		w.block.literals = append(w.block.literals, piece...)
+		w.block.pending += len(piece)
+		w.block.length += len(piece)
+		w.block.runs += len(piece)
+		w.block.value = piece[0] // needed if the block is a single byte
+		w.flush()
+	}
+}
+
+// End closes the frame and returns the dst of Begin with the frame appended.
+func (w *Writer) End() []byte {
+	w.cut()
+	if w.block.length > 0 || w.lastBlock < 0 {
+		w.flush()
+	}
+	w.out[w.lastBlock] |= 1 // Last_Block
+	return w.out
+}
+
+func (b *block) add(value byte, length int) {
+	b.length += length
+	b.runs++
+	b.value = value
+	if length <= minMatch {
+		for range length {
+			b.literals = append(b.literals, value)
+		}
+		b.pending += length
+		return
+	}
+	b.literals = append(b.literals, value)
+	b.sequences = append(b.sequences, sequence{uint32(b.pending + 1), uint32(length - 1)})
+	b.pending = 0
+}
+
+// flush writes the collected block and empties it.
+func (w *Writer) flush() {
+	b := &w.block
+	w.lastBlock = len(w.out)
+	switch {
+	case b.length == 0:
+		w.out = appendBlockHeader(w.out, blockRaw, 0)
+	case b.runs == 1:
+		w.out = append(appendBlockHeader(w.out, blockRLE, b.length), b.value)
+	default:
+		w.out = appendBlockHeader(w.out, blockCompressed, 0)
+		body, tree, tables := len(w.out), w.treeWritten, w.seqTables
+		w.appendLiterals(b.literals)
+		w.appendSequences(b.sequences)
+		putBlockHeader(w.out[w.lastBlock:], blockCompressed, len(w.out)-body)
+		if len(w.out)-body >= b.length { // RFC 8878: a compressed block is smaller than its content
+			w.treeWritten, w.seqTables = tree, tables
+			w.out = b.appendContent(appendBlockHeader(w.out[:w.lastBlock], blockRaw, b.length))
+		}
+	}
+	*b = block{literals: b.literals[:0], sequences: b.sequences[:0]}
+}
+
+func appendBlockHeader(dst []byte, kind, size int) []byte {
+	dst = append(dst, 0, 0, 0)
+	putBlockHeader(dst[len(dst)-3:], kind, size)
+	return dst
+}
+
+func putBlockHeader(dst []byte, kind, size int) {
+	header := uint32(kind<<1 | size<<3)
+	dst[0], dst[1], dst[2] = byte(header), byte(header>>8), byte(header>>16)
+}
+
+// appendLiterals writes a literals section: Huffman-coded in one stream if that saves bytes, raw
+// otherwise. The tree goes into the frame's first coded section; later ones reuse it.
+func (w *Writer) appendLiterals(literals []byte) {
+	const raw, coded, treeless = 0, 2, 3
+	var tree []byte
+	kind := treeless
+	if !w.treeWritten {
+		kind, tree = coded, w.tree.description
+	}
+	stream, _, err := huff0.Compress1X(literals, w.huffman)
+	size := len(tree) + len(stream)
+	if err != nil || size >= len(literals) {
+		header := raw | 1<<2 | uint32(len(literals))<<4
+		w.out = append(w.out, byte(header), byte(header>>8))
+		w.out = append(w.out, literals...)
+		return
+	}
+	header := uint32(kind) | uint32(len(literals))<<4 | uint32(size)<<14
+	w.out = append(w.out, byte(header), byte(header>>8), byte(header>>16))
+	w.out = append(w.out, tree...)
+	w.out = append(w.out, stream...)
+	w.treeWritten = true
+}
+
+// appendContent appends the block's content.
+func (b *block) appendContent(dst []byte) []byte {
+	literals := b.literals
+	for _, s := range b.sequences {
+		dst = append(dst, literals[:s.literalLength]...)
+		literals = literals[s.literalLength:]
+		dst = append(dst, bytes.Repeat(dst[len(dst)-1:], int(s.matchLength))...)
+	}
+	return append(dst, literals...)
+}
