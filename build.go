@@ -82,6 +82,7 @@ type builder struct {
 	shard      int // the one to build, or store.AllShards
 	graph      *ingest.Graph
 	report     ingest.GraphReport
+	rules      *incidence.Rules
 	graphFiles inputfile.Files
 	source     ingest.SampleSource // nil without a perturbation set
 	unread     bool                // the survey left the samples unread; see surveyedSamples
@@ -114,7 +115,7 @@ func (b *builder) read() (err error) {
 	layout := incidence.NewLayout(b.graph)
 	b.stage("read graph", "genes", b.graph.Genes.Len(), "reactions", b.graph.Reactions.Len(), "metabolites", b.graph.Metabolites.Len(),
 		"edge_types", len(b.graph.Edges), "edges", layout.EdgePositions(), "duplicate_edges", duplicates, "self_loops", loops)
-	if err := b.checkRules(); err != nil {
+	if err := b.readRules(); err != nil {
 		return err
 	}
 	if b.Variant != store.Incidence {

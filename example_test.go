@@ -93,10 +93,11 @@ func ExampleOpen() {
 func Example_removedPositions() {
 	graph := synth.Graph(synth.Tiny, 1)
 	cache := incidence.Build(graph)
-	remover, err := incidence.NewRemover(graph, cache, incidence.RuleAll)
+	rules, err := incidence.ReadRules(graph, incidence.RuleAll)
 	if err != nil {
 		log.Fatal(err)
 	}
+	remover := incidence.NewRemover(graph, cache, rules)
 	removed := remover.Removed([]uint32{3, 5}) // the fourth and the sixth gene of the graph
 	mask, position := cache.Layout.At(int(removed[0]))
 	fmt.Println(len(removed), "positions; the first:", mask.Name, position)

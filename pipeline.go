@@ -35,10 +35,7 @@ type pipeline struct {
 
 // writeShards builds all shards that are not complete, or the one asked for.
 func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error {
-	remover, err := incidence.NewRemover(b.graph, cache, b.ReactionRule)
-	if err != nil {
-		return err
-	}
+	remover := incidence.NewRemover(b.graph, cache, b.rules)
 	shards, err := b.unfinishedShards()
 	if err != nil {
 		return err

@@ -89,11 +89,6 @@ func KindOf(err error) Kind {
 	return Failed
 }
 
-// ExitCode is the exit code of a program that ends with err, not nil: 1, 2, 3, 4 or 75 by its kind.
-func ExitCode(err error) int {
-	return [...]int{Failed: 1, Usage: 2, Input: 3, Damaged: 4, Busy: 75}[KindOf(err)]
-}
-
 // HintOf returns the hint for an error of the operating system, else the first hint in err's chain,
 // or "".
 func HintOf(err error) string {

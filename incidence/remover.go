@@ -12,7 +12,7 @@ type Remover struct {
 	graph         *ingest.Graph
 	gpr           *ingest.Edges // nil if the graph has none
 	gprRows       *CSR
-	rules         *reactionRules // nil under RuleAll
+	rules         *Rules
 	edges         []placedRows
 	union         unioner
 	reactionStart uint32 // start of the reaction mask in the mask space
@@ -28,10 +28,9 @@ type placedRows struct {
 	start    uint32
 }
 
-// NewRemover makes a Remover for a graph, its cache and a rule. Under RuleGPR it
-// reads all gpr rules; an error names the reaction whose rule cannot be read.
-func NewRemover(graph *ingest.Graph, cache *Cache, rule ReactionRule) (*Remover, error) {
-	r := &Remover{graph: graph, gpr: graph.EdgesOf(ingest.GPR)}
+// NewRemover makes a Remover for a graph, its cache and its rules.
+func NewRemover(graph *ingest.Graph, cache *Cache, rules *Rules) *Remover {
+	r := &Remover{graph: graph, rules: rules, gpr: graph.EdgesOf(ingest.GPR)}
 	for i, edges := range graph.Edges {
 		rows := placedRows{edges.Type, &cache.Edges[i].CSR, cache.Layout.Start(cache.Edges[i].EdgeType)}
 		if edges.Type == ingest.GPR {
@@ -41,14 +40,8 @@ func NewRemover(graph *ingest.Graph, cache *Cache, rule ReactionRule) (*Remover,
 	}
 	if graph.Reactions != nil {
 		r.reactionStart = cache.Layout.Start(ingest.Reaction)
-		if rule == RuleGPR {
-			var err error
-			if r.rules, err = compileRules(graph); err != nil {
-				return nil, err
-			}
-		}
 	}
-	return r.Clone(), nil
+	return r.Clone()
 }
 
 // Clone makes a Remover for another goroutine; both share immutable data.
@@ -86,7 +79,7 @@ func (r *Remover) Removed(genes []uint32) []uint32 {
 func (r *Remover) removedReactions(genes []uint32) []uint32 {
 	reactions := r.reactions[:0]
 	switch {
-	case r.rules != nil:
+	case r.rules.rules != nil:
 		for _, gene := range genes {
 			r.deleted[gene] = true
 		}

@@ -18,11 +18,11 @@ var reactionRules = []incidence.ReactionRule{incidence.RuleAll, incidence.RuleGP
 
 func newRemover(t testing.TB, graph *ingest.Graph, rule incidence.ReactionRule) *incidence.Remover {
 	t.Helper()
-	remover, err := incidence.NewRemover(graph, incidence.Build(graph), rule)
+	rules, err := incidence.ReadRules(graph, rule)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return remover
+	return incidence.NewRemover(graph, incidence.Build(graph), rules)
 }
 
 // checkRemoved holds one genotype against the oracle.
@@ -104,12 +104,11 @@ func TestUnreadableRule(t *testing.T) {
 	reactions, _ := ingest.NewNodes(ingest.Reaction, []string{"R0", "R1"}, []ingest.Column{ingest.TextColumn("gpr", []string{"A", "(A or"})})
 	metabolites, _ := ingest.NewNodes(ingest.Metabolite, nil, nil)
 	graph := &ingest.Graph{Genes: genes, Reactions: reactions, Metabolites: metabolites}
-	cache := incidence.Build(graph)
-	if _, err := incidence.NewRemover(graph, cache, incidence.RuleAll); err != nil {
+	if _, err := incidence.ReadRules(graph, incidence.RuleAll); err != nil {
 		t.Errorf("rule all reads no rules, but: %v", err)
 	}
-	_, err := incidence.NewRemover(graph, cache, incidence.RuleGPR)
-	if err == nil || !strings.HasPrefix(err.Error(), "gpr rule of reaction R1: ") || fault.KindOf(err) != fault.Input {
+	_, err := incidence.ReadRules(graph, incidence.RuleGPR)
+	if err == nil || !strings.HasPrefix(err.Error(), `row 1: gpr rule of reaction "R1": `) || fault.KindOf(err) != fault.Input {
 		t.Errorf("error %v (kind %d), want a fault.Input that names reaction R1", err, fault.KindOf(err))
 	}
 }

@@ -2,6 +2,7 @@ package incidence
 
 import (
 	"fmt"
+	"slices"
 
 	"tcbuild/ingest"
 	"tcbuild/ingest/gpr"
@@ -59,38 +60,55 @@ func (r *boolRule) alive(deleted []bool) bool {
 	}
 }
 
-// reactionRules are the compiled rules of a graph's reactions.
-type reactionRules struct {
-	rules  []boolRule
-	byGene CSR // gene -> reactions whose rule names it, ascending
+// Rules say when a genotype removes the reactions of a graph. They are immutable.
+type Rules struct {
+	rules  []boolRule // by reaction; nil under RuleAll
+	byGene CSR        // gene -> reactions whose rule names it, ascending
+
+	// UnknownGenes are the genes that rules name and the graph does not have: nothing deletes them.
+	// They are sorted; NamingUnknown is how many reactions name one.
+	UnknownGenes  []string
+	NamingUnknown int
 }
 
-// compileRules reads the gpr column of the graph's reactions. An error names the reaction.
-func compileRules(graph *ingest.Graph) (*reactionRules, error) {
-	texts := graph.Reactions.Column("gpr")
-	compiled := &reactionRules{rules: make([]boolRule, graph.Reactions.Len())}
+// ReadRules reads the rules of a graph's reactions: under RuleGPR its column gpr, under RuleAll
+// none. An error names the reaction, and its row in the table.
+func ReadRules(graph *ingest.Graph, rule ReactionRule) (*Rules, error) {
+	r := &Rules{}
+	if rule != RuleGPR || graph.Reactions == nil {
+		return r, nil
+	}
+	r.rules = make([]boolRule, graph.Reactions.Len())
 	var mentions ingest.Edges // gene -> reaction
 	var reactions []uint32
-	for reaction, text := range texts {
+	for reaction, text := range graph.Reactions.Column("gpr") {
 		rule, err := gpr.Parse(text)
 		if err != nil {
-			return nil, fmt.Errorf("gpr rule of reaction %s: %w", graph.Reactions.IDs[reaction], err)
+			return nil, fmt.Errorf("row %d: gpr rule of reaction %q: %w", reaction, graph.Reactions.IDs[reaction], err)
 		}
 		if rule == nil {
-			compiled.rules[reaction] = boolRule{op: gpr.And} // no operand: never removed
+			r.rules[reaction] = boolRule{op: gpr.And} // no operand: never removed
 			continue
 		}
-		compiled.rules[reaction] = compileRule(rule, graph.Genes)
+		r.rules[reaction] = compileRule(rule, graph.Genes)
+		known := len(r.UnknownGenes)
 		for _, name := range rule.Genes() {
 			if gene, ok := graph.Genes.Index(name); ok {
 				mentions.Src = append(mentions.Src, gene)
 				reactions = append(reactions, uint32(reaction))
+			} else {
+				r.UnknownGenes = append(r.UnknownGenes, name)
 			}
 		}
+		if len(r.UnknownGenes) > known {
+			r.NamingUnknown++
+		}
 	}
-	compiled.byGene = bySource(&mentions, graph.Genes.Len())
-	for i, mention := range compiled.byGene.Positions {
-		compiled.byGene.Positions[i] = reactions[mention]
+	slices.Sort(r.UnknownGenes)
+	r.UnknownGenes = slices.Compact(r.UnknownGenes)
+	r.byGene = bySource(&mentions, graph.Genes.Len())
+	for i, mention := range r.byGene.Positions {
+		r.byGene.Positions[i] = reactions[mention]
 	}
-	return compiled, nil
+	return r, nil
 }

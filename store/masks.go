@@ -33,8 +33,12 @@ func (d *Dataset) NewMaskReader() (*MaskReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.remover, err = incidence.NewRemover(graph, cache, d.Manifest.Options.ReactionRule)
-	return r, err
+	rules, err := incidence.ReadRules(graph, d.Manifest.Options.ReactionRule)
+	if err != nil {
+		return nil, err
+	}
+	r.remover = incidence.NewRemover(graph, cache, rules)
+	return r, nil
 }
 
 // Sample returns a sample and its removed positions in the mask space, strictly

@@ -19,8 +19,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"tcbuild/fault"
 )
 
 // modeVariable turns the test binary into the program, or into one that hangs
@@ -113,18 +111,6 @@ func TestExitCodes(t *testing.T) {
 				t.Errorf("%v was left behind", left)
 			}
 		})
-	}
-}
-
-func TestExitCode(t *testing.T) {
-	t.Parallel()
-	for kind, want := range map[fault.Kind]int{fault.Failed: 1, fault.Usage: 2, fault.Input: 3, fault.Damaged: 4, fault.Busy: 75} {
-		if got := fault.ExitCode(fmt.Errorf("wrapped: %w", fault.New(kind, "", "x"))); got != want {
-			t.Errorf("kind %d: got %d, want %d", kind, got, want)
-		}
-	}
-	if got := fault.ExitCode(io.ErrUnexpectedEOF); got != 1 {
-		t.Errorf("no kind: got %d, want 1", got)
 	}
 }
 

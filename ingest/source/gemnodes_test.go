@@ -21,7 +21,7 @@ type reactionMasks struct {
 func newReactionMasks(t *testing.T, graph *ingest.Graph, rule incidence.ReactionRule, ids []string) *reactionMasks {
 	t.Helper()
 	cache := incidence.Build(graph)
-	remover, err := incidence.NewRemover(graph, cache, rule)
+	rules, err := incidence.ReadRules(graph, rule)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func newReactionMasks(t *testing.T, graph *ingest.Graph, rule incidence.Reaction
 	for number, id := range ids {
 		numbers[id] = number
 	}
-	m := &reactionMasks{remover: remover, start: cache.Layout.Start(ingest.Reaction), nodes: make([]int, len(ids))}
+	m := &reactionMasks{remover: incidence.NewRemover(graph, cache, rules), start: cache.Layout.Start(ingest.Reaction), nodes: make([]int, len(ids))}
 	origins := graph.Reactions.Column("reaction")
 	if origins == nil {
 		origins = graph.Reactions.IDs

@@ -99,10 +99,11 @@ func once(path string, write func() error) error {
 // removals counts what a set of samples removes, per sample: perturbation indices and mask
 // positions.
 func (in *inputs) removals(samples int) (genes, removed float64, err error) {
-	remover, err := incidence.NewRemover(in.graph, incidence.Build(in.graph), in.ReactionRule)
+	rules, err := incidence.ReadRules(in.graph, in.ReactionRule)
 	if err != nil {
 		return 0, 0, err
 	}
+	remover := incidence.NewRemover(in.graph, incidence.Build(in.graph), rules)
 	_, err = spread{in.samples, in.total, samples}.Scan(func(batch *ingest.Samples) error {
 		for i := range batch.Len() {
 			genes += float64(len(batch.Genes(i)))

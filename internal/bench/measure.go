@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -83,7 +82,7 @@ func (b *bench) build(ctx context.Context, c Case, in input, workers int, out st
 		return m, context.Cause(ctx)
 	}
 	if err != nil {
-		return m, childError(c, cmd.ProcessState.ExitCode(), stderr.String(), err)
+		return m, fmt.Errorf("build %s: %w", c, fault.FromRun(cmd.ProcessState.ExitCode(), stderr.String(), err))
 	}
 	m.cpuSeconds = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	text, err := os.ReadFile(filepath.Join(out, "run.json"))
@@ -91,17 +90,6 @@ func (b *bench) build(ctx context.Context, c Case, in input, workers int, out st
 		return m, err
 	}
 	return m, json.Unmarshal(text, &m.run)
-}
-
-// childError passes on a failed build's message.
-func childError(c Case, code int, stderr string, err error) error {
-	kinds := map[int]fault.Kind{2: fault.Usage, 3: fault.Input, 4: fault.Damaged, 75: fault.Busy}
-	message, hint, _ := strings.Cut(strings.TrimSpace(stderr), "\nhint: ")
-	message = strings.TrimPrefix(message, "tcbuild: ")
-	if message == "" {
-		message = err.Error()
-	}
-	return fault.New(kinds[code], hint, "build %s: %w", c, errors.New(message))
 }
 
 // samplingInterval is how often a process's memory is sampled.

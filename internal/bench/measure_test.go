@@ -1,14 +1,10 @@
 package bench
 
 import (
-	"errors"
 	"os"
 	"strings"
 	"testing"
 	"time"
-
-	"tcbuild/fault"
-	"tcbuild/store"
 )
 
 func TestStatusBytes(t *testing.T) {
@@ -31,26 +27,6 @@ func TestWatchMemory(t *testing.T) {
 	anon, resident := peaks()
 	if anon < size || resident < size || memory[0] != 1 {
 		t.Errorf("got %g anonymous and %g resident bytes after %d were written", anon, resident, size)
-	}
-}
-
-func TestChildError(t *testing.T) {
-	c := Case{store.Indices, "zstd"}
-	for _, test := range []struct {
-		code          int
-		stderr        string
-		kind          fault.Kind
-		message, hint string
-	}{
-		{3, "tcbuild: read x.tsv:2: bad\nhint: mend it\n", fault.Input, "build indices zstd: read x.tsv:2: bad", "mend it"},
-		{1, "tcbuild: write x: no space\n", fault.Failed, "build indices zstd: write x: no space", ""},
-		{2, "tcbuild: odd\nhint: a\n", fault.Usage, "build indices zstd: odd", "a"},
-		{-1, "", fault.Failed, "build indices zstd: signal: killed", ""},
-	} {
-		err := childError(c, test.code, test.stderr, errors.New("signal: killed"))
-		if err.Error() != test.message || fault.KindOf(err) != test.kind || fault.HintOf(err) != test.hint {
-			t.Errorf("got %q of kind %d with hint %q, want %q, %d, %q", err, fault.KindOf(err), fault.HintOf(err), test.message, test.kind, test.hint)
-		}
 	}
 }
 

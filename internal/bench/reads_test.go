@@ -47,10 +47,11 @@ func buildTiny(t testing.TB, c Case, samples string) *store.Dataset {
 // Every case ends with the same masks, those of a Remover, in any order of reading.
 func TestMasks(t *testing.T) {
 	graph := synth.Graph(synth.Tiny, 1)
-	remover, err := incidence.NewRemover(graph, incidence.Build(graph), incidence.RuleAll)
+	rules, err := incidence.ReadRules(graph, incidence.RuleAll)
 	if err != nil {
 		t.Fatal(err)
 	}
+	remover := incidence.NewRemover(graph, incidence.Build(graph), rules)
 	size := incidence.NewLayout(graph).Size
 	var want [][]byte
 	_, err = synth.Samples(synth.Tiny, 1, 100).Scan(func(batch *ingest.Samples) error {
