@@ -74,7 +74,7 @@ notices: ## write THIRD_PARTY_NOTICES anew, after a change of go.mod
 	docs/third-party-notices.sh > THIRD_PARTY_NOTICES
 
 ptx: ## compile the CUDA kernels, with clang-14
-	$(GO) generate ./gpuverify/kernels
+	$(GO) generate ./gpuverify/kernels ./internal/devicespeed
 
 fmt: ## format the Go code
 	gofmt -w $$(git ls-files '*.go')

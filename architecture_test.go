@@ -22,18 +22,19 @@ func TestImportDirections(t *testing.T) {
 		"incidence":         "ingest",
 		"store":             "ingest incidence encode fault internal/disk internal/lmdbfile",
 		// without what builds masks
-		"gpuverify":          "gpuverify ingest encode store fault",
-		"tcbuild":            "ingest incidence encode store gpuverify fault",
-		"internal/oracle":    "ingest", // of tests
-		"internal/chart":     "",
-		"internal/bench":     "ingest incidence encode store gpuverify tcbuild internal/chart fault",
-		"internal/diff":      "ingest incidence encode store",
-		"internal/inspect":   "ingest internal/chart fault",
-		"internal/versions":  "ingest fault internal/disk",
-		"internal/rebuild":   "ingest store gpuverify tcbuild internal/versions internal/slurm fault internal/disk",
-		"internal/slurm":     "fault",
-		"internal/croissant": "store",
-		"cmd":                "ingest incidence encode store gpuverify conf tcbuild internal/bench internal/diff internal/inspect internal/rebuild internal/versions internal/slurm internal/croissant fault internal/disk",
+		"gpuverify":            "gpuverify ingest encode store fault",
+		"tcbuild":              "ingest incidence encode store gpuverify fault",
+		"internal/oracle":      "ingest", // of tests
+		"internal/devicespeed": "gpuverify encode ingest fault",
+		"internal/chart":       "",
+		"internal/bench":       "ingest incidence encode store gpuverify tcbuild internal/chart internal/devicespeed fault",
+		"internal/diff":        "ingest incidence encode store",
+		"internal/inspect":     "ingest internal/chart fault",
+		"internal/versions":    "ingest fault internal/disk",
+		"internal/rebuild":     "ingest store gpuverify tcbuild internal/versions internal/slurm fault internal/disk",
+		"internal/slurm":       "fault",
+		"internal/croissant":   "store",
+		"cmd":                  "ingest incidence encode store gpuverify conf tcbuild internal/bench internal/diff internal/inspect internal/rebuild internal/versions internal/slurm internal/croissant fault internal/disk",
 	}
 	refused := map[string]string{ // package -> packages of a folder that it may import otherwise
 		"gpuverify": "ingest/gpr",

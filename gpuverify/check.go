@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tcbuild/encode"
+	"tcbuild/gpuverify/regenerate"
 	"tcbuild/ingest"
 	"tcbuild/store"
 )
@@ -14,10 +15,10 @@ import (
 type worker struct {
 	*verifier
 	reader   *store.Reader
-	decoder  encode.Decoder // nil in the incidence variant
-	scatter  *scatterer     // nil for edges only
-	look     *looker        // nil for incidence only
-	expected *maskBuffer    // the regenerated masks of a sample; the scatterer's if there is one
+	decoder  encode.Decoder         // nil in the incidence variant
+	scatter  *regenerate.Scatterer  // nil for edges only
+	look     *regenerate.Looker     // nil for incidence only
+	expected *regenerate.MaskBuffer // the regenerated masks of a sample; the regenerate.Scatterer's if there is one
 	masks    []MaskReport
 }
 
@@ -35,17 +36,17 @@ func (w *worker) merge() {
 func newWorker(v *verifier) *worker {
 	w := &worker{verifier: v, reader: v.dataset.NewReader(), masks: make([]MaskReport, len(v.report.Masks))}
 	if v.dataset.Manifest.Variant != store.Incidence {
-		w.decoder = v.codec.NewDecoder(v.rules.size)
+		w.decoder = v.codec.NewDecoder(v.rules.Size)
 	}
 	if v.Method != ByEdges {
-		w.scatter = newScatterer(v.rules, v.incidences)
-		w.expected = &w.scatter.maskBuffer
+		w.scatter = regenerate.NewScatterer(v.rules, v.incidences)
+		w.expected = &w.scatter.MaskBuffer
 	} else {
-		buffer := newMaskBuffer(v.rules.size)
+		buffer := regenerate.NewMaskBuffer(v.rules.Size)
 		w.expected = &buffer
 	}
 	if v.Method != ByIncidence {
-		w.look = newLooker(v.rules)
+		w.look = regenerate.NewLooker(v.rules)
 	}
 	return w
 }
@@ -79,7 +80,7 @@ func (w *worker) check(c chunk) (*ingest.Samples, error) {
 		for k, s := range samples {
 			genotypes[k] = s.genes
 		}
-		byEdges = w.look.regenerate(genotypes)
+		byEdges = w.look.Regenerate(genotypes)
 	}
 	for k, s := range samples {
 		record, err := w.reader.Record(s.index) // again: a chunk may be too large for memory
@@ -89,18 +90,18 @@ func (w *worker) check(c chunk) (*ingest.Samples, error) {
 		s.payload = record.Payload
 		method := ByIncidence
 		if w.scatter != nil {
-			w.scatter.regenerate(s.genes)
-			if w.look != nil && !w.scatter.equals(byEdges[k]) {
-				w.differ(s, ByEdges, byEdges[k], stored{masks: w.scatter.masks})
+			w.scatter.Regenerate(s.genes)
+			if w.look != nil && !w.scatter.Equals(byEdges[k]) {
+				w.differ(s, ByEdges, byEdges[k], stored{masks: w.scatter.Masks})
 			}
 		} else {
 			method = ByEdges
 			for _, position := range byEdges[k] {
-				w.expected.remove(int(position))
+				w.expected.Remove(int(position))
 			}
 		}
 		w.compare(s, method)
-		w.expected.reset()
+		w.expected.Reset()
 	}
 	return all, nil
 }
@@ -120,17 +121,17 @@ func checkGenes(genes []uint32, count int) error {
 func (w *worker) compare(s sample, method Method) {
 	switch w.dataset.Manifest.Variant {
 	case store.Incidence:
-		w.count(w.expected.sorted())
+		w.count(w.expected.Sorted())
 	case store.Indices:
 		removed, err := w.decoder.Removed(s.payload)
-		if err != nil || !w.expected.equals(removed) {
-			w.differ(s, method, w.expected.sorted(), storedIndices(removed, err, w.rules.size))
-			removed = w.expected.sorted()
+		if err != nil || !w.expected.Equals(removed) {
+			w.differ(s, method, w.expected.Sorted(), storedIndices(removed, err, w.rules.Size))
+			removed = w.expected.Sorted()
 		}
 		w.count(removed)
 	default:
-		removed := w.expected.sorted()
-		if masks, err := w.decoder.Masks(s.payload); err != nil || !bytes.Equal(masks, w.expected.masks) {
+		removed := w.expected.Sorted()
+		if masks, err := w.decoder.Masks(s.payload); err != nil || !bytes.Equal(masks, w.expected.Masks) {
 			w.differ(s, method, removed, stored{masks, err})
 		}
 		w.count(removed)
@@ -139,8 +140,8 @@ func (w *worker) compare(s sample, method Method) {
 
 // count adds a sample's removed positions, ascending, to the masks' counts.
 func (w *worker) count(removed []uint32) {
-	for i, mask := range w.rules.masks {
-		end, _ := slices.BinarySearch(removed, uint32(mask.start+mask.size))
+	for i, mask := range w.rules.Masks {
+		end, _ := slices.BinarySearch(removed, uint32(mask.Start+mask.Size))
 		w.masks[i].Removed += int64(end)
 		removed = removed[end:]
 	}

@@ -12,15 +12,21 @@ type stored struct {
 	err   error // why some cannot be decoded
 }
 
-// storedIndices makes masks from removed positions; after an error, only up to the last position.
-func storedIndices(removed []uint32, err error, size int) stored {
-	if err != nil {
-		size = 0
-		if len(removed) > 0 {
-			size = int(removed[len(removed)-1]) + 1
-		}
+// decodedPositions is how many positions, of size, are known from removed: all, or after an error
+// those up to the last one removed.
+func decodedPositions(removed []uint32, err error, size int) int {
+	switch {
+	case err == nil:
+		return size
+	case len(removed) == 0:
+		return 0
 	}
-	masks := encode.Fill(nil, size)
+	return int(removed[len(removed)-1]) + 1
+}
+
+// storedIndices makes masks from removed positions, as far as these are known.
+func storedIndices(removed []uint32, err error, size int) stored {
+	masks := encode.Fill(nil, decodedPositions(removed, err, size))
 	for _, position := range removed {
 		masks[position] = 0
 	}
@@ -29,7 +35,7 @@ func storedIndices(removed []uint32, err error, size int) stored {
 
 // differ records every position where the stored masks differ from the expected ones.
 func (w *worker) differ(s sample, method Method, removed []uint32, found stored) {
-	expected := encode.Fill(nil, w.rules.size)
+	expected := encode.Fill(nil, w.rules.Size)
 	for _, position := range removed {
 		expected[position] = 0
 	}
@@ -48,12 +54,12 @@ func (w *worker) differ(s sample, method Method, removed []uint32, found stored)
 }
 
 func (w *worker) difference(s sample, method Method, position, expected, found int) {
-	mask, within := w.rules.at(position)
+	mask, within := w.rules.At(position)
 	w.masks[mask].Differences++
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.report.FirstDifferences) < listed {
 		w.report.FirstDifferences = append(w.report.FirstDifferences,
-			Difference{s.index, s.id, w.rules.masks[mask].name, within, expected, found, method})
+			Difference{s.index, s.id, w.rules.Masks[mask].Name, within, expected, found, method})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+
+	"tcbuild/gpuverify/regenerate"
 )
 
 // useStoredIncidence compares the dataset's stored incidence with the graph's, entry by entry, and
@@ -17,13 +19,13 @@ func (v *verifier) useStoredIncidence() error {
 	path := filepath.Join(v.dataset.Dir, "incidence.arrow")
 	rows, first := 0, ""
 	for i, stored := range cache.Edges {
-		expected, found := &v.incidences[i], lists{stored.Offsets, stored.Positions}
+		expected, found := &v.incidences[i], regenerate.Lists{Offsets: stored.Offsets, Positions: stored.Positions}
 		if stored.EdgeType != expected.Type.String() {
 			return fmt.Errorf("%s: row %d is edge type %s (expected %s)", path, i, stored.EdgeType, expected.Type)
 		}
-		nodes := v.rules.graph.NodesOf(expected.Type.Source)
+		nodes := v.rules.Graph.NodesOf(expected.Type.Source)
 		for node := range uint32(nodes.Len()) {
-			want, have := expected.row(node), found.row(node)
+			want, have := expected.Row(node), found.Row(node)
 			if slices.Equal(want, have) {
 				continue
 			}
@@ -31,7 +33,7 @@ func (v *verifier) useStoredIncidence() error {
 				first = fmt.Sprintf("edge type %s, %s %s: %s", expected.Type, nodes.Type, nodes.IDs[node], firstDifference(want, have))
 			}
 		}
-		expected.lists = found
+		expected.Lists = found
 	}
 	if rows > 0 {
 		v.damage(-1, fmt.Errorf("%s: its incidence differs from that of the graph's edges in %d rows; first: %s",

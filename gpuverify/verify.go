@@ -14,6 +14,7 @@ import (
 
 	"tcbuild/encode"
 	"tcbuild/fault"
+	"tcbuild/gpuverify/regenerate"
 	"tcbuild/ingest"
 	"tcbuild/store"
 )
@@ -78,8 +79,8 @@ func Verify(ctx context.Context, dataset *store.Dataset, o Options) (*Report, er
 type verifier struct {
 	Options
 	dataset    *store.Dataset
-	rules      *graphRules
-	incidences []edgeIncidence // of the graph, or those stored in an incidence dataset
+	rules      *regenerate.Rules
+	incidences []regenerate.Incidence // of the graph, or those stored in an incidence dataset
 	codec      encode.Codec
 
 	compareAll func(ctx context.Context) error // regenerates and compares the masks of all samples
@@ -124,13 +125,13 @@ func (v *verifier) checkSamples(ctx context.Context) error {
 	m := v.dataset.Manifest
 	graph, err := v.dataset.Graph()
 	if err == nil {
-		v.rules, err = newGraphRules(graph, m.Options.ReactionRule == "gpr")
+		v.rules, err = regenerate.NewRules(graph, m.Options.ReactionRule == "gpr")
 	}
 	if err == nil {
 		err = v.checkMasks()
 	}
 	if err == nil && v.Method != ByEdges {
-		v.incidences = newIncidences(v.rules)
+		v.incidences = regenerate.NewIncidences(v.rules)
 	}
 	if err == nil && m.Variant == store.Incidence {
 		err = v.useStoredIncidence()
@@ -163,7 +164,7 @@ func (v *verifier) checkSamples(ctx context.Context) error {
 
 // compareOnCPU distributes the chunks among workers.
 func (v *verifier) compareOnCPU(ctx context.Context) error {
-	chunks := v.chunks(edgeBatch)
+	chunks := v.chunks(regenerate.BatchSamples)
 	group, ctx := errgroup.WithContext(ctx)
 	for range v.Workers {
 		group.Go(func() error { return v.work(ctx, chunks) })
@@ -173,13 +174,13 @@ func (v *verifier) compareOnCPU(ctx context.Context) error {
 
 // checkMasks compares the masks that the manifest lists with those of the graph.
 func (v *verifier) checkMasks() error {
-	for i, want := range v.rules.masks {
-		if found := v.dataset.Manifest.Masks; i >= len(found) || found[i].Name != want.name || found[i].Size != want.size {
+	for i, want := range v.rules.Masks {
+		if found := v.dataset.Manifest.Masks; i >= len(found) || found[i].Name != want.Name || found[i].Size != want.Size {
 			return fmt.Errorf("%s: the manifest's masks differ from those of its graph (expected mask %d to be %s, of size %d)",
-				v.dataset.Dir, i, want.name, want.size)
+				v.dataset.Dir, i, want.Name, want.Size)
 		}
 	}
-	if found, want := len(v.dataset.Manifest.Masks), len(v.rules.masks); found != want {
+	if found, want := len(v.dataset.Manifest.Masks), len(v.rules.Masks); found != want {
 		return fmt.Errorf("%s: the manifest lists %d masks (expected the %d of its graph)", v.dataset.Dir, found, want)
 	}
 	return nil
@@ -230,7 +231,7 @@ func (v *verifier) read(reader *store.Reader, index int, all *ingest.Samples) (*
 		return nil, nil
 	}
 	all.Append(record.ID, record.Genes, record.Phenotypes)
-	if err := checkGenes(record.Genes, v.rules.graph.Genes.Len()); err != nil {
+	if err := checkGenes(record.Genes, v.rules.Graph.Genes.Len()); err != nil {
 		v.damage(index, fmt.Errorf("sample %d: %w", index, err))
 		return nil, nil
 	}

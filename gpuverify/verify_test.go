@@ -16,6 +16,8 @@ import (
 	"tcbuild/store"
 )
 
+var reactionRules = []incidence.ReactionRule{incidence.RuleAll, incidence.RuleGPR}
+
 var methods = []Method{ByIncidence, ByEdges, Both}
 
 // plans are one dataset for each variant and codec.

@@ -16,9 +16,11 @@ const Name = "libcuda.so.1"
 // Build compiles the driver into dir and returns its path. It takes some seconds of g++.
 func Build(dir string) (path string, err error) {
 	_, here, _, _ := runtime.Caller(0)
-	source, kernels := filepath.Join(filepath.Dir(here), "src"), filepath.Join(filepath.Dir(here), "..", "kernels")
+	folder := filepath.Dir(here)
+	source := filepath.Join(folder, "src")
+	folders := []string{source, filepath.Join(folder, "../kernels"), filepath.Join(folder, "../../internal/devicespeed")}
 	// so that go test notices when its cached result is stale
-	for _, folder := range []string{source, kernels} {
+	for _, folder := range folders {
 		files, err := filepath.Glob(filepath.Join(folder, "*"))
 		if err != nil {
 			return "", err
@@ -30,10 +32,12 @@ func Build(dir string) (path string, err error) {
 		}
 	}
 	path = filepath.Join(dir, Name)
-	out, err := exec.Command("g++", "-std=c++17", "-O2", "-Wall", "-Wno-unknown-pragmas", "-shared", "-fPIC",
-		"-Wl,-soname,"+Name, "-Wl,-z,defs",
-		"-I"+source, "-I"+kernels,
-		filepath.Join(source, "driver.cpp"), filepath.Join(source, "kernels.cpp"), "-o", path).CombinedOutput()
+	args := []string{"-std=c++17", "-O2", "-Wall", "-Wno-unknown-pragmas", "-shared", "-fPIC", "-Wl,-soname," + Name, "-Wl,-z,defs",
+		filepath.Join(source, "driver.cpp"), filepath.Join(source, "kernels.cpp"), "-o", path}
+	for _, folder := range folders {
+		args = append(args, "-I"+folder)
+	}
+	out, err := exec.Command("g++", args...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build the test driver: %w\n%s", err, out)
 	}

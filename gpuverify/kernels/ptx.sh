@@ -1,9 +1,9 @@
 #!/bin/sh
-# Compiles the kernels in this folder to PTX into the folder DIR, by default here. It needs clang 14 and
+# Compiles the kernels in the current folder to PTX into the folder DIR, by default here. It needs clang 14 and
 # nothing of CUDA; the same compiler gives the same bytes, which a test holds.
 set -eu
-cd "$(dirname "$0")"
+headers=$(dirname "$0")
 for kernel in *.cu; do
-  clang-14 -x cuda --cuda-device-only --cuda-gpu-arch=sm_75 -nocudainc -nocudalib -std=c++17 -O3 -ffreestanding \
+  clang-14 -x cuda --cuda-device-only --cuda-gpu-arch=sm_75 -nocudainc -nocudalib -std=c++17 -O3 -ffreestanding -I"$headers" \
     -Wall -Werror -Wno-unknown-cuda-version -S -o "${1:-.}/${kernel%.cu}.ptx" "$kernel"
 done

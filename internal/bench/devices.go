@@ -8,6 +8,7 @@ import (
 	"tcbuild/gpuverify"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/internal/devicespeed"
 )
 
 // DeviceResult is how fast a CUDA device makes the masks of a batch of samples, and whether a model
@@ -57,7 +58,7 @@ func (b *bench) measureDevices(ctx context.Context) ([]DeviceResult, error) {
 	if b.Devices == nil {
 		return nil, nil
 	}
-	o := gpuverify.SpeedOptions{Graph: b.in.graph, ByRule: b.ReactionRule == incidence.RuleGPR, Rounds: b.Rounds, Devices: *b.Devices}
+	o := devicespeed.Options{Graph: b.in.graph, ByRule: b.ReactionRule == incidence.RuleGPR, Rounds: b.Rounds, Devices: *b.Devices}
 	_, err := spread{b.in.samples, b.in.total, min(BatchSamples, b.in.total)}.Scan(func(samples *ingest.Samples) error {
 		for i := range samples.Len() {
 			o.Batch = append(o.Batch, slices.Clone(samples.Genes(i)))
@@ -67,7 +68,7 @@ func (b *bench) measureDevices(ctx context.Context) ([]DeviceResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	speeds, err := gpuverify.MeasureDevices(ctx, o)
+	speeds, err := devicespeed.Measure(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -78,19 +79,19 @@ func (b *bench) measureDevices(ctx context.Context) ([]DeviceResult, error) {
 	return results, nil
 }
 
-func deviceResult(s gpuverify.DeviceSpeed, samples int) DeviceResult {
-	of := func(figure func(gpuverify.SpeedRound) float64) Stat { return statOf(s.Rounds, figure) }
+func deviceResult(s devicespeed.Speed, samples int) DeviceResult {
+	of := func(figure func(devicespeed.Round) float64) Stat { return statOf(s.Rounds, figure) }
 	r := DeviceResult{
 		Device: s.String(), BatchSamples: samples, MemoryBytes: s.MemoryBytes, IndexBytes: s.IndexBytes, MaskBytes: s.MaskBytes,
-		Fill:        of(func(r gpuverify.SpeedRound) float64 { return r.FillSpeed }),
-		Copy:        of(func(r gpuverify.SpeedRound) float64 { return r.CopySpeed }),
-		IndexUpload: of(func(r gpuverify.SpeedRound) float64 { return r.IndexUpload }),
-		MaskUpload:  of(func(r gpuverify.SpeedRound) float64 { return r.MaskUpload }),
+		Fill:        of(func(r devicespeed.Round) float64 { return r.FillSpeed }),
+		Copy:        of(func(r devicespeed.Round) float64 { return r.CopySpeed }),
+		IndexUpload: of(func(r devicespeed.Round) float64 { return r.IndexUpload }),
+		MaskUpload:  of(func(r devicespeed.Round) float64 { return r.MaskUpload }),
 		Methods: []DeviceMethod{
-			{Method: gpuverify.ByIncidence, Seconds: of(func(r gpuverify.SpeedRound) float64 { return r.ByIncidence }),
-				CPUSeconds: of(func(r gpuverify.SpeedRound) float64 { return r.CPUIncidence })},
-			{Method: gpuverify.ByEdges, Seconds: of(func(r gpuverify.SpeedRound) float64 { return r.ByEdges }),
-				CPUSeconds: of(func(r gpuverify.SpeedRound) float64 { return r.CPUEdges })},
+			{Method: gpuverify.ByIncidence, Seconds: of(func(r devicespeed.Round) float64 { return r.ByIncidence }),
+				CPUSeconds: of(func(r devicespeed.Round) float64 { return r.CPUIncidence })},
+			{Method: gpuverify.ByEdges, Seconds: of(func(r devicespeed.Round) float64 { return r.ByEdges }),
+				CPUSeconds: of(func(r devicespeed.Round) float64 { return r.CPUEdges })},
 		},
 	}
 	for i := range r.Methods {
@@ -98,8 +99,8 @@ func deviceResult(s gpuverify.DeviceSpeed, samples int) DeviceResult {
 	}
 	for i, point := range s.Rounds[0].MaskOrFilter {
 		r.MaskOrFilter = append(r.MaskOrFilter, MaskOrFilter{DeletedGenes: point.DeletedGenes, KeptEdges: point.KeptEdges,
-			Mask:   of(func(r gpuverify.SpeedRound) float64 { return r.MaskOrFilter[i].Mask }),
-			Filter: of(func(r gpuverify.SpeedRound) float64 { return r.MaskOrFilter[i].Filter })})
+			Mask:   of(func(r devicespeed.Round) float64 { return r.MaskOrFilter[i].Mask }),
+			Filter: of(func(r devicespeed.Round) float64 { return r.MaskOrFilter[i].Filter })})
 	}
 	r.CrossingGenes = crossing(r.MaskOrFilter)
 	return r

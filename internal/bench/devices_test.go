@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tcbuild/gpuverify"
+	"tcbuild/internal/devicespeed"
 )
 
 func TestCrossing(t *testing.T) {
@@ -38,15 +38,15 @@ func TestCrossing(t *testing.T) {
 
 // Rounds become medians, fractions and tables.
 func TestDeviceTables(t *testing.T) {
-	round := func(scale float64) gpuverify.SpeedRound {
-		return gpuverify.SpeedRound{FillSpeed: 5e9 * scale, CopySpeed: 4e9 * scale, IndexUpload: 1e-6, MaskUpload: 2e-3,
+	round := func(scale float64) devicespeed.Round {
+		return devicespeed.Round{FillSpeed: 5e9 * scale, CopySpeed: 4e9 * scale, IndexUpload: 1e-6, MaskUpload: 2e-3,
 			ByIncidence: 1e-3, ByEdges: 2e-3,
-			CPUIncidence: 30e-3, CPUEdges: 50e-3, MaskOrFilter: []gpuverify.MaskOrFilter{
+			CPUIncidence: 30e-3, CPUEdges: 50e-3, MaskOrFilter: []devicespeed.MaskOrFilter{
 				{DeletedGenes: 1, KeptEdges: 900, Mask: 1e-3, Filter: 2e-3}, {DeletedGenes: 100, KeptEdges: 100,
 					Mask: 1e-3, Filter: 0.5e-3}}}
 	}
-	d := deviceResult(gpuverify.DeviceSpeed{Ordinal: 1, Name: "Card", MemoryBytes: 5e6, IndexBytes: 680, MaskBytes: 3e6,
-		Rounds: []gpuverify.SpeedRound{round(1), round(0.5), round(0.7)}}, 28)
+	d := deviceResult(devicespeed.Speed{Ordinal: 1, Name: "Card", MemoryBytes: 5e6, IndexBytes: 680, MaskBytes: 3e6,
+		Rounds: []devicespeed.Round{round(1), round(0.5), round(0.7)}}, 28)
 	if d.Copy.Max != 4e9 || d.Methods[0].CopyFraction != 0.75 || d.Methods[1].CopyFraction != 0.375 || math.Abs(d.CrossingGenes-10) > 1e-9 {
 		t.Errorf("got %+v", d)
 	}

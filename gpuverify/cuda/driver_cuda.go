@@ -1,0 +1,67 @@
+//go:build cuda
+
+package cuda
+
+/*
+#cgo CFLAGS: -O2
+#cgo LDFLAGS: -Wl,--as-needed -L${SRCDIR}/lib -ldl
+#include <stdlib.h>
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"gorgonia.org/cu"
+
+	"tcbuild/fault"
+)
+
+// Driver is the library that every NVIDIA driver installs. Tests replace it.
+var Driver = "libcuda.so.1"
+
+var loading sync.Mutex
+
+// Load opens the driver's library, Driver or the file at a path, and initialises it. No other
+// function of this package works before that.
+func Load(path string) error {
+	loading.Lock()
+	defer loading.Unlock()
+	name := C.CString(path)
+	defer C.free(unsafe.Pointer(name))
+	if why := C.tcbuild_cuda_load(name); why != nil {
+		return fault.New(fault.Failed, "install NVIDIA's driver on a machine with a GPU, or use --device cpu",
+			"load the CUDA driver %s: %s", path, C.GoString(why))
+	}
+	return nil
+}
+
+// failed adds the failed driver call to err; it returns nil if err is nil.
+func failed(err error, format string, args ...any) error {
+	switch call := fmt.Sprintf(format, args...); err {
+	case nil:
+		return nil
+	case cu.OutOfMemory:
+		return fault.New(fault.Failed, "lower --gpu-memory, or free device memory", "%s: %w", call, err)
+	default:
+		return fmt.Errorf("%s: %w", call, err)
+	}
+}
+
+// allocatePinned returns uninitialised page-locked host memory of the current context.
+func allocatePinned(bytes int) ([]byte, error) {
+	var memory unsafe.Pointer
+	if why := C.tcbuild_cuda_pinned(&memory, C.size_t(bytes)); why != nil {
+		return nil, fault.New(fault.Failed, "free host memory, or use fewer --workers",
+			"cuMemHostAlloc of %d bytes: %s", bytes, C.GoString(why))
+	}
+	return unsafe.Slice((*byte)(memory), bytes), nil
+}
+
+// view returns bytes as numbers in the machine's byte order.
+func View[T any](bytes []byte) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(bytes))), len(bytes)/int(unsafe.Sizeof(*new(T))))
+}

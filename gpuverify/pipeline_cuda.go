@@ -1,0 +1,96 @@
+//go:build cuda
+
+package gpuverify
+
+import (
+	"context"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"tcbuild/gpuverify/cuda"
+)
+
+// run verifies chunks on a device until none is left; first is the number of its first chunk. The
+// report is valid even after an error.
+func (d *devices) run(ctx context.Context, device cuda.Device, first int) (DeviceReport, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	report := DeviceReport{Ordinal: device.Ordinal, Name: device.Name}
+	opened, err := device.Open()
+	if err != nil {
+		return report, d.failure(device, err)
+	}
+	c := &card{devices: d, context: opened, report: report}
+	if err = c.prepare(); err != nil {
+		err = d.failure(device, err)
+	} else {
+		err = c.pipeline(ctx, first)
+	}
+	if closing := opened.Close(); closing != nil && err == nil {
+		err = d.failure(device, closing)
+	}
+	c.report.HostSynchronizations = opened.Synchronizations
+	return c.report, err
+}
+
+// failure is an error of the driver, with the device's name.
+func (d *devices) failure(device cuda.Device, err error) error {
+	return cuda.Failure(err, "verify %s on %s: %w", d.dataset.Dir, device, err)
+}
+
+// pipeline has workers read and decode batches, and passes them to the device.
+func (c *card) pipeline(ctx context.Context, first int) error {
+	workers := cap(c.empty) - lanes
+	ctx, cancel := context.WithCancel(ctx)
+	group, ctx := errgroup.WithContext(ctx)
+	fillers := make([]*filler, workers)
+	for i := range fillers {
+		fillers[i] = newFiller(c.devices, c.empty, c.full)
+		number := -1
+		if i == 0 {
+			number = first
+		}
+		group.Go(func() error { return fillers[i].run(ctx, number) })
+	}
+	filled := make(chan error, 1)
+	go func() {
+		filled <- group.Wait()
+		close(c.full)
+	}()
+
+	err := c.drive()
+	cancel()
+	filling := <-filled // in any case: the batches' memory is freed with the context
+	for _, f := range fillers {
+		c.report.Seconds.Read += f.readTime.Seconds()
+		c.report.Seconds.Decode += f.decodeTime.Seconds()
+	}
+	if err != nil {
+		return c.failure(c.context.Device, err)
+	}
+	return filling
+}
+
+// drive starts work on full batches as they arrive, using the lanes alternately, and collects the
+// results.
+func (c *card) drive() error {
+	turn := 0
+	for b := range c.full {
+		l := c.lanes[turn%lanes]
+		if err := c.collect(l); err != nil {
+			return err
+		}
+		if err := c.start(l, b); err != nil {
+			return err
+		}
+		turn++
+	}
+	for range lanes {
+		if err := c.collect(c.lanes[turn%lanes]); err != nil {
+			return err
+		}
+		turn++
+	}
+	return nil
+}

@@ -1,0 +1,273 @@
+//go:build cuda
+
+package devicespeed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"tcbuild/encode"
+	"tcbuild/gpuverify/cuda"
+	"tcbuild/gpuverify/kernels"
+	"tcbuild/gpuverify/regenerate"
+)
+
+// Measure measures how fast devices make masks, one device after the other.
+func Measure(ctx context.Context, o Options) ([]Speed, error) {
+	list, err := cuda.Select(o.Devices.Ordinals)
+	if err != nil {
+		return nil, fmt.Errorf("measure CUDA devices: %w", err)
+	}
+	rules, err := regenerate.NewRules(o.Graph, o.ByRule)
+	if err != nil {
+		return nil, err
+	}
+	incidences := regenerate.NewIncidences(rules)
+	tables, err := regenerate.NewTables(rules, incidences)
+	if err != nil {
+		return nil, err
+	}
+	var speeds []Speed
+	for _, device := range list {
+		speed, err := measureDevice(ctx, device, o, tables, newCPUBatch(rules, incidences, o.Batch))
+		if err != nil {
+			return nil, cuda.Failure(err, "measure masks on %s: %w", device, err)
+		}
+		speeds = append(speeds, speed)
+	}
+	return speeds, nil
+}
+
+// meter measures one device. Its thread is locked to the device's context.
+type meter struct {
+	regenerate.Generators
+	context    *cuda.Context
+	tables     *regenerate.Tables
+	stream     *cuda.Stream
+	begin, end cuda.Event
+
+	samples    int
+	host       []byte // pinned: ptr and perturbation indices, then room for whole masks
+	indices    cuda.Memory
+	indexBytes int
+	words      cuda.Memory
+	// masks are written to alternating parts, so that no cache holds all of them
+	space  cuda.Memory
+	filter filterMeter
+	cpu    *cpuBatch
+}
+
+// spaceBytes is larger than the caches of any device.
+var spaceBytes = 256 << 20
+
+func measureDevice(ctx context.Context, device cuda.Device, o Options, t *regenerate.Tables, cpu *cpuBatch) (speed Speed, err error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	opened, err := device.Open()
+	if err != nil {
+		return speed, err
+	}
+	defer func() {
+		if closing := opened.Close(); err == nil {
+			err = closing
+		}
+	}()
+	m := &meter{context: opened, tables: t, samples: len(o.Batch), cpu: cpu}
+	if err := m.prepare(o); err != nil {
+		return speed, err
+	}
+	speed = Speed{
+		Ordinal: device.Ordinal, Name: device.Name, IndexBytes: int64(m.indexBytes), MaskBytes: int64(m.maskBytes()),
+		MemoryBytes: m.memoryBytes(),
+	}
+	for range o.Rounds {
+		round, err := m.round(ctx)
+		if err != nil {
+			return speed, err
+		}
+		speed.Rounds = append(speed.Rounds, round)
+	}
+	return speed, nil
+}
+
+// maskBytes is the size of the whole masks of the batch.
+func (m *meter) maskBytes() int { return m.samples * m.tables.Stride }
+
+// memoryBytes is the device memory needed to make the masks of the batch.
+func (m *meter) memoryBytes() int64 {
+	return int64(m.tables.Bytes() - 4*len(m.tables.Starts) + m.indexBytes + m.words.Size() + m.NodeWords.Values.Size() + m.maskBytes())
+}
+
+func (m *meter) prepare(o Options) (err error) {
+	if m.stream, err = m.context.NewStream(); err != nil {
+		return err
+	}
+	for _, event := range []*cuda.Event{&m.begin, &m.end} {
+		if *event, err = m.context.NewEvent(); err != nil {
+			return err
+		}
+	}
+	if err = m.Generators.Load(m.context, m.tables); err != nil {
+		return err
+	}
+	genes := 0
+	for _, sample := range o.Batch {
+		genes += len(sample)
+	}
+	m.indexBytes = 8 * (m.samples + 1 + genes)
+	if m.host, err = m.context.AllocatePinned(max(m.indexBytes, m.maskBytes())); err != nil {
+		return err
+	}
+	numbers := cuda.View[int64](m.host)
+	numbers[0] = 0
+	indices := numbers[m.samples+1:]
+	for k, sample := range o.Batch {
+		numbers[k+1] = numbers[k] + int64(len(sample))
+		for i, gene := range sample {
+			indices[int(numbers[k])+i] = int64(gene)
+		}
+	}
+	if m.indices, err = m.context.Allocate(m.indexBytes); err != nil {
+		return err
+	}
+	if m.words, err = m.context.Allocate(4 * kernels.Groups(m.samples) * m.tables.Nodes()); err != nil {
+		return err
+	}
+	if m.NodeWords.Values, err = m.context.Allocate(4 * kernels.Groups(m.samples) * m.tables.Terms()); err != nil {
+		return err
+	}
+	if m.space, err = m.context.Allocate(max(spaceBytes, 2*m.maskBytes())); err != nil {
+		return err
+	}
+	return m.filter.prepare(m)
+}
+
+// round measures everything once.
+func (m *meter) round(ctx context.Context) (r Round, err error) {
+	half := m.space.Size() / 2
+	var fill, copied float64
+	for _, measurement := range []struct {
+		seconds *float64
+		work    func(run int)
+	}{
+		// first: the kernels need them
+		{&r.IndexUpload, func(int) { m.stream.Upload(m.indices, m.host[:m.indexBytes]) }},
+		{&r.MaskUpload, func(run int) { m.stream.Upload(m.part(run).Memory, m.host[:m.maskBytes()]) }},
+		{&fill, func(int) { m.stream.Fill(m.space, 1, m.space.Size()) }},
+		{&copied, func(int) { m.stream.Copy(m.space.First(half), m.space.From(half)) }},
+		{&r.ByIncidence, m.makeByIncidence},
+		{&r.ByEdges, m.makeByEdges},
+	} {
+		if *measurement.seconds, err = m.time(ctx, measurement.work); err != nil {
+			return r, err
+		}
+	}
+	r.FillSpeed, r.CopySpeed = float64(m.space.Size())/fill, 2*float64(half)/copied
+	r.CPUIncidence, r.CPUEdges = m.cpu.time(m.cpu.byIncidence), m.cpu.time(m.cpu.byEdges)
+	r.MaskOrFilter, err = m.filter.round(ctx, m)
+	return r, err
+}
+
+func (m *meter) batch() kernels.Batch {
+	return kernels.Batch{Samples: m.samples, Ptr: m.indices, PerturbationIndices: m.indices.From(8 * (m.samples + 1))}
+}
+
+func (m *meter) makeByIncidence(run int) {
+	if m.tables.ByRules {
+		m.NodeWords.Run(m.stream, m.batch(), m.words)
+	}
+	m.ByIncidence.Run(m.stream, m.batch(), m.words, m.part(run))
+}
+
+func (m *meter) makeByEdges(run int) {
+	m.NodeWords.Run(m.stream, m.batch(), m.words)
+	m.ByEdges.Run(m.stream, m.samples, m.words, m.part(run))
+}
+
+// part is memory for the masks of the batch, different in each run.
+func (m *meter) part(run int) kernels.Masks {
+	parts := m.space.Size() / m.maskBytes()
+	return kernels.Masks{Memory: m.space.From(run % parts * m.maskBytes()).First(m.maskBytes()), Stride: m.tables.Stride}
+}
+
+const (
+	measureTime = 20 * time.Millisecond // approximate duration of a measurement
+	mostRuns    = 1000
+)
+
+// time returns the seconds that the device takes for the work, after a warm-up run.
+func (m *meter) time(ctx context.Context, work func(run int)) (float64, error) {
+	runs := 1
+	for warm := false; ; warm = true {
+		m.stream.Record(m.begin)
+		for run := range runs {
+			work(run)
+		}
+		m.stream.Record(m.end)
+		if err := m.stream.Err(); err != nil {
+			return 0, err
+		}
+		if err := m.end.Synchronize(); err != nil {
+			return 0, err
+		}
+		took, err := m.end.Since(m.begin)
+		if err != nil || ctx.Err() != nil {
+			return 0, errors.Join(err, context.Cause(ctx))
+		}
+		took = max(took, 1)
+		if warm {
+			return took.Seconds() / float64(runs), nil
+		}
+		runs = int(max(1, min(mostRuns, measureTime/took)))
+	}
+}
+
+// cpuBatch makes the masks of a batch on one core.
+type cpuBatch struct {
+	scatter *regenerate.Scatterer
+	look    *regenerate.Looker
+	batch   [][]uint32
+	masks   [][]byte
+}
+
+func newCPUBatch(rules *regenerate.Rules, incidences []regenerate.Incidence, batch [][]uint32) *cpuBatch {
+	return &cpuBatch{regenerate.NewScatterer(rules, incidences), regenerate.NewLooker(rules), batch, make([][]byte, len(batch))}
+}
+
+func (c *cpuBatch) byIncidence() {
+	for k, genes := range c.batch {
+		c.scatter.Regenerate(genes)
+		c.write(k, c.scatter.Removed)
+		c.scatter.Reset()
+	}
+}
+
+func (c *cpuBatch) byEdges() {
+	for first := 0; first < len(c.batch); first += regenerate.BatchSamples {
+		for k, removed := range c.look.Regenerate(c.batch[first:min(first+regenerate.BatchSamples, len(c.batch))]) {
+			c.write(first+k, removed)
+		}
+	}
+}
+
+// write writes the whole masks of a sample.
+func (c *cpuBatch) write(sample int, removed []uint32) {
+	masks := encode.Fill(c.masks[sample], c.look.Size)
+	for _, position := range removed {
+		masks[position] = 0
+	}
+	c.masks[sample] = masks
+}
+
+// time returns the seconds that the work takes, after a warm-up run.
+func (c *cpuBatch) time(work func()) float64 {
+	work()
+	start, runs := time.Now(), 0
+	for ; runs == 0 || time.Since(start) < measureTime; runs++ {
+		work()
+	}
+	return time.Since(start).Seconds() / float64(runs)
+}

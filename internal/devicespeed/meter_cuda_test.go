@@ -1,0 +1,280 @@
+//go:build cuda
+
+package devicespeed
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"tcbuild/fault"
+	"tcbuild/gpuverify/cuda"
+	"tcbuild/gpuverify/fakedriver"
+	"tcbuild/gpuverify/regenerate"
+	"tcbuild/incidence"
+	"tcbuild/ingest"
+	"tcbuild/ingest/synth"
+	"tcbuild/internal/oracle"
+)
+
+func TestMain(m *testing.M) { os.Exit(fakedriver.Run(m)) }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// smallSpace lets a test measure little memory.
+func smallSpace(t *testing.T) {
+	t.Helper()
+	before := spaceBytes
+	t.Cleanup(func() { spaceBytes = before })
+	spaceBytes = 64 << 10
+}
+
+func speedOptions(t *testing.T, graph *ingest.Graph, rule incidence.ReactionRule, samples int) Options {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(samples), 0))
+	o := Options{Graph: graph, ByRule: rule == incidence.RuleGPR, Rounds: 1}
+	for range samples {
+		genes := make([]uint32, 0, 3)
+		for _, gene := range r.Perm(graph.Genes.Len())[:1+r.IntN(2)] {
+			genes = append(genes, uint32(gene))
+		}
+		o.Batch = append(o.Batch, genes)
+	}
+	return o
+}
+
+// newTestMeter returns a meter of the first device, for this thread.
+func newTestMeter(t *testing.T, o Options) *meter {
+	t.Helper()
+	runtime.LockOSThread()
+	t.Cleanup(runtime.UnlockOSThread)
+	list, err := cuda.Select(nil)
+	must(t, err)
+	opened, err := list[0].Open()
+	must(t, err)
+	t.Cleanup(func() { must(t, opened.Close()) })
+	rules, err := regenerate.NewRules(o.Graph, o.ByRule)
+	must(t, err)
+	incidences := regenerate.NewIncidences(rules)
+	tables, err := regenerate.NewTables(rules, incidences)
+	must(t, err)
+	m := &meter{context: opened, tables: tables, samples: len(o.Batch), cpu: newCPUBatch(rules, incidences, o.Batch)}
+	before, err := opened.FreeMemory()
+	must(t, err)
+	must(t, m.prepare(o))
+	after, err := opened.FreeMemory()
+	must(t, err)
+	f, other := &m.filter, m.space.Size()-m.maskBytes()
+	for _, memory := range []cuda.Memory{f.Counts, f.Sums, f.Kept, f.KeptSrc, f.KeptDst, f.Total, f.indices, f.mask.Memory, f.features, f.out} {
+		other += memory.Size()
+	}
+	if taken := before - after - int64(other); m.memoryBytes() != taken {
+		t.Errorf("making masks takes %d bytes, said to be %d", taken, m.memoryBytes())
+	}
+	return m
+}
+
+// download returns a copy of device memory.
+func (m *meter) download(t *testing.T, memory cuda.Memory) []byte {
+	t.Helper()
+	host, err := m.context.AllocatePinned(memory.Size())
+	must(t, err)
+	m.stream.Download(host, memory)
+	must(t, m.wait())
+	return host
+}
+
+// What is measured makes the right masks, and takes the right edges out of a matrix.
+func TestMeasuredWorkIsRight(t *testing.T) {
+	smallSpace(t)
+	r := rand.New(rand.NewPCG(1, 0))
+	graphs := []*ingest.Graph{synth.Graph(synth.Tiny, 1), oracle.Graph(r), oracle.Graph(r), oracle.Graph(r)}
+	for _, rule := range []incidence.ReactionRule{incidence.RuleAll, incidence.RuleGPR} {
+		for number, graph := range graphs {
+			t.Run(fmt.Sprintf("%s/%d", rule, number), func(t *testing.T) {
+				m := newTestMeter(t, speedOptions(t, graph, rule, 33))
+				_, err := m.round(context.Background())
+				must(t, err)
+				m.checkMasks(t)
+				for _, genes := range []int{1, 3, len(m.filter.genes)} {
+					if m.filter.Edges > 0 {
+						m.checkFilter(t, genes)
+					}
+				}
+			})
+		}
+	}
+}
+
+// checkMasks compares the masks that the device makes with those that the CPU makes, by both
+// methods.
+func (m *meter) checkMasks(t *testing.T) {
+	t.Helper()
+	m.cpu.byIncidence()
+	want := slices.Clone(m.cpu.masks)
+	m.cpu.masks = make([][]byte, len(want))
+	m.cpu.byEdges()
+	for run, makeMasks := range []func(int){m.makeByIncidence, m.makeByEdges} {
+		makeMasks(run)
+		made := m.download(t, m.part(run).Memory)
+		for k, masks := range want {
+			if !bytes.Equal(m.cpu.masks[k], masks) || !bytes.Equal(made[k*m.tables.Stride:][:len(masks)], masks) {
+				t.Errorf("the masks of sample %d differ", k)
+			}
+		}
+	}
+}
+
+func (m *meter) checkFilter(t *testing.T, genes int) {
+	t.Helper()
+	f := &m.filter
+	var deleted []uint32
+	for _, gene := range f.genes[:genes] {
+		deleted = append(deleted, uint32(gene))
+	}
+	m.cpu.scatter.Regenerate(deleted)
+	mask := bytes.Clone(m.cpu.scatter.Masks[f.first:])
+	m.cpu.scatter.Reset()
+
+	rows, err := m.context.AllocatePinned(f.MatrixSize())
+	must(t, err)
+	rowBytes := f.MatrixSize() / f.Edges
+	features := cuda.View[float32](rows)
+	for i := range features {
+		features[i] = float32(i%7+1) + float32(i/(rowBytes/4))
+	}
+	m.stream.Upload(f.features, rows)
+	must(t, f.delete(m, genes))
+
+	f.multiply(m)
+	product := m.download(t, f.out)
+	f.compact(m)
+	kept, err := f.kept(m)
+	must(t, err)
+	gathered, numbers := m.download(t, f.out), cuda.View[uint32](m.download(t, f.Kept))
+	src, dst := cuda.View[uint32](m.download(t, f.KeptSrc)), cuda.View[uint32](m.download(t, f.KeptDst))
+	next, zeros := 0, make([]byte, rowBytes)
+	for edge, keep := range mask {
+		row := rows[edge*rowBytes:][:rowBytes]
+		if keep == 0 {
+			if !bytes.Equal(product[edge*rowBytes:][:rowBytes], zeros) {
+				t.Fatalf("row %d is not masked", edge)
+			}
+			continue
+		}
+		if !bytes.Equal(product[edge*rowBytes:][:rowBytes], row) || !bytes.Equal(gathered[next*rowBytes:][:rowBytes], row) ||
+			numbers[next] != uint32(edge) || src[next] != m.tables.Src[f.first+edge] || dst[next] != m.tables.Dst[f.first+edge] {
+			t.Fatalf("row %d of %d deleted genes, kept as number %d", edge, genes, next)
+		}
+		next++
+	}
+	if kept != next {
+		t.Errorf("%d edges kept, want %d", kept, next)
+	}
+}
+
+// Edges are listed in order over many chunks and groups.
+func TestFilterOfManyEdges(t *testing.T) {
+	smallSpace(t)
+	graph := synth.Graph(synth.Tiny, 1)
+	for _, edges := range graph.Edges {
+		if edges.Type != ingest.GPR && edges.Type != ingest.RMR {
+			for edges.Len() < 20_011 {
+				edges.Src, edges.Dst = append(edges.Src, edges.Src...), append(edges.Dst, edges.Dst...)
+			}
+			edges.Columns = nil
+			break
+		}
+	}
+	m := newTestMeter(t, speedOptions(t, graph, incidence.RuleAll, 2))
+	m.checkFilter(t, 5)
+}
+
+// A batch is what it is said to be, on every device, and the costs are those of each round.
+func TestMeasureDevices(t *testing.T) {
+	smallSpace(t)
+	t.Setenv("FAKE_CUDA_DEVICES", "2")
+	o := speedOptions(t, synth.Graph(synth.Tiny, 1), incidence.RuleAll, 0)
+	for k := range uint32(28) {
+		o.Batch = append(o.Batch, []uint32{k, k + 1})
+	}
+	o.Rounds = 2
+	speeds, err := Measure(context.Background(), o)
+	must(t, err)
+	if len(speeds) != 2 || speeds[0].String() != "cuda:0 (Fake A)" || speeds[1].String() != "cuda:1 (Fake B)" {
+		t.Fatalf("measured %v", speeds)
+	}
+	layout := incidence.NewLayout(o.Graph)
+	stride := (layout.Size + regenerate.StrideUnit - 1) / regenerate.StrideUnit * regenerate.StrideUnit
+	for _, speed := range speeds {
+		if speed.IndexBytes != 448+29*8 || speed.MaskBytes != int64(28*stride) || speed.MemoryBytes <= speed.MaskBytes || len(speed.Rounds) != 2 {
+			t.Errorf("got %+v", speed)
+		}
+		for _, r := range speed.Rounds {
+			for _, figure := range []float64{r.FillSpeed, r.CopySpeed, r.IndexUpload, r.MaskUpload, r.ByIncidence, r.ByEdges, r.CPUIncidence, r.CPUEdges} {
+				if figure <= 0 {
+					t.Errorf("a figure of %+v is not positive", r)
+				}
+			}
+			if len(r.MaskOrFilter) != 4 { // the tiny graph has no 100 genes
+				t.Fatalf("got %+v", r.MaskOrFilter)
+			}
+			left := layout.EdgePositions()
+			for i, p := range r.MaskOrFilter {
+				if p.DeletedGenes != deletedGenes[i] || p.KeptEdges >= left || p.Mask <= 0 || p.Filter <= 0 {
+					t.Errorf("got %+v after %d edges", p, left)
+				}
+				left = p.KeptEdges
+			}
+		}
+	}
+}
+
+// Every call of the driver that fails is told, with the device's name.
+func TestFailuresOfMeasuring(t *testing.T) {
+	smallSpace(t)
+	o := speedOptions(t, synth.Graph(synth.Tiny, 1), incidence.RuleGPR, 3)
+	path := filepath.Join(t.TempDir(), "calls")
+	t.Setenv("FAKE_CUDA_CALLS", path)
+	_, err := Measure(context.Background(), o)
+	must(t, err)
+	text, err := os.ReadFile(path)
+	must(t, err)
+	for line := range strings.Lines(string(text)) {
+		var name string
+		var count int
+		_, err := fmt.Sscan(line, &name, &count)
+		must(t, err)
+		for n := range min(count, 3) {
+			t.Setenv("FAKE_CUDA_FAIL", fmt.Sprint(name, ":", n+1, ":700"))
+			speeds, err := Measure(context.Background(), o)
+			before := name == "cuInit" || strings.HasPrefix(name, "cuDeviceGet")
+			if fault.KindOf(err) != fault.Failed || speeds != nil || !before && !strings.HasPrefix(err.Error(), "measure masks on cuda:0 (Fake A): cu") {
+				t.Errorf("call %d of %s fails: %v, error %v", n+1, name, speeds, err)
+			}
+		}
+	}
+}
+
+func TestMeasuringIsInterrupted(t *testing.T) {
+	smallSpace(t)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	why := errors.New("told to stop")
+	cancel(why)
+	if _, err := Measure(ctx, speedOptions(t, synth.Graph(synth.Tiny, 1), incidence.RuleAll, 1)); !errors.Is(err, why) {
+		t.Errorf("error %v, want %v", err, why)
+	}
+}
