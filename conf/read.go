@@ -120,7 +120,7 @@ func takeDefaults(own *yaml.Node) ([]*yaml.Node, error) {
 func readFile(path, from string) (*yaml.Node, error) {
 	text, err := readText(path)
 	source := path
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, missing := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && errors.Is(missing, fs.ErrNotExist) {
 		preset := strings.TrimSuffix(filepath.Base(path), ".yaml") + ".yaml"
 		embedded, presetErr := presets.ReadFile(preset)
 		if presetErr != nil {

@@ -90,8 +90,9 @@ func KindOf(err error) Kind {
 }
 
 // HintOf returns the hint for an error of the operating system, else the first hint in err's chain,
-// or "".
+// else one for what there is at a path, or "".
 func HintOf(err error) string {
+	code, _ := errors.AsType[syscall.Errno](err)
 	switch {
 	case DiskFull(err):
 		return "free disk space and run the same command again"
@@ -99,20 +100,35 @@ func HintOf(err error) string {
 		return "raise the limit of open files (ulimit -n) and run the same command again"
 	case errors.Is(err, fs.ErrPermission):
 		return "check the permissions of the file and of the folders above it"
+	case code == syscall.EROFS:
+		return "it is mounted for reading only: name another folder"
 	case System(err):
 		return "check the disk, then run the same command again"
 	}
 	for err != nil {
 		e, ok := errors.AsType[*Error](err)
 		if !ok {
-			return ""
+			break
 		}
 		if e.Hint != "" {
 			return e.Hint
 		}
 		err = e.Err
 	}
-	return ""
+	return atPath[code]
+}
+
+// atPath are the hints for errors that tell what there is at a path.
+var atPath = map[syscall.Errno]string{
+	syscall.ENOENT:       "check the path",
+	syscall.ENOTDIR:      "check the path: it, or a part of it, is a file where a folder should be",
+	syscall.EISDIR:       "check the path: it is a folder where a file should be",
+	syscall.ELOOP:        "check the path: a symbolic link on it leads back to itself, or must not be there",
+	syscall.ENXIO:        "check the path: it is a device or socket where a file should be",
+	syscall.ENODEV:       "check the path: it is a device or socket where a file should be",
+	syscall.EEXIST:       "remove what is there, or choose another name",
+	syscall.ENOTEMPTY:    "remove what is there, or choose another name",
+	syscall.ENAMETOOLONG: "choose a shorter name",
 }
 
 // Recovered is the error of a panic: cause is what recover returned. It is no error that a caller

@@ -34,11 +34,25 @@ func TestSystem(t *testing.T) {
 		{syscall.ENOENT, Damaged, "build"},
 		{syscall.EISDIR, Damaged, "build"},
 		{syscall.ELOOP, Damaged, "build"},
+		{syscall.EROFS, Failed, "it is mounted for reading only: name another folder"},
 		{errors.New("other bytes"), Damaged, "build"},
 	} {
 		err := New(Damaged, "build", "read: %w", &fs.PathError{Op: "open", Path: "f", Err: test.err})
 		if KindOf(err) != test.kind || !errors.Is(err, test.kind) || HintOf(err) != test.hint {
 			t.Errorf("%v: got kind %d, hint %q", err, KindOf(err), HintOf(err))
 		}
+	}
+}
+
+// An error that tells what there is at a path has a hint even where nobody gave it one.
+func TestHintOfPlainErrors(t *testing.T) {
+	for _, code := range aboutTheFile {
+		err := fmt.Errorf("lock: %w", New(Failed, "", "open: %w", &fs.PathError{Op: "open", Path: "f", Err: code}))
+		if known := code != syscall.EINVAL && code != syscall.EXDEV; (HintOf(err) != "") != known {
+			t.Errorf("%v has the hint %q", code, HintOf(err))
+		}
+	}
+	if hint := HintOf(errors.New("anything")); hint != "" {
+		t.Errorf("got the hint %q", hint)
 	}
 }

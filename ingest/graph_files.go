@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -60,15 +61,15 @@ func (f graphFiles) open(files *inputfile.Files) ([]Input, error) {
 // findGraph lists the tables of a graph in dir or in dir/graph.
 func findGraph(dir string) (graphFiles, error) {
 	files := graphFiles{dir: dir}
-	found, err := isFolder(filepath.Join(dir, "nodes"))
-	if err == nil && !found {
+	_, err := os.Lstat(filepath.Join(dir, "nodes"))
+	if errors.Is(err, fs.ErrNotExist) {
 		files.dir = filepath.Join(dir, "graph")
-		found, err = isFolder(filepath.Join(files.dir, "nodes"))
+		_, err = os.Lstat(filepath.Join(files.dir, "nodes"))
 	}
-	if err != nil {
+	if fault.System(err) {
 		return files, fmt.Errorf("read graph %s: %w", dir, err)
 	}
-	if !found {
+	if err != nil {
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			return files, fault.New(fault.Failed, "check the path", "read graph %s: there is no such folder", dir)
 		}
@@ -78,8 +79,10 @@ func findGraph(dir string) (graphFiles, error) {
 	if files.nodes, err = listTables(files.dir, "nodes"); err != nil {
 		return files, err
 	}
-	// a graph may have no edges
-	if files.edges, err = listTables(files.dir, "edges"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if _, err = os.Lstat(filepath.Join(files.dir, "edges")); errors.Is(err, fs.ErrNotExist) {
+		return files, files.check() // a graph may have no edges
+	}
+	if files.edges, err = listTables(files.dir, "edges"); err != nil {
 		return files, err
 	}
 	return files, files.check()
@@ -123,27 +126,41 @@ func (f graphFiles) check() error {
 	return nil
 }
 
-// listTables lists the tables of a part of a graph folder. Files that are no tables, hidden
-// ones and folders are passed over.
+// typed is the beginning of a table's name.
+var typed = regexp.MustCompile(`^(gene|reaction|metabolite)(__|\.|$)`)
+
+// listTables lists the tables of a part of a graph folder, whatever kind of file they are. Hidden
+// entries are passed over, and those with other names. But no table may be missing because its name
+// is not quite one: such a name is an error, unless it is a copy's beside its table.
 func listTables(dir, part string) ([]graphFile, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, part))
 	if err != nil {
-		return nil, fmt.Errorf("read graph: %w", err)
+		return nil, fault.New(fault.Input, "put a folder there", "read graph: %w", err)
 	}
 	var files []graphFile
+	var others []string
 	named := make(map[string]string) // stem to file name
 	for _, entry := range entries {
-		if entry.IsDir() || strings.HasPrefix(entry.Name(), ".") || !table.IsTable(entry.Name()) {
+		name := entry.Name()
+		if !table.IsTable(name) || strings.HasPrefix(name, ".") {
+			others = append(others, name)
 			continue
 		}
-		format, compression := table.Format(entry.Name())
-		stem := entry.Name()[:len(entry.Name())-len(format)-len(compression)]
+		format, compression := table.Format(name)
+		stem := name[:len(name)-len(format)-len(compression)]
 		if other, twice := named[stem]; twice {
 			return nil, fault.New(fault.Input, "keep one of the two files",
-				"read graph %s: found both %q and %q, expected one table of this name", dir, part+"/"+other, part+"/"+entry.Name())
+				"read graph %s: found both %q and %q, expected one table of this name", dir, part+"/"+other, part+"/"+name)
 		}
-		named[stem] = entry.Name()
-		files = append(files, graphFile{name: part + "/" + entry.Name(), stem: stem})
+		named[stem] = name
+		files = append(files, graphFile{name: part + "/" + name, stem: stem})
+	}
+	for _, name := range others {
+		isCopy := func(file graphFile) bool { return strings.HasPrefix(name, file.stem+".") }
+		if typed.MatchString(name) && !slices.ContainsFunc(files, isCopy) {
+			return nil, fault.New(fault.Input, "convert it, or move it out of the graph folder",
+				"read graph %s: %q is no table, expected %s", dir, part+"/"+name, table.Formats)
+		}
 	}
 	return files, nil
 }
@@ -153,12 +170,4 @@ const relationHint = "rename it: a relation is UTF-8 text without blanks and con
 // isPlain reports whether a name is UTF-8 text that people can tell apart when it is printed.
 func isPlain(name string) bool {
 	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
-}
-
-func isFolder(path string) (bool, error) {
-	info, err := os.Stat(path)
-	if fault.System(err) {
-		return false, err
-	}
-	return err == nil && info.IsDir(), nil
 }

@@ -1,15 +1,18 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 
 	"tcbuild/fault"
+	"tcbuild/ingest/table"
 )
 
 // folder writes files, named by path, and returns their folder.
@@ -41,6 +44,7 @@ func tinyGraph() map[string]string {
 		"nodes/reaction.csv":                    "id,gpr,subsystem\nr1,\"(A or B)\",\"x, y\"\nr2,,z\n",
 		"nodes/metabolite.tsv":                  "id\tcharge\nm1\t-1\n",
 		"nodes/README.txt.md":                   "no table",
+		"nodes/metabolite.tsv~":                 "not read",
 		"nodes/.hidden.tsv":                     "no table",
 		"edges/gene__physical__gene.tsv":        "src\tweight\tdst\tnote\nA\t0.5\tB\tx\nA\t\tB\t1\nB\tNA\tA\t\nC\t2\tC\tNA\n",
 		"edges/gene__genetic__gene.csv":         "src_index,dst_index\n2,0\n0,2\n",
@@ -178,6 +182,9 @@ func TestReadGraphErrors(t *testing.T) {
 		{"index a fraction", physical, "src_index\tdst_index\n0\t1\n1.5\t0\n", "read edges DIR/" + physical + `:3: src_index: found "1.5", expected an integer from 0 to 2, the rows of nodes/gene`},
 		{"index missing", physical, "src_index\tdst_index\nNA\t0\n", "read edges DIR/" + physical + ":2: src_index: found no value, expected an integer from 0 to 2, the rows of nodes/gene"},
 		{"two compressions", physical + ".gz", "x", "read graph DIR: found both \"" + physical + "\" and \"" + physical + ".gz\", expected one table of this name"},
+		{"unknown ending", "edges/gene__x__gene.tsv.bz2", "x", "read graph DIR: \"edges/gene__x__gene.tsv.bz2\" is no table, expected " + table.Formats},
+		{"copy alone", "edges/gene__x__gene.tsv.bak", "x", "read graph DIR: \"edges/gene__x__gene.tsv.bak\" is no table, expected " + table.Formats},
+		{"no ending", "edges/gene__x__gene", "folder", "read graph DIR: \"edges/gene__x__gene\" is no table, expected " + table.Formats},
 		{"torn text", "edges/gene__torn__gene.tsv.gz", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x00", "read DIR/edges/gene__torn__gene.tsv.gz: the file is truncated or damaged after line 0: unexpected EOF"},
 		{"torn table", "edges/gene__torn__gene.arrow", "ARROW1\x00\x00cut", "read DIR/edges/gene__torn__gene.arrow: the file is truncated or damaged in its footer or schema: it does not end as an Arrow IPC file"},
 		{"no reactions", "nodes/reaction.csv", "", "read graph DIR: edges/gene__gpr__reaction.tsv needs a node table reaction, and there is none"},
@@ -194,6 +201,37 @@ func TestReadGraphErrors(t *testing.T) {
 			_, _, err := ReadGraph(dir)
 			checkInputError(t, err, strings.ReplaceAll(test.want, "DIR", dir))
 		})
+	}
+	for kind, make := range map[string]func(path string) error{
+		"folder":        func(path string) error { return os.Mkdir(path, 0o755) },
+		"pipe":          func(path string) error { return syscall.Mkfifo(path, 0o644) },
+		"dangling link": func(path string) error { return os.Symlink("nowhere", path) },
+		"link loop":     func(path string) error { return os.Symlink(filepath.Base(path), path) },
+		"device":        func(path string) error { return os.Symlink("/dev/null", path) },
+	} {
+		for _, place := range []string{"edges/gene__more__gene.arrow", "edges/gene__more__gene.tsv.gz", "nodes/gene.tsv", "edges", "nodes"} {
+			t.Run(kind+" in the place of "+place, func(t *testing.T) {
+				if kind == "folder" && !strings.Contains(place, "/") {
+					t.Skip("they are folders")
+				}
+				dir := t.TempDir()
+				for name, content := range tinyGraph() { // also as the graph that would be found instead
+					for _, path := range []string{filepath.Join(dir, name), filepath.Join(dir, "graph", name)} {
+						if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				path := filepath.Join(dir, place)
+				if err := errors.Join(os.RemoveAll(path), make(path)); err != nil {
+					t.Fatal(err)
+				}
+				_, _, err := ReadGraph(dir)
+				if err == nil || !strings.Contains(err.Error(), path) || fault.HintOf(err) == "" {
+					t.Errorf("got %v with hint %q, expected an error that names %s", err, fault.HintOf(err), path)
+				}
+			})
+		}
 	}
 	t.Run("no folder", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "none")

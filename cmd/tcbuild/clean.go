@@ -108,13 +108,13 @@ func leftoverAt(dir, entry, name string) (left leftover, ok bool) {
 	switch {
 	case disk.TemporaryFor(entry, name):
 		left.what, left.lock = "a temporary folder", filepath.Join(left.path, entry)
-	case building && (name == "" || name == dataset) && exists(filepath.Join(left.path, ".build", "lock")):
+	case building && (name == "" || name == dataset) && disk.Exists(filepath.Join(left.path, ".build", "lock")):
 		left.what, left.lock = "a dataset under construction", filepath.Join(left.path, ".build", "lock")
 	case staging && (name == "" || "."+name == staged):
 		left.what, left.lock = "an unfinished staged copy", left.path+".lock"
-	case name == "" && strings.HasPrefix(entry, ".build-") && exists(filepath.Join(dir, ".lock")):
+	case name == "" && strings.HasPrefix(entry, ".build-") && disk.Exists(filepath.Join(dir, ".lock")):
 		left.what, left.lock = "an unfinished version", filepath.Join(dir, ".lock")
-	case name == "" && strings.HasPrefix(entry, ".tmp-") && exists(filepath.Join(dir, ".lock")):
+	case name == "" && strings.HasPrefix(entry, ".tmp-") && disk.Exists(filepath.Join(dir, ".lock")):
 		left.what, left.lock = "a temporary folder", filepath.Join(dir, ".lock")
 	default:
 		return left, false

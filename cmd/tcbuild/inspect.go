@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -157,24 +156,19 @@ func printJSON(e *env, value any) error {
 }
 
 // isDataset reports whether a folder claims to be a dataset.
-func isDataset(path string) bool { return exists(filepath.Join(path, "manifest.json")) }
+func isDataset(path string) bool { return disk.Exists(filepath.Join(path, "manifest.json")) }
 
 // isGraph reports whether a folder, or its subfolder graph, holds a cell graph, as ingest.ReadGraph
 // finds it. Where a dataset is asked for, one with a subfolder graph is a dataset that lacks its
 // manifest.
 func isGraph(path string, dataset bool) bool {
-	return exists(filepath.Join(path, "nodes")) || !dataset && exists(filepath.Join(path, "graph", "nodes"))
+	return disk.Exists(filepath.Join(path, "nodes")) || !dataset && disk.Exists(filepath.Join(path, "graph", "nodes"))
 }
 
 // isStore reports whether a folder is a torchcell store, which is read as a perturbation set.
-func isStore(path string) bool { return exists(filepath.Join(path, "data.mdb")) }
+func isStore(path string) bool { return disk.Exists(filepath.Join(path, "data.mdb")) }
 
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.IsDir()
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return !errors.Is(err, fs.ErrNotExist)
 }

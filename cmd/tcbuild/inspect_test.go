@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,6 +48,27 @@ func TestInspectInput(t *testing.T) {
 	execute(t, dir, "inspect", "bad.tsv", "--html", "bad.html").refused(t, 3, "read perturbations bad.tsv: found columns")
 	execute(t, dir, "inspect", "empty.tsv", "--html", "nowhere/page.html").failed(t, "write page: ", "nowhere/page.html")
 	nothing(t, filepath.Join(dir, "bad.html"), filepath.Join(dir, ".bad.html"), filepath.Join(dir, ".page.html"))
+}
+
+// What a link to nowhere stands for is not guessed: a dataset with such a manifest is damaged, not a
+// graph, and such a settings file is not the preset of its name.
+func TestDanglingNames(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeFiles(t, dir, sound, map[string]string{"quickstart.yaml": "samples: 2\n"})
+	must(t, dir, buildArgs...)
+	must(t, dir, with(buildArgs, "--out", "other")...)
+	for _, target := range []string{"nowhere", "manifest.json", "quickstart.yaml"} {
+		for _, path := range []string{filepath.Join(dir, "out/manifest.json"), filepath.Join(dir, "quickstart.yaml")} {
+			if err := errors.Join(os.Remove(path), os.Symlink(target, path)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, args := range []string{"inspect out", "inspect out --samples 0:1", "diff out other", "diff other out"} {
+			execute(t, dir, strings.Fields(args)...).refused(t, 4, "out/manifest.json")
+		}
+		execute(t, dir, "synth", "--config", "quickstart.yaml", "--out", "made").refused(t, 1, "quickstart.yaml")
+	}
 }
 
 func TestInspectFlags(t *testing.T) {

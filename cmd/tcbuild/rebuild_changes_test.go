@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"tcbuild/fault"
@@ -132,5 +134,32 @@ edges: [{table: {file: "${data}/links.tsv", relation: link, source: a, target: b
 				t.Errorf("afterwards: %v, the stage was run %d times, want 1", err, ran)
 			}
 		})
+	}
+}
+
+// A version's record that never ends is no record: the rebuild makes the version anew. Metrics that
+// never end are an error.
+func TestRecordThatNeverEnds(t *testing.T) {
+	t.Parallel()
+	for _, device := range []string{"/dev/zero", "pipe"} {
+		dir := t.TempDir()
+		writeFiles(t, dir, sound)
+		args := strings.Fields("rebuild --root r --dataset d --graph graph --perturbations sets.tsv --variants incidence --metrics-file m")
+		must(t, dir, args...)
+		record := filepath.Join(dir, "r/d/current/version.json")
+		err := os.Remove(record)
+		if device == "pipe" {
+			device = filepath.Join(dir, "pipe")
+			err = errors.Join(err, syscall.Mkfifo(device, 0o644))
+		}
+		if err = errors.Join(err, os.Symlink(device, record)); err != nil {
+			t.Fatal(err)
+		}
+		must(t, dir, args...)
+		metrics := filepath.Join(dir, "m")
+		if err := errors.Join(os.Remove(metrics), os.Symlink(device, metrics)); err != nil {
+			t.Fatal(err)
+		}
+		execute(t, dir, args...).refused(t, 1, "m: ")
 	}
 }

@@ -3,12 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"text/tabwriter"
 
 	"tcbuild"
 	"tcbuild/gpuverify"
+	"tcbuild/internal/disk"
 	"tcbuild/internal/rebuild"
 	"tcbuild/internal/versions"
 	"tcbuild/store"
@@ -83,7 +83,7 @@ func readVariant(version, variant string) (row variantRow, err error) {
 }
 
 func readJSON(path string, value any) error {
-	text, err := os.ReadFile(path)
+	text, err := disk.ReadRegular(path)
 	if err == nil {
 		err = json.Unmarshal(text, value)
 	}

@@ -61,7 +61,8 @@ const hintWait = "wait until it is written, then run the same command again"
 
 // Open opens a regular file and reads it whole, to digest it: at some 1.7 GB/s where the CPU has
 // instructions for SHA-256. Anything but a regular file is a fault.Input, at once: nobody waits for
-// a writer of a pipe. A file that is not there wraps fs.ErrNotExist.
+// a writer of a pipe. The error of a file that is not there wraps fs.ErrNotExist; that of a link to
+// nowhere does not.
 func Open(path string) (*File, error) {
 	f, err := openUndigested(path)
 	if err != nil {
@@ -96,11 +97,12 @@ func openError(path string, err error) error {
 	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 		cause = pathError.Err
 	}
+	_, statErr := os.Lstat(path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && statErr == nil:
+		return fault.New(fault.Failed, "make the link anew", "open %s: found a symbolic link to nowhere, expected a file", path)
 	case errors.Is(err, fs.ErrNotExist):
 		hint, cause = "check the path", missing{}
-	case errors.Is(err, fs.ErrPermission):
-		hint = "check the permissions of the file and of the folders above it"
 	}
 	return fault.New(fault.Failed, hint, "open %s: %w", path, cause)
 }
@@ -130,7 +132,7 @@ func checkRegular(path string, info fs.FileInfo) error {
 	case mode.IsRegular():
 		return nil
 	case mode.IsDir():
-		found, hint = "a folder", "name a file inside it"
+		found, hint = "a folder", "give a regular file, such as one inside it"
 	case mode&fs.ModeNamedPipe != 0:
 		found, hint = "a pipe", "write its content to a file: input is read more than once"
 	case mode&fs.ModeSocket != 0:

@@ -142,7 +142,7 @@ func checkComplete(dir string) error {
 }
 
 func exists(path string) bool {
-	_, err := os.Stat(path)
+	_, err := os.Lstat(path)
 	return err == nil
 }
 

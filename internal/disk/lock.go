@@ -2,11 +2,12 @@ package disk
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"tcbuild/fault"
 )
 
 // ErrLocked is the error if another process holds a lock.
@@ -26,7 +27,7 @@ const (
 func TryLock(path string, sharing Sharing) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o666)
 	if errors.Is(err, unix.ELOOP) {
-		return nil, fmt.Errorf("lock %s: found a symbolic link (expected a regular file)", path)
+		return nil, notLockable(path, fs.ModeSymlink)
 	}
 	if err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ func lockFile(file *os.File, sharing Sharing) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("lock %s: found %s (expected a regular file)", file.Name(), kind(info.Mode()))
+		return notLockable(file.Name(), info.Mode())
 	}
 	for {
 		switch err := unix.Flock(int(file.Fd()), int(sharing)|unix.LOCK_NB); {
@@ -57,6 +58,10 @@ func lockFile(file *os.File, sharing Sharing) error {
 		}
 		return nil
 	}
+}
+
+func notLockable(path string, mode fs.FileMode) error {
+	return fault.New(fault.Failed, "remove it", "lock %s: found %s (expected a regular file, or none)", path, kind(mode))
 }
 
 // isCurrent reports whether an open file still has its name.

@@ -4,18 +4,32 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"syscall"
+
+	"tcbuild/fault"
 )
 
 // ErrNotRegular is wrapped by the errors for folders, pipes and devices, which could block a reader
 // or never end.
-var ErrNotRegular = errors.New("it is not a regular file")
+var ErrNotRegular = fault.New(fault.Failed, "put a regular file in its place", "it is not a regular file")
 
-// OpenRegular opens a regular file for reading, or a link to one.
+// Exists reports whether there is anything at a path, be it a link to nowhere or what may not be
+// looked at: it is for the reader to say what is wrong with it.
+func Exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// OpenRegular opens a regular file for reading, or a link to one. A link to nowhere is no file that
+// is missing: the error wraps ErrNotRegular, not fs.ErrNotExist.
 func OpenRegular(path string) (*os.File, int64, error) {
 	// a pipe without a writer would block
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) && Exists(path) {
+		err = fmt.Errorf("%w but a symbolic link to nowhere", ErrNotRegular)
+	}
 	if err != nil {
 		return nil, 0, err
 	}

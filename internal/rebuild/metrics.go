@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -101,12 +100,12 @@ func (m *metrics) write() error {
 
 // readLast reads the values written by the last run.
 func (m *metrics) readLast() error {
-	text, err := os.ReadFile(m.path)
+	text, err := disk.ReadRegular(m.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read metrics: %w", err)
+		return fmt.Errorf("read metrics %s: %w", m.path, err)
 	}
 	for line := range strings.Lines(string(text)) {
 		for _, metric := range metricHelp {

@@ -37,7 +37,7 @@ type version struct {
 // readVersion reads the record of a folder; nil if it has no readable one.
 func readVersion(path string) *version {
 	v := &version{name: filepath.Base(path), path: path}
-	text, err := os.ReadFile(filepath.Join(path, RecordName))
+	text, err := disk.ReadRegular(filepath.Join(path, RecordName))
 	if err != nil || json.Unmarshal(text, v) != nil {
 		return nil
 	}

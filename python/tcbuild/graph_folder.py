@@ -5,6 +5,7 @@ any table format.
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,6 +19,7 @@ from tcbuild.text_table import read_text_table
 _HINT = "`tcbuild incidence --graph` names the file and the line of what is wrong with a graph"
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _ENDINGS = (".tsv", ".csv", ".txt", ".tab", ".parquet", ".arrow")
+_TYPED = re.compile(r"(gene|reaction|metabolite)(__|\.|$)")  # the beginning of a table's name
 
 
 def read_graph_folder(folder: str | os.PathLike[str]) -> CellGraph:
@@ -25,7 +27,7 @@ def read_graph_folder(folder: str | os.PathLike[str]) -> CellGraph:
     .zst), .parquet or .arrow.
     """
     root = Path(folder)
-    if not (root / "nodes").is_dir():
+    if not os.path.lexists(root / "nodes"):
         root = root / "graph"
     nodes, edges = _tables(root / "nodes"), _tables(root / "edges")
     if "gene" not in nodes:
@@ -55,10 +57,16 @@ def _is_edge_type(name: str) -> bool:
 
 
 def _tables(folder: Path) -> dict[str, Path]:
-    """The tables of a part of a graph by the names of their types."""
+    """The tables of a part of a graph by the names of their types, whatever kind of file they are.
+
+    No table may be missing because its name is not quite one; copies beside their tables are passed
+    over.
+    """
     tables: dict[str, Path] = {}
-    for path in folder.iterdir() if folder.is_dir() else ():
-        if not _format(path) or path.name.startswith(".") or path.is_dir():
+    others: list[str] = []
+    for path in _entries(folder):
+        if not _format(path) or path.name.startswith("."):
+            others.append(path.name)
             continue
         name = path.name[: path.name.lower().rindex(_format(path))]
         if name in tables:
@@ -68,7 +76,24 @@ def _tables(folder: Path) -> dict[str, Path]:
                 "keep one of the two",
             )
         tables[name] = path
+    for other in others:
+        if _TYPED.match(other) and not any(other.startswith(f"{name}.") for name in tables):
+            raise GraphError(
+                f"read graph {folder.parent}: {folder.name}/{other} is no table (expected {', '.join(_ENDINGS)})",
+                "convert it, or move it out of the graph folder",
+            )
     return tables
+
+
+def _entries(folder: Path) -> list[Path]:
+    if not os.path.lexists(folder):
+        return []
+    try:
+        return list(folder.iterdir())
+    except OSError as error:
+        raise GraphError(
+            f"read graph: {error} (expected a folder)", "put a folder there"
+        ) from error
 
 
 def _format(path: Path) -> str:

@@ -82,6 +82,13 @@ def test_a_cell_graph_is_that_of_the_input(built):
         assert_is_cell(pyg.cell_graph(source), built.cell)
 
 
+def test_a_dataset_without_its_manifest_is_no_graph_folder(built, tmp_path):
+    (tmp_path / "graph").symlink_to(built.datasets["indices"] / "graph")
+    (tmp_path / "manifest.json").symlink_to("nowhere")
+    with pytest.raises(package.DatasetError, match="manifest.json"):
+        pyg.cell_graph(tmp_path)
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_sample_is_that_of_the_oracle(built, variant):
     dataset = pyg.Dataset(built.datasets[variant], phenotypes=["gene interaction", "fitness"])

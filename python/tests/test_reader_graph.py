@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import shutil
 import subprocess
 import sys
 
@@ -124,3 +125,53 @@ def test_what_is_no_file_is_not_waited_for(tmp_path, kind, ending):
         timeout=60,
     )
     assert f"GraphError: read graph {folder}: it is a {kind} (expected a file)" in done.stderr
+
+
+MAKERS = {
+    "folder": os.mkdir,
+    "pipe": os.mkfifo,
+    "dangling link": lambda path: os.symlink("nowhere", path),
+    "link loop": lambda path: os.symlink(os.path.basename(path), path),
+    "device": lambda path: os.symlink("/dev/null", path),
+}
+
+
+@pytest.mark.parametrize(
+    "place", ["edges/gene__more__gene.arrow", "edges/gene__more__gene.tsv.gz", "nodes/gene.tsv"]
+)
+@pytest.mark.parametrize("kind", MAKERS)
+def test_no_table_is_passed_over(tmp_path, kind, place):
+    folder, _ = write_case(CASES[0], tmp_path)
+    (folder / place).unlink(missing_ok=True)
+    MAKERS[kind](folder / place)
+    with pytest.raises(reader.GraphError) as error:
+        reader.read_graph_folder(folder)
+    assert error.value.hint
+
+
+@pytest.mark.parametrize("part", ["nodes", "edges"])
+@pytest.mark.parametrize("kind", [kind for kind in MAKERS if kind != "folder"])
+def test_what_is_no_folder_has_no_tables(tmp_path, kind, part):
+    folder, _ = write_case(CASES[0], tmp_path)
+    shutil.copytree(folder, folder / "graph")  # which would be read in place of the first
+    shutil.rmtree(folder / part)
+    MAKERS[kind](folder / part)
+    with pytest.raises(reader.GraphError) as error:
+        reader.read_graph_folder(folder)
+    assert str(folder / part) in str(error.value) and error.value.hint
+
+
+@pytest.mark.parametrize("name", ["tsv.bz2", "tsv.bak", ""])
+def test_a_table_with_a_name_of_no_table(tmp_path, name):
+    folder, _ = write_case(CASES[0], tmp_path)
+    (folder / f"edges/gene__more__gene.{name}".rstrip(".")).write_text("src\tdst\n")
+    with pytest.raises(reader.GraphError, match="gene__more__gene.* is no table"):
+        reader.read_graph_folder(folder)
+
+
+def test_copies_and_notes_are_passed_over(tmp_path):
+    folder, _ = write_case(CASES[0], tmp_path)
+    want = reader.read_graph_folder(folder)
+    for name in ("nodes/gene.tsv~", "nodes/.gene.csv", "nodes/README.md"):
+        (folder / name).write_text("not read")
+    assert reader.read_graph_folder(folder).nodes == want.nodes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -59,7 +60,7 @@ def _graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> tcbuild.
         return source
     if isinstance(source, tcbuild.Dataset):
         return source.graph
-    if (Path(source) / "manifest.json").exists():
+    if os.path.lexists(Path(source) / "manifest.json"):  # a link to nowhere is damage
         return tcbuild.open(source).graph
     return tcbuild.read_graph_folder(source)
 
