@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -41,8 +42,25 @@ const (
 	mostFiles   = 100
 )
 
-// composer counts the files that it reads.
-type composer struct{ files int }
+// composer counts the files that it reads, and notes the top-level keys that they name by ${…}.
+type composer struct {
+	files int
+	named map[string]bool
+}
+
+// reference is the start of an interpolation, up to the end of its top-level key.
+var reference = regexp.MustCompile(`\$\{\s*([^${}.:,\s]+)`)
+
+// note notes what a node, and those below it, name. The values may yet be replaced: what they name
+// belongs to the file nevertheless.
+func (c *composer) note(node *yaml.Node) {
+	for _, match := range reference.FindAllStringSubmatch(node.Value, -1) {
+		c.named[canonical(match[1])] = true
+	}
+	for _, below := range node.Content {
+		c.note(below)
+	}
+}
 
 // compose reads the settings file at path and merges the files of its defaults list with it.
 // parents are the files whose defaults lists led here; from is the place in the last of them. Both
@@ -59,6 +77,7 @@ func (c *composer) compose(path, from string, parents []string) (*yaml.Node, err
 	if err != nil {
 		return nil, err
 	}
+	c.note(own)
 	defaults, err := takeDefaults(own)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ package conf
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -28,10 +29,10 @@ type Settings struct {
 // Every error is a fault.Usage that names the file and line, or the override;
 // a file that exists but cannot be read is a fault.Failed.
 func Load(path string, overrides []string) (*Settings, error) {
-	root := &yaml.Node{Kind: yaml.MappingNode}
+	root, referenced := &yaml.Node{Kind: yaml.MappingNode}, make(map[string]bool)
 	if path != "" {
 		var err error
-		if root, err = (&composer{}).compose(path, "", nil); err != nil {
+		if root, err = (&composer{named: referenced}).compose(path, "", nil); err != nil {
 			return nil, err
 		}
 	}
@@ -40,7 +41,7 @@ func Load(path string, overrides []string) (*Settings, error) {
 			return nil, err
 		}
 	}
-	r := resolver{root: root, referenced: make(map[string]bool), state: make(map[*yaml.Node]progress), sizes: make(map[*yaml.Node]int),
+	r := resolver{root: root, referenced: referenced, state: make(map[*yaml.Node]progress), sizes: make(map[*yaml.Node]int),
 		index: make(map[*yaml.Node]map[string]*yaml.Node)}
 	if err := r.resolve(root); err != nil {
 		return nil, err
@@ -48,14 +49,22 @@ func Load(path string, overrides []string) (*Settings, error) {
 	if r.sizeOf(root) > mostExpanded {
 		return nil, tooLarge("")
 	}
-	return &Settings{root: root, referenced: r.referenced}, nil
+	return &Settings{root: root, referenced: referenced}, nil
 }
 
 // Entry is one top-level setting.
 type Entry struct {
 	Key        string     // dashes are spelled as underscores
 	Value      *yaml.Node // merged and interpolated
-	Referenced bool       // whether another value names it by ${Key}
+	Referenced bool       // whether ${Key} is in a value, or in one that another file or an override replaced
+}
+
+// IsOverride reports whether an override gave the setting its value.
+func (e Entry) IsOverride() bool { return strings.HasPrefix(Where(e.Value), "override ") }
+
+// IsSection reports whether the value is a section of keys, or a list of them.
+func (e Entry) IsSection() bool {
+	return e.Value.Kind == yaml.MappingNode || len(e.Value.Content) > 0 && e.Value.Content[0].Kind == yaml.MappingNode
 }
 
 // IsNull reports whether the setting is present without a value, as in `key:` or `key: null`.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -13,6 +14,9 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 )
+
+// sectionsKey is the annotation of a command that lists the sections which it reads.
+const sectionsKey = "sections"
 
 // runFunc runs a command whose flags are set. args are its positional
 // arguments, without the overrides.
@@ -31,6 +35,7 @@ func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *co
 	var args []string
 	var settings *conf.Settings
 	decimalFlags(cmd.Flags())
+	cmd.Annotations = map[string]string{sectionsKey: strings.Join(sections, " ")}
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.PreRunE = func(cmd *cobra.Command, mixed []string) (err error) {
 		var overrides []string
@@ -41,13 +46,20 @@ func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *co
 		if settings, err = conf.Load(e.config, overrides); err != nil {
 			return err
 		}
-		if err := setFlags(cmd.Flags(), settings, sections); err != nil {
+		unread, err := setFlags(cmd, settings, sections)
+		if err != nil {
 			return err
 		}
 		if err := missingFlags(cmd); err != nil {
 			return err
 		}
-		return e.openLog()
+		if err := e.openLog(); err != nil {
+			return err
+		}
+		if len(unread) > 0 {
+			e.log.Info("the settings file also has settings of other commands", "keys", strings.Join(unread, " "))
+		}
+		return nil
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		stop, err := e.profiles.start()
@@ -95,9 +107,11 @@ func splitOverrides(mixed []string) (args, overrides []string) {
 }
 
 // setFlags sets the flags that the command line did not set. A setting must be a flag, a section,
-// or a name that another setting refers to. A null setting leaves its flag at the default.
-func setFlags(flags *pflag.FlagSet, settings *conf.Settings, sections []string) error {
-	byKey, keys := settableFlags(flags)
+// or a name that another setting refers to. A file may also have flags of other commands, which are
+// returned, but none of their sections: they say what it is for. A null setting leaves its flag at
+// the default.
+func setFlags(cmd *cobra.Command, settings *conf.Settings, sections []string) (unread []string, err error) {
+	byKey, keys := settableFlags(cmd.Flags())
 	for _, entry := range settings.Entries() {
 		flag := byKey[entry.Key]
 		switch {
@@ -106,15 +120,40 @@ func setFlags(flags *pflag.FlagSet, settings *conf.Settings, sections []string) 
 		case flag == nil && entry.Referenced:
 			continue
 		case flag == nil:
-			return unknownSetting(entry, settings, slices.Concat(keys, sections))
+			isFlag, section := readers(cmd.Root(), entry.Key)
+			switch {
+			case entry.IsSection() && section != "":
+				return nil, fault.New(fault.Usage, "give this command a file without it; rebuild refers to one as ingest: {config: FILE}",
+					"read settings %s: found the section %s of '%s', which '%s' does not read",
+					conf.Where(entry.Value), entry.Key, section, cmd.CommandPath())
+			case entry.IsSection() || entry.IsOverride() || !isFlag:
+				return nil, unknownSetting(entry, settings, slices.Concat(keys, sections))
+			}
+			unread = append(unread, entry.Key)
+			continue
 		case flag.Changed || entry.IsNull():
 			continue
 		}
-		if err := setFlag(flags, flag, entry); err != nil {
-			return err
+		if err := setFlag(cmd.Flags(), flag, entry); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return unread, nil
+}
+
+// readers reports whether any command has a flag of a key, and names the one that has a section of it.
+func readers(cmd *cobra.Command, key string) (isFlag bool, section string) {
+	if flags, _ := settableFlags(cmd.Flags()); flags[key] != nil {
+		isFlag = true
+	}
+	if slices.Contains(strings.Fields(cmd.Annotations[sectionsKey]), key) {
+		section = cmd.CommandPath()
+	}
+	for _, sub := range cmd.Commands() {
+		subFlag, subSection := readers(sub, key)
+		isFlag, section = isFlag || subFlag, cmp.Or(section, subSection)
+	}
+	return isFlag, section
 }
 
 // settableFlags returns the flags that settings can set, by key, and the sorted keys.

@@ -25,6 +25,8 @@ import (
 // after its first signal.
 const modeVariable = "TCBUILD_TEST_MODE"
 
+var update = flag.Bool("update", false, "rewrite the files that tests compare with")
+
 func TestMain(m *testing.M) {
 	switch os.Getenv(modeVariable) {
 	case "main":

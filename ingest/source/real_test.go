@@ -1,9 +1,15 @@
 package source
 
 import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -45,6 +51,46 @@ func TestYeastPresetIsValid(t *testing.T) {
 	}
 }
 
+// TestYeastPresetDigests compares the files with the digests that the preset tells, each under the
+// address or name of its file.
+func TestYeastPresetDigests(t *testing.T) {
+	spec := yeastSpec(t)
+	preset, err := os.ReadFile("../../conf/yeast.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(map[string]string)
+	for _, match := range regexp.MustCompile(`(?m)([^/ ]+)\n *# +sha256 ([0-9a-f]{64})$`).FindAllSubmatch(preset, -1) {
+		told[strings.TrimSuffix(string(match[1]), ".gz")] = string(match[2])
+	}
+	for _, path := range spec.Files() {
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var content io.Reader = file
+		name, compressed := strings.CutSuffix(filepath.Base(path), ".gz")
+		if compressed {
+			if content, err = gzip.NewReader(file); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text, err := io.ReadAll(content)
+		if err = errors.Join(err, file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		// our copy of the gene list ends its last line
+		exact, ended := fmt.Sprintf("%x", sha256.Sum256(text)), fmt.Sprintf("%x", sha256.Sum256(bytes.TrimSuffix(text, []byte("\n"))))
+		if want := told[name]; exact != want && (name != "yeast_string_genes.txt" || ended != want) {
+			t.Errorf("%s: the preset tells the sha256 %q, expected %s", name, want, exact)
+		}
+		delete(told, name)
+	}
+	if len(told) > 0 {
+		t.Errorf("the preset tells digests of files that it does not read: %v", told)
+	}
+}
+
 // TestYeast holds the totals of the real graph, counted apart from this code.
 func TestYeast(t *testing.T) {
 	g, report, err := BuildGraph(opened(t), yeastSpec(t))
@@ -59,7 +105,7 @@ func TestYeast(t *testing.T) {
 gene__coexpression_hu2007__gene 14826 of 14826
 gene__genetic_costanzo2016__gene 33056 of 33056
 gene__gpr__reaction 4095 of 4095
-gene__motif_prior__gene 71702 of 71865
+gene__motif_prior__gene 71702 of 1940400
 gene__physical_krogan2006__gene 7055 of 7075
 gene__string12_0_physical_database__gene 25345 of 352606
 gene__string12_0_physical_experiments__gene 125321 of 352606
@@ -68,7 +114,7 @@ gene__string9_1_cooccurence__gene 2659 of 5328
 gene__string9_1_database__gene 33486 of 66972
 gene__string9_1_fusion__gene 1358 of 2722
 gene__string9_1_neighborhood__gene 45601 of 91220
-gene__yeastract__gene 11352 of 11486
+gene__yeastract__gene 11352 of 1514700
 reaction__rmr__metabolite 15567 of 15567`)
 	var got []string
 	for _, edges := range g.Edges {

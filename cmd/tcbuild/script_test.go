@@ -1,0 +1,60 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestScripts runs testdata/script/*.txtar, the contract of the commands: what they print, their
+// exit codes, and the files that they leave. Lines are commands as a user types them, those of
+// testscript, and
+//
+//	exit CODE COMMAND...    the command must end with this exit code
+//
+// With -update, `cmp` writes what came into the files that it compares with.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			// the program is this test's binary, as TestMain has it
+			binary, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			bin := filepath.Join(env.WorkDir, ".bin")
+			env.Setenv("PATH", bin+string(filepath.ListSeparator)+env.Getenv("PATH"))
+			env.Setenv(modeVariable, "main")
+			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			return errors.Join(os.Mkdir(bin, 0o755), os.Symlink(binary, filepath.Join(bin, "tcbuild")))
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exit": func(ts *testscript.TestScript, neg bool, args []string) {
+				if neg || len(args) < 2 {
+					ts.Fatalf("usage: exit CODE COMMAND...")
+				}
+				want, err := strconv.Atoi(args[0])
+				ts.Check(err)
+				got := 0
+				err = ts.Exec(args[1], args[2:]...)
+				if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+					got = exit.ExitCode()
+				} else {
+					ts.Check(err)
+				}
+				if got != want {
+					ts.Fatalf("found exit code %d, expected %d", got, want)
+				}
+			},
+		},
+	})
+}
