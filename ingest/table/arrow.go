@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -78,6 +79,9 @@ func (s *arrowSource) fill(b *Batch) error {
 			if err != nil {
 				return err
 			}
+			if err := s.checkRows(record); err != nil {
+				return err
+			}
 			s.record, s.at = record, 0
 			s.next++
 			for i, typed := range s.typed {
@@ -111,4 +115,23 @@ func (s *arrowSource) fill(b *Batch) error {
 		return damaged(s.path, fmt.Sprintf("from row %d on", s.row), err)
 	}
 	return err
+}
+
+// maxEmptyRows is more than writers put into one record batch. Arrow's null columns have no data that
+// a wrong number of rows would contradict.
+const maxEmptyRows = 1 << 24
+
+// checkRows checks the number of rows of a record batch where loading its columns would not: reading
+// as many as a damaged file states would not end.
+func (s *arrowSource) checkRows(record arrow.Record) error {
+	limit := int64(maxEmptyRows)
+	for i, kind := range s.kinds {
+		if kind != Other && record.Column(i).DataType().ID() != arrow.NULL {
+			limit = math.MaxInt32 // Arrow's own limit
+		}
+	}
+	if rows := record.NumRows(); rows < 0 || rows > limit || rows > 0 && len(s.columns) == 0 {
+		return fmt.Errorf("found a record batch of %d rows and %d columns (expected at most %d rows)", rows, len(s.columns), limit)
+	}
+	return nil
 }

@@ -224,6 +224,20 @@ func TestLegacyMessage(t *testing.T) {
 	}
 }
 
+// A damaged schema without columns, and a number of rows that nothing bounds: reading them would not
+// end.
+func TestRowsWithoutColumns(t *testing.T) {
+	content, err := os.ReadFile("testdata/seeds/zstd.arrow")
+	check(t, err)
+	for at, with := range map[int]byte{265: '0', 214: '\b', 424: 0x11} {
+		content[at] ^= with
+	}
+	err = readInMemory("rows.arrow", content, false)
+	if fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), "rows and 0 columns (expected at most") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // FuzzBinary reads files that pyarrow wrote with up to three bytes changed: as values, or as arrays
 // in their own types. An execution costs some 100 µs, about as much as the fuzzer's own work for it.
 // What keeps it there, as measured:
