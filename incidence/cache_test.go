@@ -11,17 +11,6 @@ import (
 	"tcbuild/internal/oracle"
 )
 
-// touching lists the edges of a node: by both endpoints when both are genes, else by source.
-func touching(edges *ingest.Edges, node uint32) []uint32 {
-	positions := []uint32{}
-	for i := range edges.Len() {
-		if edges.Src[i] == node || edges.Type.Target == ingest.Gene && edges.Dst[i] == node {
-			positions = append(positions, uint32(i))
-		}
-	}
-	return positions
-}
-
 func TestBuild(t *testing.T) {
 	const seed = 2
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -44,7 +33,7 @@ func TestBuild(t *testing.T) {
 				t.Fatalf("seed %d, graph %d, %s: %d offsets for %d rows", seed, number, edges.Type, len(got.Offsets), rows)
 			}
 			for row := range uint32(rows) {
-				if want := touching(edges, row); !slices.Equal(got.Row(row), want) {
+				if want := oracle.Touching(edges, row); !slices.Equal(got.Row(row), want) {
 					t.Fatalf("seed %d, graph %d, %s, row %d: positions %d, want %d", seed, number, edges.Type, row, got.Row(row), want)
 				}
 			}

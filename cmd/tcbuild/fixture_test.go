@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"tcbuild/ingest"
+	"tcbuild/internal/oracle"
 )
 
 // fixture is a random graph and perturbation set of a known size, in dir/graph and dir/sets.tsv.
@@ -112,43 +114,32 @@ type oracleMask struct {
 	keep []byte // 1 keep, 0 removed
 }
 
-// oracle makes a sample's masks, under the reaction rule "all", by looking at every node and edge.
-func (f fixture) oracle(sample int) []oracleMask {
-	deleted := func(gene uint32) bool { return slices.Contains(f.genotypes[sample], gene) }
-	removedReactions := make(map[uint32]bool)
-	gpr := f.graph.EdgesOf(ingest.GPR)
-	for i, gene := range gpr.Src {
-		if deleted(gene) {
-			removedReactions[gpr.Dst[i]] = true
-		}
+// oracle makes a sample's masks under the reaction rule "all".
+func (f fixture) oracle(sample int) (masks []oracleMask) {
+	size := 0
+	add := func(name string, count int) {
+		masks = append(masks, oracleMask{name, bytes.Repeat([]byte{1}, count)})
+		size += count
 	}
-	masks := []oracleMask{
-		mask(ingest.Gene, fixtureGenes, func(i int) bool { return deleted(uint32(i)) }),
-		mask(ingest.Reaction, f.graph.Reactions.Len(), func(i int) bool { return removedReactions[uint32(i)] }),
-		mask(ingest.Metabolite, f.graph.Metabolites.Len(), func(int) bool { return false }),
+	for _, nodes := range f.graph.NodeTables() {
+		add(nodes.Type, nodes.Len())
 	}
 	for _, edges := range f.graph.Edges { // by name
-		masks = append(masks, mask(edges.Type.String(), edges.Len(), func(i int) bool {
-			switch edges.Type {
-			case ingest.GPR:
-				return deleted(edges.Src[i])
-			case ingest.RMR:
-				return removedReactions[edges.Src[i]]
+		add(edges.Type.String(), edges.Len())
+	}
+	removed := make([]bool, size)
+	for _, position := range oracle.Removed(f.graph, f.genotypes[sample], false) {
+		removed[position] = true
+	}
+	for _, mask := range masks {
+		for i := range mask.keep {
+			if removed[i] {
+				mask.keep[i] = 0
 			}
-			return deleted(edges.Src[i]) || deleted(edges.Dst[i])
-		}))
+		}
+		removed = removed[len(mask.keep):]
 	}
 	return masks
-}
-
-func mask(name string, size int, removed func(i int) bool) oracleMask {
-	m := oracleMask{name, make([]byte, size)}
-	for i := range m.keep {
-		if !removed(i) {
-			m.keep[i] = 1
-		}
-	}
-	return m
 }
 
 // oracleJSON is the masks part of what `inspect --samples --json` has to print.

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"tcbuild/incidence"
-	"tcbuild/ingest"
 	"tcbuild/internal/oracle"
 )
 
@@ -28,12 +27,7 @@ func TestIncidences(t *testing.T) {
 					len(edges.Offsets), len(edges.Positions), rows)
 			}
 			for node := range uint32(rows) {
-				var want []uint32
-				for position := range edges.Src {
-					if edges.Src[position] == node || edges.Type.Target == ingest.Gene && edges.Dst[position] == node {
-						want = append(want, uint32(position))
-					}
-				}
+				want := oracle.Touching(edges.Edges, node)
 				if got := edges.Row(node); !slices.Equal(got, want) {
 					t.Fatalf("seed %d, graph %d, %s, node %d: edges %d, want %d", seed, number, edges.Type, node, got, want)
 				}

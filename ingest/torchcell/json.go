@@ -13,6 +13,13 @@ import (
 // scanner reads JSON as Python writes it: also with the tokens NaN, Infinity and -Infinity, which
 // the standard library refuses. It reads one value after the other in place, and skips what is not
 // asked for.
+//
+// No library takes its place. jsontext, sonic and simdjson-go refuse the three tokens; fastjson
+// takes NaN, but not -Infinity, and also 01 and line ends in texts, which are damage. A record as
+// torchcell's format describes it, of two experiments with three deletions, 3.8 kB, without the
+// tokens (2 cores of an AMD EPYC, the median of three): this scanner 13 µs; fastjson 7 µs, and 8 µs
+// more to refuse what it takes wrongly; simdjson-go 10 µs for its tape alone; sonic 15 µs; jsontext
+// 16 µs for the tokens alone; encoding/json/v2 31 µs; encoding/json 35 µs, which BenchmarkDecode has.
 type scanner struct {
 	text  []byte
 	at    int // the next byte

@@ -58,6 +58,18 @@ func Removed(graph *ingest.Graph, genotype []uint32, byRule bool) []uint32 {
 	return removed
 }
 
+// Touching lists the edges of a node, ascending: of a gene-gene edge type those with the gene at
+// either end, of others those that start at the node.
+func Touching(edges *ingest.Edges, node uint32) []uint32 {
+	positions := []uint32{}
+	for i := range edges.Len() {
+		if edges.Src[i] == node || edges.Type.Target == ingest.Gene && edges.Dst[i] == node {
+			positions = append(positions, uint32(i))
+		}
+	}
+	return positions
+}
+
 // losesGene reports whether one of a reaction's genes is deleted.
 func losesGene(graph *ingest.Graph, reaction uint32, deleted map[uint32]bool) bool {
 	for _, edges := range graph.Edges {
