@@ -3,7 +3,6 @@ package bench
 import (
 	"bytes"
 	"context"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -16,11 +15,6 @@ import (
 	"tcbuild/store"
 )
 
-type silent struct{}
-
-func (silent) Add(int, int64) {}
-func (silent) Done()          {}
-
 // buildTiny builds a dataset of the tiny graph.
 func buildTiny(t testing.TB, c Case, samples string) *store.Dataset {
 	t.Helper()
@@ -30,14 +24,12 @@ func buildTiny(t testing.TB, c Case, samples string) *store.Dataset {
 		t.Fatal(err)
 	}
 	_, err := tcbuild.Build(t.Context(), tcbuild.Options{
-		Variant: c.Variant, Codec: c.Codec, Graph: graph, Perturbations: samples, Out: out, Workers: 1, Resume: store.ResumeNever,
-		ReactionRule: incidence.RuleAll,
-		Log:          slog.New(slog.DiscardHandler), Progress: func(int) tcbuild.Progress { return silent{} },
+		Variant: c.Variant, Codec: c.Codec, Graph: graph, Perturbations: samples, Out: out,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	dataset, err := store.Open(out)
+	dataset, err := tcbuild.Open(out)
 	if err != nil {
 		t.Fatal(err)
 	}
