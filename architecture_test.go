@@ -84,7 +84,7 @@ func TestThirdPartyNotices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	modules, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "./cmd/tcbuild").Output()
+	modules, err := exec.Command("go", "list", "-tags", "cuda", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "./cmd/tcbuild").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}

@@ -7,7 +7,7 @@ The program tcbuild contains the modules below, each under its own licence. The 
 installs its dependencies apart, under theirs. Made by `make notices`.
 TEXT
 
-go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' ./cmd/tcbuild | sort -u |
+go list -tags cuda -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' ./cmd/tcbuild | sort -u |
   while read -r module version folder; do
     printf '\n%s\n%s %s\n%s\n' "$(printf '=%.0s' {1..100})" "$module" "$version" "$(printf '=%.0s' {1..100})"
     found=

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 
@@ -234,6 +235,21 @@ func TestRowsWithoutColumns(t *testing.T) {
 	}
 	err = readInMemory("rows.arrow", content, false)
 	if fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), "rows and 0 columns (expected at most") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The same of a Parquet file whose columns are all of types that are not read.
+func TestRowsOfUnreadColumns(t *testing.T) {
+	content, err := os.ReadFile("testdata/struct.parquet")
+	check(t, err)
+	const three, many = "\x16\x06", "\x16\x80\x80\x80\x80\x80\x80\x01" // 3 and 2^41 as Thrift's i64
+	footer := len(content) - 8 - int(binary.LittleEndian.Uint32(content[len(content)-8:]))
+	at := footer + bytes.LastIndex(content[footer:], []byte(three))
+	damaged := slices.Concat(content[:at], []byte(many), content[at+len(three):len(content)-8])
+	damaged = binary.LittleEndian.AppendUint32(damaged, uint32(len(damaged)-footer))
+	err = readInMemory("rows.parquet", append(damaged, "PAR1"...), false)
+	if fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), "has 2199023255552 rows (expected at most") {
 		t.Errorf("got %v", err)
 	}
 }

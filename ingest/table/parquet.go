@@ -194,10 +194,12 @@ func (s *parquetSource) openGroup() error {
 	}
 	s.rows = s.left
 	s.chunks, s.arrays = make([]chunk, len(s.columns)), make([]arrow.Array, len(s.columns))
+	loaded := 0
 	for i, kind := range s.kinds {
 		if kind == Other && !s.typed[i] {
 			continue
 		}
+		loaded++
 		stored, err := group.MetaData().ColumnChunk(s.leaves[i].index)
 		if err != nil {
 			return err
@@ -213,6 +215,9 @@ func (s *parquetSource) openGroup() error {
 		} else if s.arrays[i], err = typedChunk(values, s.leaves[i].dataType, s.leaves[i].levels, s.rows); err != nil {
 			return fmt.Errorf("column %q: %w", s.columns[i], err)
 		}
+	}
+	if loaded == 0 && s.left > maxEmptyRows { // no column would contradict a wrong number of rows
+		return fmt.Errorf("row group %d has %d rows (expected at most %d)", s.group-1, s.left, maxEmptyRows)
 	}
 	return nil
 }

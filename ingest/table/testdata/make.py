@@ -95,3 +95,4 @@ feather.write_feather(table(), "types-batches.arrow", compression="uncompressed"
 feather.write_feather(table(), "types-lz4.arrow", compression="lz4")
 feather.write_feather(table(pa.large_string(), pa.large_string()), "types-zstd-large.arrow", compression="zstd")
 feather.write_feather(table(pa.string_view()), "types-view.arrow", compression="uncompressed")
+pq.write_table(pa.table({"s": [{"a": 1}] * 3}), "struct.parquet")
