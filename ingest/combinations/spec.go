@@ -14,9 +14,9 @@ import (
 
 // Spec says which combinations a set has; in a settings file it is the section combinations.
 type Spec struct {
-	Genes string `yaml:"genes"` // file: one gene per line, or a table with a column id
-	K     int    `yaml:"k"`     // genes that each sample deletes
-	Range *Range `yaml:"range"` // nil is all
+	Genes string `yaml:"genes"` // a file: one gene per line, or a table with a column id (required)
+	K     int    `yaml:"k"`     // the number of genes that each sample deletes (required)
+	Range *Range `yaml:"range"` // [FIRST, END]: the subsets FIRST to END-1, from 0 (default: all)
 }
 
 // Range is the subsets First to End-1. In settings it is [First, End], or the text "[First, End)".
