@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestImportDirections holds docs/DESIGN.md, Architecture: data flows one way, and each package
+// TestImportDirections enforces docs/DESIGN.md, Architecture: data flows one way, and each package
 // imports only what stands before it.
 func TestImportDirections(t *testing.T) {
 	// package (with those below it) -> tcbuild packages that it may import
@@ -21,7 +21,7 @@ func TestImportDirections(t *testing.T) {
 		"ingest":            "ingest conf fault internal/lmdbfile",
 		"incidence":         "ingest",
 		"store":             "ingest incidence encode fault internal/disk internal/lmdbfile",
-		// without what builds masks
+		// nothing that builds masks
 		"gpuverify":            "gpuverify ingest encode store fault",
 		"tcbuild":              "ingest incidence encode store gpuverify fault",
 		"internal/oracle":      "ingest", // of tests

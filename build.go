@@ -18,7 +18,7 @@ import (
 )
 
 // Build builds a dataset and publishes it in one step. After an error Out does not exist, unless it
-// did before; what can be resumed stays in Out.building.
+// existed before; a build that can be resumed stays in Out.building.
 //
 // Errors are of kind fault.Usage (options that contradict each other or the input), fault.Input (bad
 // data, with file and line), fault.Damaged (an unfinished build or an existing dataset), fault.Busy
@@ -59,7 +59,7 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 	defer building.Close()
 	b.building, b.result.Resumed = building, building.Resumed
 	if building.Dropped != "" {
-		b.Log.Warn("an unfinished build is not continued: it starts from the beginning", "differs_in", building.Dropped)
+		b.Log.Warn("cannot resume the unfinished build: starting from the beginning", "differs_in", building.Dropped)
 	}
 	if o.Scratch != "" {
 		if err := building.UseScratch(o.Scratch); err != nil {
@@ -79,13 +79,13 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 // builder carries the stages' results.
 type builder struct {
 	Options
-	shard      int // the one to build, or store.AllShards
+	shard      int // the shard to build, or store.AllShards
 	graph      *ingest.Graph
 	report     ingest.GraphReport
 	rules      *incidence.Rules
 	graphFiles inputfile.Files
 	source     ingest.SampleSource // nil without a perturbation set
-	unread     bool                // the survey left the samples unread; see surveyedSamples
+	unread     bool                // the survey did not read the samples; see surveyedSamples
 	codec      encode.Codec        // of the LMDB variants
 	manifest   *store.Manifest
 	building   *store.Building
@@ -94,7 +94,7 @@ type builder struct {
 	lap        time.Time
 }
 
-// stage notes that a stage has ended and logs what it did.
+// stage logs what a stage did and records its time.
 func (b *builder) stage(name string, args ...any) {
 	now := time.Now()
 	took := now.Sub(b.lap)
@@ -132,12 +132,12 @@ func (b *builder) read() (err error) {
 	}
 	b.source = source
 	if set, ok := b.source.(*ingest.Perturbations); ok && len(set.IgnoredColumns()) > 0 {
-		b.Log.Warn("columns that are no phenotypes are left out", "columns", fault.List(set.IgnoredColumns()))
+		b.Log.Warn("ignoring columns that are not phenotypes", "columns", fault.List(set.IgnoredColumns()))
 	}
 	return nil
 }
 
-// unchanged makes sure that nobody was still writing the inputs when they were opened.
+// unchanged checks that the inputs were not still being written when they were opened.
 func (b *builder) unchanged() error {
 	if err := b.graphFiles.Unchanged(); err != nil || b.source == nil {
 		return err
@@ -145,7 +145,6 @@ func (b *builder) unchanged() error {
 	return b.source.Unchanged()
 }
 
-// close closes the inputs.
 func (b *builder) close() {
 	b.graphFiles.Close()
 	if b.source != nil {
@@ -224,7 +223,8 @@ func (b *builder) end(state State) *Result {
 	return &b.result
 }
 
-// failed tidies up after a failed stage, and tells what can be done.
+// failed abandons the build after an error, unless it is worth resuming, and names the dataset if
+// the disk is full.
 func (b *builder) failed(err error) error {
 	if fault.KindOf(err) == fault.Input || errors.Is(err, inputfile.ErrChanged) || !b.building.WorthResuming() {
 		if b.shard == store.AllShards {

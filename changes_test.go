@@ -30,7 +30,7 @@ import (
 	"tcbuild/store"
 )
 
-// changing is an input of a build, in one form, with the two contents that its file has.
+// changing is an input of a build, with two contents for its file.
 type changing struct {
 	name          string // of the file, inside a folder with a graph and a perturbation set
 	perturbations string // what to build from, inside that folder
@@ -51,7 +51,7 @@ func geneTable() string {
 	return text.String()
 }
 
-// edgeTable and sampleTable are random; all of them have as many bytes.
+// edgeTable and sampleTable make random tables, of the same size for every seed.
 func edgeTable(seed uint64) string {
 	random := rand.New(rand.NewPCG(1, seed))
 	var text strings.Builder
@@ -87,7 +87,7 @@ func writeTexts(t *testing.T, dir string, texts map[string][]byte) {
 	}
 }
 
-// changingInputs has the edge table of a graph, and a perturbation set in each form.
+// changingInputs returns the edge table of a graph, and a perturbation set in each format.
 func changingInputs(t *testing.T) (inputs []changing, usual map[string][]byte) {
 	usual = map[string][]byte{"graph/nodes/gene.tsv": []byte(geneTable()), "graph/edges/gene__x__gene.tsv": []byte(edgeTable(1)), "set.tsv": []byte(sampleTable(1, "\t"))}
 	compressed := func(text string) []byte {
@@ -202,7 +202,7 @@ func buildAt(t *testing.T, dir, name, perturbations string, variant store.Varian
 	return Build(t.Context(), o)
 }
 
-// datasetBytes is all files of a dataset but run.json.
+// datasetBytes returns all files of a dataset except run.json.
 func datasetBytes(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
@@ -226,8 +226,7 @@ const (
 	either     = "one of both"
 )
 
-// change is what happens to an input's file during a build; undo, if there is one, follows at the
-// end of the last stage.
+// change modifies an input's file during a build; undo, if any, runs at the end of the last stage.
 type change struct {
 	name, want string
 	do, undo   func(path string) error
@@ -252,9 +251,10 @@ func changesOf(in changing) []change {
 	}
 }
 
-// TestChangedInputs changes each input at each moment of a build in each way. The dataset is that
-// of the old bytes, to the byte, or there is none, and the error names the file; the next build of
-// the folder is that of the new bytes. With -short it makes a seventh of the builds.
+// TestChangedInputs changes each input, in each way, at each moment of a build. Either the dataset
+// is identical to that of the old content, or the build fails with an error that names the file.
+// The next build in the folder then gives the dataset of the new content. With -short it runs a
+// seventh of the builds.
 func TestChangedInputs(t *testing.T) {
 	inputs, usual := changingInputs(t)
 	for _, in := range inputs {
@@ -267,11 +267,11 @@ func TestChangedInputs(t *testing.T) {
 	}
 }
 
-// changedBuild is the builds of one variant from one changing input.
+// changedBuild runs builds of one variant from one changing input.
 type changedBuild struct {
 	changing
 	variant       store.Variant
-	dir, path     string // of all, and of the input's file
+	dir, path     string // the folder of everything, and the input's file
 	before, other map[string]string
 }
 
@@ -312,8 +312,7 @@ func (b *changedBuild) tryAll(t *testing.T) {
 	}
 }
 
-// try makes a change during a build, looks at what came of it, and builds once more, of the other
-// content.
+// try makes a change during a build, checks the outcome, and builds again from the other content.
 func (b *changedBuild) try(t *testing.T, c change, moment, last string, shard int) {
 	t.Helper()
 	what := fmt.Sprintf("%s after %q, shard %d", c.name, moment, shard)
@@ -348,7 +347,7 @@ func (b *changedBuild) try(t *testing.T, c change, moment, last string, shard in
 		if slices.Contains(left, out) || shard == store.AllShards && len(left) > 0 {
 			t.Errorf("%s: %v was left behind", what, left)
 		}
-		// What is left does not get into a dataset of other bytes.
+		// Leftovers must not get into a dataset of other content.
 		writeTexts(t, b.dir, map[string][]byte{b.name: b.changing.other})
 		if _, err := buildAt(t, b.dir, "out", b.perturbations, b.variant, store.AllShards, nil); err != nil || !maps.Equal(datasetBytes(t, out), b.other) {
 			t.Errorf("%s: the build after it: %v, or it is not that of its bytes", what, err)

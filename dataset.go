@@ -7,11 +7,11 @@ import (
 	"tcbuild/store"
 )
 
-// Open opens a published dataset for reading; see store.Dataset. It reads the manifest alone. A
-// folder that holds no dataset is a fault.Input, a damaged manifest a fault.Damaged.
+// Open opens a published dataset for reading; see store.Dataset. It reads only the manifest. A
+// folder without a dataset is a fault.Input, a damaged manifest a fault.Damaged.
 func Open(dir string) (*store.Dataset, error) { return store.Open(dir) }
 
-// Verify derives all masks of a dataset again and compares them with the stored ones; see
+// Verify regenerates all masks of a dataset and compares them with the stored ones; see
 // gpuverify.Verify.
 func Verify(ctx context.Context, dataset *store.Dataset, o gpuverify.Options) (*gpuverify.Report, error) {
 	return gpuverify.Verify(ctx, dataset, o)

@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/data-files.sha256")
 
-// The data files of every variant and codec keep their bytes. A change of the recorded digests is a
-// change of the format: users build their datasets again.
+// The data files of every variant and codec keep their bytes. If a recorded digest changes, the
+// format changed, and users must rebuild their datasets.
 func TestDataFilesGolden(t *testing.T) {
 	dir := t.TempDir()
 	graph := filepath.Join(dir, "graph")

@@ -19,7 +19,7 @@ type Options struct {
 	Perturbations string
 	Out           string                 // the dataset's folder, which must not hold another dataset
 	Codec         string                 // how to store masks; "": the default of the variant
-	Shards        int                    // 0: chosen by the size of the dataset
+	Shards        int                    // 0: depends on the dataset's size
 	Shard         *int                   // the only shard to build, counted from 0; nil: all
 	Scratch       string                 // node-local folder to build shards in; "": they are built in Out
 	Workers       int                    // goroutines that make and encode masks; 0: one per core
@@ -29,12 +29,12 @@ type Options struct {
 	ingest.PerturbationOptions // UnknownGenes "": ingest.RefuseUnknownGenes
 
 	Program string       // version and commit, for run.json
-	Log     *slog.Logger // nil: none
+	Log     *slog.Logger // nil: no logging
 	// called when the number of samples to write is known; nil: no progress is reported
 	Progress func(total int) Progress
 }
 
-// withDefaults fills in what was not given.
+// withDefaults replaces zero values by their defaults.
 func (o Options) withDefaults() Options {
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	o.Resume = cmp.Or(o.Resume, store.ResumeNever)

@@ -14,26 +14,26 @@ import (
 	"tcbuild/store"
 )
 
-// job is the samples of one LMDB value on their way through the pipeline.
+// job carries the samples of one LMDB value through the pipeline.
 type job struct {
 	shard   *store.Shard
 	samples *ingest.Samples
 	value   []byte
-	encoded chan struct{} // closed when value is there
+	encoded chan struct{} // closed when value is set
 }
 
 // pipeline moves samples from the source through the workers to the shards. The writer takes jobs
-// in the order in which they were cut, whichever worker ends first. At most window jobs are under
-// way, so memory does not grow with the number of samples.
+// in the order they were cut, whichever worker finishes first. At most window jobs are in flight,
+// so memory does not grow with the number of samples.
 type pipeline struct {
 	toEncode chan *job
 	toWrite  chan *job   // the same jobs, in order
-	values   chan []byte // memory of written values, to be used again
-	yielded  time.Time   // by the writer
+	values   chan []byte // memory of written values, for reuse
+	yielded  time.Time   // when the writer last yielded
 	busy     busy
 }
 
-// writeShards builds all shards that are not complete, or the one asked for.
+// writeShards builds all incomplete shards, or the requested one.
 func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error {
 	remover := incidence.NewRemover(b.graph, cache, b.rules)
 	shards, err := b.unfinishedShards()
@@ -68,7 +68,7 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 	return nil
 }
 
-// unfinishedShards returns the shards that this process has to work on, in order.
+// unfinishedShards returns the shards that this process has to build, in order.
 func (b *builder) unfinishedShards() ([]*store.Shard, error) {
 	var shards []*store.Shard
 	for i := range b.manifest.Shards {
@@ -86,10 +86,10 @@ func (b *builder) unfinishedShards() ([]*store.Shard, error) {
 	return shards, nil
 }
 
-var errEnough = errors.New("no shard needs further samples")
+var errEnough = errors.New("no shard needs more samples")
 
-// cut reads the source and cuts it into jobs. After an error the writer is left waiting, so that
-// the error is cut's.
+// cut reads the source and cuts it into jobs. On an error it leaves toWrite open: the writer keeps
+// waiting, and the group reports cut's error.
 func (p *pipeline) cut(ctx context.Context, source ingest.SampleSource, shards []*store.Shard, m *store.Manifest) (err error) {
 	defer close(p.toEncode)
 	defer func() {
@@ -132,8 +132,7 @@ func (p *pipeline) cut(ctx context.Context, source ingest.SampleSource, shards [
 	return err
 }
 
-// scan reads the samples that shards need; of a source that cannot begin anywhere, also those
-// before and between.
+// scan reads the samples that shards need. A source without random access is read from its start.
 func scan(source ingest.SampleSource, shards []*store.Shard, yield func(*ingest.Samples) error) error {
 	indexed, ok := source.(ingest.IndexedSource)
 	if !ok {
@@ -148,7 +147,7 @@ func scan(source ingest.SampleSource, shards []*store.Shard, yield func(*ingest.
 	return nil
 }
 
-// send hands a job over; the time it waits for room is none of cut's.
+// send passes a job on. The time that it blocks does not count as work of cut.
 func (p *pipeline) send(ctx context.Context, j *job) error {
 	start := time.Now()
 	defer func() { p.busy.cut.Add(-int64(time.Since(start))) }()
@@ -162,7 +161,7 @@ func (p *pipeline) send(ctx context.Context, j *job) error {
 	return nil
 }
 
-// encode makes masks and values of jobs.
+// encode makes the masks of jobs and encodes them as values.
 func (p *pipeline) encode(ctx context.Context, seed encode.Seed, remover *incidence.Remover, encoder encode.Encoder) error {
 	for j := range p.toEncode {
 		if ctx.Err() != nil {
@@ -189,8 +188,8 @@ func (p *pipeline) encode(ctx context.Context, seed encode.Seed, remover *incide
 	return nil
 }
 
-// write puts the values into their shards. Those that are full are hashed and synced, two at a
-// time, beside the writing of the next.
+// write puts values into their shards. Full shards are hashed and synced, two at a time, while the
+// next one is written.
 func (p *pipeline) write(ctx context.Context, shards []*store.Shard, progress Progress) (err error) {
 	runtime.LockOSThread() // LMDB's write transactions belong to one thread
 	defer runtime.UnlockOSThread()
@@ -209,8 +208,8 @@ func (p *pipeline) write(ctx context.Context, shards []*store.Shard, progress Pr
 	return nil
 }
 
-// yieldEvery is how long the writer goes on before all other goroutines have their turn. With all
-// cores at work, Go would let the one that waits for signals run after 60 jobs, half a second.
+// yieldEvery is how long the writer runs before it yields. With all cores busy, Go would otherwise
+// run the goroutine that waits for signals only after 60 jobs, half a second.
 const yieldEvery = 50 * time.Millisecond
 
 func (p *pipeline) writeShard(ctx context.Context, shard *store.Shard, progress Progress) error {

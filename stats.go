@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// StageTime is how long a stage took. The steps of the pipeline run side by side, several of them
-// in several goroutines: for them Busy is the time spent at work, waiting not counted, over all
+// StageTime is the time that a stage took. The steps of the pipeline run concurrently, some of them
+// in several goroutines. Their Busy is the time spent working, without waiting, summed over
 // goroutines.
 type StageTime struct {
 	Stage   string  `json:"stage"`
@@ -22,7 +22,7 @@ type Step struct {
 	Busy float64 `json:"busy_seconds"`
 }
 
-// The steps of the pipeline, which are also the values of the profiles' label "step".
+// The steps of the pipeline, which are also the values of the profile label "step".
 const (
 	stepCut    = "read and cut samples"
 	stepMasks  = "make masks"
@@ -31,7 +31,7 @@ const (
 	stepSeal   = "sync and hash"
 )
 
-// busy counts the time that goroutines of a step were at work, in nanoseconds.
+// busy is the time that each step spent working, in nanoseconds.
 type busy struct{ cut, masks, encode, write, seal atomic.Int64 }
 
 func (b *busy) steps() []Step {
@@ -40,7 +40,7 @@ func (b *busy) steps() []Step {
 		{stepWrite, seconds(&b.write)}, {stepSeal, seconds(&b.seal)}}
 }
 
-// timed runs work and counts its time.
+// timed runs work and adds its duration to count.
 func timed(count *atomic.Int64, work func() error) error {
 	start := time.Now()
 	err := work()
@@ -48,7 +48,7 @@ func timed(count *atomic.Int64, work func() error) error {
 	return err
 }
 
-// labelled runs a step of the pipeline under the profiles' label "step".
+// labelled runs a step of the pipeline under the profile label "step".
 func labelled(ctx context.Context, step string, run func() error) (err error) {
 	pprof.Do(ctx, pprof.Labels("step", step), func(context.Context) { err = run() })
 	return err

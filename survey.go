@@ -9,9 +9,9 @@ import (
 	"tcbuild/store"
 )
 
-// survey reads the whole perturbation set once, before anything is written: bad data
-// is found at once, and the manifest is known but for its files. Shards that are built apart
-// and a resumed build so agree on what they build.
+// survey reads the whole perturbation set once, before anything is written. Bad data is found
+// early, and the manifest is complete except for its files, so that separately built shards and a
+// resumed build agree on what they build.
 func (b *builder) survey(ctx context.Context) error {
 	b.manifest = &store.Manifest{
 		FormatVersion: store.FormatVersion,
@@ -70,18 +70,18 @@ func (b *builder) surveySamples(ctx context.Context, content *store.ContentDiges
 		"unknown_genes_dropped", counts.UnknownGenes, "samples_dropped_for_unknown_genes", counts.DroppedSamples,
 		"samples_dropped_without_genes_left", counts.EmptiedSamples, "repeated_genes_merged", counts.RepeatedGenes)
 	if counts.InfiniteValues > 0 {
-		b.Log.Warn("infinite phenotype values are taken as missing", "values", counts.InfiniteValues)
+		b.Log.Warn("infinite phenotype values count as missing", "values", counts.InfiniteValues)
 	}
 	return nil
 }
 
-// surveyedSamples is the largest set that is read in advance although it knows what it holds. Of a
-// larger one, shards begin at once; its logical content, a digest over all samples, is computed
+// surveyedSamples is the largest set that the survey reads even if its counts are known. For a
+// larger set, shards start at once; its logical content, a digest over all samples, is computed
 // when the whole dataset is published.
 var surveyedSamples = 10_000_000
 
-// countSamples counts the samples and digests them, unless the set is too large for that and knows
-// its counts.
+// countSamples counts and digests the samples, unless the set is larger than surveyedSamples and
+// its counts are known.
 func (b *builder) countSamples(ctx context.Context, content *store.ContentDigest) (ingest.Counts, error) {
 	if indexed, ok := b.source.(ingest.IndexedSource); ok && indexed.Counts().Samples > surveyedSamples {
 		b.unread = true
@@ -99,13 +99,13 @@ func (b *builder) countSamples(ctx context.Context, content *store.ContentDigest
 	return counts, err
 }
 
-// adoptContent takes the logical content of an unread set from the dataset that is there already.
-// What else their manifests say, which store.Published compares, determines it.
+// adoptContent copies the logical content of an unread set from an existing dataset. The other
+// fields of the manifest, which store.Published compares, determine it.
 func (b *builder) adoptContent() {
 	if !b.unread {
 		return
 	}
-	// store.Published says what is wrong with it
+	// store.Published reports any error
 	if existing, err := store.ReadManifest(b.Out); err == nil {
 		b.manifest.LogicalContent = existing.LogicalContent
 	}
@@ -130,16 +130,16 @@ func (b *builder) digestContent(ctx context.Context) error {
 }
 
 const (
-	samplesPerValue = 64 // of compressed masks: a value then wastes about 2 % of its pages
-	// a value of uncompressed masks has as many samples as fit, at least one
+	samplesPerValue = 64 // compressed masks; a value then wastes about 2 % of its pages
+	// of uncompressed masks; a value has at least one sample
 	valueBytes   = 256 << 10
-	shardSamples = 1_000_000 // of compressed masks, about 2 kB each on the yeast graph
-	// of uncompressed masks: a shard is hashed while the page cache still has it
+	shardSamples = 1_000_000 // compressed masks, about 2 kB each on the yeast graph
+	// of uncompressed masks; a shard is hashed while it is still in the page cache
 	shardBytes = 1 << 29
 )
 
-// cutShards divides the samples among values and shards. Both depend on the
-// dataset's size alone, never on the machine, so that every machine writes the same bytes.
+// cutShards divides the samples into values and shards. Both depend only on the dataset's size,
+// never on the machine, so that every machine writes the same bytes.
 func (b *builder) cutShards() error {
 	m := b.manifest
 	m.SamplesPerValue = samplesPerValue
@@ -153,11 +153,12 @@ func (b *builder) cutShards() error {
 		shards = b.Shards
 	}
 	if shards > m.Samples {
-		return fault.New(fault.Usage, "give fewer with --shards", "cut %d samples into %d shards", m.Samples, shards)
+		return fault.New(fault.Usage, "give fewer with --shards",
+			"cut dataset: found %d shards, expected at most %d, one per sample", shards, m.Samples)
 	}
 	m.Cut(shards)
 	if b.shard >= shards {
-		return fault.New(fault.Usage, "shards count from 0", "build shard %d of %d", b.shard, shards)
+		return fault.New(fault.Usage, "shards count from 0", "build dataset: found shard %d, expected 0 to %d", b.shard, shards-1)
 	}
 	return nil
 }

@@ -25,8 +25,7 @@ func maskReader(t *testing.T, path string) *store.MaskReader {
 	return reader
 }
 
-// A set too large to be read in advance gives the same dataset, from shards that are built apart in
-// any order.
+// A set too large for the survey gives the same dataset, from shards built separately in any order.
 func TestUnreadSet(t *testing.T) {
 	dir := t.TempDir()
 	graph := filepath.Join(dir, "graph")

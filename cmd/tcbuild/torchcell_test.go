@@ -116,7 +116,7 @@ func TestTorchcellInfiniteValues(t *testing.T) {
 	lmdbtest.Write(t, filepath.Join(f.dir, "lmdb"), maps.All(map[string]string{"0": `{"experiment": {"genotype": {"perturbations": [{"systematic_gene_name": "Y000"}]}, ` +
 		`"phenotype": {"label_name": "fitness", "label_statistic_name": "fitness_std", "fitness": -Infinity, "fitness_std": NaN}}}`}))
 	o := must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "lmdb", "--out", "out")
-	if !strings.Contains(o.stderr, "infinite phenotype values are taken as missing") {
+	if !strings.Contains(o.stderr, "infinite phenotype values count as missing") {
 		t.Errorf("stderr:\n%s", o.stderr)
 	}
 	if o := must(t, f.dir, "inspect", "out", "--samples", "0:1", "--json"); !strings.Contains(o.stdout, `"phenotypes":{"fitness":null,"fitness_std":null}`) {

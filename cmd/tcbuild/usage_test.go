@@ -22,7 +22,7 @@ func TestWrongUsage(t *testing.T) {
 		{"negative shard", with(buildArgs, "--shard", "-1/4"), `read --shard: found "-1/4"`},
 		{"half a shard", with(buildArgs, "--shard", "1"), `read --shard: found "1"`},
 		{"shard and shards", with(buildArgs, "--shard", "0/2", "--shards", "3"), `found "0/2" together with --shards 3`},
-		{"more shards than samples", with(buildArgs, "--shards", "3"), "cut 2 samples into 3 shards"},
+		{"more shards than samples", with(buildArgs, "--shards", "3"), "found 3 shards, expected at most 2"},
 		{"negative shards", with(buildArgs, "--shards", "-1"), "read --shards: found -1, expected 1 or more"},
 		{"negative workers", with(buildArgs, "--workers", "-1"), "read --workers: found -1, expected 1 or more"},
 		{"workers not a number", with(buildArgs, "--workers", "two"), `invalid argument "two" for "--workers"`},

@@ -151,7 +151,7 @@ def check(binary: Path, graph: Path, folder: Path, column: list[str], ending: st
         json.loads((out / "manifest.json").read_text(encoding="utf-8"))["phenotypes"]
         == ["y", "z"][kind != "phenotype" :]
     ), column
-    assert (done.stderr.count("columns that are no phenotypes") == 1) == (kind == "attribute"), (
+    assert (done.stderr.count("columns that are not phenotypes") == 1) == (kind == "attribute"), (
         column,
         done.stderr,
     )
