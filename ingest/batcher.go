@@ -6,15 +6,14 @@ import (
 	"tcbuild/fault"
 )
 
-// batchSamples is how many samples Scan hands over at a time; of samples with many phenotypes
-// fewer, which hold about batchValues.
+// batchSamples is the number of samples in a batch that Scan passes on. Batches of samples with
+// many phenotypes are smaller, about batchValues values.
 const (
 	batchSamples = 4096
 	batchValues  = 1 << 21
 )
 
-// batcher gathers the samples of a Scan and hands them over in batches, each of which is the
-// receiver's.
+// batcher collects the samples of a Scan into batches. The receiver owns each batch.
 type batcher struct {
 	counts     Counts
 	phenotypes int
@@ -27,7 +26,7 @@ func newBatcher(phenotypes int, yield func(*Samples) error) *batcher {
 	return &batcher{phenotypes: phenotypes, size: max(min(batchSamples, batchValues/max(phenotypes, 1)), 1), yield: yield}
 }
 
-// room returns where the next sample is to be appended; added is to be called then.
+// room returns the batch to append the next sample to; call added afterwards.
 func (b *batcher) room() *Samples {
 	if b.samples == nil {
 		b.samples = NewSamples(b.counts.Samples, b.phenotypes, b.size)
@@ -43,18 +42,18 @@ func (b *batcher) added() error {
 	return nil
 }
 
-// end hands over what is there after the last sample. It refuses a set of which every sample was
-// dropped; unknown is one of the genes for which they were.
+// end passes on the last batch. It is an error if every sample was dropped; unknown is one of the
+// genes that caused it.
 func (b *batcher) end(path, unknown string) error {
 	if dropped := b.counts.DroppedSamples + b.counts.EmptiedSamples; dropped > 0 && b.counts.Samples == 0 {
 		return fault.New(fault.Input, "use ids of the graph, or convert the names with 'tcbuild ingest perturbations --aliases'",
-			"read perturbations %s: all samples (%s) were dropped for genes that are not in nodes/gene, such as %s, expected at least one to stay",
+			"read perturbations %s: all samples (%s) were dropped because of genes that are not in nodes/gene, such as %s, expected at least one to remain",
 			path, humanize.Comma(int64(dropped)), fault.Quote(unknown))
 	}
 	return b.flush()
 }
 
-// flush hands over what is there.
+// flush passes on the current batch.
 func (b *batcher) flush() error {
 	samples := b.samples
 	if b.samples = nil; samples == nil || samples.Len() == 0 {

@@ -8,8 +8,8 @@ import (
 	"tcbuild/fault"
 )
 
-// A set that changes between two readings is an error; one that was replaced under its name is read
-// on as it was.
+// A set that changes between two reads is an error. A file that was replaced under the same name is
+// still read as it was.
 func TestPerturbationsChange(t *testing.T) {
 	const before, other, appended = "genes\tx\nA\t1\nB\t2\n", "genes\tx\nB\t1\nB\t2\n", "genes\tx\nA\t1\nB\t2\nC\t3\n"
 	for name, change := range map[string]func(path string) error{

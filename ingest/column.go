@@ -11,12 +11,11 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// Column is a further column of a node or edge table, as long as the table and immutable.
+// Column is an extra column of a node or edge table, with a value per row. It is immutable.
 //
-// A column that has a meaning has the type of the meaning, without nulls: a reaction's gpr and
-// subsystem are utf8, the stoichiometry of RMR edges is float64 and finite. Any other keeps the
-// type, the values and the nulls that its file gave it; a text file, which has no types, gives
-// utf8 with each cell as it is written.
+// A column with a meaning has a fixed type, without nulls: a reaction's gpr and subsystem are utf8,
+// the stoichiometry of RMR edges is float64 and finite. Any other column keeps the type, values and
+// nulls of its file. Text files have no types; their columns are utf8, each cell as written.
 type Column struct {
 	Name   string
 	Values arrow.Array
@@ -29,14 +28,14 @@ func TextColumn(name string, texts []string) Column {
 	return Column{name, b.NewArray()}
 }
 
-// NumberColumn makes a float64 column; a NaN is a value like any other.
+// NumberColumn makes a float64 column. NaN is an ordinary value.
 func NumberColumn(name string, numbers []float64) Column {
 	b := array.NewFloat64Builder(memory.DefaultAllocator)
 	b.AppendValues(numbers, nil)
 	return Column{name, b.NewArray()}
 }
 
-// texts returns the values of a utf8 column, nil for another type.
+// texts returns the values of a utf8 column, or nil for another type.
 func (c Column) texts() []string {
 	values, ok := c.Values.(*array.String)
 	if !ok {
@@ -49,11 +48,11 @@ func (c Column) texts() []string {
 	return texts
 }
 
-// TypeName is the name of the type that a column may have, as Graph.Digest hashes it; ok is
-// false for a type that a graph cannot carry. The names are Arrow's, those of nested types:
+// TypeName is the name of a column's type, as Graph.Digest hashes it. ok is false for a type that a
+// graph cannot store. The names are Arrow's; those of nested types are:
 //
 //	list<T>, large_list<T>, fixed_size_list<T>[n], map<K, V>, struct<"name": T, …>
-//	dictionary<T, index type>, with ", ordered" behind it where the order of the entries counts
+//	dictionary<T, index type>, followed by ", ordered" if the order of the entries matters
 func TypeName(t arrow.DataType) (name string, ok bool) {
 	nested := func(format string, parts ...arrow.DataType) (string, bool) {
 		names := make([]any, len(parts))
@@ -100,22 +99,22 @@ func TypeName(t arrow.DataType) (name string, ok bool) {
 	return "", false
 }
 
-// Encoder returns what appends the value of a row to bytes, so that two values of one type are
+// Encoder returns a function that appends the bytes of a row's value. Two values of one type are
 // equal if their bytes are:
 //
 //	byte 0 for a null, or byte 1 and
-//	    numbers, times        their bytes, little-endian; floating-point numbers so as they are, every NaN and -0 included
+//	    numbers, times        their bytes, little-endian; floating-point numbers bit for bit, including NaN and -0
 //	    bool                  byte 0 or 1
 //	    text, bytes           uint64 length in bytes, and the bytes
-//	    lists, maps           uint64 length, and the elements as values of their own; those of a map are structs of key and value
-//	    structs               the fields as values of their own
+//	    lists, maps           uint64 length, and each element as a value; those of a map are structs of key and value
+//	    structs               each field as a value
 //
-// A value of a dictionary is the entry. The type must be one that TypeName knows.
+// A dictionary value is encoded as its entry. The type must be one that TypeName knows.
 func (c Column) Encoder() func(to []byte, row int) []byte { return encoder(c.Values) }
 
 func encoder(a arrow.Array) func(to []byte, row int) []byte {
 	if dictionary, ok := a.(*array.Dictionary); ok {
-		entry := encoder(dictionary.Dictionary()) // which may be null as well
+		entry := encoder(dictionary.Dictionary()) // which may be null too
 		return func(to []byte, row int) []byte {
 			if a.IsNull(row) {
 				return append(to, 0)

@@ -8,19 +8,17 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// columnContents is what a text column holds so far: where its first number and its first other
-// text stand.
+// columnContents records where a text column has its first number and its first other text.
 type columnContents struct {
 	number string // "" before the first
 	text   string // "" before the first
 	found  string // that text
 }
 
-// findAttributes reads a text table to its end and says of each of the given columns whether it
-// holds text and no number, in whatever order its rows stand. What is missing (see
-// table.Batch.Number) is neither: a column without any value is no attribute. A column that holds
-// both numbers and other text is a fault.Input that names the first such text. Without columns,
-// nothing is read.
+// findAttributes reads a text table to its end and reports which of the given columns hold text and
+// no numbers. Missing values (see table.Batch.Number) are neither, so a column without values is
+// not an attribute. A column with both numbers and other text is a fault.Input that names the first
+// such text. Without columns it reads nothing.
 func findAttributes(path string, r *table.Reader, columns []int) (attributes []bool, err error) {
 	attributes = make([]bool, len(columns))
 	contents := make([]columnContents, len(columns))
@@ -47,7 +45,7 @@ func findAttributes(path string, r *table.Reader, columns []int) (attributes []b
 	return attributes, nil
 }
 
-// add looks at the column's fields in a batch.
+// add records the column's fields in a batch.
 func (c *columnContents) add(r *table.Reader, b *table.Batch, column int) {
 	number, text := b.Contents(column)
 	if c.number == "" && number >= 0 {
@@ -58,7 +56,7 @@ func (c *columnContents) add(r *table.Reader, b *table.Batch, column int) {
 	}
 }
 
-// leaveOutHint is the hint to an error in the values of a phenotype.
+// leaveOutHint is the hint for a bad value of a phenotype.
 func leaveOutHint(phenotype string) string {
-	return "correct the value, empty the field if it is missing, or leave the column out with --not-phenotypes " + fault.List([]string{phenotype})
+	return "correct the value, empty the field if it is missing, or exclude the column with --not-phenotypes " + fault.List([]string{phenotype})
 }

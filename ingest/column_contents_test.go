@@ -26,12 +26,12 @@ func permutations(rows []string, visit func(rows []string)) {
 	from(0)
 }
 
-// TestColumnsInAnyOrder has each kind of column with its rows in every order: which it is never
-// depends on the order, and an error names the first field that is wrong.
+// TestColumnsInAnyOrder reads each kind of column with its rows in every order: the kind does not
+// depend on the order, and an error names the first wrong field.
 func TestColumnsInAnyOrder(t *testing.T) {
 	for _, test := range []struct {
-		kind   string   // phenotype, attribute, mixed, or what its error says
-		fields []string // those that are wrong have a ! behind them
+		kind   string   // phenotype, attribute, mixed, or the error
+		fields []string // wrong ones end in !
 	}{
 		{"phenotype", []string{"1", "-2.5", "3e-4"}},
 		{"phenotype", []string{"1", "", "NA", "N/A"}},

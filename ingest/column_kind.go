@@ -14,8 +14,8 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// columnKind is what the values of a graph's column must be: what its meaning asks for, or
-// anything that a graph can carry.
+// columnKind is the kind of values that a graph's column must have: those that its meaning
+// requires, or any that a graph can store.
 type columnKind int
 
 const (
@@ -25,37 +25,37 @@ const (
 	numbers
 )
 
-// check refuses a column whose type, as its file states it, does not go with its kind. The cells
-// of a text column are looked at one by one.
+// check returns an error if a column's type, as its file states it, does not fit its kind. It
+// passes text columns, whose cells are checked one by one.
 func (t *graphTable) check(at int, kind columnKind) error {
-	name, found := t.Columns()[at], "a type that Arrow does not have"
+	name, found := t.Columns()[at], "a type without an equivalent in Arrow"
 	values := t.Type(at)
 	if values != nil {
 		found = fmt.Sprintf("type %s", values)
 	}
 	refuse := func(expected, hint string) error {
-		return fault.New(fault.Input, hint, "read %s %s: column %q is of %s, expected %s", t.what, t.path, name, found, expected)
+		return fault.New(fault.Input, hint, "read %s %s: column %q: found %s, expected %s", t.what, t.path, name, found, expected)
 	}
 	isText := t.Kind(at) == table.Text || t.Kind(at) == table.Unknown
 	isNumber := t.Kind(at) == table.Number && values != nil
 	switch {
 	case kind == texts && !isText && !(isNumber && (arrow.IsInteger(values.ID()) || values.ID() == arrow.NULL)):
-		// A floating-point number does not say how it was written: 7 or 7.0, 100000 or 1e5.
-		return refuse("text, or integers, which stand for their digits", "store the column as text")
+		// A floating-point number does not preserve how it was written: 7 or 7.0, 100000 or 1e5.
+		return refuse("text or integers", "store the column as text")
 	case kind == integers && !isText && !(isNumber && arrow.IsInteger(values.ID())):
-		// Of floating-point numbers, some types cannot hold every index.
+		// Some floating-point types cannot hold every index.
 		return refuse("integers", "store the column as integers")
 	case kind == numbers && !isText && !(isNumber && values.ID() != arrow.BOOL):
 		return refuse("numbers", "store the column as floating-point numbers")
 	case kind == anything:
 		if _, ok := TypeName(values); !ok {
-			return refuse("one that a graph can carry", "store the column as numbers or text, or remove it")
+			return refuse("a type that a graph can store", "store the column as numbers or text, or remove it")
 		}
 	}
 	return nil
 }
 
-// takeTexts takes the texts of a batch; a missing one is empty.
+// takeTexts takes the texts of a batch. A missing one becomes "".
 func takeTexts(t *graphTable, b *table.Batch, at int) (arrow.Array, error) {
 	texts := array.NewStringBuilder(memory.DefaultAllocator)
 	texts.Reserve(b.Len)
@@ -69,7 +69,7 @@ func takeTexts(t *graphTable, b *table.Batch, at int) (arrow.Array, error) {
 	return texts.NewArray(), nil
 }
 
-// takeNumbers takes the numbers of a batch, all of which must be there and finite.
+// takeNumbers takes the numbers of a batch, which must all be present and finite.
 func takeNumbers(t *graphTable, b *table.Batch, at int) (arrow.Array, error) {
 	numbers := array.NewFloat64Builder(memory.DefaultAllocator)
 	numbers.Reserve(b.Len)
@@ -102,7 +102,7 @@ func (t *graphTable) notUTF8(b *table.Batch, at, i int, text []byte) error {
 	return fault.New(fault.Input, "save the file as UTF-8 text", "read %s %s: %q in column %q is not valid UTF-8", t.what, t.where(b, i), text, t.Columns()[at])
 }
 
-// firstInvalid returns the first row whose text, or a text inside of it, is not UTF-8, or -1.
+// firstInvalid returns the first row with text, possibly nested, that is not UTF-8, or -1.
 func firstInvalid(a arrow.Array) (row int, text string) {
 	within := func(row int) (int, string) { return -1, "" }
 	switch a := a.(type) {

@@ -14,8 +14,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// carriedArrays has an array of every type that a graph can carry, with nulls and what is
-// awkward of the type.
+// carriedArrays has an array of every type that a graph can store, with nulls and the type's edge
+// cases.
 func carriedArrays(t *testing.T) []arrow.Array {
 	t.Helper()
 	var arrays []arrow.Array
@@ -74,7 +74,7 @@ func carriedArrays(t *testing.T) []arrow.Array {
 	return append(arrays, numbers.NewArray())
 }
 
-// writeChunks writes a node table with a column x, cut into record batches of some rows.
+// writeChunks writes a node table with a column x, in record batches of the given sizes.
 func writeChunks(t *testing.T, dir string, x arrow.Array, rows int) {
 	t.Helper()
 	path := filepath.Join(dir, "nodes", "gene.arrow")
@@ -110,8 +110,8 @@ func writeChunks(t *testing.T, dir string, x arrow.Array, rows int) {
 	file.Close()
 }
 
-// TestColumnsKeepTheirTypes reads every type, whole and in batches, writes it and reads it
-// again: the same type, values and nulls, and one digest.
+// TestColumnsKeepTheirTypes reads every type, whole and in batches, writes it and reads it again:
+// type, values, nulls and digest stay the same.
 func TestColumnsKeepTheirTypes(t *testing.T) {
 	seen := make(map[string]arrow.DataType)
 	for _, x := range carriedArrays(t) {
@@ -153,7 +153,7 @@ func TestColumnsKeepTheirTypes(t *testing.T) {
 	}
 }
 
-// checkSame compares types and, by their text and by their bits, values.
+// checkSame compares types, and values by their text and by their bits.
 func checkSame(t *testing.T, got, want arrow.Array) {
 	t.Helper()
 	if !arrow.TypeEqual(got.DataType(), want.DataType()) || got.Len() != want.Len() {
@@ -170,8 +170,8 @@ func checkSame(t *testing.T, got, want arrow.Array) {
 	}
 }
 
-// TestEncoder checks that the bytes of a value are as documented and tell values apart that are
-// printed alike.
+// TestEncoder checks that the bytes of a value are as documented, and that they differ for values
+// that are printed alike.
 func TestEncoder(t *testing.T) {
 	for _, c := range []struct {
 		values arrow.DataType

@@ -7,10 +7,9 @@ import (
 	"encoding/hex"
 )
 
-// Digest is the hex SHA-256 of the graph's content. It depends on types, ids,
-// edges and further columns in their order, not on the files that held them. The
-// bytes that are hashed, with integers little-endian and a text as its length in
-// bytes (uint64) and its UTF-8 bytes:
+// Digest is the hex SHA-256 of the graph's content. It depends on the types, ids, edges and extra
+// columns in order, not on the files that held them. It hashes these bytes, with little-endian
+// integers and each text as its length in bytes (uint64) and its UTF-8 bytes:
 //
 //	text "tcbuild graph 2"
 //	uint64 number of node tables; each, in canonical order:
@@ -48,7 +47,7 @@ func (g *Graph) Digest() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// digester writes the serialisation; errors stay in the bufio.Writer and cannot occur.
+// digester writes the serialisation. Its writes cannot fail, because those of a hash cannot.
 type digester struct{ *bufio.Writer }
 
 func (w digester) uint64(n uint64) { w.Write(binary.LittleEndian.AppendUint64(w.AvailableBuffer(), n)) }

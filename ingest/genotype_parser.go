@@ -9,8 +9,8 @@ import (
 	"tcbuild/fault"
 )
 
-// genotypeParser turns the names of a sample's genes into its genotype: begin, add for each name,
-// end.
+// genotypeParser turns the gene names of a sample into its genotype: call begin, add for each name,
+// and end.
 type genotypeParser struct {
 	genes   *Nodes
 	options PerturbationOptions
@@ -24,8 +24,8 @@ type genotypeParser struct {
 
 func (p *genotypeParser) begin() { p.genotype, p.dropped = p.genotype[:0], 0 }
 
-// end returns the genotype, ascending and without repetitions. It lives until begin. keep is false
-// of a sample that is dropped, and counted, for its unknown genes.
+// end returns the genotype, ascending and without duplicates. It is valid until the next begin.
+// keep is false if the sample is dropped, and counted, because of unknown genes.
 func (p *genotypeParser) end() (genotype []uint32, keep bool, err error) {
 	switch {
 	case p.dropped > 0 && p.options.UnknownGenes == DropSample:
@@ -36,7 +36,7 @@ func (p *genotypeParser) end() (genotype []uint32, keep bool, err error) {
 		p.counts.EmptiedSamples++
 		return nil, false, nil
 	case len(p.genotype) == 0 && !p.options.AllowWildtype:
-		return nil, false, fault.New(fault.Input, "pass --allow-wildtype if training is to see the unperturbed graph",
+		return nil, false, fault.New(fault.Input, "pass --allow-wildtype to train on the unperturbed graph",
 			"the sample deletes no gene, expected at least one")
 	case len(p.genotype) == 0:
 		p.counts.Wildtypes++
@@ -49,7 +49,7 @@ func (p *genotypeParser) end() (genotype []uint32, keep bool, err error) {
 	return distinct, true, nil
 }
 
-// add adds a gene to the genotype by its name.
+// add adds the gene of this name to the genotype.
 func (p *genotypeParser) add(name []byte) error {
 	index, ok := p.genes.IndexBytes(name)
 	if !ok {
@@ -73,18 +73,17 @@ func (p *genotypeParser) add(name []byte) error {
 	return nil
 }
 
-// CheckGeneName refuses, as a fault.Input, what is not the name of one gene: nothing, a name with
-// blanks around it, and several names with a | between them. It is for names that the graph does
-// not have. Such a name is a mistake in how the table is written and not a gene that the graph
-// lacks, so it is never dropped.
+// CheckGeneName returns a fault.Input unless name is the name of one gene: it must not be empty,
+// have blanks around it, or contain a |. It is for names that are not in the graph. A bad name is a
+// mistake in the table, not a gene missing from the graph, so it is never dropped.
 func CheckGeneName(name []byte) error {
 	switch {
 	case len(name) == 0:
-		return fault.New(fault.Input, "remove the extra delimiter or the empty list element", "found an empty gene name")
+		return fault.New(fault.Input, "remove the extra delimiter or empty list element", "found an empty gene name")
 	case len(bytes.TrimSpace(name)) != len(name):
 		return fault.New(fault.Input, "remove the blanks", "found gene %s, expected a name without blanks around it", fault.Quote(name))
 	case bytes.Contains(name, []byte(defaultGeneDelimiter)):
-		return fault.New(fault.Input, "give each gene a list element of its own, or a text column with --gene-delimiter \"|\"",
+		return fault.New(fault.Input, "put each gene in its own list element, or use a text column with --gene-delimiter \"|\"",
 			"found gene %s, expected the name of one gene", fault.Quote(name))
 	}
 	return nil

@@ -25,8 +25,8 @@ var (
 // Graph is a cell graph. It is immutable once read; all slices belong to it.
 type Graph struct {
 	Genes       *Nodes   // always present
-	Reactions   *Nodes   // nil when the graph has no metabolic part
-	Metabolites *Nodes   // nil when the graph has no metabolic part
+	Reactions   *Nodes   // nil without a metabolic part
+	Metabolites *Nodes   // nil without a metabolic part
 	Edges       []*Edges // ascending by Type.String(), bytewise
 }
 
@@ -34,14 +34,14 @@ type Graph struct {
 type Nodes struct {
 	Type    string // Gene, Reaction or Metabolite
 	IDs     []string
-	Columns []Column // the table's further columns, such as a reaction's gpr and subsystem
+	Columns []Column // extra columns, such as a reaction's gpr and subsystem
 
 	index map[string]uint32
 }
 
-// NewNodes makes a node table and its id look-up. It returns the row of the
-// first id that occurred before, or -1 when all are unique.
-func NewNodes(nodeType string, ids []string, columns []Column) (nodes *Nodes, duplicateRow int) {
+// NewNodes makes a node table and its id look-up. duplicate is the row of the first id that
+// occurred before, or -1 if all are unique.
+func NewNodes(nodeType string, ids []string, columns []Column) (nodes *Nodes, duplicate int) {
 	n := &Nodes{Type: nodeType, IDs: ids, Columns: columns, index: make(map[string]uint32, len(ids))}
 	for row, id := range ids {
 		if _, seen := n.index[id]; seen {
@@ -72,7 +72,7 @@ func (n *Nodes) IndexBytes(id []byte) (row uint32, ok bool) {
 	return row, ok
 }
 
-// Column returns the texts of a further column, nil when the table has no such text column.
+// Column returns the texts of an extra column, or nil if the table has no text column of that name.
 func (n *Nodes) Column(name string) []string {
 	for _, c := range n.Columns {
 		if c.Name == name {
@@ -93,7 +93,7 @@ func ParseEdgeType(name string) (EdgeType, error) {
 	source, rest, ok := strings.Cut(name, "__")
 	cut := strings.LastIndex(rest, "__")
 	if !ok || cut < 1 {
-		return EdgeType{}, fmt.Errorf("edge type %q is not source__relation__target", name)
+		return EdgeType{}, fmt.Errorf("found edge type %q, expected source__relation__target", name)
 	}
 	return EdgeType{Source: source, Relation: rest[:cut], Target: rest[cut+2:]}, nil
 }
@@ -103,13 +103,13 @@ func ParseEdgeType(name string) (EdgeType, error) {
 type Edges struct {
 	Type     EdgeType
 	Src, Dst []uint32
-	Columns  []Column // further columns, such as stoichiometry
+	Columns  []Column // extra columns, such as stoichiometry
 }
 
 // Len is the number of edges.
 func (e *Edges) Len() int { return len(e.Src) }
 
-// NodeTables returns the tables that are present in canonical order: gene, reaction, metabolite.
+// NodeTables returns the tables that exist, in canonical order: gene, reaction, metabolite.
 func (g *Graph) NodeTables() []*Nodes {
 	tables := []*Nodes{g.Genes}
 	if g.Reactions != nil {
@@ -121,7 +121,7 @@ func (g *Graph) NodeTables() []*Nodes {
 	return tables
 }
 
-// NodesOf returns the table of a node type, nil when the graph has none.
+// NodesOf returns the table of a node type, or nil.
 func (g *Graph) NodesOf(nodeType string) *Nodes {
 	switch nodeType {
 	case Gene:
@@ -133,7 +133,7 @@ func (g *Graph) NodesOf(nodeType string) *Nodes {
 	}
 }
 
-// EdgesOf returns the edges of a type, nil when the graph has none.
+// EdgesOf returns the edges of a type, or nil.
 func (g *Graph) EdgesOf(t EdgeType) *Edges {
 	for _, e := range g.Edges {
 		if e.Type == t {
@@ -148,5 +148,5 @@ func (g *Graph) SortEdges() {
 	sort.Slice(g.Edges, func(i, j int) bool { return g.Edges[i].Type.String() < g.Edges[j].Type.String() })
 }
 
-// Input identifies one file that was read, without its folder.
+// Input identifies a file that was read, without its folder.
 type Input = inputfile.Input

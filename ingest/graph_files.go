@@ -33,7 +33,7 @@ type graphFile struct {
 	opened *inputfile.File
 }
 
-// open opens all tables together and identifies them, ascending by name.
+// open opens and identifies all tables, ascending by name.
 func (f graphFiles) open(files *inputfile.Files) ([]Input, error) {
 	var all []*graphFile // "edges/" sorts before "nodes/"
 	for i := range f.edges {
@@ -71,10 +71,10 @@ func findGraph(dir string) (graphFiles, error) {
 	}
 	if err != nil {
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-			return files, fault.New(fault.Failed, "check the path", "read graph %s: there is no such folder", dir)
+			return files, fault.New(fault.Failed, "check the path", "read graph %s: found no such folder", dir)
 		}
 		return files, fault.New(fault.Input, "name the folder that holds nodes/ and edges/, or the folder around it that holds graph/",
-			"read graph %s: there is no folder nodes, neither in it nor in its graph/", dir)
+			"read graph %s: found no folder nodes in it or in its graph/", dir)
 	}
 	if files.nodes, err = listTables(files.dir, "nodes"); err != nil {
 		return files, err
@@ -102,44 +102,44 @@ func GraphFiles(dir string) (map[string]string, error) {
 	return paths, nil
 }
 
-// check refuses tables that are no part of a cell graph.
+// check returns an error for a table that is not part of a cell graph.
 func (f graphFiles) check() error {
 	for _, file := range f.nodes {
 		if !slices.Contains([]string{Gene, Reaction, Metabolite}, file.stem) {
 			return fault.New(fault.Input, "rename the file, or move it out of the graph folder",
-				"read graph %s: %q is not a node table, expected gene, reaction or metabolite", f.dir, file.name)
+				"read graph %s: found node table %q, expected gene, reaction or metabolite", f.dir, file.name)
 		}
 	}
 	for i, file := range f.edges {
 		edge, err := ParseEdgeType(file.stem)
 		if err == nil && !isPlain(edge.Relation) {
 			return fault.New(fault.Input, relationHint,
-				"read graph %s: %q names the relation %q, which cannot be the name of masks", f.dir, file.name, edge.Relation)
+				"read graph %s: %q: found relation %q, expected UTF-8 text without blanks and control characters", f.dir, file.name, edge.Relation)
 		}
 		geneGene := edge.Source == Gene && edge.Target == Gene
 		if err != nil || !geneGene && edge != GPR && edge != RMR {
 			return fault.New(fault.Input, "rename the file, or move it out of the graph folder",
-				"read graph %s: %q is not an edge table, expected gene__RELATION__gene, %s or %s", f.dir, file.name, GPR, RMR)
+				"read graph %s: found edge table %q, expected gene__RELATION__gene, %s or %s", f.dir, file.name, GPR, RMR)
 		}
 		f.edges[i].edge = edge
 	}
 	return nil
 }
 
-// typed is the beginning of a table's name.
+// typed matches the beginning of a table's name.
 var typed = regexp.MustCompile(`^(gene|reaction|metabolite)(__|\.|$)`)
 
-// listTables lists the tables of a part of a graph folder, whatever kind of file they are. Hidden
-// entries are passed over, and those with other names. But no table may be missing because its name
-// is not quite one: such a name is an error, unless it is a copy's beside its table.
+// listTables lists the tables in a subfolder of a graph, whatever kind of file they are. It skips
+// hidden entries and those with other names. A name that is nearly a table's is an error, so that no
+// table is missed, unless it is that of a copy next to its table.
 func listTables(dir, part string) ([]graphFile, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, part))
 	if err != nil {
-		return nil, fault.New(fault.Input, "put a folder there", "read graph: %w", err)
+		return nil, fault.New(fault.Input, "replace it by a folder", "read graph: %w", err)
 	}
 	var files []graphFile
 	var others []string
-	named := make(map[string]string) // stem to file name
+	named := make(map[string]string) // stem -> file name
 	for _, entry := range entries {
 		name := entry.Name()
 		if !table.IsTable(name) || strings.HasPrefix(name, ".") {
@@ -159,15 +159,15 @@ func listTables(dir, part string) ([]graphFile, error) {
 		isCopy := func(file graphFile) bool { return strings.HasPrefix(name, file.stem+".") }
 		if typed.MatchString(name) && !slices.ContainsFunc(files, isCopy) {
 			return nil, fault.New(fault.Input, "convert it, or move it out of the graph folder",
-				"read graph %s: %q is no table, expected %s", dir, part+"/"+name, table.Formats)
+				"read graph %s: found %q, expected a table with ending %s", dir, part+"/"+name, table.Formats)
 		}
 	}
 	return files, nil
 }
 
-const relationHint = "rename it: a relation is UTF-8 text without blanks and control characters"
+const relationHint = "rename the relation"
 
-// isPlain reports whether a name is UTF-8 text that people can tell apart when it is printed.
+// isPlain reports whether a name is UTF-8 text that can be told apart when printed.
 func isPlain(name string) bool {
 	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
 }

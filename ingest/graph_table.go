@@ -15,20 +15,20 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// graphTable reads a table of a graph: its required columns, which readNodes and readEdges take
-// from each batch, and the further ones, which it gathers itself.
+// graphTable reads a table of a graph: the required columns, which readNodes and readEdges take
+// from each batch, and the extra ones, which it collects itself.
 type graphTable struct {
 	*table.Reader
-	path, what string // what is nodes or edges
+	path, what string // what is "nodes" or "edges"
 	required   []string
-	further    []furtherColumn
+	extra      []extraColumn
 }
 
-// furtherColumn gathers a further column, a batch at a time.
-type furtherColumn struct {
+// extraColumn collects an extra column, a batch at a time.
+type extraColumn struct {
 	name   string
-	at     int            // in the table
-	values arrow.DataType // of the chunks
+	at     int            // index in the table
+	values arrow.DataType // type of the chunks
 	take   func(t *graphTable, b *table.Batch, at int) (arrow.Array, error)
 	chunks []arrow.Array
 }
@@ -41,7 +41,7 @@ func openGraphTable(file *inputfile.File, what string) (*graphTable, error) {
 	return &graphTable{Reader: r, path: file.Path(), what: what}, nil
 }
 
-// require finds a column that must be there and hold values of a kind.
+// require finds a required column and checks the kind of its values.
 func (t *graphTable) require(name string, kind columnKind) (at int, err error) {
 	if at = slices.Index(t.Columns(), name); at < 0 {
 		return 0, fault.New(fault.Input, fmt.Sprintf("add the column, or rename one to %s", name),
@@ -51,7 +51,8 @@ func (t *graphTable) require(name string, kind columnKind) (at int, err error) {
 	return at, t.check(at, kind)
 }
 
-// gather prepares all columns but the required ones; meanings are those that have one.
+// gather prepares all columns except the required ones; meanings are the kinds of those with a
+// meaning.
 func (t *graphTable) gather(meanings map[string]columnKind) error {
 	for at, name := range t.Columns() {
 		if slices.Contains(t.required, name) {
@@ -61,7 +62,7 @@ func (t *graphTable) gather(meanings map[string]columnKind) error {
 		if err := t.check(at, kind); err != nil {
 			return err
 		}
-		column := furtherColumn{name: name, at: at}
+		column := extraColumn{name: name, at: at}
 		switch kind {
 		case texts:
 			column.values, column.take = arrow.BinaryTypes.String, takeTexts
@@ -71,12 +72,12 @@ func (t *graphTable) gather(meanings map[string]columnKind) error {
 			t.KeepType(at)
 			column.values, column.take = t.Type(at), takeTyped
 		}
-		t.further = append(t.further, column)
+		t.extra = append(t.extra, column)
 	}
 	return nil
 }
 
-// read reads the table to its end and hands each batch to required.
+// read reads the table to its end and passes each batch to required.
 func (t *graphTable) read(required func(b *table.Batch) error) ([]Column, error) {
 	for {
 		b, err := t.Next()
@@ -89,8 +90,8 @@ func (t *graphTable) read(required func(b *table.Batch) error) ([]Column, error)
 		if err := required(b); err != nil {
 			return nil, err
 		}
-		for i := range t.further {
-			c := &t.further[i]
+		for i := range t.extra {
+			c := &t.extra[i]
 			chunk, err := c.take(t, b, c.at)
 			if err != nil {
 				return nil, err
@@ -100,16 +101,16 @@ func (t *graphTable) read(required func(b *table.Batch) error) ([]Column, error)
 	}
 }
 
-// columns returns the further columns whole.
+// columns returns the complete extra columns.
 func (t *graphTable) columns() ([]Column, error) {
 	var columns []Column
-	for _, c := range t.further {
+	for _, c := range t.extra {
 		if len(c.chunks) == 0 {
 			c.chunks = []arrow.Array{array.NewBuilder(memory.DefaultAllocator, c.values).NewArray()}
 		}
 		values, err := array.Concatenate(c.chunks, memory.DefaultAllocator)
 		if err != nil {
-			return nil, fault.New(fault.Input, "store a text of more than 2 GiB as large_utf8 in an Arrow file, or remove the column",
+			return nil, fault.New(fault.Input, "store texts of more than 2 GiB as large_utf8 in an Arrow file, or remove the column",
 				"read %s %s: column %q of type %s: %w", t.what, t.path, c.name, c.values, err)
 		}
 		columns = append(columns, Column{c.name, values})
@@ -117,5 +118,5 @@ func (t *graphTable) columns() ([]Column, error) {
 	return columns, nil
 }
 
-// where names a row of a batch and a column, for messages.
+// where names a row of a batch, for messages.
 func (t *graphTable) where(b *table.Batch, i int) string { return t.Where(b.First + int64(i)) }

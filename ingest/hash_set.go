@@ -1,17 +1,17 @@
 package ingest
 
-// hashSet is a set of hashes in 9 to 19 bytes each, where a map takes 30 and more. Its parts, by
-// the highest byte, grow one by one, so that growing needs no room for all hashes twice. The zero
-// value is empty.
+// hashSet is a set of hashes that takes 9 to 19 bytes each, where a map takes 30 and more. It is
+// split by the highest byte into parts that grow one by one, so that growing never needs room for
+// all hashes twice. The zero value is empty.
 type hashSet struct{ parts [256]hashPart }
 
 // hashPart is a table with linear probing, at most seven eighths full. 0 is an empty slot.
 type hashPart struct {
-	slots []uint64 // a power of two of them
+	slots []uint64 // their number is a power of two
 	used  int
 }
 
-// add adds a hash, and reports whether the set had it. 0 is taken for 1.
+// add adds a hash, and reports whether the set had it. 0 counts as 1.
 func (s *hashSet) add(hash uint64) (known bool) {
 	hash = max(hash, 1)
 	p := &s.parts[hash>>56]
@@ -21,7 +21,7 @@ func (s *hashSet) add(hash uint64) (known bool) {
 	return p.add(hash)
 }
 
-// add is that of a part with an empty slot.
+// add adds a hash to a part that has an empty slot.
 func (p *hashPart) add(hash uint64) (known bool) {
 	last := uint64(len(p.slots) - 1)
 	for i := hash & last; ; i = (i + 1) & last {

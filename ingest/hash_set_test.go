@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestHashSet compares with a map: with hashes at random, and with such as share their slots and
-// their parts.
+// TestHashSet compares with a map: random hashes, and hashes that collide in slots and parts.
 func TestHashSet(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, mask := range []uint64{^uint64(0), 0xffff, 0xff000000000000ff, 0xf000000000000fff} {

@@ -1,10 +1,10 @@
 package ingest
 
-// IndexedSource is a perturbation set that finds a sample by its number, so that reading can
-// begin anywhere and its size is known without reading it.
+// IndexedSource is a perturbation set with random access: reading can start at any sample, and the
+// counts are known without reading.
 type IndexedSource interface {
 	SampleSource
-	// Counts is what Scan returns at its end.
+	// Counts returns what a whole Scan returns.
 	Counts() Counts
 	// ScanRange is Scan for samples first to end-1, 0 <= first <= end <= Counts().Samples. The time
 	// until the first batch does not depend on first.

@@ -13,18 +13,18 @@ import (
 // maxPhenotypes bounds the memory of a batch, and the size of a sample's record.
 const maxPhenotypes = 1 << 16
 
-// perturbationLayout says which columns of a table hold what.
+// perturbationLayout records which columns of a table hold what.
 type perturbationLayout struct {
 	genes          []int
-	list           bool // the only genes column holds lists
+	list           bool // the genes column holds lists; then it is the only one
 	id             int  // -1: samples are named by their row
 	phenotypes     []int
 	phenotypeNames []string
 	ignored        []string
 }
 
-// findPerturbationLayout finds what the columns of a table hold. It reads the rows of a text table
-// to the end, unless the options name the phenotypes.
+// findPerturbationLayout finds out what the columns of a table hold. It reads a text table to its
+// end, unless the options name the phenotypes.
 func findPerturbationLayout(path string, r *table.Reader, options PerturbationOptions) (perturbationLayout, error) {
 	c := newPerturbationColumns(path, r)
 	layout := perturbationLayout{}
@@ -57,7 +57,8 @@ func findPerturbationLayout(path string, r *table.Reader, options PerturbationOp
 		}
 	}
 	if found := len(layout.phenotypes); found > maxPhenotypes {
-		return layout, fault.New(fault.Input, "name the columns that are wanted with --phenotypes", "read perturbations %s: found %s phenotypes, expected at most %s",
+		return layout, fault.New(fault.Input, "select columns with --phenotypes",
+			"read perturbations %s: found %s phenotypes, expected at most %s",
 			path, humanize.Comma(int64(found)), humanize.Comma(maxPhenotypes))
 	}
 	for _, column := range layout.phenotypes {
@@ -66,18 +67,18 @@ func findPerturbationLayout(path string, r *table.Reader, options PerturbationOp
 	return layout, nil
 }
 
-// columnRole is what a column is for.
+// columnRole is the use of a column.
 type columnRole string
 
 const (
-	roleOpen      columnRole = "" // not yet known, and in the end no part of the samples
+	roleOpen      columnRole = "" // not yet known; in the end, not part of the samples
 	roleGenes     columnRole = "a genes column"
 	roleID        columnRole = "the column of sample ids"
 	rolePhenotype columnRole = "a phenotype"
 	roleLeftOut   columnRole = "left out"
 )
 
-// perturbationColumns are the columns of a table while their roles are found.
+// perturbationColumns are the columns of a table, with the roles found so far.
 type perturbationColumns struct {
 	path  string
 	r     *table.Reader
@@ -93,12 +94,12 @@ func newPerturbationColumns(path string, r *table.Reader) *perturbationColumns {
 	return c
 }
 
-// find returns the number of a column that must be there.
+// find returns the number of a required column.
 func (c *perturbationColumns) find(what, name string) (int, error) {
 	if column, ok := c.at[name]; ok {
 		return column, nil
 	}
-	hint := "rename the column, or name one that the table has"
+	hint := "rename the column, or name an existing one"
 	if nearest := conf.Nearest(name, c.r.Columns()); nearest != "" {
 		hint = "did you mean " + fault.Quote(nearest) + "?"
 	}
@@ -116,7 +117,7 @@ func (c *perturbationColumns) findGenes(layout *perturbationLayout, names []stri
 		layout.list = kind == table.List
 		if kind == table.Number || kind == table.Other || kind == table.List && len(names) > 1 {
 			return fault.New(fault.Input, "store a list of texts, or one text with a delimiter between the genes",
-				"read perturbations %s: genes column %s is of the %s type", c.path, fault.Quote(name), kind)
+				"read perturbations %s: genes column %s has type %s", c.path, fault.Quote(name), kind)
 		}
 		layout.genes = append(layout.genes, column)
 		c.roles[column] = roleGenes
@@ -124,7 +125,7 @@ func (c *perturbationColumns) findGenes(layout *perturbationLayout, names []stri
 	return nil
 }
 
-// findID finds the column of sample ids, which a name asks for. It may be a genes column.
+// findID finds the column of sample ids, by its name or the default name. It may be a genes column.
 func (c *perturbationColumns) findID(layout *perturbationLayout, name string) error {
 	column, ok := c.at[defaultIDColumn]
 	if name != "" {
@@ -140,7 +141,7 @@ func (c *perturbationColumns) findID(layout *perturbationLayout, name string) er
 	}
 	if kind := c.r.Kind(column); kind == table.List || kind == table.Other {
 		return fault.New(fault.Input, "store the sample ids as text or integers",
-			"read perturbations %s: column %s is of the %s type", c.path, fault.Quote(c.r.Columns()[column]), kind)
+			"read perturbations %s: column %s: found type %s, expected text or integers", c.path, fault.Quote(c.r.Columns()[column]), kind)
 	}
 	layout.id = column
 	if c.roles[column] == roleOpen {
@@ -149,7 +150,7 @@ func (c *perturbationColumns) findID(layout *perturbationLayout, name string) er
 	return nil
 }
 
-// take gives a role to the columns that a flag names. Each must have none so far.
+// take gives a role to the columns that a flag names. They must not have a role yet.
 func (c *perturbationColumns) take(names []string, flag string, role columnRole) error {
 	for _, name := range names {
 		column, err := c.find("phenotype", name)
@@ -158,19 +159,19 @@ func (c *perturbationColumns) take(names []string, flag string, role columnRole)
 		}
 		if taken := c.roles[column]; taken != roleOpen {
 			return fault.New(fault.Usage, fmt.Sprintf("name the column once, or leave it out of %s", flag),
-				"read %s: column %s of %s is %s already", flag, fault.Quote(name), c.path, taken)
+				"read %s: column %s of %s is already %s", flag, fault.Quote(name), c.path, taken)
 		}
 		if kind := c.r.Kind(column); role == rolePhenotype && (kind == table.List || kind == table.Other) {
 			return fault.New(fault.Input, "store the column as numbers, or leave it out of "+flag,
-				"read perturbations %s: phenotype %s is of the %s type, expected numbers", c.path, fault.Quote(name), kind)
+				"read perturbations %s: phenotype %s: found type %s, expected numbers", c.path, fault.Quote(name), kind)
 		}
 		c.roles[column] = role
 	}
 	return nil
 }
 
-// findPhenotypes finds the phenotypes among the columns that have no role yet: by their types,
-// where the format has types, otherwise by all their values.
+// findPhenotypes finds the phenotypes among the columns without a role: by type if the format has
+// types, otherwise by all their values.
 func (c *perturbationColumns) findPhenotypes() error {
 	var untyped []int
 	for column, role := range c.roles {

@@ -16,19 +16,19 @@ import (
 // the project's own layout: columns genes, sample_id and phenotypes.
 type PerturbationOptions struct {
 	UnknownGenes  UnknownGenes // "" is RefuseUnknownGenes
-	AllowWildtype bool         // samples that delete no gene are no error
-	// AllowDuplicateIDs takes samples with the id of another one, or with none. Without it, finding
-	// them costs 9 to 19 bytes per sample.
+	AllowWildtype bool         // allow samples that delete no gene
+	// AllowDuplicateIDs allows empty and repeated sample ids. Without it, finding them costs 9 to
+	// 19 bytes per sample.
 	AllowDuplicateIDs bool
 
-	GenesColumns  []string // default genes; of several, each holds one gene or none
+	GenesColumns  []string // default genes; if several, each holds at most one gene
 	GeneDelimiter string   // between the genes of a single text column; default |
-	// default sample_id, which may be absent: then the row's number, from 0
+	// default sample_id; if that is missing, samples are named by their row, from 0
 	IDColumn      string
 	Phenotypes    []string          // default: every other column of numbers, in file order
-	NotPhenotypes []string          // columns that are left out, whatever they hold
+	NotPhenotypes []string          // columns to ignore
 	Text          table.TextOptions // layout of a text file
-	// further names of genes, to ids of the graph; an id comes first
+	// alternative gene names -> ids of the graph; an id takes precedence
 	Aliases map[string]string
 }
 
@@ -39,25 +39,25 @@ const (
 )
 
 // Perturbations is a perturbation set in a table file or in a torchcell store. It implements
-// SampleSource; every Scan reads the files anew. It must be closed.
+// SampleSource; every Scan reads the files again. It must be closed.
 type Perturbations struct{ perturbations }
 
 type perturbations interface {
 	SampleSource
-	// IgnoredColumns are the names of the columns that are no part of the samples, in file order.
+	// IgnoredColumns are the names of the columns that are not part of the samples, in file order.
 	IgnoredColumns() []string
-	// of the genes that the set deletes; a name lives as long as the call
+	// eachName calls note with the name of each deleted gene; a name is valid during the call
 	eachName(ctx context.Context, note func(name []byte)) error
 	of(genes *Nodes) perturbations
 }
 
-// OpenPerturbations finds out what the columns of a perturbation set are. In Arrow and Parquet
-// files their types say it: numbers and booleans, 0 and 1, are phenotypes. A text table is read to
-// its end, unless options.Phenotypes names them: a column is a phenotype if it has a number, or no
-// value at all. One that has both numbers and other text, in whatever order, is an error that names
-// the first such text. Bad data is a fault.Input, and so is a file without a column that is
-// expected. A folder is a torchcell store (see torchcell.Open): each record is a sample, and its
-// labels and their statistics are the phenotypes.
+// OpenPerturbations opens a perturbation set and finds out what its columns are. In Arrow and
+// Parquet files that follows from their types: numbers and booleans (0 and 1) are phenotypes. A
+// text table is read to its end, unless options.Phenotypes names the phenotypes: a column is one if
+// it has a number, or no values at all. A column with both numbers and other text is an error that
+// names the first such text. Bad data and missing columns are a fault.Input. A folder is a
+// torchcell store (see torchcell.Open): each record is a sample, and its labels and their
+// statistics are the phenotypes.
 func OpenPerturbations(path string, genes *Nodes, options PerturbationOptions) (*Perturbations, error) {
 	if err := options.prepare(path); err != nil {
 		return nil, err
@@ -80,8 +80,8 @@ func OpenPerturbations(path string, genes *Nodes, options PerturbationOptions) (
 	return p, err
 }
 
-// NewPerturbations is OpenPerturbations of a table that is open. If there is no error the file
-// becomes the set's, which closes it.
+// NewPerturbations is OpenPerturbations for an open file. On success the set owns the file and
+// closes it.
 func NewPerturbations(file *inputfile.File, genes *Nodes, options PerturbationOptions) (*Perturbations, error) {
 	if err := options.prepare(file.Path()); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func NewPerturbations(file *inputfile.File, genes *Nodes, options PerturbationOp
 	return &Perturbations{&tablePerturbations{file: file, genes: genes, options: options, layout: layout}}, nil
 }
 
-// prepare puts the defaults in, and checks what does not depend on the file.
+// prepare fills in defaults and checks what does not depend on the file.
 func (o *PerturbationOptions) prepare(path string) error {
 	if o.GenesColumns == nil {
 		o.GenesColumns = []string{defaultGenesColumn}
@@ -119,7 +119,7 @@ type tablePerturbations struct {
 	options PerturbationOptions
 	layout  perturbationLayout
 
-	distinctIDs bool // as a whole Scan found
+	distinctIDs bool // true after a whole Scan found no duplicates
 }
 
 func (p *tablePerturbations) PhenotypeNames() []string { return p.layout.phenotypeNames }
@@ -134,9 +134,9 @@ func (p *tablePerturbations) Unchanged() error { return p.file.Unchanged() }
 
 func (p *tablePerturbations) Close() error { return p.file.Close() }
 
-// Scan reads the samples. Memory does not depend on their number, but for the first whole Scan of a
-// table with sample ids: it checks that no two are the same, with 9 to 19 bytes for each. The
-// counts of a scan that failed are those up to the failure.
+// Scan reads the samples. Memory does not depend on their number, except in the first whole Scan of
+// a table with sample ids: it checks that they are unique, with 9 to 19 bytes per id. If the scan
+// fails, the counts are those up to the failure.
 func (p *tablePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 	batch := newBatcher(len(p.layout.phenotypes), yield)
 	r, err := table.OpenFile(p.file, p.options.Text)
@@ -170,8 +170,8 @@ func (p *tablePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 	}
 }
 
-// SampleIDs returns what checks the ids of one reading of the table by another reader: nil where
-// ids are not read from it, or may be shared.
+// SampleIDs returns a check of the sample ids for one pass over the table by another reader. It is
+// nil if ids are not read from the table, or need not be unique.
 func (p *Perturbations) SampleIDs() *SampleIDs {
 	if t, ok := p.perturbations.(*tablePerturbations); ok {
 		return t.sampleIDs()
@@ -186,8 +186,8 @@ func (p *tablePerturbations) sampleIDs() *SampleIDs {
 	return &SampleIDs{earlier: p.rowOf}
 }
 
-// rowOf says where the first row above the given one stands that has a sample id, "" if there is
-// none. It reads the table anew.
+// rowOf names the first row before the given one that has a sample id, or returns "". It reads the
+// table again.
 func (p *tablePerturbations) rowOf(id []byte, above int64) (where string, err error) {
 	r, err := table.OpenFile(p.file, p.options.Text)
 	if err != nil {

@@ -27,7 +27,7 @@ func writeFile(t testing.TB, name, content string) string {
 	return path
 }
 
-// showSamples reads a source whole, as one text per sample.
+// showSamples reads a source and returns a text per sample.
 func showSamples(source SampleSource) (samples []string, counts Counts, err error) {
 	counts, err = source.Scan(func(s *Samples) error {
 		if s.First != len(samples) || s.Len() == 0 {
@@ -126,18 +126,18 @@ func TestPerturbationErrors(t *testing.T) {
 		{"alias of no gene", "genes\nx\n", PerturbationOptions{Aliases: map[string]string{"x": "X"}}, `read perturbations PATH:2: gene "x" is not in nodes/gene (expected one of its 3 ids)`},
 		{"empty genotype", "genes\tx\nA\t1\n\t2\n", PerturbationOptions{}, "read perturbations PATH:3: the sample deletes no gene, expected at least one"},
 		{"all emptied", "genes\nX|Y\nX\n", PerturbationOptions{UnknownGenes: DropGene, AllowWildtype: true},
-			`read perturbations PATH: all samples (2) were dropped for genes that are not in nodes/gene, such as "X", expected at least one to stay`},
+			`read perturbations PATH: all samples (2) were dropped because of genes that are not in nodes/gene, such as "X", expected at least one to remain`},
 		{"all dropped", "genes\nA|X\n", PerturbationOptions{UnknownGenes: DropSample},
-			`read perturbations PATH: all samples (1) were dropped for genes that are not in nodes/gene, such as "X", expected at least one to stay`},
+			`read perturbations PATH: all samples (1) were dropped because of genes that are not in nodes/gene, such as "X", expected at least one to remain`},
 		{"blanks around a gene", "genes\nA| B\n", PerturbationOptions{UnknownGenes: DropGene}, `read perturbations PATH:2: found gene " B", expected a name without blanks around it`},
 		{"blanks around an unknown gene", "genes\nA\nX \n", PerturbationOptions{UnknownGenes: DropSample}, `read perturbations PATH:3: found gene "X ", expected a name without blanks around it`},
 		{"blanks in place of genes", "genes\n  \n", PerturbationOptions{AllowWildtype: true}, `read perturbations PATH:2: found gene "  ", expected a name without blanks around it`},
 		{"several genes in a column for one", "g\th\nA\tB|C\n", PerturbationOptions{GenesColumns: []string{"g", "h"}, UnknownGenes: DropGene}, `read perturbations PATH:2: found gene "B|C", expected the name of one gene`},
 		{"bad value in a dropped sample", "genes\tx\nX\tlow\n", PerturbationOptions{UnknownGenes: DropSample, Phenotypes: []string{"x"}}, `read perturbations PATH:2: phenotype "x": found "low", expected a number`},
-		{"duplicate id", "sample_id\tgenes\na\tA\nb\tB\na\tC\n", PerturbationOptions{}, `read perturbations PATH:4: found sample id "a", which PATH:2 has as well`},
-		{"id of a dropped sample again", "sample_id\tgenes\na\tX\na\tC\n", PerturbationOptions{UnknownGenes: DropSample}, `read perturbations PATH:3: found sample id "a", which PATH:2 has as well`},
-		{"empty id", "sample_id\tgenes\na\tA\n\tC\n", PerturbationOptions{}, `read perturbations PATH:3: found sample id "", expected one that is not empty`},
-		{"blank id", "sample_id\tgenes\n \tA\n", PerturbationOptions{}, `read perturbations PATH:2: found sample id " ", expected one that is not empty`},
+		{"duplicate id", "sample_id\tgenes\na\tA\nb\tB\na\tC\n", PerturbationOptions{}, `read perturbations PATH:4: found sample id "a", which is also in PATH:2, expected unique ids`},
+		{"id of a dropped sample again", "sample_id\tgenes\na\tX\na\tC\n", PerturbationOptions{UnknownGenes: DropSample}, `read perturbations PATH:3: found sample id "a", which is also in PATH:2, expected unique ids`},
+		{"empty id", "sample_id\tgenes\na\tA\n\tC\n", PerturbationOptions{}, `read perturbations PATH:3: found sample id "", expected a non-empty one`},
+		{"blank id", "sample_id\tgenes\n \tA\n", PerturbationOptions{}, `read perturbations PATH:2: found sample id " ", expected a non-empty one`},
 		{"empty line at the end", "genes\nA\nB\n\n", PerturbationOptions{AllowWildtype: true}, "read PATH:4: found an empty line, expected a row"},
 		{"empty gene name", "genes\nA||B\n", PerturbationOptions{}, "read perturbations PATH:2: found an empty gene name"},
 		{"delimiter at the end", "genes\nA|\n", PerturbationOptions{UnknownGenes: DropGene}, "read perturbations PATH:2: found an empty gene name"},
@@ -184,9 +184,9 @@ func TestPerturbationErrors(t *testing.T) {
 	t.Run("types", func(t *testing.T) {
 		const path = "table/testdata/types-plain.arrow"
 		for want, options := range map[string]PerturbationOptions{
-			`genes column "int" is of the number type`:         {GenesColumns: []string{"int"}},
-			`genes column "list" is of the list of texts type`: {GenesColumns: []string{"text", "list"}},
-			`column "date" is of the unsupported type`:         {GenesColumns: []string{"text"}, IDColumn: "date"},
+			`genes column "int" has type number`:                               {GenesColumns: []string{"int"}},
+			`genes column "list" has type list of texts`:                       {GenesColumns: []string{"text", "list"}},
+			`column "date": found type unsupported, expected text or integers`: {GenesColumns: []string{"text"}, IDColumn: "date"},
 		} {
 			_, err := OpenPerturbations(path, threeGenes, options)
 			checkInputError(t, err, "read perturbations "+path+": "+want)
@@ -271,8 +271,7 @@ func randomSamples(genes *Nodes, n int) sampleList {
 	return sampleList{s, []string{"fitness", "τ score"}}
 }
 
-// TestWritePerturbations writes as many samples as fill no, one and several batches, and reads them
-// back.
+// TestWritePerturbations writes samples that fill no, one and several batches, and reads them back.
 func TestWritePerturbations(t *testing.T) {
 	for _, n := range []int{0, 1, batchSamples - 1, batchSamples, batchSamples + 1, 3*batchSamples + 17} {
 		samples := randomSamples(threeGenes, n)
@@ -309,10 +308,10 @@ func TestWritePerturbationsErrors(t *testing.T) {
 		kind       fault.Kind
 		want       string
 	}{
-		{"ending", "p.csv", tab, fault.Usage, "the ending is none of .arrow and .tsv"},
-		{"id", "p.tsv", tab, fault.Input, `sample 0: "a\tb" holds a separator of tab-separated text`},
-		{"gene", "p.tsv", gene, fault.Input, `sample 0: "A|B" holds a separator of tab-separated text`},
-		{"column", "p.tsv", sampleList{NewSamples(0, 1, 0), []string{"x\n"}}, fault.Input, `column 3: "x\n" holds a separator of tab-separated text`},
+		{"ending", "p.csv", tab, fault.Usage, `found ending ".csv", expected .arrow or .tsv`},
+		{"id", "p.tsv", tab, fault.Input, `sample 0: found "a\tb", expected text without any of "\t\r\n"`},
+		{"gene", "p.tsv", gene, fault.Input, `sample 0: found "A|B", expected text without any of "\t\r\n|"`},
+		{"column", "p.tsv", sampleList{NewSamples(0, 1, 0), []string{"x\n"}}, fault.Input, `column 3: found "x\n", expected text without any of "\t\r\n"`},
 		{"folder", "none/p.tsv", gene, fault.Failed, "no such file or directory"},
 		{"folder of Arrow", "none/p.arrow", gene, fault.Failed, "no such file or directory"},
 	} {
@@ -325,7 +324,7 @@ func TestWritePerturbationsErrors(t *testing.T) {
 	}
 }
 
-// FuzzPerturbations reads any text as a perturbation set: an error of bad input, or samples whose
+// FuzzPerturbations reads any text as a perturbation set. The result is bad input, or samples whose
 // genes ascend.
 func FuzzPerturbations(f *testing.F) {
 	f.Add("genes\ty\nA|B\t1\nC\t\n")

@@ -12,8 +12,8 @@ import (
 )
 
 // PerturbedGenes returns the names of the genes that the set deletes, ascending, whether or not
-// they are genes of a graph: of a table with its genes in one column. It reads the set whole. Empty
-// names are left to Scan, which says where they are.
+// they are in a graph. It reads the whole set. If it is a table, its genes must be in one column.
+// It skips empty names; Scan reports them with their row.
 func (p *Perturbations) PerturbedGenes(ctx context.Context) ([]string, error) {
 	names := make(map[string]bool)
 	err := p.eachName(ctx, func(name []byte) {
@@ -27,7 +27,7 @@ func (p *Perturbations) PerturbedGenes(ctx context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(names)), nil
 }
 
-// Of is the same set, of the same files, read as deletions of other genes. Closing either closes
+// Of returns the set, on the same open files, with deletions of other genes. Closing either closes
 // both.
 func (p *Perturbations) Of(genes *Nodes) *Perturbations { return &Perturbations{p.of(genes)} }
 
@@ -75,7 +75,7 @@ func (p *tablePerturbations) eachName(ctx context.Context, note func(name []byte
 			for _, name := range b.List(column, i) {
 				note(name)
 			}
-			// of a list there is no text
+			// a list has no text
 			for name := range bytes.SplitSeq(b.Text(column, i), delimiter) {
 				note(name)
 			}

@@ -12,13 +12,13 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// The columns that name an edge's nodes: by id or by index.
+// The columns that name an edge's nodes, by id or by index.
 var (
 	idColumns    = []string{"src", "dst"}
 	indexColumns = []string{"src_index", "dst_index"}
 )
 
-// readEdges reads an edge table whose rows join nodes of two tables.
+// readEdges reads an edge table. Its rows connect nodes of two tables.
 func readEdges(file *inputfile.File, edgeType EdgeType, sources, targets *Nodes) (*Edges, error) {
 	t, err := openGraphTable(file, "edges")
 	if err != nil {
@@ -72,7 +72,7 @@ type endpoint struct {
 	name    string
 	byIndex bool
 
-	last      []byte // the id before, as sources come in runs
+	last      []byte // the previous id, as sources come in runs
 	lastIndex uint32
 }
 
@@ -123,9 +123,8 @@ func (e *endpoint) badIndex(where string, index int64, missing bool, err error) 
 		"read edges %s: %s: %s from 0 to %d, the rows of nodes/%s", where, e.name, found, e.nodes.Len()-1, e.nodes.Type)
 }
 
-// countOddEdges counts self loops and repeated edges, in time and memory of the
-// order of the table: edges are gathered by source, and each target is marked with
-// the last source that led to it.
+// countOddEdges counts self loops and repeated edges, in time and memory linear in the table's
+// size: it groups edges by source and marks each target with the last source that led to it.
 func countOddEdges(e *Edges, sources, targets int) EdgeReport {
 	report := EdgeReport{Type: e.Type, Edges: e.Len()}
 	ends := make([]int, sources+1)

@@ -12,8 +12,8 @@ import (
 	"tcbuild/ingest/inputfile"
 )
 
-// maxPositions is how many mask positions, nodes and edges together, 32-bit signed positions can
-// number.
+// maxPositions is the largest number of mask positions, nodes and edges together, that signed
+// 32-bit positions allow.
 const maxPositions = math.MaxInt32
 
 // GraphReport is what reading a graph found.
@@ -22,26 +22,26 @@ type GraphReport struct {
 	Edges  []EdgeReport // in the order of Graph.Edges
 }
 
-// EdgeReport counts the oddities of one edge type, which are kept as they are.
+// EdgeReport counts the unusual edges of one edge type. They are kept.
 type EdgeReport struct {
 	Type       EdgeType
 	Edges      int // all edges
-	Duplicates int // edges whose source and target an earlier edge has too
+	Duplicates int // edges with the same source and target as an earlier edge
 	SelfLoops  int // edges from a node to itself
 }
 
-// ReadGraph is ReadGraphFiles for those who need no more of the files than the graph.
+// ReadGraph is ReadGraphFiles for callers that need only the graph.
 func ReadGraph(dir string) (*Graph, GraphReport, error) {
 	var files inputfile.Files
 	defer files.Close()
 	return ReadGraphFiles(&files, dir)
 }
 
-// ReadGraphFiles reads the cell graph in dir/nodes and dir/edges, or in dir/graph. It
-// keeps every edge in the order of its file. Bad data is a fault.Input that names
-// file and line; of several bad files, the first by name. Edge tables are read in
-// parallel; memory is the graph's, plus a buffer per table. All files are opened before any is
-// read, and stay open in open, to be checked once more before what follows from them is published.
+// ReadGraphFiles reads the cell graph in dir/nodes and dir/edges, or in dir/graph. It keeps every
+// edge in the order of its file. Bad data is a fault.Input that names file and line; if several
+// files are bad, it names the first. Edge tables are read in parallel; memory is the graph's, plus
+// a buffer per table. All files are opened before any is read, and stay open in open, so that they
+// can be checked again before results are published.
 func ReadGraphFiles(open *inputfile.Files, dir string) (*Graph, GraphReport, error) {
 	files, err := findGraph(dir)
 	if err != nil {
@@ -68,7 +68,7 @@ func ReadGraphFiles(open *inputfile.Files, dir string) (*Graph, GraphReport, err
 	}
 	if g.Genes == nil {
 		return nil, GraphReport{}, fault.New(fault.Input, "add nodes/gene.tsv with a column id",
-			"read graph %s: there is no node table gene", files.dir)
+			"read graph %s: found no node table gene", files.dir)
 	}
 
 	g.Edges = make([]*Edges, len(files.edges))
@@ -102,12 +102,12 @@ func (g *Graph) table(files graphFiles, file graphFile, nodeType string) (*Nodes
 	nodes := map[string]*Nodes{Gene: g.Genes, Reaction: g.Reactions, Metabolite: g.Metabolites}[nodeType]
 	if nodes == nil {
 		return nil, fault.New(fault.Input, fmt.Sprintf("add nodes/%s.tsv with a column id, or remove the edge table", nodeType),
-			"read graph %s: %s needs a node table %s, and there is none", files.dir, file.name, nodeType)
+			"read graph %s: %s needs the node table %s, which is missing", files.dir, file.name, nodeType)
 	}
 	return nodes, nil
 }
 
-// positions is the number of mask positions: of nodes and of edges.
+// positions is the number of mask positions: nodes and edges.
 func (g *Graph) positions() int {
 	total := 0
 	for _, nodes := range g.NodeTables() {
@@ -121,7 +121,7 @@ func (g *Graph) positions() int {
 
 func checkPositions(where string, positions int) error {
 	if positions > maxPositions {
-		return fault.New(fault.Input, "split the graph, or leave out edge types",
+		return fault.New(fault.Input, "split the graph, or omit edge types",
 			"read graph %s: found %s nodes and edges, expected at most %s, as positions are stored in 32 bits",
 			where, humanize.Comma(int64(positions)), humanize.Comma(int64(maxPositions)))
 	}

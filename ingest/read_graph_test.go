@@ -147,23 +147,23 @@ func TestReadGraphErrors(t *testing.T) {
 		want                string // DIR is the folder
 	}{
 		{"two formats", "edges/gene__physical__gene.parquet", "x", "read graph DIR: found both \"edges/gene__physical__gene.parquet\" and \"edges/gene__physical__gene.tsv\", expected one table of this name"},
-		{"unknown node type", "nodes/protein.tsv", "id\n", "read graph DIR: \"nodes/protein.tsv\" is not a node table, expected gene, reaction or metabolite"},
-		{"unknown edge type", "edges/gene__x__metabolite.tsv", "src\tdst\n", "read graph DIR: \"edges/gene__x__metabolite.tsv\" is not an edge table, expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
-		{"no edge type", "edges/physical.tsv", "src\tdst\n", "read graph DIR: \"edges/physical.tsv\" is not an edge table, expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
-		{"no relation", "edges/gene____gene.tsv", "src\tdst\n", "read graph DIR: \"edges/gene____gene.tsv\" is not an edge table, expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
+		{"unknown node type", "nodes/protein.tsv", "id\n", "read graph DIR: found node table \"nodes/protein.tsv\", expected gene, reaction or metabolite"},
+		{"unknown edge type", "edges/gene__x__metabolite.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/gene__x__metabolite.tsv\", expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
+		{"no edge type", "edges/physical.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/physical.tsv\", expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
+		{"no relation", "edges/gene____gene.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/gene____gene.tsv\", expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
 		{"missing id column", "nodes/gene.tsv", "name\tx\nA\t1\n", "read nodes DIR/nodes/gene.tsv: found columns name, x (expected id)"},
 		{"duplicate id", "nodes/gene.tsv", "id\nA\nB\nC\nB\n", `read nodes DIR/nodes/gene.tsv:5: id "B" is also in DIR/nodes/gene.tsv:3, expected unique ids`},
 		{"empty id", "nodes/gene.tsv", "id\tname\nA\tx\n\ty\n", "read nodes DIR/nodes/gene.tsv:3: id \"\" is empty"},
 		{"id with a blank before it", "nodes/gene.tsv", "id\nA\n B\n", `read nodes DIR/nodes/gene.tsv:3: id " B" begins or ends with a blank`},
 		{"id with a blank behind it", "nodes/reaction.csv", "id\n\"r1\"\nr2\u00a0\n", `read nodes DIR/nodes/reaction.csv:3: id "r2\u00a0" begins or ends with a blank`},
 		{"blank id", "nodes/metabolite.tsv", "id\nm1\n \n", `read nodes DIR/nodes/metabolite.tsv:3: id " " begins or ends with a blank`},
-		{"id with a line break", "nodes/reaction.csv", "id\nr1\n\"r\n2\"\n", `read nodes DIR/nodes/reaction.csv:3: id "r\n2" has a control character in it`},
-		{"id with an escape", "nodes/gene.tsv", "id\nA\nB\x1b[2J\n", `read nodes DIR/nodes/gene.tsv:3: id "B\x1b[2J" has a control character in it`},
-		{"gene with the sign between genes", "nodes/gene.tsv", "id\nA|B\n", `read nodes DIR/nodes/gene.tsv:2: id "A|B" has a | in it, which separates the genes of a perturbation set`},
-		{"relation with a blank", "edges/gene__my net__gene.tsv", "src\tdst\n", `read graph DIR: "edges/gene__my net__gene.tsv" names the relation "my net", which cannot be the name of masks`},
-		{"relation not UTF-8", "edges/gene__a\xff__gene.tsv", "src\tdst\n", `read graph DIR: "edges/gene__a\xff__gene.tsv" names the relation "a\xff", which cannot be the name of masks`},
-		{"relation with a line break", "edges/gene__a\nb__gene.tsv", "src\tdst\n", `read graph DIR: "edges/gene__a\nb__gene.tsv" names the relation "a\nb", which cannot be the name of masks`},
-		{"node type not UTF-8", "nodes/ge\xffne.tsv", "id\n", `read graph DIR: "nodes/ge\xffne.tsv" is not a node table, expected gene, reaction or metabolite`},
+		{"id with a line break", "nodes/reaction.csv", "id\nr1\n\"r\n2\"\n", `read nodes DIR/nodes/reaction.csv:3: id "r\n2" contains a control character`},
+		{"id with an escape", "nodes/gene.tsv", "id\nA\nB\x1b[2J\n", `read nodes DIR/nodes/gene.tsv:3: id "B\x1b[2J" contains a control character`},
+		{"gene with the sign between genes", "nodes/gene.tsv", "id\nA|B\n", `read nodes DIR/nodes/gene.tsv:2: id "A|B" contains a |, which separates the genes of a perturbation set`},
+		{"relation with a blank", "edges/gene__my net__gene.tsv", "src\tdst\n", `read graph DIR: "edges/gene__my net__gene.tsv": found relation "my net", expected UTF-8 text without blanks and control characters`},
+		{"relation not UTF-8", "edges/gene__a\xff__gene.tsv", "src\tdst\n", `read graph DIR: "edges/gene__a\xff__gene.tsv": found relation "a\xff", expected UTF-8 text without blanks and control characters`},
+		{"relation with a line break", "edges/gene__a\nb__gene.tsv", "src\tdst\n", `read graph DIR: "edges/gene__a\nb__gene.tsv": found relation "a\nb", expected UTF-8 text without blanks and control characters`},
+		{"node type not UTF-8", "nodes/ge\xffne.tsv", "id\n", `read graph DIR: found node table "nodes/ge\xffne.tsv", expected gene, reaction or metabolite`},
 		{"stoichiometry no number", "edges/reaction__rmr__metabolite.tsv", "src\tdst\tstoichiometry\nr1\tm1\t-1\nr2\tm1\tone\n", `read edges DIR/edges/reaction__rmr__metabolite.tsv:3: column stoichiometry: found "one", expected a number`},
 		{"stoichiometry missing", "edges/reaction__rmr__metabolite.tsv", "src\tdst\tstoichiometry\nr1\tm1\t\n", `read edges DIR/edges/reaction__rmr__metabolite.tsv:2: column stoichiometry: found no value, expected a finite number`},
 		{"stoichiometry infinite", "edges/reaction__rmr__metabolite.tsv", "src\tdst\tstoichiometry\nr1\tm1\tinf\n", `read edges DIR/edges/reaction__rmr__metabolite.tsv:2: column stoichiometry: found +Inf, expected a finite number`},
@@ -182,13 +182,13 @@ func TestReadGraphErrors(t *testing.T) {
 		{"index a fraction", physical, "src_index\tdst_index\n0\t1\n1.5\t0\n", "read edges DIR/" + physical + `:3: src_index: found "1.5", expected an integer from 0 to 2, the rows of nodes/gene`},
 		{"index missing", physical, "src_index\tdst_index\nNA\t0\n", "read edges DIR/" + physical + ":2: src_index: found no value, expected an integer from 0 to 2, the rows of nodes/gene"},
 		{"two compressions", physical + ".gz", "x", "read graph DIR: found both \"" + physical + "\" and \"" + physical + ".gz\", expected one table of this name"},
-		{"unknown ending", "edges/gene__x__gene.tsv.bz2", "x", "read graph DIR: \"edges/gene__x__gene.tsv.bz2\" is no table, expected " + table.Formats},
-		{"copy alone", "edges/gene__x__gene.tsv.bak", "x", "read graph DIR: \"edges/gene__x__gene.tsv.bak\" is no table, expected " + table.Formats},
-		{"no ending", "edges/gene__x__gene", "folder", "read graph DIR: \"edges/gene__x__gene\" is no table, expected " + table.Formats},
+		{"unknown ending", "edges/gene__x__gene.tsv.bz2", "x", "read graph DIR: found \"edges/gene__x__gene.tsv.bz2\", expected a table with ending " + table.Formats},
+		{"copy alone", "edges/gene__x__gene.tsv.bak", "x", "read graph DIR: found \"edges/gene__x__gene.tsv.bak\", expected a table with ending " + table.Formats},
+		{"no ending", "edges/gene__x__gene", "folder", "read graph DIR: found \"edges/gene__x__gene\", expected a table with ending " + table.Formats},
 		{"torn text", "edges/gene__torn__gene.tsv.gz", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x00", "read DIR/edges/gene__torn__gene.tsv.gz: the file is truncated or damaged after line 0: unexpected EOF"},
 		{"torn table", "edges/gene__torn__gene.arrow", "ARROW1\x00\x00cut", "read DIR/edges/gene__torn__gene.arrow: the file is truncated or damaged in its footer or schema: it does not end as an Arrow IPC file"},
-		{"no reactions", "nodes/reaction.csv", "", "read graph DIR: edges/gene__gpr__reaction.tsv needs a node table reaction, and there is none"},
-		{"no gene table", "nodes/gene.tsv", "", "read graph DIR: there is no node table gene"},
+		{"no reactions", "nodes/reaction.csv", "", "read graph DIR: edges/gene__gpr__reaction.tsv needs the node table reaction, which is missing"},
+		{"no gene table", "nodes/gene.tsv", "", "read graph DIR: found no node table gene"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			files := tinyGraph()
@@ -236,7 +236,7 @@ func TestReadGraphErrors(t *testing.T) {
 	t.Run("no folder", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "none")
 		_, _, err := ReadGraph(dir)
-		if want := "read graph " + dir + ": there is no such folder"; err == nil || err.Error() != want || fault.KindOf(err) != fault.Failed {
+		if want := "read graph " + dir + ": found no such folder"; err == nil || err.Error() != want || fault.KindOf(err) != fault.Failed {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	})
@@ -272,7 +272,7 @@ func TestFirstErrorByName(t *testing.T) {
 	}
 }
 
-// TestCountOddEdges compares the counts with those of a map.
+// TestCountOddEdges compares the counts with those from a map.
 func TestCountOddEdges(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{0, 1, 2, 63, 64, 65, 1000} {

@@ -11,7 +11,7 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// nodeMeanings are the further columns of a node table that have a meaning.
+// nodeMeanings are the extra columns of a node table that have a meaning.
 func nodeMeanings(nodeType string) map[string]columnKind {
 	if nodeType == Reaction {
 		return map[string]columnKind{"gpr": texts, "subsystem": texts}
@@ -19,7 +19,7 @@ func nodeMeanings(nodeType string) map[string]columnKind {
 	return nil
 }
 
-// readNodes reads a node table: its ids and its further columns.
+// readNodes reads a node table: its ids and its extra columns.
 func readNodes(file *inputfile.File, nodeType string) (*Nodes, error) {
 	t, err := openGraphTable(file, "nodes")
 	if err != nil {
@@ -50,7 +50,6 @@ func readNodes(file *inputfile.File, nodeType string) (*Nodes, error) {
 	return nodes, nil
 }
 
-// appendIDs appends a batch's ids.
 func appendIDs(ids []string, nodeType string, t *graphTable, b *table.Batch, column int) ([]string, error) {
 	for i := range b.Len {
 		id := string(b.Text(column, i))
@@ -62,8 +61,7 @@ func appendIDs(ids []string, nodeType string, t *graphTable, b *table.Batch, col
 	return ids, nil
 }
 
-// wrongID says why a text is no id, by which tables, perturbation sets and people could not name
-// the node.
+// wrongID says why a text cannot be the id of a node, or returns "".
 func wrongID(nodeType, id string) (wrong, hint string) {
 	switch {
 	case id == "":
@@ -73,9 +71,9 @@ func wrongID(nodeType, id string) (wrong, hint string) {
 	case strings.TrimSpace(id) != id:
 		return "begins or ends with a blank", "remove the blank, here and in the edge tables"
 	case strings.ContainsFunc(id, unicode.IsControl):
-		return "has a control character in it", "remove it; a line break or a tab may come from another file format"
+		return "contains a control character", "remove it; a line break or a tab may come from another file format"
 	case nodeType == Gene && strings.Contains(id, "|"):
-		return "has a | in it, which separates the genes of a perturbation set", "give the gene one name"
+		return "contains a |, which separates the genes of a perturbation set", "give the gene one name"
 	}
 	return "", ""
 }

@@ -8,8 +8,8 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// TestRealPerturbations reads the public data sets that lie beside the repository, as they are.
-// Their row counts are those of the data's README.
+// TestRealPerturbations reads the public data sets next to the repository, as they are. Their row
+// counts are those in the data's README.
 func TestRealPerturbations(t *testing.T) {
 	data := filepath.Join("..", "..", "shared", "data")
 	if _, err := os.Stat(data); err != nil {

@@ -8,30 +8,30 @@ import (
 	"tcbuild/fault"
 )
 
-const sampleIDHint = "give each sample an id of its own, or pass --allow-duplicate-ids"
+const sampleIDHint = "give each sample a unique id, or pass --allow-duplicate-ids"
 
-// SampleIDs finds sample ids that an earlier row has too. nil finds none. It keeps a 64-bit hash of
-// each id, in 9 to 19 bytes; where two are equal, earlier tells whether the ids are.
+// SampleIDs finds empty and duplicate sample ids. A nil *SampleIDs finds none. It keeps a 64-bit
+// hash of each id, in 9 to 19 bytes; if two hashes are equal, earlier compares the ids.
 type SampleIDs struct {
 	seen hashSet
-	// the first row above the given one with the id; "" for none
+	// returns the first row before the given one that has the id, or ""
 	earlier func(id []byte, row int64) (where string, err error)
 }
 
-// Add refuses, as a fault.Input, an id that is empty or that an earlier row has.
+// Add returns a fault.Input if an id is empty or an earlier row has it.
 func (s *SampleIDs) Add(id []byte, row int64) error {
 	if s == nil {
 		return nil
 	}
 	if len(bytes.TrimSpace(id)) == 0 {
-		return fault.New(fault.Input, sampleIDHint, "found sample id %s, expected one that is not empty", fault.Quote(id))
+		return fault.New(fault.Input, sampleIDHint, "found sample id %s, expected a non-empty one", fault.Quote(id))
 	}
 	if !s.seen.add(xxhash.Sum64(id)) {
 		return nil
 	}
 	where, err := s.earlier(id, row)
 	if err == nil && where != "" {
-		err = fault.New(fault.Input, sampleIDHint, "found sample id %s, which %s has as well", fault.Quote(id), where)
+		err = fault.New(fault.Input, sampleIDHint, "found sample id %s, which is also in %s, expected unique ids", fault.Quote(id), where)
 	}
 	return err
 }

@@ -10,7 +10,7 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// An id whose hash an earlier one has, but not the id, is another id.
+// Two ids with the same hash are different ids.
 func TestSampleIDsOfEqualHashes(t *testing.T) {
 	earlier := ""
 	ids := SampleIDs{earlier: func([]byte, int64) (string, error) { return earlier, nil }}
@@ -24,10 +24,10 @@ func TestSampleIDsOfEqualHashes(t *testing.T) {
 	}
 	earlier = "p.tsv:2"
 	err := ids.Add([]byte("a"), 3)
-	checkInputError(t, err, `found sample id "a", which p.tsv:2 has as well`)
+	checkInputError(t, err, `found sample id "a", which is also in p.tsv:2, expected unique ids`)
 }
 
-// TestDuplicateIDsFarApart has the same id in batches of their own, in every format, and a set that
+// TestDuplicateIDsFarApart has the same id in different batches, in every format, and in a set that
 // is read again.
 func TestDuplicateIDsFarApart(t *testing.T) {
 	const n = 20_000
@@ -61,12 +61,12 @@ func TestDuplicateIDsFarApart(t *testing.T) {
 		defer p.Close()
 		for range 2 {
 			_, err = p.Scan(func(*Samples) error { return nil })
-			checkInputError(t, err, fmt.Sprintf(`read perturbations %s: found sample id "s0", which %s has as well`, path+places[0], path+places[1]))
+			checkInputError(t, err, fmt.Sprintf(`read perturbations %s: found sample id "s0", which is also in %s, expected unique ids`, path+places[0], path+places[1]))
 		}
 	}
 }
 
-// Elements of a list are names of genes as they stand.
+// Elements of a list are gene names, taken literally.
 func TestGenesOfLists(t *testing.T) {
 	odd, _ := NewNodes(Gene, []string{"A", "B|C", " D"}, nil)
 	write := func(genes ...string) string {

@@ -16,9 +16,9 @@ type sampleParser struct {
 	*tablePerturbations
 	genotype  genotypeParser
 	delimiter []byte
-	ids       *SampleIDs // nil where they need not be checked
+	ids       *SampleIDs // nil if they are not checked
 
-	// Of the row being parsed:
+	// Of the current row:
 	id         []byte
 	phenotypes []float64
 }
@@ -32,8 +32,8 @@ func newSampleParser(p *tablePerturbations, counts *Counts) *sampleParser {
 
 var errInfinite = errors.New("found an infinite value, expected a finite number or a missing one")
 
-// parse appends row i of a batch to samples, unless its genes are unknown and it is dropped. Its
-// errors do not say where the row is.
+// parse appends row i of a batch to samples, unless it is dropped because of unknown genes. Its
+// errors do not name the row.
 func (p *sampleParser) parse(b *table.Batch, i int, samples *Samples) (kept bool, err error) {
 	genotype, keep, err := p.parseGenotype(b, i)
 	if err != nil {
@@ -56,7 +56,7 @@ func (p *sampleParser) parse(b *table.Batch, i int, samples *Samples) (kept bool
 	return true, nil
 }
 
-// parseID finds a row's sample id: without a column of ids, the row's number in the table,
+// parseID finds a row's sample id. Without a column of ids it is the row's number in the table,
 // whichever rows are dropped.
 func (p *sampleParser) parseID(b *table.Batch, i int) error {
 	row := b.First + int64(i)
@@ -71,7 +71,7 @@ func (p *sampleParser) parseID(b *table.Batch, i int) error {
 	return p.ids.Add(p.id, row)
 }
 
-// parseGenotype returns the genotype, as a genotypeParser does.
+// parseGenotype returns the genotype and whether to keep the sample, as genotypeParser.end does.
 func (p *sampleParser) parseGenotype(b *table.Batch, i int) (genotype []uint32, keep bool, err error) {
 	p.genotype.begin()
 	switch {

@@ -1,7 +1,7 @@
 package ingest
 
-// Samples is a batch of consecutive samples, held in columns. Whoever receives
-// it owns it; slices returned by its methods are views that live as long.
+// Samples is a batch of consecutive samples, stored in columns. The receiver owns it; slices
+// returned by its methods are views that are valid as long as the batch.
 type Samples struct {
 	First int // index of the first sample in its perturbation set
 
@@ -13,8 +13,8 @@ type Samples struct {
 	phenotypeValues []float64
 }
 
-// NewSamples makes an empty batch that starts at sample first, with the given
-// number of phenotypes per sample and room for size samples.
+// NewSamples makes an empty batch that starts at sample first, with the given number of phenotypes
+// per sample and room for size samples.
 func NewSamples(first, phenotypes, size int) *Samples {
 	return &Samples{
 		First: first, phenotypes: phenotypes,
@@ -56,19 +56,18 @@ func start(ends []int, i int) int {
 	return ends[i-1]
 }
 
-// SampleSource is a perturbation set that can be read more than once, always
-// with the same result, in memory that does not grow with its length.
+// SampleSource is a perturbation set that can be read repeatedly, always with the same result, in
+// memory that does not grow with its length.
 type SampleSource interface {
-	// PhenotypeNames are the names of the values that every sample carries, in order.
+	// PhenotypeNames are the names of the values of each sample, in order.
 	PhenotypeNames() []string
 	// Inputs identifies the files that the source reads, as they were when it was opened.
 	Inputs() []Input
-	// Scan reads all samples in order and hands them over in batches. It stops at the
-	// first error of its own or of yield. Bad data is a fault.Input that names file and line.
+	// Scan reads all samples in order and passes them to yield in batches. It stops at its first
+	// error or yield's. Bad data is a fault.Input that names file and line.
 	Scan(yield func(*Samples) error) (Counts, error)
-	// Unchanged makes sure that the files have not become longer or shorter since they were opened,
-	// as files do that somebody is still writing: else the error is a fault.Busy. Other changes end
-	// the Scan that meets them.
+	// Unchanged returns a fault.Busy if a file's size has changed since it was opened, as when it
+	// is still being written. Other changes end the Scan that meets them.
 	Unchanged() error
 	// Close closes the files.
 	Close() error
@@ -78,10 +77,10 @@ type SampleSource interface {
 type Counts struct {
 	Samples        int // samples read
 	Wildtypes      int // samples that delete no gene
-	UnknownGenes   int // gene names dropped from their samples because the graph does not have them
-	DroppedSamples int // samples dropped because they delete a gene that the graph does not have
+	UnknownGenes   int // gene names dropped from their samples because they are not in the graph
+	DroppedSamples int // samples dropped because they delete a gene that is not in the graph
 	EmptiedSamples int // samples dropped because all their genes are among UnknownGenes
 	RepeatedGenes  int // gene names listed more than once in one sample; each counts once
-	// phenotype values of a torchcell store that are infinite and so count as missing
+	// infinite phenotype values of a torchcell store, which count as missing
 	InfiniteValues int
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // storePerturbations is a perturbation set in a torchcell store: each record is a sample, named by
-// its number. As in torchcell, a perturbation of whatever type deletes its gene, and a sample
-// deletes the genes of all experiments of its record.
+// its number. As in torchcell, a perturbation of any type deletes its gene, and a sample deletes
+// the genes of all experiments in its record.
 type storePerturbations struct {
 	path    string
 	genes   *Nodes
@@ -30,7 +30,7 @@ func PerturbationFiles(path string) []string {
 	return []string{path}
 }
 
-// openStore reads the store whole, to find the phenotypes.
+// openStore reads the whole store, to find the phenotypes.
 func openStore(path string, genes *Nodes, options PerturbationOptions) (*storePerturbations, error) {
 	if !slices.Equal(options.GenesColumns, []string{defaultGenesColumn}) || options.GeneDelimiter != defaultGeneDelimiter ||
 		options.IDColumn != "" || options.Text.Delimiter != 0 || options.Text.Columns != nil {
@@ -62,8 +62,8 @@ func (p *storePerturbations) Unchanged() error { return p.store.Unchanged() }
 
 func (p *storePerturbations) Close() error { return p.store.Close() }
 
-// Scan reads the samples. Memory does not depend on their number. The counts of a
-// scan that failed are those up to the failure.
+// Scan reads the samples. Memory does not depend on their number. If the scan fails, the counts are
+// those up to the failure.
 func (p *storePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 	phenotypes := make([]float64, len(p.columns.Names()))
 	batch := newBatcher(len(phenotypes), yield)
@@ -88,8 +88,8 @@ func (p *storePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 	return batch.counts, batch.end(p.path, parser.unknown)
 }
 
-// parseRecord returns the genotype of a record. Its experiments name the same genes as a rule,
-// which then count once.
+// parseRecord returns the genotype of a record. Its experiments usually name the same genes, which
+// then count once.
 func parseRecord(p *genotypeParser, r *torchcell.Record) (genotype []uint32, keep bool, err error) {
 	p.begin()
 	for i := range r.Experiments {

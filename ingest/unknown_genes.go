@@ -7,23 +7,23 @@ import (
 	"tcbuild/fault"
 )
 
-// UnknownGenes says what happens to a sample that deletes a gene which the graph does not have.
+// UnknownGenes says what to do with a sample that deletes a gene that is not in the graph.
 type UnknownGenes string
 
 const (
-	// RefuseUnknownGenes stops with an error that names the gene; the default.
+	// RefuseUnknownGenes fails with an error that names the gene. It is the default.
 	RefuseUnknownGenes UnknownGenes = "error"
-	// DropSample drops the whole sample and counts it.
+	// DropSample drops the sample and counts it.
 	DropSample UnknownGenes = "drop-sample"
-	// DropGene drops the gene from its sample and counts it, as torchcell does. A sample that is
-	// left without a gene is dropped and counted: it would be training on the whole graph.
+	// DropGene drops the gene from its sample and counts it, as torchcell does. A sample left
+	// without genes would be training on the whole graph, so it is dropped and counted.
 	DropGene UnknownGenes = "drop-gene"
 )
 
-// UnknownGenesChoices are the words of a setting or flag, the default first.
+// UnknownGenesChoices are the values of the setting and flag, the default first.
 var UnknownGenesChoices = []string{string(RefuseUnknownGenes), string(DropSample), string(DropGene)}
 
-// Check refuses any other word with a fault.Usage. An empty one stands for RefuseUnknownGenes.
+// Check returns a fault.Usage for any other value. "" means RefuseUnknownGenes.
 func (u UnknownGenes) Check() error {
 	if u == "" || slices.Contains(UnknownGenesChoices, string(u)) {
 		return nil

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Unmeasured finds the phenotypes of a set of which no sample has a value.
+// Unmeasured finds the phenotypes that have no value in any sample of a set.
 type Unmeasured struct {
 	names []string
 	open  []int // phenotypes without a value so far
 }
 
-// NewUnmeasured begins with all phenotypes open.
+// NewUnmeasured returns an Unmeasured that has seen no samples.
 func NewUnmeasured(phenotypes []string) *Unmeasured {
 	u := &Unmeasured{names: phenotypes}
 	for k := range phenotypes {
@@ -20,7 +20,7 @@ func NewUnmeasured(phenotypes []string) *Unmeasured {
 	return u
 }
 
-// Add looks at samples. It costs next to nothing once every phenotype has a value.
+// Add records samples. It costs next to nothing once every phenotype has a value.
 func (u *Unmeasured) Add(s *Samples) {
 	for i := 0; i < s.Len() && len(u.open) > 0; i++ {
 		values := s.Phenotypes(i)
@@ -28,7 +28,7 @@ func (u *Unmeasured) Add(s *Samples) {
 	}
 }
 
-// Names are the phenotypes without a value in all samples that were added.
+// Names are the phenotypes without a value in the samples added so far.
 func (u *Unmeasured) Names() []string {
 	var names []string
 	for _, k := range u.open {

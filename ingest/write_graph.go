@@ -10,11 +10,10 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// WriteGraph writes a graph as a folder of Arrow IPC files that ReadGraph reads
-// back equal: nodes/gene.arrow and so on, and edges with the int32 columns
-// src_index and dst_index. Each table is one record batch, uncompressed, so that
-// it can be mapped into memory. The bytes depend on the graph alone. Ids and relations that
-// ReadGraph would refuse are a fault.Input.
+// WriteGraph writes a graph as a folder of Arrow IPC files that ReadGraph reads back unchanged:
+// nodes/gene.arrow and so on, and edges with the int32 columns src_index and dst_index. Each table
+// is one uncompressed record batch, so that it can be memory-mapped. The bytes depend only on the
+// graph. Ids and relations that ReadGraph would not accept are a fault.Input.
 func WriteGraph(dir string, g *Graph) error {
 	for _, part := range []string{"nodes", "edges"} {
 		if err := os.MkdirAll(filepath.Join(dir, part), 0o777); err != nil {
@@ -34,7 +33,8 @@ func WriteGraph(dir string, g *Graph) error {
 	}
 	for _, edges := range g.Edges {
 		if !isPlain(edges.Type.Relation) {
-			return fault.New(fault.Input, relationHint, "write graph: found the relation %q, which cannot be the name of masks", edges.Type.Relation)
+			return fault.New(fault.Input, relationHint,
+				"write graph: found relation %q, expected UTF-8 text without blanks and control characters", edges.Type.Relation)
 		}
 		path := filepath.Join(dir, "edges", edges.Type.String()+".arrow")
 		fields := []table.Field{
@@ -48,7 +48,7 @@ func WriteGraph(dir string, g *Graph) error {
 	return nil
 }
 
-// writeTable writes the leading fields and the further columns behind them as one record batch.
+// writeTable writes the leading fields, then the extra columns, as one record batch.
 func writeTable(path string, fields []table.Field, columns []Column) error {
 	for _, c := range columns {
 		fields = append(fields, table.Field{Name: c.Name, Values: table.Typed(c.Values)})

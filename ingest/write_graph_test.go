@@ -43,7 +43,7 @@ func TestWriteGraphReadsBackEqual(t *testing.T) {
 	}
 }
 
-// TestWriteGraphGolden holds the bytes of the files, as hex for people to read.
+// TestWriteGraphGolden compares the files' bytes with readable hex.
 func TestWriteGraphGolden(t *testing.T) {
 	g, _, err := ReadGraph(folder(t, tinyGraph()))
 	if err != nil {
@@ -74,8 +74,8 @@ func TestWriteGraphGolden(t *testing.T) {
 	}
 }
 
-// TestDigest checks the digest against its own documentation, spelled out, and that it notices
-// every part.
+// TestDigest compares the digest with its documentation, spelled out, and checks that every part
+// changes it.
 func TestDigest(t *testing.T) {
 	files := map[string]string{
 		"nodes/gene.tsv":            "id\tname\nA\tx\nB\t\n",
@@ -121,14 +121,14 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestWriteGraphRefuses what ReadGraph would refuse.
+// TestWriteGraphRefuses writes what ReadGraph does not accept.
 func TestWriteGraphRefuses(t *testing.T) {
 	graph := func(id, relation string) *Graph {
 		genes, _ := NewNodes(Gene, []string{"A", id}, nil)
 		return &Graph{Genes: genes, Edges: []*Edges{{Type: EdgeType{Gene, relation, Gene}}}}
 	}
 	checkInputError(t, WriteGraph(t.TempDir(), graph("B ", "x")), `write graph: gene 1: id "B " begins or ends with a blank`)
-	checkInputError(t, WriteGraph(t.TempDir(), graph("B", "my net")), `write graph: found the relation "my net", which cannot be the name of masks`)
+	checkInputError(t, WriteGraph(t.TempDir(), graph("B", "my net")), `write graph: found relation "my net", expected UTF-8 text without blanks and control characters`)
 	if err := WriteGraph(t.TempDir(), graph("B", "x")); err != nil {
 		t.Error(err)
 	}

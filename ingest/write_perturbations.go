@@ -13,19 +13,20 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// WritePerturbations writes a perturbation set with the columns sample_id and genes
-// and one per phenotype, as an Arrow IPC file or as tab-separated text by the path's
-// ending, .arrow or .tsv. OpenPerturbations reads back the same samples, and the
-// bytes depend on nothing else. Memory does not depend on the number of samples.
+// WritePerturbations writes a perturbation set with the columns sample_id and genes and one per
+// phenotype: an Arrow IPC file if path ends in .arrow, tab-separated text if it ends in .tsv.
+// OpenPerturbations reads back the same samples. The bytes depend only on the samples, and memory
+// does not depend on their number.
 func WritePerturbations(path string, source SampleSource, genes *Nodes) error {
 	names := append([]string{"sample_id", "genes"}, source.PhenotypeNames()...)
-	switch format, compression := table.Format(path); format + compression {
+	format, compression := table.Format(path)
+	switch format + compression {
 	case ".arrow":
 		return writePerturbationsArrow(path, names, source, genes)
 	case ".tsv":
 		return writePerturbationsTSV(path, names, source, genes)
 	}
-	return fault.New(fault.Usage, "name the file .arrow or .tsv", "write perturbations %s: the ending is none of .arrow and .tsv", path)
+	return fault.New(fault.Usage, "name the file .arrow or .tsv", "write perturbations %s: found ending %q, expected .arrow or .tsv", path, format+compression)
 }
 
 func writePerturbationsArrow(path string, names []string, source SampleSource, genes *Nodes) error {
@@ -130,10 +131,10 @@ func (w tsvWriter) sample(s *Samples, i int) error {
 	return w.WriteByte('\n')
 }
 
-// checkTSV refuses a text that would not come back from a tab-separated file.
+// checkTSV returns an error for a text that tab-separated text cannot hold.
 func checkTSV(text, separators string) error {
 	if strings.ContainsAny(text, separators) {
-		return fault.New(fault.Input, "write .arrow instead", "%s holds a separator of tab-separated text", fault.Quote(text))
+		return fault.New(fault.Input, "write .arrow instead", "found %s, expected text without any of %q", fault.Quote(text), separators)
 	}
 	return nil
 }

@@ -213,7 +213,7 @@ edge types only in B: 1
   gene__regulatory__gene, of size 1
 `)
 	must(t, dir, "diff", "b", "b")
-	execute(t, dir, "diff", "a", "nowhere").refused(t, 1, "read graph nowhere: there is no such folder")
+	execute(t, dir, "diff", "a", "nowhere").refused(t, 1, "read graph nowhere: found no such folder")
 	execute(t, dir, "diff", "a").refused(t, 2, "diff: ")
 	execute(t, dir, "diff", "a", "b", "--limit", "-1").refused(t, 2, "read --limit: found -1")
 }

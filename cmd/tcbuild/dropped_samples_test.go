@@ -77,7 +77,7 @@ func TestSampleIDs(t *testing.T) {
 	args := func(set, out string, more ...string) []string {
 		return with([]string{"dataset", "--mode", "indices", "--graph", "graph", "--perturbations", set, "--out", out}, more...)
 	}
-	execute(t, f.dir, args("twice.tsv", "out")...).refused(t, 3, `twice.tsv:4: found sample id "a", which twice.tsv:2 has as well`)
+	execute(t, f.dir, args("twice.tsv", "out")...).refused(t, 3, `twice.tsv:4: found sample id "a", which is also in twice.tsv:2`)
 	execute(t, f.dir, args("empty.tsv", "out")...).refused(t, 3, `empty.tsv:3: found sample id ""`)
 	execute(t, f.dir, args("blank.tsv", "out", "--allow-wildtype")...).refused(t, 3, "blank.tsv:4: found an empty line")
 	nothing(t, filepath.Join(f.dir, "out"))

@@ -62,8 +62,8 @@ func TestFaultyGraph(t *testing.T) {
 		args  []string
 		want  []string
 	}{
-		{"no gene table", map[string]string{gene: ""}, nil, []string{"read graph graph: there is no node table gene"}},
-		{"no metabolite table", map[string]string{"graph/nodes/metabolite.tsv": ""}, nil, []string{"edges/reaction__rmr__metabolite.tsv needs a node table metabolite"}},
+		{"no gene table", map[string]string{gene: ""}, nil, []string{"read graph graph: found no node table gene"}},
+		{"no metabolite table", map[string]string{"graph/nodes/metabolite.tsv": ""}, nil, []string{"edges/reaction__rmr__metabolite.tsv needs the node table metabolite"}},
 		{"unknown source", map[string]string{physical: "src\tdst\nYA\tYB\nYX\tYB\n"}, nil, []string{physical + `:3: src "YX" is not in nodes/gene (expected one of its 3 ids)`}},
 		{"unknown target", map[string]string{physical: "src\tdst\nYA\tyb\n"}, nil, []string{physical + `:2: dst "yb" is not in nodes/gene`}},
 		{"unknown reaction", map[string]string{rmr: "src\tdst\nr1\tm1\nr3\tm1\n"}, nil, []string{rmr + `:3: src "r3" is not in nodes/reaction (expected one of its 2 ids)`}},
@@ -78,9 +78,9 @@ func TestFaultyGraph(t *testing.T) {
 		{"ids and indices", map[string]string{physical: "src\tdst\tsrc_index\tdst_index\nYA\tYB\t0\t1\n"}, nil, []string{physical + ": found columns of ids (src, dst) and of indices"}},
 		{"duplicate id", map[string]string{gene: "id\nYA\nYB\nYC\nYB\n"}, nil, []string{gene + `:5: id "YB" is also in ` + gene + ":3"}},
 		{"empty id", map[string]string{gene: "id\tname\nYA\ta\n\tb\nYC\tc\n"}, nil, []string{gene + ":3: id \"\" is empty"}},
-		{"wrong edge type", map[string]string{"graph/edges/gene__makes__metabolite.tsv": "src\tdst\nYA\tm1\n"}, nil, []string{"\"edges/gene__makes__metabolite.tsv\" is not an edge table, expected gene__RELATION__gene"}},
-		{"no edge type", map[string]string{"graph/edges/physical.tsv": "src\tdst\nYA\tYB\n"}, nil, []string{"\"edges/physical.tsv\" is not an edge table"}},
-		{"wrong node type", map[string]string{"graph/nodes/protein.tsv": "id\np1\n"}, nil, []string{"\"nodes/protein.tsv\" is not a node table, expected gene, reaction or metabolite"}},
+		{"wrong edge type", map[string]string{"graph/edges/gene__makes__metabolite.tsv": "src\tdst\nYA\tm1\n"}, nil, []string{"found edge table \"edges/gene__makes__metabolite.tsv\", expected gene__RELATION__gene"}},
+		{"no edge type", map[string]string{"graph/edges/physical.tsv": "src\tdst\nYA\tYB\n"}, nil, []string{"found edge table \"edges/physical.tsv\""}},
+		{"wrong node type", map[string]string{"graph/nodes/protein.tsv": "id\np1\n"}, nil, []string{"found node table \"nodes/protein.tsv\", expected gene, reaction or metabolite"}},
 		{"same table twice", map[string]string{"graph/nodes/gene.csv": "id\nYA\n"}, nil, []string{"found both \"nodes/gene.csv\" and \"nodes/gene.tsv\""}},
 		{"row with too few fields", map[string]string{physical: "src\tdst\nYA\tYB\nYB\n"}, nil, []string{physical + ":3: found 1 fields, expected 2"}},
 		{"row with too many fields", map[string]string{physical: "src\tdst\nYA\tYB\tYC\n"}, nil, []string{physical + ":2: found 3 fields, expected 2"}},
@@ -110,7 +110,7 @@ func TestFaultyPerturbations(t *testing.T) {
 		{"unknown gene", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYA|YX\t2\n"}, nil, []string{`sets.tsv:3: gene "YX" is not in nodes/gene (expected one of its 3 ids)`}},
 		{"empty genotype", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\n\t2\n"}, nil, []string{"sets.tsv:3: the sample deletes no gene, expected at least one"}},
 		{"empty gene name", map[string]string{"sets.tsv": "genes\tfitness\nYA||YB\t1\n"}, nil, []string{"sets.tsv:2: found an empty gene name"}},
-		{"only unknown genes", map[string]string{"sets.tsv": "genes\tfitness\nYX|YZ\t1\n"}, []string{"--unknown-genes", "drop-gene"}, []string{`sets.tsv: all samples (1) were dropped for genes that are not in nodes/gene, such as "YX"`}},
+		{"only unknown genes", map[string]string{"sets.tsv": "genes\tfitness\nYX|YZ\t1\n"}, []string{"--unknown-genes", "drop-gene"}, []string{`sets.tsv: all samples (1) were dropped because of genes that are not in nodes/gene, such as "YX"`}},
 		{"non-number in a phenotype", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYB\thigh\n"}, nil, []string{`sets.tsv:3: column "fitness": found "high", expected a number as in line 2`}},
 		{"infinite phenotype", map[string]string{"sets.tsv": "genes\tfitness\nYA\tInf\n"}, nil, []string{`sets.tsv:2: phenotype "fitness": found an infinite value`}},
 		{"no genes column", map[string]string{"sets.tsv": "gene\tfitness\nYA\t1\n"}, nil, []string{`sets.tsv: found columns gene, fitness (expected genes column "genes")`}},

@@ -85,9 +85,9 @@ func TestOtherGPRColumns(t *testing.T) {
 		"null":     {map[string]string{"graph/nodes/reaction.arrow": arrowFile(t, reactionsRecord(t, arrow.Null, `[null, null, null]`))}, ""},
 		"all null": {map[string]string{"graph/nodes/reaction.arrow": arrowFile(t, reactionsRecord(t, arrow.BinaryTypes.LargeString, `[null, null, null]`))}, ""},
 		"none":     {map[string]string{"graph/nodes/reaction.parquet": parquetFile(t, reactionsRecord(t, arrow.BinaryTypes.String, `["", null, " "]`))}, ""},
-		"float":    {map[string]string{"graph/nodes/reaction.arrow": arrowFile(t, reactionsRecord(t, arrow.PrimitiveTypes.Float64, `[851234, 851235, null]`))}, `column "gpr" is of type float64, expected text`},
-		"bool":     {map[string]string{"graph/nodes/reaction.parquet": parquetFile(t, reactionsRecord(t, arrow.FixedWidthTypes.Boolean, `[true, false, null]`))}, `column "gpr" is of type bool, expected text`},
-		"list":     {map[string]string{"graph/nodes/reaction.arrow": arrowFile(t, reactionsRecord(t, arrow.ListOf(arrow.BinaryTypes.String), `[["851234"], null, []]`))}, `column "gpr" is of type list`},
+		"float":    {map[string]string{"graph/nodes/reaction.arrow": arrowFile(t, reactionsRecord(t, arrow.PrimitiveTypes.Float64, `[851234, 851235, null]`))}, `column "gpr": found type float64, expected text`},
+		"bool":     {map[string]string{"graph/nodes/reaction.parquet": parquetFile(t, reactionsRecord(t, arrow.FixedWidthTypes.Boolean, `[true, false, null]`))}, `column "gpr": found type bool, expected text`},
+		"list":     {map[string]string{"graph/nodes/reaction.arrow": arrowFile(t, reactionsRecord(t, arrow.ListOf(arrow.BinaryTypes.String), `[["851234"], null, []]`))}, `column "gpr": found type list`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
