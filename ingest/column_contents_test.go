@@ -51,9 +51,9 @@ func TestColumnsInAnyOrder(t *testing.T) {
 		{"mixed", []string{"inf", "low!"}},
 		{"found an infinite value", []string{"inf!", "", "1"}},
 		{"found an infinite value", []string{"-Infinity!", "1"}},
-		{"is beyond the range", []string{"1e400!", "1", ""}},
-		{"is not exact", []string{"9007199254740993!", "1", ""}},
-		{"is not exact", []string{"9007199254740993.00!", "NA"}},
+		{"which is beyond the range", []string{"1e400!", "1", ""}},
+		{"cannot hold exactly", []string{"9007199254740993!", "1", ""}},
+		{"cannot hold exactly", []string{"9007199254740993.00!", "NA"}},
 	} {
 		t.Run(strings.Join(test.fields, "|"), func(t *testing.T) {
 			permutations(slices.Clone(test.fields), func(fields []string) {

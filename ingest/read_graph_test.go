@@ -186,7 +186,7 @@ func TestReadGraphErrors(t *testing.T) {
 		{"copy alone", "edges/gene__x__gene.tsv.bak", "x", "read graph DIR: found \"edges/gene__x__gene.tsv.bak\", expected a table with ending " + table.Formats},
 		{"no ending", "edges/gene__x__gene", "folder", "read graph DIR: found \"edges/gene__x__gene\", expected a table with ending " + table.Formats},
 		{"torn text", "edges/gene__torn__gene.tsv.gz", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x00", "read DIR/edges/gene__torn__gene.tsv.gz: the file is truncated or damaged after line 0: unexpected EOF"},
-		{"torn table", "edges/gene__torn__gene.arrow", "ARROW1\x00\x00cut", "read DIR/edges/gene__torn__gene.arrow: the file is truncated or damaged in its footer or schema: it does not end as an Arrow IPC file"},
+		{"torn table", "edges/gene__torn__gene.arrow", "ARROW1\x00\x00cut", "read DIR/edges/gene__torn__gene.arrow: the file is truncated or damaged in its footer or schema: the file does not end like an Arrow IPC file"},
 		{"no reactions", "nodes/reaction.csv", "", "read graph DIR: edges/gene__gpr__reaction.tsv needs the node table reaction, which is missing"},
 		{"no gene table", "nodes/gene.tsv", "", "read graph DIR: found no node table gene"},
 	} {

@@ -86,7 +86,7 @@ func TestWrongCombinations(t *testing.T) {
 	for perturbations, want := range map[string]string{
 		"combinations:genes.txt":       "read perturbations combinations:genes.txt: expected combinations:FILE:K",
 		"combinations:genes.txt:4":     "found k = 4, expected 1 to the 3 genes of genes.txt",
-		"combinations:genes.txt:2:0:4": "found the range 0 to 4, expected one inside 0 to 3",
+		"combinations:genes.txt:2:0:4": "found range 0 to 4, expected one within 0 to 3",
 		"c.yaml":                       "read settings c.yaml:1: unknown key \"combinations.gene\"",
 	} {
 		files := map[string]string{"genes.txt": "YA\nYB\nYC\n", "c.yaml": "combinations: {gene: genes.txt, k: 2}\n"}

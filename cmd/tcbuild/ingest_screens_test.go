@@ -117,13 +117,13 @@ func TestIngestKindErrors(t *testing.T) {
 		want      string
 	}{
 		{"unknown gene", "ingest matrix unknown.tsv --graph g --out made.tsv --aliases features.tab", 3, "unknown.tsv:3: gene \"YZZ999W\""},
-		{"no row left", "ingest emap none.tsv --graph g --out made.tsv --unknown-genes drop-sample", 3, "none of its 2 entries is left; dropped: 2 of unknown genes"},
-		{"no edge left", "ingest tf-matrix none.tsv --genes features.tab --out made --unknown-genes drop-gene", 3, "none of its 4 entries is left; dropped: 2 of unknown genes, 2 with a weight of 0 or none"},
-		{"no interaction of a type", "ingest biogrid physical.txt --genes features.tab --out made", 3, "for gene__biogrid_genetic__gene: none of its 1 entries is left"},
+		{"no row left", "ingest emap none.tsv --graph g --out made.tsv --unknown-genes drop-sample", 3, "kept 0 of 2 entries; dropped: 2 of unknown genes"},
+		{"no edge left", "ingest tf-matrix none.tsv --genes features.tab --out made --unknown-genes drop-gene", 3, "kept 0 of 4 entries; dropped: 2 of unknown genes, 2 with a weight of 0 or none"},
+		{"no interaction of a type", "ingest biogrid physical.txt --genes features.tab --out made", 3, "for gene__biogrid_genetic__gene: kept 0 of 1 entries"},
 		{"double mutants", "ingest matrix square.tsv --graph g --out made.tsv --aliases features.tab", 3, "hint: pass --columns-are genes"},
 		{"heterozygous", "ingest matrix het.tsv --graph g --out made.tsv --aliases features.tab", 3, "hint: pass --partial-loss drop"},
 		{"a row twice", "ingest matrix twice.tsv --graph g --out made.tsv --aliases features.tab", 3, "twice.tsv:3: found a second row \"VPS8\""},
-		{"the old threshold", "ingest graph --config old.yaml --out made", 2, "hint: write above: 400, which is what threshold meant, or at_least: 400"},
+		{"the old threshold", "ingest graph --config old.yaml --out made", 2, "hint: write above: 400, as threshold meant, or at_least: 400"},
 		{"no strain column", "ingest sga wide.tsv --graph g --out made.tsv", 3, "--strain-columns"},
 		{"unknown kind of allele", "ingest emap emap.tsv --graph g --out made.tsv --alleles dead", 2, `"dead"`},
 		{"reaction nodes", "ingest gem gem.txt --genes features.tab --out made.tsv --reaction-nodes edges", 2, `"edges"`},

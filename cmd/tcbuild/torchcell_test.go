@@ -95,12 +95,12 @@ func TestTorchcellStoreRefused(t *testing.T) {
 	execute(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out", "out.tsv", "--id-column", "strain").refused(t, 2, "found a torchcell store, expected a table")
 
 	writeFiles(t, f.dir, map[string]string{"conversion/STAGE_COMPLETE": "\n"})
-	execute(t, f.dir, with(build, "processed/lmdb")...).refused(t, 3, "processed/lmdb: its stage did not end")
+	execute(t, f.dir, with(build, "processed/lmdb")...).refused(t, 3, "processed/lmdb: the stage is unfinished")
 	writeFiles(t, f.dir, map[string]string{"processed/STAGE_COMPLETE": "\n"})
 
 	lmdbtest.Write(t, filepath.Dir(data), maps.All(map[string]string{"500": `{"experiment": {}}`}))
-	execute(t, f.dir, with(build, "processed/lmdb")...).refused(t, 3, `processed/lmdb: record 500: there is no "genotype"`)
-	execute(t, f.dir, "inspect", "processed/lmdb").refused(t, 3, `processed/lmdb: record 500: there is no "genotype"`)
+	execute(t, f.dir, with(build, "processed/lmdb")...).refused(t, 3, `processed/lmdb: record 500: found no "genotype"`)
+	execute(t, f.dir, "inspect", "processed/lmdb").refused(t, 3, `processed/lmdb: record 500: found no "genotype"`)
 
 	if err := os.Truncate(data, 40_000); err != nil {
 		t.Fatal(err)

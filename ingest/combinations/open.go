@@ -13,10 +13,10 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// Open makes the set that a spec describes, of genes of a graph. Of the gene list,
-// names that the graph does not have are refused, or dropped from it: drop-sample and drop-gene,
-// which leave the same combinations, are one here. A gene that is listed twice counts once. A list
-// that cannot be read is a fault.Input, a k or range that it does not have a fault.Usage.
+// Open makes the set that a spec describes, for the genes of a graph. Names in the gene list that
+// are not in the graph are an error or dropped; drop-sample and drop-gene leave the same
+// combinations, so they mean the same. A gene listed twice counts once. An unreadable list is a
+// fault.Input, an impossible k or range a fault.Usage.
 func Open(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGenes) (*Set, error) {
 	file, err := inputfile.Open(spec.Genes)
 	if err != nil {
@@ -30,25 +30,27 @@ func Open(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGenes) (*Set, er
 	return s, nil
 }
 
-// prepare reads the gene list and checks what is asked of it.
+// prepare reads the gene list and checks k and the range.
 func (s *Set) prepare(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGenes) error {
 	if err := s.readGenes(genes, unknown); err != nil {
 		return err
 	}
 	name := spec.Name()
 	if s.k < 1 || s.k > len(s.genes) {
-		return fault.New(fault.Usage, hint, "read perturbations %s: found k = %d, expected 1 to the %d genes of %s", name, s.k, len(s.genes), spec.Genes)
+		return fault.New(fault.Usage, hint, "read perturbations %s: found k = %d, expected 1 to the %d genes of %s",
+			name, s.k, len(s.genes), spec.Genes)
 	}
 	var fits bool
 	if s.total, fits = binomial(len(s.genes), s.k); !fits {
-		return fault.New(fault.Usage, "give fewer genes or a smaller k", "read perturbations %s: %d genes have more than 2^63 subsets of %d", name, len(s.genes), s.k)
+		return fault.New(fault.Usage, "give fewer genes or a smaller k",
+			"read perturbations %s: found %d genes with more than 2^63 subsets of %d", name, len(s.genes), s.k)
 	}
 	if spec.Range == nil {
 		spec.Range = &Range{0, s.total}
 	}
 	if spec.Range.First < 0 || spec.Range.First >= spec.Range.End || spec.Range.End > s.total {
-		return fault.New(fault.Usage, "subsets count from 0, and the last number is the first that is left out",
-			"read perturbations %s: found the range %d to %d, expected one inside 0 to %d", name, spec.Range.First, spec.Range.End, s.total)
+		return fault.New(fault.Usage, "subsets are numbered from 0, and END is not included",
+			"read perturbations %s: found range %d to %d, expected one within 0 to %d", name, spec.Range.First, spec.Range.End, s.total)
 	}
 	s.first, s.counts.Samples = spec.Range.First, spec.Range.End-spec.Range.First
 	s.input = s.file.Input(fmt.Sprintf("%s%s:%d:%d:%d", prefix, filepath.Base(spec.Genes), s.k, spec.Range.First, spec.Range.End))
@@ -93,8 +95,8 @@ func (s *Set) readGenes(genes *ingest.Nodes, unknown ingest.UnknownGenes) error 
 	}
 }
 
-// openGenes opens a gene list: a table with a column id, or a text without a header and with one
-// gene per line.
+// openGenes opens a gene list: a table with a column id, or text without a header and with one gene
+// per line.
 func openGenes(file *inputfile.File) (r *table.Reader, column int, err error) {
 	if r, err = table.OpenFile(file, table.TextOptions{}); err != nil {
 		return nil, 0, err
@@ -103,7 +105,7 @@ func openGenes(file *inputfile.File) (r *table.Reader, column int, err error) {
 		return r, column, nil
 	}
 	columns := r.Columns()
-	r.Close() // damage that it has met is told by the second reading, with its place
+	r.Close() // the second pass reports damage, with its location
 	if len(columns) == 1 {
 		if r, err = table.OpenFile(file, table.TextOptions{Columns: []string{"id"}}); err != nil {
 			return nil, 0, err
@@ -113,6 +115,6 @@ func openGenes(file *inputfile.File) (r *table.Reader, column int, err error) {
 		}
 		r.Close()
 	}
-	return nil, 0, fault.New(fault.Input, "name the column of the genes id, or give a text with one gene per line",
+	return nil, 0, fault.New(fault.Input, "name the column of the genes id, or use text with one gene per line",
 		"read genes %s: found columns %s (expected id)", file.Path(), strings.Join(columns, ", "))
 }

@@ -1,5 +1,5 @@
-// Package combinations makes perturbation sets that delete every k genes of a list together, such
-// as all triples, for inference. Samples are computed from their number and never stored.
+// Package combinations makes perturbation sets that delete every combination of k genes in a list,
+// such as all triples, for inference. Samples are computed from their number and never stored.
 package combinations
 
 import (
@@ -10,12 +10,12 @@ import (
 	"tcbuild/ingest/inputfile"
 )
 
-const batchSize = 4096 // samples that are handed over at once
+const batchSize = 4096 // samples per batch
 
-// Set is a range of the k-subsets of a list of genes. The subsets have the lexicographic order of
-// their places in the list - that of Python's itertools.combinations(genes, k) - and their numbers,
-// from 0, are the sample ids, whatever the range. Samples have no phenotypes. It implements
-// ingest.IndexedSource, and is immutable and safe for concurrent use.
+// Set is a range of the k-subsets of a gene list. Subsets are in the lexicographic order of list
+// positions, as in Python's itertools.combinations(genes, k). Their numbers, from 0, are the sample
+// ids, whatever the range. Samples have no phenotypes. Set implements ingest.IndexedSource, and is
+// immutable and safe for concurrent use.
 type Set struct {
 	genes  []uint32 // in the list's order; distinct
 	k      int
@@ -29,16 +29,16 @@ type Set struct {
 // PhenotypeNames returns none.
 func (s *Set) PhenotypeNames() []string { return nil }
 
-// Inputs identifies the gene list, by its file's content and a name that holds k and the range.
+// Inputs identifies the gene list by its file's content and a name with k and the range.
 func (s *Set) Inputs() []ingest.Input { return []ingest.Input{s.input} }
 
-// Unchanged is that of the gene list.
+// Unchanged checks the gene list's file.
 func (s *Set) Unchanged() error { return s.file.Unchanged() }
 
-// Close closes the gene list, which has been read.
+// Close closes the gene list's file.
 func (s *Set) Close() error { return s.file.Close() }
 
-// Counts is what a whole pass finds. Unknown and repeated genes are those of the list.
+// Counts returns the counts of a whole pass. Unknown and repeated genes are those of the list.
 func (s *Set) Counts() ingest.Counts { return s.counts }
 
 // Scan computes all samples.
@@ -48,7 +48,7 @@ func (s *Set) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	return counts, err
 }
 
-// ScanRange computes samples first to end-1; the first of them takes as many steps as the list has
+// ScanRange computes samples first to end-1. The first one takes as many steps as the list has
 // genes.
 func (s *Set) ScanRange(first, end int, yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	var counts ingest.Counts

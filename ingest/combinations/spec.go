@@ -40,7 +40,7 @@ func (r *Range) UnmarshalYAML(node *yaml.Node) error {
 			return nil
 		}
 	}
-	return fault.New(fault.Usage, "subsets count from 0, and the last number is the first that is left out",
+	return fault.New(fault.Usage, "subsets are numbered from 0, and END is not included",
 		"read settings %s: range: found %s, expected [FIRST, END]", conf.Where(node), found)
 }
 
@@ -49,7 +49,7 @@ const (
 	hint   = "all triples of the genes in a file are combinations:genes.txt:3, the first million of them combinations:genes.txt:3:0:1000000"
 )
 
-// Name is the name, as ParseName reads it, that a spec has without a settings file.
+// Name returns the spec's name in the form that ParseName reads, without a settings file.
 func (s Spec) Name() string {
 	name := fmt.Sprintf("%s%s:%d", prefix, s.Genes, s.K)
 	if s.Range != nil {
@@ -58,7 +58,7 @@ func (s Spec) Name() string {
 	return name
 }
 
-// IsName reports whether a perturbation set is named as ParseName expects it.
+// IsName reports whether a perturbation set's name is one for ParseName.
 func IsName(name string) bool {
 	extension := filepath.Ext(name)
 	return strings.HasPrefix(name, prefix) || extension == ".yaml" || extension == ".yml"
@@ -82,7 +82,7 @@ func ParseName(name string) (Spec, error) {
 	return Spec{}, fault.New(fault.Usage, hint, "read perturbations %s: expected combinations:FILE:K or combinations:FILE:K:FIRST:END", name)
 }
 
-// trailingNumbers are the numbers at the end of words, three at most.
+// trailingNumbers returns the numbers at the end of words, at most three.
 func trailingNumbers(words []string) []int {
 	var numbers []int
 	for i := len(words) - 1; i >= 0 && len(numbers) < 3; i-- {
@@ -105,14 +105,14 @@ func readSettings(path string) (Spec, error) {
 	}
 	for _, entry := range settings.Entries() {
 		if entry.Key != "combinations" && !entry.Referenced {
-			return Spec{}, fault.New(fault.Usage, hint, "read settings %s: found %q, expected combinations alone", conf.Where(entry.Value), entry.Key)
+			return Spec{}, fault.New(fault.Usage, hint, "read settings %s: found %q, expected only combinations", conf.Where(entry.Value), entry.Key)
 		}
 	}
 	if err := settings.Decode(&file); err != nil {
 		return Spec{}, err
 	}
 	if file.Combinations == nil {
-		return Spec{}, fault.New(fault.Usage, hint, "read perturbations %s: there is no section combinations", path)
+		return Spec{}, fault.New(fault.Usage, hint, "read perturbations %s: found no section combinations", path)
 	}
 	return *file.Combinations, nil
 }

@@ -7,33 +7,34 @@ import (
 	"tcbuild/fault"
 )
 
-// Alternatives returns the sets of genes that each keep the rule true: its disjunctive normal form.
-// They stand in the order in which the rule reads, what is on the left changing slowest; a set's
-// genes stand in the order of their first mention in it. A set that comes again is left out, one
-// that holds another stays. No rule has no alternatives. A rule is true exactly while all genes of
-// one of them are there.
+// Alternatives returns the sets of genes that each suffice to make the rule true: its disjunctive
+// normal form. The sets are in the order of the rule, the leftmost operand varying slowest; a set's
+// genes are in the order of their first mention. Duplicate sets are dropped, supersets of another
+// are kept. No rule has no alternatives. A rule is true if and only if all genes of at least one
+// alternative are present.
 //
-// Rules such as (A or B) and (C or D) and … have exponentially many: more than
-// limit on the way are a fault.Input.
+// Rules such as (A or B) and (C or D) and … have exponentially many. More than limit, even before
+// duplicates are dropped, is a fault.Input.
 func (r *Rule) Alternatives(limit int) ([][]string, error) {
 	if r == nil {
 		return nil, nil
 	}
 	all, ok := r.expand(limit)
 	if !ok {
-		return nil, fault.New(fault.Input, "keep such reactions whole, or rewrite the rule", "expand gpr rule: it has more than %d alternative sets of genes", limit)
+		return nil, fault.New(fault.Input, "do not split such reactions, or rewrite the rule",
+			"expand gpr rule: found more than %d alternative sets of genes", limit)
 	}
 	seen := make(map[string]bool, len(all))
 	return slices.DeleteFunc(all, func(genes []string) bool {
 		sorted := slices.Sorted(slices.Values(genes))
-		key := strings.Join(sorted, " ") // no gene's name holds a blank
+		key := strings.Join(sorted, " ") // a gene's name has no blanks
 		again := seen[key]
 		seen[key] = true
 		return again
 	}), nil
 }
 
-// expand is Alternatives with the sets that come again; ok is false above the limit.
+// expand is Alternatives with duplicates; ok is false above the limit.
 func (r *Rule) expand(limit int) (all [][]string, ok bool) {
 	if r.Op == Gene {
 		return [][]string{{r.Name}}, true
@@ -60,7 +61,7 @@ func (r *Rule) expand(limit int) (all [][]string, ok bool) {
 	return all, true
 }
 
-// product returns the union of each set of left with each of right.
+// product returns the union of each set in left with each in right.
 func product(left, right [][]string) [][]string {
 	all := make([][]string, 0, len(left)*len(right))
 	for _, l := range left {
@@ -77,7 +78,7 @@ func product(left, right [][]string) [][]string {
 	return all
 }
 
-// Rename returns the rule with its genes' names replaced.
+// Rename returns the rule with its genes renamed.
 func (r *Rule) Rename(rename func(gene string) string) *Rule {
 	if r == nil {
 		return nil

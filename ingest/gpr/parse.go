@@ -8,18 +8,14 @@ import (
 	"tcbuild/fault"
 )
 
-// MaxDepth is how deep parentheses may nest. The most nested rules of
-// published models have a handful of levels; the bound keeps hostile input
-// from exhausting the stack.
+// MaxDepth limits the nesting of parentheses. The most nested rules of published models have a
+// handful of levels; the limit keeps hostile input from exhausting the stack.
 const MaxDepth = 1000
 
-// Parse reads a rule. `and` binds tighter than `or`; both are words in any
-// case, or the signs & && and | ||, which need no blanks around them.
-// Parentheses group. A gene's name is any other run of characters without a
-// blank. A text of blanks alone is no rule: a nil *Rule and no error.
-//
-// Errors are of kind fault.Input and name the byte offset in text (0-based),
-// what stands there, and what was expected.
+// Parse reads a rule. `and` binds tighter than `or`; both are words in any case, or the operators &
+// && and | ||, which need no blanks around them. Parentheses group. A gene's name is any other run
+// of characters without blanks. Text of only blanks is no rule: Parse returns a nil *Rule and no
+// error.
 func Parse(text string) (*Rule, error) {
 	p := parser{text: text}
 	p.advance()
@@ -65,8 +61,8 @@ func (p *parser) and(depth int) (*Rule, error) {
 	return p.joined(And, and, depth, p.operand)
 }
 
-// joined parses one or more operands with the sign between them. Operands of
-// the same operator are merged into it, so that equal rules have equal trees.
+// joined parses operands joined by one operator. It merges operands of the same operator, so that
+// equal rules have equal trees.
 func (p *parser) joined(op Op, sign kind, depth int, operand func(depth int) (*Rule, error)) (*Rule, error) {
 	first, err := operand(depth)
 	if err != nil || p.kind != sign {
@@ -102,8 +98,8 @@ func (p *parser) operand(depth int) (*Rule, error) {
 		return rule, nil
 	case open:
 		if depth == MaxDepth {
-			return nil, fault.New(fault.Input, "remove the parentheses that group nothing",
-				"parse gpr rule: byte %d: parentheses nest deeper than %d levels", p.from, MaxDepth)
+			return nil, fault.New(fault.Input, "remove superfluous parentheses",
+				"parse gpr rule: byte %d: found parentheses nested deeper than %d levels", p.from, MaxDepth)
 		}
 		opened := p.from
 		p.advance()
@@ -113,7 +109,8 @@ func (p *parser) operand(depth int) (*Rule, error) {
 		}
 		if p.kind != closing {
 			return nil, fault.New(fault.Input, "close the parenthesis or join the genes with `and` or `or`",
-				"parse gpr rule: byte %d: found %s, expected `and`, `or` or the `)` of the `(` at byte %d", p.from, p.found(), opened)
+				"parse gpr rule: byte %d: found %s, expected `and`, `or` or the `)` that closes the `(` at byte %d",
+				p.from, p.found(), opened)
 		}
 		p.advance()
 		return rule, nil
@@ -126,7 +123,7 @@ func (p *parser) unexpected(expected string) error {
 		"parse gpr rule: byte %d: found %s, expected %s", p.from, p.found(), expected)
 }
 
-// found names the current token for an error message.
+// found describes the current token for an error message.
 func (p *parser) found() string {
 	if p.kind == end {
 		return "the end of the rule"
@@ -168,7 +165,7 @@ func (p *parser) advance() {
 	}
 }
 
-// wordLength is the number of bytes before the first blank, parenthesis or operator sign.
+// wordLength is the number of bytes before the first blank, parenthesis or operator.
 func wordLength(text string) int {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])

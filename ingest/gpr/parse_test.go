@@ -60,10 +60,10 @@ func TestParseErrors(t *testing.T) {
 		{"A B", "byte 2: found `B`, expected `and`, `or` or the end of the rule"},
 		{"A)", "byte 1: found `)`, expected `and`, `or` or the end of the rule"},
 		{"()", "byte 1: found `)`, expected a gene or `(`"},
-		{"A and (B or C", "byte 13: found the end of the rule, expected `and`, `or` or the `)` of the `(` at byte 6"},
-		{"(A B)", "byte 3: found `B`, expected `and`, `or` or the `)` of the `(` at byte 0"},
+		{"A and (B or C", "byte 13: found the end of the rule, expected `and`, `or` or the `)` that closes the `(` at byte 6"},
+		{"(A B)", "byte 3: found `B`, expected `and`, `or` or the `)` that closes the `(` at byte 0"},
 		{"Δ Δ", "byte 3: found `Δ`, expected"},
-		{deep, "byte 1000: parentheses nest deeper than 1000 levels"},
+		{deep, "byte 1000: found parentheses nested deeper than 1000 levels"},
 	} {
 		rule, err := Parse(test.text)
 		if err == nil || !strings.Contains(err.Error(), test.want) {

@@ -1,16 +1,16 @@
-// Package gpr reads boolean gene-protein-reaction rules, such as
-// "(YAL038W or YOR347C) and YGL062W": which genes a reaction needs.
+// Package gpr reads boolean gene-protein-reaction rules, such as "(YAL038W or YOR347C) and
+// YGL062W", which say which genes a reaction needs.
 package gpr
 
 import "strings"
 
-// Op is what a Rule's node is.
+// Op is the kind of a Rule's node.
 type Op uint8
 
 const (
-	Gene Op = iota // true while its gene is there
-	And            // true while all operands are: the subunits of a complex
-	Or             // true while any operand is: isozymes
+	Gene Op = iota // true if its gene is present
+	And            // true if all operands are: the subunits of a complex
+	Or             // true if any operand is: isozymes
 )
 
 // Rule is a node of a rule's tree. A Gene has a Name and no Operands; And and
@@ -24,8 +24,7 @@ type Rule struct {
 	Operands []*Rule
 }
 
-// Genes returns the names of the genes that the rule mentions, each once, in
-// the order of their first mention.
+// Genes returns the names of the genes in the rule, each once, in the order of their first mention.
 func (r *Rule) Genes() []string {
 	var genes []string
 	seen := make(map[string]bool)
@@ -50,8 +49,8 @@ func (r *Rule) walk(visit func(gene string)) {
 	}
 }
 
-// Alive reports whether the rule holds once the genes for which deleted
-// returns true are false. It costs at most one call per mention of a gene.
+// Alive reports whether the rule holds when the genes for which deleted returns true are absent. It
+// calls deleted at most once per mention of a gene.
 func (r *Rule) Alive(deleted func(gene string) bool) bool {
 	if r == nil {
 		return true
@@ -67,9 +66,8 @@ func (r *Rule) Alive(deleted func(gene string) bool) bool {
 	return r.Op == And
 }
 
-// String returns the rule in canonical form: lower-case operators, single
-// blanks, parentheses around every And and Or inside another. Parse of it
-// gives an equal rule; no rule gives "".
+// String returns the rule in canonical form: lower-case operators, single blanks, and parentheses
+// around every And and Or inside another. Parsing it gives an equal rule. No rule gives "".
 func (r *Rule) String() string {
 	if r == nil {
 		return ""

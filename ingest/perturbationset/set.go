@@ -1,5 +1,5 @@
-// Package perturbationset finds out what the name of a perturbation set stands for: a table, a
-// torchcell store, or a set that is computed.
+// Package perturbationset opens perturbation sets by name: a table, a torchcell store, or a
+// computed set.
 package perturbationset
 
 import (
@@ -11,13 +11,13 @@ import (
 	"tcbuild/ingest/synth"
 )
 
-// Set is a perturbation set that is not open.
+// Set is a perturbation set that is not yet open.
 type Set struct {
-	// Name stands for the same set, whatever becomes of a settings file that was given.
+	// Name stands for the same set, even if a settings file changes later.
 	Name string
 	// Files are the paths of the files that Open reads, in the order of the source's Inputs.
 	Files []string
-	// Recipe is what a computed set follows from beside its files; "" for the others.
+	// Recipe determines a computed set together with its files; "" for other sets.
 	Recipe string
 
 	open func(genes *ingest.Nodes, options ingest.PerturbationOptions) (ingest.SampleSource, error)
@@ -75,7 +75,7 @@ func parseCombinations(name string) (Set, error) {
 	}, nil
 }
 
-// checkComputed refuses options that only tables have.
+// checkComputed returns an error for options that only tables have.
 func checkComputed(name string, options ingest.PerturbationOptions) error {
 	if options.Phenotypes == nil && options.NotPhenotypes == nil {
 		return nil
@@ -84,12 +84,12 @@ func checkComputed(name string, options ingest.PerturbationOptions) error {
 		"read perturbations %s: a computed set has no columns to choose from", name)
 }
 
-// Open opens the set for the genes of a graph. It must be closed.
+// Open opens the set for the genes of a graph. The source must be closed.
 func (s Set) Open(genes *ingest.Nodes, options ingest.PerturbationOptions) (ingest.SampleSource, error) {
 	return s.open(genes, options)
 }
 
-// Open opens the set of a name, as Parse reads it.
+// Open opens the set with a name, as in Parse.
 func Open(name string, genes *ingest.Nodes, options ingest.PerturbationOptions) (ingest.SampleSource, error) {
 	set, err := Parse(name)
 	if err != nil {

@@ -74,7 +74,7 @@ func TestScreenAccounts(t *testing.T) {
 			t.Fatalf("seed %d, round %d: %v\n%s", seed, round, err, text.String())
 		}
 		samples, report, err := readScreen(t, screen, err, genes)
-		if err != nil && !strings.Contains(err.Error(), "is left; dropped: ") {
+		if err != nil && !strings.Contains(err.Error(), " entries; dropped: ") {
 			t.Fatalf("seed %d, round %d: %v\n%s", seed, round, err, text.String())
 		}
 		account := screen.Report()

@@ -1,7 +1,7 @@
 package source
 
-// Aliases returns the names that mean exactly one gene, other than the gene
-// ids themselves, each with that gene's id.
+// Aliases returns the names that mean exactly one gene, except the gene ids themselves, each with
+// that gene's id.
 func (n *Names) Aliases() map[string]string {
 	aliases := make(map[string]string, len(n.features))
 	for name := range n.features {

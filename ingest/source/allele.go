@@ -10,15 +10,15 @@ import (
 	"tcbuild/fault"
 )
 
-// AlleleKind is what a strain has in place of a gene: one of the constants below.
+// AlleleKind is the kind of change to a gene in a strain: one of the constants below.
 type AlleleKind = string
 
 const (
 	DeletionAllele AlleleKind = "deletion"
 	DAmPAllele     AlleleKind = "damp" // decreased abundance by mRNA perturbation
-	// temperature-sensitive, or another named allele of the gene
+	// temperature-sensitive, or another named allele
 	TSAllele AlleleKind = "ts"
-	// suppressor strains, alleles that name another gene, and what cannot be told
+	// suppressor strains, alleles that name another gene, and unknown kinds
 	OtherAllele AlleleKind = "other"
 )
 
@@ -26,7 +26,7 @@ var alleleKinds = []AlleleKind{DeletionAllele, DAmPAllele, TSAllele, OtherAllele
 
 var deletionsAlone = []AlleleKind{DeletionAllele}
 
-// checkAlleles refuses kinds that do not exist; none stands for deletions alone.
+// checkAlleles returns an error for unknown kinds. No kinds means deletions only.
 func checkAlleles(kinds []AlleleKind) ([]AlleleKind, error) {
 	if len(kinds) == 0 {
 		return deletionsAlone, nil
@@ -39,15 +39,14 @@ func checkAlleles(kinds []AlleleKind) ([]AlleleKind, error) {
 	return kinds, nil
 }
 
-// deltas are the signs and words behind a gene's name that say it is deleted:
-// Greek capital delta, the increment sign that some tables have in its place, and plain words.
+// deltas are the signs and words after a gene's name that mark a deletion: Greek capital delta, the
+// increment sign that some tables use instead, and plain words.
 var deltas = []string{"Δ", "∆", "-delta", "-del", "delta"}
 
-// suppressor is the end of an allele's name or strain id that a spontaneous suppressor mutation
-// got.
+// suppressor is the end of an allele's name or strain id with a spontaneous suppressor mutation.
 var suppressor = regexp.MustCompile(`(?i)[-_]supp?[0-9]*$`)
 
-// cutDelta returns an allele's name without the sign that its gene is deleted.
+// cutDelta returns an allele's name without its deletion sign.
 func cutDelta(allele string) (name string, deleted bool) {
 	for _, delta := range deltas {
 		if name, found := strings.CutSuffix(allele, delta); found && name != "" {
@@ -57,8 +56,8 @@ func cutDelta(allele string) (name string, deleted bool) {
 	return allele, false
 }
 
-// kindOfAllele tells the kind of an allele from its name, given that the rest
-// behind the gene's name is known: "" for a name that is the gene's own.
+// kindOfAllele returns the kind of an allele, given the rest of its name after the gene's name; ""
+// if the name is the gene's own.
 func kindOfAllele(rest string) AlleleKind {
 	switch {
 	case rest == "":
@@ -72,10 +71,10 @@ func kindOfAllele(rest string) AlleleKind {
 	}
 }
 
-// kindOfStrain tells the kind of a strain's allele from the part of its id
-// behind the gene: sn and dma are deletion strains of queries and arrays, tsq and
-// tsa temperature-sensitive ones, damp is DAmP (Costanzo et al. 2010, 2016).
-// ok is false where that part says nothing, as in tm, of strains with several mutations.
+// kindOfStrain returns the kind of a strain's allele from the part of the strain id after the gene:
+// sn and dma are deletion strains of queries and arrays, tsq and tsa temperature-sensitive ones,
+// damp is DAmP (Costanzo et al. 2010, 2016). ok is false if that part does not determine the kind,
+// as for tm, strains with several mutations.
 func kindOfStrain(suffix string) (kind AlleleKind, ok bool) {
 	letters := suffix[:len(suffix)-len(strings.TrimLeft(suffix, "abcdefghijklmnopqrstuvwxyz"))]
 	switch {
@@ -91,11 +90,11 @@ func kindOfStrain(suffix string) (kind AlleleKind, ok bool) {
 	return "", false
 }
 
-// locus is a mutated place in a strain.
+// locus is a mutated gene of a strain.
 type locus struct {
 	namedGene
 	kind    AlleleKind
-	control bool // a marker that every strain of the screen carries, not a mutation
+	control bool // a marker of every strain of the screen, not a mutation
 }
 
 // alleleReader finds the loci of strains.
@@ -104,7 +103,7 @@ type alleleReader struct {
 	controls map[string]bool // gene ids and other names, in upper case
 }
 
-// find is that of names; alleles are written in lower case, genes in upper case.
+// find is names.find; alleles are written in lower case, genes in upper case.
 func (r *alleleReader) find(name string) (row uint32, result found) {
 	if row, result = r.names.find([]byte(name)); result != unknown {
 		return row, result
@@ -112,7 +111,7 @@ func (r *alleleReader) find(name string) (row uint32, result found) {
 	return r.names.find(bytes.ToUpper([]byte(name)))
 }
 
-// locus makes the locus of a gene that is named by itself.
+// locus returns the locus of a gene given by name.
 func (r *alleleReader) locus(name string, kind AlleleKind) locus {
 	row, result := r.find(name)
 	l := locus{namedGene: namedGene{name, row, result}, kind: kind}
@@ -120,8 +119,8 @@ func (r *alleleReader) locus(name string, kind AlleleKind) locus {
 	return l
 }
 
-// ofAllele makes the locus of an allele's name alone: ost3Δ, act1-129, YBR004C-PH. The
-// gene is the longest beginning of it, up to a hyphen, that names one.
+// ofAllele returns the locus of an allele given only by name: ost3Δ, act1-129, YBR004C-PH. The gene
+// is the longest prefix, up to a hyphen, that names one.
 func (r *alleleReader) ofAllele(allele string) locus {
 	name, deleted := cutDelta(allele)
 	if deleted {
@@ -136,17 +135,17 @@ func (r *alleleReader) ofAllele(allele string) locus {
 	return locus{namedGene: namedGene{name: allele, result: unknown}, kind: OtherAllele}
 }
 
-// ofStrain makes the loci of a strain id: YAL001C_tsq508, or YBR150C+YDR034C_tm1234 of a strain
-// with several mutations. allele names them, joined by "+" in the same order; "" when the table
-// has no such column. Only what the strain id leaves open is taken from it.
+// ofStrain returns the loci of a strain id: YAL001C_tsq508, or YBR150C+YDR034C_tm1234 for a strain
+// with several mutations. allele names them, joined by "+" in the same order; it is "" if the table
+// has no such column. It is used only for what the strain id does not say.
 func (r *alleleReader) ofStrain(id, allele string) ([]locus, error) {
 	orfs, suffix, _ := strings.Cut(id, "_")
 	names := strings.Split(orfs, "+")
 	alleles := make([]string, len(names))
 	if allele != "" {
 		if alleles = strings.Split(allele, "+"); len(alleles) != len(names) {
-			return nil, fmt.Errorf("strain %s has %d genes and its allele name %s has %d, expected as many",
-				fault.Quote(id), len(names), fault.Quote(allele), len(alleles))
+			return nil, fmt.Errorf("found %d genes in strain %s and %d in its allele name %s, expected the same number",
+				len(names), fault.Quote(id), len(alleles), fault.Quote(allele))
 		}
 	}
 	loci := make([]locus, len(names))
@@ -159,7 +158,7 @@ func (r *alleleReader) ofStrain(id, allele string) ([]locus, error) {
 	return loci, nil
 }
 
-// strainKind tells the kind of one allele of a strain.
+// strainKind returns the kind of one allele of a strain.
 func (r *alleleReader) strainKind(orf, allele, suffix string, several bool) AlleleKind {
 	if suppressor.MatchString(allele) {
 		return OtherAllele
@@ -179,8 +178,8 @@ func (r *alleleReader) strainKind(orf, allele, suffix string, several bool) Alle
 	}
 }
 
-// ofMutation makes the locus of a gene and what another column says of it: DELETION, DAMP,
-// an allele's name, or "delta NAME" for the deletion of the open reading frame NAME.
+// ofMutation returns the locus of a gene and its mutation from another column: DELETION, DAMP, an
+// allele's name, or "delta NAME" for the deletion of the open reading frame NAME.
 func (r *alleleReader) ofMutation(name, mutation string) locus {
 	first, deleted, _ := strings.Cut(strings.ToLower(mutation), " ")
 	switch {
@@ -189,7 +188,7 @@ func (r *alleleReader) ofMutation(name, mutation string) locus {
 	case strings.EqualFold(mutation, "damp"):
 		return r.locus(name, DAmPAllele)
 	case first == "delta" && !strings.EqualFold(deleted, name):
-		return r.locus(name, OtherAllele) // a neighbour's frame, which overlaps the gene
+		return r.locus(name, OtherAllele) // a neighbour's frame that overlaps the gene
 	case first == "delta":
 		return r.locus(name, DeletionAllele)
 	}

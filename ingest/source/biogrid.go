@@ -10,8 +10,8 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// biogridColumns are the columns of both formats that are read; where tab2
-// and tab3 differ, in that order. Systematic names come first: symbols change.
+// biogridColumns are the columns that are read from tab2 and tab3, in that order where the formats
+// differ. Systematic names come first, because symbols change.
 var biogridColumns = [][]string{
 	{"Systematic Name Interactor A"}, {"Systematic Name Interactor B"},
 	{"Official Symbol Interactor A"}, {"Official Symbol Interactor B"},
@@ -40,7 +40,7 @@ func (b *BioGRIDSpec) open(files *inputfile.Files, loops SelfLoops) (*edgeFile, 
 		columns[k] = slices.IndexFunc(reader.Columns(), func(column string) bool { return slices.Contains(names, column) })
 		if columns[k] < 0 {
 			reader.Close()
-			return nil, fault.New(fault.Input, "give a file in BioGRID's format tab2 or tab3",
+			return nil, fault.New(fault.Input, "use a file in BioGRID's tab2 or tab3 format",
 				"read edges %s: found no column %q", b.File, strings.Join(names, " or "))
 		}
 	}
@@ -65,7 +65,8 @@ func (b *BioGRIDSpec) open(files *inputfile.Files, loops SelfLoops) (*edgeFile, 
 		refused: []Count{{What: "of an organism other than " + organism}, {What: "of an experimental system type other than " + b.Type}},
 		refuse: func(batch *table.Batch, i int) int {
 			switch {
-			case !bytes.Equal(batch.Text(columns[biogridOrganismA], i), taxon) || !bytes.Equal(batch.Text(columns[biogridOrganismB], i), taxon):
+			case !bytes.Equal(batch.Text(columns[biogridOrganismA], i), taxon) ||
+				!bytes.Equal(batch.Text(columns[biogridOrganismB], i), taxon):
 				return 0
 			case !bytes.EqualFold(batch.Text(columns[biogridType], i), kind):
 				return 1

@@ -9,8 +9,8 @@ import (
 	"tcbuild/ingest"
 )
 
-// prepared returns the spec with defaults for what is left out, and refuses
-// what cannot be meant. Its errors are of kind fault.Usage and name the setting.
+// prepared returns the spec with defaults filled in, or an error for invalid settings. Its errors
+// are of kind fault.Usage and name the setting.
 func (s GraphSpec) prepared() (GraphSpec, error) {
 	s.Edges = slices.Clone(s.Edges)
 	err := s.prepare()
@@ -56,8 +56,8 @@ func (s *GraphSpec) prepare() error {
 	return nil
 }
 
-// prepareEdges is prepare for one source of edges; relations maps the names
-// of the sources before it to their places.
+// prepareEdges is prepared for one source of edges; relations maps the names of earlier sources to
+// their places.
 func (s *GraphSpec) prepareEdges(i int, relations map[string]string) error {
 	edges, place := &s.Edges[i], fmt.Sprintf("edges.%d", i)
 	if edges.SelfLoops == "" {
@@ -99,10 +99,11 @@ func (s *GraphSpec) prepareEdges(i int, relations map[string]string) error {
 	}
 	for _, name := range names {
 		if !relationName.MatchString(name) {
-			return usage("use letters, digits, _ - and .", "%s.relation: %q cannot name an edge type and its file", place, name)
+			return usage("use only letters, digits, _ - and .",
+				"%s.relation: found %q, expected a name for an edge type and its file", place, name)
 		}
 		if name == ingest.GPR.Relation || name == ingest.RMR.Relation {
-			return usage("choose another name", "%s.relation: %q is the name of edges of the metabolic part", place, name)
+			return usage("choose another name", "%s.relation: found %q, which is reserved for the metabolic part", place, name)
 		}
 		if other, taken := relations[name]; taken {
 			return usage("give every edge type its own name; {column} in a relation stands for the score column",
@@ -113,10 +114,10 @@ func (s *GraphSpec) prepareEdges(i int, relations map[string]string) error {
 	return nil
 }
 
-// relationName is what can stand in an edge type and, with it, in a file's name.
+// relationName matches what an edge type's name, and so its file's name, can contain.
 var relationName = regexp.MustCompile(`^[A-Za-z0-9](_?[A-Za-z0-9.-])*$`)
 
-// kinds is how many kinds of source are set.
+// kinds is the number of source kinds that are set.
 func (e *EdgesSpec) kinds() int {
 	n := 0
 	for _, set := range []bool{e.STRING != nil, e.Table != nil, e.BioGRID != nil, e.TFMatrix != nil} {
@@ -132,7 +133,7 @@ func (l *LinksSpec) check(place string) error {
 		return err
 	}
 	if len(l.Columns) == 0 {
-		return usage("name score columns, such as experiments", "%s.columns: found none", place)
+		return usage("name score columns, such as experiments", "%s.columns: found none, expected at least one", place)
 	}
 	if err := l.Cutoff.check(place); err != nil {
 		return err
@@ -154,13 +155,13 @@ func (t *EdgeTableSpec) check(place string) error {
 	case err != nil:
 		return err
 	case t.Weight == "" && (t.isSet() || t.Nonzero):
-		return usage("name the weight column", "%s.weight: missing, but above, at_least or nonzero is set", place)
+		return usage("name the weight column", "%s.weight: missing, although above, at_least or nonzero is set", place)
 	case t.isSet() && t.Nonzero:
-		return usage("remove one of them", "%s: nonzero is set, and above or at_least too", place)
+		return usage("remove one of them", "%s: found both nonzero and above or at_least, expected one of them", place)
 	case t.IndexBase != 0 && t.IndexBase != 1:
 		return usage("", "%s.index_base: found %d, expected 0 or 1", place, t.IndexBase)
 	case t.IndexBase != 0 && t.IDs == "":
-		return usage("name the file of the ids that the numbers count", "%s.ids: missing, but index_base is set", place)
+		return usage("name the file of the ids that the numbers refer to", "%s.ids: missing, although index_base is set", place)
 	}
 	return nil
 }

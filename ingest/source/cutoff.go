@@ -2,22 +2,22 @@ package source
 
 import "fmt"
 
-// check refuses a cutoff that is not clear.
+// check returns an error for an ambiguous cutoff.
 func (c Cutoff) check(place string) error {
 	switch {
 	case c.Threshold != nil:
-		return usage(fmt.Sprintf("write above: %v, which is what threshold meant, or at_least: %v", *c.Threshold, *c.Threshold),
+		return usage(fmt.Sprintf("write above: %v, as threshold meant, or at_least: %v", *c.Threshold, *c.Threshold),
 			"%s.threshold: found %v, expected above or at_least", place, *c.Threshold)
 	case c.Above != nil && c.AtLeast != nil:
-		return usage("remove one of them", "%s: above and at_least are both set", place)
+		return usage("remove one of them", "%s: found both above and at_least, expected one of them", place)
 	}
 	return nil
 }
 
 func (c Cutoff) isSet() bool { return c.Above != nil || c.AtLeast != nil }
 
-// condition returns what a weight must satisfy, NaN if it is missing, and what is said of rows
-// whose does not.
+// condition returns the condition that a weight must meet (NaN if it is missing), and a description
+// of the rows that do not meet it.
 func (c Cutoff) condition(what string) (keep func(weight float64) bool, refusal string) {
 	if c.Above != nil {
 		return func(weight float64) bool { return weight > *c.Above }, fmt.Sprintf("with no %s above %v", what, *c.Above)

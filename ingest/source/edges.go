@@ -16,25 +16,25 @@ type edgeFile struct {
 	name           nameReader
 	undirected     bool
 	unknown        ingest.UnknownGenes
-	// which of refused a row is for, -1 for none; nil refuses none
+	// index in refused of the reason to drop a row, or -1; if nil, no row is refused
 	refuse    func(batch *table.Batch, i int) int
 	refused   []Count
 	relations []*relation
 }
 
-// nameReader reads the name of a gene from a field; the bytes are valid as long
-// as the batch. An error says what was found and expected.
+// nameReader reads the name of a gene from a field; the bytes are valid as long as the batch. An
+// error says what was found and expected.
 type nameReader func(batch *table.Batch, column, i int) (name []byte, err error)
 
-// read reads the file into the relations; the reports are theirs, in order. It
-// holds some 50 bytes per pair of genes and 16 more per relation.
+// read reads the file into the relations, and returns a report for each, in order. It takes some 50
+// bytes per pair of genes and 16 more per relation.
 func (f *edgeFile) read(names *Names) ([]SourceReport, error) {
 	defer f.reader.Close()
 	var (
 		rows    int
 		missing missingNames
 		met     = newPairs(f.undirected)
-		states  []pairState // per pair one of each relation
+		states  []pairState // per pair, one for each relation
 		blank   = make([]pairState, len(f.relations))
 		weights = make([]float64, len(f.relations))
 	)
@@ -73,7 +73,7 @@ func (f *edgeFile) read(names *Names) ([]SourceReport, error) {
 	return reports, nil
 }
 
-// readEnds finds the genes of a row; ok is false when one was not found, which missing then counts.
+// readEnds finds the genes of a row. ok is false if one was not found; missing then counts it.
 func (f *edgeFile) readEnds(batch *table.Batch, i int, names *Names, missing *missingNames) (src, dst uint32, ok bool, err error) {
 	var rows [2]uint32
 	var results [2]found
@@ -98,7 +98,7 @@ func (f *edgeFile) readEnds(batch *table.Batch, i int, names *Names, missing *mi
 	return rows[0], rows[1], !missing.count(results), nil
 }
 
-// readWeights reads the weights of a row, per relation; NaN where there is none.
+// readWeights reads the weights of a row, one per relation; NaN if missing.
 func (f *edgeFile) readWeights(weights []float64, batch *table.Batch, i int) error {
 	for k, r := range f.relations {
 		weights[k] = math.NaN()
@@ -115,14 +115,15 @@ func (f *edgeFile) readWeights(weights []float64, batch *table.Batch, i int) err
 }
 
 func (f *edgeFile) malformed(batch *table.Batch, column, i int, err error) error {
-	return fault.New(fault.Input, fault.HintOf(err), "read edges %s: column %s: %w", f.where(batch, i), fault.Quote(f.reader.Columns()[column]), err)
+	return fault.New(fault.Input, fault.HintOf(err), "read edges %s: column %s: %w", f.where(batch, i),
+		fault.Quote(f.reader.Columns()[column]), err)
 }
 
 func (f *edgeFile) where(batch *table.Batch, i int) string {
 	return f.reader.Where(batch.First + int64(i))
 }
 
-// missingNames are the names for which no gene was found.
+// missingNames collects the names without a gene.
 type missingNames struct {
 	names                      map[string]bool
 	unknownRows, ambiguousRows int
@@ -135,8 +136,7 @@ func (m *missingNames) add(name string) {
 	m.names[name] = true
 }
 
-// count counts a row by the worse of its ends, and reports whether it names a gene that was not
-// found.
+// count counts a row by the worse of its ends, and reports whether it names an unknown gene.
 func (m *missingNames) count(ends [2]found) bool {
 	switch max(ends[0], ends[1]) {
 	case unknown:

@@ -279,8 +279,8 @@ func BenchmarkLinks(b *testing.B) {
 // TestNoEdges holds that a source which makes no edge is an error that says why.
 func TestNoEdges(t *testing.T) {
 	for text, want := range map[string]string{
-		"a\tb\tw\n":                             "found no entry",
-		"a\tb\tw\nX\tY\t1\nX\tA\t1\n":           "none of its 2 entries is left; dropped: 2 of unknown genes",
+		"a\tb\tw\n":                             "found no entries",
+		"a\tb\tw\nX\tY\t1\nX\tA\t1\n":           "kept 0 of 2 entries; dropped: 2 of unknown genes",
 		"a\tb\tw\nA\tB\t0.5\nB\tA\t\nA\tX\t1\n": "dropped: 1 of unknown genes, 2 with no weight above 0.5",
 		"a\tb\tw\nA\tA\t1\n":                    "dropped: 1 self loops",
 	} {

@@ -41,7 +41,8 @@ func (t *EdgeTableSpec) open(files *inputfile.Files, loops SelfLoops) (*edgeFile
 	}, nil
 }
 
-// condition returns what an edge's weight must satisfy, and what is said of rows that do not.
+// condition returns the condition that an edge's weight must meet, and a description of the rows
+// that do not meet it.
 func (t *EdgeTableSpec) condition() (keep func(weight float64) bool, refusal string) {
 	switch {
 	case t.isSet():
@@ -53,7 +54,7 @@ func (t *EdgeTableSpec) condition() (keep func(weight float64) bool, refusal str
 	}
 }
 
-// nameReader reads names as they stand or, in a table with an id list, by number.
+// nameReader reads names literally or, in a table with an id list, by number.
 func (t *EdgeTableSpec) nameReader(files *inputfile.Files) (nameReader, error) {
 	if t.IDs == "" {
 		return func(batch *table.Batch, column, i int) ([]byte, error) { return batch.Text(column, i), nil }, nil

@@ -14,17 +14,17 @@ import (
 	"tcbuild/ingest/inputfile"
 )
 
-const gemHint = "give a whole model in the YAML that cobrapy and RAVEN write"
+const gemHint = "use a complete model in YAML from cobrapy or RAVEN"
 
 // gem is a genome-scale metabolic model: its metabolites and reactions in file order.
 type gem struct {
 	metabolites []gemEntry
 	reactions   []gemReaction
-	// stoichiometric entries added to an earlier one of the same reaction and metabolite
+	// number of stoichiometric entries added to an earlier one of the same reaction and metabolite
 	merged int
 }
 
-// gemEntry is the id of an entry and the line where the entry stands.
+// gemEntry is the id and line of an entry.
 type gemEntry struct {
 	id   string
 	line int
@@ -32,22 +32,22 @@ type gemEntry struct {
 
 type gemReaction struct {
 	gemEntry
-	origin        string  // of a node of its combinations, the reaction's id; otherwise ""
-	lower, upper  float64 // flux bounds; NaN where the model gives none
+	origin        string  // reaction that a node of combinations is made from, or ""
+	lower, upper  float64 // flux bounds; NaN if the model has none
 	reversible    bool    // it can run in both directions
 	ruleText      string
-	rule          *gpr.Rule // nil when the reaction has no rule
+	rule          *gpr.Rule // nil without a rule
 	subsystem     string    // several are joined by "|"
 	stoichiometry []gemCoefficient
 }
 
 type gemCoefficient struct {
 	metabolite gemEntry
-	value      float64 // negative for what the reaction uses
+	value      float64 // negative for what the reaction consumes
 }
 
-// readGEM reads a model in the format that its name's ending says. Of YAML it holds
-// the file's tree while it works, some 15 times the file's text.
+// readGEM reads a model in the format of its name's ending. For YAML it holds the file's tree
+// meanwhile, some 15 times the file's size.
 func readGEM(files *inputfile.Files, path string) (*gem, error) {
 	text, err := readWhole(files, path)
 	if err != nil {
@@ -66,7 +66,7 @@ func readGEM(files *inputfile.Files, path string) (*gem, error) {
 	}
 }
 
-// parseGEM reads the YAML of cobrapy and RAVEN.
+// parseGEM reads YAML from cobrapy and RAVEN.
 
 func parseGEM(path string, text []byte) (*gem, error) {
 	var document yaml.Node
@@ -74,7 +74,7 @@ func parseGEM(path string, text []byte) (*gem, error) {
 		return nil, yamlError(path, err)
 	}
 	if len(document.Content) == 0 {
-		return nil, fault.New(fault.Input, gemHint, "read model %s: found no YAML document in it", path)
+		return nil, fault.New(fault.Input, gemHint, "read model %s: found no YAML document", path)
 	}
 	r := gemReader{path}
 	sections, err := r.entries(document.Content[0])
@@ -102,7 +102,7 @@ func parseGEM(path string, text []byte) (*gem, error) {
 	return model, err
 }
 
-// readWhole reads a file, decompressed when its name ends in .gz.
+// readWhole reads a file, and decompresses it if its name ends in .gz.
 func readWhole(files *inputfile.Files, path string) ([]byte, error) {
 	file, err := files.Open(path)
 	if err != nil {
@@ -129,8 +129,8 @@ func damaged(path string, err error) error {
 	return fault.New(fault.Input, "download the file again", "read model %s: the file is truncated or damaged: %w", path, err)
 }
 
-// yamlError puts the line of a syntax error, which the YAML library writes as
-// "yaml: line 12: …", behind the path.
+// yamlError moves the line of a syntax error, which the YAML library writes as "yaml: line 12: …",
+// to the path.
 func yamlError(path string, err error) error {
 	place, message := path, strings.TrimPrefix(err.Error(), "yaml: ")
 	var line int

@@ -129,7 +129,7 @@ func TestGEMFormatErrors(t *testing.T) {
 		{"m.txt", smallGEMText, "r2\t", "r1\t", []string{"m.txt:3", "twice", "line 2"}},
 		{"m.txt", smallGEMText, "<=>", "and", []string{"m.txt:2", "no arrow"}},
 		{"m.txt", smallGEMText, "=>  ", "=> =>", []string{"m.txt:3", "two arrows"}},
-		{"m.txt", smallGEMText, "0.5 m 2[c] ", " ", []string{"m.txt:2", "ends in +"}},
+		{"m.txt", smallGEMText, "0.5 m 2[c] ", " ", []string{"m.txt:2", "found + at the end"}},
 		{"m.txt", smallGEMText, "\t-1000.00", "\tlow", []string{"m.txt:2", "LB", `"low"`}},
 		{"m.txt", smallGEMText, "(C and A)", "(C and", []string{"m.txt:2", "r1", "byte"}},
 		{"m.txt", smallGEMText, "\t1000.00\t  0.00\nr2", "\nr2", []string{"m.txt:2", "4 fields"}},

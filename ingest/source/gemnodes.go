@@ -8,31 +8,32 @@ import (
 	"tcbuild/ingest/gpr"
 )
 
-// ReactionNodes says what a reaction of a metabolic model becomes.
+// ReactionNodes says how a reaction of a metabolic model becomes nodes.
 type ReactionNodes string
 
 const (
 	WholeReactions ReactionNodes = "whole" // one node each, with its rule
-	// torchcell's: one node per alternative set of genes and direction
+	// as in torchcell: one node per alternative set of genes and direction
 	Combinations ReactionNodes = "combinations"
 )
 
-// maxAlternatives bounds the nodes of a rule; those of published models have some dozens.
+// maxAlternatives limits the nodes of a rule; rules of published models have at most some dozens.
 const maxAlternatives = 10_000
 
-// combinations returns the model with one reaction per alternative set of genes
-// and direction, named as torchcell does: <reaction>_comb<k>_fwd and _rev, k from 0 in the order of
-// gpr.Rule.Alternatives, and <reaction>_noGene_fwd and _rev without a rule. _rev is of
-// reversible reactions alone and has the stoichiometry with its signs turned.
+// combinations returns the model with one reaction per alternative set of genes and direction,
+// named as in torchcell: <reaction>_comb<k>_fwd and _rev, k from 0 in the order of
+// gpr.Rule.Alternatives, and <reaction>_noGene_fwd and _rev without a rule. Only reversible
+// reactions have _rev, with the signs of the stoichiometry reversed.
 //
-// A set's nodes need all of their genes, so the rule that removes a node with
-// any of its genes is exact: a reaction's gpr rule is true if and only if it has a node left.
+// A node needs all genes of its set, so removing a node with any of its genes is exact: a
+// reaction's gpr rule is true if and only if one of its nodes is left.
 func (m *gem) combinations(path string) (*gem, error) {
 	expanded := &gem{metabolites: m.metabolites, merged: m.merged}
 	for _, reaction := range m.reactions {
 		sets, err := reaction.rule.Alternatives(maxAlternatives)
 		if err != nil {
-			return nil, fault.New(fault.Input, fault.HintOf(err), "read model %s: reaction %s: %w", gemReader{path}.where(reaction.line), reaction.id, err)
+			return nil, fault.New(fault.Input, fault.HintOf(err), "read model %s: reaction %s: %w",
+				gemReader{path}.where(reaction.line), reaction.id, err)
 		}
 		if sets == nil {
 			expanded.addDirections(reaction, "noGene", nil)

@@ -12,7 +12,7 @@ import (
 	"tcbuild/ingest/gpr"
 )
 
-// gemReader takes a model's YAML tree apart; errors name path and line.
+// gemReader reads a model's YAML tree; errors name path and line.
 type gemReader struct{ path string }
 
 func (r gemReader) fault(node *yaml.Node, format string, args ...any) error {
@@ -24,8 +24,8 @@ func (r gemReader) where(line int) string { return fmt.Sprintf("%s:%d", r.path, 
 // keyValue is a key of a map and its value.
 type keyValue struct{ key, value *yaml.Node }
 
-// keyValues returns the content of a map, which models write as an ordered map: a
-// list of maps of one key each.
+// keyValues returns the content of a map. Models write it as an ordered map: a list of maps with
+// one key each.
 func (r gemReader) keyValues(node *yaml.Node) ([]keyValue, error) {
 	if node.Kind == yaml.MappingNode {
 		return r.flat(node)
@@ -60,7 +60,7 @@ func (r gemReader) flat(node *yaml.Node) ([]keyValue, error) {
 	return all, nil
 }
 
-// entries is keyValues by key; no key may occur twice.
+// entries returns keyValues by key; keys must be unique.
 func (r gemReader) entries(node *yaml.Node) (map[string]*yaml.Node, error) {
 	all, err := r.keyValues(node)
 	if err != nil {
@@ -69,14 +69,14 @@ func (r gemReader) entries(node *yaml.Node) (map[string]*yaml.Node, error) {
 	entries := make(map[string]*yaml.Node, len(all))
 	for _, p := range all {
 		if earlier := entries[p.key.Value]; earlier != nil {
-			return nil, r.fault(p.key, "key %q is given twice, first at line %d", p.key.Value, earlier.Line)
+			return nil, r.fault(p.key, "found key %q twice, first at line %d", p.key.Value, earlier.Line)
 		}
 		entries[p.key.Value] = p.value
 	}
 	return entries, nil
 }
 
-// each visits the entries of a section, all of which have an id that no other one has.
+// each visits the entries of a section. Each must have a unique id.
 func (r gemReader) each(section *yaml.Node, visit func(entry gemEntry, values map[string]*yaml.Node) error) error {
 	if section.Kind != yaml.SequenceNode {
 		return r.fault(section, "found %s, expected a list", describeNode(section))
@@ -92,7 +92,7 @@ func (r gemReader) each(section *yaml.Node, visit func(entry gemEntry, values ma
 			return r.fault(element, "found an entry without an id")
 		}
 		if line, seen := lines[id.Value]; seen {
-			return r.fault(id, "id %q is given twice, first at line %d", id.Value, line)
+			return r.fault(id, "found id %q twice, first at line %d", id.Value, line)
 		}
 		lines[id.Value] = id.Line
 		if err := visit(gemEntry{id.Value, id.Line}, values); err != nil {
@@ -127,7 +127,8 @@ func (r gemReader) reaction(entry gemEntry, values map[string]*yaml.Node) (react
 	}
 	metabolites := values["metabolites"]
 	if metabolites == nil {
-		return reaction, fault.New(fault.Input, gemHint, "read model %s: reaction %s has no metabolites", r.where(entry.line), entry.id)
+		return reaction, fault.New(fault.Input, gemHint,
+			"read model %s: reaction %s: found no metabolites, expected at least one", r.where(entry.line), entry.id)
 	}
 	coefficients, err := r.keyValues(metabolites)
 	if err != nil {
@@ -139,11 +140,11 @@ func (r gemReader) reaction(entry gemEntry, values map[string]*yaml.Node) (react
 			return reaction, err
 		}
 		if math.IsNaN(value) {
-			return reaction, r.fault(c.key, "metabolite %q has no coefficient", c.key.Value)
+			return reaction, r.fault(c.key, "found no coefficient for metabolite %q", c.key.Value)
 		}
 		for _, earlier := range reaction.stoichiometry {
 			if earlier.metabolite.id == c.key.Value {
-				return reaction, r.fault(c.key, "metabolite %q is given twice in reaction %s, first at line %d",
+				return reaction, r.fault(c.key, "found metabolite %q twice in reaction %s, first at line %d",
 					c.key.Value, entry.id, earlier.metabolite.line)
 			}
 		}
@@ -152,7 +153,7 @@ func (r gemReader) reaction(entry gemEntry, values map[string]*yaml.Node) (react
 	return reaction, nil
 }
 
-// number reads a finite number; a node that is missing or null gives NaN.
+// number reads a finite number; a missing or null node gives NaN.
 func (r gemReader) number(node *yaml.Node) (float64, error) {
 	if node == nil || node.Kind == yaml.ScalarNode && node.Tag == "!!null" {
 		return math.NaN(), nil
@@ -186,7 +187,7 @@ func (r gemReader) texts(node *yaml.Node) (string, error) {
 	return strings.Join(texts, "|"), nil
 }
 
-// describeNode says what a node is, for errors.
+// describeNode describes a node for errors.
 func describeNode(node *yaml.Node) string {
 	switch node.Kind {
 	case yaml.MappingNode:

@@ -11,13 +11,13 @@ import (
 	"tcbuild/ingest/gpr"
 )
 
-// gemTextColumns are the columns of the table, as RAVEN's exports and yeast-GEM's releases name
-// them.
+// gemTextColumns are the columns of the table, as named in RAVEN's exports and yeast-GEM's
+// releases.
 var gemTextColumns = []string{"Rxn name", "Formula", "Gene-reaction association", "LB", "UB"}
 
-// parseGEMText reads the table that yeast-GEM is released as beside its YAML: a reaction per line
-// with its formula, such as "2 A[c] + B[m] <=> C[c]". Metabolites have no ids in it: they are named
-// name[compartment] and stand in the order of their first mention. It gives no subsystems.
+// parseGEMText reads the table in yeast-GEM's releases: a reaction per line with its formula, such
+// as "2 A[c] + B[m] <=> C[c]". Metabolites have no ids: they are named name[compartment], in the
+// order of their first mention. The table has no subsystems.
 func parseGEMText(path string, text []byte) (*gem, error) {
 	model, columns, line := new(gem), []int(nil), 0
 	known, reactions := make(map[string]bool), make(map[string]int)
@@ -41,7 +41,8 @@ func parseGEMText(path string, text []byte) (*gem, error) {
 		}
 		reaction.line = line
 		if first, seen := reactions[reaction.id]; seen {
-			return nil, fault.New(fault.Input, gemHint, "read model %s: reaction %q is given twice, first at line %d", where, reaction.id, first)
+			return nil, fault.New(fault.Input, gemHint, "read model %s: found reaction %q twice, first at line %d",
+				where, reaction.id, first)
 		}
 		reactions[reaction.id] = line
 		for k := range reaction.stoichiometry {
@@ -56,7 +57,7 @@ func parseGEMText(path string, text []byte) (*gem, error) {
 		model.merged += merged
 	}
 	if len(model.reactions) == 0 {
-		return nil, fault.New(fault.Input, gemHint, "read model %s: found no reaction in it, expected a line for each", path)
+		return nil, fault.New(fault.Input, gemHint, "read model %s: found no reactions, expected a line for each", path)
 	}
 	return model, nil
 }
@@ -71,14 +72,14 @@ func gemTextHeader(where string, fields []string) ([]int, error) {
 			}
 		}
 		if columns[k] < 0 {
-			return nil, fault.New(fault.Input, "give the .txt of a release of yeast-GEM",
+			return nil, fault.New(fault.Input, "use the .txt file of a yeast-GEM release",
 				"read model %s: found no column %q in the header, expected %s", where, name, strings.Join(gemTextColumns, ", "))
 		}
 	}
 	return columns, nil
 }
 
-// gemTextReaction reads a line. Its errors do not say where the line is.
+// gemTextReaction reads a line. Its errors do not name the line.
 func gemTextReaction(columns []int, fields []string) (reaction gemReaction, merged int, err error) {
 	for _, column := range columns {
 		if column >= len(fields) {
@@ -92,7 +93,8 @@ func gemTextReaction(columns []int, fields []string) (reaction gemReaction, merg
 	for k, bound := range bounds {
 		text := strings.TrimSpace(fields[columns[3+k]])
 		if *bound, err = strconv.ParseFloat(text, 64); err != nil || math.IsNaN(*bound) {
-			return reaction, 0, fault.New(fault.Input, gemHint, "reaction %s: %s: found %q, expected a number", reaction.id, gemTextColumns[3+k], text)
+			return reaction, 0, fault.New(fault.Input, gemHint, "reaction %s: %s: found %q, expected a number",
+				reaction.id, gemTextColumns[3+k], text)
 		}
 	}
 	reaction.reversible = reaction.lower < 0 && reaction.upper > 0
@@ -106,11 +108,11 @@ func gemTextReaction(columns []int, fields []string) (reaction gemReaction, merg
 	return reaction, merged, nil
 }
 
-// formulaArrows stand between what a reaction uses and what it makes.
+// formulaArrows separate what a reaction consumes from what it produces.
 var formulaArrows = []string{"<=>", "=>", "<->", "->", "<==>", "==>", "-->"}
 
-// parseFormula reads "2 A[c] + B[m] => C[c]"; either side may be empty. A metabolite that
-// is named again is added to its first entry, and counted.
+// parseFormula reads "2 A[c] + B[m] => C[c]"; either side may be empty. A repeated metabolite is
+// added to its first entry, and counted.
 func parseFormula(formula string) (all []gemCoefficient, merged int, err error) {
 	words := strings.Fields(formula)
 	place := make(map[string]int)
@@ -135,7 +137,7 @@ func parseFormula(formula string) (all []gemCoefficient, merged int, err error) 
 		isArrow := isFormulaArrow(word)
 		switch {
 		case isArrow && arrow:
-			return nil, 0, fault.New(fault.Input, gemHint, "formula %q has two arrows, expected one", formula)
+			return nil, 0, fault.New(fault.Input, gemHint, "found two arrows in formula %q, expected one", formula)
 		case isArrow || word == "+":
 			empty := len(term) == 0 && isArrow && i == 0
 			if !empty {
@@ -152,20 +154,19 @@ func parseFormula(formula string) (all []gemCoefficient, merged int, err error) 
 		}
 	}
 	if !arrow {
-		return nil, 0, fault.New(fault.Input, gemHint, "formula %q has no arrow, expected => or <=>", formula)
+		return nil, 0, fault.New(fault.Input, gemHint, "found no arrow in formula %q, expected => or <=>", formula)
 	}
 	if len(term) > 0 {
 		err = add()
 	} else if words[len(words)-1] == "+" {
-		err = fault.New(fault.Input, gemHint, "formula %q ends in +, expected a metabolite", formula)
+		err = fault.New(fault.Input, gemHint, "found + at the end of formula %q, expected a metabolite", formula)
 	}
 	return all, merged, err
 }
 
 func isFormulaArrow(word string) bool { return slices.Contains(formulaArrows, word) }
 
-// formulaTerm reads a coefficient, 1 where there is none, and a metabolite's name, which may hold
-// blanks.
+// formulaTerm reads a coefficient, 1 if missing, and a metabolite's name, which may contain blanks.
 func formulaTerm(words []string) (value float64, name string, err error) {
 	if len(words) > 1 {
 		if value, err := strconv.ParseFloat(words[0], 64); err == nil && !math.IsInf(value, 0) && !math.IsNaN(value) {
@@ -173,7 +174,7 @@ func formulaTerm(words []string) (value float64, name string, err error) {
 		}
 	}
 	if len(words) == 0 {
-		return 0, "", fault.New(fault.Input, gemHint, "found no metabolite before a + or an arrow of the formula")
+		return 0, "", fault.New(fault.Input, gemHint, "found no metabolite before a + or arrow")
 	}
 	return 1, strings.Join(words, " "), nil
 }

@@ -67,7 +67,7 @@ func readGeneTable(files *inputfile.Files, spec *GeneTable) (*ingest.Nodes, Sour
 // geneIDs collects gene ids and where each was read.
 type geneIDs struct{ ids, where []string }
 
-// add refuses an id that a perturbation set could not name.
+// add returns an error for an id that a perturbation set could not name.
 func (g *geneIDs) add(id, where string) error {
 	err := ingest.CheckGeneName([]byte(id))
 	if err == nil && !utf8.ValidString(id) {
@@ -83,12 +83,13 @@ func (g *geneIDs) add(id, where string) error {
 // nodes makes the node table, ids ascending bytewise.
 func (g *geneIDs) nodes(file string, report SourceReport) (*ingest.Nodes, SourceReport, error) {
 	if len(g.ids) == 0 {
-		return nil, report, fault.New(fault.Input, "", "read genes %s: found none in %s rows, expected at least one", file, grouped(report.Rows))
+		return nil, report, fault.New(fault.Input, "",
+			"read genes %s: found no genes in %s rows, expected at least one", file, grouped(report.Rows))
 	}
 	sort.Stable(g)
 	nodes, duplicate := ingest.NewNodes(ingest.Gene, g.ids, nil)
 	if duplicate >= 0 {
-		return nil, report, fault.New(fault.Input, "remove one of them", "read genes %s: gene %q is listed twice, first at %s",
+		return nil, report, fault.New(fault.Input, "remove one of them", "read genes %s: found gene %q twice, first at %s",
 			g.where[duplicate], g.ids[duplicate], g.where[duplicate-1])
 	}
 	report.Kept = nodes.Len()

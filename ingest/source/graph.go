@@ -7,8 +7,8 @@ import (
 	"tcbuild/ingest/inputfile"
 )
 
-// BuildGraph reads the sources of a graph. A source that makes no node or no edge is an error. The
-// same files and spec give the same graph. Errors are of kind fault.Usage for a wrong spec and
+// BuildGraph reads the sources of a graph. A source without any node or edge is an error. The same
+// files and spec give the same graph. Errors are of kind fault.Usage for a wrong spec and
 // fault.Input, with file and line, for bad data. The files stay open in files, to be checked before
 // the graph is published. It takes about as long as reading the files; memory holds the graph and
 // the pairs of one edge source.
@@ -32,7 +32,7 @@ func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, 
 	for _, edges := range spec.Edges {
 		tables, more, err := edges.read(files, names, spec.UnknownGenes)
 		if err == nil {
-			err = Report(more).checkKept("check the names of its genes and the weight that an edge needs, or leave this edge type out (of ingest biogrid: by --types)")
+			err = Report(more).checkKept("check its gene names and the weight that an edge needs, or omit this edge type (in ingest biogrid: with --types)")
 		}
 		if err != nil {
 			return nil, nil, err

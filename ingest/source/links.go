@@ -33,12 +33,12 @@ func (l *LinksSpec) open(files *inputfile.Files, loops SelfLoops) (*edgeFile, er
 	return file, nil
 }
 
-// relation is the name of the edges that a score column makes.
+// relation is the name of the edges from a score column.
 func (l *LinksSpec) relation(column string) string {
 	return strings.ReplaceAll(l.Relation, "{column}", column)
 }
 
-// stringName reads the name in STRING's ids, which are <taxon>.<systematic name>.
+// stringName reads the systematic name from a STRING id, <taxon>.<systematic name>.
 func stringName(batch *table.Batch, column, i int) ([]byte, error) {
 	id := batch.Text(column, i)
 	taxon, name, ok := bytes.Cut(id, []byte("."))
@@ -48,8 +48,8 @@ func stringName(batch *table.Batch, column, i int) ([]byte, error) {
 	return name, nil
 }
 
-// isNumber reports whether a text is one digit or more; bytes.Trim takes a tenth of the parsing's
-// time for that.
+// isNumber reports whether a text is one or more digits. bytes.Trim takes a tenth of the time of
+// parsing.
 func isNumber(text []byte) bool {
 	for _, c := range text {
 		if c < '0' || c > '9' {

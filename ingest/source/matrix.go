@@ -9,20 +9,20 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// MatrixSpec names a wide table, a row per deleted gene. Each value becomes a sample with the id
-// "row: column" and the phenotype value. The first column has the genes; its name may be missing
-// from the header, as R writes tables.
+// MatrixSpec names a wide table with a row per deleted gene. Each value becomes a sample with the
+// id "row: column" and the phenotype value. The genes are in the first column, whose name may be
+// missing from the header, as in tables from R.
 type MatrixSpec struct {
 	SampleSpec `yaml:",inline"`
-	// ColumnsAre says what the columns are. "" is conditions, unless their names are those of
-	// genes, which is an error.
+	// ColumnsAre says what the columns are. "" means conditions, and is an error if the columns are
+	// named like genes.
 	ColumnsAre MatrixColumns `yaml:"columns_are"`
-	// PartialLoss is for columns whose names say that their strains keep or lack only a part of the
-	// gene's function: heterozygous, DAmP. "" is an error where there are such columns.
+	// PartialLoss is for columns whose names say that their strains keep part of the gene's
+	// function: heterozygous, DAmP. "" is an error if there are such columns.
 	PartialLoss PartialLoss `yaml:"partial_loss"`
 }
 
-// MatrixColumns is what the columns of a matrix are.
+// MatrixColumns says what the columns of a matrix are.
 type MatrixColumns string
 
 const (
@@ -31,7 +31,7 @@ const (
 	SecondGenes MatrixColumns = "genes"
 )
 
-// PartialLoss is what becomes of columns whose strains do not lack the gene whole.
+// PartialLoss says what to do with columns of strains with partial loss of function.
 type PartialLoss string
 
 const (
@@ -39,7 +39,7 @@ const (
 	KeepPartialLoss PartialLoss = "keep" // they count as deletions, and are counted
 )
 
-// Open finds the layout of the table. The rows of Report are its cells.
+// Open finds the layout of the table. Report counts its cells.
 func (s MatrixSpec) Open(genes *ingest.Nodes) (*Screen, error) {
 	if s.ColumnsAre != "" && s.ColumnsAre != Conditions && s.ColumnsAre != SecondGenes {
 		return nil, badSetting("", "columns_are: found %q, expected conditions or genes", s.ColumnsAre)
@@ -63,11 +63,12 @@ func (s MatrixSpec) Open(genes *ingest.Nodes) (*Screen, error) {
 	})
 }
 
-// matrixLayout is how a wide table is read: names is its header but for the first column's.
+// matrixLayout is the layout of a wide table. names is its header except for the first column's
+// name.
 type matrixLayout struct {
-	// with column names that are unique, which those of the header need not be
+	// with unique column names, which the header need not have
 	text  table.TextOptions
-	first string // the first column's name, "" when the header has none
+	first string // the first column's name, or "" if the header has none
 	names []string
 }
 
@@ -91,11 +92,13 @@ func openMatrix(file *inputfile.File, text table.TextOptions) (*matrixLayout, er
 	case len(header) == width:
 		names, layout.first = header[1:], header[0]
 	case len(header) != width-1:
-		return nil, fault.New(fault.Input, "check the delimiters", "read matrix %s: the header has %d fields and the first row %d, expected as many, or one less in the header",
+		return nil, fault.New(fault.Input, "check the delimiters",
+			"read matrix %s: found %d fields in the header and %d in the first row, expected the same number, or one fewer in the header",
 			path, len(header), width)
 	}
 	if len(names) == 0 {
-		return nil, fault.New(fault.Input, "check the delimiter", "read matrix %s: found a single column, expected one of names and one or more of numbers", path)
+		return nil, fault.New(fault.Input, "check the delimiter",
+			"read matrix %s: found a single column, expected one of names and at least one of numbers", path)
 	}
 	for _, name := range names {
 		layout.names = append(layout.names, string(unquote([]byte(name))))
@@ -107,7 +110,7 @@ func openMatrix(file *inputfile.File, text table.TextOptions) (*matrixLayout, er
 	return layout, nil
 }
 
-// unquote returns a field without the quotes around it, which R writes into tab-separated text.
+// unquote returns a field without surrounding quotes, which R writes into tab-separated text.
 func unquote(field []byte) []byte {
 	if n := len(field); n >= 2 && field[0] == '"' && field[n-1] == '"' {
 		return field[1 : n-1]

@@ -22,12 +22,12 @@ func TestMatrixColumns(t *testing.T) {
 		report     string
 		fault      []string
 	}{
-		{name: "square", text: square, fault: []string{"2 of its 2 columns are named as genes", `"TFC3"`}},
-		{name: "rectangular", text: "gene\tyal002w\tTBS1\tx\nTFC3\t1\t2\t3\n", fault: []string{"2 of its 3 columns are named as genes"}},
-		{name: "strains", text: "gene\tYAL001C_tsq1\ttbs1Δ\nVPS8\t1\t2\n", fault: []string{"2 of its 2 columns are named as genes"}},
-		{name: "genes of another graph", text: "gene\tYDR111C\tYDR112C-A\nVPS8\t1\t2\n", fault: []string{"2 of its 2 columns are named as genes"}},
+		{name: "square", text: square, fault: []string{"2 of its 2 columns are named like genes", `"TFC3"`}},
+		{name: "rectangular", text: "gene\tyal002w\tTBS1\tx\nTFC3\t1\t2\t3\n", fault: []string{"2 of its 3 columns are named like genes"}},
+		{name: "strains", text: "gene\tYAL001C_tsq1\ttbs1Δ\nVPS8\t1\t2\n", fault: []string{"2 of its 2 columns are named like genes"}},
+		{name: "genes of another graph", text: "gene\tYDR111C\tYDR112C-A\nVPS8\t1\t2\n", fault: []string{"2 of its 2 columns are named like genes"}},
 		{name: "unknown genes on both axes", text: "gene\tONE\tTWO\nVPS8\t1\t2\nTWO\t1\t2\n", change: func(s *MatrixSpec) { s.UnknownGenes = ingest.DropSample },
-			fault: []string{"s.tsv:3", `"TWO"`, "both are genes"}},
+			fault: []string{"s.tsv:3", `"TWO"`, "found row \"TWO\", which is also a column"}},
 		{name: "conditions", text: "gene\tTFC3\tVPS8\nTBS1\t\t1\n", change: func(s *MatrixSpec) { s.ColumnsAre = Conditions },
 			samples: []string{"TBS1: VPS8 YBR150C [1]"}, report: "1 of 2 entries of s.tsv; dropped: 1 without a phenotype; noted: 1 rows"},
 		{name: "genes", text: square, change: func(s *MatrixSpec) { s.ColumnsAre = SecondGenes },
@@ -36,8 +36,8 @@ func TestMatrixColumns(t *testing.T) {
 		{name: "unknown column", text: "gene\tTFC3\tNONE\nVPS8\t1\t2\n", change: func(s *MatrixSpec) { s.ColumnsAre = SecondGenes }, fault: []string{"s.tsv:2", `"NONE"`}},
 		{name: "unknown column dropped", text: "gene\tTFC3\tNONE\nVPS8\t1\t2\n", change: func(s *MatrixSpec) { s.ColumnsAre, s.UnknownGenes = SecondGenes, ingest.DropSample },
 			samples: []string{"VPS8: TFC3 YAL001C+YAL002W [1]"}, report: "1 of 2 entries of s.tsv; dropped: 1 of unknown genes; noted: 1 rows; unknown names: NONE"},
-		{name: "heterozygous", text: het, fault: []string{"2 of its 3 columns", `"het | growth | cold"`}},
-		{name: "all heterozygous", text: "het strain\tcold\nVPS8\t1\n", fault: []string{"1 of its 1 columns", `"cold"`}},
+		{name: "heterozygous", text: het, fault: []string{"2 of 3 columns", `"het | growth | cold"`}},
+		{name: "all heterozygous", text: "het strain\tcold\nVPS8\t1\n", fault: []string{"1 of 1 columns", `"cold"`}},
 		{name: "heterozygous dropped", text: het, change: func(s *MatrixSpec) { s.PartialLoss = DropPartialLoss },
 			samples: []string{"VPS8: hap a | growth | cold YAL002W [1]", "TFC3: hap a | growth | cold YAL001C [4]"},
 			report:  "2 of 6 entries of s.tsv; dropped: 4 of columns without a whole deletion; noted: 2 rows"},
@@ -82,10 +82,10 @@ func TestNothingLeft(t *testing.T) {
 		name, text, hint string
 		want             []string
 	}{
-		{"unknown genes", "gene_a\tgene_b\tscore\nNONE1\tVPS8\t1\nNONE2\tVPS8\t1\n", "--aliases", []string{"none of its 2 entries is left; dropped: 2 of unknown genes"}},
+		{"unknown genes", "gene_a\tgene_b\tscore\nNONE1\tVPS8\t1\nNONE2\tVPS8\t1\n", "--aliases", []string{"kept 0 of 2 entries; dropped: 2 of unknown genes"}},
 		{"alleles", "gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\tscore\nTFC3\tVPS8\tDAMP\tDAMP\t1\n", "--alleles", []string{"1 of allele kind damp"}},
 		{"scores", "gene_a\tgene_b\tscore\nTFC3\tVPS8\tN/A\n", "--keep-unmeasured", []string{"1 without a phenotype"}},
-		{"rows", "gene_a\tgene_b\tscore\n", "right file", []string{"found no entry"}},
+		{"rows", "gene_a\tgene_b\tscore\n", "right file", []string{"found no entries"}},
 	} {
 		sample := SampleSpec{TextSpec: TextSpec{File: writeFile(t, "s.tsv", c.text)}, Aliases: aliases, UnknownGenes: ingest.DropSample}
 		screen, err := EMAPSpec{StrainsSpec: StrainsSpec{SampleSpec: sample}}.Open(genes)

@@ -5,13 +5,13 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// matrix is a wide table and what its columns are.
+// matrix is a wide table with the roles of its columns.
 type matrix struct {
 	MatrixSpec
 	*matrixLayout
 }
 
-// What a matrixReader counts beside what is common to screens: places in dropped, then in noted.
+// Counts of a matrixReader in addition to those of all screens: indices in dropped, then in noted.
 const (
 	ofPartialLoss = iota
 	ofOneGene
@@ -30,8 +30,8 @@ type matrixReader struct {
 	columns  []matrixColumn
 	isColumn map[string]bool
 	isRow    map[string]bool // the rows so far
-	deleted  map[uint32]bool // their genes
-	pairs    *pairs          // of double mutants so far
+	deleted  map[uint32]bool // genes of the rows so far
+	pairs    *pairs          // double mutants so far
 
 	loci  []locus
 	genes []uint32
@@ -39,7 +39,7 @@ type matrixReader struct {
 }
 
 // matrixColumn is a column: its gene, if columns are genes, and whether its name says that its
-// strains do not lack the gene whole.
+// strains keep part of the gene's function.
 type matrixColumn struct {
 	locus
 	partialLoss bool
@@ -61,20 +61,21 @@ func (m *matrix) reader(r *screenReader) rowReader {
 	return reader.read
 }
 
-// locus is that of a gene's deletion.
+// locus is the locus of a deleted gene.
 func (r *matrixReader) locus(name []byte) locus {
 	return locus{namedGene: r.screenReader.names.named(name), kind: DeletionAllele}
 }
 
-// read makes samples of the cells of a row.
+// read turns the cells of a row into samples.
 func (r *matrixReader) read(batch *table.Batch, i int) error {
 	r.noted[matrixRows].N++
 	name := unquote(batch.Text(0, i))
 	switch {
 	case r.ColumnsAre == "" && r.isColumn[string(name)]:
-		return fault.New(fault.Input, columnsAreHint, "the row is named %s, as a column is: both are genes, expected conditions in the columns", fault.Quote(name))
+		return fault.New(fault.Input, columnsAreHint,
+			"found row %s, which is also a column, expected columns that are not genes", fault.Quote(name))
 	case r.isRow[string(name)] && !r.AllowDuplicateIDs:
-		return fault.New(fault.Input, duplicateNameHint, "found a second row %s, expected one of each name", fault.Quote(name))
+		return fault.New(fault.Input, duplicateNameHint, "found a second row %s, expected unique names", fault.Quote(name))
 	}
 	r.isRow[string(name)] = true
 	row := r.locus(name)
@@ -93,7 +94,7 @@ func (r *matrixReader) read(batch *table.Batch, i int) error {
 	return nil
 }
 
-// cell makes a sample of the cell of a row in column k, or counts why it does not.
+// cell turns a row's cell in column k into a sample, or counts why it is not one.
 func (r *matrixReader) cell(batch *table.Batch, i int, row locus, k int) error {
 	column := r.columns[k]
 	r.loci = append(r.loci[:0], row)

@@ -8,12 +8,13 @@ import (
 	"tcbuild/ingest/inputfile"
 )
 
-// addMetabolism adds the reactions, metabolites and their edges of a model to a graph. Rules name
-// genes by the ids of the gene list, as masks read them: another name of a gene is replaced by its
-// id. The edges of a reaction are the genes of its rule, each once, in the order of first mention.
-// Unless unknown refuses it, a gene that the list lacks has no edges; rules keep it, and as nothing
-// can delete it, it counts as present in them.
-func addMetabolism(files *inputfile.Files, graph *ingest.Graph, names *Names, spec GEMSpec, unknown ingest.UnknownGenes) ([]SourceReport, error) {
+// addMetabolism adds the reactions and metabolites of a model, with their edges, to a graph. In
+// rules it replaces other gene names by ids of the gene list, as masks need them. A reaction's
+// edges are the genes of its rule, each once, in the order of first mention. Unless unknown is an
+// error, a gene that is not in the list has no edges, but stays in rules: as nothing can delete it,
+// it counts as present.
+func addMetabolism(files *inputfile.Files, graph *ingest.Graph, names *Names, spec GEMSpec,
+	unknown ingest.UnknownGenes) ([]SourceReport, error) {
 	model, err := readGEM(files, spec.File)
 	if err != nil {
 		return nil, err
@@ -52,11 +53,11 @@ func addMetabolism(files *inputfile.Files, graph *ingest.Graph, names *Names, sp
 	if gprReport.Rows == 0 { // a model without rules
 		return reports, reports[:3].checkKept(gemHint)
 	}
-	return reports, reports.checkKept("check the names of its genes: the gene list and its aliases have none of them")
+	return reports, reports.checkKept("check the names of its genes: none is in the gene list or its aliases")
 }
 
-// findGenes refuses a gene that is not found, if policy does, and returns how many reactions have
-// only such ones.
+// findGenes returns an error for an unknown gene, if policy does, and the number of reactions with
+// only unknown genes.
 func (m *gem) findGenes(names *Names, path string, policy ingest.UnknownGenes) (untouched int, err error) {
 	for _, reaction := range m.reactions {
 		genes := reaction.rule.Genes()
@@ -78,7 +79,7 @@ func (m *gem) findGenes(names *Names, path string, policy ingest.UnknownGenes) (
 	return untouched, nil
 }
 
-// renameGenes puts the ids of genes into the rules, and returns how many rules it changed.
+// renameGenes replaces gene names in the rules by ids, and returns how many rules it changed.
 func (m *gem) renameGenes(names *Names) (rules int) {
 	for i := range m.reactions {
 		reaction, changed := &m.reactions[i], false
@@ -98,7 +99,7 @@ func (m *gem) renameGenes(names *Names) (rules int) {
 	return rules
 }
 
-// metaboliteNodes can leave out the check for duplicate ids, which readGEM has made.
+// metaboliteNodes does not check for duplicate ids, as readGEM has done so.
 func metaboliteNodes(model *gem) *ingest.Nodes {
 	ids := make([]string, len(model.metabolites))
 	for i, metabolite := range model.metabolites {
@@ -128,9 +129,9 @@ func reactionNodes(model *gem, spec GEMSpec) (*ingest.Nodes, error) {
 		columns = append(columns, ingest.TextColumn("reaction", origins))
 	}
 	nodes, duplicate := ingest.NewNodes(ingest.Reaction, ids, columns)
-	if duplicate >= 0 { // two reactions of which one is named as a node of the other
-		return nil, fault.New(fault.Input, "keep the reactions whole, or rename one",
-			"read model %s: reaction node %q is made twice", spec.File, ids[duplicate])
+	if duplicate >= 0 { // two reactions, one named like a node of the other
+		return nil, fault.New(fault.Input, "use whole reactions, or rename one",
+			"read model %s: found two reactions that make the node %q", spec.File, ids[duplicate])
 	}
 	return nodes, nil
 }

@@ -10,20 +10,18 @@ import (
 	"tcbuild/ingest/inputfile"
 )
 
-// Names finds genes by the names that public files use. It is immutable and
-// safe for concurrent use.
+// Names finds genes by the names in public files. It is immutable and safe for concurrent use.
 type Names struct {
 	genes    *ingest.Nodes
-	features map[string][]string // a name that is no gene id -> the systematic names it can mean
+	features map[string][]string // a name that is not a gene id -> the systematic names that it can mean
 }
 
-// NewNames makes a look-up that knows the ids of genes alone.
+// NewNames makes a look-up that knows only gene ids.
 func NewNames(genes *ingest.Nodes) *Names { return &Names{genes: genes} }
 
-// ReadNames makes a look-up that also knows the names in a file
-// SGD_features.tab. A systematic name means its own feature before a standard
-// name does, and that before an alias. Features that are not among genes take
-// part, so that their names are not mistaken for those of a gene.
+// ReadNames makes a look-up that also knows the names in a file SGD_features.tab. Systematic names
+// take precedence over standard names, and those over aliases. Names of features outside the gene
+// list count too, so that they are not mistaken for a gene's.
 func ReadNames(files *inputfile.Files, sgdFeatures string, genes *ingest.Nodes) (*Names, SourceReport, error) {
 	names := &Names{genes: genes, features: make(map[string][]string)}
 	report := SourceReport{Made: "aliases", File: sgdFeatures}
@@ -53,7 +51,7 @@ func ReadNames(files *inputfile.Files, sgdFeatures string, genes *ingest.Nodes) 
 	}
 	report.Dropped = appendCount(nil, "without a systematic name", report.Rows-report.Kept)
 	report.Noted = appendCount(nil, "names of several features, which mean none of them", names.ambiguous())
-	return names, report, report.checkKept("give SGD_features.tab as SGD publishes it")
+	return names, report, report.checkKept("use SGD_features.tab as SGD publishes it")
 }
 
 func (n *Names) ambiguous() int {
@@ -72,16 +70,16 @@ func addMeaning(meanings map[string][]string, name, systematic string) {
 	}
 }
 
-// found says what became of a look-up.
+// found is the result of a look-up.
 type found uint8
 
 const (
 	gene found = iota
 	unknown
-	ambiguous // several features have the name, a gene of the graph among them
+	ambiguous // several features have the name, including a gene of the graph
 )
 
-// find returns the row of the gene that has the name. It does not allocate.
+// find returns the row of the gene with this name. It does not allocate.
 func (n *Names) find(name []byte) (row uint32, result found) {
 	if row, ok := n.genes.IndexBytes(name); ok {
 		return row, gene
@@ -99,10 +97,10 @@ func (n *Names) find(name []byte) (row uint32, result found) {
 	return row, result
 }
 
-// namedGene is a name and what find makes of it.
+// namedGene is a name and the result of its look-up.
 type namedGene struct {
 	name   string
-	gene   uint32 // when result is gene
+	gene   uint32 // if result is gene
 	result found
 }
 
@@ -111,8 +109,8 @@ func (n *Names) named(name []byte) namedGene {
 	return namedGene{string(name), row, result}
 }
 
-// unknownGenesHint is what to do about a name that a source of a graph has for no gene.
-const unknownGenesHint = "add the gene to the gene list, or drop its edges by unknown_genes: drop-gene, which is the flag --unknown-genes"
+// unknownGenesHint is the hint for an unknown gene name in a source of a graph.
+const unknownGenesHint = "add the gene to the gene list, or drop its edges with unknown_genes: drop-gene, which is also the flag --unknown-genes"
 
 // describe says, for an error, why find found no gene.
 func (n *Names) describe(name string, result found) string {

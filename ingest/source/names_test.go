@@ -94,7 +94,7 @@ func TestGeneListErrors(t *testing.T) {
 		{"empty id", table("x\tid\n1\tB\n2\t\n", "1"), []string{"g.tsv:3", "is empty"}},
 		{"no such column", table("x\tid\n1\tB\n", "gene"), []string{"g.tsv", `no column "gene"`, "x, id"}},
 		{"number out of range", table("x\tid\n1\tB\n", "2"), []string{`no column "2"`}},
-		{"none of the type", GenesSpec{SGDFeatures: sgdFile(t, "CDS - - -"), FeatureType: "ORF"}, []string{"found none in 1 rows"}},
+		{"none of the type", GenesSpec{SGDFeatures: sgdFile(t, "CDS - - -"), FeatureType: "ORF"}, []string{"found no genes in 1 rows"}},
 		{"nameless", GenesSpec{SGDFeatures: sgdFile(t, "ORF A - -", "ORF - - -"), FeatureType: "ORF"}, []string{"SGD_features.tab:2", "column 4"}},
 		{"no type", GenesSpec{SGDFeatures: sgdFile(t, "- A - -"), FeatureType: "ORF"}, []string{"SGD_features.tab:1", "column 2"}},
 		{"columns missing", GenesSpec{SGDFeatures: writeFile(t, "f.tab", "S1\tORF\n"), FeatureType: "ORF"}, []string{"f.tab:1", "2", "16"}},

@@ -1,28 +1,28 @@
 package source
 
-// pairs remembers the pairs of genes that an edge source has named. A pair of
-// an undirected source is the same in both directions.
+// pairs remembers the pairs of genes in an edge source. In an undirected source, both directions of
+// a pair are the same.
 type pairs struct {
 	undirected bool
-	met        map[uint64]int // pair -> number, by first meeting
-	backward   []bool         // per pair: first met with the greater gene first
+	met        map[uint64]int // pair -> number, in order of first occurrence
+	backward   []bool         // per pair: first seen with the greater gene first
 }
 
-// meeting says how a row's pair of genes stands to the rows before it.
+// meeting compares a row's pair of genes with earlier rows.
 type meeting uint8
 
 const (
 	first    meeting = iota
-	same             // directed: the edge of an earlier row
-	repeated         // undirected: met before, in the first meeting's direction
-	reversed         // undirected: met before, in the other direction
+	same             // directed: the edge occurred before
+	repeated         // undirected: the pair occurred before, and first in this direction
+	reversed         // undirected: the pair occurred before, and first in the other direction
 )
 
 func newPairs(undirected bool) *pairs {
 	return &pairs{undirected: undirected, met: make(map[uint64]int)}
 }
 
-// meet returns the number of the pair, from 0 in the order of first meetings.
+// meet returns the number of the pair, from 0 in order of first occurrence.
 func (p *pairs) meet(src, dst uint32) (pair int, m meeting) {
 	backward := p.undirected && src > dst
 	if backward {

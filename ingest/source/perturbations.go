@@ -6,19 +6,18 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// PerturbationSpec names a table of perturbations as it is published and says
-// what its columns hold.
+// PerturbationSpec names a published table of perturbations and says what its columns hold.
 type PerturbationSpec struct {
 	TextSpec `yaml:",inline"`
-	// nil is genes; of several, each holds one gene or none
+	// nil is genes; if several, each holds at most one gene
 	GenesColumns []string `yaml:"genes_columns"`
 	// between the genes of a single column; "" is |
 	GeneDelimiter string `yaml:"gene_delimiter"`
-	// "" is sample_id, and the sample's index without that column
+	// "" is sample_id or, without that column, the sample's index
 	IDColumn string `yaml:"id_column"`
 	// nil is every other column of numbers
 	Phenotypes    []string            `yaml:"phenotypes"`
-	NotPhenotypes []string            `yaml:"not_phenotypes"` // columns that are left out
+	NotPhenotypes []string            `yaml:"not_phenotypes"` // columns to ignore
 	Aliases       AliasesSpec         `yaml:"aliases"`
 	UnknownGenes  ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error
 	AllowWildtype bool                `yaml:"allow_wildtype"`
@@ -26,8 +25,8 @@ type PerturbationSpec struct {
 	AllowDuplicateIDs bool `yaml:"allow_duplicate_ids"`
 }
 
-// Open opens the perturbation set; see ingest.OpenPerturbations. A name that
-// several genes have counts as an unknown one.
+// Open opens the perturbation set; see ingest.OpenPerturbations. An ambiguous name counts as
+// unknown.
 func (s PerturbationSpec) Open(genes *ingest.Nodes) (*ingest.Perturbations, error) {
 	delimiter, err := ParseDelimiter(s.Delimiter)
 	if err != nil {

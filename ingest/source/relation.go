@@ -6,29 +6,29 @@ import (
 	"tcbuild/ingest"
 )
 
-// relation is a gene-gene edge type in the making.
+// relation is a gene-gene edge type under construction.
 type relation struct {
 	name    string
-	weight  int                       // column of the weight, -1 when there is none
-	carried string                    // name of the column that carries the weight along
+	weight  int                       // column of the weight, or -1
+	carried string                    // name for the weight's column in the graph
 	keep    func(weight float64) bool // a missing weight is NaN
-	refusal string                    // why keep refuses, for the report
+	refusal string                    // description of rows that fail keep, for the report
 	loops   SelfLoops
 
 	src, dst []uint32
-	weights  []float64 // as long as src when there is a weight
+	weights  []float64 // as long as src if there is a weight
 
 	refused, loopsDropped, reversed, repeated int // rows dropped
 	duplicates, differing, appended           int // noted
 }
 
-// pairState is what a relation remembers of a pair of genes.
+// pairState is what a relation knows about a pair of genes.
 type pairState struct {
-	weight float64 // at the first meeting
+	weight float64 // at its first occurrence
 	stored bool
 }
 
-// add counts a row and stores its edge unless there is a reason not to.
+// add counts a row and stores its edge, unless the row is to be dropped.
 func (r *relation) add(src, dst uint32, weight float64, m meeting, pair *pairState) {
 	if m == first {
 		pair.weight = weight
@@ -60,7 +60,7 @@ func (r *relation) store(src, dst uint32, weight float64) {
 	}
 }
 
-// appendLoops adds a self loop of every gene, without weight, when the relation asks for them.
+// appendLoops adds a self loop without weight for every gene, if the relation asks for them.
 func (r *relation) appendLoops(genes int) {
 	if r.loops != LoopsAppend {
 		return
@@ -75,7 +75,7 @@ func (r *relation) edgeType() ingest.EdgeType {
 	return ingest.EdgeType{Source: ingest.Gene, Relation: r.name, Target: ingest.Gene}
 }
 
-// edges returns the edge table. Edges lie in the order of the rows that they come from.
+// edges returns the edge table, in row order.
 func (r *relation) edges() *ingest.Edges {
 	edges := &ingest.Edges{Type: r.edgeType(), Src: r.src, Dst: r.dst}
 	if r.weight >= 0 {

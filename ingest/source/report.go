@@ -10,8 +10,8 @@ import (
 	"tcbuild/fault"
 )
 
-// Report accounts for the rows, or entries, of every source of a graph: genes,
-// aliases, edges and metabolic part, in the order of the GraphSpec.
+// Report accounts for the rows or entries of all sources of a graph: genes, aliases, edges and
+// metabolic part, in the order of the GraphSpec.
 type Report []SourceReport
 
 // SourceReport accounts for the rows of one source: Rows is Kept plus the sum of Dropped.
@@ -20,18 +20,18 @@ type SourceReport struct {
 	File    string
 	Rows    int      // rows, or entries, read
 	Kept    int      // of them, those that made a node or an edge
-	Dropped []Count  // the others, by reason
-	Noted   []Count  // things worth knowing that dropped no row
-	Unknown []string // names that are no gene's, or more than one's: each once, ascending
+	Dropped []Count  // the rest, by reason
+	Noted   []Count  // notes on rows that were not dropped for them
+	Unknown []string // unknown or ambiguous gene names, unique and ascending
 }
 
-// Count is how often something happened; zero counts are left out of reports.
+// Count is how often something happened. Reports omit zero counts.
 type Count struct {
 	What string
 	N    int
 }
 
-// appendCount adds a count that is not zero.
+// appendCount adds a count unless it is zero.
 func appendCount(counts []Count, what string, n int) []Count {
 	if n == 0 {
 		return counts
@@ -39,21 +39,23 @@ func appendCount(counts []Count, what string, n int) []Count {
 	return append(counts, Count{what, n})
 }
 
-// checkKept refuses a source of which nothing is left: it is the wrong file, or is read in the
-// wrong way.
+// checkKept returns an error for a source without any kept rows: it is the wrong file, or is read
+// the wrong way.
 func (r SourceReport) checkKept(hint string) error {
 	switch {
 	case r.Kept > 0:
 		return nil
 	case r.Rows == 0:
-		return fault.New(fault.Input, "check that it is the right file", "read %s for %s: found no entry in it, expected at least one", r.File, r.Made)
+		return fault.New(fault.Input, "check that it is the right file",
+			"read %s for %s: found no entries, expected at least one", r.File, r.Made)
 	}
 	var reasons strings.Builder
 	writeCounts(&reasons, "dropped", r.Dropped)
-	return fault.New(fault.Input, hint, "read %s for %s: none of its %s entries is left%s (expected at least one)", r.File, r.Made, grouped(r.Rows), reasons.String())
+	return fault.New(fault.Input, hint, "read %s for %s: kept 0 of %s entries%s (expected at least one)", r.File,
+		r.Made, grouped(r.Rows), reasons.String())
 }
 
-// checkKept is SourceReport.checkKept of all sources.
+// checkKept is SourceReport.checkKept for all sources.
 func (r Report) checkKept(hint string) error {
 	for _, source := range r {
 		if err := source.checkKept(hint); err != nil {
@@ -74,7 +76,7 @@ func (r Report) Lines() []string {
 	return lines
 }
 
-// String is the report's line.
+// String returns the report's line.
 func (r SourceReport) String() string {
 	var line strings.Builder
 	fmt.Fprintf(&line, "%s: %s of %s entries of %s", r.Made, grouped(r.Kept), grouped(r.Rows), filepath.Base(r.File))
@@ -99,5 +101,5 @@ func writeCounts(line *strings.Builder, title string, counts []Count) {
 	}
 }
 
-// grouped is n with its thousands separated by commas.
+// grouped formats n with commas between thousands.
 func grouped(n int) string { return humanize.Comma(int64(n)) }

@@ -13,15 +13,16 @@ import (
 	"tcbuild/ingest/gpr"
 )
 
-const sbmlHint = "give a whole model in SBML: level 3 with fbc, or level 2 with gene associations in notes"
+const sbmlHint = "use a complete model in SBML: level 3 with fbc, or level 2 with gene associations in notes"
 
-// parseSBML reads a model in SBML: level 3 with the package fbc, version 2, whose reactions name
-// gene products and the parameters of their bounds; or older ones, whose rules stand in notes
-// (GENE_ASSOCIATION: …) and whose bounds are parameters of a kinetic law or, in version 1 of fbc, a
-// list of their own. Ids lose the prefixes R_, M_ and G_ and get their encoded characters back, as
-// cobrapy does it.
+// parseSBML reads a model in SBML. In level 3 with the package fbc, version 2, reactions refer to
+// gene products and to the parameters of their bounds. In older models, rules are in notes
+// (GENE_ASSOCIATION: …), and bounds are parameters of a kinetic law or, in version 1 of fbc, a
+// separate list. As in cobrapy, ids lose the prefixes R_, M_ and G_, and their encoded characters
+// are decoded.
 func parseSBML(path string, text []byte) (*gem, error) {
-	document := sbmlDocument{path: path, bounds: make(map[string]float64), products: make(map[string]string), subsystems: make(map[string][]string)}
+	document := sbmlDocument{path: path, bounds: make(map[string]float64), products: make(map[string]string),
+		subsystems: make(map[string][]string)}
 	decoder := xml.NewDecoder(bytes.NewReader(text))
 	decoder.Entity = xml.HTMLEntity
 	depth := 0
@@ -34,7 +35,7 @@ func parseSBML(path string, text []byte) (*gem, error) {
 			switch element := token.(type) {
 			case xml.StartElement:
 				if depth++; depth == 1 && element.Name.Local != "sbml" {
-					return nil, fault.New(fault.Input, sbmlHint, "read model %s: found the element %q, expected sbml", path, element.Name.Local)
+					return nil, fault.New(fault.Input, sbmlHint, "read model %s: found element %q, expected sbml", path, element.Name.Local)
 				}
 				var whole bool
 				if whole, err = document.element(decoder, element); whole {
@@ -51,13 +52,13 @@ func parseSBML(path string, text []byte) (*gem, error) {
 	return document.model()
 }
 
-// sbmlDocument is what has been read of a document. Elements come in any order,
-// so what refers to another is kept as it is until the end.
+// sbmlDocument is the part of a document read so far. Elements come in any order, so references
+// stay unresolved until the end.
 type sbmlDocument struct {
 	path       string
 	species    []gemEntry
 	reactions  []sbmlReaction
-	bounds     map[string]float64  // parameters by id; of fbc version 1, "<reaction> <operation>"
+	bounds     map[string]float64  // parameters by id; for fbc version 1, "<reaction> <operation>"
 	products   map[string]string   // gene product id -> gene
 	subsystems map[string][]string // reaction id -> names of its groups
 }
@@ -78,7 +79,7 @@ type sbmlReaction struct {
 
 type sbmlSpecies struct {
 	ID            string `xml:"species,attr"`
-	Stoichiometry string `xml:"stoichiometry,attr"` // "" is 1
+	Stoichiometry string `xml:"stoichiometry,attr"` // "" means 1
 }
 
 type sbmlParameter struct {
@@ -99,7 +100,7 @@ type sbmlNotes struct {
 	Elements []sbmlNotes `xml:",any"`
 }
 
-// element reads an element whole if it is one that matters by itself.
+// element reads an element as a whole if it matters by itself.
 func (d *sbmlDocument) element(decoder *xml.Decoder, start xml.StartElement) (whole bool, err error) {
 	line, _ := decoder.InputPos()
 	switch start.Name.Local {
@@ -136,7 +137,7 @@ func (d *sbmlDocument) element(decoder *xml.Decoder, start xml.StartElement) (wh
 	return false, err
 }
 
-// attribute is the value of an element's attribute, of any name space.
+// attribute is the value of an element's attribute in any namespace.
 func attribute(element xml.StartElement, name string) string {
 	for _, a := range element.Attr {
 		if a.Name.Local == name {
@@ -146,8 +147,8 @@ func attribute(element xml.StartElement, name string) string {
 	return ""
 }
 
-// geneOfProduct is the gene that a gene product stands for: its id where it has the prefix G_,
-// otherwise its label.
+// geneOfProduct is the gene of a gene product: its id if that has the prefix G_, otherwise its
+// label.
 func geneOfProduct(id, label string) string {
 	if label == "" || strings.HasPrefix(id, "G_") {
 		label = id
@@ -155,7 +156,7 @@ func geneOfProduct(id, label string) string {
 	return plainID(label, "G_")
 }
 
-// model puts the parts together.
+// model assembles the model.
 func (d *sbmlDocument) model() (*gem, error) {
 	if len(d.species) == 0 || len(d.reactions) == 0 {
 		return nil, fault.New(fault.Input, sbmlHint, "read model %s: found %d species and %d reactions, expected some of both",
@@ -168,7 +169,7 @@ func (d *sbmlDocument) model() (*gem, error) {
 			return d.fault(line, "found a %s without an id", what)
 		}
 		if first, seen := lines[what+" "+id]; seen {
-			return d.fault(line, "%s id %q is given twice, first at line %d", what, id, first)
+			return d.fault(line, "found %s id %q twice, first at line %d", what, id, first)
 		}
 		lines[what+" "+id] = line
 		return nil
@@ -211,7 +212,8 @@ func (d *sbmlDocument) reaction(r *sbmlReaction) (reaction gemReaction, merged i
 		}
 	}
 	if reaction.rule, err = gpr.Parse(reaction.ruleText); err != nil {
-		return reaction, 0, fault.New(fault.Input, fault.HintOf(err), "read model %s: reaction %s: %w", gemReader{d.path}.where(r.line), reaction.id, err)
+		return reaction, 0, fault.New(fault.Input, fault.HintOf(err), "read model %s: reaction %s: %w",
+			gemReader{d.path}.where(r.line), reaction.id, err)
 	}
 	if r.Association != nil {
 		reaction.ruleText = reaction.rule.String()
@@ -222,7 +224,8 @@ func (d *sbmlDocument) reaction(r *sbmlReaction) (reaction gemReaction, merged i
 			id, value := plainID(species.ID, "M_"), 1.0
 			if species.Stoichiometry != "" {
 				if value, err = d.number(r.line, species.Stoichiometry); err != nil || math.IsInf(value, 0) {
-					return reaction, 0, d.fault(r.line, "reaction %s: stoichiometry of %q: found %q, expected a finite number", reaction.id, id, species.Stoichiometry)
+					return reaction, 0, d.fault(r.line,
+						"reaction %s: stoichiometry of %q: found %q, expected a finite number", reaction.id, id, species.Stoichiometry)
 				}
 			}
 			if at, again := place[id]; again {
@@ -237,7 +240,7 @@ func (d *sbmlDocument) reaction(r *sbmlReaction) (reaction gemReaction, merged i
 	return reaction, merged, nil
 }
 
-// setBounds finds a reaction's flux bounds; without them, its attribute says whether it is
+// setBounds finds a reaction's flux bounds. Without them, its attribute says whether it is
 // reversible.
 func (d *sbmlDocument) setBounds(reaction *gemReaction, r *sbmlReaction) error {
 	reaction.lower, reaction.upper = math.NaN(), math.NaN()
@@ -262,14 +265,14 @@ func (d *sbmlDocument) setBounds(reaction *gemReaction, r *sbmlReaction) error {
 		if side.reference != "" {
 			value, ok := d.bounds[side.reference]
 			if !ok {
-				return d.fault(r.line, "reaction %s: flux bound %q is no parameter with a value", reaction.id, side.reference)
+				return d.fault(r.line, "reaction %s: found no value for the parameter %q of its flux bound", reaction.id, side.reference)
 			}
 			*side.bound = value
 		}
 	}
 	reaction.reversible = reaction.lower < 0 && reaction.upper > 0
 	if math.IsNaN(reaction.lower) && math.IsNaN(reaction.upper) {
-		// level 2 leaves true out
+		// level 2 omits true
 		reaction.reversible = r.Reversible != "false" && r.Reversible != "0"
 	}
 	return nil
@@ -278,7 +281,8 @@ func (d *sbmlDocument) setBounds(reaction *gemReaction, r *sbmlReaction) error {
 // ruleText writes a reaction's association as a rule.
 func (d *sbmlDocument) ruleText(r *sbmlReaction) (string, error) {
 	if len(r.Association.Operands) != 1 {
-		return "", d.fault(r.line, "reaction %s: the geneProductAssociation has %d elements, expected one", r.ID, len(r.Association.Operands))
+		return "", d.fault(r.line, "reaction %s: found %d elements in the geneProductAssociation, expected one", r.ID,
+			len(r.Association.Operands))
 	}
 	var text strings.Builder
 	var write func(node *sbmlAssociation) error
@@ -304,14 +308,15 @@ func (d *sbmlDocument) ruleText(r *sbmlReaction) (string, error) {
 			text.WriteByte(')')
 			return nil
 		default:
-			return d.fault(r.line, "reaction %s: found the element %q in its rule, expected and, or or geneProductRef", r.ID, kind)
+			return d.fault(r.line, "reaction %s: found element %q in its rule, expected and, or or geneProductRef", r.ID, kind)
 		}
 	}
 	err := write(&r.Association.Operands[0])
 	return text.String(), err
 }
 
-// collect stores the paragraphs "KEY: value", with keys in upper case and blanks for underscores.
+// collect stores the paragraphs "KEY: value". Keys become upper case, with blanks instead of
+// underscores.
 func (n *sbmlNotes) collect(notes map[string]string) {
 	if key, value, ok := strings.Cut(n.Text, ":"); ok && len(n.Elements) == 0 {
 		key = strings.ReplaceAll(strings.ToUpper(strings.TrimSpace(key)), "_", " ")
@@ -324,7 +329,7 @@ func (n *sbmlNotes) collect(notes map[string]string) {
 	}
 }
 
-// plainID returns an id without its prefix and with its encoded characters: M_s_0001 is s_0001,
+// plainID returns an id without its prefix and with its characters decoded: M_s_0001 is s_0001,
 // G_YAL016C__45__B is YAL016C-B.
 func plainID(id, prefix string) string {
 	id = strings.TrimPrefix(id, prefix)
@@ -347,7 +352,7 @@ func plainID(id, prefix string) string {
 	}
 }
 
-// number reads a number, INF and -INF among them.
+// number reads a number, including INF and -INF.
 func (d *sbmlDocument) number(line int, text string) (float64, error) {
 	value, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || math.IsNaN(value) {
@@ -361,7 +366,7 @@ func (d *sbmlDocument) fault(line int, format string, args ...any) error {
 	return fault.New(fault.Input, sbmlHint, "read model %s: "+format, args...)
 }
 
-// syntaxError names the line of an error in the XML; other errors are complete.
+// syntaxError names the line of an XML syntax error. Other errors already do.
 func (d *sbmlDocument) syntaxError(err error) error {
 	var syntax *xml.SyntaxError
 	switch {

@@ -10,23 +10,23 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// SampleSpec is what the settings of all published perturbation tables have in common.
+// SampleSpec has the settings that all published perturbation tables share.
 type SampleSpec struct {
 	TextSpec      `yaml:",inline"`
 	Aliases       AliasesSpec         `yaml:"aliases"`
 	UnknownGenes  ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error; see ingest.UnknownGenes
 	AllowWildtype bool                `yaml:"allow_wildtype"`
-	// AllowDuplicateIDs takes samples with the id of another one, or with none: of a matrix, rows
-	// or columns of the same name.
+	// AllowDuplicateIDs allows empty and repeated sample ids: in a matrix, rows or columns of the
+	// same name.
 	AllowDuplicateIDs bool `yaml:"allow_duplicate_ids"`
-	// KeepUnmeasured keeps a row whose phenotypes are all missing. Without it such a row is dropped
+	// KeepUnmeasured keeps rows whose phenotypes are all missing. Otherwise such rows are dropped
 	// and counted.
 	KeepUnmeasured bool `yaml:"keep_unmeasured"`
 }
 
-// Screen is a published perturbation table, read as samples. It is a SampleSource: every Scan reads
-// the file anew, in memory that grows with the number of different strains, with that of sample ids
-// by about 20 bytes each, and with that of pairs in a matrix of genes x genes.
+// Screen is a published perturbation table, read as samples. It is a SampleSource. Every Scan reads
+// the file again, in memory that grows with the number of different strains, of sample ids (about
+// 20 bytes each), and of pairs in a matrix of genes x genes.
 type Screen struct {
 	*ingest.Perturbations // of the file's layout
 	file                  *inputfile.File
@@ -35,25 +35,25 @@ type Screen struct {
 	names                 *Names
 	made                  string
 	phenotypes, ignored   []string
-	reader                func(*screenReader) rowReader // makes what reads the rows of one Scan
+	reader                func(*screenReader) rowReader // makes the rowReader of one Scan
 	report                SourceReport
 }
 
 // rowReader turns row i of a batch into samples, or counts why it does not.
 type rowReader func(batch *table.Batch, i int) error
 
-// PhenotypeNames are the names of the values that every sample carries.
+// PhenotypeNames are the names of each sample's values.
 func (s *Screen) PhenotypeNames() []string { return s.phenotypes }
 
-// IgnoredColumns are the names of the columns that are no part of the samples, in file order; of a
-// matrix, whose every column is, none.
+// IgnoredColumns are the names of the columns that are not part of the samples, in file order. A
+// matrix has none, as it uses all its columns.
 func (s *Screen) IgnoredColumns() []string { return s.ignored }
 
-// Report accounts for the rows - of a matrix, the cells - that the latest Scan read.
+// Report accounts for the rows (cells of a matrix) that the latest Scan read.
 func (s *Screen) Report() SourceReport { return s.report }
 
-// Scan reads the samples. Batches hold up to 4096 of them, and each is the receiver's. A table
-// of which no row becomes a sample is an error.
+// Scan reads the samples. The receiver owns each batch, of up to 4096 samples. A table without any
+// sample is an error.
 func (s *Screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	in, err := table.OpenFile(s.file, s.text)
 	if err != nil {
@@ -76,7 +76,8 @@ func (s *Screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) 
 				return r.counts, r.failed
 			}
 			if err != nil {
-				return r.counts, fault.New(fault.KindOf(err), fault.HintOf(err), "read perturbations %s: %w", in.Where(batch.First+int64(i)), err)
+				return r.counts, fault.New(fault.KindOf(err), fault.HintOf(err), "read perturbations %s: %w",
+					in.Where(batch.First+int64(i)), err)
 			}
 		}
 	}
@@ -87,8 +88,7 @@ func (s *Screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) 
 	return r.counts, r.flush()
 }
 
-// prepare fills in what all kinds of screens take from their settings: the
-// names of genes, and a check of the choices.
+// prepare checks the choices and fills in the settings that all kinds of screens share.
 func (s *SampleSpec) prepare(genes *ingest.Nodes) (names *Names, text table.TextOptions, err error) {
 	if s.UnknownGenes == "" {
 		s.UnknownGenes = ingest.RefuseUnknownGenes
@@ -109,8 +109,8 @@ func (s *SampleSpec) prepare(genes *ingest.Nodes) (names *Names, text table.Text
 	return names, table.TextOptions{Delimiter: delimiter, Columns: s.Columns}, err
 }
 
-// openScreen opens the file, and has layout find out how it is read; if that fails the file is
-// closed.
+// openScreen opens the file, and calls layout to find out how to read it. On an error it closes the
+// file.
 func (s SampleSpec) openScreen(genes *ingest.Nodes, made string, layout func(screen *Screen) error) (*Screen, error) {
 	names, text, err := s.prepare(genes)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s SampleSpec) openScreen(genes *ingest.Nodes, made string, layout func(scr
 	return screen, nil
 }
 
-// badSetting makes the error of a setting that cannot be meant.
+// badSetting returns the error of an invalid setting.
 func badSetting(hint, format string, args ...any) error {
 	return fault.New(fault.Usage, hint, "read settings: "+format, args...)
 }

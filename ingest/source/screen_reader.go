@@ -10,33 +10,34 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// screenReader is one Scan of a Screen. Every row becomes a sample or counts as dropped, for one
+// screenReader is one Scan of a Screen. Every row becomes a sample, or counts as dropped for one
 // reason.
 type screenReader struct {
 	*Screen
 	yield   func(*ingest.Samples) error
-	failed  error // of yield
+	failed  error // error of yield
 	samples *ingest.Samples
 	counts  ingest.Counts
 
 	rows     int
 	missing  missingNames
-	geneless int // rows that drop-gene left without a gene
-	// rows with an allele that is no deletion here, by the place of its kind in alleleKinds
+	geneless int // rows that drop-gene left without genes
+	// rows with an allele that does not count as a deletion, by the index of its kind in
+	// alleleKinds
 	kinds      map[int]int
-	unmeasured int     // rows without a phenotype
-	dropped    []Count // further reasons, of the kind of table
+	unmeasured int     // rows without phenotypes
+	dropped    []Count // other reasons, specific to the kind of table
 	marked     int     // samples with a marker
-	noted      []Count // further notes, of the kind of table
+	noted      []Count // other notes, specific to the kind of table
 
-	// of the row being read; they count if it becomes a sample
+	// of the current row; they count if it becomes a sample
 	row struct{ unknown, repeated, marked int }
 }
 
 const screenBatch = 4096
 
-// genotype sets genes to what the loci of a row delete, ascending; ok is false when the row is
-// dropped, and counted.
+// genotype sets genes to the genes that the loci of a row delete, ascending. ok is false if the row
+// is dropped, and counted.
 func (r *screenReader) genotype(loci []locus, accepted []AlleleKind, genes *[]uint32) (ok bool, err error) {
 	*genes = (*genes)[:0]
 	r.row.unknown, r.row.marked = 0, 0
@@ -70,13 +71,13 @@ func (r *screenReader) genotype(loci []locus, accepted []AlleleKind, genes *[]ui
 	return true, nil
 }
 
-// lost counts a row for a gene that was not found, or refuses it.
+// lost counts a row with an unknown gene, or returns an error for it.
 func (r *screenReader) lost(name namedGene) error {
 	if err := ingest.CheckGeneName([]byte(name.name)); err != nil {
 		return err
 	}
 	if r.spec.UnknownGenes == ingest.RefuseUnknownGenes {
-		return fault.New(fault.Input, "add the gene to the graph, name its aliases by --aliases, or pass --unknown-genes drop-sample",
+		return fault.New(fault.Input, "add the gene to the graph, name its aliases with --aliases, or pass --unknown-genes drop-sample",
 			"%s", r.names.describe(name.name, name.result))
 	}
 	r.missing.add(name.name)
@@ -84,7 +85,7 @@ func (r *screenReader) lost(name namedGene) error {
 	return nil
 }
 
-// add makes a sample of a row, unless it has no phenotype. genes is strictly ascending.
+// add makes a sample of a row, unless it has no phenotypes. genes is strictly ascending.
 func (r *screenReader) add(id []byte, genes []uint32, phenotypes []float64) error {
 	measured := func(value float64) bool { return !math.IsNaN(value) }
 	if len(phenotypes) > 0 && !r.spec.KeepUnmeasured && !slices.ContainsFunc(phenotypes, measured) {
@@ -93,7 +94,7 @@ func (r *screenReader) add(id []byte, genes []uint32, phenotypes []float64) erro
 	}
 	if len(genes) == 0 {
 		if !r.spec.AllowWildtype {
-			return fault.New(fault.Input, "pass --allow-wildtype if training is to see the unperturbed graph",
+			return fault.New(fault.Input, "pass --allow-wildtype to train on the unperturbed graph",
 				"the sample deletes no gene, expected at least one")
 		}
 		r.counts.Wildtypes++
@@ -149,24 +150,25 @@ func (r *screenReader) account() SourceReport {
 	return report
 }
 
-// emptyHint is what to do about a table of which no row became a sample.
+// emptyHint is the hint for a table without any sample.
 func (r *screenReader) emptyHint() string {
 	switch {
 	case r.unmeasured > 0:
 		return "name the columns with phenotypes, or pass --keep-unmeasured"
 	case len(r.kinds) > 0:
-		return "name the kinds of alleles that count as deletions by --alleles"
+		return "name the kinds of alleles that count as deletions with --alleles"
 	case len(r.missing.names) > 0:
-		return "name a file with the genes' other names by --aliases"
+		return "name a file with the genes' other names with --aliases"
 	}
 	return "check that it is the right file"
 }
 
-// phenotype reads a finite number, or NaN for a missing one.
+// phenotype reads a finite number, or NaN if it is missing.
 func phenotype(batch *table.Batch, column, i int, name string) (float64, error) {
 	value, err := finite(batch, column, i)
 	if err != nil {
-		return 0, fault.New(fault.Input, "correct the value, or empty the field if it is missing", "phenotype %s: %w", fault.Quote(name), err)
+		return 0, fault.New(fault.Input, "correct the value, or empty the field if it is missing", "phenotype %s: %w",
+			fault.Quote(name), err)
 	}
 	return value, nil
 }

@@ -182,7 +182,7 @@ func TestScreenErrors(t *testing.T) {
 		return err
 	}
 	checkFault(t, sga("a\tb\n1\t2\n", nil), fault.Input, `no column "query strain id"`, "a, b")
-	checkFault(t, sga(sgaHeader+"YAL001C+YAL002W_tm1\ttfc3Δ\tYAL002W_dma1\tvps8\tx\t1\t1\n", nil), fault.Input, "s.tsv:2", "2 genes", "has 1")
+	checkFault(t, sga(sgaHeader+"YAL001C+YAL002W_tm1\ttfc3Δ\tYAL002W_dma1\tvps8\tx\t1\t1\n", nil), fault.Input, "s.tsv:2", "2 genes", "and 1 in its allele name")
 	checkFault(t, sga(sgaHeader+"_tm1\ttfc3Δ\tYAL002W_dma1\tvps8\tx\t1\t1\n", nil), fault.Input, "s.tsv:2", "empty gene name")
 	checkFault(t, sga(sgaHeader+"VPS8_sn1\tvps8\tYAL001C_dma1\ttfc3\tx\t1\tInf\n", nil), fault.Input, "s.tsv:2", "P-value", "infinite")
 	checkFault(t, sga(sgaHeader, func(s *SGASpec) { s.Alleles = []AlleleKind{"dead"} }), fault.Usage, `"dead"`)
@@ -190,7 +190,7 @@ func TestScreenErrors(t *testing.T) {
 	checkFault(t, sga(sgaHeader, func(s *SGASpec) { s.AlleleColumns = []string{"x"} }), fault.Input, `"x"`)
 
 	for _, test := range []struct{ text, want string }{
-		{"orf\tx\n", "found 1 rows"}, {"orf\tx\ty\tz\nA\t1\n", "the header has 4 fields and the first row 2"},
+		{"orf\tx\n", "found 1 rows"}, {"orf\tx\ty\tz\nA\t1\n", "found 4 fields in the header and 2 in the first row"},
 		{"orf\nA\n", "a single column"}, {"orf\tx\nVPS8\tone\n", "s.tsv:2"}, {"orf\tx\nNONE1\t1\n", `"NONE1"`},
 	} {
 		spec := MatrixSpec{SampleSpec: SampleSpec{TextSpec: TextSpec{File: writeFile(t, "s.tsv", test.text)}, Aliases: aliases}}

@@ -8,17 +8,17 @@ import (
 	"tcbuild/ingest"
 )
 
-// SGASpec names a table of a synthetic genetic array, as Costanzo et al. (2010,
-// 2016) and Kuzmin et al. (2018) publish it: in each row a query and an array
-// strain, or the alleles of a strain joined in one name.
+// SGASpec names a table of a synthetic genetic array, as published by Costanzo et al. (2010, 2016)
+// and Kuzmin et al. (2018): each row has a query and an array strain, or the alleles of a strain
+// joined in one name.
 type SGASpec struct {
 	StrainsSpec `yaml:",inline"` // nil Controls are SGAControls
 	// StrainColumns hold strain ids such as YAL001C_tsq508, and AlleleColumns the names of the
-	// strains' alleles, in the same order. nil are the columns that the papers call "Query Strain
+	// strains' alleles, in the same order. nil means the columns that the papers call "Query Strain
 	// ID" (in 2010 "Query ORF"), "Query allele name" and so on.
 	StrainColumns []string `yaml:"strain_columns"`
 	AlleleColumns []string `yaml:"allele_columns"`
-	// AlleleDelimiter is between the alleles of a table with AlleleColumns alone; "" is _, as in
+	// AlleleDelimiter separates alleles in a table with only AlleleColumns; "" is _, as in
 	// act1-129_hoΔ_ost3Δ.
 	AlleleDelimiter string `yaml:"allele_delimiter"`
 }
@@ -37,9 +37,9 @@ var sgaColumns = [2][2][]string{
 	{{"array strain id", "array orf"}, {"array allele name"}},
 }
 
-// Open finds the layout of the table. A marker's place, by default HO's and those of the
-// strains' parents, is no deletion. A name that no gene of the graph has, or that several have,
-// stops Scan, or does what UnknownGenes says.
+// Open finds the layout of the table. A marker, by default in HO and in the markers of the strains'
+// parents, does not count as a deletion. An unknown or ambiguous gene name is an error of Scan,
+// unless UnknownGenes says otherwise.
 func (s SGASpec) Open(genes *ingest.Nodes) (*Screen, error) {
 	delimiter := s.AlleleDelimiter
 	if delimiter == "" {
@@ -55,7 +55,8 @@ func (s SGASpec) Open(genes *ingest.Nodes) (*Screen, error) {
 		var loci []locus
 		for _, name := range strings.Split(allele, delimiter) {
 			if name == "" {
-				return nil, fault.New(fault.Input, "", "strain %s: found an empty allele name, expected one such as tfc3-g349e or vps8Δ", fault.Quote(allele))
+				return nil, fault.New(fault.Input, "",
+					"strain %s: found an empty allele name, expected one such as tfc3-g349e or vps8Δ", fault.Quote(allele))
 			}
 			loci = append(loci, r.ofAllele(name))
 		}
@@ -91,24 +92,28 @@ func (s SGASpec) columns(header []string) ([]strainColumns, error) {
 
 func (s SGASpec) publishedColumns(header []string) ([]strainColumns, error) {
 	find := func(names []string) int {
-		return slices.IndexFunc(header, func(column string) bool { return slices.Contains(names, strings.ToLower(strings.TrimSpace(column))) })
+		return slices.IndexFunc(header, func(column string) bool {
+			return slices.Contains(names,
+				strings.ToLower(strings.TrimSpace(column)))
+		})
 	}
 	strains := make([]strainColumns, len(sgaColumns))
 	for k, names := range sgaColumns {
 		strains[k] = strainColumns{find(names[0]), find(names[1])}
 		if strains[k].id < 0 {
-			return nil, fault.New(fault.Input, "name the columns by --strain-columns, or by --allele-columns where there are no strain ids",
+			return nil, fault.New(fault.Input,
+				"name the columns with --strain-columns, or with --allele-columns if there are no strain ids",
 				"read perturbations %s: found no column %q, expected it among %s", s.File, names[0][0], strings.Join(header, ", "))
 		}
 	}
 	return strains, nil
 }
 
-// columnNamed is the number of a column that settings name.
+// columnNamed is the number of the column with a name from the settings.
 func columnNamed(file string, header []string, name string) (int, error) {
 	number := slices.Index(header, name)
 	if number < 0 {
-		return -1, fault.New(fault.Input, "name one of its columns", "read perturbations %s: found no column %q, expected one of %s",
+		return -1, fault.New(fault.Input, "name an existing column", "read perturbations %s: found no column %q, expected one of %s",
 			file, name, strings.Join(header, ", "))
 	}
 	return number, nil

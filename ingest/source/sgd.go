@@ -10,8 +10,8 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// sgdColumns are the columns of SGD_features.tab, which has no header line,
-// as SGD's SGD_features.README lists them.
+// sgdColumns are the columns of SGD_features.tab, which has no header line, from SGD's
+// SGD_features.README.
 var sgdColumns = []string{
 	"sgd_id", "feature_type", "qualifier", "feature_name", "standard_name", "aliases", "parent", "other_sgd_ids",
 	"chromosome", "start", "stop", "strand", "position", "coordinate_version", "sequence_version", "description",
@@ -28,8 +28,8 @@ const (
 // feature is a row of SGD_features.tab.
 type feature struct {
 	kind       string // ORF, tRNA_gene, …
-	systematic string // "" for a part of a feature, such as a CDS
-	standard   string // "" when it has none
+	systematic string // "" for part of a feature, such as a CDS
+	standard   string // "" if it has none
 	aliases    []string
 	where      string
 }
@@ -49,8 +49,8 @@ func readFeatures(files *inputfile.Files, path string, visit func(feature) error
 			where:      reader.Where(batch.First + int64(i)),
 		}
 		if f.kind == "" {
-			return fault.New(fault.Input, "expected SGD_features.tab as SGD publishes it",
-				"read features %s: column 2 (feature type) is empty", f.where)
+			return fault.New(fault.Input, "use SGD_features.tab as SGD publishes it",
+				"read features %s: column 2 (feature type): found an empty field, expected a feature type", f.where)
 		}
 		if aliases := string(batch.Text(sgdAliases, i)); aliases != "" {
 			f.aliases = strings.Split(aliases, "|")

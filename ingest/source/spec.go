@@ -1,6 +1,5 @@
-// Package source turns public files - STRING links, edge tables, SGD's feature
-// list, a genome-scale metabolic model - into a cell graph, and accounts for
-// every row that it reads.
+// Package source turns public files (STRING links, edge tables, SGD's feature list, a genome-scale
+// metabolic model) into a cell graph, and accounts for every row that it reads.
 package source
 
 import "tcbuild/ingest"

@@ -12,29 +12,30 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// StrainsSpec names a table with one strain, or a pair of crossed ones, in each row.
+// StrainsSpec names a table with a strain, or a pair of crossed strains, in each row.
 type StrainsSpec struct {
 	SampleSpec `yaml:",inline"`
-	// "" is sample_id, and the row's number from 0 without that column
+	// "" is sample_id or, without that column, the row's number from 0
 	IDColumn   string   `yaml:"id_column"`
 	Phenotypes []string `yaml:"phenotypes"` // nil is every other column of numbers
-	// columns that are left out, whatever they hold
+	// columns to ignore
 	NotPhenotypes []string `yaml:"not_phenotypes"`
-	// the kinds that count as a deletion of their gene; nil is deletion alone
+	// kinds that count as a deletion of their gene; nil is only deletion
 	Alleles []AlleleKind `yaml:"alleles"`
-	// genes whose replacement is a marker and no mutation
+	// genes whose replacement is a marker, not a mutation
 	Controls []string `yaml:"controls"`
 }
 
-// strainColumns are the columns that describe one strain of a row; -1 where there is none.
+// strainColumns are the columns that describe one strain of a row, or -1.
 type strainColumns struct{ id, allele int }
 
 // lociReader finds the loci of a strain from the texts of its columns.
 type lociReader func(r *alleleReader, id, allele string) ([]locus, error)
 
-// open opens a table of strains. find names the columns of each strain, in a table with the given
+// open opens a table of strains. find returns the columns of each strain in a table with the given
 // columns.
-func (s StrainsSpec) open(genes *ingest.Nodes, made string, find func(columns []string) ([]strainColumns, error), read lociReader) (*Screen, error) {
+func (s StrainsSpec) open(genes *ingest.Nodes, made string, find func(columns []string) ([]strainColumns, error),
+	read lociReader) (*Screen, error) {
 	kinds, err := checkAlleles(s.Alleles)
 	if err != nil {
 		return nil, err
@@ -101,17 +102,17 @@ func (s StrainsSpec) controls(names *Names) map[string]bool {
 	return controls
 }
 
-// strainTable is a table of strains, apart from its file.
+// strainTable is a table of strains, without its file.
 type strainTable struct {
 	alleles    alleleReader
 	read       lociReader
 	accepted   []AlleleKind
 	strains    []strainColumns
-	id         int // column of the sample ids, -1 when there is none
+	id         int // column of the sample ids, or -1
 	phenotypes []int
 }
 
-// reader makes the rowReader of one Scan. It meets each strain many times, and reads its name once.
+// reader makes the rowReader of one Scan. Strains occur many times; it parses each name once.
 func (t *strainTable) reader(r *screenReader) rowReader {
 	known := make([]map[string][]locus, len(t.strains))
 	for k := range known {

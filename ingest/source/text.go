@@ -20,8 +20,8 @@ type TextSpec struct {
 	Delimiter string   `yaml:"delimiter"` // a character, or tab, comma or space, which is runs of blanks (default: by the file's name)
 }
 
-// openTable opens a file as a table. The file stays open in files, so that it is the same for
-// whoever reads it again.
+// openTable opens a file as a table. The file stays open in files, so that later passes read the
+// same content.
 func openTable(files *inputfile.Files, path string, options table.TextOptions) (*table.Reader, error) {
 	file, err := files.Open(path)
 	if err != nil {
@@ -40,7 +40,7 @@ func (t TextSpec) open(files *inputfile.Files) (*table.Reader, error) {
 }
 
 // ParseDelimiter returns the delimiter that a setting names: a single
-// character, or tab, comma, or space, which stands for runs of blanks. ""
+// character, or tab, comma, or space, which means runs of blanks. ""
 // gives 0: by the file's extension. Errors are of kind fault.Usage.
 func ParseDelimiter(name string) (byte, error) {
 	switch name {
@@ -55,7 +55,7 @@ func ParseDelimiter(name string) (byte, error) {
 	}
 	if len(name) != 1 {
 		return 0, fault.New(fault.Usage, "",
-			"read settings: delimiter: found %q, expected one ASCII character or one of tab, comma and space", name)
+			"read settings: delimiter: found %q, expected one ASCII character, or tab, comma or space", name)
 	}
 	return name[0], nil
 }
@@ -70,7 +70,7 @@ func findColumns(reader *table.Reader, file string, names []string) ([]int, erro
 			var err error
 			number, err = strconv.Atoi(name)
 			if err != nil || number < 0 || number >= len(columns) {
-				return nil, fault.New(fault.Input, "name one of its columns, or give a number from 0",
+				return nil, fault.New(fault.Input, "name an existing column, or give a number from 0",
 					"read %s: found no column %q, expected one of %s", file, name, strings.Join(columns, ", "))
 			}
 		}
@@ -79,7 +79,7 @@ func findColumns(reader *table.Reader, file string, names []string) ([]int, erro
 	return numbers, nil
 }
 
-// finite reads a number that is finite, or NaN for a missing one.
+// finite reads a finite number, or NaN if it is missing.
 func finite(batch *table.Batch, column, i int) (float64, error) {
 	value, _, err := batch.Number(column, i)
 	if err == nil && math.IsInf(value, 0) {

@@ -9,8 +9,9 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// read reads the matrix into edges; the rows of the report are its cells.
-func (m *TFMatrixSpec) read(files *inputfile.Files, names *Names, loops SelfLoops, policy ingest.UnknownGenes) (*ingest.Edges, SourceReport, error) {
+// read reads the matrix into edges. The report counts its cells.
+func (m *TFMatrixSpec) read(files *inputfile.Files, names *Names, loops SelfLoops,
+	policy ingest.UnknownGenes) (*ingest.Edges, SourceReport, error) {
 	delimiter, err := ParseDelimiter(m.Delimiter)
 	if err != nil {
 		return nil, SourceReport{}, err
@@ -50,7 +51,7 @@ func (m *TFMatrixSpec) read(files *inputfile.Files, names *Names, loops SelfLoop
 	return r.edges.edges(), r.edges.report(m.File, cells, &r.missing), nil
 }
 
-// tfMatrixReader makes edges of the rows of a matrix.
+// tfMatrixReader turns the rows of a matrix into edges.
 type tfMatrixReader struct {
 	names   *Names
 	policy  ingest.UnknownGenes
@@ -61,7 +62,7 @@ type tfMatrixReader struct {
 	missing missingNames
 }
 
-// row reads the cells of a target. Its errors do not say where the row is.
+// row reads the cells of a target. Its errors do not name the row.
 func (r *tfMatrixReader) row(batch *table.Batch, i int) error {
 	target := r.names.named(unquote(batch.Text(0, i)))
 	for k, factor := range r.factors {

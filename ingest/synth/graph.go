@@ -1,7 +1,6 @@
-// Package synth makes a synthetic yeast: a cell graph and a perturbation set
-// that have the size and the skew of the real ones, from a seed. The same scale
-// and seed give the same values on every machine and in every release; golden
-// digests hold them.
+// Package synth makes a synthetic yeast from a seed: a cell graph and a perturbation set with the
+// size and skew of the real ones. The same scale and seed give the same values on every machine and
+// in every release; tests compare golden digests.
 package synth
 
 import (
@@ -22,15 +21,14 @@ func Graph(scale Scale, seed uint64) *ingest.Graph {
 	return graph
 }
 
-// rankedGenes returns the genes from the most to the least connected one of the
-// cell; networks and essential genes follow it loosely.
+// rankedGenes returns the genes from the most to the least connected one in the cell. Networks and
+// essential genes follow this order loosely.
 func rankedGenes(scale Scale, seed uint64) []uint32 {
 	return newRandom(seed, "ranks").shuffled(scale.genes)
 }
 
-// geneNames returns systematic names in ascending order: Y, chromosome A to P,
-// arm L or R, number on the arm from 001, strand C or W. The arms have equal
-// shares of the genes.
+// geneNames returns systematic names in ascending order: Y, chromosome A to P, arm L or R, number
+// on the arm from 001, strand C or W. Every arm has the same share of the genes.
 func geneNames(scale Scale, seed uint64) []string {
 	const arms = 16 * 2
 	r := newRandom(seed, "strands")

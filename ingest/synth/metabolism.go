@@ -14,18 +14,18 @@ var subsystems = []string{
 	"lipid metabolism", "nucleotide metabolism", "respiration", "transport",
 }
 
-// participants is the number of metabolites of a reaction, drawn evenly: 20/7 on average.
+// participants is the number of metabolites of a reaction, drawn uniformly: 20/7 on average.
 var participants = []int{1, 2, 2, 2, 3, 4, 6}
 
-// addMetabolism gives the graph its reactions and metabolites, and the edges
-// gene -> reaction -> metabolite, each ascending by source, then target.
+// addMetabolism adds reactions, metabolites, and the edges gene -> reaction -> metabolite, each
+// ascending by source, then target.
 func addMetabolism(graph *ingest.Graph, scale Scale, seed uint64) {
 	addReactions(graph, scale, newRandom(seed, "reactions"))
 	addMetabolites(graph, scale, newRandom(seed, "metabolites"))
 }
 
-// addReactions draws reactions; 7 of 15 have a rule, with 1.67 genes on average.
-// A reaction's gpr edges are the genes of its rule.
+// addReactions draws reactions. 7 of 15 have a rule, with 1.67 genes on average. A reaction's gpr
+// edges are the genes of its rule.
 func addReactions(graph *ingest.Graph, scale Scale, r *random) {
 	type edge struct{ gene, reaction uint32 }
 	var edges []edge
@@ -60,8 +60,8 @@ func addReactions(graph *ingest.Graph, scale Scale, r *random) {
 	graph.Edges = append(graph.Edges, gpr)
 }
 
-// drawRule returns the boolean rule number n of a graph and the genes in it, each
-// once. Kinds of rules take turns, so that a graph with few rules has most kinds.
+// drawRule returns the boolean rule number n of a graph and its genes, each once. Rules cycle
+// through the kinds, so that a graph with few rules has most kinds.
 func drawRule(r *random, n int, genes hubs, ids []string) (rule string, members []uint32) {
 	names := func(count int) []string {
 		members = genes.drawDistinct(r, count)
@@ -88,8 +88,8 @@ func drawRule(r *random, n int, genes hubs, ids []string) (rule string, members 
 	return rule, members
 }
 
-// addMetabolites draws the metabolites of each reaction: the first half, rounded up,
-// is used by it (negative stoichiometry), the rest is made.
+// addMetabolites draws the metabolites of each reaction. It uses the first half, rounded up
+// (negative stoichiometry), and makes the rest.
 func addMetabolites(graph *ingest.Graph, scale Scale, r *random) {
 	metabolites := newHubs(r.shuffled(scale.metabolites), 5)
 	rmr := &ingest.Edges{Type: ingest.RMR}

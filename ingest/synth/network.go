@@ -7,18 +7,17 @@ import (
 	"tcbuild/ingest"
 )
 
-// network is the recipe of one gene-gene edge type.
+// network describes one gene-gene edge type.
 type network struct {
 	relation   string
-	edges      int // with the self loop of every gene
-	flatness   int // of the hubs, see hubs
-	regulators int // directed from that many genes to any other; 0: undirected
+	edges      int // including a self loop for every gene
+	flatness   int // flatness of the hubs, see hubs
+	regulators int // number of genes with directed edges to any other gene; 0: undirected
 }
 
-// generate draws the edges of a network over genes that are given in order of
-// their rank in the whole cell. Edges are ascending by source, then target;
-// an undirected pair is there once, with source < target; the self loops
-// (0,0), (1,1), … come last.
+// generate draws the edges of a network over genes in order of their rank in the whole cell. Edges
+// ascend by source, then target. An undirected pair occurs once, with source < target. The self
+// loops (0,0), (1,1), … come last.
 func (n network) generate(seed uint64, ranked []uint32) *ingest.Edges {
 	genes := len(ranked)
 	r := newRandom(seed, "network "+n.relation)
@@ -56,8 +55,8 @@ func (n network) generate(seed uint64, ranked []uint32) *ingest.Edges {
 	return edges
 }
 
-// blurred returns the genes in a similar order: a hub of the cell tends to be a
-// hub of each network, but not the same one of all.
+// blurred returns the genes in a similar order: a hub of the cell tends to be a hub of each
+// network, but not the same one in all.
 func blurred(r *random, ranked []uint32) []uint32 {
 	type place struct {
 		at   int
@@ -75,8 +74,8 @@ func blurred(r *random, ranked []uint32) []uint32 {
 	return genes
 }
 
-// pairs is a set of pairs of genes, one bit each: 5.5 MB for 6,607 genes. It
-// finds duplicates and sorts in one go.
+// pairs is a set of gene pairs, one bit each: 5.5 MB for 6,607 genes. It both finds duplicates and
+// sorts.
 type pairs struct {
 	genes int
 	words []uint64

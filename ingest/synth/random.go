@@ -7,20 +7,19 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// random is a stream of random integers that is the same in every release of
-// Go and on every machine: it relies on the published PCG-DXSM algorithm alone,
-// not on the methods of rand.Rand.
+// random is a stream of random integers that is the same in every release of Go and on every
+// machine. It relies only on the published PCG-DXSM algorithm, not on the methods of rand.Rand.
 type random struct{ pcg rand.PCG }
 
-// newRandom returns the stream of one part of a synthetic yeast. Parts draw
-// from streams of their own, so that changing one leaves the others as they are.
+// newRandom returns the stream of one part of a synthetic yeast. Each part has its own stream, so
+// that a change to one does not affect the others.
 func newRandom(seed uint64, part string) *random {
 	r := &random{}
 	r.pcg.Seed(seed, xxhash.Sum64String(part))
 	return r
 }
 
-// below returns an integer in [0, n), n > 0. Its bias is n/2^64 at most.
+// below returns an integer in [0, n), n > 0. Its bias is at most n/2^64.
 func (r *random) below(n int) int {
 	high, _ := bits.Mul64(r.pcg.Uint64(), uint64(n))
 	return int(high)
@@ -37,12 +36,12 @@ func (r *random) shuffled(n int) []uint32 {
 	return order
 }
 
-// hubs is a table to draw members from, few of them often and many seldom, as
-// degrees in cell networks are distributed: the member of rank r is drawn with
-// a weight of 1/(r+flatness). The larger the flatness, the smaller the hubs.
+// hubs is a table to draw members from, few of them often and many rarely, like the degrees in cell
+// networks: the member of rank r is drawn with a weight of 1/(r+flatness). The larger the flatness,
+// the smaller the hubs.
 type hubs []uint32
 
-// newHubs makes the table for members in order of rank. A member fills 4 rows at least.
+// newHubs makes the table for members in order of rank. A member takes at least 4 rows.
 func newHubs(ranked []uint32, flatness int) hubs {
 	var table hubs
 	for rank, member := range ranked {
@@ -55,8 +54,7 @@ func newHubs(ranked []uint32, flatness int) hubs {
 
 func (h hubs) draw(r *random) uint32 { return h[r.below(len(h))] }
 
-// drawDistinct returns count members, all different, in the order drawn; the
-// table has that many.
+// drawDistinct returns count different members in the order drawn. The table must have that many.
 func (h hubs) drawDistinct(r *random, count int) []uint32 {
 	drawn := make([]uint32, 0, count)
 	for len(drawn) < count {
@@ -65,7 +63,7 @@ func (h hubs) drawDistinct(r *random, count int) []uint32 {
 	return drawn
 }
 
-// appendNew appends x to a short list unless it is there already.
+// appendNew appends x to a short list unless the list has it.
 func appendNew(list []uint32, x uint32) []uint32 {
 	for _, y := range list {
 		if x == y {

@@ -10,7 +10,7 @@ import (
 	"tcbuild/ingest"
 )
 
-const batchSize = 1024 // samples that Scan hands over at once
+const batchSize = 1024 // samples per batch of Scan
 
 // samples is a perturbation set that is computed, not stored.
 type samples struct {
@@ -19,18 +19,17 @@ type samples struct {
 	deletable []uint32
 }
 
-// Samples returns the first count samples of the endless perturbation set that goes
-// with Graph(scale, seed): each deletes 2 genes (1 in 8) or 3, and carries a
-// fitness in [0.2, 1.1] and a gene_interaction in [-0.4, 0.2], missing for 1 in 8.
-// Genes and values are independent of each other. A sample depends on the scale,
-// the seed and its index alone; its id is its index. The memory used does not
-// grow with count; a million samples take about 0.2 s.
+// Samples returns the first count samples of the endless perturbation set that goes with
+// Graph(scale, seed). Each deletes 2 genes (1 in 8) or 3, and has a fitness in [0.2, 1.1] and a
+// gene_interaction in [-0.4, 0.2], missing for 1 in 8. Genes and values are independent. A sample
+// depends only on the scale, the seed and its index; its id is its index. Memory does not grow with
+// count; a million samples take about 0.2 s.
 func Samples(scale Scale, seed uint64, count int) ingest.SampleSource {
 	return &samples{count: count, seed: seed ^ xxhash.Sum64String("samples"), deletable: deletableGenes(scale, seed)}
 }
 
-// deletableGenes returns the genes that are not essential, ascending. Essential
-// genes, whose deletion no strain survives, are more often hubs than others.
+// deletableGenes returns the genes that are not essential, ascending. Essential genes, without
+// which no strain survives, are more often hubs than others.
 func deletableGenes(scale Scale, seed uint64) []uint32 {
 	r := newRandom(seed, "essential")
 	table := newHubs(rankedGenes(scale, seed), scale.genes/20)
@@ -52,7 +51,7 @@ func deletableGenes(scale Scale, seed uint64) []uint32 {
 
 func (s *samples) PhenotypeNames() []string { return []string{"fitness", "gene_interaction"} }
 
-// Inputs returns none: nothing is read.
+// Inputs returns none, because nothing is read.
 func (s *samples) Inputs() []ingest.Input { return nil }
 
 func (s *samples) Unchanged() error { return nil }

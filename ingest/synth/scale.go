@@ -15,7 +15,7 @@ type Scale struct {
 	networks    []network
 }
 
-// Tiny is made in milliseconds and shows every feature of a cell graph.
+// Tiny takes milliseconds to make and has every feature of a cell graph.
 var Tiny = Scale{
 	Name: "tiny", Samples: 200,
 	genes: 60, essential: 10, metabolic: 20, reactions: 30, metabolites: 25,
@@ -26,9 +26,9 @@ var Tiny = Scale{
 	},
 }
 
-// Yeast has the shape of the torchcell project's cell graph and of its largest
-// experiment: 6,607 genes, nine gene-gene edge types with 2,400,000 edges,
-// 332,313 samples. A sample removes 1,850 positions on average over all masks.
+// Yeast has the shape of torchcell's cell graph and of its largest experiment: 6,607 genes, nine
+// gene-gene edge types with 2,400,000 edges, 332,313 samples. A sample removes 1,850 positions on
+// average over all masks.
 var Yeast = Scale{
 	Name: "yeast", Samples: 332_313,
 	genes: 6_607, essential: 1_100, metabolic: 1_150, reactions: 7_000, metabolites: 2_800,
@@ -45,7 +45,7 @@ var Yeast = Scale{
 	},
 }
 
-// ParseScale returns the scale of a name, tiny or yeast; any other name is a fault.Usage.
+// ParseScale returns the scale with a name, tiny or yeast. Any other name is a fault.Usage.
 func ParseScale(name string) (Scale, error) {
 	for _, scale := range []Scale{Tiny, Yeast} {
 		if scale.Name == name {

@@ -10,10 +10,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 )
 
-// batchRows is how many rows of a binary file become one batch.
+// batchRows is the number of rows in a batch of a binary file.
 const batchRows = 8192
 
-// arrowSource reads an Arrow IPC file, one record batch at a time in windows of batchRows.
+// arrowSource reads an Arrow IPC file, one record batch at a time, in windows of batchRows.
 type arrowSource struct {
 	path    string
 	in      *io.SectionReader
@@ -24,9 +24,9 @@ type arrowSource struct {
 	blocks  []block // of the record batches
 
 	record arrow.Record // the record batch being read, nil before the first
-	next   int          // the record batch to read next
-	at     int          // row of record that comes next
-	row    int64        // row of the table that comes next
+	next   int          // the next record batch to read
+	at     int          // the next row in record
+	row    int64        // the next row of the table
 }
 
 func openArrow(path string, in *io.SectionReader) (*arrowSource, error) {

@@ -8,9 +8,9 @@ import (
 )
 
 // NewArrowReader reads an Arrow IPC file by record batches, for callers that know its schema. It
-// checks the lengths in all metadata first, and refuses buffers that are much larger than the file:
-// a damaged file cannot ask for more memory than there is. It may still make the reader panic, here
-// or later. The file stays the caller's.
+// checks the lengths in all metadata first, and does not allow buffers that are much larger than
+// the file, so that a damaged file cannot exhaust the memory. Such a file may still make the reader
+// panic, here or later. The caller keeps ownership of the file.
 func NewArrowReader(file *os.File) (*ipc.FileReader, error) {
 	info, err := file.Stat()
 	if err != nil {

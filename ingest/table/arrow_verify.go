@@ -12,10 +12,10 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// The Arrow reader makes slices of the lengths that a file's flatbuffers state, before it
-// looks at what is there. A flipped bit in such a length is a request for more memory than
-// there is, and no panic that guard could recover. So these lengths are checked first.
-// The slots below are vtable offsets from Arrow's format/{File,Schema,Message}.fbs.
+// The Arrow reader allocates slices of the lengths that a file's flatbuffers state, before it
+// checks them. A flipped bit in such a length can ask for more memory than the machine has, and
+// guard cannot recover from that. So these lengths are checked first. The slots below are vtable
+// offsets from Arrow's format/{File,Schema,Message}.fbs.
 
 const (
 	footerSchema, footerDictionaries, footerRecords = 6, 8, 10
@@ -34,22 +34,22 @@ const (
 
 var errLength = errors.New("a length in the metadata is larger than the metadata")
 
-// What a message may hold, of format/Message.fbs.
+// Message types, from format/Message.fbs.
 const (
 	schemaMessage   = 1
 	dictionaryBatch = 2
 	recordBatch     = 3
 )
 
-// block is where a record or dictionary batch lies in its file.
+// block is the location of a record or dictionary batch in its file.
 type block struct {
 	offset   int64
-	metadata int32 // bytes, with the length before it
+	metadata int32 // bytes, including the length before it
 	body     int64 // bytes
 }
 
-// verifyFooter checks the lengths in the footer of an Arrow IPC file and returns where
-// the record batches are. Where offsets lead astray it panics, as the Arrow reader would.
+// verifyFooter checks the lengths in the footer of an Arrow IPC file and returns the locations of
+// its record batches. It panics on bad offsets, as the Arrow reader would.
 func verifyFooter(file *io.SectionReader) ([]block, error) {
 	size := file.Size()
 	trailer := make([]byte, trailerSize)
@@ -58,7 +58,7 @@ func verifyFooter(file *io.SectionReader) ([]block, error) {
 	}
 	length := int64(int32(binary.LittleEndian.Uint32(trailer)))
 	if string(trailer[4:]) != "ARROW1" || length <= 0 || length > size-trailerSize {
-		return nil, errors.New("it does not end as an Arrow IPC file")
+		return nil, errors.New("the file does not end like an Arrow IPC file")
 	}
 	footer, err := readTable(file, size-trailerSize-length, length)
 	if err != nil {
@@ -66,7 +66,7 @@ func verifyFooter(file *io.SectionReader) ([]block, error) {
 	}
 	schema, ok := child(footer, footerSchema)
 	if !ok {
-		return nil, errors.New("it has no schema")
+		return nil, errors.New("found no schema")
 	}
 	if err := errors.Join(checkVector(schema, schemaMetadata, 4), verifyFields(schema, schemaFields, 0)); err != nil {
 		return nil, err
@@ -87,10 +87,10 @@ func verifyFooter(file *io.SectionReader) ([]block, error) {
 	return records, checkBlocks(file, size-trailerSize-length, dictionaries, records)
 }
 
-// checkBlocks makes sure that a footer names the batches that lie in the file, all of them and no
-// other: a batch that a damaged footer left out would be rows that nobody misses. Messages stand
-// one behind the other up to the footer, as in an Arrow stream: a schema, then the batches. In
-// files of Polars something else stands in the schema's place.
+// checkBlocks checks that a footer names exactly the batches in the file: rows of a batch that a
+// damaged footer omits would be lost unnoticed. Messages follow each other up to the footer, as in
+// an Arrow stream: a schema, then the batches. Files from Polars have something else in place of
+// the schema.
 func checkBlocks(file *io.SectionReader, footer int64, dictionaries, records []block) error {
 	at := int64(magicSize)
 	if !schemaAt(file, at) {
@@ -114,13 +114,13 @@ func checkBlocks(file *io.SectionReader, footer int64, dictionaries, records []b
 		at += int64(b.metadata) + b.body
 	}
 	if !slices.Equal(found[dictionaryBatch], dictionaries) || !slices.Equal(found[recordBatch], records) {
-		return fmt.Errorf("its footer names %d batches that are not the %d that lie in the file",
+		return fmt.Errorf("the %d batches that its footer names are not the %d in the file",
 			len(dictionaries)+len(records), len(found[dictionaryBatch])+len(found[recordBatch]))
 	}
 	return nil
 }
 
-// schemaAt reports whether a schema's message lies at a byte of the file.
+// schemaAt reports whether there is a schema message at a byte of the file.
 func schemaAt(file *io.SectionReader, offset int64) (is bool) {
 	err := guard(func() error {
 		_, kind, err := messageAt(file, offset)
@@ -130,8 +130,8 @@ func schemaAt(file *io.SectionReader, offset int64) (is bool) {
 	return is && err == nil
 }
 
-// messageAt returns where the message at a byte of the file lies and what it holds. At the end of
-// the stream its metadata is empty.
+// messageAt returns the location and type of the message at a byte of the file. At the end of the
+// stream its metadata is empty.
 func messageAt(file *io.SectionReader, offset int64) (b block, kind byte, err error) {
 	var prefix [continuationEnd]byte
 	if _, err := file.ReadAt(prefix[:], offset); err != nil {
@@ -158,7 +158,7 @@ func messageAt(file *io.SectionReader, offset int64) (b block, kind byte, err er
 // verifyFields checks a vector of fields and the children of each.
 func verifyFields(t flatbuffers.Table, slot flatbuffers.VOffsetT, depth int) error {
 	if depth > maxNesting {
-		return fmt.Errorf("fields are nested more than %d deep", maxNesting)
+		return fmt.Errorf("found fields nested more than %d deep", maxNesting)
 	}
 	if err := checkVector(t, slot, 4); err != nil {
 		return err
@@ -179,8 +179,8 @@ func verifyFields(t flatbuffers.Table, slot flatbuffers.VOffsetT, depth int) err
 	return nil
 }
 
-// verify checks the one length in a batch's message that is used unseen: how many
-// buffers each column of string views has.
+// verify checks the one length in a batch's message that the reader uses unchecked: the number of
+// buffers of each column of string views.
 func (b block) verify(file *io.SectionReader) error {
 	var continuation [4]byte
 	if _, err := file.ReadAt(continuation[:], b.offset); err != nil {
@@ -189,7 +189,7 @@ func (b block) verify(file *io.SectionReader) error {
 	start := int64(continuationEnd)
 	switch binary.LittleEndian.Uint32(continuation[:]) {
 	case 0:
-		return errors.New("a message is empty")
+		return errors.New("found an empty message")
 	case math.MaxUint32:
 	default:
 		start = legacyEnd
@@ -203,7 +203,7 @@ func (b block) verify(file *io.SectionReader) error {
 	}
 	header, ok := child(message, messageHeader)
 	if !ok {
-		return errors.New("a message has no header")
+		return errors.New("found a message without a header")
 	}
 	if err := checkVector(header, recordVariadicCounts, 8); err != nil {
 		return err
@@ -239,7 +239,7 @@ func child(t flatbuffers.Table, slot flatbuffers.VOffsetT) (flatbuffers.Table, b
 	return flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(t.Pos + offset)}, offset != 0
 }
 
-// checkVector checks that the vector in a slot, if there is one, lies within the flatbuffer.
+// checkVector checks that the vector in a slot, if any, lies within the flatbuffer.
 func checkVector(t flatbuffers.Table, slot flatbuffers.VOffsetT, elementSize int) error {
 	offset := flatbuffers.UOffsetT(t.Offset(slot))
 	if offset != 0 && int(t.Vector(offset))+elementSize*t.VectorLen(offset) > len(t.Bytes) {

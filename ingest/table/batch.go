@@ -8,13 +8,13 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// A Batch is a number of consecutive rows. What its methods return is valid as
-// long as the batch. Columns and rows count from 0; rows within the batch.
+// A Batch is a number of consecutive rows. Results of its methods are valid as long as the batch.
+// Columns and rows count from 0, rows within the batch.
 type Batch struct {
-	First int64 // row of the table that is the batch's first
+	First int64 // table row of the batch's first row
 	Len   int   // number of rows
 
-	// A text file's batch: the fields of all rows, row after row, as ranges of data.
+	// A text file's batch: the fields of all rows in row order, as ranges of data.
 	data   []byte
 	fields []span
 	width  int // fields in a row
@@ -29,20 +29,19 @@ type Batch struct {
 // span is the half-open range [start, end) of a batch's data.
 type span struct{ start, end uint32 }
 
-// vector holds the values of one column of a batch. Only the slices of its kind are used.
+// vector holds the values of one column of a batch. Only the slices for its kind are used.
 type vector struct {
 	kind     Kind
-	numbers  numberForm // Number: which slice has the values
-	valid    []bool     // Number: false is a missing value
+	numbers  numberForm // Number: the slice that holds the values
+	valid    []bool     // Number: false if the value is missing
 	integers []int64    // Number
 	floats   []float64  // Number
-	// Text: nil is a missing value; List: the elements of all rows; Number: decimals as they are
-	// written
+	// Text: nil is a missing value; List: the elements of all rows; Number: decimals as written
 	texts [][]byte
 	ends  []int // List: row i has texts[ends[i-1]:ends[i]]
 }
 
-// numberForm is how a column of a binary format holds its numbers.
+// numberForm is the representation of numbers in a column of a binary format.
 type numberForm int
 
 const (
@@ -51,8 +50,8 @@ const (
 	decimals
 )
 
-// Text returns the bytes of a field. A number is formatted in decimal; what is
-// missing in Arrow or Parquet is empty. For List and Other it is empty.
+// Text returns the bytes of a field. Numbers are formatted in decimal. A missing value in Arrow or
+// Parquet is empty, and so is every field of kind List or Other.
 func (b *Batch) Text(column, i int) []byte {
 	if b.vectors == nil {
 		f := b.fields[i*b.width+column]
@@ -76,11 +75,11 @@ func (b *Batch) Text(column, i int) []byte {
 	return b.formatted[start:len(b.formatted):len(b.formatted)]
 }
 
-// Number returns the value of a field, which may be infinite. missing fields have the value NaN:
-// null and NaN in Arrow and Parquet, in text what pandas.read_csv takes for missing by default,
-// such as an empty field, NA, NaN, N/A, None and null; "." and "-" are not missing. Blanks around a
-// text do not count. The error says what was found in place of a number; a number beyond float64
-// and an integer that float64 cannot hold exactly are such errors too.
+// Number returns the value of a field, which may be infinite. A missing field is NaN. Missing are
+// null and NaN in Arrow and Parquet, and in text whatever pandas.read_csv takes for missing by
+// default, such as an empty field, NA, NaN, N/A, None and null; "." and "-" are not missing. Blanks
+// around a text are ignored. Errors say what was found instead of a number; they include numbers
+// beyond float64 and integers that float64 cannot hold exactly.
 func (b *Batch) Number(column, i int) (value float64, missing bool, err error) {
 	if b.vectors == nil {
 		return parseNumber(b.Text(column, i))
@@ -89,7 +88,7 @@ func (b *Batch) Number(column, i int) (value float64, missing bool, err error) {
 	case v.kind == Text:
 		return parseNumber(v.texts[i])
 	case v.kind != Number:
-		return 0, false, fmt.Errorf("found a value of an %s type, expected a number", v.kind)
+		return 0, false, fmt.Errorf("found a value of %s type, expected a number", v.kind)
 	case !v.valid[i]:
 		return math.NaN(), true, nil
 	case v.numbers == decimals:
@@ -97,7 +96,7 @@ func (b *Batch) Number(column, i int) (value float64, missing bool, err error) {
 	case v.numbers == integers:
 		n := v.integers[i]
 		if !exact(n) {
-			return 0, false, fmt.Errorf("integer %d is not exact as a 64-bit floating-point number", n)
+			return 0, false, fmt.Errorf("found integer %d, which a 64-bit floating-point number cannot hold exactly", n)
 		}
 		return float64(n), false, nil
 	default:
@@ -105,9 +104,9 @@ func (b *Batch) Number(column, i int) (value float64, missing bool, err error) {
 	}
 }
 
-// Contents returns the first row of the batch whose field in a text column is a number, if only one
-// that Number refuses for its size, and the first whose field is neither a number nor missing; -1
-// where there is none.
+// Contents returns the first row of the batch whose field in a text column is a number, even one
+// too large for Number, and the first whose field is neither a number nor missing. Each is -1 if
+// there is no such row.
 func (b *Batch) Contents(column int) (number, other int) {
 	number, other = -1, -1
 	for i := 0; i < b.Len && (number < 0 || other < 0); i++ {
@@ -121,7 +120,7 @@ func (b *Batch) Contents(column int) (number, other int) {
 	return number, other
 }
 
-// Integer is Number for integers; the error also covers fractions.
+// Integer is Number for integers. Fractions are errors too.
 func (b *Batch) Integer(column, i int) (value int64, missing bool, err error) {
 	if b.vectors == nil {
 		return parseInteger(b.Text(column, i))
@@ -142,8 +141,8 @@ func (b *Batch) Integer(column, i int) (value int64, missing bool, err error) {
 	return value, false, nil
 }
 
-// List returns the elements of a field of kind List, nil when it is missing or
-// the column is of another kind. A missing element is nil.
+// List returns the elements of a field of kind List; nil if it is missing or the column has another
+// kind. A missing element is nil.
 func (b *Batch) List(column, i int) [][]byte {
 	if b.vectors == nil || b.vectors[column].kind != List {
 		return nil

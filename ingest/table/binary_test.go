@@ -347,7 +347,7 @@ func TestRareNumbers(t *testing.T) {
 	want := []string{
 		`1.5=1.5 1.5=1.50 9.007199254740992e+15=9007199254740992 0.1=0.100000000000000000000000000000 7=7 0.5=0.5`,
 		`NaN= NaN= NaN= NaN= NaN= NaN=`,
-		`-0.25=-0.25 -0.07=-0.07 integer "-9007199254740993" is not exact as a 64-bit floating-point number=-9007199254740993 -1e-20=-0.000000000000000000010000000000 -9=-9 NaN=NaN`,
+		`-0.25=-0.25 -0.07=-0.07 found integer "-9007199254740993", which a 64-bit floating-point number cannot hold exactly=-9007199254740993 -1e-20=-0.000000000000000000010000000000 -9=-9 NaN=NaN`,
 		`5.960464477539063e-08=5.960464477539063e-08 12345.67=12345.67 0=0 3=3.000000000000000000000000000000 7=7 0.5=0.5`,
 	}
 	for _, name := range []string{"numbers.arrow", "numbers.parquet", "numbers-integers.parquet"} {
@@ -536,5 +536,5 @@ func TestUnsignedBeyondSigned(t *testing.T) {
 	check(t, err)
 	defer r.Close()
 	_, err = r.Next()
-	checkInputError(t, err, path, `read a.arrow from row 0 on: column "c0": found an unsigned integer of 2^63 or more, expected less`)
+	checkInputError(t, err, path, `read a.arrow from row 0 on: column "c0": found an unsigned integer of 2^63 or more, expected a smaller one`)
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow bounds a zstd decoder's memory, at the limit of the zstd tool without --long.
+// maxWindow limits a zstd decoder's memory, like the zstd tool does without --long.
 const maxWindow = 128 << 20
 
-// decompress wraps a stream by the ending of the file's name: ".gz", ".zst" or "". Close leaves the
-// stream itself open.
+// decompress wraps a stream according to the file name's ending: ".gz", ".zst" or "". Close does
+// not close the stream.
 func decompress(in io.Reader, compression string) (io.ReadCloser, error) {
 	switch compression {
 	case ".gz":

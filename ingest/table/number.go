@@ -9,12 +9,12 @@ import (
 	"tcbuild/fault"
 )
 
-// spelling is what the text of a field stands for. Blanks around it do not count.
+// spelling is the kind of a field's text. Blanks around it are ignored.
 type spelling int
 
 const (
 	noValue spelling = iota
-	aNumber          // also one that float64 cannot hold
+	aNumber          // including numbers that float64 cannot hold
 	otherText
 )
 
@@ -29,7 +29,7 @@ func spellingOf(text []byte) spelling {
 	return otherText
 }
 
-// parseNumber reads a decimal number or an infinity; a missing one is NaN.
+// parseNumber reads a decimal number or an infinity. A missing one is NaN.
 func parseNumber(text []byte) (value float64, missing bool, err error) {
 	if n, ok := shortInteger(text); ok {
 		return float64(n), false, nil
@@ -41,12 +41,12 @@ func parseNumber(text []byte) (value float64, missing bool, err error) {
 	case !isNumber(text):
 		return 0, false, fmt.Errorf("found %s, expected a number", fault.Quote(text))
 	}
-	value, err = strconv.ParseFloat(string(text), 64) // the only error left is the range's
+	value, err = strconv.ParseFloat(string(text), 64) // the only possible error is the range
 	switch {
 	case err != nil:
-		return 0, false, fmt.Errorf("number %s is beyond the range of 64-bit floating-point numbers", fault.Quote(text))
+		return 0, false, fmt.Errorf("found number %s, which is beyond the range of 64-bit floating-point numbers", fault.Quote(text))
 	case math.Abs(value) >= 1<<53 && !exactText(value, text):
-		return 0, false, fmt.Errorf("integer %s is not exact as a 64-bit floating-point number", fault.Quote(text))
+		return 0, false, fmt.Errorf("found integer %s, which a 64-bit floating-point number cannot hold exactly", fault.Quote(text))
 	}
 	return value, false, nil
 }
@@ -67,8 +67,7 @@ func parseInteger(text []byte) (value int64, missing bool, err error) {
 	return value, false, nil
 }
 
-// isMissing reports whether a text stands for a missing value: whether pandas.read_csv takes it for
-// one by default.
+// isMissing reports whether pandas.read_csv takes a text for a missing value by default.
 func isMissing(text []byte) bool {
 	switch string(text) {
 	case "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
@@ -78,8 +77,8 @@ func isMissing(text []byte) bool {
 	return false
 }
 
-// isNumber reports whether a text is a decimal number - digits, with a point among or beside them,
-// and an exponent - or an infinity, which is inf or infinity in any case.
+// isNumber reports whether a text is a decimal number (digits, with an optional decimal point and
+// exponent) or an infinity, which is inf or infinity in any case.
 func isNumber(text []byte) bool {
 	if len(text) > 0 && (text[0] == '+' || text[0] == '-') {
 		text = text[1:]
@@ -114,7 +113,7 @@ func skipDigits(text []byte) []byte {
 	return text
 }
 
-// shortInteger reads an unsigned integer of up to 15 digits, which is exact in every number type.
+// shortInteger reads an unsigned integer of up to 15 digits, which every number type holds exactly.
 func shortInteger(text []byte) (value int64, ok bool) {
 	if len(text) == 0 || len(text) > 15 {
 		return 0, false
@@ -129,9 +128,8 @@ func shortInteger(text []byte) (value int64, ok bool) {
 	return value, true
 }
 
-// exactText reports whether value is the very number that text spells, unless text has an exponent
-// or a fraction: these are rounded to the nearest number that float64 holds. A fraction of zeros is
-// none.
+// exactText reports whether value is exactly the integer that text spells. It is always true for
+// text with an exponent or a nonzero fraction, as those are rounded to the nearest float64.
 func exactText(value float64, text []byte) bool {
 	whole, fraction, _ := bytes.Cut(text, []byte{'.'})
 	if len(bytes.TrimRight(fraction, "0")) > 0 || bytes.ContainsAny(whole, "eEfF") { // f as in inf

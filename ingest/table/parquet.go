@@ -11,7 +11,8 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/schema"
 )
 
-// parquetSource reads a Parquet file in batches of batchRows that end with each row group.
+// parquetSource reads a Parquet file in batches of up to batchRows rows. A batch ends with its row
+// group at the latest.
 type parquetSource struct {
 	path    string
 	in      *io.SectionReader
@@ -21,29 +22,29 @@ type parquetSource struct {
 	kinds   []Kind
 	leaves  []leaf // of each column
 
-	chunks []chunk       // of each column in the open row group; nil where the kind is Other
+	chunks []chunk       // of each column in the open row group; nil if the kind is Other
 	typed  []bool        // columns that keep their type; their kind is Other
-	arrays []arrow.Array // of those columns, all rows of the open row group
+	arrays []arrow.Array // of those columns, with all rows of the open row group
 	rows   int64         // rows in the open row group
 	group  int           // the row group to open next
 	left   int64         // rows left in the open row group
-	row    int64         // row of the table that comes next
+	row    int64         // the next row of the table
 }
 
-// leaf is where a column's values are stored.
+// leaf is the location and type of a column's values.
 type leaf struct {
-	index    int            // among the file's leaf columns
+	index    int            // index among the file's leaf columns
 	numbers  numberForm     // of a column of numbers
 	unsigned bool           // integers are unsigned
 	scale    int32          // of decimals
 	levels   levelMeanings  // of the values
-	dataType arrow.DataType // nil where Arrow has none
+	dataType arrow.DataType // nil if Arrow has no such type
 }
 
-// levelMeanings says what a value's definition level means.
+// levelMeanings interprets a value's definition level.
 type levelMeanings struct {
-	element int16 // from here on the value's list has this element; 0 outside a list
-	present int16 // the value is not missing
+	element int16 // at this level or above, the value's list has this element; 0 outside a list
+	present int16 // at this level or above, the value is not missing
 }
 
 func openParquet(path string, in *io.SectionReader) (*parquetSource, error) {
@@ -61,7 +62,7 @@ func openParquet(path string, in *io.SectionReader) (*parquetSource, error) {
 	return s, nil
 }
 
-// describe finds the columns, which are the top-level fields, and their only leaf.
+// describe finds the columns, which are the top-level fields, and their single leaves.
 func (s *parquetSource) describe(all *schema.Schema) {
 	leaves := make(map[schema.Node][]int)
 	for i := range all.NumColumns() {
@@ -90,7 +91,7 @@ func (s *parquetSource) describe(all *schema.Schema) {
 	s.typed = make([]bool, len(s.columns))
 }
 
-// kindOfLeaf is the kind of single values of a leaf column, and the form of its numbers.
+// kindOfLeaf is the kind of single values in a leaf column, and the form of its numbers.
 func kindOfLeaf(column *schema.Column) (Kind, leaf) {
 	physical := column.PhysicalType()
 	switch logical := column.LogicalType().(type) {
@@ -123,8 +124,8 @@ func kindOfLeaf(column *schema.Column) (Kind, leaf) {
 	return Other, leaf{}
 }
 
-// elementLevel is the definition level of a leaf's repeated ancestor, at which its
-// list is known to have an element; 0 when there is none.
+// elementLevel is the definition level of a leaf's repeated ancestor, at which its list has an
+// element, or 0 without one.
 func elementLevel(column *schema.Column) int16 {
 	level := column.MaxDefinitionLevel()
 	for node := column.SchemaNode(); node.Parent() != nil; node = node.Parent() {

@@ -11,19 +11,19 @@ import (
 	"github.com/apache/thrift/lib/go/thrift"
 )
 
-// pageStream is what the Parquet reader reads pages from: for each page it peeks, discards the
-// header, and reads the content. The reader ignores the header's checksum, and that a content ends
-// early, so pageStream looks at both.
+// pageStream is the stream that the Parquet reader reads pages from. For each page the reader
+// peeks, discards the header, and reads the content. It ignores the header's checksum and a
+// truncated content, so pageStream checks both.
 type pageStream struct {
 	buffered *bufio.Reader
-	crc      *uint32 // that the header states, nil where it has none
+	crc      *uint32 // from the header, nil if it has none
 	sum      uint32  // of the content read so far
-	left     int     // bytes of the content not read yet
+	left     int     // bytes of the content still to read
 }
 
 func (s *pageStream) Peek(n int) ([]byte, error) { return s.buffered.Peek(n) }
 
-// Discard skips a page's header, of n bytes.
+// Discard skips a page's header of n bytes.
 func (s *pageStream) Discard(n int) (int, error) {
 	header, err := s.buffered.Peek(n)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *pageStream) Discard(n int) (int, error) {
 	return s.buffered.Discard(n)
 }
 
-// begin takes the two fields of a page header that matter here, from PageHeader in Parquet's
+// begin reads the two relevant fields of a page header, from PageHeader in Parquet's
 // parquet.thrift.
 func (s *pageStream) begin(header []byte) error {
 	const contentSize, checksum = 3, 4
@@ -75,10 +75,10 @@ func (s *pageStream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// check compares the page that was read with its header.
+// check compares the page with its header.
 func (s *pageStream) check() error {
 	if s.left != 0 {
-		return fmt.Errorf("a page has %d bytes less than its header says: %w", s.left, io.ErrUnexpectedEOF)
+		return fmt.Errorf("found a page %d bytes shorter than its header says: %w", s.left, io.ErrUnexpectedEOF)
 	}
 	if s.crc != nil && *s.crc != s.sum {
 		return fmt.Errorf("found a page with CRC %08x, expected %08x", s.sum, *s.crc)

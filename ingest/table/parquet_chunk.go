@@ -18,7 +18,7 @@ type chunk interface {
 
 var errShortChunk = errors.New("the column has fewer values than its row group has rows")
 
-// newChunk chooses how the values of a leaf column are loaded, of which there are count.
+// newChunk chooses how to load the count values of a leaf column.
 func newChunk(kind Kind, at leaf, values file.ColumnChunkReader, count int64) chunk {
 	if kind == Number && at.numbers == decimals {
 		return newDecimals(at, values)
@@ -66,17 +66,18 @@ func newChunk(kind Kind, at leaf, values file.ColumnChunkReader, count int64) ch
 			v.floats = append(v.floats, values...)
 			return nil
 		}}
-	case *file.FixedLenByteArrayColumnChunkReader: // of two bytes, as the schema says of float16
-		return &scalars[parquet.FixedLenByteArray]{reader: values, levels: at.levels, store: func(v *vector, values []parquet.FixedLenByteArray) error {
-			for _, stored := range values {
-				value := 0.0
-				if stored != nil {
-					value = halfPrecision(binary.LittleEndian.Uint16(stored))
+	case *file.FixedLenByteArrayColumnChunkReader: // two bytes, as the schema says float16
+		return &scalars[parquet.FixedLenByteArray]{reader: values, levels: at.levels,
+			store: func(v *vector, values []parquet.FixedLenByteArray) error {
+				for _, stored := range values {
+					value := 0.0
+					if stored != nil {
+						value = halfPrecision(binary.LittleEndian.Uint16(stored))
+					}
+					v.floats = append(v.floats, value)
 				}
-				v.floats = append(v.floats, value)
-			}
-			return nil
-		}}
+				return nil
+			}}
 	case *file.ByteArrayColumnChunkReader:
 		if kind == List {
 			return &lists{reader: values, levels: at.levels, window: int(min(max(count, 1), batchRows))}
@@ -88,10 +89,10 @@ func newChunk(kind Kind, at leaf, values file.ColumnChunkReader, count int64) ch
 			return nil
 		}}
 	}
-	panic(fmt.Sprintf("a column of type %T", values))
+	panic(fmt.Sprintf("found a column of type %T", values))
 }
 
-// newDecimals loads decimals as the texts of their numbers.
+// newDecimals loads decimals as text.
 func newDecimals(at leaf, values file.ColumnChunkReader) chunk {
 	switch values := values.(type) {
 	case *file.Int32ColumnChunkReader:
@@ -109,15 +110,16 @@ func newDecimals(at leaf, values file.ColumnChunkReader) chunk {
 			return nil
 		}}
 	case *file.FixedLenByteArrayColumnChunkReader:
-		return &scalars[parquet.FixedLenByteArray]{reader: values, levels: at.levels, store: func(v *vector, values []parquet.FixedLenByteArray) error {
-			return appendDecimals(v, values, at.scale)
-		}}
+		return &scalars[parquet.FixedLenByteArray]{reader: values, levels: at.levels,
+			store: func(v *vector, values []parquet.FixedLenByteArray) error {
+				return appendDecimals(v, values, at.scale)
+			}}
 	case *file.ByteArrayColumnChunkReader:
 		return &scalars[parquet.ByteArray]{reader: values, levels: at.levels, store: func(v *vector, values []parquet.ByteArray) error {
 			return appendDecimals(v, values, at.scale)
 		}}
 	}
-	panic(fmt.Sprintf("a decimal column of type %T", values))
+	panic(fmt.Sprintf("found a decimal column of type %T", values))
 }
 
 func appendDecimals[T ~[]byte](v *vector, values []T, scale int32) error {

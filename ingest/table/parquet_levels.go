@@ -8,23 +8,23 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/file"
 )
 
-// check refuses levels that the schema does not have: the library gives them out, and a value would
-// become a missing one.
+// check returns an error for levels that the schema does not allow. The library returns them, and a
+// value would become a missing one.
 func (l levelMeanings) check(definitions, repetitions []int16) error {
 	for _, level := range definitions {
 		if l.present > 0 && (level < 0 || level > l.present) {
-			return fmt.Errorf("found the definition level %d, expected at most %d", level, l.present)
+			return fmt.Errorf("found definition level %d, expected at most %d", level, l.present)
 		}
 	}
 	for _, level := range repetitions {
 		if level < 0 || level > 1 {
-			return fmt.Errorf("found the repetition level %d, expected 0 or 1", level)
+			return fmt.Errorf("found repetition level %d, expected 0 or 1", level)
 		}
 	}
 	return nil
 }
 
-// scalars loads a column that has one value or none per row.
+// scalars loads a column with at most one value per row.
 type scalars[T any] struct {
 	reader interface {
 		ReadBatch(size int64, values []T, definitions, repetitions []int16) (levels int64, read int, err error)
@@ -53,7 +53,7 @@ func (s *scalars[T]) load(v *vector, rows int) error {
 	if err != nil {
 		return err
 	}
-	// Only the values that are present were read, packed at the front: spread them, the last first.
+	// Only the present values were read, packed at the front. Spread them, the last first.
 	var missing T
 	for i := rows - 1; i >= 0; i-- {
 		present := s.levels.present == 0 || s.definitions[i] == s.levels.present
@@ -76,14 +76,14 @@ type lists struct {
 	levels levelMeanings
 	window int // levels to read at once
 
-	// Levels and values that are read and not yet loaded start at these positions.
+	// Levels and values from these positions on are read but not yet loaded.
 	at, value   int
 	definitions []int16 // one per element, empty list or missing list
 	repetitions []int16 // 0 starts a row
 	values      []parquet.ByteArray
 }
 
-// more reads on where all levels are loaded. It reports false at the end of the chunk.
+// more reads more once all levels are loaded. It returns false at the end of the chunk.
 func (l *lists) more() (bool, error) {
 	if l.at < len(l.definitions) {
 		return true, nil

@@ -17,14 +17,15 @@ import (
 	"tcbuild/fault"
 )
 
-// A page buffer holds a page header and what is read ahead; a longer header is damage. The Parquet
-// reader looks for one in its first 16 KiB.
+// A page buffer holds a page header and read-ahead; a longer header is damage. The Parquet reader
+// looks for a header in its first 16 KiB.
 const minPageBuffer, pageBuffer = 16 << 10, 64 << 10
 
-// openPages opens the pages of a column chunk. The Parquet reader's own buffer gives out
-// stale bytes at the end of a chunk, and on a damaged file it would read them as headers
-// forever, so a bufio.Reader takes its place.
-func openPages(section *io.SectionReader, chunk *metadata.ColumnChunkMetaData, column *schema.Column, memory *allocator) (*checkedPages, error) {
+// openPages opens the pages of a column chunk. It replaces the Parquet reader's own buffer by a
+// bufio.Reader, because that buffer returns stale bytes at the end of a chunk: in a damaged file it
+// would read them as headers forever.
+func openPages(section *io.SectionReader, chunk *metadata.ColumnChunkMetaData, column *schema.Column,
+	memory *allocator) (*checkedPages, error) {
 	if chunk.CryptoMetadata() != nil {
 		return nil, errors.New("the file is encrypted")
 	}
@@ -39,14 +40,14 @@ func openPages(section *io.SectionReader, chunk *metadata.ColumnChunkMetaData, c
 	return &checkedPages{PageReader: pages, stream: stream, column: column, left: chunk.NumValues()}, err
 }
 
-// checkedPages refuses pages that do not have their checksum or length, and data pages on which the
-// Parquet reader would wait forever: with fewer levels than values, or in an encoding whose decoders
-// do not check their input.
+// checkedPages returns an error for pages with a wrong checksum or length, and for data pages that
+// would make the Parquet reader loop forever: with fewer levels than values, or in an encoding
+// whose decoders do not check their input.
 type checkedPages struct {
 	file.PageReader
 	stream *pageStream
 	column *schema.Column
-	left   int64 // values of the chunk that its pages have not had yet
+	left   int64 // values of the chunk that its pages have not contained yet
 	err    error
 }
 
@@ -77,7 +78,7 @@ func (p *checkedPages) Err() error {
 	return p.PageReader.Err()
 }
 
-// checkEncoding refuses the delta encodings, which writers use on request only.
+// checkEncoding returns an error for delta encodings, which writers use only on request.
 func checkEncoding(page file.Page) error {
 	switch encoding := parquet.Encoding(page.Encoding()); encoding {
 	case parquet.Encodings.Plain, parquet.Encodings.PlainDict, parquet.Encodings.RLEDict, parquet.Encodings.RLE:
@@ -88,11 +89,11 @@ func checkEncoding(page file.Page) error {
 	}
 }
 
-var errShortLevels = errors.New("a page has fewer levels than values")
+var errShortLevels = errors.New("found a page with fewer levels than values")
 
-// checkLevels checks that a data page has a level per value: repetition levels, then
-// definition levels, then the values. Only levels as runs can come short unseen; the
-// older bit-packed form has a fixed length, which the Parquet reader checks.
+// checkLevels checks that a data page has a level per value. A page has repetition levels, then
+// definition levels, then the values. Only run-length levels can be too short unnoticed; the older
+// bit-packed form has a fixed length, which the Parquet reader checks.
 func checkLevels(page file.Page, column *schema.Column) error {
 	levels := []int16{column.MaxRepetitionLevel(), column.MaxDefinitionLevel()}
 	data := page.Data()
@@ -123,7 +124,7 @@ func checkLevels(page file.Page, column *schema.Column) error {
 				}
 			}
 			if len(rest) > 0 { // the values would start at another byte
-				return fmt.Errorf("a page's levels take %d bytes less than its header says", len(rest))
+				return fmt.Errorf("found levels of a page %d bytes shorter than its header says", len(rest))
 			}
 			data = data[lengths[i]:]
 		}
@@ -131,9 +132,10 @@ func checkLevels(page file.Page, column *schema.Column) error {
 	return nil
 }
 
-// takeLevels returns what follows count levels of up to highest in data, Parquet's hybrid of
-// repeated and bit-packed runs. It reports false if there are fewer. Each run starts with a varint:
-// an even one is twice the length of a repeated run, an odd one the eights of a packed run, doubled.
+// takeLevels returns what follows count levels of at most highest in data, in Parquet's hybrid of
+// repeated and bit-packed runs. It returns false if there are fewer. Each run starts with a varint:
+// an even one is twice the length of a repeated run; an odd one is twice the number of groups of
+// eight in a packed run, plus one.
 func takeLevels(data []byte, highest int16, count int) (rest []byte, ok bool) {
 	width := bits.Len16(uint16(highest))
 	for count > 0 {
@@ -150,7 +152,7 @@ func takeLevels(data []byte, highest int16, count int) (rest []byte, ok bool) {
 			return nil, false
 		}
 		if size > len(data) {
-			// The last packed run may end with its last level.
+			// The last packed run may end after its last level.
 			return nil, header&1 == 1 && len(data)*8/width >= count
 		}
 		data = data[size:]

@@ -14,9 +14,9 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/schema"
 )
 
-// typeOfField is the Arrow type of a top-level field with one leaf: that of the leaf, or a list
-// of it. It is nil for types that typedChunk does not read: decimals of more than 128 bits,
-// INT96, structs, maps, lists of those.
+// typeOfField is the Arrow type of a top-level field with one leaf: that of the leaf, or a list of
+// it. It is nil for types that typedChunk does not read: decimals of more than 128 bits, INT96,
+// structs, maps, and lists of those.
 func typeOfField(field schema.Node, column *schema.Column) arrow.DataType {
 	leaf := typeOfLeaf(column)
 	_, isList := field.LogicalType().(schema.ListLogicalType)
@@ -31,7 +31,7 @@ func typeOfField(field schema.Node, column *schema.Column) arrow.DataType {
 	return nil
 }
 
-// typeOfLeaf is the Arrow type of single values of a leaf column, nil where there is none.
+// typeOfLeaf is the Arrow type of single values in a leaf column, or nil.
 func typeOfLeaf(column *schema.Column) arrow.DataType {
 	logical := column.LogicalType()
 	if decimal, ok := logical.(*schema.DecimalLogicalType); ok {
@@ -77,8 +77,10 @@ func typeOfInteger(physical parquet.Type, logical schema.LogicalType) arrow.Data
 	}
 	switch logical := logical.(type) {
 	case *schema.IntLogicalType:
-		signed := map[int8]arrow.DataType{8: arrow.PrimitiveTypes.Int8, 16: arrow.PrimitiveTypes.Int16, 32: arrow.PrimitiveTypes.Int32, 64: arrow.PrimitiveTypes.Int64}
-		unsigned := map[int8]arrow.DataType{8: arrow.PrimitiveTypes.Uint8, 16: arrow.PrimitiveTypes.Uint16, 32: arrow.PrimitiveTypes.Uint32, 64: arrow.PrimitiveTypes.Uint64}
+		signed := map[int8]arrow.DataType{8: arrow.PrimitiveTypes.Int8, 16: arrow.PrimitiveTypes.Int16,
+			32: arrow.PrimitiveTypes.Int32, 64: arrow.PrimitiveTypes.Int64}
+		unsigned := map[int8]arrow.DataType{8: arrow.PrimitiveTypes.Uint8, 16: arrow.PrimitiveTypes.Uint16,
+			32: arrow.PrimitiveTypes.Uint32, 64: arrow.PrimitiveTypes.Uint64}
 		if logical.IsSigned() {
 			return signed[logical.BitWidth()]
 		}
@@ -104,7 +106,7 @@ func typeOfInteger(physical parquet.Type, logical schema.LogicalType) arrow.Data
 	return nil
 }
 
-// typedChunk reads a column of a row group whole into an array of its type.
+// typedChunk reads a column of a whole row group into an array of its type.
 func typedChunk(values file.ColumnChunkReader, t arrow.DataType, levels levelMeanings, rows int64) (arrow.Array, error) {
 	b := array.NewBuilder(memory.DefaultAllocator, t)
 	leaf := b
@@ -142,8 +144,8 @@ type chunkReader[T any] interface {
 	Err() error
 }
 
-// appendChunk appends all rows of a chunk: those of single values to b, which add then appends
-// to, or the lists of such values to a list builder.
+// appendChunk appends all rows of a chunk. Single values go to b, which add appends to; lists of
+// such values go to a list builder.
 func appendChunk[T any](r chunkReader[T], b array.Builder, levels levelMeanings, add func(T)) error {
 	list, _ := b.(*array.ListBuilder)
 	leaf := b
@@ -166,7 +168,7 @@ func appendChunk[T any](r chunkReader[T], b array.Builder, levels levelMeanings,
 		for i := range n {
 			definition := definitions[i]
 			if list != nil && repetitions[i] == 0 {
-				// below it is a missing list, at it an empty one
+				// below it, the list is missing; at it, the list is empty
 				list.Append(definition >= levels.element-1)
 			}
 			switch {
@@ -180,7 +182,7 @@ func appendChunk[T any](r chunkReader[T], b array.Builder, levels levelMeanings,
 	}
 }
 
-// integerAppender stores an integer in the type that its logical type gives it.
+// integerAppender stores an integer in the type that its logical type requires.
 func integerAppender[T int32 | int64](b array.Builder) func(T) {
 	switch b := b.(type) {
 	case *array.Int8Builder:
@@ -215,7 +217,7 @@ func integerAppender[T int32 | int64](b array.Builder) func(T) {
 	panic("no builder of integers: " + b.Type().String())
 }
 
-// bytesAppender stores bytes in the type that their logical type gives them.
+// bytesAppender stores bytes in the type that their logical type requires.
 func bytesAppender[T parquet.ByteArray | parquet.FixedLenByteArray](b array.Builder) func(T) {
 	switch b := b.(type) {
 	case *array.StringBuilder:
@@ -232,8 +234,8 @@ func bytesAppender[T parquet.ByteArray | parquet.FixedLenByteArray](b array.Buil
 	panic("no builder of bytes: " + b.Type().String())
 }
 
-// decimalOfBytes reads a signed integer in two's complement, the highest byte first. It panics
-// where that has more than 128 bits.
+// decimalOfBytes reads a signed big-endian integer in two's complement. It panics if the integer
+// has more than 128 bits.
 func decimalOfBytes(bytes []byte) decimal128.Num {
 	n := new(big.Int).SetBytes(bytes)
 	if len(bytes) > 0 && bytes[0] >= 0x80 {

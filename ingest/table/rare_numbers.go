@@ -6,13 +6,13 @@ import (
 	"math/big"
 )
 
-// isScale reports whether a decimal type can have a scale: Arrow's largest has 76 digits. A damaged
-// file's could ask for all memory.
+// isScale reports whether a decimal type can have a scale. Arrow's largest type has 76 digits. The
+// scale in a damaged file could ask for all memory.
 func isScale(scale int32) bool { return -maxDecimalBytes <= scale && scale <= maxDecimalBytes }
 
 const maxDecimalBytes = 100
 
-// decimalText writes unscaled / 10^scale as a decimal number, with all its digits.
+// decimalText writes unscaled / 10^scale as a decimal number with all its digits.
 func decimalText(unscaled *big.Int, scale int32) []byte {
 	if scale <= 0 {
 		text := unscaled.Append(nil, 10)
@@ -31,7 +31,7 @@ func decimalText(unscaled *big.Int, scale int32) []byte {
 	return append(text, digits[point:]...)
 }
 
-// bigEndian is the integer that Parquet stores as bytes in two's complement, the highest first.
+// bigEndian is an integer that Parquet stores as big-endian bytes in two's complement.
 func bigEndian(stored []byte) *big.Int {
 	n := new(big.Int).SetBytes(stored)
 	if len(stored) > 0 && stored[0] >= 0x80 {

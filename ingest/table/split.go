@@ -18,7 +18,8 @@ func split(fields []span, record []byte, offset int, delimiter byte) []span {
 	}
 }
 
-// splitBlanks is split for fields between runs of spaces and tabs, which may also lead the row.
+// splitBlanks is split for fields separated by runs of spaces and tabs, which may also start the
+// row.
 func splitBlanks(fields []span, record []byte, offset int) []span {
 	start := -1
 	for i, c := range record {
@@ -36,8 +37,8 @@ func splitBlanks(fields []span, record []byte, offset int) []span {
 	return fields
 }
 
-// quotedLength finds the end of a row with quotes: the first line feed outside of
-// them. length is -1 when text ends before; breaks counts the line feeds inside.
+// quotedLength finds the end of a row with quotes: the first line feed outside quotes. length is -1
+// if text ends before it; breaks counts the line feeds inside quotes.
 func quotedLength(text []byte) (length, breaks int) {
 	inside := false
 	for i, c := range text {
@@ -54,15 +55,15 @@ func quotedLength(text []byte) (length, breaks int) {
 }
 
 var (
-	errOpenQuote  = errors.New("found a quote that is never closed")
-	errBareQuote  = errors.New("found a quote inside a field that does not start with one")
+	errOpenQuote  = errors.New("found an unclosed quote")
+	errBareQuote  = errors.New("found a quote inside an unquoted field")
 	errAfterQuote = errors.New("found text between a closing quote and the delimiter")
 )
 
-// splitQuoted appends the fields of the row buffer[begin:end]. Quoted fields are
-// unquoted in place, which only ever makes them shorter.
+// splitQuoted appends the fields of the row buffer[begin:end]. It unquotes fields in place, which
+// only makes them shorter.
 func splitQuoted(fields []span, buffer []byte, begin, end int, delimiter byte) ([]span, error) {
-	for at := begin; ; at++ { // at is the start of a field, then the delimiter behind it
+	for at := begin; ; at++ { // at is the start of a field, then the delimiter after it
 		start, to := at, at
 		if at < end && buffer[at] == '"' {
 			for at++; ; at++ {

@@ -1,11 +1,11 @@
-// Package table streams the rows of a table, whatever file format holds it:
+// Package table streams the rows of a table, in any of these file formats:
 //
-//	.tsv .csv .txt .tab   text, one row per line; also with .gz or .zst behind
+//	.tsv .csv .txt .tab   text, one row per line; also compressed, .gz or .zst
 //	.parquet              Apache Parquet
 //	.arrow                Apache Arrow IPC file, not stream
 //
-// Memory stays bounded: text is held one buffer at a time, Parquet a few
-// thousand rows, Arrow one of the file's record batches.
+// Memory is bounded: text is held one buffer at a time, Parquet a few thousand rows, Arrow one of
+// the file's record batches.
 package table
 
 import (
@@ -24,29 +24,28 @@ import (
 // Formats names the accepted file name endings, for messages.
 const Formats = ".tsv, .csv, .txt or .tab (also .gz or .zst of these), .parquet or .arrow"
 
-// TextOptions says how a text file is laid out. The zero value is a file with a
-// header line and the delimiter of its extension. Parquet and Arrow files carry
-// their own layout.
+// TextOptions is the layout of a text file. The zero value is a file with a header line and the
+// delimiter of its extension. Parquet and Arrow files describe their own layout.
 type TextOptions struct {
 	// Delimiter separates fields: 0 is a comma in .csv and a tab elsewhere, ' ' is any run of
-	// spaces and tabs. Quotes as in RFC 4180 have a meaning unless it is a tab or ' '.
+	// spaces and tabs. Quotes follow RFC 4180, except that with a tab or ' ' they have no meaning.
 	Delimiter byte
-	// Columns names the columns. Without them the first line is the header. A Parquet or Arrow
-	// file, which names its own, is then refused: its columns could be fewer, or others.
+	// Columns names the columns. Without it, the first line is the header. It is an error for
+	// Parquet and Arrow files, whose own columns could differ.
 	Columns []string
-	// Header says that the first line is a header although Columns is set, which then replaces it.
+	// Header says that the first line is a header even if Columns is set, which then replaces it.
 	Header bool
 }
 
-// Kind is what a column's values are.
+// Kind is the kind of a column's values.
 type Kind int
 
 const (
-	Unknown Kind = iota // a text file does not say
+	Unknown Kind = iota // text files do not say
 	Number              // integers, floating-point numbers, decimals or booleans (0 and 1)
 	Text
 	List  // lists of texts
-	Other // anything else; its values cannot be read
+	Other // anything else, whose values cannot be read
 )
 
 func (k Kind) String() string {
@@ -68,13 +67,13 @@ type source interface {
 	kind(column int) Kind
 	dataType(column int) arrow.DataType
 	keepType(column int)
-	// fill replaces the rows of b by the next ones, at least one, or returns io.EOF.
+	// fill replaces the rows of b with the next ones, at least one, or returns io.EOF.
 	fill(b *Batch) error
 	where(row int64) string
 	io.Closer
 }
 
-// Open opens a table for one reading; text files have a header line and the delimiter of their
+// Open opens a table for one pass. Text files have a header line and the delimiter of their
 // extension.
 func Open(path string) (*Reader, error) { return OpenText(path, TextOptions{}) }
 
@@ -93,8 +92,8 @@ func OpenText(path string, options TextOptions) (*Reader, error) {
 	return r, nil
 }
 
-// OpenFile reads an open file as a table, from its start. The file stays the caller's, and open as
-// long as the Reader. A file that is read several times so gives the same rows each time, or an
+// OpenFile reads an open file as a table, from its start. The caller keeps ownership of the file,
+// which must stay open as long as the Reader. Every pass over a file gives the same rows, or an
 // error.
 func OpenFile(file *inputfile.File, options TextOptions) (*Reader, error) {
 	if file.Size() == 0 {
@@ -102,7 +101,7 @@ func OpenFile(file *inputfile.File, options TextOptions) (*Reader, error) {
 	}
 	s, err := openSource(file.Path(), file.Reader(), options)
 	if failed := file.Failed(); failed != nil {
-		return nil, failed // and no damage
+		return nil, failed // the read error, not damage
 	}
 	if err != nil {
 		return nil, err
@@ -110,12 +109,12 @@ func OpenFile(file *inputfile.File, options TextOptions) (*Reader, error) {
 	return &Reader{file: file, source: s}, nil
 }
 
-// openSource opens a table in the format that the ending of its name tells.
+// openSource opens a table in the format of its file name's ending.
 func openSource(path string, in *io.SectionReader, options TextOptions) (s source, err error) {
 	format, compression := Format(path)
 	if options.Columns != nil && IsTable(path) && !isText(format) {
-		return nil, fault.New(fault.Input, "give a text file, such as SGD_features.tab, or do not name its columns",
-			"open table %s: found a %s file, which names its own columns, expected text without a header", path, format)
+		return nil, fault.New(fault.Input, "give a text file, such as SGD_features.tab, or omit the column names",
+			"open table %s: found a %s file, which has column names, expected text without a header", path, format)
 	}
 	switch {
 	case format == ".parquet" && compression == "":
@@ -144,31 +143,31 @@ func openSource(path string, in *io.SectionReader, options TextOptions) (s sourc
 // Columns are the column names in file order: not empty, unique, valid UTF-8.
 func (r *Reader) Columns() []string { return r.source.names() }
 
-// Kind is what the values of a column are.
+// Kind is the kind of a column's values.
 func (r *Reader) Kind(column int) Kind { return r.source.kind(column) }
 
-// Next returns the next rows, io.EOF after the last. The batch is valid until
-// the next call. Damage and malformed rows are a fault.Input; a file that changed while it
-// was read is a fault.Busy, after the last row at the latest.
+// Next returns the next rows, or io.EOF after the last. The batch is valid until the next call.
+// Damage and malformed rows are a fault.Input. If the file changed while it was read, Next returns
+// a fault.Busy, after the last row at the latest.
 func (r *Reader) Next() (*Batch, error) {
 	r.batch.First += int64(r.batch.Len)
 	r.batch.Len = 0
 	if err := r.source.fill(&r.batch); err != nil {
 		r.batch.Len = 0
 		if changed := r.file.Unchanged(); changed != nil {
-			return nil, changed // which explains whatever else is wrong
+			return nil, changed // which explains any other error
 		}
 		return nil, err
 	}
 	return &r.batch, nil
 }
 
-// Where names a row that was read, for messages: "edges.tsv:12" counts lines from
-// 1 (a header is line 1), "edges.parquet row 10" counts rows from 0.
+// Where names a row for messages: "edges.tsv:12" counts lines from 1 (a header is line 1),
+// "edges.parquet row 10" counts rows from 0. The row must have been read.
 func (r *Reader) Where(row int64) string { return r.source.where(row) }
 
-// Close ends the reading, and closes the file if Open opened it. A batch that Next returned is no
-// longer valid.
+// Close ends the pass, and closes the file if Open opened it. It invalidates the last batch of
+// Next.
 func (r *Reader) Close() error {
 	err := r.source.Close()
 	if r.owned {
@@ -177,8 +176,8 @@ func (r *Reader) Close() error {
 	return err
 }
 
-// Format splits a file name's ending into the table format (".tsv") and the
-// compression around it (".gz", ".zst" or ""), both in lower case.
+// Format splits a file name's ending into the table format (".tsv") and the compression (".gz",
+// ".zst" or ""), both in lower case.
 func Format(path string) (format, compression string) {
 	name := strings.ToLower(path)
 	extension := filepath.Ext(name)
@@ -188,7 +187,7 @@ func Format(path string) (format, compression string) {
 	return extension, ""
 }
 
-// IsTable reports whether a file name has the ending of a table.
+// IsTable reports whether a file name has a table's ending.
 func IsTable(name string) bool {
 	format, compression := Format(name)
 	return isText(format) || compression == "" && (format == ".parquet" || format == ".arrow")

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	textBuffer = 256 << 10 // first size of the buffer, small enough for a core's cache
-	maxRecord  = 64 << 20  // a longer row is not a table's
+	textBuffer = 256 << 10 // initial buffer size, small enough for a core's cache
+	maxRecord  = 64 << 20  // longest row; a longer one is not a table's
 )
 
-// textSource splits a text file into rows and fields, without a copy of either:
-// a batch is the rows that lie whole in the buffer.
+// textSource splits a text file into rows and fields without copying either: a batch is the rows
+// that are complete in the buffer.
 type textSource struct {
 	path      string
 	in        io.ReadCloser
@@ -26,14 +26,14 @@ type textSource struct {
 	header    []string
 
 	buffer     []byte
-	begin, end int   // buffer[begin:end] is read from the file and not yet split
+	begin, end int   // buffer[begin:end] is read but not yet split
 	torn       error // the error that ended reading; io.EOF at a clean end
 
-	failed   error   // what the next fill returns
-	line     int64   // 1-based line that starts at buffer[begin]
+	failed   error   // error for the next fill
+	line     int64   // 1-based line of buffer[begin]
 	firstRow int64   // line of row 0
-	row      int64   // row that starts at buffer[begin]
-	breaks   []int64 // ascending: a row, once per line break inside its quotes
+	row      int64   // row of buffer[begin]
+	breaks   []int64 // ascending: a row, repeated for each line break inside its quotes
 }
 
 func openText(path string, file io.Reader, compression string, options TextOptions) (*textSource, error) {
@@ -106,7 +106,7 @@ func (s *textSource) fill(b *Batch) error {
 	fields, err := s.mustRecord(b.fields[:0])
 	for more := true; more && err == nil; {
 		if found := len(fields) - int(s.row-first)*b.width; found != b.width {
-			err = fault.New(fault.Input, "check the delimiters of this row and of the header",
+			err = fault.New(fault.Input, "check the delimiters of this row and the header",
 				"read %s: found %d fields, expected %d", s.where(s.row), found, b.width)
 			break
 		}
@@ -116,13 +116,13 @@ func (s *textSource) fill(b *Batch) error {
 	if s.row == first {
 		return err
 	}
-	s.failed = err // due after the rows before it
+	s.failed = err // returned after the rows before it
 	b.data, b.fields, b.Len = s.buffer, fields, int(s.row-first)
 	return nil
 }
 
-// mustRecord appends the fields of the next row, reading from the file where
-// the buffer has no whole row. It returns io.EOF after the last row.
+// mustRecord appends the fields of the next row, and refills the buffer if it has no complete row.
+// It returns io.EOF after the last row.
 func (s *textSource) mustRecord(fields []span) ([]span, error) {
 	for {
 		fields, ok, err := s.record(fields)
@@ -143,8 +143,8 @@ func (s *textSource) mustRecord(fields []span) ([]span, error) {
 	}
 }
 
-// refill moves the rest to the front of the buffer, twice as large where the
-// rest filled it, and reads until it is full.
+// refill moves the rest to the front of the buffer, doubles a full buffer, and reads until the
+// buffer is full.
 func (s *textSource) refill() error {
 	rest := s.buffer[s.begin:s.end]
 	if len(rest) >= maxRecord {
@@ -164,9 +164,9 @@ func (s *textSource) refill() error {
 	return nil
 }
 
-// record appends the fields of the next row. ok is false when the buffer holds no whole row. An
-// empty line is an error wherever it stands: in a table with one column it could be a row, and in
-// any other it is a sign of a row that is gone.
+// record appends the fields of the next row. ok is false if the buffer has no complete row. An
+// empty line is always an error: in a table with one column it could be a row, and in any other it
+// may be a lost row.
 func (s *textSource) record(fields []span) (_ []span, ok bool, _ error) {
 	rest := s.buffer[s.begin:s.end]
 	length, breaks := bytes.IndexByte(rest, '\n'), 0
@@ -188,7 +188,8 @@ func (s *textSource) record(fields []span) (_ []span, ok bool, _ error) {
 	}
 	switch {
 	case len(record) == 0:
-		return fields, false, fault.New(fault.Input, "remove the line; for a row whose only field is empty, add a column, such as sample_id",
+		return fields, false, fault.New(fault.Input,
+			"remove the line; if it is a row whose only field is empty, add a column, such as sample_id",
 			"read %s:%d: found an empty line, expected a row", s.path, s.line)
 	case quotes:
 		all, err := splitQuoted(fields, s.buffer, s.begin, s.begin+len(record), s.delimiter)

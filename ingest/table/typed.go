@@ -9,19 +9,18 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// Type is the type of a column's values as the file states it: utf8 in a text file, which states
-// none, and nil for a type of Parquet that has none of its own in Arrow or that Batch.Array
-// cannot give.
+// Type is the type of a column's values in the file. It is utf8 for text files, and nil for Parquet
+// types without an equivalent in Arrow or that Batch.Array cannot return.
 func (r *Reader) Type(column int) arrow.DataType { return r.source.dataType(column) }
 
-// KeepType says that a column is read by Batch.Array alone, so that nothing of it is converted.
-// It is called before Next. Type must not be nil.
+// KeepType says that a column is read only by Batch.Array, so that it need not be converted. Call
+// it before Next. Type must not be nil.
 func (r *Reader) KeepType(column int) { r.source.keepType(column) }
 
-// Array returns a column's values in their own type, missing ones as nulls; what is written in a
-// text file is utf8 and never missing. In Arrow and Parquet files KeepType must have named the
-// column. Unlike all else of a batch the array stays valid. Its offsets lie inside its buffers;
-// whether texts are UTF-8 is not checked.
+// Array returns a column's values in their own type, missing ones as nulls. The fields of a text
+// file are utf8 and never missing. In Arrow and Parquet files, KeepType must have been called for
+// the column. Unlike the rest of a batch, the array stays valid. Its offsets lie inside its
+// buffers; its texts may not be UTF-8.
 func (b *Batch) Array(column int) arrow.Array {
 	if b.vectors != nil {
 		return b.arrays[column]
@@ -34,16 +33,16 @@ func (b *Batch) Array(column int) arrow.Array {
 	return texts.NewArray()
 }
 
-var errOffset = errors.New("an offset or index points outside its values")
+var errOffset = errors.New("found an offset or index outside its values")
 
-// follow follows every offset and index of an array, so that a damaged file panics or fails here
-// and not in whoever reads the array. Types that it does not know, such as unions, are an error.
+// follow follows every offset and index of an array, so that a damaged file panics or fails here,
+// not in whoever reads the array. Types that it does not know, such as unions, are an error.
 func follow(a arrow.Array) error {
 	last := a.Len() - 1
 	if last < 0 {
 		return nil
 	}
-	a.IsNull(last) // the end of the bitmap; a null array, which has no buffer, may state any length
+	a.IsNull(last) // the end of the bitmap; a null array has no buffer, so it may state any length
 	switch a := a.(type) {
 	case *array.Null:
 	case *array.Boolean:
@@ -57,7 +56,7 @@ func follow(a arrow.Array) error {
 		return follow(a.ListValues())
 	case *array.Decimal128, *array.Decimal256:
 		t := a.DataType().(arrow.DecimalType)
-		// the library has that many powers of ten, and panics beyond
+		// the library's table of powers of ten is that long; it panics beyond
 		digits := int32(38)
 		if t.ID() == arrow.DECIMAL256 {
 			digits = 76
@@ -86,7 +85,7 @@ func follow(a arrow.Array) error {
 		for i := range a.Len() {
 			a.Value(i)
 		}
-	case array.ListLike: // maps among them
+	case array.ListLike: // including maps
 		for i := range a.Len() {
 			if start, end := a.ValueOffsets(i); start < 0 || end < start || end > int64(a.ListValues().Len()) {
 				return errOffset
@@ -100,9 +99,9 @@ func follow(a arrow.Array) error {
 			}
 		}
 	default:
-		// those were bounded when the array was made
+		// checked when the array was made
 		if _, ok := a.DataType().(arrow.FixedWidthDataType); !ok {
-			return fmt.Errorf("values of type %s cannot be read", a.DataType())
+			return fmt.Errorf("cannot read values of type %s", a.DataType())
 		}
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 )
 
 var errUnsignedRange = fault.New(fault.Input, "store the column as signed integers or as floating-point numbers",
-	"found an unsigned integer of 2^63 or more, expected less")
+	"found an unsigned integer of 2^63 or more, expected a smaller one")
 
 // reset empties a batch and gives it a vector of each kind.
 func (b *Batch) reset(kinds []Kind) {
@@ -29,7 +29,7 @@ func (b *Batch) reset(kinds []Kind) {
 	b.formatted = b.formatted[:0]
 }
 
-// kindOf is the kind under which an Arrow type's values can be read.
+// kindOf is the kind that an Arrow type's values can be read as.
 func kindOf(t arrow.DataType) Kind {
 	switch t := t.(type) {
 	case *arrow.Int8Type, *arrow.Int16Type, *arrow.Int32Type, *arrow.Int64Type,
@@ -55,8 +55,8 @@ func kindOf(t arrow.DataType) Kind {
 	return Other
 }
 
-// load copies the rows [from, to) of an array. Every offset and index of theirs is
-// followed here, so that a damaged file panics now and not in a method of Batch.
+// load copies the rows [from, to) of an array. It follows all their offsets and indices, so that a
+// damaged file panics now, not in a method of Batch.
 func (v *vector) load(a arrow.Array, from, to int) error {
 	switch v.kind {
 	case Text:
@@ -159,7 +159,7 @@ func (v *vector) loadNumbers(a arrow.Array, from, to int) error {
 	return nil
 }
 
-// loadEntries appends numbers that a dictionary holds.
+// loadEntries appends the numbers of a dictionary.
 func (v *vector) loadEntries(a *array.Dictionary, from, to int) error {
 	entries := vector{kind: Number}
 	if err := entries.load(a.Dictionary(), 0, a.Dictionary().Len()); err != nil {
@@ -186,7 +186,7 @@ func (v *vector) loadEntries(a *array.Dictionary, from, to int) error {
 	return nil
 }
 
-// appendMissing appends the value in place of a missing number.
+// appendMissing appends a placeholder for a missing number.
 func (v *vector) appendMissing() {
 	switch v.numbers {
 	case integers:
@@ -206,7 +206,7 @@ func appendNumbers[To, From int8 | int16 | int32 | int64 | uint8 | uint16 | uint
 	return to
 }
 
-// textsOf returns how to read one value of a text array: nil where it is missing.
+// textsOf returns a function that reads one value of a text array, or nil if it is missing.
 func textsOf(a arrow.Array) func(i int) []byte {
 	valueOf := func(i int) []byte { panic(fmt.Sprintf("found an array of %s, expected texts", a.DataType())) }
 	switch a := a.(type) {
@@ -228,6 +228,6 @@ func textsOf(a arrow.Array) func(i int) []byte {
 		if text := valueOf(i); text != nil {
 			return text
 		}
-		return []byte{} // present, if empty
+		return []byte{} // present but empty
 	}
 }

@@ -20,7 +20,7 @@ type Values interface {
 // Indices become an int32 column; each is below 2^31.
 type Indices []uint32
 
-// Numbers become a float64 column; a missing value stays the NaN it is.
+// Numbers become a float64 column; a missing value stays NaN.
 type Numbers []float64
 
 // Texts become a utf8 column.
@@ -29,26 +29,26 @@ type Texts []string
 // Lists become a list<utf8> column.
 type Lists [][]string
 
-// Typed makes a column of an array, as it is.
+// Typed is an array that becomes a column unchanged.
 func Typed(values arrow.Array) Values { return typed{values} }
 
 type typed struct{ values arrow.Array }
 
-// ArrowWriter writes an Arrow IPC file whose bytes depend on nothing but the
-// names, the values and their division into calls of Write.
+// ArrowWriter writes an Arrow IPC file whose bytes depend only on the names, the values and their
+// division into calls of Write.
 type ArrowWriter struct {
 	file   *os.File
 	writer *ipc.FileWriter
 	schema *arrow.Schema
 }
 
-// Field is a column of a file that is written; of Values only the type counts.
+// Field is a column to write. Only the type of Values counts.
 type Field struct {
 	Name   string
 	Values Values
 }
 
-// CreateArrow makes or replaces an Arrow IPC file. It must be closed.
+// CreateArrow creates or replaces an Arrow IPC file. It must be closed.
 func CreateArrow(path string, fields []Field) (*ArrowWriter, error) {
 	columns := make([]arrow.Field, len(fields))
 	for i, field := range fields {
@@ -68,7 +68,7 @@ func CreateArrow(path string, fields []Field) (*ArrowWriter, error) {
 	return &ArrowWriter{file: file, writer: writer, schema: schema}, nil
 }
 
-// Write appends rows as one record batch: per field its values, all of the same length.
+// Write appends rows as one record batch. The values of all fields have the same length.
 func (w *ArrowWriter) Write(columns ...Values) error {
 	arrays := make([]arrow.Array, len(columns))
 	for i, values := range columns {
@@ -81,7 +81,7 @@ func (w *ArrowWriter) Write(columns ...Values) error {
 	return nil
 }
 
-// Close completes the file; before it the file is not readable.
+// Close completes the file, which is not readable before.
 func (w *ArrowWriter) Close() error {
 	if err := errors.Join(w.writer.Close(), w.file.Close()); err != nil {
 		return fmt.Errorf("write table %s: %w", w.file.Name(), err)

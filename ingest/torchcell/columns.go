@@ -10,31 +10,30 @@ import (
 	"tcbuild/fault"
 )
 
-// maxColumns bounds the memory of stores whose labels name ever new members.
+// maxColumns limits the memory for stores whose labels keep adding members.
 const maxColumns = 1 << 16
 
-// Columns lays the values of a store's records out as columns, which are in the order in which the
-// values first appear. A column is named by its label or statistic, behind which stand .PART for a
-// member of an object or array, and #2 and so on for the second and further experiments of a record
-// with the same label. A name that is taken gets its label in front. A column without numbers,
-// whose values are texts, lists or objects, is ignored; one of both is an error, in whatever order
-// they come.
+// Columns arranges the values of a store's records in columns, in order of first appearance. A
+// column is named by its label or statistic, followed by .PART for a member of an object or array,
+// and by #2 and so on for further experiments of a record with the same label. If that name is
+// taken, its label goes in front. A column without numbers, whose values are texts, lists or
+// objects, is ignored. A column with both is an error, in whatever order they come.
 type Columns struct {
 	store   *Store
 	index   map[string]int // by identity
 	columns []column
 	names   []string
-	key     []byte // of the value that each is at
+	key     []byte // of the current value of each
 }
 
 type column struct {
 	name   string
-	number int // record of the first number, -1 without one
-	other  int // record of the first value that is neither a number nor missing, -1 without one
-	target int // among the names; -1 for none
+	number int // record of the first number, or -1
+	other  int // record of the first value that is neither a number nor missing, or -1
+	target int // index among the names, or -1
 }
 
-// NewColumns finds the columns of a store, and keeps none of them yet. It reads the store whole.
+// NewColumns finds the columns of a store, and keeps none of them yet. It reads the whole store.
 func NewColumns(s *Store) (*Columns, error) {
 	c := &Columns{store: s, index: make(map[string]int)}
 	taken := make(map[string]bool)
@@ -56,7 +55,7 @@ func NewColumns(s *Store) (*Columns, error) {
 	return c, err
 }
 
-// note takes down what a record holds in the column.
+// note records what a record holds in the column.
 func (c *column) note(record int, v *Value) {
 	switch {
 	case v.Other && c.other < 0:
@@ -66,7 +65,7 @@ func (c *column) note(record int, v *Value) {
 	}
 }
 
-// Names are the names of the columns that are kept, in order.
+// Names are the names of the kept columns, in order.
 func (c *Columns) Names() []string { return c.names }
 
 // Ignored are the names of the other columns.
@@ -80,9 +79,9 @@ func (c *Columns) Ignored() []string {
 	return ignored
 }
 
-// Keep keeps the wanted columns, in their order: nil are all that hold a number or no value at all,
-// but for those of leftOut. A name that the store does not have, one that is named twice, and a
-// column to be kept that holds anything but numbers are errors.
+// Keep keeps the wanted columns, in their order. nil means all that hold a number or no value at
+// all, except those of leftOut. Unknown and repeated names are errors, and so is keeping a column
+// with other values than numbers.
 func (c *Columns) Keep(wanted, leftOut []string) error {
 	at := make(map[string]int, len(c.columns))
 	for i := range c.columns {
@@ -94,8 +93,8 @@ func (c *Columns) Keep(wanted, leftOut []string) error {
 			return c.unknown(name)
 		}
 		if named[name] {
-			return fault.New(fault.Usage, "name it once in --phenotypes and --not-phenotypes together",
-				"read torchcell store %s: phenotype %s is named twice", c.store.dir, fault.Quote(name))
+			return fault.New(fault.Usage, "name it only once, in --phenotypes or --not-phenotypes",
+				"read torchcell store %s: found phenotype %s named twice", c.store.dir, fault.Quote(name))
 		}
 		named[name] = true
 	}
@@ -110,20 +109,20 @@ func (c *Columns) Keep(wanted, leftOut []string) error {
 	for target, name := range wanted {
 		column := &c.columns[at[name]]
 		if column.target = target; column.other >= 0 {
-			return fault.New(fault.Input, "have torchcell write the store anew, or leave the phenotype out with --not-phenotypes "+fault.List([]string{name}),
+			return fault.New(fault.Input, "write the store again with torchcell, or exclude the phenotype with --not-phenotypes "+fault.List([]string{name}),
 				"read torchcell store %s: record %d: phenotype %s: found a text, a list or an object, expected a number", c.store.dir, column.other, fault.Quote(name))
 		}
 	}
 	return nil
 }
 
-// unknown is the error of a name that the store does not have.
+// unknown is the error for a name that is not in the store.
 func (c *Columns) unknown(name string) error {
 	var names []string
 	for _, column := range c.columns {
 		names = append(names, column.name)
 	}
-	hint := "choose among these"
+	hint := "choose one of these"
 	if nearest := conf.Nearest(name, names); nearest != "" {
 		hint = "did you mean " + fault.Quote(nearest) + "?"
 	}
@@ -131,8 +130,8 @@ func (c *Columns) unknown(name string) error {
 		c.store.dir, fault.List(names), fault.Quote(name))
 }
 
-// Fill sets one value per name to that of a record of the store, NaN if it is missing. An infinite
-// value is no measurement: it counts as missing, and Fill returns how many there were.
+// Fill sets one value per name to the record's value, or NaN if that is missing. An infinite value
+// is not a measurement: it counts as missing, and Fill returns the number of those.
 func (c *Columns) Fill(r *Record, values []float64) (infinite int) {
 	for i := range values {
 		values[i] = math.NaN()
@@ -166,8 +165,8 @@ func columnName(taken map[string]bool, nth int, e *Experiment, v *Value) string 
 	return name
 }
 
-// each calls visit with each value of a record: its column, -1 if that is new, and the number of
-// its experiment, from 1, among those of its label.
+// each calls visit with each value of a record, with its column (-1 if that is new) and the number
+// of its experiment, from 1, among those with its label.
 func (c *Columns) each(r *Record, visit func(at, nth int, e *Experiment, v *Value) error) error {
 	for i := range r.Experiments {
 		e := &r.Experiments[i]

@@ -10,25 +10,25 @@ import (
 	"tcbuild/fault"
 )
 
-// scanner reads JSON as Python writes it: also with the tokens NaN, Infinity and -Infinity, which
-// the standard library refuses. It reads one value after the other in place, and skips what is not
-// asked for.
+// scanner reads JSON as Python writes it, including the tokens NaN, Infinity and -Infinity, which
+// the standard library does not accept. It reads one value after the other in place, and skips
+// those that are not needed.
 //
-// No library takes its place. jsontext, sonic and simdjson-go refuse the three tokens; fastjson
-// takes NaN, but not -Infinity, and also 01 and line ends in texts, which are damage. A record as
-// torchcell's format describes it, of two experiments with three deletions, 3.8 kB, without the
-// tokens (2 cores of an AMD EPYC, the median of three): this scanner 13 µs; fastjson 7 µs, and 8 µs
-// more to refuse what it takes wrongly; simdjson-go 10 µs for its tape alone; sonic 15 µs; jsontext
-// 16 µs for the tokens alone; encoding/json/v2 31 µs; encoding/json 35 µs, which BenchmarkDecode has.
+// No library can replace it. jsontext, sonic and simdjson-go do not accept the three tokens.
+// fastjson accepts NaN but not -Infinity, and also 01 and line ends in texts, which are damage.
+// Times for a record in torchcell's format with two experiments of three deletions, 3.8 kB, without
+// the tokens (2 cores of an AMD EPYC, median of three): this scanner 13 µs; fastjson 7 µs, plus
+// 8 µs to find what it wrongly accepts; simdjson-go 10 µs for its tape alone; sonic 15 µs; jsontext
+// 16 µs for the tokens alone; encoding/json/v2 31 µs; encoding/json 35 µs (see BenchmarkDecode).
 type scanner struct {
 	text  []byte
 	at    int // the next byte
 	depth int // of nested objects and arrays
 }
 
-const maxDepth = 1000 // about what Python's reader takes
+const maxDepth = 1000 // about Python's limit
 
-// wrong is the error of a text that is not what was expected at the next byte.
+// wrong is the error for text that is not what was expected at the next byte.
 func (s *scanner) wrong(expected string) error {
 	found := "the end"
 	if s.at < len(s.text) {
@@ -37,7 +37,7 @@ func (s *scanner) wrong(expected string) error {
 	return fmt.Errorf("byte %d: found %s, expected %s", s.at, found, expected)
 }
 
-// next goes to the next byte that is no space and returns it, 0 at the end.
+// next skips spaces and returns the next byte, or 0 at the end.
 func (s *scanner) next() byte {
 	for ; s.at < len(s.text); s.at++ {
 		switch c := s.text[s.at]; c {
@@ -49,7 +49,7 @@ func (s *scanner) next() byte {
 	return 0
 }
 
-// take goes past a token if it is the next one.
+// take skips a token if it comes next.
 func (s *scanner) take(token string) bool {
 	if end := s.at + len(token); end <= len(s.text) && string(s.text[s.at:end]) == token {
 		s.at = end
@@ -58,8 +58,8 @@ func (s *scanner) take(token string) bool {
 	return false
 }
 
-// members reads an object: for each member it calls value, which has to read the member's value.
-// name lives until value returns.
+// members reads an object. For each member it calls value, which must read the member's value. name
+// is valid until value returns.
 func (s *scanner) members(value func(name []byte) error) error {
 	return s.nested('{', '}', "an object", func() error {
 		s.next()
@@ -75,18 +75,18 @@ func (s *scanner) members(value func(name []byte) error) error {
 	})
 }
 
-// elements reads an array: for each element it calls value, which has to read it.
+// elements reads an array. For each element it calls value, which must read it.
 func (s *scanner) elements(value func() error) error {
 	return s.nested('[', ']', "an array", value)
 }
 
-// nested reads what stands between two brackets, with commas between.
+// nested reads the items between two brackets, separated by commas.
 func (s *scanner) nested(open, end byte, what string, item func() error) error {
 	if s.next() != open {
 		return s.wrong(what)
 	}
 	if s.depth++; s.depth > maxDepth {
-		return s.wrong(fmt.Sprintf("no more than %d levels", maxDepth))
+		return s.wrong(fmt.Sprintf("at most %d levels", maxDepth))
 	}
 	defer func() { s.depth-- }()
 	s.at++
@@ -110,7 +110,7 @@ func (s *scanner) nested(open, end byte, what string, item func() error) error {
 	}
 }
 
-// skip reads any value and drops it.
+// skip skips any value.
 func (s *scanner) skip() error {
 	switch c := s.next(); {
 	case c == '{':
@@ -128,7 +128,7 @@ func (s *scanner) skip() error {
 
 func (s *scanner) skipMember([]byte) error { return s.skip() }
 
-// string reads a text: a view of the record unless it has escapes.
+// string reads a text. It is a view of the record, unless it has escapes.
 func (s *scanner) string() ([]byte, error) {
 	quoted, escaped, err := s.quoted()
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *scanner) string() ([]byte, error) {
 	return []byte(text), nil
 }
 
-// quoted goes past a text and returns it with its quotes.
+// quoted skips a text and returns it with its quotes.
 func (s *scanner) quoted() (quoted []byte, escaped bool, err error) {
 	start := s.at
 	if !s.take(`"`) {
@@ -160,15 +160,15 @@ func (s *scanner) quoted() (quoted []byte, escaped bool, err error) {
 		case s.at == len(s.text):
 			return nil, false, s.wrong("the end of a text")
 		case s.text[s.at] != '\\':
-			return nil, false, s.wrong("no control character in a text")
+			return nil, false, s.wrong("a text without control characters")
 		case !s.escape():
-			return nil, false, s.wrong("an escape of JSON")
+			return nil, false, s.wrong("a JSON escape")
 		}
 		escaped = true
 	}
 }
 
-// plain has the bytes that stand for themselves in a text.
+// plain has the bytes that need no escape in a text.
 var plain = func() (plain [256]bool) {
 	for c := range plain {
 		plain[c] = c >= ' ' && c != '"' && c != '\\'
@@ -176,7 +176,7 @@ var plain = func() (plain [256]bool) {
 	return plain
 }()
 
-// escape goes past an escape in a text.
+// escape skips an escape in a text.
 func (s *scanner) escape() bool {
 	rest := s.text[s.at+1:]
 	if len(rest) == 0 {
@@ -199,23 +199,23 @@ func (s *scanner) escape() bool {
 	return false
 }
 
-// number reads a number. One beyond the range of float64 is infinite, as Python reads it; an
-// integer that float64 cannot hold exactly is an error.
+// number reads a number. One beyond the range of float64 is infinite, as in Python. An integer that
+// float64 cannot hold exactly is an error.
 func (s *scanner) number() (float64, error) {
 	start := s.at
 	if err := s.skipNumber(); err != nil {
 		return 0, err
 	}
 	token := s.text[start:s.at]
-	// knows the tokens; the only error left is the range's
+	// the token is a number, so the only possible error is its range
 	number, _ := strconv.ParseFloat(string(token), 64)
 	if math.Abs(number) >= 1<<53 && !bytes.ContainsAny(token, ".eEI") && strconv.FormatFloat(number, 'f', 0, 64) != string(token) {
-		return 0, fmt.Errorf("integer %s is not exact as a 64-bit floating-point number", fault.Quote(token))
+		return 0, fmt.Errorf("found integer %s, which a 64-bit floating-point number cannot hold exactly", fault.Quote(token))
 	}
 	return number, nil
 }
 
-// skipNumber goes past a number.
+// skipNumber skips a number.
 func (s *scanner) skipNumber() error {
 	if s.take("NaN") || s.take("Infinity") || s.take("-Infinity") {
 		return nil
@@ -238,7 +238,7 @@ func (s *scanner) skipNumber() error {
 	return nil
 }
 
-// digits goes past digits and returns how many there were.
+// digits skips digits and returns their number.
 func (s *scanner) digits() int {
 	start := s.at
 	for s.at < len(s.text) && '0' <= s.text[s.at] && s.text[s.at] <= '9' {

@@ -8,16 +8,16 @@ import (
 	"tcbuild/internal/lmdbfile"
 )
 
-// maxDigits is how many digits a record's number may have, to fit an int.
+// maxDigits is the largest number of digits of a record's number, so that it fits an int.
 const maxDigits = 18
 
-// keyPrefix is what stands before the numbers in the keys of earlier stages of a build.
+// keyPrefix precedes the numbers in the keys of earlier stages of a build.
 const keyPrefix = "data_"
 
-// inOrder calls visit with every record by number, where LMDB has them in the order of their keys'
-// text: 0, 1, 10, 100, 11. Among numbers of as many digits the two orders are one, so it goes
-// through the keys once per number of digits, and seeks past those of other lengths. It needs no
-// memory, and the time does not depend on how many numbers the store leaves out.
+// inOrder calls visit with every record by number. LMDB has them in the order of their keys' text:
+// 0, 1, 10, 100, 11. For numbers with the same number of digits the two orders agree, so inOrder
+// goes through the keys once per number of digits and seeks past keys of other lengths. It needs no
+// memory, and its time does not depend on how many numbers the store omits.
 func inOrder(f *lmdbfile.File, visit func(number int, value []byte) error) error {
 	first, err := f.Seek(nil)
 	if err != nil {
@@ -61,12 +61,12 @@ func inOrder(f *lmdbfile.File, visit func(number int, value []byte) error) error
 	return nil
 }
 
-// numberFrom returns the least number of the given digits whose key does not stand before key, and
-// whether it is key's own. There may be none.
+// numberFrom returns the smallest number of the given digits whose key is not before key, and
+// whether that is key's own. There may be none.
 func numberFrom(key, prefix []byte, digits int) (number int, exact, ok bool) {
 	text, ok := bytes.CutPrefix(key, prefix)
 	if key == nil || !ok {
-		return 0, false, false // all keys with the prefix stand before it
+		return 0, false, false // all keys with the prefix come before it
 	}
 	read := 0
 	for ; read < min(digits, len(text)) && '0' <= text[read] && text[read] <= '9'; read++ {
@@ -74,7 +74,7 @@ func numberFrom(key, prefix []byte, digits int) (number int, exact, ok bool) {
 	}
 	exact = read == digits && len(text) == digits
 	if !exact && read < len(text) && (read == digits || text[read] > '9') {
-		number++ // all numbers that begin with what was read stand before key
+		number++ // all numbers that start with the digits read come before key
 	}
 	limit := 1
 	for range read {
@@ -97,7 +97,7 @@ func strayKey(f *lmdbfile.File, prefix []byte, found uint64) error {
 			return err
 		}
 		if key == nil {
-			return fmt.Errorf("%w: it has %d records, and says that it has %d", lmdbfile.ErrDamaged, found, f.Entries())
+			return fmt.Errorf("%w: found %d records, expected %d by its header", lmdbfile.ErrDamaged, found, f.Entries())
 		}
 		text, prefixed := bytes.CutPrefix(key, prefix)
 		number, err := strconv.ParseUint(string(text), 10, 63)

@@ -7,34 +7,33 @@ import (
 	"slices"
 )
 
-// Record is what a build of torchcell holds of one genotype: one experiment, or all that are known
-// of it. Its texts and slices are views that live until the next record is read.
+// Record is the data of one genotype in a build of torchcell: one experiment, or all experiments.
+// Its texts and slices are views that are valid until the next record is read.
 type Record struct {
-	Number      int // of its key; a store may leave numbers out
+	Number      int // number in its key; a store may omit numbers
 	Experiments []Experiment
 }
 
 // Experiment is one experiment of a record.
 type Experiment struct {
-	// Genes are the systematic names of its perturbations in their order, whatever their types.
-	// Several perturbations may name the same gene. Of a list of genotypes they are those of all.
+	// Genes are the systematic names of its perturbations in order, of any type. Several
+	// perturbations may name the same gene. A list of genotypes gives the genes of all.
 	Genes [][]byte
-	Label []byte // the name of its phenotype's label
+	Label []byte // name of its phenotype's label
 	// Values are those of the label, then those of its statistic if the phenotype names one.
 	Values []Value
 }
 
-// Value is a measurement. A label whose value is an object or an array has a Value for each of its
-// members.
+// Value is a measurement. A label whose value is an object or an array has a Value for each member.
 type Value struct {
 	Name []byte // of the label or of the statistic
-	// the name or, from 0, the number of the member; nil if the value is no object and no array
+	// name or 0-based number of the member; nil unless the value is an object or array
 	Part   []byte
-	Number float64 // NaN if it is missing: null, NaN, or not there at all
+	Number float64 // NaN if it is missing: null, NaN, or absent
 	Other  bool    // the value is neither a number nor missing
 }
 
-// decoder reads records. It uses its memory again for each of them.
+// decoder reads records. It reuses its memory.
 type decoder struct {
 	scanner
 	record Record
@@ -56,7 +55,7 @@ func (d *decoder) decode(number int, text []byte) (*Record, error) {
 	return &d.record, err
 }
 
-// pair reads an experiment and goes past its reference.
+// pair reads an experiment and skips its reference.
 func (d *decoder) pair() error {
 	found := false
 	err := d.members(func(name []byte) error {
@@ -69,19 +68,19 @@ func (d *decoder) pair() error {
 	return missing(err, found, "experiment")
 }
 
-// missing is err or, if that is nil, the error of an object without a member.
+// missing returns err or, if that is nil, the error for an object without a member.
 func missing(err error, found bool, member string) error {
 	if err == nil && !found {
-		return fmt.Errorf("there is no %q", member)
+		return fmt.Errorf("found no %q", member)
 	}
 	return err
 }
 
-// experiment reads an experiment behind the others of its record.
+// experiment reads an experiment and appends it to those of its record.
 func (d *decoder) experiment() error {
 	n := len(d.record.Experiments)
 	d.record.Experiments = slices.Grow(d.record.Experiments, 1)[:n+1]
-	e := &d.record.Experiments[n] // with the memory of an earlier record's
+	e := &d.record.Experiments[n] // reuses the memory of an earlier record
 	e.Genes, e.Values = e.Genes[:0], e.Values[:0]
 	var genotype, phenotype bool
 	err := d.members(func(name []byte) error {
@@ -136,8 +135,8 @@ func (d *decoder) perturbation(e *Experiment) error {
 	return missing(err, found, "systematic_gene_name")
 }
 
-// phenotype reads the values of a phenotype's label and statistic. Which members these are may
-// stand behind them, so the phenotype is read twice.
+// phenotype reads the values of a phenotype's label and statistic. It reads the phenotype twice,
+// because the names of those members may come after them.
 func (d *decoder) phenotype(e *Experiment) error {
 	d.next()
 	start := d.at
@@ -164,8 +163,8 @@ func (d *decoder) phenotype(e *Experiment) error {
 	return d.measurement(start, statistic, e)
 }
 
-// measurement reads the member of the given name of the phenotype that starts at a byte. One that
-// is not there is missing.
+// measurement reads the member with the given name of the phenotype that starts at a byte. If there
+// is none, it is missing.
 func (d *decoder) measurement(start int, name []byte, e *Experiment) error {
 	d.at = start
 	found := false

@@ -1,9 +1,9 @@
-// Package torchcell reads the LMDB stores that builds of torchcell leave: one record per genotype,
-// with the experiments that are known of it as JSON text. The keys are the records' numbers in
-// decimal digits, in earlier stages of a build behind "data_".
+// Package torchcell reads LMDB stores built by torchcell: one record per genotype, with its
+// experiments as JSON text. The keys are the records' numbers in decimal digits, in earlier stages
+// of a build after "data_".
 //
-// A store of a part of a build has a file STORE.json beside its data: its records keep the numbers
-// that they have in the whole, and may be compressed by zlib.
+// A store of part of a build has a file STORE.json next to its data. Its records keep their numbers
+// from the whole build, and may be compressed by zlib.
 package torchcell
 
 import (
@@ -30,11 +30,11 @@ const (
 	completeName = "STAGE_COMPLETE"
 )
 
-// maxRecordBytes bounds the memory that one compressed record can ask for.
+// maxRecordBytes limits the memory that one compressed record can ask for.
 const maxRecordBytes = 256 << 20
 
-// Store is a store as Open found it. It can be read many times, always with the same result: one
-// that is written to meanwhile is a fault.Busy. It must be closed.
+// Store is an open store. It can be read many times, always with the same result; one that was
+// written to meanwhile is a fault.Busy. It must be closed.
 type Store struct {
 	dir      string
 	files    inputfile.Files
@@ -49,8 +49,8 @@ type manifest struct {
 	Records  *uint64 `json:"n_pool"`
 }
 
-// Open opens the store in a folder with data.mdb. It refuses, as fault.Input, one that is no LMDB
-// and one of a stage of a build that did not end.
+// Open opens the store in a folder with data.mdb. A file that is not an LMDB, and an unfinished
+// stage of a build, are a fault.Input.
 func Open(dir string) (*Store, error) {
 	if err := checkComplete(dir); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (s *Store) open() (err error) {
 		return err
 	}
 	if m := s.manifest; m != nil && m.Records != nil && *m.Records != pages.Entries() {
-		return fault.New(fault.Input, "copy the store again", "open torchcell store %s: found %d records, expected %d, which %s tells",
+		return fault.New(fault.Input, "copy the store again", "open torchcell store %s: found %d records, expected %d as in %s",
 			s.dir, pages.Entries(), *m.Records, manifestName)
 	}
 	return nil
@@ -94,9 +94,9 @@ func (s *Store) openError(err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	hint := "give a table or the folder with " + dataName + ", such as processed/lmdb"
+	hint := "use a table or the folder with " + dataName + ", such as processed/lmdb"
 	if inner := filepath.Join(s.dir, "lmdb"); exists(filepath.Join(inner, dataName)) {
-		hint = "give " + inner
+		hint = "use " + inner
 	}
 	return fault.New(fault.Input, hint, "open perturbations %s: found a folder without %s, expected a table or the lmdb folder of a torchcell build", s.dir, dataName)
 }
@@ -110,19 +110,18 @@ func (s *Store) Inputs() []inputfile.Input {
 	return inputs
 }
 
-// Unchanged makes sure that the files are not longer or shorter than when they were opened: else
-// the error is a fault.Busy.
+// Unchanged returns a fault.Busy if the files' sizes have changed since they were opened.
 func (s *Store) Unchanged() error { return s.files.Unchanged() }
 
 // Close closes the files.
 func (s *Store) Close() error { return s.files.Close() }
 
-// stages are the folders of a build, in the order in which they are made.
+// stages are the folders of a build, in the order they are made.
 var stages = []string{"raw", "conversion", "deduplication", "aggregation", "processed"}
 
-// checkComplete refuses the store of a stage that did not end. The first stage never says that it
-// ended, and no stage of an older build does; that a build is not older shows in another stage that
-// says it.
+// checkComplete returns an error for the store of an unfinished stage. The first stage never has a
+// mark of completion, and no stage of an older build has; that a build is not older shows in the
+// mark of another stage.
 func checkComplete(dir string) error {
 	path, err := filepath.Abs(dir)
 	if err != nil {
@@ -134,8 +133,8 @@ func checkComplete(dir string) error {
 	}
 	for _, other := range stages {
 		if marker := filepath.Join(filepath.Dir(stage), other, completeName); exists(marker) {
-			return fault.New(fault.Input, "let torchcell end its build, or use a stage that is complete",
-				"open torchcell store %s: its stage did not end: found no %s beside it, although %s is there", dir, completeName, marker)
+			return fault.New(fault.Input, "let torchcell finish its build, or use a complete stage",
+				"open torchcell store %s: the stage is unfinished: found no %s next to it, although %s exists", dir, completeName, marker)
 		}
 	}
 	return nil
@@ -164,13 +163,14 @@ func (s *Store) readManifest() error {
 		return fault.New(fault.Input, "copy the store again", "read %s: %w", file.Path(), err)
 	}
 	if m.Codec != "none" && m.Codec != "zlib" {
-		return fault.New(fault.Input, "write the store with one of these codecs", "read %s: found codec %q, expected none or zlib", file.Path(), m.Codec)
+		return fault.New(fault.Input, "write the store with one of these codecs",
+			"read %s: found codec %q, expected none or zlib", file.Path(), m.Codec)
 	}
 	s.manifest = m
 	return nil
 }
 
-// pages reads data.mdb anew.
+// pages reads data.mdb again.
 func (s *Store) pages() (*lmdbfile.File, error) {
 	pages, err := lmdbfile.New(s.data, s.data.Size())
 	if changed := s.data.Failed(); changed != nil {
@@ -182,8 +182,8 @@ func (s *Store) pages() (*lmdbfile.File, error) {
 	return pages, nil
 }
 
-// Records reads all records, ascending by number. It stops at the first error of its own or of
-// yield. What is wrong with the store is a fault.Input that names the record.
+// Records reads all records, ascending by number. It stops at its first error or yield's. A bad
+// store is a fault.Input that names the record.
 func (s *Store) Records(yield func(*Record) error) error {
 	pages, err := s.pages()
 	if err != nil {
@@ -196,7 +196,7 @@ func (s *Store) Records(yield func(*Record) error) error {
 		text, err := value, error(nil)
 		if m := s.manifest; m != nil {
 			if m.Keyspace != nil && uint64(number) >= *m.Keyspace {
-				return fmt.Errorf("record %d: expected a number below %d, as %s tells", number, *m.Keyspace, manifestName)
+				return fmt.Errorf("found record %d, expected a number below %d as in %s", number, *m.Keyspace, manifestName)
 			}
 			if m.Codec == "zlib" {
 				text, err = inflate.bytes(value)
@@ -216,36 +216,36 @@ func (s *Store) Records(yield func(*Record) error) error {
 		return yielded
 	}
 	if changed := s.Unchanged(); changed != nil {
-		return changed // which explains whatever else is wrong
+		return changed // which explains any other error
 	}
 	if err != nil {
-		hint := fault.HintOf(err) // of a record
+		hint := fault.HintOf(err) // hint of a record's error
 		if hint == "" {
-			hint = "copy the store again, or give the lmdb folder of a stage of a torchcell build"
+			hint = "copy the store again, or use the lmdb folder of a stage of a torchcell build"
 		}
 		return fault.New(fault.Input, hint, "read torchcell store %s: %w", s.dir, err)
 	}
 	return nil
 }
 
-// recordHint tells by a record's first byte what it is if not JSON.
+// recordHint guesses from its first byte what a record is if not JSON.
 func recordHint(value []byte) string {
 	switch {
 	case bytes.HasPrefix(value, []byte{0x80}):
-		return "records that Python pickled are not read: give the processed/lmdb folder of a torchcell build"
+		return "pickled records cannot be read: use the processed/lmdb folder of a torchcell build"
 	case bytes.HasPrefix(value, []byte{0x78}):
-		return "a store of zlib records needs its STORE.json with the codec zlib"
+		return "a store of zlib records needs a STORE.json with the codec zlib"
 	}
-	return "copy the store again, or have torchcell write it anew"
+	return "copy the store again, or write it again with torchcell"
 }
 
-// inflater uncompresses records, into memory that it uses again.
+// inflater decompresses records into memory that it reuses.
 type inflater struct {
 	reader io.ReadCloser
 	buffer bytes.Buffer
 }
 
-// bytes returns a record's text, which lives until the next call.
+// bytes returns a record's text, which is valid until the next call.
 func (i *inflater) bytes(value []byte) ([]byte, error) {
 	var err error
 	if i.reader == nil {
@@ -261,7 +261,7 @@ func (i *inflater) bytes(value []byte) ([]byte, error) {
 		return nil, err
 	}
 	if i.buffer.Len() > maxRecordBytes {
-		return nil, fmt.Errorf("it has more than %d bytes", maxRecordBytes)
+		return nil, fmt.Errorf("found more than %d bytes", maxRecordBytes)
 	}
 	return i.buffer.Bytes(), nil
 }

@@ -230,7 +230,7 @@ func TestErrors(t *testing.T) {
 		{"other codec", map[string]string{"0": fitness("1", "A")}, `{"codec": "lz4"}`, ingest.PerturbationOptions{}, `found codec "lz4", expected none or zlib`, ""},
 		{"bad STORE.json", map[string]string{"0": fitness("1", "A")}, `{"codec": `, ingest.PerturbationOptions{}, "read DIR/STORE.json: unexpected end", ""},
 		{"records missing", map[string]string{"0": fitness("1", "A")}, `{"codec": "none", "n_pool": 2}`, ingest.PerturbationOptions{}, "found 1 records, expected 2", ""},
-		{"number beyond the build", map[string]string{"7": fitness("1", "A")}, `{"codec": "none", "n_records_keyspace": 7}`, ingest.PerturbationOptions{}, "record 7: expected a number below 7", ""},
+		{"number beyond the build", map[string]string{"7": fitness("1", "A")}, `{"codec": "none", "n_records_keyspace": 7}`, ingest.PerturbationOptions{}, "found record 7, expected a number below 7", ""},
 		{"two kinds of keys", map[string]string{"0": fitness("1", "A"), "data_1": fitness("1", "A")}, "", ingest.PerturbationOptions{}, `found the key "data_1"`, ""},
 		{"padded keys", map[string]string{"1": fitness("1", "A"), "002": fitness("1", "A")}, "", ingest.PerturbationOptions{}, `found the key "002"`, ""},
 		{"another key", map[string]string{"data_0": fitness("1", "A"), "data_x": fitness("1", "A")}, "", ingest.PerturbationOptions{}, `found the key "data_x"`, ""},
@@ -243,7 +243,7 @@ func TestErrors(t *testing.T) {
 		{"no such phenotype to leave out", map[string]string{"0": fitness("1", "A")}, "", ingest.PerturbationOptions{NotPhenotypes: []string{"fitness_sd"}},
 			`(expected "fitness_sd")`, `did you mean "fitness_se"?`},
 		{"integer beyond float64", map[string]string{"0": fitness("9007199254740992", "A"), "1": fitness("-9007199254740993", "A")}, "", ingest.PerturbationOptions{},
-			"record 1: integer \"-9007199254740993\" is not exact as a 64-bit floating-point number", ""},
+			"record 1: found integer \"-9007199254740993\", which a 64-bit floating-point number cannot hold exactly", ""},
 		{"damaged record", map[string]string{"0": fitness("1", "A"), "1": fitness("1", "A")[:100]}, "", ingest.PerturbationOptions{}, "record 1: byte 100: found the end", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -269,7 +269,7 @@ func TestErrors(t *testing.T) {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "lmdb"), nil)
 		_, _, _, err := read(dir, ingest.PerturbationOptions{})
-		refused(t, err, "found a folder without data.mdb", "give "+filepath.Join(dir, "lmdb"))
+		refused(t, err, "found a folder without data.mdb", "use "+filepath.Join(dir, "lmdb"))
 	})
 	t.Run("written to", func(t *testing.T) {
 		dir := t.TempDir()
@@ -331,7 +331,7 @@ func TestUnfinished(t *testing.T) {
 			for _, path := range []string{dir, ".", dir + "/"} {
 				_, samples, _, err := read(path, ingest.PerturbationOptions{})
 				if !test.ok {
-					refused(t, err, "its stage did not end: found no STAGE_COMPLETE", "torchcell end its build")
+					refused(t, err, "the stage is unfinished: found no STAGE_COMPLETE", "torchcell finish its build")
 				} else if err != nil || len(samples) != 1 {
 					t.Errorf("%s: %d samples, %v", path, len(samples), err)
 				}

@@ -18,11 +18,11 @@ import (
 
 // Cluster says how a chain is submitted.
 type Cluster struct {
-	Array                   int // tasks that build shards
+	Array                   int // number of tasks that build shards
 	Partition, GPUPartition string
 	CPUs                    int      // of each job; 0: the cluster's default
-	Sbatch                  []string // further options of all jobs
-	// the program and its arguments that, with --step=JOB behind them, run one job's part
+	Sbatch                  []string // further options for all jobs
+	// the program and its arguments; --step=JOB is appended to run one job's part
 	Command []string
 }
 
@@ -35,7 +35,7 @@ const (
 )
 
 // jobsOf lists the jobs of the chain, each with its last stage: "" for a job that runs to the end
-// or, like JobShards, completes no stage. Jobs with nothing to do are left out.
+// or, like JobShards, completes no stage. It omits jobs with nothing to do.
 func jobsOf(chain *versions.Chain) (labels []string, last map[string]string) {
 	last = make(map[string]string)
 	sharded := false
@@ -62,7 +62,7 @@ func LastStage(chain *versions.Chain, job string) string {
 	return last[job]
 }
 
-// Jobs is the chain as jobs that run the cluster's command from the current folder.
+// Jobs returns the chain as jobs that run the cluster's command in the current folder.
 func (o *Options) Jobs(chain *versions.Chain, plan *versions.Plan, cluster Cluster) ([]slurm.Job, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -91,8 +91,8 @@ func (o *Options) Jobs(chain *versions.Chain, plan *versions.Plan, cluster Clust
 	return jobs, nil
 }
 
-// Submit submits the jobs of a plan and returns their ids, by label. It is a fault.Busy if they are
-// in the queue already. The caller holds the chain's lock.
+// Submit submits the jobs of a plan and returns their ids by label. If they are already in the
+// queue, it is a fault.Busy. The caller holds the chain's lock.
 func Submit(ctx context.Context, chain *versions.Chain, plan *versions.Plan, jobs []slurm.Job) (ids map[string]string, err error) {
 	queued, err := slurm.Queued(ctx, jobs[0].Name)
 	if err != nil {
@@ -132,8 +132,8 @@ func (c *Cluster) options(label string) (options []string) {
 	return append(options, c.Sbatch...)
 }
 
-// BuildShards builds the shards of one task of the array, in every variant that has shards. ready is
-// the folder of a version that is up to date already.
+// BuildShards builds the shards of one task of the array, in every variant with shards. ready is
+// the folder of a version that is already up to date.
 func (o *Options) BuildShards(ctx context.Context, chain *versions.Chain) (ready string, err error) {
 	task, tasks, err := slurm.ArrayTask()
 	if err != nil {

@@ -28,8 +28,8 @@ type Journal struct {
 	metrics *metrics     // nil without a metrics file
 }
 
-// BeginJournal starts the journal of a run that holds its lock. The logger that it returns writes to
-// log and to the log file.
+// BeginJournal starts the journal of a run that holds its lock. The returned logger writes to log
+// and to the log file.
 func BeginJournal(o JournalOptions, dataset, program string, log *slog.Logger) (*Journal, *slog.Logger, error) {
 	j := &Journal{}
 	if o.LogFile != "" {
@@ -52,7 +52,7 @@ func BeginJournal(o JournalOptions, dataset, program string, log *slog.Logger) (
 	return j, log, nil
 }
 
-// End records how the run ended. result is nil when err is not.
+// End records how the run ended. result is nil if err is not.
 func (j *Journal) End(err error, result *versions.Result) error {
 	if j.file != nil {
 		if err != nil {
@@ -70,7 +70,7 @@ func (j *Journal) End(err error, result *versions.Result) error {
 	return nil
 }
 
-// openRotated starts a log file. Those of earlier runs move up by one, and the oldest is removed.
+// openRotated starts a log file. Earlier log files move up by one, and the oldest is removed.
 func openRotated(path string, keep int) (*os.File, error) {
 	older := func(i int) string {
 		if i == 0 {
@@ -86,7 +86,7 @@ func openRotated(path string, keep int) (*os.File, error) {
 			return nil, fmt.Errorf("rotate log: %w", err)
 		}
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // with keep 0
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // happens with keep 0
 		return nil, fmt.Errorf("write log: %w", err)
 	}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

@@ -26,7 +26,7 @@ type metrics struct {
 	values  map[string]float64
 }
 
-// metricHelp lists the metrics in the order of the file. None has its own time stamp: node_exporter
+// metricHelp lists the metrics in the order of the file. They have no time stamps, as node_exporter
 // rejects them.
 var metricHelp = []struct{ name, help string }{
 	{"running", "Whether a rebuild was running when this was written."},
@@ -38,7 +38,7 @@ var metricHelp = []struct{ name, help string }{
 	{"version", "Number of the current version."},
 }
 
-// beginMetrics records that a run has begun. What is not known yet keeps the last run's value.
+// beginMetrics records that a run has begun. Unknown values stay those of the last run.
 func beginMetrics(path, dataset string) (*metrics, error) {
 	m := &metrics{path: path, dataset: dataset, start: time.Now(), stop: make(chan struct{}),
 		stopped: make(chan struct{}), values: make(map[string]float64)}

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Identity is the program's version for fingerprints. If the version names no clean commit,
-// the digest of the executable tells builds apart.
+// Identity is the program's version for fingerprints. If the version does not name a clean commit,
+// the executable's digest distinguishes builds.
 func Identity(version string) (string, error) {
 	if !strings.Contains(version, "commit unknown") && !strings.Contains(version, ", modified") {
 		return version, nil

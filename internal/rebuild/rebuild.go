@@ -1,6 +1,6 @@
-// Package rebuild is the chain that brings a named dataset up to date: its input, the variants, and
-// their verification, as stages of a version (see package versions), run by one process or by the
-// jobs of a SLURM cluster. A journal tells those who watch over it how it went.
+// Package rebuild keeps a named dataset up to date. Its chain of stages makes a version (see
+// package versions): the input, the variants, and their verification. One process or the jobs of a
+// SLURM cluster run it. A journal reports each run to its operators.
 package rebuild
 
 import (
@@ -14,16 +14,16 @@ import (
 	"tcbuild/internal/versions"
 )
 
-// Options say what is kept up to date.
+// Options say what to keep up to date.
 type Options struct {
 	Root, Dataset string // the dataset's folder is ROOT/DATASET
 	Program       string // its Identity
 	Variants      []string
-	Input         Input           // made by the chain; none if Build names graph and perturbations
-	Build         tcbuild.Options // of each variant, but for Variant, Out, Shard and Resume
+	Input         Input           // made by the chain; empty if Build names graph and perturbations
+	Build         tcbuild.Options // for each variant, without Variant, Out, Shard and Resume
 	Method        gpuverify.Method
-	Device        string // where masks are verified: cpu or cuda, for the fingerprint
-	Keep          int    // versions
+	Device        string // device that verifies masks: cpu or cuda, for the fingerprint
+	Keep          int    // number of versions to keep
 	Log           *slog.Logger
 	Commands      Commands
 }
@@ -31,17 +31,17 @@ type Options struct {
 // Commands do the work of the stages, and show its progress.
 type Commands struct {
 	Build func(ctx context.Context, o tcbuild.Options) (*tcbuild.Result, error)
-	// of a dataset; a report that did not pass is an error
+	// of a dataset; a failed report is an error
 	Verify func(ctx context.Context, dataset string) (*gpuverify.Report, error)
 }
 
 // Input is how the chain makes its own input.
 type Input struct {
-	Stage   string            // name; "" when there is none to make
-	Options map[string]string // what it follows from
+	Stage   string            // name; "" if the chain makes no input
+	Options map[string]string // what determines it
 	Files   []string          // paths of the files that Make reads
-	// Make makes the folder out, with graph/ and, unless it comes from elsewhere,
-	// perturbations.arrow in it, and returns the files as it read them, by their paths.
+	// Make makes the folder out, with graph/ in it and, unless it comes from elsewhere,
+	// perturbations.arrow. It returns the files as it read them, by path.
 	Make func(ctx context.Context, out string) (read []ingest.Input, err error)
 }
 

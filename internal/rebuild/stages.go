@@ -28,7 +28,7 @@ func (o *Options) inputStage() versions.Stage {
 		Name: o.Input.Stage, Output: inputFolder, Options: o.Input.Options,
 		Run: func(ctx context.Context, version string) ([]ingest.Input, error) {
 			out := filepath.Join(version, inputFolder)
-			if err := os.RemoveAll(out); err != nil { // that of a killed run
+			if err := os.RemoveAll(out); err != nil { // left by a killed run
 				return nil, err
 			}
 			read, err := o.Input.Make(ctx, out)
@@ -103,8 +103,8 @@ func (o *Options) datasetStage(variant string) (versions.Stage, error) {
 // slash.
 const graphSource = "graph/"
 
-// outsideInputs are the files that a dataset was built from, but for those that the version has
-// itself, by the names of the stage's sources. perturbations are the paths of those of the set.
+// outsideInputs are the files from outside the version that a dataset was built from, by the names
+// of the stage's sources. perturbations are the paths of the set's files.
 func (o *Options) outsideInputs(m *store.Manifest, perturbations []string) (read []ingest.Input) {
 	if o.Build.Graph != "" {
 		for _, input := range m.Inputs.Graph {
@@ -120,7 +120,7 @@ func (o *Options) outsideInputs(m *store.Manifest, perturbations []string) (read
 	return read
 }
 
-// datasetOptions are those of one dataset in the folder of a version.
+// datasetOptions are the options of one dataset in the folder of a version.
 func (o *Options) datasetOptions(variant, version string) tcbuild.Options {
 	options := o.Build
 	options.Variant, options.Out = store.Variant(variant), filepath.Join(version, variant)
@@ -134,7 +134,7 @@ func (o *Options) datasetOptions(variant, version string) tcbuild.Options {
 	return options
 }
 
-// verifyStage verifies one dataset, checks that its content is that of the first, and writes the
+// verifyStage verifies one dataset, checks that its content equals the first one's, and writes the
 // report.
 func (o *Options) verifyStage(variant string) versions.Stage {
 	first := o.Variants[0]
