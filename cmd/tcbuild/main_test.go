@@ -63,59 +63,6 @@ func program(t *testing.T, mode string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func TestExitCodes(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name string
-		args string
-		code int
-		want string // on stderr; on stdout if the code is 0
-	}{
-		{"help", "--help", 0, "Exit codes:"},
-		{"nothing", "", 0, "Available Commands:"},
-		{"version", "version", 0, "tcbuild (devel) (commit "},
-		{"version flag", "--version", 0, "tcbuild (devel) (commit "},
-		{"help of a command", "synth --help", 0, "--samples int"},
-		{"unknown command", "sinth", 2, "tcbuild: unknown command \"sinth\"\nhint: did you mean 'tcbuild synth'?\n"},
-		{"unknown command, none near", "frobnicate", 2, "tcbuild: unknown command \"frobnicate\"\nhint: the commands are "},
-		{"unknown kind", "ingest grap", 2, "tcbuild: ingest: unknown command \"grap\"\nhint: did you mean 'tcbuild ingest graph'?\n"},
-		{"unknown flag", "synth --oot x", 2, "tcbuild: synth: unknown flag: --oot\nhint: did you mean --out?\n"},
-		{"unknown flag of the root", "--quite", 2, "tcbuild: unknown flag: --quite\nhint: did you mean --quiet?\n"},
-		{"unknown shorthand", "synth -x", 2, "tcbuild: synth: unknown shorthand flag: 'x' in -x\nhint: run 'tcbuild synth --help'\n"},
-		{"flag without value", "synth --out", 2, "tcbuild: synth: flag needs an argument: --out\nhint: run 'tcbuild synth --help'\n"},
-		{"bad flag value", "synth --samples many", 2, "tcbuild: synth: invalid argument \"many\" for \"--samples\" flag: "},
-		{"missing flag", "synth", 2, "tcbuild: synth: --out is missing\nhint: add --out, or see 'tcbuild synth --help'\n"},
-		{"argument", "synth --out x y", 2, "tcbuild: synth: found argument \"y\", expected only flags and key=value\nhint: run 'tcbuild synth --help'\n"},
-		{"bad setting", "synth --out x log_format=xml", 2, "tcbuild: read --log-format: found \"xml\", expected text or json\nhint: choose text or json\n"},
-		{"unknown setting", "synth --out x sedd=1", 2, "tcbuild: read settings override sedd=1: unknown setting \"sedd\"\nhint: did you mean seed?\n"},
-		{"unknown preset", "synth --config quickstat", 2, "tcbuild: read settings: found neither a file nor a preset quickstat\nhint: did you mean quickstart?\n"},
-		{"settings that cannot be read", "synth --config .", 1, "tcbuild: read settings: . is not a regular file\n"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			cmd := program(t, "main", strings.Fields(c.args)...)
-			var stdout, stderr bytes.Buffer
-			cmd.Stdout, cmd.Stderr = &stdout, &stderr
-			_ = cmd.Run()
-			if code := cmd.ProcessState.ExitCode(); code != c.code {
-				t.Errorf("got exit code %d, want %d; stderr:\n%s", code, c.code, &stderr)
-			}
-			where, silent := &stderr, &stdout
-			if c.code == 0 {
-				where, silent = silent, where
-			}
-			if !strings.Contains(where.String(), c.want) {
-				t.Errorf("got:\n%s\nwant it to contain:\n%s", where, c.want)
-			}
-			if silent.Len() > 0 {
-				t.Errorf("the other stream has:\n%s", silent)
-			}
-			if left, _ := os.ReadDir(cmd.Dir); len(left) > 0 {
-				t.Errorf("%v was left behind", left)
-			}
-		})
-	}
-}
-
 // A signal ends a build with exit code 75 and leaves nothing behind.
 func TestInterruptedRun(t *testing.T) {
 	t.Parallel()

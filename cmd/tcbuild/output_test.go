@@ -9,66 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What is there already under the name of the dataset stays as it is.
-func TestOutputIsThere(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name  string
-		there map[string]string
-		args  []string
-		code  int
-		want  string
-	}{
-		{"file", map[string]string{"out": "precious"}, buildArgs, 2, "write dataset out: the path exists and is not a dataset"},
-		{"foreign folder", map[string]string{"out/thesis.txt": "precious"}, buildArgs, 2, "write dataset out: the path exists and is not a dataset"},
-		{"parent is a file", map[string]string{"home": "precious"}, with(buildArgs, "--out", "home/out"), 1, "write dataset home/out: "},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			writeFiles(t, dir, sound, c.there)
-			o := execute(t, dir, c.args...)
-			if c.code == 1 {
-				o.failed(t, c.want)
-			} else {
-				o.refused(t, c.code, c.want)
-			}
-			for name, text := range c.there {
-				if read(t, filepath.Join(dir, name)) != text {
-					t.Errorf("%s has changed", name)
-				}
-			}
-			nothing(t, filepath.Join(dir, "out.building"))
-		})
-	}
-}
-
-func TestOutputIsAnotherDataset(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	writeFiles(t, dir, sound, map[string]string{"more.tsv": sound["sets.tsv"] + "s2\tYC\t1\n"})
-	must(t, dir, buildArgs...)
-	before := dataOf(t, filepath.Join(dir, "out"))
-	for difference, args := range map[string][]string{
-		"variant": {"--mode", "full-masks"}, "codec": {"--codec", "raw"}, "options": {"--allow-wildtype"},
-		"shards": {"--shards", "2"}, "samples": {"--perturbations", "more.tsv"},
-	} {
-		execute(t, dir, with(buildArgs, args...)...).refused(t, 2, "write dataset out: the path exists and is another dataset (its "+difference+" differs)")
-	}
-	sameData(t, dataOf(t, filepath.Join(dir, "out")), before)
-	nothing(t, filepath.Join(dir, "out.building"))
-}
-
-func TestOutputFolderIsEmpty(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	writeFiles(t, dir, sound)
-	if err := os.Mkdir(filepath.Join(dir, "out"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	must(t, dir, buildArgs...)
-	must(t, dir, "verify", "out")
-}
-
 func TestOutputNotWritable(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -15,7 +16,8 @@ import (
 // exit codes, and the files that they leave. Lines are commands as a user types them, those of
 // testscript, and
 //
-//	exit CODE COMMAND...    the command must end with this exit code
+//	exit CODE COMMAND...           the command must end with this exit code
+//	interrupt FILE COMMAND...      SIGTERM once there is a FILE, a pattern: exit code 75
 //
 // With -update, `cmp` writes what came into the files that it compares with.
 func TestScripts(t *testing.T) {
@@ -42,18 +44,27 @@ func TestScripts(t *testing.T) {
 				if neg || len(args) < 2 {
 					ts.Fatalf("usage: exit CODE COMMAND...")
 				}
-				want, err := strconv.Atoi(args[0])
-				ts.Check(err)
-				got := 0
-				err = ts.Exec(args[1], args[2:]...)
+				code := 0
+				err := ts.Exec(args[1], args[2:]...)
 				if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-					got = exit.ExitCode()
+					code = exit.ExitCode()
 				} else {
 					ts.Check(err)
 				}
-				if got != want {
-					ts.Fatalf("found exit code %d, expected %d", got, want)
+				if args[0] != strconv.Itoa(code) {
+					ts.Fatalf("found exit code %d, expected %s", code, args[0])
 				}
+			},
+			"interrupt": func(ts *testscript.TestScript, neg bool, args []string) {
+				if neg || len(args) < 2 {
+					ts.Fatalf("usage: interrupt FILE COMMAND...")
+				}
+				cmd := program(t, "main", args[2:]...)
+				cmd.Dir = ts.Getenv("WORK")
+				start(t, cmd)
+				eventually(t, args[0], func() bool { return len(glob(t, cmd.Dir, args[0])) > 0 })
+				send(t, cmd, syscall.SIGTERM)
+				finish(t, cmd).refused(t, 75, "interrupted by SIGTERM")
 			},
 		},
 	})

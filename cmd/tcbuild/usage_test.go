@@ -59,13 +59,3 @@ func TestWrongRange(t *testing.T) {
 		}
 	}
 }
-
-func TestNoDataset(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	writeFiles(t, dir, sound)
-	for _, command := range []string{"verify", "inspect"} {
-		execute(t, dir, command, "nowhere").refused(t, 1, "open dataset nowhere: there is no such folder")
-	}
-	execute(t, dir, "verify", "graph").refused(t, 3, "open dataset graph: it has no manifest.json")
-}
