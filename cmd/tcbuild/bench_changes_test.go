@@ -17,6 +17,7 @@ import (
 // Builds of bench that find other files than bench itself read, which are put back behind them, end
 // it.
 func TestBenchInputsChange(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 400, 20)
 	writeFiles(t, f.dir, map[string]string{

@@ -24,6 +24,7 @@ import (
 )
 
 func TestBench(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	dir := t.TempDir()
 	must(t, dir, "synth", "--out", "in")
@@ -249,6 +250,7 @@ func TestBenchBuildFails(t *testing.T) {
 }
 
 func TestBenchQuiet(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	dir := t.TempDir()
 	must(t, dir, "synth", "--out", "in")
@@ -281,6 +283,7 @@ func TestBenchInterrupted(t *testing.T) {
 // A build that bench started ends with it, even when bench is killed: it would go on to write what
 // nothing removes.
 func TestKilledBenchLeavesNoBuild(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	dir := t.TempDir()
 	must(t, dir, "synth", "--out", "in")

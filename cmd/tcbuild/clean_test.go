@@ -12,6 +12,7 @@ import (
 
 // A killed command leaves nothing that the same command, run again, does not remove.
 func TestKilledRunsLeaveNothing(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 2000, 3000)
 	for _, c := range []struct{ run, made string }{

@@ -57,6 +57,7 @@ func TestCombinations(t *testing.T) {
 // A shard far into all that 300 genes allow is built at once; and the last of them are the last
 // genes.
 func TestShardOfManyCombinations(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 900, 1)
 	writeFiles(t, f.dir, map[string]string{"genes.txt": strings.Join(f.graph.Genes.IDs, "\n") + "\n"})

@@ -170,6 +170,7 @@ func TestVerifyAnotherGraph(t *testing.T) {
 
 // A flipped bit in a footer can ask the Arrow library for more memory than there is.
 func TestDamagedFooters(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 600, 130)
 	must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "incidence")

@@ -21,6 +21,7 @@ func eachCodec(t *testing.T, test func(t *testing.T, mode, codec string)) {
 
 // The raw masks need three write transactions, the others several values.
 func TestSameBytesForAnyWorkers(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	large, small := newFixture(t, 190_000, 450), newFixture(t, 5_000, 450)
 	eachCodec(t, func(t *testing.T, mode, codec string) {
@@ -45,6 +46,7 @@ func TestSameBytesForAnyWorkers(t *testing.T) {
 // The masks that are read back are those of the design, whatever the variant, codec, number of
 // shards and format of the graph.
 func TestSameContent(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 3000, 333)
 	f.writeTSV(t, filepath.Join(f.dir, "text/graph"))

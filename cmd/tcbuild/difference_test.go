@@ -47,6 +47,7 @@ func removedOf(masks []oracleMask) (removed []int, size int) {
 
 // Verify names the very positions that differ, by each method.
 func TestDifferences(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 600, 130)
 	masks := f.oracle(damagedSample)

@@ -9,6 +9,7 @@ import (
 
 // A graph may be genes alone, without a folder for edges: every command takes it.
 func TestGenesAlone(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{

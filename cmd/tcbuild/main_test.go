@@ -144,6 +144,7 @@ func TestLaterSignalKills(t *testing.T) {
 
 // A command whose output nobody reads ends after a signal too.
 func TestInterruptedWait(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 4000, 150)
 	must(t, f.dir, f.dataset("indices", "zstd", "indices")...)

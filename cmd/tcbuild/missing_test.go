@@ -8,6 +8,7 @@ import (
 // A path that leads nowhere is a failure of input and output: exit code 1, a line that names it,
 // and a hint; whichever path of whichever command it is. A folder without nodes/ is bad input (3).
 func TestMissingPaths(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	dir := t.TempDir()
 	writeFiles(t, dir, sound)

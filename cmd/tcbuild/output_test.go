@@ -25,6 +25,7 @@ func TestOutputNotWritable(t *testing.T) {
 // On a disk of any size, a build either publishes a sound dataset or fails and leaves nothing under
 // its name; once there is room, the same command succeeds.
 func TestDiskFull(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	dir := t.TempDir()
 	writeFiles(t, dir, sound)

@@ -94,6 +94,7 @@ func TestClip(t *testing.T) {
 // Whatever the input has in its names, nothing that could command a terminal or hide text is
 // printed.
 func TestHostileNames(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	for _, name := range []string{"\x1b]0;x\x07\u202eevil\u009b2Ja\rtcbuild: done", strings.Repeat("x", 1<<20), strings.Repeat("w ", 1<<19) + "x"} {
 		dir := t.TempDir()
@@ -167,6 +168,7 @@ func TestLongAndBrokenNames(t *testing.T) {
 
 // What cannot be printed is an error, also where a command does not look at it.
 func TestStdoutIsFull(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	dir := t.TempDir()
 	writeFiles(t, dir, sound)

@@ -180,3 +180,11 @@ func eventually(t *testing.T, what string, holds func() bool) {
 func countLines(text string) int { return strings.Count(text, "\n") }
 
 func hasHint(stderr string) bool { return strings.Contains(stderr, "\nhint: ") }
+
+// skipShort skips a test that starts many processes, or waits for them, where only quick ones are
+// wanted.
+func skipShort(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it starts many processes")
+	}
+}

@@ -19,6 +19,7 @@ import (
 // A source that is another one while a stage runs, and is put back behind it, ends the run: no
 // version is made of it, and the next run builds all of it anew.
 func TestRebuildSourcesChangeBetweenPlanAndStage(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 400, 20)
 	genes := strings.Join(f.graph.Genes.IDs, "\n") + "\n"

@@ -23,6 +23,7 @@ const loopVariable = "TCBUILD_LOOP_ROUNDS"
 // moment in each fifth round. A reader looks at current all the while: it must be complete and
 // verified at every moment.
 func TestRebuildLoop(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	rounds := 10
 	if text := os.Getenv(loopVariable); text != "" {

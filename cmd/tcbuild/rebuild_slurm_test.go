@@ -42,6 +42,7 @@ func TestSlurmDryRun(t *testing.T) {
 // The jobs of a chain, one after the other, without SLURM: its tasks in any order, with other
 // numbers.
 func TestSteps(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 2000, 150)
 	step := func(name string, environment ...string) {

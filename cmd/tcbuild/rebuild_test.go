@@ -138,6 +138,7 @@ func TestRebuildErrors(t *testing.T) {
 
 // What cron's users need: one run at a time, silence, a log, metrics.
 func TestRebuildUnattended(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 2000, 150)
 	args := rebuildOf("--quiet", "--log-file", "logs/set.log", "--log-keep", "2", "--metrics-file", "set.prom")
@@ -183,6 +184,7 @@ func TestRebuildUnattended(t *testing.T) {
 }
 
 func TestSecondRebuildIsRefusedAtOnce(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 190_000, 530)
 	first := begin(t, f.dir, rebuildOf()...)

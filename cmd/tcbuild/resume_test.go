@@ -50,6 +50,7 @@ func (f fixture) completes(t *testing.T, args []string, want map[string]string) 
 }
 
 func TestResume(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	f, args, want := masksOut(t)
 	out, building := filepath.Join(f.dir, "out"), filepath.Join(f.dir, "out.building")
@@ -146,6 +147,7 @@ func modified(t *testing.T, dir string) string {
 
 // A build that is killed at any moment, again and again, ends with the bytes of an undisturbed one.
 func TestKilledAtRandom(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	f, args, want := masksOut(t)
 	r := seed.Rand(t)
@@ -169,6 +171,7 @@ func TestKilledAtRandom(t *testing.T) {
 }
 
 func TestTwoBuildsAtOnce(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	f, args, want := masksOut(t)
 	first := begin(t, f.dir, args...)

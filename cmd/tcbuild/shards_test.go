@@ -9,6 +9,7 @@ import (
 )
 
 func TestShardsApart(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 3000, 333)
 	out := filepath.Join(f.dir, "out")

@@ -155,6 +155,7 @@ func (k task) pending(t *testing.T, s syscall.Signal) bool {
 // SIGTERM, one is requeued, as a preempting SLURM does. The dataset that comes out is that of one
 // process.
 func TestRebuildOnSLURM(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	c := startCluster(t)
 	scratch := t.TempDir()

@@ -16,6 +16,7 @@ import (
 // What the operating system could not do is a failure (1) and says nothing about a dataset: with
 // any number of files that may be open, a command is right or exits 1.
 func TestTooManyOpenFiles(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	dir := t.TempDir()
 	writeFiles(t, dir, sound)

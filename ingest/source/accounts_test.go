@@ -16,6 +16,9 @@ import (
 // row is a sample or has a reason, and what is written as .tsv and .arrow is read back as the same
 // samples.
 func TestScreenAccounts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it reads the real data")
+	}
 	const seed = 7
 	random := rand.New(rand.NewPCG(seed, 0))
 	pick := func(texts ...string) string { return texts[random.IntN(len(texts))] }

@@ -278,6 +278,9 @@ func metaboliteNames(t *testing.T, path string) map[string]string {
 
 // TestYeastSBML writes yeast-GEM as SBML, in both ways of writing rules, and reads it back.
 func TestYeastSBML(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it reads the real data")
+	}
 	want, _ := yeastModel(t)
 	// SBML lists what a reaction uses before what it makes.
 	order := func(m *gem) {

@@ -202,6 +202,9 @@ func TestScreenErrors(t *testing.T) {
 
 // TestRealScreens holds totals of the published screens that were counted apart from this code.
 func TestRealScreens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it reads the real data")
+	}
 	spec := yeastSpec(t)
 	g, _, err := BuildGraph(opened(t), GraphSpec{Genes: spec.Genes})
 	if err != nil {

@@ -101,6 +101,9 @@ func TestPyArrowFiles(t *testing.T) {
 // TestDamagedFiles cuts and flips binary files everywhere: an error or other values, never a crash
 // or a hang.
 func TestDamagedFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it damages every byte")
+	}
 	files, _ := filepath.Glob("testdata/[nt]*")
 	for _, path := range files {
 		whole, err := os.ReadFile(path)
