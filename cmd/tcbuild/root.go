@@ -30,10 +30,10 @@ const rootExample = `  # a small synthetic graph and perturbation set
 const exitCodes = `Exit codes:
   0   done, or nothing to do
   1   failed: I/O, disk full, driver
-  2   wrong usage or configuration
+  2   wrong usage or settings
   3   bad input data
   4   verify or diff found a difference, or a dataset is damaged
-  75  locked by another build, or interrupted and resumable`
+  75  locked by another build, interrupted and resumable, or an input changed meanwhile`
 
 // newRoot makes the program's command tree.
 func newRoot(e *env) *cobra.Command {
