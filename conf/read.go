@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"embed"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -171,7 +170,7 @@ func readText(path string) ([]byte, error) {
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s is not a regular file", path))
+		return nil, errors.Join(err, fault.New(fault.Failed, "give a settings file", "%s is not a regular file", path))
 	}
 	return io.ReadAll(io.LimitReader(file, largestFile+1))
 }

@@ -60,8 +60,13 @@ that are not in the graph.`,
 // runInspect finds out what path holds, and shows it. What is neither a graph nor a perturbation set
 // is taken for a dataset.
 func runInspect(ctx context.Context, e *env, path string, o inspectOptions) error {
+	info, err := os.Stat(path)
+	if fault.System(err) {
+		return fmt.Errorf("inspect %s: %w", path, err)
+	}
+	isFile := err == nil && !info.IsDir()
 	switch {
-	case isFile(path), !isDataset(path) && isStore(path):
+	case isFile, !isDataset(path) && isStore(path):
 		if err := o.refuseDatasetFlags(path); err != nil {
 			return err
 		}
@@ -167,8 +172,3 @@ func isGraph(path string, dataset bool) bool {
 
 // isStore reports whether a folder is a torchcell store, which is read as a perturbation set.
 func isStore(path string) bool { return disk.Exists(filepath.Join(path, "data.mdb")) }
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && !info.IsDir()
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"text/tabwriter"
@@ -55,7 +56,10 @@ func runStatus(e *env, path string) error {
 		return fault.New(kind, "give the --out of a build, or ROOT/DATASET of a rebuild",
 			"read status of %s: found no dataset, no unfinished dataset, and no version", path)
 	}
-	current, _ := os.Readlink(filepath.Join(path, versions.Current))
+	current, err := os.Readlink(filepath.Join(path, versions.Current))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read status of %s: %w", path, err)
+	}
 	for _, name := range finished {
 		if name == current {
 			name += "  current"

@@ -52,6 +52,8 @@ func TestUnreadable(t *testing.T) {
 		{"status new", "new.building/.build/plan.json", 0},
 		{"verify out", "out/graph/nodes", 0o300},
 		{"verify out", "out/graph/nodes", 0},
+		{"inspect in/perturbations.arrow --html page.html", "in", 0o600},
+		{"inspect in/graph", "in", 0o600},
 		{"incidence --graph in --out y", "in", 0o600},
 		{"incidence --graph in --out y", "in/graph", 0o600},
 		{"inspect out --samples 0", "out/graph/edges", 0o300},

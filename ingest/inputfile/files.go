@@ -1,11 +1,16 @@
 package inputfile
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
+
+	"tcbuild/fault"
 )
 
 // Files are open files, each opened only once. The zero value is empty. It is not safe for
@@ -41,7 +46,7 @@ func (f *Files) OpenTogether(paths []string) ([]*File, error) {
 		opened = append(opened, file)
 	}
 	for _, file := range opened {
-		if err := file.checkName(); err != nil {
+		if err := file.checkName(os.Stat(file.path)); err != nil {
 			return nil, errors.Join(err, closeAll(opened))
 		}
 	}
@@ -61,13 +66,14 @@ func (f *Files) OpenTogether(paths []string) ([]*File, error) {
 	return opened, nil
 }
 
-// checkName checks that the file's path still leads to it.
-func (f *File) checkName() error {
-	here, err := f.file.Stat()
-	if err != nil {
-		return f.fail(err)
+// checkName checks that the file's path still leads to it; there and err are what os.Stat says
+// of the path.
+func (f *File) checkName(there fs.FileInfo, err error) error {
+	here, statErr := f.file.Stat()
+	if err := cmp.Or(statErr, err); fault.System(err) {
+		return f.fail(fmt.Errorf("read %s: %w", f.path, err))
 	}
-	if there, err := os.Stat(f.path); err != nil || !os.SameFile(here, there) {
+	if err != nil || !os.SameFile(here, there) {
 		return f.fail(f.changed("it was replaced or removed while files beside it were opened"))
 	}
 	return nil

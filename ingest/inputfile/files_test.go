@@ -1,10 +1,13 @@
 package inputfile
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 
 	"tcbuild/fault"
@@ -59,10 +62,14 @@ func TestFilesErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	broken := &File{path: a, file: file.file}
+	if err := broken.checkName(nil, &fs.PathError{Op: "stat", Path: a, Err: syscall.EIO}); fault.KindOf(err) != fault.Failed || errors.Is(err, ErrChanged) {
+		t.Errorf("got %v, expected the disk's error", err)
+	}
 	if err := os.Rename(b, a); err != nil {
 		t.Fatal(err)
 	}
-	if err := file.checkName(); fault.KindOf(err) != fault.Busy || files.Unchanged() != err {
+	if err := file.checkName(os.Stat(file.path)); fault.KindOf(err) != fault.Busy || files.Unchanged() != err {
 		t.Errorf("got %v", err)
 	}
 }

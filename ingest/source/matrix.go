@@ -80,7 +80,7 @@ func openMatrix(file *inputfile.File, text table.TextOptions) (*matrixLayout, er
 		return nil, err
 	}
 	if len(rows) < 2 {
-		return nil, fault.New(fault.Input, "", "read matrix %s: found %d rows, expected a header and a row per gene", path, len(rows))
+		return nil, fault.New(fault.Input, "check that it is the right file", "read matrix %s: found %d rows, expected a header and a row per gene", path, len(rows))
 	}
 	header, width := rows[0], len(rows[1])
 	layout := &matrixLayout{text: text}

@@ -3,7 +3,6 @@ package disk
 import (
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -66,7 +65,7 @@ func (t *Temporary) PublishNew() error { return t.rename(unix.RENAME_NOREPLACE) 
 
 func (t *Temporary) rename(flags uint) error {
 	if err := sameFolder(t.dir); err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", t.final, err), t.Discard())
+		return errors.Join(naming(t.final, err), t.Discard())
 	}
 	err := unix.Renameat2(unix.AT_FDCWD, t.Path, unix.AT_FDCWD, t.final, flags)
 	// a file system without rename flags
@@ -150,7 +149,7 @@ func sameFolder(root *os.Root) error {
 		return err
 	}
 	if !os.SameFile(opened, named) {
-		return fmt.Errorf("another process has replaced the folder %s", root.Name())
+		return &fs.PathError{Op: "write", Path: root.Name(), Err: errors.New("another process has replaced the temporary folder")}
 	}
 	return nil
 }

@@ -1,9 +1,12 @@
 package versions
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"tcbuild/internal/disk"
 )
 
 // linkTree copies a file or folder with hard links.
@@ -21,4 +24,24 @@ func linkTree(from, to string) error {
 		}
 		return os.Link(path, filepath.Join(to, name))
 	})
+}
+
+// fileBytes is the size of all files of an output together. A link, pipe or device among them is an
+// error.
+func fileBytes(output string) (bytes int64, err error) {
+	err = filepath.WalkDir(output, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("%s: %w", path, disk.ErrNotRegular)
+		}
+		bytes += info.Size()
+		return nil
+	})
+	return bytes, err
 }

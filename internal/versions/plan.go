@@ -41,6 +41,7 @@ type Step struct {
 type Record struct {
 	Stage  string `json:"stage"`
 	Output string `json:"output"`
+	Bytes  int64  `json:"bytes"` // of the output's files; 0 in a plan
 	// SHA-256 of the fields below and of the fingerprints of After
 	Fingerprint string            `json:"fingerprint"`
 	Program     string            `json:"program"`
@@ -147,11 +148,16 @@ func (p *Plan) decide(step *Step, unfinished *version, force bool) {
 		step.Action, step.Why = Run, forced
 	case unfinished.has(step.record):
 		step.Action, step.Why = Done, "done by an interrupted run"
-	case p.current.has(step.record):
+	case p.current.has(step.record) && !p.reruns(step.record.After):
 		step.Action, step.Why = Link, "unchanged"
 	default:
 		step.Action, step.Why = Run, p.why(step.record)
 	}
+}
+
+// reruns reports whether one of the stages, which are decided, runs.
+func (p *Plan) reruns(stages []string) bool {
+	return slices.ContainsFunc(p.Steps, func(step Step) bool { return step.Action == Run && slices.Contains(stages, step.Stage) })
 }
 
 // why returns what has changed since the current version.
@@ -182,7 +188,7 @@ func (p *Plan) why(now Record) string {
 			return "after " + step.Stage
 		}
 	}
-	return "its output is missing"
+	return "its output is missing or damaged"
 }
 
 // holds reports whether a version has the content that the chain would make.
@@ -209,13 +215,15 @@ func (p *Plan) Begun() bool { return p.resumed }
 // so recorded outputs are complete.
 func (p *Plan) note(i int) error {
 	v := version{}
-	for _, step := range p.Steps[:i+1] {
-		v.Stages = append(v.Stages, step.record)
-	}
-	for _, step := range p.Steps[i+1:] { // of an interrupted run
-		if step.Action == Done {
-			v.Stages = append(v.Stages, step.record)
+	for k, step := range p.Steps {
+		if k > i && step.Action != Done { // by an interrupted run
+			continue
 		}
+		var err error
+		if step.record.Bytes, err = fileBytes(filepath.Join(p.building, step.record.Output)); err != nil {
+			return err
+		}
+		v.Stages = append(v.Stages, step.record)
 	}
 	return v.write(p.building)
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"tcbuild/fault"
@@ -224,6 +225,33 @@ func TestInterruptedRunIsContinued(t *testing.T) {
 	c.write(t, c.source(), "d") // what was begun is of no use any more
 	c.run(t, false, "copy", "upper", "check")
 	c.holds(t, "D", 2)
+}
+
+// A version that somebody damaged is not what is wanted, however current it is.
+func TestDamagedVersionIsMadeAnew(t *testing.T) {
+	for name, damage := range map[string]func(path string) error{
+		"missing":  os.Remove,
+		"cut":      func(path string) error { return os.Truncate(path, 0) },
+		"longer":   func(path string) error { return os.WriteFile(path, []byte("A and more"), 0o644) },
+		"dangling": func(path string) error { return errors.Join(os.Remove(path), os.Symlink("nowhere", path)) },
+		"pipe":     func(path string) error { return errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o644)) },
+		"folder":   func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o755)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newTestChain(t)
+			c.run(t, false, "copy", "upper", "check")
+			if err := damage(filepath.Join(c.Dir, Current, "upper")); err != nil {
+				t.Fatal(err)
+			}
+			c.run(t, false, "upper", "check")
+			if result := c.run(t, false); !result.Unchanged {
+				t.Error("a second run did something")
+			}
+			if !t.Failed() {
+				c.holds(t, "A", 2)
+			}
+		})
+	}
 }
 
 // A run that ends between its last two steps, with a version that nothing names, and rubbish of

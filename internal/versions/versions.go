@@ -44,13 +44,17 @@ func readVersion(path string) *version {
 	return v
 }
 
-// has reports whether a version holds the output of a stage with that fingerprint.
+// has reports whether a version holds the output of a stage with that fingerprint, whole.
 func (v *version) has(record Record) bool {
-	if v == nil || !slices.ContainsFunc(v.Stages, func(r Record) bool { return r.Fingerprint == record.Fingerprint }) {
+	if v == nil {
 		return false
 	}
-	_, err := os.Stat(filepath.Join(v.path, record.Output))
-	return err == nil
+	i := slices.IndexFunc(v.Stages, func(r Record) bool { return r.Fingerprint == record.Fingerprint })
+	if i < 0 {
+		return false
+	}
+	bytes, err := fileBytes(filepath.Join(v.path, record.Output))
+	return err == nil && bytes == v.Stages[i].Bytes
 }
 
 func (v *version) write(dir string) error {
