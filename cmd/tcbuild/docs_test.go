@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"tcbuild/fault"
 )
 
 // The documents name no flag that no command has, and DESIGN's table has every command with flags
@@ -61,6 +63,51 @@ func TestDocsNameCommandsAndFlags(t *testing.T) {
 }
 
 var flagPattern = regexp.MustCompile(`\B--[a-z][a-z-]+`)
+
+// The examples of every help, and those in the documents, are right up to what they read: commands, flags and settings.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	var collect func(cmd *cobra.Command)
+	collect = func(cmd *cobra.Command) {
+		for line := range strings.Lines(strings.ReplaceAll(cmd.Example, "\\\n", " ")) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+				lines = append(lines, line)
+			}
+		}
+		for _, sub := range cmd.Commands() {
+			collect(sub)
+		}
+	}
+	collect(newRoot(newEnv(io.Discard, io.Discard)))
+	for _, document := range []string{"README.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md"} {
+		for _, line := range regexp.MustCompile(`(?m)^    tcbuild .*`).FindAllString(read(t, "../../"+document), -1) {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	for _, line := range lines {
+		name, rest, _ := strings.Cut(line, " ")
+		if name != "tcbuild" {
+			t.Errorf("%s: found %s, expected tcbuild", line, name)
+			continue
+		}
+		root := newRoot(newEnv(io.Discard, io.Discard))
+		cmd, _, err := root.Find(strings.Fields(rest))
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		cmd.RunE = func(*cobra.Command, []string) error { return nil }
+		root.SetArgs(strings.Fields(rest))
+		// a settings file of the reader's is not there
+		if err := root.Execute(); err != nil && fault.KindOf(err) != fault.Failed {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	if len(lines) < 35 {
+		t.Errorf("found %d examples, expected more", len(lines))
+	}
+}
 
 // DESIGN's table of exit codes has the codes of the help.
 func TestDocsExitCodes(t *testing.T) {

@@ -103,7 +103,7 @@ func journalFlags(flags *pflag.FlagSet, o *rebuild.JournalOptions) {
 	flags.StringVar(&o.LogFile, "log-file", "", "also log to `FILE`, one per run; logs of earlier runs are FILE.1, FILE.2, …")
 	flags.IntVar(&o.LogKeep, "log-keep", 10, "logs of earlier runs to keep")
 	flags.StringVar(&o.MetricsFile, "metrics-file", "",
-		"write the state of the rebuild to `FILE`.prom, for node_exporter's textfile collector")
+		"write the state of the rebuild to `FILE`, which node_exporter's textfile collector reads if its name ends in .prom")
 }
 
 func slurmFlags(flags *pflag.FlagSet, o *slurmOptions) {

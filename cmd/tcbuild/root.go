@@ -22,8 +22,8 @@ flag takes precedence over an override, an override over the file.`
 
 const rootExample = `  # a small synthetic graph and perturbation set
   tcbuild synth --out demo
-  # the same from a preset, with one setting changed
-  tcbuild synth --config quickstart samples=50
+  # one of yeast's size, from a preset with one setting changed
+  tcbuild synth --config quickstart samples=50 --out big
   # the yeast cell graph from public files
   tcbuild ingest graph --config yeast --out yeast/graph`
 
