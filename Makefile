@@ -3,9 +3,9 @@
 GO ?= go
 PYTHON ?= python3
 VENV := .venv
-# The C of lmdb-go warns of what is meant.
+# lmdb-go's C code has warnings that are harmless.
 export CGO_CFLAGS := -O2 -g -Wno-implicit-fallthrough
-# Runs go with CUDA support where its header can be had, else without.
+# Runs go with CUDA support if its header is available, otherwise without.
 CUDA := PYTHON=$(PYTHON) gpuverify/cuda/with-cuda.sh bin/cuda
 
 .PHONY: notices help build quickstart test check go-test python-test bench fuzz gpu-check ptx fmt clean
@@ -13,15 +13,15 @@ CUDA := PYTHON=$(PYTHON) gpuverify/cuda/with-cuda.sh bin/cuda
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
-build: ## bin/tcbuild, with CUDA support where its header can be had
+build: ## bin/tcbuild, with CUDA support if its header is available
 	$(CUDA) $(GO) build -o bin/tcbuild ./cmd/tcbuild
 
 quickstart: build ## the whole chain on synthetic data of yeast's size, in seconds
 	bin/tcbuild rebuild --config conf/quickstart.yaml
 
-test: check go-test python-test ## install what tests need, and run them all
+test: check go-test python-test ## install the tests' dependencies, and run all tests
 
-# Their versions are fixed, so that a new release makes no commit fail.
+# Fixed versions, so that a new release does not break a commit.
 STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 check: $(VENV)/installed ## formatting, go vet, staticcheck, ruff and mypy
@@ -32,12 +32,12 @@ check: $(VENV)/installed ## formatting, go vet, staticcheck, ruff and mypy
 	$(VENV)/bin/ruff check -q python
 	cd python && ../$(VENV)/bin/mypy
 
-# Under the race detector run the packages whose code starts goroutines or locks, without what tries
-# every damage to a file, and those tests of the program in which much happens at once.
+# Under the race detector, run the packages whose code starts goroutines or locks, without the tests
+# that try every damage to a file, and the concurrent tests of the program.
 RACE = $$(grep -rlE '^\s*go [a-zA-Z]|errgroup|"sync"' --include=*.go --exclude-dir=cmd . | xargs -n1 dirname | sort -u)
 RACE_COMMANDS := Workers|Resume|AtOnce|AtRandom|Interrupted|Signal|RebuildLoop|Rebuild$$|Bench$$|ShardsApart|Steps|StatusAndStage
 
-go-test: ## all Go tests, and those of what is concurrent once more under the race detector
+go-test: ## all Go tests, and the concurrent ones again under the race detector
 	$(CUDA) $(GO) test -timeout 30m ./...
 	$(CUDA) $(GO) test -race -timeout 30m -skip='^TestEvery' $(RACE)
 	$(CUDA) $(GO) test -race -timeout 30m -run='$(RACE_COMMANDS)' ./cmd/tcbuild
@@ -45,17 +45,17 @@ go-test: ## all Go tests, and those of what is concurrent once more under the ra
 python-test: $(VENV)/installed ## the tests that read datasets with Python's own libraries
 	$(CUDA) $(VENV)/bin/python -m pytest -q -rs python/tests
 
-# Without torch, gigabytes that not every index serves, its tests are skipped and say so.
+# Without torch (gigabytes, and not in every index) its tests are skipped with a message.
 $(VENV)/installed: $(wildcard python/requirements-*.txt)
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install -q -r python/requirements-test.txt -r python/requirements-check.txt
 	-$(VENV)/bin/pip install -q -r python/requirements-torch.txt
 	touch $@
 
-bench: ## all benchmarks, six runs each, as benchstat wants them
+bench: ## all benchmarks, six runs each, for benchstat
 	$(GO) test -run='^$$' -bench=. -count=6 ./...
 
-fuzz: ## each fuzz target for FUZZTIME: 5000x, so many inputs, unless given; or a time such as 10m
+fuzz: ## each fuzz target for FUZZTIME: a number of inputs (default 5000x) or a time such as 10m
 	@set -e; for folder in $$(grep -rl '^func Fuzz' --include=*_test.go . | xargs -n1 dirname | sort -u); do \
 		$(GO) test -c -fuzz=. -o bin/fuzz.test $$folder; \
 		for target in $$(bin/fuzz.test -test.list '^Fuzz'); do \
@@ -65,12 +65,12 @@ fuzz: ## each fuzz target for FUZZTIME: 5000x, so many inputs, unless given; or 
 		done; \
 	done
 
-gpu-check: ## a folder that proves verify --device cuda on any machine with an NVIDIA driver, and its run here
+gpu-check: ## make and run a folder that tests verify --device cuda with any NVIDIA driver
 	$(CUDA) $(GO) build -ldflags '-s -w' -o bin/gpu-check/tcbuild ./cmd/tcbuild
 	cp gpuverify/gpucheck/gpu-check bin/gpu-check/
 	bin/gpu-check/gpu-check
 
-notices: ## write THIRD_PARTY_NOTICES anew, after a change of go.mod
+notices: ## update THIRD_PARTY_NOTICES after a change of go.mod
 	docs/third-party-notices.sh > THIRD_PARTY_NOTICES
 
 ptx: ## compile the CUDA kernels, with clang-14
@@ -79,5 +79,5 @@ ptx: ## compile the CUDA kernels, with clang-14
 fmt: ## format the Go code
 	gofmt -w $$(git ls-files '*.go')
 
-clean: ## remove what make made
+clean: ## remove everything that make created
 	rm -rf bin $(VENV)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints THIRD_PARTY_NOTICES: the licence of each module that is linked into tcbuild, in its own words.
+# Prints THIRD_PARTY_NOTICES: the licence text of each module that is linked into tcbuild.
 set -euo pipefail
 
 cat <<'TEXT'
@@ -17,6 +17,6 @@ go list -tags cuda -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Versio
       printf '\n--- %s\n\n' "$(basename "$file")"
       tr -d '\r' <"$file"
     done
-    # A module without a file of its own has its licence at the end of its README.
+    # Some modules have their licence at the end of their README.
     [ -n "$found" ] || { printf '\n--- README.md\n\n'; sed -n '/License/,$p' "$folder/README.md"; }
   done

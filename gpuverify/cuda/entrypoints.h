@@ -1,5 +1,5 @@
-// The driver's functions that gorgonia.org/cu v0.9.6 calls, built with a cuda.h of CUDA 12, and those
-// that this package calls beside it. cuInit is apart: see shim.c.
+// The driver functions that gorgonia.org/cu v0.9.6 calls when built with a cuda.h of CUDA 12, and
+// those that this package calls in addition. cuInit is separate: see shim.c.
 ENTRY(cuArray3DCreate_v2)
 ENTRY(cuArray3DGetDescriptor_v2)
 ENTRY(cuArrayCreate_v2)

@@ -1,14 +1,15 @@
 #!/bin/sh
-# Runs a command of go with CUDA support (the tag cuda) where a cuda.h of CUDA 12 can be had, else without, and says so.
-# It takes the header of $CUDA_HOME, of the toolkit in /usr/local, or of NVIDIA's package for Python, which it
-# downloads into the folder DIR unless it is there. The program needs no driver to be built or to start.
+# Runs a go command with CUDA support (the tag cuda) if a cuda.h of CUDA 12 is available, otherwise
+# without, and says which. It uses the header of $CUDA_HOME, of the toolkit in /usr/local, or of
+# NVIDIA's Python package, which it downloads into the folder DIR if necessary. The program needs no
+# driver to be built or to start.
 #
 # usage: with-cuda.sh DIR COMMAND…
 set -u
 dir=$1
 shift
 
-# shim.c has the names of CUDA 12's functions; CUDA 13 renames some that gorgonia.org/cu calls.
+# shim.c names CUDA 12's functions; CUDA 13 renames some that gorgonia.org/cu calls.
 fits() {
   version=$(sed -n 's/^#define CUDA_VERSION \([0-9]*\)$/\1/p' "$1/cuda.h" 2>/dev/null)
   [ "${version:-0}" -ge 12000 ] && [ "$version" -lt 13000 ]

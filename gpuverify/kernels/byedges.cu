@@ -1,7 +1,7 @@
 // Launched by ByEdges (byedges.go).
 #include "kernel.h"
 
-// column packs byte m of four words into one: word j's into byte j.
+// column packs byte m of four words into one word, with word j's in byte j.
 DEVICE u32 column(const u32 *words, int m) {
     u32 packed = 0;
     for (int j = 0; j < 4; j++) packed |= (words[j] >> (8 * m) & 0xFF) << (8 * j);
@@ -9,10 +9,10 @@ DEVICE u32 column(const u32 *words, int m) {
 }
 
 // look_up_edges writes the masks of every sample from the words of words.cu: position p is removed
-// where node src[p] or dst[p] is. For an edge these are the ends that count, for a node itself. There are
-// stride positions, a multiple of 16; no sample's masks are read.
+// if node src[p] or dst[p] is. For an edge these are its relevant ends, for a node the node itself.
+// There are stride positions, a multiple of 16; it reads no sample's masks.
 //
-// A thread for each 16 positions (x) of each 32 samples (y).
+// One thread per 16 positions (x) of 32 samples (y).
 KERNEL look_up_edges(const u32 *src, const u32 *dst, const u32 *words, u64 nodes, u64 samples, u8 *masks, u64 stride) {
     u64 position = 16 * (block_x() * threads_x() + thread_x());
     if (position >= stride) return;

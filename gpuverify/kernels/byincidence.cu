@@ -1,11 +1,11 @@
 // Launched by ByIncidence (byincidence.go).
 #include "kernel.h"
 
-// scatter_genes clears, in masks that are all ones, the positions at the deleted genes of
-// each sample: perturbation_indices[ptr[s] .. ptr[s+1]) of sample s. Row g of the incidence,
-// positions[offsets[g] .. offsets[g+1]), has the positions of the mask space that gene g removes.
+// scatter_genes clears, in masks of ones, the positions at the deleted genes of each sample:
+// perturbation_indices[ptr[s] .. ptr[s+1]) for sample s. Row g of the incidence,
+// positions[offsets[g] .. offsets[g+1]), has the positions that gene g removes.
 //
-// Blocks for each sample (x), which share its rows (y).
+// Several blocks per sample (x), which share its rows (y).
 KERNEL scatter_genes(const i64 *perturbation_indices, const i64 *ptr, const u32 *offsets, const u32 *positions,
                      u8 *masks, u64 stride) {
     u64 sample = block_x();
@@ -19,10 +19,10 @@ KERNEL scatter_genes(const i64 *perturbation_indices, const i64 *ptr, const u32 
     }
 }
 
-// scatter_rules clears the reactions, which begin at position start, whose rule has become false: bit
-// s%32 of words[s/32*nodes + first + r] is set where sample s removes reaction r.
+// scatter_rules clears the reactions, which begin at position start, whose rule is false: bit s%32
+// of words[s/32*nodes + first + r] is set if sample s removes reaction r.
 //
-// A thread for each reaction (x) of each sample (y).
+// One thread per reaction (x) and sample (y).
 KERNEL scatter_rules(const u32 *words, u64 nodes, u64 first, u64 start, u64 reactions, u8 *masks, u64 stride) {
     u64 reaction = block_x() * threads_x() + thread_x();
     u64 sample = block_y();
@@ -30,10 +30,10 @@ KERNEL scatter_rules(const u32 *words, u64 nodes, u64 first, u64 start, u64 reac
     if (words[sample / 32 * nodes + first + reaction] >> (sample % 32) & 1) masks[sample * stride + start + reaction] = 0;
 }
 
-// scatter_reactions clears the positions at the removed reactions of each sample: row r of
-// the incidence for each r whose mask, at position start + r, is 0.
+// scatter_reactions clears the positions at the removed reactions of each sample: row r of the
+// incidence for each r whose mask, at position start + r, is 0.
 //
-// A thread for each reaction (x) of each sample (y).
+// One thread per reaction (x) and sample (y).
 KERNEL scatter_reactions(const u32 *offsets, const u32 *positions, u64 start, u64 reactions, u8 *masks, u64 stride) {
     u64 reaction = block_x() * threads_x() + thread_x();
     u8 *mask = masks + block_y() * stride;

@@ -1,15 +1,17 @@
 // Launched by Compare (compare.go).
 #include "kernel.h"
 
-// compare_masks compares two masks of every sample. Mask m has the positions starts[m] .. starts[m+1). Of the
-// masks found, sample s has only the positions below known[s]; the next one differs as found nothing, those
-// behind it are not compared. known may be null: all are there.
+// compare_masks compares two masks of every sample. Mask m has the positions starts[m] ..
+// starts[m+1). Of the masks found, sample s has only the positions below known[s]; the next one
+// counts as a difference with nothing found, and later ones are not compared. known may be null:
+// all positions are known.
 //
-// For sample s and mask m, at s*masks + m: removed counts the zeros expected, differences the positions
-// that differ, and first has the first of these as position << 32 | expected << 16 | found, found being 0xFFFF for
-// nothing. They are added to what is there: 0, 0, and all bits set.
+// For sample s and mask m, at s*masks + m: removed counts the expected zeros, differences the
+// positions that differ, and first has the first of these as position << 32 | expected << 16 |
+// found, where found is 0xFFFF for nothing. Results are merged into the initial values: 0, 0, and
+// all bits set.
 //
-// Blocks for each sample (x) and mask (y), which share its positions (z).
+// Several blocks per sample (x) and mask (y), which share its positions (z).
 KERNEL compare_masks(const u8 *expected, const u8 *found, const i64 *known, u64 stride, const u32 *starts, u64 *first,
                      u32 *differences, u32 *removed) {
     u64 sample = block_x(), mask = block_y();

@@ -1,10 +1,10 @@
 // Launched by Expand (expand.go).
 #include "kernel.h"
 
-// expand_removed clears, in masks that are all ones, the removed positions of each sample:
-// removed[ends[s] .. ends[s+1]) of sample s. Sample s's masks begin at masks + s*stride.
+// expand_removed clears, in masks of ones, the removed positions of each sample: removed[ends[s] ..
+// ends[s+1]) for sample s. Sample s's masks begin at masks + s*stride.
 //
-// A block for each sample (x).
+// One block per sample (x).
 KERNEL expand_removed(const u32 *removed, const i64 *ends, u8 *masks, u64 stride) {
     u64 sample = block_x();
     u8 *mask = masks + sample * stride;

@@ -1,7 +1,7 @@
-// What the kernels need of their compiler: clang without a CUDA toolkit for the card, and any
-// C++ compiler for the tests' driver, which runs the same source on the host, one thread at a time.
+// What the kernels need from their compiler: clang without a CUDA toolkit for the GPU, and any C++
+// compiler for the tests' driver, which runs the same source on the host, one thread at a time.
 //
-// Every parameter of a kernel is 64 bits wide, because gorgonia.org/cu reads 8 bytes for each.
+// Every kernel parameter is 64 bits wide, because gorgonia.org/cu reads 8 bytes for each.
 #pragma once
 
 typedef unsigned char u8;
@@ -9,7 +9,7 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;
 
-// Four words that are loaded and stored at once; aligned to 16 bytes.
+// Four words that are loaded and stored together; aligned to 16 bytes.
 struct alignas(16) Words {
     u32 x, y, z, w;
 };

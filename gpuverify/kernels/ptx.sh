@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles the kernels in the current folder to PTX into the folder DIR, by default here. It needs clang 14 and
-# nothing of CUDA; the same compiler gives the same bytes, which a test holds.
+# Compiles the kernels in the current folder to PTX in the folder DIR, by default here. It needs
+# clang 14 and nothing from CUDA. The same compiler gives the same bytes, which a test checks.
 set -eu
 headers=$(dirname "$0")
 for kernel in *.cu; do

@@ -53,7 +53,7 @@ func texts(t *testing.T, set *Set, first, end int) []string {
 	return lines
 }
 
-// The samples are the subsets of the list in its order, whichever part of them is read.
+// The samples are the subsets of the list in its order, whichever part is read.
 func TestSet(t *testing.T) {
 	genes := geneTable(40)
 	list := []uint32{}
@@ -98,7 +98,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// A set is the same however it is named, and so is what identifies it.
+// A set is the same under all its names, and so is its identification.
 func TestNames(t *testing.T) {
 	genes := geneTable(6)
 	list := file(t, "g.tsv", "name\tid\na\tG03\nb\tG01\nc\tG05\nd\tG01\n")
@@ -188,7 +188,7 @@ func TestWrongSpecs(t *testing.T) {
 	}
 }
 
-// A compressed list that was cut is bad input, told with its name, also when the damage is met at
+// A truncated compressed list is bad input, reported with its name, even if the damage is found at
 // once.
 func TestCutList(t *testing.T) {
 	for _, header := range []string{"genes\tf\n", "id\n", ""} {
@@ -218,7 +218,7 @@ func BenchmarkScan(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/161700, "ns/sample")
 }
 
-// Whatever a name is, it is refused or says what its canonical form says.
+// Any name is either an error or equivalent to its canonical form.
 func FuzzParseName(f *testing.F) {
 	for _, name := range []string{"combinations:g.txt:3", "combinations:a:b:3:0:7", "combinations:x:1:2", "combinations::", "combinations:g:+3", "combinations:g:-1:-2:-3"} {
 		f.Add(name)

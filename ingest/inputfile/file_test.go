@@ -28,7 +28,7 @@ import (
 // sizes around the blocks' boundaries.
 var sizes = []int{0, 1, blockSize - 1, blockSize, blockSize + 1, 3*blockSize + 17, (recentBlocks + 2) * blockSize}
 
-// content is n bytes that look random.
+// content is n pseudo-random bytes.
 func content(n int) []byte {
 	random := rand.NewChaCha8([32]byte{1})
 	text := make([]byte, n)
@@ -117,7 +117,7 @@ func TestChanges(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		change    func(path string) error
-		read      string // error of a whole pass; "" is that it reads what was digested
+		read      string // error of a whole pass; "" if it reads what was digested
 		unchanged string // error of Unchanged after the pass
 	}{
 		{"nothing", func(path string) error { return nil }, "", ""},
@@ -163,7 +163,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// An error stays, even where a later read succeeds.
+// An error stays, even if a later read succeeds.
 func TestFailureStays(t *testing.T) {
 	text := content(100)
 	path := create(t, text)
@@ -223,7 +223,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// openAsNobody is Open without the rights of root, who may read everything.
+// openAsNobody is Open without the rights of root, who can read everything.
 func openAsNobody(t *testing.T, path string) (*File, error) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -248,7 +248,7 @@ func openAsNobody(t *testing.T, path string) (*File, error) {
 	return Open(path)
 }
 
-// A disk that fails is no change of the file.
+// A failing disk is not a change of the file.
 func TestDiskFails(t *testing.T) {
 	file, err := os.Open(create(t, content(3*blockSize)))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"tcbuild/ingest/synth"
 )
 
-// A name stands for the same files and samples wherever it is read.
+// A name means the same files and samples wherever it is read.
 func TestParse(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

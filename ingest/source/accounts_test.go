@@ -108,14 +108,14 @@ func TestScreenAccounts(t *testing.T) {
 	}
 }
 
-// TestScreenNames holds that ids which an output could not keep apart, and names that can only be
-// miswritten, are errors whatever is dropped.
+// TestScreenNames checks that ids that an output could not distinguish, and names that must be
+// typos, are errors whatever is dropped.
 func TestScreenNames(t *testing.T) {
 	genes, aliases := screenGenes(t)
 	const pair, wide = "sample_id\tgene_a\tgene_b\tscore\n", "orf\tcold\thot\n"
 	for _, c := range []struct {
 		text string
-		want []string // none: it is read if duplicate ids are allowed, and only then
+		want []string // nil: it is read only if duplicate ids are allowed
 	}{
 		{pair + "s\tTFC3\tVPS8\t1\ns\tTFC3\tTBS1\t2\n", nil},
 		{pair + "s\tTFC3\tVPS8\t1\ns\tNONE1\tTBS1\t2\n", nil},
@@ -150,8 +150,8 @@ func TestScreenNames(t *testing.T) {
 	}
 }
 
-// TestGeneListNames holds that a gene list with an id which a perturbation set could not name is
-// refused.
+// TestGeneListNames checks that a gene list with an id that a perturbation set could not name is an
+// error.
 func TestGeneListNames(t *testing.T) {
 	for id, want := range map[string]string{"": "empty", " YA": "blanks", "YA ": "blanks", "YA|YB": "one gene", "Y\xff": "UTF-8"} {
 		table := GenesSpec{Table: &GeneTable{TextSpec: TextSpec{File: writeFile(t, "g.tsv", "id\tx\nYC\t1\n"+id+"\t2\n")}, Column: "id"}}

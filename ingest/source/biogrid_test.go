@@ -76,7 +76,7 @@ func FuzzBioGRID(f *testing.F) {
 	})
 }
 
-// BenchmarkEdgeKinds reads the kinds of edge files that hold much besides their edges.
+// BenchmarkEdgeKinds reads the kinds of edge files with much other data.
 func BenchmarkEdgeKinds(b *testing.B) {
 	const genes = 1000
 	ids := make([]string, genes)

@@ -103,7 +103,7 @@ func TestEdgeTable(t *testing.T) {
 }
 
 func TestEdgeTableByNumber(t *testing.T) {
-	ids := writeFile(t, "ids.txt", "C\nB\nC\nA\n") // an id may stand twice
+	ids := writeFile(t, "ids.txt", "C\nB\nC\nA\n") // an id may occur twice
 	for base, want := range []string{"B-C A-B", "C-B C-C"} {
 		spec := EdgeTableSpec{
 			TextSpec: TextSpec{File: writeFile(t, "e.txt", "1\t2\n3\t1\n"), Columns: []string{"a", "b"}},
@@ -185,8 +185,8 @@ func TestEdgeErrors(t *testing.T) {
 	checkFault(t, err, fault.Usage, `"semi"`)
 }
 
-// slowEdges is the oracle of edge sources: it takes each rule literally and
-// looks through all edges stored so far.
+// slowEdges is the oracle of edge sources: it applies each rule literally and searches all edges
+// stored so far.
 func slowEdges(rows [][3]int, undirected bool, loops SelfLoops, threshold, genes int) string {
 	var stored [][3]int
 	for _, row := range rows {
@@ -276,7 +276,7 @@ func BenchmarkLinks(b *testing.B) {
 	}
 }
 
-// TestNoEdges holds that a source which makes no edge is an error that says why.
+// TestNoEdges checks that a source without edges is an error that says why.
 func TestNoEdges(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\tb\tw\n":                             "found no entries",

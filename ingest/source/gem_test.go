@@ -88,7 +88,7 @@ func TestGEM(t *testing.T) {
 	}
 }
 
-// TestGEMOfPlainMaps reads the same model written with maps in place of ordered maps.
+// TestGEMOfPlainMaps reads the same model with maps in place of ordered maps.
 func TestGEMOfPlainMaps(t *testing.T) {
 	plain := strings.NewReplacer("!!omap\n- ", "- ", "- !!omap\n      - ", "- ", "\n      - ", "\n      ",
 		" !!omap []", " {}", " !!omap\n", "\n", "          - m", "          m", "\n- ", "\n").Replace(smallModel)

@@ -282,7 +282,7 @@ func TestYeastSBML(t *testing.T) {
 		t.Skip("-short: it reads the real data")
 	}
 	want, _ := yeastModel(t)
-	// SBML lists what a reaction uses before what it makes.
+	// SBML lists what a reaction consumes before what it produces.
 	order := func(m *gem) {
 		for _, r := range m.reactions {
 			slices.SortStableFunc(r.stoichiometry, func(a, b gemCoefficient) int { return strings.Compare(a.metabolite.id, b.metabolite.id) })

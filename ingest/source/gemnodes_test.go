@@ -52,8 +52,8 @@ func (m *reactionMasks) alive(genes []uint32) []int {
 	return left
 }
 
-// TestCombinationsAreTheRule proves on yeast-GEM that a reaction is alive under its gpr rule
-// exactly when one of its combination nodes is alive under the rule that needs all genes: for every
+// TestCombinationsAreTheRule proves on yeast-GEM that a reaction is alive under its gpr rule if and
+// only if one of its combination nodes is alive under the rule that needs all genes: for every
 // single deletion, and 10,000 random multiple ones.
 func TestCombinationsAreTheRule(t *testing.T) {
 	spec := yeastSpec(t)
@@ -68,7 +68,7 @@ func TestCombinationsAreTheRule(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkAccounts(t, report)
-	// The origin's own sizes of these three.
+	// torchcell's own sizes of these three
 	if n, gpr, rmr := expanded.Reactions.Len(), expanded.EdgesOf(ingest.GPR).Len(), expanded.EdgesOf(ingest.RMR).Len(); n != 7_122 || gpr != 5_450 || rmr != 26_325 {
 		t.Errorf("%d nodes, %d gpr and %d rmr edges; want 7122, 5450, 26325", n, gpr, rmr)
 	}

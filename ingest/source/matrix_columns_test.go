@@ -8,9 +8,8 @@ import (
 	"tcbuild/ingest"
 )
 
-// TestMatrixColumns holds that a matrix of double mutants, or of strains that keep a copy of the
-// gene, is not taken for one of single deletions, and what becomes of it when the settings say what
-// it is.
+// TestMatrixColumns checks that a matrix of double mutants, or of strains that keep a copy of the
+// gene, is not read as single deletions, and how the settings say what it is.
 func TestMatrixColumns(t *testing.T) {
 	genes, aliases := screenGenes(t)
 	square := "gene\tTFC3\tVPS8\nTFC3\t\t1\nVPS8\t1\t\n"
@@ -75,7 +74,7 @@ func TestMatrixColumns(t *testing.T) {
 	}
 }
 
-// TestNothingLeft holds that a screen of which no row becomes a sample is an error that says why.
+// TestNothingLeft checks that a screen without samples is an error that says why.
 func TestNothingLeft(t *testing.T) {
 	genes, aliases := screenGenes(t)
 	for _, c := range []struct {

@@ -6,7 +6,7 @@ import (
 	"tcbuild/fault"
 )
 
-// A path that does not exist is a failure of the run, and no bad data.
+// A path that does not exist is a failure of the run, not bad data.
 func TestMissingFiles(t *testing.T) {
 	genes := genesNamed(t, "A", "B")
 	table := TextSpec{File: "absent.txt"}

@@ -47,11 +47,11 @@ func TestNames(t *testing.T) {
 		{"STD1", "YAL1W", gene}, // before the alias of YAL2W
 		{"OLD1", "YAL1W", gene},
 		{"LOCAL", "YAL1W", gene},
-		{"YAL5W", "YAL5W", gene},  // a gene that the features lack
+		{"YAL5W", "YAL5W", gene},  // a gene that is not in the features
 		{"SHARED", "", ambiguous}, // of two genes
 		{"OTHER", "", ambiguous},  // of a gene and another feature
 		{"AWAY", "", unknown},     // of features, none of which is a gene
-		{"YAL4W", "", unknown},    // the name of a feature that is no gene, not an alias of YAL3W
+		{"YAL4W", "", unknown},    // the name of a feature that is not a gene, not an alias of YAL3W
 		{"SNR1", "", unknown},     // a standard name before the alias of YAL3W
 		{"std1", "", unknown},     // case matters
 		{"", "", unknown},

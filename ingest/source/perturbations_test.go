@@ -69,7 +69,8 @@ func TestPerturbations(t *testing.T) {
 	checkFault(t, err, fault.Failed, "open absent.tab: there is no such file")
 }
 
-// TestRealPerturbations holds the totals of the published sets, counted apart from this code.
+// TestRealPerturbations checks the totals of the published sets, counted independently of this
+// code.
 func TestRealPerturbations(t *testing.T) {
 	g, _, err := BuildGraph(opened(t), GraphSpec{Genes: yeastSpec(t).Genes})
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// data is where the public files lie.
+// data is the folder of the public files.
 const data = "../../../shared/data"
 
 // yeastPreset is conf/yeast.yaml with its paths seen from this package.
@@ -51,8 +51,8 @@ func TestYeastPresetIsValid(t *testing.T) {
 	}
 }
 
-// TestYeastPresetDigests compares the files with the digests that the preset tells, each under the
-// address or name of its file.
+// TestYeastPresetDigests compares the files with the digests in the preset, each under the address
+// or name of its file.
 func TestYeastPresetDigests(t *testing.T) {
 	spec := yeastSpec(t)
 	preset, err := os.ReadFile("../../conf/yeast.yaml")
@@ -91,7 +91,7 @@ func TestYeastPresetDigests(t *testing.T) {
 	}
 }
 
-// TestYeast holds the totals of the real graph, counted apart from this code.
+// TestYeast checks the totals of the real graph, counted independently of this code.
 func TestYeast(t *testing.T) {
 	g, report, err := BuildGraph(opened(t), yeastSpec(t))
 	if err != nil {
@@ -125,7 +125,7 @@ reaction__rmr__metabolite 15567 of 15567`)
 	}
 }
 
-// TestYeastGEM compares the model with the tables that were made of it by other means.
+// TestYeastGEM compares the model with tables made from it by other means.
 func TestYeastGEM(t *testing.T) {
 	spec := yeastSpec(t)
 	spec.Edges = nil

@@ -23,7 +23,7 @@ func screenGenes(t testing.TB) (*ingest.Nodes, AliasesSpec) {
 	return genes, AliasesSpec{SGDFeatures: features}
 }
 
-// readScreen reads a screen whole: per sample "id genes values", and its report as a line.
+// readScreen reads a whole screen: per sample "id genes values", and its report as a line.
 func readScreen(t testing.TB, s *Screen, err error, genes *ingest.Nodes) (samples []string, report string, _ error) {
 	t.Helper()
 	if err != nil {
@@ -200,7 +200,7 @@ func TestScreenErrors(t *testing.T) {
 	}
 }
 
-// TestRealScreens holds totals of the published screens that were counted apart from this code.
+// TestRealScreens checks totals of the published screens, counted independently of this code.
 func TestRealScreens(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it reads the real data")
@@ -288,7 +288,7 @@ func FuzzScreens(f *testing.F) {
 	})
 }
 
-// BenchmarkScreens reads tables as large as a real one's part, plain text.
+// BenchmarkScreens reads plain-text tables as large as part of a real one.
 func BenchmarkScreens(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 0))
 	ids := make([]string, 6000)
@@ -345,8 +345,7 @@ func BenchmarkScreens(b *testing.B) {
 	}
 }
 
-// cpuTime is the processor time of this process: unlike the clock's, it does not count who else
-// uses the machine.
+// cpuTime is the processor time of this process, which other load on the machine does not affect.
 func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage

@@ -34,7 +34,7 @@ func TestTFMatrix(t *testing.T) {
 	}
 }
 
-// TestRealTFMatrices holds totals of the published matrices that were counted apart from this code.
+// TestRealTFMatrices checks totals of the published matrices, counted independently of this code.
 func TestRealTFMatrices(t *testing.T) {
 	preset := yeastSpec(t)
 	spec := GraphSpec{Genes: preset.Genes, Aliases: preset.Aliases, UnknownGenes: ingest.DropGene}

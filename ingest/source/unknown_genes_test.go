@@ -8,8 +8,8 @@ import (
 	"tcbuild/ingest"
 )
 
-// TestUnknownGenesOfScreens gives each kind of screen rows with no, one and two names that no one
-// gene has, and each of the three words.
+// TestUnknownGenesOfScreens gives each kind of screen rows with no, one and two unknown names,
+// under each of the three settings.
 func TestUnknownGenesOfScreens(t *testing.T) {
 	genes, aliases := screenGenes(t)
 	sga := sgaHeader + "VPS8_sn1\tvps8\tTBS1_dma1\ttbs1\tx\t1\t1\n" + "VPS8_sn1\tvps8\tNONE1_dma1\tnone1\tx\t2\t1\n" + "SHARED_sn1\tshared\tNONE1_dma1\tnone1\tx\t3\t1\n" +
@@ -19,7 +19,7 @@ func TestUnknownGenesOfScreens(t *testing.T) {
 	for _, c := range []struct {
 		name, text, word string
 		samples          []string
-		report           string // with the counts of the word
+		report           string // with the counts under this setting
 	}{
 		{"sga", sga, "drop-sample", []string{"0 YAL002W+YBR150C [1 1]"},
 			"dropped: 3 of unknown genes, 1 of ambiguous names; unknown names: NONE1, NONE2, SHARED"},
@@ -57,7 +57,8 @@ func TestUnknownGenesOfScreens(t *testing.T) {
 	}
 }
 
-// TestUnknownGenesOfEdges holds that an edge goes with its node under both words, and is counted.
+// TestUnknownGenesOfEdges checks that an edge is dropped with its node under both settings, and
+// counted.
 func TestUnknownGenesOfEdges(t *testing.T) {
 	const biogrid = "Systematic Name Interactor A\tSystematic Name Interactor B\tOfficial Symbol Interactor A\tOfficial Symbol Interactor B\t" +
 		"Experimental System Type\tOrganism ID Interactor A\tOrganism ID Interactor B\n"
@@ -83,7 +84,7 @@ func TestUnknownGenesOfEdges(t *testing.T) {
 	}
 }
 
-// TestUnknownGenesOfModels holds what becomes of rules that name genes which the gene list lacks.
+// TestUnknownGenesOfModels checks rules that name genes missing from the gene list.
 func TestUnknownGenesOfModels(t *testing.T) {
 	const text = "Rxn name\tFormula\tGene-reaction association\tLB\tUB\nr1\tM => N\tA\t0\t1\nr2\tM => N\tA and X\t0\t1\nr3\tM => N\tX or Y\t0\t1\nr4\tM => N\t\t0\t1\n"
 	for _, nodes := range []ReactionNodes{WholeReactions, Combinations} {

@@ -54,7 +54,7 @@ func cells(columns []ingest.Column, row int) string {
 	return text.String()
 }
 
-// The head of the tiny graph, to be read by people.
+// The head of the tiny graph, in readable form.
 func TestTinyGolden(t *testing.T) {
 	var text strings.Builder
 	if err := dump(&text, Graph(Tiny, 0), Samples(Tiny, 0, Tiny.Samples), 12); err != nil {

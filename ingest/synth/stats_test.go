@@ -129,7 +129,7 @@ func within(t *testing.T, what string, found, want, tolerance float64) {
 	}
 }
 
-// Each sample starts a random stream at its index; neighbours must not resemble each other.
+// Each sample starts a random stream at its index; neighbours must not be correlated.
 func TestNeighbouringSamplesAreIndependent(t *testing.T) {
 	const bins, draws = 16, 1 << 17
 	for _, seed := range []uint64{0, 1, 1 << 63} {

@@ -209,7 +209,7 @@ func texts(t *testing.T, source ingest.SampleSource) []string {
 	return lines
 }
 
-// A sample depends on scale, seed and index alone, not on the count or the batch it is in.
+// A sample depends only on scale, seed and index, not on the count or its batch.
 func TestSamplesAreAPrefix(t *testing.T) {
 	want := texts(t, Samples(Tiny, 7, 3*batchSize))
 	for _, count := range []int{0, 1, batchSize - 1, batchSize, batchSize + 1, 2 * batchSize} {

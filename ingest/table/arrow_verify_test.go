@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// No flipped bit of a footer makes a file lose or repeat rows: the footer says where the record
-// batches are.
+// No flipped bit in a footer may make a file lose or repeat rows: the footer has the locations of
+// the record batches.
 func TestDamagedFooterLosesNoRows(t *testing.T) {
 	whole, err := os.ReadFile("testdata/types-batches.arrow")
 	check(t, err)

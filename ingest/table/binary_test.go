@@ -26,7 +26,7 @@ import (
 	"tcbuild/fault"
 )
 
-// show reads a table whole into one line per row, by the accessor of each column's kind.
+// show reads a table into one line per row, with the accessor for each column's kind.
 func show(r *Reader) (lines []string, err error) {
 	for {
 		b, err := r.Next()
@@ -67,7 +67,7 @@ func showRow(r *Reader, b *Batch, i int) string {
 	return strings.Join(fields, " ")
 }
 
-// TestPyArrowFiles reads what pyarrow wrote: see testdata/make.py.
+// TestPyArrowFiles reads files from pyarrow: see testdata/make.py.
 func TestPyArrowFiles(t *testing.T) {
 	want := []string{
 		`1=1 255=255 -1.5=-1.5 0.25=0.25 1=1 "é" "a" "x" ["a" "b"] - NaN=`,
@@ -98,8 +98,8 @@ func TestPyArrowFiles(t *testing.T) {
 	}
 }
 
-// TestDamagedFiles cuts and flips binary files everywhere: an error or other values, never a crash
-// or a hang.
+// TestDamagedFiles truncates binary files and flips their bytes everywhere: the result is an error
+// or other values, never a crash or a hang.
 func TestDamagedFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it damages every byte")
@@ -130,7 +130,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// readDamaged reads a file and checks the error, if there is one.
+// readDamaged reads a file and checks the error, if any.
 func readDamaged(t testing.TB, name string, content []byte) error {
 	t.Helper()
 	path := write(t, name, content)
@@ -150,8 +150,8 @@ func readDamaged(t testing.TB, name string, content []byte) error {
 	return err
 }
 
-// A flipped bit in a page with a checksum is an error. Checksums do not cover page headers, so there
-// it may also change nothing.
+// A flipped bit in a page with a checksum is an error. Checksums do not cover page headers, so
+// there it may also change nothing.
 func TestPageChecksums(t *testing.T) {
 	for _, name := range []string{"checksums.parquet", "checksums-v2.parquet"} {
 		whole, err := os.ReadFile(filepath.Join("testdata", name))
@@ -176,7 +176,7 @@ func TestPageChecksums(t *testing.T) {
 	}
 }
 
-// showInMemory reads a file that is in memory into one line per row.
+// showInMemory reads a file in memory into one line per row.
 func showInMemory(path string, content []byte) (string, error) {
 	s, err := openSource(path, io.NewSectionReader(bytes.NewReader(content), 0, int64(len(content))), TextOptions{})
 	if err != nil {
@@ -198,7 +198,7 @@ func showInMemory(path string, content []byte) (string, error) {
 	}
 }
 
-// A count in a record batch of the oldest form is as little to be believed as in today's: it asked
+// A count in a record batch of the oldest form is as untrustworthy as in the current one: it asked
 // for 800 GB.
 func TestLegacyMessage(t *testing.T) {
 	content, err := os.ReadFile("testdata/types-view.arrow")
@@ -228,8 +228,7 @@ func TestLegacyMessage(t *testing.T) {
 	}
 }
 
-// A damaged schema without columns, and a number of rows that nothing bounds: reading them would not
-// end.
+// A damaged schema without columns, and an unbounded number of rows: reading them would never end.
 func TestRowsWithoutColumns(t *testing.T) {
 	content, err := os.ReadFile("testdata/seeds/zstd.arrow")
 	check(t, err)
@@ -242,7 +241,7 @@ func TestRowsWithoutColumns(t *testing.T) {
 	}
 }
 
-// The same of a Parquet file whose columns are all of types that are not read.
+// The same for a Parquet file whose columns are all of types that are not read.
 func TestRowsOfUnreadColumns(t *testing.T) {
 	content, err := os.ReadFile("testdata/struct.parquet")
 	check(t, err)
@@ -257,17 +256,17 @@ func TestRowsOfUnreadColumns(t *testing.T) {
 	}
 }
 
-// FuzzBinary reads files that pyarrow wrote with up to three bytes changed: as values, or as arrays
-// in their own types. An execution costs some 100 µs, about as much as the fuzzer's own work for it.
-// What keeps it there, as measured:
-//   - The damages are numbers. Of bytes, the fuzzer makes each find shorter, at tens of executions
+// FuzzBinary reads files from pyarrow with up to three bytes changed: as values, or as arrays in
+// their own types. An execution costs some 100 µs, about as much as the fuzzer's own work for it.
+// Measurements show what keeps it there:
+//   - The damage is given as numbers. With bytes, the fuzzer shortens each find, at tens of executions
 //     and two messages with all coverage counters per find.
 //   - Each file has one column.
-//   - Nothing that the tests link is large, as the counters of all that is linked are visited after
+//   - The tests link nothing large, because the counters of everything linked are visited after
 //     each execution: see package pqarrowtest.
 func FuzzBinary(f *testing.F) {
 	usualBuffer = 1 << 20 // a buffer of 1 GiB takes a second to clear
-	// the heap is small: collecting it was half of an execution
+	// the heap is small: collecting garbage took half of an execution
 	debug.SetGCPercent(2000)
 	paths, _ := filepath.Glob("testdata/seeds/*")
 	var files [][]byte
@@ -299,8 +298,8 @@ func FuzzBinary(f *testing.F) {
 	})
 }
 
-// readInMemory reads every value of a file that is in memory, or of each column in its own type
-// where it has one. Without a file of its own, a reading takes microseconds.
+// readInMemory reads every value of a file in memory, or each column in its own type if it has one.
+// Without a file on disk, a pass takes microseconds.
 func readInMemory(path string, content []byte, typed bool) error {
 	s, err := openSource(path, io.NewSectionReader(bytes.NewReader(content), 0, int64(len(content))), TextOptions{})
 	if err != nil {
@@ -345,7 +344,8 @@ func readInMemory(path string, content []byte, typed bool) error {
 	}
 }
 
-// TestRareNumbers reads half-precision numbers, decimals and coded numbers alike in both formats.
+// TestRareNumbers reads half-precision numbers, decimals and dictionary-encoded numbers in both
+// formats.
 func TestRareNumbers(t *testing.T) {
 	want := []string{
 		`1.5=1.5 1.5=1.50 9.007199254740992e+15=9007199254740992 0.1=0.100000000000000000000000000000 7=7 0.5=0.5`,
@@ -365,7 +365,7 @@ func TestRareNumbers(t *testing.T) {
 	}
 }
 
-// TestPolars reads what Polars wrote with LZ4, whose frames have a checksum per block:
+// TestPolars reads files from Polars compressed with LZ4, whose frames have a checksum per block:
 // DataFrame.write_ipc(…, compression="lz4", compat_level=CompatLevel.oldest()).
 func TestPolars(t *testing.T) {
 	const path = "testdata/polars-lz4.arrow"
@@ -395,7 +395,8 @@ func TestDecimalText(t *testing.T) {
 	}
 }
 
-// TestHalfPrecision has each number's neighbours in order, and the ends and the steps of the type.
+// TestHalfPrecision tests each number with its neighbours in order, and the ends and steps of the
+// type.
 func TestHalfPrecision(t *testing.T) {
 	for stored := uint16(0); stored < 0x7c00; stored++ {
 		low, high := halfPrecision(stored), halfPrecision(stored+1)
@@ -413,7 +414,7 @@ func TestHalfPrecision(t *testing.T) {
 	}
 }
 
-// TestWindows reads record batches and row groups that are no multiple of a batch.
+// TestWindows reads record batches and row groups whose sizes are not multiples of a batch.
 func TestWindows(t *testing.T) {
 	for _, rows := range []int{0, 1, batchRows - 1, batchRows, batchRows + 1, 3*batchRows + 5} {
 		var numbers Numbers

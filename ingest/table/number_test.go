@@ -91,7 +91,7 @@ func outcome[T int64 | float64](value T, missing bool, err error) string {
 	return fmt.Sprint(value)
 }
 
-// FuzzNumber compares with strconv, which knows no missing values and rounds integers.
+// FuzzNumber compares with strconv, which has no missing values and rounds integers.
 func FuzzNumber(f *testing.F) {
 	for _, text := range []string{"12", "-0.5e3", "na", "9007199254740993", "0x1", "123456789012345"} {
 		f.Add(text)

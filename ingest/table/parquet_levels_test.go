@@ -13,7 +13,7 @@ func (r levelReader) ReadBatch(size int64, values []float64, definitions, _ []in
 
 func (levelReader) Err() error { return nil }
 
-// A level that the schema does not have is damage, not a missing value.
+// A level that the schema does not allow is damage, not a missing value.
 func TestDamagedLevels(t *testing.T) {
 	for definition, ok := range map[int16]bool{0: true, 1: true, 2: false, 5: false, -1: false} {
 		s := scalars[float64]{reader: levelReader{definition}, levels: levelMeanings{present: 1}, store: func(*vector, []float64) error { return nil }}

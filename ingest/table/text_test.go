@@ -17,7 +17,7 @@ import (
 	"tcbuild/fault"
 )
 
-// write puts a file into a fresh folder and returns its path.
+// write writes a file into a fresh folder and returns its path.
 func write(t testing.TB, name string, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -27,7 +27,7 @@ func write(t testing.TB, name string, content []byte) string {
 	return path
 }
 
-// readTexts reads a table whole: its columns, and the text and place of every field.
+// readTexts reads a whole table: its columns, and the text and location of every field.
 func readTexts(path string, options TextOptions) (columns []string, rows [][]string, places []string, err error) {
 	r, err := OpenText(path, options)
 	if err != nil {
@@ -60,7 +60,7 @@ func TestText(t *testing.T) {
 	for _, test := range []struct {
 		name, file, content string
 		options             TextOptions
-		want                string // columns, then rows with their places
+		want                string // columns, then rows with their locations
 	}{
 		{"plain", "a.tsv", "x\ty\n1\t2\n3\t4\n", TextOptions{}, "x,y; a.tsv:2 1,2; a.tsv:3 3,4"},
 		{"no last newline", "a.tsv", "x\ty\n1\t2", TextOptions{}, "x,y; a.tsv:2 1,2"},
@@ -166,8 +166,8 @@ func TestRowsBeforeABadRowAreRead(t *testing.T) {
 	}
 }
 
-// TestLongText crosses the end of the buffer at every kind of place: rows of random and of huge
-// length.
+// TestLongText makes rows of random and of huge length cross the end of the buffer at every kind of
+// location.
 func TestLongText(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, delimiter := range []string{"\t", ","} {
@@ -239,8 +239,8 @@ func compress(t testing.TB, content []byte, compression string) []byte {
 	return out.Bytes()
 }
 
-// TestTornCompression cuts and flips compressed files everywhere: an error, never fewer or other
-// rows.
+// TestTornCompression truncates compressed files and flips their bytes everywhere: the result is an
+// error, never fewer or other rows.
 func TestTornCompression(t *testing.T) {
 	text := []byte("id\tvalue\n")
 	for i := range 60 {

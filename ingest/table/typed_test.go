@@ -43,8 +43,8 @@ func touchArrays(r *Reader) error {
 	}
 }
 
-// TestDecimalScale has scales, as a damaged schema states them, that the Arrow library has no power
-// of ten for: it panicked when the value was shown.
+// TestDecimalScale has scales from a damaged schema for which the Arrow library has no power of
+// ten: it panicked when the value was shown.
 func TestDecimalScale(t *testing.T) {
 	for scale, valid := range map[int32]bool{-38: true, 0: true, 38: true, -39: false, 39: false, 22056: false} {
 		b := array.NewDecimal128Builder(memory.DefaultAllocator, &arrow.Decimal128Type{Precision: 5, Scale: scale})

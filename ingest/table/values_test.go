@@ -33,13 +33,13 @@ func writeArrays(t *testing.T, arrays ...arrow.Array) string {
 	return path
 }
 
-// TestValues reads a value, then null, of every type that holds numbers, and what is none, by every
+// TestValues reads a value, then null, of every type with numbers, and of others, by every
 // accessor.
 func TestValues(t *testing.T) {
 	const exact = 1 << 53
 	for _, test := range []struct {
 		arrowType arrow.DataType
-		value     string // as Arrow's builders read it
+		value     string // as Arrow's builders parse it
 		want      string // number, integer, text
 	}{
 		{arrow.PrimitiveTypes.Int8, "-128", "-128 -128 -128"},
@@ -95,7 +95,7 @@ func accessors(b *Batch, i int) string {
 	return strings.Join([]string{first, second, string(b.Text(0, i))}, " ")
 }
 
-// TestTextsStayValid keeps texts made from numbers while others are made.
+// TestTextsStayValid keeps texts that were made from numbers while others are made.
 func TestTextsStayValid(t *testing.T) {
 	b := array.NewInt64Builder(memory.NewGoAllocator())
 	for i := range 1000 {

@@ -70,7 +70,7 @@ func TestDecode(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var d decoder
-			for range 2 { // memory is used again
+			for range 2 { // memory is reused
 				r, err := d.decode(7, []byte(test.text))
 				if err != nil || show(r) != test.want || r.Number != 7 {
 					t.Errorf("got  %s, %v\nwant %s", show(r), err, test.want)
@@ -114,8 +114,8 @@ func TestDecodeErrors(t *testing.T) {
 	}
 }
 
-// quoteTokens puts quotes and a mark around Python's own tokens, so that the standard library reads
-// the text.
+// quoteTokens puts quotes and a mark around Python's own tokens, so that the standard library can
+// read the text.
 func quoteTokens(text string) string {
 	var out strings.Builder
 	inText := false
@@ -145,7 +145,7 @@ func quoteTokens(text string) string {
 	return out.String()
 }
 
-// name is a text of the schema. A token in its place is none, and panics as any other value does.
+// name is a text of the schema. A token in its place is not one, and panics like any other value.
 func name(value any) string {
 	text := value.(string)
 	if strings.HasPrefix(text, "\x01") {
@@ -154,7 +154,7 @@ func name(value any) string {
 	return text
 }
 
-// oracle reads a record with the standard library; it knows nothing of the scanner.
+// oracle reads a record with the standard library, independently of the scanner.
 func oracle(text string) (shown string, ok bool) {
 	var content any
 	if json.Unmarshal([]byte(quoteTokens(text)), &content) != nil {
@@ -165,7 +165,7 @@ func oracle(text string) (shown string, ok bool) {
 		pairs = append(pairs, content)
 	}
 	defer func() {
-		if recover() != nil { // a type assertion, or name: the record is not of the schema
+		if recover() != nil { // a type assertion, or name: the record does not follow the schema
 			shown, ok = "", false
 		}
 	}()
@@ -224,8 +224,8 @@ func oracle(text string) (shown string, ok bool) {
 	return strings.Join(out, "; "), true
 }
 
-// FuzzDecode compares with the oracle: what it reads, the decoder reads too, and to the same
-// result. The decoder takes in addition numbers beyond float64, members listed twice and values of
+// FuzzDecode compares with the oracle: what it reads, the decoder must read too, with the same
+// result. The decoder additionally accepts numbers beyond float64, repeated members and values of
 // objects.
 func FuzzDecode(f *testing.F) {
 	f.Add(pair("0.5", "NaN", "YAL001C", "YBR002W"))
@@ -248,7 +248,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// repeats tells whether an object has a member twice, of which a map keeps the last.
+// repeats reports whether an object has a repeated member, of which a map keeps the last.
 func repeats(text string) bool {
 	var walk func(d *json.Decoder) bool
 	walk = func(d *json.Decoder) bool {
@@ -323,7 +323,7 @@ func BenchmarkDecode(b *testing.B) {
 						Gene string `json:"systematic_gene_name"`
 					}
 				}
-				Phenotype map[string]any // which member holds the value is known last
+				Phenotype map[string]any // which member holds the value is known only at the end
 			}
 		}
 		return json.Unmarshal(text, &pairs)

@@ -22,7 +22,7 @@ import (
 	"tcbuild/internal/lmdbtest"
 )
 
-// write makes a store in a folder, or adds to it.
+// write creates a store in a folder, or adds to it.
 func write(t testing.TB, dir string, records map[string]string) {
 	t.Helper()
 	lmdbtest.Write(t, dir, maps.All(records))
@@ -36,7 +36,7 @@ func writeFile(t testing.TB, text string, path ...string) {
 	}
 }
 
-// experiment is a record of one experiment; values are the members of the phenotype behind the
+// experiment is a record of one experiment; values are the members of the phenotype after the
 // label's name.
 func experiment(label, statistic, values string, genes ...string) string {
 	var perturbations []string
@@ -62,8 +62,8 @@ func deflate(text string) string {
 	return out.String()
 }
 
-// TestOrder reads stores of many sets of numbers, with both kinds of keys and values small and
-// large, and compares with a sorted list.
+// TestOrder reads stores with many sets of numbers, with both kinds of keys and with small and
+// large values, and compares with a sorted list.
 func TestOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	sets := map[string][]int{
@@ -305,7 +305,8 @@ func refused(t *testing.T, err error, want, hint string) {
 	}
 }
 
-// TestUnfinished has builds whose stages ended, by their markers, and those whose stage did not.
+// TestUnfinished has builds whose stages are complete, by their markers, and builds with an
+// unfinished stage.
 func TestUnfinished(t *testing.T) {
 	for _, test := range []struct {
 		name, stage string
@@ -340,8 +341,8 @@ func TestUnfinished(t *testing.T) {
 	}
 }
 
-// TestDamage cuts a store off and changes its bytes: an error of bad input, or other values where a
-// byte of a number or name changed, and never fewer samples without an error.
+// TestDamage truncates a store and changes its bytes. The result is an error of bad input, or other
+// values if a byte of a number or name changed, but never fewer samples without an error.
 func TestDamage(t *testing.T) {
 	const damagedRecords = 120
 	dir := t.TempDir()

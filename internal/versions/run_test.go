@@ -15,7 +15,7 @@ import (
 	"tcbuild/internal/disk"
 )
 
-// testChain is copy -> upper -> check over one source file; ran notes the stages that were run.
+// testChain is copy -> upper -> check over one source file; ran records the stages that were run.
 type testChain struct {
 	Chain
 	ran    []string
@@ -98,7 +98,7 @@ func (c *testChain) run(t *testing.T, force bool, want ...string) *Result {
 	return result
 }
 
-// holds checks what current shows, and that nothing but versions lies beside it.
+// holds checks what current shows, and that there is nothing but versions next to it.
 func (c *testChain) holds(t *testing.T, text string, versions int) {
 	t.Helper()
 	got, err := os.ReadFile(filepath.Join(c.Dir, Current, "upper"))
@@ -179,7 +179,7 @@ func TestReasons(t *testing.T) {
 	check(why(false), "copy run: the program was 1, is 2\nupper run: the program was 1, is 2\ncheck run: the program was 1, is 2")
 }
 
-// Inputs that are again what they were need no build while their version is kept.
+// Inputs that return to an earlier state need no build while their version is kept.
 func TestEarlierVersionIsMadeCurrentAgain(t *testing.T) {
 	c := newTestChain(t)
 	c.run(t, false, "copy", "upper", "check")
@@ -222,12 +222,12 @@ func TestInterruptedRunIsContinued(t *testing.T) {
 	c.bad = errors.New("disk full")
 	_, _ = c.Run(t.Context(), "", false)
 	c.bad = nil
-	c.write(t, c.source(), "d") // what was begun is of no use any more
+	c.write(t, c.source(), "d") // the unfinished version is now useless
 	c.run(t, false, "copy", "upper", "check")
 	c.holds(t, "D", 2)
 }
 
-// A version that somebody damaged is not what is wanted, however current it is.
+// A damaged version is made again, even if it is current.
 func TestDamagedVersionIsMadeAnew(t *testing.T) {
 	for name, damage := range map[string]func(path string) error{
 		"missing":  os.Remove,
@@ -254,8 +254,8 @@ func TestDamagedVersionIsMadeAnew(t *testing.T) {
 	}
 }
 
-// A run that ends between its last two steps, with a version that nothing names, and rubbish of
-// others.
+// A run that ends between its last two steps leaves a version that nothing names, and others left
+// rubbish.
 func TestLeftoversOfKilledRuns(t *testing.T) {
 	c := newTestChain(t)
 	c.run(t, false, "copy", "upper", "check")
@@ -279,9 +279,8 @@ func TestLeftoversOfKilledRuns(t *testing.T) {
 	c.holds(t, "B", 2)
 }
 
-// A source that changes after the plan has read it ends the run, and what was made of it is not
-// taken for what the plan wanted: neither where the source is soon what it was, nor where it stays
-// changed.
+// A source that changes after the plan has read it ends the run, and its output is not mistaken for
+// what the plan wanted: neither if the source changes back soon, nor if it stays changed.
 func TestInputsThatChangeDuringTheRun(t *testing.T) {
 	for _, stage := range []string{"copy", "upper", "check"} {
 		for _, putBack := range []string{"upper", "check", "after the run", "never"} {
@@ -318,7 +317,7 @@ func TestInputsThatChangeDuringTheRun(t *testing.T) {
 	}
 }
 
-// A stage that reads other files than those of the plan is told, too.
+// A stage that reads other files than the plan's is an error too.
 func TestStageReadsOtherFiles(t *testing.T) {
 	for want, change := range map[string]func(read []Input) []Input{
 		"input more.txt is new":    func(read []Input) []Input { return append(read, Input{Name: "more.txt"}) },
@@ -341,8 +340,7 @@ func TestStageReadsOtherFiles(t *testing.T) {
 	}
 }
 
-// An unfinished version has a name that can be foreseen: what another user put there is not gone on
-// with.
+// An unfinished version has a predictable name: what another user put there must not be resumed.
 func TestUnfinishedVersionOfAnotherUser(t *testing.T) {
 	c := newTestChain(t)
 	if _, err := c.Run(t.Context(), "upper", false); err != nil {
@@ -394,7 +392,7 @@ func TestLock(t *testing.T) {
 	_ = third()
 }
 
-// A reader finds a version at every moment, while the link is replaced again and again.
+// A reader finds a version at every moment, while the link is replaced repeatedly.
 func TestCurrentIsReplacedInOneStep(t *testing.T) {
 	c := newTestChain(t)
 	names := []string{"000001-00000000", "000002-00000000"}

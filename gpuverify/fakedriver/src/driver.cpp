@@ -1,18 +1,23 @@
-// A CUDA driver for tests: a libcuda.so.1 with the functions that the verifier calls, whose cards are the host. It
-// runs the kernels' own source, and is stricter than a card where that shows mistakes:
+// A CUDA driver for tests: a libcuda.so.1 with the functions that the verifier calls, whose GPUs
+// are the host. It runs the kernels' own source, and is stricter than a GPU where that reveals
+// mistakes:
 //
-//   - work in a stream is done when someone waits for it, and a plain copy when someone waits for all, so that memory
-//     which is changed or read too early is wrong;
-//   - fresh memory is poisoned, and device memory ends at a page that kills who touches it;
-//   - calls need the context that is current on their thread, asynchronous copies pinned memory of that context;
-//   - a kernel's threads run by turns forwards and backwards; its PTX must have the same name and parameters.
+//   - work in a stream is done when its result is awaited, and a plain copy when everything is
+//     awaited, so that memory that is changed or read too early is wrong;
+//   - fresh memory is poisoned, and device memory ends at a page that faults on access;
+//   - calls need the context that is current on their thread, and asynchronous copies need pinned
+//     memory of that context;
+//   - a kernel's threads run alternately forwards and backwards, and its PTX must have the same
+//     name and parameters.
 //
-// It shows neither races between threads of a kernel nor what the PTX does. cuInit reads its settings:
+// It reveals neither races between threads of a kernel nor errors in the PTX. cuInit reads its
+// settings:
 //
-//   FAKE_CUDA_DEVICES=n         how many cards there are (1)
-//   FAKE_CUDA_MEMORY=bytes      how much memory each has (1 GiB)
+//   FAKE_CUDA_DEVICES=n         number of GPUs (1)
+//   FAKE_CUDA_MEMORY=bytes      memory of each (1 GiB)
 //   FAKE_CUDA_FAIL=name:n:code  the n-th call of a function fails with a result
-//   FAKE_CUDA_CALLS=file        where the calls of each function are written, a line each, when a context is destroyed
+//   FAKE_CUDA_CALLS=file        gets a line with the calls of each function when a context is
+//                               destroyed
 #include <sys/mman.h>
 
 #include <chrono>
@@ -48,7 +53,7 @@ struct Stream;
 
 struct Event {
     Stream *stream = nullptr;
-    u64 recorded = 0, reached = 0; // how often
+    u64 recorded = 0, reached = 0; // number of times
     std::chrono::steady_clock::time_point time;
 };
 
@@ -71,7 +76,7 @@ struct Stream {
     }
 };
 
-using Module = std::map<std::string, size_t>; // kernel of a PTX -> its parameters
+using Module = std::map<std::string, size_t>; // kernel in a PTX -> its parameters
 
 struct Context {
     int device;
@@ -92,7 +97,7 @@ static bool holds(const std::set<std::unique_ptr<T>> &all, T *one) {
     return false;
 }
 
-// within says whether a range lies in one of the allocations.
+// within reports whether a range is inside one of the allocations.
 static bool within(const std::map<u64, u64> &allocations, u64 address, u64 bytes) {
     auto next = allocations.upper_bound(address);
     if (next == allocations.begin()) return false;
@@ -121,7 +126,7 @@ Context::~Context() {
     for (auto [address, bytes] : pinned) free((void *)address);
 }
 
-// begin counts a call and returns what it fails with.
+// begin counts a call and returns the error to fail with.
 static int begin(const char *name) {
     long n = ++calls[name];
     return failing == name && n == failing_call ? failure : SUCCESS;
@@ -145,7 +150,7 @@ extern "C" {
 int cuInit(unsigned) {
     std::lock_guard<std::mutex> guard(lock);
     calls.clear();
-    used.clear(); // also of contexts that failed to be destroyed
+    used.clear(); // including contexts that could not be destroyed
     devices = std::stoi(setting("FAKE_CUDA_DEVICES", "1"));
     device_memory = std::stoull(setting("FAKE_CUDA_MEMORY", "1073741824"));
     std::string spec = setting("FAKE_CUDA_FAIL", ":0:0");

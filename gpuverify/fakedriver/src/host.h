@@ -1,10 +1,11 @@
-// What kernel.h gives the kernels on a card, for a host that runs one thread of a kernel after the other.
+// The counterpart of kernel.h's GPU definitions for a host that runs the threads of a kernel one
+// after the other.
 #pragma once
 
 #define KERNEL static void
 #define DEVICE static inline
 
-// Where the running thread stands in its grid.
+// Position of the running thread in its grid.
 struct Place {
     u64 thread_x, threads_x, block_x, block_y, block_z, blocks_y, blocks_z;
 };

@@ -1,4 +1,4 @@
-// The kernels, compiled for the host from the source that the PTX is made of.
+// The kernels, compiled for the host from the source of the PTX.
 #include "kernels.h"
 
 #include <utility>

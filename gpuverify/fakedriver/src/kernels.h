@@ -7,7 +7,7 @@
 
 #include "kernel.h"
 
-// A kernel that the host can run: call runs the thread that `here` names.
+// A kernel that the host can run: call runs the thread at `here`.
 struct HostKernel {
     size_t parameters;
     std::function<void(const u64 *parameters)> call;

@@ -1,6 +1,6 @@
-// Package pqarrowtest tests the types of Parquet columns with files that pqarrow writes. It is apart
-// from table's own tests as pqarrow links gRPC and Arrow's compute kernels: coverage counters of
-// theirs, which a fuzzer visits at each execution, would be half of all.
+// Package pqarrowtest tests the types of Parquet columns with files from pqarrow. It is separate
+// from table's own tests because pqarrow links gRPC and Arrow's compute kernels: their coverage
+// counters, which a fuzzer visits at each execution, would be half of all.
 package pqarrowtest
 
 import (
@@ -61,7 +61,7 @@ func columnsOf(t *testing.T, path string) []arrow.Array {
 	return columns
 }
 
-// TestTypedParquet reads what Arrow's own library wrote: types, values and nulls are the same.
+// TestTypedParquet reads files from Arrow's own library: types, values and nulls must be the same.
 func TestTypedParquet(t *testing.T) {
 	for _, c := range []struct {
 		values arrow.DataType
@@ -112,7 +112,7 @@ func TestTypedParquet(t *testing.T) {
 	}
 }
 
-// TestTypedFiles reads what pyarrow wrote (testdata/make.py) in its own types.
+// TestTypedFiles reads files from pyarrow (testdata/make.py) in their own types.
 func TestTypedFiles(t *testing.T) {
 	files, _ := filepath.Glob("../testdata/types-*")
 	for _, path := range files {
@@ -137,7 +137,7 @@ func TestTypedFiles(t *testing.T) {
 	}
 }
 
-// TestUntypedParquet has columns whose types Arrow, or Batch.Array, does not have: they have none.
+// TestUntypedParquet has columns whose types Arrow does not have, or Batch.Array cannot return.
 func TestUntypedParquet(t *testing.T) {
 	for _, values := range []arrow.DataType{
 		arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int8, Nullable: true}),
