@@ -104,7 +104,7 @@ func TestLoadErrors(t *testing.T) {
 		name      string
 		files     []string
 		overrides []string
-		want      string // DIR stands for the folder
+		want      string // DIR is replaced by the folder
 		hint      string
 	}{
 		{"syntax", []string{"a.yaml", "x: 1\ny: [\n"}, nil, "read settings DIR/a.yaml:", ""},
@@ -216,7 +216,7 @@ func doubling(format string) string {
 	return text
 }
 
-// A path that leads nowhere has failed; a word that is no preset is a wrong name.
+// A path that does not exist is a failure; a word that is not a preset is a wrong name.
 func TestLoadMissing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for path, want := range map[string]fault.Kind{"nopreset": fault.Usage, "none.yaml": fault.Failed,

@@ -18,7 +18,7 @@ func slowMasks(size int, removed []uint32) []byte {
 
 func name(c Codec) string { return fmt.Sprintf("%s-%s", c.Mode, c.Name) }
 
-// Every codec gives back what it was given; encoders and decoders are reused.
+// Every codec returns its input; encoders and decoders are reused.
 func TestRoundTrip(t *testing.T) {
 	for _, size := range sizes {
 		cases := removedCases(size)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// checkDecoded checks what a decoder makes of any bytes: valid positions with or without an
-// error, and without one the masks of these positions. It returns Removed's result.
+// checkDecoded checks a decoder's results for any bytes: valid positions with or without an error,
+// and without one the masks of these positions. It returns Removed's result.
 func checkDecoded(t *testing.T, c Codec, size int, decoder Decoder, payload []byte) ([]uint32, error) {
 	t.Helper()
 	masks, masksErr := decoder.Masks(payload)
@@ -95,7 +95,7 @@ func TestDamagedPayloads(t *testing.T) {
 	}
 }
 
-// Damage that has a name gets an error that tells it.
+// Damage of a known kind gets an error that describes it.
 func TestDamageIsNamed(t *testing.T) {
 	for _, test := range []struct {
 		mode    Mode

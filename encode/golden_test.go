@@ -74,7 +74,7 @@ func dumpRunsZstd(d *encodetest.Dump) {
 	content.Next(listed, "high bytes of the lengths")
 }
 
-// dumpFrame returns what the frame holds.
+// dumpFrame returns the content of a frame.
 func dumpFrame(d *encodetest.Dump) []byte {
 	content, err := d.Frame()
 	if err != nil {

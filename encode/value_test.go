@@ -84,7 +84,7 @@ func TestDamagedValue(t *testing.T) {
 	}
 }
 
-// A value that stands in the place of another, of this dataset or of another one, is damage.
+// A value in place of another one, of this or another dataset, is damage.
 func TestValueInAnothersPlace(t *testing.T) {
 	ids, payloads := []string{"a", "b"}, []string{"one", "two"}
 	value := appendRecords(nil, testSeed, 6, ids, payloads)

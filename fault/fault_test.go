@@ -18,7 +18,7 @@ func TestKindIsMatched(t *testing.T) {
 	}
 }
 
-// An error of the operating system is Failed whatever was made of it; what it tells about a file's
+// An error of the operating system is Failed however it is wrapped; one that describes a file's
 // kind is not.
 func TestSystem(t *testing.T) {
 	for _, test := range []struct {
@@ -44,7 +44,7 @@ func TestSystem(t *testing.T) {
 	}
 }
 
-// An error that tells what there is at a path has a hint even where nobody gave it one.
+// An error that describes what is at a path always has a hint.
 func TestHintOfPlainErrors(t *testing.T) {
 	for _, code := range aboutTheFile {
 		err := fmt.Errorf("lock: %w", New(Failed, "", "open: %w", &fs.PathError{Op: "open", Path: "f", Err: code}))

@@ -16,7 +16,7 @@ import (
 	"tcbuild/store"
 )
 
-// plan is a dataset of the tiny graph, or of another. What it plants stands under right checksums:
+// plan is a dataset of the tiny graph, or of another. Its planted faults have correct checksums:
 // only its masks or genes are wrong.
 type plan struct {
 	variant store.Variant

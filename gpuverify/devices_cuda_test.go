@@ -30,8 +30,8 @@ func verifyOnDevices(t testing.TB, dataset *store.Dataset, method Method, device
 	return Verify(context.Background(), dataset, Options{Method: method, Workers: 2, Devices: &devices})
 }
 
-// agrees makes sure that the devices report what the CPU does, of differences the first of each
-// sample and mask.
+// agrees checks that the devices report what the CPU does, for differences the first of each sample
+// and mask.
 func agrees(t *testing.T, dataset *store.Dataset, method Method) {
 	t.Helper()
 	onCPU := verify(t, dataset, method, 1)
@@ -156,7 +156,7 @@ func TestDevicesFindPlanted(t *testing.T) {
 	}
 }
 
-// What cannot be decoded, and genes that cannot be looked up, are reported as the CPU reports them.
+// Undecodable samples and invalid genes are reported as the CPU reports them.
 func TestDevicesOnDamage(t *testing.T) {
 	for _, p := range plans(incidence.RuleAll, 20)[1:] {
 		p.plantPayload = func(sample int, payload []byte) []byte {
@@ -353,7 +353,7 @@ func TestFailuresOfDriver(t *testing.T) {
 	}
 }
 
-// Memory that another program takes first is told with a hint.
+// Memory taken by another program is reported with a hint.
 func TestOutOfMemory(t *testing.T) {
 	dataset := plan{variant: store.Indices, codec: "raw", rule: incidence.RuleAll, samples: 9, shards: 1}.build(t)
 	t.Setenv("FAKE_CUDA_FAIL", "cuMemAlloc_v2:3:2")

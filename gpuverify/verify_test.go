@@ -221,7 +221,7 @@ func TestGenesOutOfRange(t *testing.T) {
 	}
 }
 
-// Each part of a dataset that is not what the manifest says is a damage that names it.
+// Each part of a dataset that differs from the manifest is damage that is reported by name.
 func TestDamagedRecords(t *testing.T) {
 	indices := plan{variant: store.Indices, codec: "zstd", rule: incidence.RuleAll, samples: 20, shards: 2}
 	cached := plan{variant: store.Incidence, rule: incidence.RuleAll, samples: 20}

@@ -165,7 +165,7 @@ func TestPublished(t *testing.T) {
 	wantFault(t, err, fault.Usage, "write dataset "+other+": the path exists and is not a dataset of this format version")
 }
 
-// A build that failed with nothing worth keeping leaves nothing.
+// A failed build without anything worth keeping leaves no files.
 func TestAbandon(t *testing.T) {
 	f := newFixture(t, Indices, "zstd", 10, 4, 1)
 	b := f.begin(t, ResumeNever, AllShards)
@@ -184,7 +184,7 @@ func TestAbandon(t *testing.T) {
 	f.check(t)
 }
 
-// Nothing is published while a shard is not complete, or when its file has gone.
+// Nothing is published if a shard is incomplete or its file is missing.
 func TestIncompleteIsNotPublished(t *testing.T) {
 	f := newFixture(t, Indices, "zstd", 10, 4, 2)
 	b := f.begin(t, ResumeNever, AllShards)
@@ -233,8 +233,8 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// A half build of another version of the program is not continued: it could put other bytes behind
-// those that are there.
+// An unfinished build of another version of the program is not resumed: it could append different
+// bytes.
 func TestHalfBuildOfAnotherProgram(t *testing.T) {
 	for name, change := range map[string]func(m *Manifest){
 		"program":           func(m *Manifest) { m.Program = "another" },
@@ -259,7 +259,8 @@ func TestHalfBuildOfAnotherProgram(t *testing.T) {
 	}
 }
 
-// What another put in the place of the folder under construction is refused, and stays as it is.
+// If someone replaced the folder under construction, that is an error, and their folder is not
+// changed.
 func TestForeignFolderIsRefused(t *testing.T) {
 	elsewhere := t.TempDir()
 	for name, plant := range map[string]func(dir string) error{
@@ -312,7 +313,7 @@ func TestLockThatCannotBeTaken(t *testing.T) {
 	}
 }
 
-// What is published follows the umask.
+// Published files follow the umask.
 func TestModesFollowTheUmask(t *testing.T) {
 	defer unix.Umask(unix.Umask(0o007))
 	f := newFixture(t, Indices, "zstd", 10, 4, 1)

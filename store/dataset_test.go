@@ -96,7 +96,7 @@ func (f *fixture) valueSamples(first int) int {
 	return 0
 }
 
-// putShard writes what is missing of a shard, and seals it.
+// putShard writes the rest of a shard, and seals it.
 func (f *fixture) putShard(t testing.TB, b *Building, i int) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -121,7 +121,7 @@ func (f *fixture) putShard(t testing.TB, b *Building, i int) {
 	}
 }
 
-// putOthers writes what is not a shard.
+// putOthers writes everything except shards.
 func (f *fixture) putOthers(t testing.TB, b *Building) {
 	t.Helper()
 	if err := b.WriteGraph(f.graph); err != nil {

@@ -36,7 +36,7 @@ type small struct {
 
 const smallSamples = 7
 
-// want is what a sample must be.
+// want is a sample's expected content.
 type want struct {
 	id         string
 	genes      []uint32
@@ -75,7 +75,7 @@ func check(t testing.TB, err error) {
 
 func (s small) String() string { return fmt.Sprintf("%s-%s", s.variant, s.codec) }
 
-// build builds the dataset in out and returns what its samples must be.
+// build builds the dataset in out and returns its expected samples.
 func (s small) build(t testing.TB, out string) []want {
 	t.Helper()
 	runtime.LockOSThread()
@@ -175,7 +175,7 @@ type target struct {
 	small
 	dir   string
 	want  []want
-	files map[string][]byte // what lies in it, by name
+	files map[string][]byte // its content, by name
 	open  *store.Dataset    // nil: open it for each reading
 }
 
@@ -211,8 +211,8 @@ func (d *target) write(t testing.TB, name string, content []byte) {
 	check(t, os.WriteFile(filepath.Join(d.dir, name), content, 0o644))
 }
 
-// read reads all samples, backwards, and returns those that are an error, ascending. What it reads
-// without an error must be right, and an error must be one of damage.
+// read reads all samples backwards, and returns those with an error, ascending. Samples without an
+// error must be right, and an error must be one of damage.
 func (d *target) read(t testing.TB, what string) (bad []int) {
 	t.Helper()
 	all := []int{0, 1, 2, 3, 4, 5, 6}
@@ -256,7 +256,7 @@ func (d *target) read(t testing.TB, what string) (bad []int) {
 	return bad
 }
 
-// verify holds that verify finds the damage, and names the samples that a reader cannot read.
+// verify checks that verify finds the damage, and names the samples that a reader cannot read.
 func (d *target) verify(t testing.TB, what string, bad []int) {
 	t.Helper()
 	dataset, err := store.Open(d.dir)
@@ -298,8 +298,8 @@ func (d *target) verify(t testing.TB, what string, bad []int) {
 	}
 }
 
-// sampler takes each case, or in short tests and for what is slow one of some. With the environment
-// variable TCBUILD_EXHAUSTIVE=1 it takes all, for an hour or so.
+// sampler takes every case or, in short tests and for slow cases, one of some. With the environment
+// variable TCBUILD_EXHAUSTIVE=1 it takes all, which takes an hour or so.
 type sampler struct {
 	r     *rand.Rand
 	short int
@@ -317,7 +317,7 @@ func newSampler(t testing.TB, short int) sampler {
 // take is true once in oneOf calls, and in short tests less often.
 func (s sampler) take(oneOf int) bool { return s.all || s.verify(oneOf) }
 
-// verify is take for what is too slow to be done for all cases.
+// verify is take for cases that are too slow to take all.
 func (s sampler) verify(oneOf int) bool { return s.r.IntN(s.short*oneOf) == 0 }
 
 func eachSmall(t *testing.T, test func(t *testing.T, d *target)) {
@@ -329,8 +329,8 @@ func eachSmall(t *testing.T, test func(t *testing.T, d *target)) {
 	}
 }
 
-// Every flipped bit of every file gives the right samples or an error. Of bytes that are 0, most of
-// which are unused, one bit in 32 is flipped; and of files that a reader has to read whole, one in
+// Every flipped bit of every file gives the right samples or an error. For bytes that are 0, most
+// of which are unused, one bit in 32 is flipped; for files that a reader reads as a whole, one in
 // 16 or 64.
 func TestEveryBit(t *testing.T) {
 	eachSmall(t, func(t *testing.T, d *target) {
@@ -352,7 +352,7 @@ func TestEveryBit(t *testing.T) {
 	})
 }
 
-// flip flips the bits of a file that take wants, each alone.
+// flip flips the bits of a file that take wants, one at a time.
 func (d *target) flip(t *testing.T, name string, take func(zero bool) bool, verify func() bool) {
 	file, err := os.OpenFile(filepath.Join(d.dir, name), os.O_WRONLY, 0)
 	check(t, err)
@@ -374,7 +374,7 @@ func (d *target) flip(t *testing.T, name string, take func(zero bool) bool, veri
 	}
 }
 
-// Every page in the place of every other of its shard, of the other shard and of a like dataset's
+// Every page in place of every other one of its shard, the other shard and a similar dataset's
 // gives the right samples or an error.
 func TestEveryPage(t *testing.T) {
 	const size = 4096
@@ -435,8 +435,8 @@ func (d *target) try(t testing.TB, what, name string, content []byte, verify boo
 	d.write(t, name, d.files[name])
 }
 
-// Every file cut to every length, or with bytes behind its end, gives the right samples or an
-// error.
+// Every file truncated to every length, or with extra bytes at its end, gives the right samples or
+// an error.
 func TestEveryLength(t *testing.T) {
 	eachSmall(t, func(t *testing.T, d *target) {
 		s := newSampler(t, 200)
@@ -454,7 +454,7 @@ func TestEveryLength(t *testing.T) {
 	})
 }
 
-// Every file in the place of its namesake of a like dataset gives the right samples or an error.
+// Every file in place of its namesake in a similar dataset gives the right samples or an error.
 func TestEveryNamesake(t *testing.T) {
 	eachSmall(t, func(t *testing.T, d *target) {
 		s := newSampler(t, 4)

@@ -30,8 +30,8 @@ func TestHashFile(t *testing.T) {
 	}
 }
 
-// Whatever stands in the place of a data file is damage, told at once: a pipe does not block, a
-// device without an end is not read. Nothing of the dataset gives other masks.
+// Anything else in place of a data file is damage, reported at once: a pipe does not block, an
+// endless device is not read. No part of the dataset gives other masks.
 func TestOnlyRegularFilesAreRead(t *testing.T) {
 	t.Parallel()
 	for name, replace := range map[string]func(path string) error{

@@ -26,7 +26,7 @@ func TestIncidenceRoundTrip(t *testing.T) {
 	}
 }
 
-// What an incidence cache says must be usable as indices, whatever the file's digest.
+// An incidence cache must have valid indices, whatever the file's digest.
 func TestIncidenceIsChecked(t *testing.T) {
 	for _, test := range []struct {
 		change func(cache *incidence.Cache)
@@ -58,7 +58,7 @@ func TestIncidenceIsChecked(t *testing.T) {
 	}
 }
 
-// Of a torn file nothing is taken.
+// Nothing of a torn file is used.
 func TestTornIncidence(t *testing.T) {
 	f := newFixture(t, Incidence, "", 3, 0, 0)
 	f.build(t)

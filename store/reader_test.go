@@ -121,7 +121,7 @@ func TestReaderOfADamagedShard(t *testing.T) {
 
 // A shard that becomes shorter while it is open is an error, and does not end the process.
 func TestReaderOfAShardThatBecomesShorter(t *testing.T) {
-	f := newFixture(t, FullMasks, "raw", 20, 4, 2) // its values have pages of their own
+	f := newFixture(t, FullMasks, "raw", 20, 4, 2) // its values need overflow pages
 	f.build(t)
 	d, err := Open(f.out)
 	if err != nil {

@@ -33,7 +33,7 @@ func TestScratch(t *testing.T) {
 	}
 }
 
-// A shard that is interrupted on one machine's scratch goes on, on another's, behind its last
+// A shard that is interrupted on one machine's scratch is resumed on another's, after its last
 // commit.
 func TestInterruptedOnScratch(t *testing.T) {
 	runtime.LockOSThread()
@@ -94,7 +94,8 @@ func empty(t *testing.T, dir string) {
 	}
 }
 
-// What killed builds leave on scratch, the next one of the same dataset removes, and clean knows it.
+// The next build of the same dataset removes what killed builds left on scratch, and clean finds
+// it.
 func TestKilledOnScratch(t *testing.T) {
 	f := newFixture(t, Indices, "zstd", 20, 4, 2)
 	scratch := t.TempDir()

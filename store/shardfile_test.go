@@ -84,8 +84,8 @@ func sameValues(a, b map[int][]byte) bool {
 	return len(a) == len(b)
 }
 
-// shardShapes are sizes of values: within a leaf, on pages of their own, at the boundaries, in
-// trees of one to three levels.
+// shardShapes are sizes of values: within a leaf, on overflow pages, at the boundaries, in trees of
+// one to three levels.
 func shardShapes() map[string][]int {
 	r := rand.New(rand.NewPCG(1, 0))
 	many, mixed := make([]int, 60_000), make([]int, 3000)

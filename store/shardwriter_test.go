@@ -41,8 +41,8 @@ func openShard(t *testing.T, b *Building, next int) *Shard {
 	return shard
 }
 
-// An interrupted shard goes on behind its last commit, and ends with the bytes of an undisturbed
-// one.
+// An interrupted shard is resumed after its last commit, and ends with the bytes of an
+// uninterrupted one.
 func TestResumedShardHasTheSameBytes(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -116,9 +116,8 @@ func TestResumedShardHasTheSameBytes(t *testing.T) {
 	}
 }
 
-// undoCommit makes of the first or second commit one whose last write failed, as on a full disk:
-// LMDB then gives the meta page its old transaction and last page again, but leaves the new trees
-// in it.
+// undoCommit turns the first or second commit into one whose last write failed, as on a full disk:
+// LMDB then restores the meta page's transaction and last page, but leaves the new trees in it.
 func undoCommit(t *testing.T, data string) {
 	t.Helper()
 	content, err := os.ReadFile(data)
@@ -138,7 +137,7 @@ func undoCommit(t *testing.T, data string) {
 	}
 }
 
-// A shard whose last value is not what its checksums say cannot be resumed.
+// A shard whose last value does not match its checksums cannot be resumed.
 func TestDamagedShardIsNotResumed(t *testing.T) {
 	f := newFixture(t, Indices, "zstd", 8, 4, 1)
 	b := f.begin(t, ResumeNever, AllShards)
@@ -171,7 +170,8 @@ func TestDamagedShardIsNotResumed(t *testing.T) {
 	f.check(t)
 }
 
-// After a power loss what was not synced may be gone: such a shard starts from the beginning.
+// After a power loss, data that was not synced may be missing: such a shard starts from the
+// beginning.
 func TestShardOfAnotherBoot(t *testing.T) {
 	f := newFixture(t, Indices, "zstd", 8, 4, 1)
 	b := f.begin(t, ResumeNever, AllShards)

@@ -45,7 +45,7 @@ func TestStage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flip(t, filepath.Join(dir, shard.Name)) // one that cannot be told by its size
+	flip(t, filepath.Join(dir, shard.Name)) // its size does not reveal it
 	stage(shard.Bytes, all-shard.Bytes)
 	if err := os.Remove(filepath.Join(dir, shard.Name)); err != nil {
 		t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 	"tcbuild/internal/bench"
 )
 
-// Builds of bench that find other files than bench itself read, which are put back behind them, end
-// it.
+// bench fails if its builds find other files than it read itself, even if those are restored
+// afterwards.
 func TestBenchInputsChange(t *testing.T) {
 	skipShort(t)
 	t.Parallel()

@@ -235,7 +235,7 @@ func TestBenchRefused(t *testing.T) {
 	}
 }
 
-// What a build says before it fails is what bench says.
+// bench reports what a build says before it fails.
 func TestBenchBuildFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -307,7 +307,7 @@ func TestKilledBenchLeavesNoBuild(t *testing.T) {
 	}
 }
 
-// childOf returns a child process, 0 when there is none.
+// childOf returns a child process, or 0.
 func childOf(pid int) (child int) {
 	lists, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task/*/children"))
 	for _, list := range lists {

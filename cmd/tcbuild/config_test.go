@@ -15,7 +15,7 @@ import (
 	"tcbuild/fault"
 )
 
-// probe runs a command with a flag of every kind and returns what it was given.
+// probe runs a command with a flag of every kind and returns their values.
 func probe(t *testing.T, file string, args ...string) (string, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.yaml")

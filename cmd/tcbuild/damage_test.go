@@ -168,7 +168,7 @@ func TestVerifyAnotherGraph(t *testing.T) {
 	execute(t, f.dir, "verify", "indices", "--graph", graph).refused(t, 3, "check graph "+graph+": its digest is ", "but dataset indices was built from ")
 }
 
-// A flipped bit in a footer can ask the Arrow library for more memory than there is.
+// A flipped bit in a footer can ask the Arrow library for more memory than the machine has.
 func TestDamagedFooters(t *testing.T) {
 	skipShort(t)
 	t.Parallel()

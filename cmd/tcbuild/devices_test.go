@@ -43,8 +43,8 @@ func TestParseMemory(t *testing.T) {
 	}
 }
 
-// Where there is no card the program does everything else, and says what is missing; it does not
-// use the CPU instead.
+// Without a GPU the program does everything else, and says what is missing; it does not use the CPU
+// instead.
 func TestNoCUDADevice(t *testing.T) {
 	t.Setenv("CUDA_VISIBLE_DEVICES", "")
 	f := newFixture(t, 300, 20)

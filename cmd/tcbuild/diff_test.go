@@ -123,8 +123,8 @@ samples with another mask reaction__rmr__metabolite: 6
 `)
 }
 
-// What the logical contents differ in is a difference: the sign of zero, and the places of samples,
-// by their ids.
+// Whatever makes the logical contents differ is a difference: the sign of zero, and the order of
+// samples, by their ids.
 func TestDiffIsOfContent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"github.com/bmatsuo/lmdb-go/lmdb"
 )
 
-// difference is what verify has to say of a position of the sample that a test damages.
+// difference is verify's report of a position of the sample that a test damages.
 type difference struct {
 	Sample   int    `json:"sample"`
 	SampleID string `json:"sample_id"`

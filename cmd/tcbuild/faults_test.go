@@ -130,8 +130,8 @@ func TestFaultyPerturbations(t *testing.T) {
 	})
 }
 
-// faulty runs the program on the sound input with some files changed: it must fail, and leave
-// nothing behind.
+// faulty runs the program on the sound input with some files changed: it must fail and leave no
+// files.
 func faulty(t *testing.T, code int, files map[string]string, args []string, want ...string) {
 	t.Helper()
 	t.Parallel()

@@ -73,8 +73,8 @@ func numericGenes(t *testing.T, reactions map[string]string) string {
 	return dir
 }
 
-// A gpr column without a rule removes nothing, one of another type than text or integers is
-// refused.
+// A gpr column without a rule removes nothing. One of another type than text or integers is an
+// error.
 func TestOtherGPRColumns(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A graph may be genes alone, without a folder for edges: every command takes it.
+// A graph may have only genes, without a folder for edges: every command accepts it.
 func TestGenesAlone(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -31,7 +31,7 @@ func TestGenesAlone(t *testing.T) {
 			if !strings.Contains(shown, `"masks":{"gene":{"size":3,"removed":[0]}}`) || !strings.Contains(shown, `"masks":{"gene":{"size":3,"removed":[1,2]}}`) {
 				t.Errorf("%s: got %s", out, shown)
 			}
-			// a copy may leave empty folders behind
+			// a copy may leave empty folders
 			if err := os.Remove(filepath.Join(dir, out, "graph", "edges")); err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +45,7 @@ func TestGenesAlone(t *testing.T) {
 	}
 }
 
-// Rules that are asked for must be there; genes that only rules know are told once.
+// Requested rules must exist; genes that only rules name are reported once.
 func TestReactionRuleGPRNeedsRules(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

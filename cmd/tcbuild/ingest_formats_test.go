@@ -11,9 +11,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// TestIngestFormats gives every ingest command Arrow and Parquet files in each place where it takes
-// a table: it reads them, or refuses them in an error that names the file and leaves nothing
-// behind.
+// TestIngestFormats gives every ingest command Arrow and Parquet files in each place of a table: it
+// reads them, or fails with an error that names the file and leaves no files.
 func TestIngestFormats(t *testing.T) {
 	files := maps.Clone(published)
 	files["ids.tsv"] = "id\nYDL227C\nYAL001C\nYAL002W\n"
@@ -27,8 +26,8 @@ func TestIngestFormats(t *testing.T) {
 		files[name+".arrow"], files[name+".parquet"] = arrowFile(t, record), parquetFile(t, record)
 	}
 	for _, c := range []struct {
-		place, run string // FILE stands for the table; edges: are settings of ingest graph
-		reads      bool   // a table with the genes' ids in a column id is what it wants
+		place, run string // FILE is replaced by the table; edges: are settings of ingest graph
+		reads      bool   // it accepts a table with the genes' ids in a column id
 	}{
 		{"sgd", "ingest sgd FILE --out made", false},
 		{"biogrid", "ingest biogrid FILE --genes features.tab --out made", false},

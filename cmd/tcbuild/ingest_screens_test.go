@@ -52,8 +52,8 @@ func TestIngestKinds(t *testing.T) {
 	}
 }
 
-// TestIngestUnknownGenes holds that every ingest command knows the three words of --unknown-genes
-// and does what they say.
+// TestIngestUnknownGenes checks that every ingest command accepts and applies the three values of
+// --unknown-genes.
 func TestIngestUnknownGenes(t *testing.T) {
 	files := maps.Clone(published)
 	files["graph.yaml"] = "genes:\n  table: {file: ids.tsv, column: id}\nedges:\n- table: {file: edges.tsv, relation: x, source: a, target: b}\nunknown_genes: drop-gene\n"

@@ -50,8 +50,8 @@ func TestInspectInput(t *testing.T) {
 	nothing(t, filepath.Join(dir, "bad.html"), filepath.Join(dir, ".bad.html"), filepath.Join(dir, ".page.html"))
 }
 
-// What a link to nowhere stands for is not guessed: a dataset with such a manifest is damaged, not a
-// graph, and such a settings file is not the preset of its name.
+// A broken link is an error, not a guess: a dataset with such a manifest is damaged, not a graph,
+// and such a settings file is not the preset of its name.
 func TestDanglingNames(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -63,7 +63,7 @@ func program(t *testing.T, mode string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// A signal ends a build with exit code 75 and leaves nothing behind.
+// A signal ends a build with exit code 75 and leaves no files.
 func TestInterruptedRun(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1} {

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// A manifest that is not what was written is found out, by what it says or by comparison with the
-// files.
+// A changed manifest is detected, by its content or by comparison with the files.
 func TestDamagedManifest(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 600, 130)

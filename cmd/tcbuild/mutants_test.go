@@ -41,7 +41,7 @@ var mutants = []mutant{
 		"for _, edges := range mutated(\"order of masks\", graph.Edges, backwards(graph.Edges)) {\n\t\tlayout.add", true},
 }
 
-// mutantHelpers is what the mutants call; it goes into the package of each.
+// mutantHelpers is code that the mutants call; it goes into the package of each.
 const mutantHelpers = `
 
 import (

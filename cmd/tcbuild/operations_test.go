@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// operations is a folder with what docs/OPERATIONS.md takes for granted, and a PATH on which the
-// program is.
+// operations is a folder with everything that docs/OPERATIONS.md assumes, and a PATH with the
+// program.
 func operations(t *testing.T) (dir string, environment []string) {
 	t.Helper()
 	dir = t.TempDir()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Every command that reads a perturbation table has the same rule of what its columns are.
+// Every command that reads a perturbation table applies the same rule to its columns.
 func TestPhenotypeColumns(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 40, 2)

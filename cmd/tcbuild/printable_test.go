@@ -43,7 +43,7 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-// JSON of any text means the same after it, and has nothing unprintable in it.
+// Escaped JSON has the same meaning and nothing unprintable.
 func TestPrintableJSON(t *testing.T) {
 	t.Parallel()
 	var all []rune
@@ -91,8 +91,7 @@ func TestClip(t *testing.T) {
 	}
 }
 
-// Whatever the input has in its names, nothing that could command a terminal or hide text is
-// printed.
+// Whatever names the input has, nothing is printed that could control a terminal or hide text.
 func TestHostileNames(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -166,7 +165,7 @@ func TestLongAndBrokenNames(t *testing.T) {
 	}
 }
 
-// What cannot be printed is an error, also where a command does not look at it.
+// Unprintable text is an error even if a command does not use it.
 func TestStdoutIsFull(t *testing.T) {
 	skipShort(t)
 	t.Parallel()

@@ -98,7 +98,7 @@ func nothing(t *testing.T, paths ...string) {
 	}
 }
 
-// writeFiles writes files into a folder; an empty text stands for no file.
+// writeFiles writes files into a folder; a file with empty text is not written.
 func writeFiles(t *testing.T, dir string, files ...map[string]string) {
 	t.Helper()
 	all := make(map[string]string)
@@ -149,7 +149,7 @@ func dataOf(t *testing.T, dataset string) map[string]string {
 	return files
 }
 
-// sameData checks that two datasets have the same files with the same bytes, but for run.json.
+// sameData checks that two datasets have the same files with the same bytes, except run.json.
 func sameData(t *testing.T, got, want map[string]string) {
 	t.Helper()
 	for name := range got {

@@ -16,8 +16,8 @@ import (
 	"tcbuild/internal/versions"
 )
 
-// A source that is another one while a stage runs, and is put back behind it, ends the run: no
-// version is made of it, and the next run builds all of it anew.
+// A source that is replaced while a stage runs, and restored afterwards, ends the run: no version
+// is made from it, and the next run builds everything again.
 func TestRebuildSourcesChangeBetweenPlanAndStage(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
@@ -46,7 +46,7 @@ edges: [{table: {file: "${data}/links.tsv", relation: link, source: a, target: b
 		name, stage string
 		options     func(o *rebuildOptions)
 		file        string // the source that changes
-		text        string // what it is while the stage runs; "" is gone
+		text        string // content while the stage runs; "" means removed
 		want        string
 	}{
 		{"edge table", "indices", fromGraph("sets.tsv"), links, "src\tdst\nY000\tY001\nY002\tY004\n", "input graph/edges/gene__physical__gene.tsv changed"},
@@ -138,8 +138,8 @@ edges: [{table: {file: "${data}/links.tsv", relation: link, source: a, target: b
 	}
 }
 
-// A version's record that never ends is no record: the rebuild makes the version anew. Metrics that
-// never end are an error.
+// A version's record that never ends counts as missing: the rebuild makes the version again.
+// Metrics that never end are an error.
 func TestRecordThatNeverEnds(t *testing.T) {
 	t.Parallel()
 	for _, device := range []string{"/dev/zero", "pipe"} {

@@ -16,8 +16,8 @@ func rebuildOf(more ...string) []string {
 	return with([]string{"rebuild", "--root", "out", "--dataset", "set", "--graph", "graph", "--perturbations", "sets.tsv"}, more...)
 }
 
-// versionsOf is the number of versions of out/set. Nothing but them, the link and the lock may be
-// there.
+// versionsOf is the number of versions of out/set. Nothing else may be there except the link and
+// the lock.
 func (f fixture) versionsOf(t *testing.T) int {
 	t.Helper()
 	dir := filepath.Join(f.dir, "out/set")

@@ -13,8 +13,8 @@ import (
 	"tcbuild/internal/seed"
 )
 
-// masksOut is a raw dataset of about 100 MB, in four write transactions, and what an undisturbed
-// build of it holds.
+// masksOut is a raw dataset of about 100 MB, in four write transactions, and the content of an
+// uninterrupted build.
 func masksOut(t *testing.T) (f fixture, args []string, want map[string]string) {
 	t.Helper()
 	f = newFixture(t, 190_000, 530)
@@ -54,7 +54,7 @@ func TestResume(t *testing.T) {
 	t.Parallel()
 	f, args, want := masksOut(t)
 	out, building := filepath.Join(f.dir, "out"), filepath.Join(f.dir, "out.building")
-	// interrupt leaves an unfinished build behind that has committed something.
+	// interrupt leaves an unfinished build that has committed something.
 	interrupt := func(t *testing.T, how syscall.Signal) {
 		t.Helper()
 		if err := os.RemoveAll(out); err != nil {

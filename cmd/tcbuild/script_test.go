@@ -19,7 +19,7 @@ import (
 //	exit CODE COMMAND...           the command must end with this exit code
 //	interrupt FILE COMMAND...      SIGTERM once there is a FILE, a pattern: exit code 75
 //
-// With -update, `cmp` writes what came into the files that it compares with.
+// With -update, `cmp` updates the files that it compares with.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// cluster is a SLURM of this machine alone, which ends with the test.
+// cluster is a SLURM for only this machine, which ends with the test.
 type cluster struct {
 	dir string
 }
@@ -115,7 +115,7 @@ func (c cluster) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs one of SLURM's commands, which has to end well, and returns what it printed.
+// run runs one of SLURM's commands, which must succeed, and returns its output.
 func (c cluster) run(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	out, err := c.command(name, args...).CombinedOutput()
@@ -256,7 +256,7 @@ func (c cluster) logs(dir string) string {
 	return all.String()
 }
 
-// await is eventually with a limit of its own.
+// await is eventually with its own time limit.
 func await(t *testing.T, limit time.Duration, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(limit); !holds(); time.Sleep(20 * time.Millisecond) {

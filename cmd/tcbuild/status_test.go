@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Of a healthy first build the shards whose turn has not come wait; when it has been killed, only
-// what it had begun is failed.
+// In a healthy first build, shards that have not started are waiting; after it is killed, only
+// those it had begun are failed.
 func TestStatusOfARunningBuild(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 190_000, 530)
@@ -34,7 +34,8 @@ func TestStatusOfARunningBuild(t *testing.T) {
 	execute(t, f.dir, f.dataset("full-masks", "raw", "out", "--shards", "2")...).refused(t, 4, "resume shard", "it ends at byte")
 }
 
-// A dataset of the incidence variant has one line; what is no dataset exits 3, what is not there 1.
+// A dataset of the incidence variant has one line. A folder without a dataset exits 3, a missing
+// one 1.
 func TestStatusWithoutShards(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 600, 30)

@@ -10,17 +10,18 @@ import (
 	"github.com/bmatsuo/lmdb-go/lmdb"
 )
 
-// stored is where a sample lies in its shard: offsets into data.mdb, found as store/FORMAT.md says.
+// stored is the location of a sample in its shard: offsets into data.mdb, found as store/FORMAT.md
+// describes.
 type stored struct {
 	path      string
 	key       []byte
 	count     int    // records in the value
 	entry     int    // the record's entry in the value's directory
 	value     int    // the value
-	valueEnd  int    // behind the value
+	valueEnd  int    // end of the value
 	record    int    // the record
 	payload   int    // its payload
-	end       int    // behind the record
+	end       int    // end of the record
 	valueData []byte // a copy of the value
 }
 

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What the operating system could not do is a failure (1) and says nothing about a dataset: with
-// any number of files that may be open, a command is right or exits 1.
+// A failure of the operating system exits 1 and says nothing about a dataset: whatever the limit on
+// open files, a command is right or exits 1.
 func TestTooManyOpenFiles(t *testing.T) {
 	skipShort(t)
 	t.Parallel()

@@ -44,7 +44,7 @@ func torchcellFixture(t *testing.T) fixture {
 	return f
 }
 
-// A torchcell store as it lies and a table of the same samples become the same dataset.
+// A torchcell store and a table of the same samples give the same dataset.
 func TestTorchcellStore(t *testing.T) {
 	t.Parallel()
 	f := torchcellFixture(t)

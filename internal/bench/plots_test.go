@@ -160,7 +160,7 @@ func TestPlaceLabels(t *testing.T) {
 	}
 }
 
-// The bars of a build stand in the order of their stages, each in the colour of the legend, beside
+// The bars of a build are in the order of their stages, each in the colour of the legend, beside
 // their case and time.
 func TestStageBars(t *testing.T) {
 	r := testResults(rand.New(rand.NewPCG(1, 0)), 3)

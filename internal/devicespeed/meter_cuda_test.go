@@ -243,7 +243,7 @@ func TestMeasureDevices(t *testing.T) {
 	}
 }
 
-// Every call of the driver that fails is told, with the device's name.
+// Every failed call of the driver is reported with the device's name.
 func TestFailuresOfMeasuring(t *testing.T) {
 	smallSpace(t)
 	o := speedOptions(t, synth.Graph(synth.Tiny, 1), incidence.RuleGPR, 3)

@@ -41,8 +41,8 @@ func TestMatchKeys(t *testing.T) {
 	}
 }
 
-// What has moved is all but a longest ascending choice of what is paired, found by trying every
-// choice.
+// The moved rows are all except a longest ascending subset of the pairs, found by trying every
+// subset.
 func TestMoved(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 1000 {

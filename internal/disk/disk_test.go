@@ -38,7 +38,7 @@ func TestWriteWhole(t *testing.T) {
 	expectNames(t, dir, "name.json", filepath.Base(long))
 }
 
-// What is no regular file is refused: a link may lead anywhere.
+// Anything but a regular file is an error: a link may lead anywhere.
 func TestWriteWholeRefusesOthers(t *testing.T) {
 	dir := t.TempDir()
 	victim := filepath.Join(dir, "victim")
@@ -135,8 +135,7 @@ func TestLeftovers(t *testing.T) {
 	expectNames(t, dir, filepath.Base(other.dir.Name()), "out")
 }
 
-// Somebody who may rename in the parent folder puts a folder of their own in place of the temporary
-// one.
+// Someone with the right to rename in the parent folder replaces the temporary folder by their own.
 func TestTemporaryReplaced(t *testing.T) {
 	dir := t.TempDir()
 	temporary, err := NewTemporary(filepath.Join(dir, "out"))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Repeats are counted exactly, within what is held and across runs, and no file is left.
+// Repeats are counted exactly, in memory and across runs, and no file is left.
 func TestRepeats(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for _, n := range []int{0, 1, heldHashes - 1, heldHashes, 2*heldHashes + 7} {

@@ -29,7 +29,7 @@ func write(t testing.TB, dir string, entries []entry) (path string) {
 	return filepath.Join(dir, "data.mdb")
 }
 
-// random makes distinct keys of 1 to 300 bytes, and values of which some need pages of their own.
+// random makes distinct keys of 1 to 300 bytes, and values of which some need overflow pages.
 func random(r *rand.Rand, count int) []entry {
 	entries := make([]entry, count)
 	for i := range entries {
@@ -47,7 +47,7 @@ func random(r *rand.Rand, count int) []entry {
 	return entries
 }
 
-// TestSeek compares with a sorted list: every key, what lies just before and behind it, and the
+// TestSeek compares with a sorted list: every key, positions just before and after it, and the
 // ends.
 func TestSeek(t *testing.T) {
 	for _, count := range []int{0, 1, 2, 30, 3000} {
@@ -174,8 +174,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// A flipped bit is found, or gives the same number of keys: of their bytes it can change those that
-// keep them between their neighbours. Which keys there must be, the caller knows.
+// A flipped bit is found, or the number of keys stays the same: it can change bytes of keys that
+// keep their order. The caller knows which keys to expect.
 func TestFlippedBits(t *testing.T) {
 	const count = 80
 	whole := samples(t, count, 40)
@@ -206,7 +206,7 @@ func TestFlippedBits(t *testing.T) {
 	}
 }
 
-// A tree whose pages form a circle ends with an error: a branch stands where a leaf must be.
+// A tree whose pages form a cycle is an error: there is a branch where a leaf must be.
 func TestCircle(t *testing.T) {
 	whole := samples(t, 400, 40)
 	f, err := New(bytes.NewReader(whole), int64(len(whole)))

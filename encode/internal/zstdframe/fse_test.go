@@ -41,7 +41,7 @@ func TestFSEDescription(t *testing.T) {
 	}
 }
 
-// A decoder built from the description alone reads what the table's encoder writes.
+// A decoder built only from the description reads what the table's encoder writes.
 func TestFSERoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 0))
 	for _, test := range fseTables {

@@ -54,7 +54,7 @@ func TestRuns(t *testing.T) {
 		cases[fmt.Sprintf("random, up to %d", longest)] = list
 	}
 
-	frame := NewWriter(zeros) // one for all: nothing may stay behind
+	frame := NewWriter(zeros) // one for all: no state may remain
 	for name, list := range cases {
 		var want []byte
 		for _, s := range list {
