@@ -5,8 +5,8 @@ speed and loss.
     python python/examples/train_masked_gin.py data/quickstart
 
 The model is a GIN in the static form: all samples share one edge_index, and each has its own mask
-of it. The indices and full-masks variants bring their masks with the batch; from the incidence
-variant only deleted genes are read, and the model's side makes the masks.
+for it. The indices and full-masks variants bring their masks with the batch; from the incidence
+variant only deleted genes are read, and the masks are made on the model's side.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ import tcbuild.torch as tt
 
 
 class MaskedGIN(nn.Module):
-    """Predicts P phenotypes [B, P] of masked graphs: learned gene features, then a GIN layer per
-    round that adds up kept edges only.
+    """Predicts P phenotypes [B, P] of masked graphs: learned gene features, then one GIN layer per
+    round that adds up only kept edges.
     """
 
     def __init__(self, graph: tt.CellGraph, phenotypes: int, hidden: int = 8, rounds: int = 2):
@@ -54,7 +54,7 @@ class MaskedGIN(nn.Module):
 def batches(
     dataset: tt.Dataset, options: argparse.Namespace
 ) -> Iterator[tuple[dict[str, Tensor], Tensor]]:
-    """Masks and targets of each batch, in an order that depends on the seed alone."""
+    """Masks and targets of each batch, in an order that depends only on the seed."""
     targets = [dataset.stored.phenotype_names.index(name) for name in options.phenotypes]
     make_masks = tt.MaskGenerator(dataset) if dataset.stored.variant == "incidence" else None
     loader = DataLoader(

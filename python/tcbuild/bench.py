@@ -1,7 +1,7 @@
 """Times reading: python -m tcbuild.bench DATASET... [--samples N]
 
-Each dataset is read in this process alone, at random places, the first time unmeasured: medians in
-milliseconds per sample.
+Each dataset is read at random samples, in this process only. The first round is not measured. The
+results are medians in milliseconds per sample.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def main() -> None:
     )
     parser.add_argument("datasets", nargs="+", metavar="DATASET")
     parser.add_argument(
-        "--samples", type=int, default=500, help="samples to read of each (default 500)"
+        "--samples", type=int, default=500, help="samples to read from each (default 500)"
     )
     arguments = parser.parse_args()
 

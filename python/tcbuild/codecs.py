@@ -1,8 +1,8 @@
-"""The codecs: a record's payload as removed positions, as masks, or as packed masks.
+"""The codecs: decode a record's payload as removed positions, masks, or packed masks.
 
-store/FORMAT.md specifies the payloads. A payload that cannot be right is a ValueError (or a
-zstandard.ZstdError), which the caller turns into an error that names the sample. A codec keeps a
-decompressor and so belongs to one thread.
+store/FORMAT.md specifies the payloads. An invalid payload is a ValueError (or a
+zstandard.ZstdError), which the caller turns into an error that names the sample. A codec has a
+decompressor and must be used by one thread only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tcbuild.masks import Bytes, removed_of_packed, unpack, write_masks, write_p
 
 
 class Codec(Protocol):
-    """Decodes payloads of `size` positions. `out` is as tcbuild.masks says."""
+    """Decodes payloads of `size` positions. For `out` see tcbuild.masks."""
 
     size: int
 
@@ -150,7 +150,7 @@ def _bytes_of(payload: memoryview | bytes, expected: int) -> Bytes:
 
 
 def _join_bytes(low: memoryview, high: memoryview) -> npt.NDArray[np.uint16]:
-    """Numbers of 16 bits whose low and high bytes stand apart."""
+    """16-bit numbers whose low and high bytes are stored separately."""
     if len(low) != len(high):
         raise ValueError(f"{len(low)} low bytes (expected {len(high)}, as there are high bytes)")
     joined = np.empty((len(low), 2), np.uint8)
@@ -162,8 +162,8 @@ def _join_bytes(low: memoryview, high: memoryview) -> npt.NDArray[np.uint16]:
 def _expand(
     runs: int, gaps: npt.NDArray[np.uint16], marks: memoryview, listed: npt.NDArray[np.uint16]
 ) -> npt.NDArray[np.int64]:
-    """The positions of runs, each a gap of kept positions and a length, which is 1 unless it is
-    marked and listed.
+    """The positions of runs: each is a gap of kept positions and a length, which is 1 unless the
+    run is marked and its length listed.
     """
     marked = np.unpackbits(np.frombuffer(marks, np.uint8), count=runs, bitorder="little").view(bool)
     if len(gaps) != runs or np.count_nonzero(marked) != len(listed):
@@ -174,7 +174,6 @@ def _expand(
     lengths = np.ones(runs, np.int64)
     lengths[marked] = listed
     ends = np.cumsum(lengths)
-    # Within a run, a position is its rank among the removed ones plus what all gaps so far have
-    # kept.
+    # Within a run, a position is its rank among the removed ones plus the sum of all gaps up to it.
     kept = np.cumsum(gaps, dtype=np.int64)
     return np.repeat(kept, lengths) + np.arange(ends[-1] if runs else 0)

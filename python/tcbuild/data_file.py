@@ -1,8 +1,8 @@
-"""Files read by descriptor and never mapped.
+"""Files read by descriptor, never mapped.
 
-A mapped file that becomes shorter, or whose disk fails, ends the process; here it is an error. What
-is read through one descriptor stays one file, whatever is put in its place, and threads and forked
-processes share it.
+If a mapped file is truncated or its disk fails, the process ends; here it is an error. One
+descriptor always reads the same file, even if it is replaced, and threads and forked processes
+share it.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _KINDS = {
 
 
 class NoFileError(ValueError):
-    """Something other than a file has a file's name."""
+    """A file's name belongs to something other than a file."""
 
 
 class DataFile:
-    """An open regular file. OSError and NoFileError say why there is none; a pipe or a device is
-    never waited for.
+    """An open regular file. Otherwise OSError or NoFileError say what was found. It never waits for
+    a pipe or device.
     """
 
     def __init__(self, path: Path):
@@ -42,27 +42,27 @@ class DataFile:
         self.size = status.st_size
 
     def read(self, offset: int, length: int) -> bytes:
-        """length bytes from offset on; ValueError if the file has fewer, or has become shorter
-        since it was opened.
+        """length bytes from offset; ValueError if the file has fewer, or has been truncated since
+        it was opened.
         """
         if not 0 <= offset <= offset + length <= self.size:
             raise ValueError(
                 f"the file ends at byte {self.size} (expected {offset + length} at least)"
             )
         found = os.pread(self._file.fileno(), length, offset)
-        while len(found) < length:  # a large piece comes in parts
+        while len(found) < length:  # a large read comes in parts
             part = os.pread(self._file.fileno(), length - len(found), offset + len(found))
             if not part:
                 raise ValueError(
                     f"the file ends at byte {offset + len(found)} (expected {offset + length}): it "
-                    "has become shorter"
+                    "was truncated"
                 )
             found += part
         return found
 
 
 class Stream(io.RawIOBase):
-    """A DataFile as a stream with a position, for libraries that want one."""
+    """A DataFile as a stream with a position, for libraries that need one."""
 
     def __init__(self, file: DataFile):
         self._data, self._position = file, 0

@@ -27,13 +27,13 @@ T = TypeVar("T")
 
 
 def open(path: str | os.PathLike[str], check: Literal["digest"] | None = None) -> Dataset:
-    """Opens a dataset's folder. It reads the manifest alone; the rest is opened, and checked, at
-    its first use.
+    """Opens a dataset's folder. It reads only the manifest; other files are opened, and checked, at
+    their first use.
 
-    check="digest" first compares the SHA-256 of every file: 1 s for 1 to 2 GB and core.
+    check="digest" first compares the SHA-256 of every file: 1 s per 1 to 2 GB and core.
     """
     if check not in ("digest", None):
-        raise ValueError(f"open {path}: check {check!r}\nhint: it is 'digest', or left out")
+        raise ValueError(f"open {path}: check {check!r}\nhint: use 'digest', or omit it")
     dataset = Dataset(path)
     if check:
         dataset.manifest.check_digests()
@@ -41,7 +41,7 @@ def open(path: str | os.PathLike[str], check: Literal["digest"] | None = None) -
 
 
 class _Samples(Protocol):
-    """How a variant keeps samples. `out` is as tcbuild.masks says."""
+    """How a variant stores samples. For `out` see tcbuild.masks."""
 
     def labels(self, index: int) -> Labels: ...
     def removed(self, index: int) -> npt.NDArray[np.uint32]: ...
@@ -52,12 +52,12 @@ class _Samples(Protocol):
 class Dataset:
     """A dataset on disk: a sequence of samples.
 
-    The masks of all types stand one behind the other in canonical order; mask i has mask_sizes[i]
-    positions, from mask_offsets[i] of all mask_offsets[-1]. 1 keeps, 0 removes.
+    All masks follow each other in canonical order; mask i has mask_sizes[i] positions, from
+    mask_offsets[i] of all mask_offsets[-1]. 1 keeps, 0 removes.
 
-    It may be used from any number of threads, and in processes that were forked; pickled, it
-    carries its path alone. What is read from disk is checked: a damaged file or record is a
-    DatasetError by name.
+    It may be used from any number of threads, and in forked processes; pickling stores only its
+    path. Everything read from disk is checked: a damaged file or record is a DatasetError that
+    names it.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -96,7 +96,7 @@ class Dataset:
     def __getitem__(
         self, index: SupportsIndex | slice | Iterable[SupportsIndex]
     ) -> Sample | list[Sample]:
-        """A sample, or a list of those of a slice or of indices. Negative indices count from the
+        """A sample, or a list of samples for a slice or indices. Negative indices count from the
         end.
         """
         if isinstance(index, slice):
@@ -110,16 +110,16 @@ class Dataset:
 
     @property
     def mask_basis(self) -> str:
-        """What masks follow from beside the deleted genes: the graph's digest and the reaction
+        """What determines masks besides the deleted genes: the graph's digest and the reaction
         rule.
 
-        The same genes have the same masks in two datasets where these are equal.
+        In datasets where these are equal, the same genes have the same masks.
         """
         return f"{self.manifest['graph_digest']} {self.manifest['options']['reaction_rule']}"
 
     @cached_property
     def genes(self) -> list[str]:
-        """Gene names; a gene's index is its place."""
+        """Gene names, by gene index."""
         names: list[str] = self._read(
             lambda table: table.column("id").to_pylist(), "graph/nodes/gene.arrow"
         )
@@ -152,10 +152,10 @@ class Dataset:
 
     @cached_property
     def incidence(self) -> dict[str, CSR]:
-        """Per edge type, the edge positions at each gene (reaction__rmr__metabolite: each
+        """Per edge type, the edge positions at each gene (for reaction__rmr__metabolite: at each
         reaction).
 
-        Read from incidence.arrow in the incidence variant, else built from the graph.
+        Read from incidence.arrow in the incidence variant, otherwise built from the graph.
         """
         return self._make_incidence()
 
@@ -166,16 +166,16 @@ class Dataset:
 
     @cached_property
     def removal(self) -> Removal:
-        """What each gene and reaction removes, under the dataset's reaction rule."""
+        """What each gene and reaction removes under the dataset's reaction rule."""
         starts = dict(zip(self.mask_names, self.mask_offsets.tolist()))
-        # What Removal makes of the incidence is as large, so one that nobody asked for is not kept
-        # beside it.
+        # Removal is as large as the incidence it is made from, so an incidence that nobody asked
+        # for is not kept.
         incidence = vars(self).get("incidence") or self._make_incidence()
         return Removal(self.graph, incidence, starts, self.manifest["options"]["reaction_rule"])
 
     def read_removed(self, index: SupportsIndex) -> npt.NDArray[np.uint32]:
-        """The removed positions of a sample, ascending, in the list of all positions. The caller
-        owns them.
+        """The removed positions of a sample, ascending, among all positions. The caller owns the
+        array.
         """
         return self._samples.removed(self._index(index))
 
@@ -184,8 +184,8 @@ class Dataset:
         self._samples.write_masks(self._index(index), _as_bytes(out, int(self.mask_offsets[-1])))
 
     def fill_packed(self, index: SupportsIndex, out: npt.NDArray[np.uint8]) -> None:
-        """Writes all masks of a sample to out, uint8 [ceil(mask_offsets[-1] / 8)], as
-        np.packbits(bitorder="little") packs them.
+        """Writes all masks of a sample to out, uint8 [ceil(mask_offsets[-1] / 8)], packed like
+        np.packbits(bitorder="little").
         """
         self._samples.write_packed(
             self._index(index), _as_bytes(out, -(-int(self.mask_offsets[-1]) // 8))
@@ -194,10 +194,10 @@ class Dataset:
     def perturbations(
         self, indices: Iterable[SupportsIndex]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        """What a batch of B samples deletes, and its phenotypes, without reading any mask.
+        """The deleted genes and phenotypes of a batch of B samples, without reading masks.
 
         Returns perturbation indices, those of sample b at ptr[b]:ptr[b+1]; ptr [B + 1]; phenotypes
-        [B, P], NaN where missing.
+        [B, P], NaN if missing.
         """
         labels = [self._samples.labels(self._index(index)) for index in indices]
         ptr = np.zeros(len(labels) + 1, np.int64)
@@ -214,8 +214,8 @@ class Dataset:
     def _index(self, index: SupportsIndex) -> int:
         if _is_bool(index):
             raise TypeError(
-                "a boolean is no index of a sample\n"
-                "hint: for the samples where a boolean array is true, pass np.flatnonzero of it"
+                "found a boolean (expected a sample's index)\n"
+                "hint: to select samples with a boolean array, pass np.flatnonzero of it"
             )
         number, length = operator.index(index), len(self)
         if not -length <= number < length:
@@ -225,7 +225,7 @@ class Dataset:
         return number % length
 
     def _read(self, make: Callable[[pa.Table], T], name: str) -> T:
-        """What make makes of the table in an Arrow file."""
+        """Returns make(table) for the table in an Arrow file."""
         content = self.manifest.read_file(name)
         try:
             return make(pa.ipc.open_file(pa.py_buffer(content)).read_all())
@@ -234,10 +234,10 @@ class Dataset:
 
 
 class Sample:
-    """One genotype with its measurements. Masks are made when they are first asked for, and kept.
+    """One genotype with its measurements. Masks are made at their first use, and kept.
 
-    index: its place in the dataset. id: its name. perturbation_indices: int32 [g], the genes it
-    deletes, ascending. phenotypes: float64 [P], in the order of Dataset.phenotype_names, NaN where
+    index: its index in the dataset. id: its name. perturbation_indices: int32 [g], the deleted
+    genes, ascending. phenotypes: float64 [P], in the order of Dataset.phenotype_names, NaN if
     missing.
     """
 
@@ -254,18 +254,18 @@ class Sample:
 
     @property
     def genes(self) -> list[str]:
-        """The names of the genes it deletes."""
+        """The names of the deleted genes."""
         names = self._dataset.genes
         return [names[gene] for gene in self.perturbation_indices]
 
     @cached_property
     def removed(self) -> npt.NDArray[np.uint32]:
-        """The removed positions, ascending, in the list of all positions."""
+        """The removed positions, ascending, among all positions."""
         return self._dataset.read_removed(self.index)
 
     @cached_property
     def all_masks(self) -> npt.NDArray[np.bool_]:
-        """All masks one behind the other: bool [Dataset.mask_offsets[-1]], true where it keeps."""
+        """All masks in one array: bool [Dataset.mask_offsets[-1]], true where kept."""
         masks = np.empty(self._dataset.mask_offsets[-1], np.bool_)
         self._dataset.fill_masks(self.index, masks)
         return masks
@@ -281,14 +281,15 @@ class Sample:
 
     @cached_property
     def packed(self) -> Bytes:
-        """all_masks with 8 positions in a byte, in little bit order: an eighth of the memory."""
+        """all_masks with 8 positions per byte, in little bit order: an eighth of the memory."""
         packed = np.empty(-(-int(self._dataset.mask_offsets[-1]) // 8), np.uint8)
         self._dataset.fill_packed(self.index, packed)
         return packed
 
 
 def _lists_indices(index: object) -> TypeGuard[Iterable[SupportsIndex]]:
-    """Whether it is an ordered collection, not a single index: a list, range, array, tensor, …"""
+    """Whether it is an ordered collection, such as a list, range, array or tensor; not a single
+    index."""
     if _is_bool(index):
         return False
     if hasattr(index, "__array__"):

@@ -1,7 +1,7 @@
-"""What can be wrong with a dataset, each by a name of its own.
+"""The errors of datasets, one class per kind.
 
-A message says what was being done and where, what was found and what was expected; its second line
-is a hint with the fix. An index that no sample has is Python's own IndexError.
+A message says what was being done and where, and what was found and expected; its second line is a
+hint with the fix. An index out of range is Python's own IndexError.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ class DatasetError(Exception):
 
 
 class ManifestError(DatasetError):
-    """manifest.json is missing, damaged, or does not go together with itself."""
+    """manifest.json is missing, damaged, or inconsistent."""
 
 
 class FormatVersionError(ManifestError):
-    """The dataset has a format version that this package does not read."""
+    """The dataset has a format version that this package cannot read."""
 
 
 class MissingFileError(DatasetError):
-    """A file that the manifest lists is not there."""
+    """A file listed in the manifest is missing."""
 
 
 class MissingShardError(MissingFileError):
-    """An LMDB shard that the manifest lists is not there."""
+    """An LMDB shard listed in the manifest is missing."""
 
 
 class DamagedFileError(DatasetError):
-    """A file has another size or other bytes than the manifest says, or is no file at all."""
+    """A file has another size or content than the manifest says, or is not a regular file."""
 
 
 class UnreadableFileError(DatasetError):
@@ -44,8 +44,8 @@ class UnreadableFileError(DatasetError):
 
 
 class GraphError(DatasetError, ValueError):
-    """A graph folder is not what tcbuild takes."""
+    """A graph folder is not valid input for tcbuild."""
 
 
 class DamagedRecordError(DatasetError):
-    """A sample's record has another checksum than the one stored with it, or cannot be read."""
+    """A sample's record does not match its stored checksum, or cannot be read."""

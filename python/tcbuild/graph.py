@@ -23,10 +23,10 @@ class CellGraph:
     """The unperturbed graph, in canonical order: nodes gene, reaction, metabolite, then edge types
     sorted by name.
 
-    nodes:         node type -> ids; a node's index is its place edges:         edge type -> int32
-    [2, E], source and target indices; an edge's position is its column stoichiometry: float64 [E of
-    reaction__rmr__metabolite], or None where the graph has none rules:         per reaction its
-    boolean gpr rule as it was written, "" for none; empty without a gpr column
+    nodes: node type -> ids, by node index
+    edges: edge type -> int32 [2, E], source and target indices, by edge position
+    stoichiometry: float64 [E of reaction__rmr__metabolite], or None if the graph has none
+    rules: per reaction its boolean gpr rule as written, "" for none; empty without a gpr column
     """
 
     nodes: dict[str, list[str]]
@@ -36,7 +36,7 @@ class CellGraph:
 
 
 def split_edge_type(name: str) -> tuple[str, str, str]:
-    """Source, relation and target of source__relation__target; the relation may itself hold two
+    """Source, relation and target of source__relation__target. The relation may contain two
     underscores.
     """
     source, _, rest = name.partition("__")
@@ -45,10 +45,10 @@ def split_edge_type(name: str) -> tuple[str, str, str]:
 
 
 def load_graph(names: Iterable[str], table: Callable[[str], pa.Table]) -> CellGraph:
-    """Makes a graph of the tables of its node and edge types, which names lists in canonical order.
+    """Makes a graph from the tables of its node and edge types, whose names are in canonical order.
 
-    An edge table has the columns src_index and dst_index, or src and dst with ids. ValueError says
-    what is wrong in which table.
+    An edge table has the columns src_index and dst_index, or src and dst with ids. A wrong table is
+    a ValueError that names it.
     """
     nodes: dict[str, list[str]] = {}
     edges: dict[str, npt.NDArray[np.int32]] = {}
@@ -65,7 +65,7 @@ def load_graph(names: Iterable[str], table: Callable[[str], pa.Table]) -> CellGr
             source, _, target = split_edge_type(name)
             by_index = "src_index" in columns or "dst_index" in columns
             if by_index and ("src" in columns or "dst" in columns):
-                raise ValueError(f"{name} has columns of ids and of indices (expected one pair)")
+                raise ValueError(f"{name}: found columns of ids and of indices (expected one pair)")
             end = _end_by_index if by_index else _end_by_id
             edges[name] = np.stack(
                 [
@@ -80,7 +80,7 @@ def load_graph(names: Iterable[str], table: Callable[[str], pa.Table]) -> CellGr
 
 def _nodes(nodes: dict[str, list[str]], name: str, node_type: str) -> list[str]:
     if node_type not in nodes:
-        raise ValueError(f"{name} needs a node table {node_type}, and there is none")
+        raise ValueError(f"{name} needs the node table {node_type}, which is missing")
     return nodes[node_type]
 
 
@@ -92,11 +92,11 @@ def _ids(table: pa.Table, name: str) -> list[str]:
         if not node or node != node.strip():
             wrong = "is empty, or begins or ends with a blank"
         elif any(unicodedata.category(character) == "Cc" for character in node):
-            wrong = "has a control character in it"
+            wrong = "contains a control character"
         elif name == "gene" and "|" in node:
-            wrong = "has a | in it, which separates the genes of a perturbation set"
+            wrong = "contains a |, which separates the genes of a perturbation set"
         elif node in seen:
-            wrong = "is there twice"
+            wrong = "occurs twice"
         if wrong:
             raise ValueError(f"{name}: id {node!r} of row {row} {wrong}")
         seen.add(node)
@@ -106,18 +106,18 @@ def _ids(table: pa.Table, name: str) -> list[str]:
 def _column(table: pa.Table, name: str, column: str) -> pa.ChunkedArray:
     if column not in table.column_names:
         raise ValueError(
-            f"{name} has no column {column} (expected one beside {', '.join(table.column_names)})"
+            f"{name}: found columns {', '.join(table.column_names)} (expected {column})"
         )
     return table.column(column)
 
 
 def _texts(table: pa.Table, name: str, column: str) -> pa.ChunkedArray:
-    """A column of text, or of integers, which stand for their digits; a missing text is empty."""
+    """A column of text or integers as text. A missing value is empty."""
     values = _column(table, name, column)
     if not (
         _is_text(values.type) or pa.types.is_integer(values.type) or pa.types.is_null(values.type)
     ):
-        raise ValueError(f"{name}: column {column} is of type {values.type} (expected text)")
+        raise ValueError(f"{name}: column {column}: found type {values.type} (expected text)")
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     return pc.fill_null(values.cast(pa.string()), "")
@@ -142,7 +142,7 @@ def _finite_numbers(table: pa.Table, name: str, column: str) -> npt.NDArray[np.f
     elif pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
         numbers = [float("nan") if value is None else float(value) for value in values.to_pylist()]
     else:
-        raise ValueError(f"{name}: column {column} is of type {values.type} (expected numbers)")
+        raise ValueError(f"{name}: column {column}: found type {values.type} (expected numbers)")
     for row, number in enumerate(numbers):
         if not math.isfinite(number):
             raise ValueError(
@@ -152,7 +152,7 @@ def _finite_numbers(table: pa.Table, name: str, column: str) -> npt.NDArray[np.f
 
 
 def _number(text: str) -> float:
-    """A decimal number, as the program reads it; anything else is NaN."""
+    """A decimal number, by the program's rules; anything else is NaN."""
     text = text.strip()
     return (
         float(text)
@@ -162,7 +162,7 @@ def _number(text: str) -> float:
 
 
 def _end_by_id(table: pa.Table, name: str, end: str, ids: list[str]) -> npt.NDArray[np.int32]:
-    """The node indices of one end of the edges, of their ids."""
+    """The node indices of one end of the edges, from ids."""
     wanted = _texts(table, name, end)
     found = pc.index_in(wanted, value_set=pa.array(ids, pa.string()))
     if found.null_count:
@@ -175,12 +175,14 @@ def _end_by_id(table: pa.Table, name: str, end: str, ids: list[str]) -> npt.NDAr
 
 
 def _end_by_index(table: pa.Table, name: str, end: str, ids: list[str]) -> npt.NDArray[np.int32]:
-    """The node indices of one end of the edges, as they are written."""
+    """The node indices of one end of the edges, as stored."""
     values = _column(table, name, f"{end}_index")
     if _is_text(values.type):
         values = pc.utf8_trim_whitespace(_texts(table, name, f"{end}_index"))
     elif not pa.types.is_integer(values.type):
-        raise ValueError(f"{name}: column {end}_index is of type {values.type} (expected integers)")
+        raise ValueError(
+            f"{name}: column {end}_index: found type {values.type} (expected integers)"
+        )
     values = values.cast(pa.int64())
     if values.null_count:
         missing = int(np.argmin(values.is_valid().to_numpy()))

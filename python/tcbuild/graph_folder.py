@@ -1,5 +1,5 @@
-"""Graph folders as tcbuild takes them: nodes/gene.tsv, edges/gene__physical__gene.tsv and so on, in
-any table format.
+"""Reads graph folders: nodes/gene.tsv, edges/gene__physical__gene.tsv and so on, in any table
+format.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from tcbuild.errors import GraphError
 from tcbuild.graph import GPR, NODE_TYPES, RMR, CellGraph, load_graph, split_edge_type
 from tcbuild.text_table import read_text_table
 
-_HINT = "`tcbuild incidence --graph` names the file and the line of what is wrong with a graph"
+_HINT = "`tcbuild incidence --graph` names the file and line of each error in a graph"
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _ENDINGS = (".tsv", ".csv", ".txt", ".tab", ".parquet", ".arrow")
 _TYPED = re.compile(r"(gene|reaction|metabolite)(__|\.|$)")  # the beginning of a table's name
 
 
 def read_graph_folder(folder: str | os.PathLike[str]) -> CellGraph:
-    """Reads a graph folder, or the graph of the folder around it. Tables are .tsv, .csv (also .gz,
-    .zst), .parquet or .arrow.
+    """Reads a graph folder, or the graph in a folder's subfolder graph. Tables are .tsv, .csv (also
+    .gz, .zst), .parquet or .arrow.
     """
     root = Path(folder)
     if not os.path.lexists(root / "nodes"):
@@ -32,7 +32,7 @@ def read_graph_folder(folder: str | os.PathLike[str]) -> CellGraph:
     nodes, edges = _tables(root / "nodes"), _tables(root / "edges")
     if "gene" not in nodes:
         raise GraphError(
-            f"read graph {folder}: there is no table nodes/gene, neither in it nor in its graph/",
+            f"read graph {folder}: found no table nodes/gene in it or in its graph/",
             _HINT,
         )
     names = [name for name in NODE_TYPES if name in nodes] + sorted(edges, key=str.encode)
@@ -57,10 +57,11 @@ def _is_edge_type(name: str) -> bool:
 
 
 def _tables(folder: Path) -> dict[str, Path]:
-    """The tables of a part of a graph by the names of their types, whatever kind of file they are.
+    """The tables in a subfolder of a graph by the names of their types, whatever kind of file they
+    are.
 
-    No table may be missing because its name is not quite one; copies beside their tables are passed
-    over.
+    A name that is nearly a table's is an error, so that no table is missed, unless it is that of a
+    copy next to its table.
     """
     tables: dict[str, Path] = {}
     others: list[str] = []
@@ -79,7 +80,8 @@ def _tables(folder: Path) -> dict[str, Path]:
     for other in others:
         if _TYPED.match(other) and not any(other.startswith(f"{name}.") for name in tables):
             raise GraphError(
-                f"read graph {folder.parent}: {folder.name}/{other} is no table (expected {', '.join(_ENDINGS)})",
+                f"read graph {folder.parent}: found {folder.name}/{other} "
+                f"(expected a table with ending {', '.join(_ENDINGS)})",
                 "convert it, or move it out of the graph folder",
             )
     return tables
@@ -92,12 +94,12 @@ def _entries(folder: Path) -> list[Path]:
         return list(folder.iterdir())
     except OSError as error:
         raise GraphError(
-            f"read graph: {error} (expected a folder)", "put a folder there"
+            f"read graph: {error} (expected a folder)", "replace it by a folder"
         ) from error
 
 
 def _format(path: Path) -> str:
-    """The ending that tells a table's format, in lower case, or nothing."""
+    """The ending that determines a table's format, in lower case, or ""."""
     lower = Path(path.name.lower())
     if lower.suffix in _COMPRESSIONS:
         ending = Path(lower.stem).suffix

@@ -15,15 +15,15 @@ from tcbuild.graph import CellGraph, split_edge_type
 class CSR:
     """Rows of ascending positions. Row i is positions[offsets[i]:offsets[i+1]].
 
-    offsets: int32 [rows + 1], the first 0. positions: int32 [offsets[-1]]. Both may be views of a
-    table.
+    offsets: int32 [rows + 1], starting with 0. positions: int32 [offsets[-1]]. Both may be views of
+    a table.
     """
 
     offsets: npt.NDArray[np.int32]
     positions: npt.NDArray[np.int32]
 
     def rows(self, indices: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
-        """The positions of some rows, one row behind the other, in the order of indices."""
+        """The positions of some rows, in the order of indices."""
         if len(indices) == 1:
             row = indices[0]
             return self.positions[self.offsets[row] : self.offsets[row + 1]]
@@ -37,8 +37,8 @@ class CSR:
     def of_pairs(
         cls, rows: npt.NDArray[np.integer], positions: npt.NDArray[np.integer], count: int
     ) -> CSR:
-        """Groups (row, position) pairs, sorted by position, into count rows. Takes time and memory
-        by the pairs.
+        """Groups (row, position) pairs, sorted by position, into count rows. Time and memory are
+        linear in the number of pairs.
         """
         narrow = (
             rows.astype(np.uint16) if count <= 1 << 16 else rows
@@ -52,8 +52,8 @@ class CSR:
 def build_incidence(graph: CellGraph) -> dict[str, CSR]:
     """Per edge type, in canonical order, the edge positions at each node of the rows' type.
 
-    Rows are genes; those of reaction__rmr__metabolite are reactions. A row of a gene-gene edge type
-    lists the edges that touch the gene at either end, a self loop once. 60 ms and 100 MB of scratch
+    Rows are genes, or reactions for reaction__rmr__metabolite. A row of a gene-gene edge type lists
+    the edges that touch the gene at either end, a self loop once. Takes 60 ms and 100 MB of scratch
     memory for a yeast graph.
     """
     incidence = {}
@@ -70,7 +70,7 @@ def build_incidence(graph: CellGraph) -> dict[str, CSR]:
 
 
 def read_incidence(table: pa.Table) -> dict[str, CSR]:
-    """What build_incidence gives, as views of the table of an incidence.arrow."""
+    """The result of build_incidence, as views of the table of an incidence.arrow."""
     names = table.column("edge_type").to_pylist()
     return {
         name: CSR(_row(table, "row_offsets", i), _row(table, "positions", i))

@@ -25,16 +25,16 @@ FORMAT_VERSION = 2
 
 RESTORE = "restore the dataset from a copy or build it again; `tcbuild verify` lists all damage"
 
-_BLOCK = 1 << 20  # bytes that are read and hashed at a time
+_BLOCK = 1 << 20  # bytes to read and hash at a time
 _LONGEST = 1 << 28  # bytes; a manifest of 100,000 shards has 30 MB
 _MOST_POSITIONS = 2**31 - 1
 
 
 class Manifest(dict[str, Any]):
-    """manifest.json's content, as store/FORMAT.md describes it, and the folder in which it lies.
+    """manifest.json's content, as store/FORMAT.md describes it, and its folder.
 
-    Reading checks its checksum, its format version, its types, and that what it says of masks,
-    shards and files goes together.
+    Reading checks its checksum, format version and types, and that masks, shards and files are
+    consistent.
     """
 
     def __init__(self, folder: Path):
@@ -62,11 +62,11 @@ class Manifest(dict[str, Any]):
 
     @property
     def seed(self) -> int:
-        """What the checksums of sample 0 start from; sample i has i more."""
+        """The seed of sample 0's checksums; sample i has i more."""
         return int(self["identity"][:16], 16)
 
     def open_file(self, name: str) -> DataFile:
-        """A data file, after a look at its size."""
+        """A data file, after checking its size."""
         path, listed = self.folder / name, self._listed(name)
         file = _open(path)
         if file is None:
@@ -79,7 +79,7 @@ class Manifest(dict[str, Any]):
         return file
 
     def read_file(self, name: str) -> bytearray:
-        """All of a data file. What is returned is what was compared with its SHA-256 (1 s for 1 to
+        """A whole data file. The bytes returned are those whose SHA-256 was compared (1 s per 1 to
         2 GB).
         """
         content = bytearray()
@@ -95,7 +95,7 @@ class Manifest(dict[str, Any]):
                 pass
 
     def _check_digest(self, name: str, content: bytearray | None = None) -> None:
-        """Compares a file's SHA-256, and adds what was read to content."""
+        """Compares a file's SHA-256, and appends what was read to content."""
         digest = hashlib.sha256()
         for block in self._blocks(name):
             digest.update(block)
@@ -128,7 +128,7 @@ class Manifest(dict[str, Any]):
         return listed
 
     def _problem(self, text: bytes) -> str:
-        """What does not go together, or nothing."""
+        """Describes an inconsistency, or ""."""
         computed = hashlib.sha256(
             text.replace(self["checksum"].encode(errors="replace"), b"", 1)
         ).hexdigest()
@@ -176,15 +176,15 @@ class Manifest(dict[str, Any]):
 
 
 def unreadable(path: Path, error: OSError) -> UnreadableFileError:
-    """The error of a file that the operating system does not give."""
+    """The error for a file that the operating system cannot read."""
     return UnreadableFileError(
         f"read {path}: {error.strerror or error}",
-        "make sure that you may read it and that its disk is well",
+        "check its permissions and its disk",
     )
 
 
 def _open(path: Path) -> DataFile | None:
-    """An open file, or none where there is none."""
+    """An open file, or None if it does not exist."""
     try:
         return DataFile(path)
     except (FileNotFoundError, NotADirectoryError):

@@ -6,8 +6,8 @@ from typing import Any
 
 _MOST = 2**63 - 1
 
-# A type, a list of the shape of its items, or an object of keys; a key that ends in ? may be
-# missing.
+# A type, a list with the shape of its items, or an object with keys; a key that ends in ? is
+# optional.
 _FILE = {"name": str, "bytes": int, "sha256": str}
 _SHAPE = {
     "format_version": int,
@@ -31,7 +31,7 @@ _SHAPE = {
 
 
 def misfit(content: Any) -> str:
-    """Where a manifest's content has other keys or types, or numbers out of range; or nothing."""
+    """Describes where a manifest has wrong keys, types, or numbers out of range; "" without any."""
     return _misfit(content, _SHAPE, "")
 
 

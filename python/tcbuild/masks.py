@@ -1,8 +1,8 @@
-"""Masks written from removed positions, and the other way round.
+"""Writes masks from removed positions, and reads them back.
 
 `out` is uint8, contiguous: one byte per position of all masks (1 keep, 0 removed), or packed, one
-bit per position in little bit order, the bits behind the last position 0. Nothing here loops over
-positions.
+bit per position in little bit order, with the bits after the last position 0. Nothing here loops
+over positions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ALL_KEPT = np.uint64(2**64 - 1)
 
 
 def ascending(positions: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Each position once, sorted. np.unique, which hashes, takes 15 times as long."""
+    """The unique positions, sorted. np.unique, which hashes, takes 15 times as long."""
     positions = np.sort(positions)
     first = np.ones(len(positions), bool)
     np.not_equal(positions[1:], positions[:-1], out=first[1:])
@@ -28,13 +28,13 @@ def ascending(positions: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
 
 
 def write_masks(removed: Positions, out: Bytes) -> None:
-    """Removed positions, in any order and repeated or not, as one byte per position."""
+    """Removed positions, in any order and possibly repeated, as one byte per position."""
     out.fill(1)
     out[removed] = 0
 
 
 def write_packed(removed: Positions, size: int, out: Bytes) -> None:
-    """Removed positions, in any order and repeated or not, as the bits of size positions."""
+    """Removed positions, in any order and possibly repeated, as the bits of size positions."""
     out.fill(255)
     if size % 8:
         out[-1] = (1 << size % 8) - 1
@@ -46,7 +46,7 @@ def write_packed(removed: Positions, size: int, out: Bytes) -> None:
 def unpack(packed: Bytes, out: Bytes) -> None:
     """Packed masks as one byte per position.
 
-    Nearly all positions are kept, so only words of 64 bits in which one is removed are unpacked.
+    Nearly all positions are kept, so only 64-bit words with a removed position are unpacked.
     """
     whole = len(out) // _WORD
     words = packed[: whole * 8].view(np.uint64)

@@ -1,4 +1,4 @@
-"""A sample's record: what it holds beside masks, and its checksum."""
+"""A sample's record: its labels and their checksum, without masks."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ COUNTS = struct.Struct("<II")  # genes, bytes of the id
 
 
 class Labels(NamedTuple):
-    """What is known of a sample beside its masks.
+    """The labels of a sample: everything except its masks.
 
-    perturbation_indices: int32 [g], ascending. phenotypes: float64 [P], a missing value NaN. Both
-    are the caller's own.
+    perturbation_indices: int32 [g], ascending. phenotypes: float64 [P], NaN if missing. The caller
+    owns both.
     """
 
     sample_id: str
@@ -26,20 +26,20 @@ class Labels(NamedTuple):
 
 def checksum(part: bytes | memoryview, seed: int) -> int:
     """The checksum of a record's head or payload. The seed is the dataset's plus the sample's
-    number.
+    index.
     """
     return xxhash.xxh64_intdigest(part, seed & 0xFFFFFFFFFFFFFFFF) & 0xFFFFFFFF
 
 
 def payload_start(record: bytes, phenotypes: int) -> int:
-    """Where the payload begins in a record, of which the counts suffice."""
+    """Where the payload begins in a record, which the counts determine."""
     genes, id_length = COUNTS.unpack_from(record)
     start: int = COUNTS.size + 8 * phenotypes + 4 * genes + id_length
     return start
 
 
 def parse_labels(record: bytes, phenotypes: int) -> Labels:
-    """Reads the part of a record before its payload; ValueError if the record ends before."""
+    """Reads the part of a record before its payload; ValueError if the record is shorter."""
     genes, id_length = COUNTS.unpack_from(record)
     end = payload_start(record, phenotypes)
     head = bytearray(record[:end])  # writable
@@ -58,7 +58,7 @@ def labels_checksum(
     phenotypes: npt.NDArray[np.float64],
     seed: int,
 ) -> int:
-    """The checksum of the head of a record with these labels, as samples.arrow has it."""
+    """The checksum of the head of a record with these labels, as in samples.arrow."""
     counts = COUNTS.pack(len(perturbation_indices), len(sample_id))
     return checksum(
         counts + phenotypes.tobytes() + perturbation_indices.tobytes() + sample_id, seed

@@ -14,18 +14,18 @@ from tcbuild.rules import compile_rule, holds
 
 
 class Removal:
-    """Finds the positions that a genotype removes, among the positions of all masks one behind the
-    other.
+    """Finds the positions that a genotype removes, among the positions of all masks.
 
-    by_gene:     gene -> what it removes by itself: its place in the gene mask and the edges that
-    touch it by_reaction: reaction -> its place in the reaction mask and its edges to metabolites;
-    None without reactions reactions:   gene -> the reactions that may go with it, ascending: those
-    of its gene__gpr__reaction edges under the rule `all`, those whose
-                 rule names it under `gpr`
-    rules:       per reaction its compiled rule (tcbuild.rules); None under the rule `all`
+    by_gene: gene -> what it removes by itself: its position in the gene mask, and the edges that
+        touch it
+    by_reaction: reaction -> its position in the reaction mask, and its edges to metabolites; None
+        without reactions
+    reactions: gene -> the reactions that its deletion may remove, ascending: under the rule `all`
+        those of its gene__gpr__reaction edges, under `gpr` those whose rule names it
+    rules: per reaction its compiled rule (tcbuild.rules); None under the rule `all`
 
-    Building takes 0.1 s and holds 20 MB for a yeast graph. Immutable, so any number of threads may
-    use it.
+    Creating it takes 0.1 s and 20 MB for a yeast graph. It is immutable, so any number of threads
+    may use it.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Removal:
         return np.array(gone, np.int32)
 
     def positions(self, perturbation_indices: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
-        """All removed positions, unordered; an edge between two deleted genes is there twice."""
+        """All removed positions, unordered; an edge between two deleted genes occurs twice."""
         removed = self.by_gene.rows(perturbation_indices)
         if self.by_reaction is None:
             return removed
@@ -99,7 +99,7 @@ def _one_behind_the_other(
         CSR(part.offsets, part.positions + np.int32(starts[name])) for name, part in edges.items()
     ]
     lengths = np.stack([np.diff(part.offsets) for part in parts])
-    ends = np.cumsum(lengths.T).reshape(rows, len(parts)).T  # where each part of each row ends
+    ends = np.cumsum(lengths.T).reshape(rows, len(parts)).T  # end of each part of each row
     positions = np.empty(sum(len(part.positions) for part in parts), np.int32)
     for part, length, end in zip(parts, lengths, ends):
         shift = end - part.offsets[1:]

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 
-# A compiled rule is in postfix order, so that no depth of parentheses can exhaust the stack: a
-# gene's index, or one of these.
+# A compiled rule is in postfix order, so that nested parentheses cannot exhaust the stack: gene
+# indices, and these operators.
 AND, OR = -1, -2
-NEVER_DELETED = -3  # a gene that the graph does not have
+NEVER_DELETED = -3  # a gene that is not in the graph
 
 _TOKEN = re.compile(r"[()]|&&?|\|\|?|[^\s()&|]+")
 _OPERATORS = {"and": AND, "&": AND, "&&": AND, "or": OR, "|": OR, "||": OR}
 
 
 def compile_rule(text: str, genes: Mapping[str, int]) -> tuple[int, ...]:
-    """A rule in postfix order, empty for a text without one. `and` binds tighter than `or`.
-    ValueError says what is wrong with it.
+    """Compiles a rule to postfix order; a text without a rule gives an empty one. `and` binds
+    tighter than `or`. An invalid rule is a ValueError.
     """
     postfix: list[int] = []
     waiting: list[int | str] = []  # operators and opened parentheses
@@ -38,7 +38,7 @@ def compile_rule(text: str, genes: Mapping[str, int]) -> tuple[int, ...]:
             while waiting and waiting[-1] != "(":
                 postfix.append(int(waiting.pop()))
             if not waiting:
-                raise ValueError("found a ) that closes nothing")
+                raise ValueError("found a ) without a (")
             waiting.pop()
         else:
             postfix.append(genes.get(token, NEVER_DELETED))
@@ -49,7 +49,7 @@ def compile_rule(text: str, genes: Mapping[str, int]) -> tuple[int, ...]:
 
 
 def holds(rule: tuple[int, ...], deleted: Collection[int]) -> bool:
-    """Whether a compiled rule is true once the deleted genes are false. No rule is always true."""
+    """Whether a compiled rule is true if the deleted genes are false. No rule is always true."""
     values: list[bool] = []
     for item in rule:
         if item == AND or item == OR:

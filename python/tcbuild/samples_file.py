@@ -17,11 +17,11 @@ from tcbuild.masks import Bytes, ascending, write_masks, write_packed
 from tcbuild.records import Labels, labels_checksum
 from tcbuild.removal import Removal
 
-_ROWS = 4096  # of all record batches but the last
-_CACHED = 64 << 20  # bytes of samples.arrow that are kept in memory
+_ROWS = 4096  # rows in every record batch except the last
+_CACHED = 64 << 20  # bytes of samples.arrow to keep in memory
 _FIRST_PHENOTYPE = 3  # column
 
-# What Arrow raises for damaged metadata, and what follows from columns that are too short.
+# What Arrow raises for damaged metadata, and errors that follow from columns that are too short.
 _DAMAGE = (
     ValueError,
     TypeError,
@@ -35,8 +35,8 @@ _DAMAGE = (
 
 
 class IncidenceSamples:
-    """Reads samples.arrow a record batch at a time, and computes masks. It holds no handle that a
-    fork would break.
+    """Reads samples.arrow a record batch at a time, and computes masks. It has no handle that
+    forking would break.
     """
 
     def __init__(self, manifest: Manifest, removal: Callable[[], Removal]):
@@ -73,7 +73,7 @@ class IncidenceSamples:
 
     @cached_property
     def _batch(self) -> Callable[[int], _Batch]:
-        """Reads a record batch by its number, and keeps those that were used last."""
+        """Reads a record batch by its number, and caches the most recently used ones."""
         data = self._manifest.open_file("samples.arrow")
         path = self._manifest.folder / "samples.arrow"
         try:
@@ -105,8 +105,8 @@ class IncidenceSamples:
 
 
 class _Batch:
-    """The columns of a record batch. Nothing of its metadata is trusted: the views end where the
-    buffers do.
+    """The columns of a record batch. It trusts none of the metadata: the views end where the
+    buffers end.
     """
 
     def __init__(self, batch: pa.RecordBatch):
@@ -128,7 +128,7 @@ class _Batch:
             int(self._checksums[row]),
         )
         if computed != stored:
-            raise ValueError(f"its checksum is {computed:08x} (expected {stored:08x})")
+            raise ValueError(f"found checksum {computed:08x} (expected {stored:08x})")
         return Labels(sample_id.decode(), indices, phenotypes)
 
 

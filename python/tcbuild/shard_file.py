@@ -1,8 +1,8 @@
-"""The values of a shard's data.mdb, found by its pages and read from the file.
+"""The values of a shard's data.mdb, read from the file by its pages.
 
-LMDB's library would map the file. That counts all that is read of it as memory of the process, ends
-the process at a damaged page, and has to be opened anew in each process. A file descriptor has none
-of this: threads and forked processes share it. store/FORMAT.md describes the pages.
+LMDB's library would map the file: everything read would count as memory of the process, a damaged
+page would end the process, and each process would have to open the file again. With a file
+descriptor, threads and forked processes share it. store/FORMAT.md describes the pages.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ _META = struct.Struct(
 _MAGIC, _VERSION = 0xBEEFC0DE, 1
 _PAGE_SIZE_AT = 40
 _PAGE = struct.Struct("<QHHHH")  # number, pad, flags, lower, upper
-_PAGES = struct.Struct("<12xI")  # of an overflow page: how many there are
+_PAGES = struct.Struct("<12xI")  # of an overflow page: the number of pages
 _BRANCH, _LEAF, _OVERFLOW, _META_PAGE = 1, 2, 4, 8
 _NODE = struct.Struct(
     "<IHH"
 )  # data size, flags, key size; in a branch the child's page in place of size and flags
 _KEY = struct.Struct(">Q")
-_BIG = 1  # flag: the data lies in pages of its own, behind a header
+_BIG = 1  # flag: the data is in its own pages, after a header
 _DEEPEST = 32  # levels of a tree; LMDB's own limit
 
 
 class ShardFile:
     """A data.mdb whose values have the keys first, first + step, ... below end.
 
-    Making it reads the tree: 1 ms for 1,000 values. ValueError or struct.error says that it is
+    Creating it reads the tree: 1 ms for 1,000 values. ValueError or struct.error mean that it is
     damaged.
     """
 
@@ -55,11 +55,11 @@ class ShardFile:
         self._big = np.array([big for _, _, _, big in found], bool)
 
     def length(self, value: int) -> int:
-        """Bytes of a value; values are counted from 0 in the order of their keys."""
+        """Length of a value in bytes; values are counted from 0 in the order of their keys."""
         return int(self._lengths[value])
 
     def read(self, value: int, start: int, end: int) -> bytes:
-        """Bytes start to end of a value. At byte 0 its page is checked as well."""
+        """Bytes start to end of a value. If start is 0, its page is checked too."""
         length, offset = self.length(value), int(self._offsets[value])
         if not 0 <= start <= end <= length:
             raise ValueError(f"bytes {start} to {end} of a value of {length}")
@@ -80,7 +80,7 @@ class ShardFile:
         return page[_PAGE.size :]
 
     def _root(self) -> tuple[int, int]:
-        """The number of the root page, and how many keys the tree has."""
+        """The number of the root page, and the number of keys in the tree."""
         metas = []
         for number in (0, 1):
             page = self._page(number, (_META_PAGE,))
@@ -104,8 +104,8 @@ class ShardFile:
         return page
 
     def _values(self) -> list[tuple[int, int, int, bool]]:
-        """Key, offset in the file, length, and whether it has pages of its own, of all values in
-        the order of the tree.
+        """Key, offset in the file, length, and whether it has its own pages, for all values in tree
+        order.
         """
         root, entries = self._root()
         values = []

@@ -22,13 +22,13 @@ from tcbuild.shard_file import ShardFile
 
 _COUNT = struct.Struct("<I")
 _ENTRY = struct.Struct("<III")  # end of a record, checksums of its head and its payload
-_GUESS = 512  # bytes of a record that are read for its labels: enough for nearly all
+_GUESS = 512  # bytes to read for a record's labels: enough for nearly all
 
 T = TypeVar("T")
 
 
 class ShardSamples:
-    """Reads records. A shard is opened at its first use; any number of threads and forked processes
+    """Reads records. A shard is opened at its first use. Any number of threads and forked processes
     may read.
     """
 
@@ -66,7 +66,7 @@ class ShardSamples:
         return record.payload(self._phenotypes)
 
     def _read(self, index: int, decode: Callable[[_Record], T]) -> T:
-        """What decode makes of a sample's record."""
+        """Returns decode of a sample's record."""
         number = bisect_right(self._firsts, index) - 1
         shard = self._shards[number]
         value, in_value = divmod(index - shard["first"], self._per_value)
@@ -95,7 +95,7 @@ class ShardSamples:
 
 
 class _Record:
-    """Where a record lies: the one of that number in a value that should have so many."""
+    """The location of a record in a value that must have the given number of records."""
 
     def __init__(self, file: ShardFile, value: int, number: int, expected: int, seed: int):
         directory = file.read(value, 0, _COUNT.size + expected * _ENTRY.size)
@@ -123,13 +123,13 @@ class _Record:
         self._seed = seed
 
     def head(self, phenotypes: int) -> bytes:
-        """What stands before the payload, its checksum tested. The payload is not read."""
+        """The part before the payload, with its checksum verified. The payload is not read."""
         part = self._part(_GUESS)
         end = payload_start(part, phenotypes)
         return self._checked_head(part if end <= len(part) else self._part(end), end)
 
     def payload(self, phenotypes: int) -> memoryview:
-        """The payload, the checksums of head and payload tested."""
+        """The payload, with the checksums of head and payload verified."""
         record = self._part(self._length)
         start = payload_start(record, phenotypes)
         self._checked_head(record, start)

@@ -1,6 +1,4 @@
-"""Text tables, by the rules of the program: what Arrow's reader would pass over or repair is an
-error.
-"""
+"""Text tables, by the program's rules: what Arrow's reader would skip or repair is an error."""
 
 from __future__ import annotations
 
@@ -19,10 +17,10 @@ _AFTER_QUOTE = re.compile(rb"\r?\n|,|\Z")
 
 
 def read_text_table(name: str, text: bytes, delimiter: str) -> pa.Table:
-    """Makes a table of the text of a file, whose first line names the columns; every field is text,
-    as it is written.
+    """Makes a table from the text of a file, whose first line names the columns. Every field is
+    text, as written.
 
-    Quotes have a meaning where commas separate. ValueError names the line of what is wrong.
+    Quotes have a meaning if commas separate fields. ValueError names the wrong line.
     """
     text = text.removeprefix(_BYTE_ORDER_MARK)
     quoted = delimiter == ","
@@ -39,8 +37,8 @@ def read_text_table(name: str, text: bytes, delimiter: str) -> pa.Table:
         names = first.schema.names
     if "" in names or len(set(names)) < len(names):
         raise ValueError(
-            f"{name}:1: found the columns {', '.join(map(repr, names))} (expected a name for each, "
-            "and none twice)"
+            f"{name}:1: found the columns {', '.join(map(repr, names))} (expected unique names, "
+            "none empty)"
         )
     types = pa.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
     return pa.csv.read_csv(pa.BufferReader(text), parse_options=parse, convert_options=types)
@@ -58,12 +56,12 @@ def _check(name: str, text: bytes, quoted: bool) -> None:
             )
         line += part.count(_LINE_FEED)
     if len(parts) % 2 == 0:
-        raise ValueError(f"{name}: found a quote that is never closed")
+        raise ValueError(f"{name}: found an unclosed quote")
 
 
 def _problem(part: bytes, first: bool, last: bool) -> tuple[int, str] | None:
-    """Where text outside of quotes is wrong, and how. It begins the file, or follows a quote; it
-    ends it, or another quote follows.
+    """Where text outside quotes is wrong, and how. It starts the file or follows a quote, and ends
+    the file or precedes a quote.
     """
     if found := (_EMPTY_FIRST_LINE.match(part) if first else None) or _EMPTY_LINE.search(part):
         return found.end() - 1, "an empty line (expected a row)"

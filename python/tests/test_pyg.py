@@ -181,7 +181,7 @@ def test_targets_are_named(everything, tcbuild, tmp_path):
     for wrong in (["fitnes"], ["fitness", "fitness"]):
         with pytest.raises(ValueError, match="'fitness', 'gene interaction'"):
             pyg.Dataset(path, phenotypes=wrong)
-    with pytest.raises(ValueError, match="named twice"):
+    with pytest.raises(ValueError, match="listed twice"):
         pyg.Dataset(path, phenotypes=["fitness"], statistics=["fitness"])
     assert pyg.Dataset(path, phenotypes=[])[0]["gene"].phenotype_types == []
     table = tmp_path / "one.tsv"
@@ -385,8 +385,12 @@ def test_what_no_row_can_hold_is_refused(everything, tmp_path):
             [torchcell_sample(["A"], [("fitness", 0, 0.5)], [("fitness_se", 1, 0.6)])],
             "experiment 1 has statistics and no phenotype",
         ),
-        (ValueError, [torchcell_sample(["A"], [("genes", 0, 0.5)])], "'genes', which is a column"),
-        (ValueError, named, "sample 1: the name 'strain 1'"),
+        (
+            ValueError,
+            [torchcell_sample(["A"], [("genes", 0, 0.5)])],
+            "'genes', which is another column",
+        ),
+        (ValueError, named, "sample 1: found the name 'strain 1'"),
         (TypeError, [batch], "HeteroDataBatch"),
         (TypeError, [package.open(everything.datasets["indices"])[0]], "Sample"),
     ]

@@ -90,8 +90,12 @@ def test_a_dataset_is_a_graph_folder_too(built_once):
             "src_index\tdst_index\n0\t40\n",
             "dst indices from 40 to 40 .expected below 40",
         ),
-        ("edges/gene__physical__gene.tsv", "src_index\n0\n", "no column dst_index"),
-        ("nodes/gene.tsv", "name\nA\n", "gene has no column id"),
+        (
+            "edges/gene__physical__gene.tsv",
+            "src_index\n0\n",
+            "found columns src_index .expected dst_index",
+        ),
+        ("nodes/gene.tsv", "name\nA\n", "gene: found columns name .expected id"),
     ],
 )
 def test_a_graph_that_cannot_be(tmp_path, table, content, complaint):
@@ -165,7 +169,7 @@ def test_what_is_no_folder_has_no_tables(tmp_path, kind, part):
 def test_a_table_with_a_name_of_no_table(tmp_path, name):
     folder, _ = write_case(CASES[0], tmp_path)
     (folder / f"edges/gene__more__gene.{name}".rstrip(".")).write_text("src\tdst\n")
-    with pytest.raises(reader.GraphError, match="gene__more__gene.* is no table"):
+    with pytest.raises(reader.GraphError, match="gene__more__gene.* .expected a table"):
         reader.read_graph_folder(folder)
 
 

@@ -1,5 +1,4 @@
-"""torch_geometric's view of cell graphs and samples, with the names that torchcell gives them, in
-both directions.
+"""Cell graphs and samples for torch_geometric, with torchcell's names, in both directions.
 
     graph = tcbuild.pyg.cell_graph("cell/indices")           # or a graph folder
     data = tcbuild.pyg.Dataset("cell/indices", phenotypes=["fitness"])[0]

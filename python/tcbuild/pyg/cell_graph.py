@@ -14,17 +14,16 @@ from tcbuild.graph import GPR, RMR, split_edge_type
 
 
 def cell_graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> HeteroData:
-    """The unperturbed graph of a dataset (or its folder), of a graph folder, or as tcbuild reads
-    it.
+    """The unperturbed graph of a dataset (or its folder), of a graph folder, or of a CellGraph.
 
-    node types:            num_nodes, node_ids (list of ids, in index order) gene:
-    x, float32 [N, 0], for features to be joined to reaction:              gpr (list of rules as
-    written), where the graph has rules gene, RELATION, gene:  edge_index int64 [2, E], num_edges
-    gene, gpr, reaction:   hyperedge_index int64 [2, E], num_edges (hyperedges: reactions that have
-    genes) reaction, rmr, metabolite: hyperedge_index int64 [2, E], stoichiometry float32 [E],
-    num_edges,
-                           reaction_to_genes {reaction index: [gene id]}, reaction_to_genes_indices
-                           {reaction index: [gene index]}
+    node types: num_nodes, node_ids (list of ids, by index)
+    gene: x, float32 [N, 0], to be extended with features
+    reaction: gpr (list of rules as written), if the graph has rules
+    gene, RELATION, gene: edge_index int64 [2, E], num_edges
+    gene, gpr, reaction: hyperedge_index int64 [2, E], num_edges (hyperedges: reactions with genes)
+    reaction, rmr, metabolite: hyperedge_index int64 [2, E], stoichiometry float32 [E], num_edges,
+        reaction_to_genes {reaction index: [gene id]},
+        reaction_to_genes_indices {reaction index: [gene index]}
     """
     graph = _graph(source)
     data = HeteroData()
@@ -51,7 +50,7 @@ def cell_graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> Hete
 
 
 def index_name(edge_type: str) -> str:
-    """What an edge type calls its edges."""
+    """The name of an edge type's edges."""
     return "hyperedge_index" if edge_type in (GPR, RMR) else "edge_index"
 
 

@@ -15,23 +15,21 @@ from tcbuild.pyg.cell_graph import cell_graph, index_name
 
 
 class Dataset(torch.utils.data.Dataset[HeteroData]):
-    """Samples as torchcell's LazySubgraphRepresentation gives them: the whole graph, shared by all
-    samples, and what is removed of it.
+    """Samples as in torchcell's LazySubgraphRepresentation: the whole graph, shared by all samples,
+    and what is removed from it.
 
-    node types: node_ids, num_nodes; mask bool [N], true where kept; pert_mask, its inverse gene:
-    x; ids_pert (names) and perturbation_indices (int64, ascending) of the deleted genes; phenotypes
-    in COO form:
-                phenotype_values float32 and, for each, phenotype_type_indices (into
-                phenotype_types, the names of `phenotypes`) and phenotype_sample_indices (0).
-                Missing ones are left out; if all are, one NaN stands at 0, 0. With statistics,
-                phenotype_stat_* likewise
+    node types: node_ids, num_nodes; mask bool [N], true where kept; pert_mask, its inverse
+    gene: x; ids_pert (names) and perturbation_indices (int64, ascending) of the deleted genes;
+        phenotypes in COO form: phenotype_values float32 and, for each, phenotype_type_indices (into
+        phenotype_types, the names of `phenotypes`) and phenotype_sample_indices (0). Missing ones
+        are omitted; if all are missing, there is one NaN at 0, 0. With statistics also
+        phenotype_stat_*
     edge types: edge_index or hyperedge_index, stoichiometry, num_edges (positions); mask bool [E]
-    data:       sample_id, mask_basis (tcbuild.Dataset.mask_basis)
+    data: sample_id, mask_basis (tcbuild.Dataset.mask_basis)
 
-    phenotypes: the targets. torchcell's trainers take phenotype_values whole, and no file tells
-    whether a column is a measurement or the p-value of
-                one, so a dataset with several needs them named. [] for none; what is named neither
-                here nor in statistics is left out
+    phenotypes: the targets. torchcell's trainers use all of phenotype_values, and no file says
+        whether a column is a measurement or its p-value, so a dataset with several needs them
+        named. [] for none; others that are not in statistics are omitted
     statistics: statistics of the targets, such as fitness_se
     """
 
@@ -60,7 +58,7 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         chosen = [*self.phenotypes, *self.statistics]
         if wrong := [name for name in chosen if name not in names or chosen.count(name) > 1]:
             raise ValueError(
-                f"open {path}: no phenotype {wrong[0]!r}, or it is named twice\n"
+                f"open {path}: no phenotype {wrong[0]!r}, or it is listed twice\n"
                 f"hint: name some of {names}, each once"
             )
 
@@ -82,7 +80,7 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
     def __getitem__(
         self, index: SupportsIndex | slice | Iterable[SupportsIndex]
     ) -> HeteroData | list[HeteroData]:
-        """A sample, or a list of those of a slice or of indices, as tcbuild.Dataset gives them."""
+        """A sample, or a list of samples for a slice or indices, as in tcbuild.Dataset."""
         found = self.stored[index]
         return (
             [self._data(sample) for sample in found]

@@ -1,4 +1,4 @@
-"""torchcell's HeteroData as input of the tcbuild program."""
+"""Writes torchcell's HeteroData as input for the tcbuild program."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def export_cell_graph(data: HeteroData, folder: str | Path) -> None:
     """Writes a cell graph as a folder that `tcbuild --graph` accepts: Arrow tables, edges in the
     order they have.
 
-    data is torchcell's cell graph or what cell_graph gives. Node types other than gene, reaction
-    and metabolite are a ValueError. The folder must not exist; it appears whole.
+    data is torchcell's cell graph or the result of cell_graph. Other node types than gene, reaction
+    and metabolite are a ValueError. The folder must not exist; it appears complete.
     """
     folder = Path(folder)
     unknown = [name for name in data.node_types if name not in NODE_TYPES]
@@ -53,11 +53,11 @@ def export_perturbations(samples: Iterable[HeteroData], path: str | Path) -> Non
     """Writes samples as an Arrow table that `tcbuild --perturbations` accepts, one row per sample.
 
     A sample of torchcell joins the experiments on one genotype (phenotype_sample_indices). They
-    stay one row, with the columns that tcbuild gives to the same record of a torchcell store: a
+    stay one row, with the columns that tcbuild gives the same record of a torchcell store: a
     label's name, and `fitness#2` and `fitness_se#2` for the second experiment with the label
-    fitness. Rows are named by the sample's sample_id, else by its number; two of one name are a
-    ValueError, as is all that a row cannot hold. Takes memory for all rows. path must not exist and
-    end in .arrow.
+    fitness. Rows are named by the sample's sample_id, or by its number. Two rows of one name are a
+    ValueError, and so is everything that a row cannot hold. Memory holds all rows. path must not
+    exist and must end in .arrow.
     """
     rows: dict[str, dict[str, float]] = {}
     genes = []
@@ -71,9 +71,9 @@ def export_perturbations(samples: Iterable[HeteroData], path: str | Path) -> Non
         name = str(data.sample_id) if "sample_id" in data else str(number)
         if name in rows:
             raise ValueError(
-                f"export perturbations: sample {number}: the name {name!r} is that of an earlier "
+                f"export perturbations: sample {number}: found the name {name!r} of an earlier "
                 "sample\n"
-                "hint: give each sample a sample_id of its own"
+                "hint: give each sample a unique sample_id"
             )
         rows[name] = _phenotypes(data["gene"], name)
         genes.append(sorted(data["gene"].ids_pert))
@@ -95,14 +95,14 @@ def export_perturbations(samples: Iterable[HeteroData], path: str | Path) -> Non
     if path.suffix != ".arrow":
         raise ValueError(
             f"export perturbations to {path}: it does not end in .arrow\n"
-            "hint: the ending tells tcbuild what a table is"
+            "hint: the ending determines a table's format"
         )
     with _published(path) as building:
         _write(pa.table(columns), building)
 
 
 def _phenotypes(gene: Any, name: str) -> dict[str, float]:
-    """A sample's phenotypes and statistics by the names of their columns, NaN where missing."""
+    """A sample's phenotypes and statistics by the names of their columns, NaN if missing."""
     labels, statistics = _measured(gene, "phenotype"), _measured(gene, "phenotype_stat")
     labels_of = {
         rank: {label for label, other, _ in labels if other == rank} for _, rank, _ in labels
@@ -130,7 +130,7 @@ def _phenotypes(gene: Any, name: str) -> dict[str, float]:
             raise ValueError(
                 f"export perturbations: sample {name}: several values of {phenotype} in experiment "
                 f"{rank} (expected one)\n"
-                "hint: a phenotype is one number; give the parts of a vector names of their own"
+                "hint: a phenotype is one number; give each part of a vector its own name"
             )
         seen.add(column)
         row[column] = value
@@ -138,9 +138,7 @@ def _phenotypes(gene: Any, name: str) -> dict[str, float]:
 
 
 def _measured(gene: Any, prefix: str) -> list[tuple[str, int, float]]:
-    """Name, number of the experiment, and value of what a sample has in COO form, in the order of
-    experiments.
-    """
+    """Name, experiment number and value of a sample's data in COO form, ordered by experiment."""
     if f"{prefix}_values" not in gene:
         return []
     types = gene[f"{prefix}_types"]
@@ -160,7 +158,7 @@ def _write(table: pa.Table, path: Path) -> None:
 
 @contextmanager
 def _published(path: Path) -> Iterator[Path]:
-    """A path to build at, which becomes path at the end; nothing is left if that is not reached."""
+    """A path to build at, which becomes path at the end. On failure nothing is left."""
     if path.exists():
         raise FileExistsError(
             f"export to {path}: it already exists\nhint: remove it, or choose another name"

@@ -1,5 +1,5 @@
 """tcbuild datasets for PyTorch: samples and batches as tensors, masks made on the model's device,
-the graph that all samples share.
+and the graph that all samples share.
 
     dataset = tcbuild.torch.Dataset("cell/indices")
     loader = DataLoader(dataset, batch_size=28, num_workers=2, collate_fn=tcbuild.torch.collate)

@@ -23,24 +23,24 @@ from tcbuild.torch.threads import one_thread
 class Batch:
     """B samples.
 
-    sample_indices:             int64 [B], the place of each in its own tcbuild.torch.Dataset: not
-    in a Subset, and not in a ConcatDataset, of
-                                which two samples in a batch may have the same one
-    perturbation_indices:       int64 [K], the deleted genes of all samples, one behind the other;
-    not offset by sample perturbation_indices_ptr:   int64 [B + 1], sample b deletes
-    perturbation_indices[ptr[b]:ptr[b + 1]] perturbation_indices_batch: int64 [K], the sample that
-    each belongs to phenotypes:                 float64 [B, P], NaN where missing; a column per name
-    of dataset.stored.phenotype_names, in its order. That is every
-                                number of the perturbation set, statistics such as p-values and
-                                standard errors too, so name your targets: targets =
-                                [dataset.stored.phenotype_names.index(name) for name in
-                                ("fitness",)]; batch.phenotypes[:, targets]
-    masks:                      see below; an error in a batch without masks
-    mask_basis:                 graph and reaction rule of the masks (tcbuild.Dataset.mask_basis)
+    sample_indices: int64 [B], the index of each sample in its own tcbuild.torch.Dataset: not in a
+        Subset, and not in a ConcatDataset, of which two samples in a batch may have the same one
+    perturbation_indices: int64 [K], the deleted genes of all samples, in sample order; not offset
+        by sample
+    perturbation_indices_ptr: int64 [B + 1], sample b deletes
+        perturbation_indices[ptr[b]:ptr[b + 1]]
+    perturbation_indices_batch: int64 [K], the sample of each deleted gene
+    phenotypes: float64 [B, P], NaN if missing; the columns are dataset.stored.phenotype_names.
+        These are all numbers of the perturbation set, including statistics such as p-values and
+        standard errors, so select your targets by name:
+        targets = [dataset.stored.phenotype_names.index(name) for name in ("fitness",)]
+        batch.phenotypes[:, targets]
+    masks: see below; an error in a batch without masks
+    mask_basis: graph and reaction rule of the masks (tcbuild.Dataset.mask_basis)
 
-    A batch travels - from a worker, into pinned memory, to a device - as the positions that its
-    masks remove, some thousand numbers per sample, and the masks are written where they are first
-    used. Pickling brings a batch to the CPU.
+    A batch is transferred (from a worker, into pinned memory, to a device) as the positions that
+    its masks remove, some thousand numbers per sample. The masks are written at their first use.
+    Pickling moves a batch to the CPU.
     """
 
     sample_indices: Tensor
@@ -58,12 +58,12 @@ class Batch:
 
     @cached_property
     def masks(self) -> dict[str, Tensor]:
-        """The masks in the form and encoding that collate was asked for, by name in canonical
-        order: views of one buffer on the batch's device.
+        """The masks in collate's form and encoding, by name in canonical order: views of one buffer
+        on the batch's device.
         """
         if self._layout is None or self._removals is None:
             raise AttributeError(
-                "this batch was collated without masks\n"
+                "found a batch collated without masks\n"
                 "hint: collate(samples, masks='stacked'), or make them with a MaskGenerator"
             )
         with one_thread(self._removals.device):
@@ -77,8 +77,8 @@ class Batch:
         return self._layout.views(buffer, len(self))
 
     def to(self, device: torch.device | str | int, non_blocking: bool = False) -> Batch:
-        """The batch on a device. Masks are made there at their first use; changes to masks made
-        before stay behind.
+        """The batch on a device. Masks are made there at their first use; earlier changes to masks
+        are not copied.
         """
         return self._map(lambda tensor: tensor.to(device, non_blocking=non_blocking))
 
@@ -100,8 +100,8 @@ class Batch:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __getstate__(self) -> dict[str, Any]:
-        # As arrays: a tensor's way between processes is a file descriptor, which costs more than
-        # these few bytes.
+        # As arrays: between processes a tensor is passed as a file descriptor, which costs more
+        # than these few bytes.
         return {
             name: value.cpu().numpy() if isinstance(value, Tensor) else value
             for name, value in self._fields().items()
@@ -117,17 +117,17 @@ class Batch:
 def collate(
     samples: Sequence[Sample], masks: Form | None = "stacked", encoding: Encoding = "bool"
 ) -> Batch:
-    """Joins samples of a tcbuild.torch.Dataset to a batch; a DataLoader's collate_fn.
+    """Joins samples of a tcbuild.torch.Dataset into a batch; a DataLoader's collate_fn.
 
-    Samples may be of several datasets (ConcatDataset), if these have the same graph, reaction rule
-    and phenotypes; else it is a ValueError.
+    Samples may come from several datasets (ConcatDataset) with the same graph, reaction rule and
+    phenotypes; otherwise it is a ValueError.
 
-    masks:    `stacked` [B, E] per mask, `concatenated` [B * E] as PyG joins graphs, or None: no
-    mask is read (for a MaskGenerator) encoding: `bool`, `uint8`, or `bits` (eight positions in a
-    byte; MaskLayout has the details)
+    masks: `stacked` [B, E] per mask, `concatenated` [B * E] as PyG joins graphs, or None: no mask
+        is read (for a MaskGenerator)
+    encoding: `bool`, `uint8`, or `bits` (eight positions per byte; see MaskLayout)
 
-    Other than the defaults are chosen with functools.partial(collate, masks=None). It takes 8 bytes
-    per removed position.
+    Select other values than the defaults with functools.partial(collate, masks=None). It takes 8
+    bytes per removed position.
     """
     datasets = _compatible(samples)
     labels = [sample.stored for sample in samples]
@@ -158,7 +158,7 @@ def collate(
 
 
 def _compatible(samples: Sequence[Sample]) -> list[tcbuild.Dataset]:
-    """The dataset of each sample, once it is known that a batch of them means one thing."""
+    """The dataset of each sample, after checking that they can be in one batch."""
     for sample in samples:
         if not isinstance(sample, Sample):
             raise TypeError(
@@ -174,6 +174,6 @@ def _compatible(samples: Sequence[Sample]) -> list[tcbuild.Dataset]:
                     f"collate: samples of {dataset.path} and {datasets[0].path}: {what} {found} "
                     f"(expected {expected})\n"
                     "hint: a batch has one graph, reaction rule and list of phenotypes; give each "
-                    "dataset a DataLoader of its own"
+                    "dataset its own DataLoader"
                 )
     return datasets

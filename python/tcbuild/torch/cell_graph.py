@@ -16,17 +16,16 @@ from tcbuild.torch.dataset import Dataset, stored_dataset
 class CellGraph(nn.Module):
     """The cell graph's edges on the model's device, for either form of a batch of B samples.
 
-    | form           | node features | edge_index            | masks of collate and MaskGenerator |
-    memory of edge_index                   | | -------------- | ------------- |
-    --------------------- | ---------------------------------- |
-    -------------------------------------- | | static         | [B, N, F]     | [2, E], shared
-    | `stacked` [B, E]                   | 16 bytes per edge; yeast: 39 MB        | | block-diagonal
-    | [B * N, F]    | [2, B * E], of B      | `concatenated` [B * E]             | 16 * B bytes per
-    edge; yeast, B = 28:  | |                |               | unconnected copies    |
-    | 1.1 GB, built once for the largest B   |
+    static form, for masks `stacked` [B, E]:
+        node features [B, N, F]; edge_index [2, E], which all samples share
+        memory of edge_index: 16 bytes per edge, 39 MB for a yeast graph
+    block-diagonal form, for masks `concatenated` [B * E]:
+        node features [B * N, F]; edge_index [2, B * E], of B unconnected copies
+        memory of edge_index: 16 * B bytes per edge, 1.1 GB for a yeast graph and B = 28; built once
+        for the largest B
 
-    The static form is what PyG calls static graphs; the block-diagonal form is what its batches
-    look like to a layer. Neither copies an edge per batch.
+    The static form is PyG's static graph; the block-diagonal form is how its batches look to a
+    layer. Neither copies an edge per batch.
 
     dataset:    whose graph it is, or its folder
     edge_types: those that the model uses (default: all)
@@ -76,13 +75,13 @@ class CellGraph(nn.Module):
         """The block-diagonal form: per edge type int64 [2, B * E]; sample b's nodes are offset by b
         * N of their type.
 
-        Built when a batch is larger than all before it or on another device; smaller batches get
+        Built if a batch is larger than all before it or on another device; smaller batches get
         views of it.
         """
         if batch_size > self._blocks_batch_size or any(
             block.device != self.edges.device for block in self._blocks.values()
         ):
-            self._blocks = {}  # before the new ones are there
+            self._blocks = {}  # freed before the new ones are made
             self._blocks = {
                 name: self._block(name, edge_index, batch_size)
                 for name, edge_index in self.edge_index.items()

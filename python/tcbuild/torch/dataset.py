@@ -16,8 +16,8 @@ import tcbuild
 class Dataset(torch.utils.data.Dataset["Sample"]):
     """A tcbuild dataset as a map-style torch Dataset.
 
-    Workers may be forked or spawned: pickled, it carries its path alone. `stored` is the dataset as
-    tcbuild.open gives it.
+    Workers may be forked or spawned: pickling stores only its path. `stored` is the
+    tcbuild.Dataset.
     """
 
     def __init__(self, path: str | Path):
@@ -33,7 +33,7 @@ class Dataset(torch.utils.data.Dataset["Sample"]):
     def __getitem__(
         self, index: SupportsIndex | slice | Iterable[SupportsIndex]
     ) -> Sample | list[Sample]:
-        """A sample, or a list of those of a slice or of indices, as tcbuild.Dataset gives them."""
+        """A sample, or a list of samples for a slice or indices, as in tcbuild.Dataset."""
         found = self.stored[index]
         return (
             [Sample(self.stored, sample) for sample in found]
@@ -43,8 +43,8 @@ class Dataset(torch.utils.data.Dataset["Sample"]):
 
 
 class Sample:
-    """A sample as tensors on the CPU, made when they are first asked for. `stored` has its id,
-    genes and NumPy arrays.
+    """A sample as tensors on the CPU, made at their first use. `stored` has its id, genes and NumPy
+    arrays.
     """
 
     def __init__(self, dataset: tcbuild.Dataset, stored: tcbuild.Sample):
@@ -58,14 +58,14 @@ class Sample:
 
     @cached_property
     def phenotypes(self) -> Tensor:
-        """float64 [P], NaN where missing, in the order of dataset.phenotype_names, statistics among
-        them (Batch has how to choose).
+        """float64 [P], NaN if missing, in the order of dataset.phenotype_names, including
+        statistics (Batch says how to select).
         """
         return torch.from_numpy(self.stored.phenotypes)
 
     @cached_property
     def masks(self) -> dict[str, Tensor]:
-        """Per node and edge type bool [E], True where kept; views of one piece of memory."""
+        """Per node and edge type bool [E], true where kept; views of one buffer."""
         return dict(
             zip(
                 self.dataset.mask_names,
@@ -75,7 +75,7 @@ class Sample:
 
 
 def stored_dataset(dataset: Dataset | tcbuild.Dataset | str | Path) -> tcbuild.Dataset:
-    """The dataset as tcbuild.open gives it."""
+    """The tcbuild.Dataset."""
     if isinstance(dataset, Dataset):
         return dataset.stored
     return dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)

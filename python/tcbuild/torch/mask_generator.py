@@ -1,4 +1,4 @@
-"""Masks made where the model is, from nothing but the deleted genes."""
+"""Makes masks on the model's device, from only the deleted genes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from tcbuild.torch.mask_layout import Form, MaskLayout
 from tcbuild.torch.reaction_rules import ReactionRules
 from tcbuild.torch.threads import one_thread
 
-# A slot is one removed position on its way to the buffer. It takes about 40 bytes, so slots for
-# 1/256 of the buffer's bytes stay below a fifth of it; fewer than the floor are not worth a pass of
-# their own.
+# A slot is the space for one removed position on its way to the buffer. It takes about 40 bytes, so
+# slots for 1/256 of the buffer's bytes stay below a fifth of it; fewer than the floor are not worth
+# a separate pass.
 _SLOTS_PER_BYTE = 1 / 256
 _SLOTS_FLOOR = 1 << 13
 
@@ -34,15 +34,14 @@ class MaskGenerator(nn.Module):
     form:    `stacked` ([B, E] per mask) or `concatenated` ([B * E])
 
     Buffers: the genes' edge positions in compressed sparse rows (4 bytes per entry, two entries for
-    a gene-gene edge; 20 MB for a yeast graph), and the reaction rules. They follow `.to(device)`
-    and stay out of `state_dict()`. There are no parameters and no state between calls, so each
+    a gene-gene edge; 20 MB for a yeast graph), and the reaction rules. They move with `.to(device)`
+    and are not in `state_dict()`. There are no parameters and no state between calls, so each
     process of a DistributedDataParallel run uses its own; keep the module outside the wrapped
     model, whose buffers are broadcast.
 
-    A call never waits for the device; on the CPU it keeps to one thread. Memory: the masks and at
-    most a fifth of that (2 MB for small graphs). The number of removed positions is known to the
-    device only, so there slots are provided for the most that the batch could remove, a pass at a
-    time.
+    A call never waits for the device; on the CPU it uses one thread. Memory: the masks and at most
+    a fifth of that (2 MB for small graphs). Only the device knows the number of removed positions,
+    so there are slots for the most that the batch could remove, one pass at a time.
     """
 
     # int64 [types, genes + 1]: gene g's row of a type is positions[row_offsets[type,
@@ -105,14 +104,14 @@ class MaskGenerator(nn.Module):
         batch: of collate, or a PyG DataLoader's with follow_batch=["perturbation_indices"];
         ValueError if it has another graph or reaction rule.
 
-        For genotypes that no dataset has, two tensors take its place. Nothing tells of which graph
-        their indices are. batch:                    int [K], the deleted genes of all samples, one
-        behind the other perturbation_indices_ptr: int [B + 1], sample b deletes batch[ptr[b]:ptr[b
-        + 1]]
+        For genotypes that are in no dataset, pass two tensors instead. Nothing says which graph
+        their indices belong to.
+        batch: int [K], the deleted genes of all samples, in sample order
+        perturbation_indices_ptr: int [B + 1], sample b deletes batch[ptr[b]:ptr[b + 1]]
 
-        Raises ValueError where the two do not fit together or are on another device, IndexError for
-        a gene that the graph does not have. On a GPU, values are checked by the device itself: it
-        stops the process at its next synchronisation.
+        Raises ValueError if the two do not match or are on another device, IndexError for a gene
+        that is not in the graph. A GPU checks values itself: an error stops the process at its next
+        synchronisation.
         """
         if not isinstance(batch, Tensor):
             batch, perturbation_indices_ptr = self._deleted(batch)
@@ -122,7 +121,7 @@ class MaskGenerator(nn.Module):
         return self.layout.views(buffer, len(ptr) - 1)
 
     def _deleted(self, batch: Batch | Mapping[str, Any]) -> tuple[Tensor, Tensor | None]:
-        """Perturbation indices and ptr of a batch that has the generator's graph and rule."""
+        """Perturbation indices and ptr of a batch with the generator's graph and rule."""
         if isinstance(batch, Batch):
             labels, found = batch, {batch.mask_basis}
         else:
@@ -133,8 +132,8 @@ class MaskGenerator(nn.Module):
             found = {basis} if isinstance(basis, str) else set(basis)
         if other := sorted(found - {self.mask_basis}):
             raise ValueError(
-                f"make masks: a batch of another graph or reaction rule: {other[0]} (expected "
-                f"{self.mask_basis})\n"
+                f"make masks: found a batch of another graph or reaction rule: {other[0]} "
+                f"(expected {self.mask_basis})\n"
                 "hint: make the generator from the batch's dataset, or build both datasets with "
                 "one graph and reaction rule"
             )
@@ -160,7 +159,7 @@ class MaskGenerator(nn.Module):
         return buffer
 
     def _remove(self, buffer: Tensor, batch_size: int, genes: Tensor, sample: Tensor) -> None:
-        """Writes zeros where the deleted genes' rows say."""
+        """Writes zeros at the positions in the deleted genes' rows."""
         row_starts = self.row_offsets.index_select(
             1, genes
         )  # [types, K]: a segment is one type's row of one deleted gene
@@ -181,13 +180,13 @@ class MaskGenerator(nn.Module):
             buffer.index_fill_(0, addresses, 0)
 
     def _most_removals(self, ends: Tensor, genes: int) -> int:
-        """How many positions the genes remove; on a device, which would have to be waited for, how
-        many they remove at most.
+        """The number of positions that the genes remove; on a device, to avoid waiting for it, an
+        upper bound.
         """
         return int(ends[-1]) if ends.device.type == "cpu" else genes * self.longest
 
     def _checked(self, genes: Tensor, ptr: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Both inputs as int64, once they are known to fit together."""
+        """Both inputs as int64, after checking that they match."""
         where = "make masks"
         if ptr is None:
             raise ValueError(

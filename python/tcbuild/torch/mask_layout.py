@@ -1,8 +1,7 @@
-"""Where the masks of a batch lie: one buffer, type after type, within a type sample after sample.
+"""The layout of a batch's masks: one buffer, ordered by type, then by sample.
 
-So each type's masks are one contiguous piece, which is the stacked form [B, E] and the concatenated
-form [B * E] at once, and a batch is one allocation, one copy to a device, one fill and one write of
-zeros.
+Each type's masks are contiguous, which is both the stacked form [B, E] and the concatenated form [B
+* E]. A batch takes one allocation, one copy to a device, one fill and one write of zeros.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ _DTYPES = {"bool": torch.bool, "uint8": torch.uint8, "bits": torch.uint8}
 class MaskLayout:
     """The shape of a batch's masks.
 
-    names, sizes: the masks in canonical order and their positions form:         `stacked`: [B, E]
-    per mask; `concatenated`: [B * E], as PyG joins the graphs of a batch encoding:     `bool`,
-    `uint8` (1 keep, 0 removed; a byte per position either way), or `bits`: uint8 [ceil(E / 8)] per
-    sample in place of
-                  [E], position p in bit p % 8 of byte p // 8, the bits behind the last position 0
+    names, sizes: the masks in canonical order and their numbers of positions
+    form: `stacked`: [B, E] per mask; `concatenated`: [B * E], as PyG joins the graphs of a batch
+    encoding: `bool` or `uint8` (1 keep, 0 removed), with a byte per position; or `bits`: uint8
+        [ceil(E / 8)] per sample in place of [E], position p in bit p % 8 of byte p // 8, the bits
+        after the last position 0
     """
 
     names: tuple[str, ...]
@@ -85,17 +84,17 @@ class MaskLayout:
     def removals(
         self, removed: Sequence[npt.NDArray[np.integer[Any]]]
     ) -> tuple[Tensor, Tensor | None]:
-        """Where a batch's buffer differs from all_kept, from each sample's removed positions (in
-        the list of all positions, in any order).
+        """Where a batch's buffer differs from all_kept, from each sample's removed positions (among
+        all positions, in any order).
 
-        Returns int64 addresses in the buffer, and for `bits` the uint8 value to and with at each,
-        every address once.
+        Returns int64 addresses in the buffer, each once, and for `bits` the uint8 value to and with
+        at each.
         """
         batch_size = len(removed)
         ends = np.cumsum(self.sizes)
         row = np.array(self.widths, np.int64) * (
             8 if self.encoding == "bits" else 1
-        )  # in bits, a row ends at a byte's end
+        )  # in bits, a row ends at a byte boundary
         base = batch_size * (np.cumsum(row) - row) - (ends - self.sizes)
         positions = np.concatenate([*removed, np.empty(0, np.int64)]).astype(np.int64, copy=False)
         sample = np.repeat(np.arange(batch_size), [len(part) for part in removed])

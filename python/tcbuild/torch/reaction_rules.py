@@ -1,4 +1,4 @@
-"""Which reactions a batch's deletions remove, for all samples and reactions at once."""
+"""Finds the reactions that a batch's deletions remove, for all samples and reactions at once."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from tcbuild.rules import AND, OR, compile_rule
 class ReactionRules(nn.Module):
     """The reactions' rules as a circuit of gates, evaluated level by level.
 
-    A node is false or not: node 0 never is, node 1 + g is when gene g is deleted, then come the
-    gates, level after level. A gate is false when at least `threshold` of its operands are: 1 for
-    `and`, all of them for `or`. Under the reaction rule `all`, a reaction is the `and` of its gpr
-    genes.
+    Every node is false or not: node 0 never is, node 1 + g is if gene g is deleted, then come the
+    gates, level by level. A gate is false if at least `threshold` of its operands are: 1 for `and`,
+    all of them for `or`. Under the reaction rule `all`, a reaction is the `and` of its gpr genes.
 
     A call takes, per sample, 1 byte per node and about 10 per operand of the largest level,
     whatever is deleted.
@@ -52,9 +51,7 @@ class ReactionRules(nn.Module):
         )
 
     def forward(self, gene_mask: Tensor, out: Tensor) -> None:
-        """Writes the reaction mask, bool [B, reactions], that a gene mask, bool [B, genes], leads
-        to.
-        """
+        """Writes the reaction mask, bool [B, reactions], for a gene mask, bool [B, genes]."""
         batch_size = len(gene_mask)
         false = gene_mask.new_zeros(batch_size, self.starts[-1])
         torch.logical_not(gene_mask, out=false[:, 1 : self.starts[1]])
@@ -64,7 +61,7 @@ class ReactionRules(nn.Module):
 
 
 class _Level(nn.Module):
-    """Gates whose operands all lie in earlier levels."""
+    """Gates whose operands are all in earlier levels."""
 
     operands: Tensor  # nodes, gate after gate
     ends: Tensor  # [gates + 1], a gate's operands are operands[ends[i]:ends[i + 1]]
@@ -113,7 +110,7 @@ class _Circuit:
     )  # of gates; level 0 of the nodes has none and is not here
 
     def add(self, gate: _Gate) -> _Node:
-        """Puts a gate behind its operands."""
+        """Appends a gate after its operands."""
         level = 1 + max(level for level, _ in gate.operands)
         if level > len(self.levels):
             self.levels.append([])

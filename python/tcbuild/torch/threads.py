@@ -1,4 +1,4 @@
-"""How many threads masks are written with."""
+"""The number of threads that write masks."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import torch
 
 @contextmanager
 def one_thread(device: torch.device) -> Iterator[None]:
-    """Keeps torch to one thread for work on the CPU.
+    """Limits torch to one thread for work on the CPU.
 
-    Writing masks is many short steps at the speed of memory. Shared among threads, each step ends
-    with a wait for the slowest, and beside the workers of a DataLoader that wait is for a core: ten
-    times the work itself.
+    Writing masks is many short steps at the speed of memory. With several threads, each step ends
+    with a wait for the slowest, and next to the workers of a DataLoader that is a wait for a core:
+    ten times the work itself.
     """
     if device.type != "cpu":
         yield
