@@ -56,7 +56,7 @@ func Load(path string, overrides []string) (*Settings, error) {
 type Entry struct {
 	Key        string     // dashes are spelled as underscores
 	Value      *yaml.Node // merged and interpolated
-	Referenced bool       // whether ${Key} is in a value, or in one that another file or an override replaced
+	Referenced bool       // whether a value has ${Key}, or had it and was replaced
 }
 
 // IsOverride reports whether an override gave the setting its value.

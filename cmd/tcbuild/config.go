@@ -141,7 +141,8 @@ func setFlags(cmd *cobra.Command, settings *conf.Settings, sections []string) (u
 	return unread, nil
 }
 
-// readers reports whether any command has a flag of a key, and names the one that has a section of it.
+// readers reports whether any command has a flag of a key, and names the one that has a section of
+// it.
 func readers(cmd *cobra.Command, key string) (isFlag bool, section string) {
 	if flags, _ := settableFlags(cmd.Flags()); flags[key] != nil {
 		isFlag = true

@@ -64,7 +64,8 @@ func TestDocsNameCommandsAndFlags(t *testing.T) {
 
 var flagPattern = regexp.MustCompile(`\B--[a-z][a-z-]+`)
 
-// The examples of every help, and those in the documents, are right up to what they read: commands, flags and settings.
+// The examples of every help, and those in the documents, are right up to what they read: commands,
+// flags and settings.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	var lines []string

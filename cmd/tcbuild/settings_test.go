@@ -378,7 +378,8 @@ func (s *settingsTables) example(node *yaml.Node, key, fallback string) string {
 	return ""
 }
 
-// nodeAt is the node under keys, nil if there is none; of a list, that of the first element that has one.
+// nodeAt is the node under keys, nil if there is none; of a list, that of the first element that
+// has one.
 func nodeAt(node *yaml.Node, keys ...string) *yaml.Node {
 	for _, key := range keys {
 		var next *yaml.Node

@@ -10,9 +10,9 @@ import "tcbuild/ingest"
 // docs/SETTINGS.md and conf/tcbuild.schema.json are generated from the specs: a field's comment is
 // what users read of its key, and ends with (required) or (default: VALUE) where it has one.
 type GraphSpec struct {
-	Genes   GenesSpec   `yaml:"genes"`   // the gene list: one of sgd_features and table; ids are sorted bytewise (required)
-	Aliases AliasesSpec `yaml:"aliases"` // other names of genes; without them, edge sources must use the ids of the list
-	Edges   []EdgesSpec `yaml:"edges"`   // the sources of gene-gene edges, each of one kind: string, table, biogrid or tf_matrix
+	Genes   GenesSpec   `yaml:"genes"`   // the gene list, sorted bytewise; one of its two keys (required)
+	Aliases AliasesSpec `yaml:"aliases"` // other names of genes; without them, only ids are known
+	Edges   []EdgesSpec `yaml:"edges"`   // sources of gene-gene edges, each with one key of a kind
 	GEM     GEMSpec     `yaml:"gem"`     // the metabolic part; without it the graph has none
 
 	// what happens to edges of a gene with itself: keep them, drop them (none), or drop them, then
@@ -53,13 +53,13 @@ type EdgesSpec struct {
 	// a matrix with targets as rows and transcription factors as columns; the header may lack a
 	// name for the first column. Each value but 0 is an edge factor -> target with that weight
 	TFMatrix  *TFMatrixSpec `yaml:"tf_matrix"`
-	SelfLoops SelfLoops     `yaml:"self_loops"` // of this source alone (default: that of the top level)
+	SelfLoops SelfLoops     `yaml:"self_loops"` // of this source (default: that of the top level)
 }
 
 // LinksSpec is a STRING links file.
 type LinksSpec struct {
 	File string `yaml:"file"` // protein.links…txt, .gz or not (required)
-	// what the edge types are called, gene__RELATION__gene; {column} stands for the column (required)
+	// edge types are gene__RELATION__gene, where {column} stands for the column (required)
 	Relation string   `yaml:"relation"`
 	Columns  []string `yaml:"columns"` // score columns; each makes an edge type (required)
 	// one of its two is set; scores are probabilities times 1000, from 0 to 999
@@ -69,8 +69,8 @@ type LinksSpec struct {
 // Cutoff is the weight that an edge needs: one of Above and AtLeast is set, or none. A missing
 // weight is not enough.
 type Cutoff struct {
-	Above     *float64 `yaml:"above"`     // an edge needs a weight above this; at_least must not be set too
-	AtLeast   *float64 `yaml:"at_least"`  // an edge needs a weight of this or more
+	Above     *float64 `yaml:"above"`     // an edge needs a weight above this
+	AtLeast   *float64 `yaml:"at_least"`  // in place of above: this weight or more
 	Threshold *float64 `yaml:"threshold"` // refused: it did not say which
 }
 
@@ -79,23 +79,23 @@ type Cutoff struct {
 type EdgeTableSpec struct {
 	TextSpec `yaml:",inline"`
 	Relation string           `yaml:"relation"` // the edge type is gene__RELATION__gene (required)
-	Source   string           `yaml:"source"`   // the column of the edges' sources, by name or by number from 0 (required)
-	Target   string           `yaml:"target"`   // the column of their targets (required)
+	Source   string           `yaml:"source"`   // the column of sources: a name, or number from 0 (required)
+	Target   string           `yaml:"target"`   // the column of targets (required)
 	Weight   string           `yaml:"weight"`   // a column of weights, which the graph carries
 	Cutoff   `yaml:",inline"` // in the unit of the weight; none keeps every row
 	Nonzero  bool             `yaml:"nonzero"` // an edge needs a weight other than 0
 	// store a pair once, in the orientation and order of its first row
 	Undirected bool   `yaml:"undirected"`
-	IDs        string `yaml:"ids"`        // a file with an id per line, for tables that have numbers of its lines
-	IndexBase  int    `yaml:"index_base"` // the number of the first line of ids: 0 or 1 (default: 0)
+	IDs        string `yaml:"ids"`        // a file of ids, for tables with numbers of its lines
+	IndexBase  int    `yaml:"index_base"` // the number of the first line of ids: 0, 1 (default: 0)
 }
 
 // BioGRIDSpec is a BioGRID file in its formats tab2 and tab3.
 type BioGRIDSpec struct {
 	File     string `yaml:"file"`     // a file .tab2.txt or .tab3.txt (required)
 	Relation string `yaml:"relation"` // the edge type is gene__RELATION__gene (required)
-	Type     string `yaml:"type"`     // the experimental system type: physical or genetic (required)
-	Organism string `yaml:"organism"` // the taxon of both genes (default: 559292, S. cerevisiae S288C)
+	Type     string `yaml:"type"`     // the experimental systems: physical or genetic (required)
+	Organism string `yaml:"organism"` // the taxon of both genes (default: 559292, of S288C)
 }
 
 // TFMatrixSpec is a matrix of targets x transcription factors. Its edges are stored row by row.

@@ -15,9 +15,10 @@ import (
 // TextSpec names a table and says how its text is laid out. Settings refer to
 // its columns by name or by 0-based number.
 type TextSpec struct {
-	File      string   `yaml:"file"`      // a table: text, Arrow or Parquet; text may be compressed (required)
-	Columns   []string `yaml:"columns"`   // names the columns of a text file without a header line
-	Delimiter string   `yaml:"delimiter"` // a character, or tab, comma or space, which is runs of blanks (default: by the file's name)
+	File    string   `yaml:"file"`    // a text table, compressed or not, Arrow or Parquet (required)
+	Columns []string `yaml:"columns"` // names the columns of a text file without a header line
+	// a character, or tab, comma or space, which is runs of blanks (default: by the file's name)
+	Delimiter string `yaml:"delimiter"`
 }
 
 // openTable opens a file as a table. The file stays open in files, so that later passes read the
