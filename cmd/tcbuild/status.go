@@ -58,7 +58,8 @@ func runStatus(e *env, path string) error {
 	}
 	current, err := os.Readlink(filepath.Join(path, versions.Current))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read status of %s: %w", path, err)
+		return fault.New(fault.Failed, "remove it, and run the rebuild again",
+			"read status of %s: found no symbolic link: %w", filepath.Join(path, versions.Current), err)
 	}
 	for _, name := range finished {
 		if name == current {

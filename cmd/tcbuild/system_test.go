@@ -166,3 +166,15 @@ func TestOutputIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// The status of versions says so where current is no link, and passes over what is no version.
+func TestStatusOfVersions(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{"d/000001-01234567/version.json": "{}", "d/.build-x": "x", "d/000002-01234567": "x"})
+	if o := must(t, dir, "status", "d"); o.stdout != "000001-01234567\n" {
+		t.Errorf("got %q", o.stdout)
+	}
+	writeFiles(t, dir, map[string]string{"d/current": "x"})
+	execute(t, dir, "status", "d").refused(t, 1, "d/current: found no symbolic link")
+}

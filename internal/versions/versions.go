@@ -88,7 +88,7 @@ func Folders(dir string) (unfinished, versions []string, err error) {
 		return nil, nil, err
 	}
 	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), buildingPrefix) {
+		if entry.IsDir() && strings.HasPrefix(entry.Name(), buildingPrefix) {
 			unfinished = append(unfinished, entry.Name())
 		}
 	}
