@@ -201,7 +201,7 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) error {
 		return err
 	}
 	e.log, chain.Log = log, log
-	// a job goes on with what the submission began
+	// a job continues what the submission began
 	result, err := chain.Run(ctx, rebuild.LastStage(chain, o.slurm.step), o.force && o.slurm.step == "")
 	if err = errors.Join(err, journal.End(exitReason(ctx, err), result)); err != nil {
 		return o.slurm.requeued(ctx, e, err)

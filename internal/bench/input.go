@@ -140,7 +140,7 @@ type spread struct {
 	total, keep int
 }
 
-var errComplete = errors.New("no further samples are needed")
+var errComplete = errors.New("no more samples are needed")
 
 // Scan implements ingest.SampleSource. Its counts are those of the samples it visited.
 func (s spread) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
