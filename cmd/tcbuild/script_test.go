@@ -22,6 +22,7 @@ import (
 // With -update, `cmp` updates the files that it compares with.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
