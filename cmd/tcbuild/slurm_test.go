@@ -161,7 +161,7 @@ func TestRebuildOnSLURM(t *testing.T) {
 	scratch := t.TempDir()
 	dir := t.TempDir()
 	submit := func() outcome {
-		cmd := program(t, "main", "rebuild", "--config", "quickstart", "root=jobs", "samples=24000", "method=incidence", "variants=[indices]",
+		cmd := program(t, "main", "rebuild", "--config", "quickstart", "root=jobs", "samples=60000", "method=incidence", "variants=[indices]",
 			"--slurm", "--array", "8", "--cpus-per-task", "2")
 		cmd.Dir = dir
 		cmd.Env = append(cmd.Env, "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf"), "SLURM_TMPDIR="+scratch) // the jobs inherit them
