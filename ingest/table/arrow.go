@@ -72,7 +72,7 @@ func (s *arrowSource) fill(b *Batch) error {
 			if s.next == len(s.blocks) {
 				return io.EOF
 			}
-			if err := s.blocks[s.next].verify(s.in); err != nil {
+			if err := s.blocks[s.next].verify(s.in, viewsOf(s.reader.Schema().Fields())); err != nil {
 				return err
 			}
 			record, err := s.reader.Record(s.next)

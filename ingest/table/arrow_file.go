@@ -22,7 +22,7 @@ func NewArrowReader(file *os.File) (*ipc.FileReader, error) {
 		return nil, err
 	}
 	for _, block := range blocks {
-		if err := block.verify(section); err != nil {
+		if err := block.verify(section, 0); err != nil {
 			return nil, err
 		}
 	}

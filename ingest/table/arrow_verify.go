@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
@@ -76,7 +77,7 @@ func verifyFooter(file *io.SectionReader) ([]block, error) {
 		return nil, err
 	}
 	for _, b := range dictionaries {
-		if err := b.verify(file); err != nil {
+		if err := b.verify(file, 0); err != nil {
 			return nil, err
 		}
 	}
@@ -181,7 +182,7 @@ func verifyFields(t flatbuffers.Table, slot flatbuffers.VOffsetT, depth int) err
 
 // verify checks the one length in a batch's message that the reader uses unchecked: the number of
 // buffers of each column of string views.
-func (b block) verify(file *io.SectionReader) error {
+func (b block) verify(file *io.SectionReader, views int) error {
 	var continuation [4]byte
 	if _, err := file.ReadAt(continuation[:], b.offset); err != nil {
 		return err
@@ -212,6 +213,9 @@ func (b block) verify(file *io.SectionReader) error {
 	if offset == 0 {
 		return nil
 	}
+	if header.VectorLen(offset) < max(views, 1) { // the reader would take what lies behind the vector
+		return errLength
+	}
 	for i := range header.VectorLen(offset) {
 		count := header.GetInt64(header.Vector(offset) + flatbuffers.UOffsetT(8*i))
 		if count < 0 || count > int64(len(message.Bytes)) {
@@ -219,6 +223,19 @@ func (b block) verify(file *io.SectionReader) error {
 		}
 	}
 	return nil
+}
+
+// viewsOf counts the columns of string or binary views among fields and their children.
+func viewsOf(fields []arrow.Field) (views int) {
+	for _, field := range fields {
+		switch t := field.Type.(type) {
+		case *arrow.StringViewType, *arrow.BinaryViewType:
+			views++
+		case arrow.NestedType:
+			views += viewsOf(t.Fields())
+		}
+	}
+	return views
 }
 
 // readTable reads a flatbuffer and returns its root.

@@ -256,6 +256,19 @@ func TestRowsOfUnreadColumns(t *testing.T) {
 	}
 }
 
+// A vector of buffer counts that is shorter than the columns of views: the library would take what
+// lies behind it, here a request for 32 GB.
+func TestViewsWithoutCounts(t *testing.T) {
+	content, err := os.ReadFile("testdata/seeds/view.arrow")
+	check(t, err)
+	for at, with := range map[int]byte{229: 'P', 100: 'h', 190: 'P'} {
+		content[at] ^= with
+	}
+	if err := readInMemory("views.arrow", content, false); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), errLength.Error()) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // FuzzBinary reads files from pyarrow with up to three bytes changed: as values, or as arrays in
 // their own types. An execution costs some 100 µs, about as much as the fuzzer's own work for it.
 // Measurements show what keeps it there:

@@ -113,22 +113,23 @@ func typedChunk(values file.ColumnChunkReader, t arrow.DataType, levels levelMea
 	if list, ok := b.(*array.ListBuilder); ok {
 		leaf = list.ValueBuilder()
 	}
+	window := int(min(max(rows, 1), batchRows))
 	var err error
 	switch values := values.(type) {
 	case *file.BooleanColumnChunkReader:
-		err = appendChunk(values, b, levels, leaf.(*array.BooleanBuilder).Append)
+		err = appendChunk(values, window, b, levels, leaf.(*array.BooleanBuilder).Append)
 	case *file.Int32ColumnChunkReader:
-		err = appendChunk(values, b, levels, integerAppender[int32](leaf))
+		err = appendChunk(values, window, b, levels, integerAppender[int32](leaf))
 	case *file.Int64ColumnChunkReader:
-		err = appendChunk(values, b, levels, integerAppender[int64](leaf))
+		err = appendChunk(values, window, b, levels, integerAppender[int64](leaf))
 	case *file.Float32ColumnChunkReader:
-		err = appendChunk(values, b, levels, leaf.(*array.Float32Builder).Append)
+		err = appendChunk(values, window, b, levels, leaf.(*array.Float32Builder).Append)
 	case *file.Float64ColumnChunkReader:
-		err = appendChunk(values, b, levels, leaf.(*array.Float64Builder).Append)
+		err = appendChunk(values, window, b, levels, leaf.(*array.Float64Builder).Append)
 	case *file.ByteArrayColumnChunkReader:
-		err = appendChunk(values, b, levels, bytesAppender[parquet.ByteArray](leaf))
+		err = appendChunk(values, window, b, levels, bytesAppender[parquet.ByteArray](leaf))
 	case *file.FixedLenByteArrayColumnChunkReader:
-		err = appendChunk(values, b, levels, bytesAppender[parquet.FixedLenByteArray](leaf))
+		err = appendChunk(values, window, b, levels, bytesAppender[parquet.FixedLenByteArray](leaf))
 	}
 	if err == nil && int64(b.Len()) != rows {
 		err = errShortChunk
@@ -144,17 +145,17 @@ type chunkReader[T any] interface {
 	Err() error
 }
 
-// appendChunk appends all rows of a chunk. Single values go to b, which add appends to; lists of
+// appendChunk appends all rows of a chunk, which it reads window values at a time. Single values go to b, which add appends to; lists of
 // such values go to a list builder.
-func appendChunk[T any](r chunkReader[T], b array.Builder, levels levelMeanings, add func(T)) error {
+func appendChunk[T any](r chunkReader[T], window int, b array.Builder, levels levelMeanings, add func(T)) error {
 	list, _ := b.(*array.ListBuilder)
 	leaf := b
 	if list != nil {
 		leaf = list.ValueBuilder()
 	}
-	values, definitions, repetitions := make([]T, batchRows), make([]int16, batchRows), make([]int16, batchRows)
+	values, definitions, repetitions := make([]T, window), make([]int16, window), make([]int16, window)
 	for {
-		n, _, err := r.ReadBatch(batchRows, values, definitions, repetitions)
+		n, _, err := r.ReadBatch(int64(window), values, definitions, repetitions)
 		if err == nil {
 			err = r.Err()
 		}
