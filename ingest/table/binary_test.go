@@ -269,6 +269,20 @@ func TestViewsWithoutCounts(t *testing.T) {
 	}
 }
 
+// A dictionary of a negative length, which no index lies behind.
+func TestNegativeDictionary(t *testing.T) {
+	content, err := os.ReadFile("testdata/seeds/lz4.arrow")
+	check(t, err)
+	for at, with := range map[int]byte{351: 0xf9, 278: ' ', 388: 'i'} {
+		content[at] ^= with
+	}
+	for _, typed := range []bool{false, true} {
+		if err := readInMemory("dictionary.arrow", content, typed); fault.KindOf(err) != fault.Input {
+			t.Errorf("typed %v: got %v", typed, err)
+		}
+	}
+}
+
 // FuzzBinary reads files from pyarrow with up to three bytes changed: as values, or as arrays in
 // their own types. An execution costs some 100 µs, about as much as the fuzzer's own work for it.
 // Measurements show what keeps it there:

@@ -39,6 +39,9 @@ var errOffset = errors.New("found an offset or index outside its values")
 // not in whoever reads the array. Types that it does not know, such as unions, are an error.
 func follow(a arrow.Array) error {
 	last := a.Len() - 1
+	if last < -1 {
+		return errOffset
+	}
 	if last < 0 {
 		return nil
 	}
