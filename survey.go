@@ -59,7 +59,7 @@ func (b *builder) surveySamples(ctx context.Context, content *store.ContentDiges
 		return err
 	}
 	if counts.Samples == 0 {
-		return fault.New(fault.Input, "give a table with at least one row", "read perturbations %s: found no samples (expected at least one)", b.Perturbations)
+		return fault.New(fault.Input, "give a table with at least one row", "read perturbations %s: found no samples, expected at least one", b.Perturbations)
 	}
 	b.manifest.Samples = counts.Samples
 	b.manifest.Counts = store.InputCounts{

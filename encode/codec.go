@@ -66,7 +66,7 @@ func Codecs(mode Mode) []string {
 func Find(mode Mode, name string) (Codec, error) {
 	i := slices.IndexFunc(codecs, func(c Codec) bool { return c.Mode == mode && (name == "" || c.Name == name) })
 	if i < 0 {
-		return Codec{}, fmt.Errorf("mode %q has no codec %q (expected one of %q)", mode, name, Codecs(mode))
+		return Codec{}, fmt.Errorf("mode %q has no codec %q, expected one of %q", mode, name, Codecs(mode))
 	}
 	return codecs[i], nil
 }

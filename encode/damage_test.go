@@ -116,10 +116,10 @@ func TestDamageIsNamed(t *testing.T) {
 			"run of 12 positions from 9 leaves the masks (20 positions)", []uint32{4}},
 		{Indices, "zstd", []byte{1, 0}, "payload of 2 bytes has no run count", nil},
 		{Indices, "zstd", []byte{0, 0, 0, 0, 1, 2, 3}, "decompress runs: ", nil},
-		{FullMasks, "raw", make([]byte, 19), "payload of 19 bytes (expected 20)", positions(0, 19, 1)},
+		{FullMasks, "raw", make([]byte, 19), "payload of 19 bytes, expected 20", positions(0, 19, 1)},
 		{FullMasks, "raw", append([]byte{1, 2, 0}, make([]byte, 17)...),
-			"mask byte at position 1 is 2 (expected 0 or 1)", positions(2, 20, 1)},
-		{FullMasks, "bits", []byte{0xFF, 0xFE}, "packed masks of 2 bytes (expected 3)", []uint32{8}},
+			"mask byte at position 1 is 2, expected 0 or 1", positions(2, 20, 1)},
+		{FullMasks, "bits", []byte{0xFF, 0xFE}, "packed masks of 2 bytes, expected 3", []uint32{8}},
 		{FullMasks, "bits", []byte{0xFF, 0xFF, 0x1F}, "bits after the last of 20 positions are set", nil},
 		{FullMasks, "zstd", []byte{1, 2, 3, 4, 5}, "decompress masks: ", nil},
 	} {

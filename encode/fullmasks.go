@@ -38,7 +38,7 @@ func newBytesDecoder(size int) Decoder { return &bytesDecoder{size: size} }
 // what each should be.
 func (d *bytesDecoder) Masks(payload []byte) ([]byte, error) {
 	if len(payload) != d.size {
-		return payload[:min(len(payload), d.size)], damagedf("payload of %d bytes (expected %d)", len(payload), d.size)
+		return payload[:min(len(payload), d.size)], damagedf("payload of %d bytes, expected %d", len(payload), d.size)
 	}
 	return payload, nil
 }
@@ -56,7 +56,7 @@ func (d *bytesDecoder) Removed(payload []byte) ([]uint32, error) {
 		case mask == 0:
 			d.removed = append(d.removed, uint32(at))
 		case mask != 1 && err == nil:
-			err = damagedf("mask byte at position %d is %d (expected 0 or 1)", at, mask)
+			err = damagedf("mask byte at position %d is %d, expected 0 or 1", at, mask)
 		}
 		at++
 	}
@@ -128,7 +128,7 @@ func (d *bitsDecoder) Removed(payload []byte) ([]uint32, error) {
 
 func (d *bitsDecoder) check(payload []byte) error {
 	if len(payload) != bitsSize(d.size) {
-		return damagedf("packed masks of %d bytes (expected %d)", len(payload), bitsSize(d.size))
+		return damagedf("packed masks of %d bytes, expected %d", len(payload), bitsSize(d.size))
 	}
 	if n := len(payload); n > 0 && payload[n-1]&^lastByte(d.size) != 0 {
 		return damagedf("bits after the last of %d positions are set", d.size)

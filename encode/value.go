@@ -100,10 +100,10 @@ func (v Value) Record(i, phenotypes int, r *Record) (parsed bool, err error) {
 	var sums checksummer
 	split := len(data) - len(r.Payload)
 	if computed := sums.of(data[:split], v.seed, v.first+i); computed != head {
-		return true, damagedf("the head of its record has checksum %08x (expected %08x)", computed, head)
+		return true, damagedf("the head of its record has checksum %08x, expected %08x", computed, head)
 	}
 	if computed := sums.of(r.Payload, v.seed, v.first+i); computed != payload {
-		return true, damagedf("the payload of its record has checksum %08x (expected %08x)", computed, payload)
+		return true, damagedf("the payload of its record has checksum %08x, expected %08x", computed, payload)
 	}
 	return true, nil
 }

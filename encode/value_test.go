@@ -122,9 +122,9 @@ func TestValueErrors(t *testing.T) {
 		{func(v []byte) []byte { v[16] = 25; return v }, 2, "damaged: record spans bytes 12 to 25 of 24"},
 		{func(v []byte) []byte { return append(v, 0) }, 2, "damaged: record spans bytes 12 to 24 of 25"},
 		{func(v []byte) []byte { v[records+12+8] = 'z'; return v }, 2,
-			fmt.Sprintf("damaged: the head of its record has checksum %08x (expected %08x)", testSeed.Checksum(headOf('z'), 1), testSeed.Checksum(headOf('y'), 1))},
+			fmt.Sprintf("damaged: the head of its record has checksum %08x, expected %08x", testSeed.Checksum(headOf('z'), 1), testSeed.Checksum(headOf('y'), 1))},
 		{func(v []byte) []byte { v[records+12+9] = 'T'; return v }, 2,
-			fmt.Sprintf("damaged: the payload of its record has checksum %08x (expected %08x)", testSeed.Checksum([]byte("Two"), 1), testSeed.Checksum([]byte("two"), 1))},
+			fmt.Sprintf("damaged: the payload of its record has checksum %08x, expected %08x", testSeed.Checksum([]byte("Two"), 1), testSeed.Checksum([]byte("two"), 1))},
 	} {
 		parsed, err := ParseValue(test.damage(bytes.Clone(value)), testSeed, 0, test.count)
 		if err == nil {

@@ -110,7 +110,7 @@ func (w *worker) check(c chunk) (*ingest.Samples, error) {
 func checkGenes(genes []uint32, count int) error {
 	for i, gene := range genes {
 		if int(gene) >= count || i > 0 && gene <= genes[i-1] {
-			return fmt.Errorf("found perturbation index %d (expected ascending indices below %d)", gene, count)
+			return fmt.Errorf("found perturbation index %d, expected ascending indices below %d", gene, count)
 		}
 	}
 	return nil

@@ -316,7 +316,7 @@ func TestSeveralDevices(t *testing.T) {
 		}
 	}
 	_, err := verifyOnDevices(t, dataset, Both, Devices{Ordinals: []int{3}})
-	if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "found device 3 (expected one of the CUDA driver's 3 devices") {
+	if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "found device 3, expected one of the CUDA driver's 3 devices") {
 		t.Errorf("device 3: error %v", err)
 	}
 }

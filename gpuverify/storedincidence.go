@@ -21,7 +21,7 @@ func (v *verifier) useStoredIncidence() error {
 	for i, stored := range cache.Edges {
 		expected, found := &v.incidences[i], regenerate.Lists{Offsets: stored.Offsets, Positions: stored.Positions}
 		if stored.EdgeType != expected.Type.String() {
-			return fmt.Errorf("%s: row %d is edge type %s (expected %s)", path, i, stored.EdgeType, expected.Type)
+			return fmt.Errorf("%s: row %d is edge type %s, expected %s", path, i, stored.EdgeType, expected.Type)
 		}
 		nodes := v.rules.Graph.NodesOf(expected.Type.Source)
 		for node := range uint32(nodes.Len()) {
@@ -54,5 +54,5 @@ func firstDifference(want, have []uint32) string {
 		}
 		return "no edge"
 	}
-	return fmt.Sprintf("entry %d is %s (expected %s)", i, entry(have), entry(want))
+	return fmt.Sprintf("entry %d is %s, expected %s", i, entry(have), entry(want))
 }

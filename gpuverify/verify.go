@@ -176,12 +176,12 @@ func (v *verifier) compareOnCPU(ctx context.Context) error {
 func (v *verifier) checkMasks() error {
 	for i, want := range v.rules.Masks {
 		if found := v.dataset.Manifest.Masks; i >= len(found) || found[i].Name != want.Name || found[i].Size != want.Size {
-			return fmt.Errorf("%s: the manifest's masks differ from those of its graph (expected mask %d to be %s, of size %d)",
+			return fmt.Errorf("%s: the manifest's masks differ from those of its graph, expected mask %d to be %s, of size %d",
 				v.dataset.Dir, i, want.Name, want.Size)
 		}
 	}
 	if found, want := len(v.dataset.Manifest.Masks), len(v.rules.Masks); found != want {
-		return fmt.Errorf("%s: the manifest lists %d masks (expected the %d of its graph)", v.dataset.Dir, found, want)
+		return fmt.Errorf("%s: the manifest lists %d masks, expected the %d of its graph", v.dataset.Dir, found, want)
 	}
 	return nil
 }

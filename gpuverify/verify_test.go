@@ -202,7 +202,7 @@ func TestUndecodablePayload(t *testing.T) {
 func TestGenesOutOfRange(t *testing.T) {
 	for _, genes := range [][]uint32{{60}, {3, 3}, {4, 3}, {1 << 31}} {
 		err := checkGenes(genes, 60)
-		if err == nil || !strings.HasSuffix(err.Error(), " (expected ascending indices below 60)") {
+		if err == nil || !strings.HasSuffix(err.Error(), ", expected ascending indices below 60") {
 			t.Errorf("genes %d: error %v", genes, err)
 		}
 	}
@@ -214,7 +214,7 @@ func TestGenesOutOfRange(t *testing.T) {
 			return genes
 		}
 		report := verify(t, p.build(t), Both, 1)
-		want := []Damage{{5, "sample 5: found perturbation index 60 (expected ascending indices below 60)"}}
+		want := []Damage{{5, "sample 5: found perturbation index 60, expected ascending indices below 60"}}
 		if !slices.Equal(report.FirstDamaged, want) || report.Differences != 0 || report.Samples != 20 {
 			t.Errorf("%s %s: %d samples, %s, want %v", p.variant, p.codec, report.Samples, report.Findings(), want)
 		}

@@ -64,7 +64,7 @@ func (p *genotypeParser) add(name []byte) error {
 	}
 	if p.options.UnknownGenes != DropSample && p.options.UnknownGenes != DropGene {
 		return fault.New(fault.Input, "correct the name, add it to nodes/gene, or pass --unknown-genes drop-sample",
-			"gene %s is not in nodes/gene (expected one of its %s ids)", fault.Quote(name), humanize.Comma(int64(p.genes.Len())))
+			"gene %s is not in nodes/gene, expected one of its %s ids", fault.Quote(name), humanize.Comma(int64(p.genes.Len())))
 	}
 	if p.unknown == "" {
 		p.unknown = string(name)

@@ -45,7 +45,7 @@ func openGraphTable(file *inputfile.File, what string) (*graphTable, error) {
 func (t *graphTable) require(name string, kind columnKind) (at int, err error) {
 	if at = slices.Index(t.Columns(), name); at < 0 {
 		return 0, fault.New(fault.Input, fmt.Sprintf("add the column, or rename one to %s", name),
-			"read %s %s: found columns %s (expected %s)", t.what, t.path, strings.Join(t.Columns(), ", "), name)
+			"read %s %s: found columns %s, expected %s", t.what, t.path, strings.Join(t.Columns(), ", "), name)
 	}
 	t.required = append(t.required, name)
 	return at, t.check(at, kind)

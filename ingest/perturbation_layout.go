@@ -103,7 +103,7 @@ func (c *perturbationColumns) find(what, name string) (int, error) {
 	if nearest := conf.Nearest(name, c.r.Columns()); nearest != "" {
 		hint = "did you mean " + fault.Quote(nearest) + "?"
 	}
-	return -1, fault.New(fault.Input, hint, "read perturbations %s: found columns %s (expected %s column %s)",
+	return -1, fault.New(fault.Input, hint, "read perturbations %s: found columns %s, expected %s column %s",
 		c.path, fault.List(c.r.Columns()), what, fault.Quote(name))
 }
 

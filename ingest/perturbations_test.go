@@ -118,12 +118,12 @@ func TestPerturbationErrors(t *testing.T) {
 		options       PerturbationOptions
 		want          string // PATH is the file
 	}{
-		{"no genes column", "gene\tx\nA\t1\n", PerturbationOptions{}, `read perturbations PATH: found columns gene, x (expected genes column "genes")`},
-		{"no id column", "genes\nA\n", PerturbationOptions{IDColumn: "id"}, `read perturbations PATH: found columns genes (expected sample id column "id")`},
-		{"no phenotype column", "genes\nA\n", PerturbationOptions{Phenotypes: []string{"y"}}, `read perturbations PATH: found columns genes (expected phenotype column "y")`},
-		{"unknown gene", "genes\nA\nA|X\n", PerturbationOptions{}, `read perturbations PATH:3: gene "X" is not in nodes/gene (expected one of its 3 ids)`},
-		{"gene in other case", "genes\na\n", PerturbationOptions{}, `read perturbations PATH:2: gene "a" is not in nodes/gene (expected one of its 3 ids)`},
-		{"alias of no gene", "genes\nx\n", PerturbationOptions{Aliases: map[string]string{"x": "X"}}, `read perturbations PATH:2: gene "x" is not in nodes/gene (expected one of its 3 ids)`},
+		{"no genes column", "gene\tx\nA\t1\n", PerturbationOptions{}, `read perturbations PATH: found columns gene, x, expected genes column "genes"`},
+		{"no id column", "genes\nA\n", PerturbationOptions{IDColumn: "id"}, `read perturbations PATH: found columns genes, expected sample id column "id"`},
+		{"no phenotype column", "genes\nA\n", PerturbationOptions{Phenotypes: []string{"y"}}, `read perturbations PATH: found columns genes, expected phenotype column "y"`},
+		{"unknown gene", "genes\nA\nA|X\n", PerturbationOptions{}, `read perturbations PATH:3: gene "X" is not in nodes/gene, expected one of its 3 ids`},
+		{"gene in other case", "genes\na\n", PerturbationOptions{}, `read perturbations PATH:2: gene "a" is not in nodes/gene, expected one of its 3 ids`},
+		{"alias of no gene", "genes\nx\n", PerturbationOptions{Aliases: map[string]string{"x": "X"}}, `read perturbations PATH:2: gene "x" is not in nodes/gene, expected one of its 3 ids`},
 		{"empty genotype", "genes\tx\nA\t1\n\t2\n", PerturbationOptions{}, "read perturbations PATH:3: the sample deletes no gene, expected at least one"},
 		{"all emptied", "genes\nX|Y\nX\n", PerturbationOptions{UnknownGenes: DropGene, AllowWildtype: true},
 			`read perturbations PATH: all samples (2) were dropped because of genes that are not in nodes/gene, such as "X", expected at least one to remain`},
@@ -144,7 +144,7 @@ func TestPerturbationErrors(t *testing.T) {
 		{"late text", "genes\ty\nA\t1\nB\tlow\n", PerturbationOptions{}, `read perturbations PATH:3: column "y": found "low", expected a number as in line 2`},
 		{"late number", "genes\ty\nA\tlow\nB\t\nC\t1\n", PerturbationOptions{}, `read perturbations PATH:2: column "y": found "low", expected a number as in line 4`},
 		{"text in a phenotype that is named", "genes\ty\nA\t\nB\tlow\n", PerturbationOptions{Phenotypes: []string{"y"}}, `read perturbations PATH:3: phenotype "y": found "low", expected a number`},
-		{"no such column to leave out", "genes\nA\n", PerturbationOptions{NotPhenotypes: []string{"y"}}, `read perturbations PATH: found columns genes (expected phenotype column "y")`},
+		{"no such column to leave out", "genes\nA\n", PerturbationOptions{NotPhenotypes: []string{"y"}}, `read perturbations PATH: found columns genes, expected phenotype column "y"`},
 		{"infinite", "genes\ty\nA\t-inf\n", PerturbationOptions{}, `read perturbations PATH:2: phenotype "y": found an infinite value, expected a finite number or a missing one`},
 		{"beyond float64 at first", "genes\ty\nA\t1e400\nA\t1\n", PerturbationOptions{}, `read perturbations PATH:2: phenotype "y": found number "1e400", which is beyond the range of 64-bit floating-point numbers`},
 		{"inexact", "genes\ty\nA\t9007199254740993\n", PerturbationOptions{}, `read perturbations PATH:2: phenotype "y": found integer "9007199254740993", which a 64-bit floating-point number cannot hold exactly`},

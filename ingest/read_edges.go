@@ -101,7 +101,7 @@ func (e *endpoint) appendIDs(indices []uint32, t *graphTable, b *table.Batch) ([
 			index, ok := e.nodes.IndexBytes(id)
 			if !ok {
 				return nil, fault.New(fault.Input, fmt.Sprintf("add it to nodes/%s, or remove the edge", e.nodes.Type),
-					"read edges %s: %s %q is not in nodes/%s (expected one of its %s ids)",
+					"read edges %s: %s %q is not in nodes/%s, expected one of its %s ids",
 					t.where(b, i), e.name, id, e.nodes.Type, humanize.Comma(int64(e.nodes.Len())))
 			}
 			e.last, e.lastIndex = append(e.last[:0], id...), index

@@ -151,7 +151,7 @@ func TestReadGraphErrors(t *testing.T) {
 		{"unknown edge type", "edges/gene__x__metabolite.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/gene__x__metabolite.tsv\", expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
 		{"no edge type", "edges/physical.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/physical.tsv\", expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
 		{"no relation", "edges/gene____gene.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/gene____gene.tsv\", expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
-		{"missing id column", "nodes/gene.tsv", "name\tx\nA\t1\n", "read nodes DIR/nodes/gene.tsv: found columns name, x (expected id)"},
+		{"missing id column", "nodes/gene.tsv", "name\tx\nA\t1\n", "read nodes DIR/nodes/gene.tsv: found columns name, x, expected id"},
 		{"duplicate id", "nodes/gene.tsv", "id\nA\nB\nC\nB\n", `read nodes DIR/nodes/gene.tsv:5: id "B" is also in DIR/nodes/gene.tsv:3, expected unique ids`},
 		{"empty id", "nodes/gene.tsv", "id\tname\nA\tx\n\ty\n", "read nodes DIR/nodes/gene.tsv:3: id \"\" is empty"},
 		{"id with a blank before it", "nodes/gene.tsv", "id\nA\n B\n", `read nodes DIR/nodes/gene.tsv:3: id " B" begins or ends with a blank`},
@@ -171,12 +171,12 @@ func TestReadGraphErrors(t *testing.T) {
 		{"column not UTF-8", "nodes/gene.tsv", "id\tname\nA\tx\nB\t\xe9\nC\t\n", `read nodes DIR/nodes/gene.tsv:3: "\xe9" in column "name" is not valid UTF-8`},
 		{"empty file", physical, "", "open table DIR/" + physical + ": the file is empty, expected a table"},
 		{"short row", physical, "src\tdst\nA\tB\nA\n", "read DIR/" + physical + ":3: found 1 fields, expected 2"},
-		{"missing column", physical, "src\ttarget\nA\tB\n", "read edges DIR/" + physical + ": found columns src, target (expected dst)"},
-		{"no edge columns", physical, "a\tb\nA\tB\n", "read edges DIR/" + physical + ": found columns a, b (expected src)"},
-		{"missing index column", physical, "src_index\n0\n", "read edges DIR/" + physical + ": found columns src_index (expected dst_index)"},
+		{"missing column", physical, "src\ttarget\nA\tB\n", "read edges DIR/" + physical + ": found columns src, target, expected dst"},
+		{"no edge columns", physical, "a\tb\nA\tB\n", "read edges DIR/" + physical + ": found columns a, b, expected src"},
+		{"missing index column", physical, "src_index\n0\n", "read edges DIR/" + physical + ": found columns src_index, expected dst_index"},
 		{"ids and indices", physical, "src\tdst\tsrc_index\tdst_index\n", "read edges DIR/" + physical + ": found columns of ids (src, dst) and of indices (src_index, dst_index), expected one pair"},
-		{"unknown id", physical, "src\tdst\nA\tB\nA\tD\n", "read edges DIR/" + physical + `:3: dst "D" is not in nodes/gene (expected one of its 3 ids)`},
-		{"empty edge id", physical, "src\tdst\n\tB\n", "read edges DIR/" + physical + `:2: src "" is not in nodes/gene (expected one of its 3 ids)`},
+		{"unknown id", physical, "src\tdst\nA\tB\nA\tD\n", "read edges DIR/" + physical + `:3: dst "D" is not in nodes/gene, expected one of its 3 ids`},
+		{"empty edge id", physical, "src\tdst\n\tB\n", "read edges DIR/" + physical + `:2: src "" is not in nodes/gene, expected one of its 3 ids`},
 		{"index too large", physical, "src_index\tdst_index\n0\t3\n", "read edges DIR/" + physical + ":2: dst_index: found 3, expected an integer from 0 to 2, the rows of nodes/gene"},
 		{"index negative", physical, "src_index\tdst_index\n-1\t0\n", "read edges DIR/" + physical + ":2: src_index: found -1, expected an integer from 0 to 2, the rows of nodes/gene"},
 		{"index a fraction", physical, "src_index\tdst_index\n0\t1\n1.5\t0\n", "read edges DIR/" + physical + `:3: src_index: found "1.5", expected an integer from 0 to 2, the rows of nodes/gene`},
@@ -268,7 +268,7 @@ func TestFirstErrorByName(t *testing.T) {
 	dir := folder(t, files)
 	for range 5 {
 		_, _, err := ReadGraph(dir)
-		checkInputError(t, err, "read edges "+dir+`/edges/gene__a0__gene.tsv:8002: dst "D" is not in nodes/gene (expected one of its 3 ids)`)
+		checkInputError(t, err, "read edges "+dir+`/edges/gene__a0__gene.tsv:8002: dst "D" is not in nodes/gene, expected one of its 3 ids`)
 	}
 }
 

@@ -281,7 +281,7 @@ func TestForeignFolderIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Begin(f.out, f.manifest, ResumeIfPossible, AllShards)
-		wantFault(t, err, fault.Usage, "write dataset "+f.out, "(expected your own folder, or nothing)")
+		wantFault(t, err, fault.Usage, "write dataset "+f.out, "expected your own folder, or nothing")
 		if _, err := os.Lstat(f.out + ".building"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -320,7 +320,7 @@ func TestModesFollowTheUmask(t *testing.T) {
 	f.build(t)
 	for _, name := range []string{manifestName, runName, "graph/nodes/gene.arrow", f.manifest.Shards[0].Name + "/" + dataName} {
 		if info, err := os.Stat(filepath.Join(f.out, name)); err != nil || info.Mode() != 0o660 {
-			t.Errorf("%s: %v, %v (expected -rw-rw----)", name, info.Mode(), err)
+			t.Errorf("%s: %v, %v, expected -rw-rw----", name, info.Mode(), err)
 		}
 	}
 }

@@ -110,7 +110,7 @@ func (d *Dataset) Incidence() (cache *incidence.Cache, err error) {
 			return nil, d.damaged(incidenceName, "row %d is not edge type %s", i, edges.Type)
 		}
 		if rowTypes.Value(i) != edges.Type.Source {
-			return nil, d.damaged(incidenceName, "edge type %s has rows of type %q (expected %s)", edges.Type,
+			return nil, d.damaged(incidenceName, "edge type %s has rows of type %q, expected %s", edges.Type,
 				rowTypes.Value(i), edges.Type.Source)
 		}
 		incidence := incidence.Incidence{EdgeType: names.Value(i), RowType: rowTypes.Value(i)}
@@ -147,7 +147,7 @@ func checkCSR(csr incidence.Incidence, rows, edges int) error {
 	}
 	for i, position := range csr.Positions {
 		if int(position) >= edges {
-			return fmt.Errorf("position %d at index %d (expected below %d)", position, i, edges)
+			return fmt.Errorf("position %d at index %d, expected below %d", position, i, edges)
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ func TestIncidenceIsChecked(t *testing.T) {
 	}{
 		{func(c *incidence.Cache) { c.Edges = c.Edges[:2] }, "row 2 is not edge type gene__regulatory__gene"},
 		{func(c *incidence.Cache) { c.Edges[0].EdgeType = "x" }, "row 0 is not edge type gene__gpr__reaction"},
-		{func(c *incidence.Cache) { c.Edges[1].Positions[4] = 210 }, "edge type gene__physical__gene: position 210 at index 4 (expected below 210)"},
+		{func(c *incidence.Cache) { c.Edges[1].Positions[4] = 210 }, "edge type gene__physical__gene: position 210 at index 4, expected below 210"},
 		{func(c *incidence.Cache) { c.Edges[1].Offsets[0] = 1 }, "row offsets do not match 60 rows"},
 		{func(c *incidence.Cache) { c.Edges[1].Offsets[60]-- }, "row offsets do not match 60 rows"},
 		{func(c *incidence.Cache) { c.Edges[1].Offsets = c.Edges[1].Offsets[1:] }, "row offsets do not match 60 rows"},

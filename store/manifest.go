@@ -208,7 +208,7 @@ func readManifest(dir string) (m *Manifest, text []byte, err error) {
 		return nil, nil, fault.New(fault.Failed, "check the path", "open dataset %s: there is no such folder", dir)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, nil, fault.New(fault.Input, "give the --out of the build",
-			"open dataset %s: it has no %s (expected a dataset)", dir, manifestName)
+			"open dataset %s: it has no %s, expected a dataset", dir, manifestName)
 	case err != nil && noFile(err):
 		return nil, nil, damagedFile(path, err)
 	case err != nil:
@@ -222,11 +222,11 @@ func readManifest(dir string) (m *Manifest, text []byte, err error) {
 	if m.FormatVersion != FormatVersion {
 		return nil, nil, fault.New(fault.Input,
 			"build it again with 'tcbuild incidence' or 'tcbuild dataset', or read it with the version of tcbuild that built it",
-			"read %s: format version %d (expected %d)", path, m.FormatVersion, FormatVersion)
+			"read %s: format version %d, expected %d", path, m.FormatVersion, FormatVersion)
 	}
 	err = m.check()
 	if computed := checksumWithout(text, m.Checksum); err == nil && computed != m.Checksum {
-		err = fmt.Errorf("its text has checksum %s (expected %q)", computed, m.Checksum)
+		err = fmt.Errorf("its text has checksum %s, expected %q", computed, m.Checksum)
 	}
 	if err != nil {
 		return nil, nil, damagedFile(path, err)

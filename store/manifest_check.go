@@ -16,7 +16,7 @@ func (m *Manifest) check() error {
 	positions := 0
 	for _, mask := range m.Masks {
 		if mask.Size < 0 || mask.Size > math.MaxInt32-positions {
-			return fmt.Errorf("masks: %s has size %d, after %d positions (expected at most %d in total)", mask.Name,
+			return fmt.Errorf("masks: %s has size %d, after %d positions, expected at most %d in total", mask.Name,
 				mask.Size, positions, math.MaxInt32)
 		}
 		positions += mask.Size
@@ -27,12 +27,12 @@ func (m *Manifest) check() error {
 		}
 	}
 	if digest, err := hex.DecodeString(m.Identity); err != nil || len(digest) != sha256.Size {
-		return fmt.Errorf("identity: found %q (expected 64 hexadecimal digits)", m.Identity)
+		return fmt.Errorf("identity: found %q, expected 64 hexadecimal digits", m.Identity)
 	}
 	switch m.Variant {
 	case Incidence:
 		if m.Samples < 0 || len(m.Shards) > 0 {
-			return fmt.Errorf("found %d samples in %d shards (expected 0 or more samples, no shards)", m.Samples, len(m.Shards))
+			return fmt.Errorf("found %d samples in %d shards, expected 0 or more samples, no shards", m.Samples, len(m.Shards))
 		}
 		if _, err := m.file(incidenceName); err != nil || m.Samples == 0 {
 			return err
@@ -42,7 +42,7 @@ func (m *Manifest) check() error {
 	case Indices, FullMasks:
 		return m.checkShards()
 	}
-	return fmt.Errorf("variant: found %q (expected %s, %s or %s)", m.Variant, Incidence, Indices, FullMasks)
+	return fmt.Errorf("variant: found %q, expected %s, %s or %s", m.Variant, Incidence, Indices, FullMasks)
 }
 
 // file returns the manifest's entry of a data file.
@@ -60,16 +60,16 @@ func (m *Manifest) checkShards() error {
 		return errors.New("codec: found none")
 	}
 	if m.SamplesPerValue < 1 {
-		return fmt.Errorf("samples_per_value: found %d (expected 1 or more)", m.SamplesPerValue)
+		return fmt.Errorf("samples_per_value: found %d, expected 1 or more", m.SamplesPerValue)
 	}
 	if m.Samples < 1 || len(m.Shards) < 1 || len(m.Shards) > m.Samples {
-		return fmt.Errorf("shards: found %d for %d samples (expected one or more, none of them empty)", len(m.Shards), m.Samples)
+		return fmt.Errorf("shards: found %d for %d samples, expected one or more, none of them empty", len(m.Shards), m.Samples)
 	}
 	cut := Manifest{Samples: m.Samples}
 	cut.Cut(len(m.Shards))
 	for i, shard := range m.Shards {
 		if shard != cut.Shards[i] {
-			return fmt.Errorf("shards: found %+v (expected %+v)", shard, cut.Shards[i])
+			return fmt.Errorf("shards: found %+v, expected %+v", shard, cut.Shards[i])
 		}
 		if _, err := m.file(shard.Name + "/" + dataName); err != nil {
 			return err

@@ -54,8 +54,8 @@ func TestManifestIsChecked(t *testing.T) {
 		kind   fault.Kind
 		want   string
 	}{
-		{func(m *Manifest) { m.FormatVersion = 1 }, fault.Input, "format version 1 (expected 2)"},
-		{func(m *Manifest) { m.Identity = "" }, fault.Damaged, `identity: found "" (expected 64 hexadecimal digits)`},
+		{func(m *Manifest) { m.FormatVersion = 1 }, fault.Input, "format version 1, expected 2"},
+		{func(m *Manifest) { m.Identity = "" }, fault.Damaged, `identity: found "", expected 64 hexadecimal digits`},
 		{func(m *Manifest) { m.Variant = "masks" }, fault.Damaged, `variant: found "masks"`},
 		{func(m *Manifest) { m.Masks[1].Size = -1 }, fault.Damaged, "masks: reaction has size -1, after 60 positions"},
 		{func(m *Manifest) { m.Masks[1].Size = 1 << 31 }, fault.Damaged, "masks: reaction has size 2147483648"},

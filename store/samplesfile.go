@@ -164,7 +164,7 @@ func (r *samplesReader) read(sample int) (_ *encode.Record, err error) {
 	r.scratch = record.AppendHead(r.scratch[:0])
 	stored := r.rows.Column(2).(*array.Uint32).Value(row)
 	if computed := r.dataset.Manifest.Seed().Checksum(r.scratch, sample); computed != stored {
-		return record, r.dataset.damaged(samplesName, "sample %d has checksum %08x (expected %08x)", sample, computed, stored)
+		return record, r.dataset.damaged(samplesName, "sample %d has checksum %08x, expected %08x", sample, computed, stored)
 	}
 	return record, nil
 }

@@ -27,7 +27,7 @@ func (d *Dataset) openShard(i int) (*shardFile, error) {
 	}
 	pages, err := lmdbfile.New(file, size)
 	if want := d.Manifest.valuesOf(shard); err == nil && pages.Entries() != uint64(want) {
-		err = fmt.Errorf("it has %d values (expected %d): %w", pages.Entries(), want, encode.ErrDamaged)
+		err = fmt.Errorf("it has %d values, expected %d: %w", pages.Entries(), want, encode.ErrDamaged)
 	}
 	if err == nil {
 		return &shardFile{pages, file}, nil

@@ -96,7 +96,7 @@ func checkStageTarget(dir string) error {
 	}
 	if _, err := os.Stat(filepath.Join(dir, manifestName)); err != nil {
 		return fault.New(fault.Usage, "give a folder inside it, which will become the copy",
-			"stage to %s: found %s and no %s (expected a dataset or an empty folder)",
+			"stage to %s: found %s and no %s, expected a dataset or an empty folder",
 			dir, entries[0].Name(), manifestName)
 	}
 	return nil

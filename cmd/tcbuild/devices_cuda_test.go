@@ -72,7 +72,7 @@ func TestVerifyOnDevices(t *testing.T) {
 		nothing(t, filepath.Join(f.dir, "report.json"))
 	})
 	t.Run("no such device", func(t *testing.T) {
-		execute(t, f.dir, "verify", "indices", "--device", "cuda:2").refused(t, 2, "found device 2 (expected one of the CUDA driver's 2 devices")
+		execute(t, f.dir, "verify", "indices", "--device", "cuda:2").refused(t, 2, "found device 2, expected one of the CUDA driver's 2 devices")
 	})
 	t.Run("too little memory", func(t *testing.T) {
 		execute(t, f.dir, "verify", "indices", "--device", "cuda", "--gpu-memory", "1kB").refused(t, 1, "need ", "found 1000 usable")

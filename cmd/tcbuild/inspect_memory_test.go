@@ -42,7 +42,7 @@ func TestInspectMemoryIsFlat(t *testing.T) {
 	// that ten times the samples may take more; with 16 bytes for each it was 38 MB
 	const most = 14 << 10
 	if some, all := peak(130_000), peak(1_300_000); all > some+most {
-		t.Errorf("130,000 samples take %d kB, ten times as many %d kB (expected at most %d kB more)", some, all, most)
+		t.Errorf("130,000 samples take %d kB, ten times as many %d kB, expected at most %d kB more", some, all, most)
 	} else {
 		t.Logf("%d kB, %d kB", some, all)
 	}

@@ -103,6 +103,6 @@ func TestInspectCroissant(t *testing.T) {
 		Type string `json:"@type"`
 	}
 	if err := json.Unmarshal([]byte(must(t, dir, "inspect", "indices", "--croissant").stdout), &description); err != nil || description.Type != "sc:Dataset" {
-		t.Errorf("type %q, error %v (expected sc:Dataset)", description.Type, err)
+		t.Errorf("type %q, error %v, expected sc:Dataset", description.Type, err)
 	}
 }

@@ -35,7 +35,7 @@ func TestPhenotypeColumns(t *testing.T) {
 			execute(t, f.dir, of("mixed.tsv", "mixed")...).refused(t, 3, `mixed.tsv:2: column "y": found ".", expected a number as in line 3`)
 			execute(t, f.dir, of("mixed.tsv", "mixed", "--phenotypes", "x,y")...).refused(t, 3, `mixed.tsv:2: phenotype "y": found ".", expected a number`)
 			execute(t, f.dir, of("mixed.tsv", "mixed", "--phenotypes", "x", "--not-phenotypes", "x")...).refused(t, 2, `column "x" of mixed.tsv is already a phenotype`)
-			execute(t, f.dir, of("mixed.tsv", "mixed", "--not-phenotypes", "yy")...).refused(t, 3, `(expected phenotype column "yy")`)
+			execute(t, f.dir, of("mixed.tsv", "mixed", "--not-phenotypes", "yy")...).refused(t, 3, `expected phenotype column "yy"`)
 			nothing(t, filepath.Join(f.dir, name+"-mixed.tsv"), filepath.Join(f.dir, name+"-mixed", "manifest.json"))
 
 			must(t, f.dir, of("good.tsv", "chosen", "--phenotypes", `"x, z"`)...)

@@ -16,7 +16,7 @@ func TestWrongUsage(t *testing.T) {
 		{"no perturbations", []string{"dataset", "--mode", "indices", "--graph", "graph", "--out", "out"}, "dataset: --perturbations is missing"},
 		{"no out", []string{"dataset", "--mode", "indices", "--graph", "graph", "--perturbations", "sets.tsv"}, "dataset: --out is missing"},
 		{"mode typo", with(buildArgs, "--mode", "indexes"), `read --mode: found "indexes", expected indices or full-masks`},
-		{"codec of the other mode", with(buildArgs, "--codec", "bits"), `mode "indices" has no codec "bits" (expected one of ["zstd" "delta" "raw"])`},
+		{"codec of the other mode", with(buildArgs, "--codec", "bits"), `mode "indices" has no codec "bits", expected one of ["zstd" "delta" "raw"]`},
 		{"codec of no mode", with(buildArgs, "--mode", "full-masks", "--codec", "delta"), `mode "full-masks" has no codec "delta"`},
 		{"shard behind the last", with(buildArgs, "--shard", "4/4"), `read --shard: found "4/4", expected I/N with 0 <= I < N`},
 		{"negative shard", with(buildArgs, "--shard", "-1/4"), `read --shard: found "-1/4"`},

@@ -23,7 +23,7 @@ func Select(ordinals []int) ([]Device, error) {
 	for _, ordinal := range ordinals {
 		if ordinal >= len(all) {
 			return nil, fault.New(fault.Usage, "choose from the devices that nvidia-smi lists, or use --device cuda for all",
-				"found device %d (expected one of the CUDA driver's %d devices, numbered from 0)", ordinal, len(all))
+				"found device %d, expected one of the CUDA driver's %d devices, numbered from 0", ordinal, len(all))
 		}
 		chosen = append(chosen, all[ordinal])
 	}

@@ -61,7 +61,7 @@ func NewTables(rules *Rules, incidences []Incidence) (*Tables, error) {
 	t.addRows(rules, incidences)
 	if len(t.geneRows.Positions) > math.MaxUint32 {
 		return nil, fault.New(fault.Failed, "use --device cpu",
-			"lay out the incidence for the device: it has %d positions (expected below 2^32)", len(t.geneRows.Positions))
+			"lay out the incidence for the device: it has %d positions, expected below 2^32", len(t.geneRows.Positions))
 	}
 	t.addEnds(rules)
 	if rules.gpr != nil && !t.ByRules {

@@ -84,7 +84,7 @@ func (s *Set) readGenes(genes *ingest.Nodes, unknown ingest.UnknownGenes) error 
 				s.counts.UnknownGenes++
 			case !known:
 				return fault.New(fault.Input, "correct the name, add it to nodes/gene, or pass --unknown-genes drop-gene",
-					"read genes %s: gene %s is not in nodes/gene (expected one of its %d ids)", r.Where(b.First+int64(i)), fault.Quote(id), genes.Len())
+					"read genes %s: gene %s is not in nodes/gene, expected one of its %d ids", r.Where(b.First+int64(i)), fault.Quote(id), genes.Len())
 			case listed[gene]:
 				s.counts.RepeatedGenes++
 			default:
@@ -116,5 +116,5 @@ func openGenes(file *inputfile.File) (r *table.Reader, column int, err error) {
 		r.Close()
 	}
 	return nil, 0, fault.New(fault.Input, "name the column of the genes id, or use text with one gene per line",
-		"read genes %s: found columns %s (expected id)", file.Path(), strings.Join(columns, ", "))
+		"read genes %s: found columns %s, expected id", file.Path(), strings.Join(columns, ", "))
 }

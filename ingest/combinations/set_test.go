@@ -171,7 +171,7 @@ func TestWrongSpecs(t *testing.T) {
 		"combinations:" + list + ":2:5:5":               "found range 5 to 5, expected one within 0 to 2415",
 		"combinations:" + list + ":2:0:2416":            "found range 0 to 2416",
 		"combinations:" + list + ":2:-1:3":              "found range -1 to 3",
-		"combinations:" + two + ":1":                    "found columns gene, name (expected id)",
+		"combinations:" + two + ":1":                    "found columns gene, name, expected id",
 		file(t, "c.yaml", "genes: x"):                   `found "genes", expected only combinations`,
 		file(t, "d.yaml", "{}"):                         "found no section combinations",
 		file(t, "e.yaml", "combinations: {kk: 3}"):      "kk",

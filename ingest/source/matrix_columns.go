@@ -35,11 +35,11 @@ func (s MatrixSpec) checkColumns(layout *matrixLayout, names *Names) error {
 	switch {
 	case s.ColumnsAre == "" && 2*len(genes) > len(layout.names):
 		return fault.New(fault.Input, columnsAreHint,
-			"read matrix %s: %s of its %s columns are named like genes, such as %s (expected conditions)",
+			"read matrix %s: %s of its %s columns are named like genes, such as %s, expected conditions",
 			s.File, grouped(len(genes)), grouped(len(layout.names)), fault.Quote(genes[0]))
 	case s.PartialLoss == "" && len(partial) > 0:
 		return fault.New(fault.Input, "pass --partial-loss drop to omit these columns, or --partial-loss keep to count them as deletions",
-			"read matrix %s: found %s of %s columns whose names say that the strains keep part of the gene's function, such as %s (expected deletions)",
+			"read matrix %s: found %s of %s columns whose names say that the strains keep part of the gene's function, such as %s, expected deletions",
 			s.File, grouped(len(partial)), grouped(len(layout.names)), fault.Quote(partial[0]))
 	}
 	return nil

@@ -169,7 +169,7 @@ func metaboliteEdges(model *gem, metabolites *ingest.Nodes, path string) (*inges
 			row, ok := metabolites.Index(c.metabolite.id)
 			if !ok {
 				return nil, fault.New(fault.Input, "",
-					"read model %s: reaction %s: metabolite %q is not in the section metabolites (expected one of its %s ids)",
+					"read model %s: reaction %s: metabolite %q is not in the section metabolites, expected one of its %s ids",
 					gemReader{path}.where(c.metabolite.line), reaction.id, c.metabolite.id, grouped(metabolites.Len()))
 			}
 			edges.Src, edges.Dst = append(edges.Src, uint32(i)), append(edges.Dst, row)

@@ -51,7 +51,7 @@ func (r SourceReport) checkKept(hint string) error {
 	}
 	var reasons strings.Builder
 	writeCounts(&reasons, "dropped", r.Dropped)
-	return fault.New(fault.Input, hint, "read %s for %s: kept 0 of %s entries%s (expected at least one)", r.File,
+	return fault.New(fault.Input, hint, "read %s for %s: kept 0 of %s entries%s, expected at least one", r.File,
 		r.Made, grouped(r.Rows), reasons.String())
 }
 

@@ -131,7 +131,7 @@ func (s *arrowSource) checkRows(record arrow.Record) error {
 		}
 	}
 	if rows := record.NumRows(); rows < 0 || rows > limit || rows > 0 && len(s.columns) == 0 {
-		return fmt.Errorf("found a record batch of %d rows and %d columns (expected at most %d rows)", rows, len(s.columns), limit)
+		return fmt.Errorf("found a record batch of %d rows and %d columns, expected at most %d rows", rows, len(s.columns), limit)
 	}
 	return nil
 }

@@ -218,7 +218,7 @@ func (s *parquetSource) openGroup() error {
 		}
 	}
 	if loaded == 0 && s.left > maxEmptyRows { // no column would contradict a wrong number of rows
-		return fmt.Errorf("row group %d has %d rows (expected at most %d)", s.group-1, s.left, maxEmptyRows)
+		return fmt.Errorf("row group %d has %d rows, expected at most %d", s.group-1, s.left, maxEmptyRows)
 	}
 	return nil
 }

@@ -126,7 +126,7 @@ func (c *Columns) unknown(name string) error {
 	if nearest := conf.Nearest(name, names); nearest != "" {
 		hint = "did you mean " + fault.Quote(nearest) + "?"
 	}
-	return fault.New(fault.Input, hint, "read torchcell store %s: found phenotypes %s (expected %s)",
+	return fault.New(fault.Input, hint, "read torchcell store %s: found phenotypes %s, expected %s",
 		c.store.dir, fault.List(names), fault.Quote(name))
 }
 

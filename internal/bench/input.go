@@ -49,7 +49,7 @@ func readInputs(o Options, dir string) (*inputs, error) {
 	}
 	if in.total = counts.Samples; in.total == 0 {
 		return nil, fault.New(fault.Input, "give a table with at least one row",
-			"read perturbations %s: found no samples (expected at least one)", o.Perturbations)
+			"read perturbations %s: found no samples, expected at least one", o.Perturbations)
 	}
 	return in, nil
 }

@@ -24,7 +24,7 @@ type File struct {
 func Create(path string) (*File, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fault.New(fault.Failed, "remove it, or name another file",
-			"write %s: found %s (expected a regular file, or none)", path, kind(info.Mode()))
+			"write %s: found %s, expected a regular file, or none", path, kind(info.Mode()))
 	}
 	temporary, err := NewTemporary(path)
 	if err != nil {

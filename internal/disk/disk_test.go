@@ -21,15 +21,15 @@ func TestWriteWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(path); err != nil || string(got) != text {
-			t.Errorf("got %q, %v (expected %q)", got, err, text)
+			t.Errorf("got %q, %v, expected %q", got, err, text)
 		}
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode() != 0o640 {
-		t.Errorf("got mode %v, %v (expected -rw-r-----, as the umask says)", info.Mode(), err)
+		t.Errorf("got mode %v, %v, expected -rw-r-----, as the umask says", info.Mode(), err)
 	}
 	missing := filepath.Join(dir, "missing", "name.json")
 	if err := WriteWhole(missing, nil); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), missing) {
-		t.Errorf("got %v (expected an error that names %s)", err, missing)
+		t.Errorf("got %v, expected an error that names %s", err, missing)
 	}
 	long := filepath.Join(dir, strings.Repeat("é", 127))
 	if err := WriteWhole(long, nil); err != nil {

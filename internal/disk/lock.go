@@ -61,7 +61,7 @@ func lockFile(file *os.File, sharing Sharing) error {
 }
 
 func notLockable(path string, mode fs.FileMode) error {
-	return fault.New(fault.Failed, "remove it", "lock %s: found %s (expected a regular file, or none)", path, kind(mode))
+	return fault.New(fault.Failed, "remove it", "lock %s: found %s, expected a regular file, or none", path, kind(mode))
 }
 
 // isCurrent reports whether an open file still has its name.

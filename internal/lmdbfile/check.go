@@ -49,7 +49,7 @@ func (c *checker) tree(t tree, visit func(key, value []byte) error) error {
 		return err
 	}
 	if c.found != t {
-		return damagedf("found a tree with %d entries on %d leaves, %d branches and %d other pages (expected %d on %d, %d and %d)",
+		return damagedf("found a tree with %d entries on %d leaves, %d branches and %d other pages, expected %d on %d, %d and %d",
 			c.found.entries, c.found.leaves, c.found.branches, c.found.others, t.entries, t.leaves, t.branches, t.others)
 	}
 	return nil

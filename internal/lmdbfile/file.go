@@ -164,7 +164,7 @@ func (f *File) overflow(dst []byte, number uint64, size int) (value []byte, page
 	}
 	pages = int64(binary.LittleEndian.Uint32(header[lowerAt:]))
 	if left := int64(f.lastPage - number + 1); pages > left || int64(size) > pages*int64(f.pageSize)-pageHeader {
-		return nil, 0, damagedf("found a value of %d bytes on %d pages from page %d (expected at most %d pages)", size, pages, number, left)
+		return nil, 0, damagedf("found a value of %d bytes on %d pages from page %d, expected at most %d pages", size, pages, number, left)
 	}
 	start := int64(number) * int64(f.pageSize)
 	if end := start + pageHeader + int64(size); end > f.size { // before allocating memory for it

@@ -49,7 +49,7 @@ class _Indices:
 
     def _check(self, removed: npt.NDArray[np.integer]) -> npt.NDArray[np.uint32]:
         if len(removed) and removed[-1] >= self.size:
-            raise ValueError(f"removed position {removed[-1]} (expected below {self.size})")
+            raise ValueError(f"removed position {removed[-1]}, expected below {self.size}")
         return removed.astype(np.uint32, copy=False)
 
 
@@ -145,14 +145,14 @@ CODECS: dict[tuple[str, str], Callable[[int], Codec]] = {
 
 def _bytes_of(payload: memoryview | bytes, expected: int) -> Bytes:
     if len(payload) != expected:
-        raise ValueError(f"payload of {len(payload)} bytes (expected {expected})")
+        raise ValueError(f"payload of {len(payload)} bytes, expected {expected}")
     return np.frombuffer(payload, np.uint8)
 
 
 def _join_bytes(low: memoryview, high: memoryview) -> npt.NDArray[np.uint16]:
     """16-bit numbers whose low and high bytes are stored separately."""
     if len(low) != len(high):
-        raise ValueError(f"{len(low)} low bytes (expected {len(high)}, as there are high bytes)")
+        raise ValueError(f"{len(low)} low bytes, expected {len(high)}, as there are high bytes")
     joined = np.empty((len(low), 2), np.uint8)
     joined[:, 0] = np.frombuffer(low, np.uint8)
     joined[:, 1] = np.frombuffer(high, np.uint8)
@@ -168,8 +168,8 @@ def _expand(
     marked = np.unpackbits(np.frombuffer(marks, np.uint8), count=runs, bitorder="little").view(bool)
     if len(gaps) != runs or np.count_nonzero(marked) != len(listed):
         raise ValueError(
-            f"{len(gaps)} gaps and {len(listed)} lengths (expected {runs} and "
-            f"{np.count_nonzero(marked)})"
+            f"{len(gaps)} gaps and {len(listed)} lengths, expected {runs} and "
+            f"{np.count_nonzero(marked)}"
         )
     lengths = np.ones(runs, np.int64)
     lengths[marked] = listed

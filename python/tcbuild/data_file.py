@@ -36,7 +36,7 @@ class DataFile:
         if not stat.S_ISREG(status.st_mode):
             os.close(descriptor)
             raise NoFileError(
-                f"it is {_KINDS.get(stat.S_IFMT(status.st_mode), 'no file')} (expected a file)"
+                f"it is {_KINDS.get(stat.S_IFMT(status.st_mode), 'no file')}, expected a file"
             )
         self._file = io.FileIO(descriptor)  # closes it with this object
         self.size = status.st_size
@@ -47,14 +47,14 @@ class DataFile:
         """
         if not 0 <= offset <= offset + length <= self.size:
             raise ValueError(
-                f"the file ends at byte {self.size} (expected {offset + length} at least)"
+                f"the file ends at byte {self.size}, expected {offset + length} at least"
             )
         found = os.pread(self._file.fileno(), length, offset)
         while len(found) < length:  # a large read comes in parts
             part = os.pread(self._file.fileno(), length - len(found), offset + len(found))
             if not part:
                 raise ValueError(
-                    f"the file ends at byte {offset + len(found)} (expected {offset + length}): it "
+                    f"the file ends at byte {offset + len(found)}, expected {offset + length}: it "
                     "was truncated"
                 )
             found += part

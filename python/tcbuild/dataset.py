@@ -144,8 +144,8 @@ class Dataset:
         ]
         if sizes != self.mask_sizes:
             raise DamagedFileError(
-                f"read {self.path / 'graph'}: its tables have {sizes} rows (expected "
-                f"{self.mask_sizes})",
+                f"read {self.path / 'graph'}: its tables have {sizes} rows, expected "
+                f"{self.mask_sizes}",
                 RESTORE,
             )
         return graph
@@ -214,13 +214,13 @@ class Dataset:
     def _index(self, index: SupportsIndex) -> int:
         if _is_bool(index):
             raise TypeError(
-                "found a boolean (expected a sample's index)\n"
+                "found a boolean, expected a sample's index\n"
                 "hint: to select samples with a boolean array, pass np.flatnonzero of it"
             )
         number, length = operator.index(index), len(self)
         if not -length <= number < length:
             raise IndexError(
-                f"sample {number} of {self.path} (expected one of its {length:,} samples)"
+                f"sample {number} of {self.path}, expected one of its {length:,} samples"
             )
         return number % length
 
@@ -312,7 +312,7 @@ def _as_bytes(out: npt.NDArray[Any], expected: int) -> Bytes:
         or not out.flags.c_contiguous
     ):
         raise ValueError(
-            f"fill an array of {out.dtype}, shape {out.shape}, strides {out.strides} (expected "
-            f"contiguous uint8 or bool, shape ({expected},))"
+            f"fill an array of {out.dtype}, shape {out.shape}, strides {out.strides}, expected "
+            f"contiguous uint8 or bool, shape ({expected},)"
         )
     return out.view(np.uint8)

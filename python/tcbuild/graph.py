@@ -65,7 +65,7 @@ def load_graph(names: Iterable[str], table: Callable[[str], pa.Table]) -> CellGr
             source, _, target = split_edge_type(name)
             by_index = "src_index" in columns or "dst_index" in columns
             if by_index and ("src" in columns or "dst" in columns):
-                raise ValueError(f"{name}: found columns of ids and of indices (expected one pair)")
+                raise ValueError(f"{name}: found columns of ids and of indices, expected one pair")
             end = _end_by_index if by_index else _end_by_id
             edges[name] = np.stack(
                 [
@@ -106,7 +106,7 @@ def _ids(table: pa.Table, name: str) -> list[str]:
 def _column(table: pa.Table, name: str, column: str) -> pa.ChunkedArray:
     if column not in table.column_names:
         raise ValueError(
-            f"{name}: found columns {', '.join(table.column_names)} (expected {column})"
+            f"{name}: found columns {', '.join(table.column_names)}, expected {column}"
         )
     return table.column(column)
 
@@ -117,7 +117,7 @@ def _texts(table: pa.Table, name: str, column: str) -> pa.ChunkedArray:
     if not (
         _is_text(values.type) or pa.types.is_integer(values.type) or pa.types.is_null(values.type)
     ):
-        raise ValueError(f"{name}: column {column}: found type {values.type} (expected text)")
+        raise ValueError(f"{name}: column {column}: found type {values.type}, expected text")
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     return pc.fill_null(values.cast(pa.string()), "")
@@ -142,11 +142,11 @@ def _finite_numbers(table: pa.Table, name: str, column: str) -> npt.NDArray[np.f
     elif pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
         numbers = [float("nan") if value is None else float(value) for value in values.to_pylist()]
     else:
-        raise ValueError(f"{name}: column {column}: found type {values.type} (expected numbers)")
+        raise ValueError(f"{name}: column {column}: found type {values.type}, expected numbers")
     for row, number in enumerate(numbers):
         if not math.isfinite(number):
             raise ValueError(
-                f"{name}: {column} of row {row} is {values[row]} (expected a finite number)"
+                f"{name}: {column} of row {row} is {values[row]}, expected a finite number"
             )
     return np.array(numbers, np.float64)
 
@@ -168,7 +168,7 @@ def _end_by_id(table: pa.Table, name: str, end: str, ids: list[str]) -> npt.NDAr
     if found.null_count:
         row = int(np.argmin(found.is_valid().to_numpy()))
         raise ValueError(
-            f"{name}: {end} of edge {row} is {wanted[row]} (expected one of {len(ids):,} ids)"
+            f"{name}: {end} of edge {row} is {wanted[row]}, expected one of {len(ids):,} ids"
         )
     indices: npt.NDArray[np.int32] = found.to_numpy()
     return indices
@@ -180,17 +180,15 @@ def _end_by_index(table: pa.Table, name: str, end: str, ids: list[str]) -> npt.N
     if _is_text(values.type):
         values = pc.utf8_trim_whitespace(_texts(table, name, f"{end}_index"))
     elif not pa.types.is_integer(values.type):
-        raise ValueError(
-            f"{name}: column {end}_index: found type {values.type} (expected integers)"
-        )
+        raise ValueError(f"{name}: column {end}_index: found type {values.type}, expected integers")
     values = values.cast(pa.int64())
     if values.null_count:
         missing = int(np.argmin(values.is_valid().to_numpy()))
-        raise ValueError(f"{name}: {end}_index of edge {missing} is missing (expected an integer)")
+        raise ValueError(f"{name}: {end}_index of edge {missing} is missing, expected an integer")
     indices: npt.NDArray[np.int64] = values.to_numpy()
     if len(indices) and not 0 <= indices.min() <= indices.max() < len(ids):
         raise ValueError(
-            f"{name}: {end} indices from {indices.min()} to {indices.max()} (expected below "
-            f"{len(ids):,})"
+            f"{name}: {end} indices from {indices.min()} to {indices.max()}, expected below "
+            f"{len(ids):,}"
         )
     return indices.astype(np.int32)

@@ -72,16 +72,16 @@ def _tables(folder: Path) -> dict[str, Path]:
         name = path.name[: path.name.lower().rindex(_format(path))]
         if name in tables:
             raise GraphError(
-                f"read graph {folder.parent}: found both {tables[name].name} and {path.name} "
-                "(expected one table of this name)",
+                f"read graph {folder.parent}: found both {tables[name].name} and {path.name}"
+                ", expected one table of this name",
                 "keep one of the two",
             )
         tables[name] = path
     for other in others:
         if _TYPED.match(other) and not any(other.startswith(f"{name}.") for name in tables):
             raise GraphError(
-                f"read graph {folder.parent}: found {folder.name}/{other} "
-                f"(expected a table with ending {', '.join(_ENDINGS)})",
+                f"read graph {folder.parent}: found {folder.name}/{other}"
+                f", expected a table with ending {', '.join(_ENDINGS)}",
                 "convert it, or move it out of the graph folder",
             )
     return tables
@@ -94,7 +94,7 @@ def _entries(folder: Path) -> list[Path]:
         return list(folder.iterdir())
     except OSError as error:
         raise GraphError(
-            f"read graph: {error} (expected a folder)", "replace it by a folder"
+            f"read graph: {error}, expected a folder", "replace it by a folder"
         ) from error
 
 

@@ -45,11 +45,11 @@ class Manifest(dict[str, Any]):
             version = content["format_version"]
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise ManifestError(
-                f"read {path}: {_brief(error)} (expected JSON with a format_version)", RESTORE
+                f"read {path}: {_brief(error)}, expected JSON with a format_version", RESTORE
             ) from error
         if isinstance(version, bool) or version != FORMAT_VERSION:
             raise FormatVersionError(
-                f"read {path}: format version {version!s:.20} (expected {FORMAT_VERSION})",
+                f"read {path}: format version {version!s:.20}, expected {FORMAT_VERSION}",
                 "build it again with `tcbuild incidence` or `tcbuild dataset`, or read it with "
                 "the tcbuild package of the program that built it",
             )
@@ -71,10 +71,10 @@ class Manifest(dict[str, Any]):
         file = _open(path)
         if file is None:
             kind = MissingShardError if name.endswith("data.mdb") else MissingFileError
-            raise kind(f"open {path}: it is missing (expected {listed['bytes']:,} bytes)", RESTORE)
+            raise kind(f"open {path}: it is missing, expected {listed['bytes']:,} bytes", RESTORE)
         if file.size != listed["bytes"]:
             raise DamagedFileError(
-                f"open {path}: it has {file.size:,} bytes (expected {listed['bytes']:,})", RESTORE
+                f"open {path}: it has {file.size:,} bytes, expected {listed['bytes']:,}", RESTORE
             )
         return file
 
@@ -104,8 +104,8 @@ class Manifest(dict[str, Any]):
         expected = self._listed(name)["sha256"]
         if digest.hexdigest() != expected:
             raise DamagedFileError(
-                f"read {self.folder / name}: its SHA-256 is {digest.hexdigest()} (expected "
-                f"{expected})",
+                f"read {self.folder / name}: its SHA-256 is {digest.hexdigest()}, expected "
+                f"{expected}",
                 RESTORE,
             )
 
@@ -133,13 +133,13 @@ class Manifest(dict[str, Any]):
             text.replace(self["checksum"].encode(errors="replace"), b"", 1)
         ).hexdigest()
         if computed != self["checksum"]:
-            return f"its text has checksum {computed} (expected {self['checksum']:.64})"
+            return f"its text has checksum {computed}, expected {self['checksum']:.64}"
         if not re.fullmatch("[0-9a-f]{64}", self["identity"]):
-            return f"identity {self['identity']:.64} (expected 64 hexadecimal digits)"
+            return f"identity {self['identity']:.64}, expected 64 hexadecimal digits"
         if sum(mask["size"] for mask in self["masks"]) > _MOST_POSITIONS:
             return f"masks: more than {_MOST_POSITIONS:,} positions"
         if (rule := self["options"].get("reaction_rule")) not in ("all", "gpr"):
-            return f"options: reaction_rule {rule!s:.64} (expected all or gpr)"
+            return f"options: reaction_rule {rule!s:.64}, expected all or gpr"
         names = [file["name"] for file in self["files"]]
         if len(names) != len(set(names)):
             return "files: a name is listed twice"
@@ -152,7 +152,7 @@ class Manifest(dict[str, Any]):
         elif self["variant"] in ("indices", "full-masks"):
             needed = [f"{shard['name']}/data.mdb" for shard in self.get("shards", [])]
         else:
-            return f"variant {self['variant']:.64} (expected incidence, indices or full-masks)"
+            return f"variant {self['variant']:.64}, expected incidence, indices or full-masks"
         if missing := [name for name in needed if name not in names]:
             return f"files: {missing[0]:.64} is missing"
         return "" if self["variant"] == "incidence" else self._problem_of_shards()
@@ -164,14 +164,14 @@ class Manifest(dict[str, Any]):
         for shard in self.get("shards", []):
             if shard["first"] != next_sample or shard["samples"] < 1:
                 return (
-                    f"shard {shard['name']:.64} starts at sample {shard['first']} (expected "
-                    f"{next_sample})"
+                    f"shard {shard['name']:.64} starts at sample {shard['first']}, expected "
+                    f"{next_sample}"
                 )
             next_sample += shard["samples"]
         return (
             ""
             if next_sample == self["samples"]
-            else f"{next_sample} samples in shards (expected {self['samples']})"
+            else f"{next_sample} samples in shards, expected {self['samples']}"
         )
 
 
@@ -200,13 +200,13 @@ def _read_text(path: Path) -> bytes:
         file = _open(path)
         if file is None:
             raise ManifestError(
-                f"open {path.parent}: there is no manifest.json (expected a dataset's folder)",
+                f"open {path.parent}: there is no manifest.json, expected a dataset's folder",
                 "name a folder that `tcbuild incidence` or `tcbuild dataset` made; an unfinished "
                 "build has none",
             )
         if file.size > _LONGEST:
             raise ManifestError(
-                f"read {path}: it has {file.size:,} bytes (expected {_LONGEST:,} at most)", RESTORE
+                f"read {path}: it has {file.size:,} bytes, expected {_LONGEST:,} at most", RESTORE
             )
         return file.read(0, file.size)
     except DamagedFileError as error:

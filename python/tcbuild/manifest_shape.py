@@ -38,9 +38,9 @@ def misfit(content: Any) -> str:
 def _misfit(value: Any, shape: Any, where: str) -> str:
     kind: Any = shape if isinstance(shape, type) else type(shape)
     if type(value) is not kind:  # a bool is an int to isinstance
-        return f"{where or 'it'} is of type {type(value).__name__} (expected {kind.__name__})"
+        return f"{where or 'it'} is of type {type(value).__name__}, expected {kind.__name__}"
     if kind is int and not 0 <= value <= _MOST:
-        return f"{where} is {'negative' if value < 0 else 'too large'} (expected 0 to {_MOST})"
+        return f"{where} is {'negative' if value < 0 else 'too large'}, expected 0 to {_MOST}"
     if isinstance(shape, list):
         return next(
             (problem for item in value if (problem := _misfit(item, shape[0], f"{where}[]"))), ""

@@ -25,7 +25,7 @@ def compile_rule(text: str, genes: Mapping[str, int]) -> tuple[int, ...]:
         operator = _OPERATORS.get(token.lower())
         if operand_next != (operator is None and token != ")"):
             raise ValueError(
-                f"found {token!r} (expected {'a gene or (' if operand_next else 'and, or, or )'})"
+                f"found {token!r}, expected {'a gene or (' if operand_next else 'and, or, or )'}"
             )
         if operator is not None:
             while waiting and (waiting[-1] == AND or waiting[-1] == operator):
@@ -44,7 +44,7 @@ def compile_rule(text: str, genes: Mapping[str, int]) -> tuple[int, ...]:
             postfix.append(genes.get(token, NEVER_DELETED))
         operand_next = operator is not None
     if waiting and (operand_next or "(" in waiting):
-        raise ValueError("found the end (expected a gene or a closing parenthesis)")
+        raise ValueError("found the end, expected a gene or a closing parenthesis")
     return (*postfix, *(int(operator) for operator in reversed(waiting)))
 
 

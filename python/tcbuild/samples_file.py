@@ -93,8 +93,8 @@ class IncidenceSamples:
         if found != expected or file.num_record_batches != batches:
             raise DamagedFileError(
                 f"open {path}: it has {file.num_record_batches} record batches of {len(found)} "
-                "columns, or columns of other names or types "
-                f"(expected {batches} of {len(expected)}, as manifest.json says)",
+                "columns, or columns of other names or types"
+                f", expected {batches} of {len(expected)}, as manifest.json says",
                 RESTORE,
             )
         kept = max(1, _CACHED * batches // data.size)
@@ -128,7 +128,7 @@ class _Batch:
             int(self._checksums[row]),
         )
         if computed != stored:
-            raise ValueError(f"found checksum {computed:08x} (expected {stored:08x})")
+            raise ValueError(f"found checksum {computed:08x}, expected {stored:08x}")
         return Labels(sample_id.decode(), indices, phenotypes)
 
 

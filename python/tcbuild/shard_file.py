@@ -41,8 +41,8 @@ class ShardFile:
         (self._page_size,) = struct.unpack("<I", file.read(_PAGE_SIZE_AT, 4))
         if self._page_size not in (1 << bits for bits in range(9, 17)):
             raise ValueError(
-                f"its pages have {self._page_size} bytes (expected a power of two from 512 to "
-                "65,536)"
+                f"its pages have {self._page_size} bytes, expected a power of two from 512 to "
+                "65,536"
             )
         found = self._values()
         if [key for key, _, _, _ in found] != list(keys):
@@ -75,7 +75,7 @@ class ShardFile:
         if _PAGE.unpack_from(page)[0] != number or flags != _OVERFLOW or pages != needed:
             raise ValueError(
                 f"page {number} states number {_PAGE.unpack_from(page)[0]}, flags {flags} and "
-                f"{pages} pages (expected flags {_OVERFLOW}, {needed} pages)"
+                f"{pages} pages, expected flags {_OVERFLOW}, {needed} pages"
             )
         return page[_PAGE.size :]
 
@@ -87,8 +87,8 @@ class ShardFile:
             magic, version, _, flags, entries, root, transaction = _META.unpack_from(page)
             if (magic, version, flags) != (_MAGIC, _VERSION, 0):
                 raise ValueError(
-                    f"meta page {number} has magic {magic:08x}, version {version}, flags {flags} "
-                    f"(expected {_MAGIC:08x}, {_VERSION}, 0)"
+                    f"meta page {number} has magic {magic:08x}, version {version}, flags {flags}"
+                    f", expected {_MAGIC:08x}, {_VERSION}, 0"
                 )
             metas.append((transaction, root, entries))
         return max(metas, key=lambda meta: meta[0])[1:]
@@ -98,8 +98,8 @@ class ShardFile:
         stated, _, kind, _, _ = _PAGE.unpack_from(page)
         if stated != number or kind not in kinds:
             raise ValueError(
-                f"page {number} states number {stated} and flags {kind} (expected flags "
-                f"{' or '.join(map(str, kinds))})"
+                f"page {number} states number {stated} and flags {kind}, expected flags "
+                f"{' or '.join(map(str, kinds))}"
             )
         return page
 
@@ -145,10 +145,10 @@ class ShardFile:
                 ):
                     raise ValueError(
                         f"page {number} of its tree places {size} bytes with flags {flags} at byte "
-                        f"{offset} (expected an end by {end})"
+                        f"{offset}, expected an end by {end}"
                     )
                 values.append((_KEY.unpack_from(page, at + _NODE.size)[0], offset, size, big))
             waiting += reversed(children)
         if len(values) != entries:
-            raise ValueError(f"its tree has {len(values)} values (expected {entries})")
+            raise ValueError(f"its tree has {len(values)} values, expected {entries}")
         return values

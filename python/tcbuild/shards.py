@@ -101,7 +101,7 @@ class _Record:
         directory = file.read(value, 0, _COUNT.size + expected * _ENTRY.size)
         (count,) = _COUNT.unpack_from(directory)
         if count != expected:
-            raise ValueError(f"its value has {count} records (expected {expected})")
+            raise ValueError(f"its value has {count} records, expected {expected}")
         start = (
             0
             if number == 0
@@ -112,7 +112,7 @@ class _Record:
         )
         if number + 1 == expected and len(directory) + end != file.length(value):
             raise ValueError(
-                f"its value ends at byte {file.length(value)} (expected {len(directory) + end})"
+                f"its value ends at byte {file.length(value)}, expected {len(directory) + end}"
             )
         self._file, self._value, self._start, self._length = (
             file,
@@ -151,7 +151,7 @@ class _Record:
         computed = checksum(part, self._seed)
         if computed != expected:
             raise ValueError(
-                f"the {what} of its record has checksum {computed:08x} (expected {expected:08x})"
+                f"the {what} of its record has checksum {computed:08x}, expected {expected:08x}"
             )
 
 

@@ -37,8 +37,8 @@ def read_text_table(name: str, text: bytes, delimiter: str) -> pa.Table:
         names = first.schema.names
     if "" in names or len(set(names)) < len(names):
         raise ValueError(
-            f"{name}:1: found the columns {', '.join(map(repr, names))} (expected unique names, "
-            "none empty)"
+            f"{name}:1: found the columns {', '.join(map(repr, names))}, expected unique names, "
+            "none empty"
         )
     types = pa.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
     return pa.csv.read_csv(pa.BufferReader(text), parse_options=parse, convert_options=types)
@@ -64,7 +64,7 @@ def _problem(part: bytes, first: bool, last: bool) -> tuple[int, str] | None:
     the file or precedes a quote.
     """
     if found := (_EMPTY_FIRST_LINE.match(part) if first else None) or _EMPTY_LINE.search(part):
-        return found.end() - 1, "an empty line (expected a row)"
+        return found.end() - 1, "an empty line, expected a row"
     if found := _LONE_RETURN.search(part):
         return found.start(), "a carriage return within a line"
     doubled = not (part or first or last)
@@ -73,5 +73,5 @@ def _problem(part: bytes, first: bool, last: bool) -> tuple[int, str] | None:
     ):
         return len(
             part
-        ), "a quote within a field (expected the field in quotes, and the quote inside it doubled)"
+        ), "a quote within a field, expected the field in quotes, and the quote inside it doubled"
     return None

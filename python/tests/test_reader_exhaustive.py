@@ -160,7 +160,7 @@ def right_or_error(path: Path, want: Content, fault: object, indices=None) -> bo
         found = everything(path, indices)
     except Exception as error:
         raise AssertionError(
-            f"{fault} of {path.name}: {error!r} (expected a DatasetError), seed {SEED}"
+            f"{fault} of {path.name}: {error!r}, expected a DatasetError, seed {SEED}"
         ) from error
     assert all(got is None or got == expected for got, expected in zip(found, want)), (
         f"{fault} of {path.name}: wrong content, seed {SEED}"

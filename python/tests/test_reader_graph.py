@@ -128,7 +128,7 @@ def test_what_is_no_file_is_not_waited_for(tmp_path, kind, ending):
         text=True,
         timeout=60,
     )
-    assert f"GraphError: read graph {folder}: it is a {kind} (expected a file)" in done.stderr
+    assert f"GraphError: read graph {folder}: it is a {kind}, expected a file" in done.stderr
 
 
 MAKERS = {

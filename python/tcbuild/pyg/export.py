@@ -28,7 +28,7 @@ def export_cell_graph(data: HeteroData, folder: str | Path) -> None:
     unknown = [name for name in data.node_types if name not in NODE_TYPES]
     if unknown:
         raise ValueError(
-            f"export cell graph: node type {unknown[0]!r} (expected {', '.join(NODE_TYPES)})\n"
+            f"export cell graph: node type {unknown[0]!r}, expected {', '.join(NODE_TYPES)}\n"
             f"hint: delete or rename it: del data[{unknown[0]!r}]"
         )
     with _published(folder) as building:
@@ -64,8 +64,8 @@ def export_perturbations(samples: Iterable[HeteroData], path: str | Path) -> Non
     for number, data in enumerate(samples):
         if not isinstance(data, HeteroData) or isinstance(data, Batch):
             raise TypeError(
-                f"export perturbations: sample {number} is a {type(data).__name__} (expected a "
-                "HeteroData of one sample)\n"
+                f"export perturbations: sample {number} is a {type(data).__name__}, expected a "
+                "HeteroData of one sample\n"
                 "hint: batch.to_data_list() has a batch's samples"
             )
         name = str(data.sample_id) if "sample_id" in data else str(number)
@@ -129,7 +129,7 @@ def _phenotypes(gene: Any, name: str) -> dict[str, float]:
         if column in seen:
             raise ValueError(
                 f"export perturbations: sample {name}: several values of {phenotype} in experiment "
-                f"{rank} (expected one)\n"
+                f"{rank}, expected one\n"
                 "hint: a phenotype is one number; give each part of a vector its own name"
             )
         seen.add(column)

@@ -162,8 +162,8 @@ def _compatible(samples: Sequence[Sample]) -> list[tcbuild.Dataset]:
     for sample in samples:
         if not isinstance(sample, Sample):
             raise TypeError(
-                f"collate: found a {type(sample).__name__} (expected samples of a "
-                "tcbuild.torch.Dataset)"
+                f"collate: found a {type(sample).__name__}, expected samples of a "
+                "tcbuild.torch.Dataset"
             )
     datasets = [sample.dataset for sample in samples]
     for dataset in {id(dataset): dataset for dataset in datasets}.values():
@@ -171,8 +171,8 @@ def _compatible(samples: Sequence[Sample]) -> list[tcbuild.Dataset]:
             found, expected = getattr(dataset, what), getattr(datasets[0], what)
             if found != expected:
                 raise ValueError(
-                    f"collate: samples of {dataset.path} and {datasets[0].path}: {what} {found} "
-                    f"(expected {expected})\n"
+                    f"collate: samples of {dataset.path} and {datasets[0].path}: {what} {found}"
+                    f", expected {expected}\n"
                     "hint: a batch has one graph, reaction rule and list of phenotypes; give each "
                     "dataset its own DataLoader"
                 )

@@ -132,8 +132,8 @@ class MaskGenerator(nn.Module):
             found = {basis} if isinstance(basis, str) else set(basis)
         if other := sorted(found - {self.mask_basis}):
             raise ValueError(
-                f"make masks: found a batch of another graph or reaction rule: {other[0]} "
-                f"(expected {self.mask_basis})\n"
+                f"make masks: found a batch of another graph or reaction rule: {other[0]}"
+                f", expected {self.mask_basis}\n"
                 "hint: make the generator from the batch's dataset, or build both datasets with "
                 "one graph and reaction rule"
             )
@@ -215,7 +215,7 @@ class MaskGenerator(nn.Module):
                 )
         if len(ptr) == 0:
             raise ValueError(
-                f"{where}: perturbation_indices_ptr is empty (expected B + 1 values)\n"
+                f"{where}: perturbation_indices_ptr is empty, expected B + 1 values\n"
                 "hint: the ptr of an empty batch is [0]"
             )
         in_range = ((genes >= 0) & (genes < self.genes)).all()
@@ -231,8 +231,8 @@ class MaskGenerator(nn.Module):
         if not in_range:
             wrong = int(((genes < 0) | (genes >= self.genes)).nonzero()[0])
             raise IndexError(
-                f"{where}: perturbation_indices[{wrong}] is {int(genes[wrong])} (expected 0 to "
-                f"{self.genes - 1})\n"
+                f"{where}: perturbation_indices[{wrong}] is {int(genes[wrong])}, expected 0 to "
+                f"{self.genes - 1}\n"
                 "hint: use the gene table of the dataset that the generator was made for; batches "
                 "of PyG must not add node offsets to it"
             )
