@@ -75,7 +75,7 @@ func TestDesignNamesPackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, architecture, _ := strings.Cut(string(design), "\n## Architecture\n")
-	out, err := exec.Command("go", "list", "./...").Output()
+	out, err := exec.Command("go", "list", "-tags", "cuda", "./...").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
