@@ -20,9 +20,10 @@ import (
 // Build builds a dataset and publishes it in one step. After an error Out does not exist, unless it
 // existed before; a build that can be resumed stays in Out.building.
 //
-// Errors are of kind fault.Usage (options that contradict each other or the input), fault.Input (bad
-// data, with file and line), fault.Damaged (an unfinished build or an existing dataset), fault.Busy
-// (Out is locked, ctx is done, or an input changed while it was read) or fault.Failed (I/O).
+// Errors are of kind fault.Usage (options that contradict each other or the input), fault.Input
+// (bad data, with file and line), fault.Damaged (an unfinished build or an existing dataset),
+// fault.Busy (Out is locked, ctx is done, or an input changed while it was read) or fault.Failed
+// (I/O).
 //
 // The perturbation set is read twice. Memory is bounded by the graph and 2 × Workers values of 64
 // samples, and by up to 19 bytes per sample for the check of duplicate ids.

@@ -17,14 +17,16 @@ type Options struct {
 	// a file, a folder or a computed set (see perturbationset.Parse); "" for an incidence dataset
 	// without samples
 	Perturbations string
-	Out           string                 // the dataset's folder, which must not hold another dataset
-	Codec         string                 // how to store masks; "": the default of the variant
-	Shards        int                    // 0: depends on the dataset's size
-	Shard         *int                   // the only shard to build, counted from 0; nil: all
-	Scratch       string                 // node-local folder to build shards in; "": they are built in Out
-	Workers       int                    // goroutines that make and encode masks; 0: one per core
-	Resume        store.Resume           // "": store.ResumeNever
-	ReactionRule  incidence.ReactionRule // "": incidence.RuleAll
+	// the dataset's folder, which must not hold another dataset
+	Out    string
+	Codec  string // how to store masks; "": the default of the variant
+	Shards int    // 0: depends on the dataset's size
+	Shard  *int   // the only shard to build, counted from 0; nil: all
+	// node-local folder to build shards in; "": they are built in Out
+	Scratch      string
+	Workers      int                    // goroutines that make and encode masks; 0: one per core
+	Resume       store.Resume           // "": store.ResumeNever
+	ReactionRule incidence.ReactionRule // "": incidence.RuleAll
 
 	ingest.PerturbationOptions // UnknownGenes "": ingest.RefuseUnknownGenes
 

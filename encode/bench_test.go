@@ -57,8 +57,8 @@ func BenchmarkDecodeMasks(b *testing.B) {
 	})
 }
 
-// BenchmarkFrame writes the whole masks of a sample as a Zstandard frame: zstdframe from the removed
-// positions, the library's encoder from the packed masks, which have to be laid out for it.
+// BenchmarkFrame writes the whole masks of a sample as a Zstandard frame: zstdframe from the
+// removed positions, the library's encoder from the packed masks, which have to be laid out for it.
 func BenchmarkFrame(b *testing.B) {
 	removed := yeastLike(yeastPositions)
 	run := func(writer string, write func(dst []byte) []byte) {

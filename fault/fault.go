@@ -44,7 +44,8 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the wrapped error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is reports whether target is the error's Kind; that of an error of the operating system is Failed.
+// Is reports whether target is the error's Kind; that of an error of the operating system is
+// Failed.
 func (e *Error) Is(target error) bool {
 	if System(e.Err) {
 		return target == error(Failed)
@@ -63,9 +64,9 @@ func DiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// System reports whether err is a failure of the operating system: a failing or full disk, a missing
-// permission, too many open files. Such an error says nothing about a file's content, unlike a
-// missing file or one of another kind.
+// System reports whether err is a failure of the operating system: a failing or full disk, a
+// missing permission, too many open files. Such an error says nothing about a file's content,
+// unlike a missing file or one of another kind.
 func System(err error) bool {
 	code, ok := errors.AsType[syscall.Errno](err)
 	return ok && !slices.Contains(aboutTheFile, code)
@@ -77,8 +78,8 @@ var aboutTheFile = []syscall.Errno{
 	syscall.EEXIST, syscall.ENOTEMPTY, syscall.ENAMETOOLONG, syscall.EXDEV,
 }
 
-// KindOf returns the kind of the outermost Error in err's chain, or Failed. An error of the operating
-// system is always Failed, even inside another Error; see System.
+// KindOf returns the kind of the outermost Error in err's chain, or Failed. An error of the
+// operating system is always Failed, even inside another Error; see System.
 func KindOf(err error) Kind {
 	if System(err) {
 		return Failed

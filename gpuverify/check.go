@@ -14,11 +14,12 @@ import (
 // worker checks samples; it is for one goroutine.
 type worker struct {
 	*verifier
-	reader   *store.Reader
-	decoder  encode.Decoder         // nil in the incidence variant
-	scatter  *regenerate.Scatterer  // nil for edges only
-	look     *regenerate.Looker     // nil for incidence only
-	expected *regenerate.MaskBuffer // the regenerated masks of a sample; the regenerate.Scatterer's if there is one
+	reader  *store.Reader
+	decoder encode.Decoder        // nil in the incidence variant
+	scatter *regenerate.Scatterer // nil for edges only
+	look    *regenerate.Looker    // nil for incidence only
+	// the regenerated masks of a sample; the regenerate.Scatterer's if there is one
+	expected *regenerate.MaskBuffer
 	masks    []MaskReport
 }
 

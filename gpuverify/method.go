@@ -1,5 +1,5 @@
-// Package gpuverify compares the stored masks of a dataset with masks that package regenerate derives
-// again, independently of their builder, in two ways.
+// Package gpuverify compares the stored masks of a dataset with masks that package regenerate
+// derives again, independently of their builder, in two ways.
 //
 // It shares with the builder only the code that reads the graph's tables (ingest) and the dataset's
 // records (store, encode).

@@ -130,8 +130,8 @@ func (f graphFiles) check() error {
 var typed = regexp.MustCompile(`^(gene|reaction|metabolite)(__|\.|$)`)
 
 // listTables lists the tables in a subfolder of a graph, whatever kind of file they are. It skips
-// hidden entries and those with other names. A name that is nearly a table's is an error, so that no
-// table is missed, unless it is that of a copy next to its table.
+// hidden entries and those with other names. A name that is nearly a table's is an error, so that
+// no table is missed, unless it is that of a copy next to its table.
 func listTables(dir, part string) ([]graphFile, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, part))
 	if err != nil {

@@ -215,7 +215,8 @@ func TestReadGraphErrors(t *testing.T) {
 					t.Skip("they are folders")
 				}
 				dir := t.TempDir()
-				for name, content := range tinyGraph() { // also as the graph that would be found instead
+				// also as the graph that would be found instead
+				for name, content := range tinyGraph() {
 					for _, path := range []string{filepath.Join(dir, name), filepath.Join(dir, "graph", name)} {
 						if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
 							t.Fatal(err)

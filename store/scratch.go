@@ -14,7 +14,8 @@ import (
 // UseScratch has the shards built in a new folder inside dir, which should be node-local: LMDB's
 // memory maps are slow on parallel file systems. A complete or interrupted shard is copied to its
 // place in the dataset under construction; what a killed process left on scratch is lost: the next
-// build of the same name there removes it, and so does 'tcbuild clean'. Call it before the first Shard.
+// build of the same name there removes it, and so does 'tcbuild clean'. Call it before the first
+// Shard.
 func (b *Building) UseScratch(dir string) error {
 	scratch, err := disk.NewTemporary(filepath.Join(dir, filepath.Base(b.out)))
 	if err != nil {

@@ -150,7 +150,8 @@ func (s *Shard) complete(file File) error {
 			return err
 		}
 	}
-	if err := disk.Sync(b.path(file.Name)); err != nil { // after hashing: by then most of it is on disk
+	// after hashing: by then most of it is on disk
+	if err := disk.Sync(b.path(file.Name)); err != nil {
 		return fmt.Errorf("sync shard %s: %w", s.writer.dir, err)
 	}
 	if file.Bytes*int64(len(b.Manifest.Shards)) > machineMemory()/2 {

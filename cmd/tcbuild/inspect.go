@@ -57,8 +57,8 @@ that are not in the graph.`,
 	})
 }
 
-// runInspect finds out what path holds, and shows it. What is neither a graph nor a perturbation set
-// is taken for a dataset.
+// runInspect finds out what path holds, and shows it. What is neither a graph nor a perturbation
+// set is taken for a dataset.
 func runInspect(ctx context.Context, e *env, path string, o inspectOptions) error {
 	info, err := os.Stat(path)
 	if fault.System(err) {

@@ -164,7 +164,8 @@ func TestRebuildOnSLURM(t *testing.T) {
 		cmd := program(t, "main", "rebuild", "--config", "quickstart", "root=jobs", "samples=60000", "method=incidence", "variants=[indices]",
 			"--slurm", "--array", "8", "--cpus-per-task", "2")
 		cmd.Dir = dir
-		cmd.Env = append(cmd.Env, "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf"), "SLURM_TMPDIR="+scratch) // the jobs inherit them
+		// the jobs inherit them
+		cmd.Env = append(cmd.Env, "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf"), "SLURM_TMPDIR="+scratch)
 		return finish(t, start(t, cmd))
 	}
 	submitted := submit()

@@ -39,7 +39,8 @@ func TestTooManyOpenFiles(t *testing.T) {
 	}
 }
 
-// A right that is missing is a failure (1): neither damage, nor no dataset, nor no unfinished build.
+// A right that is missing is a failure (1): neither damage, nor no dataset, nor no unfinished
+// build.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -55,10 +55,10 @@ func ResultOf(host []byte, pair, pairs int) Result {
 }
 
 // Run compares the expected and found masks of samples. known (int64) is how many positions of each
-// sample found has; the zero Memory means all. The results are three
-// arrays with an entry for each pair of sample and mask, masks fastest: the first difference (uint64,
-// packed as compare.cu says, all bits set if there is none), the number of differences and the number
-// of expected removals (uint32 each). ResultOf reads them.
+// sample found has; the zero Memory means all. The results are three arrays with an entry for each
+// pair of sample and mask, masks fastest: the first difference (uint64, packed as compare.cu says,
+// all bits set if there is none), the number of differences and the number of expected removals
+// (uint32 each). ResultOf reads them.
 func (k *Compare) Run(s *cuda.Stream, samples int, expected, found Masks, known, results cuda.Memory) {
 	pairs := samples * k.Masks
 	differences, removed := results.From(8*pairs), results.From(12*pairs)

@@ -18,7 +18,8 @@ func TestPTXIsOfTheSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat("kernel.h"); err != nil { // also so that go test sees when its cached result is stale
+	// also so that go test sees when its cached result is stale
+	if _, err := os.Stat("kernel.h"); err != nil {
 		t.Fatal(err)
 	}
 	for _, folder := range []string{".", "../../internal/devicespeed"} {

@@ -9,8 +9,8 @@ import (
 // BatchSamples is how many samples one pass over the edges regenerates: the bits of a word.
 const BatchSamples = 64
 
-// Looker regenerates masks by edges, for up to BatchSamples samples at a time: a node's word has bit
-// k set when sample k removes it, and an edge's removals are the two endpoints' words or-ed. It
+// Looker regenerates masks by edges, for up to BatchSamples samples at a time: a node's word has
+// bit k set when sample k removes it, and an edge's removals are the two endpoints' words or-ed. It
 // holds words for all nodes: one per goroutine.
 type Looker struct {
 	*Rules

@@ -85,7 +85,8 @@ func (s *Scatterer) scatterReactions() {
 		return
 	}
 	reactionStart := s.Start[ingest.Reaction]
-	for _, position := range s.Removed { // remove appends to it, but the loop keeps the original length
+	// remove appends to it, but the loop keeps the original length
+	for _, position := range s.Removed {
 		reaction := int(position) - reactionStart
 		if reaction < 0 || reaction >= s.Graph.Reactions.Len() {
 			continue

@@ -12,8 +12,9 @@ import (
 
 // Names finds genes by the names in public files. It is immutable and safe for concurrent use.
 type Names struct {
-	genes    *ingest.Nodes
-	features map[string][]string // a name that is not a gene id -> the systematic names that it can mean
+	genes *ingest.Nodes
+	// a name that is not a gene id -> the systematic names that it can mean
+	features map[string][]string
 }
 
 // NewNames makes a look-up that knows only gene ids.

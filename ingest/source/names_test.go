@@ -51,9 +51,10 @@ func TestNames(t *testing.T) {
 		{"SHARED", "", ambiguous}, // of two genes
 		{"OTHER", "", ambiguous},  // of a gene and another feature
 		{"AWAY", "", unknown},     // of features, none of which is a gene
-		{"YAL4W", "", unknown},    // the name of a feature that is not a gene, not an alias of YAL3W
-		{"SNR1", "", unknown},     // a standard name before the alias of YAL3W
-		{"std1", "", unknown},     // case matters
+		// the name of a feature that is not a gene, not an alias of YAL3W
+		{"YAL4W", "", unknown},
+		{"SNR1", "", unknown}, // a standard name before the alias of YAL3W
+		{"std1", "", unknown}, // case matters
 		{"", "", unknown},
 	} {
 		row, result := names.find([]byte(test.name))

@@ -10,7 +10,8 @@ import "tcbuild/ingest"
 // docs/SETTINGS.md and conf/tcbuild.schema.json are generated from the specs: a field's comment is
 // what users read of its key, and ends with (required) or (default: VALUE) where it has one.
 type GraphSpec struct {
-	Genes   GenesSpec   `yaml:"genes"`   // the gene list, sorted bytewise; one of its two keys (required)
+	// the gene list, sorted bytewise; one of its two keys (required)
+	Genes   GenesSpec   `yaml:"genes"`
 	Aliases AliasesSpec `yaml:"aliases"` // other names of genes; without them, only ids are known
 	Edges   []EdgesSpec `yaml:"edges"`   // sources of gene-gene edges, each with one key of a kind
 	GEM     GEMSpec     `yaml:"gem"`     // the metabolic part; without it the graph has none
@@ -78,12 +79,13 @@ type Cutoff struct {
 // by name or by 0-based number.
 type EdgeTableSpec struct {
 	TextSpec `yaml:",inline"`
-	Relation string           `yaml:"relation"` // the edge type is gene__RELATION__gene (required)
-	Source   string           `yaml:"source"`   // the column of sources: a name, or number from 0 (required)
-	Target   string           `yaml:"target"`   // the column of targets (required)
-	Weight   string           `yaml:"weight"`   // a column of weights, which the graph carries
-	Cutoff   `yaml:",inline"` // in the unit of the weight; none keeps every row
-	Nonzero  bool             `yaml:"nonzero"` // an edge needs a weight other than 0
+	Relation string `yaml:"relation"` // the edge type is gene__RELATION__gene (required)
+	// the column of sources: a name, or number from 0 (required)
+	Source  string           `yaml:"source"`
+	Target  string           `yaml:"target"` // the column of targets (required)
+	Weight  string           `yaml:"weight"` // a column of weights, which the graph carries
+	Cutoff  `yaml:",inline"` // in the unit of the weight; none keeps every row
+	Nonzero bool             `yaml:"nonzero"` // an edge needs a weight other than 0
 	// store a pair once, in the orientation and order of its first row
 	Undirected bool   `yaml:"undirected"`
 	IDs        string `yaml:"ids"`        // a file of ids, for tables with numbers of its lines

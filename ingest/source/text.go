@@ -15,7 +15,8 @@ import (
 // TextSpec names a table and says how its text is laid out. Settings refer to
 // its columns by name or by 0-based number.
 type TextSpec struct {
-	File    string   `yaml:"file"`    // a text table, compressed or not, Arrow or Parquet (required)
+	// a text table, compressed or not, Arrow or Parquet (required)
+	File    string   `yaml:"file"`
 	Columns []string `yaml:"columns"` // names the columns of a text file without a header line
 	// a character, or tab, comma or space, which is runs of blanks (default: by the file's name)
 	Delimiter string `yaml:"delimiter"`

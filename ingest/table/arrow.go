@@ -117,12 +117,12 @@ func (s *arrowSource) fill(b *Batch) error {
 	return err
 }
 
-// maxEmptyRows is more than writers put into one record batch. Arrow's null columns have no data that
-// a wrong number of rows would contradict.
+// maxEmptyRows is more than writers put into one record batch. Arrow's null columns have no data
+// that a wrong number of rows would contradict.
 const maxEmptyRows = 1 << 24
 
-// checkRows checks the number of rows of a record batch where loading its columns would not: reading
-// as many as a damaged file states would not end.
+// checkRows checks the number of rows of a record batch where loading its columns would not:
+// reading as many as a damaged file states would not end.
 func (s *arrowSource) checkRows(record arrow.Record) error {
 	limit := int64(maxEmptyRows)
 	for i, kind := range s.kinds {

@@ -213,7 +213,8 @@ func (b block) verify(file *io.SectionReader, views int) error {
 	if offset == 0 {
 		return nil
 	}
-	if header.VectorLen(offset) < max(views, 1) { // the reader would take what lies behind the vector
+	// the reader would take what lies behind the vector
+	if header.VectorLen(offset) < max(views, 1) {
 		return errLength
 	}
 	for i := range header.VectorLen(offset) {

@@ -145,8 +145,8 @@ type chunkReader[T any] interface {
 	Err() error
 }
 
-// appendChunk appends all rows of a chunk, which it reads window values at a time. Single values go to b, which add appends to; lists of
-// such values go to a list builder.
+// appendChunk appends all rows of a chunk, which it reads window values at a time. Single values go
+// to b, which add appends to; lists of such values go to a list builder.
 func appendChunk[T any](r chunkReader[T], window int, b array.Builder, levels levelMeanings, add func(T)) error {
 	list, _ := b.(*array.ListBuilder)
 	leaf := b

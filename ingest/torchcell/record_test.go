@@ -293,8 +293,8 @@ func FuzzSkip(f *testing.F) {
 	})
 }
 
-// BenchmarkDecode reads a record, and for comparison the same record with the standard library, which
-// the tokens and infinite values of other records would stop.
+// BenchmarkDecode reads a record, and for comparison the same record with the standard library,
+// which the tokens and infinite values of other records would stop.
 func BenchmarkDecode(b *testing.B) {
 	record := strings.NewReplacer("-Infinity", "0", "Infinity", "0", "NaN", "0").Replace(
 		"[" + pair("0.5", "0.01", "YAL001C", "YBR002W", "YCL003C") + ", " + pair("0.5", "0.02", "YAL001C", "YBR002W", "YCL003C") + "]")

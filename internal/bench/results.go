@@ -104,10 +104,11 @@ type CaseResult struct {
 // Build is a build as its user sees it: the program as a process of its own, from its start to its
 // end.
 type Build struct {
-	Seconds           Stat `json:"seconds"`
-	CPUSeconds        Stat `json:"cpu_seconds"`         // user and system
-	SamplesPerSecond  Stat `json:"samples_per_second"`  // in the stage that writes samples
-	PeakAnonBytes     Stat `json:"peak_anon_bytes"`     // the process's own memory, without mapped files
+	Seconds          Stat `json:"seconds"`
+	CPUSeconds       Stat `json:"cpu_seconds"`        // user and system
+	SamplesPerSecond Stat `json:"samples_per_second"` // in the stage that writes samples
+	// the process's own memory, without mapped files
+	PeakAnonBytes     Stat `json:"peak_anon_bytes"`
 	PeakResidentBytes Stat `json:"peak_resident_bytes"` // with mapped files
 	// the last, "start and publish", is the time outside all others
 	Stages []Stage `json:"stages"`

@@ -12,8 +12,8 @@ import (
 //go:embed filter.ptx
 var filterPTX string
 
-// filterKernels measures whether a model should mask edges or filter them: it applies the mask of one
-// sample's edges, in both ways, to a matrix with a row of EdgeFeatures for each edge.
+// filterKernels measures whether a model should mask edges or filter them: it applies the mask of
+// one sample's edges, in both ways, to a matrix with a row of EdgeFeatures for each edge.
 type filterKernels struct {
 	Src, Dst cuda.Memory // ends of the edges, uint32
 	Edges    int

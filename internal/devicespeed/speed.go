@@ -1,6 +1,6 @@
-// Package devicespeed measures how fast CUDA devices make masks, by the kernels with which gpuverify
-// verifies them, and whether a model on a device had better mask edges or filter them. The tag cuda
-// builds it in.
+// Package devicespeed measures how fast CUDA devices make masks, by the kernels with which
+// gpuverify verifies them, and whether a model on a device had better mask edges or filter them.
+// The tag cuda builds it in.
 package devicespeed
 
 //go:generate ../../gpuverify/kernels/ptx.sh

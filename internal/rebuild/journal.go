@@ -86,7 +86,8 @@ func openRotated(path string, keep int) (*os.File, error) {
 			return nil, fmt.Errorf("rotate log: %w", err)
 		}
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // happens with keep 0
+	// happens with keep 0
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("write log: %w", err)
 	}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

@@ -20,8 +20,8 @@ func CheckFrame(frame, content []byte) error {
 var decompressor, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 
 // Frame shows the rest of the bytes as a Zstandard frame, and returns its content. All that it says
-// of the frame it reads there: it shares nothing with the writer of frames, and knows only the forms
-// that occur in them.
+// of the frame it reads there: it shares nothing with the writer of frames, and knows only the
+// forms that occur in them.
 //
 // An error says what is not as RFC 8878 asks for, also where lenient decoders read on: a block that
 // is larger than the window, which is the content size up to 128 KiB (decoders before 1.5.4 of the

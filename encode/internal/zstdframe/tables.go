@@ -8,8 +8,8 @@ import (
 )
 
 // The tables of the lengths in sequences. Their proportions are those of the masks of 4,096 samples
-// of the yeast-sized synthetic graph (`tcbuild synth --scale yeast --seed 1`): 3.8 million sequences.
-// Other masks are still written correctly, but compress less.
+// of the yeast-sized synthetic graph (`tcbuild synth --scale yeast --seed 1`): 3.8 million
+// sequences. Other masks are still written correctly, but compress less.
 
 // literalLengthTable: nearly every sequence has two literals, the byte of a lone removed edge and
 // the 0xFF after it.

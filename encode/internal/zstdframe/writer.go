@@ -57,7 +57,8 @@ type block struct {
 // the calls of Run and Literals up to End have to add up to.
 func (w *Writer) Begin(dst []byte, size int) {
 	dst = binary.LittleEndian.AppendUint32(dst, 0xFD2FB528) // magic
-	dst = append(dst, 2<<6|1<<5)                            // content size in 4 bytes, single segment, no checksum
+	// content size in 4 bytes, single segment, no checksum
+	dst = append(dst, 2<<6|1<<5)
 	w.out = binary.LittleEndian.AppendUint32(dst, uint32(size))
 	w.lastBlock, w.treeWritten, w.seqTables = -1, false, false
 }

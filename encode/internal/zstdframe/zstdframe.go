@@ -1,7 +1,7 @@
 // Package zstdframe writes Zstandard frames (RFC 8878) for content given as runs of equal bytes, as
-// masks are. The content is never materialised: a long run is one literal and one match at offset 1,
-// so time and size grow with the number of runs, not with the length of the content. Any Zstandard
-// decoder reads the frames.
+// masks are. The content is never materialised: a long run is one literal and one match at offset
+// 1, so time and size grow with the number of runs, not with the length of the content. Any
+// Zstandard decoder reads the frames.
 //
 //	frame       magic 28 b5 2f fd | descriptor a0 | content size u32 | block | block | …
 //	block       header, 3 bytes | body
@@ -19,13 +19,15 @@
 //	              m. All offsets have one code, which says 1 byte before and takes no bits. A
 //	              decoder reads the stream from its end.
 //
-// Numbers are little-endian. The descriptor says: one segment, content size in 4 bytes, no checksum.
+// Numbers are little-endian. The descriptor says: one segment, content size in 4 bytes, no
+// checksum.
 //
 // The tree and the tables are fixed, so that a frame's bytes depend only on its content; gathering
 // statistics for each frame would take longer than coding it.
 //
 // BenchmarkFrame of package encode is why this package exists. The masks of one sample of yeast's
-// size, 2.45 million positions as bits, 1,850 of them 0 (2 cores of an AMD EPYC, which others used):
+// size, 2.45 million positions as bits, 1,850 of them 0 (2 cores of an AMD EPYC, which others
+// used):
 //
 //	zstdframe                          0.11 ms    2,061 bytes
 //	klauspost/compress, fastest        0.86 ms    3,203 bytes
