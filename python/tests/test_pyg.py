@@ -405,7 +405,7 @@ def test_a_failed_export_leaves_nothing(everything, tmp_path):
         pyg.export_perturbations([], tmp_path / "p.tsv")
     data = pyg.cell_graph(everything.graph)
     data["protein"].num_nodes = 3
-    with pytest.raises(ValueError, match=r"node type 'protein' .*\nhint: "):
+    with pytest.raises(ValueError, match=r"node type 'protein', .*\nhint: "):
         pyg.export_cell_graph(data, tmp_path / "graph")
     del data["protein"], data["reaction"].node_ids
     with pytest.raises(AttributeError):

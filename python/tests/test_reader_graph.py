@@ -83,19 +83,19 @@ def test_a_dataset_is_a_graph_folder_too(built_once):
         (
             "edges/gene__physical__gene.tsv",
             "src\tdst\nNOWHERE\tNOWHERE\n",
-            "src of edge 0 is NOWHERE .expected one of 40 ids",
+            "src of edge 0 is NOWHERE, expected one of 40 ids",
         ),
         (
             "edges/gene__physical__gene.tsv",
             "src_index\tdst_index\n0\t40\n",
-            "dst indices from 40 to 40 .expected below 40",
+            "dst indices from 40 to 40, expected below 40",
         ),
         (
             "edges/gene__physical__gene.tsv",
             "src_index\n0\n",
-            "found columns src_index .expected dst_index",
+            "found columns src_index, expected dst_index",
         ),
-        ("nodes/gene.tsv", "name\nA\n", "gene: found columns name .expected id"),
+        ("nodes/gene.tsv", "name\nA\n", "gene: found columns name, expected id"),
     ],
 )
 def test_a_graph_that_cannot_be(tmp_path, table, content, complaint):
@@ -169,7 +169,7 @@ def test_what_is_no_folder_has_no_tables(tmp_path, kind, part):
 def test_a_table_with_a_name_of_no_table(tmp_path, name):
     folder, _ = write_case(CASES[0], tmp_path)
     (folder / f"edges/gene__more__gene.{name}".rstrip(".")).write_text("src\tdst\n")
-    with pytest.raises(reader.GraphError, match="gene__more__gene.* .expected a table"):
+    with pytest.raises(reader.GraphError, match="gene__more__gene.*, expected a table"):
         reader.read_graph_folder(folder)
 
 

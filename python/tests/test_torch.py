@@ -190,7 +190,7 @@ def test_samples_that_no_batch_can_join_are_refused(everything, built, tcbuild, 
     others = {
         "mask_basis .*gpr": of_seed(tcbuild, tmp_path / "rule", everything, 3, "gpr"),
         "mask_basis": of_seed(tcbuild, tmp_path / "order", everything, 3, graph=tmp_path / "graph"),
-        "phenotype_names .'fitness'. .expected .'fitness', 'gene interaction'": tt.Dataset(
+        "phenotype_names .'fitness'., expected .'fitness', 'gene interaction'": tt.Dataset(
             tmp_path / "phenotypes"
         ),
     }

@@ -168,12 +168,12 @@ def test_inputs_that_do_not_fit_are_refused(everything):
         (
             (too_high, torch.tensor([0, 2])),
             IndexError,
-            rf"perturbation_indices\[1\] is {generator.genes} ",
+            rf"perturbation_indices\[1\] is {generator.genes}, ",
         ),
         (
             (-too_high, torch.tensor([0, 2])),
             IndexError,
-            rf"perturbation_indices\[1\] is -{generator.genes} ",
+            rf"perturbation_indices\[1\] is -{generator.genes}, ",
         ),
         (
             (genes.to("meta"), ptr),
