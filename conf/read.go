@@ -134,7 +134,7 @@ func takeDefaults(own *yaml.Node) ([]*yaml.Node, error) {
 	return list.Content, nil
 }
 
-// readFile reads one settings file or preset, named at the place from.
+// readFile reads one settings file or preset. from says which line named it, for errors; "" for none.
 func readFile(path, from string) (*yaml.Node, error) {
 	text, err := readText(path)
 	source := path

@@ -2,7 +2,7 @@
 // weakest to strongest:
 //
 //   - the files of the file's `defaults:` list, each beating the ones before it,
-//   - the file's own keys, at the place of `_self_` in that list (default: the end),
+//   - the file's own keys, where `_self_` stands in that list (by default at the end),
 //   - the overrides, in the order given: key=value and a.b=value change a value,
 //     +a.b=value adds one, ++a.b=value does either, ~a.b removes one.
 //

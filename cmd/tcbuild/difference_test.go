@@ -11,7 +11,7 @@ import (
 	"github.com/bmatsuo/lmdb-go/lmdb"
 )
 
-// difference is verify's report of a position of the sample that a test damages.
+// difference is what verify reports for one position of the sample that the test damaged.
 type difference struct {
 	Sample   int    `json:"sample"`
 	SampleID string `json:"sample_id"`

@@ -100,7 +100,7 @@ func openError(path string, err error) error {
 	_, statErr := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && statErr == nil:
-		return fault.New(fault.Failed, "create the link again", "open %s: found a symbolic link to nowhere, expected a file", path)
+		return fault.New(fault.Failed, "create the link again", "open %s: found a dangling symbolic link, expected a file", path)
 	case errors.Is(err, fs.ErrNotExist):
 		hint, cause = "check the path", missing{}
 	}

@@ -102,7 +102,7 @@ func TestPyArrowFiles(t *testing.T) {
 // or other values, never a crash or a hang.
 func TestDamagedFiles(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short: it damages every byte")
+		t.Skip("-short: it reads each file once per damaged byte")
 	}
 	files, _ := filepath.Glob("testdata/[nt]*")
 	for _, path := range files {

@@ -186,7 +186,7 @@ func (v *vector) loadEntries(a *array.Dictionary, from, to int) error {
 	return nil
 }
 
-// appendMissing appends a placeholder for a missing number.
+// appendMissing appends a zero where a number is missing; valid tells the two apart.
 func (v *vector) appendMissing() {
 	switch v.numbers {
 	case integers:

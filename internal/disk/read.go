@@ -15,20 +15,19 @@ import (
 // or never end.
 var ErrNotRegular = fault.New(fault.Failed, "put a regular file in its place", "it is not a regular file")
 
-// Exists reports whether there is anything at a path, be it a link to nowhere or what may not be
-// looked at: it is for the reader to say what is wrong with it.
+// Exists reports whether something is at a path, even a dangling link or what may not be examined.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// OpenRegular opens a regular file for reading, or a link to one. A link to nowhere is no file that
-// is missing: the error wraps ErrNotRegular, not fs.ErrNotExist.
+// OpenRegular opens a regular file, or a link to one, for reading. The error of a dangling link wraps
+// ErrNotRegular, not fs.ErrNotExist: something is there.
 func OpenRegular(path string) (*os.File, int64, error) {
 	// a pipe without a writer would block
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) && Exists(path) {
-		err = fmt.Errorf("%w but a symbolic link to nowhere", ErrNotRegular)
+		err = fmt.Errorf("%w but a dangling symbolic link", ErrNotRegular)
 	}
 	if err != nil {
 		return nil, 0, err

@@ -43,7 +43,7 @@ def numbers():
 
 
 def seeds(folder):
-    """Files of one column each, which a fuzzer damages thousands of times a second: every type, page layout and codec occurs."""
+    """Files of one column each, as seeds for the fuzzer: every type, page layout and codec."""
     folder.mkdir(exist_ok=True)
     layouts = itertools.cycle(
         [

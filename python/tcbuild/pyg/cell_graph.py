@@ -59,7 +59,7 @@ def _graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> tcbuild.
         return source
     if isinstance(source, tcbuild.Dataset):
         return source.graph
-    if os.path.lexists(Path(source) / "manifest.json"):  # a link to nowhere is damage
+    if os.path.lexists(Path(source) / "manifest.json"):  # a dangling link is damage
         return tcbuild.open(source).graph
     return tcbuild.read_graph_folder(source)
 
