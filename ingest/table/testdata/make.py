@@ -33,9 +33,16 @@ def numbers():
     return pa.table(
         {
             "half": pa.array([1.5, None, -0.25, 6e-8], pa.float16()),
-            "price": pa.array([Decimal("1.50"), None, Decimal("-0.07"), Decimal("12345.67")], pa.decimal128(7, 2)),
-            "large": pa.array([Decimal("9007199254740992"), None, Decimal("-9007199254740993"), Decimal(0)], pa.decimal128(38, 0)),
-            "wide": pa.array([Decimal("0.1"), None, Decimal("-1e-20"), Decimal("3")], pa.decimal256(60, 30)),
+            "price": pa.array(
+                [Decimal("1.50"), None, Decimal("-0.07"), Decimal("12345.67")], pa.decimal128(7, 2)
+            ),
+            "large": pa.array(
+                [Decimal("9007199254740992"), None, Decimal("-9007199254740993"), Decimal(0)],
+                pa.decimal128(38, 0),
+            ),
+            "wide": pa.array(
+                [Decimal("0.1"), None, Decimal("-1e-20"), Decimal("3")], pa.decimal256(60, 30)
+            ),
             "coded int": pa.array([7, None, -9, 7], pa.int32()).dictionary_encode(),
             "coded float": pa.array([0.5, None, float("nan"), 0.5]).dictionary_encode(),
         }
@@ -55,7 +62,12 @@ def seeds(folder):
     )
     for whole in (table(), numbers()):
         for name in whole.column_names:
-            pq.write_table(whole.select([name]), folder / f"{name.replace(' ', '-')}.parquet", write_statistics=False, **next(layouts))
+            pq.write_table(
+                whole.select([name]),
+                folder / f"{name.replace(' ', '-')}.parquet",
+                write_statistics=False,
+                **next(layouts),
+            )
     for name, column, layout in (
         ("zstd", "text", {"compression": "zstd"}),
         ("lz4", "dictionary", {"compression": "lz4"}),
@@ -63,19 +75,29 @@ def seeds(folder):
         ("plain", "bool", {"compression": "uncompressed"}),
     ):
         feather.write_feather(table().select([column]), folder / f"{name}.arrow", **layout)
-    feather.write_feather(table(pa.string_view()).select(["text"]), folder / "view.arrow", compression="uncompressed")
-    feather.write_feather(numbers().select(["price"]), folder / "price.arrow", compression="uncompressed")
+    feather.write_feather(
+        table(pa.string_view()).select(["text"]), folder / "view.arrow", compression="uncompressed"
+    )
+    feather.write_feather(
+        numbers().select(["price"]), folder / "price.arrow", compression="uncompressed"
+    )
 
 
 seeds(pathlib.Path("seeds"))
 pq.write_table(numbers(), "numbers.parquet")
-pq.write_table(numbers(), "numbers-integers.parquet", use_dictionary=False, store_decimal_as_integer=True)
+pq.write_table(
+    numbers(), "numbers-integers.parquet", use_dictionary=False, store_decimal_as_integer=True
+)
 feather.write_feather(numbers(), "numbers.arrow", compression="uncompressed")
 pq.write_table(table(), "types-plain.parquet", use_dictionary=False, compression="none")
 pq.write_table(table(), "types-snappy.parquet", compression="snappy")
-pq.write_table(table(), "types-groups.parquet", compression="zstd", row_group_size=1, data_page_version="2.0")
+pq.write_table(
+    table(), "types-groups.parquet", compression="zstd", row_group_size=1, data_page_version="2.0"
+)
 pq.write_table(table(), "types-gzip.parquet", compression="gzip")
-pq.write_table(table(), "delta.parquet", use_dictionary=False, column_encoding={"int": "DELTA_BINARY_PACKED"})
+pq.write_table(
+    table(), "delta.parquet", use_dictionary=False, column_encoding={"int": "DELTA_BINARY_PACKED"}
+)
 pq.write_table(
     table().select(["int", "text", "list"]),
     "checksums.parquet",
@@ -93,6 +115,8 @@ pq.write_table(
 feather.write_feather(table(), "types-plain.arrow", compression="uncompressed")
 feather.write_feather(table(), "types-batches.arrow", compression="uncompressed", chunksize=1)
 feather.write_feather(table(), "types-lz4.arrow", compression="lz4")
-feather.write_feather(table(pa.large_string(), pa.large_string()), "types-zstd-large.arrow", compression="zstd")
+feather.write_feather(
+    table(pa.large_string(), pa.large_string()), "types-zstd-large.arrow", compression="zstd"
+)
 feather.write_feather(table(pa.string_view()), "types-view.arrow", compression="uncompressed")
 pq.write_table(pa.table({"s": [{"a": 1}] * 3}), "struct.parquet")
