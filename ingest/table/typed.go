@@ -59,13 +59,16 @@ func follow(a arrow.Array) error {
 		return follow(a.ListValues())
 	case *array.Decimal128, *array.Decimal256:
 		t := a.DataType().(arrow.DecimalType)
-		// the library's table of powers of ten is that long; it panics beyond
+		// the library's table of powers of ten is that long, and it shows precision digits
 		digits := int32(38)
 		if t.ID() == arrow.DECIMAL256 {
 			digits = 76
 		}
 		if scale := t.GetScale(); scale < -digits || scale > digits {
 			return fmt.Errorf("found a decimal with scale %d, expected one from %d to %d", scale, -digits, digits)
+		}
+		if precision := t.GetPrecision(); precision < 1 || precision > digits {
+			return fmt.Errorf("found a decimal with precision %d, expected one from 1 to %d", precision, digits)
 		}
 	case *array.Dictionary:
 		for i := range a.Len() {

@@ -43,17 +43,24 @@ func touchArrays(r *Reader) error {
 	}
 }
 
-// TestDecimalScale has scales from a damaged schema for which the Arrow library has no power of
-// ten: it panicked when the value was shown.
-func TestDecimalScale(t *testing.T) {
-	for scale, valid := range map[int32]bool{-38: true, 0: true, 38: true, -39: false, 39: false, 22056: false} {
-		b := array.NewDecimal128Builder(memory.DefaultAllocator, &arrow.Decimal128Type{Precision: 5, Scale: scale})
+// TestDecimals has scales and precisions from a damaged schema. Where the Arrow library has no power
+// of ten for the scale, it panicked when the value was shown; a precision of a billion was a text of
+// as many bytes.
+func TestDecimals(t *testing.T) {
+	for _, test := range []struct {
+		precision, scale int32
+		valid            bool
+	}{
+		{5, -38, true}, {5, 0, true}, {5, 38, true}, {5, -39, false}, {5, 39, false}, {5, 22056, false},
+		{1, 0, true}, {38, 0, true}, {-1, 0, false}, {0, 0, false}, {39, 0, false}, {1 << 30, 0, false},
+	} {
+		b := array.NewDecimal128Builder(memory.DefaultAllocator, &arrow.Decimal128Type{Precision: test.precision, Scale: test.scale})
 		b.AppendNull()
 		b.AppendValues([]decimal128.Num{decimal128.FromI64(7)}, nil)
 		r, err := Open(writeArrays(t, b.NewArray()))
 		check(t, err)
-		if err := touchArrays(r); (err == nil) != valid || err != nil && fault.KindOf(err) != fault.Input {
-			t.Errorf("scale %d: got the error %v", scale, err)
+		if err := touchArrays(r); (err == nil) != test.valid || err != nil && fault.KindOf(err) != fault.Input {
+			t.Errorf("precision %d, scale %d: got the error %v", test.precision, test.scale, err)
 		}
 		r.Close()
 	}
