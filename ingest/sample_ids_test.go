@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tcbuild/ingest/table"
+	"tcbuild/ingest/table/arrowfile"
 )
 
 // Two ids with the same hash are different ids.
@@ -33,7 +33,7 @@ func TestDuplicateIDsFarApart(t *testing.T) {
 	const n = 20_000
 	var text strings.Builder
 	text.WriteString("sample_id\tgenes\n")
-	ids, genes := make(table.Texts, n), make(table.Lists, n)
+	ids, genes := make(arrowfile.Texts, n), make(arrowfile.Lists, n)
 	for i := range n {
 		ids[i], genes[i] = fmt.Sprint("s", i%(n-1)), []string{"A"} // the last is the first
 		fmt.Fprintf(&text, "%s\tA\n", ids[i])
@@ -43,7 +43,7 @@ func TestDuplicateIDsFarApart(t *testing.T) {
 	if err := os.WriteFile(tsv, []byte(text.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	w, err := table.CreateArrow(arrow, []table.Field{{Name: "sample_id", Values: ids}, {Name: "genes", Values: genes}})
+	w, err := arrowfile.Create(arrow, []arrowfile.Field{{Name: "sample_id", Values: ids}, {Name: "genes", Values: genes}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +71,8 @@ func TestGenesOfLists(t *testing.T) {
 	odd, _ := NewNodes(Gene, []string{"A", "B|C", " D"}, nil)
 	write := func(genes ...string) string {
 		path := filepath.Join(t.TempDir(), "p.arrow")
-		lists := table.Lists{{"A"}, genes}
-		w, err := table.CreateArrow(path, []table.Field{{Name: "genes", Values: lists}})
+		lists := arrowfile.Lists{{"A"}, genes}
+		w, err := arrowfile.Create(path, []arrowfile.Field{{Name: "genes", Values: lists}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"tcbuild/fault"
-	"tcbuild/ingest/table"
+	"tcbuild/ingest/table/arrowfile"
 )
 
 // WriteGraph writes a graph as a folder of Arrow IPC files that ReadGraph reads back unchanged:
@@ -27,7 +27,7 @@ func WriteGraph(dir string, g *Graph) error {
 			}
 		}
 		path := filepath.Join(dir, "nodes", nodes.Type+".arrow")
-		if err := writeTable(path, []table.Field{{Name: "id", Values: table.Texts(nodes.IDs)}}, nodes.Columns); err != nil {
+		if err := writeTable(path, []arrowfile.Field{{Name: "id", Values: arrowfile.Texts(nodes.IDs)}}, nodes.Columns); err != nil {
 			return err
 		}
 	}
@@ -37,9 +37,9 @@ func WriteGraph(dir string, g *Graph) error {
 				"write graph: found relation %q, expected UTF-8 text without blanks and control characters", edges.Type.Relation)
 		}
 		path := filepath.Join(dir, "edges", edges.Type.String()+".arrow")
-		fields := []table.Field{
-			{Name: indexColumns[0], Values: table.Indices(edges.Src)},
-			{Name: indexColumns[1], Values: table.Indices(edges.Dst)},
+		fields := []arrowfile.Field{
+			{Name: indexColumns[0], Values: arrowfile.Indices(edges.Src)},
+			{Name: indexColumns[1], Values: arrowfile.Indices(edges.Dst)},
 		}
 		if err := writeTable(path, fields, edges.Columns); err != nil {
 			return err
@@ -49,15 +49,15 @@ func WriteGraph(dir string, g *Graph) error {
 }
 
 // writeTable writes the leading fields, then the extra columns, as one record batch.
-func writeTable(path string, fields []table.Field, columns []Column) error {
+func writeTable(path string, fields []arrowfile.Field, columns []Column) error {
 	for _, c := range columns {
-		fields = append(fields, table.Field{Name: c.Name, Values: table.Typed(c.Values)})
+		fields = append(fields, arrowfile.Field{Name: c.Name, Values: arrowfile.Typed(c.Values)})
 	}
-	w, err := table.CreateArrow(path, fields)
+	w, err := arrowfile.Create(path, fields)
 	if err != nil {
 		return err
 	}
-	values := make([]table.Values, len(fields))
+	values := make([]arrowfile.Values, len(fields))
 	for i, field := range fields {
 		values[i] = field.Values
 	}

@@ -11,6 +11,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest/table"
+	"tcbuild/ingest/table/arrowfile"
 )
 
 // WritePerturbations writes a perturbation set with the columns sample_id and genes and one per
@@ -30,18 +31,18 @@ func WritePerturbations(path string, source SampleSource, genes *Nodes) error {
 }
 
 func writePerturbationsArrow(path string, names []string, source SampleSource, genes *Nodes) error {
-	fields := []table.Field{{Name: names[0], Values: table.Texts{}}, {Name: names[1], Values: table.Lists{}}}
+	fields := []arrowfile.Field{{Name: names[0], Values: arrowfile.Texts{}}, {Name: names[1], Values: arrowfile.Lists{}}}
 	for _, name := range names[2:] {
-		fields = append(fields, table.Field{Name: name, Values: table.Numbers{}})
+		fields = append(fields, arrowfile.Field{Name: name, Values: arrowfile.Numbers{}})
 	}
-	w, err := table.CreateArrow(path, fields)
+	w, err := arrowfile.Create(path, fields)
 	if err != nil {
 		return err
 	}
 	_, err = source.Scan(func(s *Samples) error {
-		ids := make(table.Texts, s.Len())
-		genotypes := make(table.Lists, s.Len())
-		phenotypes := make([]table.Numbers, len(fields)-2)
+		ids := make(arrowfile.Texts, s.Len())
+		genotypes := make(arrowfile.Lists, s.Len())
+		phenotypes := make([]arrowfile.Numbers, len(fields)-2)
 		for i := range s.Len() {
 			ids[i] = string(s.ID(i))
 			for _, gene := range s.Genes(i) {
@@ -51,7 +52,7 @@ func writePerturbationsArrow(path string, names []string, source SampleSource, g
 				phenotypes[k] = append(phenotypes[k], value)
 			}
 		}
-		columns := []table.Values{ids, genotypes}
+		columns := []arrowfile.Values{ids, genotypes}
 		for _, values := range phenotypes {
 			columns = append(columns, values)
 		}

@@ -13,7 +13,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/ingest/table"
+	"tcbuild/ingest/table/arrowfile"
 )
 
 // Dataset is a published dataset, open for reading. It is safe for concurrent use.
@@ -114,7 +114,7 @@ func (d *Dataset) openArrow(name string) (*ipc.FileReader, *os.File, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	reader, err := table.NewArrowReader(file)
+	reader, err := arrowfile.NewReader(file)
 	if err != nil {
 		file.Close()
 		return nil, nil, d.damaged(name, "%w", err)

@@ -7,12 +7,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime/debug"
-	"slices"
 	"strings"
 	"testing"
 
@@ -21,9 +18,10 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/schema"
-	flatbuffers "github.com/google/flatbuffers/go"
 
 	"tcbuild/fault"
+	"tcbuild/ingest/table/arrowfile"
+	"tcbuild/ingest/table/rows"
 )
 
 // show reads a table into one line per row, with the accessor for each column's kind.
@@ -187,186 +185,13 @@ func showInMemory(path string, content []byte) (string, error) {
 	var b Batch
 	var lines []string
 	for {
-		if err := s.fill(&b); err == io.EOF {
+		if err := s.Fill(&b); err == io.EOF {
 			return strings.Join(lines, "\n"), nil
 		} else if err != nil {
 			return "", err
 		}
 		for i := range b.Len {
 			lines = append(lines, showRow(r, &b, i))
-		}
-	}
-}
-
-// A count in a record batch of the oldest form is as untrustworthy as in the current one: it asked
-// for 800 GB.
-func TestLegacyMessage(t *testing.T) {
-	content, err := os.ReadFile("testdata/types-view.arrow")
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := io.NewSectionReader(bytes.NewReader(content), 0, int64(len(content)))
-	blocks, err := verifyFooter(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	message := content[blocks[0].offset:][:blocks[0].metadata]
-	binary.LittleEndian.PutUint32(message, uint32(len(message)-legacyEnd))
-	copy(message[legacyEnd:], message[continuationEnd:])
-	if err := readInMemory("legacy.arrow", content, false); err != nil {
-		t.Fatal(err)
-	}
-	root, err := readTable(in, blocks[0].offset+legacyEnd, int64(len(message))-legacyEnd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	header, _ := child(root, messageHeader)
-	counts := header.Vector(flatbuffers.UOffsetT(header.Offset(recordVariadicCounts)))
-	binary.LittleEndian.PutUint64(message[legacyEnd:][counts:], 100<<30)
-	if err := readInMemory("legacy.arrow", content, false); err == nil || !strings.Contains(err.Error(), errLength.Error()) {
-		t.Errorf("got %v", err)
-	}
-}
-
-// A damaged schema without columns, and an unbounded number of rows: reading them would never end.
-func TestRowsWithoutColumns(t *testing.T) {
-	content, err := os.ReadFile("testdata/seeds/zstd.arrow")
-	check(t, err)
-	for at, with := range map[int]byte{265: '0', 214: '\b', 424: 0x11} {
-		content[at] ^= with
-	}
-	err = readInMemory("rows.arrow", content, false)
-	if fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), "rows and 0 columns, expected at most") {
-		t.Errorf("got %v", err)
-	}
-}
-
-// The same for a Parquet file whose columns are all of types that are not read.
-func TestRowsOfUnreadColumns(t *testing.T) {
-	content, err := os.ReadFile("testdata/struct.parquet")
-	check(t, err)
-	const three, many = "\x16\x06", "\x16\x80\x80\x80\x80\x80\x80\x01" // 3 and 2^41 as Thrift's i64
-	footer := len(content) - 8 - int(binary.LittleEndian.Uint32(content[len(content)-8:]))
-	at := footer + bytes.LastIndex(content[footer:], []byte(three))
-	damaged := slices.Concat(content[:at], []byte(many), content[at+len(three):len(content)-8])
-	damaged = binary.LittleEndian.AppendUint32(damaged, uint32(len(damaged)-footer))
-	err = readInMemory("rows.parquet", append(damaged, "PAR1"...), false)
-	if fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), "has 2199023255552 rows, expected at most") {
-		t.Errorf("got %v", err)
-	}
-}
-
-// A vector of buffer counts that is shorter than the columns of views: the library would take what
-// lies behind it, here a request for 32 GB.
-func TestViewsWithoutCounts(t *testing.T) {
-	content, err := os.ReadFile("testdata/seeds/view.arrow")
-	check(t, err)
-	for at, with := range map[int]byte{229: 'P', 100: 'h', 190: 'P'} {
-		content[at] ^= with
-	}
-	if err := readInMemory("views.arrow", content, false); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), errLength.Error()) {
-		t.Errorf("got %v", err)
-	}
-}
-
-// A dictionary of a negative length, which no index lies behind.
-func TestNegativeDictionary(t *testing.T) {
-	content, err := os.ReadFile("testdata/seeds/lz4.arrow")
-	check(t, err)
-	for at, with := range map[int]byte{351: 0xf9, 278: ' ', 388: 'i'} {
-		content[at] ^= with
-	}
-	for _, typed := range []bool{false, true} {
-		if err := readInMemory("dictionary.arrow", content, typed); fault.KindOf(err) != fault.Input {
-			t.Errorf("typed %v: got %v", typed, err)
-		}
-	}
-}
-
-// FuzzBinary reads files from pyarrow with up to three bytes changed: as values, or as arrays in
-// their own types. An execution costs some 100 µs, about as much as the fuzzer's own work for it.
-// Measurements show what keeps it there:
-//   - The damage is given as numbers. With bytes, the fuzzer shortens each find, at tens of executions
-//     and two messages with all coverage counters per find.
-//   - Each file has one column.
-//   - The tests link nothing large, because the counters of everything linked are visited after
-//     each execution: see package pqarrowtest.
-func FuzzBinary(f *testing.F) {
-	usualBuffer = 1 << 20 // a buffer of 1 GiB takes a second to clear
-	// the heap is small: collecting garbage took half of an execution
-	debug.SetGCPercent(2000)
-	paths, _ := filepath.Glob("testdata/seeds/*")
-	var files [][]byte
-	for i, path := range paths {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
-		files = append(files, content)
-		for k := range 2 {
-			at := uint16(len(content) * k / 2)
-			f.Add(uint8(i), k%2 == 0, at, uint8(k), at, uint8(0), at, uint8(0))
-		}
-	}
-	buffer := make([]byte, 1<<16)
-	f.Fuzz(func(t *testing.T, file uint8, typed bool, at1 uint16, with1 uint8, at2 uint16, with2 uint8, at3 uint16, with3 uint8) {
-		k := int(file) % len(files)
-		content := buffer[:copy(buffer, files[k])]
-		content[int(at1)%len(content)] ^= with1
-		content[int(at2)%len(content)] ^= with2
-		content[int(at3)%len(content)] ^= with3
-		err := readInMemory(paths[k], content, typed)
-		if err != nil && (fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), paths[k])) {
-			t.Fatalf("kind %d, expected bad input that names the file: %v", fault.KindOf(err), err)
-		}
-		if err != nil && bytes.Equal(content, files[k]) {
-			t.Fatalf("the file is not damaged: %v", err)
-		}
-	})
-}
-
-// readInMemory reads every value of a file in memory, or each column in its own type if it has one.
-// Without a file on disk, a pass takes microseconds.
-func readInMemory(path string, content []byte, typed bool) error {
-	s, err := openSource(path, io.NewSectionReader(bytes.NewReader(content), 0, int64(len(content))), TextOptions{})
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	kept := make([]bool, len(s.names()))
-	for column := range kept {
-		if kept[column] = typed && s.dataType(column) != nil; kept[column] {
-			s.keepType(column)
-		}
-	}
-	var b Batch
-	for {
-		if err := s.fill(&b); err != nil {
-			if err == io.EOF {
-				return nil
-			}
-			return err
-		}
-		for column := range kept {
-			if kept[column] {
-				values := b.Array(column)
-				for i := range values.Len() {
-					values.ValueStr(i)
-				}
-				continue
-			}
-			for i := range b.Len {
-				switch s.kind(column) {
-				case Number:
-					b.Number(column, i)
-					b.Integer(column, i)
-					b.Text(column, i)
-				case Text:
-					b.Text(column, i)
-				case List:
-					b.List(column, i)
-				}
-			}
 		}
 	}
 }
@@ -405,61 +230,25 @@ func TestPolars(t *testing.T) {
 	}
 }
 
-func TestDecimalText(t *testing.T) {
-	for _, test := range []struct {
-		unscaled int64
-		scale    int32
-		want     string
-	}{{0, 0, "0"}, {-5, 0, "-5"}, {-5, -2, "-500"}, {5, 1, "0.5"}, {-5, 3, "-0.005"}, {1234, 2, "12.34"}, {-1200, 2, "-12.00"}, {0, 2, "0.00"}} {
-		if got := string(decimalText(big.NewInt(test.unscaled), test.scale)); got != test.want {
-			t.Errorf("%d with scale %d: got %s, want %s", test.unscaled, test.scale, got, test.want)
-		}
-	}
-	for stored, want := range map[string]int64{"": 0, "\x00": 0, "\x7f": 127, "\x80": -128, "\xff": -1, "\xff\x00": -256, "\x00\xff": 255} {
-		if got := bigEndian([]byte(stored)); got.Int64() != want {
-			t.Errorf("%q: got %v, want %d", stored, got, want)
-		}
-	}
-}
-
-// TestHalfPrecision tests each number with its neighbours in order, and the ends and steps of the
-// type.
-func TestHalfPrecision(t *testing.T) {
-	for stored := uint16(0); stored < 0x7c00; stored++ {
-		low, high := halfPrecision(stored), halfPrecision(stored+1)
-		if step := math.Ldexp(1, max(int(stored>>10), 1)-25); stored < 0x7bff && high-low != step || halfPrecision(stored|0x8000) != -low {
-			t.Fatalf("%#x is %g, the next %g", stored, low, high)
-		}
-	}
-	for stored, want := range map[uint16]float64{0: 0, 1: 0x1p-24, 0x0400: 0x1p-14, 0x3c00: 1, 0x7bff: 65504, 0x7c00: math.Inf(1), 0xfc00: math.Inf(-1)} {
-		if got := halfPrecision(stored); got != want {
-			t.Errorf("%#x: got %g, want %g", stored, got, want)
-		}
-	}
-	if !math.IsNaN(halfPrecision(0x7e00)) || !math.Signbit(halfPrecision(0x8000)) {
-		t.Error("NaN or -0 are other numbers")
-	}
-}
-
 // TestWindows reads record batches and row groups whose sizes are not multiples of a batch.
 func TestWindows(t *testing.T) {
-	for _, rows := range []int{0, 1, batchRows - 1, batchRows, batchRows + 1, 3*batchRows + 5} {
-		var numbers Numbers
-		var lists Lists
-		for i := range rows {
+	for _, n := range []int{0, 1, rows.BatchRows - 1, rows.BatchRows, rows.BatchRows + 1, 3*rows.BatchRows + 5} {
+		var numbers arrowfile.Numbers
+		var lists arrowfile.Lists
+		for i := range n {
 			numbers = append(numbers, float64(i))
 			lists = append(lists, make([]string, i%4))
 			for k := range i % 4 {
 				lists[i][k] = fmt.Sprint(i, k)
 			}
 		}
-		half := rows / 2
+		half := n / 2
 		arrowPath := filepath.Join(t.TempDir(), "a.arrow")
-		w, err := CreateArrow(arrowPath, []Field{{"number", numbers}, {"list", lists}})
+		w, err := arrowfile.Create(arrowPath, []arrowfile.Field{{Name: "number", Values: numbers}, {Name: "list", Values: lists}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range [][2]int{{0, half}, {half, rows}} {
+		for _, r := range [][2]int{{0, half}, {half, n}} {
 			if err := w.Write(numbers[r[0]:r[1]], lists[r[0]:r[1]]); err != nil {
 				t.Fatal(err)
 			}
@@ -478,8 +267,8 @@ func TestWindows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(lines) != rows {
-				t.Fatalf("%s: read %d rows, wrote %d", path, len(lines), rows)
+			if len(lines) != n {
+				t.Fatalf("%s: read %d rows, wrote %d", path, len(lines), n)
 			}
 			for i, line := range lines {
 				if want := fmt.Sprintf("%d=%d %q", i, i, lists[i]); line != want {
@@ -492,7 +281,7 @@ func TestWindows(t *testing.T) {
 }
 
 // writeParquet writes columns number and list in row groups [0, split) and [split, rows).
-func writeParquet(t *testing.T, split int, numbers Numbers, lists Lists) string {
+func writeParquet(t *testing.T, split int, numbers arrowfile.Numbers, lists arrowfile.Lists) string {
 	t.Helper()
 	text := schema.NewByteArrayNode("element", parquet.Repetitions.Optional, -1)
 	list, err := schema.ListOf(text, parquet.Repetitions.Optional, -1)

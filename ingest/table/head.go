@@ -36,7 +36,7 @@ func Head(file *inputfile.File, n int, options TextOptions) ([][]string, error) 
 		}
 		row := make([]string, len(fields))
 		for i, f := range fields {
-			row[i] = string(s.buffer[f.start:f.end])
+			row[i] = string(s.buffer[f.Start:f.End])
 		}
 		rows = append(rows, row)
 	}

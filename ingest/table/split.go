@@ -3,36 +3,40 @@ package table
 import (
 	"bytes"
 	"errors"
+
+	"tcbuild/ingest/table/rows"
 )
 
+func span(start, end int) rows.Span { return rows.Span{Start: uint32(start), End: uint32(end)} }
+
 // split appends the fields of a row that starts at offset in its buffer.
-func split(fields []span, record []byte, offset int, delimiter byte) []span {
+func split(fields []rows.Span, record []byte, offset int, delimiter byte) []rows.Span {
 	start := 0
 	for {
 		length := bytes.IndexByte(record[start:], delimiter)
 		if length < 0 {
-			return append(fields, span{uint32(offset + start), uint32(offset + len(record))})
+			return append(fields, span(offset+start, offset+len(record)))
 		}
-		fields = append(fields, span{uint32(offset + start), uint32(offset + start + length)})
+		fields = append(fields, span(offset+start, offset+start+length))
 		start += length + 1
 	}
 }
 
 // splitBlanks is split for fields separated by runs of spaces and tabs, which may also start the
 // row.
-func splitBlanks(fields []span, record []byte, offset int) []span {
+func splitBlanks(fields []rows.Span, record []byte, offset int) []rows.Span {
 	start := -1
 	for i, c := range record {
 		switch blank := c == ' ' || c == '\t'; {
 		case !blank && start < 0:
 			start = i
 		case blank && start >= 0:
-			fields = append(fields, span{uint32(offset + start), uint32(offset + i)})
+			fields = append(fields, span(offset+start, offset+i))
 			start = -1
 		}
 	}
 	if start >= 0 {
-		fields = append(fields, span{uint32(offset + start), uint32(offset + len(record))})
+		fields = append(fields, span(offset+start, offset+len(record)))
 	}
 	return fields
 }
@@ -62,7 +66,7 @@ var (
 
 // splitQuoted appends the fields of the row buffer[begin:end]. It unquotes fields in place, which
 // only makes them shorter.
-func splitQuoted(fields []span, buffer []byte, begin, end int, delimiter byte) ([]span, error) {
+func splitQuoted(fields []rows.Span, buffer []byte, begin, end int, delimiter byte) ([]rows.Span, error) {
 	for at := begin; ; at++ { // at is the start of a field, then the delimiter after it
 		start, to := at, at
 		if at < end && buffer[at] == '"' {
@@ -89,7 +93,7 @@ func splitQuoted(fields []span, buffer []byte, begin, end int, delimiter byte) (
 			}
 			to = at
 		}
-		fields = append(fields, span{uint32(start), uint32(to)})
+		fields = append(fields, span(start, to))
 		if at == end {
 			return fields, nil
 		}

@@ -19,6 +19,9 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/table/arrowfile"
+	"tcbuild/ingest/table/parquetfile"
+	"tcbuild/ingest/table/rows"
 )
 
 // Formats names the accepted file name endings, for messages.
@@ -37,40 +40,27 @@ type TextOptions struct {
 	Header bool
 }
 
-// Kind is the kind of a column's values.
-type Kind int
-
-const (
-	Unknown Kind = iota // text files do not say
-	Number              // integers, floating-point numbers, decimals or booleans (0 and 1)
-	Text
-	List  // lists of texts
-	Other // anything else, whose values cannot be read
+// What a table's rows are read into.
+type (
+	Batch = rows.Batch
+	Kind  = rows.Kind
 )
 
-func (k Kind) String() string {
-	return [...]string{"untyped", "number", "text", "list of texts", "unsupported"}[k]
-}
+const (
+	Unknown = rows.Unknown
+	Number  = rows.Number
+	Text    = rows.Text
+	List    = rows.List
+	Other   = rows.Other
+)
 
 // A Reader reads a table from its first row to its last. It is not safe for
 // concurrent use, and must be closed.
 type Reader struct {
 	file   *inputfile.File
 	owned  bool // Close closes file
-	source source
+	source rows.Source
 	batch  Batch
-}
-
-// source is a file format: text, Arrow or Parquet.
-type source interface {
-	names() []string
-	kind(column int) Kind
-	dataType(column int) arrow.DataType
-	keepType(column int)
-	// fill replaces the rows of b with the next ones, at least one, or returns io.EOF.
-	fill(b *Batch) error
-	where(row int64) string
-	io.Closer
 }
 
 // Open opens a table for one pass. Text files have a header line and the delimiter of their
@@ -110,7 +100,7 @@ func OpenFile(file *inputfile.File, options TextOptions) (*Reader, error) {
 }
 
 // openSource opens a table in the format of its file name's ending.
-func openSource(path string, in *io.SectionReader, options TextOptions) (s source, err error) {
+func openSource(path string, in *io.SectionReader, options TextOptions) (s rows.Source, err error) {
 	format, compression := Format(path)
 	if options.Columns != nil && IsTable(path) && !isText(format) {
 		return nil, fault.New(fault.Input, "give a text file, such as SGD_features.tab, or omit the column names",
@@ -118,9 +108,9 @@ func openSource(path string, in *io.SectionReader, options TextOptions) (s sourc
 	}
 	switch {
 	case format == ".parquet" && compression == "":
-		s, err = openParquet(path, in)
+		s, err = parquetfile.Open(path, in)
 	case format == ".arrow" && compression == "":
-		s, err = openArrow(path, in)
+		s, err = arrowfile.Open(path, in)
 	case isText(format):
 		if options.Delimiter == 0 {
 			options.Delimiter = defaultDelimiter(format)
@@ -133,7 +123,7 @@ func openSource(path string, in *io.SectionReader, options TextOptions) (s sourc
 	if err != nil {
 		return nil, err
 	}
-	if err := checkNames(path, s.names()); err != nil {
+	if err := checkNames(path, s.Names()); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -141,10 +131,18 @@ func openSource(path string, in *io.SectionReader, options TextOptions) (s sourc
 }
 
 // Columns are the column names in file order: not empty, unique, valid UTF-8.
-func (r *Reader) Columns() []string { return r.source.names() }
+func (r *Reader) Columns() []string { return r.source.Names() }
 
 // Kind is the kind of a column's values.
-func (r *Reader) Kind(column int) Kind { return r.source.kind(column) }
+func (r *Reader) Kind(column int) Kind { return r.source.Kind(column) }
+
+// Type is the type of a column's values in the file. It is utf8 for text files, and nil for Parquet
+// types without an equivalent in Arrow or that Batch.Array cannot return.
+func (r *Reader) Type(column int) arrow.DataType { return r.source.DataType(column) }
+
+// KeepType says that a column is read only by Batch.Array, so that it need not be converted. Call
+// it before Next. Type must not be nil.
+func (r *Reader) KeepType(column int) { r.source.KeepType(column) }
 
 // Next returns the next rows, or io.EOF after the last. The batch is valid until the next call.
 // Damage and malformed rows are a fault.Input. If the file changed while it was read, Next returns
@@ -152,7 +150,7 @@ func (r *Reader) Kind(column int) Kind { return r.source.kind(column) }
 func (r *Reader) Next() (*Batch, error) {
 	r.batch.First += int64(r.batch.Len)
 	r.batch.Len = 0
-	if err := r.source.fill(&r.batch); err != nil {
+	if err := r.source.Fill(&r.batch); err != nil {
 		r.batch.Len = 0
 		if changed := r.file.Unchanged(); changed != nil {
 			return nil, changed // which explains any other error
@@ -164,7 +162,7 @@ func (r *Reader) Next() (*Batch, error) {
 
 // Where names a row for messages: "edges.tsv:12" counts lines from 1 (a header is line 1),
 // "edges.parquet row 10" counts rows from 0. The row must have been read.
-func (r *Reader) Where(row int64) string { return r.source.where(row) }
+func (r *Reader) Where(row int64) string { return r.source.Where(row) }
 
 // Close ends the pass, and closes the file if Open opened it. It invalidates the last batch of
 // Next.

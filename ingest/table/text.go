@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"tcbuild/fault"
+	"tcbuild/ingest/table/rows"
 )
 
 const (
@@ -29,7 +30,7 @@ type textSource struct {
 	begin, end int   // buffer[begin:end] is read but not yet split
 	torn       error // the error that ended reading; io.EOF at a clean end
 
-	failed   error   // error for the next fill
+	failed   error   // error for the next Fill
 	line     int64   // 1-based line of buffer[begin]
 	firstRow int64   // line of row 0
 	row      int64   // row of buffer[begin]
@@ -39,7 +40,7 @@ type textSource struct {
 func openText(path string, file io.Reader, compression string, options TextOptions) (*textSource, error) {
 	in, err := decompress(file, compression)
 	if err != nil {
-		return nil, damaged(path, "at its start", err)
+		return nil, rows.Damaged(path, "at its start", err)
 	}
 	s := &textSource{
 		path: path, in: in, delimiter: options.Delimiter,
@@ -76,38 +77,38 @@ func (s *textSource) readHeader() error {
 	s.breaks = nil // lines inside the header are before row 0
 	if s.header == nil {
 		for _, f := range fields {
-			s.header = append(s.header, string(s.buffer[f.start:f.end]))
+			s.header = append(s.header, string(s.buffer[f.Start:f.End]))
 		}
 	}
 	return nil
 }
 
-func (s *textSource) names() []string { return s.header }
+func (s *textSource) Names() []string { return s.header }
 
-func (s *textSource) kind(int) Kind { return Unknown }
+func (s *textSource) Kind(int) rows.Kind { return rows.Unknown }
 
-func (s *textSource) dataType(int) arrow.DataType { return arrow.BinaryTypes.String }
+func (s *textSource) DataType(int) arrow.DataType { return arrow.BinaryTypes.String }
 
-func (s *textSource) keepType(int) {}
+func (s *textSource) KeepType(int) {}
 
-func (s *textSource) where(row int64) string {
+func (s *textSource) Where(row int64) string {
 	inside := sort.Search(len(s.breaks), func(i int) bool { return s.breaks[i] >= row })
 	return fmt.Sprintf("%s:%d", s.path, s.firstRow+row+int64(inside))
 }
 
 func (s *textSource) Close() error { return s.in.Close() }
 
-func (s *textSource) fill(b *Batch) error {
+func (s *textSource) Fill(b *rows.Batch) error {
 	if s.failed != nil {
 		return s.failed
 	}
-	b.width = len(s.header)
+	b.Width = len(s.header)
 	first := s.row
-	fields, err := s.mustRecord(b.fields[:0])
+	fields, err := s.mustRecord(b.Fields[:0])
 	for more := true; more && err == nil; {
-		if found := len(fields) - int(s.row-first)*b.width; found != b.width {
+		if found := len(fields) - int(s.row-first)*b.Width; found != b.Width {
 			err = fault.New(fault.Input, "check the delimiters of this row and the header",
-				"read %s: found %d fields, expected %d", s.where(s.row), found, b.width)
+				"read %s: found %d fields, expected %d", s.Where(s.row), found, b.Width)
 			break
 		}
 		s.row++
@@ -117,13 +118,13 @@ func (s *textSource) fill(b *Batch) error {
 		return err
 	}
 	s.failed = err // returned after the rows before it
-	b.data, b.fields, b.Len = s.buffer, fields, int(s.row-first)
+	b.Data, b.Fields, b.Len = s.buffer, fields, int(s.row-first)
 	return nil
 }
 
 // mustRecord appends the fields of the next row, and refills the buffer if it has no complete row.
 // It returns io.EOF after the last row.
-func (s *textSource) mustRecord(fields []span) ([]span, error) {
+func (s *textSource) mustRecord(fields []rows.Span) ([]rows.Span, error) {
 	for {
 		fields, ok, err := s.record(fields)
 		if ok || err != nil {
@@ -135,7 +136,7 @@ func (s *textSource) mustRecord(fields []span) ([]span, error) {
 		case s.torn == io.EOF:
 			err = io.EOF
 		default:
-			err = damaged(s.path, fmt.Sprintf("after line %d", s.line-1), s.torn)
+			err = rows.Damaged(s.path, fmt.Sprintf("after line %d", s.line-1), s.torn)
 		}
 		if err != nil {
 			return fields, err
@@ -167,7 +168,7 @@ func (s *textSource) refill() error {
 // record appends the fields of the next row. ok is false if the buffer has no complete row. An
 // empty line is always an error: in a table with one column it could be a row, and in any other it
 // may be a lost row.
-func (s *textSource) record(fields []span) (_ []span, ok bool, _ error) {
+func (s *textSource) record(fields []rows.Span) (_ []rows.Span, ok bool, _ error) {
 	rest := s.buffer[s.begin:s.end]
 	length, breaks := bytes.IndexByte(rest, '\n'), 0
 	quotes := s.quoted && length >= 0 && bytes.IndexByte(rest[:length], '"') >= 0

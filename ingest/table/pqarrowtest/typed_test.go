@@ -1,6 +1,6 @@
 // Package pqarrowtest tests the types of Parquet columns with files from pqarrow. It is separate
-// from table's own tests because pqarrow links gRPC and Arrow's compute kernels: their coverage
-// counters, which a fuzzer visits at each execution, would be half of all.
+// from parquetfile's own tests because pqarrow links gRPC and Arrow's compute kernels: their
+// coverage counters, which a fuzzer visits at each execution, would be half of all.
 package pqarrowtest
 
 import (

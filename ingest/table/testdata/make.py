@@ -49,9 +49,13 @@ def numbers():
     )
 
 
-def seeds(folder):
-    """Files of one column each, as seeds for the fuzzer: every type, page layout and codec."""
-    folder.mkdir(exist_ok=True)
+def seeds():
+    """Files of one column each, as seeds for the fuzzers: every type, page layout and codec."""
+    arrow, parquet = (
+        pathlib.Path(f"../{name}/testdata/seeds") for name in ("arrowfile", "parquetfile")
+    )
+    for folder in (arrow, parquet):
+        folder.mkdir(parents=True, exist_ok=True)
     layouts = itertools.cycle(
         [
             {"compression": "none", "use_dictionary": False},
@@ -64,7 +68,7 @@ def seeds(folder):
         for name in whole.column_names:
             pq.write_table(
                 whole.select([name]),
-                folder / f"{name.replace(' ', '-')}.parquet",
+                parquet / f"{name.replace(' ', '-')}.parquet",
                 write_statistics=False,
                 **next(layouts),
             )
@@ -74,16 +78,16 @@ def seeds(folder):
         ("batches", "list", {"compression": "uncompressed", "chunksize": 3}),
         ("plain", "bool", {"compression": "uncompressed"}),
     ):
-        feather.write_feather(table().select([column]), folder / f"{name}.arrow", **layout)
+        feather.write_feather(table().select([column]), arrow / f"{name}.arrow", **layout)
     feather.write_feather(
-        table(pa.string_view()).select(["text"]), folder / "view.arrow", compression="uncompressed"
+        table(pa.string_view()).select(["text"]), arrow / "view.arrow", compression="uncompressed"
     )
     feather.write_feather(
-        numbers().select(["price"]), folder / "price.arrow", compression="uncompressed"
+        numbers().select(["price"]), arrow / "price.arrow", compression="uncompressed"
     )
 
 
-seeds(pathlib.Path("seeds"))
+seeds()
 pq.write_table(numbers(), "numbers.parquet")
 pq.write_table(
     numbers(), "numbers-integers.parquet", use_dictionary=False, store_decimal_as_integer=True

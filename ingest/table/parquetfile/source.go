@@ -1,4 +1,5 @@
-package table
+// Package parquetfile reads Apache Parquet files as tables.
+package parquetfile
 
 import (
 	"fmt"
@@ -9,36 +10,34 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/schema"
+
+	"tcbuild/ingest/table/rows"
 )
 
-// parquetSource reads a Parquet file in batches of up to batchRows rows. A batch ends with its row
+// Source reads a Parquet file in batches of up to rows.BatchRows rows. A batch ends with its row
 // group at the latest.
-type parquetSource struct {
-	path    string
-	in      *io.SectionReader
-	reader  *file.Reader
-	memory  *allocator
-	columns []string
-	kinds   []Kind
-	leaves  []leaf // of each column
+type Source struct {
+	rows.Binary
+	in     *io.SectionReader
+	reader *file.Reader
+	memory *rows.Allocator
+	leaves []leaf // of each column
 
 	chunks []chunk       // of each column in the open row group; nil if the kind is Other
-	typed  []bool        // columns that keep their type; their kind is Other
-	arrays []arrow.Array // of those columns, with all rows of the open row group
+	arrays []arrow.Array // of the columns that keep their type, with all rows of the open row group
 	rows   int64         // rows in the open row group
 	group  int           // the row group to open next
 	left   int64         // rows left in the open row group
-	row    int64         // the next row of the table
 }
 
 // leaf is the location and type of a column's values.
 type leaf struct {
-	index    int            // index among the file's leaf columns
-	numbers  numberForm     // of a column of numbers
-	unsigned bool           // integers are unsigned
-	scale    int32          // of decimals
-	levels   levelMeanings  // of the values
-	dataType arrow.DataType // nil if Arrow has no such type
+	index    int             // index among the file's leaf columns
+	numbers  rows.NumberForm // of a column of numbers
+	unsigned bool            // integers are unsigned
+	scale    int32           // of decimals
+	levels   levelMeanings   // of the values
+	dataType arrow.DataType  // nil if Arrow has no such type
 }
 
 // levelMeanings interprets a value's definition level.
@@ -47,9 +46,10 @@ type levelMeanings struct {
 	present int16 // at this level or above, the value is not missing
 }
 
-func openParquet(path string, in *io.SectionReader) (*parquetSource, error) {
-	s := &parquetSource{path: path, in: in, memory: newAllocator(in.Size())}
-	err := guard(func() (err error) {
+// Open opens a table. The caller keeps ownership of the file.
+func Open(path string, in *io.SectionReader) (*Source, error) {
+	s := &Source{Binary: rows.Binary{Path: path}, in: in, memory: rows.NewAllocator(in.Size())}
+	err := rows.Guard(func() (err error) {
 		if s.reader, err = file.NewParquetReader(in, file.WithReadProps(parquet.NewReaderProperties(s.memory))); err != nil {
 			return err
 		}
@@ -57,20 +57,20 @@ func openParquet(path string, in *io.SectionReader) (*parquetSource, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, damaged(path, "in its footer or schema", err)
+		return nil, rows.Damaged(path, "in its footer or schema", err)
 	}
 	return s, nil
 }
 
 // describe finds the columns, which are the top-level fields, and their single leaves.
-func (s *parquetSource) describe(all *schema.Schema) {
+func (s *Source) describe(all *schema.Schema) {
 	leaves := make(map[schema.Node][]int)
 	for i := range all.NumColumns() {
 		leaves[all.ColumnRoot(i)] = append(leaves[all.ColumnRoot(i)], i)
 	}
 	for i := range all.Root().NumFields() {
 		field := all.Root().Field(i)
-		kind, at := Other, leaf{}
+		kind, at := rows.Other, leaf{}
 		if indices := leaves[field]; len(indices) == 1 {
 			column := all.Column(indices[0])
 			kind, at = kindOfLeaf(column)
@@ -78,50 +78,48 @@ func (s *parquetSource) describe(all *schema.Schema) {
 			at.dataType = typeOfField(field, column)
 			at.levels = levelMeanings{element: elementLevel(column), present: column.MaxDefinitionLevel()}
 			switch {
-			case column.MaxRepetitionLevel() == 1 && kind == Text:
-				kind = List
+			case column.MaxRepetitionLevel() == 1 && kind == rows.Text:
+				kind = rows.List
 			case column.MaxRepetitionLevel() > 0 || field.Type() == schema.Group:
-				kind = Other
+				kind = rows.Other
 			}
 		}
-		s.columns = append(s.columns, field.Name())
-		s.kinds = append(s.kinds, kind)
+		s.Add(field.Name(), kind)
 		s.leaves = append(s.leaves, at)
 	}
-	s.typed = make([]bool, len(s.columns))
 }
 
 // kindOfLeaf is the kind of single values in a leaf column, and the form of its numbers.
-func kindOfLeaf(column *schema.Column) (Kind, leaf) {
+func kindOfLeaf(column *schema.Column) (rows.Kind, leaf) {
 	physical := column.PhysicalType()
 	switch logical := column.LogicalType().(type) {
 	case *schema.DecimalLogicalType:
-		if isScale(logical.Scale()) {
-			return Number, leaf{numbers: decimals, scale: logical.Scale()}
+		if rows.IsScale(logical.Scale()) {
+			return rows.Number, leaf{numbers: rows.Decimals, scale: logical.Scale()}
 		}
 	case schema.Float16LogicalType:
 		if physical == parquet.Types.FixedLenByteArray && column.TypeLength() == 2 {
-			return Number, leaf{numbers: floats}
+			return rows.Number, leaf{numbers: rows.Floats}
 		}
 	case *schema.IntLogicalType:
 		if physical == parquet.Types.Int32 || physical == parquet.Types.Int64 {
-			return Number, leaf{numbers: integers, unsigned: !logical.IsSigned()}
+			return rows.Number, leaf{numbers: rows.Integers, unsigned: !logical.IsSigned()}
 		}
 	case schema.StringLogicalType, schema.EnumLogicalType:
 		if physical == parquet.Types.ByteArray {
-			return Text, leaf{}
+			return rows.Text, leaf{}
 		}
 	case schema.NoLogicalType, schema.UnknownLogicalType, schema.NullLogicalType:
 		switch physical {
 		case parquet.Types.Int32, parquet.Types.Int64, parquet.Types.Boolean:
-			return Number, leaf{numbers: integers}
+			return rows.Number, leaf{numbers: rows.Integers}
 		case parquet.Types.Float, parquet.Types.Double:
-			return Number, leaf{numbers: floats}
+			return rows.Number, leaf{numbers: rows.Floats}
 		case parquet.Types.ByteArray:
-			return Text, leaf{}
+			return rows.Text, leaf{}
 		}
 	}
-	return Other, leaf{}
+	return rows.Other, leaf{}
 }
 
 // elementLevel is the definition level of a leaf's repeated ancestor, at which its list has an
@@ -139,65 +137,50 @@ func elementLevel(column *schema.Column) int16 {
 	return 0
 }
 
-func (s *parquetSource) names() []string { return s.columns }
+func (s *Source) DataType(column int) arrow.DataType { return s.leaves[column].dataType }
 
-func (s *parquetSource) kind(column int) Kind { return s.kinds[column] }
-
-func (s *parquetSource) dataType(column int) arrow.DataType { return s.leaves[column].dataType }
-
-func (s *parquetSource) keepType(column int) { s.kinds[column], s.typed[column] = Other, true }
-
-func (s *parquetSource) where(row int64) string { return fmt.Sprintf("%s row %d", s.path, row) }
-
-func (s *parquetSource) Close() error { return nil }
-
-func (s *parquetSource) fill(b *Batch) error {
-	err := guard(func() error {
-		for s.left == 0 {
-			if s.group == s.reader.NumRowGroups() {
-				return io.EOF
-			}
-			if err := s.openGroup(); err != nil {
-				return err
-			}
-		}
-		b.reset(s.kinds)
-		rows := int(min(s.left, batchRows))
-		for i, chunk := range s.chunks {
-			if s.typed[i] {
-				from := s.rows - s.left
-				b.arrays[i] = array.NewSlice(s.arrays[i], from, from+int64(rows))
-			}
-			if chunk == nil {
-				continue
-			}
-			b.vectors[i].numbers = s.leaves[i].numbers
-			if err := chunk.load(&b.vectors[i], rows); err != nil {
-				return fmt.Errorf("column %q: %w", s.columns[i], err)
-			}
-		}
-		b.Len = rows
-		s.row += int64(rows)
-		s.left -= int64(rows)
-		return nil
-	})
-	if err != nil && err != io.EOF {
-		return damaged(s.path, fmt.Sprintf("from row %d on", s.row), err)
-	}
-	return err
+func (s *Source) Fill(b *rows.Batch) error {
+	return s.FillBy(b, func() (int, error) { return s.load(b) })
 }
 
-func (s *parquetSource) openGroup() error {
+// load appends the next rows to b.
+func (s *Source) load(b *rows.Batch) (int, error) {
+	for s.left == 0 {
+		if s.group == s.reader.NumRowGroups() {
+			return 0, io.EOF
+		}
+		if err := s.openGroup(); err != nil {
+			return 0, err
+		}
+	}
+	from, n := s.rows-s.left, min(s.left, rows.BatchRows)
+	for i, chunk := range s.chunks {
+		if s.Typed[i] {
+			b.Arrays[i] = array.NewSlice(s.arrays[i], from, from+n)
+		}
+		if chunk == nil {
+			continue
+		}
+		b.Vectors[i].Numbers = s.leaves[i].numbers
+		if err := chunk.load(&b.Vectors[i], int(n)); err != nil {
+			return 0, fmt.Errorf("column %q: %w", s.Columns[i], err)
+		}
+	}
+	s.left -= n
+	return int(n), nil
+}
+
+func (s *Source) openGroup() error {
 	group := s.reader.RowGroup(s.group)
 	s.group++
 	if s.left = group.NumRows(); s.left < 0 {
 		return fmt.Errorf("row group %d has %d rows", s.group-1, s.left)
 	}
 	s.rows = s.left
-	s.chunks, s.arrays = make([]chunk, len(s.columns)), make([]arrow.Array, len(s.columns))
+	s.chunks, s.arrays = make([]chunk, len(s.Columns)), make([]arrow.Array, len(s.Columns))
 	loaded := 0
-	for i, kind := range s.kinds {
-		if kind == Other && !s.typed[i] {
+	for i, kind := range s.Kinds {
+		if kind == rows.Other && !s.Typed[i] {
 			continue
 		}
 		loaded++
@@ -211,14 +194,14 @@ func (s *parquetSource) openGroup() error {
 			return err
 		}
 		values := file.NewColumnReader(column, pages, s.memory, s.reader.BufferPool())
-		if !s.typed[i] {
+		if !s.Typed[i] {
 			s.chunks[i] = newChunk(kind, s.leaves[i], values, stored.NumValues())
 		} else if s.arrays[i], err = typedChunk(values, s.leaves[i].dataType, s.leaves[i].levels, s.rows); err != nil {
-			return fmt.Errorf("column %q: %w", s.columns[i], err)
+			return fmt.Errorf("column %q: %w", s.Columns[i], err)
 		}
 	}
-	if loaded == 0 && s.left > maxEmptyRows { // no column would contradict a wrong number of rows
-		return fmt.Errorf("row group %d has %d rows, expected at most %d", s.group-1, s.left, maxEmptyRows)
+	if loaded == 0 && s.left > rows.MaxEmptyRows { // no column would contradict a wrong number of rows
+		return fmt.Errorf("row group %d has %d rows, expected at most %d", s.group-1, s.left, rows.MaxEmptyRows)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package table
+package parquetfile
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
+
+	"tcbuild/ingest/table/rows"
 )
 
 // check returns an error for levels that the schema does not allow. The library returns them, and a
@@ -26,25 +28,22 @@ func (l levelMeanings) check(definitions, repetitions []int16) error {
 
 // scalars loads a column with at most one value per row.
 type scalars[T any] struct {
-	reader interface {
-		ReadBatch(size int64, values []T, definitions, repetitions []int16) (levels int64, read int, err error)
-		Err() error
-	}
+	reader chunkReader[T]
 	levels levelMeanings
-	store  func(v *vector, values []T) error
+	add    func(v *rows.Vector, value T) error // of a missing value, the zero value
 
 	values      []T
 	definitions []int16
 }
 
-func (s *scalars[T]) load(v *vector, rows int) error {
-	s.values = slices.Grow(s.values[:0], rows)[:rows]
-	s.definitions = slices.Grow(s.definitions[:0], rows)[:rows]
-	levels, read, err := s.reader.ReadBatch(int64(rows), s.values, s.definitions, nil)
+func (s *scalars[T]) load(v *rows.Vector, n int) error {
+	s.values = slices.Grow(s.values[:0], n)[:n]
+	s.definitions = slices.Grow(s.definitions[:0], n)[:n]
+	levels, _, err := s.reader.ReadBatch(int64(n), s.values, s.definitions, nil)
 	if err == nil {
 		err = s.reader.Err()
 	}
-	if err == nil && levels != int64(rows) {
+	if err == nil && levels != int64(n) {
 		err = errShortChunk
 	}
 	if err == nil {
@@ -53,21 +52,21 @@ func (s *scalars[T]) load(v *vector, rows int) error {
 	if err != nil {
 		return err
 	}
-	// Only the present values were read, packed at the front. Spread them, the last first.
-	var missing T
-	for i := rows - 1; i >= 0; i-- {
-		present := s.levels.present == 0 || s.definitions[i] == s.levels.present
+	// Only the present values were read, packed at the front.
+	next := 0
+	for _, definition := range s.definitions {
+		var value T
+		present := s.levels.present == 0 || definition == s.levels.present
 		if present {
-			read--
-			s.values[i] = s.values[read]
-		} else {
-			s.values[i] = missing
+			value = s.values[next]
+			next++
+		}
+		v.Valid = append(v.Valid, present)
+		if err := s.add(v, value); err != nil {
+			return err
 		}
 	}
-	for i := range rows {
-		v.valid = append(v.valid, s.levels.present == 0 || s.definitions[i] == s.levels.present)
-	}
-	return s.store(v, s.values)
+	return nil
 }
 
 // lists loads a column of lists of texts.
@@ -105,8 +104,8 @@ func (l *lists) more() (bool, error) {
 	return levels > 0, err
 }
 
-func (l *lists) load(v *vector, rows int) error {
-	for range rows {
+func (l *lists) load(v *rows.Vector, n int) error {
+	for range n {
 		for first := true; ; first = false {
 			ok, err := l.more()
 			if err != nil {
@@ -120,14 +119,14 @@ func (l *lists) load(v *vector, rows int) error {
 			}
 			switch definition := l.definitions[l.at]; {
 			case definition == l.levels.present:
-				v.texts = append(v.texts, l.values[l.value])
+				v.Texts = append(v.Texts, l.values[l.value])
 				l.value++
 			case definition >= l.levels.element:
-				v.texts = append(v.texts, nil)
+				v.Texts = append(v.Texts, nil)
 			}
 			l.at++
 		}
-		v.ends = append(v.ends, len(v.texts))
+		v.Ends = append(v.Ends, len(v.Texts))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package table
+package arrowfile
 
 import (
 	"errors"
@@ -34,9 +34,9 @@ func Typed(values arrow.Array) Values { return typed{values} }
 
 type typed struct{ values arrow.Array }
 
-// ArrowWriter writes an Arrow IPC file whose bytes depend only on the names, the values and their
+// Writer writes an Arrow IPC file whose bytes depend only on the names, the values and their
 // division into calls of Write.
-type ArrowWriter struct {
+type Writer struct {
 	file   *os.File
 	writer *ipc.FileWriter
 	schema *arrow.Schema
@@ -48,8 +48,8 @@ type Field struct {
 	Values Values
 }
 
-// CreateArrow creates or replaces an Arrow IPC file. It must be closed.
-func CreateArrow(path string, fields []Field) (*ArrowWriter, error) {
+// Create creates or replaces an Arrow IPC file. It must be closed.
+func Create(path string, fields []Field) (*Writer, error) {
 	columns := make([]arrow.Field, len(fields))
 	for i, field := range fields {
 		_, nullable := field.Values.(typed)
@@ -65,11 +65,11 @@ func CreateArrow(path string, fields []Field) (*ArrowWriter, error) {
 		file.Close()
 		return nil, fmt.Errorf("write table %s: %w", path, err)
 	}
-	return &ArrowWriter{file: file, writer: writer, schema: schema}, nil
+	return &Writer{file: file, writer: writer, schema: schema}, nil
 }
 
 // Write appends rows as one record batch. The values of all fields have the same length.
-func (w *ArrowWriter) Write(columns ...Values) error {
+func (w *Writer) Write(columns ...Values) error {
 	arrays := make([]arrow.Array, len(columns))
 	for i, values := range columns {
 		arrays[i] = values.array()
@@ -82,7 +82,7 @@ func (w *ArrowWriter) Write(columns ...Values) error {
 }
 
 // Close completes the file, which is not readable before.
-func (w *ArrowWriter) Close() error {
+func (w *Writer) Close() error {
 	if err := errors.Join(w.writer.Close(), w.file.Close()); err != nil {
 		return fmt.Errorf("write table %s: %w", w.file.Name(), err)
 	}

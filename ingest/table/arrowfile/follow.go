@@ -1,4 +1,4 @@
-package table
+package arrowfile
 
 import (
 	"errors"
@@ -6,32 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 )
-
-// Type is the type of a column's values in the file. It is utf8 for text files, and nil for Parquet
-// types without an equivalent in Arrow or that Batch.Array cannot return.
-func (r *Reader) Type(column int) arrow.DataType { return r.source.dataType(column) }
-
-// KeepType says that a column is read only by Batch.Array, so that it need not be converted. Call
-// it before Next. Type must not be nil.
-func (r *Reader) KeepType(column int) { r.source.keepType(column) }
-
-// Array returns a column's values in their own type, missing ones as nulls. The fields of a text
-// file are utf8 and never missing. In Arrow and Parquet files, KeepType must have been called for
-// the column. Unlike the rest of a batch, the array stays valid. Its offsets lie inside its
-// buffers; its texts may not be UTF-8.
-func (b *Batch) Array(column int) arrow.Array {
-	if b.vectors != nil {
-		return b.arrays[column]
-	}
-	texts := array.NewStringBuilder(memory.DefaultAllocator)
-	texts.Reserve(b.Len)
-	for i := range b.Len {
-		texts.BinaryBuilder.Append(b.Text(column, i))
-	}
-	return texts.NewArray()
-}
 
 var errOffset = errors.New("found an offset or index outside its values")
 

@@ -1,4 +1,4 @@
-package table
+package arrowfile
 
 import (
 	"cmp"
@@ -9,18 +9,20 @@ import (
 	"math"
 	"slices"
 
-	"github.com/apache/arrow/go/v17/arrow"
 	flatbuffers "github.com/google/flatbuffers/go"
+
+	"tcbuild/ingest/table/rows"
 )
 
 // The Arrow reader allocates slices of the lengths that a file's flatbuffers state, before it
 // checks them. A flipped bit in such a length can ask for more memory than the machine has, and
-// guard cannot recover from that. So these lengths are checked first. The slots below are vtable
+// rows.Guard cannot recover from that. So these lengths are checked first. The slots below are vtable
 // offsets from Arrow's format/{File,Schema,Message}.fbs.
 
 const (
 	footerSchema, footerDictionaries, footerRecords = 6, 8, 10
 	schemaFields, schemaMetadata                    = 6, 8
+	fieldType, fieldDictionary                      = 8, 12
 	fieldChildren, fieldMetadata                    = 14, 16
 	messageKind, messageHeader, messageBody         = 6, 8, 10
 	recordVariadicCounts                            = 12
@@ -35,11 +37,13 @@ const (
 
 var errLength = errors.New("a length in the metadata is larger than the metadata")
 
-// Message types, from format/Message.fbs.
+// Message types, from format/Message.fbs, and types of fields, from format/Schema.fbs.
 const (
 	schemaMessage   = 1
 	dictionaryBatch = 2
 	recordBatch     = 3
+
+	binaryView, utf8View = 23, 24
 )
 
 // block is the location of a record or dictionary batch in its file.
@@ -49,50 +53,49 @@ type block struct {
 	body     int64 // bytes
 }
 
-// verifyFooter checks the lengths in the footer of an Arrow IPC file and returns the locations of
-// its record batches. It panics on bad offsets, as the Arrow reader would.
-func verifyFooter(file *io.SectionReader) ([]block, error) {
+// verify checks the lengths in an Arrow IPC file's footer and in the messages of its batches. It
+// panics on bad offsets, as the Arrow reader would.
+func verify(file *io.SectionReader) error {
 	size := file.Size()
 	trailer := make([]byte, trailerSize)
 	if _, err := file.ReadAt(trailer, size-trailerSize); err != nil {
-		return nil, err
+		return err
 	}
 	length := int64(int32(binary.LittleEndian.Uint32(trailer)))
 	if string(trailer[4:]) != "ARROW1" || length <= 0 || length > size-trailerSize {
-		return nil, errors.New("the file does not end like an Arrow IPC file")
+		return errors.New("the file does not end like an Arrow IPC file")
 	}
 	footer, err := readTable(file, size-trailerSize-length, length)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	schema, ok := child(footer, footerSchema)
 	if !ok {
-		return nil, errors.New("found no schema")
+		return errors.New("found no schema")
 	}
-	if err := errors.Join(checkVector(schema, schemaMetadata, 4), verifyFields(schema, schemaFields, 0)); err != nil {
-		return nil, err
+	if err := checkVector(schema, schemaMetadata, 4); err != nil {
+		return err
+	}
+	views, err := verifyFields(schema, schemaFields, 0)
+	if err != nil {
+		return err
 	}
 	dictionaries, err := blocks(footer, footerDictionaries)
 	if err != nil {
-		return nil, err
-	}
-	for _, b := range dictionaries {
-		if err := b.verify(file, 0); err != nil {
-			return nil, err
-		}
+		return err
 	}
 	records, err := blocks(footer, footerRecords)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return records, checkBlocks(file, size-trailerSize-length, dictionaries, records)
+	return verifyBatches(file, size-trailerSize-length, dictionaries, records, views)
 }
 
-// checkBlocks checks that a footer names exactly the batches in the file: rows of a batch that a
+// verifyBatches checks that a footer names exactly the batches in the file: rows of a batch that a
 // damaged footer omits would be lost unnoticed. Messages follow each other up to the footer, as in
 // an Arrow stream: a schema, then the batches. Files from Polars have something else in place of
 // the schema.
-func checkBlocks(file *io.SectionReader, footer int64, dictionaries, records []block) error {
+func verifyBatches(file *io.SectionReader, footer int64, dictionaries, records []block, views int) error {
 	at := int64(magicSize)
 	if !schemaAt(file, at) {
 		if len(dictionaries)+len(records) == 0 {
@@ -102,15 +105,23 @@ func checkBlocks(file *io.SectionReader, footer int64, dictionaries, records []b
 	}
 	found := map[byte][]block{}
 	for at < footer {
-		b, kind, err := messageAt(file, at)
+		b, message, err := messageAt(file, at)
 		if err != nil {
 			return fmt.Errorf("message at byte %d: %w", at, err)
 		}
 		if b.metadata == 0 { // the end of the stream
 			break
 		}
-		if kind == dictionaryBatch || kind == recordBatch {
-			found[kind] = append(found[kind], b)
+		kind := message.GetByteSlot(messageKind, 0)
+		found[kind] = append(found[kind], b)
+		switch kind {
+		case dictionaryBatch:
+			err = verifyCounts(message, 1)
+		case recordBatch:
+			err = verifyCounts(message, views)
+		}
+		if err != nil {
+			return fmt.Errorf("message at byte %d: %w", at, err)
 		}
 		at += int64(b.metadata) + b.body
 	}
@@ -123,85 +134,74 @@ func checkBlocks(file *io.SectionReader, footer int64, dictionaries, records []b
 
 // schemaAt reports whether there is a schema message at a byte of the file.
 func schemaAt(file *io.SectionReader, offset int64) (is bool) {
-	err := guard(func() error {
-		_, kind, err := messageAt(file, offset)
-		is = kind == schemaMessage
+	err := rows.Guard(func() error {
+		_, message, err := messageAt(file, offset)
+		is = err == nil && message.GetByteSlot(messageKind, 0) == schemaMessage
 		return err
 	})
 	return is && err == nil
 }
 
-// messageAt returns the location and type of the message at a byte of the file. At the end of the
+// messageAt returns the location and root of the message at a byte of the file. At the end of the
 // stream its metadata is empty.
-func messageAt(file *io.SectionReader, offset int64) (b block, kind byte, err error) {
+func messageAt(file *io.SectionReader, offset int64) (b block, message flatbuffers.Table, err error) {
 	var prefix [continuationEnd]byte
 	if _, err := file.ReadAt(prefix[:], offset); err != nil {
-		return b, 0, err
+		return b, message, err
 	}
 	start, length := int64(continuationEnd), binary.LittleEndian.Uint32(prefix[legacyEnd:])
 	if first := binary.LittleEndian.Uint32(prefix[:]); first != math.MaxUint32 {
 		start, length = legacyEnd, first
 	}
 	if length == 0 {
-		return b, 0, nil
+		return b, message, nil
 	}
-	message, err := readTable(file, offset+start, int64(length))
-	if err != nil {
-		return b, 0, err
+	if message, err = readTable(file, offset+start, int64(length)); err != nil {
+		return b, message, err
 	}
 	body := message.GetInt64Slot(messageBody, 0)
 	if body < 0 || body > file.Size() || length > math.MaxInt32-continuationEnd {
-		return b, 0, errLength
+		return b, message, errLength
 	}
-	return block{offset, int32(start) + int32(length), body}, message.GetByteSlot(messageKind, 0), nil
+	return block{offset, int32(start) + int32(length), body}, message, nil
 }
 
-// verifyFields checks a vector of fields and the children of each.
-func verifyFields(t flatbuffers.Table, slot flatbuffers.VOffsetT, depth int) error {
+// verifyFields checks a vector of fields and the children of each, and counts the columns of string
+// or binary views among them.
+func verifyFields(t flatbuffers.Table, slot flatbuffers.VOffsetT, depth int) (views int, err error) {
 	if depth > maxNesting {
-		return fmt.Errorf("found fields nested more than %d deep", maxNesting)
+		return 0, fmt.Errorf("found fields nested more than %d deep", maxNesting)
 	}
 	if err := checkVector(t, slot, 4); err != nil {
-		return err
+		return 0, err
 	}
 	offset := flatbuffers.UOffsetT(t.Offset(slot))
 	if offset == 0 {
-		return nil
+		return 0, nil
 	}
 	for i := range t.VectorLen(offset) {
 		field := flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(t.Vector(offset) + flatbuffers.UOffsetT(4*i))}
 		if err := checkVector(field, fieldMetadata, 4); err != nil {
-			return err
+			return 0, err
 		}
-		if err := verifyFields(field, fieldChildren, depth+1); err != nil {
-			return err
+		inside, err := verifyFields(field, fieldChildren, depth+1)
+		if err != nil {
+			return 0, err
 		}
+		if field.Offset(fieldDictionary) != 0 {
+			continue // a column of indices
+		}
+		if kind := field.GetByteSlot(fieldType, 0); kind == binaryView || kind == utf8View {
+			views++
+		}
+		views += inside
 	}
-	return nil
+	return views, nil
 }
 
-// verify checks the one length in a batch's message that the reader uses unchecked: the number of
-// buffers of each column of string views.
-func (b block) verify(file *io.SectionReader, views int) error {
-	var continuation [4]byte
-	if _, err := file.ReadAt(continuation[:], b.offset); err != nil {
-		return err
-	}
-	start := int64(continuationEnd)
-	switch binary.LittleEndian.Uint32(continuation[:]) {
-	case 0:
-		return errors.New("found an empty message")
-	case math.MaxUint32:
-	default:
-		start = legacyEnd
-	}
-	if int64(b.metadata) <= start {
-		return errLength
-	}
-	message, err := readTable(file, b.offset+start, int64(b.metadata)-start)
-	if err != nil {
-		return err
-	}
+// verifyCounts checks the one length in a batch's message that the reader uses unchecked: the number
+// of buffers of each column of views, of which there is one at least.
+func verifyCounts(message flatbuffers.Table, views int) error {
 	header, ok := child(message, messageHeader)
 	if !ok {
 		return errors.New("found a message without a header")
@@ -224,19 +224,6 @@ func (b block) verify(file *io.SectionReader, views int) error {
 		}
 	}
 	return nil
-}
-
-// viewsOf counts the columns of string or binary views among fields and their children.
-func viewsOf(fields []arrow.Field) (views int) {
-	for _, field := range fields {
-		switch t := field.Type.(type) {
-		case *arrow.StringViewType, *arrow.BinaryViewType:
-			views++
-		case arrow.NestedType:
-			views += viewsOf(t.Fields())
-		}
-	}
-	return views
 }
 
 // readTable reads a flatbuffer and returns its root.

@@ -1,4 +1,4 @@
-package table
+package parquetfile
 
 import (
 	"bufio"
@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/schema"
 
 	"tcbuild/fault"
+	"tcbuild/ingest/table/rows"
 )
 
 // A page buffer holds a page header and read-ahead; a longer header is damage. The Parquet reader
@@ -25,7 +26,7 @@ const minPageBuffer, pageBuffer = 16 << 10, 64 << 10
 // bufio.Reader, because that buffer returns stale bytes at the end of a chunk: in a damaged file it
 // would read them as headers forever.
 func openPages(section *io.SectionReader, chunk *metadata.ColumnChunkMetaData, column *schema.Column,
-	memory *allocator) (*checkedPages, error) {
+	memory *rows.Allocator) (*checkedPages, error) {
 	if chunk.CryptoMetadata() != nil {
 		return nil, errors.New("the file is encrypted")
 	}

@@ -1,8 +1,7 @@
-package table
+package parquetfile
 
 import (
 	"encoding/binary"
-	"math/big"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -12,6 +11,8 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/schema"
+
+	"tcbuild/ingest/table/rows"
 )
 
 // typeOfField is the Arrow type of a top-level field with one leaf: that of the leaf, or a list of
@@ -107,13 +108,13 @@ func typeOfInteger(physical parquet.Type, logical schema.LogicalType) arrow.Data
 }
 
 // typedChunk reads a column of a whole row group into an array of its type.
-func typedChunk(values file.ColumnChunkReader, t arrow.DataType, levels levelMeanings, rows int64) (arrow.Array, error) {
+func typedChunk(values file.ColumnChunkReader, t arrow.DataType, levels levelMeanings, count int64) (arrow.Array, error) {
 	b := array.NewBuilder(memory.DefaultAllocator, t)
 	leaf := b
 	if list, ok := b.(*array.ListBuilder); ok {
 		leaf = list.ValueBuilder()
 	}
-	window := int(min(max(rows, 1), batchRows))
+	window := int(min(max(count, 1), rows.BatchRows))
 	var err error
 	switch values := values.(type) {
 	case *file.BooleanColumnChunkReader:
@@ -131,7 +132,7 @@ func typedChunk(values file.ColumnChunkReader, t arrow.DataType, levels levelMea
 	case *file.FixedLenByteArrayColumnChunkReader:
 		err = appendChunk(values, window, b, levels, bytesAppender[parquet.FixedLenByteArray](leaf))
 	}
-	if err == nil && int64(b.Len()) != rows {
+	if err == nil && int64(b.Len()) != count {
 		err = errShortChunk
 	}
 	if err != nil {
@@ -230,17 +231,7 @@ func bytesAppender[T parquet.ByteArray | parquet.FixedLenByteArray](b array.Buil
 	case *array.Float16Builder:
 		return func(v T) { b.Append(float16.FromBits(binary.LittleEndian.Uint16(v))) }
 	case *array.Decimal128Builder:
-		return func(v T) { b.Append(decimalOfBytes(v)) }
+		return func(v T) { b.Append(decimal128.FromBigInt(bigEndian(v))) }
 	}
 	panic("no builder of bytes: " + b.Type().String())
-}
-
-// decimalOfBytes reads a signed big-endian integer in two's complement. It panics if the integer
-// has more than 128 bits.
-func decimalOfBytes(bytes []byte) decimal128.Num {
-	n := new(big.Int).SetBytes(bytes)
-	if len(bytes) > 0 && bytes[0] >= 0x80 {
-		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(bytes))))
-	}
-	return decimal128.FromBigInt(n)
 }

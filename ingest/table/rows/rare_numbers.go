@@ -1,4 +1,4 @@
-package table
+package rows
 
 import (
 	"bytes"
@@ -6,14 +6,14 @@ import (
 	"math/big"
 )
 
-// isScale reports whether a decimal type can have a scale. Arrow's largest type has 76 digits. The
+// IsScale reports whether a decimal type can have a scale. Arrow's largest type has 76 digits. The
 // scale in a damaged file could ask for all memory.
-func isScale(scale int32) bool { return -maxDecimalBytes <= scale && scale <= maxDecimalBytes }
+func IsScale(scale int32) bool { return -MaxDecimalBytes <= scale && scale <= MaxDecimalBytes }
 
-const maxDecimalBytes = 100
+const MaxDecimalBytes = 100
 
-// decimalText writes unscaled / 10^scale as a decimal number with all its digits.
-func decimalText(unscaled *big.Int, scale int32) []byte {
+// DecimalText writes unscaled / 10^scale as a decimal number with all its digits.
+func DecimalText(unscaled *big.Int, scale int32) []byte {
 	if scale <= 0 {
 		text := unscaled.Append(nil, 10)
 		return append(text, bytes.Repeat([]byte{'0'}, int(-scale))...)
@@ -31,18 +31,9 @@ func decimalText(unscaled *big.Int, scale int32) []byte {
 	return append(text, digits[point:]...)
 }
 
-// bigEndian is an integer that Parquet stores as big-endian bytes in two's complement.
-func bigEndian(stored []byte) *big.Int {
-	n := new(big.Int).SetBytes(stored)
-	if len(stored) > 0 && stored[0] >= 0x80 {
-		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(stored))))
-	}
-	return n
-}
-
-// halfPrecision is the number of an IEEE 754 binary16: sign, 5 bits of exponent, 10 of fraction.
+// HalfPrecision is the number of an IEEE 754 binary16: sign, 5 bits of exponent, 10 of fraction.
 // The Arrow library's own conversion is wrong below 2^-14, where the exponent is 0.
-func halfPrecision(stored uint16) float64 {
+func HalfPrecision(stored uint16) float64 {
 	exponent, fraction := int(stored>>10&0x1f), float64(stored&0x3ff)
 	var value float64
 	switch {

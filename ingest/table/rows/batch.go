@@ -1,4 +1,4 @@
-package table
+package rows
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
 // A Batch is a number of consecutive rows. Results of its methods are valid as long as the batch.
@@ -14,63 +16,54 @@ type Batch struct {
 	First int64 // table row of the batch's first row
 	Len   int   // number of rows
 
-	// A text file's batch: the fields of all rows in row order, as ranges of data.
-	data   []byte
-	fields []span
-	width  int // fields in a row
+	// A text file's batch: the fields of all rows in row order, as ranges of Data.
+	Data   []byte
+	Fields []Span
+	Width  int // fields in a row
 
 	// An Arrow or Parquet file's batch; nil for text.
-	vectors []vector
-	arrays  []arrow.Array // of the columns that keep their type, which have no vector
+	Vectors []Vector
+	Arrays  []arrow.Array // of the columns that keep their type, which have no vector
 
 	formatted []byte // texts made from numbers
 }
 
-// span is the half-open range [start, end) of a batch's data.
-type span struct{ start, end uint32 }
+// Span is the half-open range [Start, End) of a batch's data.
+type Span struct{ Start, End uint32 }
 
-// vector holds the values of one column of a batch. Only the slices for its kind are used.
-type vector struct {
-	kind     Kind
-	numbers  numberForm // Number: the slice that holds the values
-	valid    []bool     // Number: false if the value is missing
-	integers []int64    // Number
-	floats   []float64  // Number
-	// Text: nil is a missing value; List: the elements of all rows; Number: decimals as written
-	texts [][]byte
-	ends  []int // List: row i has texts[ends[i-1]:ends[i]]
+// reset empties a batch and gives it a vector of each kind.
+func (b *Batch) reset(kinds []Kind) {
+	if b.Vectors == nil {
+		b.Vectors, b.Arrays = make([]Vector, len(kinds)), make([]arrow.Array, len(kinds))
+	}
+	for i := range b.Vectors {
+		v := &b.Vectors[i]
+		*v = Vector{Kind: kinds[i], Valid: v.Valid[:0], Integers: v.Integers[:0], Floats: v.Floats[:0], Texts: v.Texts[:0], Ends: v.Ends[:0]}
+	}
+	b.formatted = b.formatted[:0]
 }
-
-// numberForm is the representation of numbers in a column of a binary format.
-type numberForm int
-
-const (
-	floats numberForm = iota
-	integers
-	decimals
-)
 
 // Text returns the bytes of a field. Numbers are formatted in decimal. A missing value in Arrow or
 // Parquet is empty, and so is every field of kind List or Other.
 func (b *Batch) Text(column, i int) []byte {
-	if b.vectors == nil {
-		f := b.fields[i*b.width+column]
-		return b.data[f.start:f.end:f.end]
+	if b.Vectors == nil {
+		f := b.Fields[i*b.Width+column]
+		return b.Data[f.Start:f.End:f.End]
 	}
-	v := &b.vectors[column]
+	v := &b.Vectors[column]
 	switch {
-	case v.kind == Text:
-		return v.texts[i]
-	case v.kind != Number || !v.valid[i]:
+	case v.Kind == Text:
+		return v.Texts[i]
+	case v.Kind != Number || !v.Valid[i]:
 		return nil
-	case v.numbers == decimals:
-		return v.texts[i]
+	case v.Numbers == Decimals:
+		return v.Texts[i]
 	}
 	start := len(b.formatted)
-	if v.numbers == integers {
-		b.formatted = strconv.AppendInt(b.formatted, v.integers[i], 10)
+	if v.Numbers == Integers {
+		b.formatted = strconv.AppendInt(b.formatted, v.Integers[i], 10)
 	} else {
-		b.formatted = strconv.AppendFloat(b.formatted, v.floats[i], 'g', -1, 64)
+		b.formatted = strconv.AppendFloat(b.formatted, v.Floats[i], 'g', -1, 64)
 	}
 	return b.formatted[start:len(b.formatted):len(b.formatted)]
 }
@@ -81,26 +74,26 @@ func (b *Batch) Text(column, i int) []byte {
 // around a text are ignored. Errors say what was found instead of a number; they include numbers
 // beyond float64 and integers that float64 cannot hold exactly.
 func (b *Batch) Number(column, i int) (value float64, missing bool, err error) {
-	if b.vectors == nil {
+	if b.Vectors == nil {
 		return parseNumber(b.Text(column, i))
 	}
-	switch v := &b.vectors[column]; {
-	case v.kind == Text:
-		return parseNumber(v.texts[i])
-	case v.kind != Number:
-		return 0, false, fmt.Errorf("found a value of %s type, expected a number", v.kind)
-	case !v.valid[i]:
+	switch v := &b.Vectors[column]; {
+	case v.Kind == Text:
+		return parseNumber(v.Texts[i])
+	case v.Kind != Number:
+		return 0, false, fmt.Errorf("found a value of %s type, expected a number", v.Kind)
+	case !v.Valid[i]:
 		return math.NaN(), true, nil
-	case v.numbers == decimals:
-		return parseNumber(v.texts[i])
-	case v.numbers == integers:
-		n := v.integers[i]
+	case v.Numbers == Decimals:
+		return parseNumber(v.Texts[i])
+	case v.Numbers == Integers:
+		n := v.Integers[i]
 		if !exact(n) {
 			return 0, false, fmt.Errorf("found integer %d, which a 64-bit floating-point number cannot hold exactly", n)
 		}
 		return float64(n), false, nil
 	default:
-		return v.floats[i], math.IsNaN(v.floats[i]), nil
+		return v.Floats[i], math.IsNaN(v.Floats[i]), nil
 	}
 }
 
@@ -122,14 +115,14 @@ func (b *Batch) Contents(column int) (number, other int) {
 
 // Integer is Number for integers. Fractions are errors too.
 func (b *Batch) Integer(column, i int) (value int64, missing bool, err error) {
-	if b.vectors == nil {
+	if b.Vectors == nil {
 		return parseInteger(b.Text(column, i))
 	}
-	switch v := &b.vectors[column]; {
-	case v.kind == Text:
-		return parseInteger(v.texts[i])
-	case v.kind == Number && v.numbers == integers && v.valid[i]:
-		return v.integers[i], false, nil
+	switch v := &b.Vectors[column]; {
+	case v.Kind == Text:
+		return parseInteger(v.Texts[i])
+	case v.Kind == Number && v.Numbers == Integers && v.Valid[i]:
+		return v.Integers[i], false, nil
 	}
 	number, missing, err := b.Number(column, i)
 	if missing || err != nil {
@@ -144,13 +137,29 @@ func (b *Batch) Integer(column, i int) (value int64, missing bool, err error) {
 // List returns the elements of a field of kind List; nil if it is missing or the column has another
 // kind. A missing element is nil.
 func (b *Batch) List(column, i int) [][]byte {
-	if b.vectors == nil || b.vectors[column].kind != List {
+	if b.Vectors == nil || b.Vectors[column].Kind != List {
 		return nil
 	}
-	v := &b.vectors[column]
+	v := &b.Vectors[column]
 	start := 0
 	if i > 0 {
-		start = v.ends[i-1]
+		start = v.Ends[i-1]
 	}
-	return v.texts[start:v.ends[i]]
+	return v.Texts[start:v.Ends[i]]
+}
+
+// Array returns a column's values in their own type, missing ones as nulls. The fields of a text
+// file are utf8 and never missing. In Arrow and Parquet files, KeepType must have been called for
+// the column. Unlike the rest of a batch, the array stays valid. Its offsets lie inside its
+// buffers; its texts may not be UTF-8.
+func (b *Batch) Array(column int) arrow.Array {
+	if b.Vectors != nil {
+		return b.Arrays[column]
+	}
+	texts := array.NewStringBuilder(memory.DefaultAllocator)
+	texts.Reserve(b.Len)
+	for i := range b.Len {
+		texts.BinaryBuilder.Append(b.Text(column, i))
+	}
+	return texts.NewArray()
 }

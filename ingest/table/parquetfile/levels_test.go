@@ -1,6 +1,10 @@
-package table
+package parquetfile
 
-import "testing"
+import (
+	"testing"
+
+	"tcbuild/ingest/table/rows"
+)
 
 type levelReader struct{ definition int16 }
 
@@ -16,8 +20,8 @@ func (levelReader) Err() error { return nil }
 // A level that the schema does not allow is damage, not a missing value.
 func TestDamagedLevels(t *testing.T) {
 	for definition, ok := range map[int16]bool{0: true, 1: true, 2: false, 5: false, -1: false} {
-		s := scalars[float64]{reader: levelReader{definition}, levels: levelMeanings{present: 1}, store: func(*vector, []float64) error { return nil }}
-		if err := s.load(&vector{}, 3); (err == nil) != ok {
+		s := scalars[float64]{reader: levelReader{definition}, levels: levelMeanings{present: 1}, add: addFloat[float64]}
+		if err := s.load(&rows.Vector{}, 3); (err == nil) != ok {
 			t.Errorf("definition level %d: got %v", definition, err)
 		}
 	}

@@ -1,0 +1,30 @@
+package arrowfile
+
+import (
+	"io"
+	"os"
+
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+
+	"tcbuild/ingest/table/rows"
+)
+
+// NewReader reads an Arrow IPC file by record batches, for callers that know its schema. It checks
+// the lengths in all metadata first, and does not allow buffers that are much larger than the file,
+// so that a damaged file cannot exhaust the memory. Such a file may still make the reader panic,
+// here or later. The caller keeps ownership of the file.
+func NewReader(file *os.File) (*ipc.FileReader, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return open(io.NewSectionReader(file, 0, info.Size()))
+}
+
+// open checks the lengths in a file's metadata, and opens a reader.
+func open(in *io.SectionReader) (*ipc.FileReader, error) {
+	if err := verify(in); err != nil {
+		return nil, err
+	}
+	return ipc.NewFileReader(in, ipc.WithAllocator(rows.NewAllocator(in.Size())))
+}

@@ -1,0 +1,111 @@
+// Package arrowfile reads Apache Arrow IPC files as tables, and writes them.
+package arrowfile
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+
+	"tcbuild/ingest/table/rows"
+)
+
+// Source reads an Arrow IPC file, one record batch at a time, in windows of rows.BatchRows.
+type Source struct {
+	rows.Binary
+	reader *ipc.FileReader
+
+	record arrow.Record // the record batch being read, nil before the first
+	next   int          // the next record batch to read
+	at     int          // the next row in record
+}
+
+// Open opens a table. The caller keeps ownership of the file.
+func Open(path string, in *io.SectionReader) (*Source, error) {
+	s := &Source{Binary: rows.Binary{Path: path}}
+	err := rows.Guard(func() (err error) {
+		if s.reader, err = open(in); err != nil {
+			return err
+		}
+		for _, field := range s.reader.Schema().Fields() {
+			s.Add(field.Name, kindOf(field.Type))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, rows.Damaged(path, "in its footer or schema", err)
+	}
+	return s, nil
+}
+
+func (s *Source) DataType(column int) arrow.DataType { return s.reader.Schema().Field(column).Type }
+
+func (s *Source) Fill(b *rows.Batch) error {
+	return s.FillBy(b, func() (int, error) { return s.load(b) })
+}
+
+// load appends the next rows to b, which end with their record batch at the latest.
+func (s *Source) load(b *rows.Batch) (int, error) {
+	for s.record == nil || s.at == int(s.record.NumRows()) {
+		if s.next == s.reader.NumRecords() {
+			return 0, io.EOF
+		}
+		if err := s.openRecord(); err != nil {
+			return 0, err
+		}
+	}
+	from, to := s.at, min(s.at+rows.BatchRows, int(s.record.NumRows()))
+	for i, kind := range s.Kinds {
+		if s.Typed[i] {
+			b.Arrays[i] = array.NewSlice(s.record.Column(i), int64(from), int64(to))
+		}
+		if kind == rows.Other {
+			continue
+		}
+		if err := load(&b.Vectors[i], s.record.Column(i), from, to); err != nil {
+			return 0, fmt.Errorf("column %q: %w", s.Columns[i], err)
+		}
+	}
+	s.at = to
+	return to - from, nil
+}
+
+// openRecord opens the next record batch.
+func (s *Source) openRecord() error {
+	record, err := s.reader.Record(s.next)
+	if err != nil {
+		return err
+	}
+	if err := s.checkRows(record); err != nil {
+		return err
+	}
+	s.record, s.at = record, 0
+	s.next++
+	for i, typed := range s.Typed {
+		if !typed {
+			continue
+		}
+		if err := follow(array.NewSlice(record.Column(i), 0, record.NumRows())); err != nil {
+			return fmt.Errorf("column %q: %w", s.Columns[i], err)
+		}
+	}
+	return nil
+}
+
+// checkRows checks the number of rows of a record batch where loading its columns would not:
+// reading as many as a damaged file states would not end.
+func (s *Source) checkRows(record arrow.Record) error {
+	limit := rows.MaxEmptyRows
+	for i, kind := range s.Kinds {
+		if kind != rows.Other && record.Column(i).DataType().ID() != arrow.NULL {
+			limit = math.MaxInt32 // Arrow's own limit
+		}
+	}
+	if n := record.NumRows(); n < 0 || n > limit || n > 0 && len(s.Columns) == 0 {
+		return fmt.Errorf("found a record batch of %d rows and %d columns, expected at most %d rows", n, len(s.Columns), limit)
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package arrowfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	flatbuffers "github.com/google/flatbuffers/go"
+
+	"tcbuild/fault"
+	"tcbuild/ingest/table/rows"
+	"tcbuild/ingest/table/rows/rowstest"
+)
+
+func FuzzArrow(f *testing.F) { rowstest.Fuzz(f, Open) }
+
+// No flipped bit in a footer may make a file lose or repeat rows: the footer has the locations of
+// the record batches.
+func TestDamagedFooterLosesNoRows(t *testing.T) {
+	whole, err := os.ReadFile("../testdata/types-batches.arrow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := countRows(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	footer := len(whole) - trailerSize - int(binary.LittleEndian.Uint32(whole[len(whole)-trailerSize:]))
+	damaged := bytes.Clone(whole)
+	for bit := 8 * footer; bit < 8*len(whole); bit++ {
+		damaged[bit/8] ^= 1 << (bit % 8)
+		if n, err := countRows(damaged); err == nil && n != want {
+			t.Errorf("bit %d of byte %d: %d rows, want %d or an error", bit%8, bit/8, n, want)
+		}
+		damaged[bit/8] ^= 1 << (bit % 8)
+	}
+}
+
+func countRows(content []byte) (n int, err error) {
+	s, err := Open("types.arrow", io.NewSectionReader(bytes.NewReader(content), 0, int64(len(content))))
+	if err != nil {
+		return 0, err
+	}
+	var b rows.Batch
+	for {
+		if err := s.Fill(&b); err == io.EOF {
+			return n, nil
+		} else if err != nil {
+			return n, err
+		}
+		n += b.Len
+	}
+}
+
+// A count in a record batch of the oldest form is as untrustworthy as in the current one: it asked
+// for 800 GB.
+func TestLegacyMessage(t *testing.T) {
+	content, err := os.ReadFile("../testdata/types-view.arrow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := io.NewSectionReader(bytes.NewReader(content), 0, int64(len(content)))
+	batch, root, err := messageAt(in, magicSize)
+	for err == nil && root.GetByteSlot(messageKind, 0) != recordBatch {
+		batch, root, err = messageAt(in, batch.offset+int64(batch.metadata)+batch.body)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	message := content[batch.offset:][:batch.metadata]
+	binary.LittleEndian.PutUint32(message, uint32(len(message)-legacyEnd))
+	copy(message[legacyEnd:], message[continuationEnd:])
+	if err := rowstest.Read(Open, "legacy.arrow", content, false); err != nil {
+		t.Fatal(err)
+	}
+	header, _ := child(root, messageHeader)
+	counts := header.Vector(flatbuffers.UOffsetT(header.Offset(recordVariadicCounts)))
+	binary.LittleEndian.PutUint64(message[legacyEnd:][counts:], 100<<30)
+	if err := rowstest.Read(Open, "legacy.arrow", content, false); err == nil || !strings.Contains(err.Error(), errLength.Error()) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A damaged schema without columns, and an unbounded number of rows: reading them would never end.
+func TestRowsWithoutColumns(t *testing.T) {
+	content, err := os.ReadFile("testdata/seeds/zstd.arrow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, with := range map[int]byte{265: '0', 214: '\b', 424: 0x11} {
+		content[at] ^= with
+	}
+	err = rowstest.Read(Open, "rows.arrow", content, false)
+	if fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), "rows and 0 columns, expected at most") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A vector of buffer counts that is shorter than the columns of views: the library would take what
+// lies behind it, here a request for 32 GB.
+func TestViewsWithoutCounts(t *testing.T) {
+	content, err := os.ReadFile("testdata/seeds/view.arrow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, with := range map[int]byte{229: 'P', 100: 'h', 190: 'P'} {
+		content[at] ^= with
+	}
+	if err := rowstest.Read(Open, "views.arrow", content, false); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), errLength.Error()) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A dictionary of a negative length, which no index lies behind.
+func TestNegativeDictionary(t *testing.T) {
+	content, err := os.ReadFile("testdata/seeds/lz4.arrow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, with := range map[int]byte{351: 0xf9, 278: ' ', 388: 'i'} {
+		content[at] ^= with
+	}
+	for _, typed := range []bool{false, true} {
+		if err := rowstest.Read(Open, "dictionary.arrow", content, typed); fault.KindOf(err) != fault.Input {
+			t.Errorf("typed %v: got %v", typed, err)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+// Package rows has what all table formats share: the batches of rows that they are read into, and
+// what is read from a text as a number.
+package rows
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow/go/v17/arrow"
+)
+
+// Kind is the kind of a column's values.
+type Kind int
+
+const (
+	Unknown Kind = iota // text files do not say
+	Number              // integers, floating-point numbers, decimals or booleans (0 and 1)
+	Text
+	List  // lists of texts
+	Other // anything else, whose values cannot be read
+)
+
+func (k Kind) String() string {
+	return [...]string{"untyped", "number", "text", "list of texts", "unsupported"}[k]
+}
+
+// A Source reads the rows of one file format.
+type Source interface {
+	Names() []string
+	Kind(column int) Kind
+	DataType(column int) arrow.DataType // see table.Reader.Type
+	KeepType(column int)                // see table.Reader.KeepType
+	// Fill replaces the rows of b with the next ones, at least one, or returns io.EOF.
+	Fill(b *Batch) error
+	Where(row int64) string // see table.Reader.Where
+	io.Closer
+}
+
+// Binary is what the Sources of binary formats share.
+type Binary struct {
+	Path    string
+	Columns []string
+	Kinds   []Kind
+	Typed   []bool // columns that keep their type; their kind is Other
+	row     int64  // the next row of the table
+}
+
+func (s *Binary) Names() []string        { return s.Columns }
+func (s *Binary) Kind(column int) Kind   { return s.Kinds[column] }
+func (s *Binary) KeepType(column int)    { s.Kinds[column], s.Typed[column] = Other, true }
+func (s *Binary) Where(row int64) string { return fmt.Sprintf("%s row %d", s.Path, row) }
+func (s *Binary) Close() error           { return nil }
+
+// Add appends a column.
+func (s *Binary) Add(name string, kind Kind) {
+	s.Columns, s.Kinds, s.Typed = append(s.Columns, name), append(s.Kinds, kind), append(s.Typed, false)
+}
+
+// BatchRows is the number of rows in a batch of a binary file.
+const BatchRows = 8192
+
+// MaxEmptyRows is more than writers put into one record batch or row group. Where no column has
+// data, nothing would contradict a wrong number of rows.
+var MaxEmptyRows int64 = 1 << 24
+
+// FillBy fills an emptied batch with the next rows, of which load returns the number.
+func (s *Binary) FillBy(b *Batch, load func() (rows int, err error)) error {
+	err := Guard(func() (err error) {
+		b.reset(s.Kinds)
+		b.Len, err = load()
+		return err
+	})
+	if err != nil && err != io.EOF {
+		return Damaged(s.Path, fmt.Sprintf("from row %d on", s.row), err)
+	}
+	s.row += int64(b.Len)
+	return err
+}
