@@ -1,0 +1,38 @@
+package parquetfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"runtime"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/parquet/compress"
+
+	"tcbuild/ingest/table/rows"
+)
+
+// A page that states another size than its header does not get memory of that size: it may be 64 GB.
+func TestPageOfAnotherSize(t *testing.T) {
+	const stated = 1 << 30
+	zstdFrame := append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xc0, 0x50}, binary.LittleEndian.AppendUint64(nil, stated)...)
+	for compression, page := range map[compress.Compression][]byte{
+		compress.Codecs.Zstd:   append(zstdFrame, make([]byte, 20)...),
+		compress.Codecs.Snappy: append(binary.AppendUvarint(nil, stated), make([]byte, 20)...),
+	} {
+		codec, err := compress.GetCodec(compression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err = rows.Guard(func() error { codec.Decode(make([]byte, 10), page); return nil })
+		runtime.ReadMemStats(&after)
+		if err == nil || after.TotalAlloc-before.TotalAlloc > stated/2 {
+			t.Errorf("%s: took %d bytes, and got the error %v", compression, after.TotalAlloc-before.TotalAlloc, err)
+		}
+		text := bytes.Repeat([]byte("gene"), 1000)
+		if got := codec.Decode(make([]byte, len(text)), codec.Encode(nil, text)); !bytes.Equal(got, text) {
+			t.Errorf("%s: a page became another", compression)
+		}
+	}
+}
