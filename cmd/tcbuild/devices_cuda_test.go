@@ -18,11 +18,11 @@ import (
 // The program verifies all variants on two devices of a driver that it finds as it would a real
 // one.
 func TestVerifyOnDevices(t *testing.T) {
-	library := t.TempDir()
-	if _, err := fakedriver.Build(library); err != nil {
+	driver, err := fakedriver.Build()
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("LD_LIBRARY_PATH", library)
+	t.Setenv("LD_LIBRARY_PATH", filepath.Dir(driver))
 	t.Setenv("FAKE_CUDA_DEVICES", "2")
 	f := newFixture(t, 600, 130)
 	must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "incidence")
@@ -81,11 +81,11 @@ func TestVerifyOnDevices(t *testing.T) {
 
 // bench measures devices beside the datasets, and shows it in tables and plots.
 func TestBenchOnDevices(t *testing.T) {
-	library := t.TempDir()
-	if _, err := fakedriver.Build(library); err != nil {
+	driver, err := fakedriver.Build()
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("LD_LIBRARY_PATH", library)
+	t.Setenv("LD_LIBRARY_PATH", filepath.Dir(driver))
 	t.Setenv("FAKE_CUDA_DEVICES", "2")
 	f := newFixture(t, 60, 40)
 	o := must(t, f.dir, "bench", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "bench", "--rounds", "1", "--device", "cuda:1")

@@ -3,43 +3,61 @@
 package fakedriver
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // Name is the file name of the driver that the system's loader looks for.
 const Name = "libcuda.so.1"
 
-// Build compiles the driver into dir and returns its path. It takes some seconds of g++.
-func Build(dir string) (path string, err error) {
+// Build compiles the driver, which takes some seconds of g++, into a folder beside Go's build cache,
+// unless a driver from the same sources is there. It returns its path.
+func Build() (path string, err error) {
 	_, here, _, _ := runtime.Caller(0)
 	folder := filepath.Dir(here)
 	source := filepath.Join(folder, "src")
-	folders := []string{source, filepath.Join(folder, "../kernels"), filepath.Join(folder, "../../internal/devicespeed")}
-	// so that go test notices when its cached result is stale
-	for _, folder := range folders {
-		files, err := filepath.Glob(filepath.Join(folder, "*"))
+	args := []string{"-std=c++17", "-O2", "-Wall", "-Wno-unknown-pragmas", "-shared", "-fPIC", "-Wl,-soname," + Name, "-Wl,-z,defs"}
+	content := sha256.New()
+	fmt.Fprintln(content, args)
+	for _, folder := range []string{source, filepath.Join(folder, "../kernels"), filepath.Join(folder, "../../internal/devicespeed")} {
+		files, err := filepath.Glob(filepath.Join(folder, "*.[ch]*"))
 		if err != nil {
 			return "", err
 		}
 		for _, file := range files {
-			if _, err := os.Stat(file); err != nil {
+			text, err := os.ReadFile(file) // by this go test notices, too, that its cached result is stale
+			if err != nil {
 				return "", err
 			}
+			fmt.Fprintf(content, "%s %d\n%s", filepath.Base(file), len(text), text)
 		}
-	}
-	path = filepath.Join(dir, Name)
-	args := []string{"-std=c++17", "-O2", "-Wall", "-Wno-unknown-pragmas", "-shared", "-fPIC", "-Wl,-soname," + Name, "-Wl,-z,defs",
-		filepath.Join(source, "driver.cpp"), filepath.Join(source, "kernels.cpp"), "-o", path}
-	for _, folder := range folders {
 		args = append(args, "-I"+folder)
 	}
-	out, err := exec.Command("g++", args...).CombinedOutput()
+	cache, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {
+		return "", fmt.Errorf("find Go's build cache: %w", err)
+	}
+	path = filepath.Join(strings.TrimSpace(string(cache)), "tcbuild", fmt.Sprintf("fakedriver-%x", content.Sum(nil)[:8]), Name)
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), "made") // the tests of other packages may make it too
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	made := filepath.Join(dir, Name)
+	args = append(args, filepath.Join(source, "driver.cpp"), filepath.Join(source, "kernels.cpp"), "-o", made)
+	if out, err := exec.Command("g++", args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the test driver: %w\n%s", err, out)
 	}
-	return path, nil
+	return path, os.Rename(made, path)
 }

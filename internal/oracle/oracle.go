@@ -44,8 +44,9 @@ func Removed(graph *ingest.Graph, genotype []uint32, byRule bool) []uint32 {
 		next(false)
 	}
 	for _, edges := range graph.Edges {
+		name := edges.Type.String()
 		for i := range edges.Len() {
-			switch edges.Type.String() {
+			switch name {
 			case "gene__gpr__reaction":
 				next(genes[edges.Src[i]])
 			case "reaction__rmr__metabolite":

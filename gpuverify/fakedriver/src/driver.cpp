@@ -29,7 +29,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -292,10 +291,12 @@ int cuModuleLoadData(Module **module, const char *ptx) {
     ENTER_CONTEXT;
     std::string text = ptx;
     auto found = std::make_unique<Module>();
-    static const std::regex entry("\\.visible \\.entry (\\w+)\\(([^)]*)\\)"), parameter("\\.param \\.u64 ");
-    for (std::sregex_iterator it(text.begin(), text.end(), entry), end; it != end; ++it) {
-        std::string parameters = (*it)[2];
-        (*found)[(*it)[1]] = std::distance(std::sregex_iterator(parameters.begin(), parameters.end(), parameter), {});
+    const std::string entry = "\n.visible .entry ", parameter = ".param .u64 ";
+    for (size_t at = 0; (at = text.find(entry, at)) != std::string::npos;) {
+        size_t open = text.find('(', at += entry.size()), close = text.find(')', open);
+        size_t &parameters = (*found)[text.substr(at, open - at)];
+        for (size_t next = open; (next = text.find(parameter, next)) < close; next += parameter.size()) parameters++;
+        at = close;
     }
     if (text.find(".version") == std::string::npos || found->empty()) return INVALID_PTX;
     *module = found.get();
@@ -325,11 +326,14 @@ int cuLaunchKernel(const HostKernel *kernel, unsigned x, unsigned y, unsigned z,
     static bool backwards;
     backwards = !backwards;
     stream->work.push_back([=, backwards = backwards] {
-        u64 all = (u64)x * y * z * threads;
-        for (u64 i = 0; i < all; i++) {
-            u64 thread = backwards ? all - 1 - i : i, block = thread / threads;
-            here = {thread % threads, threads, block % x, block / x % y, block / x / y, y, z};
-            kernel->call(values.data());
+        u64 blocks = (u64)x * y * z;
+        for (u64 i = 0; i < blocks; i++) {
+            u64 block = backwards ? blocks - 1 - i : i;
+            here = {0, threads, block % x, block / x % y, block / x / y, y, z};
+            for (unsigned k = 0; k < threads; k++) {
+                here.thread_x = backwards ? threads - 1 - k : k;
+                kernel->call(values.data());
+            }
         }
     });
     return SUCCESS;
