@@ -56,12 +56,20 @@ func agrees(t *testing.T, dataset *store.Dataset, method Method) {
 	}
 }
 
+// unlessShort is whole, or part in short tests.
+func unlessShort[N int | int64](whole, part N) N {
+	if testing.Short() {
+		return part
+	}
+	return whole
+}
+
 // Right datasets of all kinds pass on a device as on the CPU.
 func TestDevicesPass(t *testing.T) {
 	for _, rule := range reactionRules {
 		for _, samples := range []int{1, 32, 33, 300} {
 			list := plans(rule, samples)
-			if samples != 300 {
+			if samples != 300 || testing.Short() {
 				list = list[:2]
 			}
 			for _, p := range list {
@@ -78,7 +86,7 @@ func TestDevicesPass(t *testing.T) {
 func TestDevicesOnRandomGraphs(t *testing.T) {
 	const seed = 1
 	r := rand.New(rand.NewPCG(seed, 0))
-	for range 8 {
+	for range unlessShort(8, 2) {
 		graph := oracle.Graph(r)
 		samples := ingest.NewSamples(0, 2, 0)
 		for k := range 40 {
@@ -218,7 +226,7 @@ func TestMemoryOfDevices(t *testing.T) {
 	}
 	most := whole.CUDA.Devices[0].MemoryBytes
 	var smallest int64
-	for memory := most - 1; ; memory = memory * 9 / 10 {
+	for memory := most - 1; ; memory = memory * unlessShort[int64](9, 7) / 10 {
 		report, err := verifyOnDevices(t, dataset, Both, Devices{Memory: memory})
 		if err != nil {
 			if want := " need "; fault.HintOf(err) == "" || !strings.Contains(err.Error(), want) {
@@ -235,11 +243,15 @@ func TestMemoryOfDevices(t *testing.T) {
 		}
 		smallest = int64(d.BatchSamples)
 	}
-	if smallest > 2 {
+	if smallest > unlessShort[int64](2, 8) {
 		t.Errorf("the smallest batch has %d samples", smallest)
 	}
 
-	for _, p := range plans(incidence.RuleGPR, 300) { // the bytes taken are those computed
+	list := plans(incidence.RuleGPR, 300)
+	if testing.Short() {
+		list = list[:2]
+	}
+	for _, p := range list { // the bytes taken are those computed
 		dataset := p.build(t)
 		for _, method := range methods {
 			t.Setenv("FAKE_CUDA_MEMORY", "1000000000")
@@ -334,7 +346,7 @@ func TestFailuresOfDriver(t *testing.T) {
 	calls["cuInit"] = 1
 	const illegalAddress = 700
 	for name, count := range calls {
-		for n := 1; n <= count; n++ {
+		for n := 1; n <= count; n += unlessShort(1, 5) {
 			t.Setenv("FAKE_CUDA_FAIL", fmt.Sprint(name, ":", n, ":", illegalAddress))
 			report, err := verifyOnDevices(t, dataset, Both, small)
 			if err == nil {

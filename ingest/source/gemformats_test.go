@@ -278,9 +278,6 @@ func metaboliteNames(t *testing.T, path string) map[string]string {
 
 // TestYeastSBML writes yeast-GEM as SBML, in both ways of writing rules, and reads it back.
 func TestYeastSBML(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: it reads the real data")
-	}
 	want, _ := yeastModel(t)
 	// SBML lists what a reaction consumes before what it produces.
 	order := func(m *gem) {

@@ -39,6 +39,9 @@ func yeastPreset(t testing.TB) GraphSpec {
 // yeastSpec is yeastPreset, for tests that read the files.
 func yeastSpec(t testing.TB) GraphSpec {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: it reads the real data")
+	}
 	if _, err := os.Stat(data); err != nil {
 		t.Skipf("the public yeast data is not there: %v", err)
 	}

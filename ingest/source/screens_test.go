@@ -202,9 +202,6 @@ func TestScreenErrors(t *testing.T) {
 
 // TestRealScreens checks totals of the published screens, counted independently of this code.
 func TestRealScreens(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: it reads the real data")
-	}
 	spec := yeastSpec(t)
 	g, _, err := BuildGraph(opened(t), GraphSpec{Genes: spec.Genes})
 	if err != nil {

@@ -30,6 +30,9 @@ func bySource(edges *ingest.Edges, sources int) [][]uint32 {
 }
 
 func TestYeastStatistics(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it counts what yeast has")
+	}
 	graph := Graph(Yeast, 0)
 	genes := graph.Genes.Len()
 

@@ -32,6 +32,9 @@ func TestGraph(t *testing.T) {
 	for _, scale := range []Scale{Tiny, Yeast} {
 		for _, seed := range []uint64{0, 1, 1<<64 - 1} {
 			t.Run(fmt.Sprintf("scale=%s/seed=%d", scale.Name, seed), func(t *testing.T) {
+				if testing.Short() && scale.Name == Yeast.Name && seed > 0 {
+					t.Skip("-short: one seed shows it")
+				}
 				graph := Graph(scale, seed)
 				checkGenes(t, graph.Genes.IDs, scale.genes)
 				if graph.Reactions.Len() != scale.reactions || graph.Metabolites.Len() != scale.metabolites {

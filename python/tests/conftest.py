@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import json
 import os
@@ -51,8 +52,15 @@ class Tcbuild:
 
 @pytest.fixture(scope="session")
 def tcbuild(tmp_path_factory: pytest.TempPathFactory) -> Tcbuild:
-    binary = tmp_path_factory.mktemp("bin") / "tcbuild"
-    subprocess.run(["go", "build", "-o", str(binary), "./cmd/tcbuild"], cwd=REPOSITORY, check=True)
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # which the workers of a run share
+    binary = folder / "tcbuild"
+    with open(folder / "tcbuild.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not binary.exists():
+            command = ["go", "build", "-o", str(binary), "./cmd/tcbuild"]
+            subprocess.run(command, cwd=REPOSITORY, check=True)
     return Tcbuild(binary)
 
 
