@@ -56,14 +56,6 @@ func agrees(t *testing.T, dataset *store.Dataset, method Method) {
 	}
 }
 
-// unlessShort is whole, or part in short tests.
-func unlessShort[N int | int64](whole, part N) N {
-	if testing.Short() {
-		return part
-	}
-	return whole
-}
-
 // Right datasets of all kinds pass on a device as on the CPU.
 func TestDevicesPass(t *testing.T) {
 	for _, rule := range reactionRules {

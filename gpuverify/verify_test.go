@@ -31,6 +31,14 @@ func plans(rule incidence.ReactionRule, samples int) []plan {
 	return list
 }
 
+// unlessShort is whole, or part in short tests.
+func unlessShort[N int | int64](whole, part N) N {
+	if testing.Short() {
+		return part
+	}
+	return whole
+}
+
 // A right dataset passes, whatever its size against the batches; removals are counted for each
 // mask.
 func TestVerifyPasses(t *testing.T) {
@@ -46,7 +54,7 @@ func TestVerifyPasses(t *testing.T) {
 			}
 			list := plans(rule, samples)
 			if samples != 65 {
-				list = list[:2]
+				list = list[:unlessShort(2, 1)]
 			}
 			for _, p := range list {
 				dataset := p.build(t)
@@ -72,7 +80,7 @@ func TestPlantedDifferences(t *testing.T) {
 	const samples, planted = 70, 66 // in the second batch
 	graph, source := tinyGraph(), tinySamples(t, samples)
 	layout := incidence.NewLayout(graph)
-	for _, rule := range reactionRules {
+	for _, rule := range reactionRules[:unlessShort(2, 1)] {
 		right := oracle.Removed(graph, source.Genes(planted), rule == incidence.RuleGPR)
 		var positions []uint32
 		for mask, part := range layout.Split(right) {

@@ -25,6 +25,9 @@ func TestPhenotypeColumns(t *testing.T) {
 	}
 	for name, command := range commands {
 		t.Run(name, func(t *testing.T) {
+			if name == "bench" {
+				skipShort(t)
+			}
 			of := func(set, out string, more ...string) []string {
 				args := slices.Clone(command)
 				for i := range args {
