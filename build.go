@@ -59,6 +59,9 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 	}
 	defer building.Close()
 	b.building, b.result.Resumed = building, building.Resumed
+	if err := b.adoptSamples(ctx); err != nil {
+		return nil, b.failed(err)
+	}
 	if building.Dropped != "" {
 		b.Log.Warn("cannot resume the unfinished build: starting from the beginning", "differs_in", building.Dropped)
 	}
@@ -86,6 +89,7 @@ type builder struct {
 	rules      *incidence.Rules
 	graphFiles inputfile.Files
 	source     ingest.SampleSource // nil without a perturbation set
+	samples    *store.SampleWriter // of the sample table; nil if it exists, or is written later
 	unread     bool                // the survey did not read the samples; see surveyedSamples
 	codec      encode.Codec        // of the LMDB variants
 	manifest   *store.Manifest
@@ -132,8 +136,11 @@ func (b *builder) read() (err error) {
 		return err
 	}
 	b.source = source
+	if names := source.Columns().AttributeNames(); len(names) > 0 {
+		b.Log.Info("keeping attributes", "columns", fault.List(names))
+	}
 	if set, ok := b.source.(*ingest.Perturbations); ok && len(set.IgnoredColumns()) > 0 {
-		b.Log.Warn("ignoring columns that are not phenotypes", "columns", fault.List(set.IgnoredColumns()))
+		b.Log.Warn("ignoring columns", "columns", fault.List(set.IgnoredColumns()))
 	}
 	return nil
 }
@@ -147,6 +154,9 @@ func (b *builder) unchanged() error {
 }
 
 func (b *builder) close() {
+	if b.samples != nil {
+		_ = b.samples.Discard()
+	}
 	b.graphFiles.Close()
 	if b.source != nil {
 		b.source.Close()
@@ -166,37 +176,15 @@ func (b *builder) write(ctx context.Context) error {
 		return err
 	}
 	b.stage("write graph")
-	switch {
-	case b.source == nil:
+	if b.Variant == store.Incidence {
 		return nil
-	case b.Variant == store.Incidence:
-		return b.writeSamples(ctx)
-	default:
-		return b.writeShards(ctx, cache)
 	}
-}
-
-func (b *builder) writeSamples(ctx context.Context) error {
-	progress := b.Progress(b.manifest.Samples)
-	defer progress.Done()
-	writer, err := b.building.CreateSamples()
-	if err != nil {
-		return err
-	}
-	_, err = b.source.Scan(func(samples *ingest.Samples) error {
-		progress.Add(samples.Len(), 0)
-		return errors.Join(writer.Add(samples), context.Cause(ctx))
-	})
-	if err = errors.Join(err, writer.Close()); err != nil {
-		return err
-	}
-	b.stage("write samples", "samples", b.manifest.Samples)
-	return nil
+	return b.writeShards(ctx, cache)
 }
 
 func (b *builder) publish(ctx context.Context) (*Result, error) {
 	if b.unread && b.shard == store.AllShards {
-		if err := b.digestContent(ctx); err != nil {
+		if err := b.surveyLate(ctx); err != nil {
 			return nil, err
 		}
 	}

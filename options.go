@@ -32,7 +32,8 @@ type Options struct {
 
 	Program string       // version and commit, for run.json
 	Log     *slog.Logger // nil: no logging
-	// called when the number of samples to write is known; nil: no progress is reported
+	// called at the start of a stage with its number of samples, 0 if that is not known; nil: no
+	// progress is reported
 	Progress func(total int) Progress
 }
 
@@ -49,7 +50,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Progress receives how many samples were written, and the bytes of their values.
+// Progress receives how many samples a stage is done with, and the bytes of their values.
 type Progress interface {
 	Add(samples int, bytes int64)
 	Done()

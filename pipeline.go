@@ -40,6 +40,11 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 	if err != nil {
 		return err
 	}
+	samples, done, err := b.tabulated()
+	if err != nil {
+		return err
+	}
+	defer done()
 	left := 0
 	for _, shard := range shards {
 		left += shard.First + shard.Samples - shard.Next
@@ -53,7 +58,7 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 	run := func(step string, work func() error) {
 		group.Go(func() error { return labelled(ctx, step, work) })
 	}
-	run(stepCut, func() error { return p.cut(ctx, b.source, shards, b.manifest) })
+	run(stepCut, func() error { return p.cut(ctx, samples, shards, b.manifest.SamplesPerValue) })
 	for range b.Workers {
 		run(stepEncode, func() error {
 			return p.encode(ctx, b.manifest.Seed(), remover.Clone(), b.codec.NewEncoder(cache.Layout.Size))
@@ -66,6 +71,19 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 	b.stage("build masks", "samples", left, "shards", len(shards))
 	b.result.Stages[len(b.result.Stages)-1].Steps = p.busy.steps()
 	return nil
+}
+
+// tabulated reads the sample table or, before there is one, the perturbation set.
+func (b *builder) tabulated() (samples ingest.SampleRanges, done func(), err error) {
+	if b.unread {
+		return b.source.(ingest.SampleRanges), func() {}, nil
+	}
+	table, err := b.building.Samples()
+	if err != nil {
+		return nil, nil, err
+	}
+	reader := table.NewReader()
+	return reader, reader.Close, nil
 }
 
 // unfinishedShards returns the shards that this process has to build, in order.
@@ -86,64 +104,21 @@ func (b *builder) unfinishedShards() ([]*store.Shard, error) {
 	return shards, nil
 }
 
-var errEnough = errors.New("no shard needs more samples")
-
-// cut reads the source and cuts it into jobs. On an error it leaves toWrite open: the writer keeps
-// waiting, and the group reports cut's error.
-func (p *pipeline) cut(ctx context.Context, source ingest.SampleSource, shards []*store.Shard, m *store.Manifest) (err error) {
+// cut reads the samples that shards need, one job for each LMDB value. On an error it leaves toWrite
+// open: the writer keeps waiting, and the group reports cut's error.
+func (p *pipeline) cut(ctx context.Context, samples ingest.SampleRanges, shards []*store.Shard, size int) error {
 	defer close(p.toEncode)
-	defer func() {
-		if err == nil {
-			close(p.toWrite)
-		}
-	}()
 	start := time.Now()
 	defer func() { p.busy.cut.Add(int64(time.Since(start))) }()
-	var samples *ingest.Samples // of the next job
-	err = scan(source, shards, func(batch *ingest.Samples) error {
-		for i := range batch.Len() {
-			sample := batch.First + i
-			for len(shards) > 0 && max(sample, shards[0].Next) >= shards[0].First+shards[0].Samples {
-				shards = shards[1:]
-			}
-			if len(shards) == 0 {
-				return errEnough
-			}
-			shard := shards[0]
-			if sample < shard.Next {
-				continue
-			}
-			if samples == nil {
-				samples = ingest.NewSamples(sample, len(m.Phenotypes), m.SamplesPerValue)
-			}
-			samples.Append(batch.ID(i), batch.Genes(i), batch.Phenotypes(i))
-			if samples.Len() == m.SamplesPerValue || sample == shard.First+shard.Samples-1 {
-				if err := p.send(ctx, &job{shard: shard, samples: samples, encoded: make(chan struct{})}); err != nil {
-					return err
-				}
-				samples = nil
-			}
-		}
-		return nil
-	})
-	if errors.Is(err, errEnough) {
-		return nil
-	}
-	return err
-}
-
-// scan reads the samples that shards need. A source without random access is read from its start.
-func scan(source ingest.SampleSource, shards []*store.Shard, yield func(*ingest.Samples) error) error {
-	indexed, ok := source.(ingest.IndexedSource)
-	if !ok {
-		_, err := source.Scan(yield)
-		return err
-	}
 	for _, shard := range shards {
-		if _, err := indexed.ScanRange(shard.Next, shard.First+shard.Samples, yield); err != nil {
+		err := samples.ScanRange(shard.Next, shard.First+shard.Samples, size, func(samples *ingest.Samples) error {
+			return p.send(ctx, &job{shard: shard, samples: samples, encoded: make(chan struct{})})
+		})
+		if err != nil {
 			return err
 		}
 	}
+	close(p.toWrite)
 	return nil
 }
 
@@ -173,9 +148,7 @@ func (p *pipeline) encode(ctx context.Context, seed encode.Seed, remover *incide
 		case memory = <-p.values:
 		default:
 		}
-		j.value = encode.AppendValue(memory[:0], seed, j.samples.First, j.samples.Len(), func(i int) encode.Record {
-			return encode.Record{Genes: j.samples.Genes(i), Phenotypes: j.samples.Phenotypes(i), ID: j.samples.ID(i)}
-		}, func(dst []byte, i int) []byte {
+		j.value = encode.AppendValue(memory[:0], seed, j.samples.First, j.samples.Len(), func(dst []byte, i int) []byte {
 			start := time.Now()
 			removed := remover.Removed(j.samples.Genes(i))
 			masks += time.Since(start)

@@ -9,16 +9,17 @@ import (
 	"tcbuild/store"
 )
 
-// survey reads the whole perturbation set once, before anything is written. Bad data is found
-// early, and the manifest is complete except for its files, so that separately built shards and a
-// resumed build agree on what they build.
+// survey reads the whole perturbation set, once, before the dataset is begun, and writes the sample
+// table beside it. Bad data is found early, and the manifest is complete except for its files, so
+// that separately built shards and a resumed build agree on what they build.
 func (b *builder) survey(ctx context.Context) error {
 	b.manifest = &store.Manifest{
 		FormatVersion: store.FormatVersion,
 		Program:       b.Program,
 		Variant:       b.Variant,
 		Codec:         b.codec.Name,
-		Phenotypes:    []string{},
+		Phenotypes:    []ingest.Phenotype{},
+		Attributes:    []ingest.Attribute{},
 		Options: store.Options{
 			ReactionRule: b.ReactionRule, UnknownGenes: b.UnknownGenes, AllowWildtype: b.AllowWildtype, AllowDuplicateIDs: b.AllowDuplicateIDs,
 		},
@@ -30,7 +31,7 @@ func (b *builder) survey(ctx context.Context) error {
 	}
 	var err error
 	if b.source != nil {
-		b.manifest.Phenotypes = append(b.manifest.Phenotypes, b.source.PhenotypeNames()...)
+		b.manifest.SetColumns(b.source.Columns())
 		b.manifest.Inputs.Perturbations = append(b.manifest.Inputs.Perturbations, b.source.Inputs()...)
 	}
 	content := b.newContent()
@@ -50,7 +51,7 @@ func (b *builder) survey(ctx context.Context) error {
 }
 
 func (b *builder) newContent() *store.ContentDigest {
-	return store.NewContentDigest(b.manifest.GraphDigest, b.ReactionRule, b.manifest.Phenotypes)
+	return store.NewContentDigest(b.manifest.GraphDigest, b.ReactionRule, b.manifest.Columns())
 }
 
 func (b *builder) surveySamples(ctx context.Context, content *store.ContentDigest) error {
@@ -80,23 +81,61 @@ func (b *builder) surveySamples(ctx context.Context, content *store.ContentDiges
 // when the whole dataset is published.
 var surveyedSamples = 10_000_000
 
-// countSamples counts and digests the samples, unless the set is larger than surveyedSamples and
-// its counts are known.
+// countSamples reads the samples into the sample table, unless the set is larger than
+// surveyedSamples and its counts are known.
 func (b *builder) countSamples(ctx context.Context, content *store.ContentDigest) (ingest.Counts, error) {
 	if indexed, ok := b.source.(ingest.IndexedSource); ok && indexed.Counts().Samples > surveyedSamples {
 		b.unread = true
 		return indexed.Counts(), nil
 	}
-	unmeasured := ingest.NewUnmeasured(b.manifest.Phenotypes)
-	counts, err := b.source.Scan(func(samples *ingest.Samples) error {
-		content.AddAll(samples)
+	progress := b.Progress(0)
+	defer progress.Done()
+	unmeasured := ingest.NewUnmeasured(b.manifest.Columns())
+	counts, err := b.tabulate(ctx, store.NeedsSamples(b.Out, b.Resume), content, func(samples *ingest.Samples) {
 		unmeasured.Add(samples)
-		return context.Cause(ctx)
+		progress.Add(samples.Len(), 0)
 	})
 	if names := unmeasured.Names(); err == nil && len(names) > 0 && counts.Samples > 0 {
 		b.Log.Warn("phenotypes without a value in any sample", "phenotypes", fault.List(names))
 	}
 	return counts, err
+}
+
+// tabulate reads the whole perturbation set, into the digest of its content and, if write is true,
+// the sample table.
+func (b *builder) tabulate(ctx context.Context, write bool, content *store.ContentDigest, see func(*ingest.Samples)) (counts ingest.Counts, err error) {
+	if write {
+		if b.samples, err = store.NewSampleWriter(b.Out, b.manifest.Columns()); err != nil {
+			return counts, err
+		}
+	}
+	counts, err = b.source.Scan(func(samples *ingest.Samples) error {
+		content.Add(samples)
+		see(samples)
+		if b.samples != nil {
+			if err := b.samples.Add(samples); err != nil {
+				return err
+			}
+		}
+		return context.Cause(ctx)
+	})
+	if err == nil && b.samples != nil {
+		err = b.samples.Close(content.Sum())
+	}
+	return counts, err
+}
+
+// adoptSamples moves the sample table into the dataset under construction, if it does not have it.
+func (b *builder) adoptSamples(ctx context.Context) error {
+	if b.source == nil || b.unread || b.building.HasSamples() {
+		return nil
+	}
+	if b.samples == nil { // the table that the survey found was of another, unfinished build
+		if _, err := b.tabulate(ctx, true, b.newContent(), func(*ingest.Samples) {}); err != nil {
+			return err
+		}
+	}
+	return b.building.AdoptSamples(b.samples)
 }
 
 // adoptContent copies the logical content of an unread set from an existing dataset. The other
@@ -111,21 +150,21 @@ func (b *builder) adoptContent() {
 	}
 }
 
-// digestContent computes the logical content of an unread set.
-func (b *builder) digestContent(ctx context.Context) error {
+// surveyLate makes up for the survey of an unread set: it computes the logical content and writes the
+// sample table.
+func (b *builder) surveyLate(ctx context.Context) error {
 	progress := b.Progress(b.manifest.Samples)
 	defer progress.Done()
 	content := b.newContent()
-	_, err := b.source.Scan(func(samples *ingest.Samples) error {
-		content.AddAll(samples)
-		progress.Add(samples.Len(), 0)
-		return context.Cause(ctx)
-	})
+	_, err := b.tabulate(ctx, true, content, func(samples *ingest.Samples) { progress.Add(samples.Len(), 0) })
 	if err != nil {
 		return err
 	}
+	if err := b.building.AdoptSamples(b.samples); err != nil {
+		return err
+	}
 	b.manifest.LogicalContent = content.Sum()
-	b.stage("digest samples", "samples", b.manifest.Samples)
+	b.stage("write samples", "samples", b.manifest.Samples)
 	return nil
 }
 

@@ -1,13 +1,11 @@
-// Package encode turns a sample into bytes and back. It is pure: no files,
+// Package encode turns masks into bytes and back. It is pure: no files,
 // no clocks, no goroutines.
 //
 // All masks of a sample form one mask space: they are concatenated in canonical order, so that a
 // sample's masks are one ascending list of removed positions. A Codec turns that list into the
-// payload of a record, a record adds the sample's genotype and phenotypes, and a value holds the
-// records of consecutive samples:
+// payload of a sample, and a value holds the payloads of consecutive samples:
 //
-//	value    count u32 | count × { end u32, checksum u32 } | records
-//	record   genes u32 | id length u32 | phenotypes f64… | perturbation indices u32… | id bytes | payload
+//	count u32 | count × { end u32, checksum u32 } | payloads
 //
 // Numbers are little-endian. store/FORMAT.md specifies each payload.
 package encode

@@ -1,7 +1,6 @@
 package encode
 
 import (
-	"math"
 	"testing"
 
 	"tcbuild/encode/internal/encodetest"
@@ -95,43 +94,20 @@ func dumpBits(d *encodetest.Dump) {
 	}
 }
 
-func TestRecordGolden(t *testing.T) {
-	record := Record{Genes: []uint32{5, 258}, Phenotypes: []float64{0.5, math.NaN()}, ID: []byte("s-ä")}
-	d := encodetest.NewDump(append(record.AppendHead(nil), "payload"...), "record of genes 5 and 258, phenotypes 0.5 and missing, id s-ä")
-	dumpRecord(d, 2, len("payload"))
-	d.Golden(t, "record")
-}
-
-func dumpRecord(d *encodetest.Dump, phenotypes, payload int) {
-	genes := d.U32()
-	d.Next(4, "record: %d genes", genes)
-	id := d.U32()
-	d.Next(4, "id of %d bytes", id)
-	for range phenotypes {
-		d.Next(8, "phenotype %v", d.F64())
-	}
-	for range genes {
-		d.Next(4, "gene %d", d.U32())
-	}
-	d.Next(id, "id %s", d.Peek(id))
-	d.Next(payload, "payload")
-}
-
 func TestValueGolden(t *testing.T) {
 	payloads := []string{"three", "", "one"}
-	value := AppendValue(nil, 0x0123456789abcdef, 64, len(payloads),
-		func(i int) Record { return Record{Genes: []uint32{uint32(i)}, ID: []byte{byte('a' + i)}} },
-		func(dst []byte, i int) []byte { return append(dst, payloads[i]...) })
+	value := appendPayloads(nil, 0x0123456789abcdef, 64, payloads...)
 	d := encodetest.NewDump(value, "value of samples 64 to 66, seed 0123456789abcdef")
 	count := d.U32()
-	d.Next(4, "%d records", count)
+	d.Next(4, "%d payloads", count)
 	for i := range count {
-		d.Next(4, "record %d ends at byte %d of the records", i, d.U32())
-		d.Next(4, "checksum of its head")
-		d.Next(4, "checksum of its payload")
+		d.Next(4, "payload %d ends at byte %d of the payloads", i, d.U32())
+		d.Next(4, "its checksum")
 	}
-	for _, payload := range payloads {
-		dumpRecord(d, 0, len(payload))
+	for i, payload := range payloads {
+		if payload != "" {
+			d.Next(len(payload), "payload %d: %s", i, payload)
+		}
 	}
 	d.Golden(t, "value")
 }

@@ -6,22 +6,22 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Value is the records of consecutive samples as one LMDB value:
+// Value is the payloads of consecutive samples as one LMDB value. A payload is a sample's masks, as
+// the dataset's Codec writes them.
 //
-//	count u32 | count × { end u32, head u32, payload u32 } | records
+//	count u32 | count × { end u32, checksum u32 } | payloads
 //
-// end is the offset of a record's end from the start of the first record; the last record ends the
-// value. head and payload are the checksums of its two parts. Each record can be read and checked
-// alone, and so can its head.
+// end is the offset of a payload's end from the start of the first; the last one ends the value.
+// Each payload can be read and checked alone.
 type Value struct {
 	seed      Seed
 	first     int
 	directory []byte
-	records   []byte
+	payloads  []byte
 }
 
 // Seed binds checksums to one dataset: those of sample i use the seed Seed + i. This detects a
-// record in the wrong place or from another dataset.
+// payload in the wrong place or from another dataset.
 type Seed uint64
 
 // checksummer computes checksums without an allocation for each.
@@ -34,38 +34,28 @@ func (c *checksummer) of(data []byte, seed Seed, sample int) uint32 {
 	return uint32(c.digest.Sum64())
 }
 
-// Checksum is the checksum of the head or the payload of a sample: the low half of its XXH64.
-func (s Seed) Checksum(data []byte, sample int) uint32 {
-	var c checksummer
-	return c.of(data, s, sample)
-}
-
 const (
 	valueHead      = 4
-	directoryEntry = 12
+	directoryEntry = 8
 )
 
-// DirectoryBytes is the size of the directory of a value of count records.
+// DirectoryBytes is the size of the directory of a value of count payloads.
 func DirectoryBytes(count int) int { return valueHead + directoryEntry*count }
 
 // AppendValue appends the value of count samples. first is the number of the first one in the
-// dataset. record returns the i-th of them, whose Payload is not used; payload appends its payload.
-func AppendValue(dst []byte, seed Seed, first, count int, record func(i int) Record, payload func(dst []byte, i int) []byte) []byte {
+// dataset. payload appends the payload of the i-th of them.
+func AppendValue(dst []byte, seed Seed, first, count int, payload func(dst []byte, i int) []byte) []byte {
 	var sums checksummer
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(count))
 	directory := len(dst)
 	dst, _ = grow(dst, directoryEntry*count)
-	records := len(dst)
+	payloads := len(dst)
 	for i := range count {
 		start := len(dst)
-		head := record(i)
-		dst = head.AppendHead(dst)
-		end := len(dst)
 		dst = payload(dst, i)
 		entry := dst[directory+directoryEntry*i:]
-		binary.LittleEndian.PutUint32(entry, uint32(len(dst)-records))
-		binary.LittleEndian.PutUint32(entry[4:], sums.of(dst[start:end], seed, first+i))
-		binary.LittleEndian.PutUint32(entry[8:], sums.of(dst[end:], seed, first+i))
+		binary.LittleEndian.PutUint32(entry, uint32(len(dst)-payloads))
+		binary.LittleEndian.PutUint32(entry[4:], sums.of(dst[start:], seed, first+i))
 	}
 	return dst
 }
@@ -74,41 +64,33 @@ func AppendValue(dst []byte, seed Seed, first, count int, record func(i int) Rec
 // in the dataset. The result is a view of data. Errors wrap ErrDamaged.
 func ParseValue(data []byte, seed Seed, first, count int) (Value, error) {
 	if len(data) < valueHead || binary.LittleEndian.Uint32(data) != uint32(count) || len(data) < DirectoryBytes(count) {
-		return Value{}, damagedf("value of %d bytes does not start with the directory of %d records", len(data), count)
+		return Value{}, damagedf("value of %d bytes does not start with the directory of %d payloads", len(data), count)
 	}
-	records := DirectoryBytes(count)
-	return Value{seed: seed, first: first, directory: data[valueHead:records], records: data[records:]}, nil
+	payloads := DirectoryBytes(count)
+	return Value{seed: seed, first: first, directory: data[valueHead:payloads], payloads: data[payloads:]}, nil
 }
 
-// Record parses the i-th record into r, as Record.Parse does, and compares its checksums. Errors
-// wrap ErrDamaged. If a checksum is wrong but the record can be parsed, r holds its content, which
-// may be wrong, and parsed is true.
-func (v Value) Record(i, phenotypes int, r *Record) (parsed bool, err error) {
+// Payload returns the i-th payload, a view. Errors wrap ErrDamaged; if the checksum is wrong, the
+// payload is returned as well, and may be wrong.
+func (v Value) Payload(i int) ([]byte, error) {
 	start := 0
 	if i > 0 {
-		start, _, _ = v.entry(i - 1)
+		start, _ = v.entry(i - 1)
 	}
-	end, head, payload := v.entry(i)
+	end, checksum := v.entry(i)
 	last := directoryEntry*(i+1) == len(v.directory)
-	if start > end || end > len(v.records) || last && end < len(v.records) {
-		return false, damagedf("record spans bytes %d to %d of %d", start, end, len(v.records))
+	if start > end || end > len(v.payloads) || last && end < len(v.payloads) {
+		return nil, damagedf("payload spans bytes %d to %d of %d", start, end, len(v.payloads))
 	}
-	data := v.records[start:end:end]
-	if err := r.Parse(data, phenotypes); err != nil {
-		return false, err
-	}
+	payload := v.payloads[start:end:end]
 	var sums checksummer
-	split := len(data) - len(r.Payload)
-	if computed := sums.of(data[:split], v.seed, v.first+i); computed != head {
-		return true, damagedf("the head of its record has checksum %08x, expected %08x", computed, head)
+	if computed := sums.of(payload, v.seed, v.first+i); computed != checksum {
+		return payload, damagedf("its payload has checksum %08x, expected %08x", computed, checksum)
 	}
-	if computed := sums.of(r.Payload, v.seed, v.first+i); computed != payload {
-		return true, damagedf("the payload of its record has checksum %08x, expected %08x", computed, payload)
-	}
-	return true, nil
+	return payload, nil
 }
 
-func (v Value) entry(i int) (end int, head, payload uint32) {
+func (v Value) entry(i int) (end int, checksum uint32) {
 	entry := v.directory[directoryEntry*i:]
-	return int(binary.LittleEndian.Uint32(entry)), binary.LittleEndian.Uint32(entry[4:]), binary.LittleEndian.Uint32(entry[8:])
+	return int(binary.LittleEndian.Uint32(entry)), binary.LittleEndian.Uint32(entry[4:])
 }

@@ -110,20 +110,20 @@ func (b *batch) payloadUsed() int {
 }
 
 // add copies in a sample that fits.
-func (b *batch) add(index int, record *encode.Record, s decoded) {
+func (b *batch) add(index int, sample *store.Sample, s decoded) {
 	k := len(b.samples)
 	genes := b.indices[b.ptr[k]:]
-	for i, gene := range record.Genes {
+	for i, gene := range sample.Genes {
 		genes[i] = int64(gene)
 	}
 	copy(b.positions[b.ends[k]:], s.removed)
 	if b.variant == store.FullMasks {
 		copy(b.payload[k*b.stride:], s.masks)
 	}
-	b.ptr[k+1] = b.ptr[k] + int64(len(record.Genes))
+	b.ptr[k+1] = b.ptr[k] + int64(len(sample.Genes))
 	b.ends[k+1] = b.ends[k] + int64(len(s.removed))
 	b.known[k] = int64(s.known)
-	b.samples = append(b.samples, sampleName{index, string(record.ID)})
+	b.samples = append(b.samples, sampleName{index, string(sample.ID)})
 }
 
 // decoded is a sample's stored masks.

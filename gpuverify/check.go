@@ -64,16 +64,16 @@ type sample struct {
 // read.
 func (w *worker) check(c chunk) (*ingest.Samples, error) {
 	var samples []sample
-	all := ingest.NewSamples(c.first, len(w.dataset.Manifest.Phenotypes), c.next-c.first)
+	all := ingest.NewSamples(c.first, w.dataset.Manifest.Columns(), c.next-c.first)
 	for index := c.first; index < c.next; index++ {
-		record, err := w.read(w.reader, index, all)
+		stored, err := w.read(w.reader, index, all)
 		if err != nil {
 			return nil, err
 		}
-		if record == nil {
+		if stored == nil {
 			continue
 		}
-		samples = append(samples, sample{index: index, id: string(record.ID), genes: slices.Clone(record.Genes)})
+		samples = append(samples, sample{index: index, id: string(stored.ID), genes: slices.Clone(stored.Genes)})
 	}
 	var byEdges [][]uint32
 	if w.look != nil {
@@ -84,11 +84,11 @@ func (w *worker) check(c chunk) (*ingest.Samples, error) {
 		byEdges = w.look.Regenerate(genotypes)
 	}
 	for k, s := range samples {
-		record, err := w.reader.Record(s.index) // again: a chunk may be too large for memory
-		if record == nil {
+		again, err := w.reader.Stored(s.index) // again: a chunk may be too large for memory
+		if again == nil {
 			return nil, err
 		}
-		s.payload = record.Payload
+		s.payload = again.Payload
 		method := ByIncidence
 		if w.scatter != nil {
 			w.scatter.Regenerate(s.genes)

@@ -2,6 +2,7 @@ package gpuverify
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -37,6 +38,9 @@ type plan struct {
 
 func tinyGraph() *ingest.Graph { return synth.Graph(synth.Tiny, 1) }
 
+// tinyColumns are those of tinySamples.
+var tinyColumns = ingest.Columns{Phenotypes: ingest.NamedPhenotypes("fitness", "gene_interaction")}
+
 // tinySamples are the first count samples of the tiny graph.
 func tinySamples(t testing.TB, count int) *ingest.Samples {
 	t.Helper()
@@ -61,13 +65,13 @@ func (p plan) build(t testing.TB) *store.Dataset {
 	}
 	samples = p.plantedSamples(samples)
 	layout := incidence.NewLayout(graph)
-	phenotypes := []string{"fitness", "gene_interaction"}
-	content := store.NewContentDigest(graph.Digest(), p.rule, phenotypes)
-	content.AddAll(samples)
+	content := store.NewContentDigest(graph.Digest(), p.rule, tinyColumns)
+	content.Add(samples)
 	manifest := &store.Manifest{
-		FormatVersion: store.FormatVersion, Variant: p.variant, Codec: p.codec, Samples: p.samples, Phenotypes: phenotypes,
+		FormatVersion: store.FormatVersion, Variant: p.variant, Codec: p.codec, Samples: p.samples,
 		Options: store.Options{ReactionRule: p.rule}, GraphDigest: graph.Digest(), LogicalContent: content.Sum(), Masks: p.plantMasks,
 	}
+	manifest.SetColumns(tinyColumns)
 	if p.plantContent != "" {
 		manifest.LogicalContent = p.plantContent
 	}
@@ -88,8 +92,12 @@ func (p plan) build(t testing.TB) *store.Dataset {
 	defer b.Close()
 	must(t, b.WriteGraph(graph))
 	if p.variant == store.Incidence {
-		p.writeIncidence(t, b, graph, samples)
+		p.writeIncidence(t, b, graph)
 	}
+	w, err := store.NewSampleWriter(out, tinyColumns)
+	must(t, err)
+	defer w.Discard()
+	must(t, errors.Join(w.Add(samples), w.Close(manifest.LogicalContent), b.AdoptSamples(w)))
 	for i := range manifest.Shards {
 		p.writeShard(t, b, i, graph, samples)
 	}
@@ -107,24 +115,20 @@ func (p plan) plantedSamples(samples *ingest.Samples) *ingest.Samples {
 	if p.plantGenes == nil {
 		return samples
 	}
-	planted := ingest.NewSamples(0, 2, samples.Len())
+	planted := ingest.NewSamples(0, tinyColumns, samples.Len())
 	for i := range samples.Len() {
-		planted.Append(samples.ID(i), p.plantGenes(i, samples.Genes(i)), samples.Phenotypes(i))
+		planted.Append(samples.ID(i), p.plantGenes(i, samples.Genes(i)), samples.Phenotypes(i), nil)
 	}
 	return planted
 }
 
-func (p plan) writeIncidence(t testing.TB, b *store.Building, graph *ingest.Graph, samples *ingest.Samples) {
+func (p plan) writeIncidence(t testing.TB, b *store.Building, graph *ingest.Graph) {
 	t.Helper()
 	cache := incidence.Build(graph)
 	if p.plantCache != nil {
 		p.plantCache(cache)
 	}
 	must(t, b.WriteIncidence(cache))
-	w, err := b.CreateSamples()
-	must(t, err)
-	must(t, w.Add(samples))
-	must(t, w.Close())
 }
 
 func (p plan) writeShard(t testing.TB, b *store.Building, number int, graph *ingest.Graph, samples *ingest.Samples) {
@@ -136,9 +140,7 @@ func (p plan) writeShard(t testing.TB, b *store.Building, number int, graph *ing
 	must(t, err)
 	end := shard.First + shard.Samples
 	for first := shard.First; first < end; first += b.Manifest.SamplesPerValue {
-		must(t, shard.Put(first, encode.AppendValue(nil, b.Manifest.Seed(), first, min(b.Manifest.SamplesPerValue, end-first), func(i int) encode.Record {
-			return encode.Record{Genes: samples.Genes(first + i), Phenotypes: samples.Phenotypes(first + i), ID: samples.ID(first + i)}
-		}, func(dst []byte, i int) []byte {
+		must(t, shard.Put(first, encode.AppendValue(nil, b.Manifest.Seed(), first, min(b.Manifest.SamplesPerValue, end-first), func(dst []byte, i int) []byte {
 			sample := first + i
 			removed := oracle.Removed(graph, samples.Genes(sample), p.rule == incidence.RuleGPR)
 			if p.plantRemoved != nil {

@@ -80,9 +80,9 @@ func TestDevicesOnRandomGraphs(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range unlessShort(8, 2) {
 		graph := oracle.Graph(r)
-		samples := ingest.NewSamples(0, 2, 0)
+		samples := ingest.NewSamples(0, tinyColumns, 0)
 		for k := range 40 {
-			samples.Append([]byte{byte('0' + k)}, oracle.Genotype(r, graph, k%17), []float64{1, 2})
+			samples.Append([]byte{byte('0' + k)}, oracle.Genotype(r, graph, k%17), []float64{1, 2}, nil)
 		}
 		for _, rule := range reactionRules {
 			for _, p := range []plan{{variant: store.Incidence}, {variant: store.Indices, codec: "raw", shards: 1},
@@ -112,9 +112,9 @@ func TestDevicesOnHubs(t *testing.T) {
 		}
 		edges.Columns = nil
 	}
-	samples := ingest.NewSamples(0, 2, 0)
+	samples := ingest.NewSamples(0, tinyColumns, 0)
 	for k := range 70 {
-		samples.Append([]byte{byte(k)}, oracle.Genotype(r, graph, 1+k%5), []float64{1, 2})
+		samples.Append([]byte{byte(k)}, oracle.Genotype(r, graph, 1+k%5), []float64{1, 2}, nil)
 	}
 	for _, rule := range reactionRules {
 		for _, p := range []plan{{variant: store.Incidence}, {variant: store.Indices, codec: "zstd", shards: 1},

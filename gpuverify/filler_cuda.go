@@ -52,18 +52,18 @@ func (f *filler) fill(ctx context.Context, number int, c chunk) error {
 	if err := f.take(ctx); err != nil {
 		return err
 	}
-	all := ingest.NewSamples(c.first, len(f.dataset.Manifest.Phenotypes), c.next-c.first)
+	all := ingest.NewSamples(c.first, f.dataset.Manifest.Columns(), c.next-c.first)
 	for index := c.first; index < c.next; index++ {
 		start := time.Now()
-		record, err := f.read(f.reader, index, all)
+		stored, err := f.read(f.reader, index, all)
 		if err != nil {
 			return err
 		}
 		f.readTime += time.Since(start)
-		if record == nil {
+		if stored == nil {
 			continue
 		}
-		if err := f.add(ctx, index, record); err != nil {
+		if err := f.add(ctx, index, stored); err != nil {
 			return err
 		}
 	}
@@ -73,21 +73,21 @@ func (f *filler) fill(ctx context.Context, number int, c chunk) error {
 }
 
 // add decodes a sample into the batch, or into the next one if it is full.
-func (f *filler) add(ctx context.Context, index int, record *encode.Record) error {
+func (f *filler) add(ctx context.Context, index int, sample *store.Sample) error {
 	start := time.Now()
-	stored, err := f.batch.decode(f.decoder, record.Payload, f.rules.Size)
+	stored, err := f.batch.decode(f.decoder, sample.Payload, f.rules.Size)
 	if err != nil {
 		f.damage(index, fmt.Errorf("sample %d: %w", index, err))
 	}
 	f.decodeTime += time.Since(start)
-	if !f.batch.fits(len(record.Genes), stored.bytes) {
+	if !f.batch.fits(len(sample.Genes), stored.bytes) {
 		f.full <- f.batch
 		if err := f.take(ctx); err != nil {
 			return err
 		}
 	}
 	start = time.Now()
-	f.batch.add(index, record, stored)
+	f.batch.add(index, sample, stored)
 	f.decodeTime += time.Since(start)
 	return nil
 }

@@ -152,7 +152,7 @@ func (v *verifier) checkSamples(ctx context.Context) error {
 	for _, mask := range m.Masks {
 		v.report.Masks = append(v.report.Masks, MaskReport{Name: mask.Name, Size: mask.Size})
 	}
-	v.content = store.NewContentDigest(m.GraphDigest, m.Options.ReactionRule, m.Phenotypes)
+	v.content = store.NewContentDigest(m.GraphDigest, m.Options.ReactionRule, m.Columns())
 	if err := v.compareAll(ctx); err != nil {
 		return err
 	}
@@ -218,24 +218,27 @@ func (v *verifier) damage(sample int, err error) {
 }
 
 // read reads a sample for comparison and adds it to all. It records damage; the result is nil if
-// the sample's masks cannot be regenerated. The error is for failures to read.
-func (v *verifier) read(reader *store.Reader, index int, all *ingest.Samples) (*encode.Record, error) {
-	record, err := reader.Record(index)
+// the sample's masks cannot be compared. The error is for failures to read.
+func (v *verifier) read(reader *store.Reader, index int, all *ingest.Samples) (*store.Sample, error) {
+	stored, err := reader.Stored(index)
 	if err != nil {
 		if fault.KindOf(err) != fault.Damaged {
 			return nil, err
 		}
 		v.damage(index, err)
 	}
-	if record == nil {
+	if stored == nil {
 		return nil, nil
 	}
-	all.Append(record.ID, record.Genes, record.Phenotypes)
-	if err := checkGenes(record.Genes, v.rules.Graph.Genes.Len()); err != nil {
+	all.Append(stored.ID, stored.Genes, stored.Phenotypes, stored.Attributes)
+	if err != nil && stored.Payload == nil {
+		return nil, nil
+	}
+	if err := checkGenes(stored.Genes, v.rules.Graph.Genes.Len()); err != nil {
 		v.damage(index, fmt.Errorf("sample %d: %w", index, err))
 		return nil, nil
 	}
-	return record, nil
+	return stored, nil
 }
 
 // digest adds a chunk's samples to the logical content, in order.
@@ -245,7 +248,7 @@ func (v *verifier) digest(number int, samples *ingest.Samples) {
 	v.report.Samples += samples.Len()
 	v.pending[number] = samples
 	for next := v.pending[v.digested]; next != nil; next = v.pending[v.digested] {
-		v.content.AddAll(next)
+		v.content.Add(next)
 		delete(v.pending, v.digested)
 		v.digested++
 	}

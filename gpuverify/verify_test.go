@@ -260,8 +260,8 @@ func TestDamagedRecords(t *testing.T) {
 			must(t, os.Remove(filepath.Join(d.Dir, "incidence.arrow")))
 		}, []string{"incidence.arrow: it is missing"}},
 		"the samples": {cached, func(t *testing.T, d *store.Dataset) {
-			must(t, os.Truncate(filepath.Join(d.Dir, "samples.arrow"), 100))
-		}, []string{"samples.arrow: it has 100 bytes (manifest: "}},
+			must(t, os.Truncate(filepath.Join(d.Dir, "samples/part-00000.arrow"), 100))
+		}, []string{"samples/part-00000.arrow: it has 100 bytes (manifest: "}},
 		"the codec": {indices, func(t *testing.T, d *store.Dataset) { d.Manifest.Codec = "lz" },
 			[]string{`mode "indices" has no codec "lz"`}},
 	} {

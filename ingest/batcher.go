@@ -7,7 +7,7 @@ import (
 )
 
 // batchSamples is the number of samples in a batch that Scan passes on. Batches of samples with
-// many phenotypes are smaller, about batchValues values.
+// many columns are smaller, about batchValues values.
 const (
 	batchSamples = 4096
 	batchValues  = 1 << 21
@@ -15,21 +15,22 @@ const (
 
 // batcher collects the samples of a Scan into batches. The receiver owns each batch.
 type batcher struct {
-	counts     Counts
-	phenotypes int
-	size       int
-	yield      func(*Samples) error
-	samples    *Samples // nil or not full
+	counts  Counts
+	columns Columns
+	size    int
+	yield   func(*Samples) error
+	samples *Samples // nil or not full
 }
 
-func newBatcher(phenotypes int, yield func(*Samples) error) *batcher {
-	return &batcher{phenotypes: phenotypes, size: max(min(batchSamples, batchValues/max(phenotypes, 1)), 1), yield: yield}
+func newBatcher(columns Columns, yield func(*Samples) error) *batcher {
+	values := max(len(columns.Phenotypes)+len(columns.Attributes), 1)
+	return &batcher{columns: columns, size: max(min(batchSamples, batchValues/values), 1), yield: yield}
 }
 
 // room returns the batch to append the next sample to; call added afterwards.
 func (b *batcher) room() *Samples {
 	if b.samples == nil {
-		b.samples = NewSamples(b.counts.Samples, b.phenotypes, b.size)
+		b.samples = NewSamples(b.counts.Samples, b.columns, b.size)
 	}
 	return b.samples
 }

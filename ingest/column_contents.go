@@ -8,51 +8,61 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// columnContents records where a text column has its first number and its first other text.
-type columnContents struct {
-	number string // "" before the first
-	text   string // "" before the first
+// untypedColumn is a column of a text table, with what its fields hold.
+type untypedColumn struct {
+	column int
+	mixed  bool   // both numbers and other text are allowed
+	number string // where the first number is; "" for none
+	text   string // where the first other text is; "" for none
 	found  string // that text
+	coded  bool   // a number is written as codes are, such as 007, and would not come back as it was
 }
 
-// findAttributes reads a text table to its end and reports which of the given columns hold text and
-// no numbers. Missing values (see table.Batch.Number) are neither, so a column without values is
-// not an attribute. A column with both numbers and other text is a fault.Input that names the first
-// such text. Without columns it reads nothing.
-func findAttributes(path string, r *table.Reader, columns []int) (attributes []bool, err error) {
-	attributes = make([]bool, len(columns))
-	contents := make([]columnContents, len(columns))
+// attributeType is the type of the column's values. A column without values has numbers.
+func (u *untypedColumn) attributeType() AttributeType {
+	if u.text != "" || u.coded {
+		return TextAttribute
+	}
+	return NumberAttribute
+}
+
+// readUntyped reads a text table to its end, to find out what columns hold. Missing values (see
+// table.Batch.Number) are neither numbers nor text. Both in a column that must not be mixed is a
+// fault.Input that names the first such text. Without columns it reads nothing.
+func readUntyped(path string, r *table.Reader, columns []untypedColumn) error {
 	for len(columns) > 0 {
 		b, err := r.Next()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for i, column := range columns {
-			c := &contents[i]
-			if c.add(r, b, column); c.number != "" && c.text != "" {
-				name := r.Columns()[column]
-				return nil, fault.New(fault.Input, leaveOutHint(name), "read perturbations %s: column %s: found %s, expected a number as in line %s",
-					c.text, fault.Quote(name), c.found, strings.TrimPrefix(c.number, path+":"))
+		for i := range columns {
+			u := &columns[i]
+			if u.add(r, b); u.number != "" && u.text != "" && !u.mixed {
+				name := r.Columns()[u.column]
+				return fault.New(fault.Input, strings.Replace(leaveOutHint(name), "or exclude", "exclude", 1)+", or keep it as text with --attributes "+fault.List([]string{name}),
+					"read perturbations %s: column %s: found %s, expected a number as in line %s",
+					u.text, fault.Quote(name), u.found, strings.TrimPrefix(u.number, path+":"))
 			}
 		}
 	}
-	for i, c := range contents {
-		attributes[i] = c.text != ""
-	}
-	return attributes, nil
+	return nil
 }
 
 // add records the column's fields in a batch.
-func (c *columnContents) add(r *table.Reader, b *table.Batch, column int) {
-	number, text := b.Contents(column)
-	if c.number == "" && number >= 0 {
-		c.number = r.Where(b.First + int64(number))
+func (u *untypedColumn) add(r *table.Reader, b *table.Batch) {
+	number, text := b.Contents(u.column)
+	if u.number == "" && number >= 0 {
+		u.number = r.Where(b.First + int64(number))
 	}
-	if c.text == "" && text >= 0 {
-		c.text, c.found = r.Where(b.First+int64(text)), fault.Quote(b.Text(column, text))
+	if u.text == "" && text >= 0 {
+		u.text, u.found = r.Where(b.First+int64(text)), fault.Quote(b.Text(u.column, text))
+	}
+	for i := 0; u.mixed && !u.coded && i < b.Len; i++ {
+		digits := strings.TrimLeft(string(b.Text(u.column, i)), "+-")
+		u.coded = len(digits) > 1 && digits[0] == '0' && '0' <= digits[1] && digits[1] <= '9'
 	}
 }
 

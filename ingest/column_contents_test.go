@@ -66,7 +66,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 				kind := "mixed"
 				if err == nil {
 					kind = "phenotype"
-					if len(p.PhenotypeNames()) == 0 {
+					if len(p.Columns().Phenotypes) == 0 {
 						kind = "attribute"
 					}
 					_, err = p.Scan(func(*Samples) error { return nil })

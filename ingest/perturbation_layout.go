@@ -3,28 +3,24 @@ package ingest
 import (
 	"fmt"
 
-	"github.com/dustin/go-humanize"
-
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest/table"
 )
 
-// maxPhenotypes bounds the memory of a batch, and the size of a sample's record.
-const maxPhenotypes = 1 << 16
-
 // perturbationLayout records which columns of a table hold what.
 type perturbationLayout struct {
-	genes          []int
-	list           bool // the genes column holds lists; then it is the only one
-	id             int  // -1: samples are named by their row
-	phenotypes     []int
-	phenotypeNames []string
-	ignored        []string
+	genes      []int
+	list       bool // the genes column holds lists; then it is the only one
+	id         int  // -1: samples are named by their row
+	phenotypes []int
+	attributes []int
+	columns    Columns // names and types of phenotypes and attributes
+	ignored    []string
 }
 
 // findPerturbationLayout finds out what the columns of a table hold. It reads a text table to its
-// end, unless the options name the phenotypes.
+// end, unless the options name both phenotypes and attributes.
 func findPerturbationLayout(path string, r *table.Reader, options PerturbationOptions) (perturbationLayout, error) {
 	c := newPerturbationColumns(path, r)
 	layout := perturbationLayout{}
@@ -37,34 +33,38 @@ func findPerturbationLayout(path string, r *table.Reader, options PerturbationOp
 	if err := c.take(options.Phenotypes, "--phenotypes", rolePhenotype); err != nil {
 		return layout, err
 	}
+	if err := c.take(options.Attributes, "--attributes", roleAttribute); err != nil {
+		return layout, err
+	}
 	if err := c.take(options.NotPhenotypes, "--not-phenotypes", roleLeftOut); err != nil {
 		return layout, err
 	}
 	for _, name := range options.Phenotypes {
 		layout.phenotypes = append(layout.phenotypes, c.at[name])
 	}
-	if options.Phenotypes == nil {
-		if err := c.findPhenotypes(); err != nil {
-			return layout, err
-		}
+	for _, name := range options.Attributes {
+		layout.attributes = append(layout.attributes, c.at[name])
+	}
+	if err := c.findContents(options.Phenotypes == nil, options.Attributes == nil); err != nil {
+		return layout, err
 	}
 	for column, name := range r.Columns() {
 		switch role := c.roles[column]; {
 		case role == rolePhenotype && options.Phenotypes == nil:
 			layout.phenotypes = append(layout.phenotypes, column)
+		case role == roleAttribute && options.Attributes == nil:
+			layout.attributes = append(layout.attributes, column)
 		case role == roleOpen, role == roleLeftOut:
 			layout.ignored = append(layout.ignored, name)
 		}
 	}
-	if found := len(layout.phenotypes); found > maxPhenotypes {
-		return layout, fault.New(fault.Input, "select columns with --phenotypes",
-			"read perturbations %s: found %s phenotypes, expected at most %s",
-			path, humanize.Comma(int64(found)), humanize.Comma(maxPhenotypes))
-	}
 	for _, column := range layout.phenotypes {
-		layout.phenotypeNames = append(layout.phenotypeNames, r.Columns()[column])
+		layout.columns.Phenotypes = append(layout.columns.Phenotypes, Phenotype{Name: r.Columns()[column]})
 	}
-	return layout, nil
+	for _, column := range layout.attributes {
+		layout.columns.Attributes = append(layout.columns.Attributes, Attribute{Name: r.Columns()[column], Type: c.types[column]})
+	}
+	return layout, layout.columns.Check(path)
 }
 
 // columnRole is the use of a column.
@@ -75,6 +75,7 @@ const (
 	roleGenes     columnRole = "a genes column"
 	roleID        columnRole = "the column of sample ids"
 	rolePhenotype columnRole = "a phenotype"
+	roleAttribute columnRole = "an attribute"
 	roleLeftOut   columnRole = "left out"
 )
 
@@ -84,10 +85,11 @@ type perturbationColumns struct {
 	r     *table.Reader
 	at    map[string]int // by name
 	roles []columnRole
+	types []AttributeType // of attributes
 }
 
 func newPerturbationColumns(path string, r *table.Reader) *perturbationColumns {
-	c := &perturbationColumns{path: path, r: r, at: make(map[string]int), roles: make([]columnRole, len(r.Columns()))}
+	c := &perturbationColumns{path: path, r: r, at: make(map[string]int), roles: make([]columnRole, len(r.Columns())), types: make([]AttributeType, len(r.Columns()))}
 	for i, name := range r.Columns() {
 		c.at[name] = i
 	}
@@ -150,10 +152,16 @@ func (c *perturbationColumns) findID(layout *perturbationLayout, name string) er
 	return nil
 }
 
+// expectedOf are the values that a column needs for a role, namedFor is what messages call it.
+var (
+	expectedOf = map[columnRole]string{rolePhenotype: "numbers", roleAttribute: "texts or numbers"}
+	namedFor   = map[columnRole]string{rolePhenotype: "phenotype", roleAttribute: "attribute", roleLeftOut: "phenotype"}
+)
+
 // take gives a role to the columns that a flag names. They must not have a role yet.
 func (c *perturbationColumns) take(names []string, flag string, role columnRole) error {
 	for _, name := range names {
-		column, err := c.find("phenotype", name)
+		column, err := c.find(namedFor[role], name)
 		if err != nil {
 			return err
 		}
@@ -161,36 +169,53 @@ func (c *perturbationColumns) take(names []string, flag string, role columnRole)
 			return fault.New(fault.Usage, fmt.Sprintf("name the column once, or leave it out of %s", flag),
 				"read %s: column %s of %s is already %s", flag, fault.Quote(name), c.path, taken)
 		}
-		if kind := c.r.Kind(column); role == rolePhenotype && (kind == table.List || kind == table.Other) {
-			return fault.New(fault.Input, "store the column as numbers, or leave it out of "+flag,
-				"read perturbations %s: phenotype %s: found type %s, expected numbers", c.path, fault.Quote(name), kind)
+		if kind := c.r.Kind(column); role != roleLeftOut && (kind == table.List || kind == table.Other) {
+			return fault.New(fault.Input, "store the column as "+expectedOf[role]+", or leave it out of "+flag,
+				"read perturbations %s: column %s: found type %s, expected %s", c.path, fault.Quote(name), kind, expectedOf[role])
 		}
 		c.roles[column] = role
 	}
 	return nil
 }
 
-// findPhenotypes finds the phenotypes among the columns without a role: by type if the format has
-// types, otherwise by all their values.
-func (c *perturbationColumns) findPhenotypes() error {
-	var untyped []int
+// findContents gives roles to the columns without one, if phenotypes or attributes are not named,
+// and types to the attributes: by the column's type if the format has types, otherwise by all their
+// values.
+func (c *perturbationColumns) findContents(phenotypes, attributes bool) error {
+	var untyped []untypedColumn
 	for column, role := range c.roles {
+		if role != roleOpen && role != roleAttribute {
+			continue
+		}
 		switch kind := c.r.Kind(column); {
-		case role != roleOpen:
+		case kind == table.Unknown && (role == roleAttribute || phenotypes || attributes):
+			untyped = append(untyped, untypedColumn{column: column, mixed: role == roleAttribute || !phenotypes})
 		case kind == table.Number:
-			c.roles[column] = rolePhenotype
-		case kind == table.Unknown:
-			untyped = append(untyped, column)
+			c.found(column, NumberAttribute, phenotypes, attributes)
+		case kind == table.Text:
+			c.found(column, TextAttribute, phenotypes, attributes)
 		}
 	}
-	attributes, err := findAttributes(c.path, c.r, untyped)
-	if err != nil {
+	if err := readUntyped(c.path, c.r, untyped); err != nil {
 		return err
 	}
-	for i, column := range untyped {
-		if !attributes[i] {
-			c.roles[column] = rolePhenotype
+	for _, u := range untyped {
+		if u.number != "" && u.text != "" && c.roles[u.column] == roleOpen {
+			continue // left out: phenotypes are named, and it is not among them
 		}
+		c.found(u.column, u.attributeType(), phenotypes, attributes)
 	}
 	return nil
+}
+
+// found gives a column its type and, if it has none, its role.
+func (c *perturbationColumns) found(column int, values AttributeType, phenotypes, attributes bool) {
+	c.types[column] = values
+	switch {
+	case c.roles[column] != roleOpen:
+	case values == NumberAttribute && phenotypes:
+		c.roles[column] = rolePhenotype
+	case values == TextAttribute && attributes:
+		c.roles[column] = roleAttribute
+	}
 }

@@ -27,6 +27,7 @@ type PerturbationOptions struct {
 	IDColumn      string
 	Phenotypes    []string          // default: every other column of numbers, in file order
 	NotPhenotypes []string          // columns to ignore
+	Attributes    []string          // default: every other column of text, in file order
 	Text          table.TextOptions // layout of a text file
 	// alternative gene names -> ids of the graph; an id takes precedence
 	Aliases map[string]string
@@ -53,9 +54,10 @@ type perturbations interface {
 
 // OpenPerturbations opens a perturbation set and finds out what its columns are. In Arrow and
 // Parquet files that follows from their types: numbers and booleans (0 and 1) are phenotypes. A
-// text table is read to its end, unless options.Phenotypes names the phenotypes: a column is one if
-// it has a number, or no values at all. A column with both numbers and other text is an error that
-// names the first such text. Bad data and missing columns are a fault.Input. A folder is a
+// text table is read to its end, unless options names both phenotypes and attributes: a column is a
+// phenotype if it has a number, or no values at all, and otherwise an attribute. A column with both
+// numbers and other text is an error that names the first such text, unless it is an attribute by
+// its name. Bad data and missing columns are a fault.Input. A folder is a
 // torchcell store (see torchcell.Open): each record is a sample, and its labels and their
 // statistics are the phenotypes.
 func OpenPerturbations(path string, genes *Nodes, options PerturbationOptions) (*Perturbations, error) {
@@ -122,7 +124,7 @@ type tablePerturbations struct {
 	distinctIDs bool // true after a whole Scan found no duplicates
 }
 
-func (p *tablePerturbations) PhenotypeNames() []string { return p.layout.phenotypeNames }
+func (p *tablePerturbations) Columns() Columns { return p.layout.columns }
 
 func (p *tablePerturbations) IgnoredColumns() []string { return p.layout.ignored }
 
@@ -138,7 +140,7 @@ func (p *tablePerturbations) Close() error { return p.file.Close() }
 // a table with sample ids: it checks that they are unique, with 9 to 19 bytes per id. If the scan
 // fails, the counts are those up to the failure.
 func (p *tablePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
-	batch := newBatcher(len(p.layout.phenotypes), yield)
+	batch := newBatcher(p.layout.columns, yield)
 	r, err := table.OpenFile(p.file, p.options.Text)
 	if err != nil {
 		return batch.counts, err

@@ -34,7 +34,18 @@ func showSamples(source SampleSource) (samples []string, counts Counts, err erro
 			return fmt.Errorf("a batch of %d samples starts at %d, expected %d", s.Len(), s.First, len(samples))
 		}
 		for i := range s.Len() {
-			samples = append(samples, fmt.Sprintf("%s %v %v", s.ID(i), s.Genes(i), s.Phenotypes(i)))
+			line := fmt.Sprintf("%s %v %v", s.ID(i), s.Genes(i), s.Phenotypes(i))
+			for _, value := range s.Attributes(i) {
+				switch {
+				case value.Text != nil:
+					line += fmt.Sprintf(" %q", value.Text)
+				case value.Number != 0: // of a missing text it is 0
+					line += fmt.Sprint(" ", value.Number)
+				default:
+					line += " missing"
+				}
+			}
+			samples = append(samples, line)
 		}
 		return nil
 	})
@@ -53,11 +64,16 @@ func TestPerturbations(t *testing.T) {
 		counts              Counts
 	}{
 		{"genes only", "p.tsv", "genes\nB|A\nC\n", PerturbationOptions{}, "", "", []string{"0 [0 1] []", "1 [2] []"}, Counts{Samples: 2}},
-		{"everything", "p.csv", "y,genes,note,sample_id,x\n1.5,C|A,first,s1,\nNaN,B,,s2,-2e3\n", PerturbationOptions{}, "y x", "note",
-			[]string{"s1 [0 2] [1.5 NaN]", "s2 [1] [NaN -2000]"}, Counts{Samples: 2}},
+		{"everything", "p.csv", "y,genes,note,sample_id,x\n1.5,C|A,first,s1,\nNaN,B,,s2,-2e3\n", PerturbationOptions{}, "y x", "",
+			[]string{`s1 [0 2] [1.5 NaN] "first"`, "s2 [1] [NaN -2000] missing"}, Counts{Samples: 2}},
 		{"no samples", "p.tsv", "genes\tx\n", PerturbationOptions{}, "x", "", nil, Counts{}},
-		{"late first value", "p.tsv", "genes\tx\ty\nA\t\tNA\nB\t\t1\nC\ttext\tnull\n", PerturbationOptions{}, "y", "x",
-			[]string{"0 [0] [NaN]", "1 [1] [1]", "2 [2] [NaN]"}, Counts{Samples: 3}},
+		{"late first value", "p.tsv", "genes\tx\ty\nA\t\tNA\nB\t\t1\nC\ttext\tnull\n", PerturbationOptions{}, "y", "",
+			[]string{"0 [0] [NaN] missing", "1 [1] [1] missing", `2 [2] [NaN] "text"`}, Counts{Samples: 3}},
+		{"attributes by name", "p.tsv", "genes\tx\tcode\tt\tmixed\tnote\nA\t1\t007\t30\t5\ta\nB\t2\t8\tNA\tb\tc\n", PerturbationOptions{Attributes: []string{"t", "code", "mixed"}}, "x", "note",
+			[]string{`0 [0] [1] 30 "007" "5"`, `1 [1] [2] NaN "8" "b"`}, Counts{Samples: 2}},
+		{"phenotypes by name", "p.tsv", "genes\tx\ty\tmixed\tnote\nA\t1\t2\t5\ta\nB\t2\t3\tb\tc\n", PerturbationOptions{Phenotypes: []string{"y"}}, "y", "x mixed",
+			[]string{`0 [0] [2] "a"`, `1 [1] [3] "c"`}, Counts{Samples: 2}},
+		{"no attributes", "p.tsv", "genes\tx\tnote\nA\t1\ta\n", PerturbationOptions{Attributes: []string{}}, "x", "note", []string{"0 [0] [1]"}, Counts{Samples: 1}},
 		{"no value at all", "p.tsv", "genes\tx\nA\t\nB\tnan\n", PerturbationOptions{}, "x", "", []string{"0 [0] [NaN]", "1 [1] [NaN]"}, Counts{Samples: 2}},
 		{"repeated genes", "p.tsv", "genes\nB|A|B|B\nA|A\n", PerturbationOptions{}, "", "", []string{"0 [0 1] []", "1 [0] []"}, Counts{Samples: 2, RepeatedGenes: 3}},
 		{"unknown genes dropped", "p.tsv", "genes\nX|B\nA|Y|X\n", ignore, "", "", []string{"0 [1] []", "1 [0] []"}, Counts{Samples: 2, UnknownGenes: 3}},
@@ -89,7 +105,7 @@ func TestPerturbations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(p.PhenotypeNames(), " "); got != test.phenotypes {
+			if got := strings.Join(p.Columns().PhenotypeNames(), " "); got != test.phenotypes {
 				t.Errorf("phenotypes %q, expected %q", got, test.phenotypes)
 			}
 			if got := strings.Join(p.IgnoredColumns(), " "); got != test.ignored {
@@ -195,17 +211,20 @@ func TestPerturbationErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := strings.Join(p.PhenotypeNames(), " "), "uint float double bool null"; got != want {
+		if got, want := strings.Join(p.Columns().PhenotypeNames(), " "), "uint float double bool null"; got != want {
 			t.Errorf("phenotypes %q, expected %q", got, want)
 		}
-		if got, want := strings.Join(p.IgnoredColumns(), " "), "text binary dictionary date"; got != want {
+		if got, want := strings.Join(p.IgnoredColumns(), " "), "date"; got != want {
 			t.Errorf("ignored %q, expected %q", got, want)
+		}
+		if got, want := strings.Join(p.Columns().AttributeNames(), " "), "text binary dictionary"; got != want {
+			t.Errorf("attributes %q, expected %q", got, want)
 		}
 	})
 	t.Run("columns named twice", func(t *testing.T) {
 		path := writeFile(t, "p.tsv", "sample_id\tgenes\ty\nx\tA\t1\n")
 		y := []string{"y"}
-		for _, options := range []PerturbationOptions{{Phenotypes: y, NotPhenotypes: y}, {Phenotypes: []string{"y", "y"}}, {Phenotypes: []string{"genes"}}, {NotPhenotypes: []string{"sample_id"}}} {
+		for _, options := range []PerturbationOptions{{Phenotypes: y, NotPhenotypes: y}, {Phenotypes: []string{"y", "y"}}, {Phenotypes: []string{"genes"}}, {Attributes: y, Phenotypes: y}, {NotPhenotypes: []string{"sample_id"}}} {
 			if _, err := OpenPerturbations(path, threeGenes, options); fault.KindOf(err) != fault.Usage || fault.HintOf(err) == "" {
 				t.Errorf("%v: got %v, expected wrong usage with a hint", options, err)
 			}
@@ -238,13 +257,13 @@ func TestPerturbationErrors(t *testing.T) {
 // sampleList is a source in memory.
 type sampleList struct {
 	*Samples
-	names []string
+	columns Columns
 }
 
-func (l sampleList) PhenotypeNames() []string { return l.names }
-func (l sampleList) Inputs() []Input          { return nil }
-func (l sampleList) Unchanged() error         { return nil }
-func (l sampleList) Close() error             { return nil }
+func (l sampleList) Columns() Columns { return l.columns }
+func (l sampleList) Inputs() []Input  { return nil }
+func (l sampleList) Unchanged() error { return nil }
+func (l sampleList) Close() error     { return nil }
 func (l sampleList) Scan(yield func(*Samples) error) (Counts, error) {
 	if l.Len() == 0 {
 		return Counts{}, nil
@@ -252,10 +271,11 @@ func (l sampleList) Scan(yield func(*Samples) error) (Counts, error) {
 	return Counts{Samples: l.Len()}, yield(l.Samples)
 }
 
-// randomSamples makes samples of 0 to 4 genes and two phenotypes, some missing.
+// randomSamples makes samples of 0 to 4 genes, two phenotypes and an attribute, some missing.
 func randomSamples(genes *Nodes, n int) sampleList {
 	random := rand.New(rand.NewPCG(5, uint64(n)))
-	s := NewSamples(0, 2, n)
+	columns := Columns{Phenotypes: NamedPhenotypes("fitness", "τ score"), Attributes: []Attribute{{"medium", TextAttribute}}}
+	s := NewSamples(0, columns, n)
 	for i := range n {
 		var genotype []uint32
 		for range random.IntN(5) {
@@ -266,9 +286,9 @@ func randomSamples(genes *Nodes, n int) sampleList {
 		if random.IntN(5) == 0 {
 			values[random.IntN(2)] = math.NaN()
 		}
-		s.Append(fmt.Appendf(nil, "sample %d", i), slices.Compact(genotype), values)
+		s.Append(fmt.Appendf(nil, "sample %d", i), slices.Compact(genotype), values, []Value{{Text: [][]byte{nil, []byte("YPD"), []byte("SC 30")}[(i+1)%3]}})
 	}
-	return sampleList{s, []string{"fitness", "τ score"}}
+	return sampleList{s, columns}
 }
 
 // TestWritePerturbations writes samples that fill no, one and several batches, and reads them back.
@@ -289,8 +309,8 @@ func TestWritePerturbations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(got, want) || counts.Samples != n || !slices.Equal(p.PhenotypeNames(), samples.names) {
-				t.Errorf("%s of %d samples: read %d others back, with phenotypes %q", name, n, len(got), p.PhenotypeNames())
+			if !slices.Equal(got, want) || counts.Samples != n || n > 0 && !reflect.DeepEqual(p.Columns(), samples.columns) {
+				t.Errorf("%s of %d samples: read %d others back, with columns %+v", name, n, len(got), p.Columns())
 			}
 		}
 	}
@@ -298,10 +318,10 @@ func TestWritePerturbations(t *testing.T) {
 
 func TestWritePerturbationsErrors(t *testing.T) {
 	odd, _ := NewNodes(Gene, []string{"A|B", "C"}, nil)
-	tab := sampleList{NewSamples(0, 0, 1), nil}
-	tab.Append([]byte("a\tb"), []uint32{1}, nil)
-	gene := sampleList{NewSamples(0, 0, 1), nil}
-	gene.Append([]byte("a"), []uint32{0}, nil)
+	tab := sampleList{NewSamples(0, Columns{}, 1), Columns{}}
+	tab.Append([]byte("a\tb"), []uint32{1}, nil, nil)
+	gene := sampleList{NewSamples(0, Columns{}, 1), Columns{}}
+	gene.Append([]byte("a"), []uint32{0}, nil, nil)
 	for _, test := range []struct {
 		name, file string
 		source     SampleSource
@@ -311,7 +331,7 @@ func TestWritePerturbationsErrors(t *testing.T) {
 		{"ending", "p.csv", tab, fault.Usage, `found ending ".csv", expected .arrow or .tsv`},
 		{"id", "p.tsv", tab, fault.Input, `sample 0: found "a\tb", expected text without any of "\t\r\n"`},
 		{"gene", "p.tsv", gene, fault.Input, `sample 0: found "A|B", expected text without any of "\t\r\n|"`},
-		{"column", "p.tsv", sampleList{NewSamples(0, 1, 0), []string{"x\n"}}, fault.Input, `column 3: found "x\n", expected text without any of "\t\r\n"`},
+		{"column", "p.tsv", sampleList{NewSamples(0, Columns{}, 0), Columns{Phenotypes: NamedPhenotypes("x\n")}}, fault.Input, `column 3: found "x\n", expected text without any of "\t\r\n"`},
 		{"folder", "none/p.tsv", gene, fault.Failed, "no such file or directory"},
 		{"folder of Arrow", "none/p.arrow", gene, fault.Failed, "no such file or directory"},
 	} {

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"unicode/utf8"
@@ -21,12 +22,14 @@ type sampleParser struct {
 	// Of the current row:
 	id         []byte
 	phenotypes []float64
+	attributes []Value
 }
 
 func newSampleParser(p *tablePerturbations, counts *Counts) *sampleParser {
 	return &sampleParser{
 		tablePerturbations: p, genotype: genotypeParser{genes: p.genes, options: p.options, counts: counts},
 		delimiter: []byte(p.options.GeneDelimiter), phenotypes: make([]float64, len(p.layout.phenotypes)),
+		attributes: make([]Value, len(p.layout.attributes)),
 	}
 }
 
@@ -40,20 +43,64 @@ func (p *sampleParser) parse(b *table.Batch, i int, samples *Samples) (kept bool
 		return false, err
 	}
 	for k, column := range p.layout.phenotypes {
-		value, _, err := b.Number(column, i)
-		if err == nil && math.IsInf(value, 0) {
-			err = errInfinite
-		}
+		value, err := number(b, column, i)
 		if err != nil {
-			return false, fault.New(fault.Input, leaveOutHint(p.layout.phenotypeNames[k]), "phenotype %s: %w", fault.Quote(p.layout.phenotypeNames[k]), err)
+			name := p.layout.columns.Phenotypes[k].Name
+			return false, fault.New(fault.Input, leaveOutHint(name), "phenotype %s: %w", fault.Quote(name), err)
 		}
 		p.phenotypes[k] = value
+	}
+	if err := p.readAttributes(b, i, p.attributes); err != nil {
+		return false, err
 	}
 	if err := p.parseID(b, i); err != nil || !keep {
 		return false, err
 	}
-	samples.Append(p.id, genotype, p.phenotypes)
+	samples.Append(p.id, genotype, p.phenotypes, p.attributes)
 	return true, nil
+}
+
+// number reads a finite number, or NaN if it is missing.
+func number(b *table.Batch, column, i int) (float64, error) {
+	value, _, err := b.Number(column, i)
+	if err == nil && math.IsInf(value, 0) {
+		err = errInfinite
+	}
+	return value, err
+}
+
+// ReadAttributes reads the attributes of a row, for another reader of the table. Texts are views of
+// the batch.
+func (p *Perturbations) ReadAttributes(b *table.Batch, i int, values []Value) error {
+	if t, ok := p.perturbations.(*tablePerturbations); ok {
+		return t.readAttributes(b, i, values)
+	}
+	return nil
+}
+
+func (p *tablePerturbations) readAttributes(b *table.Batch, i int, values []Value) (err error) {
+	for k, column := range p.layout.attributes {
+		if values[k], err = readAttribute(b, column, i, p.layout.columns.Attributes[k]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readAttribute(b *table.Batch, column, i int, attribute Attribute) (value Value, err error) {
+	hint := "correct the value, or leave the column out of --attributes"
+	if attribute.Type == NumberAttribute {
+		value.Number, err = number(b, column, i)
+	} else if !b.Missing(column, i) {
+		value.Text = b.Text(column, i)
+		if !utf8.Valid(value.Text) {
+			hint, err = "save the file as UTF-8 text", fmt.Errorf("found %s, expected UTF-8 text", fault.Quote(value.Text))
+		}
+	}
+	if err != nil {
+		return value, fault.New(fault.Input, hint, "attribute %s: %w", fault.Quote(attribute.Name), err)
+	}
+	return value, nil
 }
 
 // parseID finds a row's sample id. Without a column of ids it is the row's number in the table,

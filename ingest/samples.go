@@ -1,38 +1,144 @@
 package ingest
 
+import (
+	"github.com/dustin/go-humanize"
+
+	"tcbuild/fault"
+)
+
+// Columns are what a perturbation set knows of each sample besides its id and deleted genes.
+type Columns struct {
+	Phenotypes []Phenotype
+	Attributes []Attribute
+}
+
+// Phenotype is a measured number.
+type Phenotype struct {
+	Name        string `json:"name"`
+	Unit        string `json:"unit,omitempty"` // "" if the source does not say
+	Description string `json:"description,omitempty"`
+	// StatisticOf is the phenotype whose statistic this one is, such as its standard error; "" for
+	// a measurement.
+	StatisticOf string `json:"statistic_of,omitempty"`
+}
+
+// Attribute is something noted of a sample that is not measured, such as its medium.
+type Attribute struct {
+	Name string        `json:"name"`
+	Type AttributeType `json:"type"`
+}
+
+// AttributeType is the type of an attribute's values.
+type AttributeType string
+
+const (
+	TextAttribute   AttributeType = "text"
+	NumberAttribute AttributeType = "number"
+)
+
+// PhenotypeNames are the names of the phenotypes, in order.
+func (c Columns) PhenotypeNames() []string {
+	names := make([]string, len(c.Phenotypes))
+	for i, phenotype := range c.Phenotypes {
+		names[i] = phenotype.Name
+	}
+	return names
+}
+
+// maxColumns bounds the memory of a batch.
+const maxColumns = 1 << 16
+
+// Check returns an error for columns that a table of samples cannot have.
+func (c Columns) Check(path string) error {
+	if found := len(c.Phenotypes) + len(c.Attributes); found > maxColumns {
+		return fault.New(fault.Input, "select columns with --phenotypes and --attributes",
+			"read perturbations %s: found %s phenotypes and attributes, expected at most %s",
+			path, humanize.Comma(int64(found)), humanize.Comma(maxColumns))
+	}
+	for _, name := range append(c.PhenotypeNames(), c.AttributeNames()...) {
+		if name == "sample_id" || name == "perturbation_indices" {
+			return fault.New(fault.Input, "rename the column",
+				"read perturbations %s: found a phenotype or attribute named %s, which is a column of every dataset", path, name)
+		}
+	}
+	return nil
+}
+
+// AttributeNames are the names of the attributes, in order.
+func (c Columns) AttributeNames() []string {
+	names := make([]string, len(c.Attributes))
+	for i, attribute := range c.Attributes {
+		names[i] = attribute.Name
+	}
+	return names
+}
+
+// NamedPhenotypes are phenotypes of which only the names are known.
+func NamedPhenotypes(names ...string) []Phenotype {
+	phenotypes := make([]Phenotype, len(names))
+	for i, name := range names {
+		phenotypes[i].Name = name
+	}
+	return phenotypes
+}
+
+// Value is a sample's value of an attribute: Text of a text attribute, Number of another. A missing
+// text is nil, a missing number is NaN.
+type Value struct {
+	Text   []byte
+	Number float64
+}
+
 // Samples is a batch of consecutive samples, stored in columns. The receiver owns it; slices
 // returned by its methods are views that are valid as long as the batch.
 type Samples struct {
 	First int // index of the first sample in its perturbation set
 
 	phenotypes      int // values per sample
+	attributes      int
 	ids             []byte
 	idEnds          []int
 	genes           []uint32
 	geneEnds        []int
 	phenotypeValues []float64
+	attributeValues []attributeValue
+	texts           []byte // of attributeValues
 }
 
-// NewSamples makes an empty batch that starts at sample first, with the given number of phenotypes
-// per sample and room for size samples.
-func NewSamples(first, phenotypes, size int) *Samples {
+// attributeValue is a Value whose text is a part of Samples.texts.
+type attributeValue struct {
+	missing    bool // of a text
+	start, end int
+	number     float64
+}
+
+// NewSamples makes an empty batch that starts at sample first, with room for size samples.
+func NewSamples(first int, columns Columns, size int) *Samples {
+	phenotypes, attributes := len(columns.Phenotypes), len(columns.Attributes)
 	return &Samples{
-		First: first, phenotypes: phenotypes,
+		First: first, phenotypes: phenotypes, attributes: attributes,
 		ids: make([]byte, 0, 8*size), idEnds: make([]int, 0, size),
 		genes: make([]uint32, 0, 3*size), geneEnds: make([]int, 0, size),
 		phenotypeValues: make([]float64, 0, phenotypes*size),
+		attributeValues: make([]attributeValue, 0, attributes*size),
+		texts:           []byte{}, // not nil: a part of it is not a missing text
 	}
 }
 
 // Append adds a sample; the arguments are copied. genes are perturbation
-// indices, strictly ascending. len(phenotypes) is the number given to
-// NewSamples; a missing value is NaN.
-func (s *Samples) Append(id []byte, genes []uint32, phenotypes []float64) {
+// indices, strictly ascending. phenotypes and attributes are as many as the
+// columns given to NewSamples; a missing phenotype is NaN.
+func (s *Samples) Append(id []byte, genes []uint32, phenotypes []float64, attributes []Value) {
 	s.ids = append(s.ids, id...)
 	s.idEnds = append(s.idEnds, len(s.ids))
 	s.genes = append(s.genes, genes...)
 	s.geneEnds = append(s.geneEnds, len(s.genes))
 	s.phenotypeValues = append(s.phenotypeValues, phenotypes...)
+	for _, value := range attributes {
+		start := len(s.texts)
+		s.texts = append(s.texts, value.Text...)
+		s.attributeValues = append(s.attributeValues, attributeValue{value.Text == nil, start, len(s.texts), value.Number})
+	}
 }
 
 // Len is the number of samples.
@@ -49,6 +155,24 @@ func (s *Samples) Phenotypes(i int) []float64 {
 	return s.phenotypeValues[i*s.phenotypes : (i+1)*s.phenotypes]
 }
 
+// Attributes returns the attributes of sample First+i.
+func (s *Samples) Attributes(i int) []Value {
+	values := make([]Value, s.attributes)
+	for k := range values {
+		values[k] = s.Attribute(i, k)
+	}
+	return values
+}
+
+// Attribute returns the k-th attribute of sample First+i.
+func (s *Samples) Attribute(i, k int) Value {
+	value := s.attributeValues[i*s.attributes+k]
+	if value.missing {
+		return Value{Number: value.number}
+	}
+	return Value{s.texts[value.start:value.end:value.end], value.number}
+}
+
 func start(ends []int, i int) int {
 	if i == 0 {
 		return 0
@@ -59,8 +183,8 @@ func start(ends []int, i int) int {
 // SampleSource is a perturbation set that can be read repeatedly, always with the same result, in
 // memory that does not grow with its length.
 type SampleSource interface {
-	// PhenotypeNames are the names of the values of each sample, in order.
-	PhenotypeNames() []string
+	// Columns are the phenotypes and attributes of each sample, in order.
+	Columns() Columns
 	// Inputs identifies the files that the source reads, as they were when it was opened.
 	Inputs() []Input
 	// Scan reads all samples in order and passes them to yield in batches. It stops at its first

@@ -52,7 +52,9 @@ func openStore(path string, genes *Nodes, options PerturbationOptions) (*storePe
 	return &storePerturbations{path, genes, options, store, columns}, nil
 }
 
-func (p *storePerturbations) PhenotypeNames() []string { return p.columns.Names() }
+func (p *storePerturbations) Columns() Columns {
+	return Columns{Phenotypes: NamedPhenotypes(p.columns.Names()...)}
+}
 
 func (p *storePerturbations) IgnoredColumns() []string { return p.columns.Ignored() }
 
@@ -66,7 +68,7 @@ func (p *storePerturbations) Close() error { return p.store.Close() }
 // those up to the failure.
 func (p *storePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 	phenotypes := make([]float64, len(p.columns.Names()))
-	batch := newBatcher(len(phenotypes), yield)
+	batch := newBatcher(p.Columns(), yield)
 	parser := genotypeParser{genes: p.genes, options: p.options, counts: &batch.counts}
 	var id []byte
 	err := p.store.Records(func(r *torchcell.Record) error {
@@ -79,7 +81,7 @@ func (p *storePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 		}
 		id = strconv.AppendInt(id[:0], int64(r.Number), 10)
 		batch.counts.InfiniteValues += p.columns.Fill(r, phenotypes)
-		batch.room().Append(id, genotype, phenotypes)
+		batch.room().Append(id, genotype, phenotypes, nil)
 		return batch.added()
 	})
 	if err != nil {

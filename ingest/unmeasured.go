@@ -12,9 +12,9 @@ type Unmeasured struct {
 }
 
 // NewUnmeasured returns an Unmeasured that has seen no samples.
-func NewUnmeasured(phenotypes []string) *Unmeasured {
-	u := &Unmeasured{names: phenotypes}
-	for k := range phenotypes {
+func NewUnmeasured(columns Columns) *Unmeasured {
+	u := &Unmeasured{names: columns.PhenotypeNames()}
+	for k := range u.names {
 		u.open = append(u.open, k)
 	}
 	return u

@@ -2,24 +2,29 @@ package ingest
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
 	"tcbuild/fault"
 	"tcbuild/ingest/table"
 	"tcbuild/ingest/table/arrowfile"
+	"tcbuild/ingest/table/rows"
 )
 
 // WritePerturbations writes a perturbation set with the columns sample_id and genes and one per
-// phenotype: an Arrow IPC file if path ends in .arrow, tab-separated text if it ends in .tsv.
-// OpenPerturbations reads back the same samples. The bytes depend only on the samples, and memory
-// does not depend on their number.
+// phenotype and attribute: an Arrow IPC file if path ends in .arrow, tab-separated text if it ends in
+// .tsv. OpenPerturbations reads back the same samples, if PerturbationOptions.Attributes names the
+// attributes that look like phenotypes: those of numbers. The bytes depend only on the samples, and
+// memory does not depend on their number.
 func WritePerturbations(path string, source SampleSource, genes *Nodes) error {
-	names := append([]string{"sample_id", "genes"}, source.PhenotypeNames()...)
+	columns := source.Columns()
+	names := slices.Concat([]string{"sample_id", "genes"}, columns.PhenotypeNames(), columns.AttributeNames())
 	format, compression := table.Format(path)
 	switch format + compression {
 	case ".arrow":
@@ -32,8 +37,16 @@ func WritePerturbations(path string, source SampleSource, genes *Nodes) error {
 
 func writePerturbationsArrow(path string, names []string, source SampleSource, genes *Nodes) error {
 	fields := []arrowfile.Field{{Name: names[0], Values: arrowfile.Texts{}}, {Name: names[1], Values: arrowfile.Lists{}}}
-	for _, name := range names[2:] {
-		fields = append(fields, arrowfile.Field{Name: name, Values: arrowfile.Numbers{}})
+	columns := source.Columns()
+	for _, phenotype := range columns.Phenotypes {
+		fields = append(fields, arrowfile.Field{Name: phenotype.Name, Values: arrowfile.Numbers{}})
+	}
+	for _, attribute := range columns.Attributes {
+		values := arrowfile.Values(arrowfile.Numbers{})
+		if attribute.Type == TextAttribute {
+			values = arrowfile.OptionalTexts{}
+		}
+		fields = append(fields, arrowfile.Field{Name: attribute.Name, Values: values})
 	}
 	w, err := arrowfile.Create(path, fields)
 	if err != nil {
@@ -42,7 +55,7 @@ func writePerturbationsArrow(path string, names []string, source SampleSource, g
 	_, err = source.Scan(func(s *Samples) error {
 		ids := make(arrowfile.Texts, s.Len())
 		genotypes := make(arrowfile.Lists, s.Len())
-		phenotypes := make([]arrowfile.Numbers, len(fields)-2)
+		phenotypes := make([]arrowfile.Numbers, len(columns.Phenotypes))
 		for i := range s.Len() {
 			ids[i] = string(s.ID(i))
 			for _, gene := range s.Genes(i) {
@@ -52,13 +65,32 @@ func writePerturbationsArrow(path string, names []string, source SampleSource, g
 				phenotypes[k] = append(phenotypes[k], value)
 			}
 		}
-		columns := []arrowfile.Values{ids, genotypes}
-		for _, values := range phenotypes {
-			columns = append(columns, values)
+		values := []arrowfile.Values{ids, genotypes}
+		for _, numbers := range phenotypes {
+			values = append(values, numbers)
 		}
-		return w.Write(columns...)
+		for k, attribute := range columns.Attributes {
+			values = append(values, attributeValues(s, k, attribute.Type))
+		}
+		return w.Write(values...)
 	})
 	return errors.Join(err, w.Close())
+}
+
+// attributeValues are the values of the k-th attribute.
+func attributeValues(s *Samples, k int, values AttributeType) arrowfile.Values {
+	if values == NumberAttribute {
+		numbers := make(arrowfile.Numbers, s.Len())
+		for i := range numbers {
+			numbers[i] = s.Attribute(i, k).Number
+		}
+		return numbers
+	}
+	texts := make(arrowfile.OptionalTexts, s.Len())
+	for i := range texts {
+		texts[i] = s.Attribute(i, k).Text
+	}
+	return texts
 }
 
 func writePerturbationsTSV(path string, names []string, source SampleSource, genes *Nodes) error {
@@ -66,7 +98,7 @@ func writePerturbationsTSV(path string, names []string, source SampleSource, gen
 	if err != nil {
 		return fmt.Errorf("write perturbations: %w", err)
 	}
-	w := tsvWriter{Writer: bufio.NewWriterSize(file, 256<<10), genes: genes}
+	w := tsvWriter{Writer: bufio.NewWriterSize(file, 256<<10), genes: genes, attributes: source.Columns().Attributes}
 	if err = w.header(names); err == nil {
 		_, err = source.Scan(func(s *Samples) error {
 			for i := range s.Len() {
@@ -90,7 +122,8 @@ func writePerturbationsTSV(path string, names []string, source SampleSource, gen
 // tsvWriter writes samples as lines. Write errors stay in the bufio.Writer until its Flush.
 type tsvWriter struct {
 	*bufio.Writer
-	genes *Nodes
+	genes      *Nodes
+	attributes []Attribute
 }
 
 func (w tsvWriter) header(names []string) error {
@@ -124,12 +157,33 @@ func (w tsvWriter) sample(s *Samples, i int) error {
 		w.WriteByte('\t')
 	}
 	for _, value := range s.Phenotypes(i) {
-		w.WriteByte('\t')
-		if !math.IsNaN(value) {
-			w.Write(strconv.AppendFloat(w.AvailableBuffer(), value, 'g', -1, 64))
+		w.number(value)
+	}
+	for k, attribute := range w.attributes {
+		value := s.Attribute(i, k)
+		if attribute.Type == NumberAttribute {
+			w.number(value.Number)
+			continue
 		}
+		if err := checkTSV(string(value.Text), "\t\r\n"); err != nil {
+			return err
+		}
+		if value.Text != nil && rows.IsMissing(bytes.TrimSpace(value.Text)) {
+			return fault.New(fault.Input, "write .arrow instead", "attribute %s: found text %s, which means a missing value in text files",
+				fault.Quote(attribute.Name), fault.Quote(value.Text))
+		}
+		w.WriteByte('\t')
+		w.Write(value.Text)
 	}
 	return w.WriteByte('\n')
+}
+
+// number writes a field, empty if the value is missing.
+func (w tsvWriter) number(value float64) {
+	w.WriteByte('\t')
+	if !math.IsNaN(value) {
+		w.Write(strconv.AppendFloat(w.AvailableBuffer(), value, 'g', -1, 64))
+	}
 }
 
 // checkTSV returns an error for a text that tab-separated text cannot hold.

@@ -54,7 +54,6 @@ func (s *shardFile) next(shard ShardRange, m *Manifest) int {
 // can write to it.
 func (s *shardFile) checkValues(shard ShardRange, m *Manifest) error {
 	next, end := shard.First, shard.First+shard.Samples
-	var record encode.Record
 	return s.Check(func(key, value []byte) error {
 		if len(key) != 8 || binary.BigEndian.Uint64(key) != uint64(next) || next >= end {
 			return fmt.Errorf("found key %x, expected that of sample %d (of %d to %d): %w", key, next, shard.First,
@@ -63,7 +62,7 @@ func (s *shardFile) checkValues(shard ShardRange, m *Manifest) error {
 		count := min(m.SamplesPerValue, end-next)
 		parsed, err := encode.ParseValue(value, m.Seed(), next, count)
 		for i := 0; i < count && err == nil; i++ {
-			if _, err = parsed.Record(i, len(m.Phenotypes), &record); err != nil {
+			if _, err = parsed.Payload(i); err != nil {
 				err = fmt.Errorf("sample %d: %w", next+i, err)
 			}
 		}

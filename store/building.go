@@ -303,6 +303,7 @@ func (b *Building) writeWhole(name string, text []byte) error {
 	}
 	_, err = temporary.Write(text)
 	if err = errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {
+		os.Remove(temporary.Name()) // a full disk needs the room
 		return fmt.Errorf("write %s: %w", b.path(name), err)
 	}
 	return os.Rename(temporary.Name(), b.path(name))
@@ -317,6 +318,7 @@ func (b *Building) WriteGraph(graph *ingest.Graph) error {
 	if err != nil {
 		return err
 	}
+	defer os.RemoveAll(temporary)
 	whole := filepath.Join(temporary, graphName)
 	if err := ingest.WriteGraph(whole, graph); err != nil {
 		return err

@@ -62,9 +62,7 @@ func TestShardsBuiltApart(t *testing.T) {
 	wantFault(t, err, fault.Busy, "another build of it is running")
 
 	for _, b := range []*Building{one, two} {
-		if err := b.WriteGraph(f.graph); err != nil {
-			t.Fatal(err)
-		}
+		f.putOthers(t, b)
 	}
 	f.putShard(t, one, 0)
 	publish(t, one, false)

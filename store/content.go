@@ -15,25 +15,33 @@ import (
 // masks and labels. It is the same for every variant, codec and number of shards. Strings and lists
 // are preceded by their length as u32, numbers are little-endian:
 //
-//	"tcbuild logical content 1" | graph digest | reaction rule | phenotype names
-//	and per sample, in order: id | perturbation indices u32… | phenotypes f64…
+//	"tcbuild logical content 2" | graph digest | reaction rule | phenotype names | attribute names and types
+//	and per sample, in order: id | perturbation indices u32… | phenotypes f64… | attributes
+//
+// An attribute is a number f64 or a text; the length of a missing text is 2^32-1.
 //
 // The masks are a function of graph, rule and genotype; `tcbuild verify` proves that the stored
 // masks are its values.
 type ContentDigest struct {
-	hash    hash.Hash
-	scratch []byte
+	hash       hash.Hash
+	attributes []ingest.Attribute
+	scratch    []byte
 }
 
 // NewContentDigest starts a digest.
-func NewContentDigest(graphDigest string, rule incidence.ReactionRule, phenotypes []string) *ContentDigest {
-	d := &ContentDigest{hash: sha256.New()}
-	for _, text := range []string{"tcbuild logical content 1", graphDigest, string(rule)} {
+func NewContentDigest(graphDigest string, rule incidence.ReactionRule, columns ingest.Columns) *ContentDigest {
+	d := &ContentDigest{hash: sha256.New(), attributes: columns.Attributes}
+	for _, text := range []string{"tcbuild logical content 2", graphDigest, string(rule)} {
 		d.text([]byte(text))
 	}
-	d.scratch = binary.LittleEndian.AppendUint32(d.scratch, uint32(len(phenotypes)))
-	for _, name := range phenotypes {
-		d.text([]byte(name))
+	d.scratch = binary.LittleEndian.AppendUint32(d.scratch, uint32(len(columns.Phenotypes)))
+	for _, phenotype := range columns.Phenotypes {
+		d.text([]byte(phenotype.Name))
+	}
+	d.scratch = binary.LittleEndian.AppendUint32(d.scratch, uint32(len(columns.Attributes)))
+	for _, attribute := range columns.Attributes {
+		d.text([]byte(attribute.Name))
+		d.text([]byte(attribute.Type))
 	}
 	return d
 }
@@ -43,28 +51,38 @@ func (d *ContentDigest) text(text []byte) {
 	d.scratch = append(d.scratch, text...)
 }
 
-// Add adds the next sample. All NaNs count as the same missing value.
-func (d *ContentDigest) Add(id []byte, genes []uint32, phenotypes []float64) {
-	d.text(id)
-	d.scratch = binary.LittleEndian.AppendUint32(d.scratch, uint32(len(genes)))
-	for _, gene := range genes {
-		d.scratch = binary.LittleEndian.AppendUint32(d.scratch, gene)
+func (d *ContentDigest) number(value float64) {
+	if math.IsNaN(value) {
+		value = math.NaN()
 	}
-	for _, value := range phenotypes {
-		if math.IsNaN(value) {
-			value = math.NaN()
-		}
-		d.scratch = binary.LittleEndian.AppendUint64(d.scratch, math.Float64bits(value))
-	}
-	if len(d.scratch) >= 1<<15 {
-		d.drain()
-	}
+	d.scratch = binary.LittleEndian.AppendUint64(d.scratch, math.Float64bits(value))
 }
 
-// AddAll adds a batch.
-func (d *ContentDigest) AddAll(samples *ingest.Samples) {
+// Add adds the next samples. All NaNs count as the same missing value.
+func (d *ContentDigest) Add(samples *ingest.Samples) {
 	for i := range samples.Len() {
-		d.Add(samples.ID(i), samples.Genes(i), samples.Phenotypes(i))
+		d.text(samples.ID(i))
+		genes := samples.Genes(i)
+		d.scratch = binary.LittleEndian.AppendUint32(d.scratch, uint32(len(genes)))
+		for _, gene := range genes {
+			d.scratch = binary.LittleEndian.AppendUint32(d.scratch, gene)
+		}
+		for _, value := range samples.Phenotypes(i) {
+			d.number(value)
+		}
+		for k, attribute := range d.attributes {
+			switch value := samples.Attribute(i, k); {
+			case attribute.Type == ingest.NumberAttribute:
+				d.number(value.Number)
+			case value.Text == nil:
+				d.scratch = binary.LittleEndian.AppendUint32(d.scratch, math.MaxUint32)
+			default:
+				d.text(value.Text)
+			}
+		}
+		if len(d.scratch) >= 1<<15 {
+			d.drain()
+		}
 	}
 }
 

@@ -15,22 +15,31 @@ func shardText(s ShardRange) string { return fmt.Sprintf("%d+%d", s.First, s.Sam
 
 // The bytes that are hashed, written out by hand.
 func TestContentDigestGolden(t *testing.T) {
-	d := NewContentDigest("abcd", incidence.RuleAll, []string{"fitness", "tmi"})
-	d.Add([]byte("s0"), []uint32{1, 300}, []float64{0.5, math.NaN()})
-	d.Add(nil, nil, []float64{0, math.Copysign(0, -1)})
-	text := "\x19\x00\x00\x00tcbuild logical content 1" +
+	columns := ingest.Columns{
+		Phenotypes: ingest.NamedPhenotypes("fitness", "tmi"),
+		Attributes: []ingest.Attribute{{Name: "medium", Type: ingest.TextAttribute}, {Name: "t", Type: ingest.NumberAttribute}},
+	}
+	d := NewContentDigest("abcd", incidence.RuleAll, columns)
+	samples := ingest.NewSamples(0, columns, 2)
+	samples.Append([]byte("s0"), []uint32{1, 300}, []float64{0.5, math.NaN()}, []ingest.Value{{Text: []byte("YPD")}, {Number: 30}})
+	samples.Append(nil, nil, []float64{0, math.Copysign(0, -1)}, []ingest.Value{{}, {Number: math.NaN()}})
+	d.Add(samples)
+	text := "\x19\x00\x00\x00tcbuild logical content 2" +
 		"\x04\x00\x00\x00abcd" +
 		"\x03\x00\x00\x00all" +
 		"\x02\x00\x00\x00" + "\x07\x00\x00\x00fitness" + "\x03\x00\x00\x00tmi" +
+		"\x02\x00\x00\x00" + "\x06\x00\x00\x00medium" + "\x04\x00\x00\x00text" + "\x01\x00\x00\x00t" + "\x06\x00\x00\x00number" +
 		"\x02\x00\x00\x00s0" + "\x02\x00\x00\x00" + "\x01\x00\x00\x00" + "\x2c\x01\x00\x00" +
 		"\x00\x00\x00\x00\x00\x00\xe0\x3f" + "\x01\x00\x00\x00\x00\x00\xf8\x7f" +
+		"\x03\x00\x00\x00YPD" + "\x00\x00\x00\x00\x00\x00\x3e\x40" +
 		"\x00\x00\x00\x00" + "\x00\x00\x00\x00" +
-		"\x00\x00\x00\x00\x00\x00\x00\x00" + "\x00\x00\x00\x00\x00\x00\x00\x80"
+		"\x00\x00\x00\x00\x00\x00\x00\x00" + "\x00\x00\x00\x00\x00\x00\x00\x80" +
+		"\xff\xff\xff\xff" + "\x01\x00\x00\x00\x00\x00\xf8\x7f"
 	sum := sha256.Sum256([]byte(text))
 	if want := hex.EncodeToString(sum[:]); d.Sum() != want {
 		t.Errorf("digest %s, want %s", d.Sum(), want)
 	}
-	if want := "6fbede2a"; d.Sum()[:8] != want {
+	if want := "4a3949f2"; d.Sum()[:8] != want {
 		t.Errorf("digest %s, want %s…; it may not change without a new format version", d.Sum(), want)
 	}
 }
@@ -38,14 +47,17 @@ func TestContentDigestGolden(t *testing.T) {
 // The digest does not depend on how samples come in batches, and every NaN is one missing value.
 func TestContentDigestOfBatches(t *testing.T) {
 	const count = 5000 // more than the digest holds back
-	one, all := NewContentDigest("g", incidence.RuleGPR, []string{"x"}), NewContentDigest("g", incidence.RuleGPR, []string{"x"})
-	batch := ingest.NewSamples(0, 1, count)
+	columns := ingest.Columns{Phenotypes: ingest.NamedPhenotypes("x")}
+	one, all := NewContentDigest("g", incidence.RuleGPR, columns), NewContentDigest("g", incidence.RuleGPR, columns)
+	batch := ingest.NewSamples(0, columns, count)
 	for i := range count {
 		id, genes := fmt.Append(nil, i), []uint32{uint32(i)}
-		one.Add(id, genes, []float64{math.NaN()})
-		batch.Append(id, genes, []float64{math.Float64frombits(0xFFF8_0000_0000_0000 + uint64(i))})
+		alone := ingest.NewSamples(i, columns, 1)
+		alone.Append(id, genes, []float64{math.NaN()}, nil)
+		one.Add(alone)
+		batch.Append(id, genes, []float64{math.Float64frombits(0xFFF8_0000_0000_0000 + uint64(i))}, nil)
 	}
-	all.AddAll(batch)
+	all.Add(batch)
 	if one.Sum() != all.Sum() {
 		t.Errorf("digest %s of single samples, %s of a batch", one.Sum(), all.Sum())
 	}
@@ -54,31 +66,47 @@ func TestContentDigestOfBatches(t *testing.T) {
 // Whatever differs in a dataset's content differs in its digest.
 func TestContentDigestTellsApart(t *testing.T) {
 	seen := make(map[string]string)
+	texts := func(names ...string) (attributes []ingest.Attribute) {
+		for _, name := range names {
+			attributes = append(attributes, ingest.Attribute{Name: name, Type: ingest.TextAttribute})
+		}
+		return attributes
+	}
 	for _, test := range []struct {
 		name       string
 		graph      string
 		rule       incidence.ReactionRule
-		phenotypes []string
+		phenotype  string
+		attributes []ingest.Attribute
 		samples    []string // ids
 		genes      []uint32
 		value      float64
+		attribute  ingest.Value
 	}{
-		{"plain", "g", incidence.RuleAll, []string{"x"}, []string{"a"}, []uint32{1}, 1},
-		{"graph", "h", incidence.RuleAll, []string{"x"}, []string{"a"}, []uint32{1}, 1},
-		{"rule", "g", incidence.RuleGPR, []string{"x"}, []string{"a"}, []uint32{1}, 1},
-		{"phenotype", "g", incidence.RuleAll, []string{"y"}, []string{"a"}, []uint32{1}, 1},
-		{"id", "g", incidence.RuleAll, []string{"x"}, []string{"b"}, []uint32{1}, 1},
-		{"gene", "g", incidence.RuleAll, []string{"x"}, []string{"a"}, []uint32{2}, 1},
-		{"no gene", "g", incidence.RuleAll, []string{"x"}, []string{"a"}, nil, 1},
-		{"value", "g", incidence.RuleAll, []string{"x"}, []string{"a"}, []uint32{1}, 2},
-		{"missing value", "g", incidence.RuleAll, []string{"x"}, []string{"a"}, []uint32{1}, math.NaN()},
-		{"no sample", "g", incidence.RuleAll, []string{"x"}, nil, []uint32{1}, 1},
-		{"twice", "g", incidence.RuleAll, []string{"x"}, []string{"a", "a"}, []uint32{1}, 1},
+		{"plain", "g", incidence.RuleAll, "x", nil, []string{"a"}, []uint32{1}, 1, ingest.Value{}},
+		{"graph", "h", incidence.RuleAll, "x", nil, []string{"a"}, []uint32{1}, 1, ingest.Value{}},
+		{"rule", "g", incidence.RuleGPR, "x", nil, []string{"a"}, []uint32{1}, 1, ingest.Value{}},
+		{"phenotype", "g", incidence.RuleAll, "y", nil, []string{"a"}, []uint32{1}, 1, ingest.Value{}},
+		{"id", "g", incidence.RuleAll, "x", nil, []string{"b"}, []uint32{1}, 1, ingest.Value{}},
+		{"gene", "g", incidence.RuleAll, "x", nil, []string{"a"}, []uint32{2}, 1, ingest.Value{}},
+		{"no gene", "g", incidence.RuleAll, "x", nil, []string{"a"}, nil, 1, ingest.Value{}},
+		{"value", "g", incidence.RuleAll, "x", nil, []string{"a"}, []uint32{1}, 2, ingest.Value{}},
+		{"missing value", "g", incidence.RuleAll, "x", nil, []string{"a"}, []uint32{1}, math.NaN(), ingest.Value{}},
+		{"no sample", "g", incidence.RuleAll, "x", nil, nil, []uint32{1}, 1, ingest.Value{}},
+		{"twice", "g", incidence.RuleAll, "x", nil, []string{"a", "a"}, []uint32{1}, 1, ingest.Value{}},
+		{"attribute", "g", incidence.RuleAll, "x", texts("m"), []string{"a"}, []uint32{1}, 1, ingest.Value{Text: []byte("YPD")}},
+		{"attribute's name", "g", incidence.RuleAll, "x", texts("n"), []string{"a"}, []uint32{1}, 1, ingest.Value{Text: []byte("YPD")}},
+		{"attribute's value", "g", incidence.RuleAll, "x", texts("m"), []string{"a"}, []uint32{1}, 1, ingest.Value{Text: []byte("SC")}},
+		{"empty attribute", "g", incidence.RuleAll, "x", texts("m"), []string{"a"}, []uint32{1}, 1, ingest.Value{Text: []byte{}}},
+		{"missing attribute", "g", incidence.RuleAll, "x", texts("m"), []string{"a"}, []uint32{1}, 1, ingest.Value{}},
 	} {
-		d := NewContentDigest(test.graph, test.rule, test.phenotypes)
+		columns := ingest.Columns{Phenotypes: ingest.NamedPhenotypes(test.phenotype), Attributes: test.attributes}
+		d := NewContentDigest(test.graph, test.rule, columns)
+		samples := ingest.NewSamples(0, columns, 0)
 		for _, id := range test.samples {
-			d.Add([]byte(id), test.genes, []float64{test.value})
+			samples.Append([]byte(id), test.genes, []float64{test.value}, []ingest.Value{test.attribute}[:len(test.attributes)])
 		}
+		d.Add(samples)
 		if other, ok := seen[d.Sum()]; ok {
 			t.Errorf("%s and %s have the same digest", test.name, other)
 		}

@@ -13,6 +13,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/sampletable"
 	"tcbuild/ingest/table/arrowfile"
 )
 
@@ -25,6 +26,10 @@ type Dataset struct {
 	once     sync.Once
 	graph    *ingest.Graph
 	graphErr error
+
+	samplesOnce sync.Once
+	samples     *sampletable.Table
+	samplesErr  error
 }
 
 // Open reads a dataset's manifest. A folder that is not a dataset is a fault.Input.
@@ -110,11 +115,11 @@ func damagedFile(path string, err error) error {
 }
 
 func (d *Dataset) openArrow(name string) (*ipc.FileReader, *os.File, error) {
-	file, _, err := d.open(name)
+	file, size, err := d.open(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	reader, err := arrowfile.NewReader(file)
+	reader, err := arrowfile.NewReader(file, size)
 	if err != nil {
 		file.Close()
 		return nil, nil, d.damaged(name, "%w", err)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -30,22 +31,23 @@ func newFixture(t testing.TB, variant Variant, codec string, count, samplesPerVa
 	t.Helper()
 	f := &fixture{graph: synth.Graph(synth.Tiny, 1), out: filepath.Join(t.TempDir(), "dataset")}
 	source := synth.Samples(synth.Tiny, 1, count)
-	f.samples = ingest.NewSamples(0, len(source.PhenotypeNames()), count)
+	f.samples = ingest.NewSamples(0, source.Columns(), count)
 	if _, err := source.Scan(func(batch *ingest.Samples) error {
 		for i := range batch.Len() {
-			f.samples.Append(batch.ID(i), batch.Genes(i), batch.Phenotypes(i))
+			f.samples.Append(batch.ID(i), batch.Genes(i), batch.Phenotypes(i), nil)
 		}
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	content := NewContentDigest(f.graph.Digest(), incidence.RuleAll, source.PhenotypeNames())
-	content.AddAll(f.samples)
+	content := NewContentDigest(f.graph.Digest(), incidence.RuleAll, source.Columns())
+	content.Add(f.samples)
 	f.manifest = &Manifest{
 		FormatVersion: FormatVersion, Variant: variant, Codec: codec, Samples: count, SamplesPerValue: samplesPerValue,
-		Phenotypes: source.PhenotypeNames(), Options: Options{ReactionRule: incidence.RuleAll},
+		Options:     Options{ReactionRule: incidence.RuleAll},
 		GraphDigest: f.graph.Digest(), LogicalContent: content.Sum(),
 	}
+	f.manifest.SetColumns(source.Columns())
 	for _, mask := range incidence.NewLayout(f.graph).Masks {
 		f.manifest.Masks = append(f.manifest.Masks, MaskSize{mask.Name, mask.Size})
 	}
@@ -75,15 +77,9 @@ func (f *fixture) value(t testing.TB, first int) []byte {
 		t.Fatal(err)
 	}
 	encoder := codec.NewEncoder(f.manifest.MaskPositions())
-	return encode.AppendValue(nil, f.manifest.Seed(), first, f.valueSamples(first), func(i int) encode.Record {
-		return f.record(first + i)
-	}, func(dst []byte, i int) []byte {
+	return encode.AppendValue(nil, f.manifest.Seed(), first, f.valueSamples(first), func(dst []byte, i int) []byte {
 		return encoder.Append(dst, oracle.Removed(f.graph, f.samples.Genes(first+i), false))
 	})
-}
-
-func (f *fixture) record(sample int) encode.Record {
-	return encode.Record{Genes: f.samples.Genes(sample), Phenotypes: f.samples.Phenotypes(sample), ID: f.samples.ID(sample)}
 }
 
 // valueSamples is the number of samples in the value that starts with sample first.
@@ -127,20 +123,17 @@ func (f *fixture) putOthers(t testing.TB, b *Building) {
 	if err := b.WriteGraph(f.graph); err != nil {
 		t.Fatal(err)
 	}
-	if f.manifest.Variant != Incidence {
-		return
+	if f.manifest.Variant == Incidence {
+		if err := b.WriteIncidence(incidence.Build(f.graph)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := b.WriteIncidence(incidence.Build(f.graph)); err != nil {
-		t.Fatal(err)
-	}
-	w, err := b.CreateSamples()
+	w, err := NewSampleWriter(f.out, f.manifest.Columns())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Add(f.samples); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
+	defer w.Discard()
+	if err := errors.Join(w.Add(f.samples), w.Close(f.manifest.LogicalContent), b.AdoptSamples(w)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -188,7 +181,7 @@ func (f *fixture) check(t testing.TB) {
 		}
 		return err
 	})
-	content := NewContentDigest(d.Manifest.GraphDigest, d.Manifest.Options.ReactionRule, d.Manifest.Phenotypes)
+	content := NewContentDigest(d.Manifest.GraphDigest, d.Manifest.Options.ReactionRule, d.Manifest.Columns())
 	r, err := d.NewMaskReader()
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +190,9 @@ func (f *fixture) check(t testing.TB) {
 	for sample := range d.Manifest.Samples {
 		f.checkSample(t, r, d.Manifest.Samples-1-sample)
 		if record, _, err := r.Sample(sample); err == nil {
-			content.Add(record.ID, record.Genes, record.Phenotypes)
+			one := ingest.NewSamples(sample, d.Manifest.Columns(), 1)
+			one.Append(record.ID, record.Genes, record.Phenotypes, record.Attributes)
+			content.Add(one)
 		}
 		f.checkSample(t, r, sample)
 	}
@@ -221,8 +216,8 @@ func (f *fixture) checkSample(t testing.TB, r *MaskReader, sample int) {
 	}
 }
 
-// same reports whether a record's head is that of a sample.
-func (f *fixture) same(record *encode.Record, sample int) bool {
+// same reports whether what is stored beside the masks is that of a sample.
+func (f *fixture) same(record *Sample, sample int) bool {
 	sameBits := func(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) }
 	return string(record.ID) == string(f.samples.ID(sample)) && slices.Equal(record.Genes, f.samples.Genes(sample)) &&
 		slices.EqualFunc(record.Phenotypes, f.samples.Phenotypes(sample), sameBits)

@@ -22,12 +22,12 @@ func (m *Manifest) Identify() {
 		LogicalContent string
 		GraphDigest    string
 		Options        Options
-		Phenotypes     []string
+		Columns        ingest.Columns
 		Perturbations  []ingest.Input
 	}{FormatVersion: m.FormatVersion, Variant: m.Variant, Codec: m.Codec, LogicalContent: m.LogicalContent}
 	if m.LogicalContent == "" {
 		identity.GraphDigest, identity.Options = m.GraphDigest, m.Options
-		identity.Phenotypes, identity.Perturbations = m.Phenotypes, m.Inputs.Perturbations
+		identity.Columns, identity.Perturbations = m.Columns(), m.Inputs.Perturbations
 	}
 	sum := sha256.Sum256(marshal(identity))
 	m.Identity = hex.EncodeToString(sum[:])

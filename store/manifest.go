@@ -19,12 +19,13 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/sampletable"
 	"tcbuild/internal/disk"
 )
 
 // FormatVersion is the version of the dataset format that this package writes
 // and the only one it reads (store/FORMAT.md, Changes).
-const FormatVersion = 2
+const FormatVersion = 3
 
 // Variant is the form in which a dataset holds masks.
 type Variant string
@@ -45,14 +46,18 @@ type Manifest struct {
 	// of the masks; none in the incidence variant
 	Codec   string `json:"codec,omitempty"`
 	Samples int    `json:"samples"`
-	// records in an LMDB value; the last of a shard may have fewer
-	SamplesPerValue int         `json:"samples_per_value,omitempty"`
-	Masks           []MaskSize  `json:"masks"` // in canonical order
-	Phenotypes      []string    `json:"phenotypes"`
-	Options         Options     `json:"options"`
-	Counts          InputCounts `json:"counts"`
-	Inputs          Inputs      `json:"inputs"`
-	GraphDigest     string      `json:"graph_digest"` // ingest.Graph.Digest
+	// how the sample table is cut (sampletable.LayoutOf); none without samples
+	SamplesPerPart  int `json:"samples_per_part,omitempty"`
+	SamplesPerBatch int `json:"samples_per_batch,omitempty"`
+	// samples in an LMDB value; the last of a shard may have fewer
+	SamplesPerValue int                `json:"samples_per_value,omitempty"`
+	Masks           []MaskSize         `json:"masks"` // in canonical order
+	Phenotypes      []ingest.Phenotype `json:"phenotypes"`
+	Attributes      []ingest.Attribute `json:"attributes"`
+	Options         Options            `json:"options"`
+	Counts          InputCounts        `json:"counts"`
+	Inputs          Inputs             `json:"inputs"`
+	GraphDigest     string             `json:"graph_digest"` // ingest.Graph.Digest
 	// ContentDigest; equal for all variants of one input
 	LogicalContent string `json:"logical_content"`
 	// the samples' checksums are bound to it; see Identify
@@ -114,6 +119,20 @@ const (
 	graphName    = "graph"    // folder
 )
 
+// SetColumns sets the phenotypes and attributes, and what follows from them: how the sample table is
+// cut.
+func (m *Manifest) SetColumns(columns ingest.Columns) {
+	m.Phenotypes = append([]ingest.Phenotype{}, columns.Phenotypes...) // not null in JSON
+	m.Attributes = append([]ingest.Attribute{}, columns.Attributes...)
+	layout := sampletable.LayoutOf(columns)
+	m.SamplesPerPart, m.SamplesPerBatch = layout.PartSamples, layout.BatchSamples
+}
+
+// Columns are the phenotypes and attributes of the samples.
+func (m *Manifest) Columns() ingest.Columns {
+	return ingest.Columns{Phenotypes: m.Phenotypes, Attributes: m.Attributes}
+}
+
 // Mode is the encode.Mode of the LMDB variants.
 func (m *Manifest) Mode() encode.Mode { return encode.Mode(m.Variant) }
 
@@ -133,7 +152,12 @@ func (m *Manifest) DataBytes() int64 {
 
 // SampleBytes is the size of the data files that grow with the samples.
 func (m *Manifest) SampleBytes() int64 {
-	return m.bytesOf(func(name string) bool { return name == samplesName || strings.HasPrefix(name, "shard-") })
+	return m.bytesOf(func(name string) bool { return strings.HasPrefix(name, samplesName+"/") }) + m.ShardBytes()
+}
+
+// ShardBytes is the size of all shards.
+func (m *Manifest) ShardBytes() int64 {
+	return m.bytesOf(func(name string) bool { return strings.HasPrefix(name, "shard-") })
 }
 
 func (m *Manifest) bytesOf(counts func(name string) bool) int64 {

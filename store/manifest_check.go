@@ -8,6 +8,8 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+
+	"tcbuild/ingest/sampletable"
 )
 
 // check checks that a manifest's masks, shards and files are consistent. It does not look at any
@@ -29,20 +31,37 @@ func (m *Manifest) check() error {
 	if digest, err := hex.DecodeString(m.Identity); err != nil || len(digest) != sha256.Size {
 		return fmt.Errorf("identity: found %q, expected 64 hexadecimal digits", m.Identity)
 	}
+	if err := m.checkSamples(); err != nil {
+		return err
+	}
 	switch m.Variant {
 	case Incidence:
 		if m.Samples < 0 || len(m.Shards) > 0 {
 			return fmt.Errorf("found %d samples in %d shards, expected 0 or more samples, no shards", m.Samples, len(m.Shards))
 		}
-		if _, err := m.file(incidenceName); err != nil || m.Samples == 0 {
-			return err
-		}
-		_, err := m.file(samplesName)
+		_, err := m.file(incidenceName)
 		return err
 	case Indices, FullMasks:
 		return m.checkShards()
 	}
 	return fmt.Errorf("variant: found %q, expected %s, %s or %s", m.Variant, Incidence, Indices, FullMasks)
+}
+
+// checkSamples checks the layout and the files of the sample table.
+func (m *Manifest) checkSamples() error {
+	if m.Samples <= 0 {
+		return nil
+	}
+	layout := sampletable.LayoutOf(m.Columns())
+	if found := (sampletable.Layout{PartSamples: m.SamplesPerPart, BatchSamples: m.SamplesPerBatch}); found != layout {
+		return fmt.Errorf("samples_per_part and samples_per_batch: found %+v, expected %+v", found, layout)
+	}
+	for _, name := range layout.Names(m.Samples) {
+		if _, err := m.file(samplesName + "/" + name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // file returns the manifest's entry of a data file.

@@ -28,6 +28,9 @@ func wholeManifest(t *testing.T) *Manifest {
 	for _, shard := range m.Shards {
 		m.Files = append(m.Files, File{shard.Name + "/" + dataName, 8192, "ab"})
 	}
+	for _, name := range []string{"samples/_checksums", "samples/part-00000.arrow"} {
+		m.Files = append(m.Files, File{name, 100, "ef"})
+	}
 	m.Counts = InputCounts{1, 2, 3, 4, 5, 6}
 	m.Inputs.Graph = []ingest.Input{{Name: "nodes/gene.tsv", Bytes: 5, SHA256: "cd"}}
 	return m
@@ -43,7 +46,7 @@ func TestManifestRoundTrip(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v, want %+v", got, want)
 	}
-	if got.DataBytes() != 3*8192 || got.SampleBytes() != 3*8192 || got.MaskPositions() != want.MaskPositions() {
+	if got.DataBytes() != 3*8192+200 || got.SampleBytes() != 3*8192+200 || got.MaskPositions() != want.MaskPositions() {
 		t.Errorf("%d bytes of data, %d of samples, %d positions", got.DataBytes(), got.SampleBytes(), got.MaskPositions())
 	}
 }
@@ -54,7 +57,7 @@ func TestManifestIsChecked(t *testing.T) {
 		kind   fault.Kind
 		want   string
 	}{
-		{func(m *Manifest) { m.FormatVersion = 1 }, fault.Input, "format version 1, expected 2"},
+		{func(m *Manifest) { m.FormatVersion = 1 }, fault.Input, "format version 1, expected 3"},
 		{func(m *Manifest) { m.Identity = "" }, fault.Damaged, `identity: found "", expected 64 hexadecimal digits`},
 		{func(m *Manifest) { m.Variant = "masks" }, fault.Damaged, `variant: found "masks"`},
 		{func(m *Manifest) { m.Masks[1].Size = -1 }, fault.Damaged, "masks: reaction has size -1, after 60 positions"},
@@ -71,7 +74,8 @@ func TestManifestIsChecked(t *testing.T) {
 		{func(m *Manifest) { m.Files[0].Name = "/data.mdb" }, fault.Damaged, `files: "/data.mdb" does not lie in the dataset`},
 		{func(m *Manifest) { m.Variant = Incidence }, fault.Damaged, "found 10 samples in 3 shards"},
 		{func(m *Manifest) { m.Variant, m.Shards = Incidence, nil }, fault.Damaged, "files: incidence.arrow is missing"},
-		{func(m *Manifest) { m.Variant, m.Shards, m.Files[0].Name = Incidence, nil, "incidence.arrow" }, fault.Damaged, "files: samples.arrow is missing"},
+		{func(m *Manifest) { m.Files = m.Files[:4] }, fault.Damaged, "files: samples/part-00000.arrow is missing"},
+		{func(m *Manifest) { m.SamplesPerPart = 64 }, fault.Damaged, "samples_per_part and samples_per_batch: found {PartSamples:64 BatchSamples:4096}, expected {PartSamples:65536 BatchSamples:4096}"},
 	} {
 		m := wholeManifest(t)
 		test.change(m)
@@ -116,7 +120,10 @@ func TestDifference(t *testing.T) {
 		"variant":           func(m *Manifest) { m.Variant = FullMasks },
 		"codec":             func(m *Manifest) { m.Codec = "raw" },
 		"samples":           func(m *Manifest) { m.Samples++ },
-		"phenotypes":        func(m *Manifest) { m.Phenotypes = append(m.Phenotypes, "x") },
+		"phenotypes":        func(m *Manifest) { m.Phenotypes = append(m.Phenotypes, ingest.Phenotype{Name: "x"}) },
+		"attributes":        func(m *Manifest) { m.Attributes = append(m.Attributes, ingest.Attribute{Name: "x"}) },
+		"samples_per_part":  func(m *Manifest) { m.SamplesPerPart++ },
+		"samples_per_batch": func(m *Manifest) { m.SamplesPerBatch++ },
 		"options":           func(m *Manifest) { m.Options.AllowWildtype = true },
 		"graph_digest":      func(m *Manifest) { m.GraphDigest = "x" },
 		"logical_content":   func(m *Manifest) { m.LogicalContent = "x" },

@@ -43,17 +43,17 @@ func (d *Dataset) NewMaskReader() (*MaskReader, error) {
 
 // Sample returns a sample and its removed positions in the mask space, strictly
 // ascending. Both are views that live until the next call. Any damage is an error.
-func (r *MaskReader) Sample(sample int) (*encode.Record, []uint32, error) {
-	record, err := r.Record(sample)
+func (r *MaskReader) Sample(sample int) (*Sample, []uint32, error) {
+	stored, err := r.Stored(sample)
 	if err != nil {
 		return nil, nil, err
 	}
 	if r.remover != nil {
-		return record, r.remover.Removed(record.Genes), nil
+		return stored, r.remover.Removed(stored.Genes), nil
 	}
-	removed, err := r.decoder.Removed(record.Payload)
+	removed, err := r.decoder.Removed(stored.Payload)
 	if err != nil {
 		return nil, nil, r.damaged(sample, err)
 	}
-	return record, removed, nil
+	return stored, removed, nil
 }

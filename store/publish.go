@@ -34,6 +34,9 @@ func (b *Building) Publish(run any) (bool, error) {
 	}
 	b.Manifest.Files = append(others, files...)
 	slices.SortFunc(b.Manifest.Files, func(x, y File) int { return strings.Compare(x.Name, y.Name) })
+	if err := b.Manifest.check(); err != nil {
+		return false, fault.New(fault.Damaged, hintNever, "publish dataset %s: %w", b.out, err)
+	}
 	return true, b.rename(run)
 }
 

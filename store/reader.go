@@ -6,14 +6,23 @@ import (
 
 	"tcbuild/encode"
 	"tcbuild/fault"
+	"tcbuild/ingest/sampletable"
 	"tcbuild/internal/lmdbfile"
 )
+
+// Sample is what is stored of a sample.
+type Sample struct {
+	*sampletable.Row
+	// Payload is the masks, as the codec writes them; nil in the incidence variant, and when it
+	// cannot be read.
+	Payload []byte
+}
 
 // Reader reads a dataset's samples. It is for one goroutine, and must be closed.
 type Reader struct {
 	dataset *Dataset
-	samples *samplesReader // of the incidence variant
-	record  encode.Record
+	rows    *sampletable.Reader // nil: not yet open
+	sample  Sample
 
 	files map[int]*shardFile // open shards
 	shard int                // index of the shard read last; -1 for none
@@ -29,35 +38,46 @@ func (d *Dataset) NewReader() *Reader {
 	return &Reader{dataset: d, files: map[int]*shardFile{}, shard: -1, first: -1}
 }
 
-// Record reads a sample, 0 <= sample < Manifest.Samples. The record is a view, valid until the next
-// call; in the incidence variant it has no payload. With a fault.Damaged it also returns what can
-// be read of a damaged record, or nil. Damage elsewhere in the file does not matter. The first
-// sample of a value costs reading the whole value, the others only their checksums.
-func (r *Reader) Record(sample int) (*encode.Record, error) {
-	if r.dataset.Manifest.Variant == Incidence {
-		return r.fromSamples(sample)
-	}
-	parsed, err := r.fromShard(sample)
-	if !parsed {
-		return nil, r.damaged(sample, err)
-	}
-	if err != nil {
-		return &r.record, r.damaged(sample, err)
-	}
-	return &r.record, nil
-}
-
-func (r *Reader) fromSamples(sample int) (*encode.Record, error) {
-	if r.samples == nil {
-		var err error
-		if r.samples, err = r.dataset.openSamples(); err != nil {
+// Row reads a sample's row of the sample table, 0 <= sample < Manifest.Samples. It is a view, valid
+// until the next call.
+func (r *Reader) Row(sample int) (*sampletable.Row, error) {
+	if r.rows == nil {
+		samples, err := r.dataset.Samples()
+		if err != nil {
 			return nil, err
 		}
+		r.rows = samples.NewReader()
 	}
-	return r.samples.read(sample)
+	return r.rows.Row(sample)
 }
 
-// damaged adds the file to the error of a damaged sample. Other errors, of the disk or of a whole
+// Stored reads what is stored of a sample, 0 <= sample < Manifest.Samples. It is a view, valid until
+// the next call. If the payload is a fault.Damaged, the sample is returned as well, with the payload
+// if that can be read. Damage elsewhere in the files does not matter.
+func (r *Reader) Stored(sample int) (*Sample, error) {
+	row, err := r.Row(sample)
+	if err != nil {
+		return nil, err
+	}
+	r.sample = Sample{Row: row}
+	if r.dataset.Manifest.Variant != Incidence {
+		r.sample.Payload, err = r.Payload(sample)
+	}
+	return &r.sample, err
+}
+
+// Payload reads a sample's masks as they are stored, in the variants that store them. It is a view,
+// valid until the next call. If its checksum is wrong, it is returned with the fault.Damaged. The
+// first sample of a value costs reading the whole value, the others only their checksums.
+func (r *Reader) Payload(sample int) ([]byte, error) {
+	payload, err := r.payload(sample)
+	if err != nil {
+		err = r.damaged(sample, err)
+	}
+	return payload, err
+}
+
+// damaged adds the file to the error of a damaged payload. Other errors, of the disk or of a whole
 // file, are returned unchanged.
 func (r *Reader) damaged(sample int, err error) error {
 	if !errors.Is(err, encode.ErrDamaged) && !errors.Is(err, lmdbfile.ErrDamaged) || fault.KindOf(err) == fault.Damaged {
@@ -66,8 +86,8 @@ func (r *Reader) damaged(sample int, err error) error {
 	return r.dataset.damaged(r.dataset.Manifest.Shards[r.shard].Name+"/"+dataName, "sample %d: %w", sample, err)
 }
 
-// fromShard finds a sample's record and parses it, as encode.Value.Record does.
-func (r *Reader) fromShard(sample int) (parsed bool, err error) {
+// payload finds a sample's payload, as encode.Value.Payload does.
+func (r *Reader) payload(sample int) ([]byte, error) {
 	m := r.dataset.Manifest
 	shard, _ := slices.BinarySearchFunc(m.Shards, sample, func(s ShardRange, sample int) int {
 		if s.First+s.Samples <= sample {
@@ -77,21 +97,21 @@ func (r *Reader) fromShard(sample int) (parsed bool, err error) {
 	})
 	if shard != r.shard {
 		if err := r.open(shard); err != nil {
-			return false, err
+			return nil, err
 		}
 	}
 	within := sample - m.Shards[shard].First
 	first := sample - within%m.SamplesPerValue
 	if first != r.first {
 		if err := r.load(first, min(m.SamplesPerValue, m.Shards[shard].First+m.Shards[shard].Samples-first)); err != nil {
-			return false, err
+			return nil, err
 		}
 	}
 	value, err := encode.ParseValue(r.value, m.Seed(), first, r.count)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	return value.Record(sample-first, len(m.Phenotypes), &r.record)
+	return value.Payload(sample - first)
 }
 
 // openShards is how many shards a reader keeps open: enough to read datasets of any size in random
@@ -132,7 +152,7 @@ func (r *Reader) Close() {
 	for _, file := range r.files {
 		file.close()
 	}
-	if r.samples != nil {
-		r.samples.close()
+	if r.rows != nil {
+		r.rows.Close()
 	}
 }

@@ -69,12 +69,12 @@ func TestReaderOfADamagedRecord(t *testing.T) {
 	r := d.NewReader()
 	defer r.Close()
 	for sample := range 20 {
-		record, err := r.Record(sample)
+		record, err := r.Stored(sample)
 		if record == nil || !f.same(record, sample) {
 			t.Errorf("sample %d is %v, error %v", sample, record, err)
 		}
 		if sample == 7 {
-			wantFault(t, err, fault.Damaged, "read "+path+": sample 7: damaged: the payload of its record has checksum ")
+			wantFault(t, err, fault.Damaged, "read "+path+": sample 7: damaged: its payload has checksum ")
 		} else if err != nil {
 			t.Error(err)
 		}
@@ -104,7 +104,7 @@ func TestReaderOfADamagedShard(t *testing.T) {
 		r := d.NewReader()
 		defer r.Close()
 		for sample := range 20 {
-			record, err := r.Record(sample)
+			record, err := r.Stored(sample)
 			if sample >= 10 {
 				if err != nil || !f.same(record, sample) {
 					t.Errorf("%s: sample %d is %v, error %v", name, sample, record, err)
@@ -112,8 +112,8 @@ func TestReaderOfADamagedShard(t *testing.T) {
 				continue
 			}
 			wantFault(t, err, fault.Damaged, "read "+path+": ", test.want)
-			if record != nil {
-				t.Errorf("%s: sample %d: an error and the record %v", name, sample, record)
+			if record == nil || !f.same(record, sample) || record.Payload != nil {
+				t.Errorf("%s: sample %d is %v, expected its row without a payload", name, sample, record)
 			}
 		}
 	}
@@ -130,15 +130,15 @@ func TestReaderOfAShardThatBecomesShorter(t *testing.T) {
 	path := filepath.Join(f.out, f.manifest.Shards[0].Name, dataName)
 	r := d.NewReader()
 	defer r.Close()
-	if _, err := r.Record(0); err != nil {
+	if _, err := r.Stored(0); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(path, 8192); err != nil {
 		t.Fatal(err)
 	}
-	_, err = r.Record(4)
+	_, err = r.Stored(4)
 	wantFault(t, err, fault.Damaged, "read "+path+": sample 4: ", "it ends before byte")
-	if record, err := r.Record(10); err != nil || !f.same(record, 10) {
+	if record, err := r.Stored(10); err != nil || !f.same(record, 10) {
 		t.Errorf("sample 10, of another shard, is %v, error %v", record, err)
 	}
 }

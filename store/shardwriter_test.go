@@ -15,7 +15,7 @@ import (
 
 // bigValue is a value of one sample, so long that a transaction takes two of them.
 func bigValue(f *fixture, first int) []byte {
-	return encode.AppendValue(nil, f.manifest.Seed(), first, 1, func(int) encode.Record { return f.record(first) },
+	return encode.AppendValue(nil, f.manifest.Seed(), first, 1,
 		func(dst []byte, _ int) []byte { return append(dst, make([]byte, commitBytes*3/8)...) })
 }
 

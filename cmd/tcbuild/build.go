@@ -30,13 +30,14 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 		"what to do about genes that are not in the graph: error, drop-sample or drop-gene (both counted)")
 	flags.BoolVar(&o.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
 	duplicateIDsFlag(flags, &o.AllowDuplicateIDs)
-	phenotypeFlags(flags, &o.Phenotypes, &o.NotPhenotypes)
+	columnFlags(flags, &o.Phenotypes, &o.NotPhenotypes, &o.Attributes)
 }
 
-// phenotypeFlags declares which columns of a perturbation set are phenotypes.
-func phenotypeFlags(flags *pflag.FlagSet, phenotypes, notPhenotypes *[]string) {
+// columnFlags declares what the columns of a perturbation set are.
+func columnFlags(flags *pflag.FlagSet, phenotypes, notPhenotypes, attributes *[]string) {
 	flags.StringSliceVar(phenotypes, "phenotypes", nil, "`COLUMNS` with phenotypes (default: every numeric column without another use)")
 	flags.StringSliceVar(notPhenotypes, "not-phenotypes", nil, "`COLUMNS` that are not phenotypes, even if numeric")
+	flags.StringSliceVar(attributes, "attributes", nil, "`COLUMNS` of text or numbers to keep beside the phenotypes (default: every text column without another use)")
 }
 
 func duplicateIDsFlag(flags *pflag.FlagSet, allow *bool) {
@@ -90,7 +91,12 @@ func buildDataset(ctx context.Context, e *env, o tcbuild.Options) (*tcbuild.Resu
 		return nil, err
 	}
 	o.Program, o.Log = buildVersion(), e.log
-	o.Progress = func(total int) tcbuild.Progress { return newProgress(e, "build", total) }
+	o.Progress = func(total int) tcbuild.Progress {
+		if total == 0 {
+			return newProgress(e, "survey", 0)
+		}
+		return newProgress(e, "build", total)
+	}
 	return tcbuild.Build(ctx, o)
 }
 

@@ -24,7 +24,7 @@ func TestDamagedShard(t *testing.T) {
 			dataset := filepath.Join(f.dir, name)
 			s := f.find(t, dataset, damagedSample)
 			for what, offset := range map[string]int{
-				"payload": (s.payload + s.end) / 2, "genes": s.record, "id length": s.record + 4, "phenotype": s.record + 15,
+				"payload": (s.payload + s.end) / 2, "payload's start": s.payload,
 				"record count": s.value, "record end": s.entry + 1, "checksum": s.entry + 4,
 			} {
 				t.Run(name+"/"+what, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestDamagedFiles(t *testing.T) {
 	f := newFixture(t, 600, 130)
 	must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "incidence")
 	dataset := filepath.Join(f.dir, "incidence")
-	for _, name := range []string{"incidence.arrow", "samples.arrow", "graph/nodes/gene.arrow", "graph/edges/gene__physical__gene.arrow"} {
+	for _, name := range []string{"incidence.arrow", "samples/part-00000.arrow", "graph/nodes/gene.arrow", "graph/edges/gene__physical__gene.arrow"} {
 		text := read(t, filepath.Join(dataset, name))
 		for what, damage := range map[string]func() string{
 			"byte in the middle":  func() string { return flipped(text, len(text)/2) },
@@ -174,7 +174,7 @@ func TestDamagedFooters(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 600, 130)
 	must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "incidence")
-	for _, name := range []string{"incidence.arrow", "samples.arrow"} {
+	for _, name := range []string{"incidence.arrow", "samples/part-00000.arrow"} {
 		path := filepath.Join(f.dir, "incidence", name)
 		sound := read(t, path)
 		for back := 10; back < 460; back += 13 {

@@ -38,7 +38,7 @@ was dropped or merged.`,
 		"`COLUMNS` with the deleted genes; if several, one gene in each")
 	flags.StringVar(&o.table.GeneDelimiter, "gene-delimiter", "|", "`CHARACTERS` between the genes in a single column")
 	flags.StringVar(&o.table.IDColumn, "id-column", "", "`COLUMN` with the sample ids (default: sample_id, or the row number)")
-	phenotypeFlags(flags, &o.table.Phenotypes, &o.table.NotPhenotypes)
+	columnFlags(flags, &o.table.Phenotypes, &o.table.NotPhenotypes, &o.table.Attributes)
 	flags.StringVar(&o.table.Delimiter, "delimiter", "", "`CHARACTER` between columns, or tab, comma, space (default: by the file's name)")
 	flags.StringSliceVar(&o.table.Columns, "columns", nil, "column `NAMES` of a text file without a header line")
 	flags.StringVar(&o.table.Aliases.SGDFeatures, "aliases", "", "SGD_features.tab `FILE` with other names of genes")
@@ -83,7 +83,7 @@ func convertPerturbations(ctx context.Context, e *env, o ingestPerturbationsOpti
 	bar := newProgress(e, "perturbations", 0)
 	defer bar.Done()
 	samples := &watched{SampleSource: perturbations, ctx: ctx, progress: bar,
-		unmeasured: ingest.NewUnmeasured(perturbations.PhenotypeNames())}
+		unmeasured: ingest.NewUnmeasured(perturbations.Columns())}
 	if err := ingest.WritePerturbations(path, samples, graph.Genes); err != nil {
 		return nil, err
 	}
@@ -92,7 +92,8 @@ func convertPerturbations(ctx context.Context, e *env, o ingestPerturbationsOpti
 	}
 	report = []string{
 		filepath.Base(o.table.File) + ": " + describeCounts(samples.counts),
-		"phenotypes: " + listOrNone(perturbations.PhenotypeNames()),
+		"phenotypes: " + listOrNone(perturbations.Columns().PhenotypeNames()),
+		"attributes: " + listOrNone(perturbations.Columns().AttributeNames()),
 		"columns left out: " + listOrNone(perturbations.IgnoredColumns()),
 	}
 	if names := samples.unmeasured.Names(); len(names) > 0 {

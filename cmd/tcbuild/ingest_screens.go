@@ -124,7 +124,7 @@ func (o *screenOptions) addFlags(cmd *cobra.Command) {
 
 func addStrainsFlags(flags *pflag.FlagSet, spec *source.StrainsSpec) {
 	flags.StringVar(&spec.IDColumn, "id-column", "", "`COLUMN` with the sample ids (default: sample_id, or the sample's index)")
-	phenotypeFlags(flags, &spec.Phenotypes, &spec.NotPhenotypes)
+	columnFlags(flags, &spec.Phenotypes, &spec.NotPhenotypes, &spec.Attributes)
 	flags.StringSliceVar(&spec.Alleles, "alleles", []string{source.DeletionAllele},
 		"`KINDS` of alleles that count as deletions: deletion, damp, ts, other")
 }
@@ -160,7 +160,7 @@ func runIngestScreen(ctx context.Context, e *env, o *screenOptions, open func(ge
 	if err != nil {
 		return err
 	}
-	e.say(screen.Report().String(), "phenotypes: "+listOrNone(screen.PhenotypeNames()),
+	e.say(screen.Report().String(), "phenotypes: "+listOrNone(screen.Columns().PhenotypeNames()), "attributes: "+listOrNone(screen.Columns().AttributeNames()),
 		"columns left out: "+listOrNone(screen.IgnoredColumns()))
 	return nil
 }

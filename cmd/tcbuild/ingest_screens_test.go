@@ -29,12 +29,12 @@ func TestIngestKinds(t *testing.T) {
 	const samples = " --graph g --aliases features.tab --out p.tsv "
 	for _, c := range []struct{ name, run, out, want, stdout string }{
 		{"sga", "ingest sga sga.txt" + samples, "p.tsv", "sample_id\tgenes\tscore\n0\tYAL001C|YAL002W\t0.5\n",
-			"SGA samples: 1 of 2 entries of sga.txt; dropped: 1 of allele kind ts, which is not among --alleles; noted: 1 with a marker, which counts as no deletion\nphenotypes: score\ncolumns left out: none\n"},
+			"SGA samples: 1 of 2 entries of sga.txt; dropped: 1 of allele kind ts, which is not among --alleles; noted: 1 with a marker, which counts as no deletion\nphenotypes: score\nattributes: none\ncolumns left out: none\n"},
 		{"sga with options", "ingest sga sga.txt" + samples + "alleles=[deletion,ts] controls=[VPS8]", "p.tsv",
 			"sample_id\tgenes\tscore\n0\tYAL001C|YDL227C\t0.5\n1\tYAL001C\t1\n", ""},
 		{"emap", "ingest emap emap.tsv" + samples + "--unknown-genes drop-sample", "p.tsv", "sample_id\tgenes\tscore\n0\tYAL001C|YAL002W\t-1\n1\tYAL001C|YAL002W\t2\n", ""},
 		{"matrix", "ingest matrix wide.tsv" + samples, "p.tsv", "sample_id\tgenes\tvalue\nVPS8: cold\tYAL002W\t1\nTFC3: cold\tYAL001C\t3\nTFC3: hot\tYAL001C\t4\n",
-			"matrix samples: 3 of 4 entries of wide.tsv; dropped: 1 without a phenotype; noted: 2 rows\nphenotypes: value\ncolumns left out: none\n"},
+			"matrix samples: 3 of 4 entries of wide.tsv; dropped: 1 without a phenotype; noted: 2 rows\nphenotypes: value\nattributes: none\ncolumns left out: none\n"},
 		{"biogrid", "ingest biogrid biogrid.txt --genes features.tab --out b", "b/edges/gene__biogrid_genetic__gene.arrow", "", ""},
 		{"tf-matrix", "ingest tf-matrix tf.tsv --genes features.tab --out b", "b/edges/gene__regulatory__gene.arrow", "", ""},
 		{"gem", "ingest gem gem.txt --genes features.tab --out b --reaction-nodes combinations", "b/edges/reaction__rmr__metabolite.arrow", "", ""},

@@ -67,12 +67,12 @@ func TestIngestPerturbations(t *testing.T) {
 		t.Fatalf("got exit code %d, stderr:\n%s", code, stderr)
 	}
 	want := "screen.csv: 3 samples, 1 unknown gene names dropped, 1 genes listed more than once in a sample, merged\n" +
-		"phenotypes: score\ncolumns left out: remark\n"
+		"phenotypes: score\nattributes: remark\ncolumns left out: none\n"
 	if stdout != want {
 		t.Errorf("got report\n%s\nwant\n%s", stdout, want)
 	}
 	text, err := os.ReadFile("p.tsv")
-	if want := "sample_id\tgenes\tscore\n0\tYA|YB\t0.5\n1\tYA\t\n2\tYC\t1\n"; string(text) != want {
+	if want := "sample_id\tgenes\tscore\tremark\n0\tYA|YB\t0.5\tx\n1\tYA\t\ty\n2\tYC\t1\tz\n"; string(text) != want {
 		t.Errorf("got\n%s%v\nwant\n%s", text, err, want)
 	}
 

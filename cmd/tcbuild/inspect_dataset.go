@@ -10,9 +10,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"tcbuild/encode"
 	"tcbuild/fault"
 	"tcbuild/incidence"
+	"tcbuild/ingest"
 	"tcbuild/internal/croissant"
 	"tcbuild/store"
 )
@@ -44,11 +44,10 @@ func inspectManifest(e *env, dataset *store.Dataset) error {
 	fmt.Fprintf(out, "dataset\t%s\n", dataset.Dir)
 	fmt.Fprintf(out, "variant\t%s\n", strings.TrimSpace(string(m.Variant)+" "+m.Codec))
 	fmt.Fprintf(out, "samples\t%s\n", humanCount(m.Samples))
-	var phenotypes []string
-	for _, name := range m.Phenotypes {
-		phenotypes = append(phenotypes, oneName(name))
+	fmt.Fprintf(out, "phenotypes\t%s\n", names(m.Columns().PhenotypeNames()))
+	if len(m.Attributes) > 0 {
+		fmt.Fprintf(out, "attributes\t%s\n", names(m.Columns().AttributeNames()))
 	}
-	fmt.Fprintf(out, "phenotypes\t%s\n", strings.Join(phenotypes, ", "))
 	fmt.Fprintf(out, "reaction rule\t%s\n", m.Options.ReactionRule)
 	fmt.Fprintf(out, "size\t%s\n", humanBytes(m.DataBytes()))
 	if m.Samples > 0 {
@@ -61,6 +60,14 @@ func inspectManifest(e *env, dataset *store.Dataset) error {
 		fmt.Fprintf(out, "  %s\t%s\n", oneName(mask.Name), humanCount(mask.Size))
 	}
 	return out.Flush()
+}
+
+func names(columns []string) string {
+	var names []string
+	for _, name := range columns {
+		names = append(names, oneName(name))
+	}
+	return strings.Join(names, ", ")
 }
 
 func inspectSamples(ctx context.Context, e *env, dataset *store.Dataset, text string, asJSON bool) error {
@@ -79,16 +86,16 @@ func inspectSamples(ctx context.Context, e *env, dataset *store.Dataset, text st
 	defer reader.Close()
 	out := bufio.NewWriterSize(e.stdout, 1<<16)
 	defer out.Flush()
-	p := samplePrinter{out: out, genes: graph.Genes.IDs, phenotypes: dataset.Manifest.Phenotypes, layout: dataset.Layout()}
-	for sample := first; sample < next && ctx.Err() == nil; sample++ {
-		record, removed, err := reader.Sample(sample)
+	p := samplePrinter{out: out, genes: graph.Genes.IDs, columns: dataset.Manifest.Columns(), layout: dataset.Layout()}
+	for number := first; number < next && ctx.Err() == nil; number++ {
+		sample, removed, err := reader.Sample(number)
 		if err != nil {
 			return err
 		}
 		if asJSON {
-			p.json(sample, record, removed)
+			p.json(number, sample, removed)
 		} else {
-			p.text(sample, record, removed)
+			p.text(number, sample, removed)
 		}
 	}
 	return context.Cause(ctx)
@@ -120,45 +127,69 @@ func parseRange(text string, samples int) (first, next int, err error) {
 
 // samplePrinter prints samples.
 type samplePrinter struct {
-	out        *bufio.Writer
-	genes      []string // ids by index
-	phenotypes []string
-	layout     incidence.Layout
-	line       []byte
+	out     *bufio.Writer
+	genes   []string // ids by index
+	columns ingest.Columns
+	layout  incidence.Layout
+	line    []byte
 }
 
-func (p *samplePrinter) text(sample int, record *encode.Record, removed []uint32) {
-	var genes, phenotypes, masks []string
-	for _, gene := range record.Genes {
+func (p *samplePrinter) text(number int, sample *store.Sample, removed []uint32) {
+	var genes, phenotypes, attributes, masks []string
+	for _, gene := range sample.Genes {
 		genes = append(genes, oneName(p.genes[gene]))
 	}
-	for i, name := range p.phenotypes {
-		phenotypes = append(phenotypes, fmt.Sprintf("%s %g", oneName(name), record.Phenotypes[i]))
+	for i, phenotype := range p.columns.Phenotypes {
+		phenotypes = append(phenotypes, fmt.Sprintf("%s %g", oneName(phenotype.Name), sample.Phenotypes[i]))
+	}
+	for i, attribute := range p.columns.Attributes {
+		value := sample.Attributes[i]
+		text := fmt.Sprint(value.Number)
+		if attribute.Type == ingest.TextAttribute {
+			text = oneName(string(value.Text))
+		}
+		attributes = append(attributes, oneName(attribute.Name)+" "+text)
 	}
 	for mask, part := range p.layout.Split(removed) {
 		if len(part) > 0 {
 			masks = append(masks, fmt.Sprintf("%s %s of %s", oneName(mask.Name), humanCount(len(part)), humanCount(mask.Size)))
 		}
 	}
-	fmt.Fprintf(p.out, "sample %d (id %s)\n  deletes %s\n  phenotypes %s\n  removes %s\n", sample, oneName(string(record.ID)),
-		strings.Join(genes, ", "), strings.Join(phenotypes, ", "), strings.Join(masks, ", "))
+	fmt.Fprintf(p.out, "sample %d (id %s)\n  deletes %s\n  phenotypes %s\n", number, oneName(string(sample.ID)),
+		strings.Join(genes, ", "), strings.Join(phenotypes, ", "))
+	if len(attributes) > 0 {
+		fmt.Fprintf(p.out, "  attributes %s\n", strings.Join(attributes, ", "))
+	}
+	fmt.Fprintf(p.out, "  removes %s\n", strings.Join(masks, ", "))
 }
 
 // json prints a sample as one line, with masks in canonical order.
-func (p *samplePrinter) json(sample int, record *encode.Record, removed []uint32) {
+func (p *samplePrinter) json(number int, sample *store.Sample, removed []uint32) {
 	line := append(p.line[:0], `{"sample":`...)
-	line = strconv.AppendInt(line, int64(sample), 10)
-	line = append(append(line, `,"sample_id":`...), quoted(string(record.ID))...)
+	line = strconv.AppendInt(line, int64(number), 10)
+	line = append(append(line, `,"sample_id":`...), quoted(string(sample.ID))...)
 	line = append(line, `,"genes":[`...)
-	for i, gene := range record.Genes {
+	for i, gene := range sample.Genes {
 		line = append(comma(line, i), quoted(p.genes[gene])...)
 	}
 	line = append(line, `],"perturbation_indices":`...)
-	line = appendPositions(line, record.Genes, 0)
+	line = appendPositions(line, sample.Genes, 0)
 	line = append(line, `,"phenotypes":{`...)
-	for i, name := range p.phenotypes {
-		line = append(append(comma(line, i), quoted(name)...), ':')
-		line = appendNumber(line, record.Phenotypes[i])
+	for i, phenotype := range p.columns.Phenotypes {
+		line = append(append(comma(line, i), quoted(phenotype.Name)...), ':')
+		line = appendNumber(line, sample.Phenotypes[i])
+	}
+	line = append(line, `},"attributes":{`...)
+	for i, attribute := range p.columns.Attributes {
+		line = append(append(comma(line, i), quoted(attribute.Name)...), ':')
+		switch value := sample.Attributes[i]; {
+		case attribute.Type == ingest.NumberAttribute:
+			line = appendNumber(line, value.Number)
+		case value.Text == nil:
+			line = append(line, "null"...)
+		default:
+			line = append(line, quoted(string(value.Text))...)
+		}
 	}
 	line = append(line, `},"masks":{`...)
 	i := 0

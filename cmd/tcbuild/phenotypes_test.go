@@ -54,7 +54,7 @@ func TestPhenotypeColumns(t *testing.T) {
 	}
 	for out, want := range map[string][]string{"good": {"y", "x, z"}, "left-out": {"x"}, "chosen": {"x, z"}} {
 		for _, dataset := range []string{"incidence-" + out, "dataset-" + out, "rebuild-" + out + "/d/current/indices"} {
-			if got := manifestOf(t, filepath.Join(f.dir, dataset)).Phenotypes; !slices.Equal(got, want) {
+			if got := manifestOf(t, filepath.Join(f.dir, dataset)).Columns().PhenotypeNames(); !slices.Equal(got, want) {
 				t.Errorf("%s: phenotypes %q, want %q", dataset, got, want)
 			}
 		}

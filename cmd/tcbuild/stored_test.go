@@ -19,9 +19,8 @@ type stored struct {
 	entry     int    // the record's entry in the value's directory
 	value     int    // the value
 	valueEnd  int    // end of the value
-	record    int    // the record
 	payload   int    // its payload
-	end       int    // end of the record
+	end       int    // end of the payload
 	valueData []byte // a copy of the value
 }
 
@@ -45,17 +44,14 @@ func (f fixture) find(t *testing.T, dataset string, sample int) stored {
 	s.valueEnd = s.value + len(s.valueData)
 	s.count = int(binary.LittleEndian.Uint32(s.valueData))
 	within := sample - first
-	s.entry = s.value + 4 + 12*within
-	records := s.value + 4 + 12*s.count
-	s.record = records
+	s.entry = s.value + 4 + 8*within
+	payloads := s.value + 4 + 8*s.count
+	s.payload = payloads
 	if within > 0 {
-		s.record += int(binary.LittleEndian.Uint32(s.valueData[4+12*(within-1):]))
+		s.payload += int(binary.LittleEndian.Uint32(s.valueData[4+8*(within-1):]))
 	}
-	s.end = records + int(binary.LittleEndian.Uint32(s.valueData[4+12*within:]))
-	head := s.valueData[s.record-s.value:]
-	genes, id := int(binary.LittleEndian.Uint32(head)), int(binary.LittleEndian.Uint32(head[4:]))
-	s.payload = s.record + 8 + 8*len(m.Phenotypes) + 4*genes + id
-	if s.value < 0 || genes != len(f.genotypes[sample]) || s.payload > s.end || s.end > s.valueEnd {
+	s.end = payloads + int(binary.LittleEndian.Uint32(s.valueData[4+8*within:]))
+	if s.value < 0 || s.payload > s.end || s.end > s.valueEnd {
 		t.Fatalf("sample %d is not found: %+v", sample, s)
 	}
 	return s

@@ -26,8 +26,8 @@ type Set struct {
 	input  ingest.Input
 }
 
-// PhenotypeNames returns none.
-func (s *Set) PhenotypeNames() []string { return nil }
+// Columns returns none.
+func (s *Set) Columns() ingest.Columns { return ingest.Columns{} }
 
 // Inputs identifies the gene list by its file's content and a name with k and the range.
 func (s *Set) Inputs() []ingest.Input { return []ingest.Input{s.input} }
@@ -43,38 +43,40 @@ func (s *Set) Counts() ingest.Counts { return s.counts }
 
 // Scan computes all samples.
 func (s *Set) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	counts, err := s.ScanRange(0, s.counts.Samples, yield)
-	counts.UnknownGenes, counts.RepeatedGenes = s.counts.UnknownGenes, s.counts.RepeatedGenes
+	counts := s.counts
+	counts.Samples = 0
+	err := s.ScanRange(0, s.counts.Samples, batchSize, func(samples *ingest.Samples) error {
+		counts.Samples += samples.Len()
+		return yield(samples)
+	})
 	return counts, err
 }
 
 // ScanRange computes samples first to end-1. The first one takes as many steps as the list has
 // genes.
-func (s *Set) ScanRange(first, end int, yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	var counts ingest.Counts
+func (s *Set) ScanRange(first, end, size int, yield func(*ingest.Samples) error) error {
 	if first == end {
-		return counts, nil
+		return nil
 	}
 	subset := make([]int, s.k)
 	genotype := make([]uint32, s.k)
 	unrank(subset, len(s.genes), s.first+first, s.total)
 	var id [20]byte
 	for sample := first; sample < end; {
-		batch := ingest.NewSamples(sample, 0, batchSize)
-		for ; sample < end && batch.Len() < batchSize; sample++ {
+		batch := ingest.NewSamples(sample, ingest.Columns{}, size)
+		for ; sample < end && batch.Len() < size; sample++ {
 			for i, place := range subset {
 				genotype[i] = s.genes[place]
 			}
 			slices.Sort(genotype)
-			batch.Append(strconv.AppendInt(id[:0], int64(s.first+sample), 10), genotype, nil)
+			batch.Append(strconv.AppendInt(id[:0], int64(s.first+sample), 10), genotype, nil, nil)
 			if sample < end-1 {
 				advance(subset, len(s.genes))
 			}
 		}
-		counts.Samples += batch.Len()
 		if err := yield(batch); err != nil {
-			return counts, err
+			return err
 		}
 	}
-	return counts, nil
+	return nil
 }

@@ -55,9 +55,10 @@ func (s MatrixSpec) Open(genes *ingest.Nodes) (*Screen, error) {
 		if err := s.checkColumns(layout, screen.names); err != nil {
 			return err
 		}
-		screen.text, screen.phenotypes, screen.reader = layout.text, []string{"value"}, (&matrix{s, layout}).reader
+		screen.text, screen.reader = layout.text, (&matrix{s, layout}).reader
+		screen.columns.Phenotypes = ingest.NamedPhenotypes("value")
 		screen.Perturbations, err = ingest.NewPerturbations(screen.file, genes, ingest.PerturbationOptions{
-			GenesColumns: layout.text.Columns[:1], Phenotypes: []string{}, Text: layout.text,
+			GenesColumns: layout.text.Columns[:1], Phenotypes: []string{}, Attributes: []string{}, Text: layout.text,
 		})
 		return err
 	})

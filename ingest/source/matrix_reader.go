@@ -118,7 +118,7 @@ func (r *matrixReader) cell(batch *table.Batch, i int, row locus, k int) error {
 	}
 	r.id = append(append(append(r.id[:0], row.name...), ": "...), column.name...)
 	before := r.counts.Samples
-	if err := r.add(r.id, r.genes, []float64{value}); err != nil || r.counts.Samples == before {
+	if err := r.add(r.id, r.genes, []float64{value}, nil); err != nil || r.counts.Samples == before {
 		return err
 	}
 	if column.partialLoss {

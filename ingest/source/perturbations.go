@@ -16,8 +16,10 @@ type PerturbationSpec struct {
 	// "" is sample_id or, without that column, the sample's index
 	IDColumn string `yaml:"id_column"`
 	// nil is every other column of numbers
-	Phenotypes    []string            `yaml:"phenotypes"`
-	NotPhenotypes []string            `yaml:"not_phenotypes"` // columns to ignore
+	Phenotypes    []string `yaml:"phenotypes"`
+	NotPhenotypes []string `yaml:"not_phenotypes"` // columns to ignore
+	// columns to keep besides phenotypes; nil is every other column of text
+	Attributes    []string            `yaml:"attributes"`
 	Aliases       AliasesSpec         `yaml:"aliases"`
 	UnknownGenes  ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error
 	AllowWildtype bool                `yaml:"allow_wildtype"`
@@ -43,7 +45,7 @@ func (s PerturbationSpec) Open(genes *ingest.Nodes) (*ingest.Perturbations, erro
 	return ingest.OpenPerturbations(s.File, genes, ingest.PerturbationOptions{
 		UnknownGenes: s.UnknownGenes, AllowWildtype: s.AllowWildtype, AllowDuplicateIDs: s.AllowDuplicateIDs,
 		GenesColumns: s.GenesColumns, GeneDelimiter: s.GeneDelimiter,
-		IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes,
+		IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes, Attributes: s.Attributes,
 		Text:    table.TextOptions{Delimiter: delimiter, Columns: s.Columns},
 		Aliases: names.Aliases(),
 	})

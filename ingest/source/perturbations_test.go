@@ -51,8 +51,8 @@ func TestPerturbations(t *testing.T) {
 	if want := (ingest.Counts{Samples: 3, UnknownGenes: 1}); counts != want {
 		t.Errorf("counts %+v, want %+v", counts, want)
 	}
-	if !slices.Equal(p.PhenotypeNames(), []string{"y"}) || !slices.Equal(p.IgnoredColumns(), []string{"x"}) {
-		t.Errorf("phenotypes %q, ignored %q", p.PhenotypeNames(), p.IgnoredColumns())
+	if !slices.Equal(p.Columns().PhenotypeNames(), []string{"y"}) || !slices.Equal(p.IgnoredColumns(), []string{"x"}) {
+		t.Errorf("phenotypes %q, ignored %q", p.Columns().PhenotypeNames(), p.IgnoredColumns())
 	}
 
 	spec.UnknownGenes = ""
@@ -109,9 +109,9 @@ func TestRealPerturbations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if counts != test.counts || deleted != test.deleted || strings.Join(p.PhenotypeNames(), " ") != test.phenotypes {
+			if counts != test.counts || deleted != test.deleted || strings.Join(p.Columns().PhenotypeNames(), " ") != test.phenotypes {
 				t.Errorf("counts %+v, %d genes, phenotypes %q; want %+v, %d, %s",
-					counts, deleted, p.PhenotypeNames(), test.counts, test.deleted, test.phenotypes)
+					counts, deleted, p.Columns().PhenotypeNames(), test.counts, test.deleted, test.phenotypes)
 			}
 
 			test.spec.UnknownGenes, test.spec.AllowWildtype = ingest.RefuseUnknownGenes, false

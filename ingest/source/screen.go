@@ -34,7 +34,8 @@ type Screen struct {
 	text                  table.TextOptions
 	names                 *Names
 	made                  string
-	phenotypes, ignored   []string
+	columns               ingest.Columns
+	ignored               []string
 	reader                func(*screenReader) rowReader // makes the rowReader of one Scan
 	report                SourceReport
 }
@@ -42,8 +43,8 @@ type Screen struct {
 // rowReader turns row i of a batch into samples, or counts why it does not.
 type rowReader func(batch *table.Batch, i int) error
 
-// PhenotypeNames are the names of each sample's values.
-func (s *Screen) PhenotypeNames() []string { return s.phenotypes }
+// Columns are the phenotypes and attributes of each sample.
+func (s *Screen) Columns() ingest.Columns { return s.columns }
 
 // IgnoredColumns are the names of the columns that are not part of the samples, in file order. A
 // matrix has none, as it uses all its columns.

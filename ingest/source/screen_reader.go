@@ -86,7 +86,7 @@ func (r *screenReader) lost(name namedGene) error {
 }
 
 // add makes a sample of a row, unless it has no phenotypes. genes is strictly ascending.
-func (r *screenReader) add(id []byte, genes []uint32, phenotypes []float64) error {
+func (r *screenReader) add(id []byte, genes []uint32, phenotypes []float64, attributes []ingest.Value) error {
 	measured := func(value float64) bool { return !math.IsNaN(value) }
 	if len(phenotypes) > 0 && !r.spec.KeepUnmeasured && !slices.ContainsFunc(phenotypes, measured) {
 		r.unmeasured++
@@ -103,9 +103,9 @@ func (r *screenReader) add(id []byte, genes []uint32, phenotypes []float64) erro
 		return fault.New(fault.Input, "save the file as UTF-8 text", "sample id %s is not valid UTF-8", fault.Quote(id))
 	}
 	if r.samples == nil {
-		r.samples = ingest.NewSamples(r.counts.Samples, len(r.phenotypes), screenBatch)
+		r.samples = ingest.NewSamples(r.counts.Samples, r.columns, screenBatch)
 	}
-	r.samples.Append(id, genes, phenotypes)
+	r.samples.Append(id, genes, phenotypes, attributes)
 	r.counts.Samples++
 	r.counts.UnknownGenes += r.row.unknown
 	r.counts.RepeatedGenes += r.row.repeated

@@ -20,6 +20,8 @@ type StrainsSpec struct {
 	Phenotypes []string `yaml:"phenotypes"` // nil is every other column of numbers
 	// columns to ignore
 	NotPhenotypes []string `yaml:"not_phenotypes"`
+	// columns to keep besides phenotypes; nil is every other column of text
+	Attributes []string `yaml:"attributes"`
 	// kinds that count as a deletion of their gene; nil is only deletion
 	Alleles []AlleleKind `yaml:"alleles"`
 	// genes whose replacement is a marker, not a mutation
@@ -51,17 +53,18 @@ func (s StrainsSpec) open(genes *ingest.Nodes, made string, find func(columns []
 		}
 		screen.Perturbations, err = ingest.NewPerturbations(screen.file, genes, ingest.PerturbationOptions{
 			GenesColumns: genesColumns(columns, strains), IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes,
+			Attributes:        s.Attributes,
 			AllowDuplicateIDs: s.AllowDuplicateIDs, Text: screen.text,
 		})
 		if err != nil {
 			return err
 		}
-		screen.phenotypes, screen.ignored = screen.Perturbations.PhenotypeNames(), screen.Perturbations.IgnoredColumns()
+		screen.columns, screen.ignored = screen.Perturbations.Columns(), screen.Perturbations.IgnoredColumns()
 		t := &strainTable{
 			alleles: alleleReader{names: screen.names, controls: s.controls(screen.names)}, read: read, accepted: kinds,
 			strains: strains, id: slices.Index(columns, cmp.Or(s.IDColumn, "sample_id")),
 		}
-		for _, name := range screen.phenotypes {
+		for _, name := range screen.columns.PhenotypeNames() {
 			t.phenotypes = append(t.phenotypes, slices.Index(columns, name))
 		}
 		screen.reader = t.reader
@@ -122,6 +125,7 @@ func (t *strainTable) reader(r *screenReader) rowReader {
 	var loci []locus
 	var genes []uint32
 	values := make([]float64, len(t.phenotypes))
+	attributes := make([]ingest.Value, len(r.columns.Attributes))
 	ids := r.SampleIDs()
 	return func(batch *table.Batch, i int) error {
 		r.rows++
@@ -157,10 +161,13 @@ func (t *strainTable) reader(r *screenReader) rowReader {
 			return err
 		}
 		for k, column := range t.phenotypes {
-			if values[k], err = phenotype(batch, column, i, r.phenotypes[k]); err != nil {
+			if values[k], err = phenotype(batch, column, i, r.columns.Phenotypes[k].Name); err != nil {
 				return err
 			}
 		}
-		return r.add(id, genes, values)
+		if err := r.ReadAttributes(batch, i, attributes); err != nil {
+			return err
+		}
+		return r.add(id, genes, values, attributes)
 	}
 }

@@ -31,7 +31,7 @@ func dump(w io.Writer, graph *ingest.Graph, samples ingest.SampleSource, limit i
 			fmt.Fprintf(w, "%d\t%d%s\n", edges.Src[row], edges.Dst[row], cells(edges.Columns, row))
 		}
 	}
-	fmt.Fprintf(w, "samples: %s\n", strings.Join(samples.PhenotypeNames(), ", "))
+	fmt.Fprintf(w, "samples: %s\n", strings.Join(samples.Columns().PhenotypeNames(), ", "))
 	_, err := samples.Scan(func(batch *ingest.Samples) error {
 		for i := range min(limit-min(limit, batch.First), batch.Len()) {
 			fmt.Fprintf(w, "%s\t%d\t%v\n", batch.ID(i), batch.Genes(i), batch.Phenotypes(i))

@@ -49,7 +49,9 @@ func deletableGenes(scale Scale, seed uint64) []uint32 {
 	return deletable
 }
 
-func (s *samples) PhenotypeNames() []string { return []string{"fitness", "gene_interaction"} }
+func (s *samples) Columns() ingest.Columns {
+	return ingest.Columns{Phenotypes: ingest.NamedPhenotypes("fitness", "gene_interaction")}
+}
 
 // Inputs returns none, because nothing is read.
 func (s *samples) Inputs() []ingest.Input { return nil }
@@ -62,7 +64,7 @@ func (s *samples) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error)
 	var counts ingest.Counts
 	for first := 0; first < s.count; first += batchSize {
 		size := min(batchSize, s.count-first)
-		batch := ingest.NewSamples(first, len(s.PhenotypeNames()), size)
+		batch := ingest.NewSamples(first, s.Columns(), size)
 		for i := first; i < first+size; i++ {
 			s.appendSample(batch, i)
 		}
@@ -95,5 +97,5 @@ func (s *samples) appendSample(batch *ingest.Samples, index int) {
 		interaction = math.NaN()
 	}
 	var id [20]byte
-	batch.Append(strconv.AppendInt(id[:0], int64(index), 10), genes, []float64{fitness, interaction})
+	batch.Append(strconv.AppendInt(id[:0], int64(index), 10), genes, []float64{fitness, interaction}, nil)
 }

@@ -146,10 +146,10 @@ var errComplete = errors.New("no more samples are needed")
 func (s spread) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	kept := 0
 	counts, err := s.SampleSource.Scan(func(batch *ingest.Samples) error {
-		part := ingest.NewSamples(kept, len(s.PhenotypeNames()), 0)
+		part := ingest.NewSamples(kept, s.Columns(), 0)
 		for i := range batch.Len() {
 			if kept < s.keep && batch.First+i == kept*s.total/s.keep {
-				part.Append(batch.ID(i), batch.Genes(i), batch.Phenotypes(i))
+				part.Append(batch.ID(i), batch.Genes(i), batch.Phenotypes(i), batch.Attributes(i))
 				kept++
 			}
 		}

@@ -59,6 +59,7 @@ func (b *bench) build(ctx context.Context, c Case, in input, workers int, out st
 		args = append(args, listFlag("phenotypes", b.Phenotypes)...)
 		args = append(args, listFlag("not-phenotypes", b.NotPhenotypes)...)
 	}
+	args = append(args, listFlag("attributes", b.Attributes)...)
 	cmd := exec.CommandContext(ctx, b.Executable, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second

@@ -139,11 +139,11 @@ func newMasks(dataset *store.Dataset) (*masks, error) {
 	reader := dataset.NewReader()
 	decoder := codec.NewDecoder(dataset.Manifest.MaskPositions())
 	whole := func(sample int) ([]byte, error) {
-		record, err := reader.Record(sample)
+		payload, err := reader.Payload(sample)
 		if err != nil {
 			return nil, err
 		}
-		return decoder.Masks(record.Payload)
+		return decoder.Masks(payload)
 	}
 	return &masks{whole, reader.Close}, nil
 }

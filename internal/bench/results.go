@@ -134,7 +134,7 @@ type Step struct {
 type Size struct {
 	DatasetBytes   int64 `json:"dataset_bytes"`   // lengths of all files
 	AllocatedBytes int64 `json:"allocated_bytes"` // on disk, folders included, as du counts
-	// of the files that grow with the number of samples: data.mdb, samples.arrow
+	// of the files that grow with the number of samples: the sample table, data.mdb
 	SampleBytes int64 `json:"sample_bytes"`
 	// of the LMDB values in them; 0 in the incidence variant
 	ValueBytes     int64   `json:"value_bytes"`

@@ -10,7 +10,7 @@ import (
 )
 
 // measureSize measures a dataset, and returns the bytes that do not grow with the samples. It reads
-// every record.
+// every payload.
 func measureSize(dir string) (size Size, fixed int64, err error) {
 	dataset, err := store.Open(dir)
 	if err != nil {
@@ -26,7 +26,7 @@ func measureSize(dir string) (size Size, fixed int64, err error) {
 		if size.ValueBytes, err = valueBytes(dataset); err != nil {
 			return size, 0, err
 		}
-		size.PageWaste = pageWaste(size.SampleBytes, size.ValueBytes)
+		size.PageWaste = pageWaste(m.ShardBytes(), size.ValueBytes)
 	}
 	return size, size.DatasetBytes - size.SampleBytes, nil
 }
@@ -55,21 +55,19 @@ func diskUsage(dir string) (bytes, allocated int64, err error) {
 	return bytes, allocated, err
 }
 
-// valueBytes adds up the sizes of a dataset's LMDB values, computed from their records
+// valueBytes adds up the sizes of a dataset's LMDB values, computed from their payloads
 // (store/FORMAT.md).
 func valueBytes(dataset *store.Dataset) (int64, error) {
 	reader := dataset.NewReader()
 	defer reader.Close()
 	total := int64(0)
-	var head []byte
 	for _, shard := range dataset.Manifest.Shards {
 		for sample := shard.First; sample < shard.First+shard.Samples; sample++ {
-			record, err := reader.Record(sample)
+			payload, err := reader.Payload(sample)
 			if err != nil {
 				return 0, err
 			}
-			head = record.AppendHead(head[:0])
-			total += int64(len(head) + len(record.Payload))
+			total += int64(len(payload))
 			if (sample-shard.First)%dataset.Manifest.SamplesPerValue == 0 {
 				count := min(dataset.Manifest.SamplesPerValue, shard.First+shard.Samples-sample)
 				total += int64(encode.DirectoryBytes(count))

@@ -14,7 +14,7 @@ import (
 
 // stageColors are those of the stages of a build; a stage that is not there is black.
 var stageColors = map[string]color.Color{
-	"read graph": sky, surveyStage: orange, "build incidence": purple, "write graph": green, masksStage: vermilion, writeStage: blue, restStage: grey,
+	"read graph": sky, surveyStage: orange, "build incidence": purple, "write graph": green, masksStage: vermilion, restStage: grey,
 }
 
 func (r *Results) stageBars() *plot.Plot {

@@ -74,19 +74,18 @@ func (s *subject) point() Point {
 
 // The stages of a build that grow with the samples.
 const (
-	surveyStage = "survey samples"
-	masksStage  = "build masks"   // of the LMDB variants
-	writeStage  = "write samples" // of the incidence variant
+	surveyStage = "survey samples" // also writes the sample table
+	masksStage  = "build masks"    // of the LMDB variants
 )
 
 // restStage is the time outside all stages: starting the program and publishing the dataset.
 const restStage = "start and publish"
 
-// writing is the time of the stage that writes samples.
-func (m built) writing() float64 { return m.stage(masksStage) + m.stage(writeStage) }
+// writing is the time of the stages that grow with the samples.
+func (m built) writing() float64 { return m.stage(surveyStage) + m.stage(masksStage) }
 
 // fixedSeconds is the time that does not grow with the samples.
-func (m built) fixedSeconds() float64 { return m.seconds - m.writing() - m.stage(surveyStage) }
+func (m built) fixedSeconds() float64 { return m.seconds - m.writing() }
 
 // stage is the wall time of a stage, 0 if there was none.
 func (m built) stage(name string) float64 { return m.stageTime(name).Seconds }

@@ -68,8 +68,8 @@ func TestStages(t *testing.T) {
 	if got := stages[2].Steps[0].BusySeconds; got != (Stat{8, 6, 12, 3}) {
 		t.Errorf("encode: got %v busy, want 8 of 6 to 12", got)
 	}
-	if got := s.samplesPerSecond(); got != (Stat{15, 10, 20, 3}) {
-		t.Errorf("got %v samples/s, want 15 of 10 to 20", got)
+	if got := s.samplesPerSecond(); got != (Stat{10, 7.5, 12, 3}) {
+		t.Errorf("got %v samples/s, want 10 of 7.5 to 12", got)
 	}
 	if got := s.builds[0].fixedSeconds(); math.Abs(got-5) > 1e-9 {
 		t.Errorf("got %g s that do not grow with the samples, want 10-2-3", got)

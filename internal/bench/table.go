@@ -40,7 +40,7 @@ func (r *Results) sizeTable() table {
 	to := formatNumber(float64(r.Cases[0].Extrapolated.Samples))
 	t := table{
 		Title: "Size",
-		Note: "Bytes per sample of the files that grow with the samples (data.mdb; samples.arrow for incidence), and of the LMDB values in them; page waste is the difference. " +
+		Note: "Bytes per sample of the files that grow with the samples (the sample table, and data.mdb), and of the LMDB values in them; page waste is the difference. " +
 			"The last columns extrapolate from the largest dataset that was built.",
 		Header: []string{"masks kept as", "dataset", "per sample", "in values", "page waste", "extrapolated from",
 			"at " + to + " samples", "built in"},

@@ -90,10 +90,13 @@ func distribution(m *store.Manifest) []object {
 }
 
 func encodingFormat(name string) string {
-	if strings.HasSuffix(name, ".arrow") {
+	switch {
+	case strings.HasSuffix(name, ".arrow"):
 		return "application/vnd.apache.arrow.file"
+	case strings.HasSuffix(name, ".mdb"):
+		return "application/x-lmdb"
 	}
-	return "application/x-lmdb"
+	return "application/octet-stream"
 }
 
 // recordSets are the masks and the phenotypes, with their values in the description itself: a tool
@@ -104,7 +107,7 @@ func recordSets(m *store.Manifest) []object {
 		masks = append(masks, object{"masks/name": mask.Name, "masks/size": mask.Size})
 	}
 	for _, phenotype := range m.Phenotypes {
-		phenotypes = append(phenotypes, object{"phenotypes/name": phenotype})
+		phenotypes = append(phenotypes, object{"phenotypes/name": phenotype.Name})
 	}
 	sets := []object{recordSet("masks", "Node and edge types with a mask, and the positions of each", masks,
 		field{"name", "sc:Text"}, field{"size", "sc:Integer"})}

@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild/ingest"
 	"tcbuild/store"
 )
 
 func TestDescribe(t *testing.T) {
 	manifest := &store.Manifest{
-		Variant: store.Indices, Codec: "zstd", Samples: 3, LogicalContent: "abc", Phenotypes: []string{"fitness"},
+		Variant: store.Indices, Codec: "zstd", Samples: 3, LogicalContent: "abc", Phenotypes: ingest.NamedPhenotypes("fitness"),
 		Masks: []store.MaskSize{{Name: "gene", Size: 4}, {Name: "gene__physical__gene", Size: 6}},
 		Files: []store.File{{Name: "graph/nodes/gene.arrow", Bytes: 10, SHA256: "00"}, {Name: "shard-00000-of-00001/data.mdb", Bytes: 20, SHA256: "11"}},
 	}

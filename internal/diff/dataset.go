@@ -36,12 +36,8 @@ func Datasets(ctx context.Context, a, b *store.Dataset, limit int, progress Prog
 	if ruleA, ruleB := a.Manifest.Options.ReactionRule, b.Manifest.Options.ReactionRule; ruleA != ruleB {
 		graphs.report.add("reaction rule", func() string { return fmt.Sprintf("%s in A, %s in B", ruleA, ruleB) })
 	}
-	comparePhenotypeNames(graphs.report, a.Manifest.Phenotypes, b.Manifest.Phenotypes)
-
-	s := &sampleComparison{graphComparison: graphs, phenotypes: a.Manifest.Phenotypes}
-	for _, name := range s.phenotypes {
-		s.phenotypeToB = append(s.phenotypeToB, slices.Index(b.Manifest.Phenotypes, name))
-	}
+	s := &sampleComparison{graphComparison: graphs}
+	s.compareColumns(a.Manifest.Columns(), b.Manifest.Columns())
 	for i, dataset := range []*store.Dataset{a, b} {
 		reader, err := dataset.NewMaskReader()
 		if err != nil {
@@ -61,19 +57,41 @@ func Datasets(ctx context.Context, a, b *store.Dataset, limit int, progress Prog
 	return s.report, nil
 }
 
-// comparePhenotypeNames reports phenotypes that only one dataset has, and a different order.
-func comparePhenotypeNames(report *Report, a, b []string) {
+// compareColumns reports phenotypes and attributes that only one dataset has, another order or type,
+// and finds those that both have.
+func (s *sampleComparison) compareColumns(a, b ingest.Columns) {
+	compareNames(s.report, "phenotypes", a.PhenotypeNames(), b.PhenotypeNames())
+	compareNames(s.report, "attributes", a.AttributeNames(), b.AttributeNames())
+	for i, name := range a.PhenotypeNames() {
+		if other := slices.Index(b.PhenotypeNames(), name); other >= 0 {
+			s.phenotypes = append(s.phenotypes, pairedColumn{name, i, other, ingest.NumberAttribute})
+		}
+	}
+	for i, attribute := range a.Attributes {
+		switch other := slices.Index(b.AttributeNames(), attribute.Name); {
+		case other < 0:
+		case b.Attributes[other].Type != attribute.Type:
+			s.report.add("attributes of another type", func() string {
+				return fmt.Sprintf("%s: %s in A, %s in B", attribute.Name, attribute.Type, b.Attributes[other].Type)
+			})
+		default:
+			s.attributes = append(s.attributes, pairedColumn{attribute.Name, i, other, attribute.Type})
+		}
+	}
+}
+
+func compareNames(report *Report, what string, a, b []string) {
 	for _, name := range a {
 		if !slices.Contains(b, name) {
-			report.add("phenotypes only in A", func() string { return name })
+			report.add(what+" only in A", func() string { return name })
 		}
 	}
 	for _, name := range b {
 		if !slices.Contains(a, name) {
-			report.add("phenotypes only in B", func() string { return name })
+			report.add(what+" only in B", func() string { return name })
 		}
 	}
-	reportMoved(report, "phenotypes in another order", a, b)
+	reportMoved(report, what+" in another order", a, b)
 }
 
 // sameTables reports whether both graphs have the same nodes and edges in the same order.

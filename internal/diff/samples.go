@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"tcbuild/encode"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/store"
@@ -17,11 +16,18 @@ import (
 type sampleComparison struct {
 	graphComparison
 	sides         [2]sampleSide // A and B
-	phenotypes    []string      // of A
-	phenotypeToB  []int         // by phenotype of A: its index in B, -1 if B does not have it
-	samePositions bool          // a position of the mask space means the same in both
-	samePayloads  bool          // equal payloads mean equal masks
-	toB           []int32       // by sample of A; nil while all are at the same place
+	phenotypes    []pairedColumn
+	attributes    []pairedColumn
+	samePositions bool    // a position of the mask space means the same in both
+	samePayloads  bool    // equal payloads mean equal masks
+	toB           []int32 // by sample of A; nil while all are at the same place
+}
+
+// pairedColumn is a phenotype or attribute of both datasets.
+type pairedColumn struct {
+	name   string
+	a, b   int // its index
+	values ingest.AttributeType
 }
 
 // sampleSide is one of the two datasets.
@@ -83,11 +89,11 @@ func (s *sampleSide) id(sample int) ([]byte, error) {
 	if sample >= s.samples {
 		return nil, nil
 	}
-	record, err := s.reader.Record(sample)
+	row, err := s.reader.Row(sample)
 	if err != nil {
 		return nil, err
 	}
-	return record.ID, nil
+	return row.ID, nil
 }
 
 // meet looks for the counterparts of samples i of A and B.
@@ -146,18 +152,18 @@ func (s *sampleComparison) reportUnpaired() {
 // pair compares sample a of A with its counterpart, sample b of B.
 func (s *sampleComparison) pair(a, b int) error {
 	s.place(a, b)
-	recordA, err := s.sides[0].reader.Record(a)
+	storedA, err := s.sides[0].reader.Stored(a)
 	if err != nil {
 		return err
 	}
-	recordB, err := s.sides[1].reader.Record(b)
+	storedB, err := s.sides[1].reader.Stored(b)
 	if err != nil {
 		return err
 	}
-	name := fmt.Sprintf("%s (number %d)", recordA.ID, a)
-	s.genotypes(name, recordA, recordB)
-	s.phenotypeValues(name, recordA, recordB)
-	if s.samePayloads && bytes.Equal(recordA.Payload, recordB.Payload) {
+	name := fmt.Sprintf("%s (number %d)", storedA.ID, a)
+	s.genotypes(name, storedA, storedB)
+	s.values(name, storedA, storedB)
+	if s.samePayloads && bytes.Equal(storedA.Payload, storedB.Payload) {
 		return nil
 	}
 	_, removedA, err := s.sides[0].reader.Sample(a)
@@ -188,7 +194,7 @@ func (s *sampleComparison) place(a, b int) {
 	s.toB[a] = int32(b)
 }
 
-func (s *sampleComparison) genotypes(name string, a, b *encode.Record) {
+func (s *sampleComparison) genotypes(name string, a, b *store.Sample) {
 	genes := s.matches[ingest.Gene].positions(a.Genes)
 	if slices.Equal(genes, b.Genes) && len(genes) == len(a.Genes) {
 		return
@@ -209,14 +215,34 @@ func geneNames(graph *ingest.Graph, genes []uint32) string {
 	return strings.Join(names, "|")
 }
 
-func (s *sampleComparison) phenotypeValues(name string, a, b *encode.Record) {
-	for i, phenotype := range s.phenotypes {
-		other := s.phenotypeToB[i]
-		if other < 0 || sameNumber(a.Phenotypes[i], b.Phenotypes[other]) {
-			continue
+func (s *sampleComparison) values(name string, a, b *store.Sample) {
+	for _, c := range s.phenotypes {
+		if valueA, valueB := a.Phenotypes[c.a], b.Phenotypes[c.b]; !sameNumber(valueA, valueB) {
+			s.report.add("samples with another "+c.name, func() string {
+				return fmt.Sprintf("%s: %s in A, %s in B", name, number(valueA), number(valueB))
+			})
 		}
-		s.report.add("samples with another "+phenotype, func() string {
-			return fmt.Sprintf("%s: %s in A, %s in B", name, number(a.Phenotypes[i]), number(b.Phenotypes[other]))
-		})
 	}
+	for _, c := range s.attributes {
+		valueA, valueB := a.Attributes[c.a], b.Attributes[c.b]
+		same := (valueA.Text == nil) == (valueB.Text == nil) && bytes.Equal(valueA.Text, valueB.Text)
+		if c.values == ingest.NumberAttribute {
+			same = sameNumber(valueA.Number, valueB.Number)
+		}
+		if !same {
+			s.report.add("samples with another "+c.name, func() string {
+				return fmt.Sprintf("%s: %s in A, %s in B", name, attribute(valueA, c.values), attribute(valueB, c.values))
+			})
+		}
+	}
+}
+
+func attribute(value ingest.Value, values ingest.AttributeType) string {
+	switch {
+	case values == ingest.NumberAttribute:
+		return number(value.Number)
+	case value.Text == nil:
+		return "missing"
+	}
+	return string(value.Text)
 }

@@ -83,7 +83,7 @@ func TestPerturbations(t *testing.T) {
 		"{Samples:5 Wildtypes:1 RepeatedGenes:1 DuplicateGenotypes:1 DuplicateIDs:1 Unknown:<nil> " +
 		"GenotypeSizes:[{Genes:0 Samples:1} {Genes:1 Samples:1} {Genes:2 Samples:3}] " +
 		"Genes:{Things:4 None:0 Median:2 Mean:1.75 P90:2 Max:2 Most:YA Bins:[]} " +
-		"Phenotypes:[{Name:fitness Values:3 Missing:2 Min:1 Mean:2 Max:3} {Name:size Values:0 Missing:5 Min:0 Mean:0 Max:0}] IgnoredColumns:[note]}"
+		"Phenotypes:[{Name:fitness Values:3 Missing:2 Min:1 Mean:2 Max:3} {Name:size Values:0 Missing:5 Min:0 Mean:0 Max:0}] Attributes:[note] IgnoredColumns:[]}"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -31,6 +31,7 @@ type PerturbationSummary struct {
 	Genes      Distribution       `json:"genes"`
 	Phenotypes []PhenotypeSummary `json:"phenotypes"`
 	// columns of the file that are not part of the samples
+	Attributes     []string `json:"attributes"`
 	IgnoredColumns []string `json:"ignored_columns"`
 }
 
@@ -73,7 +74,7 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*Pert
 	}
 	named, _ := ingest.NewNodes(ingest.Gene, names, nil) // distinct
 	set = set.Of(named)
-	c := newCounter(named, genes, set.PhenotypeNames())
+	c := newCounter(named, genes, set.Columns().PhenotypeNames())
 	defer c.ids.close()
 	defer c.genotypes.close()
 	counts, err := set.Scan(func(samples *ingest.Samples) error {
@@ -94,6 +95,7 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*Pert
 	if s.DuplicateIDs, err = c.ids.total(); err != nil {
 		return nil, err
 	}
+	s.Attributes = append(s.Attributes, set.Columns().AttributeNames()...)
 	s.IgnoredColumns = append(s.IgnoredColumns, set.IgnoredColumns()...)
 	return s, nil
 }
@@ -158,7 +160,7 @@ func (c *counter) add(id []byte, genes []uint32, phenotypes []float64) error {
 func (c *counter) summary(counts ingest.Counts) *PerturbationSummary {
 	s := &PerturbationSummary{
 		Samples: counts.Samples, Wildtypes: counts.Wildtypes, RepeatedGenes: counts.RepeatedGenes,
-		GenotypeSizes: []SizeCount{}, IgnoredColumns: []string{}, Phenotypes: c.phenotypes,
+		GenotypeSizes: []SizeCount{}, Attributes: []string{}, IgnoredColumns: []string{}, Phenotypes: c.phenotypes,
 		Genes: distribute(c.deletions, func(i int) string { return c.named.IDs[i] }),
 	}
 	for _, size := range slices.Sorted(maps.Keys(c.sizes)) {

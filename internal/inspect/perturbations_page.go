@@ -48,6 +48,7 @@ func (s *PerturbationSummary) counts() Table {
 			[]string{"unknown genes", count(len(s.Unknown.Genes)), counted(s.Unknown.Genes)},
 			[]string{"samples that delete one of them", count(s.Unknown.Samples), ""})
 	}
+	table.Rows = append(table.Rows, []string{"attributes", count(len(s.Attributes)), listed(s.Attributes)})
 	table.Rows = append(table.Rows, []string{"columns that are left out", count(len(s.IgnoredColumns)), listed(s.IgnoredColumns)})
 	return table
 }

@@ -2,7 +2,6 @@ package arrowfile
 
 import (
 	"io"
-	"os"
 
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 
@@ -13,12 +12,8 @@ import (
 // the lengths in all metadata first, and does not allow buffers that are much larger than the file,
 // so that a damaged file cannot exhaust the memory. Such a file may still make the reader panic,
 // here or later. The caller keeps ownership of the file.
-func NewReader(file *os.File) (*ipc.FileReader, error) {
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	return open(io.NewSectionReader(file, 0, info.Size()))
+func NewReader(file io.ReaderAt, size int64) (*ipc.FileReader, error) {
+	return open(io.NewSectionReader(file, 0, size))
 }
 
 // open checks the lengths in a file's metadata, and opens a reader.

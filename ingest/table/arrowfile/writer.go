@@ -26,6 +26,9 @@ type Numbers []float64
 // Texts become a utf8 column.
 type Texts []string
 
+// OptionalTexts become a utf8 column; nil is null.
+type OptionalTexts [][]byte
+
 // Lists become a list<utf8> column.
 type Lists [][]string
 
@@ -52,7 +55,11 @@ type Field struct {
 func Create(path string, fields []Field) (*Writer, error) {
 	columns := make([]arrow.Field, len(fields))
 	for i, field := range fields {
-		_, nullable := field.Values.(typed)
+		nullable := false
+		switch field.Values.(type) {
+		case typed, OptionalTexts:
+			nullable = true
+		}
 		columns[i] = arrow.Field{Name: field.Name, Type: field.Values.dataType(), Nullable: nullable}
 	}
 	file, err := os.Create(path)
@@ -89,10 +96,11 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-func (Indices) dataType() arrow.DataType { return arrow.PrimitiveTypes.Int32 }
-func (Numbers) dataType() arrow.DataType { return arrow.PrimitiveTypes.Float64 }
-func (Texts) dataType() arrow.DataType   { return arrow.BinaryTypes.String }
-func (Lists) dataType() arrow.DataType   { return arrow.ListOf(arrow.BinaryTypes.String) }
+func (Indices) dataType() arrow.DataType       { return arrow.PrimitiveTypes.Int32 }
+func (Numbers) dataType() arrow.DataType       { return arrow.PrimitiveTypes.Float64 }
+func (Texts) dataType() arrow.DataType         { return arrow.BinaryTypes.String }
+func (OptionalTexts) dataType() arrow.DataType { return arrow.BinaryTypes.String }
+func (Lists) dataType() arrow.DataType         { return arrow.ListOf(arrow.BinaryTypes.String) }
 
 func (v typed) dataType() arrow.DataType { return v.values.DataType() }
 func (v typed) array() arrow.Array       { return v.values }
@@ -113,6 +121,18 @@ func fixedWidth(t arrow.DataType, length int, values []byte) arrow.Array {
 func (v Texts) array() arrow.Array {
 	b := array.NewStringBuilder(memory.NewGoAllocator())
 	b.AppendValues(v, nil)
+	return b.NewArray()
+}
+
+func (v OptionalTexts) array() arrow.Array {
+	b := array.NewStringBuilder(memory.NewGoAllocator())
+	for _, text := range v {
+		if text == nil {
+			b.AppendNull()
+		} else {
+			b.BinaryBuilder.Append(text)
+		}
+	}
 	return b.NewArray()
 }
 

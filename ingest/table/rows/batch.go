@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strconv"
@@ -66,6 +67,20 @@ func (b *Batch) Text(column, i int) []byte {
 		b.formatted = strconv.AppendFloat(b.formatted, v.Floats[i], 'g', -1, 64)
 	}
 	return b.formatted[start:len(b.formatted):len(b.formatted)]
+}
+
+// Missing reports whether a field has no value, in the sense of Number.
+func (b *Batch) Missing(column, i int) bool {
+	if b.Vectors == nil {
+		return IsMissing(bytes.TrimSpace(b.Text(column, i)))
+	}
+	switch v := &b.Vectors[column]; v.Kind {
+	case Text:
+		return v.Texts[i] == nil
+	case Number:
+		return !v.Valid[i]
+	}
+	return false
 }
 
 // Number returns the value of a field, which may be infinite. A missing field is NaN. Missing are

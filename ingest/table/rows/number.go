@@ -21,7 +21,7 @@ const (
 func spellingOf(text []byte) spelling {
 	text = bytes.TrimSpace(text)
 	switch {
-	case isMissing(text):
+	case IsMissing(text):
 		return noValue
 	case isNumber(text):
 		return aNumber
@@ -36,7 +36,7 @@ func parseNumber(text []byte) (value float64, missing bool, err error) {
 	}
 	text = bytes.TrimSpace(text)
 	switch {
-	case isMissing(text):
+	case IsMissing(text):
 		return math.NaN(), true, nil
 	case !isNumber(text):
 		return 0, false, fmt.Errorf("found %s, expected a number", fault.Quote(text))
@@ -57,7 +57,7 @@ func parseInteger(text []byte) (value int64, missing bool, err error) {
 		return n, false, nil
 	}
 	text = bytes.TrimSpace(text)
-	if isMissing(text) {
+	if IsMissing(text) {
 		return 0, true, nil
 	}
 	value, err = strconv.ParseInt(string(text), 10, 64)
@@ -67,8 +67,8 @@ func parseInteger(text []byte) (value int64, missing bool, err error) {
 	return value, false, nil
 }
 
-// isMissing reports whether pandas.read_csv takes a text for a missing value by default.
-func isMissing(text []byte) bool {
+// IsMissing reports whether pandas.read_csv takes a text for a missing value by default.
+func IsMissing(text []byte) bool {
 	switch string(text) {
 	case "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
 		"<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null":

@@ -1,0 +1,114 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"tcbuild/ingest"
+	"tcbuild/ingest/sampletable"
+	"tcbuild/internal/disk"
+)
+
+const samplesName = "samples" // folder of the sample table
+
+// NeedsSamples reports whether a build of the dataset out has to write the sample table: neither a
+// finished dataset nor an unfinished build that may be resumed has it.
+func NeedsSamples(out string, resume Resume) bool {
+	if _, err := os.Lstat(out); err == nil {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(filepath.Clean(out)+".building", samplesName))
+	return err != nil || resume == ResumeNever
+}
+
+// SampleWriter writes the sample table of a dataset beside its folder. It must be discarded, which
+// does nothing after AdoptSamples.
+type SampleWriter struct {
+	*sampletable.Writer
+	temporary *disk.Temporary
+}
+
+// NewSampleWriter starts the sample table of the dataset out.
+func NewSampleWriter(out string, columns ingest.Columns) (*SampleWriter, error) {
+	out = filepath.Clean(out)
+	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+		return nil, fmt.Errorf("write dataset %s: %w", out, err)
+	}
+	temporary, err := disk.NewTemporary(out)
+	if err != nil {
+		return nil, err
+	}
+	writer, err := sampletable.Create(temporary.Path, columns)
+	if err != nil {
+		return nil, errors.Join(err, temporary.Discard())
+	}
+	return &SampleWriter{writer, temporary}, nil
+}
+
+// Discard removes what was written.
+func (w *SampleWriter) Discard() error { return w.temporary.Discard() }
+
+// HasSamples reports whether the dataset under construction has its sample table.
+func (b *Building) HasSamples() bool {
+	_, err := os.Stat(b.path(samplesName))
+	return err == nil
+}
+
+// AdoptSamples moves a complete sample table into the dataset, unless an earlier build or another
+// shard's process did: it is the same.
+func (b *Building) AdoptSamples(w *SampleWriter) error {
+	if b.HasSamples() {
+		return nil
+	}
+	if err := disk.SyncTree(w.temporary.Path); err != nil { // a resumed build does not check it
+		return err
+	}
+	err := os.Rename(w.temporary.Path, b.path(samplesName))
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// Samples opens the sample table of the dataset under construction.
+func (b *Building) Samples() (*sampletable.Table, error) {
+	checksums, err := disk.ReadRegular(b.path(samplesName, sampletable.ChecksumsName))
+	if err != nil {
+		return nil, fmt.Errorf("write dataset %s: %w", b.out, err)
+	}
+	return sampletable.Open(samplesFolder{&Dataset{Dir: b.dir, Manifest: b.Manifest}}, checksums, b.Manifest.Columns(), b.Manifest.Samples, b.Manifest.LogicalContent)
+}
+
+// Samples opens the sample table. Its checksums are compared with the manifest first, and each block
+// of it with them when it is read: damage is a fault.Damaged.
+func (d *Dataset) Samples() (*sampletable.Table, error) {
+	d.samplesOnce.Do(func() {
+		name := samplesName + "/" + sampletable.ChecksumsName
+		file, err := d.Manifest.file(name)
+		if err != nil { // no samples
+			d.samples, d.samplesErr = sampletable.Open(samplesFolder{d}, nil, d.Manifest.Columns(), 0, "")
+			return
+		}
+		var checksums bytes.Buffer
+		if d.samplesErr = d.copyChecked(context.Background(), file, &checksums); d.samplesErr == nil {
+			d.samples, d.samplesErr = sampletable.Open(samplesFolder{d}, checksums.Bytes(), d.Manifest.Columns(), d.Manifest.Samples, d.Manifest.LogicalContent)
+		}
+	})
+	return d.samples, d.samplesErr
+}
+
+// samplesFolder has the files of a dataset's sample table.
+type samplesFolder struct{ dataset *Dataset }
+
+func (f samplesFolder) Open(name string) (*os.File, int64, error) {
+	return f.dataset.open(samplesName + "/" + name)
+}
+
+func (f samplesFolder) Damaged(name string, err error) error {
+	return f.dataset.damaged(samplesName+"/"+name, "%w", err)
+}
