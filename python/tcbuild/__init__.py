@@ -9,7 +9,7 @@
 store/FORMAT.md specifies the files, docs/DESIGN.md the terms and the rules of masks.
 """
 
-from tcbuild.dataset import Dataset, Sample, open
+from tcbuild.dataset import Dataset, Phenotype, open
 from tcbuild.errors import (
     DamagedFileError,
     DamagedRecordError,
@@ -19,11 +19,16 @@ from tcbuild.errors import (
     ManifestError,
     MissingFileError,
     MissingShardError,
+    UnknownNameError,
     UnreadableFileError,
 )
 from tcbuild.graph import CellGraph
 from tcbuild.graph_folder import read_graph_folder
 from tcbuild.incidence import CSR
+from tcbuild.normalizer import Normalizer
+from tcbuild.sample import Sample
+from tcbuild.samples import Samples
+from tcbuild.statistics import Statistics
 
 __all__ = [
     "CSR",
@@ -37,7 +42,12 @@ __all__ = [
     "ManifestError",
     "MissingFileError",
     "MissingShardError",
+    "Normalizer",
+    "Phenotype",
     "Sample",
+    "Samples",
+    "Statistics",
+    "UnknownNameError",
     "UnreadableFileError",
     "open",
     "read_graph_folder",

@@ -55,7 +55,7 @@ def measure(dataset: Dataset, samples: int) -> list[float]:
     order = chance.integers(len(dataset), size=samples).tolist()
     batches = [chance.integers(len(dataset), size=BATCH) for _ in range(-(-samples // BATCH))]
     return [
-        median_milliseconds(dataset.__getitem__, order),
+        median_milliseconds(lambda i: dataset[i].phenotypes, order),
         median_milliseconds(dataset.perturbations, batches) / BATCH,
         median_milliseconds(lambda i: dataset[i].removed, order),
         median_milliseconds(lambda i: dataset[i].packed, order),

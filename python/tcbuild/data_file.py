@@ -59,32 +59,3 @@ class DataFile:
                 )
             found += part
         return found
-
-
-class Stream(io.RawIOBase):
-    """A DataFile as a stream with a position, for libraries that need one."""
-
-    def __init__(self, file: DataFile):
-        self._data, self._position = file, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._position
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._data.size}[whence]
-        self._position = base + offset
-        return self._position
-
-    def read(self, size: int | None = -1) -> bytes:
-        left = max(0, self._data.size - self._position)
-        found = self._data.read(
-            self._position, left if size is None or size < 0 else min(size, left)
-        )
-        self._position += len(found)
-        return found

@@ -1,29 +1,34 @@
-"""Datasets and their samples: the same for all three variants."""
+"""Datasets: sequences of samples, the same for all three variants."""
 
 from __future__ import annotations
 
-import operator
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol, SupportsIndex, TypeGuard, TypeVar, overload
+from typing import Any, Literal, NamedTuple, Protocol, SupportsIndex, overload
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tcbuild.errors import DamagedFileError
-from tcbuild.graph import NODE_TYPES, CellGraph, load_graph
-from tcbuild.incidence import CSR, build_incidence, read_incidence
-from tcbuild.manifest import RESTORE, Manifest
+from tcbuild import conditions, html
+from tcbuild.cell import Cell
+from tcbuild.columns import Rows, as_array
+from tcbuild.computed_masks import ComputedMasks
+from tcbuild.errors import unknown_name
+from tcbuild.graph import CellGraph
+from tcbuild.incidence import CSR
+from tcbuild.manifest import Manifest
 from tcbuild.masks import Bytes
-from tcbuild.records import Labels
 from tcbuild.removal import Removal
-from tcbuild.samples_file import IncidenceSamples
-from tcbuild.shards import ShardSamples
+from tcbuild.rows import position, selected, selects_several
+from tcbuild.sample import Sample
+from tcbuild.sample_table import SampleTable
+from tcbuild.samples import Samples
+from tcbuild.shards import ShardMasks
+from tcbuild.statistics import QUANTILES, Statistics
 
-T = TypeVar("T")
+Condition = conditions.Bounds | float | None
 
 
 def open(path: str | os.PathLike[str], check: Literal["digest"] | None = None) -> Dataset:
@@ -40,24 +45,44 @@ def open(path: str | os.PathLike[str], check: Literal["digest"] | None = None) -
     return dataset
 
 
-class _Samples(Protocol):
-    """How a variant stores samples. For `out` see tcbuild.masks."""
+class _Masks(Protocol):
+    """How a variant keeps masks. For `out` see tcbuild.masks."""
 
-    def labels(self, index: int) -> Labels: ...
     def removed(self, index: int) -> npt.NDArray[np.uint32]: ...
     def write_masks(self, index: int, out: Bytes) -> None: ...
     def write_packed(self, index: int, out: Bytes) -> None: ...
 
 
+class Phenotype(NamedTuple):
+    """What the manifest says of a phenotype; "" for what it does not say.
+
+    statistic_of: the phenotype whose statistic it is, such as a standard error
+    """
+
+    name: str
+    unit: str = ""
+    description: str = ""
+    statistic_of: str = ""
+
+
 class Dataset:
-    """A dataset on disk: a sequence of samples.
+    """A dataset on disk, or a view of one: a sequence of samples.
+
+    A slice, a list of indices or a boolean array gives a view: a Dataset of these samples, in this
+    order, that shares all else. Views of views are views of the whole dataset, and `indices` says
+    which samples of it they have.
+
+        dataset[:1000], dataset[[5, 3]], dataset[dataset.phenotype("fitness") < 0.5]
+
+    phenotypes: what the manifest says of each, by name; phenotype_names: their order in arrays
+    attribute_names: names of the samples' attributes, such as medium
 
     All masks follow each other in canonical order; mask i has mask_sizes[i] positions, from
     mask_offsets[i] of all mask_offsets[-1]. 1 keeps, 0 removes.
 
     It may be used from any number of threads, and in forked processes; pickling stores only its
-    path. Everything read from disk is checked: a damaged file or record is a DatasetError that
-    names it.
+    path, and the indices of a view. Everything read from disk is checked: a damaged file or record
+    is a DatasetError that names it.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -65,48 +90,160 @@ class Dataset:
         self.manifest = Manifest(self.path)
         self.variant: str = self.manifest["variant"]
         self.codec: str | None = self.manifest.get("codec")
-        self.phenotype_names: list[str] = self.manifest["phenotypes"]
+        self.phenotypes = {
+            phenotype["name"]: Phenotype(**phenotype) for phenotype in self.manifest["phenotypes"]
+        }
+        self.phenotype_names = list(self.phenotypes)
+        self.attribute_names = [attribute["name"] for attribute in self.manifest["attributes"]]
         self.mask_names: list[str] = [mask["name"] for mask in self.manifest["masks"]]
         self.mask_sizes: list[int] = [mask["size"] for mask in self.manifest["masks"]]
         self.mask_offsets = np.cumsum([0, *self.mask_sizes], dtype=np.int64)
-        self._samples: _Samples
+        self._whole: Dataset | None = None  # of a view
+        self._rows: Rows = range(self.manifest["samples"])
+        self._cell = Cell(self.manifest)
+        self._table = SampleTable(self.manifest)
+        self._masks: _Masks
         if self.variant == "incidence":
-            self._samples = IncidenceSamples(self.manifest, lambda: self.removal)
+            self._masks = ComputedMasks(self._table, int(self.mask_offsets[-1]), self._cell)
         else:
-            self._samples = ShardSamples(self.manifest)
+            self._masks = ShardMasks(self.manifest)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Dataset, (self.path,)
+        if self._whole is None:
+            return Dataset, (self.path,)
+        return Dataset._view, (self._whole, self._rows)
 
     def __repr__(self) -> str:
         codec = f", {self.codec}" if self.codec else ""
-        return f"<tcbuild.Dataset {self.path}: {len(self):,} samples, {self.variant}{codec}>"
+        samples = f"{len(self):,} samples"
+        if self._whole is not None:
+            samples = f"{len(self):,} of {len(self.whole):,} samples"
+        return f"<tcbuild.Dataset {self.path}: {samples}, {self.variant}{codec}>"
+
+    def _repr_html_(self) -> str:
+        return html.dataset(self)
 
     def __len__(self) -> int:
-        length: int = self.manifest["samples"]
-        return length
+        return len(self._rows)
 
     def __iter__(self) -> Iterator[Sample]:
-        return (self[index] for index in range(len(self)))
+        return (Sample(self.whole, int(row)) for row in self._rows)
 
+    @overload
+    def __getitem__(  # type: ignore[overload-overlap]
+        self, index: slice | Iterable[SupportsIndex] | npt.NDArray[Any]
+    ) -> Dataset: ...
     @overload
     def __getitem__(self, index: SupportsIndex) -> Sample: ...
-    @overload
-    def __getitem__(self, index: slice | Iterable[SupportsIndex]) -> list[Sample]: ...
-    def __getitem__(
-        self, index: SupportsIndex | slice | Iterable[SupportsIndex]
-    ) -> Sample | list[Sample]:
-        """A sample, or a list of samples for a slice or indices. Negative indices count from the
-        end.
+    def __getitem__(self, index: Any) -> Sample | Dataset:
+        """A sample, or for a slice, a list or array of indices, or a boolean array, a view.
+        Negative indices count from the end.
         """
-        if isinstance(index, slice):
-            return [self._sample(i) for i in range(len(self))[index]]
-        if _lists_indices(index):
-            return [self._sample(i) for i in map(self._index, index)]
-        return self._sample(self._index(index))  # type: ignore[arg-type]
+        if selects_several(index):
+            return self._view(selected(self._rows, index))
+        return Sample(self.whole, self._row(index))
 
-    def _sample(self, number: int) -> Sample:
-        return Sample(self, number, self._samples.labels(number))
+    def _view(self, rows: Rows) -> Dataset:
+        view = object.__new__(Dataset)
+        vars(view).update(vars(self), _whole=self.whole, _rows=rows)
+        return view
+
+    @property
+    def whole(self) -> Dataset:
+        """The dataset that this is a view of, or itself."""
+        return self if self._whole is None else self._whole
+
+    def _row(self, index: object) -> int:
+        """The index in the whole dataset."""
+        return int(self._rows[position(index, len(self))])
+
+    @property
+    def indices(self) -> npt.NDArray[np.int64]:
+        """The index of each sample in the whole dataset, which Sample.index is too."""
+        return as_array(self._rows).copy()
+
+    @property
+    def samples(self) -> Samples:
+        """The samples as columns."""
+        return Samples(self._table, self._rows)
+
+    def phenotype(self, name: str) -> npt.NDArray[np.float64]:
+        """A phenotype of all samples, float64 [N], NaN if missing. The caller owns the array."""
+        return self._column("phenotype", name, self.phenotype_names)
+
+    def attribute(self, name: str) -> npt.NDArray[Any]:
+        """An attribute of all samples [N]: text as objects, None if missing, or float64, NaN if
+        missing. The caller owns the array.
+        """
+        return self._column("attribute", name, self.attribute_names)
+
+    def _column(self, what: str, name: str, names: list[str]) -> npt.NDArray[Any]:
+        if not isinstance(name, str):
+            raise TypeError(f"read {what}: found {type(name).__name__}, expected its name")
+        if name not in names:
+            raise unknown_name(what, name, names)
+        return self.samples[name]
+
+    def statistics(self, phenotype: str, quantiles: Sequence[float] = QUANTILES) -> Statistics:
+        """Count, mean, standard deviation and quantiles of a phenotype."""
+        return Statistics.of(self.phenotype(phenotype), quantiles)
+
+    def index_of(self, sample_id: Any) -> Any:
+        """The index of the sample with an id, or an array of indices for several ids, so that
+        dataset[dataset.index_of(sample_id)] is that sample.
+        """
+        return self.samples.index_of(sample_id)
+
+    def where(
+        self,
+        *,
+        genes: str | Sequence[str] | None = None,
+        deletions: int | conditions.Bounds | None = None,
+        sample_ids: str | Sequence[str] | None = None,
+        phenotypes: str | Sequence[str] | Mapping[str, Any] | None = None,
+        attributes: str | Sequence[str] | Mapping[str, Any] | None = None,
+    ) -> Dataset:
+        """The view of the samples that meet all conditions, in the dataset's order. Its `indices`
+        are theirs in the whole dataset.
+
+        genes: they delete this gene, or all of these; they may delete others
+        deletions: they delete this many genes, or from low to high: (1, 2)
+        sample_ids: they have this id, or one of these
+        phenotypes, attributes: names of those that must not be missing, or conditions by name: a
+            value, a list of values, or for numbers a pair (low, high). Both ends of a pair count,
+            and None is no bound. What is missing meets no condition.
+
+            dataset.where(genes="YAL001C", phenotypes={"fitness": (0.5, None)},
+                          attributes={"medium": ["YPD", "SC"]})
+
+        Other conditions are boolean arrays: dataset[np.abs(dataset.phenotype("fitness")) > 2].
+        """
+        found = []
+        if genes is not None:
+            found.append(conditions.deletes(genes, self._cell.gene_indices))
+        if deletions is not None:
+            found.append(conditions.deletions(deletions))
+        if sample_ids is not None:
+            found.append(conditions.named(sample_ids))
+        for name, wanted in conditions.by_name("phenotype", phenotypes, self.phenotype_names):
+            found.append(conditions.number(name, wanted))
+        types = {entry["name"]: entry["type"] for entry in self.manifest["attributes"]}
+        for name, wanted in conditions.by_name("attribute", attributes, types):
+            kind = conditions.text if types[name] == "text" else conditions.number
+            found.append(kind(name, wanted))
+        return self[self.samples.matching(found)]
+
+    def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """The samples as an Arrow table; see Samples.to_arrow."""
+        return self.samples.to_arrow(columns)
+
+    def to_pandas(self, columns: Sequence[str] | None = None) -> Any:
+        """The samples as a pandas DataFrame; see Samples.to_pandas."""
+        return self.samples.to_pandas(columns)
+
+    def to_polars(self, columns: Sequence[str] | None = None) -> Any:
+        """The samples as a polars DataFrame; see Samples.to_polars."""
+        return self.samples.to_polars(columns)
 
     @property
     def mask_basis(self) -> str:
@@ -117,78 +254,46 @@ class Dataset:
         """
         return f"{self.manifest['graph_digest']} {self.manifest['options']['reaction_rule']}"
 
-    @cached_property
+    @property
     def genes(self) -> list[str]:
         """Gene names, by gene index."""
-        names: list[str] = self._read(
-            lambda table: table.column("id").to_pylist(), "graph/nodes/gene.arrow"
-        )
-        return names
+        return self._cell.genes
 
-    @cached_property
+    @property
     def graph(self) -> CellGraph:
         """The cell graph, read at its first use: 30 ms and 30 MB for a yeast graph."""
+        return self._cell.graph
 
-        def read(name: str) -> pa.Table:
-            return self._read(
-                lambda table: table,
-                f"graph/{'nodes' if name in NODE_TYPES else 'edges'}/{name}.arrow",
-            )
-
-        try:
-            graph = load_graph(self.mask_names, read)
-        except (ValueError, LookupError, TypeError, pa.ArrowException) as error:
-            raise DamagedFileError(f"read {self.path / 'graph'}: {error}", RESTORE) from error
-        sizes = [len(ids) for ids in graph.nodes.values()] + [
-            edges.shape[1] for edges in graph.edges.values()
-        ]
-        if sizes != self.mask_sizes:
-            raise DamagedFileError(
-                f"read {self.path / 'graph'}: its tables have {sizes} rows, expected "
-                f"{self.mask_sizes}",
-                RESTORE,
-            )
-        return graph
-
-    @cached_property
+    @property
     def incidence(self) -> dict[str, CSR]:
         """Per edge type, the edge positions at each gene (for reaction__rmr__metabolite: at each
         reaction).
 
         Read from incidence.arrow in the incidence variant, otherwise built from the graph.
         """
-        return self._make_incidence()
+        return self._cell.incidence
 
-    def _make_incidence(self) -> dict[str, CSR]:
-        if self.variant == "incidence":
-            return self._read(read_incidence, "incidence.arrow")
-        return build_incidence(self.graph)
-
-    @cached_property
+    @property
     def removal(self) -> Removal:
         """What each gene and reaction removes under the dataset's reaction rule."""
-        starts = dict(zip(self.mask_names, self.mask_offsets.tolist()))
-        # Removal is as large as the incidence it is made from, so an incidence that nobody asked
-        # for is not kept.
-        incidence = vars(self).get("incidence") or self._make_incidence()
-        return Removal(self.graph, incidence, starts, self.manifest["options"]["reaction_rule"])
+        return self._cell.removal
 
     def read_removed(self, index: SupportsIndex) -> npt.NDArray[np.uint32]:
         """The removed positions of a sample, ascending, among all positions. The caller owns the
         array.
         """
-        return self._samples.removed(self._index(index))
+        return self._masks.removed(self._row(index))
 
     def fill_masks(self, index: SupportsIndex, out: npt.NDArray[np.bool_ | np.uint8]) -> None:
         """Writes all masks of a sample to out: bool or uint8 [mask_offsets[-1]], contiguous."""
-        self._samples.write_masks(self._index(index), _as_bytes(out, int(self.mask_offsets[-1])))
+        self._masks.write_masks(self._row(index), _as_bytes(out, int(self.mask_offsets[-1])))
 
     def fill_packed(self, index: SupportsIndex, out: npt.NDArray[np.uint8]) -> None:
         """Writes all masks of a sample to out, uint8 [ceil(mask_offsets[-1] / 8)], packed like
         np.packbits(bitorder="little").
         """
-        self._samples.write_packed(
-            self._index(index), _as_bytes(out, -(-int(self.mask_offsets[-1]) // 8))
+        self._masks.write_packed(
+            self._row(index), _as_bytes(out, -(-int(self.mask_offsets[-1]) // 8))
         )
 
     def perturbations(
@@ -199,7 +304,7 @@ class Dataset:
         Returns perturbation indices, those of sample b at ptr[b]:ptr[b+1]; ptr [B + 1]; phenotypes
         [B, P], NaN if missing.
         """
-        labels = [self._samples.labels(self._index(index)) for index in indices]
+        labels = [self._table.labels(self._row(index)) for index in indices]
         ptr = np.zeros(len(labels) + 1, np.int64)
         np.cumsum([len(label.perturbation_indices) for label in labels], out=ptr[1:])
         perturbation_indices = np.empty(ptr[-1], np.int64)
@@ -210,99 +315,6 @@ class Dataset:
             )
             np.stack([label.phenotypes for label in labels], out=phenotypes)
         return perturbation_indices, ptr, phenotypes
-
-    def _index(self, index: SupportsIndex) -> int:
-        if _is_bool(index):
-            raise TypeError(
-                "found a boolean, expected a sample's index\n"
-                "hint: to select samples with a boolean array, pass np.flatnonzero of it"
-            )
-        number, length = operator.index(index), len(self)
-        if not -length <= number < length:
-            raise IndexError(
-                f"sample {number} of {self.path}, expected one of its {length:,} samples"
-            )
-        return number % length
-
-    def _read(self, make: Callable[[pa.Table], T], name: str) -> T:
-        """Returns make(table) for the table in an Arrow file."""
-        content = self.manifest.read_file(name)
-        try:
-            return make(pa.ipc.open_file(pa.py_buffer(content)).read_all())
-        except (ValueError, LookupError, TypeError, pa.ArrowException) as error:
-            raise DamagedFileError(f"read {self.path / name}: {error}", RESTORE) from error
-
-
-class Sample:
-    """One genotype with its measurements. Masks are made at their first use, and kept.
-
-    index: its index in the dataset. id: its name. perturbation_indices: int32 [g], the deleted
-    genes, ascending. phenotypes: float64 [P], in the order of Dataset.phenotype_names, NaN if
-    missing.
-    """
-
-    def __init__(self, dataset: Dataset, index: int, labels: Labels):
-        self._dataset = dataset
-        self.index = index
-        self.id, self.perturbation_indices, self.phenotypes = labels
-
-    def __repr__(self) -> str:
-        return (
-            f"<tcbuild.Sample {self.index} {self.id!r}: deletes "
-            f"{', '.join(self.genes) or 'nothing'}>"
-        )
-
-    @property
-    def genes(self) -> list[str]:
-        """The names of the deleted genes."""
-        names = self._dataset.genes
-        return [names[gene] for gene in self.perturbation_indices]
-
-    @cached_property
-    def removed(self) -> npt.NDArray[np.uint32]:
-        """The removed positions, ascending, among all positions."""
-        return self._dataset.read_removed(self.index)
-
-    @cached_property
-    def all_masks(self) -> npt.NDArray[np.bool_]:
-        """All masks in one array: bool [Dataset.mask_offsets[-1]], true where kept."""
-        masks = np.empty(self._dataset.mask_offsets[-1], np.bool_)
-        self._dataset.fill_masks(self.index, masks)
-        return masks
-
-    @cached_property
-    def masks(self) -> dict[str, npt.NDArray[np.bool_]]:
-        """The mask of each node and edge type, in canonical order: views of all_masks."""
-        masks, starts = self.all_masks, self._dataset.mask_offsets.tolist()
-        return {
-            name: masks[start:end]
-            for name, start, end in zip(self._dataset.mask_names, starts, starts[1:])
-        }
-
-    @cached_property
-    def packed(self) -> Bytes:
-        """all_masks with 8 positions per byte, in little bit order: an eighth of the memory."""
-        packed = np.empty(-(-int(self._dataset.mask_offsets[-1]) // 8), np.uint8)
-        self._dataset.fill_packed(self.index, packed)
-        return packed
-
-
-def _lists_indices(index: object) -> TypeGuard[Iterable[SupportsIndex]]:
-    """Whether it is an ordered collection, such as a list, range, array or tensor; not a single
-    index."""
-    if _is_bool(index):
-        return False
-    if hasattr(index, "__array__"):
-        return bool(np.ndim(index))
-    return isinstance(index, Sequence) and not isinstance(index, (str, bytes))
-
-
-def _is_bool(index: object) -> bool:
-    """Whether it is a bool, NumPy's or torch's, or an array of them."""
-    return isinstance(index, bool) or str(getattr(index, "dtype", "")).removeprefix("torch.") in (
-        "bool",
-        "boolean",
-    )
 
 
 def _as_bytes(out: npt.NDArray[Any], expected: int) -> Bytes:

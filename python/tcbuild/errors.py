@@ -6,6 +6,9 @@ hint with the fix. An index out of range is Python's own IndexError.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from difflib import get_close_matches
+
 
 class DatasetError(Exception):
     """A dataset cannot be read. `hint` says what to do about it."""
@@ -48,4 +51,22 @@ class GraphError(DatasetError, ValueError):
 
 
 class DamagedRecordError(DatasetError):
-    """A sample's record does not match its stored checksum, or cannot be read."""
+    """A sample's masks do not match their stored checksum, or cannot be read."""
+
+
+class UnknownNameError(KeyError):
+    """A dataset has no phenotype, attribute, gene or sample of a name."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # KeyError would show it quoted
+
+
+def unknown_name(what: str, name: str, names: Collection[str]) -> UnknownNameError:
+    """The error for a name that is none of these, with those that are nearest to it."""
+    if near := get_close_matches(name[:100], names, 3):
+        hint = f"did you mean {' or '.join(f'{other!r:.100}' for other in near)}?"
+    elif names:
+        hint = f"names are, for example, {', '.join(f'{other!r:.100}' for other in [*names][:5])}"
+    else:
+        hint = f"there is no {what} at all"
+    return UnknownNameError(f"found no {what} {name[:100]!r} among {len(names):,}\nhint: {hint}")

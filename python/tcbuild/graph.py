@@ -13,12 +13,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tcbuild import html
+from tcbuild.columns import whole
+
 NODE_TYPES = ("gene", "reaction", "metabolite")
+_SHOWN = 20  # types in a repr
 GPR = "gene__gpr__reaction"
 RMR = "reaction__rmr__metabolite"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CellGraph:
     """The unperturbed graph, in canonical order: nodes gene, reaction, metabolite, then edge types
     sorted by name.
@@ -33,6 +37,15 @@ class CellGraph:
     edges: dict[str, npt.NDArray[np.int32]]
     stoichiometry: npt.NDArray[np.float64] | None
     rules: list[str]
+
+    def __repr__(self) -> str:
+        types = [f"{len(ids):,} {name}" for name, ids in self.nodes.items()]
+        types += [f"{edges.shape[1]:,} {name}" for name, edges in self.edges.items()]
+        more = f", and {len(types) - _SHOWN} more types" if len(types) > _SHOWN else ""
+        return f"<tcbuild.CellGraph: {', '.join(types[:_SHOWN])}{more}>"
+
+    def _repr_html_(self) -> str:
+        return html.graph(self)
 
 
 def split_edge_type(name: str) -> tuple[str, str, str]:
@@ -120,7 +133,8 @@ def _texts(table: pa.Table, name: str, column: str) -> pa.ChunkedArray:
         raise ValueError(f"{name}: column {column}: found type {values.type}, expected text")
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
-    return pc.fill_null(values.cast(pa.string()), "")
+    texts = values.cast(pa.string())
+    return pc.fill_null(texts, "") if texts.null_count else texts
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -170,7 +184,7 @@ def _end_by_id(table: pa.Table, name: str, end: str, ids: list[str]) -> npt.NDAr
         raise ValueError(
             f"{name}: {end} of edge {row} is {wanted[row]}, expected one of {len(ids):,} ids"
         )
-    indices: npt.NDArray[np.int32] = found.to_numpy()
+    indices: npt.NDArray[np.int32] = whole(found, np.int32)
     return indices
 
 
@@ -185,7 +199,7 @@ def _end_by_index(table: pa.Table, name: str, end: str, ids: list[str]) -> npt.N
     if values.null_count:
         missing = int(np.argmin(values.is_valid().to_numpy()))
         raise ValueError(f"{name}: {end}_index of edge {missing} is missing, expected an integer")
-    indices: npt.NDArray[np.int64] = values.to_numpy()
+    indices: npt.NDArray[np.int64] = whole(values, np.int64)
     if len(indices) and not 0 <= indices.min() <= indices.max() < len(ids):
         raise ValueError(
             f"{name}: {end} indices from {indices.min()} to {indices.max()}, expected below "

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tcbuild.columns import view
 from tcbuild.graph import CellGraph, split_edge_type
 
 
@@ -79,5 +80,5 @@ def read_incidence(table: pa.Table) -> dict[str, CSR]:
 
 
 def _row(table: pa.Table, column: str, row: int) -> npt.NDArray[np.int32]:
-    values: npt.NDArray[np.int32] = table.column(column)[row].values.to_numpy(zero_copy_only=True)
+    values: npt.NDArray[np.int32] = view(table.column(column)[row].values, np.int32)
     return values

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ from tcbuild.errors import (
 )
 from tcbuild.manifest_shape import misfit
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
+
+SAMPLE_ID, PERTURBATION_INDICES = "sample_id", "perturbation_indices"  # columns of samples
 
 RESTORE = "restore the dataset from a copy or build it again; `tcbuild verify` lists all damage"
 
@@ -65,6 +68,12 @@ class Manifest(dict[str, Any]):
         """The seed of sample 0's checksums; sample i has i more."""
         return int(self["identity"][:16], 16)
 
+    @cached_property
+    def parts(self) -> list[str]:
+        """The names of the files of the sample table, in order."""
+        count = -(-self["samples"] // self["samples_per_part"]) if self["samples"] else 0
+        return [f"samples/part-{number:05}.arrow" for number in range(count)]
+
     def open_file(self, name: str) -> DataFile:
         """A data file, after checking its size."""
         path, listed = self.folder / name, self._listed(name)
@@ -77,6 +86,11 @@ class Manifest(dict[str, Any]):
                 f"open {path}: it has {file.size:,} bytes, expected {listed['bytes']:,}", RESTORE
             )
         return file
+
+    def size(self, name: str) -> int:
+        """A data file's size in bytes."""
+        size: int = self._listed(name)["bytes"]
+        return size
 
     def read_file(self, name: str) -> bytearray:
         """A whole data file. The bytes returned are those whose SHA-256 was compared (1 s per 1 to
@@ -146,16 +160,39 @@ class Manifest(dict[str, Any]):
         for name in names:
             if not name.isprintable() or Path(name).is_absolute() or ".." in Path(name).parts:
                 return f"files: {name[:64]!r} does not lie in the dataset"
-        needed = ["incidence.arrow"]
+        if problem := self._problem_of_samples():
+            return problem
+        needed = ["samples/_checksums", *self.parts] if self["samples"] else []
         if self["variant"] == "incidence":
-            needed += ["samples.arrow"] if self["samples"] else []
+            needed += ["incidence.arrow"]
         elif self["variant"] in ("indices", "full-masks"):
-            needed = [f"{shard['name']}/data.mdb" for shard in self.get("shards", [])]
+            needed += [f"{shard['name']}/data.mdb" for shard in self.get("shards", [])]
         else:
             return f"variant {self['variant']:.64}, expected incidence, indices or full-masks"
         if missing := [name for name in needed if name not in names]:
             return f"files: {missing[0]:.64} is missing"
         return "" if self["variant"] == "incidence" else self._problem_of_shards()
+
+    def _problem_of_samples(self) -> str:
+        phenotypes = [phenotype["name"] for phenotype in self["phenotypes"]]
+        columns = [SAMPLE_ID, PERTURBATION_INDICES, *phenotypes]
+        columns += [attribute["name"] for attribute in self["attributes"]]
+        if len(columns) != len(set(columns)):
+            return "phenotypes, attributes: a name is another column's"
+        if any("\ud800" <= character <= "\udfff" for name in columns for character in name):
+            return "phenotypes, attributes: a name is not UTF-8"
+        for phenotype in self["phenotypes"]:
+            if (other := phenotype.get("statistic_of")) and other not in phenotypes:
+                return f"phenotypes: {phenotype['name']!r:.64} is a statistic of {other!r:.64}"
+        for attribute in self["attributes"]:
+            if attribute["type"] not in ("text", "number"):
+                return f"attributes: type {attribute['type']:.64}, expected text or number"
+        per_part, per_batch = self.get("samples_per_part"), self.get("samples_per_batch")
+        if self["samples"] and not (per_part and per_batch and per_part % per_batch == 0):
+            return f"samples_per_part {per_part}, expected a multiple of samples_per_batch"
+        if self["samples"] > len(self["files"]) * (per_part or 0):
+            return f"samples: more than {len(self['files'])} files hold"
+        return ""
 
     def _problem_of_shards(self) -> str:
         if not self.get("codec") or not self.get("samples_per_value"):

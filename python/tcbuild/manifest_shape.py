@@ -15,9 +15,12 @@ _SHAPE = {
     "variant": str,
     "codec?": str,
     "samples": int,
+    "samples_per_part?": int,
+    "samples_per_batch?": int,
     "samples_per_value?": int,
     "masks": [{"name": str, "size": int}],
-    "phenotypes": [str],
+    "phenotypes": [{"name": str, "unit?": str, "description?": str, "statistic_of?": str}],
+    "attributes": [{"name": str, "type": str}],
     "options": dict,  # as the programs have them
     "counts": dict,
     "inputs": dict,

@@ -42,6 +42,8 @@ def build(
 
     def run(name: str) -> None:
         options = ["--reaction-rule", rule] + ["--allow-wildtype"] * bool(case.wildtypes)
+        if case.attributes:
+            options += ["--attributes", ",".join(case.attributes)]
         if BUILDS[name] != INCIDENCE:
             options += ["--shards", case.shards]
         tcbuild.run(

@@ -24,12 +24,13 @@ class Case:
     most_deleted: int = 16
     sample_ids: bool = True
     phenotypes: tuple[str, ...] = ("fitness", "gene interaction")
+    attributes: tuple[str, ...] = ()  # of text: medium; of numbers: temperature
     wildtypes: int = 0
     shards: int = 1
 
 
 CASES = [
-    Case("everything", shards=3),
+    Case("everything", attributes=("medium",), shards=3),
     Case("indices in edge files", by_index=True),
     Case("one edge type", relations=("physical",), metabolism=False),
     Case("no gene-gene edges", relations=()),
@@ -41,12 +42,22 @@ CASES = [
     Case("dense", genes=16, edges=600),
     Case("bits on byte borders", genes=64, edges=256, metabolism=False),
     Case("one bit past a byte", genes=65, edges=257, metabolism=False),
-    Case("no phenotypes, no sample ids", phenotypes=(), sample_ids=False),
+    Case("no phenotypes, no sample ids", phenotypes=(), attributes=("medium",), sample_ids=False),
     Case("wild types", wildtypes=3),
     Case("one sample", samples=1),
-    Case("several values in each shard", samples=300, genes=25, edges=60, shards=2),
+    Case(
+        "several values in each shard",
+        samples=300,
+        genes=25,
+        edges=60,
+        attributes=("temperature", "medium"),
+        shards=2,
+    ),
     Case("a relation with underscores", relations=("string__v12", "string_v12")),
 ]
+
+# What attributes can be.
+ATTRIBUTES = {"medium": ["YPD", "SC − ura", "日本", ""], "temperature": ["30", "37.5", "NA"]}
 
 SHARDS = next(case for case in CASES if case.name == "several values in each shard")
 
@@ -145,7 +156,12 @@ def random_rule(chance: random.Random, genes: list[str]) -> str:
 
 
 def write_perturbations(path: Path, case: Case, chance: random.Random, genes: list[str]) -> None:
-    header = ["genes", *(["sample_id"] if case.sample_ids else []), *case.phenotypes]
+    header = [
+        "genes",
+        *(["sample_id"] if case.sample_ids else []),
+        *case.phenotypes,
+        *case.attributes,
+    ]
     rows = []
     for number in range(case.samples):
         deleted = chance.sample(genes, chance.randint(1, min(case.most_deleted, len(genes))))
@@ -160,6 +176,7 @@ def write_perturbations(path: Path, case: Case, chance: random.Random, genes: li
                     [repr(chance.gauss(0, 1)), repr(chance.random() * 1e-9), "1", "", "NaN"]
                 )
             )
+        row += [chance.choice(ATTRIBUTES[name]) for name in case.attributes]
         rows.append(row)
     chance.shuffle(rows)
     write_table(path, header, rows)

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+ATTRIBUTES = {"medium": str, "temperature": float}  # names and types of attribute columns
+
 
 @dataclass
 class Graph:
@@ -31,6 +33,7 @@ class Sample:
     sample_id: str
     deleted: list[int]  # gene indices, ascending
     phenotypes: dict[str, float | None]
+    attributes: dict[str, str | float | None]
 
 
 def read_table(path: Path) -> list[dict[str, str]]:
@@ -77,7 +80,12 @@ def read_samples(path: Path, graph: Graph) -> Iterator[Sample]:
             phenotypes={
                 name: None if text == "" or math.isnan(float(text)) else float(text)
                 for name, text in row.items()
-                if name not in ("genes", "sample_id")
+                if name not in ("genes", "sample_id", *ATTRIBUTES)
+            },
+            attributes={
+                name: None if text in ("", "NA") else ATTRIBUTES[name](text)
+                for name, text in row.items()
+                if name in ATTRIBUTES
             },
         )
 
@@ -140,6 +148,7 @@ def expected(graph: Graph, samples: Iterator[Sample], reaction_rule: str) -> Ite
             "genes": [graph.nodes["gene"][gene] for gene in sample.deleted],
             "perturbation_indices": sample.deleted,
             "phenotypes": sample.phenotypes,
+            "attributes": sample.attributes,
             "masks": {
                 name: {"size": sizes[name], "removed": positions}
                 for name, positions in removed.items()

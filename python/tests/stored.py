@@ -22,6 +22,8 @@ class Stored:
         self.folder = folder
         self.manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         self.genes = self.table("graph/nodes/gene.arrow").column("id").to_pylist()
+        self.phenotypes = [phenotype["name"] for phenotype in self.manifest["phenotypes"]]
+        self.attributes = self.manifest["attributes"]
         self.size = sum(mask["size"] for mask in self.manifest["masks"])
 
     def table(self, name: str) -> pa.Table:
@@ -29,39 +31,73 @@ class Stored:
 
     def samples(self) -> Iterator[dict]:
         """All samples in order, in the shape of oracle.expected."""
-        stored = (
-            self.samples_by_incidence()
+        rows = self.sample_table().to_pylist()
+        removed = (
+            self.removed_by_incidence(rows)
             if self.manifest["variant"] == "incidence"
-            else self.samples_of_shards()
+            else self.removed_of_shards()
         )
-        for number, (sample_id, deleted, phenotypes, removed) in enumerate(stored):
+        for number, (row, positions) in enumerate(zip(rows, removed, strict=True)):
             masks, start = {}, 0
             for mask in self.manifest["masks"]:
                 end = start + mask["size"]
                 masks[mask["name"]] = {
                     "size": mask["size"],
                     "removed": [
-                        position - start for position in removed if start <= position < end
+                        position - start for position in positions if start <= position < end
                     ],
                 }
                 start = end
-            values = [None if value != value else value for value in phenotypes]
             yield {
                 "sample": number,
-                "sample_id": sample_id,
-                "genes": [self.genes[gene] for gene in deleted],
-                "perturbation_indices": deleted,
-                "phenotypes": dict(zip(self.manifest["phenotypes"], values, strict=True)),
+                "sample_id": row["sample_id"],
+                "genes": [self.genes[gene] for gene in row["perturbation_indices"]],
+                "perturbation_indices": row["perturbation_indices"],
+                "phenotypes": {name: row[name] for name in self.phenotypes},
+                "attributes": {entry["name"]: row[entry["name"]] for entry in self.attributes},
                 "masks": masks,
             }
 
-    def samples_of_shards(self) -> Iterator[tuple[str, list[int], list[float], list[int]]]:
-        for shard in self.manifest["shards"]:
-            for record in self.records(shard):
-                yield self.parse_record(record)
+    def sample_table(self) -> pa.Table:
+        """The sample table, its checksums tested."""
+        sums = (self.folder / "samples/_checksums").read_bytes()
+        assert sums[-64:].decode() == self.manifest["logical_content"]
+        per_part, per_batch = (
+            self.manifest["samples_per_part"],
+            self.manifest["samples_per_batch"],
+        )
+        tables, words = [], struct.iter_unpack("<Q", sums[:-64])
+        for first in range(0, self.manifest["samples"], per_part):
+            path = self.folder / f"samples/part-{first // per_part:05}.arrow"
+            data = path.read_bytes()
+            assert next(words) == (len(data),)
+            for start in range(0, len(data), 65536):
+                assert next(words) == (xxhash.xxh64_intdigest(data[start : start + 65536]),)
+            file = pa.ipc.open_file(data)
+            left = min(per_part, self.manifest["samples"] - first)
+            assert [file.get_batch(k).num_rows for k in range(file.num_record_batches)] == [
+                min(per_batch, left - start) for start in range(0, left, per_batch)
+            ]
+            tables.append(file.read_all())
+        assert next(words, None) is None
+        types = [pa.string(), pa.list_(pa.int32()), *[pa.float64()] * len(self.phenotypes)]
+        types += [
+            pa.dictionary(pa.int32(), pa.string()) if entry["type"] == "text" else pa.float64()
+            for entry in self.attributes
+        ]
+        names = ["sample_id", "perturbation_indices", *self.phenotypes]
+        names += [entry["name"] for entry in self.attributes]
+        assert [(field.name, field.type) for field in tables[0].schema] == list(zip(names, types))
+        return pa.concat_tables(tables)
 
-    def records(self, shard: dict) -> Iterator[bytes]:
-        """The records of a shard in order, their checksums tested."""
+    def removed_of_shards(self) -> Iterator[list[int]]:
+        decode = DECODERS[self.manifest["variant"], self.manifest["codec"]]
+        for shard in self.manifest["shards"]:
+            for payload in self.payloads(shard):
+                yield decode(payload, self.size)
+
+    def payloads(self, shard: dict) -> Iterator[bytes]:
+        """The payloads of a shard in order, their checksums tested."""
         per_value, first, end = (
             self.manifest["samples_per_value"],
             shard["first"],
@@ -73,41 +109,26 @@ class Stored:
         ):
             keys = [struct.unpack(">Q", key)[0] for key, _ in txn.cursor()]
             assert keys == list(range(first, end, per_value))
-            for key, value in txn.cursor():
+            for (number,), value in (
+                (struct.unpack(">Q", key), value) for key, value in txn.cursor()
+            ):
                 count = struct.unpack_from("<I", value)[0]
-                assert count == min(per_value, end - struct.unpack(">Q", key)[0])
-                directory = list(struct.iter_unpack("<III", value[4 : 4 + 12 * count]))
-                start, records = 0, value[4 + 12 * count :]
-                for sample, (record_end, *checksums) in enumerate(
-                    directory, struct.unpack(">Q", key)[0]
+                assert count == min(per_value, end - number)
+                start, payloads = 0, value[4 + 8 * count :]
+                for sample, (payload_end, checksum) in enumerate(
+                    struct.iter_unpack("<II", value[4 : 4 + 8 * count]), number
                 ):
-                    record = records[start:record_end]
-                    genes, id_length = struct.unpack_from("<II", record)
-                    head = 8 + 8 * len(self.manifest["phenotypes"]) + 4 * genes + id_length
-                    assert [
-                        self.checksum(record[:head], sample),
-                        self.checksum(record[head:], sample),
-                    ] == checksums
-                    yield record
-                    start = record_end
-                assert start == len(records)
+                    payload = payloads[start:payload_end]
+                    assert self.checksum(payload, sample) == checksum
+                    yield payload
+                    start = payload_end
+                assert start == len(payloads)
 
     def checksum(self, part: bytes, sample: int) -> int:
         seed = int(self.manifest["identity"][:16], 16) + sample
         return xxhash.xxh64_intdigest(part, seed % 2**64) % 2**32
 
-    def parse_record(self, record: bytes) -> tuple[str, list[int], list[float], list[int]]:
-        genes, id_length = struct.unpack_from("<II", record)
-        at = 8
-        phenotypes = list(struct.unpack_from(f"<{len(self.manifest['phenotypes'])}d", record, at))
-        at += 8 * len(phenotypes)
-        deleted = list(struct.unpack_from(f"<{genes}I", record, at))
-        at += 4 * genes
-        sample_id = record[at : at + id_length].decode()
-        decode = DECODERS[self.manifest["variant"], self.manifest["codec"]]
-        return sample_id, deleted, phenotypes, decode(record[at + id_length :], self.size)
-
-    def samples_by_incidence(self) -> Iterator[tuple[str, list[int], list[float], list[int]]]:
+    def removed_by_incidence(self, rows: list[dict]) -> Iterator[list[int]]:
         """The masks' removed positions follow from the incidence cache, under the reaction rule
         `all`.
         """
@@ -132,7 +153,7 @@ class Stored:
             if "gene__gpr__reaction" in incidence
             else None
         )
-        for sample, row in enumerate(self.table("samples.arrow").to_pylist()):
+        for row in rows:
             deleted = row["perturbation_indices"]
             reactions = []
             if gpr is not None:
@@ -145,18 +166,7 @@ class Stored:
             for edge_type in incidence:
                 nodes = reactions if edge_type == "reaction__rmr__metabolite" else deleted
                 removed |= {starts[edge_type] + position for position in incident(edge_type, nodes)}
-            phenotypes = [row[name] for name in self.manifest["phenotypes"]]
-            assert None not in phenotypes  # a missing value is NaN, not null
-            sample_id = row["sample_id"].encode()
-            record = struct.pack(
-                f"<II{len(phenotypes)}d{len(deleted)}I",
-                len(deleted),
-                len(sample_id),
-                *phenotypes,
-                *deleted,
-            )
-            assert self.checksum(record + sample_id, sample) == row["checksum"]
-            yield row["sample_id"], deleted, phenotypes, sorted(removed)
+            yield sorted(removed)
 
     def logical_content(self, samples: list[dict]) -> str:
         """The manifest's digest of samples in the shape of oracle.expected."""
@@ -166,21 +176,33 @@ class Stored:
             data = value.encode()
             digest.update(struct.pack("<I", len(data)) + data)
 
-        text("tcbuild logical content 1")
+        def number(value: float | None) -> None:
+            digest.update(struct.pack("<Q", MISSING) if value is None else struct.pack("<d", value))
+
+        text("tcbuild logical content 2")
         text(self.manifest["graph_digest"])
         text(self.manifest["options"]["reaction_rule"])
-        digest.update(struct.pack("<I", len(self.manifest["phenotypes"])))
-        for name in self.manifest["phenotypes"]:
+        digest.update(struct.pack("<I", len(self.phenotypes)))
+        for name in self.phenotypes:
             text(name)
+        digest.update(struct.pack("<I", len(self.attributes)))
+        for entry in self.attributes:
+            text(entry["name"])
+            text(entry["type"])
         for sample in samples:
             text(sample["sample_id"])
             deleted = sample["perturbation_indices"]
             digest.update(struct.pack(f"<I{len(deleted)}I", len(deleted), *deleted))
-            for name in self.manifest["phenotypes"]:
-                value = sample["phenotypes"][name]
-                digest.update(
-                    struct.pack("<Q", MISSING) if value is None else struct.pack("<d", value)
-                )
+            for name in self.phenotypes:
+                number(sample["phenotypes"][name])
+            for entry in self.attributes:
+                value = sample["attributes"][entry["name"]]
+                if entry["type"] == "number":
+                    number(value)
+                elif value is None:
+                    digest.update(struct.pack("<I", 2**32 - 1))
+                else:
+                    text(value)
         return digest.hexdigest()
 
 

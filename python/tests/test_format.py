@@ -27,6 +27,15 @@ def test_stored_masks_are_those_of_the_oracle(built, name):
     assert stored.logical_content(want) == stored.manifest["logical_content"]
 
 
+def test_variants_have_the_same_samples_byte_for_byte(built):
+    datasets, _, _ = built
+    found = [
+        {file.name: file.read_bytes() for file in (path / "samples").iterdir()}
+        for path in datasets.values()
+    ]
+    assert len(found[0]) >= 2 and all(files == found[0] for files in found)
+
+
 @pytest.mark.parametrize("name", BUILDS)
 def test_stored_graph_is_the_input(built, name):
     datasets, _, cell = built

@@ -57,8 +57,8 @@ DECIMAL = re.compile(
 )
 
 
-def oracle(cells: list[str]) -> tuple[str, int | list[float | None] | None]:
-    """A column's kind: a phenotype with its values, an attribute, or an error with the row that it
+def oracle(cells: list[str]) -> tuple[str, int | list[float | None] | list[str | None]]:
+    """A column's kind: a phenotype or attribute with its values, or an error with the row that it
     names.
     """
     stripped = [cell.strip() for cell in cells]
@@ -67,7 +67,9 @@ def oracle(cells: list[str]) -> tuple[str, int | list[float | None] | None]:
     if numbers and texts:
         return "error", texts[0]
     if texts:
-        return "attribute", None
+        return "attribute", [
+            None if text in MISSING else cell for cell, text in zip(cells, stripped)
+        ]
     for i in numbers:
         if math.isinf(float(stripped[i])) or inexact(stripped[i]):
             return "error", i
@@ -145,26 +147,24 @@ def check(binary: Path, graph: Path, folder: Path, column: list[str], ending: st
             encoding="utf-8",
             timeout=60,
         )
-        kind = "attribute"
+        kind = "nothing"
     assert done.returncode == 0, (column, done.stderr)
-    assert (
-        json.loads((out / "manifest.json").read_text(encoding="utf-8"))["phenotypes"]
-        == ["y", "z"][kind != "phenotype" :]
-    ), column
-    assert (done.stderr.count("columns that are not phenotypes") == 1) == (kind == "attribute"), (
-        column,
-        done.stderr,
-    )
-    if kind == "phenotype":
+    manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    names = [phenotype["name"] for phenotype in manifest["phenotypes"]]
+    assert names == ["y", "z"][kind != "phenotype" :], column
+    attributes = [{"name": "y", "type": "text"}] if kind == "attribute" else []
+    assert manifest["attributes"] == attributes, column
+    assert ("keeping attributes" in done.stderr) == (kind == "attribute"), (column, done.stderr)
+    assert ("ignoring columns" in done.stderr) == (kind == "nothing"), (column, done.stderr)
+    if kind != "nothing":
         printed = subprocess.run(
             [str(binary), "inspect", str(out), "--samples", "0:", "--json"],
             capture_output=True,
             text=True,
             check=True,
         ).stdout
-        assert [json.loads(line)["phenotypes"]["y"] for line in printed.splitlines()] == detail, (
-            column
-        )
+        found = [json.loads(line)[f"{kind}s"]["y"] for line in printed.splitlines()]
+        assert found == detail, column
 
 
 def test_types_say_what_columns_are(tcbuild, graph: Path, tmp_path: Path):
@@ -190,11 +190,16 @@ def test_types_say_what_columns_are(tcbuild, graph: Path, tmp_path: Path):
         done = tcbuild.run(
             "incidence", "--graph", graph, "--perturbations", tmp_path / name, "--out", out
         )
-        assert tcbuild.manifest(out)["phenotypes"] == list(numbers)
-        assert "spelled, coded text" in done.stderr
+        manifest = tcbuild.manifest(out)
+        assert manifest["phenotypes"] == [{"name": name} for name in numbers]
+        assert manifest["attributes"] == [{"name": name, "type": "text"} for name in texts]
         assert "phenotypes=nothing" in done.stderr
         contents.add(tcbuild.manifest(out)["logical_content"])
-        values = [sample["phenotypes"] for sample in tcbuild.samples(out, 3)]
+        samples = tcbuild.samples(out, 3)
+        assert [sample["attributes"] for sample in samples] == [
+            {name: column[row].as_py() for name, column in texts.items()} for row in range(3)
+        ]
+        values = [sample["phenotypes"] for sample in samples]
         assert [list(v.values()) for v in values] == [
             [0.5, 1.25, 7, 1, None],
             [None] * 5,

@@ -35,6 +35,7 @@ def as_inspected(dataset, sample):
             name: None if math.isnan(value) else value
             for name, value in zip(dataset.phenotype_names, sample.phenotypes.tolist(), strict=True)
         },
+        "attributes": sample.attributes,
         "masks": {
             name: {"size": len(mask), "removed": np.flatnonzero(~mask).tolist()}
             for name, mask in sample.masks.items()
@@ -104,8 +105,6 @@ def test_samples_by_index_slice_and_list(sharded, name):
             dataset.read_removed(outside)
     with pytest.raises(TypeError):
         dataset["0"]
-    with pytest.raises(TypeError):
-        dataset[np.ones(n, bool)]  # a mask is no list of indices
 
 
 @pytest.mark.parametrize("name", BUILDS)

@@ -11,10 +11,12 @@ import subprocess
 import sys
 
 import pytest
+import xxhash
 
 import tcbuild as reader
 from builds import BUILDS
 from cases import SHARDS
+from stored import Stored
 
 SHARD = "shard-00001-of-00002/data.mdb"
 IN_SHARD = 200  # a sample of the second shard
@@ -45,41 +47,24 @@ def complaint(error, *parts):
 
 
 @pytest.mark.parametrize("name", list(BUILDS)[1:])
-@pytest.mark.parametrize("where", ["labels", "masks"])
-def test_a_damaged_record(dataset, name, where):
+def test_a_damaged_payload(dataset, name):
     path = dataset(name)
     sample = reader.open(path)[IN_SHARD]
     file = path / SHARD
+    stored = Stored(path)
+    shard = stored.manifest["shards"][1]
+    payload = list(stored.payloads(shard))[IN_SHARD - shard["first"]]
     data = bytearray(file.read_bytes())
-    at = data.find(
-        sample.phenotypes.tobytes() + sample.perturbation_indices.tobytes() + sample.id.encode()
-    )
-    assert at > 0
-    data[
-        at
-        + (
-            0
-            if where == "labels"
-            else 8 * len(sample.phenotypes) + 4 * len(sample.genes) + len(sample.id.encode())
-        )
-    ] ^= 1
-    file.unlink()  # the mapped one stays as it is
+    data[data.index(payload) + len(payload) // 2] ^= 1
     file.write_bytes(data)
 
     damaged = reader.open(path)
     with pytest.raises(reader.DamagedRecordError) as error:
         damaged.read_removed(IN_SHARD)
     complaint(error, str(file), f"sample {IN_SHARD}", "checksum", "expected")
-    if where == "labels":
-        with pytest.raises(reader.DamagedRecordError):
-            damaged[IN_SHARD]
-        with pytest.raises(reader.DamagedRecordError):
-            damaged.perturbations([0, IN_SHARD])
-    else:  # labels have a checksum of their own
-        assert damaged[IN_SHARD].id == sample.id
-    assert (
-        damaged[IN_SHARD + 1].all_masks.size and damaged[0].all_masks.size
-    )  # the others are as they were
+    # The labels and the other samples are as they were.
+    assert damaged[IN_SHARD].id == sample.id
+    assert damaged[IN_SHARD + 1].all_masks.size and damaged[0].all_masks.size
 
 
 def test_a_value_whose_size_is_not_that_of_its_records(dataset):
@@ -95,16 +80,36 @@ def test_a_value_whose_size_is_not_that_of_its_records(dataset):
     complaint(error, str(file), "value")
 
 
-def test_damaged_labels_of_the_incidence_variant(dataset):
-    path = dataset("incidence")
-    sample = reader.open(path)[IN_SHARD]
-    file = path / "samples.arrow"
-    data = file.read_bytes()
-    file.unlink()
-    file.write_bytes(data.replace(sample.id.encode(), b"x" * len(sample.id.encode())))
-    with pytest.raises(reader.DamagedRecordError) as error:
-        reader.open(path)[IN_SHARD]
-    complaint(error, str(file), f"sample {IN_SHARD}", "checksum")
+READS = {
+    "a sample": lambda dataset: dataset[IN_SHARD].id,
+    "a batch": lambda dataset: dataset.perturbations([IN_SHARD]),
+    "attributes": lambda dataset: dataset[IN_SHARD].attributes,
+    "a phenotype": lambda dataset: dataset.phenotype("fitness"),
+    "an attribute": lambda dataset: dataset.attribute("medium"),
+    "samples of a gene": lambda dataset: dataset.where(genes=dataset.genes[0]),
+    "an id": lambda dataset: dataset.index_of("strain 1"),
+    "a table": lambda dataset: dataset.to_arrow(),
+}
+
+
+@pytest.mark.parametrize("read", READS)
+@pytest.mark.parametrize("damage", ["part-00000.arrow", "_checksums", "both"])
+@pytest.mark.parametrize("name", ["incidence", "indices-zstd", "full-masks-zstd"])
+def test_damaged_samples(dataset, name, damage, read):
+    path = dataset(name)
+    part, sums = path / "samples/part-00000.arrow", path / "samples/_checksums"
+    if damage != "_checksums":
+        known = reader.open(path)[IN_SHARD].id.encode()
+        part.write_bytes(part.read_bytes().replace(known, b"x" * len(known)))
+    if damage == "_checksums":
+        sums.write_bytes(bytes([sums.read_bytes()[0] ^ 1]) + sums.read_bytes()[1:])
+    elif damage == "both":  # checksums that fit the part, but not the manifest
+        found = sums.read_bytes()
+        fitting = xxhash.xxh64_intdigest(part.read_bytes()).to_bytes(8, "little")
+        sums.write_bytes(found[:8] + fitting + found[16:])
+    with pytest.raises(reader.DamagedFileError) as error:
+        READS[read](reader.open(path))
+    complaint(error, str(part if damage == "part-00000.arrow" else sums), "expected")
 
 
 @pytest.mark.parametrize(
@@ -123,20 +128,20 @@ def test_a_damaged_table(dataset, name):
     complaint(error, str(file), "SHA-256", "expected")
 
 
-@pytest.mark.parametrize("name", ["incidence", "indices-zstd"])
+@pytest.mark.parametrize("name", [SHARD, "samples/part-00000.arrow", "samples/_checksums"])
 def test_a_missing_and_a_shortened_file(dataset, name):
-    path = dataset(name)
-    file = path / (SHARD if name != "incidence" else "samples.arrow")
+    path = dataset("indices-zstd")
+    file = path / name
     data = file.read_bytes()
     file.write_bytes(data[:-1])
     with pytest.raises(reader.DamagedFileError) as error:
-        reader.open(path)[IN_SHARD]
+        assert reader.open(path)[IN_SHARD].id and reader.open(path).read_removed(IN_SHARD)
     complaint(error, str(file), f"{len(data) - 1:,} bytes", f"{len(data):,}")
     file.unlink()
     with pytest.raises(
-        reader.MissingFileError if name == "incidence" else reader.MissingShardError
+        reader.MissingShardError if name == SHARD else reader.MissingFileError
     ) as error:
-        reader.open(path)[IN_SHARD]
+        assert reader.open(path)[IN_SHARD].id and reader.open(path).read_removed(IN_SHARD)
     complaint(error, str(file), "missing")
 
 
@@ -146,19 +151,19 @@ def test_a_missing_shard_does_not_hide_the_others(dataset):
     damaged = reader.open(path)
     assert damaged[0].all_masks.size
     with pytest.raises(reader.MissingShardError):
-        damaged[IN_SHARD]
+        damaged[IN_SHARD].removed
 
 
 def test_another_format_version(dataset):
     path = dataset("indices-zstd")
     file = path / "manifest.json"
-    file.write_text(file.read_text().replace('"format_version": 2', '"format_version": 1'))
+    file.write_text(file.read_text().replace('"format_version": 3', '"format_version": 2'))
     with pytest.raises(reader.FormatVersionError) as error:
         reader.open(path)
-    complaint(error, str(file), "version 1", "expected 2")
+    complaint(error, str(file), "version 2", "expected 3", "build it again")
 
 
-@pytest.mark.parametrize("damage", ["{", "[]", "{}", '{"format_version": 2}'])
+@pytest.mark.parametrize("damage", ["{", "[]", "{}", '{"format_version": 3}'])
 def test_a_manifest_that_is_none(dataset, damage):
     path = dataset("indices-zstd")
     (path / "manifest.json").write_text(damage)
@@ -202,8 +207,21 @@ HOSTILE = {
         m | {"files": [*m["files"], {"name": "a\0b", "bytes": 1, "sha256": ""}]}
     ),
     "file not listed": lambda m: m | {"files": m["files"][:-1]},
-    "deep": lambda m: '{"format_version": 2, "masks": ' + "[" * 10**5 + "]" * 10**5 + "}",
-    "long number": lambda m: '{"format_version": 2, "samples": ' + "9" * 10**5 + "}",
+    "part not listed": lambda m: (
+        m | {"files": [file for file in m["files"] if "part-" not in file["name"]]}
+    ),
+    "no samples_per_batch": lambda m: m | {"samples_per_batch": 0},
+    "part of a batch": lambda m: m | {"samples_per_part": m["samples_per_batch"] + 1},
+    "more samples than files": lambda m: m | {"samples": 2**62},
+    "column twice": lambda m: m | {"attributes": [{"name": "fitness", "type": "number"}]},
+    "column of another meaning": lambda m: m | {"phenotypes": [{"name": "perturbation_indices"}]},
+    "column of no text": lambda m: m | {"phenotypes": [{"name": "\udcff"}]},
+    "type of an attribute": lambda m: m | {"attributes": [{"name": "medium", "type": "date"}]},
+    "statistic of nothing": lambda m: (
+        m | {"phenotypes": [{"name": "fitness", "statistic_of": "growth"}]}
+    ),
+    "deep": lambda m: '{"format_version": 3, "masks": ' + "[" * 10**5 + "]" * 10**5 + "}",
+    "long number": lambda m: '{"format_version": 3, "samples": ' + "9" * 10**5 + "}",
     "version in words": lambda m: m | {"format_version": "2"},
     "no text": lambda m: "\udcff",
 }
@@ -266,7 +284,7 @@ def test_any_damaged_byte_of_a_shard_is_named_or_harmless(dataset, name):
 
 def test_any_damaged_byte_of_the_tree_is_named_or_harmless(dataset):
     path = dataset("indices-zstd")
-    want = [sample.id for sample in reader.open(path)[:150:49]]
+    want = [sample.removed.tobytes() for sample in reader.open(path)[:150:49]]
     file = path / "shard-00000-of-00002" / "data.mdb"
     data, named = file.read_bytes(), 0
     tree = [
@@ -281,7 +299,8 @@ def test_any_damaged_byte_of_the_tree_is_named_or_harmless(dataset):
         damaged[at] ^= 1 << at % 8
         file.write_bytes(damaged)
         try:
-            assert [sample.id for sample in reader.open(path)[:150:49]] == want, at
+            found = [sample.removed.tobytes() for sample in reader.open(path)[:150:49]]
+            assert found == want, at
         except reader.DatasetError:
             named += 1
     assert len(tree) == 3 and named > 100

@@ -9,10 +9,11 @@ What is sampled, unless TCBUILD_EXHAUSTIVE=1 flips literally every bit (20 minut
 of 1):
 - Runs of 32 zeros and more are padding but for the 16 at either end: one random bit of every eighth
 byte.
-- The manifest, the graph and the pages of a shard are read alike for all codecs, and a record is
-compared with its checksum before it is decoded. All bits are flipped for incidence and
-indices-zstd, of samples.arrow every third; for the others every seventh, so each bit of a byte in
-turn.
+- The manifest, the graph and the pages of a shard are read alike for all codecs, and a payload is
+  compared with its checksum before it is decoded. All bits are flipped for incidence and
+  indices-zstd; for the others every seventh, so each bit of a byte in turn.
+- The sample table is the same in all variants. All its bits are flipped for incidence, for the
+  others every ninth of those. One of the ways to read it is tried with each flip, in turn.
 Always: with pages in the place of others, every eleventh sample is read, some of each page; of all
 files the pairs are exchanged, not more.
 """
@@ -27,7 +28,7 @@ import re
 import shutil
 import signal
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,8 +37,9 @@ import pytest
 import tcbuild as reader
 from builds import BUILDS, INCIDENCE
 from cases import Case, write_case, write_table
-from tcbuild.samples_file import IncidenceSamples
-from tcbuild.shards import ShardSamples
+from tcbuild.computed_masks import ComputedMasks
+from tcbuild.sample_table import SampleTable
+from tcbuild.shards import ShardMasks
 
 EVERY_BIT = os.environ.get("TCBUILD_EXHAUSTIVE") == "1"
 SEED = int(os.environ.get("TCBUILD_SEED", random.randrange(1 << 32)))
@@ -52,10 +54,11 @@ SMALL = Case(
     metabolites=2,
     stoichiometries=5,
     phenotypes=("fitness",),
+    attributes=("medium", "temperature"),
     shards=2,
 )
 TINY = replace(SMALL, genes=5, edges=4, samples=4, most_deleted=2)
-PAGES = replace(SMALL, genes=20, edges=80, samples=134, most_deleted=5)
+PAGES = replace(SMALL, genes=20, edges=300, samples=134, most_deleted=5)
 
 
 @pytest.fixture(autouse=True)
@@ -84,6 +87,8 @@ def build(
         perturbations,
         "--reaction-rule",
         rule,
+        "--attributes",
+        "medium,temperature",
         "--out",
         out,
         *options,
@@ -118,9 +123,20 @@ def parts(dataset: reader.Dataset, index: int) -> Iterator[Callable[[], object]]
         return sample.id, sample.perturbation_indices.tobytes(), sample.phenotypes.tobytes()
 
     yield labels
+    yield lambda: sorted(dataset[index].attributes.items())
     yield lambda: dataset.read_removed(index).tobytes()
-    yield lambda: reader.Sample(dataset, index, ("", None, None)).all_masks.tobytes()
-    yield lambda: reader.Sample(dataset, index, ("", None, None)).packed.tobytes()
+    yield lambda: dataset[index].all_masks.tobytes()
+    yield lambda: dataset[index].packed.tobytes()
+
+
+def columns(dataset: reader.Dataset) -> Iterator[Callable[[], object]]:
+    """All that a dataset says of its samples together."""
+    for name in dataset.phenotype_names:
+        yield lambda name=name: dataset.phenotype(name).tobytes()
+    for name in dataset.attribute_names:
+        yield lambda name=name: repr(dataset.attribute(name).tolist())  # NaN is not NaN
+    yield lambda: dataset.to_arrow().to_pylist()
+    yield lambda: dataset.where(deletions=(1, 2)).indices.tolist()
 
 
 def everything(path: Path, indices=None) -> Content:
@@ -139,18 +155,24 @@ def everything(path: Path, indices=None) -> Content:
     except reader.DatasetError as error:
         assert error.hint and len(str(error)) < 2000
         return []
-    return found + samples_of(dataset, range(len(dataset)) if indices is None else indices)
+    if indices is None:
+        found += read_all(columns(dataset))
+        indices = range(len(dataset))
+    return found + samples_of(dataset, indices)
 
 
 def samples_of(dataset: reader.Dataset, indices) -> Content:
+    return read_all(part for index in indices for part in parts(dataset, index))
+
+
+def read_all(reads: Iterable[Callable[[], object]]) -> Content:
     found = []
-    for index in indices:
-        for part in parts(dataset, index):
-            try:
-                found.append(part())
-            except reader.DatasetError as error:
-                assert error.hint and len(str(error)) < 2000
-                found.append(None)
+    for read in reads:
+        try:
+            found.append(read())
+        except reader.DatasetError as error:
+            assert error.hint and len(str(error)) < 2000
+            found.append(None)
     return found
 
 
@@ -201,26 +223,35 @@ def flip_all(path: Path, name: str, chosen: list[tuple[int, int]]) -> int:
         {"first": 0, "samples": len(dataset)},
     )
     indices = range(shard["first"], shard["first"] + shard["samples"])
-    want = samples_of(dataset, indices)
+    if name.startswith("samples/"):
+        want = read_all([*columns(dataset), *parts(dataset, indices[0])])
+    else:
+        want = samples_of(dataset, indices)
     assert None not in want
 
-    def notices() -> bool:
+    def notices(flip: int) -> bool:
         if name == "manifest.json":
             return not everything(path, [])
-        if not name.endswith(
-            (".mdb", "samples.arrow")
-        ):  # its digest is compared before anything is made of it
+        if not name.endswith(".mdb") and not name.startswith("samples/"):
+            # Its digest is compared before anything is made of it.
             try:
                 return not dataset.manifest.read_file(name)
             except reader.DatasetError:
                 return True
         fresh = object.__new__(reader.Dataset)  # opens the file anew, and only this one
         vars(fresh).update(vars(dataset))
-        fresh._samples = (
-            IncidenceSamples(dataset.manifest, lambda: dataset.removal)
-            if dataset.codec is None
-            else ShardSamples(dataset.manifest)
-        )
+        if name.startswith("samples/"):
+            fresh._table = SampleTable(dataset.manifest)
+            if dataset.codec is None:
+                size = int(dataset.mask_offsets[-1])
+                fresh._masks = ComputedMasks(fresh._table, size, dataset._cell)
+            # One of the reads at each flip, in turn.
+            rank = flip % len(want)
+            (found,) = read_all([[*columns(fresh), *parts(fresh, indices[0])][rank]])
+            masks_alone = rank >= len(want) - 3 and dataset.codec is not None
+            assert masks_alone or found is None, f"read {rank} does not notice it"
+            return True
+        fresh._masks = ShardMasks(dataset.manifest)
         try:
             fresh.read_removed(indices[0])
         except reader.DamagedFileError:
@@ -238,7 +269,7 @@ def flip_all(path: Path, name: str, chosen: list[tuple[int, int]]) -> int:
             (byte,) = os.pread(file.fileno(), 1, at)
             os.pwrite(file.fileno(), bytes([byte ^ 1 << bit]), at)
             try:
-                named += notices()
+                named += notices(at * 8 + bit)
             except Exception as error:
                 raise AssertionError(
                     f"bit {bit} of byte {at} of {path.name}/{name}: {error!r}, seed {SEED}"
@@ -252,18 +283,19 @@ def test_every_flipped_bit(tiny, tmp_path, name):
     path = damaged_copy(tiny[name], tmp_path)
     for file in files_of(path):
         chosen = flips((path / file).read_bytes())
-        step = 3 if file == "samples.arrow" else 1 if name in WHOLE else 7
-        if not EVERY_BIT:
-            chosen = chosen[SEED % step :: step]
+        step = 1 if EVERY_BIT or name in WHOLE else 7
+        if not EVERY_BIT and name != "incidence" and file.startswith("samples/"):
+            step = 9 * step
+        chosen = chosen[SEED % step :: step]
         count = flip_all(path, file, chosen)
-        assert count if file.endswith((".mdb", "samples.arrow")) else count == len(chosen), (
+        assert count if file.endswith(".mdb") else count == len(chosen), (
             f"{file}: {len(chosen) - count} flips were not noticed"
         )
 
 
 @pytest.mark.parametrize("name", [name for name in BUILDS if name != "incidence"])
 def test_every_page_in_the_place_of_every_other(tcbuild, tmp_path, name):
-    path = build(tcbuild, write_case(PAGES, tmp_path), tmp_path / "dataset", name)
+    path = build(tcbuild, write_case(PAGES, tmp_path), tmp_path / "dataset", name, shards=3)
     manifest = reader.open(path).manifest
     samples = [
         index
@@ -312,7 +344,7 @@ def namesakes(tcbuild, inputs, tmp_path_factory):
     write_table(
         folder / "others.tsv",
         header,
-        [[genes, f"{sample}*", "0.5"] for genes, sample, _ in rows[1:] + rows[:1]],
+        [[genes, f"{sample}*", "0.5", "SC", "30"] for genes, sample, *_ in rows[1:] + rows[:1]],
     )
     shutil.copytree(graph, folder / "graph")
     edges = folder / "graph/edges/gene__physical__gene.tsv"
@@ -478,7 +510,7 @@ def test_a_file_that_becomes_shorter_under_a_reader(tiny, tmp_path, name):
         for file in files_of(path):
             cut(share)(path / file)
         for index in range(len(dataset)):
-            for part, expected in zip(parts(dataset, index), want[1 + 4 * index :]):
+            for part, expected in zip(parts(dataset, index), want[-5 * (len(dataset) - index) :]):
                 try:
                     assert part() == expected
                 except reader.DatasetError:

@@ -72,7 +72,8 @@ def test_no_block_is_left_out():
     """A new block needs a test below."""
     sections = re.findall("^## (.*)$", README, re.MULTILINE)
     numbers = {section: len(blocks(section)) for section in sections}
-    tested = {"Two commands": 2, "Your data": 2, "Training": 3, "Reading the bytes": 1}
+    tested = {"Two commands": 2, "Your data": 2, "Training": 3}
+    tested |= {"Samples as a table": 1, "Reading the bytes": 1}
     assert {section: number for section, number in numbers.items() if number} == tested
 
 
@@ -115,12 +116,39 @@ def test_public_sources(tcbuild, tmp_path):
 
 def test_the_bytes_of_the_first_sample(tcbuild, quickstart, monkeypatch):
     monkeypatch.chdir(quickstart)
-    masks = run_example("Reading the bytes")["masks"]
+    variables = run_example("Reading the bytes")
+    masks, (row, *_) = variables["masks"], variables["samples"].to_pylist()
     (sample,) = tcbuild.samples(quickstart / "data/quickstart/current/full-masks", 1)
     assert np.array_equal(
         masks, np.concatenate([want_mask(mask) for mask in sample["masks"].values()])
     )
     assert 0 in masks
+    assert (
+        row
+        == {name: sample[name] for name in ("sample_id", "perturbation_indices")}
+        | (sample["phenotypes"])
+    )
+
+
+def test_samples_as_a_table(tcbuild, quickstart, monkeypatch):
+    monkeypatch.chdir(quickstart)
+    variables = run_example("Samples as a table")
+    shown = tcbuild.samples(quickstart / "data/quickstart/current/indices", 100)
+    fitness = [sample["phenotypes"]["fitness"] for sample in shown]
+    assert variables["fitness"].tolist() == fitness
+    lowest = [
+        sample["sample_id"]
+        for sample, value in zip(shown, fitness)
+        if value < np.quantile(fitness, 0.1)
+    ]
+    assert variables["table"].column("sample_id").to_pylist() == lowest
+    train, test = (variables[name].indices for name in ("train", "test"))
+    assert sorted([*train, *test]) == [
+        number for number, sample in enumerate(shown) if len(sample["genes"]) == 2
+    ]
+    values = np.array(fitness)
+    target = (values[test] - values[train].mean()) / values[train].std(ddof=1)
+    np.testing.assert_allclose(variables["target"], target)
 
 
 def test_extras():

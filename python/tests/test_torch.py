@@ -202,7 +202,7 @@ def test_samples_that_no_batch_can_join_are_refused(everything, built, tcbuild, 
         if "basis" in message:
             with pytest.raises(ValueError, match="(?s)another graph or reaction rule.*\nhint: "):
                 tt.MaskGenerator(first)(batch)
-    with pytest.raises(TypeError, match="found a list"):
+    with pytest.raises(TypeError, match="found a Dataset"):
         tt.collate([first[0:2], first[0:2]])
 
 
@@ -229,16 +229,23 @@ def test_part_of_a_dataset(everything):
     for part in (Subset(dataset, np.array([2, 0])), *random_split(dataset, [4, len(dataset) - 4])):
         batch = tt.collate([part[i] for i in range(len(part))])
         assert batch.sample_indices.tolist() == list(part.indices)
-    booleans = (
-        [True, False],
-        np.ones(len(ids), bool),
-        torch.ones(len(ids), dtype=torch.bool),
+    chosen = ids < ids[4]
+    for booleans in (chosen, chosen.tolist(), torch.from_numpy(chosen)):
+        view = dataset[booleans]
+        assert [sample.stored.id for sample in view] == ids[chosen].tolist()
+        loader = DataLoader(view, batch_size=100, collate_fn=tt.collate, num_workers=1)
+        (batch,) = loader
+        assert batch.sample_indices.tolist() == np.flatnonzero(chosen).tolist()
+        want = tt.collate([dataset[i] for i in np.flatnonzero(chosen)])
+        assert_same(batch, want)
+    view = tt.Dataset(dataset.stored.where(deletions=(1, 5)))
+    assert len(view) == len(view.stored) and view[-1].dataset is dataset.stored
+    with pytest.raises(IndexError):
+        dataset[[True, False]]
+    for wrong in (
         True,
         np.True_,
         torch.tensor(True),
-    )
-    for wrong in (
-        *booleans,
         "0",
         b"01",
         1.0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, SupportsIndex, overload
@@ -18,6 +18,8 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
     """Samples as in torchcell's LazySubgraphRepresentation: the whole graph, shared by all samples,
     and what is removed from it.
 
+    dataset: a tcbuild.Dataset, a view of one, or its folder
+
     node types: node_ids, num_nodes; mask bool [N], true where kept; pert_mask, its inverse
     gene: x; ids_pert (names) and perturbation_indices (int64, ascending) of the deleted genes;
         phenotypes in COO form: phenotype_values float32 and, for each, phenotype_type_indices (into
@@ -27,26 +29,26 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
     edge types: edge_index or hyperedge_index, stoichiometry, num_edges (positions); mask bool [E]
     data: sample_id, mask_basis (tcbuild.Dataset.mask_basis)
 
-    phenotypes: the targets. torchcell's trainers use all of phenotype_values, and no file says
-        whether a column is a measurement or its p-value, so a dataset with several needs them
-        named. [] for none; others that are not in statistics are omitted
+    phenotypes: the targets. torchcell's trainers use all of phenotype_values, so a dataset with
+        several that are no statistics needs them named. [] for none; others that are not in
+        statistics are omitted
     statistics: statistics of the targets, such as fitness_se
     """
 
     def __init__(
         self,
-        path: str | Path,
+        dataset: tcbuild.Dataset | str | Path,
         phenotypes: Sequence[str] | None = None,
         statistics: Sequence[str] = (),
     ):
-        self.stored = tcbuild.open(path)
-        names = self.stored.phenotype_names
+        self.stored = dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)
+        path, names = self.stored.path, self.stored.phenotype_names
         if phenotypes is None:
-            phenotypes = [name for name in names if name not in statistics]
-            if len(names) > 1:
+            phenotypes = [name for name in names if not self.stored.phenotypes[name].statistic_of]
+            if len(phenotypes) > 1:
                 raise ValueError(
-                    f"open {path}: which of its {len(names)} phenotypes are targets?\n"
-                    f"hint: pass phenotypes=, some of {names}"
+                    f"open {path}: which of its {len(phenotypes)} phenotypes are targets?\n"
+                    f"hint: pass phenotypes=, some of {phenotypes}"
                 )
         for option in (phenotypes, statistics):
             if isinstance(option, str):
@@ -63,7 +65,7 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Dataset, (self.stored.path, self.phenotypes, self.statistics)
+        return Dataset, (self.stored, self.phenotypes, self.statistics)
 
     @cached_property
     def cell_graph(self) -> HeteroData:
@@ -76,17 +78,20 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
     @overload
     def __getitem__(self, index: SupportsIndex) -> HeteroData: ...
     @overload
-    def __getitem__(self, index: slice | Iterable[SupportsIndex]) -> list[HeteroData]: ...
+    def __getitem__(self, index: slice | Iterable[SupportsIndex]) -> Dataset: ...
     def __getitem__(
         self, index: SupportsIndex | slice | Iterable[SupportsIndex]
-    ) -> HeteroData | list[HeteroData]:
-        """A sample, or a list of samples for a slice or indices, as in tcbuild.Dataset."""
+    ) -> HeteroData | Dataset:
+        """A sample, or a view for a slice, indices or a boolean array, as in tcbuild.Dataset."""
         found = self.stored[index]
-        return (
-            [self._data(sample) for sample in found]
-            if isinstance(found, list)
-            else self._data(found)
-        )
+        if not isinstance(found, tcbuild.Dataset):
+            return self._data(found)
+        view = Dataset(found, self.phenotypes, self.statistics)
+        view.cell_graph = self.cell_graph  # shared by all samples, so by views
+        return view
+
+    def __iter__(self) -> Iterator[HeteroData]:
+        return (self._data(sample) for sample in self.stored)
 
     def _data(self, sample: tcbuild.Sample) -> HeteroData:
         graph, data = self.cell_graph, HeteroData()

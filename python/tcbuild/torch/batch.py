@@ -23,7 +23,7 @@ from tcbuild.torch.threads import one_thread
 class Batch:
     """B samples.
 
-    sample_indices: int64 [B], the index of each sample in its own tcbuild.torch.Dataset: not in a
+    sample_indices: int64 [B], the index of each sample in its own whole dataset: not in a view or
         Subset, and not in a ConcatDataset, of which two samples in a batch may have the same one
     perturbation_indices: int64 [K], the deleted genes of all samples, in sample order; not offset
         by sample
@@ -32,7 +32,7 @@ class Batch:
     perturbation_indices_batch: int64 [K], the sample of each deleted gene
     phenotypes: float64 [B, P], NaN if missing; the columns are dataset.stored.phenotype_names.
         These are all numbers of the perturbation set, including statistics such as p-values and
-        standard errors, so select your targets by name:
+        standard errors (dataset.stored.phenotypes says which), so select your targets by name:
         targets = [dataset.stored.phenotype_names.index(name) for name in ("fitness",)]
         batch.phenotypes[:, targets]
     masks: see below; an error in a batch without masks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import SupportsIndex, overload
@@ -14,14 +14,17 @@ import tcbuild
 
 
 class Dataset(torch.utils.data.Dataset["Sample"]):
-    """A tcbuild dataset as a map-style torch Dataset.
+    """A tcbuild dataset, its folder, or a view of one as a map-style torch Dataset.
 
-    Workers may be forked or spawned: pickling stores only its path. `stored` is the
-    tcbuild.Dataset.
+        stored = tcbuild.open("cell/indices")
+        train = tcbuild.torch.Dataset(stored.where(phenotypes="fitness"))
+
+    Workers may be forked or spawned: pickling stores only its path, and the indices of a view.
+    `stored` is the tcbuild.Dataset.
     """
 
-    def __init__(self, path: str | Path):
-        self.stored = tcbuild.open(path)
+    def __init__(self, dataset: tcbuild.Dataset | str | Path):
+        self.stored = dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)
 
     def __len__(self) -> int:
         return len(self.stored)
@@ -29,22 +32,23 @@ class Dataset(torch.utils.data.Dataset["Sample"]):
     @overload
     def __getitem__(self, index: SupportsIndex) -> Sample: ...
     @overload
-    def __getitem__(self, index: slice | Iterable[SupportsIndex]) -> list[Sample]: ...
+    def __getitem__(self, index: slice | Iterable[SupportsIndex]) -> Dataset: ...
     def __getitem__(
         self, index: SupportsIndex | slice | Iterable[SupportsIndex]
-    ) -> Sample | list[Sample]:
-        """A sample, or a list of samples for a slice or indices, as in tcbuild.Dataset."""
+    ) -> Sample | Dataset:
+        """A sample, or a view for a slice, indices or a boolean array, as in tcbuild.Dataset."""
         found = self.stored[index]
-        return (
-            [Sample(self.stored, sample) for sample in found]
-            if isinstance(found, list)
-            else Sample(self.stored, found)
-        )
+        if isinstance(found, tcbuild.Dataset):
+            return Dataset(found)
+        return Sample(self.stored.whole, found)
+
+    def __iter__(self) -> Iterator[Sample]:
+        return (Sample(self.stored.whole, sample) for sample in self.stored)
 
 
 class Sample:
     """A sample as tensors on the CPU, made at their first use. `stored` has its id, genes and NumPy
-    arrays.
+    arrays, `dataset` is the whole dataset.
     """
 
     def __init__(self, dataset: tcbuild.Dataset, stored: tcbuild.Sample):
@@ -76,6 +80,4 @@ class Sample:
 
 def stored_dataset(dataset: Dataset | tcbuild.Dataset | str | Path) -> tcbuild.Dataset:
     """The tcbuild.Dataset."""
-    if isinstance(dataset, Dataset):
-        return dataset.stored
-    return dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)
+    return (dataset if isinstance(dataset, Dataset) else Dataset(dataset)).stored

@@ -1,0 +1,96 @@
+"""A sample of a dataset."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from tcbuild import html
+from tcbuild.masks import Bytes
+from tcbuild.sample_table import Labels
+
+if TYPE_CHECKING:
+    from tcbuild.dataset import Dataset
+
+_SHOWN = 10  # genes in a repr
+
+
+class Sample:
+    """One genotype with its measurements. Everything is read at its first use, and kept.
+
+    index: its index in the whole dataset, also where it was taken from a view.
+    """
+
+    def __init__(self, dataset: Dataset, index: int):
+        self._dataset = dataset
+        self.index = index
+
+    def __repr__(self) -> str:
+        genes = self.genes
+        shown = ", ".join(genes[:_SHOWN]) or "nothing"
+        more = f" and {len(genes) - _SHOWN:,} more" if len(genes) > _SHOWN else ""
+        return f"<tcbuild.Sample {self.index} {self.id!r:.100}: deletes {shown}{more}>"
+
+    def _repr_html_(self) -> str:
+        return html.sample(self)
+
+    @cached_property
+    def _labels(self) -> Labels:
+        return self._dataset._table.labels(self.index)
+
+    @property
+    def id(self) -> str:
+        """Its name."""
+        return self._labels.sample_id
+
+    @property
+    def perturbation_indices(self) -> npt.NDArray[np.int32]:
+        """int32 [g], the deleted genes, ascending."""
+        return self._labels.perturbation_indices
+
+    @property
+    def phenotypes(self) -> npt.NDArray[np.float64]:
+        """float64 [P], in the order of Dataset.phenotype_names, NaN if missing."""
+        return self._labels.phenotypes
+
+    @cached_property
+    def attributes(self) -> dict[str, str | float | None]:
+        """By name, in the order of Dataset.attribute_names, None if missing."""
+        return self._dataset._table.attributes(self.index)
+
+    @property
+    def genes(self) -> list[str]:
+        """The names of the deleted genes."""
+        names = self._dataset.genes
+        return [names[gene] for gene in self.perturbation_indices]
+
+    @cached_property
+    def removed(self) -> npt.NDArray[np.uint32]:
+        """The removed positions, ascending, among all positions."""
+        return self._dataset.read_removed(self.index)
+
+    @cached_property
+    def all_masks(self) -> npt.NDArray[np.bool_]:
+        """All masks in one array: bool [Dataset.mask_offsets[-1]], true where kept."""
+        masks = np.empty(self._dataset.mask_offsets[-1], np.bool_)
+        self._dataset.fill_masks(self.index, masks)
+        return masks
+
+    @cached_property
+    def masks(self) -> dict[str, npt.NDArray[np.bool_]]:
+        """The mask of each node and edge type, in canonical order: views of all_masks."""
+        masks, starts = self.all_masks, self._dataset.mask_offsets.tolist()
+        return {
+            name: masks[start:end]
+            for name, start, end in zip(self._dataset.mask_names, starts, starts[1:])
+        }
+
+    @cached_property
+    def packed(self) -> Bytes:
+        """all_masks with 8 positions per byte, in little bit order: an eighth of the memory."""
+        packed = np.empty(-(-int(self._dataset.mask_offsets[-1]) // 8), np.uint8)
+        self._dataset.fill_packed(self.index, packed)
+        return packed

@@ -1,0 +1,211 @@
+"""The sample table: ids, deleted genes, phenotypes and attributes of all samples.
+
+One sample is read with its record batch, of which the last ones used stay decoded; columns are read
+a part at a time. Memory does not grow with the number of samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tcbuild.checked_file import CheckedFile, Sums, split_sums
+from tcbuild.columns import Rows, Values, ends, missing, numbers, view, within_parts
+from tcbuild.errors import DamagedFileError
+from tcbuild.manifest import PERTURBATION_INDICES, RESTORE, SAMPLE_ID, Manifest
+
+_CACHED = 16 << 20  # bytes of decoded record batches
+_OPEN = 64  # parts, for reading single samples
+_TYPES = {"text": pa.dictionary(pa.int32(), pa.string()), "number": pa.float64()}
+
+
+T = TypeVar("T")
+
+
+class Labels(NamedTuple):
+    """All of a sample but its masks and attributes.
+
+    perturbation_indices: int32 [g], ascending. phenotypes: float64 [P], NaN if missing. The caller
+    owns both.
+    """
+
+    sample_id: str
+    perturbation_indices: npt.NDArray[np.int32]
+    phenotypes: npt.NDArray[np.float64]
+
+
+class SampleTable:
+    """Reads the folder samples. Every block is compared with its checksum before it is used.
+
+    Any number of threads and forked processes may read.
+    """
+
+    def __init__(self, manifest: Manifest):
+        self._manifest = manifest
+        self._samples: int = manifest["samples"]
+        self._per_part: int = manifest.get("samples_per_part", 1)
+        self._per_batch: int = manifest.get("samples_per_batch", 1)
+        self._phenotypes = len(manifest["phenotypes"])
+        self.schema = pa.schema(
+            [
+                pa.field(SAMPLE_ID, pa.string(), nullable=False),
+                pa.field(PERTURBATION_INDICES, pa.list_(pa.int32()), nullable=False),
+                *((phenotype["name"], pa.float64()) for phenotype in manifest["phenotypes"]),
+                *((column["name"], _TYPES[column["type"]]) for column in manifest["attributes"]),
+            ]
+        )
+
+    def labels(self, index: int) -> Labels:
+        number, row = divmod(index, self._per_batch)
+        return self._batch(number).labels(row)
+
+    def attributes(self, index: int) -> dict[str, str | float | None]:
+        number, row = divmod(index, self._per_batch)
+        names = self.schema.names[2 + self._phenotypes :]
+        return dict(zip(names, self._batch(number).attributes(row)))
+
+    def read(self, columns: Sequence[str], rows: Rows) -> Iterator[tuple[Values, Values, pa.Table]]:
+        """Reads columns a part at a time, of the parts that have some of the rows.
+
+        Gives where in the rows they stand, which rows of the part they are, and the whole part.
+        """
+        fields = sorted(self.schema.get_field_index(column) for column in columns)
+        for number, places, in_part in within_parts(rows, self._per_part):
+            part = self._open(number, fields, keep=True)
+            batches = [part.batch(batch) for batch in range(part.batches)]
+            table = pa.Table.from_batches(batches, part.schema)
+            yield places, in_part, table.select(columns)
+
+    @cached_property
+    def _sums(self) -> list[Sums]:
+        """The checksums of each part's blocks."""
+        name = "samples/_checksums"
+        sizes = [self._manifest.size(part) for part in self._manifest.parts]
+        try:
+            content, end = self._manifest.read_file(name), self._manifest["logical_content"]
+            if not content.endswith(end.encode()):
+                raise ValueError(f"it does not end with the logical content {end:.64}")
+            return split_sums(content[: len(content) - len(end)], sizes)
+        except ValueError as error:
+            raise DamagedFileError(
+                f"read {self._manifest.folder / name}: {error}", RESTORE
+            ) from error
+
+    def _open(self, number: int, fields: list[int], keep: bool) -> _Part:
+        name = self._manifest.parts[number]
+        path, sums = self._manifest.folder / name, self._sums[number]
+        file = CheckedFile(path, self._manifest.open_file(name), sums, keep)
+        schema = pa.schema([self.schema.field(field) for field in fields])
+        rows = min(self._per_part, self._samples - number * self._per_part)
+        return _Part(path, file, fields, schema, rows, self._per_batch)
+
+    @cached_property
+    def _part(self) -> Callable[[int], _Part]:
+        """Opens a part to read some of its record batches."""
+        every = list(range(len(self.schema)))
+        return lru_cache(maxsize=_OPEN)(lambda number: self._open(number, every, keep=False))
+
+    @cached_property
+    def _batch(self) -> Callable[[int], _Batch]:
+        """Decodes a record batch by its number in the table, and keeps the last ones used."""
+
+        def decode(number: int) -> _Batch:
+            part, in_part = divmod(number, self._per_part // self._per_batch)
+            return _Batch(self._part(part).batch(in_part), self._phenotypes)
+
+        size = (
+            sum(map(self._manifest.size, self._manifest.parts)) * self._per_batch // self._samples
+        )
+        return lru_cache(maxsize=max(2, _CACHED // max(size, 1)))(decode)
+
+
+class _Part:
+    """Some columns of a part: record batches of per_batch rows, the last one of the rest."""
+
+    def __init__(
+        self,
+        path: Path,
+        file: CheckedFile,
+        fields: list[int],
+        schema: pa.Schema,
+        rows: int,
+        per_batch: int,
+    ):
+        self.schema, self.batches = schema, -(-rows // per_batch)
+        self._path, self._file, self._rows, self._per_batch = path, file, rows, per_batch
+        # Forked processes have none of Arrow's threads.
+        options = pa.ipc.IpcReadOptions(use_threads=False, included_fields=fields)
+        self._reader = self._try(
+            lambda: pa.ipc.open_file(pa.PythonFile(file, "r"), options=options)
+        )
+        if not self._reader.schema.equals(schema):
+            raise self._misfit("it has columns of other names or types")
+        if self._reader.num_record_batches != self.batches:
+            raise self._misfit(f"it has {self._reader.num_record_batches} record batches")
+
+    def batch(self, number: int) -> pa.RecordBatch:
+        batch = self._try(lambda: self._reader.get_batch(number))
+        if batch.num_rows != min(self._per_batch, self._rows - number * self._per_batch):
+            raise self._misfit(f"its record batch {number} has {batch.num_rows} rows")
+        return batch
+
+    def _try(self, read: Callable[[], T]) -> T:
+        try:
+            return read()
+        except (ValueError, OSError, pa.ArrowException) as error:
+            if self._file.error is not None:
+                raise self._file.error from error
+            raise self._misfit(f"{error}".partition("\n")[0]) from error
+
+    def _misfit(self, found: str) -> DamagedFileError:
+        return DamagedFileError(
+            f"read {self._path}: {found:.200}, expected what manifest.json says", RESTORE
+        )
+
+
+class _Batch:
+    """The decoded columns of a record batch. It holds nothing of the file's bytes."""
+
+    def __init__(self, batch: pa.RecordBatch, phenotypes: int):
+        ids, deleted, *others = batch.columns
+        self._id_ends, self._ids = ends(ids).copy(), bytes(ids.buffers()[2] or b"")
+        self._index_ends = ends(deleted).copy()
+        self._indices = view(deleted.values, np.int32).copy()
+        self._phenotypes = np.empty((batch.num_rows, phenotypes), np.float64)
+        for place, column in enumerate(others[:phenotypes]):
+            self._phenotypes[:, place] = numbers(pa.chunked_array([column]))
+        self._attributes = [_Attribute(column) for column in others[phenotypes:]]
+
+    def labels(self, row: int) -> Labels:
+        return Labels(
+            self._ids[self._id_ends[row] : self._id_ends[row + 1]].decode(),
+            self._indices[self._index_ends[row] : self._index_ends[row + 1]].copy(),
+            self._phenotypes[row].copy(),
+        )
+
+    def attributes(self, row: int) -> list[str | float | None]:
+        return [attribute.value(row) for attribute in self._attributes]
+
+
+class _Attribute:
+    """A decoded column of numbers, or of texts as their numbers in the part's dictionary."""
+
+    def __init__(self, column: pa.Array):
+        text = isinstance(column, pa.DictionaryArray)
+        self._words = column.dictionary if text else None
+        values = view(column.indices, np.int32) if text else view(column, np.float64)
+        self._values = values.copy()
+        self._missing = np.zeros(len(column), bool)
+        self._missing[missing(column)] = True
+
+    def value(self, row: int) -> str | float | None:
+        if self._missing[row]:
+            return None
+        value: str | float = self._values[row].item()
+        return value if self._words is None else self._words[value].as_py()
