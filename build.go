@@ -128,6 +128,9 @@ func (b *builder) read() (err error) {
 			return fault.New(fault.Usage, "choose one of its codecs with --codec", "build %s: %w", b.Out, err)
 		}
 	}
+	if b.Perturbations == "" && b.Where != "" {
+		return fault.New(fault.Usage, "add --perturbations FILE, or omit --where", "build %s: found --where without a perturbation set", b.Out)
+	}
 	if b.Perturbations == "" {
 		return nil
 	}
@@ -139,7 +142,7 @@ func (b *builder) read() (err error) {
 	if names := source.Columns().AttributeNames(); len(names) > 0 {
 		b.Log.Info("keeping attributes", "columns", fault.List(names))
 	}
-	if set, ok := b.source.(*ingest.Perturbations); ok && len(set.IgnoredColumns()) > 0 {
+	if set, ok := b.source.(interface{ IgnoredColumns() []string }); ok && len(set.IgnoredColumns()) > 0 {
 		b.Log.Warn("ignoring columns", "columns", fault.List(set.IgnoredColumns()))
 	}
 	return nil

@@ -22,6 +22,7 @@ func (b *builder) survey(ctx context.Context) error {
 		Attributes:    []ingest.Attribute{},
 		Options: store.Options{
 			ReactionRule: b.ReactionRule, UnknownGenes: b.UnknownGenes, AllowWildtype: b.AllowWildtype, AllowDuplicateIDs: b.AllowDuplicateIDs,
+			Where: b.Where,
 		},
 		Inputs:      store.Inputs{Graph: b.report.Inputs, Perturbations: []ingest.Input{}},
 		GraphDigest: b.graph.Digest(),
@@ -65,11 +66,12 @@ func (b *builder) surveySamples(ctx context.Context, content *store.ContentDiges
 	b.manifest.Samples = counts.Samples
 	b.manifest.Counts = store.InputCounts{
 		Wildtypes: counts.Wildtypes, UnknownGenes: counts.UnknownGenes, DroppedSamples: counts.DroppedSamples, EmptiedSamples: counts.EmptiedSamples,
-		RepeatedGenes: counts.RepeatedGenes, InfiniteValues: counts.InfiniteValues,
+		LeftOutSamples: counts.LeftOutSamples, RepeatedGenes: counts.RepeatedGenes, InfiniteValues: counts.InfiniteValues,
 	}
 	b.stage("survey samples", "samples", counts.Samples, "wildtypes", counts.Wildtypes,
 		"unknown_genes_dropped", counts.UnknownGenes, "samples_dropped_for_unknown_genes", counts.DroppedSamples,
-		"samples_dropped_without_genes_left", counts.EmptiedSamples, "repeated_genes_merged", counts.RepeatedGenes)
+		"samples_dropped_without_genes_left", counts.EmptiedSamples, "samples_left_out_by_where", counts.LeftOutSamples,
+		"repeated_genes_merged", counts.RepeatedGenes)
 	if counts.InfiniteValues > 0 {
 		b.Log.Warn("infinite phenotype values count as missing", "values", counts.InfiniteValues)
 	}

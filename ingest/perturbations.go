@@ -20,6 +20,9 @@ type PerturbationOptions struct {
 	// AllowDuplicateIDs allows empty and repeated sample ids. Without it, finding them costs 9 to
 	// 19 bytes per sample.
 	AllowDuplicateIDs bool
+	// Where is an expression (see package where) that perturbationset.Open keeps samples by; "": all
+	// are kept
+	Where string
 
 	GenesColumns  []string // default genes; if several, each holds at most one gene
 	GeneDelimiter string   // between the genes of a single text column; default |

@@ -204,6 +204,7 @@ type Counts struct {
 	UnknownGenes   int // gene names dropped from their samples because they are not in the graph
 	DroppedSamples int // samples dropped because they delete a gene that is not in the graph
 	EmptiedSamples int // samples dropped because all their genes are among UnknownGenes
+	LeftOutSamples int // samples for which the expression of --where is not true
 	RepeatedGenes  int // gene names listed more than once in one sample; each counts once
 	// infinite phenotype values of a torchcell store, which count as missing
 	InfiniteValues int

@@ -81,6 +81,8 @@ type Options struct {
 	AllowWildtype bool                   `json:"allow_wildtype"`
 	// AllowDuplicateIDs says that sample ids may be empty or duplicate.
 	AllowDuplicateIDs bool `json:"allow_duplicate_ids"`
+	// Where is the expression that samples were kept by; "" for all.
+	Where string `json:"where,omitempty"`
 }
 
 // InputCounts is what was found in the perturbation set; see ingest.Counts.
@@ -89,6 +91,7 @@ type InputCounts struct {
 	UnknownGenes   int `json:"unknown_genes"`
 	DroppedSamples int `json:"dropped_samples"`
 	EmptiedSamples int `json:"emptied_samples"`
+	LeftOutSamples int `json:"left_out_samples"`
 	RepeatedGenes  int `json:"repeated_genes"`
 	InfiniteValues int `json:"infinite_values"`
 }

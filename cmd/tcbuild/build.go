@@ -31,6 +31,7 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	flags.BoolVar(&o.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
 	duplicateIDsFlag(flags, &o.AllowDuplicateIDs)
 	columnFlags(flags, &o.Phenotypes, &o.NotPhenotypes, &o.Attributes)
+	whereFlag(flags, &o.Where)
 }
 
 // columnFlags declares what the columns of a perturbation set are.
@@ -38,6 +39,11 @@ func columnFlags(flags *pflag.FlagSet, phenotypes, notPhenotypes, attributes *[]
 	flags.StringSliceVar(phenotypes, "phenotypes", nil, "`COLUMNS` with phenotypes (default: every numeric column without another use)")
 	flags.StringSliceVar(notPhenotypes, "not-phenotypes", nil, "`COLUMNS` that are not phenotypes, even if numeric")
 	flags.StringSliceVar(attributes, "attributes", nil, "`COLUMNS` of text or numbers to keep beside the phenotypes (default: every text column without another use)")
+}
+
+// whereFlag declares the filter of samples.
+func whereFlag(flags *pflag.FlagSet, where *string) {
+	flags.StringVar(where, "where", "", "keep only the samples for which `EXPR` is true, such as 'fitness > 0.5 and medium == \"YPD\"' (docs/DESIGN.md, Filters)")
 }
 
 func duplicateIDsFlag(flags *pflag.FlagSet, allow *bool) {

@@ -11,11 +11,12 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/source"
+	"tcbuild/ingest/where"
 )
 
 type ingestPerturbationsOptions struct {
-	graph, out string
-	table      source.PerturbationSpec
+	graph, out, where string
+	table             source.PerturbationSpec
 }
 
 func newIngestPerturbations(e *env) *cobra.Command {
@@ -46,6 +47,7 @@ was dropped or merged.`,
 		"what to do about genes that are not in the graph: error, drop-sample or drop-gene (both counted)")
 	flags.BoolVar(&o.table.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
 	duplicateIDsFlag(flags, &o.table.AllowDuplicateIDs)
+	whereFlag(flags, &o.where)
 	_ = cmd.MarkFlagRequired("graph")
 	_ = cmd.MarkFlagRequired("out")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
@@ -80,9 +82,13 @@ func convertPerturbations(ctx context.Context, e *env, o ingestPerturbationsOpti
 		return nil, err
 	}
 	defer perturbations.Close()
+	kept, err := where.NewSource(perturbations, o.table.File, o.where, graph.Genes)
+	if err != nil {
+		return nil, err
+	}
 	bar := newProgress(e, "perturbations", 0)
 	defer bar.Done()
-	samples := &watched{SampleSource: perturbations, ctx: ctx, progress: bar,
+	samples := &watched{SampleSource: kept, ctx: ctx, progress: bar,
 		unmeasured: ingest.NewUnmeasured(perturbations.Columns())}
 	if err := ingest.WritePerturbations(path, samples, graph.Genes); err != nil {
 		return nil, err
@@ -113,6 +119,7 @@ func describeCounts(counts ingest.Counts) string {
 		{counts.UnknownGenes, "unknown gene names dropped"},
 		{counts.DroppedSamples, "samples dropped because of an unknown gene"},
 		{counts.EmptiedSamples, "samples dropped because all their genes are unknown"},
+		{counts.LeftOutSamples, "samples left out by --where"},
 		{counts.RepeatedGenes, "genes listed more than once in a sample, merged"},
 		{counts.InfiniteValues, "infinite phenotype values treated as missing"},
 	} {

@@ -117,6 +117,7 @@ func (o *screenOptions) addFlags(cmd *cobra.Command) {
 		"what to do about names that match no gene of the graph, or several: error, drop-sample or drop-gene (both counted)")
 	flags.BoolVar(&o.table.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
 	duplicateIDsFlag(flags, &o.table.AllowDuplicateIDs)
+	whereFlag(flags, &o.table.Where)
 	flags.BoolVar(&o.table.KeepUnmeasured, "keep-unmeasured", false, "keep rows without any phenotype (default: drop and count them)")
 	_ = cmd.MarkFlagRequired("graph")
 	_ = cmd.MarkFlagRequired("out")

@@ -9,6 +9,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/combinations"
 	"tcbuild/ingest/synth"
+	"tcbuild/ingest/where"
 )
 
 // Set is a perturbation set that is not yet open.
@@ -84,9 +85,18 @@ func checkComputed(name string, options ingest.PerturbationOptions) error {
 		"read perturbations %s: a computed set has no columns to choose from", name)
 }
 
-// Open opens the set for the genes of a graph. The source must be closed.
+// Open opens the set for the genes of a graph, and filters it by options.Where. The source must be
+// closed.
 func (s Set) Open(genes *ingest.Nodes, options ingest.PerturbationOptions) (ingest.SampleSource, error) {
-	return s.open(genes, options)
+	source, err := s.open(genes, options)
+	if err != nil {
+		return nil, err
+	}
+	filtered, err := where.NewSource(source, s.Name, options.Where, genes)
+	if err != nil {
+		source.Close()
+	}
+	return filtered, err
 }
 
 // Open opens the set with a name, as in Parse.

@@ -8,6 +8,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
+	"tcbuild/ingest/where"
 )
 
 // SampleSpec has the settings that all published perturbation tables share.
@@ -22,6 +23,8 @@ type SampleSpec struct {
 	// KeepUnmeasured keeps rows whose phenotypes are all missing. Otherwise such rows are dropped
 	// and counted.
 	KeepUnmeasured bool `yaml:"keep_unmeasured"`
+	// Where is an expression that is true for the samples to keep; see package where. "" keeps all.
+	Where string `yaml:"where"`
 }
 
 // Screen is a published perturbation table, read as samples. It is a SampleSource. Every Scan reads
@@ -35,6 +38,7 @@ type Screen struct {
 	names                 *Names
 	made                  string
 	columns               ingest.Columns
+	filter                *where.Filter // nil: all samples are kept
 	ignored               []string
 	reader                func(*screenReader) rowReader // makes the rowReader of one Scan
 	report                SourceReport
@@ -122,7 +126,11 @@ func (s SampleSpec) openScreen(genes *ingest.Nodes, made string, layout func(scr
 		return nil, err
 	}
 	screen := &Screen{file: file, spec: s, text: text, names: names, made: made}
-	if err := layout(screen); err != nil {
+	err = layout(screen)
+	if err == nil && s.Where != "" {
+		screen.filter, err = where.Compile(s.Where, screen.columns, genes)
+	}
+	if err != nil {
 		file.Close()
 		return nil, err
 	}

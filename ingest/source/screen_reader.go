@@ -8,6 +8,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
+	"tcbuild/ingest/where"
 )
 
 // screenReader is one Scan of a Screen. Every row becomes a sample, or counts as dropped for one
@@ -26,6 +27,7 @@ type screenReader struct {
 	// alleleKinds
 	kinds      map[int]int
 	unmeasured int     // rows without phenotypes
+	leftOut    int     // samples for which Where is not true
 	dropped    []Count // other reasons, specific to the kind of table
 	marked     int     // samples with a marker
 	noted      []Count // other notes, specific to the kind of table
@@ -97,10 +99,22 @@ func (r *screenReader) add(id []byte, genes []uint32, phenotypes []float64, attr
 			return fault.New(fault.Input, "pass --allow-wildtype to train on the unperturbed graph",
 				"the sample deletes no gene, expected at least one")
 		}
-		r.counts.Wildtypes++
 	}
 	if !utf8.Valid(id) {
 		return fault.New(fault.Input, "save the file as UTF-8 text", "sample id %s is not valid UTF-8", fault.Quote(id))
+	}
+	if r.filter != nil {
+		keep, err := r.filter.Keeps(&where.Sample{ID: id, Genes: genes, Phenotypes: phenotypes, Attributes: attributes})
+		if err != nil {
+			return err
+		}
+		if !keep {
+			r.leftOut++
+			return nil
+		}
+	}
+	if len(genes) == 0 {
+		r.counts.Wildtypes++
 	}
 	if r.samples == nil {
 		r.samples = ingest.NewSamples(r.counts.Samples, r.columns, screenBatch)
@@ -136,7 +150,7 @@ func (r *screenReader) account() SourceReport {
 	for k, kind := range alleleKinds {
 		dropped = append(dropped, Count{"of allele kind " + kind + ", which is not among --alleles", r.kinds[k]})
 	}
-	for _, c := range append(append(dropped, r.dropped...), Count{"without a phenotype", r.unmeasured}) {
+	for _, c := range append(append(dropped, r.dropped...), Count{"without a phenotype", r.unmeasured}, Count{"for which --where is not true", r.leftOut}) {
 		report.Dropped = appendCount(report.Dropped, c.What, c.N)
 	}
 	for _, c := range append([]Count{
@@ -153,6 +167,8 @@ func (r *screenReader) account() SourceReport {
 // emptyHint is the hint for a table without any sample.
 func (r *screenReader) emptyHint() string {
 	switch {
+	case r.leftOut > 0:
+		return where.NoneKeptHint
 	case r.unmeasured > 0:
 		return "name the columns with phenotypes, or pass --keep-unmeasured"
 	case len(r.kinds) > 0:

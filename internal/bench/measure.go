@@ -58,6 +58,9 @@ func (b *bench) build(ctx context.Context, c Case, in input, workers int, out st
 	if in.perturbations == b.Perturbations { // a subset has no other columns
 		args = append(args, listFlag("phenotypes", b.Phenotypes)...)
 		args = append(args, listFlag("not-phenotypes", b.NotPhenotypes)...)
+		if b.Where != "" { // a subset is of samples that were kept
+			args = append(args, "--where="+b.Where)
+		}
 	}
 	args = append(args, listFlag("attributes", b.Attributes)...)
 	cmd := exec.CommandContext(ctx, b.Executable, args...)

@@ -61,10 +61,15 @@ func (o *Options) datasetStage(variant string) (versions.Stage, error) {
 			return o.outsideInputs(result.Manifest, outside), nil
 		},
 	}
-	for name, columns := range map[string][]string{"phenotypes": o.Build.Phenotypes, "not_phenotypes": o.Build.NotPhenotypes} {
+	for name, columns := range map[string][]string{
+		"phenotypes": o.Build.Phenotypes, "not_phenotypes": o.Build.NotPhenotypes, "attributes": o.Build.Attributes,
+	} {
 		if columns != nil {
 			stage.Options[name] = fmt.Sprintf("%q", columns)
 		}
+	}
+	if o.Build.Where != "" {
+		stage.Options["where"] = o.Build.Where
 	}
 	if variant != string(store.Incidence) {
 		stage.Options["shards"] = strconv.Itoa(o.Build.Shards)

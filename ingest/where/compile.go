@@ -1,0 +1,113 @@
+package where
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/checker"
+	"github.com/expr-lang/expr/compiler"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/optimizer"
+	"github.com/expr-lang/expr/parser"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+)
+
+// Compile makes a filter of an expression about samples with these columns, which delete genes of
+// these ids. A mistake in it is a fault.Usage that names its place.
+func Compile(text string, columns ingest.Columns, genes *ingest.Nodes) (*Filter, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, fault.New(fault.Usage, exampleHint, "read --where: found no expression")
+	}
+	config := conf.CreateNew()
+	expr.DisableAllBuiltins()(config)
+	expr.Function(absName, func(values ...any) (any, error) { return math.Abs(values[0].(float64)), nil }, new(func(float64) float64))(config)
+	expr.Function(missingName, func(values ...any) (any, error) { return isMissing(values[0]), nil }, new(func(any) bool))(config)
+	config.MaxNodes = maxNodes
+
+	tree, err := parser.ParseWithConfig(text, config)
+	if err != nil {
+		return nil, located(text, err, syntaxHint)
+	}
+	r := &resolver{columns: columns, genes: genes, types: make(map[string]any)}
+	r.resolve(&tree.Node)
+	if r.err != nil {
+		return nil, located(text, r.err.Bind(tree.Source), r.hint)
+	}
+	config.WithEnv(r.types)
+	kind, err := checker.Check(tree, config)
+	if err != nil {
+		return nil, located(text, err, typesHint)
+	}
+	if kind.Kind().String() != "bool" {
+		return nil, located(text, &file.Error{Line: 1, Message: "the expression is a " + inOurWords(kind.String()) + ", expected a comparison"}, exampleHint)
+	}
+	if r.guard(&tree.Node); r.err != nil {
+		return nil, located(text, r.err.Bind(tree.Source), r.hint)
+	}
+	if _, err = checker.Check(tree, config); err == nil {
+		err = optimizer.Optimize(&tree.Node, config)
+	}
+	if err != nil {
+		return nil, located(text, err, "")
+	}
+	program, err := compiler.Compile(tree, config)
+	if err != nil {
+		return nil, located(text, err, "")
+	}
+	return &Filter{text: text, program: program, terms: r.terms, values: make(map[string]any)}, nil
+}
+
+// maxNodes bounds the size of an expression: a list of ids in it may be long.
+const maxNodes = 1_000_000
+
+const (
+	exampleHint = `write a comparison, as in fitness > 0.5 and medium == "YPD"`
+	syntaxHint  = `equal is ==, texts are quoted, and a column whose name is not made of letters, digits and _ is column("its name")`
+	typesHint   = `compare numbers with numbers, texts with texts: medium == "YPD", temperature == 30`
+)
+
+var phrases = []struct {
+	pattern *regexp.Regexp
+	ours    string
+}{
+	{regexp.MustCompile(`unexpected token [A-Za-z]+\((.*)\)`), "found $1"},
+	{regexp.MustCompile(`invalid operation: (\S+) \(mismatched types (\S+) and (\S+)\)`), "found $2 $1 $3"},
+	{regexp.MustCompile(`invalid operation: (\S+) \(mismatched type (\S+)\)`), "found $1 $2"},
+}
+
+// inOurWords is a message of the library.
+func inOurWords(message string) string {
+	for _, phrase := range phrases {
+		message = phrase.pattern.ReplaceAllString(message, phrase.ours)
+	}
+	return words.Replace(message)
+}
+
+var words = strings.NewReplacer("float64", "number", "string", "text", "bool", "condition", " in map key", "",
+	"unexpected token EOF", "the expression ends behind this, expected more")
+
+// located is a mistake in an expression, with its place. Columns count characters from 1.
+func located(text string, err error, hint string) error {
+	var at *file.Error
+	if !errors.As(err, &at) {
+		return fault.New(fault.Usage, hint, "read --where: %s", inOurWords(err.Error()))
+	}
+	place := fmt.Sprintf("column %d", at.Column+1)
+	lines := strings.Split(text, "\n")
+	if len(lines) > 1 {
+		place = fmt.Sprintf("line %d, %s", at.Line, place)
+	}
+	rest := []rune(lines[max(at.Line, 1)-1])
+	rest = rest[min(at.Column, len(rest)):]
+	if len(rest) > 0 {
+		place += ", at " + fault.Quote(string(rest))
+	}
+	return fault.New(fault.Usage, hint, "read --where: %s: %s", place, inOurWords(at.Message))
+}

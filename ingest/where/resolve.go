@@ -1,0 +1,259 @@
+package where
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+
+	"tcbuild/conf"
+	"tcbuild/fault"
+	"tcbuild/ingest"
+)
+
+// The functions of the language, and its one name that is no column.
+const (
+	absName        = "abs"
+	missingName    = "missing"
+	columnName     = "column"
+	deletionsName  = "deletions"
+	deletesName    = "deletes"
+	deletesAnyName = "deletes_any"
+	sampleIDName   = "sample_id"
+)
+
+var functions = []string{absName, columnName, deletesName, deletesAnyName, deletionsName, missingName}
+
+// resolver replaces what an expression asks of a sample by terms, refuses what is not part of the
+// language, and makes comparisons with missing values false. It stops at the first error.
+type resolver struct {
+	columns ingest.Columns
+	genes   *ingest.Nodes
+	terms   []term
+	types   map[string]any // a value of its type by the name of a term
+	err     *file.Error
+	hint    string
+}
+
+func (r *resolver) fail(node ast.Node, hint, format string, args ...any) {
+	if r.err == nil {
+		r.err, r.hint = &file.Error{Location: node.Location(), Message: fmt.Sprintf(format, args...)}, hint
+	}
+}
+
+// operators are the binary operators of the language, besides in.
+var operators = []string{"and", "&&", "or", "||", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/",
+	"contains", "startsWith", "endsWith", "matches"}
+
+// resolve rewrites a node and those below it.
+func (r *resolver) resolve(node *ast.Node) {
+	switch n := (*node).(type) {
+	case *ast.BoolNode, *ast.StringNode, *ast.FloatNode:
+	case *ast.IntegerNode:
+		r.replace(node, r.number(n))
+	case *ast.IdentifierNode:
+		r.name(node, n.Value)
+	case *ast.UnaryNode:
+		r.resolve(&n.Node)
+	case *ast.BinaryNode:
+		r.resolve(&n.Left)
+		switch {
+		case n.Operator == "in":
+			r.list(&n.Right)
+		case !slices.Contains(operators, n.Operator):
+			r.fail(n, "", "found the operator %s, expected one of %s, in", n.Operator, strings.Join(operators, ", "))
+		default:
+			r.resolve(&n.Right)
+		}
+		if _, constant := n.Right.(*ast.StringNode); n.Operator == "matches" && !constant {
+			r.fail(n.Right, "", "found an expression, expected a regular expression in quotes")
+		}
+	case *ast.BuiltinNode: // some that the parser knows although they are disabled
+		r.call(node, n.Name, n.Arguments)
+	case *ast.CallNode:
+		if callee, ok := n.Callee.(*ast.IdentifierNode); ok {
+			r.call(node, callee.Value, n.Arguments)
+			return
+		}
+		r.fail(n, syntaxHint, "this is not part of the language of expressions")
+	case *ast.NilNode:
+		r.fail(n, missingHint, "nil is not part of the language of expressions")
+	default:
+		r.fail(n, syntaxHint, "this is not part of the language of expressions")
+	}
+}
+
+const missingHint = "ask for missing values with missing(fitness)"
+
+// replace puts another node in the place of one. The first check computes its type.
+func (r *resolver) replace(node *ast.Node, by ast.Node) {
+	by.SetLocation((*node).Location())
+	*node = by
+}
+
+// number is an integer as the floating-point number that all values are.
+func (r *resolver) number(n *ast.IntegerNode) ast.Node {
+	value := float64(n.Value)
+	if n.Value > 1<<53 || n.Value < -1<<53 {
+		r.fail(n, "", "found %d, expected a number that a 64-bit floating-point number can hold", n.Value)
+	}
+	return &ast.FloatNode{Value: value}
+}
+
+// list replaces the list behind in by a set.
+func (r *resolver) list(node *ast.Node) {
+	array, ok := (*node).(*ast.ArrayNode)
+	if !ok || len(array.Nodes) == 0 {
+		r.fail(*node, `write in [0.5, 1] or in ["YPD", "SC"]`, "found no list, expected one of numbers or of texts in brackets")
+		return
+	}
+	numbers, texts := make(map[float64]struct{}), make(map[string]struct{})
+	for i := range array.Nodes {
+		sign, element := 1.0, array.Nodes[i]
+		if unary, ok := element.(*ast.UnaryNode); ok && unary.Operator == "-" {
+			sign, element = -1, unary.Node
+		}
+		if integer, ok := element.(*ast.IntegerNode); ok {
+			element = r.number(integer)
+		}
+		switch element := element.(type) {
+		case *ast.FloatNode:
+			numbers[sign*element.Value] = struct{}{}
+		case *ast.StringNode:
+			texts[element.Value] = struct{}{}
+		default:
+			r.fail(array.Nodes[i], "", "found an expression in a list, expected a number or a text in quotes")
+		}
+		if len(numbers) > 0 && len(texts) > 0 {
+			r.fail(array.Nodes[i], "", "found numbers and texts in one list")
+		}
+	}
+	if len(texts) > 0 {
+		r.replace(node, &ast.ConstantNode{Value: texts})
+	} else {
+		r.replace(node, &ast.ConstantNode{Value: numbers})
+	}
+}
+
+// name replaces a bare name.
+func (r *resolver) name(node *ast.Node, name string) {
+	if name == sampleIDName {
+		r.put(node, term{name: "id", value: func(s *Sample) any { return string(s.ID) }}, "")
+		return
+	}
+	r.column(node, *node, name)
+}
+
+// column replaces the name of a column; at is where it stands.
+func (r *resolver) column(node *ast.Node, at ast.Node, name string) {
+	if k := slices.Index(r.columns.PhenotypeNames(), name); k >= 0 {
+		r.put(node, term{fmt.Sprint("phenotype ", k), true, func(s *Sample) any { return s.Phenotypes[k] }}, 0.0)
+		return
+	}
+	if k := slices.Index(r.columns.AttributeNames(), name); k >= 0 {
+		t := term{fmt.Sprint("attribute ", k), true, func(s *Sample) any { return s.Attributes[k].Number }}
+		if r.columns.Attributes[k].Type == ingest.NumberAttribute {
+			r.put(node, t, 0.0)
+			return
+		}
+		t.value = func(s *Sample) any {
+			if text := s.Attributes[k].Text; text != nil {
+				return string(text)
+			}
+			return missingText
+		}
+		r.put(node, t, "")
+		return
+	}
+	known := append(slices.Concat(r.columns.PhenotypeNames(), r.columns.AttributeNames()), sampleIDName)
+	hint := `texts are quoted: medium == "YPD"`
+	switch nearest := conf.Nearest(name, known); {
+	case slices.Contains([]string{"null", "none", "nan", "na"}, strings.ToLower(name)):
+		hint = missingHint
+	case nearest != "":
+		hint = "did you mean " + nearest + "?"
+	case slices.Contains(functions, name):
+		hint = fmt.Sprintf("%s is a function: write %s(…)", name, name)
+	}
+	r.fail(at, hint, "there is no phenotype or attribute %s, expected one of %s", fault.Quote(name), fault.List(known))
+}
+
+// put replaces a node by a term whose value has the type of zero.
+func (r *resolver) put(node *ast.Node, t term, zero any) {
+	if _, known := r.types[t.name]; !known {
+		r.types[t.name] = zero
+		r.terms = append(r.terms, t)
+	}
+	r.replace(node, &ast.IdentifierNode{Value: t.name})
+}
+
+// call replaces the call of a function.
+func (r *resolver) call(node *ast.Node, function string, arguments []ast.Node) {
+	switch function {
+	case absName, missingName, columnName:
+		if len(arguments) != 1 {
+			r.fail(*node, "", "found %d arguments of %s, expected one", len(arguments), function)
+			return
+		}
+	case deletionsName:
+		if len(arguments) > 0 {
+			r.fail(arguments[0], "the number of deleted genes is deletions()", "found an argument of deletions, expected none")
+			return
+		}
+	}
+	switch function {
+	case absName, missingName:
+		r.resolve(&arguments[0])
+	case columnName:
+		if name, ok := arguments[0].(*ast.StringNode); ok {
+			r.column(node, name, name.Value)
+			return
+		}
+		r.fail(arguments[0], "", `found an expression, expected the name of a column in quotes`)
+	case deletionsName:
+		r.put(node, term{name: "deletions", value: func(s *Sample) any { return float64(len(s.Genes)) }}, 0.0)
+	case deletesName, deletesAnyName:
+		r.deletes(node, function == deletesName, arguments)
+	default:
+		hint := ""
+		if nearest := conf.Nearest(function, functions); nearest != "" {
+			hint = "did you mean " + nearest + "?"
+		}
+		r.fail(*node, hint, "there is no function %s, expected one of %s", fault.Quote(function), strings.Join(functions, ", "))
+	}
+}
+
+// deletes replaces the question whether a sample deletes all, or any, of some genes.
+func (r *resolver) deletes(node *ast.Node, all bool, arguments []ast.Node) {
+	if len(arguments) == 0 {
+		r.fail(*node, "", `found no gene, expected ids of genes in quotes`)
+	}
+	var genes []uint32
+	for _, argument := range arguments {
+		id, ok := argument.(*ast.StringNode)
+		if !ok {
+			r.fail(argument, "", `found an expression, expected the id of a gene in quotes`)
+			return
+		}
+		gene, ok := r.genes.Index(id.Value)
+		if !ok {
+			hint := "give the gene's id in nodes/gene"
+			if nearest := conf.Nearest(id.Value, r.genes.IDs); nearest != "" {
+				hint = "did you mean " + nearest + "?"
+			}
+			r.fail(argument, hint, "gene %s is not in nodes/gene", fault.Quote(id.Value))
+			return
+		}
+		genes = append(genes, gene)
+	}
+	r.put(node, term{name: fmt.Sprint("deletes ", all, genes), value: func(s *Sample) any {
+		for _, gene := range genes {
+			if _, deleted := slices.BinarySearch(s.Genes, gene); deleted != all {
+				return deleted
+			}
+		}
+		return all
+	}}, false)
+}

@@ -1,0 +1,113 @@
+package where
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/internal/seed"
+)
+
+// list is a perturbation set in memory, in batches of a few samples.
+type list struct {
+	ingest.SampleSource
+	samples []*Sample
+	batch   int
+}
+
+func (l list) Columns() ingest.Columns { return columns }
+
+func (l list) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
+	counts := ingest.Counts{RepeatedGenes: 7}
+	for part := range slices.Chunk(l.samples, l.batch) {
+		batch := ingest.NewSamples(counts.Samples, columns, len(part))
+		for _, s := range part {
+			batch.Append(s.ID, s.Genes, s.Phenotypes, s.Attributes)
+			counts.Samples++
+			if len(s.Genes) == 0 {
+				counts.Wildtypes++
+			}
+		}
+		if err := yield(batch); err != nil {
+			return counts, err
+		}
+	}
+	return counts, nil
+}
+
+func describe(id []byte, genes []uint32, phenotypes []float64, attributes []ingest.Value) string {
+	return fmt.Sprintf("%s %v %v %v", id, genes, phenotypes, attributes)
+}
+
+// A filtered set is the samples for which the oracle of its expression is true, in order and without
+// gaps, whatever the batches.
+func TestSource(t *testing.T) {
+	m := maker{seed.Rand(t)}
+	for range 200 {
+		o, set := m.condition(1), list{batch: 1 + m.IntN(5)}
+		var want []string
+		wildtypes := 0
+		for range m.IntN(20) {
+			s := m.sample()
+			set.samples = append(set.samples, s)
+			if o.of(s).(bool) {
+				want = append(want, describe(s.ID, s.Genes, s.Phenotypes, s.Attributes))
+				if len(s.Genes) == 0 {
+					wildtypes++
+				}
+			}
+		}
+		source, err := NewSource(set, "set.tsv", o.text, genes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		counts, err := source.Scan(func(batch *ingest.Samples) error {
+			if batch.First != len(got) || batch.Len() == 0 {
+				t.Errorf("a batch of %d samples starts at %d, expected %d", batch.Len(), batch.First, len(got))
+			}
+			for i := range batch.Len() {
+				got = append(got, describe(batch.ID(i), batch.Genes(i), batch.Phenotypes(i), batch.Attributes(i)))
+			}
+			return nil
+		})
+		if empty := len(want) == 0 && len(set.samples) > 0; (fault.KindOf(err) == fault.Input) != empty || !empty && err != nil {
+			t.Fatalf("%s: got %v for %d of %d samples", o.text, err, len(want), len(set.samples))
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s: got %q, want %q", o.text, got, want)
+		}
+		if want := (ingest.Counts{Samples: len(want), Wildtypes: wildtypes, LeftOutSamples: len(set.samples) - len(want), RepeatedGenes: 7}); counts != want {
+			t.Fatalf("%s: got %+v, want %+v", o.text, counts, want)
+		}
+	}
+}
+
+func TestSourceErrors(t *testing.T) {
+	set := list{samples: []*Sample{&measured, &unknown}, batch: 1}
+	source, err := NewSource(set, "set.tsv", `fitness > 7`, genes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = source.Scan(func(*ingest.Samples) error { return nil })
+	if want := `read perturbations set.tsv: --where "fitness > 7" is true for none of 2 samples, expected at least one`; fmt.Sprint(err) != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	stop := errors.New("enough")
+	if source, err = NewSource(set, "set.tsv", `true`, genes); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := source.Scan(func(*ingest.Samples) error { return stop }); err != stop {
+		t.Errorf("got %v, want the receiver's error", err)
+	}
+	if _, err := NewSource(set, "set.tsv", `fitnes > 7`, genes); err == nil || !strings.Contains(err.Error(), "column 1") {
+		t.Errorf("got %v, want the place of the mistake", err)
+	}
+	if source, err := NewSource(set, "set.tsv", "", genes); err != nil || source.(list).batch != 1 {
+		t.Errorf("got %v, %v, want the set itself", source, err)
+	}
+}
