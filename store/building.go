@@ -74,6 +74,9 @@ func Begin(out string, manifest *Manifest, resume Resume, shard int) (*Building,
 	if err := b.makeFolder(); err != nil {
 		return nil, err
 	}
+	if err := disk.Sweep(b.out); err != nil {
+		return nil, fmt.Errorf("write dataset %s: %w", b.out, err)
+	}
 	if err := b.begin(resume, shard); err != nil {
 		b.Close()
 		os.Remove(b.path(".build")) // both fail unless they are empty

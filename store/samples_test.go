@@ -1,8 +1,11 @@
 package store
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"tcbuild/fault"
@@ -88,6 +91,20 @@ func TestAdoptSamples(t *testing.T) {
 	f.check(t)
 	if NeedsSamples(f.out, ResumeNever) {
 		t.Error("a published dataset needs a sample table")
+	}
+}
+
+// What a killed build left of a sample table beside the dataset is removed by the next build, also if
+// that needs no sample table of its own.
+func TestLeftoverOfSamples(t *testing.T) {
+	f := newFixture(t, Indices, "zstd", 3, 8, 1)
+	left := filepath.Join(filepath.Dir(f.out), ".dataset.tcbuild-"+strings.Repeat("A", 26))
+	if err := errors.Join(os.MkdirAll(left, 0o700), os.WriteFile(filepath.Join(left, filepath.Base(left)), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	f.begin(t, ResumeIfPossible, AllShards).Close()
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is still there: %v", left, err)
 	}
 }
 
