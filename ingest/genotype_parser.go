@@ -49,13 +49,17 @@ func (p *genotypeParser) end() (genotype []uint32, keep bool, err error) {
 	return distinct, true, nil
 }
 
-// add adds the gene of this name to the genotype.
-func (p *genotypeParser) add(name []byte) error {
-	index, ok := p.genes.IndexBytes(name)
-	if !ok {
+// find returns the index of the gene of this name.
+func (p *genotypeParser) find(name []byte) (index uint32, ok bool) {
+	if index, ok = p.genes.IndexBytes(name); !ok {
 		index, ok = p.genes.Index(p.options.Aliases[string(name)])
 	}
-	if ok {
+	return index, ok
+}
+
+// add adds the gene of this name to the genotype.
+func (p *genotypeParser) add(name []byte) error {
+	if index, ok := p.find(name); ok {
 		p.genotype = append(p.genotype, index)
 		return nil
 	}

@@ -22,7 +22,7 @@ type perturbationLayout struct {
 // findPerturbationLayout finds out what the columns of a table hold. It reads a text table to its
 // end, unless the options name both phenotypes and attributes.
 func findPerturbationLayout(path string, r *table.Reader, options PerturbationOptions) (perturbationLayout, error) {
-	c := newPerturbationColumns(path, r)
+	c := newPerturbationColumns(path, r.Columns(), r.Kind)
 	layout := perturbationLayout{}
 	if err := c.findGenes(&layout, options.GenesColumns); err != nil {
 		return layout, err
@@ -30,41 +30,13 @@ func findPerturbationLayout(path string, r *table.Reader, options PerturbationOp
 	if err := c.findID(&layout, options.IDColumn); err != nil {
 		return layout, err
 	}
-	if err := c.take(options.Phenotypes, "--phenotypes", rolePhenotype); err != nil {
+	if err := c.takeNamed(options); err != nil {
 		return layout, err
 	}
-	if err := c.take(options.Attributes, "--attributes", roleAttribute); err != nil {
+	if err := c.findContents(r, options.Phenotypes == nil, options.Attributes == nil); err != nil {
 		return layout, err
 	}
-	if err := c.take(options.NotPhenotypes, "--not-phenotypes", roleLeftOut); err != nil {
-		return layout, err
-	}
-	for _, name := range options.Phenotypes {
-		layout.phenotypes = append(layout.phenotypes, c.at[name])
-	}
-	for _, name := range options.Attributes {
-		layout.attributes = append(layout.attributes, c.at[name])
-	}
-	if err := c.findContents(options.Phenotypes == nil, options.Attributes == nil); err != nil {
-		return layout, err
-	}
-	for column, name := range r.Columns() {
-		switch role := c.roles[column]; {
-		case role == rolePhenotype && options.Phenotypes == nil:
-			layout.phenotypes = append(layout.phenotypes, column)
-		case role == roleAttribute && options.Attributes == nil:
-			layout.attributes = append(layout.attributes, column)
-		case role == roleOpen, role == roleLeftOut:
-			layout.ignored = append(layout.ignored, name)
-		}
-	}
-	for _, column := range layout.phenotypes {
-		layout.columns.Phenotypes = append(layout.columns.Phenotypes, Phenotype{Name: r.Columns()[column]})
-	}
-	for _, column := range layout.attributes {
-		layout.columns.Attributes = append(layout.columns.Attributes, Attribute{Name: r.Columns()[column], Type: c.types[column]})
-	}
-	return layout, layout.columns.Check(path)
+	return layout, c.layOut(&layout, options)
 }
 
 // columnRole is the use of a column.
@@ -79,21 +51,61 @@ const (
 	roleLeftOut   columnRole = "left out"
 )
 
-// perturbationColumns are the columns of a table, with the roles found so far.
+// perturbationColumns are the columns of a perturbation set, with the roles found so far.
 type perturbationColumns struct {
 	path  string
-	r     *table.Reader
+	names []string
+	kind  func(column int) table.Kind
 	at    map[string]int // by name
 	roles []columnRole
 	types []AttributeType // of attributes
 }
 
-func newPerturbationColumns(path string, r *table.Reader) *perturbationColumns {
-	c := &perturbationColumns{path: path, r: r, at: make(map[string]int), roles: make([]columnRole, len(r.Columns())), types: make([]AttributeType, len(r.Columns()))}
-	for i, name := range r.Columns() {
+func newPerturbationColumns(path string, names []string, kind func(column int) table.Kind) *perturbationColumns {
+	c := &perturbationColumns{path: path, names: names, kind: kind, at: make(map[string]int), roles: make([]columnRole, len(names)), types: make([]AttributeType, len(names))}
+	for i, name := range names {
 		c.at[name] = i
 	}
 	return c
+}
+
+// takeNamed gives the columns that the options name their roles.
+func (c *perturbationColumns) takeNamed(options PerturbationOptions) error {
+	if err := c.take(options.Phenotypes, "--phenotypes", rolePhenotype); err != nil {
+		return err
+	}
+	if err := c.take(options.Attributes, "--attributes", roleAttribute); err != nil {
+		return err
+	}
+	return c.take(options.NotPhenotypes, "--not-phenotypes", roleLeftOut)
+}
+
+// layOut lists the phenotypes and attributes: those that the options name in their order, others in
+// that of the columns.
+func (c *perturbationColumns) layOut(layout *perturbationLayout, options PerturbationOptions) error {
+	for _, name := range options.Phenotypes {
+		layout.phenotypes = append(layout.phenotypes, c.at[name])
+	}
+	for _, name := range options.Attributes {
+		layout.attributes = append(layout.attributes, c.at[name])
+	}
+	for column, name := range c.names {
+		switch role := c.roles[column]; {
+		case role == rolePhenotype && options.Phenotypes == nil:
+			layout.phenotypes = append(layout.phenotypes, column)
+		case role == roleAttribute && options.Attributes == nil:
+			layout.attributes = append(layout.attributes, column)
+		case role == roleOpen, role == roleLeftOut:
+			layout.ignored = append(layout.ignored, name)
+		}
+	}
+	for _, column := range layout.phenotypes {
+		layout.columns.Phenotypes = append(layout.columns.Phenotypes, Phenotype{Name: c.names[column]})
+	}
+	for _, column := range layout.attributes {
+		layout.columns.Attributes = append(layout.columns.Attributes, Attribute{Name: c.names[column], Type: c.types[column]})
+	}
+	return layout.columns.Check(c.path)
 }
 
 // find returns the number of a required column.
@@ -102,11 +114,11 @@ func (c *perturbationColumns) find(what, name string) (int, error) {
 		return column, nil
 	}
 	hint := "rename the column, or name an existing one"
-	if nearest := conf.Nearest(name, c.r.Columns()); nearest != "" {
+	if nearest := conf.Nearest(name, c.names); nearest != "" {
 		hint = "did you mean " + fault.Quote(nearest) + "?"
 	}
 	return -1, fault.New(fault.Input, hint, "read perturbations %s: found columns %s, expected %s column %s",
-		c.path, fault.List(c.r.Columns()), what, fault.Quote(name))
+		c.path, fault.List(c.names), what, fault.Quote(name))
 }
 
 func (c *perturbationColumns) findGenes(layout *perturbationLayout, names []string) error {
@@ -115,7 +127,7 @@ func (c *perturbationColumns) findGenes(layout *perturbationLayout, names []stri
 		if err != nil {
 			return err
 		}
-		kind := c.r.Kind(column)
+		kind := c.kind(column)
 		layout.list = kind == table.List
 		if kind == table.Number || kind == table.Other || kind == table.List && len(names) > 1 {
 			return fault.New(fault.Input, "store a list of texts, or one text with a delimiter between the genes",
@@ -141,9 +153,9 @@ func (c *perturbationColumns) findID(layout *perturbationLayout, name string) er
 		layout.id = -1
 		return nil
 	}
-	if kind := c.r.Kind(column); kind == table.List || kind == table.Other {
+	if kind := c.kind(column); kind == table.List || kind == table.Other {
 		return fault.New(fault.Input, "store the sample ids as text or integers",
-			"read perturbations %s: column %s: found type %s, expected text or integers", c.path, fault.Quote(c.r.Columns()[column]), kind)
+			"read perturbations %s: column %s: found type %s, expected text or integers", c.path, fault.Quote(c.names[column]), kind)
 	}
 	layout.id = column
 	if c.roles[column] == roleOpen {
@@ -169,7 +181,7 @@ func (c *perturbationColumns) take(names []string, flag string, role columnRole)
 			return fault.New(fault.Usage, fmt.Sprintf("name the column once, or leave it out of %s", flag),
 				"read %s: column %s of %s is already %s", flag, fault.Quote(name), c.path, taken)
 		}
-		if kind := c.r.Kind(column); role != roleLeftOut && (kind == table.List || kind == table.Other) {
+		if kind := c.kind(column); role != roleLeftOut && (kind == table.List || kind == table.Other) {
 			return fault.New(fault.Input, "store the column as "+expectedOf[role]+", or leave it out of "+flag,
 				"read perturbations %s: column %s: found type %s, expected %s", c.path, fault.Quote(name), kind, expectedOf[role])
 		}
@@ -181,13 +193,13 @@ func (c *perturbationColumns) take(names []string, flag string, role columnRole)
 // findContents gives roles to the columns without one, if phenotypes or attributes are not named,
 // and types to the attributes: by the column's type if the format has types, otherwise by all their
 // values.
-func (c *perturbationColumns) findContents(phenotypes, attributes bool) error {
+func (c *perturbationColumns) findContents(r *table.Reader, phenotypes, attributes bool) error {
 	var untyped []untypedColumn
 	for column, role := range c.roles {
 		if role != roleOpen && role != roleAttribute {
 			continue
 		}
-		switch kind := c.r.Kind(column); {
+		switch kind := c.kind(column); {
 		case kind == table.Unknown && (role == roleAttribute || phenotypes || attributes):
 			untyped = append(untyped, untypedColumn{column: column, mixed: role == roleAttribute || !phenotypes})
 		case kind == table.Number:
@@ -196,7 +208,7 @@ func (c *perturbationColumns) findContents(phenotypes, attributes bool) error {
 			c.found(column, TextAttribute, phenotypes, attributes)
 		}
 	}
-	if err := readUntyped(c.path, c.r, untyped); err != nil {
+	if err := readUntyped(c.path, r, untyped); err != nil {
 		return err
 	}
 	for _, u := range untyped {

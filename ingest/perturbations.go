@@ -43,7 +43,7 @@ const (
 )
 
 // Perturbations is a perturbation set in a table file or in a torchcell store. It implements
-// SampleSource; every Scan reads the files again. It must be closed.
+// SampleSource; every Scan reads a table again. It must be closed.
 type Perturbations struct{ perturbations }
 
 type perturbations interface {
@@ -61,8 +61,8 @@ type perturbations interface {
 // phenotype if it has a number, or no values at all, and otherwise an attribute. A column with both
 // numbers and other text is an error that names the first such text, unless it is an attribute by
 // its name. Bad data and missing columns are a fault.Input. A folder is a
-// torchcell store (see torchcell.Open): each record is a sample, and its labels and their
-// statistics are the phenotypes.
+// torchcell store (see torchcell.Open), which is read to its end: each record is a sample, its labels
+// and their statistics are the phenotypes, and what is noted of its experiments the attributes.
 func OpenPerturbations(path string, genes *Nodes, options PerturbationOptions) (*Perturbations, error) {
 	if err := options.prepare(path); err != nil {
 		return nil, err

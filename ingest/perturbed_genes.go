@@ -44,10 +44,10 @@ func (p *tablePerturbations) of(genes *Nodes) perturbations {
 }
 
 func (p *storePerturbations) eachName(ctx context.Context, note func(name []byte)) error {
-	return p.store.Records(func(r *torchcell.Record) error {
-		for i := range r.Experiments {
-			for _, name := range r.Experiments[i].Genes {
-				note(name)
+	return p.contents.Rows(func(r *torchcell.Row) error {
+		for _, perturbations := range r.Genotypes {
+			for _, perturbation := range perturbations {
+				note(perturbation.Gene)
 			}
 		}
 		return context.Cause(ctx)

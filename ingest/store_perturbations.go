@@ -1,7 +1,7 @@
 package ingest
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -15,11 +15,12 @@ import (
 // its number. As in torchcell, a perturbation of any type deletes its gene, and a sample deletes
 // the genes of all experiments in its record.
 type storePerturbations struct {
-	path    string
-	genes   *Nodes
-	options PerturbationOptions
-	store   *torchcell.Store
-	columns *torchcell.Columns
+	path     string
+	genes    *Nodes
+	options  PerturbationOptions
+	store    *torchcell.Store
+	contents *torchcell.Contents
+	layout   perturbationLayout
 }
 
 // PerturbationFiles returns the paths of the files that OpenPerturbations reads.
@@ -30,7 +31,7 @@ func PerturbationFiles(path string) []string {
 	return []string{path}
 }
 
-// openStore reads the whole store, to find the phenotypes.
+// openStore reads the whole store.
 func openStore(path string, genes *Nodes, options PerturbationOptions) (*storePerturbations, error) {
 	if !slices.Equal(options.GenesColumns, []string{defaultGenesColumn}) || options.GeneDelimiter != defaultGeneDelimiter ||
 		options.IDColumn != "" || options.Text.Delimiter != 0 || options.Text.Columns != nil {
@@ -41,38 +42,34 @@ func openStore(path string, genes *Nodes, options PerturbationOptions) (*storePe
 	if err != nil {
 		return nil, err
 	}
-	columns, err := torchcell.NewColumns(store)
-	if err == nil {
-		err = columns.Keep(options.Phenotypes, options.NotPhenotypes)
+	p := &storePerturbations{path: path, genes: genes, options: options, store: store}
+	if p.contents, err = torchcell.Read(store); err != nil {
+		return nil, errors.Join(err, store.Close())
 	}
-	if err != nil {
-		store.Close()
-		return nil, err
+	if err := p.layOut(); err != nil {
+		return nil, errors.Join(err, p.Close())
 	}
-	return &storePerturbations{path, genes, options, store, columns}, nil
+	return p, nil
 }
 
-func (p *storePerturbations) Columns() Columns {
-	return Columns{Phenotypes: NamedPhenotypes(p.columns.Names()...)}
-}
+func (p *storePerturbations) Columns() Columns { return p.layout.columns }
 
-func (p *storePerturbations) IgnoredColumns() []string { return p.columns.Ignored() }
+func (p *storePerturbations) IgnoredColumns() []string { return p.layout.ignored }
 
 func (p *storePerturbations) Inputs() []Input { return p.store.Inputs() }
 
 func (p *storePerturbations) Unchanged() error { return p.store.Unchanged() }
 
-func (p *storePerturbations) Close() error { return p.store.Close() }
+func (p *storePerturbations) Close() error { return errors.Join(p.contents.Close(), p.store.Close()) }
 
 // Scan reads the samples. Memory does not depend on their number. If the scan fails, the counts are
 // those up to the failure.
 func (p *storePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
-	phenotypes := make([]float64, len(p.columns.Names()))
-	batch := newBatcher(p.Columns(), yield)
-	parser := genotypeParser{genes: p.genes, options: p.options, counts: &batch.counts}
+	batch := newBatcher(p.layout.columns, yield)
+	parser := newRecordParser(p, &batch.counts)
 	var id []byte
-	err := p.store.Records(func(r *torchcell.Record) error {
-		genotype, keep, err := parseRecord(&parser, r)
+	err := p.contents.Rows(func(r *torchcell.Row) error {
+		genotype, keep, err := parser.parse(r)
 		if err != nil {
 			return fmt.Errorf("read perturbations %s: record %d: %w", p.path, r.Number, err)
 		}
@@ -80,30 +77,14 @@ func (p *storePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 			return nil
 		}
 		id = strconv.AppendInt(id[:0], int64(r.Number), 10)
-		batch.counts.InfiniteValues += p.columns.Fill(r, phenotypes)
-		batch.room().Append(id, genotype, phenotypes, nil)
+		batch.room().Append(id, genotype, parser.phenotypes, parser.attributes)
 		return batch.added()
 	})
+	if err == nil {
+		err = p.Unchanged()
+	}
 	if err != nil {
 		return batch.counts, err
 	}
-	return batch.counts, batch.end(p.path, parser.unknown)
-}
-
-// parseRecord returns the genotype of a record. Its experiments usually name the same genes, which
-// then count once.
-func parseRecord(p *genotypeParser, r *torchcell.Record) (genotype []uint32, keep bool, err error) {
-	p.begin()
-	for i := range r.Experiments {
-		genes := r.Experiments[i].Genes
-		if i > 0 && slices.EqualFunc(genes, r.Experiments[0].Genes, bytes.Equal) {
-			continue
-		}
-		for _, name := range genes {
-			if err := p.add(name); err != nil {
-				return nil, false, err
-			}
-		}
-	}
-	return p.end()
+	return batch.counts, batch.end(p.path, parser.genotype.unknown)
 }

@@ -66,6 +66,16 @@ func TestPhenotypeColumns(t *testing.T) {
 	if o := must(t, f.dir, "ingest", "perturbations", "sets.tsv", "--graph", "graph", "--out", "unmeasured.tsv"); !strings.Contains(o.stdout, "phenotypes without a value: growth\n") {
 		t.Errorf("got %q", o.stdout)
 	}
-	execute(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "synth:tiny:10:1", "--phenotypes", "fitness", "--out", "out").
-		refused(t, 2, "a computed set has no columns to choose from")
+	for _, flag := range []string{"--phenotypes", "--not-phenotypes", "--attributes"} {
+		execute(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "synth:tiny:10:1", flag, "fitness", "--out", "out").
+			refused(t, 2, "a computed set has no columns to choose from")
+	}
+	// A version with other attributes is another version.
+	rebuild := []string{"rebuild", "--config", "rebuild.yaml", "--perturbations", "good.tsv", "--attributes"}
+	for _, names := range []string{"note", "", "y"} {
+		must(t, f.dir, with(rebuild, names)...)
+		if got := manifestOf(t, filepath.Join(f.dir, "rebuilt/d/current/indices")).Columns().AttributeNames(); strings.Join(got, ",") != names {
+			t.Errorf("rebuild --attributes %q: found %q", names, got)
+		}
+	}
 }

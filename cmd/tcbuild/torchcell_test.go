@@ -5,20 +5,21 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"tcbuild/internal/lmdbtest"
 )
 
-// torchcellFixture adds to a fixture its genotypes with a fitness and its standard error, as
-// numbers.tsv and as the stores processed/lmdb, of arrays, and conversion/lmdb, of single
+// torchcellFixture adds to a fixture its genotypes with a fitness, its standard error and attributes,
+// as numbers.tsv and as the stores processed/lmdb, of arrays, and conversion/lmdb, of single
 // experiments.
 func torchcellFixture(t *testing.T) fixture {
 	t.Helper()
 	f := newFixture(t, 400, 150)
 	var table strings.Builder
-	table.WriteString("sample_id\tgenes\tfitness\tfitness_se\n")
+	table.WriteString("sample_id\tgenes\tfitness\tfitness_se\texperiment_type\ttemperature\tperturbation_type\n")
 	arrays, singles := make(map[string]string), make(map[string]string)
 	for i, genotype := range f.genotypes {
 		number := 3 * i // a store of a part of a build leaves numbers out
@@ -32,10 +33,11 @@ func torchcellFixture(t *testing.T) fixture {
 		if i%2 == 1 {
 			deviation, cell = "0.25", "0.25"
 		}
-		fmt.Fprintf(&table, "%d\t%s\t%s\t%s\n", number, strings.Join(names, "|"), fitness, cell)
-		record := fmt.Sprintf(`{"experiment": {"experiment_type": "fitness", "genotype": {"perturbations": [%s]}, "phenotype": {"graph_level": "global", `+
+		types := strings.Join(slices.Repeat([]string{"damp"}, len(genotype)), "|")
+		fmt.Fprintf(&table, "%d\t%s\t%s\t%s\tfitness\t%d\t%s\n", number, strings.Join(names, "|"), fitness, cell, 26+i%5, types)
+		record := fmt.Sprintf(`{"experiment": {"experiment_type": "fitness", "environment": {"temperature": {"value": %d, "unit": "Celsius"}}, "genotype": {"perturbations": [%s]}, "phenotype": {"graph_level": "global", `+
 			`"label_name": "fitness", "label_statistic_name": "fitness_se", "fitness": %s, "fitness_se": %s}}, "experiment_reference": {}}`,
-			strings.Join(perturbations, ", "), fitness, deviation)
+			26+i%5, strings.Join(perturbations, ", "), fitness, deviation)
 		arrays[fmt.Sprint(number)], singles[fmt.Sprintf("data_%d", number)] = "["+record+"]", record
 	}
 	writeFiles(t, f.dir, map[string]string{"numbers.tsv": table.String()})
@@ -48,8 +50,9 @@ func torchcellFixture(t *testing.T) fixture {
 func TestTorchcellStore(t *testing.T) {
 	t.Parallel()
 	f := torchcellFixture(t)
+	const attributes = "experiment_type,temperature,perturbation_type" // a temperature in a table is a phenotype otherwise
 	dataset := func(mode, perturbations, out string) []string {
-		return []string{"dataset", "--mode", mode, "--graph", "graph", "--perturbations", perturbations, "--out", out}
+		return []string{"dataset", "--mode", mode, "--graph", "graph", "--perturbations", perturbations, "--out", out, "--attributes", attributes}
 	}
 	for _, mode := range []string{"indices", "full-masks"} {
 		must(t, f.dir, dataset(mode, "numbers.tsv", mode)...)
@@ -66,21 +69,27 @@ func TestTorchcellStore(t *testing.T) {
 			if table.LogicalContent != store.LogicalContent || len(store.Inputs.Perturbations) != 1 || store.Inputs.Perturbations[0].Name != "data.mdb" {
 				t.Errorf("%s: logical content %s, want %s; inputs %v", out, store.LogicalContent, table.LogicalContent, store.Inputs.Perturbations)
 			}
+			if of := store.Phenotypes[1].StatisticOf; of != "fitness" {
+				t.Errorf("%s: fitness_se is a statistic of %q", out, of)
+			}
 		}
 	}
 	must(t, f.dir, "rebuild", "--root", "root", "--dataset", "set", "--graph", "graph", "--perturbations", "processed/lmdb", "--variants", "indices")
 	o := must(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out", "ingested.tsv")
-	if want := "lmdb: 150 samples\nphenotypes: fitness, fitness_se\nattributes: none\ncolumns left out: none\n"; o.stdout != want {
+	if want := "lmdb: 150 samples\nphenotypes: fitness, fitness_se\nattributes: experiment_type, temperature, perturbation_type\ncolumns left out: none\n"; o.stdout != want {
 		t.Errorf("got %q, want %q", o.stdout, want)
 	}
-	must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "ingested.tsv", "--out", "ingested")
+	must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "ingested.tsv", "--out", "ingested", "--attributes", attributes)
 	if got, want := manifestOf(t, filepath.Join(f.dir, "ingested")).LogicalContent, manifestOf(t, filepath.Join(f.dir, "indices")).LogicalContent; got != want {
 		t.Errorf("ingested: logical content %s, want %s", got, want)
 	}
 	inspect := func(path string) string {
 		return must(t, f.dir, "inspect", path, "--graph", "graph", "--json").stdout
 	}
-	if got, want := inspect("processed/lmdb"), inspect("ingested.tsv"); got != want || !strings.Contains(got, `"samples": 150`) {
+	// inspect knows no flags for columns
+	must(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out", "texts.tsv", "--attributes", "experiment_type,perturbation_type")
+	got := strings.Replace(inspect("processed/lmdb"), "    \"temperature\",\n", "", 1)
+	if want := inspect("texts.tsv"); got != want || !strings.Contains(got, `"samples": 150`) {
 		t.Errorf("inspect: got %s, want %s", got, want)
 	}
 }

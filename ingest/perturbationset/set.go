@@ -78,10 +78,10 @@ func parseCombinations(name string) (Set, error) {
 
 // checkComputed returns an error for options that only tables have.
 func checkComputed(name string, options ingest.PerturbationOptions) error {
-	if options.Phenotypes == nil && options.NotPhenotypes == nil {
+	if options.Phenotypes == nil && options.NotPhenotypes == nil && options.Attributes == nil {
 		return nil
 	}
-	return fault.New(fault.Usage, "omit --phenotypes and --not-phenotypes",
+	return fault.New(fault.Usage, "omit --phenotypes, --not-phenotypes and --attributes",
 		"read perturbations %s: a computed set has no columns to choose from", name)
 }
 

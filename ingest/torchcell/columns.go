@@ -4,192 +4,200 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 
-	"tcbuild/conf"
 	"tcbuild/fault"
 )
 
 // maxColumns limits the memory for stores whose labels keep adding members.
 const maxColumns = 1 << 16
 
-// Columns arranges the values of a store's records in columns, in order of first appearance. A
-// column is named by its label or statistic, followed by .PART for a member of an object or array,
-// and by #2 and so on for further experiments of a record with the same label. If that name is
-// taken, its label goes in front. A column without numbers, whose values are texts, lists or
-// objects, is ignored. A column with both is an error, in whatever order they come.
-type Columns struct {
-	store   *Store
-	index   map[string]int // by identity
-	columns []column
-	names   []string
-	key     []byte // of the current value of each
+// Column is what the records of a store say of one thing, with the records in which that is first
+// of a kind; -1 for none.
+type Column struct {
+	Name string
+	// Attribute is true for what is noted of an experiment, not measured.
+	Attribute bool
+	// the first number (which may be infinite), the first text, and the first object or array
+	Number, Text, Other int
+	Unit                string // "" if no record says it
+	// UnitDiffers is the first record with OtherUnit in place of Unit.
+	UnitDiffers int
+	OtherUnit   string
+	Description string
+	// StatisticOf is the column whose statistic this one is, or -1.
+	StatisticOf int
+
+	label   string
+	base    string // the name without the label
+	labeled string // identity of the column of the label with this statistic, or ""
 }
 
-type column struct {
-	name   string
-	number int // record of the first number, or -1
-	other  int // record of the first value that is neither a number nor missing, or -1
-	target int // index among the names, or -1
+// columns collects the columns of a store, in order of first appearance.
+//
+// A column is named by its label or statistic, followed by .PART for a member of an object or
+// array, and by #2 and so on for further experiments of a record with the same label. If that name
+// is taken, its label goes in front.
+//
+// So are those of attributes, as they belong to their experiment. But as long as all experiments of
+// each record have the same label, attributes of different labels share a column.
+type columns struct {
+	dir   string
+	index map[string]int // by identity
+	found []Column
+	mixed bool   // a record has several labels
+	key   []byte // of the current value
 }
 
-// NewColumns finds the columns of a store, and keeps none of them yet. It reads the whole store.
-func NewColumns(s *Store) (*Columns, error) {
-	c := &Columns{store: s, index: make(map[string]int)}
-	taken := make(map[string]bool)
-	err := s.Records(func(r *Record) error {
-		return c.each(r, func(at, nth int, e *Experiment, v *Value) error {
-			if at < 0 {
-				if len(c.columns) == maxColumns {
-					return fault.New(fault.Input, "give a store whose labels have fewer members",
-						"read torchcell store %s: record %d: found more than %d phenotypes", s.dir, r.Number, maxColumns)
-				}
-				at = len(c.columns)
-				c.index[string(c.key)] = at
-				c.columns = append(c.columns, column{name: columnName(taken, nth, e, v), number: -1, other: -1, target: -1})
-			}
-			c.columns[at].note(r.Number, v)
-			return nil
-		})
-	})
-	return c, err
-}
-
-// note records what a record holds in the column.
-func (c *column) note(record int, v *Value) {
-	switch {
-	case v.Other && c.other < 0:
-		c.other = record
-	case !v.Other && c.number < 0 && !math.IsNaN(v.Number):
-		c.number = record
-	}
-}
-
-// Names are the names of the kept columns, in order.
-func (c *Columns) Names() []string { return c.names }
-
-// Ignored are the names of the other columns.
-func (c *Columns) Ignored() []string {
-	var ignored []string
-	for _, column := range c.columns {
-		if column.target < 0 {
-			ignored = append(ignored, column.name)
-		}
-	}
-	return ignored
-}
-
-// Keep keeps the wanted columns, in their order. nil means all that hold a number or no value at
-// all, except those of leftOut. Unknown and repeated names are errors, and so is keeping a column
-// with other values than numbers.
-func (c *Columns) Keep(wanted, leftOut []string) error {
-	at := make(map[string]int, len(c.columns))
-	for i := range c.columns {
-		at[c.columns[i].name] = i
-	}
-	named := make(map[string]bool)
-	for _, name := range slices.Concat(wanted, leftOut) {
-		if _, known := at[name]; !known {
-			return c.unknown(name)
-		}
-		if named[name] {
-			return fault.New(fault.Usage, "name it only once, in --phenotypes or --not-phenotypes",
-				"read torchcell store %s: found phenotype %s named twice", c.store.dir, fault.Quote(name))
-		}
-		named[name] = true
-	}
-	if wanted == nil {
-		for _, column := range c.columns {
-			if attribute := column.other >= 0 && column.number < 0; !attribute && !named[column.name] {
-				wanted = append(wanted, column.name)
-			}
-		}
-	}
-	c.names = wanted
-	for target, name := range wanted {
-		column := &c.columns[at[name]]
-		if column.target = target; column.other >= 0 {
-			return fault.New(fault.Input, "write the store again with torchcell, or exclude the phenotype with --not-phenotypes "+fault.List([]string{name}),
-				"read torchcell store %s: record %d: phenotype %s: found a text, a list or an object, expected a number", c.store.dir, column.other, fault.Quote(name))
-		}
-	}
-	return nil
-}
-
-// unknown is the error for a name that is not in the store.
-func (c *Columns) unknown(name string) error {
-	var names []string
-	for _, column := range c.columns {
-		names = append(names, column.name)
-	}
-	hint := "choose one of these"
-	if nearest := conf.Nearest(name, names); nearest != "" {
-		hint = "did you mean " + fault.Quote(nearest) + "?"
-	}
-	return fault.New(fault.Input, hint, "read torchcell store %s: found phenotypes %s, expected %s",
-		c.store.dir, fault.List(names), fault.Quote(name))
-}
-
-// Fill sets one value per name to the record's value, or NaN if that is missing. An infinite value
-// is not a measurement: it counts as missing, and Fill returns the number of those.
-func (c *Columns) Fill(r *Record, values []float64) (infinite int) {
-	for i := range values {
-		values[i] = math.NaN()
-	}
-	_ = c.each(r, func(at, _ int, _ *Experiment, v *Value) error {
-		switch target := c.columns[at].target; {
-		case target < 0:
-		case math.IsInf(v.Number, 0):
-			infinite++
-		default:
-			values[target] = v.Number
-		}
-		return nil
-	})
-	return infinite
-}
-
-// columnName names a new column.
-func columnName(taken map[string]bool, nth int, e *Experiment, v *Value) string {
-	name := string(v.Name)
-	if v.Part != nil {
-		name += "." + string(v.Part)
-	}
-	if nth > 1 {
-		name += fmt.Sprintf("#%d", nth)
-	}
-	for taken[name] {
-		name = string(e.Label) + "." + name
-	}
-	taken[name] = true
-	return name
-}
-
-// each calls visit with each value of a record, with its column (-1 if that is new) and the number
-// of its experiment, from 1, among those with its label.
-func (c *Columns) each(r *Record, visit func(at, nth int, e *Experiment, v *Value) error) error {
+// each calls visit with each value of a record and its column. e is the number of its experiment.
+func (c *columns) each(r *Record, visit func(column, e int, v *Value)) error {
 	for i := range r.Experiments {
 		e := &r.Experiments[i]
-		nth := 1
+		nth := 1 // from 1, among those with its label
 		for _, earlier := range r.Experiments[:i] {
 			if string(earlier.Label) == string(e.Label) {
 				nth++
+			} else {
+				c.mixed = true
 			}
 		}
 		for k := range e.Values {
 			v := &e.Values[k]
-			c.key = binary.AppendUvarint(c.key[:0], uint64(nth))
-			for _, part := range [][]byte{e.Label, v.Name, v.Part} {
-				c.key = append(binary.AppendUvarint(c.key, uint64(len(part))), part...)
-			}
-			at, known := c.index[string(c.key)]
-			if !known {
-				at = -1
-			}
-			if err := visit(at, nth, e, v); err != nil {
+			at, err := c.column(r.Number, nth, e, v, false)
+			if err != nil {
 				return err
 			}
+			if string(v.Name) == string(e.Label) {
+				c.found[at].describe(r.Number, e)
+			}
+			visit(at, i, v)
+		}
+		for k := range e.Attributes {
+			at, err := c.column(r.Number, nth, e, &e.Attributes[k], true)
+			if err != nil {
+				return err
+			}
+			visit(at, i, &e.Attributes[k])
 		}
 	}
 	return nil
+}
+
+// column returns the column of a value, perhaps a new one, and notes what the value is.
+func (c *columns) column(record, nth int, e *Experiment, v *Value, attribute bool) (int, error) {
+	at, known := c.index[string(c.identify(nth, e.Label, v.Name, v.Part, attribute))]
+	if !known {
+		if len(c.found) == maxColumns {
+			return 0, fault.New(fault.Input, "give a store whose labels have fewer members",
+				"read torchcell store %s: record %d: found more than %d phenotypes", c.dir, record, maxColumns)
+		}
+		at = len(c.found)
+		c.index[string(c.key)] = at
+		column := Column{Attribute: attribute, Number: -1, Text: -1, Other: -1, UnitDiffers: -1, StatisticOf: -1, label: string(e.Label), base: string(v.Name)}
+		if v.Part != nil {
+			column.base += "." + string(v.Part)
+		}
+		if nth > 1 {
+			column.base += fmt.Sprintf("#%d", nth)
+		}
+		if !attribute && string(v.Name) != string(e.Label) {
+			column.labeled = string(c.identify(nth, e.Label, e.Label, v.Part, false))
+		}
+		c.found = append(c.found, column)
+	}
+	c.found[at].note(record, v)
+	return at, nil
+}
+
+// identify makes the key of a column.
+func (c *columns) identify(nth int, label, name, part []byte, attribute bool) []byte {
+	kind := byte('p')
+	if attribute {
+		kind = 'a'
+	}
+	c.key = binary.AppendUvarint(append(c.key[:0], kind), uint64(nth))
+	for _, text := range [...][]byte{label, name, part} {
+		c.key = append(binary.AppendUvarint(c.key, uint64(len(text))), text...)
+	}
+	return c.key
+}
+
+// note records what a value is.
+func (c *Column) note(record int, v *Value) {
+	switch {
+	case v.Other && c.Other < 0:
+		c.Other = record
+	case (v.Text != nil || v.Types) && c.Text < 0:
+		c.Text = record
+	case !math.IsNaN(v.Number) && c.Number < 0:
+		c.Number = record
+	}
+}
+
+// severalMeasurements describes a column whose records do not measure the same.
+const severalMeasurements = "of several measurement types"
+
+// describe records what an experiment says of the values of its label.
+func (c *Column) describe(record int, e *Experiment) {
+	switch {
+	case e.Unit == nil || string(e.Unit) == c.Unit:
+	case c.Unit == "":
+		c.Unit = string(e.Unit)
+	case c.UnitDiffers < 0:
+		c.UnitDiffers, c.OtherUnit = record, string(e.Unit)
+	}
+	switch {
+	case e.Measurement == nil || string(e.Measurement) == c.Description:
+	case c.Description == "":
+		c.Description = string(e.Measurement)
+	default:
+		c.Description = severalMeasurements
+	}
+}
+
+// arrange names the columns when all are known, and merges those that attributes share. targets has
+// for each column that was found its number among the arranged ones.
+func (c *columns) arrange() (arranged []Column, targets []int) {
+	taken := make(map[string]bool)
+	for i := range c.found {
+		if !c.found[i].Attribute { // phenotypes have the first choice of names
+			c.found[i].name(taken)
+		}
+	}
+	shared := make(map[string]int)
+	for i, column := range c.found {
+		at, known := shared[column.base]
+		if !column.Attribute || c.mixed || !known {
+			at = len(arranged)
+			if column.Attribute {
+				shared[column.base] = at
+				column.name(taken)
+			}
+			arranged = append(arranged, column)
+		} else {
+			arranged[at].merge(&c.found[i])
+		}
+		targets = append(targets, at)
+	}
+	for i := range arranged {
+		if of, known := c.index[arranged[i].labeled]; known {
+			arranged[i].StatisticOf = targets[of]
+		}
+	}
+	return arranged, targets
+}
+
+func (c *Column) name(taken map[string]bool) {
+	for c.Name = c.base; taken[c.Name]; {
+		c.Name = c.label + "." + c.Name
+	}
+	taken[c.Name] = true
+}
+
+// merge adds what another column holds.
+func (c *Column) merge(other *Column) {
+	for _, both := range [][2]*int{{&c.Number, &other.Number}, {&c.Text, &other.Text}, {&c.Other, &other.Other}} {
+		if mine, theirs := both[0], *both[1]; *mine < 0 || theirs >= 0 && theirs < *mine {
+			*mine = theirs
+		}
+	}
 }

@@ -1,10 +1,15 @@
 package torchcell
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"tcbuild/fault"
 )
 
 // Record is the data of one genotype in a build of torchcell: one experiment, or all experiments.
@@ -16,33 +21,56 @@ type Record struct {
 
 // Experiment is one experiment of a record.
 type Experiment struct {
-	// Genes are the systematic names of its perturbations in order, of any type. Several
-	// perturbations may name the same gene. A list of genotypes gives the genes of all.
-	Genes [][]byte
-	Label []byte // name of its phenotype's label
+	// Perturbations of any type, in order. Several may be of the same gene. A list of genotypes
+	// gives those of all.
+	Perturbations []Perturbation
+	Label         []byte // name of its phenotype's label
 	// Values are those of the label, then those of its statistic if the phenotype names one.
 	Values []Value
+	// Unit of the label's values, and what kind of measurement they are; nil if it is not said.
+	Unit, Measurement []byte
+	// Attributes are what is noted of the experiment: dataset_name, experiment_type,
+	// perturbation_type, medium and temperature, those that are there.
+	Attributes []Value
 }
 
-// Value is a measurement. A label whose value is an object or an array has a Value for each member.
+// Perturbation is a change of a gene.
+type Perturbation struct {
+	Gene []byte // systematic name
+	Type []byte // nil if it is not said
+}
+
+// Value is a measurement or an attribute. A label whose value is an object or an array has a Value
+// for each member. A Value that is none of the following is missing.
 type Value struct {
-	Name []byte // of the label or of the statistic
+	Name []byte // of the label, of the statistic or of the attribute
 	// name or 0-based number of the member; nil unless the value is an object or array
 	Part   []byte
-	Number float64 // NaN if it is missing: null, NaN, or absent
-	Other  bool    // the value is neither a number nor missing
+	Number float64 // NaN if it is no number
+	Text   []byte  // nil if it is no text
+	Other  bool    // an object or an array
+	// Types means that the value is the types of the experiment's perturbations.
+	Types bool
 }
 
 // decoder reads records. It reuses its memory.
 type decoder struct {
 	scanner
-	record Record
+	record *Record
+	found  []member
 }
 
-// decode reads the text of a record: an experiment with its reference, or an array of these.
-func (d *decoder) decode(number int, text []byte) (*Record, error) {
-	d.scanner = scanner{text: text}
-	d.record.Number, d.record.Experiments = number, d.record.Experiments[:0]
+// member is a member of an object, with the byte at which its value starts.
+type member struct {
+	name []byte
+	at   int
+}
+
+// decode reads the text of a record, an experiment with its reference or an array of these, into r,
+// whose memory it reuses.
+func (d *decoder) decode(r *Record, number int, text []byte) error {
+	d.text, d.at, d.depth = text, 0, 0
+	d.record, r.Number, r.Experiments = r, number, r.Experiments[:0]
 	var err error
 	if d.next() == '[' {
 		err = d.elements(d.pair)
@@ -52,7 +80,7 @@ func (d *decoder) decode(number int, text []byte) (*Record, error) {
 	if d.next(); err == nil && d.at < len(text) {
 		err = d.wrong("the end of the record")
 	}
-	return &d.record, err
+	return err
 }
 
 // pair reads an experiment and skips its reference.
@@ -81,7 +109,7 @@ func (d *decoder) experiment() error {
 	n := len(d.record.Experiments)
 	d.record.Experiments = slices.Grow(d.record.Experiments, 1)[:n+1]
 	e := &d.record.Experiments[n] // reuses the memory of an earlier record
-	e.Genes, e.Values = e.Genes[:0], e.Values[:0]
+	*e = Experiment{Perturbations: e.Perturbations[:0], Values: e.Values[:0], Attributes: e.Attributes[:0]}
 	var genotype, phenotype bool
 	err := d.members(func(name []byte) error {
 		switch string(name) {
@@ -94,12 +122,30 @@ func (d *decoder) experiment() error {
 		case "phenotype":
 			phenotype = true
 			return d.phenotype(e)
+		case "dataset_name":
+			return d.attribute(datasetName, e)
+		case "experiment_type":
+			return d.attribute(experimentType, e)
+		case "environment":
+			return d.environment(e)
 		}
 		return d.skip()
 	})
+	if slices.ContainsFunc(e.Perturbations, func(p Perturbation) bool { return p.Type != nil }) {
+		e.Attributes = append(e.Attributes, Value{Name: perturbationType, Number: math.NaN(), Types: true})
+	}
 	err = missing(err, genotype, "genotype")
 	return missing(err, phenotype, "phenotype")
 }
+
+// Names of attributes.
+var (
+	datasetName      = []byte("dataset_name")
+	experimentType   = []byte("experiment_type")
+	perturbationType = []byte("perturbation_type")
+	medium           = []byte("medium")
+	temperature      = []byte("temperature")
+)
 
 var errPointer = errors.New(`found a pointer "$ref" in place of a genotype, expected the genotype itself`)
 
@@ -119,35 +165,109 @@ func (d *decoder) genotype(e *Experiment) error {
 	return missing(err, found, "perturbations")
 }
 
-// perturbation adds the gene of a perturbation.
+// perturbation adds a perturbation.
 func (d *decoder) perturbation(e *Experiment) error {
 	found := false
-	err := d.members(func(name []byte) error {
-		if string(name) != "systematic_gene_name" {
-			return d.skip()
+	var p Perturbation
+	err := d.members(func(name []byte) (err error) {
+		switch {
+		case string(name) == "systematic_gene_name":
+			found = true
+			d.next()
+			p.Gene, err = d.string()
+		case string(name) == "perturbation_type" && d.next() == '"':
+			if p.Type, err = d.string(); err == nil && bytes.ContainsAny(p.Type, "|") {
+				err = fmt.Errorf("found perturbation type %s, expected one without |", fault.Quote(p.Type))
+			}
+		default:
+			err = d.skip()
 		}
-		found = true
-		d.next()
-		gene, err := d.string()
-		e.Genes = append(e.Genes, gene)
 		return err
 	})
+	e.Perturbations = append(e.Perturbations, p)
 	return missing(err, found, "systematic_gene_name")
 }
 
-// phenotype reads the values of a phenotype's label and statistic. It reads the phenotype twice,
-// because the names of those members may come after them.
-func (d *decoder) phenotype(e *Experiment) error {
+// environment reads the medium and the temperature. A pointer in place of the environment is
+// neither, but not nothing either.
+func (d *decoder) environment(e *Experiment) error {
+	if d.next() != '{' {
+		return d.skip()
+	}
+	return d.members(func(name []byte) error {
+		switch string(name) {
+		case "media":
+			return d.inside("name", medium, e)
+		case "temperature":
+			return d.temperature(e)
+		case "$ref":
+			e.Attributes = append(e.Attributes, Value{Name: medium, Number: math.NaN(), Other: true}, Value{Name: temperature, Number: math.NaN(), Other: true})
+		}
+		return d.skip()
+	})
+}
+
+// temperature reads a temperature. One in another unit than degrees Celsius is a part of its own.
+func (d *decoder) temperature(e *Experiment) error {
+	before := len(e.Attributes)
 	d.next()
 	start := d.at
+	if err := d.inside("value", temperature, e); err != nil || len(e.Attributes) == before || d.text[start] != '{' {
+		return err
+	}
+	end := d.at
+	d.at = start
+	err := d.members(func(name []byte) error {
+		if string(name) != "unit" || d.next() != '"' {
+			return d.skip()
+		}
+		unit, err := d.string()
+		if string(unit) != "Celsius" {
+			e.Attributes[before].Part = unit
+		}
+		return err
+	})
+	d.at = end
+	return err
+}
+
+// inside reads an attribute that is the given member of an object, or stands in the object's place.
+func (d *decoder) inside(member string, attribute []byte, e *Experiment) error {
+	if d.next() != '{' {
+		return d.attribute(attribute, e)
+	}
+	return d.members(func(name []byte) error {
+		if string(name) == member {
+			return d.attribute(attribute, e)
+		}
+		return d.skip()
+	})
+}
+
+// attribute reads an attribute, unless it is missing.
+func (d *decoder) attribute(name []byte, e *Experiment) error {
+	v, err := d.value(name, nil)
+	if err == nil && (v.Other || v.Text != nil || !math.IsNaN(v.Number)) {
+		e.Attributes = append(e.Attributes, v)
+	}
+	return err
+}
+
+// phenotype reads the values of a phenotype's label and statistic, whose names may come after them.
+// Of members with the same name, the last counts, as in Python.
+func (d *decoder) phenotype(e *Experiment) error {
+	d.found = d.found[:0]
 	var label, statistic []byte
 	err := d.members(func(name []byte) (err error) {
+		d.next()
+		d.found = append(d.found, member{name, d.at})
 		switch {
 		case string(name) == "label_name":
-			d.next()
 			label, err = d.string()
 		case string(name) == "label_statistic_name" && d.next() == '"':
 			statistic, err = d.string()
+		case string(name) == "measurement_type" && d.next() == '"':
+			e.Measurement, err = d.string()
 		default:
 			err = d.skip()
 		}
@@ -157,58 +277,87 @@ func (d *decoder) phenotype(e *Experiment) error {
 		return err
 	}
 	e.Label = label
-	if err := d.measurement(start, label, e); err != nil || statistic == nil {
-		return err
+	end := d.at
+	if err = d.measurement(label, e); err == nil && statistic != nil {
+		err = d.measurement(statistic, e)
 	}
-	return d.measurement(start, statistic, e)
+	if err == nil {
+		err = d.unit(label, e)
+	}
+	d.at = end
+	return err
 }
 
-// measurement reads the member with the given name of the phenotype that starts at a byte. If there
-// is none, it is missing.
-func (d *decoder) measurement(start int, name []byte, e *Experiment) error {
-	d.at = start
-	found := false
-	err := d.members(func(member []byte) error {
-		if string(member) != string(name) {
-			return d.skip()
-		}
-		found = true
-		return d.values(name, e)
-	})
-	if err == nil && !found {
+// measurement reads the member of the phenotype with the given name. If there is none, it is
+// missing.
+func (d *decoder) measurement(name []byte, e *Experiment) error {
+	if !d.find(string(name)) {
 		e.Values = append(e.Values, Value{Name: name, Number: math.NaN()})
+		return nil
+	}
+	return d.values(name, e)
+}
+
+// unit reads the unit of the label, as titer_unit is of titer.
+func (d *decoder) unit(label []byte, e *Experiment) (err error) {
+	name := string(label) + "_unit"
+	if string(label) == "synthesis_rate" {
+		name = "rate_unit"
+	}
+	if d.find(name) && d.next() == '"' {
+		e.Unit, err = d.string()
 	}
 	return err
+}
+
+// find moves to the value of the last member of the phenotype with a name.
+func (d *decoder) find(name string) bool {
+	for i := len(d.found) - 1; i >= 0; i-- {
+		if string(d.found[i].name) == name {
+			d.at = d.found[i].at
+			return true
+		}
+	}
+	return false
 }
 
 // values reads a value, or those of an object or an array.
 func (d *decoder) values(name []byte, e *Experiment) error {
+	add := func(part []byte) error {
+		v, err := d.value(name, part)
+		e.Values = append(e.Values, v)
+		return err
+	}
 	switch d.next() {
 	case '{':
-		return d.members(func(part []byte) error { return d.value(name, part, e) })
+		return d.members(add)
 	case '[':
 		i := 0
 		return d.elements(func() error {
 			i++
-			return d.value(name, fmt.Append(nil, i-1), e)
+			return add(strconv.AppendInt(nil, int64(i-1), 10))
 		})
 	}
-	return d.value(name, nil, e)
+	return add(nil)
 }
 
-func (d *decoder) value(name, part []byte, e *Experiment) (err error) {
-	v := Value{Name: name, Part: part}
+// value reads a value. Truth values are the numbers 1 and 0.
+func (d *decoder) value(name, part []byte) (v Value, err error) {
+	v = Value{Name: name, Part: part, Number: math.NaN()}
 	switch c := d.next(); {
+	case c == '"':
+		if v.Text, err = d.string(); err == nil && !utf8.Valid(v.Text) {
+			err = fmt.Errorf("found text %s, expected UTF-8", fault.Quote(v.Text))
+		}
+	case c == '{' || c == '[':
+		v.Other, err = true, d.skip()
 	case d.take("null"):
-		v.Number = math.NaN()
 	case d.take("true"):
 		v.Number = 1
 	case d.take("false"):
-	case c == '"' || c == '{' || c == '[':
-		v.Other, err = true, d.skip()
+		v.Number = 0
 	default:
 		v.Number, err = d.number()
 	}
-	e.Values = append(e.Values, v)
-	return err
+	return v, err
 }

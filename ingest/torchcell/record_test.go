@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -28,20 +29,39 @@ func phenotype(members string) string {
 func show(r *Record) string {
 	var out []string
 	for _, e := range r.Experiments {
-		text := fmt.Sprintf("%s %s:", e.Genes, e.Label)
+		genes := []string{}
+		for _, p := range e.Perturbations {
+			genes = append(genes, string(p.Gene))
+		}
+		text := fmt.Sprintf("%s %s:", genes, e.Label)
 		for _, v := range e.Values {
 			part := ""
 			if v.Part != nil {
 				part = "." + string(v.Part)
 			}
-			text += fmt.Sprintf(" %s%s=%v", v.Name, part, v.Number)
-			if v.Other {
-				text += "?"
-			}
+			text += fmt.Sprintf(" %s%s=%s", v.Name, part, shown(v))
 		}
 		out = append(out, text)
 	}
 	return strings.Join(out, "; ")
+}
+
+// shown is a value: a text with ", an object or array as ?.
+func shown(v Value) string {
+	switch {
+	case v.Text != nil:
+		return strconv.Quote(string(v.Text))
+	case v.Other:
+		return "?"
+	}
+	return fmt.Sprint(v.Number)
+}
+
+// decode decodes a record.
+func decode(text string) (*Record, error) {
+	var d decoder
+	r := new(Record)
+	return r, d.decode(r, 0, []byte(text))
 }
 
 func TestDecode(t *testing.T) {
@@ -61,19 +81,19 @@ func TestDecode(t *testing.T) {
 		{"label not there", phenotype(`"label_name": "y"`), "[A] y: y=NaN"},
 		{"truth", phenotype(`"label_name": "is_essential", "is_essential": true`), "[A] is_essential: is_essential=1"},
 		{"untruth", phenotype(`"label_name": "is_essential", "is_essential": false`), "[A] is_essential: is_essential=0"},
-		{"text", phenotype(`"label_name": "y", "y": "high"`), "[A] y: y=0?"},
+		{"text", phenotype(`"label_name": "y", "y": "high"`), `[A] y: y="high"`},
 		{"members", phenotype(`"label_name": "calmorph", "calmorph": {"A101": 1, "": null, "C": "x"}, "label_statistic_name": "sd", "sd": {"A101": 0.5}`),
-			"[A] calmorph: calmorph.A101=1 calmorph.=NaN calmorph.C=0? sd.A101=0.5"},
-		{"elements", phenotype(`"label_name": "y", "y": [1, NaN, [2]]`), "[A] y: y.0=1 y.1=NaN y.2=0?"},
+			"[A] calmorph: calmorph.A101=1 calmorph.=NaN calmorph.C=\"x\" sd.A101=0.5"},
+		{"elements", phenotype(`"label_name": "y", "y": [1, NaN, [2]]`), "[A] y: y.0=1 y.1=NaN y.2=?"},
 		{"list of genotypes", `{"experiment": {"genotype": [{"perturbations": [{"systematic_gene_name": "A"}]}, {"perturbations": [{"systematic_gene_name": "B"}]}], "phenotype": {"label_name": "y", "y": 1}}}`,
 			"[A B] y: y=1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var d decoder
+			var r Record
 			for range 2 { // memory is reused
-				r, err := d.decode(7, []byte(test.text))
-				if err != nil || show(r) != test.want || r.Number != 7 {
-					t.Errorf("got  %s, %v\nwant %s", show(r), err, test.want)
+				if err := d.decode(&r, 7, []byte(test.text)); err != nil || show(&r) != test.want || r.Number != 7 {
+					t.Errorf("got  %s, %v\nwant %s", show(&r), err, test.want)
 				}
 			}
 		})
@@ -106,8 +126,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"deep inside", `{"x": ` + strings.Repeat("[", 2000), "expected at most 1000 levels"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var d decoder
-			if _, err := d.decode(0, []byte(test.text)); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := decode(test.text); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
 		})
@@ -155,7 +174,7 @@ func name(value any) string {
 }
 
 // oracle reads a record with the standard library, independently of the scanner.
-func oracle(text string) (shown string, ok bool) {
+func oracle(text string) (want string, ok bool) {
 	var content any
 	if json.Unmarshal([]byte(quoteTokens(text)), &content) != nil {
 		return "", false
@@ -166,7 +185,7 @@ func oracle(text string) (shown string, ok bool) {
 	}
 	defer func() {
 		if recover() != nil { // a type assertion, or name: the record does not follow the schema
-			shown, ok = "", false
+			want, ok = "", false
 		}
 	}()
 	var out []string
@@ -193,31 +212,29 @@ func oracle(text string) (shown string, ok bool) {
 			names = append(names, name(statistic))
 		}
 		for _, column := range names {
-			number, other := 0.0, ""
+			value := Value{Number: math.NaN()}
 			switch v := phenotype[column].(type) {
 			case nil:
-				number = math.NaN()
 			case float64:
-				number = v
+				value.Number = v
 			case bool:
-				if v {
-					number = 1
+				if value.Number = 0; v {
+					value.Number = 1
 				}
 			case string:
 				switch v {
 				case "\x01NaN":
-					number = math.NaN()
 				case "\x01Infinity":
-					number = math.Inf(1)
+					value.Number = math.Inf(1)
 				case "\x01-Infinity":
-					number = math.Inf(-1)
+					value.Number = math.Inf(-1)
 				default:
-					other = "?"
+					value.Text = []byte(v)
 				}
 			default:
 				return "", false // members have no order in a map: TestDecode
 			}
-			line += fmt.Sprintf(" %s=%v%s", column, number, other)
+			line += fmt.Sprintf(" %s=%s", column, shown(value))
 		}
 		out = append(out, line)
 	}
@@ -233,8 +250,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(phenotype(`"y": true, "label_name": "y", "label_statistic_name": "z"`))
 	f.Add(phenotype(`"y": {"a": 1}, "label_name": "y"`))
 	f.Fuzz(func(t *testing.T, text string) {
-		var d decoder
-		r, err := d.decode(0, []byte(text))
+		r, err := decode(text)
 		want, ok := oracle(text)
 		if !ok || strings.Contains(text, "\ufffd") || !json.Valid([]byte(quoteTokens(text))) {
 			return
@@ -311,10 +327,8 @@ func BenchmarkDecode(b *testing.B) {
 		})
 	}
 	var d decoder
-	run("scanner", func() error {
-		_, err := d.decode(0, text)
-		return err
-	})
+	var r Record
+	run("scanner", func() error { return d.decode(&r, 0, text) })
 	run("encoding-json", func() error {
 		var pairs []struct {
 			Experiment struct {

@@ -189,27 +189,9 @@ func (s *Store) Records(yield func(*Record) error) error {
 	if err != nil {
 		return err
 	}
-	var d decoder
-	var inflate inflater
 	var yielded error
-	err = inOrder(pages, func(number int, value []byte) error {
-		text, err := value, error(nil)
-		if m := s.manifest; m != nil {
-			if m.Keyspace != nil && uint64(number) >= *m.Keyspace {
-				return fmt.Errorf("found record %d, expected a number below %d as in %s", number, *m.Keyspace, manifestName)
-			}
-			if m.Codec == "zlib" {
-				text, err = inflate.bytes(value)
-			}
-		}
-		var record *Record
-		if err == nil {
-			record, err = d.decode(number, text)
-		}
-		if err != nil {
-			return fault.New(fault.Input, recordHint(value), "record %d: %w", number, err)
-		}
-		yielded = yield(record)
+	err = readAhead(pages, s.text, func(r *Record) error {
+		yielded = yield(r)
 		return yielded
 	})
 	if yielded != nil {
@@ -228,6 +210,21 @@ func (s *Store) Records(yield func(*Record) error) error {
 	return nil
 }
 
+// text is the text of a record's value. It is valid until inflate is reset.
+func (s *Store) text(number int, value []byte, inflate *inflater) ([]byte, error) {
+	m := s.manifest
+	if m == nil {
+		return value, nil
+	}
+	if m.Keyspace != nil && uint64(number) >= *m.Keyspace {
+		return nil, fmt.Errorf("found record %d, expected a number below %d as in %s", number, *m.Keyspace, manifestName)
+	}
+	if m.Codec == "zlib" {
+		return inflate.bytes(value)
+	}
+	return value, nil
+}
+
 // recordHint guesses from its first byte what a record is if not JSON.
 func recordHint(value []byte) string {
 	switch {
@@ -239,13 +236,13 @@ func recordHint(value []byte) string {
 	return "copy the store again, or write it again with torchcell"
 }
 
-// inflater decompresses records into memory that it reuses.
+// inflater decompresses records into one buffer after the other.
 type inflater struct {
 	reader io.ReadCloser
 	buffer bytes.Buffer
 }
 
-// bytes returns a record's text, which is valid until the next call.
+// bytes returns a record's text, which is valid until the buffer is reset.
 func (i *inflater) bytes(value []byte) ([]byte, error) {
 	var err error
 	if i.reader == nil {
@@ -256,12 +253,13 @@ func (i *inflater) bytes(value []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	i.buffer.Reset()
+	start := i.buffer.Len()
 	if _, err := i.buffer.ReadFrom(io.LimitReader(i.reader, maxRecordBytes+1)); err != nil {
 		return nil, err
 	}
-	if i.buffer.Len() > maxRecordBytes {
+	text := i.buffer.Bytes()[start:]
+	if len(text) > maxRecordBytes {
 		return nil, fmt.Errorf("found more than %d bytes", maxRecordBytes)
 	}
-	return i.buffer.Bytes(), nil
+	return text, nil
 }

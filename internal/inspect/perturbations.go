@@ -58,8 +58,8 @@ type PhenotypeSummary struct {
 }
 
 // Perturbations describes the perturbation set in a file or a torchcell store. Genes are those of a
-// graph or, if it is nil, whatever genes the set names. A file is read twice, a store three times.
-// Memory grows with the genes, not with the samples: beyond a quarter of a million samples, 16
+// graph or, if it is nil, whatever genes the set names. A file is read twice, a store once. Memory
+// grows with the genes, not with the samples: beyond a quarter of a million samples, 16
 // bytes each go to a temporary file. Duplicates are found by 64-bit hashes. Rows that a build would
 // refuse are a fault.Input, except for unknown genes and empty genotypes, which are counted.
 func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*PerturbationSummary, error) {

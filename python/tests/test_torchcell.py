@@ -160,3 +160,102 @@ def test_store_is_read_as_it_lies(tcbuild, tmp_path: Path, shape: str) -> None:
             name: None if value is None or not math.isfinite(value) else value
             for name, value in want.items()
         }
+
+
+def environment(rng: random.Random) -> dict:
+    """An environment as torchcell's schema has it, with what it may leave out."""
+    media = {"provenance_gaps": [], "name": rng.choice(["YPD", "SC + Δ", None]), "state": "solid"}
+    full = {
+        "provenance_gaps": [],
+        "media": media,
+        "temperature": rng.choice(
+            [{"value": rng.choice([30.0, 26.0, 37]), "unit": "Celsius"}, None, {"value": 30.5}]
+        ),
+        "perturbations": [{"perturbation_type": "small_molecule"}],
+        "aerobicity": "aerobic",
+    }
+    if rng.random() < 0.1:
+        del full["temperature"]
+    return full
+
+
+def attributes_of(pair: dict, genes: list[str]) -> dict[str, object]:
+    """The attributes of an experiment, in the words of docs/DESIGN.md. genes are its sample's."""
+    told = pair["experiment"]
+    types: dict[str, list[str]] = {gene: [] for gene in genes}
+    for perturbation in told["genotype"]["perturbations"]:
+        of_gene = types[perturbation["systematic_gene_name"]]
+        if perturbation["perturbation_type"] not in of_gene:
+            of_gene.append(perturbation["perturbation_type"])
+    temperature = told["environment"].get("temperature") or {}
+    return {
+        "dataset_name": told["dataset_name"],
+        "experiment_type": told["experiment_type"],
+        "medium": told["environment"]["media"]["name"],
+        "temperature": temperature.get("value"),
+        "perturbation_type": "|".join("+".join(types[gene]) for gene in genes),
+    }
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_attributes(tcbuild, tmp_path: Path, mixed: bool) -> None:
+    """Records of up to four experiments; if mixed, of several labels in any order."""
+    rng = random.Random(f"attributes {mixed}")
+    statistics = {"fitness": "fitness_se", "gene_interaction": "gene_interaction_p_value"}
+    records, order = [], list(GENES)
+    rng.shuffle(order)  # the graph's genes are in another order than torchcell's
+    for _ in range(300):
+        pairs, only = [], rng.choice(list(statistics))
+        strain = rng.sample(GENES, 3)
+        for _ in range(rng.randint(1, 4)):
+            label = rng.choice(list(statistics)) if mixed else only
+            genes = sorted(rng.sample(strain, rng.randint(1, 3)))
+            if rng.random() < 0.1:
+                genes.append(genes[0])
+            pair = experiment(label, rng.gauss(0, 1), statistics[label], rng.random(), genes)
+            pair["experiment"]["environment"] = environment(rng)
+            pair["experiment"]["dataset_name"] = f"{label}{rng.randint(1, 3)}"
+            pairs.append(pair)
+        records.append(pairs)
+    store = tmp_path / "processed/lmdb"
+    write_store(store, {str(i): json.dumps(pairs).encode() for i, pairs in enumerate(records)})
+    graph = write_graph(tmp_path / "graph")
+    (graph / "nodes/gene.tsv").write_text("id\n" + "\n".join(order) + "\n", encoding="utf-8")
+    out = tmp_path / "out"
+    tcbuild.run("incidence", "--graph", graph, "--perturbations", store, "--out", out)
+
+    manifest = json.loads((out / "manifest.json").read_text())
+    types = {attribute["name"]: attribute["type"] for attribute in manifest["attributes"]}
+    first_label = records[0][0]["experiment"]["phenotype"]["label_name"]
+    for phenotype in manifest["phenotypes"]:
+        name, _, nth = phenotype["name"].partition("#")
+        of = {"fitness_se": "fitness", "gene_interaction_p_value": "gene_interaction"}.get(name)
+        assert phenotype.get("statistic_of") == (of and of + (f"#{nth}" if nth else ""))
+
+    for pairs, sample in zip(records, tcbuild.samples(out, len(records)), strict=True):
+        named = {
+            perturbation["systematic_gene_name"]
+            for pair in pairs
+            for perturbation in pair["experiment"]["genotype"]["perturbations"]
+        }
+        genes = sorted(named, key=order.index)
+        assert sample["genes"] == genes
+        want: dict[str, object] = dict.fromkeys(types)
+        seen: dict[str, int] = {}
+        for pair in pairs:
+            label = pair["experiment"]["phenotype"]["label_name"]
+            seen[label] = seen.get(label, 0) + 1
+            for name, value in attributes_of(pair, genes).items():
+                column = f"{name}#{seen[label]}" if seen[label] > 1 else name
+                prefixed = f"{label}.{column}"
+                # the label in front where the name belongs to the attribute of another label
+                chosen = prefixed if mixed and prefixed in types else column
+                assert chosen in types
+                assert value is None or (types[chosen] == "number") == (name == "temperature")
+                want[chosen] = value
+        assert sample["attributes"] == want
+    prefixed = [name for name in types if "." in name]
+    assert bool(prefixed) == mixed
+    assert not any(
+        name.startswith(f"{first_label}.dataset_name") and "#" not in name for name in types
+    )

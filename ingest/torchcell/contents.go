@@ -1,0 +1,246 @@
+package torchcell
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+)
+
+// Contents is what the records of a store say, in columns. They are found by one pass over the
+// store, which keeps all values, a few dozen bytes per record and value, in an unnamed temporary
+// file, as the last record may add a column. It must be closed.
+type Contents struct {
+	Columns []Column
+
+	file    *os.File
+	targets []int // columns, by the numbers that the file has
+}
+
+// Row is a record. It is valid until the next one is read.
+type Row struct {
+	Number int // in the record's key
+	// Genotypes has the perturbations of each experiment.
+	Genotypes [][]Perturbation
+	Cells     []Cell
+}
+
+// Cell is a number or a text in a column. Those that a record lacks have no cell.
+type Cell struct {
+	Column int
+	Number float64 // NaN if it is no number
+	Text   []byte  // nil if it is no text
+	// PerturbationsOf is the experiment whose types of perturbations are the value, or -1.
+	PerturbationsOf int
+}
+
+// The file is blocks of records, each behind its size. blockBytes is about that size.
+const (
+	blockBytes  = 64 << 10
+	blockHeader = 4
+)
+
+// Read reads a store.
+func Read(s *Store) (*Contents, error) {
+	c := &Contents{}
+	if err := c.read(s); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Close drops the values.
+func (c *Contents) Close() error {
+	if c.file == nil {
+		return nil
+	}
+	return c.file.Close()
+}
+
+func (c *Contents) read(s *Store) (err error) {
+	if c.file, err = os.CreateTemp("", "tcbuild-store-"); err == nil {
+		err = os.Remove(c.file.Name())
+	}
+	if err != nil {
+		return c.failed(s, err)
+	}
+	found := columns{dir: s.dir, index: make(map[string]int)}
+	block, cells := make([]byte, blockHeader), []byte{}
+	flush := func() error {
+		binary.LittleEndian.PutUint32(block, uint32(len(block)-blockHeader))
+		_, err := c.file.Write(block)
+		block = block[:blockHeader]
+		return c.failed(s, err)
+	}
+	err = s.Records(func(r *Record) error {
+		count := 0
+		cells = cells[:0]
+		err := found.each(r, func(column, experiment int, v *Value) {
+			if tagged, ok := appendCell(cells, column, experiment, v); ok {
+				cells = tagged
+				count++
+			}
+		})
+		if err != nil {
+			return err
+		}
+		block = appendGenotypes(binary.AppendUvarint(block, uint64(r.Number)), r)
+		block = append(binary.AppendUvarint(block, uint64(count)), cells...)
+		if len(block) < blockBytes {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil {
+		err = flush()
+	}
+	c.Columns, c.targets = found.arrange()
+	return err
+}
+
+// failed names the temporary file's folder in an error.
+func (c *Contents) failed(s *Store, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("keep the values of torchcell store %s in a temporary file in %s: %w", s.dir, os.TempDir(), err)
+}
+
+// A record in the file is its number, the number of its experiments, the perturbations of each,
+// the number of its cells, and these. Numbers are varints, texts follow their length.
+//
+// The perturbations of an experiment are their number plus one, and gene and type of each, the
+// length of the type plus one; or 0 if they are those of the first.
+//
+// A cell is the column's number times 4 plus the kind, and a float64, a text or an experiment.
+const (
+	numberCell = iota
+	textCell
+	typesCell
+)
+
+func appendGenotypes(to []byte, r *Record) []byte {
+	to = binary.AppendUvarint(to, uint64(len(r.Experiments)))
+	for i := range r.Experiments {
+		perturbations := r.Experiments[i].Perturbations
+		if i > 0 && slices.EqualFunc(perturbations, r.Experiments[0].Perturbations, Perturbation.equal) {
+			to = append(to, 0)
+			continue
+		}
+		to = binary.AppendUvarint(to, uint64(len(perturbations)+1))
+		for _, p := range perturbations {
+			to = appendText(to, p.Gene, 0)
+			if p.Type == nil {
+				to = append(to, 0)
+			} else {
+				to = appendText(to, p.Type, 1)
+			}
+		}
+	}
+	return to
+}
+
+func (p Perturbation) equal(other Perturbation) bool {
+	return bytes.Equal(p.Gene, other.Gene) && bytes.Equal(p.Type, other.Type) && (p.Type == nil) == (other.Type == nil)
+}
+
+func appendText(to, text []byte, more int) []byte {
+	return append(binary.AppendUvarint(to, uint64(len(text)+more)), text...)
+}
+
+// appendCell appends the cell of a value; ok is false if that is missing or is not kept.
+func appendCell(to []byte, column, experiment int, v *Value) (cell []byte, ok bool) {
+	tag := uint64(column) << 2
+	switch {
+	case v.Types:
+		return binary.AppendUvarint(binary.AppendUvarint(to, tag|typesCell), uint64(experiment)), true
+	case v.Text != nil:
+		return appendText(binary.AppendUvarint(to, tag|textCell), v.Text, 0), true
+	case !v.Other && !math.IsNaN(v.Number):
+		return binary.LittleEndian.AppendUint64(binary.AppendUvarint(to, tag|numberCell), math.Float64bits(v.Number)), true
+	}
+	return to, false
+}
+
+// Rows calls yield with every record, ascending by number. It stops at its first error or yield's.
+func (c *Contents) Rows(yield func(*Row) error) error {
+	in := bufio.NewReaderSize(io.NewSectionReader(c.file, 0, math.MaxInt64), 1<<20)
+	var header [blockHeader]byte
+	var buffer []byte
+	var r Row
+	for {
+		_, err := io.ReadFull(in, header[:])
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			size := int(binary.LittleEndian.Uint32(header[:]))
+			buffer = slices.Grow(buffer[:0], size)[:size]
+			_, err = io.ReadFull(in, buffer)
+		}
+		if err != nil {
+			return fmt.Errorf("read the temporary file of a torchcell store: %w", err)
+		}
+		for block := (reader{buffer}); len(block.left) > 0; {
+			block.row(&r, c.targets)
+			if err := yield(&r); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// reader reads what was written into a block.
+type reader struct{ left []byte }
+
+func (b *reader) row(r *Row, targets []int) {
+	r.Number = b.number()
+	experiments := b.number()
+	r.Genotypes = slices.Grow(r.Genotypes[:0], experiments)[:experiments]
+	for i := range r.Genotypes {
+		count := b.number() - 1
+		if count < 0 {
+			r.Genotypes[i] = append(r.Genotypes[i][:0], r.Genotypes[0]...)
+			continue
+		}
+		r.Genotypes[i] = r.Genotypes[i][:0]
+		for range count {
+			p := Perturbation{Gene: b.bytes(b.number())}
+			if size := b.number() - 1; size >= 0 {
+				p.Type = b.bytes(size)
+			}
+			r.Genotypes[i] = append(r.Genotypes[i], p)
+		}
+	}
+	r.Cells = r.Cells[:0]
+	for range b.number() {
+		tag := b.number()
+		cell := Cell{Column: targets[tag>>2], Number: math.NaN(), PerturbationsOf: -1}
+		switch tag & 3 {
+		case numberCell:
+			cell.Number = math.Float64frombits(binary.LittleEndian.Uint64(b.bytes(8)))
+		case textCell:
+			cell.Text = b.bytes(b.number())
+		case typesCell:
+			cell.PerturbationsOf = b.number()
+		}
+		r.Cells = append(r.Cells, cell)
+	}
+}
+
+func (b *reader) number() int {
+	number, size := binary.Uvarint(b.left)
+	b.left = b.left[size:]
+	return int(number)
+}
+
+func (b *reader) bytes(size int) []byte {
+	bytes := b.left[:size:size]
+	b.left = b.left[size:]
+	return bytes
+}
