@@ -34,7 +34,8 @@ func TestImportDirections(t *testing.T) {
 		"internal/rebuild":     "ingest store gpuverify tcbuild internal/versions internal/slurm fault internal/disk",
 		"internal/slurm":       "fault",
 		"internal/croissant":   "store",
-		"cmd":                  "ingest incidence encode store gpuverify conf tcbuild internal/bench internal/diff internal/inspect internal/rebuild internal/versions internal/slurm internal/croissant fault internal/disk",
+		"internal/selection":   "ingest store conf fault",
+		"cmd":                  "ingest incidence encode store gpuverify conf tcbuild internal/bench internal/diff internal/inspect internal/rebuild internal/versions internal/slurm internal/croissant internal/selection fault internal/disk",
 	}
 	refused := map[string]string{ // package -> packages of a folder that it may import otherwise
 		"gpuverify": "ingest/gpr",

@@ -19,6 +19,16 @@ func nodeMeanings(nodeType string) map[string]columnKind {
 	return nil
 }
 
+// ReadNodes reads one node table, in a file of any format of tables.
+func ReadNodes(path, nodeType string) (*Nodes, error) {
+	file, err := inputfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return readNodes(file, nodeType)
+}
+
 // readNodes reads a node table: its ids and its extra columns.
 func readNodes(file *inputfile.File, nodeType string) (*Nodes, error) {
 	t, err := openGraphTable(file, "nodes")

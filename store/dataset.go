@@ -61,6 +61,20 @@ func (d *Dataset) Graph() (*ingest.Graph, error) {
 	return d.graph, d.graphErr
 }
 
+// Genes reads the gene table of the dataset's graph alone, without its edges. A file that does not
+// match the manifest is a fault.Damaged.
+func (d *Dataset) Genes() (*ingest.Nodes, error) {
+	name := graphName + "/nodes/" + ingest.Gene + ".arrow"
+	if err := d.checkNamed(name); err != nil {
+		return nil, err
+	}
+	genes, err := ingest.ReadNodes(filepath.Join(d.Dir, filepath.FromSlash(name)), ingest.Gene)
+	if err != nil {
+		return nil, d.damaged(name, "%w", err)
+	}
+	return genes, nil
+}
+
 // checkGraphFiles checks that the graph's files are exactly those of the manifest.
 func (d *Dataset) checkGraphFiles() error {
 	for _, file := range d.Manifest.Files {

@@ -64,6 +64,8 @@ func TestDocsNameCommandsAndFlags(t *testing.T) {
 
 var flagPattern = regexp.MustCompile(`\B--[a-z][a-z-]+`)
 
+var shellWord = regexp.MustCompile(`'[^']*'|\S+`)
+
 // The examples of every help, and those in the documents, are right up to what they read: commands,
 // flags and settings.
 func TestExamples(t *testing.T) {
@@ -93,13 +95,17 @@ func TestExamples(t *testing.T) {
 			continue
 		}
 		root := newRoot(newEnv(io.Discard, io.Discard))
-		cmd, _, err := root.Find(strings.Fields(rest))
+		words := shellWord.FindAllString(rest, -1)
+		for i, word := range words {
+			words[i] = strings.Trim(word, "'")
+		}
+		cmd, _, err := root.Find(words)
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 			continue
 		}
 		cmd.RunE = func(*cobra.Command, []string) error { return nil }
-		root.SetArgs(strings.Fields(rest))
+		root.SetArgs(words)
 		// a settings file of the reader's is not there
 		if err := root.Execute(); err != nil && fault.KindOf(err) != fault.Failed {
 			t.Errorf("%s: %v", line, err)

@@ -69,6 +69,8 @@ func newRoot(e *env) *cobra.Command {
 		newDiff(e),
 		newRebuild(e),
 		newStatus(e),
+		newSelect(e),
+		newSplit(e),
 		newStage(e),
 		newClean(e),
 		newBench(e),

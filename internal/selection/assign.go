@@ -1,0 +1,127 @@
+package selection
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// none is the part of a unit that has none yet.
+const none = -1
+
+// unit is what is put into a part as a whole: a sample, a genotype or a gene.
+type unit struct {
+	number  int // units are numbered, so that the seed means the same on every machine
+	stratum int
+	part    int // none, or the one that it is pinned to; after assign the one that it got
+}
+
+// assign puts each unit that has no part into one. In each stratum, the parts get their fractions of
+// the units to within one, pinned ones included, unless a part has more pinned units than that; the
+// others then share the rest in their proportions. Which units they are follows from the seed.
+func assign(units []unit, strata int, fractions []Fraction, seed uint64) {
+	free := make([][]drawn, strata) // the units without a part
+	pinned, counts := make([][]int, strata), make([]int, strata)
+	for s := range pinned {
+		pinned[s] = make([]int, len(fractions))
+	}
+	for i := range units {
+		u := &units[i]
+		counts[u.stratum]++
+		if u.part == none {
+			free[u.stratum] = append(free[u.stratum], drawn{splitMix(seed, u.number), u})
+		} else {
+			pinned[u.stratum][u.part]++
+		}
+	}
+	owed := make([]int64, len(fractions)) // billionths of units that the parts got too few of so far
+	for s := range strata {
+		slices.SortFunc(free[s], func(a, b drawn) int {
+			if a.key == b.key {
+				return cmp.Compare(a.number, b.number)
+			}
+			return cmp.Compare(a.key, b.key)
+		})
+		next := 0
+		for part, count := range targets(counts[s], pinned[s], fractions, owed) {
+			for range count - pinned[s][part] {
+				free[s][next].part = part
+				next++
+			}
+		}
+	}
+}
+
+// drawn is a unit with its random number, by which the units of a stratum are sorted: the first
+// ones go to the first part.
+type drawn struct {
+	key uint64
+	*unit
+}
+
+// splitMix is the k-th output, from 0, of the generator SplitMix64 with a seed (Steele, Lea and
+// Flood, 2014).
+func splitMix(seed uint64, k int) uint64 {
+	z := seed + (uint64(k)+1)*0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// targets are the numbers of units that the parts of a stratum of count units get: count times the
+// fraction, rounded down or up. Of the units that rounding down leaves over, each goes to the part
+// that is owed most over all strata so far, the first of equals; owed is kept up to date. A part
+// with more pinned units than its share keeps these, and the others share what remains.
+func targets(count int, pinned []int, fractions []Fraction, owed []int64) []int {
+	got := make([]int, len(fractions))
+	open := make([]bool, len(fractions)) // shares the units that are not in full parts
+	for part := range open {
+		open[part] = true
+	}
+	for full := true; full; {
+		full = false
+		left, sum := count, int64(0)
+		for part, f := range fractions {
+			if open[part] {
+				sum += f.Billionths
+			} else {
+				left -= got[part]
+			}
+		}
+		share(got, open, left, sum, fractions, owed)
+		for part := range fractions {
+			if open[part] && pinned[part] > got[part] {
+				got[part], open[part], full = pinned[part], false, true
+			}
+		}
+	}
+	for part, f := range fractions {
+		owed[part] += int64(count)*f.Billionths - int64(got[part])*whole
+	}
+	return got
+}
+
+// share divides count units among the open parts, whose fractions have this sum.
+func share(got []int, open []bool, count int, sum int64, fractions []Fraction, owed []int64) {
+	var uneven []int // parts that rounding down gave too little
+	over := count
+	for part, f := range fractions {
+		if !open[part] {
+			continue
+		}
+		high, low := bits.Mul64(uint64(count), uint64(f.Billionths))
+		quotient, rest := bits.Div64(high, low, uint64(sum))
+		got[part] = int(quotient)
+		over -= int(quotient)
+		if rest > 0 {
+			uneven = append(uneven, part)
+		}
+	}
+	exact := func(part int) int64 {
+		return owed[part] + int64(count)*fractions[part].Billionths - int64(got[part])*sum
+	}
+	slices.SortStableFunc(uneven, func(a, b int) int { return cmp.Compare(exact(b), exact(a)) })
+	for _, part := range uneven[:over] {
+		got[part]++
+	}
+}

@@ -1,0 +1,355 @@
+package selection
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+
+	"tcbuild"
+	"tcbuild/fault"
+	"tcbuild/internal/seed"
+	"tcbuild/store"
+)
+
+var update = flag.Bool("update", false, "write golden files anew")
+
+// sample is a row of a test's perturbation set.
+type sample struct {
+	id            string
+	genes         []string
+	fitness       string
+	medium, batch string
+}
+
+const testGenes = 12
+
+func geneID(i int) string { return fmt.Sprintf("G%02d", i) }
+
+// build makes an incidence dataset of samples.
+func build(t *testing.T, samples []sample) *store.Dataset {
+	t.Helper()
+	dir := t.TempDir()
+	genes, table := "id\n", "sample_id\tgenes\tfitness\tmedium\tbatch\n"
+	for i := range testGenes {
+		genes += geneID(i) + "\n"
+	}
+	for _, s := range samples {
+		table += strings.Join([]string{s.id, strings.Join(s.genes, "|"), s.fitness, s.medium, s.batch}, "\t") + "\n"
+	}
+	for name, text := range map[string]string{"graph/nodes/gene.tsv": genes, "set.tsv": table} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := tcbuild.Options{Variant: store.Incidence, Graph: filepath.Join(dir, "graph"), Perturbations: filepath.Join(dir, "set.tsv"), Out: filepath.Join(dir, "dataset")}
+	o.AllowWildtype, o.AllowDuplicateIDs, o.Attributes, o.Phenotypes = true, true, []string{"medium", "batch"}, []string{"fitness"}
+	if _, err := tcbuild.Build(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	dataset, err := store.Open(o.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dataset
+}
+
+// randomSamples repeat genotypes. Those of one genotype have one medium.
+func randomSamples(r *rand.Rand, count int) []sample {
+	var samples []sample
+	media := make(map[string]string)
+	for i := range count {
+		s := sample{id: fmt.Sprint("s", i), fitness: []string{"", "0.5", "1", "-0"}[r.IntN(4)], batch: []string{"", "1", "2"}[r.IntN(3)]}
+		for gene := range testGenes {
+			if r.IntN(testGenes) == 0 && len(s.genes) < 3 {
+				s.genes = append(s.genes, geneID(gene))
+			}
+		}
+		key := strings.Join(s.genes, "|")
+		if _, known := media[key]; !known {
+			media[key] = []string{"", "YPD", "SC"}[r.IntN(3)]
+		}
+		s.medium = media[key]
+		samples = append(samples, s)
+	}
+	return samples
+}
+
+// readSelection reads a selection as store/FORMAT.md describes it.
+func readSelection(t *testing.T, path string) (samples []int64, metadata map[string]string) {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	reader, err := ipc.NewFileReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	metadata = make(map[string]string)
+	for i, key := range reader.Schema().Metadata().Keys() {
+		metadata[key] = reader.Schema().Metadata().Values()[i]
+	}
+	for i := range reader.NumRecords() {
+		record, err := reader.RecordAt(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		samples = append(samples, record.Column(0).(*array.Int64).Int64Values()...)
+	}
+	sum := sha256.New()
+	_ = binary.Write(sum, binary.LittleEndian, samples)
+	if found := hex.EncodeToString(sum.Sum(nil)); found != metadata["sha256"] || !slices.IsSorted(samples) {
+		t.Errorf("%s: its numbers are unsorted, or have the digest %s, expected %s", path, found, metadata["sha256"])
+	}
+	return samples, metadata
+}
+
+// slowSplit finds the part of each sample, by definitions alone: none for unplaced.
+func slowSplit(samples []sample, o SplitOptions, pinned map[int]int) []int {
+	unitsOf := make([][]string, len(samples))
+	for i, s := range samples {
+		switch o.By {
+		case BySample:
+			unitsOf[i] = []string{fmt.Sprint(i)}
+		case ByGenotype:
+			unitsOf[i] = []string{strings.Join(s.genes, "|")}
+		case ByGene:
+			unitsOf[i] = s.genes
+		}
+	}
+	var names, strata []string
+	var units []unit
+	for i, of := range unitsOf {
+		for _, name := range of {
+			at := slices.Index(names, name)
+			if at < 0 {
+				at = len(names)
+				u := unit{number: at, part: none}
+				if o.By == ByGene {
+					fmt.Sscanf(name, "G%d", &u.number)
+				}
+				if o.Stratify != "" {
+					stratum := map[string]string{"medium": "m" + samples[i].medium, "batch": "b" + samples[i].batch,
+						"fitness": strings.TrimPrefix(samples[i].fitness, "-"), PerturbationCount: fmt.Sprint(len(samples[i].genes))}[o.Stratify]
+					if u.stratum = slices.Index(strata, stratum); u.stratum < 0 {
+						u.stratum = len(strata)
+						strata = append(strata, stratum)
+					}
+				}
+				names, units = append(names, name), append(units, u)
+			}
+			if part, ok := pinned[i]; ok {
+				units[at].part = part
+			}
+		}
+	}
+	parts := slowAssign(units, max(len(strata), 1), o.Fractions, o.Seed)
+	got := make([]int, len(samples))
+	for i, of := range unitsOf {
+		got[i] = none
+		for k := range o.Fractions {
+			all := len(of) > 0
+			for _, name := range of {
+				all = all && parts[slices.Index(names, name)] == k
+			}
+			if all {
+				got[i] = k
+			}
+		}
+	}
+	return got
+}
+
+// Random splits are those of the oracle, and have the properties that docs/DESIGN.md promises.
+func TestSplit(t *testing.T) {
+	r := seed.Rand(t)
+	for range 60 {
+		samples := randomSamples(r, 1+r.IntN(120))
+		dataset := build(t, samples)
+		o := SplitOptions{Fractions: randomFractions(r), By: []By{BySample, ByGenotype, ByGene}[r.IntN(3)], Seed: r.Uint64()}
+		switch o.By {
+		case BySample:
+			o.Stratify = []string{"", "medium", "batch", "fitness", PerturbationCount}[r.IntN(5)]
+		case ByGenotype:
+			o.Stratify = []string{"", "medium", PerturbationCount}[r.IntN(3)]
+		}
+		pinned := make(map[int]int)
+		if r.IntN(2) == 0 {
+			part, text := r.IntN(len(o.Fractions)), "part\tsample_id\n"
+			for i, s := range samples { // in one part, so that no two contradict each other
+				if r.IntN(8) == 0 && len(s.genes) > 0 {
+					pinned[i] = part
+					text += o.Fractions[part].Part + "\t" + s.id + "\n"
+				}
+			}
+			if len(pinned) > 0 {
+				o.Pin = filepath.Join(t.TempDir(), "pins.tsv")
+				if err := os.WriteFile(o.Pin, []byte(text), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		want := slowSplit(samples, o, pinned)
+		dir := t.TempDir()
+		report, err := Split(context.Background(), dataset, o, dir)
+		empty := false
+		for k := range o.Fractions {
+			empty = empty || !slices.Contains(want, k)
+		}
+		if empty {
+			if fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), "gets none of") {
+				t.Fatalf("%+v: got %v, want an error for an empty part", o, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%+v: %v", o, err)
+		}
+		got := make([]int, len(samples))
+		seen := 0
+		files, _ := filepath.Glob(filepath.Join(dir, "*.arrow"))
+		for _, path := range files {
+			numbers, metadata := readSelection(t, path)
+			name := strings.TrimSuffix(filepath.Base(path), ".arrow")
+			k := slices.IndexFunc(o.Fractions, func(f Fraction) bool { return f.Part == name })
+			for _, number := range numbers {
+				got[number] = k
+			}
+			seen += len(numbers)
+			if k >= 0 && report.Parts[k].Samples != len(numbers) || k < 0 && report.Unplaced != len(numbers) {
+				t.Errorf("%s has %d samples, the report is %+v", name, len(numbers), report)
+			}
+			if metadata["part"] != name || metadata["by"] != string(o.By) || metadata["stratify"] != o.Stratify || metadata["seed"] != fmt.Sprint(o.Seed) ||
+				metadata["fractions"] != FormatFractions(o.Fractions) || metadata["logical_content"] != dataset.Manifest.LogicalContent {
+				t.Errorf("%s has the metadata %v", name, metadata)
+			}
+		}
+		if seen != len(samples) || !slices.Equal(got, want) {
+			t.Fatalf("%+v: got %d samples in parts %v, want %v", o, seen, got, want)
+		}
+		checkRules(t, samples, got, o, pinned)
+	}
+}
+
+// checkRules checks what a user relies on, whatever the oracle says.
+func checkRules(t *testing.T, samples []sample, parts []int, o SplitOptions, pinned map[int]int) {
+	t.Helper()
+	genotypes, genes := make(map[string]int), make(map[string]int)
+	for i, s := range samples {
+		if part, ok := pinned[i]; ok && parts[i] != part {
+			t.Errorf("sample %d is pinned to %d, and is in %d", i, part, parts[i])
+		}
+		key := strings.Join(s.genes, "|")
+		if other, known := genotypes[key]; o.By == ByGenotype && known && other != parts[i] {
+			t.Errorf("genotype %s is in the parts %d and %d", key, other, parts[i])
+		}
+		genotypes[key] = parts[i]
+		for _, gene := range s.genes {
+			if o.By != ByGene || parts[i] == none {
+				continue
+			}
+			if other, known := genes[gene]; known && other != parts[i] {
+				t.Errorf("gene %s is deleted in the parts %d and %d", gene, other, parts[i])
+			}
+			genes[gene] = parts[i]
+		}
+		if o.By != ByGene && parts[i] == none {
+			t.Errorf("sample %d is in no part", i)
+		}
+	}
+}
+
+func TestWhere(t *testing.T) {
+	samples := randomSamples(rand.New(rand.NewPCG(1, 2)), 5000) // several record batches
+	dataset := build(t, samples)
+	path := filepath.Join(t.TempDir(), "x.arrow")
+	count, err := Where(context.Background(), dataset, `fitness == 1 and medium != "SC" and not deletes("G03")`, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []int64
+	for i, s := range samples {
+		if s.fitness == "1" && s.medium == "YPD" && !slices.Contains(s.genes, "G03") {
+			want = append(want, int64(i))
+		}
+	}
+	got, metadata := readSelection(t, path)
+	if !slices.Equal(got, want) || count != len(want) || len(want) == 0 {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if metadata["rule"] != "where" || metadata["where"] != `fitness == 1 and medium != "SC" and not deletes("G03")` || metadata["dataset_samples"] != "5000" {
+		t.Errorf("got the metadata %v", metadata)
+	}
+}
+
+// golden are samples of which two genotypes repeat.
+var golden = []sample{
+	{"a", []string{"G00"}, "0.5", "YPD", "1"}, {"b", []string{"G00", "G01"}, "0.25", "SC", "1"}, {"c", []string{"G00"}, "0.5", "YPD", "2"},
+	{"d", []string{"G02"}, "", "YPD", "1"}, {"e", []string{"G03", "G04"}, "1", "", "1"}, {"f", nil, "1", "YPD", ""},
+	{"g", []string{"G05"}, "0.75", "SC", "2"}, {"h", []string{"G02"}, "0.5", "SC", "2"}, {"i", []string{"G06", "G07"}, "2", "YPD", "2"},
+}
+
+// The bytes of selections are those of testdata/golden.txt: the same input makes them on every
+// machine. `go test ./internal/selection -run Golden -update` writes it anew.
+func TestGolden(t *testing.T) {
+	dataset := build(t, golden)
+	dir := t.TempDir()
+	if _, err := Where(context.Background(), dataset, "fitness >= 0.5", filepath.Join(dir, "where.arrow")); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []SplitOptions{
+		{Fractions: half, By: BySample, Seed: 1, Stratify: "medium"}, {Fractions: half, By: ByGenotype, Seed: 2}, {Fractions: half, By: ByGene, Seed: 3},
+	} {
+		out := filepath.Join(dir, string(o.By))
+		if err := os.Mkdir(out, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Split(context.Background(), dataset, o, out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var text strings.Builder
+	for _, pattern := range []string{"*.arrow", "*/*.arrow"} {
+		files, _ := filepath.Glob(filepath.Join(dir, pattern))
+		for _, path := range files {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, _ := filepath.Rel(dir, path)
+			numbers, metadata := readSelection(t, path)
+			fmt.Fprintf(&text, "%s: %d bytes, sha256 %x\nsamples %v\n", name, len(content), sha256.Sum256(content), numbers)
+			for _, key := range slices.Sorted(maps.Keys(metadata)) {
+				fmt.Fprintf(&text, "  %s: %s\n", key, metadata[key])
+			}
+		}
+	}
+	if *update {
+		if err := errors.Join(os.MkdirAll("testdata", 0o777), os.WriteFile("testdata/golden.txt", []byte(text.String()), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile("testdata/golden.txt")
+	if err != nil || string(want) != text.String() {
+		t.Errorf("got (%v)\n%s", err, text.String())
+	}
+}
