@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/checker"
 	"github.com/expr-lang/expr/compiler"
@@ -25,11 +26,15 @@ func Compile(text string, columns ingest.Columns, genes *ingest.Nodes) (*Filter,
 	if strings.TrimSpace(text) == "" {
 		return nil, fault.New(fault.Usage, exampleHint, "read --where: found no expression")
 	}
+	if len(text) > maxLength {
+		return nil, fault.New(fault.Usage, "filter by an attribute", "read --where: found an expression of %s bytes, expected at most %s",
+			humanize.Comma(int64(len(text))), humanize.Comma(maxLength))
+	}
 	config := conf.CreateNew()
 	expr.DisableAllBuiltins()(config)
 	expr.Function(absName, func(values ...any) (any, error) { return math.Abs(values[0].(float64)), nil }, new(func(float64) float64))(config)
 	expr.Function(missingName, func(values ...any) (any, error) { return isMissing(values[0]), nil }, new(func(any) bool))(config)
-	config.MaxNodes = maxNodes
+	config.MaxNodes = 0 // bounded by maxLength
 
 	tree, err := parser.ParseWithConfig(text, config)
 	if err != nil {
@@ -43,7 +48,11 @@ func Compile(text string, columns ingest.Columns, genes *ingest.Nodes) (*Filter,
 	config.WithEnv(r.types)
 	kind, err := checker.Check(tree, config)
 	if err != nil {
-		return nil, located(text, err, typesHint)
+		hint := typesHint
+		if strings.Contains(err.Error(), ": not (mismatched type ") || strings.Contains(err.Error(), ": ! (mismatched type ") {
+			hint = "not binds more tightly than comparisons: write not (…)"
+		}
+		return nil, located(text, err, hint)
 	}
 	if kind.Kind().String() != "bool" {
 		return nil, located(text, &file.Error{Line: 1, Message: "the expression is a " + inOurWords(kind.String()) + ", expected a comparison"}, exampleHint)
@@ -64,8 +73,9 @@ func Compile(text string, columns ingest.Columns, genes *ingest.Nodes) (*Filter,
 	return &Filter{text: text, program: program, terms: r.terms, values: make(map[string]any)}, nil
 }
 
-// maxNodes bounds the size of an expression: a list of ids in it may be long.
-const maxNodes = 1_000_000
+// maxLength is the longest expression, in bytes: as long as an argument can be on Linux. The parser
+// and what comes after it are recursive, and would overflow the stack by a longer one.
+const maxLength = 128 << 10
 
 const (
 	exampleHint = `write a comparison, as in fitness > 0.5 and medium == "YPD"`

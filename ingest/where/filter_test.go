@@ -157,6 +157,7 @@ func TestMistakes(t *testing.T) {
 		{`fitness == nil`, `read --where: column 12, at "nil": nil is not part of the language of expressions`, missingHint},
 		{`fitness == NaN`, `read --where: column 12, at "NaN": there is no`, missingHint},
 		{`missing(fitness > 1)`, `read --where: column 17, at "> 1)": found a condition, which is never missing, expected a phenotype or attribute`, missingHint},
+		{`not fitness > 1`, `read --where: column 1, at "not fitness > 1": found not number`, "not binds more tightly"},
 		{`missing()`, `read --where: column 1, at "missing()": found 0 arguments of missing, expected one`, ""},
 		{`fitness = 0.5`, `read --where: column 9, at "= 0.5": found "="`, syntaxHint},
 		{`fitness > 0.5 and`, `read --where: column 17, at "d": the expression ends behind this, expected more`, syntaxHint},
