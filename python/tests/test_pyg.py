@@ -367,9 +367,8 @@ def test_samples_of_a_torchcell_store_become_what_tcbuild_makes_of_it(tcbuild, t
         ("store", tmp_path / "processed/lmdb"),
         ("exported", tmp_path / "p.arrow"),
     ):
-        tcbuild.run(
-            "incidence", "--graph", graph, "--perturbations", source, "--out", tmp_path / name
-        )
+        options = ["--perturbations", source, "--attributes", ""]  # only the store has attributes
+        tcbuild.run("incidence", "--graph", graph, *options, "--out", tmp_path / name)
         got[name] = tcbuild.samples(tmp_path / name, 40)
     assert got["exported"] == got["store"]
     assert "fitness_se#2" in got["store"][0]["phenotypes"]
