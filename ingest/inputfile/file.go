@@ -1,6 +1,6 @@
 // Package inputfile reads files of the user that a run goes through several times, and that
-// somebody may change meanwhile. A file is opened once and digested first. Every later read is
-// compared with what was digested, block by block. So all that is made from the file follows from
+// somebody may change meanwhile. A file is opened once and digested first, or while it is read. Every
+// read is compared with what was digested, block by block. So all that is made from the file follows from
 // the bytes whose SHA-256 is reported: whether the file was replaced by another of its name (the
 // descriptor keeps the old one), written in place, written and put back, extended, or cut.
 package inputfile
@@ -42,7 +42,10 @@ type File struct {
 	file   descriptor
 	size   int64
 	sha256 string
-	sums   []uint64 // XXH64 of each block
+	sums   []atomic.Uint64 // XXH64 of each block; 0 until it was read
+
+	digested chan struct{} // closed when a digest in the background has ended; nil without one
+	closing  atomic.Bool   // ends that digest early
 
 	mutex  sync.Mutex // of recent
 	recent recent
@@ -125,7 +128,7 @@ func newFile(path string, file descriptor) (*File, error) {
 	if err := checkRegular(path, info); err != nil {
 		return nil, err
 	}
-	return &File{path: path, file: file, size: info.Size()}, nil
+	return &File{path: path, file: file, size: info.Size(), sums: make([]atomic.Uint64, (info.Size()+blockSize-1)/blockSize)}, nil
 }
 
 // checkRegular returns an error unless the file is regular.
@@ -149,12 +152,11 @@ func checkRegular(path string, info fs.FileInfo) error {
 // digest reads the file from its start to its size. SHA-256 takes most of the time, so it has a
 // goroutine of its own.
 func (f *File) digest() error {
-	f.sums = make([]uint64, (f.size+blockSize-1)/blockSize)
 	sum := sha256.New()
 	var hashing sync.WaitGroup
 	defer hashing.Wait()
 	buffer, hashed := make([]byte, min(f.size, digestBytes)), make([]byte, min(f.size, digestBytes))
-	for at := int64(0); at < f.size; at += int64(len(hashed)) {
+	for at := int64(0); at < f.size && !f.closing.Load(); at += int64(len(hashed)) {
 		buffer = buffer[:min(f.size-at, digestBytes)]
 		if err := f.readFull(buffer, at); err != nil {
 			return err
@@ -163,12 +165,40 @@ func (f *File) digest() error {
 		buffer, hashed = hashed, buffer
 		hashing.Go(func() { sum.Write(hashed) })
 		for start := 0; start < len(hashed); start += blockSize {
-			f.sums[(at+int64(start))/blockSize] = xxhash.Sum64(hashed[start:min(start+blockSize, len(hashed))])
+			if err := f.confirm(hashed[start:min(start+blockSize, len(hashed))], (at+int64(start))/blockSize); err != nil {
+				return err
+			}
 		}
 	}
 	hashing.Wait()
 	f.sha256 = hex.EncodeToString(sum.Sum(nil))
 	return nil
+}
+
+// digestBehind digests the file in the background, while it is read already. Whichever comes to a
+// block first sets its checksum, and the other must find the same bytes.
+func (f *File) digestBehind() {
+	f.digested = make(chan struct{})
+	go func() {
+		defer close(f.digested)
+		_ = f.digest() // Failed has the error
+	}()
+}
+
+// wait waits for a digest in the background.
+func (f *File) wait() {
+	if f.digested != nil {
+		<-f.digested
+	}
+}
+
+// confirm returns an error unless a block's bytes are those that were read before, if any were.
+func (f *File) confirm(p []byte, block int64) error {
+	sum := max(xxhash.Sum64(p), 1) // 0 means none
+	if f.sums[block].CompareAndSwap(0, sum) || f.sums[block].Load() == sum {
+		return nil
+	}
+	return f.fail(f.changed("found other bytes than before from byte %d to %d", block*blockSize, block*blockSize+int64(len(p))-1))
 }
 
 // readFull reads from disk, unchecked.
@@ -200,8 +230,11 @@ func (f *File) Path() string { return f.path }
 // Size is the number of bytes.
 func (f *File) Size() int64 { return f.size }
 
-// Input identifies the file under a name.
-func (f *File) Input(name string) Input { return Input{Name: name, Bytes: f.size, SHA256: f.sha256} }
+// Input identifies the file under a name. It waits for the digest.
+func (f *File) Input(name string) Input {
+	f.wait()
+	return Input{Name: name, Bytes: f.size, SHA256: f.sha256}
+}
 
 // Failed returns the first read error. It is more reliable than the errors of libraries that read
 // the file and do not wrap errors.
@@ -214,8 +247,9 @@ func (f *File) Failed() error {
 
 // Unchanged checks that all reads returned the digested bytes, and that the file's size has not
 // changed since. Otherwise the file may have been opened while it was being written, and the error
-// is a fault.Busy. It does not read the file.
+// is a fault.Busy. It does not read the file, but waits for its digest.
 func (f *File) Unchanged() error {
+	f.wait()
 	if err := f.Failed(); err != nil {
 		return err
 	}
@@ -230,4 +264,8 @@ func (f *File) Unchanged() error {
 }
 
 // Close closes the file.
-func (f *File) Close() error { return f.file.Close() }
+func (f *File) Close() error {
+	f.closing.Store(true)
+	f.wait()
+	return f.file.Close()
+}

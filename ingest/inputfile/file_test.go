@@ -82,6 +82,60 @@ func TestReadsWhatWasDigested(t *testing.T) {
 	}
 }
 
+// A file may be read before it is digested and meanwhile; it is the same as one digested first, or
+// the digest finds that it changed after it was read.
+func TestDigestBehind(t *testing.T) {
+	for _, size := range sizes {
+		text := content(size)
+		path := create(t, text)
+		var files Files
+		defer files.Close()
+		f, err := files.OpenAtOnce(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := iotest.TestReader(f.Reader(), text); err != nil {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+		if want := open(t, path).Input("x"); f.Input("x") != want || f.Unchanged() != nil {
+			t.Errorf("got %v and %v, want %v", f.Input("x"), f.Unchanged(), want)
+		}
+	}
+	path := create(t, content(3*blockSize))
+	f, err := openUndigested(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.ReadAt(make([]byte, 10), blockSize+5); err != nil {
+		t.Fatal(err)
+	}
+	changed := content(3 * blockSize)
+	changed[2*blockSize-1] ^= 1
+	if err := os.WriteFile(path, changed, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f.digestBehind()
+	if err := f.Unchanged(); fault.KindOf(err) != fault.Busy || !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "from byte 65536 to 131071") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Closing does not wait until a large file is digested.
+func TestCloseEndsDigest(t *testing.T) {
+	path := create(t, nil)
+	if err := os.Truncate(path, 1<<36); err != nil {
+		t.Fatal(err)
+	}
+	var files Files
+	if _, err := files.OpenAtOnce(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := files.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestConcurrentReads(t *testing.T) {
 	text := content(2 * recentBlocks * blockSize)
 	f := open(t, create(t, text))

@@ -24,7 +24,20 @@ func (f *Files) Open(path string) (*File, error) {
 			return file, nil
 		}
 	}
-	file, err := Open(path)
+	return f.own(Open(path))
+}
+
+// OpenAtOnce is Open for a file that can be used while it is digested: what is read of it is certain
+// when Unchanged has returned nil.
+func (f *Files) OpenAtOnce(path string) (*File, error) {
+	file, err := openUndigested(path)
+	if err == nil {
+		file.digestBehind()
+	}
+	return f.own(file, err)
+}
+
+func (f *Files) own(file *File, err error) (*File, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -3,8 +3,6 @@ package inputfile
 import (
 	"errors"
 	"io"
-
-	"github.com/cespare/xxhash/v2"
 )
 
 // Reader reads the file from its start. Readers of a file do not disturb each other.
@@ -43,10 +41,7 @@ func (f *File) readBlock(p []byte, block int64) error {
 	if err := f.readFull(p, block*blockSize); err != nil {
 		return err
 	}
-	if xxhash.Sum64(p) != f.sums[block] {
-		return f.fail(f.changed("found other bytes than before from byte %d to %d", block*blockSize, block*blockSize+int64(len(p))-1))
-	}
-	return nil
+	return f.confirm(p, block)
 }
 
 // readPart reads a part of one block, using the recently read blocks as a cache.

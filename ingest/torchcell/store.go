@@ -73,7 +73,7 @@ func Files(dir string) []string {
 }
 
 func (s *Store) open() (err error) {
-	if s.data, err = s.files.Open(filepath.Join(s.dir, dataName)); err != nil {
+	if s.data, err = s.files.OpenAtOnce(filepath.Join(s.dir, dataName)); err != nil {
 		return s.openError(err)
 	}
 	if err := s.readManifest(); err != nil {
