@@ -19,6 +19,7 @@ from tcbuild.errors import (
     ManifestError,
     MissingFileError,
     MissingShardError,
+    SelectionError,
     UnknownNameError,
     UnreadableFileError,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "Normalizer",
     "Phenotype",
     "Sample",
+    "SelectionError",
     "Samples",
     "Statistics",
     "UnknownNameError",

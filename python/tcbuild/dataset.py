@@ -25,6 +25,7 @@ from tcbuild.rows import position, selected, selects_several
 from tcbuild.sample import Sample
 from tcbuild.sample_table import SampleTable
 from tcbuild.samples import Samples
+from tcbuild.selection import read_selection
 from tcbuild.shards import ShardMasks
 from tcbuild.statistics import QUANTILES, Statistics
 
@@ -232,6 +233,19 @@ class Dataset:
             kind = conditions.text if types[name] == "text" else conditions.number
             found.append(kind(name, wanted))
         return self[self.samples.matching(found)]
+
+    def select(self, path: str | os.PathLike[str]) -> Dataset:
+        """The view of the samples that a file of `tcbuild select` or `tcbuild split` names, in the
+        dataset's order; of a view, those of them that it has.
+
+            train = tcbuild.open("cell/indices").select("split/train.arrow")
+
+        It fits every variant of one input. A selection of another dataset is a SelectionError.
+        """
+        numbers = read_selection(path, self.manifest["logical_content"], len(self.whole))
+        if self._whole is None:
+            return self[numbers]
+        return self[np.isin(self.indices, numbers)]
 
     def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
         """The samples as an Arrow table; see Samples.to_arrow."""

@@ -46,6 +46,10 @@ class UnreadableFileError(DatasetError):
     """The operating system cannot read a file: permissions, a loop of links, a failing disk."""
 
 
+class SelectionError(DatasetError, ValueError):
+    """A file is no selection of this dataset's samples, or damaged."""
+
+
 class GraphError(DatasetError, ValueError):
     """A graph folder is not valid input for tcbuild."""
 
