@@ -23,8 +23,13 @@ type batcher struct {
 }
 
 func newBatcher(columns Columns, yield func(*Samples) error) *batcher {
+	return &batcher{columns: columns, size: BatchSamples(columns), yield: yield}
+}
+
+// BatchSamples is the number of samples with these columns in a batch of a Scan, but for the last.
+func BatchSamples(columns Columns) int {
 	values := max(len(columns.Phenotypes)+len(columns.Attributes), 1)
-	return &batcher{columns: columns, size: max(min(batchSamples, batchValues/values), 1), yield: yield}
+	return max(min(batchSamples, batchValues/values), 1)
 }
 
 // room returns the batch to append the next sample to; call added afterwards.

@@ -187,8 +187,8 @@ type SampleSource interface {
 	Columns() Columns
 	// Inputs identifies the files that the source reads, as they were when it was opened.
 	Inputs() []Input
-	// Scan reads all samples in order and passes them to yield in batches. It stops at its first
-	// error or yield's. Bad data is a fault.Input that names file and line.
+	// Scan reads all samples in order and passes them to yield in batches, which can be empty. It
+	// stops at its first error or yield's. Bad data is a fault.Input that names file and line.
 	Scan(yield func(*Samples) error) (Counts, error)
 	// Unchanged returns a fault.Busy if a file's size has changed since it was opened, as when it
 	// is still being written. Other changes end the Scan that meets them.

@@ -53,6 +53,9 @@ func writePerturbationsArrow(path string, names []string, source SampleSource, g
 		return err
 	}
 	_, err = source.Scan(func(s *Samples) error {
+		if s.Len() == 0 { // a filter left nothing of a batch
+			return nil
+		}
 		ids := make(arrowfile.Texts, s.Len())
 		genotypes := make(arrowfile.Lists, s.Len())
 		phenotypes := make([]arrowfile.Numbers, len(columns.Phenotypes))

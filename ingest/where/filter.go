@@ -13,7 +13,7 @@ import (
 	"tcbuild/ingest"
 )
 
-// Filter is a compiled expression. It is for one goroutine. A sample costs about 0.3 µs.
+// Filter is a compiled expression. It is for one goroutine. A sample costs 0.2 to 1 µs.
 type Filter struct {
 	text    string
 	program *vm.Program

@@ -28,32 +28,62 @@ func NewSource(source ingest.SampleSource, name, expression string, genes *inges
 	return &Source{source, name, expression, filter}, nil
 }
 
-// Scan reads the set and passes on the samples that are kept. It is an error if none is. Samples
-// and Wildtypes of its counts are of these, the others of all samples that were read.
+// Scan reads the set and passes on the samples that are kept, in batches that depend on them alone.
+// It is an error if none is. Samples and Wildtypes of its counts are of these, the others of all
+// samples that were read.
 func (s *Source) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	kept := ingest.Counts{}
+	columns := s.Columns()
+	size := ingest.BatchSamples(columns)
+	kept, part := ingest.Counts{}, ingest.NewSamples(0, columns, size)
+	sample := Sample{}
 	counts, err := s.SampleSource.Scan(func(samples *ingest.Samples) error {
-		part, err := s.kept(samples, kept.Samples)
-		if err != nil {
-			return err
-		}
-		for i := range part.Len() {
-			if len(part.Genes(i)) == 0 {
+		yielded := false
+		for i := range samples.Len() {
+			sample.of(samples, i, len(columns.Attributes))
+			keep, err := s.filter.Keeps(&sample)
+			if err != nil {
+				return err
+			}
+			if !keep {
+				continue
+			}
+			part.Append(sample.ID, sample.Genes, sample.Phenotypes, sample.Attributes)
+			kept.Samples++
+			if len(sample.Genes) == 0 {
 				kept.Wildtypes++
 			}
+			if part.Len() == size {
+				if err := yield(part); err != nil {
+					return err
+				}
+				part, yielded = ingest.NewSamples(kept.Samples, columns, size), true
+			}
 		}
-		kept.Samples += part.Len()
-		if part.Len() == 0 {
+		if yielded {
 			return nil
 		}
-		return yield(part)
+		return yield(ingest.NewSamples(kept.Samples-part.Len(), columns, 0)) // so that the receiver can stop
 	})
 	read := counts.Samples
 	counts.Samples, counts.Wildtypes, counts.LeftOutSamples = kept.Samples, kept.Wildtypes, read-kept.Samples
-	if err == nil && read > 0 && kept.Samples == 0 {
-		err = NoneKept("perturbations", s.name, s.expression, read)
+	switch {
+	case err != nil || read == 0:
+		return counts, err
+	case kept.Samples == 0:
+		return counts, NoneKept("perturbations", s.name, s.expression, read)
+	case part.Len() == 0:
+		return counts, nil
 	}
-	return counts, err
+	return counts, yield(part)
+}
+
+// of makes s the i-th sample of a batch. Its memory is used again.
+func (s *Sample) of(samples *ingest.Samples, i, attributes int) {
+	s.ID, s.Genes, s.Phenotypes = samples.ID(i), samples.Genes(i), samples.Phenotypes(i)
+	s.Attributes = s.Attributes[:0]
+	for k := range attributes {
+		s.Attributes = append(s.Attributes, samples.Attribute(i, k))
+	}
 }
 
 // NoneKeptHint is the hint for an expression that is true for no sample.
@@ -71,26 +101,4 @@ func (s *Source) IgnoredColumns() []string {
 		return set.IgnoredColumns()
 	}
 	return nil
-}
-
-// kept is the part of a batch that is kept; first is the number of its first sample.
-func (s *Source) kept(samples *ingest.Samples, first int) (*ingest.Samples, error) {
-	columns := s.Columns()
-	part := ingest.NewSamples(first, columns, samples.Len())
-	sample := Sample{}
-	for i := range samples.Len() {
-		sample.ID, sample.Genes, sample.Phenotypes = samples.ID(i), samples.Genes(i), samples.Phenotypes(i)
-		sample.Attributes = sample.Attributes[:0]
-		for k := range columns.Attributes {
-			sample.Attributes = append(sample.Attributes, samples.Attribute(i, k))
-		}
-		keep, err := s.filter.Keeps(&sample)
-		if err != nil {
-			return nil, err
-		}
-		if keep {
-			part.Append(sample.ID, sample.Genes, sample.Phenotypes, sample.Attributes)
-		}
-	}
-	return part, nil
 }

@@ -67,7 +67,7 @@ func TestSource(t *testing.T) {
 		}
 		var got []string
 		counts, err := source.Scan(func(batch *ingest.Samples) error {
-			if batch.First != len(got) || batch.Len() == 0 {
+			if batch.First != len(got) {
 				t.Errorf("a batch of %d samples starts at %d, expected %d", batch.Len(), batch.First, len(got))
 			}
 			for i := range batch.Len() {
@@ -98,6 +98,9 @@ func TestSourceErrors(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	stop := errors.New("enough")
+	if _, err := source.Scan(func(*ingest.Samples) error { return stop }); err != stop {
+		t.Errorf("got %v, want the receiver's error, though nothing is kept", err)
+	}
 	if source, err = NewSource(set, "set.tsv", `true`, genes); err != nil {
 		t.Fatal(err)
 	}
@@ -109,5 +112,29 @@ func TestSourceErrors(t *testing.T) {
 	}
 	if source, err := NewSource(set, "set.tsv", "", genes); err != nil || source.(list).batch != 1 {
 		t.Errorf("got %v, %v, want the set itself", source, err)
+	}
+}
+
+// The batches depend on the samples that are kept alone, and so do the bytes of a file made of them.
+func TestSourceBatches(t *testing.T) {
+	size := ingest.BatchSamples(columns)
+	for _, batch := range []int{1, 1000, size, 3 * size} {
+		set := list{samples: slices.Repeat([]*Sample{&measured, &unknown, &measured}, size), batch: batch}
+		source, err := NewSource(set, "set.tsv", `fitness == 0.5`, genes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sizes []int
+		if _, err := source.Scan(func(batch *ingest.Samples) error {
+			if batch.Len() > 0 {
+				sizes = append(sizes, batch.Len())
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(sizes, []int{size, size}) {
+			t.Errorf("batches of %d: got %v, want two of %d", batch, sizes, size)
+		}
 	}
 }
