@@ -18,7 +18,7 @@ func TestImportDirections(t *testing.T) {
 		"internal/lmdbfile": "",
 		"conf":              "fault",
 		"encode":            "encode",
-		"ingest":            "ingest conf fault internal/lmdbfile",
+		"ingest":            "ingest conf fault internal/lmdbfile internal/disk",
 		"incidence":         "ingest",
 		"store":             "ingest incidence encode fault internal/disk internal/lmdbfile",
 		// nothing that builds masks

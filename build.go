@@ -12,6 +12,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/duplicates"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/perturbationset"
 	"tcbuild/store"
@@ -35,7 +36,7 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 		b.shard = *o.Shard
 	}
 	defer b.close()
-	if err := b.read(); err != nil {
+	if err := b.read(ctx); err != nil {
 		return nil, err
 	}
 	if err := b.survey(ctx); err != nil {
@@ -108,18 +109,18 @@ func (b *builder) stage(name string, args ...any) {
 	b.Log.Info(name, append(args, "seconds", fmt.Sprintf("%.3f", took.Seconds()))...)
 }
 
-func (b *builder) read() (err error) {
+func (b *builder) read(ctx context.Context) (err error) {
 	if b.graph, b.report, err = ingest.ReadGraphFiles(&b.graphFiles, b.Graph); err != nil {
 		return err
 	}
-	duplicates, loops := 0, 0
+	repeated, loops := 0, 0
 	for _, edges := range b.report.Edges {
-		duplicates += edges.Duplicates
+		repeated += edges.Duplicates
 		loops += edges.SelfLoops
 	}
 	layout := incidence.NewLayout(b.graph)
 	b.stage("read graph", "genes", b.graph.Genes.Len(), "reactions", b.graph.Reactions.Len(), "metabolites", b.graph.Metabolites.Len(),
-		"edge_types", len(b.graph.Edges), "edges", layout.EdgePositions(), "duplicate_edges", duplicates, "self_loops", loops)
+		"edge_types", len(b.graph.Edges), "edges", layout.EdgePositions(), "duplicate_edges", repeated, "self_loops", loops)
 	if err := b.readRules(); err != nil {
 		return err
 	}
@@ -131,6 +132,9 @@ func (b *builder) read() (err error) {
 	if b.Perturbations == "" && b.Where != "" {
 		return fault.New(fault.Usage, "add --perturbations FILE, or omit --where", "build %s: found --where without a perturbation set", b.Out)
 	}
+	if b.Perturbations == "" && (b.Duplicates != duplicates.Keep || len(b.GroupBy) > 0) {
+		return fault.New(fault.Usage, "add --perturbations FILE, or omit them", "build %s: found --duplicates or --group-by without a perturbation set", b.Out)
+	}
 	if b.Perturbations == "" {
 		return nil
 	}
@@ -138,12 +142,19 @@ func (b *builder) read() (err error) {
 	if err != nil {
 		return err
 	}
-	b.source = source
+	b.source = source // which close closes
+	if set, ok := source.(interface{ IgnoredColumns() []string }); ok && len(set.IgnoredColumns()) > 0 {
+		b.Log.Warn("ignoring columns", "columns", fault.List(set.IgnoredColumns()))
+	}
 	if names := source.Columns().AttributeNames(); len(names) > 0 {
 		b.Log.Info("keeping attributes", "columns", fault.List(names))
 	}
-	if set, ok := b.source.(interface{ IgnoredColumns() []string }); ok && len(set.IgnoredColumns()) > 0 {
-		b.Log.Warn("ignoring columns", "columns", fault.List(set.IgnoredColumns()))
+	if source, err = duplicates.Apply(ctx, source, b.Rule, b.Perturbations, b.Out); err != nil {
+		return err
+	}
+	b.source = source
+	if statistics := duplicates.Pooled(source); len(statistics) > 0 {
+		b.Log.Info("pooling statistics", "columns", fault.List(statistics))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/duplicates"
 	"tcbuild/store"
 )
 
@@ -29,6 +30,7 @@ type Options struct {
 	ReactionRule incidence.ReactionRule // "": incidence.RuleAll
 
 	ingest.PerturbationOptions // UnknownGenes "": ingest.RefuseUnknownGenes
+	duplicates.Rule            // Duplicates "": duplicates.Keep
 
 	Program string       // version and commit, for run.json
 	Log     *slog.Logger // nil: no logging
@@ -43,6 +45,7 @@ func (o Options) withDefaults() Options {
 	o.Resume = cmp.Or(o.Resume, store.ResumeNever)
 	o.ReactionRule = cmp.Or(o.ReactionRule, incidence.RuleAll)
 	o.UnknownGenes = cmp.Or(o.UnknownGenes, ingest.RefuseUnknownGenes)
+	o.Duplicates = cmp.Or(o.Duplicates, duplicates.Keep)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Progress == nil {
 		o.Progress = func(int) Progress { return noProgress{} }

@@ -6,6 +6,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/duplicates"
 	"tcbuild/store"
 )
 
@@ -22,7 +23,8 @@ func (b *builder) survey(ctx context.Context) error {
 		Attributes:    []ingest.Attribute{},
 		Options: store.Options{
 			ReactionRule: b.ReactionRule, UnknownGenes: b.UnknownGenes, AllowWildtype: b.AllowWildtype, AllowDuplicateIDs: b.AllowDuplicateIDs,
-			Where: b.Where,
+			Where:      b.Where,
+			Duplicates: b.Duplicates, GroupBy: b.GroupBy,
 		},
 		Inputs:      store.Inputs{Graph: b.report.Inputs, Perturbations: []ingest.Input{}},
 		GraphDigest: b.graph.Digest(),
@@ -67,15 +69,34 @@ func (b *builder) surveySamples(ctx context.Context, content *store.ContentDiges
 	b.manifest.Counts = store.InputCounts{
 		Wildtypes: counts.Wildtypes, UnknownGenes: counts.UnknownGenes, DroppedSamples: counts.DroppedSamples, EmptiedSamples: counts.EmptiedSamples,
 		LeftOutSamples: counts.LeftOutSamples, RepeatedGenes: counts.RepeatedGenes, InfiniteValues: counts.InfiniteValues,
+		Genotypes: counts.Genotypes, RepeatedGenotypes: counts.RepeatedGenotypes, RepeatedSamples: counts.RepeatedSamples,
+		Conditions: counts.Conditions, MergedSamples: counts.MergedSamples,
 	}
 	b.stage("survey samples", "samples", counts.Samples, "wildtypes", counts.Wildtypes,
 		"unknown_genes_dropped", counts.UnknownGenes, "samples_dropped_for_unknown_genes", counts.DroppedSamples,
 		"samples_dropped_without_genes_left", counts.EmptiedSamples, "samples_left_out_by_where", counts.LeftOutSamples,
 		"repeated_genes_merged", counts.RepeatedGenes)
+	b.logRepeats(counts.Repeats)
 	if counts.InfiniteValues > 0 {
 		b.Log.Warn("infinite phenotype values count as missing", "values", counts.InfiniteValues)
 	}
 	return nil
+}
+
+// logRepeats says that genotypes repeat, and what became of their samples: a warning, if nobody has
+// chosen that.
+func (b *builder) logRepeats(repeats ingest.Repeats) {
+	args := []any{"genotypes", repeats.Genotypes, "repeated", repeats.RepeatedGenotypes, "in_samples", repeats.RepeatedSamples}
+	if len(b.GroupBy) > 0 {
+		args = append(args, "conditions", repeats.Conditions)
+	}
+	args = append(args, "duplicates", b.Duplicates, "samples_merged", repeats.MergedSamples)
+	switch {
+	case repeats.RepeatedGenotypes > 0 && b.Duplicates == duplicates.Keep:
+		b.Log.Warn("genotypes repeat", args...)
+	case repeats.RepeatedGenotypes > 0 || len(b.GroupBy) > 0:
+		b.Log.Info("genotypes repeat", args...)
+	}
 }
 
 // surveyedSamples is the largest set that the survey reads even if its counts are known. For a

@@ -208,4 +208,14 @@ type Counts struct {
 	RepeatedGenes  int // gene names listed more than once in one sample; each counts once
 	// infinite phenotype values of a torchcell store, which count as missing
 	InfiniteValues int
+	Repeats        // of a set whose genotypes were compared
+}
+
+// Repeats are the samples that delete the same genes.
+type Repeats struct {
+	Genotypes         int // distinct ones
+	RepeatedGenotypes int // those of several samples
+	RepeatedSamples   int // samples of these
+	Conditions        int // distinct values of the attributes by which samples are grouped
+	MergedSamples     int // samples left out, or merged with an earlier one of their group
 }

@@ -19,6 +19,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/duplicates"
 	"tcbuild/ingest/sampletable"
 	"tcbuild/internal/disk"
 )
@@ -83,6 +84,9 @@ type Options struct {
 	AllowDuplicateIDs bool `json:"allow_duplicate_ids"`
 	// Where is the expression that samples were kept by; "" for all.
 	Where string `json:"where,omitempty"`
+	// what became of samples of one genotype; see duplicates.Rule
+	Duplicates duplicates.Choice `json:"duplicates,omitempty"` // never empty in a manifest
+	GroupBy    []string          `json:"group_by,omitempty"`
 }
 
 // InputCounts is what was found in the perturbation set; see ingest.Counts.
@@ -94,6 +98,12 @@ type InputCounts struct {
 	LeftOutSamples int `json:"left_out_samples"`
 	RepeatedGenes  int `json:"repeated_genes"`
 	InfiniteValues int `json:"infinite_values"`
+
+	Genotypes         int `json:"genotypes"`
+	RepeatedGenotypes int `json:"repeated_genotypes"`
+	RepeatedSamples   int `json:"repeated_samples"`
+	Conditions        int `json:"conditions,omitempty"`
+	MergedSamples     int `json:"merged_samples"`
 }
 
 // Inputs identifies the files a dataset was built from.

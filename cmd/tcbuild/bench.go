@@ -52,7 +52,7 @@ batch moves, and from how many deleted genes on filtering edges beats masking th
 			return err
 		}
 		o.Graph, o.Perturbations, o.Workers = input.Graph, input.Perturbations, input.Workers
-		o.ReactionRule, o.PerturbationOptions = input.ReactionRule, input.PerturbationOptions
+		o.ReactionRule, o.PerturbationOptions, o.Rule = input.ReactionRule, input.PerturbationOptions, input.Rule
 		return runBench(ctx, e, o)
 	})
 }
@@ -60,7 +60,7 @@ batch moves, and from how many deleted genes on filtering edges beats masking th
 func runBench(ctx context.Context, e *env, o bench.Options) error {
 	if err := errors.Join(
 		oneOf("reaction-rule", string(o.ReactionRule), string(incidence.RuleAll), string(incidence.RuleGPR)),
-		oneOf("unknown-genes", string(o.UnknownGenes), ingest.UnknownGenesChoices...),
+		oneOf("unknown-genes", string(o.UnknownGenes), ingest.UnknownGenesChoices...), checkDuplicates(o.Rule),
 		atLeast("samples", o.Samples, 0), atLeast("rounds", o.Rounds, 1), atLeast("extrapolate", o.Extrapolate, 0),
 	); err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/duplicates"
 )
 
 // inputFlags declares the input flags that all dataset variants share.
@@ -32,6 +33,7 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	duplicateIDsFlag(flags, &o.AllowDuplicateIDs)
 	columnFlags(flags, &o.Phenotypes, &o.NotPhenotypes, &o.Attributes)
 	whereFlag(flags, &o.Where)
+	duplicatesFlags(flags, &o.Rule)
 }
 
 // columnFlags declares what the columns of a perturbation set are.
@@ -44,6 +46,19 @@ func columnFlags(flags *pflag.FlagSet, phenotypes, notPhenotypes, attributes *[]
 // whereFlag declares the filter of samples.
 func whereFlag(flags *pflag.FlagSet, where *string) {
 	flags.StringVar(where, "where", "", "keep only the samples for which `EXPR` is true, such as 'fitness > 0.5 and medium == \"YPD\"' (docs/DESIGN.md, Filters)")
+}
+
+// duplicatesFlags declares what becomes of samples of one genotype.
+func duplicatesFlags(flags *pflag.FlagSet, rule *duplicates.Rule) {
+	flags.StringVar((*string)(&rule.Duplicates), "duplicates", string(duplicates.Keep),
+		"what to do about samples that delete the same genes: keep, error, first, last, or mean, which adds NAME_n and NAME_sd to each phenotype NAME")
+	flags.StringSliceVar(&rule.GroupBy, "group-by", nil,
+		"`ATTRIBUTES` in which samples must agree, too, to be duplicates (with keep: to count the conditions)")
+}
+
+// checkDuplicates refuses an unknown choice.
+func checkDuplicates(rule duplicates.Rule) error {
+	return oneOf("duplicates", string(rule.Duplicates), duplicates.Choices...)
 }
 
 func duplicateIDsFlag(flags *pflag.FlagSet, allow *bool) {
@@ -88,7 +103,7 @@ func printStats(e *env, result *tcbuild.Result) error {
 func buildDataset(ctx context.Context, e *env, o tcbuild.Options) (*tcbuild.Result, error) {
 	if err := errors.Join(
 		oneOf("reaction-rule", string(o.ReactionRule), string(incidence.RuleAll), string(incidence.RuleGPR)),
-		oneOf("unknown-genes", string(o.UnknownGenes), ingest.UnknownGenesChoices...),
+		oneOf("unknown-genes", string(o.UnknownGenes), ingest.UnknownGenesChoices...), checkDuplicates(o.Rule),
 	); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/duplicates"
 	"tcbuild/ingest/source"
 	"tcbuild/ingest/where"
 )
@@ -17,6 +18,7 @@ import (
 type ingestPerturbationsOptions struct {
 	graph, out, where string
 	table             source.PerturbationSpec
+	duplicates        duplicates.Rule
 }
 
 func newIngestPerturbations(e *env) *cobra.Command {
@@ -48,10 +50,14 @@ was dropped or merged.`,
 	flags.BoolVar(&o.table.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
 	duplicateIDsFlag(flags, &o.table.AllowDuplicateIDs)
 	whereFlag(flags, &o.where)
+	duplicatesFlags(flags, &o.duplicates)
 	_ = cmd.MarkFlagRequired("graph")
 	_ = cmd.MarkFlagRequired("out")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		o.table.File = args[0]
+		if err := checkDuplicates(o.duplicates); err != nil {
+			return err
+		}
 		return runIngestPerturbations(ctx, e, o)
 	})
 }
@@ -88,19 +94,24 @@ func convertPerturbations(ctx context.Context, e *env, o ingestPerturbationsOpti
 	}
 	bar := newProgress(e, "perturbations", 0)
 	defer bar.Done()
-	samples := &watched{SampleSource: kept, ctx: ctx, progress: bar,
-		unmeasured: ingest.NewUnmeasured(perturbations.Columns())}
+	kept, err = duplicates.Apply(ctx, kept, o.duplicates, o.table.File, path)
+	if err != nil {
+		return nil, err
+	}
+	samples := &watched{SampleSource: kept, ctx: ctx, progress: bar, unmeasured: ingest.NewUnmeasured(kept.Columns())}
 	if err := ingest.WritePerturbations(path, samples, graph.Genes); err != nil {
 		return nil, err
 	}
 	if err := perturbations.Unchanged(); err != nil {
 		return nil, err
 	}
-	report = []string{
-		filepath.Base(o.table.File) + ": " + describeCounts(samples.counts),
-		"phenotypes: " + listOrNone(perturbations.Columns().PhenotypeNames()),
-		"attributes: " + listOrNone(perturbations.Columns().AttributeNames()),
-		"columns left out: " + listOrNone(perturbations.IgnoredColumns()),
+	report = append(report, filepath.Base(o.table.File)+": "+describeCounts(samples.counts))
+	report = append(report, describeRepeats(samples.counts.Repeats, o.duplicates)...)
+	report = append(report, "phenotypes: "+listOrNone(kept.Columns().PhenotypeNames()),
+		"attributes: "+listOrNone(kept.Columns().AttributeNames()),
+		"columns left out: "+listOrNone(perturbations.IgnoredColumns()))
+	if statistics := duplicates.Pooled(kept); len(statistics) > 0 {
+		report = append(report, "statistics, pooled: "+fault.List(statistics))
 	}
 	if names := samples.unmeasured.Names(); len(names) > 0 {
 		report = append(report, "phenotypes without a value: "+fault.List(names))
@@ -128,6 +139,23 @@ func describeCounts(counts ingest.Counts) string {
 		}
 	}
 	return text
+}
+
+// describeRepeats describes how genotypes repeat, and what became of their samples. If none does, it
+// is worth a line only to who asks.
+func describeRepeats(repeats ingest.Repeats, rule duplicates.Rule) []string {
+	if repeats.RepeatedGenotypes == 0 && rule.Duplicates == duplicates.Keep && len(rule.GroupBy) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("genotypes: %s, of which %s repeat, in %s samples",
+		humanCount(repeats.Genotypes), humanCount(repeats.RepeatedGenotypes), humanCount(repeats.RepeatedSamples))
+	if len(rule.GroupBy) > 0 {
+		text += fmt.Sprintf(", under %s conditions", humanCount(repeats.Conditions))
+	}
+	if rule.Duplicates == duplicates.Keep {
+		return []string{text + "; all are kept"}
+	}
+	return []string{text + fmt.Sprintf("; %s samples merged (%s)", humanCount(repeats.MergedSamples), rule.Duplicates)}
 }
 
 func listOrNone(words []string) string {

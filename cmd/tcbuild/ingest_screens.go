@@ -8,6 +8,7 @@ import (
 
 	"tcbuild/conf"
 	"tcbuild/ingest"
+	"tcbuild/ingest/duplicates"
 	"tcbuild/ingest/source"
 )
 
@@ -15,6 +16,7 @@ import (
 type screenOptions struct {
 	graph, out string
 	table      source.SampleSpec
+	duplicates duplicates.Rule
 }
 
 func newIngestSGA(e *env) *cobra.Command {
@@ -118,6 +120,7 @@ func (o *screenOptions) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.table.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
 	duplicateIDsFlag(flags, &o.table.AllowDuplicateIDs)
 	whereFlag(flags, &o.table.Where)
+	duplicatesFlags(flags, &o.duplicates)
 	flags.BoolVar(&o.table.KeepUnmeasured, "keep-unmeasured", false, "keep rows without any phenotype (default: drop and count them)")
 	_ = cmd.MarkFlagRequired("graph")
 	_ = cmd.MarkFlagRequired("out")
@@ -134,6 +137,9 @@ func addStrainsFlags(flags *pflag.FlagSet, spec *source.StrainsSpec) {
 func (o *screenOptions) command(e *env, cmd *cobra.Command, open func(genes *ingest.Nodes) (*source.Screen, error)) *cobra.Command {
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		o.table.File = args[0]
+		if err := checkDuplicates(o.duplicates); err != nil {
+			return err
+		}
 		return runIngestScreen(ctx, e, o, open)
 	})
 }
@@ -151,8 +157,13 @@ func runIngestScreen(ctx context.Context, e *env, o *screenOptions, open func(ge
 	defer screen.Close()
 	bar := newProgress(e, "perturbations", 0)
 	defer bar.Done()
-	samples := &watched{SampleSource: screen, ctx: ctx, progress: bar}
+	var kept ingest.SampleSource
+	var samples *watched
 	err = publish(o.out, func(path string) error {
+		if kept, err = duplicates.Apply(ctx, screen, o.duplicates, o.table.File, path); err != nil {
+			return err
+		}
+		samples = &watched{SampleSource: kept, ctx: ctx, progress: bar}
 		if err := ingest.WritePerturbations(path, samples, graph.Genes); err != nil {
 			return err
 		}
@@ -161,7 +172,8 @@ func runIngestScreen(ctx context.Context, e *env, o *screenOptions, open func(ge
 	if err != nil {
 		return err
 	}
-	e.say(screen.Report().String(), "phenotypes: "+listOrNone(screen.Columns().PhenotypeNames()), "attributes: "+listOrNone(screen.Columns().AttributeNames()),
+	e.say(append([]string{screen.Report().String()}, describeRepeats(samples.counts.Repeats, o.duplicates)...)...)
+	e.say("phenotypes: "+listOrNone(kept.Columns().PhenotypeNames()), "attributes: "+listOrNone(kept.Columns().AttributeNames()),
 		"columns left out: "+listOrNone(screen.IgnoredColumns()))
 	return nil
 }

@@ -34,7 +34,7 @@ func TestIngestKinds(t *testing.T) {
 			"sample_id\tgenes\tscore\n0\tYAL001C|YDL227C\t0.5\n1\tYAL001C\t1\n", ""},
 		{"emap", "ingest emap emap.tsv" + samples + "--unknown-genes drop-sample", "p.tsv", "sample_id\tgenes\tscore\n0\tYAL001C|YAL002W\t-1\n1\tYAL001C|YAL002W\t2\n", ""},
 		{"matrix", "ingest matrix wide.tsv" + samples, "p.tsv", "sample_id\tgenes\tvalue\nVPS8: cold\tYAL002W\t1\nTFC3: cold\tYAL001C\t3\nTFC3: hot\tYAL001C\t4\n",
-			"matrix samples: 3 of 4 entries of wide.tsv; dropped: 1 without a phenotype; noted: 2 rows\nphenotypes: value\nattributes: none\ncolumns left out: none\n"},
+			"matrix samples: 3 of 4 entries of wide.tsv; dropped: 1 without a phenotype; noted: 2 rows\ngenotypes: 2, of which 1 repeat, in 2 samples; all are kept\nphenotypes: value\nattributes: none\ncolumns left out: none\n"},
 		{"biogrid", "ingest biogrid biogrid.txt --genes features.tab --out b", "b/edges/gene__biogrid_genetic__gene.arrow", "", ""},
 		{"tf-matrix", "ingest tf-matrix tf.tsv --genes features.tab --out b", "b/edges/gene__regulatory__gene.arrow", "", ""},
 		{"gem", "ingest gem gem.txt --genes features.tab --out b --reaction-nodes combinations", "b/edges/reaction__rmr__metabolite.arrow", "", ""},

@@ -53,6 +53,7 @@ func (s *Set) prepare(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGene
 			"read perturbations %s: found range %d to %d, expected one within 0 to %d", name, spec.Range.First, spec.Range.End, s.total)
 	}
 	s.first, s.counts.Samples = spec.Range.First, spec.Range.End-spec.Range.First
+	s.counts.Genotypes = s.counts.Samples // as the list's genes are distinct
 	s.input = s.file.Input(fmt.Sprintf("%s%s:%d:%d:%d", prefix, filepath.Base(spec.Genes), s.k, spec.Range.First, spec.Range.End))
 	return nil
 }

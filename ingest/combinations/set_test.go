@@ -77,7 +77,7 @@ func TestSet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(want) < batchSize || set.Counts() != (ingest.Counts{Samples: len(want)}) || set.Columns().Phenotypes != nil {
+	if len(want) < batchSize || set.Counts() != (ingest.Counts{Samples: len(want), Repeats: ingest.Repeats{Genotypes: len(want)}}) || set.Columns().Phenotypes != nil {
 		t.Errorf("got %+v, want %d samples, more than %d", set.Counts(), len(want), batchSize)
 	}
 	for _, part := range [][2]int{{0, len(want)}, {0, 0}, {0, 1}, {17, 18}, {1, batchSize + 1}, {len(want) - 1, len(want)}, {len(want), len(want)}} {
@@ -122,7 +122,7 @@ func TestNames(t *testing.T) {
 		got := append(texts(t, set, 0, set.counts.Samples), fmt.Sprintf("%+v %+v", set.Counts(), inputs))
 		if want == nil {
 			want = got
-			if found := strings.Join(got, "; "); !strings.HasPrefix(found, "0 [1 3]; 1 [3 5]; 2 [1 5]; {Samples:3 Wildtypes:0 UnknownGenes:0 DroppedSamples:0 EmptiedSamples:0 LeftOutSamples:0 RepeatedGenes:1 InfiniteValues:0} [{Name:combinations:g.tsv:2:0:3 Bytes:32 SHA256:") {
+			if found := strings.Join(got, "; "); !strings.HasPrefix(found, "0 [1 3]; 1 [3 5]; 2 [1 5]; {Samples:3 Wildtypes:0 UnknownGenes:0 DroppedSamples:0 EmptiedSamples:0 LeftOutSamples:0 RepeatedGenes:1 InfiniteValues:0 Repeats:{Genotypes:3 RepeatedGenotypes:0 RepeatedSamples:0 Conditions:0 MergedSamples:0}} [{Name:combinations:g.tsv:2:0:3 Bytes:32 SHA256:") {
 				t.Error(found)
 			}
 		}
@@ -147,7 +147,7 @@ func TestUnknownGenes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if counts, err := set.Scan(func(*ingest.Samples) error { return nil }); err != nil || counts != (ingest.Counts{Samples: 3, UnknownGenes: 1}) || counts != set.Counts() {
+		if counts, err := set.Scan(func(*ingest.Samples) error { return nil }); err != nil || counts != (ingest.Counts{Samples: 3, UnknownGenes: 1, Repeats: ingest.Repeats{Genotypes: 3}}) || counts != set.Counts() {
 			t.Errorf("%s: got %+v, %v; known in advance: %+v", unknown, counts, err, set.Counts())
 		}
 		for text, want := range map[string]string{"G00\nG01 \n": `:2: found gene "G01 ", expected a name without blanks`, "name\tid\na\tG00\nb\t\n": ":3: found an empty gene name"} {

@@ -15,6 +15,7 @@ import (
 	"tcbuild/gpuverify"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/duplicates"
 	"tcbuild/store"
 )
 
@@ -24,6 +25,7 @@ type Options struct {
 	Perturbations string // file, or synth:SCALE:SAMPLES:SEED
 	ReactionRule  incidence.ReactionRule
 	ingest.PerturbationOptions
+	duplicates.Rule
 
 	Out         string // an existing folder, for results and datasets
 	Keep        bool   // leave the datasets of the last round in Out/datasets
@@ -48,7 +50,7 @@ func Run(ctx context.Context, o Options) (*Results, error) {
 	start := time.Now()
 	b := &bench{Options: o, datasets: filepath.Join(o.Out, "datasets")}
 	var err error
-	if b.in, err = readInputs(o, filepath.Join(o.Out, "inputs")); err != nil {
+	if b.in, err = readInputs(ctx, o, filepath.Join(o.Out, "inputs")); err != nil {
 		return nil, err
 	}
 	defer b.in.samples.Close()

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/duplicates"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/perturbationset"
 	"tcbuild/store"
@@ -29,7 +31,7 @@ type inputs struct {
 }
 
 // readInputs reads the graph, counts the samples, and makes dir for their parts.
-func readInputs(o Options, dir string) (*inputs, error) {
+func readInputs(ctx context.Context, o Options, dir string) (*inputs, error) {
 	in := &inputs{Options: o, dir: dir}
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return nil, err
@@ -41,6 +43,9 @@ func readInputs(o Options, dir string) (*inputs, error) {
 	}
 	in.read = report.Inputs
 	if in.samples, err = perturbationset.Open(o.Perturbations, in.graph.Genes, o.PerturbationOptions); err != nil {
+		return nil, err
+	}
+	if in.samples, err = duplicates.Apply(ctx, in.samples, o.Rule, o.Perturbations, filepath.Join(dir, "samples")); err != nil {
 		return nil, err
 	}
 	counts, err := in.samples.Scan(func(*ingest.Samples) error { return nil })

@@ -52,6 +52,7 @@ func (o *Options) datasetStage(variant string) (versions.Stage, error) {
 		Options: map[string]string{
 			"reaction_rule": string(o.Build.ReactionRule), "unknown_genes": string(o.Build.UnknownGenes),
 			"allow_wildtype": strconv.FormatBool(o.Build.AllowWildtype), "allow_duplicate_ids": strconv.FormatBool(o.Build.AllowDuplicateIDs),
+			"duplicates": string(o.Build.Duplicates),
 		},
 		Run: func(ctx context.Context, version string) ([]ingest.Input, error) {
 			result, err := o.Commands.Build(ctx, o.datasetOptions(variant, version))
@@ -62,7 +63,7 @@ func (o *Options) datasetStage(variant string) (versions.Stage, error) {
 		},
 	}
 	for name, columns := range map[string][]string{
-		"phenotypes": o.Build.Phenotypes, "not_phenotypes": o.Build.NotPhenotypes, "attributes": o.Build.Attributes,
+		"phenotypes": o.Build.Phenotypes, "not_phenotypes": o.Build.NotPhenotypes, "attributes": o.Build.Attributes, "group_by": o.Build.GroupBy,
 	} {
 		if columns != nil {
 			stage.Options[name] = fmt.Sprintf("%q", columns)
