@@ -65,13 +65,13 @@ func kindOf(c torchcell.Column) table.Kind {
 
 // checkColumn returns an error for values that a column cannot have in its role.
 func (p *storePerturbations) checkColumn(c torchcell.Column, role columnRole) error {
-	flag, named := "--not-phenotypes", fault.List([]string{c.Name})
+	leaveOut := "exclude the phenotype with --not-phenotypes " + fault.List([]string{c.Name})
 	switch {
 	case role == rolePhenotype && max(c.Text, c.Other) >= 0:
-		return fault.New(fault.Input, "write the store again with torchcell, or exclude the phenotype with "+flag+" "+named,
+		return fault.New(fault.Input, "write the store again with torchcell, or "+leaveOut,
 			"read torchcell store %s: record %d: phenotype %s: found a text, a list or an object, expected a number", p.path, first(c.Text, c.Other), fault.Quote(c.Name))
 	case role == rolePhenotype && c.UnitDiffers >= 0:
-		return fault.New(fault.Input, "write the store again with one unit, or exclude the phenotype with "+flag+" "+named,
+		return fault.New(fault.Input, "write the store again with one unit, or "+leaveOut,
 			"read torchcell store %s: record %d: phenotype %s: found a value in %s, expected %s as in the records before it",
 			p.path, c.UnitDiffers, fault.Quote(c.Name), fault.Quote(c.OtherUnit), fault.Quote(c.Unit))
 	case role == roleAttribute && c.Other >= 0:

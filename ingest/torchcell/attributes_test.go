@@ -103,6 +103,11 @@ func TestAttributes(t *testing.T) {
 			"[" + noted(dmi, sc26, "gene_interaction", "3", "A") + "," + noted(smf, ypd30, "fitness", "4", "A") + "]"}, ingest.PerturbationOptions{Attributes: []string{"dataset_name", "gene_interaction.dataset_name", "gene_interaction.temperature"}},
 			"fitness gene_interaction dataset_name gene_interaction.dataset_name gene_interaction.temperature:",
 			[]string{`0 [0] [1 2] "Smf" "Dmi" 26.5`, `1 [0] [4 3] "Smf" "Dmi" 26.5`}},
+		// Plain names are those of one label, whatever the others have.
+		{"labels in one record, the first without an environment", []string{"[" + noted(smf, "null", "fitness", "1", "A") + "," + noted(dmi, sc26, "gene_interaction", "2", "A") + "]",
+			noted(smf, ypd30, "fitness", "3", "A")}, ingest.PerturbationOptions{},
+			"fitness gene_interaction experiment_type dataset_name gene_interaction.experiment_type gene_interaction.dataset_name gene_interaction.medium gene_interaction.temperature: medium temperature:",
+			[]string{`0 [0] [1 2] "fitness" "Smf" "gene interaction" "Dmi" "SC" 26.5 - NaN`, `1 [0] [3 NaN] "fitness" "Smf" - - - NaN "YPD" 30`}},
 		{"another unit", []string{noted("", `{"temperature": {"value": 303.15, "unit": "Kelvin"}}`, "y", "1", "A"), noted("", `{"temperature": {"unit": "Celsius", "value": 30}}`, "y", "1", "A"), noted("", `{"temperature": {"value": 28}}`, "y", "1", "A")},
 			ingest.PerturbationOptions{}, "y temperature.Kelvin: temperature:", []string{`0 [0] [1] 303.15 NaN`, `1 [0] [1] NaN 30`, `2 [0] [1] NaN 28`}},
 		{"texts as they are", []string{noted(`"dataset_name": "a+ho\u0394|\t\"",`, `{"media": "YPD", "temperature": 30}`, "y", "1", "A")}, ingest.PerturbationOptions{},
