@@ -94,6 +94,26 @@ func TestTorchcellStore(t *testing.T) {
 	}
 }
 
+// A filter keeps the same samples of a store as of the table.
+func TestTorchcellStoreFiltered(t *testing.T) {
+	t.Parallel()
+	f := torchcellFixture(t)
+	content := make(map[string]bool)
+	for _, set := range []string{"numbers.tsv", "processed/lmdb", "conversion/lmdb"} {
+		out := strings.ReplaceAll(set, "/", "-") + ".kept"
+		must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", set, "--out", out, "--attributes", "experiment_type,temperature,perturbation_type",
+			"--where", `temperature == 30 and not missing(fitness_se) and perturbation_type contains "damp"`)
+		m := manifestOf(t, filepath.Join(f.dir, out))
+		if m.Samples != 15 || m.Counts.LeftOutSamples != 135 {
+			t.Errorf("%s: found %d samples and %d left out, expected 15 and 135", set, m.Samples, m.Counts.LeftOutSamples)
+		}
+		content[m.LogicalContent] = true
+	}
+	if len(content) != 1 {
+		t.Errorf("found %d logical contents, expected one", len(content))
+	}
+}
+
 func TestTorchcellStoreRefused(t *testing.T) {
 	t.Parallel()
 	f := torchcellFixture(t)
