@@ -112,7 +112,7 @@ func (p *part) grow() error {
 	} else {
 		pages += pages / 4
 	}
-	slots, err := unix.Mmap(-1, 0, pages*pageBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	slots, err := unix.Mmap(-1, 0, pages*pageBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_POPULATE)
 	if err != nil {
 		return fmt.Errorf("group samples: find memory for %d bytes: %w", pages*pageBytes, err)
 	}
