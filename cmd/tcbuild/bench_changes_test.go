@@ -11,6 +11,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/duplicates"
 	"tcbuild/internal/bench"
 )
 
@@ -48,7 +49,7 @@ func TestBenchInputsChange(t *testing.T) {
 				Graph: filepath.Join(f.dir, "own"), Perturbations: filepath.Join(f.dir, "sets.tsv"), ReactionRule: incidence.RuleAll,
 				Out: t.TempDir(), Rounds: 1, Workers: 1, Executable: executable, Log: slog.New(slog.DiscardHandler),
 			}
-			o.UnknownGenes = ingest.RefuseUnknownGenes
+			o.UnknownGenes, o.Duplicates = ingest.RefuseUnknownGenes, duplicates.Keep
 			_, err := bench.Run(t.Context(), o)
 			if c.want == "" && err == nil {
 				return

@@ -13,6 +13,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/duplicates"
 	"tcbuild/internal/versions"
 )
 
@@ -76,7 +77,7 @@ edges: [{table: {file: "${data}/links.tsv", relation: link, source: a, target: b
 			e := newEnv(io.Discard, io.Discard)
 			e.log = slog.New(slog.DiscardHandler)
 			o := &rebuildOptions{root: t.TempDir(), dataset: "set", variants: []string{"indices", "full-masks"}, method: "edges", device: "cpu", keep: 1}
-			o.build.ReactionRule, o.build.UnknownGenes = "all", ingest.RefuseUnknownGenes
+			o.build.ReactionRule, o.build.UnknownGenes, o.build.Duplicates = "all", ingest.RefuseUnknownGenes, duplicates.Keep
 			c.options(o)
 			run := func(wrap func(*versions.Stage)) error {
 				if err := o.check(e); err != nil {
