@@ -158,11 +158,11 @@ func appendCell(to []byte, column, experiment int, v *Value) (cell []byte, ok bo
 	tag := uint64(column) << 2
 	switch {
 	case v.Types:
-		return binary.AppendUvarint(binary.AppendUvarint(to, tag|typesCell), uint64(experiment)), true
+		return binary.AppendUvarint(binary.AppendUvarint(to, tag+typesCell), uint64(experiment)), true
 	case v.Text != nil:
-		return appendText(binary.AppendUvarint(to, tag|textCell), v.Text, 0), true
+		return appendText(binary.AppendUvarint(to, tag+textCell), v.Text, 0), true
 	case !v.Other && !math.IsNaN(v.Number):
-		return binary.LittleEndian.AppendUint64(binary.AppendUvarint(to, tag|numberCell), math.Float64bits(v.Number)), true
+		return binary.LittleEndian.AppendUint64(binary.AppendUvarint(to, tag+numberCell), math.Float64bits(v.Number)), true
 	}
 	return to, false
 }
