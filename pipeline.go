@@ -104,8 +104,8 @@ func (b *builder) unfinishedShards() ([]*store.Shard, error) {
 	return shards, nil
 }
 
-// cut reads the samples that shards need, one job for each LMDB value. On an error it leaves toWrite
-// open: the writer keeps waiting, and the group reports cut's error.
+// cut reads the samples that shards need, one job for each LMDB value. On an error it leaves
+// toWrite open: the writer keeps waiting, and the group reports cut's error.
 func (p *pipeline) cut(ctx context.Context, samples ingest.SampleRanges, shards []*store.Shard, size int) error {
 	defer close(p.toEncode)
 	start := time.Now()

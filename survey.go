@@ -173,8 +173,8 @@ func (b *builder) adoptContent() {
 	}
 }
 
-// surveyLate makes up for the survey of an unread set: it computes the logical content and writes the
-// sample table.
+// surveyLate makes up for the survey of an unread set: it computes the logical content and writes
+// the sample table.
 func (b *builder) surveyLate(ctx context.Context) error {
 	progress := b.Progress(b.manifest.Samples)
 	defer progress.Done()

@@ -20,8 +20,8 @@ type PerturbationOptions struct {
 	// AllowDuplicateIDs allows empty and repeated sample ids. Without it, finding them costs 9 to
 	// 19 bytes per sample.
 	AllowDuplicateIDs bool
-	// Where is an expression (see package where) that perturbationset.Open keeps samples by; "": all
-	// are kept
+	// Where is an expression (see package where) that perturbationset.Open keeps samples by; "":
+	// all are kept
 	Where string
 
 	GenesColumns  []string // default genes; if several, each holds at most one gene
@@ -60,9 +60,9 @@ type perturbations interface {
 // text table is read to its end, unless options names both phenotypes and attributes: a column is a
 // phenotype if it has a number, or no values at all, and otherwise an attribute. A column with both
 // numbers and other text is an error that names the first such text, unless it is an attribute by
-// its name. Bad data and missing columns are a fault.Input. A folder is a
-// torchcell store (see torchcell.Open), which is read to its end: each record is a sample, its labels
-// and their statistics are the phenotypes, and what is noted of its experiments the attributes.
+// its name. Bad data and missing columns are a fault.Input. A folder is a torchcell store (see
+// torchcell.Open), which is read to its end: each record is a sample, its labels and their
+// statistics are the phenotypes, and what is noted of its experiments the attributes.
 func OpenPerturbations(path string, genes *Nodes, options PerturbationOptions) (*Perturbations, error) {
 	if err := options.prepare(path); err != nil {
 		return nil, err

@@ -18,10 +18,10 @@ import (
 )
 
 // WritePerturbations writes a perturbation set with the columns sample_id and genes and one per
-// phenotype and attribute: an Arrow IPC file if path ends in .arrow, tab-separated text if it ends in
-// .tsv. OpenPerturbations reads back the same samples, if PerturbationOptions.Attributes names the
-// attributes that look like phenotypes: those of numbers. The bytes depend only on the samples, and
-// memory does not depend on their number.
+// phenotype and attribute: an Arrow IPC file if path ends in .arrow, tab-separated text if it ends
+// in .tsv. OpenPerturbations reads back the same samples, if PerturbationOptions.Attributes names
+// the attributes that look like phenotypes: those of numbers. The bytes depend only on the samples,
+// and memory does not depend on their number.
 func WritePerturbations(path string, source SampleSource, genes *Nodes) error {
 	columns := source.Columns()
 	names := slices.Concat([]string{"sample_id", "genes"}, columns.PhenotypeNames(), columns.AttributeNames())

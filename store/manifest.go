@@ -132,8 +132,8 @@ const (
 	graphName    = "graph"    // folder
 )
 
-// SetColumns sets the phenotypes and attributes, and what follows from them: how the sample table is
-// cut.
+// SetColumns sets the phenotypes and attributes, and what follows from them: how the sample table
+// is cut.
 func (m *Manifest) SetColumns(columns ingest.Columns) {
 	m.Phenotypes = append([]ingest.Phenotype{}, columns.Phenotypes...) // not null in JSON
 	m.Attributes = append([]ingest.Attribute{}, columns.Attributes...)

@@ -51,9 +51,9 @@ func (r *Reader) Row(sample int) (*sampletable.Row, error) {
 	return r.rows.Row(sample)
 }
 
-// Stored reads what is stored of a sample, 0 <= sample < Manifest.Samples. It is a view, valid until
-// the next call. If the payload is a fault.Damaged, the sample is returned as well, with the payload
-// if that can be read. Damage elsewhere in the files does not matter.
+// Stored reads what is stored of a sample, 0 <= sample < Manifest.Samples. It is a view, valid
+// until the next call. If the payload is a fault.Damaged, the sample is returned as well, with the
+// payload if that can be read. Damage elsewhere in the files does not matter.
 func (r *Reader) Stored(sample int) (*Sample, error) {
 	row, err := r.Row(sample)
 	if err != nil {

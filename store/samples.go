@@ -84,8 +84,8 @@ func (b *Building) Samples() (*sampletable.Table, error) {
 	return sampletable.Open(samplesFolder{&Dataset{Dir: b.dir, Manifest: b.Manifest}}, checksums, b.Manifest.Columns(), b.Manifest.Samples, b.Manifest.LogicalContent)
 }
 
-// Samples opens the sample table. Its checksums are compared with the manifest first, and each block
-// of it with them when it is read: damage is a fault.Damaged.
+// Samples opens the sample table. Its checksums are compared with the manifest first, and each
+// block of it with them when it is read: damage is a fault.Damaged.
 func (d *Dataset) Samples() (*sampletable.Table, error) {
 	d.samplesOnce.Do(func() {
 		name := samplesName + "/" + sampletable.ChecksumsName

@@ -60,8 +60,8 @@ func tornFiles(t *testing.T, path string) func(yield func() bool) {
 	}
 }
 
-// A table that an earlier build or another shard's process left is kept, and one that is not adopted
-// leaves nothing behind.
+// A table that an earlier build or another shard's process left is kept, and one that is not
+// adopted leaves nothing behind.
 func TestAdoptSamples(t *testing.T) {
 	f := newFixture(t, Indices, "zstd", 3, 8, 1)
 	b := f.begin(t, ResumeNever, AllShards)
@@ -94,8 +94,8 @@ func TestAdoptSamples(t *testing.T) {
 	}
 }
 
-// What a killed build left of a sample table beside the dataset is removed by the next build, also if
-// that needs no sample table of its own.
+// What a killed build left of a sample table beside the dataset is removed by the next build, also
+// if that needs no sample table of its own.
 func TestLeftoverOfSamples(t *testing.T) {
 	f := newFixture(t, Indices, "zstd", 3, 8, 1)
 	left := filepath.Join(filepath.Dir(f.out), ".dataset.tcbuild-"+strings.Repeat("A", 26))

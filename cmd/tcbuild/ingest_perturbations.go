@@ -141,8 +141,8 @@ func describeCounts(counts ingest.Counts) string {
 	return text
 }
 
-// describeRepeats describes how genotypes repeat, and what became of their samples. If none does, it
-// is worth a line only to who asks.
+// describeRepeats describes how genotypes repeat, and what became of their samples. If none does,
+// it is worth a line only to who asks.
 func describeRepeats(repeats ingest.Repeats, rule duplicates.Rule) []string {
 	if repeats.RepeatedGenotypes == 0 && rule.Duplicates == duplicates.Keep && len(rule.GroupBy) == 0 {
 		return nil

@@ -12,9 +12,9 @@ import (
 	"tcbuild/internal/lmdbtest"
 )
 
-// torchcellFixture adds to a fixture its genotypes with a fitness, its standard error and attributes,
-// as numbers.tsv and as the stores processed/lmdb, of arrays, and conversion/lmdb, of single
-// experiments.
+// torchcellFixture adds to a fixture its genotypes with a fitness, its standard error and
+// attributes, as numbers.tsv and as the stores processed/lmdb, of arrays, and conversion/lmdb, of
+// single experiments.
 func torchcellFixture(t *testing.T) fixture {
 	t.Helper()
 	f := newFixture(t, 400, 150)

@@ -15,8 +15,8 @@ import (
 // Name is the file name of the driver that the system's loader looks for.
 const Name = "libcuda.so.1"
 
-// Build compiles the driver, which takes some seconds of g++, into a folder beside Go's build cache,
-// unless a driver from the same sources is there. It returns its path.
+// Build compiles the driver, which takes some seconds of g++, into a folder beside Go's build
+// cache, unless a driver from the same sources is there. It returns its path.
 func Build() (path string, err error) {
 	_, here, _, _ := runtime.Caller(0)
 	folder := filepath.Dir(here)

@@ -39,9 +39,10 @@ type Rule struct {
 
 // Apply returns the samples that are left of a source, which then belongs to it. A Scan reads the
 // source once. Its counts are of the source, but for Samples, which are those left. Keeping all
-// samples takes the counts alone, made while yield has the batch, which it must not change. Memory is 25 to 31 bytes for each genotype, and as much for each
-// group if Rule.GroupBy names attributes. Last and Mean keep the samples in a temporary folder
-// beside a path meanwhile. name is the set's, for messages.
+// samples takes the counts alone, made while yield has the batch, which it must not change. Memory
+// is 25 to 31 bytes for each genotype, and as much for each group if Rule.GroupBy names attributes.
+// Last and Mean keep the samples in a temporary folder beside a path meanwhile. name is the set's,
+// for messages.
 //
 // A computed set in which each sample has its own genotype is returned as it is.
 func Apply(ctx context.Context, source ingest.SampleSource, rule Rule, name, beside string) (ingest.SampleSource, error) {
@@ -220,7 +221,8 @@ type grouper struct {
 	touched byte // of no use, but for the reads that it is made of
 	// by genotype; the flags say that it repeats
 	genotypes index
-	// by condition, and by both; empty without attributes to group by, when genotypes are the groups
+	// by condition, and by both; empty without attributes to group by, when genotypes are the
+	// groups
 	conditions, both index
 }
 

@@ -183,8 +183,8 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// Written by hand: 1, 2 and 3 have mean 2 and sd 1; sqrt((9+16)/2) = 3.53…; of three standard errors
-// one is missing; 0.1 and 0.3 have t = 2 with one degree of freedom, p = 0.295….
+// Written by hand: 1, 2 and 3 have mean 2 and sd 1; sqrt((9+16)/2) = 3.53…; of three standard
+// errors one is missing; 0.1 and 0.3 have t = 2 with one degree of freedom, p = 0.295….
 func TestMean(t *testing.T) {
 	set := screen()
 	for i := range set.rows {

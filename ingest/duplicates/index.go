@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// index has a number of 32 bits for each key, in 25 to 31 bytes each beyond the first 16 MB. It is split into
-// parts that grow one by one, so that growing never needs room for all keys twice. Its memory
-// is not Go's, whose collector would let the process take twice as much. The zero value is empty;
-// free must be called.
+// index has a number of 32 bits for each key, in 25 to 31 bytes each beyond the first 16 MB. It is
+// split into parts that grow one by one, so that growing never needs room for all keys twice. Its
+// memory is not Go's, whose collector would let the process take twice as much. The zero value is
+// empty; free must be called.
 type index struct{ parts [256]part }
 
 // part is a table with linear probing, at most four fifths full. A slot is a key, which begins
@@ -30,8 +30,8 @@ const (
 	smallPages = 16
 )
 
-// find returns the number of a key, which is 0 if the key is new. The number is valid until the next
-// call.
+// find returns the number of a key, which is 0 if the key is new. The number is valid until the
+// next call.
 func (x *index) find(k key) (number number, known bool, err error) {
 	hash := xxhash.Sum64(k[:])
 	p := &x.parts[hash>>56]

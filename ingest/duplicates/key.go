@@ -9,8 +9,8 @@ import (
 )
 
 // key stands for a genotype, a condition, or both. It is the genotype itself if that has up to five
-// genes, each below 2^24: their number and 1, and 3 bytes for each. Otherwise it is 255 and 120 bits
-// of a SHA-256, of which no two different texts are known to have the same.
+// genes, each below 2^24: their number and 1, and 3 bytes for each. Otherwise it is 255 and 120
+// bits of a SHA-256, of which no two different texts are known to have the same.
 type key [16]byte
 
 const (

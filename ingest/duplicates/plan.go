@@ -54,7 +54,8 @@ var plain = strings.NewReplacer("-", "_", " ", "_")
 func plainName(name string) string { return plain.Replace(strings.ToLower(name)) }
 
 // statistic tells by its name which kind of statistic a column is, and of which phenotype, as
-// plainName has it. A name of torchcell's may go on with .MEMBER or #2, as its phenotype's then does.
+// plainName has it. A name of torchcell's may go on with .MEMBER or #2, as its phenotype's then
+// does.
 func statistic(name string) (of string, found kind) {
 	name = plainName(name)
 	for _, separators := range []string{".#", "#", ""} {

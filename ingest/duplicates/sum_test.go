@@ -39,8 +39,8 @@ func group(t *testing.T, phenotypes ...[]float64) *records {
 	return r
 }
 
-// Sums, means and deviations have the bits that NumPy 2.4.6 gives; missing values between them do not
-// count.
+// Sums, means and deviations have the bits that NumPy 2.4.6 gives; missing values between them do
+// not count.
 func TestSumsAreNumPys(t *testing.T) {
 	for _, test := range []struct {
 		n                             int

@@ -1,8 +1,9 @@
 // Package inputfile reads files of the user that a run goes through several times, and that
-// somebody may change meanwhile. A file is opened once and digested first, or while it is read. Every
-// read is compared with what was digested, block by block. So all that is made from the file follows from
-// the bytes whose SHA-256 is reported: whether the file was replaced by another of its name (the
-// descriptor keeps the old one), written in place, written and put back, extended, or cut.
+// somebody may change meanwhile. A file is opened once and digested first, or while it is read.
+// Every read is compared with what was digested, block by block. So all that is made from the file
+// follows from the bytes whose SHA-256 is reported: whether the file was replaced by another of its
+// name (the descriptor keeps the old one), written in place, written and put back, extended, or
+// cut.
 package inputfile
 
 import (

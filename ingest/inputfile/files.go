@@ -27,8 +27,8 @@ func (f *Files) Open(path string) (*File, error) {
 	return f.own(Open(path))
 }
 
-// OpenAtOnce is Open for a file that can be used while it is digested: what is read of it is certain
-// when Unchanged has returned nil.
+// OpenAtOnce is Open for a file that can be used while it is digested: what is read of it is
+// certain when Unchanged has returned nil.
 func (f *Files) OpenAtOnce(path string) (*File, error) {
 	file, err := openUndigested(path)
 	if err == nil {

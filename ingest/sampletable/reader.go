@@ -39,8 +39,8 @@ type part struct {
 	sums []byte // 8 bytes per block
 }
 
-// Open makes a table readable. checksums is the content of ChecksumsName, and logicalContent is what
-// its Writer was closed with.
+// Open makes a table readable. checksums is the content of ChecksumsName, and logicalContent is
+// what its Writer was closed with.
 func Open(files Files, checksums []byte, columns ingest.Columns, samples int, logicalContent string) (*Table, error) {
 	t := &Table{files: files, columns: columns, layout: LayoutOf(columns), samples: samples}
 	wrong := func() (*Table, error) {

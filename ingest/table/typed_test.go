@@ -43,9 +43,9 @@ func touchArrays(r *Reader) error {
 	}
 }
 
-// TestDecimals has scales and precisions from a damaged schema. Where the Arrow library has no power
-// of ten for the scale, it panicked when the value was shown; a precision of a billion was a text of
-// as many bytes.
+// TestDecimals has scales and precisions from a damaged schema. Where the Arrow library has no
+// power of ten for the scale, it panicked when the value was shown; a precision of a billion was a
+// text of as many bytes.
 func TestDecimals(t *testing.T) {
 	for _, test := range []struct {
 		precision, scale int32

@@ -38,9 +38,9 @@ type Column struct {
 // array, and by #2 and so on for further experiments of a record with the same label. If that name
 // is taken, its label goes in front.
 //
-// So are those of attributes, as they belong to their experiment. As long as all experiments of each
-// record have the same label, attributes of different labels share a column; otherwise all but those
-// of the first label have their label in front.
+// So are those of attributes, as they belong to their experiment. As long as all experiments of
+// each record have the same label, attributes of different labels share a column; otherwise all but
+// those of the first label have their label in front.
 type columns struct {
 	dir   string
 	index map[string]int // by identity

@@ -17,11 +17,11 @@ import (
 // those that are not needed.
 //
 // No library can replace it. jsontext, sonic and simdjson-go do not accept the three tokens.
-// fastjson accepts NaN but not -Infinity, and also 01 and line ends in texts, which are damage. None
-// is much faster: CPU time for a record of two experiments of three deletions, 4.7 kB, without the
-// tokens (AMD EPYC, two busy cores, median and lowest of 15): this scanner, with all that a Record
-// has, 15 and 12 µs; simdjson-go 12 and 9 µs for its tape alone, fastjson 11 and 6 µs for its tree
-// alone, which must then be walked; sonic 25 and 15 µs into structs.
+// fastjson accepts NaN but not -Infinity, and also 01 and line ends in texts, which are damage.
+// None is much faster: CPU time for a record of two experiments of three deletions, 4.7 kB, without
+// the tokens (AMD EPYC, two busy cores, median and lowest of 15): this scanner, with all that a
+// Record has, 15 and 12 µs; simdjson-go 12 and 9 µs for its tape alone, fastjson 11 and 6 µs for
+// its tree alone, which must then be walked; sonic 25 and 15 µs into structs.
 type scanner struct {
 	text  []byte
 	at    int // the next byte

@@ -43,8 +43,8 @@ func describe(id []byte, genes []uint32, phenotypes []float64, attributes []inge
 	return fmt.Sprintf("%s %v %v %v", id, genes, phenotypes, attributes)
 }
 
-// A filtered set is the samples for which the oracle of its expression is true, in order and without
-// gaps, whatever the batches.
+// A filtered set is the samples for which the oracle of its expression is true, in order and
+// without gaps, whatever the batches.
 func TestSource(t *testing.T) {
 	m := maker{seed.Rand(t)}
 	for range 200 {
@@ -115,7 +115,8 @@ func TestSourceErrors(t *testing.T) {
 	}
 }
 
-// The batches depend on the samples that are kept alone, and so do the bytes of a file made of them.
+// The batches depend on the samples that are kept alone, and so do the bytes of a file made of
+// them.
 func TestSourceBatches(t *testing.T) {
 	size := ingest.BatchSamples(columns)
 	for _, batch := range []int{1, 1000, size, 3 * size} {

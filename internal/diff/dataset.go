@@ -57,8 +57,8 @@ func Datasets(ctx context.Context, a, b *store.Dataset, limit int, progress Prog
 	return s.report, nil
 }
 
-// compareColumns reports phenotypes and attributes that only one dataset has, another order or type,
-// and finds those that both have.
+// compareColumns reports phenotypes and attributes that only one dataset has, another order or
+// type, and finds those that both have.
 func (s *sampleComparison) compareColumns(a, b ingest.Columns) {
 	compareNames(s.report, "phenotypes", a.PhenotypeNames(), b.PhenotypeNames())
 	compareNames(s.report, "attributes", a.AttributeNames(), b.AttributeNames())

@@ -91,8 +91,8 @@ func (f *File) Committed() int64 { return int64(f.lastPage+1) * int64(f.pageSize
 
 // Seek finds the first key, bytewise, that is not less than target; nil if there is none. The key
 // is valid until the next call. It costs a binary search in one page per level of the tree; pages
-// that the previous call used are not read again, and one that is in the same leaf, in which it often
-// is the next one, is found there.
+// that the previous call used are not read again, and one that is in the same leaf, in which it
+// often is the next one, is found there.
 func (f *File) Seek(target []byte) (key []byte, err error) {
 	if p := f.leaf; p != nil && bytes.Compare(p.key(f.node), target) < 0 && bytes.Compare(target, p.key(p.count-1)) <= 0 {
 		if f.node++; bytes.Compare(p.key(f.node), target) < 0 {

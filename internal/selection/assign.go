@@ -16,9 +16,9 @@ type unit struct {
 	part    int // none, or the one that it is pinned to; after assign the one that it got
 }
 
-// assign puts each unit that has no part into one. In each stratum, the parts get their fractions of
-// the units to within one, pinned ones included, unless a part has more pinned units than that; the
-// others then share the rest in their proportions. Which units they are follows from the seed.
+// assign puts each unit that has no part into one. In each stratum, the parts get their fractions
+// of the units to within one, pinned ones included, unless a part has more pinned units than that;
+// the others then share the rest in their proportions. Which units they are follows from the seed.
 func assign(units []unit, strata int, fractions []Fraction, seed uint64) {
 	free := make([][]drawn, strata) // the units without a part
 	pinned, counts := make([][]int, strata), make([]int, strata)

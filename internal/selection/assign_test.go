@@ -9,7 +9,8 @@ import (
 	"tcbuild/internal/seed"
 )
 
-// The numbers are those of the generator's reference implementation, https://prng.di.unimi.it/splitmix64.c.
+// The numbers are those of the generator's reference implementation,
+// https://prng.di.unimi.it/splitmix64.c.
 func TestSplitMix(t *testing.T) {
 	want := []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821}
 	for k := range want {

@@ -16,8 +16,8 @@ import (
 
 // The Arrow reader allocates slices of the lengths that a file's flatbuffers state, before it
 // checks them. A flipped bit in such a length can ask for more memory than the machine has, and
-// rows.Guard cannot recover from that. So these lengths are checked first. The slots below are vtable
-// offsets from Arrow's format/{File,Schema,Message}.fbs.
+// rows.Guard cannot recover from that. So these lengths are checked first. The slots below are
+// vtable offsets from Arrow's format/{File,Schema,Message}.fbs.
 
 const (
 	footerSchema, footerDictionaries, footerRecords = 6, 8, 10
@@ -199,8 +199,8 @@ func verifyFields(t flatbuffers.Table, slot flatbuffers.VOffsetT, depth int) (vi
 	return views, nil
 }
 
-// verifyCounts checks the one length in a batch's message that the reader uses unchecked: the number
-// of buffers of each column of views, of which there is one at least.
+// verifyCounts checks the one length in a batch's message that the reader uses unchecked: the
+// number of buffers of each column of views, of which there is one at least.
 func verifyCounts(message flatbuffers.Table, views int) error {
 	header, ok := child(message, messageHeader)
 	if !ok {

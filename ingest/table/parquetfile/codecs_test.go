@@ -10,7 +10,8 @@ import (
 	"tcbuild/ingest/table/rows"
 )
 
-// A page that states another size than its header does not get memory of that size: it may be 64 GB.
+// A page that states another size than its header does not get memory of that size: it may be 64
+// GB.
 func TestPageOfAnotherSize(t *testing.T) {
 	const stated = 1 << 30
 	zstdFrame := append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xc0, 0x50}, binary.LittleEndian.AppendUint64(nil, stated)...)

@@ -14,8 +14,8 @@ import (
 	"tcbuild/ingest/table/rows"
 )
 
-// Fuzz reads the files of testdata/seeds, which are from pyarrow, with up to three bytes changed: as
-// values, or as arrays in their own types. An execution costs some 100 µs, about as much as the
+// Fuzz reads the files of testdata/seeds, which are from pyarrow, with up to three bytes changed:
+// as values, or as arrays in their own types. An execution costs some 100 µs, about as much as the
 // fuzzer's own work for it. Measurements show what keeps it there:
 //   - The damage is given as numbers. With bytes, the fuzzer shortens each find, at tens of executions
 //     and two messages with all coverage counters per find.
