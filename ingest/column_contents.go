@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -42,7 +43,7 @@ func readUntyped(path string, r *table.Reader, columns []untypedColumn) error {
 			u := &columns[i]
 			if u.add(r, b); u.number != "" && u.text != "" && !u.mixed {
 				name := r.Columns()[u.column]
-				return fault.New(fault.Input, strings.Replace(leaveOutHint(name), "or exclude", "exclude", 1)+", or keep it as text with --attributes "+fault.List([]string{name}),
+				return fault.New(fault.Input, mixedHint(name),
 					"read perturbations %s: column %s: found %s, expected a number as in line %s",
 					u.text, fault.Quote(name), u.found, strings.TrimPrefix(u.number, path+":"))
 			}
@@ -64,6 +65,13 @@ func (u *untypedColumn) add(r *table.Reader, b *table.Batch) {
 		digits := strings.TrimLeft(string(b.Text(u.column, i)), "+-")
 		u.coded = len(digits) > 1 && digits[0] == '0' && '0' <= digits[1] && digits[1] <= '9'
 	}
+}
+
+// mixedHint is the hint for a column with both numbers and other text.
+func mixedHint(column string) string {
+	name := fault.List([]string{column})
+	return fmt.Sprintf("correct the value, empty the field if it is missing, exclude the column with --not-phenotypes %s, "+
+		"or keep it as text with --attributes %s", name, name)
 }
 
 // leaveOutHint is the hint for a bad value of a phenotype.

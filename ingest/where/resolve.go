@@ -13,7 +13,7 @@ import (
 	"tcbuild/ingest"
 )
 
-// The functions of the language, and its one name that is no column.
+// The functions of the expression language, and the one variable that every set has.
 const (
 	absName        = "abs"
 	missingName    = "missing"
@@ -177,7 +177,7 @@ func (r *resolver) column(node *ast.Node, at ast.Node, name string) {
 	case slices.Contains(functions, name):
 		hint = fmt.Sprintf("%s is a function: write %s(…)", name, name)
 	}
-	r.fail(at, hint, "there is no phenotype or attribute %s, expected one of %s", fault.Quote(name), fault.List(known))
+	r.fail(at, hint, "found unknown name %s, expected one of %s", fault.Quote(name), fault.List(known))
 }
 
 // put replaces a node by a term whose value has the type of zero.
