@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 
 	"github.com/dustin/go-humanize"
@@ -66,6 +67,9 @@ func (p *genotypeParser) add(name []byte) error {
 	if err := CheckGeneName(name); err != nil {
 		return err
 	}
+	if err := p.checkOneGene(name); err != nil {
+		return err
+	}
 	if p.options.UnknownGenes != DropSample && p.options.UnknownGenes != DropGene {
 		return fault.New(fault.Input, "correct the name, add it to nodes/gene, or pass --unknown-genes drop-sample",
 			"gene %s is not in nodes/gene, expected one of its %s ids", fault.Quote(name), humanize.Comma(int64(p.genes.Len())))
@@ -74,6 +78,26 @@ func (p *genotypeParser) add(name []byte) error {
 		p.unknown = string(name)
 	}
 	p.dropped++
+	return nil
+}
+
+// checkOneGene returns a fault.Input if name, which is not in the graph, is a list of genes that are:
+// their delimiter is not the one that the table was said to have. Taken for an unknown gene, it
+// would drop every sample of several genes. A part that is no gene makes it one name: ARG5,6 is one.
+func (p *genotypeParser) checkOneGene(name []byte) error {
+	for _, delimiter := range ",;:/+& " {
+		parts := bytes.Split(name, []byte(string(delimiter)))
+		isList := len(parts) > 1
+		for _, part := range parts {
+			_, known := p.find(bytes.TrimSpace(part))
+			isList = isList && known
+		}
+		if isList {
+			return fault.New(fault.Input,
+				fmt.Sprintf("separate genes by %s, or pass --gene-delimiter '%c' to ingest perturbations", defaultGeneDelimiter, delimiter),
+				"found gene %s, expected one gene, not a list of %d", fault.Quote(name), len(parts))
+		}
+	}
 	return nil
 }
 

@@ -149,6 +149,8 @@ func TestPerturbationErrors(t *testing.T) {
 		{"blanks around an unknown gene", "genes\nA\nX \n", PerturbationOptions{UnknownGenes: DropSample}, `read perturbations PATH:3: found gene "X ", expected a name without blanks around it`},
 		{"blanks in place of genes", "genes\n  \n", PerturbationOptions{AllowWildtype: true}, `read perturbations PATH:2: found gene "  ", expected a name without blanks around it`},
 		{"several genes in a column for one", "g\th\nA\tB|C\n", PerturbationOptions{GenesColumns: []string{"g", "h"}, UnknownGenes: DropGene}, `read perturbations PATH:2: found gene "B|C", expected the name of one gene`},
+		{"another delimiter", "genes\nA\nB;C\n", PerturbationOptions{}, `read perturbations PATH:3: found gene "B;C", expected one gene, not a list of 2`},
+		{"another delimiter and drop-sample", "genes\nA\nA, B,C\n", PerturbationOptions{UnknownGenes: DropSample}, `read perturbations PATH:3: found gene "A, B,C", expected one gene, not a list of 3`},
 		{"bad value in a dropped sample", "genes\tx\nX\tlow\n", PerturbationOptions{UnknownGenes: DropSample, Phenotypes: []string{"x"}}, `read perturbations PATH:2: phenotype "x": found "low", expected a number`},
 		{"duplicate id", "sample_id\tgenes\na\tA\nb\tB\na\tC\n", PerturbationOptions{}, `read perturbations PATH:4: found sample id "a", which is also in PATH:2, expected unique ids`},
 		{"id of a dropped sample again", "sample_id\tgenes\na\tX\na\tC\n", PerturbationOptions{UnknownGenes: DropSample}, `read perturbations PATH:3: found sample id "a", which is also in PATH:2, expected unique ids`},

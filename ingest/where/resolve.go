@@ -24,6 +24,8 @@ const (
 	sampleIDName   = "sample_id"
 )
 
+const deletionsHint = "the number of deleted genes is deletions()"
+
 var functions = []string{absName, columnName, deletesName, deletesAnyName, deletionsName, missingName}
 
 // resolver replaces what an expression asks of a sample by terms, refuses what is not part of the
@@ -174,6 +176,8 @@ func (r *resolver) column(node *ast.Node, at ast.Node, name string) {
 		hint = missingHint
 	case nearest != "":
 		hint = "did you mean " + nearest + "?"
+	case name == deletionsName:
+		hint = deletionsHint
 	case slices.Contains(functions, name):
 		hint = fmt.Sprintf("%s is a function: write %s(…)", name, name)
 	}
@@ -199,7 +203,7 @@ func (r *resolver) call(node *ast.Node, function string, arguments []ast.Node) {
 		}
 	case deletionsName:
 		if len(arguments) > 0 {
-			r.fail(arguments[0], "the number of deleted genes is deletions()", "found an argument of deletions, expected none")
+			r.fail(arguments[0], deletionsHint, "found an argument of deletions, expected none")
 			return
 		}
 	}

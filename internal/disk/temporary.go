@@ -57,7 +57,8 @@ func NewTemporary(path string) (*Temporary, error) {
 }
 
 // Publish renames the file or folder to its final path, replacing an existing file, and removes the
-// temporary folder.
+// temporary folder. What cannot be removed after the rename is no error, as the file or folder is
+// complete: Sweep removes it later.
 func (t *Temporary) Publish() error { return t.rename(0) }
 
 // PublishNew is Publish for a path that must not exist; if it does, the error is a fs.ErrExist.
@@ -73,9 +74,10 @@ func (t *Temporary) rename(flags uint) error {
 		err = unix.Rename(t.Path, t.final)
 	}
 	if err != nil {
-		err = &fs.PathError{Op: "write", Path: t.final, Err: err}
+		return errors.Join(&fs.PathError{Op: "write", Path: t.final, Err: err}, t.Discard())
 	}
-	return errors.Join(err, t.Discard())
+	_ = t.Discard()
+	return nil
 }
 
 // Discard removes the folder and its content. After Publish it does nothing.
