@@ -64,6 +64,7 @@ func Published(out string, manifest *Manifest) (*Manifest, error) {
 			"write dataset %s: the path exists and is another dataset (its %s differs)", out, difference)
 	}
 	// left by a build that was killed just after publishing
+	_ = disk.Sweep(out)
 	return existing, os.RemoveAll(filepath.Join(out, ".build"))
 }
 

@@ -95,17 +95,30 @@ func TestAdoptSamples(t *testing.T) {
 }
 
 // What a killed build left of a sample table beside the dataset is removed by the next build, also
-// if that needs no sample table of its own.
+// if that needs no sample table of its own, or finds the dataset published.
 func TestLeftoverOfSamples(t *testing.T) {
 	f := newFixture(t, Indices, "zstd", 3, 8, 1)
-	left := filepath.Join(filepath.Dir(f.out), ".dataset.tcbuild-"+strings.Repeat("A", 26))
-	if err := errors.Join(os.MkdirAll(left, 0o700), os.WriteFile(filepath.Join(left, filepath.Base(left)), nil, 0o600)); err != nil {
-		t.Fatal(err)
+	dir := filepath.Join(filepath.Dir(f.out), ".dataset.tcbuild-"+strings.Repeat("A", 26))
+	leave := func() {
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, filepath.Base(dir)), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
 	}
+	gone := func() {
+		t.Helper()
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there: %v", dir, err)
+		}
+	}
+	leave()
 	f.begin(t, ResumeIfPossible, AllShards).Close()
-	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%s is still there: %v", left, err)
+	gone()
+	f.build(t)
+	leave()
+	if existing, err := Published(f.out, f.manifest); existing == nil || err != nil {
+		t.Fatalf("published: %v, %v", existing, err)
 	}
+	gone()
 }
 
 // A manifest that says other columns than the table has is refused.
