@@ -7,13 +7,13 @@ import numpy.typing as npt
 
 from tcbuild.cell import Cell
 from tcbuild.masks import Bytes, ascending, write_masks, write_packed
-from tcbuild.sample_table import SampleTable
+from tcbuild.sample_table import Table
 
 
 class ComputedMasks:
     """Computes the masks of `size` positions of a table's samples."""
 
-    def __init__(self, table: SampleTable, size: int, cell: Cell):
+    def __init__(self, table: Table, size: int, cell: Cell):
         self._table = table
         self._size = size
         self._cell = cell

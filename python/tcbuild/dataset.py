@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import operator
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,8 +16,9 @@ import pyarrow as pa
 from tcbuild import conditions, html
 from tcbuild.cell import Cell
 from tcbuild.columns import Rows, as_array
+from tcbuild.combinations import Combinations, gene_numbers
 from tcbuild.computed_masks import ComputedMasks
-from tcbuild.errors import unknown_name
+from tcbuild.errors import SelectionError, unknown_name
 from tcbuild.graph import CellGraph
 from tcbuild.incidence import CSR
 from tcbuild.manifest import Manifest
@@ -23,7 +26,7 @@ from tcbuild.masks import Bytes
 from tcbuild.removal import Removal
 from tcbuild.rows import position, selected, selects_several
 from tcbuild.sample import Sample
-from tcbuild.sample_table import SampleTable
+from tcbuild.sample_table import SampleTable, Table
 from tcbuild.samples import Samples
 from tcbuild.selection import read_selection
 from tcbuild.shards import ShardMasks
@@ -95,14 +98,16 @@ class Dataset:
             phenotype["name"]: Phenotype(**phenotype) for phenotype in self.manifest["phenotypes"]
         }
         self.phenotype_names = list(self.phenotypes)
-        self.attribute_names = [attribute["name"] for attribute in self.manifest["attributes"]]
+        self._attributes = {entry["name"]: entry["type"] for entry in self.manifest["attributes"]}
+        self.attribute_names = list(self._attributes)
         self.mask_names: list[str] = [mask["name"] for mask in self.manifest["masks"]]
         self.mask_sizes: list[int] = [mask["size"] for mask in self.manifest["masks"]]
         self.mask_offsets = np.cumsum([0, *self.mask_sizes], dtype=np.int64)
         self._whole: Dataset | None = None  # of a view
+        self._stored: Dataset | None = None  # of combinations: the dataset on disk
         self._rows: Rows = range(self.manifest["samples"])
         self._cell = Cell(self.manifest)
-        self._table = SampleTable(self.manifest)
+        self._table: Table = SampleTable(self.manifest)
         self._masks: _Masks
         if self.variant == "incidence":
             self._masks = ComputedMasks(self._table, int(self.mask_offsets[-1]), self._cell)
@@ -110,9 +115,11 @@ class Dataset:
             self._masks = ShardMasks(self.manifest)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self._whole is None:
-            return Dataset, (self.path,)
-        return Dataset._view, (self._whole, self._rows)
+        if self._whole is not None:
+            return Dataset._view, (self._whole, self._rows)
+        if isinstance(self._table, Combinations):
+            return Dataset.combinations, (self._stored, self._table.genes, self._table.k)
+        return Dataset, (self.path,)
 
     def __repr__(self) -> str:
         codec = f", {self.codec}" if self.codec else ""
@@ -145,9 +152,13 @@ class Dataset:
         return Sample(self.whole, self._row(index))
 
     def _view(self, rows: Rows) -> Dataset:
-        view = object.__new__(Dataset)
-        vars(view).update(vars(self), _whole=self.whole, _rows=rows)
-        return view
+        return self._with(_whole=self.whole, _rows=rows)
+
+    def _with(self, **changes: Any) -> Dataset:
+        """A dataset that differs from this one in some attributes, and shares all others."""
+        other = object.__new__(Dataset)
+        vars(other).update(vars(self), **changes)
+        return other
 
     @property
     def whole(self) -> Dataset:
@@ -228,9 +239,8 @@ class Dataset:
             found.append(conditions.named(sample_ids))
         for name, wanted in conditions.by_name("phenotype", phenotypes, self.phenotype_names):
             found.append(conditions.number(name, wanted))
-        types = {entry["name"]: entry["type"] for entry in self.manifest["attributes"]}
-        for name, wanted in conditions.by_name("attribute", attributes, types):
-            kind = conditions.text if types[name] == "text" else conditions.number
+        for name, wanted in conditions.by_name("attribute", attributes, self._attributes):
+            kind = conditions.text if self._attributes[name] == "text" else conditions.number
             found.append(kind(name, wanted))
         return self[self.samples.matching(found)]
 
@@ -242,10 +252,59 @@ class Dataset:
 
         It fits every variant of one input. A selection of another dataset is a SelectionError.
         """
+        if self._stored is not None:
+            raise SelectionError(
+                f"read {path}: found a selection for combinations, which none is made of",
+                "select them by their numbers: dataset[first:end], or a list",
+            )
         numbers = read_selection(path, self.manifest["logical_content"], len(self.whole))
         if self._whole is None:
             return self[numbers]
         return self[np.isin(self.indices, numbers)]
+
+    def combinations(
+        self,
+        genes: Iterable[str | SupportsIndex],
+        k: int,
+        range: builtins.range | tuple[int, int] | None = None,
+    ) -> Dataset:
+        """All combinations of k genes as a dataset of this one's graph and reaction rule, in the
+        order of itertools.combinations(genes, k). Samples are computed when they are asked for,
+        and nothing is stored.
+
+        genes: names or indices, each once
+        range: of all combinations first to end - 1, as a pair (first, end) or a range: a view
+
+            triples = dataset.combinations(screened, 3, range=(0, 1_000_000))
+            genes, ptr, _ = triples.perturbations(range(4096))    # 10 million samples per second
+
+        A sample's index in the whole dataset is its number in that order, and as text its id, as in
+        what the program builds of `combinations:`. There are no phenotypes and no attributes.
+        """
+        table = Combinations(gene_numbers(genes, self._cell.gene_indices), operator.index(k))
+        every = builtins.range(table.samples)
+        whole = self._with(
+            variant="combinations",
+            codec=None,
+            phenotypes={},
+            phenotype_names=[],
+            attribute_names=[],
+            _attributes={},
+            _whole=None,
+            _stored=self.whole if self._stored is None else self._stored,
+            _rows=every,
+            _table=table,
+            _masks=ComputedMasks(table, int(self.mask_offsets[-1]), self._cell),
+        )
+        if range is None:
+            return whole
+        rows = range if isinstance(range, builtins.range) else builtins.range(*range)
+        if not (rows and rows.step == 1 and rows[0] in every and rows[-1] in every):
+            raise ValueError(
+                f"combine genes: found {rows}, expected one within 0 to {table.samples:,}\n"
+                "hint: combinations are numbered from 0, and the end is not included"
+            )
+        return whole._view(rows)
 
     def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
         """The samples as an Arrow table; see Samples.to_arrow."""
@@ -311,24 +370,16 @@ class Dataset:
         )
 
     def perturbations(
-        self, indices: Iterable[SupportsIndex]
+        self, indices: slice | Iterable[SupportsIndex]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """The deleted genes and phenotypes of a batch of B samples, without reading masks.
+
+        indices: as those of a view
 
         Returns perturbation indices, those of sample b at ptr[b]:ptr[b+1]; ptr [B + 1]; phenotypes
         [B, P], NaN if missing.
         """
-        labels = [self._table.labels(self._row(index)) for index in indices]
-        ptr = np.zeros(len(labels) + 1, np.int64)
-        np.cumsum([len(label.perturbation_indices) for label in labels], out=ptr[1:])
-        perturbation_indices = np.empty(ptr[-1], np.int64)
-        phenotypes = np.empty((len(labels), len(self.phenotype_names)), np.float64)
-        if labels:
-            np.concatenate(
-                [label.perturbation_indices for label in labels], out=perturbation_indices
-            )
-            np.stack([label.phenotypes for label in labels], out=phenotypes)
-        return perturbation_indices, ptr, phenotypes
+        return self._table.perturbations(selected(self._rows, indices))
 
 
 def _as_bytes(out: npt.NDArray[Any], expected: int) -> Bytes:

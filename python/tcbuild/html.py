@@ -31,9 +31,7 @@ def dataset(found: Dataset) -> str:
         )
         for entry in found.phenotypes.values()
     ]
-    labels += [
-        (entry["name"], "attribute", "", entry["type"]) for entry in found.manifest["attributes"]
-    ]
+    labels += [(name, "attribute", "", kind) for name, kind in found._attributes.items()]
     of = f" of {len(found.whole):,}" if found.whole is not found else ""
     return (
         _heading(f"{len(found):,}{of} samples, {found.variant}{codec}", str(found.path))

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from tcbuild.checked_file import CheckedFile, Sums, split_sums
-from tcbuild.columns import Rows, Values, ends, missing, numbers, view, within_parts
+from tcbuild.columns import Rows, Values, as_array, ends, missing, numbers, view, within_parts
 from tcbuild.errors import DamagedFileError
 from tcbuild.manifest import PERTURBATION_INDICES, RESTORE, SAMPLE_ID, Manifest
 
@@ -38,6 +38,21 @@ class Labels(NamedTuple):
     sample_id: str
     perturbation_indices: npt.NDArray[np.int32]
     phenotypes: npt.NDArray[np.float64]
+
+
+class Table(Protocol):
+    """What samples are besides their masks: stored, or computed."""
+
+    schema: pa.Schema
+
+    def labels(self, index: int) -> Labels: ...
+    def attributes(self, index: int) -> dict[str, str | float | None]: ...
+    def read(
+        self, columns: Sequence[str], rows: Rows
+    ) -> Iterator[tuple[Values, Values, pa.Table]]: ...
+    def perturbations(
+        self, rows: Rows
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]: ...
 
 
 class SampleTable:
@@ -69,6 +84,22 @@ class SampleTable:
         number, row = divmod(index, self._per_batch)
         names = self.schema.names[2 + self._phenotypes :]
         return dict(zip(names, self._batch(number).attributes(row)))
+
+    def perturbations(
+        self, rows: Rows
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """The deleted genes of samples one behind the other, where those of each begin and the last
+        ones end, and phenotypes [B, P].
+        """
+        labels = [self.labels(row) for row in as_array(rows).tolist()]
+        ptr = np.zeros(len(labels) + 1, np.int64)
+        np.cumsum([len(label.perturbation_indices) for label in labels], out=ptr[1:])
+        deleted = np.empty(ptr[-1], np.int64)
+        phenotypes = np.empty((len(labels), self._phenotypes), np.float64)
+        if labels:
+            np.concatenate([label.perturbation_indices for label in labels], out=deleted)
+            np.stack([label.phenotypes for label in labels], out=phenotypes)
+        return deleted, ptr, phenotypes
 
     def read(self, columns: Sequence[str], rows: Rows) -> Iterator[tuple[Values, Values, pa.Table]]:
         """Reads columns a part at a time, of the parts that have some of the rows.

@@ -15,7 +15,7 @@ from tcbuild.columns import Rows, numbers, ranks, texts
 from tcbuild.conditions import Condition
 from tcbuild.errors import UnknownNameError, unknown_name
 from tcbuild.manifest import SAMPLE_ID
-from tcbuild.sample_table import SampleTable
+from tcbuild.sample_table import Table
 
 
 class Samples:
@@ -26,7 +26,7 @@ class Samples:
     phenotypes and attributes.
     """
 
-    def __init__(self, table: SampleTable, rows: Rows):
+    def __init__(self, table: Table, rows: Rows):
         self._table = table
         self._rows = rows
 

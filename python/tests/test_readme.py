@@ -151,6 +151,15 @@ def test_samples_as_a_table(tcbuild, quickstart, monkeypatch):
     np.testing.assert_allclose(variables["target"], target)
 
 
+def test_combinations(quickstart, monkeypatch):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    monkeypatch.chdir(quickstart)
+    variables = run_example("Combinations")
+    assert variables["first"] == 252 and len(variables["ptr"]) == 29
+    for row, sample in zip(variables["masks"]["gene"], variables["triples"][252:]):
+        assert np.flatnonzero(~row.numpy()).tolist() == sample.perturbation_indices.tolist()
+
+
 def test_extras():
     project = (REPOSITORY / "python/pyproject.toml").read_text()
     (extras,) = re.findall(r"optional-dependencies\]\n(.*?)\n\n", project, re.DOTALL)

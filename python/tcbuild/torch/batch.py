@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import torch
 from torch import Tensor
 
 import tcbuild
-from tcbuild.torch.dataset import Sample
+from tcbuild.torch.dataset import Dataset, Sample
 from tcbuild.torch.mask_layout import Encoding, Form, MaskLayout
 from tcbuild.torch.threads import one_thread
 
@@ -115,12 +116,15 @@ class Batch:
 
 
 def collate(
-    samples: Sequence[Sample], masks: Form | None = "stacked", encoding: Encoding = "bool"
+    samples: Sequence[Sample] | Dataset,
+    masks: Form | None = "stacked",
+    encoding: Encoding = "bool",
 ) -> Batch:
     """Joins samples of a tcbuild.torch.Dataset into a batch; a DataLoader's collate_fn.
 
     Samples may come from several datasets (ConcatDataset) with the same graph, reaction rule and
-    phenotypes; otherwise it is a ValueError.
+    phenotypes; otherwise it is a ValueError. A view, dataset[first:end], gives the batch of its
+    samples too, without an object for each.
 
     masks: `stacked` [B, E] per mask, `concatenated` [B * E] as PyG joins graphs, or None: no mask
         is read (for a MaskGenerator)
@@ -129,27 +133,34 @@ def collate(
     Select other values than the defaults with functools.partial(collate, masks=None). It takes 8
     bytes per removed position.
     """
-    datasets = _compatible(samples)
-    labels = [sample.stored for sample in samples]
-    lengths = [len(label.perturbation_indices) for label in labels]
-    ptr = np.zeros(len(samples) + 1, np.int64)
-    np.cumsum(lengths, out=ptr[1:])
+    if isinstance(samples, Dataset):
+        datasets, indices = [samples.stored.whole], samples.stored.indices
+        genes, ptr, phenotypes = samples.stored.perturbations(slice(None))
+    else:
+        datasets = _compatible(samples)
+        labels = [sample.stored for sample in samples]
+        indices = np.array([label.index for label in labels])
+        ptr = np.zeros(len(samples) + 1, np.int64)
+        np.cumsum([len(label.perturbation_indices) for label in labels], out=ptr[1:])
+        genes = np.concatenate([label.perturbation_indices for label in labels]).astype(np.int64)
+        phenotypes = np.stack([label.phenotypes for label in labels])
     layout = removals = kept_bits = None
     if masks is not None:
         layout = MaskLayout(
             tuple(datasets[0].mask_names), tuple(datasets[0].mask_sizes), masks, encoding
         )
         removals, kept_bits = layout.removals(
-            [dataset.read_removed(label.index) for dataset, label in zip(datasets, labels)]
+            [
+                dataset.read_removed(index)
+                for dataset, index in zip(cycle(datasets), indices.tolist())
+            ]
         )
     return Batch(
-        torch.tensor([label.index for label in labels]),
-        torch.from_numpy(
-            np.concatenate([label.perturbation_indices for label in labels]).astype(np.int64)
-        ),
+        torch.from_numpy(indices),
+        torch.from_numpy(genes),
         torch.from_numpy(ptr),
-        torch.from_numpy(np.repeat(np.arange(len(samples)), lengths)),
-        torch.from_numpy(np.stack([label.phenotypes for label in labels])),
+        torch.from_numpy(np.repeat(np.arange(len(indices)), np.diff(ptr))),
+        torch.from_numpy(phenotypes),
         datasets[0].mask_basis,
         layout,
         removals,

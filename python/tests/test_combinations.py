@@ -1,0 +1,223 @@
+"""Combinations that are computed are those that the program builds of the same genes."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import tcbuild as reader
+from builds import BUILDS
+from cases import CASES
+
+VARIANTS = ["incidence", "indices-zstd", "full-masks-zstd"]
+
+
+@pytest.fixture(scope="module", params=["all", "gpr"])
+def built(built_once, request):
+    return built_once(CASES[0], request.param)
+
+
+@pytest.fixture(scope="module", params=VARIANTS)
+def dataset(built_once, request):
+    return reader.open(built_once(CASES[0], "all").datasets[request.param])
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_agrees_with_what_is_built(tcbuild, built, tmp_path, k):
+    """The sets of the program: ids, order, masks, and of a part of the range as well."""
+    chance = np.random.default_rng(k)
+    names = reader.open(built.datasets["incidence"]).genes
+    genes = chance.permutation(names)[:9].tolist()
+    (tmp_path / "genes.txt").write_text("".join(f"{gene}\n" for gene in genes))
+    rule = reader.open(built.datasets["incidence"]).manifest["options"]["reaction_rule"]
+    total = math.comb(9, k)
+    for first, end in ((0, total), (total // 3, total // 2 + 1)):
+        out = tmp_path / f"built {first}"
+        tcbuild.run(
+            *BUILDS["indices-zstd"],
+            *("--graph", built.datasets["incidence"].parent / "graph", "--out", out),
+            *("--perturbations", f"combinations:{tmp_path / 'genes.txt'}:{k}:{first}:{end}"),
+            *("--reaction-rule", rule),
+        )
+        want = reader.open(out)
+        for name in VARIANTS:
+            found = reader.open(built.datasets[name]).combinations(genes, k, range=(first, end))
+            assert len(found) == len(want) == end - first
+            for computed, stored in zip(found, want, strict=True):
+                assert computed.id == stored.id and int(stored.id) == computed.index
+                assert computed.genes == stored.genes
+                assert computed.perturbation_indices.dtype == stored.perturbation_indices.dtype
+                assert len(computed.phenotypes) == 0 and computed.attributes == {}
+                assert np.array_equal(computed.removed, stored.removed)
+                assert np.array_equal(computed.all_masks, stored.all_masks)
+                assert np.array_equal(computed.packed, stored.packed)
+            for mine, theirs in zip(
+                found.perturbations(slice(None)), want.perturbations(range(len(want)))
+            ):
+                assert mine.dtype == theirs.dtype and np.array_equal(mine, theirs)
+            assert found.to_arrow() == want.to_arrow()
+            assert found.mask_basis == want.mask_basis
+
+
+@pytest.mark.parametrize("n, k", [(1, 1), (7, 1), (7, 3), (7, 7), (12, 6), (40, 2), (40, 39)])
+def test_order(dataset, n, k):
+    genes = dataset.genes[:n][::-1]
+    found = dataset.combinations(genes, k)
+    want = [
+        sorted(dataset.genes.index(gene) for gene in chosen) for chosen in combinations(genes, k)
+    ]
+    assert len(found) == len(want)
+    deleted, ptr, phenotypes = found.perturbations(range(len(found)))
+    assert deleted.reshape(-1, k).tolist() == want
+    assert ptr.tolist() == list(range(0, len(want) * k + 1, k))
+    assert phenotypes.shape == (len(want), 0)
+    assert found[-1].perturbation_indices.tolist() == want[-1]
+
+
+def test_large_numbers(tcbuild, tmp_path):
+    """Ranks up to 2^63, each compared with the definition in integers of any size."""
+    graph = tmp_path / "graph" / "nodes"
+    graph.mkdir(parents=True)
+    n = 6607
+    (graph / "gene.tsv").write_text("id\n" + "".join(f"g{i}\n" for i in range(n)))
+    tcbuild.run("incidence", "--graph", tmp_path / "graph", "--out", tmp_path / "dataset")
+    dataset = reader.open(tmp_path / "dataset")
+    chance = np.random.default_rng(5)
+    for size, k in [(n, 1), (n, 2), (n, 3), (n, 5), (n, n - 1), (66, 33), (62, 40), (2000, 6)]:
+        found = dataset.combinations(range(size), k)
+        total = math.comb(size, k)
+        assert len(found) == total
+        # beside the borders of the first element's runs, where a step too few or many shows
+        ranks = [0, 1, total - 1, total // 2]
+        for first in chance.integers(size - k + 1, size=20).tolist():
+            border = total - math.comb(size - first, k)
+            ranks += [border - 1, border, border + 1]
+        ranks += chance.integers(total, size=50).tolist()
+        ranks = [rank for rank in ranks if 0 <= rank < total]
+        deleted, _, _ = found.perturbations(ranks)
+        for rank, places in zip(ranks, deleted.reshape(-1, k).tolist(), strict=True):
+            before = sum(
+                math.comb(size - 1 - place, k - column) for column, place in enumerate(places)
+            )
+            assert places == sorted(set(places)) and total - 1 - before == rank
+        assert found[ranks].samples["sample_id"].tolist() == [str(rank) for rank in ranks]
+    with pytest.raises(ValueError, match=r"6,607 genes with more than 2\^63 - 1 .* of 6"):
+        dataset.combinations(range(n), 6)
+
+
+def test_is_a_dataset(dataset):
+    genes = dataset.genes[3:20]
+    found = dataset.combinations(genes, 2)
+    assert found.phenotype_names == found.attribute_names == []
+    assert found.variant == "combinations" and found.codec is None
+    assert repr(found).endswith("136 samples, combinations>") and "136" in found._repr_html_()
+    assert repr(found[:5]).endswith("5 of 136 samples, combinations>")
+    assert found.samples.columns == ["sample_id", "perturbation_indices"]
+    assert found.index_of("77") == 77 and found[77].id == "77"
+    with pytest.raises(reader.UnknownNameError):
+        found.index_of("136")
+    for view in (found[5:50:3], found[[7, 3, 7]], found[found.indices % 2 == 0], found[::-1]):
+        assert [sample.id for sample in view] == [str(index) for index in view.indices]
+        again = pickle.loads(pickle.dumps(view))
+        assert again.indices.tolist() == view.indices.tolist()
+        assert [sample.genes for sample in again] == [sample.genes for sample in view]
+        assert view.to_arrow().to_pylist() == [
+            {
+                "sample_id": sample.id,
+                "perturbation_indices": sample.perturbation_indices.tolist(),
+            }
+            for sample in view
+        ]
+        deleted, ptr, _ = view.perturbations(range(len(view)))
+        assert deleted.tolist() == [gene for sample in view for gene in sample.perturbation_indices]
+    with_gene = found.where(genes=genes[4])
+    assert len(with_gene) == 16 and all(genes[4] in sample.genes for sample in with_gene)
+    assert len(found.where(deletions=2)) == 136 and len(found.where(sample_ids=["3", "x"])) == 1
+    assert found.graph is dataset.graph
+    nested = found[:3].combinations(genes[:2], 1)
+    assert len(nested) == 2 and pickle.loads(pickle.dumps(nested))[1].genes == [genes[1]]
+    assert len(dataset[:2].combinations(genes[:3], 3)) == 1
+
+
+def test_range(dataset):
+    genes = range(10)
+    for bounds in ((3, 17), range(3, 17)):
+        found = dataset.combinations(genes, 2, range=bounds)
+        assert found.indices.tolist() == list(range(3, 17)) and found[0].id == "3"
+    for bounds in ((5, 5), (-1, 3), (0, 46), (45, 46), range(0, 10, 2)):
+        with pytest.raises(ValueError, match=r"range\(.*expected one within 0 to 45"):
+            dataset.combinations(genes, 2, range=bounds)
+
+
+def test_refuses(dataset, tmp_path):
+    genes = dataset.genes
+    for wanted, error, text in [
+        ([genes[0], genes[1][:-1] + "X"], reader.UnknownNameError, "did you mean"),
+        ([genes[0], genes[1], genes[0]], ValueError, "listed twice"),
+        ([genes[0], 1, 0], ValueError, "gene 0 is listed twice"),
+        (iter([genes[0], genes[0]]), ValueError, "listed twice"),
+        ([0, len(genes)], IndexError, f"gene {len(genes)}, expected 0 to {len(genes) - 1}"),
+        ([0, -1], IndexError, "gene -1"),
+        (genes[0], TypeError, "expected a list"),
+        (set(genes), TypeError, "expected a list"),
+        (5, TypeError, "expected a list"),
+        ([0, True], TypeError, "found True"),
+        ([0, 1.0], TypeError, "found 1.0"),
+        ([0, None], TypeError, "found None"),
+    ]:
+        with pytest.raises(error, match=text):
+            dataset.combinations(wanted, 2)
+    for k in (0, -1, 4):
+        with pytest.raises(ValueError, match=f"found k = {k}, expected 1 to the 3 genes"):
+            dataset.combinations(genes[:3], k)
+    with pytest.raises(TypeError):
+        dataset.combinations(genes[:3], 2.0)
+    found = dataset.combinations(genes[:5], 2)
+    for index in (10, -11):
+        with pytest.raises(IndexError):
+            found[index]
+    with pytest.raises(reader.UnknownNameError, match="no phenotype"):
+        found.phenotype("fitness")
+    with pytest.raises(reader.UnknownNameError, match="no attribute"):
+        found.where(attributes="medium")
+
+
+def test_takes_no_selection(tcbuild, dataset, tmp_path):
+    """The numbers of stored samples would be other samples here."""
+    selection = tmp_path / "selection.arrow"
+    tcbuild.run("select", dataset.path, "--where", "deletions() > 0", "--out", selection)
+    assert len(dataset.select(selection))
+    with pytest.raises(reader.SelectionError, match="combinations"):
+        dataset.combinations(dataset.genes, 2).select(selection)
+
+
+def test_batches_for_torch(dataset):
+    torch = pytest.importorskip("torch")
+    import tcbuild.torch as tt
+
+    computed = tt.Dataset(dataset.combinations(dataset.genes[::-3], 3))
+    generator = tt.MaskGenerator(computed)
+    for view in (computed[100:128], computed[[5, 300, 5]], computed[:0]):
+        batch = tt.collate(view)
+        one_by_one = tt.collate(list(view)) if len(view) else batch
+        for made in (batch, one_by_one, tt.collate(view, masks=None)):
+            assert made.sample_indices.tolist() == view.stored.indices.tolist()
+            assert torch.equal(made.perturbation_indices, batch.perturbation_indices)
+            assert torch.equal(made.perturbation_indices_ptr, batch.perturbation_indices_ptr)
+            assert torch.equal(made.perturbation_indices_batch, batch.perturbation_indices_batch)
+            assert made.phenotypes.shape == (len(view), 0)
+            for name, mask in generator(made).items():
+                assert torch.equal(mask, batch.masks[name])
+                for row, sample in zip(mask, view):
+                    assert torch.equal(row, sample.masks[name])
+    deleted, ptr, _ = computed.stored.perturbations(range(50))
+    masks = generator(torch.from_numpy(deleted), torch.from_numpy(ptr))
+    assert torch.equal(masks["gene"][49], computed[49].masks["gene"])
+    loader = torch.utils.data.DataLoader(
+        computed, batch_size=64, num_workers=1, collate_fn=tt.collate
+    )
+    assert sum(len(batch) for batch in loader) == len(computed)
