@@ -19,18 +19,15 @@ const keyPrefix = "data_"
 // goes through the keys once per number of digits and seeks past keys of other lengths. It needs no
 // memory, and its time does not depend on how many numbers the store omits.
 func inOrder(f *lmdbfile.File, visit func(number int, value []byte) error) error {
-	first, err := f.Seek(nil)
+	prefix, longest, err := checkKeys(f)
 	if err != nil {
 		return err
 	}
-	var prefix, value []byte
-	if bytes.HasPrefix(first, []byte(keyPrefix)) {
-		prefix = []byte(keyPrefix)
-	}
+	var value []byte
 	found := uint64(0)
 	target := make([]byte, 0, len(keyPrefix)+maxDigits)
 	number, limit := 0, 10
-	for digits := 1; digits <= maxDigits; digits++ {
+	for digits := 1; digits <= longest; digits++ {
 		for number < limit {
 			target = strconv.AppendInt(append(target[:0], prefix...), int64(number), 10)
 			key, err := f.Seek(target)
@@ -56,9 +53,28 @@ func inOrder(f *lmdbfile.File, visit func(number int, value []byte) error) error
 		number, limit = limit, 10*limit
 	}
 	if found != f.Entries() {
-		return strayKey(f, prefix, found)
+		return fmt.Errorf("%w: found %d records, expected %d by its header", lmdbfile.ErrDamaged, found, f.Entries())
 	}
 	return nil
+}
+
+// checkKeys goes through all keys and checks that they are numbers, with or without the prefix.
+// longest is the number of digits of the longest.
+func checkKeys(f *lmdbfile.File) (prefix []byte, longest int, err error) {
+	key, err := f.Seek(nil)
+	if bytes.HasPrefix(key, []byte(keyPrefix)) {
+		prefix = []byte(keyPrefix)
+	}
+	for target := []byte(nil); key != nil && err == nil; key, err = f.Seek(target) {
+		text, prefixed := bytes.CutPrefix(key, prefix)
+		number, bad := strconv.ParseUint(string(text), 10, 63)
+		if !prefixed || bad != nil || len(text) > maxDigits || strconv.FormatUint(number, 10) != string(text) {
+			return nil, 0, fmt.Errorf("found the key %.40q, expected %s and a number as in the other keys", key, strconv.Quote(string(prefix)))
+		}
+		longest = max(longest, len(text))
+		target = append(append(target[:0], key...), 0)
+	}
+	return prefix, longest, err
 }
 
 // numberFrom returns the smallest number of the given digits whose key is not before key, and
@@ -87,23 +103,4 @@ func numberFrom(key, prefix []byte, digits int) (number int, exact, ok bool) {
 		number *= 10
 	}
 	return number, exact, true
-}
-
-// strayKey explains why inOrder found fewer records than the store has keys.
-func strayKey(f *lmdbfile.File, prefix []byte, found uint64) error {
-	for target := []byte(nil); ; {
-		key, err := f.Seek(target)
-		if err != nil {
-			return err
-		}
-		if key == nil {
-			return fmt.Errorf("%w: found %d records, expected %d by its header", lmdbfile.ErrDamaged, found, f.Entries())
-		}
-		text, prefixed := bytes.CutPrefix(key, prefix)
-		number, err := strconv.ParseUint(string(text), 10, 63)
-		if !prefixed || err != nil || len(text) > maxDigits || strconv.FormatUint(number, 10) != string(text) {
-			return fmt.Errorf("found the key %.40q, expected %s and a number as in the other keys", key, strconv.Quote(string(prefix)))
-		}
-		target = append(append(target[:0], key...), 0)
-	}
 }

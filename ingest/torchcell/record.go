@@ -58,6 +58,17 @@ type decoder struct {
 	scanner
 	record *Record
 	found  []member
+	// Experiments of a record usually have the same genotype and environment, and records the same
+	// references.
+	perturbations known[Perturbation]
+	conditions    known[Value]
+	references    [4]known[struct{}]
+}
+
+// known is a value as it lies, and what was read from it. The same text is not read again.
+type known[T any] struct {
+	text   []byte
+	values []T
 }
 
 // member is a member of an object, with the byte at which its value starts.
@@ -71,6 +82,7 @@ type member struct {
 func (d *decoder) decode(r *Record, number int, text []byte) error {
 	d.text, d.at, d.depth = text, 0, 0
 	d.record, r.Number, r.Experiments = r, number, r.Experiments[:0]
+	d.perturbations.text, d.conditions.text = d.perturbations.text[:0], d.conditions.text[:0] // values are views
 	var err error
 	if d.next() == '[' {
 		err = d.elements(d.pair)
@@ -87,13 +99,33 @@ func (d *decoder) decode(r *Record, number int, text []byte) error {
 func (d *decoder) pair() error {
 	found := false
 	err := d.members(func(name []byte) error {
-		if string(name) != "experiment" {
-			return d.skip()
+		switch string(name) {
+		case "experiment":
+			found = true
+			return d.experiment()
+		case "experiment_reference":
+			return again(d, &d.references[len(d.record.Experiments)%len(d.references)], new([]struct{}), d.skip)
 		}
-		found = true
-		return d.experiment()
+		return d.skip()
 	})
 	return missing(err, found, "experiment")
+}
+
+// again reads what comes next with read, which appends to values, unless it is known.
+func again[T any](d *decoder, k *known[T], values *[]T, read func() error) error {
+	d.next()
+	start, before := d.at, len(*values)
+	if len(k.text) > 0 && bytes.HasPrefix(d.text[start:], k.text) {
+		d.at += len(k.text)
+		*values = append(*values, k.values...)
+		return nil
+	}
+	k.text = k.text[:0]
+	err := read()
+	if err == nil && d.text[d.at-1] == '}' { // an object, whose text nothing can continue
+		k.text, k.values = append(k.text, d.text[start:d.at]...), (*values)[before:]
+	}
+	return err
 }
 
 // missing returns err or, if that is nil, the error for an object without a member.
@@ -115,10 +147,12 @@ func (d *decoder) experiment() error {
 		switch string(name) {
 		case "genotype":
 			genotype = true
-			if d.next() == '[' {
-				return d.elements(func() error { return d.genotype(e) })
-			}
-			return d.genotype(e)
+			return again(d, &d.perturbations, &e.Perturbations, func() error {
+				if d.next() == '[' {
+					return d.elements(func() error { return d.genotype(e) })
+				}
+				return d.genotype(e)
+			})
 		case "phenotype":
 			phenotype = true
 			return d.phenotype(e)
@@ -127,7 +161,7 @@ func (d *decoder) experiment() error {
 		case "experiment_type":
 			return d.attribute(experimentType, e)
 		case "environment":
-			return d.environment(e)
+			return again(d, &d.conditions, &e.Attributes, func() error { return d.environment(e) })
 		}
 		return d.skip()
 	})

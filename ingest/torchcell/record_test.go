@@ -2,8 +2,10 @@ package torchcell
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -97,6 +99,40 @@ func TestDecode(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// One decoder reads records whose values are those of the record or experiment before, or begin
+// like them. What it finds is what another decoder finds that has read nothing before.
+func TestDecodeAgain(t *testing.T) {
+	one := func(genotype, environment, reference string) string {
+		return `{"experiment": {"genotype": ` + genotype + `, "environment": ` + environment +
+			`, "phenotype": {"label_name": "y", "y": 1}}, "experiment_reference": ` + reference + `}`
+	}
+	genotypes := []string{`{"perturbations": [{"systematic_gene_name": "A", "perturbation_type": "x"}]}`, `{"perturbations": []}`,
+		`{"perturbations": [{"systematic_gene_name": "\u0394"}, {"systematic_gene_name": "B"}]}`, `[{"perturbations": []}]`}
+	environments := []string{`{"media": "YPD"}`, `{"media": "YPD", "temperature": {"value": 3, "unit": "Kelvin"}}`, "1", "12", `"x"`, "{}", "null", `{"$ref": "x"}`}
+	references := []string{"{}", `{"x": NaN}`, "-1", "-12", "1e3", "1e30", `"x"`, `[{}]`, `[{}, {}]`}
+	var d decoder
+	var r Record
+	for range 3000 {
+		pairs := make([]string, rand.IntN(7))
+		for i := range pairs {
+			pairs[i] = one(genotypes[rand.IntN(len(genotypes))], environments[rand.IntN(len(environments))], references[rand.IntN(len(references))])
+		}
+		text := "[" + strings.Join(pairs, ", ") + "]"
+		want, err := decode(text)
+		if err := errors.Join(err, d.decode(&r, 0, []byte(text))); err != nil || fmt.Sprint(r.Experiments) != fmt.Sprint(want.Experiments) {
+			t.Fatalf("%s: %v\ngot  %v\nwant %v", text, err, r.Experiments, want.Experiments)
+		}
+	}
+	for _, bad := range []string{"{}x", "{} {}", "{", "-", "1e", `"x`} {
+		text := "[" + one(genotypes[0], "{}", "{}") + ", " + one(genotypes[0], "{}", bad) + "]"
+		for range 2 {
+			if err := d.decode(&r, 0, []byte(text)); err == nil {
+				t.Errorf("%s: no error", text)
+			}
+		}
 	}
 }
 
@@ -257,6 +293,12 @@ func FuzzDecode(f *testing.F) {
 		}
 		if err != nil {
 			t.Fatalf("%v: the oracle reads %s", err, want)
+		}
+		if !strings.HasPrefix(strings.TrimSpace(text), "[") {
+			twice, err := decode("[" + text + "," + text + "]")
+			if one := fmt.Sprint(r.Experiments[0]); err != nil || fmt.Sprint(twice.Experiments) != "["+one+" "+one+"]" {
+				t.Errorf("got  %v, %v\nwant %s twice", twice.Experiments, err, one)
+			}
 		}
 		if got := show(r); got != want && !repeats(text) && strings.ToValidUTF8(text, "") == text {
 			t.Errorf("got  %s\nwant %s", got, want)

@@ -381,5 +381,14 @@ func TestDamage(t *testing.T) {
 		content[at] ^= byte(1 + r.IntN(255))
 		check(fmt.Sprintf("byte %d changed", at), content)
 	}
+	for _, entries := range []byte{damagedRecords - 1, damagedRecords + 1, 10} { // in the headers
+		content := bytes.Clone(whole)
+		for _, at := range []int{0, 4096} {
+			content[at+120] = entries
+		}
+		if check(fmt.Sprintf("%d records by the header", entries), content) {
+			t.Errorf("%d records by the header: no error", entries)
+		}
+	}
 	check("undamaged", whole)
 }
