@@ -73,7 +73,7 @@ def test_no_block_is_left_out():
     sections = re.findall("^## (.*)$", README, re.MULTILINE)
     numbers = {section: len(blocks(section)) for section in sections}
     tested = {"Two commands": 2, "Your data": 2, "Training": 3}
-    tested |= {"Samples as a table": 1, "Reading the bytes": 1}
+    tested |= {"Samples as a table": 1, "Combinations": 1, "Reading the bytes": 1}
     assert {section: number for section, number in numbers.items() if number} == tested
 
 
