@@ -103,7 +103,7 @@ func (b *Building) otherFiles() ([]File, error) {
 
 // rename writes run.json and the manifest, renames the folder, and removes .build. That folder
 // holds the lock, so it is removed last: no build can begin in a folder that is about to be
-// renamed. If it cannot be removed, the dataset is complete all the same, and Published removes it.
+// renamed.
 func (b *Building) rename(run any) error {
 	steps := []func() error{
 		func() error { return b.writeWhole(runName, marshal(run)) },
@@ -111,6 +111,7 @@ func (b *Building) rename(run any) error {
 		func() error { return disk.Sync(b.dir) },
 		// os.Rename would refuse to replace an empty folder
 		func() error { return unix.Rename(b.dir, b.out) },
+		func() error { return os.RemoveAll(filepath.Join(b.out, ".build")) },
 		func() error { return disk.Sync(filepath.Dir(b.out)) },
 	}
 	for _, step := range steps {
@@ -118,6 +119,5 @@ func (b *Building) rename(run any) error {
 			return fmt.Errorf("publish dataset %s: %w", b.out, err)
 		}
 	}
-	_ = os.RemoveAll(filepath.Join(b.out, ".build"))
 	return nil
 }
