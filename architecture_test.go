@@ -29,7 +29,7 @@ func TestImportDirections(t *testing.T) {
 		"internal/chart":       "",
 		"internal/bench":       "ingest incidence encode store gpuverify tcbuild internal/chart internal/devicespeed fault",
 		"internal/diff":        "ingest incidence encode store",
-		"internal/inspect":     "ingest internal/chart fault",
+		"internal/inspect":     "ingest store internal/chart fault",
 		"internal/versions":    "ingest fault internal/disk",
 		"internal/rebuild":     "ingest store gpuverify tcbuild internal/versions internal/slurm fault internal/disk",
 		"internal/slurm":       "fault",

@@ -15,6 +15,9 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
 	"tcbuild/encode"
 	"tcbuild/fault"
 	"tcbuild/incidence"
@@ -148,6 +151,20 @@ func (m *Manifest) Columns() ingest.Columns {
 
 // Mode is the encode.Mode of the LMDB variants.
 func (m *Manifest) Mode() encode.Mode { return encode.Mode(m.Variant) }
+
+// Description says in two sentences what the dataset is.
+func (m *Manifest) Description() string {
+	stores := map[Variant]string{
+		Incidence: "the deleted genes, and one table from gene to edges",
+		Indices:   "the positions that each mask removes",
+		FullMasks: "every mask whole",
+	}
+	some := func(n int, what string) string {
+		return humanize.Comma(int64(n)) + " " + english.PluralWord(n, what, "")
+	}
+	return fmt.Sprintf("A cell graph under gene deletions: %s with %s of %s in total, which say what is left of the graph. "+
+		"This variant stores %s.", some(m.Samples, "sample"), some(len(m.Masks), "mask"), some(m.MaskPositions(), "position"), stores[m.Variant])
+}
 
 // MaskPositions counts the positions of all masks of a sample.
 func (m *Manifest) MaskPositions() int {

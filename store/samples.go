@@ -102,6 +102,29 @@ func (d *Dataset) Samples() (*sampletable.Table, error) {
 	return d.samples, d.samplesErr
 }
 
+// EachSample reads the samples in order. A row lives until the next.
+func (d *Dataset) EachSample(ctx context.Context, see func(number int, row *sampletable.Row) error) error {
+	table, err := d.Samples()
+	if err != nil {
+		return err
+	}
+	reader := table.NewReader()
+	defer reader.Close()
+	for number := range d.Manifest.Samples {
+		if number%4096 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		row, err := reader.Row(number)
+		if err != nil {
+			return err
+		}
+		if err := see(number, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // samplesFolder has the files of a dataset's sample table.
 type samplesFolder struct{ dataset *Dataset }
 

@@ -29,20 +29,23 @@ func newInspect(e *env) *cobra.Command {
 		Short: "Show what a dataset, a cell graph or a perturbation set holds",
 		Long: `Show what a dataset, a cell graph or a perturbation set holds.
 
-For a dataset: its manifest, or with --samples A:B samples A to B-1 with their stored
-masks (in the incidence variant, the masks that its incidence cache gives). With --json,
-the manifest, or one JSON object per sample and line; a missing phenotype is null, an
-infinite one 1e999. With --croissant, its description for dataset catalogues.
+For a dataset: what it is, phenotypes with histograms, attributes with their most frequent
+values, sizes and inputs. With --samples A:B samples A to B-1 with their stored masks (in
+the incidence variant, the masks that its incidence cache gives). With --json, the
+manifest with a summary of the samples, or one JSON object per sample and line; a missing
+phenotype is null, an infinite one 1e999.
 
 For a graph: nodes, edges, duplicates and self loops of each type, the distribution of
 edges per node, and the genes of gpr rules that are not in the graph.
 
 For a perturbation set, a table or the lmdb folder of a torchcell build: genotype
-sizes, samples per gene, duplicates, missing phenotypes and, with --graph, the genes
-that are not in the graph.`,
+sizes, samples per gene, duplicates, phenotypes, attributes and, with --graph, the genes
+that are not in the graph.
+
+With --html FILE, the same as a page with plots.`,
 		Example: `  tcbuild inspect demo/indices
   tcbuild inspect demo/indices --samples 0:3 --json
-  tcbuild inspect demo/graph --html graph.html
+  tcbuild inspect demo/indices --html indices.html
   tcbuild inspect demo/perturbations.arrow --graph demo/graph`,
 		Args: cobra.ExactArgs(1),
 	}
@@ -51,7 +54,7 @@ that are not in the graph.`,
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	flags.BoolVar(&o.croissant, "croissant", false, "describe a dataset as Croissant JSON-LD (mlcommons)")
 	flags.StringVar(&o.graph, "graph", "", "the graph of a perturbation set: `DIR`")
-	flags.StringVar(&o.html, "html", "", "also write a page with plots of a graph or perturbation set: `FILE`")
+	flags.StringVar(&o.html, "html", "", "also write a page with plots: `FILE`")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		return runInspect(ctx, e, args[0], o)
 	})
@@ -77,8 +80,7 @@ func runInspect(ctx context.Context, e *env, path string, o inspectOptions) erro
 		}
 		return inspectGraph(e, path, o)
 	}
-	if err := errors.Join(refuseFlag("html", o.html, "a graph or perturbation set", path),
-		refuseFlag("graph", o.graph, "a perturbation set", path)); err != nil {
+	if err := refuseFlag("graph", o.graph, "a perturbation set", path); err != nil {
 		return err
 	}
 	return inspectDataset(ctx, e, path, o)

@@ -8,12 +8,12 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/internal/croissant"
+	"tcbuild/internal/inspect"
 	"tcbuild/store"
 )
 
@@ -22,52 +22,25 @@ func inspectDataset(ctx context.Context, e *env, path string, o inspectOptions) 
 	if err != nil {
 		return err
 	}
-	switch {
-	case o.samples != "":
+	if o.samples != "" {
+		if o.html != "" {
+			return fault.New(fault.Usage, "omit --samples", "inspect %s: --html shows all samples, found --samples %s", path, o.samples)
+		}
 		return inspectSamples(ctx, e, dataset, o.samples, o.json)
-	case o.croissant:
+	}
+	if o.croissant {
 		text, err := croissant.Describe(dataset.Manifest, path)
 		if err != nil {
 			return err
 		}
 		_, err = e.stdout.Write(text)
 		return err
-	case o.json:
-		return printJSON(e, dataset.Manifest)
 	}
-	return inspectManifest(e, dataset)
-}
-
-func inspectManifest(e *env, dataset *store.Dataset) error {
-	m := dataset.Manifest
-	out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(out, "dataset\t%s\n", dataset.Dir)
-	fmt.Fprintf(out, "variant\t%s\n", strings.TrimSpace(string(m.Variant)+" "+m.Codec))
-	fmt.Fprintf(out, "samples\t%s\n", humanCount(m.Samples))
-	fmt.Fprintf(out, "phenotypes\t%s\n", names(m.Columns().PhenotypeNames()))
-	if len(m.Attributes) > 0 {
-		fmt.Fprintf(out, "attributes\t%s\n", names(m.Columns().AttributeNames()))
+	summary, err := inspect.Dataset(ctx, dataset)
+	if err != nil {
+		return err
 	}
-	fmt.Fprintf(out, "reaction rule\t%s\n", m.Options.ReactionRule)
-	fmt.Fprintf(out, "size\t%s\n", humanBytes(m.DataBytes()))
-	if m.Samples > 0 {
-		fmt.Fprintf(out, "per sample\t%s\n", humanBytes(m.SampleBytes()/int64(m.Samples)))
-	}
-	fmt.Fprintf(out, "shards\t%d\n", len(m.Shards))
-	fmt.Fprintf(out, "logical content\t%s\n", m.LogicalContent)
-	fmt.Fprintf(out, "masks\tpositions\n")
-	for _, mask := range m.Masks {
-		fmt.Fprintf(out, "  %s\t%s\n", oneName(mask.Name), humanCount(mask.Size))
-	}
-	return out.Flush()
-}
-
-func names(columns []string) string {
-	var names []string
-	for _, name := range columns {
-		names = append(names, oneName(name))
-	}
-	return strings.Join(names, ", ")
+	return show(e, summary, summary.Page(path), o)
 }
 
 func inspectSamples(ctx context.Context, e *env, dataset *store.Dataset, text string, asJSON bool) error {

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"tcbuild/internal/inspect"
 	"tcbuild/internal/lmdbtest"
 )
 
@@ -83,14 +86,22 @@ func TestTorchcellStore(t *testing.T) {
 	if got, want := manifestOf(t, filepath.Join(f.dir, "ingested")).LogicalContent, manifestOf(t, filepath.Join(f.dir, "indices")).LogicalContent; got != want {
 		t.Errorf("ingested: logical content %s, want %s", got, want)
 	}
-	inspect := func(path string) string {
-		return must(t, f.dir, "inspect", path, "--graph", "graph", "--json").stdout
+	summary := func(path string) *inspect.PerturbationSummary {
+		var s inspect.PerturbationSummary
+		if err := json.Unmarshal([]byte(must(t, f.dir, "inspect", path, "--graph", "graph", "--json").stdout), &s); err != nil {
+			t.Fatal(err)
+		}
+		return &s
 	}
-	// inspect knows no flags for columns
+	// inspect knows no flags for columns, and a table does not say what a column is a statistic of
 	must(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out", "texts.tsv", "--attributes", "experiment_type,perturbation_type")
-	got := strings.Replace(inspect("processed/lmdb"), "    \"temperature\",\n", "", 1)
-	if want := inspect("texts.tsv"); got != want || !strings.Contains(got, `"samples": 150`) {
-		t.Errorf("inspect: got %s, want %s", got, want)
+	got, want := summary("processed/lmdb"), summary("texts.tsv")
+	if a := got.Attributes[1]; a.Name != "temperature" || a.Numbers == nil || a.Values+a.Missing != 150 || got.Phenotypes[1].StatisticOf != "fitness" {
+		t.Errorf("inspect: found the attribute %+v, expected a temperature, and fitness_se as a statistic of fitness", a)
+	}
+	got.Attributes, got.Phenotypes[1].StatisticOf = slices.Delete(got.Attributes, 1, 2), ""
+	if !reflect.DeepEqual(got, want) || got.Samples != 150 {
+		t.Errorf("inspect: got %+v, want %+v", got, want)
 	}
 }
 

@@ -43,9 +43,14 @@ func Bars(x, y string, bars []Bar, width vg.Length) *plot.Plot {
 	}
 	p.X.Tick.Marker, p.X.Tick.LineStyle.Width = plot.ConstantTicks(ticks), 0
 	p.X.Min, p.X.Max = -0.5, float64(len(bars))-0.5
+	countAxis(p)
+	return p
+}
+
+// countAxis makes the Y axis one of counts.
+func countAxis(p *plot.Plot) {
 	p.Y.Min, p.Y.Max = 0, max(1.1*p.Y.Max, 1)
 	p.Y.Tick.Marker = plot.TickerFunc(wholeTicks)
-	return p
 }
 
 // wholeTicks are ticks at whole numbers, with their thousands as k and their millions as M.

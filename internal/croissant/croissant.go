@@ -23,7 +23,7 @@ func Describe(manifest *store.Manifest, folder string) ([]byte, error) {
 		"@type":               "sc:Dataset",
 		"conformsTo":          "http://mlcommons.org/croissant/1.0",
 		"name":                name,
-		"description":         describe(manifest),
+		"description":         manifest.Description(),
 		"version":             "1.0.0",
 		"isLiveDataset":       false,
 		"distribution":        distribution(manifest),
@@ -66,16 +66,6 @@ func context() object {
 		"regex": "cr:regex", "repeated": "cr:repeated", "replace": "cr:replace", "separator": "cr:separator", "source": "cr:source",
 		"subField": "cr:subField", "transform": "cr:transform",
 	}
-}
-
-func describe(m *store.Manifest) string {
-	holds := map[store.Variant]string{
-		store.Incidence: "the deleted genes, and one table from gene to edges",
-		store.Indices:   "the positions that each mask removes",
-		store.FullMasks: "every mask whole",
-	}
-	return fmt.Sprintf("Masks of a cell graph after gene deletions: %d samples with %d masks of %d positions in total, and %d phenotypes. Each sample holds %s.",
-		m.Samples, len(m.Masks), m.MaskPositions(), len(m.Phenotypes), holds[m.Variant])
 }
 
 func distribution(m *store.Manifest) []object {

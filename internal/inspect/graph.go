@@ -132,7 +132,7 @@ func (s *GraphSummary) Page(title string) *Page {
 	}
 	edges := Table{Title: "Edges", Header: []string{"type", "edges", "duplicates", "self loops", "further columns"}}
 	degrees := Table{Title: "Edges at a node (a self loop counts once)", Header: append([]string{"nodes"}, distributionHeader...)}
-	page := &Page{Title: title}
+	var plots []Plot
 	var names []string
 	var distributions []Distribution
 	for _, e := range s.Edges {
@@ -141,10 +141,12 @@ func (s *GraphSummary) Page(title string) *Page {
 			name := d.Node + " in " + e.Type
 			names, distributions = append(names, name), append(distributions, d.Distribution)
 			degrees.Rows = append(degrees.Rows, append([]string{name}, d.row()...))
-			page.Plots = append(page.Plots, Plot{Title: name, X: "edges at a node, from … on", Y: "nodes", Bars: d.bars()})
+			plots = append(plots, Plot{Title: name, X: "edges at a node, from … on", Y: "nodes", Bars: d.bars()})
 		}
 	}
-	page.Tables = []Table{nodes, edges, degrees, binTable("Nodes by their number of edges", "nodes", names, distributions)}
+	bins := binTable("Nodes by their number of edges", "nodes", names, distributions)
+	bins.Plots = plots
+	page := &Page{Title: title, Tables: []Table{nodes, edges, degrees, bins}}
 	if s.Rules != nil {
 		page.Tables = append(page.Tables, s.Rules.table())
 	}

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -76,15 +77,19 @@ func TestPerturbations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := fmt.Sprintf("%+v", *s.Unknown)
-	s.Unknown, s.Genes.Bins = nil, nil
-	got += fmt.Sprintf(" %+v", *s)
-	want := "{Samples:1 Genes:[{Name:YX Count:1}]} " +
-		"{Samples:5 Wildtypes:1 RepeatedGenes:1 DuplicateGenotypes:1 DuplicateIDs:1 Unknown:<nil> " +
-		"GenotypeSizes:[{Genes:0 Samples:1} {Genes:1 Samples:1} {Genes:2 Samples:3}] " +
-		"Genes:{Things:4 None:0 Median:2 Mean:1.75 P90:2 Max:2 Most:YA Bins:[]} " +
-		"Phenotypes:[{Name:fitness Values:3 Missing:2 Min:1 Mean:2 Max:3} {Name:size Values:0 Missing:5 Min:0 Mean:0 Max:0}] Attributes:[note] IgnoredColumns:[]}"
-	if got != want {
+	got, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"samples":5,"wildtypes":1,"repeated_genes":1,"duplicate_genotypes":1,"duplicate_ids":1,` +
+		`"unknown":{"samples":1,"genes":[{"name":"YX","count":1}]},` +
+		`"genotype_sizes":[{"genes":0,"samples":1},{"genes":1,"samples":1},{"genes":2,"samples":3}],` +
+		`"genes":{"things":4,"none":0,"median":2,"mean":1.75,"p90":2,"max":2,"most":"YA","bins":[{"from":0,"to":0,"things":0},{"from":1,"to":1,"things":1},{"from":2,"to":3,"things":3}]},` +
+		`"phenotypes":[{"name":"fitness","values":3,"missing":2,"min":1,"mean":2,"sd":1,"max":3,"bins":[{"from":1,"to":2,"values":1},{"from":2,"to":3,"values":1},{"from":3,"to":4,"values":1}]},` +
+		`{"name":"size","values":0,"missing":5,"min":0,"mean":0,"sd":null,"max":0,"bins":[]}],` +
+		`"attributes":[{"name":"note","type":"text","values":5,"missing":0,"different":3,"most_frequent":[{"value":"x","samples":2},{"value":"y","samples":2},{"value":"z","samples":1}]}],` +
+		`"ignored_columns":[]}`
+	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if s, err = Perturbations(t.Context(), write(t, "sets.tsv", table), nil); err != nil || s.Unknown != nil || s.Samples != 5 {

@@ -3,9 +3,6 @@ package inspect
 import (
 	"context"
 	"encoding/binary"
-	"maps"
-	"math"
-	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -25,13 +22,9 @@ type PerturbationSummary struct {
 	// samples with the same id as an earlier one
 	DuplicateIDs int `json:"duplicate_ids"`
 	// genes that are not in the graph; nil without a graph
-	Unknown       *UnknownSummary `json:"unknown,omitempty"`
-	GenotypeSizes []SizeCount     `json:"genotype_sizes"` // ascending
-	// in how many samples each gene is deleted
-	Genes      Distribution       `json:"genes"`
-	Phenotypes []PhenotypeSummary `json:"phenotypes"`
+	Unknown *UnknownSummary `json:"unknown,omitempty"`
+	SampleSummary
 	// columns of the file that are not part of the samples
-	Attributes     []string `json:"attributes"`
 	IgnoredColumns []string `json:"ignored_columns"`
 }
 
@@ -39,22 +32,6 @@ type PerturbationSummary struct {
 type UnknownSummary struct {
 	Samples int         `json:"samples"` // that delete at least one of them
 	Genes   []NameCount `json:"genes"`   // by name, with the number of samples that delete it
-}
-
-// SizeCount is how many samples delete that many genes.
-type SizeCount struct {
-	Genes   int `json:"genes"`
-	Samples int `json:"samples"`
-}
-
-// PhenotypeSummary is one phenotype. Without values, the numbers are 0.
-type PhenotypeSummary struct {
-	Name    string  `json:"name"`
-	Values  int     `json:"values"`
-	Missing int     `json:"missing"`
-	Min     float64 `json:"min"`
-	Mean    float64 `json:"mean"`
-	Max     float64 `json:"max"`
 }
 
 // Perturbations describes the perturbation set in a file or a torchcell store. Genes are those of a
@@ -74,12 +51,13 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*Pert
 	}
 	named, _ := ingest.NewNodes(ingest.Gene, names, nil) // distinct
 	set = set.Of(named)
-	c := newCounter(named, genes, set.Columns().PhenotypeNames())
+	c := newCounter(named, genes, set.Columns())
 	defer c.ids.close()
 	defer c.genotypes.close()
 	counts, err := set.Scan(func(samples *ingest.Samples) error {
 		for i := range samples.Len() {
-			if err := c.add(samples.ID(i), samples.Genes(i), samples.Phenotypes(i)); err != nil {
+			c.sampleCounter.add(samples.Genes(i), samples.Phenotypes(i), samples.Attributes(i))
+			if err := c.add(samples.ID(i), samples.Genes(i)); err != nil {
 				return err
 			}
 		}
@@ -95,29 +73,22 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*Pert
 	if s.DuplicateIDs, err = c.ids.total(); err != nil {
 		return nil, err
 	}
-	s.Attributes = append(s.Attributes, set.Columns().AttributeNames()...)
 	s.IgnoredColumns = append(s.IgnoredColumns, set.IgnoredColumns()...)
 	return s, nil
 }
 
 // counter builds a summary, sample by sample.
 type counter struct {
-	named      *ingest.Nodes // the genes that the set names
-	unknown    []bool        // by gene; nil without a graph
-	deletions  []int         // by gene
-	sizes      map[int]int   // samples by the number of their genes
-	affected   int           // samples that delete an unknown gene
-	phenotypes []PhenotypeSummary
-	ids        repeats
-	genotypes  repeats
-	scratch    []byte
+	*sampleCounter
+	unknown   []bool // by gene that the set names; nil without a graph
+	affected  int    // samples that delete an unknown gene
+	ids       repeats
+	genotypes repeats
+	scratch   []byte
 }
 
-func newCounter(named, genes *ingest.Nodes, phenotypes []string) *counter {
-	c := &counter{named: named, deletions: make([]int, named.Len()), sizes: make(map[int]int), phenotypes: []PhenotypeSummary{}}
-	for _, name := range phenotypes {
-		c.phenotypes = append(c.phenotypes, PhenotypeSummary{Name: name, Min: math.Inf(1), Max: math.Inf(-1)})
-	}
+func newCounter(named, genes *ingest.Nodes, columns ingest.Columns) *counter {
+	c := &counter{sampleCounter: newSampleCounter(named, columns)}
 	if genes != nil {
 		c.unknown = make([]bool, named.Len())
 		for i, name := range named.IDs {
@@ -128,27 +99,16 @@ func newCounter(named, genes *ingest.Nodes, phenotypes []string) *counter {
 	return c
 }
 
-func (c *counter) add(id []byte, genes []uint32, phenotypes []float64) error {
-	c.sizes[len(genes)]++
+// add counts what a sample shares with others.
+func (c *counter) add(id []byte, genes []uint32) error {
 	affected := false
 	c.scratch = c.scratch[:0]
 	for _, gene := range genes {
-		c.deletions[gene]++
 		affected = affected || c.unknown != nil && c.unknown[gene]
 		c.scratch = binary.LittleEndian.AppendUint32(c.scratch, gene)
 	}
 	if affected {
 		c.affected++
-	}
-	for i, value := range phenotypes {
-		p := &c.phenotypes[i]
-		if math.IsNaN(value) {
-			p.Missing++
-			continue
-		}
-		p.Values++
-		p.Min, p.Max = min(p.Min, value), max(p.Max, value)
-		p.Mean += (value - p.Mean) / float64(p.Values)
 	}
 	if err := c.genotypes.add(xxhash.Sum64(c.scratch)); err != nil {
 		return err
@@ -160,24 +120,39 @@ func (c *counter) add(id []byte, genes []uint32, phenotypes []float64) error {
 func (c *counter) summary(counts ingest.Counts) *PerturbationSummary {
 	s := &PerturbationSummary{
 		Samples: counts.Samples, Wildtypes: counts.Wildtypes, RepeatedGenes: counts.RepeatedGenes,
-		GenotypeSizes: []SizeCount{}, Attributes: []string{}, IgnoredColumns: []string{}, Phenotypes: c.phenotypes,
-		Genes: distribute(c.deletions, func(i int) string { return c.named.IDs[i] }),
-	}
-	for _, size := range slices.Sorted(maps.Keys(c.sizes)) {
-		s.GenotypeSizes = append(s.GenotypeSizes, SizeCount{size, c.sizes[size]})
-	}
-	for i := range s.Phenotypes {
-		if p := &s.Phenotypes[i]; p.Values == 0 {
-			p.Min, p.Max = 0, 0
-		}
+		SampleSummary: c.sampleCounter.summary(), IgnoredColumns: []string{},
 	}
 	if c.unknown != nil {
 		s.Unknown = &UnknownSummary{Samples: c.affected, Genes: []NameCount{}}
 		for gene, unknown := range c.unknown {
 			if unknown {
-				s.Unknown.Genes = append(s.Unknown.Genes, NameCount{c.named.IDs[gene], c.deletions[gene]})
+				s.Unknown.Genes = append(s.Unknown.Genes, NameCount{c.genes.IDs[gene], c.deletions[gene]})
 			}
 		}
 	}
 	return s
+}
+
+// Page returns the summary as a page.
+func (s *PerturbationSummary) Page(title string) *Page {
+	return &Page{Title: title, Tables: append([]Table{s.counts()}, s.tables()...)}
+}
+
+func (s *PerturbationSummary) counts() Table {
+	table := Table{Title: "Samples", Header: []string{"what", "number", "which"}, Rows: [][]string{
+		{"samples", count(s.Samples), ""},
+		{"that delete no gene", count(s.Wildtypes), ""},
+		{"with the genotype of an earlier one", count(s.DuplicateGenotypes), ""},
+		{"with the id of an earlier one", count(s.DuplicateIDs), ""},
+		{"genes that their sample lists again", count(s.RepeatedGenes), ""},
+	}}
+	if s.Unknown == nil {
+		table.Rows = append(table.Rows, []string{"unknown genes", "?", "give the graph with --graph"})
+	} else {
+		table.Rows = append(table.Rows,
+			[]string{"unknown genes", count(len(s.Unknown.Genes)), counted(s.Unknown.Genes)},
+			[]string{"samples that delete one of them", count(s.Unknown.Samples), ""})
+	}
+	table.Rows = append(table.Rows, []string{"columns that are left out", count(len(s.IgnoredColumns)), listed(s.IgnoredColumns)})
+	return table
 }

@@ -96,28 +96,10 @@ func Where(ctx context.Context, dataset *store.Dataset, expression, path string)
 	return len(samples), write(path, dataset.Manifest, samples, rule{"rule", "where"}, rule{"where", expression})
 }
 
-// eachSample reads the sample table.
+// eachSample reads the samples of a dataset that has some.
 func eachSample(ctx context.Context, dataset *store.Dataset, see func(number int, row *sampletable.Row) error) error {
 	if dataset.Manifest.Samples == 0 {
 		return fault.New(fault.Input, "build it with --perturbations", "read dataset %s: found no samples, expected at least one", dataset.Dir)
 	}
-	table, err := dataset.Samples()
-	if err != nil {
-		return err
-	}
-	reader := table.NewReader()
-	defer reader.Close()
-	for number := range dataset.Manifest.Samples {
-		if number%4096 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		row, err := reader.Row(number)
-		if err != nil {
-			return err
-		}
-		if err := see(number, row); err != nil {
-			return err
-		}
-	}
-	return nil
+	return dataset.EachSample(ctx, see)
 }

@@ -1,0 +1,178 @@
+package inspect
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"tcbuild/ingest"
+	"tcbuild/internal/chart"
+)
+
+// NumberSummary is what a column of numbers holds. Without values, Min, Mean and Max are 0.
+type NumberSummary struct {
+	Values  int `json:"values"`
+	Missing int `json:"missing"`
+	// infinite values are counted in nothing else; only programs that use the library can store them
+	Infinite int         `json:"infinite,omitempty"`
+	Min      float64     `json:"min"`
+	Mean     float64     `json:"mean"`
+	SD       *float64    `json:"sd"` // with n-1; nil of fewer than two values, or beyond float64
+	Max      float64     `json:"max"`
+	Bins     []chart.Bin `json:"bins"` // of equal width, from that of Min to that of Max
+	whole    bool        // there are whole numbers alone
+}
+
+// numberCounter builds a NumberSummary, value by value.
+type numberCounter struct {
+	NumberSummary
+	squares   float64 // of the differences from the mean
+	histogram histogram
+}
+
+// add counts a value, NaN if it is missing.
+func (c *numberCounter) add(value float64) {
+	if math.IsNaN(value) {
+		c.Missing++
+		return
+	}
+	if math.IsInf(value, 0) {
+		c.Infinite++
+		return
+	}
+	if c.Values++; c.Values == 1 {
+		c.Min, c.Max = value, value
+	}
+	c.Min, c.Max = min(c.Min, value), max(c.Max, value)
+	n := float64(c.Values)
+	mean := c.Mean + (value/n - c.Mean/n) // divided first: the difference may be beyond float64
+	c.squares += (value - c.Mean) * (value - mean)
+	c.Mean = mean
+	c.histogram.add(value)
+}
+
+func (c *numberCounter) summary() NumberSummary {
+	s := c.NumberSummary
+	if sd := math.Sqrt(c.squares / float64(s.Values-1)); s.Values > 1 && sd <= math.MaxFloat64 {
+		s.SD = &sd
+	}
+	s.Bins, s.whole = c.histogram.bins(), !c.histogram.fraction
+	return s
+}
+
+// plot is the histogram; unit may be empty.
+func (s *NumberSummary) plot(name, unit string) Plot {
+	p := Plot{Title: name, X: cmp.Or(unit, "value"), Y: "samples"}
+	if len(s.Bins) == 0 || !s.whole || s.Bins[0].To-s.Bins[0].From > 1 {
+		p.Bins = s.Bins
+		return p
+	}
+	for _, bin := range s.Bins { // each is one number
+		p.Bars = append(p.Bars, chart.Bar{Label: strconv.FormatFloat(bin.From, 'f', -1, 64), Value: bin.Value})
+	}
+	return p
+}
+
+// PhenotypeSummary is one phenotype.
+type PhenotypeSummary struct {
+	ingest.Phenotype
+	NumberSummary
+}
+
+// AttributeSummary is one attribute.
+type AttributeSummary struct {
+	ingest.Attribute
+	Values  int `json:"values"` // samples that have it
+	Missing int `json:"missing"`
+	// Different is the number of distinct values; nil if there are more than mostDifferent, or if
+	// their texts are longer than mostText together. Then MostFrequent is empty.
+	Different    *int           `json:"different"`
+	MostFrequent []ValueCount   `json:"most_frequent"`     // of all, at most mostFrequent, descending
+	Numbers      *NumberSummary `json:"numbers,omitempty"` // of an attribute of numbers
+}
+
+// ValueCount is a value of an attribute, a string or float64, and how many samples have it.
+type ValueCount struct {
+	Value   any `json:"value"`
+	Samples int `json:"samples"`
+}
+
+const (
+	mostDifferent = 100_000
+	mostText      = 16 << 20
+	mostFrequent  = 10
+)
+
+// attributeCounter builds an AttributeSummary, value by value. Its memory is bounded.
+type attributeCounter struct {
+	ingest.Attribute
+	values, missing int
+	number          numberCounter
+	texts           map[string]*int // how often each occurs
+	numbers         map[float64]*int
+	textBytes       int
+	tooMany         bool // values to tell them apart; the maps are empty
+}
+
+func (c *attributeCounter) add(value ingest.Value) {
+	isNumber := c.Type == ingest.NumberAttribute
+	if isNumber {
+		c.number.add(value.Number)
+	}
+	if isNumber && math.IsNaN(value.Number) || !isNumber && value.Text == nil {
+		c.missing++
+		return
+	}
+	c.values++
+	if c.tooMany {
+		return
+	}
+	seen := c.texts[string(value.Text)]
+	if isNumber {
+		seen = c.numbers[value.Number]
+	}
+	if seen != nil {
+		*seen++
+		return
+	}
+	one := 1
+	if isNumber {
+		c.numbers[value.Number] = &one
+	} else {
+		c.texts[string(value.Text)] = &one
+		c.textBytes += len(value.Text)
+	}
+	if len(c.texts)+len(c.numbers) > mostDifferent || c.textBytes > mostText {
+		c.tooMany, c.texts, c.numbers = true, nil, nil
+	}
+}
+
+func (c *attributeCounter) summary() AttributeSummary {
+	s := AttributeSummary{Attribute: c.Attribute, Values: c.values, Missing: c.missing, MostFrequent: []ValueCount{}}
+	if c.Type == ingest.NumberAttribute {
+		numbers := c.number.summary()
+		s.Numbers = &numbers
+	}
+	if c.tooMany {
+		return s
+	}
+	different := len(c.texts) + len(c.numbers)
+	s.Different = &different
+	s.MostFrequent = append(s.MostFrequent, frequent(c.texts)...)
+	s.MostFrequent = append(s.MostFrequent, frequent(c.numbers)...)
+	return s
+}
+
+// frequent are the most frequent values, the lowest first of equals.
+func frequent[V cmp.Ordered](counts map[V]*int) (most []ValueCount) {
+	values := make([]V, 0, len(counts))
+	for value := range counts {
+		values = append(values, value)
+	}
+	slices.SortFunc(values, func(a, b V) int { return cmp.Or(*counts[b]-*counts[a], cmp.Compare(a, b)) })
+	for _, value := range values[:min(len(values), mostFrequent)] {
+		most = append(most, ValueCount{value, *counts[value]})
+	}
+	return most
+}

@@ -1,0 +1,141 @@
+package inspect
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"tcbuild/ingest"
+	"tcbuild/ingest/sampletable"
+	"tcbuild/store"
+)
+
+// DatasetSummary is a dataset's manifest, and what its samples hold.
+type DatasetSummary struct {
+	*store.Manifest
+	Summary *SampleSummary `json:"summary,omitempty"` // none without samples
+}
+
+// Dataset describes a dataset. It reads the sample table once, no masks, in memory that does not
+// grow with the samples.
+func Dataset(ctx context.Context, dataset *store.Dataset) (*DatasetSummary, error) {
+	s := &DatasetSummary{Manifest: dataset.Manifest}
+	if s.Samples == 0 {
+		return s, nil
+	}
+	genes, err := dataset.Genes()
+	if err != nil {
+		return nil, err
+	}
+	counter := newSampleCounter(genes, s.Columns())
+	err = dataset.EachSample(ctx, func(_ int, row *sampletable.Row) error {
+		counter.add(row.Genes, row.Phenotypes, row.Attributes)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	summary := counter.summary()
+	s.Summary = &summary
+	return s, nil
+}
+
+// Page returns the summary as a page about the dataset in dir.
+func (s *DatasetSummary) Page(dir string) *Page {
+	page := &Page{Title: "Dataset " + filepath.Base(filepath.Clean(dir)), Lead: s.Description(), Tables: []Table{s.facts(dir)}}
+	if s.Summary != nil {
+		page.Tables = append(page.Tables, s.Summary.tables()...)
+	}
+	page.Tables = append(page.Tables, s.masks(), s.inputs(), s.files())
+	return page
+}
+
+// facts are what the set is and how it was made.
+func (s *DatasetSummary) facts(dir string) Table {
+	table := Table{}
+	add := func(what, value string) {
+		if value != "" {
+			table.Rows = append(table.Rows, []string{what, value})
+		}
+	}
+	number := func(what string, n int) {
+		if n > 0 {
+			add(what, count(n))
+		}
+	}
+	add("folder", dir)
+	add("variant", strings.TrimSpace(string(s.Variant)+" "+s.Codec))
+	add("samples", count(s.Samples))
+	number("that delete no gene", s.Counts.Wildtypes)
+	number("genotypes", s.Counts.Genotypes)
+	number("genotypes of several samples", s.Counts.RepeatedGenotypes)
+	number("samples of these", s.Counts.RepeatedSamples)
+	number("conditions", s.Counts.Conditions)
+	add("repeated genotypes", string(s.Options.Duplicates))
+	add("grouped by", strings.Join(s.Options.GroupBy, ", "))
+	number("samples merged or left out as repeats", s.Counts.MergedSamples)
+	add("filter", s.Options.Where)
+	number("samples left out by the filter", s.Counts.LeftOutSamples)
+	number("names of such genes left out", s.Counts.UnknownGenes)
+	number("samples dropped for such a gene", s.Counts.DroppedSamples)
+	number("samples dropped as no gene was left", s.Counts.EmptiedSamples)
+	number("genes that their sample lists again", s.Counts.RepeatedGenes)
+	number("infinite values, which count as missing", s.Counts.InfiniteValues)
+	add("reaction rule", string(s.Options.ReactionRule))
+	add("size", humanize.BytesN(uint64(s.DataBytes()), 3))
+	if s.Samples > 0 {
+		add("per sample", humanize.BytesN(uint64(s.SampleBytes()/int64(s.Samples)), 3))
+	}
+	number("shards", len(s.Shards))
+	add("built by", s.Program)
+	add("logical content", s.LogicalContent)
+	return table
+}
+
+func (s *DatasetSummary) masks() Table {
+	table := Table{Title: "Masks", Header: []string{"of", "positions"}}
+	for _, mask := range s.Masks {
+		table.Rows = append(table.Rows, []string{mask.Name, count(mask.Size)})
+	}
+	return table
+}
+
+// inputs are the files that the set was built from.
+func (s *DatasetSummary) inputs() Table {
+	table := Table{Title: "Built from", Header: []string{"file", "of", "bytes", "sha256"}}
+	for _, of := range []struct {
+		what   string
+		inputs []ingest.Input
+	}{{"perturbation set", s.Inputs.Perturbations}, {"graph", s.Inputs.Graph}} {
+		for _, input := range of.inputs {
+			table.Rows = append(table.Rows, []string{input.Name, of.what, count(int(input.Bytes)), input.SHA256})
+		}
+	}
+	return table
+}
+
+// files are the sizes of the data files, those of a folder and all shards together.
+func (s *DatasetSummary) files() Table {
+	table := Table{Title: "Files", Header: []string{"name", "files", "bytes"}}
+	numbers, sizes := make(map[string]int), make(map[string]int64)
+	for _, file := range s.Files { // sorted by name
+		name, _, isFolder := strings.Cut(file.Name, "/")
+		switch {
+		case strings.HasPrefix(name, "shard-"):
+			name = "shard-*/"
+		case isFolder:
+			name += "/"
+		}
+		if numbers[name] == 0 {
+			table.Rows = append(table.Rows, []string{name})
+		}
+		numbers[name]++
+		sizes[name] += file.Bytes
+	}
+	for i, row := range table.Rows {
+		table.Rows[i] = append(row, count(numbers[row[0]]), count(int(sizes[row[0]])))
+	}
+	return table
+}

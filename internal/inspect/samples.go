@@ -1,0 +1,174 @@
+package inspect
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"tcbuild/ingest"
+	"tcbuild/internal/chart"
+)
+
+// SampleSummary is what samples hold.
+type SampleSummary struct {
+	GenotypeSizes []SizeCount `json:"genotype_sizes"` // ascending
+	// in how many samples each gene is deleted
+	Genes      Distribution       `json:"genes"`
+	Phenotypes []PhenotypeSummary `json:"phenotypes"`
+	Attributes []AttributeSummary `json:"attributes"`
+}
+
+// SizeCount is how many samples delete that many genes.
+type SizeCount struct {
+	Genes   int `json:"genes"`
+	Samples int `json:"samples"`
+}
+
+// sampleCounter builds a SampleSummary, sample by sample. Its memory does not grow with them.
+type sampleCounter struct {
+	genes      *ingest.Nodes
+	columns    ingest.Columns
+	deletions  []int       // by gene
+	sizes      map[int]int // samples by the number of their genes
+	phenotypes []numberCounter
+	attributes []attributeCounter
+}
+
+func newSampleCounter(genes *ingest.Nodes, columns ingest.Columns) *sampleCounter {
+	c := &sampleCounter{genes: genes, columns: columns, deletions: make([]int, genes.Len()), sizes: make(map[int]int),
+		phenotypes: make([]numberCounter, len(columns.Phenotypes))}
+	for _, attribute := range columns.Attributes {
+		c.attributes = append(c.attributes, attributeCounter{Attribute: attribute, texts: make(map[string]*int), numbers: make(map[float64]*int)})
+	}
+	return c
+}
+
+func (c *sampleCounter) add(genes []uint32, phenotypes []float64, attributes []ingest.Value) {
+	c.sizes[len(genes)]++
+	for _, gene := range genes {
+		c.deletions[gene]++
+	}
+	for i, value := range phenotypes {
+		c.phenotypes[i].add(value)
+	}
+	for i, value := range attributes {
+		c.attributes[i].add(value)
+	}
+}
+
+func (c *sampleCounter) summary() SampleSummary {
+	s := SampleSummary{GenotypeSizes: []SizeCount{}, Phenotypes: []PhenotypeSummary{}, Attributes: []AttributeSummary{},
+		Genes: distribute(c.deletions, func(i int) string { return c.genes.IDs[i] })}
+	for _, size := range slices.Sorted(maps.Keys(c.sizes)) {
+		s.GenotypeSizes = append(s.GenotypeSizes, SizeCount{size, c.sizes[size]})
+	}
+	for i, phenotype := range c.columns.Phenotypes {
+		s.Phenotypes = append(s.Phenotypes, PhenotypeSummary{phenotype, c.phenotypes[i].summary()})
+	}
+	for i := range c.attributes {
+		s.Attributes = append(s.Attributes, c.attributes[i].summary())
+	}
+	return s
+}
+
+// tables are the summary as tables of a page.
+func (s *SampleSummary) tables() []Table {
+	var tables []Table
+	if len(s.Phenotypes) > 0 {
+		tables = append(tables, s.phenotypeTable())
+	}
+	if len(s.Attributes) > 0 {
+		tables = append(tables, s.attributeTable())
+	}
+	for _, a := range s.Attributes {
+		if len(a.MostFrequent) > 0 && a.MostFrequent[0].Samples > 1 { // of ids there is nothing to tell
+			tables = append(tables, a.valueTable())
+		}
+	}
+	sizes := Table{Title: "Genotype sizes", Header: []string{"deleted genes", "samples"}}
+	var bars []chart.Bar
+	for _, size := range s.GenotypeSizes {
+		sizes.Rows = append(sizes.Rows, []string{count(size.Genes), count(size.Samples)})
+		bars = append(bars, chart.Bar{Label: strconv.Itoa(size.Genes), Value: size.Samples})
+	}
+	sizes.Plots = []Plot{{Title: sizes.Title, X: "deleted genes", Y: "samples", Bars: bars}}
+	genes := Table{Title: "Samples that delete a gene", Header: append([]string{"genes"}, distributionHeader...),
+		Rows: [][]string{append([]string{count(s.Genes.Things)}, s.Genes.row()...)}}
+	bins := binTable("Genes by the number of samples that delete them", "samples", []string{"genes"}, []Distribution{s.Genes})
+	bins.Plots = []Plot{{Title: genes.Title, X: "samples, from … on", Y: "genes", Bars: s.Genes.bars()}}
+	return append(tables, sizes, genes, bins)
+}
+
+// mostPlots is how many phenotypes of a page have a plot: of each, one takes 10 kB.
+const mostPlots = 100
+
+func (s *SampleSummary) phenotypeTable() Table {
+	table := Table{Title: "Phenotypes", Header: []string{"name", "unit", "statistic of", "values", "missing", "missing %", "infinite", "min", "mean", "sd", "max", "description"}}
+	for i, p := range s.Phenotypes {
+		row := append([]string{p.Name, p.Unit, p.StatisticOf}, p.row()...)
+		table.Rows = append(table.Rows, append(row, p.Description))
+		table.Sketches = append(table.Sketches, sparkline(p.Bins))
+		if i < mostPlots {
+			table.Plots = append(table.Plots, p.plot(p.Name, p.Unit))
+		}
+	}
+	if more := len(s.Phenotypes) - mostPlots; more > 0 {
+		table.Note = fmt.Sprintf("The first %d phenotypes have a plot, %s more have none.", mostPlots, count(more))
+	}
+	return table.withoutEmptyColumns()
+}
+
+// row is what there is of the numbers, below the titles from values to max.
+func (s *NumberSummary) row() []string {
+	row := []string{count(s.Values), count(s.Missing), percent(s.Missing, s.Values+s.Missing+s.Infinite), "", "-", "-", "-", "-"}
+	if s.Infinite > 0 {
+		row[3] = count(s.Infinite)
+	}
+	if s.Values > 0 {
+		row = append(row[:4], number(s.Min), number(s.Mean), "-", number(s.Max))
+	}
+	if s.SD != nil {
+		row[6] = number(*s.SD)
+	}
+	return row
+}
+
+func (s *SampleSummary) attributeTable() Table {
+	table := Table{Title: "Attributes", Header: []string{"name", "type", "values", "missing", "missing %", "infinite", "min", "mean", "sd", "max", "different values"}}
+	for _, a := range s.Attributes {
+		numbers, different, sketch := NumberSummary{Values: a.Values, Missing: a.Missing}, "too many to count", ""
+		if a.Different != nil {
+			different = count(*a.Different)
+		}
+		row := numbers.row()
+		if a.Numbers != nil {
+			row, sketch = a.Numbers.row(), sparkline(a.Numbers.Bins)
+			table.Plots = append(table.Plots, a.Numbers.plot(a.Name, ""))
+		} else {
+			row = append(row[:3], "", "", "", "", "")
+		}
+		table.Rows = append(table.Rows, append(append([]string{a.Name, string(a.Type)}, row...), different))
+		table.Sketches = append(table.Sketches, sketch)
+	}
+	table.Plots = table.Plots[:min(len(table.Plots), mostPlots)]
+	return table.withoutEmptyColumns()
+}
+
+// valueTable has the most frequent values.
+func (s *AttributeSummary) valueTable() Table {
+	table := Table{Title: "Values of " + cell(s.Name), Header: []string{"value", "samples", "%"}}
+	others := s.Values
+	for _, value := range s.MostFrequent {
+		table.Rows = append(table.Rows, []string{fmt.Sprint(value.Value), count(value.Samples), percent(value.Samples, s.Values+s.Missing)})
+		others -= value.Samples
+	}
+	add := func(what string, samples int) {
+		if samples > 0 {
+			table.Rows = append(table.Rows, []string{what, count(samples), percent(samples, s.Values+s.Missing)})
+		}
+	}
+	add(count(*s.Different-len(s.MostFrequent))+" more values", others)
+	add("missing", s.Missing)
+	return table
+}
