@@ -31,12 +31,15 @@ class CellGraph:
     edges: edge type -> int32 [2, E], source and target indices, by edge position
     stoichiometry: float64 [E of reaction__rmr__metabolite], or None if the graph has none
     rules: per reaction its boolean gpr rule as written, "" for none; empty without a gpr column
+    w_growth: float64 [reactions], its column of the reactions; without one, 1 for reactions of the
+        subsystem Growth and 0 for others; None without either column
     """
 
     nodes: dict[str, list[str]]
     edges: dict[str, npt.NDArray[np.int32]]
     stoichiometry: npt.NDArray[np.float64] | None
     rules: list[str]
+    w_growth: npt.NDArray[np.float64] | None = None
 
     def __repr__(self) -> str:
         types = [f"{len(ids):,} {name}" for name, ids in self.nodes.items()]
@@ -66,7 +69,7 @@ def load_graph(names: Iterable[str], table: Callable[[str], pa.Table]) -> CellGr
     nodes: dict[str, list[str]] = {}
     edges: dict[str, npt.NDArray[np.int32]] = {}
     rules: list[str] = []
-    stoichiometry = None
+    stoichiometry = w_growth = None
     for name in names:
         content = table(name)
         columns = content.column_names
@@ -74,6 +77,11 @@ def load_graph(names: Iterable[str], table: Callable[[str], pa.Table]) -> CellGr
             nodes[name] = _ids(content, name)
             if name == "reaction" and "gpr" in columns:
                 rules = _texts(content, name, "gpr").to_pylist()
+            if name == "reaction" and "w_growth" in columns:
+                w_growth = _finite_numbers(content, name, "w_growth")
+            elif name == "reaction" and "subsystem" in columns:
+                subsystems = _texts(content, name, "subsystem").to_pylist()
+                w_growth = np.array([text == "Growth" for text in subsystems], np.float64)
         else:
             source, _, target = split_edge_type(name)
             by_index = "src_index" in columns or "dst_index" in columns
@@ -88,7 +96,7 @@ def load_graph(names: Iterable[str], table: Callable[[str], pa.Table]) -> CellGr
             )
             if name == RMR and "stoichiometry" in columns:
                 stoichiometry = _finite_numbers(content, name, "stoichiometry")
-    return CellGraph(nodes, edges, stoichiometry, rules)
+    return CellGraph(nodes, edges, stoichiometry, rules, w_growth)
 
 
 def _nodes(nodes: dict[str, list[str]], name: str, node_type: str) -> list[str]:

@@ -9,8 +9,17 @@ It needs the packages torch and torch_geometric: pip install tcbuild[pyg]. A PyG
 each edge list for each sample of a batch; for training, tcbuild.torch gives batches that do not.
 """
 
+from tcbuild.pyg.batch import Batch, DataLoader, LazyCollater
 from tcbuild.pyg.cell_graph import cell_graph
 from tcbuild.pyg.dataset import Dataset
 from tcbuild.pyg.export import export_cell_graph, export_perturbations
 
-__all__ = ["Dataset", "cell_graph", "export_cell_graph", "export_perturbations"]
+__all__ = [
+    "Batch",
+    "DataLoader",
+    "Dataset",
+    "LazyCollater",
+    "cell_graph",
+    "export_cell_graph",
+    "export_perturbations",
+]

@@ -18,7 +18,8 @@ def cell_graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> Hete
 
     node types: num_nodes, node_ids (list of ids, by index)
     gene: x, float32 [N, 0], to be extended with features
-    reaction: gpr (list of rules as written), if the graph has rules
+    reaction: gpr (list of rules as written), if the graph has rules; w_growth float32 [N], 1 for
+        reactions of the subsystem Growth and 0 for others, if it has subsystems
     gene, RELATION, gene: edge_index int64 [2, E], num_edges
     gene, gpr, reaction: hyperedge_index int64 [2, E], num_edges (hyperedges: reactions with genes)
     reaction, rmr, metabolite: hyperedge_index int64 [2, E], stoichiometry float32 [E], num_edges,
@@ -33,6 +34,8 @@ def cell_graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> Hete
     data["gene"].x = torch.empty(len(graph.nodes["gene"]), 0)
     if graph.rules:
         data["reaction"].gpr = graph.rules
+    if graph.w_growth is not None:
+        data["reaction"].w_growth = torch.tensor(graph.w_growth, dtype=torch.float32)
     for name, edges in graph.edges.items():
         store = data[split_edge_type(name)]
         store[index_name(name)] = torch.from_numpy(edges).long()

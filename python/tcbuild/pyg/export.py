@@ -39,6 +39,8 @@ def export_cell_graph(data: HeteroData, folder: str | Path) -> None:
             columns = {"id": pa.array([str(name) for name in store.node_ids], pa.string())}
             if "gpr" in store:
                 columns["gpr"] = pa.array(store.gpr, pa.string())
+            if "w_growth" in store:
+                columns["w_growth"] = pa.array(store.w_growth.cpu().double().numpy())
             _write(pa.table(columns), building / "nodes" / f"{node_type}.arrow")
         for edge_type in data.edge_types:
             name, store = "__".join(edge_type), data[edge_type]

@@ -93,8 +93,14 @@ class CellGraph(nn.Module):
 
     def _block(self, name: str, edge_index: Tensor, batch_size: int) -> Tensor:
         source, _, target = split_edge_type(name)
-        nodes = torch.tensor(
-            [[self.num_nodes[source]], [self.num_nodes[target]]], device=edge_index.device
-        )
-        offsets = nodes * torch.arange(batch_size, device=edge_index.device)
-        return (edge_index[:, None, :] + offsets[:, :, None]).view(2, -1)
+        nodes = self.num_nodes[source], self.num_nodes[target]
+        return block_diagonal(edge_index, nodes, batch_size)
+
+
+def block_diagonal(edge_index: Tensor, nodes: tuple[int, int], batch_size: int) -> Tensor:
+    """edge_index [2, E] of so many unconnected copies of a graph, [2, B * E]. nodes: of the types
+    of the sources and of the targets.
+    """
+    copies = torch.arange(batch_size, device=edge_index.device)
+    offsets = torch.tensor(nodes, device=edge_index.device)[:, None] * copies
+    return (edge_index[:, None, :] + offsets[:, :, None]).view(2, -1)

@@ -1,0 +1,131 @@
+"""What all samples and batches of a dataset share."""
+
+from __future__ import annotations
+
+import pickle
+import uuid
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+from weakref import WeakValueDictionary
+
+import torch
+from torch import Tensor
+from torch_geometric.data import HeteroData
+
+import tcbuild
+from tcbuild.pyg.cell_graph import cell_graph, index_name
+from tcbuild.torch import MaskGenerator
+from tcbuild.torch.cell_graph import block_diagonal
+
+Kind = str | tuple[str, str, str] | None  # a node type, an edge type, or what is of the whole graph
+Keys = dict[Kind, list[str]]
+
+_TENSORS = ("x", "w_growth", "edge_index", "hyperedge_index", "stoichiometry")
+
+
+class Shared:
+    """The cell graph; and on each device that was asked for, its tensors laid out for a batch, and
+    the generator of its masks.
+
+    In a process there is one for a dataset with all its views and copies. A batch that comes from
+    another process finds it by its token.
+    """
+
+    _known: ClassVar[WeakValueDictionary[str, Shared]] = WeakValueDictionary()
+
+    def __init__(self, stored: tcbuild.Dataset, token: str = ""):
+        self.stored = stored.whole
+        self._token = token or uuid.uuid4().hex
+        self._known[self._token] = self
+        self._laid_out: dict[tuple[torch.device, Kind, str], _LaidOut] = {}
+        self._generators: dict[torch.device, MaskGenerator] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Shared._find, (self._token, pickle.dumps(self.stored))
+
+    @classmethod
+    def _find(cls, token: str, stored: bytes) -> Shared:
+        return cls._known.get(token) or cls(pickle.loads(stored), token)
+
+    @cached_property
+    def graph(self) -> HeteroData:
+        return cell_graph(self.stored)
+
+    @property
+    def keys(self) -> Keys:
+        """What a sample has of the graph, and its masks."""
+        found: Keys = {}
+        for kind, store in (*self.graph.node_items(), *self.graph.edge_items()):
+            node = isinstance(kind, str)
+            found[kind] = ["node_ids", "num_nodes"] if node else []
+            found[kind] += [key for key in _TENSORS if key in store]
+            if mask_name(kind) in self.stored.mask_names:
+                found[kind] += ["pert_mask", "mask"] if node else ["mask"]
+            found[kind] += [] if node else ["num_edges"]
+        return found
+
+    def of_sample(self, kind: Kind, key: str) -> Any:
+        """A value of the graph as a sample has it."""
+        if key == "num_edges":  # of the graph's gpr it is the number of reactions
+            return self.graph[kind][index_name(mask_name(kind))].size(1)
+        if key == "node_ids" and kind == "reaction":
+            return list(range(self.graph[kind].num_nodes))
+        return self.graph[kind][key]
+
+    def of_batch(self, kind: Kind, key: str, size: int, device: torch.device) -> Any:
+        """A value of the graph as a batch of some size has it, for all its samples. x_batch and
+        x_ptr are those of the nodes.
+        """
+        if key in ("node_ids", "num_edges"):
+            return [self.of_sample(kind, key)] * size
+        if key == "num_nodes":
+            return self.graph[kind].num_nodes * size
+        if key.endswith("ptr"):
+            return torch.arange(size + 1, device=device) * self.graph[kind].num_nodes
+        key = "batch" if key.endswith("_batch") else key
+        place, source = (device, kind, key), None if key == "batch" else self.graph[kind][key]
+        laid_out = self._laid_out.get(place)
+        if laid_out is None or not laid_out.serves(source, size):
+            self._laid_out.pop(place, None)  # freed before the new one is made
+            tensor = self._lay_out(kind, key, size, device)
+            version = 0 if source is None else source._version
+            laid_out = self._laid_out[place] = _LaidOut(source, version, size, tensor)
+        tensor = laid_out.tensor
+        dim = 1 if key.endswith("edge_index") else 0
+        return tensor.narrow(dim, 0, tensor.size(dim) // laid_out.size * size)
+
+    def _lay_out(self, kind: Kind, key: str, size: int, device: torch.device) -> Tensor:
+        if key == "batch":
+            nodes = self.graph[kind].num_nodes
+            return torch.arange(size, device=device).repeat_interleave(nodes)
+        tensor: Tensor = self.graph[kind][key].to(device)
+        if key.endswith("edge_index"):
+            assert isinstance(kind, tuple)
+            nodes = self.graph[kind[0]].num_nodes, self.graph[kind[2]].num_nodes
+            return block_diagonal(tensor, nodes, size)
+        return tensor.repeat(size, *[1] * (tensor.dim() - 1))
+
+    def masks(self, genes: Tensor, ptr: Tensor) -> dict[str, Tensor]:
+        """The masks of a batch that deletes genes[ptr[b]:ptr[b + 1]], on their device."""
+        if genes.device not in self._generators:
+            generator = MaskGenerator(self.stored, "concatenated").to(genes.device)
+            self._generators[genes.device] = generator
+        masks: dict[str, Tensor] = self._generators[genes.device](genes, ptr)
+        return masks
+
+
+class _LaidOut(NamedTuple):
+    source: Tensor | None
+    version: int
+    size: int
+    tensor: Tensor
+
+    def serves(self, source: Tensor | None, size: int) -> bool:
+        """Whether it is of this tensor, unchanged, and for batches of at least this size."""
+        unchanged = source is None or self.version == source._version
+        return self.source is source and unchanged and size <= self.size
+
+
+def mask_name(kind: Kind) -> str:
+    """The name of a type's mask."""
+    return kind if isinstance(kind, str) else "__".join(kind or ())
