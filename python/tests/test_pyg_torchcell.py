@@ -4,10 +4,7 @@ recorded (torchcell_client.py), and with torchcell where it is installed.
 
 from __future__ import annotations
 
-import copy
 import json
-import pickle
-import random
 from pathlib import Path
 
 import pytest
@@ -15,9 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
 
-from torch.utils.data import ConcatDataset, Subset
 from torch_geometric.data import HeteroData
-from torch_geometric.loader import DataLoader as PyGDataLoader
 
 import torchcell_client as client
 from tcbuild import pyg
@@ -83,3 +78,14 @@ def test_batches_are_those_that_torchcell_recorded(recorded):
     folder, path = recorded
     for number, batch in enumerate(batches(open_like(path, folder), client.BATCHES)):
         assert_same(contents(batch), client.load(folder / f"batch{number}"))
+
+
+def test_batches_are_those_that_torchcell_makes(tcbuild, tmp_path):
+    pytest.importorskip("torchcell", reason="torchcell is not installed")
+    labels, most = client.BUILDS["single"]
+    records = client.make_records(labels, most, 500)
+    theirs = client.torchcell_dataset(tmp_path, records, labels)
+    ours = pyg.Dataset(build(tcbuild, tmp_path, theirs.cell_graph, records), labels)
+    rows = [list(range(first, min(first + 28, 500))) for first in range(0, 500, 28)]
+    for batch, want in zip(batches(ours, rows), client.torchcell_batches(theirs, rows)):
+        assert_same(contents(batch), want)

@@ -73,7 +73,12 @@ def test_no_block_is_left_out():
     sections = re.findall("^## (.*)$", README, re.MULTILINE)
     numbers = {section: len(blocks(section)) for section in sections}
     tested = {"Two commands": 2, "Your data": 2, "Training": 3}
-    tested |= {"Samples as a table": 1, "Combinations": 1, "Reading the bytes": 1}
+    tested |= {
+        "In place of torchcell's dataset": 1,
+        "Samples as a table": 1,
+        "Combinations": 1,
+        "Reading the bytes": 1,
+    }
     assert {section: number for section, number in numbers.items() if number} == tested
 
 
@@ -180,6 +185,19 @@ def test_training(tcbuild, quickstart, monkeypatch):
         [want_mask(sample["masks"]["gene__physical__gene"]) for sample in last],
     )
     assert variables["target"].tolist() == [sample["phenotypes"]["fitness"] for sample in last]
+
+
+def test_in_place_of_torchcells_dataset(tcbuild, quickstart, monkeypatch):
+    pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
+    monkeypatch.chdir(quickstart)
+    batch = run_example("In place of torchcell's dataset")["batch"]
+    last = tcbuild.samples(quickstart / "data/quickstart/current/full-masks", 100)[
+        -batch.num_graphs :
+    ]
+    kept = [keep for sample in last for keep in want_mask(sample["masks"]["gene"])]
+    assert batch["gene"].mask.tolist() == kept
+    fitness = np.float32([sample["phenotypes"]["fitness"] for sample in last])
+    assert batch["gene"].phenotype_values.tolist() == fitness.tolist()
 
 
 def test_training_script(quickstart):

@@ -1,12 +1,13 @@
-"""Cell graphs and samples for torch_geometric, with torchcell's names, in both directions.
+"""Cell graphs, samples and batches for torch_geometric, with torchcell's names, in both directions.
 
     graph = tcbuild.pyg.cell_graph("cell/indices")           # or a graph folder
-    data = tcbuild.pyg.Dataset("cell/indices", phenotypes=["fitness"])[0]
+    dataset = tcbuild.pyg.Dataset("cell/indices", phenotypes=["fitness"])
+    loader = tcbuild.pyg.DataLoader(dataset, batch_size=28)
     tcbuild.pyg.export_cell_graph(graph, "exported/graph")
     tcbuild.pyg.export_perturbations(samples, "exported/perturbations.arrow")
 
-It needs the packages torch and torch_geometric: pip install tcbuild[pyg]. A PyG DataLoader copies
-each edge list for each sample of a batch; for training, tcbuild.torch gives batches that do not.
+It needs the packages torch and torch_geometric: pip install tcbuild[pyg]. PyG's own DataLoader
+takes the samples too, but copies each edge list for each sample of a batch.
 """
 
 from tcbuild.pyg.batch import Batch, DataLoader, LazyCollater

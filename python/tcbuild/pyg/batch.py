@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import HeteroData
 
-from tcbuild.pyg.dataset import Sample
+from tcbuild.pyg.dataset import Dataset, Sample
 from tcbuild.pyg.deferred import Deferred, Values
 from tcbuild.pyg.shared import Keys, Kind, Shared
 
@@ -35,7 +35,8 @@ class Batch(Deferred):
     """
 
     def _masks(self) -> dict[str, Tensor]:
-        return self._shared.masks(self._genes, self._ptr)
+        masks: dict[str, Tensor] = self._shared.masks(self._genes, self._ptr)
+        return masks
 
     def _of_graph(self, kind: Kind, key: str) -> Any:
         return self._shared.of_batch(kind, key, self._size, self._genes.device)
@@ -70,8 +71,8 @@ class Batch(Deferred):
 
     def _move(self, move: Any) -> None:
         fields = self._unmade(move)
-        vars(self).clear()
-        vars(self).update(fields)
+        self.__dict__.clear()
+        self.__dict__.update(fields)
 
 
 class LazyCollater:
@@ -133,22 +134,24 @@ def _shared_by(samples: Sequence[Any]) -> Shared:
     if not samples:
         raise ValueError("collate: found no sample, expected at least one")
     for sample in samples:
-        if not isinstance(sample, Sample):
+        if not isinstance(sample, Sample) or "_shared" not in sample.__dict__:
             raise TypeError(
                 f"collate: found a {type(sample).__name__}, expected samples of a "
                 "tcbuild.pyg.Dataset\n"
                 "hint: a transform may change a sample or copy.copy of it, but not make a new one"
             )
-    first: Shared = samples[0]._shared
-    for shared in {id(sample._shared): sample._shared for sample in samples}.values():
-        found, expected = shared.stored.mask_basis, first.stored.mask_basis
-        if found != expected:
-            raise ValueError(
-                f"collate: samples of {shared.stored.path} and {first.stored.path}: graph and rule "
-                f"{found}, expected {expected}\n"
-                "hint: a batch has one graph and reaction rule; give each dataset its own loader"
-            )
-    return first
+    first: Dataset = samples[0]._dataset
+    for dataset in {id(sample._dataset): sample._dataset for sample in samples}.values():
+        for what in ("mask_basis", "phenotypes", "statistics"):
+            found, expected = getattr(dataset, what), getattr(first, what)
+            if found != expected:
+                raise ValueError(
+                    f"collate: samples of {dataset.stored.path} and {first.stored.path}: {what} "
+                    f"{found}, expected {expected}\n"
+                    "hint: a batch has one graph, reaction rule and list of phenotypes; give each "
+                    "dataset its own loader"
+                )
+    return first._shared
 
 
 def _changed(samples: Sequence[Sample]) -> tuple[Keys, list[Values]]:
@@ -158,6 +161,7 @@ def _changed(samples: Sequence[Sample]) -> tuple[Keys, list[Values]]:
     keys = {
         kind: [key for key in made[0][kind] if all(key in other.get(kind, ()) for other in made)]
         for kind in kinds[0]
+        if kind in samples[0]._shared.keys
     }
     contents: list[Values] = []
     for sample, its_kinds in zip(samples, kinds):

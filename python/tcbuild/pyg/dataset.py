@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, SupportsIndex, overload
 
+import numpy as np
 import torch
 from torch_geometric.data import HeteroData
 
@@ -20,7 +21,8 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
 
     dataset: a tcbuild.Dataset, a view of one, or its folder
 
-    node types: node_ids (of reactions: their indices), num_nodes; mask bool [N], true where kept; pert_mask, its inverse
+    node types: node_ids (of reactions: their indices), num_nodes; mask bool [N], true where kept;
+        pert_mask, its inverse
     gene: x; ids_pert (names) and perturbation_indices (int64, ascending) of the deleted genes;
         phenotypes in COO form: phenotype_values float32 and, for each, phenotype_type_indices (into
         phenotype_types, the names of `phenotypes`) and phenotype_sample_indices (0). Missing ones
@@ -75,6 +77,9 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
                 f"hint: name some of {names}, each once"
             )
 
+        self.mask_basis = self.stored.mask_basis
+        self._columns = {name: column for column, name in enumerate(names)}
+
     @property
     def cell_graph(self) -> HeteroData:
         """The graph that all samples share; change it to change all samples."""
@@ -104,30 +109,34 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
     def _sample(self, stored: tcbuild.Sample) -> HeteroData:
         genes = torch.from_numpy(stored.perturbation_indices).long()
         gene = {"ids_pert": stored.genes, "perturbation_indices": genes}
-        values: Values = {"gene": gene | self._phenotypes(stored)}
-        values[None] = {"sample_id": stored.id, "mask_basis": self.stored.mask_basis}
-        sample = Sample(self._shared, genes, None, values, _stored=stored)
+        gene |= self._measured("phenotype", self.phenotypes, stored) or {
+            "phenotype_values": torch.tensor([torch.nan]),
+            "phenotype_type_indices": torch.tensor([0]),
+            "phenotype_sample_indices": torch.tensor([0]),
+        }
+        gene["phenotype_types"] = list(self.phenotypes)
+        gene |= self._measured("phenotype_stat", self.statistics, stored)
+        if "phenotype_stat_values" in gene:
+            gene["phenotype_stat_types"] = list(self.statistics)
+        values: Values = {
+            None: {"sample_id": stored.id, "mask_basis": self.mask_basis},
+            "gene": gene,
+        }
+        sample = Sample(self._shared, genes, None, values, _stored=stored, _dataset=self)
         return sample if self.transform is None else self.transform(sample)
 
-    def _phenotypes(self, sample: tcbuild.Sample) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        values = dict(zip(self.stored.phenotype_names, sample.phenotypes.tolist()))
-        for prefix, names in (("phenotype", self.phenotypes), ("phenotype_stat", self.statistics)):
-            there = [
-                (values[name], rank)
-                for rank, name in enumerate(names)
-                if values[name] == values[name]
-            ]
-            if prefix == "phenotype_stat" and not there:
-                continue
-            there = there or [(float("nan"), 0)]
-            found[f"{prefix}_values"] = torch.tensor(
-                [value for value, _ in there], dtype=torch.float32
-            )
-            found[f"{prefix}_type_indices"] = torch.tensor([rank for _, rank in there])
-            found[f"{prefix}_sample_indices"] = torch.zeros(len(there), dtype=torch.int64)
-            found[f"{prefix}_types"] = list(names)
-        return found
+    def _measured(self, prefix: str, names: list[str], stored: tcbuild.Sample) -> dict[str, Any]:
+        """The phenotypes with some names that a sample has, in COO form; empty if it has none."""
+        columns = [self._columns[name] for name in names]
+        values = stored.phenotypes[columns].astype(np.float32)
+        there = np.flatnonzero(~np.isnan(values))
+        if not len(there):
+            return {}
+        return {
+            f"{prefix}_values": torch.from_numpy(values[there]),
+            f"{prefix}_type_indices": torch.from_numpy(there),
+            f"{prefix}_sample_indices": torch.zeros(len(there), dtype=torch.int64),
+        }
 
 
 class Sample(Deferred):

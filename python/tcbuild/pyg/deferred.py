@@ -28,11 +28,19 @@ class Deferred(HeteroData):  # type: ignore[misc]
     """
 
     def __init__(
-        self, shared: Shared, genes: Tensor, keys: Keys | None, values: Values, **fields: Any
+        self,
+        shared: Shared | None = None,
+        genes: Tensor | None = None,
+        keys: Keys | None = None,
+        values: Values | None = None,
+        **fields: Any,
     ):
         """genes: those deleted. keys: of what is made; None for all that the graph has."""
-        vars(self).update(_shared=shared, _genes=genes, _keys=keys, _values=values, _made=None)
-        vars(self).update(fields)
+        if shared is None:  # PyG's Batch makes empty ones, to fill them itself
+            super().__init__()
+            return
+        self.__dict__.update(_shared=shared, _genes=genes, _keys=keys, _values=values, _made=None)
+        self.__dict__.update(fields)
 
     def _masks(self) -> dict[str, Tensor]:
         raise NotImplementedError
@@ -57,7 +65,7 @@ class Deferred(HeteroData):  # type: ignore[misc]
         with one_thread(self._genes.device):
             masks = self._masks()
             made = {kind: self._make(kind, keys[kind], masks) for kind in keys}
-        super().__init__()  # with empty stores
+        HeteroData.__init__(self)  # with empty stores
         for contents in (made, values):
             for kind, content in contents.items():
                 self._store(kind).update(content)
@@ -65,8 +73,8 @@ class Deferred(HeteroData):  # type: ignore[misc]
             kind: {key: (value, _version(value)) for key, value in content.items()}
             for kind, content in made.items()
         }
-        vars(self).update(_keys=None, _values=None, _made=versions)
-        return vars(self)[name]
+        self.__dict__.update(_keys=None, _values=None, _made=versions)
+        return self.__dict__[name]
 
     def _store(self, kind: Kind) -> Any:
         if kind is None:
@@ -75,7 +83,7 @@ class Deferred(HeteroData):  # type: ignore[misc]
 
     def parts(self) -> tuple[Keys | None, Values]:
         """The keys of what was or will be made, unchanged, and the values of all others."""
-        if self._made is None:
+        if "_global_store" not in self.__dict__:
             return self._keys, self._values
         keys: Keys = {}
         values: Values = {}
@@ -89,8 +97,9 @@ class Deferred(HeteroData):  # type: ignore[misc]
     def _unmade(self, move: Callable[[Any], Any]) -> dict[str, Any]:
         """Its fields as they were before anything was made, with each tensor moved."""
         keys, values = self.parts()
-        fields = {name: value for name, value in vars(self).items() if name not in _STORES}
-        return moved(fields | {"_keys": keys, "_values": values, "_made": None}, move)
+        fields = {name: value for name, value in self.__dict__.items() if name not in _STORES}
+        fields |= {"_keys": keys, "_values": values, "_made": None}
+        return {name: moved(value, move) for name, value in fields.items()}
 
     def __reduce__(self) -> tuple[Any, ...]:
         if get_worker_info() is None:  # it may be kept, so it holds everything
@@ -98,13 +107,19 @@ class Deferred(HeteroData):  # type: ignore[misc]
         # As arrays: between processes a tensor is passed as a file descriptor, which costs more.
         return _received, (type(self), self._unmade(Tensor.numpy))
 
+    def __copy__(self) -> HeteroData:
+        self._global_store  # made, as a change of the copy is none of what would be made
+        return super().__copy__()
+
     def __deepcopy__(self, memo: dict[int, Any]) -> HeteroData:
+        if "_shared" not in self.__dict__:
+            return super().__deepcopy__(memo)
         return copy.deepcopy(HeteroData.from_dict(self.to_dict()), memo)
 
 
 def _received(kind: type[Deferred], fields: dict[str, Any]) -> Deferred:
     data = kind.__new__(kind)
-    vars(data).update(moved(fields, torch.from_numpy, np.ndarray))
+    data.__dict__.update(moved(fields, torch.from_numpy, np.ndarray))
     return data
 
 
