@@ -68,6 +68,10 @@ def make_records(labels: list[str], most: int, count: int = 40) -> list[list[dic
     return records
 
 
+def has_statistics(record: list[dict[str, Any]]) -> bool:
+    return any(pair["experiment"]["phenotype"].keys() & set(STATISTICS.values()) for pair in record)
+
+
 def perturbations(rng: random.Random, strain: list[str]) -> list[dict[str, Any]]:
     found = []
     for gene in sorted(rng.sample(strain, rng.randint(1, 3))):
