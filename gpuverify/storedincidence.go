@@ -16,7 +16,7 @@ func (v *verifier) useStoredIncidence() error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(v.dataset.Dir, "incidence.arrow")
+	path := filepath.Join(v.dataset.Dir, "incidence.positions")
 	rows, first := 0, ""
 	for i, stored := range cache.Edges {
 		expected, found := &v.incidences[i], regenerate.Lists{Offsets: stored.Offsets, Positions: stored.Positions}

@@ -38,7 +38,7 @@ func TestStoredIncidence(t *testing.T) {
 		}}
 		report := verify(t, p.build(t), ByEdges, 1)
 		if report.Damaged != 1 || !strings.Contains(report.FirstDamaged[0].What,
-			"incidence.arrow: its incidence differs from that of the graph's edges in "+test.want) {
+			"incidence.positions: its incidence differs from that of the graph's edges in "+test.want) {
 			t.Errorf("%s: %d damaged: %v, want %s", test.name, report.Damaged, report.FirstDamaged, test.want)
 		}
 	}

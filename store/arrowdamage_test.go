@@ -15,7 +15,7 @@ func TestDamagedArrowFiles(t *testing.T) {
 	f := newFixture(t, Incidence, "", 3, 0, 0)
 	f.build(t)
 	f.check(t)
-	for _, name := range []string{incidenceName, "samples/part-00000.arrow"} {
+	for _, name := range []string{incidenceName, positionsName, "samples/part-00000.arrow"} {
 		path := filepath.Join(f.out, name)
 		whole, err := os.ReadFile(path)
 		if err != nil {

@@ -1,9 +1,18 @@
 package store
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/cespare/xxhash/v2"
 
 	"tcbuild/fault"
 	"tcbuild/incidence"
@@ -26,49 +35,109 @@ func TestIncidenceRoundTrip(t *testing.T) {
 	}
 }
 
-// An incidence cache must have valid indices, whatever the file's digest.
+// Rows must be those of the graph's nodes, and have positions of edges, whatever the files' digests.
 func TestIncidenceIsChecked(t *testing.T) {
+	f := newFixture(t, Incidence, "", 3, 0, 0)
+	layout := incidence.NewLayout(f.graph)
+	physical, rmr := layout.Start("gene__physical__gene"), layout.Start("reaction__rmr__metabolite")
+	reaction := layout.Start("reaction")
 	for _, test := range []struct {
-		change func(cache *incidence.Cache)
+		change func(rows [][]uint32) [][]uint32
+		file   string
 		want   string
 	}{
-		{func(c *incidence.Cache) { c.Edges = c.Edges[:2] }, "row 2 is not edge type gene__regulatory__gene"},
-		{func(c *incidence.Cache) { c.Edges[0].EdgeType = "x" }, "row 0 is not edge type gene__gpr__reaction"},
-		{func(c *incidence.Cache) { c.Edges[1].Positions[4] = 210 }, "edge type gene__physical__gene: position 210 at index 4, expected below 210"},
-		{func(c *incidence.Cache) { c.Edges[1].Offsets[0] = 1 }, "row offsets do not match 60 rows"},
-		{func(c *incidence.Cache) { c.Edges[1].Offsets[60]-- }, "row offsets do not match 60 rows"},
-		{func(c *incidence.Cache) { c.Edges[1].Offsets = c.Edges[1].Offsets[1:] }, "row offsets do not match 60 rows"},
-		{func(c *incidence.Cache) { c.Edges[1].Offsets[3] = 1 << 30 }, "offset of row 3 is 1073741824"},
+		{func(r [][]uint32) [][]uint32 { return r[:len(r)-1] }, incidenceName, "do not cut"},
+		{func(r [][]uint32) [][]uint32 { return append(r, r[0]) }, incidenceName, "it has 91 rows"},
+		{func(r [][]uint32) [][]uint32 { r[4], r[5] = r[5], r[4]; return r }, positionsName, "row of gene 4: it does not begin with the node's own position, 4"},
+		{func(r [][]uint32) [][]uint32 { r[4] = nil; return r }, positionsName, "row of gene 4: it does not begin"},
+		{func(r [][]uint32) [][]uint32 { r[62] = r[62][1:]; return r }, positionsName, fmt.Sprintf("row of reaction 2: it does not begin with the node's own position, %d", reaction+2)},
+		{func(r [][]uint32) [][]uint32 { r[4] = append(r[4], uint32(layout.Size)); return r }, positionsName, fmt.Sprintf("row of gene 4: it has position %d, of no edge", layout.Size)},
+		{func(r [][]uint32) [][]uint32 { r[4] = append(r[4], physical); return r }, positionsName, fmt.Sprintf("row of gene 4: it has position %d, of no edge", physical)},
+		{func(r [][]uint32) [][]uint32 { r[4] = append(r[4], rmr); return r }, positionsName, fmt.Sprintf("row of gene 4: it has position %d, of no edge", rmr)},
+		{func(r [][]uint32) [][]uint32 { r[4] = append(r[4], 5); return r }, positionsName, "row of gene 4: it has position 5, of no edge"},
+		{func(r [][]uint32) [][]uint32 { r[62] = append(r[62], physical); return r }, positionsName, fmt.Sprintf("row of reaction 2: it has position %d, of no edge", physical)},
 	} {
-		f := newFixture(t, Incidence, "", 3, 0, 0)
-		b := f.begin(t, ResumeNever, AllShards)
-		f.putOthers(t, b)
-		cache := incidence.Build(f.graph)
-		test.change(cache)
-		if err := b.WriteIncidence(cache); err != nil {
-			t.Fatal(err)
-		}
-		publish(t, b, true)
-		d, err := Open(f.out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = d.Incidence()
-		wantFault(t, err, fault.Damaged, filepath.Join(f.out, incidenceName), test.want)
+		f.checkRows(t, test.change, nil, test.file, test.want)
 	}
+	for _, change := range []func(index *arrowIndex){
+		func(i *arrowIndex) { i.checksums[7] ^= 1 },
+		func(i *arrowIndex) { i.ends[7]-- },
+		func(i *arrowIndex) { i.ends[7] = 1 << 40 },
+		func(i *arrowIndex) { i.ends[7] = -1 },
+		func(i *arrowIndex) { i.ends[89]-- },
+	} {
+		f.checkRows(t, nil, change, incidenceName, "")
+	}
+}
+
+type arrowIndex struct {
+	ends      []int64
+	checksums []uint64
+}
+
+// checkRows publishes a dataset with changed incidence files, and wants damage to be found.
+func (f *fixture) checkRows(t *testing.T, change func([][]uint32) [][]uint32, changeIndex func(*arrowIndex), file, want string) {
+	t.Helper()
+	f = newFixture(t, Incidence, "", 3, 0, 0)
+	b := f.begin(t, ResumeNever, AllShards)
+	f.putOthers(t, b)
+	cache := incidence.Build(f.graph)
+	var rows [][]uint32
+	for mask, node := range incidenceRows(cache.Layout) {
+		row := []uint32{uint32(mask.Start + node)}
+		for _, edges := range cache.Edges {
+			if edges.RowType == mask.Name {
+				for _, position := range edges.Row(uint32(node)) {
+					row = append(row, cache.Layout.Start(edges.EdgeType)+position)
+				}
+			}
+		}
+		rows = append(rows, row)
+	}
+	if change != nil {
+		rows = change(rows)
+	}
+	var index arrowIndex
+	content := slices.Concat(rows...)
+	end := 0
+	for _, row := range rows {
+		end += len(row)
+		index.ends = append(index.ends, int64(end))
+		index.checksums = append(index.checksums, xxhash.Sum64(arrow.Uint32Traits.CastToBytes(row)))
+	}
+	if changeIndex != nil {
+		changeIndex(&index)
+	}
+	builder := array.NewRecordBuilder(memory.NewGoAllocator(), incidenceSchema)
+	builder.Field(0).(*array.Int64Builder).AppendValues(index.ends, nil)
+	builder.Field(1).(*array.Uint64Builder).AppendValues(index.checksums, nil)
+	err := errors.Join(b.writeRecord(incidenceName, builder.NewRecord()),
+		os.WriteFile(b.path(positionsName), arrow.Uint32Traits.CastToBytes(content), 0o644))
+	if err != nil {
+		t.Fatal(err)
+	}
+	publish(t, b, true)
+	d, err := Open(f.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.Incidence()
+	wantFault(t, err, fault.Damaged, filepath.Join(f.out, file), want)
 }
 
 // Nothing of a torn file is used.
 func TestTornIncidence(t *testing.T) {
-	f := newFixture(t, Incidence, "", 3, 0, 0)
-	f.build(t)
-	f.check(t)
-	for range tornFiles(t, filepath.Join(f.out, incidenceName)) {
-		d, err := Open(f.out)
-		if err != nil {
-			t.Fatal(err)
+	for _, name := range []string{incidenceName, positionsName} {
+		f := newFixture(t, Incidence, "", 3, 0, 0)
+		f.build(t)
+		f.check(t)
+		for range tornFiles(t, filepath.Join(f.out, name)) {
+			d, err := Open(f.out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = d.Incidence()
+			wantFault(t, err, fault.Damaged, filepath.Join(f.out, name))
 		}
-		_, err = d.Incidence()
-		wantFault(t, err, fault.Damaged, filepath.Join(f.out, incidenceName))
 	}
 }

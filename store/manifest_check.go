@@ -39,8 +39,12 @@ func (m *Manifest) check() error {
 		if m.Samples < 0 || len(m.Shards) > 0 {
 			return fmt.Errorf("found %d samples in %d shards, expected 0 or more samples, no shards", m.Samples, len(m.Shards))
 		}
-		_, err := m.file(incidenceName)
-		return err
+		for _, name := range []string{incidenceName, positionsName} {
+			if _, err := m.file(name); err != nil {
+				return err
+			}
+		}
+		return nil
 	case Indices, FullMasks:
 		return m.checkShards()
 	}

@@ -122,7 +122,7 @@ func TestDamagedFiles(t *testing.T) {
 	f := newFixture(t, 600, 130)
 	must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "incidence")
 	dataset := filepath.Join(f.dir, "incidence")
-	for _, name := range []string{"incidence.arrow", "samples/part-00000.arrow", "graph/nodes/gene.arrow", "graph/edges/gene__physical__gene.arrow"} {
+	for _, name := range []string{"incidence.arrow", "incidence.positions", "samples/part-00000.arrow", "graph/nodes/gene.arrow", "graph/edges/gene__physical__gene.arrow"} {
 		text := read(t, filepath.Join(dataset, name))
 		for what, damage := range map[string]func() string{
 			"byte in the middle":  func() string { return flipped(text, len(text)/2) },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import TypeVar
 
@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from tcbuild.errors import DamagedFileError
-from tcbuild.graph import NODE_TYPES, CellGraph, load_graph
-from tcbuild.incidence import CSR, build_incidence, read_incidence
+from tcbuild.graph import GPR, NODE_TYPES, CellGraph, edges_by_index, load_graph
+from tcbuild.incidence import CSR, build_incidence, rows_of_nodes
+from tcbuild.incidence_file import IncidenceFile
 from tcbuild.manifest import RESTORE, Manifest
-from tcbuild.removal import Removal
+from tcbuild.removal import Removal, Rows, compile_rules, genes_of_rules
 
 T = TypeVar("T")
 
@@ -38,6 +39,11 @@ class Cell:
 
     @cached_property
     def graph(self) -> CellGraph:
+        return self._load(self._sizes)
+
+    def _load(self, names: Collection[str]) -> CellGraph:
+        """The graph's tables of these names, in canonical order."""
+
         def read(name: str) -> pa.Table:
             return self._read(
                 lambda table: table,
@@ -45,39 +51,54 @@ class Cell:
             )
 
         try:
-            graph = load_graph(self._sizes, read)
+            graph = load_graph(names, read)
         except (ValueError, LookupError, TypeError, pa.ArrowException) as error:
             raise DamagedFileError(
                 f"read {self._manifest.folder / 'graph'}: {error}", RESTORE
             ) from error
         sizes = {name: len(ids) for name, ids in graph.nodes.items()}
         sizes |= {name: edges.shape[1] for name, edges in graph.edges.items()}
-        if sizes != self._sizes:
+        expected = {name: self._sizes[name] for name in names}
+        if sizes != expected:
             raise DamagedFileError(
                 f"read {self._manifest.folder / 'graph'}: its tables have {sizes} rows, expected "
-                f"{self._sizes}",
+                f"{expected}",
                 RESTORE,
             )
         return graph
 
     @cached_property
     def incidence(self) -> dict[str, CSR]:
-        return self._make_incidence()
-
-    def _make_incidence(self) -> dict[str, CSR]:
-        if self._manifest["variant"] == "incidence":
-            return self._read(read_incidence, "incidence.arrow")
         return build_incidence(self.graph)
 
     @cached_property
     def removal(self) -> Removal:
+        """Of the graph, the incidence variant reads no more than what genes do to reactions."""
+        rules = None
+        if self._manifest["options"]["reaction_rule"] == "gpr" and "reaction" in self._sizes:
+            rules = compile_rules(self._load(["gene", "reaction"]))
+            pairs = genes_of_rules(rules)
+        elif GPR in self._sizes:
+            pairs = self._read(
+                lambda table: edges_by_index(
+                    table, GPR, self._sizes["gene"], self._sizes["reaction"]
+                ),
+                f"graph/edges/{GPR}.arrow",
+            )
+        else:
+            pairs = np.empty((2, 0), np.int32)
+        return Removal(self._rows_of_nodes(), self._sizes["gene"], pairs, rules)
+
+    def _rows_of_nodes(self) -> Rows:
+        if self._manifest["variant"] == "incidence":
+            nodes = self._sizes["gene"] + self._sizes.get("reaction", 0)
+            return IncidenceFile(self._manifest, nodes)
         ends = np.cumsum(list(self._sizes.values())).tolist()
         starts = dict(zip(self._sizes, [0, *ends]))
-        # Removal is as large as the incidence it is made from, so an incidence that nobody asked
-        # for is not kept.
-        incidence = vars(self).get("incidence") or self._make_incidence()
-        rule = self._manifest["options"]["reaction_rule"]
-        return Removal(self.graph, incidence, starts, rule)
+        # The rows are as large as the incidence that they are made from, so an incidence that
+        # nobody asked for is not kept.
+        incidence = vars(self).get("incidence") or build_incidence(self.graph)
+        return rows_of_nodes(self._sizes, starts, incidence)
 
     def _read(self, make: Callable[[pa.Table], T], name: str) -> T:
         """Returns make(table) for the table in an Arrow file."""

@@ -340,9 +340,7 @@ class Dataset:
     @property
     def incidence(self) -> dict[str, CSR]:
         """Per edge type, the edge positions at each gene (for reaction__rmr__metabolite: at each
-        reaction).
-
-        Read from incidence.arrow in the incidence variant, otherwise built from the graph.
+        reaction), built from the graph.
         """
         return self._cell.incidence
 

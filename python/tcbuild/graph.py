@@ -18,6 +18,7 @@ from tcbuild.columns import whole
 
 NODE_TYPES = ("gene", "reaction", "metabolite")
 _SHOWN = 20  # types in a repr
+_WRONG = re.compile(r"[\x00-\x1f\x7f-\x9f|]")  # control characters, and what ids of genes lack
 GPR = "gene__gpr__reaction"
 RMR = "reaction__rmr__metabolite"
 
@@ -87,13 +88,13 @@ def load_graph(names: Iterable[str], table: Callable[[str], pa.Table]) -> CellGr
             by_index = "src_index" in columns or "dst_index" in columns
             if by_index and ("src" in columns or "dst" in columns):
                 raise ValueError(f"{name}: found columns of ids and of indices, expected one pair")
-            end = _end_by_index if by_index else _end_by_id
-            edges[name] = np.stack(
-                [
-                    end(content, name, "src", _nodes(nodes, name, source)),
-                    end(content, name, "dst", _nodes(nodes, name, target)),
-                ]
-            )
+            sides = _nodes(nodes, name, source), _nodes(nodes, name, target)
+            if by_index:
+                edges[name] = edges_by_index(content, name, *map(len, sides))
+            else:
+                edges[name] = np.stack(
+                    [_end_by_id(content, name, end, ids) for end, ids in zip(("src", "dst"), sides)]
+                )
             if name == RMR and "stoichiometry" in columns:
                 stoichiometry = _finite_numbers(content, name, "stoichiometry")
     return CellGraph(nodes, edges, stoichiometry, rules, w_growth)
@@ -107,6 +108,12 @@ def _nodes(nodes: dict[str, list[str]], name: str, node_type: str) -> list[str]:
 
 def _ids(table: pa.Table, name: str) -> list[str]:
     ids: list[str] = _texts(table, name, "id").to_pylist()
+    if (
+        len(set(ids)) == len(ids)
+        and all(node and node == node.strip() for node in ids)
+        and not _WRONG.search(" ".join(ids))
+    ):
+        return ids
     seen: set[str] = set()
     for row, node in enumerate(ids):
         wrong = ""
@@ -196,8 +203,13 @@ def _end_by_id(table: pa.Table, name: str, end: str, ids: list[str]) -> npt.NDAr
     return indices
 
 
-def _end_by_index(table: pa.Table, name: str, end: str, ids: list[str]) -> npt.NDArray[np.int32]:
-    """The node indices of one end of the edges, as stored."""
+def edges_by_index(table: pa.Table, name: str, sources: int, targets: int) -> npt.NDArray[np.int32]:
+    """The node indices of both ends of the edges, as stored, below the numbers of nodes."""
+    ends = ("src", sources), ("dst", targets)
+    return np.stack([_end_by_index(table, name, end, nodes) for end, nodes in ends])
+
+
+def _end_by_index(table: pa.Table, name: str, end: str, nodes: int) -> npt.NDArray[np.int32]:
     values = _column(table, name, f"{end}_index")
     if _is_text(values.type):
         values = pc.utf8_trim_whitespace(_texts(table, name, f"{end}_index"))
@@ -208,9 +220,9 @@ def _end_by_index(table: pa.Table, name: str, end: str, ids: list[str]) -> npt.N
         missing = int(np.argmin(values.is_valid().to_numpy()))
         raise ValueError(f"{name}: {end}_index of edge {missing} is missing, expected an integer")
     indices: npt.NDArray[np.int64] = whole(values, np.int64)
-    if len(indices) and not 0 <= indices.min() <= indices.max() < len(ids):
+    if len(indices) and not 0 <= indices.min() <= indices.max() < nodes:
         raise ValueError(
             f"{name}: {end} indices from {indices.min()} to {indices.max()}, expected below "
-            f"{len(ids):,}"
+            f"{nodes:,}"
         )
     return indices.astype(np.int32)

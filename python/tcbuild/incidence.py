@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from tcbuild.columns import view
 from tcbuild.graph import CellGraph, split_edge_type
 
 
@@ -16,8 +14,7 @@ from tcbuild.graph import CellGraph, split_edge_type
 class CSR:
     """Rows of ascending positions. Row i is positions[offsets[i]:offsets[i+1]].
 
-    offsets: int32 [rows + 1], starting with 0. positions: int32 [offsets[-1]]. Both may be views of
-    a table.
+    offsets: int32 [rows + 1], starting with 0. positions: int32 [offsets[-1]].
     """
 
     offsets: npt.NDArray[np.int32]
@@ -70,15 +67,37 @@ def build_incidence(graph: CellGraph) -> dict[str, CSR]:
     return incidence
 
 
-def read_incidence(table: pa.Table) -> dict[str, CSR]:
-    """The result of build_incidence, as views of the table of an incidence.arrow."""
-    names = table.column("edge_type").to_pylist()
-    return {
-        name: CSR(_row(table, "row_offsets", i), _row(table, "positions", i))
-        for i, name in enumerate(names)
-    }
+def rows_of_nodes(sizes: dict[str, int], starts: dict[str, int], incidence: dict[str, CSR]) -> CSR:
+    """What goes with each gene, then with each reaction, among the positions of all masks: its own,
+    and those of the edges at it. Takes 0.1 s for a yeast graph.
+    """
+    parts = []
+    for node_type in ("gene", "reaction"):
+        if node_type in sizes:
+            at_nodes = [name for name in incidence if split_edge_type(name)[0] == node_type]
+            own = CSR(
+                np.arange(sizes[node_type] + 1, dtype=np.int32),
+                np.arange(sizes[node_type], dtype=np.int32) + np.int32(starts[node_type]),
+            )
+            edges = [
+                CSR(incidence[name].offsets, incidence[name].positions + np.int32(starts[name]))
+                for name in at_nodes
+            ]
+            parts.append(_one_behind_the_other([own, *edges]))
+    ends = np.cumsum([0, *(len(part.positions) for part in parts)])
+    offsets = [part.offsets[1:] + np.int32(end) for part, end in zip(parts, ends)]
+    return CSR(
+        np.concatenate([np.zeros(1, np.int32), *offsets]),
+        np.concatenate([part.positions for part in parts]),
+    )
 
 
-def _row(table: pa.Table, column: str, row: int) -> npt.NDArray[np.int32]:
-    values: npt.NDArray[np.int32] = view(table.column(column)[row].values, np.int32)
-    return values
+def _one_behind_the_other(parts: list[CSR]) -> CSR:
+    """Joins parts row by row."""
+    lengths = np.stack([np.diff(part.offsets) for part in parts])
+    ends = np.cumsum(lengths.T).reshape(lengths.T.shape).T  # end of each part of each row
+    positions = np.empty(sum(len(part.positions) for part in parts), np.int32)
+    for part, length, end in zip(parts, lengths, ends):
+        shift = end - part.offsets[1:]
+        positions[np.repeat(shift, length) + np.arange(len(part.positions))] = part.positions
+    return CSR(np.concatenate([[0], ends[-1]]).astype(np.int32), positions)

@@ -164,7 +164,7 @@ class Manifest(dict[str, Any]):
             return problem
         needed = ["samples/_checksums", *self.parts] if self["samples"] else []
         if self["variant"] == "incidence":
-            needed += ["incidence.arrow"]
+            needed += ["incidence.arrow", "incidence.positions"]
         elif self["variant"] in ("indices", "full-masks"):
             needed += [f"{shard['name']}/data.mdb" for shard in self.get("shards", [])]
         else:

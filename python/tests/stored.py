@@ -128,6 +128,18 @@ class Stored:
         seed = int(self.manifest["identity"][:16], 16) + sample
         return xxhash.xxh64_intdigest(part, seed % 2**64) % 2**32
 
+    def incidence(self) -> list[list[int]]:
+        """The rows of the incidence files: of each gene, then of each reaction."""
+        content = (self.folder / "incidence.positions").read_bytes()
+        rows, start = [], 0
+        for row in self.table("incidence.arrow").to_pylist():
+            part = content[4 * start : 4 * row["end"]]
+            assert xxhash.xxh64_intdigest(part) == row["checksum"]
+            rows.append(np.frombuffer(part, "<i4").tolist())
+            start = row["end"]
+        assert len(content) == 4 * start
+        return rows
+
     def removed_by_incidence(self, rows: list[dict]) -> Iterator[list[int]]:
         """The masks' removed positions follow from the incidence cache, under the reaction rule
         `all`.
@@ -137,35 +149,24 @@ class Stored:
         for mask in self.manifest["masks"]:
             starts[mask["name"]] = start
             start += mask["size"]
-        incidence = {row["edge_type"]: row for row in self.table("incidence.arrow").to_pylist()}
-
-        def incident(edge_type: str, nodes: list[int]) -> list[int]:
-            row = incidence[edge_type]
-            offsets, positions = row["row_offsets"], row["positions"]
-            return [
-                position
-                for node in nodes
-                for position in positions[offsets[node] : offsets[node + 1]]
-            ]
-
-        gpr = (
-            self.table("graph/edges/gene__gpr__reaction.arrow")
-            if "gene__gpr__reaction" in incidence
-            else None
-        )
+        incidence = self.incidence()
+        genes = self.manifest["masks"][0]["size"]
+        gpr = starts.get("gene__gpr__reaction")
+        if gpr is not None:
+            reaction_of = self.table("graph/edges/gene__gpr__reaction.arrow")["dst_index"]
+            reaction_of = reaction_of.to_pylist()
         for row in rows:
-            deleted = row["perturbation_indices"]
-            reactions = []
+            removed = {
+                position for gene in row["perturbation_indices"] for position in incidence[gene]
+            }
             if gpr is not None:
-                dst = gpr.column("dst_index").to_pylist()
-                reactions = sorted(
-                    {dst[position] for position in incident("gene__gpr__reaction", deleted)}
-                )
-            removed = {starts["gene"] + gene for gene in deleted}
-            removed |= {starts["reaction"] + reaction for reaction in reactions}
-            for edge_type in incidence:
-                nodes = reactions if edge_type == "reaction__rmr__metabolite" else deleted
-                removed |= {starts[edge_type] + position for position in incident(edge_type, nodes)}
+                reactions = {
+                    reaction_of[position - gpr]
+                    for position in removed
+                    if gpr <= position < gpr + len(reaction_of)
+                }
+                for reaction in reactions:
+                    removed |= set(incidence[genes + reaction])
             yield sorted(removed)
 
     def logical_content(self, samples: list[dict]) -> str:
