@@ -33,7 +33,7 @@ func TestImportDirections(t *testing.T) {
 		"internal/versions":    "ingest fault internal/disk",
 		"internal/rebuild":     "ingest store gpuverify tcbuild internal/versions internal/slurm fault internal/disk",
 		"internal/slurm":       "fault",
-		"internal/croissant":   "store",
+		"internal/croissant":   "ingest store fault internal/disk",
 		"internal/selection":   "ingest store conf fault",
 		"cmd":                  "ingest incidence encode store gpuverify conf tcbuild internal/bench internal/diff internal/inspect internal/rebuild internal/versions internal/slurm internal/croissant internal/selection fault internal/disk",
 	}

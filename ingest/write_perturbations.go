@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest/table"
 	"tcbuild/ingest/table/arrowfile"
+	"tcbuild/ingest/table/parquetfile"
 	"tcbuild/ingest/table/rows"
 )
 
@@ -23,21 +25,47 @@ import (
 // the attributes that look like phenotypes: those of numbers. The bytes depend only on the samples,
 // and memory does not depend on their number.
 func WritePerturbations(path string, source SampleSource, genes *Nodes) error {
-	columns := source.Columns()
-	names := slices.Concat([]string{"sample_id", "genes"}, columns.PhenotypeNames(), columns.AttributeNames())
 	format, compression := table.Format(path)
 	switch format + compression {
 	case ".arrow":
-		return writePerturbationsArrow(path, names, source, genes)
+		return writePerturbationsArrow(path, source, genes)
 	case ".tsv":
-		return writePerturbationsTSV(path, names, source, genes)
+		return writePerturbationsTSV(path, source, genes)
 	}
 	return fault.New(fault.Usage, "name the file .arrow or .tsv", "write perturbations %s: found ending %q, expected .arrow or .tsv", path, format+compression)
 }
 
-func writePerturbationsArrow(path string, names []string, source SampleSource, genes *Nodes) error {
-	fields := []arrowfile.Field{{Name: names[0], Values: arrowfile.Texts{}}, {Name: names[1], Values: arrowfile.Lists{}}}
+func writePerturbationsArrow(path string, source SampleSource, genes *Nodes) error {
 	columns := source.Columns()
+	w, err := arrowfile.Create(path, perturbationFields(columns))
+	if err != nil {
+		return err
+	}
+	_, err = source.Scan(func(s *Samples) error {
+		if s.Len() == 0 { // a filter left nothing of a batch
+			return nil
+		}
+		return w.Write(perturbationValues(s, columns, genes)...)
+	})
+	return errors.Join(err, w.Close())
+}
+
+// WriteParquet writes a perturbation set like that of WritePerturbations as Parquet. Each batch that
+// scan yields becomes a row group. No phenotype or attribute may be named genes.
+func WriteParquet(out io.Writer, columns Columns, genes *Nodes, scan func(yield func(*Samples) error) error) error {
+	w, err := parquetfile.NewWriter(out, perturbationFields(columns))
+	if err != nil {
+		return err
+	}
+	if err := scan(func(s *Samples) error { return w.Write(perturbationValues(s, columns, genes)...) }); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// perturbationFields are the columns of a binary perturbation set.
+func perturbationFields(columns Columns) []arrowfile.Field {
+	fields := []arrowfile.Field{{Name: defaultIDColumn, Values: arrowfile.Texts{}}, {Name: defaultGenesColumn, Values: arrowfile.Lists{}}}
 	for _, phenotype := range columns.Phenotypes {
 		fields = append(fields, arrowfile.Field{Name: phenotype.Name, Values: arrowfile.Numbers{}})
 	}
@@ -48,36 +76,31 @@ func writePerturbationsArrow(path string, names []string, source SampleSource, g
 		}
 		fields = append(fields, arrowfile.Field{Name: attribute.Name, Values: values})
 	}
-	w, err := arrowfile.Create(path, fields)
-	if err != nil {
-		return err
+	return fields
+}
+
+// perturbationValues are the values of perturbationFields.
+func perturbationValues(s *Samples, columns Columns, genes *Nodes) []arrowfile.Values {
+	ids := make(arrowfile.Texts, s.Len())
+	genotypes := make(arrowfile.Lists, s.Len())
+	phenotypes := make([]arrowfile.Numbers, len(columns.Phenotypes))
+	for i := range s.Len() {
+		ids[i] = string(s.ID(i))
+		for _, gene := range s.Genes(i) {
+			genotypes[i] = append(genotypes[i], genes.IDs[gene])
+		}
+		for k, value := range s.Phenotypes(i) {
+			phenotypes[k] = append(phenotypes[k], value)
+		}
 	}
-	_, err = source.Scan(func(s *Samples) error {
-		if s.Len() == 0 { // a filter left nothing of a batch
-			return nil
-		}
-		ids := make(arrowfile.Texts, s.Len())
-		genotypes := make(arrowfile.Lists, s.Len())
-		phenotypes := make([]arrowfile.Numbers, len(columns.Phenotypes))
-		for i := range s.Len() {
-			ids[i] = string(s.ID(i))
-			for _, gene := range s.Genes(i) {
-				genotypes[i] = append(genotypes[i], genes.IDs[gene])
-			}
-			for k, value := range s.Phenotypes(i) {
-				phenotypes[k] = append(phenotypes[k], value)
-			}
-		}
-		values := []arrowfile.Values{ids, genotypes}
-		for _, numbers := range phenotypes {
-			values = append(values, numbers)
-		}
-		for k, attribute := range columns.Attributes {
-			values = append(values, attributeValues(s, k, attribute.Type))
-		}
-		return w.Write(values...)
-	})
-	return errors.Join(err, w.Close())
+	values := []arrowfile.Values{ids, genotypes}
+	for _, numbers := range phenotypes {
+		values = append(values, numbers)
+	}
+	for k, attribute := range columns.Attributes {
+		values = append(values, attributeValues(s, k, attribute.Type))
+	}
+	return values
 }
 
 // attributeValues are the values of the k-th attribute.
@@ -96,12 +119,14 @@ func attributeValues(s *Samples, k int, values AttributeType) arrowfile.Values {
 	return texts
 }
 
-func writePerturbationsTSV(path string, names []string, source SampleSource, genes *Nodes) error {
+func writePerturbationsTSV(path string, source SampleSource, genes *Nodes) error {
 	file, err := os.Create(path)
 	if err != nil {
 		return fmt.Errorf("write perturbations: %w", err)
 	}
-	w := tsvWriter{Writer: bufio.NewWriterSize(file, 256<<10), genes: genes, attributes: source.Columns().Attributes}
+	columns := source.Columns()
+	names := slices.Concat([]string{defaultIDColumn, defaultGenesColumn}, columns.PhenotypeNames(), columns.AttributeNames())
+	w := tsvWriter{Writer: bufio.NewWriterSize(file, 256<<10), genes: genes, attributes: columns.Attributes}
 	if err = w.header(names); err == nil {
 		_, err = source.Scan(func(s *Samples) error {
 			for i := range s.Len() {

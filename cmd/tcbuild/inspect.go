@@ -19,7 +19,7 @@ import (
 
 type inspectOptions struct {
 	samples, graph, html string
-	json, croissant      bool
+	json                 bool
 }
 
 func newInspect(e *env) *cobra.Command {
@@ -52,7 +52,6 @@ With --html FILE, the same as a page with plots.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.samples, "samples", "", "samples of a dataset to show, numbered from 0: `A:B`, A:, :B or A")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
-	flags.BoolVar(&o.croissant, "croissant", false, "describe a dataset as Croissant JSON-LD (mlcommons)")
 	flags.StringVar(&o.graph, "graph", "", "the graph of a perturbation set: `DIR`")
 	flags.StringVar(&o.html, "html", "", "also write a page with plots: `FILE`")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
@@ -70,12 +69,12 @@ func runInspect(ctx context.Context, e *env, path string, o inspectOptions) erro
 	isFile := err == nil && !info.IsDir()
 	switch {
 	case isFile, !isDataset(path) && isStore(path):
-		if err := o.refuseDatasetFlags(path); err != nil {
+		if err := refuseFlag("samples", o.samples, "a dataset", path); err != nil {
 			return err
 		}
 		return inspectPerturbations(ctx, e, path, o)
-	case !isDataset(path) && isGraph(path, o.samples != "" || o.croissant):
-		if err := errors.Join(o.refuseDatasetFlags(path), refuseFlag("graph", o.graph, "a perturbation set", path)); err != nil {
+	case !isDataset(path) && isGraph(path, o.samples != ""):
+		if err := errors.Join(refuseFlag("samples", o.samples, "a dataset", path), refuseFlag("graph", o.graph, "a perturbation set", path)); err != nil {
 			return err
 		}
 		return inspectGraph(e, path, o)
@@ -84,15 +83,6 @@ func runInspect(ctx context.Context, e *env, path string, o inspectOptions) erro
 		return err
 	}
 	return inspectDataset(ctx, e, path, o)
-}
-
-// refuseDatasetFlags refuses the flags that only datasets take.
-func (o inspectOptions) refuseDatasetFlags(path string) error {
-	croissant := ""
-	if o.croissant {
-		croissant = "given"
-	}
-	return errors.Join(refuseFlag("samples", o.samples, "a dataset", path), refuseFlag("croissant", croissant, "a dataset", path))
 }
 
 // refuseFlag refuses a flag that does not apply to what path holds.

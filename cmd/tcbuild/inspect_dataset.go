@@ -12,7 +12,6 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/internal/croissant"
 	"tcbuild/internal/inspect"
 	"tcbuild/store"
 )
@@ -27,14 +26,6 @@ func inspectDataset(ctx context.Context, e *env, path string, o inspectOptions) 
 			return fault.New(fault.Usage, "omit --samples", "inspect %s: --html shows all samples, found --samples %s", path, o.samples)
 		}
 		return inspectSamples(ctx, e, dataset, o.samples, o.json)
-	}
-	if o.croissant {
-		text, err := croissant.Describe(dataset.Manifest, path)
-		if err != nil {
-			return err
-		}
-		_, err = e.stdout.Write(text)
-		return err
 	}
 	summary, err := inspect.Dataset(ctx, dataset)
 	if err != nil {

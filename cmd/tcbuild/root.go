@@ -72,6 +72,7 @@ func newRoot(e *env) *cobra.Command {
 		newSelect(e),
 		newSplit(e),
 		newStage(e),
+		newCroissant(e),
 		newClean(e),
 		newBench(e),
 		newVersion(e),

@@ -1,32 +1,146 @@
 // Package croissant describes a dataset in Croissant, MLCommons' JSON-LD vocabulary for machine
-// learning datasets (http://mlcommons.org/croissant/1.0), so that catalogues can find it and tools
-// can check its files.
+// learning datasets (http://mlcommons.org/croissant/1.0), so that catalogues can find it, and tools
+// can check its files and load its samples.
 package croissant
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/internal/disk"
 	"tcbuild/store"
 )
 
-// Describe returns the Croissant description of the dataset with that manifest, as indented JSON
-// with a final newline. folder is the dataset's folder: its base name becomes the dataset's name.
-// Each data file is listed with its size and SHA-256; the masks and phenotypes are listed by name.
-// No file is read, and the same manifest and name give the same bytes.
-func Describe(manifest *store.Manifest, folder string) ([]byte, error) {
-	name := filepath.Base(filepath.Clean(folder))
+// The files that Write adds to a dataset.
+const (
+	DescriptionName = "croissant.json"
+	SamplesName     = "samples.parquet" // the samples as a perturbation set; mlcroissant reads no Arrow files
+)
+
+// About is what only the dataset's owner knows; what is empty is left out.
+type About struct {
+	Name     string // default: that of the dataset's folder
+	License  string // a URL or an SPDX identifier
+	Citation string // BibTeX or plain text
+	Date     string // of publication, as 2006-01-02
+}
+
+// Write adds the description to a dataset, and its samples in a format that Croissant's library can
+// load, unless it has none. It replaces what an earlier call added; the same dataset and about give
+// the same bytes.
+func Write(ctx context.Context, dataset *store.Dataset, about About) error {
+	if about.Name == "" {
+		dir, err := filepath.Abs(dataset.Dir)
+		if err != nil {
+			return err
+		}
+		about.Name = filepath.Base(dir)
+	}
+	manifest, err := hashed(dataset.Dir, "manifest.json")
+	if err != nil {
+		return err
+	}
+	files := append([]store.File{manifest}, dataset.Manifest.Files...)
+	if dataset.Manifest.Samples > 0 {
+		if err := writeSamples(ctx, dataset); err != nil {
+			return fmt.Errorf("write %s: %w", filepath.Join(dataset.Dir, SamplesName), err)
+		}
+		samples, err := hashed(dataset.Dir, SamplesName)
+		if err != nil {
+			return err
+		}
+		files = append(files, samples)
+	}
+	text, err := json.MarshalIndent(describe(dataset.Manifest, files, about), "", "  ")
+	if err != nil {
+		return err
+	}
+	return disk.WriteWhole(filepath.Join(dataset.Dir, DescriptionName), append(text, '\n'))
+}
+
+// hashed is a file of the dataset that its manifest does not list.
+func hashed(dir, name string) (store.File, error) {
+	file, size, err := disk.OpenRegular(filepath.Join(dir, name))
+	if err != nil {
+		return store.File{}, err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	_, err = io.Copy(sum, file)
+	return store.File{Name: name, Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, err
+}
+
+// writeSamples writes the samples with the names of their deleted genes. A row group has the samples
+// of a part of the sample table.
+func writeSamples(ctx context.Context, dataset *store.Dataset) error {
+	columns := dataset.Manifest.Columns()
+	if err := checkNames(columns); err != nil {
+		return err
+	}
+	genes, err := dataset.Genes()
+	if err != nil {
+		return err
+	}
+	table, err := dataset.Samples()
+	if err != nil {
+		return err
+	}
+	reader := table.NewReader()
+	defer reader.Close()
+	file, err := disk.Create(filepath.Join(dataset.Dir, SamplesName))
+	if err != nil {
+		return err
+	}
+	err = ingest.WriteParquet(file, columns, genes, func(yield func(*ingest.Samples) error) error {
+		return reader.ScanRange(0, dataset.Manifest.Samples, dataset.Manifest.SamplesPerPart, func(samples *ingest.Samples) error {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return yield(samples)
+		})
+	})
+	if err != nil {
+		_ = file.Discard()
+		return err
+	}
+	return file.Publish()
+}
+
+// checkNames refuses names that columns of the samples cannot have.
+func checkNames(columns ingest.Columns) error {
+	for _, name := range slices.Concat(columns.PhenotypeNames(), columns.AttributeNames()) {
+		if name == "" || name == "genes" {
+			return fault.New(fault.Input, "rename it in the perturbation set, and build the dataset again",
+				"found a phenotype or attribute named %q, expected one whose name is neither empty nor that of the deleted genes", name)
+		}
+	}
+	return nil
+}
+
+// object is a JSON object; encoding/json writes its keys in order.
+type object map[string]any
+
+// describe describes a dataset with these files.
+func describe(manifest *store.Manifest, files []store.File, about About) object {
 	description := object{
-		"@context":            context(),
+		"@context":            vocabulary(),
 		"@type":               "sc:Dataset",
 		"conformsTo":          "http://mlcommons.org/croissant/1.0",
-		"name":                name,
+		"name":                about.Name,
 		"description":         manifest.Description(),
 		"version":             "1.0.0",
 		"isLiveDataset":       false,
-		"distribution":        distribution(manifest),
+		"distribution":        distribution(files),
 		"recordSet":           recordSets(manifest),
 		"tcbuild:format":      manifest.FormatVersion,
 		"tcbuild:program":     manifest.Program,
@@ -37,18 +151,16 @@ func Describe(manifest *store.Manifest, folder string) ([]byte, error) {
 		"tcbuild:graphDigest": manifest.GraphDigest,
 		"identifier":          "sha256:" + manifest.LogicalContent,
 	}
-	text, err := json.MarshalIndent(description, "", "  ")
-	if err != nil {
-		return nil, fmt.Errorf("describe dataset %s: %w", folder, err)
+	for key, value := range map[string]string{"license": about.License, "citeAs": about.Citation, "datePublished": about.Date} {
+		if value != "" {
+			description[key] = value
+		}
 	}
-	return append(text, '\n'), nil
+	return description
 }
 
-// object is a JSON object; encoding/json writes its keys in order.
-type object map[string]any
-
-// context is the vocabulary that Croissant 1.0 prescribes, and tcbuild's own.
-func context() object {
+// vocabulary is the context that Croissant 1.0 prescribes, and tcbuild's own words.
+func vocabulary() object {
 	return object{
 		"@language": "en", "@vocab": "https://schema.org/", "equivalentProperty": "cr:equivalentProperty", "samplingRate": "cr:samplingRate",
 		"sc": "https://schema.org/", "cr": "http://mlcommons.org/croissant/", "rai": "http://mlcommons.org/croissant/RAI/",
@@ -68,52 +180,89 @@ func context() object {
 	}
 }
 
-func distribution(m *store.Manifest) []object {
-	files := []object{}
-	for _, file := range m.Files {
-		files = append(files, object{
-			"@type": "cr:FileObject", "@id": file.Name, "name": file.Name, "contentUrl": file.Name,
+func distribution(files []store.File) []object {
+	objects := []object{}
+	for _, file := range files {
+		objects = append(objects, object{
+			"@type": "cr:FileObject", "@id": (&url.URL{Path: file.Name}).EscapedPath(), "name": file.Name, "contentUrl": file.Name,
 			"contentSize": fmt.Sprintf("%d B", file.Bytes), "encodingFormat": encodingFormat(file.Name), "sha256": file.SHA256,
 		})
 	}
-	return files
+	return objects
 }
 
 func encodingFormat(name string) string {
-	switch {
-	case strings.HasSuffix(name, ".arrow"):
+	switch filepath.Ext(name) {
+	case ".arrow":
 		return "application/vnd.apache.arrow.file"
-	case strings.HasSuffix(name, ".mdb"):
+	case ".mdb":
 		return "application/x-lmdb"
+	case ".parquet":
+		return "application/x-parquet"
+	case ".json":
+		return "application/json"
 	}
 	return "application/octet-stream"
 }
 
-// recordSets are the masks and the phenotypes, with their values in the description itself: a tool
-// that knows only Croissant cannot read samples from LMDB.
+// recordSets are the masks, with their values in the description itself, as a tool that knows only
+// Croissant cannot read them from LMDB, and the samples.
 func recordSets(m *store.Manifest) []object {
-	masks, phenotypes := []object{}, []object{}
+	var masks []object
 	for _, mask := range m.Masks {
 		masks = append(masks, object{"masks/name": mask.Name, "masks/size": mask.Size})
 	}
-	for _, phenotype := range m.Phenotypes {
-		phenotypes = append(phenotypes, object{"phenotypes/name": phenotype.Name})
+	set := recordSet("masks", "Node and edge types with a mask, and the positions of each",
+		field("masks", "name", "sc:Text", "node type or edge type"), field("masks", "size", "sc:Integer", "positions of the mask"))
+	set["data"] = masks
+	if m.Samples == 0 {
+		return []object{set}
 	}
-	sets := []object{recordSet("masks", "Node and edge types with a mask, and the positions of each", masks,
-		field{"name", "sc:Text"}, field{"size", "sc:Integer"})}
-	if len(phenotypes) > 0 {
-		sets = append(sets, recordSet("phenotypes", "Measured numbers of a sample, float64", phenotypes, field{"name", "sc:Text"}))
+	genes := sampleField("genes", "sc:Text", "deleted genes, as ids of the graph's gene table")
+	genes["repeated"] = true
+	fields := []object{sampleField("sample_id", "sc:Text", "name of the sample"), genes}
+	for _, p := range m.Phenotypes {
+		description := "phenotype"
+		if p.Description != "" {
+			description += ": " + p.Description
+		}
+		if p.Unit != "" {
+			description += "; unit: " + p.Unit
+		}
+		if p.StatisticOf != "" {
+			description += "; a statistic of " + p.StatisticOf
+		}
+		fields = append(fields, sampleField(p.Name, "sc:Float", description))
 	}
-	return sets
+	for _, a := range m.Attributes {
+		dataType := "sc:Text"
+		if a.Type == ingest.NumberAttribute {
+			dataType = "sc:Float"
+		}
+		fields = append(fields, sampleField(a.Name, dataType, "attribute"))
+	}
+	return []object{set, recordSet("samples", "Ids, deleted genes, phenotypes and attributes; a missing value is null", fields...)}
 }
 
-type field struct{ name, dataType string }
+// sampleField is a field of the samples, which has a column.
+func sampleField(name, dataType, description string) object {
+	f := field("samples", name, dataType, description)
+	f["source"] = object{"fileObject": object{"@id": SamplesName}, "extract": object{"column": name}}
+	return f
+}
 
-func recordSet(name, description string, data []object, fields ...field) object {
-	var described []object
-	for _, f := range fields {
-		described = append(described, object{"@type": "cr:Field", "@id": name + "/" + f.name,
-			"name": name + "/" + f.name, "dataType": f.dataType})
+func field(set, name, dataType, description string) object {
+	return object{"@type": "cr:Field", "@id": set + "/" + escaped(name), "name": name, "description": description, "dataType": dataType}
+}
+
+func recordSet(name, description string, fields ...object) object {
+	return object{"@type": "cr:RecordSet", "@id": name, "name": name, "description": description, "field": fields}
+}
+
+// escaped is a name as a part of an @id, which is a URL: in it, . and .. would mean something else.
+func escaped(name string) string {
+	if strings.Trim(name, ".") == "" {
+		return strings.ReplaceAll(name, ".", "%2E")
 	}
-	return object{"@type": "cr:RecordSet", "@id": name, "name": name, "description": description, "field": described, "data": data}
+	return url.PathEscape(name)
 }

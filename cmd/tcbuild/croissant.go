@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tcbuild/conf"
+	"tcbuild/fault"
+	"tcbuild/internal/croissant"
+	"tcbuild/store"
+)
+
+func newCroissant(e *env) *cobra.Command {
+	var about croissant.About
+	cmd := &cobra.Command{
+		Use:   "croissant DATASET",
+		Short: "Describe a dataset for catalogues, as Croissant",
+		Long: `Add to a dataset the file croissant.json, its description in MLCommons' Croissant, and
+samples.parquet, its samples in a format that the library mlcroissant can load: sample id,
+names of the deleted genes, phenotypes and attributes. The folder can then be published as
+it is. Both files are replaced if they are there; nothing else is changed.`,
+		Example: `  tcbuild croissant demo/indices --license CC-BY-4.0 --date 2026-01-31 --citation "Doe, J. (2026). A screen."
+  tcbuild croissant demo/indices --config demo.yaml`,
+		Args: cobra.ExactArgs(1),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&about.Name, "name", "", "`NAME` of the dataset (default: that of its folder)")
+	flags.StringVar(&about.License, "license", "", "`LICENCE` of the dataset: an address or an SPDX identifier")
+	flags.StringVar(&about.Citation, "citation", "", "`TEXT` to cite the dataset by, best as BibTeX")
+	flags.StringVar(&about.Date, "date", "", "`DATE` of publication, as 2026-01-31")
+	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
+		return runCroissant(ctx, e, args[0], about)
+	})
+}
+
+func runCroissant(ctx context.Context, e *env, path string, about croissant.About) error {
+	if _, err := time.Parse(time.DateOnly, about.Date); about.Date != "" && err != nil {
+		return fault.New(fault.Usage, "write the 31st of January as 2026-01-31", "read --date: found %q, expected a date", about.Date)
+	}
+	dataset, err := store.Open(path)
+	if err != nil {
+		return err
+	}
+	if err := croissant.Write(ctx, dataset, about); err != nil {
+		return err
+	}
+	var missing []string
+	for _, field := range []struct{ flag, value string }{{"license", about.License}, {"citation", about.Citation}, {"date", about.Date}} {
+		if field.value == "" {
+			missing = append(missing, "--"+field.flag)
+		}
+	}
+	if len(missing) > 0 {
+		e.log.Warn("catalogues ask for more", "not_given", strings.Join(missing, " "))
+	}
+	e.say(fmt.Sprintf("%s: describes %s samples", filepath.Join(path, croissant.DescriptionName), humanCount(dataset.Manifest.Samples)))
+	return nil
+}

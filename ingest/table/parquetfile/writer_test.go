@@ -1,0 +1,57 @@
+package parquetfile
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"testing"
+
+	"tcbuild/ingest/table/arrowfile"
+)
+
+// limited fails after so many bytes.
+type limited struct {
+	bytes.Buffer
+	left int
+}
+
+var errFull = errors.New("full")
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.left -= len(p); l.left < 0 {
+		return 0, errFull
+	}
+	return l.Buffer.Write(p)
+}
+
+// Wherever writing fails, the writer says so; otherwise the bytes are the same each time.
+func TestWriterFails(t *testing.T) {
+	write := func(out *limited) error {
+		fields := []arrowfile.Field{{Name: "id", Values: arrowfile.Texts{}}, {Name: "genes", Values: arrowfile.Lists{}},
+			{Name: "x", Values: arrowfile.Numbers{}}, {Name: "note", Values: arrowfile.OptionalTexts{}}}
+		w, err := NewWriter(out, fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := w.Write(arrowfile.Texts{"a", ""}, arrowfile.Lists{{"YA", "YB"}, nil}, arrowfile.Numbers{1, math.NaN()}, arrowfile.OptionalTexts{nil, {}}); err != nil {
+				return err
+			}
+		}
+		return w.Close()
+	}
+	whole := &limited{left: math.MaxInt}
+	if err := write(whole); err != nil {
+		t.Fatal(err)
+	}
+	for part := range 20 { // of the file
+		left := whole.Len() - 1 - part*whole.Len()/20
+		if err := write(&limited{left: left}); !errors.Is(err, errFull) {
+			t.Fatalf("found error %v after %d of %d bytes, expected %v", err, left, whole.Len(), errFull)
+		}
+	}
+	again := &limited{left: whole.Len()}
+	if err := write(again); err != nil || !bytes.Equal(again.Bytes(), whole.Bytes()) {
+		t.Errorf("found other bytes, or error %v", err)
+	}
+}
