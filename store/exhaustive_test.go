@@ -51,15 +51,15 @@ func smallGraph(t testing.TB, more int) *ingest.Graph {
 	t.Helper()
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(0, 0))
-	physical := "src\tdst\nA\tB\nB\tC\nC\tC\nD\tA\nE\tF\nG\tH\n"
+	physical := []byte("src\tdst\nA\tB\nB\tC\nC\tC\nD\tA\nE\tF\nG\tH\n")
 	for range more {
-		physical += fmt.Sprintf("%c\t%c\n", 'A'+r.IntN(8), 'A'+r.IntN(8))
+		physical = fmt.Appendf(physical, "%c\t%c\n", 'A'+r.IntN(8), 'A'+r.IntN(8))
 	}
 	for name, text := range map[string]string{
 		"nodes/gene.tsv":                      "id\nA\nB\nC\nD\nE\nF\nG\nH\n",
 		"nodes/reaction.tsv":                  "id\tgpr\nR\tA or B\nS\tC\n",
 		"nodes/metabolite.tsv":                "id\nm\nn\n",
-		"edges/gene__physical__gene.tsv":      physical,
+		"edges/gene__physical__gene.tsv":      string(physical),
 		"edges/gene__gpr__reaction.tsv":       "src\tdst\nA\tR\nB\tR\nC\tS\n",
 		"edges/reaction__rmr__metabolite.tsv": "src\tdst\tstoichiometry\nR\tm\t1\nR\tn\t-1\nS\tn\t1\n",
 	} {

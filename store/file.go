@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 
 	"tcbuild/internal/disk"
@@ -38,10 +39,14 @@ func noFile(err error) bool {
 // hashBuffer is how much of a file is read at a time. It fits in the CPU's caches.
 const hashBuffer = 1 << 20
 
+var hashBuffers = sync.Pool{New: func() any { return new([hashBuffer]byte) }}
+
 // hashed copies a file and returns its size and digest.
 func hashed(from io.Reader, to io.Writer, name string) (File, error) {
 	sum := sha256.New()
-	size, err := io.CopyBuffer(io.MultiWriter(sum, to), from, make([]byte, hashBuffer))
+	buffer := hashBuffers.Get().(*[hashBuffer]byte)
+	defer hashBuffers.Put(buffer)
+	size, err := io.CopyBuffer(io.MultiWriter(sum, to), from, buffer[:])
 	return File{Name: name, Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, err
 }
 

@@ -19,7 +19,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
@@ -118,52 +117,6 @@ func TestSettingsReference(t *testing.T) {
 			}
 		} else if read(t, path) != want {
 			t.Errorf("%s is not what the program has; run: go test ./cmd/tcbuild -run TestSettingsReference -update", filepath.Base(path))
-		}
-	}
-}
-
-// The presets and the examples fit the schema, and what the program refuses does not.
-func TestSettingsSchema(t *testing.T) {
-	schema, err := jsonschema.NewCompiler().Compile(settingsSchema)
-	if err != nil {
-		t.Fatal(err)
-	}
-	valid := func(text []byte) error {
-		var settings any
-		if err := yaml.Unmarshal(text, &settings); err != nil {
-			t.Fatal(err)
-		}
-		return schema.Validate(settings)
-	}
-	for _, preset := range conf.Presets() {
-		if err := valid([]byte(read(t, "../../conf/"+preset+".yaml"))); err != nil {
-			t.Errorf("preset %s: %v", preset, err)
-		}
-	}
-	var examples struct{ Flags, Graph yaml.Node }
-	if err := yaml.Unmarshal([]byte(read(t, "testdata/settings.yaml")), &examples); err != nil {
-		t.Fatal(err)
-	}
-	if err := conf.Decode(&examples.Graph, &source.GraphSpec{}); err != nil {
-		t.Errorf("testdata/settings.yaml: %v", err)
-	}
-	for _, section := range []*yaml.Node{&examples.Flags, &examples.Graph} {
-		text, err := yaml.Marshal(section)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := valid(text); err != nil {
-			t.Error(err)
-		}
-	}
-	for _, text := range []string{"samples: ${many}", "root: 5", "keep: 3", "keep: true", "phenotypes: fitness", "genes: SGD_features.tab", "any: for ${any}"} {
-		if err := valid([]byte(text)); err != nil {
-			t.Errorf("%s: %v", text, err)
-		}
-	}
-	for _, text := range []string{"edges: [{self_loops: kept}]", "seed: x1", "gem: {reaction_nodes: half}", "gem: {fil: x}", "edges: [{strng: {}}]", "edges: [{table: {undirected: maybe}}]", "[a]"} {
-		if valid([]byte(text)) == nil {
-			t.Errorf("%s: accepted, expected an error", text)
 		}
 	}
 }

@@ -43,14 +43,14 @@ func geneID(i int) string { return fmt.Sprintf("G%02d", i) }
 func build(t *testing.T, samples []sample) *store.Dataset {
 	t.Helper()
 	dir := t.TempDir()
-	genes, table := "id\n", "sample_id\tgenes\tfitness\tmedium\tbatch\n"
+	genes, table := "id\n", []byte("sample_id\tgenes\tfitness\tmedium\tbatch\n")
 	for i := range testGenes {
 		genes += geneID(i) + "\n"
 	}
 	for _, s := range samples {
-		table += strings.Join([]string{s.id, strings.Join(s.genes, "|"), s.fitness, s.medium, s.batch}, "\t") + "\n"
+		table = append(table, strings.Join([]string{s.id, strings.Join(s.genes, "|"), s.fitness, s.medium, s.batch}, "\t")+"\n"...)
 	}
-	for name, text := range map[string]string{"graph/nodes/gene.tsv": genes, "set.tsv": table} {
+	for name, text := range map[string]string{"graph/nodes/gene.tsv": genes, "set.tsv": string(table)} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
