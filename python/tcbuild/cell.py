@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 from typing import TypeVar
 
@@ -75,18 +75,16 @@ class Cell:
     def removal(self) -> Removal:
         """Of the graph, the incidence variant reads no more than what genes do to reactions."""
         rules = None
+        pairs: Iterable[tuple[int, int]] = ()
         if self._manifest["options"]["reaction_rule"] == "gpr" and "reaction" in self._sizes:
             rules = compile_rules(self._load(["gene", "reaction"]))
             pairs = genes_of_rules(rules)
         elif GPR in self._sizes:
-            pairs = self._read(
-                lambda table: edges_by_index(
-                    table, GPR, self._sizes["gene"], self._sizes["reaction"]
-                ),
-                f"graph/edges/{GPR}.arrow",
+            nodes = self._sizes["gene"], self._sizes["reaction"]
+            edges = self._read(
+                lambda table: edges_by_index(table, GPR, *nodes), f"graph/edges/{GPR}.arrow"
             )
-        else:
-            pairs = np.empty((2, 0), np.int32)
+            pairs = zip(*edges.tolist())
         return Removal(self._rows_of_nodes(), self._sizes["gene"], pairs, rules)
 
     def _rows_of_nodes(self) -> Rows:

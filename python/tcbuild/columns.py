@@ -14,9 +14,11 @@ Rows = range | npt.NDArray[np.int64]  # samples, in any order, by their index in
 Values = slice | npt.NDArray[np.int64]  # what selects them from an array
 
 
-def numbers(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
-    """Floating-point numbers, NaN where null."""
-    values = np.empty(len(column), np.float64)
+def numbers(
+    column: pa.ChunkedArray, out: npt.NDArray[np.float64] | None = None
+) -> npt.NDArray[np.float64]:
+    """Floating-point numbers, NaN where null, in out if it is given."""
+    values = np.empty(len(column), np.float64) if out is None else out
     start = 0
     for chunk in column.chunks:
         into = values[start : start + len(chunk)]

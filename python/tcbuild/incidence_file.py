@@ -11,6 +11,7 @@ from tcbuild.columns import whole
 from tcbuild.errors import DamagedFileError
 from tcbuild.manifest import RESTORE, Manifest, unreadable
 
+_SHORT = 32  # positions
 _INDEX, _POSITIONS = "incidence.arrow", "incidence.positions"
 _SCHEMA = pa.schema(
     [
@@ -21,8 +22,9 @@ _SCHEMA = pa.schema(
 
 
 class IncidenceFile:
-    """Reads rows of positions, and keeps none: a sample needs those of a few nodes, and memory
-    stays that of the index. Each row is compared with its checksum when it is read.
+    """Reads rows of positions. It keeps short ones alone, as those of most reactions are: a sample
+    needs the rows of a few nodes, and memory stays small. Each row is compared with its checksum
+    when it is read.
 
     Any number of threads and forked processes may read.
     """
@@ -43,15 +45,18 @@ class IncidenceFile:
         # As memoryviews, whose items are ints.
         self._ends = ends.data
         self._checksums = whole(table.column("checksum"), np.uint64).data
+        self._short: dict[int, npt.NDArray[np.int32]] = {}
         self._file = manifest.open_file(_POSITIONS)
 
     def rows(self, indices: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
         """The positions of some rows, in the order of indices."""
-        if len(indices) == 1:
-            return self._row(int(indices[0]))
-        return np.concatenate([np.empty(0, np.int32), *map(self._row, indices.tolist())])
+        rows = [
+            found if (found := self._short.get(row)) is not None else self._read(row)
+            for row in indices.tolist()
+        ]
+        return np.concatenate(rows) if rows else np.empty(0, np.int32)
 
-    def _row(self, row: int) -> npt.NDArray[np.int32]:
+    def _read(self, row: int) -> npt.NDArray[np.int32]:
         start, end = self._ends[row], self._ends[row + 1]
         try:
             content = self._file.read(4 * start, 4 * (end - start))
@@ -66,4 +71,7 @@ class IncidenceFile:
                 f"{self._checksums[row]:016x}",
                 RESTORE,
             )
-        return np.frombuffer(content, np.int32)
+        found = np.frombuffer(content, np.int32)
+        if len(found) <= _SHORT:
+            self._short[row] = found
+        return found

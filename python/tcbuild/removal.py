@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
 from typing import Protocol
 
 import numpy as np
@@ -9,9 +10,7 @@ import numpy.typing as npt
 
 from tcbuild.errors import DamagedFileError
 from tcbuild.graph import CellGraph
-from tcbuild.incidence import CSR
 from tcbuild.manifest import RESTORE
-from tcbuild.masks import ascending
 from tcbuild.rules import compile_rule, holds
 
 
@@ -26,7 +25,6 @@ class Removal:
 
     rows: node -> its own position, and those of the edges that go with it: those that touch a gene,
         those of a reaction to metabolites; reaction r is node genes + r
-    reactions: gene -> the reactions that its deletion may remove
     rules: per reaction its compiled rule (tcbuild.rules); None under the rule `all`
 
     It is immutable, so any number of threads may use it.
@@ -36,34 +34,30 @@ class Removal:
         self,
         rows: Rows,
         genes: int,
-        reactions_of_genes: npt.NDArray[np.int32],
+        pairs: Iterable[tuple[int, int]],
         rules: list[tuple[int, ...]] | None,
     ):
-        """genes: their number. reactions_of_genes: [2, pairs], in any order."""
+        """genes: their number. pairs: genes and the reactions that their deletion may remove."""
         self.rows, self.rules, self._genes = rows, rules, genes
-        pairs = reactions_of_genes[:, np.argsort(reactions_of_genes[1], kind="stable")]
-        self.reactions = CSR.of_pairs(pairs[0], pairs[1], genes)
+        self._reactions: dict[int, list[int]] = {}
+        for gene, reaction in pairs:
+            self._reactions.setdefault(gene, []).append(reaction)
 
-    def removed_reactions(
-        self, perturbation_indices: npt.NDArray[np.integer]
-    ) -> npt.NDArray[np.int32]:
-        """The reactions that a genotype removes, ascending."""
-        reactions = ascending(self.reactions.rows(perturbation_indices))
+    def removed_reactions(self, genes: Collection[int]) -> list[int]:
+        """The reactions that the deletion of genes removes, ascending."""
+        reactions = {reaction for gene in genes for reaction in self._reactions.get(gene, ())}
         if self.rules is None:
-            return reactions
-        deleted = set(perturbation_indices.tolist())
-        gone = [
-            reaction for reaction in reactions.tolist() if not holds(self.rules[reaction], deleted)
-        ]
-        return np.array(gone, np.int32)
+            return sorted(reactions)
+        deleted = set(genes)
+        return sorted(
+            reaction for reaction in reactions if not holds(self.rules[reaction], deleted)
+        )
 
     def positions(self, perturbation_indices: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
         """All removed positions, unordered; an edge between two deleted genes occurs twice."""
-        removed = self.rows.rows(perturbation_indices)
-        reactions = self.removed_reactions(perturbation_indices)
-        if not len(reactions):
-            return removed
-        return np.concatenate([removed, self.rows.rows(reactions + self._genes)])
+        genes = perturbation_indices.tolist()
+        reactions = [self._genes + reaction for reaction in self.removed_reactions(genes)]
+        return self.rows.rows(np.array(genes + reactions, np.int64))
 
 
 def compile_rules(graph: CellGraph) -> list[tuple[int, ...]]:
@@ -82,7 +76,9 @@ def compile_rules(graph: CellGraph) -> list[tuple[int, ...]]:
     return compiled
 
 
-def genes_of_rules(rules: list[tuple[int, ...]]) -> npt.NDArray[np.int32]:
-    """The genes that rules name and their reactions, [2, pairs]."""
-    pairs = [(gene, row) for row, rule in enumerate(rules) for gene in set(rule) if gene >= 0]
-    return np.array(pairs, np.int32).reshape(-1, 2).T
+def genes_of_rules(rules: list[tuple[int, ...]]) -> Iterator[tuple[int, int]]:
+    """The genes that rules name, each with its reaction."""
+    for reaction, rule in enumerate(rules):
+        for gene in set(rule):
+            if gene >= 0:
+                yield gene, reaction

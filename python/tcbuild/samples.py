@@ -57,15 +57,19 @@ class Samples:
         if pa.types.is_floating(kind):
             values = np.empty(len(self), np.float64)
             for places, rows, table in self._table.read([column], self._rows):
-                values[places] = numbers(table.column(0))[rows]
+                found = table.column(0)
+                if isinstance(rows, slice) and isinstance(places, slice):
+                    numbers(found.slice(rows.start, rows.stop - rows.start), out=values[places])
+                else:
+                    values[places] = numbers(found)[rows]
             return values
         if pa.types.is_dictionary(kind):
             words = np.empty(len(self), object)
             for places, rows, table in self._table.read([column], self._rows):
                 words[places] = texts(table.column(0))[rows]
             return words
-        found: npt.NDArray[Any] = self.to_arrow([column]).column(0).to_numpy()
-        return found
+        lists: npt.NDArray[Any] = self.to_arrow([column]).column(0).to_numpy()
+        return lists
 
     @overload
     def index_of(self, sample_id: str) -> int: ...  # type: ignore[overload-overlap]
