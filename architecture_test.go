@@ -31,7 +31,7 @@ func TestImportDirections(t *testing.T) {
 		"internal/diff":        "ingest incidence encode store",
 		"internal/inspect":     "ingest store internal/chart fault",
 		"internal/versions":    "ingest fault internal/disk",
-		"internal/rebuild":     "ingest store gpuverify tcbuild internal/versions internal/slurm fault internal/disk",
+		"internal/rebuild":     "ingest store gpuverify tcbuild internal/croissant internal/versions internal/slurm fault internal/disk",
 		"internal/slurm":       "fault",
 		"internal/croissant":   "ingest store fault internal/disk",
 		"internal/selection":   "ingest store conf fault",

@@ -53,7 +53,7 @@ func plainTicks(low, high float64) []plot.Tick {
 			continue
 		}
 		format := byte('g')
-		if size := math.Abs(tick.Value); size == 0 || size >= 1e-4 && size < 1e6 {
+		if size := math.Abs(tick.Value); size == 0 || size >= 1e-4 && size < 1e7 {
 			format = 'f'
 		}
 		rounded, _ := strconv.ParseFloat(strconv.FormatFloat(tick.Value, 'g', 7, 64), 64) // without 0.30000000000000004

@@ -15,6 +15,7 @@ import (
 	"tcbuild/gpuverify"
 	"tcbuild/ingest"
 	"tcbuild/ingest/perturbationset"
+	"tcbuild/internal/croissant"
 	"tcbuild/internal/disk"
 	"tcbuild/internal/versions"
 	"tcbuild/store"
@@ -48,7 +49,7 @@ func (o *Options) inputStage() versions.Stage {
 func (o *Options) datasetStage(variant string) (versions.Stage, error) {
 	var outside []string // files of a perturbation set that no stage makes
 	stage := versions.Stage{
-		Name: variant, Output: variant,
+		Name: variant, Output: variant, Added: []string{croissant.DescriptionName, croissant.SamplesName},
 		Options: map[string]string{
 			"reaction_rule": string(o.Build.ReactionRule), "unknown_genes": string(o.Build.UnknownGenes),
 			"allow_wildtype": strconv.FormatBool(o.Build.AllowWildtype), "allow_duplicate_ids": strconv.FormatBool(o.Build.AllowDuplicateIDs),

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"tcbuild/internal/disk"
 )
@@ -26,11 +27,11 @@ func linkTree(from, to string) error {
 	})
 }
 
-// fileBytes is the size of all files of an output together. A link, pipe or device among them is an
-// error.
-func fileBytes(output string) (bytes int64, err error) {
+// fileBytes is the size of all files of an output together, but for those that were added to it. A
+// link, pipe or device among them is an error.
+func fileBytes(output string, added []string) (bytes int64, err error) {
 	err = filepath.WalkDir(output, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || entry.IsDir() || filepath.Dir(path) == output && slices.Contains(added, entry.Name()) {
 			return err
 		}
 		info, err := entry.Info()

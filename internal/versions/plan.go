@@ -48,6 +48,8 @@ type Record struct {
 	Options     map[string]string `json:"options"`
 	Inputs      []Input           `json:"inputs"`
 	After       []string          `json:"after"`
+
+	added []string // of its stage
 }
 
 // Plan is what a run has to do.
@@ -120,7 +122,7 @@ func (c *Chain) findReady(plan *Plan) error {
 // record describes a stage, whose predecessors are in the plan.
 func (c *Chain) record(stage Stage, plan *Plan) (Record, error) {
 	record := Record{Stage: stage.Name, Output: stage.Output, Program: c.Program,
-		Options: stage.Options, Inputs: []Input{}, After: append([]string{}, stage.After...)}
+		Options: stage.Options, Inputs: []Input{}, After: append([]string{}, stage.After...), added: stage.Added}
 	for _, source := range stage.Sources {
 		input, err := plan.sources.read(source)
 		if err != nil {
@@ -220,7 +222,7 @@ func (p *Plan) note(i int) error {
 			continue
 		}
 		var err error
-		if step.record.Bytes, err = fileBytes(filepath.Join(p.building, step.record.Output)); err != nil {
+		if step.record.Bytes, err = fileBytes(filepath.Join(p.building, step.record.Output), step.record.added); err != nil {
 			return err
 		}
 		v.Stages = append(v.Stages, step.record)

@@ -41,6 +41,8 @@ type Stage struct {
 	Options map[string]string
 	Sources []Source // all files that it reads, and no others
 	After   []string // stages before this one whose output it reads
+	// Added are names of files that others may add to the output's folder, which change nothing.
+	Added []string
 
 	// Run makes the output in the folder of the unfinished version, and returns the files of its
 	// sources as it read them: they must be those that the plan read. If the output already exists,

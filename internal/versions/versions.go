@@ -53,7 +53,7 @@ func (v *version) has(record Record) bool {
 	if i < 0 {
 		return false
 	}
-	bytes, err := fileBytes(filepath.Join(v.path, record.Output))
+	bytes, err := fileBytes(filepath.Join(v.path, record.Output), record.added)
 	return err == nil && bytes == v.Stages[i].Bytes
 }
 
