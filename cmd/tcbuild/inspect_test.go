@@ -90,7 +90,7 @@ func TestInspectDataset(t *testing.T) {
 		}
 
 		text = must(t, dir, "inspect", variant, "--html", "page.html").stdout
-		for _, line := range []string{"fitness 3 1 25.0 0.5 0.75 0.25 1 ", "medium text 3 1 25.0 2", "degrees number 3 1 25.0 30 32.5 4.33 37.5 2 ", "YPD 2 50.0", "missing 1 25.0"} {
+		for _, line := range []string{"fitness 3 1 25.0 0.5 0.75 0.25 1 ", "medium text 3 1 25.0 2", "degrees number 3 1 25.0 30 32.5 4.33 37.5 2 ", "YPD 2 50.0", "(missing) 1 25.0"} {
 			if !strings.Contains(strings.Join(strings.Fields(text), " ")+" ", line) {
 				t.Errorf("%s: the text lacks %s\n%s", variant, line, text)
 			}

@@ -3,6 +3,7 @@ package inspect
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"tcbuild/ingest"
@@ -24,7 +25,7 @@ func TestNumbersBeyondRange(t *testing.T) {
 	}
 }
 
-// counted adds n values of which each is there twice, but for the first, which is there once more.
+// countedValues adds n values of which each is there twice, but for the first, which is there once more.
 func countedValues(t *testing.T, n int, value func(i int) ingest.Value, kind ingest.AttributeType) AttributeSummary {
 	t.Helper()
 	c := newSampleCounter(&ingest.Nodes{}, ingest.Columns{Attributes: []ingest.Attribute{{Name: "a", Type: kind}}})
@@ -74,6 +75,17 @@ func TestManyValues(t *testing.T) {
 			if i > 0 && (value.Samples != 2 || fmt.Sprint(value.Value) <= fmt.Sprint(s.MostFrequent[i-1].Value) && i < 9) {
 				t.Errorf("%s: found %v after %v", c.name, value, s.MostFrequent[i-1])
 			}
+		}
+	}
+}
+
+// The rows of a value table add up to all samples.
+func TestValueTable(t *testing.T) {
+	value := func(i int) ingest.Value { return ingest.Value{Text: []byte(strings.Repeat("a", i))} }
+	for n, want := range map[int]string{1: "[[\"\" 3 75.0] [(missing) 1 25.0]]", mostFrequent + 1: "[(1 more value) 2 8.3] [(missing) 1 4.2]]", mostFrequent + 2: "[(2 more values) 4 15.4] [(missing) 1 3.8]]"} {
+		s := countedValues(t, n, value, ingest.TextAttribute)
+		if got := fmt.Sprint(s.valueTable().Rows); !strings.HasSuffix(got, want) {
+			t.Errorf("%d values: found %s, expected %s at its end", n, got, want)
 		}
 	}
 }

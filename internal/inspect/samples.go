@@ -1,10 +1,13 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/dustin/go-humanize/english"
 
 	"tcbuild/ingest"
 	"tcbuild/internal/chart"
@@ -155,12 +158,13 @@ func (s *SampleSummary) attributeTable() Table {
 	return table.withoutEmptyColumns()
 }
 
-// valueTable has the most frequent values.
+// valueTable has the most frequent values. What is no value is in parentheses.
 func (s *AttributeSummary) valueTable() Table {
 	table := Table{Title: "Values of " + cell(s.Name), Header: []string{"value", "samples", "%"}}
 	others := s.Values
 	for _, value := range s.MostFrequent {
-		table.Rows = append(table.Rows, []string{fmt.Sprint(value.Value), count(value.Samples), percent(value.Samples, s.Values+s.Missing)})
+		text := cmp.Or(fmt.Sprint(value.Value), `""`)
+		table.Rows = append(table.Rows, []string{text, count(value.Samples), percent(value.Samples, s.Values+s.Missing)})
 		others -= value.Samples
 	}
 	add := func(what string, samples int) {
@@ -168,7 +172,7 @@ func (s *AttributeSummary) valueTable() Table {
 			table.Rows = append(table.Rows, []string{what, count(samples), percent(samples, s.Values+s.Missing)})
 		}
 	}
-	add(count(*s.Different-len(s.MostFrequent))+" more values", others)
-	add("missing", s.Missing)
+	add("("+count(*s.Different-len(s.MostFrequent))+" more "+english.PluralWord(*s.Different-len(s.MostFrequent), "value", "")+")", others)
+	add("(missing)", s.Missing)
 	return table
 }
