@@ -180,7 +180,7 @@ func (b *builder) close() {
 // write fills the folder under construction.
 func (b *builder) write(ctx context.Context) error {
 	cache := incidence.Build(b.graph)
-	b.stage("build incidence", "edge_types", len(cache.Edges))
+	b.stage("build incidence", "nodes", len(cache.Offsets)-1, "entries", len(cache.Positions))
 	var group errgroup.Group
 	group.Go(func() error { return b.building.WriteGraph(b.graph) })
 	if b.Variant == store.Incidence {

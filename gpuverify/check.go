@@ -40,7 +40,7 @@ func newWorker(v *verifier) *worker {
 		w.decoder = v.codec.NewDecoder(v.rules.Size)
 	}
 	if v.Method != ByEdges {
-		w.scatter = regenerate.NewScatterer(v.rules, v.incidences)
+		w.scatter = regenerate.NewScatterer(v.rules, v.incidence)
 		w.expected = &w.scatter.MaskBuffer
 	} else {
 		buffer := regenerate.NewMaskBuffer(v.rules.Size)

@@ -51,7 +51,7 @@ func (v *verifier) useDevices() error {
 // compareOnDevices shares the chunks among the devices. A device that fails ends the run.
 func (d *devices) compareOnDevices(ctx context.Context) error {
 	var err error
-	if d.tables, err = regenerate.NewTables(d.rules, d.incidences); err != nil {
+	if d.tables, err = regenerate.NewTables(d.rules, d.incidence); err != nil {
 		return err
 	}
 	samples := d.dataset.Manifest.Samples

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tcbuild/gpuverify/regenerate"
+	"tcbuild/ingest"
 )
 
 // useStoredIncidence compares the dataset's stored incidence with the graph's, entry by entry, and
@@ -17,24 +18,22 @@ func (v *verifier) useStoredIncidence() error {
 		return err
 	}
 	path := filepath.Join(v.dataset.Dir, "incidence.positions")
+	stored := regenerate.Lists{Offsets: cache.Offsets, Positions: cache.Positions}
 	rows, first := 0, ""
-	for i, stored := range cache.Edges {
-		expected, found := &v.incidences[i], regenerate.Lists{Offsets: stored.Offsets, Positions: stored.Positions}
-		if stored.EdgeType != expected.Type.String() {
-			return fmt.Errorf("%s: row %d is edge type %s, expected %s", path, i, stored.EdgeType, expected.Type)
-		}
-		nodes := v.rules.Graph.NodesOf(expected.Type.Source)
-		for node := range uint32(nodes.Len()) {
-			want, have := expected.Row(node), found.Row(node)
+	node := uint32(0)
+	for _, nodes := range []*ingest.Nodes{v.rules.Graph.Genes, v.rules.Graph.Reactions} {
+		for i := range nodes.Len() {
+			want, have := v.incidence.Row(node), stored.Row(node)
+			node++
 			if slices.Equal(want, have) {
 				continue
 			}
 			if rows++; rows == 1 {
-				first = fmt.Sprintf("edge type %s, %s %s: %s", expected.Type, nodes.Type, nodes.IDs[node], firstDifference(want, have))
+				first = fmt.Sprintf("%s %s: %s", nodes.Type, nodes.IDs[i], v.firstDifference(want, have))
 			}
 		}
-		expected.Lists = found
 	}
+	v.incidence = stored
 	if rows > 0 {
 		v.damage(-1, fmt.Errorf("%s: its incidence differs from that of the graph's edges in %d rows; first: %s",
 			path, rows, first))
@@ -42,17 +41,18 @@ func (v *verifier) useStoredIncidence() error {
 	return nil
 }
 
-// firstDifference names the first entry at which two different lists differ.
-func firstDifference(want, have []uint32) string {
+// firstDifference names the first entry at which two different rows differ.
+func (v *verifier) firstDifference(want, have []uint32) string {
 	i := 0
 	for i < min(len(want), len(have)) && want[i] == have[i] {
 		i++
 	}
 	entry := func(list []uint32) string {
-		if i < len(list) {
-			return fmt.Sprintf("edge %d", list[i])
+		if i >= len(list) {
+			return "nothing"
 		}
-		return "no edge"
+		mask, within := v.rules.At(int(list[i]))
+		return fmt.Sprintf("%s %d", v.rules.Masks[mask].Name, within)
 	}
 	return fmt.Sprintf("entry %d is %s, expected %s", i, entry(have), entry(want))
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"tcbuild/incidence"
-	"tcbuild/ingest"
 	"tcbuild/store"
 )
 
@@ -14,28 +13,32 @@ import (
 // counted.
 func TestStoredIncidence(t *testing.T) {
 	graph := tinyGraph()
-	physical := slices.IndexFunc(graph.Edges, func(e *ingest.Edges) bool { return e.Type.Relation == "physical" })
-	other := func(position uint32) uint32 { return (position + 1) % uint32(graph.Edges[physical].Len()) }
+	physical := incidence.NewLayout(graph).Start("gene__physical__gene")
+	inRow := func(c *incidence.Cache) int { // of gene 5: its first physical edge
+		return slices.IndexFunc(c.Row(5), func(position uint32) bool { return position >= physical })
+	}
 	for _, test := range []struct {
 		name  string
-		plant func(edges *incidence.Incidence)
+		plant func(c *incidence.Cache)
 		want  string // behind the file's name
 	}{
-		{"a position", func(e *incidence.Incidence) { e.Row(5)[1] = other(e.Row(5)[1]) },
-			"1 rows; first: edge type gene__physical__gene, gene " + graph.Genes.IDs[5] + ": entry 1 is edge "},
-		{"an entry in the next row", func(e *incidence.Incidence) { e.Offsets[5]-- },
-			"2 rows; first: edge type gene__physical__gene, gene " + graph.Genes.IDs[4] + ": entry "},
-		{"one position too many, which removes what is removed anyway", func(e *incidence.Incidence) {
-			at := e.Offsets[6]
-			e.Positions = slices.Insert(e.Positions, int(at), e.Positions[at-1])
-			for row := 6; row < len(e.Offsets); row++ {
-				e.Offsets[row]++
+		{"a position", func(c *incidence.Cache) { c.Row(5)[inRow(c)]++ },
+			"1 rows; first: gene " + graph.Genes.IDs[5] + ": entry 1 is gene__physical__gene "},
+		{"no last position", func(c *incidence.Cache) {
+			c.Positions = slices.Delete(c.Positions, int(c.Offsets[6])-1, int(c.Offsets[6]))
+			for row := 6; row < len(c.Offsets); row++ {
+				c.Offsets[row]--
 			}
-		}, "1 rows; first: edge type gene__physical__gene, gene " + graph.Genes.IDs[5] + ": entry "},
+		}, "1 rows; first: gene " + graph.Genes.IDs[5] + ": entry "},
+		{"one position too many, which removes what is removed anyway", func(c *incidence.Cache) {
+			at := c.Offsets[6]
+			c.Positions = slices.Insert(c.Positions, int(at), c.Positions[at-1])
+			for row := 6; row < len(c.Offsets); row++ {
+				c.Offsets[row]++
+			}
+		}, "1 rows; first: gene " + graph.Genes.IDs[5] + ": entry "},
 	} {
-		p := plan{variant: store.Incidence, rule: incidence.RuleAll, samples: 3, plantCache: func(cache *incidence.Cache) {
-			test.plant(&cache.Edges[physical])
-		}}
+		p := plan{variant: store.Incidence, rule: incidence.RuleAll, samples: 3, plantCache: test.plant}
 		report := verify(t, p.build(t), ByEdges, 1)
 		if report.Damaged != 1 || !strings.Contains(report.FirstDamaged[0].What,
 			"incidence.positions: its incidence differs from that of the graph's edges in "+test.want) {

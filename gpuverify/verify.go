@@ -78,10 +78,10 @@ func Verify(ctx context.Context, dataset *store.Dataset, o Options) (*Report, er
 
 type verifier struct {
 	Options
-	dataset    *store.Dataset
-	rules      *regenerate.Rules
-	incidences []regenerate.Incidence // of the graph, or those stored in an incidence dataset
-	codec      encode.Codec
+	dataset   *store.Dataset
+	rules     *regenerate.Rules
+	incidence regenerate.Lists // of the graph, or those stored in an incidence dataset
+	codec     encode.Codec
 
 	compareAll func(ctx context.Context) error // regenerates and compares the masks of all samples
 	nextChunk  atomic.Int64
@@ -131,7 +131,7 @@ func (v *verifier) checkSamples(ctx context.Context) error {
 		err = v.checkMasks()
 	}
 	if err == nil && v.Method != ByEdges {
-		v.incidences = regenerate.NewIncidences(v.rules)
+		v.incidence = regenerate.NewIncidence(v.rules)
 	}
 	if err == nil && m.Variant == store.Incidence {
 		err = v.useStoredIncidence()

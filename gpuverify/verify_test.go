@@ -144,13 +144,15 @@ func TestPlantedInCache(t *testing.T) {
 	start := layout.Start(edges.Type.String())
 
 	gene := source.Genes(0)[0]
-	lost := incidence.Build(graph).Edges[physical].Row(gene)[0]
+	// The first entry of gene's row that is a physical edge.
+	at := slices.IndexFunc(incidence.Build(graph).Row(gene), func(position uint32) bool { return position >= start })
+	lost := incidence.Build(graph).Row(gene)[at] - start
 	var added uint32 // an edge that does not touch the gene
 	for edges.Src[added] == gene || edges.Dst[added] == gene {
 		added++
 	}
 	p := plan{variant: store.Incidence, rule: incidence.RuleAll, samples: samples, plantCache: func(cache *incidence.Cache) {
-		cache.Edges[physical].Row(gene)[0] = added
+		cache.Row(gene)[at] = start + added
 	}}
 	var want []Difference
 	for i := range samples {

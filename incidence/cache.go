@@ -6,45 +6,64 @@ import (
 	"tcbuild/ingest"
 )
 
-// Cache is the incidence of a graph: for every edge type, the edges of each
-// node. It is immutable and safe for concurrent use.
+// Cache has, for each node that a deletion can remove, what goes with it. It is immutable and safe
+// for concurrent use.
+//
+// Its rows are the genes, then the reactions, as in the mask space: the number of a row is the node's
+// position there. It has positions of the mask space: its own, and those of the edges that go with
+// the node.
 type Cache struct {
 	Layout Layout
-	Edges  []Incidence // one per edge type, in canonical order
-}
-
-// Incidence lists the positions of an edge type's edges by node: gene-gene
-// edges by both endpoints, gene-reaction edges by gene, reaction-metabolite edges by reaction.
-type Incidence struct {
-	EdgeType string
-	RowType  string // node type of the rows
 	CSR
 }
 
-// Build makes the incidence cache of a graph, edge types in parallel. It costs two passes over the
-// edges.
+// Build makes the incidence cache of a graph, in two passes over the edges, edge types in parallel.
 func Build(graph *ingest.Graph) *Cache {
-	cache := &Cache{Layout: NewLayout(graph), Edges: make([]Incidence, len(graph.Edges))}
+	cache := &Cache{Layout: NewLayout(graph)}
+	genes, nodes := uint32(graph.Genes.Len()), graph.Genes.Len()+graph.Reactions.Len()
+	start := uint32(cache.Layout.Size - cache.Layout.EdgePositions())
+	parts := make([]CSR, len(graph.Edges)) // of each edge type
 	var group errgroup.Group
 	for i, edges := range graph.Edges {
+		first := start
+		start += uint32(edges.Len())
 		group.Go(func() error {
-			cache.Edges[i] = incidenceOf(graph, edges)
+			parts[i] = newCSR(nodes, func(f *filler) { f.addEdges(edges, first, genes) })
 			return nil
 		})
 	}
 	group.Wait() // no goroutine fails
+
+	total := nodes
+	for _, part := range parts {
+		total += len(part.Positions)
+	}
+	cache.Offsets, cache.Positions = make([]uint32, 1, nodes+1), make([]uint32, 0, total)
+	for node := range uint32(nodes) {
+		cache.Positions = append(cache.Positions, node)
+		for _, part := range parts {
+			cache.Positions = append(cache.Positions, part.Row(node)...)
+		}
+		cache.Offsets = append(cache.Offsets, uint32(len(cache.Positions)))
+	}
 	return cache
 }
 
-func incidenceOf(graph *ingest.Graph, edges *ingest.Edges) Incidence {
-	incidence := Incidence{EdgeType: edges.Type.String(), RowType: edges.Type.Source}
-	switch edges.Type {
-	case ingest.GPR:
-		incidence.CSR = bySource(edges, graph.Genes.Len())
-	case ingest.RMR:
-		incidence.CSR = bySource(edges, graph.Reactions.Len())
-	default:
-		incidence.CSR = byEndpoint(edges, graph.Genes.Len())
+// addEdges adds the positions of edges, which begin at start, to the rows of their ends, a self loop
+// once. An end has no row if nothing removes nodes of its type. An edge of gene__gpr__reaction stays
+// when its reaction goes.
+func (f *filler) addEdges(edges *ingest.Edges, start, genes uint32) {
+	first := map[string]uint32{ingest.Gene: 0, ingest.Reaction: genes} // rows of the node types
+	source, target := edges.Type.Ends()
+	firstSource, hasSource := first[source]
+	firstTarget, hasTarget := first[target]
+	hasTarget = hasTarget && edges.Type != ingest.GPR
+	for i, src := range edges.Src {
+		if hasSource {
+			f.add(firstSource+src, start+uint32(i))
+		}
+		if dst := edges.Dst[i]; hasTarget && (source != target || src != dst) {
+			f.add(firstTarget+dst, start+uint32(i))
+		}
 	}
-	return incidence
 }

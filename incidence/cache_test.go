@@ -20,22 +20,17 @@ func TestBuild(t *testing.T) {
 	}
 	for number, graph := range graphs {
 		cache := incidence.Build(graph)
-		if len(cache.Edges) != len(graph.Edges) {
-			t.Fatalf("seed %d, graph %d: %d edge types, want %d", seed, number, len(cache.Edges), len(graph.Edges))
+		genes, reactions := uint32(graph.Genes.Len()), uint32(graph.Reactions.Len())
+		if rows := len(cache.Offsets) - 1; rows != int(genes+reactions) {
+			t.Fatalf("seed %d, graph %d: %d rows, want %d genes and %d reactions", seed, number, rows, genes, reactions)
 		}
-		for i, edges := range graph.Edges {
-			got := cache.Edges[i]
-			if got.EdgeType != edges.Type.String() || got.RowType != edges.Type.Source {
-				t.Fatalf("seed %d, graph %d: rows %s of %s, want those of %s", seed, number, got.RowType, got.EdgeType, edges.Type)
+		for row := range genes + reactions {
+			nodeType, node := ingest.Gene, row
+			if row >= genes {
+				nodeType, node = ingest.Reaction, row-genes
 			}
-			rows := graph.NodesOf(edges.Type.Source).Len()
-			if len(got.Offsets) != rows+1 {
-				t.Fatalf("seed %d, graph %d, %s: %d offsets for %d rows", seed, number, edges.Type, len(got.Offsets), rows)
-			}
-			for row := range uint32(rows) {
-				if want := oracle.Touching(edges, row); !slices.Equal(got.Row(row), want) {
-					t.Fatalf("seed %d, graph %d, %s, row %d: positions %d, want %d", seed, number, edges.Type, row, got.Row(row), want)
-				}
+			if want := oracle.Row(graph, nodeType, node); !slices.Equal(cache.Row(row), want) {
+				t.Fatalf("seed %d, graph %d, %s %d: positions %d, want %d", seed, number, nodeType, node, cache.Row(row), want)
 			}
 		}
 	}

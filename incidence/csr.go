@@ -1,7 +1,5 @@
 package incidence
 
-import "tcbuild/ingest"
-
 // CSR is a list of ascending positions for each row, in compressed sparse rows:
 // row r's list is Positions[Offsets[r]:Offsets[r+1]].
 type CSR struct {
@@ -12,52 +10,32 @@ type CSR struct {
 // Row returns row r's positions, a view.
 func (c *CSR) Row(r uint32) []uint32 { return c.Positions[c.Offsets[r]:c.Offsets[r+1]] }
 
-// byEndpoint lists, for each of rows nodes, the positions of the edges that touch it at either end,
-// a self loop once. It takes two passes over the edges, and 4 bytes per row and per edge end.
-func byEndpoint(edges *ingest.Edges, rows int) CSR {
-	src, dst := edges.Src, edges.Dst[:len(edges.Src)]
-	counts := make([]uint32, rows+1)
-	for position, s := range src {
-		counts[s]++
-		if d := dst[position]; d != s {
-			counts[d]++
-		}
-	}
-	csr, next := layOut(counts)
-	for position, s := range src {
-		csr.Positions[next[s]] = uint32(position)
-		next[s]++
-		if d := dst[position]; d != s {
-			csr.Positions[next[d]] = uint32(position)
-			next[d]++
-		}
-	}
-	return csr
-}
-
-// bySource lists, for each of rows nodes, the positions of the edges that start there.
-func bySource(edges *ingest.Edges, rows int) CSR {
-	counts := make([]uint32, rows+1)
-	for _, s := range edges.Src {
-		counts[s]++
-	}
-	csr, next := layOut(counts)
-	for position, s := range edges.Src {
-		csr.Positions[next[s]] = uint32(position)
-		next[s]++
-	}
-	return csr
-}
-
-// layOut makes a CSR for rows of the given counts (followed by one 0). next, which reuses the
-// memory of counts, is where each row's next position goes.
-func layOut(counts []uint32) (csr CSR, next []uint32) {
-	csr.Offsets = make([]uint32, len(counts))
+// newCSR makes so many rows of the entries that fill adds. It is called twice: first they are
+// counted, then placed. Entries of a row come ascending.
+func newCSR(rows int, fill func(f *filler)) CSR {
+	csr := CSR{Offsets: make([]uint32, rows+1)}
+	f := &filler{next: make([]uint32, rows)}
+	fill(f)
 	total := uint32(0)
-	for row, count := range counts {
-		csr.Offsets[row], counts[row] = total, total
-		total += count
+	for row, count := range f.next {
+		f.next[row], total = total, total+count
+		csr.Offsets[row+1] = total
 	}
 	csr.Positions = make([]uint32, total)
-	return csr, counts
+	f.positions = csr.Positions
+	fill(f)
+	return csr
+}
+
+// filler counts the entries of each row or, when it has positions, places them.
+type filler struct {
+	next      []uint32 // by row: entries counted, or where the next one goes
+	positions []uint32
+}
+
+func (f *filler) add(row, position uint32) {
+	if f.positions != nil {
+		f.positions[f.next[row]] = position
+	}
+	f.next[row]++
 }

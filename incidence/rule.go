@@ -62,8 +62,10 @@ func (r *boolRule) alive(deleted []bool) bool {
 
 // Rules say when a genotype removes the reactions of a graph. They are immutable.
 type Rules struct {
-	rules  []boolRule // by reaction; nil under RuleAll
-	byGene CSR        // gene -> reactions whose rule names it, ascending
+	rules []boolRule // by reaction; nil under RuleAll
+	// gene -> reactions that its deletion can remove, in any order: under RuleAll those that a gpr edge
+	// leads to, under RuleGPR those whose rule names the gene
+	byGene CSR
 
 	// UnknownGenes are the genes that rules name and the graph does not have: nothing deletes them.
 	// They are sorted; NamingUnknown is how many reactions name one.
@@ -71,16 +73,23 @@ type Rules struct {
 	NamingUnknown int
 }
 
-// ReadRules reads the rules of a graph's reactions: under RuleGPR its column gpr, under RuleAll
-// none. An error names the reaction, and its row in the table.
+// ReadRules reads the rules of a graph's reactions: under RuleGPR its column gpr, under RuleAll its
+// gpr edges. An error names the reaction, and its row in the table.
 func ReadRules(graph *ingest.Graph, rule ReactionRule) (*Rules, error) {
 	r := &Rules{}
-	if rule != RuleGPR || graph.Reactions == nil {
+	genes := graph.Genes.Len()
+	if rule != RuleGPR {
+		r.byGene = newCSR(genes, func(f *filler) {
+			if edges := graph.EdgesOf(ingest.GPR); edges != nil {
+				for i, gene := range edges.Src {
+					f.add(gene, edges.Dst[i])
+				}
+			}
+		})
 		return r, nil
 	}
 	r.rules = make([]boolRule, graph.Reactions.Len())
-	var mentions ingest.Edges // gene -> reaction
-	var reactions []uint32
+	var mentions [][2]uint32 // gene, reaction
 	for reaction, text := range graph.Reactions.Column("gpr") {
 		rule, err := gpr.Parse(text)
 		if err != nil {
@@ -94,8 +103,7 @@ func ReadRules(graph *ingest.Graph, rule ReactionRule) (*Rules, error) {
 		known := len(r.UnknownGenes)
 		for _, name := range rule.Genes() {
 			if gene, ok := graph.Genes.Index(name); ok {
-				mentions.Src = append(mentions.Src, gene)
-				reactions = append(reactions, uint32(reaction))
+				mentions = append(mentions, [2]uint32{gene, uint32(reaction)})
 			} else {
 				r.UnknownGenes = append(r.UnknownGenes, name)
 			}
@@ -106,9 +114,10 @@ func ReadRules(graph *ingest.Graph, rule ReactionRule) (*Rules, error) {
 	}
 	slices.Sort(r.UnknownGenes)
 	r.UnknownGenes = slices.Compact(r.UnknownGenes)
-	r.byGene = bySource(&mentions, graph.Genes.Len())
-	for i, mention := range r.byGene.Positions {
-		r.byGene.Positions[i] = reactions[mention]
-	}
+	r.byGene = newCSR(genes, func(f *filler) {
+		for _, mention := range mentions {
+			f.add(mention[0], mention[1])
+		}
+	})
 	return r, nil
 }

@@ -15,10 +15,10 @@ func (u *unioner) add(list []uint32) {
 	}
 }
 
-// union appends the distinct values of the queued lists, ascending and each with base added, to
-// dst, and empties the queue. k lists take k-1 pairwise merges, shortest first, so a value is moved
+// union appends the distinct values of the queued lists, ascending, to dst, and empties the queue.
+// k lists take k-1 pairwise merges, shortest first, so a value is moved
 // about log2(k) times at most, and those of a hub's long list less often.
-func (u *unioner) union(dst []uint32, base uint32) []uint32 {
+func (u *unioner) union(dst []uint32) []uint32 {
 	if len(u.lists) > 2 {
 		slices.SortFunc(u.lists, func(a, b []uint32) int { return len(a) - len(b) })
 	}
@@ -27,11 +27,9 @@ func (u *unioner) union(dst []uint32, base uint32) []uint32 {
 	}
 	switch len(u.lists) {
 	case 1:
-		for _, value := range u.lists[0] {
-			dst = append(dst, base+value)
-		}
+		dst = append(dst, u.lists[0]...)
 	case 2:
-		dst = union2(dst, u.lists[0], u.lists[1], base)
+		dst = union2(dst, u.lists[0], u.lists[1])
 	}
 	u.lists = u.lists[:0]
 	return dst
@@ -51,7 +49,7 @@ func (u *unioner) halve(scratch *[]uint32) {
 	merged, out := u.lists[:0], (*scratch)[:0]
 	for i := 0; i+1 < len(u.lists); i += 2 {
 		start := len(out)
-		out = union2(out, u.lists[i], u.lists[i+1], 0)
+		out = union2(out, u.lists[i], u.lists[i+1])
 		merged = append(merged, out[start:])
 	}
 	if len(u.lists)%2 != 0 {
@@ -60,9 +58,9 @@ func (u *unioner) halve(scratch *[]uint32) {
 	u.lists = merged
 }
 
-// union2 appends the distinct values of two strictly ascending lists, each with base added. The
-// loop has no branch on the values: with edge positions it would be unpredictable.
-func union2(dst, a, b []uint32, base uint32) []uint32 {
+// union2 appends the distinct values of two strictly ascending lists. The loop has no branch on the
+// values: with edge positions it would be unpredictable.
+func union2(dst, a, b []uint32) []uint32 {
 	end := len(dst)
 	if need := end + len(a) + len(b); cap(dst) < need {
 		dst = append(make([]uint32, 0, 2*need), dst...)
@@ -71,19 +69,13 @@ func union2(dst, a, b []uint32, base uint32) []uint32 {
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {
 		x, y := a[i], b[j]
-		out[end] = base + min(x, y)
+		out[end] = min(x, y)
 		end++
 		i += asInt(x <= y)
 		j += asInt(y <= x)
 	}
-	for _, value := range a[i:] {
-		out[end] = base + value
-		end++
-	}
-	for _, value := range b[j:] {
-		out[end] = base + value
-		end++
-	}
+	end += copy(out[end:], a[i:])
+	end += copy(out[end:], b[j:])
 	return out[:end]
 }
 

@@ -9,17 +9,18 @@ import (
 	"tcbuild/ingest/inputfile"
 )
 
-// Node types of a cell graph.
+// Node types with a meaning. A graph may have others, whose nodes are never removed.
 const (
 	Gene       = "gene"
 	Reaction   = "reaction"
 	Metabolite = "metabolite"
 )
 
-// The two edge types of the metabolic part.
+// Edge types of the metabolic part with a meaning.
 var (
-	GPR = EdgeType{Gene, "gpr", Reaction}       // gene -> reaction it takes part in
-	RMR = EdgeType{Reaction, "rmr", Metabolite} // reaction -> metabolite it makes or uses
+	GPR = EdgeType{Gene, "gpr", Reaction}            // gene -> reaction it takes part in
+	RMR = EdgeType{Reaction, "rmr", Metabolite}      // reaction -> metabolite it makes or uses
+	MRM = EdgeType{Metabolite, Reaction, Metabolite} // metabolite -> reaction, a hyperedge
 )
 
 // Graph is a cell graph. It is immutable once read; all slices belong to it.
@@ -27,12 +28,13 @@ type Graph struct {
 	Genes       *Nodes   // always present
 	Reactions   *Nodes   // nil without a metabolic part
 	Metabolites *Nodes   // nil without a metabolic part
+	Others      []*Nodes // of other types, ascending by type, bytewise
 	Edges       []*Edges // ascending by Type.String(), bytewise
 }
 
 // Nodes is one node table; a node's row is its index.
 type Nodes struct {
-	Type    string // Gene, Reaction or Metabolite
+	Type    string
 	IDs     []string
 	Columns []Column // extra columns, such as a reaction's gpr and subsystem
 
@@ -72,8 +74,12 @@ func (n *Nodes) IndexBytes(id []byte) (row uint32, ok bool) {
 	return row, ok
 }
 
-// Column returns the texts of an extra column, or nil if the table has no text column of that name.
+// Column returns the texts of an extra column, or nil if the table has no text column of that name,
+// or is nil.
 func (n *Nodes) Column(name string) []string {
+	if n == nil {
+		return nil
+	}
 	for _, c := range n.Columns {
 		if c.Name == name {
 			return c.texts()
@@ -98,8 +104,18 @@ func ParseEdgeType(name string) (EdgeType, error) {
 	return EdgeType{Source: source, Relation: rest[:cut], Target: rest[cut+2:]}, nil
 }
 
+// Ends are the node types of an edge's source and target. They are those in its name, except for
+// metabolite__reaction__metabolite, which is a hyperedge table: a row says that its source, a
+// metabolite, is part of its target, a reaction.
+func (t EdgeType) Ends() (source, target string) {
+	if t == MRM {
+		return Metabolite, Reaction
+	}
+	return t.Source, t.Target
+}
+
 // Edges is one edge table in the order of its file: row = edge position.
-// Src and Dst are node indices into the tables of Type.Source and Type.Target.
+// Src and Dst are node indices into the tables of Type.Ends.
 type Edges struct {
 	Type     EdgeType
 	Src, Dst []uint32
@@ -109,7 +125,8 @@ type Edges struct {
 // Len is the number of edges.
 func (e *Edges) Len() int { return len(e.Src) }
 
-// NodeTables returns the tables that exist, in canonical order: gene, reaction, metabolite.
+// NodeTables returns the tables that exist, in canonical order: gene, reaction, metabolite, then
+// others by type.
 func (g *Graph) NodeTables() []*Nodes {
 	tables := []*Nodes{g.Genes}
 	if g.Reactions != nil {
@@ -118,19 +135,23 @@ func (g *Graph) NodeTables() []*Nodes {
 	if g.Metabolites != nil {
 		tables = append(tables, g.Metabolites)
 	}
-	return tables
+	return append(tables, g.Others...)
 }
 
 // NodesOf returns the table of a node type, or nil.
 func (g *Graph) NodesOf(nodeType string) *Nodes {
-	switch nodeType {
-	case Gene:
-		return g.Genes
-	case Reaction:
-		return g.Reactions
-	default:
-		return g.Metabolites
+	for _, nodes := range g.NodeTables() {
+		if nodes.Type == nodeType {
+			return nodes
+		}
 	}
+	return nil
+}
+
+// Ends returns the tables of the nodes that an edge type connects.
+func (g *Graph) Ends(t EdgeType) (sources, targets *Nodes) {
+	source, target := t.Ends()
+	return g.NodesOf(source), g.NodesOf(target)
 }
 
 // EdgesOf returns the edges of a type, or nil.
@@ -143,8 +164,9 @@ func (g *Graph) EdgesOf(t EdgeType) *Edges {
 	return nil
 }
 
-// SortEdges puts the edge tables into canonical order; readers and writers of graphs call it once.
-func (g *Graph) SortEdges() {
+// Sort puts the tables into canonical order; readers and writers of graphs call it once.
+func (g *Graph) Sort() {
+	sort.Slice(g.Others, func(i, j int) bool { return g.Others[i].Type < g.Others[j].Type })
 	sort.Slice(g.Edges, func(i, j int) bool { return g.Edges[i].Type.String() < g.Edges[j].Type.String() })
 }
 

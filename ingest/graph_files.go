@@ -104,30 +104,64 @@ func GraphFiles(dir string) (map[string]string, error) {
 
 // check returns an error for a table that is not part of a cell graph.
 func (f graphFiles) check() error {
+	const hint = "rename the file, or move it out of the graph folder"
 	for _, file := range f.nodes {
-		if !slices.Contains([]string{Gene, Reaction, Metabolite}, file.stem) {
-			return fault.New(fault.Input, "rename the file, or move it out of the graph folder",
-				"read graph %s: found node table %q, expected gene, reaction or metabolite", f.dir, file.name)
+		if wrong := wrongNodeType(file.stem); wrong != "" {
+			return fault.New(fault.Input, hint, "read graph %s: found node table %q: its type %s", f.dir, file.name, wrong)
 		}
 	}
 	for i, file := range f.edges {
 		edge, err := ParseEdgeType(file.stem)
-		if err == nil && !isPlain(edge.Relation) {
-			return fault.New(fault.Input, relationHint,
-				"read graph %s: %q: found relation %q, expected UTF-8 text without blanks and control characters", f.dir, file.name, edge.Relation)
+		if err != nil {
+			return fault.New(fault.Input, hint, "read graph %s: found edge table %q, expected SOURCE__RELATION__TARGET, such as gene__physical__gene",
+				f.dir, file.name)
 		}
-		geneGene := edge.Source == Gene && edge.Target == Gene
-		if err != nil || !geneGene && edge != GPR && edge != RMR {
-			return fault.New(fault.Input, "rename the file, or move it out of the graph folder",
-				"read graph %s: found edge table %q, expected gene__RELATION__gene, %s or %s", f.dir, file.name, GPR, RMR)
+		if wrong := wrongEdgeType(edge); wrong != "" {
+			return fault.New(fault.Input, hint, "read graph %s: found edge table %q: its %s", f.dir, file.name, wrong)
 		}
 		f.edges[i].edge = edge
 	}
 	return nil
 }
 
-// typed matches the beginning of a table's name.
-var typed = regexp.MustCompile(`^(gene|reaction|metabolite)(__|\.|$)`)
+var plainType = regexp.MustCompile(`^[A-Za-z0-9]+(_[A-Za-z0-9]+)*$`)
+
+// wrongNodeType says why a text cannot be a node type, or returns "". A type that is nearly one with
+// a meaning would be taken for one whose nodes nothing removes.
+func wrongNodeType(nodeType string) string {
+	if !plainType.MatchString(nodeType) {
+		return fmt.Sprintf("is %q, expected letters and digits, in parts that are joined by _", nodeType)
+	}
+	for _, known := range []string{Gene, Reaction, Metabolite} {
+		if nodeType != known && strings.EqualFold(strings.TrimRight(nodeType, "sS"), known) {
+			return fmt.Sprintf("is %q, expected %s, or a name that is less like it", nodeType, known)
+		}
+	}
+	return ""
+}
+
+// wrongEdgeType says why an edge type cannot be one of a cell graph, or returns "".
+func wrongEdgeType(edge EdgeType) string {
+	for _, nodeType := range []string{edge.Source, edge.Target} {
+		if wrong := wrongNodeType(nodeType); wrong != "" {
+			return "node type " + wrong
+		}
+	}
+	if !isPlain(edge.Relation) {
+		return fmt.Sprintf("relation is %q, expected UTF-8 text without blanks and control characters", edge.Relation)
+	}
+	for _, known := range []EdgeType{GPR, RMR, MRM} {
+		if edge != known && strings.EqualFold(edge.String(), known.String()) {
+			return fmt.Sprintf("relation is %q, expected %s, or a name that is less like it", edge.Relation, known.Relation)
+		}
+	}
+	return ""
+}
+
+// typed matches what only a table's name has: a type with a meaning at its beginning, a relation
+// between two types, or a format that is compressed.
+var typed = regexp.MustCompile(`(?i)^(gene|reaction|metabolite)(__|\.|$)|^[a-z0-9]\w*(__.+__[a-z0-9]|` +
+	`\.(tsv|csv|txt|tab|parquet|arrow)\.(gz|zst|bz2|xz|zip|7z|lz4|br)$)`)
 
 // listTables lists the tables in a subfolder of a graph, whatever kind of file they are. It skips
 // hidden entries and those with other names. A name that is nearly a table's is an error, so that
@@ -164,8 +198,6 @@ func listTables(dir, part string) ([]graphFile, error) {
 	}
 	return files, nil
 }
-
-const relationHint = "rename the relation"
 
 // isPlain reports whether a name is UTF-8 text that can be told apart when printed.
 func isPlain(name string) bool {

@@ -43,7 +43,7 @@ func readEdges(file *inputfile.File, edgeType EdgeType, sources, targets *Nodes)
 		}
 	}
 	var meanings map[string]columnKind
-	if edgeType == RMR {
+	if edgeType == RMR || edgeType == MRM {
 		meanings = map[string]columnKind{"stoichiometry": numbers}
 	}
 	if err := t.gather(meanings); err != nil {
@@ -125,16 +125,16 @@ func (e *endpoint) badIndex(where string, index int64, missing bool, err error) 
 
 // countOddEdges counts self loops and repeated edges, in time and memory linear in the table's
 // size: it groups edges by source and marks each target with the last source that led to it.
-func countOddEdges(e *Edges, sources, targets int) EdgeReport {
+func countOddEdges(e *Edges, sources, targets *Nodes) EdgeReport {
 	report := EdgeReport{Type: e.Type, Edges: e.Len()}
-	ends := make([]int, sources+1)
+	ends := make([]int, sources.Len()+1)
 	for i, src := range e.Src {
 		ends[src+1]++
-		if src == e.Dst[i] && e.Type.Source == e.Type.Target {
+		if src == e.Dst[i] && sources == targets {
 			report.SelfLoops++
 		}
 	}
-	for i := range sources {
+	for i := range sources.Len() {
 		ends[i+1] += ends[i]
 	}
 	gathered := make([]uint32, e.Len())
@@ -143,8 +143,8 @@ func countOddEdges(e *Edges, sources, targets int) EdgeReport {
 		gathered[next[src]] = e.Dst[i]
 		next[src]++
 	}
-	marks := make([]uint32, targets) // 1 + source
-	for src := range sources {
+	marks := make([]uint32, targets.Len()) // 1 + source
+	for src := range sources.Len() {
 		for _, dst := range gathered[ends[src]:ends[src+1]] {
 			if marks[dst] == uint32(src)+1 {
 				report.Duplicates++

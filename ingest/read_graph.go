@@ -64,6 +64,8 @@ func ReadGraphFiles(open *inputfile.Files, dir string) (*Graph, GraphReport, err
 			g.Reactions = nodes
 		case Metabolite:
 			g.Metabolites = nodes
+		default:
+			g.Others = append(g.Others, nodes)
 		}
 	}
 	if g.Genes == nil {
@@ -74,18 +76,19 @@ func ReadGraphFiles(open *inputfile.Files, dir string) (*Graph, GraphReport, err
 	g.Edges = make([]*Edges, len(files.edges))
 	err = inParallel(len(files.edges), func(i int) error {
 		file := files.edges[i]
-		sources, err := g.table(files, file, file.edge.Source)
+		source, target := file.edge.Ends()
+		sources, err := g.table(files, file, source)
 		if err != nil {
 			return err
 		}
-		targets, err := g.table(files, file, file.edge.Target)
+		targets, err := g.table(files, file, target)
 		if err != nil {
 			return err
 		}
 		if g.Edges[i], err = readEdges(file.opened, file.edge, sources, targets); err != nil {
 			return err
 		}
-		report.Edges[i] = countOddEdges(g.Edges[i], sources.Len(), targets.Len())
+		report.Edges[i] = countOddEdges(g.Edges[i], sources, targets)
 		return nil
 	})
 	if err == nil {
@@ -99,7 +102,7 @@ func ReadGraphFiles(open *inputfile.Files, dir string) (*Graph, GraphReport, err
 
 // table returns the node table that an edge table refers to.
 func (g *Graph) table(files graphFiles, file graphFile, nodeType string) (*Nodes, error) {
-	nodes := map[string]*Nodes{Gene: g.Genes, Reaction: g.Reactions, Metabolite: g.Metabolites}[nodeType]
+	nodes := g.NodesOf(nodeType)
 	if nodes == nil {
 		return nil, fault.New(fault.Input, fmt.Sprintf("add nodes/%s.tsv with a column id, or remove the edge table", nodeType),
 			"read graph %s: %s needs the node table %s, which is missing", files.dir, file.name, nodeType)

@@ -147,10 +147,19 @@ func TestReadGraphErrors(t *testing.T) {
 		want                string // DIR is the folder
 	}{
 		{"two formats", "edges/gene__physical__gene.parquet", "x", "read graph DIR: found both \"edges/gene__physical__gene.parquet\" and \"edges/gene__physical__gene.tsv\", expected one table of this name"},
-		{"unknown node type", "nodes/protein.tsv", "id\n", "read graph DIR: found node table \"nodes/protein.tsv\", expected gene, reaction or metabolite"},
-		{"unknown edge type", "edges/gene__x__metabolite.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/gene__x__metabolite.tsv\", expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
-		{"no edge type", "edges/physical.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/physical.tsv\", expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
-		{"no relation", "edges/gene____gene.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/gene____gene.tsv\", expected gene__RELATION__gene, gene__gpr__reaction or reaction__rmr__metabolite"},
+		{"nearly a node type", "nodes/reactions.tsv", "id\n", "read graph DIR: found node table \"nodes/reactions.tsv\": its type is \"reactions\", expected reaction, or a name that is less like it"},
+		{"nearly a node type", "nodes/Metabolite.tsv", "id\n", "read graph DIR: found node table \"nodes/Metabolite.tsv\": its type is \"Metabolite\", expected metabolite, or a name that is less like it"},
+		{"no node type", "nodes/gene.old.tsv", "id\n", "read graph DIR: found node table \"nodes/gene.old.tsv\": its type is \"gene.old\", expected letters and digits, in parts that are joined by _"},
+		{"node type that ends in a joint", "nodes/protein_.tsv", "id\n", "read graph DIR: found node table \"nodes/protein_.tsv\": its type is \"protein_\", expected letters and digits, in parts that are joined by _"},
+		{"edge type without its nodes", "edges/gene__codes__protein.tsv", "src\tdst\n", "read graph DIR: edges/gene__codes__protein.tsv needs the node table protein, which is missing"},
+		{"nearly a node type in an edge type", "edges/gene__gpr__reactions.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/gene__gpr__reactions.tsv\": its node type is \"reactions\", expected reaction, or a name that is less like it"},
+		{"nearly an edge type", "edges/gene__GPR__reaction.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/gene__GPR__reaction.tsv\": its relation is \"GPR\", expected gpr, or a name that is less like it"},
+		{"hyperedge that is no reaction", "edges/metabolite__reaction__metabolite.tsv", "src\tdst\nm1\tm1\n", `read edges DIR/edges/metabolite__reaction__metabolite.tsv:2: dst "m1" is not in nodes/reaction, expected one of its 2 ids`},
+		{"stoichiometry of a hyperedge", "edges/metabolite__reaction__metabolite.tsv", "src\tdst\tstoichiometry\nm1\tr1\tx\n", `read edges DIR/edges/metabolite__reaction__metabolite.tsv:2: column stoichiometry: found "x", expected a number`},
+		{"table of a further type in a format that is not read", "nodes/protein.tsv.bz2", "", "read graph DIR: found \"nodes/protein.tsv.bz2\", expected a table with ending " + table.Formats},
+		{"edges of a further type in a format that is not read", "edges/protein__x__protein.xlsx", "", "read graph DIR: found \"edges/protein__x__protein.xlsx\", expected a table with ending " + table.Formats},
+		{"no edge type", "edges/physical.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/physical.tsv\", expected SOURCE__RELATION__TARGET, such as gene__physical__gene"},
+		{"no relation", "edges/gene____gene.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/gene____gene.tsv\", expected SOURCE__RELATION__TARGET, such as gene__physical__gene"},
 		{"missing id column", "nodes/gene.tsv", "name\tx\nA\t1\n", "read nodes DIR/nodes/gene.tsv: found columns name, x, expected id"},
 		{"duplicate id", "nodes/gene.tsv", "id\nA\nB\nC\nB\n", `read nodes DIR/nodes/gene.tsv:5: id "B" is also in DIR/nodes/gene.tsv:3, expected unique ids`},
 		{"empty id", "nodes/gene.tsv", "id\tname\nA\tx\n\ty\n", "read nodes DIR/nodes/gene.tsv:3: id \"\" is empty"},
@@ -160,10 +169,10 @@ func TestReadGraphErrors(t *testing.T) {
 		{"id with a line break", "nodes/reaction.csv", "id\nr1\n\"r\n2\"\n", `read nodes DIR/nodes/reaction.csv:3: id "r\n2" contains a control character`},
 		{"id with an escape", "nodes/gene.tsv", "id\nA\nB\x1b[2J\n", `read nodes DIR/nodes/gene.tsv:3: id "B\x1b[2J" contains a control character`},
 		{"gene with the sign between genes", "nodes/gene.tsv", "id\nA|B\n", `read nodes DIR/nodes/gene.tsv:2: id "A|B" contains a |, which separates the genes of a perturbation set`},
-		{"relation with a blank", "edges/gene__my net__gene.tsv", "src\tdst\n", `read graph DIR: "edges/gene__my net__gene.tsv": found relation "my net", expected UTF-8 text without blanks and control characters`},
-		{"relation not UTF-8", "edges/gene__a\xff__gene.tsv", "src\tdst\n", `read graph DIR: "edges/gene__a\xff__gene.tsv": found relation "a\xff", expected UTF-8 text without blanks and control characters`},
-		{"relation with a line break", "edges/gene__a\nb__gene.tsv", "src\tdst\n", `read graph DIR: "edges/gene__a\nb__gene.tsv": found relation "a\nb", expected UTF-8 text without blanks and control characters`},
-		{"node type not UTF-8", "nodes/ge\xffne.tsv", "id\n", `read graph DIR: found node table "nodes/ge\xffne.tsv", expected gene, reaction or metabolite`},
+		{"relation with a blank", "edges/gene__my net__gene.tsv", "src\tdst\n", `read graph DIR: found edge table "edges/gene__my net__gene.tsv": its relation is "my net", expected UTF-8 text without blanks and control characters`},
+		{"relation not UTF-8", "edges/gene__a\xff__gene.tsv", "src\tdst\n", `read graph DIR: found edge table "edges/gene__a\xff__gene.tsv": its relation is "a\xff", expected UTF-8 text without blanks and control characters`},
+		{"relation with a line break", "edges/gene__a\nb__gene.tsv", "src\tdst\n", `read graph DIR: found edge table "edges/gene__a\nb__gene.tsv": its relation is "a\nb", expected UTF-8 text without blanks and control characters`},
+		{"node type not UTF-8", "nodes/ge\xffne.tsv", "id\n", `read graph DIR: found node table "nodes/ge\xffne.tsv": its type is "ge\xffne", expected letters and digits, in parts that are joined by _`},
 		{"stoichiometry no number", "edges/reaction__rmr__metabolite.tsv", "src\tdst\tstoichiometry\nr1\tm1\t-1\nr2\tm1\tone\n", `read edges DIR/edges/reaction__rmr__metabolite.tsv:3: column stoichiometry: found "one", expected a number`},
 		{"stoichiometry missing", "edges/reaction__rmr__metabolite.tsv", "src\tdst\tstoichiometry\nr1\tm1\t\n", `read edges DIR/edges/reaction__rmr__metabolite.tsv:2: column stoichiometry: found no value, expected a finite number`},
 		{"stoichiometry infinite", "edges/reaction__rmr__metabolite.tsv", "src\tdst\tstoichiometry\nr1\tm1\tinf\n", `read edges DIR/edges/reaction__rmr__metabolite.tsv:2: column stoichiometry: found +Inf, expected a finite number`},
@@ -292,7 +301,8 @@ func TestCountOddEdges(t *testing.T) {
 					want.SelfLoops++
 				}
 			}
-			if got := countOddEdges(e, nodes, nodes); got != want {
+			table := &Nodes{IDs: make([]string, nodes)}
+			if got := countOddEdges(e, table, table); got != want {
 				t.Errorf("%d edges of %d nodes: got %v, want %v", n, nodes, got, want)
 			}
 		}

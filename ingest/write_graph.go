@@ -10,6 +10,8 @@ import (
 	"tcbuild/ingest/table/arrowfile"
 )
 
+const typeHint = "rename the type"
+
 // WriteGraph writes a graph as a folder of Arrow IPC files that ReadGraph reads back unchanged:
 // nodes/gene.arrow and so on, and edges with the int32 columns src_index and dst_index. Each table
 // is one uncompressed record batch, so that it can be memory-mapped. The bytes depend only on the
@@ -21,6 +23,9 @@ func WriteGraph(dir string, g *Graph) error {
 		}
 	}
 	for _, nodes := range g.NodeTables() {
+		if wrong := wrongNodeType(nodes.Type); wrong != "" {
+			return fault.New(fault.Input, typeHint, "write graph: node type %s", wrong)
+		}
 		for row, id := range nodes.IDs {
 			if wrong, hint := wrongID(nodes.Type, id); wrong != "" {
 				return fault.New(fault.Input, hint, "write graph: %s %d: id %q %s", nodes.Type, row, id, wrong)
@@ -32,9 +37,8 @@ func WriteGraph(dir string, g *Graph) error {
 		}
 	}
 	for _, edges := range g.Edges {
-		if !isPlain(edges.Type.Relation) {
-			return fault.New(fault.Input, relationHint,
-				"write graph: found relation %q, expected UTF-8 text without blanks and control characters", edges.Type.Relation)
+		if wrong := wrongEdgeType(edges.Type); wrong != "" {
+			return fault.New(fault.Input, typeHint, "write graph: edge type %s: its %s", edges.Type, wrong)
 		}
 		path := filepath.Join(dir, "edges", edges.Type.String()+".arrow")
 		fields := []arrowfile.Field{

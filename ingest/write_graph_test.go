@@ -128,7 +128,7 @@ func TestWriteGraphRefuses(t *testing.T) {
 		return &Graph{Genes: genes, Edges: []*Edges{{Type: EdgeType{Gene, relation, Gene}}}}
 	}
 	checkInputError(t, WriteGraph(t.TempDir(), graph("B ", "x")), `write graph: gene 1: id "B " begins or ends with a blank`)
-	checkInputError(t, WriteGraph(t.TempDir(), graph("B", "my net")), `write graph: found relation "my net", expected UTF-8 text without blanks and control characters`)
+	checkInputError(t, WriteGraph(t.TempDir(), graph("B", "my net")), `write graph: edge type gene__my net__gene: its relation is "my net", expected UTF-8 text without blanks and control characters`)
 	if err := WriteGraph(t.TempDir(), graph("B", "x")); err != nil {
 		t.Error(err)
 	}

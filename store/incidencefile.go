@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -16,7 +15,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"tcbuild/incidence"
-	"tcbuild/ingest"
 )
 
 const (
@@ -30,22 +28,6 @@ var incidenceSchema = arrow.NewSchema([]arrow.Field{
 	{Name: "checksum", Type: arrow.PrimitiveTypes.Uint64},
 }, nil)
 
-// incidenceRows yields the nodes that have rows in the incidence files, in order.
-func incidenceRows(layout incidence.Layout) iter.Seq2[incidence.Mask, int] {
-	return func(yield func(incidence.Mask, int) bool) {
-		for _, mask := range layout.Masks {
-			if mask.Name != ingest.Gene && mask.Name != ingest.Reaction {
-				continue
-			}
-			for node := range mask.Size {
-				if !yield(mask, node) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // WriteIncidence writes the incidence cache into the dataset, by nodes: a reader of a sample needs
 // the rows of a few genes, and compares these alone with their checksums.
 func (b *Building) WriteIncidence(cache *incidence.Cache) error {
@@ -57,21 +39,9 @@ func (b *Building) WriteIncidence(cache *incidence.Cache) error {
 	index := array.NewRecordBuilder(memory.NewGoAllocator(), incidenceSchema)
 	defer index.Release()
 	ends, checksums := index.Field(0).(*array.Int64Builder), index.Field(1).(*array.Uint64Builder)
-	var row []uint32
-	end := 0
-	for mask, node := range incidenceRows(cache.Layout) {
-		row = append(row[:0], uint32(mask.Start+node))
-		for _, edges := range cache.Edges {
-			if edges.RowType == mask.Name {
-				start := cache.Layout.Start(edges.EdgeType)
-				for _, position := range edges.Row(uint32(node)) {
-					row = append(row, start+position)
-				}
-			}
-		}
-		content := arrow.Uint32Traits.CastToBytes(row)
+	for row, end := range cache.Offsets[1:] {
+		content := arrow.Uint32Traits.CastToBytes(cache.Row(uint32(row)))
 		positions.Write(content) // Flush returns its error
-		end += len(row)
 		ends.Append(int64(end))
 		checksums.Append(xxhash.Sum64(content))
 	}
@@ -120,31 +90,26 @@ func (d *Dataset) Incidence() (cache *incidence.Cache, err error) {
 	if content.Len()%arrow.Uint32SizeBytes != 0 {
 		return nil, d.damaged(positionsName, "it has %d bytes, expected 4 for each position", content.Len())
 	}
-	positions := arrow.Uint32Traits.CastFromBytes(content.Bytes())
 	cache = &incidence.Cache{Layout: incidence.NewLayout(graph)}
-	for _, edges := range graph.Edges {
-		rows := make([]uint32, 1, graph.NodesOf(edges.Type.Source).Len()+1)
-		cache.Edges = append(cache.Edges, incidence.Incidence{
-			EdgeType: edges.Type.String(), RowType: edges.Type.Source,
-			CSR: incidence.CSR{Offsets: rows, Positions: []uint32{}},
-		})
-	}
-	row, start := 0, 0
-	for mask, node := range incidenceRows(cache.Layout) {
-		if row == len(ends) || ends[row] < int64(start) || ends[row] > int64(len(positions)) {
-			return nil, d.damaged(incidenceName, "its rows do not cut %d positions at %s %d", len(positions), mask.Name, node)
+	cache.Offsets = []uint32{0}
+	cache.Positions = arrow.Uint32Traits.CastFromBytes(content.Bytes())
+	start := int64(0)
+	for row := range graph.Genes.Len() + graph.Reactions.Len() {
+		if row == len(ends) || ends[row] < start || ends[row] > int64(len(cache.Positions)) {
+			return nil, d.damaged(incidenceName, "its rows do not cut %d positions at row %d", len(cache.Positions), row)
 		}
-		list := positions[start:ends[row]]
+		list := cache.Positions[start:ends[row]]
 		if xxhash.Sum64(arrow.Uint32Traits.CastToBytes(list)) != checksums[row] {
-			return nil, d.damaged(incidenceName, "it has another checksum for %s %d than its row in %s", mask.Name, node, positionsName)
+			return nil, d.damaged(incidenceName, "it has another checksum for row %d than that in %s", row, positionsName)
 		}
-		if err := splitRow(cache, mask, node, list); err != nil {
-			return nil, d.damaged(positionsName, "row of %s %d: %w", mask.Name, node, err)
+		if err := checkRow(list, row, cache.Layout); err != nil {
+			return nil, d.damaged(positionsName, "row %d: %w", row, err)
 		}
-		row, start = row+1, int(ends[row])
+		start = ends[row]
+		cache.Offsets = append(cache.Offsets, uint32(start))
 	}
-	if row != len(ends) || start != len(positions) {
-		return nil, d.damaged(incidenceName, "it has %d rows up to position %d, expected %d up to %d", len(ends), start, row, len(positions))
+	if rows := len(cache.Offsets) - 1; rows != len(ends) || start != int64(len(cache.Positions)) {
+		return nil, d.damaged(incidenceName, "it has %d rows up to position %d, expected %d up to %d", len(ends), start, rows, len(cache.Positions))
 	}
 	return cache, nil
 }
@@ -170,27 +135,16 @@ func (d *Dataset) incidenceIndex() ([]int64, []uint64, error) {
 	return record.Column(0).(*array.Int64).Int64Values(), record.Column(1).(*array.Uint64).Uint64Values(), nil
 }
 
-// splitRow appends a node's row to the incidence of each edge type. It has the node's own position,
-// then for each edge type positions of its mask.
-func splitRow(cache *incidence.Cache, mask incidence.Mask, node int, list []uint32) error {
-	if len(list) == 0 || list[0] != uint32(mask.Start+node) {
-		return fmt.Errorf("it does not begin with the node's own position, %d", mask.Start+node)
+// checkRow checks that a node's row has its own position, which is the number of its row, and else
+// only positions of edges.
+func checkRow(list []uint32, row int, layout incidence.Layout) error {
+	if len(list) == 0 || list[0] != uint32(row) {
+		return fmt.Errorf("it does not begin with the node's own position, %d", row)
 	}
-	list = list[1:]
-	masks := cache.Layout.Masks[len(cache.Layout.Masks)-len(cache.Edges):]
-	for i := range cache.Edges {
-		edges, of := &cache.Edges[i], masks[i]
-		if edges.RowType != mask.Name {
-			continue
+	for _, position := range list[1:] {
+		if edges := layout.Size - layout.EdgePositions(); int(position) < edges || int(position) >= layout.Size {
+			return fmt.Errorf("it has position %d, expected those of edges, from %d to %d", position, edges, layout.Size-1)
 		}
-		for len(list) > 0 && of.Start <= int(list[0]) && int(list[0]) < of.Start+of.Size {
-			edges.Positions = append(edges.Positions, list[0]-uint32(of.Start))
-			list = list[1:]
-		}
-		edges.Offsets = append(edges.Offsets, uint32(len(edges.Positions)))
-	}
-	if len(list) > 0 {
-		return fmt.Errorf("it has position %d, of no edge at the node's type or behind those of later types", list[0])
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func newFixture(t *testing.T, edges, samples int) fixture {
 		randomEdges(r, ingest.GPR, 70, fixtureGenes, 40),
 		randomEdges(r, ingest.RMR, 120, 40, 15),
 	}
-	f.graph.SortEdges()
+	f.graph.Sort()
 	if err := ingest.WriteGraph(filepath.Join(f.dir, "graph"), f.graph); err != nil {
 		t.Fatal(err)
 	}

@@ -22,21 +22,21 @@ type mutant struct {
 }
 
 var mutants = []mutant{
-	{"shifted position", "incidence/csr.go", "csr.Positions[next[d]] = uint32(position)",
-		`csr.Positions[next[d]] = mutated("shifted position", uint32(position), shiftOneInAThousand(position, len(src)))`, true},
-	{"edges without their target", "incidence/csr.go", "if d := dst[position]; d != s {\n\t\t\tcsr.Positions",
-		"if d := dst[position]; mutated(\"edges without their target\", d != s, d != s && position%1000 != 3) {\n\t\t\tcsr.Positions", true},
-	{"end of a list", "incidence/union.go", "for _, value := range b[j:] {", `for _, value := range mutated("end of a list", b[j:], withoutLast(b[j:])) {`, false},
-	{"end of the only list", "incidence/union.go", "for _, value := range u.lists[0] {",
-		`for _, value := range mutated("end of the only list", u.lists[0], withoutLast(u.lists[0])) {`, false},
+	{"shifted position", "incidence/csr.go", "f.positions[f.next[row]] = position",
+		`f.positions[f.next[row]] = mutated("shifted position", position, shiftOneInAThousand(position))`, true},
+	{"edges without their target", "incidence/cache.go", "(source != target || src != dst) {",
+		`(source != target || src != dst) && mutated("edges without their target", true, i%1000 != 3) {`, true},
+	{"end of a list", "incidence/union.go", "copy(out[end:], b[j:])", `copy(out[end:], mutated("end of a list", b[j:], withoutLast(b[j:])))`, false},
+	{"end of the only list", "incidence/union.go", "append(dst, u.lists[0]...)",
+		`append(dst, mutated("end of the only list", u.lists[0], withoutLast(u.lists[0]))...)`, false},
 	{"and for or", "incidence/rule.go", "case gpr.And:\n\t\tfor i := range r.operands {",
 		"case mutated(\"and for or\", gpr.And, gpr.Or):\n\t\tfor i := range r.operands {", false},
 	{"unknown genes are missing", "incidence/rule.go", "return r.unknown || !deleted[r.gene]",
 		`return mutated("unknown genes are missing", r.unknown || !deleted[r.gene], !r.unknown && !deleted[r.gene])`, false},
 	{"and read as or", "ingest/gpr/parse.go", "case strings.EqualFold(word, \"and\"):\n\t\treturn and",
 		"case strings.EqualFold(word, \"and\"):\n\t\treturn mutated(\"and read as or\", and, or)", false},
-	{"start of reactions", "incidence/layout.go", "func(m Mask) bool { return m.Name == name })].Start)",
-		`func(m Mask) bool { return m.Name == name })].Start + mutated("start of reactions", 0, shiftReactions(name)))`, false},
+	{"row of another reaction", "incidence/remover.go", "r.rows.Row(r.genes + reaction)",
+		`r.rows.Row(r.genes + mutated("row of another reaction", reaction, max(reaction, 1)-1))`, false},
 	{"order of masks", "incidence/layout.go", "for _, edges := range graph.Edges {\n\t\tlayout.add",
 		"for _, edges := range mutated(\"order of masks\", graph.Edges, backwards(graph.Edges)) {\n\t\tlayout.add", true},
 }
@@ -58,21 +58,14 @@ func mutated[T any](name string, right, wrong T) T {
 	return right
 }
 
-func shiftOneInAThousand(position, edges int) uint32 {
+func shiftOneInAThousand(position uint32) uint32 {
 	if position%1000 == 3 {
-		return uint32((position + 1) % edges)
+		return position + 1
 	}
-	return uint32(position)
+	return position
 }
 
 func withoutLast(list []uint32) []uint32 { return list[:max(0, len(list)-1)] }
-
-func shiftReactions(name string) int {
-	if name == "reaction" {
-		return 1
-	}
-	return 0
-}
 
 func backwards[T any](list []T) []T {
 	list = slices.Clone(list)

@@ -33,7 +33,7 @@ func benchmarkYeast(b *testing.B, run func(b *testing.B, rules *Rules, genotypes
 // BenchmarkByIncidence regenerates one sample per operation.
 func BenchmarkByIncidence(b *testing.B) {
 	benchmarkYeast(b, func(b *testing.B, rules *Rules, genotypes [][]uint32) {
-		scatter := NewScatterer(rules, NewIncidences(rules))
+		scatter := NewScatterer(rules, NewIncidence(rules))
 		b.SetBytes(int64(rules.Size)) // of masks
 		b.ResetTimer()
 		for i := range b.N {
@@ -56,11 +56,11 @@ func BenchmarkByEdges(b *testing.B) {
 	})
 }
 
-// BenchmarkIncidences finds the incidence of the whole graph.
-func BenchmarkIncidences(b *testing.B) {
+// BenchmarkIncidence finds the incidence of the whole graph.
+func BenchmarkIncidence(b *testing.B) {
 	rules := newTestRules(b, synth.Graph(synth.Yeast, 1), incidence.RuleAll)
 	b.ResetTimer()
 	for range b.N {
-		NewIncidences(rules)
+		NewIncidence(rules)
 	}
 }

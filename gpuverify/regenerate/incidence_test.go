@@ -6,31 +6,29 @@ import (
 	"testing"
 
 	"tcbuild/incidence"
+	"tcbuild/ingest"
 	"tcbuild/internal/oracle"
 )
 
 // Every node's list is what a look at every edge finds.
-func TestIncidences(t *testing.T) {
+func TestIncidence(t *testing.T) {
 	const seed = 3
 	r := rand.New(rand.NewPCG(seed, 0))
-	for number := range 100 {
+	for graphNumber := range 100 {
 		graph := oracle.Graph(r)
 		rules := newTestRules(t, graph, incidence.RuleAll)
-		incidences := NewIncidences(rules)
-		if len(incidences) != len(graph.Edges) {
-			t.Fatalf("seed %d, graph %d: %d incidences of %d edge types", seed, number, len(incidences), len(graph.Edges))
+		incidence := NewIncidence(rules)
+		if rows := len(incidence.Offsets) - 1; rows != rules.nodes() {
+			t.Fatalf("seed %d, graph %d: %d rows of %d nodes", seed, graphNumber, rows, rules.nodes())
 		}
-		for _, edges := range incidences {
-			rows := graph.NodesOf(edges.Type.Source).Len()
-			if len(edges.Offsets) != rows+1 || len(edges.Positions) != int(edges.Offsets[rows]) {
-				t.Fatalf("seed %d, graph %d, %s: %d offsets and %d positions for %d nodes", seed, number, edges.Type,
-					len(edges.Offsets), len(edges.Positions), rows)
+		genes := graph.Genes.Len()
+		for node := range uint32(rules.nodes()) {
+			nodeType, number := ingest.Gene, node
+			if node >= uint32(genes) {
+				nodeType, number = ingest.Reaction, node-uint32(genes)
 			}
-			for node := range uint32(rows) {
-				want := oracle.Touching(edges.Edges, node)
-				if got := edges.Row(node); !slices.Equal(got, want) {
-					t.Fatalf("seed %d, graph %d, %s, node %d: edges %d, want %d", seed, number, edges.Type, node, got, want)
-				}
+			if want := oracle.Row(graph, nodeType, number); !slices.Equal(incidence.Row(node), want) {
+				t.Fatalf("seed %d, graph %d, %s %d: positions %d, want %d", seed, graphNumber, nodeType, number, incidence.Row(node), want)
 			}
 		}
 	}

@@ -14,6 +14,7 @@ const BatchSamples = 64
 // holds words for all nodes: one per goroutine.
 type Looker struct {
 	*Rules
+	words     []uint64 // by node: the genes', then the reactions'
 	genes     []uint64
 	reactions []uint64
 	stack     []uint64
@@ -21,15 +22,14 @@ type Looker struct {
 }
 
 func NewLooker(rules *Rules) *Looker {
-	return &Looker{Rules: rules, genes: make([]uint64, rules.Graph.Genes.Len()),
-		reactions: make([]uint64, rules.Graph.Reactions.Len())}
+	words, genes := make([]uint64, rules.nodes()), rules.Graph.Genes.Len()
+	return &Looker{Rules: rules, words: words, genes: words[:genes], reactions: words[genes:]}
 }
 
 // Regenerate returns each genotype's removed positions, strictly ascending: views, valid until the
 // next call. It costs one pass over all edges, however many genotypes there are.
 func (l *Looker) Regenerate(genotypes [][]uint32) [][]uint32 {
-	clear(l.genes)
-	clear(l.reactions)
+	clear(l.words)
 	for k := range genotypes {
 		l.removed[k] = l.removed[k][:0]
 		for _, gene := range genotypes[k] {
@@ -38,18 +38,12 @@ func (l *Looker) Regenerate(genotypes [][]uint32) [][]uint32 {
 	}
 	l.lookUpReactions()
 
-	l.emit(ingest.Gene, l.genes)
-	l.emit(ingest.Reaction, l.reactions)
+	for node, word := range l.words {
+		l.list(uint32(node), word)
+	}
 	for _, edges := range l.space.edges {
-		start := uint32(l.Start[edges.Type.String()])
-		switch edges.Type {
-		case ingest.GPR:
-			l.emitEdges(start, edges.Src, nil, l.genes)
-		case ingest.RMR:
-			l.emitEdges(start, edges.Src, nil, l.reactions)
-		default:
-			l.emitEdges(start, edges.Src, edges.Dst, l.genes)
-		}
+		source, target := l.ends(edges.Type)
+		l.emitEdges(uint32(l.Start[edges.Type.String()]), edges, l.wordsFrom(source), l.wordsFrom(target))
 	}
 	return l.removed[:len(genotypes)]
 }
@@ -66,22 +60,24 @@ func (l *Looker) lookUpReactions() {
 	}
 }
 
-// emit lists the removals of a node mask.
-func (l *Looker) emit(mask string, words []uint64) {
-	start := uint32(l.Start[mask])
-	for node, word := range words {
-		if word != 0 {
-			l.list(start+uint32(node), word)
-		}
+// wordsFrom returns the words of the nodes from first on, or nil for none.
+func (l *Looker) wordsFrom(first int) []uint64 {
+	if first == none {
+		return nil
 	}
+	return l.words[first:]
 }
 
-// emitEdges lists the removals of an edge mask; dst is nil if only the source counts.
-func (l *Looker) emitEdges(start uint32, src, dst []uint32, words []uint64) {
-	for position, s := range src {
-		word := words[s]
-		if dst != nil {
-			word |= words[dst[position]]
+// emitEdges lists the removals of an edge mask, given the words of sources and targets; those of an
+// end that does not count are nil.
+func (l *Looker) emitEdges(start uint32, edges *ingest.Edges, sources, targets []uint64) {
+	for position, src := range edges.Src {
+		word := uint64(0)
+		if sources != nil {
+			word = sources[src]
+		}
+		if targets != nil {
+			word |= targets[edges.Dst[position]]
 		}
 		if word != 0 {
 			l.list(start+uint32(position), word)

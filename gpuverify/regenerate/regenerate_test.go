@@ -37,7 +37,7 @@ func TestMethodsAreTheOracles(t *testing.T) {
 	for number, graph := range graphs {
 		for _, rule := range reactionRules {
 			rules := newTestRules(t, graph, rule)
-			look, scatter := NewLooker(rules), NewScatterer(rules, NewIncidences(rules))
+			look, scatter := NewLooker(rules), NewScatterer(rules, NewIncidence(rules))
 			for _, size := range []int{0, 1, 2, 63, 64} {
 				var genotypes, want [][]uint32
 				for k := range size {

@@ -19,6 +19,9 @@ import (
 )
 
 // Rules is the part of a graph that both methods need.
+//
+// Its nodes are those that can be removed: the genes, then the reactions, with the numbers that are
+// their positions in the mask space.
 type Rules struct {
 	Graph *ingest.Graph
 	space
@@ -47,4 +50,48 @@ func NewRules(graph *ingest.Graph, byRule bool) (*Rules, error) {
 		g.rules[reaction] = rule
 	}
 	return g, nil
+}
+
+// none is where no end of an edge type counts: nothing removes its nodes.
+const none = -1
+
+// ends returns the first node of the type of an edge type's sources, and of its targets, or none. A
+// gene-reaction edge of gpr stays when its reaction goes.
+func (g *Rules) ends(t ingest.EdgeType) (source, target int) {
+	first := func(nodeType string) int {
+		switch nodeType {
+		case ingest.Gene:
+			return 0
+		case ingest.Reaction:
+			return g.Graph.Genes.Len()
+		}
+		return none
+	}
+	sources, targets := t.Ends()
+	if t == ingest.GPR {
+		return first(sources), none
+	}
+	return first(sources), first(targets)
+}
+
+// nodes is the number of genes and reactions.
+func (g *Rules) nodes() int { return g.Graph.Genes.Len() + g.Graph.Reactions.Len() }
+
+// reactionsOfGenes lists, for each gene, the reactions that its deletion can remove: those whose rule
+// names it or, under the rule "all", those of its gpr edges. A reaction can be listed twice.
+func (g *Rules) reactionsOfGenes() [][]uint32 {
+	lists := make([][]uint32, g.Graph.Genes.Len())
+	if g.rules == nil && g.gpr != nil {
+		for position, gene := range g.gpr.Src {
+			lists[gene] = append(lists[gene], g.gpr.Dst[position])
+		}
+	}
+	for reaction, rule := range g.rules {
+		for _, term := range rule {
+			if term >= 0 {
+				lists[term] = append(lists[term], uint32(reaction))
+			}
+		}
+	}
+	return lists
 }

@@ -14,8 +14,8 @@ type Mask struct {
 }
 
 // space is the mask space of a graph in the order of store/FORMAT.md: the graph's node types (gene,
-// reaction, metabolite), then its edge types by name, bytewise. It depends only on the graph's
-// tables.
+// reaction, metabolite, then others by name), then its edge types by name, bytewise. It depends only
+// on the graph's tables.
 type space struct {
 	Masks []Mask
 	Size  int            // positions in all
@@ -25,7 +25,9 @@ type space struct {
 
 func newSpace(graph *ingest.Graph) space {
 	s := space{Start: make(map[string]int)}
-	for _, nodes := range []*ingest.Nodes{graph.Genes, graph.Reactions, graph.Metabolites} {
+	others := slices.Clone(graph.Others)
+	slices.SortFunc(others, func(a, b *ingest.Nodes) int { return strings.Compare(a.Type, b.Type) })
+	for _, nodes := range append([]*ingest.Nodes{graph.Genes, graph.Reactions, graph.Metabolites}, others...) {
 		if nodes != nil {
 			s.add(nodes.Type, len(nodes.IDs))
 		}

@@ -31,6 +31,11 @@ func TestSpace(t *testing.T) {
 			[]Mask{{"gene", 0, 1}, {"reaction", 1, 0}, {"metabolite", 1, 2}, {"gene__Zeta__gene", 3, 1}, {"gene__gpr__reaction", 4, 2},
 				{"gene__physical__gene", 6, 3}, {"reaction__rmr__metabolite", 9, 0}},
 		},
+		{
+			&ingest.Graph{Genes: nodes("gene", "A"), Metabolites: nodes("metabolite", "m"), Others: []*ingest.Nodes{nodes("protein", "P", "Q"), nodes("complex", "C")},
+				Edges: []*ingest.Edges{edges("protein__in__complex", 2), edges("complex__of__gene", 1)}},
+			[]Mask{{"gene", 0, 1}, {"metabolite", 1, 1}, {"complex", 2, 1}, {"protein", 3, 2}, {"complex__of__gene", 5, 1}, {"protein__in__complex", 6, 2}},
+		},
 	} {
 		s := newSpace(test.graph)
 		if !slices.Equal(s.Masks, test.want) {

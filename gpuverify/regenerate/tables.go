@@ -21,7 +21,7 @@ type Tables struct {
 
 	// what each gene removes: itself, its edges and, under the rule "all", its reactions
 	geneRows     Lists
-	reactionRows Lists // what each reaction removes: its edges
+	reactionRows Lists // what each reaction removes: itself and its edges
 	// two nodes for each position, either of which removes it; padded to the stride
 	Src, Dst []uint32
 
@@ -45,7 +45,7 @@ const (
 // widest access needs 16, whole memory transactions 128.
 const StrideUnit = 128
 
-func NewTables(rules *Rules, incidences []Incidence) (*Tables, error) {
+func NewTables(rules *Rules, incidence Lists) (*Tables, error) {
 	graph := rules.Graph
 	t := &Tables{
 		Stride: (rules.Size + StrideUnit - 1) / StrideUnit * StrideUnit, Genes: graph.Genes.Len(), reactions: graph.Reactions.Len(),
@@ -58,7 +58,7 @@ func NewTables(rules *Rules, incidences []Incidence) (*Tables, error) {
 	for _, edges := range rules.edges {
 		t.Edges += edges.Len()
 	}
-	t.addRows(rules, incidences)
+	t.addRows(rules, incidence)
 	if len(t.geneRows.Positions) > math.MaxUint32 {
 		return nil, fault.New(fault.Failed, "use --device cpu",
 			"lay out the incidence for the device: it has %d positions, expected below 2^32", len(t.geneRows.Positions))
@@ -86,32 +86,22 @@ func (t *Tables) Size() int { return int(t.Starts[len(t.Starts)-1]) }
 // Nodes is the number of nodes.
 func (t *Tables) Nodes() int { return t.Genes + t.reactions + 1 }
 
-// addRows joins the incidences of all edge types, row by row.
-func (t *Tables) addRows(rules *Rules, incidences []Incidence) {
-	t.geneRows.Offsets = []uint32{0}
-	for gene := range uint32(t.Genes) {
-		t.geneRows.Positions = append(t.geneRows.Positions, uint32(rules.Start[ingest.Gene])+gene)
-		for _, edges := range incidences {
-			if edges.Type.Source != ingest.Gene {
-				continue
-			}
-			for _, position := range edges.Row(gene) {
-				t.geneRows.Positions = append(t.geneRows.Positions, uint32(edges.Start)+position)
-				if edges.Type == ingest.GPR && !t.ByRules {
-					t.geneRows.Positions = append(t.geneRows.Positions, uint32(t.reactionStart)+edges.Dst[position])
-				}
-			}
-		}
-		t.geneRows.Offsets = append(t.geneRows.Offsets, uint32(len(t.geneRows.Positions)))
+// addRows takes the rows of genes and of reactions apart.
+func (t *Tables) addRows(rules *Rules, incidence Lists) {
+	t.geneRows.Offsets, t.reactionRows.Offsets = []uint32{0}, []uint32{0}
+	if incidence.Offsets == nil {
+		return // only the method by incidence needs rows
 	}
-	t.reactionRows.Offsets = make([]uint32, t.reactions+1)
-	for _, edges := range incidences {
-		if edges.Type == ingest.RMR {
-			t.reactionRows.Offsets = edges.Offsets
-			for _, position := range edges.Positions {
-				t.reactionRows.Positions = append(t.reactionRows.Positions, uint32(edges.Start)+position)
+	for gene, reactions := range rules.reactionsOfGenes() {
+		if !t.ByRules {
+			for _, reaction := range reactions {
+				t.geneRows.Positions = append(t.geneRows.Positions, uint32(t.reactionStart)+reaction)
 			}
 		}
+		t.geneRows.add(incidence.Row(uint32(gene)))
+	}
+	for reaction := range t.reactions {
+		t.reactionRows.add(incidence.Row(uint32(t.Genes + reaction)))
 	}
 }
 
@@ -121,29 +111,25 @@ func (t *Tables) addEnds(rules *Rules) {
 	for position := range t.Src {
 		t.Src[position], t.Dst[position] = t.never(), t.never()
 	}
-	firstReaction := uint32(t.Genes)
-	for gene := range uint32(t.Genes) {
-		t.setEnds(rules.Start[ingest.Gene]+int(gene), gene, gene)
-	}
-	for reaction := range uint32(t.reactions) {
-		t.setEnds(t.reactionStart+int(reaction), firstReaction+reaction, firstReaction+reaction)
+	for node := range rules.nodes() {
+		t.Src[node] = uint32(node)
 	}
 	for _, edges := range rules.edges {
 		start := rules.Start[edges.Type.String()]
-		for position, src := range edges.Src {
-			switch edges.Type {
-			case ingest.GPR:
-				t.setEnds(start+position, src, src)
-			case ingest.RMR:
-				t.setEnds(start+position, firstReaction+src, firstReaction+src)
-			default:
-				t.setEnds(start+position, src, edges.Dst[position])
-			}
-		}
+		source, target := rules.ends(edges.Type)
+		setEnds(t.Src[start:], edges.Src, source)
+		setEnds(t.Dst[start:], edges.Dst, target)
 	}
 }
 
-func (t *Tables) setEnds(position int, src, dst uint32) { t.Src[position], t.Dst[position] = src, dst }
+// setEnds sets the nodes at one end of an edge type's edges, whose first node is given.
+func setEnds(nodes, ends []uint32, first int) {
+	if first != none {
+		for position, end := range ends {
+			nodes[position] = uint32(first) + end
+		}
+	}
+}
 
 // addRule adds a reaction's rule: its terms in postfix order, operands first. A reaction without a
 // rule gets a node that is never removed.

@@ -46,7 +46,7 @@ func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, 
 		}
 		reports = append(reports, more...)
 	}
-	graph.SortEdges()
+	graph.Sort()
 	return graph, reports, nil
 }
 

@@ -17,7 +17,7 @@ func Graph(scale Scale, seed uint64) *ingest.Graph {
 		graph.Edges = append(graph.Edges, n.generate(seed, ranked))
 	}
 	addMetabolism(graph, scale, seed)
-	graph.SortEdges()
+	graph.Sort()
 	return graph
 }
 

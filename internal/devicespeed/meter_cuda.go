@@ -25,14 +25,14 @@ func Measure(ctx context.Context, o Options) ([]Speed, error) {
 	if err != nil {
 		return nil, err
 	}
-	incidences := regenerate.NewIncidences(rules)
-	tables, err := regenerate.NewTables(rules, incidences)
+	incidence := regenerate.NewIncidence(rules)
+	tables, err := regenerate.NewTables(rules, incidence)
 	if err != nil {
 		return nil, err
 	}
 	var speeds []Speed
 	for _, device := range list {
-		speed, err := measureDevice(ctx, device, o, tables, newCPUBatch(rules, incidences, o.Batch))
+		speed, err := measureDevice(ctx, device, o, tables, newCPUBatch(rules, incidence, o.Batch))
 		if err != nil {
 			return nil, cuda.Failure(err, "measure masks on %s: %w", device, err)
 		}
@@ -233,8 +233,8 @@ type cpuBatch struct {
 	masks   [][]byte
 }
 
-func newCPUBatch(rules *regenerate.Rules, incidences []regenerate.Incidence, batch [][]uint32) *cpuBatch {
-	return &cpuBatch{regenerate.NewScatterer(rules, incidences), regenerate.NewLooker(rules), batch, make([][]byte, len(batch))}
+func newCPUBatch(rules *regenerate.Rules, incidence regenerate.Lists, batch [][]uint32) *cpuBatch {
+	return &cpuBatch{regenerate.NewScatterer(rules, incidence), regenerate.NewLooker(rules), batch, make([][]byte, len(batch))}
 }
 
 func (c *cpuBatch) byIncidence() {

@@ -68,10 +68,10 @@ func newTestMeter(t *testing.T, o Options) *meter {
 	t.Cleanup(func() { must(t, opened.Close()) })
 	rules, err := regenerate.NewRules(o.Graph, o.ByRule)
 	must(t, err)
-	incidences := regenerate.NewIncidences(rules)
-	tables, err := regenerate.NewTables(rules, incidences)
+	incidence := regenerate.NewIncidence(rules)
+	tables, err := regenerate.NewTables(rules, incidence)
 	must(t, err)
-	m := &meter{context: opened, tables: tables, samples: len(o.Batch), cpu: newCPUBatch(rules, incidences, o.Batch)}
+	m := &meter{context: opened, tables: tables, samples: len(o.Batch), cpu: newCPUBatch(rules, incidence, o.Batch)}
 	before, err := opened.FreeMemory()
 	must(t, err)
 	must(t, m.prepare(o))

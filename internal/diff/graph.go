@@ -31,8 +31,13 @@ type graphComparison struct {
 
 func (c *graphComparison) compare() {
 	c.matches = make(map[string]match)
-	for _, nodeType := range []string{ingest.Gene, ingest.Reaction, ingest.Metabolite} {
-		c.nodes(nodeType, c.a.NodesOf(nodeType), c.b.NodesOf(nodeType))
+	for _, nodes := range c.a.NodeTables() {
+		c.nodes(nodes.Type, nodes, c.b.NodesOf(nodes.Type))
+	}
+	for _, nodes := range c.b.NodeTables() {
+		if c.a.NodesOf(nodes.Type) == nil {
+			c.onlyType("node types", inB, nodes.Type, nodes.Len())
+		}
 	}
 	for _, edges := range c.a.Edges {
 		c.edges(edges, c.b.EdgesOf(edges.Type))
@@ -49,16 +54,12 @@ func (c *graphComparison) onlyType(kind string, where side, name string, rows in
 }
 
 func (c *graphComparison) nodes(nodeType string, a, b *ingest.Nodes) {
-	switch {
-	case a == nil && b == nil:
-	case b == nil:
+	if b == nil {
 		c.onlyType("node types", inA, nodeType, a.Len())
-	case a == nil:
-		c.onlyType("node types", inB, nodeType, b.Len())
-	default:
-		c.rows(table{nodeType, "nodes", a.Len(), a.Columns, func(row int) string { return a.IDs[row] }},
-			table{nodeType, "nodes", b.Len(), b.Columns, func(row int) string { return b.IDs[row] }}, matchNodes(a, b))
+		return
 	}
+	c.rows(table{nodeType, "nodes", a.Len(), a.Columns, func(row int) string { return a.IDs[row] }},
+		table{nodeType, "nodes", b.Len(), b.Columns, func(row int) string { return b.IDs[row] }}, matchNodes(a, b))
 }
 
 func (c *graphComparison) edges(a, b *ingest.Edges) {
@@ -66,7 +67,7 @@ func (c *graphComparison) edges(a, b *ingest.Edges) {
 		c.onlyType("edge types", inA, a.Type.String(), a.Len())
 		return
 	}
-	source, target := a.Type.Source, a.Type.Target
+	source, target := a.Type.Ends()
 	paired := matchEdges(a, b, c.matches[source], c.matches[target], c.b.NodesOf(source).Len(), c.b.NodesOf(target).Len())
 	c.rows(edgeTable(c.a, a), edgeTable(c.b, b), paired)
 }
@@ -86,7 +87,8 @@ func edgeTable(graph *ingest.Graph, edges *ingest.Edges) table {
 
 // edgeName names an edge by the ids of its ends.
 func edgeName(graph *ingest.Graph, edges *ingest.Edges, row int) string {
-	return graph.NodesOf(edges.Type.Source).IDs[edges.Src[row]] + " -> " + graph.NodesOf(edges.Type.Target).IDs[edges.Dst[row]]
+	sources, targets := graph.Ends(edges.Type)
+	return sources.IDs[edges.Src[row]] + " -> " + targets.IDs[edges.Dst[row]]
 }
 
 // rows reports how the rows of a table that both graphs have differ.

@@ -81,18 +81,18 @@ func columnNames(columns []ingest.Column) []string {
 
 // degrees counts the edges at every node.
 func degrees(graph *ingest.Graph, edges *ingest.Edges) []DegreeSummary {
-	at := map[string][]int{edges.Type.Source: make([]int, graph.NodesOf(edges.Type.Source).Len()),
-		edges.Type.Target: make([]int, graph.NodesOf(edges.Type.Target).Len())}
+	source, target := edges.Type.Ends()
+	at := map[string][]int{source: make([]int, graph.NodesOf(source).Len()), target: make([]int, graph.NodesOf(target).Len())}
 	// of an edge type within a node type
-	sources, targets := at[edges.Type.Source], at[edges.Type.Target]
-	within := edges.Type.Source == edges.Type.Target
+	sources, targets := at[source], at[target]
+	within := source == target
 	for i, source := range edges.Src {
 		sources[source]++
 		if target := edges.Dst[i]; !within || target != source {
 			targets[target]++
 		}
 	}
-	types := slices.Compact([]string{edges.Type.Source, edges.Type.Target})
+	types := slices.Compact([]string{source, target})
 	var summaries []DegreeSummary
 	for _, nodeType := range types {
 		ids := graph.NodesOf(nodeType).IDs

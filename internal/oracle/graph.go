@@ -10,7 +10,8 @@ import (
 
 // Graph makes a small random graph: 1 to 24 genes, some isolated; no to three gene-gene edge types
 // with self loops and duplicates, some without edges; with or without a metabolic part, whose
-// reactions have nested rules, some naming genes that are not in the graph, or none.
+// reactions have nested rules, some naming genes that are not in the graph, or none; with or without
+// nodes of two further types; and edge types between any two node types.
 func Graph(r *rand.Rand) *ingest.Graph {
 	graph := &ingest.Graph{Genes: nodes(ingest.Gene, "G", 1+r.IntN(24))}
 	for _, relation := range []string{"physical", "regulatory", "zz__last"}[:r.IntN(4)] {
@@ -19,7 +20,10 @@ func Graph(r *rand.Rand) *ingest.Graph {
 	if r.IntN(4) > 0 {
 		addMetabolism(r, graph)
 	}
-	graph.SortEdges()
+	if r.IntN(2) > 0 {
+		addFurther(r, graph)
+	}
+	graph.Sort()
 	return graph
 }
 
@@ -42,6 +46,20 @@ func addMetabolism(r *rand.Rand, graph *ingest.Graph) {
 	}
 }
 
+func addFurther(r *rand.Rand, graph *ingest.Graph) {
+	for _, nodeType := range []string{"protein", "gene_ontology"}[:r.IntN(3)] {
+		graph.Others = append(graph.Others, nodes(nodeType, "N", r.IntN(9)))
+	}
+	tables := graph.NodeTables()
+	for relation := range r.IntN(6) {
+		source, target := tables[r.IntN(len(tables))], tables[r.IntN(len(tables))]
+		addEdges(r, graph, ingest.EdgeType{Source: source.Type, Relation: fmt.Sprint("further", relation), Target: target.Type}, r.IntN(25))
+	}
+	if graph.Metabolites != nil && r.IntN(2) > 0 {
+		addEdges(r, graph, ingest.MRM, r.IntN(25))
+	}
+}
+
 func nodes(nodeType, prefix string, count int) *ingest.Nodes {
 	ids := make([]string, count)
 	for i := range ids {
@@ -53,11 +71,11 @@ func nodes(nodeType, prefix string, count int) *ingest.Nodes {
 
 func addEdges(r *rand.Rand, graph *ingest.Graph, edgeType ingest.EdgeType, count int) {
 	edges := &ingest.Edges{Type: edgeType, Src: []uint32{}, Dst: []uint32{}}
-	sources, targets := graph.NodesOf(edgeType.Source).Len(), graph.NodesOf(edgeType.Target).Len()
-	if sources > 0 && targets > 0 {
+	sources, targets := graph.Ends(edgeType)
+	if sources.Len() > 0 && targets.Len() > 0 {
 		for range count {
-			edges.Src = append(edges.Src, uint32(r.IntN(sources)))
-			edges.Dst = append(edges.Dst, uint32(r.IntN(targets)))
+			edges.Src = append(edges.Src, uint32(r.IntN(sources.Len())))
+			edges.Dst = append(edges.Dst, uint32(r.IntN(targets.Len())))
 		}
 	}
 	graph.Edges = append(graph.Edges, edges)

@@ -40,32 +40,51 @@ func Removed(graph *ingest.Graph, genotype []uint32, byRule bool) []uint32 {
 	for reaction := range uint32(graph.Reactions.Len()) {
 		next(reactions[reaction])
 	}
-	for range graph.Metabolites.Len() {
+	for range nodesThatStay(graph) {
 		next(false)
 	}
+	gone := map[string]map[uint32]bool{"gene": genes, "reaction": reactions}
 	for _, edges := range graph.Edges {
-		name := edges.Type.String()
 		for i := range edges.Len() {
-			switch name {
-			case "gene__gpr__reaction":
-				next(genes[edges.Src[i]])
-			case "reaction__rmr__metabolite":
-				next(reactions[edges.Src[i]])
-			default:
-				next(genes[edges.Src[i]] || genes[edges.Dst[i]])
-			}
+			next(gone[edges.Type.Source][edges.Src[i]] || gone[targetThatCounts(edges)][edges.Dst[i]])
 		}
 	}
 	return removed
 }
 
-// Touching lists the edges of a node, ascending: of a gene-gene edge type those with the gene at
-// either end, of others those that start at the node.
-func Touching(edges *ingest.Edges, node uint32) []uint32 {
-	positions := []uint32{}
-	for i := range edges.Len() {
-		if edges.Src[i] == node || edges.Type.Target == ingest.Gene && edges.Dst[i] == node {
-			positions = append(positions, uint32(i))
+func nodesThatStay(graph *ingest.Graph) int {
+	count := graph.Metabolites.Len()
+	for _, nodes := range graph.Others {
+		count += nodes.Len()
+	}
+	return count
+}
+
+// targetThatCounts is the node type of the targets with which edges go.
+func targetThatCounts(edges *ingest.Edges) string {
+	switch edges.Type.String() {
+	case "gene__gpr__reaction":
+		return "" // its reaction may be gone for want of another gene
+	case "metabolite__reaction__metabolite":
+		return "reaction" // a hyperedge
+	}
+	return edges.Type.Target
+}
+
+// Row lists, ascending, the positions of the mask space that go with a gene or reaction: its own, and
+// those of its edges.
+func Row(graph *ingest.Graph, nodeType string, node uint32) []uint32 {
+	positions := []uint32{node}
+	if nodeType == "reaction" {
+		positions[0] += uint32(graph.Genes.Len())
+	}
+	position := uint32(graph.Genes.Len() + graph.Reactions.Len() + nodesThatStay(graph))
+	for _, edges := range graph.Edges {
+		for i := range edges.Len() {
+			if edges.Type.Source == nodeType && edges.Src[i] == node || targetThatCounts(edges) == nodeType && edges.Dst[i] == node {
+				positions = append(positions, position)
+			}
+			position++
 		}
 	}
 	return positions

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from tcbuild.errors import DamagedFileError
-from tcbuild.graph import GPR, NODE_TYPES, CellGraph, edges_by_index, load_graph
+from tcbuild.graph import GPR, CellGraph, edges_by_index, is_node_type, load_graph
 from tcbuild.incidence import CSR, build_incidence, rows_of_nodes
 from tcbuild.incidence_file import IncidenceFile
 from tcbuild.manifest import RESTORE, Manifest
@@ -47,7 +47,7 @@ class Cell:
         def read(name: str) -> pa.Table:
             return self._read(
                 lambda table: table,
-                f"graph/{'nodes' if name in NODE_TYPES else 'edges'}/{name}.arrow",
+                f"graph/{'nodes' if is_node_type(name) else 'edges'}/{name}.arrow",
             )
 
         try:
@@ -88,15 +88,15 @@ class Cell:
         return Removal(self._rows_of_nodes(), self._sizes["gene"], pairs, rules)
 
     def _rows_of_nodes(self) -> Rows:
+        nodes = self._sizes["gene"] + self._sizes.get("reaction", 0)
         if self._manifest["variant"] == "incidence":
-            nodes = self._sizes["gene"] + self._sizes.get("reaction", 0)
             return IncidenceFile(self._manifest, nodes)
         ends = np.cumsum(list(self._sizes.values())).tolist()
         starts = dict(zip(self._sizes, [0, *ends]))
         # The rows are as large as the incidence that they are made from, so an incidence that
         # nobody asked for is not kept.
         incidence = vars(self).get("incidence") or build_incidence(self.graph)
-        return rows_of_nodes(self._sizes, starts, incidence)
+        return rows_of_nodes(starts, incidence, nodes)
 
     def _read(self, make: Callable[[pa.Table], T], name: str) -> T:
         """Returns make(table) for the table in an Arrow file."""

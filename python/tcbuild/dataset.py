@@ -339,8 +339,8 @@ class Dataset:
 
     @property
     def incidence(self) -> dict[str, CSR]:
-        """Per edge type, the edge positions at each gene (for reaction__rmr__metabolite: at each
-        reaction), built from the graph.
+        """Per edge type, the positions of the edges that go with each gene, then with each
+        reaction, built from the graph.
         """
         return self._cell.incidence
 

@@ -16,17 +16,18 @@ import pyarrow.compute as pc
 from tcbuild import html
 from tcbuild.columns import whole
 
-NODE_TYPES = ("gene", "reaction", "metabolite")
+NODE_TYPES = ("gene", "reaction", "metabolite")  # those with a meaning, in canonical order
 _SHOWN = 20  # types in a repr
 _WRONG = re.compile(r"[\x00-\x1f\x7f-\x9f|]")  # control characters, and what ids of genes lack
 GPR = "gene__gpr__reaction"
 RMR = "reaction__rmr__metabolite"
+MRM = "metabolite__reaction__metabolite"  # a hyperedge table: a metabolite, and its reaction
 
 
 @dataclass(frozen=True, repr=False)
 class CellGraph:
-    """The unperturbed graph, in canonical order: nodes gene, reaction, metabolite, then edge types
-    sorted by name.
+    """The unperturbed graph, in canonical order: nodes gene, reaction, metabolite, then other node
+    types by name, then edge types by name.
 
     nodes: node type -> ids, by node index
     edges: edge type -> int32 [2, E], source and target indices, by edge position
@@ -61,6 +62,30 @@ def split_edge_type(name: str) -> tuple[str, str, str]:
     return source, relation, target
 
 
+def ends_of(edge_type: str) -> tuple[str, str]:
+    """The node types of an edge type's sources and targets."""
+    source, _, target = split_edge_type(edge_type)
+    return (source, "reaction") if edge_type == MRM else (source, target)
+
+
+def ends_that_count(edge_type: str) -> tuple[str, ...]:
+    """The node types of the ends with which an edge goes: an edge of gene__gpr__reaction stays when
+    its reaction goes.
+    """
+    return ("gene",) if edge_type == GPR else ends_of(edge_type)
+
+
+def is_node_type(name: str) -> bool:
+    """Whether the name of a node or edge type is that of a node type."""
+    return "__" not in name
+
+
+def canonical_order(node_types: Iterable[str]) -> list[str]:
+    """Node types in canonical order."""
+    known = {name: rank for rank, name in enumerate(NODE_TYPES)}
+    return sorted(node_types, key=lambda name: (known.get(name, len(known)), name.encode()))
+
+
 def load_graph(names: Iterable[str], table: Callable[[str], pa.Table]) -> CellGraph:
     """Makes a graph from the tables of its node and edge types, whose names are in canonical order.
 
@@ -74,7 +99,7 @@ def load_graph(names: Iterable[str], table: Callable[[str], pa.Table]) -> CellGr
     for name in names:
         content = table(name)
         columns = content.column_names
-        if name in NODE_TYPES:
+        if is_node_type(name):
             nodes[name] = _ids(content, name)
             if name == "reaction" and "gpr" in columns:
                 rules = _texts(content, name, "gpr").to_pylist()
@@ -84,7 +109,7 @@ def load_graph(names: Iterable[str], table: Callable[[str], pa.Table]) -> CellGr
                 subsystems = _texts(content, name, "subsystem").to_pylist()
                 w_growth = np.array([text == "Growth" for text in subsystems], np.float64)
         else:
-            source, _, target = split_edge_type(name)
+            source, target = ends_of(name)
             by_index = "src_index" in columns or "dst_index" in columns
             if by_index and ("src" in columns or "dst" in columns):
                 raise ValueError(f"{name}: found columns of ids and of indices, expected one pair")

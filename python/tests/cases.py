@@ -6,6 +6,8 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
+from oracle import ends
+
 
 @dataclass(frozen=True)
 class Case:
@@ -20,6 +22,7 @@ class Case:
     rules: bool = True
     number_ids: bool = False  # genes are named by numbers, and no rule has more than one gene
     by_index: bool = False  # edge files hold src_index, dst_index in place of ids
+    further: bool = False  # further node types, and edges between any
     samples: int = 30
     most_deleted: int = 16
     sample_ids: bool = True
@@ -53,6 +56,8 @@ CASES = [
         attributes=("temperature", "medium"),
         shards=2,
     ),
+    Case("further types", further=True, shards=2),
+    Case("further types by index", further=True, by_index=True, metabolism=False),
     Case("a relation with underscores", relations=("string__v12", "string_v12")),
 ]
 
@@ -99,6 +104,8 @@ def write_case(case: Case, folder: Path) -> tuple[Path, Path]:
         )
     if case.metabolism:
         write_metabolism(graph, case, chance, nodes)
+    if case.further:
+        write_further(graph, case, chance, nodes)
 
     perturbations = folder / "perturbations.tsv"
     write_perturbations(perturbations, case, chance, genes)
@@ -141,6 +148,23 @@ def write_metabolism(
     write_edges(
         graph, case, nodes, "reaction__rmr__metabolite", rmr, {"stoichiometry": stoichiometry}
     )
+
+
+def write_further(
+    graph: Path, case: Case, chance: random.Random, nodes: dict[str, list[str]]
+) -> None:
+    for node_type, count in (("protein", 9), ("gene_ontology", 7)):
+        nodes[node_type] = [f"{node_type}:{number}" for number in range(count)]
+        ids = [[node] for node in nodes[node_type]]
+        write_table(graph / "nodes" / f"{node_type}.tsv", ["id"], ids)
+    types = [f"{source}__to__{target}" for source in nodes for target in nodes]
+    types += ["metabolite__reaction__metabolite"] if case.metabolism else []
+    for name in types:
+        sources, targets = (nodes[node_type] for node_type in ends(name))
+        edges = [
+            (chance.randrange(len(sources)), chance.randrange(len(targets))) for _ in range(30)
+        ]
+        write_edges(graph, case, nodes, name, edges, {"stoichiometry": [1.5] * len(edges)})
 
 
 def random_rule(chance: random.Random, genes: list[str]) -> str:
@@ -190,13 +214,12 @@ def write_edges(
     edges: list[tuple[int, int]],
     columns: dict[str, list[float]],
 ) -> None:
-    source, _, rest = name.partition("__")
-    target = rest.rpartition("__")[2]
+    source, target = ends(name)
     header = ["src_index", "dst_index"] if case.by_index else ["src", "dst"]
     rows = []
     for position, (src, dst) in enumerate(edges):
-        ends = [str(src), str(dst)] if case.by_index else [nodes[source][src], nodes[target][dst]]
-        rows.append(ends + [str(values[position]) for values in columns.values()])
+        both = [str(src), str(dst)] if case.by_index else [nodes[source][src], nodes[target][dst]]
+        rows.append(both + [str(values[position]) for values in columns.values()])
     write_table(graph / "edges" / f"{name}.tsv", header + list(columns), rows)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+MEANINGFUL = ("gene", "reaction", "metabolite")  # node types, in canonical order
 ATTRIBUTES = {"medium": str, "temperature": float}  # names and types of attribute columns
 
 
@@ -50,9 +51,22 @@ def split_edge_type(name: str) -> tuple[str, str, str]:
     return source, relation, target
 
 
+def ends(name: str) -> tuple[str, str]:
+    """The node types that an edge type connects; a hyperedge's target is its reaction."""
+    source, _, target = split_edge_type(name)
+    return source, "reaction" if name == "metabolite__reaction__metabolite" else target
+
+
+def ends_that_count(name: str) -> tuple[str, ...]:
+    """The node types of the ends with which an edge goes."""
+    # A gpr edge goes with its gene only: its reaction may be gone for want of another gene.
+    return ("gene",) if name == "gene__gpr__reaction" else ends(name)
+
+
 def read_graph(folder: Path) -> Graph:
     nodes, rules = {}, []
-    for node_type in ("gene", "reaction", "metabolite"):
+    others = {path.stem for path in (folder / "nodes").glob("*.tsv")} - {*MEANINGFUL}
+    for node_type in (*MEANINGFUL, *sorted(others)):
         path = folder / "nodes" / f"{node_type}.tsv"
         if path.exists():
             table = read_table(path)
@@ -61,7 +75,7 @@ def read_graph(folder: Path) -> Graph:
                 rules = [row.get("gpr", "") for row in table]
     edges = {}
     for path in (folder / "edges").glob("*.tsv"):
-        source, _, target = split_edge_type(path.stem)
+        source, target = ends(path.stem)
         edges[path.stem] = [
             (int(row["src_index"]), int(row["dst_index"]))
             if "src_index" in row
@@ -120,18 +134,15 @@ def removed_positions(graph: Graph, deleted: list[int], reaction_rule: str) -> d
             ids = {graph.nodes["gene"][gene] for gene in genes}
             reactions = {i for i, rule in enumerate(graph.rules) if not rule_holds(rule, ids)}
         removed["reaction"] = [i for i in range(len(graph.nodes["reaction"])) if i in reactions]
-    if "metabolite" in graph.nodes:
-        removed["metabolite"] = []
+    for node_type in graph.nodes:
+        removed.setdefault(node_type, [])
 
-    gone = {"gene": genes, "reaction": reactions, "metabolite": set()}
+    gone = {"gene": genes, "reaction": reactions}
     for name in graph.edge_types():
-        source, relation, target = split_edge_type(name)
-        # A gpr edge goes with its gene only: its reaction may be gone for want of another gene.
-        ends = (source,) if relation == "gpr" else (source, target)
         removed[name] = [
             position
             for position, edge in enumerate(graph.edges[name])
-            if any(node in gone[node_type] for node_type, node in zip(ends, edge))
+            if any(node in gone.get(kind, ()) for kind, node in zip(ends_that_count(name), edge))
         ]
     return removed
 

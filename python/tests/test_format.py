@@ -8,7 +8,7 @@ import pytest
 
 from builds import BUILDS
 from cases import CASES
-from oracle import split_edge_type
+from oracle import ends_that_count
 from stored import Stored
 
 
@@ -61,11 +61,10 @@ def test_stored_incidence_lists_the_edges_of_each_node(built):
         for node in range(len(cell.nodes.get(node_type, ()))):
             row = [starts[node_type] + node]
             for edge_type in cell.edge_types():
-                source, _, target = split_edge_type(edge_type)
                 row += [
                     starts[edge_type] + position
-                    for position, (src, dst) in enumerate(cell.edges[edge_type])
-                    if source == node_type and (src == node or (target == "gene" and dst == node))
+                    for position, edge in enumerate(cell.edges[edge_type])
+                    if (node_type, node) in zip(ends_that_count(edge_type), edge)
                 ]
             want.append(row)
     assert stored.incidence() == want

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 import tcbuild
-from tcbuild.graph import split_edge_type
+from tcbuild.graph import ends_of
 from tcbuild.torch.dataset import Dataset, stored_dataset
 
 
@@ -92,7 +92,7 @@ class CellGraph(nn.Module):
         }
 
     def _block(self, name: str, edge_index: Tensor, batch_size: int) -> Tensor:
-        source, _, target = split_edge_type(name)
+        source, target = ends_of(name)
         nodes = self.num_nodes[source], self.num_nodes[target]
         return block_diagonal(edge_index, nodes, batch_size)
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 import tcbuild
-from tcbuild.graph import RMR
+from tcbuild.graph import RMR, ends_that_count
 from tcbuild.torch.batch import Batch
 from tcbuild.torch.dataset import Dataset, stored_dataset
 from tcbuild.torch.mask_layout import Form, MaskLayout
@@ -50,7 +50,6 @@ class MaskGenerator(nn.Module):
     positions: Tensor  # int32 [entries]
     widths: Tensor  # int64 [types], positions of the type's mask
     starts: Tensor  # int64 [types], where the type's masks begin in a batch of one
-    rmr_reactions: Tensor  # int64 [E of reaction__rmr__metabolite]
 
     def __init__(self, dataset: Dataset | tcbuild.Dataset | str | Path, form: Form = "stacked"):
         super().__init__()
@@ -62,11 +61,17 @@ class MaskGenerator(nn.Module):
 
         # Rows of genes: the gene mask itself (so no row of all is empty), then each edge type at
         # genes.
-        names = ["gene", *(name for name in incidence if name != RMR)]
-        offsets = [np.arange(self.genes + 1), *(incidence[name].offsets for name in names[1:])]
+        names = ["gene", *(name for name in incidence if "gene" in ends_that_count(name))]
+        offsets = [
+            np.arange(self.genes + 1),
+            *(incidence[name].offsets[: self.genes + 1] for name in names[1:]),
+        ]
         positions = [
             np.arange(self.genes, dtype=np.int32),
-            *(incidence[name].positions for name in names[1:]),
+            *(
+                incidence[name].positions[: incidence[name].offsets[self.genes]]
+                for name in names[1:]
+            ),
         ]
         first = np.cumsum([0, *(len(part) for part in positions[:-1])])
         row_offsets = np.stack([part + start for part, start in zip(offsets, first)])
@@ -85,10 +90,15 @@ class MaskGenerator(nn.Module):
             if "reaction" in graph.nodes
             else None
         )
-        self._buffer(
-            "rmr_reactions",
-            graph.edges[RMR][0].astype(np.int64) if RMR in graph.edges else np.empty(0, np.int64),
-        )
+        # Edges that go with reactions: their masks, and at which end the reaction is.
+        self.at_reactions = [
+            (name, side)
+            for name in graph.edges
+            for side, node_type in enumerate(ends_that_count(name))
+            if node_type == "reaction"
+        ]
+        for name, side in self.at_reactions:
+            self._buffer(f"{name}:{side}", graph.edges[name][side].astype(np.int64))
 
     def _buffer(self, name: str, values: npt.NDArray[np.integer[Any]]) -> None:
         self.register_buffer(name, torch.from_numpy(np.array(values)), persistent=False)
@@ -152,10 +162,12 @@ class MaskGenerator(nn.Module):
         if self.reaction_rules is not None:
             rows = self.layout.rows(buffer, batch_size)
             self.reaction_rules(rows["gene"], out=rows["reaction"])
-            if RMR in rows:
-                torch.gather(
-                    rows["reaction"], 1, self.rmr_reactions.expand(batch_size, -1), out=rows[RMR]
-                )
+            for name, side in self.at_reactions:
+                ends = self.get_buffer(f"{name}:{side}").expand(batch_size, -1)
+                if name == RMR:  # nothing else removes its edges
+                    torch.gather(rows["reaction"], 1, ends, out=rows[name])
+                else:
+                    rows[name].logical_and_(rows["reaction"].gather(1, ends))
         return buffer
 
     def _remove(self, buffer: Tensor, batch_size: int, genes: Tensor, sample: Tensor) -> None:
