@@ -1,9 +1,11 @@
 package torchcell
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"tcbuild/fault"
 )
@@ -47,10 +49,12 @@ type columns struct {
 	found []Column
 	mixed bool   // a record has several labels
 	key   []byte // of the current value
+	genes [][]byte
 }
 
 // each calls visit with each value of a record and its column. e is the number of its experiment.
 func (c *columns) each(r *Record, visit func(column, e int, v *Value)) error {
+	c.tellApart(r)
 	for i := range r.Experiments {
 		e := &r.Experiments[i]
 		nth := 1 // from 1, among those with its label
@@ -81,6 +85,29 @@ func (c *columns) each(r *Record, visit func(column, e int, v *Value)) error {
 		}
 	}
 	return nil
+}
+
+// tellApart adds the attributes by which an experiment differs from one that is alone in its record:
+// its number, if it is not the first, and that of its perturbations, unless it has one of each gene
+// that the record names.
+func (c *columns) tellApart(r *Record) {
+	c.genes = c.genes[:0]
+	for i := range r.Experiments {
+		for _, p := range r.Experiments[i].Perturbations {
+			c.genes = append(c.genes, p.Gene)
+		}
+	}
+	slices.SortFunc(c.genes, bytes.Compare)
+	genes := len(slices.CompactFunc(c.genes, bytes.Equal))
+	for i := range r.Experiments {
+		e := &r.Experiments[i]
+		if i > 0 {
+			e.Attributes = append(e.Attributes, Value{Name: experimentNumber, Number: float64(i)})
+		}
+		if n := len(e.Perturbations); n != genes {
+			e.Attributes = append(e.Attributes, Value{Name: perturbationCount, Number: float64(n)})
+		}
+	}
 }
 
 // column returns the column of a value, perhaps a new one, and notes what the value is.

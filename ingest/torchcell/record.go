@@ -179,6 +179,9 @@ var (
 	perturbationType = []byte("perturbation_type")
 	medium           = []byte("medium")
 	temperature      = []byte("temperature")
+
+	experimentNumber  = []byte("experiment")
+	perturbationCount = []byte("perturbation_count")
 )
 
 var errPointer = errors.New(`found a pointer "$ref" in place of a genotype, expected the genotype itself`)

@@ -197,6 +197,15 @@ def attributes_of(pair: dict, genes: list[str]) -> dict[str, object]:
     }
 
 
+def place_of(pair: dict, number: int, genes: list[str]) -> dict[str, float | None]:
+    """The attributes that tell an experiment from one that is alone in its record."""
+    count = len(pair["experiment"]["genotype"]["perturbations"])
+    return {
+        "experiment": number or None,
+        "perturbation_count": None if count == len(genes) else count,
+    }
+
+
 @pytest.mark.parametrize("mixed", [False, True])
 def test_attributes(tcbuild, tmp_path: Path, mixed: bool) -> None:
     """Records of up to four experiments; if mixed, of several labels in any order."""
@@ -242,16 +251,20 @@ def test_attributes(tcbuild, tmp_path: Path, mixed: bool) -> None:
         assert sample["genes"] == genes
         want: dict[str, object] = dict.fromkeys(types)
         seen: dict[str, int] = {}
-        for pair in pairs:
+        for number, pair in enumerate(pairs):
             label = pair["experiment"]["phenotype"]["label_name"]
             seen[label] = seen.get(label, 0) + 1
-            for name, value in attributes_of(pair, genes).items():
+            told = attributes_of(pair, genes) | place_of(pair, number, genes)
+            for name, value in told.items():
                 column = f"{name}#{seen[label]}" if seen[label] > 1 else name
                 prefixed = f"{label}.{column}"
                 # the label in front where the name belongs to the attribute of another label
                 chosen = prefixed if mixed and prefixed in types else column
+                if name in ("experiment", "perturbation_count") and value is None:
+                    continue
                 assert chosen in types
-                assert value is None or (types[chosen] == "number") == (name == "temperature")
+                number_or_text = "text" if isinstance(value, str) else "number"
+                assert value is None or types[chosen] == number_or_text
                 want[chosen] = value
         assert sample["attributes"] == want
     prefixed = [name for name in types if "." in name]

@@ -11,7 +11,7 @@ import json
 import random
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,8 @@ from test_torchcell import write_store
 
 GENES = [f"YAL{number:03d}{strand}" for number in range(18) for strand in "CW"]
 STATISTICS = {"fitness": "fitness_se", "gene_interaction": "gene_interaction_p_value"}
-BUILDS = {"single": (["gene_interaction"], 1)}  # labels, and the most experiments of a record
+# Labels, and the most experiments of a record.
+BUILDS = {"single": (["gene_interaction"], 1), "several": (["gene_interaction", "fitness"], 4)}
 FOLLOWED = ["perturbation_indices", "x"]
 BATCHES = [[0, 1, 2, 3], [5, 5, 7], [11], list(range(12, 26))]
 
@@ -41,7 +42,7 @@ def make_records(labels: list[str], most: int, count: int = 40) -> list[list[dic
         pairs = []
         for _ in range(rng.randint(1, most)):
             label = rng.choice(labels)
-            phenotype = {label: rng.gauss(0, 1) if label != "fitness" else rng.random()}
+            phenotype = {label: rng.gauss(0.5, 1)}  # a fitness below 0 is 0 in torchcell
             if (spread := rng.choice([rng.random(), rng.random(), None])) is not None:
                 phenotype[STATISTICS[label]] = spread
             phenotype |= {"label_name": label, "label_statistic_name": STATISTICS[label]}
@@ -66,6 +67,13 @@ def make_records(labels: list[str], most: int, count: int = 40) -> list[list[dic
             pairs.append({"experiment": told, "experiment_reference": reference})
         records.append(pairs)
     return records
+
+
+def ordered(records: list[list[dict[str, Any]]], rows: Iterable[int]) -> list[int]:
+    """Rows with statistics first: torchcell's collate fails where the first sample has none and
+    another has some.
+    """
+    return sorted(rows, key=lambda row: not has_statistics(records[row]))
 
 
 def has_statistics(record: list[dict[str, Any]]) -> bool:
@@ -158,6 +166,47 @@ def torchcell_batches(dataset: Any, numbers: list[list[int]]) -> Iterator[dict[s
     return (as_recorded(contents(collate([dataset[i] for i in rows]))) for rows in numbers)
 
 
+INDEXES = ["phenotype_label_index", "dataset_name_index", "perturbation_count_index"]
+INDEXES += ["is_any_perturbed_gene_index", "is_any_deletion_gene_index"]
+
+
+def indexes(dataset: Any, folder: str | Path) -> dict[str, Any]:
+    """What torchcell's data modules make of a dataset, with the order of keys; needs torchcell."""
+    from torchcell.datamodules import CellDataModule
+    from torchcell.datamodules.perturbation_subset import PerturbationSubsetDataModule
+
+    dataset.close_lmdb()  # torchcell opens its store for an index while it is open for samples
+    found: dict[str, Any] = {name: list(getattr(dataset, name).items()) for name in INDEXES}
+    found |= indexes_of_tables(dataset)
+    for seed in range(3):
+        cells = CellDataModule(
+            dataset,
+            cache_dir=str(Path(folder) / f"cache{seed}"),
+            random_seed=seed,
+            split_indices=INDEXES[:3],
+        )
+        found[f"split {seed}"] = cells.index.model_dump()
+        found[f"details {seed}"] = json.loads(cells.index_details.model_dump_json())
+        subset = PerturbationSubsetDataModule(cells, size=len(dataset) // 2, seed=seed)
+        found[f"subset {seed}"] = subset.index.model_dump()
+    return found
+
+
+def indexes_of_tables(dataset: Any) -> dict[str, Any]:
+    table = dataset.label_df
+    fields = [each.model_fields for each in dataset.phenotype_info]
+    names = ("label_name", "label_statistic_name")
+    return {
+        "label_df": [
+            table.columns.tolist(),
+            json.loads(table.to_json(orient="values", double_precision=15)),
+        ],
+        "phenotype_info": [[of[name].default for name in names] for of in fields],
+        "gene_set": list(dataset.gene_set),
+        "length": len(dataset),
+    }
+
+
 def save(path: Path, found: dict[str, Any]) -> None:
     """Writes tensors as path.npz and all else as path.json."""
     tensors = {key: value for key, value in found.items() if isinstance(value, torch.Tensor)}
@@ -181,7 +230,9 @@ def record(folder: Path) -> None:
         with tempfile.TemporaryDirectory() as root:
             dataset = torchcell_dataset(Path(root), records, labels)
             save(folder / name / "cell_graph", contents(dataset.cell_graph))
-            for number, batch in enumerate(torchcell_batches(dataset, BATCHES)):
+            (folder / name / "indexes.json").write_text(json.dumps(indexes(dataset, root)) + "\n")
+            rows = [ordered(records, rows) for rows in BATCHES]
+            for number, batch in enumerate(torchcell_batches(dataset, rows)):
                 save(folder / name / f"batch{number}", batch)
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, SupportsIndex, overload
 
-import numpy as np
 import torch
 from torch_geometric.data import HeteroData
 
 import tcbuild
 from tcbuild.pyg.deferred import Deferred, Values
+from tcbuild.pyg.experiments import Experiments
 from tcbuild.pyg.shared import Kind, Shared
 
 
@@ -25,18 +26,20 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         pert_mask, its inverse
     gene: x; ids_pert (names) and perturbation_indices (int64, ascending) of the deleted genes;
         phenotypes in COO form: phenotype_values float32 and, for each, phenotype_type_indices (into
-        phenotype_types, the names of `phenotypes`) and phenotype_sample_indices (0). Missing ones
-        are omitted; if all are missing, there is one NaN at 0, 0. With statistics also
-        phenotype_stat_*
+        phenotype_types, the names of `phenotypes`) and phenotype_sample_indices (the number of the
+        experiment in its record of a torchcell store, otherwise 0), by experiment, then by type.
+        Missing ones are omitted; if all are missing, there is one NaN at 0, 0. So are statistics in
+        phenotype_stat_*, which are not there if all are missing
     reaction: w_growth, if the graph has it
     edge types: edge_index or hyperedge_index, stoichiometry, num_edges (positions); mask bool [E]
     data: sample_id, mask_basis (tcbuild.Dataset.mask_basis)
 
     Contents of a sample are made when anything is asked of it.
 
-    phenotypes: the targets. torchcell's trainers use all of phenotype_values, so a dataset with
-        several that are no statistics needs them named. [] for none; others that are not in
-        statistics are omitted
+    phenotypes: the targets, in this order. torchcell's trainers use all of phenotype_values, so a
+        dataset with several that are no statistics needs them named. [] for none; others that are
+        not in statistics are omitted. In a dataset of a torchcell store, fitness stands for
+        fitness#2 and so on, too, and is never negative, as torchcell's schema has it
     statistics: statistics of the targets, such as fitness_se; by default those of the manifest
     transform: what is done with each sample, as in torch_geometric; it may be set later too. It
         may change a sample, or a copy.copy of it
@@ -50,9 +53,10 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         transform: Callable[[Any], Any] | None = None,
     ):
         self.stored = dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)
-        path, names = self.stored.path, self.stored.phenotype_names
+        self._experiments = Experiments(self.stored)
+        path, names = self.stored.path, list(self._experiments.columns)
         if phenotypes is None:
-            phenotypes = [name for name in names if not self.stored.phenotypes[name].statistic_of]
+            phenotypes = self._experiments.labels
             if len(phenotypes) > 1:
                 raise ValueError(
                     f"open {path}: which of its {len(phenotypes)} phenotypes are targets?\n"
@@ -64,26 +68,102 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
                     f"open {path}: phenotypes or statistics {option!r}\n"
                     f"hint: pass a list of names: [{option!r}]"
                 )
-        self.phenotypes, of = list(phenotypes), self.stored.phenotypes
+        self.phenotypes = list(phenotypes)
         if statistics is None:
-            statistics = [n for target in phenotypes for n in names if of[n].statistic_of == target]
+            of = self._experiments.statistics
+            statistics = [name for target in phenotypes for name in of if of[name] == target]
         self.statistics = list(statistics)
-        self.transform = transform
-        self._shared = Shared(self.stored)
         chosen = [*self.phenotypes, *self.statistics]
         if wrong := [name for name in chosen if name not in names or chosen.count(name) > 1]:
             raise ValueError(
                 f"open {path}: no phenotype {wrong[0]!r}, or it is listed twice\n"
                 f"hint: name some of {names}, each once"
             )
-
+        self._measured = {
+            "phenotype": self._experiments.measured(self.phenotypes),
+            "phenotype_stat": self._experiments.measured(self.statistics),
+        }
+        self.transform = transform
         self.mask_basis = self.stored.mask_basis
-        self._columns = {name: column for column, name in enumerate(names)}
+        self._shared = Shared(self.stored)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        options = self.phenotypes, self.statistics, self.transform
+        return Dataset._received, (self._shared, self.stored, *options)
+
+    @staticmethod
+    def _received(shared: Shared, *options: Any) -> Dataset:
+        dataset = Dataset(*options)
+        dataset._shared = shared
+        return dataset
 
     @property
     def cell_graph(self) -> HeteroData:
         """The graph that all samples share; change it to change all samples."""
         return self._shared.graph
+
+    # What torchcell's data modules and transforms ask of its dataset. Keys of indexes are in the
+    # order in which it meets them, as its random splits follow it.
+
+    @property
+    def phenotype_label_index(self) -> dict[str, list[int]]:
+        """The samples with each phenotype, ascending."""
+        return self._experiments.by_label
+
+    @property
+    def dataset_name_index(self) -> dict[str, list[int]]:
+        """The samples of each dataset of torchcell."""
+        return self._experiments.by_dataset_name
+
+    @property
+    def perturbation_count_index(self) -> dict[int, list[int]]:
+        """The samples with an experiment of so many perturbations."""
+        return self._experiments.by_perturbation_count
+
+    @property
+    def is_any_perturbed_gene_index(self) -> dict[str, list[int]]:
+        """The samples that perturb each gene."""
+        return self._experiments.by_gene
+
+    @property
+    def is_any_deletion_gene_index(self) -> dict[str, list[int]]:
+        """The samples that delete each gene, going by the types of their perturbations."""
+        return self._experiments.by_deletion
+
+    @property
+    def label_df(self) -> Any:
+        """A pandas DataFrame of the targets: the sample in `index`, and of several experiments the
+        last value.
+        """
+        import pandas
+
+        return pandas.DataFrame(self._experiments.label_table(self.phenotypes))
+
+    @property
+    def phenotype_info(self) -> list[Any]:
+        """Per target an object whose model_fields have the default label_name and
+        label_statistic_name, as torchcell's classes do.
+        """
+        of = self._experiments.statistics
+        return [
+            SimpleNamespace(
+                model_fields={
+                    "label_name": SimpleNamespace(default=name),
+                    "label_statistic_name": SimpleNamespace(
+                        default=next((each for each in of if of[each] == name), None)
+                    ),
+                }
+            )
+            for name in self.phenotypes
+        ]
+
+    @property
+    def gene_set(self) -> list[str]:
+        """The graph's genes, sorted."""
+        return sorted(self.stored.genes)
+
+    def close_lmdb(self) -> None:
+        """Nothing is open that would need it."""
 
     def __len__(self) -> int:
         return len(self.stored)
@@ -100,7 +180,7 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         if not isinstance(found, tcbuild.Dataset):
             return self._sample(found)
         view = object.__new__(Dataset)
-        vars(view).update(vars(self), stored=found)
+        vars(view).update(vars(self), stored=found, _experiments=Experiments(found))
         return view
 
     def __iter__(self) -> Iterator[HeteroData]:
@@ -108,16 +188,15 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
 
     def _sample(self, stored: tcbuild.Sample) -> HeteroData:
         genes = torch.from_numpy(stored.perturbation_indices).long()
-        gene = {"ids_pert": stored.genes, "perturbation_indices": genes}
-        gene |= self._measured("phenotype", self.phenotypes, stored) or {
+        gene: dict[str, Any] = {"ids_pert": stored.genes, "perturbation_indices": genes}
+        gene |= self._coo("phenotype", stored) or {
             "phenotype_values": torch.tensor([torch.nan]),
             "phenotype_type_indices": torch.tensor([0]),
             "phenotype_sample_indices": torch.tensor([0]),
         }
         gene["phenotype_types"] = list(self.phenotypes)
-        gene |= self._measured("phenotype_stat", self.statistics, stored)
-        if "phenotype_stat_values" in gene:
-            gene["phenotype_stat_types"] = list(self.statistics)
+        if statistics := self._coo("phenotype_stat", stored):
+            gene |= statistics | {"phenotype_stat_types": list(self.statistics)}
         values: Values = {
             None: {"sample_id": stored.id, "mask_basis": self.mask_basis},
             "gene": gene,
@@ -125,18 +204,13 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         sample = Sample(self._shared, genes, None, values, _stored=stored, _dataset=self)
         return sample if self.transform is None else self.transform(sample)
 
-    def _measured(self, prefix: str, names: list[str], stored: tcbuild.Sample) -> dict[str, Any]:
-        """The phenotypes with some names that a sample has, in COO form; empty if it has none."""
-        columns = [self._columns[name] for name in names]
-        values = stored.phenotypes[columns].astype(np.float32)
-        there = np.flatnonzero(~np.isnan(values))
-        if not len(there):
+    def _coo(self, prefix: str, stored: tcbuild.Sample) -> dict[str, Any]:
+        """What a sample has of the phenotypes, or of the statistics; empty if it has none."""
+        arrays = self._measured[prefix].of(stored)
+        if not len(arrays[0]):
             return {}
-        return {
-            f"{prefix}_values": torch.from_numpy(values[there]),
-            f"{prefix}_type_indices": torch.from_numpy(there),
-            f"{prefix}_sample_indices": torch.zeros(len(there), dtype=torch.int64),
-        }
+        parts = ("values", "type_indices", "sample_indices")
+        return {f"{prefix}_{part}": torch.from_numpy(a) for part, a in zip(parts, arrays)}
 
 
 class Sample(Deferred):
