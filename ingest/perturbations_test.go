@@ -149,6 +149,8 @@ func TestPerturbationErrors(t *testing.T) {
 		{"blanks around an unknown gene", "genes\nA\nX \n", PerturbationOptions{UnknownGenes: DropSample}, `read perturbations PATH:3: found gene "X ", expected a name without blanks around it`},
 		{"blanks in place of genes", "genes\n  \n", PerturbationOptions{AllowWildtype: true}, `read perturbations PATH:2: found gene "  ", expected a name without blanks around it`},
 		{"several genes in a column for one", "g\th\nA\tB|C\n", PerturbationOptions{GenesColumns: []string{"g", "h"}, UnknownGenes: DropGene}, `read perturbations PATH:2: found gene "B|C", expected the name of one gene`},
+		{"phenotype named genes", "x\tgenes\nA\t3\n", PerturbationOptions{GenesColumns: []string{"x"}}, `read perturbations PATH: found a phenotype or attribute named genes, which is the name of a column of tcbuild's own`},
+		{"phenotype named sample_id", "id\tgenes\tsample_id\na\tA\t3\n", PerturbationOptions{IDColumn: "id"}, `read perturbations PATH: found a phenotype or attribute named sample_id, which is the name of a column of tcbuild's own`},
 		{"another delimiter", "genes\nA\nB;C\n", PerturbationOptions{}, `read perturbations PATH:3: found gene "B;C", expected one gene, not a list of 2`},
 		{"another delimiter and drop-sample", "genes\nA\nA, B,C\n", PerturbationOptions{UnknownGenes: DropSample}, `read perturbations PATH:3: found gene "A, B,C", expected one gene, not a list of 3`},
 		{"bad value in a dropped sample", "genes\tx\nX\tlow\n", PerturbationOptions{UnknownGenes: DropSample, Phenotypes: []string{"x"}}, `read perturbations PATH:2: phenotype "x": found "low", expected a number`},

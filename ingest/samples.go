@@ -56,9 +56,9 @@ func (c Columns) Check(path string) error {
 			path, humanize.Comma(int64(found)), humanize.Comma(maxColumns))
 	}
 	for _, name := range append(c.PhenotypeNames(), c.AttributeNames()...) {
-		if name == "sample_id" || name == "perturbation_indices" {
-			return fault.New(fault.Input, "rename the column",
-				"read perturbations %s: found a phenotype or attribute named %s, which is a column of every dataset", path, name)
+		if name == "sample_id" || name == "genes" || name == "perturbation_indices" {
+			return fault.New(fault.Input, "rename the column, or leave it out: --not-phenotypes "+name,
+				"read perturbations %s: found a phenotype or attribute named %s, which is the name of a column of tcbuild's own", path, name)
 		}
 	}
 	return nil

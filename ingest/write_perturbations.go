@@ -51,7 +51,7 @@ func writePerturbationsArrow(path string, source SampleSource, genes *Nodes) err
 }
 
 // WriteParquet writes a perturbation set like that of WritePerturbations as Parquet. Each batch that
-// scan yields becomes a row group. No phenotype or attribute may be named genes.
+// scan yields becomes a row group.
 func WriteParquet(out io.Writer, columns Columns, genes *Nodes, scan func(yield func(*Samples) error) error) error {
 	w, err := parquetfile.NewWriter(out, perturbationFields(columns))
 	if err != nil {
