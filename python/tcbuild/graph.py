@@ -237,14 +237,13 @@ def edges_by_index(table: pa.Table, name: str, sources: int, targets: int) -> np
 def _end_by_index(table: pa.Table, name: str, end: str, nodes: int) -> npt.NDArray[np.int32]:
     values = _column(table, name, f"{end}_index")
     if _is_text(values.type):
-        values = pc.utf8_trim_whitespace(_texts(table, name, f"{end}_index"))
+        values = pc.utf8_trim_whitespace(_texts(table, name, f"{end}_index")).cast(pa.int64())
     elif not pa.types.is_integer(values.type):
         raise ValueError(f"{name}: column {end}_index: found type {values.type}, expected integers")
-    values = values.cast(pa.int64())
     if values.null_count:
         missing = int(np.argmin(values.is_valid().to_numpy()))
         raise ValueError(f"{name}: {end}_index of edge {missing} is missing, expected an integer")
-    indices: npt.NDArray[np.int64] = whole(values, np.int64)
+    indices = whole(values, values.type.to_pandas_dtype())
     if len(indices) and not 0 <= indices.min() <= indices.max() < nodes:
         raise ValueError(
             f"{name}: {end} indices from {indices.min()} to {indices.max()}, expected below "
