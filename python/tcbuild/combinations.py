@@ -88,13 +88,13 @@ class Combinations:
 
     def _genotypes(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """The deleted genes of samples, ascending: [B, k]."""
-        places = np.empty((len(rows), self.k), np.int64)
+        deleted = np.empty((len(rows), self.k), np.int64)
         for start in range(0, len(rows), _AT_ONCE):
-            some = slice(start, start + _AT_ONCE)
-            self._unrank(rows[some], places[some])
-        deleted = self.genes.take(places)
-        if not self._sorted:
-            deleted.sort(axis=1)
+            some = deleted[start : start + _AT_ONCE]
+            self._unrank(rows[start : start + _AT_ONCE], some)
+            some[:] = self.genes.take(some)
+            if not self._sorted:
+                some.sort(axis=1)
         return deleted
 
     def _unrank(self, ranks: npt.NDArray[np.int64], places: npt.NDArray[np.int64]) -> None:
