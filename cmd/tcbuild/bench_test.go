@@ -265,7 +265,12 @@ func TestBenchInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	must(t, dir, "synth", "--out", "in")
 	cmd := begin(t, dir, "bench", "--graph", "in/graph", "--perturbations", "in/perturbations.arrow", "--out", "out", "--rounds", "1000")
-	time.Sleep(2 * time.Second) // it builds for a long time
+	for deadline := time.Now().Add(20 * time.Second); childOf(cmd.Process.Pid) == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			kill(t, cmd)
+			t.Fatal("found no build that bench had started")
+		}
+	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
