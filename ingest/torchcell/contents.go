@@ -169,7 +169,7 @@ func appendCell(to []byte, column, experiment int, v *Value) (cell []byte, ok bo
 
 // Rows calls yield with every record, ascending by number. It stops at its first error or yield's.
 func (c *Contents) Rows(yield func(*Row) error) error {
-	in := bufio.NewReaderSize(io.NewSectionReader(c.file, 0, math.MaxInt64), 1<<20)
+	in := bufio.NewReader(io.NewSectionReader(c.file, 0, math.MaxInt64))
 	var header [blockHeader]byte
 	var buffer []byte
 	var r Row
