@@ -64,7 +64,7 @@ func TestDocsNameCommandsAndFlags(t *testing.T) {
 
 var flagPattern = regexp.MustCompile(`\B--[a-z][a-z-]+`)
 
-var shellWord = regexp.MustCompile(`'[^']*'|\S+`)
+var shellWord = regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`)
 
 // The examples of every help, and those in the documents, are right up to what they read: commands,
 // flags and settings.
@@ -97,7 +97,7 @@ func TestExamples(t *testing.T) {
 		root := newRoot(newEnv(io.Discard, io.Discard))
 		words := shellWord.FindAllString(rest, -1)
 		for i, word := range words {
-			words[i] = strings.Trim(word, "'")
+			words[i] = strings.Trim(word, `'"`)
 		}
 		cmd, _, err := root.Find(words)
 		if err != nil {
