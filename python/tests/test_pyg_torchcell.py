@@ -83,6 +83,15 @@ def test_batches_are_those_that_torchcell_recorded(recorded):
         assert_same(contents(batch), client.load(folder / f"batch{number}"))
 
 
+def test_batches_without_the_graph_are_those_that_torchcell_recorded(recorded):
+    folder, path = recorded
+    dataset = pyg.Dataset(path, client.BUILDS[folder.name][0], graph=False)
+    batch = pyg.LazyCollater(client.FOLLOWED[:1])([dataset[row] for row in client.BATCHES[3]])
+    got = client.genes_sorted(client.contents(batch))
+    assert_same(got, client.load(folder / "perturbations"))
+    assert not pickle.loads(pickle.dumps(dataset)).graph
+
+
 def test_indexes_are_those_that_torchcell_recorded(recorded):
     folder, path = recorded
     dataset = open_like(path, folder)

@@ -1,6 +1,6 @@
 """A small torchcell build, and what torchcell itself (1.8.4) makes of it.
 
-    python python/tests/torchcell_client.py python/tests/testdata/torchcell
+    PYTHONHASHSEED=0 python python/tests/torchcell_client.py python/tests/testdata/torchcell
 
 records its batches, as test_pyg_torchcell.py compares them.
 """
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch_geometric.data import HeteroData
+from torch_geometric.data import Batch, HeteroData
 
 from test_torchcell import write_store
 
@@ -166,6 +166,17 @@ def torchcell_batches(dataset: Any, numbers: list[list[int]]) -> Iterator[dict[s
     return (as_recorded(contents(collate([dataset[i] for i in rows]))) for rows in numbers)
 
 
+def perturbation_batch(dataset: Any, rows: Iterable[int]) -> dict[str, Any]:
+    """A batch of samples without the graph, of torchcell's dataset with its Perturbation."""
+    samples = [dataset[row] for row in rows]
+    return genes_sorted(contents(Batch.from_data_list(samples, follow_batch=FOLLOWED[:1])))
+
+
+def genes_sorted(found: dict[str, Any]) -> dict[str, Any]:
+    names = found["gene/perturbed_genes"]
+    return found | {"gene/perturbed_genes": [sorted(some) for some in names]}
+
+
 INDEXES = ["phenotype_label_index", "dataset_name_index", "perturbation_count_index"]
 INDEXES += ["is_any_perturbed_gene_index", "is_any_deletion_gene_index"]
 
@@ -223,6 +234,8 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def record(folder: Path) -> None:
+    from torchcell.data.graph_processor import LazySubgraphRepresentation, Perturbation
+
     for name, (labels, most) in BUILDS.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         records = make_records(labels, most)
@@ -231,6 +244,9 @@ def record(folder: Path) -> None:
             dataset = torchcell_dataset(Path(root), records, labels)
             save(folder / name / "cell_graph", contents(dataset.cell_graph))
             (folder / name / "indexes.json").write_text(json.dumps(indexes(dataset, root)) + "\n")
+            dataset.process_graph = Perturbation()
+            save(folder / name / "perturbations", perturbation_batch(dataset, BATCHES[3]))
+            dataset.process_graph = LazySubgraphRepresentation()
             rows = [ordered(records, rows) for rows in BATCHES]
             for number, batch in enumerate(torchcell_batches(dataset, rows)):
                 save(folder / name / f"batch{number}", batch)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch_geometric.data
 from torch import Tensor
 from torch_geometric.data import HeteroData
 
@@ -82,13 +83,15 @@ class LazyCollater:
         KEY_batch and KEY_ptr
 
     Samples may come from several datasets (ConcatDataset) with the same graph and reaction rule;
-    otherwise it is a ValueError.
+    otherwise it is a ValueError. Samples without the graph become a Batch of torch_geometric.
     """
 
     def __init__(self, follow_batch: Sequence[str] | None = None):
         self.follow_batch = list(follow_batch or ())
 
-    def __call__(self, samples: Sequence[Any]) -> Batch:
+    def __call__(self, samples: Sequence[Any]) -> HeteroData:
+        if samples and isinstance(samples[0], HeteroData) and not self._has_graph(samples[0]):
+            return torch_geometric.data.Batch.from_data_list(list(samples), self.follow_batch)
         shared = _shared_by(samples)
         parts = [sample.parts() for sample in samples]
         if any(keys is not None for keys, _ in parts):  # a transform used or changed them
@@ -107,6 +110,10 @@ class LazyCollater:
             _size=len(samples),
             _follow=self.follow_batch,
         )
+
+    @staticmethod
+    def _has_graph(sample: HeteroData) -> bool:
+        return isinstance(sample, Sample) or not sample.node_types or bool(sample.edge_types)
 
 
 class DataLoader(torch.utils.data.DataLoader[HeteroData]):

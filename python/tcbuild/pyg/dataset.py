@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, SupportsIndex, overload
 
+import numpy as np
 import torch
 from torch_geometric.data import HeteroData
 
@@ -43,6 +44,9 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
     statistics: statistics of the targets, such as fitness_se; by default those of the manifest
     transform: what is done with each sample, as in torch_geometric; it may be set later too. It
         may change a sample, or a copy.copy of it
+    graph: False for samples as torchcell's Perturbation makes them, for models that have the graph:
+        of genes alone, whose names are perturbed_genes in place of ids_pert; without x and
+        node_ids, and with phenotype_stat_* also where all are missing
     """
 
     def __init__(
@@ -51,6 +55,7 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         phenotypes: Sequence[str] | None = None,
         statistics: Sequence[str] | None = None,
         transform: Callable[[Any], Any] | None = None,
+        graph: bool = True,
     ):
         self.stored = dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)
         self._experiments = Experiments(self.stored)
@@ -83,12 +88,12 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
             "phenotype": self._experiments.measured(self.phenotypes),
             "phenotype_stat": self._experiments.measured(self.statistics),
         }
-        self.transform = transform
+        self.transform, self.graph = transform, graph
         self.mask_basis = self.stored.mask_basis
         self._shared = Shared(self.stored)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        options = self.phenotypes, self.statistics, self.transform
+        options = self.phenotypes, self.statistics, self.transform, self.graph
         return Dataset._received, (self._shared, self.stored, *options)
 
     @staticmethod
@@ -187,30 +192,50 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         return map(self._sample, self.stored)
 
     def _sample(self, stored: tcbuild.Sample) -> HeteroData:
-        genes = torch.from_numpy(stored.perturbation_indices).long()
-        gene: dict[str, Any] = {"ids_pert": stored.genes, "perturbation_indices": genes}
-        gene |= self._coo("phenotype", stored) or {
-            "phenotype_values": torch.tensor([torch.nan]),
-            "phenotype_type_indices": torch.tensor([0]),
-            "phenotype_sample_indices": torch.tensor([0]),
-        }
+        genes = torch.from_numpy(stored.perturbation_indices.astype(np.int64))
+        gene: dict[str, Any] = {"perturbation_indices": genes}
+        gene |= self._coo("phenotype", stored) or _coo_of("phenotype", [torch.nan])
         gene["phenotype_types"] = list(self.phenotypes)
-        if statistics := self._coo("phenotype_stat", stored):
-            gene |= statistics | {"phenotype_stat_types": list(self.statistics)}
-        values: Values = {
-            None: {"sample_id": stored.id, "mask_basis": self.mask_basis},
-            "gene": gene,
-        }
-        sample = Sample(self._shared, genes, None, values, _stored=stored, _dataset=self)
+        statistics = self._coo("phenotype_stat", stored)
+        if statistics or not self.graph:
+            gene |= statistics or _coo_of("phenotype_stat", [])
+            gene["phenotype_stat_types"] = list(self.statistics)
+        sample: HeteroData
+        if self.graph:
+            gene["ids_pert"] = stored.genes
+            told = {"sample_id": stored.id, "mask_basis": self.mask_basis}
+            values: Values = {None: told, "gene": gene}
+            sample = Sample(self._shared, genes, None, values, _stored=stored, _dataset=self)
+        else:
+            removed = torch.zeros(len(self.stored.genes), dtype=torch.bool)
+            removed[genes] = True
+            gene |= {"perturbed_genes": stored.genes, "num_nodes": len(removed)}
+            sample = HeteroData({"gene": gene | {"pert_mask": removed, "mask": ~removed}})
         return sample if self.transform is None else self.transform(sample)
 
     def _coo(self, prefix: str, stored: tcbuild.Sample) -> dict[str, Any]:
         """What a sample has of the phenotypes, or of the statistics; empty if it has none."""
-        arrays = self._measured[prefix].of(stored)
-        if not len(arrays[0]):
+        measured = self._measured[prefix]
+        if not len(measured.columns):
             return {}
-        parts = ("values", "type_indices", "sample_indices")
-        return {f"{prefix}_{part}": torch.from_numpy(a) for part, a in zip(parts, arrays)}
+        values, ranks, numbers = map(torch.from_numpy, measured.of(stored))
+        if not len(values):
+            return {}
+        return {
+            f"{prefix}_values": values,
+            f"{prefix}_type_indices": ranks,
+            f"{prefix}_sample_indices": numbers,
+        }
+
+
+def _coo_of(prefix: str, values: list[float]) -> dict[str, Any]:
+    """Values of the first phenotype and experiment in COO form."""
+    zeros = torch.zeros(len(values), dtype=torch.int64)
+    return {
+        f"{prefix}_values": torch.tensor(values, dtype=torch.float32),
+        f"{prefix}_type_indices": zeros,
+        f"{prefix}_sample_indices": zeros.clone(),
+    }
 
 
 class Sample(Deferred):

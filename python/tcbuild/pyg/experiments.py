@@ -81,6 +81,7 @@ class Experiments:
             np.array([rank for rank, _ in columns], np.int64),
             numbers if any(number in known for number in numbers) else [],
             np.array([self._is_fitness(names[rank]) for rank, _ in columns], bool),
+            np.zeros(len(columns), np.int64),
         )
 
     def _is_fitness(self, name: str) -> bool:
@@ -252,6 +253,7 @@ class Measured(NamedTuple):
     ranks: npt.NDArray[np.int64]  # of their phenotypes among those wanted
     numbers: list[str]  # attributes with the numbers of their experiments; empty if all are 0
     fitness: npt.NDArray[np.bool_]
+    zeros: npt.NDArray[np.int64]
 
     def of(
         self, sample: tcbuild.Sample
@@ -259,8 +261,8 @@ class Measured(NamedTuple):
         """Values, ranks of their phenotypes, and numbers of their experiments."""
         values = sample.phenotypes[self.columns]
         values[self.fitness & (values <= 0)] = 0
-        there = np.flatnonzero(~np.isnan(values))
-        numbers = np.zeros(len(values), np.int64)
+        there = (values == values).nonzero()[0]
+        numbers = self.zeros
         if self.numbers:
             noted = sample.attributes
             numbers = np.array([int(noted.get(name) or 0) for name in self.numbers], np.int64)
