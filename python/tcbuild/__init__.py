@@ -24,6 +24,7 @@ from tcbuild.errors import (
     UnreadableFileError,
 )
 from tcbuild.graph import CellGraph
+from tcbuild.graph_columns import GraphColumns
 from tcbuild.graph_folder import read_graph_folder
 from tcbuild.incidence import CSR
 from tcbuild.normalizer import Normalizer
@@ -39,6 +40,7 @@ __all__ = [
     "Dataset",
     "DatasetError",
     "FormatVersionError",
+    "GraphColumns",
     "GraphError",
     "ManifestError",
     "MissingFileError",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,10 @@ import pyarrow.compute as pc
 
 from tcbuild import html
 from tcbuild.columns import whole
+from tcbuild.graph_columns import GraphColumns
 
 NODE_TYPES = ("gene", "reaction", "metabolite")  # those with a meaning, in canonical order
+_NODE_COLUMNS, _EDGE_COLUMNS = ("id",), ("src", "dst", "src_index", "dst_index")
 _SHOWN = 20  # types in a repr
 _WRONG = re.compile(r"[\x00-\x1f\x7f-\x9f|]")  # control characters, and what ids of genes lack
 GPR = "gene__gpr__reaction"
@@ -35,6 +37,8 @@ class CellGraph:
     rules: per reaction its boolean gpr rule as written, "" for none; empty without a gpr column
     w_growth: float64 [reactions], its column of the reactions; without one, 1 for reactions of the
         subsystem Growth and 0 for others; None without either column
+    columns: node or edge type -> its columns beside ids and ends, such as scores and embeddings:
+        graph.columns["gene__physical__gene"]["score"]
     """
 
     nodes: dict[str, list[str]]
@@ -42,6 +46,7 @@ class CellGraph:
     stoichiometry: npt.NDArray[np.float64] | None
     rules: list[str]
     w_growth: npt.NDArray[np.float64] | None = None
+    columns: Mapping[str, GraphColumns] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         types = [f"{len(ids):,} {name}" for name, ids in self.nodes.items()]
@@ -96,9 +101,17 @@ def load_graph(names: Iterable[str], table: Callable[[str], pa.Table]) -> CellGr
     edges: dict[str, npt.NDArray[np.int32]] = {}
     rules: list[str] = []
     stoichiometry = w_growth = None
+    further: dict[str, GraphColumns] = {}
     for name in names:
         content = table(name)
         columns = content.column_names
+        if name in (RMR, MRM) and "stoichiometry" in columns:
+            numbers = _finite_numbers(content, name, "stoichiometry")
+            stoichiometry = numbers if name == RMR else stoichiometry
+            place = columns.index("stoichiometry")
+            content = content.set_column(place, "stoichiometry", pa.array(numbers))
+        without = _NODE_COLUMNS if is_node_type(name) else _EDGE_COLUMNS
+        further[name] = GraphColumns(content, without)
         if is_node_type(name):
             nodes[name] = _ids(content, name)
             if name == "reaction" and "gpr" in columns:
@@ -120,9 +133,7 @@ def load_graph(names: Iterable[str], table: Callable[[str], pa.Table]) -> CellGr
                 edges[name] = np.stack(
                     [_end_by_id(content, name, end, ids) for end, ids in zip(("src", "dst"), sides)]
                 )
-            if name == RMR and "stoichiometry" in columns:
-                stoichiometry = _finite_numbers(content, name, "stoichiometry")
-    return CellGraph(nodes, edges, stoichiometry, rules, w_growth)
+    return CellGraph(nodes, edges, stoichiometry, rules, w_growth, further)
 
 
 def _nodes(nodes: dict[str, list[str]], name: str, node_type: str) -> list[str]:

@@ -39,6 +39,8 @@ def graph_of(found: dict) -> HeteroData:
     graph = HeteroData()
     for path, value in found.items():
         kind, _, key = path.rpartition("/")
+        if isinstance(value, dict):  # JSON has no numbers as keys
+            value = {int(reaction): genes for reaction, genes in value.items()}
         graph[tuple(kind.split("__")) if "__" in kind else kind][key] = value
     return graph
 
@@ -60,6 +62,12 @@ def recorded(request, tcbuild, tmp_path_factory):
     graph = graph_of(client.load(folder / "cell_graph"))
     records = json.loads((folder / "records.json").read_text())
     return folder, build(tcbuild, tmp_path_factory.mktemp("recorded"), graph, records)
+
+
+def test_the_cell_graph_is_that_which_torchcell_recorded(recorded):
+    folder, path = recorded
+    want = client.contents(graph_of(client.load(folder / "cell_graph")))
+    assert_same(client.contents(pyg.cell_graph(path)), want)
 
 
 def open_like(path: Path, folder: Path) -> pyg.Dataset:

@@ -4,27 +4,37 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch_geometric.data import HeteroData
 
 import tcbuild
-from tcbuild.graph import GPR, RMR, split_edge_type
+from tcbuild.graph import GPR, MRM, RMR, is_node_type, split_edge_type
+from tcbuild.pyg.gene_ontology import add_strata
+
+GENES = "reaction_to_genes"  # a column of reactions: the names of their genes
 
 
 def cell_graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> HeteroData:
     """The unperturbed graph of a dataset (or its folder), of a graph folder, or of a CellGraph.
 
     node types: num_nodes, node_ids (list of ids, by index)
-    gene: x, float32 [N, 0], to be extended with features
+    gene: x, float32 [N, 0], to be extended with features, if there is no column x
     reaction: gpr (list of rules as written), if the graph has rules; w_growth float32 [N], 1 for
         reactions of the subsystem Growth and 0 for others, if it has subsystems
-    gene, RELATION, gene: edge_index int64 [2, E], num_edges
     gene, gpr, reaction: hyperedge_index int64 [2, E], num_edges (hyperedges: reactions with genes)
-    reaction, rmr, metabolite: hyperedge_index int64 [2, E], stoichiometry float32 [E], num_edges,
-        reaction_to_genes {reaction index: [gene id]},
-        reaction_to_genes_indices {reaction index: [gene index]}
+    reaction, rmr, metabolite and metabolite, reaction, metabolite: hyperedge_index int64 [2, E],
+        stoichiometry float32 [E], num_edges, reaction_to_genes {reaction index: [gene id]},
+        reaction_to_genes_indices {reaction index: [gene index]}, -1 for a gene that the graph lacks
+    other edge types: edge_index int64 [2, E], num_edges
+    gene_ontology: what torchcell derives of its edges and of its columns strata and
+        stratum_to_terms, if it has these
+
+    A column is a tensor of its name and type if it has numbers or fixed-size lists of numbers, such
+    as x, edge_attr and scores. A node's text is a list. Other columns are in CellGraph.columns.
     """
     graph = _graph(source)
     data = HeteroData()
@@ -32,29 +42,74 @@ def cell_graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> Hete
         data[node_type].num_nodes = len(ids)
         data[node_type].node_ids = ids
     data["gene"].x = torch.empty(len(graph.nodes["gene"]), 0)
+    for name in graph.edges:
+        data[split_edge_type(name)][index_name(name)] = torch.from_numpy(graph.edges[name]).long()
+    for name, columns in graph.columns.items():
+        kind = name if is_node_type(name) else split_edge_type(name)
+        _add_columns(data[kind], name, columns)
     if graph.rules:
         data["reaction"].gpr = graph.rules
     if graph.w_growth is not None:
         data["reaction"].w_growth = torch.tensor(graph.w_growth, dtype=torch.float32)
     for name, edges in graph.edges.items():
         store = data[split_edge_type(name)]
-        store[index_name(name)] = torch.from_numpy(edges).long()
-        store.num_edges = len(np.unique(edges[1])) if name == GPR else edges.shape[1]
-        if name == RMR:
-            if graph.stoichiometry is not None:
-                store.stoichiometry = torch.tensor(graph.stoichiometry, dtype=torch.float32)
-            genes = graph.nodes["gene"]
-            store.reaction_to_genes_indices = _genes_of_reactions(graph)
-            store.reaction_to_genes = {
-                reaction: [genes[gene] for gene in members]
-                for reaction, members in store.reaction_to_genes_indices.items()
-            }
+        store.num_edges = edges.shape[1]
+        if name in (GPR, MRM):
+            # torchcell counts one hyperedge too many in MRM.
+            store.num_edges = len(np.unique(edges[1])) + (name == MRM)
+        if name in (RMR, MRM):
+            if "stoichiometry" in store:
+                store.stoichiometry = store.stoichiometry.float()
+            _add_genes_of_reactions(store, graph)
+    if "gene_ontology" in graph.nodes:
+        add_strata(data)
     return data
 
 
 def index_name(edge_type: str) -> str:
     """The name of an edge type's edges."""
-    return "hyperedge_index" if edge_type in (GPR, RMR) else "edge_index"
+    return "hyperedge_index" if edge_type in (GPR, RMR, MRM) else "edge_index"
+
+
+def _add_columns(store: Any, name: str, columns: tcbuild.GraphColumns) -> None:
+    for column in columns:
+        if name == "reaction" and column in (GENES, "gpr", "w_growth"):
+            continue
+        values = columns[column]
+        if values.dtype == object and (not is_node_type(name) or not _all_text(values)):
+            continue
+        if column in ("num_nodes", "num_edges", "node_ids", "edge_index", "hyperedge_index"):
+            raise ValueError(
+                f"make the cell graph: {name} has a column {column!r}, which is another value in "
+                "PyG\n"
+                "hint: rename the column"
+            )
+        tensor = values.dtype != object
+        store[column] = torch.from_numpy(values.copy()) if tensor else values.tolist()
+
+
+def _all_text(values: npt.NDArray[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def _add_genes_of_reactions(store: Any, graph: tcbuild.CellGraph) -> None:
+    """Adds the genes of each reaction that has some: those of the column of reactions, or of the
+    edges of gpr.
+    """
+    genes = graph.nodes["gene"]
+    names: dict[int, list[str]] = {}
+    if GENES in graph.columns["reaction"]:
+        for row, members in enumerate(graph.columns["reaction"][GENES]):
+            if members is not None:
+                names[row] = list(members)
+    else:
+        for gene, reaction in graph.edges[GPR].T.tolist() if GPR in graph.edges else []:
+            names.setdefault(reaction, []).append(genes[gene])
+    indices = {name: index for index, name in enumerate(genes)}
+    store.reaction_to_genes = names
+    store.reaction_to_genes_indices = {
+        reaction: [indices.get(name, -1) for name in members] for reaction, members in names.items()
+    }
 
 
 def _graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> tcbuild.CellGraph:
@@ -65,12 +120,3 @@ def _graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> tcbuild.
     if os.path.lexists(Path(source) / "manifest.json"):  # a dangling link is damage
         return tcbuild.open(source).graph
     return tcbuild.read_graph_folder(source)
-
-
-def _genes_of_reactions(graph: tcbuild.CellGraph) -> dict[int, list[int]]:
-    members: dict[int, list[int]] = {
-        reaction: [] for reaction in range(len(graph.nodes["reaction"]))
-    }
-    for gene, reaction in graph.edges[GPR].T.tolist() if GPR in graph.edges else []:
-        members[reaction].append(gene)
-    return members

@@ -4,51 +4,154 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sized
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import torch
+from torch import Tensor
 from torch_geometric.data import Batch, HeteroData
 
-from tcbuild.graph import NODE_TYPES
-from tcbuild.pyg.cell_graph import index_name
+from tcbuild.graph import MRM, RMR, is_node_type, split_edge_type
+from tcbuild.pyg.cell_graph import GENES, cell_graph, index_name
 
 
 def export_cell_graph(data: HeteroData, folder: str | Path) -> None:
     """Writes a cell graph as a folder that `tcbuild --graph` accepts: Arrow tables, edges in the
     order they have.
 
-    data is torchcell's cell graph or the result of cell_graph. Other node types than gene, reaction
-    and metabolite are a ValueError. The folder must not exist; it appears complete.
+    data is torchcell's cell graph or the result of cell_graph, with any node types and edge types.
+    Tensors with a row per node or edge, such as x, w_growth, edge_attr and scores, become columns,
+    lists of text of nodes too. cell_graph makes an equal graph of the folder: what would differ is
+    a ValueError that names it. The folder must not exist; it appears complete.
     """
     folder = Path(folder)
-    unknown = [name for name in data.node_types if name not in NODE_TYPES]
-    if unknown:
-        raise ValueError(
-            f"export cell graph: node type {unknown[0]!r}, expected {', '.join(NODE_TYPES)}\n"
-            f"hint: delete or rename it: del data[{unknown[0]!r}]"
-        )
     with _published(folder) as building:
         (building / "nodes").mkdir(parents=True)
         (building / "edges").mkdir()
         for node_type in data.node_types:
             store = data[node_type]
+            if "node_ids" not in store:
+                raise ValueError(
+                    f"export cell graph: node type {node_type!r} has no node_ids\n"
+                    f"hint: give it a list of ids, or delete it: del data[{node_type!r}]"
+                )
             columns = {"id": pa.array([str(name) for name in store.node_ids], pa.string())}
-            if "gpr" in store:
-                columns["gpr"] = pa.array(store.gpr, pa.string())
-            if "w_growth" in store:
-                columns["w_growth"] = pa.array(store.w_growth.cpu().double().numpy())
+            columns |= _columns(node_type, store, len(store.node_ids))
+            if node_type == "reaction":
+                columns |= _genes_of_reactions(data)
             _write(pa.table(columns), building / "nodes" / f"{node_type}.arrow")
         for edge_type in data.edge_types:
             name, store = "__".join(edge_type), data[edge_type]
+            if index_name(name) not in store:
+                raise ValueError(
+                    f"export cell graph: edge type {edge_type} has no {index_name(name)}\n"
+                    f"hint: give it one, or delete it: del data[{edge_type}]"
+                )
             index = store[index_name(name)].cpu().numpy()
             columns = {"src_index": pa.array(index[0]), "dst_index": pa.array(index[1])}
-            if "stoichiometry" in store:
-                columns["stoichiometry"] = pa.array(store.stoichiometry.cpu().double().numpy())
+            columns |= _columns(name, store, index.shape[1])
             _write(pa.table(columns), building / "edges" / f"{name}.arrow")
+        _check(data, cell_graph(building))
+
+
+def _columns(name: str, store: Any, rows: int) -> dict[str, pa.Array]:
+    """What has a value per node or edge, as columns."""
+    columns = {}
+    for key, value in store.items():
+        if key in ("node_ids", "edge_index", "hyperedge_index"):
+            continue
+        if key == "stratum_to_terms" and isinstance(value, dict):
+            value = _ranks(value, rows)
+        if isinstance(value, Tensor) and value.dim() and len(value) == rows:
+            if value.numel() and value.layout == torch.strided:
+                with suppress(TypeError, pa.ArrowException):  # _check names it
+                    columns[key] = _column(value.detach().cpu().numpy())
+        elif is_node_type(name) and isinstance(value, list) and len(value) == rows:
+            if all(isinstance(item, str) for item in value):
+                columns[key] = pa.array(value, pa.string())
+    if name in (RMR, MRM) and "stoichiometry" in columns:
+        columns["stoichiometry"] = columns["stoichiometry"].cast(pa.float64())
+    return columns
+
+
+def _column(values: npt.NDArray[Any]) -> pa.Array:
+    """A row of an array is a value: a number, or a fixed-size list of such."""
+    column = pa.array(np.ascontiguousarray(values).reshape(-1))
+    for width in reversed(values.shape[1:]):
+        column = pa.FixedSizeListArray.from_arrays(column, width)
+    return column
+
+
+def _ranks(stratum_to_terms: dict[int, Tensor], terms: int) -> Tensor:
+    """The rank of each term among all, by stratum and in the order of the lists."""
+    listed = torch.cat([stratum_to_terms[stratum] for stratum in sorted(stratum_to_terms)])
+    ranks = torch.zeros(terms, dtype=torch.int64)
+    ranks[listed] = torch.arange(len(listed))
+    return ranks
+
+
+def _genes_of_reactions(data: HeteroData) -> dict[str, pa.Array]:
+    """torchcell's genes of reactions as a column; some may be no genes of the graph."""
+    for edge_type in (RMR, MRM):
+        store = data[split_edge_type(edge_type)] if _has(data, edge_type) else {}
+        if GENES in store:
+            names = [store[GENES].get(row) for row in range(len(data["reaction"].node_ids))]
+            return {GENES: pa.array(names, pa.list_(pa.string()))}
+    return {}
+
+
+def _has(data: HeteroData, edge_type: str) -> bool:
+    return split_edge_type(edge_type) in data.edge_types
+
+
+def _check(data: HeteroData, written: HeteroData) -> None:
+    """An error if a value is not in what was written."""
+    for kind in (*data.node_types, *data.edge_types, None):
+        store = data._global_store if kind is None else data[kind]
+        for key, value in store.items():
+            there = kind is not None and key in written[kind]
+            if key == "num_edges" or there and _same(key, value, written[kind][key]):
+                continue
+            where = "data" if kind is None else f"data[{kind!r}]"
+            raise ValueError(
+                f"export cell graph: {where}.{key} cannot be carried, found "
+                f"{_described(value)}, expected a tensor of numbers with a row per node or edge, a "
+                "list of text of nodes, or what torchcell derives of the graph\n"
+                f"hint: delete it: del {where}[{key!r}]"
+            )
+
+
+def _same(key: str, value: Any, written: Any) -> bool:
+    if isinstance(value, Tensor):
+        if not isinstance(written, Tensor):
+            return False
+        same_kind = (value.dtype, value.shape) == (written.dtype, written.shape)
+        if key == "stoichiometry":
+            value, same_kind = value.float(), value.shape == written.shape
+        return same_kind and _bytes(value) == _bytes(written)
+    if isinstance(value, dict):
+        if not isinstance(written, dict) or value.keys() != written.keys():
+            return False
+        return all(_same("", item, written[name]) for name, item in value.items())
+    if key == "node_ids":
+        value = [str(name) for name in value]
+    return bool(value == written)
+
+
+def _bytes(tensor: Tensor) -> bytes:
+    return bytes(tensor.detach().cpu().contiguous().numpy().tobytes())
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"a tensor {value.dtype} {list(value.shape)}"
+    size = f" of {len(value)}" if isinstance(value, Sized) else ""
+    return f"a {type(value).__name__}{size}"
 
 
 def export_perturbations(samples: Iterable[HeteroData], path: str | Path) -> None:

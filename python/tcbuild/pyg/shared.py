@@ -13,6 +13,7 @@ from torch import Tensor
 from torch_geometric.data import HeteroData
 
 import tcbuild
+from tcbuild.graph import ends_of
 from tcbuild.pyg.cell_graph import cell_graph, index_name
 from tcbuild.torch import MaskGenerator
 from tcbuild.torch.cell_graph import block_diagonal
@@ -101,7 +102,8 @@ class Shared:
         tensor: Tensor = self.graph[kind][key].to(device)
         if key.endswith("edge_index"):
             assert isinstance(kind, tuple)
-            nodes = self.graph[kind[0]].num_nodes, self.graph[kind[2]].num_nodes
+            source, target = ends_of(mask_name(kind))
+            nodes = self.graph[source].num_nodes, self.graph[target].num_nodes
             return block_diagonal(tensor, nodes, size)
         return tensor.repeat(size, *[1] * (tensor.dim() - 1))
 
