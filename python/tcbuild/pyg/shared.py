@@ -65,12 +65,16 @@ class Shared:
             found[kind] += [] if node else ["num_edges"]
         return found
 
+    @cached_property
+    def _reaction_indices(self) -> list[int]:
+        return list(range(self.graph["reaction"].num_nodes))
+
     def of_sample(self, kind: Kind, key: str) -> Any:
         """A value of the graph as a sample has it."""
         if key == "num_edges":  # of the graph's gpr it is the number of reactions
             return self.graph[kind][index_name(mask_name(kind))].size(1)
         if key == "node_ids" and kind == "reaction":
-            return list(range(self.graph[kind].num_nodes))
+            return self._reaction_indices
         return self.graph[kind][key]
 
     def of_batch(self, kind: Kind, key: str, size: int, device: torch.device) -> Any:
