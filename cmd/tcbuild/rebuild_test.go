@@ -188,9 +188,9 @@ func TestSecondRebuildIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 190_000, 530)
 	first := begin(t, f.dir, rebuildOf()...)
-	eventually(t, "the first dataset", func() bool {
-		built, _ := filepath.Glob(filepath.Join(f.dir, "out/set/.build-*/incidence.building"))
-		return len(built) > 0
+	eventually(t, "the version under construction", func() bool {
+		building, _ := filepath.Glob(filepath.Join(f.dir, "out/set/.build-*"))
+		return len(building) > 0
 	})
 	send(t, first, syscall.SIGSTOP)
 	execute(t, f.dir, rebuildOf("--log-file", "second.log", "--metrics-file", "second.prom")...).refused(t, 75, "another rebuild of it is running")
