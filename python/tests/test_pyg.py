@@ -377,6 +377,22 @@ def test_samples_of_a_torchcell_store_become_what_tcbuild_makes_of_it(tcbuild, t
     assert "fitness_se#2" in got["store"][0]["phenotypes"]
 
 
+def test_samples_without_a_graph_are_exported(tmp_path):
+    sample = torchcell_sample(["YB", "YA"], [("fitness", 0, 0.5)])
+    gene = sample["gene"]
+    gene.perturbed_genes = gene.ids_pert
+    assert [row["genes"] for row in exported([sample], tmp_path / "both.arrow")] == [["YA", "YB"]]
+    del gene.ids_pert
+    (row,) = exported([sample], tmp_path / "p.arrow")
+    assert row == {"genes": ["YA", "YB"], "sample_id": "0", "fitness": 0.5}
+    gene.ids_pert = ["YA"]
+    with pytest.raises(ValueError, match=r"\['YA'\] and \['YA', 'YB'\] as its deleted.*\nhint: "):
+        exported([sample], tmp_path / "q.arrow")
+    del gene.ids_pert, gene.perturbed_genes
+    with pytest.raises(ValueError, match=r"sample 0: found none as its deleted genes.*\nhint: "):
+        exported([sample], tmp_path / "q.arrow")
+
+
 def test_what_no_row_can_hold_is_refused(everything, tmp_path):
     good = torchcell_sample(["A"], [("fitness", 0, 0.5)])
     named = [torchcell_sample(["A"], [("fitness", 0, 0.5)]) for _ in range(2)]

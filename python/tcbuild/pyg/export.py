@@ -156,6 +156,7 @@ def _described(value: Any) -> str:
 
 def export_perturbations(samples: Iterable[HeteroData], path: str | Path) -> None:
     """Writes samples as an Arrow table that `tcbuild --perturbations` accepts, one row per sample.
+    The genes that it deletes are its ids_pert or perturbed_genes.
 
     A sample of torchcell joins the experiments on one genotype (phenotype_sample_indices). They
     stay one row, with the columns that tcbuild gives the same record of a torchcell store: a
@@ -181,7 +182,7 @@ def export_perturbations(samples: Iterable[HeteroData], path: str | Path) -> Non
                 "hint: give each sample a unique sample_id"
             )
         rows[name] = _phenotypes(data["gene"], name)
-        genes.append(sorted(data["gene"].ids_pert))
+        genes.append(_deleted(data["gene"], name))
     columns = {
         "genes": pa.array(genes, pa.list_(pa.string())),
         "sample_id": pa.array(rows, pa.string()),
@@ -204,6 +205,18 @@ def export_perturbations(samples: Iterable[HeteroData], path: str | Path) -> Non
         )
     with _published(path) as building:
         _write(pa.table(columns), building)
+
+
+def _deleted(gene: Any, name: str) -> list[str]:
+    """The deleted genes; samples without a graph call them perturbed_genes."""
+    found = [sorted(gene[key]) for key in ("ids_pert", "perturbed_genes") if key in gene]
+    if not found or found[0] != found[-1]:
+        raise ValueError(
+            f"export perturbations: sample {name}: found {' and '.join(map(str, found)) or 'none'} "
+            "as its deleted genes, expected one list of names, ids_pert or perturbed_genes\n"
+            "hint: give it the list, empty for a wild type"
+        )
+    return found[0]
 
 
 def _phenotypes(gene: Any, name: str) -> dict[str, float]:
