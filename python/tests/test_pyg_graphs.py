@@ -99,6 +99,22 @@ def test_all_of_a_graph_is_carried(tcbuild, tmp_path):
     assert_carried(tcbuild, whole_graph(), tmp_path)
 
 
+def test_a_batch_offsets_hyperedges_by_reactions(tcbuild, tmp_path):
+    data = whole_graph()
+    pyg.export_cell_graph(data, tmp_path / "graph")
+    (tmp_path / "sets.tsv").write_text(f"genes\tfitness\n{GENES[0]}\t1\n{GENES[3]}\t2\n")
+    inputs = ["--graph", tmp_path / "graph", "--perturbations", tmp_path / "sets.tsv"]
+    tcbuild.run("incidence", *inputs, "--out", tmp_path / "built")
+    kind, dataset = ("metabolite", "reaction", "metabolite"), pyg.Dataset(tmp_path / "built")
+    batch = pyg.LazyCollater()([dataset[0], dataset[1]])
+    one = data[kind].hyperedge_index
+    want = torch.cat([one, one + torch.tensor([[5], [6]])], dim=1)
+    assert torch.equal(batch[kind].hyperedge_index, want)
+    # Reaction 2 goes with gene 0, reaction 0 with gene 3.
+    assert torch.equal(batch[kind].mask, torch.cat([one[1] != 2, one[1] != 0]))
+    assert batch["gene_ontology"].mask.all()
+
+
 def test_columns_are_arrays(tcbuild, tmp_path):
     data = whole_graph()
     pyg.export_cell_graph(data, tmp_path / "graph")
