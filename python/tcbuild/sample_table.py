@@ -21,7 +21,7 @@ from tcbuild.errors import DamagedFileError
 from tcbuild.manifest import PERTURBATION_INDICES, RESTORE, SAMPLE_ID, Manifest
 
 _CACHED = 16 << 20  # bytes of decoded record batches
-_OPEN = 64  # parts, for reading single samples
+_OPEN = 64  # parts
 _TYPES = {"text": pa.dictionary(pa.int32(), pa.string()), "number": pa.float64()}
 
 
@@ -106,9 +106,9 @@ class SampleTable:
 
         Gives where in the rows they stand, which rows of the part they are, and the whole part.
         """
-        fields = sorted(self.schema.get_field_index(column) for column in columns)
+        fields = tuple(sorted(self.schema.get_field_index(column) for column in columns))
         for number, places, in_part in within_parts(rows, self._per_part):
-            part = self._open(number, fields, keep=True)
+            part = self._part(number, fields, True)
             batches = [part.batch(batch) for batch in range(part.batches)]
             table = pa.Table.from_batches(batches, part.schema)
             yield places, in_part, table.select(columns)
@@ -128,27 +128,29 @@ class SampleTable:
                 f"read {self._manifest.folder / name}: {error}", RESTORE
             ) from error
 
-    def _open(self, number: int, fields: list[int], keep: bool) -> _Part:
-        name = self._manifest.parts[number]
-        path, sums = self._manifest.folder / name, self._sums[number]
-        file = CheckedFile(path, self._manifest.open_file(name), sums, keep)
-        schema = pa.schema([self.schema.field(field) for field in fields])
-        rows = min(self._per_part, self._samples - number * self._per_part)
-        return _Part(path, file, fields, schema, rows, self._per_batch)
-
     @cached_property
-    def _part(self) -> Callable[[int], _Part]:
-        """Opens a part to read some of its record batches."""
-        every = list(range(len(self.schema)))
-        return lru_cache(maxsize=_OPEN)(lambda number: self._open(number, every, keep=False))
+    def _part(self) -> Callable[[int, tuple[int, ...], bool], _Part]:
+        """Opens a part to read some of its columns, and keeps the last ones used open."""
+
+        def open_part(number: int, fields: tuple[int, ...], keep: bool) -> _Part:
+            name = self._manifest.parts[number]
+            path, sums = self._manifest.folder / name, self._sums[number]
+            file = CheckedFile(path, self._manifest.open_file(name), sums, keep)
+            schema = pa.schema([self.schema.field(field) for field in fields])
+            rows = min(self._per_part, self._samples - number * self._per_part)
+            return _Part(path, file, list(fields), schema, rows, self._per_batch)
+
+        return lru_cache(maxsize=_OPEN)(open_part)
 
     @cached_property
     def _batch(self) -> Callable[[int], _Batch]:
         """Decodes a record batch by its number in the table, and keeps the last ones used."""
 
+        every = tuple(range(len(self.schema)))
+
         def decode(number: int) -> _Batch:
             part, in_part = divmod(number, self._per_part // self._per_batch)
-            return _Batch(self._part(part).batch(in_part), self._phenotypes)
+            return _Batch(self._part(part, every, False).batch(in_part), self._phenotypes)
 
         size = (
             sum(map(self._manifest.size, self._manifest.parts)) * self._per_batch // self._samples
