@@ -9,9 +9,9 @@ import (
 // Cache has, for each node that a deletion can remove, what goes with it. It is immutable and safe
 // for concurrent use.
 //
-// Its rows are the genes, then the reactions, as in the mask space: the number of a row is the node's
-// position there. It has positions of the mask space: its own, and those of the edges that go with
-// the node.
+// Its rows are the genes, then the reactions, as in the mask space: the number of a row is the
+// node's position there. It has positions of the mask space: its own, and those of the edges that
+// go with the node.
 type Cache struct {
 	Layout Layout
 	CSR
@@ -49,9 +49,9 @@ func Build(graph *ingest.Graph) *Cache {
 	return cache
 }
 
-// addEdges adds the positions of edges, which begin at start, to the rows of their ends, a self loop
-// once. An end has no row if nothing removes nodes of its type. An edge of gene__gpr__reaction stays
-// when its reaction goes.
+// addEdges adds the positions of edges, which begin at start, to the rows of their ends, a self
+// loop once. An end has no row if nothing removes nodes of its type. An edge of gene__gpr__reaction
+// stays when its reaction goes.
 func (f *filler) addEdges(edges *ingest.Edges, start, genes uint32) {
 	first := map[string]uint32{ingest.Gene: 0, ingest.Reaction: genes} // rows of the node types
 	source, target := edges.Type.Ends()

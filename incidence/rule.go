@@ -63,8 +63,8 @@ func (r *boolRule) alive(deleted []bool) bool {
 // Rules say when a genotype removes the reactions of a graph. They are immutable.
 type Rules struct {
 	rules []boolRule // by reaction; nil under RuleAll
-	// gene -> reactions that its deletion can remove, in any order: under RuleAll those that a gpr edge
-	// leads to, under RuleGPR those whose rule names the gene
+	// gene -> reactions that its deletion can remove, in any order: under RuleAll those that a gpr
+	// edge leads to, under RuleGPR those whose rule names the gene
 	byGene CSR
 
 	// UnknownGenes are the genes that rules name and the graph does not have: nothing deletes them.

@@ -81,9 +81,10 @@ func (p *genotypeParser) add(name []byte) error {
 	return nil
 }
 
-// checkOneGene returns a fault.Input if name, which is not in the graph, is a list of genes that are:
-// their delimiter is not the one that the table was said to have. Taken for an unknown gene, it
-// would drop every sample of several genes. A part that is no gene makes it one name: ARG5,6 is one.
+// checkOneGene returns a fault.Input if name, which is not in the graph, is a list of genes that
+// are: their delimiter is not the one that the table was said to have. Taken for an unknown gene,
+// it would drop every sample of several genes. A part that is no gene makes it one name: ARG5,6 is
+// one.
 func (p *genotypeParser) checkOneGene(name []byte) error {
 	for _, delimiter := range ",;:/+& " {
 		parts := bytes.Split(name, []byte(string(delimiter)))

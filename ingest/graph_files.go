@@ -126,8 +126,8 @@ func (f graphFiles) check() error {
 
 var plainType = regexp.MustCompile(`^[A-Za-z0-9]+(_[A-Za-z0-9]+)*$`)
 
-// wrongNodeType says why a text cannot be a node type, or returns "". A type that is nearly one with
-// a meaning would be taken for one whose nodes nothing removes.
+// wrongNodeType says why a text cannot be a node type, or returns "". A type that is nearly one
+// with a meaning would be taken for one whose nodes nothing removes.
 func wrongNodeType(nodeType string) string {
 	if !plainType.MatchString(nodeType) {
 		return fmt.Sprintf("is %q, expected letters and digits, in parts that are joined by _", nodeType)

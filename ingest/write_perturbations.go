@@ -50,8 +50,8 @@ func writePerturbationsArrow(path string, source SampleSource, genes *Nodes) err
 	return errors.Join(err, w.Close())
 }
 
-// WriteParquet writes a perturbation set like that of WritePerturbations as Parquet. Each batch that
-// scan yields becomes a row group.
+// WriteParquet writes a perturbation set like that of WritePerturbations as Parquet. Each batch
+// that scan yields becomes a row group.
 func WriteParquet(out io.Writer, columns Columns, genes *Nodes, scan func(yield func(*Samples) error) error) error {
 	w, err := parquetfile.NewWriter(out, perturbationFields(columns))
 	if err != nil {

@@ -35,7 +35,8 @@ func TestIncidenceRoundTrip(t *testing.T) {
 	}
 }
 
-// Rows must be those of the graph's nodes, and have positions of edges, whatever the files' digests.
+// Rows must be those of the graph's nodes, and have positions of edges, whatever the files'
+// digests.
 func TestIncidenceIsChecked(t *testing.T) {
 	f := newFixture(t, Incidence, "", 3, 0, 0)
 	layout := incidence.NewLayout(f.graph)

@@ -85,8 +85,8 @@ func TestCroissantRefused(t *testing.T) {
 	nothing(t, filepath.Join(dir, "out/croissant.json"), filepath.Join(dir, "out/samples.parquet"))
 }
 
-// What croissant adds to the current version of a dataset is no reason to rebuild it, and goes along
-// as long as the dataset stays the same.
+// What croissant adds to the current version of a dataset is no reason to rebuild it, and goes
+// along as long as the dataset stays the same.
 func TestCroissantOfRebuild(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 400, 20)

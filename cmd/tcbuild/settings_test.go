@@ -45,7 +45,7 @@ For completion and checks in an editor with a YAML language server, begin a sett
 `
 
 // settingRow is a key of the reference.
-type settingRow struct{ key, commands, kind, fallback, meaning, example string }
+type settingRow struct{ key, commands, kind, byDefault, meaning, example string }
 
 // settingsTables makes the tables of the reference, and collects what they need.
 type settingsTables struct {
@@ -153,7 +153,7 @@ func (s *settingsTables) parse(dir string) {
 	}
 }
 
-var fallbackOf = regexp.MustCompile(` \(default:? ([^)]*)\)$`)
+var defaultInText = regexp.MustCompile(` \(default:? ([^)]*)\)$`)
 
 // flags adds the flags of all commands, and returns their schemas.
 func (s *settingsTables) flags() map[string][]any {
@@ -174,28 +174,28 @@ func (s *settingsTables) flags() map[string][]any {
 			if key == "version" {
 				continue
 			}
-			placeholder, usage := pflag.UnquoteUsage(flag)
+			argument, usage := pflag.UnquoteUsage(flag)
 			kind := map[string]string{"string": "text", "int": "whole number", "uint64": "whole number", "bool": "true or false",
 				"stringSlice": "list of text", "stringArray": "list of text"}[flag.Value.Type()]
-			row := settingRow{key: key, kind: kind, meaning: fallbackOf.ReplaceAllString(usage, "")}
-			if match := fallbackOf.FindStringSubmatch(usage); match != nil {
-				row.fallback = match[1]
+			row := settingRow{key: key, kind: kind, meaning: defaultInText.ReplaceAllString(usage, "")}
+			if match := defaultInText.FindStringSubmatch(usage); match != nil {
+				row.byDefault = match[1]
 			} else if _, required := flag.Annotations[cobra.BashCompOneRequiredFlag]; required {
-				row.fallback = "required"
+				row.byDefault = "required"
 			} else if value := strings.Trim(flag.DefValue, "[]"); value != "" && value != "0" {
-				row.fallback = "`" + value + "`"
+				row.byDefault = "`" + value + "`"
 			}
-			node, fallback := cmp.Or(nodeAt(s.examples, "flags", key+" "+placeholder), nodeAt(s.examples, "flags", key)), ""
+			node, otherwise := cmp.Or(nodeAt(s.examples, "flags", key+" "+argument), nodeAt(s.examples, "flags", key)), ""
 			if kind == "true or false" {
-				fallback = "true"
-			} else if strings.HasPrefix(row.fallback, "`") {
-				fallback = strings.Trim(row.fallback, "`")
+				otherwise = "true"
+			} else if strings.HasPrefix(row.byDefault, "`") {
+				otherwise = strings.Trim(row.byDefault, "`")
 			} else if node != nil {
 				if err := setFlag(cmd.Flags(), flag, conf.Entry{Key: key, Value: node}); err != nil {
 					s.t.Error(err)
 				}
 			}
-			row.example = s.example(node, key, fallback)
+			row.example = s.example(node, key, otherwise)
 			byRow[row] = append(byRow[row], name)
 		}
 	}
@@ -240,9 +240,9 @@ func (s *settingsTables) fields(spec reflect.Type, prefix string, examples *yaml
 		}
 		row := settingRow{key: prefix + key, meaning: comment}
 		if text, required := strings.CutSuffix(comment, " (required)"); required {
-			row.meaning, row.fallback = text, "required"
-		} else if match := fallbackOf.FindStringSubmatch(comment); match != nil {
-			row.meaning, row.fallback = fallbackOf.ReplaceAllString(comment, ""), match[1]
+			row.meaning, row.byDefault = text, "required"
+		} else if match := defaultInText.FindStringSubmatch(comment); match != nil {
+			row.meaning, row.byDefault = defaultInText.ReplaceAllString(comment, ""), match[1]
 		}
 		kind, list := field.Type, false
 		if kind.Kind() == reflect.Pointer {
@@ -274,7 +274,7 @@ func (s *settingsTables) fields(spec reflect.Type, prefix string, examples *yaml
 			row.kind = "list of " + row.kind
 		}
 		if kind.Kind() == reflect.Bool {
-			row.fallback = "`false`"
+			row.byDefault = "`false`"
 		}
 		row.example = s.example(nodeAt(examples, key), row.key, "")
 		s.rows = append(s.rows, row)
@@ -314,10 +314,10 @@ func object(properties map[string]any, meaning string) map[string]any {
 }
 
 // example is the YAML of an example, or of the default.
-func (s *settingsTables) example(node *yaml.Node, key, fallback string) string {
+func (s *settingsTables) example(node *yaml.Node, key, otherwise string) string {
 	switch {
-	case fallback != "" && !strings.Contains(fallback, " "):
-		return fallback
+	case otherwise != "" && !strings.Contains(otherwise, " "):
+		return otherwise
 	case node != nil:
 		node.Style |= yaml.FlowStyle
 		node.HeadComment, node.LineComment, node.FootComment = "", "", ""
@@ -364,7 +364,7 @@ func (s *settingsTables) print(out *strings.Builder) {
 	}
 	fmt.Fprintf(out, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
 	for _, row := range s.rows {
-		cells := []string{"`" + row.key + "`", row.commands, row.kind, row.fallback, row.meaning, ""}
+		cells := []string{"`" + row.key + "`", row.commands, row.kind, row.byDefault, row.meaning, ""}
 		if row.example != "" {
 			cells[5] = "`" + row.example + "`"
 		}

@@ -20,9 +20,9 @@ func (l *Lists) add(row []uint32) {
 // NewIncidence lists, for each node of rules, the positions of the mask space that go with it: its
 // own, and those of the edges that touch it, a self loop once.
 //
-// Each node has a linked chain of edge ends. Edges are added from the last to the first, so that each
-// chain ascends; then the chains are written out one after the other. Besides the lists it takes 8
-// bytes per edge.
+// Each node has a linked chain of edge ends. Edges are added from the last to the first, so that
+// each chain ascends; then the chains are written out one after the other. Besides the lists it
+// takes 8 bytes per edge.
 func NewIncidence(rules *Rules) Lists {
 	const last = math.MaxUint32 // there are fewer ends: positions are below 2^31
 	heads := make([]uint32, rules.nodes())

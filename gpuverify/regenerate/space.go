@@ -14,8 +14,8 @@ type Mask struct {
 }
 
 // space is the mask space of a graph in the order of store/FORMAT.md: the graph's node types (gene,
-// reaction, metabolite, then others by name), then its edge types by name, bytewise. It depends only
-// on the graph's tables.
+// reaction, metabolite, then others by name), then its edge types by name, bytewise. It depends
+// only on the graph's tables.
 type space struct {
 	Masks []Mask
 	Size  int            // positions in all

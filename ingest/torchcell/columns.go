@@ -87,9 +87,9 @@ func (c *columns) each(r *Record, visit func(column, e int, v *Value)) error {
 	return nil
 }
 
-// tellApart adds the attributes by which an experiment differs from one that is alone in its record:
-// its number, if it is not the first, and that of its perturbations, unless it has one of each gene
-// that the record names.
+// tellApart adds the attributes by which an experiment differs from one that is alone in its
+// record: its number, if it is not the first, and that of its perturbations, unless it has one of
+// each gene that the record names.
 func (c *columns) tellApart(r *Record) {
 	c.genes = c.genes[:0]
 	for i := range r.Experiments {

@@ -80,8 +80,8 @@ func hashed(dir, name string) (store.File, error) {
 	return store.File{Name: name, Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, err
 }
 
-// writeSamples writes the samples with the names of their deleted genes. A row group has the samples
-// of a part of the sample table.
+// writeSamples writes the samples with the names of their deleted genes. A row group has the
+// samples of a part of the sample table.
 func writeSamples(ctx context.Context, dataset *store.Dataset) error {
 	columns := dataset.Manifest.Columns()
 	if err := checkNames(columns); err != nil {

@@ -14,7 +14,8 @@ import (
 type NumberSummary struct {
 	Values  int `json:"values"`
 	Missing int `json:"missing"`
-	// infinite values are counted in nothing else; only programs that use the library can store them
+	// infinite values are counted in nothing else; only programs that use the library can store
+	// them
 	Infinite int         `json:"infinite,omitempty"`
 	Min      float64     `json:"min"`
 	Mean     float64     `json:"mean"`

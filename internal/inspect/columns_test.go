@@ -25,7 +25,8 @@ func TestNumbersBeyondRange(t *testing.T) {
 	}
 }
 
-// countedValues adds n values of which each is there twice, but for the first, which is there once more.
+// countedValues adds n values of which each is there twice, but for the first, which is there once
+// more.
 func countedValues(t *testing.T, n int, value func(i int) ingest.Value, kind ingest.AttributeType) AttributeSummary {
 	t.Helper()
 	c := newSampleCounter(&ingest.Nodes{}, ingest.Columns{Attributes: []ingest.Attribute{{Name: "a", Type: kind}}})

@@ -12,8 +12,8 @@ import (
 const maxBins = 32
 
 // histogram counts numbers in bins whose width is a power of two and whose edges are multiples of
-// it. Whenever a number does not fit, neighbouring bins are merged, which loses nothing: so the bins
-// are those of all numbers together, whatever their order, and one pass is enough.
+// it. Whenever a number does not fit, neighbouring bins are merged, which loses nothing: so the
+// bins are those of all numbers together, whatever their order, and one pass is enough.
 type histogram struct {
 	exponent int   // bins are 2^exponent wide
 	first    int64 // the first bin is from first*2^exponent on

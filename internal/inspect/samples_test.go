@@ -9,8 +9,8 @@ import (
 	"tcbuild/ingest"
 )
 
-// A page tells what is known of phenotypes, draws some of many, and shows names as they are written,
-// whatever a browser or terminal would make of them.
+// A page tells what is known of phenotypes, draws some of many, and shows names as they are
+// written, whatever a browser or terminal would make of them.
 func TestPage(t *testing.T) {
 	const hostile = "<script>alert(\"&\")</script>\x1b[2J\u202e"
 	columns := ingest.Columns{

@@ -10,8 +10,8 @@ import (
 
 // Graph makes a small random graph: 1 to 24 genes, some isolated; no to three gene-gene edge types
 // with self loops and duplicates, some without edges; with or without a metabolic part, whose
-// reactions have nested rules, some naming genes that are not in the graph, or none; with or without
-// nodes of two further types; and edge types between any two node types.
+// reactions have nested rules, some naming genes that are not in the graph, or none; with or
+// without nodes of two further types; and edge types between any two node types.
 func Graph(r *rand.Rand) *ingest.Graph {
 	graph := &ingest.Graph{Genes: nodes(ingest.Gene, "G", 1+r.IntN(24))}
 	for _, relation := range []string{"physical", "regulatory", "zz__last"}[:r.IntN(4)] {

@@ -71,8 +71,8 @@ func targetThatCounts(edges *ingest.Edges) string {
 	return edges.Type.Target
 }
 
-// Row lists, ascending, the positions of the mask space that go with a gene or reaction: its own, and
-// those of its edges.
+// Row lists, ascending, the positions of the mask space that go with a gene or reaction: its own,
+// and those of its edges.
 func Row(graph *ingest.Graph, nodeType string, node uint32) []uint32 {
 	positions := []uint32{node}
 	if nodeType == "reaction" {

@@ -133,7 +133,8 @@ func textsThere(values arrowfile.Values) (there []parquet.ByteArray, definitions
 	return there, definitions, repetitions
 }
 
-// keptErrors keeps the first error of writing: the Parquet library loses some, and panics on others.
+// keptErrors keeps the first error of writing: the Parquet library loses some, and panics on
+// others.
 type keptErrors struct {
 	out io.Writer
 	err error

@@ -22,7 +22,7 @@ def cell_graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> Hete
     """The unperturbed graph of a dataset (or its folder), of a graph folder, or of a CellGraph.
 
     node types: num_nodes, node_ids (list of ids, by index)
-    gene: x, float32 [N, 0], to be extended with features, if there is no column x
+    gene: x; float32 [N, 0] without a column x, so that features can be concatenated
     reaction: gpr (list of rules as written), if the graph has rules; w_growth float32 [N], 1 for
         reactions of the subsystem Growth and 0 for others, if it has subsystems
     gene, gpr, reaction: hyperedge_index int64 [2, E], num_edges (hyperedges: reactions with genes)
