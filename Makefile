@@ -8,7 +8,7 @@ export CGO_CFLAGS := -O2 -g -Wno-implicit-fallthrough
 # Runs go with CUDA support if its header is available, otherwise without.
 CUDA := PYTHON=$(PYTHON) gpuverify/cuda/with-cuda.sh bin/cuda
 
-.PHONY: notices help build quickstart test check go-test python-test bench fuzz gpu-check ptx fmt clean
+.PHONY: notices help build quickstart test check go-test race python-test exhaustive bench fuzz gpu-check wheels dist test-dist ptx fmt clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -32,27 +32,36 @@ check: $(VENV)/installed ## formatting, go vet, staticcheck, ruff and mypy
 	$(VENV)/bin/ruff check -q python
 	cd python && ../$(VENV)/bin/mypy
 
-# Tests write and sync thousands of small files: in memory, where it has room for them.
+# Tests write and sync thousands of small files: in memory, where it has room for them, as Go's do by
+# internal/testrun.
 MEMORY := $(shell [ "$$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 6000000 ] 2>/dev/null && echo TMPDIR=/dev/shm)
 
-# Every test runs once, but those of the packages whose code starts goroutines or locks run again with
-# -short under the race detector. Two kinds do not: those that try every damage to a file, and a long
-# one, on one goroutine. The concurrent tests of the program run under the race detector alone.
-RACE = $$(grep -rlE '^\s*go [a-zA-Z]|errgroup|"sync"' --include=*.go --exclude-dir=cmd . | xargs -n1 dirname | sort -u)
-RACE_SKIP := ^TestEvery|^TestShardFileIsLMDBs$$
-RACE_COMMANDS := Workers|Resume|AtOnce|AtRandom|Interrupted|Signal|RebuildLoop|Rebuild$$|Bench$$|ShardsApart|Steps|StatusAndStage
-
 # make check has vetted the tests
-GO_TEST = $(MEMORY) GOGC=400 $(CUDA) $(GO) test -vet=off -timeout 30m
+GO_TEST = $(CUDA) $(GO) test -vet=off -timeout 30m
 
-go-test: ## all Go tests, the concurrent ones under the race detector
-	$(GO_TEST) $$($(CUDA) $(GO) list ./... | grep -vx tcbuild/cmd/tcbuild)
-	$(GO_TEST) -skip='$(RACE_COMMANDS)' ./cmd/tcbuild
+go-test: ## all Go tests; of those of many cases, some
+	$(GO_TEST) -short ./...
+
+# Of the packages whose code starts goroutines or locks, with -short. Two kinds of tests do not run:
+# those that try every damage to a file, and long ones on one goroutine. Of the program's tests the
+# concurrent ones run, those that do the same again once.
+RACE = $$(grep -rlE '^\s*go [a-zA-Z]|errgroup|"sync"' --include=*.go --exclude-dir=cmd . | xargs -n1 dirname | sort -u)
+RACE_SKIP := ^TestEvery|^(TestShardFileIsLMDBs|TestIndex|TestIndexMemory)$$
+RACE_COMMANDS := Workers|Resume|AtOnce|AtRandom|Interrupted|Signal|RebuildLoop|Rebuild$$|Bench$$|ShardsApart|Steps|StatusAndStage
+RACE_AGAIN := ^TestKilledAtRandom$$|^TestShardsApart$$/^full-masks$$
+
+race: ## the concurrent Go tests, under the race detector
 	$(GO_TEST) -race -short -skip='$(RACE_SKIP)' $(RACE)
-	$(GO_TEST) -race -run='$(RACE_COMMANDS)' ./cmd/tcbuild
+	$(GO_TEST) -race -run='$(RACE_COMMANDS)' -skip='$(RACE_AGAIN)' ./cmd/tcbuild
 
-python-test: $(VENV)/installed ## the tests that read datasets with Python's own libraries
-	$(MEMORY) $(CUDA) $(VENV)/bin/python -m pytest -q -rs -n auto --maxprocesses 8 --dist worksteal python/tests
+PYTEST = $(MEMORY) $(CUDA) $(VENV)/bin/python -m pytest -q -rs -n auto --maxprocesses 8 --dist worksteal
+
+python-test: $(VENV)/installed ## the tests that read datasets with Python's own libraries, but the slow ones
+	$(PYTEST) -m 'not slow' python/tests
+
+exhaustive: $(VENV)/installed ## all cases of all Go tests, Python's slow tests, and more damaged files for both readers
+	TCBUILD_EXHAUSTIVE=1 $(GO_TEST) ./...
+	TCBUILD_EXHAUSTIVE=1 $(PYTEST) -m slow python/tests
 
 # Without torch (gigabytes, and not in every index) its tests are skipped with a message.
 $(VENV)/installed: $(wildcard python/requirements-*.txt)
@@ -82,7 +91,29 @@ fuzz: ## each fuzz target for FUZZTIME: a number of inputs (default 5000x) or a 
 gpu-check: ## make and run a folder that tests verify --device cuda with any NVIDIA driver
 	$(CUDA) $(GO) build -ldflags '-s -w' -o bin/gpu-check/tcbuild ./cmd/tcbuild
 	cp gpuverify/gpucheck/gpu-check bin/gpu-check/
-	bin/gpu-check/gpu-check
+	bin/gpu-check/gpu-check --out bin/gpu-check/result.json
+
+# Programs and wheels are made with fixed versions of the tools, in an environment of their own.
+TOOLS := bin/release/venv
+RELEASE = PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH"
+
+$(TOOLS)/installed: python/requirements-release.txt
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/pip install -q -r $<
+	touch $@
+
+wheels: $(TOOLS)/installed ## dist/: wheels of the Python package with the program inside, for x86_64 and aarch64
+	rm -rf dist
+	@set -e; for architecture in x86_64 aarch64; do \
+		$(RELEASE) release/program.sh $$architecture bin/release/$$architecture/tcbuild; \
+		$(RELEASE) release/wheel.sh $$architecture $(CURDIR)/bin/release/$$architecture/tcbuild $(CURDIR)/dist; \
+	done
+
+dist: wheels ## dist/: the files of a release: wheels, archives, bills of materials, checksums
+	$(RELEASE) release/dist.sh
+
+test-dist: dist ## install a wheel without Go, and run the quickstart; build the program again elsewhere
+	$(RELEASE) release/test-dist.sh $(PYTHON)
 
 notices: ## update THIRD_PARTY_NOTICES after a change of go.mod
 	docs/third-party-notices.sh > THIRD_PARTY_NOTICES
@@ -94,4 +125,4 @@ fmt: ## format the Go code
 	gofmt -w $$(git ls-files '*.go')
 
 clean: ## remove everything that make created
-	rm -rf bin $(VENV)
+	rm -rf bin dist $(VENV)

@@ -36,25 +36,19 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 		b.shard = *o.Shard
 	}
 	defer b.close()
-	if err := b.read(ctx); err != nil {
+	if err := b.plan(ctx); err != nil {
 		return nil, err
 	}
-	if err := b.survey(ctx); err != nil {
-		return nil, err
-	}
-	b.adoptContent()
-	published, err := store.Published(o.Out, b.manifest)
-	if err != nil {
-		return nil, err
-	}
-	if published != nil {
-		if err := b.unchanged(); err != nil {
-			return nil, err
-		}
-		b.manifest = published
-		return b.end(Unchanged), nil
+	if result, err := b.published(); result != nil || err != nil {
+		return result, err
 	}
 	building, err := store.Begin(o.Out, b.manifest, o.Resume, b.shard)
+	if fault.KindOf(err) == fault.Busy {
+		// The process that built the last shard may have published the dataset since.
+		if result, err := b.published(); result != nil || err != nil {
+			return result, err
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -81,12 +75,25 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 	return result, nil
 }
 
+// published is the result if the dataset exists and is of this input; nil if it does not exist.
+func (b *builder) published() (*Result, error) {
+	published, err := store.Published(b.Out, b.manifest)
+	if published == nil || err != nil {
+		return nil, err
+	}
+	if err := b.unchanged(); err != nil {
+		return nil, err
+	}
+	b.manifest = published
+	return b.end(Unchanged), nil
+}
+
 // builder carries the stages' results.
 type builder struct {
 	Options
 	shard      int // the shard to build, or store.AllShards
 	graph      *ingest.Graph
-	report     ingest.GraphReport
+	inputs     []ingest.Input
 	rules      *incidence.Rules
 	graphFiles inputfile.Files
 	source     ingest.SampleSource // nil without a perturbation set
@@ -109,12 +116,32 @@ func (b *builder) stage(name string, args ...any) {
 	b.Log.Info(name, append(args, "seconds", fmt.Sprintf("%.3f", took.Seconds()))...)
 }
 
-func (b *builder) read(ctx context.Context) (err error) {
-	if b.graph, b.report, err = ingest.ReadGraphFiles(&b.graphFiles, b.Graph); err != nil {
+// plan reads what is to be built, and finds out what the manifest will be but for its files.
+func (b *builder) plan(ctx context.Context) error {
+	if b.Base != nil {
+		return b.readBase()
+	}
+	if err := b.read(ctx); err != nil {
 		return err
 	}
+	if err := b.survey(ctx); err != nil {
+		return err
+	}
+	b.adoptContent()
+	return nil
+}
+
+func (b *builder) read(ctx context.Context) error {
+	opened, err := ingest.OpenGraph(&b.graphFiles, b.Graph)
+	if err != nil {
+		return err
+	}
+	if b.graph, err = opened.Read(); err != nil {
+		return err
+	}
+	b.inputs = opened.Inputs
 	repeated, loops := 0, 0
-	for _, edges := range b.report.Edges {
+	for _, edges := range b.graph.OddEdges() {
 		repeated += edges.Duplicates
 		loops += edges.SelfLoops
 	}
@@ -124,16 +151,16 @@ func (b *builder) read(ctx context.Context) (err error) {
 	if err := b.readRules(); err != nil {
 		return err
 	}
-	if b.Variant != store.Incidence {
-		if b.codec, err = encode.Find(encode.Mode(b.Variant), b.Codec); err != nil {
-			return fault.New(fault.Usage, "choose one of its codecs with --codec", "build %s: %w", b.Out, err)
-		}
+	if err := b.findCodec(); err != nil {
+		return err
 	}
 	if b.Perturbations == "" && b.Where != "" {
-		return fault.New(fault.Usage, "add --perturbations FILE, or omit --where", "build %s: found --where without a perturbation set", b.Out)
+		return fault.New(fault.Usage, "add --perturbations FILE, or omit --where",
+			"build %s: found --where without a perturbation set", b.Out)
 	}
 	if b.Perturbations == "" && (b.Duplicates != duplicates.Keep || len(b.GroupBy) > 0) {
-		return fault.New(fault.Usage, "add --perturbations FILE, or omit them", "build %s: found --duplicates or --group-by without a perturbation set", b.Out)
+		return fault.New(fault.Usage, "add --perturbations FILE, or omit them",
+			"build %s: found --duplicates or --group-by without a perturbation set", b.Out)
 	}
 	if b.Perturbations == "" {
 		return nil
@@ -159,6 +186,16 @@ func (b *builder) read(ctx context.Context) (err error) {
 	return nil
 }
 
+func (b *builder) findCodec() (err error) {
+	if b.Variant == store.Incidence {
+		return nil
+	}
+	if b.codec, err = encode.Find(encode.Mode(b.Variant), b.Codec); err != nil {
+		return fault.New(fault.Usage, "choose one of its codecs with --codec", "build %s: %w", b.Out, err)
+	}
+	return nil
+}
+
 // unchanged checks that the inputs were not still being written when they were opened.
 func (b *builder) unchanged() error {
 	if err := b.graphFiles.Unchanged(); err != nil || b.source == nil {
@@ -179,8 +216,10 @@ func (b *builder) close() {
 
 // write fills the folder under construction.
 func (b *builder) write(ctx context.Context) error {
-	cache := incidence.Build(b.graph)
-	b.stage("build incidence", "nodes", len(cache.Offsets)-1, "entries", len(cache.Positions))
+	cache, err := b.readIncidence()
+	if err != nil {
+		return err
+	}
 	var group errgroup.Group
 	group.Go(func() error { return b.building.WriteGraph(b.graph) })
 	if b.Variant == store.Incidence {

@@ -27,6 +27,7 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/perturbationset"
+	"tcbuild/internal/testrun"
 	"tcbuild/store"
 )
 
@@ -253,8 +254,8 @@ func changesOf(in changing) []change {
 
 // TestChangedInputs changes each input, in each way, at each moment of a build. Either the dataset
 // is identical to that of the old content, or the build fails with an error that names the file.
-// The next build in the folder then gives the dataset of the new content. With -short it runs a
-// seventh of the builds.
+// The next build in the folder then gives the dataset of the new content. With -short it runs one
+// in 29 builds.
 func TestChangedInputs(t *testing.T) {
 	inputs, usual := changingInputs(t)
 	for _, in := range inputs {
@@ -306,7 +307,7 @@ func (b *changedBuild) tryAll(t *testing.T) {
 	for _, c := range changesOf(b.changing) {
 		for _, moment := range during {
 			for _, shard := range []int{store.AllShards, 0} {
-				if n++; shard == 0 && b.variant == store.Incidence || testing.Short() && n%7 != 0 {
+				if n++; shard == 0 && b.variant == store.Incidence || n%testrun.Cases(1, 29) != 0 {
 					continue
 				}
 				b.try(t, c, moment, last, shard)

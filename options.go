@@ -18,6 +18,9 @@ type Options struct {
 	// a file, a folder or a computed set (see perturbationset.Parse); "" for an incidence dataset
 	// without samples
 	Perturbations string
+	// an incidence dataset of the same graph, perturbation set and options that takes their place:
+	// nothing else is read, and the two datasets share the files of graph and samples; nil: none
+	Base *store.Dataset
 	// the dataset's folder, which must not hold another dataset
 	Out    string
 	Codec  string // how to store masks; "": the default of the variant

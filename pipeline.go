@@ -3,7 +3,9 @@ package tcbuild
 import (
 	"context"
 	"errors"
+	"iter"
 	"runtime"
+	"runtime/pprof"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -11,26 +13,22 @@ import (
 	"tcbuild/encode"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/internal/inorder"
 	"tcbuild/store"
 )
 
-// job carries the samples of one LMDB value through the pipeline.
+// job carries the samples of one LMDB value from the source through a worker to its shard.
 type job struct {
 	shard   *store.Shard
-	samples *ingest.Samples
+	samples *ingest.Samples // nil: the shard has all its values
 	value   []byte
-	encoded chan struct{} // closed when value is set
 }
 
-// pipeline moves samples from the source through the workers to the shards. The writer takes jobs
-// in the order they were cut, whichever worker finishes first. At most window jobs are in flight,
-// so memory does not grow with the number of samples.
+// pipeline is what the goroutines that read, encode and write share.
 type pipeline struct {
-	toEncode chan *job
-	toWrite  chan *job   // the same jobs, in order
-	values   chan []byte // memory of written values, for reuse
-	yielded  time.Time   // when the writer last yielded
-	busy     busy
+	values  chan []byte // memory of written values, for reuse
+	yielded time.Time   // when the writer last yielded
+	busy    busy
 }
 
 // writeShards builds all incomplete shards, or the requested one.
@@ -52,20 +50,20 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 	progress := b.Progress(left)
 	defer progress.Done()
 
-	window := 2*b.Workers + 2
-	p := pipeline{toEncode: make(chan *job, window), toWrite: make(chan *job, window), values: make(chan []byte, window+1)}
-	group, ctx := errgroup.WithContext(ctx)
-	run := func(step string, work func() error) {
-		group.Go(func() error { return labelled(ctx, step, work) })
+	p := pipeline{values: make(chan []byte, 2*b.Workers+3)}
+	workers := make([]func(*job), b.Workers)
+	for i := range workers {
+		remover, encoder := remover.Clone(), b.codec.NewEncoder(cache.Layout.Size)
+		workers[i] = func(j *job) {
+			pprof.Do(ctx, pprof.Labels("step", stepEncode), func(context.Context) {
+				p.encode(j, b.manifest.Seed(), remover, encoder)
+			})
+		}
 	}
-	run(stepCut, func() error { return p.cut(ctx, samples, shards, b.manifest.SamplesPerValue) })
-	for range b.Workers {
-		run(stepEncode, func() error {
-			return p.encode(ctx, b.manifest.Seed(), remover.Clone(), b.codec.NewEncoder(cache.Layout.Size))
-		})
-	}
-	run(stepWrite, func() error { return p.write(ctx, shards, progress) })
-	if err := group.Wait(); err != nil {
+	jobs := inorder.Each(ctx, workers, func(send func(*job) error) error {
+		return labelled(ctx, stepCut, func() error { return p.cut(samples, shards, b.manifest.SamplesPerValue, send) })
+	})
+	if err := labelled(ctx, stepWrite, func() error { return p.write(ctx, shards, jobs, progress) }); err != nil {
 		return err
 	}
 	b.stage("build masks", "samples", left, "shards", len(shards))
@@ -104,79 +102,81 @@ func (b *builder) unfinishedShards() ([]*store.Shard, error) {
 	return shards, nil
 }
 
-// cut reads the samples that shards need, one job for each LMDB value. On an error it leaves
-// toWrite open: the writer keeps waiting, and the group reports cut's error.
-func (p *pipeline) cut(ctx context.Context, samples ingest.SampleRanges, shards []*store.Shard, size int) error {
-	defer close(p.toEncode)
+// cut reads the samples that shards need, one job for each LMDB value, and one behind them.
+func (p *pipeline) cut(samples ingest.SampleRanges, shards []*store.Shard, size int, send func(*job) error) error {
 	start := time.Now()
 	defer func() { p.busy.cut.Add(int64(time.Since(start))) }()
+	waiting := func(j *job) error { // does not count as work
+		start := time.Now()
+		defer func() { p.busy.cut.Add(-int64(time.Since(start))) }()
+		return send(j)
+	}
 	for _, shard := range shards {
-		err := samples.ScanRange(shard.Next, shard.First+shard.Samples, size, func(samples *ingest.Samples) error {
-			return p.send(ctx, &job{shard: shard, samples: samples, encoded: make(chan struct{})})
+		next, end := shard.Next, shard.First+shard.Samples
+		err := samples.ScanRange(next, end, size, func(samples *ingest.Samples) error {
+			next += samples.Len()
+			return waiting(&job{shard: shard, samples: samples})
 		})
+		if err == nil && next < end {
+			err = errors.New("the perturbation set is shorter than when it was surveyed")
+		}
+		if err == nil {
+			err = waiting(&job{shard: shard})
+		}
 		if err != nil {
 			return err
 		}
 	}
-	close(p.toWrite)
 	return nil
 }
 
-// send passes a job on. The time that it blocks does not count as work of cut.
-func (p *pipeline) send(ctx context.Context, j *job) error {
-	start := time.Now()
-	defer func() { p.busy.cut.Add(-int64(time.Since(start))) }()
-	for _, stage := range []chan *job{p.toWrite, p.toEncode} {
-		select {
-		case stage <- j:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+// encode makes the masks of a job and encodes them as a value.
+func (p *pipeline) encode(j *job, seed encode.Seed, remover *incidence.Remover, encoder encode.Encoder) {
+	if j.samples == nil {
+		return
 	}
-	return nil
-}
-
-// encode makes the masks of jobs and encodes them as values.
-func (p *pipeline) encode(ctx context.Context, seed encode.Seed, remover *incidence.Remover, encoder encode.Encoder) error {
-	for j := range p.toEncode {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		start, masks := time.Now(), time.Duration(0)
-		var memory []byte
-		select {
-		case memory = <-p.values:
-		default:
-		}
-		j.value = encode.AppendValue(memory[:0], seed, j.samples.First, j.samples.Len(), func(dst []byte, i int) []byte {
-			start := time.Now()
-			removed := remover.Removed(j.samples.Genes(i))
-			masks += time.Since(start)
-			return encoder.Append(dst, removed)
-		})
-		p.busy.masks.Add(int64(masks))
-		p.busy.encode.Add(int64(time.Since(start) - masks))
-		close(j.encoded)
+	start, masks := time.Now(), time.Duration(0)
+	var memory []byte
+	select {
+	case memory = <-p.values:
+	default:
 	}
-	return nil
+	j.value = encode.AppendValue(memory[:0], seed, j.samples.First, j.samples.Len(), func(dst []byte, i int) []byte {
+		start := time.Now()
+		removed := remover.Removed(j.samples.Genes(i))
+		masks += time.Since(start)
+		return encoder.Append(dst, removed)
+	})
+	p.busy.masks.Add(int64(masks))
+	p.busy.encode.Add(int64(time.Since(start) - masks))
 }
 
 // write puts values into their shards. Full shards are hashed and synced, two at a time, while the
 // next one is written.
-func (p *pipeline) write(ctx context.Context, shards []*store.Shard, progress Progress) (err error) {
+func (p *pipeline) write(ctx context.Context, shards []*store.Shard, jobs iter.Seq2[*job, error], progress Progress) (err error) {
 	runtime.LockOSThread() // LMDB's write transactions belong to one thread
 	defer runtime.UnlockOSThread()
 	var seals errgroup.Group
 	seals.SetLimit(2)
 	defer func() { err = errors.Join(err, seals.Wait()) }()
 
-	for _, shard := range shards {
-		if err := p.writeShard(ctx, shard, progress); err != nil {
-			return errors.Join(err, shard.Interrupt())
+	for j, err := range jobs {
+		switch {
+		case err != nil:
+		case j.samples != nil:
+			err = p.put(j, progress)
+		default:
+			err = timed(&p.busy.write, j.shard.Commit)
 		}
-		seals.Go(func() error {
-			return labelled(ctx, stepSeal, func() error { return timed(&p.busy.seal, shard.Seal) })
-		})
+		if err != nil {
+			return errors.Join(err, shards[0].Interrupt())
+		}
+		if j.samples == nil {
+			shards = shards[1:]
+			seals.Go(func() error {
+				return labelled(ctx, stepSeal, func() error { return timed(&p.busy.seal, j.shard.Seal) })
+			})
+		}
 	}
 	return nil
 }
@@ -185,36 +185,19 @@ func (p *pipeline) write(ctx context.Context, shards []*store.Shard, progress Pr
 // run the goroutine that waits for signals only after 60 jobs, half a second.
 const yieldEvery = 50 * time.Millisecond
 
-func (p *pipeline) writeShard(ctx context.Context, shard *store.Shard, progress Progress) error {
-	for next := shard.Next; next < shard.First+shard.Samples; {
-		var j *job
-		var open bool
-		select {
-		case j, open = <-p.toWrite:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		if !open {
-			return errors.New("the perturbation set is shorter than when it was surveyed")
-		}
-		select {
-		case <-j.encoded:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		if err := timed(&p.busy.write, func() error { return shard.Put(j.samples.First, j.value) }); err != nil {
-			return err
-		}
-		progress.Add(j.samples.Len(), int64(len(j.value)))
-		next += j.samples.Len()
-		select {
-		case p.values <- j.value:
-		default:
-		}
-		if time.Since(p.yielded) > yieldEvery {
-			runtime.Gosched()
-			p.yielded = time.Now()
-		}
+// put puts the value of a job into its shard.
+func (p *pipeline) put(j *job, progress Progress) error {
+	if err := timed(&p.busy.write, func() error { return j.shard.Put(j.samples.First, j.value) }); err != nil {
+		return err
 	}
-	return timed(&p.busy.write, shard.Commit)
+	progress.Add(j.samples.Len(), int64(len(j.value)))
+	select {
+	case p.values <- j.value:
+	default:
+	}
+	if time.Since(p.yielded) > yieldEvery {
+		runtime.Gosched()
+		p.yielded = time.Now()
+	}
+	return nil
 }

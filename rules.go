@@ -15,7 +15,8 @@ func (b *builder) readRules() (err error) {
 	byRule := b.ReactionRule == incidence.RuleGPR && b.graph.Reactions.Len() > 0
 	if byRule && b.graph.Reactions.Column("gpr") == nil {
 		return fault.New(fault.Usage, "add the column gpr to the reactions, or choose --reaction-rule all",
-			"read graph %s: %s has no column gpr, which --reaction-rule gpr needs: no reaction would ever be removed", b.Graph, b.nodeFile(ingest.Reaction))
+			"read graph %s: %s has no column gpr, which --reaction-rule gpr needs: no reaction would ever be removed",
+			b.Graph, b.nodeFile(ingest.Reaction))
 	}
 	if b.rules, err = incidence.ReadRules(b.graph, b.ReactionRule); err != nil {
 		return fault.New(fault.Input, "correct the rule, or leave the field empty",
@@ -30,6 +31,6 @@ func (b *builder) readRules() (err error) {
 
 // nodeFile returns the name of a node table's file, relative to the graph folder.
 func (b *builder) nodeFile(nodeType string) string {
-	i := slices.IndexFunc(b.report.Inputs, func(input ingest.Input) bool { return strings.HasPrefix(input.Name, "nodes/"+nodeType+".") })
-	return b.report.Inputs[i].Name
+	i := slices.IndexFunc(b.inputs, func(input ingest.Input) bool { return strings.HasPrefix(input.Name, "nodes/"+nodeType+".") })
+	return b.inputs[i].Name
 }

@@ -26,7 +26,7 @@ func (b *builder) survey(ctx context.Context) error {
 			Where:      b.Where,
 			Duplicates: b.Duplicates, GroupBy: b.GroupBy,
 		},
-		Inputs:      store.Inputs{Graph: b.report.Inputs, Perturbations: []ingest.Input{}},
+		Inputs:      store.Inputs{Graph: b.inputs, Perturbations: []ingest.Input{}},
 		GraphDigest: b.graph.Digest(),
 	}
 	for _, mask := range incidence.NewLayout(b.graph).Masks {
@@ -63,15 +63,10 @@ func (b *builder) surveySamples(ctx context.Context, content *store.ContentDiges
 		return err
 	}
 	if counts.Samples == 0 {
-		return fault.New(fault.Input, "give a table with at least one row", "read perturbations %s: found no samples, expected at least one", b.Perturbations)
+		return fault.New(fault.Input, "give a table with at least one row",
+			"read perturbations %s: found no samples, expected at least one", b.Perturbations)
 	}
-	b.manifest.Samples = counts.Samples
-	b.manifest.Counts = store.InputCounts{
-		Wildtypes: counts.Wildtypes, UnknownGenes: counts.UnknownGenes, DroppedSamples: counts.DroppedSamples, EmptiedSamples: counts.EmptiedSamples,
-		LeftOutSamples: counts.LeftOutSamples, RepeatedGenes: counts.RepeatedGenes, InfiniteValues: counts.InfiniteValues,
-		Genotypes: counts.Genotypes, RepeatedGenotypes: counts.RepeatedGenotypes, RepeatedSamples: counts.RepeatedSamples,
-		Conditions: counts.Conditions, MergedSamples: counts.MergedSamples,
-	}
+	b.manifest.Samples, b.manifest.Counts = counts.Samples, counts
 	b.stage("survey samples", "samples", counts.Samples, "wildtypes", counts.Wildtypes,
 		"unknown_genes_dropped", counts.UnknownGenes, "samples_dropped_for_unknown_genes", counts.DroppedSamples,
 		"samples_dropped_without_genes_left", counts.EmptiedSamples, "samples_left_out_by_where", counts.LeftOutSamples,
@@ -126,7 +121,8 @@ func (b *builder) countSamples(ctx context.Context, content *store.ContentDigest
 
 // tabulate reads the whole perturbation set, into the digest of its content and, if write is true,
 // the sample table.
-func (b *builder) tabulate(ctx context.Context, write bool, content *store.ContentDigest, see func(*ingest.Samples)) (counts ingest.Counts, err error) {
+func (b *builder) tabulate(ctx context.Context, write bool, content *store.ContentDigest,
+	see func(*ingest.Samples)) (counts ingest.Counts, err error) {
 	if write {
 		if b.samples, err = store.NewSampleWriter(b.Out, b.manifest.Columns()); err != nil {
 			return counts, err
@@ -150,6 +146,9 @@ func (b *builder) tabulate(ctx context.Context, write bool, content *store.Conte
 
 // adoptSamples moves the sample table into the dataset under construction, if it does not have it.
 func (b *builder) adoptSamples(ctx context.Context) error {
+	if b.Base != nil {
+		return b.building.ShareInputs(b.Base)
+	}
 	if b.source == nil || b.unread || b.building.HasSamples() {
 		return nil
 	}
@@ -220,7 +219,8 @@ func (b *builder) cutShards() error {
 	}
 	m.Cut(shards)
 	if b.shard >= shards {
-		return fault.New(fault.Usage, "shards count from 0", "build dataset: found shard %d, expected 0 to %d", b.shard, shards-1)
+		return fault.New(fault.Usage, "shards count from 0",
+			"build dataset: found shard %d, expected 0 to %d", b.shard, shards-1)
 	}
 	return nil
 }

@@ -92,4 +92,13 @@ func TestUnreadSet(t *testing.T) {
 	if table := run(store.Incidence, "incidence", store.AllShards); table.Manifest.LogicalContent != read.Manifest.LogicalContent {
 		t.Errorf("incidence: got the logical content %s, want %s", table.Manifest.LogicalContent, read.Manifest.LogicalContent)
 	}
+	// built of another dataset, with its survey, it is the same
+	base, err := store.Open(filepath.Join(dir, "incidence"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	based, err := Build(t.Context(), Options{Variant: store.Indices, Base: base, Out: filepath.Join(dir, "based"), Shards: 3})
+	if err != nil || !reflect.DeepEqual(based.Manifest.Files, published.Files) || based.Manifest.Identity != published.Identity {
+		t.Errorf("built of another dataset: got %+v, %v, want %+v", based, err, published)
+	}
 }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"tcbuild/fault"
 )
@@ -16,7 +16,8 @@ import (
 // Decode stores a node into value, a pointer to a struct, slice, map or scalar. A struct's keys are
 // the names in its yaml tags, or its field names in lower case; `yaml:",inline"` takes the keys of
 // a struct field as its own. Keys that the node lacks, and keys set to null, leave their fields
-// unchanged, so set defaults first. A type with its own UnmarshalYAML decodes itself.
+// unchanged, so set defaults first. A type with its own UnmarshalYAML decodes itself. A field of
+// type Place is set to where its struct was written.
 //
 // An unknown key, a key given twice, or a value of the wrong type is a fault.Usage that says where
 // it is (see Where) and names the nearest valid key.
@@ -59,20 +60,33 @@ func decode(node *yaml.Node, v reflect.Value, path string) error {
 	}
 }
 
+// Place is where a section of settings was written, as Where says it.
+type Place string
+
 func decodeStruct(node *yaml.Node, v reflect.Value, path string) error {
 	if node.Kind != yaml.MappingNode {
 		return wrongType(node, path, "a section of keys and values")
 	}
+	setPlace(v, node)
 	fields, names := structFields(v)
 	unknown := slices.DeleteFunc(keysOf(node), func(key string) bool { _, known := fields[key]; return known })
 	return eachPair(node, path, func(key, value *yaml.Node, path string) error {
 		field, known := fields[key.Value]
 		if !known {
-			hint := didYouMean(key.Value, names, "the keys here are "+strings.Join(names, ", "))
+			hint := DidYouMean(key.Value, names, "the keys here are "+strings.Join(names, ", "))
 			return fault.New(fault.Usage, hint, "read settings %s: unknown key %q%s", Where(key), path, AndMore(unknown[1:]))
 		}
 		return decode(value, field, path)
 	})
+}
+
+// setPlace sets a struct's field of type Place.
+func setPlace(v reflect.Value, node *yaml.Node) {
+	for i := range v.NumField() {
+		if v.Field(i).Type() == reflect.TypeFor[Place]() {
+			v.Field(i).SetString(Where(node))
+		}
+	}
 }
 
 // AndMore completes a message that names one case: it gives the number of the others and the first
@@ -224,7 +238,8 @@ func eachPair(mapping *yaml.Node, path string, f func(key, value *yaml.Node, pat
 }
 
 func wrongType(node *yaml.Node, path, expected string) error {
-	return fault.New(fault.Usage, "", "read settings %s: %sfound %s, expected %s", Where(node), prefix(path), describe(node), expected)
+	return fault.New(fault.Usage, "",
+		"read settings %s: %sfound %s, expected %s", Where(node), prefix(path), describe(node), expected)
 }
 
 // describe describes a node, for messages.

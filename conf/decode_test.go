@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"tcbuild/fault"
 )
@@ -44,11 +44,11 @@ type spec struct {
 }
 
 type Table struct {
-	Place     `yaml:",inline"`
+	Source    `yaml:",inline"`
 	Threshold float64 `yaml:"threshold"`
 }
 
-type Place struct {
+type Source struct {
 	File string
 }
 
@@ -72,8 +72,8 @@ count:
 	}
 	limit := 3.0
 	want := spec{
-		Table:  Table{Place{"a.tsv"}, 0.5},
-		Edges:  []Table{{Place: Place{"b.tsv"}}, {Place{"007"}, 1}},
+		Table:  Table{Source{"a.tsv"}, 0.5},
+		Edges:  []Table{{Source: Source{"b.tsv"}}, {Source{"007"}, 1}},
 		Labels: map[string]int{"x": 1, "y": 2},
 		Limit:  &limit, Size: 255, On: true, Level: "high",
 		Names: []string{"a", "1", "true"},

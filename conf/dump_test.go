@@ -3,7 +3,7 @@ package conf
 import (
 	"strconv"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 )
 
 // flattenNode appends "path=text" for every scalar at and below a node.

@@ -4,7 +4,7 @@ import (
 	"os"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"tcbuild/fault"
 )
@@ -172,7 +172,7 @@ func (r *resolver) lookUp(inner, place string) (*yaml.Node, error) {
 		}
 		next := r.child(node, word)
 		if next == nil {
-			return nil, fault.New(fault.Usage, didYouMean(word, keysOf(node), "write keys from the top level, as in ${a.b}"),
+			return nil, fault.New(fault.Usage, DidYouMean(word, keysOf(node), "write keys from the top level, as in ${a.b}"),
 				"read settings %s: ${%s} names a key that does not exist", place, key)
 		}
 		node = next

@@ -48,8 +48,8 @@ func editDistance(a, b []rune) int {
 	return last[len(b)]
 }
 
-// didYouMean is the hint for an unknown word: the nearest valid one, or else the given text.
-func didYouMean(word string, valid []string, otherwise string) string {
+// DidYouMean is the hint for an unknown word: its Nearest, or else the given text.
+func DidYouMean(word string, valid []string, otherwise string) string {
 	if nearest := Nearest(word, valid); nearest != "" {
 		return "did you mean " + nearest + "?"
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"tcbuild/fault"
 )
@@ -44,7 +44,7 @@ func applyOverride(root *yaml.Node, override string) error {
 		assign(old, value)
 		return nil
 	case plus == "" && len(path) > 1:
-		return fault.New(fault.Usage, didYouMean(path[depth], valid, "to add it write +"+override),
+		return fault.New(fault.Usage, DidYouMean(path[depth], valid, "to add it write +"+override),
 			"read settings override %s: found no key %s to change", override, key)
 	}
 	return add(root, path, value)
@@ -58,7 +58,7 @@ func removeValue(root *yaml.Node, override string, path []string) error {
 		return nil
 	}
 	_, depth, valid := find(root, path)
-	return fault.New(fault.Usage, didYouMean(path[depth], valid, ""),
+	return fault.New(fault.Usage, DidYouMean(path[depth], valid, ""),
 		"read settings override %s: found no key %s to remove", override, strings.Join(path, "."))
 }
 
@@ -128,7 +128,8 @@ func parseValue(text, place string) (*yaml.Node, error) {
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
-		return nil, badYAML(place, err)
+		_, what := DescribeSyntax([]byte(text), err)
+		return nil, fault.New(fault.Usage, SyntaxHint, "read settings %s: %s", place, what)
 	}
 	value := document.Content[0]
 	return value, adopt(value, place, false)

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"syscall"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"tcbuild/fault"
 )
@@ -70,7 +70,8 @@ func (c *composer) compose(path, from string, parents []string) (*yaml.Node, err
 			from, strings.Join(append(parents, path), " -> "))
 	}
 	if c.files++; c.files > mostFiles {
-		return nil, fault.New(fault.Usage, "", "read settings%s: found defaults lists that lead to more than %d files", from, mostFiles)
+		return nil, fault.New(fault.Usage, "",
+			"read settings%s: found defaults lists that lead to more than %d files", from, mostFiles)
 	}
 	own, err := readFile(path, from)
 	if err != nil {
@@ -134,7 +135,8 @@ func takeDefaults(own *yaml.Node) ([]*yaml.Node, error) {
 	return list.Content, nil
 }
 
-// readFile reads one settings file or preset. from says which line named it, for errors; "" for none.
+// readFile reads one settings file or preset. from says which line named it, for errors; "" for
+// none.
 func readFile(path, from string) (*yaml.Node, error) {
 	text, err := readText(path)
 	source := path
@@ -142,7 +144,7 @@ func readFile(path, from string) (*yaml.Node, error) {
 		preset := strings.TrimSuffix(filepath.Base(path), ".yaml") + ".yaml"
 		embedded, presetErr := presets.ReadFile(preset)
 		if presetErr != nil {
-			hint := didYouMean(strings.TrimSuffix(preset, ".yaml"), Presets(), "the presets are "+strings.Join(Presets(), ", "))
+			hint := DidYouMean(strings.TrimSuffix(preset, ".yaml"), Presets(), "the presets are "+strings.Join(Presets(), ", "))
 			kind := fault.Usage // the name of a preset, or a defaults list
 			if from == "" && preset != path+".yaml" {
 				kind = fault.Failed // a path
@@ -183,14 +185,14 @@ func parse(text []byte, source string) (*yaml.Node, error) {
 	case errors.Is(err, io.EOF):
 		return &yaml.Node{Kind: yaml.MappingNode}, nil
 	case err != nil:
-		return nil, badYAML(source, err)
+		return nil, badYAML(source, text, err)
 	}
 	switch err := decoder.Decode(&second); {
 	case err == nil:
 		return nil, fault.New(fault.Usage, "split them into two files and a defaults list",
 			"read settings %s:%d: found a second YAML document, expected one", source, second.Line)
 	case !errors.Is(err, io.EOF):
-		return nil, badYAML(source, err)
+		return nil, badYAML(source, text, err)
 	}
 	root := document.Content[0]
 	if root.ShortTag() == "!!null" {
@@ -209,11 +211,7 @@ func parse(text []byte, source string) (*yaml.Node, error) {
 	return root, nil
 }
 
-// badYAML rewords an error of the YAML library, "yaml: line N: what" or "yaml: what".
-func badYAML(source string, err error) error {
-	what := strings.TrimPrefix(err.Error(), "yaml: ")
-	if rest, found := strings.CutPrefix(what, "line "); found {
-		return fault.New(fault.Usage, "", "read settings %s:%s", source, rest)
-	}
-	return fault.New(fault.Usage, "", "read settings %s: %s", source, what)
+func badYAML(source string, text []byte, err error) error {
+	where, what := DescribeSyntax(text, err)
+	return fault.New(fault.Usage, SyntaxHint, "read settings %s%s: %s", source, where, what)
 }

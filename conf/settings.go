@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 )
 
 // Settings are the merged settings of one run. Their nodes are shared and must not be changed.
@@ -108,10 +108,32 @@ func (s *Settings) Node(key string) *yaml.Node {
 	return value
 }
 
+// Resolved is a settings file of the same values, in which nothing is left to replace.
+func (s *Settings) Resolved() ([]byte, error) { return yaml.Marshal(literal(s.root)) }
+
+// literal copies a node, with values that mean themselves.
+func literal(node *yaml.Node) *yaml.Node {
+	for node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	as := &yaml.Node{Kind: node.Kind, Tag: node.ShortTag(), Value: strings.ReplaceAll(node.Value, "${", `\${`)}
+	if as.Tag == "!!str" {
+		as.Style = yaml.DoubleQuotedStyle
+	}
+	for _, below := range node.Content {
+		as.Content = append(as.Content, literal(below))
+	}
+	return as
+}
+
 // Decode stores top-level settings into the fields of a struct, as the function
 // Decode does. It looks only at the keys that the struct has (see Keys).
 func (s *Settings) Decode(value any) error {
-	fields, keys := structFields(reflect.ValueOf(value).Elem())
+	v := reflect.ValueOf(value).Elem()
+	if s.root.LineComment != "" { // not of overrides alone
+		setPlace(v, s.root)
+	}
+	fields, keys := structFields(v)
 	for _, key := range keys {
 		node := child(s.root, key)
 		if node == nil {

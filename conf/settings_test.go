@@ -107,7 +107,18 @@ func TestLoadErrors(t *testing.T) {
 		want      string // DIR is replaced by the folder
 		hint      string
 	}{
-		{"syntax", []string{"a.yaml", "x: 1\ny: [\n"}, nil, "read settings DIR/a.yaml:", ""},
+		{"open list", []string{"a.yaml", "x: 1\ny: [\n"}, nil,
+			`read settings DIR/a.yaml:2: at "y: [": did not find expected node content, while parsing a flow node`, "quote"},
+		{"outdented", []string{"a.yaml", "out: x\nedges:\n  - name: a\n   table: [\n"}, nil,
+			`read settings DIR/a.yaml:4: at "table: [": did not find expected '-' indicator, while parsing a block collection ` +
+				"that starts in line 3", "indent"},
+		{"open quote", []string{"a.yaml", "x: 1\n\ngraph: \"abc\nmode: y\n\n"}, nil,
+			`read settings DIR/a.yaml:3: at "graph: \"abc": found unexpected end of stream, while scanning a quoted scalar`, ""},
+		{"tab", []string{"a.yaml", "# first\nx: 1\n\ty: 1\n"}, nil,
+			`read settings DIR/a.yaml:3: at "y: 1": found a tab character that violates indentation`, "blanks"},
+		{"sign", []string{"a.yaml", "\r\nx: @y\r\n"}, nil, `read settings DIR/a.yaml:2: at "x: @y": found character that cannot`, "quote"},
+		{"Latin-1", []string{"a.yaml", "x: 1\n# caf\xe9\n"}, nil, `read settings DIR/a.yaml:2: at "# caf\xe9": `, ""},
+		{"override", []string{"a.yaml", ""}, []string{"x=[1, 2"}, `read settings override x=[1, 2: at "[1, 2": did not`, ""},
 		{"not a mapping", []string{"a.yaml", "- x\n"}, nil,
 			"read settings DIR/a.yaml:1: found a list, expected keys and values", "key: value"},
 		{"key twice", []string{"a.yaml", "x: 1\ny: 2\nx: 3\n"}, nil, `read settings DIR/a.yaml:3: key "x" is given twice`, "remove one"},

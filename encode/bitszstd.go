@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"cmp"
 	"math/bits"
 
 	"github.com/klauspost/compress/zstd"
@@ -68,32 +69,44 @@ func isRunEnd(b byte) bool {
 	return bits.TrailingZeros8(^b) == ones || bits.LeadingZeros8(^b) == ones
 }
 
+// bitsZstdDecoder reads frames as runs; the content of damaged ones, and of other encoders', is
+// laid out.
 type bitsZstdDecoder struct {
 	bitsDecoder
+	frame        *zstdframe.Reader
+	whole        expand
 	decompressor *zstd.Decoder
 	plain        []byte
 }
 
 func newBitsZstdDecoder(size int) Decoder {
-	return &bitsZstdDecoder{bitsDecoder: bitsDecoder{size: size}, decompressor: newDecompressor(bitsSize(size))}
+	return &bitsZstdDecoder{bitsDecoder: bitsDecoder{size: size}, frame: zstdframe.NewReader(maskTree),
+		whole: expand{size: size}, decompressor: newDecompressor(bitsSize(size))}
 }
 
 func (d *bitsZstdDecoder) Removed(payload []byte) ([]uint32, error) {
+	if d.readRuns(payload) {
+		return d.removed, nil
+	}
 	failure := d.decompress(payload)
 	removed, err := d.bitsDecoder.Removed(d.plain)
-	if failure != nil {
-		err = failure
-	}
-	return removed, err
+	return removed, cmp.Or(failure, err)
 }
 
 func (d *bitsZstdDecoder) Masks(payload []byte) ([]byte, error) {
+	if d.readRuns(payload) {
+		return d.whole.masks(d.removed), nil
+	}
 	failure := d.decompress(payload)
 	masks, err := d.bitsDecoder.Masks(d.plain)
-	if failure != nil {
-		err = failure
-	}
-	return masks, err
+	return masks, cmp.Or(failure, err)
+}
+
+// readRuns sets the removed positions, or reports false if they have to be found in the frame's
+// content.
+func (d *bitsZstdDecoder) readRuns(payload []byte) (ok bool) {
+	d.removed, ok = d.frame.Zeros(payload, bitsSize(d.size))
+	return ok && d.cutSpare()
 }
 
 // decompress decompresses the frame into plain, up to any damage.

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // ErrDamaged is wrapped by every decoder error: the bytes are not what an encoder writes.
@@ -33,9 +34,10 @@ type Codec struct {
 	Name string
 	// WholeSize returns the payload size in bytes of masks with the given number of positions. It
 	// is nil for codecs that compress.
-	WholeSize  func(size int) int
-	newEncoder func(size int) Encoder
-	newDecoder func(size int) Decoder
+	WholeSize func(size int) int
+	// NewEncoder makes an encoder for masks with size positions in total, NewDecoder a decoder.
+	NewEncoder func(size int) Encoder
+	NewDecoder func(size int) Decoder
 }
 
 // codecs lists the codecs; the first of a mode is its default (docs/BENCHMARKS.md has the
@@ -64,7 +66,7 @@ func Codecs(mode Mode) []string {
 func Find(mode Mode, name string) (Codec, error) {
 	i := slices.IndexFunc(codecs, func(c Codec) bool { return c.Mode == mode && (name == "" || c.Name == name) })
 	if i < 0 {
-		return Codec{}, fmt.Errorf("mode %q has no codec %q, expected one of %q", mode, name, Codecs(mode))
+		return Codec{}, fmt.Errorf("mode %q has no codec %q, expected one of %s", mode, name, strings.Join(Codecs(mode), ", "))
 	}
 	return codecs[i], nil
 }
@@ -76,21 +78,15 @@ type Encoder interface {
 	Append(dst []byte, removed []uint32) []byte
 }
 
-// Decoder reads payloads. It holds scratch memory: one per goroutine. Results are views, valid
-// until the next call. On damage it returns what it could decode before the damage, and an error
-// that wraps ErrDamaged.
+// Decoder reads payloads. It holds scratch memory: one per goroutine. Results are views to read,
+// not to change, and valid until the next call. On damage it returns what it could decode before
+// the damage, and an error that wraps ErrDamaged.
 type Decoder interface {
 	// Removed returns the removed positions, strictly ascending and below size.
 	Removed(payload []byte) ([]uint32, error)
 	// Masks returns the whole masks, one byte per position: 1 keep, 0 removed.
 	Masks(payload []byte) ([]byte, error)
 }
-
-// NewEncoder makes an encoder for masks with size positions in total.
-func (c Codec) NewEncoder(size int) Encoder { return c.newEncoder(size) }
-
-// NewDecoder makes a decoder for masks with size positions in total.
-func (c Codec) NewDecoder(size int) Decoder { return c.newDecoder(size) }
 
 func damagedf(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrDamaged}, args...)...)

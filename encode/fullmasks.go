@@ -2,8 +2,9 @@ package encode
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"slices"
+
+	"tcbuild/encode/internal/zstdframe"
 )
 
 // bytesEncoder writes whole masks, one byte per position: 1 keep, 0 removed.
@@ -107,23 +108,26 @@ type bitsDecoder struct {
 func newBitsDecoder(size int) Decoder { return &bitsDecoder{size: size} }
 
 func (d *bitsDecoder) Removed(payload []byte) ([]uint32, error) {
-	d.removed = d.removed[:0]
-	whole := min(len(payload), bitsSize(d.size))
-	for at := 0; at < whole; {
-		if at+8 <= whole && binary.LittleEndian.Uint64(payload[at:]) == 1<<64-1 {
-			at += 8
-			continue
+	removed := d.removed[:0]
+	whole := payload[:min(len(payload), bitsSize(d.size))]
+	at := 0
+	for ; at+8 <= len(whole); at += 8 {
+		if binary.LittleEndian.Uint64(whole[at:]) != 1<<64-1 {
+			removed = zstdframe.AppendZeros(removed, at, whole[at:at+8])
 		}
-		zeros := ^payload[at]
-		if at == bitsSize(d.size)-1 {
-			zeros &= lastByte(d.size)
-		}
-		for ; zeros != 0; zeros &= zeros - 1 {
-			d.removed = append(d.removed, uint32(at*8+bits.TrailingZeros8(zeros)))
-		}
-		at++
 	}
+	d.removed = zstdframe.AppendZeros(removed, at, whole[at:])
+	d.cutSpare()
 	return d.removed, d.check(payload)
+}
+
+// cutSpare cuts the bits after the last position off the removed positions, and reports whether all
+// of them were zeros.
+func (d *bitsDecoder) cutSpare() bool {
+	end, _ := slices.BinarySearch(d.removed, uint32(d.size))
+	spare := len(d.removed) - end
+	d.removed = d.removed[:end]
+	return spare == 8*bitsSize(d.size)-d.size
 }
 
 func (d *bitsDecoder) check(payload []byte) error {

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// positionsCodec writes removed positions uncompressed: u32 each.
+// positionsEncoder writes removed positions uncompressed: u32 each.
 type positionsEncoder struct{}
 
 func newPositionsEncoder(int) Encoder { return positionsEncoder{} }
@@ -55,18 +55,26 @@ func checkNext(before []uint32, position uint32, size int) error {
 	return nil
 }
 
-// expand makes whole masks from removed positions.
+// expand makes whole masks from removed positions. It restores the zeros of the sample before, as
+// filling megabytes anew would take far longer than all else.
 type expand struct {
 	size  int
 	bytes []byte
+	zeros []uint32 // in bytes
 }
 
 // masks returns a view, valid until the next call.
 func (e *expand) masks(removed []uint32) []byte {
-	e.bytes = Fill(e.bytes, e.size)
+	if e.bytes == nil {
+		e.bytes = Fill(nil, e.size)
+	}
+	for _, position := range e.zeros {
+		e.bytes[position] = 1
+	}
 	for _, position := range removed {
 		e.bytes[position] = 0
 	}
+	e.zeros = append(e.zeros[:0], removed...)
 	return e.bytes
 }
 

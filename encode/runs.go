@@ -111,14 +111,17 @@ func (e *runsEncoder) Append(dst []byte, removed []uint32) []byte {
 
 type runsDecoder struct {
 	expand
+	parse   func(r *runs, payload []byte) error
 	runs    runs
 	removed []uint32
 }
 
-func newRunsDecoder(size int) Decoder { return &runsDecoder{expand: expand{size: size}} }
+func newRunsDecoder(size int) Decoder {
+	return &runsDecoder{expand: expand{size: size}, parse: (*runs).parse}
+}
 
 func (d *runsDecoder) Removed(payload []byte) ([]uint32, error) {
-	if err := d.runs.parse(payload); err != nil {
+	if err := d.parse(&d.runs, payload); err != nil {
 		return nil, err
 	}
 	var err error

@@ -2,6 +2,7 @@ package encode
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -53,14 +54,17 @@ var runsTree = zstdframe.NewTree(func(value byte) int {
 	return count
 })
 
-type runsZstdDecoder struct {
-	runsDecoder
+// runsFrames parses payloads of runsZstdEncoder. Damaged frames, and those of other encoders, are
+// the library's to decompress.
+type runsFrames struct {
+	frame        *zstdframe.Reader
 	decompressor *zstd.Decoder
 	plain        []byte
 }
 
 func newRunsZstdDecoder(size int) Decoder {
-	return &runsZstdDecoder{runsDecoder: runsDecoder{expand: expand{size: size}}, decompressor: newDecompressor(4*size + 64)}
+	frames := &runsFrames{frame: zstdframe.NewReader(runsTree), decompressor: newDecompressor(4*size + 64)}
+	return &runsDecoder{expand: expand{size: size}, parse: frames.parse}
 }
 
 // newDecompressor makes a decompressor that refuses frames of more than maxSize bytes.
@@ -73,44 +77,43 @@ func newDecompressor(maxSize int) *zstd.Decoder {
 	return decompressor
 }
 
-func (d *runsZstdDecoder) Removed(payload []byte) ([]uint32, error) {
-	if err := d.parse(payload); err != nil {
-		return nil, err
-	}
-	var err error
-	d.removed, err = d.runs.appendRemoved(d.removed[:0], d.size)
-	return d.removed, err
-}
-
-func (d *runsZstdDecoder) Masks(payload []byte) ([]byte, error) {
-	removed, err := d.Removed(payload)
-	return d.masks(removed), err
-}
-
-func (d *runsZstdDecoder) parse(payload []byte) error {
+func (d *runsFrames) parse(r *runs, payload []byte) error {
 	count, payload, err := runCount(payload, 1)
 	if err != nil {
 		return err
 	}
-	low, frame := payload[:count], payload[count:]
-	if d.plain, err = d.decompressor.DecodeAll(frame, d.plain[:0]); err != nil {
+	low := payload[:count]
+	plain, err := d.decompress(payload[count:])
+	if err != nil {
 		return damagedf("decompress runs: %v", err)
 	}
 	marks := (count + 7) / 8
-	listed := len(d.plain) - count - marks
+	listed := len(plain) - count - marks
 	if listed < 0 || listed%2 != 0 {
-		return damagedf("payload has %d decompressed bytes for %d runs", len(d.plain), count)
+		return damagedf("payload has %d decompressed bytes for %d runs", len(plain), count)
 	}
 	listed /= 2
-	high, lengths := d.plain[:count], d.plain[count+marks:]
-	r := &d.runs
-	r.reset()
-	for i := range count {
-		r.gaps = append(r.gaps, uint16(low[i])|uint16(high[i])<<8)
-	}
-	r.marks = append(r.marks, d.plain[count:count+marks]...)
-	for i := range listed {
-		r.lengths = append(r.lengths, uint16(lengths[i])|uint16(lengths[listed+i])<<8)
-	}
+	high, lengths := plain[:count], plain[count+marks:]
+	r.gaps = joinBytes(r.gaps, low, high)
+	r.marks = append(r.marks[:0], plain[count:count+marks]...)
+	r.lengths = joinBytes(r.lengths, lengths[:listed], lengths[listed:])
 	return nil
+}
+
+// joinBytes makes numbers of their low and high bytes, in the memory of dst if it is large enough.
+func joinBytes(dst []uint16, low, high []byte) []uint16 {
+	dst = slices.Grow(dst[:0], len(low))[:len(low)]
+	high = high[:len(low)]
+	for i := range dst {
+		dst[i] = uint16(low[i]) | uint16(high[i])<<8
+	}
+	return dst
+}
+
+func (d *runsFrames) decompress(frame []byte) (plain []byte, err error) {
+	if plain, ok := d.frame.Literals(frame); ok {
+		return plain, nil
+	}
+	d.plain, err = d.decompressor.DecodeAll(frame, d.plain[:0])
+	return d.plain, err
 }

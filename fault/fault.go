@@ -132,8 +132,8 @@ var atPath = map[syscall.Errno]string{
 	syscall.ENAMETOOLONG: "choose a shorter name",
 }
 
-// Recovered is the error of a panic: cause is what recover returned. It is no error that a caller
-// compares with, as a library may panic with io.EOF.
+// Recovered is the error of a panic: cause is what recover returned. It is not an error that a
+// caller compares with, as a library may panic with io.EOF.
 func Recovered(cause any) error {
 	if err, ok := cause.(error); ok {
 		return fmt.Errorf("%w", err)

@@ -1,7 +1,6 @@
 package gpuverify
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
@@ -18,9 +17,7 @@ type worker struct {
 	decoder encode.Decoder        // nil in the incidence variant
 	scatter *regenerate.Scatterer // nil for edges only
 	look    *regenerate.Looker    // nil for incidence only
-	// the regenerated masks of a sample; the regenerate.Scatterer's if there is one
-	expected *regenerate.MaskBuffer
-	masks    []MaskReport
+	masks   []MaskReport
 }
 
 // merge adds the worker's counts to the report.
@@ -41,10 +38,6 @@ func newWorker(v *verifier) *worker {
 	}
 	if v.Method != ByEdges {
 		w.scatter = regenerate.NewScatterer(v.rules, v.incidence)
-		w.expected = &w.scatter.MaskBuffer
-	} else {
-		buffer := regenerate.NewMaskBuffer(v.rules.Size)
-		w.expected = &buffer
 	}
 	if v.Method != ByIncidence {
 		w.look = regenerate.NewLooker(v.rules)
@@ -66,16 +59,44 @@ func (w *worker) check(c chunk) (*ingest.Samples, error) {
 	var samples []sample
 	all := ingest.NewSamples(c.first, w.dataset.Manifest.Columns(), c.next-c.first)
 	for index := c.first; index < c.next; index++ {
-		stored, err := w.read(w.reader, index, all)
+		s, ok, err := w.row(index, all)
 		if err != nil {
 			return nil, err
 		}
-		if stored == nil {
-			continue
+		if ok {
+			samples = append(samples, s)
 		}
-		samples = append(samples, sample{index: index, id: string(stored.ID), genes: slices.Clone(stored.Genes)})
 	}
-	var byEdges [][]uint32
+	_, err := w.checkSamples(samples, w.payload)
+	return all, err
+}
+
+// row reads a sample without its payload, and adds it to all. It records damage; ok is false if the
+// sample's masks cannot be compared. The error is for failures to read.
+func (w *worker) row(index int, all *ingest.Samples) (s sample, ok bool, err error) {
+	row, err := w.reader.Row(index)
+	if err != nil {
+		return s, false, w.noted(index, err)
+	}
+	all.Append(row.ID, row.Genes, row.Phenotypes, row.Attributes)
+	if err := checkGenes(row.Genes, w.rules.Graph.Genes.Len()); err != nil {
+		w.damage(index, fmt.Errorf("sample %d: %w", index, err))
+		return s, false, nil
+	}
+	return sample{index: index, id: string(row.ID), genes: slices.Clone(row.Genes)}, true, nil
+}
+
+// payload reads a sample's masks as they are stored. It records damage; the result is nil if they
+// cannot be compared. The error is for failures to read.
+func (w *worker) payload(index int) ([]byte, error) {
+	payload, err := w.reader.Payload(index)
+	return payload, w.noted(index, err)
+}
+
+// checkSamples compares the masks of at most regenerate.BatchSamples samples, and returns how many
+// of them are wrong. payload reads what is stored of a sample, as worker.payload does.
+func (w *worker) checkSamples(samples []sample, payload func(index int) ([]byte, error)) (wrong int, err error) {
+	byEdges := make([][]uint32, len(samples))
 	if w.look != nil {
 		genotypes := make([][]uint32, len(samples))
 		for k, s := range samples {
@@ -84,27 +105,21 @@ func (w *worker) check(c chunk) (*ingest.Samples, error) {
 		byEdges = w.look.Regenerate(genotypes)
 	}
 	for k, s := range samples {
-		again, err := w.reader.Stored(s.index) // again: a chunk may be too large for memory
-		if again == nil {
-			return nil, err
-		}
-		s.payload = again.Payload
-		method := ByIncidence
-		if w.scatter != nil {
-			w.scatter.Regenerate(s.genes)
-			if w.look != nil && !w.scatter.Equals(byEdges[k]) {
-				w.differ(s, ByEdges, byEdges[k], stored{masks: w.scatter.Masks})
+		if w.decoder != nil {
+			if s.payload, err = payload(s.index); err != nil {
+				return wrong, err
 			}
-		} else {
-			method = ByEdges
-			for _, position := range byEdges[k] {
-				w.expected.Remove(int(position))
+			if s.payload == nil {
+				continue
 			}
 		}
-		w.compare(s, method)
-		w.expected.Reset()
+		removed, right := w.compare(s, byEdges[k])
+		if !right {
+			wrong++
+		}
+		w.count(removed)
 	}
-	return all, nil
+	return wrong, nil
 }
 
 // checkGenes checks that perturbation indices can be looked up.
@@ -117,26 +132,37 @@ func checkGenes(genes []uint32, count int) error {
 	return nil
 }
 
-// compare compares the stored masks with the regenerated ones. The incidence variant stores no
-// masks; its incidence cache has already been compared with the edges.
-func (w *worker) compare(s sample, method Method) {
-	switch w.dataset.Manifest.Variant {
-	case store.Incidence:
-		w.count(w.expected.Sorted())
-	case store.Indices:
-		removed, err := w.decoder.Removed(s.payload)
-		if err != nil || !w.expected.Equals(removed) {
-			w.differ(s, method, w.expected.Sorted(), storedIndices(removed, err, w.rules.Size))
-			removed = w.expected.Sorted()
-		}
-		w.count(removed)
-	default:
-		removed := w.expected.Sorted()
-		if masks, err := w.decoder.Masks(s.payload); err != nil || !bytes.Equal(masks, w.expected.Masks) {
-			w.differ(s, method, removed, stored{masks, err})
-		}
-		w.count(removed)
+// compare compares a sample's masks: those regenerated with each other, and the stored ones with
+// them. The incidence variant stores none; its incidence cache has already been compared with the
+// edges. byEdges has the positions that are removed by edges, if that is a method. It returns the
+// removed positions, those by incidence if the methods differ, and whether all are equal.
+func (w *worker) compare(s sample, byEdges []uint32) (removed []uint32, right bool) {
+	var found []uint32
+	var err error
+	if w.decoder != nil {
+		found, err = w.decoder.Removed(s.payload)
 	}
+	method := ByEdges
+	removed, right = byEdges, true
+	if w.scatter != nil {
+		method = ByIncidence
+		w.scatter.Regenerate(s.genes)
+		if w.look == nil {
+			removed = found
+		}
+		if !w.scatter.Equals(removed) {
+			removed = w.scatter.Sorted()
+			if w.look != nil {
+				w.differ(s, ByEdges, byEdges, stored{masks: masksOf(removed, w.rules.Size)})
+				right = false
+			}
+		}
+	}
+	if w.decoder != nil && (err != nil || !slices.Equal(found, removed)) {
+		w.differ(s, method, removed, w.stored(s.payload))
+		right = false
+	}
+	return removed, right
 }
 
 // count adds a sample's removed positions, ascending, to the masks' counts.

@@ -15,6 +15,9 @@ import (
 	"tcbuild/ingest"
 )
 
+// HasCUDA says whether this program was built with CUDA support, the tag cuda.
+const HasCUDA = true
+
 // chunkSamples is how many samples a device takes at a time: enough that kernels run far longer
 // than their launch takes, few enough that a chunk's masks are far smaller than the device's
 // memory.
@@ -24,6 +27,13 @@ const chunkSamples = 256
 type devices struct {
 	*verifier
 	list      []cuda.Device
+	available int64 // bytes of the host's memory
+	group     errgroup.Group
+	reports   []DeviceReport
+	begin     chan struct{} // closed when what follows is set; without tables, there is no work
+
+	ctx       context.Context // of the work
+	cancel    context.CancelCauseFunc
 	tables    *regenerate.Tables
 	chunkSize int // samples
 	chunks    []chunk
@@ -32,44 +42,61 @@ type devices struct {
 	finished []bool     // by chunk
 }
 
-// useDevices makes the verifier compare on the devices that the options name.
+// useDevices makes the verifier compare on the devices that the options name. They start at once,
+// so that their contexts are made and their kernels compiled while the files are checked.
 func (v *verifier) useDevices() error {
 	list, err := cuda.Select(v.Options.Devices.Ordinals)
 	if err != nil {
 		return fmt.Errorf("verify %s on CUDA devices: %w", v.dataset.Dir, err)
 	}
-	d := &devices{verifier: v, list: list}
-	v.compareAll = d.compareOnDevices
+	d := &devices{verifier: v, list: list, reports: make([]DeviceReport, len(list)), begin: make(chan struct{})}
+	if d.available, err = availableMemory(); err != nil {
+		return err
+	}
+	v.compareAll, v.release = d.compareOnDevices, sync.OnceFunc(d.dismiss)
 	var names []string
-	for _, device := range list {
+	for i, device := range list {
 		names = append(names, device.String())
+		d.group.Go(func() (err error) {
+			d.reports[i], err = d.run(device, i)
+			<-d.begin
+			if err != nil && d.cancel != nil {
+				d.cancel(err)
+			}
+			return err
+		})
 	}
 	v.report.Device = strings.Join(names, ", ")
 	return nil
 }
 
+// dismiss lets the devices end, unless they have worked already.
+func (d *devices) dismiss() {
+	if d.tables == nil {
+		close(d.begin)
+	}
+	d.group.Wait()
+}
+
 // compareOnDevices shares the chunks among the devices. A device that fails ends the run.
 func (d *devices) compareOnDevices(ctx context.Context) error {
-	var err error
-	if d.tables, err = regenerate.NewTables(d.rules, d.incidence); err != nil {
+	tables, err := regenerate.NewTables(d.rules, d.incidence)
+	if err != nil {
 		return err
 	}
-	samples := d.dataset.Manifest.Samples
+	samples := d.end - d.verifier.first
 	d.chunkSize = max(1, min(chunkSamples, (samples+len(d.list)-1)/len(d.list)))
 	d.chunks = d.verifier.chunks(d.chunkSize)
 	d.finished = make([]bool, len(d.chunks))
 	d.nextChunk.Store(int64(len(d.list))) // each device has its first one assigned
-	d.report.CUDA = &CUDAReport{Devices: make([]DeviceReport, len(d.list))}
+	d.ctx, d.cancel = context.WithCancelCause(ctx)
+	defer d.cancel(nil)
+	d.tables = tables
+	close(d.begin)
 
-	group, groupCtx := errgroup.WithContext(ctx)
-	for i, device := range d.list {
-		group.Go(func() error {
-			var err error
-			d.report.CUDA.Devices[i], err = d.run(groupCtx, device, i)
-			return err
-		})
-	}
-	if err = group.Wait(); err != nil && ctx.Err() == nil {
+	err = d.group.Wait()
+	d.report.CUDA = &CUDAReport{Devices: d.reports}
+	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("%w; %s", err, d.unchecked())
 	}
 	d.report.CUDA.sum()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"tcbuild/encode"
+	"tcbuild/store"
 )
 
 // stored is a sample's masks, as far as they can be decoded.
@@ -24,22 +25,28 @@ func decodedPositions(removed []uint32, err error, size int) int {
 	return int(removed[len(removed)-1]) + 1
 }
 
-// storedIndices makes masks from removed positions, as far as these are known.
-func storedIndices(removed []uint32, err error, size int) stored {
-	masks := encode.Fill(nil, decodedPositions(removed, err, size))
+// stored lays out the masks of a payload, as far as these are known.
+func (w *worker) stored(payload []byte) stored {
+	if w.dataset.Manifest.Variant == store.FullMasks {
+		masks, err := w.decoder.Masks(payload)
+		return stored{masks, err}
+	}
+	removed, err := w.decoder.Removed(payload)
+	return stored{masksOf(removed, decodedPositions(removed, err, w.rules.Size)), err}
+}
+
+// masksOf lays out the masks of removed positions.
+func masksOf(removed []uint32, size int) []byte {
+	masks := encode.Fill(nil, size)
 	for _, position := range removed {
 		masks[position] = 0
 	}
-	return stored{masks, err}
+	return masks
 }
 
 // differ records every position where the stored masks differ from the expected ones.
 func (w *worker) differ(s sample, method Method, removed []uint32, found stored) {
-	expected := encode.Fill(nil, w.rules.Size)
-	for _, position := range removed {
-		expected[position] = 0
-	}
-	for position, want := range expected {
+	for position, want := range masksOf(removed, w.rules.Size) {
 		if position == len(found.masks) {
 			w.difference(s, method, position, int(want), -1)
 			break

@@ -4,32 +4,25 @@ package gpuverify
 
 import (
 	"context"
-	"fmt"
 	"time"
 
-	"tcbuild/encode"
 	"tcbuild/ingest"
-	"tcbuild/store"
 )
 
-// filler reads and decodes chunks into batches for a device; it is for one goroutine.
+// filler reads and decodes chunks into batches for a device, and checks samples that cannot be
+// decoded itself; it is for one goroutine.
 type filler struct {
 	*devices
-	reader  *store.Reader
-	decoder encode.Decoder // nil in the incidence variant
-	empty   <-chan *batch
-	full    chan<- *batch // has room for all batches
-	batch   *batch        // being filled
+	*worker
+	empty <-chan *batch
+	full  chan<- *batch // has room for all batches
+	batch *batch        // being filled
 
 	readTime, decodeTime time.Duration
 }
 
 func newFiller(d *devices, empty <-chan *batch, full chan<- *batch) *filler {
-	f := &filler{devices: d, reader: d.dataset.NewReader(), empty: empty, full: full}
-	if d.dataset.Manifest.Variant != store.Incidence {
-		f.decoder = d.codec.NewDecoder(d.rules.Size)
-	}
-	return f
+	return &filler{devices: d, worker: newWorker(d.verifier), empty: empty, full: full}
 }
 
 // run fills batches until no chunk is left. It starts with chunk first, unless that is negative.
@@ -38,6 +31,7 @@ func (f *filler) run(ctx context.Context, number int) error {
 	for {
 		drawn, c, ok := f.draw(number)
 		if !ok {
+			f.merge()
 			return nil
 		}
 		if err := f.fill(ctx, drawn, c); err != nil {
@@ -52,18 +46,23 @@ func (f *filler) fill(ctx context.Context, number int, c chunk) error {
 	if err := f.take(ctx); err != nil {
 		return err
 	}
-	all := ingest.NewSamples(c.first, f.dataset.Manifest.Columns(), c.next-c.first)
+	columns := f.devices.dataset.Manifest.Columns()
+	all := ingest.NewSamples(c.first, columns, c.next-c.first)
 	for index := c.first; index < c.next; index++ {
 		start := time.Now()
-		stored, err := f.read(f.reader, index, all)
+		s, ok, err := f.row(index, all)
+		if ok && f.decoder != nil {
+			s.payload, err = f.payload(index)
+			ok = s.payload != nil
+		}
 		if err != nil {
 			return err
 		}
 		f.readTime += time.Since(start)
-		if stored == nil {
+		if !ok {
 			continue
 		}
-		if err := f.add(ctx, index, stored); err != nil {
+		if err := f.add(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -73,22 +72,26 @@ func (f *filler) fill(ctx context.Context, number int, c chunk) error {
 }
 
 // add decodes a sample into the batch, or into the next one if it is full.
-func (f *filler) add(ctx context.Context, index int, sample *store.Sample) error {
-	start := time.Now()
-	stored, err := f.batch.decode(f.decoder, sample.Payload, f.rules.Size)
-	if err != nil {
-		f.damage(index, fmt.Errorf("sample %d: %w", index, err))
+func (f *filler) add(ctx context.Context, s sample) error {
+	var removed []uint32
+	if f.decoder != nil {
+		var err error
+		start := time.Now()
+		removed, err = f.decoder.Removed(s.payload)
+		f.decodeTime += time.Since(start)
+		if err != nil {
+			_, err = f.checkSamples([]sample{s}, func(int) ([]byte, error) { return s.payload, nil })
+			return err
+		}
 	}
-	f.decodeTime += time.Since(start)
-	if !f.batch.fits(len(sample.Genes), stored.bytes) {
+	if !f.batch.fits(len(s.genes), len(removed)) {
 		f.full <- f.batch
 		if err := f.take(ctx); err != nil {
 			return err
 		}
 	}
-	start = time.Now()
-	f.batch.add(index, sample, stored)
-	f.decodeTime += time.Since(start)
+	s.payload = nil // a view, which does not live as long
+	f.batch.add(s, removed)
 	return nil
 }
 

@@ -3,39 +3,43 @@
 package gpuverify
 
 import (
+	"slices"
+
+	"tcbuild/fault"
 	"tcbuild/gpuverify/cuda"
 	"tcbuild/gpuverify/kernels"
+	"tcbuild/store"
 )
 
 // lane is a batch's memory on the device: while kernels work in one lane, the next batch is
 // uploaded to another.
 type lane struct {
 	head, payload cuda.Memory // copies of the batch's
-	results       cuda.Memory // of each comparison, one after the other
-	host          []byte      // pinned copy of the results
-	batch         *batch      // nil when the lane is free
+	results       kernels.Results
+	host          []byte // pinned copy of the results
+	batch         *batch // nil when the lane is free
 
 	// The start and the end of the work on the batch.
-	sent, uploaded, started, regenerated, compared, done cuda.Event
+	sent, uploaded, started, scattered, compared, done cuda.Event
 }
 
 func (c *card) newLane() (*lane, error) {
-	l := new(lane)
+	l := &lane{results: kernels.Results{Masks: c.Compare.Masks}}
 	var err error
 	if l.head, err = c.context.Allocate(c.room.headBytes()); err != nil {
 		return nil, err
 	}
-	if l.payload, err = c.context.Allocate(c.room.payload); err != nil {
+	if l.payload, err = c.context.Allocate(4 * c.room.positions); err != nil {
 		return nil, err
 	}
-	results := c.resultBytes(c.room.samples)
-	if l.results, err = c.context.Allocate(results); err != nil {
+	results := kernels.ResultBytes(len(c.rules.Masks), c.room.samples)
+	if l.results.Memory, err = c.context.Allocate(results); err != nil {
 		return nil, err
 	}
 	if l.host, err = c.context.AllocatePinned(results); err != nil {
 		return nil, err
 	}
-	for _, event := range []*cuda.Event{&l.sent, &l.uploaded, &l.started, &l.regenerated, &l.compared, &l.done} {
+	for _, event := range []*cuda.Event{&l.sent, &l.uploaded, &l.started, &l.scattered, &l.compared, &l.done} {
 		if *event, err = c.context.NewEvent(); err != nil {
 			return nil, err
 		}
@@ -54,60 +58,60 @@ func (c *card) start(l *lane, b *batch) error {
 
 	s.WaitFor(l.uploaded)
 	s.Record(l.started)
-	c.regenerate(l)
-	s.Record(l.regenerated)
-	c.compareMasks(l)
+	c.check(l)
 	s.Record(l.compared)
-	results := c.resultBytes(len(b.samples))
-	s.Download(l.host[:results], l.results)
+	s.Download(l.host, l.results.Memory)
 	s.Record(l.done)
 
 	c.report.Batches++
 	c.report.Samples += len(b.samples)
 	c.report.UploadedBytes += int64(len(b.usedHead()) + len(b.usedPayload()))
-	c.report.DownloadedBytes += int64(results)
+	c.report.DownloadedBytes += int64(len(l.host))
 	if err := up.Err(); err != nil {
 		return err
 	}
 	return s.Err()
 }
 
-// regenerate queues the kernels that make the masks to compare.
-func (c *card) regenerate(l *lane) {
-	samples := len(l.batch.samples)
-	b := kernels.Batch{Samples: samples, Ptr: l.head, PerturbationIndices: l.head.From(c.room.indicesAt())}
-	if c.scratch.words.Size() > 0 {
-		c.NodeWords.Run(c.work, b, c.scratch.words)
+// check queues the kernels, which find the samples that differ. No bit is set before and after
+// them. The bits scattered by incidence are compared with the edges; then the stored removals must
+// toggle each off, or, without the incidence, be those of the edges.
+func (c *card) check(l *lane) {
+	s, samples := c.work, len(l.batch.samples)
+	stored := c.dataset.Manifest.Variant != store.Incidence
+	b := kernels.Batch{Samples: samples, Deleted: l.batch.deleted(), Ptr: l.head, PerturbationIndices: l.head.From(c.room.indicesAt())}
+	l.results.Clear(s)
+	if c.words.Size() > 0 {
+		c.NodeWords.Run(s, b, c.words)
 	}
-	if masks := c.scratch.byIncidence; masks.Size() > 0 {
-		c.ByIncidence.Run(c.work, b, c.scratch.words, masks)
-		c.report.MaskBytes += int64(samples * masks.Stride)
+	if c.regenerates(ByIncidence) {
+		c.Scatter.Regenerate(s, b, c.words, c.bits)
+		if c.regenerates(ByEdges) {
+			s.Record(l.scattered)
+			c.compare(samples, c.words, !stored, l.results)
+		}
 	}
-	if masks := c.scratch.byEdges; masks.Size() > 0 {
-		c.ByEdges.Run(c.work, samples, c.scratch.words, masks)
-		c.report.MaskBytes += int64(samples * masks.Stride)
+	if !stored {
+		return
 	}
-	if masks := c.scratch.fromStored; masks.Size() > 0 {
-		c.expand.Run(c.work, samples, l.payload, l.head.From(c.room.endsAt()), masks)
-		c.report.MaskBytes += int64(samples * masks.Stride)
+	c.Scatter.Toggle(s, samples, l.payload, l.head.From(c.room.endsAt()), c.bits)
+	if c.Method != Both {
+		s.Record(l.scattered)
 	}
+	expected := c.words
+	if c.regenerates(ByIncidence) {
+		expected = cuda.Memory{}
+	}
+	c.compare(samples, expected, true, l.results)
 }
 
-// compareMasks queues the comparisons.
-func (c *card) compareMasks(l *lane) {
-	samples := len(l.batch.samples)
-	results := l.results
-	for _, comparison := range c.comparisons {
-		found, known := comparison.found, cuda.Memory{}
-		if comparison.stored {
-			known = l.head.From(c.room.knownAt())
-			if found.Size() == 0 {
-				found.Memory = l.payload
-			}
-		}
-		c.compare.Run(c.work, samples, comparison.expected, found, known, results)
-		results = results.From(kernels.ResultSize(samples * c.compare.Masks))
-		c.report.MaskBytes += int64(2 * samples * found.Stride)
+// compare queues a comparison of the bits with the edges, by the words, or with nothing. The last
+// one clears the bits. The removals of an incidence dataset, which stores none, are counted.
+func (c *card) compare(samples int, words cuda.Memory, last bool, results kernels.Results) {
+	c.Compare.Run(c.work, samples, words, c.bits, last, c.dataset.Manifest.Variant == store.Incidence, results)
+	c.report.MaskBytes += int64(kernels.BitBytes(samples, c.tables.Stride))
+	if words.Size() > 0 {
+		c.report.MaskBytes += int64(c.Compare.Src.Size() + c.Compare.Dst.Size())
 	}
 }
 
@@ -123,7 +127,9 @@ func (c *card) collect(l *lane) error {
 	if err := c.addTimes(l); err != nil {
 		return err
 	}
-	c.addResults(l)
+	if err := c.addResults(l); err != nil {
+		return err
+	}
 	if b.all != nil {
 		c.finish(b.number, b.all)
 	}
@@ -139,8 +145,8 @@ func (c *card) addTimes(l *lane) error {
 		begin, end cuda.Event
 	}{
 		{&c.report.Seconds.Upload, l.sent, l.uploaded},
-		{&c.report.Seconds.Kernel, l.started, l.regenerated},
-		{&c.report.Seconds.Compare, l.regenerated, l.compared},
+		{&c.report.Seconds.Kernel, l.started, l.scattered},
+		{&c.report.Seconds.Compare, l.scattered, l.compared},
 		{&c.report.Seconds.Download, l.compared, l.done},
 	} {
 		time, err := stage.end.Since(stage.begin)
@@ -152,38 +158,46 @@ func (c *card) addTimes(l *lane) error {
 	return nil
 }
 
-// addResults adds a batch's counts and differences to the report. Removals are counted in the last
-// comparison.
-func (c *card) addResults(l *lane) {
-	masks := len(c.rules.Masks)
-	pairs := len(l.batch.samples) * masks
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for k, sample := range l.batch.samples {
-		for i, comparison := range c.comparisons {
-			results := l.host[i*kernels.ResultSize(pairs):][:kernels.ResultSize(pairs)]
-			for m := range masks {
-				result := kernels.ResultOf(results, k*masks+m, pairs)
-				if i == len(c.comparisons)-1 {
-					c.verifier.report.Masks[m].Removed += result.Removed
-				}
-				if result.Differences > 0 {
-					c.addDifference(sample, m, comparison.method, result)
-				}
+// addResults counts the removals of a batch. The samples in which the device found a difference are
+// checked again on the CPU, which reports it in detail. One that it does not find is the device's
+// error.
+func (c *card) addResults(l *lane) error {
+	removed, differs := l.results.Read(l.host)
+	var suspects []sample
+	for k, s := range l.batch.samples {
+		if differs[k/32]>>(k%32)&1 != 0 {
+			suspects = append(suspects, s)
+		} else {
+			c.cpu.count(l.batch.removed(k))
+		}
+	}
+	if len(suspects) > 0 {
+		counted := slices.Clone(c.cpu.masks)
+		wrong, err := c.cpu.checkSamples(suspects, c.cpu.payloadAgain)
+		if err != nil {
+			return err
+		}
+		if wrong < len(suspects) {
+			return fault.New(fault.Failed, "check the device with nvidia-smi and gpu-check, or use --device cpu",
+				"the device found %d samples that differ, of which %d do on the CPU; the first is sample %d", len(suspects), wrong, suspects[0].index)
+		}
+		if c.cpu.decoder == nil { // the device has counted them
+			for mask := range counted {
+				c.cpu.masks[mask].Removed = counted[mask].Removed
 			}
 		}
 	}
+	for mask, count := range removed {
+		c.cpu.masks[mask].Removed += int64(count)
+	}
+	return nil
 }
 
-// addDifference adds the differences of one mask of a sample. The caller holds c.mu.
-func (c *card) addDifference(sample sampleName, mask int, method Method, r kernels.Result) {
-	report := &c.verifier.report
-	report.Masks[mask].Differences += r.Differences
-	report.Differences += r.Differences
-	if len(report.FirstDifferences) == listed {
-		return
+// payloadAgain reads a payload, of which any damage is on record.
+func (w *worker) payloadAgain(index int) ([]byte, error) {
+	payload, err := w.reader.Payload(index)
+	if fault.KindOf(err) == fault.Damaged {
+		err = nil
 	}
-	m := c.rules.Masks[mask]
-	report.FirstDifferences = append(report.FirstDifferences,
-		Difference{sample.index, sample.id, m.Name, r.Position - m.Start, r.Expected, r.Found, method})
+	return payload, err
 }

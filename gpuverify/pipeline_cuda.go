@@ -11,9 +11,9 @@ import (
 	"tcbuild/gpuverify/cuda"
 )
 
-// run verifies chunks on a device until none is left; first is the number of its first chunk. The
-// report is valid even after an error.
-func (d *devices) run(ctx context.Context, device cuda.Device, first int) (DeviceReport, error) {
+// run makes a device ready, waits for the beginning of the work, and verifies chunks until none is
+// left; first is the number of its first chunk. The report is valid even after an error.
+func (d *devices) run(device cuda.Device, first int) (DeviceReport, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	report := DeviceReport{Ordinal: device.Ordinal, Name: device.Name}
@@ -22,15 +22,21 @@ func (d *devices) run(ctx context.Context, device cuda.Device, first int) (Devic
 		return report, d.failure(device, err)
 	}
 	c := &card{devices: d, context: opened, report: report}
-	if err = c.prepare(); err != nil {
+	err = c.Generators.Load(opened)
+	<-d.begin
+	if err == nil && d.tables != nil {
+		err = c.prepare()
+	}
+	if err != nil {
 		err = d.failure(device, err)
-	} else {
-		err = c.pipeline(ctx, first)
+	} else if d.tables != nil {
+		err = c.pipeline(d.ctx, first)
 	}
 	if closing := opened.Close(); closing != nil && err == nil {
 		err = d.failure(device, closing)
 	}
 	c.report.HostSynchronizations = opened.Synchronizations
+	c.report.JITSeconds, c.report.JITLog = opened.JITTime.Seconds(), append([]string{}, opened.JITLog...)
 	return c.report, err
 }
 
@@ -41,6 +47,7 @@ func (d *devices) failure(device cuda.Device, err error) error {
 
 // pipeline has workers read and decode batches, and passes them to the device.
 func (c *card) pipeline(ctx context.Context, first int) error {
+	defer c.cpu.reader.Close()
 	workers := cap(c.empty) - lanes
 	ctx, cancel := context.WithCancel(ctx)
 	group, ctx := errgroup.WithContext(ctx)
@@ -69,6 +76,7 @@ func (c *card) pipeline(ctx context.Context, first int) error {
 	if err != nil {
 		return c.failure(c.context.Device, err)
 	}
+	c.cpu.merge()
 	return filling
 }
 

@@ -2,6 +2,7 @@ package gpuverify
 
 import (
 	"fmt"
+	"slices"
 )
 
 // Difference is a position at which a stored mask differs from the regenerated one.
@@ -42,6 +43,16 @@ type MaskReport struct {
 // counted.
 const listed = 20
 
+// list lists damage, up to a limit. A missing file gives the same error for each of its samples.
+func (r *Report) list(damage ...Damage) {
+	for _, d := range damage {
+		known := slices.ContainsFunc(r.FirstDamaged, func(other Damage) bool { return other.What == d.What })
+		if len(r.FirstDamaged) < listed && !known {
+			r.FirstDamaged = append(r.FirstDamaged, d)
+		}
+	}
+}
+
 // Report is what a verification found.
 type Report struct {
 	Dataset          string       `json:"dataset"`
@@ -60,12 +71,10 @@ type Report struct {
 	CUDA             *CUDAReport  `json:"cuda,omitempty"` // nil when the CPU regenerated
 }
 
-// CUDAReport describes the work of the devices. With devices, differences counts all differences,
-// but first_differences has only the first of each sample and mask.
+// CUDAReport describes the work of the devices.
 type CUDAReport struct {
-	DeviceWork                 // of all devices
-	Devices     []DeviceReport `json:"devices"`
-	FileSeconds float64        `json:"file_seconds"` // checking files, before everything else
+	DeviceWork                // of all devices
+	Devices    []DeviceReport `json:"devices"`
 }
 
 // DeviceReport describes the work of one device.
@@ -74,6 +83,10 @@ type DeviceReport struct {
 	Name         string `json:"name"`
 	MemoryBytes  int64  `json:"memory_bytes"`  // taken on the device
 	BatchSamples int    `json:"batch_samples"` // at most
+	// the time the driver took to load kernels, and what its compiler said of them: nothing where
+	// they were in its cache
+	JITSeconds float64  `json:"jit_seconds"`
+	JITLog     []string `json:"jit_log"`
 	DeviceWork
 }
 
@@ -86,9 +99,9 @@ type DeviceWork struct {
 	Seconds              StageSeconds `json:"seconds"`
 	UploadedBytes        int64        `json:"uploaded_bytes"` // of batches
 	DownloadedBytes      int64        `json:"downloaded_bytes"`
-	// of masks written by kernels, and read for comparison
+	// of masks and of edges' ends, read for comparison
 	MaskBytes int64 `json:"mask_bytes"`
-	// MaskBytes per second of kernel and compare, in 10^9
+	// MaskBytes per second of compare, in 10^9
 	GigabytesPerSecond float64 `json:"gigabytes_per_second"`
 }
 
@@ -98,8 +111,8 @@ type StageSeconds struct {
 	Read     float64 `json:"read"`
 	Decode   float64 `json:"decode"`
 	Upload   float64 `json:"upload"`
-	Kernel   float64 `json:"kernel"` // regeneration and expansion of removed positions
-	Compare  float64 `json:"compare"`
+	Kernel   float64 `json:"kernel"`  // regeneration by incidence
+	Compare  float64 `json:"compare"` // also by what is stored, which is toggled between two comparisons
 	Download float64 `json:"download"`
 }
 
@@ -125,8 +138,8 @@ func (r *CUDAReport) sum() {
 }
 
 func (d *DeviceWork) rate() {
-	if seconds := d.Seconds.Kernel + d.Seconds.Compare; seconds > 0 {
-		d.GigabytesPerSecond = float64(d.MaskBytes) / seconds / 1e9
+	if d.Seconds.Compare > 0 {
+		d.GigabytesPerSecond = float64(d.MaskBytes) / d.Seconds.Compare / 1e9
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dustin/go-humanize/english"
+
 	"tcbuild/gpuverify/regenerate"
 	"tcbuild/ingest"
 )
@@ -35,8 +37,8 @@ func (v *verifier) useStoredIncidence() error {
 	}
 	v.incidence = stored
 	if rows > 0 {
-		v.damage(-1, fmt.Errorf("%s: its incidence differs from that of the graph's edges in %d rows; first: %s",
-			path, rows, first))
+		v.damage(-1, fmt.Errorf("%s: its incidence differs from that of the graph's edges in %s; first: %s",
+			path, english.Plural(rows, "row", ""), first))
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ type Options struct {
 type Devices struct {
 	Ordinals []int // empty: all devices
 	Memory   int64 // bytes to use on each; 0: nine tenths of the free memory
+	Pinned   int64 // bytes of host memory to lock, for all; 0: an eighth of what is available
 }
 
 // Verify checks every sample of a dataset: its files against the manifest, its records against
@@ -45,58 +46,82 @@ type Devices struct {
 // The report says what is wrong with the dataset; the error says what kept Verify from checking.
 func Verify(ctx context.Context, dataset *store.Dataset, o Options) (*Report, error) {
 	start := time.Now()
+	v, err := newVerifier(dataset, o)
+	if err != nil {
+		return nil, err
+	}
+	defer v.release()
+	m := dataset.Manifest
+	v.first, v.end = 0, m.Samples
+	v.content = store.NewContentDigest(m.GraphDigest, m.Options.ReactionRule, m.Columns())
+	err = v.checkFiles(ctx, m.Files, func(ctx context.Context) error {
+		ready, err := v.prepare()
+		if err != nil || !ready {
+			return err
+		}
+		if err := v.compareAll(ctx); err != nil {
+			return err
+		}
+		v.checkContent(v.content.Sum())
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.finish(start), nil
+}
+
+// newVerifier fails if the devices cannot be used, before hours of hashing.
+func newVerifier(dataset *store.Dataset, o Options) (*verifier, error) {
 	o.Method, o.Workers = cmp.Or(o.Method, Both), cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	if dataset.Manifest.Variant == store.Incidence {
 		o.Method = Both
 	}
-	v := &verifier{dataset: dataset, Options: o, pending: make(map[int]*ingest.Samples), report: Report{
+	v := &verifier{dataset: dataset, Options: o, reference: &Reference{}, pending: make(map[int]*ingest.Samples), report: Report{
 		Dataset: dataset.Dir, Variant: string(dataset.Manifest.Variant), Device: "cpu", Method: o.Method,
 		FirstDifferences: []Difference{}, FirstDamaged: []Damage{},
 	}}
-	v.compareAll = v.compareOnCPU
+	v.compareAll, v.release = v.compareOnCPU, func() {}
 	if o.Devices != nil {
-		if err := v.useDevices(); err != nil { // fail before hours of hashing
-			return nil, err
-		}
+		return v, v.useDevices()
 	}
-	if err := v.checkFiles(ctx); err != nil {
-		return nil, err
-	}
-	files := time.Since(start)
-	if err := v.checkSamples(ctx); err != nil {
-		return nil, err
-	}
-	if v.report.CUDA != nil {
-		v.report.CUDA.FileSeconds = files.Seconds()
-	}
+	return v, nil
+}
+
+// finish completes the report of work that began at start.
+func (v *verifier) finish(start time.Time) *Report {
 	slices.SortStableFunc(v.report.FirstDifferences, func(a, b Difference) int { return a.Sample - b.Sample })
 	slices.SortStableFunc(v.report.FirstDamaged, func(a, b Damage) int { return a.Sample - b.Sample })
-	v.report.Seconds = time.Since(start).Seconds()
+	v.report.Seconds += time.Since(start).Seconds()
 	v.report.SamplesPerSecond = float64(v.report.Samples) / v.report.Seconds
-	return &v.report, nil
+	return &v.report
 }
 
 type verifier struct {
 	Options
-	dataset   *store.Dataset
-	rules     *regenerate.Rules
-	incidence regenerate.Lists // of the graph, or those stored in an incidence dataset
-	codec     encode.Codec
+	dataset    *store.Dataset
+	first, end int // the samples to check
+	reference  *Reference
+	rules      *regenerate.Rules
+	incidence  regenerate.Lists // of the graph, or those stored in an incidence dataset
+	codec      encode.Codec
 
 	compareAll func(ctx context.Context) error // regenerates and compares the masks of all samples
+	release    func()                          // ends what newVerifier started
 	nextChunk  atomic.Int64
 	mu         sync.Mutex // guards the fields below
 	report     Report
-	content    *store.ContentDigest
+	content    *store.ContentDigest    // nil if others digest the samples
 	digested   int                     // chunks digested in content
 	pending    map[int]*ingest.Samples // chunks waiting for earlier ones
 }
 
-// checkFiles compares all data files with the manifest, in parallel.
-func (v *verifier) checkFiles(ctx context.Context) error {
-	var group errgroup.Group
-	group.SetLimit(v.Workers)
-	files := v.dataset.Manifest.Files
+// checkFiles compares data files with the manifest, and meanwhile does the work that follows: a
+// dataset may be one large file, which takes one core. Damaged files are listed before all else.
+func (v *verifier) checkFiles(ctx context.Context, files []store.File, work func(ctx context.Context) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(v.Workers + 1)
+	group.Go(func() error { return work(ctx) })
 	damaged := make([]error, len(files))
 	for i, file := range files {
 		group.Go(func() error {
@@ -111,55 +136,54 @@ func (v *verifier) checkFiles(ctx context.Context) error {
 			return nil
 		})
 	}
-	err := group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	later := v.report.FirstDamaged
+	v.report.FirstDamaged = []Damage{}
 	for _, err := range damaged {
 		if err != nil {
 			v.damage(-1, err)
 		}
 	}
-	return err
+	v.report.list(later...)
+	return nil
 }
 
-// checkSamples checks all samples, if the graph can be read.
-func (v *verifier) checkSamples(ctx context.Context) error {
+// prepare reads what all samples are compared with. ready is false if the dataset is too damaged to
+// compare any.
+func (v *verifier) prepare() (ready bool, err error) {
 	m := v.dataset.Manifest
-	graph, err := v.dataset.Graph()
-	if err == nil {
-		v.rules, err = regenerate.NewRules(graph, m.Options.ReactionRule == "gpr")
-	}
-	if err == nil {
+	if v.rules, v.incidence, err = v.reference.of(v.dataset, v.Method != ByEdges); err == nil {
 		err = v.checkMasks()
-	}
-	if err == nil && v.Method != ByEdges {
-		v.incidence = regenerate.NewIncidence(v.rules)
 	}
 	if err == nil && m.Variant == store.Incidence {
 		err = v.useStoredIncidence()
 	}
 	if fault.System(err) {
-		return err
+		return false, err
+	}
+	if err == nil && m.Variant != store.Incidence {
+		v.codec, err = encode.Find(m.Mode(), m.Codec)
 	}
 	if err != nil {
 		v.damage(-1, err)
-		return nil
+		return false, nil
 	}
-	if m.Variant != store.Incidence {
-		if v.codec, err = encode.Find(m.Mode(), m.Codec); err != nil {
-			v.damage(-1, err)
-			return nil
+	if v.report.Masks == nil {
+		for _, mask := range m.Masks {
+			v.report.Masks = append(v.report.Masks, MaskReport{Name: mask.Name, Size: mask.Size})
 		}
 	}
-	for _, mask := range m.Masks {
-		v.report.Masks = append(v.report.Masks, MaskReport{Name: mask.Name, Size: mask.Size})
+	return true, nil
+}
+
+// checkContent compares the logical content with the manifest.
+func (v *verifier) checkContent(content string) {
+	v.report.LogicalContent = content
+	if m := v.dataset.Manifest; content != m.LogicalContent {
+		v.damage(-1, fmt.Errorf("%s: its logical content is %s (manifest: %s)", v.dataset.Dir, content, m.LogicalContent))
 	}
-	v.content = store.NewContentDigest(m.GraphDigest, m.Options.ReactionRule, m.Columns())
-	if err := v.compareAll(ctx); err != nil {
-		return err
-	}
-	if v.report.LogicalContent = v.content.Sum(); v.report.LogicalContent != m.LogicalContent {
-		v.damage(-1, fmt.Errorf("%s: its logical content is %s (manifest: %s)", v.dataset.Dir, v.report.LogicalContent, m.LogicalContent))
-	}
-	return nil
 }
 
 // compareOnCPU distributes the chunks among workers.
@@ -189,7 +213,7 @@ func (v *verifier) checkMasks() error {
 // chunk is consecutive samples of one shard.
 type chunk struct{ first, next int }
 
-// chunks cuts the dataset into chunks of at most size samples.
+// chunks cuts the samples to check into chunks of at most size samples.
 func (v *verifier) chunks(size int) []chunk {
 	ranges := v.dataset.Manifest.Shards
 	if v.dataset.Manifest.Variant == store.Incidence {
@@ -197,8 +221,8 @@ func (v *verifier) chunks(size int) []chunk {
 	}
 	var chunks []chunk
 	for _, shard := range ranges {
-		end := shard.First + shard.Samples
-		for first := shard.First; first < end; first += size {
+		end := min(shard.First+shard.Samples, v.end)
+		for first := max(shard.First, v.first); first < end; first += size {
 			chunks = append(chunks, chunk{first, min(first+size, end)})
 		}
 	}
@@ -210,35 +234,7 @@ func (v *verifier) damage(sample int, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.report.Damaged++
-	listedAlready := slices.ContainsFunc(v.report.FirstDamaged, func(d Damage) bool { return d.What == err.Error() })
-	// a missing file gives the same error for each of its samples
-	if len(v.report.FirstDamaged) < listed && !listedAlready {
-		v.report.FirstDamaged = append(v.report.FirstDamaged, Damage{sample, err.Error()})
-	}
-}
-
-// read reads a sample for comparison and adds it to all. It records damage; the result is nil if
-// the sample's masks cannot be compared. The error is for failures to read.
-func (v *verifier) read(reader *store.Reader, index int, all *ingest.Samples) (*store.Sample, error) {
-	stored, err := reader.Stored(index)
-	if err != nil {
-		if fault.KindOf(err) != fault.Damaged {
-			return nil, err
-		}
-		v.damage(index, err)
-	}
-	if stored == nil {
-		return nil, nil
-	}
-	all.Append(stored.ID, stored.Genes, stored.Phenotypes, stored.Attributes)
-	if err != nil && stored.Payload == nil {
-		return nil, nil
-	}
-	if err := checkGenes(stored.Genes, v.rules.Graph.Genes.Len()); err != nil {
-		v.damage(index, fmt.Errorf("sample %d: %w", index, err))
-		return nil, nil
-	}
-	return stored, nil
+	v.report.list(Damage{sample, err.Error()})
 }
 
 // digest adds a chunk's samples to the logical content, in order.
@@ -246,6 +242,9 @@ func (v *verifier) digest(number int, samples *ingest.Samples) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.report.Samples += samples.Len()
+	if v.content == nil {
+		return
+	}
 	v.pending[number] = samples
 	for next := v.pending[v.digested]; next != nil; next = v.pending[v.digested] {
 		v.content.Add(next)

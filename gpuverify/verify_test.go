@@ -13,6 +13,7 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/internal/oracle"
+	"tcbuild/internal/testrun"
 	"tcbuild/store"
 )
 
@@ -31,14 +32,6 @@ func plans(rule incidence.ReactionRule, samples int) []plan {
 	return list
 }
 
-// unlessShort is whole, or part in short tests.
-func unlessShort[N int | int64](whole, part N) N {
-	if testing.Short() {
-		return part
-	}
-	return whole
-}
-
 // A right dataset passes, whatever its size against the batches; removals are counted for each
 // mask.
 func TestVerifyPasses(t *testing.T) {
@@ -54,7 +47,7 @@ func TestVerifyPasses(t *testing.T) {
 			}
 			list := plans(rule, samples)
 			if samples != 65 {
-				list = list[:unlessShort(2, 1)]
+				list = list[:testrun.Cases(2, 1)]
 			}
 			for _, p := range list {
 				dataset := p.build(t)
@@ -80,7 +73,7 @@ func TestPlantedDifferences(t *testing.T) {
 	const samples, planted = 70, 66 // in the second batch
 	graph, source := tinyGraph(), tinySamples(t, samples)
 	layout := incidence.NewLayout(graph)
-	for _, rule := range reactionRules[:unlessShort(len(reactionRules), 1)] {
+	for _, rule := range reactionRules[:testrun.Cases(len(reactionRules), 1)] {
 		right := oracle.Removed(graph, source.Genes(planted), rule == incidence.RuleGPR)
 		var positions []uint32
 		for mask, part := range layout.Split(right) {
@@ -141,7 +134,7 @@ func TestPlantedInCache(t *testing.T) {
 	layout := incidence.NewLayout(graph)
 	physical := slices.IndexFunc(graph.Edges, func(e *ingest.Edges) bool { return e.Type.Relation == "physical" })
 	edges := graph.Edges[physical]
-	start := layout.Start(edges.Type.String())
+	start := uint32(layout.Masks[len(graph.NodeTables())+physical].Start)
 
 	gene := source.Genes(0)[0]
 	// The first entry of gene's row that is a physical edge.
@@ -280,6 +273,20 @@ func TestDamagedRecords(t *testing.T) {
 				t.Errorf("%s: found %s, want %s", name, report.Findings(), want)
 			}
 		}
+	}
+}
+
+// Files are checked while samples are compared; a damaged file comes first, however many samples
+// are damaged.
+func TestDamagedFileIsListedFirst(t *testing.T) {
+	p := plan{variant: store.Indices, codec: "zstd", rule: incidence.RuleAll, samples: 65, shards: 1}
+	p.plantPayload = func(_ int, payload []byte) []byte { return payload[:len(payload)-1] }
+	dataset := p.build(t)
+	changeFile(t, filepath.Join(dataset.Dir, dataset.Manifest.Shards[0].Name, "data.mdb"), 4000) // nothing reads it
+	report := verify(t, dataset, Both, 2)
+	first := report.FirstDamaged[0]
+	if report.Damaged != 66 || len(report.FirstDamaged) != listed || first.Sample != -1 || !strings.Contains(first.What, "data.mdb: its sha256 is ") {
+		t.Errorf("%d damaged, the first of %d is %v", report.Damaged, len(report.FirstDamaged), first)
 	}
 }
 

@@ -1,10 +1,6 @@
 package incidence
 
-import (
-	"golang.org/x/sync/errgroup"
-
-	"tcbuild/ingest"
-)
+import "tcbuild/ingest"
 
 // Cache has, for each node that a deletion can remove, what goes with it. It is immutable and safe
 // for concurrent use.
@@ -17,35 +13,20 @@ type Cache struct {
 	CSR
 }
 
-// Build makes the incidence cache of a graph, in two passes over the edges, edge types in parallel.
+// Build makes the incidence cache of a graph, in two passes over the edges.
 func Build(graph *ingest.Graph) *Cache {
 	cache := &Cache{Layout: NewLayout(graph)}
 	genes, nodes := uint32(graph.Genes.Len()), graph.Genes.Len()+graph.Reactions.Len()
-	start := uint32(cache.Layout.Size - cache.Layout.EdgePositions())
-	parts := make([]CSR, len(graph.Edges)) // of each edge type
-	var group errgroup.Group
-	for i, edges := range graph.Edges {
-		first := start
-		start += uint32(edges.Len())
-		group.Go(func() error {
-			parts[i] = newCSR(nodes, func(f *filler) { f.addEdges(edges, first, genes) })
-			return nil
-		})
-	}
-	group.Wait() // no goroutine fails
-
-	total := nodes
-	for _, part := range parts {
-		total += len(part.Positions)
-	}
-	cache.Offsets, cache.Positions = make([]uint32, 1, nodes+1), make([]uint32, 0, total)
-	for node := range uint32(nodes) {
-		cache.Positions = append(cache.Positions, node)
-		for _, part := range parts {
-			cache.Positions = append(cache.Positions, part.Row(node)...)
+	cache.CSR = newCSR(nodes, func(f *filler) {
+		for node := range uint32(nodes) {
+			f.add(node, node)
 		}
-		cache.Offsets = append(cache.Offsets, uint32(len(cache.Positions)))
-	}
+		start := uint32(cache.Layout.Size - cache.Layout.EdgePositions())
+		for _, edges := range graph.Edges {
+			f.addEdges(edges, start, genes)
+			start += uint32(edges.Len())
+		}
+	})
 	return cache
 }
 

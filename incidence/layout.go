@@ -29,15 +29,16 @@ type Layout struct {
 func NewLayout(graph *ingest.Graph) Layout {
 	var layout Layout
 	for _, nodes := range graph.NodeTables() {
-		layout.add(nodes.Type, nodes.Len())
+		layout.Add(nodes.Type, nodes.Len())
 	}
 	for _, edges := range graph.Edges {
-		layout.add(edges.Type.String(), edges.Len())
+		layout.Add(edges.Type.String(), edges.Len())
 	}
 	return layout
 }
 
-func (l *Layout) add(name string, size int) {
+// Add appends a mask to the mask space.
+func (l *Layout) Add(name string, size int) {
 	l.Masks = append(l.Masks, Mask{name, l.Size, size})
 	l.Size += size
 }
@@ -51,11 +52,6 @@ func (l Layout) EdgePositions() int {
 		}
 	}
 	return count
-}
-
-// Start returns the first position of the named mask in the mask space; the mask must exist.
-func (l Layout) Start(name string) uint32 {
-	return uint32(l.Masks[slices.IndexFunc(l.Masks, func(m Mask) bool { return m.Name == name })].Start)
 }
 
 // Split yields every mask with its part of removed, which is ascending over the mask

@@ -13,57 +13,62 @@ const (
 	batchValues  = 1 << 21
 )
 
-// batcher collects the samples of a Scan into batches. The receiver owns each batch.
-type batcher struct {
-	counts  Counts
+// Batcher collects the samples of a Scan into batches. The receiver owns each batch.
+type Batcher struct {
+	Counts  Counts // Add counts Samples, the caller the others
 	columns Columns
 	size    int
 	yield   func(*Samples) error
 	samples *Samples // nil or not full
+	room    room     // of the batch before
 }
 
-func newBatcher(columns Columns, yield func(*Samples) error) *batcher {
-	return &batcher{columns: columns, size: BatchSamples(columns), yield: yield}
-}
-
-// BatchSamples is the number of samples with these columns in a batch of a Scan, but for the last.
-func BatchSamples(columns Columns) int {
+// NewBatcher makes a Batcher that passes each full batch to yield. The sizes of batches depend on
+// the columns alone.
+func NewBatcher(columns Columns, yield func(*Samples) error) *Batcher {
 	values := max(len(columns.Phenotypes)+len(columns.Attributes), 1)
-	return max(min(batchSamples, batchValues/values), 1)
+	return &Batcher{columns: columns, size: max(min(batchSamples, batchValues/values), 1), yield: yield}
 }
 
-// room returns the batch to append the next sample to; call added afterwards.
-func (b *batcher) room() *Samples {
+// Add appends a sample, as Samples.Append does.
+func (b *Batcher) Add(id []byte, genes []uint32, phenotypes []float64, attributes []Value) error {
+	b.next().Append(id, genes, phenotypes, attributes)
+	return b.added()
+}
+
+// next returns the batch to append the next sample to; call added afterwards.
+func (b *Batcher) next() *Samples {
 	if b.samples == nil {
-		b.samples = NewSamples(b.counts.Samples, b.columns, b.size)
+		b.samples = newSamples(b.Counts.Samples, b.columns, b.size, b.room)
 	}
 	return b.samples
 }
 
-func (b *batcher) added() error {
-	b.counts.Samples++
+func (b *Batcher) added() error {
+	b.Counts.Samples++
 	if b.samples.Len() == b.size {
-		return b.flush()
+		return b.Flush()
 	}
 	return nil
 }
 
 // end passes on the last batch. It is an error if every sample was dropped; unknown is one of the
 // genes that caused it.
-func (b *batcher) end(path, unknown string) error {
-	if dropped := b.counts.DroppedSamples + b.counts.EmptiedSamples; dropped > 0 && b.counts.Samples == 0 {
+func (b *Batcher) end(path, unknown string) error {
+	if dropped := b.Counts.DroppedSamples + b.Counts.EmptiedSamples; dropped > 0 && b.Counts.Samples == 0 {
 		return fault.New(fault.Input, "use ids of the graph, or convert the names with 'tcbuild ingest perturbations --aliases'",
 			"read perturbations %s: all samples (%s) were dropped because of genes that are not in nodes/gene, such as %s, expected at least one to remain",
 			path, humanize.Comma(int64(dropped)), fault.Quote(unknown))
 	}
-	return b.flush()
+	return b.Flush()
 }
 
-// flush passes on the current batch.
-func (b *batcher) flush() error {
+// Flush passes on the last batch, if it has samples.
+func (b *Batcher) Flush() error {
 	samples := b.samples
 	if b.samples = nil; samples == nil || samples.Len() == 0 {
 		return nil
 	}
+	b.room = room{len(samples.ids), len(samples.genes), len(samples.texts)}
 	return b.yield(samples)
 }

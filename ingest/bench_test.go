@@ -74,7 +74,7 @@ func BenchmarkReadGraph(b *testing.B) {
 		}
 		b.Run("format="+format+"/edges=2400000", func(b *testing.B) {
 			for b.Loop() {
-				read, report, err := ReadGraph(dir)
+				read, inputs, err := ReadGraph(dir)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -82,7 +82,7 @@ func BenchmarkReadGraph(b *testing.B) {
 					b.Fatal("edges are missing")
 				}
 				size := int64(0)
-				for _, input := range report.Inputs {
+				for _, input := range inputs {
 					size += input.Bytes
 				}
 				b.SetBytes(size)

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"tcbuild/fault"
@@ -29,49 +28,55 @@ func (u *untypedColumn) attributeType() AttributeType {
 
 // readUntyped reads a text table to its end, to find out what columns hold. Missing values (see
 // table.Batch.Number) are neither numbers nor text. Both in a column that must not be mixed is a
-// fault.Input that names the first such text. Without columns it reads nothing.
+// fault.Input that names the first such text, and so is a number there in another notation, such as
+// 0,5. Without columns it reads nothing.
 func readUntyped(path string, r *table.Reader, columns []untypedColumn) error {
-	for len(columns) > 0 {
-		b, err := r.Next()
-		if err == io.EOF {
-			break
-		}
+	if len(columns) == 0 {
+		return nil
+	}
+	for b, err := range r.Batches() {
 		if err != nil {
 			return err
 		}
 		for i := range columns {
 			u := &columns[i]
-			if u.add(r, b); u.number != "" && u.text != "" && !u.mixed {
-				name := r.Columns()[u.column]
-				return fault.New(fault.Input, mixedHint(name),
-					"read perturbations %s: column %s: found %s, expected a number as in line %s",
-					u.text, fault.Quote(name), u.found, strings.TrimPrefix(u.number, path+":"))
+			odd := u.add(r, b)
+			if u.mixed || !odd && (u.number == "" || u.text == "") {
+				continue
 			}
+			expected, fix := table.PlainNumber, "save the table with such numbers"
+			if !odd {
+				expected = "as in line " + strings.TrimPrefix(u.number, path+":")
+				fix = "correct the value, empty the field if it is missing"
+			}
+			name := r.Columns()[u.column]
+			column := fault.List([]string{name})
+			hint := fmt.Sprintf("%s, exclude the column with --not-phenotypes %s, or keep it as text with --attributes %s", fix, column, column)
+			return fault.New(fault.Input, hint, "read perturbations %s: column %s: found %s, expected a number %s",
+				u.text, fault.Quote(name), u.found, expected)
 		}
 	}
 	return nil
 }
 
-// add records the column's fields in a batch.
-func (u *untypedColumn) add(r *table.Reader, b *table.Batch) {
-	number, text := b.Contents(u.column)
+// add records the column's fields in a batch. odd says that text is a number in another notation.
+func (u *untypedColumn) add(r *table.Reader, b *table.Batch) (odd bool) {
+	number, oddNumber, text := b.Contents(u.column)
+	odd = oddNumber >= 0
+	if odd {
+		text = oddNumber
+	}
 	if u.number == "" && number >= 0 {
 		u.number = r.Where(b.First + int64(number))
 	}
-	if u.text == "" && text >= 0 {
+	if text >= 0 && (odd || u.text == "") {
 		u.text, u.found = r.Where(b.First+int64(text)), fault.Quote(b.Text(u.column, text))
 	}
 	for i := 0; u.mixed && !u.coded && i < b.Len; i++ {
 		digits := strings.TrimLeft(string(b.Text(u.column, i)), "+-")
 		u.coded = len(digits) > 1 && digits[0] == '0' && '0' <= digits[1] && digits[1] <= '9'
 	}
-}
-
-// mixedHint is the hint for a column with both numbers and other text.
-func mixedHint(column string) string {
-	name := fault.List([]string{column})
-	return fmt.Sprintf("correct the value, empty the field if it is missing, exclude the column with --not-phenotypes %s, "+
-		"or keep it as text with --attributes %s", name, name)
+	return odd
 }
 
 // leaveOutHint is the hint for a bad value of a phenotype.

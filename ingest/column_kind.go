@@ -82,7 +82,8 @@ func takeNumbers(t *graphTable, b *table.Batch, at int) (arrow.Array, error) {
 			err = fmt.Errorf("found %v, expected a finite number", number)
 		}
 		if err != nil {
-			return nil, fault.New(fault.Input, "give every row a finite number, or remove the column", "read %s %s: column %s: %w", t.what, t.where(b, i), t.Columns()[at], err)
+			return nil, fault.New(fault.Input, "give every row a finite number, or remove the column",
+				"read %s %s: column %s: %w", t.what, t.where(b, i), t.Columns()[at], err)
 		}
 		numbers.Append(number)
 	}
@@ -99,7 +100,8 @@ func takeTyped(t *graphTable, b *table.Batch, at int) (arrow.Array, error) {
 }
 
 func (t *graphTable) notUTF8(b *table.Batch, at, i int, text []byte) error {
-	return fault.New(fault.Input, "save the file as UTF-8 text", "read %s %s: %q in column %q is not valid UTF-8", t.what, t.where(b, i), text, t.Columns()[at])
+	return fault.New(fault.Input, "save the file as UTF-8 text",
+		"read %s %s: %q in column %q is not valid UTF-8", t.what, t.where(b, i), text, t.Columns()[at])
 }
 
 // firstInvalid returns the first row with text, possibly nested, that is not UTF-8, or -1.

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+
+	"github.com/apache/arrow/go/v17/arrow"
 )
 
 // Digest is the hex SHA-256 of the graph's content. It depends on the types, ids, edges and extra
@@ -52,11 +54,7 @@ type digester struct{ *bufio.Writer }
 
 func (w digester) uint64(n uint64) { w.Write(binary.LittleEndian.AppendUint64(w.AvailableBuffer(), n)) }
 
-func (w digester) uint32s(values []uint32) {
-	for _, n := range values {
-		w.Write(binary.LittleEndian.AppendUint32(w.AvailableBuffer(), n))
-	}
-}
+func (w digester) uint32s(values []uint32) { w.Write(arrow.Uint32Traits.CastToBytes(values)) }
 
 func (w digester) text(text string) {
 	w.uint64(uint64(len(text)))

@@ -3,7 +3,9 @@ package ingest
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 
@@ -71,8 +73,8 @@ func (p *genotypeParser) add(name []byte) error {
 		return err
 	}
 	if p.options.UnknownGenes != DropSample && p.options.UnknownGenes != DropGene {
-		return fault.New(fault.Input, "correct the name, add it to nodes/gene, or pass --unknown-genes drop-sample",
-			"gene %s is not in nodes/gene, expected one of its %s ids", fault.Quote(name), humanize.Comma(int64(p.genes.Len())))
+		return fault.New(fault.Input, p.unknownHint(string(name)),
+			"gene %s is not in nodes/gene, expected one of its %s ids", QuoteGene(name), humanize.Comma(int64(p.genes.Len())))
 	}
 	if p.unknown == "" {
 		p.unknown = string(name)
@@ -81,10 +83,34 @@ func (p *genotypeParser) add(name []byte) error {
 	return nil
 }
 
+// excelDate is what Excel makes of names such as SEP7 and OCT1, in several languages.
+var excelDate = regexp.MustCompile(`(?i)^([0-9]{1,2}[-. ]+[a-zäû]{3,4}\.?|[a-zäû]{3,4}[-. ]+[0-9]{1,2}|[0-9]{4}-[0-9]{2}-[0-9]{2}( 00:00:00)?|[0-9]{1,2}[/.][0-9]{1,2}[/.]([0-9]{2}){1,2})$`)
+
+// QuoteGene quotes a name that no gene has for an error, which says if it looks like a date.
+func QuoteGene[T []byte | string](name T) string {
+	if excelDate.MatchString(string(name)) {
+		return fault.Quote(name) + " (a date, as Excel makes of names such as SEP7)"
+	}
+	return fault.Quote(name)
+}
+
+// unknownHint says what to do about a name that is not in the graph.
+func (p *genotypeParser) unknownHint(name string) string {
+	const others = "to drop such samples, pass --unknown-genes drop-sample"
+	switch upper, known := p.genes.Index(strings.ToUpper(name)); {
+	case known:
+		return fmt.Sprintf("did you mean %s? Upper and lower case differ; %s", fault.Quote(p.genes.IDs[upper]), others)
+	case p.options.Aliases == nil:
+		return "correct the name; tcbuild ingest perturbations --aliases SGD_features.tab writes standard names and aliases as ids; " + others
+	default:
+		return "correct the name, or add it to nodes/gene; " + others
+	}
+}
+
 // checkOneGene returns a fault.Input if name, which is not in the graph, is a list of genes that
 // are: their delimiter is not the one that the table was said to have. Taken for an unknown gene,
-// it would drop every sample of several genes. A part that is no gene makes it one name: ARG5,6 is
-// one.
+// it would drop every sample of several genes. A part that is not a gene makes it one name: ARG5,6
+// is one.
 func (p *genotypeParser) checkOneGene(name []byte) error {
 	for _, delimiter := range ",;:/+& " {
 		parts := bytes.Split(name, []byte(string(delimiter)))
@@ -110,7 +136,8 @@ func CheckGeneName(name []byte) error {
 	case len(name) == 0:
 		return fault.New(fault.Input, "remove the extra delimiter or empty list element", "found an empty gene name")
 	case len(bytes.TrimSpace(name)) != len(name):
-		return fault.New(fault.Input, "remove the blanks", "found gene %s, expected a name without blanks around it", fault.Quote(name))
+		return fault.New(fault.Input, "remove the blanks",
+			"found gene %s, expected a name without blanks around it", fault.Quote(name))
 	case bytes.Contains(name, []byte(defaultGeneDelimiter)):
 		return fault.New(fault.Input, "put each gene in its own list element, or use a text column with --gene-delimiter \"|\"",
 			"found gene %s, expected the name of one gene", fault.Quote(name))

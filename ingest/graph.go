@@ -138,6 +138,17 @@ func (g *Graph) NodeTables() []*Nodes {
 	return append(tables, g.Others...)
 }
 
+// Size counts the nodes and the edges of all types, which together are the mask positions.
+func (g *Graph) Size() (nodes, edges int) {
+	for _, table := range g.NodeTables() {
+		nodes += table.Len()
+	}
+	for _, table := range g.Edges {
+		edges += table.Len()
+	}
+	return nodes, edges
+}
+
 // NodesOf returns the table of a node type, or nil.
 func (g *Graph) NodesOf(nodeType string) *Nodes {
 	for _, nodes := range g.NodeTables() {

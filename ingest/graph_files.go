@@ -17,11 +17,12 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// graphFiles are the tables of a graph folder, ascending by file name.
-type graphFiles struct {
-	dir   string
-	nodes []graphFile
-	edges []graphFile
+// GraphTables are the tables of a graph folder, ascending by file name.
+type GraphTables struct {
+	Inputs []Input // the files, ascending by name
+	dir    string
+	nodes  []graphFile
+	edges  []graphFile
 }
 
 // graphFile is one table: nodes/gene.tsv has the stem gene.
@@ -33,8 +34,14 @@ type graphFile struct {
 	opened *inputfile.File
 }
 
-// open opens and identifies all tables, ascending by name.
-func (f graphFiles) open(files *inputfile.Files) ([]Input, error) {
+// OpenGraph opens and identifies the tables of the cell graph in dir/nodes and dir/edges, or in
+// dir/graph, before any is read. They stay open in open, so that they can be checked again before
+// results are published.
+func OpenGraph(open *inputfile.Files, dir string) (*GraphTables, error) {
+	f, err := findGraph(dir)
+	if err != nil {
+		return nil, err
+	}
 	var all []*graphFile // "edges/" sorts before "nodes/"
 	for i := range f.edges {
 		all = append(all, &f.edges[i])
@@ -46,21 +53,21 @@ func (f graphFiles) open(files *inputfile.Files) ([]Input, error) {
 	for i, file := range all {
 		paths[i] = filepath.Join(f.dir, filepath.FromSlash(file.name))
 	}
-	opened, err := files.OpenTogether(paths)
+	opened, err := open.OpenTogether(paths)
 	if err != nil {
 		return nil, err
 	}
-	inputs := make([]Input, len(all))
+	f.Inputs = make([]Input, len(all))
 	for i, file := range all {
 		file.opened = opened[i]
-		inputs[i] = opened[i].Input(file.name)
+		f.Inputs[i] = opened[i].Input(file.name)
 	}
-	return inputs, nil
+	return &f, nil
 }
 
 // findGraph lists the tables of a graph in dir or in dir/graph.
-func findGraph(dir string) (graphFiles, error) {
-	files := graphFiles{dir: dir}
+func findGraph(dir string) (GraphTables, error) {
+	files := GraphTables{dir: dir}
 	_, err := os.Lstat(filepath.Join(dir, "nodes"))
 	if errors.Is(err, fs.ErrNotExist) {
 		files.dir = filepath.Join(dir, "graph")
@@ -89,7 +96,7 @@ func findGraph(dir string) (graphFiles, error) {
 }
 
 // GraphFiles returns the paths of the tables that ReadGraph reads in dir, by their names in
-// GraphReport.Inputs.
+// GraphTables.Inputs.
 func GraphFiles(dir string) (map[string]string, error) {
 	found, err := findGraph(dir)
 	if err != nil {
@@ -103,7 +110,7 @@ func GraphFiles(dir string) (map[string]string, error) {
 }
 
 // check returns an error for a table that is not part of a cell graph.
-func (f graphFiles) check() error {
+func (f *GraphTables) check() error {
 	const hint = "rename the file, or move it out of the graph folder"
 	for _, file := range f.nodes {
 		if wrong := wrongNodeType(file.stem); wrong != "" {
@@ -113,7 +120,8 @@ func (f graphFiles) check() error {
 	for i, file := range f.edges {
 		edge, err := ParseEdgeType(file.stem)
 		if err != nil {
-			return fault.New(fault.Input, hint, "read graph %s: found edge table %q, expected SOURCE__RELATION__TARGET, such as gene__physical__gene",
+			return fault.New(fault.Input, hint,
+				"read graph %s: found edge table %q, expected SOURCE__RELATION__TARGET, such as gene__physical__gene",
 				f.dir, file.name)
 		}
 		if wrong := wrongEdgeType(edge); wrong != "" {

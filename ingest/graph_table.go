@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -79,11 +78,7 @@ func (t *graphTable) gather(meanings map[string]columnKind) error {
 
 // read reads the table to its end and passes each batch to required.
 func (t *graphTable) read(required func(b *table.Batch) error) ([]Column, error) {
-	for {
-		b, err := t.Next()
-		if err == io.EOF {
-			return t.columns()
-		}
+	for b, err := range t.Batches() {
 		if err != nil {
 			return nil, err
 		}
@@ -99,6 +94,7 @@ func (t *graphTable) read(required func(b *table.Batch) error) ([]Column, error)
 			c.chunks = append(c.chunks, chunk)
 		}
 	}
+	return t.columns()
 }
 
 // columns returns the complete extra columns.

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"fmt"
+	"strings"
 
 	"tcbuild/conf"
 	"tcbuild/fault"
@@ -62,7 +63,8 @@ type perturbationColumns struct {
 }
 
 func newPerturbationColumns(path string, names []string, kind func(column int) table.Kind) *perturbationColumns {
-	c := &perturbationColumns{path: path, names: names, kind: kind, at: make(map[string]int), roles: make([]columnRole, len(names)), types: make([]AttributeType, len(names))}
+	c := &perturbationColumns{path: path, names: names, kind: kind,
+		at: make(map[string]int), roles: make([]columnRole, len(names)), types: make([]AttributeType, len(names))}
 	for i, name := range names {
 		c.at[name] = i
 	}
@@ -114,7 +116,13 @@ func (c *perturbationColumns) find(what, name string) (int, error) {
 		return column, nil
 	}
 	hint := "rename the column, or name an existing one"
-	if nearest := conf.Nearest(name, c.names); nearest != "" {
+	if len(c.names) == 1 && strings.ContainsAny(c.names[0], " |") {
+		return -1, fault.New(fault.Input, `separate columns by tabs in .tsv and .txt (in R: sep = "\t"), by commas in .csv; tcbuild ingest has --delimiter`,
+			"read perturbations %s: found one column, %q, expected %s column %s", c.path, c.names[0], what, fault.Quote(name))
+	}
+	if nearest := conf.Nearest(name, c.names); name == defaultGenesColumn {
+		hint = "rename the column of genes to genes, or name it by --genes-columns of tcbuild ingest perturbations"
+	} else if nearest != "" {
 		hint = "did you mean " + fault.Quote(nearest) + "?"
 	}
 	return -1, fault.New(fault.Input, hint, "read perturbations %s: found columns %s, expected %s column %s",
@@ -170,14 +178,16 @@ var (
 	namedFor   = map[columnRole]string{rolePhenotype: "phenotype", roleAttribute: "attribute", roleLeftOut: "phenotype"}
 )
 
-// take gives a role to the columns that a flag names. They must not have a role yet.
+// take gives a role to the columns that a flag names. They must not have a role yet, but for genes
+// columns, which may be attributes too.
 func (c *perturbationColumns) take(names []string, flag string, role columnRole) error {
 	for _, name := range names {
 		column, err := c.find(namedFor[role], name)
 		if err != nil {
 			return err
 		}
-		if taken := c.roles[column]; taken != roleOpen {
+		strain := c.roles[column] == roleGenes && role == roleAttribute // it says more than its genes
+		if taken := c.roles[column]; taken != roleOpen && !strain {
 			return fault.New(fault.Usage, fmt.Sprintf("name the column once, or leave it out of %s", flag),
 				"read %s: column %s of %s is already %s", flag, fault.Quote(name), c.path, taken)
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -100,7 +99,8 @@ func NewPerturbations(file *inputfile.File, genes *Nodes, options PerturbationOp
 	if err != nil {
 		return nil, err
 	}
-	return &Perturbations{&tablePerturbations{file: file, genes: genes, options: options, layout: layout}}, nil
+	set := perturbationSet{genes, options, layout}
+	return &Perturbations{&tablePerturbations{perturbationSet: set, file: file}}, nil
 }
 
 // prepare fills in defaults and checks what does not depend on the file.
@@ -117,19 +117,23 @@ func (o *PerturbationOptions) prepare(path string) error {
 	return nil
 }
 
-// tablePerturbations is a perturbation set in a table file.
-type tablePerturbations struct {
-	file    *inputfile.File
+// perturbationSet is what is said of a perturbation set, in a table or a store.
+type perturbationSet struct {
 	genes   *Nodes
 	options PerturbationOptions
 	layout  perturbationLayout
-
-	distinctIDs bool // true after a whole Scan found no duplicates
 }
 
-func (p *tablePerturbations) Columns() Columns { return p.layout.columns }
+func (p *perturbationSet) Columns() Columns { return p.layout.columns }
 
-func (p *tablePerturbations) IgnoredColumns() []string { return p.layout.ignored }
+func (p *perturbationSet) IgnoredColumns() []string { return p.layout.ignored }
+
+// tablePerturbations is a perturbation set in a table file.
+type tablePerturbations struct {
+	perturbationSet
+	file        *inputfile.File
+	distinctIDs bool // true after a whole Scan found no duplicates
+}
 
 func (p *tablePerturbations) Inputs() []Input {
 	return []Input{p.file.Input(filepath.Base(p.file.Path()))}
@@ -143,36 +147,33 @@ func (p *tablePerturbations) Close() error { return p.file.Close() }
 // a table with sample ids: it checks that they are unique, with 9 to 19 bytes per id. If the scan
 // fails, the counts are those up to the failure.
 func (p *tablePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
-	batch := newBatcher(p.layout.columns, yield)
+	batch := NewBatcher(p.layout.columns, yield)
 	r, err := table.OpenFile(p.file, p.options.Text)
 	if err != nil {
-		return batch.counts, err
+		return batch.Counts, err
 	}
 	defer r.Close()
-	parser := newSampleParser(p, &batch.counts)
+	parser := newSampleParser(p, &batch.Counts)
 	parser.ids = p.sampleIDs()
-	for {
-		b, err := r.Next()
-		if err == io.EOF {
-			p.distinctIDs = true
-			return batch.counts, batch.end(p.file.Path(), parser.genotype.unknown)
-		}
+	for b, err := range r.Batches() {
 		if err != nil {
-			return batch.counts, err
+			return batch.Counts, err
 		}
 		for i := range b.Len {
-			kept, err := parser.parse(b, i, batch.room())
+			kept, err := parser.parse(b, i, batch.next())
 			if err != nil {
-				return batch.counts, fmt.Errorf("read perturbations %s: %w", r.Where(b.First+int64(i)), err)
+				return batch.Counts, fmt.Errorf("read perturbations %s: %w", r.Where(b.First+int64(i)), err)
 			}
 			if !kept {
 				continue
 			}
 			if err := batch.added(); err != nil {
-				return batch.counts, err
+				return batch.Counts, err
 			}
 		}
 	}
+	p.distinctIDs = true
+	return batch.Counts, batch.end(p.file.Path(), parser.genotype.unknown)
 }
 
 // SampleIDs returns a check of the sample ids for one pass over the table by another reader. It is
@@ -199,11 +200,7 @@ func (p *tablePerturbations) rowOf(id []byte, above int64) (where string, err er
 		return "", err
 	}
 	defer r.Close()
-	for {
-		b, err := r.Next()
-		if err == io.EOF {
-			return "", nil
-		}
+	for b, err := range r.Batches() {
 		if err != nil {
 			return "", err
 		}
@@ -217,4 +214,5 @@ func (p *tablePerturbations) rowOf(id []byte, above int64) (where string, err er
 			}
 		}
 	}
+	return "", nil
 }

@@ -172,7 +172,7 @@ func TestPerturbationErrors(t *testing.T) {
 			`read perturbations PATH:3: column "y": found "` + strings.Repeat("x", 120) + `"… (1,048,576 bytes), expected a number as in line 2`},
 		{"beyond float64", "genes\ty\nA\t1\nA\t1e999\n", PerturbationOptions{}, `read perturbations PATH:3: phenotype "y": found number "1e999", which is beyond the range of 64-bit floating-point numbers`},
 		{"id not UTF-8", "genes\tsample_id\nA\t\xff\n", PerturbationOptions{}, `read perturbations PATH:2: sample id "\xff" is not valid UTF-8`},
-		{"short row", "genes\ty\nA\t1\nB\n", PerturbationOptions{}, "read PATH:3: found 1 fields, expected 2"},
+		{"short row", "genes\ty\nA\t1\nB\n", PerturbationOptions{}, "read PATH:3: found 1 field, expected 2"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := writeFile(t, "p.tsv", test.content)
@@ -370,4 +370,19 @@ func FuzzPerturbations(f *testing.F) {
 			t.Errorf("kind %d, expected bad input: %v", fault.KindOf(err), err)
 		}
 	})
+}
+
+// Names that Excel made dates of are told from other unknown ones.
+func TestExcelDates(t *testing.T) {
+	dates := []string{"7-Sep", "1-Oct", "07. Sep", "1.Okt", "Sep-07", "2023-09-07", "2023-09-07 00:00:00", "7.9.2023", "9/7/23", "1-oct.", "1-août"}
+	for _, name := range append(dates, "SEP7", "OCT1", "YDL225W", "act1-129", "7", "1-2", "tRNA-1-2") {
+		path := writeFile(t, "p.tsv", "genes\ty\n"+name+"\t1\n")
+		p, err := OpenPerturbations(path, threeGenes, PerturbationOptions{})
+		if err == nil {
+			_, err = p.Scan(func(*Samples) error { return nil })
+		}
+		if err == nil || strings.Contains(err.Error(), "a date, as Excel makes") != slices.Contains(dates, name) {
+			t.Errorf("%s: found %v", name, err)
+		}
+	}
 }

@@ -3,7 +3,6 @@ package ingest
 import (
 	"bytes"
 	"context"
-	"io"
 	"maps"
 	"slices"
 
@@ -61,14 +60,11 @@ func (p *tablePerturbations) eachName(ctx context.Context, note func(name []byte
 	}
 	defer r.Close()
 	column, delimiter := p.layout.genes[0], []byte(p.options.GeneDelimiter)
-	for {
-		b, err := r.Next()
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil:
+	for b, err := range r.Batches() {
+		if err != nil {
 			return err
-		case ctx.Err() != nil:
+		}
+		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		for i := range b.Len {
@@ -81,4 +77,5 @@ func (p *tablePerturbations) eachName(ctx context.Context, note func(name []byte
 			}
 		}
 	}
+	return nil
 }

@@ -5,17 +5,22 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/dustin/go-humanize"
 
 	"tcbuild/fault"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/inorder"
 )
 
 // The columns that name an edge's nodes, by id or by index.
 var (
 	idColumns    = []string{"src", "dst"}
 	indexColumns = []string{"src_index", "dst_index"}
+	// EndColumns are the names of an edge table's columns that no other column can have.
+	EndColumns = slices.Concat(idColumns, indexColumns)
 )
 
 // readEdges reads an edge table. Its rows connect nodes of two tables.
@@ -40,6 +45,9 @@ func readEdges(file *inputfile.File, edgeType EdgeType, sources, targets *Nodes)
 	for _, end := range []*endpoint{&src, &dst} {
 		if end.column, err = t.require(end.name, kind); err != nil {
 			return nil, err
+		}
+		if end.whole = byIndex && arrow.TypeEqual(t.Type(end.column), arrow.PrimitiveTypes.Int32); end.whole {
+			t.KeepType(end.column)
 		}
 	}
 	var meanings map[string]columnKind
@@ -71,16 +79,41 @@ type endpoint struct {
 	column  int
 	name    string
 	byIndex bool
+	whole   bool // int32 indices, as WriteGraph writes them, are read as whole arrays
 
 	last      []byte // the previous id, as sources come in runs
 	lastIndex uint32
 }
 
 func (e *endpoint) append(indices []uint32, t *graphTable, b *table.Batch) ([]uint32, error) {
-	if e.byIndex {
+	switch {
+	case e.whole:
+		return e.appendArray(indices, t, b)
+	case e.byIndex:
 		return e.appendIndices(indices, t, b)
 	}
 	return e.appendIDs(indices, t, b)
+}
+
+// appendArray takes the memory of a table's first array, which mostly is its only one.
+func (e *endpoint) appendArray(indices []uint32, t *graphTable, b *table.Batch) ([]uint32, error) {
+	values := b.Array(e.column).(*array.Int32)
+	added := arrow.Uint32Traits.CastFromBytes(arrow.Int32Traits.CastToBytes(values.Int32Values()))
+	largest := uint32(0) // a negative number is larger than any index
+	for _, index := range added {
+		largest = max(largest, index)
+	}
+	if len(values.NullBitmapBytes()) > 0 || int64(largest) >= int64(e.nodes.Len()) {
+		for i, index := range values.Int32Values() {
+			if missing := values.IsNull(i); missing || int64(added[i]) >= int64(e.nodes.Len()) {
+				return nil, e.badIndex(t.where(b, i), int64(index), missing, nil)
+			}
+		}
+	}
+	if indices == nil {
+		return slices.Clip(added), nil
+	}
+	return append(indices, added...), nil
 }
 
 func (e *endpoint) appendIndices(indices []uint32, t *graphTable, b *table.Batch) ([]uint32, error) {
@@ -121,6 +154,17 @@ func (e *endpoint) badIndex(where string, index int64, missing bool, err error) 
 	}
 	return fault.New(fault.Input, "indices count the rows of the node table from 0",
 		"read edges %s: %s: %s from 0 to %d, the rows of nodes/%s", where, e.name, found, e.nodes.Len()-1, e.nodes.Type)
+}
+
+// OddEdges counts the self loops and repeated edges of each edge type, in the order of g.Edges.
+func (g *Graph) OddEdges() []EdgeReport {
+	reports := make([]EdgeReport, len(g.Edges))
+	_ = inorder.All(len(reports), func(i int) error {
+		sources, targets := g.Ends(g.Edges[i].Type)
+		reports[i] = countOddEdges(g.Edges[i], sources, targets)
+		return nil
+	})
+	return reports
 }
 
 // countOddEdges counts self loops and repeated edges, in time and memory linear in the table's

@@ -54,7 +54,8 @@ func readNodes(file *inputfile.File, nodeType string) (*Nodes, error) {
 	nodes, duplicate := NewNodes(nodeType, ids, columns)
 	if duplicate >= 0 {
 		first := slices.Index(ids, ids[duplicate])
-		return nil, fault.New(fault.Input, "remove one of the two rows", "read nodes %s: id %q is also in %s, expected unique ids",
+		return nil, fault.New(fault.Input, "remove one of the two rows",
+			"read nodes %s: id %q is also in %s, expected unique ids",
 			t.Where(int64(duplicate)), ids[duplicate], t.Where(int64(first)))
 	}
 	return nodes, nil

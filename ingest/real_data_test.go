@@ -11,6 +11,9 @@ import (
 // TestRealPerturbations reads the public data sets next to the repository, as they are. Their row
 // counts are those in the data's README.
 func TestRealPerturbations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it reads the real data")
+	}
 	data := filepath.Join("..", "..", "shared", "data")
 	if _, err := os.Stat(data); err != nil {
 		t.Skipf("the real data is not there: %v", err)

@@ -31,7 +31,8 @@ func (s *SampleIDs) Add(id []byte, row int64) error {
 	}
 	where, err := s.earlier(id, row)
 	if err == nil && where != "" {
-		err = fault.New(fault.Input, sampleIDHint, "found sample id %s, which is also in %s, expected unique ids", fault.Quote(id), where)
+		err = fault.New(fault.Input, sampleIDHint,
+			"found sample id %s, which is also in %s, expected unique ids", fault.Quote(id), where)
 	}
 	return err
 }

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"cmp"
+
 	"github.com/dustin/go-humanize"
 
 	"tcbuild/fault"
@@ -114,14 +116,21 @@ type attributeValue struct {
 
 // NewSamples makes an empty batch that starts at sample first, with room for size samples.
 func NewSamples(first int, columns Columns, size int) *Samples {
+	return newSamples(first, columns, size, room{})
+}
+
+// room is how much of what differs in size a batch may hold: bytes of ids and texts, and genes.
+type room struct{ ids, genes, texts int }
+
+func newSamples(first int, columns Columns, size int, room room) *Samples {
 	phenotypes, attributes := len(columns.Phenotypes), len(columns.Attributes)
 	return &Samples{
 		First: first, phenotypes: phenotypes, attributes: attributes,
-		ids: make([]byte, 0, 8*size), idEnds: make([]int, 0, size),
-		genes: make([]uint32, 0, 3*size), geneEnds: make([]int, 0, size),
+		ids: make([]byte, 0, cmp.Or(room.ids, 8*size)), idEnds: make([]int, 0, size),
+		genes: make([]uint32, 0, cmp.Or(room.genes, 3*size)), geneEnds: make([]int, 0, size),
 		phenotypeValues: make([]float64, 0, phenotypes*size),
 		attributeValues: make([]attributeValue, 0, attributes*size),
-		texts:           []byte{}, // not nil: a part of it is not a missing text
+		texts:           make([]byte, 0, room.texts), // not nil: a part of it is not a missing text
 	}
 }
 
@@ -197,25 +206,26 @@ type SampleSource interface {
 	Close() error
 }
 
-// Counts is what one pass over a perturbation set found.
+// Counts is what one pass over a perturbation set found. A dataset's manifest has it.
 type Counts struct {
-	Samples        int // samples read
-	Wildtypes      int // samples that delete no gene
-	UnknownGenes   int // gene names dropped from their samples because they are not in the graph
-	DroppedSamples int // samples dropped because they delete a gene that is not in the graph
-	EmptiedSamples int // samples dropped because all their genes are among UnknownGenes
-	LeftOutSamples int // samples for which the expression of --where is not true
-	RepeatedGenes  int // gene names listed more than once in one sample; each counts once
+	Samples   int `json:"-"`         // read; the manifest has their number elsewhere
+	Wildtypes int `json:"wildtypes"` // samples that delete no gene
+	// gene names dropped from their samples because they are not in the graph
+	UnknownGenes   int `json:"unknown_genes"`
+	DroppedSamples int `json:"dropped_samples"`  // because they delete a gene that is not in the graph
+	EmptiedSamples int `json:"emptied_samples"`  // dropped because all their genes are among UnknownGenes
+	LeftOutSamples int `json:"left_out_samples"` // for which the expression of --where is not true
+	RepeatedGenes  int `json:"repeated_genes"`   // gene names listed more than once in one sample; each counts once
 	// infinite phenotype values of a torchcell store, which count as missing
-	InfiniteValues int
-	Repeats        // of a set whose genotypes were compared
+	InfiniteValues int `json:"infinite_values"`
+	Repeats            // of a set whose genotypes were compared
 }
 
 // Repeats are the samples that delete the same genes.
 type Repeats struct {
-	Genotypes         int // distinct ones
-	RepeatedGenotypes int // those of several samples
-	RepeatedSamples   int // samples of these
-	Conditions        int // distinct values of the attributes by which samples are grouped
-	MergedSamples     int // samples left out, or merged with an earlier one of their group
+	Genotypes         int `json:"genotypes"`            // distinct ones
+	RepeatedGenotypes int `json:"repeated_genotypes"`   // those of several samples
+	RepeatedSamples   int `json:"repeated_samples"`     // samples of these
+	Conditions        int `json:"conditions,omitempty"` // distinct values of what samples are grouped by
+	MergedSamples     int `json:"merged_samples"`       // left out, or merged with an earlier one of their group
 }

@@ -69,17 +69,20 @@ func (p *storePerturbations) checkColumn(c torchcell.Column, role columnRole) er
 	switch {
 	case role == rolePhenotype && max(c.Text, c.Other) >= 0:
 		return fault.New(fault.Input, "write the store again with torchcell, or "+leaveOut,
-			"read torchcell store %s: record %d: phenotype %s: found a text, a list or an object, expected a number", p.path, first(c.Text, c.Other), fault.Quote(c.Name))
+			"read torchcell store %s: record %d: phenotype %s: found a text, a list or an object, expected a number",
+			p.path, first(c.Text, c.Other), fault.Quote(c.Name))
 	case role == rolePhenotype && c.UnitDiffers >= 0:
 		return fault.New(fault.Input, "write the store again with one unit, or "+leaveOut,
 			"read torchcell store %s: record %d: phenotype %s: found a value in %s, expected %s as in the records before it",
 			p.path, c.UnitDiffers, fault.Quote(c.Name), fault.Quote(c.OtherUnit), fault.Quote(c.Unit))
 	case role == roleAttribute && c.Other >= 0:
 		return fault.New(fault.Input, "write the store again with torchcell, or name other columns with --attributes",
-			"read torchcell store %s: record %d: attribute %s: found a list, an object or a pointer, expected a text or a number", p.path, c.Other, fault.Quote(c.Name))
+			"read torchcell store %s: record %d: attribute %s: found a list, an object or a pointer, expected a text or a number",
+			p.path, c.Other, fault.Quote(c.Name))
 	case role == roleAttribute && c.Text >= 0 && c.Number >= 0:
 		return fault.New(fault.Input, "write the store again with torchcell, or name other columns with --attributes",
-			"read torchcell store %s: record %d: attribute %s: found a text, expected a number as in record %d", p.path, c.Text, fault.Quote(c.Name), c.Number)
+			"read torchcell store %s: record %d: attribute %s: found a text, expected a number as in record %d",
+			p.path, c.Text, fault.Quote(c.Name), c.Number)
 	}
 	return nil
 }

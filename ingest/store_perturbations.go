@@ -15,12 +15,10 @@ import (
 // its number. As in torchcell, a perturbation of any type deletes its gene, and a sample deletes
 // the genes of all experiments in its record.
 type storePerturbations struct {
+	perturbationSet
 	path     string
-	genes    *Nodes
-	options  PerturbationOptions
 	store    *torchcell.Store
 	contents *torchcell.Contents
-	layout   perturbationLayout
 }
 
 // PerturbationFiles returns the paths of the files that OpenPerturbations reads.
@@ -42,7 +40,7 @@ func openStore(path string, genes *Nodes, options PerturbationOptions) (*storePe
 	if err != nil {
 		return nil, err
 	}
-	p := &storePerturbations{path: path, genes: genes, options: options, store: store}
+	p := &storePerturbations{perturbationSet: perturbationSet{genes: genes, options: options}, path: path, store: store}
 	if p.contents, err = torchcell.Read(store); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -51,10 +49,6 @@ func openStore(path string, genes *Nodes, options PerturbationOptions) (*storePe
 	}
 	return p, nil
 }
-
-func (p *storePerturbations) Columns() Columns { return p.layout.columns }
-
-func (p *storePerturbations) IgnoredColumns() []string { return p.layout.ignored }
 
 func (p *storePerturbations) Inputs() []Input { return p.store.Inputs() }
 
@@ -65,8 +59,8 @@ func (p *storePerturbations) Close() error { return errors.Join(p.contents.Close
 // Scan reads the samples. Memory does not depend on their number. If the scan fails, the counts are
 // those up to the failure.
 func (p *storePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
-	batch := newBatcher(p.layout.columns, yield)
-	parser := newRecordParser(p, &batch.counts)
+	batch := NewBatcher(p.layout.columns, yield)
+	parser := newRecordParser(p, &batch.Counts)
 	var id []byte
 	err := p.contents.Rows(func(r *torchcell.Row) error {
 		genotype, keep, err := parser.parse(r)
@@ -77,14 +71,13 @@ func (p *storePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 			return nil
 		}
 		id = strconv.AppendInt(id[:0], int64(r.Number), 10)
-		batch.room().Append(id, genotype, parser.phenotypes, parser.attributes)
-		return batch.added()
+		return batch.Add(id, genotype, parser.phenotypes, parser.attributes)
 	})
 	if err == nil {
 		err = p.Unchanged()
 	}
 	if err != nil {
-		return batch.counts, err
+		return batch.Counts, err
 	}
-	return batch.counts, batch.end(p.path, parser.genotype.unknown)
+	return batch.Counts, batch.end(p.path, parser.genotype.unknown)
 }

@@ -32,7 +32,8 @@ func WritePerturbations(path string, source SampleSource, genes *Nodes) error {
 	case ".tsv":
 		return writePerturbationsTSV(path, source, genes)
 	}
-	return fault.New(fault.Usage, "name the file .arrow or .tsv", "write perturbations %s: found ending %q, expected .arrow or .tsv", path, format+compression)
+	return fault.New(fault.Usage, "name the file .arrow or .tsv",
+		"write perturbations %s: found ending %q, expected .arrow or .tsv", path, format+compression)
 }
 
 func writePerturbationsArrow(path string, source SampleSource, genes *Nodes) error {
@@ -197,7 +198,8 @@ func (w tsvWriter) sample(s *Samples, i int) error {
 			return err
 		}
 		if value.Text != nil && rows.IsMissing(bytes.TrimSpace(value.Text)) {
-			return fault.New(fault.Input, "write .arrow instead", "attribute %s: found text %s, which means a missing value in text files",
+			return fault.New(fault.Input, "write .arrow instead",
+				"attribute %s: found text %s, which means a missing value in text files",
 				fault.Quote(attribute.Name), fault.Quote(value.Text))
 		}
 		w.WriteByte('\t')
@@ -217,7 +219,8 @@ func (w tsvWriter) number(value float64) {
 // checkTSV returns an error for a text that tab-separated text cannot hold.
 func checkTSV(text, separators string) error {
 	if strings.ContainsAny(text, separators) {
-		return fault.New(fault.Input, "write .arrow instead", "found %s, expected text without any of %q", fault.Quote(text), separators)
+		return fault.New(fault.Input, "write .arrow instead",
+			"found %s, expected text without any of %q", fault.Quote(text), separators)
 	}
 	return nil
 }

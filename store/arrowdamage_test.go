@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tcbuild/fault"
+	"tcbuild/internal/testrun"
 )
 
 // Arrow's library answers some damaged files with a panic or a request for all memory. A reader
@@ -21,7 +22,7 @@ func TestDamagedArrowFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for at := 0; at < len(whole); at += 1 + len(whole)/80 {
+		for at := 0; at < len(whole); at += 1 + len(whole)/testrun.Cases(80, 20) {
 			damaged := bytes.Clone(whole)
 			damaged[at] ^= 0x40
 			if err := os.WriteFile(path, damaged, 0o644); err != nil {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -57,7 +56,8 @@ func Published(out string, manifest *Manifest) (*Manifest, error) {
 	const hint = "remove it, or choose another --out"
 	existing, err := ReadManifest(out)
 	if err != nil {
-		return nil, fault.New(fault.Usage, hint, "write dataset %s: the path exists and is not a dataset of this format version", out)
+		return nil, fault.New(fault.Usage, hint,
+			"write dataset %s: the path exists and is not a dataset of this format version", out)
 	}
 	if difference := existing.Difference(manifest, "program"); difference != "" {
 		return nil, fault.New(fault.Usage, hint,
@@ -90,11 +90,11 @@ func Begin(out string, manifest *Manifest, resume Resume, shard int) (*Building,
 // makeFolder makes the folder under construction, or takes this user's earlier one. A link, or
 // another user's folder, is refused: it would be published.
 func (b *Building) makeFolder() error {
-	if err := os.MkdirAll(filepath.Dir(b.dir), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(b.dir), 0o777); err != nil {
 		return fmt.Errorf("write dataset %s: %w", b.out, err)
 	}
 	for _, dir := range []string{b.dir, b.path(".build")} {
-		if err := os.Mkdir(dir, 0o755); err == nil {
+		if err := os.Mkdir(dir, 0o777); err == nil {
 			continue
 		} else if !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("write dataset %s: %w", b.out, err)
@@ -128,8 +128,12 @@ func (b *Building) begin(resume Resume, shard int) error {
 	return b.joinOthers(resume, shard, err == nil)
 }
 
-// briefly is how long to wait for a lock that Status may hold for a moment, to test it.
-const briefly = 100 * time.Millisecond
+// How long to wait for a lock that Status may hold for a moment, to test it. A task of a chain,
+// which builds a shard, is not to fail because Status is slow.
+const (
+	briefly = 100 * time.Millisecond
+	forTask = 5 * time.Second
+)
 
 // waitForLock takes a lock, or gives up after the given time with disk.ErrLocked.
 func waitForLock(path string, sharing disk.Sharing, patience time.Duration) (*os.File, error) {
@@ -156,7 +160,8 @@ func (b *Building) busy() error {
 }
 
 func (b *Building) justEnded() error {
-	return fault.New(fault.Busy, "run the same command again", "write dataset %s: another build of it has just ended", b.out)
+	return fault.New(fault.Busy, "run the same command again",
+		"write dataset %s: another build of it has just ended", b.out)
 }
 
 // joinOthers takes a shared lock on the folder, beside processes that build other shards.
@@ -165,15 +170,15 @@ func (b *Building) joinOthers(resume Resume, shard int, prepared bool) error {
 		b.lock.Close()
 	}
 	// A process that has completed its shard holds the lock for a moment, to check whether it was
-	// the last.
+	// the last, and longer if it was: it publishes the dataset.
 	var err error
-	if b.lock, err = waitForLock(b.path(".build", "lock"), disk.Shared, 10*time.Second); err != nil {
+	if b.lock, err = waitForLock(b.path(".build", "lock"), disk.Shared, time.Minute); err != nil {
 		return b.notLocked(err)
 	}
-	if !current(b.lock) {
+	if !disk.IsCurrent(b.lock) {
 		return b.justEnded()
 	}
-	if b.shardLock, err = waitForLock(b.path(".build", b.Manifest.Shards[shard].Name+".lock"), disk.Alone, briefly); err != nil {
+	if b.shardLock, err = waitForLock(b.path(".build", b.Manifest.Shards[shard].Name+".lock"), disk.Alone, forTask); err != nil {
 		return b.notLocked(err)
 	}
 	if prepared {
@@ -197,14 +202,6 @@ func (b *Building) differs(shard int, difference string) error {
 		"write shard %d of dataset %s: the unfinished build differs in its %s", shard, b.out, difference)
 }
 
-// current reports whether the lock is on the file that now has its name, not on the lock file of a
-// build that was published between opening and locking.
-func current(lock *os.File) bool {
-	held, err1 := lock.Stat()
-	named, err2 := os.Lstat(lock.Name())
-	return err1 == nil && err2 == nil && os.SameFile(held, named)
-}
-
 // path is a file inside the folder under construction.
 func (b *Building) path(elements ...string) string {
 	return filepath.Join(append([]string{b.dir}, elements...)...)
@@ -213,7 +210,7 @@ func (b *Building) path(elements ...string) string {
 // prepare checks that the folder belongs to this dataset, and empties it to start again if it does
 // not.
 func (b *Building) prepare(resume Resume, shard int) error {
-	if !current(b.lock) {
+	if !disk.IsCurrent(b.lock) {
 		return b.justEnded()
 	}
 	difference, begun, err := b.difference()
@@ -268,13 +265,12 @@ func (b *Building) difference() (difference string, begun bool, err error) {
 // readPlan reads the manifest of the unfinished build, if one has begun; it is nil when it is
 // damaged.
 func (b *Building) readPlan() (plan *Manifest, begun bool, err error) {
-	text, err := disk.ReadRegular(b.path(".build", "plan.json"))
-	switch {
+	switch err := disk.ReadJSON(b.path(".build", "plan.json"), &plan); {
 	case fault.System(err):
 		return nil, false, err
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, false, nil
-	case err != nil || json.Unmarshal(text, &plan) != nil:
+	case err != nil:
 		return nil, true, nil
 	}
 	return plan, true, nil
@@ -330,9 +326,14 @@ func (b *Building) WriteGraph(graph *ingest.Graph) error {
 	if err := disk.SyncTree(whole); err != nil { // a resumed build does not check it
 		return err
 	}
-	err = os.Rename(whole, b.path(graphName))
+	return b.adopt(whole, graphName)
+}
+
+// adopt moves a complete folder into the dataset, unless another shard's process was first.
+func (b *Building) adopt(folder, name string) error {
+	err := os.Rename(folder, b.path(name))
 	if errors.Is(err, fs.ErrExist) {
-		return nil // another shard's process was first
+		return nil
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tcbuild/fault"
+	"tcbuild/internal/disk"
 )
 
 func TestSecondBuildIsRefused(t *testing.T) {
@@ -40,19 +41,47 @@ func TestLockGoesWhileItIsAwaited(t *testing.T) {
 	f := newFixture(t, Indices, "zstd", 8, 4, 2)
 	b := f.begin(t, ResumeNever, AllShards)
 	moved := make(chan error)
+	refused := make(chan struct{})
 	go func() {
-		time.Sleep(30 * time.Millisecond)
+		for opened := 1; opened < 2; { // by the other build
+			opened = 0
+			links, _ := filepath.Glob("/proc/self/fd/*")
+			for _, link := range links {
+				if file, _ := os.Readlink(link); file == b.path(".build", "lock") {
+					opened++
+				}
+			}
+			select {
+			case <-refused:
+				opened = 2
+			default:
+			}
+		}
 		moved <- os.Rename(b.dir, f.out)
 	}()
 	_, err := Begin(f.out, f.manifest, ResumeIfPossible, AllShards)
+	close(refused)
 	wantFault(t, err, fault.Busy, "another build of it")
 	if err := <-moved; err != nil {
 		t.Fatal(err)
 	}
 }
 
+// Status holds a shard's lock to test it, and takes long on a busy machine.
+func TestShardWhileStatusLooks(t *testing.T) {
+	f := newFixture(t, Indices, "zstd", 20, 4, 2)
+	one := f.begin(t, ResumeIfPossible, 0)
+	lock, err := disk.TryLock(one.path(".build", f.manifest.Shards[1].Name+".lock"), disk.Alone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(5*briefly, func() { lock.Close() })
+	f.begin(t, ResumeIfPossible, 1)
+}
+
 // Shards may be built by several processes; the last one publishes.
 func TestShardsBuiltApart(t *testing.T) {
+	t.Parallel() // the first build waits for the second one
 	f := newFixture(t, Indices, "zstd", 20, 4, 2)
 	one := f.begin(t, ResumeIfPossible, 0)
 	two := f.begin(t, ResumeIfPossible, 1)

@@ -3,18 +3,16 @@ package store
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
-
-	"github.com/apache/arrow/go/v17/arrow/ipc"
 
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/sampletable"
-	"tcbuild/ingest/table/arrowfile"
 )
 
 // Dataset is a published dataset, open for reading. It is safe for concurrent use.
@@ -22,14 +20,12 @@ type Dataset struct {
 	Dir      string
 	Manifest *Manifest
 
-	text     []byte // of manifest.json
-	once     sync.Once
-	graph    *ingest.Graph
-	graphErr error
+	text []byte // of manifest.json
 
-	samplesOnce sync.Once
-	samples     *sampletable.Table
-	samplesErr  error
+	// What is read once:
+	graph     func() (*ingest.Graph, error)
+	incidence func() (*incidence.Cache, error)
+	samples   func() (*sampletable.Table, error)
 }
 
 // Open reads a dataset's manifest. A folder that is not a dataset is a fault.Input.
@@ -38,27 +34,37 @@ func Open(dir string) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dataset{Dir: dir, Manifest: manifest, text: text}, nil
+	d := &Dataset{Dir: dir, Manifest: manifest, text: text}
+	d.graph, d.incidence = sync.OnceValues(d.readGraph), sync.OnceValues(d.readIncidence)
+	d.samples = sync.OnceValues(d.openSamples)
+	return d, nil
 }
 
 // Graph reads the dataset's graph, once. Files that do not match the manifest, or a graph with
 // another digest, are a fault.Damaged.
-func (d *Dataset) Graph() (*ingest.Graph, error) {
-	d.once.Do(func() {
-		if d.graphErr = d.checkGraphFiles(); d.graphErr != nil {
-			return
-		}
-		graph, _, err := ingest.ReadGraph(filepath.Join(d.Dir, graphName))
-		if err == nil && graph.Digest() != d.Manifest.GraphDigest {
-			err = fmt.Errorf("its digest is %s (manifest: %s)", graph.Digest(), d.Manifest.GraphDigest)
-		}
-		if err != nil {
-			d.graphErr = d.damaged(graphName, "%w", err)
-			return
-		}
-		d.graph = graph
-	})
-	return d.graph, d.graphErr
+func (d *Dataset) Graph() (*ingest.Graph, error) { return d.graph() }
+
+func (d *Dataset) readGraph() (*ingest.Graph, error) {
+	var files inputfile.Files
+	defer files.Close()
+	opened, err := ingest.OpenGraph(&files, filepath.Join(d.Dir, graphName))
+	if err != nil {
+		opened = &ingest.GraphTables{} // a file that is missing has an error of its own
+	}
+	if err := d.checkGraphFiles(opened.Inputs); err != nil {
+		return nil, err
+	}
+	var graph *ingest.Graph
+	if err == nil {
+		graph, err = opened.Read()
+	}
+	if err != nil {
+		return nil, d.damaged(graphName, "%w", err)
+	}
+	if digest := graph.Digest(); digest != d.Manifest.GraphDigest {
+		return nil, d.damaged(graphName, "its digest is %s (manifest: %s)", digest, d.Manifest.GraphDigest)
+	}
+	return graph, nil
 }
 
 // Genes reads the gene table of the dataset's graph alone, without its edges. A file that does not
@@ -75,13 +81,20 @@ func (d *Dataset) Genes() (*ingest.Nodes, error) {
 	return genes, nil
 }
 
-// checkGraphFiles checks that the graph's files are exactly those of the manifest.
-func (d *Dataset) checkGraphFiles() error {
+// checkGraphFiles checks that the graph's files are exactly those of the manifest. Of those that
+// are open the digests are known.
+func (d *Dataset) checkGraphFiles(open []ingest.Input) error {
 	for _, file := range d.Manifest.Files {
-		if strings.HasPrefix(file.Name, graphName+"/") {
-			if err := d.CheckFile(file); err != nil {
-				return err
-			}
+		name, inGraph := strings.CutPrefix(file.Name, graphName+"/")
+		if !inGraph {
+			continue
+		}
+		check := d.CheckFile
+		if i := slices.IndexFunc(open, func(input ingest.Input) bool { return input.Name == name }); i >= 0 {
+			check = func(file File) error { return d.compare(file, open[i].Bytes, open[i].SHA256) }
+		}
+		if err := check(file); err != nil {
+			return err
 		}
 	}
 	return filepath.WalkDir(filepath.Join(d.Dir, graphName), func(path string, entry fs.DirEntry, err error) error {
@@ -112,8 +125,7 @@ func (d *Dataset) CheckGraph(graph *ingest.Graph, from string) error {
 func (d *Dataset) Layout() incidence.Layout {
 	var layout incidence.Layout
 	for _, mask := range d.Manifest.Masks {
-		layout.Masks = append(layout.Masks, incidence.Mask{Name: mask.Name, Start: layout.Size, Size: mask.Size})
-		layout.Size += mask.Size
+		layout.Add(mask.Name, mask.Size)
 	}
 	return layout
 }
@@ -125,20 +137,8 @@ func (d *Dataset) damaged(name, format string, args ...any) error {
 // damagedFile is a fault.Damaged of a file that is not what it should be, unless the operating
 // system could not read it.
 func damagedFile(path string, err error) error {
-	return fault.New(fault.Damaged, "build the dataset again, or restore the file from a copy", "read %s: %w", path, err)
-}
-
-func (d *Dataset) openArrow(name string) (*ipc.FileReader, *os.File, error) {
-	file, size, err := d.open(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	reader, err := arrowfile.NewReader(file, size)
-	if err != nil {
-		file.Close()
-		return nil, nil, d.damaged(name, "%w", err)
-	}
-	return reader, file, nil
+	return fault.New(fault.Damaged, "build the dataset again, or restore the file from a copy",
+		"read %s: %w", path, err)
 }
 
 // guard turns a panic, the Arrow library's response to some damaged files, into an error.

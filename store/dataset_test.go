@@ -280,8 +280,7 @@ func TestGraphIsChecked(t *testing.T) {
 		t.Errorf("the dataset's graph: error %v", err)
 	}
 	d.Manifest.GraphDigest = "0"
-	other := &Dataset{Dir: d.Dir, Manifest: d.Manifest}
-	_, err = other.Graph()
+	_, err = d.readGraph()
 	wantFault(t, err, fault.Damaged, "graph: its digest is", "(manifest: 0)")
 }
 

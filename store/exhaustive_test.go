@@ -3,13 +3,11 @@ package store_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +19,8 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/internal/oracle"
 	"tcbuild/internal/seed"
+	"tcbuild/internal/storetest"
+	"tcbuild/internal/testrun"
 	"tcbuild/store"
 )
 
@@ -84,8 +84,6 @@ func (s small) String() string { return fmt.Sprintf("%s-%s", s.variant, s.codec)
 // build builds the dataset in out and returns its expected samples.
 func (s small) build(t testing.TB, out string) []want {
 	t.Helper()
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	graph := smallGraph(t, s.edges)
 	r := rand.New(rand.NewPCG(s.seed, 0))
 	var all []want
@@ -106,59 +104,11 @@ func (s small) build(t testing.TB, out string) []want {
 	for _, w := range all {
 		samples.Append([]byte(w.id), w.genes, w.phenotypes, nil)
 	}
-	m := &store.Manifest{
-		FormatVersion: store.FormatVersion, Variant: s.variant, Codec: s.codec, Samples: smallSamples,
-		Options: store.Options{ReactionRule: s.rule}, GraphDigest: graph.Digest(),
-	}
-	for _, mask := range incidence.NewLayout(graph).Masks {
-		m.Masks = append(m.Masks, store.MaskSize{Name: mask.Name, Size: mask.Size})
-	}
-	m.SetColumns(columns)
-	content := store.NewContentDigest(m.GraphDigest, s.rule, columns)
-	content.Add(samples)
-	m.LogicalContent = content.Sum()
-	m.Identify()
-	if s.variant != store.Incidence {
-		m.SamplesPerValue = 3
-		m.Cut(2)
-	}
-	b, err := store.Begin(out, m, store.ResumeNever, store.AllShards)
-	check(t, err)
-	defer b.Close()
-	check(t, b.WriteGraph(graph))
-	if s.variant == store.Incidence {
-		check(t, b.WriteIncidence(incidence.Build(graph)))
-	}
-	w, err := store.NewSampleWriter(out, columns)
-	check(t, err)
-	defer w.Discard()
-	check(t, errors.Join(w.Add(samples), w.Close(m.LogicalContent), b.AdoptSamples(w)))
-	for i := range m.Shards {
-		s.writeShard(t, b, i, all)
-	}
-	published, err := b.Publish(nil)
-	if err != nil || !published {
-		t.Fatalf("published %v, %v", published, err)
-	}
+	storetest.Dataset{
+		Graph: graph, Columns: columns, Samples: samples, Rule: s.rule,
+		Variant: s.variant, Codec: s.codec, PerValue: 3, Shards: 2,
+	}.Write(t, out)
 	return all
-}
-
-func (s small) writeShard(t testing.TB, b *store.Building, number int, all []want) {
-	t.Helper()
-	codec, err := encode.Find(b.Manifest.Mode(), s.codec)
-	check(t, err)
-	encoder := codec.NewEncoder(b.Manifest.MaskPositions())
-	shard, err := b.Shard(number)
-	check(t, err)
-	end := shard.First + shard.Samples
-	for first := shard.First; first < end; first += b.Manifest.SamplesPerValue {
-		check(t, shard.Put(first, encode.AppendValue(nil, b.Manifest.Seed(), first,
-			min(b.Manifest.SamplesPerValue, end-first), func(dst []byte, i int) []byte {
-				return encoder.Append(dst, all[first+i].removed)
-			})))
-	}
-	check(t, shard.Commit())
-	check(t, shard.Seal())
 }
 
 // allSmall are datasets of every variant and codec.
@@ -303,27 +253,30 @@ func (d *target) verify(t testing.TB, what string, bad []int) {
 	}
 }
 
-// sampler takes every case or, in short tests and for slow cases, one of some. With the environment
-// variable TCBUILD_EXHAUSTIVE=1 it takes all, which takes an hour or so.
+// sampler takes some cases of many. The environment variable TCBUILD_EXHAUSTIVE=1 makes them more,
+// and TCBUILD_EXHAUSTIVE=all all, which takes an hour or so.
 type sampler struct {
 	r     *rand.Rand
-	short int
+	oneOf int
 	all   bool
 }
 
-func newSampler(t testing.TB, short int) sampler {
+// newSampler takes one of usual cases that TCBUILD_EXHAUSTIVE=1 takes, under -short one of short.
+func newSampler(t testing.TB, usual, short int) sampler {
 	t.Helper()
-	if !testing.Short() {
-		short = 1
+	exhaustive := os.Getenv("TCBUILD_EXHAUSTIVE")
+	oneOf := testrun.Cases(usual, short)
+	if exhaustive != "" {
+		oneOf = 1
 	}
-	return sampler{seed.Rand(t), short, os.Getenv("TCBUILD_EXHAUSTIVE") == "1"}
+	return sampler{seed.Rand(t), oneOf, exhaustive == "all"}
 }
 
-// take is true once in oneOf calls, and in short tests less often.
+// take is true once in oneOf calls, or less often as newSampler says.
 func (s sampler) take(oneOf int) bool { return s.all || s.verify(oneOf) }
 
 // verify is take for cases that are too slow to take all.
-func (s sampler) verify(oneOf int) bool { return s.r.IntN(s.short*oneOf) == 0 }
+func (s sampler) verify(oneOf int) bool { return s.r.IntN(s.oneOf*oneOf) == 0 }
 
 func eachSmall(t *testing.T, test func(t *testing.T, d *target)) {
 	for _, s := range allSmall() {
@@ -339,7 +292,7 @@ func eachSmall(t *testing.T, test func(t *testing.T, d *target)) {
 // 16 or 64.
 func TestEveryBit(t *testing.T) {
 	eachSmall(t, func(t *testing.T, d *target) {
-		s := newSampler(t, 50)
+		s := newSampler(t, 10, 200)
 		for _, name := range d.names() {
 			d.open = nil
 			oneOf := 16
@@ -351,8 +304,12 @@ func TestEveryBit(t *testing.T) {
 				check(t, err)
 				d.open, oneOf = dataset, oneOf/16
 			}
-			d.flip(t, name, func(zero bool) bool { return s.take(oneOf * map[bool]int{true: 32, false: 1}[zero]) },
-				func() bool { return s.verify(1000) })
+			d.flip(t, name, func(zero bool) bool {
+				if zero {
+					return s.take(32 * oneOf)
+				}
+				return s.take(oneOf)
+			}, func() bool { return s.verify(1000) })
 		}
 	})
 }
@@ -384,7 +341,7 @@ func (d *target) flip(t *testing.T, name string, take func(zero bool) bool, veri
 func TestEveryPage(t *testing.T) {
 	const size = 4096
 	eachSmall(t, func(t *testing.T, d *target) {
-		s := newSampler(t, 10)
+		s := newSampler(t, 1, 10)
 		kin := d.small
 		kin.seed++
 		other := newTarget(t, kin)
@@ -444,7 +401,7 @@ func (d *target) try(t testing.TB, what, name string, content []byte, verify boo
 // an error.
 func TestEveryLength(t *testing.T) {
 	eachSmall(t, func(t *testing.T, d *target) {
-		s := newSampler(t, 200)
+		s := newSampler(t, 5, 800)
 		for _, name := range d.names() {
 			whole := d.files[name]
 			for size := range len(whole) {
@@ -462,7 +419,7 @@ func TestEveryLength(t *testing.T) {
 // Every file in place of its namesake in a similar dataset gives the right samples or an error.
 func TestEveryNamesake(t *testing.T) {
 	eachSmall(t, func(t *testing.T, d *target) {
-		s := newSampler(t, 4)
+		s := newSampler(t, 1, 4)
 		for _, like := range []struct {
 			what   string
 			change func(kin *small)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -50,8 +51,8 @@ func hashed(from io.Reader, to io.Writer, name string) (File, error) {
 	return File{Name: name, Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, err
 }
 
-// hashFile returns the size and digest of a file under construction.
-func hashFile(dir, name string) (File, error) {
+// HashFile returns the size and digest of a file that the manifest does not list, or not yet.
+func HashFile(dir, name string) (File, error) {
 	file, _, err := disk.OpenRegular(filepath.Join(dir, filepath.FromSlash(name)))
 	if err != nil {
 		return File{}, err
@@ -75,16 +76,25 @@ func (d *Dataset) copyChecked(ctx context.Context, file File, to io.Writer) erro
 	}
 	defer from.Close()
 	if size != file.Bytes { // no need to read it
-		return d.damaged(file.Name, "it has %d bytes (manifest: %d)", size, file.Bytes)
+		return d.compare(file, size, "")
+	}
+	if buffer, ok := to.(*bytes.Buffer); ok {
+		buffer.Grow(int(size))
 	}
 	found, err := hashed(untilDone{ctx, from}, to, file.Name)
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("read dataset %s: %w", d.Dir, err)
-	case found.Bytes != file.Bytes:
-		return d.damaged(file.Name, "its size changed to %d bytes while it was read (manifest: %d)", found.Bytes, file.Bytes)
-	case found.SHA256 != file.SHA256:
-		return d.damaged(file.Name, "its sha256 is %s (manifest: %s)", found.SHA256, file.SHA256)
+	}
+	return d.compare(file, found.Bytes, found.SHA256)
+}
+
+// compare compares the size and digest that a data file was found to have with the manifest's.
+func (d *Dataset) compare(file File, size int64, sha256 string) error {
+	switch {
+	case size != file.Bytes:
+		return d.damaged(file.Name, "it has %d bytes (manifest: %d)", size, file.Bytes)
+	case sha256 != file.SHA256:
+		return d.damaged(file.Name, "its sha256 is %s (manifest: %s)", sha256, file.SHA256)
 	}
 	return nil
 }

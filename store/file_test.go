@@ -21,11 +21,11 @@ func TestHashFile(t *testing.T) {
 		}
 		digest := sha256.Sum256(content)
 		want := File{Name: "file", Bytes: int64(size), SHA256: hex.EncodeToString(digest[:])}
-		if got, err := hashFile(dir, "file"); err != nil || got != want {
+		if got, err := HashFile(dir, "file"); err != nil || got != want {
 			t.Errorf("file of %d bytes: %v, %v, expected %v", size, got, err, want)
 		}
 	}
-	if _, err := hashFile(dir, "missing"); !os.IsNotExist(err) {
+	if _, err := HashFile(dir, "missing"); !os.IsNotExist(err) {
 		t.Errorf("a missing file: %v", err)
 	}
 }

@@ -33,6 +33,17 @@ func (m *Manifest) Identify() {
 	m.Identity = hex.EncodeToString(sum[:])
 }
 
+// IdentifyLike sets the identity as Identify did for another variant of the same input: with or
+// without the logical content, which is now known.
+func (m *Manifest) IdentifyLike(other *Manifest) {
+	again, content := *other, m.LogicalContent
+	if again.Identify(); again.Identity != other.Identity {
+		m.LogicalContent = ""
+	}
+	m.Identify()
+	m.LogicalContent = content
+}
+
 // Seed is the seed of sample 0's checksums: the first 16 digits of the identity as a number, or 0
 // without an identity.
 func (m *Manifest) Seed() encode.Seed {

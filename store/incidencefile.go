@@ -15,6 +15,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"tcbuild/incidence"
+	"tcbuild/ingest/table/arrowfile"
 )
 
 const (
@@ -67,9 +68,11 @@ func (b *Building) writeRecord(name string, record arrow.Record) error {
 	return nil
 }
 
-// Incidence reads the incidence cache of an incidence dataset, checked against its digests in the
-// manifest. Damage is a fault.Damaged.
-func (d *Dataset) Incidence() (cache *incidence.Cache, err error) {
+// Incidence reads the incidence cache of an incidence dataset, once, checked against its digests in
+// the manifest. Damage is a fault.Damaged.
+func (d *Dataset) Incidence() (*incidence.Cache, error) { return d.incidence() }
+
+func (d *Dataset) readIncidence() (cache *incidence.Cache, err error) {
 	defer d.guard(incidenceName, &err)
 	graph, err := d.Graph()
 	if err != nil {
@@ -93,23 +96,27 @@ func (d *Dataset) Incidence() (cache *incidence.Cache, err error) {
 	cache = &incidence.Cache{Layout: incidence.NewLayout(graph)}
 	cache.Offsets = []uint32{0}
 	cache.Positions = arrow.Uint32Traits.CastFromBytes(content.Bytes())
+	edges := cache.Layout.Size - cache.Layout.EdgePositions()
 	start := int64(0)
 	for row := range graph.Genes.Len() + graph.Reactions.Len() {
 		if row == len(ends) || ends[row] < start || ends[row] > int64(len(cache.Positions)) {
-			return nil, d.damaged(incidenceName, "its rows do not cut %d positions at row %d", len(cache.Positions), row)
+			return nil, d.damaged(incidenceName,
+				"its rows do not cut %d positions at row %d", len(cache.Positions), row)
 		}
 		list := cache.Positions[start:ends[row]]
 		if xxhash.Sum64(arrow.Uint32Traits.CastToBytes(list)) != checksums[row] {
-			return nil, d.damaged(incidenceName, "it has another checksum for row %d than that in %s", row, positionsName)
+			return nil, d.damaged(incidenceName,
+				"it has another checksum for row %d than that in %s", row, positionsName)
 		}
-		if err := checkRow(list, row, cache.Layout); err != nil {
+		if err := checkRow(list, row, edges, cache.Layout.Size); err != nil {
 			return nil, d.damaged(positionsName, "row %d: %w", row, err)
 		}
 		start = ends[row]
 		cache.Offsets = append(cache.Offsets, uint32(start))
 	}
 	if rows := len(cache.Offsets) - 1; rows != len(ends) || start != int64(len(cache.Positions)) {
-		return nil, d.damaged(incidenceName, "it has %d rows up to position %d, expected %d up to %d", len(ends), start, rows, len(cache.Positions))
+		return nil, d.damaged(incidenceName,
+			"it has %d rows up to position %d, expected %d up to %d", len(ends), start, rows, len(cache.Positions))
 	}
 	return cache, nil
 }
@@ -119,11 +126,15 @@ func (d *Dataset) incidenceIndex() ([]int64, []uint64, error) {
 	if err := d.checkNamed(incidenceName); err != nil {
 		return nil, nil, err
 	}
-	reader, file, err := d.openArrow(incidenceName)
+	file, size, err := d.open(incidenceName)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer file.Close()
+	reader, err := arrowfile.NewReader(file, size)
+	if err != nil {
+		return nil, nil, d.damaged(incidenceName, "%w", err)
+	}
 	defer reader.Close()
 	if !reader.Schema().Equal(incidenceSchema) || reader.NumRecords() != 1 {
 		return nil, nil, d.damaged(incidenceName, "its schema is not that of an incidence cache")
@@ -136,14 +147,14 @@ func (d *Dataset) incidenceIndex() ([]int64, []uint64, error) {
 }
 
 // checkRow checks that a node's row has its own position, which is the number of its row, and else
-// only positions of edges.
-func checkRow(list []uint32, row int, layout incidence.Layout) error {
+// only positions of edges, which begin at edges.
+func checkRow(list []uint32, row, edges, size int) error {
 	if len(list) == 0 || list[0] != uint32(row) {
 		return fmt.Errorf("it does not begin with the node's own position, %d", row)
 	}
 	for _, position := range list[1:] {
-		if edges := layout.Size - layout.EdgePositions(); int(position) < edges || int(position) >= layout.Size {
-			return fmt.Errorf("it has position %d, expected those of edges, from %d to %d", position, edges, layout.Size-1)
+		if int(position) < edges || int(position) >= size {
+			return fmt.Errorf("it has position %d, expected those of edges, from %d to %d", position, edges, size-1)
 		}
 	}
 	return nil

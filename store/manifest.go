@@ -59,7 +59,7 @@ type Manifest struct {
 	Phenotypes      []ingest.Phenotype `json:"phenotypes"`
 	Attributes      []ingest.Attribute `json:"attributes"`
 	Options         Options            `json:"options"`
-	Counts          InputCounts        `json:"counts"`
+	Counts          ingest.Counts      `json:"counts"`
 	Inputs          Inputs             `json:"inputs"`
 	GraphDigest     string             `json:"graph_digest"` // ingest.Graph.Digest
 	// ContentDigest; equal for all variants of one input
@@ -90,23 +90,6 @@ type Options struct {
 	// what became of samples of one genotype; see duplicates.Rule
 	Duplicates duplicates.Choice `json:"duplicates,omitempty"` // never empty in a manifest
 	GroupBy    []string          `json:"group_by,omitempty"`
-}
-
-// InputCounts is what was found in the perturbation set; see ingest.Counts.
-type InputCounts struct {
-	Wildtypes      int `json:"wildtypes"`
-	UnknownGenes   int `json:"unknown_genes"`
-	DroppedSamples int `json:"dropped_samples"`
-	EmptiedSamples int `json:"emptied_samples"`
-	LeftOutSamples int `json:"left_out_samples"`
-	RepeatedGenes  int `json:"repeated_genes"`
-	InfiniteValues int `json:"infinite_values"`
-
-	Genotypes         int `json:"genotypes"`
-	RepeatedGenotypes int `json:"repeated_genotypes"`
-	RepeatedSamples   int `json:"repeated_samples"`
-	Conditions        int `json:"conditions,omitempty"`
-	MergedSamples     int `json:"merged_samples"`
 }
 
 // Inputs identifies the files a dataset was built from.
@@ -147,6 +130,15 @@ func (m *Manifest) SetColumns(columns ingest.Columns) {
 // Columns are the phenotypes and attributes of the samples.
 func (m *Manifest) Columns() ingest.Columns {
 	return ingest.Columns{Phenotypes: m.Phenotypes, Attributes: m.Attributes}
+}
+
+// As is the manifest of another variant of the same input, without codec, identity, shards and
+// files.
+func (m *Manifest) As(variant Variant, program string) *Manifest {
+	as := *m
+	as.Variant, as.Program, as.Codec, as.Identity, as.Checksum = variant, program, "", "", ""
+	as.SamplesPerValue, as.Shards, as.Files = 0, nil, nil
+	return &as
 }
 
 // Mode is the encode.Mode of the LMDB variants.

@@ -31,7 +31,9 @@ func wholeManifest(t *testing.T) *Manifest {
 	for _, name := range []string{"samples/_checksums", "samples/part-00000.arrow"} {
 		m.Files = append(m.Files, File{name, 100, "ef"})
 	}
-	m.Counts = InputCounts{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
+	m.Counts = ingest.Counts{Wildtypes: 1, UnknownGenes: 2, DroppedSamples: 3, EmptiedSamples: 4, LeftOutSamples: 5,
+		RepeatedGenes: 6, InfiniteValues: 7, Repeats: ingest.Repeats{Genotypes: 8, RepeatedGenotypes: 9, RepeatedSamples: 10,
+			Conditions: 11, MergedSamples: 12}}
 	m.Inputs.Graph = []ingest.Input{{Name: "nodes/gene.tsv", Bytes: 5, SHA256: "cd"}}
 	return m
 }

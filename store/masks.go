@@ -9,6 +9,7 @@ import (
 // variant, looked up in the stored incidence cache. It is for one goroutine, and must be closed.
 type MaskReader struct {
 	*Reader
+	codec   encode.Codec       // of the LMDB variants
 	decoder encode.Decoder     // of the LMDB variants
 	remover *incidence.Remover // of the incidence variant
 }
@@ -16,13 +17,12 @@ type MaskReader struct {
 // NewMaskReader makes a reader. In the incidence variant it reads graph and incidence cache.
 func (d *Dataset) NewMaskReader() (*MaskReader, error) {
 	r := &MaskReader{Reader: d.NewReader()}
-	layout := d.Layout()
+	var err error
 	if d.Manifest.Variant != Incidence {
-		codec, err := encode.Find(d.Manifest.Mode(), d.Manifest.Codec)
-		if err != nil {
+		if r.codec, err = encode.Find(d.Manifest.Mode(), d.Manifest.Codec); err != nil {
 			return nil, d.damaged(manifestName, "%w", err)
 		}
-		r.decoder = codec.NewDecoder(layout.Size)
+		r.decoder = r.codec.NewDecoder(d.Layout().Size)
 		return r, nil
 	}
 	graph, err := d.Graph()
@@ -39,6 +39,17 @@ func (d *Dataset) NewMaskReader() (*MaskReader, error) {
 	}
 	r.remover = incidence.NewRemover(graph, cache, rules)
 	return r, nil
+}
+
+// Clone makes a reader for another goroutine; both share the incidence cache.
+func (r *MaskReader) Clone() *MaskReader {
+	clone := &MaskReader{Reader: r.dataset.NewReader(), codec: r.codec}
+	if r.remover != nil {
+		clone.remover = r.remover.Clone()
+	} else {
+		clone.decoder = r.codec.NewDecoder(r.dataset.Layout().Size)
+	}
+	return clone
 }
 
 // Sample returns a sample and its removed positions in the mask space, strictly

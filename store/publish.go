@@ -94,7 +94,7 @@ func (b *Building) otherFiles() ([]File, error) {
 		if err := disk.Sync(path); err != nil {
 			return err
 		}
-		file, err := hashFile(b.dir, filepath.ToSlash(name))
+		file, err := HashFile(b.dir, filepath.ToSlash(name))
 		files = append(files, file)
 		return err
 	})

@@ -12,6 +12,7 @@ import (
 
 // Samples at random over shards of odd sizes, with values that the shards' ends cut short.
 func TestReaderAtRandom(t *testing.T) {
+	t.Parallel()
 	const seed = 6
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, test := range []struct{ count, samplesPerValue, shards int }{{1, 1, 1}, {23, 5, 4}, {65, 64, 1}, {10, 64, 10}} {

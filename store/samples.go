@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"tcbuild/ingest"
 	"tcbuild/ingest/sampletable"
@@ -36,7 +36,7 @@ type SampleWriter struct {
 // NewSampleWriter starts the sample table of the dataset out.
 func NewSampleWriter(out string, columns ingest.Columns) (*SampleWriter, error) {
 	out = filepath.Clean(out)
-	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(out), 0o777); err != nil {
 		return nil, fmt.Errorf("write dataset %s: %w", out, err)
 	}
 	temporary, err := disk.NewTemporary(out)
@@ -68,11 +68,43 @@ func (b *Building) AdoptSamples(w *SampleWriter) error {
 	if err := disk.SyncTree(w.temporary.Path); err != nil { // a resumed build does not check it
 		return err
 	}
-	err := os.Rename(w.temporary.Path, b.path(samplesName))
-	if errors.Is(err, fs.ErrExist) {
-		return nil
+	return b.adopt(w.temporary.Path, samplesName)
+}
+
+// ShareInputs gives the dataset under construction the graph and the sample table of another one of
+// the same input, by hard links where there are any: they never change. It does nothing about what
+// is there already.
+func (b *Building) ShareInputs(base *Dataset) error {
+	for _, folder := range []string{graphName, samplesName} {
+		if _, err := os.Stat(b.path(folder)); err == nil {
+			continue
+		}
+		temporary, err := os.MkdirTemp(b.path(".build"), folder+"-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(temporary)
+		for _, file := range base.Manifest.Files {
+			if !strings.HasPrefix(file.Name, folder+"/") {
+				continue
+			}
+			to := filepath.Join(temporary, filepath.FromSlash(file.Name))
+			if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+				return err
+			}
+			from := filepath.Join(base.Dir, filepath.FromSlash(file.Name))
+			if os.Link(from, to) == nil {
+				continue
+			}
+			if err := copyFile(from, to); err != nil {
+				return fmt.Errorf("share %s of dataset %s: %w", folder, base.Dir, err)
+			}
+		}
+		if err := b.adopt(filepath.Join(temporary, folder), folder); err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // Samples opens the sample table of the dataset under construction.
@@ -81,25 +113,24 @@ func (b *Building) Samples() (*sampletable.Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write dataset %s: %w", b.out, err)
 	}
-	return sampletable.Open(samplesFolder{&Dataset{Dir: b.dir, Manifest: b.Manifest}}, checksums, b.Manifest.Columns(), b.Manifest.Samples, b.Manifest.LogicalContent)
+	return sampletable.Open(samplesFolder{&Dataset{Dir: b.dir, Manifest: b.Manifest}},
+		checksums, b.Manifest.Columns(), b.Manifest.Samples, b.Manifest.LogicalContent)
 }
 
 // Samples opens the sample table. Its checksums are compared with the manifest first, and each
 // block of it with them when it is read: damage is a fault.Damaged.
-func (d *Dataset) Samples() (*sampletable.Table, error) {
-	d.samplesOnce.Do(func() {
-		name := samplesName + "/" + sampletable.ChecksumsName
-		file, err := d.Manifest.file(name)
-		if err != nil { // no samples
-			d.samples, d.samplesErr = sampletable.Open(samplesFolder{d}, nil, d.Manifest.Columns(), 0, "")
-			return
-		}
-		var checksums bytes.Buffer
-		if d.samplesErr = d.copyChecked(context.Background(), file, &checksums); d.samplesErr == nil {
-			d.samples, d.samplesErr = sampletable.Open(samplesFolder{d}, checksums.Bytes(), d.Manifest.Columns(), d.Manifest.Samples, d.Manifest.LogicalContent)
-		}
-	})
-	return d.samples, d.samplesErr
+func (d *Dataset) Samples() (*sampletable.Table, error) { return d.samples() }
+
+func (d *Dataset) openSamples() (*sampletable.Table, error) {
+	file, err := d.Manifest.file(samplesName + "/" + sampletable.ChecksumsName)
+	if err != nil { // no samples
+		return sampletable.Open(samplesFolder{d}, nil, d.Manifest.Columns(), 0, "")
+	}
+	var checksums bytes.Buffer
+	if err := d.copyChecked(context.Background(), file, &checksums); err != nil {
+		return nil, err
+	}
+	return sampletable.Open(samplesFolder{d}, checksums.Bytes(), d.Manifest.Columns(), d.Manifest.Samples, d.Manifest.LogicalContent)
 }
 
 // EachSample reads the samples in order. A row lives until the next.

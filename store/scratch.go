@@ -28,7 +28,7 @@ func (b *Building) UseScratch(dir string) error {
 // copyToScratch copies the part of a shard that an interrupted build left in place.
 func (b *Building) copyToScratch(shard string) error {
 	dir := filepath.Join(b.scratch.Path, shard)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
 	err := copyFile(b.path(shard, dataName), filepath.Join(dir, dataName))
@@ -42,7 +42,7 @@ func (b *Building) copyToScratch(shard string) error {
 // complete and synced.
 func (b *Building) moveInPlace(shard string) error {
 	moving := b.path(".build", shard+".moving")
-	if err := os.MkdirAll(moving, 0o755); err != nil {
+	if err := os.MkdirAll(moving, 0o777); err != nil {
 		return err
 	}
 	if err := copyFile(filepath.Join(b.scratch.Path, shard, dataName), filepath.Join(moving, dataName)); err != nil {

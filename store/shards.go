@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,9 +27,6 @@ type shardState struct {
 	File *File `json:"file,omitempty"`
 }
 
-// trusted reports whether a shard can be resumed: its file cannot have lost pages.
-func (s shardState) trusted() bool { return s.BootID == "" || s.BootID == bootID() }
-
 // bootID identifies the current boot of this machine. On systems without one, power loss is not
 // detected.
 func bootID() string {
@@ -44,14 +40,8 @@ func bootID() string {
 func (b *Building) readState(shard int) (shardState, error) {
 	var state shardState
 	path := b.path(".build", b.Manifest.Shards[shard].Name+".json")
-	text, err := disk.ReadRegular(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return state, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &state)
-	}
-	if err != nil {
+	err := disk.ReadJSON(path, &state)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return state, fault.New(fault.Damaged, hintNever, "read %s: %w", path, err)
 	}
 	return state, nil
@@ -97,7 +87,7 @@ func (b *Building) Shard(i int) (*Shard, error) {
 		s.Next, s.Complete = s.First+s.Samples, true
 		return s, nil
 	}
-	if !state.trusted() {
+	if state.BootID != "" && state.BootID != bootID() { // its file may have lost pages
 		if err := b.forgetShard(i); err != nil {
 			return nil, err
 		}
@@ -129,26 +119,17 @@ func (s *Shard) Put(first int, value []byte) error {
 // Commit ends writing: everything that was put is in the file, not yet synced.
 func (s *Shard) Commit() error { return s.writer.commit() }
 
-// Seal hashes and syncs a committed shard, and marks it complete.
+// Seal hashes and syncs a committed shard, and marks it complete. If the dataset is larger than
+// memory, it also drops the shard from the page cache: the next shards reuse its pages instead of
+// evicting other programs'.
 func (s *Shard) Seal() error {
-	file, err := hashFile(s.building.shardRoot(), s.dataName())
+	b := s.building
+	file, err := HashFile(b.shardRoot(), path.Join(s.Name, dataName))
+	if err == nil && b.scratch != nil {
+		err = b.moveInPlace(s.Name)
+	}
 	if err != nil {
 		return err
-	}
-	return s.complete(file)
-}
-
-func (s *Shard) dataName() string { return path.Join(s.Name, dataName) }
-
-// complete syncs a hashed shard and marks it complete. If the dataset is larger than memory, it
-// also drops the shard from the page cache: the next shards reuse its pages instead of evicting
-// other programs'.
-func (s *Shard) complete(file File) error {
-	b := s.building
-	if b.scratch != nil {
-		if err := b.moveInPlace(s.Name); err != nil {
-			return err
-		}
 	}
 	// after hashing: by then most of it is on disk
 	if err := disk.Sync(b.path(file.Name)); err != nil {

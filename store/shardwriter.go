@@ -21,6 +21,12 @@ const commitBytes = 4 << 20
 // writeBackBytes is how much a shard grows before its new pages are sent to disk.
 const writeBackBytes = 64 << 20
 
+// LMDBVersion returns the version of the LMDB library that writes shards, as 0.9.24.
+func LMDBVersion() string {
+	major, minor, patch, _ := lmdb.Version()
+	return fmt.Sprintf("%d.%d.%d", major, minor, patch)
+}
+
 // shardWriter appends values to a shard's LMDB. All its calls must come from one OS thread, because
 // LMDB's write transactions are bound to one.
 //
@@ -39,7 +45,7 @@ type shardWriter struct {
 // openShardWriter resumes the shard in dir, or starts one. next is the first sample that it does
 // not hold yet.
 func openShardWriter(dir string, shard ShardRange, manifest *Manifest) (w *shardWriter, next int, err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, 0, err
 	}
 	begun, err := openBegunShard(dir)

@@ -11,6 +11,7 @@ import (
 	"tcbuild/encode"
 	"tcbuild/fault"
 	"tcbuild/internal/seed"
+	"tcbuild/internal/testrun"
 )
 
 // bigValue is a value of one sample, so long that a transaction takes two of them.
@@ -44,6 +45,7 @@ func openShard(t *testing.T, b *Building, next int) *Shard {
 // An interrupted shard is resumed after its last commit, and ends with the bytes of an
 // uninterrupted one.
 func TestResumedShardHasTheSameBytes(t *testing.T) {
+	t.Parallel()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	f := newFixture(t, Indices, "raw", 5, 1, 1)
@@ -197,6 +199,7 @@ func TestShardOfAnotherBoot(t *testing.T) {
 // library, which would end the process on a damaged page, does not see it before every page has
 // been checked.
 func TestTornShardIsNotResumed(t *testing.T) {
+	t.Parallel()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	f := newFixture(t, Indices, "raw", 7, 1, 1)
@@ -223,11 +226,7 @@ func TestTornShardIsNotResumed(t *testing.T) {
 	}
 	t.Logf("pages at %d", trees)
 	r := seed.Rand(t)
-	cases := 150
-	if testing.Short() {
-		cases = 30
-	}
-	for i := range cases {
+	for i := range testrun.Cases(150, 12) {
 		content := bytes.Clone(whole)
 		page := trees[r.IntN(len(trees))]
 		switch at := r.IntN(160); i % 4 {

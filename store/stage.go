@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -26,14 +27,16 @@ type Staged struct {
 // Stage makes dir a copy of the dataset. Files that dir already has, with the manifest's checksum,
 // are reused; the others are checked while they are copied. dir must be missing, empty, or a
 // dataset; it is replaced in one step. Processes that stage to the same dir wait for each other;
-// ctx ends waiting and copying. If the dataset is replaced meanwhile, the error is a fault.Busy.
+// ctx ends waiting and copying. What was copied until then, or until the process was killed, is
+// checked and used by the next. If the dataset is removed or replaced meanwhile, the error is a
+// fault.Busy.
 func (d *Dataset) Stage(ctx context.Context, dir string) (staged Staged, err error) {
 	dir = filepath.Clean(dir)
-	if err := checkStageTarget(dir); err != nil {
+	if err := d.checkStageTarget(dir); err != nil {
 		return staged, err
 	}
 	parent, name := filepath.Split(dir)
-	if err := os.MkdirAll(filepath.Clean(parent), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Clean(parent), 0o777); err != nil {
 		return staged, fmt.Errorf("stage to %s: %w", dir, err)
 	}
 	temporary := filepath.Join(parent, "."+name+".staging")
@@ -42,17 +45,15 @@ func (d *Dataset) Stage(ctx context.Context, dir string) (staged Staged, err err
 		return staged, fmt.Errorf("stage to %s: %w", dir, err)
 	}
 	defer unlock()
-	err = os.RemoveAll(temporary) // left by a killed process
-	if err == nil {
-		err = os.Mkdir(temporary, 0o755)
-	}
-	if err != nil {
+	if err := d.takeUp(temporary); err != nil {
 		return staged, fmt.Errorf("stage to %s: %w", dir, err)
 	}
 	if err := d.stageFiles(ctx, dir, temporary, &staged); err != nil {
-		if ctx.Err() == nil {
-			err = cmp.Or(d.replaced(), err) // replaced explains err
+		if ctx.Err() != nil {
+			os.Remove(temporary) // fails unless it is empty
+			return staged, err
 		}
+		err = cmp.Or(d.replaced(), err) // replaced explains err
 		return staged, errors.Join(err, os.RemoveAll(temporary))
 	}
 	if err := replace(dir, temporary); err != nil {
@@ -61,12 +62,51 @@ func (d *Dataset) Stage(ctx context.Context, dir string) (staged Staged, err err
 	return staged, nil
 }
 
+// takeUp makes the folder of a copy or, if this user has begun one, removes from it what is not the
+// dataset's.
+func (d *Dataset) takeUp(temporary string) error {
+	info, err := os.Lstat(temporary)
+	if errors.Is(err, fs.ErrNotExist) {
+		return os.Mkdir(temporary, 0o777)
+	}
+	if err == nil && (!info.IsDir() || !disk.IsMine(temporary)) {
+		if err = os.RemoveAll(temporary); err == nil {
+			err = os.Mkdir(temporary, 0o777)
+		}
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	var folders []string
+	err = filepath.WalkDir(temporary, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			folders = append(folders, path)
+		}
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(temporary, path)
+		if err != nil {
+			return err
+		}
+		if _, err := d.Manifest.file(filepath.ToSlash(name)); err == nil && entry.Type().IsRegular() {
+			return nil
+		}
+		return os.Remove(path)
+	})
+	for _, folder := range slices.Backward(folders[min(1, len(folders)):]) {
+		os.Remove(folder) // fails unless it is empty
+	}
+	return err
+}
+
 // lockStaging takes a lock on a file that exists only while a process holds or awaits the lock.
 func lockStaging(ctx context.Context, path string) (unlock func(), err error) {
 	for {
 		lock, err := disk.TryLock(path, disk.Alone)
 		switch {
-		case err == nil && current(lock):
+		case err == nil && disk.IsCurrent(lock):
 			return func() {
 				os.Remove(path)
 				lock.Close()
@@ -85,8 +125,19 @@ func lockStaging(ctx context.Context, path string) (unlock func(), err error) {
 	}
 }
 
-// checkStageTarget refuses a folder that holds something else.
-func checkStageTarget(dir string) error {
+// checkStageTarget refuses the dataset itself, and a folder that holds something else.
+func (d *Dataset) checkStageTarget(dir string) error {
+	folder, err := filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("stage to %s: %w", dir, err)
+	}
+	own, _ := os.Stat(d.Dir) // Stage says so if it is gone
+	for below := ""; folder != below; folder, below = filepath.Dir(folder), folder {
+		if info, err := os.Stat(folder); err == nil && os.SameFile(info, own) {
+			return fault.New(fault.Usage, "name a folder elsewhere",
+				"stage to %s: it is the dataset itself, or in it", dir)
+		}
+	}
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0:
@@ -111,8 +162,11 @@ func (d *Dataset) stageFiles(ctx context.Context, dir, temporary string, staged 
 		return err // run.json may be another dataset's
 	}
 	for _, file := range d.Manifest.Files {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		to := filepath.Join(temporary, filepath.FromSlash(file.Name))
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 			return err
 		}
 		reused, err := reuse(filepath.Join(dir, filepath.FromSlash(file.Name)), temporary, file)
@@ -136,10 +190,16 @@ func (d *Dataset) stageFiles(ctx context.Context, dir, temporary string, staged 
 	return os.WriteFile(filepath.Join(temporary, manifestName), d.text, 0o666)
 }
 
-// reuse links a file of an earlier copy into the new copy, if it matches the manifest. It is
-// checked under its new name, where nobody replaces it.
+// reuse keeps a file of an interrupted copy, or links one of an earlier copy into the new one, if
+// it matches the manifest. It is checked under its new name, where nobody replaces it.
 func reuse(from, temporary string, file File) (bool, error) {
 	to := filepath.Join(temporary, filepath.FromSlash(file.Name))
+	if (&Dataset{Dir: temporary}).CheckFile(file) == nil {
+		return true, nil
+	}
+	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
 	if os.Link(from, to) != nil {
 		return false, nil
 	}
@@ -158,7 +218,12 @@ func (d *Dataset) replaced() error {
 	case fault.System(err):
 		return fmt.Errorf("stage %s: %w", d.Dir, err)
 	}
-	return fault.New(fault.Busy, "run the same command again", "stage %s: the dataset was removed or replaced while it was copied", d.Dir)
+	what := "replaced"
+	if errors.Is(err, fs.ErrNotExist) {
+		what = "removed"
+	}
+	return fault.New(fault.Busy, "run the same command again, with the version that is current now",
+		"stage %s: the dataset was %s while it was copied", d.Dir, what)
 }
 
 // stageFile copies one data file. Content that does not match the manifest is a fault.Damaged.

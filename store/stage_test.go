@@ -101,6 +101,45 @@ func TestStage(t *testing.T) {
 		}
 		empty(t, filepath.Dir(dir))
 	})
+	t.Run("continued", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "copy")
+		ctx := &expiring{Context: t.Context(), at: 8}
+		_, err := dataset.Stage(ctx, dir)
+		wantFault(t, err, fault.Busy, "stopped")
+		begun := filepath.Join(filepath.Dir(dir), ".copy.staging")
+		kept := int64(0)
+		for name, text := range treeOf(t, begun) {
+			if file, err := dataset.Manifest.file(strings.TrimPrefix(name, "/")); err == nil && file.Bytes == int64(len(text)) {
+				kept += file.Bytes
+			}
+		}
+		// of another dataset, and half a file
+		if err := errors.Join(os.MkdirAll(filepath.Join(begun, "other"), 0o755), os.WriteFile(filepath.Join(begun, "other/file"), nil, 0o644),
+			os.MkdirAll(filepath.Join(begun, filepath.Dir(shard.Name)), 0o755), os.WriteFile(filepath.Join(begun, shard.Name), []byte("half"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		staged, err := dataset.Stage(t.Context(), dir)
+		if err != nil || kept == 0 || staged.Reused != kept || staged.Copied != all-kept {
+			t.Errorf("got %+v, %v, want %d reused", staged, err, kept)
+		}
+		if !maps.Equal(treeOf(t, dir), treeOf(t, f.out)) {
+			t.Error("the copy differs")
+		}
+		if _, err := os.Lstat(filepath.Join(dir, "other")); err == nil {
+			t.Error("what is not the dataset's is in the copy")
+		}
+	})
+	t.Run("removed meanwhile", func(t *testing.T) {
+		moved := f.out + ".moved"
+		ctx := &calling{Context: t.Context(), at: 8, call: func() { _ = os.Rename(f.out, moved) }}
+		dir := filepath.Join(t.TempDir(), "copy")
+		_, err := dataset.Stage(ctx, dir)
+		wantFault(t, err, fault.Busy, "the dataset was removed while it was copied")
+		if err := os.Rename(moved, f.out); err != nil {
+			t.Fatal(err)
+		}
+		empty(t, filepath.Dir(dir))
+	})
 	t.Run("damaged source", func(t *testing.T) {
 		flip(t, filepath.Join(f.out, shard.Name))
 		dir := filepath.Join(t.TempDir(), "copy")
@@ -108,6 +147,33 @@ func TestStage(t *testing.T) {
 		wantFault(t, err, fault.Damaged, shard.Name, "sha256")
 		empty(t, filepath.Dir(dir))
 	})
+}
+
+// calling is a context that calls a function when it is asked for its error for the nth time.
+type calling struct {
+	context.Context
+	at, calls int
+	call      func()
+}
+
+func (c *calling) Err() error {
+	if c.calls++; c.calls == c.at {
+		c.call()
+	}
+	return c.Context.Err()
+}
+
+// expiring is a context that is done when it is asked for its error for the nth time.
+type expiring struct {
+	context.Context
+	at, calls int
+}
+
+func (e *expiring) Err() error {
+	if e.calls++; e.calls >= e.at {
+		return fault.New(fault.Busy, "", "stopped")
+	}
+	return nil
 }
 
 // swapping is a context that exchanges two folders at given calls of Err: between any two reads of

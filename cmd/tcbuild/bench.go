@@ -11,8 +11,6 @@ import (
 	"tcbuild"
 	"tcbuild/conf"
 	"tcbuild/fault"
-	"tcbuild/incidence"
-	"tcbuild/ingest"
 	"tcbuild/internal/bench"
 )
 
@@ -40,15 +38,15 @@ batch moves, and from how many deleted genes on filtering edges beats masking th
 	flags.StringVar(&o.Out, "out", "", "folder to make: `DIR`")
 	flags.IntVar(&o.Samples, "samples", 0, "samples in each dataset (default: as many as fit in 2.5 GB of whole masks)")
 	flags.IntVar(&o.Rounds, "rounds", 3, "number of times to measure everything")
-	flags.IntVar(&o.Extrapolate, "extrapolate", 0, "number of samples to extrapolate costs to (default: that of the perturbation set)")
-	flags.StringVar(&device, "device", "cpu", "also measure making masks on GPUs: cuda for all CUDA devices, cuda:0,2 for some; cpu for none")
+	flags.IntVar(&o.Extrapolate, "extrapolate", 0,
+		"number of samples to extrapolate costs to (default: that of the perturbation set)")
+	flags.StringVar(&device, "device", "cpu",
+		"also measure making masks on GPUs: cuda for all CUDA devices, cuda:0,2 for some; cpu for none")
 	flags.BoolVar(&o.Keep, "keep", false, "keep the datasets of the last round in DIR/datasets, and their inputs in DIR/inputs")
-	for _, name := range []string{"graph", "perturbations", "out"} {
-		_ = cmd.MarkFlagRequired(name)
-	}
+	require(cmd, "graph", "perturbations", "out")
 	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
 		var err error
-		if o.Devices, err = parseDevices(device, ""); err != nil {
+		if o.Devices, err = parseDevices(device, "", ""); err != nil {
 			return err
 		}
 		o.Graph, o.Perturbations, o.Workers = input.Graph, input.Perturbations, input.Workers
@@ -58,14 +56,10 @@ batch moves, and from how many deleted genes on filtering edges beats masking th
 }
 
 func runBench(ctx context.Context, e *env, o bench.Options) error {
-	if err := errors.Join(
-		oneOf("reaction-rule", string(o.ReactionRule), string(incidence.RuleAll), string(incidence.RuleGPR)),
-		oneOf("unknown-genes", string(o.UnknownGenes), ingest.UnknownGenesChoices...), checkDuplicates(o.Rule),
-		atLeast("samples", o.Samples, 0), atLeast("rounds", o.Rounds, 1), atLeast("extrapolate", o.Extrapolate, 0),
-	); err != nil {
+	err := errors.Join(atLeast("samples", o.Samples, 0), atLeast("rounds", o.Rounds, 1), atLeast("extrapolate", o.Extrapolate, 0))
+	if err != nil {
 		return err
 	}
-	var err error
 	if o.Workers, err = useCores(o.Workers); err != nil {
 		return err
 	}
@@ -96,7 +90,8 @@ func runBench(ctx context.Context, e *env, o bench.Options) error {
 // atLeast refuses a flag's value that is too small.
 func atLeast(flag string, value, least int) error {
 	if value < least {
-		return fault.New(fault.Usage, "omit --"+flag+" for its default", "read --%s: found %d, expected %d or more", flag, value, least)
+		return fault.New(fault.Usage, "omit --"+flag+" for its default",
+			"read --%s: found %d, expected %d or more", flag, value, least)
 	}
 	return nil
 }

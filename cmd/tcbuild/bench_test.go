@@ -3,23 +3,19 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"encoding/xml"
-	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"tcbuild/encode"
 	"tcbuild/internal/bench"
+	"tcbuild/internal/pagetest"
 	"tcbuild/store"
 )
 
@@ -163,38 +159,10 @@ func filesBytes(t *testing.T, dir, name string) (total int64) {
 	return total
 }
 
-// selfContained checks that a page is well-formed and needs no other file, and counts its plots.
-func selfContained(t *testing.T, page string) (plots int) {
-	t.Helper()
-	for decoder := xml.NewDecoder(strings.NewReader(page)); ; {
-		token, err := decoder.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal("the page is not well-formed:", err)
-		}
-		if element, ok := token.(xml.StartElement); ok {
-			if element.Name.Local == "svg" {
-				plots++
-			}
-			for _, attr := range element.Attr {
-				if slices.Contains([]string{"src", "href", "data", "action"}, attr.Name.Local) {
-					t.Errorf("<%s %s=%q> refers to something else", element.Name.Local, attr.Name.Local, attr.Value)
-				}
-			}
-		}
-	}
-	if found := regexp.MustCompile(`url\(|@import|<script|<link|NaN|Inf\b`).FindString(page); found != "" {
-		t.Errorf("the page has %q", found)
-	}
-	return plots
-}
-
 // checkPage checks that a report is complete and needs no other file.
 func checkPage(t *testing.T, page string, cases []string) {
 	t.Helper()
-	if plots := selfContained(t, page); plots != 8 {
+	if plots := pagetest.Check(t, page); plots != 8 {
 		t.Errorf("got %d plots, want 8", plots)
 	}
 	for _, c := range cases {
@@ -265,12 +233,8 @@ func TestBenchInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	must(t, dir, "synth", "--out", "in")
 	cmd := begin(t, dir, "bench", "--graph", "in/graph", "--perturbations", "in/perturbations.arrow", "--out", "out", "--rounds", "1000")
-	for deadline := time.Now().Add(20 * time.Second); childOf(cmd.Process.Pid) == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			kill(t, cmd)
-			t.Fatal("found no build that bench had started")
-		}
-	}
+	defer kill(t, cmd)
+	eventually(t, "a build that bench starts", func() bool { return childOf(cmd.Process.Pid) != 0 })
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -290,32 +254,34 @@ func TestKilledBenchLeavesNoBuild(t *testing.T) {
 	dir := t.TempDir()
 	must(t, dir, "synth", "--out", "in")
 	cmd := begin(t, dir, "bench", "--graph", "in/graph", "--perturbations", "synth:tiny:200000:1", "--out", "bench", "--rounds", "1")
+	defer kill(t, cmd)
 	child := 0
-	for deadline := time.Now().Add(20 * time.Second); !isIn(child, "T"); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			kill(t, cmd)
-			t.Fatal("found no build that bench had started")
-		}
+	eventually(t, "a build that bench starts", func() bool {
 		if child = childOf(cmd.Process.Pid); child != 0 {
 			_ = syscall.Kill(child, syscall.SIGSTOP) // so that it cannot end by itself
 		}
-	}
+		return isIn(child, "T")
+	})
 	defer syscall.Kill(child, syscall.SIGKILL)
 	kill(t, cmd)
-	for deadline := time.Now().Add(10 * time.Second); isIn(child, "T"); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the build that bench started is still there")
-		}
-	}
+	eventually(t, "the end of the build that bench started", func() bool { return !isIn(child, "T") })
 }
 
-// childOf returns a child process, or 0.
+// childOf returns a child process that runs another command, or 0. Before it does, a child is a
+// copy of its parent, which does not end with it yet.
 func childOf(pid int) (child int) {
+	command := func(pid int) string {
+		text, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
+		return string(text)
+	}
 	lists, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task/*/children"))
 	for _, list := range lists {
 		text, _ := os.ReadFile(list)
-		if words := strings.Fields(string(text)); len(words) > 0 {
-			child, _ = strconv.Atoi(words[0])
+		for word := range strings.FieldsSeq(string(text)) {
+			number, _ := strconv.Atoi(word)
+			if c := command(number); c != "" && c != command(pid) {
+				child = number
+			}
 		}
 	}
 	return child

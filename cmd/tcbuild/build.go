@@ -2,17 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"tcbuild"
-	"tcbuild/conf"
-	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/duplicates"
@@ -38,14 +34,17 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 
 // columnFlags declares what the columns of a perturbation set are.
 func columnFlags(flags *pflag.FlagSet, phenotypes, notPhenotypes, attributes *[]string) {
-	flags.StringSliceVar(phenotypes, "phenotypes", nil, "`COLUMNS` with phenotypes (default: every numeric column without another use)")
+	flags.StringSliceVar(phenotypes, "phenotypes", nil,
+		"`COLUMNS` with phenotypes (default: every numeric column without another use)")
 	flags.StringSliceVar(notPhenotypes, "not-phenotypes", nil, "`COLUMNS` that are not phenotypes, even if numeric")
-	flags.StringSliceVar(attributes, "attributes", nil, "`COLUMNS` of text or numbers to keep beside the phenotypes (default: every text column without another use)")
+	flags.StringSliceVar(attributes, "attributes", nil,
+		"`COLUMNS` of text or numbers to keep beside the phenotypes (default: every text column without another use)")
 }
 
 // whereFlag declares the filter of samples.
 func whereFlag(flags *pflag.FlagSet, where *string) {
-	flags.StringVar(where, "where", "", "keep only the samples for which `EXPR` is true, such as 'fitness > 0.5 and medium == \"YPD\"' (docs/DESIGN.md, Filters)")
+	flags.StringVar(where, "where", "",
+		"keep only the samples for which `EXPR` is true, such as 'fitness > 0.5 and medium == \"YPD\"' (docs/DESIGN.md, Filters)")
 }
 
 // duplicatesFlags declares what becomes of samples of one genotype.
@@ -54,11 +53,6 @@ func duplicatesFlags(flags *pflag.FlagSet, rule *duplicates.Rule) {
 		"what to do about samples that delete the same genes: keep, error, first, last, or mean, which adds NAME_n and NAME_sd to each phenotype NAME")
 	flags.StringSliceVar(&rule.GroupBy, "group-by", nil,
 		"`ATTRIBUTES` in which samples must agree, too, to be duplicates (with keep: to count the conditions)")
-}
-
-// checkDuplicates refuses an unknown choice.
-func checkDuplicates(rule duplicates.Rule) error {
-	return oneOf("duplicates", string(rule.Duplicates), duplicates.Choices...)
 }
 
 func duplicateIDsFlag(flags *pflag.FlagSet, allow *bool) {
@@ -70,8 +64,7 @@ func duplicateIDsFlag(flags *pflag.FlagSet, allow *bool) {
 func datasetFlags(cmd *cobra.Command, o *tcbuild.Options) (stats *bool) {
 	inputFlags(cmd, o)
 	cmd.Flags().StringVar(&o.Out, "out", "", "dataset to make: `DATASET`")
-	_ = cmd.MarkFlagRequired("graph")
-	_ = cmd.MarkFlagRequired("out")
+	require(cmd, "graph", "out")
 	return cmd.Flags().Bool("stats", false, "print how long each stage took")
 }
 
@@ -101,12 +94,6 @@ func printStats(e *env, result *tcbuild.Result) error {
 }
 
 func buildDataset(ctx context.Context, e *env, o tcbuild.Options) (*tcbuild.Result, error) {
-	if err := errors.Join(
-		oneOf("reaction-rule", string(o.ReactionRule), string(incidence.RuleAll), string(incidence.RuleGPR)),
-		oneOf("unknown-genes", string(o.UnknownGenes), ingest.UnknownGenesChoices...), checkDuplicates(o.Rule),
-	); err != nil {
-		return nil, err
-	}
 	var err error
 	if o.Workers, err = useCores(o.Workers); err != nil {
 		return nil, err
@@ -129,7 +116,8 @@ func describeBuild(out string, result *tcbuild.Result) string {
 	case tcbuild.Waiting:
 		return fmt.Sprintf("%s: this shard is complete; others are not", out)
 	case tcbuild.Kept:
-		return fmt.Sprintf("%s: this shard is complete; when all are, run the same command with --shards %d instead of --shard to publish the dataset", out, len(m.Shards))
+		return fmt.Sprintf("%s: this shard is complete; when all are, run the same command with --shards %d instead of --shard to publish the dataset",
+			out, len(m.Shards))
 	}
 	total := m.DataBytes()
 	line := fmt.Sprintf("%s: %s variant, %s samples, %s in %.2f s", out, m.Variant, humanCount(m.Samples),
@@ -138,18 +126,4 @@ func describeBuild(out string, result *tcbuild.Result) string {
 		line += fmt.Sprintf(" (%s per sample)", humanBytes(m.SampleBytes()/int64(m.Samples)))
 	}
 	return line
-}
-
-// oneOf returns an error unless value is one of the valid ones.
-func oneOf(flag, value string, valid ...string) error {
-	for _, v := range valid {
-		if value == v {
-			return nil
-		}
-	}
-	hint := "choose one of them"
-	if nearest := conf.Nearest(value, valid); nearest != "" {
-		hint = "did you mean " + nearest + "?"
-	}
-	return fault.New(fault.Usage, hint, "read --%s: found %q, expected %s", flag, value, strings.Join(valid, " or "))
 }

@@ -14,6 +14,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/internal/disk"
+	"tcbuild/internal/rebuild"
 )
 
 func newClean(e *env) *cobra.Command {
@@ -24,7 +25,8 @@ func newClean(e *env) *cobra.Command {
 		Long: `Remove what killed runs left behind: temporary folders (.NAME.tcbuild-…), datasets under
 construction (NAME.building), unfinished versions of a rebuild (.build-…). PATH is a folder,
 searched without its subfolders, or the --out of a killed run; the default is the working
-directory. Files that a running process uses, or that belong to another user, are kept.
+directory. Files that a running process or a chain of SLURM jobs uses, or that belong to
+another user, are kept.
 
 An unfinished dataset or version could still be resumed by running the same command again:
 look first, with --dry-run.`,
@@ -33,23 +35,23 @@ look first, with --dry-run.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be removed, without removing it")
-	return configured(e, cmd, func(_ context.Context, args []string, _ *conf.Settings) error {
+	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		path := "."
 		if len(args) > 0 {
 			path = filepath.Clean(args[0])
 		}
-		return runClean(e, path, dryRun)
+		return runClean(ctx, e, path, dryRun)
 	})
 }
 
-func runClean(e *env, path string, dryRun bool) error {
+func runClean(ctx context.Context, e *env, path string, dryRun bool) error {
 	found, err := leftoversOf(path)
 	if err != nil {
 		return err
 	}
 	removed := 0
 	for _, left := range found {
-		free, err := left.remove(dryRun)
+		free, err := left.remove(ctx, dryRun)
 		switch {
 		case err != nil:
 			return err
@@ -67,6 +69,8 @@ func runClean(e *env, path string, dryRun bool) error {
 	}
 	return nil
 }
+
+const unfinishedVersion = "an unfinished version"
 
 // leftover is a file or folder that a run works in, whether it is still running or was killed.
 type leftover struct {
@@ -94,7 +98,8 @@ func leftoversOf(path string) ([]leftover, error) {
 		}
 	}
 	if len(found) == 0 && missing != nil {
-		return nil, fault.New(fault.Failed, "give a folder, or the --out of the killed run", "clean %s: %w", path, missing)
+		return nil, fault.New(fault.Failed, "give a folder, or the --out of the killed run",
+			"clean %s: %w", path, missing)
 	}
 	return found, nil
 }
@@ -113,7 +118,7 @@ func leftoverAt(dir, entry, name string) (left leftover, ok bool) {
 	case staging && (name == "" || "."+name == staged):
 		left.what, left.lock = "an unfinished staged copy", left.path+".lock"
 	case name == "" && strings.HasPrefix(entry, ".build-") && disk.Exists(filepath.Join(dir, ".lock")):
-		left.what, left.lock = "an unfinished version", filepath.Join(dir, ".lock")
+		left.what, left.lock = unfinishedVersion, filepath.Join(dir, ".lock")
 	case name == "" && strings.HasPrefix(entry, ".tmp-") && disk.Exists(filepath.Join(dir, ".lock")):
 		left.what, left.lock = "a temporary folder", filepath.Join(dir, ".lock")
 	default:
@@ -124,7 +129,7 @@ func leftoverAt(dir, entry, name string) (left leftover, ok bool) {
 
 // remove removes a leftover unless a process is using it. With dryRun it only reports whether it
 // would.
-func (l leftover) remove(dryRun bool) (free bool, err error) {
+func (l leftover) remove(ctx context.Context, dryRun bool) (free bool, err error) {
 	if _, err := os.Lstat(l.lock); dryRun && errors.Is(err, fs.ErrNotExist) {
 		return true, nil // killed before it was locked
 	}
@@ -140,6 +145,11 @@ func (l leftover) remove(dryRun bool) (free bool, err error) {
 		return false, err
 	}
 	defer lock.Close()
+	if l.what == unfinishedVersion { // which the next job of a chain goes on with
+		if waiting, err := rebuild.Waiting(ctx, filepath.Dir(l.path)); err != nil || len(waiting) > 0 {
+			return false, err
+		}
+	}
 	if dryRun {
 		return true, nil
 	}

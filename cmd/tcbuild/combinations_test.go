@@ -83,7 +83,6 @@ func TestShardOfManyCombinations(t *testing.T) {
 }
 
 func TestWrongCombinations(t *testing.T) {
-	t.Parallel()
 	for perturbations, want := range map[string]string{
 		"combinations:genes.txt":       "read perturbations combinations:genes.txt: expected combinations:FILE:K",
 		"combinations:genes.txt:4":     "found k = 4, expected 1 to the 3 genes of genes.txt",

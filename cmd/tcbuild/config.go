@@ -25,8 +25,8 @@ type runFunc func(ctx context.Context, args []string, settings *conf.Settings) e
 // configured makes cmd a command that runs with settings. Before run, it takes the overrides out of
 // the arguments, checks the others with cmd.Args (none are allowed if it is nil), reads the
 // settings file, sets every flag that was not given to the setting of its name, and only then
-// requires the required flags. sections are the top-level keys that run reads from the settings
-// itself.
+// requires the required flags and checks values. sections are the top-level keys that run reads
+// from the settings itself.
 func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *cobra.Command {
 	checkArgs := cmd.Args
 	if checkArgs == nil {
@@ -53,9 +53,10 @@ func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *co
 		if err := missingFlags(cmd); err != nil {
 			return err
 		}
-		if err := e.openLog(); err != nil {
+		if err := checkValues(cmd); err != nil {
 			return err
 		}
+		e.openLog()
 		if len(unread) > 0 {
 			e.log.Info("the settings file also has settings of other commands", "keys", strings.Join(unread, " "))
 		}
@@ -210,10 +211,7 @@ func unknownSetting(entry conf.Entry, settings *conf.Settings, valid []string) e
 			unknown = append(unknown, other.Key)
 		}
 	}
-	hint := "the command's settings are " + strings.Join(valid, ", ")
-	if nearest := conf.Nearest(entry.Key, valid); nearest != "" {
-		hint = "did you mean " + nearest + "?"
-	}
+	hint := conf.DidYouMean(entry.Key, valid, "the command's settings are "+strings.Join(valid, ", "))
 	return fault.New(fault.Usage, hint, "read settings %s: unknown setting %q%s", conf.Where(entry.Value), entry.Key,
 		conf.AndMore(unknown[1:]))
 }

@@ -40,7 +40,8 @@ it is. Both files are replaced if they are there; nothing else is changed.`,
 
 func runCroissant(ctx context.Context, e *env, path string, about croissant.About) error {
 	if _, err := time.Parse(time.DateOnly, about.Date); about.Date != "" && err != nil {
-		return fault.New(fault.Usage, "write the 31st of January as 2026-01-31", "read --date: found %q, expected a date", about.Date)
+		return fault.New(fault.Usage, "write the 31st of January as 2026-01-31",
+			"read --date: found %q, expected a date", about.Date)
 	}
 	dataset, err := store.Open(path)
 	if err != nil {

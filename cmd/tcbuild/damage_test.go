@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tcbuild/encode"
+	"tcbuild/internal/testrun"
 )
 
 const damagedSample = 70 // in the second value of compressed masks
@@ -28,6 +29,7 @@ func TestDamagedShard(t *testing.T) {
 				"record count": s.value, "record end": s.entry + 1, "checksum": s.entry + 4,
 			} {
 				t.Run(name+"/"+what, func(t *testing.T) {
+					testrun.OneIn(t, 5)
 					t.Parallel()
 					dir := copied(t, dataset)
 					change(t, filepath.Join(dir, s.path[len(dataset):]), offset, flip)
@@ -83,6 +85,7 @@ func TestDamagedPages(t *testing.T) {
 		"removed":               nil,
 	} {
 		t.Run(what, func(t *testing.T) {
+			testrun.OneIn(t, 5)
 			t.Parallel()
 			dir := copied(t, dataset)
 			damaged := filepath.Join(dir, path)
@@ -134,6 +137,7 @@ func TestDamagedFiles(t *testing.T) {
 			"removed":             nil,
 		} {
 			t.Run(name+"/"+what, func(t *testing.T) {
+				testrun.OneIn(t, 5)
 				t.Parallel()
 				dir := copied(t, dataset)
 				damaged := filepath.Join(dir, name)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -42,19 +41,14 @@ completes the last one publishes the dataset.`,
 	flags.StringVar(&shard, "shard", "", "build one shard of several, `I/N` with I from 0")
 	flags.StringVar((*string)(&o.Resume), "resume", string(store.ResumeIfPossible),
 		"resume an interrupted build: never, if-possible or always")
-	_ = cmd.MarkFlagRequired("mode")
-	_ = cmd.MarkFlagRequired("perturbations")
+	require(cmd, "mode", "perturbations")
 	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
 		o.Variant = store.Variant(mode)
 		if o.Shards < 0 {
 			return fault.New(fault.Usage, "omit --shards to have the number chosen by the dataset's size",
 				"read --shards: found %d, expected 1 or more", o.Shards)
 		}
-		if err := errors.Join(
-			oneOf("mode", mode, string(store.Indices), string(store.FullMasks)),
-			oneOf("resume", string(o.Resume), string(store.ResumeNever), string(store.ResumeIfPossible), string(store.ResumeAlways)),
-			parseShard(shard, &o),
-		); err != nil {
+		if err := parseShard(shard, &o); err != nil {
 			return err
 		}
 		return runBuild(ctx, e, o, *stats)

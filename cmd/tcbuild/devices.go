@@ -9,17 +9,20 @@ import (
 	"tcbuild/gpuverify"
 )
 
-// parseDevices parses --device and --gpu-memory; the result is nil for the CPU.
-func parseDevices(device, memory string) (*gpuverify.Devices, error) {
-	bytes, err := parseMemory(memory)
-	if err != nil {
+// parseDevices parses --device, --gpu-memory and --pinned-memory; the result is nil for the CPU.
+func parseDevices(device, memory, pinned string) (*gpuverify.Devices, error) {
+	devices := new(gpuverify.Devices)
+	var err error
+	if devices.Memory, err = parseMemory("gpu-memory", memory); err != nil {
+		return nil, err
+	}
+	if devices.Pinned, err = parseMemory("pinned-memory", pinned); err != nil {
 		return nil, err
 	}
 	kind, list, listed := strings.Cut(device, ":")
 	if kind != "cuda" {
 		return nil, oneOf("device", device, "cpu", "cuda", "cuda:0,2")
 	}
-	devices := &gpuverify.Devices{Memory: bytes}
 	for _, text := range strings.Split(list, ",") {
 		if !listed {
 			break
@@ -41,7 +44,7 @@ var memoryUnits = []struct {
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"", 1}}
 
 // parseMemory parses a number of bytes, such as 500000, 1.5GB or 2GiB; the empty string is 0.
-func parseMemory(text string) (int64, error) {
+func parseMemory(flag, text string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
@@ -56,5 +59,5 @@ func parseMemory(text string) (int64, error) {
 		}
 		break
 	}
-	return 0, fault.New(fault.Usage, "give it in bytes, or with a unit, as in 500MB or 2GiB", "read --gpu-memory: found %q", text)
+	return 0, fault.New(fault.Usage, "give it in bytes, or with a unit, as in 500MB or 2GiB", "read --%s: found %q", flag, text)
 }

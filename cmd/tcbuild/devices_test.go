@@ -14,16 +14,16 @@ func TestParseDevices(t *testing.T) {
 		device   string
 		ordinals []int
 	}{{"cuda", nil}, {"cuda:0", []int{0}}, {"cuda:2,0", []int{2, 0}}} {
-		devices, err := parseDevices(c.device, "2GiB")
-		if err != nil || devices == nil || devices.Memory != 2<<30 || !slices.Equal(devices.Ordinals, c.ordinals) {
+		devices, err := parseDevices(c.device, "2GiB", "1MB")
+		if err != nil || devices == nil || devices.Memory != 2<<30 || devices.Pinned != 1e6 || !slices.Equal(devices.Ordinals, c.ordinals) {
 			t.Errorf("%s: got %+v, %v", c.device, devices, err)
 		}
 	}
-	if devices, err := parseDevices("cpu", ""); devices != nil || err != nil {
+	if devices, err := parseDevices("cpu", "", ""); devices != nil || err != nil {
 		t.Errorf("cpu: got %+v, %v", devices, err)
 	}
 	for _, device := range []string{"", "gpu", "cpu:0", "cuda:", "cuda:0,", "cuda:x", "cuda:-1", "cuda:0,0", "cuda:70000"} {
-		if _, err := parseDevices(device, ""); fault.KindOf(err) != fault.Usage || fault.HintOf(err) == "" {
+		if _, err := parseDevices(device, "", ""); fault.KindOf(err) != fault.Usage || fault.HintOf(err) == "" {
 			t.Errorf("%q: error %v, hint %q", device, err, fault.HintOf(err))
 		}
 	}
@@ -32,12 +32,12 @@ func TestParseDevices(t *testing.T) {
 func TestParseMemory(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{"": 0, "1": 1, "500000": 500000, "1.5GB": 1_500_000_000, "2 GiB": 2 << 30, "3kB": 3000, "1MiB": 1 << 20} {
-		if got, err := parseMemory(text); got != want || err != nil {
+		if got, err := parseMemory("gpu-memory", text); got != want || err != nil {
 			t.Errorf("%q: got %d, %v, want %d", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"0", "-1", "GB", "2TB", "2gb", "1e30", "NaN", "half"} {
-		if got, err := parseMemory(text); fault.KindOf(err) != fault.Usage || fault.HintOf(err) == "" {
+		if got, err := parseMemory("gpu-memory", text); fault.KindOf(err) != fault.Usage || fault.HintOf(err) == "" {
 			t.Errorf("%q: got %d, %v", text, got, err)
 		}
 	}

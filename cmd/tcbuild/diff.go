@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"tcbuild/conf"
@@ -15,6 +16,7 @@ import (
 
 func newDiff(e *env) *cobra.Command {
 	var limit int
+	var html string
 	cmd := &cobra.Command{
 		Use:   "diff A B",
 		Short: "List what differs between two datasets or graphs, by name",
@@ -24,22 +26,29 @@ samples, matched by id: deleted genes, phenotypes and stored masks. How a datase
 stored (variant, codec, shards) does not count as a difference. If one of the two is
 a graph, the graphs are compared. The exit code is 0 if nothing differs, else 4.`,
 		Example: `  tcbuild diff demo/indices demo/full-masks
-  tcbuild diff old/graph new/graph --limit 0`,
+  tcbuild diff old/graph new/graph --limit 0
+  tcbuild diff old/graph new/graph --html differences.html`,
 		Args: cobra.ExactArgs(2),
 	}
 	cmd.Flags().IntVar(&limit, "limit", 20, "differences of each kind to list (0 for all)")
+	cmd.Flags().StringVar(&html, "html", "", "also write the differences as a page: `FILE`")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		if err := atLeast("limit", limit, 0); err != nil {
 			return err
 		}
-		return runDiff(ctx, e, args[0], args[1], limit)
+		return runDiff(ctx, e, args[0], args[1], limit, html)
 	})
 }
 
-func runDiff(ctx context.Context, e *env, a, b string, limit int) error {
+func runDiff(ctx context.Context, e *env, a, b string, limit int, html string) error {
 	report, compared, err := compareFolders(ctx, e, a, b, limit)
 	if err != nil {
 		return err
+	}
+	if html != "" {
+		if err := writePage(report.Page(a, b, compared), html); err != nil {
+			return err
+		}
 	}
 	if report.Same() {
 		e.say(fmt.Sprintf("%s and %s are the same: %s", a, b, compared))
@@ -59,8 +68,8 @@ func runDiff(ctx context.Context, e *env, a, b string, limit int) error {
 		hint = "pass --limit 0 to list every difference"
 	}
 	first := report.Findings[0]
-	return fault.New(fault.Damaged, hint, "compare A = %s with B = %s: found %d kinds of differences; first: %s: %s", a,
-		b, len(report.Findings), oneLine(first.What), humanCount(first.Count))
+	return fault.New(fault.Damaged, hint, "compare A = %s with B = %s: found %s; first: %s: %s", a, b,
+		english.Plural(len(report.Findings), "kind of difference", "kinds of differences"), oneLine(first.What), humanCount(first.Count))
 }
 
 // compareFolders compares two datasets, or the graphs of two folders. It also returns, in words,
@@ -94,12 +103,6 @@ func compareDatasets(ctx context.Context, e *env, a, b string, limit int) (repor
 
 // describeGraph counts the nodes and edges of a graph.
 func describeGraph(graph *ingest.Graph) string {
-	nodes, edges := 0, 0
-	for _, table := range graph.NodeTables() {
-		nodes += table.Len()
-	}
-	for _, table := range graph.Edges {
-		edges += table.Len()
-	}
+	nodes, edges := graph.Size()
 	return fmt.Sprintf("%s nodes, %s edges", humanCount(nodes), humanCount(edges))
 }

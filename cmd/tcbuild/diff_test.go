@@ -17,7 +17,11 @@ import (
 // diffs checks that a diff ended with exit code 4 and printed exactly the lines of want.
 func (o outcome) diffs(t *testing.T, want string) {
 	t.Helper()
-	if o.code != 4 || !strings.Contains(o.stderr, "compare A = ") || !strings.Contains(o.stderr, "kinds of differences") || countLines(o.stderr) > 2 {
+	kinds := "kinds of differences; first"
+	if strings.Contains(o.stderr, ": found 1 ") {
+		kinds = "kind of difference; first"
+	}
+	if o.code != 4 || !strings.Contains(o.stderr, "compare A = ") || !strings.Contains(o.stderr, kinds) || countLines(o.stderr) > 2 {
 		t.Errorf("got exit code %d, stderr:\n%s", o.code, o.stderr)
 	}
 	if cut := strings.Contains(want, " more\n"); hasHint(o.stderr) != cut {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tcbuild/store"
+	"tcbuild/ingest"
 )
 
 // What unknown genes do to samples is counted in the log, in the manifest and in what commands
@@ -24,14 +24,14 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 	for _, test := range []struct {
 		unknown string
 		ids     string
-		counts  store.InputCounts
+		counts  ingest.Counts
 		logged  string
 		printed string
 	}{
-		{"drop-sample", "2 3", store.InputCounts{Wildtypes: 1, DroppedSamples: 3, Genotypes: 2},
+		{"drop-sample", "2 3", ingest.Counts{Wildtypes: 1, DroppedSamples: 3, Repeats: ingest.Repeats{Genotypes: 2}},
 			"unknown_genes_dropped=0 samples_dropped_for_unknown_genes=3 samples_dropped_without_genes_left=0",
 			"2 samples, 1 of them wild types, 3 samples dropped because of an unknown gene\n"},
-		{"drop-gene", "0 2 3 4", store.InputCounts{Wildtypes: 1, UnknownGenes: 4, EmptiedSamples: 1, Genotypes: 4},
+		{"drop-gene", "0 2 3 4", ingest.Counts{Wildtypes: 1, UnknownGenes: 4, EmptiedSamples: 1, Repeats: ingest.Repeats{Genotypes: 4}},
 			"unknown_genes_dropped=4 samples_dropped_for_unknown_genes=0 samples_dropped_without_genes_left=1",
 			"4 samples, 1 of them wild types, 4 unknown gene names dropped, 1 samples dropped because all their genes are unknown\n"},
 	} {

@@ -15,7 +15,6 @@ type env struct {
 	screen         io.Writer // unfiltered stderr, for the progress bar's control sequences
 	terminal       bool      // whether stderr is a terminal
 	log            *slog.Logger
-	arguments      []string // of the program
 
 	// The persistent flags.
 	config    string

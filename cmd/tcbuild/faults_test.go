@@ -48,7 +48,6 @@ func with(args []string, more ...string) []string {
 }
 
 func TestFaultyGraph(t *testing.T) {
-	t.Parallel()
 	const (
 		gene     = "graph/nodes/gene.tsv"
 		reaction = "graph/nodes/reaction.tsv"
@@ -83,7 +82,7 @@ func TestFaultyGraph(t *testing.T) {
 		{"no edge type", map[string]string{"graph/edges/physical.tsv": "src\tdst\nYA\tYB\n"}, nil, []string{"found edge table \"edges/physical.tsv\""}},
 		{"wrong node type", map[string]string{"graph/nodes/reactions.tsv": "id\np1\n"}, nil, []string{"found node table \"nodes/reactions.tsv\": its type is \"reactions\", expected reaction, or a name that is less like it"}},
 		{"same table twice", map[string]string{"graph/nodes/gene.csv": "id\nYA\n"}, nil, []string{"found both \"nodes/gene.csv\" and \"nodes/gene.tsv\""}},
-		{"row with too few fields", map[string]string{physical: "src\tdst\nYA\tYB\nYB\n"}, nil, []string{physical + ":3: found 1 fields, expected 2"}},
+		{"row with too few fields", map[string]string{physical: "src\tdst\nYA\tYB\nYB\n"}, nil, []string{physical + ":3: found 1 field, expected 2"}},
 		{"row with too many fields", map[string]string{physical: "src\tdst\nYA\tYB\tYC\n"}, nil, []string{physical + ":2: found 3 fields, expected 2"}},
 		{"empty file", map[string]string{physical: "\n"}, nil, []string{physical}},
 		{"torn gz", map[string]string{physical: "", physical + ".gz": half(gzipped(t, whole))}, nil, []string{physical + ".gz: the file is truncated or damaged after line "}},
@@ -98,7 +97,6 @@ func TestFaultyGraph(t *testing.T) {
 }
 
 func TestFaultyPerturbations(t *testing.T) {
-	t.Parallel()
 	whole := "genes\tfitness\n" + strings.Repeat("YA\t1\nYB|YC\t2\n", 5000)
 	for _, c := range []struct {
 		name  string
@@ -116,7 +114,7 @@ func TestFaultyPerturbations(t *testing.T) {
 		{"infinite phenotype", map[string]string{"sets.tsv": "genes\tfitness\nYA\tInf\n"}, nil, []string{`sets.tsv:2: phenotype "fitness": found an infinite value`}},
 		{"no genes column", map[string]string{"sets.tsv": "gene\tfitness\nYA\t1\n"}, nil, []string{`sets.tsv: found columns gene, fitness, expected genes column "genes"`}},
 		{"no rows", map[string]string{"sets.tsv": "genes\tfitness\n"}, nil, []string{"sets.tsv: found no samples"}},
-		{"torn row", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYB|Y"}, nil, []string{"sets.tsv:3: found 1 fields, expected 2"}},
+		{"torn row", map[string]string{"sets.tsv": "genes\tfitness\nYA\t1\nYB|Y"}, nil, []string{"sets.tsv:3: found 1 field, expected 2"}},
 		{"torn gz", map[string]string{"sets.tsv.gz": half(gzipped(t, whole))}, []string{"--perturbations", "sets.tsv.gz"}, []string{"sets.tsv.gz: the file is truncated or damaged after line "}},
 		{"torn zst", map[string]string{"sets.tsv.zst": half(zstandard(t, whole))}, []string{"--perturbations", "sets.tsv.zst"}, []string{"sets.tsv.zst: the file is truncated or damaged"}},
 		{"torn parquet", map[string]string{"sets.parquet": half(genesParquet(t))}, []string{"--perturbations", "sets.parquet"}, []string{"sets.parquet: the file is truncated or damaged"}},
@@ -135,11 +133,12 @@ func TestFaultyPerturbations(t *testing.T) {
 // files.
 func faulty(t *testing.T, code int, files map[string]string, args []string, want ...string) {
 	t.Helper()
-	t.Parallel()
-	dir := t.TempDir()
-	writeFiles(t, dir, sound, files)
-	execute(t, dir, args...).refused(t, code, want...)
-	nothing(t, filepath.Join(dir, "out"), filepath.Join(dir, "out.building"))
+	t.Chdir(t.TempDir())
+	writeFiles(t, ".", sound, files)
+	var stdout, stderr bytes.Buffer
+	got := run(t.Context(), args, &stdout, &stderr)
+	outcome{got, stdout.String(), stderr.String()}.refused(t, code, want...)
+	nothing(t, "out", "out.building")
 }
 
 func half(text string) string { return text[:len(text)/2] }

@@ -7,6 +7,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"tcbuild/internal/testrun"
 )
 
 // reactionsRecord is a reaction table r1, r2, r3 with a gpr column of a type.
@@ -42,6 +44,7 @@ func TestRulesOfNumericIDs(t *testing.T) {
 		"view":       {"graph/nodes/reaction.arrow": arrowFile(t, reactionsRecord(t, arrow.BinaryTypes.StringView, `["851234", "851235", ""]`))},
 	} {
 		t.Run(name, func(t *testing.T) {
+			testrun.OneIn(t, 4)
 			t.Parallel()
 			dir := numericGenes(t, reactions)
 			for _, build := range [][]string{{"incidence"}, {"dataset", "--mode", "indices"}, {"dataset", "--mode", "full-masks"}} {

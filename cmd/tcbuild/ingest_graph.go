@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tcbuild/conf"
 	"tcbuild/ingest"
@@ -15,6 +16,7 @@ import (
 type ingestGraphOptions struct {
 	out          string
 	unknownGenes ingest.UnknownGenes // "": use the settings'
+	maxDropped   float64
 }
 
 func newIngestGraph(e *env) *cobra.Command {
@@ -31,13 +33,17 @@ became edges and how many were dropped or merged, and why.`,
 	cmd.Flags().StringVar(&o.out, "out", "", "folder to make: `DIR`")
 	cmd.Flags().StringVar((*string)(&o.unknownGenes), "unknown-genes", "",
 		"what to do about names that match no gene, or several: error, drop-sample or drop-gene (both drop the name's edges, and count them; default: the settings' value, or error)")
-	_ = cmd.MarkFlagRequired("out")
+	maxDroppedFlag(cmd.Flags(), &o.maxDropped)
+	require(cmd, "out")
 	run := func(ctx context.Context, _ []string, settings *conf.Settings) error {
 		var spec source.GraphSpec
 		if err := settings.Decode(&spec); err != nil {
 			return err
 		}
 		spec.UnknownGenes = cmp.Or(o.unknownGenes, spec.UnknownGenes)
+		if cmd.Flags().Changed("max-dropped") {
+			spec.MaxDropped = &o.maxDropped
+		}
 		_, err := runIngestGraph(ctx, e, o, spec)
 		return err
 	}
@@ -60,12 +66,22 @@ func runIngestGraph(ctx context.Context, e *env, o ingestGraphOptions, spec sour
 		if err := ingest.WriteGraph(dir, graph); err != nil {
 			return err
 		}
+		if err := report.Write(dir); err != nil {
+			return err
+		}
 		return files.Unchanged()
 	})
 	if err != nil {
 		return nil, err
 	}
 	logGraph(e, "built graph", graph)
-	e.say(report.Lines()...)
-	return files.Inputs(), nil
+	if !e.quiet {
+		err = report.WriteTable(e.stderr)
+	}
+	return files.Inputs(), err
+}
+
+func maxDroppedFlag(flags *pflag.FlagSet, share *float64) {
+	flags.Float64Var(share, "max-dropped", source.DefaultMaxDropped,
+		"`SHARE` of a source's rows that may be dropped for names that match no gene, or several; more is an error")
 }

@@ -42,8 +42,7 @@ was dropped or merged.`,
 	flags.StringVar(&o.table.GeneDelimiter, "gene-delimiter", "|", "`CHARACTERS` between the genes in a single column")
 	flags.StringVar(&o.table.IDColumn, "id-column", "", "`COLUMN` with the sample ids (default: sample_id, or the row number)")
 	columnFlags(flags, &o.table.Phenotypes, &o.table.NotPhenotypes, &o.table.Attributes)
-	flags.StringVar(&o.table.Delimiter, "delimiter", "", "`CHARACTER` between columns, or tab, comma, space (default: by the file's name)")
-	flags.StringSliceVar(&o.table.Columns, "columns", nil, "column `NAMES` of a text file without a header line")
+	textFlags(flags, &o.table.TextSpec)
 	flags.StringVar(&o.table.Aliases.SGDFeatures, "aliases", "", "SGD_features.tab `FILE` with other names of genes")
 	flags.StringVar((*string)(&o.table.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
 		"what to do about genes that are not in the graph: error, drop-sample or drop-gene (both counted)")
@@ -51,15 +50,14 @@ was dropped or merged.`,
 	duplicateIDsFlag(flags, &o.table.AllowDuplicateIDs)
 	whereFlag(flags, &o.where)
 	duplicatesFlags(flags, &o.duplicates)
-	_ = cmd.MarkFlagRequired("graph")
-	_ = cmd.MarkFlagRequired("out")
-	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
+	require(cmd, "graph", "out")
+	return configured(e, cmd, func(ctx context.Context, args []string, settings *conf.Settings) error {
 		o.table.File = args[0]
-		if err := checkDuplicates(o.duplicates); err != nil {
+		if err := aliasTables(settings, &o.table.Aliases); err != nil {
 			return err
 		}
 		return runIngestPerturbations(ctx, e, o)
-	})
+	}, conf.Keys(&source.AliasTables{})...)
 }
 
 func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOptions) error {

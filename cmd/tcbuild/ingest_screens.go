@@ -85,13 +85,15 @@ func newIngestMatrix(e *env) *cobra.Command {
 		Use:   "matrix FILE --graph DIR --out FILE",
 		Short: "Turn a wide table of genes x conditions into a perturbation set",
 		Long: `Turn a wide table, a row per deleted gene and a column per condition, into a
-perturbation set with a sample per value: the phenotype value, and the sample
-id "gene: condition". For a sample per gene with a phenotype per condition, use
-tcbuild ingest perturbations --genes-columns FIRST.
+perturbation set with a sample per value: the phenotype value, the attribute condition,
+and the sample id "gene: condition". For a sample per gene with a phenotype per
+condition, use tcbuild ingest perturbations --genes-columns FIRST.
 
 Columns that are named as genes are refused unless --columns-are says what they are: of
-genes, each value is of the double mutant. Columns whose names say het, heterozygous,
-HIP, DAmP or hypomorph are refused unless --partial-loss says what becomes of them.`,
+genes, each value is of the double mutant. Of the equal halves of a symmetric matrix each
+pair is kept once, unless --duplicates is given. Columns whose names say het, heterozygous,
+HIP, DAmP or hypomorph are refused unless --partial-loss says what becomes of them. Rows
+may be named by genes, strain ids or alleles; --alleles says which kinds count as deletions.`,
 		Example: `  tcbuild ingest matrix galardini_value.txt --graph yeast/graph --aliases SGD_features.tab --out screens.arrow
   tcbuild ingest matrix scores.tsv --graph yeast/graph --columns-are genes --out pairs.arrow`,
 		Args: cobra.ExactArgs(1),
@@ -101,9 +103,12 @@ HIP, DAmP or hypomorph are refused unless --partial-loss says what becomes of th
 	flags.StringVar((*string)(&spec.ColumnsAre), "columns-are", "",
 		"what the columns are: conditions or genes (default: conditions, unless named like genes)")
 	flags.StringVar((*string)(&spec.PartialLoss), "partial-loss", "",
-		"what to do about columns of strains that keep part of the gene's function, such as heterozygous ones: drop, or keep as deletions (default: an error)")
+		"what to do about columns of strains that keep part of the gene's function, such as heterozygous ones: drop, keep as deletions, or only, which drops the others (default: an error)")
+	flags.StringVar(&spec.GenePattern, "gene-pattern", "",
+		"`PATTERN` with a group that matches the gene or strain in the name of a row (default: all of it)")
+	allelesFlag(flags, &spec.Alleles)
 	return o.command(e, cmd, func(genes *ingest.Nodes) (*source.Screen, error) {
-		spec.SampleSpec = o.table
+		spec.SampleSpec, spec.BothHalves = o.table, flags.Changed("duplicates")
 		return spec.Open(genes)
 	})
 }
@@ -112,36 +117,59 @@ func (o *screenOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.graph, "graph", "", "graph folder: `DIR`")
 	flags.StringVar(&o.out, "out", "", "perturbation set to make, .arrow or .tsv: `FILE`")
-	flags.StringVar(&o.table.Delimiter, "delimiter", "", "`CHARACTER` between columns, or tab, comma, space (default: by the file's name)")
-	flags.StringSliceVar(&o.table.Columns, "columns", nil, "column `NAMES` of a text file without a header line")
+	textFlags(flags, &o.table.TextSpec)
 	flags.StringVar(&o.table.Aliases.SGDFeatures, "aliases", "", "SGD_features.tab `FILE` with other names of genes")
 	flags.StringVar((*string)(&o.table.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
 		"what to do about names that match no gene of the graph, or several: error, drop-sample or drop-gene (both counted)")
+	o.table.MaxDropped = new(float64)
+	maxDroppedFlag(flags, o.table.MaxDropped)
 	flags.BoolVar(&o.table.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
 	duplicateIDsFlag(flags, &o.table.AllowDuplicateIDs)
 	whereFlag(flags, &o.table.Where)
 	duplicatesFlags(flags, &o.duplicates)
-	flags.BoolVar(&o.table.KeepUnmeasured, "keep-unmeasured", false, "keep rows without any phenotype (default: drop and count them)")
-	_ = cmd.MarkFlagRequired("graph")
-	_ = cmd.MarkFlagRequired("out")
+	flags.BoolVar(&o.table.KeepUnmeasured, "keep-unmeasured", false,
+		"keep rows without any phenotype (default: drop and count them)")
+	require(cmd, "graph", "out")
+}
+
+// textFlags are about the layout of a text table.
+func textFlags(flags *pflag.FlagSet, spec *source.TextSpec) {
+	flags.StringVar(&spec.Delimiter, "delimiter", "",
+		"`CHARACTER` between columns, or tab, comma, space; text may then have any ending (default: by the file's name)")
+	flags.StringSliceVar(&spec.Columns, "columns", nil, "column `NAMES` of a text file without a header line")
+	flags.StringVar(&spec.Member, "member", "", "`NAME` of the text table in a .zip, if it has several")
+	flags.IntVar(&spec.SkipLines, "skip-lines", 0, "`NUMBER` of lines before the header")
+	flags.StringVar(&spec.Comment, "comment", "", "`TEXT` that lines begin with that are no rows")
+}
+
+// aliasTables reads the alias tables of the settings.
+func aliasTables(settings *conf.Settings, aliases *source.AliasesSpec) error {
+	var tables source.AliasTables
+	err := settings.Decode(&tables)
+	aliases.Tables = tables.Tables
+	return err
 }
 
 func addStrainsFlags(flags *pflag.FlagSet, spec *source.StrainsSpec) {
 	flags.StringVar(&spec.IDColumn, "id-column", "", "`COLUMN` with the sample ids (default: sample_id, or the sample's index)")
 	columnFlags(flags, &spec.Phenotypes, &spec.NotPhenotypes, &spec.Attributes)
-	flags.StringSliceVar(&spec.Alleles, "alleles", []string{source.DeletionAllele},
+	allelesFlag(flags, &spec.Alleles)
+}
+
+func allelesFlag(flags *pflag.FlagSet, kinds *[]source.AlleleKind) {
+	flags.StringSliceVar(kinds, "alleles", []string{source.DeletionAllele},
 		"`KINDS` of alleles that count as deletions: deletion, damp, ts, other")
 }
 
 // command gives cmd its run function, which reads the screen that open returns.
 func (o *screenOptions) command(e *env, cmd *cobra.Command, open func(genes *ingest.Nodes) (*source.Screen, error)) *cobra.Command {
-	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
+	return configured(e, cmd, func(ctx context.Context, args []string, settings *conf.Settings) error {
 		o.table.File = args[0]
-		if err := checkDuplicates(o.duplicates); err != nil {
+		if err := aliasTables(settings, &o.table.Aliases); err != nil {
 			return err
 		}
 		return runIngestScreen(ctx, e, o, open)
-	})
+	}, conf.Keys(&source.AliasTables{})...)
 }
 
 func runIngestScreen(ctx context.Context, e *env, o *screenOptions, open func(genes *ingest.Nodes) (*source.Screen, error)) error {

@@ -33,8 +33,8 @@ func TestIngestKinds(t *testing.T) {
 		{"sga with options", "ingest sga sga.txt" + samples + "alleles=[deletion,ts] controls=[VPS8]", "p.tsv",
 			"sample_id\tgenes\tscore\n0\tYAL001C|YDL227C\t0.5\n1\tYAL001C\t1\n", ""},
 		{"emap", "ingest emap emap.tsv" + samples + "--unknown-genes drop-sample", "p.tsv", "sample_id\tgenes\tscore\n0\tYAL001C|YAL002W\t-1\n1\tYAL001C|YAL002W\t2\n", ""},
-		{"matrix", "ingest matrix wide.tsv" + samples, "p.tsv", "sample_id\tgenes\tvalue\nVPS8: cold\tYAL002W\t1\nTFC3: cold\tYAL001C\t3\nTFC3: hot\tYAL001C\t4\n",
-			"matrix samples: 3 of 4 entries of wide.tsv; dropped: 1 without a phenotype; noted: 2 rows\ngenotypes: 2, of which 1 repeat, in 2 samples; all are kept\nphenotypes: value\nattributes: none\ncolumns left out: none\n"},
+		{"matrix", "ingest matrix wide.tsv" + samples, "p.tsv", "sample_id\tgenes\tvalue\tcondition\nVPS8: cold\tYAL002W\t1\tcold\nTFC3: cold\tYAL001C\t3\tcold\nTFC3: hot\tYAL001C\t4\thot\n",
+			"matrix samples: 3 of 4 entries of wide.tsv; dropped: 1 without a phenotype; noted: 2 rows\ngenotypes: 2, of which 1 repeat, in 2 samples; all are kept\nphenotypes: value\nattributes: condition\ncolumns left out: none\n"},
 		{"biogrid", "ingest biogrid biogrid.txt --genes features.tab --out b", "b/edges/gene__biogrid_genetic__gene.arrow", "", ""},
 		{"tf-matrix", "ingest tf-matrix tf.tsv --genes features.tab --out b", "b/edges/gene__regulatory__gene.arrow", "", ""},
 		{"gem", "ingest gem gem.txt --genes features.tab --out b --reaction-nodes combinations", "b/edges/reaction__rmr__metabolite.arrow", "", ""},
@@ -52,11 +52,62 @@ func TestIngestKinds(t *testing.T) {
 	}
 }
 
+// TestIngestScreenLayouts reads screens as they are released: strain ids as attributes, matrices of
+// strains and of conditions, preambles, and alias tables.
+func TestIngestScreenLayouts(t *testing.T) {
+	const genes = "ingest sgd features.tab --out g --quiet"
+	const samples = " --graph g --aliases features.tab --out p.tsv "
+	files := maps.Clone(published)
+	files["chem.tsv"] = "orf\thom | caffeine\thet | caffeine\nYAL002W::chr1_4\t1.5\t2.5\nYAL001C::chr1_1\t\t3\n"
+	files["square.tsv"] = "ORF\tVPS8\tTFC3 - DAMP\tHO\nVPS8\t\t1.5\t-2\nTFC3 - DAMP\t1.5\t\t0\nHO\t-2\t0\t\n"
+	files["strains.tsv"] = "\tYAL002W_dma1\tYAL001C_tsa2\nYDL227C_sn7\t1\t2\nYAL001C_damp3\t3\t4\nYAL001C_x1\t5\t6\n"
+	files["strains.txt"] = "query\tarray\tscore\nYAL001C_tsq508\tYAL002W_dma1\t1\n"
+	files["wide.dat"] = "# released in 2008\nE-MAP\n# of\norf;cold\n# rows\nVPS8;1\n"
+	files["ids.yaml"] = "alias_tables: [{file: ids.tsv, id: locus, names: [entry], split: ;}]\n"
+	files["ids.tsv"] = "entry\tlocus\nP1; P2\tVPS8\n"
+	files["uniprot.tsv"] = "genes\tscore\nP2\t1\n"
+	for _, c := range []struct{ name, run, want, stdout string }{
+		{"strain ids", "ingest sga strains.txt --strain-columns query,array --attributes query,array --alleles deletion,ts" + samples,
+			"sample_id\tgenes\tscore\tquery\tarray\n0\tYAL001C|YAL002W\t1\tYAL001C_tsq508\tYAL002W_dma1\n", ""},
+		{"homozygous", "ingest matrix chem.tsv --gene-pattern ^([^:]+) --partial-loss drop" + samples,
+			"sample_id\tgenes\tvalue\tcondition\nYAL002W::chr1_4: hom | caffeine\tYAL002W\t1.5\thom | caffeine\n",
+			"1 of 4 entries of chem.tsv; dropped: 2 of columns without a whole deletion, 1 without a phenotype"},
+		{"heterozygous", "ingest matrix chem.tsv --gene-pattern ^([^:]+) --partial-loss only" + samples,
+			"sample_id\tgenes\tvalue\tcondition\nYAL002W::chr1_4: het | caffeine\tYAL002W\t2.5\thet | caffeine\nYAL001C::chr1_1: het | caffeine\tYAL001C\t3\thet | caffeine\n",
+			"2 of 4 entries of chem.tsv; dropped: 2 of columns with a whole deletion"},
+		{"both", "ingest matrix chem.tsv --gene-pattern ^([^:]+) --partial-loss keep --where value<2" + samples,
+			"sample_id\tgenes\tvalue\tcondition\nYAL002W::chr1_4: hom | caffeine\tYAL002W\t1.5\thom | caffeine\n", "1 without a phenotype, 2 for which --where is not true"},
+		{"square", "ingest matrix square.tsv --columns-are genes --alleles deletion,damp --duplicates first" + samples,
+			"sample_id\tgenes\tvalue\nVPS8: TFC3 - DAMP\tYAL001C|YAL002W\t1.5\nVPS8: HO\tYAL002W|YDL227C\t-2\nTFC3 - DAMP: HO\tYAL001C|YDL227C\t0\n",
+			"6 of 9 entries of square.tsv; dropped: 3 of a gene with itself; noted: 3 rows, 3 of pairs that have an earlier cell"},
+		{"square, deletions", "ingest matrix square.tsv --columns-are genes" + samples,
+			"sample_id\tgenes\tvalue\nVPS8: HO\tYAL002W|YDL227C\t-2\n",
+			"1 of 9 entries of square.tsv; dropped: 4 of allele kind damp, which is not among --alleles, 3 of a gene with itself, 1 equal to that of the same names in the other half"},
+		{"strains", "ingest matrix strains.tsv --columns-are genes --alleles deletion,ts" + samples,
+			"sample_id\tgenes\tvalue\nYDL227C_sn7: YAL002W_dma1\tYAL002W|YDL227C\t1\nYDL227C_sn7: YAL001C_tsa2\tYAL001C|YDL227C\t2\n",
+			"2 of 6 entries of strains.tsv; dropped: 1 of allele kind damp, which is not among --alleles, 1 of allele kind other, which is not among --alleles, 2 of a gene with itself"},
+		{"preamble", "ingest matrix wide.dat --delimiter ; --skip-lines 2 --comment #" + samples,
+			"sample_id\tgenes\tvalue\tcondition\nVPS8: cold\tYAL002W\t1\tcold\n", "1 of 1 entry"},
+		{"alias table", "ingest perturbations uniprot.tsv --config ids.yaml" + samples, "sample_id\tgenes\tscore\n0\tYAL002W\t1\n", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			code, stdout, stderr := inFolder(t, files, genes, c.run)
+			if code != 0 || !strings.Contains(stdout, c.stdout) {
+				t.Fatalf("got exit code %d, stdout\n%s\nstderr\n%s\nwant %s", code, stdout, stderr, c.stdout)
+			}
+			text, err := os.ReadFile("p.tsv")
+			if err != nil || c.want != "" && string(text) != c.want {
+				t.Errorf("got\n%s%v\nwant\n%s", text, err, c.want)
+			}
+		})
+	}
+}
+
 // TestIngestUnknownGenes checks that every ingest command accepts and applies the three values of
 // --unknown-genes.
 func TestIngestUnknownGenes(t *testing.T) {
 	files := maps.Clone(published)
-	files["graph.yaml"] = "genes:\n  table: {file: ids.tsv, column: id}\nedges:\n- table: {file: edges.tsv, relation: x, source: a, target: b}\nunknown_genes: drop-gene\n"
+	files["graph.yaml"] = "genes:\n  table: {file: ids.tsv, column: id}\nedges:\n- table: {file: edges.tsv, relation: x, source: a, target: b, undirected: false}\nunknown_genes: drop-gene\n"
 	files["ids.tsv"] = "id\nYAL001C\nYAL002W\n"
 	files["edges.tsv"] = "a\tb\nYAL001C\tYAL002W\nYAL001C\tNONE1\n"
 	files["sga.txt"] += "NONE1_sn1\tnone1Δ\tYAL002W_dma1\tvps8\t1\n"
@@ -78,7 +129,7 @@ func TestIngestUnknownGenes(t *testing.T) {
 		{"biogrid biogrid.txt" + edges, "1 of unknown genes", "1 of unknown genes"},
 		{"tf-matrix tf.tsv" + edges, "dropped: 1 of unknown genes", "dropped: 1 of unknown genes"},
 		{"gem gem.txt" + edges, "dropped: 1 of unknown genes, which the rules keep", "dropped: 1 of unknown genes, which the rules keep"},
-		{"sgd features.tab --out made", "genes: 3 of 3", "genes: 3 of 3"},
+		{"sgd features.tab --out made", "genes  features.tab     3     3        0\n", "genes  features.tab     3     3        0\n"},
 	} {
 		for word, want := range map[string]string{"error": "", "drop-gene": c.gene, "drop-sample": c.sample, "ignore": ""} {
 			t.Run(c.run+" "+word, func(t *testing.T) {
@@ -93,7 +144,7 @@ func TestIngestUnknownGenes(t *testing.T) {
 					if code != 3 || !strings.Contains(stderr, `"NONE1"`) || !strings.Contains(stderr, "hint: ") || len(made) > 0 {
 						t.Errorf("got exit code %d, %v, %s", code, made, stderr)
 					}
-				case code != 0 || !strings.Contains(stdout, want) || len(made) != 1:
+				case code != 0 || !strings.Contains(stdout+stderr, want) || len(made) != 1:
 					t.Errorf("got exit code %d, %v, %s%s\nwant a report with %s", code, made, stdout, stderr, want)
 				}
 			})
@@ -108,7 +159,6 @@ func TestIngestKindErrors(t *testing.T) {
 	files["square.tsv"] = "gene\tTFC3\tVPS8\nTFC3\t\t1\nVPS8\t1\t\n"
 	files["het.tsv"] = "orf\thet | growth\thom | growth\nVPS8\t1\t2\n"
 	files["twice.tsv"] = "orf\tcold\nVPS8\t1\nVPS8\t2\n"
-	files["old.yaml"] = "genes: {sgd_features: features.tab}\nedges: [{string: {file: f, relation: r, columns: [a], threshold: 400}}]\n"
 	files["unknown.tsv"] = "orf\tcold\nVPS8\t1\nYZZ999W\t2\n"
 	const genes = "ingest sgd features.tab --out g --quiet"
 	for _, c := range []struct {
@@ -119,11 +169,10 @@ func TestIngestKindErrors(t *testing.T) {
 		{"unknown gene", "ingest matrix unknown.tsv --graph g --out made.tsv --aliases features.tab", 3, "unknown.tsv:3: gene \"YZZ999W\""},
 		{"no row left", "ingest emap none.tsv --graph g --out made.tsv --unknown-genes drop-sample", 3, "kept 0 of 2 entries; dropped: 2 of unknown genes"},
 		{"no edge left", "ingest tf-matrix none.tsv --genes features.tab --out made --unknown-genes drop-gene", 3, "kept 0 of 4 entries; dropped: 2 of unknown genes, 2 with a weight of 0 or none"},
-		{"no interaction of a type", "ingest biogrid physical.txt --genes features.tab --out made", 3, "for gene__biogrid_genetic__gene: kept 0 of 1 entries"},
+		{"no interaction of a type", "ingest biogrid physical.txt --genes features.tab --out made", 3, "for gene__biogrid_genetic__gene: kept 0 of 1 entry"},
 		{"double mutants", "ingest matrix square.tsv --graph g --out made.tsv --aliases features.tab", 3, "hint: pass --columns-are genes"},
 		{"heterozygous", "ingest matrix het.tsv --graph g --out made.tsv --aliases features.tab", 3, "hint: pass --partial-loss drop"},
 		{"a row twice", "ingest matrix twice.tsv --graph g --out made.tsv --aliases features.tab", 3, "twice.tsv:3: found a second row \"VPS8\""},
-		{"the old threshold", "ingest graph --config old.yaml --out made", 2, "hint: write above: 400, as threshold meant, or at_least: 400"},
 		{"no strain column", "ingest sga wide.tsv --graph g --out made.tsv", 3, "--strain-columns"},
 		{"unknown kind of allele", "ingest emap emap.tsv --graph g --out made.tsv --alleles dead", 2, `"dead"`},
 		{"reaction nodes", "ingest gem gem.txt --genes features.tab --out made.tsv --reaction-nodes edges", 2, `"edges"`},
@@ -165,6 +214,10 @@ func TestIngestScreenValues(t *testing.T) {
 				written, _ := os.ReadFile("p.tsv")
 				header, rows, _ := strings.Cut(string(written), "\n")
 				first, _, _ := strings.Cut(rows, "\n")
+				if kind == "matrix" { // the column before the condition
+					header, _ = strings.CutSuffix(header, "\tcondition")
+					first, _ = strings.CutSuffix(first, "\tscore")
+				}
 				switch score := first[strings.LastIndex(first, "\t")+1:]; {
 				case strings.Contains(want, "found") || len(want) > 0 && want == value || want == "infinite":
 					if code != 3 || !strings.Contains(stderr, "s.tsv:2") || !strings.Contains(stderr, want) {

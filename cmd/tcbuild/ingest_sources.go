@@ -32,7 +32,8 @@ biogrid_physical and one biogrid_genetic. Prints how many rows became edges, and
 		Example: `  tcbuild ingest biogrid BIOGRID-ORGANISM-Saccharomyces_cerevisiae_S288c.tab3.txt --genes SGD_features.tab --out biogrid`,
 	}
 	cmd.Flags().StringVar(&organism, "organism", "559292", "`TAXON` of both genes")
-	cmd.Flags().StringSliceVar(&types, "types", []string{"physical", "genetic"}, "`TYPES` of experimental systems, one edge type each")
+	cmd.Flags().StringSliceVar(&types, "types", []string{"physical", "genetic"},
+		"`TYPES` of experimental systems, one edge type each")
 	return ingestSource(e, cmd, func(spec *source.GraphSpec, file string) {
 		for _, kind := range types {
 			spec.Edges = append(spec.Edges, source.EdgesSpec{BioGRID: &source.BioGRIDSpec{
@@ -43,18 +44,33 @@ biogrid_physical and one biogrid_genetic. Prints how many rows became edges, and
 }
 
 func newIngestTFMatrix(e *env) *cobra.Command {
-	var relation string
+	var relation, rows string
+	var least, most float64
 	cmd := &cobra.Command{
 		Use:   "tf-matrix FILE --genes FILE --out DIR",
-		Short: "Build edges from a matrix of targets x transcription factors",
+		Short: "Build edges from a matrix of targets and transcription factors",
 		Long: `Build a graph of SGD's genes and the regulations of a matrix, whose rows are targets and
-whose columns are factors: an edge factor -> target for each value but 0.
-Prints how many cells became edges, and why the others did not.`,
-		Example: `  tcbuild ingest tf-matrix YEASTRACT.tsv --genes SGD_features.tab --relation yeastract --out yeastract`,
+whose columns are factors, or the other way round with --rows factors: an edge
+factor -> target for each value but 0 or, with --min or --max, for each value in that
+range, as p-values need it. Prints how many cells became edges, and why the others did
+not.`,
+		Example: `  tcbuild ingest tf-matrix YEASTRACT.tsv --genes SGD_features.tab --relation yeastract --out yeastract
+  tcbuild ingest tf-matrix pvalues.tsv --max 0.001 --genes SGD_features.tab --relation binding --out binding`,
 	}
-	cmd.Flags().StringVar(&relation, "relation", "regulatory", "`NAME` of the edges")
+	flags := cmd.Flags()
+	flags.StringVar(&relation, "relation", "regulatory", "`NAME` of the edges")
+	flags.StringVar(&rows, "rows", "", "what the rows are: targets or factors (default: targets, unless there are more columns)")
+	flags.Float64Var(&least, "min", 0, "least `VALUE` of an edge, itself included (default: none)")
+	flags.Float64Var(&most, "max", 0, "greatest `VALUE` of an edge, itself included (default: none)")
 	return ingestSource(e, cmd, func(spec *source.GraphSpec, file string) {
-		spec.Edges = []source.EdgesSpec{{TFMatrix: &source.TFMatrixSpec{TextSpec: source.TextSpec{File: file}, Relation: relation}}}
+		matrix := &source.TFMatrixSpec{TextSpec: source.TextSpec{File: file}, Relation: relation, Rows: source.MatrixRows(rows)}
+		if flags.Changed("min") {
+			matrix.Min = &least
+		}
+		if flags.Changed("max") {
+			matrix.Max = &most
+		}
+		spec.Edges = []source.EdgesSpec{{TFMatrix: matrix}}
 	})
 }
 
@@ -71,7 +87,8 @@ the file of --genes lacks: an error, unless --unknown-genes drops the gene's edg
 keeps it; as nothing deletes it, it counts as present.`,
 		Example: `  tcbuild ingest gem yeast-GEM.xml --genes SGD_features.tab --out yeast-gem --reaction-nodes combinations`,
 	}
-	cmd.Flags().StringVar(&nodes, "reaction-nodes", string(source.WholeReactions), "what a reaction becomes: whole or combinations")
+	cmd.Flags().StringVar(&nodes, "reaction-nodes", string(source.WholeReactions),
+		"what a reaction becomes: whole or combinations")
 	return ingestSource(e, cmd, func(spec *source.GraphSpec, file string) {
 		spec.GEM = source.GEMSpec{File: file, ReactionNodes: source.ReactionNodes(nodes)}
 	})
@@ -85,13 +102,16 @@ func ingestSource(e *env, cmd *cobra.Command, add func(spec *source.GraphSpec, f
 	spec := source.GraphSpec{}
 	flags := cmd.Flags()
 	flags.StringVar(&o.out, "out", "", "folder to make: `DIR`")
-	_ = cmd.MarkFlagRequired("out")
+	require(cmd, "out")
 	flags.StringVar((*string)(&spec.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
 		"what to do about names that match no gene, or several: error, drop-sample or drop-gene (both drop the name's edges, and count them)")
+	spec.MaxDropped = new(float64)
+	maxDroppedFlag(flags, spec.MaxDropped)
 	if cmd.Name() != "sgd" {
 		flags.StringVar(&features, "genes", "", "SGD_features.tab `FILE` with the genes and their other names")
-		flags.StringVar((*string)(&spec.SelfLoops), "self-loops", string(source.LoopsKeep), "self loops of genes: keep, none or append")
-		_ = cmd.MarkFlagRequired("genes")
+		flags.StringVar((*string)(&spec.SelfLoops), "self-loops", string(source.LoopsKeep),
+			"self loops of genes: keep, none or append")
+		require(cmd, "genes")
 	}
 	cmd.Args = cobra.ExactArgs(1)
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,8 +49,25 @@ func TestIngestGraph(t *testing.T) {
 	if code != 0 || !strings.Contains(stderr, "built graph  genes=3 ") {
 		t.Fatalf("got exit code %d, stderr:\n%s", code, stderr)
 	}
-	if want := "gene__physical__gene: 2 of 3 entries of edges.tsv; dropped: 1 the other direction of an earlier row\n"; !strings.HasSuffix(stdout, want) {
-		t.Errorf("got report\n%s\nwant its end to be\n%s", stdout, want)
+	if want := `
+                  made       file  rows  kept  dropped  why
+                 genes  genes.tsv     3     3        0
+  gene__physical__gene  edges.tsv     3     2        1  dropped: 1 the other direction of an earlier row
+`; !strings.HasSuffix(stderr, want) || stdout != "" {
+		t.Errorf("got report\n%s%s\nwant its end to be\n%s", stdout, stderr, want)
+	}
+	var account struct {
+		Sources []struct {
+			Made       string
+			Rows, Kept int
+			Dropped    []struct{ Rows int }
+		}
+	}
+	if err := json.Unmarshal([]byte(read(t, "made/graph/sources.json")), &account); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(account.Sources); got != "[{genes 3 3 []} {gene__physical__gene 3 2 [{1}]}]" {
+		t.Errorf("sources.json has %s", got)
 	}
 	graph, _, err := ingest.ReadGraph("made/graph")
 	if err != nil {

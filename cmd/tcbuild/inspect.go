@@ -15,6 +15,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/internal/disk"
 	"tcbuild/internal/inspect"
+	"tcbuild/internal/page"
 )
 
 type inspectOptions struct {
@@ -66,7 +67,10 @@ func runInspect(ctx context.Context, e *env, path string, o inspectOptions) erro
 	if fault.System(err) {
 		return fmt.Errorf("inspect %s: %w", path, err)
 	}
-	isFile := err == nil && !info.IsDir()
+	if err != nil {
+		return fault.New(fault.Failed, "check the path", "inspect %s: there is no such file or folder", path)
+	}
+	isFile := !info.IsDir()
 	switch {
 	case isFile, !isDataset(path) && isStore(path):
 		if err := refuseFlag("samples", o.samples, "a dataset", path); err != nil {
@@ -74,7 +78,8 @@ func runInspect(ctx context.Context, e *env, path string, o inspectOptions) erro
 		}
 		return inspectPerturbations(ctx, e, path, o)
 	case !isDataset(path) && isGraph(path, o.samples != ""):
-		if err := errors.Join(refuseFlag("samples", o.samples, "a dataset", path), refuseFlag("graph", o.graph, "a perturbation set", path)); err != nil {
+		if err := errors.Join(refuseFlag("samples", o.samples, "a dataset", path),
+			refuseFlag("graph", o.graph, "a perturbation set", path)); err != nil {
 			return err
 		}
 		return inspectGraph(e, path, o)
@@ -94,11 +99,11 @@ func refuseFlag(flag, value, of, path string) error {
 }
 
 func inspectGraph(e *env, path string, o inspectOptions) error {
-	graph, report, err := ingest.ReadGraph(path)
+	graph, _, err := ingest.ReadGraph(path)
 	if err != nil {
 		return err
 	}
-	summary := inspect.Graph(graph, report)
+	summary := inspect.Graph(graph)
 	return show(e, summary, summary.Page("Cell graph "+path), o)
 }
 
@@ -119,21 +124,21 @@ func inspectPerturbations(ctx context.Context, e *env, path string, o inspectOpt
 }
 
 // show prints a summary, and writes its page if asked to.
-func show(e *env, summary any, page *inspect.Page, o inspectOptions) error {
+func show(e *env, summary any, p *page.Page, o inspectOptions) error {
 	if o.html != "" {
-		if err := writePage(page, o.html); err != nil {
+		if err := writePage(p, o.html); err != nil {
 			return err
 		}
 	}
 	if o.json {
 		return printJSON(e, summary)
 	}
-	return page.Print(e.stdout)
+	return p.Print(e.stdout)
 }
 
 // writePage writes a page, replacing an existing one.
-func writePage(page *inspect.Page, path string) error {
-	text, err := page.HTML()
+func writePage(p *page.Page, path string) error {
+	text, err := p.HTML()
 	if err == nil {
 		err = disk.WriteWhole(path, text)
 	}
@@ -144,12 +149,9 @@ func writePage(page *inspect.Page, path string) error {
 }
 
 func printJSON(e *env, value any) error {
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(e.stdout, "%s\n", text)
-	return err
+	encoder := json.NewEncoder(e.stdout)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
 }
 
 // isDataset reports whether a folder claims to be a dataset.

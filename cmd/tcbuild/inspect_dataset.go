@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
@@ -23,7 +25,8 @@ func inspectDataset(ctx context.Context, e *env, path string, o inspectOptions) 
 	}
 	if o.samples != "" {
 		if o.html != "" {
-			return fault.New(fault.Usage, "omit --samples", "inspect %s: --html shows all samples, found --samples %s", path, o.samples)
+			return fault.New(fault.Usage, "omit --samples",
+				"inspect %s: --html shows all samples, found --samples %s", path, o.samples)
 		}
 		return inspectSamples(ctx, e, dataset, o.samples, o.json)
 	}
@@ -82,9 +85,12 @@ func parseRange(text string, samples int) (first, next int, err error) {
 		return 0, 0, fault.New(fault.Usage, "for samples 10 to 19 write --samples 10:20",
 			"read --samples: found %q, expected A:B with 0 <= A <= B", text)
 	}
+	if isRange {
+		next = min(next, samples) // as slices are in Python
+	}
 	if first > samples || next > samples {
 		return 0, 0, fault.New(fault.Usage, "samples are numbered from 0",
-			"read --samples %s: the dataset has %s samples", text, humanCount(samples))
+			"read --samples %s: the dataset has %s %s", text, humanCount(samples), english.PluralWord(samples, "sample", ""))
 	}
 	return first, next, nil
 }

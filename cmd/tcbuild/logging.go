@@ -7,28 +7,22 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-
-	"tcbuild/fault"
 )
 
 // clearLine clears the terminal's current line, which may show a progress bar.
 const clearLine = "\033[2K\r"
 
 // openLog makes the log that the flags ask for.
-func (e *env) openLog() error {
+func (e *env) openLog() {
 	options := &slog.HandlerOptions{}
 	if e.quiet {
 		options.Level = slog.LevelError
 	}
-	switch e.logFormat {
-	case "json":
+	if e.logFormat == "json" {
 		e.log = slog.New(slog.NewJSONHandler(e.stderr, options))
-	case "text":
+	} else {
 		e.log = slog.New(newTextHandler(e.screen, e.terminal, options.Level))
-	default:
-		return fault.New(fault.Usage, "choose text or json", "read --log-format: found %q, expected text or json", e.logFormat)
 	}
-	return nil
 }
 
 // fileHandler formats a log file as the flags ask for.

@@ -23,7 +23,6 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	e := newEnv(stdout, stderr)
 	root := newRoot(e)
-	e.arguments = args
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if unwritten := e.stdout.Close(); err == nil && unwritten != nil {
@@ -32,12 +31,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	// commands return ctx.Err(); the cause says why
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
+	err = exitReason(ctx, err)
 	printError(e.stderr, err)
 	return fault.ExitCode(err)
+}
+
+// exitReason is the error as the program prints it: commands return ctx.Err(), and the cause says
+// what interrupted them.
+func exitReason(ctx context.Context, err error) error {
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // printError prints an error on one line and its hint, if any, on a second one.

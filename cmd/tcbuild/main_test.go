@@ -25,11 +25,27 @@ import (
 // after its first signal.
 const modeVariable = "TCBUILD_TEST_MODE"
 
+// longestEndVariable is longestEnd, a duration; without it, as long as tests wait.
+const longestEndVariable = "TCBUILD_TEST_LONGEST_END"
+
 var update = flag.Bool("update", false, "rewrite the files that tests compare with")
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(modeVariable) {
 	case "main":
+		commit = "of-the-tests" // or each rebuild would hash the executable
+		longestEnd = patience
+		if text := os.Getenv(longestEndVariable); text != "" {
+			longestEnd, _ = time.ParseDuration(text)
+		}
+		if size, pattern, ok := strings.Cut(os.Getenv(stopVariable), " "); ok {
+			bytes, _ := strconv.ParseInt(size, 10, 64)
+			go stopAt(bytes, pattern)
+		}
+		stopTask()
+		if file := os.Getenv(peakVariable); file != "" {
+			notePeak(file)
+		}
 		main()
 	case "hang":
 		ctx, _ := interruptible(context.Background())
@@ -54,7 +70,7 @@ func program(t *testing.T, mode string, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, executable, args...)
 	cmd.Dir = t.TempDir()
@@ -149,7 +165,7 @@ func TestInterruptedWait(t *testing.T) {
 	f := newFixture(t, 4000, 150)
 	must(t, f.dir, f.dataset("indices", "zstd", "indices")...)
 	cmd := program(t, "main", "inspect", "indices", "--samples", "0:150", "--json")
-	cmd.Dir = f.dir
+	cmd.Dir, cmd.Env = f.dir, append(cmd.Env, longestEndVariable+"=100ms")
 	unread, full, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

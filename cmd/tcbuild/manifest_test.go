@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tcbuild/internal/testrun"
 )
 
 // A changed manifest is detected, by its content or by comparison with the files.
@@ -52,6 +54,7 @@ func TestDamagedManifest(t *testing.T) {
 		{"file elsewhere", "incidence", `"name": "incidence.arrow"`, `"name": "../incidence.arrow"`, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			testrun.OneIn(t, 5)
 			t.Parallel()
 			dir := copied(t, filepath.Join(f.dir, c.dataset))
 			path := filepath.Join(dir, "manifest.json")

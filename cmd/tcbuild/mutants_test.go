@@ -37,8 +37,8 @@ var mutants = []mutant{
 		"case strings.EqualFold(word, \"and\"):\n\t\treturn mutated(\"and read as or\", and, or)", false},
 	{"row of another reaction", "incidence/remover.go", "r.rows.Row(r.genes + reaction)",
 		`r.rows.Row(r.genes + mutated("row of another reaction", reaction, max(reaction, 1)-1))`, false},
-	{"order of masks", "incidence/layout.go", "for _, edges := range graph.Edges {\n\t\tlayout.add",
-		"for _, edges := range mutated(\"order of masks\", graph.Edges, backwards(graph.Edges)) {\n\t\tlayout.add", true},
+	{"order of masks", "incidence/layout.go", "for _, edges := range graph.Edges {\n\t\tlayout.Add",
+		"for _, edges := range mutated(\"order of masks\", graph.Edges, backwards(graph.Edges)) {\n\t\tlayout.Add", true},
 }
 
 // mutantHelpers is code that the mutants call; it goes into the package of each.

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -164,17 +165,49 @@ func sameData(t *testing.T, got, want map[string]string) {
 	}
 }
 
+// patience is how long tests wait for what has to come. A hang takes as long, a slow machine never.
+const patience = 20 * time.Minute
+
 // eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	for !holds() {
+	for pause := 200 * time.Microsecond; !holds(); pause = min(2*pause, 20*time.Millisecond) {
 		if ctx.Err() != nil {
 			t.Fatalf("%s: it never came", what)
 		}
-		time.Sleep(200 * time.Microsecond)
+		time.Sleep(pause)
 	}
+}
+
+// stopVariable is how a process stops itself for its test, as with SIGSTOP: by the time that the
+// test could stop it, it may be done. "N PATTERN" stops it when a file has N bytes.
+const stopVariable = "TCBUILD_TEST_STOP"
+
+// stopAt stops this process when a file has so many bytes.
+func stopAt(size int64, pattern string) {
+	for {
+		files, _ := filepath.Glob(pattern)
+		for _, file := range files {
+			if info, err := os.Stat(file); err == nil && info.Size() >= size {
+				syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+				return
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// stopped waits until a process has stopped itself.
+func stopped(t *testing.T, pid int) {
+	t.Helper()
+	eventually(t, "the stop of the process", func() bool {
+		if isIn(pid, "Z") {
+			t.Fatal("the process ended before it stopped")
+		}
+		return isIn(pid, "T")
+	})
 }
 
 func countLines(text string) int { return strings.Count(text, "\n") }

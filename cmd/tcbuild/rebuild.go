@@ -1,11 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,10 +17,8 @@ import (
 	"tcbuild/fault"
 	"tcbuild/gpuverify"
 	"tcbuild/ingest"
-	"tcbuild/internal/disk"
 	"tcbuild/internal/rebuild"
 	"tcbuild/internal/slurm"
-	"tcbuild/internal/versions"
 	"tcbuild/store"
 )
 
@@ -37,17 +33,8 @@ type rebuildOptions struct {
 	force, dryRun  bool
 	journal        rebuild.JournalOptions
 	slurm          slurmOptions
+	given          *pflag.FlagSet
 }
-
-// slurmOptions say whether the chain is submitted, or which part of it a job runs.
-type slurmOptions struct {
-	submit, dryRun bool
-	step           string
-	rebuild.Cluster
-}
-
-// used reports whether the chain runs as SLURM jobs.
-func (o *slurmOptions) used() bool { return o.submit || o.dryRun || o.step != "" }
 
 func newRebuild(e *env) *cobra.Command {
 	var o rebuildOptions
@@ -69,8 +56,11 @@ The input is a graph and a perturbation set (--graph, --perturbations). In place
 builds the graph from public sources, as 'tcbuild ingest graph' does. Without any of
 these, the input is synthetic.
 
-With --slurm the chain is submitted as jobs: incidence, an array of shards,
-finalize, verify.`,
+With --slurm the chain is submitted as jobs: incidence, an array that builds shards, an
+array that verifies them, finalize. They run what was submitted, whatever becomes of the
+settings file and the environment, or fail if inputs or program are not what they were.
+One chain per dataset: a second one exits with 75, or waits behind it with --after. A chain
+that failed is submitted again to complete what is missing.`,
 		Example: `  tcbuild rebuild --config quickstart
   tcbuild rebuild --config my.yaml --dry-run
   tcbuild rebuild --config my.yaml --quiet --log-file my.log --metrics-file /var/lib/node_exporter/my.prom
@@ -78,19 +68,23 @@ finalize, verify.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.root, "root", "", "folder for all output: `DIR`")
-	flags.StringVar(&o.dataset, "dataset", "", "`NAME` of the dataset, a folder in the root (default: the name of the settings file)")
+	flags.StringVar(&o.dataset, "dataset", "",
+		"`NAME` of the dataset, a folder in the root (default: the name of the settings file)")
 	flags.StringSliceVar(&o.variants, "variants", allVariants, "what to build")
 	inputFlags(cmd, &o.build)
 	synthFlags(cmd, &o.synth)
 	flags.IntVar(&o.build.Shards, "shards", 0, "number of shards (default: that of --array, else chosen by the dataset's size)")
-	flags.StringVar(&o.method, "method", string(gpuverify.Both), "how to regenerate masks for verification: incidence, edges or both")
-	flags.StringVar(&o.device, "device", "cpu", "where to regenerate masks for verification")
+	flags.StringVar(&o.method, "method", string(gpuverify.Both),
+		"how to regenerate masks for verification: incidence, edges or both")
+	flags.StringVar(&o.device, "device", "cpu",
+		"where to regenerate masks for verification: cpu, cuda for all CUDA devices, or cuda:0,2 for some")
 	flags.IntVar(&o.keep, "keep", 3, "versions to keep, including the current one")
 	flags.BoolVar(&o.force, "force", false, "rebuild everything, even if nothing changed")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would run and why, without changing anything")
 	journalFlags(flags, &o.journal)
 	slurmFlags(flags, &o.slurm)
-	_ = cmd.MarkFlagRequired("root")
+	require(cmd, "root")
+	o.given = flags
 	return configured(e, cmd, func(ctx context.Context, _ []string, settings *conf.Settings) error {
 		if err := errors.Join(o.check(e), o.ingest.read(settings)); err != nil {
 			return err
@@ -106,17 +100,6 @@ func journalFlags(flags *pflag.FlagSet, o *rebuild.JournalOptions) {
 		"write the state of the rebuild to `FILE`, which node_exporter's textfile collector reads if its name ends in .prom")
 }
 
-func slurmFlags(flags *pflag.FlagSet, o *slurmOptions) {
-	flags.BoolVar(&o.submit, "slurm", false, "submit the chain to SLURM")
-	flags.BoolVar(&o.dryRun, "slurm-dry-run", false, "print the job scripts without submitting them")
-	flags.IntVar(&o.Array, "array", 0, "number of tasks that build shards in parallel (default 1)")
-	flags.StringVar(&o.Partition, "partition", "", "SLURM `PARTITION` of the jobs")
-	flags.StringVar(&o.GPUPartition, "gpu-partition", "", "SLURM `PARTITION` of the verification, which then runs on a GPU")
-	flags.IntVar(&o.CPUs, "cpus-per-task", 0, "CPU cores of each job (default: the cluster's default)")
-	flags.StringArrayVar(&o.Sbatch, "sbatch", nil, "another sbatch `OPTION` for all jobs, as in --sbatch=--time=4:00:00")
-	flags.StringVar(&o.step, "step", "", "run one job's part of a submitted chain: incidence, shards, finalize or verify")
-}
-
 var allVariants = []string{string(store.Incidence), string(store.Indices), string(store.FullMasks)}
 
 // check refuses conflicting settings, and fills in those that follow from others.
@@ -129,38 +112,28 @@ func (o *rebuildOptions) check(e *env) error {
 		return fault.New(fault.Usage, "add --dataset NAME",
 			"rebuild: found dataset name %q, expected the name of a folder in --root", o.dataset)
 	case o.keep < 1:
-		return fault.New(fault.Usage, "--keep 1 keeps only the current version", "read --keep: found %d, expected 1 or more", o.keep)
-	case o.build.Shards < 0 || o.slurm.Array < 0:
-		return fault.New(fault.Usage, "omit them for their defaults",
-			"read --shards and --array: found %d and %d, expected 1 or more", o.build.Shards, o.slurm.Array)
+		return fault.New(fault.Usage, "--keep 1 keeps only the current version",
+			"read --keep: found %d, expected 1 or more", o.keep)
+	case o.build.Shards < 0:
+		return fault.New(fault.Usage, "omit it for its default", "read --shards: found %d, expected 1 or more", o.build.Shards)
+	case o.slurm.after && (o.force || !o.slurm.submit):
+		return fault.New(fault.Usage, "submit with --force when the other chain has ended",
+			"read --after: expected it with --slurm and without --force")
 	case len(o.variants) == 0:
 		return fault.New(fault.Usage, "name one of "+strings.Join(allVariants, ", "), "read --variants: found none")
 	case o.build.Graph != "" && o.build.Perturbations == "":
 		return fault.New(fault.Usage, "add perturbations=FILE", "rebuild: --graph is given without --perturbations")
 	}
 	for i, variant := range o.variants {
-		if err := oneOf("variants", variant, allVariants...); err != nil {
-			return err
-		}
 		if slices.Contains(o.variants[:i], variant) {
 			return fault.New(fault.Usage, "name it once", "read --variants: found %s twice", variant)
 		}
 	}
 	slices.SortFunc(o.variants, func(a, b string) int { return slices.Index(allVariants, a) - slices.Index(allVariants, b) })
-	if o.slurm.step != "" {
-		o.journal.LogFile = "" // the job has its own log
-		if err := oneOf("step", o.slurm.step, rebuild.JobIncidence, rebuild.JobShards, rebuild.JobFinalize, rebuild.JobVerify); err != nil {
+	if o.slurm.used() {
+		if err := o.checkSlurm(); err != nil {
 			return err
 		}
-	}
-	if o.slurm.used() {
-		o.slurm.Array = cmp.Or(o.slurm.Array, o.build.Shards, 1)
-		if o.slurm.GPUPartition != "" && o.device == "cpu" {
-			o.device = "cuda"
-		}
-	}
-	if o.build.Shards == 0 {
-		o.build.Shards = o.slurm.Array
 	}
 	if o.build.Workers == 0 {
 		o.build.Workers = slurm.CPUsPerTask()
@@ -180,19 +153,15 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) error {
 	case err != nil:
 		return err
 	case o.dryRun:
-		return printPlan(e, chain, o.force)
-	case o.slurm.step == rebuild.JobShards:
-		ready, err := options.BuildShards(ctx, chain)
-		if ready != "" {
-			e.say(describeReady(chain, ready))
-		}
-		return o.slurm.requeued(ctx, e, err)
-	case o.slurm.step == "" && o.slurm.used():
-		return o.submit(ctx, e, options, chain)
+		return printPlan(e, chain)
+	case o.slurm.step != "":
+		return o.slurm.requeued(ctx, e, o.runStep(ctx, e, options, chain))
+	case o.slurm.dryRun:
+		return o.describe(e, options, chain)
 	}
-	release, err := chain.Lock(ctx, disk.Alone, o.slurm.step != "")
+	release, err := o.begin(ctx, chain)
 	if err != nil {
-		return o.slurm.requeued(ctx, e, err)
+		return err
 	}
 	defer release()
 	o.journal.Handler = e.fileHandler
@@ -201,10 +170,12 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) error {
 		return err
 	}
 	e.log, chain.Log = log, log
-	// a job continues what the submission began
-	result, err := chain.Run(ctx, rebuild.LastStage(chain, o.slurm.step), o.force && o.slurm.step == "")
+	if o.slurm.submit {
+		return o.submit(ctx, e, options, chain, journal)
+	}
+	result, err := chain.Run(ctx)
 	if err = errors.Join(err, journal.End(exitReason(ctx, err), result)); err != nil {
-		return o.slurm.requeued(ctx, e, err)
+		return err
 	}
 	return printRebuilt(e, chain, o.variants, result)
 }
@@ -221,7 +192,7 @@ func (o *rebuildOptions) options(e *env) (*rebuild.Options, error) {
 	}
 	return &rebuild.Options{
 		Root: o.root, Dataset: o.dataset, Program: program, Variants: o.variants, Input: input, Build: o.build,
-		Method: gpuverify.Method(o.method), Device: o.device, Keep: o.keep, Log: e.log,
+		Method: gpuverify.Method(o.method), Keep: o.keep, Force: o.force, Pinned: o.slurm.step != "", Log: e.log,
 		Commands: rebuild.Commands{
 			Build: func(ctx context.Context, options tcbuild.Options) (*tcbuild.Result, error) {
 				result, err := buildDataset(ctx, e, options)
@@ -231,11 +202,23 @@ func (o *rebuildOptions) options(e *env) (*rebuild.Options, error) {
 				return result, err
 			},
 			Verify: func(ctx context.Context, dataset string) (*gpuverify.Report, error) {
-				report, err := verifyDataset(ctx, e, dataset, verifyOptions{method: o.method, device: o.device, workers: o.build.Workers})
-				if err == nil && !report.Passed() {
-					err = printReport(e, "", report)
+				report, err := verifyDataset(ctx, e, dataset, o.verifyOptions())
+				return passed(e, report, err)
+			},
+			VerifyPart: func(ctx context.Context, dataset *store.Dataset, part gpuverify.Part, reference *gpuverify.Reference, save func(gpuverify.Part) error) error {
+				verify, err := o.verifyOptions().checked()
+				if err != nil {
+					return err
 				}
-				return report, err
+				bar := newProgress(e, "verify", part.End-part.Next)
+				defer bar.Done()
+				verify.Progress = bar
+				return gpuverify.VerifyPart(ctx, dataset, part, verify, reference, save)
+			},
+			Gather: func(ctx context.Context, dataset *store.Dataset, parts []gpuverify.Part, reference *gpuverify.Reference) (*gpuverify.Report, error) {
+				report, err := gpuverify.Gather(ctx, dataset, parts,
+					gpuverify.Options{Method: gpuverify.Method(o.method), Workers: o.build.Workers}, reference)
+				return passed(e, report, err)
 			},
 		},
 	}, nil
@@ -270,66 +253,14 @@ func (o *rebuildOptions) input(e *env) (rebuild.Input, error) {
 	}, nil
 }
 
-// submit submits the chain, unless there is nothing to do.
-func (o *rebuildOptions) submit(ctx context.Context, e *env, options *rebuild.Options, chain *versions.Chain) error {
-	plan, err := chain.Plan(o.force)
-	if err != nil {
-		return err
-	}
-	program, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	o.slurm.Command = append([]string{program}, slices.DeleteFunc(slices.Clone(e.arguments),
-		func(word string) bool { return word == "--slurm" || word == "--slurm-dry-run" })...)
-	jobs, err := options.Jobs(chain, plan, o.slurm.Cluster)
-	if err != nil {
-		return err
-	}
-	if o.slurm.dryRun {
-		_, err := fmt.Fprint(e.stdout, slurm.Describe(jobs))
-		return err
-	}
-	release, err := chain.Lock(ctx, disk.Alone, false)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if plan.Ready() != "" {
-		result, err := chain.Run(ctx, "", false)
-		if err != nil {
-			return err
-		}
-		return printRebuilt(e, chain, o.variants, result)
-	}
-	ids, err := rebuild.Submit(ctx, chain, plan, jobs)
-	if err != nil {
-		return err
-	}
-	for _, job := range jobs {
-		e.say(job.Label + " " + ids[job.Label])
-	}
-	return nil
+func (o *rebuildOptions) verifyOptions() verifyOptions {
+	return verifyOptions{method: o.method, device: o.device, workers: o.build.Workers}
 }
 
-// requeued has SLURM start this job again, if it was interrupted and can be resumed.
-func (o *slurmOptions) requeued(ctx context.Context, e *env, err error) error {
-	if err == nil || ctx.Err() == nil || o.step == "" || slurm.JobID() == "" {
-		return err
+// passed makes an error of a report that is not free of differences and damage.
+func passed(e *env, report *gpuverify.Report, err error) (*gpuverify.Report, error) {
+	if err == nil && !report.Passed() {
+		err = printReport(e, "", report)
 	}
-	mayEndLate.Store(true) // SLURM may be slow to answer
-	again, requeueErr := slurm.Requeue(context.WithoutCancel(ctx), slurm.JobID())
-	if again {
-		e.log.Info("requeued", "job", slurm.JobID())
-	}
-	return errors.Join(err, requeueErr)
-}
-
-// exitReason is the error as the program will print it: for an interrupted run, what interrupted
-// it.
-func exitReason(ctx context.Context, err error) error {
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
+	return report, err
 }

@@ -65,6 +65,15 @@ func (s *ingestSettings) graphSpec() (spec source.GraphSpec, err error) {
 	return spec, settings.Decode(&spec)
 }
 
+// resolved is the settings file of the section, with every value as it is now.
+func (s *ingestSettings) resolved() ([]byte, error) {
+	settings, err := conf.Load(s.Config, s.overrides)
+	if err != nil {
+		return nil, err
+	}
+	return settings.Resolved()
+}
+
 // input builds the graph from public sources.
 func (s *ingestSettings) input(e *env) (rebuild.Input, error) {
 	spec, err := s.graphSpec()

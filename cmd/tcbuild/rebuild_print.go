@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"text/tabwriter"
@@ -15,8 +14,8 @@ import (
 )
 
 // printPlan prints what a run would do, and why.
-func printPlan(e *env, chain *versions.Chain, force bool) error {
-	plan, err := chain.Plan(force)
+func printPlan(e *env, chain *versions.Chain) error {
+	plan, err := chain.Plan()
 	if err != nil {
 		return err
 	}
@@ -83,11 +82,7 @@ func readVariant(version, variant string) (row variantRow, err error) {
 }
 
 func readJSON(path string, value any) error {
-	text, err := disk.ReadRegular(path)
-	if err == nil {
-		err = json.Unmarshal(text, value)
-	}
-	if err != nil {
+	if err := disk.ReadJSON(path, value); err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
 	return nil

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -122,6 +126,7 @@ func TestRebuildErrors(t *testing.T) {
 		{"name", []string{"rebuild", "--root", "out", "--dataset", "../x"}, 2, `"../x"`},
 		{"keep", rebuildOf("--keep", "0"), 2, "read --keep: found 0"},
 		{"variant", rebuildOf("--variants", "indices,index"), 2, `found "index"`},
+		{"variant of the settings", rebuildOf("variants=[indices,index]"), 2, `found "index"`},
 		{"no graph", []string{"rebuild", "--root", "out", "--dataset", "set", "--perturbations", "sets.tsv"}, 2, "without --graph"},
 		{"no perturbations", []string{"rebuild", "--root", "out", "--dataset", "set", "--graph", "graph"}, 2, "without --perturbations"},
 		{"missing input", rebuildOf("--graph", "nowhere"), 1, "nowhere"},
@@ -162,6 +167,25 @@ func TestRebuildUnattended(t *testing.T) {
 		t.Errorf("got %s", read(t, filepath.Join(f.dir, "set.prom")))
 	}
 
+	// a run without work is a sign of life, and keeps the log of the last one with work
+	heartbeat := "tcbuild_rebuild_heartbeat_timestamp_seconds{dataset=\"set\"} "
+	writeFiles(t, f.dir, map[string]string{"set.prom": regexp.MustCompile(heartbeat+`\d+`).ReplaceAllString(read(t, filepath.Join(f.dir, "set.prom")), heartbeat+"7")})
+	if o := must(t, f.dir, args...); o.stdout+o.stderr != "" || metric("heartbeat_timestamp_seconds") == "7" || metric("last_stages_run") != "0" {
+		t.Errorf("without work: got %q, %s", o.stdout+o.stderr, read(t, filepath.Join(f.dir, "set.prom")))
+	}
+	success = metric("last_success_timestamp_seconds")
+	if read(t, filepath.Join(f.dir, "logs/set.log")) != log {
+		t.Error("without work: the log was replaced")
+	}
+	nothing(t, filepath.Join(f.dir, "logs/set.log.1"))
+	// metrics that cannot be written are no reason to fail
+	for _, path := range []string{"nowhere/set.prom", "graph"} {
+		if o := must(t, f.dir, rebuildOf("--metrics-file", path)...); !strings.Contains(o.stderr, "WARN the metrics are not written") {
+			t.Errorf("metrics %s: got %s", path, o.stderr)
+		}
+	}
+	execute(t, f.dir, rebuildOf("--log-file", "sets.tsv/x.log")...).refused(t, 1, "write log")
+
 	rewrite(t, filepath.Join(f.dir, "sets.tsv"), "bad\tnobody\t1\t\n")
 	o := execute(t, f.dir, args...)
 	o.refused(t, 3, "sets.tsv:152", "nobody")
@@ -187,12 +211,7 @@ func TestSecondRebuildIsRefusedAtOnce(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 190_000, 530)
-	first := begin(t, f.dir, rebuildOf()...)
-	eventually(t, "the version under construction", func() bool {
-		building, _ := filepath.Glob(filepath.Join(f.dir, "out/set/.build-*"))
-		return len(building) > 0
-	})
-	send(t, first, syscall.SIGSTOP)
+	first := f.beginStopped(t, 1, "out/set/.build-*", rebuildOf()...)
 	execute(t, f.dir, rebuildOf("--log-file", "second.log", "--metrics-file", "second.prom")...).refused(t, 75, "another rebuild of it is running")
 	nothing(t, filepath.Join(f.dir, "second.log"), filepath.Join(f.dir, "second.prom"))
 	send(t, first, syscall.SIGTERM, syscall.SIGCONT)
@@ -201,6 +220,59 @@ func TestSecondRebuildIsRefusedAtOnce(t *testing.T) {
 	must(t, f.dir, rebuildOf()...)
 	if n := f.versionsOf(t); n != 1 {
 		t.Errorf("got %d versions", n)
+	}
+}
+
+// Users of one group look after a dataset, in a folder that the group may write to: each removes
+// the others' versions, and goes on where a run of another one was killed.
+func TestUsersOfOneGroup(t *testing.T) {
+	skipShort(t)
+	if os.Getuid() != 0 {
+		t.Skip("only root can become other users")
+	}
+	t.Parallel()
+	f := newFixture(t, 2000, 150)
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary, set := filepath.Join(f.dir, "tcbuild"), filepath.Join(f.dir, "out/set")
+	const group, alice, bob = 40_000, 40_001, 40_002
+	// others reach neither the test's binary nor its folder
+	if err := errors.Join(exec.Command("cp", executable, binary).Run(), os.Chmod(filepath.Dir(f.dir), 0o755), os.Mkdir(filepath.Dir(set), 0o755),
+		os.Chown(filepath.Dir(set), 0, group), os.Chmod(filepath.Dir(set), 0o775|os.ModeSetgid)); err != nil {
+		t.Fatal(err)
+	}
+	as := func(user int, more ...string) *exec.Cmd {
+		cmd := program(t, "main")
+		cmd.Path, cmd.Args = "/bin/bash", slices.Concat([]string{"bash", "-c", `umask 002; exec "$@"`, "x", binary}, rebuildOf("--keep", "1"), more)
+		cmd.Dir, cmd.SysProcAttr = f.dir, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(user), Gid: group}}
+		return cmd
+	}
+	for i, user := range []int{alice, bob, alice} {
+		other, where := alice+bob-user, fmt.Sprintf("--where=sample_id != %q", fmt.Sprint(i))
+		killed := as(other, where)
+		killed.Env = append(killed.Env, stopVariable+"=1 out/set/.build-*/full-masks.building")
+		start(t, killed)
+		stopped(t, killed.Process.Pid)
+		kill(t, killed)
+		private := filepath.Join(set, fmt.Sprintf(".tmp-private%d", i))
+		if err := errors.Join(os.MkdirAll(filepath.Join(private, "x"), 0o700), os.Chown(private, other, group)); err != nil {
+			t.Fatal(err)
+		}
+		if o := finish(t, start(t, as(user, where))); o.code != 0 {
+			t.Errorf("%d: got %d, %s", i, o.code, o.stderr)
+		}
+		unfinished, finished, err := versions.Folders(set)
+		if err != nil || len(unfinished) > 0 || len(finished) != 1 {
+			t.Errorf("%d: got %v, %v, %v", i, unfinished, finished, err)
+		}
+		if left := glob(t, set, ".tmp-*"); len(left) != 1 || left[0] != private {
+			t.Errorf("%d: got %v, want only what its owner alone may remove", i, left)
+		}
+		if err := os.RemoveAll(private); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -213,7 +285,7 @@ func TestRebuildFromPublicSources(t *testing.T) {
 		"source.yaml": `data: nowhere
 out: graph
 genes: {table: {file: "${data}/genes.tsv", column: id}}
-edges: [{table: {file: "${data}/links.tsv", relation: link, source: a, target: b}}]
+edges: [{table: {file: "${data}/links.tsv", relation: link, source: a, target: b, undirected: false}}]
 `,
 		"set.yaml": "root: out\nperturbations: sets.tsv\ningest: {config: source.yaml, data: down}\n",
 	})

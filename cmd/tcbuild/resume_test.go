@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,14 +23,20 @@ func masksOut(t *testing.T) (f fixture, args []string, want map[string]string) {
 	return f, f.dataset("full-masks", "raw", "out", "--shards", "2"), dataOf(t, filepath.Join(f.dir, "undisturbed"))
 }
 
-// committed waits until a build has committed its first transaction, and stops it there.
-func (f fixture) committed(t *testing.T, cmd *exec.Cmd) {
+// beginStopped starts the program, which stops itself when a file of a pattern has so many bytes.
+func (f fixture) beginStopped(t *testing.T, size int64, pattern string, args ...string) *exec.Cmd {
 	t.Helper()
-	eventually(t, "the first transaction", func() bool {
-		info, err := os.Stat(filepath.Join(f.dir, "out.building/shard-00000-of-00002/data.mdb"))
-		return err == nil && info.Size() > 32<<20
-	})
-	send(t, cmd, syscall.SIGSTOP)
+	cmd := program(t, "main", args...)
+	cmd.Dir, cmd.Env = f.dir, append(cmd.Env, fmt.Sprintf("%s=%d %s", stopVariable, size, pattern))
+	start(t, cmd)
+	stopped(t, cmd.Process.Pid)
+	return cmd
+}
+
+// committed starts a build that stops itself when it has committed its first transaction.
+func (f fixture) committed(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	return f.beginStopped(t, 32<<20, "out.building/shard-00000-of-00002/data.mdb", args...)
 }
 
 func send(t *testing.T, cmd *exec.Cmd, signals ...syscall.Signal) {
@@ -60,8 +67,7 @@ func TestResume(t *testing.T) {
 		if err := os.RemoveAll(out); err != nil {
 			t.Fatal(err)
 		}
-		cmd := begin(t, f.dir, args...)
-		f.committed(t, cmd)
+		cmd := f.committed(t, args...)
 		send(t, cmd, how, syscall.SIGCONT)
 		o := finish(t, cmd)
 		if how != syscall.SIGKILL {
@@ -174,8 +180,7 @@ func TestTwoBuildsAtOnce(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	f, args, want := masksOut(t)
-	first := begin(t, f.dir, args...)
-	f.committed(t, first)
+	first := f.committed(t, args...)
 	for _, second := range [][]string{args, with(args, "--resume", "never"), with(args, "--codec", "bits")} {
 		execute(t, f.dir, second...).refused(t, 75, "write dataset out: another build of it is running")
 	}

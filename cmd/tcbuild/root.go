@@ -77,6 +77,7 @@ func newRoot(e *env) *cobra.Command {
 		newBench(e),
 		newVersion(e),
 	)
+	completeValues(root)
 	return root
 }
 

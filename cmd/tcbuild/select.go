@@ -29,8 +29,7 @@ of another dataset. docs/DESIGN.md, Filters, describes expressions.`,
 	}
 	whereFlag(cmd.Flags(), &expression)
 	cmd.Flags().StringVar(&out, "out", "", "selection to make: `FILE`")
-	_ = cmd.MarkFlagRequired("where")
-	_ = cmd.MarkFlagRequired("out")
+	require(cmd, "where", "out")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		dataset, err := store.Open(args[0])
 		if err != nil {
@@ -69,21 +68,18 @@ none, are in no part: they are counted, and listed in DIR/unplaced.arrow.`,
 		Args: cobra.ExactArgs(1),
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&fractions, "fractions", nil, "`PARTS` with the fraction of samples, genotypes or genes that each gets; they add up to 1")
+	flags.StringSliceVar(&fractions, "fractions", nil,
+		"`PARTS` with the fraction of samples, genotypes or genes that each gets; they add up to 1")
 	flags.StringVar((*string)(&o.By), "by", "", "what stays together in one part: sample, genotype or gene")
-	flags.StringVar(&o.Stratify, "stratify", "", "`COLUMN` of which each value is split by the same fractions, or perturbation-count")
+	flags.StringVar(&o.Stratify, "stratify", "",
+		"`COLUMN` of which each value is split by the same fractions, or perturbation-count")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the random numbers")
 	flags.StringVar(&o.Pin, "pin", "", "table `FILE` with columns sample_id and part: samples that are in a part already")
 	flags.StringVar(&out, "out", "", "folder to make: `DIR`")
-	for _, name := range []string{"fractions", "by", "out"} {
-		_ = cmd.MarkFlagRequired(name)
-	}
+	require(cmd, "fractions", "by", "out")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		var err error
 		if o.Fractions, err = selection.ParseFractions(fractions); err != nil {
-			return err
-		}
-		if err := oneOf("by", string(o.By), string(selection.BySample), string(selection.ByGenotype), string(selection.ByGene)); err != nil {
 			return err
 		}
 		return runSplit(ctx, e, args[0], o, out)

@@ -21,7 +21,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"tcbuild/conf"
 	"tcbuild/ingest/combinations"
@@ -78,7 +78,7 @@ func TestSettingsReference(t *testing.T) {
 	for key, schema := range tables.fields(reflect.TypeFor[source.GraphSpec](), "", nodeAt(tables.examples, "graph")) {
 		properties[key] = append(properties[key], schema)
 	}
-	section("Sections of `ingest graph`", "`edges[]` is an entry of the list `edges`. conf/yeast.yaml is a whole example.")
+	section("Sections of `ingest graph`", "`edges[]` is an entry of the list `edges`. conf/yeast.yaml is a whole example, conf/sources.yaml has an entry per release.")
 	properties["ingest"] = []any{map[string]any{"type": "object", "required": []string{"config"},
 		"description": "of rebuild: the settings file of 'ingest graph' that makes the graph, and changes to it"}}
 	tables.rows = []settingRow{
@@ -86,6 +86,10 @@ func TestSettingsReference(t *testing.T) {
 		{"ingest.KEY", "", "text", "", "changes a top-level value of that file", "data: downloads"},
 	}
 	section("Section `ingest` of `rebuild`", "Builds the graph from public sources, in place of `graph`.")
+	for key, schema := range tables.fields(reflect.TypeFor[source.AliasTables](), "", tables.examples) {
+		properties[key] = append(properties[key], schema)
+	}
+	section("Section `alias_tables` of `ingest perturbations`, `sga`, `emap` and `matrix`", "Other names of genes, beside `aliases`.")
 	properties["combinations"] = []any{object(tables.fields(reflect.TypeFor[combinations.Spec](), "combinations.", nodeAt(tables.examples, "combinations")), "a computed perturbation set")}
 	section("Section `combinations` of a perturbation set", "The only section of a .yaml that is given as perturbation set.")
 	properties["defaults"] = []any{map[string]any{"type": "array", "items": map[string]any{"type": "string"},
@@ -175,7 +179,7 @@ func (s *settingsTables) flags() map[string][]any {
 				continue
 			}
 			argument, usage := pflag.UnquoteUsage(flag)
-			kind := map[string]string{"string": "text", "int": "whole number", "uint64": "whole number", "bool": "true or false",
+			kind := map[string]string{"string": "text", "int": "whole number", "uint64": "whole number", "float64": "number", "bool": "true or false",
 				"stringSlice": "list of text", "stringArray": "list of text"}[flag.Value.Type()]
 			row := settingRow{key: key, kind: kind, meaning: defaultInText.ReplaceAllString(usage, "")}
 			if match := defaultInText.FindStringSubmatch(usage); match != nil {
@@ -226,6 +230,9 @@ func (s *settingsTables) fields(spec reflect.Type, prefix string, examples *yaml
 	for i := range spec.NumField() {
 		field := spec.Field(i)
 		key, options, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+		if key == "-" {
+			continue
+		}
 		if options == "inline" {
 			maps.Copy(properties, s.fields(field.Type, prefix, examples))
 			continue
@@ -267,20 +274,34 @@ func (s *settingsTables) fields(spec reflect.Type, prefix string, examples *yaml
 		}
 		row.kind = map[reflect.Kind]string{reflect.String: "text", reflect.Int: "whole number", reflect.Float64: "number",
 			reflect.Bool: "true or false", reflect.Struct: "[FIRST, END]"}[kind.Kind()]
+		byKey := kind.Kind() == reflect.Map
+		if byKey {
+			kind = kind.Elem()
+		}
 		if words := s.words[kind.String()]; words != nil {
 			row.kind = strings.Join(words, " or ")
+		}
+		plain := cmp.Or(row.kind, "text") // of a value of a map, too
+		if byKey {
+			row.kind = plain + ", by name"
 		}
 		if list {
 			row.kind = "list of " + row.kind
 		}
-		if kind.Kind() == reflect.Bool {
+		if kind.Kind() == reflect.Bool && row.byDefault == "" {
 			row.byDefault = "`false`"
 		}
 		row.example = s.example(nodeAt(examples, key), row.key, "")
 		s.rows = append(s.rows, row)
 		schema := schemaOf(row.kind, row.meaning)
+		if byKey {
+			schema = schemaOf(plain, row.meaning)
+		}
 		if words := s.words[kind.String()]; words != nil {
 			schema = map[string]any{"anyOf": []any{map[string]any{"enum": words}, reference}, "description": row.meaning}
+		}
+		if byKey {
+			schema = map[string]any{"type": "object", "additionalProperties": schema, "description": row.meaning}
 		}
 		properties[key] = schema
 	}

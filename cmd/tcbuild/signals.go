@@ -41,7 +41,7 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 }
 
 // longestEnd is how long a command may take to end after a signal, unless mayEndLate is set.
-const longestEnd = 5 * time.Second
+var longestEnd = 5 * time.Second
 
 var mayEndLate atomic.Bool
 

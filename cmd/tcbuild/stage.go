@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tcbuild/conf"
+	"tcbuild/internal/versions"
 	"tcbuild/store"
 )
 
@@ -19,7 +20,7 @@ func newStage(e *env) *cobra.Command {
 against its checksum while it is copied. A file that DIR already has, with the right
 checksum, is not copied again. If DIR holds another version of the dataset, it is replaced
 at the end, in one step. If several processes stage to the same DIR, one copies and the
-others wait.`,
+others wait. A copy that was interrupted is continued by the same command.`,
 		Example: `  tcbuild stage data/yeast/current/full-masks /dev/shm/yeast`,
 		Args:    cobra.ExactArgs(2),
 	}
@@ -41,5 +42,8 @@ func runStage(ctx context.Context, e *env, path, dir string) error {
 		return err
 	}
 	e.say(fmt.Sprintf("%s: %s copied, %s reused", dir, humanBytes(staged.Copied), humanBytes(staged.Reused)))
+	if version := filepath.Base(filepath.Dir(path)); versions.IsVersion(version) {
+		e.say(fmt.Sprintf("%s: it holds version %s", dir, version))
+	}
 	return nil
 }

@@ -5,14 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"tcbuild/conf"
 	"tcbuild/fault"
+	"tcbuild/internal/rebuild"
+	"tcbuild/internal/slurm"
 	"tcbuild/internal/versions"
 	"tcbuild/store"
 )
@@ -26,18 +32,19 @@ written. A shard is done; running; failed (begun, but no process is working on i
 waiting (not begun, or queued in the running build). Running the same build again completes
 the unfinished ones. A dataset of the incidence variant has no shards and is shown in one line.
 
-For a dataset of 'tcbuild rebuild', ROOT/DATASET, show the versions, and the shards of
-the unfinished one.`,
+For a dataset of 'tcbuild rebuild', ROOT/DATASET, show the versions, the shards of the
+unfinished one, and the jobs of chains that have not published a version: which of them
+wait or run, and the last failure.`,
 		Example: `  tcbuild status demo/indices
   tcbuild status data/yeast`,
 		Args: cobra.ExactArgs(1),
 	}
-	return configured(e, cmd, func(_ context.Context, args []string, _ *conf.Settings) error {
-		return runStatus(e, args[0])
+	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
+		return runStatus(ctx, e, args[0])
 	})
 }
 
-func runStatus(e *env, path string) error {
+func runStatus(ctx context.Context, e *env, path string) error {
 	shards, err := store.Status(path)
 	if err == nil {
 		return printShards(e, path, shards)
@@ -48,7 +55,11 @@ func runStatus(e *env, path string) error {
 			return fmt.Errorf("read status of %s: %w", path, err)
 		}
 	}
-	if versionsErr != nil || len(unfinished)+len(finished) == 0 {
+	chains, err := rebuild.Submissions(path)
+	if err != nil {
+		return fmt.Errorf("read status of %s: %w", path, err)
+	}
+	if versionsErr != nil || len(unfinished)+len(finished)+len(chains) == 0 {
 		kind := fault.Input
 		if _, err := os.Lstat(path); err != nil {
 			kind = fault.Failed
@@ -83,7 +94,66 @@ func runStatus(e *env, path string) error {
 			}
 		}
 	}
+	for i, chain := range chains {
+		if chain.Published() {
+			continue
+		}
+		if err := printChain(ctx, e, chain, i == len(chains)-1); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// printChain prints the jobs of a chain that has not published anything, and its last failure. One
+// that has ended is printed only if it is the last.
+func printChain(ctx context.Context, e *env, chain *rebuild.Submission, last bool) error {
+	ended := chain.Ended()
+	var queue []slurm.State
+	var unknown error
+	if !ended {
+		queue, unknown = slurm.Queue(ctx, chain.IDs())
+		ended = unknown == nil && len(queue) == 0
+	}
+	if ended && !last {
+		return nil
+	}
+	e.say(fmt.Sprintf("%s  submitted by %s at %s", chain.Folder, chain.User, chain.Time.Format(time.RFC3339)))
+	var jobs []slurm.State
+	if unknown == nil {
+		jobs, _ = slurm.States(ctx, chain.IDs()) // of one that has ended it is known only where SLURM is
+	}
+	out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	for _, job := range chain.Jobs {
+		states := make(map[string][]string) // tasks by state
+		for _, task := range jobs {
+			if id, _, _ := strings.Cut(task.ID, "_"); id == job.ID {
+				states[task.State] = append(states[task.State], task.ID)
+			}
+		}
+		var what []string
+		for _, state := range slices.Sorted(maps.Keys(states)) {
+			what = append(what, state+" "+strings.Join(states[state], " "))
+		}
+		switch {
+		case unknown != nil:
+			what = []string{"unknown"}
+		case len(what) == 0:
+			what = []string{"ended"}
+		}
+		fmt.Fprintf(out, "  %s\t%s\t%s\n", job.Label, job.ID, strings.Join(what, ", "))
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if unknown != nil {
+		e.log.Warn("SLURM cannot be asked", "error", unknown)
+	}
+	line, log, err := chain.Failure(queue)
+	if line != "" {
+		e.say("  last failure, in "+log, "  "+line)
+	}
+	return err
 }
 
 // printShards prints one line per shard, and their counts; for a dataset of the incidence variant,

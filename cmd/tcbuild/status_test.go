@@ -14,8 +14,7 @@ import (
 func TestStatusOfARunningBuild(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 190_000, 530)
-	cmd := begin(t, f.dir, f.dataset("full-masks", "raw", "out", "--shards", "2")...)
-	f.committed(t, cmd)
+	cmd := f.committed(t, f.dataset("full-masks", "raw", "out", "--shards", "2")...)
 	if o := must(t, f.dir, "status", "out"); !lines(o.stdout, `shard-00000-of-00002 +running +[1-9]\d* of 265 samples`, `shard-00001-of-00002 +waiting +0 of 265 samples`,
 		`out: 0 shards done, 1 running, 0 failed, 1 waiting`) {
 		t.Errorf("running: got\n%s", o.stdout)

@@ -33,7 +33,7 @@ DIR/perturbations.arrow. The same scale, samples and seed give the same bytes.`,
 	}
 	cmd.Flags().StringVar(&o.out, "out", "", "folder to make: `DIR`")
 	synthFlags(cmd, &o)
-	_ = cmd.MarkFlagRequired("out")
+	require(cmd, "out")
 	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
 		if err := o.check(); err != nil {
 			return err
@@ -59,7 +59,8 @@ func (o *synthOptions) check() error {
 		return err
 	}
 	if o.samples < 0 {
-		return fault.New(fault.Usage, "", "read --samples: found %d, expected 1 or more, or 0 for the scale's default", o.samples)
+		return fault.New(fault.Usage, "",
+			"read --samples: found %d, expected 1 or more, or 0 for the scale's default", o.samples)
 	}
 	if o.samples == 0 {
 		o.samples = scale.Samples
@@ -95,10 +96,7 @@ func runSynth(ctx context.Context, e *env, o synthOptions) error {
 
 // logGraph logs the size of a graph.
 func logGraph(e *env, what string, graph *ingest.Graph) {
-	edges := 0
-	for _, table := range graph.Edges {
-		edges += table.Len()
-	}
+	_, edges := graph.Size()
 	e.log.Info(what, "genes", graph.Genes.Len(), "reactions", graph.Reactions.Len(),
 		"metabolites", graph.Metabolites.Len(), "edge_types", len(graph.Edges), "edges", edges)
 }

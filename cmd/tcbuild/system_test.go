@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"tcbuild/internal/testrun"
 )
 
 // A failure of the operating system exits 1 and says nothing about a dataset: whatever the limit on
@@ -62,6 +64,7 @@ func TestUnreadable(t *testing.T) {
 		{"dataset --mode indices --graph graph --perturbations sets.tsv --out new", "new.building/.build/plan.json", 0},
 	} {
 		t.Run(c.run+" "+c.path, func(t *testing.T) {
+			testrun.OneIn(t, 4)
 			t.Parallel()
 			dir := t.TempDir()
 			writeFiles(t, dir, sound, map[string]string{"new.building/.build/plan.json": "{}", "new.building/shard": "precious"})

@@ -17,8 +17,12 @@ func usageError(cmd *cobra.Command, err error) error {
 	return fault.New(fault.Usage, fmt.Sprintf("run '%s --help'", cmd.CommandPath()), "%s%w", prefix(cmd), err)
 }
 
-// flagError is usageError for flags: the hint for an unknown flag is the nearest known one.
+// flagError is usageError for flags: the hint for an unknown flag is the nearest known one. A flag
+// behind an unknown command is not what is wrong.
 func flagError(cmd *cobra.Command, err error) error {
+	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
+		return cmd.RunE(cmd, words)
+	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
 		if nearest := conf.Nearest(unknown.GetSpecifiedName(), flagNames(cmd)); nearest != "" {
 			return fault.New(fault.Usage, fmt.Sprintf("did you mean --%s?", nearest), "%s%w", prefix(cmd), err)
@@ -47,6 +51,13 @@ func prefix(cmd *cobra.Command) string {
 func flagNames(cmd *cobra.Command) (names []string) {
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
 	return names
+}
+
+// require makes flags required, see missingFlags.
+func require(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		_ = cmd.MarkFlagRequired(name) // a flag that there is
+	}
 }
 
 // missingFlags returns an error if a required flag got no value from the command line or the

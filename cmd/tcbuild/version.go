@@ -2,37 +2,78 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"tcbuild/conf"
+	"tcbuild/gpuverify"
+	"tcbuild/store"
 )
 
+// version is that of the program and of the Python package: python/pyproject.toml reads it here.
+const version = "0.1.0"
+
+// commit is what git describe --dirty says, where release/program.sh sets it.
+var commit string
+
+// buildInfo tells builds of the program apart; version --json prints it.
+type buildInfo struct {
+	Version       string `json:"version"`
+	Commit        string `json:"commit"`   // unknown, where the build was not in a clone
+	Modified      bool   `json:"modified"` // whether the clone had changes that were not committed
+	Go            string `json:"go"`
+	CUDA          bool   `json:"cuda"`
+	LMDB          string `json:"lmdb"`
+	FormatVersion int    `json:"format_version"` // of the datasets that it writes and reads
+}
+
+// thisBuild has the commit from release/program.sh, or as the Go toolchain recorded it.
+func thisBuild() buildInfo {
+	b := buildInfo{Version: version, Commit: "unknown", Go: "unknown Go", CUDA: gpuverify.HasCUDA, LMDB: store.LMDBVersion(),
+		FormatVersion: store.FormatVersion}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	b.Go = info.GoVersion
+	for _, setting := range info.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			b.Commit = setting.Value
+		case "vcs.modified":
+			b.Modified = setting.Value == "true"
+		}
+	}
+	if commit != "" {
+		b.Commit, b.Modified = strings.CutSuffix(commit, "-dirty")
+	}
+	return b
+}
+
+// buildVersion is thisBuild in one line.
+func buildVersion() string {
+	b := thisBuild()
+	modified := ""
+	if b.Modified {
+		modified = ", modified"
+	}
+	return fmt.Sprintf("%s (commit %s%s, %s)", b.Version, b.Commit, modified, b.Go)
+}
+
 func newVersion(e *env) *cobra.Command {
+	var asJSON bool
 	cmd := &cobra.Command{Use: "version", Short: "Print the version and the commit it was built from"}
+	cmd.Flags().BoolVar(&asJSON, "json", false,
+		"print JSON, also with CUDA support, LMDB's version and the format version of datasets")
 	return configured(e, cmd, func(context.Context, []string, *conf.Settings) error {
+		if asJSON {
+			return json.NewEncoder(e.stdout).Encode(thisBuild())
+		}
 		_, err := fmt.Fprintln(e.stdout, "tcbuild", buildVersion())
 		return err
 	})
-}
-
-// buildVersion is the module's version and commit, as the Go toolchain recorded them in the binary.
-func buildVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "(unknown version)"
-	}
-	commit := "unknown"
-	modified := ""
-	for _, setting := range info.Settings {
-		switch {
-		case setting.Key == "vcs.revision":
-			commit = setting.Value
-		case setting.Key == "vcs.modified" && setting.Value == "true":
-			modified = ", modified"
-		}
-	}
-	return info.Main.Version + " (commit " + commit + modified + ", " + info.GoVersion + ")"
 }

@@ -3,7 +3,10 @@
 package cuda
 
 import (
+	"bytes"
 	"fmt"
+	"strings"
+	"time"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -41,7 +44,9 @@ func Devices() ([]Device, error) {
 // Context is a device in use. Close releases it and everything created in it.
 type Context struct {
 	Device
-	Synchronizations int64 // how often the host has waited for the device
+	Synchronizations int64         // how often the host has waited for the device
+	JITTime          time.Duration // that the driver took to compile kernels
+	JITLog           []string      // what its compiler said of them, if anything
 	context          cu.CUContext
 }
 
@@ -134,11 +139,18 @@ type Function struct {
 	function cu.Function
 }
 
-// Functions loads the named kernels of a PTX text.
+// Functions loads the named kernels of a PTX text, which the driver compiles unless it finds them
+// in its cache.
 func (c *Context) Functions(ptx string, names ...string) ([]Function, error) {
-	module, err := cu.LoadData(ptx)
+	info, wrong := make([]byte, 16<<10), make([]byte, 4<<10)
+	start := time.Now()
+	module, err := cu.LoadDataEx(ptx, &cu.JITInfoLogBuffer{Buffer: info}, &cu.JITErrorLogBuffer{Buffer: wrong}, &cu.JITLogVerbose{Enabled: true})
+	c.JITTime += time.Since(start)
 	if err != nil {
-		return nil, failed(err, "cuModuleLoadData of the kernels %s", names)
+		return nil, failed(err, "cuModuleLoadDataEx of the kernels %s%s", names, text(wrong))
+	}
+	if said := text(info); said != "" {
+		c.JITLog = append(c.JITLog, fmt.Sprintf("%s%s", names, said))
 	}
 	functions := make([]Function, len(names))
 	for i, name := range names {
@@ -149,4 +161,13 @@ func (c *Context) Functions(ptx string, names ...string) ([]Function, error) {
 		functions[i] = Function{name, function}
 	}
 	return functions, nil
+}
+
+// text is a text of C's, one line, behind a separator; nothing if there is none.
+func text(buffer []byte) string {
+	words, _, _ := bytes.Cut(buffer, []byte{0})
+	if words = bytes.TrimSpace(words); len(words) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(strings.FieldsFunc(string(words), func(r rune) bool { return r == '\n' }), "; ")
 }

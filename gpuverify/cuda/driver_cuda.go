@@ -11,6 +11,7 @@ package cuda
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"unsafe"
@@ -61,7 +62,20 @@ func allocatePinned(bytes int) ([]byte, error) {
 	return unsafe.Slice((*byte)(memory), bytes), nil
 }
 
-// view returns bytes as numbers in the machine's byte order.
+// launch runs a kernel. Function.Launch of gorgonia.org/cu would write pointers to new memory of
+// C's as Go's: while garbage is collected, what the memory held before is then taken for a pointer,
+// which ends the program if it looks like one into Go's heap.
+func launch(function cu.Function, stream cu.Stream, grid Grid, parameters []uint64) error {
+	// Both types are a struct of one handle, which they do not give away.
+	why := C.tcbuild_cuda_launch(*(*unsafe.Pointer)(unsafe.Pointer(&function)), C.uint(grid.X), C.uint(grid.Y), Threads,
+		*(*unsafe.Pointer)(unsafe.Pointer(&stream)), (*C.uint64_t)(unsafe.SliceData(parameters)), C.size_t(len(parameters)))
+	if why != nil {
+		return errors.New(C.GoString(why))
+	}
+	return nil
+}
+
+// View returns bytes as numbers in the machine's byte order.
 func View[T any](bytes []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(bytes))), len(bytes)/int(unsafe.Sizeof(*new(T))))
 }

@@ -62,3 +62,11 @@ const char *tcbuild_cuda_load(const char *path) {
 const char *tcbuild_cuda_pinned(void **memory, size_t bytes) {
     return explain(((int (*)(void **, size_t, unsigned))tcbuild_cuMemHostAlloc)(memory, bytes, 0));
 }
+
+const char *tcbuild_cuda_launch(void *function, unsigned x, unsigned y, unsigned threads, void *stream,
+                                uint64_t *parameters, size_t count) {
+    void *pointers[count];
+    for (size_t i = 0; i < count; i++) pointers[i] = &parameters[i];
+    return explain(((int (*)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                             void **))tcbuild_cuLaunchKernel)(function, x, y, 1, threads, 1, 1, 0, stream, pointers, NULL));
+}

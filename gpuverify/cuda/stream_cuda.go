@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"fmt"
 	"time"
 	"unsafe"
 
@@ -63,20 +64,17 @@ func (s *Stream) Fill(memory Memory, value byte, bytes int) {
 // Threads is how many threads a block of every kernel has.
 const Threads = 256
 
-// Grid is the number of blocks in each direction. X is below 2^31, Y and Z are below 65,536.
-type Grid struct{ X, Y, Z int }
+// Grid is the number of blocks in each direction. X is below 2^31, Y below 65,536.
+type Grid struct{ X, Y int }
 
 // Launch runs a kernel with 64-bit parameters on a grid of blocks; on an empty grid nothing runs.
 func (s *Stream) Launch(f Function, grid Grid, parameters ...uint64) {
-	if grid.X == 0 || grid.Y == 0 || grid.Z == 0 || s.err != nil {
+	if grid.X == 0 || grid.Y == 0 || s.err != nil {
 		return
 	}
-	pointers := make([]unsafe.Pointer, len(parameters))
-	for i := range parameters {
-		pointers[i] = unsafe.Pointer(&parameters[i])
+	if err := launch(f.function, s.stream, grid, parameters); err != nil {
+		s.err = fmt.Errorf("cuLaunchKernel of %s on %d x %d blocks: %w", f.name, grid.X, grid.Y, err)
 	}
-	err := f.function.Launch(grid.X, grid.Y, grid.Z, Threads, 1, 1, 0, s.stream, pointers)
-	s.err = failed(err, "cuLaunchKernel of %s on %d x %d x %d blocks", f.name, grid.X, grid.Y, grid.Z)
 }
 
 // Record puts an event after all work queued in the stream.

@@ -1,88 +1,249 @@
 //go:build cuda
 
-// Package gpucheck tests gpu-check, the script that proves on a real card what the tests prove on a
-// fake one.
 package gpucheck
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"tcbuild/gpuverify"
 	"tcbuild/gpuverify/fakedriver"
 	"tcbuild/internal/bench"
 )
 
-// folder is what goes to a machine with a card, and the environment of a run with the fake one.
-func folder(t *testing.T) (script string, environment []string) {
+// folder is what goes to a machine with a card, and the environment of a run with two fake ones.
+type folder struct {
+	dir         string
+	environment []string
+}
+
+func newFolder(t *testing.T) folder {
 	t.Helper()
 	dir := t.TempDir()
 	if out, err := exec.Command("go", "build", "-tags", "cuda", "-ldflags", "-s -w", "-o", filepath.Join(dir, "tcbuild"), "tcbuild/cmd/tcbuild").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	text, err := os.ReadFile("gpu-check")
-	if err != nil {
-		t.Fatal(err)
-	}
-	script = filepath.Join(dir, "gpu-check")
-	if err := os.WriteFile(script, text, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "gpu-check"), text, 0o755))
 	size := int64(0)
 	for _, name := range []string{"tcbuild", "gpu-check"} {
 		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		size += info.Size()
 	}
 	if size > 60e6 {
 		t.Errorf("the folder has %d bytes, want at most 60 MB", size)
 	}
 	driver, err := fakedriver.Build()
+	must(t, err)
+	return folder{dir, append(os.Environ(), "LD_LIBRARY_PATH="+filepath.Dir(driver), "FAKE_CUDA_DEVICES=2",
+		"SCALE=tiny", "SAMPLES=700", "MASKS=300", "BENCH=30")}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return script, append(os.Environ(), "LD_LIBRARY_PATH="+filepath.Dir(driver), "FAKE_CUDA_DEVICES=2", "SCALE=tiny", "SAMPLES=700", "MASKS=300", "PLANTED=50")
+}
+
+// command is a run whose result is the file "result" of the folder.
+func (f folder) command(arguments ...string) *exec.Cmd {
+	cmd := exec.CommandContext(context.Background(), filepath.Join(f.dir, "gpu-check"), append([]string{"--out", f.out()}, arguments...)...)
+	cmd.Env = f.environment
+	return cmd
+}
+
+func (f folder) out() string { return filepath.Join(f.dir, "result") }
+
+// result is what gpu-check writes.
+type result struct {
+	Passed, Finished bool
+	Failures         int
+	Steps            []step
+}
+
+type step struct {
+	Name, State, Error string
+	At, Seconds        float64
+	Report             json.RawMessage
+}
+
+func (f folder) result(t *testing.T) (r result) {
+	t.Helper()
+	text, err := os.ReadFile(f.out())
+	must(t, err)
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return r
+}
+
+// sanitizer puts a compute-sanitizer on the path that notes how it was called and, as memcheck,
+// runs what it was given; with FAKE_FINDING it finds an error.
+func (f *folder) sanitizer(t *testing.T) (calls string) {
+	t.Helper()
+	bin := t.TempDir()
+	calls = filepath.Join(bin, "calls")
+	script := fmt.Sprintf(`#!/bin/bash
+echo "$2 $6 $(basename -- "$7")" >>%s
+[ -z "$FAKE_FINDING" ] || { echo "========= Invalid __global__ write"; exit 9; }
+[ "$1 $3 $4" = "--tool --error-exitcode 9" ] || exit 3
+tool=$2
+shift 4
+[ $tool != memcheck ] || exec "$@"
+`, calls)
+	must(t, os.WriteFile(filepath.Join(bin, "compute-sanitizer"), []byte(script), 0o755))
+	f.environment = append(f.environment, "PATH="+bin+":"+os.Getenv("PATH"))
+	return calls
 }
 
 func TestGPUCheck(t *testing.T) {
-	script, environment := folder(t)
-	cmd := exec.Command(script)
-	cmd.Env = environment
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, &stderr)
+	if testing.Short() {
+		t.Skip("-short: it verifies forty datasets")
 	}
-	var result struct {
-		Passed  bool
-		Reports map[string]gpuverify.Report
-		Bench   bench.Results
+	f := newFolder(t)
+	calls := f.sanitizer(t)
+	if out, err := f.command().CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
-	if err := json.Unmarshal(out, &result); err != nil {
-		t.Fatalf("%v in\n%s", err, out)
+	r := f.result(t)
+	if !r.Passed || !r.Finished || r.Failures != 0 {
+		t.Errorf("passed %v, finished %v, %d failures", r.Passed, r.Finished, r.Failures)
 	}
-	if !result.Passed || len(result.Reports) != 16 {
-		t.Errorf("passed %v, %d reports, want 16", result.Passed, len(result.Reports))
-	}
-	if len(result.Bench.Devices) != 2 || len(result.Bench.Cases) == 0 {
-		t.Errorf("measured the devices %+v", result.Bench.Devices)
-	}
-	for name, report := range result.Reports {
-		if found := report.Differences > 0; found != strings.HasPrefix(name, "planted-") || report.CUDA == nil || len(report.CUDA.Devices) != 2 {
-			t.Errorf("%s: %d differences on %s", name, report.Differences, report.Device)
+	verified := map[string]int{}
+	for _, s := range r.Steps {
+		if s.State != "passed" || s.Error != "" || s.Seconds <= 0 || s.At < 0 {
+			t.Errorf("got %+v", s)
+		}
+		if s.Name == "bench" {
+			var measured bench.Results
+			must(t, json.Unmarshal(s.Report, &measured))
+			if len(measured.Devices) != 2 || len(measured.Cases) == 0 {
+				t.Errorf("measured the devices %+v", measured.Devices)
+			}
+		}
+		dataset, ok := strings.CutPrefix(s.Name, "verify ")
+		if !ok {
+			continue
+		}
+		set, _, _ := strings.Cut(dataset, "-")
+		verified[set]++
+		var report gpuverify.Report
+		must(t, json.Unmarshal(s.Report, &report))
+		want := int64(0)
+		if set == "planted" {
+			want = 1
+		}
+		// a wrong incidence cache is damage, too: it is compared with the verifier's own
+		damaged := report.Damaged > 0 && report.Variant != "incidence"
+		if report.Differences != want || damaged || report.CUDA == nil || len(report.CUDA.Devices) != 2 {
+			t.Errorf("%s: %d differences, %d damaged on %s", s.Name, report.Differences, report.Damaged, report.Device)
+		}
+		for _, device := range report.CUDA.Devices {
+			if len(device.JITLog) == 0 || !strings.Contains(device.JITLog[0], "ptxas info") {
+				t.Errorf("%s: the log of the driver's compiler is %q", s.Name, device.JITLog)
+			}
 		}
 	}
+	if verified["small"] != 14 || verified["planted"] != 14 || verified["many"] != 8 || verified["some"] != 6 {
+		t.Errorf("verified %v", verified)
+	}
 
-	failing := exec.Command(script)
-	failing.Env = append(environment, "FAKE_CUDA_FAIL=cuLaunchKernel:3:700")
-	if out, err := failing.CombinedOutput(); err == nil || !strings.Contains(string(out), "gpu-check: FAILED: ") || strings.Contains(string(out), `"passed"`) {
-		t.Errorf("with a failing card: %v\n%s", err, out)
+	text, err := os.ReadFile(calls)
+	must(t, err)
+	var want []string
+	for _, tool := range []string{"memcheck", "racecheck", "initcheck", "synccheck"} {
+		for _, rule := range []string{"all", "gpr"} {
+			for _, variant := range []string{"incidence", "indices", "full-masks"} {
+				want = append(want, tool+" verify small-"+variant+"-"+rule)
+			}
+		}
+		want = append(want, tool+" bench --graph")
+	}
+	if found := strings.Split(strings.TrimSpace(string(text)), "\n"); !slices.Equal(found, want) {
+		t.Errorf("under the sanitizer ran %q, want %q", found, want)
+	}
+}
+
+// A step that fails, and a finding of the sanitizer, are in the result with their errors, and the
+// other steps run.
+func TestGPUCheckFails(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it verifies forty datasets")
+	}
+	f := newFolder(t)
+	f.sanitizer(t)
+	f.environment = append(f.environment, "FAKE_CUDA_FAIL=cuLaunchKernel:3:700", "FAKE_FINDING=1", "SAMPLES=50", "MASKS=50")
+	out, err := f.command("--quick").CombinedOutput()
+	if code := (&exec.ExitError{}); !errors.As(err, &code) || code.ExitCode() != 1 {
+		t.Errorf("error %v, want exit code 1\n%s", err, out)
+	}
+	r, failed := f.result(t), 0
+	for _, s := range r.Steps {
+		onCard := strings.HasPrefix(s.Name, "verify ") || s.Name == "bench"
+		sanitized := strings.HasPrefix(s.Name, "memcheck: ")
+		if want := onCard || sanitized; want != (s.State == "failed") || want != (s.Error != "") || len(s.Report) > 0 {
+			t.Errorf("got %+v", s)
+		}
+		if onCard && !strings.Contains(s.Error, "cuLaunchKernel") || sanitized && !strings.Contains(s.Error, "Invalid __global__ write") {
+			t.Errorf("%s: error %q", s.Name, s.Error)
+		}
+		if s.State == "failed" {
+			failed++
+		}
+	}
+	if r.Passed || !r.Finished || r.Failures != failed || failed < 30 || !strings.Contains(string(out), "gpu-check: FAILED: ") {
+		t.Errorf("passed %v, finished %v, %d failures, want %d", r.Passed, r.Finished, r.Failures, failed)
+	}
+}
+
+// A run that is stopped or killed leaves what it has found.
+func TestGPUCheckIsStopped(t *testing.T) {
+	f := newFolder(t)
+	for _, test := range []struct {
+		signal syscall.Signal
+		state  string
+		code   int
+	}{{syscall.SIGTERM, "interrupted", 143}, {syscall.SIGINT, "interrupted", 130}, {syscall.SIGHUP, "interrupted", 129}, {syscall.SIGKILL, "running", -1}} {
+		must(t, os.RemoveAll(f.out()))
+		cmd := f.command()
+		must(t, cmd.Start())
+		for {
+			if _, err := os.Stat(f.out()); err == nil && len(f.result(t).Steps) > 6 {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		must(t, cmd.Process.Signal(test.signal))
+		var exit *exec.ExitError
+		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != test.code {
+			t.Errorf("%v: %v, want exit code %d", test.signal, err, test.code)
+		}
+		r := f.result(t)
+		last := len(r.Steps) - 1
+		if r.Passed || r.Finished || last < 6 {
+			t.Fatalf("%v: passed %v, finished %v, %d steps", test.signal, r.Passed, r.Finished, last+1)
+		}
+		for _, s := range r.Steps[:last] {
+			if s.State != "passed" {
+				t.Errorf("%v: got %+v", test.signal, s)
+			}
+		}
+		// killed between two steps, none runs
+		if s := r.Steps[last]; s.State != test.state && (s.State != "passed" || test.signal != syscall.SIGKILL) {
+			t.Errorf("%v: the last step is %+v", test.signal, s)
+		}
 	}
 }

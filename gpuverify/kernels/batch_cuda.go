@@ -8,18 +8,23 @@ import "tcbuild/gpuverify/cuda"
 // PerturbationIndices[Ptr[s]:Ptr[s+1]]. Both are int64; every index must be that of a gene.
 type Batch struct {
 	Samples             int // at most 65,535
+	Deleted             int // genes, of all samples
 	PerturbationIndices cuda.Memory
 	Ptr                 cuda.Memory // Samples+1
 }
 
-// Masks is device memory for the masks of samples.
-type Masks struct {
+// Bits is device memory for the masks of samples: bit s%32 of word s/32*Stride + p, uint32, is set
+// if sample s removes position p.
+type Bits struct {
 	cuda.Memory
-	Stride int // bytes per sample, a multiple of 16
+	Stride int // positions, a multiple of 4
 }
 
-// keepAll sets all positions of the first samples to 1.
-func (m Masks) keepAll(s *cuda.Stream, samples int) { s.Fill(m.Memory, 1, samples*m.Stride) }
+// BitBytes is the size of the masks of samples, of so many positions each.
+func BitBytes(samples, stride int) int { return 4 * Groups(samples) * stride }
+
+// Groups is the number of groups of 32 samples.
+func Groups(samples int) int { return (samples + 31) / 32 }
 
 // Load loads kernels.
 func Load(c *cuda.Context, kernels ...interface{ Load(*cuda.Context) error }) error {
@@ -33,7 +38,3 @@ func Load(c *cuda.Context, kernels ...interface{ Load(*cuda.Context) error }) er
 
 // Blocks is the number of blocks that give each of count items a thread.
 func Blocks(count int) int { return (count + cuda.Threads - 1) / cuda.Threads }
-
-// rowBlocks is how many blocks share one sample in kernels with whole blocks per sample: enough to
-// keep a device busy with a small batch, few enough to cost nothing in a large one.
-const rowBlocks = 4

@@ -1,52 +1,47 @@
 // Launched by Compare (compare.go).
 #include "kernel.h"
 
-// compare_masks compares two masks of every sample. Mask m has the positions starts[m] ..
-// starts[m+1). Of the masks found, sample s has only the positions below known[s]; the next one
-// counts as a difference with nothing found, and later ones are not compared. known may be null:
-// all positions are known.
+// compare_bits compares the bits of scatter.cu with those looked up: position p is removed in the
+// samples of word src[p] or dst[p], the words of words.cu. For an edge these are its relevant ends,
+// for a node the node itself. Without words, nothing is removed. Mask m has the positions starts[m]
+// .. starts[m+1).
 //
-// For sample s and mask m, at s*masks + m: removed counts the expected zeros, differences the
-// positions that differ, and first has the first of these as position << 32 | expected << 16 |
-// found, where found is 0xFFFF for nothing. Results are merged into the initial values: 0, 0, and
-// all bits set.
+// In differs, a bit for each sample, the samples with a difference are added. If clear is not 0, no
+// bit is left set. removed, unless it is null, counts the looked up removals of each mask.
 //
-// Several blocks per sample (x) and mask (y), which share its positions (z).
-KERNEL compare_masks(const u8 *expected, const u8 *found, const i64 *known, u64 stride, const u32 *starts, u64 *first,
-                     u32 *differences, u32 *removed) {
-    u64 sample = block_x(), mask = block_y();
-    u64 start = starts[mask], end = starts[mask + 1];
-    u64 at = sample * blocks_y() + mask;
-    u64 limit = known ? (u64)known[sample] : stride;
-    expected += sample * stride;
-    found += sample * stride;
-    u32 zeros = 0, differ = 0;
-    u64 least = ~0ull;
-    for (u64 vector = start / 16 + block_z() * threads_x() + thread_x(); 16 * vector < end; vector += blocks_z() * threads_x()) {
-        u64 low = 16 * vector, high = low + 16;
-        if (low >= start && high <= end && high <= limit) {
-            Words e = *(const Words *)(expected + low), f = *(const Words *)(found + low);
-            if (e.x == f.x && e.y == f.y && e.z == f.z && e.w == f.w) {
-                zeros += 16 - bits_set(e.x) - bits_set(e.y) - bits_set(e.z) - bits_set(e.w); // its bytes are 0 or 1
-                continue;
+// Several blocks (x) for each mask (y). A thread takes four positions at a time, of which the first
+// is in the mask, in all samples.
+KERNEL compare_bits(const u32 *src, const u32 *dst, const u32 *words, u64 nodes, u32 *bits, u64 stride, u64 groups,
+                    u64 clear, const u32 *starts, u64 *removed, u32 *differs) {
+    u64 mask = block_y(), end = starts[mask + 1];
+    u64 at = (starts[mask] + 3) / 4 * 4 + 4 * (block_x() * threads_x() + thread_x());
+    u32 count = 0;
+    for (; at < end; at += 4 * blocks_x() * threads_x()) {
+        Words s = {}, d = {};
+        if (words) s = *(const Words *)(src + at), d = *(const Words *)(dst + at);
+        for (u64 group = 0; group < groups; group++) {
+            Words e = {};
+            if (words) {
+                const u32 *word = words + group * nodes;
+                e = {word[s.x] | word[d.x], word[s.y] | word[d.y], word[s.z] | word[d.z], word[s.w] | word[d.w]};
+            }
+            Words *found = (Words *)(bits + group * stride + at);
+            Words f = *found;
+            if (u32 differ = (e.x ^ f.x) | (e.y ^ f.y) | (e.z ^ f.z) | (e.w ^ f.w)) atomic_or(differs + group, differ);
+            if (clear && (f.x | f.y | f.z | f.w)) *found = Words{};
+            if (!removed) continue;
+            count += bits_set(e.x);
+            const u32 others[] = {e.y, e.z, e.w};
+            u64 other = mask;
+            for (u64 j = 0; j < 3; j++) {
+                if (at + 1 + j < end) {
+                    count += bits_set(others[j]);
+                } else if (others[j]) { // of a later mask
+                    while (at + 1 + j >= starts[other + 1]) other++;
+                    atomic_add(removed + other, bits_set(others[j]));
+                }
             }
         }
-        low = low < start ? start : low;
-        high = high > end ? end : high;
-        for (u64 position = low; position < high; position++) {
-            u64 e = expected[position];
-            zeros += e == 0;
-            if (position > limit) continue;
-            u64 f = position == limit ? 0xFFFF : found[position];
-            if (e == f) continue;
-            differ++;
-            u64 difference = position << 32 | e << 16 | f;
-            least = difference < least ? difference : least;
-        }
     }
-    if (zeros) atomic_add(removed + at, zeros);
-    if (differ) {
-        atomic_add(differences + at, differ);
-        atomic_min(first + at, least);
-    }
+    if (removed) add_of_warp(removed + mask, count);
 }

@@ -11,17 +11,21 @@ import (
 //go:embed compare.ptx
 var comparePTX string
 
-// Compare compares the masks of samples.
+// Compare compares masks with those that the edges give: it looks up, for every position of the
+// mask space, whether one of its two nodes is removed, the ends of an edge, or those that count. It
+// uses no incidence.
 type Compare struct {
-	Starts cuda.Memory // of the masks in the mask space, and their end: uint32
-	Masks  int         // how many; at most 65,535
+	Src, Dst cuda.Memory // node of each position, uint32, as many as a stride has
+	Nodes    int
+	Starts   cuda.Memory // of the masks in the mask space, and their end: uint32
+	Masks    int         // how many; at most 65,535
 
 	compare cuda.Function
 }
 
 // Load loads the kernel.
 func (k *Compare) Load(c *cuda.Context) error {
-	functions, err := c.Functions(comparePTX, "compare_masks")
+	functions, err := c.Functions(comparePTX, "compare_bits")
 	if err != nil {
 		return err
 	}
@@ -29,41 +33,40 @@ func (k *Compare) Load(c *cuda.Context) error {
 	return nil
 }
 
-// ResultSize is the size in bytes of the results of so many pairs of a sample and a mask.
-func ResultSize(pairs int) int { return 16 * pairs }
-
-// Result is what Run finds out about a pair of a sample and a mask.
-type Result struct {
-	Differences int64 // positions that differ
-	Removed     int64 // expected removals
-	// Of the first difference: its position in the mask space, and both masks there. Found is -1 if
-	// nothing could be decoded.
-	Position, Expected, Found int
+// Results is what comparing finds, on the device: the removals looked up in each mask (uint64) and
+// then which samples differ, bit s%32 of word s/32 (uint32).
+type Results struct {
+	cuda.Memory
+	Masks int
 }
 
-// ResultOf reads the result of one pair of so many from a copy of the results on the host.
-func ResultOf(host []byte, pair, pairs int) Result {
-	packed, counts := cuda.View[uint64](host)[pair], cuda.View[uint32](host)[2*pairs:]
-	r := Result{
-		Differences: int64(counts[pair]), Removed: int64(counts[pairs+pair]),
-		Position: int(packed >> 32), Expected: int(packed >> 16 & 0xFFFF), Found: int(packed & 0xFFFF),
-	}
-	if r.Found == 0xFFFF {
-		r.Found = -1
-	}
-	return r
+// ResultBytes is the size of the results for samples.
+func ResultBytes(masks, samples int) int { return 8*masks + 4*Groups(samples) }
+
+// Clear makes all results zero.
+func (r Results) Clear(s *cuda.Stream) { s.Fill(r.Memory, 0, r.Size()) }
+
+// Read reads a copy of the results on the host.
+func (r Results) Read(host []byte) (removed []uint64, differs []uint32) {
+	return cuda.View[uint64](host[:8*r.Masks]), cuda.View[uint32](host[8*r.Masks:])
 }
 
-// Run compares the expected and found masks of samples. known (int64) is how many positions of each
-// sample found has; the zero Memory means all. The results are three arrays with an entry for each
-// pair of sample and mask, masks fastest: the first difference (uint64, packed as compare.cu says,
-// all bits set if there is none), the number of differences and the number of expected removals
-// (uint32 each). ResultOf reads them.
-func (k *Compare) Run(s *cuda.Stream, samples int, expected, found Masks, known, results cuda.Memory) {
-	pairs := samples * k.Masks
-	differences, removed := results.From(8*pairs), results.From(12*pairs)
-	s.Fill(results, 0xFF, 8*pairs)
-	s.Fill(differences, 0, 8*pairs)
-	s.Launch(k.compare, cuda.Grid{X: samples, Y: k.Masks, Z: rowBlocks}, expected.Address(), found.Address(), known.Address(),
-		uint64(expected.Stride), k.Starts.Address(), results.Address(), differences.Address(), removed.Address())
+// mostBlocks is how many blocks share the positions of a mask, at most: the threads of the yeast
+// graph's largest masks have one to four vectors each.
+const mostBlocks = 256
+
+// Run compares the bits of samples with what the edges give by the words of words.cu, or with
+// nothing if there are no words, and adds the samples that differ to the results; with count, the
+// removals, too. With clear, no bit is left set.
+func (k *Compare) Run(s *cuda.Stream, samples int, words cuda.Memory, bits Bits, clear, count bool, results Results) {
+	var clearing, removed uint64
+	if clear {
+		clearing = 1
+	}
+	if count {
+		removed = results.Address()
+	}
+	s.Launch(k.compare, cuda.Grid{X: min(mostBlocks, Blocks(bits.Stride/4)), Y: k.Masks}, k.Src.Address(), k.Dst.Address(), words.Address(), uint64(k.Nodes),
+		bits.Address(), uint64(bits.Stride), uint64(Groups(samples)), clearing, k.Starts.Address(), removed,
+		results.From(8*k.Masks).Address())
 }

@@ -39,19 +39,16 @@ func (k *Words) Load(c *cuda.Context) error {
 	return nil
 }
 
-// Groups is the number of groups of 32 samples.
-func Groups(samples int) int { return (samples + 31) / 32 }
-
 // Run writes the words of a batch: 4 bytes for each node and group.
 func (k *Words) Run(s *cuda.Stream, b Batch, words cuda.Memory) {
 	groups, nodes := Groups(b.Samples), uint64(k.Nodes)
 	s.Fill(words, 0, 4*groups*k.Nodes)
-	s.Launch(k.genes, cuda.Grid{X: Blocks(b.Samples), Y: 1, Z: 1},
+	s.Launch(k.genes, cuda.Grid{X: Blocks(b.Samples), Y: 1},
 		b.PerturbationIndices.Address(), b.Ptr.Address(), uint64(b.Samples), words.Address(), nodes)
-	s.Launch(k.reactions, cuda.Grid{X: Blocks(k.Edges), Y: groups, Z: 1},
+	s.Launch(k.reactions, cuda.Grid{X: Blocks(k.Edges), Y: groups},
 		k.Src.Address(), k.Dst.Address(), uint64(k.Edges), words.Address(), nodes)
 	if k.Terms > 0 {
-		s.Launch(k.rules, cuda.Grid{X: Blocks(k.Reactions), Y: groups, Z: 1},
+		s.Launch(k.rules, cuda.Grid{X: Blocks(k.Reactions), Y: groups},
 			k.First.Address(), k.Operands.Address(), k.Parents.Address(), uint64(k.Terms), k.Values.Address(), uint64(k.Reactions),
 			uint64(k.FirstReaction), words.Address(), nodes)
 	}

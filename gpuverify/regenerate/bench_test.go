@@ -30,15 +30,19 @@ func benchmarkYeast(b *testing.B, run func(b *testing.B, rules *Rules, genotypes
 	}
 }
 
-// BenchmarkByIncidence regenerates one sample per operation.
+// BenchmarkByIncidence regenerates one sample per operation, and compares it.
 func BenchmarkByIncidence(b *testing.B) {
 	benchmarkYeast(b, func(b *testing.B, rules *Rules, genotypes [][]uint32) {
-		scatter := NewScatterer(rules, NewIncidence(rules))
+		genotypes = genotypes[:BatchSamples]
+		scatter, removed := NewScatterer(rules, NewIncidence(rules)), NewLooker(rules).Regenerate(genotypes)
 		b.SetBytes(int64(rules.Size)) // of masks
 		b.ResetTimer()
 		for i := range b.N {
-			scatter.Regenerate(genotypes[i%len(genotypes)])
-			scatter.Reset()
+			k := i % BatchSamples
+			scatter.Regenerate(genotypes[k])
+			if !scatter.Equals(removed[k]) {
+				b.Fatal("the methods differ")
+			}
 		}
 	})
 }

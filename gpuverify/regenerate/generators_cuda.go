@@ -7,20 +7,22 @@ import (
 	"tcbuild/gpuverify/kernels"
 )
 
-// Generators are the kernels that make masks, with their tables on a device.
+// Generators are the kernels that make and compare masks, with their tables on a device.
 type Generators struct {
-	NodeWords   kernels.Words
-	ByIncidence kernels.ByIncidence
-	ByEdges     kernels.ByEdges
+	NodeWords kernels.Words
+	Scatter   kernels.Scatter
+	Compare   kernels.Compare
 }
 
-// Load loads the kernels, and waits until the tables have arrived.
-func (g *Generators) Load(c *cuda.Context, t *Tables) error {
-	if err := kernels.Load(c, &g.NodeWords, &g.ByIncidence, &g.ByEdges); err != nil {
-		return err
-	}
+// Load loads the kernels.
+func (g *Generators) Load(c *cuda.Context) error {
+	return kernels.Load(c, &g.NodeWords, &g.Scatter, &g.Compare)
+}
+
+// Upload uploads the tables, and waits until they have arrived.
+func (g *Generators) Upload(c *cuda.Context, t *Tables) error {
 	u := &uploader{context: c}
-	words, scatter, lookUp := &g.NodeWords, &g.ByIncidence, &g.ByEdges
+	words, scatter, compare := &g.NodeWords, &g.Scatter, &g.Compare
 	words.Nodes, words.FirstReaction, words.Reactions = t.Nodes(), t.Genes, t.reactions
 	words.Src, words.Dst, words.Edges = put(u, t.gprSrc), put(u, t.gprDst), len(t.gprSrc)
 	words.First, words.Operands, words.Parents = put(u, t.terms.first), put(u, t.terms.operands), put(u, t.terms.parents)
@@ -28,7 +30,8 @@ func (g *Generators) Load(c *cuda.Context, t *Tables) error {
 	scatter.GeneRows = kernels.Rows{Offsets: put(u, t.geneRows.Offsets), Positions: put(u, t.geneRows.Positions)}
 	scatter.ReactionRows = kernels.Rows{Offsets: put(u, t.reactionRows.Offsets), Positions: put(u, t.reactionRows.Positions)}
 	scatter.Reactions, scatter.Start, scatter.ByRules, scatter.Nodes, scatter.FirstReaction = t.reactions, t.reactionStart, t.ByRules, t.Nodes(), t.Genes
-	lookUp.Src, lookUp.Dst, lookUp.Nodes = put(u, t.Src), put(u, t.Dst), t.Nodes()
+	compare.Src, compare.Dst, compare.Nodes = put(u, t.Src), put(u, t.Dst), t.Nodes()
+	compare.Starts, compare.Masks = put(u, t.Starts), len(t.Starts)-1
 	if u.err != nil {
 		return u.err
 	}

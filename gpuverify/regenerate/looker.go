@@ -1,29 +1,46 @@
 package regenerate
 
 import (
+	"math"
 	"math/bits"
-
-	"tcbuild/ingest"
 )
 
-// BatchSamples is how many samples one pass over the edges regenerates: the bits of a word.
-const BatchSamples = 64
+// BatchSamples is how many samples one pass over the edges regenerates. A pass over yeast's reads
+// 10 MB, which costs a sample of 512 less than its own removals do.
+const BatchSamples = 512
 
-// Looker regenerates masks by edges, for up to BatchSamples samples at a time: a node's word has
-// bit k set when sample k removes it, and an edge's removals are the two endpoints' words or-ed. It
-// holds words for all nodes: one per goroutine.
+// word has a bit for each sample of a pass: that of sample k is bit k%64 of number k/64.
+type word [BatchSamples / 64]uint64
+
+// Looker regenerates masks by edges, for up to BatchSamples samples at a time: it finds the samples
+// that remove each node, and looks up both endpoints of every edge among them. It holds words for
+// all nodes: one per goroutine.
 type Looker struct {
 	*Rules
-	words     []uint64 // by node: the genes', then the reactions'
-	genes     []uint64
-	reactions []uint64
-	stack     []uint64
-	removed   [BatchSamples][]uint32
+	words     []word // by node, the genes', then the reactions'; a bit is set when that sample removes it
+	genes     []word
+	reactions []word
+	stack     []word
+
+	// the samples that remove node n are samples[firsts[n]:firsts[n+1]]
+	firsts  []uint32
+	samples []uint16
+	touched []uint64 // by node: 1 if a sample removes it, else 0
+	owners  []uint16 // by node that is touched: its sample, or several
+
+	next    [BatchSamples]int    // by sample: the place in removed of its next position
+	covered [BatchSamples]uint32 // by sample: the position below which its removals are complete
+	removed []uint32             // a stretch for each sample
 }
 
+// several is an owner that stands for more than one sample.
+const several = math.MaxUint16
+
+// NewLooker makes a Looker.
 func NewLooker(rules *Rules) *Looker {
-	words, genes := make([]uint64, rules.nodes()), rules.Graph.Genes.Len()
-	return &Looker{Rules: rules, words: words, genes: words[:genes], reactions: words[genes:]}
+	words, genes := make([]word, rules.nodes()), rules.Graph.Genes.Len()
+	return &Looker{Rules: rules, words: words, genes: words[:genes], reactions: words[genes:],
+		firsts: make([]uint32, len(words)+1), touched: make([]uint64, len(words)), owners: make([]uint16, len(words))}
 }
 
 // Regenerate returns each genotype's removed positions, strictly ascending: views, valid until the
@@ -31,21 +48,27 @@ func NewLooker(rules *Rules) *Looker {
 func (l *Looker) Regenerate(genotypes [][]uint32) [][]uint32 {
 	clear(l.words)
 	for k := range genotypes {
-		l.removed[k] = l.removed[k][:0]
 		for _, gene := range genotypes[k] {
-			l.genes[gene] |= 1 << k
+			l.genes[gene][k/64] |= 1 << (k % 64)
 		}
 	}
 	l.lookUpReactions()
+	l.listSamples()
+	starts := l.makeRoom()
 
-	for node, word := range l.words {
-		l.list(uint32(node), word)
+	for node := range l.words {
+		for _, k := range l.samples[l.firsts[node]:l.firsts[node+1]] {
+			l.put(k, uint32(node))
+		}
 	}
-	for _, edges := range l.space.edges {
-		source, target := l.ends(edges.Type)
-		l.emitEdges(uint32(l.Start[edges.Type.String()]), edges, l.wordsFrom(source), l.wordsFrom(target))
+	for i, edges := range l.space.edges {
+		l.emitEdges(edges, l.runs[i])
 	}
-	return l.removed[:len(genotypes)]
+	views := make([][]uint32, len(genotypes))
+	for k := range views {
+		views[k] = l.removed[starts[k]:l.next[k]]
+	}
+	return views
 }
 
 // lookUpReactions sets the words of the reactions.
@@ -55,39 +78,53 @@ func (l *Looker) lookUpReactions() {
 	}
 	if l.rules == nil && l.gpr != nil {
 		for position, gene := range l.gpr.Src {
-			l.reactions[l.gpr.Dst[position]] |= l.genes[gene]
+			removed := &l.reactions[l.gpr.Dst[position]]
+			for i, samples := range l.genes[gene] {
+				removed[i] |= samples
+			}
 		}
 	}
 }
 
-// wordsFrom returns the words of the nodes from first on, or nil for none.
-func (l *Looker) wordsFrom(first int) []uint64 {
-	if first == none {
-		return nil
-	}
-	return l.words[first:]
-}
-
-// emitEdges lists the removals of an edge mask, given the words of sources and targets; those of an
-// end that does not count are nil.
-func (l *Looker) emitEdges(start uint32, edges *ingest.Edges, sources, targets []uint64) {
-	for position, src := range edges.Src {
-		word := uint64(0)
-		if sources != nil {
-			word = sources[src]
+// listSamples lists the samples of each word.
+func (l *Looker) listSamples() {
+	l.samples = l.samples[:0]
+	for node := range l.words {
+		for i, left := range l.words[node] {
+			for ; left != 0; left &= left - 1 {
+				l.samples = append(l.samples, uint16(64*i+bits.TrailingZeros64(left)))
+			}
 		}
-		if targets != nil {
-			word |= targets[edges.Dst[position]]
+		samples := l.samples[l.firsts[node]:]
+		l.firsts[node+1] = uint32(len(l.samples))
+		l.touched[node] = uint64(min(1, len(samples)))
+		if len(samples) > 0 {
+			l.owners[node] = samples[0]
 		}
-		if word != 0 {
-			l.list(start+uint32(position), word)
+		if len(samples) > 1 {
+			l.owners[node] = several
 		}
 	}
 }
 
-func (l *Looker) list(position uint32, word uint64) {
-	for ; word != 0; word &= word - 1 {
-		k := bits.TrailingZeros64(word)
-		l.removed[k] = append(l.removed[k], position)
+// makeRoom makes room for all that each sample can remove, its nodes and their edges, and returns
+// where in removed each sample's stretch starts.
+func (l *Looker) makeRoom() (starts [BatchSamples]int) {
+	var most [BatchSamples]int
+	for node, degree := range l.degrees {
+		for _, k := range l.samples[l.firsts[node]:l.firsts[node+1]] {
+			most[k] += 1 + int(degree)
+		}
 	}
+	total := 0
+	for k := range most {
+		starts[k] = total
+		total += most[k]
+	}
+	if len(l.removed) < total {
+		l.removed = make([]uint32, total)
+	}
+	l.next = starts
+	clear(l.covered[:])
+	return starts
 }

@@ -12,6 +12,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
 	"tcbuild/internal/oracle"
+	"tcbuild/internal/testrun"
 )
 
 var reactionRules = []incidence.ReactionRule{incidence.RuleAll, incidence.RuleGPR}
@@ -31,14 +32,14 @@ func TestMethodsAreTheOracles(t *testing.T) {
 	const seed = 1
 	r := rand.New(rand.NewPCG(seed, 0))
 	graphs := []*ingest.Graph{synth.Graph(synth.Tiny, 1)}
-	for range 60 {
+	for range testrun.Cases(60, 15) {
 		graphs = append(graphs, oracle.Graph(r))
 	}
 	for number, graph := range graphs {
 		for _, rule := range reactionRules {
 			rules := newTestRules(t, graph, rule)
 			look, scatter := NewLooker(rules), NewScatterer(rules, NewIncidence(rules))
-			for _, size := range []int{0, 1, 2, 63, 64} {
+			for _, size := range []int{0, 1, 2, 64, 65, BatchSamples} {
 				var genotypes, want [][]uint32
 				for k := range size {
 					genotypes = append(genotypes, oracle.Genotype(r, graph, k%17))
@@ -57,38 +58,40 @@ func TestMethodsAreTheOracles(t *testing.T) {
 					if !scatter.Equals(want[k]) || !slices.Equal(scatter.Sorted(), want[k]) {
 						t.Fatalf("%s: by incidence %d, want %d", where, scatter.Sorted(), want[k])
 					}
-					scatter.Reset()
 				}
 			}
 		}
 	}
 }
 
-func TestMaskBuffer(t *testing.T) {
-	b := NewMaskBuffer(6)
-	for _, position := range []int{4, 1, 4} {
-		b.Remove(position)
-	}
-	for _, test := range []struct {
-		removed []uint32
-		want    bool
-	}{
-		{[]uint32{1, 4}, true},
-		{[]uint32{1}, false},
-		{[]uint32{1, 3}, false},
-		{[]uint32{1, 4, 5}, false},
-		{nil, false},
-	} {
-		if got := b.Equals(test.removed); got != test.want {
-			t.Errorf("equals(%d) is %v, want %v", test.removed, got, test.want)
+// A Scatterer tells what it regenerated from lists that lack a position, have one more or another.
+func TestScattererEquals(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 0))
+	for range 60 {
+		graph := oracle.Graph(r)
+		rules := newTestRules(t, graph, incidence.RuleAll)
+		scatter := NewScatterer(rules, NewIncidence(rules))
+		genes := oracle.Genotype(r, graph, 2)
+		right := oracle.Removed(graph, genes, false)
+		scatter.Regenerate(genes)
+		for position := range uint32(rules.Size) {
+			at, found := slices.BinarySearch(right, position)
+			wrong := slices.Insert(slices.Clone(right), at, position)
+			if found {
+				wrong = slices.Delete(slices.Clone(right), at, at+1)
+			} else if at > 0 {
+				other := slices.Clone(right)
+				if other[at-1] = position; scatter.Equals(other) {
+					t.Errorf("removed are %d, and %d seems equal", right, other)
+				}
+			}
+			if scatter.Equals(wrong) {
+				t.Errorf("removed are %d, and %d seems equal", right, wrong)
+			}
 		}
-	}
-	if got := b.Sorted(); !slices.Equal(got, []uint32{1, 4}) || !slices.Equal(b.Masks, []byte{1, 0, 1, 1, 0, 1}) {
-		t.Errorf("removed %d, masks %d", got, b.Masks)
-	}
-	b.Reset()
-	if !b.Equals(nil) || !slices.Equal(b.Masks, []byte{1, 1, 1, 1, 1, 1}) {
-		t.Errorf("after reset masks are %d", b.Masks)
+		if !scatter.Equals(right) {
+			t.Errorf("genotype %d: removed are %d, and %d does not seem equal", genes, scatter.Sorted(), right)
+		}
 	}
 }
 

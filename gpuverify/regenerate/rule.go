@@ -71,20 +71,24 @@ func parseRule(text string, genes *ingest.Nodes) (postfix, error) {
 	return rule, nil
 }
 
-// removed returns the word of a rule: bit k is set when the rule is false in sample k. Bit k of
-// genes[g] is set when sample k removes gene g. stack is scratch memory.
-func (rule postfix) removed(genes []uint64, stack *[]uint64) uint64 {
-	values := append((*stack)[:0], 0) // the value of an empty rule
+// removed returns the word of a rule, in which a sample's bit is set when the rule is false. It is
+// set in a gene's word when the sample removes it. stack is scratch memory.
+func (rule postfix) removed(genes []word, stack *[]word) word {
+	values := append((*stack)[:0], word{}) // the value of an empty rule
 	for _, term := range rule {
 		last := len(values) - 1
 		switch term {
 		case absent:
-			values = append(values, 0)
+			values = append(values, word{})
 		case or: // false if both are
-			values[last-1] &= values[last]
+			for i, bits := range values[last] {
+				values[last-1][i] &= bits
+			}
 			values = values[:last]
 		case and: // false if either is
-			values[last-1] |= values[last]
+			for i, bits := range values[last] {
+				values[last-1][i] |= bits
+			}
 			values = values[:last]
 		default:
 			values = append(values, genes[term])

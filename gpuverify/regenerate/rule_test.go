@@ -1,14 +1,17 @@
 package regenerate
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"tcbuild/fault"
+	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/gpr"
+	"tcbuild/internal/testrun"
 )
 
 func TestParseRule(t *testing.T) {
@@ -45,50 +48,64 @@ func TestParseRule(t *testing.T) {
 	}
 }
 
-// Both parsers, of builder and verifier, take the same texts, and give them the same meaning.
+// The builder's and the verifier's parsers take the same texts, and give them the same meaning:
+// both methods find what the builder removes, for batches of genotypes in any order.
 func TestRulesAreTheBuilders(t *testing.T) {
 	const seed = 5
 	r := rand.New(rand.NewPCG(seed, 0))
-	names := []string{"A", "B", "C", "D"}
-	genes, _ := ingest.NewNodes(ingest.Gene, names, nil)
+	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B", "C", "D"}, nil)
 	pieces := []string{"A", "B", "C", "D", "X", " and ", " or ", "&", "||", "(", ")", " ", " AND ", "A or B", "(C and D)", "\u0085"}
-	valid := 0
-	tries := 200_000
-	if testing.Short() {
-		tries = 20_000
-	}
+	var texts []string
+	tries := testrun.Cases(200_000, 20_000)
 	for range tries {
 		var text string
 		for range r.IntN(9) {
 			text += pieces[r.IntN(len(pieces))]
 		}
-		built, buildErr := gpr.Parse(text)
-		rule, err := parseRule(text, genes)
+		_, buildErr := gpr.Parse(text)
+		_, err := parseRule(text, genes)
 		if (err == nil) != (buildErr == nil) {
 			t.Fatalf("seed %d: %q: error %v, the builder's %v", seed, text, err, buildErr)
 		}
-		if err != nil {
-			continue
-		}
-		valid++
-		words := make([]uint64, len(names)) // in sample k the genes are deleted that are bits of k
-		for gene := range words {
-			for k := range 1 << len(names) {
-				words[gene] |= uint64(k>>gene&1) << k
-			}
-		}
-		removed := rule.removed(words, new([]uint64))
-		for k := range 1 << len(names) {
-			alive := built.Alive(func(gene string) bool {
-				at := slices.Index(names, gene)
-				return at >= 0 && k>>at&1 != 0
-			})
-			if alive != (removed>>k&1 == 0) {
-				t.Fatalf("seed %d: %q without genes %04b: removed %v, the builder's rule is %v", seed, text, k, !alive, alive)
-			}
+		if err == nil {
+			texts = append(texts, text)
 		}
 	}
-	if valid < tries/20 {
-		t.Errorf("only %d valid rules", valid)
+	if len(texts) < tries/20 {
+		t.Fatalf("only %d valid rules", len(texts))
+	}
+	ids := make([]string, len(texts))
+	for i := range ids {
+		ids[i] = fmt.Sprint(i)
+	}
+	graph := &ingest.Graph{Genes: genes}
+	graph.Reactions, _ = ingest.NewNodes(ingest.Reaction, ids, []ingest.Column{ingest.TextColumn("gpr", texts)})
+	builders, err := incidence.ReadRules(graph, incidence.RuleGPR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var genotypes, want [][]uint32
+	remover := incidence.NewRemover(graph, incidence.Build(graph), builders)
+	for range 3 {
+		for _, deleted := range r.Perm(1 << genes.Len()) {
+			var genotype []uint32
+			for gene := range uint32(genes.Len()) {
+				if deleted>>gene&1 != 0 {
+					genotype = append(genotype, gene)
+				}
+			}
+			genotypes = append(genotypes, genotype)
+			want = append(want, slices.Clone(remover.Removed(genotype)))
+		}
+	}
+	rules := newTestRules(t, graph, incidence.RuleGPR)
+	scatter := NewScatterer(rules, NewIncidence(rules))
+	for k, got := range NewLooker(rules).Regenerate(genotypes) {
+		scatter.Regenerate(genotypes[k])
+		for method, removed := range map[string][]uint32{"by edges": got, "by incidence": scatter.Sorted()} {
+			if !slices.Equal(removed, want[k]) {
+				t.Fatalf("seed %d, without genes %d: %s %d, the builder removes %d", seed, genotypes[k], method, removed, want[k])
+			}
+		}
 	}
 }

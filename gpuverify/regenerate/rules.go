@@ -1,10 +1,9 @@
 // Package regenerate derives the masks of genotypes again, independently of their builder, in two
 // ways.
 //
-// By incidence (Scatterer): a byte mask of ones, into which zeros are scattered at the edges of the
-// deleted genes. By edges (Looker): every edge looks up whether either of its endpoints is deleted;
-// no incidence is involved. Both work on the host; Generators are their kernels on a CUDA device
-// (tag cuda).
+// By incidence (Scatterer): a bit mask, into which the edges of the deleted genes are scattered. By
+// edges (Looker): every edge looks up whether either of its endpoints is deleted; no incidence is
+// involved. Both work on the host; Generators are their kernels on a CUDA device (tag cuda).
 //
 // It shares with the builder of masks only the code that reads the graph's tables (ingest). The
 // incidence, the order of the masks (space.go), and the parser and evaluator of reaction rules
@@ -25,8 +24,10 @@ import (
 type Rules struct {
 	Graph *ingest.Graph
 	space
-	gpr   *ingest.Edges // nil if the graph has none
-	rules []postfix     // by reaction; nil under the rule "all"
+	gpr     *ingest.Edges // nil if the graph has none
+	rules   []postfix     // by reaction; nil under the rule "all"
+	degrees []uint32      // by node: how many ends of edges it is, a self loop's two
+	runs    [][]uint32    // by edge type: where each run of edges with the same source ends
 }
 
 // NewRules reads a graph's reaction rules. If byRule is false, the reaction rule is "all" and
@@ -38,6 +39,7 @@ func NewRules(graph *ingest.Graph, byRule bool) (*Rules, error) {
 			g.gpr = edges
 		}
 	}
+	g.measure()
 	if !byRule || graph.Reactions == nil {
 		return g, nil
 	}
@@ -50,6 +52,33 @@ func NewRules(graph *ingest.Graph, byRule bool) (*Rules, error) {
 		g.rules[reaction] = rule
 	}
 	return g, nil
+}
+
+// measure finds degrees and runs.
+func (g *Rules) measure() {
+	g.degrees = make([]uint32, g.nodes())
+	for _, edges := range g.edges {
+		source, target := g.ends(edges.Type)
+		g.countEnds(edges.Src, source)
+		g.countEnds(edges.Dst, target)
+		var runs []uint32
+		for first, next := 0, 0; first < len(edges.Src); first = next {
+			for next < len(edges.Src) && edges.Src[next] == edges.Src[first] {
+				next++
+			}
+			runs = append(runs, uint32(next))
+		}
+		g.runs = append(g.runs, runs)
+	}
+}
+
+// countEnds adds nodes of a type, whose first one is given, to the degrees.
+func (g *Rules) countEnds(nodes []uint32, first int) {
+	if first != none {
+		for _, node := range nodes {
+			g.degrees[first+int(node)]++
+		}
+	}
 }
 
 // none is where no end of an edge type counts: nothing removes its nodes.

@@ -11,7 +11,7 @@ import (
 // Positions are those of the mask space. Nodes are the genes, then the reactions, then one that is
 // never removed.
 type Tables struct {
-	Stride        int      // bytes of device memory per sample's masks
+	Stride        int      // positions on the device: Size and some that nothing removes
 	Starts        []uint32 // of the masks, and the end of the last
 	Edges         int      // number of edge positions, which come last
 	Genes         int
@@ -41,9 +41,9 @@ const (
 	orTerm  = -2
 )
 
-// StrideUnit: a sample's masks on the device are padded to a multiple of it, in bytes. A kernel's
-// widest access needs 16, whole memory transactions 128.
-const StrideUnit = 128
+// StrideUnit: positions on the device are padded to a multiple of it. A kernel's widest access
+// takes 4 words of 4 bytes, a whole memory transaction 32.
+const StrideUnit = 32
 
 func NewTables(rules *Rules, incidence Lists) (*Tables, error) {
 	graph := rules.Graph

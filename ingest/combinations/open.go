@@ -2,7 +2,6 @@ package combinations
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,11 +65,7 @@ func (s *Set) readGenes(genes *ingest.Nodes, unknown ingest.UnknownGenes) error 
 	}
 	defer r.Close()
 	listed := make(map[uint32]bool)
-	for {
-		b, err := r.Next()
-		if err == io.EOF {
-			return nil
-		}
+	for b, err := range r.Batches() {
 		if err != nil {
 			return err
 		}
@@ -85,7 +80,8 @@ func (s *Set) readGenes(genes *ingest.Nodes, unknown ingest.UnknownGenes) error 
 				s.counts.UnknownGenes++
 			case !known:
 				return fault.New(fault.Input, "correct the name, add it to nodes/gene, or pass --unknown-genes drop-gene",
-					"read genes %s: gene %s is not in nodes/gene, expected one of its %d ids", r.Where(b.First+int64(i)), fault.Quote(id), genes.Len())
+					"read genes %s: gene %s is not in nodes/gene, expected one of its %d ids",
+					r.Where(b.First+int64(i)), fault.Quote(id), genes.Len())
 			case listed[gene]:
 				s.counts.RepeatedGenes++
 			default:
@@ -94,6 +90,7 @@ func (s *Set) readGenes(genes *ingest.Nodes, unknown ingest.UnknownGenes) error 
 			}
 		}
 	}
+	return nil
 }
 
 // openGenes opens a gene list: a table with a column id, or text without a header and with one gene

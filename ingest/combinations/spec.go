@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"tcbuild/conf"
 	"tcbuild/fault"
@@ -79,7 +79,8 @@ func ParseName(name string) (Spec, error) {
 	case len(numbers) == 3 && len(words) > 3:
 		return Spec{Genes: strings.Join(words[:len(words)-3], ":"), K: numbers[0], Range: &Range{numbers[1], numbers[2]}}, nil
 	}
-	return Spec{}, fault.New(fault.Usage, hint, "read perturbations %s: expected combinations:FILE:K or combinations:FILE:K:FIRST:END", name)
+	return Spec{}, fault.New(fault.Usage, hint,
+		"read perturbations %s: expected combinations:FILE:K or combinations:FILE:K:FIRST:END", name)
 }
 
 // trailingNumbers returns the numbers at the end of words, at most three.
@@ -105,7 +106,8 @@ func readSettings(path string) (Spec, error) {
 	}
 	for _, entry := range settings.Entries() {
 		if entry.Key != "combinations" && !entry.Referenced {
-			return Spec{}, fault.New(fault.Usage, hint, "read settings %s: found %q, expected only combinations", conf.Where(entry.Value), entry.Key)
+			return Spec{}, fault.New(fault.Usage, hint,
+				"read settings %s: found %q, expected only combinations", conf.Where(entry.Value), entry.Key)
 		}
 	}
 	if err := settings.Decode(&file); err != nil {

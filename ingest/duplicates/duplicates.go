@@ -97,7 +97,8 @@ func (s *stage) findGroupBy() error {
 			if nearest := conf.Nearest(name, names); nearest != "" {
 				hint = "did you mean " + fault.Quote(nearest) + "?"
 			}
-			return fault.New(fault.Input, hint, "read --group-by: found attributes %s in %s, expected %s", listed(names), s.name, fault.Quote(name))
+			return fault.New(fault.Input, hint,
+				"read --group-by: found attributes %s in %s, expected %s", listed(names), s.name, fault.Quote(name))
 		case slices.Contains(s.groupBy, at):
 			return fault.New(fault.Usage, "name it once", "read --group-by: found %s twice", fault.Quote(name))
 		}
@@ -117,7 +118,11 @@ func listed(names []string) string {
 func (s *stage) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	groups := &grouper{keyer: keyer{groupBy: s.groupBy, attributes: s.SampleSource.Columns().Attributes}}
 	defer groups.free()
-	out := newOutput(s.columns, yield)
+	out := ingest.NewBatcher(s.columns, yield)
+	pass := func(samples *ingest.Samples) error {
+		out.Counts.Samples += samples.Len()
+		return yield(samples)
+	}
 	var counts ingest.Counts
 	var err error
 	switch s.Duplicates {
@@ -128,40 +133,42 @@ func (s *stage) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 			}
 			group.set(samples.First + i)
 			return nil
-		}, out.pass)
+		}, pass)
 	case First:
 		counts, err = s.scan(groups, func(samples *ingest.Samples, i int, _ number, known bool) error {
 			if known {
 				return nil
 			}
-			return out.add(samples, i)
+			return out.Add(samples.ID(i), samples.Genes(i), samples.Phenotypes(i), samples.Attributes(i))
 		}, nil)
 	case Last, Mean:
 		counts, err = s.scanTwice(groups, out)
 	default:
-		counts, err = s.scan(groups, nil, out.pass)
+		counts, err = s.scan(groups, nil, pass)
 	}
 	if repeat, ok := errors.AsType[*repeat](err); ok {
 		err = s.explain(repeat)
 	}
 	if err == nil {
-		err = out.flush()
+		err = out.Flush()
 	}
 	counts.Repeats = groups.repeats
-	counts.MergedSamples = counts.Samples - out.count
-	counts.Samples = out.count
+	counts.MergedSamples = counts.Samples - out.Counts.Samples
+	counts.Samples = out.Counts.Samples
 	return counts, err
 }
 
 // scan reads the source, and calls see with each sample and the number of its group, then pass with
 // the batch. Without see, samples are counted while pass is at work.
-func (s *stage) scan(groups *grouper, see func(samples *ingest.Samples, i int, group number, known bool) error, pass func(*ingest.Samples) error) (ingest.Counts, error) {
+func (s *stage) scan(groups *grouper, see func(samples *ingest.Samples, i int, group number, known bool) error,
+	pass func(*ingest.Samples) error) (ingest.Counts, error) {
 	return s.SampleSource.Scan(func(samples *ingest.Samples) error {
 		if s.ctx.Err() != nil {
 			return context.Cause(s.ctx)
 		}
 		if samples.First+samples.Len() > math.MaxInt32 {
-			return fault.New(fault.Input, "split the set", "read perturbations %s: found more than %d samples", s.name, math.MaxInt32)
+			return fault.New(fault.Input, "split the set",
+				"read perturbations %s: found more than %d samples", s.name, math.MaxInt32)
 		}
 		if see == nil {
 			counted := make(chan error, 1)

@@ -15,6 +15,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/internal/seed"
+	"tcbuild/internal/testrun"
 )
 
 // row is a sample of a set in memory.
@@ -305,7 +306,7 @@ func TestInterrupted(t *testing.T) {
 // Random sets are treated as by the maps of an oracle.
 func TestOracle(t *testing.T) {
 	random := seed.Rand(t)
-	for range 60 {
+	for range testrun.Cases(60, 15) {
 		set := randomSet(random)
 		for _, choice := range Choices {
 			var groupBy []string

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tcbuild/internal/seed"
+	"tcbuild/internal/testrun"
 )
 
 // An index has the numbers of a map.
@@ -14,7 +15,7 @@ func TestIndex(t *testing.T) {
 	defer x.free()
 	want := map[key]int{}
 	flags := map[key]bool{}
-	for range 400_000 {
+	for range testrun.Cases(400_000, 100_000) {
 		sum := sha256.Sum256([]byte{byte(random.IntN(256)), byte(random.IntN(256)), byte(random.IntN(4))})
 		k := key(sum[:])
 		k[0] = 255
@@ -44,7 +45,7 @@ func TestIndex(t *testing.T) {
 func TestIndexMemory(t *testing.T) {
 	var x index
 	defer x.free()
-	const keys = 2_000_000
+	keys := testrun.Cases(2_000_000, 1_000_000)
 	for i := range keys {
 		if _, known, err := x.find(key{1, byte(i), byte(i >> 8), byte(i >> 16)}); known || err != nil {
 			t.Fatal(i, known, err)
@@ -54,7 +55,7 @@ func TestIndexMemory(t *testing.T) {
 	for i := range x.parts {
 		bytes += len(x.parts[i].slots)
 	}
-	if perKey := float64(bytes) / keys; perKey < 24.9 || perKey > 31.4 {
+	if perKey := float64(bytes) / float64(keys); perKey < 24.9 || perKey > 31.4 {
 		t.Errorf("%.1f bytes per key", perKey)
 	}
 }

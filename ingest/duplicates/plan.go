@@ -114,11 +114,13 @@ func newPlan(columns ingest.Columns, groupBy []int, name string) (*plan, ingest.
 		of := columns.Phenotypes[k]
 		for _, added := range []ingest.Phenotype{
 			{Name: of.Name + "_n", Description: "number of samples in the mean of " + of.Name, StatisticOf: of.Name},
-			{Name: of.Name + "_sd", Unit: of.Unit, Description: "sample standard deviation (n-1) of the samples in the mean of " + of.Name, StatisticOf: of.Name},
+			{Name: of.Name + "_sd", Unit: of.Unit, Description: "sample standard deviation (n-1) of the samples in the mean of " + of.Name,
+				StatisticOf: of.Name},
 		} {
 			if slices.Contains(taken, added.Name) {
 				return nil, columns, fault.New(fault.Input, "leave "+added.Name+" out with --not-phenotypes or --attributes, or rename it",
-					"average samples of %s: found a column %s, which is also the name of what the mean of %s adds", name, fault.Quote(added.Name), fault.Quote(of.Name))
+					"average samples of %s: found a column %s, which is also the name of what the mean of %s adds",
+					name, fault.Quote(added.Name), fault.Quote(of.Name))
 			}
 			pooled.Phenotypes = append(pooled.Phenotypes, added)
 		}

@@ -105,7 +105,8 @@ func (s *stage) pool(r *records, table *sampletable.Table, phenotypes []float64)
 	}
 	s.plan.pool(r, phenotypes)
 	if k := slices.IndexFunc(phenotypes, func(value float64) bool { return math.IsInf(value, 0) }); k >= 0 && r.failed == nil {
-		return fault.New(fault.Input, "correct the values", "read perturbations %s: found values of a genotype whose %s is beyond the range of a 64-bit floating-point number",
+		return fault.New(fault.Input, "correct the values",
+			"read perturbations %s: found values of a genotype whose %s is beyond the range of a 64-bit floating-point number",
 			s.name, fault.Quote(s.columns.Phenotypes[k].Name))
 	}
 	return r.failed

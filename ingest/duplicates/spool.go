@@ -50,7 +50,8 @@ func (s *spool) table() (*sampletable.Table, error) {
 }
 
 // scan passes all samples to yield, in their order, until ctx is done.
-func (s *spool) scan(ctx context.Context, table *sampletable.Table, yield func(samples *ingest.Samples, i int) error) error {
+func (s *spool) scan(ctx context.Context, table *sampletable.Table,
+	yield func(samples *ingest.Samples, i int) error) error {
 	reader := table.NewReader()
 	defer reader.Close()
 	size := sampletable.LayoutOf(s.columns).BatchSamples
@@ -68,15 +69,7 @@ func (s *spool) scan(ctx context.Context, table *sampletable.Table, yield func(s
 type spoolFiles string
 
 func (f spoolFiles) Open(name string) (*os.File, int64, error) {
-	file, err := os.Open(filepath.Join(string(f), name))
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return nil, 0, errors.Join(err, file.Close())
-	}
-	return file, info.Size(), nil
+	return disk.OpenRegular(filepath.Join(string(f), name))
 }
 
 func (f spoolFiles) Damaged(name string, err error) error {

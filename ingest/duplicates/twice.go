@@ -8,7 +8,7 @@ import (
 
 // scanTwice reads the source into a spool, and passes on what is left in a second pass over the
 // spool.
-func (s *stage) scanTwice(groups *grouper, out *output) (counts ingest.Counts, err error) {
+func (s *stage) scanTwice(groups *grouper, out *ingest.Batcher) (counts ingest.Counts, err error) {
 	spool, err := newSpool(s.beside, s.SampleSource.Columns())
 	if err != nil {
 		return counts, err
@@ -39,7 +39,7 @@ func lastOf(samples *ingest.Samples, i int, group number, _ bool) error {
 }
 
 // passLast passes on the last sample of each group, in the order of samples.
-func (s *stage) passLast(groups *grouper, spool *spool, out *output) error {
+func (s *stage) passLast(groups *grouper, spool *spool, out *ingest.Batcher) error {
 	table, err := spool.table()
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (s *stage) passLast(groups *grouper, spool *spool, out *output) error {
 		if n := samples.First + i; last[n/64]>>(n%64)&1 == 0 {
 			return nil
 		}
-		return out.add(samples, i)
+		return out.Add(samples.ID(i), samples.Genes(i), samples.Phenotypes(i), samples.Attributes(i))
 	})
 }
 
@@ -63,7 +63,7 @@ func countOf(_ *ingest.Samples, _ int, group number, _ bool) error {
 // passMeans passes on one sample per group, in the order in which groups appear. The values of
 // groups of several samples are first brought together in a file: there the groups are in the same
 // order. Meanwhile a group's number, flagged, is where its next sample goes.
-func (s *stage) passMeans(groups *grouper, spool *spool, out *output) error {
+func (s *stage) passMeans(groups *grouper, spool *spool, out *ingest.Batcher) error {
 	table, err := spool.table()
 	if err != nil {
 		return err
@@ -116,6 +116,6 @@ func (s *stage) passMeans(groups *grouper, spool *spool, out *output) error {
 		}
 		group.set(0)
 		group.setFlag(false)
-		return out.addWith(samples, i, phenotypes)
+		return out.Add(samples.ID(i), samples.Genes(i), phenotypes, samples.Attributes(i))
 	})
 }

@@ -80,7 +80,7 @@ func TestAlternativesMeanTheRule(t *testing.T) {
 				}
 				alive = alive || whole
 			}
-			if rule.Alive(gone) != alive {
+			if rule.alive(gone) != alive {
 				t.Fatalf("%v and its alternatives %v differ without %06b", rule, alternatives, deleted)
 			}
 		}

@@ -14,7 +14,7 @@ const MaxDepth = 1000
 
 // Parse reads a rule. `and` binds tighter than `or`; both are words in any case, or the operators &
 // && and | ||, which need no blanks around them. Parentheses group. A gene's name is any other run
-// of characters without blanks. Text of only blanks is no rule: Parse returns a nil *Rule and no
+// of characters without blanks. Text of only blanks is not a rule: Parse returns a nil *Rule and no
 // error.
 func Parse(text string) (*Rule, error) {
 	p := parser{text: text}

@@ -49,23 +49,6 @@ func (r *Rule) walk(visit func(gene string)) {
 	}
 }
 
-// Alive reports whether the rule holds when the genes for which deleted returns true are absent. It
-// calls deleted at most once per mention of a gene.
-func (r *Rule) Alive(deleted func(gene string) bool) bool {
-	if r == nil {
-		return true
-	}
-	if r.Op == Gene {
-		return !deleted(r.Name)
-	}
-	for _, operand := range r.Operands {
-		if operand.Alive(deleted) == (r.Op == Or) {
-			return r.Op == Or
-		}
-	}
-	return r.Op == And
-}
-
 // String returns the rule in canonical form: lower-case operators, single blanks, and parentheses
 // around every And and Or inside another. Parsing it gives an equal rule. No rule gives "".
 func (r *Rule) String() string {

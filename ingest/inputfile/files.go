@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime"
-
-	"golang.org/x/sync/errgroup"
 
 	"tcbuild/fault"
+	"tcbuild/internal/inorder"
 )
 
 // Files are open files, each opened only once. The zero value is empty. It is not safe for
@@ -63,17 +61,8 @@ func (f *Files) OpenTogether(paths []string) ([]*File, error) {
 			return nil, errors.Join(err, closeAll(opened))
 		}
 	}
-	errs := make([]error, len(opened))
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, file := range opened {
-		group.Go(func() error { errs[i] = file.digest(); return nil })
-	}
-	group.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, errors.Join(err, closeAll(opened))
-		}
+	if err := inorder.All(len(opened), func(i int) error { return opened[i].digest() }); err != nil {
+		return nil, errors.Join(err, closeAll(opened))
 	}
 	f.files = append(f.files, opened...)
 	return opened, nil

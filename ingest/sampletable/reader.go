@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/dustin/go-humanize/english"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -44,7 +45,7 @@ type part struct {
 func Open(files Files, checksums []byte, columns ingest.Columns, samples int, logicalContent string) (*Table, error) {
 	t := &Table{files: files, columns: columns, layout: LayoutOf(columns), samples: samples}
 	wrong := func() (*Table, error) {
-		return nil, files.Damaged(ChecksumsName, fmt.Errorf("found checksums of other files, expected those of %d samples", samples))
+		return nil, files.Damaged(ChecksumsName, fmt.Errorf("found checksums of other files, expected those of %s", english.Plural(samples, "sample", "")))
 	}
 	for range (samples + t.layout.PartSamples - 1) / t.layout.PartSamples {
 		if len(checksums) < 8 {
@@ -151,7 +152,7 @@ func (r *Reader) load(sample, number int) error {
 	case err != nil:
 		return wrong(err)
 	case int(rows.NumRows()) != count:
-		return wrong(fmt.Errorf("found %d rows", rows.NumRows()))
+		return wrong(fmt.Errorf("found %s", english.Plural(int(rows.NumRows()), "row", "")))
 	}
 	r.rows, r.first = rows, first
 	return nil

@@ -19,6 +19,7 @@ import (
 
 	"tcbuild/ingest"
 	"tcbuild/internal/seed"
+	"tcbuild/internal/testrun"
 )
 
 // folder is Files in a folder.
@@ -131,7 +132,7 @@ func TestRoundTrip(t *testing.T) {
 	for _, test := range []struct {
 		columns ingest.Columns
 		samples int
-	}{{bothTypes, 0}, {bothTypes, 1}, {bothTypes, 4096}, {bothTypes, 10_000}, {bothTypes, 65_536 + 1}, {ingest.Columns{}, 5000}, {many, 4100}} {
+	}{{bothTypes, 0}, {bothTypes, 1}, {bothTypes, 4096}, {bothTypes, 10_000}, {bothTypes, 65_536 + 1}, {ingest.Columns{}, 5000}, {many, 4100}}[:testrun.Cases(7, 4)] {
 		r := seed.Rand(t)
 		samples := randomSamples(r, test.columns, test.samples)
 		dir := write(t, test.columns, samples)
@@ -258,7 +259,7 @@ func TestDamagedPart(t *testing.T) {
 	}
 	table := open(t, dir, bothTypes, samples.Len())
 	readable := 0
-	for range 300 {
+	for range testrun.Cases(300, 60) {
 		damaged := bytes.Clone(whole)
 		damaged[r.IntN(len(whole))] ^= 1 << r.IntN(8)
 		if err := os.WriteFile(path, damaged, 0o644); err != nil {

@@ -31,7 +31,7 @@ type Writer struct {
 
 // Create makes the folder of a table, whose parent must exist.
 func Create(dir string, columns ingest.Columns) (*Writer, error) {
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	if err := os.Mkdir(dir, 0o777); err != nil {
 		return nil, err
 	}
 	return &Writer{dir: dir, schema: schema(columns), columns: columns, layout: LayoutOf(columns)}, nil

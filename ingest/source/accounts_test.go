@@ -30,7 +30,8 @@ func TestScreenAccounts(t *testing.T) {
 		var text strings.Builder
 		rows := 1 + random.IntN(12)
 		sample := SampleSpec{
-			Aliases: aliases, AllowWildtype: true, AllowDuplicateIDs: true, KeepUnmeasured: random.IntN(2) == 0,
+			MaxDropped: new(1.0),
+			Aliases:    aliases, AllowWildtype: true, AllowDuplicateIDs: true, KeepUnmeasured: random.IntN(2) == 0,
 			UnknownGenes: []ingest.UnknownGenes{ingest.DropSample, ingest.DropGene}[random.IntN(2)],
 		}
 		strains := StrainsSpec{Alleles: [][]AlleleKind{nil, {DeletionAllele, DAmPAllele}, alleleKinds}[random.IntN(3)]}
@@ -77,7 +78,7 @@ func TestScreenAccounts(t *testing.T) {
 			t.Fatalf("seed %d, round %d: %v\n%s", seed, round, err, text.String())
 		}
 		samples, report, err := readScreen(t, screen, err, genes)
-		if err != nil && !strings.Contains(err.Error(), " entries; dropped: ") {
+		if err != nil && !strings.Contains(err.Error(), "; dropped: ") {
 			t.Fatalf("seed %d, round %d: %v\n%s", seed, round, err, text.String())
 		}
 		account := screen.Report()
@@ -130,7 +131,7 @@ func TestScreenNames(t *testing.T) {
 	} {
 		for _, word := range ingest.UnknownGenesChoices {
 			for _, allow := range []bool{false, true} {
-				sample := SampleSpec{TextSpec: TextSpec{File: writeFile(t, "s.tsv", c.text)}, Aliases: aliases, UnknownGenes: ingest.UnknownGenes(word), AllowDuplicateIDs: allow}
+				sample := SampleSpec{TextSpec: TextSpec{File: writeFile(t, "s.tsv", c.text)}, Aliases: aliases, UnknownGenes: ingest.UnknownGenes(word), MaxDropped: new(1.0), AllowDuplicateIDs: allow}
 				open := EMAPSpec{StrainsSpec: StrainsSpec{SampleSpec: sample}}.Open
 				if strings.HasPrefix(c.text, "orf") {
 					open = MatrixSpec{SampleSpec: sample}.Open
@@ -159,7 +160,7 @@ func TestGeneListNames(t *testing.T) {
 		checkFault(t, err, fault.Input, "g.tsv:3", want)
 	}
 	for _, word := range []ingest.UnknownGenes{ingest.RefuseUnknownGenes, ingest.DropGene} {
-		edges := EdgesSpec{Table: &EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA \tB\n")}, Relation: "r", Source: "a", Target: "b"}}
+		edges := EdgesSpec{Table: &EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA \tB\n")}, Relation: "r", Source: "a", Target: "b", Undirected: new(false)}}
 		_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []EdgesSpec{edges}})
 		checkFault(t, err, fault.Input, "e.tsv:3", `column "a"`, `"A "`, "blanks")
 	}

@@ -1,15 +1,36 @@
 package source
 
+import (
+	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
+)
+
+// AliasTables are the alias tables of a perturbation set, in its settings.
+type AliasTables struct {
+	Tables []AliasTable `yaml:"alias_tables"` // names of other databases, which --aliases comes before
+}
+
+// names makes the look-up of a perturbation set's genes.
+func (a AliasesSpec) names(genes *ingest.Nodes) (*Names, error) {
+	if err := a.check("alias_tables"); err != nil {
+		return nil, err
+	}
+	var files inputfile.Files
+	defer files.Close()
+	names, _, err := ReadNames(&files, a, genes)
+	return names, err
+}
+
 // Aliases returns the names that mean exactly one gene, except the gene ids themselves, each with
-// that gene's id.
+// that gene's id; nil if there are no other names.
 func (n *Names) Aliases() map[string]string {
-	aliases := make(map[string]string, len(n.features))
-	for name := range n.features {
-		if _, isID := n.genes.Index(name); isID {
-			continue
-		}
-		if row, result := n.find([]byte(name)); result == gene {
-			aliases[name] = n.genes.IDs[row]
+	if n.kinds == nil {
+		return nil
+	}
+	aliases := make(map[string]string, len(n.meanings))
+	for name, m := range n.meanings {
+		if m.kind >= 0 && m.result == gene {
+			aliases[name] = n.features[m.gene]
 		}
 	}
 	return aliases

@@ -104,17 +104,16 @@ type alleleReader struct {
 }
 
 // find is names.find; alleles are written in lower case, genes in upper case.
-func (r *alleleReader) find(name string) (row uint32, result found) {
-	if row, result = r.names.find([]byte(name)); result != unknown {
-		return row, result
+func (r *alleleReader) find(name string) meaning {
+	if m := r.names.find([]byte(name)); m.result != unknown {
+		return m
 	}
 	return r.names.find(bytes.ToUpper([]byte(name)))
 }
 
 // locus returns the locus of a gene given by name.
 func (r *alleleReader) locus(name string, kind AlleleKind) locus {
-	row, result := r.find(name)
-	l := locus{namedGene: namedGene{name, row, result}, kind: kind}
+	l := locus{namedGene: namedGene{name, r.find(name)}, kind: kind}
 	l.control = r.controls[strings.ToUpper(name)] || l.result == gene && r.controls[r.names.genes.IDs[l.gene]]
 	return l
 }
@@ -132,7 +131,28 @@ func (r *alleleReader) ofAllele(allele string) locus {
 			return l
 		}
 	}
-	return locus{namedGene: namedGene{name: allele, result: unknown}, kind: OtherAllele}
+	return locus{namedGene: unknownGene(allele), kind: OtherAllele}
+}
+
+// ofName returns the locus of a name in a matrix: a gene's, which is deleted, a strain id
+// (YAL001C_tsq508), or an allele's (cdc28-4, TFC3 - DAMP).
+func (r *alleleReader) ofName(name string) locus {
+	if m := r.names.find([]byte(name)); m.result != unknown {
+		return locus{namedGene: namedGene{name, m}, kind: DeletionAllele}
+	}
+	if orf, suffix, found := strings.Cut(name, "_"); found {
+		kind, ok := kindOfStrain(strings.ToLower(suffix))
+		if !ok {
+			kind = OtherAllele
+		}
+		if l := r.locus(orf, kind); l.result != unknown {
+			return l
+		}
+	}
+	if l := r.ofAllele(strings.ReplaceAll(name, " - ", "-")); l.result != unknown {
+		return l
+	}
+	return locus{namedGene: unknownGene(name), kind: DeletionAllele}
 }
 
 // ofStrain returns the loci of a strain id: YAL001C_tsq508, or YBR150C+YDR034C_tm1234 for a strain
@@ -144,8 +164,8 @@ func (r *alleleReader) ofStrain(id, allele string) ([]locus, error) {
 	alleles := make([]string, len(names))
 	if allele != "" {
 		if alleles = strings.Split(allele, "+"); len(alleles) != len(names) {
-			return nil, fmt.Errorf("found %d genes in strain %s and %d in its allele name %s, expected the same number",
-				len(names), fault.Quote(id), len(alleles), fault.Quote(allele))
+			return nil, fmt.Errorf("found %s in strain %s and %d in its allele name %s, expected the same number",
+				plural(len(names), "gene", ""), fault.Quote(id), len(alleles), fault.Quote(allele))
 		}
 	}
 	loci := make([]locus, len(names))

@@ -31,7 +31,7 @@ const (
 
 // open prepares a BioGRID file for reading.
 func (b *BioGRIDSpec) open(files *inputfile.Files, loops SelfLoops) (*edgeFile, error) {
-	reader, err := openTable(files, b.File, table.TextOptions{Delimiter: '\t'})
+	reader, err := openTable(files, b.File, table.TextOptions{Delimiter: '\t', Member: b.Member})
 	if err != nil {
 		return nil, err
 	}
@@ -63,17 +63,18 @@ func (b *BioGRIDSpec) open(files *inputfile.Files, loops SelfLoops) (*edgeFile, 
 			return batch.Text(symbol, i), nil
 		},
 		refused: []Count{{What: "of an organism other than " + organism}, {What: "of an experimental system type other than " + b.Type}},
-		refuse: func(batch *table.Batch, i int) int {
+		refuse: func(batch *table.Batch, i int) (int, error) {
 			switch {
 			case !bytes.Equal(batch.Text(columns[biogridOrganismA], i), taxon) ||
 				!bytes.Equal(batch.Text(columns[biogridOrganismB], i), taxon):
-				return 0
+				return 0, nil
 			case !bytes.EqualFold(batch.Text(columns[biogridType], i), kind):
-				return 1
+				return 1, nil
 			}
-			return -1
+			return -1, nil
 		},
-		relations: []*relation{{name: b.Relation, weight: -1, loops: loops, keep: func(float64) bool { return true }}},
+		groupBy: -1,
+		groups:  []*edgeGroup{{relations: []*relation{{name: b.Relation, weight: -1, loops: loops, keep: func(float64) bool { return true }}}}},
 	}, nil
 }
 

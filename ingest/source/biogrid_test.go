@@ -50,7 +50,8 @@ func TestBioGRID(t *testing.T) {
 			t.Errorf("%s: edges %s", format, got)
 		}
 		want := "gene__physical__gene: 2 of 7 entries of " + format + ".txt; dropped: 1 of an organism other than 559292, " +
-			"2 of an experimental system type other than physical, 1 of unknown genes, 1 the other direction of an earlier row; unknown names: YX"
+			"2 of an experimental system type other than physical, 1 of unknown genes, 1 the other direction of an earlier row; " +
+			"noted: 1 genes found by standard name; unknown names: YX"
 		if got := reportOf(t, report, "gene__physical__gene").String(); got != want {
 			t.Errorf("report\n%s\nwant\n%s", got, want)
 		}
@@ -74,38 +75,4 @@ func FuzzBioGRID(f *testing.F) {
 		}
 		checkAccounts(t, report)
 	})
-}
-
-// BenchmarkEdgeKinds reads the kinds of edge files with much other data.
-func BenchmarkEdgeKinds(b *testing.B) {
-	const genes = 1000
-	ids := make([]string, genes)
-	rows := make([]string, 0, 100*genes)
-	for i := range ids {
-		ids[i] = fmt.Sprintf("YAL%04dW", i)
-	}
-	for i := range cap(rows) {
-		kind := [2]string{"physical", "genetic"}[i%2]
-		rows = append(rows, fmt.Sprintf("%s %s SYM%d SYN%d %s 559292 559292", ids[i*7919%genes], ids[i*104729%genes], i%genes, i%genes, kind))
-	}
-	matrix := "target\t" + strings.Join(ids[:200], "\t") + "\n" +
-		strings.Join(ids, strings.Repeat("\t0", 198)+"\t1\t-2\n") + strings.Repeat("\t0", 200) + "\n"
-	for name, text := range map[string]string{"biogrid": biogridText("Organism", rows...), "tf-matrix": matrix} {
-		b.Run("kind="+name, func(b *testing.B) {
-			spec := GraphSpec{Genes: genesNamed(b, ids...)}
-			edges := EdgesSpec{BioGRID: &BioGRIDSpec{File: writeFile(b, "e.txt", text), Relation: "r", Type: "physical"}}
-			if name == "tf-matrix" {
-				edges = EdgesSpec{TFMatrix: &TFMatrixSpec{TextSpec: TextSpec{File: writeFile(b, "e.txt", text)}, Relation: "r"}}
-			}
-			spec.Edges = []EdgesSpec{edges}
-			b.SetBytes(int64(len(text)))
-			before := cpuTime(b)
-			for b.Loop() {
-				if _, _, err := BuildGraph(opened(b), spec); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(len(text))*float64(b.N)/1e6/(cpuTime(b)-before).Seconds(), "MB/cpu-s")
-		})
-	}
 }

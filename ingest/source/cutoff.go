@@ -1,26 +1,39 @@
 package source
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
-// check returns an error for an ambiguous cutoff.
+// nonzero is the condition without a Cutoff, where one is needed.
+func nonzero(weight float64) bool { return weight != 0 && !math.IsNaN(weight) }
+
+const nonzeroRefusal = "with a weight of 0 or none"
+
+// check returns an error for a range without values.
 func (c Cutoff) check(place string) error {
-	switch {
-	case c.Threshold != nil:
-		return usage(fmt.Sprintf("write above: %v, as threshold meant, or at_least: %v", *c.Threshold, *c.Threshold),
-			"%s.threshold: found %v, expected above or at_least", place, *c.Threshold)
-	case c.Above != nil && c.AtLeast != nil:
-		return usage("remove one of them", "%s: found both above and at_least, expected one of them", place)
+	if c.Min != nil && c.Max != nil && *c.Min > *c.Max {
+		return usage("", "%s: found min %v above max %v", place, *c.Min, *c.Max)
 	}
 	return nil
 }
 
-func (c Cutoff) isSet() bool { return c.Above != nil || c.AtLeast != nil }
+func (c Cutoff) isSet() bool { return c.Min != nil || c.Max != nil }
 
 // condition returns the condition that a weight must meet (NaN if it is missing), and a description
 // of the rows that do not meet it.
 func (c Cutoff) condition(what string) (keep func(weight float64) bool, refusal string) {
-	if c.Above != nil {
-		return func(weight float64) bool { return weight > *c.Above }, fmt.Sprintf("with no %s above %v", what, *c.Above)
+	least, most := math.Inf(-1), math.Inf(1)
+	switch {
+	case c.Min == nil:
+		most = *c.Max
+		refusal = fmt.Sprintf("with no %s of at most %v", what, most)
+	case c.Max == nil:
+		least = *c.Min
+		refusal = fmt.Sprintf("with no %s of at least %v", what, least)
+	default:
+		least, most = *c.Min, *c.Max
+		refusal = fmt.Sprintf("with no %s from %v to %v", what, least, most)
 	}
-	return func(weight float64) bool { return weight >= *c.AtLeast }, fmt.Sprintf("with no %s of at least %v", what, *c.AtLeast)
+	return func(weight float64) bool { return weight >= least && weight <= most }, refusal
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"math"
 
 	"tcbuild/fault"
@@ -14,102 +15,240 @@ type edgeFile struct {
 	reader         *table.Reader // read to its end and closed by read
 	source, target int           // columns
 	name           nameReader
+	split          []byte                             // what separates several names in a field; nil: a field is one name
+	rename         func(field []byte) ([]byte, error) // finds a name in each of them; nil: it is all of it
 	undirected     bool
 	unknown        ingest.UnknownGenes
 	// index in refused of the reason to drop a row, or -1; if nil, no row is refused
-	refuse    func(batch *table.Batch, i int) int
-	refused   []Count
+	refuse  func(batch *table.Batch, i int) (reason int, err error)
+	refused []Count
+	kept    []keptColumn
+	// the column whose values have edge types of their own, or -1: then groups has one, from the
+	// start
+	groupBy int
+	groupOf func(value []byte) (*edgeGroup, error) // makes a group; the value is not missing
+	groups  []*edgeGroup                           // in order of their first rows
+
+	nameKinds []string
+	byValue   map[string]*edgeGroup
+	recent    [2]recentName
+	ends      [2][]meaning
+}
+
+// edgeGroup is the edge types that a row makes edges of, each by a weight of its own.
+type edgeGroup struct {
 	relations []*relation
+
+	rows    int
+	missing missingNames
+	byKind  []int // names by their kind, of those that are not gene ids
+	met     *pairs
+
+	// Of the batch at hand: its edges wait until the genes of all are known, as looking up one pair
+	// after the other, with nothing in between, takes a fraction of the time.
+	edges   []edge
+	weights []float64 // of each edge, by relation
+	cells   []cell    // of each edge, by kept column
+}
+
+type edge struct {
+	src, dst uint32
+	pair     int // its number
+	meeting  meeting
 }
 
 // nameReader reads the name of a gene from a field; the bytes are valid as long as the batch. An
 // error says what was found and expected.
 type nameReader func(batch *table.Batch, column, i int) (name []byte, err error)
 
-// read reads the file into the relations, and returns a report for each, in order. It takes some 50
-// bytes per pair of genes and 16 more per relation.
+// read reads the file into the relations of its groups, and returns a report for each, in order. It
+// takes some 40 bytes per pair of genes and 16 more per relation, and the columns that are kept.
 func (f *edgeFile) read(names *Names) ([]SourceReport, error) {
 	defer f.reader.Close()
-	var (
-		rows    int
-		missing missingNames
-		met     = newPairs(f.undirected)
-		states  []pairState // per pair, one for each relation
-		blank   = make([]pairState, len(f.relations))
-		weights = make([]float64, len(f.relations))
-	)
-	err := eachRow(f.reader, func(batch *table.Batch, i int) error {
-		rows++
-		if f.refuse != nil {
-			if reason := f.refuse(batch, i); reason >= 0 {
-				f.refused[reason].N++
-				return nil
-			}
-		}
-		if err := f.readWeights(weights, batch, i); err != nil {
-			return err
-		}
-		src, dst, ok, err := f.readEnds(batch, i, names, &missing)
-		if err != nil || !ok {
-			return err
-		}
-		pair, meeting := met.meet(src, dst)
-		if meeting == first {
-			states = append(states, blank...)
-		}
-		for k, r := range f.relations {
-			r.add(src, dst, weights[k], meeting, &states[pair*len(f.relations)+k])
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
+	f.byValue = make(map[string]*edgeGroup)
+	f.nameKinds = names.kinds
+	for _, g := range f.groups {
+		f.prepare(g)
 	}
-	reports := make([]SourceReport, len(f.relations))
-	for k, r := range f.relations {
-		r.appendLoops(names.genes.Len())
-		reports[k] = r.report(f.path, rows, &missing, f.refused...)
+	for batch, err := range f.reader.Batches() {
+		for i := 0; err == nil && i < batch.Len; i++ {
+			err = f.row(names, batch, i)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range f.groups {
+			g.addEdges(len(f.kept))
+		}
+	}
+	var reports []SourceReport
+	refused := 0
+	for _, c := range f.refused {
+		refused += c.N
+	}
+	for _, g := range f.groups {
+		for _, r := range g.relations {
+			r.appendLoops(names.genes.Len())
+			report := r.report(f.path, g.rows+refused, &g.missing, f.refused...)
+			for k, n := range g.byKind {
+				report.Noted = appendCount(report.Noted, "genes found by "+names.kinds[k], n)
+			}
+			reports = append(reports, report)
+		}
+	}
+	if len(reports) == 0 {
+		return nil, fault.New(fault.Input, "check that it is the right file, and the setting where",
+			"read edges %s: kept 0 of %s, expected at least one", f.path, plural(refused, "row", ""))
 	}
 	return reports, nil
 }
 
-// readEnds finds the genes of a row. ok is false if one was not found; missing then counts it.
-func (f *edgeFile) readEnds(batch *table.Batch, i int, names *Names, missing *missingNames) (src, dst uint32, ok bool, err error) {
-	var rows [2]uint32
-	var results [2]found
-	for end, column := range [2]int{f.source, f.target} {
-		name, err := f.name(batch, column, i)
+func (f *edgeFile) prepare(g *edgeGroup) {
+	g.met, g.byKind = newPairs(f.undirected), make([]int, len(f.nameKinds))
+	for _, r := range g.relations {
+		r.keepColumns(f.kept)
+	}
+}
+
+// row makes the edges of a row.
+func (f *edgeFile) row(names *Names, batch *table.Batch, i int) error {
+	if f.refuse != nil {
+		reason, err := f.refuse(batch, i)
 		if err != nil {
-			return 0, 0, false, f.malformed(batch, column, i, err)
+			return fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", f.where(batch, i), err)
 		}
-		rows[end], results[end] = names.find(name)
-		if results[end] == gene {
+		if reason >= 0 {
+			f.refused[reason].N++
+			return nil
+		}
+	}
+	g, err := f.group(batch, i)
+	if err != nil {
+		return err
+	}
+	weights, cells := len(g.weights), len(g.cells)
+	if err := f.readValues(g, batch, i); err != nil {
+		return err
+	}
+	for end, column := range [2]int{f.source, f.target} {
+		if err := f.readEnds(g, end, column, names, batch, i); err != nil {
+			return err
+		}
+	}
+	made := 0
+	for _, src := range f.ends[0] {
+		for _, dst := range f.ends[1] {
+			g.rows++
+			if g.missing.count([2]found{src.result, dst.result}) {
+				continue
+			}
+			g.edges = append(g.edges, edge{src: src.gene, dst: dst.gene})
+			if made++; made > 1 { // the row's values once more
+				g.weights = append(g.weights, g.weights[weights:weights+len(g.relations)]...)
+				g.cells = append(g.cells, g.cells[cells:cells+len(f.kept)]...)
+			}
+		}
+	}
+	if made == 0 {
+		g.weights, g.cells = g.weights[:weights], g.cells[:cells]
+	}
+	return nil
+}
+
+// addEdges adds the edges of a batch to the relations, each with a number of kept columns.
+func (g *edgeGroup) addEdges(kept int) {
+	for i := range g.edges {
+		e := &g.edges[i]
+		e.pair, e.meeting = g.met.meet(e.src, e.dst)
+	}
+	for k, r := range g.relations {
+		for i, e := range g.edges {
+			r.add(e.src, e.dst, g.weights[i*len(g.relations)+k], g.cells[i*kept:(i+1)*kept], e.pair, e.meeting)
+		}
+	}
+	g.edges, g.weights, g.cells = g.edges[:0], g.weights[:0], g.cells[:0]
+}
+
+// group returns the group that a row belongs to.
+func (f *edgeFile) group(batch *table.Batch, i int) (*edgeGroup, error) {
+	if f.groupBy < 0 {
+		return f.groups[0], nil
+	}
+	value := batch.Text(f.groupBy, i)
+	if g := f.byValue[string(value)]; g != nil {
+		return g, nil
+	}
+	if batch.Missing(f.groupBy, i) {
+		return nil, f.malformed(batch, f.groupBy, i, fault.New(fault.Input, "leave such rows out with where: not missing(…)",
+			"found no value, expected what the name of the edge type needs"))
+	}
+	g, err := f.groupOf(value)
+	if err != nil {
+		return nil, f.malformed(batch, f.groupBy, i, err)
+	}
+	f.prepare(g)
+	f.byValue[string(value)] = g
+	f.groups = append(f.groups, g)
+	return g, nil
+}
+
+// readEnds finds the genes of an end of a row.
+func (f *edgeFile) readEnds(g *edgeGroup, end, column int, names *Names, batch *table.Batch, i int) error {
+	field, err := f.name(batch, column, i)
+	if err != nil {
+		return f.malformed(batch, column, i, err)
+	}
+	f.ends[end] = f.ends[end][:0]
+	for more := true; more; {
+		name := field
+		if f.split != nil {
+			name, field, more = bytes.Cut(field, f.split)
+			name = bytes.TrimSpace(name)
+		} else {
+			more = false
+		}
+		if f.rename != nil {
+			if name, err = f.rename(name); err != nil {
+				return f.malformed(batch, column, i, err)
+			}
+		}
+		m := f.recent[end].find(names, name)
+		f.ends[end] = append(f.ends[end], m)
+		if m.result == gene {
+			if m.kind >= 0 {
+				g.byKind[m.kind]++
+			}
 			continue
 		}
 		if err := ingest.CheckGeneName(name); err != nil {
-			return 0, 0, false, f.malformed(batch, column, i, err)
+			return f.malformed(batch, column, i, err)
 		}
 		if f.unknown == ingest.RefuseUnknownGenes {
-			return 0, 0, false, fault.New(fault.Input, unknownGenesHint,
-				"read edges %s: %s", f.where(batch, i), names.describe(string(name), results[end]))
+			return fault.New(fault.Input, unknownGenesHint, "read edges %s: %s", f.where(batch, i), names.describe(string(name), m.result))
 		}
-		missing.add(string(name))
+		g.missing.add(string(name))
 	}
-	return rows[0], rows[1], !missing.count(results), nil
+	return nil
 }
 
-// readWeights reads the weights of a row, one per relation; NaN if missing.
-func (f *edgeFile) readWeights(weights []float64, batch *table.Batch, i int) error {
-	for k, r := range f.relations {
-		weights[k] = math.NaN()
-		if r.weight < 0 {
-			continue
+// readValues reads the weights of a row, one per relation, NaN if missing, and its kept columns.
+func (f *edgeFile) readValues(g *edgeGroup, batch *table.Batch, i int) error {
+	for _, r := range g.relations {
+		weight := math.NaN()
+		if r.weight >= 0 {
+			var err error
+			if weight, err = finite(batch, r.weight, i); err != nil {
+				return f.malformed(batch, r.weight, i, err)
+			}
 		}
-		weight, err := finite(batch, r.weight, i)
+		g.weights = append(g.weights, weight)
+	}
+	for _, kept := range f.kept {
+		c, err := kept.read(batch, i)
 		if err != nil {
-			return f.malformed(batch, r.weight, i, err)
+			return f.malformed(batch, kept.column, i, err)
 		}
-		weights[k] = weight
+		g.cells = append(g.cells, c)
 	}
 	return nil
 }

@@ -1,14 +1,17 @@
 package source
 
 import (
-	"fmt"
+	"bytes"
 	"io"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
+	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest/gpr"
 	"tcbuild/ingest/inputfile"
@@ -39,6 +42,19 @@ type gemReaction struct {
 	rule          *gpr.Rule // nil without a rule
 	subsystem     string    // several are joined by "|"
 	stoichiometry []gemCoefficient
+	merged        int // coefficients added to an earlier one of the same metabolite
+}
+
+// add adds the coefficient of a metabolite, to that which it has already if there is one.
+func (r *gemReaction) add(metabolite gemEntry, value float64) {
+	for k := range r.stoichiometry {
+		if r.stoichiometry[k].metabolite.id == metabolite.id {
+			r.stoichiometry[k].value += value
+			r.merged++
+			return
+		}
+	}
+	r.stoichiometry = append(r.stoichiometry, gemCoefficient{metabolite, value})
 }
 
 type gemCoefficient struct {
@@ -70,8 +86,16 @@ func readGEM(files *inputfile.Files, path string) (*gem, error) {
 
 func parseGEM(path string, text []byte) (*gem, error) {
 	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
-		return nil, yamlError(path, err)
+	err := yaml.Unmarshal(text, &document)
+	if err != nil {
+		document = yaml.Node{}
+		if yaml.Unmarshal(quoteNames(text), &document) == nil {
+			err = nil
+		}
+	}
+	if err != nil {
+		where, what := conf.DescribeSyntax(text, err)
+		return nil, fault.New(fault.Input, gemHint, "read model %s%s: %s, expected YAML", path, where, what)
 	}
 	if len(document.Content) == 0 {
 		return nil, fault.New(fault.Input, gemHint, "read model %s: found no YAML document", path)
@@ -102,6 +126,18 @@ func parseGEM(path string, text []byte) (*gem, error) {
 	return model, err
 }
 
+// unquotedName is a name that RAVEN wrote before yeast-GEM 8.5, up to the end of its line.
+var unquotedName = regexp.MustCompile(`(?m)^( *- name: )([^"'\r\n][^\r\n]*)`)
+
+// quoteNames returns a model with quotes around the names: [cytochrome c]-L-lysine is no YAML
+// without.
+func quoteNames(text []byte) []byte {
+	return unquotedName.ReplaceAllFunc(text, func(line []byte) []byte {
+		parts := unquotedName.FindSubmatch(line)
+		return strconv.AppendQuote(parts[1], string(parts[2]))
+	})
+}
+
 // readWhole reads a file, and decompresses it if its name ends in .gz.
 func readWhole(files *inputfile.Files, path string) ([]byte, error) {
 	file, err := files.Open(path)
@@ -112,9 +148,9 @@ func readWhole(files *inputfile.Files, path string) ([]byte, error) {
 	if strings.HasSuffix(path, ".gz") {
 		in, err = gzip.NewReader(in)
 	}
-	var text []byte
+	text := bytes.NewBuffer(make([]byte, 0, file.Size()+bytes.MinRead))
 	if err == nil {
-		text, err = io.ReadAll(in)
+		_, err = text.ReadFrom(in)
 	}
 	if changed := file.Unchanged(); changed != nil {
 		return nil, changed
@@ -122,21 +158,9 @@ func readWhole(files *inputfile.Files, path string) ([]byte, error) {
 	if err != nil {
 		return nil, damaged(path, err)
 	}
-	return text, nil
+	return text.Bytes(), nil
 }
 
 func damaged(path string, err error) error {
-	return fault.New(fault.Input, "download the file again", "read model %s: the file is truncated or damaged: %w", path, err)
-}
-
-// yamlError moves the line of a syntax error, which the YAML library writes as "yaml: line 12: …",
-// to the path.
-func yamlError(path string, err error) error {
-	place, message := path, strings.TrimPrefix(err.Error(), "yaml: ")
-	var line int
-	if n, _ := fmt.Sscanf(message, "line %d: ", &line); n == 1 {
-		_, message, _ = strings.Cut(message, ": ")
-		place = fmt.Sprintf("%s:%d", path, line)
-	}
-	return fault.New(fault.Input, gemHint, "read model %s: %s, expected YAML", place, message)
+	return fault.New(fault.Input, "download the file again", "read %s: the file is truncated or damaged: %w", path, err)
 }

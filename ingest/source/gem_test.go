@@ -133,6 +133,7 @@ func TestGEMErrors(t *testing.T) {
 		{"metabolites that are text", "metabolites: !!omap []", "metabolites: x", []string{"model.yml:34", `"x"`}},
 		{"no section", "- reactions:", "- reaction:", []string{"model.yml", `no section "reactions"`}},
 		{"section that is text", "- genes:", "- metabolites: x\n- genes:", []string{"model.yml:36", `"metabolites"`, "twice"}},
+		{"unbalanced", `[with] marks"`, `[with] marks`, []string{"model.yml:10: at ", "starts in line 8, expected YAML"}},
 		{"torn", `      - id: "A"` + "\n", `      - id: "A`, []string{"model.yml:3", "expected YAML"}},
 		{"cut between sections", "- genes:\n    - !!omap\n      - id: \"A\"\n", "", []string{"model.yml", `no section "genes"`}},
 		{"empty", smallModel, "", []string{"model.yml", "no YAML document"}},

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -72,6 +72,31 @@ const smallGEMText = "Rxn name\tFormula\tGene-reaction association\tLB\tUB\tObje
 	"r1\tm 2[c] <=> 2.5 m 1[c] + 0.5 m 2[c] \t(C and A) or A\t-1000.00\t1000.00\t  0.00\n" +
 	"r2\t1e-05 3[c] =>  \t\t  0.00\t1000.00\t  0.00\n"
 
+// unquoted has names as RAVEN wrote them, which are no YAML.
+const unquoted = `---
+!!omap
+- metabolites:
+  - !!omap
+    - id: m1
+    - name: [cytochrome c]-L-lysine
+  - !!omap
+    - id: m2
+    - name: 5'-"quoted" {x}: \ @
+  - !!omap
+    - id: m3
+    - name: "quoted: here"
+- reactions:
+  - !!omap
+    - id: r1
+    - name: coenzyme A: cytoplasm to LP
+    - metabolites: !!omap
+      - m1: -1
+    - gene_reaction_rule: A
+- genes:
+  - !!omap
+    - id: A
+`
+
 // modelText writes a model, a line per reaction.
 func modelText(m *gem) string {
 	var text strings.Builder
@@ -95,6 +120,11 @@ func TestGEMFormats(t *testing.T) {
 		{"small.xml", smallSBML, "m1 m2 m-3 \nr1 [-1000 1000 true] (C-D and A) or A; Glycolysis; m2:-0.5 m1:2.5\nr2 [0 1000 false] ; ; m-3:-1e-05", 1},
 		{"old.sbml", oldSBML, "m1 m2 \nr1 [-500 +Inf true] (A AND B) or C&A; Glycolysis; m1:-1 m2:2\nr2 [5 5 false] ; ; m2:-1", 0},
 		{"small.txt", smallGEMText, "m 2[c] m 1[c] 3[c] \nr1 [-1000 1000 true] (C and A) or A; ; m 2[c]:-0.5 m 1[c]:2.5\nr2 [0 1000 false] ; ; 3[c]:-1e-05", 1},
+		{"two tables.txt", "Rxn name\tRxn description\tFormula\tGene-reaction association\tReversible\tLB\tUB\n" +
+			"r1\tfirst\ts_1 + 2 s_2  <=> s_3 \tA\t1\t-10\t10\n" +
+			"Metabolite name\tMetabolite description\tMetabolite formula\ns_1\tone [cytoplasm]\t\n",
+			"s_1 s_2 s_3 \nr1 [-10 10 true] A; ; s_1:-1 s_2:-2 s_3:1", 0},
+		{"unquoted.yml", unquoted, "m1 m2 m3 \nr1 [NaN NaN false] A; ; m1:-1", 0},
 	} {
 		model, err := readGEM(opened(t), writeFile(t, test.name, test.text))
 		if err != nil {

@@ -29,7 +29,7 @@ func newReactionMasks(t *testing.T, graph *ingest.Graph, rule incidence.Reaction
 	for number, id := range ids {
 		numbers[id] = number
 	}
-	m := &reactionMasks{remover: incidence.NewRemover(graph, cache, rules), start: cache.Layout.Start(ingest.Reaction), nodes: make([]int, len(ids))}
+	m := &reactionMasks{remover: incidence.NewRemover(graph, cache, rules), start: uint32(graph.Genes.Len()), nodes: make([]int, len(ids))}
 	origins := graph.Reactions.Column("reaction")
 	if origins == nil {
 		origins = graph.Reactions.IDs

@@ -17,7 +17,8 @@ var gemTextColumns = []string{"Rxn name", "Formula", "Gene-reaction association"
 
 // parseGEMText reads the table in yeast-GEM's releases: a reaction per line with its formula, such
 // as "2 A[c] + B[m] <=> C[c]". Metabolites have no ids: they are named name[compartment], in the
-// order of their first mention. The table has no subsystems.
+// order of their first mention. The table has no subsystems. A second table, of metabolites, is not
+// read.
 func parseGEMText(path string, text []byte) (*gem, error) {
 	model, columns, line := new(gem), []int(nil), 0
 	known, reactions := make(map[string]bool), make(map[string]int)
@@ -35,7 +36,10 @@ func parseGEMText(path string, text []byte) (*gem, error) {
 		if len(fields) == 1 && fields[0] == "" {
 			continue
 		}
-		reaction, merged, err := gemTextReaction(columns, fields)
+		if strings.EqualFold(fields[0], "Metabolite name") { // a second table follows in yeast-GEM 7.6
+			break
+		}
+		reaction, err := gemTextReaction(columns, fields)
 		if err != nil {
 			return nil, fault.New(fault.Input, fault.HintOf(err), "read model %s: %w", where, err)
 		}
@@ -54,7 +58,7 @@ func parseGEMText(path string, text []byte) (*gem, error) {
 			}
 		}
 		model.reactions = append(model.reactions, reaction)
-		model.merged += merged
+		model.merged += reaction.merged
 	}
 	if len(model.reactions) == 0 {
 		return nil, fault.New(fault.Input, gemHint, "read model %s: found no reactions, expected a line for each", path)
@@ -80,64 +84,56 @@ func gemTextHeader(where string, fields []string) ([]int, error) {
 }
 
 // gemTextReaction reads a line. Its errors do not name the line.
-func gemTextReaction(columns []int, fields []string) (reaction gemReaction, merged int, err error) {
+func gemTextReaction(columns []int, fields []string) (reaction gemReaction, err error) {
 	for _, column := range columns {
 		if column >= len(fields) {
-			return reaction, 0, fault.New(fault.Input, gemHint, "found %d fields, expected at least %d", len(fields), column+1)
+			return reaction, fault.New(fault.Input, gemHint,
+				"found %s, expected at least %d", plural(len(fields), "field", ""), column+1)
 		}
 	}
 	if reaction.id = strings.TrimSpace(fields[columns[0]]); reaction.id == "" {
-		return reaction, 0, fault.New(fault.Input, gemHint, "found a reaction without a name")
+		return reaction, fault.New(fault.Input, gemHint, "found a reaction without a name")
 	}
 	bounds := [2]*float64{&reaction.lower, &reaction.upper}
 	for k, bound := range bounds {
 		text := strings.TrimSpace(fields[columns[3+k]])
 		if *bound, err = strconv.ParseFloat(text, 64); err != nil || math.IsNaN(*bound) {
-			return reaction, 0, fault.New(fault.Input, gemHint, "reaction %s: %s: found %q, expected a number",
+			return reaction, fault.New(fault.Input, gemHint, "reaction %s: %s: found %q, expected a number",
 				reaction.id, gemTextColumns[3+k], text)
 		}
 	}
 	reaction.reversible = reaction.lower < 0 && reaction.upper > 0
 	reaction.ruleText = strings.TrimSpace(fields[columns[2]])
 	if reaction.rule, err = gpr.Parse(reaction.ruleText); err == nil {
-		reaction.stoichiometry, merged, err = parseFormula(fields[columns[1]])
+		err = reaction.addFormula(fields[columns[1]])
 	}
 	if err != nil {
-		return reaction, 0, fault.New(fault.Input, fault.HintOf(err), "reaction %s: %w", reaction.id, err)
+		return reaction, fault.New(fault.Input, fault.HintOf(err), "reaction %s: %w", reaction.id, err)
 	}
-	return reaction, merged, nil
+	return reaction, nil
 }
 
 // formulaArrows separate what a reaction consumes from what it produces.
 var formulaArrows = []string{"<=>", "=>", "<->", "->", "<==>", "==>", "-->"}
 
-// parseFormula reads "2 A[c] + B[m] => C[c]"; either side may be empty. A repeated metabolite is
-// added to its first entry, and counted.
-func parseFormula(formula string) (all []gemCoefficient, merged int, err error) {
+// addFormula adds the metabolites of "2 A[c] + B[m] => C[c]"; either side may be empty.
+func (r *gemReaction) addFormula(formula string) (err error) {
 	words := strings.Fields(formula)
-	place := make(map[string]int)
 	sign, arrow := -1.0, false
 	var term []string
 	add := func() error {
 		value, name, err := formulaTerm(term)
 		term = term[:0]
-		if err != nil {
-			return err
+		if err == nil {
+			r.add(gemEntry{id: name}, sign*value)
 		}
-		if at, again := place[name]; again {
-			all[at].value += sign * value
-			merged++
-			return nil
-		}
-		place[name] = len(all)
-		all = append(all, gemCoefficient{gemEntry{id: name}, sign * value})
-		return nil
+		return err
 	}
 	for i, word := range words {
-		isArrow := isFormulaArrow(word)
+		isArrow := slices.Contains(formulaArrows, word)
 		switch {
 		case isArrow && arrow:
-			return nil, 0, fault.New(fault.Input, gemHint, "found two arrows in formula %q, expected one", formula)
+			return fault.New(fault.Input, gemHint, "found two arrows in formula %q, expected one", formula)
 		case isArrow || word == "+":
 			empty := len(term) == 0 && isArrow && i == 0
 			if !empty {
@@ -150,21 +146,19 @@ func parseFormula(formula string) (all []gemCoefficient, merged int, err error) 
 			term = append(term, word)
 		}
 		if err != nil {
-			return nil, 0, err
+			return err
 		}
 	}
 	if !arrow {
-		return nil, 0, fault.New(fault.Input, gemHint, "found no arrow in formula %q, expected => or <=>", formula)
+		return fault.New(fault.Input, gemHint, "found no arrow in formula %q, expected => or <=>", formula)
 	}
 	if len(term) > 0 {
 		err = add()
 	} else if words[len(words)-1] == "+" {
 		err = fault.New(fault.Input, gemHint, "found + at the end of formula %q, expected a metabolite", formula)
 	}
-	return all, merged, err
+	return err
 }
-
-func isFormulaArrow(word string) bool { return slices.Contains(formulaArrows, word) }
 
 // formulaTerm reads a coefficient, 1 if missing, and a metabolite's name, which may contain blanks.
 func formulaTerm(words []string) (value float64, name string, err error) {

@@ -44,7 +44,7 @@ func readGeneTable(files *inputfile.Files, spec *GeneTable) (*ingest.Nodes, Sour
 		return nil, report, err
 	}
 	defer reader.Close()
-	columns, err := findColumns(reader, spec.File, []string{spec.Column})
+	column, err := findColumn(reader, spec.File, spec.Column)
 	if err != nil {
 		return nil, report, err
 	}
@@ -52,7 +52,7 @@ func readGeneTable(files *inputfile.Files, spec *GeneTable) (*ingest.Nodes, Sour
 	err = eachRow(reader, func(batch *table.Batch, i int) error {
 		report.Rows++
 		where := reader.Where(batch.First + int64(i))
-		id := string(batch.Text(columns[0], i))
+		id := string(batch.Text(column, i))
 		if id == "" {
 			return fault.New(fault.Input, "", "read genes %s: column %q is empty, expected a gene id", where, spec.Column)
 		}
@@ -84,7 +84,7 @@ func (g *geneIDs) add(id, where string) error {
 func (g *geneIDs) nodes(file string, report SourceReport) (*ingest.Nodes, SourceReport, error) {
 	if len(g.ids) == 0 {
 		return nil, report, fault.New(fault.Input, "",
-			"read genes %s: found no genes in %s rows, expected at least one", file, grouped(report.Rows))
+			"read genes %s: found no genes in %s, expected at least one", file, plural(report.Rows, "row", ""))
 	}
 	sort.Stable(g)
 	nodes, duplicate := ingest.NewNodes(ingest.Gene, g.ids, nil)

@@ -22,25 +22,36 @@ func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, 
 		return nil, nil, err
 	}
 	graph, reports := &ingest.Graph{Genes: genes}, Report{report}
-	names := NewNames(genes)
-	if spec.Aliases.SGDFeatures != "" {
-		if names, report, err = ReadNames(files, spec.Aliases.SGDFeatures, genes); err != nil {
-			return nil, nil, err
-		}
-		reports = append(reports, report)
+	names, more, err := ReadNames(files, spec.Aliases, genes)
+	if err != nil {
+		return nil, nil, err
 	}
-	for _, edges := range spec.Edges {
-		tables, more, err := edges.read(files, names, spec.UnknownGenes)
+	reports = append(reports, more...)
+	for i, edges := range spec.Edges {
+		tables, more, err := edges.read(files, names, spec.UnknownGenes, edges.place(i))
 		if err == nil {
-			err = Report(more).checkKept("check its gene names and the weight that an edge needs, or omit this edge type (in ingest biogrid: with --types)")
+			err = Report(more).check("check its gene names and the weight that an edge needs, or omit this edge type (in ingest biogrid: with --types)", *spec.MaxDropped)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
-		graph.Edges, reports = append(graph.Edges, tables...), append(reports, more...)
+		for _, table := range tables {
+			if graph.EdgesOf(table.Type) != nil {
+				return nil, nil, usage("give every edge type its own name", "%s: edge type %s is also that of an earlier source", edges.place(i), table.Type)
+			}
+			graph.Edges = append(graph.Edges, table)
+		}
+		reports = append(reports, more...)
 	}
 	if spec.GEM.File != "" {
-		more, err := addMetabolism(files, graph, names, spec.GEM, spec.UnknownGenes)
+		more, err := addMetabolism(files, graph, names, spec.GEM, spec.UnknownGenes, *spec.MaxDropped)
+		if err != nil {
+			return nil, nil, err
+		}
+		reports = append(reports, more...)
+	}
+	if spec.Ontology.File != "" {
+		more, err := addOntology(files, graph, names, spec.Ontology, spec.UnknownGenes, *spec.MaxDropped)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -51,14 +62,14 @@ func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, 
 }
 
 // read reads one source of edges.
-func (e EdgesSpec) read(files *inputfile.Files, names *Names, unknown ingest.UnknownGenes) ([]*ingest.Edges, []SourceReport, error) {
+func (e EdgesSpec) read(files *inputfile.Files, names *Names, unknown ingest.UnknownGenes, place string) ([]*ingest.Edges, []SourceReport, error) {
 	var file *edgeFile
 	var err error
 	switch {
 	case e.STRING != nil:
 		file, err = e.STRING.open(files, e.SelfLoops)
 	case e.Table != nil:
-		file, err = e.Table.open(files, e.SelfLoops)
+		file, err = e.Table.open(files, place+".table", e.SelfLoops)
 	case e.BioGRID != nil:
 		file, err = e.BioGRID.open(files, e.SelfLoops)
 	default:
@@ -74,17 +85,23 @@ func (e EdgesSpec) read(files *inputfile.Files, names *Names, unknown ingest.Unk
 		return nil, nil, err
 	}
 	var tables []*ingest.Edges
-	for _, r := range file.relations {
-		tables = append(tables, r.edges())
+	for _, g := range file.groups {
+		for _, r := range g.relations {
+			tables = append(tables, r.edges())
+		}
 	}
 	return tables, reports, nil
 }
 
 // Files returns the paths of the files that BuildGraph reads, sorted.
 func (s GraphSpec) Files() []string {
-	files := []string{s.Genes.SGDFeatures, s.Aliases.SGDFeatures, s.GEM.File}
+	files := []string{s.Genes.SGDFeatures, s.Aliases.SGDFeatures, s.GEM.File, s.Ontology.File}
+	files = append(files, s.Ontology.Annotations...)
 	if s.Genes.Table != nil {
 		files = append(files, s.Genes.Table.File)
+	}
+	for _, table := range s.Aliases.Tables {
+		files = append(files, table.File)
 	}
 	for _, e := range s.Edges {
 		if e.STRING != nil {

@@ -62,6 +62,14 @@ func checkAccounts(t testing.TB, report Report) {
 	}
 }
 
+// reportLines are the reports as text.
+func reportLines(report Report) (lines []string) {
+	for _, r := range report {
+		lines = append(lines, r.String())
+	}
+	return lines
+}
+
 // reportOf returns the report of what a source made.
 func reportOf(t testing.TB, report Report, made string) SourceReport {
 	t.Helper()

@@ -15,21 +15,24 @@ func (l *LinksSpec) open(files *inputfile.Files, loops SelfLoops) (*edgeFile, er
 	if err != nil {
 		return nil, err
 	}
-	file := &edgeFile{path: l.File, reader: reader, undirected: true, name: stringName}
-	columns := append([]string{"protein1", "protein2"}, l.Columns...)
-	numbers, err := findColumns(reader, l.File, columns)
-	if err != nil {
-		reader.Close()
-		return nil, err
+	file := &edgeFile{path: l.File, reader: reader, undirected: true, name: stringName, groupBy: -1}
+	numbers := make([]int, 2+len(l.Columns))
+	for k, column := range append([]string{"protein1", "protein2"}, l.Columns...) {
+		if numbers[k], err = findColumn(reader, l.File, column); err != nil {
+			reader.Close()
+			return nil, err
+		}
 	}
 	file.source, file.target = numbers[0], numbers[1]
 	keep, refusal := l.condition("score")
+	group := &edgeGroup{}
 	for k, column := range l.Columns {
-		file.relations = append(file.relations, &relation{
+		group.relations = append(group.relations, &relation{
 			name: l.relation(column), weight: numbers[2+k], carried: "score", loops: loops,
 			keep: keep, refusal: refusal,
 		})
 	}
+	file.groups = []*edgeGroup{group}
 	return file, nil
 }
 

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"strconv"
 
 	"tcbuild/fault"
@@ -10,16 +11,25 @@ import (
 )
 
 // MatrixSpec names a wide table with a row per deleted gene. Each value becomes a sample with the
-// id "row: column" and the phenotype value. The genes are in the first column, whose name may be
+// id "row: column", the phenotype value and, unless columns are genes, the column's name as the
+// attribute condition. The genes are in the first column, whose name may be
 // missing from the header, as in tables from R.
 type MatrixSpec struct {
 	SampleSpec `yaml:",inline"`
 	// ColumnsAre says what the columns are. "" means conditions, and is an error if the columns are
 	// named like genes.
 	ColumnsAre MatrixColumns `yaml:"columns_are"`
-	// PartialLoss is for columns whose names say that their strains keep part of the gene's
-	// function: heterozygous, DAmP. "" is an error if there are such columns.
+	// PartialLoss is for columns of conditions whose names say that their strains keep part of the
+	// gene's function: heterozygous, DAmP. "" is an error if there are such columns.
 	PartialLoss PartialLoss `yaml:"partial_loss"`
+	// GenePattern has a group that matches the gene, or its strain, in the name of a row or, if
+	// columns are genes, of a column. "" is all of the name.
+	GenePattern string `yaml:"gene_pattern"`
+	// kinds that count as a deletion of their gene; nil is only deletion
+	Alleles []AlleleKind `yaml:"alleles"`
+	// BothHalves keeps the cells of (a, b) and of (b, a). Otherwise the second of two equal ones is
+	// dropped, as the matrix is symmetric; if other such cells differ, that is an error.
+	BothHalves bool `yaml:"both_halves"`
 }
 
 // MatrixColumns says what the columns of a matrix are.
@@ -37,6 +47,7 @@ type PartialLoss string
 const (
 	DropPartialLoss PartialLoss = "drop" // their cells are dropped and counted
 	KeepPartialLoss PartialLoss = "keep" // they count as deletions, and are counted
+	OnlyPartialLoss PartialLoss = "only" // so they do, and all other cells are dropped and counted
 )
 
 // Open finds the layout of the table. Report counts its cells.
@@ -44,9 +55,17 @@ func (s MatrixSpec) Open(genes *ingest.Nodes) (*Screen, error) {
 	if s.ColumnsAre != "" && s.ColumnsAre != Conditions && s.ColumnsAre != SecondGenes {
 		return nil, badSetting("", "columns_are: found %q, expected conditions or genes", s.ColumnsAre)
 	}
-	if s.PartialLoss != "" && s.PartialLoss != DropPartialLoss && s.PartialLoss != KeepPartialLoss {
-		return nil, badSetting("", "partial_loss: found %q, expected drop or keep", s.PartialLoss)
+	if !slices.Contains([]PartialLoss{"", DropPartialLoss, KeepPartialLoss, OnlyPartialLoss}, s.PartialLoss) {
+		return nil, badSetting("", "partial_loss: found %q, expected drop, keep or only", s.PartialLoss)
 	}
+	if err := checkPattern("gene_pattern", s.GenePattern); err != nil {
+		return nil, err
+	}
+	kinds, err := checkAlleles(s.Alleles)
+	if err != nil {
+		return nil, err
+	}
+	s.Alleles = kinds
 	return s.openScreen(genes, "matrix samples", func(screen *Screen) error {
 		layout, err := openMatrix(screen.file, screen.text)
 		if err != nil {
@@ -57,6 +76,9 @@ func (s MatrixSpec) Open(genes *ingest.Nodes) (*Screen, error) {
 		}
 		screen.text, screen.reader = layout.text, (&matrix{s, layout}).reader
 		screen.columns.Phenotypes = ingest.NamedPhenotypes("value")
+		if s.ColumnsAre != SecondGenes {
+			screen.columns.Attributes = []ingest.Attribute{{Name: "condition", Type: ingest.TextAttribute}}
+		}
 		screen.Perturbations, err = ingest.NewPerturbations(screen.file, genes, ingest.PerturbationOptions{
 			GenesColumns: layout.text.Columns[:1], Phenotypes: []string{}, Attributes: []string{}, Text: layout.text,
 		})
@@ -81,7 +103,7 @@ func openMatrix(file *inputfile.File, text table.TextOptions) (*matrixLayout, er
 		return nil, err
 	}
 	if len(rows) < 2 {
-		return nil, fault.New(fault.Input, "check that it is the right file", "read matrix %s: found %d rows, expected a header and a row per gene", path, len(rows))
+		return nil, fault.New(fault.Input, "check that it is the right file", "read matrix %s: found %s, expected a header and a row per gene", path, plural(len(rows), "row", ""))
 	}
 	header, width := rows[0], len(rows[1])
 	layout := &matrixLayout{text: text}
@@ -94,27 +116,17 @@ func openMatrix(file *inputfile.File, text table.TextOptions) (*matrixLayout, er
 		names, layout.first = header[1:], header[0]
 	case len(header) != width-1:
 		return nil, fault.New(fault.Input, "check the delimiters",
-			"read matrix %s: found %d fields in the header and %d in the first row, expected the same number, or one fewer in the header",
-			path, len(header), width)
+			"read matrix %s: found %s in the header and %d in the first row, expected the same number, or one fewer in the header",
+			path, plural(len(header), "field", ""), width)
 	}
 	if len(names) == 0 {
 		return nil, fault.New(fault.Input, "check the delimiter",
 			"read matrix %s: found a single column, expected one of names and at least one of numbers", path)
 	}
-	for _, name := range names {
-		layout.names = append(layout.names, string(unquote([]byte(name))))
-	}
+	layout.names = names
 	layout.text.Columns = make([]string, width)
 	for k := range width {
 		layout.text.Columns[k] = strconv.Itoa(k)
 	}
 	return layout, nil
-}
-
-// unquote returns a field without surrounding quotes, which R writes into tab-separated text.
-func unquote(field []byte) []byte {
-	if n := len(field); n >= 2 && field[0] == '"' && field[n-1] == '"' {
-		return field[1 : n-1]
-	}
-	return field
 }

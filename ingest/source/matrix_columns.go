@@ -28,21 +28,27 @@ func (s MatrixSpec) checkColumns(layout *matrixLayout, names *Names) error {
 		if namesGene(name, names) {
 			genes = append(genes, name)
 		}
-		if saysPartialLoss(name) || saysPartialLoss(layout.first) {
+		if s.partialLoss(layout, name) {
 			partial = append(partial, name)
 		}
 	}
 	switch {
 	case s.ColumnsAre == "" && 2*len(genes) > len(layout.names):
 		return fault.New(fault.Input, columnsAreHint,
-			"read matrix %s: %s of its %s columns are named like genes, such as %s, expected conditions",
-			s.File, grouped(len(genes)), grouped(len(layout.names)), fault.Quote(genes[0]))
+			"read matrix %s: %s of its %s are named like genes, such as %s, expected conditions",
+			s.File, grouped(len(genes)), plural(len(layout.names), "column", ""), fault.Quote(genes[0]))
 	case s.PartialLoss == "" && len(partial) > 0:
-		return fault.New(fault.Input, "pass --partial-loss drop to omit these columns, or --partial-loss keep to count them as deletions",
-			"read matrix %s: found %s of %s columns whose names say that the strains keep part of the gene's function, such as %s, expected deletions",
-			s.File, grouped(len(partial)), grouped(len(layout.names)), fault.Quote(partial[0]))
+		return fault.New(fault.Input, "pass --partial-loss drop to omit these columns, keep to count them as deletions, or only to omit all others",
+			"read matrix %s: found %s of %s whose names say that the strains keep part of the gene's function, such as %s, expected deletions",
+			s.File, grouped(len(partial)), plural(len(layout.names), "column", ""), fault.Quote(partial[0]))
 	}
 	return nil
+}
+
+// partialLoss reports whether the strains of a column keep part of the gene's function. Where
+// columns are genes, their names and --alleles say so.
+func (s MatrixSpec) partialLoss(layout *matrixLayout, name string) bool {
+	return saysPartialLoss(layout.first) || s.ColumnsAre != SecondGenes && saysPartialLoss(name)
 }
 
 // systematicName matches the start of systematic names of nuclear open reading frames, such as

@@ -14,7 +14,7 @@ import (
 // error, a gene that is not in the list has no edges, but stays in rules: as nothing can delete it,
 // it counts as present.
 func addMetabolism(files *inputfile.Files, graph *ingest.Graph, names *Names, spec GEMSpec,
-	unknown ingest.UnknownGenes) ([]SourceReport, error) {
+	unknown ingest.UnknownGenes, maxDropped float64) ([]SourceReport, error) {
 	model, err := readGEM(files, spec.File)
 	if err != nil {
 		return nil, err
@@ -51,9 +51,9 @@ func addMetabolism(files *inputfile.Files, graph *ingest.Graph, names *Names, sp
 		gprReport,
 	}
 	if gprReport.Rows == 0 { // a model without rules
-		return reports, reports[:3].checkKept(gemHint)
+		return reports, reports[:3].check(gemHint, maxDropped)
 	}
-	return reports, reports.checkKept("check the names of its genes: none is in the gene list or its aliases")
+	return reports, reports.check("check the names of its genes: none is in the gene list or its aliases", maxDropped)
 }
 
 // findGenes returns an error for an unknown gene, if policy does, and the number of reactions with
@@ -63,7 +63,7 @@ func (m *gem) findGenes(names *Names, path string, policy ingest.UnknownGenes) (
 		genes := reaction.rule.Genes()
 		missing := 0
 		for _, name := range genes {
-			_, result := names.find([]byte(name))
+			result := names.find([]byte(name)).result
 			if result == gene {
 				continue
 			}
@@ -84,12 +84,12 @@ func (m *gem) renameGenes(names *Names) (rules int) {
 	for i := range m.reactions {
 		reaction, changed := &m.reactions[i], false
 		renamed := reaction.rule.Rename(func(name string) string {
-			row, result := names.find([]byte(name))
-			if result != gene || names.genes.IDs[row] == name {
+			m := names.find([]byte(name))
+			if m.result != gene || names.genes.IDs[m.gene] == name {
 				return name
 			}
 			changed = true
-			return names.genes.IDs[row]
+			return names.genes.IDs[m.gene]
 		})
 		if changed {
 			reaction.rule, reaction.ruleText = renamed, renamed.String()
@@ -143,21 +143,21 @@ func geneEdges(model *gem, names *Names) (*ingest.Edges, SourceReport) {
 	for i, reaction := range model.reactions {
 		for _, name := range reaction.rule.Genes() {
 			report.Rows++
-			row, result := names.find([]byte(name))
-			if result != gene {
+			m := names.find([]byte(name))
+			if m.result != gene {
 				missing[name] = true
-				if result == ambiguous {
+				if m.result == ambiguous {
 					ambiguousRows++
 				}
 				continue
 			}
-			edges.Src, edges.Dst = append(edges.Src, row), append(edges.Dst, uint32(i))
+			edges.Src, edges.Dst = append(edges.Src, m.gene), append(edges.Dst, uint32(i))
 		}
 	}
 	report.Kept = edges.Len()
 	report.Dropped = appendCount(nil, "of unknown genes, which the rules keep", report.Rows-report.Kept-ambiguousRows)
 	report.Dropped = appendCount(report.Dropped, "of ambiguous names, which the rules keep", ambiguousRows)
-	report.Unknown = sortedNames(missing)
+	report.Unnamed, report.Unknown = report.Rows-report.Kept, sortedNames(missing)
 	return edges, report
 }
 

@@ -1,74 +1,218 @@
 package source
 
 import (
+	"bytes"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/table"
 )
 
 // Names finds genes by the names in public files. It is immutable and safe for concurrent use.
 type Names struct {
-	genes *ingest.Nodes
-	// a name that is not a gene id -> the systematic names that it can mean
-	features map[string][]string
+	genes    *ingest.Nodes
+	kinds    []string            // of names, by precedence
+	features []string            // systematic names: those of the genes in their order, then others
+	meanings map[string]meaning  // of every name
+	several  map[string][]uint32 // the features of a name that has more than one
+}
+
+// meaning is what a name means.
+type meaning struct {
+	gene   uint32 // the number of the first feature that has the name; of a gene, its row
+	result found
+	kind   int16 // of the name; -1 for a gene id or an unknown name
 }
 
 // NewNames makes a look-up that knows only gene ids.
-func NewNames(genes *ingest.Nodes) *Names { return &Names{genes: genes} }
+func NewNames(genes *ingest.Nodes) *Names {
+	n := &Names{genes: genes, features: slices.Clone(genes.IDs), meanings: make(map[string]meaning, 4*genes.Len()), several: make(map[string][]uint32)}
+	for row, id := range genes.IDs {
+		n.meanings[id] = meaning{uint32(row), gene, -1}
+	}
+	return n
+}
 
-// ReadNames makes a look-up that also knows the names in a file SGD_features.tab. Systematic names
-// take precedence over standard names, and those over aliases. Names of features outside the gene
-// list count too, so that they are not mistaken for a gene's.
-func ReadNames(files *inputfile.Files, sgdFeatures string, genes *ingest.Nodes) (*Names, SourceReport, error) {
-	names := &Names{genes: genes, features: make(map[string][]string)}
-	report := SourceReport{Made: "aliases", File: sgdFeatures}
-	standard, aliases := make(map[string][]string), make(map[string][]string)
-	err := readFeatures(files, sgdFeatures, func(f feature) error {
-		report.Rows++
-		if f.systematic == "" {
-			return nil
+// ReadNames makes a look-up that also knows the names in the files of a spec, and reports on each
+// file. Gene ids take precedence over systematic names, those over standard names, aliases and SGD
+// ids, and these over the tables, each over the next. Names of features outside the gene list count
+// too, so that they are not mistaken for a gene's.
+func ReadNames(files *inputfile.Files, spec AliasesSpec, genes *ingest.Nodes) (*Names, Report, error) {
+	names := NewNames(genes)
+	var reports Report
+	if spec.SGDFeatures != "" {
+		report, err := names.readFeatures(files, spec.SGDFeatures)
+		if err != nil {
+			return nil, nil, err
 		}
-		report.Kept++
-		names.features[f.systematic] = []string{f.systematic}
-		addMeaning(standard, f.standard, f.systematic)
-		for _, alias := range f.aliases {
-			addMeaning(aliases, alias, f.systematic)
+		reports = append(reports, report)
+	}
+	for i, table := range spec.Tables {
+		report, err := names.readTable(files, table, fmt.Sprintf("aliases.tables.%d", i))
+		if err != nil {
+			return nil, nil, err
+		}
+		reports = append(reports, report)
+	}
+	return names, reports, nil
+}
+
+// readFeatures adds the names in a file SGD_features.tab.
+func (n *Names) readFeatures(files *inputfile.Files, path string) (SourceReport, error) {
+	report := SourceReport{Made: "aliases", File: path}
+	var features []feature
+	err := readFeatures(files, path, func(f feature) error {
+		report.Rows++
+		if f.systematic != "" {
+			features = append(features, f)
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, report, err
+		return report, err
 	}
-	for _, level := range []map[string][]string{standard, aliases} {
-		for name, meanings := range level {
-			if _, taken := names.features[name]; !taken {
-				names.features[name] = meanings
+	report.Kept = len(features)
+	numbers := make([]uint32, len(features))
+	n.kinds = append(n.kinds, "systematic name")
+	for k, f := range features {
+		numbers[k] = n.feature(f.systematic)
+	}
+	for _, kind := range []struct {
+		name  string
+		names func(f feature) []string
+	}{
+		{"standard name", func(f feature) []string { return []string{f.standard} }},
+		{"alias", func(f feature) []string { return f.aliases }},
+		{"SGD id", func(f feature) []string { return []string{f.id} }},
+	} {
+		n.kinds = append(n.kinds, kind.name)
+		for k, f := range features {
+			for _, name := range kind.names(f) {
+				n.add(name, numbers[k])
 			}
 		}
 	}
 	report.Dropped = appendCount(nil, "without a systematic name", report.Rows-report.Kept)
-	report.Noted = appendCount(nil, "names of several features, which mean none of them", names.ambiguous())
-	return names, report, report.checkKept("use SGD_features.tab as SGD publishes it")
+	n.noteAmbiguous(&report, 0)
+	return report, report.check("use SGD_features.tab as SGD publishes it", 1)
 }
 
-func (n *Names) ambiguous() int {
-	count := 0
-	for _, meanings := range n.features {
-		if len(meanings) > 1 {
-			count++
+// readTable adds the names in a table. Its ids may be gene ids or names that are known before it.
+func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string) (SourceReport, error) {
+	report := SourceReport{Made: "aliases", File: spec.File}
+	reader, err := spec.open(files)
+	if err != nil {
+		return report, err
+	}
+	defer reader.Close()
+	columns := make([]int, 1+len(spec.Names))
+	for k, name := range append([]string{spec.ID}, spec.Names...) {
+		if columns[k], err = findColumn(reader, spec.File, name); err != nil {
+			return report, err
 		}
 	}
-	return count
+	var missing missingNames
+	var named []namedGene // names have a meaning only behind the last row
+	empty := 0
+	err = eachRow(reader, func(batch *table.Batch, i int) error {
+		report.Rows++
+		if batch.Missing(columns[0], i) {
+			empty++
+			return nil
+		}
+		id := batch.Text(columns[0], i)
+		m := n.find(id)
+		if m.result != gene {
+			missing.add(string(id))
+			missing.count([2]found{m.result, m.result})
+			return nil
+		}
+		report.Kept++
+		for _, column := range columns[1:] {
+			if batch.Missing(column, i) {
+				continue
+			}
+			names := [][]byte{batch.Text(column, i)}
+			if spec.Split != "" {
+				names = bytes.Split(names[0], []byte(spec.Split))
+			}
+			for _, name := range names {
+				name = bytes.TrimPrefix(bytes.TrimSpace(name), []byte(spec.StripPrefix))
+				named = append(named, namedGene{string(name), m})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return report, err
+	}
+	known := int16(len(n.kinds))
+	n.kinds = append(n.kinds, "name in "+filepath.Base(spec.File))
+	for _, f := range named {
+		n.add(f.name, f.gene)
+	}
+	for _, c := range []Count{{"without an id", empty}, {"of unknown genes", missing.unknownRows}, {"of ambiguous names", missing.ambiguousRows}} {
+		report.Dropped = appendCount(report.Dropped, c.What, c.N)
+	}
+	n.noteAmbiguous(&report, known)
+	return report, report.check("check "+place+": no id of the table is a gene's", 1)
 }
 
-func addMeaning(meanings map[string][]string, name, systematic string) {
-	if name != "" && !slices.Contains(meanings[name], systematic) {
-		meanings[name] = append(meanings[name], systematic)
+// feature returns the number of the feature with a systematic name, which is a name of it.
+func (n *Names) feature(systematic string) uint32 {
+	if known, ok := n.meanings[systematic]; ok {
+		return known.gene
 	}
+	number := uint32(len(n.features))
+	n.features = append(n.features, systematic)
+	n.add(systematic, number)
+	return number
+}
+
+// add adds a name of the latest kind, unless it has a meaning as another kind.
+func (n *Names) add(name string, feature uint32) {
+	kind := int16(len(n.kinds) - 1)
+	m, taken := n.meanings[name]
+	switch {
+	case name == "" || taken && m.kind != kind:
+		return
+	case !taken:
+		m = meaning{feature, unknown, kind}
+		if n.isGene(feature) {
+			m.result = gene
+		}
+	default:
+		features, ok := n.several[name]
+		if !ok {
+			features = []uint32{m.gene}
+		}
+		if slices.Contains(features, feature) {
+			return
+		}
+		n.several[name] = append(features, feature)
+		if m.result != unknown || n.isGene(feature) {
+			m.result = ambiguous
+		}
+	}
+	n.meanings[name] = m
+}
+
+func (n *Names) isGene(feature uint32) bool { return int(feature) < n.genes.Len() }
+
+// noteAmbiguous notes the ambiguous names of the kinds from one on.
+func (n *Names) noteAmbiguous(report *SourceReport, kind int16) {
+	for name := range n.several {
+		if n.meanings[name].kind >= kind {
+			report.Unknown = append(report.Unknown, name)
+		}
+	}
+	slices.Sort(report.Unknown)
+	report.Noted = appendCount(report.Noted, "names of several features, which mean none of them", len(report.Unknown))
 }
 
 // found is the result of a look-up.
@@ -80,43 +224,56 @@ const (
 	ambiguous // several features have the name, including a gene of the graph
 )
 
-// find returns the row of the gene with this name. It does not allocate.
-func (n *Names) find(name []byte) (row uint32, result found) {
-	if row, ok := n.genes.IndexBytes(name); ok {
-		return row, gene
+// find returns what a name means. It does not allocate.
+func (n *Names) find(name []byte) meaning {
+	if m, known := n.meanings[string(name)]; known {
+		return m
 	}
-	result = unknown
-	meanings := n.features[string(name)]
-	for _, systematic := range meanings {
-		if candidate, ok := n.genes.Index(systematic); ok {
-			row, result = candidate, gene
-		}
+	return meaning{0, unknown, -1}
+}
+
+// recentName remembers one look-up: most files are sorted by one of their genes.
+type recentName struct {
+	name    []byte
+	meaning meaning
+	known   bool
+}
+
+// find is Names.find.
+func (r *recentName) find(names *Names, name []byte) meaning {
+	if !r.known || !bytes.Equal(name, r.name) {
+		r.name, r.known, r.meaning = append(r.name[:0], name...), true, names.find(name)
 	}
-	if result == gene && len(meanings) > 1 {
-		return 0, ambiguous
-	}
-	return row, result
+	return r.meaning
 }
 
 // namedGene is a name and the result of its look-up.
 type namedGene struct {
-	name   string
-	gene   uint32 // if result is gene
-	result found
+	name string
+	meaning
 }
 
+func unknownGene(name string) namedGene { return namedGene{name, meaning{0, unknown, -1}} }
+
 func (n *Names) named(name []byte) namedGene {
-	row, result := n.find(name)
-	return namedGene{string(name), row, result}
+	return namedGene{string(name), n.find(name)}
 }
 
 // unknownGenesHint is the hint for an unknown gene name in a source of a graph.
 const unknownGenesHint = "add the gene to the gene list, or drop its edges with unknown_genes: drop-gene, which is also the flag --unknown-genes"
 
+// featuresOf are the systematic names of the features with an ambiguous name.
+func (n *Names) featuresOf(name string) (features []string) {
+	for _, number := range n.several[name] {
+		features = append(features, n.features[number])
+	}
+	return features
+}
+
 // describe says, for an error, why find found no gene.
 func (n *Names) describe(name string, result found) string {
 	if result == ambiguous {
-		return fmt.Sprintf("name %s is ambiguous: it is an alias of %s", fault.Quote(name), strings.Join(n.features[name], " and "))
+		return fmt.Sprintf("name %s is ambiguous: it is an alias of %s", fault.Quote(name), strings.Join(n.featuresOf(name), " and "))
 	}
-	return fmt.Sprintf("gene %s is not in the gene list (%s genes)", fault.Quote(name), grouped(n.genes.Len()))
+	return fmt.Sprintf("gene %s is not in the gene list (%s)", ingest.QuoteGene(name), plural(n.genes.Len(), "gene", ""))
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,9 +13,9 @@ import (
 func sgdFile(t testing.TB, rows ...string) string {
 	t.Helper()
 	var text strings.Builder
-	for _, row := range rows {
+	for i, row := range rows {
 		f := strings.Split(row, " ")
-		text.WriteString("S1\t" + f[0] + "\tVerified\t" + f[1] + "\t" + f[2] + "\t" + f[3] + strings.Repeat("\t", 10) + "\n")
+		text.WriteString(fmt.Sprintf("S%09d\t", i+1) + f[0] + "\tVerified\t" + f[1] + "\t" + f[2] + "\t" + f[3] + strings.Repeat("\t", 10) + "\n")
 	}
 	return writeFile(t, "SGD_features.tab", strings.ReplaceAll(text.String(), "-\t", "\t"))
 }
@@ -30,14 +31,14 @@ func TestNames(t *testing.T) {
 		"tRNA_gene tA tA AWAY",
 	)
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YAL1W", "YAL2W", "YAL3W", "YAL5W"}, nil)
-	names, report, err := ReadNames(opened(t), path, genes)
+	names, report, err := ReadNames(opened(t), AliasesSpec{SGDFeatures: path}, genes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkAccounts(t, Report{report})
+	checkAccounts(t, report)
 	if want := "aliases: 6 of 7 entries of SGD_features.tab; dropped: 1 without a systematic name; " +
-		"noted: 3 names of several features, which mean none of them"; report.String() != want {
-		t.Errorf("report is %q, want %q", report, want)
+		"noted: 3 names of several features, which mean none of them; unknown names: AWAY, OTHER, SHARED"; report[0].String() != want {
+		t.Errorf("report is %q, want %q", report[0], want)
 	}
 	for _, test := range []struct {
 		name, id string
@@ -47,6 +48,7 @@ func TestNames(t *testing.T) {
 		{"STD1", "YAL1W", gene}, // before the alias of YAL2W
 		{"OLD1", "YAL1W", gene},
 		{"LOCAL", "YAL1W", gene},
+		{"S000000002", "YAL2W", gene},
 		{"YAL5W", "YAL5W", gene},  // a gene that is not in the features
 		{"SHARED", "", ambiguous}, // of two genes
 		{"OTHER", "", ambiguous},  // of a gene and another feature
@@ -57,7 +59,8 @@ func TestNames(t *testing.T) {
 		{"std1", "", unknown}, // case matters
 		{"", "", unknown},
 	} {
-		row, result := names.find([]byte(test.name))
+		found := names.find([]byte(test.name))
+		row, result := found.gene, found.result
 		if result != test.result || result == gene && genes.IDs[row] != test.id {
 			t.Errorf("find(%q) = row %d, %v; want %q, %v", test.name, row, result, test.id, test.result)
 		}
@@ -67,6 +70,58 @@ func TestNames(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, func() { names.find([]byte("YAL2W")); names.find([]byte("OLD1")) }); n > 0 {
 		t.Errorf("two look-ups allocate %v times", n)
+	}
+}
+
+// Tables add names of other databases to those that are known before them.
+func TestNamesOfTables(t *testing.T) {
+	features := sgdFile(t, "ORF YA STDA OLD", "ORF YB STDB -", "ORF YC - -")
+	first := writeFile(t, "uniprot.tsv", "entry\tlocus\tgene\nP1\tYA\tx|y z\nP2\tSTDB\tx\nP3\tYX\t\nOLD\tYC\t\nP4\t\tw\n")
+	second := writeFile(t, "entrez.csv", "P1,GeneID:7\nP2,GeneID:8\nYC,9\n")
+	spec, err := decodeSpec(t, "aliases:\n  sgd_features: "+features+`
+  tables:
+    - {file: `+first+`, id: locus, names: [entry, gene], split: "|"}
+    - {file: `+second+`, columns: [a, b], id: a, names: [b], strip_prefix: "GeneID:"}
+edges:
+  - table: {file: `+writeFile(t, "e.tsv", "a\tb\nP1\t8\n7\t9\nOLD\tYB\nS000000003\ty z\nx\tYA\nP4\tYA\n")+`, relation: r, source: a, target: b, undirected: false}
+unknown_genes: drop-gene
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Genes = genesNamed(t, "YA", "YB", "YC")
+	g, report, err := BuildGraph(opened(t), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAccounts(t, report)
+	if got := edgeText(g.Edges[0], g.Genes, g.Genes); got != "YA-YB YA-YC YA-YB YC-YA" {
+		t.Errorf("edges %s", got)
+	}
+	const want = "aliases: 3 of 3 entries of SGD_features.tab\n" +
+		"aliases: 3 of 5 entries of uniprot.tsv; dropped: 1 without an id, 1 of unknown genes; " +
+		"noted: 1 names of several features, which mean none of them; unknown names: x\n" +
+		"aliases: 3 of 3 entries of entrez.csv\n" +
+		"gene__r__gene: 4 of 6 entries of e.tsv; dropped: 1 of unknown genes, 1 of ambiguous names; " +
+		"noted: 1 kept although an earlier row has the same genes, 1 genes found by alias, 1 genes found by SGD id, " +
+		"2 genes found by name in uniprot.tsv, 3 genes found by name in entrez.csv; unknown names: P4, x"
+	if got := strings.Join(reportLines(report[1:]), "\n"); got != want {
+		t.Errorf("report\n%s\nwant\n%s", got, want)
+	}
+	for settings, want := range map[string]string{
+		"{file: f, names: [a]}": "aliases.tables.0.id: missing",
+		"{file: f, id: a}":      "aliases.tables.0.names: missing",
+		"{file: " + first + ", id: locus, names: [Ensembl]}": `no column "Ensembl"`,
+		"{file: " + first + ", id: entry, names: [locus]}":   "kept 0 of 5 entries",
+	} {
+		spec, err := decodeSpec(t, "aliases: {tables: ["+settings+"]}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec.Genes = genesNamed(t, "YA")
+		if _, _, err = BuildGraph(opened(t), spec); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %s", settings, err, want)
+		}
 	}
 }
 
@@ -95,7 +150,7 @@ func TestGeneListErrors(t *testing.T) {
 		{"empty id", table("x\tid\n1\tB\n2\t\n", "1"), []string{"g.tsv:3", "is empty"}},
 		{"no such column", table("x\tid\n1\tB\n", "gene"), []string{"g.tsv", `no column "gene"`, "x, id"}},
 		{"number out of range", table("x\tid\n1\tB\n", "2"), []string{`no column "2"`}},
-		{"none of the type", GenesSpec{SGDFeatures: sgdFile(t, "CDS - - -"), FeatureType: "ORF"}, []string{"found no genes in 1 rows"}},
+		{"none of the type", GenesSpec{SGDFeatures: sgdFile(t, "CDS - - -"), FeatureType: "ORF"}, []string{"found no genes in 1 row,"}},
 		{"nameless", GenesSpec{SGDFeatures: sgdFile(t, "ORF A - -", "ORF - - -"), FeatureType: "ORF"}, []string{"SGD_features.tab:2", "column 4"}},
 		{"no type", GenesSpec{SGDFeatures: sgdFile(t, "- A - -"), FeatureType: "ORF"}, []string{"SGD_features.tab:1", "column 2"}},
 		{"columns missing", GenesSpec{SGDFeatures: writeFile(t, "f.tab", "S1\tORF\n"), FeatureType: "ORF"}, []string{"f.tab:1", "2", "16"}},

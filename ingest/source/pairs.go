@@ -1,12 +1,18 @@
 package source
 
-// pairs remembers the pairs of genes in an edge source. In an undirected source, both directions of
-// a pair are the same.
+// pairs remembers the pairs of genes in an edge source, in a table with linear probing: it takes 25
+// to 41 bytes per pair, and less time than a map. In an undirected source, both directions of a
+// pair are the same.
 type pairs struct {
 	undirected bool
-	met        map[uint64]int // pair -> number, in order of first occurrence
-	backward   []bool         // per pair: first seen with the greater gene first
+	known      []uint64   // in order of first occurrence
+	backward   []bool     // per known pair: first seen with the greater gene first
+	slots      []pairSlot // their number is a power of two, at most half of them are filled
 }
+
+// pairSlot is the number of a known pair, from 1, and its hash, which tells most others apart; 0 is
+// an empty slot.
+type pairSlot struct{ hash, number uint32 }
 
 // meeting compares a row's pair of genes with earlier rows.
 type meeting uint8
@@ -19,7 +25,7 @@ const (
 )
 
 func newPairs(undirected bool) *pairs {
-	return &pairs{undirected: undirected, met: make(map[uint64]int)}
+	return &pairs{undirected: undirected, slots: make([]pairSlot, 1<<10)}
 }
 
 // meet returns the number of the pair, from 0 in order of first occurrence.
@@ -28,19 +34,49 @@ func (p *pairs) meet(src, dst uint32) (pair int, m meeting) {
 	if backward {
 		src, dst = dst, src
 	}
-	key := uint64(src)<<32 | uint64(dst)
-	pair, known := p.met[key]
+	both := uint64(src)<<32 | uint64(dst)
+	hash := uint32(both * 0x9e3779b97f4a7c15 >> 32)
+	slot := p.find(hash, both)
+	pair = int(slot.number) - 1
 	switch {
-	case !known:
-		pair = len(p.backward)
-		p.met[key] = pair
-		p.backward = append(p.backward, backward)
-		return pair, first
+	case pair < 0:
+		p.known, p.backward = append(p.known, both), append(p.backward, backward)
+		*slot = pairSlot{hash, uint32(len(p.known))}
+		if 2*len(p.known) > len(p.slots) {
+			p.grow()
+		}
+		return len(p.known) - 1, first
 	case !p.undirected:
 		return pair, same
 	case p.backward[pair] == backward:
 		return pair, repeated
 	default:
 		return pair, reversed
+	}
+}
+
+// find returns the slot of a pair, or the empty one where it belongs.
+func (p *pairs) find(hash uint32, pair uint64) *pairSlot {
+	last := uint32(len(p.slots) - 1)
+	for i := hash & last; ; i = (i + 1) & last {
+		slot := &p.slots[i]
+		if slot.number == 0 || slot.hash == hash && p.known[slot.number-1] == pair {
+			return slot
+		}
+	}
+}
+
+func (p *pairs) grow() {
+	old := p.slots
+	p.slots = make([]pairSlot, 2*len(old))
+	last := uint32(len(p.slots) - 1)
+	for _, slot := range old {
+		i := slot.hash & last
+		for p.slots[i].number != 0 {
+			i = (i + 1) & last
+		}
+		if slot.number != 0 {
+			p.slots[i] = slot
+		}
 	}
 }

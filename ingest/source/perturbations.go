@@ -2,8 +2,6 @@ package source
 
 import (
 	"tcbuild/ingest"
-	"tcbuild/ingest/inputfile"
-	"tcbuild/ingest/table"
 )
 
 // PerturbationSpec names a published table of perturbations and says what its columns hold.
@@ -30,23 +28,18 @@ type PerturbationSpec struct {
 // Open opens the perturbation set; see ingest.OpenPerturbations. An ambiguous name counts as
 // unknown.
 func (s PerturbationSpec) Open(genes *ingest.Nodes) (*ingest.Perturbations, error) {
-	delimiter, err := ParseDelimiter(s.Delimiter)
+	text, err := s.options()
 	if err != nil {
 		return nil, err
 	}
-	names := NewNames(genes)
-	if s.Aliases.SGDFeatures != "" {
-		var files inputfile.Files
-		defer files.Close()
-		if names, _, err = ReadNames(&files, s.Aliases.SGDFeatures, genes); err != nil {
-			return nil, err
-		}
+	names, err := s.Aliases.names(genes)
+	if err != nil {
+		return nil, err
 	}
 	return ingest.OpenPerturbations(s.File, genes, ingest.PerturbationOptions{
 		UnknownGenes: s.UnknownGenes, AllowWildtype: s.AllowWildtype, AllowDuplicateIDs: s.AllowDuplicateIDs,
 		GenesColumns: s.GenesColumns, GeneDelimiter: s.GeneDelimiter,
 		IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes, Attributes: s.Attributes,
-		Text:    table.TextOptions{Delimiter: delimiter, Columns: s.Columns},
-		Aliases: names.Aliases(),
+		Text: text, Aliases: names.Aliases(),
 	})
 }

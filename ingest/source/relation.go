@@ -15,8 +15,10 @@ type relation struct {
 	refusal string                    // description of rows that fail keep, for the report
 	loops   SelfLoops
 
+	states   []pairState // by the number of a pair
 	src, dst []uint32
 	weights  []float64 // as long as src if there is a weight
+	kept     []keptValues
 
 	refused, loopsDropped, reversed, repeated int // rows dropped
 	duplicates, differing, appended           int // noted
@@ -28,11 +30,13 @@ type pairState struct {
 	stored bool
 }
 
-// add counts a row and stores its edge, unless the row is to be dropped.
-func (r *relation) add(src, dst uint32, weight float64, m meeting, pair *pairState) {
+// add counts a row and stores its edge, unless the row is to be dropped. pair is the pair's number.
+func (r *relation) add(src, dst uint32, weight float64, cells []cell, pair int, m meeting) {
 	if m == first {
-		pair.weight = weight
-	} else if weight != pair.weight && !(math.IsNaN(weight) && math.IsNaN(pair.weight)) {
+		r.states = append(r.states, pairState{weight: weight})
+	}
+	state := &r.states[pair]
+	if weight != state.weight && !(math.IsNaN(weight) && math.IsNaN(state.weight)) {
 		r.differing++
 	}
 	switch {
@@ -40,16 +44,25 @@ func (r *relation) add(src, dst uint32, weight float64, m meeting, pair *pairSta
 		r.refused++
 	case src == dst && r.loops != LoopsKeep:
 		r.loopsDropped++
-	case pair.stored && m == repeated:
+	case state.stored && m == repeated:
 		r.repeated++
-	case pair.stored && m == reversed:
+	case state.stored && m == reversed:
 		r.reversed++
 	default:
-		if pair.stored {
+		if state.stored {
 			r.duplicates++
 		}
-		pair.stored = true
+		state.stored = true
 		r.store(src, dst, weight)
+		for k, values := range r.kept {
+			values.append(cells[k])
+		}
+	}
+}
+
+func (r *relation) keepColumns(columns []keptColumn) {
+	for _, column := range columns {
+		r.kept = append(r.kept, newKeptValues(column))
 	}
 }
 
@@ -67,6 +80,9 @@ func (r *relation) appendLoops(genes int) {
 	}
 	for row := range uint32(genes) {
 		r.store(row, row, math.NaN())
+		for _, values := range r.kept {
+			values.append(cell{missing: true})
+		}
 	}
 	r.appended = genes
 }
@@ -81,12 +97,16 @@ func (r *relation) edges() *ingest.Edges {
 	if r.weight >= 0 {
 		edges.Columns = []ingest.Column{ingest.NumberColumn(r.carried, r.weights)}
 	}
+	for _, values := range r.kept {
+		edges.Columns = append(edges.Columns, values.values())
+	}
 	return edges
 }
 
 func (r *relation) report(file string, rows int, missing *missingNames, refused ...Count) SourceReport {
 	report := SourceReport{
 		Made: r.edgeType().String(), File: file, Rows: rows, Kept: len(r.src) - r.appended, Unknown: sortedNames(missing.names),
+		Unnamed: missing.unknownRows + missing.ambiguousRows,
 	}
 	for _, c := range append(refused[:len(refused):len(refused)], []Count{
 		{"of unknown genes", missing.unknownRows},

@@ -2,12 +2,17 @@ package source
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"tcbuild/fault"
+	"tcbuild/internal/disk"
 )
 
 // Report accounts for the rows or entries of all sources of a graph: genes, aliases, edges and
@@ -16,19 +21,20 @@ type Report []SourceReport
 
 // SourceReport accounts for the rows of one source: Rows is Kept plus the sum of Dropped.
 type SourceReport struct {
-	Made    string // what the rows became: genes, an edge type, …
-	File    string
-	Rows    int      // rows, or entries, read
-	Kept    int      // of them, those that made a node or an edge
-	Dropped []Count  // the rest, by reason
-	Noted   []Count  // notes on rows that were not dropped for them
-	Unknown []string // unknown or ambiguous gene names, unique and ascending
+	Made    string   `json:"made"` // what the rows became: genes, an edge type, …
+	File    string   `json:"file"`
+	Rows    int      `json:"rows"`                    // rows, or entries, read
+	Kept    int      `json:"kept"`                    // of them, those that made a node or an edge
+	Dropped []Count  `json:"dropped,omitempty"`       // the rest, by reason
+	Noted   []Count  `json:"noted,omitempty"`         // notes on rows that were not dropped for them
+	Unnamed int      `json:"unnamed"`                 // of the dropped rows, those that name no gene, or several
+	Unknown []string `json:"unknown_names,omitempty"` // unknown or ambiguous names, unique and ascending
 }
 
 // Count is how often something happened. Reports omit zero counts.
 type Count struct {
-	What string
-	N    int
+	What string `json:"what"`
+	N    int    `json:"rows"`
 }
 
 // appendCount adds a count unless it is zero.
@@ -39,66 +45,141 @@ func appendCount(counts []Count, what string, n int) []Count {
 	return append(counts, Count{what, n})
 }
 
-// checkKept returns an error for a source without any kept rows: it is the wrong file, or is read
-// the wrong way.
-func (r SourceReport) checkKept(hint string) error {
+// check returns an error for a source without any kept rows, or of whose rows a greater share than
+// maxDropped was dropped for their gene names: it is the wrong file, or is read the wrong way.
+func (r SourceReport) check(hint string, maxDropped float64) error {
 	switch {
-	case r.Kept > 0:
-		return nil
 	case r.Rows == 0:
 		return fault.New(fault.Input, "check that it is the right file",
 			"read %s for %s: found no entries, expected at least one", r.File, r.Made)
+	case r.Kept == 0:
+		if r.Unnamed > 0 {
+			hint += r.looksLike()
+		}
+		return fault.New(fault.Input, hint, "read %s for %s: kept 0 of %s; dropped: %s, expected at least one", r.File,
+			r.Made, plural(r.Rows, "entry", "entries"), counts(r.Dropped))
+	case float64(r.Unnamed) > maxDropped*float64(r.Rows):
+		return fault.New(fault.Input, fmt.Sprintf("name the genes' other names as aliases; to drop them, set max_dropped, which is also --max-dropped, to 1%s", r.looksLike()),
+			"read %s for %s: %s of %s have unknown or ambiguous names, such as %s, expected at most %.4g %%",
+			r.File, r.Made, grouped(r.Unnamed), plural(r.Rows, "entry", "entries"), fault.List(r.Unknown[:min(3, len(r.Unknown))]), 100*maxDropped)
 	}
-	var reasons strings.Builder
-	writeCounts(&reasons, "dropped", r.Dropped)
-	return fault.New(fault.Input, hint, "read %s for %s: kept 0 of %s entries%s, expected at least one", r.File,
-		r.Made, grouped(r.Rows), reasons.String())
+	return nil
 }
 
-// checkKept is SourceReport.checkKept for all sources.
-func (r Report) checkKept(hint string) error {
+// identifiers are the forms of ids that public files have in place of systematic names.
+var identifiers = []struct {
+	name    string
+	pattern *regexp.Regexp
+}{
+	{"Entrez gene ids", regexp.MustCompile(`^[0-9]+$`)},
+	{"SGD ids", regexp.MustCompile(`^(SGD:)?S[0-9]{9}$`)},
+	{"UniProt accessions", regexp.MustCompile(`^([OPQ][0-9][A-Z0-9]{3}[0-9]|[A-NR-Z][0-9]([A-Z][A-Z0-9]{2}[0-9]){1,2})$`)},
+	{"names with the prefix of an organism", regexp.MustCompile(`^[0-9]+\.`)},
+	{"systematic names in lower case", regexp.MustCompile(`^y[a-p][lr][0-9]{3}[wc]`)},
+}
+
+// looksLike ends a hint by what most of the unknown names look like, if that is known.
+func (r SourceReport) looksLike() string {
+	for _, id := range identifiers {
+		n := 0
+		for _, name := range r.Unknown {
+			if id.pattern.MatchString(name) {
+				n++
+			}
+		}
+		if 2*n > len(r.Unknown) {
+			return "; they look like " + id.name
+		}
+	}
+	return ""
+}
+
+// check is SourceReport.check for all sources.
+func (r Report) check(hint string, maxDropped float64) error {
 	for _, source := range r {
-		if err := source.checkKept(hint); err != nil {
+		if err := source.check(hint, maxDropped); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Lines returns the report as text, a line per source:
-//
-//	gene__yeastract__gene: 11,350 of 11,486 entries of edges.tsv; dropped: 136 of unknown genes; unknown names: FLO8, MAL63
-func (r Report) Lines() []string {
-	lines := make([]string, len(r))
-	for i, source := range r {
-		lines[i] = source.String()
+// checkMaxDropped returns a fault.Usage for a share that is none.
+func checkMaxDropped(share float64) error {
+	if share >= 0 && share <= 1 {
+		return nil
 	}
-	return lines
+	return badSetting("", "max_dropped: found %v, expected a share from 0 to 1", share)
 }
 
-// String returns the report's line.
+// DefaultMaxDropped is the share of a source's rows that may be dropped for their gene names.
+const DefaultMaxDropped = 0.5
+
+// WriteTable writes the report as a table, a line per source.
+func (r Report) WriteTable(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "made\tfile\trows\tkept\tdropped\t  why")
+	for _, s := range r {
+		why := s.why()
+		if why != "" {
+			why = "  " + why
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", s.Made, filepath.Base(s.File), grouped(s.Rows), grouped(s.Kept), grouped(s.Rows-s.Kept), why)
+	}
+	return w.Flush()
+}
+
+// Write writes the report into the folder of a graph, as sources.json.
+func (r Report) Write(dir string) error {
+	err := disk.WriteJSON(filepath.Join(dir, "sources.json"), map[string]Report{"sources": r})
+	if err != nil {
+		return fmt.Errorf("write the account of sources: %w", err)
+	}
+	return nil
+}
+
+// String returns the report's line:
+//
+//	gene__yeastract__gene: 11,350 of 11,486 entries of edges.tsv; dropped: 136 of unknown genes; unknown names: FLO8, MAL63
 func (r SourceReport) String() string {
-	var line strings.Builder
-	fmt.Fprintf(&line, "%s: %s of %s entries of %s", r.Made, grouped(r.Kept), grouped(r.Rows), filepath.Base(r.File))
-	writeCounts(&line, "dropped", r.Dropped)
-	writeCounts(&line, "noted", r.Noted)
+	line := fmt.Sprintf("%s: %s of %s of %s", r.Made, grouped(r.Kept), plural(r.Rows, "entry", "entries"), filepath.Base(r.File))
+	if why := r.why(); why != "" {
+		line += "; " + why
+	}
+	return line
+}
+
+// why says why rows were dropped, and what is noted of them.
+func (r SourceReport) why() string {
+	var parts []string
+	if len(r.Dropped) > 0 {
+		parts = append(parts, "dropped: "+counts(r.Dropped))
+	}
+	if len(r.Noted) > 0 {
+		parts = append(parts, "noted: "+counts(r.Noted))
+	}
 	if len(r.Unknown) > 0 {
 		const shown = 5
 		names := r.Unknown
 		if len(names) > shown {
 			names = append(names[:shown:shown], fmt.Sprintf("and %s more", grouped(len(r.Unknown)-shown)))
 		}
-		fmt.Fprintf(&line, "; unknown names: %s", strings.Join(names, ", "))
+		parts = append(parts, "unknown names: "+strings.Join(names, ", "))
 	}
-	return line.String()
+	return strings.Join(parts, "; ")
 }
 
-func writeCounts(line *strings.Builder, title string, counts []Count) {
-	separator := "; " + title + ": "
-	for _, c := range counts {
-		fmt.Fprintf(line, "%s%s %s", separator, grouped(c.N), c.What)
-		separator = ", "
+func counts(all []Count) string {
+	var parts []string
+	for _, c := range all {
+		parts = append(parts, grouped(c.N)+" "+c.What)
 	}
+	return strings.Join(parts, ", ")
+}
+
+// plural is a number of things, such as 1 row or 2,000 rows.
+func plural(n int, noun, several string) string {
+	return grouped(n) + " " + english.PluralWord(n, noun, several)
 }
 
 // grouped formats n with commas between thousands.

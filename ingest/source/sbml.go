@@ -35,7 +35,8 @@ func parseSBML(path string, text []byte) (*gem, error) {
 			switch element := token.(type) {
 			case xml.StartElement:
 				if depth++; depth == 1 && element.Name.Local != "sbml" {
-					return nil, fault.New(fault.Input, sbmlHint, "read model %s: found element %q, expected sbml", path, element.Name.Local)
+					return nil, fault.New(fault.Input, sbmlHint,
+						"read model %s: found element %q, expected sbml", path, element.Name.Local)
 				}
 				var whole bool
 				if whole, err = document.element(decoder, element); whole {
@@ -159,8 +160,8 @@ func geneOfProduct(id, label string) string {
 // model assembles the model.
 func (d *sbmlDocument) model() (*gem, error) {
 	if len(d.species) == 0 || len(d.reactions) == 0 {
-		return nil, fault.New(fault.Input, sbmlHint, "read model %s: found %d species and %d reactions, expected some of both",
-			d.path, len(d.species), len(d.reactions))
+		return nil, fault.New(fault.Input, sbmlHint, "read model %s: found %d species and %s, expected some of both",
+			d.path, len(d.species), plural(len(d.reactions), "reaction", ""))
 	}
 	model := new(gem)
 	lines := make(map[string]int)
@@ -182,7 +183,7 @@ func (d *sbmlDocument) model() (*gem, error) {
 		model.metabolites = append(model.metabolites, species)
 	}
 	for i := range d.reactions {
-		reaction, merged, err := d.reaction(&d.reactions[i])
+		reaction, err := d.reaction(&d.reactions[i])
 		if err == nil {
 			err = unique("reaction", reaction.id, reaction.line)
 		}
@@ -190,12 +191,12 @@ func (d *sbmlDocument) model() (*gem, error) {
 			return nil, err
 		}
 		model.reactions = append(model.reactions, reaction)
-		model.merged += merged
+		model.merged += reaction.merged
 	}
 	return model, nil
 }
 
-func (d *sbmlDocument) reaction(r *sbmlReaction) (reaction gemReaction, merged int, err error) {
+func (d *sbmlDocument) reaction(r *sbmlReaction) (reaction gemReaction, err error) {
 	reaction = gemReaction{gemEntry: gemEntry{plainID(r.ID, "R_"), r.line}, subsystem: strings.Join(d.subsystems[r.ID], "|")}
 	notes := make(map[string]string)
 	r.Notes.collect(notes)
@@ -203,41 +204,34 @@ func (d *sbmlDocument) reaction(r *sbmlReaction) (reaction gemReaction, merged i
 		reaction.subsystem = notes["SUBSYSTEM"]
 	}
 	if err = d.setBounds(&reaction, r); err != nil {
-		return reaction, 0, err
+		return reaction, err
 	}
 	reaction.ruleText = notes["GENE ASSOCIATION"]
 	if r.Association != nil {
 		if reaction.ruleText, err = d.ruleText(r); err != nil {
-			return reaction, 0, err
+			return reaction, err
 		}
 	}
 	if reaction.rule, err = gpr.Parse(reaction.ruleText); err != nil {
-		return reaction, 0, fault.New(fault.Input, fault.HintOf(err), "read model %s: reaction %s: %w",
+		return reaction, fault.New(fault.Input, fault.HintOf(err), "read model %s: reaction %s: %w",
 			gemReader{d.path}.where(r.line), reaction.id, err)
 	}
 	if r.Association != nil {
 		reaction.ruleText = reaction.rule.String()
 	}
-	place := make(map[string]int)
 	for side, sign := range []float64{-1, 1} {
 		for _, species := range [][]sbmlSpecies{r.Reactants, r.Products}[side] {
 			id, value := plainID(species.ID, "M_"), 1.0
 			if species.Stoichiometry != "" {
 				if value, err = d.number(r.line, species.Stoichiometry); err != nil || math.IsInf(value, 0) {
-					return reaction, 0, d.fault(r.line,
+					return reaction, d.fault(r.line,
 						"reaction %s: stoichiometry of %q: found %q, expected a finite number", reaction.id, id, species.Stoichiometry)
 				}
 			}
-			if at, again := place[id]; again {
-				reaction.stoichiometry[at].value += sign * value
-				merged++
-				continue
-			}
-			place[id] = len(reaction.stoichiometry)
-			reaction.stoichiometry = append(reaction.stoichiometry, gemCoefficient{gemEntry{id, r.line}, sign * value})
+			reaction.add(gemEntry{id, r.line}, sign*value)
 		}
 	}
-	return reaction, merged, nil
+	return reaction, nil
 }
 
 // setBounds finds a reaction's flux bounds. Without them, its attribute says whether it is
@@ -265,7 +259,8 @@ func (d *sbmlDocument) setBounds(reaction *gemReaction, r *sbmlReaction) error {
 		if side.reference != "" {
 			value, ok := d.bounds[side.reference]
 			if !ok {
-				return d.fault(r.line, "reaction %s: found no value for the parameter %q of its flux bound", reaction.id, side.reference)
+				return d.fault(r.line,
+					"reaction %s: found no value for the parameter %q of its flux bound", reaction.id, side.reference)
 			}
 			*side.bound = value
 		}
@@ -291,7 +286,8 @@ func (d *sbmlDocument) ruleText(r *sbmlReaction) (string, error) {
 		case "geneProductRef":
 			gene, ok := d.products[node.Product]
 			if !ok {
-				return d.fault(r.line, "reaction %s: gene product %q is not in the listOfGeneProducts", r.ID, node.Product)
+				return d.fault(r.line,
+					"reaction %s: gene product %q is not in the listOfGeneProducts", r.ID, node.Product)
 			}
 			text.WriteString(gene)
 			return nil
@@ -308,7 +304,8 @@ func (d *sbmlDocument) ruleText(r *sbmlReaction) (string, error) {
 			text.WriteByte(')')
 			return nil
 		default:
-			return d.fault(r.line, "reaction %s: found element %q in its rule, expected and, or or geneProductRef", r.ID, kind)
+			return d.fault(r.line,
+				"reaction %s: found element %q in its rule, expected and, or or geneProductRef", r.ID, kind)
 		}
 	}
 	err := write(&r.Association.Operands[0])

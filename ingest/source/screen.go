@@ -1,9 +1,6 @@
 package source
 
 import (
-	"errors"
-	"io"
-
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
@@ -16,6 +13,7 @@ type SampleSpec struct {
 	TextSpec      `yaml:",inline"`
 	Aliases       AliasesSpec         `yaml:"aliases"`
 	UnknownGenes  ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error; see ingest.UnknownGenes
+	MaxDropped    *float64            `yaml:"max_dropped"`   // as GraphSpec.MaxDropped
 	AllowWildtype bool                `yaml:"allow_wildtype"`
 	// AllowDuplicateIDs allows empty and repeated sample ids: in a matrix, rows or columns of the
 	// same name.
@@ -57,7 +55,7 @@ func (s *Screen) IgnoredColumns() []string { return s.ignored }
 // Report accounts for the rows (cells of a matrix) that the latest Scan read.
 func (s *Screen) Report() SourceReport { return s.report }
 
-// Scan reads the samples. The receiver owns each batch, of up to 4096 samples. A table without any
+// Scan reads the samples. The receiver owns each batch. A table without any
 // sample is an error.
 func (s *Screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	in, err := table.OpenFile(s.file, s.text)
@@ -65,32 +63,32 @@ func (s *Screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) 
 		return ingest.Counts{}, err
 	}
 	defer in.Close()
-	r := &screenReader{Screen: s, yield: yield, kinds: make(map[int]int)}
+	r := &screenReader{Screen: s, kinds: make(map[int]int)}
+	r.Batcher = ingest.NewBatcher(s.columns, func(samples *ingest.Samples) error {
+		r.failed = yield(samples)
+		return r.failed
+	})
 	read := s.reader(r)
-	for {
-		batch, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for batch, err := range in.Batches() {
 		if err != nil {
-			return r.counts, err
+			return r.Counts, err
 		}
 		for i := range batch.Len {
 			err := read(batch, i)
 			if r.failed != nil {
-				return r.counts, r.failed
+				return r.Counts, r.failed
 			}
 			if err != nil {
-				return r.counts, fault.New(fault.KindOf(err), fault.HintOf(err), "read perturbations %s: %w",
+				return r.Counts, fault.New(fault.KindOf(err), fault.HintOf(err), "read perturbations %s: %w",
 					in.Where(batch.First+int64(i)), err)
 			}
 		}
 	}
 	s.report = r.account()
-	if err := s.report.checkKept(r.emptyHint()); err != nil {
-		return r.counts, err
+	if err := s.report.check(r.emptyHint(), *s.spec.MaxDropped); err != nil {
+		return r.Counts, err
 	}
-	return r.counts, r.flush()
+	return r.Counts, r.Flush()
 }
 
 // prepare checks the choices and fills in the settings that all kinds of screens share.
@@ -101,17 +99,17 @@ func (s *SampleSpec) prepare(genes *ingest.Nodes) (names *Names, text table.Text
 	if err := s.UnknownGenes.Check(); err != nil {
 		return nil, text, badSetting(fault.HintOf(err), "%w", err)
 	}
-	delimiter, err := ParseDelimiter(s.Delimiter)
-	if err != nil {
+	if s.MaxDropped == nil {
+		s.MaxDropped = new(DefaultMaxDropped)
+	}
+	if err := checkMaxDropped(*s.MaxDropped); err != nil {
 		return nil, text, err
 	}
-	names = NewNames(genes)
-	if s.Aliases.SGDFeatures != "" {
-		var files inputfile.Files
-		defer files.Close()
-		names, _, err = ReadNames(&files, s.Aliases.SGDFeatures, genes)
+	if text, err = s.options(); err != nil {
+		return nil, text, err
 	}
-	return names, table.TextOptions{Delimiter: delimiter, Columns: s.Columns}, err
+	names, err = s.Aliases.names(genes)
+	return names, text, err
 }
 
 // openScreen opens the file, and calls layout to find out how to read it. On an error it closes the

@@ -15,10 +15,9 @@ import (
 // reason.
 type screenReader struct {
 	*Screen
-	yield   func(*ingest.Samples) error
-	failed  error // error of yield
-	samples *ingest.Samples
-	counts  ingest.Counts
+	*ingest.Batcher
+	failed error        // error of yield
+	sample where.Sample // that a filter is asked about
 
 	rows     int
 	missing  missingNames
@@ -35,8 +34,6 @@ type screenReader struct {
 	// of the current row; they count if it becomes a sample
 	row struct{ unknown, repeated, marked int }
 }
-
-const screenBatch = 4096
 
 // genotype sets genes to the genes that the loci of a row delete, ascending. ok is false if the row
 // is dropped, and counted.
@@ -104,44 +101,25 @@ func (r *screenReader) add(id []byte, genes []uint32, phenotypes []float64, attr
 		return fault.New(fault.Input, "save the file as UTF-8 text", "sample id %s is not valid UTF-8", fault.Quote(id))
 	}
 	if r.filter != nil {
-		keep, err := r.filter.Keeps(&where.Sample{ID: id, Genes: genes, Phenotypes: phenotypes, Attributes: attributes})
-		if err != nil {
-			return err
-		}
-		if !keep {
+		r.sample = where.Sample{ID: id, Genes: genes, Phenotypes: phenotypes, Attributes: attributes}
+		if !r.filter.Keeps(&r.sample) {
 			r.leftOut++
 			return nil
 		}
 	}
 	if len(genes) == 0 {
-		r.counts.Wildtypes++
+		r.Counts.Wildtypes++
 	}
-	if r.samples == nil {
-		r.samples = ingest.NewSamples(r.counts.Samples, r.columns, screenBatch)
-	}
-	r.samples.Append(id, genes, phenotypes, attributes)
-	r.counts.Samples++
-	r.counts.UnknownGenes += r.row.unknown
-	r.counts.RepeatedGenes += r.row.repeated
+	r.Counts.UnknownGenes += r.row.unknown
+	r.Counts.RepeatedGenes += r.row.repeated
 	r.marked += r.row.marked
-	if r.samples.Len() == screenBatch {
-		return r.flush()
-	}
-	return nil
-}
-
-func (r *screenReader) flush() error {
-	if r.samples == nil || r.failed != nil {
-		return r.failed
-	}
-	r.failed = r.yield(r.samples)
-	r.samples = nil
-	return r.failed
+	return r.Batcher.Add(id, genes, phenotypes, attributes)
 }
 
 // account makes the report of the rows read.
 func (r *screenReader) account() SourceReport {
-	report := SourceReport{Made: r.made, File: r.spec.File, Rows: r.rows, Kept: r.counts.Samples, Unknown: sortedNames(r.missing.names)}
+	report := SourceReport{Made: r.made, File: r.spec.File, Rows: r.rows, Kept: r.Counts.Samples, Unknown: sortedNames(r.missing.names),
+		Unnamed: r.missing.unknownRows + r.missing.ambiguousRows + r.geneless}
 	dropped := []Count{
 		{"of unknown genes", r.missing.unknownRows},
 		{"of ambiguous names", r.missing.ambiguousRows},
@@ -154,9 +132,9 @@ func (r *screenReader) account() SourceReport {
 		report.Dropped = appendCount(report.Dropped, c.What, c.N)
 	}
 	for _, c := range append([]Count{
-		{"that delete no gene", r.counts.Wildtypes},
-		{"unknown genes left out of samples that are kept", r.counts.UnknownGenes},
-		{"genes listed again in their sample and merged", r.counts.RepeatedGenes},
+		{"that delete no gene", r.Counts.Wildtypes},
+		{"unknown genes left out of samples that are kept", r.Counts.UnknownGenes},
+		{"genes listed again in their sample and merged", r.Counts.RepeatedGenes},
 		{"with a marker, which counts as no deletion", r.marked},
 	}, r.noted...) {
 		report.Noted = appendCount(report.Noted, c.What, c.N)

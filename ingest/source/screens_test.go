@@ -190,7 +190,7 @@ func TestScreenErrors(t *testing.T) {
 	checkFault(t, sga(sgaHeader, func(s *SGASpec) { s.AlleleColumns = []string{"x"} }), fault.Input, `"x"`)
 
 	for _, test := range []struct{ text, want string }{
-		{"orf\tx\n", "found 1 rows"}, {"orf\tx\ty\tz\nA\t1\n", "found 4 fields in the header and 2 in the first row"},
+		{"orf\tx\n", "found 1 row,"}, {"orf\tx\ty\tz\nA\t1\n", "found 4 fields in the header and 2 in the first row"},
 		{"orf\nA\n", "a single column"}, {"orf\tx\nVPS8\tone\n", "s.tsv:2"}, {"orf\tx\nNONE1\t1\n", `"NONE1"`},
 	} {
 		spec := MatrixSpec{SampleSpec: SampleSpec{TextSpec: TextSpec{File: writeFile(t, "s.tsv", test.text)}, Aliases: aliases}}

@@ -1,8 +1,6 @@
 package source
 
 import (
-	"errors"
-	"io"
 	"strings"
 
 	"tcbuild/fault"
@@ -18,7 +16,8 @@ var sgdColumns = []string{
 }
 
 const (
-	sgdType = iota + 1
+	sgdID = iota
+	sgdType
 	_
 	sgdSystematic
 	sgdStandard
@@ -27,6 +26,7 @@ const (
 
 // feature is a row of SGD_features.tab.
 type feature struct {
+	id         string // such as S000000001
 	kind       string // ORF, tRNA_gene, …
 	systematic string // "" for part of a feature, such as a CDS
 	standard   string // "" if it has none
@@ -41,31 +41,34 @@ func readFeatures(files *inputfile.Files, path string, visit func(feature) error
 		return err
 	}
 	defer reader.Close()
-	return eachRow(reader, func(batch *table.Batch, i int) error {
+	const hint = "use SGD_features.tab as SGD publishes it"
+	rows := 0
+	err = eachRow(reader, func(batch *table.Batch, i int) error {
+		rows++
 		f := feature{
+			id:         string(batch.Text(sgdID, i)),
 			kind:       string(batch.Text(sgdType, i)),
 			systematic: string(batch.Text(sgdSystematic, i)),
 			standard:   string(batch.Text(sgdStandard, i)),
 			where:      reader.Where(batch.First + int64(i)),
 		}
 		if f.kind == "" {
-			return fault.New(fault.Input, "use SGD_features.tab as SGD publishes it",
-				"read features %s: column 2 (feature type): found an empty field, expected a feature type", f.where)
+			return fault.New(fault.Input, hint, "read features %s: column 2 (feature type): found an empty field, expected a feature type", f.where)
 		}
 		if aliases := string(batch.Text(sgdAliases, i)); aliases != "" {
 			f.aliases = strings.Split(aliases, "|")
 		}
 		return visit(f)
 	})
+	if rows == 0 && fault.KindOf(err) == fault.Input { // it is another table
+		return fault.New(fault.Input, hint, "%w", err)
+	}
+	return err
 }
 
 // eachRow calls visit for the rows of a table in order, until the first error.
 func eachRow(reader *table.Reader, visit func(batch *table.Batch, i int) error) error {
-	for {
-		batch, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for batch, err := range reader.Batches() {
 		if err != nil {
 			return err
 		}
@@ -75,4 +78,5 @@ func eachRow(reader *table.Reader, visit func(batch *table.Batch, i int) error) 
 			}
 		}
 	}
+	return nil
 }

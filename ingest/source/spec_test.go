@@ -3,7 +3,7 @@ package source
 import (
 	"testing"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"tcbuild/conf"
 	"tcbuild/fault"
@@ -13,10 +13,10 @@ const wholeSpec = `
 genes: {table: {file: genes.tsv, column: id}}
 aliases: {sgd_features: SGD_features.tab}
 edges:
-  - string: {file: links.txt, relation: "s_{column}", columns: [experiments, database], above: 150}
+  - string: {file: links.txt, relation: "s_{column}", columns: [experiments, database], min: 150}
     self_loops: append
   - table: {file: e.txt, relation: e, columns: [a, b], delimiter: space, source: a, target: 1, undirected: true, ids: ids.txt, index_base: 1}
-  - table: {file: w.tsv, relation: w, source: tf, target: target, weight: weight, at_least: 0.5}
+  - table: {file: w.tsv, relation: w, source: tf, target: target, weight: weight, undirected: false, min: 0.5}
 gem: {file: model.yml}
 self_loops: none
 unknown_genes: drop-gene
@@ -48,7 +48,7 @@ func TestSpecDecodes(t *testing.T) {
 	if got.Edges[0].SelfLoops != LoopsAppend || got.Edges[1].SelfLoops != LoopsNone {
 		t.Errorf("self loops are %q and %q, expected append and none", got.Edges[0].SelfLoops, got.Edges[1].SelfLoops)
 	}
-	if *got.Edges[0].STRING.Above != 150 || *got.Edges[2].Table.AtLeast != 0.5 || got.Edges[1].Table.Target != "1" {
+	if *got.Edges[0].STRING.Min != 150 || *got.Edges[2].Table.Min != 0.5 || got.Edges[1].Table.Target != "1" {
 		t.Errorf("decoded %+v", got)
 	}
 }
@@ -74,20 +74,22 @@ func TestSpecRefuses(t *testing.T) {
 		{genes + "edges: [{self_loops: all, string: {}}]", `edges.0.self_loops: found "all"`},
 		{genes + "edges: [{string: {file: f, relation: r}}]", "edges.0.string.columns: found none"},
 		{genes + "edges: [{string: {relation: r, columns: [a]}}]", "edges.0.string.file: missing"},
-		{genes + "edges: [{string: {file: f, relation: r, columns: [a, b], above: 0}}]", `edges.0.string.relation: "r" is also the name of edges of edges.0.string`},
-		{genes + "edges: [{table: {file: f, relation: r, source: a}}]", "edges.0.table.target: missing"},
-		{genes + "edges: [{table: {file: f, relation: a__b, source: a, target: b}}]", `found "a__b", expected a name for an edge type`},
-		{genes + "edges: [{table: {file: f, relation: ../r, source: a, target: b}}]", `found "../r", expected a name for an edge type`},
-		{genes + "edges: [{table: {file: f, relation: gpr, source: a, target: b}}]", "metabolic part"},
-		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b, nonzero: true}}]", "edges.0.table.weight: missing"},
-		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b, weight: w, nonzero: true, above: 1}}]", "found both nonzero and above or at_least"},
-		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b, weight: w, at_least: 1, above: 1}}]", "found both above and at_least, expected one of them"},
-		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b, weight: w, threshold: 1}}]", "edges.0.table.threshold: found 1, expected above or at_least"},
-		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b, at_least: 1}}]", "edges.0.table.weight: missing"},
-		{genes + "edges: [{string: {file: f, relation: r, columns: [a]}}]", "edges.0.string: expected one of above and at_least"},
-		{genes + "edges: [{string: {file: f, relation: r, columns: [a], threshold: 400}}]", "edges.0.string.threshold: found 400, expected above or at_least"},
-		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b, index_base: 2}}]", "index_base: found 2, expected 0 or 1"},
-		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b, index_base: 1}}]", "edges.0.table.ids: missing"},
+		{genes + "edges: [{string: {file: f, relation: r, columns: [a, b], min: 0}}]", `edges.0.string.relation: "r" is also the name of edges of line 2: edges.0.string`},
+		{genes + "edges: [{table: {file: f, relation: r, source: a}}]", ": line 2: edges.0.table.target: missing"},
+		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b}}]", "edges.0.table.undirected: missing"},
+		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b, undirected: true, keep: {x: float}}}]", `edges.0.table.keep.x: found "float", expected number, integer or text`},
+		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b, undirected: true, ids: i, split: ','}}]", "found ids beside strip_prefix, name, upper_case or split"},
+		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b, undirected: true, weight: w, min: 2, max: 1}}]", "edges.0.table: found min 2 above max 1"},
+		{genes + "edges: [{tf_matrix: {file: f, relation: r, min: 2, max: 1}}]", "edges.0.tf_matrix: found min 2 above max 1"},
+		{genes + "edges: [{string: {file: f, relation: r, columns: [a]}}]", "edges.0.string.min: missing"},
+		{genes + "edges: [{table: {file: f, relation: a__b, source: a, target: b, undirected: false}}]", `found "a__b", expected a name for an edge type`},
+		{genes + "edges: [{table: {file: f, relation: ../r, source: a, target: b, undirected: false}}]", `found "../r", expected a name for an edge type`},
+		{genes + "edges: [{table: {file: f, relation: gpr, source: a, target: b, undirected: false}}]", "metabolic part"},
+		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b, undirected: false, nonzero: true}}]", "edges.0.table.weight: missing"},
+		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b, undirected: false, weight: w, nonzero: true, max: 1}}]", "found both nonzero and min or max"},
+		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b, undirected: false, min: 1}}]", "edges.0.table.weight: missing"},
+		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b, undirected: false, index_base: 2}}]", "index_base: found 2, expected 0 or 1"},
+		{genes + "edges: [{table: {file: f, relation: r, source: a, target: b, undirected: false, index_base: 1}}]", "edges.0.table.ids: missing"},
 	} {
 		spec, err := decodeSpec(t, test.text)
 		if err == nil {

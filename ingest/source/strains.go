@@ -98,8 +98,8 @@ func (s StrainsSpec) controls(names *Names) map[string]bool {
 	for _, name := range s.Controls {
 		name = strings.ToUpper(name)
 		controls[name] = true
-		if row, result := names.find([]byte(name)); result == gene {
-			controls[names.genes.IDs[row]] = true
+		if m := names.find([]byte(name)); m.result == gene {
+			controls[names.genes.IDs[m.gene]] = true
 		}
 	}
 	return controls

@@ -18,8 +18,12 @@ type TextSpec struct {
 	// a text table, compressed or not, Arrow or Parquet (required)
 	File    string   `yaml:"file"`
 	Columns []string `yaml:"columns"` // names the columns of a text file without a header line
-	// a character, or tab, comma or space, which is runs of blanks (default: by the file's name)
+	Member  string   `yaml:"member"`  // the text table to read in a .zip, if it has several
+	// a character, or tab, comma or space, which is runs of blanks; with it, a file of any ending
+	// is read as text (default: by the file's name)
 	Delimiter string `yaml:"delimiter"`
+	SkipLines int    `yaml:"skip_lines"` // the number of lines before the header (default: 0)
+	Comment   string `yaml:"comment"`    // what lines begin with that are no rows
 }
 
 // openTable opens a file as a table. The file stays open in files, so that later passes read the
@@ -34,11 +38,21 @@ func openTable(files *inputfile.Files, path string, options table.TextOptions) (
 
 // open opens the table.
 func (t TextSpec) open(files *inputfile.Files) (*table.Reader, error) {
-	delimiter, err := ParseDelimiter(t.Delimiter)
+	options, err := t.options()
 	if err != nil {
 		return nil, err
 	}
-	return openTable(files, t.File, table.TextOptions{Delimiter: delimiter, Columns: t.Columns})
+	return openTable(files, t.File, options)
+}
+
+func (t TextSpec) options() (table.TextOptions, error) {
+	delimiter, err := ParseDelimiter(t.Delimiter)
+	if t.SkipLines < 0 {
+		err = badSetting("", "skip_lines: found %d, expected 0 or more", t.SkipLines)
+	}
+	return table.TextOptions{
+		Delimiter: delimiter, Columns: t.Columns, Member: t.Member, SkipLines: t.SkipLines, Comment: t.Comment,
+	}, err
 }
 
 // ParseDelimiter returns the delimiter that a setting names: a single
@@ -56,29 +70,24 @@ func ParseDelimiter(name string) (byte, error) {
 		return ' ', nil
 	}
 	if len(name) != 1 {
-		return 0, fault.New(fault.Usage, "",
+		return 0, fault.New(fault.Usage, "write a semicolon in quotes: --delimiter ';'",
 			"read settings: delimiter: found %q, expected one ASCII character, or tab, comma or space", name)
 	}
 	return name[0], nil
 }
 
-// findColumns returns the numbers of the columns that settings name.
-func findColumns(reader *table.Reader, file string, names []string) ([]int, error) {
+// findColumn returns the number of the column that settings name.
+func findColumn(reader *table.Reader, file, name string) (int, error) {
 	columns := reader.Columns()
-	numbers := make([]int, len(names))
-	for k, name := range names {
-		number := slices.Index(columns, name)
-		if number < 0 {
-			var err error
-			number, err = strconv.Atoi(name)
-			if err != nil || number < 0 || number >= len(columns) {
-				return nil, fault.New(fault.Input, "name an existing column, or give a number from 0",
-					"read %s: found no column %q, expected one of %s", file, name, strings.Join(columns, ", "))
-			}
-		}
-		numbers[k] = number
+	if number := slices.Index(columns, name); number >= 0 {
+		return number, nil
 	}
-	return numbers, nil
+	number, err := strconv.Atoi(name)
+	if err != nil || number < 0 || number >= len(columns) {
+		return 0, fault.New(fault.Input, "name an existing column, or give a number from 0",
+			"read %s: found no column %q, expected one of %s", file, name, strings.Join(columns, ", "))
+	}
+	return number, nil
 }
 
 // finite reads a finite number, or NaN if it is missing.

@@ -1,7 +1,8 @@
 package source
 
 import (
-	"math"
+	"slices"
+	"strconv"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -12,7 +13,7 @@ import (
 // read reads the matrix into edges. The report counts its cells.
 func (m *TFMatrixSpec) read(files *inputfile.Files, names *Names, loops SelfLoops,
 	policy ingest.UnknownGenes) (*ingest.Edges, SourceReport, error) {
-	delimiter, err := ParseDelimiter(m.Delimiter)
+	options, err := m.options()
 	if err != nil {
 		return nil, SourceReport{}, err
 	}
@@ -20,7 +21,7 @@ func (m *TFMatrixSpec) read(files *inputfile.Files, names *Names, loops SelfLoop
 	if err != nil {
 		return nil, SourceReport{}, err
 	}
-	layout, err := openMatrix(file, table.TextOptions{Delimiter: delimiter, Columns: m.Columns})
+	layout, err := openMatrix(file, options)
 	if err != nil {
 		return nil, SourceReport{}, err
 	}
@@ -29,55 +30,112 @@ func (m *TFMatrixSpec) read(files *inputfile.Files, names *Names, loops SelfLoop
 		return nil, SourceReport{}, err
 	}
 	defer reader.Close()
-	r := tfMatrixReader{names: names, policy: policy, met: newPairs(false), edges: &relation{
-		name: m.Relation, weight: 0, carried: "weight", loops: loops, refusal: "with a weight of 0 or none",
-		keep: func(weight float64) bool { return weight != 0 && !math.IsNaN(weight) },
-	}}
-	for _, name := range layout.names {
-		r.factors = append(r.factors, names.named([]byte(name)))
+	r := tfMatrixReader{
+		names: names, policy: policy, met: newPairs(false), rowName: nameIn("", m.UpperCase), factorRows: m.Rows == FactorRows,
+		edges: &relation{name: m.Relation, weight: 0, carried: "weight", loops: loops},
 	}
-	cells := 0
+	r.edges.keep, r.edges.refusal = nonzero, nonzeroRefusal
+	if m.isSet() {
+		r.edges.keep, r.edges.refusal = m.condition("weight")
+	}
+	nameless, err := r.useColumns(m, layout)
+	if err != nil {
+		return nil, SourceReport{}, err
+	}
+	rows := 0
 	err = eachRow(reader, func(batch *table.Batch, i int) error {
-		cells += len(r.factors)
+		rows++
 		if err := r.row(batch, i); err != nil {
-			return fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", reader.Where(batch.First+int64(i)), err)
+			where := reader.Where(batch.First + int64(i))
+			if r.ofHeader {
+				where = m.File + ":" + strconv.Itoa(1+m.SkipLines)
+			}
+			return fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", where, err)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, SourceReport{}, err
 	}
+	if m.Rows == "" && len(r.columns) > rows {
+		return nil, SourceReport{}, fault.New(fault.Input, "say rows: factors if a row is a transcription factor, or rows: targets if it is a target",
+			"read edges %s: found %s and %s, expected fewer columns, as there are fewer factors than targets",
+			m.File, plural(rows, "row", ""), plural(len(r.columns), "column", ""))
+	}
 	r.edges.appendLoops(names.genes.Len())
-	return r.edges.edges(), r.edges.report(m.File, cells, &r.missing), nil
+	report := r.edges.report(m.File, rows*len(r.columns), &r.missing)
+	report.Noted = appendCount(report.Noted, "columns without a name, which are left out", nameless)
+	return r.edges.edges(), report, nil
 }
 
 // tfMatrixReader turns the rows of a matrix into edges.
 type tfMatrixReader struct {
-	names   *Names
-	policy  ingest.UnknownGenes
-	factors []namedGene
-	edges   *relation
-	met     *pairs
-	states  []pairState // per pair
-	missing missingNames
+	names      *Names
+	policy     ingest.UnknownGenes
+	factorRows bool // rows are factors, and columns their targets
+	rowName    func(field []byte) ([]byte, error)
+	columns    []valueColumn
+	edges      *relation
+	met        *pairs
+	missing    missingNames
+	ofHeader   bool
 }
 
-// row reads the cells of a target. Its errors do not name the row.
-func (r *tfMatrixReader) row(batch *table.Batch, i int) error {
-	target := r.names.named(unquote(batch.Text(0, i)))
-	for k, factor := range r.factors {
-		weight, err := finite(batch, 1+k, i)
+// valueColumn is a column of values of one gene.
+type valueColumn struct {
+	namedGene
+	column int
+}
+
+// useColumns finds the columns with values, and counts those without a name.
+func (r *tfMatrixReader) useColumns(m *TFMatrixSpec, layout *matrixLayout) (nameless int, err error) {
+	for _, name := range m.Ignore {
+		number, err := strconv.Atoi(name)
+		if !slices.Contains(layout.names, name) && (err != nil || number < 1 || number > len(layout.names)) {
+			return 0, fault.New(fault.Input, "name an existing column, or give a number from 1, as column 0 names the rows",
+				"read edges %s: found no column %s to ignore", m.File, fault.Quote(name))
+		}
+	}
+	nameOf := nameIn(m.ColumnName, m.UpperCase)
+	for k, name := range layout.names {
+		switch {
+		case slices.Contains(m.Ignore, name), slices.Contains(m.Ignore, strconv.Itoa(k+1)):
+			continue
+		case name == "":
+			nameless++
+			continue
+		}
+		gene, err := nameOf([]byte(name))
 		if err != nil {
-			return fault.New(fault.Input, "", "factor %q: %w", factor.name, err)
+			return 0, fault.New(fault.Input, "name a column without values in ignore", "read edges %s:%d: column %d: %w", m.File, 1+m.SkipLines, k+2, err)
+		}
+		r.columns = append(r.columns, valueColumn{r.names.named(gene), 1 + k})
+	}
+	return nameless, nil
+}
+
+// row reads the cells of a row. Its errors do not name the row, and are in the header if it sets
+// ofHeader.
+func (r *tfMatrixReader) row(batch *table.Batch, i int) error {
+	name, err := r.rowName(batch.Text(0, i))
+	if err != nil {
+		return err
+	}
+	row := r.names.named(name)
+	for _, column := range r.columns {
+		weight, err := finite(batch, column.column, i)
+		if err != nil {
+			return fault.New(fault.Input, fault.HintOf(err), "column %q: %w", column.name, err)
 		}
 		if !r.edges.keep(weight) {
 			r.edges.refused++
 			continue
 		}
-		for _, end := range []namedGene{factor, target} {
+		for k, end := range []namedGene{column.namedGene, row} {
 			if end.result == gene {
 				continue
 			}
+			r.ofHeader = k == 0
 			if err := ingest.CheckGeneName([]byte(end.name)); err != nil {
 				return err
 			}
@@ -86,14 +144,15 @@ func (r *tfMatrixReader) row(batch *table.Batch, i int) error {
 			}
 			r.missing.add(end.name)
 		}
+		factor, target := column.namedGene, row
+		if r.factorRows {
+			factor, target = row, column.namedGene
+		}
 		if r.missing.count([2]found{factor.result, target.result}) {
 			continue
 		}
 		pair, meeting := r.met.meet(factor.gene, target.gene)
-		if meeting == first {
-			r.states = append(r.states, pairState{})
-		}
-		r.edges.add(factor.gene, target.gene, weight, meeting, &r.states[pair])
+		r.edges.add(factor.gene, target.gene, weight, nil, pair, meeting)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"tcbuild/fault"
@@ -30,7 +31,70 @@ func TestTFMatrix(t *testing.T) {
 		}
 		spec.UnknownGenes, spec.SelfLoops = "", LoopsNone
 		_, _, err = BuildGraph(opened(t), spec)
-		checkFault(t, err, fault.Input, "m.tsv:2", `"YX"`)
+		checkFault(t, err, fault.Input, "m.tsv:1", `"YX"`)
+	}
+}
+
+// TestTFMatrixLayouts reads matrices with factors as rows, columns without values, and names to be
+// found in others.
+func TestTFMatrixLayouts(t *testing.T) {
+	const wide = ";Ya;yb;YC\nYb;1;0;2\nYA;0;0;3\n"
+	for _, c := range []struct {
+		name, text, want string // edges, or the error
+		spec             TFMatrixSpec
+	}{
+		{"factors as rows", wide, "YB-YA:1 YB-YC:2 YA-YC:3", TFMatrixSpec{Rows: FactorRows, UpperCase: true}},
+		{"targets as rows", wide, "YA-YB:1 YC-YB:2 YC-YA:3", TFMatrixSpec{Rows: TargetRows, UpperCase: true}},
+		{"more columns than rows", wide, "found 2 rows and 3 columns, expected fewer columns", TFMatrixSpec{UpperCase: true}},
+		{"other rows", wide, `edges.0.tf_matrix.rows: found "genes", expected targets or factors`, TFMatrixSpec{Rows: "genes"}},
+		{"ignored by name", "orf;Gene;YA\nYB;x;1\nYC;y;0\n", "YA-YB:1", TFMatrixSpec{Ignore: []string{"Gene"}}},
+		{"ignored by number", "orf;Gene;YA\nYB;x;1\nYC;y;0\n", "YA-YB:1", TFMatrixSpec{Ignore: []string{"1"}}},
+		{"no such column", "orf;YA\nYB;1\n", `found no column "Gene" to ignore`, TFMatrixSpec{Ignore: []string{"Gene"}}},
+		{"the column of rows", "orf;YA\nYB;1\n", `found no column "0" to ignore`, TFMatrixSpec{Ignore: []string{"0"}}},
+		{"conditions", "orf;YA_YPD;YA_H2O2Hi\nYB;0.5;0\nYC;0.1;0.2\n", "YA-YB:0.5 YA-YB:0 YA-YC:0.1 YA-YC:0.2", TFMatrixSpec{ColumnName: "^([^_]+)_", Cutoff: Cutoff{Max: new(1.0)}}},
+		{"another column", "orf;YA_YPD;Gene\nYB;0;x\nYC;0;x\n", `m.csv:1: column 3: found "Gene", expected what matches`, TFMatrixSpec{ColumnName: "^([^_]+)_"}},
+		{"no group", "orf;YA\nYB;0\n", `column_name: found "_YPD$", expected a group`, TFMatrixSpec{ColumnName: "_YPD$"}},
+		{"text", "orf;YA;YB\nYB;x;0\nYC;0;0\n", `m.csv:2: column "YA": found "x", expected a number`, TFMatrixSpec{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			spec := c.spec
+			spec.TextSpec, spec.Relation = TextSpec{File: writeFile(t, "m.csv", c.text), Delimiter: ";"}, "tf"
+			g, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB", "YC"), Edges: []EdgesSpec{{TFMatrix: &spec}}})
+			if err != nil {
+				if !strings.Contains(err.Error(), c.want) {
+					t.Errorf("got %v, want %s", err, c.want)
+				}
+				return
+			}
+			checkAccounts(t, report)
+			if got := edgeText(g.Edges[0], g.Genes, g.Genes); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestEdgeTableNames finds names in fields by a pattern, in capitals.
+func TestEdgeTableNames(t *testing.T) {
+	file := writeFile(t, "e.tsv", "a\tb\nYap\tybp|YC\nYB\tYC_dma1\n")
+	spec := EdgeTableSpec{TextSpec: TextSpec{File: file}, Relation: "r", Source: "a", Target: "b", Undirected: new(false), Name: "^([A-Za-z]+?)p?(_|$)"}
+	read := func() (*ingest.Graph, error) {
+		g, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB", "YC"), Edges: []EdgesSpec{{Table: &spec}}})
+		return g, err
+	}
+	_, err := read()
+	checkFault(t, err, fault.Input, "e.tsv:2", `gene "Ya" is not in the gene list`)
+	spec.UpperCase = true
+	_, err = read()
+	checkFault(t, err, fault.Input, `column "b": found "ybp|YC", expected what matches`)
+	spec.Split = "|"
+	if g, err := read(); err != nil || edgeText(g.Edges[0], g.Genes, g.Genes) != "YA-YB YA-YC YB-YC" {
+		t.Errorf("got %v, %v", g, err)
+	}
+	spec = EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "p.tsv", "a\tb\n4932.YA\t4932.YB|4932.YC\n")}, Relation: "r", Source: "a",
+		Target: "b", Undirected: new(false), StripPrefix: "4932.", Split: "|"}
+	if g, err := read(); err != nil || edgeText(g.Edges[0], g.Genes, g.Genes) != "YA-YB YA-YC" {
+		t.Errorf("a prefix of each name: got %v, %v", g, err)
 	}
 }
 

@@ -35,7 +35,7 @@ func TestUnknownGenesOfScreens(t *testing.T) {
 			"dropped: 4 left without a gene, as theirs are unknown; noted: 3 rows; unknown names: NONE1, SHARED"},
 	} {
 		for _, word := range []ingest.UnknownGenes{ingest.UnknownGenes(c.word), ingest.RefuseUnknownGenes} {
-			sample := SampleSpec{TextSpec: TextSpec{File: writeFile(t, "s.tsv", c.text)}, Aliases: aliases, UnknownGenes: word, AllowWildtype: true}
+			sample := SampleSpec{TextSpec: TextSpec{File: writeFile(t, "s.tsv", c.text)}, Aliases: aliases, UnknownGenes: word, MaxDropped: new(1.0), AllowWildtype: true}
 			strains := StrainsSpec{SampleSpec: sample}
 			open := map[string]func(*ingest.Nodes) (*Screen, error){
 				"sga": SGASpec{StrainsSpec: strains}.Open, "emap": EMAPSpec{StrainsSpec: strains}.Open, "matrix": MatrixSpec{SampleSpec: sample}.Open,
@@ -63,8 +63,8 @@ func TestUnknownGenesOfEdges(t *testing.T) {
 	const biogrid = "Systematic Name Interactor A\tSystematic Name Interactor B\tOfficial Symbol Interactor A\tOfficial Symbol Interactor B\t" +
 		"Experimental System Type\tOrganism ID Interactor A\tOrganism ID Interactor B\n"
 	for name, edges := range map[string]EdgesSpec{
-		"table":     {Table: &EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA\tX\n")}, Relation: "r", Source: "a", Target: "b"}},
-		"string":    {STRING: &LinksSpec{File: writeFile(t, "e.txt", "protein1 protein2 score\n4932.A 4932.B 5\n4932.A 4932.X 5\n"), Relation: "r", Columns: []string{"score"}, Cutoff: Cutoff{AtLeast: new(float64)}}},
+		"table":     {Table: &EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA\tX\n")}, Relation: "r", Source: "a", Target: "b", Undirected: new(false)}},
+		"string":    {STRING: &LinksSpec{File: writeFile(t, "e.txt", "protein1 protein2 score\n4932.A 4932.B 5\n4932.A 4932.X 5\n"), Relation: "r", Columns: []string{"score"}, Cutoff: Cutoff{Min: new(float64)}}},
 		"biogrid":   {BioGRID: &BioGRIDSpec{File: writeFile(t, "e.txt", biogrid+"A\tB\t\t\tphysical\t559292\t559292\nA\tX\t\t\tphysical\t559292\t559292\n"), Relation: "r", Type: "physical"}},
 		"tf_matrix": {TFMatrix: &TFMatrixSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "target\tA\nB\t1\nX\t1\n")}, Relation: "r"}},
 	} {
@@ -89,7 +89,7 @@ func TestUnknownGenesOfModels(t *testing.T) {
 	const text = "Rxn name\tFormula\tGene-reaction association\tLB\tUB\nr1\tM => N\tA\t0\t1\nr2\tM => N\tA and X\t0\t1\nr3\tM => N\tX or Y\t0\t1\nr4\tM => N\t\t0\t1\n"
 	for _, nodes := range []ReactionNodes{WholeReactions, Combinations} {
 		for _, word := range []ingest.UnknownGenes{"", ingest.RefuseUnknownGenes, ingest.DropGene, ingest.DropSample} {
-			graph, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, GEM: GEMSpec{File: writeFile(t, "m.txt", text), ReactionNodes: nodes}})
+			graph, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, MaxDropped: new(1.0), GEM: GEMSpec{File: writeFile(t, "m.txt", text), ReactionNodes: nodes}})
 			if word == "" || word == ingest.RefuseUnknownGenes {
 				checkFault(t, err, fault.Input, "m.txt:3", "reaction r2", `gene "X" is not in the gene list`)
 				continue
@@ -112,4 +112,48 @@ func TestUnknownGenesOfModels(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A source of which more than a share of the rows name no gene is an error with the likely reason.
+func TestMaxDropped(t *testing.T) {
+	for _, test := range []struct {
+		names, setting string // of the first of two columns, the other's are known; "" is an error at more than half
+		hint           string // "" is no error
+	}{
+		{"A X", "", ""},
+		{"A X Y", "", "set max_dropped"},
+		{"A X Y", "max_dropped: 0.7", ""},
+		{"A X", "max_dropped: 0.4", "set max_dropped"},
+		{"A A A A", "max_dropped: 0", ""},
+		{"A 851262 851263", "", "they look like Entrez gene ids"},
+		{"A P38903 Q12345", "", "they look like UniProt accessions"},
+		{"A S000000001 S000000002", "", "they look like SGD ids"},
+		{"A 4932.A 4932.B", "", "they look like names with the prefix of an organism"},
+		{"A yal001c yal002w-a", "", "they look like systematic names in lower case"},
+		{"X Y", "max_dropped: 1", "check its gene names"},
+	} {
+		spec, err := decodeSpec(t, "genes: {table: {file: x, column: id}}\nunknown_genes: drop-gene\n"+test.setting+
+			"\nedges: [{table: {file: x, relation: r, source: a, target: b, undirected: false}}]")
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec.Genes = genesNamed(t, "A", "B")
+		text := "a\tb\n"
+		for _, name := range strings.Fields(test.names) {
+			text += name + "\tB\n"
+		}
+		spec.Edges[0].Table.File = writeFile(t, "e.tsv", text)
+		_, _, err = BuildGraph(opened(t), spec)
+		switch {
+		case test.hint == "" && err != nil:
+			t.Errorf("%+v: %v", test, err)
+		case test.hint != "":
+			checkFault(t, err, fault.Input, "e.tsv for gene__r__gene")
+			if hint := fault.HintOf(err); !strings.Contains(hint, test.hint) {
+				t.Errorf("%+v: hint %q", test, hint)
+			}
+		}
+	}
+	_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A"), MaxDropped: new(50.0)})
+	checkFault(t, err, fault.Usage, "max_dropped: found 50, expected a share from 0 to 1")
 }

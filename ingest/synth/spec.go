@@ -35,7 +35,8 @@ func Named(name string, genes *ingest.Nodes) (ingest.SampleSource, error) {
 	count, err1 := strconv.Atoi(parts[2])
 	seed, err2 := strconv.ParseUint(parts[3], 10, 64)
 	if err1 != nil || err2 != nil || count < 1 {
-		return nil, fault.New(fault.Usage, hint, "read perturbations %s: found %s samples of seed %s, expected two numbers", name, parts[2], parts[3])
+		return nil, fault.New(fault.Usage, hint,
+			"read perturbations %s: found %s samples of seed %s, expected two numbers", name, parts[2], parts[3])
 	}
 	if genes.Len() != scale.genes {
 		return nil, fault.New(fault.Usage, "use the graph that 'tcbuild synth' made with the same scale and seed",

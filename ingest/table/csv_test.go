@@ -7,13 +7,19 @@ import (
 	"testing"
 )
 
-// FuzzCSV reads back what encoding/csv writes, and must not crash on raw input.
+// FuzzCSV reads back what encoding/csv writes, with commas or tabs, and must not crash on raw
+// input.
 func FuzzCSV(f *testing.F) {
-	f.Add("a", "b,\"c\"", "line\nbreak", "", false)
-	f.Add("x", "y", "x,y\n\"1\n\",\"\"\"\"\n", "\"", true)
-	f.Fuzz(func(t *testing.T, a, b, c, d string, raw bool) {
+	f.Add("a", "b,\"c\"", "line\nbreak", "", false, false)
+	f.Add("x", "y", "x,y\n\"1\n\",\"\"\"\"\n", "\"", true, false)
+	f.Add("a\t", "b,\"c\"", "line\nbreak", "", false, true)
+	f.Fuzz(func(t *testing.T, a, b, c, d string, raw, tabs bool) {
+		name, delimiter, header := "a.csv", ',', "x,y\n"
+		if tabs {
+			name, delimiter, header = "a.tsv", '\t', "\"x\"\ty\n"
+		}
 		if raw {
-			readDamaged(t, "a.csv", []byte(c))
+			readDamaged(t, name, []byte(c))
 			return
 		}
 		rows := [][]string{{a, b}, {c, d}}
@@ -21,12 +27,13 @@ func FuzzCSV(f *testing.F) {
 			return
 		}
 		var text strings.Builder
+		text.WriteString(header)
 		w := csv.NewWriter(&text)
-		w.Write([]string{"x", "y"})
+		w.Comma = delimiter
 		if err := w.WriteAll(rows); err != nil {
 			t.Fatal(err)
 		}
-		_, got, _, err := readTexts(write(t, "a.csv", []byte(text.String())), TextOptions{})
+		_, got, _, err := readTexts(write(t, name, []byte(text.String())), TextOptions{})
 		if err != nil || !reflect.DeepEqual(got, rows) {
 			t.Errorf("wrote %q, read %q, %v", rows, got, err)
 		}

@@ -3,24 +3,14 @@ package table
 import (
 	"io"
 
-	"tcbuild/fault"
 	"tcbuild/ingest/inputfile"
 )
 
 // Head returns the fields of a text file's first n rows, including any header line, or of all rows
 // if there are fewer. Rows may differ in length. It ignores options.Columns and options.Header.
 func Head(file *inputfile.File, n int, options TextOptions) ([][]string, error) {
-	path := file.Path()
-	format, compression := Format(path)
-	if !isText(format) {
-		return nil, fault.New(fault.Input, "save the table as text, such as .tsv or .csv",
-			"open table %s: found ending %q, expected a text table", path, format+compression)
-	}
 	options.Columns, options.Header = []string{}, false
-	if options.Delimiter == 0 {
-		options.Delimiter = defaultDelimiter(format)
-	}
-	s, err := openText(path, file.Reader(), compression, options)
+	s, err := openTextFile(file.Path(), file.Reader(), options)
 	if err != nil {
 		return nil, err
 	}

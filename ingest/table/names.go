@@ -1,10 +1,31 @@
 package table
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	"tcbuild/fault"
 )
+
+// checkHeader returns an error for a header that is one column, because the columns are separated
+// by another delimiter than the file's ending says, or that is the whole file, because its lines
+// end as on old Macs.
+func checkHeader(path string, names []string, expected byte) error {
+	for _, name := range names {
+		if _, rest, found := strings.Cut(name, "\r"); found && !strings.HasPrefix(rest, "\n") {
+			return fault.New(fault.Input, "save it with the line ends of Windows or Unix; Excel's text formats for Macintosh have others",
+				"read header of %s: found a carriage return in %s, expected lines that end with a line feed", path, fault.Quote(name))
+		}
+	}
+	for _, found := range "\t;," {
+		if len(names) == 1 && strings.ContainsRune(names[0], found) {
+			return fault.New(fault.Input,
+				"save it with the delimiter of its ending, or rename it to .tsv for tabs or .csv for commas; tcbuild ingest has --delimiter",
+				"read header of %s: found one column, %s, expected columns separated by %q, not by %q", path, fault.Quote(names[0]), expected, found)
+		}
+	}
+	return nil
+}
 
 // checkNames returns an error for column names that do not identify a column.
 func checkNames(path string, names []string) error {
@@ -16,7 +37,8 @@ func checkNames(path string, names []string) error {
 			return fault.New(fault.Input, "save the file as UTF-8 text",
 				"read header of %s: name %s of column %d is not valid UTF-8", path, fault.Quote(name), i+1)
 		case name == "":
-			return fault.New(fault.Input, hint, "read header of %s: found no name for column %d of %d", path, i+1, len(names))
+			return fault.New(fault.Input, "name the column; R's row names are left out with row.names = FALSE",
+				"read header of %s: found no name for column %d of %d", path, i+1, len(names))
 		case seen:
 			return fault.New(fault.Input, hint,
 				"read header of %s: columns %d and %d are both named %s, expected unique names", path, j+1, i+1, fault.Quote(name))

@@ -2,38 +2,72 @@ package table
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"math/bits"
 
 	"tcbuild/ingest/table/rows"
 )
 
 func span(start, end int) rows.Span { return rows.Span{Start: uint32(start), End: uint32(end)} }
 
+// Fields are short, so that their ends are looked for in eight bytes at a time.
+const (
+	everyByte = 0x0101010101010101
+	highBits  = 0x80 * everyByte
+)
+
+// matches has the high bit of each byte of a word that is c.
+func matches(word uint64, c byte) uint64 {
+	word ^= uint64(c) * everyByte
+	return ^((word&^highBits + ^uint64(highBits)) | word) & highBits
+}
+
 // split appends the fields of a row that starts at offset in its buffer.
 func split(fields []rows.Span, record []byte, offset int, delimiter byte) []rows.Span {
-	start := 0
-	for {
-		length := bytes.IndexByte(record[start:], delimiter)
-		if length < 0 {
-			return append(fields, span(offset+start, offset+len(record)))
+	start, at := 0, 0
+	for ; at+8 <= len(record); at += 8 {
+		for found := matches(binary.LittleEndian.Uint64(record[at:]), delimiter); found != 0; found &= found - 1 {
+			end := at + bits.TrailingZeros64(found)/8
+			fields = append(fields, span(offset+start, offset+end))
+			start = end + 1
 		}
-		fields = append(fields, span(offset+start, offset+start+length))
-		start += length + 1
 	}
+	for ; at < len(record); at++ {
+		if record[at] == delimiter {
+			fields = append(fields, span(offset+start, offset+at))
+			start = at + 1
+		}
+	}
+	return append(fields, span(offset+start, offset+len(record)))
 }
 
 // splitBlanks is split for fields separated by runs of spaces and tabs, which may also start the
 // row.
 func splitBlanks(fields []rows.Span, record []byte, offset int) []rows.Span {
 	start := -1
-	for i, c := range record {
-		switch blank := c == ' ' || c == '\t'; {
-		case !blank && start < 0:
-			start = i
-		case blank && start >= 0:
-			fields = append(fields, span(offset+start, offset+i))
+	before := uint64(0x80) // the high bit if a blank is before the word
+	for at := 0; at < len(record); at += 8 {
+		var word uint64
+		if rest := record[at:]; len(rest) >= 8 {
+			word = binary.LittleEndian.Uint64(rest)
+		} else {
+			last := [8]byte{' ', ' ', ' ', ' ', ' ', ' ', ' ', ' '}
+			copy(last[:], rest)
+			word = binary.LittleEndian.Uint64(last[:])
+		}
+		blanks := matches(word, ' ') | matches(word, '\t')
+		for turns := blanks ^ (blanks<<8 | before); turns != 0; turns &= turns - 1 {
+			turn := at + bits.TrailingZeros64(turns)/8
+			if start < 0 {
+				start = turn
+				continue
+			}
+			fields = append(fields, span(offset+start, offset+turn))
 			start = -1
 		}
+		before = blanks >> 56
 	}
 	if start >= 0 {
 		fields = append(fields, span(offset+start, offset+len(record)))
@@ -59,15 +93,27 @@ func quotedLength(text []byte) (length, breaks int) {
 }
 
 var (
-	errOpenQuote  = errors.New("found an unclosed quote")
-	errBareQuote  = errors.New("found a quote inside an unquoted field")
-	errAfterQuote = errors.New("found text between a closing quote and the delimiter")
+	errOpenQuote = errors.New("found an unclosed quote")
+	errBareQuote = errors.New("found a quote inside an unquoted field")
 )
 
+// startsQuoted reports whether a table's first field is in quotes, as R's write.table puts all
+// text.
+func startsQuoted(text []byte, delimiter byte) bool {
+	if len(text) == 0 || text[0] != '"' {
+		return false
+	}
+	length := bytes.IndexByte(text[1:], '"')
+	return length >= 0 && (length+2 == len(text) || bytes.IndexByte([]byte{delimiter, '\r', '\n'}, text[length+2]) >= 0)
+}
+
 // splitQuoted appends the fields of the row buffer[begin:end]. It unquotes fields in place, which
-// only makes them shorter.
+// only makes them shorter. A run of blanks is one delimiter.
 func splitQuoted(fields []rows.Span, buffer []byte, begin, end int, delimiter byte) ([]rows.Span, error) {
 	for at := begin; ; at++ { // at is the start of a field, then the delimiter after it
+		for delimiter == ' ' && at < end && buffer[at] == ' ' {
+			at++
+		}
 		start, to := at, at
 		if at < end && buffer[at] == '"' {
 			for at++; ; at++ {
@@ -83,7 +129,7 @@ func splitQuoted(fields []rows.Span, buffer []byte, begin, end int, delimiter by
 				to++
 			}
 			if at < end && buffer[at] != delimiter {
-				return nil, errAfterQuote
+				return nil, fmt.Errorf("found %q behind a closing quote, expected the delimiter %q", buffer[at], delimiter)
 			}
 		} else {
 			for ; at < end && buffer[at] != delimiter; at++ {

@@ -1,6 +1,7 @@
 // Package table streams the rows of a table, in any of these file formats:
 //
-//	.tsv .csv .txt .tab   text, one row per line; also compressed, .gz or .zst
+//	.tsv .csv .txt .tab   text, one row per line; also compressed, .gz or .zst, and in a .zip;
+//	                      files of other endings if their delimiter is given
 //	.parquet              Apache Parquet
 //	.arrow                Apache Arrow IPC file, not stream
 //
@@ -11,6 +12,7 @@ package table
 import (
 	"errors"
 	"io"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,17 +27,24 @@ import (
 )
 
 // Formats names the accepted file name endings, for messages.
-const Formats = ".tsv, .csv, .txt or .tab (also .gz or .zst of these), .parquet or .arrow"
+const Formats = ".tsv, .csv, .txt or .tab (also .gz, .zst or .zip of these), .parquet or .arrow"
 
 // TextOptions is the layout of a text file. The zero value is a file with a header line and the
 // delimiter of its extension. Parquet and Arrow files describe their own layout.
 type TextOptions struct {
 	// Delimiter separates fields: 0 is a comma in .csv and a tab elsewhere, ' ' is any run of
-	// spaces and tabs. Quotes follow RFC 4180, except that with a tab or ' ' they have no meaning.
+	// spaces and tabs. Quotes follow RFC 4180; with a tab or ' ' they have a meaning only if the
+	// first field of the file is in quotes.
 	Delimiter byte
 	// Columns names the columns. Without it, the first line is the header. It is an error for
-	// Parquet and Arrow files, whose own columns could differ.
+	// Parquet and Arrow files, whose own columns could differ; so are SkipLines and Comment.
 	Columns []string
+	// Member is the file to read in a .zip, if it has several.
+	Member string
+	// SkipLines is the number of lines before the header, or before the first row.
+	SkipLines int
+	// Comment begins the lines that are left out, wherever they are; "" if there are none.
+	Comment string
 	// Header says that the first line is a header even if Columns is set, which then replaces it.
 	Header bool
 }
@@ -52,6 +61,8 @@ const (
 	Text    = rows.Text
 	List    = rows.List
 	Other   = rows.Other
+
+	PlainNumber = rows.PlainNumber
 )
 
 // A Reader reads a table from its first row to its last. It is not safe for
@@ -87,7 +98,8 @@ func OpenText(path string, options TextOptions) (*Reader, error) {
 // error.
 func OpenFile(file *inputfile.File, options TextOptions) (*Reader, error) {
 	if file.Size() == 0 {
-		return nil, fault.New(fault.Input, "make the file again", "open table %s: the file is empty, expected a table", file.Path())
+		return nil, fault.New(fault.Input, "make the file again",
+			"open table %s: the file is empty, expected a table", file.Path())
 	}
 	s, err := openSource(file.Path(), file.Reader(), options)
 	if failed := file.Failed(); failed != nil {
@@ -102,8 +114,9 @@ func OpenFile(file *inputfile.File, options TextOptions) (*Reader, error) {
 // openSource opens a table in the format of its file name's ending.
 func openSource(path string, in *io.SectionReader, options TextOptions) (s rows.Source, err error) {
 	format, compression := Format(path)
-	if options.Columns != nil && IsTable(path) && !isText(format) {
-		return nil, fault.New(fault.Input, "give a text file, such as SGD_features.tab, or omit the column names",
+	layout := options.Columns != nil || options.Comment != "" || options.SkipLines > 0
+	if layout && IsTable(path) && !isText(format) {
+		return nil, fault.New(fault.Input, "give a text file, such as SGD_features.tab, or omit the settings of its lines",
 			"open table %s: found a %s file, which has column names, expected text without a header", path, format)
 	}
 	switch {
@@ -111,13 +124,10 @@ func openSource(path string, in *io.SectionReader, options TextOptions) (s rows.
 		s, err = parquetfile.Open(path, in)
 	case format == ".arrow" && compression == "":
 		s, err = arrowfile.Open(path, in)
-	case isText(format):
-		if options.Delimiter == 0 {
-			options.Delimiter = defaultDelimiter(format)
-		}
-		s, err = openText(path, in, compression, options)
+	case isText(format) || format == ".zip" || options.Delimiter != 0 && format != ".parquet" && format != ".arrow":
+		s, err = openTextFile(path, in, options)
 	default:
-		err = fault.New(fault.Input, "convert the file, or give it the ending of its format",
+		err = fault.New(fault.Input, "save it in one of these formats, or give it the ending of its format; text of another ending needs its delimiter named",
 			"open table %s: found ending %q, expected %s", path, format+compression, Formats)
 	}
 	if err != nil {
@@ -158,6 +168,18 @@ func (r *Reader) Next() (*Batch, error) {
 		return nil, err
 	}
 	return &r.batch, nil
+}
+
+// Batches yields the batches that Next returns, up to the last or an error.
+func (r *Reader) Batches() iter.Seq2[*Batch, error] {
+	return func(yield func(*Batch, error) bool) {
+		for {
+			b, err := r.Next()
+			if err == io.EOF || !yield(b, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // Where names a row for messages: "edges.tsv:12" counts lines from 1 (a header is line 1),

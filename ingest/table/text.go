@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/dustin/go-humanize/english"
 
 	"tcbuild/fault"
 	"tcbuild/ingest/table/rows"
@@ -23,18 +24,52 @@ type textSource struct {
 	path      string
 	in        io.ReadCloser
 	delimiter byte
-	quoted    bool // RFC 4180 quotes have a meaning
+	quoted    bool   // RFC 4180 quotes have a meaning; between tabs or blanks, if the first field has them
+	comment   []byte // begins the lines that are left out; empty if there are none
 	header    []string
 
 	buffer     []byte
 	begin, end int   // buffer[begin:end] is read but not yet split
 	torn       error // the error that ended reading; io.EOF at a clean end
 
-	failed   error   // error for the next Fill
-	line     int64   // 1-based line of buffer[begin]
-	firstRow int64   // line of row 0
-	row      int64   // row of buffer[begin]
-	breaks   []int64 // ascending: a row, repeated for each line break inside its quotes
+	failed   error // error for the next Fill
+	line     int64 // 1-based line of buffer[begin]
+	firstRow int64 // line of row 0
+	row      int64 // row of buffer[begin]
+	// ascending: a row, repeated for each line break inside its quotes and each comment behind it
+	breaks []int64
+}
+
+// openTextFile opens a text table, or that in a .zip, in the format of its name's ending.
+func openTextFile(path string, in *io.SectionReader, options TextOptions) (*textSource, error) {
+	var text io.Reader = in
+	format, compression := Format(path)
+	if format == ".zip" {
+		name, content, err := openMember(path, in, options.Member)
+		if err != nil {
+			return nil, err
+		}
+		path, text = path+"/"+name, content
+		format, compression = Format(name)
+	}
+	if !isText(format) && options.Delimiter == 0 {
+		return nil, fault.New(fault.Input, "save the table as text, such as .tsv or .csv, or name its delimiter",
+			"open table %s: found ending %q, expected a text table", path, format+compression)
+	}
+	byEnding := options.Delimiter == 0
+	if byEnding {
+		options.Delimiter = defaultDelimiter(format)
+	}
+	s, err := openText(path, text, compression, options)
+	switch {
+	case err != nil:
+	case byEnding:
+		err = checkHeader(path, s.Names(), options.Delimiter)
+	case !isText(format) && bytes.IndexByte(s.buffer[:s.end], 0) >= 0:
+		err = fault.New(fault.Input, "save the table as text, such as .tsv or .csv",
+			"open table %s: found a zero byte, expected text", path)
+	}
+	return s, err
 }
 
 func openText(path string, file io.Reader, compression string, options TextOptions) (*textSource, error) {
@@ -43,14 +78,19 @@ func openText(path string, file io.Reader, compression string, options TextOptio
 		return nil, rows.Damaged(path, "at its start", err)
 	}
 	s := &textSource{
-		path: path, in: in, delimiter: options.Delimiter,
-		quoted: options.Delimiter != '\t' && options.Delimiter != ' ',
+		path: path, in: in, delimiter: options.Delimiter, comment: []byte(options.Comment),
 		header: options.Columns, buffer: make([]byte, textBuffer), line: 1,
 	}
 	if err := s.refill(); err != nil {
 		return nil, err
 	}
 	s.begin = len(byteOrderMark(s.buffer[:s.end]))
+	for range options.SkipLines {
+		if err := s.skipLine(); err != nil {
+			return nil, err
+		}
+	}
+	s.quoted = s.delimiter != '\t' && s.delimiter != ' ' || startsQuoted(s.buffer[s.begin:s.end], s.delimiter)
 	if s.header == nil || options.Header {
 		err = s.readHeader()
 	}
@@ -65,6 +105,28 @@ func byteOrderMark(text []byte) []byte {
 	return nil
 }
 
+// skipLine moves behind the next line.
+func (s *textSource) skipLine() error {
+	for {
+		if length := bytes.IndexByte(s.buffer[s.begin:s.end], '\n'); length >= 0 {
+			s.begin += length + 1
+			s.line++
+			return nil
+		}
+		if s.torn == io.EOF {
+			return fault.New(fault.Input, "check skip_lines",
+				"read %s: found %s, expected a table behind those to skip", s.path, english.Plural(int(s.line), "line", ""))
+		}
+		if s.torn != nil {
+			return rows.Damaged(s.path, "at its start", s.torn)
+		}
+		s.begin = s.end
+		if err := s.refill(); err != nil {
+			return err
+		}
+	}
+}
+
 // readHeader splits the first line into the column names, unless they are given.
 func (s *textSource) readHeader() error {
 	fields, err := s.mustRecord(nil)
@@ -74,7 +136,7 @@ func (s *textSource) readHeader() error {
 	if err != nil {
 		return err
 	}
-	s.breaks = nil // lines inside the header are before row 0
+	s.breaks = nil // lines before and inside the header are before row 0
 	if s.header == nil {
 		for _, f := range fields {
 			s.header = append(s.header, string(s.buffer[f.Start:f.End]))
@@ -107,8 +169,11 @@ func (s *textSource) Fill(b *rows.Batch) error {
 	fields, err := s.mustRecord(b.Fields[:0])
 	for more := true; more && err == nil; {
 		if found := len(fields) - int(s.row-first)*b.Width; found != b.Width {
-			err = fault.New(fault.Input, "check the delimiters of this row and the header",
-				"read %s: found %d fields, expected %d", s.Where(s.row), found, b.Width)
+			hint := "check the delimiters of this row and the header"
+			if s.row == 0 && found == b.Width+1 {
+				hint += "; R's row names, which have no header, are left out with row.names = FALSE"
+			}
+			err = fault.New(fault.Input, hint, "read %s: found %s, expected %d", s.Where(s.row), english.Plural(found, "field", ""), b.Width)
 			break
 		}
 		s.row++
@@ -171,6 +236,16 @@ func (s *textSource) refill() error {
 func (s *textSource) record(fields []rows.Span) (_ []rows.Span, ok bool, _ error) {
 	rest := s.buffer[s.begin:s.end]
 	length, breaks := bytes.IndexByte(rest, '\n'), 0
+	for len(s.comment) > 0 && bytes.HasPrefix(rest, s.comment) && (length >= 0 || s.torn == io.EOF) {
+		if length < 0 {
+			length = len(rest) - 1
+		}
+		s.begin += length + 1
+		s.line++
+		s.breaks = append(s.breaks, s.row-1)
+		rest = rest[length+1:]
+		length = bytes.IndexByte(rest, '\n')
+	}
 	quotes := s.quoted && length >= 0 && bytes.IndexByte(rest[:length], '"') >= 0
 	if quotes {
 		length, breaks = quotedLength(rest)
@@ -195,7 +270,8 @@ func (s *textSource) record(fields []rows.Span) (_ []rows.Span, ok bool, _ error
 	case quotes:
 		all, err := splitQuoted(fields, s.buffer, s.begin, s.begin+len(record), s.delimiter)
 		if err != nil {
-			return fields, false, fault.New(fault.Input, "quote a field that holds a quote, and double the quote inside it",
+			return fields, false, fault.New(fault.Input,
+				`quote a field that holds a quote, and double the quote inside it (in R: qmethod = "double"); tcbuild ingest has --delimiter for columns separated otherwise`,
 				"read %s:%d: %w", s.path, s.line, err)
 		}
 		fields = all

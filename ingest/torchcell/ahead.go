@@ -1,13 +1,14 @@
 package torchcell
 
 import (
-	"errors"
+	"cmp"
+	"context"
 	"runtime"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
 
 	"tcbuild/fault"
+	"tcbuild/internal/inorder"
 	"tcbuild/internal/lmdbfile"
 )
 
@@ -17,8 +18,7 @@ type chunk struct {
 	values  []byte // as they lie in the store
 	ends    []int  // of each record's, in values
 	records []Record
-	bad     error         // of the record after the last of records
-	decoded chan struct{} // receives when records and bad are there
+	bad     error // of the record after the last of records
 	decoder decoder
 	inflate inflater
 }
@@ -35,43 +35,16 @@ type textFunc func(number int, value []byte, inflate *inflater) ([]byte, error)
 // decode those that follow. Memory is that of a few chunks, whatever the number of records. It
 // stops at the first error, in the order of the records.
 func readAhead(pages *lmdbfile.File, text textFunc, yield func(*Record) error) error {
-	workers := runtime.GOMAXPROCS(0)
-	window := 2*workers + 2 // so no send below waits
-	free, work, sequence := make(chan *chunk, window), make(chan *chunk, window), make(chan *chunk, window)
-	for range window {
-		free <- &chunk{decoded: make(chan struct{}, 1)}
-	}
-	stop := make(chan struct{})
-	var group errgroup.Group
-	group.Go(func() error {
-		defer close(sequence)
-		defer close(work)
-		return readChunks(pages, free, stop, func(c *chunk) {
-			work <- c
-			sequence <- c
-		})
+	free := sync.Pool{New: func() any { return new(chunk) }}
+	decode := func(c *chunk) { c.decode(text) }
+	workers := slices.Repeat([]func(*chunk){decode}, runtime.GOMAXPROCS(0))
+	chunks := inorder.Each(context.Background(), workers, func(full func(*chunk) error) error {
+		return readChunks(pages, &free, full)
 	})
-	for range workers {
-		group.Go(func() error {
-			for c := range work {
-				c.decode(text)
-				c.decoded <- struct{}{}
-			}
-			return nil
-		})
-	}
-	err := inSequence(sequence, free, yield)
-	close(stop)
-	if readErr := group.Wait(); err == nil {
-		err = readErr
-	}
-	return err
-}
-
-// inSequence calls yield with the records of each chunk, and gives the chunk back.
-func inSequence(sequence, free chan *chunk, yield func(*Record) error) error {
-	for c := range sequence {
-		<-c.decoded
+	for c, err := range chunks {
+		if err != nil {
+			return err
+		}
 		for i := range c.records {
 			if err := yield(&c.records[i]); err != nil {
 				return err
@@ -80,39 +53,34 @@ func inSequence(sequence, free chan *chunk, yield func(*Record) error) error {
 		if c.bad != nil {
 			return c.bad
 		}
-		free <- c
+		free.Put(c)
 	}
 	return nil
 }
 
-// readChunks reads all records in order, into chunks that it takes from free and passes to full.
-func readChunks(pages *lmdbfile.File, free <-chan *chunk, stop <-chan struct{}, full func(*chunk)) error {
+// readChunks reads all records in order, into chunks that it takes from free and passes to full,
+// those before an error too.
+func readChunks(pages *lmdbfile.File, free *sync.Pool, full func(*chunk) error) error {
 	var c *chunk
 	err := inOrder(pages, func(number int, value []byte) error {
 		if c == nil {
-			select {
-			case c = <-free:
-				c.numbers, c.values, c.ends = c.numbers[:0], c.values[:0], c.ends[:0]
-			case <-stop:
-				return errStopped
-			}
+			c = free.Get().(*chunk)
+			c.numbers, c.values, c.ends = c.numbers[:0], c.values[:0], c.ends[:0]
 		}
 		c.numbers, c.values = append(c.numbers, number), append(c.values, value...)
 		c.ends = append(c.ends, len(c.values))
-		if len(c.ends) == chunkRecords || len(c.values) >= chunkBytes {
-			full(c)
-			c = nil
+		if len(c.ends) < chunkRecords && len(c.values) < chunkBytes {
+			return nil
 		}
-		return nil
+		whole := c
+		c = nil
+		return full(whole)
 	})
 	if c != nil {
-		full(c)
+		err = cmp.Or(err, full(c))
 	}
 	return err
 }
-
-// errStopped ends the reading when nobody wants its records any more.
-var errStopped = errors.New("stopped")
 
 // decode decodes the chunk's records, up to the first bad one.
 func (c *chunk) decode(text textFunc) {

@@ -3,6 +3,7 @@ package torchcell
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -88,8 +89,9 @@ func (c *columns) each(r *Record, visit func(column, e int, v *Value)) error {
 }
 
 // tellApart adds the attributes by which an experiment differs from one that is alone in its
-// record: its number, if it is not the first, and that of its perturbations, unless it has one of
-// each gene that the record names.
+// record and has finite values: its number, if it is not the first, that of its perturbations,
+// unless it has one of each gene that the record names, and its values that are not finite, or that
+// its label has none.
 func (c *columns) tellApart(r *Record) {
 	c.genes = c.genes[:0]
 	for i := range r.Experiments {
@@ -107,7 +109,48 @@ func (c *columns) tellApart(r *Record) {
 		if n := len(e.Perturbations); n != genes {
 			e.Attributes = append(e.Attributes, Value{Name: perturbationCount, Number: float64(n)})
 		}
+		if text := e.notFinite(); text != nil {
+			e.Attributes = append(e.Attributes, Value{Name: notFinite, Number: math.NaN(), Text: text})
+		}
 	}
+}
+
+// notFinite returns the values of an experiment that are NaN or infinite as a JSON object, in which
+// they are written as torchcell writes them, and its label as null if that has no number; nil if
+// there is nothing to tell.
+func (e *Experiment) notFinite() (text []byte) {
+	add := func(name, token string) {
+		quoted, _ := json.Marshal(name) // text, which JSON can write
+		text = append(append(append(append(text, ','), quoted...), ':'), token...)
+	}
+	measured := false
+	for _, v := range e.Values {
+		measured = measured || string(v.Name) == string(e.Label) && (v.NaN || !math.IsNaN(v.Number))
+		switch {
+		case math.IsInf(v.Number, 1):
+			add(v.column(), "Infinity")
+		case math.IsInf(v.Number, -1):
+			add(v.column(), "-Infinity")
+		case v.NaN:
+			add(v.column(), "NaN")
+		}
+	}
+	if !measured {
+		add(string(e.Label), "null")
+	}
+	if text != nil {
+		text[0] = '{'
+		text = append(text, '}')
+	}
+	return text
+}
+
+// column is the name of a value among those of its experiment.
+func (v *Value) column() string {
+	if v.Part == nil {
+		return string(v.Name)
+	}
+	return string(v.Name) + "." + string(v.Part)
 }
 
 // column returns the column of a value, perhaps a new one, and notes what the value is.
@@ -120,10 +163,8 @@ func (c *columns) column(record, nth int, e *Experiment, v *Value, attribute boo
 		}
 		at = len(c.found)
 		c.index[string(c.key)] = at
-		column := Column{Attribute: attribute, Number: -1, Text: -1, Other: -1, UnitDiffers: -1, StatisticOf: -1, label: string(e.Label), base: string(v.Name)}
-		if v.Part != nil {
-			column.base += "." + string(v.Part)
-		}
+		column := Column{Attribute: attribute, Number: -1, Text: -1, Other: -1, UnitDiffers: -1, StatisticOf: -1,
+			label: string(e.Label), base: v.column()}
 		if nth > 1 {
 			column.base += fmt.Sprintf("#%d", nth)
 		}

@@ -32,8 +32,8 @@ type Row struct {
 // Cell is a number or a text in a column. Those that a record lacks have no cell.
 type Cell struct {
 	Column int
-	Number float64 // NaN if it is no number
-	Text   []byte  // nil if it is no text
+	Number float64 // NaN if it is not a number
+	Text   []byte  // nil if it is not text
 	// PerturbationsOf is the experiment whose types of perturbations are the value, or -1.
 	PerturbationsOf int
 }

@@ -46,8 +46,9 @@ type Value struct {
 	Name []byte // of the label, of the statistic or of the attribute
 	// name or 0-based number of the member; nil unless the value is an object or array
 	Part   []byte
-	Number float64 // NaN if it is no number
-	Text   []byte  // nil if it is no text
+	Number float64 // NaN if it is not a number
+	NaN    bool    // the record has the number NaN, which is missing too
+	Text   []byte  // nil if it is not text
 	Other  bool    // an object or an array
 	// Types means that the value is the types of the experiment's perturbations.
 	Types bool
@@ -182,6 +183,7 @@ var (
 
 	experimentNumber  = []byte("experiment")
 	perturbationCount = []byte("perturbation_count")
+	notFinite         = []byte("not_finite")
 )
 
 var errPointer = errors.New(`found a pointer "$ref" in place of a genotype, expected the genotype itself`)
@@ -238,7 +240,8 @@ func (d *decoder) environment(e *Experiment) error {
 		case "temperature":
 			return d.temperature(e)
 		case "$ref":
-			e.Attributes = append(e.Attributes, Value{Name: medium, Number: math.NaN(), Other: true}, Value{Name: temperature, Number: math.NaN(), Other: true})
+			e.Attributes = append(e.Attributes,
+				Value{Name: medium, Number: math.NaN(), Other: true}, Value{Name: temperature, Number: math.NaN(), Other: true})
 		}
 		return d.skip()
 	})
@@ -395,6 +398,7 @@ func (d *decoder) value(name, part []byte) (v Value, err error) {
 		v.Number = 0
 	default:
 		v.Number, err = d.number()
+		v.NaN = math.IsNaN(v.Number)
 	}
 	return v, err
 }

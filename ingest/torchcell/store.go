@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/klauspost/compress/zlib"
 
 	"tcbuild/fault"
@@ -84,8 +85,8 @@ func (s *Store) open() (err error) {
 		return err
 	}
 	if m := s.manifest; m != nil && m.Records != nil && *m.Records != pages.Entries() {
-		return fault.New(fault.Input, "copy the store again", "open torchcell store %s: found %d records, expected %d as in %s",
-			s.dir, pages.Entries(), *m.Records, manifestName)
+		return fault.New(fault.Input, "copy the store again", "open torchcell store %s: found %s, expected %d as in %s",
+			s.dir, english.Plural(int(pages.Entries()), "record", ""), *m.Records, manifestName)
 	}
 	return nil
 }
@@ -98,7 +99,8 @@ func (s *Store) openError(err error) error {
 	if inner := filepath.Join(s.dir, "lmdb"); exists(filepath.Join(inner, dataName)) {
 		hint = "use " + inner
 	}
-	return fault.New(fault.Input, hint, "open perturbations %s: found a folder without %s, expected a table or the lmdb folder of a torchcell build", s.dir, dataName)
+	return fault.New(fault.Input, hint,
+		"open perturbations %s: found a folder without %s, expected a table or the lmdb folder of a torchcell build", s.dir, dataName)
 }
 
 // Inputs identifies the store's files.

@@ -20,6 +20,7 @@ import (
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/torchcell"
 	"tcbuild/internal/lmdbtest"
+	"tcbuild/internal/testrun"
 )
 
 // write creates a store in a folder, or adds to it.
@@ -229,7 +230,7 @@ func TestErrors(t *testing.T) {
 		{"zlib cut off", map[string]string{"0": deflate(fitness("1", "A"))[:30]}, `{"codec": "zlib"}`, ingest.PerturbationOptions{}, "record 0: unexpected EOF", ""},
 		{"other codec", map[string]string{"0": fitness("1", "A")}, `{"codec": "lz4"}`, ingest.PerturbationOptions{}, `found codec "lz4", expected none or zlib`, ""},
 		{"bad STORE.json", map[string]string{"0": fitness("1", "A")}, `{"codec": `, ingest.PerturbationOptions{}, "read DIR/STORE.json: unexpected end", ""},
-		{"records missing", map[string]string{"0": fitness("1", "A")}, `{"codec": "none", "n_pool": 2}`, ingest.PerturbationOptions{}, "found 1 records, expected 2", ""},
+		{"records missing", map[string]string{"0": fitness("1", "A")}, `{"codec": "none", "n_pool": 2}`, ingest.PerturbationOptions{}, "found 1 record, expected 2", ""},
 		{"number beyond the build", map[string]string{"7": fitness("1", "A")}, `{"codec": "none", "n_records_keyspace": 7}`, ingest.PerturbationOptions{}, "found record 7, expected a number below 7", ""},
 		{"two kinds of keys", map[string]string{"0": fitness("1", "A"), "data_1": fitness("1", "A")}, "", ingest.PerturbationOptions{}, `found the key "data_1"`, ""},
 		{"padded keys", map[string]string{"1": fitness("1", "A"), "002": fitness("1", "A")}, "", ingest.PerturbationOptions{}, `found the key "002"`, ""},
@@ -375,7 +376,7 @@ func TestDamage(t *testing.T) {
 		}
 	}
 	r := rand.New(rand.NewPCG(8, 8))
-	for range 150 {
+	for range testrun.Cases(150, 30) {
 		content := bytes.Clone(whole)
 		at := 4096*r.IntN(len(whole)/4096) + r.IntN(400)
 		content[at] ^= byte(1 + r.IntN(255))

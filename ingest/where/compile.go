@@ -3,17 +3,15 @@ package where
 import (
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/checker"
-	"github.com/expr-lang/expr/compiler"
 	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/file"
-	"github.com/expr-lang/expr/optimizer"
 	"github.com/expr-lang/expr/parser"
 
 	"tcbuild/fault"
@@ -23,27 +21,46 @@ import (
 // Compile makes a filter of an expression about samples with these columns, which delete genes of
 // these ids. A mistake in it is a fault.Usage that names its place.
 func Compile(text string, columns ingest.Columns, genes *ingest.Nodes) (*Filter, error) {
+	return compile("read --where", text, func(ast.Node) *resolver { return &resolver{columns: columns, genes: genes} })
+}
+
+// CompileRows makes a filter of an expression about the rows of a table with these columns. It
+// returns which of them the expression has: they are the attributes of the samples that it is asked
+// about, of the type that the expression needs. what begins messages. A mistake is a fault.Usage.
+func CompileRows(what, text string, names []string) (*Filter, []ingest.Attribute, error) {
+	var used []ingest.Attribute
+	filter, err := compile(what, text, func(tree ast.Node) *resolver {
+		used = infer(tree, names)
+		return &resolver{columns: ingest.Columns{Attributes: used}, others: names}
+	})
+	return filter, used, err
+}
+
+// compile makes a filter of a text with the resolver of its tree.
+func compile(what, text string, resolverOf func(tree ast.Node) *resolver) (*Filter, error) {
 	if strings.TrimSpace(text) == "" {
-		return nil, fault.New(fault.Usage, exampleHint, "read --where: found no expression")
+		return nil, fault.New(fault.Usage, exampleHint, "%s: found no expression", what)
 	}
 	if len(text) > maxLength {
-		return nil, fault.New(fault.Usage, "filter by an attribute", "read --where: found an expression of %s bytes, expected at most %s",
-			humanize.Comma(int64(len(text))), humanize.Comma(maxLength))
+		return nil, fault.New(fault.Usage, "filter by an attribute", "%s: found an expression of %s bytes, expected at most %s",
+			what, humanize.Comma(int64(len(text))), humanize.Comma(maxLength))
 	}
+	located := func(err error, hint string) error { return located(what, text, err, hint) }
 	config := conf.CreateNew()
 	expr.DisableAllBuiltins()(config)
-	expr.Function(absName, func(values ...any) (any, error) { return math.Abs(values[0].(float64)), nil }, new(func(float64) float64))(config)
-	expr.Function(missingName, func(values ...any) (any, error) { return isMissing(values[0]), nil }, new(func(any) bool))(config)
+	expr.Function(absName, nil, new(func(float64) float64))(config) // evaluated by an evaluator
+	expr.Function(missingName, nil, new(func(any) bool))(config)
 	config.MaxNodes = 0 // bounded by maxLength
 
 	tree, err := parser.ParseWithConfig(text, config)
 	if err != nil {
-		return nil, located(text, err, syntaxHint)
+		return nil, located(err, syntaxHint)
 	}
-	r := &resolver{columns: columns, genes: genes, types: make(map[string]any)}
+	r := resolverOf(tree.Node)
+	r.types = make(map[string]any)
 	r.resolve(&tree.Node)
 	if r.err != nil {
-		return nil, located(text, r.err.Bind(tree.Source), r.hint)
+		return nil, located(r.err.Bind(tree.Source), r.hint)
 	}
 	config.WithEnv(r.types)
 	kind, err := checker.Check(tree, config)
@@ -52,25 +69,22 @@ func Compile(text string, columns ingest.Columns, genes *ingest.Nodes) (*Filter,
 		if strings.Contains(err.Error(), ": not (mismatched type ") || strings.Contains(err.Error(), ": ! (mismatched type ") {
 			hint = "not binds more tightly than comparisons: write not (…)"
 		}
-		return nil, located(text, err, hint)
+		return nil, located(err, hint)
 	}
 	if kind.Kind().String() != "bool" {
-		return nil, located(text, &file.Error{Line: 1, Message: "the expression is a " + inOurWords(kind.String()) + ", expected a comparison"}, exampleHint)
+		return nil, located(&file.Error{Line: 1, Message: "the expression is a " + inOurWords(kind.String()) + ", expected a comparison"}, exampleHint)
 	}
 	if r.guard(&tree.Node); r.err != nil {
-		return nil, located(text, r.err.Bind(tree.Source), r.hint)
+		return nil, located(r.err.Bind(tree.Source), r.hint)
 	}
-	if _, err = checker.Check(tree, config); err == nil {
-		err = optimizer.Optimize(&tree.Node, config)
+	if _, err = checker.Check(tree, config); err != nil {
+		return nil, located(err, "")
 	}
-	if err != nil {
-		return nil, located(text, err, "")
+	terms := make(evaluator)
+	for _, term := range r.terms {
+		terms[term.name] = term
 	}
-	program, err := compiler.Compile(tree, config)
-	if err != nil {
-		return nil, located(text, err, "")
-	}
-	return &Filter{text: text, program: program, terms: r.terms, values: make(map[string]any)}, nil
+	return &Filter{terms.truth(tree.Node)}, nil
 }
 
 // maxLength is the longest expression, in bytes: as long as an argument can be on Linux. The parser
@@ -79,7 +93,7 @@ const maxLength = 128 << 10
 
 const (
 	exampleHint = `write a comparison, as in fitness > 0.5 and medium == "YPD"`
-	syntaxHint  = `equal is ==, texts are quoted, and a column whose name is not made of letters, digits and _ is column("its name")`
+	syntaxHint  = `equal is ==, decimals have a point, texts are quoted, and a column whose name is not made of letters, digits and _ is column("its name")`
 	typesHint   = `compare numbers with numbers, texts with texts: medium == "YPD", temperature == 30`
 )
 
@@ -104,10 +118,10 @@ var words = strings.NewReplacer("float64", "number", "string", "text", "bool", "
 	"unexpected token EOF", "the expression ends behind this, expected more")
 
 // located is a mistake in an expression, with its place. Columns count characters from 1.
-func located(text string, err error, hint string) error {
+func located(what, text string, err error, hint string) error {
 	var at *file.Error
 	if !errors.As(err, &at) {
-		return fault.New(fault.Usage, hint, "read --where: %s", inOurWords(err.Error()))
+		return fault.New(fault.Usage, hint, "%s: %s", what, inOurWords(err.Error()))
 	}
 	place := fmt.Sprintf("column %d", at.Column+1)
 	lines := strings.Split(text, "\n")
@@ -119,5 +133,5 @@ func located(text string, err error, hint string) error {
 	if len(rest) > 0 {
 		place += ", at " + fault.Quote(string(rest))
 	}
-	return fault.New(fault.Usage, hint, "read --where: %s: %s", place, inOurWords(at.Message))
+	return fault.New(fault.Usage, hint, "%s: %s: %s", what, place, inOurWords(at.Message))
 }

@@ -32,8 +32,8 @@ func TestLongExpressions(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if kept, err := filter.Keeps(&measured); !kept || err != nil {
-			t.Errorf("%s: got %v, %v", name, kept, err)
+		if !filter.Keeps(&measured) {
+			t.Errorf("%s: not kept", name)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/internal/seed"
+	"tcbuild/internal/testrun"
 )
 
 var columns = ingest.Columns{
@@ -118,8 +119,8 @@ func TestKeeps(t *testing.T) {
 			continue
 		}
 		for sample, want := range map[*Sample]bool{&measured: test.measured, &unknown: test.unknown} {
-			if got, err := filter.Keeps(sample); got != want || err != nil {
-				t.Errorf("%s of %s: got %v, %v, want %v", test.expression, sample.ID, got, err, want)
+			if got := filter.Keeps(sample); got != want {
+				t.Errorf("%s of %s: got %v, want %v", test.expression, sample.ID, got, want)
 			}
 		}
 	}
@@ -157,7 +158,7 @@ func TestMistakes(t *testing.T) {
 		{`abs() > 1`, `read --where: column 1, at "abs() > 1": found 0 arguments of abs, expected one`, ""},
 		{`fitness == nil`, `read --where: column 12, at "nil": nil is not part of the language of expressions`, missingHint},
 		{`fitness == NaN`, `read --where: column 12, at "NaN": found unknown name`, missingHint},
-		{`missing(fitness > 1)`, `read --where: column 17, at "> 1)": found a condition, which is never missing, expected a phenotype or attribute`, missingHint},
+		{`missing(fitness > 1)`, `read --where: column 17, at "> 1)": found a condition, which is never missing, expected a column`, missingHint},
 		{`not fitness > 1`, `read --where: column 1, at "not fitness > 1": found not number`, "not binds more tightly"},
 		{`missing()`, `read --where: column 1, at "missing()": found 0 arguments of missing, expected one`, ""},
 		{`fitness = 0.5`, `read --where: column 9, at "= 0.5": found "="`, syntaxHint},
@@ -205,8 +206,8 @@ func TestDesignExamples(t *testing.T) {
 		}
 		for i, sample := range []*Sample{&measured, &unknown} {
 			want := strings.Contains(cells[i+2], "kept")
-			if got, err := filter.Keeps(sample); got != want || err != nil {
-				t.Errorf("%s of sample %d: got %v, %v, want %v", cells[1], i, got, err, want)
+			if got := filter.Keeps(sample); got != want {
+				t.Errorf("%s of sample %d: got %v, want %v", cells[1], i, got, want)
 			}
 		}
 		found++
@@ -409,8 +410,8 @@ func (m maker) sample() *Sample {
 // Random expressions mean what their oracles say.
 func TestKeepsRandom(t *testing.T) {
 	m := maker{seed.Rand(t)}
-	kept := 0
-	for range 3000 {
+	kept, expressions := 0, testrun.Cases(3000, 600)
+	for range expressions {
 		o := m.condition(m.IntN(4))
 		filter, err := Compile(o.text, columns, genes)
 		if err != nil {
@@ -418,17 +419,17 @@ func TestKeepsRandom(t *testing.T) {
 		}
 		for range 20 {
 			s := m.sample()
-			got, err := filter.Keeps(s)
-			if want := o.of(s).(bool); got != want || err != nil {
-				t.Fatalf("%s of %+v: got %v, %v, want %v", o.text, s, got, err, want)
+			got := filter.Keeps(s)
+			if want := o.of(s).(bool); got != want {
+				t.Fatalf("%s of %+v: got %v, want %v", o.text, s, got, want)
 			}
 			if got {
 				kept++
 			}
 		}
 	}
-	if kept < 1000 || kept > 59000 {
-		t.Errorf("the expressions are too much alike: %d of 60000 are true", kept)
+	if all := 20 * expressions; kept < all/60 || kept > all-all/60 {
+		t.Errorf("the expressions are too much alike: %d of %d are true", kept, all)
 	}
 }
 
@@ -440,9 +441,7 @@ func BenchmarkKeeps(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				if _, err := filter.Keeps(&measured); err != nil {
-					b.Fatal(err)
-				}
+				filter.Keeps(&measured)
 			}
 		})
 	}

@@ -33,7 +33,7 @@ func (r *resolver) guard(node *ast.Node) {
 		}
 	case *ast.CallNode:
 		if n.Arguments[0].Type().Kind() == reflect.Bool {
-			r.fail(n.Arguments[0], missingHint, "found a condition, which is never missing, expected a phenotype or attribute")
+			r.fail(n.Arguments[0], missingHint, "found a condition, which is never missing, expected a column")
 		}
 		r.guard(&n.Arguments[0])
 	}

@@ -26,13 +26,20 @@ const (
 
 const deletionsHint = "the number of deleted genes is deletions()"
 
-var functions = []string{absName, columnName, deletesName, deletesAnyName, deletionsName, missingName}
+// functions are those that the expression can call.
+func (r *resolver) functions() []string {
+	if r.genes == nil {
+		return []string{absName, columnName, missingName}
+	}
+	return []string{absName, columnName, deletesName, deletesAnyName, deletionsName, missingName}
+}
 
 // resolver replaces what an expression asks of a sample by terms, refuses what is not part of the
 // language, and makes comparisons with missing values false. It stops at the first error.
 type resolver struct {
 	columns ingest.Columns
-	genes   *ingest.Nodes
+	genes   *ingest.Nodes // nil for rows of a table, which delete none
+	others  []string      // further columns of the table, for messages
 	terms   []term
 	types   map[string]any // a value of its type by the name of a term
 	err     *file.Error
@@ -141,8 +148,8 @@ func (r *resolver) list(node *ast.Node) {
 
 // name replaces a bare name.
 func (r *resolver) name(node *ast.Node, name string) {
-	if name == sampleIDName {
-		r.put(node, term{name: "id", value: func(s *Sample) any { return string(s.ID) }}, "")
+	if name == sampleIDName && r.genes != nil {
+		r.put(node, term{name: "id", text: func(s *Sample) []byte { return s.ID }})
 		return
 	}
 	r.column(node, *node, name)
@@ -151,43 +158,46 @@ func (r *resolver) name(node *ast.Node, name string) {
 // column replaces the name of a column; at is where it stands.
 func (r *resolver) column(node *ast.Node, at ast.Node, name string) {
 	if k := slices.Index(r.columns.PhenotypeNames(), name); k >= 0 {
-		r.put(node, term{fmt.Sprint("phenotype ", k), true, func(s *Sample) any { return s.Phenotypes[k] }}, 0.0)
+		r.put(node, term{name: fmt.Sprint("phenotype ", k), misses: true, number: func(s *Sample) float64 { return s.Phenotypes[k] }})
 		return
 	}
 	if k := slices.Index(r.columns.AttributeNames(), name); k >= 0 {
-		t := term{fmt.Sprint("attribute ", k), true, func(s *Sample) any { return s.Attributes[k].Number }}
+		t := term{name: fmt.Sprint("attribute ", k), misses: true}
 		if r.columns.Attributes[k].Type == ingest.NumberAttribute {
-			r.put(node, t, 0.0)
-			return
-		}
-		t.value = func(s *Sample) any {
-			if text := s.Attributes[k].Text; text != nil {
-				return string(text)
+			t.number = func(s *Sample) float64 { return s.Attributes[k].Number }
+		} else {
+			t.text = func(s *Sample) []byte {
+				if text := s.Attributes[k].Text; text != nil {
+					return text
+				}
+				return noText
 			}
-			return missingText
 		}
-		r.put(node, t, "")
+		r.put(node, t)
 		return
 	}
-	known := append(slices.Concat(r.columns.PhenotypeNames(), r.columns.AttributeNames()), sampleIDName)
+	known := r.others
+	if r.genes != nil {
+		known = append(slices.Concat(r.columns.PhenotypeNames(), r.columns.AttributeNames()), sampleIDName)
+	}
 	hint := `texts are quoted: medium == "YPD"`
 	switch nearest := conf.Nearest(name, known); {
 	case slices.Contains([]string{"null", "none", "nan", "na"}, strings.ToLower(name)):
 		hint = missingHint
 	case nearest != "":
 		hint = "did you mean " + nearest + "?"
-	case name == deletionsName:
+	case name == deletionsName && r.genes != nil:
 		hint = deletionsHint
-	case slices.Contains(functions, name):
+	case slices.Contains(r.functions(), name):
 		hint = fmt.Sprintf("%s is a function: write %s(…)", name, name)
 	}
 	r.fail(at, hint, "found unknown name %s, expected one of %s", fault.Quote(name), fault.List(known))
 }
 
-// put replaces a node by a term whose value has the type of zero.
-func (r *resolver) put(node *ast.Node, t term, zero any) {
+// put replaces a node by a term.
+func (r *resolver) put(node *ast.Node, t term) {
 	if _, known := r.types[t.name]; !known {
-		r.types[t.name] = zero
+		r.types[t.name] = [...]any{aTruth: false, aNumber: 0.0, aText: ""}[t.kind()]
 		r.terms = append(r.terms, t)
 	}
 	r.replace(node, &ast.IdentifierNode{Value: t.name})
@@ -195,6 +205,11 @@ func (r *resolver) put(node *ast.Node, t term, zero any) {
 
 // call replaces the call of a function.
 func (r *resolver) call(node *ast.Node, function string, arguments []ast.Node) {
+	if functions := r.functions(); !slices.Contains(functions, function) {
+		hint := conf.DidYouMean(function, functions, "")
+		r.fail(*node, hint, "there is no function %s, expected one of %s", fault.Quote(function), strings.Join(functions, ", "))
+		return
+	}
 	switch function {
 	case absName, missingName, columnName:
 		if len(arguments) != 1 {
@@ -217,15 +232,9 @@ func (r *resolver) call(node *ast.Node, function string, arguments []ast.Node) {
 		}
 		r.fail(arguments[0], "", `found an expression, expected the name of a column in quotes`)
 	case deletionsName:
-		r.put(node, term{name: "deletions", value: func(s *Sample) any { return float64(len(s.Genes)) }}, 0.0)
+		r.put(node, term{name: "deletions", number: func(s *Sample) float64 { return float64(len(s.Genes)) }})
 	case deletesName, deletesAnyName:
 		r.deletes(node, function == deletesName, arguments)
-	default:
-		hint := ""
-		if nearest := conf.Nearest(function, functions); nearest != "" {
-			hint = "did you mean " + nearest + "?"
-		}
-		r.fail(*node, hint, "there is no function %s, expected one of %s", fault.Quote(function), strings.Join(functions, ", "))
 	}
 }
 
@@ -243,21 +252,18 @@ func (r *resolver) deletes(node *ast.Node, all bool, arguments []ast.Node) {
 		}
 		gene, ok := r.genes.Index(id.Value)
 		if !ok {
-			hint := "give the gene's id in nodes/gene"
-			if nearest := conf.Nearest(id.Value, r.genes.IDs); nearest != "" {
-				hint = "did you mean " + nearest + "?"
-			}
+			hint := conf.DidYouMean(id.Value, r.genes.IDs, "give the gene's id in nodes/gene")
 			r.fail(argument, hint, "gene %s is not in nodes/gene", fault.Quote(id.Value))
 			return
 		}
 		genes = append(genes, gene)
 	}
-	r.put(node, term{name: fmt.Sprint("deletes ", all, genes), value: func(s *Sample) any {
+	r.put(node, term{name: fmt.Sprint("deletes ", all, genes), truth: func(s *Sample) bool {
 		for _, gene := range genes {
 			if _, deleted := slices.BinarySearch(s.Genes, gene); deleted != all {
 				return deleted
 			}
 		}
 		return all
-	}}, false)
+	}})
 }

@@ -2,6 +2,7 @@ package where
 
 import (
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -33,48 +34,41 @@ func NewSource(source ingest.SampleSource, name, expression string, genes *inges
 // samples that were read.
 func (s *Source) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	columns := s.Columns()
-	size := ingest.BatchSamples(columns)
-	kept, part := ingest.Counts{}, ingest.NewSamples(0, columns, size)
+	yielded, next := false, 0
+	kept := ingest.NewBatcher(columns, func(samples *ingest.Samples) error {
+		yielded, next = true, samples.First+samples.Len()
+		return yield(samples)
+	})
 	sample := Sample{}
 	counts, err := s.SampleSource.Scan(func(samples *ingest.Samples) error {
-		yielded := false
+		yielded = false
 		for i := range samples.Len() {
 			sample.of(samples, i, len(columns.Attributes))
-			keep, err := s.filter.Keeps(&sample)
-			if err != nil {
-				return err
-			}
-			if !keep {
+			if !s.filter.Keeps(&sample) {
 				continue
 			}
-			part.Append(sample.ID, sample.Genes, sample.Phenotypes, sample.Attributes)
-			kept.Samples++
 			if len(sample.Genes) == 0 {
-				kept.Wildtypes++
+				kept.Counts.Wildtypes++
 			}
-			if part.Len() == size {
-				if err := yield(part); err != nil {
-					return err
-				}
-				part, yielded = ingest.NewSamples(kept.Samples, columns, size), true
+			if err := kept.Add(sample.ID, sample.Genes, sample.Phenotypes, sample.Attributes); err != nil {
+				return err
 			}
 		}
 		if yielded {
 			return nil
 		}
-		return yield(ingest.NewSamples(kept.Samples-part.Len(), columns, 0)) // so that the receiver can stop
+		return yield(ingest.NewSamples(next, columns, 0)) // so that the receiver can stop
 	})
 	read := counts.Samples
-	counts.Samples, counts.Wildtypes, counts.LeftOutSamples = kept.Samples, kept.Wildtypes, read-kept.Samples
+	counts.Samples, counts.Wildtypes = kept.Counts.Samples, kept.Counts.Wildtypes
+	counts.LeftOutSamples = read - counts.Samples
 	switch {
 	case err != nil || read == 0:
 		return counts, err
-	case kept.Samples == 0:
+	case counts.Samples == 0:
 		return counts, NoneKept("perturbations", s.name, s.expression, read)
-	case part.Len() == 0:
-		return counts, nil
 	}
-	return counts, yield(part)
+	return counts, kept.Flush()
 }
 
 // of makes s the i-th sample of a batch. Its memory is used again.
@@ -92,7 +86,9 @@ const NoneKeptHint = "check the names and units in the expression: a comparison 
 // NoneKept is the error of an expression that is true for none of the samples that were read from
 // what has this name.
 func NoneKept(what, name, expression string, read int) error {
-	return fault.New(fault.Input, NoneKeptHint, "read %s %s: --where %s is true for none of %s samples, expected at least one", what, name, fault.Quote(expression), humanize.Comma(int64(read)))
+	return fault.New(fault.Input, NoneKeptHint,
+		"read %s %s: --where %s is true for none of %s %s, expected at least one",
+		what, name, fault.Quote(expression), humanize.Comma(int64(read)), english.PluralWord(read, "sample", ""))
 }
 
 // IgnoredColumns are the names of the set's columns that are not part of the samples.

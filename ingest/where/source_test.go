@@ -118,7 +118,7 @@ func TestSourceErrors(t *testing.T) {
 // The batches depend on the samples that are kept alone, and so do the bytes of a file made of
 // them.
 func TestSourceBatches(t *testing.T) {
-	size := ingest.BatchSamples(columns)
+	const size = 4096 // samples in a batch of so few columns
 	for _, batch := range []int{1, 1000, size, 3 * size} {
 		set := list{samples: slices.Repeat([]*Sample{&measured, &unknown, &measured}, size), batch: batch}
 		source, err := NewSource(set, "set.tsv", `fitness == 0.5`, genes)

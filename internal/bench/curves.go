@@ -1,124 +1,120 @@
 package bench
 
 import (
-	"math"
+	"fmt"
 	"slices"
+	"strings"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-
-	"tcbuild/internal/chart"
+	"tcbuild/internal/page"
 )
 
-func (r *Results) workersPlot() *plot.Plot {
-	points := r.along(func(v Variation) bool { return v.Samples == r.Base.Samples && v.EveryNth == 1 },
-		func(p Point) float64 { return float64(p.Workers) })
-	throughput := func(p Point) float64 { return p.SamplesPerSecond.Median }
-	p := chart.New("workers", "samples per second")
-	chart.AddGrid(p)
-	var rates []float64
-	for _, series := range points {
-		for _, point := range series {
-			rates = append(rates, throughput(point))
+// curve is a figure of the points on one axis of the variations.
+type curve struct {
+	title  string
+	figure func(Point) float64
+	format func(float64) string // of a value
+}
+
+// draw adds the points of each default case, joined by lines, the last with its name.
+func (c curve) draw(d *page.XY, series [][]Point, x func(Point) float64) {
+	for _, points := range series {
+		var marks []page.Mark
+		for _, p := range points {
+			marks = append(marks, page.Mark{X: x(p), Y: c.figure(p), Color: variantColors[p.Variant],
+				Hover: fmt.Sprintf("%s; %s: %s; %s: %s", p.Case, d.X.Title, formatNumber(x(p)), c.title, c.format(c.figure(p)))})
 		}
+		marks[len(marks)-1].Label = string(points[0].Variant)
+		d.Marks = append(d.Marks, marks...)
+		d.Lines = append(d.Lines, page.Line{Points: marks, Color: marks[0].Color})
 	}
-	logAxis(&p.X, 1, float64(r.Base.Workers)*1.6, plainTick)
-	p.X.Tick.Marker = plot.ConstantTicks(workerTicks(r.Base.Workers))
-	logAxis(&p.Y, slices.Min(rates), slices.Max(rates)*float64(r.Base.Workers), plainTick)
-	var labels []label
-	for _, series := range points {
-		one, c := series[0], variantColors[series[0].Variant]
-		addLine(p, plotter.XYs{{X: 1, Y: throughput(one)},
-			{X: float64(r.Base.Workers), Y: throughput(one) * float64(r.Base.Workers)}}, c, true)
-		labels = append(labels, addSeries(p, series, func(p Point) float64 { return float64(p.Workers) }, throughput))
-	}
-	addLabels(p, labels, wide, high)
-	return p
 }
 
-func workerTicks(most int) (ticks []plot.Tick) {
-	for w := 1; w <= most; w *= 2 {
-		ticks = append(ticks, plot.Tick{Value: float64(w), Label: plainTick(float64(w))})
-	}
-	return ticks
+// plot is the finished plot of the curve; its heading stands in place of the title of the Y axis.
+func (c curve) plot(d page.XY) page.Plot {
+	plot := page.Plot{Title: strings.ToUpper(c.title[:1]) + c.title[1:], Text: "A line for each variant. " + d.Describe()}
+	d.Y.Title = ""
+	plot.Drawing = d
+	return plot
 }
 
-func (r *Results) samplesPlots() []*plot.Plot {
-	count := func(p Point) float64 { return float64(p.Samples) }
-	points := r.along(func(v Variation) bool { return v.Workers == r.Base.Workers && v.EveryNth == 1 }, count)
-	var plots []*plot.Plot
-	for _, axis := range []struct {
-		label  string
-		format func(float64) string
-		figure func(Point) float64
-		end    func(Extrapolation) float64
+func (r *Results) workersPlot() page.Plot {
+	c := curve{"samples per second", func(p Point) float64 { return p.SamplesPerSecond.Median }, formatNumber}
+	workers := func(p Point) float64 { return float64(p.Workers) }
+	d := page.XY{X: page.Axis{Title: "workers", Log: true, Format: page.Plain}, Y: page.Axis{Title: c.title, Log: true, Format: page.Short}}
+	for w := 1; w <= r.Base.Workers; w *= 2 {
+		d.X.Ticks = append(d.X.Ticks, float64(w))
+	}
+	series := r.along(func(v Variation) bool { return v.Samples == r.Base.Samples && v.EveryNth == 1 }, workers)
+	for _, points := range series {
+		one, most := c.figure(points[0])/workers(points[0]), float64(r.Base.Workers)
+		d.Lines = append(d.Lines, page.Line{Points: []page.Mark{{X: 1, Y: one}, {X: most, Y: one * most}},
+			Color: variantColors[points[0].Variant], Dashed: true})
+	}
+	c.draw(&d, series, workers)
+	plot := c.plot(d)
+	plot.Title, plot.Drawing = "Throughput against workers", d
+	return plot
+}
+
+// timeTicks are round times in seconds; every second one is 1 ms, 10 ms, …, 1 min, 10 min, 1 h, 10
+// h and so on.
+var timeTicks = []float64{1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1, 3, 10, 30, 60, 180, 600, 1800, 3600, 3 * 3600, 36e3, 108e3, 36e4, 108e4, 36e5}
+
+func (r *Results) samplesPlots() (plots []page.Plot) {
+	samples := func(p Point) float64 { return float64(p.Samples) }
+	series := r.along(func(v Variation) bool { return v.Workers == r.Base.Workers && v.EveryNth == 1 }, samples)
+	for _, c := range []struct {
+		curve
+		ticks []float64
+		end   func(Extrapolation) float64
 	}{
-		{"build time in seconds", plainTick, func(p Point) float64 { return p.Seconds.Median },
-			func(e Extrapolation) float64 { return e.Seconds }},
-		{"dataset size", byteTick, func(p Point) float64 { return float64(p.DatasetBytes) },
-			func(e Extrapolation) float64 { return e.Bytes }},
+		{curve{"build time", func(p Point) float64 { return p.Seconds.Median }, secondsTick},
+			timeTicks, func(e Extrapolation) float64 { return e.Seconds }},
+		{curve{"dataset size", func(p Point) float64 { return float64(p.DatasetBytes) }, byteTick},
+			nil, func(e Extrapolation) float64 { return e.Bytes }},
 	} {
-		p := chart.New("samples", axis.label)
-		chart.AddGrid(p)
-		low, top, end := math.Inf(1), 0.0, 0.0
-		for _, series := range points {
-			for _, point := range series {
-				low, top, end = min(low, axis.figure(point)), max(top, axis.figure(point)), max(end, count(point))
+		d := page.XY{X: page.Axis{Title: "samples", Log: true, Format: page.Short},
+			Y: page.Axis{Title: c.title, Log: true, Format: c.format, Ticks: c.ticks}}
+		c.draw(&d, series, samples)
+		for i, points := range series {
+			largest := points[len(points)-1]
+			to := r.Cases[slices.IndexFunc(r.Cases, func(result CaseResult) bool { return result.Case == largest.Case })].Extrapolated.Samples
+			if to <= largest.Samples {
+				continue
 			}
-			to := r.Cases[slices.IndexFunc(r.Cases, func(c CaseResult) bool { return c.Case == series[0].Case })].Extrapolated
-			top, end = max(top, axis.end(to)), max(end, float64(to.Samples))
-		}
-		logAxis(&p.X, count(points[0][0]), end*20, shortTick)
-		logAxis(&p.Y, low, top, axis.format)
-		var labels []label
-		for _, series := range points {
-			line := plotter.XYs{}
-			largest := series[len(series)-1]
-			for samples := count(series[0]); ; samples = min(samples*1.5, end) {
-				line = append(line, plotter.XY{X: samples, Y: axis.end(extrapolate(largest, int(samples)))})
-				if samples >= end {
+			line := page.Line{Color: variantColors[largest.Variant], Dashed: true}
+			for n := largest.Samples; ; n = min(2*n, to) {
+				line.Points = append(line.Points, page.Mark{X: float64(n), Y: c.end(extrapolate(largest, n))})
+				if n == to {
 					break
 				}
 			}
-			addLine(p, line, variantColors[largest.Variant], true)
-			addMarkers(p, series, count, axis.figure)
-			labels = append(labels, label{end, line[len(line)-1].Y, string(largest.Variant), variantColors[largest.Variant]})
+			end := line.Points[len(line.Points)-1]
+			end.Color, end.Hollow, end.Label = line.Color, true, d.Lines[i].Points[len(points)-1].Label
+			end.Hover = fmt.Sprintf("%s, extrapolated to %s samples: %s", largest.Case, formatNumber(end.X), c.format(end.Y))
+			for k := range d.Marks { // the label moves to the end of the line
+				if d.Marks[k].Label == end.Label {
+					d.Marks[k].Label = ""
+				}
+			}
+			d.Lines, d.Marks = append(d.Lines, line), append(d.Marks, end)
 		}
-		addLabels(p, labels, widthOf(2), high)
-		plots = append(plots, p)
+		plots = append(plots, c.plot(d))
 	}
 	return plots
 }
 
-func (r *Results) edgesPlots() []*plot.Plot {
+func (r *Results) edgesPlots() (plots []page.Plot) {
 	edges := func(p Point) float64 { return float64(p.Edges) }
-	points := r.along(func(v Variation) bool { return v.Workers == r.Base.Workers && v.Samples == r.Base.Samples }, edges)
-	var plots []*plot.Plot
-	for _, axis := range []struct {
-		label  string
-		format func(float64) string
-		figure func(Point) float64
-	}{
-		{"build time", secondsTick, func(p Point) float64 { return p.Seconds.Median }},
-		{"stored bytes per sample", byteTick, func(p Point) float64 { return p.BytesPerSample }},
-		{"ms per sample, random order", plainTick, func(p Point) float64 { return p.ReadMilliseconds.Median }},
+	series := r.along(func(v Variation) bool { return v.Workers == r.Base.Workers && v.Samples == r.Base.Samples }, edges)
+	for _, c := range []curve{
+		{"build time", func(p Point) float64 { return p.Seconds.Median }, secondsTick},
+		{"stored bytes per sample", func(p Point) float64 { return p.BytesPerSample }, byteTick},
+		{"time to load a sample, random order", func(p Point) float64 { return p.ReadMilliseconds.Median / 1000 }, secondsTick},
 	} {
-		p := chart.New("edges", axis.label)
-		chart.AddGrid(p)
-		top, most := 0.0, 0.0
-		for _, series := range points {
-			for _, point := range series {
-				top, most = max(top, axis.figure(point)), max(most, edges(point))
-			}
-		}
-		linearAxis(&p.X, most*1.4, shortTick)
-		linearAxis(&p.Y, top, axis.format)
-		var labels []label
-		for _, series := range points {
-			labels = append(labels, addSeries(p, series, edges, axis.figure))
-		}
-		addLabels(p, labels, widthOf(3), high)
-		plots = append(plots, p)
+		d := page.XY{X: page.Axis{Title: "edges", Format: page.Short}, Y: page.Axis{Title: c.title, Format: c.format}}
+		c.draw(&d, series, edges)
+		plots = append(plots, c.plot(d))
 	}
 	return plots
 }

@@ -23,7 +23,9 @@ type DeviceResult struct {
 	IndexBytes int64 `json:"index_bytes"`
 	// of a batch: whole masks, a byte per position
 	MaskBytes int64 `json:"mask_bytes"`
-	Fill      Stat  `json:"fill"` // bytes per second, of device memory
+	// of a batch: masks of bits
+	BitBytes int64 `json:"bit_bytes"`
+	Fill     Stat  `json:"fill"` // bytes per second, of device memory
 	// bytes per second read and written, of device memory
 	Copy         Stat           `json:"copy"`
 	IndexUpload  Stat           `json:"index_upload_seconds"`
@@ -34,24 +36,29 @@ type DeviceResult struct {
 	CrossingGenes float64 `json:"crossing_genes"`
 }
 
-// DeviceMethod is one way to make the masks of a batch.
+// DeviceMethod is one way to make the masks of a batch, as bits on a device; by edges they are
+// compared with those by incidence.
 type DeviceMethod struct {
 	Method     gpuverify.Method `json:"method"`
 	Seconds    Stat             `json:"seconds"`
 	CPUSeconds Stat             `json:"cpu_seconds"` // on one core
-	// mask bytes per second, as a fraction of the highest Copy
+	// BitBytes per second, as a fraction of the highest Copy
 	CopyFraction float64 `json:"copy_fraction"`
 }
 
-// MaskOrFilter is the time to make the mask of one sample's edges and apply it to a matrix of 64
-// float32 features per edge.
+// MaskOrFilter is the time that the messages of one sample take: each is the 64 float32 features of
+// an edge's source, added to its target.
 type MaskOrFilter struct {
 	DeletedGenes int  `json:"deleted_genes"`
 	KeptEdges    int  `json:"kept_edges"`
-	Mask         Stat `json:"mask_seconds"` // multiply all features by the mask
-	// compact the list of edges, and gather the remaining features
-	Filter Stat `json:"filter_seconds"`
+	Generate     Stat `json:"generate_seconds"` // of the mask
+	Mask         Stat `json:"mask_seconds"`     // messages of all edges, times the mask
+	Compact      Stat `json:"compact_seconds"`  // the list of edges
+	Filter       Stat `json:"filter_seconds"`   // messages of the kept edges
 }
+
+// filtered is the time of filtering, which includes compacting.
+func (p MaskOrFilter) filtered() float64 { return p.Compact.Median + p.Filter.Median }
 
 // measureDevices measures the devices that the options name, if any.
 func (b *bench) measureDevices(ctx context.Context) ([]DeviceResult, error) {
@@ -82,7 +89,8 @@ func (b *bench) measureDevices(ctx context.Context) ([]DeviceResult, error) {
 func deviceResult(s devicespeed.Speed, samples int) DeviceResult {
 	of := func(figure func(devicespeed.Round) float64) Stat { return statOf(s.Rounds, figure) }
 	r := DeviceResult{
-		Device: s.String(), BatchSamples: samples, MemoryBytes: s.MemoryBytes, IndexBytes: s.IndexBytes, MaskBytes: s.MaskBytes,
+		Device: s.String(), BatchSamples: samples,
+		MemoryBytes: s.MemoryBytes, IndexBytes: s.IndexBytes, MaskBytes: s.MaskBytes, BitBytes: s.BitBytes,
 		Fill:        of(func(r devicespeed.Round) float64 { return r.FillSpeed }),
 		Copy:        of(func(r devicespeed.Round) float64 { return r.CopySpeed }),
 		IndexUpload: of(func(r devicespeed.Round) float64 { return r.IndexUpload }),
@@ -95,12 +103,14 @@ func deviceResult(s devicespeed.Speed, samples int) DeviceResult {
 		},
 	}
 	for i := range r.Methods {
-		r.Methods[i].CopyFraction = ratio(float64(r.MaskBytes)/r.Methods[i].Seconds.Median, r.Copy.Max)
+		r.Methods[i].CopyFraction = ratio(float64(r.BitBytes)/r.Methods[i].Seconds.Median, r.Copy.Max)
 	}
 	for i, point := range s.Rounds[0].MaskOrFilter {
 		r.MaskOrFilter = append(r.MaskOrFilter, MaskOrFilter{DeletedGenes: point.DeletedGenes, KeptEdges: point.KeptEdges,
-			Mask:   of(func(r devicespeed.Round) float64 { return r.MaskOrFilter[i].Mask }),
-			Filter: of(func(r devicespeed.Round) float64 { return r.MaskOrFilter[i].Filter })})
+			Generate: of(func(r devicespeed.Round) float64 { return r.MaskOrFilter[i].Generate }),
+			Mask:     of(func(r devicespeed.Round) float64 { return r.MaskOrFilter[i].Mask }),
+			Compact:  of(func(r devicespeed.Round) float64 { return r.MaskOrFilter[i].Compact }),
+			Filter:   of(func(r devicespeed.Round) float64 { return r.MaskOrFilter[i].Filter })})
 	}
 	r.CrossingGenes = crossing(r.MaskOrFilter)
 	return r
@@ -111,7 +121,7 @@ func deviceResult(s devicespeed.Speed, samples int) DeviceResult {
 // not faster at the largest number.
 func crossing(points []MaskOrFilter) float64 {
 	first := len(points)
-	for first > 0 && points[first-1].Filter.Median < points[first-1].Mask.Median {
+	for first > 0 && points[first-1].filtered() < points[first-1].Mask.Median {
 		first--
 	}
 	switch first {
@@ -121,7 +131,7 @@ func crossing(points []MaskOrFilter) float64 {
 		return float64(points[0].DeletedGenes)
 	}
 	before, after := points[first-1], points[first]
-	lead := math.Log(before.Filter.Median / before.Mask.Median)
-	lag := math.Log(after.Mask.Median / after.Filter.Median)
+	lead := math.Log(before.filtered() / before.Mask.Median)
+	lag := math.Log(after.Mask.Median / after.filtered())
 	return float64(before.DeletedGenes) * math.Pow(float64(after.DeletedGenes)/float64(before.DeletedGenes), lead/(lead+lag))
 }

@@ -70,25 +70,11 @@ func formatStat(s Stat, format func(float64) string) string {
 	return fmt.Sprintf("%s ±%.0f%%", format(s.Median), 100*s.Spread())
 }
 
-// plainTick formats a tick that is a number.
-func plainTick(x float64) string { return trimmed(formatNumber(x)) }
-
 // byteTick formats a tick that is a size.
 func byteTick(x float64) string { return trimmed(formatBytes(x)) }
 
 // secondsTick formats a tick that is a time in seconds.
 func secondsTick(x float64) string { return trimmed(formatSeconds(x)) }
-
-// shortTick formats a tick with k and M for thousands and millions.
-func shortTick(x float64) string {
-	switch {
-	case x >= 1e6:
-		return plainTick(x/1e6) + "M"
-	case x >= 1e3:
-		return plainTick(x/1e3) + "k"
-	}
-	return plainTick(x)
-}
 
 // trimmed removes trailing zeros after the decimal point of a number, with or without a unit.
 func trimmed(text string) string {

@@ -37,11 +37,9 @@ func readInputs(ctx context.Context, o Options, dir string) (*inputs, error) {
 		return nil, err
 	}
 	var err error
-	var report ingest.GraphReport
-	if in.graph, report, err = ingest.ReadGraph(o.Graph); err != nil {
+	if in.graph, in.read, err = ingest.ReadGraph(o.Graph); err != nil {
 		return nil, err
 	}
-	in.read = report.Inputs
 	if in.samples, err = perturbationset.Open(o.Perturbations, in.graph.Genes, o.PerturbationOptions); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,6 +16,7 @@ import (
 
 	"tcbuild"
 	"tcbuild/fault"
+	"tcbuild/internal/disk"
 	"tcbuild/store"
 )
 
@@ -91,11 +91,7 @@ func (b *bench) build(ctx context.Context, c Case, in input, workers int, out st
 		return m, fmt.Errorf("build %s: %w", c, fault.FromRun(cmd.ProcessState.ExitCode(), stderr.String(), err))
 	}
 	m.cpuSeconds = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
-	text, err := os.ReadFile(filepath.Join(out, "run.json"))
-	if err != nil {
-		return m, err
-	}
-	return m, json.Unmarshal(text, &m.run)
+	return m, disk.ReadJSON(filepath.Join(out, "run.json"), &m.run)
 }
 
 // samplingInterval is how often a process's memory is sampled.

@@ -1,88 +1,96 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
-	"html/template"
 	"slices"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
-	"tcbuild/internal/chart"
+	"tcbuild/internal/page"
+	"tcbuild/store"
 )
 
-// figure is one or more plots side by side, with a title and a sentence on how to read them.
-type figure struct {
-	Title string
-	Text  string
-	Plots []template.HTML
-}
+// Colours, and with them the shapes of marks, of the variants.
+var variantColors = map[store.Variant]int{store.Incidence: 1, store.Indices: 2, store.FullMasks: 3}
 
-const (
-	wide  = 620 // points, of a plot that stands alone
-	broad = 800 // of several side by side
-	high  = 300
-)
-
-// widthOf is the width of each of several plots side by side.
-func widthOf(plots int) float64 {
-	if plots > 1 {
-		return broad / float64(plots)
+// figures are all plots with how to read them, in the order of reading.
+func (r *Results) figures() []page.Section {
+	figures := []page.Section{
+		{Title: "Size against loading time", Text: "Lower and further left is better. Filled marks are the default codecs. The dashed line is the time to fill the masks' bytes, which no way of storing them can beat.",
+			Plots: []page.Plot{r.sizeAgainstTime()}},
+		{Title: "Where the time of a build goes", Text: "Each bar is one build, divided by the wall time of its stages; the total is at the right.",
+			Plots: []page.Plot{r.stageShares()}},
 	}
-	return wide
-}
-
-// figures are all figures, in the order of reading.
-func (r *Results) figures() ([]figure, error) {
-	figures := []figure{
-		{Title: "Size against loading time", Text: "Lower and further left is better. A filled circle is a variant's default codec. The dashed line is the time to fill the masks' bytes, which no way of storing them can beat."},
-		{Title: "Where the time of a build goes",
-			Text: "Each bar is one build, divided by the wall time of its stages; the number at the right is the total time."},
-		{Title: "Throughput against workers", Text: "The stage that writes samples, with default codecs. The dashed lines are the speed of one worker times the number of workers. The incidence variant writes on one core."},
-		{Title: "Cost against the number of samples",
-			Text: "Default codecs. Circles are measured; the dashed lines extrapolate from the largest measured dataset."},
-		{Title: "Cost against the number of edges",
-			Text: "Default codecs, with every fourth, every second and every edge of each edge type."},
+	if r.Base.Workers > 1 {
+		figures = append(figures, page.Section{Title: "Throughput against workers",
+			Text:  "The stage that writes samples, with default codecs. The dashed lines are the speed of one worker times the number of workers. The incidence variant writes on one core.",
+			Plots: []page.Plot{r.workersPlot()}})
 	}
-	plots := [][]*plot.Plot{
-		{r.sizeAgainstTime()}, {r.stageBars()}, {r.workersPlot()}, r.samplesPlots(), r.edgesPlots(),
-	}
-	if drawn := r.filterPlots(); len(drawn) > 0 {
+	figures = append(figures,
+		page.Section{Title: "Cost against the number of samples", Plots: r.samplesPlots(),
+			Text: "Default codecs. Filled marks are measured. The dashed lines extrapolate from the largest measured dataset to the hollow marks."},
+		page.Section{Title: "Cost against the number of edges", Plots: r.edgesPlots(),
+			Text: "Default codecs, with every fourth, every second and every edge of each edge type."})
+	if plots := r.filterPlots(); len(plots) > 0 {
 		text := "Two ways to remove edges from a matrix of 64 features per edge, on a GPU: multiply it by the mask, or compact the edges and gather the remaining features."
 		for _, d := range r.Devices {
 			text += fmt.Sprintf(" %s: %s", d.Device, d.verdict())
 		}
-		figures, plots = append(figures, figure{Title: "Mask or filter", Text: text}), append(plots, drawn)
+		figures = append(figures, page.Section{Title: "Mask or filter", Text: text, Plots: plots})
 	}
-	for i, row := range plots {
-		for _, p := range row {
-			drawn, err := chart.SVG(p, vg.Length(widthOf(len(row))), high)
-			if err != nil {
-				return nil, fmt.Errorf("draw %s: %w", figures[i].Title, err)
-			}
-			figures[i].Plots = append(figures[i].Plots, drawn)
+	for i := range figures {
+		if len(figures[i].Plots) == 1 {
+			figures[i].Plots[0].Wide = true
 		}
 	}
-	return figures, nil
+	return figures
 }
 
-func (r *Results) sizeAgainstTime() *plot.Plot {
-	p := chart.New("stored bytes per sample", "ms per sample, random order")
-	chart.AddGrid(p)
-	sizes, times := valuesOf(r.Cases, func(c CaseResult) float64 { return c.Size.BytesPerSample }), valuesOf(r.Cases,
-		func(c CaseResult) float64 { return c.Read.Random.Milliseconds.Median })
+func (r *Results) sizeAgainstTime() page.Plot {
 	limit := r.Cases[0].Read.Random.LimitMilliseconds
-	logAxis(&p.X, slices.Min(sizes), 3*slices.Max(sizes), byteTick)
-	logAxis(&p.Y, min(slices.Min(times), limit), slices.Max(times), plainTick)
-	addLine(p, plotter.XYs{{X: p.X.Min, Y: limit}, {X: p.X.Max, Y: limit}}, grey, true)
-	addLabel(p, p.X.Max, limit, "limit: fill the masks", grey, -4, -7, draw.XRight)
-	var labels []label
-	for i, c := range r.Cases {
-		addPoints(p, plotter.XYs{{X: sizes[i], Y: times[i]}}, variantColors[c.Variant], c.Default)
-		labels = append(labels, label{sizes[i], times[i], c.String(), variantColors[c.Variant]})
+	d := page.XY{
+		X:     page.Axis{Title: "stored bytes per sample", Log: true, Format: byteTick},
+		Y:     page.Axis{Title: "time to load a sample, random order", Log: true, Format: secondsTick},
+		Limit: &page.Limit{Y: limit / 1000, Text: "limit: fill the masks"},
 	}
-	addLabels(p, labels, wide, high)
-	return p
+	for _, c := range r.Cases {
+		x, y := c.Size.BytesPerSample, c.Read.Random.Milliseconds.Median/1000
+		d.Marks = append(d.Marks, page.Mark{X: x, Y: y, Color: variantColors[c.Variant], Hollow: !c.Default, Label: c.String(),
+			Hover: fmt.Sprintf("%s: %s per sample, %s", c, formatBytes(x), formatSeconds(y))})
+	}
+	return page.Plot{Title: "Size against loading time", Drawing: d,
+		Text: "Time to load a sample's masks against its stored bytes, a mark for each variant and codec. " + d.Describe()}
+}
+
+// stageColors are those of the stages of a build.
+var stageColors = map[string]int{"read graph": 6, surveyStage: 4, "build incidence": 5, "write graph": 3, masksStage: 2, restStage: 7}
+
+func (r *Results) stageShares() page.Plot {
+	var d page.Shares
+	color := func(stage string) int { return cmp.Or(stageColors[stage], 1) }
+	for _, name := range r.stageNames() {
+		d.Legend = append(d.Legend, page.Part{Name: name, Color: color(name)})
+	}
+	for _, c := range r.Cases {
+		row := page.Share{Label: c.String(), Total: formatSeconds(c.Build.Seconds.Median)}
+		for _, stage := range c.Build.Stages {
+			seconds := stage.Seconds.Median
+			row.Parts = append(row.Parts, page.Part{Name: stage.Stage, Color: color(stage.Stage),
+				Value: max(seconds, 0), Text: formatSeconds(seconds)})
+		}
+		d.Rows = append(d.Rows, row)
+	}
+	return page.Plot{Title: "Where the time of a build goes", Drawing: d,
+		Text: "A bar for each variant and codec, divided by the time of the stages of its build. The table of stages below has the figures."}
+}
+
+// stageNames are the stages of all cases in the order in which they run.
+func (r *Results) stageNames() (names []string) {
+	for _, c := range r.Cases {
+		for _, stage := range c.Build.Stages {
+			if stage.Stage != restStage && !slices.Contains(names, stage.Stage) {
+				names = append(names, stage.Stage)
+			}
+		}
+	}
+	return append(names, restStage)
 }

@@ -12,6 +12,7 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
+	_ "tcbuild/internal/testrun"
 	"tcbuild/store"
 )
 

@@ -1,11 +1,11 @@
 package bench
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 
 	"tcbuild"
+	"tcbuild/internal/disk"
 )
 
 // results summarises all rounds.
@@ -31,7 +31,8 @@ func (b *bench) results(machine Machine) *Results {
 	}
 	for _, s := range b.cases {
 		r.Cases = append(r.Cases, CaseResult{
-			Case: s.Case, Default: s.isDefault(), Build: s.buildResult(r.Limits), Size: s.size, Read: s.readResult(r.Limits, b.setup),
+			Case: s.Case, Default: s.isDefault(),
+			Build: s.buildResult(r.Limits), Size: s.size, Read: s.readResult(r.Limits, b.setup),
 			Extrapolated: extrapolate(b.largest(s), to),
 		})
 	}
@@ -149,14 +150,10 @@ func (s *subject) stages() (stages []Stage) {
 
 // write writes results.json and report.html.
 func (r *Results) write(dir string) error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
+	if err := disk.WriteJSON(filepath.Join(dir, "results.json"), r); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "results.json"), append(text, '\n'), 0o666); err != nil {
-		return err
-	}
-	page, err := r.report()
+	page, err := r.page().HTML()
 	if err != nil {
 		return err
 	}

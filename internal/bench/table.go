@@ -2,29 +2,22 @@ package bench
 
 import (
 	"fmt"
-	"io"
 	"slices"
-	"strings"
-	"text/tabwriter"
+
+	"github.com/dustin/go-humanize/english"
+
+	"tcbuild/internal/page"
 )
 
-// table is a table of text. The first column is left-aligned, the others right-aligned.
-type table struct {
-	Title  string
-	Note   string // how to read it
-	Header []string
-	Rows   [][]string
-}
-
 // tables are all tables, in the order of reading.
-func (r *Results) tables() []table {
-	return append([]table{r.buildTable(), r.sizeTable(), r.readTable(), r.limitTable(), r.stageTable()}, r.deviceTables()...)
+func (r *Results) tables() []page.Section {
+	return append([]page.Section{r.buildTable(), r.sizeTable(), r.readTable(), r.limitTable(), r.stageTable()}, r.deviceTables()...)
 }
 
-func (r *Results) buildTable() table {
-	t := table{
-		Title: fmt.Sprintf("Build: %s samples, %d workers", formatNumber(float64(r.Setup.Samples)), r.Setup.Workers),
-		Note: "Time and CPU time of the program, run as a separate process. Samples/s is for the stage that writes samples. " +
+func (r *Results) buildTable() page.Section {
+	t := page.Section{
+		Title: fmt.Sprintf("Build: %s samples, %s", formatNumber(float64(r.Setup.Samples)), english.Plural(r.Setup.Workers, "worker", "")),
+		Text: "Time and CPU time of the program, run as a separate process. Samples/s is for the stage that writes samples. " +
 			"Peak memory is the process's own, without mapped files. The disk limit is the shortest time in which the disk can write and sync the dataset's bytes.",
 		Header: []string{"masks kept as", "time", "CPU time", "samples/s", "peak memory", "disk limit", "reached"},
 	}
@@ -36,11 +29,11 @@ func (r *Results) buildTable() table {
 	return t
 }
 
-func (r *Results) sizeTable() table {
+func (r *Results) sizeTable() page.Section {
 	to := formatNumber(float64(r.Cases[0].Extrapolated.Samples))
-	t := table{
+	t := page.Section{
 		Title: "Size",
-		Note: "Bytes per sample of the files that grow with the samples (the sample table, and data.mdb), and of the LMDB values in them; page waste is the difference. " +
+		Text: "Bytes per sample of the files that grow with the samples (the sample table, and data.mdb), and of the LMDB values in them; page waste is the difference. " +
 			"The last columns extrapolate from the largest dataset that was built.",
 		Header: []string{"masks kept as", "dataset", "per sample", "in values", "page waste", "extrapolated from",
 			"at " + to + " samples", "built in"},
@@ -57,10 +50,10 @@ func (r *Results) sizeTable() table {
 	return t
 }
 
-func (r *Results) readTable() table {
-	t := table{
+func (r *Results) readTable() page.Section {
+	t := page.Section{
 		Title: "Read: milliseconds per sample until its whole masks are in memory, one core",
-		Note: fmt.Sprintf("The limit is the time to fill %s bytes (for full-masks raw: to copy them); \"reached\" compares it with random order, warm. "+
+		Text: fmt.Sprintf("The limit is the time to fill %s bytes (for full-masks raw: to copy them); \"reached\" compares it with random order, warm. "+
 			"Cold passes start with an empty page cache; later reads benefit from what earlier reads and the kernel's read-ahead brought in. "+
 			"The percentage compares with the limit of memory or disk; above 100 %%, the disk was faster than when it was measured, which a disk with its own cache can be. "+
 			"The incidence variant has the samples in memory once it is open. "+
@@ -77,7 +70,7 @@ func (r *Results) readTable() table {
 			formatBytes(c.Read.BatchBytes), formatSeconds(c.Read.BatchMilliseconds / 1000)})
 	}
 	if reason := r.Cases[0].Read.NotCold; reason != "" {
-		t.Note += " There are no cold passes: " + reason + "."
+		t.Text += " There are no cold passes: " + reason + "."
 	}
 	return t
 }
@@ -90,10 +83,11 @@ func coldCell(p *Pass) string {
 	return fmt.Sprintf("%s (%s)", formatStat(p.Milliseconds, formatNumber), formatPercent(p.LimitFraction))
 }
 
-func (r *Results) limitTable() table {
-	t := table{
-		Title:  "Limits of the machine, measured in the same run",
-		Note:   fmt.Sprintf("Memory: one core, buffers of %s. Disk: a file of %s. Comparisons use the highest value of a limit.", formatBytes(float64(r.Setup.MaskPositions)), formatBytes(float64(r.Limits.DiskBytes))),
+func (r *Results) limitTable() page.Section {
+	t := page.Section{
+		Title: "Limits of the machine, measured in the same run",
+		Text: fmt.Sprintf("Memory: one core, buffers of %s. Disk: a file of %s. Comparisons use the highest value of a limit.",
+			formatBytes(float64(r.Setup.MaskPositions)), formatBytes(float64(r.Limits.DiskBytes))),
 		Header: []string{"limit", "per second", "lowest", "highest"},
 	}
 	for _, limit := range []struct {
@@ -115,10 +109,10 @@ func (r *Results) limitTable() table {
 }
 
 // stageTable has a column per stage, followed by those of its steps.
-func (r *Results) stageTable() table {
-	t := table{
+func (r *Results) stageTable() page.Section {
+	t := page.Section{
 		Title: "Stages of the build",
-		Note: "Wall time; \"start and publish\" is the time outside all other stages. Steps (›) run in parallel in the stage before them: " +
+		Text: "Wall time; \"start and publish\" is the time outside all other stages. Steps (›) run in parallel in the stage before them: " +
 			"their times are summed over goroutines, and on a busy machine include waiting for a core.",
 		Header: []string{"masks kept as"},
 	}
@@ -151,22 +145,4 @@ func (r *Results) stageTable() table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
-}
-
-// Print prints the tables, one below the other.
-func (r *Results) Print(w io.Writer) error {
-	for i, t := range r.tables() {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		fmt.Fprintln(w, t.Title)
-		out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		for _, row := range append([][]string{t.Header}, t.Rows...) {
-			fmt.Fprintln(out, strings.Join(row, "\t")+"\t")
-		}
-		if err := out.Flush(); err != nil {
-			return err
-		}
-	}
-	return nil
 }

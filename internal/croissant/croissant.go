@@ -5,11 +5,7 @@ package croissant
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -46,7 +42,7 @@ func Write(ctx context.Context, dataset *store.Dataset, about About) error {
 		}
 		about.Name = filepath.Base(dir)
 	}
-	manifest, err := hashed(dataset.Dir, "manifest.json")
+	manifest, err := store.HashFile(dataset.Dir, "manifest.json")
 	if err != nil {
 		return err
 	}
@@ -55,29 +51,13 @@ func Write(ctx context.Context, dataset *store.Dataset, about About) error {
 		if err := writeSamples(ctx, dataset); err != nil {
 			return fmt.Errorf("write %s: %w", filepath.Join(dataset.Dir, SamplesName), err)
 		}
-		samples, err := hashed(dataset.Dir, SamplesName)
+		samples, err := store.HashFile(dataset.Dir, SamplesName)
 		if err != nil {
 			return err
 		}
 		files = append(files, samples)
 	}
-	text, err := json.MarshalIndent(describe(dataset.Manifest, files, about), "", "  ")
-	if err != nil {
-		return err
-	}
-	return disk.WriteWhole(filepath.Join(dataset.Dir, DescriptionName), append(text, '\n'))
-}
-
-// hashed is a file of the dataset that its manifest does not list.
-func hashed(dir, name string) (store.File, error) {
-	file, size, err := disk.OpenRegular(filepath.Join(dir, name))
-	if err != nil {
-		return store.File{}, err
-	}
-	defer file.Close()
-	sum := sha256.New()
-	_, err = io.Copy(sum, file)
-	return store.File{Name: name, Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, err
+	return disk.WriteJSON(filepath.Join(dataset.Dir, DescriptionName), describe(dataset.Manifest, files, about))
 }
 
 // writeSamples writes the samples with the names of their deleted genes. A row group has the
@@ -102,7 +82,8 @@ func writeSamples(ctx context.Context, dataset *store.Dataset) error {
 		return err
 	}
 	err = ingest.WriteParquet(file, columns, genes, func(yield func(*ingest.Samples) error) error {
-		return reader.ScanRange(0, dataset.Manifest.Samples, dataset.Manifest.SamplesPerPart, func(samples *ingest.Samples) error {
+		manifest := dataset.Manifest
+		return reader.ScanRange(0, manifest.Samples, manifest.SamplesPerPart, func(samples *ingest.Samples) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -151,7 +132,9 @@ func describe(manifest *store.Manifest, files []store.File, about About) object 
 		"tcbuild:graphDigest": manifest.GraphDigest,
 		"identifier":          "sha256:" + manifest.LogicalContent,
 	}
-	for key, value := range map[string]string{"license": about.License, "citeAs": about.Citation, "datePublished": about.Date} {
+	for key, value := range map[string]string{
+		"license": about.License, "citeAs": about.Citation, "datePublished": about.Date,
+	} {
 		if value != "" {
 			description[key] = value
 		}
@@ -213,7 +196,8 @@ func recordSets(m *store.Manifest) []object {
 		masks = append(masks, object{"masks/name": mask.Name, "masks/size": mask.Size})
 	}
 	set := recordSet("masks", "Node and edge types with a mask, and the positions of each",
-		field("masks", "name", "sc:Text", "node type or edge type"), field("masks", "size", "sc:Integer", "positions of the mask"))
+		field("masks", "name", "sc:Text", "node type or edge type"),
+		field("masks", "size", "sc:Integer", "positions of the mask"))
 	set["data"] = masks
 	if m.Samples == 0 {
 		return []object{set}
@@ -241,7 +225,8 @@ func recordSets(m *store.Manifest) []object {
 		}
 		fields = append(fields, sampleField(a.Name, dataType, "attribute"))
 	}
-	return []object{set, recordSet("samples", "Ids, deleted genes, phenotypes and attributes; a missing value is null", fields...)}
+	return []object{set, recordSet("samples",
+		"Ids, deleted genes, phenotypes and attributes; a missing value is null", fields...)}
 }
 
 // sampleField is a field of the samples, which has a column.
@@ -252,7 +237,8 @@ func sampleField(name, dataType, description string) object {
 }
 
 func field(set, name, dataType, description string) object {
-	return object{"@type": "cr:Field", "@id": set + "/" + escaped(name), "name": name, "description": description, "dataType": dataType}
+	return object{"@type": "cr:Field", "@id": set + "/" + escaped(name),
+		"name": name, "description": description, "dataType": dataType}
 }
 
 func recordSet(name, description string, fields ...object) object {

@@ -14,12 +14,13 @@ import (
 type filterMeter struct {
 	filterKernels
 	first         int   // position of the first edge in the mask space, which ends with the edges
-	genes         []int // deleted; each measurement uses the first ones
+	genes         []int // to delete; each measurement uses the first ones
+	deleted       int   // of them
 	features, out cuda.Memory
 	// pinned: ptr and perturbation indices of a sample, then downloads
 	host    []byte
 	indices cuda.Memory
-	mask    kernels.Masks
+	bits    kernels.Bits
 }
 
 func (f *filterMeter) prepare(m *meter) (err error) {
@@ -35,21 +36,23 @@ func (f *filterMeter) prepare(m *meter) (err error) {
 	if err = f.Allocate(m.context); err != nil {
 		return err
 	}
-	f.Src, f.Dst = m.ByEdges.Src.From(4*f.first), m.ByEdges.Dst.From(4*f.first)
+	f.Src, f.Dst = m.Compare.Src.From(4*f.first), m.Compare.Dst.From(4*f.first)
 	f.genes = rand.New(rand.NewPCG(1, 0)).Perm(t.Genes)[:min(t.Genes, deletedGenes[len(deletedGenes)-1])]
 	if f.host, err = m.context.AllocatePinned(8 * (2 + len(f.genes) + 1)); err != nil {
 		return err
 	}
-	f.mask.Stride = t.Stride
+	f.bits.Stride = t.Stride
+	matrix := 4 * NodeFeatures * t.Nodes()
 	for _, room := range []struct {
 		memory *cuda.Memory
 		bytes  int
-	}{{&f.indices, 8 * (2 + len(f.genes))}, {&f.mask.Memory, t.Stride}, {&f.features, f.MatrixSize()}, {&f.out, f.MatrixSize()}} {
+	}{{&f.indices, 8 * (2 + len(f.genes))}, {&f.bits.Memory, kernels.BitBytes(1, t.Stride)}, {&f.features, matrix}, {&f.out, matrix}} {
 		if *room.memory, err = m.context.Allocate(room.bytes); err != nil {
 			return err
 		}
 	}
-	m.stream.Fill(f.features, 0x3C, f.features.Size()) // of each byte; as float32, 0.0115
+	m.stream.Fill(f.features, 0x3C, matrix) // of each byte; as float32, 0.0115
+	m.stream.Fill(f.out, 0, matrix)
 	return m.stream.Err()
 }
 
@@ -63,11 +66,19 @@ func (f *filterMeter) round(ctx context.Context, m *meter) (results []MaskOrFilt
 		if err = f.delete(m, genes); err != nil {
 			return nil, err
 		}
-		if r.Mask, err = m.time(ctx, func(int) { f.multiply(m) }); err != nil {
-			return nil, err
-		}
-		if r.Filter, err = m.time(ctx, func(int) { f.compact(m) }); err != nil {
-			return nil, err
+		removed := f.bits.From(4 * f.first)
+		for _, step := range []struct {
+			seconds *float64
+			work    func(run int)
+		}{ // in this order: each needs the ones before
+			{&r.Generate, func(int) { f.generate(m) }},
+			{&r.Mask, func(int) { f.Mask(m.stream, removed, f.features, f.out) }},
+			{&r.Compact, func(int) { f.Compact(m.stream, removed) }},
+			{&r.Filter, func(int) { f.Filtered(m.stream, f.features, f.out) }},
+		} {
+			if *step.seconds, err = m.time(ctx, step.work); err != nil {
+				return nil, err
+			}
 		}
 		if r.KeptEdges, err = f.kept(m); err != nil {
 			return nil, err
@@ -84,29 +95,17 @@ func (f *filterMeter) delete(m *meter, genes int) error {
 	for i, gene := range f.genes[:genes] {
 		numbers[2+i] = int64(gene)
 	}
+	f.deleted = genes
 	m.stream.Upload(f.indices, f.host[:8*(2+genes)])
 	return m.wait()
 }
 
-// generate makes the mask.
-func (f *filterMeter) generate(m *meter) cuda.Memory {
-	batch := kernels.Batch{Samples: 1, Ptr: f.indices, PerturbationIndices: f.indices.From(16)}
-	if m.tables.ByRules {
-		m.NodeWords.Run(m.stream, batch, m.words)
-	}
-	m.ByIncidence.Run(m.stream, batch, m.words, f.mask)
-	return f.mask.From(f.first)
+// generate makes the mask, a word for each position.
+func (f *filterMeter) generate(m *meter) {
+	m.generate(kernels.Batch{Samples: 1, Deleted: f.deleted, Ptr: f.indices, PerturbationIndices: f.indices.From(16)}, f.bits)
 }
 
-func (f *filterMeter) multiply(m *meter) {
-	f.RunMask(m.stream, f.generate(m), f.features, f.out)
-}
-
-func (f *filterMeter) compact(m *meter) {
-	f.RunFilter(m.stream, f.generate(m), f.features, f.out)
-}
-
-// kept is how many edges the last filter kept.
+// kept is how many edges Compact kept.
 func (f *filterMeter) kept(m *meter) (int, error) {
 	total := f.host[len(f.host)-8:]
 	m.stream.Download(total, f.Total)

@@ -50,11 +50,14 @@ type meter struct {
 	begin, end cuda.Event
 
 	samples    int
+	deleted    int    // genes, of all samples
 	host       []byte // pinned: ptr and perturbation indices, then room for whole masks
 	indices    cuda.Memory
 	indexBytes int
 	words      cuda.Memory
-	// masks are written to alternating parts, so that no cache holds all of them
+	bits       kernels.Bits // masks, a bit for each position
+	results    kernels.Results
+	// whole masks are uploaded to alternating parts, so that no cache holds all of them
 	space  cuda.Memory
 	filter filterMeter
 	cpu    *cpuBatch
@@ -81,7 +84,7 @@ func measureDevice(ctx context.Context, device cuda.Device, o Options, t *regene
 	}
 	speed = Speed{
 		Ordinal: device.Ordinal, Name: device.Name, IndexBytes: int64(m.indexBytes), MaskBytes: int64(m.maskBytes()),
-		MemoryBytes: m.memoryBytes(),
+		BitBytes: int64(m.bits.Size()), MemoryBytes: m.memoryBytes(),
 	}
 	for range o.Rounds {
 		round, err := m.round(ctx)
@@ -96,9 +99,9 @@ func measureDevice(ctx context.Context, device cuda.Device, o Options, t *regene
 // maskBytes is the size of the whole masks of the batch.
 func (m *meter) maskBytes() int { return m.samples * m.tables.Stride }
 
-// memoryBytes is the device memory needed to make the masks of the batch.
+// memoryBytes is the device memory needed to make and compare the masks of the batch.
 func (m *meter) memoryBytes() int64 {
-	return int64(m.tables.Bytes() - 4*len(m.tables.Starts) + m.indexBytes + m.words.Size() + m.NodeWords.Values.Size() + m.maskBytes())
+	return int64(m.tables.Bytes() + m.indexBytes + m.words.Size() + m.NodeWords.Values.Size() + m.bits.Size() + m.results.Size())
 }
 
 func (m *meter) prepare(o Options) (err error) {
@@ -110,14 +113,16 @@ func (m *meter) prepare(o Options) (err error) {
 			return err
 		}
 	}
-	if err = m.Generators.Load(m.context, m.tables); err != nil {
+	if err = m.Generators.Load(m.context); err != nil {
 		return err
 	}
-	genes := 0
-	for _, sample := range o.Batch {
-		genes += len(sample)
+	if err = m.Generators.Upload(m.context, m.tables); err != nil {
+		return err
 	}
-	m.indexBytes = 8 * (m.samples + 1 + genes)
+	for _, sample := range o.Batch {
+		m.deleted += len(sample)
+	}
+	m.indexBytes = 8 * (m.samples + 1 + m.deleted)
 	if m.host, err = m.context.AllocatePinned(max(m.indexBytes, m.maskBytes())); err != nil {
 		return err
 	}
@@ -130,17 +135,19 @@ func (m *meter) prepare(o Options) (err error) {
 			indices[int(numbers[k])+i] = int64(gene)
 		}
 	}
-	if m.indices, err = m.context.Allocate(m.indexBytes); err != nil {
-		return err
-	}
-	if m.words, err = m.context.Allocate(4 * kernels.Groups(m.samples) * m.tables.Nodes()); err != nil {
-		return err
-	}
-	if m.NodeWords.Values, err = m.context.Allocate(4 * kernels.Groups(m.samples) * m.tables.Terms()); err != nil {
-		return err
-	}
-	if m.space, err = m.context.Allocate(max(spaceBytes, 2*m.maskBytes())); err != nil {
-		return err
+	m.bits.Stride, m.results.Masks = m.tables.Stride, m.Compare.Masks
+	groups := kernels.Groups(m.samples)
+	for _, room := range []struct {
+		memory *cuda.Memory
+		bytes  int
+	}{
+		{&m.indices, m.indexBytes}, {&m.words, 4 * groups * m.tables.Nodes()}, {&m.NodeWords.Values, 4 * groups * m.tables.Terms()},
+		{&m.bits.Memory, kernels.BitBytes(m.samples, m.tables.Stride)}, {&m.results.Memory, kernels.ResultBytes(m.Compare.Masks, m.samples)},
+		{&m.space, max(spaceBytes, 2*m.maskBytes())},
+	} {
+		if *room.memory, err = m.context.Allocate(room.bytes); err != nil {
+			return err
+		}
 	}
 	return m.filter.prepare(m)
 }
@@ -155,11 +162,11 @@ func (m *meter) round(ctx context.Context) (r Round, err error) {
 	}{
 		// first: the kernels need them
 		{&r.IndexUpload, func(int) { m.stream.Upload(m.indices, m.host[:m.indexBytes]) }},
-		{&r.MaskUpload, func(run int) { m.stream.Upload(m.part(run).Memory, m.host[:m.maskBytes()]) }},
+		{&r.MaskUpload, func(run int) { m.stream.Upload(m.part(run), m.host[:m.maskBytes()]) }},
 		{&fill, func(int) { m.stream.Fill(m.space, 1, m.space.Size()) }},
 		{&copied, func(int) { m.stream.Copy(m.space.First(half), m.space.From(half)) }},
 		{&r.ByIncidence, m.makeByIncidence},
-		{&r.ByEdges, m.makeByEdges},
+		{&r.ByEdges, m.compareByEdges},
 	} {
 		if *measurement.seconds, err = m.time(ctx, measurement.work); err != nil {
 			return r, err
@@ -172,25 +179,31 @@ func (m *meter) round(ctx context.Context) (r Round, err error) {
 }
 
 func (m *meter) batch() kernels.Batch {
-	return kernels.Batch{Samples: m.samples, Ptr: m.indices, PerturbationIndices: m.indices.From(8 * (m.samples + 1))}
+	return kernels.Batch{Samples: m.samples, Deleted: m.deleted, Ptr: m.indices, PerturbationIndices: m.indices.From(8 * (m.samples + 1))}
 }
 
-func (m *meter) makeByIncidence(run int) {
+func (m *meter) makeByIncidence(int) { m.generate(m.batch(), m.bits) }
+
+// generate makes the bits of a batch by incidence.
+func (m *meter) generate(b kernels.Batch, bits kernels.Bits) {
 	if m.tables.ByRules {
-		m.NodeWords.Run(m.stream, m.batch(), m.words)
+		m.NodeWords.Run(m.stream, b, m.words)
 	}
-	m.ByIncidence.Run(m.stream, m.batch(), m.words, m.part(run))
+	m.stream.Fill(bits.Memory, 0, kernels.BitBytes(b.Samples, bits.Stride))
+	m.Scatter.Regenerate(m.stream, b, m.words, bits)
 }
 
-func (m *meter) makeByEdges(run int) {
+// compareByEdges compares the bits, which were made by incidence, with the edges.
+func (m *meter) compareByEdges(int) {
 	m.NodeWords.Run(m.stream, m.batch(), m.words)
-	m.ByEdges.Run(m.stream, m.samples, m.words, m.part(run))
+	m.results.Clear(m.stream)
+	m.Compare.Run(m.stream, m.samples, m.words, m.bits, false, true, m.results)
 }
 
-// part is memory for the masks of the batch, different in each run.
-func (m *meter) part(run int) kernels.Masks {
+// part is memory for the whole masks of the batch, different in each run.
+func (m *meter) part(run int) cuda.Memory {
 	parts := m.space.Size() / m.maskBytes()
-	return kernels.Masks{Memory: m.space.From(run % parts * m.maskBytes()).First(m.maskBytes()), Stride: m.tables.Stride}
+	return m.space.From(run % parts * m.maskBytes()).First(m.maskBytes())
 }
 
 const (
@@ -240,8 +253,7 @@ func newCPUBatch(rules *regenerate.Rules, incidence regenerate.Lists, batch [][]
 func (c *cpuBatch) byIncidence() {
 	for k, genes := range c.batch {
 		c.scatter.Regenerate(genes)
-		c.write(k, c.scatter.Removed)
-		c.scatter.Reset()
+		c.write(k, c.scatter.Rows...)
 	}
 }
 
@@ -253,11 +265,13 @@ func (c *cpuBatch) byEdges() {
 	}
 }
 
-// write writes the whole masks of a sample.
-func (c *cpuBatch) write(sample int, removed []uint32) {
+// write writes the whole masks of a sample, given its removed positions in any number of lists.
+func (c *cpuBatch) write(sample int, removed ...[]uint32) {
 	masks := encode.Fill(c.masks[sample], c.look.Size)
-	for _, position := range removed {
-		masks[position] = 0
+	for _, positions := range removed {
+		for _, position := range positions {
+			masks[position] = 0
+		}
 	}
 	c.masks[sample] = masks
 }

@@ -77,8 +77,8 @@ func newTestMeter(t *testing.T, o Options) *meter {
 	must(t, m.prepare(o))
 	after, err := opened.FreeMemory()
 	must(t, err)
-	f, other := &m.filter, m.space.Size()-m.maskBytes()
-	for _, memory := range []cuda.Memory{f.Counts, f.Sums, f.Kept, f.KeptSrc, f.KeptDst, f.Total, f.indices, f.mask.Memory, f.features, f.out} {
+	f, other := &m.filter, m.space.Size()
+	for _, memory := range []cuda.Memory{f.Counts, f.Sums, f.All, f.KeptSrc, f.KeptDst, f.Total, f.indices, f.bits.Memory, f.features, f.out} {
 		other += memory.Size()
 	}
 	if taken := before - after - int64(other); m.memoryBytes() != taken {
@@ -127,15 +127,62 @@ func (m *meter) checkMasks(t *testing.T) {
 	want := slices.Clone(m.cpu.masks)
 	m.cpu.masks = make([][]byte, len(want))
 	m.cpu.byEdges()
-	for run, makeMasks := range []func(int){m.makeByIncidence, m.makeByEdges} {
-		makeMasks(run)
-		made := m.download(t, m.part(run).Memory)
-		for k, masks := range want {
-			if !bytes.Equal(m.cpu.masks[k], masks) || !bytes.Equal(made[k*m.tables.Stride:][:len(masks)], masks) {
-				t.Errorf("the masks of sample %d differ", k)
+	m.makeByIncidence(0)
+	bits := cuda.View[uint32](m.download(t, m.bits.Memory))
+	m.compareByEdges(0)
+	removed, differs := m.results.Read(m.download(t, m.results.Memory))
+	if slices.ContainsFunc(differs, func(samples uint32) bool { return samples != 0 }) {
+		t.Errorf("the masks by edges differ in the samples %b", differs)
+	}
+	counts := make([]uint64, len(removed))
+	for k, masks := range want {
+		if !bytes.Equal(m.cpu.masks[k], masks) {
+			t.Errorf("the masks of sample %d differ on the CPU", k)
+		}
+		for position, kept := range masks {
+			bit := bits[k/32*m.tables.Stride+position] >> (k % 32) & 1
+			if byte(bit) == kept {
+				t.Fatalf("bit %d of sample %d is %d", position, k, bit)
+			}
+			if mask, _ := slices.BinarySearch(m.tables.Starts[1:], uint32(position+1)); bit != 0 {
+				counts[mask]++
 			}
 		}
 	}
+	if !slices.Equal(removed, counts) {
+		t.Errorf("by edges, the masks remove %d, want %d", removed, counts)
+	}
+
+	// A bit that should not be set, and one that should, are found in their samples.
+	last := len(want) - 1
+	must(t, m.changeBits(map[int]uint32{m.tables.Size() - 1: 1, last/32*m.tables.Stride + m.tables.Size()/2: 1 << (last % 32)}))
+	m.compareByEdges(0)
+	_, differs = m.results.Read(m.download(t, m.results.Memory))
+	for k := range 32 * len(differs) {
+		if found := differs[k/32]>>(k%32)&1 != 0; found != (k == 0 || k == last) {
+			t.Errorf("sample %d differs: %v", k, found)
+		}
+	}
+}
+
+// changeBits flips bits of words.
+func (m *meter) changeBits(changes map[int]uint32) error {
+	word, err := m.context.AllocatePinned(4)
+	if err != nil {
+		return err
+	}
+	for at, flipped := range changes {
+		m.stream.Download(word, m.bits.From(4*at))
+		if err := m.wait(); err != nil {
+			return err
+		}
+		cuda.View[uint32](word)[0] ^= flipped
+		m.stream.Upload(m.bits.From(4*at), word)
+		if err := m.wait(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (m *meter) checkFilter(t *testing.T, genes int) {
@@ -146,43 +193,51 @@ func (m *meter) checkFilter(t *testing.T, genes int) {
 		deleted = append(deleted, uint32(gene))
 	}
 	m.cpu.scatter.Regenerate(deleted)
-	mask := bytes.Clone(m.cpu.scatter.Masks[f.first:])
-	m.cpu.scatter.Reset()
+	m.cpu.write(0, m.cpu.scatter.Rows...)
+	mask := bytes.Clone(m.cpu.masks[0][f.first:])
 
-	rows, err := m.context.AllocatePinned(f.MatrixSize())
+	rows, err := m.context.AllocatePinned(f.features.Size())
 	must(t, err)
-	rowBytes := f.MatrixSize() / f.Edges
 	features := cuda.View[float32](rows)
 	for i := range features {
-		features[i] = float32(i%7+1) + float32(i/(rowBytes/4))
+		features[i] = float32(i%7 + i/NodeFeatures%5) // whole, so that sums are exact in any order
 	}
 	m.stream.Upload(f.features, rows)
 	must(t, f.delete(m, genes))
 
-	f.multiply(m)
-	product := m.download(t, f.out)
-	f.compact(m)
+	f.generate(m)
+	removed := f.bits.From(4 * f.first)
+	m.stream.Fill(f.out, 0, f.out.Size())
+	f.Mask(m.stream, removed, f.features, f.out)
+	masked := m.download(t, f.out)
+	f.Compact(m.stream, removed)
 	kept, err := f.kept(m)
 	must(t, err)
-	gathered, numbers := m.download(t, f.out), cuda.View[uint32](m.download(t, f.Kept))
+	m.stream.Fill(f.out, 0, f.out.Size())
+	f.Filtered(m.stream, f.features, f.out)
+	filtered := m.download(t, f.out)
 	src, dst := cuda.View[uint32](m.download(t, f.KeptSrc)), cuda.View[uint32](m.download(t, f.KeptDst))
-	next, zeros := 0, make([]byte, rowBytes)
+	next, want := 0, make([]float32, len(features))
 	for edge, keep := range mask {
-		row := rows[edge*rowBytes:][:rowBytes]
 		if keep == 0 {
-			if !bytes.Equal(product[edge*rowBytes:][:rowBytes], zeros) {
-				t.Fatalf("row %d is not masked", edge)
-			}
 			continue
 		}
-		if !bytes.Equal(product[edge*rowBytes:][:rowBytes], row) || !bytes.Equal(gathered[next*rowBytes:][:rowBytes], row) ||
-			numbers[next] != uint32(edge) || src[next] != m.tables.Src[f.first+edge] || dst[next] != m.tables.Dst[f.first+edge] {
-			t.Fatalf("row %d of %d deleted genes, kept as number %d", edge, genes, next)
+		from, to := m.tables.Src[f.first+edge], m.tables.Dst[f.first+edge]
+		if src[next] != from || dst[next] != to {
+			t.Fatalf("edge %d of %d deleted genes, kept as number %d", edge, genes, next)
+		}
+		for i := range NodeFeatures {
+			want[int(to)*NodeFeatures+i] += features[int(from)*NodeFeatures+i]
 		}
 		next++
 	}
 	if kept != next {
 		t.Errorf("%d edges kept, want %d", kept, next)
+	}
+	for way, found := range map[string][]byte{"mask": masked, "filter": filtered} {
+		if !slices.Equal(cuda.View[float32](found), want) {
+			t.Errorf("the messages of %d deleted genes are wrong by %s", genes, way)
+		}
 	}
 }
 
@@ -220,7 +275,7 @@ func TestMeasureDevices(t *testing.T) {
 	layout := incidence.NewLayout(o.Graph)
 	stride := (layout.Size + regenerate.StrideUnit - 1) / regenerate.StrideUnit * regenerate.StrideUnit
 	for _, speed := range speeds {
-		if speed.IndexBytes != 448+29*8 || speed.MaskBytes != int64(28*stride) || speed.MemoryBytes <= speed.MaskBytes || len(speed.Rounds) != 2 {
+		if speed.IndexBytes != 448+29*8 || speed.MaskBytes != int64(28*stride) || speed.BitBytes != int64(4*stride) || speed.MemoryBytes <= speed.BitBytes || len(speed.Rounds) != 2 {
 			t.Errorf("got %+v", speed)
 		}
 		for _, r := range speed.Rounds {
@@ -234,7 +289,7 @@ func TestMeasureDevices(t *testing.T) {
 			}
 			left := layout.EdgePositions()
 			for i, p := range r.MaskOrFilter {
-				if p.DeletedGenes != deletedGenes[i] || p.KeptEdges >= left || p.Mask <= 0 || p.Filter <= 0 {
+				if p.DeletedGenes != deletedGenes[i] || p.KeptEdges >= left || p.Generate <= 0 || p.Mask <= 0 || p.Compact <= 0 || p.Filter <= 0 {
 					t.Errorf("got %+v after %d edges", p, left)
 				}
 				left = p.KeptEdges

@@ -1,6 +1,6 @@
 // Package devicespeed measures how fast CUDA devices make masks, by the kernels with which
-// gpuverify verifies them, and whether a model on a device had better mask edges or filter them.
-// The tag cuda builds it in.
+// gpuverify verifies them, and whether a model on a device had better mask messages or filter
+// edges. The tag cuda builds it in.
 package devicespeed
 
 //go:generate ../../gpuverify/kernels/ptx.sh
@@ -28,7 +28,8 @@ type Speed struct {
 	// device memory needed to make masks: the graph's tables, and the masks of one batch
 	MemoryBytes int64
 	IndexBytes  int64 // of a batch: perturbation indices and their ptr, int64
-	MaskBytes   int64 // of a batch: whole masks, a byte per position
+	MaskBytes   int64 // of a batch: whole masks, a byte per position, which are uploaded
+	BitBytes    int64 // of a batch: masks of bits, which the device makes
 	Rounds      []Round
 }
 
@@ -38,18 +39,22 @@ type Round struct {
 	// of device memory; copying counts bytes read and written
 	FillSpeed, CopySpeed    float64
 	IndexUpload, MaskUpload float64 // from pinned memory of the host
-	ByIncidence, ByEdges    float64 // on the device
-	CPUIncidence, CPUEdges  float64
+	ByIncidence, ByEdges    float64 // on the device; by edges they are compared with those by incidence
+	CPUIncidence, CPUEdges  float64 // whole masks
 	MaskOrFilter            []MaskOrFilter
 }
 
-// MaskOrFilter compares the device time of two ways to remove one sample's edges from a matrix of
-// 64 float32 features per edge. Both make the mask by incidence; then either all features are
-// multiplied by it, or the edge list is compacted and the remaining features are gathered.
+// MaskOrFilter compares the device time of two ways to keep messages off one sample's removed
+// edges. Nodes have 64 features, float32, and an edge's message is those of its source, added to
+// its target. Either each message is multiplied by its edge's mask, or the list of edges is
+// compacted and only the kept ones have messages. All times are apart, in seconds.
 type MaskOrFilter struct {
 	DeletedGenes int
 	KeptEdges    int
-	Mask, Filter float64 // seconds
+	Generate     float64 // of the mask, which both need
+	Mask         float64 // the messages of all edges, times the mask
+	Compact      float64
+	Filter       float64 // the messages of the kept edges
 }
 
 // deletedGenes are the numbers of deleted genes that MaskOrFilter is measured with.

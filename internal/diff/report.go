@@ -3,6 +3,15 @@
 // shards) does not count as a difference.
 package diff
 
+import (
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
+	"tcbuild/internal/page"
+)
+
 // Report is what differs between two things, called A and B.
 type Report struct {
 	// in the order of comparison: graph, options, samples; empty when nothing differs
@@ -50,6 +59,33 @@ func (r *Report) unless(what, a, b string) {
 
 // Same reports whether nothing differs.
 func (r *Report) Same() bool { return len(r.Findings) == 0 }
+
+// Page presents the report on the folders a and b, of which compared tells what was compared.
+func (r *Report) Page(a, b, compared string) *page.Page {
+	p := &page.Page{Title: "What differs between A and B", Lead: []string{"A is " + a + ".", "B is " + b + "."}}
+	if r.Same() {
+		p.Title = "A and B are the same"
+		p.Lead = append(p.Lead, "Compared: "+compared+". How a dataset is stored (variant, codec, shards) does not count as a difference.")
+		return p
+	}
+	p.Lead = append(p.Lead, fmt.Sprintf("Found %s. How a dataset is stored (variant, codec, shards) does not count as one.",
+		english.Plural(len(r.Findings), "kind of difference", "kinds of differences")))
+	kinds := page.Section{Title: "Kinds of differences", Header: []string{"what", "found"}}
+	examples := []page.Section{kinds}
+	for _, finding := range r.Findings {
+		examples[0].Rows = append(examples[0].Rows, []string{finding.What, humanize.Comma(int64(finding.Count))})
+		section := page.Section{Title: finding.What}
+		for _, example := range finding.Examples {
+			section.Rows = append(section.Rows, []string{example})
+		}
+		if more := finding.Count - len(finding.Examples); more > 0 {
+			section.Note = fmt.Sprintf("And %s more; --limit 0 lists all.", humanize.Comma(int64(more)))
+		}
+		examples = append(examples, section)
+	}
+	p.Sections = examples
+	return p
+}
 
 // side names the two things compared.
 type side string

@@ -38,13 +38,16 @@ type sampleSide struct {
 	pending map[string][]int // id -> samples whose counterpart has not been found yet
 }
 
-// compare reads both datasets in parallel. Samples whose ids differ wait until their counterpart is
-// read.
+// compare reads both datasets side by side. Samples whose ids differ wait until their counterpart
+// is read.
 func (s *sampleComparison) compare(ctx context.Context, progress Progress) error {
 	a, b := &s.sides[0], &s.sides[1]
-	for i := range max(a.samples, b.samples) {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+	err := s.comparePlaces(ctx, func(i int, same bool) error {
+		progress.Add(1, 0)
+		waiting := len(a.pending) > 0 || len(b.pending) > 0
+		if same && !waiting {
+			s.place(i, i)
+			return nil
 		}
 		idA, err := a.id(i)
 		if err != nil {
@@ -54,14 +57,13 @@ func (s *sampleComparison) compare(ctx context.Context, progress Progress) error
 		if err != nil {
 			return err
 		}
-		if i < a.samples && i < b.samples && bytes.Equal(idA, idB) && len(a.pending) == 0 && len(b.pending) == 0 {
-			if err := s.pair(i, i); err != nil {
-				return err
-			}
-		} else if err := s.meet(i, string(idA), string(idB)); err != nil {
-			return err
+		if i < a.samples && i < b.samples && bytes.Equal(idA, idB) && !waiting {
+			return s.pair(i, i)
 		}
-		progress.Add(1, 0)
+		return s.meet(i, string(idA), string(idB))
+	})
+	if err != nil {
+		return err
 	}
 	s.reportUnpaired()
 	return s.reportMoved()

@@ -3,6 +3,7 @@
 package disk
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -65,6 +66,15 @@ func WriteWhole(path string, text []byte) error {
 		return errors.Join(err, file.Discard())
 	}
 	return file.Publish()
+}
+
+// WriteJSON writes a value as a file of indented JSON, as WriteWhole does.
+func WriteJSON(path string, value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	return WriteWhole(path, append(text, '\n'))
 }
 
 // SyncTree protects all files of a folder against power loss.

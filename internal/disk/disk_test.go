@@ -6,10 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"tcbuild/fault"
+	_ "tcbuild/internal/testrun"
 )
 
 func TestWriteWhole(t *testing.T) {
@@ -104,6 +108,49 @@ func TestTryLock(t *testing.T) {
 		t.Errorf("got %v, want an error of the pipe", err)
 	}
 	expectNames(t, dir, "fifo", "link", "lock")
+}
+
+// The group that may write in a folder may take its locks; others learn whom to ask.
+func TestLockOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can become another user")
+	}
+	for _, mode := range []os.FileMode{0o755, 0o770} {
+		dir := t.TempDir()
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, "lock")
+		if err := os.WriteFile(path, nil, 0o600); err != nil { // as with another umask
+			t.Fatal(err)
+		}
+		first, err := TryLock(path, Alone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer first.Close()
+		info, err := os.Stat(path)
+		if err != nil || info.Mode().Perm()&0o060 != mode&0o060 {
+			t.Errorf("folder %o: got mode %o of the lock, %v", mode, info.Mode().Perm(), err)
+		}
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	mine, err := TryLock(filepath.Join(dir, "lock"), Shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine.Close()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	_ = unix.Setfsuid(65534)
+	_, err = TryLock(filepath.Join(dir, "lock"), Shared)
+	_ = unix.Setfsuid(0)
+	if fault.HintOf(err) == "" || !strings.Contains(err.Error(), "another user's") {
+		t.Errorf("another user: got %v", err)
+	}
 }
 
 // A temporary folder is removed by the next one for the same path when its process is gone, and

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
@@ -29,14 +30,32 @@ func TryLock(path string, sharing Sharing) (*os.File, error) {
 	if errors.Is(err, unix.ELOOP) {
 		return nil, notLockable(path, fs.ModeSymlink)
 	}
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fault.New(fault.Failed, "ask its owner for a folder that your group may write to: chmod -R g+w, and g+s for its folders",
+			"lock %s: it is another user's, and you may not write to it", path)
+	}
 	if err != nil {
 		return nil, err
 	}
+	shareWithGroup(file)
 	err = lockFile(file, sharing)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil
+}
+
+// shareWithGroup lets the group that may write in a lock's folder take the lock, too, whatever the
+// umask of whoever creates it. It does nothing about another user's file.
+func shareWithGroup(file *os.File) {
+	var folder, lock unix.Stat_t
+	if unix.Stat(filepath.Dir(file.Name()), &folder) != nil || unix.Fstat(int(file.Fd()), &lock) != nil {
+		return
+	}
+	if missing := folder.Mode & 0o060 &^ lock.Mode; missing != 0 && int(lock.Uid) == os.Geteuid() {
+		_ = file.Chown(-1, int(folder.Gid))
+		_ = file.Chmod(os.FileMode(lock.Mode&0o777 | missing))
+	}
 }
 
 func lockFile(file *os.File, sharing Sharing) error {
@@ -64,8 +83,9 @@ func notLockable(path string, mode fs.FileMode) error {
 	return fault.New(fault.Failed, "remove it", "lock %s: found %s, expected a regular file, or none", path, kind(mode))
 }
 
-// isCurrent reports whether an open file still has its name.
-func isCurrent(file *os.File) bool {
+// IsCurrent reports whether an open file still has its name: a lock that is not current was
+// removed, or published with its folder, between opening and locking.
+func IsCurrent(file *os.File) bool {
 	open, err1 := file.Stat()
 	named, err2 := os.Lstat(file.Name())
 	return err1 == nil && err2 == nil && os.SameFile(open, named)

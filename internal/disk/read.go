@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,8 +22,8 @@ func Exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// OpenRegular opens a regular file, or a link to one, for reading. The error of a dangling link wraps
-// ErrNotRegular, not fs.ErrNotExist: something is there.
+// OpenRegular opens a regular file, or a link to one, for reading. The error of a dangling link
+// wraps ErrNotRegular, not fs.ErrNotExist: something is there.
 func OpenRegular(path string) (*os.File, int64, error) {
 	// a pipe without a writer would block
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -51,4 +52,13 @@ func ReadRegular(path string) ([]byte, error) {
 	}
 	defer file.Close()
 	return io.ReadAll(file)
+}
+
+// ReadJSON reads a regular file of JSON into value.
+func ReadJSON(path string, value any) error {
+	text, err := ReadRegular(path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, value)
 }

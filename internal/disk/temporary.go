@@ -39,7 +39,7 @@ func NewTemporary(path string) (*Temporary, error) {
 		}
 		lock, err := TryLock(lockOf(dir), Alone)
 		switch {
-		case err == nil && isCurrent(lock):
+		case err == nil && IsCurrent(lock):
 		case err == nil:
 			lock.Close()
 			continue // removed as a leftover before it was locked
@@ -57,8 +57,8 @@ func NewTemporary(path string) (*Temporary, error) {
 }
 
 // Publish renames the file or folder to its final path, replacing an existing file, and removes the
-// temporary folder. What cannot be removed after the rename is no error, as the file or folder is
-// complete: Sweep removes it later.
+// temporary folder. What cannot be removed after the rename is not an error, as the file or folder
+// is complete: Sweep removes it later.
 func (t *Temporary) Publish() error { return t.rename(0) }
 
 // PublishNew is Publish for a path that must not exist; if it does, the error is a fs.ErrExist.
@@ -124,7 +124,7 @@ func RemoveLeftover(dir string) (removed bool, err error) {
 		return false, err
 	}
 	defer root.Close()
-	if !isCurrent(lock) {
+	if !IsCurrent(lock) {
 		return false, nil // its process has just ended
 	}
 	return true, removeUnlocked(root)

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"tcbuild/ingest"
-	"tcbuild/internal/chart"
+	"tcbuild/internal/page"
 )
 
 // NumberSummary is what a column of numbers holds. Without values, Min, Mean and Max are 0.
@@ -16,13 +16,13 @@ type NumberSummary struct {
 	Missing int `json:"missing"`
 	// infinite values are counted in nothing else; only programs that use the library can store
 	// them
-	Infinite int         `json:"infinite,omitempty"`
-	Min      float64     `json:"min"`
-	Mean     float64     `json:"mean"`
-	SD       *float64    `json:"sd"` // with n-1; nil of fewer than two values, or beyond float64
-	Max      float64     `json:"max"`
-	Bins     []chart.Bin `json:"bins"` // of equal width, from that of Min to that of Max
-	whole    bool        // there are whole numbers alone
+	Infinite int        `json:"infinite,omitempty"`
+	Min      float64    `json:"min"`
+	Mean     float64    `json:"mean"`
+	SD       *float64   `json:"sd"` // with n-1; nil of fewer than two values, or beyond float64
+	Max      float64    `json:"max"`
+	Bins     []page.Bin `json:"bins"` // of equal width, from that of Min to that of Max
+	whole    bool       // there are whole numbers alone
 }
 
 // numberCounter builds a NumberSummary, value by value.
@@ -62,17 +62,19 @@ func (c *numberCounter) summary() NumberSummary {
 	return s
 }
 
-// plot is the histogram; unit may be empty.
-func (s *NumberSummary) plot(name, unit string) Plot {
-	p := Plot{Title: name, X: cmp.Or(unit, "value"), Y: "samples"}
-	if len(s.Bins) == 0 || !s.whole || s.Bins[0].To-s.Bins[0].From > 1 {
-		p.Bins = s.Bins
-		return p
+// plots has the histogram, unless there are no values; unit may be empty.
+func (s *NumberSummary) plots(name, unit string) []page.Plot {
+	if len(s.Bins) == 0 {
+		return nil
 	}
-	for _, bin := range s.Bins { // each is one number
-		p.Bars = append(p.Bars, chart.Bar{Label: strconv.FormatFloat(bin.From, 'f', -1, 64), Value: bin.Value})
+	drawing := page.Columns{X: cmp.Or(unit, "value"), Y: "samples", Bins: s.Bins}
+	if s.whole && s.Bins[0].To-s.Bins[0].From == 1 { // each bin is one number
+		drawing.Bins = nil
+		for _, bin := range s.Bins {
+			drawing.Columns = append(drawing.Columns, page.Column{Label: strconv.FormatFloat(bin.From, 'f', -1, 64), Value: bin.Value})
+		}
 	}
-	return p
+	return []page.Plot{drawing.Plot(name)}
 }
 
 // PhenotypeSummary is one phenotype.

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"tcbuild/ingest"
+	"tcbuild/internal/page"
+	"tcbuild/internal/pagetest"
+	"tcbuild/internal/testrun"
 )
 
 // Numbers at the ends of float64 have no result that JSON cannot hold.
@@ -19,10 +22,12 @@ func TestNumbersBeyondRange(t *testing.T) {
 	if math.Abs(s.Mean) > 1e293 || s.SD != nil || s.Values != 4 || s.Missing != 1 || s.Infinite != 1 {
 		t.Errorf("found %+v, expected mean 0, no sd, 4 values, one missing, one infinite", s)
 	}
-	page := &Page{Title: "x", Tables: []Table{{Plots: []Plot{s.plot("x", "")}}}}
-	if _, err := page.HTML(); err != nil {
-		t.Error(err)
+	p := &page.Page{Title: "x", Sections: []page.Section{{Plots: s.plots("x", "")}}}
+	html, err := p.HTML()
+	if err != nil {
+		t.Fatal(err)
 	}
+	pagetest.Check(t, string(html))
 }
 
 // countedValues adds n values of which each is there twice, but for the first, which is there once
@@ -61,7 +66,7 @@ func TestManyValues(t *testing.T) {
 		{"numbers", mostDifferent, number, ingest.NumberAttribute, true},
 		{"too many numbers", mostDifferent + 1, number, ingest.NumberAttribute, false},
 		{"an empty text", 1, func(int) ingest.Value { return ingest.Value{Text: []byte{}} }, ingest.TextAttribute, true},
-	} {
+	}[:testrun.Cases(7, 2)] {
 		s := countedValues(t, c.n, c.value, c.kind)
 		if s.Values != 2*c.n+1 || s.Missing != 1 || c.known != (s.Different != nil) {
 			t.Errorf("%s: found %d values, %d missing, distinct values counted: %t", c.name, s.Values, s.Missing, s.Different != nil)

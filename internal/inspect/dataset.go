@@ -9,6 +9,7 @@ import (
 
 	"tcbuild/ingest"
 	"tcbuild/ingest/sampletable"
+	"tcbuild/internal/page"
 	"tcbuild/store"
 )
 
@@ -43,18 +44,19 @@ func Dataset(ctx context.Context, dataset *store.Dataset) (*DatasetSummary, erro
 }
 
 // Page returns the summary as a page about the dataset in dir.
-func (s *DatasetSummary) Page(dir string) *Page {
-	page := &Page{Title: "Dataset " + filepath.Base(filepath.Clean(dir)), Lead: s.Description(), Tables: []Table{s.facts(dir)}}
+func (s *DatasetSummary) Page(dir string) *page.Page {
+	p := &page.Page{Title: "Dataset " + filepath.Base(filepath.Clean(dir)),
+		Lead: []string{s.Description()}, Sections: []page.Section{s.facts(dir)}}
 	if s.Summary != nil {
-		page.Tables = append(page.Tables, s.Summary.tables()...)
+		p.Sections = append(p.Sections, s.Summary.tables()...)
 	}
-	page.Tables = append(page.Tables, s.masks(), s.inputs(), s.files())
-	return page
+	p.Sections = append(p.Sections, s.masks(), s.inputs(), s.files())
+	return p
 }
 
 // facts are what the set is and how it was made.
-func (s *DatasetSummary) facts(dir string) Table {
-	table := Table{}
+func (s *DatasetSummary) facts(dir string) page.Section {
+	table := page.Section{}
 	add := func(what, value string) {
 		if value != "" {
 			table.Rows = append(table.Rows, []string{what, value})
@@ -78,8 +80,8 @@ func (s *DatasetSummary) facts(dir string) Table {
 	number("samples merged or left out as repeats", s.Counts.MergedSamples)
 	add("filter", s.Options.Where)
 	number("samples left out by the filter", s.Counts.LeftOutSamples)
-	number("names of such genes left out", s.Counts.UnknownGenes)
-	number("samples dropped for such a gene", s.Counts.DroppedSamples)
+	number("names of unknown genes left out", s.Counts.UnknownGenes)
+	number("samples dropped for an unknown gene", s.Counts.DroppedSamples)
 	number("samples dropped as no gene was left", s.Counts.EmptiedSamples)
 	number("genes that their sample lists again", s.Counts.RepeatedGenes)
 	number("infinite values, which count as missing", s.Counts.InfiniteValues)
@@ -94,8 +96,8 @@ func (s *DatasetSummary) facts(dir string) Table {
 	return table
 }
 
-func (s *DatasetSummary) masks() Table {
-	table := Table{Title: "Masks", Header: []string{"of", "positions"}}
+func (s *DatasetSummary) masks() page.Section {
+	table := page.Section{Title: "Masks", Header: []string{"of", "positions"}}
 	for _, mask := range s.Masks {
 		table.Rows = append(table.Rows, []string{mask.Name, count(mask.Size)})
 	}
@@ -103,8 +105,8 @@ func (s *DatasetSummary) masks() Table {
 }
 
 // inputs are the files that the set was built from.
-func (s *DatasetSummary) inputs() Table {
-	table := Table{Title: "Built from", Header: []string{"file", "of", "bytes", "sha256"}}
+func (s *DatasetSummary) inputs() page.Section {
+	table := page.Section{Title: "Built from", Header: []string{"file", "of", "bytes", "sha256"}}
 	for _, of := range []struct {
 		what   string
 		inputs []ingest.Input
@@ -117,8 +119,8 @@ func (s *DatasetSummary) inputs() Table {
 }
 
 // files are the sizes of the data files, those of a folder and all shards together.
-func (s *DatasetSummary) files() Table {
-	table := Table{Title: "Files", Header: []string{"name", "files", "bytes"}}
+func (s *DatasetSummary) files() page.Section {
+	table := page.Section{Title: "Files", Header: []string{"name", "files", "bytes"}}
 	numbers, sizes := make(map[string]int), make(map[string]int64)
 	for _, file := range s.Files { // sorted by name
 		name, _, isFolder := strings.Cut(file.Name, "/")

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"tcbuild/internal/chart"
+	"tcbuild/internal/page"
 )
 
 // Distribution is the distribution of a count over things, such as the edges at each node.
@@ -67,17 +67,21 @@ func (d Distribution) row() []string {
 	return []string{count(d.None), count(d.Median), strconv.FormatFloat(d.Mean, 'f', 1, 64), count(d.P90), count(d.Max), d.Most}
 }
 
-// bars are the bins, each labelled with its lowest count.
-func (d Distribution) bars() (bars []chart.Bar) {
+// plots has the bins as a plot, unless there are no things.
+func (d Distribution) plots(title, x, y string) []page.Plot {
+	drawing := page.Columns{X: x, Y: y}
 	for _, bin := range d.Bins {
-		bars = append(bars, chart.Bar{Label: strconv.Itoa(bin.From), Value: bin.Things})
+		drawing.Columns = append(drawing.Columns, page.Column{Label: bin.String(), Value: bin.Things})
 	}
-	return bars
+	if len(d.Bins) == 0 {
+		return nil
+	}
+	return []page.Plot{drawing.Plot(title)}
 }
 
 // binTable has a row per distribution and a column per bin.
-func binTable(title, what string, names []string, distributions []Distribution) Table {
-	table := Table{Title: title, Header: []string{what}}
+func binTable(title, what string, names []string, distributions []Distribution) page.Section {
+	table := page.Section{Title: title, Header: []string{what}}
 	var longest []Bin
 	for _, d := range distributions {
 		if len(d.Bins) > len(longest) {

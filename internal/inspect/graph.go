@@ -7,6 +7,7 @@ import (
 
 	"tcbuild/ingest"
 	"tcbuild/ingest/gpr"
+	"tcbuild/internal/page"
 )
 
 // GraphSummary is what a cell graph holds.
@@ -55,14 +56,14 @@ type NameCount struct {
 }
 
 // Graph describes a graph.
-func Graph(graph *ingest.Graph, report ingest.GraphReport) *GraphSummary {
+func Graph(graph *ingest.Graph) *GraphSummary {
 	s := &GraphSummary{}
 	for _, nodes := range graph.NodeTables() {
 		s.Nodes = append(s.Nodes, NodeSummary{nodes.Type, nodes.Len(), columnNames(nodes.Columns)})
 	}
+	odd := graph.OddEdges()
 	for i, edges := range graph.Edges {
-		odd := report.Edges[i]
-		s.Edges = append(s.Edges, EdgeSummary{edges.Type.String(), edges.Len(), odd.Duplicates, odd.SelfLoops,
+		s.Edges = append(s.Edges, EdgeSummary{edges.Type.String(), edges.Len(), odd[i].Duplicates, odd[i].SelfLoops,
 			columnNames(edges.Columns), degrees(graph, edges)})
 	}
 	if graph.Reactions != nil && graph.Reactions.Column("gpr") != nil {
@@ -125,14 +126,14 @@ func rulesOf(graph *ingest.Graph) *RuleSummary {
 }
 
 // Page returns the summary as a page.
-func (s *GraphSummary) Page(title string) *Page {
-	nodes := Table{Title: "Nodes", Header: []string{"type", "nodes", "further columns"}}
+func (s *GraphSummary) Page(title string) *page.Page {
+	nodes := page.Section{Title: "Nodes", Header: []string{"type", "nodes", "further columns"}}
 	for _, n := range s.Nodes {
 		nodes.Rows = append(nodes.Rows, []string{n.Type, count(n.Nodes), listed(n.Columns)})
 	}
-	edges := Table{Title: "Edges", Header: []string{"type", "edges", "duplicates", "self loops", "further columns"}}
-	degrees := Table{Title: "Edges at a node (a self loop counts once)", Header: append([]string{"nodes"}, distributionHeader...)}
-	var plots []Plot
+	edges := page.Section{Title: "Edges", Header: []string{"type", "edges", "duplicates", "self loops", "further columns"}}
+	degrees := page.Section{Title: "Edges at a node (a self loop counts once)", Header: append([]string{"nodes"}, distributionHeader...)}
+	var plots []page.Plot
 	var names []string
 	var distributions []Distribution
 	for _, e := range s.Edges {
@@ -141,26 +142,26 @@ func (s *GraphSummary) Page(title string) *Page {
 			name := d.Node + " in " + e.Type
 			names, distributions = append(names, name), append(distributions, d.Distribution)
 			degrees.Rows = append(degrees.Rows, append([]string{name}, d.row()...))
-			plots = append(plots, Plot{Title: name, X: "edges at a node, from … on", Y: "nodes", Bars: d.bars()})
+			plots = append(plots, d.plots(name, "edges at a node", "nodes")...)
 		}
 	}
 	bins := binTable("Nodes by their number of edges", "nodes", names, distributions)
 	bins.Plots = plots
-	page := &Page{Title: title, Tables: []Table{nodes, edges, degrees, bins}}
+	p := &page.Page{Title: title, Sections: []page.Section{nodes, edges, degrees, bins}}
 	if s.Rules != nil {
-		page.Tables = append(page.Tables, s.Rules.table())
+		p.Sections = append(p.Sections, s.Rules.table())
 	}
-	return page
+	return p
 }
 
-func (s *RuleSummary) table() Table {
-	table := Table{Title: "Reactions", Header: []string{"what", "number", "which"}, Rows: [][]string{
+func (s *RuleSummary) table() page.Section {
+	table := page.Section{Title: "Reactions", Header: []string{"what", "number", "which"}, Rows: [][]string{
 		{"with a gpr rule", count(s.Rules), ""},
 		{"without a gpr rule", count(s.Without), ""},
 		{"with an unreadable gpr rule", count(len(s.Unreadable)), listed(s.Unreadable)},
 		{"genes of rules that are not in the graph", count(len(s.UnknownGenes)), counted(s.UnknownGenes)},
 	}}
-	return table
+	return table.WithoutEmptyColumns()
 }
 
 // someNames is how many names a printed list has.

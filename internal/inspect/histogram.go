@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"tcbuild/internal/chart"
+	"tcbuild/internal/page"
 )
 
 // maxBins is how many bins a histogram has at most. It has more than half of that, unless there are
@@ -83,8 +83,8 @@ func (h *histogram) merge() {
 
 // bins are the bins from the lowest number's to the highest one's. Those of whole numbers are not
 // narrower than 1.
-func (h *histogram) bins() []chart.Bin {
-	bins := []chart.Bin{}
+func (h *histogram) bins() []page.Bin {
+	bins := []page.Bin{}
 	if len(h.counts) == 0 {
 		return bins
 	}
@@ -93,7 +93,7 @@ func (h *histogram) bins() []chart.Bin {
 	}
 	for i, n := range h.counts {
 		edge := h.first + int64(i)
-		bins = append(bins, chart.Bin{From: edgeOf(edge, h.exponent), To: edgeOf(edge+1, h.exponent), Value: n})
+		bins = append(bins, page.Bin{From: edgeOf(edge, h.exponent), To: edgeOf(edge+1, h.exponent), Value: n})
 	}
 	return bins
 }
@@ -105,7 +105,7 @@ func edgeOf(bin int64, exponent int) float64 {
 
 // sparkline draws bins as a line of characters, whose heights are the counts; a bin without values
 // is a blank.
-func sparkline(bins []chart.Bin) string {
+func sparkline(bins []page.Bin) string {
 	heights := []rune("▁▂▃▄▅▆▇█")
 	most := 0
 	for _, bin := range bins {

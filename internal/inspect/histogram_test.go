@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"tcbuild/internal/chart"
+	"tcbuild/internal/page"
 )
 
 // Bins are what a second pass over the numbers counts, whatever their order.
@@ -26,7 +26,7 @@ func TestHistogram(t *testing.T) {
 			for i := range numbers {
 				numbers[i] = next()
 			}
-			count := func() []chart.Bin {
+			count := func() []page.Bin {
 				var c numberCounter
 				for _, x := range numbers {
 					c.add(x)
@@ -66,9 +66,9 @@ func TestHistogram(t *testing.T) {
 }
 
 func TestSparkline(t *testing.T) {
-	var bins []chart.Bin
+	var bins []page.Bin
 	for _, n := range []int{1, 0, 500, 1000, 999} {
-		bins = append(bins, chart.Bin{Value: n})
+		bins = append(bins, page.Bin{Value: n})
 	}
 	if got := sparkline(bins); got != "▁ ▄██" {
 		t.Errorf("found %q", got)

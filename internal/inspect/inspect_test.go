@@ -123,11 +123,11 @@ func TestGraph(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	graph, report, err := ingest.ReadGraph(dir)
+	graph, _, err := ingest.ReadGraph(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Graph(graph, report)
+	s := Graph(graph)
 	for i := range s.Edges {
 		for k := range s.Edges[i].Degrees {
 			s.Edges[i].Degrees[k].Bins = nil

@@ -7,6 +7,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"tcbuild/ingest"
+	"tcbuild/internal/page"
 )
 
 // PerturbationSummary is what a perturbation set holds. Genes are counted by the names that the set
@@ -134,12 +135,12 @@ func (c *counter) summary(counts ingest.Counts) *PerturbationSummary {
 }
 
 // Page returns the summary as a page.
-func (s *PerturbationSummary) Page(title string) *Page {
-	return &Page{Title: title, Tables: append([]Table{s.counts()}, s.tables()...)}
+func (s *PerturbationSummary) Page(title string) *page.Page {
+	return &page.Page{Title: title, Sections: append([]page.Section{s.counts()}, s.tables()...)}
 }
 
-func (s *PerturbationSummary) counts() Table {
-	table := Table{Title: "Samples", Header: []string{"what", "number", "which"}, Rows: [][]string{
+func (s *PerturbationSummary) counts() page.Section {
+	table := page.Section{Title: "Samples", Header: []string{"what", "number", "which"}, Rows: [][]string{
 		{"samples", count(s.Samples), ""},
 		{"that delete no gene", count(s.Wildtypes), ""},
 		{"with the genotype of an earlier one", count(s.DuplicateGenotypes), ""},
@@ -154,5 +155,5 @@ func (s *PerturbationSummary) counts() Table {
 			[]string{"samples that delete one of them", count(s.Unknown.Samples), ""})
 	}
 	table.Rows = append(table.Rows, []string{"columns that are left out", count(len(s.IgnoredColumns)), listed(s.IgnoredColumns)})
-	return table
+	return table.WithoutEmptyColumns()
 }

@@ -3,7 +3,6 @@ package inspect
 import (
 	"bufio"
 	"cmp"
-	"container/heap"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -84,7 +83,8 @@ func (r *repeats) total() (int, error) {
 	}
 	last, begun := uint64(0), false
 	for len(runs) > 0 {
-		lowest := heap.Pop(&runs).(*run)
+		lowest := runs[len(runs)-1]
+		runs = runs[:len(runs)-1]
 		if begun && lowest.hash == last {
 			r.count++
 		}
@@ -108,10 +108,10 @@ type run struct {
 	hash uint64
 }
 
-// mergedRuns is a heap of runs by their next hash.
+// mergedRuns are runs by their next hash, the lowest last.
 type mergedRuns []*run
 
-// enter reads the next hash of a run and pushes the run on the heap, unless it is at its end.
+// enter reads the next hash of a run and puts the run in its place, unless it is at its end.
 func (m *mergedRuns) enter(next *run) error {
 	var bytes [8]byte
 	if _, err := io.ReadFull(next.in, bytes[:]); errors.Is(err, io.EOF) {
@@ -120,16 +120,7 @@ func (m *mergedRuns) enter(next *run) error {
 		return fmt.Errorf("count repeated samples: %w", err)
 	}
 	next.hash = binary.LittleEndian.Uint64(bytes[:])
-	heap.Push(m, next)
+	at, _ := slices.BinarySearchFunc(*m, next.hash, func(r *run, hash uint64) int { return cmp.Compare(hash, r.hash) })
+	*m = slices.Insert(*m, at, next)
 	return nil
-}
-
-func (m mergedRuns) Len() int           { return len(m) }
-func (m mergedRuns) Less(i, j int) bool { return cmp.Less(m[i].hash, m[j].hash) }
-func (m mergedRuns) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
-func (m *mergedRuns) Push(next any)     { *m = append(*m, next.(*run)) }
-func (m *mergedRuns) Pop() any {
-	last := (*m)[len(*m)-1]
-	*m = (*m)[:len(*m)-1]
-	return last
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"tcbuild/ingest"
-	"tcbuild/internal/chart"
+	"tcbuild/internal/page"
 )
 
 // SampleSummary is what samples hold.
@@ -42,7 +42,8 @@ func newSampleCounter(genes *ingest.Nodes, columns ingest.Columns) *sampleCounte
 	c := &sampleCounter{genes: genes, columns: columns, deletions: make([]int, genes.Len()), sizes: make(map[int]int),
 		phenotypes: make([]numberCounter, len(columns.Phenotypes))}
 	for _, attribute := range columns.Attributes {
-		c.attributes = append(c.attributes, attributeCounter{Attribute: attribute, texts: make(map[string]*int), numbers: make(map[float64]*int)})
+		c.attributes = append(c.attributes, attributeCounter{Attribute: attribute,
+			texts: make(map[string]*int), numbers: make(map[float64]*int)})
 	}
 	return c
 }
@@ -76,10 +77,10 @@ func (c *sampleCounter) summary() SampleSummary {
 }
 
 // tables are the summary as tables of a page.
-func (s *SampleSummary) tables() []Table {
-	var tables []Table
+func (s *SampleSummary) tables() []page.Section {
+	var tables []page.Section
 	if len(s.Phenotypes) > 0 {
-		tables = append(tables, s.phenotypeTable())
+		tables = append(tables, s.missing(), s.phenotypeTable())
 	}
 	if len(s.Attributes) > 0 {
 		tables = append(tables, s.attributeTable())
@@ -89,37 +90,67 @@ func (s *SampleSummary) tables() []Table {
 			tables = append(tables, a.valueTable())
 		}
 	}
-	sizes := Table{Title: "Genotype sizes", Header: []string{"deleted genes", "samples"}}
-	var bars []chart.Bar
+	sizes := page.Section{Title: "Genotype sizes", Header: []string{"deleted genes", "samples"}}
+	drawing := page.Columns{X: "deleted genes", Y: "samples"}
 	for _, size := range s.GenotypeSizes {
 		sizes.Rows = append(sizes.Rows, []string{count(size.Genes), count(size.Samples)})
-		bars = append(bars, chart.Bar{Label: strconv.Itoa(size.Genes), Value: size.Samples})
+		drawing.Columns = append(drawing.Columns, page.Column{Label: strconv.Itoa(size.Genes), Value: size.Samples})
 	}
-	sizes.Plots = []Plot{{Title: sizes.Title, X: "deleted genes", Y: "samples", Bars: bars}}
-	genes := Table{Title: "Samples that delete a gene", Header: append([]string{"genes"}, distributionHeader...),
+	if len(s.GenotypeSizes) > 0 {
+		sizes.Plots = []page.Plot{drawing.Plot(sizes.Title)}
+	}
+	genes := page.Section{Title: "Samples that delete a gene", Header: append([]string{"genes"}, distributionHeader...),
 		Rows: [][]string{append([]string{count(s.Genes.Things)}, s.Genes.row()...)}}
 	bins := binTable("Genes by the number of samples that delete them", "samples", []string{"genes"}, []Distribution{s.Genes})
-	bins.Plots = []Plot{{Title: genes.Title, X: "samples, from … on", Y: "genes", Bars: s.Genes.bars()}}
+	bins.Plots = s.Genes.plots(bins.Title, "samples", "genes")
 	return append(tables, sizes, genes, bins)
 }
 
 // mostPlots is how many phenotypes of a page have a plot: of each, one takes 10 kB.
 const mostPlots = 100
 
-func (s *SampleSummary) phenotypeTable() Table {
-	table := Table{Title: "Phenotypes", Header: []string{"name", "unit", "statistic of", "values", "missing", "missing %", "infinite", "min", "mean", "sd", "max", "description"}}
+func (s *SampleSummary) phenotypeTable() page.Section {
+	table := page.Section{Title: "Phenotypes",
+		Header: []string{"name", "unit", "statistic of", "values", "missing", "missing %",
+			"infinite", "min", "mean", "sd", "max", "description"}}
 	for i, p := range s.Phenotypes {
 		row := append([]string{p.Name, p.Unit, p.StatisticOf}, p.row()...)
 		table.Rows = append(table.Rows, append(row, p.Description))
 		table.Sketches = append(table.Sketches, sparkline(p.Bins))
 		if i < mostPlots {
-			table.Plots = append(table.Plots, p.plot(p.Name, p.Unit))
+			table.Plots = append(table.Plots, p.plots(p.Name, p.Unit)...)
 		}
 	}
 	if more := len(s.Phenotypes) - mostPlots; more > 0 {
 		table.Note = fmt.Sprintf("The first %d phenotypes have a plot, %s more have none.", mostPlots, count(more))
 	}
-	return table.withoutEmptyColumns()
+	return table.WithoutEmptyColumns()
+}
+
+// missing says, on HTML pages, which phenotypes samples lack, the most frequent first.
+func (s *SampleSummary) missing() page.Section {
+	section := page.Section{Title: "Missing phenotypes"}
+	missing := slices.DeleteFunc(slices.Clone(s.Phenotypes), func(p PhenotypeSummary) bool { return p.Missing == 0 })
+	slices.SortStableFunc(missing, func(a, b PhenotypeSummary) int { return b.Missing - a.Missing })
+	samples := s.Phenotypes[0].Values + s.Phenotypes[0].Missing + s.Phenotypes[0].Infinite
+	if len(missing) == 0 {
+		section.Text = "None missing: every sample has a value of every phenotype."
+		return section
+	}
+	section.Text = fmt.Sprintf("Of %s, %s missing in some of the %s samples.", english.Plural(len(s.Phenotypes), "phenotype", ""),
+		english.Plural(len(missing), "is", "are"), count(samples))
+	if len(missing) < len(s.Phenotypes) {
+		section.Text += " Every sample has the others."
+	}
+	for _, p := range missing {
+		part := percent(p.Missing, samples)
+		if part == "0.0" {
+			part = "below 0.1"
+		}
+		section.Meters = append(section.Meters, page.Meter{Name: p.Name, Percent: 100 * float64(p.Missing) / float64(samples),
+			Text: count(p.Missing) + " (" + part + " %)"})
+	}
+	return section
 }
 
 // row is what there is of the numbers, below the titles from values to max.
@@ -137,8 +168,10 @@ func (s *NumberSummary) row() []string {
 	return row
 }
 
-func (s *SampleSummary) attributeTable() Table {
-	table := Table{Title: "Attributes", Header: []string{"name", "type", "values", "missing", "missing %", "infinite", "min", "mean", "sd", "max", "different values"}}
+func (s *SampleSummary) attributeTable() page.Section {
+	table := page.Section{Title: "Attributes",
+		Header: []string{"name", "type", "values", "missing", "missing %",
+			"infinite", "min", "mean", "sd", "max", "different values"}}
 	for _, a := range s.Attributes {
 		numbers, different, sketch := NumberSummary{Values: a.Values, Missing: a.Missing}, "too many to count", ""
 		if a.Different != nil {
@@ -147,7 +180,7 @@ func (s *SampleSummary) attributeTable() Table {
 		row := numbers.row()
 		if a.Numbers != nil {
 			row, sketch = a.Numbers.row(), sparkline(a.Numbers.Bins)
-			table.Plots = append(table.Plots, a.Numbers.plot(a.Name, ""))
+			table.Plots = append(table.Plots, a.Numbers.plots(a.Name, "")...)
 		} else {
 			row = append(row[:3], "", "", "", "", "")
 		}
@@ -155,12 +188,12 @@ func (s *SampleSummary) attributeTable() Table {
 		table.Sketches = append(table.Sketches, sketch)
 	}
 	table.Plots = table.Plots[:min(len(table.Plots), mostPlots)]
-	return table.withoutEmptyColumns()
+	return table.WithoutEmptyColumns()
 }
 
-// valueTable has the most frequent values. What is no value is in parentheses.
-func (s *AttributeSummary) valueTable() Table {
-	table := Table{Title: "Values of " + cell(s.Name), Header: []string{"value", "samples", "%"}}
+// valueTable has the most frequent values. What is not a value is in parentheses.
+func (s *AttributeSummary) valueTable() page.Section {
+	table := page.Section{Title: "Values of " + page.Cell(s.Name), Header: []string{"value", "samples", "%"}}
 	others := s.Values
 	for _, value := range s.MostFrequent {
 		text := cmp.Or(fmt.Sprint(value.Value), `""`)

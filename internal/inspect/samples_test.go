@@ -3,10 +3,13 @@ package inspect
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
 	"tcbuild/ingest"
+	"tcbuild/internal/page"
+	"tcbuild/internal/pagetest"
 )
 
 // A page tells what is known of phenotypes, draws some of many, and shows names as they are
@@ -30,12 +33,13 @@ func TestPage(t *testing.T) {
 		c.add([]uint32{0}, phenotypes, []ingest.Value{{Text: []byte(hostile)}})
 	}
 	summary := c.summary()
-	page := &Page{Title: hostile, Tables: summary.tables()}
-	html, err := page.HTML()
+	p := &page.Page{Title: hostile, Sections: summary.tables()}
+	html, err := p.HTML()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"<td class=\"text\">&lt;mg/l&gt;</td>", "&lt;mg/l&gt;</text>", "of &#34;β-carotene&#34;", "<th class=\"text\">statistic of</th>",
+	for _, part := range []string{"<td class=\"text\">&lt;mg/l&gt;</td>", "&lt;mg/l&gt;</text>", "of &#34;β-carotene&#34;", "<th scope=\"col\" class=\"text\">statistic of</th>",
+		"None missing: every sample has a value of every phenotype.",
 		"The first 100 phenotypes have a plot, 3 more have none.", "&lt;script&gt;alert("} {
 		if !bytes.Contains(html, []byte(part)) {
 			t.Errorf("the page lacks %s", part)
@@ -44,11 +48,38 @@ func TestPage(t *testing.T) {
 	if bytes.Contains(html, []byte("<script")) || bytes.ContainsAny(html, "\x1b\u202e") {
 		t.Error("the page has a name that a browser obeys")
 	}
-	if found := bytes.Count(html, []byte("<svg")); found != mostPlots+2 {
+	if found := pagetest.Check(t, string(html)); found != mostPlots+2 {
 		t.Errorf("found %d plots, expected %d of phenotypes, one of sizes, one of genes", found, mostPlots)
 	}
 	var text bytes.Buffer
-	if err := page.Print(&text); err != nil || strings.ContainsAny(text.String(), "\x1b\u202e") || !strings.Contains(text.String(), `Values of "<script>`) {
+	if err := p.Print(&text); err != nil || strings.ContainsAny(text.String(), "\x1b\u202e") || !strings.Contains(text.String(), `Values of "<script>`) {
 		t.Errorf("found %q, %v", text.String(), err)
+	}
+}
+
+// What is missing is said in words, and listed with the most frequent first, however many
+// phenotypes there are.
+func TestMissing(t *testing.T) {
+	var columns ingest.Columns
+	for i := range 33 {
+		columns.Phenotypes = append(columns.Phenotypes, ingest.Phenotype{Name: fmt.Sprintf("condition %d | SC + DMSO [1%%] | time [72 h]", i)})
+	}
+	c := newSampleCounter(&ingest.Nodes{}, columns)
+	for sample := range 40 {
+		phenotypes := make([]float64, 33)
+		for i := range phenotypes {
+			if sample < i {
+				phenotypes[i] = math.NaN()
+			}
+		}
+		c.add(nil, phenotypes, nil)
+	}
+	s := c.summary()
+	section := s.missing()
+	if want := "Of 33 phenotypes, 32 are missing in some of the 40 samples. Every sample has the others."; section.Text != want {
+		t.Errorf("found %q, expected %q", section.Text, want)
+	}
+	if first := section.Meters[0]; len(section.Meters) != 32 || first.Name != columns.Phenotypes[32].Name || first.Text != "32 (80.0 %)" || first.Percent != 80 {
+		t.Errorf("found %d, first %+v", len(section.Meters), section.Meters[0])
 	}
 }

@@ -26,7 +26,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 )
 
@@ -41,7 +40,6 @@ func damagedf(format string, args ...any) error {
 // goroutine.
 type File struct {
 	source   io.ReaderAt
-	close    func() error
 	size     int64
 	pageSize int
 	meta
@@ -50,27 +48,9 @@ type File struct {
 	node   int
 }
 
-// Open opens a file. Nobody may write to it meanwhile. It must be closed.
-func Open(path string) (*File, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := file.Stat()
-	if err == nil {
-		var f *File
-		if f, err = New(file, info.Size()); err == nil {
-			f.close = file.Close
-			return f, nil
-		}
-	}
-	file.Close()
-	return nil, err
-}
-
-// New reads a file of size bytes from source, which the caller must close.
+// New reads a file of size bytes from source. Nobody may write to it meanwhile.
 func New(source io.ReaderAt, size int64) (*File, error) {
-	f := &File{source: source, size: size, close: func() error { return nil }, meta: meta{lastPage: 1}}
+	f := &File{source: source, size: size, meta: meta{lastPage: 1}}
 	var err error
 	if f.pageSize, err = f.readPageSize(); err != nil {
 		return nil, err
@@ -78,9 +58,6 @@ func New(source io.ReaderAt, size int64) (*File, error) {
 	f.meta, err = f.latest()
 	return f, err
 }
-
-// Close closes the file, if Open opened it.
-func (f *File) Close() error { return f.close() }
 
 // Entries is the number of keys that the database claims to have.
 func (f *File) Entries() uint64 { return f.main.entries }
@@ -101,7 +78,7 @@ func (f *File) Seek(target []byte) (key []byte, err error) {
 		return p.key(f.node), nil
 	}
 	for {
-		next, err := f.descend(func(p *page) int { return p.branchTo(target) })
+		next, err := f.descend(target)
 		if err != nil || f.leaf == nil {
 			return nil, err
 		}
@@ -116,19 +93,9 @@ func (f *File) Seek(target []byte) (key []byte, err error) {
 	}
 }
 
-// Last finds the last key; nil if there is none. The key is valid until the next call.
-func (f *File) Last() (key []byte, err error) {
-	_, err = f.descend(func(p *page) int { return p.count - 1 })
-	if err != nil || f.leaf == nil {
-		return nil, err
-	}
-	f.node = f.leaf.count - 1
-	return f.leaf.key(f.node), nil
-}
-
-// descend goes from the root to a leaf, in each branch to the node that choose returns. All keys
-// from next on come after that leaf; next is nil for the last leaf. An empty tree has no leaf.
-func (f *File) descend(choose func(branch *page) int) (next []byte, err error) {
+// descend goes from the root to the leaf that leads to target. All keys from next on come after
+// that leaf; next is nil for the last leaf. An empty tree has no leaf.
+func (f *File) descend(target []byte) (next []byte, err error) {
 	f.leaf = nil
 	within := keyRange{}
 	number := f.main.root
@@ -147,7 +114,7 @@ func (f *File) descend(choose func(branch *page) int) (next []byte, err error) {
 			f.leaf = p
 			break
 		}
-		i := choose(p)
+		i := p.branchTo(target)
 		number, within = p.child(i), within.of(p, i)
 	}
 	return within.end, nil
@@ -171,7 +138,8 @@ func (f *File) overflow(dst []byte, number uint64, size int) (value []byte, page
 	}
 	pages = int64(binary.LittleEndian.Uint32(header[lowerAt:]))
 	if left := int64(f.lastPage - number + 1); pages > left || int64(size) > pages*int64(f.pageSize)-pageHeader {
-		return nil, 0, damagedf("found a value of %d bytes on %d pages from page %d, expected at most %d pages", size, pages, number, left)
+		return nil, 0, damagedf("found a value of %d bytes on %d pages from page %d, expected at most %d pages",
+			size, pages, number, left)
 	}
 	start := int64(number) * int64(f.pageSize)
 	if end := start + pageHeader + int64(size); end > f.size { // before allocating memory for it

@@ -15,7 +15,7 @@ import (
 func Graph(r *rand.Rand) *ingest.Graph {
 	graph := &ingest.Graph{Genes: nodes(ingest.Gene, "G", 1+r.IntN(24))}
 	for _, relation := range []string{"physical", "regulatory", "zz__last"}[:r.IntN(4)] {
-		addEdges(r, graph, ingest.EdgeType{Source: ingest.Gene, Relation: relation, Target: ingest.Gene}, r.IntN(60))
+		addEdges(r, graph, ingest.EdgeType{Source: ingest.Gene, Relation: relation, Target: ingest.Gene}, r.IntN(200))
 	}
 	if r.IntN(4) > 0 {
 		addMetabolism(r, graph)

@@ -64,7 +64,7 @@ func nodesThatStay(graph *ingest.Graph) int {
 func targetThatCounts(edges *ingest.Edges) string {
 	switch edges.Type.String() {
 	case "gene__gpr__reaction":
-		return "" // its reaction may be gone for want of another gene
+		return "" // its reaction may be gone because another gene is missing
 	case "metabolite__reaction__metabolite":
 		return "reaction" // a hyperedge
 	}

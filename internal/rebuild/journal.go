@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"tcbuild/fault"
 	"tcbuild/internal/versions"
 )
@@ -23,30 +25,35 @@ type JournalOptions struct {
 
 // Journal records one run.
 type Journal struct {
-	file    *os.File     // nil without a log file
+	file    *logFile     // nil without a log file
 	log     *slog.Logger // to the file only
-	metrics *metrics     // nil without a metrics file
+	stderr  *slog.Logger
+	metrics *metrics // nil without a metrics file, or if it cannot be read or written
 }
 
 // BeginJournal starts the journal of a run that holds its lock. The returned logger writes to log
-// and to the log file.
+// and to the log file, which begins with the first line: a run without work has no log. Metrics
+// that cannot be written are a warning: they are no reason to have no dataset.
 func BeginJournal(o JournalOptions, dataset, program string, log *slog.Logger) (*Journal, *slog.Logger, error) {
-	j := &Journal{}
+	j := &Journal{stderr: log}
 	if o.LogFile != "" {
-		file, err := openRotated(o.LogFile, o.LogKeep)
-		if err != nil {
-			return nil, nil, err
+		if err := os.MkdirAll(filepath.Dir(o.LogFile), 0o777); err != nil {
+			return nil, nil, fmt.Errorf("write log: %w", err)
 		}
-		j.file = file
-		handler := o.Handler(file)
+		if err := unix.Access(filepath.Dir(o.LogFile), unix.W_OK); err != nil {
+			return nil, nil, fmt.Errorf("write log %s: %w", o.LogFile, err)
+		}
+		j.file = &logFile{path: o.LogFile, keep: o.LogKeep, begin: func(out io.Writer) {
+			slog.New(o.Handler(out)).Info("rebuild begins", "dataset", dataset, "program", program)
+		}}
+		handler := o.Handler(j.file)
 		j.log = slog.New(handler)
 		log = slog.New(slog.NewMultiHandler(log.Handler(), handler))
-		j.log.Info("rebuild begins", "dataset", dataset, "program", program)
 	}
 	if o.MetricsFile != "" {
 		var err error
 		if j.metrics, err = beginMetrics(o.MetricsFile, dataset); err != nil {
-			return nil, nil, err
+			j.warn(err)
 		}
 	}
 	return j, log, nil
@@ -54,20 +61,60 @@ func BeginJournal(o JournalOptions, dataset, program string, log *slog.Logger) (
 
 // End records how the run ended. result is nil if err is not.
 func (j *Journal) End(err error, result *versions.Result) error {
-	if j.file != nil {
-		if err != nil {
-			j.log.Error("rebuild failed", "error", err, "hint", fault.HintOf(err), "exit_code", fault.ExitCode(err))
-		} else {
-			j.log.Info("rebuild is done", "version", filepath.Base(result.Version), "unchanged", result.Unchanged, "stages_run", result.Ran)
-		}
-		if err := j.file.Close(); err != nil {
-			return fmt.Errorf("write log: %w", err)
-		}
-	}
 	if j.metrics != nil {
-		return j.metrics.end(err, result)
+		if err := j.metrics.end(err, result); err != nil {
+			j.warn(err)
+		}
 	}
-	return nil
+	if j.file == nil {
+		return nil
+	}
+	switch {
+	case err != nil:
+		j.log.Error("rebuild failed", "error", err, "hint", fault.HintOf(err), "exit_code", fault.ExitCode(err))
+	case result.Version != "" && !result.Unchanged:
+		j.log.Info("rebuild is done", "version", filepath.Base(result.Version), "stages_run", result.Ran)
+	}
+	return j.file.close()
+}
+
+func (j *Journal) warn(err error) {
+	j.stderr.Warn("the metrics are not written", "error", err)
+	if j.file != nil && j.file.file != nil {
+		j.log.Warn("the metrics are not written", "error", err)
+	}
+}
+
+// logFile is a log file that is opened, and those before it moved up, when something is written.
+type logFile struct {
+	path  string
+	keep  int
+	begin func(out io.Writer) // writes the first line
+	file  *os.File
+	err   error
+}
+
+func (f *logFile) Write(p []byte) (int, error) {
+	if f.file == nil && f.err == nil {
+		if f.file, f.err = openRotated(f.path, f.keep); f.err == nil {
+			f.begin(f.file)
+		}
+	}
+	if f.err != nil {
+		return 0, f.err
+	}
+	n, err := f.file.Write(p)
+	if err != nil {
+		f.err = fmt.Errorf("write log: %w", err)
+	}
+	return n, f.err
+}
+
+func (f *logFile) close() error {
+	if f.file == nil {
+		return f.err
+	}
+	return errors.Join(f.err, f.file.Close())
 }
 
 // openRotated starts a log file. Earlier log files move up by one, and the oldest is removed.
@@ -77,9 +124,6 @@ func openRotated(path string, keep int) (*os.File, error) {
 			return path
 		}
 		return fmt.Sprintf("%s.%d", path, i)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return nil, fmt.Errorf("write log: %w", err)
 	}
 	for i := keep; i > 0; i-- {
 		if err := os.Rename(older(i-1), older(i)); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -12,6 +12,7 @@ import (
 	"tcbuild/gpuverify"
 	"tcbuild/ingest"
 	"tcbuild/internal/versions"
+	"tcbuild/store"
 )
 
 // Options say what to keep up to date.
@@ -22,10 +23,14 @@ type Options struct {
 	Input         Input           // made by the chain; empty if Build names graph and perturbations
 	Build         tcbuild.Options // for each variant, without Variant, Out, Shard and Resume
 	Method        gpuverify.Method
-	Device        string // device that verifies masks: cpu or cuda, for the fingerprint
-	Keep          int    // number of versions to keep
+	Keep          int  // number of versions to keep
+	Force         bool // make everything anew
+	Pinned        bool // this process runs a step of a submitted chain
 	Log           *slog.Logger
 	Commands      Commands
+
+	base      *store.Dataset      // that of a version which the others are built from; nil before one is needed
+	reference gpuverify.Reference // of gather
 }
 
 // Commands do the work of the stages, and show its progress.
@@ -33,6 +38,10 @@ type Commands struct {
 	Build func(ctx context.Context, o tcbuild.Options) (*tcbuild.Result, error)
 	// of a dataset; a failed report is an error
 	Verify func(ctx context.Context, dataset string) (*gpuverify.Report, error)
+	// VerifyPart is gpuverify.VerifyPart.
+	VerifyPart func(ctx context.Context, dataset *store.Dataset, part gpuverify.Part, reference *gpuverify.Reference, save func(gpuverify.Part) error) error
+	// Gather is gpuverify.Gather; a failed report is an error.
+	Gather func(ctx context.Context, dataset *store.Dataset, parts []gpuverify.Part, reference *gpuverify.Reference) (*gpuverify.Report, error)
 }
 
 // Input is how the chain makes its own input.
@@ -47,12 +56,12 @@ type Input struct {
 
 // Chain is the stages of the dataset: the input, the variants, and their verification.
 func (o *Options) Chain() (*versions.Chain, error) {
-	chain := &versions.Chain{Dir: filepath.Join(o.Root, o.Dataset), Program: o.Program, Keep: o.Keep, Log: o.Log}
+	chain := &versions.Chain{Dir: filepath.Join(o.Root, o.Dataset), Program: o.Program, Keep: o.Keep, Force: o.Force, Log: o.Log}
 	if o.Input.Stage != "" {
 		chain.Stages = append(chain.Stages, o.inputStage())
 	}
-	for _, variant := range o.Variants {
-		stage, err := o.datasetStage(variant)
+	for _, name := range o.datasets() {
+		stage, err := o.datasetStage(name)
 		if err != nil {
 			return nil, err
 		}

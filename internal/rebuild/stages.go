@@ -2,7 +2,6 @@ package rebuild
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -45,18 +44,43 @@ func (o *Options) inputStage() versions.Stage {
 	return stage
 }
 
-// datasetStage builds one variant.
-func (o *Options) datasetStage(variant string) (versions.Stage, error) {
+// surveyFolder is the folder of a version with the survey that its variants are built from, if it
+// has no incidence variant: graph and samples as an incidence dataset.
+const surveyFolder = "survey"
+
+// datasets are the names of a version's datasets. The first one is made of the input, and the
+// others of it.
+func (o *Options) datasets() []string {
+	if slices.Contains(o.Variants, string(store.Incidence)) {
+		return o.Variants
+	}
+	return append([]string{surveyFolder}, o.Variants...)
+}
+
+// datasetStage builds one dataset of a version.
+func (o *Options) datasetStage(name string) (versions.Stage, error) {
 	var outside []string // files of a perturbation set that no stage makes
 	stage := versions.Stage{
-		Name: variant, Output: variant, Added: []string{croissant.DescriptionName, croissant.SamplesName},
+		Name: name, Output: name, Added: []string{croissant.DescriptionName, croissant.SamplesName},
+		Apart: name != o.datasets()[0],
 		Options: map[string]string{
 			"reaction_rule": string(o.Build.ReactionRule), "unknown_genes": string(o.Build.UnknownGenes),
 			"allow_wildtype": strconv.FormatBool(o.Build.AllowWildtype), "allow_duplicate_ids": strconv.FormatBool(o.Build.AllowDuplicateIDs),
 			"duplicates": string(o.Build.Duplicates),
 		},
 		Run: func(ctx context.Context, version string) ([]ingest.Input, error) {
-			result, err := o.Commands.Build(ctx, o.datasetOptions(variant, version))
+			if o.Pinned && name != o.datasets()[0] {
+				manifest, err := o.builtApart(filepath.Join(version, name))
+				if err != nil {
+					return nil, err
+				}
+				return o.outsideInputs(manifest, outside), nil
+			}
+			options, err := o.datasetOptions(name, version)
+			if err != nil {
+				return nil, err
+			}
+			result, err := o.Commands.Build(ctx, options)
 			if err != nil {
 				return nil, err
 			}
@@ -73,11 +97,11 @@ func (o *Options) datasetStage(variant string) (versions.Stage, error) {
 	if o.Build.Where != "" {
 		stage.Options["where"] = o.Build.Where
 	}
-	if variant != string(store.Incidence) {
-		stage.Options["shards"] = strconv.Itoa(o.Build.Shards)
-	}
 	if o.Input.Stage != "" {
 		stage.After = []string{o.Input.Stage}
+	}
+	if stage.Apart {
+		stage.After = append(stage.After, o.datasets()[0])
 	}
 	if o.Build.Graph != "" {
 		files, err := ingest.GraphFiles(o.Build.Graph)
@@ -128,44 +152,53 @@ func (o *Options) outsideInputs(m *store.Manifest, perturbations []string) (read
 }
 
 // datasetOptions are the options of one dataset in the folder of a version.
-func (o *Options) datasetOptions(variant, version string) tcbuild.Options {
-	options := o.Build
-	options.Variant, options.Out = store.Variant(variant), filepath.Join(version, variant)
+func (o *Options) datasetOptions(name, version string) (options tcbuild.Options, err error) {
+	options = o.Build
+	options.Variant, options.Out = store.Variant(name), filepath.Join(version, name)
 	options.Shard, options.Resume = nil, store.ResumeIfPossible
+	if first := o.datasets()[0]; name != first {
+		if dir := filepath.Join(version, first); o.base == nil || o.base.Dir != dir {
+			o.base, err = store.Open(dir)
+		}
+		options.Base = o.base
+		return options, err
+	}
+	options.Variant = store.Incidence
 	if options.Graph == "" {
 		options.Graph = filepath.Join(version, inputFolder, "graph")
 	}
 	if options.Perturbations == "" {
 		options.Perturbations = filepath.Join(version, inputFolder, "perturbations.arrow")
 	}
-	return options
+	return options, nil
 }
 
-// verifyStage verifies one dataset, checks that its content equals the first one's, and writes the
-// report.
+// verifyStage verifies one dataset, checks that its content is that of the version's first dataset,
+// and writes the report.
 func (o *Options) verifyStage(variant string) versions.Stage {
-	first := o.Variants[0]
+	first := o.datasets()[0]
 	stage := versions.Stage{
-		Name: verifyPrefix + variant, Output: ReportName(variant),
-		Options: map[string]string{"method": string(o.Method), "device": o.Device},
+		Name: verifyPrefix + variant, Output: ReportName(variant), Apart: true,
+		// not the device: it changes nothing of what is proved
+		Options: map[string]string{"method": string(o.Method)},
 		After:   []string{variant},
 	}
 	if variant != first {
 		stage.After = append(stage.After, first)
 	}
 	stage.Run = func(ctx context.Context, version string) ([]ingest.Input, error) {
-		report, err := o.Commands.Verify(ctx, filepath.Join(version, variant))
+		verify := o.Commands.Verify
+		if o.Pinned {
+			verify = o.gather
+		}
+		report, err := verify(ctx, filepath.Join(version, variant))
 		if err != nil {
 			return nil, err
 		}
 		if err := sameContent(report, filepath.Join(version, first)); err != nil {
 			return nil, err
 		}
-		text, err := json.MarshalIndent(report, "", "  ")
-		if err != nil {
-			return nil, err
-		}
-		return nil, disk.WriteWhole(filepath.Join(version, stage.Output), append(text, '\n'))
+		return nil, disk.WriteJSON(filepath.Join(version, stage.Output), report)
 	}
 	return stage
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tcbuild/internal/seed"
+	"tcbuild/internal/testrun"
 )
 
 // The numbers are those of the generator's reference implementation,
@@ -128,7 +129,7 @@ func randomFractions(r *rand.Rand) []Fraction {
 
 func TestAssign(t *testing.T) {
 	r := seed.Rand(t)
-	for range 2000 {
+	for range testrun.Cases(2000, 300) {
 		fractions, strata := randomFractions(r), 1+r.IntN(4)
 		units, pinning := make([]unit, r.IntN(60)), r.IntN(3)
 		for i := range units {

@@ -38,19 +38,22 @@ func ParseFractions(words []string) ([]Fraction, error) {
 		part, number = strings.TrimSpace(part), strings.TrimSpace(number)
 		switch {
 		case !partName.MatchString(part) || part == unplaced:
-			return nil, fault.New(fault.Usage, fractionsHint, "read --fractions: found %s, expected a name of letters, digits, _ and -, which is not %s, before =",
+			return nil, fault.New(fault.Usage, fractionsHint,
+				"read --fractions: found %s, expected a name of letters, digits, _ and -, which is not %s, before =",
 				fault.Quote(word), unplaced)
 		case seen[strings.ToLower(part)]: // names of files, which some disks take without their case
 			return nil, fault.New(fault.Usage, "name each part once", "read --fractions: found part %s twice", part)
 		case number == "" || number == "." || !decimal.MatchString(number):
-			return nil, fault.New(fault.Usage, fractionsHint, "read --fractions: part %s: found %s, expected a decimal number up to 1 with at most 9 digits behind the point",
+			return nil, fault.New(fault.Usage, fractionsHint,
+				"read --fractions: part %s: found %s, expected a decimal number up to 1 with at most 9 digits behind the point",
 				part, fault.Quote(number))
 		}
 		seen[strings.ToLower(part)] = true
 		ones, digits, _ := strings.Cut(number, ".")
 		billionths, _ := strconv.ParseInt(ones+digits+strings.Repeat("0", 9-len(digits)), 10, 64)
 		if billionths == 0 {
-			return nil, fault.New(fault.Usage, "leave the part out", "read --fractions: part %s: found %s, expected more than 0", part, number)
+			return nil, fault.New(fault.Usage, fractionsHint+", or leave the part out",
+				"read --fractions: part %s: found %s, expected more than 0", part, number)
 		}
 		fractions = append(fractions, Fraction{part, billionths})
 		sum += billionths
@@ -84,8 +87,5 @@ func partIndex(fractions []Fraction, name string) (index int, hint string) {
 		}
 		names = append(names, f.Part)
 	}
-	if nearest := conf.Nearest(name, names); nearest != "" {
-		return -1, "did you mean " + nearest + "?"
-	}
-	return -1, "the parts are " + strings.Join(names, ", ")
+	return -1, conf.DidYouMean(name, names, "the parts are "+strings.Join(names, ", "))
 }

@@ -1,8 +1,6 @@
 package selection
 
 import (
-	"errors"
-	"io"
 	"slices"
 
 	"tcbuild/fault"
@@ -12,7 +10,6 @@ import (
 
 // pins are the samples that a file fixes in parts.
 type pins struct {
-	path   string
 	digest string // SHA-256 of the file
 	ids    []string
 	byID   map[string]*pin
@@ -26,7 +23,7 @@ type pin struct {
 
 // readPins reads a table with the columns sample_id and part. The path "" stands for no pins.
 func readPins(path string, fractions []Fraction) (*pins, error) {
-	p := &pins{path: path, byID: make(map[string]*pin)}
+	p := &pins{byID: make(map[string]*pin)}
 	if path == "" {
 		return p, nil
 	}
@@ -43,18 +40,16 @@ func readPins(path string, fractions []Fraction) (*pins, error) {
 	defer r.Close()
 	id, part := slices.Index(r.Columns(), "sample_id"), slices.Index(r.Columns(), "part")
 	if id < 0 || part < 0 {
-		return nil, fault.New(fault.Input, "name them in the first line", "read pins %s: found columns %s, expected sample_id and part", path, fault.List(r.Columns()))
+		return nil, fault.New(fault.Input, "name them in the first line",
+			"read pins %s: found columns %s, expected sample_id and part", path, fault.List(r.Columns()))
 	}
 	for _, column := range []int{id, part} {
 		if kind := r.Kind(column); kind == table.List || kind == table.Other {
-			return nil, fault.New(fault.Input, "store it as text", "read pins %s: column %s: found type %s, expected text", path, r.Columns()[column], kind)
+			return nil, fault.New(fault.Input, "store it as text",
+				"read pins %s: column %s: found type %s, expected text", path, r.Columns()[column], kind)
 		}
 	}
-	for {
-		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for b, err := range r.Batches() {
 		if err != nil {
 			return nil, err
 		}
@@ -73,10 +68,12 @@ func readPins(path string, fractions []Fraction) (*pins, error) {
 func (p *pins) add(id, name, where string, fractions []Fraction) error {
 	part, hint := partIndex(fractions, name)
 	if part < 0 {
-		return fault.New(fault.Input, hint, "read pins %s: found part %s, expected one of --fractions", where, fault.Quote(name))
+		return fault.New(fault.Input, hint,
+			"read pins %s: found part %s, expected one of --fractions", where, fault.Quote(name))
 	}
 	if earlier := p.byID[id]; earlier != nil {
-		return fault.New(fault.Input, "name each sample once", "read pins %s: sample %s is also in %s", where, fault.Quote(id), earlier.where)
+		return fault.New(fault.Input, "name each sample once",
+			"read pins %s: sample %s is also in %s", where, fault.Quote(id), earlier.where)
 	}
 	p.ids = append(p.ids, id)
 	p.byID[id] = &pin{where, part, none}
@@ -90,7 +87,8 @@ func (p *pins) of(number int, id []byte) (*pin, error) {
 		return nil, nil
 	}
 	if found.sample != none {
-		return nil, fault.New(fault.Input, "pin samples whose ids are their own", "read pins %s: found sample %s, which is the id of the samples %d and %d, expected one",
+		return nil, fault.New(fault.Input, "pin samples whose ids are their own",
+			"read pins %s: found sample %s, which is the id of the samples %d and %d, expected one",
 			found.where, fault.Quote(id), found.sample, number)
 	}
 	found.sample = number
@@ -101,7 +99,8 @@ func (p *pins) of(number int, id []byte) (*pin, error) {
 func (p *pins) unknown(dataset string) error {
 	for _, id := range p.ids {
 		if pin := p.byID[id]; pin.sample == none {
-			return fault.New(fault.Input, "give ids as inspect DATASET --samples shows them", "read pins %s: found sample %s, expected an id of dataset %s",
+			return fault.New(fault.Input, "give ids as inspect DATASET --samples shows them",
+				"read pins %s: found sample %s, expected an id of dataset %s",
 				pin.where, fault.Quote(id), dataset)
 		}
 	}

@@ -55,7 +55,8 @@ func write(path string, manifest *store.Manifest, samples []int64, rules ...rule
 	writer, err := ipc.NewFileWriter(file, ipc.WithSchema(schema))
 	for first := 0; err == nil && first < len(samples); first += batchSamples {
 		part := samples[first:min(first+batchSamples, len(samples))]
-		numbers := array.NewData(arrow.PrimitiveTypes.Int64, len(part), []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(part))}, nil, 0, 0)
+		numbers := array.NewData(arrow.PrimitiveTypes.Int64, len(part),
+			[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(part))}, nil, 0, 0)
 		err = writer.Write(array.NewRecord(schema, []arrow.Array{array.MakeFromData(numbers)}, -1))
 	}
 	if err == nil {
@@ -81,11 +82,10 @@ func Where(ctx context.Context, dataset *store.Dataset, expression, path string)
 	var samples []int64
 	err = eachSample(ctx, dataset, func(number int, row *sampletable.Row) error {
 		sample := where.Sample(*row)
-		kept, err := filter.Keeps(&sample)
-		if kept {
+		if filter.Keeps(&sample) {
 			samples = append(samples, int64(number))
 		}
-		return err
+		return nil
 	})
 	if err == nil && len(samples) == 0 {
 		err = where.NoneKept("dataset", dataset.Dir, expression, dataset.Manifest.Samples)
@@ -99,7 +99,8 @@ func Where(ctx context.Context, dataset *store.Dataset, expression, path string)
 // eachSample reads the samples of a dataset that has some.
 func eachSample(ctx context.Context, dataset *store.Dataset, see func(number int, row *sampletable.Row) error) error {
 	if dataset.Manifest.Samples == 0 {
-		return fault.New(fault.Input, "build it with --perturbations", "read dataset %s: found no samples, expected at least one", dataset.Dir)
+		return fault.New(fault.Input, "build it with --perturbations",
+			"read dataset %s: found no samples, expected at least one", dataset.Dir)
 	}
 	return dataset.EachSample(ctx, see)
 }

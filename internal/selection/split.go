@@ -120,7 +120,8 @@ func (s *splitter) stratumOf() (func(*sampletable.Row) string, error) {
 	case s.Stratify == "":
 		return nil, nil
 	case s.By == ByGene:
-		return nil, fault.New(fault.Usage, "omit --stratify, or split by genotype", "read --stratify: found %s with --by gene, expected none: genes have no strata", fault.Quote(s.Stratify))
+		return nil, fault.New(fault.Usage, "omit --stratify, or split by genotype",
+			"read --stratify: found %s with --by gene, expected none: genes have no strata", fault.Quote(s.Stratify))
 	case s.Stratify == PerturbationCount:
 		return func(row *sampletable.Row) string { return strconv.Itoa(len(row.Genes)) }, nil
 	}
@@ -139,11 +140,9 @@ func (s *splitter) stratumOf() (func(*sampletable.Row) string, error) {
 		}, nil
 	}
 	known := slices.Concat(columns.AttributeNames(), columns.PhenotypeNames(), []string{PerturbationCount})
-	hint := "name an attribute with few values"
-	if nearest := conf.Nearest(s.Stratify, known); nearest != "" {
-		hint = "did you mean " + nearest + "?"
-	}
-	return nil, fault.New(fault.Usage, hint, "read --stratify: found %s, expected one of %s", fault.Quote(s.Stratify), fault.List(known))
+	hint := conf.DidYouMean(s.Stratify, known, "name an attribute with few values")
+	return nil, fault.New(fault.Usage, hint,
+		"read --stratify: found %s, expected one of %s", fault.Quote(s.Stratify), fault.List(known))
 }
 
 // numberKey is a text that equal numbers share.
@@ -172,7 +171,8 @@ func (s *splitter) add(number int, row *sampletable.Row) error {
 			s.strata[key] = stratum
 		}
 		if len(s.strata) > maxStrata {
-			return fault.New(fault.Usage, "name an attribute with few values", "read --stratify: %s has more than %d values", fault.Quote(s.Stratify), maxStrata)
+			return fault.New(fault.Usage, "name an attribute with few values",
+				"read --stratify: %s has more than %d values", fault.Quote(s.Stratify), maxStrata)
 		}
 	}
 	at, known := len(s.units), false
@@ -197,7 +197,8 @@ func (s *splitter) add(number int, row *sampletable.Row) error {
 // addGenes makes units of the genes of a sample.
 func (s *splitter) addGenes(row *sampletable.Row, pin *pin) error {
 	if pin != nil && len(row.Genes) == 0 {
-		return fault.New(fault.Input, "leave it out, or split by sample", "read pins %s: found sample %s, which deletes no gene, and so is in no part of a split by gene",
+		return fault.New(fault.Input, "leave it out, or split by sample",
+			"read pins %s: found sample %s, which deletes no gene, and so is in no part of a split by gene",
 			pin.where, fault.Quote(row.ID))
 	}
 	for _, gene := range row.Genes {
@@ -222,7 +223,8 @@ func (s *splitter) pinUnit(at int, pin *pin, what string) error {
 	}
 	u := &s.units[at]
 	if u.part != none && u.part != pin.part {
-		return fault.New(fault.Input, "pin them in one part, or split by sample", "read pins %s: found part %s, but %s is pinned in %s",
+		return fault.New(fault.Input, "pin them in one part, or split by sample",
+			"read pins %s: found part %s, but %s is pinned in %s",
 			pin.where, s.Fractions[pin.part].Part, what, s.Fractions[u.part].Part)
 	}
 	u.part = pin.part
@@ -261,7 +263,8 @@ func (s *splitter) write(parts [][]int64, dir string) (*SplitReport, error) {
 			}
 		}
 		if part.Samples == 0 {
-			return nil, fault.New(fault.Input, "give it a larger fraction, or another seed", "split %s: part %s gets none of %d samples (%d of %d %ss), expected at least one",
+			return nil, fault.New(fault.Input, "give it a larger fraction, or another seed",
+				"split %s: part %s gets none of %d samples (%d of %d %ss), expected at least one",
 				s.dataset.Dir, f.Part, s.dataset.Manifest.Samples, part.Units, len(s.units), s.By)
 		}
 		report.Parts = append(report.Parts, part)

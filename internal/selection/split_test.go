@@ -22,6 +22,7 @@ import (
 	"tcbuild"
 	"tcbuild/fault"
 	"tcbuild/internal/seed"
+	"tcbuild/internal/testrun"
 	"tcbuild/store"
 )
 
@@ -182,7 +183,7 @@ func slowSplit(samples []sample, o SplitOptions, pinned map[int]int) []int {
 // Random splits are those of the oracle, and have the properties that docs/DESIGN.md promises.
 func TestSplit(t *testing.T) {
 	r := seed.Rand(t)
-	for range 60 {
+	for range testrun.Cases(60, 15) {
 		samples := randomSamples(r, 1+r.IntN(120))
 		dataset := build(t, samples)
 		o := SplitOptions{Fractions: randomFractions(r), By: []By{BySample, ByGenotype, ByGene}[r.IntN(3)], Seed: r.Uint64()}

@@ -9,16 +9,13 @@ import (
 
 // Job is a batch job that runs one command.
 type Job struct {
-	Name    string
-	Output  string   // file for the command's output, with sbatch's patterns
-	Options []string // of sbatch: --partition=cpu
-	Dir     string   // where the command is run
-	Command []string
-	After   []string // labels of jobs that must run before
-	Label   string   // of this job, unique in its chain
-
-	// Whatever starts the job once those of After have ended in any way, not only if all succeeded.
-	Whatever bool
+	Name, Comment string
+	Log           string   // file for the command's output
+	Tasks         string   // --array=Tasks: "0-7%4"; "": one task
+	Options       []string // of sbatch: --partition=cpu
+	Dir           string   // where the command is run
+	Command       []string
+	Label         string // of this job, unique in its chain
 }
 
 // Script is the job as a batch script. The command replaces the shell, so that it receives the
@@ -27,10 +24,7 @@ type Job struct {
 func (j Job) Script() string {
 	var b strings.Builder
 	b.WriteString("#!/bin/bash\n")
-	options := append([]string{
-		"--job-name=" + j.Name, "--output=" + j.Output, "--open-mode=append", "--requeue", "--signal=B:USR1@120", "--kill-on-invalid-dep=yes",
-	}, j.Options...)
-	for _, option := range options {
+	for _, option := range j.options() {
 		fmt.Fprintf(&b, "#SBATCH %s\n", quote(option))
 	}
 	fmt.Fprintf(&b, "cd %s || exit 1\nexec", quote(j.Dir))
@@ -41,33 +35,38 @@ func (j Job) Script() string {
 	return b.String()
 }
 
-// dependency is sbatch's option for After, "" if the job waits for none. id returns the job of a
-// label.
-func (j Job) dependency(id func(label string) string) string {
-	if len(j.After) == 0 {
-		return ""
+// options are all options of sbatch.
+func (j Job) options() []string {
+	log := strings.ReplaceAll(j.Log, "%", "%%") // else a pattern
+	options := []string{"--job-name=" + j.Name, "--comment=" + j.Comment}
+	if j.Tasks == "" {
+		options = append(options, "--output="+log+"-%j.log")
+	} else {
+		options = append(options, "--output="+log+"-%A_%a.log", "--array="+j.Tasks)
 	}
-	kind := "afterok"
-	if j.Whatever {
-		kind = "afterany"
-	}
-	for _, label := range j.After {
-		kind += ":" + id(label)
-	}
-	return "--dependency=" + kind
+	options = append(options, "--open-mode=append", "--requeue", "--signal=B:USR1@120", "--kill-on-invalid-dep=yes")
+	return append(options, j.Options...)
 }
 
-// Describe writes a chain as the commands and scripts that Submit would run.
-func Describe(jobs []Job) string {
+// Describe writes a chain as the commands and scripts that Submit would run. after are the jobs
+// that it waits for.
+func Describe(jobs []Job, after []string) string {
 	var b strings.Builder
+	before := dependency("afterany", after)
 	for _, job := range jobs {
-		words := "sbatch --parsable"
-		if dependency := job.dependency(func(label string) string { return "$" + label }); dependency != "" {
-			words += " " + dependency
-		}
+		words := strings.Join(append([]string{"sbatch --parsable"}, before...), " ")
 		fmt.Fprintf(&b, "# %s=$(%s %s.sbatch), with this %s.sbatch:\n%s\n", job.Label, words, job.Label, job.Label, job.Script())
+		before = dependency("afterok", []string{"$" + job.Label})
 	}
 	return b.String()
+}
+
+// dependency is sbatch's option for jobs to wait for, if there are any.
+func dependency(kind string, ids []string) []string {
+	if len(ids) == 0 {
+		return nil
+	}
+	return []string{"--dependency=" + kind + ":" + strings.Join(ids, ":")}
 }
 
 // quote quotes a word for a shell, and for sbatch's comments.

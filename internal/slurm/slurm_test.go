@@ -10,31 +10,28 @@ import (
 
 func TestScript(t *testing.T) {
 	job := Job{
-		Name: "tcbuild-x", Label: "shards", Output: "/out/shards-%j.log", Options: []string{"--array=0-7", "--comment=two words"},
-		Dir: "/data/it's here", Command: []string{"/bin/tcbuild", "rebuild", "k=$HOME", ""}, After: []string{"a", "b"},
+		Name: "sh-x", Comment: "two words", Label: "shards", Log: "/out/100 %j/shards", Tasks: "0-7%4", Options: []string{"--time=1:00"},
+		Dir: "/data/it's here", Command: []string{"/bin/tcbuild", "rebuild", "k=$HOME", ""},
 	}
 	want := `#!/bin/bash
-#SBATCH --job-name=tcbuild-x
-#SBATCH --output=/out/shards-%j.log
+#SBATCH --job-name=sh-x
+#SBATCH '--comment=two words'
+#SBATCH '--output=/out/100 %%j/shards-%A_%a.log'
+#SBATCH --array=0-7%4
 #SBATCH --open-mode=append
 #SBATCH --requeue
 #SBATCH --signal=B:USR1@120
 #SBATCH --kill-on-invalid-dep=yes
-#SBATCH --array=0-7
-#SBATCH '--comment=two words'
+#SBATCH --time=1:00
 cd '/data/it'\''s here' || exit 1
 exec /bin/tcbuild rebuild 'k=$HOME' ''
 `
 	if got := job.Script(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	id := func(label string) string { return label + "1" }
-	if got := job.dependency(id); got != "--dependency=afterok:a1:b1" {
-		t.Errorf("got %s", got)
-	}
-	job.Whatever = true
-	if got := job.dependency(id); got != "--dependency=afterany:a1:b1" {
-		t.Errorf("got %s", got)
+	job.Tasks = ""
+	if got := job.Script(); !strings.Contains(got, "/shards-%j.log'\n") || strings.Contains(got, "--array") {
+		t.Errorf("got\n%s", got)
 	}
 }
 

@@ -10,6 +10,12 @@ import (
 // JobID is the id of this process's job, "" outside of a job. Each task of an array has its own.
 func JobID() string { return os.Getenv("SLURM_JOB_ID") }
 
+// Restarts is how often SLURM has started this job again.
+func Restarts() int {
+	n, _ := strconv.Atoi(os.Getenv("SLURM_RESTART_COUNT"))
+	return n
+}
+
 // CPUsPerTask is the number of CPU cores that SLURM gave the task, 0 if unknown.
 func CPUsPerTask() int {
 	n, _ := strconv.Atoi(os.Getenv("SLURM_CPUS_PER_TASK"))

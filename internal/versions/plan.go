@@ -35,6 +35,7 @@ type Step struct {
 
 	stage  Stage
 	record Record
+	done   bool // its output is complete in the unfinished version
 }
 
 // Record is everything that determines a stage's output.
@@ -66,8 +67,9 @@ type Plan struct {
 
 // Plan reads all sources and compares each stage with the current and the unfinished version,
 // without changing anything. A fingerprint covers everything that determines a stage, including the
-// stages before it, so the plan is complete before anything runs. With force, all stages will run.
-func (c *Chain) Plan(force bool) (*Plan, error) {
+// stages before it, so the plan is complete before anything runs. If the chain is pinned, the plan
+// must be the pinned one.
+func (c *Chain) Plan() (*Plan, error) {
 	plan := &Plan{sources: make(sources)}
 	var err error
 	if plan.current, err = c.current(); err != nil {
@@ -83,17 +85,25 @@ func (c *Chain) Plan(force bool) (*Plan, error) {
 		plan.Steps = append(plan.Steps, Step{Stage: stage.Name, stage: stage, record: record})
 	}
 	plan.Fingerprint = hex.EncodeToString(all.Sum(nil))
-	plan.building = filepath.Join(c.Dir, buildingPrefix+plan.Fingerprint[:16])
+	if c.Pin != nil && c.Pin.Fingerprint != plan.Fingerprint {
+		return nil, c.changed(c.Pin.difference(plan))
+	}
+	plan.building = c.building(plan.Fingerprint)
 	unfinished := readVersion(plan.building)
 	// another user's files must not be published
-	plan.resumed = unfinished != nil && !force && disk.IsMine(plan.building)
+	plan.resumed = unfinished != nil && (!c.Force || c.Pin != nil) && disk.IsMine(plan.building)
 	if !plan.resumed {
 		unfinished = nil
 	}
 	for i := range plan.Steps {
-		plan.decide(&plan.Steps[i], unfinished, force)
+		plan.decide(&plan.Steps[i], unfinished, c.Force)
 	}
 	return plan, c.findReady(plan)
+}
+
+// building is the folder of the unfinished version with a fingerprint.
+func (c *Chain) building(fingerprint string) string {
+	return filepath.Join(c.Dir, buildingPrefix+fingerprint[:16])
 }
 
 // findReady looks for an existing version with the wanted content: the current one; one whose run
@@ -102,7 +112,7 @@ func (c *Chain) findReady(plan *Plan) error {
 	if plan.resumed {
 		return nil
 	}
-	names, err := Versions(c.Dir)
+	_, names, err := Folders(c.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -146,10 +156,10 @@ func (c *Chain) record(stage Stage, plan *Plan) (Record, error) {
 
 func (p *Plan) decide(step *Step, unfinished *version, force bool) {
 	switch {
+	case unfinished.has(step.record):
+		step.Action, step.Why, step.done = Done, "done by an interrupted run", true
 	case force:
 		step.Action, step.Why = Run, forced
-	case unfinished.has(step.record):
-		step.Action, step.Why = Done, "done by an interrupted run"
 	case p.current.has(step.record) && !p.reruns(step.record.After):
 		step.Action, step.Why = Link, "unchanged"
 	default:
@@ -171,18 +181,7 @@ func (p *Plan) why(now Record) string {
 	if i < 0 {
 		return "the stage is new"
 	}
-	was := p.current.Stages[i]
-	if was.Program != now.Program {
-		return fmt.Sprintf("the program was %s, is %s", was.Program, now.Program)
-	}
-	options := maps.Clone(was.Options)
-	maps.Copy(options, now.Options)
-	for _, key := range slices.Sorted(maps.Keys(options)) {
-		if was.Options[key] != now.Options[key] {
-			return fmt.Sprintf("%s was %q, is %q", key, was.Options[key], now.Options[key])
-		}
-	}
-	if why := inputfile.Difference(was.Inputs, now.Inputs); why != "" {
+	if why := difference(p.current.Stages[i], now); why != "" {
 		return why
 	}
 	for _, step := range p.Steps {
@@ -191,6 +190,24 @@ func (p *Plan) why(now Record) string {
 		}
 	}
 	return "its output is missing or damaged"
+}
+
+// difference names the first thing that differs between two records of a stage, "" if none does.
+func difference(was, now Record) string {
+	if was.Program != now.Program {
+		return fmt.Sprintf("the program was %s, is %s", was.Program, now.Program)
+	}
+	options := maps.Clone(was.Options)
+	if options == nil {
+		options = make(map[string]string)
+	}
+	maps.Copy(options, now.Options)
+	for _, key := range slices.Sorted(maps.Keys(options)) {
+		if was.Options[key] != now.Options[key] {
+			return fmt.Sprintf("%s was %q, is %q", key, was.Options[key], now.Options[key])
+		}
+	}
+	return inputfile.Difference(was.Inputs, now.Inputs)
 }
 
 // holds reports whether a version has the content that the chain would make.
@@ -207,18 +224,13 @@ func (p *Plan) Ready() string {
 	return p.ready.path
 }
 
-// Building is the folder of the unfinished version.
-func (p *Plan) Building() string { return p.building }
-
-// Begun reports whether there is an unfinished version.
-func (p *Plan) Begun() bool { return p.resumed }
-
-// note records that the steps up to the i-th are done. It is called after their output is written,
-// so recorded outputs are complete.
+// note records which steps are done. It is called after the output of the i-th is written, so
+// recorded outputs are complete.
 func (p *Plan) note(i int) error {
+	p.Steps[i].done = true
 	v := version{}
-	for k, step := range p.Steps {
-		if k > i && step.Action != Done { // by an interrupted run
+	for _, step := range p.Steps {
+		if !step.done {
 			continue
 		}
 		var err error
@@ -230,9 +242,8 @@ func (p *Plan) note(i int) error {
 	return v.write(p.building)
 }
 
-// Begin creates the folder of the unfinished version, and removes what must not be kept from it.
-// Run calls it; call it directly only if several processes will run the plan's stages.
-func (c *Chain) Begin(plan *Plan) error {
+// begin creates the folder of the unfinished version, and removes what must not be kept from it.
+func (c *Chain) begin(plan *Plan) error {
 	if plan.resumed {
 		return nil
 	}

@@ -31,6 +31,10 @@ type Chain struct {
 	Stages  []Stage
 	Keep    int // versions to keep, at least 1
 	Log     *slog.Logger
+	Force   bool // run all stages: share none with the current version
+	// what several processes that run the chain together have to find; nil for a process that runs
+	// it alone
+	Pin *Pin
 }
 
 // Stage makes one file or folder of a version.
@@ -43,6 +47,9 @@ type Stage struct {
 	After   []string // stages before this one whose output it reads
 	// Added are names of files that others may add to the output's folder, which change nothing.
 	Added []string
+	// Apart says that other processes make the output, between Prepare and Run; then Run only
+	// checks it.
+	Apart bool
 
 	// Run makes the output in the folder of the unfinished version, and returns the files of its
 	// sources as it read them: they must be those that the plan read. If the output already exists,
@@ -53,23 +60,32 @@ type Stage struct {
 
 // Result is what a run did.
 type Result struct {
-	Version   string // folder of the current version, "" if Run stopped before publishing as asked
+	Version   string // folder of the current version, "" after Prepare
 	Unchanged bool   // nothing was done, not even making the version current
 	Ran       int    // stages that were run
 	Kept      int    // stages whose output was reused
 }
 
-// Run brings the chain up to date: it runs the missing stages, up to the stage last or, if last is
-// "", all of them, and then publishes the version. With force it runs all stages again. The caller
+// Run brings the chain up to date: it runs the missing stages and publishes the version. The caller
 // holds the Lock.
 //
 // The next run continues a run that was interrupted or failed, for example, for lack of disk space.
 // A run that failed because of its input, settings or verification leaves nothing behind.
-func (c *Chain) Run(ctx context.Context, last string, force bool) (*Result, error) {
+func (c *Chain) Run(ctx context.Context) (*Result, error) {
+	return c.run(ctx, func(Step) bool { return true }, c.publish)
+}
+
+// Prepare runs the missing stages that are not Apart, and publishes nothing.
+func (c *Chain) Prepare(ctx context.Context) (*Result, error) {
+	return c.run(ctx, func(step Step) bool { return step.Action != Run || !step.stage.Apart },
+		func(*Plan) (string, error) { return "", nil })
+}
+
+func (c *Chain) run(ctx context.Context, runs func(Step) bool, publish func(*Plan) (string, error)) (*Result, error) {
 	if err := c.removeTemporary(); err != nil {
 		return nil, err
 	}
-	plan, err := c.Plan(force)
+	plan, err := c.Plan()
 	if err != nil {
 		return nil, err
 	}
@@ -79,12 +95,12 @@ func (c *Chain) Run(ctx context.Context, last string, force bool) (*Result, erro
 	if plan.ready != nil {
 		return c.keep(plan)
 	}
-	if err := c.Begin(plan); err != nil {
+	if err := c.begin(plan); err != nil {
 		return nil, err
 	}
-	result, err := c.runStages(ctx, plan, last)
-	if err == nil && last == "" {
-		result.Version, err = c.publish(plan)
+	result, err := c.runStages(ctx, plan, runs)
+	if err == nil {
+		result.Version, err = publish(plan)
 	}
 	if err != nil {
 		return nil, c.failed(plan, err)
@@ -104,9 +120,12 @@ func (c *Chain) keep(plan *Plan) (*Result, error) {
 	return result, c.prune()
 }
 
-func (c *Chain) runStages(ctx context.Context, plan *Plan, last string) (*Result, error) {
+func (c *Chain) runStages(ctx context.Context, plan *Plan, runs func(Step) bool) (*Result, error) {
 	result := &Result{}
 	for i, step := range plan.Steps {
+		if !runs(step) {
+			continue
+		}
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}
@@ -129,9 +148,6 @@ func (c *Chain) runStages(ctx context.Context, plan *Plan, last string) (*Result
 			return nil, err
 		}
 		c.Log.Info("stage "+step.Stage, "action", step.Action, "why", step.Why, "seconds", fmt.Sprintf("%.3f", time.Since(start).Seconds()))
-		if step.Stage == last {
-			break
-		}
 	}
 	return result, nil
 }
@@ -152,7 +168,7 @@ func (c *Chain) runStage(ctx context.Context, plan *Plan, step Step) error {
 // link reuses a stage's output from the current version. Published files never change, so versions
 // share them.
 func (c *Chain) link(plan *Plan, stage Stage) error {
-	temporary, err := os.MkdirTemp(c.Dir, temporaryPrefix)
+	temporary, err := c.temporary()
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/internal/disk"
+	_ "tcbuild/internal/testrun"
 )
 
 // testChain is copy -> upper -> check over one source file; ran records the stages that were run.
@@ -87,8 +88,8 @@ func (c *testChain) write(t *testing.T, path, text string) {
 // run runs the chain and checks which stages were run.
 func (c *testChain) run(t *testing.T, force bool, want ...string) *Result {
 	t.Helper()
-	c.ran = nil
-	result, err := c.Run(t.Context(), "", force)
+	c.ran, c.Force = nil, force
+	result, err := c.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,8 @@ func TestReasons(t *testing.T) {
 	c := newTestChain(t)
 	why := func(force bool) string {
 		t.Helper()
-		plan, err := c.Plan(force)
+		c.Force = force
+		plan, err := c.Plan()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +199,7 @@ func TestFailedCheckIsNeverCurrent(t *testing.T) {
 	c.run(t, false, "copy", "upper", "check")
 	c.write(t, c.source(), "b")
 	c.bad = fault.New(fault.Damaged, "", "a difference")
-	if _, err := c.Run(t.Context(), "", false); fault.KindOf(err) != fault.Damaged {
+	if _, err := c.Run(t.Context()); fault.KindOf(err) != fault.Damaged {
 		t.Errorf("got %v", err)
 	}
 	c.holds(t, "A", 1)
@@ -211,7 +213,7 @@ func TestInterruptedRunIsContinued(t *testing.T) {
 	c.run(t, false, "copy", "upper", "check")
 	c.write(t, c.source(), "b")
 	c.bad = errors.New("disk full")
-	if _, err := c.Run(t.Context(), "", false); !errors.Is(err, c.bad) {
+	if _, err := c.Run(t.Context()); !errors.Is(err, c.bad) {
 		t.Errorf("got %v", err)
 	}
 	c.bad = nil
@@ -220,7 +222,7 @@ func TestInterruptedRunIsContinued(t *testing.T) {
 
 	c.write(t, c.source(), "c")
 	c.bad = errors.New("disk full")
-	_, _ = c.Run(t.Context(), "", false)
+	_, _ = c.Run(t.Context())
 	c.bad = nil
 	c.write(t, c.source(), "d") // the unfinished version is now useless
 	c.run(t, false, "copy", "upper", "check")
@@ -261,7 +263,7 @@ func TestLeftoversOfKilledRuns(t *testing.T) {
 	c.run(t, false, "copy", "upper", "check")
 	c.write(t, c.source(), "b")
 	second := c.run(t, false, "copy", "upper", "check").Version
-	versions, _ := Versions(c.Dir)
+	_, versions, _ := Folders(c.Dir)
 	if err := c.makeCurrent(versions[0]); err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +297,7 @@ func TestInputsThatChangeDuringTheRun(t *testing.T) {
 					}
 				}
 				putBackBefore := stage == "upper" && putBack == "check"
-				_, err := c.Run(t.Context(), "", false)
+				_, err := c.Run(t.Context())
 				if putBackBefore && err != nil || !putBackBefore && (fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), "input source.txt changed")) {
 					t.Fatalf("got %v", err)
 				}
@@ -308,7 +310,7 @@ func TestInputsThatChangeDuringTheRun(t *testing.T) {
 					c.write(t, c.source(), "a")
 					want = "A"
 				}
-				if _, err := c.Run(t.Context(), "", false); err != nil {
+				if _, err := c.Run(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				c.holds(t, want, 1)
@@ -332,7 +334,7 @@ func TestStageReadsOtherFiles(t *testing.T) {
 			read, err := run(ctx, version)
 			return change(read), err
 		}
-		_, err := c.Run(t.Context(), "", false)
+		_, err := c.Run(t.Context())
 		left, _ := filepath.Glob(filepath.Join(c.Dir, buildingPrefix+"*", "copy"))
 		if fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), want) || fault.HintOf(err) == "" || len(left) > 0 {
 			t.Errorf("got %v, left %v", err, left)
@@ -343,7 +345,8 @@ func TestStageReadsOtherFiles(t *testing.T) {
 // An unfinished version has a predictable name: what another user put there must not be resumed.
 func TestUnfinishedVersionOfAnotherUser(t *testing.T) {
 	c := newTestChain(t)
-	if _, err := c.Run(t.Context(), "upper", false); err != nil {
+	c.Stages[2].Apart = true
+	if _, err := c.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	unfinished, _, err := Folders(c.Dir)
@@ -359,7 +362,8 @@ func TestUnfinishedVersionOfAnotherUser(t *testing.T) {
 
 func TestStopAfterAStage(t *testing.T) {
 	c := newTestChain(t)
-	if result, err := c.Run(t.Context(), "upper", false); err != nil || result.Version != "" || result.Ran != 2 {
+	c.Stages[2].Apart = true
+	if result, err := c.Prepare(t.Context()); err != nil || result.Version != "" || result.Ran != 2 {
 		t.Errorf("got %+v, %v", result, err)
 	}
 	c.run(t, false, "check")

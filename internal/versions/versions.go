@@ -1,7 +1,7 @@
 package versions
 
 import (
-	"encoding/json"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -37,8 +37,7 @@ type version struct {
 // readVersion reads the record of a folder; nil if it has no readable one.
 func readVersion(path string) *version {
 	v := &version{name: filepath.Base(path), path: path}
-	text, err := disk.ReadRegular(filepath.Join(path, RecordName))
-	if err != nil || json.Unmarshal(text, v) != nil {
+	if disk.ReadJSON(filepath.Join(path, RecordName), v) != nil {
 		return nil
 	}
 	return v
@@ -57,13 +56,7 @@ func (v *version) has(record Record) bool {
 	return err == nil && bytes == v.Stages[i].Bytes
 }
 
-func (v *version) write(dir string) error {
-	text, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	return disk.WriteWhole(filepath.Join(dir, RecordName), append(text, '\n'))
-}
+func (v *version) write(dir string) error { return disk.WriteJSON(filepath.Join(dir, RecordName), v) }
 
 // current is the version that the link names, nil when there is none.
 func (c *Chain) current() (*version, error) {
@@ -80,36 +73,24 @@ func (c *Chain) current() (*version, error) {
 
 var versionName = regexp.MustCompile(`^(\d{6,})-[0-9a-f]{8}$`)
 
+// IsVersion reports whether a name is that of a version.
+func IsVersion(name string) bool { return versionName.MatchString(name) }
+
 // Folders returns the names of a dataset's unfinished and finished versions, the latter oldest
 // first.
-func Folders(dir string) (unfinished, versions []string, err error) {
+func Folders(dir string) (unfinished, finished []string, err error) {
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, nil, err
-	}
 	for _, entry := range entries {
-		if entry.IsDir() && strings.HasPrefix(entry.Name(), buildingPrefix) {
-			unfinished = append(unfinished, entry.Name())
+		switch name := entry.Name(); {
+		case !entry.IsDir():
+		case strings.HasPrefix(name, buildingPrefix):
+			unfinished = append(unfinished, name)
+		case IsVersion(name):
+			finished = append(finished, name)
 		}
 	}
-	versions, err = Versions(dir)
-	return unfinished, versions, err
-}
-
-// Versions returns the names of the versions in a dataset's folder, oldest first.
-func Versions(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, entry := range entries {
-		if entry.IsDir() && versionName.MatchString(entry.Name()) {
-			names = append(names, entry.Name())
-		}
-	}
-	slices.SortFunc(names, func(a, b string) int { return Number(a) - Number(b) })
-	return names, nil
+	slices.SortFunc(finished, func(a, b string) int { return Number(a) - Number(b) })
+	return unfinished, finished, err
 }
 
 // Number returns the number in a version's name.
@@ -126,7 +107,7 @@ func (c *Chain) publish(plan *Plan) (string, error) {
 	if err := plan.sweep(); err != nil {
 		return "", err
 	}
-	names, err := Versions(c.Dir)
+	_, names, err := Folders(c.Dir)
 	if err != nil {
 		return "", err
 	}
@@ -179,7 +160,7 @@ func (p *Plan) sweep() error {
 
 // prune removes the versions that are too old to keep, never the current one.
 func (c *Chain) prune() error {
-	names, err := Versions(c.Dir)
+	_, names, err := Folders(c.Dir)
 	if err != nil {
 		return err
 	}
@@ -201,11 +182,15 @@ func (c *Chain) prune() error {
 
 // removeTemporary removes what killed runs left half created or half removed.
 func (c *Chain) removeTemporary() error {
-	return c.each(temporaryPrefix, os.RemoveAll)
+	return c.each(temporaryPrefix, remove)
 }
 
-// removeStale removes unfinished versions that will not be resumed.
+// removeStale removes unfinished versions that will not be resumed. Of several processes that run
+// a chain together none does: another chain may wait for this one.
 func (c *Chain) removeStale(plan *Plan) error {
+	if c.Pin != nil {
+		return nil
+	}
 	return c.each(buildingPrefix, func(path string) error {
 		if path == plan.building && plan.ready == nil {
 			return nil
@@ -232,7 +217,7 @@ func (c *Chain) each(prefix string, do func(path string) error) error {
 
 // discard removes a folder. It renames the folder first, so that nobody finds half of it.
 func (c *Chain) discard(path string) error {
-	temporary, err := os.MkdirTemp(c.Dir, temporaryPrefix)
+	temporary, err := c.temporary()
 	if err != nil {
 		return err
 	}
@@ -240,5 +225,19 @@ func (c *Chain) discard(path string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return errors.Join(err, os.RemoveAll(temporary))
+	return errors.Join(err, remove(temporary))
+}
+
+// temporary makes a folder that every run removes which may write to the dataset's folder.
+func (c *Chain) temporary() (path string, err error) {
+	path = filepath.Join(c.Dir, temporaryPrefix+rand.Text())
+	return path, os.Mkdir(path, 0o777)
+}
+
+// remove removes what nobody needs. What another user protected stays, and does no harm.
+func remove(path string) error {
+	if err := os.RemoveAll(path); !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil
 }

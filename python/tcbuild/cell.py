@@ -73,7 +73,7 @@ class Cell:
 
     @cached_property
     def removal(self) -> Removal:
-        """Of the graph, the incidence variant reads no more than what genes do to reactions."""
+        """The incidence variant reads only the part of the graph that ties genes to reactions."""
         rules = None
         pairs: Iterable[tuple[int, int]] = ()
         if self._manifest["options"]["reaction_rule"] == "gpr" and "reaction" in self._sizes:

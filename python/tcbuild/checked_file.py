@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from tcbuild.data_file import DataFile
+from tcbuild.data_file import File
 from tcbuild.errors import DamagedFileError, DatasetError
 from tcbuild.manifest import RESTORE, unreadable
+from tcbuild.remote import Url
 
 BLOCK = 1 << 16  # bytes that a checksum is for; the last block of a file has the rest
 
@@ -22,11 +23,13 @@ Sums = npt.NDArray[np.uint64]
 class CheckedFile(io.RawIOBase):
     """A file as a stream. Each block is compared with its XXH64 when it is read from disk.
 
-    keep: whether the blocks that were read last stay in memory, for reads side by side
+    keep: whether the blocks that were read last stay in memory, for reads side by side; those of
+        a URL always do
     """
 
-    def __init__(self, path: Path, file: DataFile, sums: Sums, keep: bool):
-        self._path, self._file, self._sums, self._keep = path, file, sums, keep
+    def __init__(self, path: Path | Url, file: File, sums: Sums, keep: bool):
+        self._path, self._file, self._sums = path, file, sums
+        self._keep = keep or isinstance(path, Url)
         self._position = 0
         self._first, self._last = 0, memoryview(b"")  # what was read last, and where it begins
         self.error: DatasetError | None = None  # of the last read; Arrow may wrap it in its own

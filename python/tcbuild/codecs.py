@@ -8,13 +8,20 @@ decompressor and must be used by one thread only.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import zstandard
 
-from tcbuild.masks import Bytes, removed_of_packed, unpack, write_masks, write_packed
+from tcbuild.masks import (
+    Bytes,
+    Positions,
+    removed_of_packed,
+    unpack,
+    write_masks,
+    write_packed,
+)
 
 
 class Codec(Protocol):
@@ -39,34 +46,37 @@ class _Indices:
         self.size = size
 
     def removed(self, payload: memoryview) -> npt.NDArray[np.uint32]:
-        raise NotImplementedError
+        return self._positions(payload).astype(np.uint32)
 
     def write_masks(self, payload: memoryview, out: Bytes) -> None:
-        write_masks(self.removed(payload), out)
+        write_masks(self._positions(payload), out)
 
     def write_packed(self, payload: memoryview, out: Bytes) -> None:
-        write_packed(self.removed(payload), self.size, out)
+        write_packed(self._positions(payload), self.size, out)
 
-    def _check(self, removed: npt.NDArray[np.integer]) -> npt.NDArray[np.uint32]:
+    def _positions(self, payload: memoryview) -> Positions:
+        removed = self._decode(payload)
         if len(removed) and removed[-1] >= self.size:
             raise ValueError(f"removed position {removed[-1]}, expected below {self.size}")
-        return removed.astype(np.uint32, copy=False)
+        return removed
+
+    def _decode(self, payload: memoryview) -> Positions:
+        raise NotImplementedError
 
 
 class IndicesRaw(_Indices):
-    def removed(self, payload: memoryview) -> npt.NDArray[np.uint32]:
-        return self._check(np.frombuffer(payload, "<u4").copy())
+    def _decode(self, payload: memoryview) -> Positions:
+        return np.frombuffer(payload, "<u4")
 
 
 class IndicesDelta(_Indices):
-    def removed(self, payload: memoryview) -> npt.NDArray[np.uint32]:
+    def _decode(self, payload: memoryview) -> Positions:
         runs = int.from_bytes(payload[:4], "little")
         marks = 4 + 2 * runs
         lengths = marks + (runs + 7) // 8
-        gaps = np.frombuffer(payload[4:marks], "<u2")
-        return self._check(
-            _expand(runs, gaps, payload[marks:lengths], np.frombuffer(payload[lengths:], "<u2"))
-        )
+        gaps = np.frombuffer(payload[4:marks], "<u2").astype(np.int64)
+        listed = np.frombuffer(payload[lengths:], "<u2")
+        return _expand(runs, gaps, np.frombuffer(payload[marks:lengths], np.uint8), listed)
 
 
 class IndicesZstd(_Indices):
@@ -74,20 +84,13 @@ class IndicesZstd(_Indices):
         super().__init__(size)
         self._decompressor = zstandard.ZstdDecompressor()
 
-    def removed(self, payload: memoryview) -> npt.NDArray[np.uint32]:
+    def _decode(self, payload: memoryview) -> Positions:
         runs = int.from_bytes(payload[:4], "little")
-        frame = memoryview(self._decompressor.decompress(payload[4 + runs :]))
+        low = np.frombuffer(payload[4 : 4 + runs], np.uint8)
+        frame = np.frombuffer(self._decompressor.decompress(payload[4 + runs :]), np.uint8)
         lengths = runs + (runs + 7) // 8
-        gaps = _join_bytes(payload[4 : 4 + runs], frame[:runs])
-        listed = len(frame[lengths:]) // 2
-        return self._check(
-            _expand(
-                runs,
-                gaps,
-                frame[runs:lengths],
-                _join_bytes(frame[lengths : lengths + listed], frame[lengths + listed :]),
-            )
-        )
+        gaps, listed = _join_bytes(low, frame[:runs]), _join_halves(frame[lengths:])
+        return _expand(runs, gaps, frame[runs:lengths], listed)
 
 
 class FullMasksRaw:
@@ -149,23 +152,28 @@ def _bytes_of(payload: memoryview | bytes, expected: int) -> Bytes:
     return np.frombuffer(payload, np.uint8)
 
 
-def _join_bytes(low: memoryview, high: memoryview) -> npt.NDArray[np.uint16]:
+def _join_halves(words: Bytes) -> npt.NDArray[np.int64]:
+    """16-bit numbers: the low bytes of all, then their high bytes."""
+    return _join_bytes(words[: len(words) // 2], words[len(words) // 2 :])
+
+
+def _join_bytes(low: Bytes, high: Bytes) -> npt.NDArray[np.int64]:
     """16-bit numbers whose low and high bytes are stored separately."""
     if len(low) != len(high):
         raise ValueError(f"{len(low)} low bytes, expected {len(high)}, as there are high bytes")
-    joined = np.empty((len(low), 2), np.uint8)
-    joined[:, 0] = np.frombuffer(low, np.uint8)
-    joined[:, 1] = np.frombuffer(high, np.uint8)
-    return joined.view("<u2").ravel()
+    joined = np.zeros((len(low), 8), np.uint8)
+    joined[:, 0] = low
+    joined[:, 1] = high
+    return joined.view("<i8").ravel()
 
 
 def _expand(
-    runs: int, gaps: npt.NDArray[np.uint16], marks: memoryview, listed: npt.NDArray[np.uint16]
+    runs: int, gaps: npt.NDArray[np.int64], marks: Bytes, listed: npt.NDArray[np.integer[Any]]
 ) -> npt.NDArray[np.int64]:
     """The positions of runs: each is a gap of kept positions and a length, which is 1 unless the
     run is marked and its length listed.
     """
-    marked = np.unpackbits(np.frombuffer(marks, np.uint8), count=runs, bitorder="little").view(bool)
+    marked = np.unpackbits(marks, count=runs, bitorder="little").view(bool)
     if len(gaps) != runs or np.count_nonzero(marked) != len(listed):
         raise ValueError(
             f"{len(gaps)} gaps and {len(listed)} lengths, expected {runs} and "
@@ -173,7 +181,7 @@ def _expand(
         )
     lengths = np.ones(runs, np.int64)
     lengths[marked] = listed
-    ends = np.cumsum(lengths)
     # Within a run, a position is its rank among the removed ones plus the sum of all gaps up to it.
-    kept = np.cumsum(gaps, dtype=np.int64)
-    return np.repeat(kept, lengths) + np.arange(ends[-1] if runs else 0)
+    positions = gaps.cumsum().repeat(lengths)
+    positions += np.arange(len(positions))
+    return positions

@@ -54,9 +54,15 @@ class Combinations:
             counts.append(np.cumsum(counts[-1]))
         self._starts = [np.append(count, _MOST) for count in counts]
 
+    def deleted(self, index: int) -> npt.NDArray[np.int32]:
+        genes: npt.NDArray[np.int32] = self._genotypes(np.array([index]))[0].astype(np.int32)
+        return genes
+
     def labels(self, index: int) -> Labels:
-        deleted = self._genotypes(np.array([index]))[0].astype(np.int32)
-        return Labels(str(index), deleted, np.empty(0, np.float64))
+        return Labels(str(index), self.deleted(index), np.empty(0, np.float64))
+
+    def ids(self, rows: Rows) -> list[str]:
+        return [str(row) for row in as_array(rows).tolist()]
 
     def attributes(self, index: int) -> dict[str, str | float | None]:
         return {}

@@ -28,4 +28,4 @@ class ComputedMasks:
         write_packed(self._positions(index), self._size, out)
 
     def _positions(self, index: int) -> npt.NDArray[np.int32]:
-        return self._cell.removal.positions(self._table.labels(index).perturbation_indices)
+        return self._cell.removal.positions(self._table.deleted(index))

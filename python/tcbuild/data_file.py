@@ -11,6 +11,7 @@ import io
 import os
 import stat
 from pathlib import Path
+from typing import Protocol
 
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -23,6 +24,14 @@ _KINDS = {
 
 class NoFileError(ValueError):
     """A file's name belongs to something other than a file."""
+
+
+class File(Protocol):
+    """What a dataset's files are read by, on a disk or at a URL."""
+
+    size: int
+
+    def read(self, offset: int, length: int) -> bytes: ...
 
 
 class DataFile:

@@ -6,7 +6,6 @@ import builtins
 import operator
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, SupportsIndex, overload
 
 import numpy as np
@@ -23,6 +22,7 @@ from tcbuild.graph import CellGraph
 from tcbuild.incidence import CSR
 from tcbuild.manifest import Manifest
 from tcbuild.masks import Bytes
+from tcbuild.remote import location
 from tcbuild.removal import Removal
 from tcbuild.rows import position, selected, selects_several
 from tcbuild.sample import Sample
@@ -38,6 +38,9 @@ Condition = conditions.Bounds | float | None
 def open(path: str | os.PathLike[str], check: Literal["digest"] | None = None) -> Dataset:
     """Opens a dataset's folder. It reads only the manifest; other files are opened, and checked, at
     their first use.
+
+    path: a folder, or with the package fsspec its URL: s3://bucket/cell, https://host/cell. Of a
+        URL only the bytes that are needed are read, and checked, at each use; to train, stage it.
 
     check="digest" first compares the SHA-256 of every file: 1 s per 1 to 2 GB and core.
     """
@@ -90,7 +93,7 @@ class Dataset:
     """
 
     def __init__(self, path: str | os.PathLike[str]):
-        self.path = Path(path).absolute()
+        self.path = location(path)
         self.manifest = Manifest(self.path)
         self.variant: str = self.manifest["variant"]
         self.codec: str | None = self.manifest.get("codec")
@@ -254,8 +257,8 @@ class Dataset:
         """
         if self._stored is not None:
             raise SelectionError(
-                f"read {path}: found a selection for combinations, which none is made of",
-                "select them by their numbers: dataset[first:end], or a list",
+                f"read {path}: found combinations, expected a stored dataset",
+                "select combinations by number: dataset[first:end], or a list of numbers",
             )
         numbers = read_selection(path, self.manifest["logical_content"], len(self.whole))
         if self._whole is None:
@@ -381,11 +384,7 @@ class Dataset:
 
 
 def _as_bytes(out: npt.NDArray[Any], expected: int) -> Bytes:
-    if (
-        out.dtype not in (np.uint8, np.bool_)
-        or out.shape != (expected,)
-        or not out.flags.c_contiguous
-    ):
+    if out.dtype.char not in "B?" or out.shape != (expected,) or not out.flags.c_contiguous:
         raise ValueError(
             f"fill an array of {out.dtype}, shape {out.shape}, strides {out.strides}, expected "
             f"contiguous uint8 or bool, shape ({expected},)"

@@ -47,7 +47,7 @@ class UnreadableFileError(DatasetError):
 
 
 class SelectionError(DatasetError, ValueError):
-    """A file is no selection of this dataset's samples, or damaged."""
+    """A file is not a selection of this dataset's samples, or is damaged."""
 
 
 class GraphError(DatasetError, ValueError):
@@ -56,6 +56,14 @@ class GraphError(DatasetError, ValueError):
 
 class DamagedRecordError(DatasetError):
     """A sample's masks do not match their stored checksum, or cannot be read."""
+
+
+def missing_package(what: str, error: ModuleNotFoundError) -> ModuleNotFoundError:
+    """The error for something that needs a package, from the one of its import."""
+    package = (error.name or "").partition(".")[0]
+    return ModuleNotFoundError(
+        f"{what} needs the package {package}\nhint: pip install {package}", name=package
+    )
 
 
 class UnknownNameError(KeyError):

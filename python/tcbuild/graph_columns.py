@@ -11,9 +11,6 @@ import pyarrow as pa
 
 from tcbuild.columns import missing, view
 
-# NumPy's names of types that Arrow prints otherwise.
-_FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
-
 
 class GraphColumns(Mapping[str, npt.NDArray[Any]]):
     """Column name -> its values, one per node or edge, made when they are asked for.
@@ -51,8 +48,8 @@ class GraphColumns(Mapping[str, npt.NDArray[Any]]):
 
 
 def _numbers(chunk: pa.Array) -> npt.NDArray[Any]:
-    """The values of an array of numbers, booleans or fixed-size lists of such; TypeError if it is
-    none, or has a missing value and no NaN.
+    """The values of an array of numbers, booleans or fixed-size lists of these; TypeError for
+    other types, and for missing values where there is no NaN.
     """
     kind = chunk.type
     if pa.types.is_fixed_size_list(kind) and not chunk.null_count:
@@ -62,7 +59,7 @@ def _numbers(chunk: pa.Array) -> npt.NDArray[Any]:
     if pa.types.is_boolean(kind) and not chunk.null_count:
         return np.array(chunk.to_pylist(), bool)
     if pa.types.is_floating(kind) or pa.types.is_integer(kind) and not chunk.null_count:
-        values = view(chunk, _FLOATS.get(str(kind), str(kind)))
+        values = view(chunk, kind.to_pandas_dtype())
         if chunk.null_count:
             values = values.copy()
             values[missing(chunk)] = np.nan

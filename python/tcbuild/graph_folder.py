@@ -67,7 +67,7 @@ def _wrong_node_type(name: str) -> str:
     for known in NODE_TYPES:
         if name != known and name.lower().rstrip("s") == known:
             return f"{name!r} is nearly the node type {known}"
-    return "" if is_node_type(name) and _TYPE.fullmatch(name) else f"{name!r} is no node type"
+    return "" if is_node_type(name) and _TYPE.fullmatch(name) else f"{name!r} is not a node type"
 
 
 def _wrong_edge_type(name: str) -> str:
@@ -75,7 +75,7 @@ def _wrong_edge_type(name: str) -> str:
     source, relation, target = split_edge_type(name)
     plain = relation.isprintable() and not any(character.isspace() for character in relation)
     if relation == "" or not plain:
-        return f"{name!r} is no edge type"
+        return f"{name!r} is not an edge type"
     for known in (GPR, RMR, MRM):
         if name != known and name.lower() == known:
             return f"{name!r} is nearly the edge type {known}"

@@ -20,11 +20,9 @@ class CSR:
     offsets: npt.NDArray[np.int32]
     positions: npt.NDArray[np.int32]
 
-    def rows(self, indices: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
-        """The positions of some rows, in the order of indices."""
-        if len(indices) == 1:
-            row = indices[0]
-            return self.positions[self.offsets[row] : self.offsets[row + 1]]
+    def rows(self, nodes: list[int]) -> npt.NDArray[np.int32]:
+        """The positions of some rows, in the order of nodes."""
+        indices = np.array(nodes, np.int64)
         starts = self.offsets[indices]
         lengths = self.offsets[indices + 1] - starts
         ends = np.cumsum(lengths)
@@ -58,7 +56,7 @@ def build_incidence(graph: CellGraph) -> dict[str, CSR]:
     count = genes + len(graph.nodes.get("reaction", ()))
     incidence = {}
     for edge_type, edges in graph.edges.items():
-        # Both ends of an edge, one behind the other, as rows; -1 for those that never go.
+        # Both ends of an edge, one after the other, as rows; -1 for those that never go.
         counting = ends_that_count(edge_type)
         ends = np.full((edges.shape[1], 2), -1, np.int32)
         for side, node_type in enumerate(counting):
@@ -80,11 +78,11 @@ def rows_of_nodes(starts: dict[str, int], incidence: dict[str, CSR], count: int)
         CSR(rows.offsets, rows.positions + np.int32(starts[name]))
         for name, rows in incidence.items()
     ]
-    return _one_behind_the_other([own, *edges])
+    return _join_rows([own, *edges])
 
 
-def _one_behind_the_other(parts: list[CSR]) -> CSR:
-    """Joins parts row by row."""
+def _join_rows(parts: list[CSR]) -> CSR:
+    """Row i of all parts, one after the other, as row i."""
     lengths = np.stack([np.diff(part.offsets) for part in parts])
     ends = np.cumsum(lengths.T).reshape(lengths.T.shape).T  # end of each part of each row
     positions = np.empty(sum(len(part.positions) for part in parts), np.int32)

@@ -11,7 +11,7 @@ from tcbuild.columns import whole
 from tcbuild.errors import DamagedFileError
 from tcbuild.manifest import RESTORE, Manifest, unreadable
 
-_SHORT = 32  # positions
+_MOST_KEPT = 32 << 20  # bytes of rows; all of a yeast graph have 20 MB
 _INDEX, _POSITIONS = "incidence.arrow", "incidence.positions"
 _SCHEMA = pa.schema(
     [
@@ -22,9 +22,8 @@ _SCHEMA = pa.schema(
 
 
 class IncidenceFile:
-    """Reads rows of positions. It keeps short ones alone, as those of most reactions are: a sample
-    needs the rows of a few nodes, and memory stays small. Each row is compared with its checksum
-    when it is read.
+    """Reads rows of positions when a sample needs them, and keeps them, up to a limit of memory: to
+    read a row and compare it with its checksum takes as long as the rest of a sample's masks.
 
     Any number of threads and forked processes may read.
     """
@@ -45,14 +44,15 @@ class IncidenceFile:
         # As memoryviews, whose items are ints.
         self._ends = ends.data
         self._checksums = whole(table.column("checksum"), np.uint64).data
-        self._short: dict[int, npt.NDArray[np.int32]] = {}
+        self._kept: dict[int, npt.NDArray[np.int32]] = {}
+        self._bytes_kept = 0
         self._file = manifest.open_file(_POSITIONS)
 
-    def rows(self, indices: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
-        """The positions of some rows, in the order of indices."""
+    def rows(self, nodes: list[int]) -> npt.NDArray[np.int32]:
+        """The positions of some rows, in the order of nodes."""
         rows = [
-            found if (found := self._short.get(row)) is not None else self._read(row)
-            for row in indices.tolist()
+            found if (found := self._kept.get(row)) is not None else self._read(row)
+            for row in nodes
         ]
         return np.concatenate(rows) if rows else np.empty(0, np.int32)
 
@@ -72,6 +72,7 @@ class IncidenceFile:
                 RESTORE,
             )
         found = np.frombuffer(content, np.int32)
-        if len(found) <= _SHORT:
-            self._short[row] = found
+        if self._bytes_kept + found.nbytes <= _MOST_KEPT:
+            self._kept[row] = found
+            self._bytes_kept += found.nbytes
         return found

@@ -11,9 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tcbuild.data_file import DataFile, NoFileError
+from tcbuild.data_file import DataFile, File, NoFileError
 from tcbuild.errors import (
     DamagedFileError,
+    DatasetError,
     FormatVersionError,
     ManifestError,
     MissingFileError,
@@ -21,6 +22,7 @@ from tcbuild.errors import (
     UnreadableFileError,
 )
 from tcbuild.manifest_shape import misfit
+from tcbuild.remote import STAGE, RemoteFile, Url
 
 FORMAT_VERSION = 3
 
@@ -40,9 +42,9 @@ class Manifest(dict[str, Any]):
     consistent.
     """
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path | Url):
         path = folder / "manifest.json"
-        text = _read_text(path)
+        text = _read_text(folder)
         try:
             content = json.loads(text)
             version = content["format_version"]
@@ -74,13 +76,14 @@ class Manifest(dict[str, Any]):
         count = -(-self["samples"] // self["samples_per_part"]) if self["samples"] else 0
         return [f"samples/part-{number:05}.arrow" for number in range(count)]
 
-    def open_file(self, name: str) -> DataFile:
-        """A data file, after checking its size."""
+    def open_file(self, name: str) -> File:
+        """A data file, after checking its size; that of a URL shows when its bytes are read."""
         path, listed = self.folder / name, self._listed(name)
+        if isinstance(path, Url):
+            return RemoteFile(path, listed["bytes"])
         file = _open(path)
         if file is None:
-            kind = MissingShardError if name.endswith("data.mdb") else MissingFileError
-            raise kind(f"open {path}: it is missing, expected {listed['bytes']:,} bytes", RESTORE)
+            raise _missing(path, f"expected {listed['bytes']:,} bytes")
         if file.size != listed["bytes"]:
             raise DamagedFileError(
                 f"open {path}: it has {file.size:,} bytes, expected {listed['bytes']:,}", RESTORE
@@ -212,12 +215,21 @@ class Manifest(dict[str, Any]):
         )
 
 
-def unreadable(path: Path, error: OSError) -> UnreadableFileError:
-    """The error for a file that the operating system cannot read."""
+def unreadable(path: Path | Url, error: OSError) -> DatasetError:
+    """The error for a file that the operating system, or a server, cannot read."""
+    if isinstance(error, FileNotFoundError):
+        return _missing(path, "expected what manifest.json lists")
+    remote = isinstance(path, Url)
+    hint = f"check the network and your rights, or {STAGE}"
     return UnreadableFileError(
         f"read {path}: {error.strerror or error}",
-        "check its permissions and its disk",
+        hint if remote else "check its permissions and its disk",
     )
+
+
+def _missing(path: Path | Url, expected: str) -> MissingFileError:
+    kind = MissingShardError if str(path).endswith("data.mdb") else MissingFileError
+    return kind(f"open {path}: it is missing, {expected}", RESTORE)
 
 
 def _open(path: Path) -> DataFile | None:
@@ -232,26 +244,31 @@ def _open(path: Path) -> DataFile | None:
         raise unreadable(path, error) from error
 
 
-def _read_text(path: Path) -> bytes:
+def _read_text(folder: Path | Url) -> bytes:
+    path = folder / "manifest.json"
     try:
-        file = _open(path)
-        if file is None:
-            raise ManifestError(
-                f"open {path.parent}: there is no manifest.json, expected a dataset's folder",
-                "name a folder that `tcbuild incidence` or `tcbuild dataset` made; an unfinished "
-                "build has none",
-            )
-        if file.size > _LONGEST:
-            raise ManifestError(
-                f"read {path}: it has {file.size:,} bytes, expected {_LONGEST:,} at most", RESTORE
-            )
-        return file.read(0, file.size)
-    except DamagedFileError as error:
-        raise ManifestError(error.message, error.hint) from error
+        if isinstance(path, Url):
+            text = path.read(0, _LONGEST + 1)
+        else:
+            file = DataFile(path)
+            text = file.read(0, min(file.size, _LONGEST + 1))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        a_file = isinstance(folder, Path) and folder.is_file()
+        found = "it is a file" if a_file else "there is no manifest.json"
+        raise ManifestError(
+            f"open {folder}: {found}, expected a dataset's folder",
+            "name a folder that `tcbuild incidence` or `tcbuild dataset` made; an unfinished build "
+            "has none",
+        ) from error
     except ValueError as error:
         raise ManifestError(f"read {path}: {error}", RESTORE) from error
     except OSError as error:
         raise unreadable(path, error) from error
+    if len(text) > _LONGEST:
+        raise ManifestError(
+            f"read {path}: it has more than {_LONGEST:,} bytes, expected that at most", RESTORE
+        )
+    return text
 
 
 def _brief(error: Exception) -> str:

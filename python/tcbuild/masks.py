@@ -17,6 +17,7 @@ Positions = npt.NDArray[np.integer[Any]]
 
 _WORD = 64
 _ALL_KEPT = np.uint64(2**64 - 1)
+_UNPACKED = np.dtype((np.void, _WORD))  # the bytes of a word, which NumPy copies as one item
 
 
 def ascending(positions: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
@@ -30,7 +31,7 @@ def ascending(positions: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
 def write_masks(removed: Positions, out: Bytes) -> None:
     """Removed positions, in any order and possibly repeated, as one byte per position."""
     out.fill(1)
-    out[removed.astype(np.intp)] = 0  # NumPy takes twice as long for other integers
+    out[removed.astype(np.intp, copy=False)] = 0  # twice as long with other integers
 
 
 def write_packed(removed: Positions, size: int, out: Bytes) -> None:
@@ -50,10 +51,10 @@ def unpack(packed: Bytes, out: Bytes) -> None:
     """
     whole = len(out) // _WORD
     words = packed[: whole * 8].view(np.uint64)
-    removing = np.flatnonzero(words != _ALL_KEPT)
+    removing = (words != _ALL_KEPT).nonzero()[0]
     unpacked = np.unpackbits(words[removing].view(np.uint8), bitorder="little")
     out.fill(1)
-    out[: whole * _WORD].reshape(-1, _WORD)[removing] = unpacked.reshape(-1, _WORD)
+    out[: whole * _WORD].view(_UNPACKED)[removing] = unpacked.view(_UNPACKED)
     rest = out[whole * _WORD :]
     rest[:] = np.unpackbits(packed[whole * 8 :], count=len(rest), bitorder="little")
 

@@ -17,7 +17,7 @@ from tcbuild.rules import compile_rule, holds
 class Rows(Protocol):
     """The positions that go with each gene, then with each reaction."""
 
-    def rows(self, indices: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]: ...
+    def rows(self, nodes: list[int]) -> npt.NDArray[np.int32]: ...
 
 
 class Removal:
@@ -57,7 +57,7 @@ class Removal:
         """All removed positions, unordered; an edge between two deleted genes occurs twice."""
         genes = perturbation_indices.tolist()
         reactions = [self._genes + reaction for reaction in self.removed_reactions(genes)]
-        return self.rows.rows(np.array(genes + reactions, np.int64))
+        return self.rows.rows(genes + reactions)
 
 
 def compile_rules(graph: CellGraph) -> list[tuple[int, ...]]:

@@ -16,14 +16,21 @@ _HINT = "pass an index, a slice, a list or array of indices, or a boolean array"
 
 def position(index: object, length: int) -> int:
     """An index from the end counted from the beginning."""
-    if is_bool(index):
-        raise TypeError(f"select a sample: found the boolean {index}, expected an index")
+    if type(index) is not int and is_bool(index):
+        raise TypeError(
+            f"select a sample: found the boolean {index}, expected an index\n"
+            "hint: dataset[booleans] takes an array of them, Subset(dataset, indices) their "
+            "indices: np.flatnonzero(booleans)"
+        )
     try:
         number = operator.index(index)  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(f"select samples: found {type(index).__name__}\nhint: {_HINT}") from None
     if not -length <= number < length:
-        raise IndexError(f"select sample {number}: expected one of {length:,} samples")
+        raise IndexError(
+            f"select sample {number}: expected one of {length:,} samples\n"
+            "hint: indices count from 0, or with -1 from the end, and those of a view within it"
+        )
     return number % length
 
 

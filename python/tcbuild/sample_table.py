@@ -19,6 +19,7 @@ from tcbuild.checked_file import CheckedFile, Sums, split_sums
 from tcbuild.columns import Rows, Values, as_array, ends, missing, numbers, view, within_parts
 from tcbuild.errors import DamagedFileError
 from tcbuild.manifest import PERTURBATION_INDICES, RESTORE, SAMPLE_ID, Manifest
+from tcbuild.remote import Url
 
 _CACHED = 16 << 20  # bytes of decoded record batches
 _OPEN = 64  # parts
@@ -45,7 +46,9 @@ class Table(Protocol):
 
     schema: pa.Schema
 
+    def deleted(self, index: int) -> npt.NDArray[np.int32]: ...
     def labels(self, index: int) -> Labels: ...
+    def ids(self, rows: Rows) -> list[str]: ...
     def attributes(self, index: int) -> dict[str, str | float | None]: ...
     def read(
         self, columns: Sequence[str], rows: Rows
@@ -76,9 +79,18 @@ class SampleTable:
             ]
         )
 
+    def deleted(self, index: int) -> npt.NDArray[np.int32]:
+        """The indices of a sample's deleted genes, ascending."""
+        number, row = divmod(index, self._per_batch)
+        return self._batch(number).deleted(row)
+
     def labels(self, index: int) -> Labels:
         number, row = divmod(index, self._per_batch)
         return self._batch(number).labels(row)
+
+    def ids(self, rows: Rows) -> list[str]:
+        places = (divmod(row, self._per_batch) for row in as_array(rows).tolist())
+        return [self._batch(number).sample_id(row) for number, row in places]
 
     def attributes(self, index: int) -> dict[str, str | float | None]:
         number, row = divmod(index, self._per_batch)
@@ -88,7 +100,7 @@ class SampleTable:
     def perturbations(
         self, rows: Rows
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        """The deleted genes of samples one behind the other, where those of each begin and the last
+        """The deleted genes of samples one after the other, where those of each begin and the last
         ones end, and phenotypes [B, P].
         """
         labels = [self.labels(row) for row in as_array(rows).tolist()]
@@ -131,26 +143,31 @@ class SampleTable:
     @cached_property
     def _part(self) -> Callable[[int, tuple[int, ...], bool], _Part]:
         """Opens a part to read some of its columns, and keeps the last ones used open."""
+        # Not self: a cycle would keep files open until Python looks for cycles.
+        manifest, all_sums, whole = self._manifest, self._sums, self.schema
+        samples, per_part, per_batch = self._samples, self._per_part, self._per_batch
 
         def open_part(number: int, fields: tuple[int, ...], keep: bool) -> _Part:
-            name = self._manifest.parts[number]
-            path, sums = self._manifest.folder / name, self._sums[number]
-            file = CheckedFile(path, self._manifest.open_file(name), sums, keep)
-            schema = pa.schema([self.schema.field(field) for field in fields])
-            rows = min(self._per_part, self._samples - number * self._per_part)
-            return _Part(path, file, list(fields), schema, rows, self._per_batch)
+            name = manifest.parts[number]
+            path, sums = manifest.folder / name, all_sums[number]
+            file = CheckedFile(path, manifest.open_file(name), sums, keep)
+            schema = pa.schema([whole.field(field) for field in fields])
+            rows = min(per_part, samples - number * per_part)
+            # Of all columns, a batch is read in one piece, without a copy in Arrow's memory.
+            some = list(fields) if len(fields) < len(whole) else None
+            return _Part(path, file, some, schema, rows, per_batch)
 
         return lru_cache(maxsize=_OPEN)(open_part)
 
     @cached_property
     def _batch(self) -> Callable[[int], _Batch]:
         """Decodes a record batch by its number in the table, and keeps the last ones used."""
-
-        every = tuple(range(len(self.schema)))
+        every, open_part = tuple(range(len(self.schema))), self._part
+        per_part, phenotypes = self._per_part // self._per_batch, self._phenotypes
 
         def decode(number: int) -> _Batch:
-            part, in_part = divmod(number, self._per_part // self._per_batch)
-            return _Batch(self._part(part, every, False).batch(in_part), self._phenotypes)
+            part, in_part = divmod(number, per_part)
+            return _Batch(open_part(part, every, False).batch(in_part), phenotypes)
 
         size = (
             sum(map(self._manifest.size, self._manifest.parts)) * self._per_batch // self._samples
@@ -163,9 +180,9 @@ class _Part:
 
     def __init__(
         self,
-        path: Path,
+        path: Path | Url,
         file: CheckedFile,
-        fields: list[int],
+        fields: list[int] | None,
         schema: pa.Schema,
         rows: int,
         per_batch: int,
@@ -192,9 +209,13 @@ class _Part:
         try:
             return read()
         except (ValueError, OSError, pa.ArrowException) as error:
-            if self._file.error is not None:
-                raise self._file.error from error
-            raise self._misfit(f"{error}".partition("\n")[0]) from error
+            found = self._file.error
+            try:
+                raise found or self._misfit(f"{error}".partition("\n")[0]) from error
+            finally:
+                del found
+        finally:  # an error and its file that lead to each other would keep it open
+            self._file.error = None
 
     def _misfit(self, found: str) -> DamagedFileError:
         return DamagedFileError(
@@ -207,20 +228,23 @@ class _Batch:
 
     def __init__(self, batch: pa.RecordBatch, phenotypes: int):
         ids, deleted, *others = batch.columns
-        self._id_ends, self._ids = ends(ids).copy(), bytes(ids.buffers()[2] or b"")
-        self._index_ends = ends(deleted).copy()
+        # As memoryviews, whose items are ints.
+        self._id_ends, self._ids = ends(ids).copy().data, bytes(ids.buffers()[2] or b"")
+        self._index_ends = ends(deleted).copy().data
         self._indices = view(deleted.values, np.int32).copy()
         self._phenotypes = np.empty((batch.num_rows, phenotypes), np.float64)
         for place, column in enumerate(others[:phenotypes]):
             self._phenotypes[:, place] = numbers(pa.chunked_array([column]))
         self._attributes = [_Attribute(column) for column in others[phenotypes:]]
 
+    def sample_id(self, row: int) -> str:
+        return self._ids[self._id_ends[row] : self._id_ends[row + 1]].decode()
+
+    def deleted(self, row: int) -> npt.NDArray[np.int32]:
+        return self._indices[self._index_ends[row] : self._index_ends[row + 1]].copy()
+
     def labels(self, row: int) -> Labels:
-        return Labels(
-            self._ids[self._id_ends[row] : self._id_ends[row + 1]].decode(),
-            self._indices[self._index_ends[row] : self._index_ends[row + 1]].copy(),
-            self._phenotypes[row].copy(),
-        )
+        return Labels(self.sample_id(row), self.deleted(row), self._phenotypes[row].copy())
 
     def attributes(self, row: int) -> list[str | float | None]:
         return [attribute.value(row) for attribute in self._attributes]

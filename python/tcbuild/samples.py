@@ -13,7 +13,7 @@ import pyarrow as pa
 from tcbuild import html
 from tcbuild.columns import Rows, numbers, ranks, texts
 from tcbuild.conditions import Condition
-from tcbuild.errors import UnknownNameError, unknown_name
+from tcbuild.errors import UnknownNameError, missing_package, unknown_name
 from tcbuild.manifest import SAMPLE_ID
 from tcbuild.sample_table import Table
 
@@ -165,6 +165,4 @@ def _needs(package: str, method: str) -> Any:
     try:
         return import_module(package)
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"{method} needs the package {package}\nhint: pip install {package}", name=package
-        ) from error
+        raise missing_package(method, error) from error

@@ -11,7 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tcbuild.data_file import DataFile, NoFileError
-from tcbuild.errors import SelectionError, UnreadableFileError
+from tcbuild.errors import SelectionError
+from tcbuild.manifest import unreadable
+from tcbuild.remote import Url, location
 
 _VERSION = b"1"
 _SCHEMA = pa.schema([pa.field("sample", pa.int64(), nullable=False)])
@@ -24,11 +26,11 @@ def read_selection(
     """The numbers of the selected samples, ascending. A selection of a dataset with another logical
     content is refused: its numbers would be other samples here.
     """
-    path = Path(path)
+    path = location(path)
     table = _read(path)
     metadata = table.schema.metadata or {}
     if b"tcbuild_selection" not in metadata:
-        raise SelectionError(f"read {path}: it is no selection of samples", _AGAIN)
+        raise SelectionError(f"read {path}: it is not a selection of samples", _AGAIN)
     if (version := metadata[b"tcbuild_selection"]) != _VERSION:
         raise SelectionError(
             f"read {path}: found version {version.decode(errors='replace'):.20} of selections, "
@@ -46,7 +48,7 @@ def read_selection(
     numbers: npt.NDArray[np.int64] = table.column(0).to_numpy()
     digest = hashlib.sha256(numbers.astype("<i8").tobytes()).hexdigest()
     if digest.encode() != metadata.get(b"sha256"):
-        raise SelectionError(f"read {path}: its numbers have another digest than it says", _AGAIN)
+        raise SelectionError(f"read {path}: its numbers do not match its digest", _AGAIN)
     if (
         len(numbers) == 0
         or numbers[0] < 0
@@ -54,23 +56,27 @@ def read_selection(
         or np.any(np.diff(numbers) < 1)
     ):
         raise SelectionError(
-            f"read {path}: found numbers that do not ascend, expected some of 0 to {samples - 1}",
+            f"read {path}: found {len(numbers):,} numbers, expected at least one, ascending, "
+            f"from 0 to {samples - 1:,}",
             _AGAIN,
         )
     return numbers
 
 
-def _read(path: Path) -> pa.Table:
+def _read(path: Path | Url) -> pa.Table:
     try:
-        file = DataFile(path)
-        content = file.read(0, file.size)
+        if isinstance(path, Url):
+            content = path.read(0)
+        else:
+            file = DataFile(path)
+            content = file.read(0, file.size)
     except NoFileError as error:
         raise SelectionError(f"read {path}: {error}", "give a file of selected samples") from error
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise UnreadableFileError(f"read {path}: {error.strerror}", "check the file") from error
+        raise unreadable(path, error) from error
     try:
         return pa.ipc.open_file(pa.py_buffer(content)).read_all()
     except (pa.ArrowException, ValueError, OSError) as error:
-        raise SelectionError(f"read {path}: it is no Arrow file, or damaged", _AGAIN) from error
+        raise SelectionError(f"read {path}: it is not an Arrow file, or damaged", _AGAIN) from error

@@ -11,7 +11,7 @@ import struct
 
 import numpy as np
 
-from tcbuild.data_file import DataFile
+from tcbuild.data_file import File
 
 _META = struct.Struct(
     "<16xII16xI48xH26xQQ8xQ"
@@ -19,7 +19,7 @@ _META = struct.Struct(
 _MAGIC, _VERSION = 0xBEEFC0DE, 1
 _PAGE_SIZE_AT = 40
 _PAGE = struct.Struct("<QHHHH")  # number, pad, flags, lower, upper
-_PAGES = struct.Struct("<12xI")  # of an overflow page: the number of pages
+_BIG_PAGE = struct.Struct("<QHHI")  # number, pad, flags, number of pages
 _BRANCH, _LEAF, _OVERFLOW, _META_PAGE = 1, 2, 4, 8
 _NODE = struct.Struct(
     "<IHH"
@@ -36,7 +36,7 @@ class ShardFile:
     damaged.
     """
 
-    def __init__(self, file: DataFile, keys: range):
+    def __init__(self, file: File, keys: range):
         self._file = file
         (self._page_size,) = struct.unpack("<I", file.read(_PAGE_SIZE_AT, 4))
         if self._page_size not in (1 << bits for bits in range(9, 17)):
@@ -50,32 +50,29 @@ class ShardFile:
                 f"its {len(found)} values have other keys than {keys.start}, "
                 f"{keys.start + keys.step}, ... below {keys.stop}"
             )
-        self._offsets = np.array([offset for _, offset, _, _ in found], np.int64)
-        self._lengths = np.array([length for _, _, length, _ in found], np.int64)
-        self._big = np.array([big for _, _, _, big in found], bool)
+        # As memoryviews, whose items are ints.
+        self._offsets = np.array([offset for _, offset, _, _ in found], np.int64).data
+        self._lengths = np.array([length for _, _, length, _ in found], np.int64).data
+        self._big = np.array([big for _, _, _, big in found], bool).data
 
     def length(self, value: int) -> int:
         """Length of a value in bytes; values are counted from 0 in the order of their keys."""
-        return int(self._lengths[value])
+        return self._lengths[value]
 
     def read(self, value: int, start: int, end: int) -> bytes:
         """Bytes start to end of a value. If start is 0, its page is checked too."""
-        length, offset = self.length(value), int(self._offsets[value])
+        length, offset = self._lengths[value], self._offsets[value]
         if not 0 <= start <= end <= length:
             raise ValueError(f"bytes {start} to {end} of a value of {length}")
         if start or not self._big[value]:
             return self._file.read(offset + start, end - start)
         page = self._file.read(offset - _PAGE.size, _PAGE.size + end)
-        number, flags, pages = (
-            offset // self._page_size,
-            _PAGE.unpack_from(page)[2],
-            _PAGES.unpack_from(page)[0],
-        )
-        needed = -(-(_PAGE.size + length) // self._page_size)
-        if _PAGE.unpack_from(page)[0] != number or flags != _OVERFLOW or pages != needed:
+        number, needed = offset // self._page_size, -(-(_PAGE.size + length) // self._page_size)
+        stated, _, flags, pages = _BIG_PAGE.unpack_from(page)
+        if (stated, flags, pages) != (number, _OVERFLOW, needed):
             raise ValueError(
-                f"page {number} states number {_PAGE.unpack_from(page)[0]}, flags {flags} and "
-                f"{pages} pages, expected flags {_OVERFLOW}, {needed} pages"
+                f"page {number} states number {stated}, flags {flags} and {pages} pages, expected "
+                f"flags {_OVERFLOW}, {needed} pages"
             )
         return page[_PAGE.size :]
 

@@ -7,6 +7,7 @@ import threading
 from bisect import bisect_right
 from collections.abc import Callable
 from functools import cached_property
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from tcbuild.codecs import CODECS, Codec
 from tcbuild.errors import DamagedFileError, DamagedRecordError, ManifestError
 from tcbuild.manifest import RESTORE, Manifest, unreadable
 from tcbuild.masks import Bytes
+from tcbuild.remote import Url
 from tcbuild.shard_file import ShardFile
 
 _COUNT = struct.Struct("<I")
@@ -32,18 +34,19 @@ class ShardMasks:
     """
 
     def __init__(self, manifest: Manifest):
-        self._manifest = manifest
+        self._manifest, self._seed = manifest, manifest.seed
         self._shards = manifest["shards"]
         self._firsts = [shard["first"] for shard in self._shards]
         self._files: dict[int, ShardFile] = {}
         self._per_value: int = manifest["samples_per_value"]
-        self._size = sum(mask["size"] for mask in manifest["masks"])
+        size = sum(mask["size"] for mask in manifest["masks"])
         kind = manifest["variant"], manifest["codec"]
         if kind not in CODECS:
             raise ManifestError(
                 f"read {manifest.folder}: codec {kind[1]!r} of {kind[0]} is unknown", RESTORE
             )
-        self._local = _Local(lambda: CODECS[kind](self._size))
+        # Not self: a cycle would keep files open until Python looks for cycles.
+        self._local = _Local(lambda: CODECS[kind](size))
 
     def removed(self, index: int) -> npt.NDArray[np.uint32]:
         return self._read(index, lambda payload: self._local.codec.removed(payload))
@@ -62,15 +65,19 @@ class ShardMasks:
         file = self._files.get(number) or self._open(number)
         try:
             expected = min(self._per_value, shard["samples"] - value * self._per_value)
-            return decode(_payload(file, value, in_value, expected, self._manifest.seed + index))
-        except (ValueError, struct.error, OSError, zstandard.ZstdError) as error:
-            path = self._manifest.folder / shard["name"] / "data.mdb"
+            return decode(_payload(file, value, in_value, expected, self._seed + index))
+        except OSError as error:
+            raise unreadable(self._path(number), error) from error
+        except (ValueError, struct.error, zstandard.ZstdError) as error:
+            path = self._path(number)
             raise DamagedRecordError(f"read {path}: sample {index}: {error}", RESTORE) from error
+
+    def _path(self, number: int) -> Path | Url:
+        return self._manifest.folder / f"{self._shards[number]['name']}/data.mdb"
 
     def _open(self, number: int) -> ShardFile:
         shard = self._shards[number]
-        name = f"{shard['name']}/data.mdb"
-        path, data = self._manifest.folder / name, self._manifest.open_file(name)
+        path, data = self._path(number), self._manifest.open_file(f"{shard['name']}/data.mdb")
         try:
             file = ShardFile(
                 data, range(shard["first"], shard["first"] + shard["samples"], self._per_value)
@@ -91,9 +98,9 @@ def _payload(file: ShardFile, value: int, number: int, expected: int, seed: int)
     (count,) = _COUNT.unpack_from(directory)
     if count != expected:
         raise ValueError(f"its value has {count} payloads, expected {expected}")
-    entries = list(_ENTRY.iter_unpack(directory[_COUNT.size :]))
-    start = entries[number - 1][0] if number else 0
-    end, stored = entries[number]
+    at = _COUNT.size + number * _ENTRY.size
+    start = _ENTRY.unpack_from(directory, at - _ENTRY.size)[0] if number else 0
+    end, stored = _ENTRY.unpack_from(directory, at)
     if number + 1 == expected and len(directory) + end != file.length(value):
         raise ValueError(
             f"its value ends at byte {file.length(value)}, expected {len(directory) + end}"

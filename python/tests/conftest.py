@@ -33,7 +33,7 @@ class Tcbuild:
             capture_output=True,
             text=True,
             encoding="utf-8",
-            timeout=60,
+            timeout=1200,
             env=os.environ | NO_GARBAGE,
         )
         assert done.returncode == exit_code, (

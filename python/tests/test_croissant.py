@@ -31,7 +31,7 @@ def validate(dataset: Path) -> str:
         [program, "validate", "--jsonld", dataset / "croissant.json"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=1200,
     )
     assert done.returncode == 0 and "Done." in done.stderr, done.stderr
     return done.stderr

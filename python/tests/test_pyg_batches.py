@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -86,6 +87,30 @@ def test_a_loader_gives_every_batch(dataset, context):
         assert_same(contents(next(iter(loader))), joined(dataset, [5, 2]))
 
 
+@pytest.mark.filterwarnings("ignore:.*pin_memory")  # without a device, nothing is pinned
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_loader_that_pins_gives_the_same(dataset, workers):
+    loader = pyg.DataLoader(dataset[:14], 7, pin_memory=True, num_workers=workers)
+    for first, batch in zip((0, 7), loader, strict=True):
+        assert_same(contents(batch.cpu()), joined(dataset, range(first, first + 7)))
+
+
+@pytest.mark.parametrize("booleans", [[True, False], np.array([True, False]), torch.ones(2) > 0])
+def test_booleans_as_indices_of_subsets_are_refused(dataset, booleans):
+    """torch takes them for 0 and 1 where another Subset is between them and the dataset."""
+    inner = Subset(dataset, [5, 2])
+    for chosen in (
+        Subset(dataset, booleans),
+        Subset(inner, booleans),
+        Subset(Subset(inner, booleans), [0]),
+        ConcatDataset([dataset, Subset(inner, booleans)]),
+    ):
+        with pytest.raises(TypeError, match="indices of a Subset, expected numbers\nhint: "):
+            pyg.DataLoader(chosen, 2)
+    (batch,) = pyg.DataLoader(Subset(Subset(inner, [1, 0]), np.array([1])), 2)
+    assert_same(contents(batch), joined(dataset, [5]))
+
+
 def test_batches_share_what_is_the_same(dataset):
     first, second = batch_of(dataset, range(8)), batch_of(dataset, range(8, 16))
     last = batch_of(dataset, range(3))
@@ -95,6 +120,23 @@ def test_batches_share_what_is_the_same(dataset):
                 addresses = {batch[kind][key].data_ptr() for batch in (first, second, last)}
                 assert len(addresses) == 1
     assert last[PHYSICAL].edge_index.size(1) * 8 == first[PHYSICAL].edge_index.size(1) * 3
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_what_is_kept_of_a_batch_never_changes(dataset, workers):
+    """Batches of one size use the same memory one after the other, unless some of it is kept."""
+    batches = list(pyg.DataLoader(dataset, 4, num_workers=workers, drop_last=True))
+    want = [joined(dataset, range(4 * place, 4 * place + 4)) for place in range(len(batches))]
+    kept = [contents(batch) for batch in batches[::2]]  # tensors of it alone
+    masks = [batch["gene"].mask[5:].numpy() for batch in batches[1::2]]  # and part of one
+    del batches
+    for batch in pyg.DataLoader(dataset, 4):
+        for mask in batch.mask_dict.values():
+            mask.fill_(False)
+    for got, expected in zip(kept, want[::2], strict=True):
+        assert_same(got, expected)
+    for mask, expected in zip(masks, want[1::2], strict=True):
+        assert mask.tolist() == expected["gene/mask"][5:].tolist()
 
 
 def test_changes_of_the_cell_graph_are_in_batches(dataset):

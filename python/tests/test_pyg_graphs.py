@@ -216,18 +216,6 @@ class Hypergraph:
             self.edges[f"r_{number}"] = Members(members, properties)
 
 
-def make_ontology(rng):
-    import networkx as nx
-
-    graph = nx.DiGraph()
-    for number in range(12):
-        genes = {*rng.sample(GENES, rng.randrange(4)), *(["YAL999C"] if number == 3 else [])}
-        graph.add_node(f"GO:{number:04d}", gene_set=genes)
-    for child in range(1, 12):
-        graph.add_edge(f"GO:{child:04d}", f"GO:{rng.randrange(child):04d}")
-    return graph
-
-
 @pytest.mark.parametrize("metabolism", ["bipartite", "hypergraph"])
 def test_torchcells_own_graphs_are_carried(tcbuild, tmp_path, metabolism):
     pytest.importorskip("torchcell", reason="torchcell is not installed")
@@ -240,7 +228,7 @@ def test_torchcells_own_graphs_are_carried(tcbuild, tmp_path, metabolism):
     graphs.graphs["base"] = create_graph_from_gene_set(GeneSet(GENES))
     if metabolism == "hypergraph":
         incidence = {}
-    incidence["gene_ontology"] = make_ontology(rng)
+    incidence["gene_ontology"] = client.make_ontology(rng)
     data = to_cell_data(graphs, incidence)
     if metabolism == "hypergraph":
         data["gene"].x = torch.randn(len(GENES), 8)

@@ -5,7 +5,9 @@ recorded (torchcell_client.py), and with torchcell where it is installed.
 from __future__ import annotations
 
 import json
+import math
 import pickle
+import random
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ import torchcell_client as client
 from tcbuild import pyg
 from test_torchcell import GENES, experiment, write_graph, write_store
 
+NOT_FINITE = [math.nan, math.inf, -math.inf]
 RECORDED = Path(__file__).parent / "testdata/torchcell"
 
 
@@ -40,7 +43,9 @@ def graph_of(found: dict) -> HeteroData:
     for path, value in found.items():
         kind, _, key = path.rpartition("/")
         if isinstance(value, dict):  # JSON has no numbers as keys
-            value = {int(reaction): genes for reaction, genes in value.items()}
+            value = {int(number): some for number, some in value.items()}
+        if key == "stratum_to_terms":
+            value = {stratum: torch.tensor(terms) for stratum, terms in value.items()}
         graph[tuple(kind.split("__")) if "__" in kind else kind][key] = value
     return graph
 
@@ -93,11 +98,39 @@ def test_batches_are_those_that_torchcell_recorded(recorded):
 
 def test_batches_without_the_graph_are_those_that_torchcell_recorded(recorded):
     folder, path = recorded
-    dataset = pyg.Dataset(path, client.BUILDS[folder.name][0], graph=False)
-    batch = pyg.LazyCollater(client.FOLLOWED[:1])([dataset[row] for row in client.BATCHES[3]])
+    dataset = pyg.Dataset(path, client.BUILDS[folder.name][0], graph_processor="Perturbation")
+    batch = pyg.LazyCollater(client.FOLLOWED_EDGELESS)([dataset[row] for row in client.BATCHES[3]])
     got = client.genes_sorted(client.contents(batch))
     assert_same(got, client.load(folder / "perturbations"))
-    assert not pickle.loads(pickle.dumps(dataset)).graph
+    assert pickle.loads(pickle.dumps(dataset)).graph_processor == "Perturbation"
+
+
+def test_batches_for_dcell_are_those_that_torchcell_recorded(tcbuild, tmp_path):
+    folder = RECORDED / "ontology"
+    graph = graph_of(client.load(folder / "cell_graph"))
+    records = json.loads((RECORDED / "single/records.json").read_text())
+    path = build(tcbuild, tmp_path, graph, records)
+    dataset = pyg.Dataset(path, client.BUILDS["single"][0], graph_processor="DCellGraphProcessor")
+    rows = client.measured(records)
+    batch = pyg.LazyCollater(client.FOLLOWED_EDGELESS)([dataset[row] for row in rows])
+    want = client.load(folder / "batch")
+    assert (want["gene_ontology/go_gene_strata_state"][:, 3] == 0).any()
+    assert_same(client.genes_sorted(client.contents(batch)), want)
+    assert dataset.cell_graph["gene_ontology"].go_gene_strata_state[:, 3].all()
+
+
+def test_samples_for_dcell_of_a_graph_without_gene_ontology(tcbuild, tmp_path):
+    pairs = [experiment("fitness", 1.0, "fitness_se", None, GENES[:1])]
+    path = store_dataset(tcbuild, tmp_path, [pairs])
+    sample = pyg.Dataset(path, graph_processor="DCellGraphProcessor")[0]
+    assert sample.node_types == ["gene"] and not sample.edge_types
+    assert sample["gene"].pert_mask.tolist() == [True] + [False] * (len(GENES) - 1)
+    assert "mask" not in sample["gene"] and "phenotype_stat_values" not in sample["gene"]
+
+
+def test_another_processor_is_refused(recorded):
+    with pytest.raises(ValueError, match="graph_processor 'SubgraphRepresentation'\nhint: pass"):
+        pyg.Dataset(recorded[1], [], graph_processor="SubgraphRepresentation")
 
 
 def test_indexes_are_those_that_torchcell_recorded(recorded):
@@ -117,6 +150,13 @@ def test_torchcell_makes_the_same_of_both(tcbuild, tmp_path, name):
     pytest.importorskip("torchcell", reason="torchcell is not installed")
     labels, most = client.BUILDS[name]
     records = client.make_records(labels, most, 500)
+    rng = random.Random(name)
+    for pair in (pair for record in records for pair in record):
+        phenotype = pair["experiment"]["phenotype"]
+        if (statistic := phenotype["label_statistic_name"]) in phenotype:
+            phenotype[statistic] = rng.choice([phenotype[statistic], *NOT_FINITE])
+        if rng.random() < 0.1:
+            phenotype[phenotype["label_name"]] = rng.choice([math.inf, -math.inf])
     theirs = client.torchcell_dataset(tmp_path, records, labels)
     ours = pyg.Dataset(build(tcbuild, tmp_path, theirs.cell_graph, records), labels)
     rows = [range(first, min(first + 28, 500)) for first in range(0, 500, 28)]
@@ -137,6 +177,113 @@ def store_dataset(tcbuild, folder: Path, records: list, *options) -> Path:
     return folder / "out"
 
 
+def test_numbers_that_are_not_finite_are_entries(tcbuild, tmp_path):
+    values = [(1.0, math.nan), (math.inf, -math.inf), (2.0, None)]
+    pairs = [experiment("fitness", a, "fitness_se", b, GENES[:1]) for a, b in values]
+    dataset = pyg.Dataset(store_dataset(tcbuild, tmp_path, [pairs[:2], pairs[2:]]), ["fitness"])
+    gene = dataset[0]["gene"]
+    assert gene.phenotype_values.tolist() == [1, math.inf]
+    assert gene.phenotype_sample_indices.tolist() == [0, 1]
+    assert str(gene.phenotype_stat_values.tolist()) == "[nan, -inf]"
+    assert gene.phenotype_stat_sample_indices.tolist() == [0, 1]
+    assert "phenotype_stat_values" not in dataset[1]["gene"]
+    assert dataset.label_df["fitness"].tolist() == [math.inf, 2]
+    assert dataset.phenotype_label_index == {"fitness": [0, 1]}
+
+
+def test_experiments_whose_label_has_no_number_are_in_the_indexes(tcbuild, tmp_path):
+    """torchcell counts them, so without them its splits would be others."""
+    labels = {"titer": None, "calmorph": {}, "essentiality_call": "low", "fitness": 1.0}
+    records = [
+        [experiment(label, value, "x", None, GENES[: rank + 1])]
+        for rank, (label, value) in enumerate(labels.items())
+    ]
+    records.append([records[3][0], experiment("titer", None, "x", None, GENES[:1])])
+    path = store_dataset(tcbuild, tmp_path, records)
+    dataset = pyg.Dataset(path, ["fitness"])
+    assert dataset.phenotype_label_index == {
+        "titer": [0, 4],
+        "calmorph": [1],
+        "essentiality_call": [2],
+        "fitness": [3, 4],
+    }
+    assert list(dataset.dataset_name_index.values()) == [[0, 1, 2, 3, 4]]
+    assert dataset.perturbation_count_index == {1: [0, 4], 2: [1], 3: [2], 4: [3, 4]}
+    assert list(dataset.is_any_perturbed_gene_index[GENES[1]]) == [1, 2, 3, 4]
+    titer = pyg.Dataset(path, ["titer"])
+    assert str(titer[4]["gene"].phenotype_values.tolist()) == "[nan]"
+    assert str(titer.label_df["titer"].tolist()) == "[nan, nan, nan, nan, nan]"
+
+
+def test_an_experiment_without_perturbations_deletes_nothing(tcbuild, tmp_path):
+    """In a record with one that weakens its gene, which is no deletion."""
+    pairs = [experiment("fitness", 1.0, "x", None, genes) for genes in ([], GENES[:1], [])]
+    weak = pairs[1]["experiment"]["genotype"]["perturbations"][0]
+    weak["perturbation_type"] = "damp"
+    dataset = pyg.Dataset(store_dataset(tcbuild, tmp_path, [pairs]))
+    assert dataset.is_any_perturbed_gene_index == {GENES[0]: [0]}
+    assert dataset.is_any_deletion_gene_index == {}
+    assert dataset.perturbation_count_index == {0: [0], 1: [0]}
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [([True, False], bool), ([True, None, False], object), ([None, None], float)],
+)
+def test_truth_values_of_the_label_table(tcbuild, tmp_path, values, dtype):
+    """As in the table that torchcell makes of its labels that are truth values."""
+    label = "is_synthetic_lethal"
+    others = [[experiment("fitness", 1.0, "fitness_se", None, GENES[:1])]]
+    records = [[experiment(label, value, "x", None, GENES[:1])] for value in values]
+    path = store_dataset(tcbuild, tmp_path, records + others * (None in values))
+    column = pyg.Dataset(path, [label]).label_df[label]
+    assert column.dtype == dtype
+    want = [math.nan if value is None else value for value in values]
+    want += [math.nan] * (None in values)
+    assert repr(column.tolist()) == repr(want)
+
+
+def test_a_dataset_without_phenotypes_has_no_labels(tcbuild, tmp_path):
+    (tmp_path / "set.tsv").write_text(f"genes\n{GENES[0]}\n")
+    inputs = ["--graph", write_graph(tmp_path / "graph"), "--out", tmp_path / "out"]
+    tcbuild.run("incidence", "--perturbations", tmp_path / "set.tsv", *inputs)
+    assert pyg.Dataset(tmp_path / "out").phenotype_label_index == {}
+
+
+def test_vectors_are_one_phenotype(tcbuild, tmp_path):
+    """As torchcell's Perturbation has them, sorted by the names of their members."""
+    fitness = experiment("fitness", 5.0, "fitness_se", 0.5, GENES[:1])
+    first = {"b": 1.0, "a": 2.0}, {"z": math.nan, "y": 3.0}
+    vectors = [
+        experiment("calmorph", values, "calmorph_variation", spread, GENES[:1])
+        for values, spread in (first, ({"c": 4.0, "a": 6.0}, None))
+    ]
+    path = store_dataset(tcbuild, tmp_path, [[vectors[0], fitness, vectors[1]], [fitness]])
+    dataset = pyg.Dataset(path, ["fitness", "calmorph"], graph_processor="Perturbation")
+    assert dataset.statistics == ["fitness_se", "calmorph_variation"]
+    gene = dataset[0]["gene"]
+    assert gene.phenotype_values.tolist() == [2, 1, 5, 6, 4]
+    assert gene.phenotype_type_indices.tolist() == [1, 1, 0, 1, 1]
+    assert gene.phenotype_sample_indices.tolist() == [0, 0, 1, 2, 2]
+    assert str(gene.phenotype_stat_values.tolist()) == "[3.0, nan, 0.5]"
+    assert gene.phenotype_stat_type_indices.tolist() == [1, 1, 0]
+    assert dataset.phenotype_label_index == {"calmorph": [0], "fitness": [0, 1]}
+    assert dataset.label_df.fillna(-1).values.tolist() == [[0, 5, -1], [1, 5, -1]]
+    assert [
+        each.model_fields["label_statistic_name"].default for each in dataset.phenotype_info
+    ] == [
+        "fitness_se",
+        "calmorph_variation",
+    ]
+    assert dataset[[1]].is_any_perturbed_gene_index == {GENES[0]: [0]}  # a view without calmorph
+
+
+def test_lists_are_vectors_in_their_order(tcbuild, tmp_path):
+    pair = experiment("y", [float(i) for i in range(12)], "y_se", None, GENES[:1])
+    dataset = pyg.Dataset(store_dataset(tcbuild, tmp_path, [[pair]]), ["y"])
+    assert dataset[0]["gene"].phenotype_values.tolist() == list(range(12))
+
+
 def test_experiments_without_an_order_are_refused(tcbuild, tmp_path):
     pairs = [experiment("fitness", value, "fitness_se", None, GENES[:1]) for value in (1.0, 2.0)]
     names = ["dataset_name", "dataset_name#2"]
@@ -146,11 +293,13 @@ def test_experiments_without_an_order_are_refused(tcbuild, tmp_path):
     assert pyg.Dataset(path, [])[0]["gene"].phenotype_types == []
 
 
-def test_dropped_genes_leave_no_count_of_perturbations(tcbuild, tmp_path):
+def test_dropped_genes_leave_no_index_of_perturbations(tcbuild, tmp_path):
     pair = experiment("fitness", 1.0, "fitness_se", None, [GENES[0], "YPL999W"])
     path = store_dataset(tcbuild, tmp_path, [[pair]], "--unknown-genes", "drop-gene")
-    with pytest.raises(ValueError, match=r"1 genes were dropped .*\nhint: "):
-        pyg.Dataset(path).perturbation_count_index
+    indexes = ("perturbation_count_index", "is_any_perturbed_gene_index")
+    for index in (*indexes, "is_any_deletion_gene_index"):
+        with pytest.raises(ValueError, match=r"1 genes were dropped .*\nhint: "):
+            getattr(pyg.Dataset(path), index)
 
 
 def test_indexes_of_a_table_and_of_a_view(tcbuild, tmp_path):

@@ -238,8 +238,7 @@ def test_graph_and_incidence(tcbuild, tmp_path, rule):
             assert np.array_equal(csr.offsets, mapped.incidence[name].offsets)
             assert np.array_equal(csr.positions, mapped.incidence[name].positions)
         # One reads them from its file, the others make them of the graph.
-        for nodes in ([0], [], [5, 3, 41, 5], [59, 40], range(60)):
-            nodes = np.array(nodes, np.int64)
+        for nodes in ([0], [], [5, 3, 41, 5], [59, 40], list(range(60))):
             assert np.array_equal(dataset.removal.rows.rows(nodes), mapped.removal.rows.rows(nodes))
     table = (
         (tmp_path / "graph" / "edges" / "reaction__rmr__metabolite.tsv")

@@ -126,7 +126,7 @@ def test_what_is_no_file_is_not_waited_for(tmp_path, kind, ending):
         env=os.environ | {"PYTHONPATH": str(REPOSITORY / "python")},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=1200,
     )
     assert f"GraphError: read graph {folder}: it is a {kind}, expected a file" in done.stderr
 

@@ -43,9 +43,9 @@ def quickstart(tcbuild, tmp_path_factory):
     return folder
 
 
-def run_example(section: str) -> dict:
+def run_example(section: str, number: int = 0) -> dict:
     """The variables that the Python of a section leaves."""
-    example = next(block for block in blocks(section) if block.startswith("import "))
+    example = [block for block in blocks(section) if block.startswith("import ")][number]
     variables: dict = {"__name__": "__main__"}
     exec(example, variables)
     return variables
@@ -72,7 +72,7 @@ def test_no_block_is_left_out():
     """A new block needs a test below."""
     sections = re.findall("^## (.*)$", README, re.MULTILINE)
     numbers = {section: len(blocks(section)) for section in sections}
-    tested = {"Two commands": 2, "Your data": 2, "Training": 3}
+    tested = {"Install": 1, "Two commands": 2, "Your data": 2, "Training": 4, "From source": 1}
     tested |= {
         "In place of torchcell's dataset": 1,
         "Samples as a table": 1,
@@ -82,11 +82,27 @@ def test_no_block_is_left_out():
     assert {section: number for section, number in numbers.items() if number} == tested
 
 
-def test_two_commands(quickstart):
-    commands, printed = blocks("Two commands")
+def test_install():
+    """make test-dist installs it; here, that its name is that of this version."""
+    wheel = "tcbuild-VERSION-py3-none-manylinux_2_17_x86_64.whl"
+    version = (REPOSITORY / "cmd/tcbuild/version.go").read_text()
+    (number,) = re.findall('^const version = "(.+)"$', version, re.M)
+    for block in (blocks("Install")[0], blocks("Training")[0]):
+        assert wheel.replace("VERSION", number) in block.splitlines()[0]
+
+
+def test_from_source():
+    (commands,) = blocks("From source")
     for line in commands.strip().splitlines():
         subprocess.run(["make", "-n", *line.split("#")[0].split()[1:]], cwd=REPOSITORY, check=True)
     assert "rebuild --config conf/quickstart.yaml\n" in (REPOSITORY / "Makefile").read_text()
+
+
+def test_two_commands(tcbuild, quickstart):
+    commands, printed = blocks("Two commands")
+    first, second = commands.strip().splitlines()
+    assert first.split("#")[0].split() == ["tcbuild", "rebuild", "--config", "quickstart"]
+    run_lines(tcbuild, quickstart, second)
 
     def shape(text: str) -> list[list[str]]:
         """The words of each line, whatever the numbers, units and digests."""
@@ -174,7 +190,9 @@ def test_extras():
 def test_training(tcbuild, quickstart, monkeypatch):
     pytest.importorskip("torch", reason="PyTorch is not installed")
     monkeypatch.chdir(quickstart)
-    variables = run_example("Training")
+    six_lines, variables = run_example("Training"), run_example("Training", 1)
+    assert six_lines["masks"].equal(variables["masks"])
+    assert six_lines["target"].equal(variables["target"])
     shown = tcbuild.samples(quickstart / "data/quickstart/current/full-masks", 100)
     sample, last = variables["sample"], shown[-len(variables["batch"]) :]
     assert sample.genes == shown[0]["genes"] and sample.phenotypes.tolist() == list(
@@ -205,7 +223,7 @@ def test_training_script(quickstart):
     pytest.importorskip("torch", reason="PyTorch is not installed")
     start = "if __name__ == '__main__': multiprocessing.set_start_method('forkserver')"
     script = quickstart / "train.py"
-    script.write_text(f"import multiprocessing\n{start}\n{blocks('Training')[1]}")
+    script.write_text(f"import multiprocessing\n{start}\n{blocks('Training')[2]}")
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "python")}
     command = [sys.executable, script]
     done = subprocess.run(command, cwd=quickstart, env=environment, capture_output=True, text=True)
@@ -214,5 +232,5 @@ def test_training_script(quickstart):
 
 def test_training_example(quickstart):
     """test_torch_example.py runs the example."""
-    program, path, folder = blocks("Training")[2].split()
+    program, path, folder = blocks("Training")[3].split()
     assert program == "python" and (REPOSITORY / path).exists() and (quickstart / folder).exists()

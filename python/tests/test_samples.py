@@ -412,6 +412,17 @@ def test_reading_imports_no_pandas(built):
     subprocess.run([sys.executable, "-c", code], cwd=reader.__path__[0] + "/..", check=True)
 
 
+def test_a_sample_is_read_without_a_copy_in_arrows_memory(built):
+    """Which keeps 4 MB of it in each worker."""
+    code = (
+        "import pyarrow, tcbuild\n"
+        f"dataset = tcbuild.open({str(built.datasets['incidence'])!r})\n"
+        "assert dataset[3].id and len(dataset[3].phenotypes) and len(dataset[3].all_masks)\n"
+        "assert pyarrow.default_memory_pool().max_memory() == 0"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=reader.__path__[0] + "/..", check=True)
+
+
 @pytest.mark.parametrize("name", VARIANTS)
 def test_other_libraries_read_the_same_rows(built, want, name):
     """Arrow's datasets, polars and DuckDB read the folder of files, without this package."""

@@ -20,7 +20,7 @@ def test_variants_lead_to_the_same_loss(tcbuild, tmp_path):
     command = [sys.executable, example, tmp_path, "--batch-size", "7", "--workers", "2"]
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "python")}
     done = subprocess.run(
-        list(map(str, command)), env=environment, capture_output=True, text=True, timeout=120
+        list(map(str, command)), env=environment, capture_output=True, text=True, timeout=1200
     )
     assert done.returncode == 0, done.stderr
     header, *rows = (line.split() for line in done.stdout.splitlines())

@@ -62,9 +62,8 @@ def test_masks_are_those_of_the_oracle(built, form):
 
 def test_masks_are_the_same_as_a_device_makes_them(built, monkeypatch):
     """A device gets slots for all that could be removed, a pass at a time; so does the CPU here."""
-    monkeypatch.setattr(
-        tt.MaskGenerator, "_most_removals", lambda self, ends, genes: genes * self.longest
-    )
+    most = lambda ends, genes, longest: genes * longest  # noqa: E731
+    monkeypatch.setattr(mask_generator, "_most_removals", most)
     for slots in (1 << 15, 97):
         monkeypatch.setattr(mask_generator, "_SLOTS_FLOOR", slots)
         assert_masks(tt.MaskGenerator(built.datasets["incidence"])(*inputs(built.want)), built.want)
@@ -115,10 +114,13 @@ class LiveMemory(TorchDispatchMode):
         return result
 
 
-def test_a_device_is_never_waited_for_and_needs_little_memory(tcbuild, tmp_path):
-    """Fake CUDA tensors have no values, so anything that would have to read one fails."""
+def test_a_device_is_never_waited_for_and_needs_little_memory(tcbuild, tmp_path, monkeypatch):
+    """Fake CUDA tensors have no values, so anything that would have to read one fails. Triton's
+    kernel reads none on the host, and takes no fake ones.
+    """
     from torch._subclasses.fake_tensor import FakeTensorMode
 
+    monkeypatch.setattr(mask_generator, "_has_triton", lambda device: False)
     tcbuild.run("synth", "--scale", "yeast", "--samples", 1, "--out", tmp_path / "yeast")
     tcbuild.run(
         "incidence", "--graph", tmp_path / "yeast" / "graph", "--out", tmp_path / "incidence"
@@ -235,7 +237,7 @@ def test_it_may_be_part_of_a_distributed_model(everything, tmp_path):
     ]
     for process in processes:
         process.start()
-    got = sorted(results.get(timeout=60) for _ in processes)
+    got = sorted(results.get(timeout=1200) for _ in processes)
     for process in processes:
         process.join()
     want = [

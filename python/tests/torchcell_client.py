@@ -26,6 +26,7 @@ STATISTICS = {"fitness": "fitness_se", "gene_interaction": "gene_interaction_p_v
 # Labels, and the most experiments of a record.
 BUILDS = {"single": (["gene_interaction"], 1), "several": (["gene_interaction", "fitness"], 4)}
 FOLLOWED = ["perturbation_indices", "x"]
+FOLLOWED_EDGELESS = ["perturbation_indices", "go_gene_strata_state"]
 BATCHES = [[0, 1, 2, 3], [5, 5, 7], [11], list(range(12, 26))]
 
 
@@ -76,6 +77,11 @@ def ordered(records: list[list[dict[str, Any]]], rows: Iterable[int]) -> list[in
     return sorted(rows, key=lambda row: not has_statistics(records[row]))
 
 
+def measured(records: list[list[dict[str, Any]]]) -> list[int]:
+    """Rows that PyG can collate: all with statistics."""
+    return [row for row, record in enumerate(records) if has_statistics(record)][:12]
+
+
 def has_statistics(record: list[dict[str, Any]]) -> bool:
     return any(pair["experiment"]["phenotype"].keys() & set(STATISTICS.values()) for pair in record)
 
@@ -121,8 +127,25 @@ def make_graphs(rng: random.Random) -> tuple[Any, dict[str, Any]]:
     return GeneMultiGraph(graphs=SortedDict(graphs)), {"metabolism_bipartite": metabolism}
 
 
+def make_ontology(rng: random.Random) -> Any:
+    """Terms with genes, of which one is not in the graph, and their hierarchy."""
+    import networkx as nx
+
+    graph = nx.DiGraph()
+    for number in range(12):
+        genes = {*rng.sample(GENES, rng.randrange(4)), *(["YAL999C"] if number == 3 else [])}
+        graph.add_node(f"GO:{number:04d}", gene_set=genes)
+    for child in range(1, 12):
+        graph.add_edge(f"GO:{child:04d}", f"GO:{rng.randrange(child):04d}")
+    return graph
+
+
 def torchcell_dataset(
-    root: Path, records: list[list[dict[str, Any]]], labels: list[str], processor: Any = None
+    root: Path,
+    records: list[list[dict[str, Any]]],
+    labels: list[str],
+    processor: Any = None,
+    ontology: Any = None,
 ) -> Any:
     """torchcell's own dataset of a processed build with these records."""
     from torchcell.data.graph_processor import LazySubgraphRepresentation
@@ -134,6 +157,8 @@ def torchcell_dataset(
     found = {pair["experiment"]["experiment_type"] for record in records for pair in record}
     (root / "processed/experiment_types.json").write_text(json.dumps(sorted(found)))
     graphs, incidence_graphs = make_graphs(random.Random("graphs"))
+    if ontology is not None:
+        incidence_graphs["gene_ontology"] = ontology
     return Neo4jCellDataset(
         str(root),
         gene_set=GeneSet(GENES),
@@ -166,10 +191,10 @@ def torchcell_batches(dataset: Any, numbers: list[list[int]]) -> Iterator[dict[s
     return (as_recorded(contents(collate([dataset[i] for i in rows]))) for rows in numbers)
 
 
-def perturbation_batch(dataset: Any, rows: Iterable[int]) -> dict[str, Any]:
-    """A batch of samples without the graph, of torchcell's dataset with its Perturbation."""
+def edgeless_batch(dataset: Any, rows: Iterable[int]) -> dict[str, Any]:
+    """A batch of samples without edges, of torchcell's dataset."""
     samples = [dataset[row] for row in rows]
-    return genes_sorted(contents(Batch.from_data_list(samples, follow_batch=FOLLOWED[:1])))
+    return genes_sorted(contents(Batch.from_data_list(samples, follow_batch=FOLLOWED_EDGELESS)))
 
 
 def genes_sorted(found: dict[str, Any]) -> dict[str, Any]:
@@ -224,7 +249,8 @@ def save(path: Path, found: dict[str, Any]) -> None:
     arrays = {key.replace("/", ":"): value.numpy() for key, value in tensors.items()}
     np.savez_compressed(path.with_suffix(".npz"), **arrays)
     others = {key: value for key, value in found.items() if key not in tensors}
-    path.with_suffix(".json").write_text(json.dumps(others) + "\n")
+    text = json.dumps(others, default=torch.Tensor.tolist)
+    path.with_suffix(".json").write_text(text + "\n")
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -234,7 +260,11 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def record(folder: Path) -> None:
-    from torchcell.data.graph_processor import LazySubgraphRepresentation, Perturbation
+    from torchcell.data.graph_processor import (
+        DCellGraphProcessor,
+        LazySubgraphRepresentation,
+        Perturbation,
+    )
 
     for name, (labels, most) in BUILDS.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -245,11 +275,20 @@ def record(folder: Path) -> None:
             save(folder / name / "cell_graph", contents(dataset.cell_graph))
             (folder / name / "indexes.json").write_text(json.dumps(indexes(dataset, root)) + "\n")
             dataset.process_graph = Perturbation()
-            save(folder / name / "perturbations", perturbation_batch(dataset, BATCHES[3]))
+            save(folder / name / "perturbations", edgeless_batch(dataset, BATCHES[3]))
             dataset.process_graph = LazySubgraphRepresentation()
             rows = [ordered(records, rows) for rows in BATCHES]
             for number, batch in enumerate(torchcell_batches(dataset, rows)):
                 save(folder / name / f"batch{number}", batch)
+    (folder / "ontology").mkdir(exist_ok=True)
+    records = json.loads((folder / "single/records.json").read_text())
+    with tempfile.TemporaryDirectory() as root:
+        ontology = make_ontology(random.Random("ontology"))
+        labels = BUILDS["single"][0]
+        dataset = torchcell_dataset(Path(root), records, labels, DCellGraphProcessor(), ontology)
+        save(folder / "ontology/cell_graph", contents(dataset.cell_graph))
+        rows = measured(records)
+        save(folder / "ontology/batch", edgeless_batch(dataset, rows))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,11 +50,10 @@ func (d *Dump) Left() int { return len(d.data) - d.at }
 // Peek is the next n bytes.
 func (d *Dump) Peek(n int) []byte { return d.data[d.at : d.at+n] }
 
-// U8, U16, U32 and F64 are the number that comes next.
-func (d *Dump) U8() int      { return int(d.data[d.at]) }
-func (d *Dump) U16() int     { return int(binary.LittleEndian.Uint16(d.data[d.at:])) }
-func (d *Dump) U32() int     { return int(binary.LittleEndian.Uint32(d.data[d.at:])) }
-func (d *Dump) F64() float64 { return math.Float64frombits(binary.LittleEndian.Uint64(d.data[d.at:])) }
+// U8, U16 and U32 are the number that comes next.
+func (d *Dump) U8() int  { return int(d.data[d.at]) }
+func (d *Dump) U16() int { return int(binary.LittleEndian.Uint16(d.data[d.at:])) }
+func (d *Dump) U32() int { return int(binary.LittleEndian.Uint32(d.data[d.at:])) }
 
 // text is the whole dump.
 func (d *Dump) text(t *testing.T) string {

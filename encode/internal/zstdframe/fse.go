@@ -3,6 +3,7 @@ package zstdframe
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // bitWriter appends bits to out, lowest bit first. Zstandard's decoders read such a stream from its
@@ -37,18 +38,27 @@ func (w *bitWriter) flushBytes() []byte {
 	return w.out
 }
 
-// fseTable encodes symbols by Finite State Entropy (RFC 8878, 4.1) with a fixed distribution.
+// fseTable codes symbols by Finite State Entropy (RFC 8878, 4.1) with a fixed distribution.
 type fseTable struct {
 	log         uint8    // the table has 1<<log states
 	description []byte   // the distribution, as decoders read it
 	states      []uint16 // next state, by symbol and sub-state
 	symbols     []fseSymbol
+	decoded     []fseState // by state
 }
 
 // fseSymbol maps a state to the number of bits to write and the index of the next state in states.
 type fseSymbol struct {
 	deltaBits  uint32
 	deltaState int32
+}
+
+// fseState is what a decoder does in a state: it has read the symbol, and goes to the state next +
+// the value of so many bits.
+type fseState struct {
+	symbol uint8
+	bits   uint8
+	next   uint16
 }
 
 // newFSETable builds the table for probabilities that add up to 1<<log, each at
@@ -81,9 +91,13 @@ func newFSETable(log uint8, probabilities []int) *fseTable {
 		total += probability
 	}
 	t.states = make([]uint16, size)
+	subStates := slices.Clone(probabilities) // of each symbol: from its probability to twice that
 	for state, symbol := range owners {
 		t.states[firsts[symbol]] = uint16(size + state)
 		firsts[symbol]++
+		n := int(log) + 1 - bits.Len(uint(subStates[symbol]))
+		t.decoded = append(t.decoded, fseState{symbol, uint8(n), uint16(subStates[symbol]<<n - size)})
+		subStates[symbol]++
 	}
 	return t
 }

@@ -1,37 +1,36 @@
 package zstdframe
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
-// sequence is: copy literalLength literals, then repeat the last byte matchLength times.
-type sequence struct{ literalLength, matchLength uint32 }
+// Sequence is: copy LiteralLength literals, then repeat the last byte MatchLength times.
+type Sequence struct{ LiteralLength, MatchLength uint32 }
 
 // appendSequences writes a sequences section. Every offset is the repeated
 // offset 1, which an RLE table codes in no bits at all. The tables go into the frame's
 // first section that has sequences; later ones reuse them.
-func (w *Writer) appendSequences(sequences []sequence) {
+func (w *Writer) appendSequences(sequences []Sequence) {
 	w.out = appendSequenceCount(w.out, len(sequences))
 	if len(sequences) == 0 {
 		return
 	}
-	const rle, described, repeat = 1, 2, 3
 	if w.seqTables {
-		w.out = append(w.out, repeat<<6|repeat<<4|repeat<<2)
+		w.out = append(w.out, sameTables...)
 	} else {
-		w.out = append(w.out, described<<6|rle<<4|described<<2)
-		w.out = append(w.out, literalLengthTable.description...)
-		w.out = append(w.out, 0) // offset code 0
-		w.out = append(w.out, matchLengthTable.description...)
+		w.out = append(w.out, newTables...)
 		w.seqTables = true
 	}
 
 	stream := bitWriter{out: w.out}
 	last := sequences[len(sequences)-1]
-	literalCode, matchCode := literalLengthCode(last.literalLength), matchLengthCode(last.matchLength)
+	literalCode, matchCode := literalLengthCode(last.LiteralLength), matchLengthCode(last.MatchLength)
 	literalState, matchState := literalLengthTable.start(literalCode), matchLengthTable.start(matchCode)
 	stream.add(last.extraBits(literalCode, matchCode))
 	for i := len(sequences) - 2; i >= 0; i-- {
 		s := sequences[i]
-		literalCode, matchCode = literalLengthCode(s.literalLength), matchLengthCode(s.matchLength)
+		literalCode, matchCode = literalLengthCode(s.LiteralLength), matchLengthCode(s.MatchLength)
 		var literalBits, matchBits uint64
 		var literalCount, matchCount uint8
 		matchState, matchBits, matchCount = matchLengthTable.next(matchState, matchCode)
@@ -44,6 +43,14 @@ func (w *Writer) appendSequences(sequences []sequence) {
 	stream.add(literalLengthTable.stateBits(literalState))
 	w.out = stream.close()
 }
+
+// newTables and sameTables say, in a block, which tables its sequences have.
+var (
+	newTables  = slices.Concat([]byte{described<<6 | rle<<4 | described<<2}, literalLengthTable.description, []byte{0}, matchLengthTable.description)
+	sameTables = []byte{repeat<<6 | repeat<<4 | repeat<<2}
+)
+
+const rle, described, repeat = 1, 2, 3
 
 func appendSequenceCount(dst []byte, count int) []byte {
 	switch {
@@ -81,9 +88,9 @@ func matchLengthCode(length uint32) uint8 {
 }
 
 // extraBits returns the extra bits of a sequence's two length codes, n <= 32.
-func (s sequence) extraBits(literalCode, matchCode uint8) (value uint64, n uint8) {
+func (s Sequence) extraBits(literalCode, matchCode uint8) (value uint64, n uint8) {
 	literalExtra, matchExtra := literalLengthExtra[literalCode], matchLengthExtra[matchCode]
-	literal, match := s.literalLength-literalLengthBase[literalCode], s.matchLength-matchLengthBase[matchCode]
+	literal, match := s.LiteralLength-literalLengthBase[literalCode], s.MatchLength-matchLengthBase[matchCode]
 	return uint64(literal) | uint64(match)<<literalExtra, literalExtra + matchExtra
 }
 
@@ -111,4 +118,28 @@ func lengthCodes(extra []uint8, offset, from, to int) (base []uint32, codes []ui
 		}
 	}
 	return base, codes
+}
+
+// lengthState is what a decoder does in a state of the table of a length: the length is base + the
+// value of extra bits, and the next state next + the value of bits.
+type lengthState struct {
+	base        uint32
+	next        uint16
+	extra, bits uint8
+}
+
+// lengthStateCount is how many states the tables of both lengths have.
+const lengthStateCount = 512
+
+var (
+	literalLengthStates = lengthStates(literalLengthTable, literalLengthBase, literalLengthExtra[:])
+	matchLengthStates   = lengthStates(matchLengthTable, matchLengthBase, matchLengthExtra[:])
+)
+
+func lengthStates(table *fseTable, base []uint32, extra []uint8) [lengthStateCount]lengthState {
+	var states []lengthState
+	for _, s := range table.decoded {
+		states = append(states, lengthState{base[s.symbol], s.next, extra[s.symbol], s.bits})
+	}
+	return [lengthStateCount]lengthState(states)
 }

@@ -44,6 +44,7 @@ func proportions(total, codes int, given map[int]int) []int {
 type Tree struct {
 	codes       *huff0.Scratch
 	description []byte
+	decoded     *huffmanTable
 }
 
 // NewTree makes the tree for literals that stand in the given proportions, each at least 1.
@@ -56,5 +57,5 @@ func NewTree(proportion func(value byte) int) *Tree {
 	if _, _, err := huff0.Compress1X(sample, codes); err != nil {
 		panic(err) // the proportions are constants
 	}
-	return &Tree{codes, slices.Clone(codes.OutTable)}
+	return &Tree{codes, slices.Clone(codes.OutTable), newHuffmanTable(codes.OutTable)}
 }

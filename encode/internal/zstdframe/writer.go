@@ -29,6 +29,10 @@ func NewWriter(tree *Tree) *Writer {
 	return w
 }
 
+// frameStart is the magic number and the descriptor: content size in 4 bytes, single segment, no
+// checksum.
+var frameStart = []byte{0x28, 0xB5, 0x2F, 0xFD, 2<<6 | 1<<5}
+
 // Limits of RFC 8878: a block holds at most 128 KiB, and a literals section with one Huffman stream
 // at most 1,023 literals.
 const (
@@ -43,6 +47,13 @@ const (
 	blockCompressed = 2
 )
 
+// Kinds of literals, with the form of their sizes.
+const (
+	literalsRaw      = 0 | 1<<2
+	literalsCoded    = 2
+	literalsTreeless = 3
+)
+
 // block collects the runs of one block.
 type block struct {
 	length    int  // of the block's content, in bytes
@@ -50,16 +61,13 @@ type block struct {
 	value     byte // of the latest run
 	literals  []byte
 	pending   int // literals since the latest sequence
-	sequences []sequence
+	sequences []Sequence
 }
 
 // Begin starts a frame, to be appended to dst, of content of the given size in bytes: that is what
 // the calls of Run and Literals up to End have to add up to.
 func (w *Writer) Begin(dst []byte, size int) {
-	dst = binary.LittleEndian.AppendUint32(dst, 0xFD2FB528) // magic
-	// content size in 4 bytes, single segment, no checksum
-	dst = append(dst, 2<<6|1<<5)
-	w.out = binary.LittleEndian.AppendUint32(dst, uint32(size))
+	w.out = binary.LittleEndian.AppendUint32(append(dst, frameStart...), uint32(size))
 	w.lastBlock, w.treeWritten, w.seqTables = -1, false, false
 }
 
@@ -124,7 +132,7 @@ func (b *block) add(value byte, length int) {
 		return
 	}
 	b.literals = append(b.literals, value)
-	b.sequences = append(b.sequences, sequence{uint32(b.pending + 1), uint32(length - 1)})
+	b.sequences = append(b.sequences, Sequence{uint32(b.pending + 1), uint32(length - 1)})
 	b.pending = 0
 }
 
@@ -165,16 +173,15 @@ func putBlockHeader(dst []byte, kind, size int) {
 // appendLiterals writes a literals section: Huffman-coded in one stream if that saves bytes, raw
 // otherwise. The tree goes into the frame's first coded section; later ones reuse it.
 func (w *Writer) appendLiterals(literals []byte) {
-	const raw, coded, treeless = 0, 2, 3
 	var tree []byte
-	kind := treeless
+	kind := literalsTreeless
 	if !w.treeWritten {
-		kind, tree = coded, w.tree.description
+		kind, tree = literalsCoded, w.tree.description
 	}
 	stream, _, err := huff0.Compress1X(literals, w.huffman)
 	size := len(tree) + len(stream)
 	if err != nil || size >= len(literals) {
-		header := raw | 1<<2 | uint32(len(literals))<<4
+		header := literalsRaw | uint32(len(literals))<<4
 		w.out = append(w.out, byte(header), byte(header>>8))
 		w.out = append(w.out, literals...)
 		return
@@ -190,9 +197,9 @@ func (w *Writer) appendLiterals(literals []byte) {
 func (b *block) appendContent(dst []byte) []byte {
 	literals := b.literals
 	for _, s := range b.sequences {
-		dst = append(dst, literals[:s.literalLength]...)
-		literals = literals[s.literalLength:]
-		dst = append(dst, bytes.Repeat(dst[len(dst)-1:], int(s.matchLength))...)
+		dst = append(dst, literals[:s.LiteralLength]...)
+		literals = literals[s.LiteralLength:]
+		dst = append(dst, bytes.Repeat(dst[len(dst)-1:], int(s.MatchLength))...)
 	}
 	return append(dst, literals...)
 }

@@ -54,7 +54,7 @@ func TestRuns(t *testing.T) {
 		cases[fmt.Sprintf("random, up to %d", longest)] = list
 	}
 
-	frame := NewWriter(zeros) // one for all: no state may remain
+	frame, reader := NewWriter(zeros), NewReader(zeros) // one for all: no state may remain
 	for name, list := range cases {
 		var want []byte
 		for _, s := range list {
@@ -64,8 +64,12 @@ func TestRuns(t *testing.T) {
 		for _, s := range list {
 			frame.Run(s.value, s.length)
 		}
-		if err := encodetest.CheckFrame(frame.End(), want); err != nil {
+		written := frame.End()
+		if err := encodetest.CheckFrame(written, want); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+		if got := contents(reader, written); len(got) == 0 || !bytes.Equal(got[len(got)-1], want) {
+			t.Errorf("%s: Zeros gives other content, or false", name)
 		}
 	}
 }
@@ -80,7 +84,7 @@ func TestLiterals(t *testing.T) {
 		"like gaps": func() byte { return byte(r.ExpFloat64() * 10) },
 		"noise":     func() byte { return byte(r.Uint32()) },
 	} {
-		frame := NewWriter(zeros)
+		frame, reader := NewWriter(zeros), NewReader(zeros)
 		for length := range 3 * maxLiterals {
 			want := make([]byte, length)
 			for i := range want {
@@ -88,8 +92,12 @@ func TestLiterals(t *testing.T) {
 			}
 			frame.Begin(nil, length)
 			frame.Literals(want)
-			if err := encodetest.CheckFrame(frame.End(), want); err != nil {
+			written := frame.End()
+			if err := encodetest.CheckFrame(written, want); err != nil {
 				t.Fatalf("%s, %d literals: %v", kind, length, err)
+			}
+			if got := contents(reader, written); len(got) < 2 || !bytes.Equal(got[0], want) || !bytes.Equal(got[1], want) {
+				t.Fatalf("%s, %d literals: Literals or Zeros gives other content, or false", kind, length)
 			}
 		}
 	}

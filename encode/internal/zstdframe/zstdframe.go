@@ -1,7 +1,8 @@
-// Package zstdframe writes Zstandard frames (RFC 8878) for content given as runs of equal bytes, as
-// masks are. The content is never materialised: a long run is one literal and one match at offset
-// 1, so time and size grow with the number of runs, not with the length of the content. Any
-// Zstandard decoder reads the frames.
+// Package zstdframe writes and reads Zstandard frames (RFC 8878) of content that is runs of equal
+// bytes, as masks are. The content is never materialised: a long run is one literal and one match
+// at offset 1, so time and size grow with the number of runs, not with the length of the content.
+// Any Zstandard decoder reads the frames. A Reader finds the zero bits of such a frame; frames that
+// a Writer would not write it leaves to other decoders.
 //
 //	frame       magic 28 b5 2f fd | descriptor a0 | content size u32 | block | block | …
 //	block       header, 3 bytes | body

@@ -287,8 +287,14 @@ int cuMemsetD8Async(u64 address, unsigned char value, size_t bytes, Stream *stre
     return SUCCESS;
 }
 
-int cuModuleLoadData(Module **module, const char *ptx) {
+int cuModuleLoadDataEx(Module **module, const char *ptx, unsigned count, const int *options, void **values) {
+    enum { INFO_LOG = 3, INFO_BYTES = 4, ERROR_LOG = 5, ERROR_BYTES = 6 };
     ENTER_CONTEXT;
+    std::map<int, void *> given;
+    for (unsigned i = 0; i < count; i++) given[options[i]] = values[i];
+    auto say = [&](int log, int bytes, const std::string &words) {
+        if (given.count(log)) snprintf((char *)given[log], (size_t)given[bytes], "%s", words.c_str());
+    };
     std::string text = ptx;
     auto found = std::make_unique<Module>();
     const std::string entry = "\n.visible .entry ", parameter = ".param .u64 ";
@@ -298,7 +304,11 @@ int cuModuleLoadData(Module **module, const char *ptx) {
         for (size_t next = open; (next = text.find(parameter, next)) < close; next += parameter.size()) parameters++;
         at = close;
     }
-    if (text.find(".version") == std::string::npos || found->empty()) return INVALID_PTX;
+    if (text.find(".version") == std::string::npos || found->empty()) {
+        say(ERROR_LOG, ERROR_BYTES, "ptxas fatal   : no kernel\n");
+        return INVALID_PTX;
+    }
+    say(INFO_LOG, INFO_BYTES, "ptxas info    : " + std::to_string(found->size()) + " kernels\n");
     *module = found.get();
     current->modules.insert(std::move(found));
     return SUCCESS;
@@ -319,17 +329,17 @@ int cuLaunchKernel(const HostKernel *kernel, unsigned x, unsigned y, unsigned z,
                    unsigned threads_z, unsigned, Stream *stream, void **parameters, void **) {
     ENTER_CONTEXT;
     if (!holds(current->streams, stream)) return INVALID_HANDLE;
-    bool fits = x > 0 && x < 1u << 31 && y > 0 && y < 65536 && z > 0 && z < 65536 && threads > 0 && threads <= 1024;
+    bool fits = x > 0 && x < 1u << 31 && y > 0 && y < 65536 && z == 1 && threads > 0 && threads <= 1024;
     if (!fits || threads_y != 1 || threads_z != 1) return INVALID_VALUE;
     std::vector<u64> values;
     for (size_t i = 0; i < kernel->parameters; i++) values.push_back(*(u64 *)parameters[i]);
     static bool backwards;
     backwards = !backwards;
     stream->work.push_back([=, backwards = backwards] {
-        u64 blocks = (u64)x * y * z;
+        u64 blocks = (u64)x * y;
         for (u64 i = 0; i < blocks; i++) {
             u64 block = backwards ? blocks - 1 - i : i;
-            here = {0, threads, block % x, block / x % y, block / x / y, y, z};
+            here = {0, threads, block % x, block / x, x};
             for (unsigned k = 0; k < threads; k++) {
                 here.thread_x = backwards ? threads - 1 - k : k;
                 kernel->call(values.data());

@@ -3,11 +3,9 @@
 
 #include <utility>
 
-#include "byedges.cu"
-#include "byincidence.cu"
 #include "compare.cu"
-#include "expand.cu"
 #include "filter.cu"
+#include "scatter.cu"
 #include "words.cu"
 
 template <class... P, size_t... I>
@@ -25,7 +23,6 @@ static HostKernel host_kernel(void (*kernel)(P...)) {
 #define NAMED(kernel) {#kernel, host_kernel(kernel)}
 
 const std::map<std::string, HostKernel> host_kernels = {
-    NAMED(compact_edges), NAMED(compare_masks), NAMED(count_kept),    NAMED(expand_removed),    NAMED(gather_rows),
-    NAMED(look_up_edges), NAMED(mark_by_rules), NAMED(mark_genes),    NAMED(mark_reactions),    NAMED(multiply_rows),
-    NAMED(scatter_genes), NAMED(scatter_reactions), NAMED(scatter_rules),
+    NAMED(compact_edges),  NAMED(compare_bits),  NAMED(count_kept),    NAMED(mark_by_rules),     NAMED(mark_genes),
+    NAMED(mark_reactions), NAMED(pass_messages), NAMED(scatter_genes), NAMED(scatter_reactions), NAMED(toggle_stored),
 };

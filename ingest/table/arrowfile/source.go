@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -13,7 +14,8 @@ import (
 	"tcbuild/ingest/table/rows"
 )
 
-// Source reads an Arrow IPC file, one record batch at a time, in windows of rows.BatchRows.
+// Source reads an Arrow IPC file, one record batch at a time: in windows of rows.BatchRows, or
+// whole if no value has to be converted.
 type Source struct {
 	rows.Binary
 	reader *ipc.FileReader
@@ -57,7 +59,10 @@ func (s *Source) load(b *rows.Batch) (int, error) {
 			return 0, err
 		}
 	}
-	from, to := s.at, min(s.at+rows.BatchRows, int(s.record.NumRows()))
+	from, to := s.at, int(s.record.NumRows())
+	if slices.ContainsFunc(s.Kinds, func(kind rows.Kind) bool { return kind != rows.Other }) {
+		to = min(to, from+rows.BatchRows)
+	}
 	for i, kind := range s.Kinds {
 		if s.Typed[i] {
 			b.Arrays[i] = array.NewSlice(s.record.Column(i), int64(from), int64(to))
@@ -100,7 +105,8 @@ func (s *Source) openRecord() error {
 func (s *Source) checkRows(record arrow.Record) error {
 	limit := rows.MaxEmptyRows
 	for i, kind := range s.Kinds {
-		if kind != rows.Other && record.Column(i).DataType().ID() != arrow.NULL {
+		stored := record.Column(i).DataType().ID()
+		if kind != rows.Other && stored != arrow.NULL || s.Typed[i] && arrow.IsInteger(stored) {
 			limit = math.MaxInt32 // Arrow's own limit
 		}
 	}

@@ -147,7 +147,7 @@ type chunkReader[T any] interface {
 }
 
 // appendChunk appends all rows of a chunk, which it reads window values at a time. Single values go
-// to b, which add appends to; lists of such values go to a list builder.
+// to b, which add appends to; lists of these values go to a list builder.
 func appendChunk[T any](r chunkReader[T], window int, b array.Builder, levels levelMeanings, add func(T)) error {
 	list, _ := b.(*array.ListBuilder)
 	leaf := b

@@ -53,7 +53,8 @@ func NewWriter(out io.Writer, fields []arrowfile.Field) (*Writer, error) {
 		return nil, err
 	}
 	w := &Writer{out: &keptErrors{out: out}}
-	w.writer = file.NewParquetWriter(w.out, root, file.WithWriterProps(parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Zstd))))
+	w.writer = file.NewParquetWriter(w.out, root,
+		file.WithWriterProps(parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Zstd))))
 	return w, nil
 }
 

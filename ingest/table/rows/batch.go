@@ -113,19 +113,21 @@ func (b *Batch) Number(column, i int) (value float64, missing bool, err error) {
 }
 
 // Contents returns the first row of the batch whose field in a text column is a number, even one
-// too large for Number, and the first whose field is neither a number nor missing. Each is -1 if
-// there is no such row.
-func (b *Batch) Contents(column int) (number, other int) {
-	number, other = -1, -1
-	for i := 0; i < b.Len && (number < 0 || other < 0); i++ {
+// too large for Number; the first whose field is a number in another notation, such as 0,5; and the
+// first whose field is other text. Each is -1 if there is no such row.
+func (b *Batch) Contents(column int) (number, odd, other int) {
+	number, odd, other = -1, -1, -1
+	for i := 0; i < b.Len && (number < 0 || odd < 0 || other < 0); i++ {
 		switch spelling := spellingOf(b.Text(column, i)); {
 		case spelling == aNumber && number < 0:
 			number = i
+		case spelling == oddNumber && odd < 0:
+			odd = i
 		case spelling == otherText && other < 0:
 			other = i
 		}
 	}
-	return number, other
+	return number, odd, other
 }
 
 // Integer is Number for integers. Fractions are errors too.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 
 	"tcbuild/fault"
@@ -13,8 +14,9 @@ import (
 type spelling int
 
 const (
-	noValue spelling = iota
-	aNumber          // including numbers that float64 cannot hold
+	noValue   spelling = iota
+	aNumber            // including numbers that float64 cannot hold
+	oddNumber          // a number, but not as it must be written: see isOdd
 	otherText
 )
 
@@ -25,20 +27,25 @@ func spellingOf(text []byte) spelling {
 		return noValue
 	case isNumber(text):
 		return aNumber
+	case isOdd(text):
+		return oddNumber
 	}
 	return otherText
 }
 
 // parseNumber reads a decimal number or an infinity. A missing one is NaN.
 func parseNumber(text []byte) (value float64, missing bool, err error) {
-	if n, ok := shortInteger(text); ok {
-		return float64(n), false, nil
+	if value, ok := shortDecimal(text); ok {
+		return value, false, nil
 	}
 	text = bytes.TrimSpace(text)
 	switch {
 	case IsMissing(text):
 		return math.NaN(), true, nil
-	case !isNumber(text):
+	case isNumber(text):
+	case isOdd(text):
+		return 0, false, fmt.Errorf("found %s, expected a number %s", fault.Quote(text), PlainNumber)
+	default:
 		return 0, false, fmt.Errorf("found %s, expected a number", fault.Quote(text))
 	}
 	value, err = strconv.ParseFloat(string(text), 64) // the only possible error is the range
@@ -106,6 +113,18 @@ func isNumber(text []byte) bool {
 	return len(exponent) > 0 && len(skipDigits(exponent)) == 0
 }
 
+// PlainNumber says how numbers are written, for errors.
+const PlainNumber = "such as -1234.5"
+
+var commaNumber = regexp.MustCompile(`^[-+]?(([0-9]*|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+|[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?)([eE][-+]?[0-9]+)?$`)
+
+// isOdd reports whether a text is no number here but one to its reader: with a comma before its
+// decimals, commas between thousands (1,234.5; 1.234,5), or the minus sign of typesetting.
+func isOdd(text []byte) bool {
+	plain := bytes.Replace(text, []byte("\u2212"), []byte("-"), 1)
+	return len(plain) < len(text) && isNumber(plain) || bytes.IndexByte(plain, ',') >= 0 && commaNumber.Match(plain)
+}
+
 func skipDigits(text []byte) []byte {
 	for len(text) > 0 && text[0]-'0' <= 9 {
 		text = text[1:]
@@ -124,6 +143,45 @@ func shortInteger(text []byte) (value int64, ok bool) {
 			return 0, false
 		}
 		value = value*10 + int64(digit)
+	}
+	return value, true
+}
+
+// powersOfTen are those that fractions of up to 15 digits are divided by.
+var powersOfTen = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+
+// shortDecimal reads a number of up to 15 digits without an exponent. Both its digits and the power
+// of ten that divides them are exact in float64, so that the quotient is the nearest number.
+func shortDecimal(text []byte) (value float64, ok bool) {
+	digits, point := text, -1
+	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
+		digits = text[1:]
+	}
+	if len(digits) > 16 {
+		return 0, false
+	}
+	n := int64(0)
+	for i, c := range digits {
+		switch digit := c - '0'; {
+		case digit <= 9:
+			n = n*10 + int64(digit)
+		case c == '.' && point < 0:
+			point = i
+		default:
+			return 0, false
+		}
+	}
+	decimals := 0
+	if point >= 0 {
+		decimals = len(digits) - 1 - point
+		digits = digits[1:] // count the digits alone
+	}
+	if len(digits) == 0 || len(digits) > 15 {
+		return 0, false
+	}
+	value = float64(n) / powersOfTen[decimals]
+	if text[0] == '-' {
+		value = -value
 	}
 	return value, true
 }

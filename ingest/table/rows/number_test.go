@@ -53,7 +53,9 @@ func TestNumber(t *testing.T) {
 		{"1e5.", `found "1e5.", expected a number`, `found "1e5.", expected an integer`},
 		{"TRUE", `found "TRUE", expected a number`, `found "TRUE", expected an integer`},
 		{"1 2", `found "1 2", expected a number`, `found "1 2", expected an integer`},
-		{"1,5", `found "1,5", expected a number`, `found "1,5", expected an integer`},
+		{"1,5", `found "1,5", expected a number such as -1234.5`, `found "1,5", expected an integer`},
+		{" \u22121e5", `found "−1e5", expected a number such as -1234.5`, `found "−1e5", expected an integer`},
+		{"1,5,", `found "1,5,", expected a number`, `found "1,5,", expected an integer`},
 		{"0x10", `found "0x10", expected a number`, `found "0x10", expected an integer`},
 		{"-0X1p-2", `found "-0X1p-2", expected a number`, `found "-0X1p-2", expected an integer`},
 		{"1_000", `found "1_000", expected a number`, `found "1_000", expected an integer`},
@@ -68,6 +70,8 @@ func TestNumber(t *testing.T) {
 		spelled := aNumber
 		if missing {
 			spelled = noValue
+		} else if err != nil && strings.HasSuffix(err.Error(), PlainNumber) {
+			spelled = oddNumber
 		} else if err != nil && strings.HasSuffix(err.Error(), "expected a number") {
 			spelled = otherText
 		}

@@ -10,10 +10,15 @@ It needs the packages torch and torch_geometric: pip install tcbuild[pyg]. PyG's
 takes the samples too, but copies each edge list for each sample of a batch.
 """
 
-from tcbuild.pyg.batch import Batch, DataLoader, LazyCollater
-from tcbuild.pyg.cell_graph import cell_graph
-from tcbuild.pyg.dataset import Dataset
-from tcbuild.pyg.export import export_cell_graph, export_perturbations
+from tcbuild.errors import missing_package
+
+try:
+    from tcbuild.pyg.batch import Batch, DataLoader, LazyCollater
+    from tcbuild.pyg.cell_graph import cell_graph
+    from tcbuild.pyg.dataset import Dataset
+    from tcbuild.pyg.export import export_cell_graph, export_perturbations
+except ModuleNotFoundError as error:
+    raise missing_package("tcbuild.pyg", error) from error
 
 __all__ = [
     "Batch",

@@ -16,6 +16,7 @@ from torch_geometric.data import HeteroData
 from tcbuild.pyg.dataset import Dataset, Sample
 from tcbuild.pyg.deferred import Deferred, Values
 from tcbuild.pyg.shared import Keys, Kind, Shared
+from tcbuild.rows import is_bool
 
 _SHAPE = {"edge_index", "hyperedge_index", "num_nodes", "num_edges"}  # all samples have the same
 
@@ -24,10 +25,10 @@ class Batch(Deferred):
     """B samples as one graph, with the keys and values of torchcell's LazyCollater.
 
     edge types: edge_index or hyperedge_index of B unconnected copies of the graph, stoichiometry
-        and mask, one sample behind the other; num_edges, a list
+        and mask, one sample after the other; num_edges, a list
     node types: mask, pert_mask, x, batch (the sample of each node), ptr; num_nodes of all samples;
-        lists of what is no tensor, such as node_ids
-    gene: what each sample has of its own, one behind the other
+        lists of what is not a tensor, such as node_ids
+    gene: what each sample has of its own, one after the other
     data: num_graphs
 
     What is the same in every batch is laid out once per device, for the largest batch, and shared:
@@ -131,9 +132,27 @@ class DataLoader(torch.utils.data.DataLoader[HeteroData]):
         follow_batch: Sequence[str] | None = None,
         **options: Any,
     ):
+        _check_indices(dataset)
         super().__init__(
             dataset, batch_size, shuffle, collate_fn=LazyCollater(follow_batch), **options
         )
+
+
+def _check_indices(dataset: Any) -> None:
+    """Refuses booleans as indices of a Subset, also of one within another or a ConcatDataset. The
+    outer one takes them for 0 and 1, so a dataset never sees them.
+    """
+    if isinstance(dataset, torch.utils.data.ConcatDataset):
+        for part in dataset.datasets:
+            _check_indices(part)
+    if not isinstance(dataset, torch.utils.data.Subset):
+        return
+    if any(type(index) is not int and is_bool(index) for index in dataset.indices):
+        raise TypeError(
+            "load samples: found booleans as the indices of a Subset, expected numbers\n"
+            "hint: dataset[booleans] is a view of a dataset; Subset takes np.flatnonzero(booleans)"
+        )
+    _check_indices(dataset.dataset)
 
 
 def _shared_by(samples: Sequence[Any]) -> Shared:
@@ -165,10 +184,11 @@ def _changed(samples: Sequence[Sample]) -> tuple[Keys, list[Values]]:
     """The keys that no sample has changed, and each sample's values of the others."""
     kinds = [(*sample.node_types, *sample.edge_types) for sample in samples]
     made = [sample.parts()[0] or {} for sample in samples]
+    of_graph = samples[0]._shared.keys
     keys = {
         kind: [key for key in made[0][kind] if all(key in other.get(kind, ()) for other in made)]
         for kind in kinds[0]
-        if kind in samples[0]._shared.keys
+        if kind in of_graph
     }
     contents: list[Values] = []
     for sample, its_kinds in zip(samples, kinds):
@@ -187,7 +207,7 @@ def _changed(samples: Sequence[Sample]) -> tuple[Keys, list[Values]]:
 
 
 def _joined(contents: list[Values], follow_batch: Sequence[str]) -> Values:
-    """Values of samples joined as torchcell does: tensors behind each other, others in a list."""
+    """Values of samples joined as torchcell does: tensors one after the other, others in a list."""
     joined: Values = {}
     for kind in dict.fromkeys(kind for content in contents for kind in content):
         of_kind = [content.get(kind, {}) for content in contents]
@@ -204,5 +224,5 @@ def _joined(contents: list[Values], follow_batch: Sequence[str]) -> Values:
 
 
 def _ends(parts: Sequence[Sized]) -> Tensor:
-    """Where each part begins when they stand one behind the other, and where the last one ends."""
+    """Where each part begins when they follow each other, and where the last one ends."""
     return torch.from_numpy(np.cumsum([0, *map(len, parts)]))

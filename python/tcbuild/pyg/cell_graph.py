@@ -14,6 +14,7 @@ from torch_geometric.data import HeteroData
 import tcbuild
 from tcbuild.graph import GPR, MRM, RMR, is_node_type, split_edge_type
 from tcbuild.pyg.gene_ontology import add_strata
+from tcbuild.remote import Url, location
 
 GENES = "reaction_to_genes"  # a column of reactions: the names of their genes
 
@@ -117,6 +118,8 @@ def _graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> tcbuild.
         return source
     if isinstance(source, tcbuild.Dataset):
         return source.graph
-    if os.path.lexists(Path(source) / "manifest.json"):  # a dangling link is damage
+    folder = location(source)
+    # A dangling link is damage.
+    if isinstance(folder, Url) or os.path.lexists(folder / "manifest.json"):
         return tcbuild.open(source).graph
     return tcbuild.read_graph_folder(source)

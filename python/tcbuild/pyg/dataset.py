@@ -14,7 +14,11 @@ from torch_geometric.data import HeteroData
 import tcbuild
 from tcbuild.pyg.deferred import Deferred, Values
 from tcbuild.pyg.experiments import Experiments
+from tcbuild.pyg.gene_ontology import perturbed_ontology
 from tcbuild.pyg.shared import Kind, Shared
+
+# torchcell's names of what makes samples.
+PROCESSORS = ["LazySubgraphRepresentation", "Perturbation", "DCellGraphProcessor"]
 
 
 class Dataset(torch.utils.data.Dataset[HeteroData]):
@@ -25,7 +29,8 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
 
     node types: node_ids (of reactions: their indices), num_nodes; mask bool [N], true where kept;
         pert_mask, its inverse
-    gene: x; ids_pert (names) and perturbation_indices (int64, ascending) of the deleted genes;
+    gene: x; ids_pert (names) and perturbation_indices (int64, ascending) of the deleted genes, of
+        which torchcell's ids_pert has also those that the graph lacks;
         phenotypes in COO form: phenotype_values float32 and, for each, phenotype_type_indices (into
         phenotype_types, the names of `phenotypes`) and phenotype_sample_indices (the number of the
         experiment in its record of a torchcell store, otherwise 0), by experiment, then by type.
@@ -40,13 +45,20 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
     phenotypes: the targets, in this order. torchcell's trainers use all of phenotype_values, so a
         dataset with several that are no statistics needs them named. [] for none; others that are
         not in statistics are omitted. In a dataset of a torchcell store, fitness stands for
-        fitness#2 and so on, too, and is never negative, as torchcell's schema has it
+        fitness#2 and so on, too, and is never negative, as torchcell's schema has it; numbers that
+        are NaN or infinite in the store are so here; and calmorph stands for calmorph.A101 and so
+        on, all that a record has, sorted by name as in torchcell's Perturbation (its other
+        processors fail for such a vector)
     statistics: statistics of the targets, such as fitness_se; by default those of the manifest
     transform: what is done with each sample, as in torch_geometric; it may be set later too. It
         may change a sample, or a copy.copy of it
-    graph: False for samples as torchcell's Perturbation makes them, for models that have the graph:
-        of genes alone, whose names are perturbed_genes in place of ids_pert; without x and
-        node_ids, and with phenotype_stat_* also where all are missing
+    graph_processor: the name of torchcell's class that makes the samples. Those of the other two
+        have no edges, and perturbed_genes instead of ids_pert:
+        Perturbation, for models that have the graph: genes alone, without x and node_ids, and
+        with phenotype_stat_* also where all are missing
+        DCellGraphProcessor: genes without mask, and of a graph with gene_ontology its node_ids,
+        num_nodes and go_gene_strata_state, float32 [annotations, 4] of term, gene, stratum and
+        state, 0 where the gene is deleted. Follow that key in batches
     """
 
     def __init__(
@@ -55,7 +67,7 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         phenotypes: Sequence[str] | None = None,
         statistics: Sequence[str] | None = None,
         transform: Callable[[Any], Any] | None = None,
-        graph: bool = True,
+        graph_processor: str = PROCESSORS[0],
     ):
         self.stored = dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)
         self._experiments = Experiments(self.stored)
@@ -84,16 +96,21 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
                 f"open {path}: no phenotype {wrong[0]!r}, or it is listed twice\n"
                 f"hint: name some of {names}, each once"
             )
+        if graph_processor not in PROCESSORS:
+            raise ValueError(
+                f"open {path}: graph_processor {graph_processor!r}\n"
+                f"hint: pass one of {PROCESSORS}; others change the graph of each sample"
+            )
         self._measured = {
             "phenotype": self._experiments.measured(self.phenotypes),
             "phenotype_stat": self._experiments.measured(self.statistics),
         }
-        self.transform, self.graph = transform, graph
+        self.transform, self.graph_processor = transform, graph_processor
         self.mask_basis = self.stored.mask_basis
         self._shared = Shared(self.stored)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        options = self.phenotypes, self.statistics, self.transform, self.graph
+        options = self.phenotypes, self.statistics, self.transform, self.graph_processor
         return Dataset._received, (self._shared, self.stored, *options)
 
     @staticmethod
@@ -168,7 +185,7 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         return sorted(self.stored.genes)
 
     def close_lmdb(self) -> None:
-        """Nothing is open that would need it."""
+        """Does nothing: no LMDB environment is open."""
 
     def __len__(self) -> int:
         return len(self.stored)
@@ -197,24 +214,28 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         gene |= self._coo("phenotype", stored) or _coo_of("phenotype", [torch.nan])
         gene["phenotype_types"] = list(self.phenotypes)
         statistics = self._coo("phenotype_stat", stored)
-        if statistics or not self.graph:
+        if statistics or self.graph_processor == "Perturbation":
             gene |= statistics or _coo_of("phenotype_stat", [])
             gene["phenotype_stat_types"] = list(self.statistics)
         sample: HeteroData
-        if self.graph:
+        if self.graph_processor == PROCESSORS[0]:
             gene["ids_pert"] = stored.genes
-            told = {"sample_id": stored.id, "mask_basis": self.mask_basis}
-            values: Values = {None: told, "gene": gene}
+            of_data = {"sample_id": stored.id, "mask_basis": self.mask_basis}
+            values: Values = {None: of_data, "gene": gene}
             sample = Sample(self._shared, genes, None, values, _stored=stored, _dataset=self)
         else:
             removed = torch.zeros(len(self.stored.genes), dtype=torch.bool)
             removed[genes] = True
             gene |= {"perturbed_genes": stored.genes, "num_nodes": len(removed)}
-            sample = HeteroData({"gene": gene | {"pert_mask": removed, "mask": ~removed}})
+            gene["pert_mask"] = removed
+            if self.graph_processor == "Perturbation":
+                sample = HeteroData({"gene": gene | {"mask": ~removed}})
+            else:
+                sample = perturbed_ontology(self.cell_graph, gene)
         return sample if self.transform is None else self.transform(sample)
 
     def _coo(self, prefix: str, stored: tcbuild.Sample) -> dict[str, Any]:
-        """What a sample has of the phenotypes, or of the statistics; empty if it has none."""
+        """A sample's phenotypes or statistics in COO form; empty if it has none."""
         measured = self._measured[prefix]
         if not len(measured.columns):
             return {}

@@ -80,7 +80,7 @@ def _columns(name: str, store: Any, rows: int) -> dict[str, pa.Array]:
 
 
 def _column(values: npt.NDArray[Any]) -> pa.Array:
-    """A row of an array is a value: a number, or a fixed-size list of such."""
+    """A row of an array is a value: a number, or a fixed-size list of numbers."""
     column = pa.array(np.ascontiguousarray(values).reshape(-1))
     for width in reversed(values.shape[1:]):
         column = pa.FixedSizeListArray.from_arrays(column, width)
@@ -98,15 +98,11 @@ def _ranks(stratum_to_terms: dict[int, Tensor], terms: int) -> Tensor:
 def _genes_of_reactions(data: HeteroData) -> dict[str, pa.Array]:
     """torchcell's genes of reactions as a column; some may be no genes of the graph."""
     for edge_type in (RMR, MRM):
-        store = data[split_edge_type(edge_type)] if _has(data, edge_type) else {}
-        if GENES in store:
-            names = [store[GENES].get(row) for row in range(len(data["reaction"].node_ids))]
+        kind = split_edge_type(edge_type)
+        if kind in data.edge_types and GENES in data[kind]:
+            names = [data[kind][GENES].get(row) for row in range(len(data["reaction"].node_ids))]
             return {GENES: pa.array(names, pa.list_(pa.string()))}
     return {}
-
-
-def _has(data: HeteroData, edge_type: str) -> bool:
-    return split_edge_type(edge_type) in data.edge_types
 
 
 def _check(data: HeteroData, written: HeteroData) -> None:
@@ -225,7 +221,7 @@ def _phenotypes(gene: Any, name: str) -> dict[str, float]:
     labels_of = {
         rank: {label for label, other, _ in labels if other == rank} for _, rank, _ in labels
     }  # by experiment
-    ranks = {rank for _, rank, value in (*labels, *statistics)}
+    ranks = {rank for _, rank, _ in (*labels, *statistics)}
     if len(ranks) > 1 and (alone := sorted(ranks - labels_of.keys())):
         raise ValueError(
             f"export perturbations: sample {name}: experiment {alone[0]} has statistics and no "

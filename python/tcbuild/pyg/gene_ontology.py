@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch_geometric.data import HeteroData
 
@@ -36,3 +38,17 @@ def add_strata(data: HeteroData) -> None:
     state = torch.ones(len(genes), 4)
     state[:, 0], state[:, 1], state[:, 2] = of_terms, genes, terms.strata[of_terms]
     terms.go_gene_strata_state = state
+
+
+def perturbed_ontology(cell_graph: HeteroData, gene: dict[str, Any]) -> HeteroData:
+    """A sample with these values of its genes as torchcell's DCellGraphProcessor makes it."""
+    sample = HeteroData(
+        {"gene": gene | {key: cell_graph["gene"][key] for key in ("node_ids", "x")}}
+    )
+    if "gene_ontology" in cell_graph.node_types:
+        terms, perturbed = cell_graph["gene_ontology"], sample["gene_ontology"]
+        perturbed.num_nodes, perturbed.node_ids = terms.num_nodes, terms.node_ids
+        if "go_gene_strata_state" in terms:
+            perturbed.go_gene_strata_state = state = terms.go_gene_strata_state.clone()
+            state[gene["pert_mask"][state[:, 1].long()], 3] = 0
+    return sample

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import HeteroData
@@ -15,7 +16,7 @@ from torch_geometric.data import HeteroData
 import tcbuild
 from tcbuild.graph import ends_of
 from tcbuild.pyg.cell_graph import cell_graph, index_name
-from tcbuild.torch import MaskGenerator
+from tcbuild.torch import MaskGenerator, MaskLayout
 from tcbuild.torch.cell_graph import block_diagonal
 
 Kind = str | tuple[str, str, str] | None  # a node type, an edge type, or what is of the whole graph
@@ -113,11 +114,21 @@ class Shared:
 
     def masks(self, genes: Tensor, ptr: Tensor) -> dict[str, Tensor]:
         """The masks of a batch that deletes genes[ptr[b]:ptr[b + 1]], on their device."""
+        if genes.device.type == "cpu":
+            return self._masks_on_cpu(genes, ptr)
         if genes.device not in self._generators:
             generator = MaskGenerator(self.stored, "concatenated").to(genes.device)
             self._generators[genes.device] = generator
         masks: dict[str, Tensor] = self._generators[genes.device](genes, ptr)
         return masks
+
+    def _masks_on_cpu(self, genes: Tensor, ptr: Tensor) -> dict[str, Tensor]:
+        """As a sample's are made: half the time of a generator, which works for a device."""
+        stored = self.stored
+        layout = MaskLayout(tuple(stored.mask_names), tuple(stored.mask_sizes), "concatenated")
+        deleted = np.split(genes.numpy(), ptr[1:-1].numpy())
+        addresses, bits = layout.removals([stored.removal.positions(part) for part in deleted])
+        return layout.masks(len(deleted), addresses, bits)
 
 
 class _LaidOut(NamedTuple):

@@ -10,11 +10,16 @@ and the graph that all samples share.
 It needs the package torch: pip install tcbuild[torch].
 """
 
-from tcbuild.torch.batch import Batch, collate
-from tcbuild.torch.cell_graph import CellGraph
-from tcbuild.torch.dataset import Dataset, Sample
-from tcbuild.torch.mask_generator import MaskGenerator
-from tcbuild.torch.mask_layout import Encoding, Form, MaskLayout
+from tcbuild.errors import missing_package
+
+try:
+    from tcbuild.torch.batch import Batch, collate
+    from tcbuild.torch.cell_graph import CellGraph
+    from tcbuild.torch.dataset import Dataset, Sample
+    from tcbuild.torch.mask_generator import MaskGenerator
+    from tcbuild.torch.mask_layout import Encoding, Form, MaskLayout
+except ModuleNotFoundError as error:
+    raise missing_package("tcbuild.torch", error) from error
 
 __all__ = [
     "Batch",

@@ -4,7 +4,7 @@ batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import cycle
@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.utils.data._utils.collate import default_collate_fn_map
 
 import tcbuild
+from tcbuild.errors import unknown_name
 from tcbuild.torch.dataset import Dataset, Sample
 from tcbuild.torch.mask_layout import Encoding, Form, MaskLayout
-from tcbuild.torch.threads import one_thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,16 +27,16 @@ class Batch:
 
     sample_indices: int64 [B], the index of each sample in its own whole dataset: not in a view or
         Subset, and not in a ConcatDataset, of which two samples in a batch may have the same one
+    sample_ids: their names
     perturbation_indices: int64 [K], the deleted genes of all samples, in sample order; not offset
         by sample
     perturbation_indices_ptr: int64 [B + 1], sample b deletes
         perturbation_indices[ptr[b]:ptr[b + 1]]
     perturbation_indices_batch: int64 [K], the sample of each deleted gene
-    phenotypes: float64 [B, P], NaN if missing; the columns are dataset.stored.phenotype_names.
-        These are all numbers of the perturbation set, including statistics such as p-values and
-        standard errors (dataset.stored.phenotypes says which), so select your targets by name:
-        targets = [dataset.stored.phenotype_names.index(name) for name in ("fitness",)]
-        batch.phenotypes[:, targets]
+    phenotypes: float64 [B, P], NaN if missing; the columns are phenotype_names. These are all
+        numbers of the perturbation set, including statistics such as p-values and standard errors
+        (dataset.stored.phenotypes says which), so select your targets by name:
+        batch.phenotype("fitness")
     masks: see below; an error in a batch without masks
     mask_basis: graph and reaction rule of the masks (tcbuild.Dataset.mask_basis)
 
@@ -45,10 +46,12 @@ class Batch:
     """
 
     sample_indices: Tensor
+    sample_ids: list[str]
     perturbation_indices: Tensor
     perturbation_indices_ptr: Tensor
     perturbation_indices_batch: Tensor
     phenotypes: Tensor
+    phenotype_names: list[str]
     mask_basis: str
     _layout: MaskLayout | None = None
     _removals: Tensor | None = None
@@ -56,6 +59,12 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.sample_indices)
+
+    def phenotype(self, name: str) -> Tensor:
+        """A phenotype of all samples, float64 [B], NaN if missing."""
+        if name not in self.phenotype_names:
+            raise unknown_name("phenotype", name, self.phenotype_names)
+        return self.phenotypes[:, self.phenotype_names.index(name)]
 
     @cached_property
     def masks(self) -> dict[str, Tensor]:
@@ -67,15 +76,7 @@ class Batch:
                 "found a batch collated without masks\n"
                 "hint: collate(samples, masks='stacked'), or make them with a MaskGenerator"
             )
-        with one_thread(self._removals.device):
-            buffer = self._layout.all_kept(len(self), self._removals.device)
-            if self._kept_bits is None:
-                buffer.index_fill_(0, self._removals, 0)
-            else:
-                buffer.index_copy_(
-                    0, self._removals, buffer.index_select(0, self._removals) & self._kept_bits
-                )
-        return self._layout.views(buffer, len(self))
+        return self._layout.masks(len(self), self._removals, self._kept_bits)
 
     def to(self, device: torch.device | str | int, non_blocking: bool = False) -> Batch:
         """The batch on a device. Masks are made there at their first use; earlier changes to masks
@@ -116,11 +117,12 @@ class Batch:
 
 
 def collate(
-    samples: Sequence[Sample] | Dataset,
+    samples: Iterable[Sample] | Sample | Dataset,
     masks: Form | None = "stacked",
     encoding: Encoding = "bool",
 ) -> Batch:
-    """Joins samples of a tcbuild.torch.Dataset into a batch; a DataLoader's collate_fn.
+    """Joins samples of a tcbuild.torch.Dataset into a batch; a DataLoader's collate_fn, also where
+    none is given.
 
     Samples may come from several datasets (ConcatDataset) with the same graph, reaction rule and
     phenotypes; otherwise it is a ValueError. A view, dataset[first:end], gives the batch of its
@@ -135,11 +137,14 @@ def collate(
     """
     if isinstance(samples, Dataset):
         datasets, indices = [samples.stored.whole], samples.stored.indices
+        ids = samples.stored._table.ids(indices)
         genes, ptr, phenotypes = samples.stored.perturbations(slice(None))
     else:
+        samples = [samples] if isinstance(samples, Sample) else list(samples)
         datasets = _compatible(samples)
         labels = [sample.stored for sample in samples]
         indices = np.array([label.index for label in labels])
+        ids = [label.id for label in labels]
         ptr = np.zeros(len(samples) + 1, np.int64)
         np.cumsum([len(label.perturbation_indices) for label in labels], out=ptr[1:])
         genes = np.concatenate([label.perturbation_indices for label in labels]).astype(np.int64)
@@ -157,10 +162,12 @@ def collate(
         )
     return Batch(
         torch.from_numpy(indices),
+        ids,
         torch.from_numpy(genes),
         torch.from_numpy(ptr),
         torch.from_numpy(np.repeat(np.arange(len(indices)), np.diff(ptr))),
         torch.from_numpy(phenotypes),
+        datasets[0].phenotype_names,
         datasets[0].mask_basis,
         layout,
         removals,
@@ -168,23 +175,44 @@ def collate(
     )
 
 
-def _compatible(samples: Sequence[Sample]) -> list[tcbuild.Dataset]:
+# What a DataLoader without a collate_fn calls.
+default_collate_fn_map[Sample] = lambda samples, *, collate_fn_map=None: collate(samples)
+
+
+def _compatible(samples: list[Sample]) -> list[tcbuild.Dataset]:
     """The dataset of each sample, after checking that they can be in one batch."""
+    if not samples:
+        raise ValueError(
+            "collate: found no sample, expected at least one, which says what its masks are\n"
+            "hint: leave empty batches out of the batch sampler; the view dataset[:0] gives one"
+        )
     for sample in samples:
         if not isinstance(sample, Sample):
             raise TypeError(
                 f"collate: found a {type(sample).__name__}, expected samples of a "
-                "tcbuild.torch.Dataset"
+                "tcbuild.torch.Dataset\n"
+                "hint: pass a list of them, or a view: dataset[first:end]"
             )
     datasets = [sample.dataset for sample in samples]
     for dataset in {id(dataset): dataset for dataset in datasets}.values():
-        for what in ("mask_basis", "mask_names", "mask_sizes", "phenotype_names"):
-            found, expected = getattr(dataset, what), getattr(datasets[0], what)
-            if found != expected:
-                raise ValueError(
-                    f"collate: samples of {dataset.path} and {datasets[0].path}: {what} {found}"
-                    f", expected {expected}\n"
-                    "hint: a batch has one graph, reaction rule and list of phenotypes; give each "
-                    "dataset its own DataLoader"
-                )
+        if difference := _difference(dataset, datasets[0]):
+            raise ValueError(
+                f"collate: samples of {dataset.path} and {datasets[0].path}: {difference}\n"
+                "hint: a batch has one graph, reaction rule and list of phenotypes; give each "
+                "dataset its own DataLoader"
+            )
     return datasets
+
+
+def _difference(found: tcbuild.Dataset, expected: tcbuild.Dataset) -> str:
+    """Why samples of two datasets cannot be in one batch, or ""."""
+    sizes, others = (dict(zip(each.mask_names, each.mask_sizes)) for each in (found, expected))
+    for name in {**others, **sizes}:
+        if sizes.get(name) != others.get(name):
+            counts = [f"{of[name]:,} positions" if name in of else "none" for of in (sizes, others)]
+            return f"mask {name}: {counts[0]}, expected {counts[1]}"
+    for what in ("mask_basis", "phenotype_names"):
+        values = getattr(found, what), getattr(expected, what)
+        if values[0] != values[1]:
+            return f"{what} {values[0]}, expected {values[1]}"
+    return ""

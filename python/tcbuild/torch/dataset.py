@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 import tcbuild
+from tcbuild.rows import position
 
 
 class Dataset(torch.utils.data.Dataset["Sample"]):
@@ -41,6 +42,12 @@ class Dataset(torch.utils.data.Dataset["Sample"]):
         if isinstance(found, tcbuild.Dataset):
             return Dataset(found)
         return Sample(self.stored.whole, found)
+
+    def __getitems__(self, indices: Iterable[SupportsIndex]) -> Dataset:
+        """The view of a batch's samples. A DataLoader, and a Subset in it, calls it; collate then
+        reads all of them at once.
+        """
+        return self[[position(index, len(self)) for index in indices]]
 
     def __iter__(self) -> Iterator[Sample]:
         return (Sample(self.stored.whole, sample) for sample in self.stored)

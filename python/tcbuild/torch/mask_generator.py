@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +40,22 @@ class MaskGenerator(nn.Module):
     process of a DistributedDataParallel run uses its own; keep the module outside the wrapped
     model, whose buffers are broadcast.
 
-    A call never waits for the device; on the CPU it uses one thread. Memory: the masks and at most
-    a fifth of that (2 MB for small graphs). Only the device knows the number of removed positions,
-    so there are slots for the most that the batch could remove, one pass at a time.
+    A call never waits for the device; on the CPU it uses one thread. On a GPU it fills the masks in
+    one kernel, and writes the zeros in one of Triton. Where Triton is missing, or the GPU is older
+    than its support, torch's operations do: as only the device knows the number of removed
+    positions, with slots for the most that the batch could remove, one pass at a time. Memory: the
+    masks, and without Triton at most a fifth of that (2 MB for small graphs).
+
+    A CUDA graph may hold a call. As its tensors keep their sizes, fill perturbation_indices up with
+    -1, and perturbation_indices_ptr, for a smaller batch, with its last value: the samples that
+    this adds delete nothing.
+
+    torch.compile takes it, with fullgraph=True too, and compiles it once for all sizes of batches
+    above 1. torch.export does for batches of two or more; who loads the program imports
+    tcbuild.torch first:
+
+        sizes = {0: Dim("deleted")}, {0: Dim("ptr", min=3)}
+        torch.export.export(generator, (genes, ptr), dynamic_shapes=sizes)
     """
 
     # int64 [types, genes + 1]: gene g's row of a type is positions[row_offsets[type,
@@ -116,7 +130,7 @@ class MaskGenerator(nn.Module):
 
         For genotypes that are in no dataset, pass two tensors instead. Nothing says which graph
         their indices belong to.
-        batch: int [K], the deleted genes of all samples, in sample order
+        batch: int [K], the deleted genes of all samples, in sample order, and maybe -1 behind them
         perturbation_indices_ptr: int [B + 1], sample b deletes batch[ptr[b]:ptr[b + 1]]
 
         Raises ValueError if the two do not match or are on another device, IndexError for a gene
@@ -126,9 +140,12 @@ class MaskGenerator(nn.Module):
         if not isinstance(batch, Tensor):
             batch, perturbation_indices_ptr = self._deleted(batch)
         genes, ptr = self._checked(batch, perturbation_indices_ptr)
-        with one_thread(genes.device):
+        if torch.compiler.is_compiling():
             buffer = self._masks(genes, ptr)
-        return self.layout.views(buffer, len(ptr) - 1)
+        else:
+            with one_thread(genes.device):
+                buffer = self._masks(genes, ptr)
+        return self.layout.views(buffer, ptr.size(0) - 1)
 
     def _deleted(self, batch: Batch | Mapping[str, Any]) -> tuple[Tensor, Tensor | None]:
         """Perturbation indices and ptr of a batch with the generator's graph and rule."""
@@ -151,54 +168,24 @@ class MaskGenerator(nn.Module):
 
     def _masks(self, genes: Tensor, ptr: Tensor) -> Tensor:
         """The buffer of the masks."""
-        batch_size = len(ptr) - 1
+        batch_size = ptr.size(0) - 1  # len of a tensor would be a constant of an exported graph
         buffer = self.layout.all_kept(batch_size, genes.device)
-        if len(genes):
-            sample = (
-                torch.searchsorted(ptr, torch.arange(len(genes), device=genes.device), right=True)
-                - 1
-            )
-            self._remove(buffer, batch_size, genes, sample)
+        incidence = self.row_offsets, self.positions, self.widths, self.starts
+        remove = remove_compiled if torch.compiler.is_compiling() else _remove
+        remove(buffer, genes, ptr, *incidence, self.longest)
         if self.reaction_rules is not None:
             rows = self.layout.rows(buffer, batch_size)
-            self.reaction_rules(rows["gene"], out=rows["reaction"])
+            rows["reaction"].copy_(self.reaction_rules(rows["gene"]))
             for name, side in self.at_reactions:
                 ends = self.get_buffer(f"{name}:{side}").expand(batch_size, -1)
                 if name == RMR:  # nothing else removes its edges
-                    torch.gather(rows["reaction"], 1, ends, out=rows[name])
+                    rows[name].copy_(rows["reaction"].gather(1, ends))
                 else:
                     rows[name].logical_and_(rows["reaction"].gather(1, ends))
         return buffer
 
-    def _remove(self, buffer: Tensor, batch_size: int, genes: Tensor, sample: Tensor) -> None:
-        """Writes zeros at the positions in the deleted genes' rows."""
-        row_starts = self.row_offsets.index_select(
-            1, genes
-        )  # [types, K]: a segment is one type's row of one deleted gene
-        lengths = (self.row_offsets.index_select(1, genes + 1) - row_starts).view(-1)
-        ends = lengths.cumsum(0)
-        to_entry = row_starts.view(-1) - (ends - lengths)
-        to_address = (self.starts[:, None] * batch_size + self.widths[:, None] * sample).view(-1)
-        most = self._most_removals(ends, len(genes))
-        per_pass = max(_SLOTS_FLOOR, int(len(buffer) * _SLOTS_PER_BYTE))
-        for begin in range(0, most, per_pass):
-            slots = torch.arange(begin, min(begin + per_pass, most), device=buffer.device)
-            slots = torch.minimum(slots, ends[-1] - 1)  # superfluous slots repeat the last removal
-            segment = torch.searchsorted(ends, slots, right=True)
-            entries = slots.add_(to_entry.index_select(0, segment))
-            addresses = self.positions.index_select(0, entries) + to_address.index_select(
-                0, segment
-            )
-            buffer.index_fill_(0, addresses, 0)
-
-    def _most_removals(self, ends: Tensor, genes: int) -> int:
-        """The number of positions that the genes remove; on a device, to avoid waiting for it, an
-        upper bound.
-        """
-        return int(ends[-1]) if ends.device.type == "cpu" else genes * self.longest
-
     def _checked(self, genes: Tensor, ptr: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Both inputs as int64, after checking that they match."""
+        """Both inputs as int64, after checking their types and devices."""
         where = "make masks"
         if ptr is None:
             raise ValueError(
@@ -225,33 +212,119 @@ class MaskGenerator(nn.Module):
                     f"hint: move both to one device: batch.to({str(device)!r}), or "
                     f"generator.to({str(tensor.device)!r})"
                 )
-        if len(ptr) == 0:
+        if ptr.size(0) == 0:
             raise ValueError(
                 f"{where}: perturbation_indices_ptr is empty, expected B + 1 values\n"
                 "hint: the ptr of an empty batch is [0]"
             )
-        in_range = ((genes >= 0) & (genes < self.genes)).all()
-        fits = (ptr[0] == 0) & (ptr[-1] == len(genes)) & (ptr[1:] >= ptr[:-1]).all()
-        if device.type != "cpu":
-            torch._assert_async(in_range, f"a perturbation index is not in [0, {self.genes})")
-            torch._assert_async(
-                fits,
-                "perturbation_indices_ptr does not ascend from 0 to the number of "
-                "perturbation_indices",
-            )
-            return genes.long().clamp(0, self.genes - 1), ptr.long()
-        if not in_range:
-            wrong = int(((genes < 0) | (genes >= self.genes)).nonzero()[0])
-            raise IndexError(
-                f"{where}: perturbation_indices[{wrong}] is {int(genes[wrong])}, expected 0 to "
-                f"{self.genes - 1}\n"
-                "hint: use the gene table of the dataset that the generator was made for; batches "
-                "of PyG must not add node offsets to it"
-            )
-        if not fits:
-            raise ValueError(
-                f"{where}: perturbation_indices_ptr does not ascend from 0 to {len(genes)}, the "
-                "number of perturbation_indices\n"
-                "hint: pass both of one batch"
-            )
         return genes.long(), ptr.long()
+
+
+def _remove(
+    buffer: Tensor,
+    genes: Tensor,
+    ptr: Tensor,
+    row_offsets: Tensor,
+    positions: Tensor,
+    widths: Tensor,
+    starts: Tensor,
+    longest: int,
+) -> None:
+    """Writes zeros to the buffer of a batch, at the positions in the deleted genes' rows, after
+    checking that they are genes and that ptr fits.
+    """
+    genes = _in_graph(genes, ptr, row_offsets.size(1) - 1)
+    if not len(genes) or not len(buffer):
+        return
+    if _has_triton(buffer.device):
+        from tcbuild.torch.scatter import remove_rows
+
+        return remove_rows(buffer, genes, ptr, row_offsets, positions, widths, starts, longest)
+    every = torch.arange(len(genes), device=genes.device)
+    sample = (torch.searchsorted(ptr, every, right=True) - 1).clamp_(max=len(ptr) - 2)
+    # [types, K]: a segment is one type's row of one deleted gene
+    row_starts = row_offsets.index_select(1, genes)
+    lengths = ((row_offsets.index_select(1, genes + 1) - row_starts) * (every < ptr[-1])).view(-1)
+    ends = lengths.cumsum(0)
+    some = ends[-1] > 0  # otherwise the slots repeat what is at address 0
+    to_entry = row_starts.view(-1) - (ends - lengths)
+    to_address = (starts[:, None] * (len(ptr) - 1) + widths[:, None] * sample).view(-1)
+    most = _most_removals(ends, len(genes), longest)
+    per_pass = max(_SLOTS_FLOOR, int(len(buffer) * _SLOTS_PER_BYTE))
+    for begin in range(0, most, per_pass):
+        slots = torch.arange(begin, min(begin + per_pass, most), device=buffer.device)
+        slots = torch.minimum(slots, ends[-1] - 1)  # superfluous slots repeat the last removal
+        segment = torch.searchsorted(ends, slots, right=True)
+        entries = slots.add_(to_entry.index_select(0, segment)).mul_(some)
+        addresses = positions.index_select(0, entries) + to_address.index_select(0, segment)
+        addresses.mul_(some)
+        buffer.index_copy_(0, addresses, buffer.index_select(0, addresses).logical_and_(~some))
+
+
+def _has_triton(device: torch.device) -> bool:
+    """Whether Triton compiles kernels for a device."""
+    if device.type != "cuda" or not torch.cuda.is_available():
+        return False
+    return find_spec("triton") is not None and torch.cuda.get_device_capability(device) >= (8, 0)
+
+
+@torch.library.custom_op("tcbuild::remove", mutates_args=("buffer",))
+def remove_compiled(
+    buffer: Tensor,
+    genes: Tensor,
+    ptr: Tensor,
+    row_offsets: Tensor,
+    positions: Tensor,
+    widths: Tensor,
+    starts: Tensor,
+    longest: int,
+) -> None:
+    """_remove as one step of a compiled or exported graph: how much it writes depends on values, so
+    a compiler could do it only for the most that may be.
+    """
+    with one_thread(genes.device):
+        _remove(buffer, genes, ptr, row_offsets, positions, widths, starts, longest)
+
+
+@remove_compiled.register_fake
+def _(*_: Any) -> None:
+    return
+
+
+def _most_removals(ends: Tensor, genes: int, longest: int) -> int:
+    """The number of positions that the genes remove; on a device, to avoid waiting for it, an upper
+    bound.
+    """
+    return int(ends[-1]) if ends.device.type == "cpu" else genes * longest
+
+
+def _in_graph(genes: Tensor, ptr: Tensor, count: int) -> Tensor:
+    """The genes, after checking that those up to ptr[-1] are among count, that the others are -1,
+    and that ptr fits. The device's still have the others, as any gene.
+    """
+    deleted = torch.arange(len(genes), device=genes.device) < ptr[-1]
+    in_range = ((genes >= 0) & (genes < count) | ~deleted).all()
+    ascends = (ptr[0] == 0) & (ptr[-1] <= len(genes)) & (ptr[1:] >= ptr[:-1]).all()
+    fits = ascends & ((genes == -1) | deleted).all()
+    if genes.device.type != "cpu":
+        torch._assert_async(in_range, f"a perturbation index is not in [0, {count})")
+        torch._assert_async(
+            fits,
+            "perturbation_indices_ptr does not ascend from 0 to the number of perturbation_indices",
+        )
+        return genes.clamp(0, count - 1)
+    if not in_range:
+        wrong = int(((genes < 0) | (genes >= count)).nonzero()[0])
+        raise IndexError(
+            f"make masks: perturbation_indices[{wrong}] is {int(genes[wrong])}, expected 0 to "
+            f"{count - 1}\n"
+            "hint: use the gene table of the dataset that the generator was made for; batches "
+            "of PyG must not add node offsets to it"
+        )
+    if not fits:
+        raise ValueError(
+            f"make masks: perturbation_indices_ptr does not ascend from 0 to {len(genes)}, the "
+            "number of perturbation_indices\n"
+            "hint: pass both of one batch"
+        )
+    return genes[: int(ptr[-1])]

@@ -50,14 +50,14 @@ class ReactionRules(nn.Module):
             persistent=False,
         )
 
-    def forward(self, gene_mask: Tensor, out: Tensor) -> None:
-        """Writes the reaction mask, bool [B, reactions], for a gene mask, bool [B, genes]."""
-        batch_size = len(gene_mask)
+    def forward(self, gene_mask: Tensor) -> Tensor:
+        """The reaction mask, bool [B, reactions], for a gene mask, bool [B, genes]."""
+        batch_size = gene_mask.size(0)
         false = gene_mask.new_zeros(batch_size, self.starts[-1])
-        torch.logical_not(gene_mask, out=false[:, 1 : self.starts[1]])
+        false[:, 1 : self.starts[1]] = ~gene_mask
         for level, start, end in zip(self.levels, self.starts[1:], self.starts[2:]):
             false[:, start:end] = level(false)
-        torch.gather(false, 1, self.roots.expand(batch_size, -1), out=out).logical_not_()
+        return false.gather(1, self.roots.expand(batch_size, -1)).logical_not_()
 
 
 class _Level(nn.Module):
@@ -79,7 +79,7 @@ class _Level(nn.Module):
 
     def forward(self, false: Tensor) -> Tensor:
         """Which gates are false: bool [B, gates]."""
-        batch_size = len(false)
+        batch_size = false.size(0)
         so_far = false.gather(1, self.operands.expand(batch_size, -1)).cumsum(1, dtype=torch.int32)
         at_ends = nn.functional.pad(so_far, (1, 0)).gather(1, self.ends.expand(batch_size, -1))
         return at_ends.diff(dim=1) >= self.thresholds

@@ -21,7 +21,7 @@ import (
 //     and two messages with all coverage counters per find.
 //   - Each file has one column.
 //   - The tests of a format link nothing large, because the fuzzer visits all coverage counters after
-//     each execution; see also FUZZED in the Makefile, and package pqarrowtest.
+//     each execution; see also FUZZED in the Makefile, and parquet_test.go at the root.
 func Fuzz[S rows.Source](f *testing.F, open func(path string, in *io.SectionReader) (S, error)) {
 	// a buffer of 1 GiB takes a second to clear, and 16 million rows as long to read
 	rows.UsualBuffer, rows.MaxEmptyRows = 1<<20, 1<<16

@@ -1,0 +1,203 @@
+package source
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/table"
+)
+
+// gafColumns are the columns of a GAF file, which has no header line; version 1.0 lacks the last
+// two.
+var gafColumns = []string{
+	"db", "db_object_id", "db_object_symbol", "qualifier", "go_id", "reference", "evidence", "with_from", "aspect",
+	"db_object_name", "db_object_synonym", "db_object_type", "taxon", "date", "assigned_by", "extension", "gene_product_form",
+}
+
+const (
+	gafQualifier = 3
+	gafTerm      = 4
+	gafEvidence  = 6
+	gafSynonyms  = 10
+	gafWidth1    = 15
+)
+
+// annotations are the edges of genes and terms, in the order of their first rows.
+type annotations struct {
+	spec    OntologySpec
+	terms   *ontology
+	kept    []bool // of the terms, those in the namespaces to keep
+	names   *Names
+	unknown ingest.UnknownGenes
+
+	pairs               *pairs
+	gene, term          []uint32 // by pair; term is an index in terms
+	evidence, qualifier [][]string
+}
+
+// read adds the rows of a GAF file.
+func (a *annotations) read(files *inputfile.Files, path string) (SourceReport, error) {
+	report := SourceReport{Made: a.edgeType().String(), File: path}
+	file, err := files.Open(path)
+	if err != nil {
+		return report, err
+	}
+	text := table.TextOptions{Delimiter: '\t', Comment: "!", Columns: gafColumns}
+	head, err := table.Head(file, 1, text)
+	if err != nil {
+		return report, err
+	}
+	if len(head) > 0 && len(head[0]) == gafWidth1 {
+		text.Columns = gafColumns[:gafWidth1]
+	}
+	reader, err := table.OpenFile(file, text)
+	if err != nil {
+		return report, err
+	}
+	defer reader.Close()
+	keeps := func(*table.Batch, int) (bool, error) { return true, nil }
+	if a.spec.Where != "" {
+		if keeps, err = rowFilter("gene_ontology", a.spec.Where, text.Columns); err != nil {
+			return report, err
+		}
+	}
+	r := annotationReader{annotations: a, column: slices.Index(gafColumns, string(a.spec.Gene))}
+	err = eachRow(reader, func(batch *table.Batch, i int) error {
+		report.Rows++
+		keep, err := keeps(batch, i)
+		switch {
+		case err != nil:
+		case !keep:
+			r.refused++
+		default:
+			err = r.row(batch, i)
+		}
+		if err != nil {
+			return fault.New(fault.Input, fault.HintOf(err), "read annotations %s: %w", reader.Where(batch.First+int64(i)), err)
+		}
+		return nil
+	})
+	r.account(&report)
+	return report, err
+}
+
+// annotationReader counts the rows of one file.
+type annotationReader struct {
+	*annotations
+	column int // of the gene's name
+	recent recentName
+
+	refused, negated, repeated int
+	missing                    missingNames
+	resolved                   [isUnknown + 1]int
+	elsewhere                  int // terms of other namespaces
+	kept                       int
+}
+
+func (r *annotationReader) row(batch *table.Batch, i int) error {
+	qualifier, code := batch.Text(gafQualifier, i), batch.Text(gafEvidence, i)
+	if err := cmp.Or(checkUTF8(qualifier), checkUTF8(code)); err != nil {
+		return err
+	}
+	for part := range bytes.SplitSeq(qualifier, []byte("|")) {
+		if bytes.EqualFold(part, []byte("NOT")) {
+			r.negated++
+			return nil
+		}
+	}
+	name := batch.Text(r.column, i)
+	if r.column == gafSynonyms {
+		name, _, _ = bytes.Cut(name, []byte("|"))
+	}
+	m := r.recent.find(r.names, name)
+	if m.result != gene {
+		if err := ingest.CheckGeneName(name); err != nil {
+			return err
+		}
+		if r.unknown == ingest.RefuseUnknownGenes {
+			return fault.New(fault.Input, unknownGenesHint, "%s", r.names.describe(string(name), m.result))
+		}
+		r.missing.add(string(name))
+		r.missing.count([2]found{m.result, m.result})
+		return nil
+	}
+	id := batch.Text(gafTerm, i)
+	at, how := r.terms.find(id)
+	if how == isUnknown {
+		if r.unknown == ingest.RefuseUnknownGenes {
+			return fault.New(fault.Input, "use an ontology of the same release or a later one, or drop such rows with unknown_genes: drop-gene",
+				"term %s is not in the ontology (%s terms)", fault.Quote(id), grouped(len(r.terms.terms)))
+		}
+		r.missing.add(string(id))
+	}
+	if how == isUnknown || how == isObsolete {
+		r.resolved[how]++
+		return nil
+	}
+	if !r.annotations.kept[at] {
+		r.elsewhere++
+		return nil
+	}
+	r.resolved[how]++
+	pair, meeting := r.pairs.meet(m.gene, uint32(at))
+	if meeting == first {
+		r.kept++
+		r.gene, r.term = append(r.gene, m.gene), append(r.term, uint32(at))
+		r.evidence, r.qualifier = append(r.evidence, nil), append(r.qualifier, nil)
+	} else {
+		r.repeated++
+	}
+	addDistinct(&r.evidence[pair], code)
+	addDistinct(&r.qualifier[pair], qualifier)
+	return nil
+}
+
+func addDistinct(texts *[]string, text []byte) {
+	if len(text) > 0 && !slices.ContainsFunc(*texts, func(known string) bool { return known == string(text) }) {
+		*texts = append(*texts, string(text))
+	}
+}
+
+func (r *annotationReader) account(report *SourceReport) {
+	report.Kept, report.Unknown = r.kept, sortedNames(r.missing.names)
+	report.Unnamed = r.missing.unknownRows + r.missing.ambiguousRows + r.resolved[isUnknown]
+	for _, c := range []Count{
+		{notKept, r.refused},
+		{"with the qualifier NOT", r.negated},
+		{"of unknown genes", r.missing.unknownRows},
+		{"of ambiguous names", r.missing.ambiguousRows},
+		{"of unknown terms", r.resolved[isUnknown]},
+		{"of obsolete terms that no single term replaces", r.resolved[isObsolete]},
+		{"of terms in other namespaces", r.elsewhere},
+		{"of the gene and term of an earlier row", r.repeated},
+	} {
+		report.Dropped = appendCount(report.Dropped, c.What, c.N)
+	}
+	for _, c := range []Count{
+		{"of alternative ids of terms", r.resolved[byAlternative]},
+		{"of obsolete terms, read as the terms that replace them", r.resolved[byReplacement]},
+	} {
+		report.Noted = appendCount(report.Noted, c.What, c.N)
+	}
+}
+
+func (a *annotations) edgeType() ingest.EdgeType {
+	return ingest.EdgeType{Source: ingest.Gene, Relation: a.spec.Relation, Target: geneOntology}
+}
+
+// edges returns the edge table; nodes are the rows of terms among the nodes.
+func (a *annotations) edges(nodes []uint32) *ingest.Edges {
+	edges := &ingest.Edges{Type: a.edgeType(), Src: a.gene}
+	evidence, qualifier := make([]string, len(a.term)), make([]string, len(a.term))
+	for k, at := range a.term {
+		edges.Dst = append(edges.Dst, nodes[at])
+		evidence[k], qualifier[k] = strings.Join(a.evidence[k], "|"), strings.Join(a.qualifier[k], "|")
+	}
+	edges.Columns = []ingest.Column{ingest.TextColumn("evidence", evidence), ingest.TextColumn("qualifier", qualifier)}
+	return edges
+}

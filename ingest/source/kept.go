@@ -1,0 +1,112 @@
+package source
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/table"
+)
+
+// KeptType is the type of a column that edges keep.
+type KeptType string
+
+const (
+	KeptNumber  KeptType = "number"  // float64
+	KeptInteger KeptType = "integer" // int64
+	KeptText    KeptType = "text"    // utf8
+)
+
+func (t KeptType) check(place string) error {
+	if !slices.Contains([]KeptType{KeptNumber, KeptInteger, KeptText}, t) {
+		return usage("", "%s: found %q, expected number, integer or text", place, t)
+	}
+	return nil
+}
+
+func (t KeptType) arrow() arrow.DataType {
+	switch t {
+	case KeptNumber:
+		return arrow.PrimitiveTypes.Float64
+	case KeptInteger:
+		return arrow.PrimitiveTypes.Int64
+	default:
+		return arrow.BinaryTypes.String
+	}
+}
+
+// keptColumn is a column of a table whose values edges keep. A missing value is a null.
+type keptColumn struct {
+	column int
+	name   string
+	kind   KeptType
+}
+
+// cell is a value of a kept column.
+type cell struct {
+	missing bool
+	number  float64
+	integer int64
+	text    []byte // valid as long as its batch
+}
+
+func (k keptColumn) read(batch *table.Batch, i int) (c cell, err error) {
+	switch k.kind {
+	case KeptNumber:
+		c.number, c.missing, err = batch.Number(k.column, i)
+	case KeptInteger:
+		c.integer, c.missing, err = batch.Integer(k.column, i)
+	default:
+		c.text, c.missing = batch.Text(k.column, i), batch.Missing(k.column, i)
+		err = checkUTF8(c.text)
+	}
+	return c, err
+}
+
+// checkUTF8 returns an error for a text that no graph could carry.
+func checkUTF8(text []byte) error {
+	if utf8.Valid(text) {
+		return nil
+	}
+	return fault.New(fault.Input, "save the file as UTF-8 text", "found %s, which is not valid UTF-8", fault.Quote(text))
+}
+
+// keptValues are the values of a kept column for the edges of a relation.
+type keptValues struct {
+	keptColumn
+	builder array.Builder
+}
+
+func newKeptValues(k keptColumn) keptValues {
+	return keptValues{k, array.NewBuilder(memory.DefaultAllocator, k.kind.arrow())}
+}
+
+func (v keptValues) append(c cell) {
+	switch b := v.builder.(type) {
+	case *array.Float64Builder:
+		if !c.missing {
+			b.Append(c.number)
+			return
+		}
+	case *array.Int64Builder:
+		if !c.missing {
+			b.Append(c.integer)
+			return
+		}
+	case *array.StringBuilder:
+		if !c.missing {
+			b.Append(string(c.text))
+			return
+		}
+	}
+	v.builder.AppendNull()
+}
+
+func (v keptValues) values() ingest.Column {
+	return ingest.Column{Name: v.name, Values: v.builder.NewArray()}
+}

@@ -1,0 +1,130 @@
+package source
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"tcbuild/conf"
+	"tcbuild/ingest"
+)
+
+var update = flag.Bool("update", false, "write testdata/sources.golden, to be checked by eye")
+
+// releases writes the excerpts of testdata/sources.txtar into a folder, compressed as their names
+// say.
+func releases(t testing.TB) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	text, err := os.ReadFile("testdata/sources.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	heads := regexp.MustCompile(`(?m)^-- (.+) --\n`)
+	places := heads.FindAllSubmatchIndex(text, -1)
+	members := make(map[string]map[string][]byte)
+	for k, place := range places {
+		end := len(text)
+		if k+1 < len(places) {
+			end = places[k+1][0]
+		}
+		name, content := string(text[place[2]:place[3]]), text[place[1]:end]
+		var out bytes.Buffer
+		switch file, member, zipped := strings.Cut(name, "/"); {
+		case zipped:
+			if members[file] == nil {
+				members[file] = make(map[string][]byte)
+			}
+			members[file][member] = content
+			continue
+		case strings.HasSuffix(name, ".gz"):
+			w := gzip.NewWriter(&out)
+			_, err = w.Write(content)
+			err = errors.Join(err, w.Close())
+		default:
+			out.Write(content)
+		}
+		writeInto(t, dir, name, out.Bytes(), err)
+	}
+	for name, files := range members {
+		var out bytes.Buffer
+		w := zip.NewWriter(&out)
+		for _, member := range slices.Sorted(maps.Keys(files)) {
+			in, made := w.Create(member)
+			if err = made; err == nil {
+				_, err = in.Write(files[member])
+			}
+		}
+		err = errors.Join(err, w.Close())
+		writeInto(t, dir, name, out.Bytes(), err)
+	}
+	return dir
+}
+
+func writeInto(t testing.TB, dir, name string, content []byte, err error) {
+	t.Helper()
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name), content, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestReleases reads an excerpt of each release that conf/sources.yaml has, with its settings, and
+// compares nodes, edges with their attributes, in order, and the account of all rows.
+func TestReleases(t *testing.T) {
+	settings, err := conf.Load("../../conf/sources.yaml", []string{"data=" + releases(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spec GraphSpec
+	if err := settings.Decode(&spec); err != nil {
+		t.Fatal(err)
+	}
+	graph, report := build(t, spec)
+	checkAccounts(t, report)
+	var got strings.Builder
+	for _, nodes := range graph.NodeTables() {
+		fmt.Fprintf(&got, "%s:", nodes.Type)
+		for row, id := range nodes.IDs {
+			fmt.Fprintf(&got, " %s%s", id, values(nodes.Columns, row))
+		}
+		fmt.Fprintln(&got)
+	}
+	for _, edges := range graph.Edges {
+		fmt.Fprintf(&got, "\n%s\n", edges.Type)
+		sources, targets := graph.Ends(edges.Type)
+		for row := range edges.Len() {
+			fmt.Fprintf(&got, "%s %s%s\n", sources.IDs[edges.Src[row]], targets.IDs[edges.Dst[row]], values(edges.Columns, row))
+		}
+	}
+	fmt.Fprintf(&got, "\n%s\n", strings.Join(reportLines(report), "\n"))
+	const golden = "testdata/sources.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || got.String() != string(want) {
+		t.Errorf("got\n%s\nwant %s (%v)", got.String(), golden, err)
+	}
+}
+
+func values(columns []ingest.Column, row int) (text string) {
+	for _, column := range columns {
+		text += fmt.Sprintf(" %s=%q", column.Name, column.Values.ValueStr(row))
+	}
+	return text
+}

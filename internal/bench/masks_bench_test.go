@@ -1,0 +1,65 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"tcbuild"
+	"tcbuild/encode"
+	"tcbuild/ingest"
+	"tcbuild/ingest/synth"
+	"tcbuild/store"
+)
+
+// BenchmarkWholeMasks reads whole masks of samples in random order, warm: 2.44 MB each, from a
+// dataset of yeast's size.
+func BenchmarkWholeMasks(b *testing.B) {
+	const samples = 256
+	dir := b.TempDir()
+	graph := filepath.Join(dir, "graph")
+	if err := ingest.WriteGraph(graph, synth.Graph(synth.Yeast, 1)); err != nil {
+		b.Fatal(err)
+	}
+	order := rand.New(rand.NewPCG(1, 0)).Perm(samples)
+	for _, variant := range []store.Variant{store.Incidence, store.Indices, store.FullMasks} {
+		codecs := encode.Codecs(encode.Mode(variant))
+		if variant == store.Incidence {
+			codecs = []string{""}
+		}
+		for _, codec := range codecs {
+			b.Run(fmt.Sprintf("variant=%s/codec=%s", variant, codec), func(b *testing.B) {
+				out := filepath.Join(dir, string(variant)+codec)
+				if _, err := store.Open(out); err != nil { // b.Run calls again with another b.N
+					if _, err := tcbuild.Build(context.Background(), tcbuild.Options{Variant: variant, Codec: codec, Graph: graph,
+						Perturbations: fmt.Sprintf("synth:yeast:%d:1", samples), Out: out}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				dataset, err := store.Open(out)
+				if err != nil {
+					b.Fatal(err)
+				}
+				reader, err := newMasks(dataset)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer reader.close()
+				if _, err := reader.pass(context.Background(), order); err != nil {
+					b.Fatal(err)
+				}
+				b.SetBytes(int64(dataset.Manifest.MaskPositions()))
+				b.ReportAllocs()
+				i := 0
+				for b.Loop() {
+					if _, err := reader.whole(order[i%samples]); err != nil {
+						b.Fatal(err)
+					}
+					i++
+				}
+			})
+		}
+	}
+}

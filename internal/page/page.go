@@ -1,0 +1,164 @@
+// Package page presents results to people: as a self-contained HTML page with tables and plots, and
+// as text for a terminal. All pages share one template and one style.
+package page
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"tcbuild/fault"
+)
+
+// Page is a result for people to read.
+type Page struct {
+	Title    string
+	Lead     []string // paragraphs below the title
+	Sections []Section
+}
+
+// Section is a part of a page: a table, plots, or both.
+type Section struct {
+	Title  string
+	Text   string     // below the title, on HTML pages alone
+	Meters []Meter    // on HTML pages alone
+	Header []string   // may be empty
+	Rows   [][]string // all as long as the header, if there is one
+	// Sketches are a last column of text, in place of plots; "" or one per row
+	Sketches []string
+	Plots    []Plot // below the table, on HTML pages alone
+	Note     string // below the plots
+}
+
+// Meter is a part of a whole, shown as a bar below its name.
+type Meter struct {
+	Name, Text string
+	Percent    float64
+}
+
+// WithoutEmptyColumns leaves out the columns in which no row has a text.
+func (s Section) WithoutEmptyColumns() Section {
+	for column := len(s.Header) - 1; column >= 0; column-- {
+		if !slices.ContainsFunc(s.Rows, func(row []string) bool { return row[column] != "" }) {
+			s.Header = slices.Delete(s.Header, column, column+1)
+			for i, row := range s.Rows {
+				s.Rows[i] = slices.Delete(row, column, column+1)
+			}
+		}
+	}
+	return s
+}
+
+// Print writes the tables as text, one below the other.
+func (p *Page) Print(w io.Writer) error {
+	lines := append([]string{Cell(p.Title)}, p.Lead...)
+	for _, section := range p.Sections {
+		if len(section.Header) == 0 && len(section.Rows) == 0 {
+			continue
+		}
+		lines = append(lines, "")
+		if section.Title != "" {
+			lines = append(lines, Cell(section.Title))
+		}
+		lines = append(lines, section.lines()...)
+	}
+	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
+	return err
+}
+
+// lines are the rows with their columns aligned, numbers at their ends.
+func (s *Section) lines() (lines []string) {
+	rows := s.Rows
+	if s.Header != nil {
+		rows = append([][]string{s.Header}, rows...)
+	}
+	var widths []int
+	for _, row := range rows {
+		for i, text := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(Cell(text)))
+		}
+	}
+	for i, row := range rows {
+		line := ""
+		for k, text := range row {
+			width := widths[k]
+			if s.Class(k) == "text" {
+				width = -width
+			}
+			line += fmt.Sprintf("  %*s", width, Cell(text))
+		}
+		switch {
+		case s.Sketches == nil:
+		case i == 0:
+			line += "  histogram"
+		default:
+			line += "  " + s.Sketches[i-1]
+		}
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+	return lines
+}
+
+// Cell is a text for a page: text that would break it, or is too long, is quoted.
+func Cell(text string) string {
+	const longest = 400 // bytes
+	if len(text) > longest || strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		return fault.Quote(text)
+	}
+	return text
+}
+
+//go:embed page.html.tmpl
+var pageText string
+
+// style is that of plots; the page and pictures of their own share it.
+//
+//go:embed style.css
+var style string
+
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"cell": Cell, "breakable": breakable, "style": func() template.CSS { return template.CSS(style) },
+}).Parse(pageText))
+
+// breakable is a text in whose names, such as gene__physical__gene, a line may end between the
+// parts, and on narrow screens at each underscore.
+func breakable(text string) template.HTML {
+	return template.HTML(breaks.Replace(template.HTMLEscapeString(Cell(text))))
+}
+
+var breaks = strings.NewReplacer("__", "__<wbr/>", "_", `_<wbr class="narrow"/>`)
+
+// HTML returns the page as one file that needs no other, also well-formed as XML.
+func (p *Page) HTML() ([]byte, error) {
+	var page bytes.Buffer
+	err := pageTemplate.Execute(&page, p)
+	return page.Bytes(), err
+}
+
+// Name is what a screen reader calls the table.
+func (s *Section) Name() string {
+	if s.Title == "" {
+		return "Summary"
+	}
+	return Cell(s.Title)
+}
+
+// Class is number for a column of measured values, which are aligned at their ends, else text.
+func (s *Section) Class(column int) string {
+	for _, row := range s.Rows {
+		digits := strings.TrimLeft(row[column], "+-")
+		if len(row) == 1 || row[column] != "" && digits != "" && (digits[0] < '0' || digits[0] > '9') || len(digits) > 30 {
+			return "text"
+		}
+	}
+	return "number"
+}

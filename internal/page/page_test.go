@@ -1,0 +1,221 @@
+package page
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"tcbuild/internal/pagetest"
+	"tcbuild/internal/testrun"
+)
+
+// hostile are names that a browser would obey.
+var hostile = []string{"<script>alert(1)</script>", `"><img onerror=alert(1) src=x>`, "</title><b>&\"'", "\x1b[2J\u202e", "]]>-->", strings.Repeat("x<", 300)}
+
+func check(t *testing.T, page Page) string {
+	t.Helper()
+	html, err := page.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pagetest.Check(t, string(html))
+	return string(html)
+}
+
+// On a narrow screen a name goes on in the next line after an underscore, not within a word.
+func TestNamesBreakAtUnderscores(t *testing.T) {
+	page := check(t, Page{Title: "t", Sections: []Section{{Header: []string{"type"}, Rows: [][]string{{"gene__a_b<__gene"}}}}})
+	if want := `gene__<wbr/>a_<wbr class="narrow"/>b&lt;__<wbr/>gene`; !strings.Contains(page, want) {
+		t.Errorf("the page lacks %s", want)
+	}
+}
+
+// Text and marks stand out from the background, in light and dark, as WCAG 2.1 asks (AA).
+func TestContrast(t *testing.T) {
+	luminance := func(hex string) (sum float64) {
+		if len(hex) == 3 {
+			hex = hex[:1] + hex[:1] + hex[1:2] + hex[1:2] + hex[2:] + hex[2:]
+		}
+		value, err := strconv.ParseUint(hex, 16, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, weight := range []float64{0.0722, 0.7152, 0.2126} {
+			part := float64(value>>(8*i)&255) / 255
+			if part <= 0.04045 {
+				sum += weight * part / 12.92
+			} else {
+				sum += weight * math.Pow((part+0.055)/1.055, 2.4)
+			}
+		}
+		return sum
+	}
+	light, dark, _ := strings.Cut(style, "@media")
+	for _, scheme := range []string{light, dark} {
+		colors := regexp.MustCompile(`--(\w+): #(\w+);`).FindAllStringSubmatch(scheme, -1)
+		paper := luminance(colors[0][2])
+		for _, color := range colors[1:] {
+			least := map[string]float64{"ink": 4.5, "quiet": 4.5, "line": 1}[color[1]]
+			if least == 0 {
+				least = 3
+			}
+			if ratio := (max(luminance(color[2]), paper) + 0.05) / (min(luminance(color[2]), paper) + 0.05); ratio < least {
+				t.Errorf("%s #%s has a contrast of %.2f, expected %g", color[1], color[2], ratio, least)
+			}
+		}
+	}
+}
+
+// Names from data stay text, wherever they stand.
+func TestHostileNames(t *testing.T) {
+	for _, name := range hostile {
+		mark := Mark{X: 1, Y: 1, Color: 1, Label: "label", Hover: name}
+		page := Page{Title: name, Lead: []string{name}, Sections: []Section{{
+			Title: name, Text: name, Note: name, Header: []string{name, name}, Rows: [][]string{{name, name}}, Meters: []Meter{{name, name, 5}},
+			Plots: []Plot{
+				Columns{X: name, Y: "samples", Columns: []Column{{"1", 1}}}.Plot(name),
+				Columns{X: name, Y: "samples", Bins: []Bin{{0, 1, 2}}}.Plot(name),
+				{Title: name, Text: name, Drawing: Shares{Rows: []Share{{Label: "a", Total: "b", Parts: []Part{{name, 1, 1, name}}}}}},
+				{Title: name, Text: name, Drawing: XY{X: Axis{Title: name, Format: Plain}, Y: Axis{Title: name, Format: Plain}, Marks: []Mark{mark}}},
+			},
+		}}}
+		if strings.ContainsAny(name, "\x1b") { // the lead and notes are tcbuild's own words
+			page.Lead, page.Sections[0].Text, page.Sections[0].Note, page.Sections[0].Meters[0].Text = nil, "", "", ""
+		}
+		html := strings.ReplaceAll(check(t, page), "onerror=", "")
+		if strings.Contains(html, "<img") || strings.Contains(html, "<b>") || strings.ContainsAny(html, "\x1b\u202e") {
+			t.Errorf("%q: a browser obeys it", name)
+		}
+		var text bytes.Buffer
+		if err := page.Print(&text); err != nil || strings.ContainsAny(text.String(), "\x1b\u202e") {
+			t.Errorf("found %q, %v", text.String(), err)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{Short(2.5e6), "2.5M"}, {Short(12532.41), "12.5k"}, {Short(999.9), "1k"}, {Short(500), "500"}, {Short(0), "0"},
+		{Plain(0.1 + 0.2), "0.3"}, {Plain(-1500), "-1500"}, {Plain(1e-7), "1e-07"}, {Plain(2.5e9), "2.5e+09"},
+	} {
+		if c.got != c.want {
+			t.Errorf("found %s, expected %s", c.got, c.want)
+		}
+	}
+}
+
+// Measured values are aligned at their ends; ids that begin with digits, in a list, are not.
+func TestClass(t *testing.T) {
+	s := Section{Rows: [][]string{{"1", "-2.5 ms ±3%", "", "x"}, {"20", "+3", "7", "4"}}}
+	list := Section{Rows: [][]string{{"328 (number 0)"}, {"329 (number 1)"}}}
+	if found := []string{s.Class(0), s.Class(1), s.Class(2), s.Class(3), list.Class(0)}; !slices.Equal(found, []string{"number", "number", "number", "text", "text"}) {
+		t.Errorf("found %v", found)
+	}
+}
+
+// Charts of any size fit, and as many bars have a label as there is room for.
+func TestColumns(t *testing.T) {
+	for _, n := range []int{1, 2, 10, 50, 1000} {
+		var columns []Column
+		for i := range n {
+			columns = append(columns, Column{Label: fmt.Sprintf("n%d", i*i), Value: i * 1500})
+		}
+		html := check(t, Page{Title: "x", Sections: []Section{{Plots: []Plot{Columns{X: "x", Y: "y", Columns: columns}.Plot("Bars")}}}})
+		if found := strings.Count(html, ">n"); found == 0 || n <= 10 && found < n {
+			t.Errorf("%d bars have %d labels", n, found)
+		}
+		if n == 10 && (!strings.Contains(html, ">10k<") || !strings.Contains(html, "<title>n81: 13,500 y</title>")) {
+			t.Errorf("labels are missing:\n%s", html)
+		}
+	}
+}
+
+// Histograms of any range fit; bins too narrow for labels of their own have their range as label.
+func TestHistogram(t *testing.T) {
+	for _, c := range []struct{ first, width float64 }{
+		{0, 1}, {0.25, 1.0 / 32}, {-1e9, 2.5e8}, {0.37, 1e-17}, {0, 5e-324}, {1000, 1e-12}, {-8e307, 1.6e307}, {-1e308, 1e308}, {-3, 0.5}, {1e6, 1 << 17}, {1e-5, 1e-7},
+	} {
+		for _, n := range []int{1, 2, 10} {
+			var bins []Bin
+			for i := range n {
+				bins = append(bins, Bin{From: min(c.first+float64(i)*c.width, 1.7e308), To: min(c.first+float64(i+1)*c.width, 1.7e308), Value: 1000 * i})
+			}
+			check(t, Page{Title: fmt.Sprint(c), Sections: []Section{{Plots: []Plot{Columns{X: "<x> & y", Y: "samples", Bins: bins}.Plot("Histogram")}}}})
+		}
+	}
+}
+
+// Each label of points as close together as those of a benchmark stands alone, with no line through
+// it, and nearer to its point than to others, or is joined to it.
+func TestLabels(t *testing.T) {
+	for seed := range uint64(testrun.Cases(300, 60)) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		var points []point
+		var widths []float64
+		for range 1 + r.IntN(7) {
+			at := point{40 + 280*r.Float64(), 30 + 180*r.Float64()}
+			if len(points) > 0 && r.IntN(2) == 0 { // close to another
+				at = point{points[0].x + 15*r.NormFloat64(), points[0].y + 15*r.NormFloat64()}
+			}
+			at = point{min(max(at.x, 40), 320), min(max(at.y, 30), 210)}
+			points, widths = append(points, at), append(widths, 55+30*r.Float64())
+		}
+		area := area{35, 340, 20, 236, -1e9}
+		places := placeLabels(points, widths, area, nil, false)
+		for i, place := range places {
+			if place.left < area.left || place.right > area.right || place.y < area.top || place.y > area.bottom {
+				t.Errorf("seed %d: label %d leaves the plot: %+v", seed, i, place)
+			}
+			for k := range i {
+				if place.overlaps(places[k]) {
+					t.Errorf("seed %d: labels %d and %d meet", seed, i, k)
+				}
+			}
+			for k, other := range points {
+				if end := places[k].near(other); k != i && places[k].distance(other) > leaderFrom {
+					for along := 0.0; along <= 1; along += 1.0 / 128 {
+						on := point{other.x + along*(end.x-other.x), other.y + along*(end.y-other.y)}
+						if place.distance(on) == 0 {
+							t.Errorf("seed %d: the line to label %d runs through label %d", seed, k, i)
+							break
+						}
+					}
+				}
+				if place.distance(other) < 3 {
+					t.Errorf("seed %d: label %d covers point %d", seed, i, k)
+				}
+				if own := place.distance(points[i]); k != i && own < leaderFrom && place.distance(other) < own-8 {
+					t.Errorf("seed %d: label %d at %.0f from its point looks as if it were that of %d, at %.0f", seed, i, own, k, place.distance(other))
+				}
+			}
+		}
+	}
+}
+
+// A logarithmic axis has at least two labels, however short it is.
+func TestTicks(t *testing.T) {
+	for _, high := range []float64{2.25, 2.4, 3.5, 6, 11, 40, 1e3, 1e9} {
+		for _, low := range []float64{0.03, 0.21, 0.32, 0.4, 0.52, 0.66, 0.85, 0.97, 1, 1.9} {
+			s := scale{Axis: Axis{Log: true, Format: Plain}, low: low, high: low * high, start: 228, end: 10}
+			ticks := s.ticks(7, func(string) float64 { return 2 * lineHeight })
+			if len(ticks) < 2 || len(ticks) > 7 {
+				t.Errorf("%g to %g: found ticks %v", s.low, s.high, ticks)
+			}
+		}
+	}
+}
+
+// The labels of lines stand in the order of their ends.
+func TestLabelsOfLines(t *testing.T) {
+	points := []point{{200, 100}, {200, 104}, {200, 98}}
+	places := placeLabels(points, []float64{40, 40, 40}, area{0, 340, 20, 236, -1e9}, nil, true)
+	if !(places[2].y < places[0].y && places[0].y < places[1].y) || places[0].left != places[1].left {
+		t.Errorf("found %+v", places)
+	}
+}

@@ -1,0 +1,31 @@
+"""A Lightning DataModule for a dataset: batches of samples, on the trainer's device.
+
+    pip install './python[torch]' pytorch-lightning
+
+    trainer.fit(model, Cells("cell/indices", "split/train.arrow", "split/val.arrow"))
+
+The parts are what `tcbuild split` writes. Lightning moves a batch by its `to`, and the model asks
+it for batch.masks and batch.phenotype("fitness").
+"""
+
+from typing import Any
+
+import pytorch_lightning
+from torch.utils.data import DataLoader
+
+import tcbuild
+import tcbuild.torch
+
+
+class Cells(pytorch_lightning.LightningDataModule):
+    def __init__(self, path: str, train: str, val: str, **options: Any):
+        super().__init__()
+        stored = tcbuild.open(path)
+        self.train, self.val = (tcbuild.torch.Dataset(stored.select(of)) for of in (train, val))
+        self.options = {"batch_size": 28, "num_workers": 2} | options
+
+    def train_dataloader(self) -> DataLoader:
+        return DataLoader(self.train, shuffle=True, **self.options)
+
+    def val_dataloader(self) -> DataLoader:
+        return DataLoader(self.val, **self.options)

@@ -1,0 +1,301 @@
+"""Real releases, read here by Python's csv module and compared with what tcbuild makes of them."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import itertools
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from conftest import REPOSITORY, Tcbuild
+
+DATA = REPOSITORY.parent / "shared/data"
+FEATURES = DATA / "genes_sgd/SGD_features.tab.gz"
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not DATA.is_dir(), reason="the public yeast data is not there"),
+]
+
+Edge = tuple[str, str, float | None]
+
+
+def rows(path: str, delimiter: str = "\t") -> Iterator[list[str]]:
+    with gzip.open(DATA / path, "rt", encoding="utf-8", newline="") as file:
+        yield from csv.reader(file, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+
+
+class Names:
+    """SGD's names of genes; a name of several features, one of them a gene, means none."""
+
+    def __init__(self) -> None:
+        features = list(rows("genes_sgd/SGD_features.tab.gz"))
+        self.genes = sorted(f[3] for f in features if f[1] == "ORF")
+        self.ids = set(self.genes)
+        self.kinds: list[dict[str, set[str]]] = [{}, {}, {}, {}]
+        for feature in filter(lambda f: f[3], features):
+            names = [feature[3:4], feature[4:5], feature[5].split("|"), feature[0:1]]
+            for kind, of_kind in zip(self.kinds, names, strict=True):
+                for name in filter(None, of_kind):
+                    kind.setdefault(name, set()).add(feature[3])
+
+    def find(self, name: str) -> str | None:
+        """The gene; "" if it is ambiguous, None if there is none."""
+        if name in self.ids:
+            return name
+        meant = next((kind[name] for kind in self.kinds if name in kind), set())
+        found = [feature for feature in meant if feature in self.ids]
+        return None if not found else found[0] if len(meant) == 1 else ""
+
+
+@pytest.fixture(scope="module")
+def names() -> Names:
+    return Names()
+
+
+@pytest.fixture(scope="module")
+def graph(tcbuild: Tcbuild, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("sources") / "graph"
+    tcbuild.run("ingest", "graph", "--config", REPOSITORY / "conf/yeast.yaml", f"data={DATA}",
+                "--out", out)  # fmt: skip
+    return out
+
+
+def expected(
+    entries: Iterable[Edge], names: Names, undirected: bool, keep: Callable[[float | None], bool]
+) -> tuple[list[Edge], Counter[str]]:
+    """The edges of (source, target, weight), and how many entries were dropped for which reason."""
+    edges: list[Edge] = []
+    dropped: Counter[str] = Counter()
+    first: dict[tuple[str, str], tuple[str, str]] = {}
+    stored: set[tuple[str, str]] = set()
+    for source, target, weight in entries:
+        src, dst = names.find(source), names.find(target)
+        if not src or not dst:
+            dropped["of unknown genes" if None in (src, dst) else "of ambiguous names"] += 1
+            continue
+        pair = (min(src, dst), max(src, dst)) if undirected else (src, dst)
+        first.setdefault(pair, (src, dst))
+        if not keep(weight):
+            dropped["refused"] += 1
+        elif undirected and pair in stored:
+            again = first[pair] == (src, dst)
+            reason = (
+                "repeating an earlier row" if again else "the other direction of an earlier row"
+            )
+            dropped[reason] += 1
+        else:
+            stored.add(pair)
+            edges.append((src, dst, weight))
+    return edges, dropped
+
+
+def adjacency(channel: str) -> Iterator[Edge]:
+    genes = (DATA / "string_v9.1_dango/yeast_string_genes.txt").read_text().split()
+    for a, b, score in rows(f"string_v9.1_dango/yeast_string_{channel}_adjacency.txt.gz"):
+        yield genes[int(a) - 1], genes[int(b) - 1], float(score)
+
+
+def links(column: str) -> Iterator[Edge]:
+    lines = rows("string_v12_physical/4932.protein.physical.links.full.v12.0.txt.gz", " ")
+    at = next(lines).index(column)
+    for row in lines:
+        yield row[0].removeprefix("4932."), row[1].removeprefix("4932."), float(row[at])
+
+
+def matrix(name: str) -> Iterator[Edge]:
+    lines = rows(f"regulatory_inferelator/{name}.tsv.gz")
+    header = next(lines)
+    for row in lines:
+        factors = header[1:] if len(header) == len(row) else header
+        for factor, value in zip(factors, row[1:], strict=True):
+            if float(value or 0):  # by far the most cells are 0
+                yield factor, row[0], float(value)
+
+
+def pairs(name: str) -> Iterator[Edge]:
+    for row in rows(f"bionic_networks/{name}.txt.gz", " "):
+        yield row[0], row[1], float(row[2]) if len(row) > 2 else None
+
+
+CASES = [
+    *((f"string9_1_{c}", adjacency, c, True, bool)
+      for c in ("neighborhood", "fusion", "cooccurence", "database")),
+    *((f"string12_0_physical_{c}", links, c, True, lambda score: score >= 1)
+      for c in ("experiments", "database", "textmining")),
+    ("yeastract", matrix, "YEASTRACT_20190713_BOTH", False, bool),
+    ("motif_prior", matrix, "yeast-motif-prior", False, bool),
+    ("coexpression_hu2007", pairs, "Hu-2007", True, lambda _: True),
+    ("physical_krogan2006", pairs, "Krogan-2006", True, lambda _: True),
+    ("genetic_costanzo2016", pairs, "Costanzo-2016", True, lambda _: True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("relation", "read", "file", "undirected", "keep"), CASES)
+def test_edges(graph, names, relation, read, file, undirected, keep):
+    want, dropped = expected(read(file), names, undirected, keep)
+    made = f"gene__{relation}__gene"
+    table = pa.ipc.open_file(graph / "edges" / f"{made}.arrow").read_all()
+    nodes = pa.ipc.open_file(graph / "nodes/gene.arrow").read_all()["id"].to_pylist()
+    assert nodes == names.genes
+    weights = table.column(2).to_pylist() if table.num_columns > 2 else itertools.repeat(None)
+    ends = (table.column(0).to_pylist(), table.column(1).to_pylist())
+    got = [
+        (s if isinstance(s, str) else nodes[s], d if isinstance(d, str) else nodes[d], w)
+        for s, d, w in zip(*ends, weights, strict=False)
+    ]
+    assert got == want
+    accounts = json.loads((graph / "sources.json").read_text())["sources"]
+    account = next(source for source in accounts if source["made"] == made)
+    counts = Counter({c["what"]: c["rows"] for c in account.get("dropped", [])})
+    refused = [what for what in counts if what.startswith("with ")]
+    assert account["kept"] == len(want) == account["rows"] - counts.total()
+    if read is not matrix:  # whose cells of 0 are not read here
+        assert sum(counts.pop(what) for what in refused) == dropped.pop("refused", 0)
+        assert counts == dropped
+
+
+def test_gold_standard(tcbuild, names, tmp_path):
+    file, config, out = "regulatory_inferelator/gold_standard", tmp_path / "g.yaml", tmp_path / "g"
+    config.write_text(
+        f"genes: {{sgd_features: {FEATURES}}}\naliases: {{sgd_features: {FEATURES}}}\n"
+        f"unknown_genes: drop-gene\n"
+        f"edges:\n- tf_matrix: {{file: {DATA / file}.tsv.gz, relation: gold}}\n"
+    )
+    tcbuild.run("ingest", "graph", "--config", config, "--out", out)
+    entries = (
+        (factor.strip('"'), target.strip('"'), value)
+        for factor, target, value in matrix("gold_standard")
+    )
+    want, dropped = expected(entries, names, False, bool)
+    table = pa.ipc.open_file(out / "edges/gene__gold__gene.arrow").read_all()
+    got = [
+        (names.genes[src], names.genes[dst], weight)
+        for src, dst, weight in zip(*(column.to_pylist() for column in table), strict=True)
+    ]
+    assert got == want
+    lines = rows(f"{file}_edges.tsv.gz")  # the same, as an edge list
+    next(lines)
+    listed = [(tf, target, float(weight)) for tf, target, weight in lines]
+    assert sorted(expected(listed, names, False, bool)[0]) == sorted(want)
+    account = json.loads((out / "sources.json").read_text())["sources"][-1]
+    counts = {c["what"]: c["rows"] for c in account["dropped"]}
+    assert counts.pop("with a weight of 0 or none") + len(listed) == account["rows"]
+    assert counts == dropped
+
+
+def test_model(graph, names):
+    """yeast-GEM's .yml, as tables that others made of it say it."""
+
+    def column(table: pa.Table, name: str) -> list:
+        return table.column(name).to_pylist()
+
+    def arrow(name: str) -> pa.Table:
+        return pa.ipc.open_file(graph / f"{name}.arrow").read_all()
+
+    reactions, metabolites = arrow("nodes/reaction"), column(arrow("nodes/metabolite"), "id")
+    lines = list(rows("yeast_gem_v9.0.2/reactions.tsv.gz"))[1:]
+    ids = [line[0] for line in lines]
+    assert column(reactions, "id") == ids
+    assert column(reactions, "lower_bound") == [float(line[2]) for line in lines]
+    assert column(reactions, "upper_bound") == [float(line[3]) for line in lines]
+
+    def rule(text: str) -> list[str]:
+        return re.findall(r"[()]|[^\s()]+", text)
+
+    for got, line in zip(column(reactions, "gpr"), lines, strict=True):
+        assert rule(got) == rule(line[4])
+    want = [
+        (gene, line[0])
+        for line in lines
+        for gene in dict.fromkeys(t for t in rule(line[4]) if t not in ("(", ")", "and", "or"))
+    ]
+    edges = arrow("edges/gene__gpr__reaction")
+    ends = zip(edges.column(0).to_pylist(), edges.column(1).to_pylist(), strict=True)
+    assert [(names.genes[gene], ids[reaction]) for gene, reaction in ends] == want
+    edges = arrow("edges/reaction__rmr__metabolite")
+    sides = zip(edges.column(0).to_pylist(), edges.column(1).to_pylist(),
+                column(edges, "stoichiometry"), strict=True)  # fmt: skip
+    entries = list(rows("yeast_gem_v9.0.2/stoichiometry.tsv.gz"))[1:]
+    got = [(ids[reaction], metabolites[other], value) for reaction, other, value in sides]
+    assert got == [(reaction, other, float(value)) for reaction, other, value in entries]
+    assert set(metabolites) >= {other for _, other, _ in entries}
+
+
+def written(path: Path) -> list[list[str]]:
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
+
+
+def lost(gene: str, mutation: str) -> bool:
+    """Whether it counts as a deletion: of the gene's own frame, or a DAmP allele."""
+    return mutation in ("DELETION", "DAMP") or mutation.lower() == f"delta {gene.lower()}"
+
+
+def test_emap(tcbuild, graph, names, tmp_path):
+    out = tmp_path / "emap.tsv"
+    tcbuild.run("ingest", "emap", DATA / "emap_collins2007/pairs.tsv.gz", "--graph", graph,
+                "--aliases", FEATURES, "--unknown-genes", "drop-sample",
+                "--alleles", "deletion,damp", "--out", out)  # fmt: skip
+    lines = rows("emap_collins2007/pairs.tsv.gz")
+    next(lines)
+    want = []
+    for number, (a, b, kind_a, kind_b, score) in enumerate(lines):
+        found = {names.find(a), names.find(b)}
+        if lost(a, kind_a) and lost(b, kind_b) and not found & {None, ""}:
+            want.append((str(number), "|".join(sorted(found)), float(score)))
+    got = [(row[0], row[1], float(row[2])) for row in written(out)]
+    assert got == want
+
+
+def test_alleles(tcbuild, graph, tmp_path):
+    """Strains that are named by their alleles alone, with the genes that the table itself says."""
+    file, out = "kuzmin2018_significant/perturbations.tsv.gz", tmp_path / "k.tsv"
+    tcbuild.run("ingest", "sga", DATA / file, "--graph", graph, "--allele-columns", "alleles",
+                "--aliases", FEATURES, "--alleles", "deletion,ts", "--out", out)  # fmt: skip
+    lines = rows(file)
+    next(lines)
+    want = [
+        [str(number), "|".join(sorted(orfs.split(";"))), *numbers, kind, orfs]
+        for number, (kind, _, orfs, *numbers) in enumerate(lines)
+    ]
+    assert written(out) == want
+
+
+def test_matrix_of_conditions(tcbuild, graph, names, tmp_path):
+    file, out = "yeastphenome_galardini2019/galardini_beltrao_2019_value.txt.gz", tmp_path / "m.tsv"
+    tcbuild.run("ingest", "matrix", DATA / file, "--graph", graph, "--aliases", FEATURES,
+                "--unknown-genes", "drop-sample", "--out", out)  # fmt: skip
+    lines = rows(file)
+    conditions = next(lines)[1:]
+    want = []
+    for row in lines:
+        for condition, value in zip(conditions, row[1:], strict=True):
+            if (gene := names.find(row[0])) and value and not math.isnan(float(value)):
+                want.append([f"{row[0]}: {condition}", gene, float(value), condition])
+    assert [[*row[:2], float(row[2]), row[3]] for row in written(out)] == want
+
+
+def test_lists_of_genes(tcbuild, graph, names, tmp_path):
+    file, out = "celaj2020_xga/perturbations_long.tsv.gz", tmp_path / "x.tsv"
+    tcbuild.run("ingest", "perturbations", DATA / file, "--graph", graph, "--genes-columns", "orfs",
+                "--gene-delimiter", ";", "--allow-wildtype", "--out", out)  # fmt: skip
+    lines = rows(file)
+    next(lines)
+    want = []
+    for number, (strain, mating, drug, orfs, n_genes, resistance) in enumerate(lines):
+        genes = "|".join(sorted(filter(None, orfs.split(";"))))
+        value = float(resistance) if resistance not in ("", "NA") else None
+        want.append([str(number), genes, float(n_genes), value, strain, mating, drug])
+    got = [
+        [*row[:2], float(row[2]), float(row[3]) if row[3] else None, *row[4:]]
+        for row in written(out)
+    ]
+    assert got == want

@@ -1,0 +1,164 @@
+"""The masks that Triton's kernel makes are those of the oracle: on the CPU by Triton's interpreter,
+and on a GPU where there is one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip(
+    "triton", reason="Triton is not installed: torch brings it on Linux, for x86-64"
+)
+
+import tcbuild.torch as tt
+from cases import CASES_AND_RULES
+from tcbuild.torch import mask_generator
+from test_torch_generator import assert_masks, inputs
+from torch_cases import built_case
+
+pytestmark = pytest.mark.slow
+
+CASES = [
+    (case.name, rule)
+    for case, rule in CASES_AND_RULES
+    if case.name in ("everything", "genes alone", "further types", "wild types")
+]
+
+
+@pytest.fixture(scope="module", params=CASES, ids="-".join)
+def built(request, tcbuild, tmp_path_factory):
+    return built_case(tcbuild, *request.param, tmp_path_factory.mktemp("case"), ["incidence"])
+
+
+@pytest.fixture(scope="module")
+def everything(tcbuild, tmp_path_factory):
+    return built_case(tcbuild, "everything", "gpr", tmp_path_factory.mktemp("case"), ["incidence"])
+
+
+def reloaded():
+    from tcbuild.torch import scatter
+
+    return importlib.reload(scatter)
+
+
+@pytest.fixture
+def interpreted(monkeypatch):
+    """The kernel's module, for the CPU, and the number of launches."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TRITON_INTERPRET", "1")
+        scatter = reloaded()
+        launches = []
+        kernel = scatter.remove_rows
+
+        def counted(*arguments):
+            launches.append(arguments)
+            kernel(*arguments)
+
+        patch.setattr(scatter, "remove_rows", counted)
+        patch.setattr(mask_generator, "_has_triton", lambda device: True)
+        yield scatter, launches
+    reloaded()
+
+
+def padded(genes, ptr, more_genes, more_samples):
+    genes = torch.cat([genes, torch.full((more_genes,), -1)])
+    return genes, torch.cat([ptr, ptr[-1:].expand(more_samples)])
+
+
+def test_masks_are_those_of_the_oracle(built, interpreted, monkeypatch):
+    """Of a few samples: the interpreter takes 0.1 to 1 ms for each of a launch's programs."""
+    scatter, launches = interpreted
+    generator = tt.MaskGenerator(built.datasets["incidence"])
+    some = built.want[:4]
+    assert_masks(generator(*inputs(some)), some)
+    # rows of many parts, which go on
+    monkeypatch.setattr(scatter, "_BLOCK", 4)
+    monkeypatch.setattr(scatter, "_PARTS", 3)
+    some = built.want[-1:]
+    assert_masks(generator(*inputs(some)), some)
+    assert 1 <= len(launches) <= 2  # none where no sample deletes a gene
+
+
+def test_a_batch_of_many_samples_that_delete_nothing(everything, interpreted):
+    generator = tt.MaskGenerator(everything.datasets["incidence"])
+    wild = {**everything.want[0], "perturbation_indices": []}
+    wild["masks"] = {name: {**mask, "removed": []} for name, mask in wild["masks"].items()}
+    samples = [wild] * 30 + everything.want[:2] + [wild] * 33 + everything.want[2:3]
+    assert_masks(generator(*inputs(samples)), samples)
+
+
+@pytest.mark.parametrize("kernel", ["triton", "torch", "torch as on a device"])
+def test_indices_and_pointers_may_be_filled_up(everything, request, monkeypatch, kernel):
+    if kernel == "triton":
+        request.getfixturevalue("interpreted")
+    if kernel == "torch as on a device":
+        most = lambda ends, genes, longest: genes * longest  # noqa: E731
+        monkeypatch.setattr(mask_generator, "_most_removals", most)
+        monkeypatch.setattr(
+            mask_generator, "_in_graph", lambda genes, ptr, count: genes.clamp(0, count - 1)
+        )
+    generator = tt.MaskGenerator(everything.datasets["incidence"])
+    for some in (everything.want[:4], []):
+        genes, ptr = inputs(some)
+        masks = generator(*padded(genes, ptr, 3, 2))
+        assert all(
+            mask[len(some) :].all() and len(mask) == len(some) + 2 for mask in masks.values()
+        )
+        if some:
+            assert_masks(
+                {name: mask[: len(some)].contiguous() for name, mask in masks.items()}, some
+            )
+
+
+def test_what_fills_up_is_checked(everything):
+    generator = tt.MaskGenerator(everything.datasets["incidence"])
+    genes, ptr = inputs(everything.want[:2])
+    for more in (0, -2):
+        with pytest.raises(ValueError, match="does not ascend"):
+            generator(torch.cat([genes, torch.tensor([-1, more])]), ptr)
+    with pytest.raises(IndexError, match=r"perturbation_indices\[0\] is -1"):
+        generator(torch.cat([torch.tensor([-1]), genes[1:]]), ptr)
+
+
+def test_the_kernel_compiles_for_cards(tmp_path):
+    """By Triton's own compiler and NVIDIA's assembler, which need no card."""
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    assert os.environ.get("TRITON_INTERPRET", "0") != "1"
+    kernel = reloaded()._remove_rows
+    long, number = "*i64", "i32"
+    signature = {"buffer": "*u8", "genes": long, "ptr": long, "batch_size": number}
+    signature |= {"row_offsets": long, "row_ends": number, "positions": "*i32"}
+    signature |= {"widths": long, "starts": long, "BLOCK": "constexpr"}
+    source = ASTSource(kernel, signature, constexprs={"BLOCK": 512})
+    for capability in (80, 90):
+        compiled = triton.compile(source, target=GPUTarget("cuda", capability, 32))
+        assert compiled.asm["cubin"] and f"sm_{capability}" in compiled.asm["ptx"]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_a_cuda_graph_makes_masks_of_other_batches(everything):
+    generator = tt.MaskGenerator(everything.datasets["incidence"]).cuda()
+    most = max(len(sample["perturbation_indices"]) for sample in everything.want)
+    fixed = [
+        torch.full((4 * most,), -1, device="cuda"),
+        torch.zeros(5, dtype=torch.int64, device="cuda"),
+    ]
+    generator(*fixed)  # compiles
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        masks = generator(*fixed)
+    for first in range(0, len(everything.want), 3):
+        some = everything.want[first : first + 3]
+        genes, ptr = inputs(some)
+        filled = padded(genes, ptr, len(fixed[0]) - len(genes), len(fixed[1]) - len(ptr))
+        for tensor, values in zip(fixed, filled):
+            tensor.copy_(values)
+        graph.replay()
+        assert_masks({name: mask[: len(some)].cpu() for name, mask in masks.items()}, some)
