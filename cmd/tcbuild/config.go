@@ -196,8 +196,26 @@ func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, entry conf.Entry) error {
 }
 
 func badSetting(flag *pflag.Flag, entry conf.Entry, found string) error {
-	return fault.New(fault.Usage, "--"+flag.Name+": "+flag.Usage, "read settings %s: %s: found %s, expected a value of type %s",
-		conf.Where(entry.Value), entry.Key, found, flag.Value.Type())
+	return fault.New(fault.Usage, "--"+flag.Name+": "+flag.Usage, "read settings %s: %s: found %s, expected %s",
+		conf.Where(entry.Value), entry.Key, found, expectedOf(flag))
+}
+
+// expectedOf describes the settings that a flag takes.
+func expectedOf(flag *pflag.Flag) string {
+	switch flag.Value.Type() {
+	case "int":
+		return "a whole decimal number"
+	case "uint64":
+		return "a whole decimal number, 0 or more"
+	case "float64":
+		return "a number"
+	case "bool":
+		return "true or false"
+	case "stringSlice", "stringArray":
+		return "a list of texts, or one text"
+	default:
+		return "text"
+	}
 }
 
 // unknownSetting is the error of a setting that nothing reads.

@@ -89,7 +89,7 @@ func TestFaultyGraph(t *testing.T) {
 		{"torn zst", map[string]string{physical: "", physical + ".zst": half(zstandard(t, whole))}, nil, []string{physical + ".zst: the file is truncated or damaged"}},
 		{"torn parquet", map[string]string{gene: "", "graph/nodes/gene.parquet": half(genesParquet(t))}, nil, []string{"graph/nodes/gene.parquet: the file is truncated or damaged"}},
 		{"torn arrow", map[string]string{gene: "", "graph/nodes/gene.arrow": half(genesArrow(t))}, nil, []string{"graph/nodes/gene.arrow: the file is truncated or damaged"}},
-		{"no gz at all", map[string]string{physical: "", physical + ".gz": whole}, nil, []string{physical + ".gz: the file is truncated or damaged at its start"}},
+		{"no gz at all", map[string]string{physical: "", physical + ".gz": whole}, nil, []string{physical + ".gz: the file is not gzip-compressed, although its name ends in .gz"}},
 		{"broken gpr rule", map[string]string{reaction: "id\tgpr\nr1\tYA\nr2\tYA and (YB or\n"}, []string{"--reaction-rule", "gpr"}, []string{`read graph graph: nodes/reaction.tsv row 1: gpr rule of reaction "r2": `, "expected "}},
 	} {
 		t.Run(c.name, func(t *testing.T) { faulty(t, 3, c.files, with(buildArgs, c.args...), c.want...) })

@@ -139,13 +139,10 @@ func show(e *env, summary any, p *page.Page, o inspectOptions) error {
 // writePage writes a page, replacing an existing one.
 func writePage(p *page.Page, path string) error {
 	text, err := p.HTML()
-	if err == nil {
-		err = disk.WriteWhole(path, text)
-	}
 	if err != nil {
-		return fmt.Errorf("write page: %w", err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return nil
+	return disk.WriteWhole(path, text)
 }
 
 func printJSON(e *env, value any) error {

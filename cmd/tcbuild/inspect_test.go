@@ -51,7 +51,7 @@ func TestInspectInput(t *testing.T) {
 		t.Errorf("got %s", o.stdout)
 	}
 	execute(t, dir, "inspect", "bad.tsv", "--html", "bad.html").refused(t, 3, "read perturbations bad.tsv: found columns")
-	execute(t, dir, "inspect", "empty.tsv", "--html", "nowhere/page.html").failed(t, "write page: ", "nowhere/page.html")
+	execute(t, dir, "inspect", "empty.tsv", "--html", "nowhere/page.html").failed(t, "write nowhere/page.html: ")
 	nothing(t, filepath.Join(dir, "bad.html"), filepath.Join(dir, ".bad.html"), filepath.Join(dir, ".page.html"))
 }
 

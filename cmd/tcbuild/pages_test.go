@@ -57,5 +57,6 @@ func TestPagesOfHostileNames(t *testing.T) {
 			pagetest.Axe(t, read(t, page))
 		})
 	}
-	execute(t, dir, "diff", "a/set", "b/set", "--html", "nowhere/page.html").failed(t, "write page: ", "nowhere/page.html")
+	execute(t, dir, "diff", "a/set", "b/set", "--html", "nowhere/page.html").failed(t, "write nowhere/page.html: no such file or directory")
+	execute(t, dir, "inspect", "a/set", "--html", "a").failed(t, "tcbuild: write a: found a folder, expected a file, or none")
 }

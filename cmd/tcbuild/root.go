@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -77,8 +78,28 @@ func newRoot(e *env) *cobra.Command {
 		newBench(e),
 		newVersion(e),
 	)
+	root.InitDefaultCompletionCmd()
+	completion, _, _ := root.Find([]string{"completion"})
+	group(completion)
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"})
+	help.Run, help.RunE = nil, printHelp
 	completeValues(root)
 	return root
+}
+
+// printHelp is the command help: it prints the help of the command that args name.
+func printHelp(help *cobra.Command, args []string) error {
+	cmd, rest, _ := help.Root().Find(args)
+	switch {
+	case len(rest) == 0:
+		cmd.InitDefaultHelpFlag()
+		return cmd.Help()
+	case cmd.HasSubCommands():
+		return cmd.RunE(cmd, rest) // which refuses them
+	default:
+		return usageError(help, fmt.Errorf("found %q behind %s, expected nothing", rest[0], cmd.Name()))
+	}
 }
 
 // group makes a command that only holds others: it prints its help, and refuses unknown commands.

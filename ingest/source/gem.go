@@ -2,19 +2,16 @@ package source
 
 import (
 	"bytes"
-	"io"
-	"path/filepath"
 	"regexp"
 	"strconv"
-	"strings"
 
-	"github.com/klauspost/compress/gzip"
 	"go.yaml.in/yaml/v4"
 
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest/gpr"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/table"
 )
 
 const gemHint = "use a complete model in YAML from cobrapy or RAVEN"
@@ -69,7 +66,7 @@ func readGEM(files *inputfile.Files, path string) (*gem, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch format := filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz")); format {
+	switch format, _ := table.Format(path); format {
 	case ".xml", ".sbml":
 		return parseSBML(path, text)
 	case ".txt":
@@ -78,7 +75,7 @@ func readGEM(files *inputfile.Files, path string) (*gem, error) {
 		return parseGEM(path, text)
 	default:
 		return nil, fault.New(fault.Input, "give the file the ending of its format",
-			"read model %s: found ending %q, expected .yml, .yaml, .xml, .sbml or .txt (also .gz of these)", path, format)
+			"read model %s: found ending %q, expected .yml, .yaml, .xml, .sbml or .txt (also .gz or .zst of these)", path, format)
 	}
 }
 
@@ -138,27 +135,24 @@ func quoteNames(text []byte) []byte {
 	})
 }
 
-// readWhole reads a file, and decompresses it if its name ends in .gz.
+// readWhole reads a file, and decompresses it as its name says.
 func readWhole(files *inputfile.Files, path string) ([]byte, error) {
 	file, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	var in io.Reader = file.Reader()
-	if strings.HasSuffix(path, ".gz") {
-		in, err = gzip.NewReader(in)
-	}
+	in, err := table.Decompress(path, file.Reader())
 	text := bytes.NewBuffer(make([]byte, 0, file.Size()+bytes.MinRead))
 	if err == nil {
-		_, err = text.ReadFrom(in)
+		defer in.Close()
+		if _, readErr := text.ReadFrom(in); readErr != nil {
+			err = damaged(path, readErr)
+		}
 	}
 	if changed := file.Unchanged(); changed != nil {
 		return nil, changed
 	}
-	if err != nil {
-		return nil, damaged(path, err)
-	}
-	return text.Bytes(), nil
+	return text.Bytes(), err
 }
 
 func damaged(path string, err error) error {

@@ -175,7 +175,7 @@ const (
 // GEMSpec names the metabolic part.
 type GEMSpec struct {
 	// a model in the YAML of cobrapy and RAVEN (.yml, .yaml), in SBML (.xml, .sbml), or in the text
-	// table of RAVEN and yeast-GEM (.txt), each also with .gz
+	// table of RAVEN and yeast-GEM (.txt), each also with .gz or .zst
 	File string `yaml:"file"`
 	// what a reaction becomes: one node (whole), or torchcell's nodes, one per alternative set of
 	// genes and direction (combinations) (default: whole)
@@ -186,7 +186,7 @@ type GEMSpec struct {
 
 // OntologySpec names an ontology and its annotations of genes.
 type OntologySpec struct {
-	// an ontology in OBO, such as go-basic.obo, also with .gz: its terms that are not obsolete are
+	// an ontology in OBO, such as go-basic.obo, also with .gz or .zst: its terms that are not obsolete are
 	// nodes, in the file's order, with the columns name and namespace
 	File string `yaml:"file"`
 	// which relations of terms are edges, each with the name of the edges
@@ -195,7 +195,7 @@ type OntologySpec struct {
 	Relations  map[string]string `yaml:"relations"`
 	Namespaces []string          `yaml:"namespaces"` // of the terms to keep (default: all)
 	Terms      Terms             `yaml:"terms"`      // the terms to keep: all, or those with genes and their ancestors (default: all)
-	// GAF files, 1.0 to 2.2, also with .gz. A gene and a term have one edge
+	// GAF files, 1.0 to 2.2, also with .gz or .zst. A gene and a term have one edge
 	// gene__RELATION__gene_ontology, at their first row, with all their evidence codes and
 	// qualifiers, joined by |; rows with the qualifier NOT have none. Alternative ids, and obsolete
 	// terms that one term replaces, are read as that term

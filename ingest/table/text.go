@@ -60,7 +60,7 @@ func openTextFile(path string, in *io.SectionReader, options TextOptions) (*text
 	if byEnding {
 		options.Delimiter = defaultDelimiter(format)
 	}
-	s, err := openText(path, text, compression, options)
+	s, err := openText(path, text, options)
 	switch {
 	case err != nil:
 	case byEnding:
@@ -72,10 +72,10 @@ func openTextFile(path string, in *io.SectionReader, options TextOptions) (*text
 	return s, err
 }
 
-func openText(path string, file io.Reader, compression string, options TextOptions) (*textSource, error) {
-	in, err := decompress(file, compression)
+func openText(path string, file io.Reader, options TextOptions) (*textSource, error) {
+	in, err := Decompress(path, file)
 	if err != nil {
-		return nil, rows.Damaged(path, "at its start", err)
+		return nil, err
 	}
 	s := &textSource{
 		path: path, in: in, delimiter: options.Delimiter, comment: []byte(options.Comment),

@@ -202,8 +202,13 @@ func TestTextErrors(t *testing.T) {
 		{"row after comments", "a.tsv", "#\nx\ty\n#\n1\t2\n#\n#\n3\n", TextOptions{Comment: "#"}, "read a.tsv:7: found 1 field, expected 2"},
 		{"row after comments, no header", "a.tsv", "#\n1\t2\n#\n#\n3\n", TextOptions{Comment: "#", Columns: []string{"x", "y"}}, "read a.tsv:5: found 1 field, expected 2"},
 		{"row after skipped lines", "a.tsv", "\nreleased in 2004\nx\ty\n1\t2\n3\n", TextOptions{SkipLines: 2}, "read a.tsv:5: found 1 field, expected 2"},
-		{"no gzip", "a.tsv.gz", "some x\tsome y\n1\t2\n", TextOptions{}, "read a.tsv.gz: the file is truncated or damaged at its start: gzip: invalid header"},
-		{"no zstd", "a.tsv.zst", "x\ty\n1\t2\n", TextOptions{}, "read a.tsv.zst: the file is truncated or damaged after line 0: invalid input: magic number mismatch"},
+		{"no gzip", "a.tsv.gz", "some x\tsome y\n1\t2\n", TextOptions{}, "read a.tsv.gz: the file is not gzip-compressed, although its name ends in .gz"},
+		{"zstd named gzip", "a.tsv.gz", "\x28\xb5\x2f\xfd", TextOptions{}, "read a.tsv.gz: the file is not gzip-compressed, although its name ends in .gz"},
+		{"start of gzip", "a.tsv.gz", "\x1f", TextOptions{}, "read a.tsv.gz: the file is truncated or damaged at its start: unexpected EOF"},
+		{"damaged gzip", "a.tsv.gz", "\x1f\x8b\x07\x00\x00\x00\x00\x00\x00\x00", TextOptions{}, "read a.tsv.gz: the file is truncated or damaged at its start: gzip: invalid header"},
+		{"no zstd", "a.tsv.zst", "x\ty\n1\t2\n", TextOptions{}, "read a.tsv.zst: the file is not zstd-compressed, although its name ends in .zst"},
+		{"no zip", "a.zip", "x\ty\n1\t2\n", TextOptions{}, "read a.zip: the file is not a zip file, although its name ends in .zip"},
+		{"damaged zip", "a.zip", "PK\x03\x04", TextOptions{}, "read a.zip: the file is truncated or damaged at its end: zip: not a valid zip file"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := write(t, test.file, []byte(test.content))

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"io"
 
 	"github.com/klauspost/compress/zip"
@@ -14,7 +15,7 @@ import (
 func openMember(path string, in *io.SectionReader, name string) (string, io.Reader, error) {
 	archive, err := zip.NewReader(in, in.Size())
 	if err != nil {
-		return "", nil, rows.Damaged(path, "at its end", err)
+		return "", nil, notZip(path, in, err)
 	}
 	var names []string
 	for _, member := range archive.File {
@@ -39,4 +40,14 @@ func openMember(path string, in *io.SectionReader, name string) (string, io.Read
 	}
 	return "", nil, fault.New(fault.Input, "set member, beside the file, to one of them",
 		"open table %s: %s, expected one of %s", path, found, fault.List(names))
+}
+
+// notZip is the error of a file that is not read as a zip file: it is another one, or damaged.
+func notZip(path string, in *io.SectionReader, err error) error {
+	start := make([]byte, 2)
+	if _, readErr := in.ReadAt(start, 0); readErr == nil && !bytes.Equal(start, []byte("PK")) {
+		return fault.New(fault.Input, "rename the file so that its ending fits, or download it again",
+			"read %s: the file is not a zip file, although its name ends in .zip", path)
+	}
+	return rows.Damaged(path, "at its end", err)
 }

@@ -24,8 +24,11 @@ type File struct {
 // umask.
 func Create(path string) (*File, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fault.New(fault.Failed, "remove it, or name another file",
-			"write %s: found %s, expected a regular file, or none", path, kind(info.Mode()))
+		hint := "remove it, or name another file"
+		if info.IsDir() {
+			hint = "name a file, such as one in this folder"
+		}
+		return nil, fault.New(fault.Failed, hint, "write %s: found %s, expected a file, or none", path, kind(info.Mode()))
 	}
 	temporary, err := NewTemporary(path)
 	if err != nil {
