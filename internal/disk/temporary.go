@@ -13,9 +13,10 @@ import (
 )
 
 // Temporary is a new folder beside a path, in which a file or folder is made before it is renamed
-// to that path. Nobody else can predict the folder's name or write into it. It contains a lock file
-// of the same name, locked by this process: a folder whose lock is free was left by a killed
-// process; see Sweep.
+// to that path. Nobody can predict the folder's name. Its permissions follow the umask, so that
+// colleagues who may write to a dataset can remove what a killed process left in it. It contains a
+// lock file of the same name, locked by this process: a folder whose lock is free was left by a
+// killed process; see Sweep.
 type Temporary struct {
 	Path string // where to make it; has the base name of the final path
 
@@ -34,7 +35,7 @@ func NewTemporary(path string) (*Temporary, error) {
 	}
 	for {
 		dir := filepath.Join(parent, temporaryPrefix(name)+rand.Text())
-		if err := os.Mkdir(dir, 0o700); err != nil {
+		if err := os.Mkdir(dir, 0o777); err != nil {
 			return nil, naming(path, err)
 		}
 		lock, err := TryLock(lockOf(dir), Alone)
