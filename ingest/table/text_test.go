@@ -384,6 +384,7 @@ func FuzzText(f *testing.F) {
 	f.Add("x\ty\n1\t2\n")
 	f.Add("x\n\n")
 	f.Add("\xef\xbb\xbfx\r\n1\r\n\r\n")
+	f.Add("\r0")
 	f.Fuzz(func(t *testing.T, text string) {
 		if strings.HasPrefix(strings.TrimPrefix(text, "\xef\xbb\xbf"), `"`) {
 			return // FuzzCSV reads quotes
@@ -424,5 +425,6 @@ func slowTSV(text string) (columns []string, rows [][]string, ok bool) {
 			rows = append(rows, row)
 		}
 	}
-	return columns, rows, checkNames("", columns) == nil && (len(columns) > 1 || !strings.ContainsAny(columns[0], ";,"))
+	oneColumn := len(columns) == 1 && strings.ContainsAny(columns[0], ";,")
+	return columns, rows, checkNames("", columns) == nil && !oneColumn && !strings.Contains(strings.Join(columns, ""), "\r")
 }
