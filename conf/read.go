@@ -140,7 +140,9 @@ func takeDefaults(own *yaml.Node) ([]*yaml.Node, error) {
 func readFile(path, from string) (*yaml.Node, error) {
 	text, err := readText(path)
 	source := path
-	if _, missing := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && errors.Is(missing, fs.ErrNotExist) {
+	info, missing := os.Lstat(path)
+	hidden := missing == nil && info.IsDir() && slices.Contains(Presets(), path) // a preset, by a folder
+	if hidden || errors.Is(err, fs.ErrNotExist) && errors.Is(missing, fs.ErrNotExist) {
 		preset := strings.TrimSuffix(filepath.Base(path), ".yaml") + ".yaml"
 		embedded, presetErr := presets.ReadFile(preset)
 		if presetErr != nil {

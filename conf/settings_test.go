@@ -264,6 +264,17 @@ func TestLoadPreset(t *testing.T) {
 	}
 }
 
+// A folder with the name of a preset, such as the one that ingest graph has made, does not hide it.
+func TestPresetBesideFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("yeast", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load("yeast", nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // Every preset must load, whatever the environment.
 func TestPresetsLoad(t *testing.T) {
 	t.Chdir(t.TempDir())
