@@ -100,6 +100,8 @@ func (p *genotypeParser) unknownHint(name string) string {
 	switch upper, known := p.genes.Index(strings.ToUpper(name)); {
 	case known:
 		return fmt.Sprintf("did you mean %s? Upper and lower case differ; %s", fault.Quote(p.genes.IDs[upper]), others)
+	case strings.HasPrefix(name, `"`):
+		return "save the file as .csv: in text between tabs, quotes belong to the names unless the first field of the file has them"
 	case p.options.Aliases == nil:
 		return "correct the name; tcbuild ingest perturbations --aliases SGD_features.tab writes standard names and aliases as ids; " + others
 	default:

@@ -53,8 +53,8 @@ The next run continues an interrupted one.
 The input is a graph and a perturbation set (--graph, --perturbations). In place of
 --graph, a settings section
   ingest: {config: yeast, data: DOWNLOADS}
-builds the graph from public sources, as 'tcbuild ingest graph' does. Without any of
-these, the input is synthetic.
+builds the graph from public sources, as 'tcbuild ingest graph' does. With --scale and
+neither, the input is synthetic.
 
 With --slurm the chain is submitted as jobs: incidence, an array that builds shards, an
 array that verifies them, finalize. They run what was submitted, whatever becomes of the
@@ -238,6 +238,9 @@ func (o *rebuildOptions) input(e *env) (rebuild.Input, error) {
 		return rebuild.Input{}, nil
 	case o.build.Perturbations != "":
 		return rebuild.Input{}, fault.New(fault.Usage, "add graph=DIR", "rebuild: --perturbations is given without --graph")
+	case !o.given.Changed("scale"):
+		return rebuild.Input{}, fault.New(fault.Usage, "add graph=DIR perturbations=FILE; scale=tiny makes a synthetic input",
+			"rebuild: found no input, expected --graph and --perturbations")
 	}
 	if err := o.synth.check(); err != nil {
 		return rebuild.Input{}, err
