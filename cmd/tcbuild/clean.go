@@ -32,7 +32,6 @@ An unfinished dataset or version could still be resumed by running the same comm
 look first, with --dry-run.`,
 		Example: `  tcbuild clean --dry-run
   tcbuild clean data/yeast`,
-		Args: cobra.MaximumNArgs(1),
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be removed, without removing it")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {

@@ -18,20 +18,15 @@ import (
 // sectionsKey is the annotation of a command that lists the sections which it reads.
 const sectionsKey = "sections"
 
-// runFunc runs a command whose flags are set. args are its positional
-// arguments, without the overrides.
+// runFunc runs a command whose flags are set. args are its positional arguments, without the
+// overrides.
 type runFunc func(ctx context.Context, args []string, settings *conf.Settings) error
 
 // configured makes cmd a command that runs with settings. Before run, it takes the overrides out of
-// the arguments, checks the others with cmd.Args (none are allowed if it is nil), reads the
-// settings file, sets every flag that was not given to the setting of its name, and only then
-// requires the required flags and checks values. sections are the top-level keys that run reads
-// from the settings itself.
+// the arguments, checks the others against the usage line, reads the settings file, sets every flag
+// that was not given to the setting of its name, and only then requires the required flags and
+// checks values. sections are the top-level keys that run reads from the settings itself.
 func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *cobra.Command {
-	checkArgs := cmd.Args
-	if checkArgs == nil {
-		checkArgs = noArgs
-	}
 	var args []string
 	var settings *conf.Settings
 	decimalFlags(cmd.Flags())
@@ -40,7 +35,7 @@ func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *co
 	cmd.PreRunE = func(cmd *cobra.Command, mixed []string) (err error) {
 		var overrides []string
 		args, overrides = splitOverrides(mixed)
-		if err := checkArgs(cmd, args); err != nil {
+		if err := checkArguments(cmd, args); err != nil {
 			return usageError(cmd, err)
 		}
 		if settings, err = conf.Load(e.config, overrides); err != nil {

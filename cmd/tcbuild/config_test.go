@@ -28,7 +28,7 @@ func probe(t *testing.T, file string, args ...string) (string, error) {
 	var dry bool
 	var columns []string
 	var got string
-	cmd := &cobra.Command{Use: "probe", Args: cobra.MaximumNArgs(1)}
+	cmd := &cobra.Command{Use: "probe [PATH]"}
 	flags := cmd.Flags()
 	flags.StringVar(&out, "out", "", "")
 	flags.StringVar(&mode, "the-mode", "indices", "")
@@ -126,7 +126,7 @@ func TestSettingErrors(t *testing.T) {
 		{"null in a list", "out: f\ncolumns: [a, null]\n", nil, `read settings a.yaml:2: columns: found neither a value nor a list of values, expected a list of texts, or one text`, ""},
 		{"many unknown keys", "a1: 1\na2: 1\nb1: 1\nb2: 1\nb3: 1\n", nil, `read settings a.yaml:1: unknown setting "a1", and 4 more: ["a2" "b1" "b2"] and so on`, ""},
 		{"missing everywhere", "samples: 1\n", nil, "probe: --out is missing", "add --out"},
-		{"too many arguments", "out: f\n", []string{"a", "b"}, "probe: accepts at most 1 arg(s), received 2", "probe --help"},
+		{"too many arguments", "out: f\n", []string{"a", "b"}, `probe: found argument "b", expected only PATH, flags and key=value`, "probe --help"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := probe(t, c.file, c.args...)

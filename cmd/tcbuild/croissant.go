@@ -26,7 +26,6 @@ names of the deleted genes, phenotypes and attributes. The folder can then be pu
 it is. Both files are replaced if they are there; nothing else is changed.`,
 		Example: `  tcbuild croissant demo/indices --license CC-BY-4.0 --date 2026-01-31 --citation "Doe, J. (2026). A screen."
   tcbuild croissant demo/indices --config demo.yaml`,
-		Args: cobra.ExactArgs(1),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&about.Name, "name", "", "`NAME` of the dataset (default: that of its folder)")

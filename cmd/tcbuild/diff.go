@@ -28,7 +28,6 @@ a graph, the graphs are compared. The exit code is 0 if nothing differs, else 4.
 		Example: `  tcbuild diff demo/indices demo/full-masks
   tcbuild diff old/graph new/graph --limit 0
   tcbuild diff old/graph new/graph --html differences.html`,
-		Args: cobra.ExactArgs(2),
 	}
 	cmd.Flags().IntVar(&limit, "limit", 20, "differences of each kind to list (0 for all)")
 	cmd.Flags().StringVar(&html, "html", "", "also write the differences as a page: `FILE`")

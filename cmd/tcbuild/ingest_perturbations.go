@@ -32,7 +32,6 @@ was dropped or merged.`,
 		Example: `  tcbuild ingest perturbations pairs.tsv --graph yeast/graph --out pairs.arrow \
       --genes-columns gene_a,gene_b --phenotypes score --unknown-genes drop-sample
   tcbuild ingest perturbations build/processed/lmdb --graph yeast/graph --out build.arrow`,
-		Args: cobra.ExactArgs(1),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.graph, "graph", "", "graph folder: `DIR`")

@@ -33,7 +33,6 @@ the others did not.`,
 		Example: `  tcbuild ingest sga SGA_NxN.txt --graph yeast/graph --aliases SGD_features.tab --out sga.arrow --alleles deletion,ts
   tcbuild ingest sga links.txt --delimiter space --allele-columns Triplete_Name --graph yeast/graph \
       --aliases SGD_features.tab --out kuzmin.arrow`,
-		Args: cobra.ExactArgs(1),
 	}
 	flags := cmd.Flags()
 	o.addFlags(cmd)
@@ -63,7 +62,6 @@ func newIngestEMAP(e *env) *cobra.Command {
 kept unless --alleles names more kinds, and rows with a score unless --keep-unmeasured
 keeps all. Prints how many rows became samples, and why the others did not.`,
 		Example: `  tcbuild ingest emap pairs.tsv --graph yeast/graph --aliases SGD_features.tab --out emap.arrow --alleles deletion,damp`,
-		Args:    cobra.ExactArgs(1),
 	}
 	flags := cmd.Flags()
 	o.addFlags(cmd)
@@ -96,7 +94,6 @@ HIP, DAmP or hypomorph are refused unless --partial-loss says what becomes of th
 may be named by genes, strain ids or alleles; --alleles says which kinds count as deletions.`,
 		Example: `  tcbuild ingest matrix galardini_value.txt --graph yeast/graph --aliases SGD_features.tab --out screens.arrow
   tcbuild ingest matrix scores.tsv --graph yeast/graph --columns-are genes --out pairs.arrow`,
-		Args: cobra.ExactArgs(1),
 	}
 	o.addFlags(cmd)
 	flags := cmd.Flags()

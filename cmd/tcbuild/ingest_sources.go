@@ -113,7 +113,6 @@ func ingestSource(e *env, cmd *cobra.Command, add func(spec *source.GraphSpec, f
 			"self loops of genes: keep, none or append")
 		require(cmd, "genes")
 	}
-	cmd.Args = cobra.ExactArgs(1)
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		spec.Genes.SGDFeatures, spec.Aliases.SGDFeatures = features, features
 		add(&spec, args[0])

@@ -117,7 +117,7 @@ func TestIngestErrors(t *testing.T) {
 		{"missing source", []string{"ingest graph --config graph.yaml genes.table.file=none.tsv"}, 1, "none.tsv"},
 		{"output exists", []string{"ingest graph --config graph.yaml", "ingest graph --config graph.yaml"}, 2,
 			"tcbuild: write made/graph: it already exists\nhint: remove it, or choose another --out\n"},
-		{"no file", []string{"ingest perturbations --graph g --out p.tsv"}, 2, "tcbuild: ingest perturbations: accepts 1 arg(s), received 0\n"},
+		{"no file", []string{"ingest perturbations --graph g --out p.tsv"}, 2, "tcbuild: ingest perturbations: FILE or DIR is missing\n"},
 		{"bad delimiter", []string{"ingest graph --config graph.yaml --quiet", "ingest perturbations screen.csv --graph made/graph --out p.tsv delimiter=xy"}, 2, `"xy"`},
 		{"bad choice", []string{"ingest graph --config graph.yaml --quiet", "ingest perturbations screen.csv --graph made/graph --out p.tsv unknown_genes=drop"}, 2, `"drop"`},
 	} {

@@ -48,7 +48,6 @@ With --html FILE, the same as a page with plots.`,
   tcbuild inspect demo/indices --samples 0:3 --json
   tcbuild inspect demo/indices --html indices.html
   tcbuild inspect demo/perturbations.arrow --graph demo/graph`,
-		Args: cobra.ExactArgs(1),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.samples, "samples", "", "samples of a dataset to show, numbered from 0: `A:B`, A:, :B or A")

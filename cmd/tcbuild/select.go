@@ -25,7 +25,6 @@ file that names the dataset's content and the expression. Readers take it, and r
 of another dataset. docs/DESIGN.md, Filters, describes expressions.`,
 		Example: `  tcbuild select demo/indices --where 'fitness < 0.8 and deletions() == 3' --out demo/sick.arrow
   tcbuild select demo/indices --where 'deletes_any("YAL001C", "YBR010W")' --out demo/two.arrow`,
-		Args: cobra.ExactArgs(1),
 	}
 	whereFlag(cmd.Flags(), &expression)
 	cmd.Flags().StringVar(&out, "out", "", "selection to make: `FILE`")
@@ -65,7 +64,6 @@ deleted in another part. Samples whose genes are of several parts, and those tha
 none, are in no part: they are counted, and listed in DIR/unplaced.arrow.`,
 		Example: `  tcbuild split demo/indices --fractions train=0.8,val=0.1,test=0.1 --by genotype --seed 1 --out demo/split
   tcbuild split demo/indices --fractions train=0.9,test=0.1 --by sample --stratify perturbation-count --out demo/strata`,
-		Args: cobra.ExactArgs(1),
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&fractions, "fractions", nil,

@@ -22,7 +22,6 @@ checksum, is not copied again. If DIR holds another version of the dataset, it i
 at the end, in one step. If several processes stage to the same DIR, one copies and the
 others wait. A copy that was interrupted is continued by the same command.`,
 		Example: `  tcbuild stage data/yeast/current/full-masks /dev/shm/yeast`,
-		Args:    cobra.ExactArgs(2),
 	}
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		return runStage(ctx, e, args[0], args[1])

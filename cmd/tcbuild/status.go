@@ -37,7 +37,6 @@ unfinished one, and the jobs of chains that have not published a version: which 
 wait or run, and the last failure.`,
 		Example: `  tcbuild status demo/indices
   tcbuild status data/yeast`,
-		Args: cobra.ExactArgs(1),
 	}
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		return runStatus(ctx, e, args[0])

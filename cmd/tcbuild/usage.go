@@ -31,10 +31,26 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageError(cmd, err)
 }
 
-// noArgs refuses positional arguments.
-func noArgs(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("found argument %q, expected only flags and key=value", args[0])
+// checkArguments compares positional arguments with those that the command's usage line names before
+// its flags: DATASET is required, [PATH] is not.
+func checkArguments(cmd *cobra.Command, args []string) error {
+	var names []string
+	required := 0
+	for _, word := range strings.Fields(cmd.Use)[1:] {
+		if strings.HasPrefix(strings.TrimPrefix(word, "["), "--") {
+			break
+		}
+		if !strings.HasPrefix(word, "[") {
+			required++
+		}
+		names = append(names, strings.ReplaceAll(strings.Trim(word, "[]"), "|", " or "))
+	}
+	switch {
+	case len(args) < required:
+		return fmt.Errorf("%s is missing", names[len(args)])
+	case len(args) > len(names):
+		return fmt.Errorf("found argument %q, expected only %s", args[len(names)],
+			strings.Join(append(names, "flags and key=value"), ", "))
 	}
 	return nil
 }

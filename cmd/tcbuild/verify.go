@@ -46,7 +46,6 @@ in which a device finds a difference.`,
 		Example: `  tcbuild verify demo/indices
   tcbuild verify demo/indices --device cuda
   tcbuild verify demo/indices --method edges --json report.json`,
-		Args: cobra.ExactArgs(1),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.graph, "graph", "", "also check that the dataset was built from this graph: `DIR`")
