@@ -68,11 +68,11 @@ func add(root *yaml.Node, path []string, value *yaml.Node) error {
 	last := len(path) - 1
 	node := root
 	for i, key := range path {
-		if node.Kind != yaml.MappingNode {
+		next := child(node, key)
+		if next == nil && node.Kind != yaml.MappingNode {
 			return fault.New(fault.Usage, "", "read settings %s: %s is %s (%s), expected a section of keys and values",
 				place, strings.Join(path[:i], "."), describe(node), Where(node))
 		}
-		next := child(node, key)
 		if next == nil {
 			next = &yaml.Node{Kind: yaml.MappingNode, LineComment: place}
 			if i == last {
