@@ -118,11 +118,15 @@ func assign(old, value *yaml.Node) {
 }
 
 // scalar makes a node from text as YAML reads plain text: 1 is a number, true a boolean, x text.
-// Empty text stays text, not null.
+// Empty text stays text, not null, and so does what YAML would read as more than one plain value.
 func scalar(text, place string) *yaml.Node {
-	node := &yaml.Node{Kind: yaml.ScalarNode, Value: text, LineComment: place}
-	if text == "" {
-		node.Tag = "!!str"
+	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, LineComment: place}
+	var document yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &document); err != nil || len(document.Content) == 0 {
+		return node
+	}
+	if plain := document.Content[0]; plain.Kind == yaml.ScalarNode && plain.Style == 0 && plain.Value == text {
+		node.Tag = plain.Tag
 	}
 	return node
 }

@@ -278,6 +278,42 @@ func TestPresetBesideFolder(t *testing.T) {
 	}
 }
 
+// The value of an override has the type that it would have in a file, and so has that of a variable.
+func TestTypesOfOverrides(t *testing.T) {
+	path := filepath.Join(folder(t, "a.yaml", "section: {weight: 1, genes: 1, keep: false, name: a}\n"), "a.yaml")
+	type section struct {
+		Weight float64
+		Genes  int
+		Keep   bool
+		Name   string
+	}
+	t.Setenv("CONF_TEST_WEIGHT", "0.5")
+	settings, err := Load(path, []string{"section.weight=${oc.env:CONF_TEST_WEIGHT}", "section.genes=20", "section.keep=true", "section.name=007"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got section
+	if err := Decode(settings.Node("section"), &got); err != nil || got != (section{0.5, 20, true, "007"}) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for _, text := range []string{"", "many", "- 1", "1 #", "*a", "!!int 1", "a: 1", "|", "1\n2"} {
+		settings, err := Load(path, []string{"section.name=" + text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Decode(settings.Node("section"), &got); err != nil || got.Name != text {
+			t.Errorf("%q: got %+v, %v", text, got, err)
+		}
+		settings, err = Load(path, []string{"section.genes=" + text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Decode(settings.Node("section"), &got); err == nil {
+			t.Errorf("%q is a number", text)
+		}
+	}
+}
+
 // Every preset must load, whatever the environment.
 func TestPresetsLoad(t *testing.T) {
 	t.Chdir(t.TempDir())
