@@ -147,24 +147,25 @@ func shortInteger(text []byte) (value int64, ok bool) {
 	return value, true
 }
 
-// powersOfTen are those that fractions of up to 15 digits are divided by.
-var powersOfTen = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+// powersOfTen are those that fractions of up to 19 digits are divided by.
+var powersOfTen = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
 
-// shortDecimal reads a number of up to 15 digits without an exponent. Both its digits and the power
-// of ten that divides them are exact in float64, so that the quotient is the nearest number.
+// shortDecimal reads a number of up to 19 digits, as an integer of at most 2^53, without an
+// exponent. Both that integer and the power of ten that divides it are exact in float64, so that
+// the quotient is the nearest number.
 func shortDecimal(text []byte) (value float64, ok bool) {
 	digits, point := text, -1
 	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
 		digits = text[1:]
 	}
-	if len(digits) > 16 {
+	if len(digits) > 20 {
 		return 0, false
 	}
-	n := int64(0)
+	n := uint64(0)
 	for i, c := range digits {
 		switch digit := c - '0'; {
 		case digit <= 9:
-			n = n*10 + int64(digit)
+			n = n*10 + uint64(digit)
 		case c == '.' && point < 0:
 			point = i
 		default:
@@ -176,10 +177,13 @@ func shortDecimal(text []byte) (value float64, ok bool) {
 		decimals = len(digits) - 1 - point
 		digits = digits[1:] // count the digits alone
 	}
-	if len(digits) == 0 || len(digits) > 15 {
+	if len(digits) == 0 || len(digits) > 19 || n > 1<<53 {
 		return 0, false
 	}
-	value = float64(n) / powersOfTen[decimals]
+	value = float64(n)
+	if decimals > 0 {
+		value /= powersOfTen[decimals]
+	}
 	if text[0] == '-' {
 		value = -value
 	}
