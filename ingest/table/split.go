@@ -75,6 +75,14 @@ func splitBlanks(fields []rows.Span, record []byte, offset int) []rows.Span {
 	return fields
 }
 
+// trimBlanks cuts the spaces and tabs at the end of a row.
+func trimBlanks(record []byte) []byte {
+	for len(record) > 0 && (record[len(record)-1] == ' ' || record[len(record)-1] == '\t') {
+		record = record[:len(record)-1]
+	}
+	return record
+}
+
 // quotedLength finds the end of a row with quotes: the first line feed outside quotes. length is -1
 // if text ends before it; breaks counts the line feeds inside quotes.
 func quotedLength(text []byte) (length, breaks int) {

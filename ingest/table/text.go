@@ -258,9 +258,12 @@ func (s *textSource) record(fields []rows.Span) (_ []rows.Span, ok bool, _ error
 		length, next = len(rest), len(rest)
 		breaks, quotes = bytes.Count(rest, []byte{'\n'}), s.quoted
 	}
-	record := bytes.TrimSuffix(rest[:length], []byte{'\r'})
+	record := rest[:length]
+	if length > 0 && record[length-1] == '\r' {
+		record = record[:length-1]
+	}
 	if s.delimiter == ' ' {
-		record = bytes.TrimRight(record, " \t")
+		record = trimBlanks(record)
 	}
 	switch {
 	case len(record) == 0:
