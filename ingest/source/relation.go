@@ -15,7 +15,6 @@ type relation struct {
 	refusal string                    // description of rows that fail keep, for the report
 	loops   SelfLoops
 
-	states   []pairState // by the number of a pair
 	src, dst []uint32
 	weights  []float64 // as long as src if there is a weight
 	kept     []keptValues
@@ -30,13 +29,11 @@ type pairState struct {
 	stored bool
 }
 
-// add counts a row and stores its edge, unless the row is to be dropped. pair is the pair's number.
-func (r *relation) add(src, dst uint32, weight float64, cells []cell, pair int, m meeting) {
+// add counts a row and stores its edge, unless the row is to be dropped. state is that of its pair.
+func (r *relation) add(src, dst uint32, weight float64, cells []cell, state *pairState, m meeting) {
 	if m == first {
-		r.states = append(r.states, pairState{weight: weight})
-	}
-	state := &r.states[pair]
-	if weight != state.weight && !(math.IsNaN(weight) && math.IsNaN(state.weight)) {
+		state.weight = weight
+	} else if weight != state.weight && !(math.IsNaN(weight) && math.IsNaN(state.weight)) {
 		r.differing++
 	}
 	switch {
@@ -44,12 +41,12 @@ func (r *relation) add(src, dst uint32, weight float64, cells []cell, pair int, 
 		r.refused++
 	case src == dst && r.loops != LoopsKeep:
 		r.loopsDropped++
-	case state.stored && m == repeated:
+	case m == repeated && state.stored:
 		r.repeated++
-	case state.stored && m == reversed:
+	case m == reversed && state.stored:
 		r.reversed++
 	default:
-		if state.stored {
+		if m != first && state.stored {
 			r.duplicates++
 		}
 		state.stored = true
@@ -67,9 +64,9 @@ func (r *relation) keepColumns(columns []keptColumn) {
 }
 
 func (r *relation) store(src, dst uint32, weight float64) {
-	r.src, r.dst = append(r.src, src), append(r.dst, dst)
+	r.src, r.dst = push(r.src, src), push(r.dst, dst)
 	if r.weight >= 0 {
-		r.weights = append(r.weights, weight)
+		r.weights = push(r.weights, weight)
 	}
 }
 

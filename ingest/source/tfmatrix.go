@@ -77,6 +77,7 @@ type tfMatrixReader struct {
 	columns    []valueColumn
 	edges      *relation
 	met        *pairs
+	states     []pairState // of the pairs
 	missing    missingNames
 	ofHeader   bool
 }
@@ -152,7 +153,10 @@ func (r *tfMatrixReader) row(batch *table.Batch, i int) error {
 			continue
 		}
 		pair, meeting := r.met.meet(factor.gene, target.gene)
-		r.edges.add(factor.gene, target.gene, weight, nil, pair, meeting)
+		if meeting == first {
+			r.states = push(r.states, pairState{})
+		}
+		r.edges.add(factor.gene, target.gene, weight, nil, &r.states[pair], meeting)
 	}
 	return nil
 }
