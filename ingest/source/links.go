@@ -15,7 +15,7 @@ func (l *LinksSpec) open(files *inputfile.Files, loops SelfLoops) (*edgeFile, er
 	if err != nil {
 		return nil, err
 	}
-	file := &edgeFile{path: l.File, reader: reader, undirected: true, name: stringName, groupBy: -1}
+	file := &edgeFile{path: l.File, reader: reader, undirected: true, name: stringNames(), groupBy: -1}
 	numbers := make([]int, 2+len(l.Columns))
 	for k, column := range append([]string{"protein1", "protein2"}, l.Columns...) {
 		if numbers[k], err = findColumn(reader, l.File, column); err != nil {
@@ -41,14 +41,22 @@ func (l *LinksSpec) relation(column string) string {
 	return strings.ReplaceAll(l.Relation, "{column}", column)
 }
 
-// stringName reads the systematic name from a STRING id, <taxon>.<systematic name>.
-func stringName(batch *table.Batch, column, i int) ([]byte, error) {
-	id := batch.Text(column, i)
-	taxon, name, ok := bytes.Cut(id, []byte("."))
-	if !ok || !isNumber(taxon) {
-		return nil, fmt.Errorf("found %q, expected an id such as 4932.YAL001C", id)
+// stringNames reads the systematic names from STRING ids, <taxon>.<systematic name>. Most ids have
+// the taxon of the one before.
+func stringNames() nameReader {
+	var prefix []byte
+	return func(batch *table.Batch, column, i int) ([]byte, error) {
+		id := batch.Text(column, i)
+		if len(prefix) > 0 && bytes.HasPrefix(id, prefix) {
+			return id[len(prefix):], nil
+		}
+		taxon, name, ok := bytes.Cut(id, []byte("."))
+		if !ok || !isNumber(taxon) {
+			return nil, fmt.Errorf("found %q, expected an id such as 4932.YAL001C", id)
+		}
+		prefix = append(append(prefix[:0], taxon...), '.')
+		return name, nil
 	}
-	return name, nil
 }
 
 // isNumber reports whether a text is one or more digits. bytes.Trim takes a tenth of the time of
