@@ -27,8 +27,8 @@ func (n *Names) Aliases() map[string]string {
 	if n.kinds == nil {
 		return nil
 	}
-	aliases := make(map[string]string, len(n.meanings))
-	for name, m := range n.meanings {
+	aliases := make(map[string]string)
+	for name, m := range n.meanings.all() {
 		if m.kind >= 0 && m.result == gene {
 			aliases[name] = n.features[m.gene]
 		}

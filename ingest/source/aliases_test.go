@@ -27,7 +27,7 @@ func TestAliases(t *testing.T) {
 	if got := names.Aliases(); !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got := NewNames(genes).Aliases(); len(got) > 0 {
+	if got := newNames(genes, 0).Aliases(); len(got) > 0 {
 		t.Errorf("a look-up without a file: got %v, want none", got)
 	}
 }

@@ -1,8 +1,10 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"tcbuild/fault"
@@ -51,7 +53,7 @@ func readGeneTable(files *inputfile.Files, spec *GeneTable) (*ingest.Nodes, Sour
 	var ids geneIDs
 	err = eachRow(reader, func(batch *table.Batch, i int) error {
 		report.Rows++
-		where := reader.Where(batch.First + int64(i))
+		where := place{reader, batch.First + int64(i)}
 		id := string(batch.Text(column, i))
 		if id == "" {
 			return fault.New(fault.Input, "", "read genes %s: column %q is empty, expected a gene id", where, spec.Column)
@@ -65,10 +67,15 @@ func readGeneTable(files *inputfile.Files, spec *GeneTable) (*ingest.Nodes, Sour
 }
 
 // geneIDs collects gene ids and where each was read.
-type geneIDs struct{ ids, where []string }
+type geneIDs []geneID
+
+type geneID struct {
+	id    string
+	where place
+}
 
 // add returns an error for an id that a perturbation set could not name.
-func (g *geneIDs) add(id, where string) error {
+func (g *geneIDs) add(id string, where place) error {
 	err := ingest.CheckGeneName([]byte(id))
 	if err == nil && !utf8.ValidString(id) {
 		err = fault.New(fault.Input, "save the file as UTF-8 text", "gene id %s is not valid UTF-8", fault.Quote(id))
@@ -76,29 +83,31 @@ func (g *geneIDs) add(id, where string) error {
 	if err != nil {
 		return fmt.Errorf("read genes %s: %w", where, err)
 	}
-	g.ids, g.where = append(g.ids, id), append(g.where, where)
+	*g = append(*g, geneID{id, where})
 	return nil
 }
 
 // nodes makes the node table, ids ascending bytewise.
-func (g *geneIDs) nodes(file string, report SourceReport) (*ingest.Nodes, SourceReport, error) {
-	if len(g.ids) == 0 {
+func (g geneIDs) nodes(file string, report SourceReport) (*ingest.Nodes, SourceReport, error) {
+	if len(g) == 0 {
 		return nil, report, fault.New(fault.Input, "",
 			"read genes %s: found no genes in %s, expected at least one", file, plural(report.Rows, "row", ""))
 	}
-	sort.Stable(g)
-	nodes, duplicate := ingest.NewNodes(ingest.Gene, g.ids, nil)
+	slices.SortFunc(g, func(a, b geneID) int {
+		if order := strings.Compare(a.id, b.id); order != 0 {
+			return order
+		}
+		return cmp.Compare(a.where.row, b.where.row)
+	})
+	ids := make([]string, len(g))
+	for k := range g {
+		ids[k] = g[k].id
+	}
+	nodes, duplicate := ingest.NewNodes(ingest.Gene, ids, nil)
 	if duplicate >= 0 {
 		return nil, report, fault.New(fault.Input, "remove one of them", "read genes %s: found gene %q twice, first at %s",
-			g.where[duplicate], g.ids[duplicate], g.where[duplicate-1])
+			g[duplicate].where, g[duplicate].id, g[duplicate-1].where)
 	}
 	report.Kept = nodes.Len()
 	return nodes, report, nil
-}
-
-func (g *geneIDs) Len() int           { return len(g.ids) }
-func (g *geneIDs) Less(i, j int) bool { return g.ids[i] < g.ids[j] }
-func (g *geneIDs) Swap(i, j int) {
-	g.ids[i], g.ids[j] = g.ids[j], g.ids[i]
-	g.where[i], g.where[j] = g.where[j], g.where[i]
 }

@@ -18,7 +18,7 @@ type Names struct {
 	genes    *ingest.Nodes
 	kinds    []string            // of names, by precedence
 	features []string            // systematic names: those of the genes in their order, then others
-	meanings map[string]meaning  // of every name
+	meanings nameMap[meaning]    // of every name
 	several  map[string][]uint32 // the features of a name that has more than one
 }
 
@@ -29,11 +29,11 @@ type meaning struct {
 	kind   int16 // of the name; -1 for a gene id or an unknown name
 }
 
-// NewNames makes a look-up that knows only gene ids.
-func NewNames(genes *ingest.Nodes) *Names {
-	n := &Names{genes: genes, features: slices.Clone(genes.IDs), meanings: make(map[string]meaning, 4*genes.Len()), several: make(map[string][]uint32)}
+// newNames makes a look-up that knows only gene ids, with room for a number of names.
+func newNames(genes *ingest.Nodes, room int) *Names {
+	n := &Names{genes: genes, features: slices.Clone(genes.IDs), meanings: newNameMap[meaning]("", room), several: make(map[string][]uint32)}
 	for row, id := range genes.IDs {
-		n.meanings[id] = meaning{uint32(row), gene, -1}
+		n.meanings.set(id, meaning{uint32(row), gene, -1})
 	}
 	return n
 }
@@ -43,7 +43,11 @@ func NewNames(genes *ingest.Nodes) *Names {
 // ids, and these over the tables, each over the next. Names of features outside the gene list count
 // too, so that they are not mistaken for a gene's.
 func ReadNames(files *inputfile.Files, spec AliasesSpec, genes *ingest.Nodes) (*Names, Report, error) {
-	names := NewNames(genes)
+	room := genes.Len()
+	if spec.SGDFeatures != "" {
+		room *= 4
+	}
+	names := newNames(genes, room)
 	var reports Report
 	if spec.SGDFeatures != "" {
 		report, err := names.readFeatures(files, spec.SGDFeatures)
@@ -69,7 +73,7 @@ func (n *Names) readFeatures(files *inputfile.Files, path string) (SourceReport,
 	err := readFeatures(files, path, func(f feature) error {
 		report.Rows++
 		if f.systematic != "" {
-			features = append(features, f)
+			features = push(features, f)
 		}
 		return nil
 	})
@@ -165,7 +169,7 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 
 // feature returns the number of the feature with a systematic name, which is a name of it.
 func (n *Names) feature(systematic string) uint32 {
-	if known, ok := n.meanings[systematic]; ok {
+	if known, ok := n.meanings.get([]byte(systematic)); ok {
 		return known.gene
 	}
 	number := uint32(len(n.features))
@@ -177,7 +181,7 @@ func (n *Names) feature(systematic string) uint32 {
 // add adds a name of the latest kind, unless it has a meaning as another kind.
 func (n *Names) add(name string, feature uint32) {
 	kind := int16(len(n.kinds) - 1)
-	m, taken := n.meanings[name]
+	m, taken := n.meanings.get([]byte(name))
 	switch {
 	case name == "" || taken && m.kind != kind:
 		return
@@ -199,7 +203,7 @@ func (n *Names) add(name string, feature uint32) {
 			m.result = ambiguous
 		}
 	}
-	n.meanings[name] = m
+	n.meanings.set(name, m)
 }
 
 func (n *Names) isGene(feature uint32) bool { return int(feature) < n.genes.Len() }
@@ -207,7 +211,7 @@ func (n *Names) isGene(feature uint32) bool { return int(feature) < n.genes.Len(
 // noteAmbiguous notes the ambiguous names of the kinds from one on.
 func (n *Names) noteAmbiguous(report *SourceReport, kind int16) {
 	for name := range n.several {
-		if n.meanings[name].kind >= kind {
+		if n.find([]byte(name)).kind >= kind {
 			report.Unknown = append(report.Unknown, name)
 		}
 	}
@@ -226,7 +230,7 @@ const (
 
 // find returns what a name means. It does not allocate.
 func (n *Names) find(name []byte) meaning {
-	if m, known := n.meanings[string(name)]; known {
+	if m, known := n.meanings.get(name); known {
 		return m
 	}
 	return meaning{0, unknown, -1}

@@ -31,8 +31,16 @@ type feature struct {
 	systematic string // "" for part of a feature, such as a CDS
 	standard   string // "" if it has none
 	aliases    []string
-	where      string
+	where      place
 }
+
+// place is a row of a table; its text, for messages, takes longer to make than the row to read.
+type place struct {
+	reader *table.Reader
+	row    int64
+}
+
+func (p place) String() string { return p.reader.Where(p.row) }
 
 // readFeatures calls visit for every row of a file SGD_features.tab, in order.
 func readFeatures(files *inputfile.Files, path string, visit func(feature) error) error {
@@ -50,7 +58,7 @@ func readFeatures(files *inputfile.Files, path string, visit func(feature) error
 			kind:       string(batch.Text(sgdType, i)),
 			systematic: string(batch.Text(sgdSystematic, i)),
 			standard:   string(batch.Text(sgdStandard, i)),
-			where:      reader.Where(batch.First + int64(i)),
+			where:      place{reader, batch.First + int64(i)},
 		}
 		if f.kind == "" {
 			return fault.New(fault.Input, hint, "read features %s: column 2 (feature type): found an empty field, expected a feature type", f.where)
