@@ -37,7 +37,8 @@ type annotations struct {
 
 	pairs               *pairs
 	gene, term          []uint32 // by pair; term is an index in terms
-	evidence, qualifier [][]string
+	evidence, qualifier []uint32 // sets of texts
+	sets                textSets
 }
 
 // read adds the rows of a GAF file.
@@ -147,20 +148,53 @@ func (r *annotationReader) row(batch *table.Batch, i int) error {
 	pair, meeting := r.pairs.meet(m.gene, uint32(at))
 	if meeting == first {
 		r.kept++
-		r.gene, r.term = append(r.gene, m.gene), append(r.term, uint32(at))
-		r.evidence, r.qualifier = append(r.evidence, nil), append(r.qualifier, nil)
+		r.gene, r.term = push(r.gene, m.gene), push(r.term, uint32(at))
+		r.evidence, r.qualifier = push(r.evidence, 0), push(r.qualifier, 0)
 	} else {
 		r.repeated++
 	}
-	addDistinct(&r.evidence[pair], code)
-	addDistinct(&r.qualifier[pair], qualifier)
+	r.evidence[pair] = r.sets.with(r.evidence[pair], code)
+	r.qualifier[pair] = r.sets.with(r.qualifier[pair], qualifier)
 	return nil
 }
 
-func addDistinct(texts *[]string, text []byte) {
-	if len(text) > 0 && !slices.ContainsFunc(*texts, func(known string) bool { return known == string(text) }) {
-		*texts = append(*texts, string(text))
+// textSets numbers sets of texts, each in the order of its texts' first rows. Many pairs of genes
+// and terms have the same sets.
+type textSets struct {
+	sets  []textAdded // from 1 on; 0 is the empty set
+	known map[textAdded]uint32
+}
+
+// textAdded is a set with one more text.
+type textAdded struct {
+	set  uint32
+	text string
+}
+
+// with returns the number of a set with one more text, unless that is empty or in the set.
+func (s *textSets) with(set uint32, text []byte) uint32 {
+	if number, ok := s.known[textAdded{set, string(text)}]; ok {
+		return number
 	}
+	if s.known == nil {
+		s.known = make(map[textAdded]uint32)
+	}
+	added, number := textAdded{set, string(text)}, set
+	if added.text != "" && !slices.Contains(s.texts(set), added.text) {
+		s.sets = append(s.sets, added)
+		number = uint32(len(s.sets))
+	}
+	s.known[added] = number
+	return number
+}
+
+// texts returns the texts of a set, in order.
+func (s *textSets) texts(set uint32) (texts []string) {
+	for ; set > 0; set = s.sets[set-1].set {
+		texts = append(texts, s.sets[set-1].text)
+	}
+	slices.Reverse(texts)
+	return texts
 }
 
 func (r *annotationReader) account(report *SourceReport) {
@@ -193,10 +227,17 @@ func (a *annotations) edgeType() ingest.EdgeType {
 // edges returns the edge table; nodes are the rows of terms among the nodes.
 func (a *annotations) edges(nodes []uint32) *ingest.Edges {
 	edges := &ingest.Edges{Type: a.edgeType(), Src: a.gene}
+	joined := make([]string, len(a.sets.sets)+1)
+	text := func(set uint32) string {
+		if set > 0 && joined[set] == "" {
+			joined[set] = strings.Join(a.sets.texts(set), "|")
+		}
+		return joined[set]
+	}
 	evidence, qualifier := make([]string, len(a.term)), make([]string, len(a.term))
+	edges.Dst = make([]uint32, len(a.term))
 	for k, at := range a.term {
-		edges.Dst = append(edges.Dst, nodes[at])
-		evidence[k], qualifier[k] = strings.Join(a.evidence[k], "|"), strings.Join(a.qualifier[k], "|")
+		edges.Dst[k], evidence[k], qualifier[k] = nodes[at], text(a.evidence[k]), text(a.qualifier[k])
 	}
 	edges.Columns = []ingest.Column{ingest.TextColumn("evidence", evidence), ingest.TextColumn("qualifier", qualifier)}
 	return edges

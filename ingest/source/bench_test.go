@@ -63,13 +63,13 @@ func BenchmarkGraphSources(b *testing.B) {
 	detailed := links(600_000)
 	const gafRow = "SGD\tS%09d\tN%d\tinvolved_in\tGO:%07d\tPMID:19910365\tIDA\t\tP\tA protein of the yeast\t%s|A%d|B%d\tprotein\ttaxon:559292\t20200101\tSGD\t\tUniProtKB:P%05d\n"
 	const terms = 40_000
-	oboText := rows(terms, "format-version: 1.2\ndefault-namespace: gene_ontology\n", func() func() string {
+	oboText := func() string {
 		n := 0
-		return func() string {
+		return rows(terms, "format-version: 1.2\ndefault-namespace: gene_ontology\n", func() string {
 			n++
 			return fmt.Sprintf("\n[Term]\nid: GO:%07d\nname: a process of the cell number %d\nnamespace: biological_process\ndef: \"What the process does, which takes a sentence or two to say, as in the releases of the ontology.\" [GOC:mah, PMID:10873824]\nsynonym: \"a process\" EXACT [GOC:mah]\nsynonym: \"another name of it\" RELATED []\nis_a: GO:%07d ! a parent\nrelationship: part_of GO:%07d ! a whole\n", n, n, max(1, n/2), max(1, n/3))
-		}
-	}())
+		})()
+	}
 	for _, kind := range []struct {
 		name, file string
 		text       func() string

@@ -11,7 +11,7 @@ import (
 // ontology is the content of an OBO file, in its order.
 type ontology struct {
 	terms   []term
-	current map[string]int // the terms that are not obsolete, by id
+	current nameMap[int]   // the terms that are not obsolete, by id
 	others  map[string]int // alternative ids of terms, and obsolete terms
 }
 
@@ -36,7 +36,7 @@ const oboHint = "use an ontology in OBO, such as go-basic.obo, as released"
 // parseOBO reads the terms of an ontology, version 1.2 or 1.4 of the format. Definitions by logical
 // intersection are no relations of their own; go-basic.obo has the relations that follow.
 func parseOBO(path string, text []byte) (*ontology, error) {
-	o := &ontology{current: make(map[string]int), others: make(map[string]int)}
+	o := &ontology{others: make(map[string]int)}
 	at := func(line int, format string, args ...any) error {
 		return fault.New(fault.Input, oboHint, "read ontology %s:%d: %w", path, line, fmt.Errorf(format, args...))
 	}
@@ -44,7 +44,10 @@ func parseOBO(path string, text []byte) (*ontology, error) {
 	namespace, line := "", 0
 	for row := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
 		line++
-		row = bytes.TrimRight(row, " \t\r\n")
+		// bytes.TrimRight would take as long as all else of a line
+		for len(row) > 0 && (isBlank(row[len(row)-1]) || row[len(row)-1] == '\r' || row[len(row)-1] == '\n') {
+			row = row[:len(row)-1]
+		}
 		if len(row) == 0 || row[0] == '!' {
 			continue
 		}
@@ -53,7 +56,7 @@ func parseOBO(path string, text []byte) (*ontology, error) {
 		}
 		if row[0] == '[' {
 			if now = nil; string(row) == "[Term]" {
-				o.terms = append(o.terms, term{line: line, namespace: namespace})
+				o.terms = push(o.terms, term{line: line, namespace: namespace})
 				now = &o.terms[len(o.terms)-1]
 			}
 			continue
@@ -62,7 +65,9 @@ func parseOBO(path string, text []byte) (*ontology, error) {
 		if !found {
 			return nil, at(line, "found %s, expected a tag and its value", fault.Quote(row))
 		}
-		value = bytes.TrimLeft(value, " \t")
+		for len(value) > 0 && isBlank(value[0]) {
+			value = value[1:]
+		}
 		if now == nil {
 			if len(o.terms) == 0 && string(tag) == "default-namespace" {
 				namespace = oboText(value)
@@ -76,18 +81,23 @@ func parseOBO(path string, text []byte) (*ontology, error) {
 	if len(o.terms) == 0 {
 		return nil, fault.New(fault.Input, oboHint, "read ontology %s: found no [Term], expected at least one", path)
 	}
-	first := make(map[string]int)
-	for i, t := range o.terms {
+	o.current = newNameMap[int](prefixOf(o.terms[0].id), len(o.terms))
+	for i := range o.terms {
+		t := &o.terms[i]
 		if t.id == "" {
 			return nil, at(t.line, "found a term without an id")
 		}
-		if line, again := first[t.id]; again {
-			return nil, at(t.line, "found term %s twice, first at line %d", t.id, line)
+		first, again := o.current.get([]byte(t.id))
+		if !again {
+			first, again = o.others[t.id]
 		}
-		if first[t.id] = t.line; t.obsolete {
+		if again {
+			return nil, at(t.line, "found term %s twice, first at line %d", t.id, o.terms[first].line)
+		}
+		if t.obsolete {
 			o.others[t.id] = i
 		} else {
-			o.current[t.id] = i
+			o.current.set(t.id, i)
 		}
 	}
 	return o, o.addAlternatives(at)
@@ -112,14 +122,14 @@ func (t *term) set(tag string, value []byte, line int) error {
 	case "replaced_by":
 		t.replacements = append(t.replacements, oboText(value))
 	case "is_a", "relationship":
-		words := append([]string{tag}, strings.Fields(oboText(value))...)
-		if tag == "relationship" {
-			words = words[1:]
+		relation, words := "is_a", strings.Fields(oboText(value))
+		if tag == "relationship" && len(words) > 0 {
+			relation, words = words[0], words[1:]
 		}
-		if len(words) < 2 {
+		if len(words) == 0 {
 			return fmt.Errorf("found %s: %s, expected the id of a term", tag, fault.Quote(value))
 		}
-		t.parents = append(t.parents, parent{words[0], words[1], line})
+		t.parents = append(t.parents, parent{relation, words[0], line})
 	}
 	return nil
 }
@@ -127,7 +137,8 @@ func (t *term) set(tag string, value []byte, line int) error {
 // addAlternatives makes alternative ids known, unless a term has the id itself.
 func (o *ontology) addAlternatives(at func(line int, format string, args ...any) error) error {
 	of := make(map[string]int)
-	for i, t := range o.terms {
+	for i := range o.terms {
+		t := &o.terms[i]
 		for _, id := range t.alternatives {
 			if t.obsolete {
 				continue
@@ -157,7 +168,7 @@ const (
 
 // find returns the term that an id means.
 func (o *ontology) find(id []byte) (at int, how resolution) {
-	if at, ok := o.current[string(id)]; ok {
+	if at, ok := o.current.get(id); ok {
 		return at, byID
 	}
 	name := string(id)
@@ -174,18 +185,23 @@ func (o *ontology) find(id []byte) (at int, how resolution) {
 			return 0, isObsolete
 		}
 		name, how = o.terms[at].replacements[0], byReplacement
-		if at, ok := o.current[name]; ok {
+		if at, ok := o.current.get([]byte(name)); ok {
 			return at, how
 		}
 	}
 	return 0, isObsolete
 }
 
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
 // oboText returns a value without its comment, " ! …", and with its escapes resolved.
 func oboText(value []byte) string {
 	if bytes.IndexByte(value, '\\') < 0 {
 		value, _, _ = bytes.Cut(value, []byte(" !"))
-		return string(bytes.TrimRight(value, " \t"))
+		for len(value) > 0 && isBlank(value[len(value)-1]) {
+			value = value[:len(value)-1]
+		}
+		return string(value)
 	}
 	var text strings.Builder
 	for i := 0; i < len(value); i++ {
