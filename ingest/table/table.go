@@ -26,8 +26,8 @@ import (
 	"tcbuild/ingest/table/rows"
 )
 
-// Formats names the accepted file name endings, for messages.
-const Formats = ".tsv, .csv, .txt or .tab (also .gz, .zst or .zip of these), .parquet or .arrow"
+// Formats names the file name endings of tables, see IsTable, for messages. Open also takes a .zip.
+const Formats = ".tsv, .csv, .txt or .tab (also .gz or .zst of these), .parquet or .arrow"
 
 // TextOptions is the layout of a text file. The zero value is a file with a header line and the
 // delimiter of its extension. Parquet and Arrow files describe their own layout.
@@ -128,7 +128,7 @@ func openSource(path string, in *io.SectionReader, options TextOptions) (s rows.
 		s, err = openTextFile(path, in, options)
 	default:
 		err = fault.New(fault.Input, "save it in one of these formats, or give it the ending of its format; text of another ending needs its delimiter named",
-			"open table %s: found ending %q, expected %s", path, format+compression, Formats)
+			"open table %s: found ending %q, expected %s, or .zip", path, format+compression, Formats)
 	}
 	if err != nil {
 		return nil, err
