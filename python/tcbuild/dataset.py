@@ -40,7 +40,7 @@ def open(path: str | os.PathLike[str], check: Literal["digest"] | None = None) -
     their first use.
 
     path: a folder, or with the package fsspec its URL: s3://bucket/cell, https://host/cell. Of a
-        URL only the bytes that are needed are read, and checked, at each use; to train, stage it.
+        URL only the bytes that are needed are read, and checked, at each use; to train, copy it.
 
     check="digest" first compares the SHA-256 of every file: 1 s per 1 to 2 GB and core.
     """
