@@ -171,7 +171,7 @@ func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, entry conf.Entry) error {
 	if word, ok := entry.Word(); ok {
 		// parsed as on the command line
 		if err := flags.Set(flag.Name, word); err != nil {
-			return badSetting(flag, entry, strconv.Quote(word))
+			return badSetting(flag, entry, strconv.Quote(word), err)
 		}
 		return nil
 	}
@@ -179,29 +179,41 @@ func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, entry conf.Entry) error {
 	words, isWords := entry.Words()
 	switch {
 	case !isWords:
-		return badSetting(flag, entry, "neither a value nor a list of values")
+		return badSetting(flag, entry, "neither a value nor a list of values", nil)
 	case !isList:
-		return badSetting(flag, entry, "a list")
+		return badSetting(flag, entry, "a list", nil)
 	}
 	flag.Changed = true
 	if err := list.Replace(words); err != nil {
-		return badSetting(flag, entry, strconv.Quote(strings.Join(words, ",")))
+		return badSetting(flag, entry, strconv.Quote(strings.Join(words, ",")), err)
 	}
 	return nil
 }
 
-func badSetting(flag *pflag.Flag, entry conf.Entry, found string) error {
-	return fault.New(fault.Usage, "--"+flag.Name+": "+flag.Usage, "read settings %s: %s: found %s, expected %s",
-		conf.Where(entry.Value), entry.Key, found, expectedOf(flag))
+// badSetting is the error of a setting that its flag refuses, with cause or because of its kind.
+func badSetting(flag *pflag.Flag, entry conf.Entry, found string, cause error) error {
+	return fault.New(fault.Usage, flagHint(flag), "read settings %s: %s: found %s, expected %s",
+		conf.Where(entry.Value), entry.Key, found, expectedOf(flag, cause))
 }
 
-// expectedOf describes the settings that a flag takes.
-func expectedOf(flag *pflag.Flag) string {
-	switch flag.Value.Type() {
-	case "int":
-		return "a whole decimal number"
-	case "uint64":
-		return "a whole decimal number, 0 or more"
+// flagHint says what a flag is for.
+func flagHint(flag *pflag.Flag) string {
+	_, usage := pflag.UnquoteUsage(flag)
+	return "--" + flag.Name + ": " + usage
+}
+
+// expectedOf describes the values of a flag, which refused one with cause.
+func expectedOf(flag *pflag.Flag, cause error) string {
+	switch kind := flag.Value.Type(); kind {
+	case "int", "uint64":
+		expected := "a whole decimal number"
+		if errors.Is(cause, strconv.ErrRange) {
+			expected += " of at most 64 bits"
+		}
+		if kind == "uint64" {
+			expected += ", 0 or more"
+		}
+		return expected
 	case "float64":
 		return "a number"
 	case "bool":

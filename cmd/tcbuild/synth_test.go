@@ -59,7 +59,7 @@ func TestSynthErrors(t *testing.T) {
 		"synth --out x --scale huge":   "found \"huge\", expected tiny or yeast",
 		"synth --out x --samples -1":   "read --samples: found -1, expected 1 or more",
 		"synth --out . ":               "write .: it already exists",
-		"synth --out x --seed minus":   "invalid argument \"minus\" for \"--seed\"",
+		"synth --out x --seed minus":   "read --seed: found \"minus\", expected a whole decimal number, 0 or more",
 		"synth --config quickstart ~s": "found no key s to remove",
 	} {
 		code, _, stderr := inFolder(t, nil, args)

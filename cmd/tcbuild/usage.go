@@ -17,8 +17,8 @@ func usageError(cmd *cobra.Command, err error) error {
 	return fault.New(fault.Usage, fmt.Sprintf("run '%s --help'", cmd.CommandPath()), "%s%w", prefix(cmd), err)
 }
 
-// flagError is usageError for flags: the hint for an unknown flag is the nearest known one. A flag
-// behind an unknown command is not what is wrong.
+// flagError is usageError for flags: the hint for an unknown flag is the nearest known one, that for
+// a wrong value what the flag is for. A flag behind an unknown command is not what is wrong.
 func flagError(cmd *cobra.Command, err error) error {
 	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
 		return cmd.RunE(cmd, words)
@@ -27,6 +27,11 @@ func flagError(cmd *cobra.Command, err error) error {
 		if nearest := conf.Nearest(unknown.GetSpecifiedName(), flagNames(cmd)); nearest != "" {
 			return fault.New(fault.Usage, fmt.Sprintf("did you mean --%s?", nearest), "%s%w", prefix(cmd), err)
 		}
+	}
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		flag := invalid.GetFlag()
+		return fault.New(fault.Usage, flagHint(flag), "read --%s: found %q, expected %s",
+			flag.Name, invalid.GetValue(), expectedOf(flag, err))
 	}
 	return usageError(cmd, err)
 }

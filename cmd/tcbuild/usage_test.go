@@ -26,7 +26,7 @@ func TestWrongUsage(t *testing.T) {
 		{"more shards than samples", with(buildArgs, "--shards", "3"), "found 3 shards, expected at most 2"},
 		{"negative shards", with(buildArgs, "--shards", "-1"), "read --shards: found -1, expected 1 or more"},
 		{"negative workers", with(buildArgs, "--workers", "-1"), "read --workers: found -1, expected 1 or more"},
-		{"workers not a number", with(buildArgs, "--workers", "two"), `invalid argument "two" for "--workers"`},
+		{"workers not a number", with(buildArgs, "--workers", "two"), `read --workers: found "two", expected a whole decimal number`},
 		{"reaction rule", with(buildArgs, "--reaction-rule", "x"), `read --reaction-rule: found "x", expected all or gpr`},
 		{"unknown genes", with(buildArgs, "--unknown-genes", "drop"), `read --unknown-genes: found "drop", expected error or drop-sample or drop-gene`},
 		{"resume", with(buildArgs, "--resume", "yes"), `read --resume: found "yes", expected never or if-possible or always`},
