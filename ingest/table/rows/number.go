@@ -180,7 +180,7 @@ func shortDecimal(text []byte) (value float64, ok bool) {
 	if len(digits) == 0 || len(digits) > 19 || n > 1<<53 {
 		return 0, false
 	}
-	value = float64(n)
+	value = float64(int64(n))
 	if decimals > 0 {
 		value /= powersOfTen[decimals]
 	}
