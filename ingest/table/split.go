@@ -46,6 +46,9 @@ func split(fields []rows.Span, record []byte, offset int, delimiter byte) []rows
 // splitBlanks is split for fields separated by runs of spaces and tabs, which may also start the
 // row.
 func splitBlanks(fields []rows.Span, record []byte, offset int) []rows.Span {
+	if single, ok := splitSingleBlanks(fields, record, offset); ok {
+		return single
+	}
 	start := -1
 	before := uint64(0x80) // the high bit if a blank is before the word
 	for at := 0; at < len(record); at += 8 {
@@ -73,6 +76,39 @@ func splitBlanks(fields []rows.Span, record []byte, offset int) []rows.Span {
 		fields = append(fields, span(offset+start, offset+len(record)))
 	}
 	return fields
+}
+
+// splitSingleBlanks is splitBlanks for rows with one blank between two fields, as most have. ok is
+// false for other rows.
+func splitSingleBlanks(fields []rows.Span, record []byte, offset int) (_ []rows.Span, ok bool) {
+	start, at := 0, 0
+	before := uint64(0x80) // the high bit if a blank is before the word
+	for ; at+8 <= len(record); at += 8 {
+		word := binary.LittleEndian.Uint64(record[at:])
+		blanks := matches(word, ' ') | matches(word, '\t')
+		if blanks&(blanks<<8|before) != 0 {
+			return nil, false
+		}
+		before = blanks >> 56
+		for found := blanks; found != 0; found &= found - 1 {
+			end := at + bits.TrailingZeros64(found)/8
+			fields = append(fields, span(offset+start, offset+end))
+			start = end + 1
+		}
+	}
+	for ; at < len(record); at++ {
+		if record[at] == ' ' || record[at] == '\t' {
+			if at == start {
+				return nil, false
+			}
+			fields = append(fields, span(offset+start, offset+at))
+			start = at + 1
+		}
+	}
+	if start == len(record) {
+		return nil, false
+	}
+	return append(fields, span(offset+start, offset+len(record))), true
 }
 
 // trimBlanks cuts the spaces and tabs at the end of a row.
