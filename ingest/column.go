@@ -28,11 +28,10 @@ func TextColumn(name string, texts []string) Column {
 	return Column{name, b.NewArray()}
 }
 
-// NumberColumn makes a float64 column. NaN is an ordinary value.
+// NumberColumn makes a float64 column of numbers, which belong to it. NaN is an ordinary value.
 func NumberColumn(name string, numbers []float64) Column {
-	b := array.NewFloat64Builder(memory.DefaultAllocator)
-	b.AppendValues(numbers, nil)
-	return Column{name, b.NewArray()}
+	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(numbers))}
+	return Column{name, array.NewFloat64Data(array.NewData(arrow.PrimitiveTypes.Float64, len(numbers), buffers, nil, 0, 0))}
 }
 
 // texts returns the values of a utf8 column, or nil for another type.

@@ -36,8 +36,8 @@ type annotations struct {
 	unknown ingest.UnknownGenes
 
 	pairs               *pairs
-	gene, term          []uint32 // by pair; term is an index in terms
-	evidence, qualifier []uint32 // sets of texts
+	gene, term          list[uint32] // by pair; term is an index in terms
+	evidence, qualifier list[uint32] // sets of texts
 	sets                textSets
 }
 
@@ -148,13 +148,15 @@ func (r *annotationReader) row(batch *table.Batch, i int) error {
 	pair, meeting := r.pairs.meet(m.gene, uint32(at))
 	if meeting == first {
 		r.kept++
-		r.gene, r.term = push(r.gene, m.gene), push(r.term, uint32(at))
-		r.evidence, r.qualifier = push(r.evidence, 0), push(r.qualifier, 0)
+		r.gene.append(m.gene)
+		r.term.append(uint32(at))
+		r.evidence.append(0)
+		r.qualifier.append(0)
 	} else {
 		r.repeated++
 	}
-	r.evidence[pair] = r.sets.with(r.evidence[pair], code)
-	r.qualifier[pair] = r.sets.with(r.qualifier[pair], qualifier)
+	codes, qualifiers := r.evidence.at(pair), r.qualifier.at(pair)
+	*codes, *qualifiers = r.sets.with(*codes, code), r.sets.with(*qualifiers, qualifier)
 	return nil
 }
 
@@ -226,7 +228,7 @@ func (a *annotations) edgeType() ingest.EdgeType {
 
 // edges returns the edge table; nodes are the rows of terms among the nodes.
 func (a *annotations) edges(nodes []uint32) *ingest.Edges {
-	edges := &ingest.Edges{Type: a.edgeType(), Src: a.gene}
+	edges := &ingest.Edges{Type: a.edgeType(), Src: a.gene.all(), Dst: a.term.all()}
 	joined := make([]string, len(a.sets.sets)+1)
 	text := func(set uint32) string {
 		if set > 0 && joined[set] == "" {
@@ -234,10 +236,9 @@ func (a *annotations) edges(nodes []uint32) *ingest.Edges {
 		}
 		return joined[set]
 	}
-	evidence, qualifier := make([]string, len(a.term)), make([]string, len(a.term))
-	edges.Dst = make([]uint32, len(a.term))
-	for k, at := range a.term {
-		edges.Dst[k], evidence[k], qualifier[k] = nodes[at], text(a.evidence[k]), text(a.qualifier[k])
+	evidence, qualifier := make([]string, a.term.length), make([]string, a.term.length)
+	for k, at := range edges.Dst {
+		edges.Dst[k], evidence[k], qualifier[k] = nodes[at], text(*a.evidence.at(k)), text(*a.qualifier.at(k))
 	}
 	edges.Columns = []ingest.Column{ingest.TextColumn("evidence", evidence), ingest.TextColumn("qualifier", qualifier)}
 	return edges

@@ -69,17 +69,18 @@ func ReadNames(files *inputfile.Files, spec AliasesSpec, genes *ingest.Nodes) (*
 // readFeatures adds the names in a file SGD_features.tab.
 func (n *Names) readFeatures(files *inputfile.Files, path string) (SourceReport, error) {
 	report := SourceReport{Made: "aliases", File: path}
-	var features []feature
+	var rows list[feature]
 	err := readFeatures(files, path, func(f feature) error {
 		report.Rows++
 		if f.systematic != "" {
-			features = push(features, f)
+			rows.append(f)
 		}
 		return nil
 	})
 	if err != nil {
 		return report, err
 	}
+	features := rows.all()
 	report.Kept = len(features)
 	numbers := make([]uint32, len(features))
 	n.kinds = append(n.kinds, "systematic name")

@@ -56,7 +56,7 @@ func parseOBO(path string, text []byte) (*ontology, error) {
 		}
 		if row[0] == '[' {
 			if now = nil; string(row) == "[Term]" {
-				o.terms = push(o.terms, term{line: line, namespace: namespace})
+				o.terms = append(o.terms, term{line: line, namespace: namespace})
 				now = &o.terms[len(o.terms)-1]
 			}
 			continue

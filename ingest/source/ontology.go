@@ -54,7 +54,7 @@ func addOntology(files *inputfile.Files, graph *ingest.Graph, names *Names, spec
 	}
 	bare := 0
 	if spec.Terms == AnnotatedTerms {
-		bare = terms.dropBare(kept, a.term, relations)
+		bare = terms.dropBare(kept, a.term.all(), relations)
 	}
 	for _, c := range []Count{{"obsolete", obsolete}, {"of other namespaces", elsewhere}, {"without genes, also below them", bare}} {
 		nodes.Dropped = appendCount(nodes.Dropped, c.What, c.N)
@@ -151,7 +151,7 @@ func (o *ontology) dropBare(kept []bool, annotated []uint32, relations []*termRe
 		}
 	}
 	reached := make([]bool, len(o.terms))
-	for next := slices.Clone(annotated); len(next) > 0; {
+	for next := annotated; len(next) > 0; {
 		at := next[len(next)-1]
 		if next = next[:len(next)-1]; kept[at] && !reached[at] {
 			reached[at] = true

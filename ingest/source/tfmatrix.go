@@ -77,7 +77,7 @@ type tfMatrixReader struct {
 	columns    []valueColumn
 	edges      *relation
 	met        *pairs
-	states     []pairState // of the pairs
+	states     list[pairState] // of the pairs
 	missing    missingNames
 	ofHeader   bool
 }
@@ -154,9 +154,9 @@ func (r *tfMatrixReader) row(batch *table.Batch, i int) error {
 		}
 		pair, meeting := r.met.meet(factor.gene, target.gene)
 		if meeting == first {
-			r.states = push(r.states, pairState{})
+			r.states.append(pairState{})
 		}
-		r.edges.add(factor.gene, target.gene, weight, nil, &r.states[pair], meeting)
+		r.edges.add(factor.gene, target.gene, weight, nil, r.states.at(pair), meeting)
 	}
 	return nil
 }
