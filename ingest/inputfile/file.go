@@ -156,7 +156,7 @@ func (f *File) digest() error {
 	sum := sha256.New()
 	var hashing sync.WaitGroup
 	defer hashing.Wait()
-	buffer, hashed := make([]byte, min(f.size, digestBytes)), make([]byte, min(f.size, digestBytes))
+	buffer, hashed := make([]byte, min(f.size, digestBytes)), make([]byte, min(max(f.size-digestBytes, 0), digestBytes))
 	for at := int64(0); at < f.size && !f.closing.Load(); at += int64(len(hashed)) {
 		buffer = buffer[:min(f.size-at, digestBytes)]
 		if err := f.readFull(buffer, at); err != nil {

@@ -27,7 +27,8 @@ import (
 )
 
 // sizes around the blocks' boundaries.
-var sizes = []int{0, 1, blockSize - 1, blockSize, blockSize + 1, 3*blockSize + 17, (recentBlocks + 2) * blockSize}
+var sizes = []int{0, 1, blockSize - 1, blockSize, blockSize + 1, 3*blockSize + 17, digestBytes, digestBytes + 1,
+	(recentBlocks + 2) * blockSize}
 
 // content is n pseudo-random bytes.
 func content(n int) []byte {
