@@ -15,7 +15,7 @@ var variantColors = map[store.Variant]int{store.Incidence: 1, store.Indices: 2, 
 // figures are all plots with how to read them, in the order of reading.
 func (r *Results) figures() []page.Section {
 	figures := []page.Section{
-		{Title: "Size against loading time", Text: "Lower and further left is better. Filled marks are the default codecs. The dashed line is the time to fill the masks' bytes, which no way of storing them can beat.",
+		{Title: "Size against loading time", Text: "Lower and further left is better. Filled marks are the default codecs. The dashed line is the time to fill the masks' bytes. Below it are readers that change only what differs from the sample before.",
 			Plots: []page.Plot{r.sizeAgainstTime()}},
 		{Title: "Where the time of a build goes", Text: "Each bar is one build, divided by the wall time of its stages; the total is at the right.",
 			Plots: []page.Plot{r.stageShares()}},
@@ -50,7 +50,7 @@ func (r *Results) sizeAgainstTime() page.Plot {
 	d := page.XY{
 		X:     page.Axis{Title: "stored bytes per sample", Log: true, Format: byteTick},
 		Y:     page.Axis{Title: "time to load a sample, random order", Log: true, Format: secondsTick},
-		Limit: &page.Limit{Y: limit / 1000, Text: "limit: fill the masks"},
+		Limit: &page.Limit{Y: limit / 1000, Text: "fill all masks"},
 	}
 	for _, c := range r.Cases {
 		x, y := c.Size.BytesPerSample, c.Read.Random.Milliseconds.Median/1000

@@ -54,8 +54,9 @@ func (r *Results) readTable() page.Section {
 	t := page.Section{
 		Title: "Read: milliseconds per sample until its whole masks are in memory, one core",
 		Text: fmt.Sprintf("The limit is the time to fill %s bytes (for full-masks raw: to copy them); \"reached\" compares it with random order, warm. "+
+			"Above 100 %% are readers that change only what differs from the sample before. "+
 			"Cold passes start with an empty page cache; later reads benefit from what earlier reads and the kernel's read-ahead brought in. "+
-			"The percentage compares with the limit of memory or disk; above 100 %%, the disk was faster than when it was measured, which a disk with its own cache can be. "+
+			"Their percentages compare with the limit of memory or disk; above 100 %%, the disk can also have been faster than when it was measured, as one with a cache of its own can be. "+
 			"The incidence variant has the samples in memory once it is open. "+
 			"A batch is what %d samples move to a device: perturbation indices, removed positions or masks; the last column is the time to copy it in memory.",
 			formatNumber(float64(r.Setup.MaskPositions)), BatchSamples),
