@@ -253,7 +253,7 @@ func TestUsersOfOneGroup(t *testing.T) {
 	for i, user := range []int{alice, bob, alice} {
 		other, where := alice+bob-user, fmt.Sprintf("--where=sample_id != %q", fmt.Sprint(i))
 		killed := as(other, where)
-		killed.Env = append(killed.Env, stopVariable+"=1 out/set/.build-*/.*.tcbuild-*")
+		killed.Env = append(killed.Env, stopVariable+"=1 out/set/.build-*/full-masks.building")
 		start(t, killed)
 		stopped(t, killed.Process.Pid)
 		kill(t, killed)

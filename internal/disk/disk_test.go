@@ -182,6 +182,24 @@ func TestLeftovers(t *testing.T) {
 	expectNames(t, dir, filepath.Base(other.dir.Name()), "out")
 }
 
+// Whoever may write to folders that a user makes may remove what that user's killed process left.
+func TestTemporaryFollowsUmask(t *testing.T) {
+	dir := t.TempDir()
+	temporary, err := NewTemporary(filepath.Join(dir, "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer temporary.Discard()
+	if err := os.Mkdir(filepath.Join(dir, "plain"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	found, err1 := os.Stat(filepath.Dir(temporary.Path))
+	plain, err2 := os.Stat(filepath.Join(dir, "plain"))
+	if err := errors.Join(err1, err2); err != nil || found.Mode() != plain.Mode() {
+		t.Errorf("found %v, expected %v as other new folders have: %v", found.Mode(), plain.Mode(), err)
+	}
+}
+
 // Someone with the right to rename in the parent folder replaces the temporary folder by their own.
 func TestTemporaryReplaced(t *testing.T) {
 	dir := t.TempDir()
