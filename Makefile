@@ -32,8 +32,8 @@ check: $(VENV)/installed ## formatting, go vet, staticcheck, ruff and mypy
 	$(VENV)/bin/ruff check -q python
 	cd python && ../$(VENV)/bin/mypy
 
-# Tests write and sync thousands of small files: in memory, where it has room for them, as Go's do by
-# internal/testrun.
+# Tests write and sync thousands of small files: in memory, where it has room for them, as Go's do
+# by internal/testrun.
 MEMORY := $(shell [ "$$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 6000000 ] 2>/dev/null && echo TMPDIR=/dev/shm)
 
 # make check has vetted the tests
@@ -73,9 +73,9 @@ $(VENV)/installed: $(wildcard python/requirements-*.txt)
 bench: ## all benchmarks, six runs each, for benchstat
 	$(GO) test -run='^$$' -bench=. -count=6 ./...
 
-# The packages that guide the fuzzer: ours, and the libraries that read bytes for them. go test -fuzz
-# counts in every package, of which the fuzzer visits all counters after each execution: those of
-# net/http, which Parquet links, and others made up two thirds of its time.
+# The packages that guide the fuzzer: ours, and the libraries that read bytes for them. go test
+# -fuzz counts in every package, of which the fuzzer visits all counters after each execution: those
+# of net/http, which Parquet links, and others made up two thirds of its time.
 FUZZED := tcbuild/... github.com/apache/arrow/... github.com/klauspost/compress/... go.yaml.in/yaml/... encoding/xml
 
 fuzz: ## each fuzz target for FUZZTIME: a number of inputs (default 5000x) or a time such as 10m

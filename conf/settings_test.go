@@ -278,7 +278,8 @@ func TestPresetBesideFolder(t *testing.T) {
 	}
 }
 
-// The value of an override has the type that it would have in a file, and so has that of a variable.
+// The value of an override has the type that it would have in a file, and so has that of a
+// variable.
 func TestTypesOfOverrides(t *testing.T) {
 	path := filepath.Join(folder(t, "a.yaml", "section: {weight: 1, genes: 1, keep: false, name: a}\n"), "a.yaml")
 	type section struct {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Adds to the wheels of make wheels, in dist/, what else a release has: for each program an archive
-# with man pages and completions, and its bill of materials; and SHA256SUMS. One commit gives the same
-# bytes, whichever folder it is built in.
+# with man pages and completions, and its bill of materials; and SHA256SUMS. One commit gives the
+# same bytes, whichever folder it is built in.
 #
 # usage: dist.sh, with the tools of python/requirements-release.txt in PATH
 set -euo pipefail

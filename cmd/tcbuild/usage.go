@@ -17,8 +17,8 @@ func usageError(cmd *cobra.Command, err error) error {
 	return fault.New(fault.Usage, fmt.Sprintf("run '%s --help'", cmd.CommandPath()), "%s%w", prefix(cmd), err)
 }
 
-// flagError is usageError for flags: the hint for an unknown flag is the nearest known one, that for
-// a wrong value what the flag is for. A flag behind an unknown command is not what is wrong.
+// flagError is usageError for flags: the hint for an unknown flag is the nearest known one, that
+// for a wrong value what the flag is for. A flag behind an unknown command is not what is wrong.
 func flagError(cmd *cobra.Command, err error) error {
 	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
 		return cmd.RunE(cmd, words)
@@ -36,8 +36,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageError(cmd, err)
 }
 
-// checkArguments compares positional arguments with those that the command's usage line names before
-// its flags: DATASET is required, [PATH] is not.
+// checkArguments compares positional arguments with those that the command's usage line names
+// before its flags: DATASET is required, [PATH] is not.
 func checkArguments(cmd *cobra.Command, args []string) error {
 	var names []string
 	required := 0

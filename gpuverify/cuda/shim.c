@@ -1,9 +1,9 @@
 //go:build cuda
 
-// gorgonia.org/cu is linked against the driver's library and calls cuInit before main, so that its programs
-// start only where a driver is. This file takes the library's place at link time: each of its functions is
-// a jump to where a pointer leads, and these point to a function that answers "no device" until
-// tcbuild_cuda_load has opened the real library.
+// gorgonia.org/cu is linked against the driver's library and calls cuInit before main, so that its
+// programs start only where a driver is. This file takes the library's place at link time: each of
+// its functions is a jump to where a pointer leads, and these point to a function that answers "no
+// device" until tcbuild_cuda_load has opened the real library.
 
 #include "shim.h"
 #include <dlfcn.h>

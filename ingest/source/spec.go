@@ -186,8 +186,8 @@ type GEMSpec struct {
 
 // OntologySpec names an ontology and its annotations of genes.
 type OntologySpec struct {
-	// an ontology in OBO, such as go-basic.obo, also with .gz or .zst: its terms that are not obsolete are
-	// nodes, in the file's order, with the columns name and namespace
+	// an ontology in OBO, such as go-basic.obo, also with .gz or .zst: its terms that are not
+	// obsolete are nodes, in the file's order, with the columns name and namespace
 	File string `yaml:"file"`
 	// which relations of terms are edges, each with the name of the edges
 	// gene_ontology__NAME__gene_ontology, term -> parent; relations of one name share an edge type,
