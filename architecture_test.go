@@ -36,7 +36,7 @@ func TestImportDirections(t *testing.T) {
 		"internal/rebuild":     "ingest store gpuverify tcbuild internal/croissant internal/versions internal/slurm fault internal/disk",
 		"internal/slurm":       "fault",
 		"internal/croissant":   "ingest store fault internal/disk",
-		"internal/selection":   "ingest store conf fault",
+		"internal/selection":   "ingest store fault",
 		"cmd":                  "ingest incidence encode store gpuverify conf tcbuild internal/bench internal/diff internal/inspect internal/rebuild internal/versions internal/slurm internal/croissant internal/selection internal/page fault internal/disk",
 	}
 	refused := map[string]string{ // package -> packages of a folder that it may import otherwise

@@ -73,7 +73,7 @@ func decodeStruct(node *yaml.Node, v reflect.Value, path string) error {
 	return eachPair(node, path, func(key, value *yaml.Node, path string) error {
 		field, known := fields[key.Value]
 		if !known {
-			hint := DidYouMean(key.Value, names, "the keys here are "+strings.Join(names, ", "))
+			hint := fault.DidYouMean(key.Value, names, "the keys here are "+strings.Join(names, ", "))
 			return fault.New(fault.Usage, hint, "read settings %s: unknown key %q%s", Where(key), path, AndMore(unknown[1:]))
 		}
 		return decode(value, field, path)

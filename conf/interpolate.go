@@ -172,7 +172,7 @@ func (r *resolver) lookUp(inner, place string) (*yaml.Node, error) {
 		}
 		next := r.child(node, word)
 		if next == nil {
-			return nil, fault.New(fault.Usage, DidYouMean(word, keysOf(node), "write keys from the top level, as in ${a.b}"),
+			return nil, fault.New(fault.Usage, fault.DidYouMean(word, keysOf(node), "write keys from the top level, as in ${a.b}"),
 				"read settings %s: ${%s} names a key that does not exist", place, key)
 		}
 		node = next

@@ -44,7 +44,7 @@ func applyOverride(root *yaml.Node, override string) error {
 		assign(old, value)
 		return nil
 	case plus == "" && len(path) > 1:
-		return fault.New(fault.Usage, DidYouMean(path[depth], valid, "to add it write +"+override),
+		return fault.New(fault.Usage, fault.DidYouMean(path[depth], valid, "to add it write +"+override),
 			"read settings override %s: found no key %s to change", override, key)
 	}
 	return add(root, path, value)
@@ -58,7 +58,7 @@ func removeValue(root *yaml.Node, override string, path []string) error {
 		return nil
 	}
 	_, depth, valid := find(root, path)
-	return fault.New(fault.Usage, DidYouMean(path[depth], valid, ""),
+	return fault.New(fault.Usage, fault.DidYouMean(path[depth], valid, ""),
 		"read settings override %s: found no key %s to remove", override, strings.Join(path, "."))
 }
 

@@ -146,7 +146,7 @@ func readFile(path, from string) (*yaml.Node, error) {
 		preset := strings.TrimSuffix(filepath.Base(path), ".yaml") + ".yaml"
 		embedded, presetErr := presets.ReadFile(preset)
 		if presetErr != nil {
-			hint := DidYouMean(strings.TrimSuffix(preset, ".yaml"), Presets(), "the presets are "+strings.Join(Presets(), ", "))
+			hint := fault.DidYouMean(strings.TrimSuffix(preset, ".yaml"), Presets(), "the presets are "+strings.Join(Presets(), ", "))
 			kind := fault.Usage // the name of a preset, or a defaults list
 			if from == "" && preset != path+".yaml" {
 				kind = fault.Failed // a path

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest/table"
 )
@@ -120,7 +119,7 @@ func (c *perturbationColumns) find(what, name string) (int, error) {
 		return -1, fault.New(fault.Input, `separate columns by tabs in .tsv and .txt (in R: sep = "\t"), by commas in .csv; tcbuild ingest has --delimiter`,
 			"read perturbations %s: found one column, %q, expected %s column %s", c.path, c.names[0], what, fault.Quote(name))
 	}
-	if nearest := conf.Nearest(name, c.names); name == defaultGenesColumn {
+	if nearest := fault.Nearest(name, c.names); name == defaultGenesColumn {
 		hint = "rename the column of genes to genes, or name it by --genes-columns of tcbuild ingest perturbations"
 	} else if nearest != "" {
 		hint = "did you mean " + fault.Quote(nearest) + "?"

@@ -102,6 +102,6 @@ func oneOf(flag, value string, valid ...string) error {
 	if slices.Contains(valid, value) {
 		return nil
 	}
-	return fault.New(fault.Usage, conf.DidYouMean(value, valid, "choose one of them"),
+	return fault.New(fault.Usage, fault.DidYouMean(value, valid, "choose one of them"),
 		"read --%s: found %q, expected %s", flag, value, strings.Join(valid, " or "))
 }

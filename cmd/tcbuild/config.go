@@ -236,7 +236,7 @@ func unknownSetting(entry conf.Entry, settings *conf.Settings, valid []string) e
 			unknown = append(unknown, other.Key)
 		}
 	}
-	hint := conf.DidYouMean(entry.Key, valid, "the command's settings are "+strings.Join(valid, ", "))
+	hint := fault.DidYouMean(entry.Key, valid, "the command's settings are "+strings.Join(valid, ", "))
 	return fault.New(fault.Usage, hint, "read settings %s: unknown setting %q%s", conf.Where(entry.Value), entry.Key,
 		conf.AndMore(unknown[1:]))
 }

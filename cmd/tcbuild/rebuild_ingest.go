@@ -47,7 +47,7 @@ func (s *ingestSettings) read(settings *conf.Settings) error {
 	for pair := range slices.Chunk(node.Content, 2) {
 		key := pair[0].Value
 		if !slices.Contains(known, key) {
-			return fault.New(fault.Usage, fmt.Sprintf("did you mean %s?", cmp.Or(conf.Nearest(key, known), "config")),
+			return fault.New(fault.Usage, fmt.Sprintf("did you mean %s?", cmp.Or(fault.Nearest(key, known), "config")),
 				"read settings %s: ingest: unknown setting %q", conf.Where(pair[0]), key)
 		}
 		if key != "config" {

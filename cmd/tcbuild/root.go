@@ -116,7 +116,7 @@ func group(cmd *cobra.Command) *cobra.Command {
 			}
 		}
 		hint := "the commands are " + strings.Join(names, ", ")
-		if nearest := conf.Nearest(args[0], names); nearest != "" {
+		if nearest := fault.Nearest(args[0], names); nearest != "" {
 			hint = "did you mean '" + cmd.CommandPath() + " " + nearest + "'?"
 		}
 		return fault.New(fault.Usage, hint, "%sunknown command %q", prefix(cmd), args[0])

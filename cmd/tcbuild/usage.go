@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"tcbuild/conf"
 	"tcbuild/fault"
 )
 
@@ -24,7 +23,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		return cmd.RunE(cmd, words)
 	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
-		if nearest := conf.Nearest(unknown.GetSpecifiedName(), flagNames(cmd)); nearest != "" {
+		if nearest := fault.Nearest(unknown.GetSpecifiedName(), flagNames(cmd)); nearest != "" {
 			return fault.New(fault.Usage, fmt.Sprintf("did you mean --%s?", nearest), "%s%w", prefix(cmd), err)
 		}
 	}

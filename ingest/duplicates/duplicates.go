@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
 )
@@ -94,7 +93,7 @@ func (s *stage) findGroupBy() error {
 				"read --group-by: column %s of %s is a phenotype, expected an attribute", fault.Quote(name), s.name)
 		case at < 0:
 			hint := "name an attribute, or keep the column with --attributes"
-			if nearest := conf.Nearest(name, names); nearest != "" {
+			if nearest := fault.Nearest(name, names); nearest != "" {
 				hint = "did you mean " + fault.Quote(nearest) + "?"
 			}
 			return fault.New(fault.Input, hint,

@@ -8,7 +8,6 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
 
-	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
 )
@@ -181,7 +180,7 @@ func (r *resolver) column(node *ast.Node, at ast.Node, name string) {
 		known = append(slices.Concat(r.columns.PhenotypeNames(), r.columns.AttributeNames()), sampleIDName)
 	}
 	hint := `texts are quoted: medium == "YPD"`
-	switch nearest := conf.Nearest(name, known); {
+	switch nearest := fault.Nearest(name, known); {
 	case slices.Contains([]string{"null", "none", "nan", "na"}, strings.ToLower(name)):
 		hint = missingHint
 	case nearest != "":
@@ -206,7 +205,7 @@ func (r *resolver) put(node *ast.Node, t term) {
 // call replaces the call of a function.
 func (r *resolver) call(node *ast.Node, function string, arguments []ast.Node) {
 	if functions := r.functions(); !slices.Contains(functions, function) {
-		hint := conf.DidYouMean(function, functions, "")
+		hint := fault.DidYouMean(function, functions, "")
 		r.fail(*node, hint, "there is no function %s, expected one of %s", fault.Quote(function), strings.Join(functions, ", "))
 		return
 	}
@@ -252,7 +251,7 @@ func (r *resolver) deletes(node *ast.Node, all bool, arguments []ast.Node) {
 		}
 		gene, ok := r.genes.Index(id.Value)
 		if !ok {
-			hint := conf.DidYouMean(id.Value, r.genes.IDs, "give the gene's id in nodes/gene")
+			hint := fault.DidYouMean(id.Value, r.genes.IDs, "give the gene's id in nodes/gene")
 			r.fail(argument, hint, "gene %s is not in nodes/gene", fault.Quote(id.Value))
 			return
 		}

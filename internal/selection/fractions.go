@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"tcbuild/conf"
 	"tcbuild/fault"
 )
 
@@ -87,5 +86,5 @@ func partIndex(fractions []Fraction, name string) (index int, hint string) {
 		}
 		names = append(names, f.Part)
 	}
-	return -1, conf.DidYouMean(name, names, "the parts are "+strings.Join(names, ", "))
+	return -1, fault.DidYouMean(name, names, "the parts are "+strings.Join(names, ", "))
 }

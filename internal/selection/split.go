@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 
-	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/sampletable"
@@ -140,7 +139,7 @@ func (s *splitter) stratumOf() (func(*sampletable.Row) string, error) {
 		}, nil
 	}
 	known := slices.Concat(columns.AttributeNames(), columns.PhenotypeNames(), []string{PerturbationCount})
-	hint := conf.DidYouMean(s.Stratify, known, "name an attribute with few values")
+	hint := fault.DidYouMean(s.Stratify, known, "name an attribute with few values")
 	return nil, fault.New(fault.Usage, hint,
 		"read --stratify: found %s, expected one of %s", fault.Quote(s.Stratify), fault.List(known))
 }

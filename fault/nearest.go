@@ -1,4 +1,4 @@
-package conf
+package fault
 
 import "unicode/utf8"
 
