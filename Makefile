@@ -33,7 +33,7 @@ check: $(VENV)/installed ## formatting, go vet, staticcheck, ruff and mypy
 	cd python && ../$(VENV)/bin/mypy
 
 # Tests write and sync thousands of small files: in memory, where it has room for them, as Go's do
-# by internal/testrun.
+# by internal/testing/testrun.
 MEMORY := $(shell [ "$$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 6000000 ] 2>/dev/null && echo TMPDIR=/dev/shm)
 
 # make check has vetted the tests

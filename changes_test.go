@@ -27,7 +27,7 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/perturbationset"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/testrun"
 	"tcbuild/store"
 )
 

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"tcbuild/encode/internal/encodetest"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/encodetest"
+	"tcbuild/internal/testing/testrun"
 )
 
 // The frame of a sample holds what the bits codec writes, as any decoder reads it.

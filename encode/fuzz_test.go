@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"tcbuild/encode/internal/encodetest"
+	"tcbuild/internal/testing/encodetest"
 )
 
 func FuzzIndicesZstd(f *testing.F)    { fuzzDecoder(f, Indices, "zstd") }

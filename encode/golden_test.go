@@ -3,7 +3,7 @@ package encode
 import (
 	"testing"
 
-	"tcbuild/encode/internal/encodetest"
+	"tcbuild/internal/testing/encodetest"
 )
 
 // The sample of the golden files: runs of 3, 1, 1 and 300 positions, and a gap above 16 bits.

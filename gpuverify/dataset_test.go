@@ -10,7 +10,7 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
-	"tcbuild/internal/storetest"
+	"tcbuild/internal/testing/storetest"
 	"tcbuild/store"
 )
 

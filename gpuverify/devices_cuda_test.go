@@ -16,14 +16,14 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/gpuverify/cuda"
-	"tcbuild/gpuverify/fakedriver"
 	"tcbuild/gpuverify/kernels"
 	"tcbuild/gpuverify/regenerate"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
-	"tcbuild/internal/oracle"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/fakedriver"
+	"tcbuild/internal/testing/oracle"
+	"tcbuild/internal/testing/testrun"
 	"tcbuild/store"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"tcbuild/incidence"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/testrun"
 	"tcbuild/store"
 )
 

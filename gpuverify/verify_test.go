@@ -12,8 +12,8 @@ import (
 	"tcbuild/encode"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/internal/oracle"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/oracle"
+	"tcbuild/internal/testing/testrun"
 	"tcbuild/store"
 )
 

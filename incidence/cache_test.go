@@ -8,7 +8,7 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
-	"tcbuild/internal/oracle"
+	"tcbuild/internal/testing/oracle"
 )
 
 func TestBuild(t *testing.T) {

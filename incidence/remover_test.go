@@ -11,7 +11,7 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
-	"tcbuild/internal/oracle"
+	"tcbuild/internal/testing/oracle"
 )
 
 var reactionRules = []incidence.ReactionRule{incidence.RuleAll, incidence.RuleGPR}

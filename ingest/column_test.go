@@ -13,7 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	_ "tcbuild/internal/testrun"
+	_ "tcbuild/internal/testing/testrun"
 )
 
 // carriedArrays has an array of every type that a graph can store, with nulls and the type's edge

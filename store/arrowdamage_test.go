@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"tcbuild/fault"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/testrun"
 )
 
 // Arrow's library answers some damaged files with a panic or a request for all memory. A reader

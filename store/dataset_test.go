@@ -15,7 +15,7 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
-	"tcbuild/internal/oracle"
+	"tcbuild/internal/testing/oracle"
 )
 
 // fixture is a dataset that a test builds.

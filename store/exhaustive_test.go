@@ -17,10 +17,10 @@ import (
 	"tcbuild/gpuverify"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/internal/oracle"
-	"tcbuild/internal/seed"
-	"tcbuild/internal/storetest"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/oracle"
+	"tcbuild/internal/testing/seed"
+	"tcbuild/internal/testing/storetest"
+	"tcbuild/internal/testing/testrun"
 	"tcbuild/store"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"tcbuild/encode"
 	"tcbuild/fault"
-	"tcbuild/internal/seed"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/seed"
+	"tcbuild/internal/testing/testrun"
 )
 
 // bigValue is a value of one sample, so long that a transaction takes two of them.

@@ -15,7 +15,7 @@ import (
 
 	"tcbuild/encode"
 	"tcbuild/internal/bench"
-	"tcbuild/internal/pagetest"
+	"tcbuild/internal/testing/pagetest"
 	"tcbuild/store"
 )
 

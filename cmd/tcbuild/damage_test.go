@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"tcbuild/encode"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/testrun"
 )
 
 const damagedSample = 70 // in the second value of compressed masks

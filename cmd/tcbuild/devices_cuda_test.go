@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"tcbuild/gpuverify"
-	"tcbuild/gpuverify/fakedriver"
 	"tcbuild/internal/bench"
-	"tcbuild/internal/pagetest"
+	"tcbuild/internal/testing/fakedriver"
+	"tcbuild/internal/testing/pagetest"
 )
 
 // The program verifies all variants on two devices of a driver that it finds as it would a real

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"tcbuild/ingest"
-	"tcbuild/internal/oracle"
+	"tcbuild/internal/testing/oracle"
 )
 
 // fixture is a random graph and perturbation set of a known size, in dir/graph and dir/sets.tsv.

@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/testrun"
 )
 
 // TestIngestFormats gives every ingest command Arrow and Parquet files in each place of a table: it

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"tcbuild/internal/inspect"
-	"tcbuild/internal/pagetest"
+	"tcbuild/internal/testing/pagetest"
 )
 
 func TestInspectInput(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/testrun"
 )
 
 // Files that can be foreseen may be links that somebody planted. No command writes through one.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/testrun"
 )
 
 // A changed manifest is detected, by its content or by comparison with the files.

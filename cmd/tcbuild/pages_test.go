@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tcbuild/internal/pagetest"
+	"tcbuild/internal/testing/pagetest"
 )
 
 // Names of genes, phenotypes and files are text on every page, whatever a browser makes of them.

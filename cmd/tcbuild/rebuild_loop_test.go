@@ -13,7 +13,7 @@ import (
 
 	"tcbuild/gpuverify"
 	"tcbuild/internal/rebuild"
-	"tcbuild/internal/seed"
+	"tcbuild/internal/testing/seed"
 	"tcbuild/internal/versions"
 	"tcbuild/store"
 )

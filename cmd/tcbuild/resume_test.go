@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"tcbuild/internal/seed"
+	"tcbuild/internal/testing/seed"
 )
 
 // masksOut is a raw dataset of about 100 MB, in four write transactions, and the content of an

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/testrun"
 )
 
 // A failure of the operating system exits 1 and says nothing about a dataset: whatever the limit on

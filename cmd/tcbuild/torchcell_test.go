@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"tcbuild/internal/inspect"
-	"tcbuild/internal/lmdbtest"
+	"tcbuild/internal/testing/lmdbtest"
 )
 
 // torchcellFixture adds to a fixture its genotypes with a fitness, its standard error and

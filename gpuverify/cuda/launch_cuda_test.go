@@ -9,7 +9,7 @@ import (
 	"unsafe"
 
 	"tcbuild/gpuverify/cuda"
-	"tcbuild/gpuverify/fakedriver"
+	"tcbuild/internal/testing/fakedriver"
 )
 
 func TestMain(m *testing.M) { os.Exit(fakedriver.Run(m)) }

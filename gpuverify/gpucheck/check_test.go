@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"tcbuild/gpuverify"
-	"tcbuild/gpuverify/fakedriver"
 	"tcbuild/internal/bench"
+	"tcbuild/internal/testing/fakedriver"
 )
 
 // folder is what goes to a machine with a card, and the environment of a run with two fake ones.

@@ -39,7 +39,7 @@ DEVICE void add_of_warp(u64 *at, u32 value) {
 
 #else
 
-#include "host.h" // the same names for the host: ../fakedriver/src
+#include "host.h" // the same names for the host: internal/testing/fakedriver/src
 
 #endif
 

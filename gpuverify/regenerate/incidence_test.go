@@ -7,7 +7,7 @@ import (
 
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/internal/oracle"
+	"tcbuild/internal/testing/oracle"
 )
 
 // Every node's list is what a look at every edge finds.

@@ -11,8 +11,8 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
-	"tcbuild/internal/oracle"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/oracle"
+	"tcbuild/internal/testing/testrun"
 )
 
 var reactionRules = []incidence.ReactionRule{incidence.RuleAll, incidence.RuleGPR}

@@ -14,8 +14,8 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/seed"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/seed"
+	"tcbuild/internal/testing/testrun"
 )
 
 // row is a sample of a set in memory.

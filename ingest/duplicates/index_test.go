@@ -4,8 +4,8 @@ import (
 	"crypto/sha256"
 	"testing"
 
-	"tcbuild/internal/seed"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/seed"
+	"tcbuild/internal/testing/testrun"
 )
 
 // An index has the numbers of a map.

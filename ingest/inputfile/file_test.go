@@ -23,7 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tcbuild/fault"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/testrun"
 )
 
 // sizes around the blocks' boundaries.

@@ -18,8 +18,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"tcbuild/ingest"
-	"tcbuild/internal/seed"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/seed"
+	"tcbuild/internal/testing/testrun"
 )
 
 // folder is Files in a folder.

@@ -8,7 +8,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	_ "tcbuild/internal/testrun"
+	_ "tcbuild/internal/testing/testrun"
 )
 
 // links is a STRING file of both directions in which A-B differs in one score,

@@ -13,7 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"tcbuild/ingest"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/testrun"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -22,7 +22,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest/table/arrowfile"
 	"tcbuild/ingest/table/rows"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/testrun"
 )
 
 // show reads a table into one line per row, with the accessor for each column's kind.

@@ -19,8 +19,8 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/torchcell"
-	"tcbuild/internal/lmdbtest"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/lmdbtest"
+	"tcbuild/internal/testing/testrun"
 )
 
 // write creates a store in a folder, or adds to it.

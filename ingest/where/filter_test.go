@@ -12,8 +12,8 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/seed"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/seed"
+	"tcbuild/internal/testing/testrun"
 )
 
 var columns = ingest.Columns{

@@ -9,7 +9,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/seed"
+	"tcbuild/internal/testing/seed"
 )
 
 // list is a perturbation set in memory, in batches of a few samples.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/testrun"
 )
 
 func TestStatusBytes(t *testing.T) {

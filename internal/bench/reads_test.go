@@ -12,7 +12,7 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
-	_ "tcbuild/internal/testrun"
+	_ "tcbuild/internal/testing/testrun"
 	"tcbuild/store"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"tcbuild/encode"
 	"tcbuild/internal/page"
-	"tcbuild/internal/pagetest"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/pagetest"
+	"tcbuild/internal/testing/testrun"
 	"tcbuild/store"
 )
 

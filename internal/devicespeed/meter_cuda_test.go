@@ -17,12 +17,12 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/gpuverify/cuda"
-	"tcbuild/gpuverify/fakedriver"
 	"tcbuild/gpuverify/regenerate"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
-	"tcbuild/internal/oracle"
+	"tcbuild/internal/testing/fakedriver"
+	"tcbuild/internal/testing/oracle"
 )
 
 func TestMain(m *testing.M) { os.Exit(fakedriver.Run(m)) }

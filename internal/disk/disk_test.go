@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tcbuild/fault"
-	_ "tcbuild/internal/testrun"
+	_ "tcbuild/internal/testing/testrun"
 )
 
 func TestWriteWhole(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 
 	"tcbuild/ingest"
 	"tcbuild/internal/page"
-	"tcbuild/internal/pagetest"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/pagetest"
+	"tcbuild/internal/testing/testrun"
 )
 
 // Numbers at the ends of float64 have no result that JSON cannot hold.

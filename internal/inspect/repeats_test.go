@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/testrun"
 )
 
 // Repeats are counted exactly, in memory and across runs, and no file is left.

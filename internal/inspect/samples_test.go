@@ -9,7 +9,7 @@ import (
 
 	"tcbuild/ingest"
 	"tcbuild/internal/page"
-	"tcbuild/internal/pagetest"
+	"tcbuild/internal/testing/pagetest"
 )
 
 // A page tells what is known of phenotypes, draws some of many, and shows names as they are

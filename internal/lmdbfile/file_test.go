@@ -11,8 +11,8 @@ import (
 	"slices"
 	"testing"
 
-	"tcbuild/internal/lmdbtest"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/lmdbtest"
+	"tcbuild/internal/testing/testrun"
 )
 
 type entry struct{ key, value []byte }

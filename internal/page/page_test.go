@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"tcbuild/internal/pagetest"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/pagetest"
+	"tcbuild/internal/testing/testrun"
 )
 
 // hostile are names that a browser would obey.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"tcbuild/internal/seed"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/seed"
+	"tcbuild/internal/testing/testrun"
 )
 
 // The numbers are those of the generator's reference implementation,

@@ -21,8 +21,8 @@ import (
 
 	"tcbuild"
 	"tcbuild/fault"
-	"tcbuild/internal/seed"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/seed"
+	"tcbuild/internal/testing/testrun"
 	"tcbuild/store"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/internal/disk"
-	_ "tcbuild/internal/testrun"
+	_ "tcbuild/internal/testing/testrun"
 )
 
 // testChain is copy -> upper -> check over one source file; ran records the stages that were run.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"tcbuild/encode/internal/encodetest"
+	"tcbuild/internal/testing/encodetest"
 )
 
 // fseTables are the fixed tables of the frames; RFC 8878, 3.1.1.3.2.1.1, numbers their codes and

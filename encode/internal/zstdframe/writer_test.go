@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"tcbuild/encode/internal/encodetest"
+	"tcbuild/internal/testing/encodetest"
 )
 
 // zeros is a tree for few large values.

@@ -12,7 +12,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest/table/rows"
-	"tcbuild/ingest/table/rows/rowstest"
+	"tcbuild/internal/testing/rowstest"
 )
 
 func FuzzArrow(f *testing.F) { rowstest.Fuzz(f, Open) }

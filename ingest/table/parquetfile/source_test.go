@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"tcbuild/fault"
-	"tcbuild/ingest/table/rows/rowstest"
+	"tcbuild/internal/testing/rowstest"
 )
 
 func FuzzParquet(f *testing.F) { rowstest.Fuzz(f, Open) }

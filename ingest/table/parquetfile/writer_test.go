@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"tcbuild/ingest/table/arrowfile"
-	"tcbuild/internal/testrun"
+	"tcbuild/internal/testing/testrun"
 )
 
 // limited fails after so many bytes.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tcbuild/internal/seed"
+	"tcbuild/internal/testing/seed"
 )
 
 func TestNumber(t *testing.T) {

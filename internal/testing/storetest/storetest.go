@@ -9,7 +9,7 @@ import (
 	"tcbuild/encode"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/internal/oracle"
+	"tcbuild/internal/testing/oracle"
 	"tcbuild/store"
 )
 
