@@ -119,7 +119,7 @@ notices: ## update THIRD_PARTY_NOTICES after a change of go.mod
 	docs/third-party-notices.sh > THIRD_PARTY_NOTICES
 
 ptx: ## compile the CUDA kernels, with clang-14
-	$(GO) generate ./gpuverify/kernels ./internal/devicespeed
+	$(GO) generate ./gpuverify/kernels
 
 fmt: ## format the Go code
 	gofmt -w $$(git ls-files '*.go')

@@ -27,8 +27,8 @@ alternately, and compare with the limits of this machine. Prints tables;
 DIR/report.html has them with plots, DIR/results.json has every figure. The
 datasets are removed at the end; by default they take about 3 GB of disk at a time.
 
-With --device cuda, also measure GPUs: the time to make masks, the bytes that a
-batch moves, and from how many deleted genes on filtering edges beats masking them.`,
+With --device cuda, also measure GPUs: the time to make masks, and the bytes that
+a batch moves.`,
 		Example: `  tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow --out demo/bench
   tcbuild bench --graph big/graph --perturbations big/perturbations.arrow --out big/bench --extrapolate 20000000
   tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow --out demo/bench --device cuda:0`,

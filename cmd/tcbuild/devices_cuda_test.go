@@ -95,17 +95,17 @@ func TestBenchOnDevices(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(results.Devices) != 1 || results.Devices[0].Device != "cuda:1 (Fake B)" || results.Devices[0].BatchSamples != 28 ||
-		len(results.Devices[0].Methods) != 2 || len(results.Devices[0].MaskOrFilter) == 0 {
+		len(results.Devices[0].Methods) != 2 {
 		t.Errorf("got %+v", results.Devices)
 	}
 	page := read(t, filepath.Join(f.dir, "bench/report.html"))
-	for _, want := range []string{"A batch of 28 samples on cuda:1 (Fake B)", "Mask or filter on cuda:1 (Fake B)", "make masks by edges"} {
+	for _, want := range []string{"A batch of 28 samples on cuda:1 (Fake B)", "make masks by edges"} {
 		if !strings.Contains(o.stdout, want) || !strings.Contains(page, want) {
 			t.Errorf("%q is not in the tables and the page", want)
 		}
 	}
-	if plots := pagetest.Check(t, page); plots != 9 {
-		t.Errorf("the page has %d plots, want 9", plots)
+	if plots := pagetest.Check(t, page); plots != 8 {
+		t.Errorf("the page has %d plots, want 8", plots)
 	}
 	t.Setenv("FAKE_CUDA_FAIL", "cuLaunchKernel:9:719")
 	execute(t, f.dir, "bench", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "failed", "--device", "cuda").refused(t, 1,

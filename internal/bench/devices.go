@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"tcbuild/gpuverify"
@@ -11,8 +10,7 @@ import (
 	"tcbuild/internal/devicespeed"
 )
 
-// DeviceResult is how fast a CUDA device makes the masks of a batch of samples, and whether a model
-// on it should mask edges or filter them.
+// DeviceResult is how fast a CUDA device makes the masks of a batch of samples.
 type DeviceResult struct {
 	Device string `json:"device"` // ordinal and name
 	// BatchSamples, or all samples if there are fewer
@@ -27,13 +25,10 @@ type DeviceResult struct {
 	BitBytes int64 `json:"bit_bytes"`
 	Fill     Stat  `json:"fill"` // bytes per second, of device memory
 	// bytes per second read and written, of device memory
-	Copy         Stat           `json:"copy"`
-	IndexUpload  Stat           `json:"index_upload_seconds"`
-	MaskUpload   Stat           `json:"mask_upload_seconds"`
-	Methods      []DeviceMethod `json:"methods"`
-	MaskOrFilter []MaskOrFilter `json:"mask_or_filter"`
-	// number of deleted genes from which filtering is faster; 0 if it never is
-	CrossingGenes float64 `json:"crossing_genes"`
+	Copy        Stat           `json:"copy"`
+	IndexUpload Stat           `json:"index_upload_seconds"`
+	MaskUpload  Stat           `json:"mask_upload_seconds"`
+	Methods     []DeviceMethod `json:"methods"`
 }
 
 // DeviceMethod is one way to make the masks of a batch, as bits on a device; by edges they are
@@ -45,20 +40,6 @@ type DeviceMethod struct {
 	// BitBytes per second, as a fraction of the highest Copy
 	CopyFraction float64 `json:"copy_fraction"`
 }
-
-// MaskOrFilter is the time that the messages of one sample take: each is the 64 float32 features of
-// an edge's source, added to its target.
-type MaskOrFilter struct {
-	DeletedGenes int  `json:"deleted_genes"`
-	KeptEdges    int  `json:"kept_edges"`
-	Generate     Stat `json:"generate_seconds"` // of the mask
-	Mask         Stat `json:"mask_seconds"`     // messages of all edges, times the mask
-	Compact      Stat `json:"compact_seconds"`  // the list of edges
-	Filter       Stat `json:"filter_seconds"`   // messages of the kept edges
-}
-
-// filtered is the time of filtering, which includes compacting.
-func (p MaskOrFilter) filtered() float64 { return p.Compact.Median + p.Filter.Median }
 
 // measureDevices measures the devices that the options name, if any.
 func (b *bench) measureDevices(ctx context.Context) ([]DeviceResult, error) {
@@ -105,33 +86,5 @@ func deviceResult(s devicespeed.Speed, samples int) DeviceResult {
 	for i := range r.Methods {
 		r.Methods[i].CopyFraction = ratio(float64(r.BitBytes)/r.Methods[i].Seconds.Median, r.Copy.Max)
 	}
-	for i, point := range s.Rounds[0].MaskOrFilter {
-		r.MaskOrFilter = append(r.MaskOrFilter, MaskOrFilter{DeletedGenes: point.DeletedGenes, KeptEdges: point.KeptEdges,
-			Generate: of(func(r devicespeed.Round) float64 { return r.MaskOrFilter[i].Generate }),
-			Mask:     of(func(r devicespeed.Round) float64 { return r.MaskOrFilter[i].Mask }),
-			Compact:  of(func(r devicespeed.Round) float64 { return r.MaskOrFilter[i].Compact }),
-			Filter:   of(func(r devicespeed.Round) float64 { return r.MaskOrFilter[i].Filter })})
-	}
-	r.CrossingGenes = crossing(r.MaskOrFilter)
 	return r
-}
-
-// crossing is the number of deleted genes from which filtering is always faster: interpolated
-// between two measured numbers, where the lines meet on logarithmic axes. It is 0 if filtering is
-// not faster at the largest number.
-func crossing(points []MaskOrFilter) float64 {
-	first := len(points)
-	for first > 0 && points[first-1].filtered() < points[first-1].Mask.Median {
-		first--
-	}
-	switch first {
-	case len(points):
-		return 0
-	case 0:
-		return float64(points[0].DeletedGenes)
-	}
-	before, after := points[first-1], points[first]
-	lead := math.Log(before.filtered() / before.Mask.Median)
-	lag := math.Log(after.Mask.Median / after.filtered())
-	return float64(before.DeletedGenes) * math.Pow(float64(after.DeletedGenes)/float64(before.DeletedGenes), lead/(lead+lag))
 }

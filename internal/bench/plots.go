@@ -30,13 +30,6 @@ func (r *Results) figures() []page.Section {
 			Text: "Default codecs. Filled marks are measured. The dashed lines extrapolate from the largest measured dataset to the hollow marks."},
 		page.Section{Title: "Cost against the number of edges", Plots: r.edgesPlots(),
 			Text: "Default codecs, with every fourth, every second and every edge of each edge type."})
-	if plots := r.filterPlots(); len(plots) > 0 {
-		text := "Two ways to remove edges from a matrix of 64 features per edge, on a GPU: multiply it by the mask, or compact the edges and gather the remaining features."
-		for _, d := range r.Devices {
-			text += fmt.Sprintf(" %s: %s", d.Device, d.verdict())
-		}
-		figures = append(figures, page.Section{Title: "Mask or filter", Text: text, Plots: plots})
-	}
 	for i := range figures {
 		if len(figures[i].Plots) == 1 {
 			figures[i].Plots[0].Wide = true

@@ -58,9 +58,8 @@ type meter struct {
 	bits       kernels.Bits // masks, a bit for each position
 	results    kernels.Results
 	// whole masks are uploaded to alternating parts, so that no cache holds all of them
-	space  cuda.Memory
-	filter filterMeter
-	cpu    *cpuBatch
+	space cuda.Memory
+	cpu   *cpuBatch
 }
 
 // spaceBytes is larger than the caches of any device.
@@ -149,7 +148,7 @@ func (m *meter) prepare(o Options) (err error) {
 			return err
 		}
 	}
-	return m.filter.prepare(m)
+	return nil
 }
 
 // round measures everything once.
@@ -174,23 +173,20 @@ func (m *meter) round(ctx context.Context) (r Round, err error) {
 	}
 	r.FillSpeed, r.CopySpeed = float64(m.space.Size())/fill, 2*float64(half)/copied
 	r.CPUIncidence, r.CPUEdges = m.cpu.time(m.cpu.byIncidence), m.cpu.time(m.cpu.byEdges)
-	r.MaskOrFilter, err = m.filter.round(ctx, m)
-	return r, err
+	return r, nil
 }
 
 func (m *meter) batch() kernels.Batch {
 	return kernels.Batch{Samples: m.samples, Deleted: m.deleted, Ptr: m.indices, PerturbationIndices: m.indices.From(8 * (m.samples + 1))}
 }
 
-func (m *meter) makeByIncidence(int) { m.generate(m.batch(), m.bits) }
-
-// generate makes the bits of a batch by incidence.
-func (m *meter) generate(b kernels.Batch, bits kernels.Bits) {
+func (m *meter) makeByIncidence(int) {
+	b := m.batch()
 	if m.tables.ByRules {
 		m.NodeWords.Run(m.stream, b, m.words)
 	}
-	m.stream.Fill(bits.Memory, 0, kernels.BitBytes(b.Samples, bits.Stride))
-	m.Scatter.Regenerate(m.stream, b, m.words, bits)
+	m.stream.Fill(m.bits.Memory, 0, m.bits.Size())
+	m.Scatter.Regenerate(m.stream, b, m.words, m.bits)
 }
 
 // compareByEdges compares the bits, which were made by incidence, with the edges.

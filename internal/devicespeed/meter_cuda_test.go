@@ -77,14 +77,20 @@ func newTestMeter(t *testing.T, o Options) *meter {
 	must(t, m.prepare(o))
 	after, err := opened.FreeMemory()
 	must(t, err)
-	f, other := &m.filter, m.space.Size()
-	for _, memory := range []cuda.Memory{f.Counts, f.Sums, f.All, f.KeptSrc, f.KeptDst, f.Total, f.indices, f.bits.Memory, f.features, f.out} {
-		other += memory.Size()
-	}
+	other := m.space.Size()
 	if taken := before - after - int64(other); m.memoryBytes() != taken {
 		t.Errorf("making masks takes %d bytes, said to be %d", taken, m.memoryBytes())
 	}
 	return m
+}
+
+// wait waits for all queued work.
+func (m *meter) wait() error {
+	m.stream.Record(m.end)
+	if err := m.stream.Err(); err != nil {
+		return err
+	}
+	return m.end.Synchronize()
 }
 
 // download returns a copy of device memory.
@@ -97,7 +103,7 @@ func (m *meter) download(t *testing.T, memory cuda.Memory) []byte {
 	return host
 }
 
-// What is measured makes the right masks, and takes the right edges out of a matrix.
+// The kernels that are measured make the right masks.
 func TestMeasuredWorkIsRight(t *testing.T) {
 	smallSpace(t)
 	r := rand.New(rand.NewPCG(1, 0))
@@ -109,11 +115,6 @@ func TestMeasuredWorkIsRight(t *testing.T) {
 				_, err := m.round(context.Background())
 				must(t, err)
 				m.checkMasks(t)
-				for _, genes := range []int{1, 3, len(m.filter.genes)} {
-					if m.filter.Edges > 0 {
-						m.checkFilter(t, genes)
-					}
-				}
 			})
 		}
 	}
@@ -185,79 +186,6 @@ func (m *meter) changeBits(changes map[int]uint32) error {
 	return nil
 }
 
-func (m *meter) checkFilter(t *testing.T, genes int) {
-	t.Helper()
-	f := &m.filter
-	var deleted []uint32
-	for _, gene := range f.genes[:genes] {
-		deleted = append(deleted, uint32(gene))
-	}
-	m.cpu.scatter.Regenerate(deleted)
-	m.cpu.write(0, m.cpu.scatter.Rows...)
-	mask := bytes.Clone(m.cpu.masks[0][f.first:])
-
-	rows, err := m.context.AllocatePinned(f.features.Size())
-	must(t, err)
-	features := cuda.View[float32](rows)
-	for i := range features {
-		features[i] = float32(i%7 + i/NodeFeatures%5) // whole, so that sums are exact in any order
-	}
-	m.stream.Upload(f.features, rows)
-	must(t, f.delete(m, genes))
-
-	f.generate(m)
-	removed := f.bits.From(4 * f.first)
-	m.stream.Fill(f.out, 0, f.out.Size())
-	f.Mask(m.stream, removed, f.features, f.out)
-	masked := m.download(t, f.out)
-	f.Compact(m.stream, removed)
-	kept, err := f.kept(m)
-	must(t, err)
-	m.stream.Fill(f.out, 0, f.out.Size())
-	f.Filtered(m.stream, f.features, f.out)
-	filtered := m.download(t, f.out)
-	src, dst := cuda.View[uint32](m.download(t, f.KeptSrc)), cuda.View[uint32](m.download(t, f.KeptDst))
-	next, want := 0, make([]float32, len(features))
-	for edge, keep := range mask {
-		if keep == 0 {
-			continue
-		}
-		from, to := m.tables.Src[f.first+edge], m.tables.Dst[f.first+edge]
-		if src[next] != from || dst[next] != to {
-			t.Fatalf("edge %d of %d deleted genes, kept as number %d", edge, genes, next)
-		}
-		for i := range NodeFeatures {
-			want[int(to)*NodeFeatures+i] += features[int(from)*NodeFeatures+i]
-		}
-		next++
-	}
-	if kept != next {
-		t.Errorf("%d edges kept, want %d", kept, next)
-	}
-	for way, found := range map[string][]byte{"mask": masked, "filter": filtered} {
-		if !slices.Equal(cuda.View[float32](found), want) {
-			t.Errorf("the messages of %d deleted genes are wrong by %s", genes, way)
-		}
-	}
-}
-
-// Edges are listed in order over many chunks and groups.
-func TestFilterOfManyEdges(t *testing.T) {
-	smallSpace(t)
-	graph := synth.Graph(synth.Tiny, 1)
-	for _, edges := range graph.Edges {
-		if edges.Type != ingest.GPR && edges.Type != ingest.RMR {
-			for edges.Len() < 20_011 {
-				edges.Src, edges.Dst = append(edges.Src, edges.Src...), append(edges.Dst, edges.Dst...)
-			}
-			edges.Columns = nil
-			break
-		}
-	}
-	m := newTestMeter(t, speedOptions(t, graph, incidence.RuleAll, 2))
-	m.checkFilter(t, 5)
-}
-
 // A batch is what it is said to be, on every device, and the costs are those of each round.
 func TestMeasureDevices(t *testing.T) {
 	smallSpace(t)
@@ -283,16 +211,6 @@ func TestMeasureDevices(t *testing.T) {
 				if figure <= 0 {
 					t.Errorf("a figure of %+v is not positive", r)
 				}
-			}
-			if len(r.MaskOrFilter) != 4 { // the tiny graph has no 100 genes
-				t.Fatalf("got %+v", r.MaskOrFilter)
-			}
-			left := layout.EdgePositions()
-			for i, p := range r.MaskOrFilter {
-				if p.DeletedGenes != deletedGenes[i] || p.KeptEdges >= left || p.Generate <= 0 || p.Mask <= 0 || p.Compact <= 0 || p.Filter <= 0 {
-					t.Errorf("got %+v after %d edges", p, left)
-				}
-				left = p.KeptEdges
 			}
 		}
 	}

@@ -1,9 +1,6 @@
 // Package devicespeed measures how fast CUDA devices make masks, by the kernels with which
-// gpuverify verifies them, and whether a model on a device had better mask messages or filter
-// edges. The tag cuda builds it in.
+// gpuverify verifies them. The tag cuda builds it in.
 package devicespeed
-
-//go:generate ../../gpuverify/kernels/ptx.sh
 
 import (
 	"fmt"
@@ -41,24 +38,7 @@ type Round struct {
 	IndexUpload, MaskUpload float64 // from pinned memory of the host
 	ByIncidence, ByEdges    float64 // on the device; by edges they are compared with those by incidence
 	CPUIncidence, CPUEdges  float64 // whole masks
-	MaskOrFilter            []MaskOrFilter
 }
-
-// MaskOrFilter compares the device time of two ways to keep messages off one sample's removed
-// edges. Nodes have 64 features, float32, and an edge's message is those of its source, added to
-// its target. Either each message is multiplied by its edge's mask, or the list of edges is
-// compacted and only the kept ones have messages. All times are apart, in seconds.
-type MaskOrFilter struct {
-	DeletedGenes int
-	KeptEdges    int
-	Generate     float64 // of the mask, which both need
-	Mask         float64 // the messages of all edges, times the mask
-	Compact      float64
-	Filter       float64 // the messages of the kept edges
-}
-
-// deletedGenes are the numbers of deleted genes that MaskOrFilter is measured with.
-var deletedGenes = []int{1, 3, 10, 30, 100, 300, 1000}
 
 // String names the device.
 func (s Speed) String() string { return fmt.Sprintf("cuda:%d (%s)", s.Ordinal, s.Name) }

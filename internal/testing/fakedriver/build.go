@@ -24,7 +24,7 @@ func Build() (path string, err error) {
 	args := []string{"-std=c++17", "-O2", "-Wall", "-Wno-unknown-pragmas", "-shared", "-fPIC", "-Wl,-soname," + Name, "-Wl,-z,defs"}
 	content := sha256.New()
 	fmt.Fprintln(content, args)
-	for _, folder := range []string{source, filepath.Join(folder, "../../../gpuverify/kernels"), filepath.Join(folder, "../../devicespeed")} {
+	for _, folder := range []string{source, filepath.Join(folder, "../../../gpuverify/kernels")} {
 		files, err := filepath.Glob(filepath.Join(folder, "*.[ch]*"))
 		if err != nil {
 			return "", err

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "compare.cu"
-#include "filter.cu"
 #include "scatter.cu"
 #include "words.cu"
 
@@ -23,6 +22,6 @@ static HostKernel host_kernel(void (*kernel)(P...)) {
 #define NAMED(kernel) {#kernel, host_kernel(kernel)}
 
 const std::map<std::string, HostKernel> host_kernels = {
-    NAMED(compact_edges),  NAMED(compare_bits),  NAMED(count_kept),    NAMED(mark_by_rules),     NAMED(mark_genes),
-    NAMED(mark_reactions), NAMED(pass_messages), NAMED(scatter_genes), NAMED(scatter_reactions), NAMED(toggle_stored),
+    NAMED(compare_bits),   NAMED(mark_by_rules), NAMED(mark_genes),    NAMED(mark_reactions),
+    NAMED(scatter_genes),  NAMED(scatter_reactions), NAMED(toggle_stored),
 };
