@@ -1,8 +1,10 @@
 package tcbuild_test
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +68,24 @@ func TestImportDirections(t *testing.T) {
 				t.Errorf("%s imports %s, which belongs to %s", from, imported, owner)
 			}
 		}
+	}
+}
+
+// Temporary folders follow the umask, so that colleagues can remove what a killed process left:
+// os.MkdirTemp makes them for their owner alone.
+func TestTemporaryFoldersFollowUmask(t *testing.T) {
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "gpuverify/fakedriver/") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), "os.MkdirTemp(") {
+			t.Errorf("%s calls os.MkdirTemp; use disk.NewTemporary", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -242,7 +241,7 @@ func (b *Building) prepare(resume Resume, shard int) error {
 		b.Dropped = difference
 	}
 	if err = b.empty(); err == nil {
-		err = b.writeWhole(filepath.Join(".build", "plan.json"), marshal(b.Manifest))
+		err = disk.WriteWhole(b.path(".build", "plan.json"), marshal(b.Manifest))
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("write dataset %s: %w", b.out, err), b.Abandon())
@@ -295,43 +294,30 @@ func (b *Building) empty() error {
 	return nil
 }
 
-// writeWhole writes a file that appears under its name only when complete.
-func (b *Building) writeWhole(name string, text []byte) error {
-	temporary, err := os.OpenFile(b.path(".build", "part-"+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = temporary.Write(text)
-	if err = errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {
-		os.Remove(temporary.Name()) // a full disk needs the room
-		return fmt.Errorf("write %s: %w", b.path(name), err)
-	}
-	return os.Rename(temporary.Name(), b.path(name))
-}
-
 // WriteGraph writes the graph into the dataset, unless an earlier build did.
 func (b *Building) WriteGraph(graph *ingest.Graph) error {
-	if _, err := os.Stat(b.path(graphName)); err == nil {
+	return b.put(graphName, func(path string) error { return ingest.WriteGraph(path, graph) })
+}
+
+// put makes a folder of the dataset, which appears complete and synced: a resumed build does not
+// check it. It does nothing if an earlier build or another shard's process has made it.
+func (b *Building) put(name string, make func(path string) error) error {
+	if _, err := os.Stat(b.path(name)); err == nil {
 		return nil
 	}
-	temporary, err := os.MkdirTemp(b.path(".build"), "graph-")
+	temporary, err := disk.NewTemporary(b.path(".build", name))
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(temporary)
-	whole := filepath.Join(temporary, graphName)
-	if err := ingest.WriteGraph(whole, graph); err != nil {
-		return err
+	if err := make(temporary.Path); err != nil {
+		return errors.Join(err, temporary.Discard())
 	}
-	if err := disk.SyncTree(whole); err != nil { // a resumed build does not check it
-		return err
-	}
-	return b.adopt(whole, graphName)
+	return b.adopt(temporary, name)
 }
 
 // adopt moves a complete folder into the dataset, unless another shard's process was first.
-func (b *Building) adopt(folder, name string) error {
-	err := os.Rename(folder, b.path(name))
+func (b *Building) adopt(folder *disk.Temporary, name string) error {
+	err := folder.PublishNew(b.path(name))
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}

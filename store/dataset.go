@@ -45,13 +45,16 @@ func Open(dir string) (*Dataset, error) {
 func (d *Dataset) Graph() (*ingest.Graph, error) { return d.graph() }
 
 func (d *Dataset) readGraph() (*ingest.Graph, error) {
+	if err := d.checkGraphFiles(); err != nil {
+		return nil, err
+	}
 	var files inputfile.Files
 	defer files.Close()
 	opened, err := ingest.OpenGraph(&files, filepath.Join(d.Dir, graphName))
-	if err != nil {
-		opened = &ingest.GraphTables{} // a file that is missing has an error of its own
+	if err == nil {
+		err = d.compareGraph(opened.Inputs)
 	}
-	if err := d.checkGraphFiles(opened.Inputs); err != nil {
+	if fault.KindOf(err) == fault.Damaged {
 		return nil, err
 	}
 	var graph *ingest.Graph
@@ -67,34 +70,17 @@ func (d *Dataset) readGraph() (*ingest.Graph, error) {
 	return graph, nil
 }
 
-// Genes reads the gene table of the dataset's graph alone, without its edges. A file that does not
-// match the manifest is a fault.Damaged.
-func (d *Dataset) Genes() (*ingest.Nodes, error) {
-	name := graphName + "/nodes/" + ingest.Gene + ".arrow"
-	if err := d.checkNamed(name); err != nil {
-		return nil, err
-	}
-	genes, err := ingest.ReadNodes(filepath.Join(d.Dir, filepath.FromSlash(name)), ingest.Gene)
-	if err != nil {
-		return nil, d.damaged(name, "%w", err)
-	}
-	return genes, nil
-}
-
-// checkGraphFiles checks that the graph's files are exactly those of the manifest. Of those that
-// are open the digests are known.
-func (d *Dataset) checkGraphFiles(open []ingest.Input) error {
-	for _, file := range d.Manifest.Files {
-		name, inGraph := strings.CutPrefix(file.Name, graphName+"/")
-		if !inGraph {
-			continue
-		}
-		check := d.CheckFile
-		if i := slices.IndexFunc(open, func(input ingest.Input) bool { return input.Name == name }); i >= 0 {
-			check = func(file File) error { return d.compare(file, open[i].Bytes, open[i].SHA256) }
-		}
-		if err := check(file); err != nil {
+// checkGraphFiles checks that the graph's files have the names and sizes of the manifest, before
+// any is read.
+func (d *Dataset) checkGraphFiles() error {
+	for _, file := range d.graphFiles() {
+		opened, size, err := d.open(file.Name)
+		if err != nil {
 			return err
+		}
+		opened.Close()
+		if size != file.Bytes {
+			return d.compare(file, size, "")
 		}
 	}
 	return filepath.WalkDir(filepath.Join(d.Dir, graphName), func(path string, entry fs.DirEntry, err error) error {
@@ -110,6 +96,41 @@ func (d *Dataset) checkGraphFiles(open []ingest.Input) error {
 		}
 		return nil
 	})
+}
+
+// compareGraph compares the digests of the graph's files with the manifest's.
+func (d *Dataset) compareGraph(found []ingest.Input) error {
+	for _, file := range d.graphFiles() {
+		i := slices.IndexFunc(found, func(input ingest.Input) bool { return graphName+"/"+input.Name == file.Name })
+		err := error(nil)
+		if i < 0 {
+			err = d.CheckFile(file)
+		} else {
+			err = d.compare(file, found[i].Bytes, found[i].SHA256)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Dataset) graphFiles() []File {
+	return slices.DeleteFunc(slices.Clone(d.Manifest.Files), func(file File) bool { return !strings.HasPrefix(file.Name, graphName+"/") })
+}
+
+// Genes reads the gene table of the dataset's graph alone, without its edges. A file that does not
+// match the manifest is a fault.Damaged.
+func (d *Dataset) Genes() (*ingest.Nodes, error) {
+	name := graphName + "/nodes/" + ingest.Gene + ".arrow"
+	if err := d.checkNamed(name); err != nil {
+		return nil, err
+	}
+	genes, err := ingest.ReadNodes(filepath.Join(d.Dir, filepath.FromSlash(name)), ingest.Gene)
+	if err != nil {
+		return nil, d.damaged(name, "%w", err)
+	}
+	return genes, nil
 }
 
 // CheckGraph returns an error if graph is not the dataset's.

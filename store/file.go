@@ -33,7 +33,7 @@ func (d *Dataset) open(name string) (*os.File, int64, error) {
 
 // noFile reports whether err means that the path cannot be a file, as opposed to a disk failure.
 func noFile(err error) bool {
-	return errors.Is(err, disk.ErrNotRegular) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR) ||
+	return errors.Is(err, disk.ErrNotRegular) || errors.Is(err, disk.ErrTooLarge) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR) ||
 		errors.Is(err, syscall.ENXIO)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -74,6 +75,53 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 			f.check(t)
 		}
 	}
+}
+
+// Files of absurd sizes, as sparse files can have, are damage that is found without reading them.
+func TestSizesAreBounded(t *testing.T) {
+	t.Parallel()
+	const sparse = 1 << 40
+	f := newFixture(t, Indices, "zstd", 8, 4, 1)
+	f.build(t)
+	d, err := Open(f.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grow := func(name string, size int64) string {
+		path := filepath.Join(f.out, name)
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(file.Truncate(size), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	path := grow("graph/nodes/another.arrow", sparse)
+	_, err = d.readGraph()
+	wantFault(t, err, fault.Damaged, path+": the manifest does not list it")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"graph/nodes/gene.arrow", "graph/edges/gene__physical__gene.arrow"} {
+		info, err := os.Stat(filepath.Join(f.out, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := grow(name, sparse)
+		_, err = d.readGraph()
+		wantFault(t, err, fault.Damaged, path+": it has 1099511627776 bytes (manifest: ")
+		grow(name, info.Size())
+	}
+	f.check(t)
+
+	path = grow(runName, 1<<28)
+	_, err = d.Stage(t.Context(), filepath.Join(t.TempDir(), "copy"))
+	wantFault(t, err, fault.Damaged, path+": the file is too large")
+	path = grow(manifestName, 1<<28)
+	_, err = Open(f.out)
+	wantFault(t, err, fault.Damaged, path+": the file is too large")
 }
 
 // A link to a file is read, as one to a store of large files.

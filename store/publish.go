@@ -106,8 +106,8 @@ func (b *Building) otherFiles() ([]File, error) {
 // renamed.
 func (b *Building) rename(run any) error {
 	steps := []func() error{
-		func() error { return b.writeWhole(runName, marshal(run)) },
-		func() error { return b.writeWhole(manifestName, b.Manifest.sealed()) },
+		func() error { return b.write(runName, marshal(run)) },
+		func() error { return b.write(manifestName, b.Manifest.sealed()) },
 		func() error { return disk.Sync(b.dir) },
 		// os.Rename would refuse to replace an empty folder
 		func() error { return unix.Rename(b.dir, b.out) },
@@ -120,4 +120,15 @@ func (b *Building) rename(run any) error {
 		}
 	}
 	return nil
+}
+
+// write writes a file of the dataset. What is left of it after a kill lies in .build.
+func (b *Building) write(name string, text []byte) error {
+	if len(text) > disk.MaxWhole {
+		return fmt.Errorf("write %s: it has %d bytes, expected at most %d, which readers accept", b.path(name), len(text), disk.MaxWhole)
+	}
+	if err := disk.WriteWhole(b.path(".build", name), text); err != nil {
+		return err
+	}
+	return os.Rename(b.path(".build", name), b.path(name))
 }

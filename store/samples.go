@@ -65,10 +65,7 @@ func (b *Building) AdoptSamples(w *SampleWriter) error {
 	if b.HasSamples() {
 		return nil
 	}
-	if err := disk.SyncTree(w.temporary.Path); err != nil { // a resumed build does not check it
-		return err
-	}
-	return b.adopt(w.temporary.Path, samplesName)
+	return b.adopt(w.temporary, samplesName)
 }
 
 // ShareInputs gives the dataset under construction the graph and the sample table of another one of
@@ -76,31 +73,29 @@ func (b *Building) AdoptSamples(w *SampleWriter) error {
 // is there already.
 func (b *Building) ShareInputs(base *Dataset) error {
 	for _, folder := range []string{graphName, samplesName} {
-		if _, err := os.Stat(b.path(folder)); err == nil {
+		err := b.put(folder, func(path string) error { return base.share(folder, path) })
+		if err != nil {
+			return fmt.Errorf("share %s of dataset %s: %w", folder, base.Dir, err)
+		}
+	}
+	return nil
+}
+
+// share links or copies the files of a folder of the dataset.
+func (d *Dataset) share(folder, to string) error {
+	for _, file := range d.Manifest.Files {
+		name, within := strings.CutPrefix(file.Name, folder+"/")
+		if !within {
 			continue
 		}
-		temporary, err := os.MkdirTemp(b.path(".build"), folder+"-")
-		if err != nil {
+		from, to := filepath.Join(d.Dir, filepath.FromSlash(file.Name)), filepath.Join(to, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 			return err
 		}
-		defer os.RemoveAll(temporary)
-		for _, file := range base.Manifest.Files {
-			if !strings.HasPrefix(file.Name, folder+"/") {
-				continue
-			}
-			to := filepath.Join(temporary, filepath.FromSlash(file.Name))
-			if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-				return err
-			}
-			from := filepath.Join(base.Dir, filepath.FromSlash(file.Name))
-			if os.Link(from, to) == nil {
-				continue
-			}
-			if err := copyFile(from, to); err != nil {
-				return fmt.Errorf("share %s of dataset %s: %w", folder, base.Dir, err)
-			}
+		if os.Link(from, to) == nil {
+			continue
 		}
-		if err := b.adopt(filepath.Join(temporary, folder), folder); err != nil {
+		if err := copyFile(from, to); err != nil {
 			return err
 		}
 	}
@@ -109,7 +104,7 @@ func (b *Building) ShareInputs(base *Dataset) error {
 
 // Samples opens the sample table of the dataset under construction.
 func (b *Building) Samples() (*sampletable.Table, error) {
-	checksums, err := disk.ReadRegular(b.path(samplesName, sampletable.ChecksumsName))
+	checksums, err := os.ReadFile(b.path(samplesName, sampletable.ChecksumsName))
 	if err != nil {
 		return nil, fmt.Errorf("write dataset %s: %w", b.out, err)
 	}

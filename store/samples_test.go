@@ -121,6 +121,31 @@ func TestLeftoverOfSamples(t *testing.T) {
 	gone()
 }
 
+// Nothing of another dataset is taken over before it is synced, linked or copied.
+func TestSharedInputsAreSynced(t *testing.T) {
+	for _, name := range []string{"graph/nodes/gene.arrow", "samples/part-00000.arrow"} {
+		base := newFixture(t, Incidence, "", 3, 0, 0)
+		base.build(t)
+		d, err := Open(base.out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := newFixture(t, Indices, "zstd", 3, 8, 1)
+		b := f.begin(t, ResumeNever, AllShards)
+		// a link to nowhere can be linked, but not opened to be synced
+		if err := errors.Join(os.Remove(filepath.Join(base.out, name)), os.Symlink("nowhere", filepath.Join(base.out, name))); err != nil {
+			t.Fatal(err)
+		}
+		folder, _, _ := strings.Cut(name, "/")
+		if err := b.ShareInputs(d); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: got %v, want the error of syncing", name, err)
+		}
+		if _, err := os.Stat(b.path(folder)); err == nil {
+			t.Errorf("%s was adopted", folder)
+		}
+	}
+}
+
 // A manifest that says other columns than the table has is refused.
 func TestSamplesOfOtherColumns(t *testing.T) {
 	f := newFixture(t, Incidence, "", 3, 0, 0)

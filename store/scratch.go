@@ -41,19 +41,19 @@ func (b *Building) copyToScratch(shard string) error {
 // moveInPlace copies a shard from scratch into the dataset under construction, where it appears
 // complete and synced.
 func (b *Building) moveInPlace(shard string) error {
-	moving := b.path(".build", shard+".moving")
-	if err := os.MkdirAll(moving, 0o777); err != nil {
+	if err := os.RemoveAll(b.path(shard)); err != nil {
 		return err
 	}
-	if err := copyFile(filepath.Join(b.scratch.Path, shard, dataName), filepath.Join(moving, dataName)); err != nil {
+	err := b.put(shard, func(path string) error {
+		if err := os.Mkdir(path, 0o777); err != nil {
+			return err
+		}
+		return copyFile(filepath.Join(b.scratch.Path, shard, dataName), filepath.Join(path, dataName))
+	})
+	if err != nil {
 		return fmt.Errorf("move shard %s in place: %w", shard, err)
 	}
-	return errors.Join(
-		disk.Sync(filepath.Join(moving, dataName)),
-		os.RemoveAll(b.path(shard)),
-		os.Rename(moving, b.path(shard)),
-		os.RemoveAll(filepath.Join(b.scratch.Path, shard)),
-	)
+	return os.RemoveAll(filepath.Join(b.scratch.Path, shard))
 }
 
 // copyFile makes or replaces a file.

@@ -48,7 +48,7 @@ func (b *Building) readState(shard int) (shardState, error) {
 }
 
 func (b *Building) writeState(shard int, state shardState) error {
-	return b.writeWhole(filepath.Join(".build", b.Manifest.Shards[shard].Name+".json"), marshal(state))
+	return disk.WriteWhole(b.path(".build", b.Manifest.Shards[shard].Name+".json"), marshal(state))
 }
 
 // forgetShard restarts one shard from the beginning.

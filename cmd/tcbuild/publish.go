@@ -29,14 +29,10 @@ func publish(path string, build func(path string) error) error {
 	if err != nil {
 		return err
 	}
-	err = build(temporary.Path)
-	if err == nil {
-		err = disk.SyncTree(temporary.Path)
-	}
-	if err != nil {
+	if err := build(temporary.Path); err != nil {
 		return errors.Join(temporary.Naming(err), temporary.Discard())
 	}
-	err = temporary.PublishNew()
+	err = temporary.PublishNew(path)
 	if errors.Is(err, fs.ErrExist) {
 		return there
 	}

@@ -47,9 +47,9 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, naming(f.temporary.final, err)
 }
 
-// Publish syncs the file and gives it its name, replacing an existing file.
+// Publish gives the file its name, replacing an existing file.
 func (f *File) Publish() error {
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+	if err := f.Close(); err != nil {
 		return errors.Join(naming(f.temporary.final, err), f.temporary.Discard())
 	}
 	return f.temporary.Publish()

@@ -168,18 +168,19 @@ func TestLeftovers(t *testing.T) {
 		}
 		return temporary
 	}
+	folder := func(t *Temporary) string { return filepath.Base(filepath.Dir(t.Path)) }
 	killed, other, alive := begin(path), begin(filepath.Join(dir, "out.tsv")), begin(path)
 	killed.lock.Close()
 	other.lock.Close()
 	next := begin(path)
-	expectNames(t, dir, filepath.Base(other.dir.Name()), filepath.Base(alive.dir.Name()), filepath.Base(next.dir.Name()))
-	if err := errors.Join(alive.PublishNew(), os.Remove(filepath.Join(dir, "out", "half"))); err != nil {
+	expectNames(t, dir, folder(other), folder(alive), folder(next))
+	if err := errors.Join(alive.PublishNew(path), os.Remove(filepath.Join(dir, "out", "half"))); err != nil {
 		t.Error(err)
 	}
-	if err := next.PublishNew(); !errors.Is(err, fs.ErrExist) {
+	if err := next.PublishNew(path); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a second folder took the name: %v", err)
 	}
-	expectNames(t, dir, filepath.Base(other.dir.Name()), "out")
+	expectNames(t, dir, folder(other), "out")
 }
 
 // Whoever may write to folders that a user makes may remove what that user's killed process left.
@@ -200,26 +201,38 @@ func TestTemporaryFollowsUmask(t *testing.T) {
 	}
 }
 
-// Someone with the right to rename in the parent folder replaces the temporary folder by their own.
-func TestTemporaryReplaced(t *testing.T) {
+// Nothing gets its final name before all of it is synced: what cannot be synced is not published.
+func TestPublishSyncs(t *testing.T) {
 	dir := t.TempDir()
-	temporary, err := NewTemporary(filepath.Join(dir, "out"))
-	if err != nil {
+	for _, publish := range []func(*Temporary) error{(*Temporary).Publish, func(t *Temporary) error { return t.PublishNew(t.final) }} {
+		temporary, err := NewTemporary(filepath.Join(dir, "out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// opening the link, to sync what it leads to, fails
+		if err := errors.Join(os.MkdirAll(filepath.Join(temporary.Path, "in"), 0o755), os.Symlink("nowhere", filepath.Join(temporary.Path, "in", "x"))); err != nil {
+			t.Fatal(err)
+		}
+		if err := publish(temporary); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("got %v, want the error of syncing", err)
+		}
+		expectNames(t, dir)
+	}
+}
+
+func TestReadRegularIsBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sparse")
+	if err := errors.Join(os.WriteFile(path, nil, 0o644), os.Truncate(path, MaxWhole+1)); err != nil {
 		t.Fatal(err)
 	}
-	precious := filepath.Join(dir, "precious", "out")
-	if err := errors.Join(os.Rename(temporary.dir.Name(), filepath.Join(dir, "away")), os.MkdirAll(precious, 0o755),
-		os.Symlink("precious", temporary.dir.Name())); err != nil {
+	if text, err := ReadRegular(path); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("got %d bytes, %v", len(text), err)
+	}
+	if err := os.Truncate(path, MaxWhole); err != nil {
 		t.Fatal(err)
 	}
-	if err := temporary.Publish(); err == nil || !strings.Contains(err.Error(), "replaced") {
-		t.Errorf("got %v", err)
-	}
-	if _, err := os.Lstat(filepath.Join(dir, "out")); err == nil {
-		t.Error("it was published")
-	}
-	if _, err := os.Lstat(precious); err != nil {
-		t.Error("what the link led to was removed")
+	if text, err := ReadRegular(path); len(text) != MaxWhole || err != nil {
+		t.Errorf("got %d bytes, %v", len(text), err)
 	}
 }
 

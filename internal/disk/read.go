@@ -44,14 +44,23 @@ func OpenRegular(path string) (*os.File, int64, error) {
 	return file, info.Size(), nil
 }
 
+// MaxWhole is the size of the largest file that ReadRegular reads: a manifest of 300,000 files.
+const MaxWhole = 64 << 20
+
+// ErrTooLarge is wrapped by the errors for files above MaxWhole.
+var ErrTooLarge = errors.New("the file is too large")
+
 // ReadRegular reads a regular file whole.
 func ReadRegular(path string) ([]byte, error) {
-	file, _, err := OpenRegular(path)
+	file, size, err := OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return io.ReadAll(file)
+	if size > MaxWhole {
+		return nil, fmt.Errorf("%w: found %d bytes, expected at most %d", ErrTooLarge, size, MaxWhole)
+	}
+	return io.ReadAll(io.LimitReader(file, MaxWhole))
 }
 
 // ReadJSON reads a regular file of JSON into value.

@@ -13,15 +13,14 @@ import (
 )
 
 // Temporary is a new folder beside a path, in which a file or folder is made before it is renamed
-// to that path. Nobody can predict the folder's name. Its permissions follow the umask, so that
-// colleagues who may write to a dataset can remove what a killed process left in it. It contains a
-// lock file of the same name, locked by this process: a folder whose lock is free was left by a
-// killed process; see Sweep.
+// to that path. Unlike os.MkdirTemp's, its permissions follow the umask, so that colleagues who may
+// write to a dataset can remove what a killed process left in it. It contains a lock file of the
+// same name, locked by this process: a folder whose lock is free was left by a killed process; see
+// Sweep.
 type Temporary struct {
 	Path string // where to make it; has the base name of the final path
 
 	final string
-	dir   *os.Root
 	lock  *os.File
 }
 
@@ -41,49 +40,56 @@ func NewTemporary(path string) (*Temporary, error) {
 		lock, err := TryLock(lockOf(dir), Alone)
 		switch {
 		case err == nil && IsCurrent(lock):
+			return &Temporary{Path: filepath.Join(dir, name), final: path, lock: lock}, nil
 		case err == nil:
-			lock.Close()
-			continue // removed as a leftover before it was locked
-		case errors.Is(err, ErrLocked), errors.Is(err, fs.ErrNotExist):
-			continue // the same
-		default:
+			lock.Close() // removed as a leftover before it was locked
+		case !errors.Is(err, ErrLocked) && !errors.Is(err, fs.ErrNotExist): // the same
 			return nil, errors.Join(naming(path, err), os.RemoveAll(dir))
 		}
-		root, err := openOwn(dir)
-		if err != nil {
-			return nil, errors.Join(naming(path, err), lock.Close())
-		}
-		return &Temporary{Path: filepath.Join(dir, name), final: path, dir: root, lock: lock}, nil
 	}
 }
 
-// Publish renames the file or folder to its final path, replacing an existing file, and removes the
-// temporary folder. What cannot be removed after the rename is not an error, as the file or folder
-// is complete: Sweep removes it later.
-func (t *Temporary) Publish() error { return t.rename(0) }
+// Publish syncs the file or folder, renames it to its final path, replacing an existing file, and
+// removes the temporary folder.
+func (t *Temporary) Publish() error { return t.rename(t.final, 0) }
 
-// PublishNew is Publish for a path that must not exist; if it does, the error is a fs.ErrExist.
-func (t *Temporary) PublishNew() error { return t.rename(unix.RENAME_NOREPLACE) }
+// PublishNew is Publish for a path, in the same file system, that must not exist; if it does, the
+// error is a fs.ErrExist.
+func (t *Temporary) PublishNew(path string) error {
+	return t.rename(filepath.Clean(path), unix.RENAME_NOREPLACE)
+}
 
-func (t *Temporary) rename(flags uint) error {
-	if err := sameFolder(t.dir); err != nil {
-		return errors.Join(naming(t.final, err), t.Discard())
+func (t *Temporary) rename(path string, flags uint) error {
+	err := SyncTree(t.Path)
+	if err == nil {
+		err = unix.Renameat2(unix.AT_FDCWD, t.Path, unix.AT_FDCWD, path, flags)
 	}
-	err := unix.Renameat2(unix.AT_FDCWD, t.Path, unix.AT_FDCWD, t.final, flags)
 	// a file system without rename flags
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
-		err = unix.Rename(t.Path, t.final)
+		err = unix.Rename(t.Path, path)
+	}
+	if err == nil {
+		err = Sync(filepath.Dir(path))
 	}
 	if err != nil {
-		return errors.Join(&fs.PathError{Op: "write", Path: t.final, Err: err}, t.Discard())
+		return errors.Join(&fs.PathError{Op: "write", Path: path, Err: cause(err)}, t.Discard())
 	}
-	_ = t.Discard()
+	_ = t.Discard() // the file or folder is complete: Sweep removes the rest later
 	return nil
 }
 
 // Discard removes the folder and its content. After Publish it does nothing.
 func (t *Temporary) Discard() error {
-	return naming(t.final, errors.Join(removeUnlocked(t.dir), t.dir.Close(), t.lock.Close()))
+	return naming(t.final, errors.Join(removeLocked(t.lock), t.lock.Close()))
+}
+
+// removeLocked removes a temporary folder whose lock this process holds.
+func removeLocked(lock *os.File) error {
+	err := os.RemoveAll(filepath.Dir(lock.Name()))
+	if errors.Is(err, unix.ENOTEMPTY) {
+		return nil // another process found it without its lock, and is removing it, too
+	}
+	return err
 }
 
 // Sweep removes temporary folders for a path that killed processes left. What cannot be removed
@@ -95,7 +101,7 @@ func Sweep(path string) error {
 	}
 	for _, entry := range entries {
 		dir := filepath.Join(filepath.Dir(path), entry.Name())
-		if TemporaryFor(entry.Name(), filepath.Base(path)) && IsMine(dir) {
+		if TemporaryFor(entry.Name(), filepath.Base(path)) && entry.IsDir() && IsMine(dir) {
 			_, _ = RemoveLeftover(dir)
 		}
 	}
@@ -120,67 +126,10 @@ func RemoveLeftover(dir string) (removed bool, err error) {
 		return false, err
 	}
 	defer lock.Close()
-	root, err := openOwn(dir)
-	if err != nil {
-		return false, err
-	}
-	defer root.Close()
 	if !IsCurrent(lock) {
 		return false, nil // its process has just ended
 	}
-	return true, removeUnlocked(root)
-}
-
-// openOwn opens a folder, so that later operations stay in it whatever its name leads to by then.
-func openOwn(dir string) (*os.Root, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := sameFolder(root); err != nil {
-		return nil, errors.Join(err, root.Close())
-	}
-	return root, nil
-}
-
-// sameFolder checks that a folder's name still leads to it: others may be allowed to rename in its
-// parent.
-func sameFolder(root *os.Root) error {
-	opened, err1 := root.Stat(".")
-	named, err2 := os.Lstat(root.Name())
-	if err := errors.Join(err1, err2); err != nil {
-		return err
-	}
-	if !os.SameFile(opened, named) {
-		return &fs.PathError{Op: "write", Path: root.Name(), Err: errors.New("another process has replaced the temporary folder")}
-	}
-	return nil
-}
-
-// removeUnlocked removes a folder whose lock this process holds. The lock file goes last, so that a
-// folder without one is empty.
-func removeUnlocked(root *os.Root) error {
-	entries, err := fs.ReadDir(root.FS(), ".")
-	if err != nil {
-		return err
-	}
-	lock := filepath.Base(root.Name())
-	for _, entry := range entries {
-		if entry.Name() != lock {
-			if err := root.RemoveAll(entry.Name()); err != nil {
-				return err
-			}
-		}
-	}
-	if err := root.Remove(lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	// Another process may have created its own lock by now: it found this one free, and will remove
-	// the folder.
-	if err := unix.Rmdir(root.Name()); err != nil && !errors.Is(err, unix.ENOTEMPTY) && !errors.Is(err, fs.ErrNotExist) {
-		return &fs.PathError{Op: "remove", Path: root.Name(), Err: err}
-	}
-	return nil
+	return true, removeLocked(lock)
 }
 
 // temporaryPrefix is the prefix of temporary folder names for a name. They stay below 255 bytes,
@@ -191,8 +140,16 @@ func lockOf(dir string) string { return filepath.Join(dir, filepath.Base(dir)) }
 
 // naming makes an error name the path that the user knows.
 func naming(path string, err error) error {
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: "write", Path: path, Err: cause(err)}
+	}
+	return err
+}
+
+// cause is an error without the path that it names.
+func cause(err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return &fs.PathError{Op: "write", Path: path, Err: failed.Err}
+		return failed.Err
 	}
 	return err
 }
