@@ -100,8 +100,6 @@ func (p *genotypeParser) unknownHint(name string) string {
 	switch upper, known := p.genes.Index(strings.ToUpper(name)); {
 	case known:
 		return fmt.Sprintf("did you mean %s? Upper and lower case differ; %s", fault.Quote(p.genes.IDs[upper]), others)
-	case strings.HasPrefix(name, `"`):
-		return "save the file as .csv: in text between tabs, quotes belong to the names unless the first field of the file has them"
 	case p.options.Aliases == nil:
 		return "correct the name; tcbuild ingest perturbations --aliases SGD_features.tab writes standard names and aliases as ids; " + others
 	default:
@@ -130,8 +128,11 @@ func (p *genotypeParser) checkOneGene(name []byte) error {
 	return nil
 }
 
+// quotesHint is the hint for an id in quotes that a text table kept: not all of its column had them.
+const quotesHint = "remove the quotes, or put every field of the column in quotes, or save the file as .csv"
+
 // CheckGeneName returns a fault.Input unless name is the name of one gene: it must not be empty,
-// have blanks around it, or contain a |. It is for names that are not in the graph. A bad name is a
+// have blanks around it, begin with a quote, or contain a |. It is for names that are not in the graph. A bad name is a
 // mistake in the table, not a gene missing from the graph, so it is never dropped.
 func CheckGeneName(name []byte) error {
 	switch {
@@ -140,6 +141,8 @@ func CheckGeneName(name []byte) error {
 	case len(bytes.TrimSpace(name)) != len(name):
 		return fault.New(fault.Input, "remove the blanks",
 			"found gene %s, expected a name without blanks around it", fault.Quote(name))
+	case name[0] == '"':
+		return fault.New(fault.Input, quotesHint, "found gene %s, expected a name without quotes around it", fault.Quote(name))
 	case bytes.Contains(name, []byte(defaultGeneDelimiter)):
 		return fault.New(fault.Input, "put each gene in its own list element, or use a text column with --gene-delimiter \"|\"",
 			"found gene %s, expected the name of one gene", fault.Quote(name))

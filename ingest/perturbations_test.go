@@ -147,6 +147,7 @@ func TestPerturbationErrors(t *testing.T) {
 			`read perturbations PATH: all samples (1) were dropped because of genes that are not in nodes/gene, such as "X", expected at least one to remain`},
 		{"blanks around a gene", "genes\nA| B\n", PerturbationOptions{UnknownGenes: DropGene}, `read perturbations PATH:2: found gene " B", expected a name without blanks around it`},
 		{"blanks around an unknown gene", "genes\nA\nX \n", PerturbationOptions{UnknownGenes: DropSample}, `read perturbations PATH:3: found gene "X ", expected a name without blanks around it`},
+		{"quotes around some genes", "genes\nA\n\"A|B\"\n", PerturbationOptions{UnknownGenes: DropSample}, `read perturbations PATH:3: found gene "\"A", expected a name without quotes around it`},
 		{"blanks in place of genes", "genes\n  \n", PerturbationOptions{AllowWildtype: true}, `read perturbations PATH:2: found gene "  ", expected a name without blanks around it`},
 		{"several genes in a column for one", "g\th\nA\tB|C\n", PerturbationOptions{GenesColumns: []string{"g", "h"}, UnknownGenes: DropGene}, `read perturbations PATH:2: found gene "B|C", expected the name of one gene`},
 		{"phenotype named genes", "x\tgenes\nA\t3\n", PerturbationOptions{GenesColumns: []string{"x"}}, `read perturbations PATH: found a phenotype or attribute named genes, which is the name of a column of tcbuild's own`},

@@ -165,6 +165,7 @@ func TestReadGraphErrors(t *testing.T) {
 		{"empty id", "nodes/gene.tsv", "id\tname\nA\tx\n\ty\n", "read nodes DIR/nodes/gene.tsv:3: id \"\" is empty"},
 		{"id with a blank before it", "nodes/gene.tsv", "id\nA\n B\n", `read nodes DIR/nodes/gene.tsv:3: id " B" begins or ends with a blank`},
 		{"id with a blank behind it", "nodes/reaction.csv", "id\n\"r1\"\nr2\u00a0\n", `read nodes DIR/nodes/reaction.csv:3: id "r2\u00a0" begins or ends with a blank`},
+		{"id in quotes, not all of them", "nodes/gene.tsv", "id\nA\n\"B\"\n", `read nodes DIR/nodes/gene.tsv:3: id "\"B\"" is in quotes`},
 		{"blank id", "nodes/metabolite.tsv", "id\nm1\n \n", `read nodes DIR/nodes/metabolite.tsv:3: id " " begins or ends with a blank`},
 		{"id with a line break", "nodes/reaction.csv", "id\nr1\n\"r\n2\"\n", `read nodes DIR/nodes/reaction.csv:3: id "r\n2" contains a control character`},
 		{"id with an escape", "nodes/gene.tsv", "id\nA\nB\x1b[2J\n", `read nodes DIR/nodes/gene.tsv:3: id "B\x1b[2J" contains a control character`},

@@ -81,6 +81,8 @@ func wrongID(nodeType, id string) (wrong, hint string) {
 		return "is not valid UTF-8", "save the file as UTF-8 text"
 	case strings.TrimSpace(id) != id:
 		return "begins or ends with a blank", "remove the blank, here and in the edge tables"
+	case len(id) > 1 && id[0] == '"' && id[len(id)-1] == '"':
+		return "is in quotes", quotesHint
 	case strings.ContainsFunc(id, unicode.IsControl):
 		return "contains a control character", "remove it; a line break or a tab may come from another file format"
 	case nodeType == Gene && strings.Contains(id, "|"):

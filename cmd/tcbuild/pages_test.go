@@ -14,12 +14,11 @@ func TestPagesOfHostileNames(t *testing.T) {
 	dir := t.TempDir()
 	const script, image = "<script>alert(1)</script>", `"><img onerror=alert(1)>`
 	const samples = image + ".tsv"
-	quoted := `"` + strings.ReplaceAll(image, `"`, `""`) + `"` // as a field
 	files := map[string]string{
-		"a/graph/nodes/gene.tsv":                 "id\t" + script + "\nYA\t1\n" + script + "\t2\n" + quoted + "\t3\n",
-		"a/graph/edges/gene__physical__gene.tsv": "src\tdst\n" + script + "\tYA\n" + quoted + "\tYA\n" + script + "\t" + script + "\n",
-		samples: "sample_id\tgenes\t" + script + "\t" + quoted + "\tmedium\n" + script + "\t" + script + "\t1\t2\t<b>\n" +
-			quoted + "\tYA\t\t3\t" + script + "\ns2\t" + quoted + "\t4\t3\t" + script + "\n",
+		"a/graph/nodes/gene.tsv":                 "id\t" + script + "\nYA\t1\n" + script + "\t2\n" + image + "\t3\n",
+		"a/graph/edges/gene__physical__gene.tsv": "src\tdst\n" + script + "\tYA\n" + image + "\tYA\n" + script + "\t" + script + "\n",
+		samples: "sample_id\tgenes\t" + script + "\t" + image + "\tmedium\n" + script + "\t" + script + "\t1\t2\t<b>\n" +
+			image + "\tYA\t\t3\t" + script + "\ns2\t" + image + "\t4\t3\t" + script + "\n",
 	}
 	files["b/graph/nodes/gene.tsv"] = files["a/graph/nodes/gene.tsv"]
 	files["b/graph/edges/gene__physical__gene.tsv"] = "src\tdst\nYA\t" + script + "\n"

@@ -151,11 +151,59 @@ func startsQuoted(text []byte, delimiter byte) bool {
 	return length >= 0 && (length+2 == len(text) || bytes.IndexByte([]byte{delimiter, '\r', '\n'}, text[length+2]) >= 0)
 }
 
+// quotedColumn reports whether all fields of a column are in quotes or missing, in the text read
+// first. Rows that are not there yet change nothing: a column with a bare field is not quoted, and
+// in a quoted one later bare fields are read as they are. The first line may be a bare header.
+func (s *textSource) quotedColumn(text []byte) bool {
+	if bytes.IndexByte(text, '"') < 0 {
+		return false
+	}
+	var quoted, bare []bool // columns with such a field
+	var fields []rows.Span
+	for lines := 0; len(text) > 0; {
+		line, rest, complete := bytes.Cut(text, []byte{'\n'})
+		if !complete && s.torn == nil {
+			break
+		}
+		text = rest
+		if line = bytes.TrimSuffix(line, []byte{'\r'}); len(s.comment) > 0 && bytes.HasPrefix(line, s.comment) {
+			continue
+		}
+		if lines++; lines == 2 {
+			clear(quoted)
+			clear(bare)
+		}
+		fields = s.split(fields[:0], line, 0)
+		for len(quoted) < len(fields) {
+			quoted, bare = append(quoted, false), append(bare, false)
+		}
+		for k, f := range fields {
+			field := line[f.Start:f.End]
+			quoted[k] = quoted[k] || inQuotes(field)
+			bare[k] = bare[k] || !inQuotes(field) && !rows.IsMissing(field)
+		}
+	}
+	for k := range quoted {
+		if quoted[k] && !bare[k] {
+			return true
+		}
+	}
+	return false
+}
+
+// inQuotes reports whether a field begins and ends with a quote, with only doubled ones inside.
+func inQuotes(field []byte) bool {
+	last := len(field) - 1
+	return last > 0 && field[0] == '"' && field[last] == '"' &&
+		bytes.Count(field[1:last], []byte{'"'}) == 2*bytes.Count(field[1:last], []byte(`""`))
+}
+
 // splitQuoted appends the fields of the row buffer[begin:end]. It unquotes fields in place, which
 // only makes them shorter. A run of blanks is one delimiter.
 func splitQuoted(fields []rows.Span, buffer []byte, begin, end int, delimiter byte) ([]rows.Span, error) {
+	delimits := func(c byte) bool { return c == delimiter || delimiter == ' ' && c == '\t' }
 	for at := begin; ; at++ { // at is the start of a field, then the delimiter after it
-		for delimiter == ' ' && at < end && buffer[at] == ' ' {
+		for delimiter == ' ' && at < end && delimits(buffer[at]) {
 			at++
 		}
 		start, to := at, at
@@ -172,11 +220,11 @@ func splitQuoted(fields []rows.Span, buffer []byte, begin, end int, delimiter by
 				buffer[to] = buffer[at]
 				to++
 			}
-			if at < end && buffer[at] != delimiter {
+			if at < end && !delimits(buffer[at]) {
 				return nil, fmt.Errorf("found %q behind a closing quote, expected the delimiter %q", buffer[at], delimiter)
 			}
 		} else {
-			for ; at < end && buffer[at] != delimiter; at++ {
+			for ; at < end && !delimits(buffer[at]); at++ {
 				if buffer[at] == '"' {
 					return nil, errBareQuote
 				}

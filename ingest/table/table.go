@@ -34,7 +34,7 @@ const Formats = ".tsv, .csv, .txt or .tab (also .gz or .zst of these), .parquet 
 type TextOptions struct {
 	// Delimiter separates fields: 0 is a comma in .csv and a tab elsewhere, ' ' is any run of
 	// spaces and tabs. Quotes follow RFC 4180; with a tab or ' ' they have a meaning only if the
-	// first field of the file is in quotes.
+	// first field of the file is in quotes, or all fields of a column below the header.
 	Delimiter byte
 	// Columns names the columns. Without it, the first line is the header. It is an error for
 	// Parquet and Arrow files, whose own columns could differ; so are SkipLines and Comment.

@@ -24,9 +24,11 @@ type textSource struct {
 	path      string
 	in        io.ReadCloser
 	delimiter byte
-	quoted    bool   // RFC 4180 quotes have a meaning; between tabs or blanks, if the first field has them
-	comment   []byte // begins the lines that are left out; empty if there are none
-	header    []string
+	// RFC 4180 quotes have a meaning; between tabs or blanks, if the first field has them, or all
+	// fields of a column
+	quoted  bool
+	comment []byte // begins the lines that are left out; empty if there are none
+	header  []string
 
 	buffer     []byte
 	begin, end int   // buffer[begin:end] is read but not yet split
@@ -90,7 +92,9 @@ func openText(path string, file io.Reader, options TextOptions) (*textSource, er
 			return nil, err
 		}
 	}
-	s.quoted = s.delimiter != '\t' && s.delimiter != ' ' || startsQuoted(s.buffer[s.begin:s.end], s.delimiter)
+	text := s.buffer[s.begin:s.end]
+	s.quoted = s.delimiter != '\t' && s.delimiter != ' ' ||
+		startsQuoted(text, s.delimiter) || s.quotedColumn(text)
 	if s.header == nil || options.Header {
 		err = s.readHeader()
 	}
@@ -278,10 +282,8 @@ func (s *textSource) record(fields []rows.Span) (_ []rows.Span, ok bool, _ error
 				"read %s:%d: %w", s.path, s.line, err)
 		}
 		fields = all
-	case s.delimiter == ' ':
-		fields = splitBlanks(fields, record, s.begin)
 	default:
-		fields = split(fields, record, s.begin, s.delimiter)
+		fields = s.split(fields, record, s.begin)
 	}
 	s.begin += next
 	s.line += 1 + int64(breaks)
@@ -289,4 +291,12 @@ func (s *textSource) record(fields []rows.Span) (_ []rows.Span, ok bool, _ error
 		s.breaks = append(s.breaks, s.row)
 	}
 	return fields, true, nil
+}
+
+// split appends the fields of a row that starts at offset in the buffer; quotes have no meaning.
+func (s *textSource) split(fields []rows.Span, record []byte, offset int) []rows.Span {
+	if s.delimiter == ' ' {
+		return splitBlanks(fields, record, offset)
+	}
+	return split(fields, record, offset, s.delimiter)
 }
