@@ -57,7 +57,7 @@ func compile(what, text string, resolverOf func(tree ast.Node) *resolver) (*Filt
 		return nil, located(err, syntaxHint)
 	}
 	r := resolverOf(tree.Node)
-	r.types = make(map[string]any)
+	r.types, r.visits = make(map[string]any), 4*len(text)
 	r.resolve(&tree.Node)
 	if r.err != nil {
 		return nil, located(r.err.Bind(tree.Source), r.hint)

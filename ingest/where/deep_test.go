@@ -19,6 +19,8 @@ func TestLongExpressions(t *testing.T) {
 		"conditions":  {strings.Repeat("true or ", 16_000) + "fitness == 0.5", true},
 		"negations":   {strings.Repeat("!", 130_000) + "true", true},
 		"sums":        {strings.Repeat("1+", 65_000) + "1 != 0.5", true},
+		"chains":      {strings.Repeat("0 <= ", 25_000) + "abs(fitness) < 1", true},
+		"nested":      {strings.Repeat("0 < abs(", 5000) + "fitness" + strings.Repeat(") < 1", 5000), false},
 		"too long":    {strings.Repeat("(", maxLength) + "true", false},
 	} {
 		filter, err := Compile(test.expression, columns, genes)

@@ -8,8 +8,8 @@ import "tcbuild/ingest"
 // Filter is a compiled expression. It is safe for concurrent use.
 type Filter struct{ keeps truthOf }
 
-// term is what an expression asks of a sample: one of number, text and truth. Its name cannot be
-// written in an expression.
+// term is what an expression asks of a sample: one of number, text and truth. Its name has a space,
+// so it cannot be written in an expression.
 type term struct {
 	name   string
 	misses bool // the value can be missing

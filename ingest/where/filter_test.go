@@ -53,6 +53,11 @@ func TestKeeps(t *testing.T) {
 		{`fitness not in [1, 2]`, true, false},
 		{`not (fitness in [1, 2])`, true, true},
 		{`0.4 < fitness < 0.6`, true, false},
+		{`0 < abs(fitness) < 3`, true, false},
+		{`0 < -fitness + 1 < 3 > abs(column("fitness#2") - 1) > 0`, true, false},
+		{`0 < fitness + column("fitness#2") * deletions() < 4`, false, false},
+		{`"A" < medium + "x" < "Z" > sample_id + "" > "a"`, false, false},
+		{`"A" < medium + "x" < "Z"`, true, false},
 		{`abs(fitness - 1) < 0.6`, true, false},
 		{`abs(-fitness) != 0.6`, true, false},
 		{`fitness + column("fitness#2") == 2.5`, true, false},
@@ -171,6 +176,8 @@ func TestMistakes(t *testing.T) {
 		{`fitness % 2 == 0`, `read --where: column 9, at "% 2 == 0": found the operator %, expected one of and, `, ""},
 		{`fitness ?? 1 > 0`, `read --where: column `, ""},
 		{`$env`, `read --where: column `, ""},
+		{`0 < (fitness in [1]) < 2`, `read --where: column 3, at "< (fitness in [1]) < 2": found number < condition`, typesHint},
+		{`deletions() > 1 and deletions > 2`, `read --where: column 21, at "deletions > 2": found unknown name "deletions", `, "the number of deleted genes is deletions()"},
 		{`fitness and medium == "YPD"`, `read --where: column 9, at "and medium == \"YPD\"": found number and condition`, typesHint},
 		{`medium matches "("`, "read --where: column 8, at \"matches \\\"(\\\"\": error parsing regexp: missing closing ): `(`", typesHint},
 		{`medium matches medium`, `read --where: column 16, at "medium": found an expression, expected a regular expression in quotes`, ""},
@@ -329,7 +336,7 @@ func (m maker) condition(depth int) oracle {
 		}
 		return oracle{m.pick("not ", "!") + "(" + a.text + ")", func(s *Sample) any { return !a.of(s).(bool) }}
 	}
-	switch m.IntN(8) {
+	switch m.IntN(9) {
 	case 0:
 		a := m.number(depth)
 		return oracle{"missing(" + a.text + ")", func(s *Sample) any { return math.IsNaN(a.of(s).(float64)) }}
@@ -375,6 +382,12 @@ func (m maker) condition(depth int) oracle {
 		return oracle{a.text + " " + operator + " " + b.text, func(s *Sample) any {
 			x, y := a.of(s).(*string), b.of(s).(*string)
 			return x != nil && y != nil && compare(operator, *x, *y)
+		}}
+	case 6:
+		a, b, c := m.number(depth), m.number(depth), m.number(depth)
+		return oracle{a.text + " < " + b.text + " >= " + c.text, func(s *Sample) any {
+			x, y, z := a.of(s).(float64), b.of(s).(float64), c.of(s).(float64)
+			return x < y && y >= z
 		}}
 	}
 	a, b, operator := m.number(depth), m.number(depth), m.pick(comparisons...)

@@ -35,7 +35,11 @@ func (r *resolver) functions() []string {
 
 // resolver replaces what an expression asks of a sample by terms, refuses what is not part of the
 // language, and makes comparisons with missing values false. It stops at the first error.
+//
+// The parser makes (a < b) and (b < c) of a < b < c, which share the node b: resolve meets the nodes
+// in b twice, and a chain in the middle of chains twice as often for each of them.
 type resolver struct {
+	visits  int // that are left: more mean chains in the middle of chains
 	columns ingest.Columns
 	genes   *ingest.Nodes // nil for rows of a table, which delete none
 	others  []string      // further columns of the table, for messages
@@ -57,12 +61,20 @@ var operators = []string{"and", "&&", "or", "||", "==", "!=", "<", "<=", ">", ">
 
 // resolve rewrites a node and those below it.
 func (r *resolver) resolve(node *ast.Node) {
+	if r.visits--; r.visits < 0 {
+		r.fail(*node, "", "found a condition in the middle of chained comparisons, expected a number or a text")
+	}
+	if r.err != nil {
+		return
+	}
 	switch n := (*node).(type) {
 	case *ast.BoolNode, *ast.StringNode, *ast.FloatNode:
 	case *ast.IntegerNode:
 		r.replace(node, r.number(n))
 	case *ast.IdentifierNode:
-		r.name(node, n.Value)
+		if _, resolved := r.types[n.Value]; !resolved {
+			r.name(node, n.Value)
+		}
 	case *ast.UnaryNode:
 		r.resolve(&n.Node)
 	case *ast.BinaryNode:
@@ -112,6 +124,9 @@ func (r *resolver) number(n *ast.IntegerNode) ast.Node {
 
 // list replaces the list behind in by a set.
 func (r *resolver) list(node *ast.Node) {
+	if _, resolved := (*node).(*ast.ConstantNode); resolved {
+		return
+	}
 	array, ok := (*node).(*ast.ArrayNode)
 	if !ok || len(array.Nodes) == 0 {
 		r.fail(*node, `write in [0.5, 1] or in ["YPD", "SC"]`, "found no list, expected one of numbers or of texts in brackets")
@@ -148,7 +163,7 @@ func (r *resolver) list(node *ast.Node) {
 // name replaces a bare name.
 func (r *resolver) name(node *ast.Node, name string) {
 	if name == sampleIDName && r.genes != nil {
-		r.put(node, term{name: "id", text: func(s *Sample) []byte { return s.ID }})
+		r.put(node, term{name: "the id", text: func(s *Sample) []byte { return s.ID }})
 		return
 	}
 	r.column(node, *node, name)
@@ -231,7 +246,7 @@ func (r *resolver) call(node *ast.Node, function string, arguments []ast.Node) {
 		}
 		r.fail(arguments[0], "", `found an expression, expected the name of a column in quotes`)
 	case deletionsName:
-		r.put(node, term{name: "deletions", number: func(s *Sample) float64 { return float64(len(s.Genes)) }})
+		r.put(node, term{name: "number of deletions", number: func(s *Sample) float64 { return float64(len(s.Genes)) }})
 	case deletesName, deletesAnyName:
 		r.deletes(node, function == deletesName, arguments)
 	}
