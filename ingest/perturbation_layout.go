@@ -59,19 +59,31 @@ type perturbationColumns struct {
 	at    map[string]int // by name
 	roles []columnRole
 	types []AttributeType // of attributes
+	asked []bool          // a filter names the column
 }
 
 func newPerturbationColumns(path string, names []string, kind func(column int) table.Kind) *perturbationColumns {
 	c := &perturbationColumns{path: path, names: names, kind: kind,
-		at: make(map[string]int), roles: make([]columnRole, len(names)), types: make([]AttributeType, len(names))}
+		at: make(map[string]int), roles: make([]columnRole, len(names)), types: make([]AttributeType, len(names)),
+		asked: make([]bool, len(names))}
 	for i, name := range names {
 		c.at[name] = i
 	}
 	return c
 }
 
+// filterOnly reports whether a column is no part of the samples, and read for a filter.
+func (c *perturbationColumns) filterOnly(column int) bool {
+	return c.asked[column] && (c.roles[column] == roleOpen || c.roles[column] == roleLeftOut)
+}
+
 // takeNamed gives the columns that the options name their roles.
 func (c *perturbationColumns) takeNamed(options PerturbationOptions) error {
+	for _, name := range options.FilterColumns {
+		if column, ok := c.at[name]; ok {
+			c.asked[column] = true
+		}
+	}
 	if err := c.take(options.Phenotypes, "--phenotypes", rolePhenotype); err != nil {
 		return err
 	}
@@ -106,7 +118,21 @@ func (c *perturbationColumns) layOut(layout *perturbationLayout, options Perturb
 	for _, column := range layout.attributes {
 		layout.columns.Attributes = append(layout.columns.Attributes, Attribute{Name: c.names[column], Type: c.types[column]})
 	}
-	return layout.columns.Check(c.path)
+	if err := layout.columns.Check(c.path); err != nil {
+		return err
+	}
+	for column, name := range c.names {
+		if !c.filterOnly(column) {
+			continue
+		}
+		if err := c.checkKind(column, "--where", roleAttribute); err != nil {
+			return err
+		}
+		layout.attributes = append(layout.attributes, column)
+		layout.columns.Attributes = append(layout.columns.Attributes, Attribute{Name: name, Type: c.types[column]})
+		layout.columns.FilterOnly++
+	}
+	return nil
 }
 
 // find returns the number of a required column.
@@ -190,27 +216,37 @@ func (c *perturbationColumns) take(names []string, flag string, role columnRole)
 			return fault.New(fault.Usage, fmt.Sprintf("name the column once, or leave it out of %s", flag),
 				"read %s: column %s of %s is already %s", flag, fault.Quote(name), c.path, taken)
 		}
-		if kind := c.kind(column); role != roleLeftOut && (kind == table.List || kind == table.Other) {
-			return fault.New(fault.Input, "store the column as "+expectedOf[role]+", or leave it out of "+flag,
-				"read perturbations %s: column %s: found type %s, expected %s", c.path, fault.Quote(name), kind, expectedOf[role])
+		if err := c.checkKind(column, flag, role); err != nil {
+			return err
 		}
 		c.roles[column] = role
 	}
 	return nil
 }
 
+// checkKind returns an error for a column of a type that cannot have the role for which a flag names
+// it.
+func (c *perturbationColumns) checkKind(column int, flag string, role columnRole) error {
+	if kind := c.kind(column); role != roleLeftOut && (kind == table.List || kind == table.Other) {
+		return fault.New(fault.Input, "store the column as "+expectedOf[role]+", or leave it out of "+flag,
+			"read perturbations %s: column %s: found type %s, expected %s", c.path, fault.Quote(c.names[column]), kind, expectedOf[role])
+	}
+	return nil
+}
+
 // findContents gives roles to the columns without one, if phenotypes or attributes are not named,
-// and types to the attributes: by the column's type if the format has types, otherwise by all their
-// values.
+// and types to the attributes and to what a filter reads: by the column's type if the format has
+// types, otherwise by all their values.
 func (c *perturbationColumns) findContents(r *table.Reader, phenotypes, attributes bool) error {
 	var untyped []untypedColumn
 	for column, role := range c.roles {
-		if role != roleOpen && role != roleAttribute {
+		asked := c.filterOnly(column)
+		if role != roleOpen && role != roleAttribute && !asked {
 			continue
 		}
 		switch kind := c.kind(column); {
-		case kind == table.Unknown && (role == roleAttribute || phenotypes || attributes):
-			untyped = append(untyped, untypedColumn{column: column, mixed: role == roleAttribute || !phenotypes})
+		case kind == table.Unknown && (role == roleAttribute || phenotypes || attributes || asked):
+			untyped = append(untyped, untypedColumn{column: column, mixed: role != roleOpen || !phenotypes})
 		case kind == table.Number:
 			c.found(column, NumberAttribute, phenotypes, attributes)
 		case kind == table.Text:
@@ -222,6 +258,7 @@ func (c *perturbationColumns) findContents(r *table.Reader, phenotypes, attribut
 	}
 	for _, u := range untyped {
 		if u.number != "" && u.text != "" && c.roles[u.column] == roleOpen {
+			c.types[u.column] = TextAttribute
 			continue // left out: phenotypes are named, and it is not among them
 		}
 		c.found(u.column, u.attributeType(), phenotypes, attributes)

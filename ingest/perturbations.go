@@ -22,6 +22,9 @@ type PerturbationOptions struct {
 	// Where is an expression (see package where) that perturbationset.Open keeps samples by; "":
 	// all are kept
 	Where string
+	// FilterColumns are those that the expression names. The ones that are no part of the samples
+	// are read too: see Columns.FilterOnly.
+	FilterColumns []string
 
 	GenesColumns  []string // default genes; if several, each holds at most one gene
 	GeneDelimiter string   // between the genes of a single text column; default |

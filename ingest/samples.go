@@ -12,6 +12,14 @@ import (
 type Columns struct {
 	Phenotypes []Phenotype
 	Attributes []Attribute
+	// FilterOnly is the number of attributes, the last ones, that are read for a filter and are no
+	// part of the samples that it keeps.
+	FilterOnly int `json:"-"`
+}
+
+// Kept are the columns of the samples that a filter keeps.
+func (c Columns) Kept() Columns {
+	return Columns{Phenotypes: c.Phenotypes, Attributes: c.Attributes[:len(c.Attributes)-c.FilterOnly]}
 }
 
 // Phenotype is a measured number.

@@ -35,7 +35,11 @@ func (p *storePerturbations) layOut() error {
 		case p.options.Phenotypes == nil:
 			c.roles[i] = rolePhenotype
 		}
-		if err := p.checkColumn(column, c.roles[i]); err != nil {
+		role := c.roles[i]
+		if c.filterOnly(i) && c.kind(i) != table.Other {
+			role = roleAttribute
+		}
+		if err := p.checkColumn(column, role); err != nil {
 			return err
 		}
 	}

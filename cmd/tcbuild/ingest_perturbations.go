@@ -16,9 +16,9 @@ import (
 )
 
 type ingestPerturbationsOptions struct {
-	graph, out, where string
-	table             source.PerturbationSpec
-	duplicates        duplicates.Rule
+	graph, out string
+	table      source.PerturbationSpec
+	duplicates duplicates.Rule
 }
 
 func newIngestPerturbations(e *env) *cobra.Command {
@@ -47,7 +47,7 @@ was dropped or merged.`,
 		"what to do about genes that are not in the graph: error, drop-sample or drop-gene (both counted)")
 	flags.BoolVar(&o.table.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
 	duplicateIDsFlag(flags, &o.table.AllowDuplicateIDs)
-	whereFlag(flags, &o.where)
+	whereFlag(flags, &o.table.Where)
 	duplicatesFlags(flags, &o.duplicates)
 	require(cmd, "graph", "out")
 	return configured(e, cmd, func(ctx context.Context, args []string, settings *conf.Settings) error {
@@ -85,7 +85,7 @@ func convertPerturbations(ctx context.Context, e *env, o ingestPerturbationsOpti
 		return nil, err
 	}
 	defer perturbations.Close()
-	kept, err := where.NewSource(perturbations, o.table.File, o.where, graph.Genes)
+	kept, err := where.NewSource(perturbations, o.table.File, o.table.Where, graph.Genes)
 	if err != nil {
 		return nil, err
 	}

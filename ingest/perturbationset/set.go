@@ -88,6 +88,7 @@ func checkComputed(name string, options ingest.PerturbationOptions) error {
 // Open opens the set for the genes of a graph, and filters it by options.Where. The source must be
 // closed.
 func (s Set) Open(genes *ingest.Nodes, options ingest.PerturbationOptions) (ingest.SampleSource, error) {
+	options.FilterColumns = where.Names(options.Where)
 	source, err := s.open(genes, options)
 	if err != nil {
 		return nil, err

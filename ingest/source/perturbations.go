@@ -2,6 +2,7 @@ package source
 
 import (
 	"tcbuild/ingest"
+	"tcbuild/ingest/where"
 )
 
 // PerturbationSpec names a published table of perturbations and says what its columns hold.
@@ -22,11 +23,12 @@ type PerturbationSpec struct {
 	UnknownGenes  ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error
 	AllowWildtype bool                `yaml:"allow_wildtype"`
 
-	AllowDuplicateIDs bool `yaml:"allow_duplicate_ids"`
+	AllowDuplicateIDs bool   `yaml:"allow_duplicate_ids"`
+	Where             string `yaml:"where"` // as SampleSpec.Where
 }
 
 // Open opens the perturbation set; see ingest.OpenPerturbations. An ambiguous name counts as
-// unknown.
+// unknown. It does not filter: see where.NewSource.
 func (s PerturbationSpec) Open(genes *ingest.Nodes) (*ingest.Perturbations, error) {
 	text, err := s.options()
 	if err != nil {
@@ -40,6 +42,7 @@ func (s PerturbationSpec) Open(genes *ingest.Nodes) (*ingest.Perturbations, erro
 		UnknownGenes: s.UnknownGenes, AllowWildtype: s.AllowWildtype, AllowDuplicateIDs: s.AllowDuplicateIDs,
 		GenesColumns: s.GenesColumns, GeneDelimiter: s.GeneDelimiter,
 		IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes, Attributes: s.Attributes,
-		Text: text, Aliases: names.Aliases(),
+		FilterColumns: where.Names(s.Where),
+		Text:          text, Aliases: names.Aliases(),
 	})
 }

@@ -126,7 +126,8 @@ func (s SampleSpec) openScreen(genes *ingest.Nodes, made string, layout func(scr
 	screen := &Screen{file: file, spec: s, text: text, names: names, made: made}
 	err = layout(screen)
 	if err == nil && s.Where != "" {
-		screen.filter, err = where.Compile(s.Where, screen.columns, genes)
+		screen.filter, err = where.Compile(s.Where, screen.columns, genes, screen.ignored...)
+		screen.columns = screen.columns.Kept()
 	}
 	if err != nil {
 		file.Close()

@@ -113,7 +113,7 @@ func (r *screenReader) add(id []byte, genes []uint32, phenotypes []float64, attr
 	r.Counts.UnknownGenes += r.row.unknown
 	r.Counts.RepeatedGenes += r.row.repeated
 	r.marked += r.row.marked
-	return r.Batcher.Add(id, genes, phenotypes, attributes)
+	return r.Batcher.Add(id, genes, phenotypes, attributes[:len(r.columns.Attributes)])
 }
 
 // account makes the report of the rows read.

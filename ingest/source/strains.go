@@ -10,6 +10,7 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
+	"tcbuild/ingest/where"
 )
 
 // StrainsSpec names a table with a strain, or a pair of crossed strains, in each row.
@@ -53,7 +54,7 @@ func (s StrainsSpec) open(genes *ingest.Nodes, made string, find func(columns []
 		}
 		screen.Perturbations, err = ingest.NewPerturbations(screen.file, genes, ingest.PerturbationOptions{
 			GenesColumns: genesColumns(columns, strains), IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes,
-			Attributes:        s.Attributes,
+			Attributes: s.Attributes, FilterColumns: where.Names(s.Where),
 			AllowDuplicateIDs: s.AllowDuplicateIDs, Text: screen.text,
 		})
 		if err != nil {
@@ -125,7 +126,7 @@ func (t *strainTable) reader(r *screenReader) rowReader {
 	var loci []locus
 	var genes []uint32
 	values := make([]float64, len(t.phenotypes))
-	attributes := make([]ingest.Value, len(r.columns.Attributes))
+	attributes := make([]ingest.Value, len(r.Perturbations.Columns().Attributes))
 	ids := r.SampleIDs()
 	return func(batch *table.Batch, i int) error {
 		r.rows++

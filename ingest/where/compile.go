@@ -3,7 +3,9 @@ package where
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -19,9 +21,26 @@ import (
 )
 
 // Compile makes a filter of an expression about samples with these columns, which delete genes of
-// these ids. A mistake in it is a fault.Usage that names its place.
-func Compile(text string, columns ingest.Columns, genes *ingest.Nodes) (*Filter, error) {
-	return compile("read --where", text, func(ast.Node) *resolver { return &resolver{columns: columns, genes: genes} })
+// these ids. A mistake in it is a fault.Usage that names its place. leftOut are columns that it
+// could have named: see Names.
+func Compile(text string, columns ingest.Columns, genes *ingest.Nodes, leftOut ...string) (*Filter, error) {
+	return compile("read --where", text, func(ast.Node) *resolver { return &resolver{columns: columns, genes: genes, others: leftOut} })
+}
+
+// Names are the columns that an expression names. One with a mistake, which Compile reports, has
+// none.
+func Names(text string) []string {
+	if len(text) > maxLength {
+		return nil
+	}
+	tree, err := parser.ParseWithConfig(text, newConfig())
+	if err != nil {
+		return nil
+	}
+	named := inference{all: true, kinds: make(map[string]ingest.AttributeType)}
+	named.kind(tree.Node, "")
+	delete(named.kinds, sampleIDName)
+	return slices.Sorted(maps.Keys(named.kinds))
 }
 
 // CompileRows makes a filter of an expression about the rows of a table with these columns. It
@@ -46,12 +65,7 @@ func compile(what, text string, resolverOf func(tree ast.Node) *resolver) (*Filt
 			what, humanize.Comma(int64(len(text))), humanize.Comma(maxLength))
 	}
 	located := func(err error, hint string) error { return located(what, text, err, hint) }
-	config := conf.CreateNew()
-	expr.DisableAllBuiltins()(config)
-	expr.Function(absName, nil, new(func(float64) float64))(config) // evaluated by an evaluator
-	expr.Function(missingName, nil, new(func(any) bool))(config)
-	config.MaxNodes = 0 // bounded by maxLength
-
+	config := newConfig()
 	tree, err := parser.ParseWithConfig(text, config)
 	if err != nil {
 		return nil, located(err, syntaxHint)
@@ -85,6 +99,16 @@ func compile(what, text string, resolverOf func(tree ast.Node) *resolver) (*Filt
 		terms[term.name] = term
 	}
 	return &Filter{terms.truth(tree.Node)}, nil
+}
+
+// newConfig is the library's configuration for the language.
+func newConfig() *conf.Config {
+	config := conf.CreateNew()
+	expr.DisableAllBuiltins()(config)
+	expr.Function(absName, nil, new(func(float64) float64))(config) // evaluated by an evaluator
+	expr.Function(missingName, nil, new(func(any) bool))(config)
+	config.MaxNodes = 0 // bounded by maxLength
+	return config
 }
 
 // maxLength is the longest expression, in bytes: as long as an argument can be on Linux. The parser

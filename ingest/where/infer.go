@@ -13,12 +13,13 @@ import (
 // with them: numbers where it calculates or compares with a number, texts elsewhere.
 type inference struct {
 	names []string
+	all   bool                            // names are all that are in the expression
 	kinds map[string]ingest.AttributeType // of the columns in the expression; "" if still open
 }
 
 // infer returns the columns in an expression, in the order of names.
 func infer(tree ast.Node, names []string) []ingest.Attribute {
-	i := inference{names, make(map[string]ingest.AttributeType)}
+	i := inference{names: names, kinds: make(map[string]ingest.AttributeType)}
 	for before := -1; before != i.known(); { // a == b, then a > 1: b is a number too
 		before = i.known()
 		i.kind(tree, "")
@@ -79,7 +80,7 @@ func (i *inference) kind(node ast.Node, wanted ingest.AttributeType) ingest.Attr
 }
 
 func (i *inference) column(name string, wanted ingest.AttributeType) ingest.AttributeType {
-	if !slices.Contains(i.names, name) {
+	if !i.all && !slices.Contains(i.names, name) {
 		return ""
 	}
 	if i.kinds[name] == "" {

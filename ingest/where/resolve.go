@@ -192,7 +192,7 @@ func (r *resolver) column(node *ast.Node, at ast.Node, name string) {
 	}
 	known := r.others
 	if r.genes != nil {
-		known = append(slices.Concat(r.columns.PhenotypeNames(), r.columns.AttributeNames()), sampleIDName)
+		known = slices.Concat(r.columns.PhenotypeNames(), r.columns.Kept().AttributeNames(), r.others, []string{sampleIDName})
 	}
 	hint := `texts are quoted: medium == "YPD"`
 	switch nearest := fault.Nearest(name, known); {

@@ -16,24 +16,29 @@ type Source struct {
 	filter           *Filter
 }
 
-// NewSource filters a set; name is for messages. The expression "" keeps all samples. A mistake in
-// it is a fault.Usage.
+// NewSource filters a set that was opened with the expression's Names as FilterColumns; name is for
+// messages. The expression "" keeps all samples. A mistake in it is a fault.Usage.
 func NewSource(source ingest.SampleSource, name, expression string, genes *ingest.Nodes) (ingest.SampleSource, error) {
 	if expression == "" {
 		return source, nil
 	}
-	filter, err := Compile(expression, source.Columns(), genes)
+	s := &Source{SampleSource: source, name: name, expression: expression}
+	var err error
+	s.filter, err = Compile(expression, source.Columns(), genes, s.IgnoredColumns()...)
 	if err != nil {
 		return nil, err
 	}
-	return &Source{source, name, expression, filter}, nil
+	return s, nil
 }
+
+// Columns are those of the samples, without what only the filter reads.
+func (s *Source) Columns() ingest.Columns { return s.SampleSource.Columns().Kept() }
 
 // Scan reads the set and passes on the samples that are kept, in batches that depend on them alone.
 // It is an error if none is. Samples and Wildtypes of its counts are of these, the others of all
 // samples that were read.
 func (s *Source) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	columns := s.Columns()
+	columns, attributes := s.Columns(), len(s.SampleSource.Columns().Attributes)
 	yielded, next := false, 0
 	kept := ingest.NewBatcher(columns, func(samples *ingest.Samples) error {
 		yielded, next = true, samples.First+samples.Len()
@@ -43,14 +48,14 @@ func (s *Source) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) 
 	counts, err := s.SampleSource.Scan(func(samples *ingest.Samples) error {
 		yielded = false
 		for i := range samples.Len() {
-			sample.of(samples, i, len(columns.Attributes))
+			sample.of(samples, i, attributes)
 			if !s.filter.Keeps(&sample) {
 				continue
 			}
 			if len(sample.Genes) == 0 {
 				kept.Counts.Wildtypes++
 			}
-			if err := kept.Add(sample.ID, sample.Genes, sample.Phenotypes, sample.Attributes); err != nil {
+			if err := kept.Add(sample.ID, sample.Genes, sample.Phenotypes, sample.Attributes[:len(columns.Attributes)]); err != nil {
 				return err
 			}
 		}
