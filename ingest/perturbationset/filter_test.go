@@ -22,7 +22,7 @@ func samplesOf(path string, options ingest.PerturbationOptions) (columns ingest.
 	defer source.Close()
 	_, err = source.Scan(func(s *ingest.Samples) error {
 		for i := range s.Len() {
-			samples = append(samples, fmt.Sprintf("%s %v %v %s", s.ID(i), s.Genes(i), s.Phenotypes(i), s.Attributes(i)))
+			samples = append(samples, fmt.Sprintf("%s %v %v %v", s.ID(i), s.Genes(i), s.Phenotypes(i), s.Attributes(i)))
 		}
 		return nil
 	})
