@@ -17,7 +17,8 @@ import (
 // the names in its yaml tags, or its field names in lower case; `yaml:",inline"` takes the keys of
 // a struct field as its own. Keys that the node lacks, and keys set to null, leave their fields
 // unchanged, so set defaults first. A type with its own UnmarshalYAML decodes itself. A field of
-// type Place is set to where its struct was written.
+// type Place is set to where its struct was written, and one of type SourceName gives its struct the
+// values of a public source.
 //
 // An unknown key, a key given twice, or a value of the wrong type is a fault.Usage that says where
 // it is (see Where) and names the nearest valid key.
@@ -66,6 +67,9 @@ type Place string
 func decodeStruct(node *yaml.Node, v reflect.Value, path string) error {
 	if node.Kind != yaml.MappingNode {
 		return wrongType(node, path, "a section of keys and values")
+	}
+	if err := decodeSource(node, v); err != nil {
+		return err
 	}
 	setPlace(v, node)
 	fields, names := structFields(v)

@@ -11,6 +11,6 @@ func newIngest(e *env) *cobra.Command {
   tcbuild ingest sga SGA_NxN.txt --graph yeast/graph --aliases SGD_features.tab --out sga.arrow`,
 	})
 	cmd.AddCommand(newIngestGraph(e), newIngestSGD(e), newIngestBioGRID(e), newIngestTFMatrix(e), newIngestGEM(e))
-	cmd.AddCommand(newIngestPerturbations(e), newIngestSGA(e), newIngestEMAP(e), newIngestMatrix(e))
+	cmd.AddCommand(newIngestSources(e), newIngestPerturbations(e), newIngestSGA(e), newIngestEMAP(e), newIngestMatrix(e))
 	return cmd
 }
