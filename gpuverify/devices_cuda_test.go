@@ -34,8 +34,8 @@ func verifyOnDevices(t testing.TB, dataset *store.Dataset, method Method, device
 	return Verify(context.Background(), dataset, Options{Method: method, Workers: 2, Devices: &devices})
 }
 
-// agrees checks that the devices report what the CPU does.
-func agrees(t *testing.T, dataset *store.Dataset, method Method) {
+// agrees checks that the devices report what the CPU does, and returns their report.
+func agrees(t *testing.T, dataset *store.Dataset, method Method) *Report {
 	t.Helper()
 	onCPU := verify(t, dataset, method, 1)
 	onDevices, err := verifyOnDevices(t, dataset, method, Devices{})
@@ -51,6 +51,7 @@ func agrees(t *testing.T, dataset *store.Dataset, method Method) {
 	if onCPU.Differences <= listed && !slices.Equal(onDevices.FirstDifferences, onCPU.FirstDifferences) {
 		t.Errorf("%s %s by %s: differences %v, want %v", m.Variant, m.Codec, method, onDevices.FirstDifferences, onCPU.FirstDifferences)
 	}
+	return onDevices
 }
 
 // Right datasets of all kinds pass on a device as on the CPU.
@@ -128,26 +129,20 @@ func TestDevicesOnHubs(t *testing.T) {
 	}
 }
 
-// Planted differences are found where the CPU finds them: at either end of each mask, removed or
-// kept by mistake.
+// Every position that is wrong in one sample alone is found, removed or kept by mistake: no kernel
+// overlooks one of the positions that a thread takes at a time, or an end of a mask.
 func TestDevicesFindPlanted(t *testing.T) {
-	const samples, planted = 70, 66
-	layout := incidence.NewLayout(tinyGraph())
+	samples := incidence.NewLayout(tinyGraph()).Size
 	for _, rule := range reactionRules {
-		for _, p := range plans(rule, samples)[1:] {
+		for _, p := range plans(rule, samples)[1:testrun.Cases(5, 2)] {
 			p.plantRemoved = func(sample int, removed []uint32) []uint32 {
-				if sample != planted {
-					return removed
-				}
-				for _, mask := range layout.Masks[:6] {
-					removed = toggle(removed, uint32(mask.Start))
-					removed = toggle(removed, uint32(mask.Start+mask.Size-1))
-				}
-				return toggle(removed, removed[len(removed)/2])
+				return toggle(removed, uint32(sample))
 			}
 			dataset := p.build(t)
 			for _, method := range methods {
-				agrees(t, dataset, method)
+				if report := agrees(t, dataset, method); report.Differences != int64(samples) {
+					t.Errorf("%s %s by %s: %d differences in %d samples with one each", p.variant, p.codec, method, report.Differences, samples)
+				}
 			}
 		}
 	}
@@ -347,6 +342,22 @@ func TestFailuresOfDriver(t *testing.T) {
 				t.Errorf("call %d of %s fails: report %v, error %v", n, name, report, err)
 			}
 		}
+	}
+}
+
+// No kernel works on a batch that was not uploaded.
+func TestFailedUpload(t *testing.T) {
+	dataset := plan{variant: store.Indices, codec: "raw", rule: incidence.RuleAll, samples: 9, shards: 1}.build(t)
+	path := filepath.Join(t.TempDir(), "calls")
+	t.Setenv("FAKE_CUDA_CALLS", path)
+	t.Setenv("FAKE_CUDA_FAIL", "cuMemcpyHtoDAsync_v2:1:700")
+	if _, err := verifyOnDevices(t, dataset, Both, Devices{}); err == nil || !strings.Contains(err.Error(), "cuMemcpyHtoDAsync of ") {
+		t.Errorf("error %v", err)
+	}
+	text, err := os.ReadFile(path)
+	must(t, err)
+	if strings.Contains(string(text), "cuLaunchKernel") {
+		t.Errorf("calls\n%s", text)
 	}
 }
 

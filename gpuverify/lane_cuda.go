@@ -55,6 +55,9 @@ func (c *card) start(l *lane, b *batch) error {
 	up.Upload(l.head, b.usedHead())
 	up.Upload(l.payload, b.usedPayload())
 	up.Record(l.uploaded)
+	if err := up.Err(); err != nil { // or kernels would work on what the lane held before
+		return err
+	}
 
 	s.WaitFor(l.uploaded)
 	s.Record(l.started)
@@ -67,9 +70,6 @@ func (c *card) start(l *lane, b *batch) error {
 	c.report.Samples += len(b.samples)
 	c.report.UploadedBytes += int64(len(b.usedHead()) + len(b.usedPayload()))
 	c.report.DownloadedBytes += int64(len(l.host))
-	if err := up.Err(); err != nil {
-		return err
-	}
 	return s.Err()
 }
 

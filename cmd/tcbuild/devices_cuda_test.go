@@ -89,7 +89,7 @@ func TestBenchOnDevices(t *testing.T) {
 	t.Setenv("LD_LIBRARY_PATH", filepath.Dir(driver))
 	t.Setenv("FAKE_CUDA_DEVICES", "2")
 	f := newFixture(t, 60, 40)
-	o := must(t, f.dir, "bench", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "bench", "--rounds", "1", "--device", "cuda:1")
+	o := must(t, f.dir, "bench", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "bench", "--rounds", "1", "--workers", "2", "--device", "cuda:1")
 	var results bench.Results
 	if err := json.Unmarshal([]byte(read(t, filepath.Join(f.dir, "bench/results.json"))), &results); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -212,6 +213,10 @@ func TestGPUCheckFails(t *testing.T) {
 // A run that is stopped or killed leaves what it has found.
 func TestGPUCheckIsStopped(t *testing.T) {
 	f := newFolder(t)
+	// A shell cannot trap a signal that is ignored when it starts, as under nohup.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGINT, syscall.SIGHUP)
+	defer signal.Stop(caught)
 	for _, test := range []struct {
 		signal syscall.Signal
 		state  string
