@@ -72,7 +72,7 @@ func write(t *testing.T, name, text string) string {
 
 func TestPerturbations(t *testing.T) {
 	const table = "sample_id\tgenes\tfitness\tnote\tsize\ns0\tYB|YA\t1\tx\t\ns1\tYA|YB\t3\ty\t\ns2\t\t\tz\t\ns2\tYX|YC|YX\t2\tx\t\ns4\tYC\t\ty\t\n"
-	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YA", "YB", "YC"}, nil)
+	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YA", "YB", "YC", "YD"}, nil)
 	s, err := Perturbations(t.Context(), write(t, "sets.tsv", table), genes)
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestPerturbations(t *testing.T) {
 	want := `{"samples":5,"wildtypes":1,"repeated_genes":1,"duplicate_genotypes":1,"duplicate_ids":1,` +
 		`"unknown":{"samples":1,"genes":[{"name":"YX","count":1}]},` +
 		`"genotype_sizes":[{"genes":0,"samples":1},{"genes":1,"samples":1},{"genes":2,"samples":3}],` +
-		`"genes":{"things":4,"none":0,"median":2,"mean":1.75,"p90":2,"max":2,"most":"YA","bins":[{"from":0,"to":0,"things":0},{"from":1,"to":1,"things":1},{"from":2,"to":3,"things":3}]},` +
+		`"genes":{"things":4,"none":1,"median":2,"mean":1.5,"p90":2,"max":2,"most":"YA","bins":[{"from":0,"to":0,"things":1},{"from":1,"to":1,"things":0},{"from":2,"to":3,"things":3}]},` +
 		`"phenotypes":[{"name":"fitness","values":3,"missing":2,"min":1,"mean":2,"sd":1,"max":3,"bins":[{"from":1,"to":2,"values":1},{"from":2,"to":3,"values":1},{"from":3,"to":4,"values":1}]},` +
 		`{"name":"size","values":0,"missing":5,"min":0,"mean":0,"sd":null,"max":0,"bins":[]}],` +
 		`"attributes":[{"name":"note","type":"text","values":5,"missing":0,"different":3,"most_frequent":[{"value":"x","samples":2},{"value":"y","samples":2},{"value":"z","samples":1}]}],` +
@@ -92,7 +92,7 @@ func TestPerturbations(t *testing.T) {
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if s, err = Perturbations(t.Context(), write(t, "sets.tsv", table), nil); err != nil || s.Unknown != nil || s.Samples != 5 {
+	if s, err = Perturbations(t.Context(), write(t, "sets.tsv", table), nil); err != nil || s.Unknown != nil || s.Samples != 5 || s.Genes.Things != 4 || s.Genes.None != 0 {
 		t.Errorf("without a graph: got %+v, %v", s, err)
 	}
 	for text, want := range map[string]string{

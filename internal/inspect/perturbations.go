@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -10,8 +11,8 @@ import (
 	"tcbuild/internal/page"
 )
 
-// PerturbationSummary is what a perturbation set holds. Genes are counted by the names that the set
-// uses.
+// PerturbationSummary is what a perturbation set holds. Without a graph, genes are counted by the
+// names that the set uses.
 type PerturbationSummary struct {
 	Samples int `json:"samples"`
 	// samples that delete no gene
@@ -36,7 +37,7 @@ type UnknownSummary struct {
 }
 
 // Perturbations describes the perturbation set in a file or a torchcell store. Genes are those of a
-// graph or, if it is nil, whatever genes the set names. A file is read twice, a store once. Memory
+// graph or, if genes is nil, whatever genes the set names. A file is read twice, a store once. Memory
 // grows with the genes, not with the samples: beyond a quarter of a million samples, 16
 // bytes each go to a temporary file. Duplicates are found by 64-bit hashes. Rows that a build would
 // refuse are a fault.Input, except for unknown genes and empty genotypes, which are counted.
@@ -50,9 +51,18 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*Pert
 	if err != nil {
 		return nil, err
 	}
-	named, _ := ingest.NewNodes(ingest.Gene, names, nil) // distinct
-	set = set.Of(named)
-	c := newCounter(named, genes, set.Columns())
+	known := len(names)
+	if genes != nil {
+		unknown := slices.DeleteFunc(names, func(name string) bool {
+			_, known := genes.Index(name)
+			return known
+		})
+		names, known = slices.Concat(genes.IDs, unknown), genes.Len()
+	}
+	all, _ := ingest.NewNodes(ingest.Gene, names, nil) // distinct
+	set = set.Of(all)
+	c := counter{sampleCounter: newSampleCounter(all, set.Columns())}
+	c.known = known
 	defer c.ids.close()
 	defer c.genotypes.close()
 	counts, err := set.Scan(func(samples *ingest.Samples) error {
@@ -68,6 +78,9 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*Pert
 		return nil, err
 	}
 	s := c.summary(counts)
+	if genes != nil {
+		s.Unknown = c.unknown()
+	}
 	if s.DuplicateGenotypes, err = c.genotypes.total(); err != nil {
 		return nil, err
 	}
@@ -81,23 +94,10 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*Pert
 // counter builds a summary, sample by sample.
 type counter struct {
 	*sampleCounter
-	unknown   []bool // by gene that the set names; nil without a graph
-	affected  int    // samples that delete an unknown gene
+	affected  int // samples that delete an unknown gene
 	ids       repeats
 	genotypes repeats
 	scratch   []byte
-}
-
-func newCounter(named, genes *ingest.Nodes, columns ingest.Columns) *counter {
-	c := &counter{sampleCounter: newSampleCounter(named, columns)}
-	if genes != nil {
-		c.unknown = make([]bool, named.Len())
-		for i, name := range named.IDs {
-			_, known := genes.Index(name)
-			c.unknown[i] = !known
-		}
-	}
-	return c
 }
 
 // add counts what a sample shares with others.
@@ -105,7 +105,7 @@ func (c *counter) add(id []byte, genes []uint32) error {
 	affected := false
 	c.scratch = c.scratch[:0]
 	for _, gene := range genes {
-		affected = affected || c.unknown != nil && c.unknown[gene]
+		affected = affected || int(gene) >= c.known
 		c.scratch = binary.LittleEndian.AppendUint32(c.scratch, gene)
 	}
 	if affected {
@@ -123,13 +123,13 @@ func (c *counter) summary(counts ingest.Counts) *PerturbationSummary {
 		Samples: counts.Samples, Wildtypes: counts.Wildtypes, RepeatedGenes: counts.RepeatedGenes,
 		SampleSummary: c.sampleCounter.summary(), IgnoredColumns: []string{},
 	}
-	if c.unknown != nil {
-		s.Unknown = &UnknownSummary{Samples: c.affected, Genes: []NameCount{}}
-		for gene, unknown := range c.unknown {
-			if unknown {
-				s.Unknown.Genes = append(s.Unknown.Genes, NameCount{c.genes.IDs[gene], c.deletions[gene]})
-			}
-		}
+	return s
+}
+
+func (c *counter) unknown() *UnknownSummary {
+	s := &UnknownSummary{Samples: c.affected, Genes: []NameCount{}}
+	for i, name := range c.genes.IDs[c.known:] {
+		s.Genes = append(s.Genes, NameCount{name, c.deletions[c.known+i]})
 	}
 	return s
 }

@@ -31,6 +31,7 @@ type SizeCount struct {
 // sampleCounter builds a SampleSummary, sample by sample. Its memory does not grow with them.
 type sampleCounter struct {
 	genes      *ingest.Nodes
+	known      int // the first genes are the graph's
 	columns    ingest.Columns
 	deletions  []int       // by gene
 	sizes      map[int]int // samples by the number of their genes
@@ -39,7 +40,7 @@ type sampleCounter struct {
 }
 
 func newSampleCounter(genes *ingest.Nodes, columns ingest.Columns) *sampleCounter {
-	c := &sampleCounter{genes: genes, columns: columns, deletions: make([]int, genes.Len()), sizes: make(map[int]int),
+	c := &sampleCounter{genes: genes, known: genes.Len(), columns: columns, deletions: make([]int, genes.Len()), sizes: make(map[int]int),
 		phenotypes: make([]numberCounter, len(columns.Phenotypes))}
 	for _, attribute := range columns.Attributes {
 		c.attributes = append(c.attributes, attributeCounter{Attribute: attribute,
@@ -63,7 +64,7 @@ func (c *sampleCounter) add(genes []uint32, phenotypes []float64, attributes []i
 
 func (c *sampleCounter) summary() SampleSummary {
 	s := SampleSummary{GenotypeSizes: []SizeCount{}, Phenotypes: []PhenotypeSummary{}, Attributes: []AttributeSummary{},
-		Genes: distribute(c.deletions, func(i int) string { return c.genes.IDs[i] })}
+		Genes: distribute(c.deletions[:c.known], func(i int) string { return c.genes.IDs[i] })}
 	for _, size := range slices.Sorted(maps.Keys(c.sizes)) {
 		s.GenotypeSizes = append(s.GenotypeSizes, SizeCount{size, c.sizes[size]})
 	}

@@ -87,11 +87,12 @@ func (s *Section) lines() (lines []string) {
 			widths[i] = max(widths[i], utf8.RuneCountInString(Cell(text)))
 		}
 	}
+	classes := s.Classes()
 	for i, row := range rows {
 		line := ""
 		for k, text := range row {
 			width := widths[k]
-			if s.Class(k) == "text" {
+			if classes[k] == "text" {
 				width = -width
 			}
 			line += fmt.Sprintf("  %*s", width, Cell(text))
@@ -152,13 +153,20 @@ func (s *Section) Name() string {
 	return Cell(s.Title)
 }
 
-// Class is number for a column of measured values, which are aligned at their ends, else text.
-func (s *Section) Class(column int) string {
+// Classes are, of each column, number if its values are measured, which are aligned at their ends,
+// else text.
+func (s *Section) Classes() []string {
+	classes := slices.Repeat([]string{"number"}, len(s.Header))
 	for _, row := range s.Rows {
-		digits := strings.TrimLeft(row[column], "+-")
-		if len(row) == 1 || row[column] != "" && digits != "" && (digits[0] < '0' || digits[0] > '9') || len(digits) > 30 {
-			return "text"
+		for column, text := range row {
+			if column == len(classes) { // there is no header
+				classes = append(classes, "number")
+			}
+			digits := strings.TrimLeft(text, "+-")
+			if len(row) == 1 || digits != "" && (digits[0] < '0' || digits[0] > '9') || len(digits) > 30 {
+				classes[column] = "text"
+			}
 		}
 	}
-	return "number"
+	return classes
 }

@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"tcbuild/internal/testing/pagetest"
 	"tcbuild/internal/testing/testrun"
@@ -114,7 +116,7 @@ func TestNumbers(t *testing.T) {
 func TestClass(t *testing.T) {
 	s := Section{Rows: [][]string{{"1", "-2.5 ms ±3%", "", "x"}, {"20", "+3", "7", "4"}}}
 	list := Section{Rows: [][]string{{"328 (number 0)"}, {"329 (number 1)"}}}
-	if found := []string{s.Class(0), s.Class(1), s.Class(2), s.Class(3), list.Class(0)}; !slices.Equal(found, []string{"number", "number", "number", "text", "text"}) {
+	if found := append(s.Classes(), list.Classes()...); !slices.Equal(found, []string{"number", "number", "number", "text", "text"}) {
 		t.Errorf("found %v", found)
 	}
 }
@@ -217,5 +219,23 @@ func TestLabelsOfLines(t *testing.T) {
 	places := placeLabels(points, []float64{40, 40, 40}, area{0, 340, 20, 236, -1e9}, nil, true)
 	if !(places[2].y < places[0].y && places[0].y < places[1].y) || places[0].left != places[1].left {
 		t.Errorf("found %+v", places)
+	}
+}
+
+// A table of as many rows as a set may have columns is written in time that grows with the rows.
+func TestManyRows(t *testing.T) {
+	section := Section{Header: make([]string, 10)}
+	for i := range 30_000 {
+		section.Rows = append(section.Rows, slices.Repeat([]string{strconv.Itoa(i)}, 10))
+	}
+	p, begun := Page{Sections: []Section{section}}, time.Now()
+	if err := p.Print(io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.HTML(); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(begun); took > 10*time.Second {
+		t.Errorf("the page took %v", took)
 	}
 }
