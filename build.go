@@ -81,9 +81,6 @@ func (b *builder) published() (*Result, error) {
 	if published == nil || err != nil {
 		return nil, err
 	}
-	if err := b.unchanged(); err != nil {
-		return nil, err
-	}
 	b.manifest = published
 	return b.end(Unchanged), nil
 }
@@ -121,14 +118,15 @@ func (b *builder) plan(ctx context.Context) error {
 	if b.Base != nil {
 		return b.readBase()
 	}
-	if err := b.read(ctx); err != nil {
-		return err
+	err := b.read(ctx)
+	if err == nil {
+		err = b.survey(ctx)
 	}
-	if err := b.survey(ctx); err != nil {
-		return err
+	if err == nil {
+		err = b.Unchanged()
 	}
 	b.adoptContent()
-	return nil
+	return inputfile.Explain(err, b)
 }
 
 func (b *builder) read(ctx context.Context) error {
@@ -196,8 +194,8 @@ func (b *builder) findCodec() (err error) {
 	return nil
 }
 
-// unchanged checks that the inputs were not still being written when they were opened.
-func (b *builder) unchanged() error {
+// Unchanged checks that the inputs are what was read.
+func (b *builder) Unchanged() error {
 	if err := b.graphFiles.Unchanged(); err != nil || b.source == nil {
 		return err
 	}
@@ -240,9 +238,6 @@ func (b *builder) publish(ctx context.Context) (*Result, error) {
 		if err := b.surveyLate(ctx); err != nil {
 			return nil, err
 		}
-	}
-	if err := b.unchanged(); err != nil {
-		return nil, err
 	}
 	if b.unread && b.shard != store.AllShards {
 		return b.end(Kept), nil

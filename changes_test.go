@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -221,17 +222,15 @@ func datasetBytes(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-const (
-	oldDataset = "the old dataset"
-	anError    = "an error"
-	either     = "one of both"
-)
-
-// change modifies an input's file during a build; undo, if any, runs at the end of the last stage.
+// change modifies an input's file during a build. undo, if any, is called before the inputs are
+// read to the end.
 type change struct {
-	name, want string
-	do, undo   func(path string) error
+	name     string
+	do, undo func(path string) error
 }
+
+// longAgo is when the files were last modified, as they say.
+var longAgo = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func changesOf(in changing) []change {
 	write := func(text []byte) func(string) error {
@@ -241,21 +240,27 @@ func changesOf(in changing) []change {
 	flipped := bytes.Clone(in.before)
 	flipped[half] ^= 1
 	return []change{
-		{"appended", anError, write(append(bytes.Clone(in.before), '\n')), nil},
-		{"cut", anError, func(path string) error { return os.Truncate(path, int64(half)) }, nil},
-		{"replaced", oldDataset, func(path string) error {
+		{"appended", write(append(bytes.Clone(in.before), '\n')), nil},
+		{"cut", func(path string) error { return os.Truncate(path, int64(half)) }, nil},
+		{"replaced", func(path string) error {
 			return errors.Join(os.WriteFile(path+".new", in.other, 0o666), os.Rename(path+".new", path))
 		}, nil},
-		{"in place", either, write(in.other), nil},
-		{"byte", either, write(flipped), nil},
-		{"put back", either, write(in.other), write(in.before)},
+		{"replaced by its own bytes", func(path string) error {
+			return errors.Join(os.WriteFile(path+".new", in.before, 0o666), os.Chtimes(path+".new", longAgo, longAgo), os.Rename(path+".new", path))
+		}, nil},
+		{"in place", write(in.other), nil},
+		{"in place, with the old time", func(path string) error { return errors.Join(write(in.other)(path), os.Chtimes(path, longAgo, longAgo)) }, nil},
+		{"byte", write(flipped), nil},
+		{"put back", write(in.other), write(in.before)},
+		{"put back with its time", write(in.other), func(path string) error {
+			return errors.Join(write(in.before)(path), os.Chtimes(path, longAgo, longAgo))
+		}},
 	}
 }
 
-// TestChangedInputs changes each input, in each way, at each moment of a build. Either the dataset
-// is identical to that of the old content, or the build fails with an error that names the file.
-// The next build in the folder then gives the dataset of the new content. With -short it runs one
-// in 29 builds.
+// TestChangedInputs changes each input, in each way, at each moment of a build. While the inputs are
+// read, that is an error that names the file; afterwards the dataset is the old content's. The next
+// build in the folder gives the dataset of the new content. With -short it runs one in 29 builds.
 func TestChangedInputs(t *testing.T) {
 	inputs, usual := changingInputs(t)
 	for _, in := range inputs {
@@ -294,51 +299,65 @@ func newChangedBuild(t *testing.T, in changing, usual map[string][]byte, variant
 	return b
 }
 
+// lastRead is the stage that reads the inputs to their end.
+const lastRead = "survey samples"
+
 func (b *changedBuild) tryAll(t *testing.T) {
-	last := map[store.Variant]string{store.Indices: "build masks", store.Incidence: "write graph"}[b.variant]
-	during := []string{firstProgress, "survey samples", "build incidence", "write graph"}
-	if last != "write graph" {
-		during = append(during, last)
-	}
+	reading := []string{firstProgress, lastRead}
 	if strings.HasPrefix(b.name, "graph/") {
-		during = append(during, "read graph")
+		reading = append(reading, "read graph")
+	}
+	moments := append(reading, "build incidence", "write graph")
+	if b.variant == store.Indices {
+		moments = append(moments, "build masks")
 	}
 	n := 0
 	for _, c := range changesOf(b.changing) {
-		for _, moment := range during {
+		for i, moment := range moments {
 			for _, shard := range []int{store.AllShards, 0} {
 				if n++; shard == 0 && b.variant == store.Incidence || n%testrun.Cases(1, 29) != 0 {
 					continue
 				}
-				b.try(t, c, moment, last, shard)
+				b.try(t, c, moment, i < len(reading), shard)
 			}
 		}
 	}
 }
 
 // try makes a change during a build, checks the outcome, and builds again from the other content.
-func (b *changedBuild) try(t *testing.T, c change, moment, last string, shard int) {
+func (b *changedBuild) try(t *testing.T, c change, moment string, wantError bool, shard int) {
 	t.Helper()
 	what := fmt.Sprintf("%s after %q, shard %d", c.name, moment, shard)
 	writeTexts(t, b.dir, map[string][]byte{b.name: b.changing.before})
-	at := func(f func(string) error) func() {
-		return func() {
-			if err := f(b.path); err != nil {
-				t.Error(err)
-			}
+	if err := os.Chtimes(b.path, longAgo, longAgo); err != nil {
+		t.Fatal(err)
+	}
+	make := func() {
+		if err := c.do(b.path); err != nil {
+			t.Error(err)
 		}
 	}
-	do := map[string]func(){moment: at(c.do)}
-	if c.undo != nil && moment != last {
-		do[last] = at(c.undo)
+	unmake := func() {
+		if c.undo == nil {
+			return
+		}
+		if err := c.undo(b.path); err != nil {
+			t.Error(err)
+		}
+	}
+	do := map[string]func(){moment: make}
+	if moment == lastRead || !wantError {
+		do[moment] = func() { make(); unmake() }
+	} else {
+		do[lastRead] = unmake
 	}
 	out := filepath.Join(b.dir, "out")
 	result, err := buildAt(t, b.dir, "out", b.perturbations, b.variant, shard, do)
 	switch {
 	case err == nil && len(do) > 0:
 		t.Fatalf("%s: the moment never came", what)
-	case err == nil && c.want == anError, err != nil && c.want == oldDataset:
-		t.Errorf("%s: got %v, want %s", what, err, c.want)
+	case (err != nil) != wantError:
+		t.Errorf("%s: got %v, want an error: %v", what, err, wantError)
 	case err != nil && (fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), b.path) || fault.HintOf(err) == ""):
 		t.Errorf("%s: got kind %d, %v, hint %q", what, fault.KindOf(err), err, fault.HintOf(err))
 	case err == nil && shard == store.AllShards && !maps.Equal(datasetBytes(t, out), b.before):

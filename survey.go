@@ -7,6 +7,7 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/duplicates"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/store"
 )
 
@@ -153,8 +154,12 @@ func (b *builder) adoptSamples(ctx context.Context) error {
 		return nil
 	}
 	if b.samples == nil { // the table that the survey found was of another, unfinished build
-		if _, err := b.tabulate(ctx, true, b.newContent(), func(*ingest.Samples) {}); err != nil {
-			return err
+		_, err := b.tabulate(ctx, true, b.newContent(), func(*ingest.Samples) {})
+		if err == nil {
+			err = b.Unchanged()
+		}
+		if err != nil {
+			return inputfile.Explain(err, b)
 		}
 	}
 	return b.building.AdoptSamples(b.samples)

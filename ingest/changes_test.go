@@ -8,8 +8,7 @@ import (
 	"tcbuild/fault"
 )
 
-// A set that changes between two reads is an error. A file that was replaced under the same name is
-// still read as it was.
+// A set that changes between two reads is an error.
 func TestPerturbationsChange(t *testing.T) {
 	const before, other, appended = "genes\tx\nA\t1\nB\t2\n", "genes\tx\nB\t1\nB\t2\n", "genes\tx\nA\t1\nB\t2\nC\t3\n"
 	for name, change := range map[string]func(path string) error{
@@ -33,13 +32,8 @@ func TestPerturbationsChange(t *testing.T) {
 			if err := change(path); err != nil {
 				t.Fatal(err)
 			}
-			var genes []uint32
-			_, err = p.Scan(func(s *Samples) error { genes = append(genes, s.Genes(0)...); return nil })
-			if name == "replaced" {
-				if err != nil || len(genes) != 1 || genes[0] != 0 || p.Inputs()[0].Bytes != int64(len(before)) {
-					t.Errorf("got %v, %v", genes, err)
-				}
-			} else if fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), path) {
+			_, err = p.Scan(func(*Samples) error { return nil })
+			if fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), path) {
 				t.Errorf("got %v, want that the file changed", err)
 			}
 		})

@@ -35,8 +35,8 @@ type graphFile struct {
 }
 
 // OpenGraph opens and identifies the tables of the cell graph in dir/nodes and dir/edges, or in
-// dir/graph, before any is read. They stay open in open, so that they can be checked again before
-// results are published.
+// dir/graph, before any is read. They belong to open, whose Unchanged says in the end whether they
+// are what was read.
 func OpenGraph(open *inputfile.Files, dir string) (*GraphTables, error) {
 	f, err := findGraph(dir)
 	if err != nil {
@@ -49,18 +49,16 @@ func OpenGraph(open *inputfile.Files, dir string) (*GraphTables, error) {
 	for i := range f.nodes {
 		all = append(all, &f.nodes[i])
 	}
-	paths := make([]string, len(all))
-	for i, file := range all {
-		paths[i] = filepath.Join(f.dir, filepath.FromSlash(file.name))
+	for _, file := range all {
+		if file.opened, err = open.Open(filepath.Join(f.dir, filepath.FromSlash(file.name))); err != nil {
+			return nil, err
+		}
 	}
-	opened, err := open.OpenTogether(paths)
-	if err != nil {
+	for _, file := range all {
+		f.Inputs = append(f.Inputs, file.opened.Input(file.name))
+	}
+	if err := open.Failed(); err != nil {
 		return nil, err
-	}
-	f.Inputs = make([]Input, len(all))
-	for i, file := range all {
-		file.opened = opened[i]
-		f.Inputs[i] = opened[i].Input(file.name)
 	}
 	return &f, nil
 }

@@ -33,7 +33,10 @@ func ReadGraph(dir string) (*Graph, []Input, error) {
 		return nil, nil, err
 	}
 	g, err := opened.Read()
-	return g, opened.Inputs, err
+	if err == nil {
+		err = files.Unchanged()
+	}
+	return g, opened.Inputs, inputfile.Explain(err, &files)
 }
 
 // Read reads the graph. It keeps every edge in the order of its file. Bad data is a fault.Input

@@ -202,13 +202,13 @@ func start(ends []int, i int) int {
 type SampleSource interface {
 	// Columns are the phenotypes and attributes of each sample, in order.
 	Columns() Columns
-	// Inputs identifies the files that the source reads, as they were when it was opened.
+	// Inputs identifies the files that the source reads. It waits until they are digested.
 	Inputs() []Input
 	// Scan reads all samples in order and passes them to yield in batches, which can be empty. It
 	// stops at its first error or yield's. Bad data is a fault.Input that names file and line.
 	Scan(yield func(*Samples) error) (Counts, error)
-	// Unchanged returns a fault.Busy if a file's size has changed since it was opened, as when it
-	// is still being written. Other changes end the Scan that meets them.
+	// Unchanged returns a fault.Busy if a file changed since it was opened, as when it is still
+	// being written. What was read is certain only then, errors about its content among it.
 	Unchanged() error
 	// Close closes the files.
 	Close() error

@@ -72,7 +72,7 @@ func runIngestGraph(ctx context.Context, e *env, o ingestGraphOptions, spec sour
 		return files.Unchanged()
 	})
 	if err != nil {
-		return nil, err
+		return nil, inputfile.Explain(err, &files)
 	}
 	logGraph(e, "built graph", graph)
 	if !e.quiet {

@@ -11,6 +11,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/duplicates"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/source"
 	"tcbuild/ingest/where"
 )
@@ -85,6 +86,7 @@ func convertPerturbations(ctx context.Context, e *env, o ingestPerturbationsOpti
 		return nil, err
 	}
 	defer perturbations.Close()
+	defer func() { err = inputfile.Explain(err, perturbations) }()
 	kept, err := where.NewSource(perturbations, o.table.File, o.table.Where, graph.Genes)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/ingest"
 	"tcbuild/ingest/duplicates"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/source"
 )
 
@@ -195,7 +196,7 @@ func runIngestScreen(ctx context.Context, e *env, o *screenOptions, open func(ge
 		return screen.Unchanged()
 	})
 	if err != nil {
-		return err
+		return inputfile.Explain(err, screen)
 	}
 	e.say(append([]string{screen.Report().String()}, describeRepeats(samples.counts.Repeats, o.duplicates)...)...)
 	e.say("phenotypes: "+listOrNone(kept.Columns().PhenotypeNames()), "attributes: "+listOrNone(kept.Columns().AttributeNames()),

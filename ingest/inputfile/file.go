@@ -1,9 +1,9 @@
-// Package inputfile reads files of the user that a run goes through several times, and that
-// somebody may change meanwhile. A file is opened once and digested first, or while it is read.
-// Every read is compared with what was digested, block by block. So all that is made from the file
-// follows from the bytes whose SHA-256 is reported: whether the file was replaced by another of its
-// name (the descriptor keeps the old one), written in place, written and put back, extended, or
-// cut.
+// Package inputfile reads files of the user that a run goes through several times, or at random
+// places, and that somebody may change meanwhile. A file is opened once, and its SHA-256 computed
+// in the background, while it is read. In the end its path must still lead to the same file, with
+// the size and the times that it had before the first byte was read. Then all reads found the bytes
+// whose SHA-256 is reported: no way to change a file leaves the time of its last change (ctime) as
+// it was, also if its content and its time of modification are put back.
 package inputfile
 
 import (
@@ -14,21 +14,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"sync"
 	"sync/atomic"
 	"syscall"
-
-	"github.com/cespare/xxhash/v2"
+	"time"
 
 	"tcbuild/fault"
 )
-
-// blockSize is how many bytes are compared by one checksum. The checksums take 8 bytes of memory
-// per block, 1 MB per 8 GB of file.
-const blockSize = 64 << 10
-
-// digestBytes is how many bytes are digested at once.
-const digestBytes = 16 * blockSize
 
 // Input identifies a file that was read.
 type Input struct {
@@ -37,20 +28,19 @@ type Input struct {
 	SHA256 string `json:"sha256"` // of the file as it lies, compressed or not
 }
 
+// digestBytes is how many bytes are digested at once.
+const digestBytes = 1 << 20
+
 // File is an open input file. It is safe for concurrent use, and must be closed.
 type File struct {
 	path   string
 	file   descriptor
-	size   int64
-	sha256 string
-	sums   []atomic.Uint64 // XXH64 of each block; 0 until it was read
+	opened stamp
 
-	digested chan struct{} // closed when a digest in the background has ended; nil without one
-	closing  atomic.Bool   // ends that digest early
-
-	mutex  sync.Mutex // of recent
-	recent recent
-	failed atomic.Pointer[error] // of the first read that failed
+	digested chan struct{}         // closed when the digest has ended
+	sha256   string                // set by then
+	closing  atomic.Bool           // ends the digest early
+	failed   atomic.Pointer[error] // of the first read that failed
 }
 
 // descriptor is an *os.File; tests replace it.
@@ -60,29 +50,17 @@ type descriptor interface {
 	Stat() (fs.FileInfo, error)
 }
 
-// ErrChanged is wrapped by the errors, each a fault.Busy, of files that are no longer what was
-// digested.
+// ErrChanged is wrapped by the errors, each a fault.Busy, of files that changed while they were
+// read.
 var ErrChanged = errors.New("the file changed while it was read")
 
 const hintWait = "wait until it is written, then run the same command again"
 
-// Open opens a regular file and reads it whole, to digest it: at some 1.7 GB/s where the CPU has
-// instructions for SHA-256. Anything but a regular file is a fault.Input, at once: nobody waits for
-// a writer of a pipe. The error of a file that is not there wraps fs.ErrNotExist; that of a link to
-// nowhere does not.
+// Open opens a regular file and starts to digest it, at some 1.7 GB/s where the CPU has
+// instructions for SHA-256. What is read of it is certain when Unchanged has returned nil. Anything
+// but a regular file is a fault.Input, at once: nobody waits for a writer of a pipe. The error of a
+// file that is not there wraps fs.ErrNotExist; that of a link to nowhere does not.
 func Open(path string) (*File, error) {
-	f, err := openUndigested(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.digest(); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-func openUndigested(path string) (*File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, openError(path, err)
@@ -90,9 +68,8 @@ func openUndigested(path string) (*File, error) {
 	f, err := newFile(path, file)
 	if err != nil {
 		file.Close()
-		return nil, err
 	}
-	return f, nil
+	return f, err
 }
 
 func openError(path string, err error) error {
@@ -129,7 +106,13 @@ func newFile(path string, file descriptor) (*File, error) {
 	if err := checkRegular(path, info); err != nil {
 		return nil, err
 	}
-	return &File{path: path, file: file, size: info.Size(), sums: make([]atomic.Uint64, (info.Size()+blockSize-1)/blockSize)}, nil
+	f := &File{path: path, file: file, opened: stampOf(info), digested: make(chan struct{})}
+	time.Sleep(f.opened.unsettled(time.Now()))
+	go func() {
+		defer close(f.digested)
+		f.digest()
+	}()
+	return f, nil
 }
 
 // checkRegular returns an error unless the file is regular.
@@ -150,69 +133,45 @@ func checkRegular(path string, info fs.FileInfo) error {
 	return fault.New(fault.Input, hint, "open %s: found %s, expected a file", path, found)
 }
 
-// digest reads the file from its start to its size. SHA-256 takes most of the time, so it has a
-// goroutine of its own.
-func (f *File) digest() error {
+// digest hashes the file from its start to its size.
+func (f *File) digest() {
 	sum := sha256.New()
-	var hashing sync.WaitGroup
-	defer hashing.Wait()
-	buffer, hashed := make([]byte, min(f.size, digestBytes)), make([]byte, min(max(f.size-digestBytes, 0), digestBytes))
-	for at := int64(0); at < f.size && !f.closing.Load(); at += int64(len(hashed)) {
-		buffer = buffer[:min(f.size-at, digestBytes)]
-		if err := f.readFull(buffer, at); err != nil {
-			return err
+	buffer := make([]byte, min(f.Size(), digestBytes))
+	for at := int64(0); at < f.Size() && !f.closing.Load(); at += int64(len(buffer)) {
+		buffer = buffer[:min(f.Size()-at, int64(len(buffer)))]
+		if _, err := f.ReadAt(buffer, at); err != nil {
+			return // Failed has the error
 		}
-		hashing.Wait()
-		buffer, hashed = hashed, buffer
-		hashing.Go(func() { sum.Write(hashed) })
-		for start := 0; start < len(hashed); start += blockSize {
-			if err := f.confirm(hashed[start:min(start+blockSize, len(hashed))], (at+int64(start))/blockSize); err != nil {
-				return err
-			}
-		}
+		sum.Write(buffer)
 	}
-	hashing.Wait()
 	f.sha256 = hex.EncodeToString(sum.Sum(nil))
-	return nil
 }
 
-// digestBehind digests the file in the background, while it is read already. Whichever comes to a
-// block first sets its checksum, and the other must find the same bytes.
-func (f *File) digestBehind() {
-	f.digested = make(chan struct{})
-	go func() {
-		defer close(f.digested)
-		_ = f.digest() // Failed has the error
-	}()
+// ReadAt implements io.ReaderAt.
+func (f *File) ReadAt(p []byte, at int64) (int, error) {
+	if at < 0 {
+		return 0, errors.New("read at a negative offset")
+	}
+	if at >= f.Size() && len(p) > 0 {
+		return 0, io.EOF
+	}
+	within := p[:min(int64(len(p)), max(f.Size()-at, 0))]
+	n, err := f.file.ReadAt(within, at)
+	switch {
+	case n == len(p):
+		return n, nil
+	case n == len(within):
+		return n, io.EOF
+	case err == io.EOF:
+		err = f.changed("it ends at byte %d, expected %d bytes", at+int64(n), f.Size())
+	default:
+		err = fault.New(fault.Failed, "check the disk, then run the same command again", "read %s: %w", f.path, err)
+	}
+	return n, f.fail(err)
 }
 
-// wait waits for a digest in the background.
-func (f *File) wait() {
-	if f.digested != nil {
-		<-f.digested
-	}
-}
-
-// confirm returns an error unless a block's bytes are those that were read before, if any were.
-func (f *File) confirm(p []byte, block int64) error {
-	sum := max(xxhash.Sum64(p), 1) // 0 means none
-	if f.sums[block].CompareAndSwap(0, sum) || f.sums[block].Load() == sum {
-		return nil
-	}
-	return f.fail(f.changed("found other bytes than before from byte %d to %d", block*blockSize, block*blockSize+int64(len(p))-1))
-}
-
-// readFull reads from disk, unchecked.
-func (f *File) readFull(p []byte, at int64) error {
-	n, err := f.file.ReadAt(p, at)
-	if n == len(p) {
-		return nil
-	}
-	if err == io.EOF {
-		return f.fail(f.changed("it ends before byte %d, expected %d bytes", at+int64(len(p)), f.size))
-	}
-	return f.fail(fault.New(fault.Failed, "check the disk, then run the same command again", "read %s: %w", f.path, err))
-}
+// Reader reads the file from its start. Readers of a file do not disturb each other.
+func (f *File) Reader() *io.SectionReader { return io.NewSectionReader(f, 0, f.Size()) }
 
 // changed is the error of a changed file; the format says what was found and expected.
 func (f *File) changed(format string, args ...any) error {
@@ -229,12 +188,12 @@ func (f *File) fail(err error) error {
 func (f *File) Path() string { return f.path }
 
 // Size is the number of bytes.
-func (f *File) Size() int64 { return f.size }
+func (f *File) Size() int64 { return f.opened.size }
 
 // Input identifies the file under a name. It waits for the digest.
 func (f *File) Input(name string) Input {
-	f.wait()
-	return Input{Name: name, Bytes: f.size, SHA256: f.sha256}
+	<-f.digested
+	return Input{Name: name, Bytes: f.Size(), SHA256: f.sha256}
 }
 
 // Failed returns the first read error. It is more reliable than the errors of libraries that read
@@ -246,27 +205,35 @@ func (f *File) Failed() error {
 	return nil
 }
 
-// Unchanged checks that all reads returned the digested bytes, and that the file's size has not
-// changed since. Otherwise the file may have been opened while it was being written, and the error
-// is a fault.Busy. It does not read the file, but waits for its digest.
+// Unchanged checks that all reads until now found the digested bytes. Otherwise somebody has
+// written to the file or replaced it, and the error is a fault.Busy. It waits for the digest.
 func (f *File) Unchanged() error {
-	f.wait()
+	<-f.digested
 	if err := f.Failed(); err != nil {
 		return err
 	}
-	info, err := f.file.Stat()
+	// opened again, because a file server's client then asks it for the times
+	again, err := os.OpenFile(f.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f.fail(f.changed("it was removed"))
+	}
 	if err != nil {
 		return fmt.Errorf("read %s: %w", f.path, err)
 	}
-	if info.Size() != f.size {
-		return f.fail(f.changed("found %d bytes, expected %d", info.Size(), f.size))
+	defer again.Close()
+	info, err := again.Stat()
+	if err != nil {
+		return fmt.Errorf("read %s: %w", f.path, err)
+	}
+	if difference := f.opened.difference(stampOf(info)); difference != "" {
+		return f.fail(f.changed("%s", difference))
 	}
 	return nil
 }
 
-// Close closes the file.
+// Close closes the file. It does not wait until a large file is digested.
 func (f *File) Close() error {
 	f.closing.Store(true)
-	f.wait()
+	<-f.digested
 	return f.file.Close()
 }

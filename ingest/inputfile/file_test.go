@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -26,9 +27,8 @@ import (
 	"tcbuild/internal/testing/testrun"
 )
 
-// sizes around the blocks' boundaries.
-var sizes = []int{0, 1, blockSize - 1, blockSize, blockSize + 1, 3*blockSize + 17, digestBytes, digestBytes + 1,
-	(recentBlocks + 2) * blockSize}
+// sizes around the boundaries of what is digested at once.
+var sizes = []int{0, 1, 4095, 4096, 200_017, digestBytes - 1, digestBytes, digestBytes + 1, 2*digestBytes + 77}
 
 // content is n pseudo-random bytes.
 func content(n int) []byte {
@@ -71,7 +71,7 @@ func TestReadsWhatWasDigested(t *testing.T) {
 		random := rand.New(rand.NewPCG(1, uint64(size)))
 		for range 300 {
 			at := random.IntN(size + 10)
-			p := make([]byte, random.IntN(min(size, 3*blockSize)+10))
+			p := make([]byte, random.IntN(min(size, 200_000)+10))
 			n, err := f.ReadAt(p, int64(at))
 			want := text[min(at, size):min(at+len(p), size)]
 			if !bytes.Equal(p[:n], want) || (err == io.EOF) != (n < len(p)) || err != nil && err != io.EOF {
@@ -84,45 +84,6 @@ func TestReadsWhatWasDigested(t *testing.T) {
 	}
 }
 
-// A file may be read before it is digested and meanwhile; it is the same as one digested first, or
-// the digest finds that it changed after it was read.
-func TestDigestBehind(t *testing.T) {
-	for _, size := range sizes[:testrun.Cases(len(sizes), len(sizes)-1)] {
-		text := content(size)
-		path := create(t, text)
-		var files Files
-		defer files.Close()
-		f, err := files.OpenAtOnce(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := iotest.TestReader(f.Reader(), text); err != nil {
-			t.Errorf("%d bytes: %v", size, err)
-		}
-		if want := open(t, path).Input("x"); f.Input("x") != want || f.Unchanged() != nil {
-			t.Errorf("got %v and %v, want %v", f.Input("x"), f.Unchanged(), want)
-		}
-	}
-	path := create(t, content(3*blockSize))
-	f, err := openUndigested(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if _, err := f.ReadAt(make([]byte, 10), blockSize+5); err != nil {
-		t.Fatal(err)
-	}
-	changed := content(3 * blockSize)
-	changed[2*blockSize-1] ^= 1
-	if err := os.WriteFile(path, changed, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	f.digestBehind()
-	if err := f.Unchanged(); fault.KindOf(err) != fault.Busy || !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "from byte 65536 to 131071") {
-		t.Errorf("got %v", err)
-	}
-}
-
 // Closing does not wait until a large file is digested.
 func TestCloseEndsDigest(t *testing.T) {
 	path := create(t, nil)
@@ -130,7 +91,7 @@ func TestCloseEndsDigest(t *testing.T) {
 		t.Fatal(err)
 	}
 	var files Files
-	if _, err := files.OpenAtOnce(path); err != nil {
+	if _, err := files.Open(path); err != nil {
 		t.Fatal(err)
 	}
 	if err := files.Close(); err != nil {
@@ -139,7 +100,7 @@ func TestCloseEndsDigest(t *testing.T) {
 }
 
 func TestConcurrentReads(t *testing.T) {
-	text := content(2 * recentBlocks * blockSize)
+	text := content(2 * digestBytes)
 	f := open(t, create(t, text))
 	var group sync.WaitGroup
 	for worker := range uint64(8) {
@@ -157,9 +118,9 @@ func TestConcurrentReads(t *testing.T) {
 	group.Wait()
 }
 
-// TestChanges makes every kind of change between the digest and a pass.
+// TestChanges makes every kind of change to an open file.
 func TestChanges(t *testing.T) {
-	text := content(3*blockSize + 17)
+	text := content(200_017)
 	other := content(len(text) + 1)[1:]
 	write := func(path string, text []byte) error { return os.WriteFile(path, text, 0o666) }
 	at := func(path string, offset int64, p []byte) error {
@@ -170,52 +131,88 @@ func TestChanges(t *testing.T) {
 		_, err = file.WriteAt(p, offset)
 		return errors.Join(err, file.Close())
 	}
+	modified := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
-		name      string
-		change    func(path string) error
-		read      string // error of a whole pass; "" if it reads what was digested
-		unchanged string // error of Unchanged after the pass
+		name   string
+		change func(path string) error
+		want   string // error of Unchanged
 	}{
-		{"nothing", func(path string) error { return nil }, "", ""},
-		{"touched", func(path string) error { return write(path, text) }, "", ""},
-		{"appended", func(path string) error { return write(path, append(slices.Clone(text), '\n')) }, "",
+		{"nothing", func(path string) error { return nil }, ""},
+		{"read", func(path string) error { _, err := os.ReadFile(path); return err }, ""},
+		{"a file beside it", func(path string) error { return write(path+".new", other) }, ""},
+		{"touched", func(path string) error { return write(path, text) }, "it was written to"},
+		{"appended", func(path string) error { return write(path, append(slices.Clone(text), '\n')) },
 			fmt.Sprintf("found %d bytes, expected %d", len(text)+1, len(text))},
-		{"cut", func(path string) error { return os.Truncate(path, blockSize) }, "it ends before byte", "it ends before byte"},
-		{"emptied", func(path string) error { return os.Truncate(path, 0) }, "it ends before byte", "it ends before byte"},
-		{"first byte", func(path string) error { return at(path, 0, []byte{^text[0]}) }, "from byte 0 to 65535", "from byte 0 to 65535"},
-		{"last byte", func(path string) error { return at(path, int64(len(text)-1), []byte{^text[len(text)-1]}) },
-			"from byte 196608 to 196624", "from byte 196608 to 196624"},
-		{"two blocks change places", func(path string) error {
-			return errors.Join(at(path, 0, text[blockSize:2*blockSize]), at(path, blockSize, text[:blockSize]))
-		}, "from byte 0 to 65535", "from byte 0 to 65535"},
-		{"written in place", func(path string) error { return at(path, 0, other) }, "from byte 0 to 65535", "from byte 0 to 65535"},
-		{"written and put back", func(path string) error { return errors.Join(at(path, 0, other), at(path, 0, text)) }, "", ""},
-		{"replaced", func(path string) error { return errors.Join(write(path+".new", other), os.Rename(path+".new", path)) }, "", ""},
-		{"removed", os.Remove, "", ""},
+		{"cut", func(path string) error { return os.Truncate(path, 4096) }, fmt.Sprintf("found 4096 bytes, expected %d", len(text))},
+		{"emptied", func(path string) error { return os.Truncate(path, 0) }, fmt.Sprintf("found 0 bytes, expected %d", len(text))},
+		{"first byte", func(path string) error { return at(path, 0, []byte{^text[0]}) }, "it was written to"},
+		{"last byte", func(path string) error { return at(path, int64(len(text)-1), []byte{^text[len(text)-1]}) }, "it was written to"},
+		{"with the old time", func(path string) error {
+			return errors.Join(at(path, 0, other), os.Chtimes(path, modified, modified))
+		}, "or its status changed"},
+		{"written and put back", func(path string) error {
+			return errors.Join(at(path, 0, other), at(path, 0, text), os.Chtimes(path, modified, modified))
+		}, "or its status changed"},
+		{"replaced", func(path string) error { return errors.Join(write(path+".new", other), os.Rename(path+".new", path)) },
+			"it was replaced by another file"},
+		{"replaced by a folder", func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o777)) },
+			"it was replaced by another file"},
+		{"removed", os.Remove, "it was removed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := create(t, text)
+			if err := os.Chtimes(path, modified, modified); err != nil {
+				t.Fatal(err)
+			}
 			f := open(t, path)
+			if err := f.Unchanged(); err != nil {
+				t.Fatal(err)
+			}
 			if err := c.change(path); err != nil {
 				t.Fatal(err)
 			}
-			check := func(what string, err error, want string) {
-				t.Helper()
-				if want == "" && err != nil {
-					t.Errorf("%s: %v", what, err)
-				}
-				if want != "" && (err == nil || fault.KindOf(err) != fault.Busy || !errors.Is(err, ErrChanged) || fault.HintOf(err) == "" ||
-					!strings.Contains(err.Error(), "read "+path+": the file changed while it was read") || !strings.Contains(err.Error(), want)) {
-					t.Errorf("%s: got %v, want %q", what, err, want)
-				}
+			err := f.Unchanged()
+			if c.want == "" && err != nil {
+				t.Error(err)
 			}
-			got, err := io.ReadAll(f.Reader())
-			check("read", err, c.read)
-			if !bytes.HasPrefix(text, got) || c.read == "" && len(got) != len(text) {
-				t.Errorf("read %d bytes that are not what was digested", len(got))
+			if c.want != "" && (err == nil || fault.KindOf(err) != fault.Busy || !errors.Is(err, ErrChanged) || fault.HintOf(err) == "" ||
+				!strings.Contains(err.Error(), "read "+path+": the file changed while it was read: ") || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("got %v, want %q", err, c.want)
 			}
-			check("unchanged", f.Unchanged(), c.unchanged)
 		})
+	}
+}
+
+// A file that ends early is one that changed, for its reader, too.
+func TestCutWhileItIsRead(t *testing.T) {
+	path := create(t, content(200_017))
+	f := open(t, path)
+	<-f.digested
+	if err := os.Truncate(path, 5000); err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(f.Reader())
+	if len(got) != 5000 || fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), "it ends at byte 5000, expected 200017 bytes") || f.Unchanged() != err {
+		t.Errorf("got %d bytes, %v, then %v", len(got), err, f.Unchanged())
+	}
+}
+
+// The first byte is read when every later change has another time than the last one before.
+func TestUnsettled(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 5e8, time.UTC)
+	for _, c := range []struct {
+		changed time.Time
+		want    time.Duration
+	}{
+		{now.Add(-time.Hour), 0}, {now.Add(-21 * time.Millisecond), 0}, {now.Add(-15 * time.Millisecond), 5 * time.Millisecond},
+		{now.Add(-time.Nanosecond), 20*time.Millisecond - 1}, {now, 20 * time.Millisecond},
+		{now.Add(time.Hour), 20 * time.Millisecond},          // the server's clock
+		{now.Truncate(time.Second), 1500 * time.Millisecond}, // times of whole seconds
+		{now.Truncate(time.Second).Add(-2 * time.Second), 0},
+	} {
+		if got := max(stamp{changed: c.changed}.unsettled(now), 0); got != c.want {
+			t.Errorf("changed %v ago: wait %v, want %v", now.Sub(c.changed), got, c.want)
+		}
 	}
 }
 
@@ -224,7 +221,8 @@ func TestFailureStays(t *testing.T) {
 	text := content(100)
 	path := create(t, text)
 	f := open(t, path)
-	if err := os.WriteFile(path, content(101)[1:], 0o666); err != nil {
+	<-f.digested
+	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
 	_, first := f.ReadAt(make([]byte, 10), 0)
@@ -306,23 +304,20 @@ func openAsNobody(t *testing.T, path string) (*File, error) {
 
 // A failing disk is not a change of the file.
 func TestDiskFails(t *testing.T) {
-	file, err := os.Open(create(t, content(3*blockSize)))
+	file, err := os.Open(create(t, content(200_017)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	disk := &failingDisk{File: file}
+	disk := &failingDisk{File: file, from: 4096}
 	f, err := newFile("set.tsv", disk)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.digest(); err != nil {
-		t.Fatal(err)
+	defer f.Close()
+	if f.Input("").SHA256 != "" || !errors.Is(f.Failed(), syscall.EIO) || fault.KindOf(f.Failed()) != fault.Failed || f.Unchanged() != f.Failed() {
+		t.Errorf("got %v, %v", f.Input(""), f.Failed())
 	}
-	disk.from = blockSize
-	if _, err = f.ReadAt(make([]byte, 2*blockSize), 0); !errors.Is(err, syscall.EIO) || fault.KindOf(err) != fault.Failed || f.Unchanged() != err {
-		t.Errorf("got %v", err)
-	}
-	if err := f.digest(); !errors.Is(err, syscall.EIO) {
+	if _, err = f.ReadAt(make([]byte, 8192), 0); !errors.Is(err, syscall.EIO) || fault.KindOf(err) != fault.Failed {
 		t.Errorf("got %v", err)
 	}
 }
@@ -338,46 +333,4 @@ func (d *failingDisk) ReadAt(p []byte, at int64) (int, error) {
 		return 0, &fs.PathError{Op: "read", Path: d.Name(), Err: syscall.EIO}
 	}
 	return d.File.ReadAt(p, at)
-}
-
-func BenchmarkFile(b *testing.B) {
-	text := content(64 << 20)
-	path := create(b, text)
-	f := open(b, path)
-	plain, err := os.Open(path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	buffer := make([]byte, 256<<10)
-	run := func(name string, pass func() error) {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				if err := pass(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-	sequential := func(r io.ReaderAt, chunk int) func() error {
-		return func() error {
-			for at := 0; at < len(text); at += chunk {
-				if _, err := r.ReadAt(buffer[:min(chunk, len(text)-at)], int64(at)); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-	}
-	run("open", func() error {
-		f, err := Open(path)
-		if err == nil {
-			err = f.Close()
-		}
-		return err
-	})
-	for _, chunk := range []int{4096, 100_000, 256 << 10} {
-		run(fmt.Sprintf("read/checked=true/chunk=%d", chunk), sequential(f, chunk))
-		run(fmt.Sprintf("read/checked=false/chunk=%d", chunk), sequential(plain, chunk))
-	}
 }

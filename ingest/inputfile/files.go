@@ -3,12 +3,8 @@ package inputfile
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 
 	"tcbuild/fault"
-	"tcbuild/internal/inorder"
 )
 
 // Files are open files, each opened only once. The zero value is empty. It is not safe for
@@ -22,63 +18,11 @@ func (f *Files) Open(path string) (*File, error) {
 			return file, nil
 		}
 	}
-	return f.own(Open(path))
-}
-
-// OpenAtOnce is Open for a file that can be used while it is digested: what is read of it is
-// certain when Unchanged has returned nil.
-func (f *Files) OpenAtOnce(path string) (*File, error) {
-	file, err := openUndigested(path)
+	file, err := Open(path)
 	if err == nil {
-		file.digestBehind()
+		f.files = append(f.files, file)
 	}
-	return f.own(file, err)
-}
-
-func (f *Files) own(file *File, err error) (*File, error) {
-	if err != nil {
-		return nil, err
-	}
-	f.files = append(f.files, file)
-	return file, nil
-}
-
-// OpenTogether opens files that belong together, in the order of their paths in paths, and only
-// then digests them, in parallel. Reading them begins when all are digested; so files that all read
-// as digested were, at one moment, there side by side. The error is that of the first file that has
-// one.
-func (f *Files) OpenTogether(paths []string) ([]*File, error) {
-	opened := make([]*File, 0, len(paths))
-	for _, path := range paths {
-		file, err := openUndigested(path)
-		if err != nil {
-			return nil, errors.Join(err, closeAll(opened))
-		}
-		opened = append(opened, file)
-	}
-	for _, file := range opened {
-		if err := file.checkName(os.Stat(file.path)); err != nil {
-			return nil, errors.Join(err, closeAll(opened))
-		}
-	}
-	if err := inorder.All(len(opened), func(i int) error { return opened[i].digest() }); err != nil {
-		return nil, errors.Join(err, closeAll(opened))
-	}
-	f.files = append(f.files, opened...)
-	return opened, nil
-}
-
-// checkName checks that the file's path still leads to it; there and err are what os.Stat says
-// of the path.
-func (f *File) checkName(there fs.FileInfo, err error) error {
-	here, statErr := f.file.Stat()
-	if err := cmp.Or(statErr, err); fault.System(err) {
-		return f.fail(fmt.Errorf("read %s: %w", f.path, err))
-	}
-	if err != nil || !os.SameFile(here, there) {
-		return f.fail(f.changed("it was replaced or removed while files beside it were opened"))
-	}
-	return nil
+	return file, err
 }
 
 // Inputs identifies the files by their paths, in the order in which they were opened.
@@ -90,7 +34,8 @@ func (f *Files) Inputs() []Input {
 	return inputs
 }
 
-// Unchanged checks every file as File.Unchanged does, and returns the first error.
+// Unchanged checks every file as File.Unchanged does, and returns the first error. Files that are
+// all unchanged were, at one moment, there side by side as they were read.
 func (f *Files) Unchanged() error {
 	for _, file := range f.files {
 		if err := file.Unchanged(); err != nil {
@@ -100,12 +45,29 @@ func (f *Files) Unchanged() error {
 	return nil
 }
 
-// Close closes the files.
-func (f *Files) Close() error { return closeAll(f.files) }
+// Explain returns the error of files that changed in place of an error about their content, which
+// may be due to that.
+func Explain(err error, files interface{ Unchanged() error }) error {
+	if fault.KindOf(err) != fault.Input {
+		return err
+	}
+	return cmp.Or(files.Unchanged(), err)
+}
 
-func closeAll(files []*File) error {
+// Failed returns the first file's read error, as File.Failed does.
+func (f *Files) Failed() error {
+	for _, file := range f.files {
+		if err := file.Failed(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close closes the files.
+func (f *Files) Close() error {
 	var errs []error
-	for _, file := range files {
+	for _, file := range f.files {
 		errs = append(errs, file.Close())
 	}
 	return errors.Join(errs...)

@@ -10,6 +10,7 @@
 package table
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"iter"
@@ -94,19 +95,16 @@ func OpenText(path string, options TextOptions) (*Reader, error) {
 }
 
 // OpenFile reads an open file as a table, from its start. The caller keeps ownership of the file,
-// which must stay open as long as the Reader. Every pass over a file gives the same rows, or an
-// error.
+// which must stay open as long as the Reader. Every pass over a file gives the same rows, unless
+// the file's Unchanged returns an error in the end.
 func OpenFile(file *inputfile.File, options TextOptions) (*Reader, error) {
 	if file.Size() == 0 {
 		return nil, fault.New(fault.Input, "make the file again",
 			"open table %s: the file is empty, expected a table", file.Path())
 	}
 	s, err := openSource(file.Path(), file.Reader(), options)
-	if failed := file.Failed(); failed != nil {
-		return nil, failed // the read error, not damage
-	}
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(file.Unchanged(), err) // a file that changed, or cannot be read, explains it
 	}
 	return &Reader{file: file, source: s}, nil
 }

@@ -74,7 +74,7 @@ func Files(dir string) []string {
 }
 
 func (s *Store) open() (err error) {
-	if s.data, err = s.files.OpenAtOnce(filepath.Join(s.dir, dataName)); err != nil {
+	if s.data, err = s.files.Open(filepath.Join(s.dir, dataName)); err != nil {
 		return s.openError(err)
 	}
 	if err := s.readManifest(); err != nil {
@@ -112,7 +112,7 @@ func (s *Store) Inputs() []inputfile.Input {
 	return inputs
 }
 
-// Unchanged returns a fault.Busy if the files' sizes have changed since they were opened.
+// Unchanged returns a fault.Busy if a file changed since it was opened.
 func (s *Store) Unchanged() error { return s.files.Unchanged() }
 
 // Close closes the files.
@@ -175,10 +175,10 @@ func (s *Store) readManifest() error {
 // pages reads data.mdb again.
 func (s *Store) pages() (*lmdbfile.File, error) {
 	pages, err := lmdbfile.New(s.data, s.data.Size())
-	if changed := s.data.Failed(); changed != nil {
-		return nil, changed
-	}
 	if err != nil {
+		if changed := s.data.Unchanged(); changed != nil {
+			return nil, changed // or cannot be read, which explains it
+		}
 		return nil, fault.New(fault.Input, "copy the store again", "open torchcell store %s: %w", s.data.Path(), err)
 	}
 	return pages, nil
