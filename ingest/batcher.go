@@ -1,11 +1,5 @@
 package ingest
 
-import (
-	"github.com/dustin/go-humanize"
-
-	"tcbuild/fault"
-)
-
 // batchSamples is the number of samples in a batch that Scan passes on. Batches of samples with
 // many columns are smaller, about batchValues values.
 const (
@@ -50,17 +44,6 @@ func (b *Batcher) added() error {
 		return b.Flush()
 	}
 	return nil
-}
-
-// end passes on the last batch. It is an error if every sample was dropped; unknown is one of the
-// genes that caused it.
-func (b *Batcher) end(path, unknown string) error {
-	if dropped := b.Counts.DroppedSamples + b.Counts.EmptiedSamples; dropped > 0 && b.Counts.Samples == 0 {
-		return fault.New(fault.Input, "use ids of the graph, or convert the names with 'tcbuild ingest perturbations --aliases'",
-			"read perturbations %s: all samples (%s) were dropped because of genes that are not in nodes/gene, such as %s, expected at least one to remain",
-			path, humanize.Comma(int64(dropped)), fault.Quote(unknown))
-	}
-	return b.Flush()
 }
 
 // Flush passes on the last batch, if it has samples.

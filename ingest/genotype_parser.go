@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/dustin/go-humanize"
 
@@ -18,14 +17,21 @@ type genotypeParser struct {
 	genes   *Nodes
 	options PerturbationOptions
 	counts  *Counts
-	unknown string // the first unknown gene of all samples, for messages
+	missing map[string]int // unknown names, with the samples of which each is the first
 
 	// Of the sample being parsed:
 	genotype []uint32
-	dropped  int // unknown gene names
+	names    [][]byte // of the last genes of the genotype, where the set has aliases
+	dropped  int      // unknown gene names
+	synonyms bool     // two of its names mean one gene, and it is dropped for that
 }
 
-func (p *genotypeParser) begin() { p.genotype, p.dropped = p.genotype[:0], 0 }
+func (p *genotypeParser) begin() {
+	p.genotype, p.names, p.dropped, p.synonyms = p.genotype[:0], p.names[:0], 0, false
+}
+
+// others says that the names to come may be other names of the genes so far.
+func (p *genotypeParser) others() { p.names = p.names[:0] }
 
 // end returns the genotype, ascending and without duplicates. It is valid until the next begin.
 // keep is false if the sample is dropped, and counted, because of unknown genes.
@@ -34,12 +40,15 @@ func (p *genotypeParser) end() (genotype []uint32, keep bool, err error) {
 	case p.dropped > 0 && p.options.UnknownGenes == DropSample:
 		p.counts.DroppedSamples++
 		return nil, false, nil
+	case p.synonyms:
+		p.counts.SynonymSamples++
+		return nil, false, nil
 	case p.dropped > 0 && len(p.genotype) == 0:
 		p.counts.UnknownGenes += p.dropped
 		p.counts.EmptiedSamples++
 		return nil, false, nil
 	case len(p.genotype) == 0 && !p.options.AllowWildtype:
-		return nil, false, fault.New(fault.Input, "pass --allow-wildtype to train on the unperturbed graph",
+		return nil, false, fault.New(fault.Input, WildtypeHint,
 			"the sample deletes no gene, expected at least one")
 	case len(p.genotype) == 0:
 		p.counts.Wildtypes++
@@ -52,6 +61,9 @@ func (p *genotypeParser) end() (genotype []uint32, keep bool, err error) {
 	return distinct, true, nil
 }
 
+// WildtypeHint is the hint for a sample without genes.
+const WildtypeHint = "name its genes; if it is a wild type, pass --allow-wildtype to train on the unperturbed graph"
+
 // find returns the index of the gene of this name.
 func (p *genotypeParser) find(name []byte) (index uint32, ok bool) {
 	if index, ok = p.genes.IndexBytes(name); !ok {
@@ -63,8 +75,7 @@ func (p *genotypeParser) find(name []byte) (index uint32, ok bool) {
 // add adds the gene of this name to the genotype.
 func (p *genotypeParser) add(name []byte) error {
 	if index, ok := p.find(name); ok {
-		p.genotype = append(p.genotype, index)
-		return nil
+		return p.addGene(index, name)
 	}
 	if err := CheckGeneName(name); err != nil {
 		return err
@@ -76,10 +87,31 @@ func (p *genotypeParser) add(name []byte) error {
 		return fault.New(fault.Input, p.unknownHint(string(name)),
 			"gene %s is not in nodes/gene, expected one of its %s ids", QuoteGene(name), humanize.Comma(int64(p.genes.Len())))
 	}
-	if p.unknown == "" {
-		p.unknown = string(name)
+	if p.dropped++; p.dropped == 1 {
+		p.missing[string(name)]++
+	} else if _, known := p.missing[string(name)]; !known {
+		p.missing[string(name)] = 0
 	}
-	p.dropped++
+	return nil
+}
+
+// addGene adds the gene that a name means. Two names of one gene in a sample are a double mutant
+// whose aliases are wrong, rather than a gene listed twice.
+func (p *genotypeParser) addGene(index uint32, name []byte) error {
+	from := len(p.genotype) - len(p.names)
+	for i, other := range p.names {
+		if p.genotype[from+i] != index || bytes.Equal(other, name) {
+			continue
+		}
+		if p.options.Synonyms != DropSynonyms {
+			return TwoNames(string(other), string(name), p.genes.IDs[index])
+		}
+		p.synonyms = true
+	}
+	p.genotype = append(p.genotype, index)
+	if p.options.Aliases != nil {
+		p.names = append(p.names, name)
+	}
 	return nil
 }
 
@@ -97,11 +129,11 @@ func QuoteGene[T []byte | string](name T) string {
 // unknownHint says what to do about a name that is not in the graph.
 func (p *genotypeParser) unknownHint(name string) string {
 	const others = "to drop such samples, pass --unknown-genes drop-sample"
-	switch upper, known := p.genes.Index(strings.ToUpper(name)); {
-	case known:
-		return fmt.Sprintf("did you mean %s? Upper and lower case differ; %s", fault.Quote(p.genes.IDs[upper]), others)
+	switch alike := p.genes.Alike(name); {
+	case alike != "":
+		return alike + "; " + others
 	case p.options.Aliases == nil:
-		return "correct the name; tcbuild ingest perturbations --aliases SGD_features.tab writes standard names and aliases as ids; " + others
+		return "correct the name; tcbuild ingest perturbations writes ids in place of other names, with " + p.genes.AliasSetting() + "; " + others
 	default:
 		return "correct the name, or add it to nodes/gene; " + others
 	}
@@ -112,7 +144,7 @@ func (p *genotypeParser) unknownHint(name string) string {
 // it would drop every sample of several genes. A part that is not a gene makes it one name: ARG5,6
 // is one.
 func (p *genotypeParser) checkOneGene(name []byte) error {
-	for _, delimiter := range ",;:/+& " {
+	for _, delimiter := range ",;:/+& _-" {
 		parts := bytes.Split(name, []byte(string(delimiter)))
 		isList := len(parts) > 1
 		for _, part := range parts {

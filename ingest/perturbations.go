@@ -3,10 +3,16 @@ package ingest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"github.com/dustin/go-humanize"
+
+	"tcbuild/fault"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
 )
@@ -35,7 +41,8 @@ type PerturbationOptions struct {
 	Attributes    []string          // default: every other column of text, in file order
 	Text          table.TextOptions // layout of a text file
 	// alternative gene names -> ids of the graph; an id takes precedence
-	Aliases map[string]string
+	Aliases  map[string]string
+	Synonyms Synonyms // "" is RefuseSynonyms
 }
 
 const (
@@ -52,6 +59,9 @@ type perturbations interface {
 	SampleSource
 	// IgnoredColumns are the names of the columns that are not part of the samples, in file order.
 	IgnoredColumns() []string
+	// Missing are the names of no gene, or of several, that the latest Scan dropped, with the number
+	// of samples of which each is the first such name.
+	Missing() map[string]int
 	// eachName calls note with the name of each deleted gene; a name is valid during the call
 	eachName(ctx context.Context, note func(name []byte)) error
 	of(genes *Nodes) perturbations
@@ -102,7 +112,7 @@ func NewPerturbations(file *inputfile.File, genes *Nodes, options PerturbationOp
 	if err != nil {
 		return nil, err
 	}
-	set := perturbationSet{genes, options, layout}
+	set := perturbationSet{genes: genes, options: options, layout: layout}
 	return &Perturbations{&tablePerturbations{perturbationSet: set, file: file}}, nil
 }
 
@@ -117,7 +127,7 @@ func (o *PerturbationOptions) prepare(path string) error {
 	if err := o.UnknownGenes.Check(); err != nil {
 		return fmt.Errorf("read perturbations %s: %w", path, err)
 	}
-	return nil
+	return o.Synonyms.Check()
 }
 
 // perturbationSet is what is said of a perturbation set, in a table or a store.
@@ -125,11 +135,33 @@ type perturbationSet struct {
 	genes   *Nodes
 	options PerturbationOptions
 	layout  perturbationLayout
+	missing map[string]int
 }
 
 func (p *perturbationSet) Columns() Columns { return p.layout.columns }
 
 func (p *perturbationSet) IgnoredColumns() []string { return p.layout.ignored }
+
+func (p *perturbationSet) Missing() map[string]int { return p.missing }
+
+// genotypeParser is the parser of one Scan.
+func (p *perturbationSet) genotypeParser(counts *Counts) genotypeParser {
+	p.missing = make(map[string]int)
+	return genotypeParser{genes: p.genes, options: p.options, counts: counts, missing: p.missing}
+}
+
+// ErrNoneRemains ends a Scan of which every sample was dropped because of unknown genes.
+var ErrNoneRemains = errors.New("expected at least one to remain")
+
+// end passes on the last batch. It is an error if every sample was dropped.
+func (p *perturbationSet) end(batch *Batcher, path string) error {
+	if dropped := batch.Counts.DroppedSamples + batch.Counts.EmptiedSamples; dropped > 0 && batch.Counts.Samples == 0 {
+		return fault.New(fault.Input, "use ids of the graph; tcbuild ingest perturbations writes them in place of other names, with "+p.genes.AliasSetting(),
+			"read perturbations %s: all samples (%s) were dropped because of genes that are not in nodes/gene, such as %s, %w",
+			path, humanize.Comma(int64(dropped)), fault.Quote(slices.Min(slices.Collect(maps.Keys(p.missing)))), ErrNoneRemains)
+	}
+	return batch.Flush()
+}
 
 // tablePerturbations is a perturbation set in a table file.
 type tablePerturbations struct {
@@ -176,7 +208,7 @@ func (p *tablePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 		}
 	}
 	p.distinctIDs = true
-	return batch.Counts, batch.end(p.file.Path(), parser.genotype.unknown)
+	return batch.Counts, p.end(batch, p.file.Path())
 }
 
 // SampleIDs returns a check of the sample ids for one pass over the table by another reader. It is

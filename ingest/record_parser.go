@@ -23,7 +23,7 @@ type recordParser struct {
 func newRecordParser(p *storePerturbations, counts *Counts) *recordParser {
 	columns := len(p.contents.Columns)
 	parser := &recordParser{
-		genotype:    genotypeParser{genes: p.genes, options: p.options, counts: counts},
+		genotype:    p.genotypeParser(counts),
 		phenotypes:  make([]float64, len(p.layout.phenotypes)),
 		attributes:  make([]Value, len(p.layout.attributes)),
 		texts:       make([][]byte, len(p.layout.attributes)),
@@ -47,6 +47,7 @@ func (p *recordParser) parse(r *torchcell.Row) (genotype []uint32, keep bool, er
 		if i > 0 && slices.EqualFunc(perturbations, r.Genotypes[0], sameGene) {
 			continue
 		}
+		p.genotype.others() // experiments may name a gene differently
 		for _, perturbation := range perturbations {
 			if err := p.genotype.add(perturbation.Gene); err != nil {
 				return nil, false, err

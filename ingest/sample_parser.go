@@ -27,7 +27,7 @@ type sampleParser struct {
 
 func newSampleParser(p *tablePerturbations, counts *Counts) *sampleParser {
 	return &sampleParser{
-		tablePerturbations: p, genotype: genotypeParser{genes: p.genes, options: p.options, counts: counts},
+		tablePerturbations: p, genotype: p.genotypeParser(counts),
 		delimiter: []byte(p.options.GeneDelimiter), phenotypes: make([]float64, len(p.layout.phenotypes)),
 		attributes: make([]Value, len(p.layout.attributes)),
 	}

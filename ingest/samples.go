@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 
@@ -66,6 +67,10 @@ func (c Columns) Check(path string) error {
 			path, humanize.Comma(int64(found)), humanize.Comma(maxColumns))
 	}
 	for _, name := range append(c.PhenotypeNames(), c.AttributeNames()...) {
+		if strings.TrimSpace(name) != name {
+			return fault.New(fault.Input, "remove the blanks from the header",
+				"read perturbations %s: found column %s, expected a name without blanks around it", path, fault.Quote(name))
+		}
 		if name == "sample_id" || name == "genes" || name == "perturbation_indices" {
 			return fault.New(fault.Input, "rename the column, or leave it out: --not-phenotypes "+name,
 				"read perturbations %s: found a phenotype or attribute named %s, which is the name of a column of tcbuild's own", path, name)
@@ -222,6 +227,7 @@ type Counts struct {
 	UnknownGenes   int `json:"unknown_genes"`
 	DroppedSamples int `json:"dropped_samples"`  // because they delete a gene that is not in the graph
 	EmptiedSamples int `json:"emptied_samples"`  // dropped because all their genes are among UnknownGenes
+	SynonymSamples int `json:"-"`                // dropped because two of their names mean one gene; of sets with aliases
 	LeftOutSamples int `json:"left_out_samples"` // for which the expression of --where is not true
 	RepeatedGenes  int `json:"repeated_genes"`   // gene names listed more than once in one sample; each counts once
 	// infinite phenotype values of a torchcell store, which count as missing

@@ -79,5 +79,5 @@ func (p *storePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
 	if err != nil {
 		return batch.Counts, err
 	}
-	return batch.Counts, batch.end(p.path, parser.genotype.unknown)
+	return batch.Counts, p.end(batch, p.path)
 }

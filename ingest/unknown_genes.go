@@ -1,8 +1,12 @@
 package ingest
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 
 	"tcbuild/fault"
 )
@@ -30,4 +34,54 @@ func (u UnknownGenes) Check() error {
 	}
 	choices := strings.Join(UnknownGenesChoices, ", ")
 	return fault.New(fault.Usage, "use one of "+choices, "unknown_genes: found %q, expected %s", u, choices)
+}
+
+// Synonyms says what to do with a sample that names one gene by two names.
+type Synonyms string
+
+const (
+	RefuseSynonyms Synonyms = "error"       // fails with an error that has both names; the default
+	DropSynonyms   Synonyms = "drop-sample" // drops the sample and counts it
+)
+
+// Check returns a fault.Usage for any other value. "" means RefuseSynonyms.
+func (s Synonyms) Check() error {
+	if s == "" || s == RefuseSynonyms || s == DropSynonyms {
+		return nil
+	}
+	return fault.New(fault.Usage, "use error or drop-sample", "synonyms: found %q, expected error or drop-sample", s)
+}
+
+// TwoNames is the error of a sample that names one gene by two names.
+func TwoNames(a, b, gene string) error {
+	return fault.New(fault.Input, "correct the names, or the aliases; to drop such samples, add synonyms=drop-sample",
+		"found %s and %s, which are both names of gene %s, expected each gene once",
+		fault.Quote(a), fault.Quote(b), fault.Quote(gene))
+}
+
+// Alike ends an error about a name that no node has: it names the node whose id is the same but for
+// upper and lower case, or for the way in which Unicode composes its letters. It returns "" if
+// there is none.
+func (n *Nodes) Alike(name string) string {
+	composed := norm.NFC.String(name)
+	for _, id := range n.IDs {
+		switch other := norm.NFC.String(id); {
+		case other == composed:
+			return fmt.Sprintf("did you mean %s? It looks the same, but its letters are composed in another way; write both in Unicode's form NFC", fault.Quote(id))
+		case strings.EqualFold(other, composed):
+			return fmt.Sprintf("did you mean %s? Upper and lower case differ", fault.Quote(id))
+		}
+	}
+	return ""
+}
+
+var systematicName = regexp.MustCompile(`^Y[A-P][LR][0-9]{3}[WC]`)
+
+// AliasSetting says for hints where other names of the genes are given: SGD's list has those of
+// yeast alone.
+func (n *Nodes) AliasSetting() string {
+	if slices.ContainsFunc(n.IDs, systematicName.MatchString) {
+		return "--aliases SGD_features.tab"
+	}
+	return "alias_tables: in its settings file"
 }

@@ -30,10 +30,10 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 	}{
 		{"drop-sample", "2 3", ingest.Counts{Wildtypes: 1, DroppedSamples: 3, Repeats: ingest.Repeats{Genotypes: 2}},
 			"unknown_genes_dropped=0 samples_dropped_for_unknown_genes=3 samples_dropped_without_genes_left=0",
-			"2 samples, 1 of them wild types, 3 samples dropped because of an unknown gene\n"},
+			"samples: 2 of 5 entries of sets.tsv; dropped: 3 of unknown genes; noted: 1 that delete no gene; unknown names: X, Z\n"},
 		{"drop-gene", "0 2 3 4", ingest.Counts{Wildtypes: 1, UnknownGenes: 4, EmptiedSamples: 1, Repeats: ingest.Repeats{Genotypes: 4}},
 			"unknown_genes_dropped=4 samples_dropped_for_unknown_genes=0 samples_dropped_without_genes_left=1",
-			"4 samples, 1 of them wild types, 4 unknown gene names dropped, 1 samples dropped because all their genes are unknown\n"},
+			"samples: 4 of 5 entries of sets.tsv; dropped: 1 left without a gene, as theirs are unknown; noted: 1 that delete no gene, 4 unknown genes left out; unknown names: X, Z\n"},
 	} {
 		for _, command := range []string{"incidence", "indices"} {
 			out := command + test.unknown
@@ -56,11 +56,12 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 				t.Errorf("%s: sample ids %q, want %s", out, ids, test.ids)
 			}
 		}
-		if o := must(t, f.dir, args("ingest", "sets.tsv", test.unknown+".tsv", test.unknown)...); !strings.Contains(o.stdout, test.printed) {
+		if o := must(t, f.dir, append(args("ingest", "sets.tsv", test.unknown+".tsv", test.unknown), "--max-dropped", "1")...); !strings.Contains(o.stdout, test.printed) {
 			t.Errorf("%s: got %q, want %q", test.unknown, o.stdout, test.printed)
 		}
-		for _, command := range []string{"incidence", "indices", "ingest"} {
-			execute(t, f.dir, args(command, "unknown.tsv", "none.tsv", test.unknown)...).refused(t, 3, `unknown.tsv: all samples (2) were dropped`, `such as "X"`)
+		for command, want := range map[string]string{"incidence": "unknown.tsv: all samples (2) were dropped", "indices": `such as "X"`,
+			"ingest": "unknown.tsv for samples: kept 0 of 2 entries; dropped: 2 "} {
+			execute(t, f.dir, args(command, "unknown.tsv", "none.tsv", test.unknown)...).refused(t, 3, want)
 		}
 	}
 	nothing(t, filepath.Join(f.dir, "none.tsv"), filepath.Join(f.dir, "none.tsv.building"))

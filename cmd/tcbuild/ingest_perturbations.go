@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +12,6 @@ import (
 	"tcbuild/ingest/duplicates"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/source"
-	"tcbuild/ingest/where"
 )
 
 type ingestPerturbationsOptions struct {
@@ -46,6 +44,8 @@ was dropped or merged.`,
 	flags.StringVar(&o.table.Aliases.SGDFeatures, "aliases", "", "SGD_features.tab `FILE` with other names of genes")
 	flags.StringVar((*string)(&o.table.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
 		"what to do about genes that are not in the graph: error, drop-sample or drop-gene (both counted)")
+	o.table.MaxDropped = new(float64)
+	maxDroppedFlag(flags, o.table.MaxDropped)
 	flags.BoolVar(&o.table.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
 	duplicateIDsFlag(flags, &o.table.AllowDuplicateIDs)
 	whereFlag(flags, &o.table.Where)
@@ -53,11 +53,11 @@ was dropped or merged.`,
 	require(cmd, "graph", "out")
 	return configured(e, cmd, func(ctx context.Context, args []string, settings *conf.Settings) error {
 		o.table.File = args[0]
-		if err := aliasTables(settings, &o.table.Aliases); err != nil {
+		if err := readNameSettings(settings, &o.table.Aliases, &o.table.Synonyms); err != nil {
 			return err
 		}
 		return runIngestPerturbations(ctx, e, o)
-	}, conf.Keys(&source.AliasTables{})...)
+	}, conf.Keys(&source.NameSettings{})...)
 }
 
 func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOptions) error {
@@ -87,13 +87,9 @@ func convertPerturbations(ctx context.Context, e *env, o ingestPerturbationsOpti
 	}
 	defer perturbations.Close()
 	defer func() { err = inputfile.Explain(err, perturbations) }()
-	kept, err := where.NewSource(perturbations, o.table.File, o.table.Where, graph.Genes)
-	if err != nil {
-		return nil, err
-	}
 	bar := newProgress(e, "perturbations", 0)
 	defer bar.Done()
-	kept, err = duplicates.Apply(ctx, kept, o.duplicates, o.table.File, path)
+	kept, err := duplicates.Apply(ctx, perturbations, o.duplicates, o.table.File, path)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +100,7 @@ func convertPerturbations(ctx context.Context, e *env, o ingestPerturbationsOpti
 	if err := perturbations.Unchanged(); err != nil {
 		return nil, err
 	}
-	report = append(report, filepath.Base(o.table.File)+": "+describeCounts(samples.counts))
+	report = append(report, perturbations.Report().String())
 	report = append(report, describeRepeats(samples.counts.Repeats, o.duplicates)...)
 	report = append(report, "phenotypes: "+listOrNone(kept.Columns().PhenotypeNames()),
 		"attributes: "+listOrNone(kept.Columns().AttributeNames()),
@@ -116,28 +112,6 @@ func convertPerturbations(ctx context.Context, e *env, o ingestPerturbationsOpti
 		report = append(report, "phenotypes without a value: "+fault.List(names))
 	}
 	return report, nil
-}
-
-// describeCounts describes what a pass over a perturbation set found, without the zero counts.
-func describeCounts(counts ingest.Counts) string {
-	text := humanCount(counts.Samples) + " samples"
-	for _, count := range []struct {
-		n    int
-		what string
-	}{
-		{counts.Wildtypes, "of them wild types"},
-		{counts.UnknownGenes, "unknown gene names dropped"},
-		{counts.DroppedSamples, "samples dropped because of an unknown gene"},
-		{counts.EmptiedSamples, "samples dropped because all their genes are unknown"},
-		{counts.LeftOutSamples, "samples left out by --where"},
-		{counts.RepeatedGenes, "genes listed more than once in a sample, merged"},
-		{counts.InfiniteValues, "infinite phenotype values treated as missing"},
-	} {
-		if count.n > 0 {
-			text += fmt.Sprintf(", %s %s", humanCount(count.n), count.what)
-		}
-	}
-	return text
 }
 
 // describeRepeats describes how genotypes repeat, and what became of their samples. If none does,

@@ -140,11 +140,11 @@ func textFlags(flags *pflag.FlagSet, spec *source.TextSpec) {
 	flags.StringVar(&spec.Comment, "comment", "", "`TEXT` that lines begin with that are no rows")
 }
 
-// aliasTables reads the alias tables of the settings.
-func aliasTables(settings *conf.Settings, aliases *source.AliasesSpec) error {
-	var tables source.AliasTables
-	err := settings.Decode(&tables)
-	aliases.Tables = tables.Tables
+// readNameSettings reads the settings of names that are not flags.
+func readNameSettings(settings *conf.Settings, aliases *source.AliasesSpec, synonyms *ingest.Synonyms) error {
+	var names source.NameSettings
+	err := settings.Decode(&names)
+	aliases.Tables, *synonyms = names.Tables, names.Synonyms
 	return err
 }
 
@@ -163,11 +163,11 @@ func allelesFlag(flags *pflag.FlagSet, kinds *[]source.AlleleKind) {
 func (o *screenOptions) command(e *env, cmd *cobra.Command, open func(genes *ingest.Nodes) (*source.Screen, error)) *cobra.Command {
 	return configured(e, cmd, func(ctx context.Context, args []string, settings *conf.Settings) error {
 		o.table.File = args[0]
-		if err := aliasTables(settings, &o.table.Aliases); err != nil {
+		if err := readNameSettings(settings, &o.table.Aliases, &o.table.Synonyms); err != nil {
 			return err
 		}
 		return runIngestScreen(ctx, e, o, open)
-	}, conf.Keys(&source.AliasTables{})...)
+	}, conf.Keys(&source.NameSettings{})...)
 }
 
 func runIngestScreen(ctx context.Context, e *env, o *screenOptions, open func(genes *ingest.Nodes) (*source.Screen, error)) error {

@@ -116,12 +116,12 @@ func TestIngestUnknownGenes(t *testing.T) {
 	files["tf.tsv"] += "NONE1\t1\t0\n"
 	files["biogrid.txt"] += "NONE1\tYAL002W\tNONE1\tVPS8\tphysical\t559292\t559292\n"
 	files["gem.txt"] += "r2\tA[c] => B[c]\tTFC3 and NONE1\t0\t1000\n"
-	files["set.tsv"] = "genes\tscore\nYAL001C|YAL002W\t1\nNONE1|YAL002W\t2\nNONE1\t3\n"
+	files["set.tsv"] = "genes\tscore\nYAL001C|YAL002W\t1\nNONE1|YAL002W\t2\nNONE1\t3\nYAL002W\t4\n"
 	const samples = " --graph g --aliases features.tab --out made.tsv"
 	const edges = " --genes features.tab --out made"
 	// what the reports say under drop-gene and drop-sample
 	for _, c := range []struct{ run, gene, sample string }{
-		{"perturbations set.tsv" + samples, "2 samples", "1 samples"},
+		{"perturbations set.tsv" + samples, "1 left without a gene, as theirs are unknown; noted: 2 unknown genes left out", "samples: 2 of 4 entries of set.tsv; dropped: 2 of unknown genes"},
 		{"sga sga.txt" + samples, "noted: 1 unknown genes left out", "dropped: 1 of unknown genes"},
 		{"emap emap.tsv" + samples, "1 unknown genes left out", "dropped: 1 of unknown genes"},
 		{"matrix wide.tsv" + samples, "2 left without a gene", "2 of unknown genes"},

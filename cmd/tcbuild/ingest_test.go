@@ -85,7 +85,7 @@ func TestIngestPerturbations(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("got exit code %d, stderr:\n%s", code, stderr)
 	}
-	want := "screen.csv: 3 samples, 1 unknown gene names dropped, 1 genes listed more than once in a sample, merged\n" +
+	want := "samples: 3 of 3 entries of screen.csv; noted: 1 unknown genes left out, 1 genes listed again in their sample and merged; unknown names: YX\n" +
 		"phenotypes: score\nattributes: remark\ncolumns left out: none\n"
 	if stdout != want {
 		t.Errorf("got report\n%s\nwant\n%s", stdout, want)

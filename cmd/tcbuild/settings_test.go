@@ -86,10 +86,10 @@ func TestSettingsReference(t *testing.T) {
 		{"ingest.KEY", "", "text", "", "changes a top-level value of that file", "data: downloads"},
 	}
 	section("Section `ingest` of `rebuild`", "Builds the graph from public sources, in place of `graph`.")
-	for key, schema := range tables.fields(reflect.TypeFor[source.AliasTables](), "", tables.examples) {
+	for key, schema := range tables.fields(reflect.TypeFor[source.NameSettings](), "", tables.examples) {
 		properties[key] = append(properties[key], schema)
 	}
-	section("Section `alias_tables` of `ingest perturbations`, `sga`, `emap` and `matrix`", "Other names of genes, beside `aliases`.")
+	section("Names in `ingest perturbations`, `sga`, `emap` and `matrix`", "Other names of genes, beside `aliases`.")
 	properties["combinations"] = []any{object(tables.fields(reflect.TypeFor[combinations.Spec](), "combinations.", nodeAt(tables.examples, "combinations")), "a computed perturbation set")}
 	section("Section `combinations` of a perturbation set", "The only section of a .yaml that is given as perturbation set.")
 	properties["defaults"] = []any{map[string]any{"type": "array", "items": map[string]any{"type": "string"},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -79,7 +78,11 @@ func (s *Set) readGenes(genes *ingest.Nodes, unknown ingest.UnknownGenes) error 
 			case !known && (unknown == ingest.DropGene || unknown == ingest.DropSample):
 				s.counts.UnknownGenes++
 			case !known:
-				return fault.New(fault.Input, "correct the name, add it to nodes/gene, or pass --unknown-genes drop-gene",
+				hint := "correct the name, add it to nodes/gene, or pass --unknown-genes drop-gene"
+				if alike := genes.Alike(string(id)); alike != "" {
+					hint = alike
+				}
+				return fault.New(fault.Input, hint,
 					"read genes %s: gene %s is not in nodes/gene, expected one of its %d ids",
 					r.Where(b.First+int64(i)), fault.Quote(id), genes.Len())
 			case listed[gene]:
@@ -96,23 +99,19 @@ func (s *Set) readGenes(genes *ingest.Nodes, unknown ingest.UnknownGenes) error 
 // openGenes opens a gene list: a table with a column id, or text without a header and with one gene
 // per line.
 func openGenes(file *inputfile.File) (r *table.Reader, column int, err error) {
-	if r, err = table.OpenFile(file, table.TextOptions{}); err != nil {
+	head, err := table.Head(file, 1, table.TextOptions{})
+	var options table.TextOptions
+	if err == nil && len(head) == 1 && len(head[0]) == 1 && head[0][0] != "id" {
+		options.Columns = []string{"id"} // its first line is a gene, which can have a comma in its name
+	}
+	if r, err = table.OpenFile(file, options); err != nil {
 		return nil, 0, err
 	}
 	if column = slices.Index(r.Columns(), "id"); column >= 0 {
 		return r, column, nil
 	}
-	columns := r.Columns()
-	r.Close() // the second pass reports damage, with its location
-	if len(columns) == 1 {
-		if r, err = table.OpenFile(file, table.TextOptions{Columns: []string{"id"}}); err != nil {
-			return nil, 0, err
-		}
-		if r.Columns()[0] == "id" {
-			return r, 0, nil
-		}
-		r.Close()
-	}
-	return nil, 0, fault.New(fault.Input, "name the column of the genes id, or use text with one gene per line",
-		"read genes %s: found columns %s, expected id", file.Path(), strings.Join(columns, ", "))
+	r.Close()
+	return nil, 0, fault.New(fault.Input,
+		"name the column of the genes id, or use text with one gene per line; in .csv, a name with a comma is in quotes",
+		"read genes %s: found columns %s, expected id", file.Path(), fault.List(r.Columns()))
 }

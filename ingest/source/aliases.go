@@ -5,9 +5,12 @@ import (
 	"tcbuild/ingest/inputfile"
 )
 
-// AliasTables are the alias tables of a perturbation set, in its settings.
-type AliasTables struct {
+// NameSettings are the settings of a perturbation set's names that are not flags.
+type NameSettings struct {
 	Tables []AliasTable `yaml:"alias_tables"` // names of other databases, which --aliases comes before
+	// what happens to a sample that names one gene by two names: error, or drop-sample, which
+	// counts it (default: error)
+	Synonyms ingest.Synonyms `yaml:"synonyms"`
 }
 
 // names makes the look-up of a perturbation set's genes.

@@ -95,6 +95,8 @@ type locus struct {
 	namedGene
 	kind    AlleleKind
 	control bool // a marker of every strain of the screen, not a mutation
+	// the genes of a name that names several, such as YAL001C_YAL002W; otherwise nil
+	several []string
 }
 
 // alleleReader finds the loci of strains.
@@ -114,13 +116,59 @@ func (r *alleleReader) find(name string) meaning {
 // locus returns the locus of a gene given by name.
 func (r *alleleReader) locus(name string, kind AlleleKind) locus {
 	l := locus{namedGene: namedGene{name, r.find(name)}, kind: kind}
+	l.several = r.genesIn(name)
 	l.control = r.controls[strings.ToUpper(name)] || l.result == gene && r.controls[r.names.genes.IDs[l.gene]]
 	return l
+}
+
+// separators are the characters between the genes of a name that names several.
+const separators = "_-:;,|+/& "
+
+// designation matches what follows the hyphen of an allele's name and can also be an alias of
+// another gene: L4A is a substitution in cdc42-L4A, and a ribosomal protein.
+var designation = regexp.MustCompile(`^[A-Za-z]?[0-9]+[A-Za-z]?$`)
+
+// genesIn returns the genes of a name that names several: YAL001C_YAL002W, tfc3Δ-vps8Δ. Taken for a
+// strain or an allele of the first, it would delete that gene alone.
+func (r *alleleReader) genesIn(name string) []string {
+	if r.isName(name) {
+		return nil
+	}
+	for at, separator := range name {
+		if !strings.ContainsRune(separators, separator) || !r.isName(name[:at]) {
+			continue
+		}
+		rest := strings.TrimLeft(name[at:], separators)
+		switch _, strain := kindOfStrain(strings.ToLower(rest)); {
+		case separator == '-' && designation.MatchString(rest):
+		case strain && r.names.find([]byte(rest)).result == unknown: // dma1, not DMA1
+		case r.isName(rest):
+			return []string{name[:at], rest}
+		default:
+			if others := r.genesIn(rest); others != nil {
+				return append([]string{name[:at]}, others...)
+			}
+		}
+	}
+	return nil
+}
+
+// wholeSystematicName matches systematic names of nuclear open reading frames, such as YAL016C-B.
+var wholeSystematicName = regexp.MustCompile(`(?i)^Y[A-P][LR][0-9]{3}[WC](-[A-Z])?$`)
+
+// isName reports whether a part of a name is the name of a gene, in the graph or not.
+func (r *alleleReader) isName(name string) bool {
+	name, _ = cutDelta(name)
+	m := r.find(name)
+	return m.result != unknown || m.kind >= 0 || wholeSystematicName.MatchString(name)
 }
 
 // ofAllele returns the locus of an allele given only by name: ost3Δ, act1-129, YBR004C-PH. The gene
 // is the longest prefix, up to a hyphen, that names one.
 func (r *alleleReader) ofAllele(allele string) locus {
+	if several := r.genesIn(allele); several != nil {
+		return locus{namedGene: unknownGene(allele), kind: OtherAllele, several: several}
+	}
 	name, deleted := cutDelta(allele)
 	if deleted {
 		return r.locus(name, DeletionAllele)
@@ -139,6 +187,9 @@ func (r *alleleReader) ofAllele(allele string) locus {
 func (r *alleleReader) ofName(name string) locus {
 	if m := r.names.find([]byte(name)); m.result != unknown {
 		return locus{namedGene: namedGene{name, m}, kind: DeletionAllele}
+	}
+	if several := r.genesIn(name); several != nil {
+		return locus{namedGene: unknownGene(name), kind: OtherAllele, several: several}
 	}
 	if orf, suffix, found := strings.Cut(name, "_"); found {
 		kind, ok := kindOfStrain(strings.ToLower(suffix))
@@ -173,28 +224,36 @@ func (r *alleleReader) ofStrain(id, allele string) ([]locus, error) {
 		if name == "" {
 			return nil, fmt.Errorf("strain %s: found an empty gene name, expected one such as YAL001C", fault.Quote(id))
 		}
-		loci[i] = r.locus(name, r.strainKind(name, alleles[i], suffix, len(names) > 1))
+		kind, several := r.strainKind(name, alleles[i], suffix, len(names) > 1)
+		if len(names) == 1 && several == nil {
+			several = r.genesIn(id)
+		}
+		if loci[i] = r.locus(name, kind); several != nil {
+			loci[i].several = several
+		}
 	}
 	return loci, nil
 }
 
-// strainKind returns the kind of one allele of a strain.
-func (r *alleleReader) strainKind(orf, allele, suffix string, several bool) AlleleKind {
+// strainKind returns the kind of one allele of a strain, and the genes of an allele that names
+// several.
+func (r *alleleReader) strainKind(orf, allele, suffix string, multiple bool) (kind AlleleKind, several []string) {
 	if suppressor.MatchString(allele) {
-		return OtherAllele
+		return OtherAllele, nil
 	}
-	if kind, ok := kindOfStrain(suffix); ok && !several {
-		return kind
+	if kind, ok := kindOfStrain(suffix); ok && !multiple {
+		return kind, nil
 	}
 	switch {
 	case allele != "" && strings.EqualFold(allele, orf):
-		return DeletionAllele
+		return DeletionAllele, nil
 	case allele != "":
-		return r.ofAllele(allele).kind
+		l := r.ofAllele(allele)
+		return l.kind, l.several
 	case suffix == "":
-		return DeletionAllele
+		return DeletionAllele, nil
 	default:
-		return OtherAllele
+		return OtherAllele, nil
 	}
 }
 
@@ -213,8 +272,12 @@ func (r *alleleReader) ofMutation(name, mutation string) locus {
 		return r.locus(name, DeletionAllele)
 	}
 	allele := r.ofAllele(mutation)
-	if l := r.locus(name, allele.kind); allele.result != gene || allele.gene == l.gene {
-		return l
+	l := r.locus(name, allele.kind)
+	if allele.result == gene && allele.gene != l.gene {
+		l.kind = OtherAllele
 	}
-	return r.locus(name, OtherAllele)
+	if allele.several != nil {
+		l.several = allele.several
+	}
+	return l
 }

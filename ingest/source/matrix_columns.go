@@ -25,6 +25,10 @@ func (s MatrixSpec) checkColumns(layout *matrixLayout, names *Names) error {
 				s.File, first+1, k+1, fault.Quote(name))
 		}
 		at[name] = k
+		if strings.TrimSpace(name) != name {
+			return fault.New(fault.Input, "remove the blanks from the header",
+				"read matrix %s: found column %s, expected a name without blanks around it", s.File, fault.Quote(name))
+		}
 		if namesGene(name, names) {
 			genes = append(genes, name)
 		}
@@ -38,7 +42,7 @@ func (s MatrixSpec) checkColumns(layout *matrixLayout, names *Names) error {
 			"read matrix %s: %s of its %s are named like genes, such as %s, expected conditions",
 			s.File, grouped(len(genes)), plural(len(layout.names), "column", ""), fault.Quote(genes[0]))
 	case s.PartialLoss == "" && len(partial) > 0:
-		return fault.New(fault.Input, "pass --partial-loss drop to omit these columns, keep to count them as deletions, or only to omit all others",
+		return fault.New(fault.Input, "pass --partial-loss drop to omit these columns",
 			"read matrix %s: found %s of %s whose names say that the strains keep part of the gene's function, such as %s, expected deletions",
 			s.File, grouped(len(partial)), plural(len(layout.names), "column", ""), fault.Quote(partial[0]))
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // scan reads a perturbation set whole: per sample "id genes", ids joined by +.
-func scan(t *testing.T, p *ingest.Perturbations, genes *ingest.Nodes) (samples []string, counts ingest.Counts, err error) {
+func scan(t *testing.T, p *Perturbations, genes *ingest.Nodes) (samples []string, counts ingest.Counts, err error) {
 	t.Helper()
 	counts, err = p.Scan(func(batch *ingest.Samples) error {
 		for i := range batch.Len() {

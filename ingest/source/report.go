@@ -75,6 +75,9 @@ var identifiers = []struct {
 	{"SGD ids", regexp.MustCompile(`^(SGD:)?S[0-9]{9}$`)},
 	{"UniProt accessions", regexp.MustCompile(`^([OPQ][0-9][A-Z0-9]{3}[0-9]|[A-NR-Z][0-9]([A-Z][A-Z0-9]{2}[0-9]){1,2})$`)},
 	{"names with the prefix of an organism", regexp.MustCompile(`^[0-9]+\.`)},
+	{"Ensembl ids with a version", regexp.MustCompile(`^ENS[A-Z]*[GTP][0-9]{11}\.[0-9]+$`)},
+	{"Ensembl ids", regexp.MustCompile(`^ENS[A-Z]*[GTP][0-9]{11}$`)},
+	{"names that R numbered, as they repeat (AARS.1)", regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*\.[0-9]{1,2}$`)},
 	{"systematic names in lower case", regexp.MustCompile(`^y[a-p][lr][0-9]{3}[wc]`)},
 }
 

@@ -14,6 +14,7 @@ type SampleSpec struct {
 	Aliases       AliasesSpec         `yaml:"aliases"`
 	UnknownGenes  ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error; see ingest.UnknownGenes
 	MaxDropped    *float64            `yaml:"max_dropped"`   // as GraphSpec.MaxDropped
+	Synonyms      ingest.Synonyms     `yaml:"synonyms"`      // "" is error; see ingest.Synonyms
 	AllowWildtype bool                `yaml:"allow_wildtype"`
 	// AllowDuplicateIDs allows empty and repeated sample ids: in a matrix, rows or columns of the
 	// same name.
@@ -97,6 +98,9 @@ func (s *SampleSpec) prepare(genes *ingest.Nodes) (names *Names, text table.Text
 		s.UnknownGenes = ingest.RefuseUnknownGenes
 	}
 	if err := s.UnknownGenes.Check(); err != nil {
+		return nil, text, badSetting(fault.HintOf(err), "%w", err)
+	}
+	if err := s.Synonyms.Check(); err != nil {
 		return nil, text, badSetting(fault.HintOf(err), "%w", err)
 	}
 	if s.MaxDropped == nil {

@@ -3,6 +3,7 @@ package source
 import (
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"tcbuild/fault"
@@ -24,12 +25,13 @@ type screenReader struct {
 	geneless int // rows that drop-gene left without genes
 	// rows with an allele that does not count as a deletion, by the index of its kind in
 	// alleleKinds
-	kinds      map[int]int
-	unmeasured int     // rows without phenotypes
-	leftOut    int     // samples for which Where is not true
-	dropped    []Count // other reasons, specific to the kind of table
-	marked     int     // samples with a marker
-	noted      []Count // other notes, specific to the kind of table
+	kinds       map[int]int
+	synonymRows int
+	unmeasured  int     // rows without phenotypes
+	leftOut     int     // samples for which Where is not true
+	dropped     []Count // other reasons, specific to the kind of table
+	marked      int     // samples with a marker
+	noted       []Count // other notes, specific to the kind of table
 
 	// of the current row; they count if it becomes a sample
 	row struct{ unknown, repeated, marked int }
@@ -42,6 +44,8 @@ func (r *screenReader) genotype(loci []locus, accepted []AlleleKind, genes *[]ui
 	r.row.unknown, r.row.marked = 0, 0
 	for _, l := range loci {
 		switch {
+		case l.several != nil:
+			return false, severalGenes(l)
 		case l.control:
 			r.row.marked = 1
 		case l.result != gene && r.spec.UnknownGenes != ingest.DropGene:
@@ -59,6 +63,13 @@ func (r *screenReader) genotype(loci []locus, accepted []AlleleKind, genes *[]ui
 			*genes = append(*genes, l.gene)
 		}
 	}
+	if a, b := synonyms(loci); a != nil {
+		if r.spec.Synonyms != ingest.DropSynonyms {
+			return false, ingest.TwoNames(a.name, b.name, r.names.genes.IDs[a.gene])
+		}
+		r.synonymRows++
+		return false, nil
+	}
 	if r.row.unknown > 0 && len(*genes) == 0 {
 		r.geneless++
 		return false, nil
@@ -70,18 +81,53 @@ func (r *screenReader) genotype(loci []locus, accepted []AlleleKind, genes *[]ui
 	return true, nil
 }
 
+// synonyms returns two loci of one gene by different names.
+func synonyms(loci []locus) (a, b *locus) {
+	for i := range loci {
+		for k := range loci[:i] {
+			a, b := &loci[k], &loci[i]
+			if a.result == gene && b.result == gene && a.gene == b.gene && !a.control && !strings.EqualFold(a.name, b.name) {
+				return a, b
+			}
+		}
+	}
+	return nil, nil
+}
+
+// twoNamesReason is why rows with synonyms are dropped.
+const twoNamesReason = "with two names of one gene"
+
+// severalGenes is the error of a name that names several genes.
+func severalGenes(l locus) error {
+	names := make([]string, len(l.several))
+	for i, name := range l.several {
+		names[i] = fault.Quote(name)
+	}
+	return fault.New(fault.Input,
+		"name each gene in a column of its own; a table with several in one is read by 'tcbuild ingest perturbations --gene-delimiter CHARACTER --genes-columns COLUMN'",
+		"found %s, which names %d genes, %s, expected the name of one gene", fault.Quote(l.name), len(names), strings.Join(names, " and "))
+}
+
 // lost counts a row with an unknown gene, or returns an error for it.
 func (r *screenReader) lost(name namedGene) error {
 	if err := ingest.CheckGeneName([]byte(name.name)); err != nil {
 		return err
 	}
 	if r.spec.UnknownGenes == ingest.RefuseUnknownGenes {
-		return fault.New(fault.Input, "add the gene to the graph, name its aliases with --aliases, or pass --unknown-genes drop-sample",
+		return fault.New(fault.Input, r.lostHint(name.name),
 			"%s", r.names.describe(name.name, name.result))
 	}
 	r.missing.add(name.name)
 	r.missing.count([2]found{name.result, name.result})
 	return nil
+}
+
+func (r *screenReader) lostHint(name string) string {
+	const others = "; to drop such samples, pass --unknown-genes drop-sample"
+	if alike := r.names.genes.Alike(name); alike != "" {
+		return alike + others
+	}
+	return "add the gene to the graph, or its other names with " + r.names.genes.AliasSetting() + others
 }
 
 // add makes a sample of a row, unless it has no phenotypes. genes is strictly ascending.
@@ -93,7 +139,7 @@ func (r *screenReader) add(id []byte, genes []uint32, phenotypes []float64, attr
 	}
 	if len(genes) == 0 {
 		if !r.spec.AllowWildtype {
-			return fault.New(fault.Input, "pass --allow-wildtype to train on the unperturbed graph",
+			return fault.New(fault.Input, ingest.WildtypeHint,
 				"the sample deletes no gene, expected at least one")
 		}
 	}
@@ -124,6 +170,7 @@ func (r *screenReader) account() SourceReport {
 		{"of unknown genes", r.missing.unknownRows},
 		{"of ambiguous names", r.missing.ambiguousRows},
 		{"left without a gene, as theirs are unknown", r.geneless},
+		{twoNamesReason, r.synonymRows},
 	}
 	for k, kind := range alleleKinds {
 		dropped = append(dropped, Count{"of allele kind " + kind + ", which is not among --alleles", r.kinds[k]})
@@ -150,9 +197,9 @@ func (r *screenReader) emptyHint() string {
 	case r.unmeasured > 0:
 		return "name the columns with phenotypes, or pass --keep-unmeasured"
 	case len(r.kinds) > 0:
-		return "name the kinds of alleles that count as deletions with --alleles"
+		return "check the columns of strains and alleles: no row is of deletions alone"
 	case len(r.missing.names) > 0:
-		return "name a file with the genes' other names with --aliases"
+		return "give the genes' other names with " + r.names.genes.AliasSetting()
 	}
 	return "check that it is the right file"
 }

@@ -61,7 +61,7 @@ func TestSGA(t *testing.T) {
 		"YAL002W_sn2_supp1\tvps8-supp1\tYAL016C-B_dma7\tyal016c-b\tDMA30\t4\t0\n" +
 		"SHARED_sn9\tshared\tYAL002W_dma1\tvps8\tDMA30\t5\t0\n" +
 		"YZZ999W_sn9\tzzz1\tYAL002W_dma1\tvps8\tDMA30\t6\t0\n" +
-		"TFC3_sn9\ttfc3\tYAL001C_dma1\ttfc3\tDMA30\t7\t0\n"
+		"TFC3_sn9\ttfc3\ttfc3_dma1\ttfc3\tDMA30\t7\t0\n"
 	spec := SGASpec{StrainsSpec: StrainsSpec{SampleSpec: SampleSpec{
 		TextSpec: TextSpec{File: writeFile(t, "sga.txt", text)}, Aliases: aliases, UnknownGenes: ingest.DropSample,
 	}}}

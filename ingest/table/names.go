@@ -27,6 +27,10 @@ func checkHeader(path string, names []string, expected byte) error {
 	return nil
 }
 
+// indexHint continues the hint for a first column that has no name, which is an index that another
+// program wrote.
+const indexHint = `; an index is left out by pandas with index=False and by R with row.names = FALSE, or named: pandas has index_label="sample_id", and tcbuild ingest --skip-lines 1 --columns with a name for each column`
+
 // checkNames returns an error for column names that do not identify a column.
 func checkNames(path string, names []string) error {
 	const hint = "rename the column"
@@ -37,7 +41,11 @@ func checkNames(path string, names []string) error {
 			return fault.New(fault.Input, "save the file as UTF-8 text",
 				"read header of %s: name %s of column %d is not valid UTF-8", path, fault.Quote(name), i+1)
 		case name == "":
-			return fault.New(fault.Input, "name the column; R's row names are left out with row.names = FALSE",
+			hint := "name the column"
+			if i == 0 {
+				hint += indexHint
+			}
+			return fault.New(fault.Input, hint,
 				"read header of %s: found no name for column %d of %d", path, i+1, len(names))
 		case seen:
 			return fault.New(fault.Input, hint,

@@ -175,7 +175,7 @@ func (s *textSource) Fill(b *rows.Batch) error {
 		if found := len(fields) - int(s.row-first)*b.Width; found != b.Width {
 			hint := "check the delimiters of this row and the header"
 			if s.row == 0 && found == b.Width+1 {
-				hint += "; R's row names, which have no header, are left out with row.names = FALSE"
+				hint += indexHint
 			}
 			err = fault.New(fault.Input, hint, "read %s: found %s, expected %d", s.Where(s.row), english.Plural(found, "field", ""), b.Width)
 			break
