@@ -145,7 +145,7 @@ func (l leftover) remove(ctx context.Context, dryRun bool) (free bool, err error
 	}
 	defer lock.Close()
 	if l.what == unfinishedVersion { // which the next job of a chain goes on with
-		if waiting, err := rebuild.Waiting(ctx, filepath.Dir(l.path)); err != nil || len(waiting) > 0 {
+		if waiting, err := rebuild.Queue(ctx, filepath.Dir(l.path)); err != nil || len(waiting) > 0 {
 			return false, err
 		}
 	}

@@ -30,6 +30,7 @@ func flagValues() map[string][]string {
 		"columns-are":    {string(source.Conditions), string(source.SecondGenes)},
 		"device":         {"cpu", "cuda"},
 		"duplicates":     duplicates.Choices,
+		"if-busy":        {"fail", "ok"},
 		"log-format":     {"text", "json"},
 		"method":         {string(gpuverify.ByIncidence), string(gpuverify.ByEdges), string(gpuverify.Both)},
 		"mode":           {string(store.Indices), string(store.FullMasks)},
@@ -90,7 +91,7 @@ func checkValues(cmd *cobra.Command) error {
 		_, required := flag.Annotations[cobra.BashCompOneRequiredFlag]
 		for _, value := range values {
 			if required || value != flag.DefValue {
-				errs = append(errs, oneOf(flag.Name, value, choices[flag.Name]...))
+				errs = append(errs, oneOf(spelled(flag), value, choices[flag.Name]...))
 			}
 		}
 	})
@@ -103,5 +104,5 @@ func oneOf(flag, value string, valid ...string) error {
 		return nil
 	}
 	return fault.New(fault.Usage, fault.DidYouMean(value, valid, "choose one of them"),
-		"read --%s: found %q, expected %s", flag, value, strings.Join(valid, " or "))
+		"read %s: found %q, expected %s", flag, value, strings.Join(valid, " or "))
 }

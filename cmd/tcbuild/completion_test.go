@@ -52,7 +52,7 @@ func TestFlagValuesComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, source := range sources {
-		for _, match := range regexp.MustCompile(`oneOf\("([a-z-]+)"`).FindAllStringSubmatch(read(t, source), -1) {
+		for _, match := range regexp.MustCompile(`oneOf\("--([a-z-]+)"`).FindAllStringSubmatch(read(t, source), -1) {
 			if values[match[1]] == nil {
 				t.Errorf("%s checks --%s for one of a few values, and it does not complete to them", source, match[1])
 			}
@@ -67,7 +67,7 @@ func TestCompletion(t *testing.T) {
 		{"dataset --mode", "indices full-masks"},
 		{"dataset --codec", "bits delta raw zstd"},
 		{"dataset --mode full-masks --codec", "bits raw zstd"},
-		{"rebuild --method", "incidence edges both"},
+		{"verify --method", "incidence edges both"},
 		{"rebuild --config", "quickstart sources yeast"},
 	} {
 		args := append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Fields(c.line)...)

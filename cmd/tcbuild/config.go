@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,9 @@ func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *co
 	cmd.PreRunE = func(cmd *cobra.Command, mixed []string) (err error) {
 		var overrides []string
 		args, overrides = splitOverrides(mixed)
+		if err := checkFlags(cmd); err != nil {
+			return err
+		}
 		if err := checkArguments(cmd, args); err != nil {
 			return usageError(cmd, err)
 		}
@@ -65,6 +69,26 @@ func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *co
 		return errors.Join(run(cmd.Context(), args, settings), stop())
 	}
 	return cmd
+}
+
+// settingOf is the key of a flag's setting.
+func settingOf(flag *pflag.Flag) string { return strings.ReplaceAll(flag.Name, "-", "_") }
+
+// settingsOnly makes settings without a flag of all flags of a command but some. They are declared
+// as flags are, hidden, and refused on the command line.
+func settingsOnly(cmd *cobra.Command, but ...string) {
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(but, flag.Name) })
+}
+
+// checkFlags refuses settings that were given as flags.
+func checkFlags(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if flag.Hidden {
+			err = fault.New(fault.Usage, fmt.Sprintf("write %s=VALUE", settingOf(flag)),
+				"%sfound --%s, which is a setting and not a flag", prefix(cmd), flag.Name)
+		}
+	})
+	return err
 }
 
 // decimal is an integer flag. The flag library would read 010 as octal, as C does.
@@ -160,7 +184,7 @@ func settableFlags(flags *pflag.FlagSet) (byKey map[string]*pflag.Flag, keys []s
 		if flag.Name == "config" || flag.Name == "help" {
 			return
 		}
-		key := strings.ReplaceAll(flag.Name, "-", "_")
+		key := settingOf(flag)
 		byKey[key] = flag
 		keys = append(keys, key)
 	})
@@ -199,7 +223,15 @@ func badSetting(flag *pflag.Flag, entry conf.Entry, found string, cause error) e
 // flagHint says what a flag is for.
 func flagHint(flag *pflag.Flag) string {
 	_, usage := pflag.UnquoteUsage(flag)
-	return "--" + flag.Name + ": " + usage
+	return spelled(flag) + ": " + usage
+}
+
+// spelled is a flag as users write it, or a setting without a flag.
+func spelled(flag *pflag.Flag) string {
+	if flag.Hidden {
+		return settingOf(flag)
+	}
+	return "--" + flag.Name
 }
 
 // expectedOf describes the values of a flag, which refused one with cause.

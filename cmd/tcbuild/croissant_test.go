@@ -90,28 +90,28 @@ func TestCroissantRefused(t *testing.T) {
 func TestCroissantOfRebuild(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 400, 20)
-	args := rebuildOf("--variants", "incidence,indices")
+	args := rebuildOf("variants=[incidence,indices]")
 	must(t, f.dir, args...)
 	must(t, f.dir, "croissant", "out/set/current/incidence")
 	must(t, f.dir, "croissant", "out/set/current/indices")
 	if o := must(t, f.dir, args...); !strings.Contains(o.stdout, "nothing to do") || f.versionsOf(t) != 1 {
 		t.Errorf("found %s", o.stdout)
 	}
-	must(t, f.dir, with(args, "--method", "edges")...)
+	must(t, f.dir, with(args, "method=edges")...)
 	if f.versionsOf(t) != 2 {
 		t.Error("another method made no version")
 	}
 	for _, name := range []string{"incidence/samples.parquet", "indices/croissant.json"} {
 		read(t, filepath.Join(f.dir, "out/set/current", name))
 	}
-	if o := must(t, f.dir, with(args, "--method", "edges")...); !strings.Contains(o.stdout, "nothing to do") {
+	if o := must(t, f.dir, with(args, "method=edges")...); !strings.Contains(o.stdout, "nothing to do") {
 		t.Errorf("found %s", o.stdout)
 	}
 	must(t, f.dir, "croissant", "out/set/current/indices", "--name", "other")
 	if err := os.WriteFile(filepath.Join(f.dir, "out/set/current/indices/notes.txt"), []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if o := must(t, f.dir, with(args, "--method", "edges", "--dry-run")...); !strings.Contains(o.stdout, "its output is missing or damaged") {
+	if o := must(t, f.dir, with(args, "method=edges", "--dry-run")...); !strings.Contains(o.stdout, "its output is missing or damaged") {
 		t.Errorf("found %s", o.stdout)
 	}
 }

@@ -21,7 +21,7 @@ func parseDevices(device, memory, pinned string) (*gpuverify.Devices, error) {
 	}
 	kind, list, listed := strings.Cut(device, ":")
 	if kind != "cuda" {
-		return nil, oneOf("device", device, "cpu", "cuda", "cuda:0,2")
+		return nil, oneOf("--device", device, "cpu", "cuda", "cuda:0,2")
 	}
 	for _, text := range strings.Split(list, ",") {
 		if !listed {

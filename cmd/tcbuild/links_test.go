@@ -12,7 +12,7 @@ import (
 // Files that can be foreseen may be links that somebody planted. No command writes through one.
 func TestPlantedLinks(t *testing.T) {
 	t.Parallel()
-	rebuildArgs := "rebuild --root r --dataset d --graph graph --perturbations sets.tsv --variants incidence"
+	rebuildArgs := "rebuild --root r --dataset d --graph graph --perturbations sets.tsv variants=[incidence]"
 	for _, c := range []struct {
 		run   string
 		names []string // that a user or a temporary file has
@@ -29,7 +29,7 @@ func TestPlantedLinks(t *testing.T) {
 		{rebuildArgs + " --metrics-file m.prom", []string{".m.prom"}, 0},
 		{rebuildArgs + " --metrics-file m.prom", []string{"m.prom"}, 0},
 		{rebuildArgs + " --log-file log", []string{"log", "log.1"}, 0},
-		{rebuildArgs + " --log-file log --log-keep 0", []string{"log"}, 0},
+		{rebuildArgs + " --log-file log log_keep=0", []string{"log"}, 0},
 		{rebuildArgs, []string{"r/d/.lock"}, 1},
 		{rebuildArgs, []string{"r/d/.tmp-current", "r/d/.tmp-version.json"}, 0},
 	} {

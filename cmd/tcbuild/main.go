@@ -31,10 +31,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
+	if code, silent := errors.AsType[exitCode](err); silent {
+		return int(code)
+	}
 	err = exitReason(ctx, err)
 	printError(e.stderr, err)
 	return fault.ExitCode(err)
 }
+
+// exitCode is the error of a run that has said all there is to say.
+type exitCode int
+
+func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
 // exitReason is the error as the program prints it: commands return ctx.Err(), and the cause says
 // what interrupted them.

@@ -170,6 +170,27 @@ func TestDatasetJobScript(t *testing.T) {
 	}
 }
 
+// An interrupted task has itself alone started again: the last one has the job number of the array.
+func TestDatasetJobScriptRequeuesItsTask(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, script := range map[string]string{"tcbuild": "exit 75", "scontrol": `echo "$@" >requeued`} {
+		writeFiles(t, dir, map[string]string{"bin/" + name: "#!/bin/bash\n" + script + "\n"})
+		if err := os.Chmod(filepath.Join(dir, "bin", name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script, err := filepath.Abs("../../conf/slurm/dataset.sbatch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	environment := append(os.Environ(), "PATH="+dir+"/bin:"+os.Getenv("PATH"), "SLURM_JOB_ID=17", "SLURM_ARRAY_JOB_ID=17", "SLURM_ARRAY_TASK_ID=7",
+		"SLURM_ARRAY_TASK_MIN=0", "SLURM_ARRAY_TASK_COUNT=8")
+	if out, ok := runIn(t, dir, environment, "bash", script); ok || read(t, filepath.Join(dir, "requeued")) != "requeue 17_7\n" {
+		t.Errorf("got %s, requeued %s", out, read(t, filepath.Join(dir, "requeued")))
+	}
+}
+
 func TestStatusAndStage(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2000, 150)

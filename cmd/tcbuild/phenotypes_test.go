@@ -33,6 +33,12 @@ func TestPhenotypeColumns(t *testing.T) {
 				for i := range args {
 					args[i] = strings.ReplaceAll(strings.ReplaceAll(args[i], "SET", set), "OUT", name+"-"+out)
 				}
+				if name == "rebuild" { // where they are settings
+					for i := 0; i < len(more); i += 2 {
+						args = append(args, strings.ReplaceAll(more[i][2:], "-", "_")+"=["+more[i+1]+"]")
+					}
+					return args
+				}
 				return append(args, more...)
 			}
 			execute(t, f.dir, of("mixed.tsv", "mixed")...).refused(t, 3, `mixed.tsv:2: column "y": found ".", expected a number as in line 3`)
@@ -71,11 +77,11 @@ func TestPhenotypeColumns(t *testing.T) {
 			refused(t, 2, "a computed set has no columns to choose from")
 	}
 	// A version with other attributes is another version.
-	rebuild := []string{"rebuild", "--config", "rebuild.yaml", "--perturbations", "good.tsv", "--attributes"}
+	rebuild := []string{"rebuild", "--config", "rebuild.yaml", "--perturbations", "good.tsv"}
 	for _, names := range []string{"note", "", "y"} {
-		must(t, f.dir, with(rebuild, names)...)
+		must(t, f.dir, with(rebuild, "attributes=["+names+"]")...)
 		if got := manifestOf(t, filepath.Join(f.dir, "rebuilt/d/current/indices")).Columns().AttributeNames(); strings.Join(got, ",") != names {
-			t.Errorf("rebuild --attributes %q: found %q", names, got)
+			t.Errorf("rebuild attributes=%q: found %q", names, got)
 		}
 	}
 }

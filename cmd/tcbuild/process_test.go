@@ -89,6 +89,14 @@ func (o outcome) refused(t *testing.T, code int, want ...string) {
 	}
 }
 
+// hints checks the hint of a run that was refused.
+func (o outcome) hints(t *testing.T, want string) {
+	t.Helper()
+	if _, hint, _ := strings.Cut(o.stderr, "\nhint: "); !strings.Contains(hint, want) {
+		t.Errorf("got hint %q, want %q in it", hint, want)
+	}
+}
+
 // nothing checks that there is none of the files.
 func nothing(t *testing.T, paths ...string) {
 	t.Helper()

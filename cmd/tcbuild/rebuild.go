@@ -18,7 +18,6 @@ import (
 	"tcbuild/gpuverify"
 	"tcbuild/ingest"
 	"tcbuild/internal/rebuild"
-	"tcbuild/internal/slurm"
 	"tcbuild/store"
 )
 
@@ -31,6 +30,7 @@ type rebuildOptions struct {
 	method, device string
 	keep           int
 	force, dryRun  bool
+	ifBusy         string
 	journal        rebuild.JournalOptions
 	slurm          slurmOptions
 	given          *pflag.FlagSet
@@ -60,11 +60,16 @@ With --slurm the chain is submitted as jobs: incidence, an array that builds sha
 array that verifies them, finalize. They run what was submitted, whatever becomes of the
 settings file and the environment, or fail if inputs or program are not what they were.
 One chain per dataset: a second one exits with 75, or waits behind it with --after. A chain
-that failed is submitted again to complete what is missing.`,
+that was lost is submitted again to complete what is missing. One that failed because of
+its input (3) or verification (4) is not, until something changes or --again is given: the
+run shows its error, and exits with its code.
+
+Most settings have no flag. Give them as key=value or in the settings file, such as
+keep=5, variants=[indices], array=8%4, partition=cpu, gpu_partition=gpu.`,
 		Example: `  tcbuild rebuild --config quickstart
   tcbuild rebuild --config my.yaml --dry-run
-  tcbuild rebuild --config my.yaml --quiet --log-file my.log --metrics-file /var/lib/node_exporter/my.prom
-  tcbuild rebuild --config my.yaml --slurm --array 8 --partition cpu --gpu-partition gpu`,
+  tcbuild rebuild --config my.yaml --quiet --if-busy ok --log-file my.log --metrics-file /var/lib/node_exporter/my.prom
+  tcbuild rebuild --config my.yaml --slurm array=8 partition=cpu gpu_partition=gpu`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.root, "root", "", "folder for all output: `DIR`")
@@ -80,10 +85,17 @@ that failed is submitted again to complete what is missing.`,
 		"where to regenerate masks for verification: cpu, cuda for all CUDA devices, or cuda:0,2 for some")
 	flags.IntVar(&o.keep, "keep", 3, "versions to keep, including the current one")
 	flags.BoolVar(&o.force, "force", false, "rebuild everything, even if nothing changed")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would run and why, without changing anything")
-	journalFlags(flags, &o.journal)
+	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would run and why, and with --slurm the job scripts, without changing anything")
+	flags.StringVar(&o.ifBusy, "if-busy", "fail",
+		"if the dataset is being rebuilt already: fail; or ok, which says so on stdout, and nothing with --quiet. The exit code is 75")
+	flags.StringVar(&o.journal.LogFile, "log-file", "", "also log to `FILE`, one per run; logs of earlier runs are FILE.1, FILE.2, …")
+	flags.IntVar(&o.journal.LogKeep, "log-keep", 10, "logs of earlier runs to keep")
+	flags.StringVar(&o.journal.MetricsFile, "metrics-file", "",
+		"write the state of the rebuild to `FILE`, which node_exporter's textfile collector reads if its name ends in .prom")
 	slurmFlags(flags, &o.slurm)
 	require(cmd, "root")
+	settingsOnly(cmd, "config", "root", "dataset", "graph", "perturbations", "dry-run", "force", "if-busy", "log-file", "metrics-file",
+		"slurm", "array", "after", "again")
 	o.given = flags
 	return configured(e, cmd, func(ctx context.Context, _ []string, settings *conf.Settings) error {
 		if err := errors.Join(o.check(e), o.ingest.read(settings)); err != nil {
@@ -91,13 +103,6 @@ that failed is submitted again to complete what is missing.`,
 		}
 		return runRebuild(ctx, e, o)
 	}, ingestSection)
-}
-
-func journalFlags(flags *pflag.FlagSet, o *rebuild.JournalOptions) {
-	flags.StringVar(&o.LogFile, "log-file", "", "also log to `FILE`, one per run; logs of earlier runs are FILE.1, FILE.2, …")
-	flags.IntVar(&o.LogKeep, "log-keep", 10, "logs of earlier runs to keep")
-	flags.StringVar(&o.MetricsFile, "metrics-file", "",
-		"write the state of the rebuild to `FILE`, which node_exporter's textfile collector reads if its name ends in .prom")
 }
 
 var allVariants = []string{string(store.Incidence), string(store.Indices), string(store.FullMasks)}
@@ -112,38 +117,38 @@ func (o *rebuildOptions) check(e *env) error {
 		return fault.New(fault.Usage, "add --dataset NAME",
 			"rebuild: found dataset name %q, expected the name of a folder in --root", o.dataset)
 	case o.keep < 1:
-		return fault.New(fault.Usage, "--keep 1 keeps only the current version",
-			"read --keep: found %d, expected 1 or more", o.keep)
+		return fault.New(fault.Usage, "keep=1 keeps only the current version",
+			"read keep: found %d, expected 1 or more", o.keep)
 	case o.build.Shards < 0:
-		return fault.New(fault.Usage, "omit it for its default", "read --shards: found %d, expected 1 or more", o.build.Shards)
+		return fault.New(fault.Usage, "omit it for its default", "read shards: found %d, expected 1 or more", o.build.Shards)
 	case o.slurm.after && (o.force || !o.slurm.submit):
 		return fault.New(fault.Usage, "submit with --force when the other chain has ended",
 			"read --after: expected it with --slurm and without --force")
 	case len(o.variants) == 0:
-		return fault.New(fault.Usage, "name one of "+strings.Join(allVariants, ", "), "read --variants: found none")
+		return fault.New(fault.Usage, "name one of "+strings.Join(allVariants, ", "), "read variants: found none")
 	case o.build.Graph != "" && o.build.Perturbations == "":
 		return fault.New(fault.Usage, "add perturbations=FILE", "rebuild: --graph is given without --perturbations")
 	}
 	for i, variant := range o.variants {
 		if slices.Contains(o.variants[:i], variant) {
-			return fault.New(fault.Usage, "name it once", "read --variants: found %s twice", variant)
+			return fault.New(fault.Usage, "name it once", "read variants: found %s twice", variant)
 		}
 	}
 	slices.SortFunc(o.variants, func(a, b string) int { return slices.Index(allVariants, a) - slices.Index(allVariants, b) })
-	if o.slurm.used() {
+	if o.slurm.submit || o.slurm.step != "" {
 		if err := o.checkSlurm(); err != nil {
 			return err
 		}
 	}
 	if o.build.Workers == 0 {
-		o.build.Workers = slurm.CPUsPerTask()
+		o.build.Workers = rebuild.CPUsPerTask()
 	}
 	return nil
 }
 
-// runRebuild does what the flags ask for: show, submit, one step of a submitted chain, or the whole
-// chain.
-func runRebuild(ctx context.Context, e *env, o rebuildOptions) error {
+// runRebuild does what the flags ask for: show, run one job of a submitted chain, submit one, or
+// run the whole chain.
+func runRebuild(ctx context.Context, e *env, o rebuildOptions) (err error) {
 	options, err := o.options(e)
 	if err != nil {
 		return err
@@ -153,13 +158,15 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) error {
 	case err != nil:
 		return err
 	case o.dryRun:
-		return printPlan(e, chain)
+		return o.show(e, options, chain)
 	case o.slurm.step != "":
-		return o.slurm.requeued(ctx, e, o.runStep(ctx, e, options, chain))
-	case o.slurm.dryRun:
-		return o.describe(e, options, chain)
+		return o.runJob(ctx, e, options, chain)
 	}
-	release, err := o.begin(ctx, chain)
+	queue, release, err := chain.Begin(ctx, o.slurm.after)
+	if fault.KindOf(err) == fault.Busy && o.ifBusy == "ok" {
+		e.say(err.Error())
+		return exitCode(fault.ExitCode(err))
+	}
 	if err != nil {
 		return err
 	}
@@ -170,11 +177,14 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) error {
 		return err
 	}
 	e.log, chain.Log = log, log
+	var result *rebuild.Result
 	if o.slurm.submit {
-		return o.submit(ctx, e, options, chain, journal)
+		result, err = o.submit(ctx, e, options, chain, queue)
+	} else {
+		result, err = chain.Run(ctx)
 	}
-	result, err := chain.Run(ctx)
-	if err = errors.Join(err, journal.End(exitReason(ctx, err), result)); err != nil {
+	journal.End(exitReason(ctx, err), result)
+	if err != nil {
 		return err
 	}
 	return printRebuilt(e, chain, o.variants, result)

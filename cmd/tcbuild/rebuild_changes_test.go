@@ -14,7 +14,9 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/duplicates"
-	"tcbuild/internal/versions"
+
+	"tcbuild/ingest/inputfile"
+	"tcbuild/internal/rebuild"
 )
 
 // A source that is replaced while a stage runs, and restored afterwards, ends the run: no version
@@ -78,7 +80,7 @@ edges: [{table: {file: "${data}/links.tsv", relation: link, source: a, target: b
 			o := &rebuildOptions{root: t.TempDir(), dataset: "set", variants: []string{"indices", "full-masks"}, method: "edges", device: "cpu", keep: 1}
 			o.build.ReactionRule, o.build.UnknownGenes, o.build.Duplicates = "all", ingest.RefuseUnknownGenes, duplicates.Keep
 			c.options(o)
-			run := func(wrap func(*versions.Stage)) error {
+			run := func(wrap func(*rebuild.Stage)) error {
 				if err := o.check(e); err != nil {
 					t.Fatal(err)
 				}
@@ -99,9 +101,9 @@ edges: [{table: {file: "${data}/links.tsv", relation: link, source: a, target: b
 				_, err = chain.Run(t.Context())
 				return err
 			}
-			err := run(func(stage *versions.Stage) {
+			err := run(func(stage *rebuild.Stage) {
 				if inner := stage.Run; stage.Name == c.stage {
-					stage.Run = func(ctx context.Context, version string) ([]versions.Input, error) {
+					stage.Run = func(ctx context.Context, version string) ([]inputfile.Input, error) {
 						change := func() error { return os.WriteFile(path, []byte(c.text), 0o666) }
 						if c.text == "" {
 							change = func() error { return os.Remove(path) }
@@ -120,13 +122,13 @@ edges: [{table: {file: "${data}/links.tsv", relation: link, source: a, target: b
 			if fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), c.want) || fault.HintOf(err) == "" {
 				t.Errorf("got kind %d: %v, want %q", fault.KindOf(err), err, c.want)
 			}
-			if _, versions, err := versions.Folders(filepath.Join(o.root, "set")); err != nil || len(versions) > 0 {
+			if _, versions, err := rebuild.Folders(filepath.Join(o.root, "set")); err != nil || len(versions) > 0 {
 				t.Errorf("got versions %v, %v", versions, err)
 			}
 			ran := 0
-			if err := run(func(stage *versions.Stage) {
+			if err := run(func(stage *rebuild.Stage) {
 				if inner := stage.Run; stage.Name == c.stage {
-					stage.Run = func(ctx context.Context, version string) ([]versions.Input, error) {
+					stage.Run = func(ctx context.Context, version string) ([]inputfile.Input, error) {
 						ran++
 						return inner(ctx, version)
 					}
@@ -145,7 +147,7 @@ func TestRecordThatNeverEnds(t *testing.T) {
 	for _, device := range []string{"/dev/zero", "pipe"} {
 		dir := t.TempDir()
 		writeFiles(t, dir, sound)
-		args := strings.Fields("rebuild --root r --dataset d --graph graph --perturbations sets.tsv --variants incidence --metrics-file m")
+		args := strings.Fields("rebuild --root r --dataset d --graph graph --perturbations sets.tsv variants=[incidence] --metrics-file m")
 		must(t, dir, args...)
 		record := filepath.Join(dir, "r/d/current/version.json")
 		err := os.Remove(record)

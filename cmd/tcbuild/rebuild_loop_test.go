@@ -14,7 +14,6 @@ import (
 	"tcbuild/gpuverify"
 	"tcbuild/internal/rebuild"
 	"tcbuild/internal/testing/seed"
-	"tcbuild/internal/versions"
 	"tcbuild/store"
 )
 
@@ -33,7 +32,7 @@ func TestRebuildLoop(t *testing.T) {
 	}
 	f := newFixture(t, 2000, 150)
 	r := seed.Rand(t)
-	args := rebuildOf("--quiet", "--metrics-file", "set.prom", "--log-file", "set.log", "--log-keep", "3")
+	args := rebuildOf("--quiet", "--metrics-file", "set.prom", "--log-file", "set.log", "log_keep=3")
 	must(t, f.dir, args...)
 	stop := watchCurrent(t, filepath.Join(f.dir, "out/set/current"))
 
@@ -114,7 +113,7 @@ func lookAt(current string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(version, versions.RecordName)); err != nil {
+	if _, err := os.Stat(filepath.Join(version, rebuild.RecordName)); err != nil {
 		return err
 	}
 	var content string

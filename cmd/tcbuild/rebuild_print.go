@@ -9,16 +9,11 @@ import (
 	"tcbuild/gpuverify"
 	"tcbuild/internal/disk"
 	"tcbuild/internal/rebuild"
-	"tcbuild/internal/versions"
 	"tcbuild/store"
 )
 
 // printPlan prints what a run would do, and why.
-func printPlan(e *env, chain *versions.Chain) error {
-	plan, err := chain.Plan()
-	if err != nil {
-		return err
-	}
+func printPlan(e *env, chain *rebuild.Chain, plan *rebuild.Plan) error {
 	if plan.Ready() != "" {
 		e.say(describeReady(chain, plan.Ready()))
 		return nil
@@ -98,9 +93,9 @@ func (r variantRow) methodWords() string {
 }
 
 // printRebuilt prints what a run did.
-func printRebuilt(e *env, chain *versions.Chain, variants []string, result *versions.Result) error {
+func printRebuilt(e *env, chain *rebuild.Chain, variants []string, result *rebuild.Result) error {
 	switch {
-	case e.quiet:
+	case e.quiet || result.Submitted:
 		return nil
 	case result.Unchanged:
 		e.say(describeReady(chain, result.Version))
@@ -116,6 +111,6 @@ func printRebuilt(e *env, chain *versions.Chain, variants []string, result *vers
 	return printVersion(e, result.Version, variants)
 }
 
-func describeReady(chain *versions.Chain, version string) string {
+func describeReady(chain *rebuild.Chain, version string) string {
 	return fmt.Sprintf("%s: nothing to do, version %s has the same inputs, options and program", chain.Dir, filepath.Base(version))
 }

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"tcbuild/internal/versions"
+	"tcbuild/internal/rebuild"
 )
 
 // rebuildOf is a command that rebuilds the dataset out/set of a fixture.
@@ -29,12 +29,12 @@ func (f fixture) versionsOf(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unfinished, versions, err := versions.Folders(dir)
+	unfinished, versions, err := rebuild.Folders(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) != len(versions)+2 || len(unfinished) > 0 {
-		t.Errorf("got %v, want versions, current and .lock", entries)
+	if len(entries) != len(versions)+3 || len(unfinished) > 0 {
+		t.Errorf("got %v, want versions, current and two locks", entries)
 	}
 	return len(versions)
 }
@@ -52,13 +52,13 @@ func TestRebuild(t *testing.T) {
 		must(t, f.dir, "verify", "out/set/current/"+variant, "--method", "both", "--graph", "graph")
 	}
 	before := modified(t, filepath.Join(f.dir, "out"))
-	for _, more := range [][]string{nil, {"--dry-run"}, {"--workers", "1"}} {
-		again := must(t, f.dir, rebuildOf(with([]string{"--method", "both"}, more...)...)...)
+	for _, more := range [][]string{nil, {"--dry-run"}, {"workers=1"}} {
+		again := must(t, f.dir, rebuildOf(with([]string{"method=both"}, more...)...)...)
 		if !regexp.MustCompile(`^out/set: nothing to do, version 000001-[0-9a-f]{8} has the same inputs, options and program\n$`).MatchString(again.stdout) {
 			t.Errorf("%v: got %q", more, again.stdout)
 		}
 	}
-	dry := must(t, f.dir, rebuildOf("--method", "both", "--reaction-rule", "gpr", "--dry-run")...)
+	dry := must(t, f.dir, rebuildOf("method=both", "reaction_rule=gpr", "--dry-run")...)
 	if !strings.Contains(dry.stdout, `run     reaction_rule was "all", is "gpr"`) || !strings.Contains(dry.stdout, "after incidence") {
 		t.Errorf("got %s", dry.stdout)
 	}
@@ -67,16 +67,16 @@ func TestRebuild(t *testing.T) {
 	}
 
 	rewrite(t, filepath.Join(f.dir, "sets.tsv"), "last\tY000\t0.5\t\n")
-	dry = must(t, f.dir, rebuildOf("--method", "both", "--dry-run")...)
+	dry = must(t, f.dir, rebuildOf("method=both", "--dry-run")...)
 	if countLines(dry.stdout) != 7 || strings.Count(dry.stdout, "input sets.tsv changed") != 3 {
 		t.Errorf("got %s", dry.stdout)
 	}
-	must(t, f.dir, rebuildOf("--method", "both")...)
+	must(t, f.dir, rebuildOf("method=both")...)
 	if manifest := manifestOf(t, filepath.Join(f.dir, "out/set/current/indices")); manifest.Samples != 151 {
 		t.Errorf("got %d samples", manifest.Samples)
 	}
 	// Only verification is run again; the datasets are shared with the version before.
-	byEdges := must(t, f.dir, rebuildOf("--method", "edges", "--keep", "2")...)
+	byEdges := must(t, f.dir, rebuildOf("method=edges", "keep=2")...)
 	// though the incidence variant is checked by both
 	if !strings.Contains(byEdges.stdout, "\n0 differences by method edges;") {
 		t.Errorf("got %s", byEdges.stdout)
@@ -88,7 +88,7 @@ func TestRebuild(t *testing.T) {
 	if err != nil || info.Sys().(*syscall.Stat_t).Nlink != 2 {
 		t.Errorf("the dataset was built again: %v", err)
 	}
-	forced := must(t, f.dir, rebuildOf("--method", "edges", "--force", "--keep", "1", "--quiet")...)
+	forced := must(t, f.dir, rebuildOf("method=edges", "--force", "keep=1", "--quiet")...)
 	if forced.stdout+forced.stderr != "" || f.versionsOf(t) != 1 {
 		t.Errorf("got %q, %q, %d versions", forced.stdout, forced.stderr, f.versionsOf(t))
 	}
@@ -123,10 +123,9 @@ func TestRebuildErrors(t *testing.T) {
 		{"key", []string{"rebuild", "--config", "wrong.yaml"}, 2, `read settings wrong.yaml:3: unknown setting "pertubations"`},
 		{"key of ingest", []string{"rebuild", "--config", "ingest.yaml"}, 2, `read settings ingest.yaml:5: ingest: unknown setting "dat"`},
 		{"no name", []string{"rebuild", "--root", "out"}, 2, "found dataset name"},
-		{"no input", []string{"rebuild", "--root", "out", "--dataset", "set", "--samples", "5"}, 2, "found no input, expected --graph and --perturbations"},
+		{"no input", []string{"rebuild", "--root", "out", "--dataset", "set", "samples=5"}, 2, "found no input, expected --graph and --perturbations"},
 		{"name", []string{"rebuild", "--root", "out", "--dataset", "../x"}, 2, `"../x"`},
-		{"keep", rebuildOf("--keep", "0"), 2, "read --keep: found 0"},
-		{"variant", rebuildOf("--variants", "indices,index"), 2, `found "index"`},
+		{"keep", rebuildOf("keep=0"), 2, "read keep: found 0"},
 		{"variant of the settings", rebuildOf("variants=[indices,index]"), 2, `found "index"`},
 		{"no graph", []string{"rebuild", "--root", "out", "--dataset", "set", "--perturbations", "sets.tsv"}, 2, "without --graph"},
 		{"no perturbations", []string{"rebuild", "--root", "out", "--dataset", "set", "--graph", "graph"}, 2, "without --perturbations"},
@@ -135,7 +134,7 @@ func TestRebuildErrors(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			execute(t, f.dir, c.args...).refused(t, c.code, c.want)
-			if entries, _ := os.ReadDir(filepath.Join(f.dir, "out/set")); len(entries) > 1 || len(entries) == 1 && entries[0].Name() != ".lock" {
+			if entries, _ := os.ReadDir(filepath.Join(f.dir, "out/set")); slices.ContainsFunc(entries, func(entry os.DirEntry) bool { return !strings.HasPrefix(entry.Name(), ".lock") }) {
 				t.Errorf("%v was left behind", entries)
 			}
 		})
@@ -147,7 +146,7 @@ func TestRebuildUnattended(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	f := newFixture(t, 2000, 150)
-	args := rebuildOf("--quiet", "--log-file", "logs/set.log", "--log-keep", "2", "--metrics-file", "set.prom")
+	args := rebuildOf("--quiet", "--log-file", "logs/set.log", "log_keep=2", "--metrics-file", "set.prom")
 	if o := must(t, f.dir, args...); o.stdout+o.stderr != "" {
 		t.Errorf("got %q and %q, want silence", o.stdout, o.stderr)
 	}
@@ -224,56 +223,117 @@ func TestSecondRebuildIsRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// Users of one group look after a dataset, in a folder that the group may write to: each removes
-// the others' versions, and goes on where a run of another one was killed.
-func TestUsersOfOneGroup(t *testing.T) {
+// groupFixture is a fixture whose out/set two users of one group rebuild.
+type groupFixture struct {
+	fixture
+	set string
+}
+
+const lab, alice, bob = 40_000, 40_001, 40_002
+
+func newGroupFixture(t *testing.T) groupFixture {
+	t.Helper()
 	skipShort(t)
 	if os.Getuid() != 0 {
 		t.Skip("only root can become other users")
 	}
-	t.Parallel()
 	f := newFixture(t, 2000, 150)
 	executable, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	binary, set := filepath.Join(f.dir, "tcbuild"), filepath.Join(f.dir, "out/set")
-	const group, alice, bob = 40_000, 40_001, 40_002
+	out := filepath.Join(f.dir, "out")
 	// others reach neither the test's binary nor its folder
-	if err := errors.Join(exec.Command("cp", executable, binary).Run(), os.Chmod(filepath.Dir(f.dir), 0o755), os.Mkdir(filepath.Dir(set), 0o755),
-		os.Chown(filepath.Dir(set), 0, group), os.Chmod(filepath.Dir(set), 0o775|os.ModeSetgid)); err != nil {
+	if err := errors.Join(exec.Command("cp", executable, filepath.Join(f.dir, "tcbuild")).Run(), os.Chmod(filepath.Dir(f.dir), 0o755), os.Mkdir(out, 0o755),
+		os.Chown(out, 0, lab), os.Chmod(out, 0o775|os.ModeSetgid)); err != nil {
 		t.Fatal(err)
 	}
-	as := func(user int, more ...string) *exec.Cmd {
-		cmd := program(t, "main")
-		cmd.Path, cmd.Args = "/bin/bash", slices.Concat([]string{"bash", "-c", `umask 002; exec "$@"`, "x", binary}, rebuildOf("--keep", "1"), more)
-		cmd.Dir, cmd.SysProcAttr = f.dir, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(user), Gid: group}}
-		return cmd
+	return groupFixture{f, filepath.Join(out, "set")}
+}
+
+// as is a rebuild by a user.
+func (f groupFixture) as(t *testing.T, user int, umask string, more ...string) *exec.Cmd {
+	cmd := program(t, "main")
+	cmd.Path, cmd.Args = "/bin/bash", slices.Concat([]string{"bash", "-c", `umask ` + umask + `; exec "$@"`, "x", filepath.Join(f.dir, "tcbuild")}, rebuildOf("keep=1"), more)
+	cmd.Dir, cmd.SysProcAttr = f.dir, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(user), Gid: lab}}
+	return cmd
+}
+
+// Users of one group look after a dataset, in a folder that the group may write to: each removes
+// the others' versions, and what a killed run of another one left, whatever the umask of each.
+func TestUsersOfOneGroup(t *testing.T) {
+	t.Parallel()
+	for _, umasks := range [][2]string{{"002", "002"}, {"022", "002"}, {"002", "022"}, {"022", "022"}} {
+		t.Run(umasks[0]+" and "+umasks[1], func(t *testing.T) {
+			t.Parallel()
+			f := newGroupFixture(t)
+			for i, user := range []int{alice, bob, alice} {
+				other, where := alice+bob-user, fmt.Sprintf("where=sample_id != %q", fmt.Sprint(i))
+				killed := f.as(t, other, umasks[other-alice], where)
+				killed.Env = append(killed.Env, stopVariable+"=1 out/set/.build-*/indices")
+				start(t, killed)
+				stopped(t, killed.Process.Pid)
+				kill(t, killed)
+				if o := finish(t, start(t, f.as(t, user, umasks[user-alice], where))); o.code != 0 || strings.Contains(o.stderr, "WARN not removed") {
+					t.Errorf("%d: got %d, %s", i, o.code, o.stderr)
+				}
+				unfinished, finished, err := rebuild.Folders(f.set)
+				if err != nil || len(unfinished) > 0 || len(finished) != 1 {
+					t.Errorf("%d: got %v, %v, %v", i, unfinished, finished, err)
+				}
+				if left := glob(t, f.set, ".tmp-*"); len(left) > 0 {
+					t.Errorf("%d: %v was left behind", i, left)
+				}
+			}
+		})
 	}
-	for i, user := range []int{alice, bob, alice} {
-		other, where := alice+bob-user, fmt.Sprintf("--where=sample_id != %q", fmt.Sprint(i))
-		killed := as(other, where)
-		killed.Env = append(killed.Env, stopVariable+"=1 out/set/.build-*/full-masks.building")
-		start(t, killed)
-		stopped(t, killed.Process.Pid)
-		kill(t, killed)
-		private := filepath.Join(set, fmt.Sprintf(".tmp-private%d", i))
-		if err := errors.Join(os.MkdirAll(filepath.Join(private, "x"), 0o700), os.Chown(private, other, group)); err != nil {
-			t.Fatal(err)
+}
+
+// What a colleague has kept to himself stays, with a warning that names him, the path and the fix.
+// It does not keep others from publishing.
+func TestFilesOfAColleague(t *testing.T) {
+	t.Parallel()
+	f := newGroupFixture(t)
+	run := func(user int, more ...string) outcome { return finish(t, start(t, f.as(t, user, "002", more...))) }
+	if o := run(alice); o.code != 0 {
+		t.Fatalf("got %d, %s", o.code, o.stderr)
+	}
+	killed := f.as(t, alice, "002", "where=sample_id != \"x\"")
+	killed.Env = append(killed.Env, stopVariable+"=1 out/set/.build-*/indices")
+	start(t, killed)
+	stopped(t, killed.Process.Pid)
+	kill(t, killed)
+	private := filepath.Join(f.set, ".tmp-private")
+	if err := errors.Join(os.MkdirAll(filepath.Join(private, "x"), 0o700), os.Chown(private, alice, lab)); err != nil {
+		t.Fatal(err)
+	}
+	kept := append(glob(t, f.set, ".build-*"), append(glob(t, f.set, "000001-*"), private)...)
+	for _, path := range kept {
+		if out, err := exec.Command("chmod", "-R", "g-w", path).CombinedOutput(); err != nil {
+			t.Fatal(err, string(out))
 		}
-		if o := finish(t, start(t, as(user, where))); o.code != 0 {
-			t.Errorf("%d: got %d, %s", i, o.code, o.stderr)
+	}
+	o := run(bob, "method=edges") // the datasets stay the same
+	if o.code != 0 || len(kept) != 3 {
+		t.Fatalf("got %d, %s; %v", o.code, o.stderr, kept)
+	}
+	for _, path := range kept {
+		path, _ = filepath.Rel(f.dir, path)
+		warning := fmt.Sprintf(`WARN not removed  path=%s owner=%d fix="as %d: chmod -R g+w %s"`, path, alice, alice, path)
+		if !strings.Contains(o.stderr, warning) {
+			t.Errorf("got %s, want %s in it", o.stderr, warning)
 		}
-		unfinished, finished, err := versions.Folders(set)
-		if err != nil || len(unfinished) > 0 || len(finished) != 1 {
-			t.Errorf("%d: got %v, %v, %v", i, unfinished, finished, err)
-		}
-		if left := glob(t, set, ".tmp-*"); len(left) != 1 || left[0] != private {
-			t.Errorf("%d: got %v, want only what its owner alone may remove", i, left)
-		}
-		if err := os.RemoveAll(private); err != nil {
-			t.Fatal(err)
-		}
+	}
+	if current, err := os.Readlink(filepath.Join(f.set, "current")); err != nil || !strings.HasPrefix(current, "000002-") {
+		t.Errorf("got current %s, %v", current, err)
+	}
+	must(t, f.dir, "verify", "out/set/current/indices", "--graph", "graph")
+	// their owner's next run removes them
+	if o := run(alice, "where=sample_id != \"y\""); o.code != 0 || strings.Contains(o.stderr, "WARN not removed") {
+		t.Errorf("got %d, %s", o.code, o.stderr)
+	}
+	for _, path := range kept {
+		nothing(t, path)
 	}
 }
 

@@ -188,18 +188,20 @@ func TestRebuildOnSLURM(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t)
 	requests := t.TempDir()
-	writeFiles(t, requests, map[string]string{"shards.0": "x", "shards.1": "x", "shards.2": "x", "verify.0": "x"})
+	writeFiles(t, requests, map[string]string{"shards.0": "x", "shards.1": "x", "shards.2": "x", "verify.last": "x"})
 	dir := filepath.Join(t.TempDir(), "100%j of it")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	scratch := t.TempDir()
 	submit := func(more ...string) outcome {
 		cmd := program(t, "main", with([]string{"rebuild", "--config", "quickstart", "root=jobs", "samples=60000", "variants=[indices]",
-			"--slurm", "--array", "8", "--cpus-per-task", "2", "--sbatch=--account=lab"}, more...)...)
+			"--slurm", "--array", "8", "cpus_per_task=2", "sbatch=--account=lab",
+			"export=[SLURM_TMPDIR=" + scratch + "," + modeVariable + "," + requestsVariable + "]"}, more...)...)
 		cmd.Dir = dir
-		// the jobs inherit them
-		cmd.Env = append(cmd.Env, "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf"), "SLURM_TMPDIR="+t.TempDir(),
-			requestsVariable+"="+requests)
+		// as if it ran inside a job, whose variables its jobs must not inherit
+		cmd.Env = append(cmd.Env, "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf"), "SLURM_RESTART_COUNT=60", "SLURM_CPUS_PER_TASK=64",
+			"SLURM_ARRAY_TASK_ID=99", "SLURM_TMPDIR=/gone", requestsVariable+"="+requests)
 		return finish(t, start(t, cmd))
 	}
 	submitted := submit()
@@ -207,7 +209,7 @@ func TestRebuildOnSLURM(t *testing.T) {
 		t.Fatalf("got exit code %d, %q, %s", submitted.code, submitted.stdout, submitted.stderr)
 	}
 	ids := strings.Fields(submitted.stdout)
-	if again := submit("--shards", "4"); again.code != 75 || !strings.Contains(again.stderr, ids[1]+" "+ids[3]) {
+	if again := submit("shards=4"); again.code != 75 || !strings.Contains(again.stderr, ids[1]+" "+ids[3]) {
 		t.Errorf("submitted twice: got exit code %d, %s", again.code, again.stderr)
 	}
 
@@ -242,8 +244,13 @@ func TestRebuildOnSLURM(t *testing.T) {
 	if len(tasks) == 0 {
 		t.Fatalf("no task verifies\n%s", c.logs(dir))
 	}
+	// the last task, whose job has the array's number: it alone is started again
 	verifying := tasks[0]
-	c.run(t, "scancel", "--batch", "--signal=USR1", verifying.job)
+	array, _, _ := strings.Cut(verifying.job, "_")
+	eventually(t, "the end of the other tasks", func() bool {
+		return countLines(c.run(t, "squeue", "--noheader", "--array", "--jobs="+array)) == 1
+	})
+	c.run(t, "scancel", "--batch", "--signal=USR1", array)
 	eventually(t, "SIGUSR1", func() bool { return verifying.pending(t, syscall.SIGUSR1) })
 	verifying.send(t, syscall.SIGCONT)
 	eventually(t, "the end of all jobs", ended)
@@ -261,7 +268,11 @@ func TestRebuildOnSLURM(t *testing.T) {
 	if log := read(t, logs[0]); !strings.Contains(log, "requeued") || !strings.Contains(log, "interrupted by SIGUSR1") {
 		t.Errorf("the log of the task that was sent SIGUSR1: got %s", log)
 	}
-	if o := submit("--shards", "4"); o.code != 0 || !strings.Contains(o.stdout, "nothing to do") || countLines(o.stdout) != 1 {
+	begun, _ := filepath.Glob(filepath.Join(requests, "began-verify-"+array+"_*"))
+	if len(begun) != 9 {
+		t.Errorf("got %d starts of tasks that verify, want one of each and one more of the last: %v", len(begun), begun)
+	}
+	if o := submit("shards=4"); o.code != 0 || !strings.Contains(o.stdout, "nothing to do") || countLines(o.stdout) != 1 {
 		t.Errorf("submitted again: got %q %s", o.stdout, o.stderr)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dataset, ".*-*-*")); len(left) > 0 {
@@ -269,19 +280,24 @@ func TestRebuildOnSLURM(t *testing.T) {
 	}
 }
 
-// requestsVariable names a folder with requests to tasks to stop: STEP.0, STEP.1, … A task of the
-// step adds its process to the name of one, and stops itself.
+// requestsVariable names a folder with requests to tasks to stop: STEP.0, STEP.1, …, or STEP.last to
+// the last task of the array. A task of the step adds its process to the name of one, and stops
+// itself. Each leaves a file there that it began.
 const requestsVariable = "TCBUILD_TEST_REQUESTS"
 
 // stopTask has this process stop itself if a request asks for it: one that builds when it has
 // written a part of its shard, any other when it waits for signals.
 func stopTask() {
-	folder, step := os.Getenv(requestsVariable), os.Args[len(os.Args)-1]
+	folder, step := os.Getenv(requestsVariable), strings.TrimPrefix(os.Args[len(os.Args)-1], "step=")
 	if folder == "" {
 		return
 	}
-	requests, _ := filepath.Glob(filepath.Join(folder, step+".[0-9]"))
 	pid := strconv.Itoa(os.Getpid())
+	requests, _ := filepath.Glob(filepath.Join(folder, step+".[0-9]"))
+	if last := os.Getenv("SLURM_ARRAY_TASK_MAX"); last != "" && last == os.Getenv("SLURM_ARRAY_TASK_ID") {
+		requests = append(requests, filepath.Join(folder, step+".last"))
+	}
+	_ = os.WriteFile(filepath.Join(folder, "began-"+step+"-"+rebuild.JobID()+"-"+pid), nil, 0o644)
 	for _, request := range requests {
 		if os.Rename(request, request+"."+pid) != nil {
 			continue // taken by another one
@@ -307,7 +323,7 @@ func stoppedTasks(t *testing.T, requests, step string, count int, ended func() b
 	t.Helper()
 	eventually(t, "tasks that stop", func() bool {
 		tasks = nil
-		for _, taken := range glob(t, requests, step+".[0-9].*") {
+		for _, taken := range glob(t, requests, step+".*.*") {
 			if pid, _ := strconv.Atoi(filepath.Ext(taken)[1:]); isIn(pid, "T") {
 				tasks = append(tasks, taskOf(t, pid, step))
 			}
@@ -320,7 +336,7 @@ func stoppedTasks(t *testing.T, requests, step string, count int, ended func() b
 // taskOf is the task of an array that a process runs.
 func taskOf(t *testing.T, pid int, label string) task {
 	t.Helper()
-	environment := read(t, fmt.Sprintf("/proc/%d/environ", pid))
+	environment := "\x00" + read(t, fmt.Sprintf("/proc/%d/environ", pid))
 	of := func(name string) string {
 		_, value, _ := strings.Cut(environment, "\x00SLURM_"+name+"=")
 		value, _, _ = strings.Cut(value, "\x00")

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tcbuild/conf"
-	"tcbuild/internal/versions"
+	"tcbuild/internal/rebuild"
 	"tcbuild/store"
 )
 
@@ -41,7 +41,7 @@ func runStage(ctx context.Context, e *env, path, dir string) error {
 		return err
 	}
 	e.say(fmt.Sprintf("%s: %s copied, %s reused", dir, humanBytes(staged.Copied), humanBytes(staged.Reused)))
-	if version := filepath.Base(filepath.Dir(path)); versions.IsVersion(version) {
+	if version := filepath.Base(filepath.Dir(path)); rebuild.IsVersion(version) {
 		e.say(fmt.Sprintf("%s: it holds version %s", dir, version))
 	}
 	return nil

@@ -1,25 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/internal/rebuild"
-	"tcbuild/internal/slurm"
-	"tcbuild/internal/versions"
 	"tcbuild/store"
 )
 
@@ -33,8 +28,8 @@ waiting (not begun, or queued in the running build). Running the same build agai
 the unfinished ones. A dataset of the incidence variant has no shards and is shown in one line.
 
 For a dataset of 'tcbuild rebuild', ROOT/DATASET, show the versions, the shards of the
-unfinished one, and the jobs of chains that have not published a version: which of them
-wait or run, and the last failure.`,
+unfinished one and how much of it is verified, the jobs in SLURM's queue with the reason
+why one waits, and how the last chain failed, with the log.`,
 		Example: `  tcbuild status demo/indices
   tcbuild status data/yeast`,
 	}
@@ -48,15 +43,12 @@ func runStatus(ctx context.Context, e *env, path string) error {
 	if err == nil {
 		return printShards(e, path, shards)
 	}
-	unfinished, finished, versionsErr := versions.Folders(path)
-	for _, err := range []error{err, versionsErr} {
+	unfinished, finished, versionsErr := rebuild.Folders(path)
+	chains, chainsErr := rebuild.Chains(path)
+	for _, err := range []error{err, versionsErr, chainsErr} {
 		if fault.System(err) || fault.KindOf(err) == fault.Damaged {
 			return fmt.Errorf("read status of %s: %w", path, err)
 		}
-	}
-	chains, err := rebuild.Submissions(path)
-	if err != nil {
-		return fmt.Errorf("read status of %s: %w", path, err)
 	}
 	if versionsErr != nil || len(unfinished)+len(finished)+len(chains) == 0 {
 		kind := fault.Input
@@ -66,10 +58,10 @@ func runStatus(ctx context.Context, e *env, path string) error {
 		return fault.New(kind, "give the --out of a build, or ROOT/DATASET of a rebuild",
 			"read status of %s: found no dataset, no unfinished dataset, and no version", path)
 	}
-	current, err := os.Readlink(filepath.Join(path, versions.Current))
+	current, err := os.Readlink(filepath.Join(path, rebuild.Current))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fault.New(fault.Failed, "remove it, and run the rebuild again",
-			"read status of %s: found no symbolic link: %w", filepath.Join(path, versions.Current), err)
+			"read status of %s: found no symbolic link: %w", filepath.Join(path, rebuild.Current), err)
 	}
 	for _, name := range finished {
 		if name == current {
@@ -91,68 +83,41 @@ func runStatus(ctx context.Context, e *env, path string) error {
 			if err := printShards(e, dataset, shards); err != nil {
 				return err
 			}
-		}
-	}
-	for i, chain := range chains {
-		if chain.Published() {
-			continue
-		}
-		if err := printChain(ctx, e, chain, i == len(chains)-1); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// printChain prints the jobs of a chain that has not published anything, and its last failure. One
-// that has ended is printed only if it is the last.
-func printChain(ctx context.Context, e *env, chain *rebuild.Submission, last bool) error {
-	ended := chain.Ended()
-	var queue []slurm.State
-	var unknown error
-	if !ended {
-		queue, unknown = slurm.Queue(ctx, chain.IDs())
-		ended = unknown == nil && len(queue) == 0
-	}
-	if ended && !last {
-		return nil
-	}
-	e.say(fmt.Sprintf("%s  submitted by %s at %s", chain.Folder, chain.User, chain.Time.Format(time.RFC3339)))
-	var jobs []slurm.State
-	if unknown == nil {
-		jobs, _ = slurm.States(ctx, chain.IDs()) // of one that has ended it is known only where SLURM is
-	}
-	out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-	for _, job := range chain.Jobs {
-		states := make(map[string][]string) // tasks by state
-		for _, task := range jobs {
-			if id, _, _ := strings.Cut(task.ID, "_"); id == job.ID {
-				states[task.State] = append(states[task.State], task.ID)
+			if verified := rebuild.Verified(dataset); verified > 0 {
+				e.say(fmt.Sprintf("%s: %s samples verified", dataset, humanCount(verified)))
 			}
 		}
-		var what []string
-		for _, state := range slices.Sorted(maps.Keys(states)) {
-			what = append(what, state+" "+strings.Join(states[state], " "))
-		}
-		switch {
-		case unknown != nil:
-			what = []string{"unknown"}
-		case len(what) == 0:
-			what = []string{"ended"}
-		}
-		fmt.Fprintf(out, "  %s\t%s\t%s\n", job.Label, job.ID, strings.Join(what, ", "))
+	}
+	if len(chains) == 0 {
+		return nil
+	}
+	return printChain(ctx, e, path, chains[len(chains)-1])
+}
+
+// printChain prints the jobs of a dataset that are in the queue, and how its last chain failed.
+func printChain(ctx context.Context, e *env, path string, last *rebuild.Submitted) error {
+	queue, unknown := rebuild.Queue(ctx, path)
+	if unknown != nil {
+		e.log.Warn("SLURM cannot be asked", "error", unknown)
+	}
+	out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	for _, job := range queue {
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\n", job.Chain, job.Label, job.ID, job.State, job.User, job.Reason)
 	}
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	if unknown != nil {
-		e.log.Warn("SLURM cannot be asked", "error", unknown)
+	failure := last.Failure()
+	switch {
+	case last.Published():
+	case failure != nil:
+		e.say(fmt.Sprintf("%s  failed in the job %s with exit code %d, see %s", filepath.Base(last.Folder), failure.Job, failure.ExitCode, failure.Log),
+			"  "+failure.Error)
+	case unknown == nil && len(queue) == 0:
+		line, log := last.LastLine()
+		e.say(fmt.Sprintf("%s  ended, see %s", filepath.Base(last.Folder), cmp.Or(log, last.Folder)), "  "+line)
 	}
-	line, log, err := chain.Failure(queue)
-	if line != "" {
-		e.say("  last failure, in "+log, "  "+line)
-	}
-	return err
+	return nil
 }
 
 // printShards prints one line per shard, and their counts; for a dataset of the incidence variant,

@@ -77,7 +77,7 @@ func TestTorchcellStore(t *testing.T) {
 			}
 		}
 	}
-	must(t, f.dir, "rebuild", "--root", "root", "--dataset", "set", "--graph", "graph", "--perturbations", "processed/lmdb", "--variants", "indices")
+	must(t, f.dir, "rebuild", "--root", "root", "--dataset", "set", "--graph", "graph", "--perturbations", "processed/lmdb", "variants=[indices]")
 	o := must(t, f.dir, "ingest", "perturbations", "processed/lmdb", "--graph", "graph", "--out", "ingested.tsv")
 	if want := "samples: 150 of 150 entries of lmdb\ngenotypes: 135, of which 13 repeat, in 28 samples; all are kept\nphenotypes: fitness, fitness_se\nattributes: experiment_type, temperature, perturbation_type\ncolumns left out: none\n"; o.stdout != want {
 		t.Errorf("got %q, want %q", o.stdout, want)

@@ -69,7 +69,11 @@ func prefix(cmd *cobra.Command) string {
 }
 
 func flagNames(cmd *cobra.Command) (names []string) {
-	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		if !flag.Hidden {
+			names = append(names, flag.Name)
+		}
+	})
 	return names
 }
 

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tcbuild/fault"
-	"tcbuild/internal/versions"
 )
 
 // JournalOptions say what an unattended run records for its operators.
@@ -59,15 +58,16 @@ func BeginJournal(o JournalOptions, dataset, program string, log *slog.Logger) (
 	return j, log, nil
 }
 
-// End records how the run ended. result is nil if err is not.
-func (j *Journal) End(err error, result *versions.Result) error {
+// End records how the run ended. result is nil if err is not. What cannot be recorded is a warning:
+// it changes nothing of what the run did.
+func (j *Journal) End(err error, result *Result) {
 	if j.metrics != nil {
 		if err := j.metrics.end(err, result); err != nil {
 			j.warn(err)
 		}
 	}
 	if j.file == nil {
-		return nil
+		return
 	}
 	switch {
 	case err != nil:
@@ -75,7 +75,9 @@ func (j *Journal) End(err error, result *versions.Result) error {
 	case result.Version != "" && !result.Unchanged:
 		j.log.Info("rebuild is done", "version", filepath.Base(result.Version), "stages_run", result.Ran)
 	}
-	return j.file.close()
+	if err := j.file.close(); err != nil {
+		j.stderr.Warn("the log is not complete", "error", err)
+	}
 }
 
 func (j *Journal) warn(err error) {

@@ -10,7 +10,6 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/internal/disk"
-	"tcbuild/internal/versions"
 )
 
 // heartbeatEvery is how often the metrics are written during a run.
@@ -67,7 +66,7 @@ func (m *metrics) beat() {
 	}
 }
 
-func (m *metrics) end(err error, result *versions.Result) error {
+func (m *metrics) end(err error, result *Result) error {
 	close(m.stop)
 	<-m.stopped
 	m.values["running"] = 0
@@ -79,7 +78,7 @@ func (m *metrics) end(err error, result *versions.Result) error {
 	case result.Version != "":
 		m.values["last_success_timestamp_seconds"] = float64(time.Now().Unix())
 		m.values["last_stages_run"] = float64(result.Ran)
-		m.values["version"] = float64(versions.Number(filepath.Base(result.Version)))
+		m.values["version"] = float64(Number(filepath.Base(result.Version)))
 	}
 	return m.write()
 }

@@ -1,17 +1,33 @@
-// Package rebuild keeps a named dataset up to date. Its chain of stages makes a version (see
-// package versions): the input, the variants, and their verification. One process or the jobs of a
-// SLURM cluster run it. A journal reports each run to its operators.
+// Package rebuild keeps a named dataset up to date. A chain of stages makes a version of it: the
+// input, the variants, and their verification. Only those stages are run whose inputs, options or
+// program have changed since the current version, by one process or by the jobs of a SLURM cluster.
+//
+//	NAME/000007-3fa2c1d0/   a version: the stages' outputs, and version.json with their inputs
+//	NAME/current            -> 000007-3fa2c1d0, a symbolic link to the newest version
+//	NAME/.build-3fa2c1d0…/  a user's unfinished version, named by the fingerprint of its chain
+//	NAME/.tmp-…             left by a killed run; the next one removes it
+//	NAME/.lock              held by the active run; .lock-submit, while a chain is submitted
+//	NAME/slurm/000003-…/    a chain that was submitted: its plan, settings and logs
+//
+// A version gets its name after all stages, including verification, and never changes afterwards.
+// current is replaced by a rename, so it names a complete version at every moment.
+//
+// A run takes the locks (Begin), compares what the chain would make with what there is (Plan), runs
+// the stages that are missing (Run), and publishes. On a cluster it submits jobs (Submit), of which
+// the first prepares, tasks build and verify shards, and the last one publishes (RunJob). All jobs
+// of a dataset have one name, by which squeue finds them.
 package rebuild
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
 
 	"tcbuild"
 	"tcbuild/gpuverify"
 	"tcbuild/ingest"
-	"tcbuild/internal/versions"
 	"tcbuild/store"
 )
 
@@ -55,8 +71,8 @@ type Input struct {
 }
 
 // Chain is the stages of the dataset: the input, the variants, and their verification.
-func (o *Options) Chain() (*versions.Chain, error) {
-	chain := &versions.Chain{Dir: filepath.Join(o.Root, o.Dataset), Program: o.Program, Keep: o.Keep, Force: o.Force, Log: o.Log}
+func (o *Options) Chain() (*Chain, error) {
+	chain := &Chain{Dir: filepath.Join(o.Root, o.Dataset), Program: o.Program, Keep: o.Keep, Force: o.Force, Log: o.Log}
 	if o.Input.Stage != "" {
 		chain.Stages = append(chain.Stages, o.inputStage())
 	}
@@ -71,4 +87,14 @@ func (o *Options) Chain() (*versions.Chain, error) {
 		chain.Stages = append(chain.Stages, o.verifyStage(variant))
 	}
 	return chain, nil
+}
+
+// Identity is the program's version for fingerprints. If the version does not name a clean commit,
+// the executable's digest distinguishes builds.
+func Identity(version string) (string, error) {
+	if !strings.Contains(version, "commit unknown") && !strings.Contains(version, ", modified") {
+		return version, nil
+	}
+	file, err := store.HashFile("/proc/self", "exe") // what runs, whatever has its name now
+	return fmt.Sprintf("%s, sha256 %.24s", version, file.SHA256), err
 }

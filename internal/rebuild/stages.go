@@ -16,15 +16,14 @@ import (
 	"tcbuild/ingest/perturbationset"
 	"tcbuild/internal/croissant"
 	"tcbuild/internal/disk"
-	"tcbuild/internal/versions"
 	"tcbuild/store"
 )
 
 // inputFolder is the folder of a version with the input that its own chain made.
 const inputFolder = "input"
 
-func (o *Options) inputStage() versions.Stage {
-	stage := versions.Stage{
+func (o *Options) inputStage() Stage {
+	stage := Stage{
 		Name: o.Input.Stage, Output: inputFolder, Options: o.Input.Options,
 		Run: func(ctx context.Context, version string) ([]ingest.Input, error) {
 			out := filepath.Join(version, inputFolder)
@@ -39,7 +38,7 @@ func (o *Options) inputStage() versions.Stage {
 		},
 	}
 	for _, path := range o.Input.Files {
-		stage.Sources = append(stage.Sources, versions.Source{Name: filepath.Clean(path), Path: path})
+		stage.Sources = append(stage.Sources, Source{Name: filepath.Clean(path), Path: path})
 	}
 	return stage
 }
@@ -58,9 +57,9 @@ func (o *Options) datasets() []string {
 }
 
 // datasetStage builds one dataset of a version.
-func (o *Options) datasetStage(name string) (versions.Stage, error) {
+func (o *Options) datasetStage(name string) (Stage, error) {
 	var outside []string // files of a perturbation set that no stage makes
-	stage := versions.Stage{
+	stage := Stage{
 		Name: name, Output: name, Added: []string{croissant.DescriptionName, croissant.SamplesName},
 		Apart: name != o.datasets()[0],
 		Options: map[string]string{
@@ -109,7 +108,7 @@ func (o *Options) datasetStage(name string) (versions.Stage, error) {
 			return stage, err
 		}
 		for _, name := range slices.Sorted(maps.Keys(files)) {
-			stage.Sources = append(stage.Sources, versions.Source{Name: graphSource + name, Path: files[name]})
+			stage.Sources = append(stage.Sources, Source{Name: graphSource + name, Path: files[name]})
 		}
 	}
 	if o.Build.Perturbations == "" {
@@ -124,7 +123,7 @@ func (o *Options) datasetStage(name string) (versions.Stage, error) {
 		stage.Options["perturbations"] = set.Recipe
 	}
 	for _, path := range set.Files {
-		stage.Sources = append(stage.Sources, versions.Source{Name: filepath.Base(path), Path: path})
+		stage.Sources = append(stage.Sources, Source{Name: filepath.Base(path), Path: path})
 	}
 	outside = set.Files
 	return stage, nil
@@ -175,9 +174,9 @@ func (o *Options) datasetOptions(name, version string) (options tcbuild.Options,
 
 // verifyStage verifies one dataset, checks that its content is that of the version's first dataset,
 // and writes the report.
-func (o *Options) verifyStage(variant string) versions.Stage {
+func (o *Options) verifyStage(variant string) Stage {
 	first := o.datasets()[0]
-	stage := versions.Stage{
+	stage := Stage{
 		Name: verifyPrefix + variant, Output: ReportName(variant), Apart: true,
 		// not the device: it changes nothing of what is proved
 		Options: map[string]string{"method": string(o.Method)},

@@ -1,27 +1,21 @@
-// Package versions makes versions of a named dataset by a chain of stages, and runs only those
-// stages whose inputs, options or program have changed since the current version.
-//
-//	NAME/000007-3fa2c1d0/   a version: the stages' outputs, and version.json with their inputs
-//	NAME/current            -> 000007-3fa2c1d0, a symbolic link to the newest version
-//	NAME/.build-3fa2c1d0…/  an unfinished version, named by the fingerprint of its chain
-//	NAME/.tmp-…             left by a killed run; the next one removes it
-//	NAME/.lock              held by the active run
-//
-// A version gets its name after all stages, including verification, and never changes afterwards.
-// current is replaced by a rename, so it names a complete version at every moment.
-package versions
+package rebuild
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"tcbuild/fault"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/internal/disk"
 )
 
 // Chain is the stages of a named dataset.
@@ -32,9 +26,8 @@ type Chain struct {
 	Keep    int // versions to keep, at least 1
 	Log     *slog.Logger
 	Force   bool // run all stages: share none with the current version
-	// what several processes that run the chain together have to find; nil for a process that runs
-	// it alone
-	Pin *Pin
+	// what was submitted, in a job of it; nil in a process that runs the chain alone
+	Submitted *Submitted
 }
 
 // Stage makes one file or folder of a version.
@@ -55,12 +48,13 @@ type Stage struct {
 	// sources as it read them: they must be those that the plan read. If the output already exists,
 	// a Run with the same fingerprint was killed before it was recorded, and nobody has compared
 	// what that Run read.
-	Run func(ctx context.Context, version string) (read []Input, err error)
+	Run func(ctx context.Context, version string) (read []inputfile.Input, err error)
 }
 
 // Result is what a run did.
 type Result struct {
-	Version   string // folder of the current version, "" after Prepare
+	Version   string // folder of the current version; "" after Prepare, and of a chain that was submitted
+	Submitted bool   // nothing was run
 	Unchanged bool   // nothing was done, not even making the version current
 	Ran       int    // stages that were run
 	Kept      int    // stages whose output was reused
@@ -82,14 +76,11 @@ func (c *Chain) Prepare(ctx context.Context) (*Result, error) {
 }
 
 func (c *Chain) run(ctx context.Context, runs func(Step) bool, publish func(*Plan) (string, error)) (*Result, error) {
-	if err := c.removeTemporary(); err != nil {
-		return nil, err
-	}
 	plan, err := c.Plan()
 	if err != nil {
 		return nil, err
 	}
-	if err := c.removeStale(plan); err != nil {
+	if err := c.sweep(plan); err != nil {
 		return nil, err
 	}
 	if plan.ready != nil {
@@ -117,7 +108,8 @@ func (c *Chain) keep(plan *Plan) (*Result, error) {
 			return nil, err
 		}
 	}
-	return result, c.prune()
+	c.prune()
+	return result, nil
 }
 
 func (c *Chain) runStages(ctx context.Context, plan *Plan, runs func(Step) bool) (*Result, error) {
@@ -175,20 +167,142 @@ func (c *Chain) link(plan *Plan, stage Stage) error {
 	defer os.RemoveAll(temporary)
 	whole := filepath.Join(temporary, "output")
 	if err := linkTree(filepath.Join(plan.current.path, stage.Output), whole); err != nil {
-		return fault.New(fault.Failed, "on a file system without hard links, add --force to rebuild everything",
-			"reuse %s of version %s: %w", stage.Output, plan.current.name, err)
+		return fmt.Errorf("reuse %s of version %s: %w", stage.Output, plan.current.name, err)
 	}
 	return os.Rename(whole, filepath.Join(plan.building, stage.Output))
+}
+
+// linkTree copies a file or folder with hard links. It copies the bytes where links are refused: by
+// the file system, or because the file is another user's and read-only.
+func linkTree(from, to string) error {
+	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		copied := filepath.Join(to, name)
+		if entry.IsDir() {
+			return os.MkdirAll(copied, 0o777)
+		}
+		if os.Link(path, copied) == nil {
+			return nil
+		}
+		return copyFile(path, copied)
+	})
+}
+
+func copyFile(from, to string) error {
+	in, _, err := disk.OpenRegular(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
 }
 
 // failed keeps what another run can resume.
 func (c *Chain) failed(plan *Plan, err error) error {
 	switch fault.KindOf(err) {
 	case fault.Failed, fault.Busy:
-		return err
-	}
-	if removeErr := c.discard(plan.building); removeErr != nil {
-		c.Log.Warn("the unfinished version stays", "folder", plan.building, "error", removeErr)
+	default:
+		c.leave(plan.building, c.discard(plan.building))
 	}
 	return err
+}
+
+// lockName is the lock of the process, or of the tasks, that work on a version. submitLock is held,
+// before it, by whoever runs or submits the chain.
+const (
+	lockName   = ".lock"
+	submitLock = ".lock-submit"
+)
+
+// Begin locks the dataset for a run or a submission. If another one is at work, it fails at once
+// with a fault.Busy, and so it does without after if a chain is in the queue. queue has its jobs.
+func (c *Chain) Begin(ctx context.Context, after bool) (queue []Job, release func(), err error) {
+	submitting, err := c.lock(ctx, submitLock, disk.Alone, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	release = func() { submitting.Close() }
+	if queue, err = Queue(ctx, c.Dir); err == nil {
+		queue, err = c.cancelIncomplete(ctx, queue)
+	}
+	switch {
+	case err != nil:
+	case len(queue) > 0 && !after:
+		err = c.busy(queue)
+	case len(queue) == 0:
+		working, lockErr := c.lock(ctx, lockName, disk.Alone, false)
+		if err = lockErr; err == nil {
+			release = func() { working.Close(); submitting.Close() }
+		}
+	}
+	if err != nil {
+		release()
+	}
+	return queue, release, err
+}
+
+// Lock waits for the lock of one process that works on a version (disk.Alone), or of parallel ones
+// that build its shards (disk.Shared), until ctx is done. The lock ends with its process. On a node
+// that froze it may outlive its job.
+func (c *Chain) Lock(ctx context.Context, sharing disk.Sharing) (*os.File, error) {
+	return c.lock(ctx, lockName, sharing, true)
+}
+
+func (c *Chain) lock(ctx context.Context, name string, sharing disk.Sharing, wait bool) (*os.File, error) {
+	shareWithGroup(c.Dir)
+	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
+		return nil, fmt.Errorf("rebuild %s: %w", c.Dir, err)
+	}
+	for waited := false; ; waited = true {
+		lock, err := disk.TryLock(filepath.Join(c.Dir, name), sharing)
+		switch {
+		case err == nil:
+			return lock, nil
+		case !errors.Is(err, disk.ErrLocked):
+			return nil, fmt.Errorf("rebuild %s: %w", c.Dir, err)
+		case !wait:
+			return nil, fault.New(fault.Busy, "wait until it is done", "rebuild %s: another rebuild of it is running", c.Dir)
+		case !waited:
+			c.Log.Info("waiting for another run to end", "lock", filepath.Join(c.Dir, name))
+		}
+		if err := pause(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// pause waits before another try.
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(500 * time.Millisecond):
+		return nil
+	}
+}
+
+// shareWithGroup lets the group write to what this process makes, whatever its umask, if the folder
+// is a group's: if it, or the nearest folder above that exists, has mode g+ws.
+func shareWithGroup(dir string) {
+	for path := filepath.Clean(dir); ; path = filepath.Dir(path) {
+		var folder unix.Stat_t
+		if unix.Stat(path, &folder) != nil && path != filepath.Dir(path) {
+			continue
+		}
+		if folder.Mode&unix.S_ISGID != 0 && folder.Mode&unix.S_IWGRP != 0 {
+			unix.Umask(unix.Umask(0) &^ 0o070)
+		}
+		return
+	}
 }

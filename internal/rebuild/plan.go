@@ -1,4 +1,4 @@
-package versions
+package rebuild
 
 import (
 	"crypto/sha256"
@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"tcbuild/fault"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/internal/disk"
 )
@@ -47,7 +48,7 @@ type Record struct {
 	Fingerprint string            `json:"fingerprint"`
 	Program     string            `json:"program"`
 	Options     map[string]string `json:"options"`
-	Inputs      []Input           `json:"inputs"`
+	Inputs      []inputfile.Input `json:"inputs"`
 	After       []string          `json:"after"`
 
 	added []string // of its stage
@@ -67,8 +68,8 @@ type Plan struct {
 
 // Plan reads all sources and compares each stage with the current and the unfinished version,
 // without changing anything. A fingerprint covers everything that determines a stage, including the
-// stages before it, so the plan is complete before anything runs. If the chain is pinned, the plan
-// must be the pinned one.
+// stages before it, so the plan is complete before anything runs. In a job of a submitted chain it
+// must be the plan that was submitted.
 func (c *Chain) Plan() (*Plan, error) {
 	plan := &Plan{sources: make(sources)}
 	var err error
@@ -85,13 +86,13 @@ func (c *Chain) Plan() (*Plan, error) {
 		plan.Steps = append(plan.Steps, Step{Stage: stage.Name, stage: stage, record: record})
 	}
 	plan.Fingerprint = hex.EncodeToString(all.Sum(nil))
-	if c.Pin != nil && c.Pin.Fingerprint != plan.Fingerprint {
-		return nil, c.changed(c.Pin.difference(plan))
+	if s := c.Submitted; s != nil && s.Fingerprint != plan.Fingerprint {
+		return nil, c.changed(plan.differs(s.Stages))
 	}
 	plan.building = c.building(plan.Fingerprint)
 	unfinished := readVersion(plan.building)
 	// another user's files must not be published
-	plan.resumed = unfinished != nil && (!c.Force || c.Pin != nil) && disk.IsMine(plan.building)
+	plan.resumed = unfinished != nil && (!c.Force || c.Submitted != nil) && disk.IsMine(plan.building)
 	if !plan.resumed {
 		unfinished = nil
 	}
@@ -101,9 +102,22 @@ func (c *Chain) Plan() (*Plan, error) {
 	return plan, c.findReady(plan)
 }
 
-// building is the folder of the unfinished version with a fingerprint.
+// building is the folder of the user's unfinished version with a fingerprint.
 func (c *Chain) building(fingerprint string) string {
-	return filepath.Join(c.Dir, buildingPrefix+fingerprint[:16])
+	return filepath.Join(c.Dir, fmt.Sprintf("%s%.16s-%d", buildingPrefix, fingerprint, os.Geteuid()))
+}
+
+// differs says what differs from the stages of another plan.
+func (p *Plan) differs(stages []Record) string {
+	for i, step := range p.Steps {
+		if i >= len(stages) || stages[i].Stage != step.Stage {
+			break
+		}
+		if why := difference(stages[i], step.record); why != "" {
+			return why
+		}
+	}
+	return "the stages changed"
 }
 
 // findReady looks for an existing version with the wanted content: the current one; one whose run
@@ -132,7 +146,7 @@ func (c *Chain) findReady(plan *Plan) error {
 // record describes a stage, whose predecessors are in the plan.
 func (c *Chain) record(stage Stage, plan *Plan) (Record, error) {
 	record := Record{Stage: stage.Name, Output: stage.Output, Program: c.Program,
-		Options: stage.Options, Inputs: []Input{}, After: append([]string{}, stage.After...), added: stage.Added}
+		Options: stage.Options, Inputs: []inputfile.Input{}, After: append([]string{}, stage.After...), added: stage.Added}
 	for _, source := range stage.Sources {
 		input, err := plan.sources.read(source)
 		if err != nil {
@@ -224,6 +238,14 @@ func (p *Plan) Ready() string {
 	return p.ready.path
 }
 
+// records describe all stages.
+func (p *Plan) records() (records []Record) {
+	for _, step := range p.Steps {
+		records = append(records, step.record)
+	}
+	return records
+}
+
 // note records which steps are done. It is called after the output of the i-th is written, so
 // recorded outputs are complete.
 func (p *Plan) note(i int) error {
@@ -254,4 +276,57 @@ func (c *Chain) begin(plan *Plan) error {
 		return fmt.Errorf("rebuild %s: %w", c.Dir, err)
 	}
 	return (&version{}).write(plan.building)
+}
+
+// Source is a file that stages read but no stage makes.
+type Source struct {
+	Name string // in fingerprints
+	Path string
+}
+
+// sources reads each source once, however many stages share it.
+type sources map[Source]inputfile.Input
+
+// read reads the whole file of a source.
+func (s sources) read(source Source) (inputfile.Input, error) {
+	if input, ok := s[source]; ok {
+		return input, nil
+	}
+	input, err := readSource(source)
+	if err == nil {
+		s[source] = input
+	}
+	return input, err
+}
+
+func readSource(source Source) (inputfile.Input, error) {
+	file, err := inputfile.Open(source.Path)
+	if err != nil {
+		return inputfile.Input{}, err
+	}
+	defer file.Close()
+	return file.Input(source.Name), nil
+}
+
+// unchanged checks that the sources are still those of the plan: otherwise the version would
+// already be out of date.
+func (s sources) unchanged() error {
+	for source, before := range s {
+		var now []inputfile.Input
+		input, err := readSource(source)
+		switch {
+		case err == nil:
+			now = []inputfile.Input{input}
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+		if why := inputfile.Difference([]inputfile.Input{before}, now); why != "" {
+			return changed(why)
+		}
+	}
+	return nil
+}
+
+func changed(why string) error {
+	return fault.New(fault.Busy, "run the same command again", "rebuild: while it ran, %s", why)
 }

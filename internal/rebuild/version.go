@@ -1,4 +1,4 @@
-package versions
+package rebuild
 
 import (
 	"crypto/rand"
@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"tcbuild/fault"
 	"tcbuild/internal/disk"
@@ -58,6 +61,31 @@ func (v *version) has(record Record) bool {
 
 func (v *version) write(dir string) error { return disk.WriteJSON(filepath.Join(dir, RecordName), v) }
 
+// is reports whether a version has the stages of a plan.
+func (v *version) is(stages []Record) bool {
+	return v != nil && slices.EqualFunc(v.Stages, stages, func(a, b Record) bool { return a.Fingerprint == b.Fingerprint })
+}
+
+// fileBytes is the size of all files of an output together, but for those that were added to it. A
+// link, pipe or device among them is an error.
+func fileBytes(output string, added []string) (bytes int64, err error) {
+	err = filepath.WalkDir(output, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Dir(path) == output && slices.Contains(added, entry.Name()) {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("%s: %w", path, disk.ErrNotRegular)
+		}
+		bytes += info.Size()
+		return nil
+	})
+	return bytes, err
+}
+
 // current is the version that the link names, nil when there is none.
 func (c *Chain) current() (*version, error) {
 	name, err := os.Readlink(filepath.Join(c.Dir, Current))
@@ -104,7 +132,7 @@ func (c *Chain) publish(plan *Plan) (string, error) {
 	if err := plan.sources.unchanged(); err != nil {
 		return "", err
 	}
-	if err := plan.sweep(); err != nil {
+	if err := plan.removeOthers(); err != nil {
 		return "", err
 	}
 	_, names, err := Folders(c.Dir)
@@ -127,7 +155,8 @@ func (c *Chain) publish(plan *Plan) (string, error) {
 		}
 	}
 	c.Log.Info("published", "version", name)
-	return path, c.prune()
+	c.prune()
+	return path, nil
 }
 
 // makeCurrent replaces the link atomically: a reader finds the old version or the new one.
@@ -136,11 +165,17 @@ func (c *Chain) makeCurrent(name string) error {
 	if err := os.Symlink(name, temporary); err != nil {
 		return err
 	}
-	return errors.Join(os.Rename(temporary, filepath.Join(c.Dir, Current)), disk.Sync(c.Dir))
+	if err := os.Rename(temporary, filepath.Join(c.Dir, Current)); err != nil {
+		return err
+	}
+	if err := disk.Sync(c.Dir); err != nil {
+		c.Log.Warn("a power failure may undo this", "version", name, "error", err)
+	}
+	return nil
 }
 
-// sweep removes leftovers of killed stages from the unfinished version.
-func (p *Plan) sweep() error {
+// removeOthers removes leftovers of killed stages from the unfinished version.
+func (p *Plan) removeOthers() error {
 	entries, err := os.ReadDir(p.building)
 	if err != nil {
 		return err
@@ -158,58 +193,36 @@ func (p *Plan) sweep() error {
 	return nil
 }
 
-// prune removes the versions that are too old to keep, never the current one.
-func (c *Chain) prune() error {
+// prune removes the versions that are too old to keep, never the current one. The version that was
+// made is published whether or not others can be removed.
+func (c *Chain) prune() {
 	_, names, err := Folders(c.Dir)
-	if err != nil {
-		return err
-	}
-	current, err := os.Readlink(filepath.Join(c.Dir, Current))
-	if err != nil {
-		return err
+	current, linkErr := os.Readlink(filepath.Join(c.Dir, Current))
+	if err = errors.Join(err, linkErr); err != nil {
+		c.Log.Warn("old versions stay", "error", err)
+		return
 	}
 	for _, name := range names[:max(0, len(names)-c.Keep)] {
-		if name == current {
-			continue
+		if name != current && c.leave(filepath.Join(c.Dir, name), c.discard(filepath.Join(c.Dir, name))) {
+			c.Log.Info("removed", "version", name)
 		}
-		if err := c.discard(filepath.Join(c.Dir, name)); err != nil {
-			return err
-		}
-		c.Log.Info("removed", "version", name)
 	}
-	return nil
 }
 
-// removeTemporary removes what killed runs left half created or half removed.
-func (c *Chain) removeTemporary() error {
-	return c.each(temporaryPrefix, remove)
-}
-
-// removeStale removes unfinished versions that will not be resumed. Of several processes that run
-// a chain together none does: another chain may wait for this one.
-func (c *Chain) removeStale(plan *Plan) error {
-	if c.Pin != nil {
-		return nil
-	}
-	return c.each(buildingPrefix, func(path string) error {
-		if path == plan.building && plan.ready == nil {
-			return nil
-		}
-		return c.discard(path)
-	})
-}
-
-// each calls do with every path in the dataset's folder whose name has a prefix.
-func (c *Chain) each(prefix string, do func(path string) error) error {
+// sweep removes what killed runs left: temporary folders and, unless other jobs of a chain may need
+// them, unfinished versions that will not be resumed.
+func (c *Chain) sweep(plan *Plan) error {
 	entries, err := os.ReadDir(c.Dir)
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), prefix) {
-			if err := do(filepath.Join(c.Dir, entry.Name())); err != nil {
-				return err
-			}
+		path := filepath.Join(c.Dir, entry.Name())
+		switch {
+		case strings.HasPrefix(entry.Name(), temporaryPrefix):
+			c.leave(path, os.RemoveAll(path))
+		case strings.HasPrefix(entry.Name(), buildingPrefix) && c.Submitted == nil && (path != plan.building || plan.ready != nil):
+			c.leave(path, c.discard(path))
 		}
 	}
 	return nil
@@ -225,7 +238,7 @@ func (c *Chain) discard(path string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return errors.Join(err, remove(temporary))
+	return errors.Join(err, os.RemoveAll(temporary))
 }
 
 // temporary makes a folder that every run removes which may write to the dataset's folder.
@@ -234,10 +247,33 @@ func (c *Chain) temporary() (path string, err error) {
 	return path, os.Mkdir(path, 0o777)
 }
 
-// remove removes what nobody needs. What another user protected stays, and does no harm.
-func remove(path string) error {
-	if err := os.RemoveAll(path); !errors.Is(err, fs.ErrPermission) {
-		return err
+// leave reports whether a path was removed. One that stays, because of err, does no harm: a warning
+// says whose it is, and what its owner can do.
+func (c *Chain) leave(path string, err error) (removed bool) {
+	if err == nil {
+		return true
 	}
-	return nil
+	if inside, ok := errors.AsType[*fs.PathError](err); ok {
+		for each := inside.Path; len(each) > len(c.Dir); each = filepath.Dir(each) {
+			if path = each; disk.IsMine(filepath.Dir(each)) {
+				break
+			}
+		}
+	}
+	owner := ownerOf(path)
+	c.Log.Warn("not removed", "path", path, "owner", owner, "fix", fmt.Sprintf("as %s: chmod -R g+w %s", owner, path), "error", err)
+	return false
+}
+
+// ownerOf is the name of a file's owner, or its number.
+func ownerOf(path string) string {
+	var stat unix.Stat_t
+	if unix.Lstat(path, &stat) != nil {
+		return "unknown"
+	}
+	id := strconv.Itoa(int(stat.Uid))
+	if known, err := user.LookupId(id); err == nil {
+		return known.Username
+	}
+	return id
 }

@@ -1,7 +1,10 @@
-package slurm
+package rebuild
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -9,29 +12,55 @@ import (
 )
 
 func TestScript(t *testing.T) {
-	job := Job{
-		Name: "sh-x", Comment: "two words", Label: "shards", Log: "/out/100 %j/shards", Tasks: "0-7%4", Options: []string{"--time=1:00"},
-		Dir: "/data/it's here", Command: []string{"/bin/tcbuild", "rebuild", "k=$HOME", ""},
+	b := batch{
+		options: []string{"--job-name=x", "--comment=two words", "--output=/out/100 %%j/shards-%A_%a.log", "--time=1:00"},
+		dir:     "/data/it's here", command: "/bin/tcbuild rebuild",
 	}
 	want := `#!/bin/bash
-#SBATCH --job-name=sh-x
+#SBATCH --job-name=x
 #SBATCH '--comment=two words'
 #SBATCH '--output=/out/100 %%j/shards-%A_%a.log'
-#SBATCH --array=0-7%4
-#SBATCH --open-mode=append
-#SBATCH --requeue
-#SBATCH --signal=B:USR1@120
-#SBATCH --kill-on-invalid-dep=yes
 #SBATCH --time=1:00
 cd '/data/it'\''s here' || exit 1
-exec /bin/tcbuild rebuild 'k=$HOME' ''
+exec /bin/tcbuild rebuild
 `
-	if got := job.Script(); got != want {
+	if got := b.script(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	job.Tasks = ""
-	if got := job.Script(); !strings.Contains(got, "/shards-%j.log'\n") || strings.Contains(got, "--array") {
-		t.Errorf("got\n%s", got)
+}
+
+// A dataset's jobs have one name, whatever the path to it, and no other's.
+func TestJobName(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "a,b %c"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(dir, filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	name := func(path ...string) string {
+		t.Helper()
+		name, err := jobName(filepath.Join(append([]string{dir}, path...)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	if got := name("a,b %c"); got != name("link", "a,b %c") || got == name("x", "a,b %c") || !regexp.MustCompile(`^a_b__c-[0-9a-f]{8}$`).MatchString(got) {
+		t.Errorf("got %s", got)
+	}
+}
+
+// The last task of an array has the array's number as its job's.
+func TestJobID(t *testing.T) {
+	t.Setenv("SLURM_JOB_ID", "17")
+	if got := JobID(); got != "17" {
+		t.Errorf("got %s", got)
+	}
+	t.Setenv("SLURM_ARRAY_JOB_ID", "17")
+	t.Setenv("SLURM_ARRAY_TASK_ID", "3")
+	if got := JobID(); got != "17_3" {
+		t.Errorf("got %s", got)
 	}
 }
 
@@ -68,7 +97,7 @@ func TestArrayTask(t *testing.T) {
 		t.Setenv("SLURM_ARRAY_TASK_MIN", c.min)
 		t.Setenv("SLURM_ARRAY_TASK_MAX", c.max)
 		t.Setenv("SLURM_ARRAY_TASK_COUNT", c.count)
-		index, tasks, err := ArrayTask()
+		index, tasks, err := arrayTask()
 		switch {
 		case c.want == "" && (err != nil || index != c.index || tasks != c.tasks):
 			t.Errorf("%+v: got %d of %d, %v", c, index, tasks, err)

@@ -1,4 +1,4 @@
-package versions
+package rebuild
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"tcbuild/fault"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/internal/disk"
 	_ "tcbuild/internal/testing/testrun"
 )
@@ -34,12 +35,12 @@ func newTestChain(t *testing.T) *testChain {
 	source := filepath.Join(dir, "source.txt")
 	c.write(t, source, "a")
 	stage := func(name string, options map[string]string, sources []Source, after []string, run func(version string) error) {
-		c.Stages = append(c.Stages, Stage{Name: name, Output: name, Options: options, Sources: sources, After: after, Run: func(_ context.Context, version string) ([]Input, error) {
+		c.Stages = append(c.Stages, Stage{Name: name, Output: name, Options: options, Sources: sources, After: after, Run: func(_ context.Context, version string) ([]inputfile.Input, error) {
 			c.ran = append(c.ran, name)
 			if c.before != nil {
 				c.before(name)
 			}
-			var read []Input
+			var read []inputfile.Input
 			for _, source := range sources {
 				input, err := readSource(source)
 				if err != nil {
@@ -321,16 +322,16 @@ func TestInputsThatChangeDuringTheRun(t *testing.T) {
 
 // A stage that reads other files than the plan's is an error too.
 func TestStageReadsOtherFiles(t *testing.T) {
-	for want, change := range map[string]func(read []Input) []Input{
-		"input more.txt is new":    func(read []Input) []Input { return append(read, Input{Name: "more.txt"}) },
-		"input source.txt is gone": func([]Input) []Input { return nil },
-		"input source.txt changed": func(read []Input) []Input {
-			return []Input{{Name: read[0].Name, Bytes: read[0].Bytes, SHA256: strings.Repeat("0", 64)}}
+	for want, change := range map[string]func(read []inputfile.Input) []inputfile.Input{
+		"input more.txt is new":    func(read []inputfile.Input) []inputfile.Input { return append(read, inputfile.Input{Name: "more.txt"}) },
+		"input source.txt is gone": func([]inputfile.Input) []inputfile.Input { return nil },
+		"input source.txt changed": func(read []inputfile.Input) []inputfile.Input {
+			return []inputfile.Input{{Name: read[0].Name, Bytes: read[0].Bytes, SHA256: strings.Repeat("0", 64)}}
 		},
 	} {
 		c := newTestChain(t)
 		run := c.Stages[0].Run
-		c.Stages[0].Run = func(ctx context.Context, version string) ([]Input, error) {
+		c.Stages[0].Run = func(ctx context.Context, version string) ([]inputfile.Input, error) {
 			read, err := run(ctx, version)
 			return change(read), err
 		}
@@ -372,28 +373,28 @@ func TestStopAfterAStage(t *testing.T) {
 
 func TestLock(t *testing.T) {
 	c := newTestChain(t)
-	release, err := c.Lock(t.Context(), disk.Shared, false)
+	first, err := c.Lock(t.Context(), disk.Shared)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := c.Lock(t.Context(), disk.Shared, false)
+	second, err := c.Lock(t.Context(), disk.Shared)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Lock(t.Context(), disk.Alone, false); fault.KindOf(err) != fault.Busy {
+	if _, _, err := c.Begin(t.Context(), false); fault.KindOf(err) != fault.Busy {
 		t.Errorf("got %v, want a fault.Busy", err)
 	}
-	go func() { _, _ = release(), second() }()
-	third, err := c.Lock(t.Context(), disk.Alone, true)
+	go func() { first.Close(); second.Close() }()
+	third, err := c.Lock(t.Context(), disk.Alone)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer third.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Lock(ctx, disk.Alone, true); !errors.Is(err, context.Canceled) {
+	if _, err := c.Lock(ctx, disk.Alone); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	_ = third()
 }
 
 // A reader finds a version at every moment, while the link is replaced repeatedly.
