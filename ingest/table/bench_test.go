@@ -3,9 +3,14 @@ package table
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"tcbuild/ingest/table/arrowfile"
+	"tcbuild/ingest/table/parquetfile"
 )
 
 // BenchmarkText reads a text table without using its values, and compares with the slow reader of
@@ -68,4 +73,59 @@ func BenchmarkText(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkBinary reads tables of binary formats, as samples and graphs read them.
+func BenchmarkBinary(b *testing.B) {
+	const n = 500_000
+	ids, genes, numbers, notes := make(arrowfile.Texts, n), make(arrowfile.Lists, n), make(arrowfile.Numbers, n), make(arrowfile.OptionalTexts, n)
+	for i := range n {
+		ids[i] = fmt.Sprintf("s%06d", i)
+		genes[i] = []string{fmt.Sprintf("YAL%03dW", i%1000), fmt.Sprintf("YBR%03dC", i/1000)}
+		if numbers[i] = float64(i%1009) / 1009; i%10 == 0 {
+			numbers[i] = math.NaN()
+		}
+		if i%5 > 0 {
+			notes[i] = []byte([]string{"YPD", "SC", "YPG"}[i%3])
+		}
+	}
+	fields := []arrowfile.Field{{Name: "id", Values: ids}, {Name: "genes", Values: genes}, {Name: "x", Values: numbers}, {Name: "note", Values: notes}}
+	arrowPath, parquetPath := filepath.Join(b.TempDir(), "a.arrow"), filepath.Join(b.TempDir(), "a.parquet")
+	w, err := arrowfile.Create(arrowPath, fields)
+	check(b, err)
+	file, err := os.Create(parquetPath)
+	check(b, err)
+	p, err := parquetfile.NewWriter(file, fields)
+	check(b, err)
+	for from := 0; from < n; from += 100_000 {
+		to := from + 100_000
+		check(b, w.Write(ids[from:to], genes[from:to], numbers[from:to], notes[from:to]))
+		check(b, p.Write(ids[from:to], genes[from:to], numbers[from:to], notes[from:to]))
+	}
+	check(b, w.Close())
+	check(b, p.Close())
+	check(b, file.Close())
+	for _, path := range []string{arrowPath, parquetPath} {
+		for _, typed := range []bool{false, true} {
+			b.Run(fmt.Sprintf("file=%s/typed=%t/rows=%d", filepath.Base(path), typed, n), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					r, err := Open(path)
+					check(b, err)
+					if typed {
+						keepTypes(r)
+					}
+					read := 0
+					for batch, err := range r.Batches() {
+						check(b, err)
+						read += batch.Len
+					}
+					if read != n {
+						b.Fatalf("found %d rows", read)
+					}
+					r.Close()
+				}
+			})
+		}
+	}
 }

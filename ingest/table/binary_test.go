@@ -3,7 +3,6 @@ package table
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -22,7 +21,6 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest/table/arrowfile"
 	"tcbuild/ingest/table/rows"
-	"tcbuild/internal/testing/testrun"
 )
 
 // show reads a table into one line per row, with the accessor for each column's kind.
@@ -147,32 +145,6 @@ func readDamaged(t testing.TB, name string, content []byte) error {
 		t.Fatalf("%s: kind %d, expected bad input that names the file: %v", name, fault.KindOf(err), err)
 	}
 	return err
-}
-
-// A flipped bit in a page with a checksum is an error. Checksums do not cover page headers, so
-// there it may also change nothing.
-func TestPageChecksums(t *testing.T) {
-	for _, name := range []string{"checksums.parquet", "checksums-v2.parquet"} {
-		whole, err := os.ReadFile(filepath.Join("testdata", name))
-		check(t, err)
-		want, err := showInMemory(name, whole)
-		check(t, err)
-		refused := 0
-		footer := len(whole) - 8 - int(binary.LittleEndian.Uint32(whole[len(whole)-8:]))
-		damaged := bytes.Clone(whole)
-		for bit := 8 * len("PAR1"); bit < 8*footer; bit += testrun.Cases(1, 7) {
-			damaged[bit/8] ^= 1 << (bit % 8)
-			if got, err := showInMemory(name, damaged); err == nil && got != want {
-				t.Errorf("%s: bit %d of byte %d: got\n%s\nwant\n%s", name, bit%8, bit/8, got, want)
-			} else if err != nil && strings.Contains(err.Error(), "CRC") {
-				refused++
-			}
-			damaged[bit/8] ^= 1 << (bit % 8)
-		}
-		if refused < testrun.Cases(500, 70) {
-			t.Errorf("%s: %d flipped bits were found by a checksum", name, refused)
-		}
-	}
 }
 
 // showInMemory reads a file in memory into one line per row.

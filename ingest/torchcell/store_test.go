@@ -393,3 +393,30 @@ func TestDamage(t *testing.T) {
 	}
 	check("undamaged", whole)
 }
+
+// Every flipped bit of a zlib record is an error or changes nothing: zlib has a checksum.
+func TestEveryBitOfZlib(t *testing.T) {
+	dir, value := t.TempDir(), deflate(fitness("0.125", "A", "B"))
+	write(t, dir, map[string]string{"0": value})
+	writeFile(t, `{"codec": "zlib"}`, dir, "STORE.json")
+	_, want, _, err := read(dir, ingest.PerturbationOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "data.mdb")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := bytes.Index(content, []byte(value))
+	for bit := 8 * start; bit < 8*(start+len(value)); bit += testrun.Cases(1, 7) {
+		content[bit/8] ^= 1 << (bit % 8)
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, got, _, err := read(dir, ingest.PerturbationOptions{}); err == nil && !slices.Equal(got, want) {
+			t.Errorf("bit %d of byte %d: got %v, want %v", bit%8, bit/8-start, got, want)
+		}
+		content[bit/8] ^= 1 << (bit % 8)
+	}
+}

@@ -120,6 +120,9 @@ func verifyBatches(file *io.SectionReader, footer int64, dictionaries, records [
 		case recordBatch:
 			err = verifyCounts(message, views)
 		}
+		if err == nil && (kind == dictionaryBatch || kind == recordBatch) {
+			err = verifyFrames(file, message, at+int64(b.metadata))
+		}
 		if err != nil {
 			return fmt.Errorf("message at byte %d: %w", at, err)
 		}

@@ -3,10 +3,12 @@ package parquetfile
 import (
 	"encoding/binary"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
+	"tcbuild/fault"
 	"tcbuild/ingest/table/rows"
 )
 
@@ -29,6 +31,19 @@ func TestPageOfAnotherSize(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		if err == nil || after.TotalAlloc-before.TotalAlloc > stated/2 {
 			t.Errorf("%s: took %d bytes, and got the error %v", compression, after.TotalAlloc-before.TotalAlloc, err)
+		}
+	}
+}
+
+// A compression that cannot be read has its name in the error, and is not called damage.
+func TestUnknownCompression(t *testing.T) {
+	for compression, want := range map[compress.Compression]string{
+		compress.Codecs.Lz4: "found compression LZ4 (codec 5 of Parquet), expected one of BROTLI, GZIP, LZ4_RAW, SNAPPY, UNCOMPRESSED, ZSTD",
+		compress.Codecs.Lzo: "found compression LZO",
+		9:                   "codec 9 of Parquet",
+	} {
+		if err := checkCodec(compression); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }

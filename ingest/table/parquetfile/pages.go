@@ -2,6 +2,7 @@ package parquetfile
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -29,6 +30,9 @@ func openPages(section *io.SectionReader, chunk *metadata.ColumnChunkMetaData, c
 	memory *rows.Allocator) (*checkedPages, error) {
 	if chunk.CryptoMetadata() != nil {
 		return nil, errors.New("the file is encrypted")
+	}
+	if err := checkCodec(chunk.Compression()); err != nil {
+		return nil, err
 	}
 	start := chunk.DataPageOffset()
 	if chunk.HasDictionaryPage() && chunk.DictionaryPageOffset() > 0 {
@@ -64,7 +68,7 @@ func (p *checkedPages) Next() bool {
 		p.err = checkEncoding(p.Page())
 	}
 	if p.err == nil {
-		p.err = checkLevels(p.Page(), p.column)
+		p.err = checkContent(p.Page(), p.column)
 	}
 	if _, isDictionary := p.Page().(*file.DictionaryPage); !isDictionary {
 		p.left -= int64(p.Page().NumValues())
@@ -90,74 +94,148 @@ func checkEncoding(page file.Page) error {
 	}
 }
 
-var errShortLevels = errors.New("found a page with fewer levels than values")
+var (
+	errShortLevels = errors.New("found a page with fewer levels than values")
+	errLength      = errors.New("found a page that is longer or shorter than its values")
+)
 
-// checkLevels checks that a data page has a level per value. A page has repetition levels, then
-// definition levels, then the values. Only run-length levels can be too short unnoticed; the older
-// bit-packed form has a fixed length, which the Parquet reader checks.
-func checkLevels(page file.Page, column *schema.Column) error {
-	levels := []int16{column.MaxRepetitionLevel(), column.MaxDefinitionLevel()}
-	data := page.Data()
-	switch page := page.(type) {
-	case *file.DataPageV1:
-		encodings := []parquet.Encoding{page.RepetitionLevelEncoding(), page.DefinitionLevelEncoding()}
-		for i, highest := range levels {
+// checkContent checks that a data page has a level per value, and as many values as its levels say.
+// A page has repetition levels, then definition levels, then the values. Only run-length levels can
+// be too short unnoticed; the older bit-packed form has a fixed length, which the Parquet reader
+// checks.
+func checkContent(page file.Page, column *schema.Column) error {
+	levels := [...]int16{column.MaxRepetitionLevel(), column.MaxDefinitionLevel()}
+	data, present := page.Data(), int(page.NumValues())
+	for i, highest := range levels {
+		var stored []byte
+		switch page := page.(type) {
+		case *file.DataPageV1:
 			if highest == 0 {
 				continue
 			}
-			if encodings[i] != parquet.Encodings.RLE {
+			if encoding := [...]parquet.Encoding{page.RepetitionLevelEncoding(), page.DefinitionLevelEncoding()}[i]; encoding != parquet.Encodings.RLE {
 				return nil
 			}
 			length := int(binary.LittleEndian.Uint32(data))
-			if _, ok := takeLevels(data[4:4+length], highest, int(page.NumValues())); !ok {
-				return errShortLevels
-			}
-			data = data[4+length:]
-		}
-	case *file.DataPageV2:
-		lengths := []int32{page.RepetitionLevelByteLen(), page.DefinitionLevelByteLen()}
-		for i, highest := range levels {
-			rest := data[:lengths[i]]
-			if highest > 0 {
-				var ok bool
-				if rest, ok = takeLevels(rest, highest, int(page.NumValues())); !ok {
-					return errShortLevels
+			stored, data = data[4:4+length], data[4+length:]
+		case *file.DataPageV2:
+			length := [...]int32{page.RepetitionLevelByteLen(), page.DefinitionLevelByteLen()}[i]
+			if stored, data = data[:length], data[length:]; highest == 0 {
+				if length > 0 {
+					return errLength
 				}
+				continue
 			}
-			if len(rest) > 0 { // the values would start at another byte
-				return fmt.Errorf("found levels of a page %d bytes shorter than its header says", len(rest))
-			}
-			data = data[lengths[i]:]
+		default: // a dictionary
+			return nil
 		}
+		rest, found, ok := takeRuns(stored, bits.Len16(uint16(highest)), int(page.NumValues()), uint32(highest))
+		if !ok {
+			return errShortLevels
+		}
+		if _, v2 := page.(*file.DataPageV2); v2 && len(rest) > 0 { // the values would start at another byte
+			return fmt.Errorf("found levels of a page %d bytes shorter than its header says", len(rest))
+		}
+		present = found // of the definition levels in the end
+	}
+	if present == 0 {
+		return nil
+	}
+	rest, err := takeValues(data, present, page, column)
+	// fastparquet writes eight zeros behind all values
+	if err != nil || len(rest) > 0 && !bytes.Equal(rest, make([]byte, 8)) {
+		return errLength
 	}
 	return nil
 }
 
-// takeLevels returns what follows count levels of at most highest in data, in Parquet's hybrid of
-// repeated and bit-packed runs. It returns false if there are fewer. Each run starts with a varint:
-// an even one is twice the length of a repeated run; an odd one is twice the number of groups of
-// eight in a packed run, plus one.
-func takeLevels(data []byte, highest int16, count int) (rest []byte, ok bool) {
-	width := bits.Len16(uint16(highest))
+// takeValues returns what follows count values in data. If anything does, the footer may say that a
+// column has no levels which has some, and they would be taken for values.
+func takeValues(data []byte, count int, page file.Page, column *schema.Column) ([]byte, error) {
+	size := 0
+	switch physical := column.PhysicalType(); parquet.Encoding(page.Encoding()) {
+	case parquet.Encodings.PlainDict, parquet.Encodings.RLEDict:
+		rest, _, ok := takeRuns(data[1:], int(data[0]), count, 0)
+		if !ok {
+			return nil, errLength
+		}
+		return rest, nil
+	case parquet.Encodings.RLE: // of booleans
+		size = 4 + int(binary.LittleEndian.Uint32(data))
+	default:
+		switch physical {
+		case parquet.Types.Boolean:
+			size = (count + 7) / 8
+		case parquet.Types.ByteArray:
+			for range count {
+				size += 4 + int(binary.LittleEndian.Uint32(data[size:]))
+			}
+		case parquet.Types.FixedLenByteArray:
+			size = count * column.TypeLength()
+		default:
+			size = count * physical.ByteSize()
+		}
+	}
+	return data[size:], nil
+}
+
+// takeRuns returns what follows count numbers of width bits in data, in Parquet's hybrid of
+// repeated and bit-packed runs, and how many of them are equal to one. It returns false if there
+// are fewer. Each run starts with a varint: an even one is twice the length of a repeated run; an
+// odd one is twice the number of groups of eight in a packed run, plus one.
+func takeRuns(data []byte, width, count int, one uint32) (rest []byte, equal int, ok bool) {
 	for count > 0 {
 		header, n := binary.Uvarint(data)
 		if n <= 0 || header > math.MaxUint32 {
-			return nil, false
+			return nil, 0, false
 		}
 		data = data[n:]
 		run, size := int(header>>1), (width+7)/8
-		if header&1 == 1 {
+		packed := header&1 == 1
+		if packed {
 			run, size = run*8, run*width
 		}
 		if run == 0 || run > math.MaxInt32 { // the Parquet reader stops here
-			return nil, false
+			return nil, 0, false
 		}
 		if size > len(data) {
 			// The last packed run may end after its last level.
-			return nil, header&1 == 1 && len(data)*8/width >= count
+			if !packed || len(data)*8/width < count {
+				return nil, 0, false
+			}
+			size = len(data)
+		}
+		run = min(run, count)
+		if packed {
+			equal += countEqual(data[:size], width, run, one)
+		} else {
+			value := uint32(0)
+			for i, b := range data[:size] {
+				value |= uint32(b) << (8 * i)
+			}
+			if value == one {
+				equal += run
+			}
 		}
 		data = data[size:]
 		count -= run
 	}
-	return data, true
+	return data, equal, true
+}
+
+// countEqual counts which of the first count numbers of width bits are equal to one.
+func countEqual(packed []byte, width, count int, one uint32) (equal int) {
+	var buffer uint64
+	for bits := 0; count > 0; count-- {
+		for ; bits < width; bits += 8 {
+			buffer |= uint64(packed[0]) << bits
+			packed = packed[1:]
+		}
+		if uint32(buffer&(1<<width-1)) == one {
+			equal++
+		}
+		buffer >>= width
+		bits -= width
+	}
+	return equal
 }

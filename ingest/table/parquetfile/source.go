@@ -54,7 +54,7 @@ func Open(path string, in *io.SectionReader) (*Source, error) {
 			return err
 		}
 		s.describe(s.reader.MetaData().Schema)
-		return nil
+		return checkFooter(s.reader)
 	})
 	if err != nil {
 		return nil, rows.Damaged(path, "in its footer or schema", err)
@@ -191,7 +191,10 @@ func (s *Source) openGroup() error {
 		column := s.reader.MetaData().Schema.Column(s.leaves[i].index)
 		pages, err := openPages(s.in, stored, column, s.memory)
 		if err != nil {
-			return err
+			return fmt.Errorf("column %q: %w", s.Columns[i], err)
+		}
+		if column.MaxRepetitionLevel() == 0 && stored.NumValues() != s.rows {
+			return fmt.Errorf("column %q: found %d values in row group %d, expected one in each of %d rows", s.Columns[i], stored.NumValues(), s.group-1, s.rows)
 		}
 		values := file.NewColumnReader(column, pages, s.memory, s.reader.BufferPool())
 		if !s.Typed[i] {

@@ -116,6 +116,19 @@ pq.write_table(
     data_page_version="2.0",
     write_page_checksum=True,
 )
+# Of a gzip page, the codec has a checksum; of version 2, not of its levels.
+for codec in ("none", "snappy", "gzip", "brotli", "zstd", "lz4"):
+    for version in ("1.0", "2.0"):
+        pq.write_table(
+            pa.concat_tables([table().select(["int", "uint", "double", "text", "list"])] * 12),
+            f"codec-{codec}-v{version[0]}.parquet",
+            compression=codec,
+            use_dictionary=["text"],
+            data_page_version=version,
+            write_page_checksum=(codec, version) != ("gzip", "1.0"),
+            store_schema=False,
+            write_statistics=False,
+        )
 feather.write_feather(table(), "types-plain.arrow", compression="uncompressed")
 feather.write_feather(table(), "types-batches.arrow", compression="uncompressed", chunksize=1)
 feather.write_feather(table(), "types-lz4.arrow", compression="lz4")
