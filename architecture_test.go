@@ -18,7 +18,7 @@ func TestImportDirections(t *testing.T) {
 		"fault":             "",
 		"internal/disk":     "fault",
 		"internal/lmdbfile": "",
-		"internal/inorder":  "",
+		"internal/inorder":  "fault",
 		"conf":              "fault",
 		"encode":            "encode",
 		"ingest":            "ingest conf fault internal/lmdbfile internal/disk internal/inorder",

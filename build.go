@@ -219,9 +219,9 @@ func (b *builder) write(ctx context.Context) error {
 		return err
 	}
 	var group errgroup.Group
-	group.Go(func() error { return b.building.WriteGraph(b.graph) })
+	group.Go(fault.Catch(func() error { return b.building.WriteGraph(b.graph) }))
 	if b.Variant == store.Incidence {
-		group.Go(func() error { return b.building.WriteIncidence(cache) })
+		group.Go(fault.Catch(func() error { return b.building.WriteIncidence(cache) }))
 	}
 	if err := group.Wait(); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tcbuild/encode"
+	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/internal/inorder"
@@ -173,9 +174,9 @@ func (p *pipeline) write(ctx context.Context, shards []*store.Shard, jobs iter.S
 		}
 		if j.samples == nil {
 			shards = shards[1:]
-			seals.Go(func() error {
+			seals.Go(fault.Catch(func() error {
 				return labelled(ctx, stepSeal, func() error { return timed(&p.busy.seal, j.shard.Seal) })
-			})
+			}))
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime/debug"
 	"slices"
 	"syscall"
 )
@@ -132,7 +133,30 @@ var atPath = map[syscall.Errno]string{
 	syscall.ENAMETOOLONG: "choose a shorter name",
 }
 
-// Recovered is the error of a panic: cause is what recover returned. It is not an error that a
+// Bug is a panic: a fault of tcbuild itself.
+type Bug struct {
+	Cause any    // what recover returned
+	Stack []byte // of the goroutine that panicked
+}
+
+func (b *Bug) Error() string { return fmt.Sprintf("panic: %v", b.Cause) }
+
+// Catch makes a panic of run its error, a Bug. Work for another goroutine is wrapped in it, as a
+// panic there would end the program with the exit code of wrong usage, and leave locks and temporary
+// files.
+func Catch(run func() error) func() error {
+	return func() (err error) {
+		defer func() {
+			if cause := recover(); cause != nil {
+				err = New(Failed, "this is a fault of tcbuild, not of your data or settings: report it in the issues of "+
+					"tcbuild's repository, with all of these lines, the command and what 'tcbuild version --json' prints", "%w", &Bug{cause, debug.Stack()})
+			}
+		}()
+		return run()
+	}
+}
+
+// Recovered is the error of a panic of a library on damaged data: cause is what recover returned. It is not an error that a
 // caller compares with, as a library may panic with io.EOF.
 func Recovered(cause any) error {
 	if err, ok := cause.(error); ok {

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tcbuild/fault"
 	"tcbuild/gpuverify/cuda"
 )
 
@@ -58,7 +59,7 @@ func (c *card) pipeline(ctx context.Context, first int) error {
 		if i == 0 {
 			number = first
 		}
-		group.Go(func() error { return fillers[i].run(ctx, number) })
+		group.Go(fault.Catch(func() error { return fillers[i].run(ctx, number) }))
 	}
 	filled := make(chan error, 1)
 	go func() {

@@ -121,10 +121,10 @@ type verifier struct {
 func (v *verifier) checkFiles(ctx context.Context, files []store.File, work func(ctx context.Context) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(v.Workers + 1)
-	group.Go(func() error { return work(ctx) })
+	group.Go(fault.Catch(func() error { return work(ctx) }))
 	damaged := make([]error, len(files))
 	for i, file := range files {
-		group.Go(func() error {
+		group.Go(fault.Catch(func() error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -134,7 +134,7 @@ func (v *verifier) checkFiles(ctx context.Context, files []store.File, work func
 			}
 			damaged[i] = err
 			return nil
-		})
+		}))
 	}
 	if err := group.Wait(); err != nil {
 		return err
@@ -191,7 +191,7 @@ func (v *verifier) compareOnCPU(ctx context.Context) error {
 	chunks := v.chunks(regenerate.BatchSamples)
 	group, ctx := errgroup.WithContext(ctx)
 	for range v.Workers {
-		group.Go(func() error { return v.work(ctx, chunks) })
+		group.Go(fault.Catch(func() error { return v.work(ctx, chunks) }))
 	}
 	return group.Wait()
 }

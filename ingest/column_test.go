@@ -73,7 +73,46 @@ func carriedArrays(t *testing.T) []arrow.Array {
 	numbers := array.NewFloat64Builder(memory.DefaultAllocator)
 	numbers.AppendValues([]float64{math.Copysign(0, -1), 0, math.NaN(), math.Float64frombits(0x7ff8000000000bad), math.Inf(1)}, nil)
 	numbers.AppendNull()
-	return append(arrays, numbers.NewArray())
+	return append(append(arrays, numbers.NewArray()), dictionaries(t)...)
+}
+
+// dictionaries has arrays of dictionaries that the Arrow library has no builders for.
+func dictionaries(t *testing.T) (arrays []arrow.Array) {
+	t.Helper()
+	from := func(values arrow.DataType, json string) arrow.Array {
+		a, _, err := array.FromJSON(memory.DefaultAllocator, values, strings.NewReader(json))
+		if err != nil {
+			t.Fatalf("%s: %v", values, err)
+		}
+		return a
+	}
+	index := from(arrow.PrimitiveTypes.Int8, `[1, null, 0, 1]`)
+	for _, entries := range []arrow.Array{
+		from(arrow.BinaryTypes.LargeString, `["x", "y"]`), from(arrow.BinaryTypes.LargeBinary, `["/w==", ""]`),
+		from(arrow.BinaryTypes.StringView, `["x", "a text that is longer than twelve bytes"]`),
+		from(arrow.FixedWidthTypes.Boolean, `[true, false]`),
+		from(arrow.FixedWidthTypes.Float16, `[0.5, 2]`), from(&arrow.Decimal128Type{Precision: 5, Scale: 2}, `["1.50", "2.25"]`),
+		from(arrow.ListOf(arrow.BinaryTypes.String), `[["a"], []]`),
+		from(arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int8, Nullable: true}), `[{"a": 1}, {"a": null}]`),
+	} {
+		arrays = append(arrays, array.NewDictionaryArray(&arrow.DictionaryType{IndexType: index.DataType(), ValueType: entries.DataType()}, index, entries))
+	}
+	// these inside a list, a list of fixed length, a struct and a map
+	codes := array.NewDictionaryArray(&arrow.DictionaryType{IndexType: index.DataType(), ValueType: arrow.BinaryTypes.String}, index, from(arrow.BinaryTypes.String, `["x", "y"]`))
+	nested := func(of arrow.DataType, length int, buffers []*memory.Buffer, children ...arrow.Array) {
+		var all []arrow.ArrayData
+		for _, child := range children {
+			all = append(all, child.Data())
+		}
+		arrays = append(arrays, array.MakeFromData(array.NewData(of, length, buffers, all, 0, 0)))
+	}
+	offsets := memory.NewBufferBytes(arrow.Int32Traits.CastToBytes([]int32{0, 3, 3, 4}))
+	nested(arrow.ListOf(codes.DataType()), 3, []*memory.Buffer{nil, offsets}, codes)
+	nested(arrow.FixedSizeListOf(2, codes.DataType()), 2, []*memory.Buffer{nil}, codes)
+	pair := arrow.StructOf(arrow.Field{Name: "key", Type: arrow.BinaryTypes.String}, arrow.Field{Name: "value", Type: codes.DataType(), Nullable: true})
+	nested(pair, 4, []*memory.Buffer{nil}, from(arrow.BinaryTypes.String, `["a", "b", "c", "d"]`), codes)
+	nested(arrow.MapOf(arrow.BinaryTypes.String, codes.DataType()), 3, []*memory.Buffer{nil, offsets}, arrays[len(arrays)-1])
+	return arrays
 }
 
 // writeChunks writes a node table with a column x, in record batches of the given sizes.

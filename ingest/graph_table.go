@@ -102,7 +102,7 @@ func (t *graphTable) columns() ([]Column, error) {
 	var columns []Column
 	for _, c := range t.extra {
 		if len(c.chunks) == 0 {
-			c.chunks = []arrow.Array{array.NewBuilder(memory.DefaultAllocator, c.values).NewArray()}
+			c.chunks = []arrow.Array{array.MakeFromData(noValues(c.values))}
 		}
 		values, err := array.Concatenate(c.chunks, memory.DefaultAllocator)
 		if err != nil {
@@ -112,6 +112,22 @@ func (t *graphTable) columns() ([]Column, error) {
 		columns = append(columns, Column{c.name, values})
 	}
 	return columns, nil
+}
+
+// noValues is the data of an array without values. The library's builders lack some types.
+func noValues(t arrow.DataType) arrow.ArrayData {
+	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(make([]byte, 8))} // no bitmap, and the offset 0
+	switch t := t.(type) {
+	case *arrow.DictionaryType:
+		return array.NewDataWithDictionary(t, 0, buffers, 0, 0, noValues(t.ValueType).(*array.Data))
+	case arrow.NestedType:
+		var fields []arrow.ArrayData
+		for _, field := range t.Fields() {
+			fields = append(fields, noValues(field.Type))
+		}
+		return array.NewData(t, 0, buffers[:len(t.Layout().Buffers)], fields, 0, 0)
+	}
+	return array.NewBuilder(memory.DefaultAllocator, t).NewArray().Data()
 }
 
 // where names a row of a batch, for messages.

@@ -24,7 +24,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	e := newEnv(stdout, stderr)
 	root := newRoot(e)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	return ended(ctx, e, fault.Catch(func() error { return root.ExecuteContext(ctx) })())
+}
+
+// ended prints the error of a command, if it has one, and returns the exit code.
+func ended(ctx context.Context, e *env, err error) int {
 	if unwritten := e.stdout.Close(); err == nil && unwritten != nil {
 		err = fmt.Errorf("write to stdout: %w", unwritten)
 	}
@@ -56,6 +60,9 @@ func exitReason(ctx context.Context, err error) error {
 // printError prints an error on one line and its hint, if any, on a second one.
 func printError(stderr *printable, err error) {
 	oneLine := func(text string) string { return clip(strings.ReplaceAll(text, "\n", "; ")) }
+	if bug, ok := errors.AsType[*fault.Bug](err); ok {
+		stderr.Write(bug.Stack)
+	}
 	message := err.Error()
 	if fault.DiskFull(err) {
 		message = "the disk is full: " + message

@@ -30,7 +30,7 @@ const rootExample = `  # a small synthetic graph and perturbation set
 
 const exitCodes = `Exit codes:
   0   done, or nothing to do
-  1   failed: I/O, disk full, driver
+  1   failed: I/O, disk full, driver; a fault of tcbuild itself
   2   wrong usage or settings
   3   bad input data
   4   verify or diff found a difference, or a dataset is damaged

@@ -1,6 +1,12 @@
 package main
 
-import "testing"
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"tcbuild/fault"
+)
 
 func TestWrongUsage(t *testing.T) {
 	for _, c := range []struct {
@@ -25,7 +31,9 @@ func TestWrongUsage(t *testing.T) {
 		{"shard and shards", with(buildArgs, "--shard", "0/2", "--shards", "3"), `found "0/2" together with --shards 3`},
 		{"more shards than samples", with(buildArgs, "--shards", "3"), "found 3 shards, expected at most 2"},
 		{"negative shards", with(buildArgs, "--shards", "-1"), "read --shards: found -1, expected 1 or more"},
-		{"negative workers", with(buildArgs, "--workers", "-1"), "read --workers: found -1, expected 1 or more"},
+		{"negative workers", with(buildArgs, "--workers", "-1"), "read --workers: found -1, expected 1 to 1024"},
+		{"too many workers", with(buildArgs, "--workers", "1025"), "read --workers: found 1025, expected 1 to 1024"},
+		{"too many workers to verify", []string{"verify", "x", "--workers", "100000"}, "read --workers: found 100000, expected 1 to 1024"},
 		{"workers not a number", with(buildArgs, "--workers", "two"), `read --workers: found "two", expected a whole decimal number`},
 		{"reaction rule", with(buildArgs, "--reaction-rule", "x"), `read --reaction-rule: found "x", expected all or gpr`},
 		{"unknown genes", with(buildArgs, "--unknown-genes", "drop"), `read --unknown-genes: found "drop", expected error or drop-sample or drop-gene`},
@@ -58,5 +66,21 @@ func TestWrongRange(t *testing.T) {
 		if got := countLines(must(t, dir, "inspect", "out", "--samples", samples, "--json").stdout); got != lines {
 			t.Errorf("--samples %s: got %d lines, want %d", samples, got, lines)
 		}
+	}
+}
+
+// A panic is a failure, not wrong usage; its stack is printed, and where to report it.
+func TestPanic(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	e := newEnv(&stdout, &stderr)
+	var nothing []int
+	code := ended(t.Context(), e, fault.Catch(func() error { nothing[7]++; return nil })())
+	for _, want := range []string{"usage_test.go:", "tcbuild: panic: runtime error: index out of range [7] with length 0\n", "\nhint: this is a fault of tcbuild", "report it"} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("found no %q in\n%s", want, stderr.String())
+		}
+	}
+	if code != 1 {
+		t.Errorf("got the exit code %d, want 1", code)
 	}
 }

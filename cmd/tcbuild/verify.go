@@ -140,12 +140,15 @@ func printReport(e *env, jsonPath string, report *gpuverify.Report) error {
 		"verify %s; first: %s", summary, findings[0])
 }
 
+// maxWorkers is more than any machine has cores. Each worker holds values of 64 samples in memory.
+const maxWorkers = 1024
+
 // useCores limits the program to that many cores, 0 for all that the job has, and returns their
 // number.
 func useCores(workers int) (int, error) {
-	if workers < 0 {
+	if workers < 0 || workers > maxWorkers {
 		return 0, fault.New(fault.Usage, "give the number of CPU cores to use",
-			"read --workers: found %d, expected 1 or more", workers)
+			"read --workers: found %d, expected 1 to %d", workers, maxWorkers)
 	}
 	if workers > 0 {
 		runtime.GOMAXPROCS(workers)

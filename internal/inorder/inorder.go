@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"tcbuild/fault"
 )
 
 // item is a value on its way.
@@ -22,21 +24,21 @@ type item[T any] struct {
 // workers have goroutines of their own, which end before the loop over the values does; a worker is
 // called by one of them. Memory is that of about two values per worker, as send waits for room.
 //
-// The last pair has the error of read, or the cause of ctx once that is done. If the loop ends
-// before, send returns an error, which read must return.
+// The last pair has the error of read, a worker's panic as a fault.Bug, or the cause of ctx once that
+// is done. If the loop ends before, send returns an error, which read must return.
 func Each[T any](ctx context.Context, workers []func(T), read func(send func(T) error) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
+		ctx, cancel := context.WithCancelCause(ctx)
 		window := 2*len(workers) + 2
 		waiting, inOrder := make(chan item[T], window), make(chan item[T], window)
 		var group sync.WaitGroup
 		defer group.Wait()
-		defer cancel()
+		defer cancel(nil)
 		var failed error // of read; set before inOrder is closed
 		group.Go(func() {
 			defer close(inOrder)
 			defer close(waiting)
-			failed = read(func(value T) error {
+			send := func(value T) error {
 				next := item[T]{value, make(chan struct{})}
 				for _, to := range []chan item[T]{waiting, inOrder} {
 					select {
@@ -46,13 +48,16 @@ func Each[T any](ctx context.Context, workers []func(T), read func(send func(T) 
 					}
 				}
 				return nil
-			})
+			}
+			failed = fault.Catch(func() error { return read(send) })()
 		})
 		for _, work := range workers {
 			group.Go(func() {
 				for next := range waiting {
 					if ctx.Err() == nil {
-						work(next.value)
+						if bug := fault.Catch(func() error { work(next.value); return nil })(); bug != nil {
+							cancel(bug)
+						}
 					}
 					close(next.done)
 				}
@@ -80,7 +85,7 @@ func All(n int, do func(i int) error) error {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range n {
-		group.Go(func() error { errs[i] = do(i); return nil })
+		group.Go(func() error { errs[i] = fault.Catch(func() error { return do(i) })(); return nil })
 	}
 	group.Wait()
 	return cmp.Or(errs...)

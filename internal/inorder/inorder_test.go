@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"tcbuild/fault"
 )
 
 // squares are workers, of which the first is far slower than the others.
@@ -109,5 +111,27 @@ func TestAll(t *testing.T) {
 	}
 	if err := All(3, func(int) error { return nil }); err != nil {
 		t.Error(err)
+	}
+}
+
+// A panic, of read or of a worker, is the last error, and nothing runs behind it.
+func TestPanics(t *testing.T) {
+	broken := func(*int) { panic("broken") }
+	for name, all := range map[string]func() error{
+		"worker": func() (last error) {
+			for _, last = range Each(t.Context(), []func(*int){broken, broken}, numbers(100, nil)) {
+			}
+			return last
+		},
+		"read": func() (last error) {
+			for _, last = range Each(t.Context(), squares(2), func(func(*int) error) error { panic("broken") }) {
+			}
+			return last
+		},
+		"all": func() error { return All(100, func(int) error { panic("broken") }) },
+	} {
+		if bug, ok := errors.AsType[*fault.Bug](all()); !ok || bug.Cause != "broken" || len(bug.Stack) == 0 {
+			t.Errorf("%s: got %v", name, bug)
+		}
 	}
 }
