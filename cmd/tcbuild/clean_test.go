@@ -19,7 +19,6 @@ func TestKilledRunsLeaveNothing(t *testing.T) {
 		{"synth --out new/made --samples 3000", "new/made"},
 		{"ingest perturbations sets.tsv --graph graph --out new/p.arrow", "new/p.arrow"},
 		{"inspect sets.tsv --html new/page.html", "new/page.html"},
-		{"inspect sets.tsv --cpuprofile new/prof", "new/prof"},
 	} {
 		t.Run(c.run, func(t *testing.T) {
 			dir := filepath.Join(f.dir, "new")

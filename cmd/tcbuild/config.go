@@ -62,11 +62,7 @@ func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *co
 		return nil
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		stop, err := e.profiles.start()
-		if err != nil {
-			return err
-		}
-		return errors.Join(run(cmd.Context(), args, settings), stop())
+		return run(cmd.Context(), args, settings)
 	}
 	return cmd
 }

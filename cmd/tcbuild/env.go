@@ -20,7 +20,6 @@ type env struct {
 	config    string
 	logFormat string
 	quiet     bool
-	profiles  profiles
 }
 
 func newEnv(stdout, stderr io.Writer) *env {

@@ -20,9 +20,6 @@ func TestPlantedLinks(t *testing.T) {
 	}{
 		{"inspect sets.tsv --html page.html", []string{".page.html"}, 0},
 		{"inspect sets.tsv --html page.html", []string{"page.html"}, 1},
-		{"inspect sets.tsv --cpuprofile prof", []string{"prof"}, 1},
-		{"inspect sets.tsv --memprofile prof", []string{"prof"}, 1},
-		{"inspect sets.tsv --trace prof", []string{"prof"}, 1},
 		{"verify out --json report", []string{"report"}, 1},
 		{"synth --out demo", []string{"demo"}, 2},
 		{"ingest perturbations sets.tsv --graph graph --out p.tsv", []string{"p.tsv"}, 2},

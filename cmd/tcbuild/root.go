@@ -57,7 +57,6 @@ func newRoot(e *env) *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVar(&e.config, "config", "", "settings `FILE`: a YAML file or a preset ("+strings.Join(conf.Presets(), ", ")+")")
 	flags.StringVar(&e.logFormat, "log-format", "text", "how to log to stderr: text or json")
-	e.profiles.flags(flags)
 	flags.BoolVar(&e.quiet, "quiet", false, "print nothing on success")
 
 	root.AddCommand(

@@ -161,7 +161,7 @@ func TestOutputIsNamed(t *testing.T) {
 		"ingest perturbations in/perturbations.arrow --graph in --out disk/p.arrow",
 		"ingest perturbations in/perturbations.arrow --graph in --out disk/p.tsv",
 		"synth --out disk/synth --samples 2000",
-		"inspect in/perturbations.arrow --cpuprofile disk/new/prof",
+		"inspect in/perturbations.arrow --html disk/new/page.html",
 	} {
 		o := execute(t, dir, strings.Fields(run)...)
 		o.failed(t, "disk/")
