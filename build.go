@@ -174,7 +174,7 @@ func (b *builder) read(ctx context.Context) error {
 	if names := source.Columns().AttributeNames(); len(names) > 0 {
 		b.Log.Info("keeping attributes", "columns", fault.List(names))
 	}
-	if source, err = duplicates.Apply(ctx, source, b.Rule, b.Perturbations, b.Out); err != nil {
+	if source, err = duplicates.Apply(ctx, source, b.Rule, b.Perturbations); err != nil {
 		return err
 	}
 	b.source = source

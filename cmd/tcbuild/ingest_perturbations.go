@@ -89,7 +89,7 @@ func convertPerturbations(ctx context.Context, e *env, o ingestPerturbationsOpti
 	defer func() { err = inputfile.Explain(err, perturbations) }()
 	bar := newProgress(e, "perturbations", 0)
 	defer bar.Done()
-	kept, err := duplicates.Apply(ctx, perturbations, o.duplicates, o.table.File, path)
+	kept, err := duplicates.Apply(ctx, perturbations, o.duplicates, o.table.File)
 	if err != nil {
 		return nil, err
 	}

@@ -186,7 +186,7 @@ func runIngestScreen(ctx context.Context, e *env, o *screenOptions, open func(ge
 	var kept ingest.SampleSource
 	var samples *watched
 	err = publish(o.out, func(path string) error {
-		if kept, err = duplicates.Apply(ctx, screen, o.duplicates, o.table.File, path); err != nil {
+		if kept, err = duplicates.Apply(ctx, screen, o.duplicates, o.table.File); err != nil {
 			return err
 		}
 		samples = &watched{SampleSource: kept, ctx: ctx, progress: bar}

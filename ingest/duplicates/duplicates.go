@@ -4,8 +4,10 @@
 package duplicates
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -37,15 +39,17 @@ type Rule struct {
 }
 
 // Apply returns the samples that are left of a source, which then belongs to it. A Scan reads the
-// source once. Its counts are of the source, but for Samples, which are those left. Keeping all
-// samples takes the counts alone, made while yield has the batch, which it must not change. Memory
-// is 25 to 31 bytes for each genotype, and as much for each group if Rule.GroupBy names attributes.
-// Last and Mean keep the samples in a temporary folder beside a path meanwhile. name is the set's,
-// for messages.
+// source once, or twice for Last and Mean. Its counts are of the source, but for Samples, which are
+// those left. Keeping all samples takes the counts alone, made while yield has the batch, which it
+// must not change. name is the set's, for messages.
+//
+// Memory is 30 to 60 bytes for each genotype, and as much for each group if Rule.GroupBy names
+// attributes. Mean takes 24 more for each group, 8 for each phenotype of a group, and 48 for each
+// phenotype of a group of several samples. The garbage collector doubles that at times.
 //
 // A computed set in which each sample has its own genotype is returned as it is.
-func Apply(ctx context.Context, source ingest.SampleSource, rule Rule, name, beside string) (ingest.SampleSource, error) {
-	s := &stage{SampleSource: source, ctx: ctx, Rule: rule, name: name, beside: beside, columns: source.Columns()}
+func Apply(ctx context.Context, source ingest.SampleSource, rule Rule, name string) (ingest.SampleSource, error) {
+	s := &stage{SampleSource: source, ctx: ctx, Rule: rule, name: name, columns: source.Columns()}
 	if err := s.findGroupBy(); err != nil {
 		return nil, err
 	}
@@ -73,11 +77,11 @@ func Pooled(source ingest.SampleSource) []string {
 type stage struct {
 	ingest.SampleSource
 	Rule
-	ctx          context.Context
-	name, beside string
-	groupBy      []int          // attributes
-	columns      ingest.Columns // of the samples that are left
-	plan         *plan          // of Mean
+	ctx     context.Context
+	name    string
+	groupBy []int          // attributes
+	columns ingest.Columns // of the samples that are left
+	plan    *plan          // of Mean
 }
 
 func (s *stage) Columns() ingest.Columns { return s.columns }
@@ -115,52 +119,99 @@ func listed(names []string) string {
 
 // Scan implements ingest.SampleSource. Once the stage's context is done it returns its cause.
 func (s *stage) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	groups := &grouper{keyer: keyer{groupBy: s.groupBy, attributes: s.SampleSource.Columns().Attributes}}
-	defer groups.free()
 	out := ingest.NewBatcher(s.columns, yield)
+	add := func(samples *ingest.Samples, i int, phenotypes []float64) error {
+		return out.Add(samples.ID(i), samples.Genes(i), phenotypes, samples.Attributes(i))
+	}
+	groups := &groups{groupBy: s.groupBy, attributes: s.SampleSource.Columns().Attributes}
+	var places []int32 // of the sample that stands for each group
+	see := func(samples *ingest.Samples, i, group int, first bool) error { return nil }
+	var again func(samples *ingest.Samples, i, group int) error // makes what is left, in a second reading
+	switch s.Duplicates {
+	case Error:
+		see = func(samples *ingest.Samples, i, group int, first bool) error {
+			if !first {
+				return &clash{int(places[group]), samples.First + i, nil}
+			}
+			return nil
+		}
+	case First:
+		see = func(samples *ingest.Samples, i, _ int, first bool) error {
+			if !first {
+				return nil
+			}
+			return add(samples, i, samples.Phenotypes(i))
+		}
+	case Last:
+		again = func(samples *ingest.Samples, i, _ int) error { return add(samples, i, samples.Phenotypes(i)) }
+	case Mean:
+		means := &means{plan: s.plan}
+		see = func(samples *ingest.Samples, i, group int, _ bool) error {
+			if !means.add(group, groups.valuesOf(samples, i, s.plan.compared), samples.Phenotypes(i)) {
+				return &clash{int(places[group]), samples.First + i, s.plan.compared}
+			}
+			return nil
+		}
+		phenotypes := make([]float64, len(s.columns.Phenotypes))
+		again = func(samples *ingest.Samples, i, group int) error {
+			means.of(group, phenotypes)
+			if err := s.checkRange(phenotypes); err != nil {
+				return err
+			}
+			return add(samples, i, phenotypes)
+		}
+	}
+	group := func(samples *ingest.Samples) error {
+		for i := range samples.Len() {
+			group, first := groups.add(samples, i)
+			if first && (again != nil || s.Duplicates == Error) {
+				places = append(places, int32(samples.First+i))
+			} else if s.Duplicates == Last {
+				places[group] = int32(samples.First + i)
+			}
+			if err := see(samples, i, group, first); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	pass := func(samples *ingest.Samples) error {
 		out.Counts.Samples += samples.Len()
 		return yield(samples)
 	}
-	var counts ingest.Counts
-	var err error
-	switch s.Duplicates {
-	case Error:
-		counts, err = s.scan(groups, func(samples *ingest.Samples, i int, group number, known bool) error {
-			if known {
-				return &repeat{group.get(), samples.First + i, samples.ID(i)}
+	counts, err := s.read(func(samples *ingest.Samples) error {
+		switch s.Duplicates {
+		case First, Last, Mean:
+			return group(samples)
+		case Error:
+			if err := group(samples); err != nil {
+				return err
 			}
-			group.set(samples.First + i)
-			return nil
-		}, pass)
-	case First:
-		counts, err = s.scan(groups, func(samples *ingest.Samples, i int, _ number, known bool) error {
-			if known {
-				return nil
-			}
-			return out.Add(samples.ID(i), samples.Genes(i), samples.Phenotypes(i), samples.Attributes(i))
-		}, nil)
-	case Last, Mean:
-		counts, err = s.scanTwice(groups, out)
-	default:
-		counts, err = s.scan(groups, nil, pass)
+			return pass(samples)
+		}
+		grouped := make(chan error)
+		go func() { grouped <- group(samples) }()
+		err := pass(samples)
+		return errors.Join(err, <-grouped)
+	})
+	if clash, ok := errors.AsType[*clash](err); ok {
+		err = s.explain(clash)
 	}
-	if repeat, ok := errors.AsType[*repeat](err); ok {
-		err = s.explain(repeat)
+	if err == nil && again != nil {
+		slices.Sort(places)
+		err = s.readPlaces(counts.Samples, places, again)
 	}
 	if err == nil {
 		err = out.Flush()
 	}
-	counts.Repeats = groups.repeats
+	counts.Repeats = groups.repeats()
 	counts.MergedSamples = counts.Samples - out.Counts.Samples
 	counts.Samples = out.Counts.Samples
 	return counts, err
 }
 
-// scan reads the source, and calls see with each sample and the number of its group, then pass with
-// the batch. Without see, samples are counted while pass is at work.
-func (s *stage) scan(groups *grouper, see func(samples *ingest.Samples, i int, group number, known bool) error,
-	pass func(*ingest.Samples) error) (ingest.Counts, error) {
+// read reads the source.
+func (s *stage) read(see func(samples *ingest.Samples) error) (ingest.Counts, error) {
 	return s.SampleSource.Scan(func(samples *ingest.Samples) error {
 		if s.ctx.Err() != nil {
 			return context.Cause(s.ctx)
@@ -169,135 +220,78 @@ func (s *stage) scan(groups *grouper, see func(samples *ingest.Samples, i int, g
 			return fault.New(fault.Input, "split the set",
 				"read perturbations %s: found more than %d samples", s.name, math.MaxInt32)
 		}
-		if see == nil {
-			counted := make(chan error, 1)
-			go func() {
-				counted <- groups.addAll(samples, func(*ingest.Samples, int, number, bool) error { return nil })
-			}()
-			err := pass(samples)
-			return errors.Join(err, <-counted)
-		}
-		if err := groups.addAll(samples, see); err != nil || pass == nil {
-			return err
-		}
-		return pass(samples)
+		return see(samples)
 	})
 }
 
-// repeat is the error of a sample in the group of an earlier one.
-type repeat struct {
-	earlier, later int
-	id             []byte // of the later one
+// readPlaces reads the source, which had so many samples, again. It calls see with the samples at
+// some places, ascending, and with their index in places.
+func (s *stage) readPlaces(samples int, places []int32, see func(samples *ingest.Samples, i, at int) error) error {
+	at := 0
+	counts, err := s.read(func(samples *ingest.Samples) error {
+		for ; at < len(places) && int(places[at]) < samples.First+samples.Len(); at++ {
+			if err := see(samples, int(places[at])-samples.First, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && counts.Samples != samples {
+		err = fault.New(fault.Busy, "run it again when nothing writes to the set",
+			"read perturbations %s again: found %d samples, expected %d as before", s.name, counts.Samples, samples)
+	}
+	return err
 }
 
-func (*repeat) Error() string { return "a genotype repeats" }
+// clash is the error of two samples of one group, by their numbers: that there are two, or that
+// they differ in one of these attributes.
+type clash struct {
+	earlier, later int
+	attributes     []int
+}
+
+func (*clash) Error() string { return "a genotype repeats" }
 
 var errFound = errors.New("found")
 
 // explain names both samples, for which it reads the source again.
-func (s *stage) explain(r *repeat) error {
-	var earlier []byte
-	_, err := s.SampleSource.Scan(func(samples *ingest.Samples) error {
-		if r.earlier >= samples.First+samples.Len() {
-			return nil
+func (s *stage) explain(c *clash) error {
+	var ids [2]string
+	var values [2][]ingest.Value
+	err := s.readPlaces(c.later+1, []int32{int32(c.earlier), int32(c.later)}, func(samples *ingest.Samples, i, at int) error {
+		ids[at], values[at] = fault.Quote(samples.ID(i)), samples.Attributes(i)
+		if at == 1 {
+			return errFound
 		}
-		earlier = samples.ID(r.earlier - samples.First)
-		return errFound
+		return nil
 	})
 	if !errors.Is(err, errFound) {
 		return err
 	}
+	under := ""
+	if len(s.GroupBy) > 0 {
+		under = " and have the same " + strings.Join(s.GroupBy, ", ")
+	}
+	for _, k := range c.attributes {
+		attribute := s.columns.Attributes[k]
+		if bytes.Equal(appendValue(nil, attribute.Type, values[0][k]), appendValue(nil, attribute.Type, values[1][k])) {
+			continue
+		}
+		return fault.New(fault.Input, "add "+attribute.Name+" to --group-by, or leave it out with --attributes",
+			"read perturbations %s: samples %s with %s and %s with %s delete the same genes%s, expected one value of attribute %s in their mean",
+			s.name, ids[0], describe(attribute.Type, values[0][k]), ids[1], describe(attribute.Type, values[1][k]), under, fault.Quote(attribute.Name))
+	}
 	return fault.New(fault.Input, "choose with --duplicates: keep, first, last or mean; or name the attributes that tell them apart with --group-by",
 		"read perturbations %s: samples %s and %s, numbers %d and %d from 0, delete the same genes%s, expected each genotype once",
-		s.name, fault.Quote(earlier), fault.Quote(r.id), r.earlier, r.later, s.under())
+		s.name, ids[0], ids[1], c.earlier, c.later, under)
 }
 
-// under names the attributes that samples are grouped by, for messages.
-func (s *stage) under() string {
-	if len(s.GroupBy) == 0 {
-		return ""
-	}
-	return " and have the same " + strings.Join(s.GroupBy, ", ")
-}
-
-// grouper numbers groups of samples, and counts repeats.
-type grouper struct {
-	keyer
-	repeats ingest.Repeats
-	touched byte // of no use, but for the reads that it is made of
-	// by genotype; the flags say that it repeats
-	genotypes index
-	// by condition, and by both; empty without attributes to group by, when genotypes are the
-	// groups
-	conditions, both index
-}
-
-func (g *grouper) free() {
-	g.genotypes.free()
-	g.conditions.free()
-	g.both.free()
-}
-
-// groups has the number of each group.
-func (g *grouper) groups() *index {
-	if len(g.groupBy) == 0 {
-		return &g.genotypes
-	}
-	return &g.both
-}
-
-// add counts a sample and returns the number of its group; see index.find.
-func (g *grouper) add(samples *ingest.Samples, i int) (group number, known bool, err error) {
-	genotype := g.genotype(samples.Genes(i))
-	group, known, err = g.genotypes.find(genotype)
+func describe(values ingest.AttributeType, value ingest.Value) string {
 	switch {
-	case err != nil:
-		return nil, false, err
-	case !known:
-		g.repeats.Genotypes++
-	case group.flag():
-		g.repeats.RepeatedSamples++
-	default:
-		group.setFlag(true)
-		g.repeats.RepeatedGenotypes++
-		g.repeats.RepeatedSamples += 2
+	case values == ingest.TextAttribute && value.Text == nil, values == ingest.NumberAttribute && math.IsNaN(value.Number):
+		return "a missing value"
+	case values == ingest.NumberAttribute:
+		return fmt.Sprint(value.Number)
 	}
-	if len(g.groupBy) == 0 {
-		return group, known, nil
-	}
-	condition := g.condition(samples, i)
-	if _, known, err = g.conditions.find(condition); err != nil {
-		return nil, false, err
-	}
-	if !known {
-		g.repeats.Conditions++
-	}
-	return g.both.find(g.pair(genotype, condition))
-}
-
-// addAll adds a batch, and calls see with each sample and the number of its group.
-func (g *grouper) addAll(samples *ingest.Samples, see func(samples *ingest.Samples, i int, group number, known bool) error) error {
-	for i := range samples.Len() {
-		g.touched += g.genotypes.touch(g.genotype(samples.Genes(i)))
-	}
-	for i := range samples.Len() {
-		group, known, err := g.add(samples, i)
-		if err == nil {
-			err = see(samples, i, group, known)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// of returns the number of the group of a sample that was added.
-func (g *grouper) of(samples *ingest.Samples, i int) (number, error) {
-	k := g.genotype(samples.Genes(i))
-	if len(g.groupBy) > 0 {
-		k = g.pair(k, g.condition(samples, i))
-	}
-	group, _, err := g.groups().find(k)
-	return group, err
+	return fault.Quote(value.Text)
 }

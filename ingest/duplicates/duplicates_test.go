@@ -32,7 +32,8 @@ type memory struct {
 	rows    []row
 	size    int // of batches
 	scans   int
-	failAt  int // batch at which reading fails, from 1
+	failAt  int // batch at which reading fails, from 1, counted over all readings
+	batches int
 }
 
 func (m *memory) Columns() ingest.Columns { return m.columns }
@@ -44,9 +45,8 @@ var errRead = errors.New("the disk failed")
 
 func (m *memory) Scan(yield func(*ingest.Samples) error) (counts ingest.Counts, err error) {
 	m.scans++
-	batches := 0
 	for first := 0; first < len(m.rows); first += m.size {
-		if batches++; batches == m.failAt {
+		if m.batches++; m.batches == m.failAt {
 			return counts, errRead
 		}
 		batch := ingest.NewSamples(first, m.columns, m.size)
@@ -61,11 +61,10 @@ func (m *memory) Scan(yield func(*ingest.Samples) error) (counts ingest.Counts, 
 	return counts, nil
 }
 
-// apply returns what is left of a set, and checks that no temporary file is.
+// apply returns what is left of a set.
 func apply(t *testing.T, source ingest.SampleSource, rule Rule) (rows []row, columns ingest.Columns, counts ingest.Counts, err error) {
 	t.Helper()
-	dir := t.TempDir()
-	left, err := Apply(t.Context(), source, rule, "set.tsv", filepath.Join(dir, "out"))
+	left, err := Apply(t.Context(), source, rule, "set.tsv")
 	if err != nil {
 		return nil, columns, counts, err
 	}
@@ -79,10 +78,6 @@ func apply(t *testing.T, source ingest.SampleSource, rule Rule) (rows []row, col
 		}
 		return nil
 	})
-	entries, readErr := os.ReadDir(dir)
-	if readErr != nil || len(entries) > 0 {
-		t.Errorf("%v left in the folder, %v", entries, readErr)
-	}
 	return rows, columns, counts, err
 }
 
@@ -178,8 +173,12 @@ func TestChoices(t *testing.T) {
 		if counts.Repeats != test.repeats || counts.Samples != len(rows) {
 			t.Errorf("%s: %+v of %d, want %+v", name, counts, len(rows), test.repeats)
 		}
-		if test.set.scans != 1 {
-			t.Errorf("%s: the source was read %d times", name, test.set.scans)
+		readings := 1
+		if test.rule.Duplicates == Last || test.rule.Duplicates == Mean {
+			readings = 2
+		}
+		if test.set.scans != readings {
+			t.Errorf("%s: the source was read %d times, want %d", name, test.set.scans, readings)
 		}
 	}
 }
@@ -254,16 +253,17 @@ func TestBadInput(t *testing.T) {
 		"conflict, text": {screen(), Rule{Mean, []string{"temperature"}}, fault.Input, "", ""},
 		"conflict, number": {screen(), Rule{Mean, []string{"medium"}}, fault.Input,
 			`samples "a" with 30 and "e" with 37 delete the same genes and have the same medium, expected one value of attribute "temperature" in their mean`, "add temperature to --group-by"},
-		"conflict, missing":  {without(screen(), 1, "a", "c", "e"), Rule{Mean, nil}, fault.Input, `samples "d" with "YPD" and "f" with a missing value delete the same genes, expected one value of attribute "medium"`, "add medium to --group-by, or leave it out with --attributes"},
-		"p-value alone":      {columns([]string{"score", "P-value"}), Rule{Mean, nil}, fault.Input, `phenotype "P-value" is a p-value by its name, expected the phenotype that it belongs to`, "--not-phenotypes"},
-		"sd of another":      {columns([]string{"score", "y_std"}), Rule{Mean, nil}, fault.Input, `phenotype "y_std" is a standard deviation by its name`, "--not-phenotypes"},
-		"statistic's":        {columns([]string{"y", "y_se", "y_se_std"}), Rule{Mean, nil}, fault.Input, `"y_se_std" is a standard deviation of "y_se", which is a statistic itself`, "--not-phenotypes"},
-		"unknown statistic":  {columns([]string{"y", "y_iqr"}, "", "y"), Rule{Mean, nil}, fault.Input, `"y_iqr" is a statistic of "y", expected one that can be pooled`, "--not-phenotypes"},
-		"statistic of none":  {columns([]string{"y_std"}, "y"), Rule{Mean, nil}, fault.Input, `"y_std" is a standard deviation`, "--not-phenotypes"},
-		"name taken":         {columns([]string{"y", "y_n"}), Rule{Mean, nil}, fault.Input, `found a column "y_n", which is also the name of what the mean of "y" adds`, "leave y_n out"},
-		"own sd":             {columns([]string{"y", "y_sd"}), Rule{Mean, nil}, fault.Input, `found a column "y_sd"`, "leave y_sd out"},
-		"mean is infinite":   {huge, Rule{Mean, nil}, fault.Input, `whose "y" is beyond the range`, "correct the values"},
-		"source, first pass": {&memory{size: 1, rows: screen().rows, columns: screen().columns, failAt: 3}, Rule{Last, nil}, fault.Failed, errRead.Error(), ""},
+		"conflict, missing":      {without(screen(), 1, "a", "c", "e"), Rule{Mean, nil}, fault.Input, `samples "d" with "YPD" and "f" with a missing value delete the same genes, expected one value of attribute "medium"`, "add medium to --group-by, or leave it out with --attributes"},
+		"p-value alone":          {columns([]string{"score", "P-value"}), Rule{Mean, nil}, fault.Input, `phenotype "P-value" is a p-value by its name, expected the phenotype that it belongs to`, "--not-phenotypes"},
+		"sd of another":          {columns([]string{"score", "y_std"}), Rule{Mean, nil}, fault.Input, `phenotype "y_std" is a standard deviation by its name`, "--not-phenotypes"},
+		"statistic's":            {columns([]string{"y", "y_se", "y_se_std"}), Rule{Mean, nil}, fault.Input, `"y_se_std" is a standard deviation of "y_se", which is a statistic itself`, "--not-phenotypes"},
+		"unknown statistic":      {columns([]string{"y", "y_iqr"}, "", "y"), Rule{Mean, nil}, fault.Input, `"y_iqr" is a statistic of "y", expected one that can be pooled`, "--not-phenotypes"},
+		"statistic of none":      {columns([]string{"y_std"}, "y"), Rule{Mean, nil}, fault.Input, `"y_std" is a standard deviation`, "--not-phenotypes"},
+		"name taken":             {columns([]string{"y", "y_n"}), Rule{Mean, nil}, fault.Input, `found a column "y_n", which is also the name of what the mean of "y" adds`, "leave y_n out"},
+		"own sd":                 {columns([]string{"y", "y_sd"}), Rule{Mean, nil}, fault.Input, `found a column "y_sd"`, "leave y_sd out"},
+		"mean is infinite":       {huge, Rule{Mean, nil}, fault.Input, `whose "y" is beyond the range`, "correct the values"},
+		"source, first pass":     {&memory{size: 1, rows: screen().rows, columns: screen().columns, failAt: 3}, Rule{Last, nil}, fault.Failed, errRead.Error(), ""},
+		"source, second reading": {&memory{size: 1, rows: screen().rows, columns: screen().columns, failAt: 10}, Rule{Last, nil}, fault.Failed, errRead.Error(), ""},
 	} {
 		rows, _, _, err := apply(t, test.set, test.rule)
 		if name == "conflict, text" { // by temperature, d and f are apart, as f's is missing
@@ -288,12 +288,65 @@ func without(m *memory, size int, ids ...string) *memory {
 	return m
 }
 
+// What a set that changes between two readings has then is never mixed with what it had before,
+// even if size and modification time are as before.
+func TestChangesBetweenReadings(t *testing.T) {
+	const before = "genes\ty\nA\t1\nB\t2\nA\t3\n"
+	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B"}, nil)
+	for _, after := range []string{"genes\ty\nB\t1\nA\t2\nA\t3\n", "genes\ty\nA\t1\nB\t2\n", before + "B\t4\n"} {
+		for _, choice := range []Choice{Last, Mean} {
+			path := filepath.Join(t.TempDir(), "set.tsv")
+			if err := os.WriteFile(path, []byte(before), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			set, err := ingest.OpenPerturbations(path, genes, ingest.PerturbationOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer set.Close()
+			change := func() error {
+				return errors.Join(os.WriteFile(path, []byte(after), 0o666), os.Chtimes(path, info.ModTime(), info.ModTime()))
+			}
+			rows, _, _, err := apply(t, &changing{SampleSource: set, change: change}, Rule{choice, nil})
+			if err == nil {
+				err = set.Unchanged()
+			}
+			if fault.KindOf(err) != fault.Busy {
+				t.Errorf("%s of %q: got %s, %v", choice, after, shown(rows), err)
+			}
+		}
+	}
+	grown := screen()
+	rows, _, _, err := apply(t, &changing{SampleSource: grown, change: func() error {
+		grown.rows = append(grown.rows, grown.rows[0])
+		return nil
+	}}, Rule{Last, nil})
+	if fault.KindOf(err) != fault.Busy || !strings.Contains(err.Error(), "found 8 samples, expected 7 as before") {
+		t.Errorf("got %s, %v", shown(rows), err)
+	}
+}
+
+// changing is a set that changes after it is read.
+type changing struct {
+	ingest.SampleSource
+	change func() error
+}
+
+func (c *changing) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
+	counts, err := c.SampleSource.Scan(yield)
+	return counts, errors.Join(err, c.change())
+}
+
 // An interrupted run stops at the next batch, in every pass.
 func TestInterrupted(t *testing.T) {
 	for _, choice := range Choices {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errRead)
-		left, err := Apply(ctx, without(screen(), 1, "c", "e", "f"), Rule{Choice(choice), nil}, "", filepath.Join(t.TempDir(), "x"))
+		left, err := Apply(ctx, without(screen(), 1, "c", "e", "f"), Rule{Choice(choice), nil}, "")
 		if err == nil {
 			_, err = left.Scan(func(*ingest.Samples) error { return nil })
 		}

@@ -1,7 +1,6 @@
 package duplicates
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -14,10 +13,9 @@ import (
 // A statistic is pooled over the samples in which its phenotype is measured; if that is one, it
 // stays as it is. docs/DESIGN.md has the rules as a table.
 type plan struct {
-	columns    []column // of the phenotypes that are there
-	measured   []int    // of them; each has two more behind all others: NAME_n, NAME_sd
-	attributes []ingest.Attribute
-	compared   []int // attributes, by which samples are not grouped
+	columns  []column // of the phenotypes that are there
+	measured []int    // of them; each has two more behind all others: NAME_n, NAME_sd
+	compared []int    // attributes, by which samples are not grouped
 }
 
 // column is a phenotype of the source.
@@ -74,7 +72,7 @@ func statistic(name string) (of string, found kind) {
 
 // newPlan returns the columns of pooled samples too. name is the set's.
 func newPlan(columns ingest.Columns, groupBy []int, name string) (*plan, ingest.Columns, error) {
-	p := &plan{attributes: columns.Attributes}
+	p := &plan{}
 	wrong := func(k int, format string, args ...any) error {
 		shown := fault.Quote(columns.Phenotypes[k].Name)
 		return fault.New(fault.Input, "leave it out with --not-phenotypes, or rename it",
@@ -141,74 +139,4 @@ func (p *plan) describe() (statistics []string) {
 		}
 	}
 	return statistics
-}
-
-// recordBytes is the size of a record.
-func (p *plan) recordBytes() int {
-	size := 4 + 8*len(p.columns)
-	for _, k := range p.compared {
-		size += valueBytes(p.attributes[k].Type)
-	}
-	return size
-}
-
-func valueBytes(values ingest.AttributeType) int {
-	if values == ingest.TextAttribute {
-		return keyBytes
-	}
-	return 8
-}
-
-// single makes the phenotypes of a sample that is a group of its own.
-func (p *plan) single(values, phenotypes []float64) {
-	added := phenotypes[copy(phenotypes, values):]
-	for i, k := range p.measured {
-		added[2*i], added[2*i+1] = 1, math.NaN()
-		if math.IsNaN(values[k]) {
-			added[2*i] = 0
-		}
-	}
-}
-
-// pool makes the phenotypes of the open group.
-func (p *plan) pool(r *records, phenotypes []float64) {
-	counts := make([]int, len(p.columns))
-	for i, k := range p.measured {
-		values := r.values(func(record []byte) float64 { return phenotypeOf(record, k) })
-		counts[k] = values.count
-		mean, deviation := values.mean(), values.deviation()
-		phenotypes[k] = mean
-		added := phenotypes[len(p.columns)+2*i:]
-		added[0], added[1] = float64(values.count), deviation
-	}
-	for k, column := range p.columns {
-		if column.kind != measured {
-			deviation := phenotypes[len(p.columns)+2*slices.Index(p.measured, column.of)+1]
-			phenotypes[k] = column.pool(r, k, counts[column.of], phenotypes[column.of], deviation)
-		}
-	}
-}
-
-// pool pools a statistic, column k, over the samples of the open group in which its phenotype is
-// measured: n of them, with this mean and standard deviation.
-func (c column) pool(r *records, k, n int, mean, deviation float64) float64 {
-	values := r.values(func(record []byte) float64 {
-		if math.IsNaN(phenotypeOf(record, c.of)) {
-			return math.NaN()
-		}
-		return phenotypeOf(record, k)
-	})
-	switch {
-	case n == 1:
-		return values.mean() // as it is
-	case c.kind == pValue && n > 1:
-		return pValueOfMean(n, mean, deviation)
-	case c.kind == standardError && values.count == n && n > 0:
-		return math.Sqrt(values.squares().sum()) / float64(n)
-	case c.kind == standardDeviation:
-		return math.Sqrt(values.squares().mean())
-	case c.kind == variance:
-		return values.mean()
-	}
-	return math.NaN()
 }

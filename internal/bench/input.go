@@ -43,7 +43,7 @@ func readInputs(ctx context.Context, o Options, dir string) (*inputs, error) {
 	if in.samples, err = perturbationset.Open(o.Perturbations, in.graph.Genes, o.PerturbationOptions); err != nil {
 		return nil, err
 	}
-	if in.samples, err = duplicates.Apply(ctx, in.samples, o.Rule, o.Perturbations, filepath.Join(dir, "samples")); err != nil {
+	if in.samples, err = duplicates.Apply(ctx, in.samples, o.Rule, o.Perturbations); err != nil {
 		return nil, err
 	}
 	counts, err := in.samples.Scan(func(*ingest.Samples) error { return nil })

@@ -1,0 +1,184 @@
+package duplicates
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"tcbuild/fault"
+)
+
+// means has what the mean samples of a set are made of, by the number of their group.
+type means struct {
+	plan       *plan
+	attributes []key     // of the first sample, by which samples are not grouped
+	values     []float64 // the phenotypes of the first samples, group by group
+	tallies    []tally   // of groups with several samples, a tally for each phenotype
+	tallied    []int32   // where a group's are, from 1; 0: it has one sample
+}
+
+// add adds a sample to its group. It reports whether its attributes are those of the first one.
+func (m *means) add(group int, attributes key, phenotypes []float64) (alike bool) {
+	width := len(m.plan.columns)
+	if group == len(m.tallied) {
+		m.attributes, m.tallied = append(m.attributes, attributes), append(m.tallied, 0)
+		m.values = append(m.values, phenotypes...)
+		return true
+	}
+	if m.tallied[group] == 0 {
+		m.tallies = append(m.tallies, make([]tally, width)...)
+		m.tallied[group] = int32(len(m.tallies) / width)
+		m.plan.add(m.talliesOf(group), m.values[group*width:(group+1)*width])
+	}
+	m.plan.add(m.talliesOf(group), phenotypes)
+	return m.attributes[group] == attributes
+}
+
+// talliesOf are the tallies of a group, nil if it has one sample.
+func (m *means) talliesOf(group int) []tally {
+	at, width := int(m.tallied[group]), len(m.plan.columns)
+	if at == 0 {
+		return nil
+	}
+	return m.tallies[(at-1)*width : at*width]
+}
+
+// of makes the phenotypes of a group's mean.
+func (m *means) of(group int, phenotypes []float64) {
+	width := len(m.plan.columns)
+	if tallies := m.talliesOf(group); tallies != nil {
+		m.plan.pool(tallies, phenotypes)
+	} else {
+		m.plan.single(m.values[group*width:(group+1)*width], phenotypes)
+	}
+}
+
+// checkRange returns an error for phenotypes that are not finite.
+func (s *stage) checkRange(phenotypes []float64) error {
+	k := slices.IndexFunc(phenotypes, func(value float64) bool { return math.IsInf(value, 0) })
+	if k < 0 {
+		return nil
+	}
+	return fault.New(fault.Input, "correct the values",
+		"read perturbations %s: found values of a genotype whose %s is beyond the range of a 64-bit floating-point number",
+		s.name, fault.Quote(s.columns.Phenotypes[k].Name))
+}
+
+// tally adds up the values of a phenotype that are there. Those of a statistic count if its
+// phenotype is measured in the same sample.
+type tally struct {
+	n, first float64
+	sum      sum
+	squares  sum // of differences from first; of a statistic, of the values
+}
+
+// sum is a compensated sum: low is what rounding has taken from high (Neumaier 1974).
+type sum struct{ high, low float64 }
+
+func (s *sum) add(x float64) {
+	total := s.high + x
+	if math.Abs(s.high) >= math.Abs(x) {
+		s.low += (s.high - total) + x
+	} else {
+		s.low += (x - total) + s.high
+	}
+	s.high = total
+}
+
+func (s sum) value() float64 {
+	if math.IsInf(s.high, 0) { // then low is not a number
+		return s.high
+	}
+	return s.high + s.low
+}
+
+// mean is NaN without values.
+func (t *tally) mean() float64 { return t.sum.value() / t.n }
+
+// deviation is the sample standard deviation (n-1). It is missing for a single value.
+func (t *tally) deviation() float64 {
+	squares := t.squares.value()
+	switch {
+	case t.n < 2:
+		return math.NaN()
+	case math.IsInf(squares, 0):
+		return squares
+	}
+	// the sum of differences, rounded once: the mean differs from first by its n-th part
+	differences := math.FMA(-t.n, t.first, t.sum.high) + t.sum.low
+	return math.Sqrt(max(squares-float64(differences/t.n*differences), 0) / (t.n - 1))
+}
+
+// add adds a sample to the tallies of its group.
+func (p *plan) add(tallies []tally, values []float64) {
+	for k, column := range p.columns {
+		value, t := values[k], &tallies[k]
+		if math.IsNaN(value) || column.kind != measured && math.IsNaN(values[column.of]) {
+			continue
+		}
+		if t.n++; t.n == 1 {
+			t.first = value
+		}
+		t.sum.add(value)
+		if column.kind == measured {
+			value -= t.first
+		}
+		t.squares.add(float64(value * value))
+	}
+}
+
+// pool makes the phenotypes of a group's mean.
+func (p *plan) pool(tallies []tally, phenotypes []float64) {
+	added := phenotypes[len(p.columns):]
+	for i, k := range p.measured {
+		phenotypes[k], added[2*i], added[2*i+1] = tallies[k].mean(), tallies[k].n, tallies[k].deviation()
+	}
+	for k, column := range p.columns {
+		if column.kind != measured {
+			phenotypes[k] = column.pool(&tallies[k], &tallies[column.of])
+		}
+	}
+}
+
+// pool pools a statistic over the samples in which its phenotype is measured.
+func (c column) pool(t, of *tally) float64 {
+	switch {
+	case of.n == 1 && t.n == 1:
+		return t.first // as it is
+	case c.kind == pValue && of.n > 1:
+		return pValueOfMean(of.n, of.mean(), of.deviation())
+	case c.kind == standardError && t.n == of.n && t.n > 0:
+		return math.Sqrt(t.squares.value()) / t.n
+	case c.kind == standardDeviation:
+		return math.Sqrt(t.squares.value() / t.n)
+	case c.kind == variance:
+		return t.mean()
+	}
+	return math.NaN()
+}
+
+// single makes the phenotypes of a sample that is a group of its own.
+func (p *plan) single(values, phenotypes []float64) {
+	added := phenotypes[copy(phenotypes, values):]
+	for i, k := range p.measured {
+		added[2*i], added[2*i+1] = 1, math.NaN()
+		if math.IsNaN(values[k]) {
+			added[2*i] = 0
+		}
+	}
+}
+
+// pValueOfMean is the two-sided p-value of Student's t-test of n values against a mean of 0, as in
+// torchcell: missing if they are all 0.
+func pValueOfMean(n, mean, deviation float64) float64 {
+	t := mean / (deviation / math.Sqrt(n))
+	if math.IsNaN(t) {
+		return t
+	}
+	freedom := n - 1
+	if t*t < 1 { // what is near 1 has no digits to spare
+		return 1 - mathext.RegIncBeta(0.5, freedom/2, t*t/(freedom+t*t))
+	}
+	return mathext.RegIncBeta(freedom/2, 0.5, freedom/(freedom+t*t))
+}
