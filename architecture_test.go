@@ -31,12 +31,11 @@ func TestImportDirections(t *testing.T) {
 		"internal/devicespeed": "gpuverify encode ingest fault",
 		"internal/page":        "fault",
 		"internal/bench":       "ingest incidence encode store gpuverify tcbuild internal/page internal/devicespeed fault internal/disk",
-		"internal/diff":        "ingest incidence encode store internal/page internal/inorder",
-		"internal/inspect":     "ingest store internal/page fault",
+		"internal/inspect":     "ingest incidence encode store internal/page internal/inorder fault",
 		"internal/rebuild":     "ingest store gpuverify tcbuild internal/croissant fault internal/disk",
 		"internal/croissant":   "ingest store fault internal/disk",
 		"internal/selection":   "ingest store fault",
-		"cmd":                  "ingest incidence encode store gpuverify conf tcbuild internal/bench internal/diff internal/inspect internal/rebuild internal/croissant internal/selection internal/page fault internal/disk",
+		"cmd":                  "ingest incidence encode store gpuverify conf tcbuild internal/bench internal/inspect internal/rebuild internal/croissant internal/selection internal/page fault internal/disk",
 	}
 	refused := map[string]string{ // package -> packages of a folder that it may import otherwise
 		"gpuverify": "ingest/gpr",

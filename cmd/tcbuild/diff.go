@@ -10,7 +10,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/internal/diff"
+	"tcbuild/internal/inspect"
 	"tcbuild/store"
 )
 
@@ -73,7 +73,7 @@ func runDiff(ctx context.Context, e *env, a, b string, limit int, html string) e
 
 // compareFolders compares two datasets, or the graphs of two folders. It also returns, in words,
 // what was compared.
-func compareFolders(ctx context.Context, e *env, a, b string, limit int) (report *diff.Report, compared string, err error) {
+func compareFolders(ctx context.Context, e *env, a, b string, limit int) (report *inspect.Differences, compared string, err error) {
 	if isDataset(a) && isDataset(b) {
 		return compareDatasets(ctx, e, a, b, limit)
 	}
@@ -83,10 +83,10 @@ func compareFolders(ctx context.Context, e *env, a, b string, limit int) (report
 			return nil, "", err
 		}
 	}
-	return diff.Graphs(graphs[0], graphs[1], limit), describeGraph(graphs[0]), nil
+	return inspect.CompareGraphs(graphs[0], graphs[1], limit), describeGraph(graphs[0]), nil
 }
 
-func compareDatasets(ctx context.Context, e *env, a, b string, limit int) (report *diff.Report, compared string, err error) {
+func compareDatasets(ctx context.Context, e *env, a, b string, limit int) (report *inspect.Differences, compared string, err error) {
 	var datasets [2]*store.Dataset
 	for i, dir := range []string{a, b} {
 		if datasets[i], err = store.Open(dir); err != nil {
@@ -96,7 +96,7 @@ func compareDatasets(ctx context.Context, e *env, a, b string, limit int) (repor
 	samples := max(datasets[0].Manifest.Samples, datasets[1].Manifest.Samples)
 	bar := newProgress(e, "diff", samples)
 	defer bar.Done()
-	report, err = diff.Datasets(ctx, datasets[0], datasets[1], limit, bar)
+	report, err = inspect.CompareDatasets(ctx, datasets[0], datasets[1], limit, bar)
 	return report, fmt.Sprintf("%s samples x %d masks", humanCount(samples), len(datasets[0].Manifest.Masks)), err
 }
 

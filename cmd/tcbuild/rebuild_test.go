@@ -237,7 +237,7 @@ func newGroupFixture(t *testing.T) groupFixture {
 	if os.Getuid() != 0 {
 		t.Skip("only root can become other users")
 	}
-	f := newFixture(t, 2000, 150)
+	f := newFixture(t, 20_000, 150) // so that a build can be stopped in time
 	executable, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
-// Package inspect counts what a cell graph, a perturbation set or a dataset holds, and presents it
-// as a page.
+// Package inspect describes what a cell graph, a perturbation set or a dataset holds, and what
+// differs between two graphs or datasets, by the names of nodes, edges, samples and masks.
 package inspect
 
 import (

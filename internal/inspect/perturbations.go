@@ -38,8 +38,7 @@ type UnknownSummary struct {
 
 // Perturbations describes the perturbation set in a file or a torchcell store. Genes are those of a
 // graph or, if genes is nil, whatever genes the set names. A file is read twice, a store once. Memory
-// grows with the genes, not with the samples: beyond a quarter of a million samples, 16
-// bytes each go to a temporary file. Duplicates are found by 64-bit hashes. Rows that a build would
+// takes 16 bytes for each sample: duplicates are found by 64-bit hashes. Rows that a build would
 // refuse are a fault.Input, except for unknown genes and empty genotypes, which are counted.
 func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*PerturbationSummary, error) {
 	set, err := ingest.OpenPerturbations(path, nil, ingest.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: true})
@@ -63,14 +62,10 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*Pert
 	set = set.Of(all)
 	c := counter{sampleCounter: newSampleCounter(all, set.Columns())}
 	c.known = known
-	defer c.ids.close()
-	defer c.genotypes.close()
 	counts, err := set.Scan(func(samples *ingest.Samples) error {
 		for i := range samples.Len() {
 			c.sampleCounter.add(samples.Genes(i), samples.Phenotypes(i), samples.Attributes(i))
-			if err := c.add(samples.ID(i), samples.Genes(i)); err != nil {
-				return err
-			}
+			c.add(samples.ID(i), samples.Genes(i))
 		}
 		return context.Cause(ctx)
 	})
@@ -81,12 +76,7 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*Pert
 	if genes != nil {
 		s.Unknown = c.unknown()
 	}
-	if s.DuplicateGenotypes, err = c.genotypes.total(); err != nil {
-		return nil, err
-	}
-	if s.DuplicateIDs, err = c.ids.total(); err != nil {
-		return nil, err
-	}
+	s.DuplicateGenotypes, s.DuplicateIDs = repeats(c.genotypes), repeats(c.ids)
 	s.IgnoredColumns = append(s.IgnoredColumns, set.IgnoredColumns()...)
 	return s, nil
 }
@@ -94,14 +84,20 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*Pert
 // counter builds a summary, sample by sample.
 type counter struct {
 	*sampleCounter
-	affected  int // samples that delete an unknown gene
-	ids       repeats
-	genotypes repeats
+	affected  int      // samples that delete an unknown gene
+	ids       []uint64 // hashes
+	genotypes []uint64
 	scratch   []byte
 }
 
+// repeats counts the hashes that are there before; it sorts them.
+func repeats(hashes []uint64) int {
+	slices.Sort(hashes)
+	return len(hashes) - len(slices.Compact(hashes))
+}
+
 // add counts what a sample shares with others.
-func (c *counter) add(id []byte, genes []uint32) error {
+func (c *counter) add(id []byte, genes []uint32) {
 	affected := false
 	c.scratch = c.scratch[:0]
 	for _, gene := range genes {
@@ -111,10 +107,8 @@ func (c *counter) add(id []byte, genes []uint32) error {
 	if affected {
 		c.affected++
 	}
-	if err := c.genotypes.add(xxhash.Sum64(c.scratch)); err != nil {
-		return err
-	}
-	return c.ids.add(xxhash.Sum64(id))
+	c.genotypes = append(c.genotypes, xxhash.Sum64(c.scratch))
+	c.ids = append(c.ids, xxhash.Sum64(id))
 }
 
 // summary is the counts, without duplicates.

@@ -1,4 +1,4 @@
-package diff
+package inspect
 
 import (
 	"bytes"
@@ -66,24 +66,16 @@ func (s *sampleComparison) compare(ctx context.Context, progress Progress) error
 		return err
 	}
 	s.reportUnpaired()
-	return s.reportMoved()
-}
-
-// reportMoved reports the samples that are at another place relative to the others.
-func (s *sampleComparison) reportMoved() (err error) {
-	for _, sample := range moved(s.toB) {
-		s.report.add("samples in another order", func() string {
-			var id []byte
-			if id, err = s.sides[0].id(sample); err != nil {
-				return ""
-			}
-			return fmt.Sprintf("%s (number %d in A, %d in B)", id, sample, s.toB[sample])
-		})
-		if err != nil {
-			return err
-		}
+	sample, found := outOfOrder(s.toB)
+	if !found {
+		return nil
 	}
-	return nil
+	id, err := a.id(sample)
+	if err == nil {
+		s.report.add("samples in another order",
+			func() string { return fmt.Sprintf("first: %s (number %d in A, %d in B)", id, sample, s.toB[sample]) })
+	}
+	return err
 }
 
 // id returns the id of a sample, a view, or nil after the last.
@@ -221,7 +213,7 @@ func (s *sampleComparison) values(name string, a, b *store.Sample) {
 	for _, c := range s.phenotypes {
 		if valueA, valueB := a.Phenotypes[c.a], b.Phenotypes[c.b]; !sameNumber(valueA, valueB) {
 			s.report.add("samples with another "+c.name, func() string {
-				return fmt.Sprintf("%s: %s in A, %s in B", name, number(valueA), number(valueB))
+				return fmt.Sprintf("%s: %s in A, %s in B", name, exact(valueA), exact(valueB))
 			})
 		}
 	}
@@ -242,7 +234,7 @@ func (s *sampleComparison) values(name string, a, b *store.Sample) {
 func attribute(value ingest.Value, values ingest.AttributeType) string {
 	switch {
 	case values == ingest.NumberAttribute:
-		return number(value.Number)
+		return exact(value.Number)
 	case value.Text == nil:
 		return "missing"
 	}

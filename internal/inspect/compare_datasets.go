@@ -1,4 +1,4 @@
-package diff
+package inspect
 
 import (
 	"context"
@@ -15,14 +15,14 @@ type Progress interface {
 	Add(samples int, bytes int64)
 }
 
-// Datasets compares two datasets: their graphs as Graphs does, their reaction rules and phenotypes,
-// and their samples, matched by id: genotypes, phenotypes and stored masks. Masks are compared at
-// the nodes and edges that both graphs have. The report keeps up to limit examples of each kind of
-// difference, 0 for all.
+// CompareDatasets compares two datasets: their graphs as CompareGraphs does, their reaction rules and
+// phenotypes, and their samples, matched by id: genotypes, phenotypes and stored masks. Masks are
+// compared at the nodes and edges that both graphs have. It keeps up to limit examples of each kind
+// of difference, 0 for all.
 //
 // Damage is an error (fault.Damaged). Memory holds both graphs. If samples are in another order in
 // B, it also takes 4 bytes for each sample of A, and the ids between the two places.
-func Datasets(ctx context.Context, a, b *store.Dataset, limit int, progress Progress) (*Report, error) {
+func CompareDatasets(ctx context.Context, a, b *store.Dataset, limit int, progress Progress) (*Differences, error) {
 	graphA, err := a.Graph()
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func Datasets(ctx context.Context, a, b *store.Dataset, limit int, progress Prog
 	if err != nil {
 		return nil, err
 	}
-	graphs := graphComparison{a: graphA, b: graphB, report: newReport(limit)}
+	graphs := graphComparison{a: graphA, b: graphB, report: newDifferences(limit)}
 	graphs.compare()
 	if ruleA, ruleB := a.Manifest.Options.ReactionRule, b.Manifest.Options.ReactionRule; ruleA != ruleB {
 		graphs.report.add("reaction rule", func() string { return fmt.Sprintf("%s in A, %s in B", ruleA, ruleB) })
@@ -80,7 +80,7 @@ func (s *sampleComparison) compareColumns(a, b ingest.Columns) {
 	}
 }
 
-func compareNames(report *Report, what string, a, b []string) {
+func compareNames(report *Differences, what string, a, b []string) {
 	for _, name := range a {
 		if !slices.Contains(b, name) {
 			report.add(what+" only in A", func() string { return name })
@@ -91,7 +91,7 @@ func compareNames(report *Report, what string, a, b []string) {
 			report.add(what+" only in B", func() string { return name })
 		}
 	}
-	reportMoved(report, what+" in another order", a, b)
+	compareOrder(report, what+" in another order", a, b)
 }
 
 // sameTables reports whether both graphs have the same nodes and edges in the same order.

@@ -1,19 +1,15 @@
-// Package diff finds what differs between two cell graphs or two datasets, and reports it by the
-// names of nodes, edges, samples and masks, not in bytes. How content is stored (variant, codec,
-// shards) does not count as a difference.
-package diff
+package inspect
 
 import (
 	"fmt"
 
-	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
 	"tcbuild/internal/page"
 )
 
-// Report is what differs between two things, called A and B.
-type Report struct {
+// Differences is what differs between two things, called A and B.
+type Differences struct {
 	// in the order of comparison: graph, options, samples; empty when nothing differs
 	Findings []Finding
 	Cut      bool // the limit has left out examples, or parts of them
@@ -29,11 +25,13 @@ type Finding struct {
 	Examples []string // the first ones, up to the limit
 }
 
-// newReport makes a report that keeps that many examples of each kind of difference, 0 for all.
-func newReport(limit int) *Report { return &Report{limit: limit, index: make(map[string]int)} }
+// newDifferences makes a report that keeps that many examples of each kind of difference, 0 for all.
+func newDifferences(limit int) *Differences {
+	return &Differences{limit: limit, index: make(map[string]int)}
+}
 
 // add notes a difference; example is called if the report still takes examples of its kind.
-func (r *Report) add(what string, example func() string) {
+func (r *Differences) add(what string, example func() string) {
 	i, known := r.index[what]
 	if !known {
 		i = len(r.Findings)
@@ -51,17 +49,17 @@ func (r *Report) add(what string, example func() string) {
 
 // unless notes that digests of the whole content differ, if no other difference was found: finding
 // none does not prove that there is none.
-func (r *Report) unless(what, a, b string) {
+func (r *Differences) unless(what, a, b string) {
 	if r.Same() && a != b {
 		r.add(what, func() string { return a + " in A, " + b + " in B" })
 	}
 }
 
 // Same reports whether nothing differs.
-func (r *Report) Same() bool { return len(r.Findings) == 0 }
+func (r *Differences) Same() bool { return len(r.Findings) == 0 }
 
 // Page presents the report on the folders a and b, of which compared tells what was compared.
-func (r *Report) Page(a, b, compared string) *page.Page {
+func (r *Differences) Page(a, b, compared string) *page.Page {
 	p := &page.Page{Title: "What differs between A and B", Lead: []string{"A is " + a + ".", "B is " + b + "."}}
 	if r.Same() {
 		p.Title = "A and B are the same"
@@ -71,19 +69,19 @@ func (r *Report) Page(a, b, compared string) *page.Page {
 	p.Lead = append(p.Lead, fmt.Sprintf("Found %s. How a dataset is stored (variant, codec, shards) does not count as one.",
 		english.Plural(len(r.Findings), "kind of difference", "kinds of differences")))
 	kinds := page.Section{Title: "Kinds of differences", Header: []string{"what", "found"}}
-	examples := []page.Section{kinds}
+	var examples []page.Section
 	for _, finding := range r.Findings {
-		examples[0].Rows = append(examples[0].Rows, []string{finding.What, humanize.Comma(int64(finding.Count))})
+		kinds.Rows = append(kinds.Rows, []string{finding.What, count(finding.Count)})
 		section := page.Section{Title: finding.What}
 		for _, example := range finding.Examples {
 			section.Rows = append(section.Rows, []string{example})
 		}
 		if more := finding.Count - len(finding.Examples); more > 0 {
-			section.Note = fmt.Sprintf("And %s more; --limit 0 lists all.", humanize.Comma(int64(more)))
+			section.Note = fmt.Sprintf("And %s more; --limit 0 lists all.", count(more))
 		}
 		examples = append(examples, section)
 	}
-	p.Sections = examples
+	p.Sections = append([]page.Section{kinds}, examples...)
 	return p
 }
 

@@ -1,4 +1,4 @@
-package diff
+package inspect
 
 import (
 	"bytes"
@@ -57,7 +57,7 @@ func (s *sampleComparison) comparePlaces(ctx context.Context, see func(place int
 // clone makes a comparison of the same datasets for another goroutine, with a report of its own.
 func (s *sampleComparison) clone() *sampleComparison {
 	clone := *s
-	clone.report = newReport(1)
+	clone.report = newDifferences(1)
 	for i := range clone.sides {
 		clone.sides[i].reader = s.sides[i].reader.Clone()
 	}
@@ -80,6 +80,6 @@ func (s *sampleComparison) same(place int) bool {
 	}
 	err := s.pair(place, place)
 	same := err == nil && s.report.Same()
-	s.report = newReport(1)
+	s.report = newDifferences(1)
 	return same
 }

@@ -1,4 +1,4 @@
-package diff
+package inspect
 
 import (
 	"context"
@@ -72,10 +72,10 @@ func TestDifferencesInOrder(t *testing.T) {
 			gene := graph.Genes.IDs[source.Genes(i)[0]]
 			want = append(want, fmt.Sprintf("%s (number %d): only A removes %s", source.ID(i), i, gene))
 		}
-		var first *Report
+		var first *Differences
 		for _, cores := range []int{1, 4} {
 			before := runtime.GOMAXPROCS(cores)
-			report, err := Datasets(context.Background(), datasets[0], datasets[1], 0, noProgress{})
+			report, err := CompareDatasets(context.Background(), datasets[0], datasets[1], 0, noProgress{})
 			runtime.GOMAXPROCS(before)
 			if err != nil {
 				t.Fatal(err)

@@ -1,4 +1,4 @@
-package diff
+package inspect
 
 import (
 	"cmp"
@@ -101,40 +101,14 @@ func ascending(keys []uint64) []int32 {
 	return rows
 }
 
-// moved returns the fewest rows of A whose moves explain B's order: those outside a longest
-// ascending subsequence of toB.
-func moved(toB []int32) []int {
-	var ends []int // by length-1 of an ascending subsequence: the row of its smallest last element
-	before := make([]int, len(toB))
-	paired := 0
+// outOfOrder finds the first row of A whose row in B comes before that of an earlier one.
+func outOfOrder(toB []int32) (row int, found bool) {
+	last := int32(-1)
 	for row, to := range toB {
-		if to < 0 {
-			continue
+		if to >= 0 && to < last {
+			return row, true
 		}
-		paired++
-		length, _ := slices.BinarySearchFunc(ends, to, func(end int, to int32) int { return cmp.Compare(toB[end], to) })
-		before[row] = -1
-		if length > 0 {
-			before[row] = ends[length-1]
-		}
-		if length == len(ends) {
-			ends = append(ends, row)
-		} else {
-			ends[length] = row
-		}
+		last = max(last, to)
 	}
-	if len(ends) == paired {
-		return nil
-	}
-	stays := make([]bool, len(toB))
-	for row := ends[len(ends)-1]; row >= 0; row = before[row] {
-		stays[row] = true
-	}
-	var rows []int
-	for row, to := range toB {
-		if to >= 0 && !stays[row] {
-			rows = append(rows, row)
-		}
-	}
-	return rows
+	return 0, false
 }

@@ -1,4 +1,4 @@
-package diff
+package inspect
 
 import (
 	"bytes"
@@ -12,11 +12,11 @@ import (
 	"tcbuild/ingest"
 )
 
-// Graphs compares two cell graphs: their nodes by id, their edges by the ids of their ends, the
-// order of both, and their other columns. The report keeps up to limit examples of each kind of
+// CompareGraphs compares two cell graphs: their nodes by id, their edges by the ids of their ends,
+// the order of both, and their other columns. It keeps up to limit examples of each kind of
 // difference, 0 for all. Tables that differ cost their size times its logarithm.
-func Graphs(a, b *ingest.Graph, limit int) *Report {
-	c := graphComparison{a: a, b: b, report: newReport(limit)}
+func CompareGraphs(a, b *ingest.Graph, limit int) *Differences {
+	c := graphComparison{a: a, b: b, report: newDifferences(limit)}
 	c.compare()
 	c.report.unless("content of the graph", a.Digest(), b.Digest())
 	return c.report
@@ -25,7 +25,7 @@ func Graphs(a, b *ingest.Graph, limit int) *Report {
 // graphComparison compares graphs and remembers how their tables match.
 type graphComparison struct {
 	a, b    *ingest.Graph
-	report  *Report
+	report  *Differences
 	matches map[string]match // by the name of the node or edge type; of types that both have
 }
 
@@ -103,9 +103,11 @@ func (c *graphComparison) rows(a, b table, paired match) {
 	for _, row := range paired.onlyB {
 		c.report.add(what("only in B"), func() string { return fmt.Sprintf("%s (row %d)", b.row(int(row)), row) })
 	}
-	for _, row := range moved(paired.toB) {
+	if row, found := outOfOrder(paired.toB); found {
 		c.report.add(what("in another order"),
-			func() string { return fmt.Sprintf("%s (row %d in A, %d in B)", a.row(row), row, paired.toB[row]) })
+			func() string {
+				return fmt.Sprintf("first: %s (row %d in A, %d in B)", a.row(row), row, paired.toB[row])
+			})
 	}
 	c.columns(a, b, paired)
 }
@@ -144,25 +146,17 @@ func (c *graphComparison) columns(a, b table, paired match) {
 			c.report.add(a.name+": columns only in B", func() string { return column.Name })
 		}
 	}
-	reportMoved(c.report, a.name+": columns in another order", columnNames(a.columns), columnNames(b.columns))
+	compareOrder(c.report, a.name+": columns in another order", columnNames(a.columns), columnNames(b.columns))
 }
 
-func columnNames(columns []ingest.Column) []string {
-	var names []string
-	for _, column := range columns {
-		names = append(names, column.Name)
-	}
-	return names
-}
-
-// reportMoved reports the names that are in a different order in the two lists.
-func reportMoved(report *Report, what string, a, b []string) {
+// compareOrder reports that names are in a different order in the two lists.
+func compareOrder(report *Differences, what string, a, b []string) {
 	var toB []int32
 	for _, name := range a {
 		toB = append(toB, int32(slices.Index(b, name)))
 	}
-	for _, i := range moved(toB) {
-		report.add(what, func() string { return fmt.Sprintf("%s (number %d in A, %d in B)", a[i], i, toB[i]) })
+	if i, found := outOfOrder(toB); found {
+		report.add(what, func() string { return fmt.Sprintf("first: %s (number %d in A, %d in B)", a[i], i, toB[i]) })
 	}
 }
 
@@ -193,7 +187,8 @@ func value(column ingest.Column, row int) string {
 	return text
 }
 
-func number(x float64) string {
+// exact writes all digits of a number.
+func exact(x float64) string {
 	if math.IsNaN(x) {
 		return "missing"
 	}
