@@ -45,12 +45,12 @@ func TestSettingsSchema(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, text := range []string{"samples: ${many}", "root: 5", "keep: 3", "keep: true", "phenotypes: fitness", "genes: SGD_features.tab", "any: for ${any}"} {
+	for _, text := range []string{"samples: ${many}", "root: 5", "keep: 3", "keep: true", "phenotypes: fitness", "edges: [{source: string, weight: a}]", "edges: [{weight: [a, b]}]", "any: for ${any}"} {
 		if err := valid([]byte(text)); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	for _, text := range []string{"edges: [{self_loops: kept}]", "seed: x1", "gem: {reaction_nodes: half}", "gem: {fil: x}", "edges: [{strng: {}}]", "edges: [{table: {undirected: maybe}}]", "[a]"} {
+	for _, text := range []string{"edges: [{self_loops: kept}]", "seed: x1", "gem: {reaction_nodes: half}", "gem: {fil: x}", "edges: [{strng: {}}]", "edges: [{undirected: maybe}]", "genes: a.tsv", "[a]"} {
 		if valid([]byte(text)) == nil {
 			t.Errorf("%s: accepted, expected an error", text)
 		}

@@ -10,7 +10,7 @@ func newIngest(e *env) *cobra.Command {
   tcbuild ingest perturbations screen.tsv --graph yeast/graph --out screen.arrow
   tcbuild ingest sga SGA_NxN.txt --graph yeast/graph --aliases SGD_features.tab --out sga.arrow`,
 	})
-	cmd.AddCommand(newIngestGraph(e), newIngestSGD(e), newIngestBioGRID(e), newIngestTFMatrix(e), newIngestGEM(e))
-	cmd.AddCommand(newIngestSources(e), newIngestPerturbations(e), newIngestSGA(e), newIngestEMAP(e), newIngestMatrix(e))
+	cmd.AddCommand(newIngestGraph(e), newIngestSources(e))
+	cmd.AddCommand(newIngestPerturbations(e), newIngestSGA(e), newIngestEMAP(e), newIngestMatrix(e))
 	return cmd
 }

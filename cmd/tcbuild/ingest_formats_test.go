@@ -18,7 +18,7 @@ import (
 func TestIngestFormats(t *testing.T) {
 	files := maps.Clone(published)
 	files["ids.tsv"] = "id\nYDL227C\nYAL001C\nYAL002W\n"
-	files["ids.yaml"] = "genes:\n  table: {file: ids.tsv, column: id}\n"
+	files["ids.yaml"] = "genes: {file: ids.tsv, column: id}\n"
 	files["set.tsv"] = "genes\nYAL001C\n"
 	for name, record := range map[string]arrow.Record{
 		"genes":   idsRecord("YAL001C", "YAL002W"),
@@ -28,25 +28,19 @@ func TestIngestFormats(t *testing.T) {
 		files[name+".arrow"], files[name+".parquet"] = arrowFile(t, record), parquetFile(t, record)
 	}
 	for _, c := range []struct {
-		place, run string // FILE is replaced by the table; edges: are settings of ingest graph
+		place, run string // FILE is replaced by the table; sections are settings of ingest graph
 		reads      bool   // it accepts a table with the genes' ids in a column id
 	}{
-		{"sgd", "ingest sgd FILE --out made", false},
-		{"biogrid", "ingest biogrid FILE --genes features.tab --out made", false},
-		{"biogrid --genes", "ingest biogrid biogrid.txt --genes FILE --out made", false},
-		{"tf-matrix", "ingest tf-matrix FILE --genes features.tab --out made", false},
-		{"tf-matrix --genes", "ingest tf-matrix tf.tsv --genes FILE --out made", false},
-		{"gem", "ingest gem FILE --genes features.tab --out made", false},
-		{"gem --genes", "ingest gem gem.txt --genes FILE --out made", false},
-		{"graph genes", "ingest graph --config ids.yaml --out made genes.table.file=FILE", true},
-		{"graph genes, columns", "ingest graph --config ids.yaml --out made genes.table.file=FILE +genes.table.columns=[id,more,most]", false},
-		{"graph sgd_features", "ingest graph --out made +genes.sgd_features=FILE", false},
-		{"graph aliases", "ingest graph --config ids.yaml --out made +aliases.sgd_features=FILE", false},
-		{"graph string", "edges: [{string: {file: FILE, relation: x, columns: [x], min: 1}}]", false},
-		{"graph table", "edges: [{table: {file: FILE, relation: x, source: id, target: id, undirected: true}}]", true},
-		{"graph ids", "edges: [{table: {file: set.tsv, relation: x, source: genes, target: genes, undirected: true, ids: FILE}}]", false},
-		{"graph biogrid", "edges: [{biogrid: {file: FILE, relation: x, type: physical}}]", false},
-		{"graph tf_matrix", "edges: [{tf_matrix: {file: FILE, relation: x}}]", false},
+		{"gem", "ingest graph --config ids.yaml --out made +gem.file=FILE", false},
+		{"graph genes", "ingest graph --config ids.yaml --out made genes.file=FILE", true},
+		{"graph genes, columns", "ingest graph --config ids.yaml --out made genes.file=FILE +genes.columns=[id,more,most]", false},
+		{"graph sgd_features", "ingest graph --out made +genes.source=sgd_features +genes.file=FILE", false},
+		{"graph aliases", "aliases: [{source: sgd_features, file: FILE}]", false},
+		{"graph string", "edges: [{source: string, file: FILE}]", false},
+		{"graph table", "edges: [{file: FILE, relation: x, from: id, to: id, undirected: true}]", true},
+		{"graph ids", "edges: [{file: set.tsv, relation: x, from: genes, to: genes, undirected: true, ids: FILE}]", false},
+		{"graph biogrid", "edges: [{source: biogrid_physical, file: FILE}]", false},
+		{"graph matrix", "edges: [{file: FILE, matrix: targets, relation: x}]", false},
 		{"perturbations", "ingest perturbations FILE --graph g --out made.tsv --genes-columns id", true},
 		{"perturbations, columns", "ingest perturbations FILE --graph g --out made.tsv --columns genes,more,most", false},
 		{"perturbations --aliases", "ingest perturbations set.tsv --graph g --out made.tsv --aliases FILE", false},
@@ -61,10 +55,10 @@ func TestIngestFormats(t *testing.T) {
 			t.Run(c.place+" of "+file, func(t *testing.T) {
 				testrun.OneIn(t, 5)
 				run := strings.ReplaceAll(c.run, "FILE", file)
-				if strings.HasPrefix(run, "edges:") {
+				if strings.Contains(run, ": [{") {
 					files["edges.yaml"], run = "defaults: [ids]\n"+run+"\n", "ingest graph --config edges.yaml --out made"
 				}
-				code, _, stderr := inFolder(t, files, "ingest sgd features.tab --out g --quiet", run)
+				code, _, stderr := inFolder(t, files, "ingest graph +genes.source=sgd_features +genes.file=features.tab --out g --quiet", run)
 				made, _ := filepath.Glob("*made*")
 				switch {
 				case c.reads && strings.HasPrefix(file, "genes"):

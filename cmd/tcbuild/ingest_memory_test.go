@@ -48,7 +48,7 @@ func TestIngestMemoryIsFlat(t *testing.T) {
 		if err := errors.Join(err, out.Close(), file.Close()); err != nil {
 			t.Fatal(err)
 		}
-		writeFiles(t, dir, map[string]string{"g.yaml": "genes: {table: {file: ids.tsv, column: id}}\nedges: [{biogrid: {file: " + name + ", relation: physical, type: physical}}]\n"})
+		writeFiles(t, dir, map[string]string{"g.yaml": "genes: {file: ids.tsv, column: id}\nedges: [{source: biogrid_physical, file: " + name + "}]\n"})
 		cmd := program(t, "main", "ingest", "graph", "--config", "g.yaml", "--out", fmt.Sprint(blocks), "--quiet")
 		cmd.Dir, cmd.Env = dir, append(cmd.Environ(), "GOGC=20")
 		kilobytes, err := runWithPeak(t, cmd)

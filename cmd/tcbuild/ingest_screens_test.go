@@ -21,11 +21,16 @@ var published = map[string]string{
 	"biogrid.txt": "Systematic Name Interactor A\tSystematic Name Interactor B\tOfficial Symbol Interactor A\tOfficial Symbol Interactor B\t" +
 		"Experimental System Type\tOrganism ID Interactor A\tOrganism ID Interactor B\n" +
 		"YAL001C\tYAL002W\tTFC3\tVPS8\tphysical\t559292\t559292\nYAL001C\tYDL227C\tTFC3\tHO\tgenetic\t559292\t559292\n",
-	"gem.txt": "Rxn name\tFormula\tGene-reaction association\tLB\tUB\nr1\tA[c] <=> B[c]\tTFC3 or VPS8\t-1000\t1000\n",
+	"gem.yml": "metabolites: [{id: A}, {id: B}]\ngenes: []\nreactions:\n" +
+		"- {id: r1, metabolites: {A: -1, B: 1}, lower_bound: -1000, upper_bound: 1000, gene_reaction_rule: TFC3 or VPS8}\n",
+	"sgd.yaml":     "genes: {source: sgd_features, file: features.tab}\naliases: [{source: sgd_features, file: features.tab}]\nout: made\n",
+	"biogrid.yaml": "defaults: [sgd]\nedges: [{source: biogrid_physical, file: biogrid.txt}, {source: biogrid_genetic, file: biogrid.txt}]\n",
+	"tf.yaml":      "defaults: [sgd]\nedges: [{file: tf.tsv, matrix: targets, relation: regulatory}]\n",
+	"gem.yaml":     "defaults: [sgd]\ngem: {file: gem.yml, reaction_nodes: combinations}\n",
 }
 
 func TestIngestKinds(t *testing.T) {
-	const genes = "ingest sgd features.tab --out g --quiet"
+	const genes = "ingest graph +genes.source=sgd_features +genes.file=features.tab --out g --quiet"
 	const samples = " --graph g --aliases features.tab --out p.tsv "
 	for _, c := range []struct{ name, run, out, want, stdout string }{
 		{"sga", "ingest sga sga.txt" + samples, "p.tsv", "sample_id\tgenes\tscore\n0\tYAL001C|YAL002W\t0.5\n",
@@ -35,9 +40,9 @@ func TestIngestKinds(t *testing.T) {
 		{"emap", "ingest emap emap.tsv" + samples + "--unknown-genes drop-sample", "p.tsv", "sample_id\tgenes\tscore\n0\tYAL001C|YAL002W\t-1\n1\tYAL001C|YAL002W\t2\n", ""},
 		{"matrix", "ingest matrix wide.tsv" + samples, "p.tsv", "sample_id\tgenes\tvalue\tcondition\nVPS8: cold\tYAL002W\t1\tcold\nTFC3: cold\tYAL001C\t3\tcold\nTFC3: hot\tYAL001C\t4\thot\n",
 			"matrix samples: 3 of 4 entries of wide.tsv; dropped: 1 without a phenotype; noted: 2 rows\ngenotypes: 2, of which 1 repeat, in 2 samples; all are kept\nphenotypes: value\nattributes: condition\ncolumns left out: none\n"},
-		{"biogrid", "ingest biogrid biogrid.txt --genes features.tab --out b", "b/edges/gene__biogrid_genetic__gene.arrow", "", ""},
-		{"tf-matrix", "ingest tf-matrix tf.tsv --genes features.tab --out b", "b/edges/gene__regulatory__gene.arrow", "", ""},
-		{"gem", "ingest gem gem.txt --genes features.tab --out b --reaction-nodes combinations", "b/edges/reaction__rmr__metabolite.arrow", "", ""},
+		{"biogrid", "ingest graph --config biogrid.yaml", "made/edges/gene__biogrid_genetic__gene.arrow", "", ""},
+		{"tf matrix", "ingest graph --config tf.yaml", "made/edges/gene__regulatory__gene.arrow", "", ""},
+		{"gem", "ingest graph --config gem.yaml", "made/edges/reaction__rmr__metabolite.arrow", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, stdout, stderr := inFolder(t, published, genes, c.run)
@@ -55,7 +60,7 @@ func TestIngestKinds(t *testing.T) {
 // TestIngestScreenLayouts reads screens as they are released: strain ids as attributes, matrices of
 // strains and of conditions, preambles, and alias tables.
 func TestIngestScreenLayouts(t *testing.T) {
-	const genes = "ingest sgd features.tab --out g --quiet"
+	const genes = "ingest graph +genes.source=sgd_features +genes.file=features.tab --out g --quiet"
 	const samples = " --graph g --aliases features.tab --out p.tsv "
 	files := maps.Clone(published)
 	files["chem.tsv"] = "orf\thom | caffeine\thet | caffeine\nYAL002W::chr1_4\t1.5\t2.5\nYAL001C::chr1_1\t\t3\n"
@@ -107,7 +112,7 @@ func TestIngestScreenLayouts(t *testing.T) {
 // --unknown-genes.
 func TestIngestUnknownGenes(t *testing.T) {
 	files := maps.Clone(published)
-	files["graph.yaml"] = "genes:\n  table: {file: ids.tsv, column: id}\nedges:\n- table: {file: edges.tsv, relation: x, source: a, target: b, undirected: false}\nunknown_genes: drop-gene\n"
+	files["graph.yaml"] = "genes: {file: ids.tsv, column: id}\nedges: [{file: edges.tsv, relation: x, from: a, to: b, undirected: false}]\nunknown_genes: drop-gene\n"
 	files["ids.tsv"] = "id\nYAL001C\nYAL002W\n"
 	files["edges.tsv"] = "a\tb\nYAL001C\tYAL002W\nYAL001C\tNONE1\n"
 	files["sga.txt"] += "NONE1_sn1\tnone1Δ\tYAL002W_dma1\tvps8\t1\n"
@@ -115,10 +120,9 @@ func TestIngestUnknownGenes(t *testing.T) {
 	files["wide.tsv"] += "NONE1\t5\t6\n"
 	files["tf.tsv"] += "NONE1\t1\t0\n"
 	files["biogrid.txt"] += "NONE1\tYAL002W\tNONE1\tVPS8\tphysical\t559292\t559292\n"
-	files["gem.txt"] += "r2\tA[c] => B[c]\tTFC3 and NONE1\t0\t1000\n"
+	files["gem.yml"] += "- {id: r2, metabolites: {A: -1, B: 1}, lower_bound: 0, upper_bound: 1000, gene_reaction_rule: TFC3 and NONE1}\n"
 	files["set.tsv"] = "genes\tscore\nYAL001C|YAL002W\t1\nNONE1|YAL002W\t2\nNONE1\t3\nYAL002W\t4\n"
 	const samples = " --graph g --aliases features.tab --out made.tsv"
-	const edges = " --genes features.tab --out made"
 	// what the reports say under drop-gene and drop-sample
 	for _, c := range []struct{ run, gene, sample string }{
 		{"perturbations set.tsv" + samples, "1 left without a gene, as theirs are unknown; noted: 2 unknown genes left out", "samples: 2 of 4 entries of set.tsv; dropped: 2 of unknown genes"},
@@ -126,21 +130,20 @@ func TestIngestUnknownGenes(t *testing.T) {
 		{"emap emap.tsv" + samples, "1 unknown genes left out", "dropped: 1 of unknown genes"},
 		{"matrix wide.tsv" + samples, "2 left without a gene", "2 of unknown genes"},
 		{"graph --config graph.yaml --out made", "dropped: 1 of unknown genes", "dropped: 1 of unknown genes"},
-		{"biogrid biogrid.txt" + edges, "1 of unknown genes", "1 of unknown genes"},
-		{"tf-matrix tf.tsv" + edges, "dropped: 1 of unknown genes", "dropped: 1 of unknown genes"},
-		{"gem gem.txt" + edges, "dropped: 1 of unknown genes, which the rules keep", "dropped: 1 of unknown genes, which the rules keep"},
-		{"sgd features.tab --out made", "genes  features.tab     3     3        0\n", "genes  features.tab     3     3        0\n"},
+		{"graph --config biogrid.yaml", "1 of unknown genes", "1 of unknown genes"},
+		{"graph --config tf.yaml", "dropped: 1 of unknown genes", "dropped: 1 of unknown genes"},
+		{"graph --config gem.yaml", "dropped: 1 of unknown genes, which the rules keep", "dropped: 1 of unknown genes, which the rules keep"},
 	} {
 		for word, want := range map[string]string{"error": "", "drop-gene": c.gene, "drop-sample": c.sample, "ignore": ""} {
 			t.Run(c.run+" "+word, func(t *testing.T) {
-				code, stdout, stderr := inFolder(t, files, "ingest sgd features.tab --out g --quiet", "ingest "+c.run+" --unknown-genes "+word)
+				code, stdout, stderr := inFolder(t, files, "ingest graph +genes.source=sgd_features +genes.file=features.tab --out g --quiet", "ingest "+c.run+" --unknown-genes "+word)
 				made, _ := filepath.Glob("*made*")
 				switch {
 				case word == "ignore":
 					if code != 2 || !strings.Contains(stderr, `"ignore"`) || len(made) > 0 {
 						t.Errorf("got exit code %d, %v, %s", code, made, stderr)
 					}
-				case word == "error" && !strings.HasPrefix(c.run, "sgd"):
+				case word == "error":
 					if code != 3 || !strings.Contains(stderr, `"NONE1"`) || !strings.Contains(stderr, "hint: ") || len(made) > 0 {
 						t.Errorf("got exit code %d, %v, %s", code, made, stderr)
 					}
@@ -160,7 +163,7 @@ func TestIngestKindErrors(t *testing.T) {
 	files["het.tsv"] = "orf\thet | growth\thom | growth\nVPS8\t1\t2\n"
 	files["twice.tsv"] = "orf\tcold\nVPS8\t1\nVPS8\t2\n"
 	files["unknown.tsv"] = "orf\tcold\nVPS8\t1\nYZZ999W\t2\n"
-	const genes = "ingest sgd features.tab --out g --quiet"
+	const genes = "ingest graph +genes.source=sgd_features +genes.file=features.tab --out g --quiet"
 	for _, c := range []struct {
 		name, run string
 		code      int
@@ -168,15 +171,15 @@ func TestIngestKindErrors(t *testing.T) {
 	}{
 		{"unknown gene", "ingest matrix unknown.tsv --graph g --out made.tsv --aliases features.tab", 3, "unknown.tsv:3: gene \"YZZ999W\""},
 		{"no row left", "ingest emap none.tsv --graph g --out made.tsv --unknown-genes drop-sample", 3, "kept 0 of 2 entries; dropped: 2 of unknown genes"},
-		{"no edge left", "ingest tf-matrix none.tsv --genes features.tab --out made --unknown-genes drop-gene", 3, "kept 0 of 4 entries; dropped: 2 of unknown genes, 2 with a weight of 0 or none"},
-		{"no interaction of a type", "ingest biogrid physical.txt --genes features.tab --out made", 3, "for gene__biogrid_genetic__gene: kept 0 of 1 entry"},
+		{"no edge left", "ingest graph --config tf.yaml edges.0.file=none.tsv --unknown-genes drop-gene", 3, "kept 0 of 4 entries; dropped: 2 of unknown genes, 2 with a weight of 0 or none"},
+		{"no interaction of a type", "ingest graph --config biogrid.yaml edges.1.file=physical.txt", 3, "for gene__biogrid_genetic__gene: kept 0 of 1 entry"},
 		{"double mutants", "ingest matrix square.tsv --graph g --out made.tsv --aliases features.tab", 3, "hint: pass --columns-are genes"},
 		{"heterozygous", "ingest matrix het.tsv --graph g --out made.tsv --aliases features.tab", 3, "hint: pass --partial-loss drop"},
 		{"a row twice", "ingest matrix twice.tsv --graph g --out made.tsv --aliases features.tab", 3, "twice.tsv:3: found a second row \"VPS8\""},
 		{"no strain column", "ingest sga wide.tsv --graph g --out made.tsv", 3, "--strain-columns"},
 		{"unknown kind of allele", "ingest emap emap.tsv --graph g --out made.tsv --alleles dead", 2, `"dead"`},
-		{"reaction nodes", "ingest gem gem.txt --genes features.tab --out made.tsv --reaction-nodes edges", 2, `"edges"`},
-		{"no genes", "ingest tf-matrix tf.tsv --out made.tsv", 2, "genes"},
+		{"reaction nodes", "ingest graph --config gem.yaml gem.reaction_nodes=edges", 2, `"edges"`},
+		{"no genes", "ingest graph --config tf.yaml ~genes", 2, "genes.file: missing"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, stdout, stderr := inFolder(t, files, genes, c.run)
@@ -210,7 +213,7 @@ func TestIngestScreenValues(t *testing.T) {
 				if kind != "matrix" {
 					controls = " controls=[YAL016W]"
 				}
-				code, _, stderr := inFolder(t, files, "ingest sgd features.tab --out g --quiet", "ingest "+kind+" s.tsv --graph g --aliases features.tab --out p.tsv --keep-unmeasured"+controls)
+				code, _, stderr := inFolder(t, files, "ingest graph +genes.source=sgd_features +genes.file=features.tab --out g --quiet", "ingest "+kind+" s.tsv --graph g --aliases features.tab --out p.tsv --keep-unmeasured"+controls)
 				written, _ := os.ReadFile("p.tsv")
 				header, rows, _ := strings.Cut(string(written), "\n")
 				first, _, _ := strings.Cut(rows, "\n")

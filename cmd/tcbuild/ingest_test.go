@@ -35,9 +35,10 @@ var small = map[string]string{
 	"graph.yaml": `root: made
 out: ${root}/graph
 genes:
-  table: {file: genes.tsv, column: id}
+  file: genes.tsv
+  column: id
 edges:
-- table: {file: edges.tsv, relation: physical, source: a, target: b, undirected: true}
+- {file: edges.tsv, relation: physical, from: a, to: b, undirected: true}
 `,
 	"genes.tsv":  "id\nYA\nYB\nYC\n",
 	"edges.tsv":  "a\tb\nYA\tYB\nYB\tYA\nYC\tYC\n",
@@ -111,10 +112,10 @@ func TestIngestErrors(t *testing.T) {
 		code int
 		want string
 	}{
-		{"unknown key in a section", []string{"ingest graph --config graph.yaml +genes.table.colunm=x"}, 2,
-			"tcbuild: read settings override +genes.table.colunm=x: unknown key \"genes.table.colunm\"\nhint: did you mean column?\n"},
+		{"unknown key in a section", []string{"ingest graph --config graph.yaml +genes.colunm=x"}, 2,
+			"tcbuild: read settings override +genes.colunm=x: unknown key \"genes.colunm\"\nhint: did you mean column?\n"},
 		{"misspelled section", []string{"ingest graph --config graph.yaml ++edgse=[]"}, 2, "hint: did you mean edges?\n"},
-		{"missing source", []string{"ingest graph --config graph.yaml genes.table.file=none.tsv"}, 1, "none.tsv"},
+		{"missing source", []string{"ingest graph --config graph.yaml genes.file=none.tsv"}, 1, "none.tsv"},
 		{"output exists", []string{"ingest graph --config graph.yaml", "ingest graph --config graph.yaml"}, 2,
 			"tcbuild: write made/graph: it already exists\nhint: remove it, or choose another --out\n"},
 		{"no file", []string{"ingest perturbations --graph g --out p.tsv"}, 2, "tcbuild: ingest perturbations: FILE or DIR is missing\n"},

@@ -34,8 +34,8 @@ func TestRebuildSourcesChangeBetweenPlanAndStage(t *testing.T) {
 		"down/genes.tsv":                     "id\n" + genes,
 		"down/links.tsv":                     "a\tb\nY000\tY001\nY002\tY003\n",
 		"source.yaml": `data: nowhere
-genes: {table: {file: "${data}/genes.tsv", column: id}}
-edges: [{table: {file: "${data}/links.tsv", relation: link, source: a, target: b, undirected: false}}]
+genes: {file: "${data}/genes.tsv", column: id}
+edges: [{file: "${data}/links.tsv", relation: link, from: a, to: b, undirected: false}]
 `,
 	})
 	const links = "own/edges/gene__physical__gene.tsv"

@@ -356,7 +356,7 @@ func TestSettingsAreResolvedAtSubmission(t *testing.T) {
 	writeFiles(t, f.dir, map[string]string{
 		"my.yaml":     "root: out\ndataset: set\ngraph: ${oc.env:CELL}\nperturbations: sets.tsv\nreaction_rule: ${rule}\nrule: all\nwhere: 'sample_id != \"\\${x}\"'\nvariants: [indices]\n",
 		"public.yaml": "root: out\ndataset: public\nperturbations: sets.tsv\ningest: {config: source.yaml}\n",
-		"source.yaml": "genes: {table: {file: \"${oc.env:GENES}\", column: id}}\nedges: [{table: {file: links.tsv, relation: link, source: a, target: b, undirected: false}}]\n",
+		"source.yaml": "genes: {file: \"${oc.env:GENES}\", column: id}\nedges: [{file: links.tsv, relation: link, from: a, to: b, undirected: false}]\n",
 		"genes.tsv":   "id\n" + strings.Join(f.graph.Genes.IDs, "\n") + "\n", "links.tsv": "a\tb\nY000\tY001\n",
 	})
 	for _, config := range []string{"my.yaml", "public.yaml"} {

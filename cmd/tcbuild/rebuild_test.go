@@ -345,8 +345,8 @@ func TestRebuildFromPublicSources(t *testing.T) {
 		"down/links.tsv": "a\tb\nY000\tY001\nY002\tY003\n",
 		"source.yaml": `data: nowhere
 out: graph
-genes: {table: {file: "${data}/genes.tsv", column: id}}
-edges: [{table: {file: "${data}/links.tsv", relation: link, source: a, target: b, undirected: false}}]
+genes: {file: "${data}/genes.tsv", column: id}
+edges: [{file: "${data}/links.tsv", relation: link, from: a, to: b, undirected: false}]
 `,
 		"set.yaml": "root: out\nperturbations: sets.tsv\ningest: {config: source.yaml, data: down}\n",
 	})

@@ -78,7 +78,7 @@ func TestSettingsReference(t *testing.T) {
 	for key, schema := range tables.fields(reflect.TypeFor[source.GraphSpec](), "", nodeAt(tables.examples, "graph")) {
 		properties[key] = append(properties[key], schema)
 	}
-	section("Sections of `ingest graph`", "`edges[]` is an entry of the list `edges`. conf/yeast.yaml is a whole example, conf/sources.yaml has an entry per release.")
+	section("Sections of `ingest graph`", "`edges[]` is an entry of the list `edges`. conf/yeast.yaml is a whole example, conf/sources.yaml has an entry per public source.")
 	properties["ingest"] = []any{map[string]any{"type": "object", "required": []string{"config"},
 		"description": "of rebuild: the settings file of 'ingest graph' that makes the graph, and changes to it"}}
 	tables.rows = []settingRow{
@@ -252,6 +252,7 @@ func (s *settingsTables) fields(spec reflect.Type, prefix string, examples *yaml
 			row.meaning, row.byDefault = defaultInText.ReplaceAllString(comment, ""), match[1]
 		}
 		kind, list := field.Type, false
+		isTexts := kind == reflect.TypeFor[source.Texts]()
 		if kind.Kind() == reflect.Pointer {
 			kind = kind.Elem()
 		}
@@ -288,12 +289,16 @@ func (s *settingsTables) fields(spec reflect.Type, prefix string, examples *yaml
 		if list {
 			row.kind = "list of " + row.kind
 		}
+		schemaKind := row.kind
+		if isTexts {
+			row.kind = "text or " + row.kind
+		}
 		if kind.Kind() == reflect.Bool && row.byDefault == "" {
 			row.byDefault = "`false`"
 		}
 		row.example = s.example(nodeAt(examples, key), row.key, "")
 		s.rows = append(s.rows, row)
-		schema := schemaOf(row.kind, row.meaning)
+		schema := schemaOf(schemaKind, row.meaning)
 		if byKey {
 			schema = schemaOf(plain, row.meaning)
 		}

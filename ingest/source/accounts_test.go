@@ -155,12 +155,12 @@ func TestScreenNames(t *testing.T) {
 // error.
 func TestGeneListNames(t *testing.T) {
 	for id, want := range map[string]string{"": "empty", " YA": "blanks", "YA ": "blanks", "YA|YB": "one gene", "Y\xff": "UTF-8"} {
-		table := GenesSpec{Table: &GeneTable{TextSpec: TextSpec{File: writeFile(t, "g.tsv", "id\tx\nYC\t1\n"+id+"\t2\n")}, Column: "id"}}
+		table := GenesSpec{TextSpec: TextSpec{File: writeFile(t, "g.tsv", "id\tx\nYC\t1\n"+id+"\t2\n")}, Column: "id"}
 		_, _, err := BuildGraph(opened(t), GraphSpec{Genes: table})
 		checkFault(t, err, fault.Input, "g.tsv:3", want)
 	}
 	for _, word := range []ingest.UnknownGenes{ingest.RefuseUnknownGenes, ingest.DropGene} {
-		edges := EdgesSpec{Table: &EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA \tB\n")}, Relation: "r", Source: "a", Target: "b", Undirected: new(false)}}
+		edges := EdgesSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA \tB\n")}, Relation: "r", From: Texts{"a"}, To: Texts{"b"}, Undirected: new(false)}
 		_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []EdgesSpec{edges}})
 		checkFault(t, err, fault.Input, "e.tsv:3", `column "a"`, `"A "`, "blanks")
 	}

@@ -1,9 +1,16 @@
 package source
 
 import (
+	"tcbuild/conf"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
 )
+
+// AliasesSpec names files with other names of a perturbation set's genes.
+type AliasesSpec struct {
+	SGDFeatures string // a file SGD_features.tab
+	Tables      []AliasTable
+}
 
 // NameSettings are the settings of a perturbation set's names that are not flags.
 type NameSettings struct {
@@ -15,12 +22,21 @@ type NameSettings struct {
 
 // names makes the look-up of a perturbation set's genes.
 func (a AliasesSpec) names(genes *ingest.Nodes) (*Names, error) {
-	if err := a.check("alias_tables"); err != nil {
+	tables := a.Tables
+	if a.SGDFeatures != "" {
+		var features AliasTable
+		if err := conf.DecodeSource("sgd_features", "aliases", &features); err != nil {
+			return nil, err
+		}
+		features.File = a.SGDFeatures
+		tables = append([]AliasTable{features}, tables...)
+	}
+	if err := checkAliases("alias_tables", tables); err != nil {
 		return nil, err
 	}
 	var files inputfile.Files
 	defer files.Close()
-	names, _, err := ReadNames(&files, a, genes)
+	names, _, err := ReadNames(&files, tables, genes)
 	return names, err
 }
 

@@ -19,7 +19,7 @@ func TestAliases(t *testing.T) {
 		t.Fatal(err)
 	}
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YAL001C", "YAL002W"}, nil)
-	names, _, err := ReadNames(opened(t), AliasesSpec{SGDFeatures: path}, genes)
+	names, _, err := ReadNames(opened(t), sgdAliases(t, path), genes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func (a *annotations) read(files *inputfile.Files, path string) (SourceReport, e
 	defer reader.Close()
 	keeps := func(*table.Batch, int) (bool, error) { return true, nil }
 	if a.spec.Where != "" {
-		if keeps, err = rowFilter("gene_ontology", a.spec.Where, text.Columns); err != nil {
+		if keeps, err = rowFilter("gene_ontology.where", a.spec.Where, text.Columns); err != nil {
 			return report, err
 		}
 	}

@@ -76,22 +76,22 @@ func BenchmarkGraphSources(b *testing.B) {
 		edges      EdgesSpec
 		set        func(spec *GraphSpec, file string)
 	}{
-		{name: "string, one column", file: "l.txt", text: detailed, edges: EdgesSpec{STRING: &LinksSpec{Relation: "r", Columns: []string{"combined_score"}, Cutoff: Cutoff{Min: new(700.0)}}}},
-		{name: "string, four columns", file: "l.txt", text: detailed, edges: EdgesSpec{STRING: &LinksSpec{Relation: "{column}",
-			Columns: []string{"coexpression", "experimental", "textmining", "combined_score"}, Cutoff: Cutoff{Min: new(1.0)}}}},
+		{name: "string, one column", file: "l.txt", text: detailed, edges: stringLinks(b, "", 700, "combined_score")},
+		{name: "string, four columns", file: "l.txt", text: detailed, edges: edgesOf(b, "string", "", func(s *EdgesSpec) {
+			s.Weight = Texts{"coexpression", "experimental", "textmining", "combined_score"}
+		})},
 		{name: "actions as table", file: "a.txt", text: rows(600_000, "item_id_a\titem_id_b\tmode\taction\tis_directional\ta_is_acting\tscore\n", func() string {
 			return fmt.Sprintf("4932.%s\t4932.%s\t%s\t\t%c\t%c\t%d\n", ids[sorted()], ids[gene()], []string{"binding", "catalysis", "reaction"}[random.IntN(3)], "tf"[random.IntN(2)], "tf"[random.IntN(2)], random.IntN(999))
-		}), edges: EdgesSpec{Table: &EdgeTableSpec{Relation: "{mode}", Source: "item_id_a", Target: "item_id_b", Undirected: new(false), StripPrefix: "4932.", Weight: "score",
-			Where: `is_directional == "t" and a_is_acting == "t"`, Keep: map[string]KeptType{"action": KeptText}}}},
-		{name: "biogrid, one organism", file: "b.txt", text: biogrid(0), edges: EdgesSpec{BioGRID: &BioGRIDSpec{Relation: "r", Type: "genetic"}}},
-		{name: "biogrid, all organisms", file: "b.txt", text: biogrid(65), edges: EdgesSpec{BioGRID: &BioGRIDSpec{Relation: "r", Type: "genetic"}}},
-		{name: "biogrid as table", file: "b.txt", text: biogrid(65), edges: EdgesSpec{Table: &EdgeTableSpec{Relation: "r", Source: "Systematic Name Interactor A", Target: "Systematic Name Interactor B",
-			Undirected: new(true), Where: `column("Organism ID Interactor A") == "559292"`}}},
+		}), edges: edgesOf(b, "string_actions", "", nil)},
+		{name: "biogrid, one organism", file: "b.txt", text: biogrid(0), edges: edgesOf(b, "biogrid_genetic", "", nil)},
+		{name: "biogrid, all organisms", file: "b.txt", text: biogrid(65), edges: edgesOf(b, "biogrid_genetic", "", nil)},
+		{name: "biogrid as table", file: "b.txt", text: biogrid(65), edges: EdgesSpec{Relation: "r", From: Texts{"Systematic Name Interactor A"}, To: Texts{"Systematic Name Interactor B"},
+			Undirected: new(true), RowsSpec: RowsSpec{Where: `column("Organism ID Interactor A") == "559292"`}}},
 		{name: "table of names", file: "t.tsv", text: rows(600_000, "UniprotID.TF\tUniprotID.Target\tName.TF\tName.Target\tDetection.method\tPubmedID\tSource.database\n", func() string {
 			return fmt.Sprintf("P14164\tP34111\tN%d\tN%d\tchromatin immunoprecipitation assay;inferred by curator\t19111667;19158363\tGTRD;YEASTRACT\n", random.IntN(200), gene())
-		}), edges: EdgesSpec{Table: &EdgeTableSpec{Relation: "r", Source: "Name.TF", Target: "Name.Target", Undirected: new(false), Keep: map[string]KeptType{"Detection.method": KeptText}}}},
-		{name: "tf-matrix", file: "m.csv", text: matrix, edges: EdgesSpec{TFMatrix: &TFMatrixSpec{TextSpec: TextSpec{Delimiter: ";"}, Relation: "r"}}},
-		{name: "features", file: "f.tab", text: features.String, set: func(spec *GraphSpec, file string) { spec.Aliases.SGDFeatures = file }},
+		}), edges: EdgesSpec{Relation: "r", From: Texts{"Name.TF"}, To: Texts{"Name.Target"}, Undirected: new(false), Keep: map[string]KeptType{"Detection.method": KeptText}}},
+		{name: "tf-matrix", file: "m.csv", text: matrix, edges: EdgesSpec{TextSpec: TextSpec{Delimiter: ";"}, Matrix: TargetRows, Relation: "r"}},
+		{name: "features", file: "f.tab", text: features.String, set: func(spec *GraphSpec, file string) { spec.Aliases = sgdAliases(b, file) }},
 		{name: "ontology", file: "go.obo", text: oboText, set: func(spec *GraphSpec, file string) { spec.Ontology.File = file }},
 		{name: "annotations", file: "sgd.gaf", text: rows(600_000, "!gaf-version: 2.2\n", func() string {
 			g := sorted()
@@ -106,18 +106,8 @@ func BenchmarkGraphSources(b *testing.B) {
 			text := kind.text()
 			size := len(text)
 			file := writeFile(b, kind.file, text)
-			switch e := kind.edges; {
-			case e.STRING != nil:
-				e.STRING.File = file
-			case e.Table != nil:
-				e.Table.File = file
-				if kind.name == "table of names" {
-					spec.Aliases.SGDFeatures = known
-				}
-			case e.BioGRID != nil:
-				e.BioGRID.File = file
-			case e.TFMatrix != nil:
-				e.TFMatrix.File = file
+			if kind.edges.File = file; kind.name == "table of names" {
+				spec.Aliases = sgdAliases(b, known)
 			}
 			if kind.set != nil {
 				kind.set(&spec, file)

@@ -23,18 +23,14 @@ func (s GraphSpec) prepared() (GraphSpec, error) {
 }
 
 func (s *GraphSpec) prepare() error {
-	if (s.Genes.SGDFeatures == "") == (s.Genes.Table == nil) {
-		return usage("name the file that lists the genes", "%s: expected one of sgd_features and table", at(cmp.Or(s.Genes.Place, s.Place), "genes"))
+	place := at(cmp.Or(s.Genes.Place, s.Place), "genes")
+	if err := required(place, setting{"file", s.Genes.File}, setting{"column", s.Genes.Column}); err != nil {
+		return err
 	}
-	if s.Genes.FeatureType == "" {
-		s.Genes.FeatureType = "ORF"
+	if err := s.Genes.RowsSpec.check(place); err != nil {
+		return err
 	}
-	if t := s.Genes.Table; t != nil {
-		if err := required(at(t.Place, "genes.table"), setting{"file", t.File}, setting{"column", t.Column}); err != nil {
-			return err
-		}
-	}
-	if err := s.Aliases.check("aliases.tables"); err != nil {
+	if err := checkAliases("aliases", s.Aliases); err != nil {
 		return err
 	}
 	if s.SelfLoops == "" {
@@ -76,11 +72,20 @@ func (s *GraphSpec) prepare() error {
 	return nil
 }
 
-// check names the tables by key.
-func (a AliasesSpec) check(key string) error {
-	for i, t := range a.Tables {
-		err := required(at(t.Place, fmt.Sprintf("%s.%d", key, i)), setting{"file", t.File}, setting{"id", t.ID}, setting{"names", strings.Join(t.Names, ",")})
-		if err != nil {
+// checkAliases names the tables by key.
+func checkAliases(key string, tables []AliasTable) error {
+	for i, t := range tables {
+		place := at(t.Place, fmt.Sprintf("%s.%d", key, i))
+		err := required(place, setting{"file", t.File}, setting{"id", t.ID}, setting{"names", strings.Join(t.Names, ",")})
+		switch {
+		case err != nil:
+			return err
+		case t.Features && i > 0:
+			return usage("name it first", "%s: found features in table %d, expected them in the first one", place, i+1)
+		case t.Kinds != nil && len(t.Kinds) != 1+len(t.Names):
+			return usage("", "%s.kinds: found %d, expected one for id and each of names", place, len(t.Kinds))
+		}
+		if err := t.RowsSpec.check(place); err != nil {
 			return err
 		}
 	}
@@ -98,40 +103,13 @@ func (s *GraphSpec) prepareEdges(i int, relations map[string]string) error {
 	if err := edges.SelfLoops.check(place + ".self_loops"); err != nil {
 		return err
 	}
-	var names []string
-	switch {
-	case edges.kinds() != 1:
-		return usage("", "%s: expected one of string, table, biogrid and tf_matrix", place)
-	case edges.STRING != nil:
-		place += ".string"
-		if err := edges.STRING.check(place); err != nil {
-			return err
-		}
-		for _, column := range edges.STRING.Columns {
-			names = append(names, edges.STRING.relation(column))
-		}
-	case edges.Table != nil:
-		place += ".table"
-		if err := edges.Table.check(place); err != nil {
-			return err
-		}
-		if _, by, _ := edges.Table.groupedBy(); by == "" {
-			names = []string{edges.Table.Relation}
-		}
-	case edges.BioGRID != nil:
-		place += ".biogrid"
-		if err := edges.BioGRID.check(place); err != nil {
-			return err
-		}
-		names = []string{edges.BioGRID.Relation}
-	default:
-		place += ".tf_matrix"
-		if err := edges.TFMatrix.check(place); err != nil {
-			return err
-		}
-		names = []string{edges.TFMatrix.Relation}
+	if err := edges.check(place); err != nil {
+		return err
 	}
-	for _, name := range names {
+	for _, name := range edges.relations() {
+		if _, by, _ := cutPlaceholder(name); by != "" && edges.Matrix == "" {
+			continue
+		}
 		if !relationName.MatchString(name) {
 			return usage("use only letters, digits, _ - and .",
 				"%s.relation: found %q, expected a name for an edge type and its file", place, name)
@@ -164,47 +142,6 @@ func at(place conf.Place, key string) string {
 // relationName matches what an edge type's name, and so its file's name, can contain.
 var relationName = regexp.MustCompile(`^[A-Za-z0-9](_?[A-Za-z0-9.-])*$`)
 
-// kinds is the number of source kinds that are set.
-func (e *EdgesSpec) kinds() int {
-	n := 0
-	for _, set := range []bool{e.STRING != nil, e.Table != nil, e.BioGRID != nil, e.TFMatrix != nil} {
-		if set {
-			n++
-		}
-	}
-	return n
-}
-
-func (l *LinksSpec) check(place string) error {
-	if err := required(place, setting{"file", l.File}, setting{"relation", l.Relation}); err != nil {
-		return err
-	}
-	if len(l.Columns) == 0 {
-		return usage("name score columns, such as experiments", "%s.columns: found none, expected at least one", place)
-	}
-	if err := l.Cutoff.check(place); err != nil {
-		return err
-	}
-	if !l.isSet() {
-		return usage("set min: 1 to keep every pair with a score, or min: 400 for STRING's medium confidence",
-			"%s.min: missing", place)
-	}
-	return nil
-}
-
-func (m *TFMatrixSpec) check(place string) error {
-	if err := required(place, setting{"file", m.File}, setting{"relation", m.Relation}); err != nil {
-		return err
-	}
-	if m.Rows != "" && m.Rows != TargetRows && m.Rows != FactorRows {
-		return usage("", "%s.rows: found %q, expected targets or factors", place, m.Rows)
-	}
-	if err := checkPattern(place+".column_name", m.ColumnName); err != nil {
-		return err
-	}
-	return m.Cutoff.check(place)
-}
-
 // checkPattern returns an error for a pattern without a group, which would be the name.
 func checkPattern(place, text string) error {
 	pattern, err := regexp.Compile(text)
@@ -217,37 +154,71 @@ func checkPattern(place, text string) error {
 	return nil
 }
 
-func (t *EdgeTableSpec) check(place string) error {
-	err := required(place, setting{"file", t.File}, setting{"relation", t.Relation},
-		setting{"source", t.Source}, setting{"target", t.Target})
+func (t *EdgesSpec) check(place string) error {
+	err := required(place, setting{"file", t.File}, setting{"relation", t.Relation})
 	if err == nil {
 		err = t.Cutoff.check(place)
 	}
-	if err == nil {
-		err = checkPattern(place+".name", t.Name)
+	if err == nil && t.Matrix == "" {
+		err = required(place, setting{"from", strings.Join(t.From, "")}, setting{"to", strings.Join(t.To, "")})
+	}
+	for _, key := range []setting{{"name", t.Name}, {"column_name", t.ColumnName}} {
+		if err == nil {
+			err = checkPattern(place+"."+key.key, key.value)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Keep)) {
 		if err == nil {
 			err = t.Keep[name].check(place + ".keep." + name)
 		}
 	}
-	switch {
+	if err == nil {
+		err = t.RowsSpec.check(place)
+	}
+	switch ofTables, ofMatrices := t.keysOfKind(); {
 	case err != nil:
 		return err
+	case t.Matrix != "" && t.Matrix != TargetRows && t.Matrix != FactorRows:
+		return usage("", "%s.matrix: found %q, expected targets or factors", place, t.Matrix)
+	case t.Matrix != "" && ofTables != "":
+		return usage("remove one of them", "%s: found both matrix and %s, which a matrix cannot have", place, ofTables)
+	case t.Matrix == "" && ofMatrices != "":
+		return usage("say matrix: targets, or matrix: factors", "%s: found %s, expected it of a matrix only", place, ofMatrices)
+	case t.Matrix != "":
+		return nil
 	case t.Undirected == nil:
-		return usage("true stores a pair once; false stores an edge per row, source -> target", "%s.undirected: missing", place)
+		return usage("true stores a pair once; false stores an edge per row, from -> to", "%s.undirected: missing", place)
 	case t.IDs != "" && (t.StripPrefix+t.Split+t.Name != "" || t.UpperCase):
 		return usage("remove them", "%s: found ids beside strip_prefix, name, upper_case or split, which are about names", place)
-	case t.Weight == "" && (t.isSet() || t.Nonzero):
+	case len(t.Weight) == 0 && (t.isSet() || t.Nonzero):
 		return usage("name the weight column", "%s.weight: missing, although min, max or nonzero is set", place)
 	case t.isSet() && t.Nonzero:
-		return usage("remove one of them", "%s: found both nonzero and min or max, expected one of them", place)
+		return usage("remove one of them; of a source, with nonzero: false", "%s: found both nonzero and min or max, expected one of them", place)
 	case t.IndexBase != 0 && t.IndexBase != 1:
 		return usage("", "%s.index_base: found %d, expected 0 or 1", place, t.IndexBase)
 	case t.IndexBase != 0 && t.IDs == "":
 		return usage("name the file of the ids that the numbers refer to", "%s.ids: missing, although index_base is set", place)
 	}
 	return nil
+}
+
+// keysOfKind returns a key that is set and that a matrix cannot have, and one that only a matrix
+// can have.
+func (t *EdgesSpec) keysOfKind() (ofTables, ofMatrices string) {
+	for key, set := range map[string]bool{"from": t.From != nil, "to": t.To != nil, "undirected": t.Undirected != nil, "weight": t.Weight != nil,
+		"where": t.Where != "", "filters": t.Filters != nil, "split": t.Split != "", "strip_prefix": t.StripPrefix != "", "name": t.Name != "",
+		"keep": t.Keep != nil, "ids": t.IDs != "", "nonzero": t.Nonzero} {
+		if set {
+			ofTables = max(ofTables, key)
+		}
+	}
+	switch {
+	case t.Ignore != nil:
+		ofMatrices = "ignore"
+	case t.ColumnName != "":
+		ofMatrices = "column_name"
+	}
+	return ofTables, ofMatrices
 }
 
 func (o *OntologySpec) prepare() error {

@@ -11,18 +11,16 @@ import (
 
 // edgeFile is a table whose rows become edges of one or more types, in one pass.
 type edgeFile struct {
-	path           string
-	reader         *table.Reader // read to its end and closed by read
-	source, target int           // columns
-	name           nameReader
-	split          []byte                             // what separates several names in a field; nil: a field is one name
-	rename         func(field []byte) ([]byte, error) // finds a name in each of them; nil: it is all of it
-	undirected     bool
-	unknown        ingest.UnknownGenes
-	// index in refused of the reason to drop a row, or -1; if nil, no row is refused
-	refuse  func(batch *table.Batch, i int) (reason int, err error)
-	refused []Count
-	kept    []keptColumn
+	path       string
+	reader     *table.Reader // read to its end and closed by read
+	name       nameReader
+	ends       [2]edgeEnd                         // sources and targets
+	split      []byte                             // what separates several names in a field; nil: a field is one name
+	rename     func(field []byte) ([]byte, error) // finds a name in each of them; nil: it is all of it
+	undirected bool
+	unknown    ingest.UnknownGenes
+	refusal    refusal
+	kept       []keptColumn
 	// the column whose values have edge types of their own, or -1: then groups has one, from the
 	// start
 	groupBy int
@@ -31,8 +29,13 @@ type edgeFile struct {
 
 	nameKinds []string
 	byValue   map[string]*edgeGroup
-	recent    [2]recentName
-	ends      [2][]meaning
+}
+
+// edgeEnd is one of the two ends of a file's edges.
+type edgeEnd struct {
+	columns []int // of which the first that has a name counts
+	recent  recentName
+	genes   []meaning // of the row at hand
 }
 
 // edgeGroup is the edge types that a row makes edges of, each by a weight of its own.
@@ -83,14 +86,11 @@ func (f *edgeFile) read(names *Names) ([]SourceReport, error) {
 		}
 	}
 	var reports []SourceReport
-	refused := 0
-	for _, c := range f.refused {
-		refused += c.N
-	}
+	refused := f.refusal.rows()
 	for _, g := range f.groups {
 		for _, r := range g.relations {
 			r.appendLoops(names.genes.Len())
-			report := r.report(f.path, g.rows+refused, &g.missing, f.refused...)
+			report := r.report(f.path, g.rows+refused, &g.missing, f.refusal.refused...)
 			for k, n := range g.byKind {
 				report.Noted = appendCount(report.Noted, "genes found by "+names.kinds[k], n)
 			}
@@ -113,15 +113,10 @@ func (f *edgeFile) prepare(g *edgeGroup) {
 
 // row makes the edges of a row.
 func (f *edgeFile) row(names *Names, batch *table.Batch, i int) error {
-	if f.refuse != nil {
-		reason, err := f.refuse(batch, i)
-		if err != nil {
-			return fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", f.where(batch, i), err)
-		}
-		if reason >= 0 {
-			f.refused[reason].N++
-			return nil
-		}
+	if refused, err := f.refusal.refuses(batch, i); err != nil {
+		return fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", f.where(batch, i), err)
+	} else if refused {
+		return nil
 	}
 	g, err := f.group(batch, i)
 	if err != nil {
@@ -131,14 +126,14 @@ func (f *edgeFile) row(names *Names, batch *table.Batch, i int) error {
 	if err := f.readValues(g, batch, i); err != nil {
 		return err
 	}
-	for end, column := range [2]int{f.source, f.target} {
-		if err := f.readEnds(g, end, column, names, batch, i); err != nil {
+	for end := range f.ends {
+		if err := f.readEnds(g, &f.ends[end], names, batch, i); err != nil {
 			return err
 		}
 	}
 	made := 0
-	for _, src := range f.ends[0] {
-		for _, dst := range f.ends[1] {
+	for _, src := range f.ends[0].genes {
+		for _, dst := range f.ends[1].genes {
 			g.rows++
 			if g.missing.count([2]found{src.result, dst.result}) {
 				continue
@@ -200,12 +195,19 @@ func (f *edgeFile) group(batch *table.Batch, i int) (*edgeGroup, error) {
 }
 
 // readEnds finds the genes of an end of a row.
-func (f *edgeFile) readEnds(g *edgeGroup, end, column int, names *Names, batch *table.Batch, i int) error {
-	field, err := f.name(batch, column, i)
-	if err != nil {
-		return f.malformed(batch, column, i, err)
+func (f *edgeFile) readEnds(g *edgeGroup, end *edgeEnd, names *Names, batch *table.Batch, i int) error {
+	var field []byte
+	var column int
+	var err error
+	for _, column = range end.columns {
+		if field, err = f.name(batch, column, i); err != nil {
+			return f.malformed(batch, column, i, err)
+		}
+		if len(field) > 0 && string(field) != "-" {
+			break
+		}
 	}
-	f.ends[end] = f.ends[end][:0]
+	end.genes = end.genes[:0]
 	for more := true; more; {
 		name := field
 		if f.split != nil {
@@ -219,8 +221,8 @@ func (f *edgeFile) readEnds(g *edgeGroup, end, column int, names *Names, batch *
 				return f.malformed(batch, column, i, err)
 			}
 		}
-		m := f.recent[end].find(names, name)
-		f.ends[end] = append(f.ends[end], m)
+		m := end.recent.find(names, name)
+		end.genes = append(end.genes, m)
 		if m.result == gene {
 			if m.kind >= 0 {
 				g.byKind[m.kind]++

@@ -45,9 +45,9 @@ func TestLinks(t *testing.T) {
 	} {
 		spec := GraphSpec{
 			Genes: genesNamed(t, "C", "A", "B"), SelfLoops: test.loops, UnknownGenes: ingest.DropGene,
-			Edges: []EdgesSpec{{STRING: &LinksSpec{
-				File: writeFile(t, "links.txt", links), Relation: "s_{column}",
-				Columns: []string{"experiments", "database"}, Cutoff: Cutoff{Min: &test.least}}}},
+			Edges: []EdgesSpec{edgesOf(t, "string", writeFile(t, "links.txt", links), func(s *EdgesSpec) {
+				s.Relation, s.Weight, s.Min = "s_{column}", Texts{"experiments", "database"}, &test.least
+			})},
 		}
 		g, report, err := BuildGraph(opened(t), spec)
 		if err != nil {
@@ -71,32 +71,32 @@ func TestEdgeTable(t *testing.T) {
 	genes := []string{"A", "B", "C"}
 	for _, test := range []struct {
 		name, text string
-		spec       EdgeTableSpec
+		spec       EdgesSpec
 		want       string
 	}{
 		{"directed keeps both directions and repeats", "tf\ttarget\nB\tA\nA\tB\nB\tA\nA\tA\n",
-			EdgeTableSpec{Source: "tf", Target: "target"}, "B-A A-B B-A A-A"},
+			EdgesSpec{From: Texts{"tf"}, To: Texts{"target"}}, "B-A A-B B-A A-A"},
 		{"columns by number", "w,x,y\n1,B,A\n",
-			EdgeTableSpec{TextSpec: TextSpec{Delimiter: "comma"}, Source: "1", Target: "2", Weight: "0"}, "B-A:1"},
+			EdgesSpec{TextSpec: TextSpec{Delimiter: "comma"}, From: Texts{"1"}, To: Texts{"2"}, Weight: Texts{"0"}}, "B-A:1"},
 		{"without a header, undirected", "A  B\nB A\nC B\nA B\n",
-			EdgeTableSpec{TextSpec: TextSpec{Columns: []string{"a", "b"}, Delimiter: "space"}, Source: "a", Target: "b", Undirected: new(true)}, "A-B C-B"},
+			EdgesSpec{TextSpec: TextSpec{Columns: []string{"a", "b"}, Delimiter: "space"}, From: Texts{"a"}, To: Texts{"b"}, Undirected: new(true)}, "A-B C-B"},
 		{"min", "a\tb\tw\nA\tB\t0.5\nA\tC\t0.6\nB\tC\t0.4999\nC\tC\tNA\n",
-			EdgeTableSpec{Source: "a", Target: "b", Weight: "w", Cutoff: Cutoff{Min: &half}}, "A-B:0.5 A-C:0.6"},
+			EdgesSpec{From: Texts{"a"}, To: Texts{"b"}, Weight: Texts{"w"}, Cutoff: Cutoff{Min: &half}}, "A-B:0.5 A-C:0.6"},
 		{"max", "a\tb\tw\nA\tB\t0.5\nA\tC\t0.5001\nB\tC\t0\nC\tC\tNA\n",
-			EdgeTableSpec{Source: "a", Target: "b", Weight: "w", Cutoff: Cutoff{Max: &half}}, "A-B:0.5 B-C:0"},
+			EdgesSpec{From: Texts{"a"}, To: Texts{"b"}, Weight: Texts{"w"}, Cutoff: Cutoff{Max: &half}}, "A-B:0.5 B-C:0"},
 		{"min and max", "a\tb\tw\nA\tB\t0.5\nA\tC\t0.6\nB\tC\t0.4\n",
-			EdgeTableSpec{Source: "a", Target: "b", Weight: "w", Cutoff: Cutoff{Min: &half, Max: &half}}, "A-B:0.5"},
+			EdgesSpec{From: Texts{"a"}, To: Texts{"b"}, Weight: Texts{"w"}, Cutoff: Cutoff{Min: &half, Max: &half}}, "A-B:0.5"},
 		{"nonzero", "a\tb\tw\nA\tB\t0\nA\tC\t-0.6\nB\tC\t1e3\nC\tC\t\n",
-			EdgeTableSpec{Source: "a", Target: "b", Weight: "w", Nonzero: true}, "A-C:-0.6 B-C:1000"},
+			EdgesSpec{From: Texts{"a"}, To: Texts{"b"}, Weight: Texts{"w"}, Nonzero: true}, "A-C:-0.6 B-C:1000"},
 		{"missing weights are carried", "a\tb\tw\nA\tB\tNaN\nB\tA\t\n",
-			EdgeTableSpec{Source: "a", Target: "b", Weight: "w"}, "A-B:NaN B-A:NaN"},
+			EdgesSpec{From: Texts{"a"}, To: Texts{"b"}, Weight: Texts{"w"}}, "A-B:NaN B-A:NaN"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.spec.File, test.spec.Relation = writeFile(t, "e.tsv", test.text), "r"
 			if test.spec.Undirected == nil {
 				test.spec.Undirected = new(false)
 			}
-			g, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, genes...), Edges: []EdgesSpec{{Table: &test.spec}}})
+			g, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, genes...), Edges: []EdgesSpec{test.spec}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,11 +111,11 @@ func TestEdgeTable(t *testing.T) {
 func TestEdgeTableByNumber(t *testing.T) {
 	ids := writeFile(t, "ids.txt", "C\nB\nC\nA\n") // an id may occur twice
 	for base, want := range []string{"B-C A-B", "C-B C-C"} {
-		spec := EdgeTableSpec{
+		spec := EdgesSpec{
 			TextSpec: TextSpec{File: writeFile(t, "e.txt", "1\t2\n3\t1\n"), Columns: []string{"a", "b"}},
-			Relation: "r", Source: "a", Target: "b", IDs: ids, IndexBase: base, Undirected: new(false),
+			Relation: "r", From: Texts{"a"}, To: Texts{"b"}, IDs: ids, IndexBase: base, Undirected: new(false),
 		}
-		g, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B", "C"), Edges: []EdgesSpec{{Table: &spec}}})
+		g, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B", "C"), Edges: []EdgesSpec{spec}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,10 +128,10 @@ func TestEdgeTableByNumber(t *testing.T) {
 func TestEdgesAcrossAliases(t *testing.T) {
 	features := sgdFile(t, "ORF YA STDA OLD", "ORF YB STDB SHARED", "ORF YC - SHARED")
 	spec := GraphSpec{
-		Genes: GenesSpec{SGDFeatures: features}, Aliases: AliasesSpec{SGDFeatures: features}, UnknownGenes: ingest.DropGene, MaxDropped: new(1.0),
-		Edges: []EdgesSpec{{Table: &EdgeTableSpec{
+		Genes: sgdGenes(t, features), Aliases: sgdAliases(t, features), UnknownGenes: ingest.DropGene, MaxDropped: new(1.0),
+		Edges: []EdgesSpec{{
 			TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nSTDA\tYB\nYA\tSTDB\nOLD\tSHARED\nYC\tWHO\nSHARED\tWHO\n")},
-			Relation: "r", Source: "a", Target: "b", Undirected: new(false)}}},
+			Relation: "r", From: Texts{"a"}, To: Texts{"b"}, Undirected: new(false)}},
 	}
 	g, report, err := BuildGraph(opened(t), spec)
 	if err != nil {
@@ -154,12 +154,12 @@ func TestEdgesAcrossAliases(t *testing.T) {
 
 func TestEdgeErrors(t *testing.T) {
 	links := func(text string) EdgesSpec {
-		return EdgesSpec{STRING: &LinksSpec{File: writeFile(t, "links.txt", text), Relation: "r", Columns: []string{"score"}, Cutoff: Cutoff{Min: new(float64)}}}
+		return stringLinks(t, writeFile(t, "links.txt", text), 0, "score")
 	}
-	edges := func(text string, spec EdgeTableSpec) EdgesSpec {
-		spec.File, spec.Relation, spec.Source, spec.Target = writeFile(t, "e.tsv", text), "r", "a", "b"
+	edges := func(text string, spec EdgesSpec) EdgesSpec {
+		spec.File, spec.Relation, spec.From, spec.To = writeFile(t, "e.tsv", text), "r", Texts{"a"}, Texts{"b"}
 		spec.Undirected = new(false)
-		return EdgesSpec{Table: &spec}
+		return spec
 	}
 	ids := writeFile(t, "ids.txt", "A\nB\n")
 	for _, test := range []struct {
@@ -167,15 +167,15 @@ func TestEdgeErrors(t *testing.T) {
 		edges EdgesSpec
 		wants []string
 	}{
-		{"unknown gene", edges("a\tb\nA\tB\nA\tX\n", EdgeTableSpec{}), []string{"e.tsv:3", `gene "X" is not in the gene list (2 genes)`}},
-		{"no such column", edges("a\tc\nA\tB\n", EdgeTableSpec{}), []string{"e.tsv", `no column "b"`, "a, c"}},
-		{"bad weight", edges("a\tb\tw\nA\tB\tx\n", EdgeTableSpec{Weight: "w"}), []string{"e.tsv:2", `column "w"`, `"x"`}},
-		{"number below base", edges("a\tb\n1\t2\n1\t0\n", EdgeTableSpec{IDs: ids, IndexBase: 1}), []string{"e.tsv:3", `column "b"`, `"0"`, "from 1 to 2"}},
-		{"number beyond ids", edges("a\tb\n2\t1\n", EdgeTableSpec{IDs: ids}), []string{"e.tsv:2", `column "a"`, `"2"`, "from 0 to 1"}},
-		{"no number", edges("a\tb\nA\tB\n", EdgeTableSpec{IDs: ids}), []string{"e.tsv:2", `"A"`, "integer"}},
-		{"missing number", edges("a\tb\nNA\t1\n", EdgeTableSpec{IDs: ids}), []string{"e.tsv:2", `"NA"`, "from 0 to 1"}},
-		{"torn row", edges("a\tb\nA\tB\nA\n", EdgeTableSpec{}), []string{"e.tsv:3"}},
-		{"STRING id without taxon", links("protein1 protein2 score\n4932.A B 3\n"), []string{"links.txt:2", `column "protein2"`, `"B"`, "4932.YAL001C"}},
+		{"unknown gene", edges("a\tb\nA\tB\nA\tX\n", EdgesSpec{}), []string{"e.tsv:3", `gene "X" is not in the gene list (2 genes)`}},
+		{"no such column", edges("a\tc\nA\tB\n", EdgesSpec{}), []string{"e.tsv", `no column "b"`, "a, c"}},
+		{"bad weight", edges("a\tb\tw\nA\tB\tx\n", EdgesSpec{Weight: Texts{"w"}}), []string{"e.tsv:2", `column "w"`, `"x"`}},
+		{"number below base", edges("a\tb\n1\t2\n1\t0\n", EdgesSpec{IDs: ids, IndexBase: 1}), []string{"e.tsv:3", `column "b"`, `"0"`, "from 1 to 2"}},
+		{"number beyond ids", edges("a\tb\n2\t1\n", EdgesSpec{IDs: ids}), []string{"e.tsv:2", `column "a"`, `"2"`, "from 0 to 1"}},
+		{"no number", edges("a\tb\nA\tB\n", EdgesSpec{IDs: ids}), []string{"e.tsv:2", `"A"`, "integer"}},
+		{"missing number", edges("a\tb\nNA\t1\n", EdgesSpec{IDs: ids}), []string{"e.tsv:2", `"NA"`, "from 0 to 1"}},
+		{"torn row", edges("a\tb\nA\tB\nA\n", EdgesSpec{}), []string{"e.tsv:3"}},
+		{"STRING id without taxon", links("protein1 protein2 score\n4932.A B 3\n"), []string{"links.txt:2", `column "protein2"`, `"B"`, `a name behind "4932."`}},
 		{"STRING id with a wrong taxon", links("protein1 protein2 score\nx.A 4932.B 3\n"), []string{"links.txt:2", `column "protein1"`, `"x.A"`}},
 		{"STRING score column", links("protein1 protein2 combined_score\n4932.A 4932.B 3\n"), []string{"links.txt", `no column "score"`, "combined_score"}},
 		{"STRING score", links("protein1 protein2 score\n4932.A 4932.B high\n"), []string{"links.txt:2", `"high"`}},
@@ -188,7 +188,7 @@ func TestEdgeErrors(t *testing.T) {
 			}
 		})
 	}
-	_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A"), Edges: []EdgesSpec{edges("a\tb\n", EdgeTableSpec{TextSpec: TextSpec{Delimiter: "semi"}})}})
+	_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A"), Edges: []EdgesSpec{edges("a\tb\n", EdgesSpec{TextSpec: TextSpec{Delimiter: "semi"}})}})
 	checkFault(t, err, fault.Usage, `"semi"`)
 }
 
@@ -233,8 +233,8 @@ func TestEdgesAgainstOracle(t *testing.T) {
 		loops := []SelfLoops{LoopsKeep, LoopsNone, LoopsAppend}[random.IntN(3)]
 		g, report, err := BuildGraph(opened(t), GraphSpec{
 			Genes: genesNamed(t, genes...), SelfLoops: loops, UnknownGenes: ingest.DropGene, MaxDropped: new(1.0),
-			Edges: []EdgesSpec{{Table: &EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", text)},
-				Relation: "r", Source: "a", Target: "b", Weight: "w", Cutoff: Cutoff{Min: &least}, Undirected: &undirected}}},
+			Edges: []EdgesSpec{{TextSpec: TextSpec{File: writeFile(t, "e.tsv", text)},
+				Relation: "r", From: Texts{"a"}, To: Texts{"b"}, Weight: Texts{"w"}, Cutoff: Cutoff{Min: &least}, Undirected: &undirected}},
 		})
 		own := loops
 		if own == LoopsAppend {
@@ -267,12 +267,11 @@ func TestNoEdges(t *testing.T) {
 		least := 0.6
 		_, _, err := BuildGraph(opened(t), GraphSpec{
 			Genes: genesNamed(t, "A", "B"), UnknownGenes: ingest.DropGene, SelfLoops: LoopsAppend,
-			Edges: []EdgesSpec{{Table: &EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", text)}, Relation: "r", Source: "a", Target: "b",
-				Weight: "w", Cutoff: Cutoff{Min: &least}, Undirected: new(false)}}},
+			Edges: []EdgesSpec{{TextSpec: TextSpec{File: writeFile(t, "e.tsv", text)}, Relation: "r", From: Texts{"a"}, To: Texts{"b"},
+				Weight: Texts{"w"}, Cutoff: Cutoff{Min: &least}, Undirected: new(false)}},
 		})
 		checkFault(t, err, fault.Input, "e.tsv for gene__r__gene", want)
 	}
-	model := "Rxn name\tFormula\tGene-reaction association\tLB\tUB\nr1\tM => N\tX\t0\t1\n"
-	_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A"), UnknownGenes: ingest.DropGene, GEM: GEMSpec{File: writeFile(t, "m.txt", model)}})
-	checkFault(t, err, fault.Input, "m.txt for gene__gpr__reaction", "1 of unknown genes, which the rules keep")
+	_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A"), UnknownGenes: ingest.DropGene, GEM: GEMSpec{File: writeFile(t, "m.yml", modelText("X"))}})
+	checkFault(t, err, fault.Input, "m.yml for gene__gpr__reaction", "1 of unknown genes, which the rules keep")
 }

@@ -2,9 +2,9 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,11 +13,10 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
-	"tcbuild/ingest/where"
 )
 
 // open prepares an edge table for reading. place is where its settings are, for errors.
-func (t *EdgeTableSpec) open(files *inputfile.Files, place string, loops SelfLoops) (*edgeFile, error) {
+func (t *EdgesSpec) open(files *inputfile.Files, place string) (*edgeFile, error) {
 	name, err := t.nameReader(files)
 	if err != nil {
 		return nil, err
@@ -30,7 +29,7 @@ func (t *EdgeTableSpec) open(files *inputfile.Files, place string, loops SelfLoo
 	if t.Split != "" {
 		file.split = []byte(t.Split)
 	}
-	if err := t.useColumns(file, place, loops); err != nil {
+	if err := t.useColumns(file, place); err != nil {
 		reader.Close()
 		return nil, err
 	}
@@ -38,37 +37,54 @@ func (t *EdgeTableSpec) open(files *inputfile.Files, place string, loops SelfLoo
 }
 
 // useColumns sets what a file does with its columns.
-func (t *EdgeTableSpec) useColumns(file *edgeFile, place string, loops SelfLoops) (err error) {
+func (t *EdgesSpec) useColumns(file *edgeFile, place string) (err error) {
+	names := file.reader.Columns()
 	column := func(name string) (number int) {
-		if err == nil && name != "" {
+		if err == nil {
 			number, err = findColumn(file.reader, t.File, name)
 		}
 		return number
 	}
-	file.source, file.target = column(t.Source), column(t.Target)
-	edges := relation{weight: -1, loops: loops}
-	edges.keep, edges.refusal = t.condition()
-	if t.Weight != "" {
-		edges.weight = column(t.Weight)
-		edges.carried = file.reader.Columns()[edges.weight]
+	for _, name := range t.From {
+		file.ends[0].columns = append(file.ends[0].columns, column(name))
+	}
+	for _, name := range t.To {
+		file.ends[1].columns = append(file.ends[1].columns, column(name))
+	}
+	keep, refusal := t.condition()
+	relations := []relation{{weight: -1, keep: keep, refusal: refusal, loops: t.SelfLoops}}
+	for k, weight := range t.Weight {
+		number := column(weight)
+		r := relation{weight: number, carried: cmp.Or(t.WeightName, names[number]), keep: keep, refusal: refusal, loops: t.SelfLoops}
+		relations = append(relations[:k], r)
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Keep)) {
 		number := column(name)
-		file.kept = append(file.kept, keptColumn{number, file.reader.Columns()[number], t.Keep[name]})
+		file.kept = append(file.kept, keptColumn{number, names[number], t.Keep[name]})
 	}
 	slices.SortFunc(file.kept, func(a, b keptColumn) int { return a.column - b.column })
+	if err != nil {
+		return err
+	}
 	for k, kept := range file.kept {
-		if kept.name == edges.carried || k > 0 && kept.column == file.kept[k-1].column || slices.Contains(ingest.EndColumns, kept.name) {
+		isWeight := slices.ContainsFunc(relations, func(r relation) bool { return r.carried == kept.name })
+		if isWeight || k > 0 && kept.column == file.kept[k-1].column || slices.Contains(ingest.EndColumns, kept.name) {
 			return usage("keep other columns, or rename it by naming the file's columns", "%s.keep: the edges have a column %q already", place, kept.name)
 		}
 	}
-	before, by, after := t.groupedBy()
+	patterns := t.relations()
 	newGroup := func(value string) *edgeGroup {
-		r := edges
-		r.name = before + value + after
-		return &edgeGroup{relations: []*relation{&r}}
+		g := &edgeGroup{}
+		for k, r := range relations {
+			before, by, after := cutPlaceholder(patterns[k])
+			if r.name = before; by != "" {
+				r.name += value + after
+			}
+			g.relations = append(g.relations, &r)
+		}
+		return g
 	}
-	if by == "" {
+	if _, by, _ := cutPlaceholder(patterns[0]); by == "" {
 		file.groups = []*edgeGroup{newGroup("")}
 	} else {
 		file.groupBy = column(by)
@@ -85,66 +101,30 @@ func (t *EdgeTableSpec) useColumns(file *edgeFile, place string, loops SelfLoops
 			return g, nil
 		}
 	}
-	if err != nil || t.Where == "" {
-		return err
+	if err == nil {
+		file.refusal, err = t.RowsSpec.refusal(place, names)
 	}
-	return t.useWhere(file, place)
+	return err
 }
 
-// useWhere makes a file refuse the rows for which the expression is not true.
-func (t *EdgeTableSpec) useWhere(file *edgeFile, place string) error {
-	keeps, err := rowFilter(place, t.Where, file.reader.Columns())
-	if err != nil {
-		return err
+// relations are the names of the edge types, one per column of weights, in which {COLUMN} may stand
+// for the value of a column.
+func (t *EdgesSpec) relations() (names []string) {
+	if len(t.Weight) == 0 {
+		return []string{t.Relation}
 	}
-	file.refused = []Count{{What: notKept}}
-	file.refuse = func(batch *table.Batch, i int) (int, error) {
-		keep, err := keeps(batch, i)
-		if keep || err != nil {
-			return -1, err
-		}
-		return 0, nil
+	for _, weight := range t.Weight {
+		names = append(names, strings.ReplaceAll(t.Relation, "{column}", weight))
 	}
-	return nil
+	return names
 }
 
-const notKept = "not kept by where"
-
-// rowFilter compiles an expression over the rows of a table with these columns.
-func rowFilter(place, expression string, names []string) (keeps func(batch *table.Batch, i int) (bool, error), err error) {
-	filter, used, err := where.CompileRows("check graph settings: "+place+".where", expression, names)
-	if err != nil {
-		return nil, err
-	}
-	columns := make([]keptColumn, len(used))
-	for k, u := range used {
-		columns[k] = keptColumn{slices.Index(names, u.Name), u.Name, KeptText}
-		if u.Type == ingest.NumberAttribute {
-			columns[k].kind = KeptNumber
-		}
-	}
-	row := where.Sample{Attributes: make([]ingest.Value, len(used))}
-	return func(batch *table.Batch, i int) (bool, error) {
-		for k, column := range columns {
-			c, err := column.read(batch, i)
-			if err != nil {
-				return false, fmt.Errorf("column %s, which where has as a %s: %w", fault.Quote(column.name), column.kind, err)
-			}
-			row.Attributes[k] = ingest.Value{Number: c.number, Text: c.text}
-			if c.missing {
-				row.Attributes[k] = ingest.Value{Number: math.NaN()}
-			}
-		}
-		return filter.Keeps(&row), nil
-	}, nil
-}
-
-// groupedBy splits the relation at {COLUMN}. by is empty if it has none.
-func (t *EdgeTableSpec) groupedBy() (before, by, after string) {
-	before, rest, found := strings.Cut(t.Relation, "{")
+// cutPlaceholder splits a relation at {COLUMN}. by is empty if it has none.
+func cutPlaceholder(relation string) (before, by, after string) {
+	before, rest, found := strings.Cut(relation, "{")
 	by, after, closed := strings.Cut(rest, "}")
 	if !found || !closed {
-		return t.Relation, "", ""
+		return relation, "", ""
 	}
 	return before, by, after
 }
@@ -154,11 +134,11 @@ var notInNames = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
 
 // condition returns the condition that an edge's weight must meet, and a description of the rows
 // that do not meet it.
-func (t *EdgeTableSpec) condition() (keep func(weight float64) bool, refusal string) {
+func (t *EdgesSpec) condition() (keep func(weight float64) bool, refusal string) {
 	switch {
 	case t.isSet():
-		return t.Cutoff.condition("weight")
-	case t.Nonzero:
+		return t.Cutoff.condition(cmp.Or(t.WeightName, "weight"))
+	case t.Nonzero || t.Matrix != "":
 		return nonzero, nonzeroRefusal
 	default:
 		return func(float64) bool { return true }, ""
@@ -166,7 +146,7 @@ func (t *EdgeTableSpec) condition() (keep func(weight float64) bool, refusal str
 }
 
 // nameReader reads fields literally or, in a table with an id list, by number.
-func (t *EdgeTableSpec) nameReader(files *inputfile.Files) (nameReader, error) {
+func (t *EdgesSpec) nameReader(files *inputfile.Files) (nameReader, error) {
 	if t.IDs == "" {
 		return func(batch *table.Batch, column, i int) ([]byte, error) { return batch.Text(column, i), nil }, nil
 	}
@@ -189,13 +169,14 @@ func (t *EdgeTableSpec) nameReader(files *inputfile.Files) (nameReader, error) {
 }
 
 // rename returns what finds a name behind the prefix.
-func (t *EdgeTableSpec) rename() func(field []byte) ([]byte, error) {
+func (t *EdgesSpec) rename() func(field []byte) ([]byte, error) {
 	prefix := []byte(t.StripPrefix)
 	rest := nameIn(t.Name, t.UpperCase)
 	return func(field []byte) ([]byte, error) {
 		name, found := bytes.CutPrefix(field, prefix)
 		if !found {
-			return nil, fmt.Errorf("found %s, expected a name behind %q", fault.Quote(field), prefix)
+			return nil, fault.New(fault.Input, "set strip_prefix to what all names begin with",
+				"found %s, expected a name behind %q", fault.Quote(field), prefix)
 		}
 		return rest(name)
 	}

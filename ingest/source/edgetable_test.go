@@ -19,7 +19,7 @@ const actions = `id_a	id_b	mode	action	directed	score	p
 `
 
 func TestEdgeTableSettings(t *testing.T) {
-	const prefixed = "source: id_a, target: id_b, strip_prefix: 4932., "
+	const prefixed = "from: id_a, to: id_b, strip_prefix: 4932., "
 	for _, test := range []struct {
 		name, settings, text string
 		want                 []string // type, edges and columns
@@ -40,21 +40,21 @@ func TestEdgeTableSettings(t *testing.T) {
 		{"where a number is missing", prefixed + "undirected: false, relation: s, where: p <= 0.05", actions, []string{"s: A-B B-A A-C"}},
 		{"where a text is missing", prefixed + "undirected: false, relation: s, where: missing(action) and score > 0", actions, []string{"s: A-B B-A C-A"}},
 		{"where and a group", prefixed + `undirected: false, relation: "{mode}", where: mode contains "bind" or score > 800`, actions, []string{"binding: A-B B-A"}},
-		{"where with column names and calculations", "source: a b, target: c, undirected: false, relation: s, where: 'column(\"a b\") != c and 2 * w > abs(v)'",
+		{"where with column names and calculations", "from: a b, to: c, undirected: false, relation: s, where: 'column(\"a b\") != c and 2 * w > abs(v)'",
 			"a b\tc\tw\tv\nA\tB\t1\t-1\nB\tB\t1\t0\nC\tA\t1\t-2\n", []string{"s: A-B"}},
-		{"split", "source: a, target: b, undirected: true, relation: s, split: '|', keep: {n: integer}", "a\tb\tn\nA|B\tC| A\t1\nB\tA\t2\n", []string{
+		{"split", "from: a, to: b, undirected: true, relation: s, split: '|', keep: {n: integer}", "a\tb\tn\nA|B\tC| A\t1\nB\tA\t2\n", []string{
 			"s: A-C A-A B-C B-A; n int64 [1 1 1 1]",
 		}},
-		{"a range of p-values", "source: a, target: b, undirected: false, relation: s, weight: p, min: 0, max: 0.05", "a\tb\tp\nA\tB\t0\nA\tC\t0.05\nB\tC\t0.06\nC\tA\tNA\n",
+		{"a range of p-values", "from: a, to: b, undirected: false, relation: s, weight: p, min: 0, max: 0.05", "a\tb\tp\nA\tB\t0\nA\tC\t0.05\nB\tC\t0.06\nC\tA\tNA\n",
 			[]string{"s: A-B:0 A-C:0.05"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			spec, err := decodeSpec(t, "genes: {table: {file: x, column: id}}\nedges: [{table: {file: x, "+test.settings+"}}]")
+			spec, err := decodeSpec(t, "genes: {file: x, column: id}\nedges: [{file: x, "+test.settings+"}]")
 			if err != nil {
 				t.Fatal(err)
 			}
 			spec.Genes, spec.UnknownGenes = genesNamed(t, "A", "B", "C"), ingest.DropGene
-			spec.Edges[0].Table.File = writeFile(t, "e.tsv", test.text)
+			spec.Edges[0].File = writeFile(t, "e.tsv", test.text)
 			if strings.Contains(test.name, "loops") {
 				spec.SelfLoops = LoopsAppend
 			}
@@ -66,7 +66,7 @@ func TestEdgeTableSettings(t *testing.T) {
 			var got []string
 			for _, edges := range g.Edges {
 				weighted := *edges // edgeText writes the first column
-				if weighted.Columns = nil; spec.Edges[0].Table.Weight != "" {
+				if weighted.Columns = nil; spec.Edges[0].Weight != nil {
 					weighted.Columns = edges.Columns[:1]
 				}
 				text := edges.Type.Relation + ": " + edgeText(&weighted, g.Genes, g.Genes)
@@ -83,7 +83,7 @@ func TestEdgeTableSettings(t *testing.T) {
 }
 
 func TestEdgeTableSettingErrors(t *testing.T) {
-	const plain = "source: a, target: b, undirected: true, relation: "
+	const plain = "from: a, to: b, undirected: true, relation: "
 	for _, test := range []struct {
 		name, settings, text string
 		kind                 fault.Kind
@@ -97,23 +97,23 @@ func TestEdgeTableSettingErrors(t *testing.T) {
 		{"no column in the relation", plain + "'s_{mode}'", "a\tb\tm\nA\tB\tx\n", fault.Input, []string{`no column "mode"`, "a, b, m"}},
 		{"an edge type of an earlier source", plain + "'{m}'", "a\tb\tm\nA\tB\tearlier\n", fault.Usage, []string{"edges.1", "gene__earlier__gene"}},
 		{"unknown name", plain + "s, where: mod == 1", "a\tb\tmode\nA\tB\tx\n", fault.Usage,
-			[]string{"check graph settings: line 2: edges.1.table.where: column 1", `found unknown name "mod"`}},
+			[]string{"check graph settings: line 2: edges.1.where: column 1", `found unknown name "mod"`}},
 		{"a function of samples", plain + "s, where: deletions() > 1", "a\tb\nA\tB\n", fault.Usage, []string{"there is no function", "missing"}},
 		{"text where a number is needed", plain + "s, where: w > 1", "a\tb\tw\nA\tB\t2\nA\tC\thigh\n", fault.Input, []string{"e.tsv:3", `column "w"`, `"high"`}},
 		{"nothing is kept", plain + "'s_{w}', where: w > 5", "a\tb\tw\nA\tB\t2\n", fault.Input, []string{"e.tsv", "kept 0 of 1 row,"}},
 		{"nothing of one type is kept", plain + "s, where: w > 5", "a\tb\tw\nA\tB\t2\n", fault.Input, []string{"e.tsv", "kept 0 of 1 entry; dropped: 1 not kept by where"}},
 		{"kept text as a number", plain + "s, keep: {w: integer}", "a\tb\tw\nA\tB\t2\nA\tC\t2.5\n", fault.Input, []string{"e.tsv:3", `column "w"`, `"2.5"`}},
-		{"kept weight", plain + "s, weight: w, keep: {w: number}", "a\tb\tw\nA\tB\t2\n", fault.Usage, []string{`edges.1.table.keep`, `a column "w" already`}},
-		{"kept ends", "source: src, target: dst, undirected: true, relation: s, keep: {src: text}", "src\tdst\nA\tB\n", fault.Usage, []string{`a column "src" already`}},
+		{"kept weight", plain + "s, weight: w, keep: {w: number}", "a\tb\tw\nA\tB\t2\n", fault.Usage, []string{`edges.1.keep`, `a column "w" already`}},
+		{"kept ends", "from: src, to: dst, undirected: true, relation: s, keep: {src: text}", "src\tdst\nA\tB\n", fault.Usage, []string{`a column "src" already`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			spec, err := decodeSpec(t, "genes: {table: {file: x, column: id}}\nedges: [{table: {file: x, "+plain+"earlier}}, {table: {file: x, "+test.settings+"}}]")
+			spec, err := decodeSpec(t, "genes: {file: x, column: id}\nedges: [{file: x, "+plain+"earlier}, {file: x, "+test.settings+"}]")
 			if err != nil {
 				t.Fatal(err)
 			}
 			spec.Genes = genesNamed(t, "A", "B", "C")
-			spec.Edges[0].Table.File = writeFile(t, "earlier.tsv", "a\tb\nA\tB\n")
-			spec.Edges[1].Table.File = writeFile(t, "e.tsv", test.text)
+			spec.Edges[0].File = writeFile(t, "earlier.tsv", "a\tb\nA\tB\n")
+			spec.Edges[1].File = writeFile(t, "e.tsv", test.text)
 			_, _, err = BuildGraph(opened(t), spec)
 			checkFault(t, err, test.kind, test.wants...)
 		})
@@ -123,7 +123,7 @@ func TestEdgeTableSettingErrors(t *testing.T) {
 // TestKeptTextIsUTF8: a graph with another text could be written, and not be read.
 func TestKeptTextIsUTF8(t *testing.T) {
 	file := writeFile(t, "e.tsv", "a\tb\tnote\nYA\tYB\tcaf\xe9\n")
-	_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB"), Edges: []EdgesSpec{{Table: &EdgeTableSpec{
-		TextSpec: TextSpec{File: file}, Relation: "r", Source: "a", Target: "b", Undirected: new(true), Keep: map[string]KeptType{"note": KeptText}}}}})
+	_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB"), Edges: []EdgesSpec{{
+		TextSpec: TextSpec{File: file}, Relation: "r", From: Texts{"a"}, To: Texts{"b"}, Undirected: new(true), Keep: map[string]KeptType{"note": KeptText}}}})
 	checkFault(t, err, fault.Input, `e.tsv:2: column "note": found "caf\xe9", which is not valid UTF-8`)
 }

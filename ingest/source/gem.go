@@ -69,13 +69,11 @@ func readGEM(files *inputfile.Files, path string) (*gem, error) {
 	switch format, _ := table.Format(path); format {
 	case ".xml", ".sbml":
 		return parseSBML(path, text)
-	case ".txt":
-		return parseGEMText(path, text)
 	case ".yml", ".yaml":
 		return parseGEM(path, text)
 	default:
 		return nil, fault.New(fault.Input, "give the file the ending of its format",
-			"read model %s: found ending %q, expected .yml, .yaml, .xml, .sbml or .txt (also .gz or .zst of these)", path, format)
+			"read model %s: found ending %q, expected .yml, .yaml, .xml or .sbml (also .gz or .zst of these)", path, format)
 	}
 }
 

@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"html"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"go.yaml.in/yaml/v4"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -68,10 +65,6 @@ const oldSBML = `<sbml xmlns="http://www.sbml.org/sbml/level2/version4" level="2
 </model></sbml>
 `
 
-const smallGEMText = "Rxn name\tFormula\tGene-reaction association\tLB\tUB\tObjective\n" +
-	"r1\tm 2[c] <=> 2.5 m 1[c] + 0.5 m 2[c] \t(C and A) or A\t-1000.00\t1000.00\t  0.00\n" +
-	"r2\t1e-05 3[c] =>  \t\t  0.00\t1000.00\t  0.00\n"
-
 // unquoted has names as RAVEN wrote them, which are no YAML.
 const unquoted = `---
 !!omap
@@ -97,8 +90,8 @@ const unquoted = `---
     - id: A
 `
 
-// modelText writes a model, a line per reaction.
-func modelText(m *gem) string {
+// textOf writes a model, a line per reaction.
+func textOf(m *gem) string {
 	var text strings.Builder
 	for _, metabolite := range m.metabolites {
 		text.WriteString(metabolite.id + " ")
@@ -119,11 +112,6 @@ func TestGEMFormats(t *testing.T) {
 	}{
 		{"small.xml", smallSBML, "m1 m2 m-3 \nr1 [-1000 1000 true] (C-D and A) or A; Glycolysis; m2:-0.5 m1:2.5\nr2 [0 1000 false] ; ; m-3:-1e-05", 1},
 		{"old.sbml", oldSBML, "m1 m2 \nr1 [-500 +Inf true] (A AND B) or C&A; Glycolysis; m1:-1 m2:2\nr2 [5 5 false] ; ; m2:-1", 0},
-		{"small.txt", smallGEMText, "m 2[c] m 1[c] 3[c] \nr1 [-1000 1000 true] (C and A) or A; ; m 2[c]:-0.5 m 1[c]:2.5\nr2 [0 1000 false] ; ; 3[c]:-1e-05", 1},
-		{"two tables.txt", "Rxn name\tRxn description\tFormula\tGene-reaction association\tReversible\tLB\tUB\n" +
-			"r1\tfirst\ts_1 + 2 s_2  <=> s_3 \tA\t1\t-10\t10\n" +
-			"Metabolite name\tMetabolite description\tMetabolite formula\ns_1\tone [cytoplasm]\t\n",
-			"s_1 s_2 s_3 \nr1 [-10 10 true] A; ; s_1:-1 s_2:-2 s_3:1", 0},
 		{"unquoted.yml", unquoted, "m1 m2 m3 \nr1 [NaN NaN false] A; ; m1:-1", 0},
 	} {
 		model, err := readGEM(opened(t), writeFile(t, test.name, test.text))
@@ -131,7 +119,7 @@ func TestGEMFormats(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 			continue
 		}
-		if got := modelText(model); got != test.want || model.merged != test.merged {
+		if got := textOf(model); got != test.want || model.merged != test.merged {
 			t.Errorf("%s: %d merged, model\n%s\nwant %d and\n%s", test.name, model.merged, got, test.merged, test.want)
 		}
 	}
@@ -155,14 +143,6 @@ func TestGEMFormatErrors(t *testing.T) {
 		{"m.xml", smallSBML, `"M_m1"`, `"M_m2"`, []string{"m.xml:7", "twice"}},
 		{"m.xml", oldSBML, "(A AND B)", "(A AND", []string{"m.xml:4", "r1", "byte"}},
 		{"m.xml", "<sbml></sbml>", "", "", []string{"m.xml", "0 species and 0 reactions"}},
-		{"m.txt", smallGEMText, "Formula", "Equation", []string{"m.txt:1", `"Formula"`}},
-		{"m.txt", smallGEMText, "r2\t", "r1\t", []string{"m.txt:3", "twice", "line 2"}},
-		{"m.txt", smallGEMText, "<=>", "and", []string{"m.txt:2", "no arrow"}},
-		{"m.txt", smallGEMText, "=>  ", "=> =>", []string{"m.txt:3", "two arrows"}},
-		{"m.txt", smallGEMText, "0.5 m 2[c] ", " ", []string{"m.txt:2", "found + at the end"}},
-		{"m.txt", smallGEMText, "\t-1000.00", "\tlow", []string{"m.txt:2", "LB", `"low"`}},
-		{"m.txt", smallGEMText, "(C and A)", "(C and", []string{"m.txt:2", "r1", "byte"}},
-		{"m.txt", smallGEMText, "\t1000.00\t  0.00\nr2", "\nr2", []string{"m.txt:2", "4 fields"}},
 	} {
 		_, err := readGEM(opened(t), writeFile(t, test.file, strings.ReplaceAll(test.text, test.old, test.new)))
 		checkFault(t, err, fault.Input, test.wants...)
@@ -172,8 +152,8 @@ func TestGEMFormatErrors(t *testing.T) {
 func TestGEMNamesAreResolved(t *testing.T) {
 	spec := GraphSpec{
 		Genes:   genesNamed(t, "YA", "YB", "YC"),
-		Aliases: AliasesSpec{SGDFeatures: sgdFile(t, "ORF YA STDA -", "ORF YB - TWO", "ORF YC - TWO")}, UnknownGenes: ingest.DropGene,
-		GEM: GEMSpec{File: writeFile(t, "m.txt", strings.NewReplacer("(C and A) or A", "(STDA and TWO) OR YB or none").Replace(smallGEMText))},
+		Aliases: sgdAliases(t, sgdFile(t, "ORF YA STDA -", "ORF YB - TWO", "ORF YC - TWO")), UnknownGenes: ingest.DropGene,
+		GEM: GEMSpec{File: writeFile(t, "m.yml", modelText("(STDA and TWO) OR YB or none", ""))},
 	}
 	g, report, err := BuildGraph(opened(t), spec)
 	if err != nil {
@@ -183,7 +163,7 @@ func TestGEMNamesAreResolved(t *testing.T) {
 	if rule, edges := g.Reactions.Column("gpr")[0], edgeText(g.EdgesOf(ingest.GPR), g.Genes, g.Reactions); rule != "(YA and TWO) or YB or none" || edges != "YA-r1 YB-r1" {
 		t.Errorf("rule %s, edges %s", rule, edges)
 	}
-	const want = "gene__gpr__reaction: 2 of 4 entries of m.txt; dropped: 1 of unknown genes, which the rules keep, " +
+	const want = "gene__gpr__reaction: 2 of 4 entries of m.yml; dropped: 1 of unknown genes, which the rules keep, " +
 		"1 of ambiguous names, which the rules keep; unknown names: TWO, none"
 	if got := reportOf(t, report, ingest.GPR.String()).String(); got != want {
 		t.Errorf("report\n%s\nwant\n%s", got, want)
@@ -226,9 +206,9 @@ r2_noGene_fwd of r2:  [0 1000]
 	for i := range pairs {
 		pairs[i] = fmt.Sprintf("(A%d or B%d)", i, i)
 	}
-	wide := strings.Replace(smallGEMText, "(C and A) or A", strings.Join(pairs, " and "), 1)
-	_, _, err = BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A"), UnknownGenes: ingest.DropGene, GEM: GEMSpec{File: writeFile(t, "m.txt", wide), ReactionNodes: Combinations}})
-	checkFault(t, err, fault.Input, "m.txt:2", "reaction r1", "10000")
+	wide := modelText(strings.Join(pairs, " and "))
+	_, _, err = BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A"), UnknownGenes: ingest.DropGene, GEM: GEMSpec{File: writeFile(t, "m.yml", wide), ReactionNodes: Combinations}})
+	checkFault(t, err, fault.Input, "m.yml:4", "reaction r1", "10000")
 }
 
 // yeastModel reads yeast-GEM's YAML.
@@ -240,70 +220,6 @@ func yeastModel(t testing.TB) (*gem, GraphSpec) {
 		t.Fatal(err)
 	}
 	return model, spec
-}
-
-// TestYeastGEMText compares the released table with the YAML of the same release, by the
-// metabolites' names.
-func TestYeastGEMText(t *testing.T) {
-	want, spec := yeastModel(t)
-	got, err := readGEM(opened(t), filepath.Join(filepath.Dir(spec.GEM.File), "yeast-GEM.txt.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := metaboliteNames(t, spec.GEM.File)
-	entries := 0
-	for i, w := range want.reactions {
-		r := got.reactions[i]
-		if r.id != w.id || r.lower != w.lower || r.upper != w.upper || r.rule.String() != w.rule.String() || r.reversible != w.reversible {
-			t.Fatalf("reaction %d is %+v, want %+v", i, r, w)
-		}
-		sums := make(map[string]float64)
-		for _, c := range w.stoichiometry {
-			sums[names[c.metabolite.id]] += c.value
-		}
-		for _, c := range r.stoichiometry {
-			sums[c.metabolite.id] -= c.value
-		}
-		for name, difference := range sums {
-			if math.Abs(difference) > 1e-4 { // the table has six digits
-				t.Errorf("reaction %s, %s: differs by %v", w.id, name, difference)
-			}
-		}
-		entries += len(r.stoichiometry)
-	}
-	if len(got.reactions) != 4_131 || entries+got.merged != 15_567 {
-		t.Errorf("%d reactions, %d entries and %d merged; want 4131 and 15567", len(got.reactions), entries, got.merged)
-	}
-}
-
-// metaboliteNames reads id -> name[compartment] from a model's YAML.
-func metaboliteNames(t *testing.T, path string) map[string]string {
-	t.Helper()
-	text, err := readWhole(opened(t), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var document []map[string]yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
-		t.Fatal(err)
-	}
-	names := make(map[string]string)
-	for _, section := range document {
-		node, ok := section["metabolites"]
-		if !ok {
-			continue
-		}
-		for _, element := range node.Content {
-			entry := make(map[string]string)
-			for _, pair := range element.Content {
-				if pair.Content[1].Kind == yaml.ScalarNode {
-					entry[pair.Content[0].Value] = pair.Content[1].Value
-				}
-			}
-			names[entry["id"]] = fmt.Sprintf("%s[%s]", strings.TrimSpace(entry["name"]), entry["compartment"])
-		}
-	}
-	return names
 }
 
 // TestYeastSBML writes yeast-GEM as SBML, in both ways of writing rules, and reads it back.
@@ -325,7 +241,7 @@ func TestYeastSBML(t *testing.T) {
 			t.Fatal(err)
 		}
 		order(got)
-		wantLines, gotLines := strings.Split(modelText(want), "\n"), strings.Split(modelText(got), "\n")
+		wantLines, gotLines := strings.Split(textOf(want), "\n"), strings.Split(textOf(got), "\n")
 		for i, line := range wantLines {
 			if len(gotLines) != len(wantLines) || gotLines[i] != line {
 				t.Fatalf("level %d, line %d is\n%s\nwant\n%s", level, i, gotLines[i], line)
@@ -398,11 +314,6 @@ func FuzzSBML(f *testing.F) {
 	f.Add([]byte(smallSBML))
 	f.Add([]byte(oldSBML))
 	f.Fuzz(func(t *testing.T, text []byte) { checkParse(t, text, parseSBML) })
-}
-
-func FuzzGEMText(f *testing.F) {
-	f.Add([]byte(smallGEMText))
-	f.Fuzz(func(t *testing.T, text []byte) { checkParse(t, text, parseGEMText) })
 }
 
 // checkParse checks that a text becomes a model, whole and expanded, or an error of the input.

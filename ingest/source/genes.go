@@ -15,31 +15,6 @@ import (
 
 // readGenes reads the gene list.
 func readGenes(files *inputfile.Files, spec GenesSpec) (*ingest.Nodes, SourceReport, error) {
-	if spec.Table != nil {
-		return readGeneTable(files, spec.Table)
-	}
-	report := SourceReport{Made: "genes", File: spec.SGDFeatures}
-	var ids geneIDs
-	others := 0
-	err := readFeatures(files, spec.SGDFeatures, func(f feature) error {
-		report.Rows++
-		if f.kind != spec.FeatureType {
-			others++
-			return nil
-		}
-		if f.systematic == "" {
-			return fault.New(fault.Input, "", "read genes %s: column 4 (feature name) is empty, expected the systematic name of an %s", f.where, f.kind)
-		}
-		return ids.add(f.systematic, f.where)
-	})
-	if err != nil {
-		return nil, report, err
-	}
-	report.Dropped = appendCount(nil, "of another feature type than "+spec.FeatureType, others)
-	return ids.nodes(spec.SGDFeatures, report)
-}
-
-func readGeneTable(files *inputfile.Files, spec *GeneTable) (*ingest.Nodes, SourceReport, error) {
 	report := SourceReport{Made: "genes", File: spec.File}
 	reader, err := spec.open(files)
 	if err != nil {
@@ -50,10 +25,17 @@ func readGeneTable(files *inputfile.Files, spec *GeneTable) (*ingest.Nodes, Sour
 	if err != nil {
 		return nil, report, err
 	}
+	rows, err := spec.refusal(at(spec.Place, "genes"), reader.Columns())
+	if err != nil {
+		return nil, report, err
+	}
 	var ids geneIDs
 	err = eachRow(reader, func(batch *table.Batch, i int) error {
 		report.Rows++
 		where := place{reader, batch.First + int64(i)}
+		if refused, err := rows.refuses(batch, i); refused || err != nil {
+			return err
+		}
 		id := string(batch.Text(column, i))
 		if id == "" {
 			return fault.New(fault.Input, "", "read genes %s: column %q is empty, expected a gene id", where, spec.Column)
@@ -62,6 +44,9 @@ func readGeneTable(files *inputfile.Files, spec *GeneTable) (*ingest.Nodes, Sour
 	})
 	if err != nil {
 		return nil, report, err
+	}
+	for _, c := range rows.refused {
+		report.Dropped = appendCount(report.Dropped, c.What, c.N)
 	}
 	return ids.nodes(spec.File, report)
 }

@@ -30,7 +30,7 @@ func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, 
 	for i, edges := range spec.Edges {
 		tables, more, err := edges.read(files, names, spec.UnknownGenes, edges.place(i))
 		if err == nil {
-			err = Report(more).check("check its gene names and the weight that an edge needs, or omit this edge type (in ingest biogrid: with --types)", *spec.MaxDropped)
+			err = Report(more).check("check its gene names and the weight that an edge needs, or omit this edge type", *spec.MaxDropped)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -63,19 +63,11 @@ func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, 
 
 // read reads one source of edges.
 func (e EdgesSpec) read(files *inputfile.Files, names *Names, unknown ingest.UnknownGenes, place string) ([]*ingest.Edges, []SourceReport, error) {
-	var file *edgeFile
-	var err error
-	switch {
-	case e.STRING != nil:
-		file, err = e.STRING.open(files, e.SelfLoops)
-	case e.Table != nil:
-		file, err = e.Table.open(files, place+".table", e.SelfLoops)
-	case e.BioGRID != nil:
-		file, err = e.BioGRID.open(files, e.SelfLoops)
-	default:
-		edges, report, err := e.TFMatrix.read(files, names, e.SelfLoops, unknown)
+	if e.Matrix != "" {
+		edges, report, err := e.readMatrix(files, names, unknown)
 		return []*ingest.Edges{edges}, []SourceReport{report}, err
 	}
+	file, err := e.open(files, place)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,27 +87,12 @@ func (e EdgesSpec) read(files *inputfile.Files, names *Names, unknown ingest.Unk
 
 // Files returns the paths of the files that BuildGraph reads, sorted.
 func (s GraphSpec) Files() []string {
-	files := []string{s.Genes.SGDFeatures, s.Aliases.SGDFeatures, s.GEM.File, s.Ontology.File}
-	files = append(files, s.Ontology.Annotations...)
-	if s.Genes.Table != nil {
-		files = append(files, s.Genes.Table.File)
-	}
-	for _, table := range s.Aliases.Tables {
+	files := append([]string{s.Genes.File, s.GEM.File, s.Ontology.File}, s.Ontology.Annotations...)
+	for _, table := range s.Aliases {
 		files = append(files, table.File)
 	}
 	for _, e := range s.Edges {
-		if e.STRING != nil {
-			files = append(files, e.STRING.File)
-		}
-		if e.Table != nil {
-			files = append(files, e.Table.File, e.Table.IDs)
-		}
-		if e.BioGRID != nil {
-			files = append(files, e.BioGRID.File)
-		}
-		if e.TFMatrix != nil {
-			files = append(files, e.TFMatrix.File)
-		}
+		files = append(files, e.File, e.IDs)
 	}
 	slices.Sort(files)
 	return slices.DeleteFunc(slices.Compact(files), func(file string) bool { return file == "" })

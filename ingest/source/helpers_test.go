@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/array"
 
+	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
@@ -29,7 +30,48 @@ func writeFile(t testing.TB, name, text string) string {
 func genesNamed(t testing.TB, ids ...string) GenesSpec {
 	t.Helper()
 	path := writeFile(t, "genes.tsv", "id\n"+strings.Join(ids, "\n")+"\n")
-	return GenesSpec{Table: &GeneTable{TextSpec: TextSpec{File: path}, Column: "id"}}
+	return GenesSpec{TextSpec: TextSpec{File: path}, Column: "id"}
+}
+
+// fromSource has the settings of a public source for a file.
+func fromSource[T any](t testing.TB, name, section string, file func(*T) *string, path string) (spec T) {
+	t.Helper()
+	if err := conf.DecodeSource(name, section, &spec); err != nil {
+		t.Fatal(err)
+	}
+	*file(&spec) = path
+	return spec
+}
+
+func sgdGenes(t testing.TB, path string) GenesSpec {
+	return fromSource(t, "sgd_features", "genes", func(s *GenesSpec) *string { return &s.File }, path)
+}
+
+func sgdAliases(t testing.TB, path string) []AliasTable {
+	return []AliasTable{fromSource(t, "sgd_features", "aliases", func(s *AliasTable) *string { return &s.File }, path)}
+}
+
+// edgesOf has the settings of a public source of edges, as changed.
+func edgesOf(t testing.TB, name, path string, change func(*EdgesSpec)) EdgesSpec {
+	spec := fromSource(t, name, "edges", func(s *EdgesSpec) *string { return &s.File }, path)
+	if change != nil {
+		change(&spec)
+	}
+	return spec
+}
+
+// stringLinks has the settings of STRING's links, for edges r of columns of scores.
+func stringLinks(t testing.TB, path string, least float64, columns ...string) EdgesSpec {
+	return edgesOf(t, "string", path, func(s *EdgesSpec) { s.Relation, s.Weight, s.Min = "r", columns, &least })
+}
+
+// modelText is a model with reactions r1, r2 … of these rules, a line for each, from line 4 on.
+func modelText(rules ...string) string {
+	text := "metabolites: [{id: M}, {id: N}]\ngenes: []\nreactions:\n"
+	for i, rule := range rules {
+		text += fmt.Sprintf("- {id: r%d, metabolites: {M: -1, N: 1}, lower_bound: 0, upper_bound: 1, gene_reaction_rule: %q}\n", i+1, rule)
+	}
+	return text
 }
 
 // edgeText writes edges as "A-B A-C:0.5": ids and the carried number.

@@ -11,16 +11,15 @@ func TestMissingFiles(t *testing.T) {
 	genes := genesNamed(t, "A", "B")
 	table := TextSpec{File: "absent.txt"}
 	for name, spec := range map[string]GraphSpec{
-		"features": {Genes: GenesSpec{SGDFeatures: "absent.txt"}},
-		"genes":    {Genes: GenesSpec{Table: &GeneTable{TextSpec: table, Column: "id"}}},
-		"aliases":  {Genes: genes, Aliases: AliasesSpec{SGDFeatures: "absent.txt"}},
-		"STRING":   {Genes: genes, Edges: []EdgesSpec{{STRING: &LinksSpec{File: "absent.txt", Relation: "r", Columns: []string{"score"}, Cutoff: Cutoff{Min: new(float64)}}}}},
-		"edges":    {Genes: genes, Edges: []EdgesSpec{{Table: &EdgeTableSpec{TextSpec: table, Relation: "r", Source: "a", Target: "b", Undirected: new(false)}}}},
-		"ids": {Genes: genes, Edges: []EdgesSpec{{Table: &EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\n1\t1\n")},
-			Relation: "r", Source: "a", Target: "b", Undirected: new(false), IDs: "absent.txt"}}}},
-		"BioGRID": {Genes: genes, Edges: []EdgesSpec{{BioGRID: &BioGRIDSpec{File: "absent.txt", Relation: "r", Type: "physical"}}}},
-		"matrix":  {Genes: genes, Edges: []EdgesSpec{{TFMatrix: &TFMatrixSpec{TextSpec: table, Relation: "r"}}}},
-		"model":   {Genes: genes, GEM: GEMSpec{File: "absent.txt"}},
+		"features": {Genes: sgdGenes(t, "absent.txt")},
+		"genes":    {Genes: GenesSpec{TextSpec: table, Column: "id"}},
+		"aliases":  {Genes: genes, Aliases: sgdAliases(t, "absent.txt")},
+		"STRING":   {Genes: genes, Edges: []EdgesSpec{stringLinks(t, "absent.txt", 0, "score")}},
+		"edges":    {Genes: genes, Edges: []EdgesSpec{{TextSpec: table, Relation: "r", From: Texts{"a"}, To: Texts{"b"}, Undirected: new(false)}}},
+		"ids": {Genes: genes, Edges: []EdgesSpec{{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\n1\t1\n")},
+			Relation: "r", From: Texts{"a"}, To: Texts{"b"}, Undirected: new(false), IDs: "absent.txt"}}},
+		"matrix": {Genes: genes, Edges: []EdgesSpec{{TextSpec: table, Matrix: TargetRows, Relation: "r"}}},
+		"model":  {Genes: genes, GEM: GEMSpec{File: "absent.txt"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := BuildGraph(opened(t), spec)

@@ -38,26 +38,17 @@ func newNames(genes *ingest.Nodes, room int) *Names {
 	return n
 }
 
-// ReadNames makes a look-up that also knows the names in the files of a spec, and reports on each
-// file. Gene ids take precedence over systematic names, those over standard names, aliases and SGD
-// ids, and these over the tables, each over the next. Names of features outside the gene list count
-// too, so that they are not mistaken for a gene's.
-func ReadNames(files *inputfile.Files, spec AliasesSpec, genes *ingest.Nodes) (*Names, Report, error) {
+// ReadNames makes a look-up that also knows the names in tables, and reports on each. Gene ids take
+// precedence over the names of each table, and these over the next table's.
+func ReadNames(files *inputfile.Files, tables []AliasTable, genes *ingest.Nodes) (*Names, Report, error) {
 	room := genes.Len()
-	if spec.SGDFeatures != "" {
+	if len(tables) > 0 && tables[0].Features {
 		room *= 4
 	}
 	names := newNames(genes, room)
 	var reports Report
-	if spec.SGDFeatures != "" {
-		report, err := names.readFeatures(files, spec.SGDFeatures)
-		if err != nil {
-			return nil, nil, err
-		}
-		reports = append(reports, report)
-	}
-	for i, table := range spec.Tables {
-		report, err := names.readTable(files, table, fmt.Sprintf("aliases.tables.%d", i))
+	for i, table := range tables {
+		report, err := names.readTable(files, table, at(table.Place, fmt.Sprintf("aliases.%d", i)))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -66,48 +57,14 @@ func ReadNames(files *inputfile.Files, spec AliasesSpec, genes *ingest.Nodes) (*
 	return names, reports, nil
 }
 
-// readFeatures adds the names in a file SGD_features.tab.
-func (n *Names) readFeatures(files *inputfile.Files, path string) (SourceReport, error) {
-	report := SourceReport{Made: "aliases", File: path}
-	var rows list[feature]
-	err := readFeatures(files, path, func(f feature) error {
-		report.Rows++
-		if f.systematic != "" {
-			rows.append(f)
-		}
-		return nil
-	})
-	if err != nil {
-		return report, err
-	}
-	features := rows.all()
-	report.Kept = len(features)
-	numbers := make([]uint32, len(features))
-	n.kinds = append(n.kinds, "systematic name")
-	for k, f := range features {
-		numbers[k] = n.feature(f.systematic)
-	}
-	for _, kind := range []struct {
-		name  string
-		names func(f feature) []string
-	}{
-		{"standard name", func(f feature) []string { return []string{f.standard} }},
-		{"alias", func(f feature) []string { return f.aliases }},
-		{"SGD id", func(f feature) []string { return []string{f.id} }},
-	} {
-		n.kinds = append(n.kinds, kind.name)
-		for k, f := range features {
-			for _, name := range kind.names(f) {
-				n.add(name, numbers[k])
-			}
-		}
-	}
-	report.Dropped = appendCount(nil, "without a systematic name", report.Rows-report.Kept)
-	n.noteAmbiguous(&report, 0)
-	return report, report.check("use SGD_features.tab as SGD publishes it", 1)
+// featureName is a name of a feature.
+type featureName struct {
+	name    string
+	feature uint32
 }
 
-// readTable adds the names in a table. Its ids may be gene ids or names that are known before it.
+// readTable adds the names in a table. Its ids are gene ids or names that are known before it, or
+// those of further features.
 func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string) (SourceReport, error) {
 	report := SourceReport{Made: "aliases", File: spec.File}
 	reader, err := spec.open(files)
@@ -121,34 +78,48 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 			return report, err
 		}
 	}
+	rows, err := spec.refusal(place, reader.Columns())
+	if err != nil {
+		return report, err
+	}
+	first := int16(len(n.kinds))
+	kinds := []string{"name in " + filepath.Base(spec.File)}
+	if spec.Kinds != nil {
+		n.kinds, kinds = append(n.kinds, spec.Kinds[0]), spec.Kinds[1:]
+	}
 	var missing missingNames
-	var named []namedGene // names have a meaning only behind the last row
+	named := make([]list[featureName], len(kinds)) // names have a meaning only behind the last row
 	empty := 0
 	err = eachRow(reader, func(batch *table.Batch, i int) error {
 		report.Rows++
+		if refused, err := rows.refuses(batch, i); refused || err != nil {
+			return err
+		}
 		if batch.Missing(columns[0], i) {
 			empty++
 			return nil
 		}
 		id := batch.Text(columns[0], i)
 		m := n.find(id)
-		if m.result != gene {
+		if spec.Features {
+			m.gene = n.feature(string(id))
+		} else if m.result != gene {
 			missing.add(string(id))
 			missing.count([2]found{m.result, m.result})
 			return nil
 		}
 		report.Kept++
-		for _, column := range columns[1:] {
+		for k, column := range columns[1:] {
 			if batch.Missing(column, i) {
 				continue
 			}
-			names := [][]byte{batch.Text(column, i)}
-			if spec.Split != "" {
-				names = bytes.Split(names[0], []byte(spec.Split))
-			}
-			for _, name := range names {
+			of := &named[min(k, len(kinds)-1)]
+			for name, rest, more := batch.Text(column, i), []byte(nil), true; more; name = rest {
+				if more = spec.Split != ""; more {
+					name, rest, more = bytes.Cut(name, []byte(spec.Split))
+				}
 				name = bytes.TrimPrefix(bytes.TrimSpace(name), []byte(spec.StripPrefix))
-				named = append(named, namedGene{string(name), m})
+				of.append(featureName{string(name), m.gene})
 			}
 		}
 		return nil
@@ -156,19 +127,23 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 	if err != nil {
 		return report, err
 	}
-	known := int16(len(n.kinds))
-	n.kinds = append(n.kinds, "name in "+filepath.Base(spec.File))
-	for _, f := range named {
-		n.add(f.name, f.gene)
+	for k, kind := range kinds {
+		n.kinds = append(n.kinds, kind)
+		for i := range named[k].length {
+			f := named[k].at(i)
+			n.add(f.name, f.feature)
+		}
 	}
-	for _, c := range []Count{{"without an id", empty}, {"of unknown genes", missing.unknownRows}, {"of ambiguous names", missing.ambiguousRows}} {
+	counts := append(rows.refused, Count{"without an id", empty}, Count{"of unknown genes", missing.unknownRows}, Count{"of ambiguous names", missing.ambiguousRows})
+	for _, c := range counts {
 		report.Dropped = appendCount(report.Dropped, c.What, c.N)
 	}
-	n.noteAmbiguous(&report, known)
+	n.noteAmbiguous(&report, first)
 	return report, report.check("check "+place+": no id of the table is a gene's", 1)
 }
 
-// feature returns the number of the feature with a systematic name, which is a name of it.
+// feature returns the number of the feature with a systematic name, which is a name of it of the
+// latest kind.
 func (n *Names) feature(systematic string) uint32 {
 	if known, ok := n.meanings.get([]byte(systematic)); ok {
 		return known.gene

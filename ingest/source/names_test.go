@@ -31,7 +31,7 @@ func TestNames(t *testing.T) {
 		"tRNA_gene tA tA AWAY",
 	)
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YAL1W", "YAL2W", "YAL3W", "YAL5W"}, nil)
-	names, report, err := ReadNames(opened(t), AliasesSpec{SGDFeatures: path}, genes)
+	names, report, err := ReadNames(opened(t), sgdAliases(t, path), genes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,12 +78,11 @@ func TestNamesOfTables(t *testing.T) {
 	features := sgdFile(t, "ORF YA STDA OLD", "ORF YB STDB -", "ORF YC - -")
 	first := writeFile(t, "uniprot.tsv", "entry\tlocus\tgene\nP1\tYA\tx|y z\nP2\tSTDB\tx\nP3\tYX\t\nOLD\tYC\t\nP4\t\tw\n")
 	second := writeFile(t, "entrez.csv", "P1,GeneID:7\nP2,GeneID:8\nYC,9\n")
-	spec, err := decodeSpec(t, "aliases:\n  sgd_features: "+features+`
-  tables:
-    - {file: `+first+`, id: locus, names: [entry, gene], split: "|"}
-    - {file: `+second+`, columns: [a, b], id: a, names: [b], strip_prefix: "GeneID:"}
+	spec, err := decodeSpec(t, "aliases:\n  - {source: sgd_features, file: "+features+`}
+  - {file: `+first+`, id: locus, names: [entry, gene], split: "|"}
+  - {file: `+second+`, columns: [a, b], id: a, names: [b], strip_prefix: "GeneID:"}
 edges:
-  - table: {file: `+writeFile(t, "e.tsv", "a\tb\nP1\t8\n7\t9\nOLD\tYB\nS000000003\ty z\nx\tYA\nP4\tYA\n")+`, relation: r, source: a, target: b, undirected: false}
+  - {file: `+writeFile(t, "e.tsv", "a\tb\nP1\t8\n7\t9\nOLD\tYB\nS000000003\ty z\nx\tYA\nP4\tYA\n")+`, relation: r, from: a, to: b, undirected: false}
 unknown_genes: drop-gene
 `)
 	if err != nil {
@@ -109,12 +108,12 @@ unknown_genes: drop-gene
 		t.Errorf("report\n%s\nwant\n%s", got, want)
 	}
 	for settings, want := range map[string]string{
-		"{file: f, names: [a]}": "aliases.tables.0.id: missing",
-		"{file: f, id: a}":      "aliases.tables.0.names: missing",
+		"{file: f, names: [a]}": "line 1: aliases.0.id: missing",
+		"{file: f, id: a}":      "line 1: aliases.0.names: missing",
 		"{file: " + first + ", id: locus, names: [Ensembl]}": `no column "Ensembl"`,
 		"{file: " + first + ", id: entry, names: [locus]}":   "kept 0 of 5 entries",
 	} {
-		spec, err := decodeSpec(t, "aliases: {tables: ["+settings+"]}")
+		spec, err := decodeSpec(t, "aliases: ["+settings+"]")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +126,7 @@ unknown_genes: drop-gene
 
 func TestGeneList(t *testing.T) {
 	path := sgdFile(t, "ORF YB - -", "CDS - - -", "ORF YA-1 - -", "snoRNA_gene snR1 - -", "ORF YA - -")
-	genes, report, err := readGenes(opened(t), GenesSpec{SGDFeatures: path, FeatureType: "ORF"})
+	genes, report, err := readGenes(opened(t), sgdGenes(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +138,7 @@ func TestGeneList(t *testing.T) {
 
 func TestGeneListErrors(t *testing.T) {
 	table := func(text, column string) GenesSpec {
-		return GenesSpec{Table: &GeneTable{TextSpec: TextSpec{File: writeFile(t, "g.tsv", text)}, Column: column}}
+		return GenesSpec{TextSpec: TextSpec{File: writeFile(t, "g.tsv", text)}, Column: column}
 	}
 	for _, test := range []struct {
 		name  string
@@ -150,10 +149,9 @@ func TestGeneListErrors(t *testing.T) {
 		{"empty id", table("x\tid\n1\tB\n2\t\n", "1"), []string{"g.tsv:3", "is empty"}},
 		{"no such column", table("x\tid\n1\tB\n", "gene"), []string{"g.tsv", `no column "gene"`, "x, id"}},
 		{"number out of range", table("x\tid\n1\tB\n", "2"), []string{`no column "2"`}},
-		{"none of the type", GenesSpec{SGDFeatures: sgdFile(t, "CDS - - -"), FeatureType: "ORF"}, []string{"found no genes in 1 row,"}},
-		{"nameless", GenesSpec{SGDFeatures: sgdFile(t, "ORF A - -", "ORF - - -"), FeatureType: "ORF"}, []string{"SGD_features.tab:2", "column 4"}},
-		{"no type", GenesSpec{SGDFeatures: sgdFile(t, "- A - -"), FeatureType: "ORF"}, []string{"SGD_features.tab:1", "column 2"}},
-		{"columns missing", GenesSpec{SGDFeatures: writeFile(t, "f.tab", "S1\tORF\n"), FeatureType: "ORF"}, []string{"f.tab:1", "2", "16"}},
+		{"none of the type", sgdGenes(t, sgdFile(t, "CDS - - -")), []string{"found no genes in 1 row,"}},
+		{"nameless", sgdGenes(t, sgdFile(t, "ORF A - -", "ORF - - -")), []string{"SGD_features.tab:2", `"feature_name" is empty`}},
+		{"columns missing", sgdGenes(t, writeFile(t, "f.tab", "S1\tORF\n")), []string{"f.tab:1", "2", "16"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, _, err := readGenes(opened(t), test.spec)

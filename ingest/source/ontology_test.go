@@ -112,7 +112,7 @@ func ontologyFolder(t testing.TB, obo, gaf string) (dir string, spec GraphSpec) 
 		}
 	}
 	return dir, GraphSpec{
-		Genes: GenesSpec{SGDFeatures: features}, Aliases: AliasesSpec{SGDFeatures: features}, UnknownGenes: ingest.DropGene,
+		Genes: sgdGenes(t, features), Aliases: sgdAliases(t, features), UnknownGenes: ingest.DropGene,
 		Ontology: OntologySpec{File: filepath.Join(dir, "go.obo"), Annotations: []string{filepath.Join(dir, "sgd.gaf")}},
 	}
 }

@@ -207,7 +207,7 @@ func TestRealScreens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sample := SampleSpec{Aliases: spec.Aliases, UnknownGenes: ingest.DropSample}
+	sample := SampleSpec{Aliases: AliasesSpec{Tables: spec.Aliases}, UnknownGenes: ingest.DropSample}
 	at := func(file, delimiter string) SampleSpec {
 		sample.File, sample.Delimiter = filepath.Join(data, file), delimiter
 		return sample

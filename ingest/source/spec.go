@@ -1,8 +1,10 @@
-// Package source turns public files (STRING links, edge tables, SGD's feature list, a genome-scale
-// metabolic model) into a cell graph, and accounts for every row that it reads.
+// Package source turns public files (tables, matrices, a genome-scale metabolic model, an ontology)
+// into a cell graph, and screens into samples, and accounts for every row that it reads.
 package source
 
 import (
+	"go.yaml.in/yaml/v4"
+
 	"tcbuild/conf"
 	"tcbuild/ingest"
 )
@@ -13,11 +15,12 @@ import (
 // docs/SETTINGS.md and conf/tcbuild.schema.json are generated from the specs: a field's comment is
 // what users read of its key, and ends with (required) or (default: VALUE) where it has one.
 type GraphSpec struct {
-	// the gene list, sorted bytewise; one of its two keys (required)
-	Genes   GenesSpec   `yaml:"genes"`
-	Aliases AliasesSpec `yaml:"aliases"` // other names of genes; without them, only ids are known
-	Edges   []EdgesSpec `yaml:"edges"`   // sources of gene-gene edges, each with one key of a kind
-	GEM     GEMSpec     `yaml:"gem"`     // the metabolic part; without it the graph has none
+	Genes GenesSpec `yaml:"genes"` // the gene list, sorted bytewise (required)
+	// tables of other names of genes, each of which takes precedence over the next; without them,
+	// only ids are known
+	Aliases []AliasTable `yaml:"aliases"`
+	Edges   []EdgesSpec  `yaml:"edges"` // sources of gene-gene edges
+	GEM     GEMSpec      `yaml:"gem"`   // the metabolic part; without it the graph has none
 	// terms as nodes gene_ontology, with the genes that they annotate; without it the graph has
 	// none
 	Ontology OntologySpec `yaml:"gene_ontology"`
@@ -36,65 +39,102 @@ type GraphSpec struct {
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
 }
 
-// GenesSpec names the gene list, in one of two ways.
+// GenesSpec is a gene list in a column of a table.
 type GenesSpec struct {
-	SGDFeatures string     `yaml:"sgd_features"` // a file SGD_features.tab
-	FeatureType string     `yaml:"feature_type"` // which of its features are genes (default: ORF)
-	Table       *GeneTable `yaml:"table"`        // a column of a table
-
-	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
-}
-
-// GeneTable is a gene list in a column of a table.
-type GeneTable struct {
+	// a public source, such as sgd_features, whose values the other keys change
+	Source   conf.SourceName `yaml:"source" section:"genes"`
 	TextSpec `yaml:",inline"`
+	RowsSpec `yaml:",inline"`
 	Column   string `yaml:"column"` // the column of the ids, by name or by number from 0 (required)
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
 }
 
-// AliasesSpec names files with other names of genes.
-type AliasesSpec struct {
-	// a file SGD_features.tab: systematic and standard names, aliases, SGD ids
-	SGDFeatures string       `yaml:"sgd_features"`
-	Tables      []AliasTable `yaml:"tables"` // names of other databases, such as Entrez and UniProt
+// RowsSpec says which rows of a table count.
+type RowsSpec struct {
+	// an expression that is true for the rows to keep, such as 'score >= 700 and mode ==
+	// "binding"'; docs/DESIGN.md, Filters, has the language
+	Where string `yaml:"where"`
+	// further such expressions, each with what the account of rows calls the others; where comes
+	// before them, and leaves those of a public source as they are
+	Filters []Filter `yaml:"filters"`
+}
+
+// Filter is an expression that is true for the rows to keep.
+type Filter struct {
+	Keep    string `yaml:"keep"`    // the expression (required)
+	Dropped string `yaml:"dropped"` // the reason in the account of rows, such as of another organism (required)
 }
 
 // AliasTable is a table of genes and other names of theirs.
 type AliasTable struct {
+	// a public source, such as sgd_features, whose values the other keys change
+	Source      conf.SourceName `yaml:"source" section:"aliases"`
 	TextSpec    `yaml:",inline"`
+	RowsSpec    `yaml:",inline"`
 	ID          string   `yaml:"id"`           // the column of gene ids or other known names (required)
 	Names       []string `yaml:"names"`        // the columns of other names (required)
 	Split       string   `yaml:"split"`        // what separates several names in a field
 	StripPrefix string   `yaml:"strip_prefix"` // what some names begin with and edges do not have
+	// ids that are no genes are features, too, whose names are not taken for a gene's; only in the
+	// first table
+	Features bool `yaml:"features"`
+	// what the account of rows calls the ids, and the names of each column; each takes precedence
+	// over the next (default: all names are alike)
+	Kinds []string `yaml:"kinds"`
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
 }
 
-// EdgesSpec names one source of gene-gene edges: exactly one of its kinds is set.
+// EdgesSpec is a source of gene-gene edges: an edge list in two columns of a table, or a matrix.
+// Columns are given by name or by 0-based number.
 type EdgesSpec struct {
-	// a STRING links file: undirected pairs, each stored once, with its score, in the orientation
-	// and order of their first rows
-	STRING *LinksSpec     `yaml:"string"`
-	Table  *EdgeTableSpec `yaml:"table"` // an edge list in two columns of a table
-	// a BioGRID file, tab2 or tab3: undirected pairs, each stored once, as with string
-	BioGRID *BioGRIDSpec `yaml:"biogrid"`
-	// a matrix of targets and transcription factors; the header may lack a name for the first
-	// column. Each value but 0, or each in the range, is an edge factor -> target with that weight
-	TFMatrix  *TFMatrixSpec `yaml:"tf_matrix"`
-	SelfLoops SelfLoops     `yaml:"self_loops"` // of this source (default: that of the top level)
+	// a public source, such as string; 'tcbuild ingest sources' lists them, and prints the keys that
+	// each sets, which the other keys of the entry change
+	Source   conf.SourceName `yaml:"source" section:"edges"`
+	TextSpec `yaml:",inline"`
+	RowsSpec `yaml:",inline"`
+	// the edge type is gene__RELATION__gene; {column} in it stands for the name of the column of
+	// weights, and {COLUMN} for the value of another column, so that each value has an edge type of
+	// its own; what a name cannot contain becomes _ (required)
+	Relation string `yaml:"relation"`
+	// the column of sources; if several, the first that has a name in the row, which - is not
+	// (required but for a matrix)
+	From Texts `yaml:"from"`
+	To   Texts `yaml:"to"` // the column of targets, as from
+	// true stores a pair once, in the orientation and order of its first row; false stores each
+	// row's edge, from -> to (required but for a matrix)
+	Undirected  *bool  `yaml:"undirected"`
+	StripPrefix string `yaml:"strip_prefix"` // what is before each name and not part of it
+	// a regular expression whose first group is the name; a field that it does not match is an
+	// error
+	Name      string `yaml:"name"`
+	UpperCase bool   `yaml:"upper_case"` // names are read in capitals, as those of proteins (Abf1) need it
+	// what separates several names in a field; each of them has the row's edges
+	Split string `yaml:"split"`
+	// a column of weights, which the graph carries; of several, each makes an edge type
+	Weight     Texts            `yaml:"weight"`
+	WeightName string           `yaml:"weight_name"` // what the graph calls the weight (default: as its column)
+	Cutoff     `yaml:",inline"` // in the unit of the weight; none keeps every row
+	Nonzero    bool             `yaml:"nonzero"` // an edge needs a weight other than 0
+	// further columns that the graph carries, each with its type: number, integer or text; a
+	// missing value is a null
+	Keep      map[string]KeptType `yaml:"keep"`
+	IDs       string              `yaml:"ids"`        // a file of ids, for tables with numbers of its lines
+	IndexBase int                 `yaml:"index_base"` // the number of the first line of ids: 0, 1 (default: 0)
+	// the table is a matrix of targets and transcription factors, whose header may lack a name for
+	// the first column: each value but 0, or each in the range, is an edge factor -> target with
+	// that weight. Rows are targets, with a factor per column, or factors, as in YEASTRACT's matrix
+	Matrix MatrixRows `yaml:"matrix"`
+	// columns of a matrix that hold no values, such as descriptions, by name or by number from 0;
+	// those without a name are left out, too
+	Ignore []string `yaml:"ignore"`
+	// a regular expression whose first group is the gene in the name of a matrix's column; a column
+	// that it does not match is an error
+	ColumnName string    `yaml:"column_name"`
+	SelfLoops  SelfLoops `yaml:"self_loops"` // of this source (default: that of the top level)
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
-}
-
-// LinksSpec is a STRING links file.
-type LinksSpec struct {
-	File string `yaml:"file"` // protein.links…txt, .gz or not (required)
-	// edge types are gene__RELATION__gene, where {column} stands for the column (required)
-	Relation string   `yaml:"relation"`
-	Columns  []string `yaml:"columns"` // score columns; each makes an edge type (required)
-	// min or max is set; scores are probabilities times 1000, from 0 to 999
-	Cutoff `yaml:",inline"`
 }
 
 // Cutoff is the range of an edge's weight. A missing weight is outside of it.
@@ -103,65 +143,16 @@ type Cutoff struct {
 	Max *float64 `yaml:"max"` // the greatest weight of an edge, itself included
 }
 
-// EdgeTableSpec is an edge list in two columns of a table. Columns are given
-// by name or by 0-based number.
-type EdgeTableSpec struct {
-	TextSpec `yaml:",inline"`
-	// the edge type is gene__RELATION__gene; {COLUMN} in it stands for the value of a column, so
-	// that each value has an edge type of its own, and what a name cannot contain becomes _
-	// (required)
-	Relation string `yaml:"relation"`
-	// the column of sources: a name, or number from 0 (required)
-	Source string `yaml:"source"`
-	Target string `yaml:"target"` // the column of targets (required)
-	// true stores a pair once, in the orientation and order of its first row; false stores each
-	// row's edge, source -> target (required)
-	Undirected *bool `yaml:"undirected"`
-	// an expression that is true for the rows to keep, such as 'score >= 700 and mode ==
-	// "binding"'; docs/DESIGN.md, Filters, has the language
-	Where       string `yaml:"where"`
-	StripPrefix string `yaml:"strip_prefix"` // what is before each name and not part of it
-	// a regular expression whose first group is the name; a field that it does not match is an
-	// error
-	Name      string `yaml:"name"`
-	UpperCase bool   `yaml:"upper_case"` // names are read in capitals, as those of proteins (Abf1) need it
-	// what separates several names in a field; each of them has the row's edges
-	Split   string           `yaml:"split"`
-	Weight  string           `yaml:"weight"` // a column of weights, which the graph carries
-	Cutoff  `yaml:",inline"` // in the unit of the weight; none keeps every row
-	Nonzero bool             `yaml:"nonzero"` // an edge needs a weight other than 0
-	// further columns that the graph carries, each with its type: number, integer or text; a
-	// missing value is a null
-	Keep      map[string]KeptType `yaml:"keep"`
-	IDs       string              `yaml:"ids"`        // a file of ids, for tables with numbers of its lines
-	IndexBase int                 `yaml:"index_base"` // the number of the first line of ids: 0, 1 (default: 0)
-}
+// Texts is a list of texts, or a single one.
+type Texts []string
 
-// BioGRIDSpec is a BioGRID file in its formats tab2 and tab3.
-type BioGRIDSpec struct {
-	File     string `yaml:"file"`     // a file .tab2.txt or .tab3.txt, or the .zip of them (required)
-	Member   string `yaml:"member"`   // the file to read in a .zip, if it has several
-	Relation string `yaml:"relation"` // the edge type is gene__RELATION__gene (required)
-	Type     string `yaml:"type"`     // the experimental systems: physical or genetic (required)
-	Organism string `yaml:"organism"` // the taxon of both genes (default: 559292, of S288C)
-}
-
-// TFMatrixSpec is a matrix of targets and transcription factors. Its edges are stored row by row.
-type TFMatrixSpec struct {
-	TextSpec `yaml:",inline"`
-	Relation string `yaml:"relation"` // the edge type is gene__RELATION__gene (required)
-	// what rows are: targets, with a factor per column, or factors, with a target per column, as in
-	// YEASTRACT's regulation matrix (default: targets; an error if there are more columns than
-	// rows)
-	Rows MatrixRows `yaml:"rows"`
-	// columns that hold no values, such as descriptions, by name or by number from 0; those without
-	// a name are left out, too
-	Ignore []string `yaml:"ignore"`
-	// a regular expression whose first group is the gene in a column's name; a column that it does
-	// not match is an error
-	ColumnName string           `yaml:"column_name"`
-	UpperCase  bool             `yaml:"upper_case"` // names are read in capitals, as those of proteins (Abf1) need it
-	Cutoff     `yaml:",inline"` // none keeps every value but 0
+// UnmarshalYAML reads a text as a list of one.
+func (t *Texts) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		*t = Texts{node.Value}
+		return nil
+	}
+	return conf.Decode(node, (*[]string)(t))
 }
 
 // MatrixRows says what the rows of a matrix of regulations are.
@@ -174,8 +165,8 @@ const (
 
 // GEMSpec names the metabolic part.
 type GEMSpec struct {
-	// a model in the YAML of cobrapy and RAVEN (.yml, .yaml), in SBML (.xml, .sbml), or in the text
-	// table of RAVEN and yeast-GEM (.txt), each also with .gz or .zst
+	// a model in the YAML of cobrapy and RAVEN (.yml, .yaml), or in SBML (.xml, .sbml), each also with
+	// .gz or .zst
 	File string `yaml:"file"`
 	// what a reaction becomes: one node (whole), or torchcell's nodes, one per alternative set of
 	// genes and direction (combinations) (default: whole)

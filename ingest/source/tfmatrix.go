@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -10,9 +11,8 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// read reads the matrix into edges. The report counts its cells.
-func (m *TFMatrixSpec) read(files *inputfile.Files, names *Names, loops SelfLoops,
-	policy ingest.UnknownGenes) (*ingest.Edges, SourceReport, error) {
+// readMatrix reads the matrix into edges. The report counts its cells.
+func (m *EdgesSpec) readMatrix(files *inputfile.Files, names *Names, policy ingest.UnknownGenes) (*ingest.Edges, SourceReport, error) {
 	options, err := m.options()
 	if err != nil {
 		return nil, SourceReport{}, err
@@ -31,13 +31,10 @@ func (m *TFMatrixSpec) read(files *inputfile.Files, names *Names, loops SelfLoop
 	}
 	defer reader.Close()
 	r := tfMatrixReader{
-		names: names, policy: policy, met: newPairs(false), rowName: nameIn("", m.UpperCase), factorRows: m.Rows == FactorRows,
-		edges: &relation{name: m.Relation, weight: 0, carried: "weight", loops: loops},
+		names: names, policy: policy, met: newPairs(false), rowName: nameIn("", m.UpperCase), factorRows: m.Matrix == FactorRows,
+		edges: &relation{name: m.Relation, weight: 0, carried: cmp.Or(m.WeightName, "weight"), loops: m.SelfLoops},
 	}
-	r.edges.keep, r.edges.refusal = nonzero, nonzeroRefusal
-	if m.isSet() {
-		r.edges.keep, r.edges.refusal = m.condition("weight")
-	}
+	r.edges.keep, r.edges.refusal = m.condition()
 	nameless, err := r.useColumns(m, layout)
 	if err != nil {
 		return nil, SourceReport{}, err
@@ -56,11 +53,6 @@ func (m *TFMatrixSpec) read(files *inputfile.Files, names *Names, loops SelfLoop
 	})
 	if err != nil {
 		return nil, SourceReport{}, err
-	}
-	if m.Rows == "" && len(r.columns) > rows {
-		return nil, SourceReport{}, fault.New(fault.Input, "say rows: factors if a row is a transcription factor, or rows: targets if it is a target",
-			"read edges %s: found %s and %s, expected fewer columns, as there are fewer factors than targets",
-			m.File, plural(rows, "row", ""), plural(len(r.columns), "column", ""))
 	}
 	r.edges.appendLoops(names.genes.Len())
 	report := r.edges.report(m.File, rows*len(r.columns), &r.missing)
@@ -89,7 +81,7 @@ type valueColumn struct {
 }
 
 // useColumns finds the columns with values, and counts those without a name.
-func (r *tfMatrixReader) useColumns(m *TFMatrixSpec, layout *matrixLayout) (nameless int, err error) {
+func (r *tfMatrixReader) useColumns(m *EdgesSpec, layout *matrixLayout) (nameless int, err error) {
 	for _, name := range m.Ignore {
 		number, err := strconv.Atoi(name)
 		if !slices.Contains(layout.names, name) && (err != nil || number < 1 || number > len(layout.names)) {

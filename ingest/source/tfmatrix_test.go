@@ -15,7 +15,7 @@ func TestTFMatrix(t *testing.T) {
 		"R":     "\"YA\"\t\"YX\"\t\"YB\"\n\"YA\"\t1\t2\t-0.5\n\"YB\"\t0\t0\tNA\n\"YY\"\t0\t0\t3\n\"YB\"\t4\t0\t0\n",
 	} {
 		spec := GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: ingest.DropGene, Edges: []EdgesSpec{
-			{TFMatrix: &TFMatrixSpec{TextSpec: TextSpec{File: writeFile(t, "m.tsv", text)}, Relation: "tf"}},
+			{TextSpec: TextSpec{File: writeFile(t, "m.tsv", text)}, Matrix: TargetRows, Relation: "tf"},
 		}}
 		g, report, err := BuildGraph(opened(t), spec)
 		if err != nil {
@@ -41,25 +41,28 @@ func TestTFMatrixLayouts(t *testing.T) {
 	const wide = ";Ya;yb;YC\nYb;1;0;2\nYA;0;0;3\n"
 	for _, c := range []struct {
 		name, text, want string // edges, or the error
-		spec             TFMatrixSpec
+		spec             EdgesSpec
 	}{
-		{"factors as rows", wide, "YB-YA:1 YB-YC:2 YA-YC:3", TFMatrixSpec{Rows: FactorRows, UpperCase: true}},
-		{"targets as rows", wide, "YA-YB:1 YC-YB:2 YC-YA:3", TFMatrixSpec{Rows: TargetRows, UpperCase: true}},
-		{"more columns than rows", wide, "found 2 rows and 3 columns, expected fewer columns", TFMatrixSpec{UpperCase: true}},
-		{"other rows", wide, `edges.0.tf_matrix.rows: found "genes", expected targets or factors`, TFMatrixSpec{Rows: "genes"}},
-		{"ignored by name", "orf;Gene;YA\nYB;x;1\nYC;y;0\n", "YA-YB:1", TFMatrixSpec{Ignore: []string{"Gene"}}},
-		{"ignored by number", "orf;Gene;YA\nYB;x;1\nYC;y;0\n", "YA-YB:1", TFMatrixSpec{Ignore: []string{"1"}}},
-		{"no such column", "orf;YA\nYB;1\n", `found no column "Gene" to ignore`, TFMatrixSpec{Ignore: []string{"Gene"}}},
-		{"the column of rows", "orf;YA\nYB;1\n", `found no column "0" to ignore`, TFMatrixSpec{Ignore: []string{"0"}}},
-		{"conditions", "orf;YA_YPD;YA_H2O2Hi\nYB;0.5;0\nYC;0.1;0.2\n", "YA-YB:0.5 YA-YB:0 YA-YC:0.1 YA-YC:0.2", TFMatrixSpec{ColumnName: "^([^_]+)_", Cutoff: Cutoff{Max: new(1.0)}}},
-		{"another column", "orf;YA_YPD;Gene\nYB;0;x\nYC;0;x\n", `m.csv:1: column 3: found "Gene", expected what matches`, TFMatrixSpec{ColumnName: "^([^_]+)_"}},
-		{"no group", "orf;YA\nYB;0\n", `column_name: found "_YPD$", expected a group`, TFMatrixSpec{ColumnName: "_YPD$"}},
-		{"text", "orf;YA;YB\nYB;x;0\nYC;0;0\n", `m.csv:2: column "YA": found "x", expected a number`, TFMatrixSpec{}},
+		{"factors as rows", wide, "YB-YA:1 YB-YC:2 YA-YC:3", EdgesSpec{Matrix: FactorRows, UpperCase: true}},
+		{"targets as rows", wide, "YA-YB:1 YC-YB:2 YC-YA:3", EdgesSpec{Matrix: TargetRows, UpperCase: true}},
+		{"what an edge list has", wide, "edges.0: found both matrix and where", EdgesSpec{RowsSpec: RowsSpec{Where: "YC > 1"}}},
+		{"other rows", wide, `edges.0.matrix: found "genes", expected targets or factors`, EdgesSpec{Matrix: "genes"}},
+		{"ignored by name", "orf;Gene;YA\nYB;x;1\nYC;y;0\n", "YA-YB:1", EdgesSpec{Ignore: []string{"Gene"}}},
+		{"ignored by number", "orf;Gene;YA\nYB;x;1\nYC;y;0\n", "YA-YB:1", EdgesSpec{Ignore: []string{"1"}}},
+		{"no such column", "orf;YA\nYB;1\n", `found no column "Gene" to ignore`, EdgesSpec{Ignore: []string{"Gene"}}},
+		{"the column of rows", "orf;YA\nYB;1\n", `found no column "0" to ignore`, EdgesSpec{Ignore: []string{"0"}}},
+		{"conditions", "orf;YA_YPD;YA_H2O2Hi\nYB;0.5;0\nYC;0.1;0.2\n", "YA-YB:0.5 YA-YB:0 YA-YC:0.1 YA-YC:0.2", EdgesSpec{ColumnName: "^([^_]+)_", Cutoff: Cutoff{Max: new(1.0)}}},
+		{"another column", "orf;YA_YPD;Gene\nYB;0;x\nYC;0;x\n", `m.csv:1: column 3: found "Gene", expected what matches`, EdgesSpec{ColumnName: "^([^_]+)_"}},
+		{"no group", "orf;YA\nYB;0\n", `column_name: found "_YPD$", expected a group`, EdgesSpec{ColumnName: "_YPD$"}},
+		{"text", "orf;YA;YB\nYB;x;0\nYC;0;0\n", `m.csv:2: column "YA": found "x", expected a number`, EdgesSpec{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			spec := c.spec
+			if spec.Matrix == "" {
+				spec.Matrix = TargetRows
+			}
 			spec.TextSpec, spec.Relation = TextSpec{File: writeFile(t, "m.csv", c.text), Delimiter: ";"}, "tf"
-			g, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB", "YC"), Edges: []EdgesSpec{{TFMatrix: &spec}}})
+			g, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB", "YC"), Edges: []EdgesSpec{spec}})
 			if err != nil {
 				if !strings.Contains(err.Error(), c.want) {
 					t.Errorf("got %v, want %s", err, c.want)
@@ -77,9 +80,9 @@ func TestTFMatrixLayouts(t *testing.T) {
 // TestEdgeTableNames finds names in fields by a pattern, in capitals.
 func TestEdgeTableNames(t *testing.T) {
 	file := writeFile(t, "e.tsv", "a\tb\nYap\tybp|YC\nYB\tYC_dma1\n")
-	spec := EdgeTableSpec{TextSpec: TextSpec{File: file}, Relation: "r", Source: "a", Target: "b", Undirected: new(false), Name: "^([A-Za-z]+?)p?(_|$)"}
+	spec := EdgesSpec{TextSpec: TextSpec{File: file}, Relation: "r", From: Texts{"a"}, To: Texts{"b"}, Undirected: new(false), Name: "^([A-Za-z]+?)p?(_|$)"}
 	read := func() (*ingest.Graph, error) {
-		g, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB", "YC"), Edges: []EdgesSpec{{Table: &spec}}})
+		g, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB", "YC"), Edges: []EdgesSpec{spec}})
 		return g, err
 	}
 	_, err := read()
@@ -91,8 +94,8 @@ func TestEdgeTableNames(t *testing.T) {
 	if g, err := read(); err != nil || edgeText(g.Edges[0], g.Genes, g.Genes) != "YA-YB YA-YC YB-YC" {
 		t.Errorf("got %v, %v", g, err)
 	}
-	spec = EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "p.tsv", "a\tb\n4932.YA\t4932.YB|4932.YC\n")}, Relation: "r", Source: "a",
-		Target: "b", Undirected: new(false), StripPrefix: "4932.", Split: "|"}
+	spec = EdgesSpec{TextSpec: TextSpec{File: writeFile(t, "p.tsv", "a\tb\n4932.YA\t4932.YB|4932.YC\n")}, Relation: "r", From: Texts{"a"},
+		To: Texts{"b"}, Undirected: new(false), StripPrefix: "4932.", Split: "|"}
 	if g, err := read(); err != nil || edgeText(g.Edges[0], g.Genes, g.Genes) != "YA-YB YA-YC" {
 		t.Errorf("a prefix of each name: got %v, %v", g, err)
 	}
@@ -105,7 +108,7 @@ func TestRealTFMatrices(t *testing.T) {
 	files := []string{"YEASTRACT_20190713_BOTH", "gold_standard", "yeast-motif-prior"}
 	for _, file := range files {
 		path := filepath.Join(data, "regulatory_inferelator", file+".tsv.gz")
-		spec.Edges = append(spec.Edges, EdgesSpec{TFMatrix: &TFMatrixSpec{TextSpec: TextSpec{File: path}, Relation: file}})
+		spec.Edges = append(spec.Edges, EdgesSpec{TextSpec: TextSpec{File: path}, Matrix: TargetRows, Relation: file})
 	}
 	g, report, err := BuildGraph(opened(t), spec)
 	if err != nil {
@@ -132,7 +135,7 @@ func FuzzTFMatrix(f *testing.F) {
 	f.Add("\"YA\"\n\"YB\"\t1e3\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		_, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: ingest.DropGene, Edges: []EdgesSpec{
-			{TFMatrix: &TFMatrixSpec{TextSpec: TextSpec{File: writeFile(t, "m.tsv", text)}, Relation: "r"}},
+			{TextSpec: TextSpec{File: writeFile(t, "m.tsv", text)}, Matrix: TargetRows, Relation: "r"},
 		}})
 		if err != nil && fault.KindOf(err) != fault.Input {
 			t.Fatalf("error %v is not of the input", err)

@@ -63,10 +63,10 @@ func TestUnknownGenesOfEdges(t *testing.T) {
 	const biogrid = "Systematic Name Interactor A\tSystematic Name Interactor B\tOfficial Symbol Interactor A\tOfficial Symbol Interactor B\t" +
 		"Experimental System Type\tOrganism ID Interactor A\tOrganism ID Interactor B\n"
 	for name, edges := range map[string]EdgesSpec{
-		"table":     {Table: &EdgeTableSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA\tX\n")}, Relation: "r", Source: "a", Target: "b", Undirected: new(false)}},
-		"string":    {STRING: &LinksSpec{File: writeFile(t, "e.txt", "protein1 protein2 score\n4932.A 4932.B 5\n4932.A 4932.X 5\n"), Relation: "r", Columns: []string{"score"}, Cutoff: Cutoff{Min: new(float64)}}},
-		"biogrid":   {BioGRID: &BioGRIDSpec{File: writeFile(t, "e.txt", biogrid+"A\tB\t\t\tphysical\t559292\t559292\nA\tX\t\t\tphysical\t559292\t559292\n"), Relation: "r", Type: "physical"}},
-		"tf_matrix": {TFMatrix: &TFMatrixSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "target\tA\nB\t1\nX\t1\n")}, Relation: "r"}},
+		"table":     {TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA\tX\n")}, Relation: "r", From: Texts{"a"}, To: Texts{"b"}, Undirected: new(false)},
+		"string":    stringLinks(t, writeFile(t, "e.txt", "protein1 protein2 score\n4932.A 4932.B 5\n4932.A 4932.X 5\n"), 0, "score"),
+		"biogrid":   edgesOf(t, "biogrid_physical", writeFile(t, "e.txt", biogrid+"A\tB\t\t\tphysical\t559292\t559292\nA\tX\t\t\tphysical\t559292\t559292\n"), func(s *EdgesSpec) { s.Relation = "r" }),
+		"tf_matrix": {TextSpec: TextSpec{File: writeFile(t, "e.tsv", "target\tA\nB\t1\nX\t1\n")}, Matrix: TargetRows, Relation: "r"},
 	} {
 		for _, word := range []ingest.UnknownGenes{"", ingest.RefuseUnknownGenes, ingest.DropGene, ingest.DropSample} {
 			_, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []EdgesSpec{edges}})
@@ -86,12 +86,12 @@ func TestUnknownGenesOfEdges(t *testing.T) {
 
 // TestUnknownGenesOfModels checks rules that name genes missing from the gene list.
 func TestUnknownGenesOfModels(t *testing.T) {
-	const text = "Rxn name\tFormula\tGene-reaction association\tLB\tUB\nr1\tM => N\tA\t0\t1\nr2\tM => N\tA and X\t0\t1\nr3\tM => N\tX or Y\t0\t1\nr4\tM => N\t\t0\t1\n"
+	text := modelText("A", "A and X", "X or Y", "")
 	for _, nodes := range []ReactionNodes{WholeReactions, Combinations} {
 		for _, word := range []ingest.UnknownGenes{"", ingest.RefuseUnknownGenes, ingest.DropGene, ingest.DropSample} {
-			graph, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, MaxDropped: new(1.0), GEM: GEMSpec{File: writeFile(t, "m.txt", text), ReactionNodes: nodes}})
+			graph, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, MaxDropped: new(1.0), GEM: GEMSpec{File: writeFile(t, "m.yml", text), ReactionNodes: nodes}})
 			if word == "" || word == ingest.RefuseUnknownGenes {
-				checkFault(t, err, fault.Input, "m.txt:3", "reaction r2", `gene "X" is not in the gene list`)
+				checkFault(t, err, fault.Input, "m.yml:5", "reaction r2", `gene "X" is not in the gene list`)
 				continue
 			}
 			if err != nil {
@@ -99,7 +99,7 @@ func TestUnknownGenesOfModels(t *testing.T) {
 			}
 			checkAccounts(t, report)
 			got := reportOf(t, report, "gene__gpr__reaction")
-			const want = "2 of 5 entries of m.txt; dropped: 3 of unknown genes, which the rules keep; unknown names: X, Y"
+			const want = "2 of 5 entries of m.yml; dropped: 3 of unknown genes, which the rules keep; unknown names: X, Y"
 			if !strings.HasSuffix(got.String(), want) {
 				t.Errorf("%s %s: report\n%s\nwant its end to be\n%s", nodes, word, got, want)
 			}
@@ -132,8 +132,8 @@ func TestMaxDropped(t *testing.T) {
 		{"A yal001c yal002w-a", "", "they look like systematic names in lower case"},
 		{"X Y", "max_dropped: 1", "check its gene names"},
 	} {
-		spec, err := decodeSpec(t, "genes: {table: {file: x, column: id}}\nunknown_genes: drop-gene\n"+test.setting+
-			"\nedges: [{table: {file: x, relation: r, source: a, target: b, undirected: false}}]")
+		spec, err := decodeSpec(t, "genes: {file: x, column: id}\nunknown_genes: drop-gene\n"+test.setting+
+			"\nedges: [{file: x, relation: r, from: a, to: b, undirected: false}]")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestMaxDropped(t *testing.T) {
 		for _, name := range strings.Fields(test.names) {
 			text += name + "\tB\n"
 		}
-		spec.Edges[0].Table.File = writeFile(t, "e.tsv", text)
+		spec.Edges[0].File = writeFile(t, "e.tsv", text)
 		_, _, err = BuildGraph(opened(t), spec)
 		switch {
 		case test.hint == "" && err != nil:

@@ -26,9 +26,10 @@ type textSource struct {
 	delimiter byte
 	// RFC 4180 quotes have a meaning; between tabs or blanks, if the first field has them, or all
 	// fields of a column
-	quoted  bool
-	comment []byte // begins the lines that are left out; empty if there are none
-	header  []string
+	quoted   bool
+	comment  []byte // begins the lines that are left out; empty if there are none
+	header   []string
+	headless bool // the file has no header line
 
 	buffer     []byte
 	begin, end int   // buffer[begin:end] is read but not yet split
@@ -95,7 +96,7 @@ func openText(path string, file io.Reader, options TextOptions) (*textSource, er
 	text := s.buffer[s.begin:s.end]
 	s.quoted = s.delimiter != '\t' && s.delimiter != ' ' ||
 		startsQuoted(text, s.delimiter) || s.quotedColumn(text)
-	if s.header == nil || options.Header {
+	if s.headless = s.header != nil && !options.Header; !s.headless {
 		err = s.readHeader()
 	}
 	s.firstRow = s.line
@@ -174,6 +175,9 @@ func (s *textSource) Fill(b *rows.Batch) error {
 	for more := true; more && err == nil; {
 		if found := len(fields) - int(s.row-first)*b.Width; found != b.Width {
 			hint := "check the delimiters of this row and the header"
+			if s.headless {
+				hint = "check that it is the file whose columns the settings name, and its delimiter"
+			}
 			if s.row == 0 && found == b.Width+1 {
 				hint += indexHint
 			}

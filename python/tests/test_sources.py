@@ -165,9 +165,10 @@ def test_edges(graph, names, relation, read, file, undirected, keep):
 def test_gold_standard(tcbuild, names, tmp_path):
     file, config, out = "regulatory_inferelator/gold_standard", tmp_path / "g.yaml", tmp_path / "g"
     config.write_text(
-        f"genes: {{sgd_features: {FEATURES}}}\naliases: {{sgd_features: {FEATURES}}}\n"
+        f"genes: {{source: sgd_features, file: {FEATURES}}}\n"
+        f"aliases: [{{source: sgd_features, file: {FEATURES}}}]\n"
         f"unknown_genes: drop-gene\n"
-        f"edges:\n- tf_matrix: {{file: {DATA / file}.tsv.gz, relation: gold}}\n"
+        f"edges:\n- {{file: {DATA / file}.tsv.gz, matrix: targets, relation: gold}}\n"
     )
     tcbuild.run("ingest", "graph", "--config", config, "--out", out)
     entries = (

@@ -1,0 +1,118 @@
+package source
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/table"
+	"tcbuild/ingest/where"
+)
+
+// refusal says which rows of a table do not count, and why. The zero value refuses none.
+type refusal struct {
+	keeps   []func(batch *table.Batch, i int) (bool, error)
+	refused []Count // by the first of keeps that was false
+}
+
+// refusal compiles the expressions, for a table with these columns.
+func (s RowsSpec) refusal(place string, names []string) (r refusal, err error) {
+	add := func(key string, filter Filter) {
+		if err == nil {
+			var keeps func(*table.Batch, int) (bool, error)
+			keeps, err = rowFilter(place+"."+key, filter.Keep, names)
+			r.keeps, r.refused = append(r.keeps, keeps), append(r.refused, Count{What: filter.Dropped})
+		}
+	}
+	if s.Where != "" {
+		add("where", Filter{s.Where, notKept})
+	}
+	for k, filter := range s.Filters {
+		add(fmt.Sprintf("filters.%d", k), filter)
+	}
+	return r, err
+}
+
+// refuses reports whether a row does not count, and counts it.
+func (r *refusal) refuses(batch *table.Batch, i int) (bool, error) {
+	for k, keeps := range r.keeps {
+		if keep, err := keeps(batch, i); !keep || err != nil {
+			r.refused[k].N++
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// rows is the number of rows that were refused.
+func (r *refusal) rows() (n int) {
+	for _, c := range r.refused {
+		n += c.N
+	}
+	return n
+}
+
+func (s RowsSpec) check(place string) error {
+	for k, filter := range s.Filters {
+		if err := required(fmt.Sprintf("%s.filters.%d", place, k), setting{"keep", filter.Keep}, setting{"dropped", filter.Dropped}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const notKept = "not kept by where"
+
+// rowFilter compiles an expression over the rows of a table with these columns.
+func rowFilter(place, expression string, names []string) (keeps func(batch *table.Batch, i int) (bool, error), err error) {
+	filter, used, err := where.CompileRows("check graph settings: "+place, expression, names)
+	if err != nil {
+		return nil, err
+	}
+	columns := make([]keptColumn, len(used))
+	for k, u := range used {
+		columns[k] = keptColumn{slices.Index(names, u.Name), u.Name, KeptText}
+		if u.Type == ingest.NumberAttribute {
+			columns[k].kind = KeptNumber
+		}
+	}
+	row := where.Sample{Attributes: make([]ingest.Value, len(used))}
+	return func(batch *table.Batch, i int) (bool, error) {
+		for k, column := range columns {
+			c, err := column.read(batch, i)
+			if err != nil {
+				return false, fmt.Errorf("column %s, which where has as a %s: %w", fault.Quote(column.name), column.kind, err)
+			}
+			row.Attributes[k] = ingest.Value{Number: c.number, Text: c.text}
+			if c.missing {
+				row.Attributes[k] = ingest.Value{Number: math.NaN()}
+			}
+		}
+		return filter.Keeps(&row), nil
+	}, nil
+}
+
+// place is a row of a table; its text, for messages, takes longer to make than the row to read.
+type place struct {
+	reader *table.Reader
+	row    int64
+}
+
+func (p place) String() string { return p.reader.Where(p.row) }
+
+// eachRow calls visit for the rows of a table in order, until the first error.
+func eachRow(reader *table.Reader, visit func(batch *table.Batch, i int) error) error {
+	for batch, err := range reader.Batches() {
+		if err != nil {
+			return err
+		}
+		for i := range batch.Len {
+			if err := visit(batch, i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
