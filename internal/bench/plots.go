@@ -30,11 +30,6 @@ func (r *Results) figures() []page.Section {
 			Text: "Default codecs. Filled marks are measured. The dashed lines extrapolate from the largest measured dataset to the hollow marks."},
 		page.Section{Title: "Cost against the number of edges", Plots: r.edgesPlots(),
 			Text: "Default codecs, with every fourth, every second and every edge of each edge type."})
-	for i := range figures {
-		if len(figures[i].Plots) == 1 {
-			figures[i].Plots[0].Wide = true
-		}
-	}
 	return figures
 }
 

@@ -1,13 +1,8 @@
 package bench
 
 import (
-	"bytes"
-	"flag"
 	"math/rand/v2"
-	"os"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -134,44 +129,6 @@ func TestStageShares(t *testing.T) {
 				t.Errorf("%s: found %+v, expected %+v", c, part, stage)
 			}
 		}
-	}
-}
-
-var update = flag.Bool("update", false, "draw docs/variants.svg")
-
-// docs/variants.svg shows the synthetic figures of the table in docs/BENCHMARKS.md, Per codec.
-func TestVariantsPicture(t *testing.T) {
-	const path = "../../docs/variants.svg"
-	text, err := os.ReadFile("../../docs/BENCHMARKS.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	number := func(text string) float64 {
-		value, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return value
-	}
-	r := &Results{}
-	limit := regexp.MustCompile(`with ones alone takes ([0-9.]+) ms`).FindStringSubmatch(strings.Join(strings.Fields(string(text)), " "))
-	units := map[string]float64{"": 1, "kB": 1e3, "MB": 1e6}
-	for _, row := range regexp.MustCompile(`(?m)^\| (incidence|indices|full-masks) ?(\w*) \| [0-9.]+ s \| ([0-9.]+) ?(\w*) \| ([0-9.]+) ms \|`).FindAllStringSubmatch(string(text), -1) {
-		c := CaseResult{Case: Case{store.Variant(row[1]), row[2]}, Default: row[2] == "" || row[2] == "zstd", Size: Size{BytesPerSample: number(row[3]) * units[row[4]]}}
-		c.Read.Random = Pass{Milliseconds: Stat{Median: number(row[5])}, LimitMilliseconds: number(limit[1])}
-		r.Cases = append(r.Cases, c)
-	}
-	if len(r.Cases) != 7 {
-		t.Fatalf("found %d rows, expected 7", len(r.Cases))
-	}
-	picture := r.sizeAgainstTime().File()
-	if *update {
-		if err := os.WriteFile(path, picture, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if drawn, err := os.ReadFile(path); err != nil || !bytes.Equal(drawn, picture) {
-		t.Errorf("docs/variants.svg is not that of docs/BENCHMARKS.md (run: go test ./internal/bench -run Picture -update): %v", err)
 	}
 }
 

@@ -64,8 +64,8 @@ func (d Columns) draw(c *canvas) float64 {
 		left = max(left, textWidth(Short(tick)))
 	}
 	left = max(left+8, 20)
-	right := c.width - 16
-	c.text(0, 9, "start", "quiet", d.Y)
+	right := width - 16
+	c.title(0, 9, "start", d.Y)
 	for _, tick := range ticks {
 		c.line(left, y.at(tick), right, y.at(tick), "grid")
 		c.text(left-6, y.at(tick), "end", "", Short(tick))
@@ -88,7 +88,7 @@ func (d Columns) draw(c *canvas) float64 {
 	} else {
 		d.drawLabels(c, left, room, bottom)
 	}
-	c.text((left+right)/2, height-10, "middle", "quiet", fitted(d.X, c.width))
+	c.title((left+right)/2, height-10, "middle", d.X)
 	return height
 }
 
@@ -101,7 +101,7 @@ func (d Columns) drawLabels(c *canvas, left, room, bottom float64) {
 	every := int((widest+6)/room) + 1
 	for i := 0; i < len(d.Columns); i += every {
 		at := left + (float64(i)+0.5)*room
-		c.text(min(at, c.width-widest/2), bottom+13, "middle", "", d.Columns[i].Label)
+		c.text(min(at, width-widest/2), bottom+13, "middle", "", d.Columns[i].Label)
 	}
 }
 
@@ -116,7 +116,7 @@ func (d Columns) drawEdges(c *canvas, left, right, bottom float64) {
 	x := scale{Axis: Axis{Format: Plain}, low: first, high: last, start: left, end: right}
 	for _, tick := range x.ticks(7, func(label string) float64 { return textWidth(label) + 12 }) {
 		c.line(x.at(tick), bottom, x.at(tick), bottom+4, "grid")
-		if half := textWidth(Plain(tick)) / 2; x.at(tick) >= half && x.at(tick) <= c.width-half {
+		if half := textWidth(Plain(tick)) / 2; x.at(tick) >= half && x.at(tick) <= width-half {
 			c.text(x.at(tick), bottom+13, "middle", "", Plain(tick))
 		}
 	}

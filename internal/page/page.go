@@ -121,22 +121,13 @@ func Cell(text string) string {
 //go:embed page.html.tmpl
 var pageText string
 
-// style is that of plots; the page and pictures of their own share it.
-//
-//go:embed style.css
-var style string
-
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"cell": Cell, "breakable": breakable, "style": func() template.CSS { return template.CSS(style) },
-}).Parse(pageText))
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"cell": Cell, "breakable": breakable}).Parse(pageText))
 
 // breakable is a text in whose names, such as gene__physical__gene, a line may end between the
-// parts, and on narrow screens at each underscore.
+// parts.
 func breakable(text string) template.HTML {
-	return template.HTML(breaks.Replace(template.HTMLEscapeString(Cell(text))))
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(Cell(text)), "__", "__<wbr/>"))
 }
-
-var breaks = strings.NewReplacer("__", "__<wbr/>", "_", `_<wbr class="narrow"/>`)
 
 // HTML returns the page as one file that needs no other, also well-formed as XML.
 func (p *Page) HTML() ([]byte, error) {

@@ -1,6 +1,11 @@
 package page
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
 
 // XY is a plot of points and lines.
 type XY struct {
@@ -32,52 +37,36 @@ type Limit struct {
 	Text string
 }
 
-// point is a place on the canvas.
-type point struct{ x, y float64 }
-
-func color(n int) string { return fmt.Sprintf("full c%d", n) }
-
 func (d XY) draw(c *canvas) float64 {
-	height := 270.0
-	if c.width > narrow {
-		height = 340
-	}
+	const height, bottom = 290.0, 248.0
 	top := 26.0
 	if d.Y.Title == "" {
 		top = 10
 	}
-	bottom := height - 42
-	x, y := scale{Axis: d.X, end: c.width - 10}, scale{Axis: d.Y, start: bottom, end: top}
+	x, y := scale{Axis: d.X, end: width - 12}, scale{Axis: d.Y, start: bottom, end: top}
 	d.fit(&x, &y)
 	ticks := y.ticks(7, func(string) float64 { return 2 * lineHeight })
 	for _, tick := range ticks {
-		x.start = max(x.start, textWidth(d.Y.Format(tick))+8)
+		x.start = max(x.start, textWidth(d.Y.Format(tick))+10)
 	}
 	if len(d.Lines) > 0 { // labels stand to the right of the last points
-		widest := 0.0
 		for _, mark := range d.Marks {
-			widest = max(widest, textWidth(mark.Label))
+			x.end = min(x.end, width-textWidth(mark.Label)-12)
 		}
-		x.end -= widest + 14
 	}
-	c.text(0, 9, "start", "quiet", fitted(d.Y.Title, c.width))
-	c.text(c.width-10, height-10, "end", "quiet", fitted(d.X.Title, c.width))
+	c.title(0, 9, "start", d.Y.Title)
+	c.title(width-12, height-10, "end", d.X.Title)
 	for _, tick := range ticks {
-		c.line(x.start, y.at(tick), c.width, y.at(tick), "grid")
+		c.line(x.start, y.at(tick), width, y.at(tick), "grid")
 		c.text(x.start-6, y.at(tick), "end", "", d.Y.Format(tick))
 	}
 	for _, tick := range x.ticks(8, func(label string) float64 { return textWidth(label) + 12 }) {
 		c.line(x.at(tick), top, x.at(tick), bottom, "grid")
 		c.text(x.at(tick), bottom+13, "middle", "", d.X.Format(tick))
 	}
-	var taken []box
-	area := area{left: x.start, right: c.width, top: top, bottom: bottom, limit: -1e9}
 	if d.Limit != nil {
-		c.line(x.start, y.at(d.Limit.Y), c.width, y.at(d.Limit.Y), "limit")
-		at := point{c.width - 4, y.at(d.Limit.Y) - 9}
-		c.text(at.x, at.y, "end", "quiet", d.Limit.Text)
-		taken = append(taken, box{at.x - textWidth(d.Limit.Text), at.x, at.y})
-		area.limit = y.at(d.Limit.Y)
+		c.line(x.start, y.at(d.Limit.Y), width, y.at(d.Limit.Y), "limit")
+		c.text(width-4, y.at(d.Limit.Y)+9, "end", "quiet", d.Limit.Text)
 	}
 	for _, line := range d.Lines {
 		class := fmt.Sprintf("line c%d", line.Color)
@@ -89,8 +78,38 @@ func (d XY) draw(c *canvas) float64 {
 			c.line(x.at(from.X), y.at(from.Y), x.at(to.X), y.at(to.Y), class)
 		}
 	}
-	d.drawMarks(c, x, y, area, taken)
+	for _, mark := range d.Marks {
+		class := color(mark.Color)
+		if mark.Hollow {
+			class = fmt.Sprintf("hollow c%d", mark.Color)
+		}
+		c.mark(x.at(mark.X), y.at(mark.Y), class, mark.Hover)
+	}
+	d.drawLabels(c, x, y)
 	return height
+}
+
+// drawLabels writes the labels beside their marks, each below those above that it would cover.
+func (d XY) drawLabels(c *canvas, x, y scale) {
+	type box struct{ left, right, y float64 }
+	var taken []box
+	for _, mark := range slices.SortedStableFunc(slices.Values(d.Marks), func(a, b Mark) int { return cmp.Compare(b.Y, a.Y) }) {
+		at, anchor := x.at(mark.X)+9, "start"
+		place := box{at, at + textWidth(mark.Label), y.at(mark.Y)}
+		if place.right > width {
+			at, anchor = at-18, "end"
+			place.left, place.right = at-textWidth(mark.Label), at
+		}
+		for _, other := range taken { // from top to bottom
+			if place.left < other.right && other.left < place.right && math.Abs(place.y-other.y) < lineHeight {
+				place.y = other.y + lineHeight
+			}
+		}
+		if mark.Label != "" {
+			c.text(at, place.y, anchor, fmt.Sprintf("label c%d", mark.Color), mark.Label)
+			taken = append(taken, place)
+		}
+	}
 }
 
 // fit chooses the ranges of the axes.
@@ -110,38 +129,6 @@ func (d XY) fit(x, y *scale) {
 	}
 	x.fit(xs)
 	y.fit(ys)
-}
-
-// drawMarks draws the marks over their labels' leaders.
-func (d XY) drawMarks(c *canvas, x, y scale, area area, taken []box) {
-	var points []point
-	var widths []float64
-	for _, mark := range d.Marks {
-		points, widths = append(points, point{x.at(mark.X), y.at(mark.Y)}), append(widths, textWidth(mark.Label))
-	}
-	for i, place := range placeLabels(points, widths, area, taken, len(d.Lines) > 0) {
-		if d.Marks[i].Label == "" {
-			continue
-		}
-		if near := place.near(points[i]); place.distance(points[i]) > leaderFrom {
-			c.line(points[i].x, points[i].y, near.x, near.y, "leader")
-		}
-		switch { // widths are estimates: the end near the point is the exact one
-		case place.left > points[i].x:
-			c.text(place.left, place.y, "start", "", d.Marks[i].Label)
-		case place.right < points[i].x:
-			c.text(place.right, place.y, "end", "", d.Marks[i].Label)
-		default:
-			c.text((place.left+place.right)/2, place.y, "middle", "", d.Marks[i].Label)
-		}
-	}
-	for i, mark := range d.Marks {
-		class := "full"
-		if mark.Hollow {
-			class = "hollow"
-		}
-		c.mark(points[i], mark.Color, class, mark.Hover)
-	}
 }
 
 // Describe tells the ranges of the axes in words.
