@@ -10,13 +10,22 @@ import (
 
 	"tcbuild/encode"
 	"tcbuild/fault"
+	"tcbuild/gpuverify"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/ingest/duplicates"
 	"tcbuild/ingest/inputfile"
-	"tcbuild/ingest/perturbationset"
 	"tcbuild/store"
 )
+
+// Open opens a published dataset for reading; see store.Dataset. It reads only the manifest. A
+// folder without a dataset is a fault.Input, a damaged manifest a fault.Damaged.
+func Open(dir string) (*store.Dataset, error) { return store.Open(dir) }
+
+// Verify regenerates all masks of a dataset and compares them with the stored ones; see
+// gpuverify.Verify.
+func Verify(ctx context.Context, dataset *store.Dataset, o gpuverify.Options) (*gpuverify.Report, error) {
+	return gpuverify.Verify(ctx, dataset, o)
+}
 
 // Build builds a dataset and publishes it in one step. After an error Out does not exist, unless it
 // existed before; a build that can be resumed stays in Out.building.
@@ -26,8 +35,8 @@ import (
 // fault.Busy (Out is locked, ctx is done, or an input changed while it was read) or fault.Failed
 // (I/O).
 //
-// The perturbation set is read twice. Memory is bounded by the graph and 2 × Workers values of 64
-// samples, and by up to 19 bytes per sample for the check of duplicate ids.
+// Memory is bounded by the graph and 2 × Workers values of 64 samples, and by up to 19 bytes per
+// sample for the check of duplicate ids.
 func Build(ctx context.Context, o Options) (*Result, error) {
 	o = o.withDefaults()
 	b := &builder{Options: o, shard: store.AllShards, result: Result{Program: o.Program, Workers: o.Workers}, start: time.Now()}
@@ -35,14 +44,21 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 	if o.Shard != nil {
 		b.shard = *o.Shard
 	}
-	defer b.close()
-	if err := b.plan(ctx); err != nil {
+	if err := b.findCodec(); err != nil {
+		return nil, err
+	}
+	inputs, err := b.prepare(ctx)
+	defer inputs.close()
+	if err == nil {
+		err = b.plan()
+	}
+	if err != nil {
 		return nil, err
 	}
 	if result, err := b.published(); result != nil || err != nil {
 		return result, err
 	}
-	building, err := store.Begin(o.Out, b.manifest, o.Resume, b.shard)
+	b.building, err = store.Begin(o.Out, b.manifest, o.Resume, b.shard)
 	if fault.KindOf(err) == fault.Busy {
 		// The process that built the last shard may have published the dataset since.
 		if result, err := b.published(); result != nil || err != nil {
@@ -52,56 +68,28 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer building.Close()
-	b.building, b.result.Resumed = building, building.Resumed
-	if err := b.adoptSamples(ctx); err != nil {
-		return nil, b.failed(err)
+	defer b.building.Close()
+	if err = b.write(ctx, inputs); err == nil {
+		err = b.publish()
 	}
-	if building.Dropped != "" {
-		b.Log.Warn("cannot resume the unfinished build: starting from the beginning", "differs_in", building.Dropped)
-	}
-	if o.Scratch != "" {
-		if err := building.UseScratch(o.Scratch); err != nil {
-			return nil, err
-		}
-	}
-	if err := b.write(ctx); err != nil {
-		return nil, b.failed(err)
-	}
-	result, err := b.publish(ctx)
 	if err != nil {
 		return nil, b.failed(err)
 	}
-	return result, nil
-}
-
-// published is the result if the dataset exists and is of this input; nil if it does not exist.
-func (b *builder) published() (*Result, error) {
-	published, err := store.Published(b.Out, b.manifest)
-	if published == nil || err != nil {
-		return nil, err
-	}
-	b.manifest = published
-	return b.end(Unchanged), nil
+	return &b.result, nil
 }
 
 // builder carries the stages' results.
 type builder struct {
 	Options
-	shard      int // the shard to build, or store.AllShards
-	graph      *ingest.Graph
-	inputs     []ingest.Input
-	rules      *incidence.Rules
-	graphFiles inputfile.Files
-	source     ingest.SampleSource // nil without a perturbation set
-	samples    *store.SampleWriter // of the sample table; nil if it exists, or is written later
-	unread     bool                // the survey did not read the samples; see surveyedSamples
-	codec      encode.Codec        // of the LMDB variants
-	manifest   *store.Manifest
-	building   *store.Building
-	result     Result
-	start      time.Time
-	lap        time.Time
+	shard    int          // the shard to build, or store.AllShards
+	codec    encode.Codec // of the LMDB variants
+	graph    *ingest.Graph
+	rules    *incidence.Rules
+	manifest *store.Manifest
+	building *store.Building
+	result   Result
+	start    time.Time
+	lap      time.Time
 }
 
 // stage logs what a stage did and records its time.
@@ -111,77 +99,6 @@ func (b *builder) stage(name string, args ...any) {
 	b.lap = now
 	b.result.Stages = append(b.result.Stages, StageTime{Stage: name, Seconds: took.Seconds()})
 	b.Log.Info(name, append(args, "seconds", fmt.Sprintf("%.3f", took.Seconds()))...)
-}
-
-// plan reads what is to be built, and finds out what the manifest will be but for its files.
-func (b *builder) plan(ctx context.Context) error {
-	if b.Base != nil {
-		return b.readBase()
-	}
-	err := b.read(ctx)
-	if err == nil {
-		err = b.survey(ctx)
-	}
-	if err == nil {
-		err = b.Unchanged()
-	}
-	b.adoptContent()
-	return inputfile.Explain(err, b)
-}
-
-func (b *builder) read(ctx context.Context) error {
-	opened, err := ingest.OpenGraph(&b.graphFiles, b.Graph)
-	if err != nil {
-		return err
-	}
-	if b.graph, err = opened.Read(); err != nil {
-		return err
-	}
-	b.inputs = opened.Inputs
-	repeated, loops := 0, 0
-	for _, edges := range b.graph.OddEdges() {
-		repeated += edges.Duplicates
-		loops += edges.SelfLoops
-	}
-	layout := incidence.NewLayout(b.graph)
-	b.stage("read graph", "genes", b.graph.Genes.Len(), "reactions", b.graph.Reactions.Len(), "metabolites", b.graph.Metabolites.Len(),
-		"edge_types", len(b.graph.Edges), "edges", layout.EdgePositions(), "duplicate_edges", repeated, "self_loops", loops)
-	if err := b.readRules(); err != nil {
-		return err
-	}
-	if err := b.findCodec(); err != nil {
-		return err
-	}
-	if b.Perturbations == "" && b.Where != "" {
-		return fault.New(fault.Usage, "add --perturbations FILE, or omit --where",
-			"build %s: found --where without a perturbation set", b.Out)
-	}
-	if b.Perturbations == "" && (b.Duplicates != duplicates.Keep || len(b.GroupBy) > 0) {
-		return fault.New(fault.Usage, "add --perturbations FILE, or omit them",
-			"build %s: found --duplicates or --group-by without a perturbation set", b.Out)
-	}
-	if b.Perturbations == "" {
-		return nil
-	}
-	source, err := perturbationset.Open(b.Perturbations, b.graph.Genes, b.PerturbationOptions)
-	if err != nil {
-		return err
-	}
-	b.source = source // which close closes
-	if set, ok := source.(interface{ IgnoredColumns() []string }); ok && len(set.IgnoredColumns()) > 0 {
-		b.Log.Warn("ignoring columns", "columns", fault.List(set.IgnoredColumns()))
-	}
-	if names := source.Columns().AttributeNames(); len(names) > 0 {
-		b.Log.Info("keeping attributes", "columns", fault.List(names))
-	}
-	if source, err = duplicates.Apply(ctx, source, b.Rule, b.Perturbations); err != nil {
-		return err
-	}
-	b.source = source
-	if statistics := duplicates.Pooled(source); len(statistics) > 0 {
-		b.Log.Info("pooling statistics", "columns", fault.List(statistics))
-	}
-	return nil
 }
 
 func (b *builder) findCodec() (err error) {
@@ -194,32 +111,80 @@ func (b *builder) findCodec() (err error) {
 	return nil
 }
 
-// Unchanged checks that the inputs are what was read.
-func (b *builder) Unchanged() error {
-	if err := b.graphFiles.Unchanged(); err != nil || b.source == nil {
-		return err
+// plan makes the manifest of what is prepared that of the dataset, but for its files.
+func (b *builder) plan() error {
+	m := b.manifest
+	m.Program, m.Variant, m.Codec, m.Checksum = b.Program, b.Variant, b.codec.Name, ""
+	m.SamplesPerValue, m.Shards, m.Files = 0, nil, nil
+	m.Identify()
+	if b.Variant == store.Incidence {
+		return nil
 	}
-	return b.source.Unchanged()
+	return b.cutShards()
 }
 
-func (b *builder) close() {
-	if b.samples != nil {
-		_ = b.samples.Discard()
+const (
+	samplesPerValue = 64 // compressed masks; a value then wastes about 2 % of its pages
+	// of uncompressed masks; a value has at least one sample
+	valueBytes = 256 << 10
+	// A shard that is interrupted starts again: it takes two cores at most about ten seconds.
+	// Compressed masks of the yeast graph, which has 2.4 million positions, take 25 µs per sample.
+	shardPositions = 600_000_000_000
+	shardSamples   = 1_000_000
+	// of uncompressed masks; a shard is hashed while it is still in the page cache
+	shardBytes = 1 << 29
+)
+
+// cutShards divides the samples into values and shards. Both depend only on the dataset's size,
+// never on the machine, so that every machine writes the same bytes.
+func (b *builder) cutShards() error {
+	m := b.manifest
+	m.SamplesPerValue = samplesPerValue
+	shards := max(m.Samples/shardSamples, m.Samples*m.MaskPositions()/shardPositions) + 1
+	if b.codec.WholeSize != nil {
+		whole := b.codec.WholeSize(m.MaskPositions())
+		m.SamplesPerValue = min(max(valueBytes/max(whole, 1), 1), samplesPerValue)
+		shards = m.Samples*whole/shardBytes + 1
 	}
-	b.graphFiles.Close()
-	if b.source != nil {
-		b.source.Close()
+	if b.Shards > 0 {
+		shards = b.Shards
 	}
+	if shards > m.Samples {
+		return fault.New(fault.Usage, "give fewer with --shards",
+			"cut dataset: found %d shards, expected at most %d, one per sample", shards, m.Samples)
+	}
+	m.Cut(shards)
+	if b.shard >= shards {
+		return fault.New(fault.Usage, "shards count from 0",
+			"build dataset: found shard %d, expected 0 to %d", b.shard, shards-1)
+	}
+	return nil
+}
+
+// published is the result if the dataset exists and is of this input; nil if it does not exist.
+func (b *builder) published() (*Result, error) {
+	published, err := store.Published(b.Out, b.manifest)
+	if published == nil || err != nil {
+		return nil, err
+	}
+	b.manifest = published
+	b.end(Unchanged)
+	return &b.result, nil
 }
 
 // write fills the folder under construction.
-func (b *builder) write(ctx context.Context) error {
-	cache, err := b.readIncidence()
+func (b *builder) write(ctx context.Context, inputs inputs) error {
+	b.result.Resumed = b.building.Resumed
+	if b.building.Dropped != "" {
+		b.Log.Warn("cannot resume the unfinished build: starting from the beginning", "differs_in", b.building.Dropped)
+	}
+	b.building.UseScratch(b.Scratch)
+	cache, err := inputs.incidence()
 	if err != nil {
 		return err
 	}
 	var group errgroup.Group
-	group.Go(fault.Catch(func() error { return b.building.WriteGraph(b.graph) }))
+	group.Go(fault.Catch(func() error { return inputs.place(ctx, b.building) }))
 	if b.Variant == store.Incidence {
 		group.Go(fault.Catch(func() error { return b.building.WriteIncidence(cache) }))
 	}
@@ -233,31 +198,24 @@ func (b *builder) write(ctx context.Context) error {
 	return b.writeShards(ctx, cache)
 }
 
-func (b *builder) publish(ctx context.Context) (*Result, error) {
-	if b.unread && b.shard == store.AllShards {
-		if err := b.surveyLate(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if b.unread && b.shard != store.AllShards {
-		return b.end(Kept), nil
-	}
+func (b *builder) publish() error {
 	b.result.Seconds = time.Since(b.start).Seconds()
 	published, err := b.building.Publish(&b.result)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !published {
-		return b.end(Waiting), nil
+		b.end(Waiting)
+		return nil
 	}
 	b.stage("publish", "dataset", b.Out)
-	return b.end(Built), nil
+	b.end(Built)
+	return nil
 }
 
-func (b *builder) end(state State) *Result {
+func (b *builder) end(state State) {
 	b.result.State, b.result.Manifest = state, b.manifest
 	b.result.Seconds = time.Since(b.start).Seconds()
-	return &b.result
 }
 
 // failed abandons the build after an error, unless it is worth resuming, and names the dataset if

@@ -18,8 +18,8 @@ type Options struct {
 	// a file, a folder or a computed set (see perturbationset.Parse); "" for an incidence dataset
 	// without samples
 	Perturbations string
-	// an incidence dataset of the same graph, perturbation set and options that takes their place:
-	// nothing else is read, and the two datasets share the files of graph and samples; nil: none
+	// an incidence dataset that takes the place of graph, perturbation set and their options: it is
+	// not read again, and the two datasets share the files of graph and samples; nil: none
 	Base *store.Dataset
 	// the dataset's folder, which must not hold another dataset
 	Out    string
@@ -85,5 +85,4 @@ const (
 	Built     State = iota // the dataset was published
 	Unchanged              // the same dataset existed already
 	Waiting                // this shard is complete, but others are not
-	Kept                   // this shard is complete; a build of all shards will publish the dataset
 )

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"runtime"
 	"runtime/pprof"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -18,9 +19,9 @@ import (
 	"tcbuild/store"
 )
 
-// job carries the samples of one LMDB value from the source through a worker to its shard.
+// job carries the samples of one LMDB value from the sample table through a worker to its shard.
 type job struct {
-	shard   *store.Shard
+	shard   int             // number
 	samples *ingest.Samples // nil: the shard has all its values
 	value   []byte
 }
@@ -32,26 +33,26 @@ type pipeline struct {
 	busy    busy
 }
 
-// writeShards builds all incomplete shards, or the requested one.
+// writeShards builds all shards that are not complete, or the requested one.
 func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error {
-	remover := incidence.NewRemover(b.graph, cache, b.rules)
-	shards, err := b.unfinishedShards()
+	shards, left := []int{}, 0
+	for _, i := range b.building.Unfinished() {
+		if b.shard == store.AllShards || b.shard == i {
+			shards = append(shards, i)
+			left += b.manifest.Shards[i].Samples
+		}
+	}
+	table, err := b.building.Samples()
 	if err != nil {
 		return err
 	}
-	samples, done, err := b.tabulated()
-	if err != nil {
-		return err
-	}
-	defer done()
-	left := 0
-	for _, shard := range shards {
-		left += shard.First + shard.Samples - shard.Next
-	}
+	reader := table.NewReader()
+	defer reader.Close()
 	progress := b.Progress(left)
 	defer progress.Done()
 
 	p := pipeline{values: make(chan []byte, 2*b.Workers+3)}
+	remover := incidence.NewRemover(b.graph, cache, b.rules)
 	workers := make([]func(*job), b.Workers)
 	for i := range workers {
 		remover, encoder := remover.Clone(), b.codec.NewEncoder(cache.Layout.Size)
@@ -62,9 +63,9 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 		}
 	}
 	jobs := inorder.Each(ctx, workers, func(send func(*job) error) error {
-		return labelled(ctx, stepCut, func() error { return p.cut(samples, shards, b.manifest.SamplesPerValue, send) })
+		return labelled(ctx, stepCut, func() error { return p.cut(reader, b.manifest, shards, send) })
 	})
-	if err := labelled(ctx, stepWrite, func() error { return p.write(ctx, shards, jobs, progress) }); err != nil {
+	if err := labelled(ctx, stepWrite, func() error { return p.write(ctx, b.building, jobs, progress) }); err != nil {
 		return err
 	}
 	b.stage("build masks", "samples", left, "shards", len(shards))
@@ -72,39 +73,8 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 	return nil
 }
 
-// tabulated reads the sample table or, before there is one, the perturbation set.
-func (b *builder) tabulated() (samples ingest.SampleRanges, done func(), err error) {
-	if b.unread {
-		return b.source.(ingest.SampleRanges), func() {}, nil
-	}
-	table, err := b.building.Samples()
-	if err != nil {
-		return nil, nil, err
-	}
-	reader := table.NewReader()
-	return reader, reader.Close, nil
-}
-
-// unfinishedShards returns the shards that this process has to build, in order.
-func (b *builder) unfinishedShards() ([]*store.Shard, error) {
-	var shards []*store.Shard
-	for i := range b.manifest.Shards {
-		if b.shard != store.AllShards && b.shard != i {
-			continue
-		}
-		shard, err := b.building.Shard(i)
-		if err != nil {
-			return nil, err
-		}
-		if !shard.Complete {
-			shards = append(shards, shard)
-		}
-	}
-	return shards, nil
-}
-
 // cut reads the samples that shards need, one job for each LMDB value, and one behind them.
-func (p *pipeline) cut(samples ingest.SampleRanges, shards []*store.Shard, size int, send func(*job) error) error {
+func (p *pipeline) cut(samples ingest.SampleRanges, m *store.Manifest, shards []int, send func(*job) error) error {
 	start := time.Now()
 	defer func() { p.busy.cut.Add(int64(time.Since(start))) }()
 	waiting := func(j *job) error { // does not count as work
@@ -112,17 +82,13 @@ func (p *pipeline) cut(samples ingest.SampleRanges, shards []*store.Shard, size 
 		defer func() { p.busy.cut.Add(-int64(time.Since(start))) }()
 		return send(j)
 	}
-	for _, shard := range shards {
-		next, end := shard.Next, shard.First+shard.Samples
-		err := samples.ScanRange(next, end, size, func(samples *ingest.Samples) error {
-			next += samples.Len()
-			return waiting(&job{shard: shard, samples: samples})
+	for _, i := range shards {
+		shard := m.Shards[i]
+		err := samples.ScanRange(shard.First, shard.First+shard.Samples, m.SamplesPerValue, func(samples *ingest.Samples) error {
+			return waiting(&job{shard: i, samples: samples})
 		})
-		if err == nil && next < end {
-			err = errors.New("the perturbation set is shorter than when it was surveyed")
-		}
 		if err == nil {
-			err = waiting(&job{shard: shard})
+			err = waiting(&job{shard: i})
 		}
 		if err != nil {
 			return err
@@ -154,28 +120,37 @@ func (p *pipeline) encode(j *job, seed encode.Seed, remover *incidence.Remover, 
 
 // write puts values into their shards. Full shards are hashed and synced, two at a time, while the
 // next one is written.
-func (p *pipeline) write(ctx context.Context, shards []*store.Shard, jobs iter.Seq2[*job, error], progress Progress) (err error) {
+func (p *pipeline) write(ctx context.Context, building *store.Building, jobs iter.Seq2[*job, error], progress Progress) (err error) {
 	runtime.LockOSThread() // LMDB's write transactions belong to one thread
 	defer runtime.UnlockOSThread()
 	var seals errgroup.Group
 	seals.SetLimit(2)
 	defer func() { err = errors.Join(err, seals.Wait()) }()
+	var shard *store.Shard // that is being written
+	defer func() {
+		if shard != nil {
+			err = errors.Join(err, shard.Discard())
+		}
+	}()
 
 	for j, err := range jobs {
-		switch {
-		case err != nil:
-		case j.samples != nil:
-			err = p.put(j, progress)
-		default:
-			err = timed(&p.busy.write, j.shard.Commit)
+		if err == nil && shard == nil {
+			shard, err = building.Shard(j.shard)
+		}
+		if err == nil && j.samples != nil {
+			err = p.put(shard, j, progress)
+		}
+		if err == nil && j.samples == nil {
+			err = timed(&p.busy.write, shard.Commit)
 		}
 		if err != nil {
-			return errors.Join(err, shards[0].Interrupt())
+			return err
 		}
 		if j.samples == nil {
-			shards = shards[1:]
+			full := shard
+			shard = nil
 			seals.Go(fault.Catch(func() error {
-				return labelled(ctx, stepSeal, func() error { return timed(&p.busy.seal, j.shard.Seal) })
+				return labelled(ctx, stepSeal, func() error { return timed(&p.busy.seal, full.Seal) })
 			}))
 		}
 	}
@@ -187,8 +162,8 @@ func (p *pipeline) write(ctx context.Context, shards []*store.Shard, jobs iter.S
 const yieldEvery = 50 * time.Millisecond
 
 // put puts the value of a job into its shard.
-func (p *pipeline) put(j *job, progress Progress) error {
-	if err := timed(&p.busy.write, func() error { return j.shard.Put(j.samples.First, j.value) }); err != nil {
+func (p *pipeline) put(shard *store.Shard, j *job, progress Progress) error {
+	if err := timed(&p.busy.write, func() error { return shard.Put(j.samples.First, j.value) }); err != nil {
 		return err
 	}
 	progress.Add(j.samples.Len(), int64(len(j.value)))
@@ -201,4 +176,51 @@ func (p *pipeline) put(j *job, progress Progress) error {
 		p.yielded = time.Now()
 	}
 	return nil
+}
+
+// StageTime is the time that a stage took. The steps of the pipeline run concurrently, some of them
+// in several goroutines. Their Busy is the time spent working, without waiting, summed over
+// goroutines.
+type StageTime struct {
+	Stage   string  `json:"stage"`
+	Seconds float64 `json:"seconds"`         // wall time
+	Steps   []Step  `json:"steps,omitempty"` // of the pipeline
+}
+
+// Step is a step of the pipeline.
+type Step struct {
+	Step string  `json:"step"`
+	Busy float64 `json:"busy_seconds"`
+}
+
+// The steps of the pipeline, which are also the values of the profile label "step".
+const (
+	stepCut    = "read and cut samples"
+	stepMasks  = "make masks"
+	stepEncode = "encode"
+	stepWrite  = "write values"
+	stepSeal   = "sync and hash"
+)
+
+// busy is the time that each step spent working, in nanoseconds.
+type busy struct{ cut, masks, encode, write, seal atomic.Int64 }
+
+func (b *busy) steps() []Step {
+	seconds := func(n *atomic.Int64) float64 { return time.Duration(n.Load()).Seconds() }
+	return []Step{{stepCut, seconds(&b.cut)}, {stepMasks, seconds(&b.masks)}, {stepEncode, seconds(&b.encode)},
+		{stepWrite, seconds(&b.write)}, {stepSeal, seconds(&b.seal)}}
+}
+
+// timed runs work and adds its duration to count.
+func timed(count *atomic.Int64, work func() error) error {
+	start := time.Now()
+	err := work()
+	count.Add(int64(time.Since(start)))
+	return err
+}
+
+// labelled runs a step of the pipeline under the profile label "step".
+func labelled(ctx context.Context, step string, run func() error) (err error) {
+	pprof.Do(ctx, pprof.Labels("step", step), func(context.Context) { err = run() })
+	return err
 }

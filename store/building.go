@@ -34,9 +34,9 @@ type Building struct {
 
 	out       string
 	dir       string
-	lock      *os.File        // exclusive; shared when building a single shard
-	shardLock *os.File        // of the single shard
-	scratch   *disk.Temporary // of UseScratch; nil: shards are built in their places
+	lock      *os.File // exclusive; shared when building a single shard
+	shardLock *os.File // of the single shard
+	scratch   string   // of UseScratch; "": shards are built in .build
 }
 
 // AllShards as the shard given to Begin builds the whole dataset.
@@ -191,7 +191,7 @@ func (b *Building) joinOthers(resume Resume, shard int, prepared bool) error {
 	case difference != "":
 		return b.differs(shard, difference)
 	case resume == ResumeNever:
-		return b.forgetShard(shard)
+		return os.RemoveAll(b.path(b.Manifest.Shards[shard].Name))
 	}
 	return nil
 }
@@ -233,7 +233,7 @@ func (b *Building) prepare(resume Resume, shard int) error {
 		return fault.New(fault.Usage, "omit --resume to start from the beginning",
 			"resume dataset %s: the unfinished build differs in its %s", b.out, difference)
 	case begun && difference == "" && shard != AllShards:
-		return b.forgetShard(shard)
+		return os.RemoveAll(b.path(b.Manifest.Shards[shard].Name))
 	case begun && shard != AllShards:
 		return b.differs(shard, difference)
 	}
@@ -330,12 +330,8 @@ func (b *Building) Abandon() error {
 	return os.RemoveAll(b.dir)
 }
 
-// Close releases the locks and removes the scratch files. Unless published or abandoned, the folder
-// stays, to be resumed.
+// Close releases the locks. Unless published or abandoned, the folder stays, to be resumed.
 func (b *Building) Close() {
-	if b.scratch != nil {
-		_ = b.scratch.Discard()
-	}
 	b.shardLock.Close() // either may be nil
 	b.lock.Close()
 }

@@ -110,33 +110,27 @@ func TestResume(t *testing.T) {
 		resume  Resume
 		shard   int
 		resumed bool
-		next    int    // of shard 0
+		left    int    // unfinished shards
 		want    string // error, a fault.Usage
 	}{
-		{"never, nothing there", false, false, ResumeNever, AllShards, false, 0, ""},
-		{"if possible, nothing there", false, false, ResumeIfPossible, AllShards, false, 0, ""},
-		{"always, nothing there", false, false, ResumeAlways, AllShards, false, 0, "found no unfinished build of it"},
-		{"never", true, false, ResumeNever, AllShards, false, 0, ""},
-		{"if possible", true, false, ResumeIfPossible, AllShards, true, 4, ""},
-		{"always", true, false, ResumeAlways, AllShards, true, 4, ""},
-		{"never, another", true, true, ResumeNever, AllShards, false, 0, ""},
-		{"if possible, another", true, true, ResumeIfPossible, AllShards, false, 0, ""},
-		{"always, another", true, true, ResumeAlways, AllShards, false, 0, "the unfinished build differs in its codec"},
-		{"never, a shard", true, false, ResumeNever, 0, false, 0, ""},
-		{"if possible, a shard", true, false, ResumeIfPossible, 0, true, 4, ""},
-		{"a shard of another", true, true, ResumeIfPossible, 0, false, 0, "the unfinished build differs in its codec"},
+		{"never, nothing there", false, false, ResumeNever, AllShards, false, 2, ""},
+		{"if possible, nothing there", false, false, ResumeIfPossible, AllShards, false, 2, ""},
+		{"always, nothing there", false, false, ResumeAlways, AllShards, false, 2, "found no unfinished build of it"},
+		{"never", true, false, ResumeNever, AllShards, false, 2, ""},
+		{"if possible", true, false, ResumeIfPossible, AllShards, true, 1, ""},
+		{"always", true, false, ResumeAlways, AllShards, true, 1, ""},
+		{"never, another", true, true, ResumeNever, AllShards, false, 2, ""},
+		{"if possible, another", true, true, ResumeIfPossible, AllShards, false, 2, ""},
+		{"always, another", true, true, ResumeAlways, AllShards, false, 2, "the unfinished build differs in its codec"},
+		{"never, a shard", true, false, ResumeNever, 0, false, 2, ""},
+		{"if possible, a shard", true, false, ResumeIfPossible, 0, true, 1, ""},
+		{"a shard of another", true, true, ResumeIfPossible, 0, false, 2, "the unfinished build differs in its codec"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			f := newFixture(t, Indices, "zstd", 10, 4, 1)
+			f := newFixture(t, Indices, "zstd", 10, 4, 2)
 			if test.begun {
 				b := f.begin(t, ResumeNever, AllShards)
-				shard := openShard(t, b, 0)
-				if err := shard.Put(0, f.value(t, 0)); err != nil {
-					t.Fatal(err)
-				}
-				if err := shard.Commit(); err != nil {
-					t.Fatal(err)
-				}
+				f.putShard(t, b, 0)
 				b.Close()
 			}
 			if test.changed {
@@ -154,9 +148,17 @@ func TestResume(t *testing.T) {
 			if b.Resumed != test.resumed {
 				t.Errorf("resumed %v, want %v", b.Resumed, test.resumed)
 			}
-			openShard(t, b, test.next)
+			if left := b.Unfinished(); len(left) != test.left {
+				t.Errorf("shards %v are unfinished, want %d", left, test.left)
+			}
 			f.putOthers(t, b)
 			f.putShard(t, b, 0)
+			if test.shard != AllShards {
+				publish(t, b, false)
+				b.Close()
+				b = f.begin(t, ResumeAlways, 1)
+			}
+			f.putShard(t, b, 1)
 			publish(t, b, true)
 			f.check(t)
 		})
@@ -278,7 +280,6 @@ func TestHalfBuildOfAnotherProgram(t *testing.T) {
 		if b.Resumed || b.Dropped != name {
 			t.Errorf("%s: resumed %v, dropped for its %q", name, b.Resumed, b.Dropped)
 		}
-		openShard(t, b, 0)
 		f.putOthers(t, b)
 		f.putShard(t, b, 0)
 		publish(t, b, true)

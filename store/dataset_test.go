@@ -92,19 +92,19 @@ func (f *fixture) valueSamples(first int) int {
 	return 0
 }
 
-// putShard writes the rest of a shard, and seals it.
+// putShard writes and seals a shard, unless it is complete.
 func (f *fixture) putShard(t testing.TB, b *Building, i int) {
 	t.Helper()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	if b.complete(i) {
+		return
+	}
 	shard, err := b.Shard(i)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if shard.Complete {
-		return
-	}
-	for next := shard.Next; next < shard.First+shard.Samples; next += f.valueSamples(next) {
+	for next := shard.First; next < shard.First+shard.Samples; next += f.valueSamples(next) {
 		if err := shard.Put(next, f.value(t, next)); err != nil {
 			t.Fatal(err)
 		}

@@ -132,15 +132,6 @@ func (m *Manifest) Columns() ingest.Columns {
 	return ingest.Columns{Phenotypes: m.Phenotypes, Attributes: m.Attributes}
 }
 
-// As is the manifest of another variant of the same input, without codec, identity, shards and
-// files.
-func (m *Manifest) As(variant Variant, program string) *Manifest {
-	as := *m
-	as.Variant, as.Program, as.Codec, as.Identity, as.Checksum = variant, program, "", "", ""
-	as.SamplesPerValue, as.Shards, as.Files = 0, nil, nil
-	return &as
-}
-
 // Mode is the encode.Mode of the LMDB variants.
 func (m *Manifest) Mode() encode.Mode { return encode.Mode(m.Variant) }
 

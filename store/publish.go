@@ -55,25 +55,6 @@ func (b *Building) becomeAlone() (bool, error) {
 	return err == nil, err
 }
 
-// shardFiles returns the shards' files, nil while one is not complete.
-func (b *Building) shardFiles() ([]File, error) {
-	files := []File{}
-	for i, shard := range b.Manifest.Shards {
-		state, err := b.readState(i)
-		if err != nil {
-			return nil, err
-		}
-		if state.File == nil {
-			return nil, nil
-		}
-		if _, err := os.Stat(b.path(shard.Name, dataName)); err != nil {
-			return nil, fault.New(fault.Damaged, hintNever, "publish dataset %s: %w", b.out, err)
-		}
-		files = append(files, *state.File)
-	}
-	return files, nil
-}
-
 // otherFiles syncs and hashes the data files that are not shards.
 func (b *Building) otherFiles() ([]File, error) {
 	var files []File

@@ -117,7 +117,7 @@ func (r *Reader) payload(sample int) ([]byte, error) {
 
 // openShards is how many shards a reader keeps open: enough to read datasets of any size in random
 // order.
-const openShards = 8
+const openShards = 64
 
 func (r *Reader) open(shard int) error {
 	r.shard, r.file, r.first = -1, nil, -1

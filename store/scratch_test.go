@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -33,8 +34,7 @@ func TestScratch(t *testing.T) {
 	}
 }
 
-// A shard that is interrupted on one machine's scratch is resumed on another's, after its last
-// commit.
+// A shard that is interrupted on one machine's scratch starts again on another's.
 func TestInterruptedOnScratch(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -46,34 +46,25 @@ func TestInterruptedOnScratch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, first := range []int{shard.First, shard.First + 4} {
-			if err := s.Put(first, f.value(t, first)); err != nil {
-				t.Fatal(err)
-			}
-			if first > shard.First {
-				break // this one is not committed
-			}
-			if err := s.Commit(); err != nil {
-				t.Fatal(err)
-			}
+		if err := errors.Join(s.Put(shard.First, f.value(t, shard.First)), s.Commit()); err != nil {
+			t.Fatal(err)
 		}
-		if _, err := os.Stat(b.path(shard.Name)); err == nil {
-			t.Error("the shard is built in place")
+		if left, _ := filepath.Glob(b.path(".build", ".*")); left != nil || b.complete(i) {
+			t.Errorf("the shard is built in place: %v", left)
 		}
-		if err := s.Interrupt(); err != nil {
+		if err := s.Discard(); err != nil {
 			t.Fatal(err)
 		}
 		b.Close()
 		empty(t, scratch)
 
-		b = f.beginOnScratch(t, t.TempDir(), i)
-		if s, err = b.Shard(i); err != nil || s.Next != shard.First+4 {
-			t.Fatalf("the shard goes on with sample %d, %v, want %d", s.Next, err, shard.First+4)
-		}
+		scratch = t.TempDir()
+		b = f.beginOnScratch(t, scratch, i)
 		f.putShard(t, b, i)
 		f.putOthers(t, b)
 		publish(t, b, i == 1)
 		b.Close()
+		empty(t, scratch)
 	}
 	f.check(t)
 }
@@ -81,9 +72,7 @@ func TestInterruptedOnScratch(t *testing.T) {
 func (f *fixture) beginOnScratch(t *testing.T, scratch string, shard int) *Building {
 	t.Helper()
 	b := f.begin(t, ResumeIfPossible, shard)
-	if err := b.UseScratch(scratch); err != nil {
-		t.Fatal(err)
-	}
+	b.UseScratch(scratch)
 	return b
 }
 
@@ -94,25 +83,25 @@ func empty(t *testing.T, dir string) {
 	}
 }
 
-// The next build of the same dataset removes what killed builds left on scratch, and clean finds
-// it.
+// The next build of the same shard removes what killed builds left on scratch, and clean finds it.
 func TestKilledOnScratch(t *testing.T) {
 	f := newFixture(t, Indices, "zstd", 20, 4, 2)
 	scratch := t.TempDir()
-	left := filepath.Join(scratch, "."+filepath.Base(f.out)+".tcbuild-"+strings.Repeat("A", 26))
+	left := filepath.Join(scratch, "."+f.manifest.Shards[0].Name+".tcbuild-"+strings.Repeat("A", 26))
 	if err := os.MkdirAll(filepath.Join(left, "shard"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	first := f.beginOnScratch(t, scratch, 0)
-	defer first.Close()
-	second := f.beginOnScratch(t, scratch, 1)
-	defer second.Close()
+	for i := range 2 { // side by side
+		if _, err := f.beginOnScratch(t, scratch, i).Shard(i); err != nil {
+			t.Fatal(err)
+		}
+	}
 	entries, err := os.ReadDir(scratch)
 	if err != nil || len(entries) != 2 {
-		t.Errorf("found %v, %v, want the folders of the two builds that run", entries, err)
+		t.Errorf("found %v, %v, want the folders of the two shards that are built", entries, err)
 	}
-	for _, entry := range entries {
-		if !disk.TemporaryFor(entry.Name(), filepath.Base(f.out)) {
+	for i, entry := range entries {
+		if !disk.TemporaryFor(entry.Name(), f.manifest.Shards[i].Name) {
 			t.Errorf("%s would not be found by clean", entry.Name())
 		}
 	}
@@ -122,58 +111,50 @@ func TestStatus(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	f := newFixture(t, Indices, "zstd", 12, 2, 3)
-	status := func(want ...ShardStatus) {
+	status := func(want ...ShardState) {
 		t.Helper()
 		got, err := Status(f.out)
 		if err != nil || len(got) != len(want) {
 			t.Fatalf("got %v, %v", got, err)
 		}
 		for i := range got {
-			if got[i].State != want[i].State || got[i].Written != want[i].Written || got[i].Name != f.manifest.Shards[i].Name {
+			if got[i].State != want[i] || got[i].Name != f.manifest.Shards[i].Name {
 				t.Errorf("shard %d: got %+v, want %+v", i, got[i], want[i])
 			}
 		}
 	}
-	state := func(state ShardState, written int) ShardStatus { return ShardStatus{State: state, Written: written} }
 	if _, err := Status(f.out); err == nil {
 		t.Error("there is nothing, but it has a status")
 	}
 
 	whole := f.begin(t, ResumeIfPossible, AllShards)
-	for i := range 3 { // as a build does, before it writes
-		if _, err := whole.Shard(i); err != nil {
-			t.Fatal(err)
-		}
-	}
-	status(state(ShardRunning, 0), state(ShardWaiting, 0), state(ShardWaiting, 0))
+	status(ShardRunning, ShardWaiting, ShardWaiting)
 	f.putShard(t, whole, 0)
-	status(state(ShardDone, 4), state(ShardRunning, 0), state(ShardWaiting, 0))
+	status(ShardDone, ShardRunning, ShardWaiting)
 	whole.Close()
-	status(state(ShardDone, 4), state(ShardWaiting, 0), state(ShardWaiting, 0))
+	status(ShardDone, ShardWaiting, ShardWaiting)
 
 	second := f.begin(t, ResumeIfPossible, 1)
 	shard, err := second.Shard(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := shard.Put(shard.First, f.value(t, shard.First)); err != nil {
-		t.Fatal(err)
-	}
-	if err := shard.Commit(); err != nil {
+	if err := errors.Join(shard.Put(shard.First, f.value(t, shard.First)), shard.Commit()); err != nil {
 		t.Fatal(err)
 	}
 	third := f.begin(t, ResumeIfPossible, 2)
-	status(state(ShardDone, 4), state(ShardRunning, 2), state(ShardRunning, 0))
+	status(ShardDone, ShardRunning, ShardRunning)
+	killTemporary(t, shard.folder)
 	second.Close()
-	status(state(ShardDone, 4), state(ShardFailed, 2), state(ShardRunning, 0))
+	status(ShardDone, ShardFailed, ShardRunning)
 	third.Close()
-	status(state(ShardDone, 4), state(ShardFailed, 2), state(ShardWaiting, 0))
+	status(ShardDone, ShardFailed, ShardFailed)
 
 	rest := f.begin(t, ResumeIfPossible, AllShards)
-	status(state(ShardDone, 4), state(ShardRunning, 2), state(ShardWaiting, 0))
+	status(ShardDone, ShardRunning, ShardWaiting)
 	f.putOthers(t, rest)
 	f.putShard(t, rest, 1)
 	f.putShard(t, rest, 2)
 	publish(t, rest, true)
-	status(state(ShardDone, 4), state(ShardDone, 4), state(ShardDone, 4))
+	status(ShardDone, ShardDone, ShardDone)
 }

@@ -3,13 +3,10 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"math"
 	"os"
-	"path"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -17,129 +14,129 @@ import (
 	"tcbuild/internal/disk"
 )
 
-// shardState is a build's record of a shard, in .build/<shard>.json.
-type shardState struct {
-	// BootID identifies the boot of the machine that writes the shard: until the shard is synced,
-	// its pages may be only in the page cache, which survives a killed process but not a power
-	// loss. Empty once the shard is synced.
-	BootID string `json:"boot_id,omitempty"`
-	// File is the complete shard.
-	File *File `json:"file,omitempty"`
-}
-
-// bootID identifies the current boot of this machine. On systems without one, power loss is not
-// detected.
-func bootID() string {
-	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return "unknown"
-	}
-	return strings.TrimSpace(string(text))
-}
-
-func (b *Building) readState(shard int) (shardState, error) {
-	var state shardState
-	path := b.path(".build", b.Manifest.Shards[shard].Name+".json")
-	err := disk.ReadJSON(path, &state)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return state, fault.New(fault.Damaged, hintNever, "read %s: %w", path, err)
-	}
-	return state, nil
-}
-
-func (b *Building) writeState(shard int, state shardState) error {
-	return disk.WriteWhole(b.path(".build", b.Manifest.Shards[shard].Name+".json"), marshal(state))
-}
-
-// forgetShard restarts one shard from the beginning.
-func (b *Building) forgetShard(shard int) error {
-	return errors.Join(b.writeState(shard, shardState{}), os.RemoveAll(b.path(b.Manifest.Shards[shard].Name)))
-}
-
-// Shard is a shard under construction. Its methods must be called from one OS thread, except Seal.
+// Shard is a shard under construction, in a temporary folder. It gets its place in the dataset when
+// it is complete; one that is not is lost when the build ends. Its methods must be called from one
+// OS thread, except Seal.
 type Shard struct {
 	ShardRange
-	Next     int  // the first sample not yet in it
-	Complete bool // nothing is left to do
-
-	index    int
 	building *Building
+	folder   *disk.Temporary
 	writer   *shardWriter
-	begun    bool // its state is written
 }
 
-// shardRoot is the folder in which shards are built.
-func (b *Building) shardRoot() string {
-	if b.scratch != nil {
-		return b.scratch.Path
+// UseScratch has the shards built inside dir, which should be node-local: LMDB's memory maps are
+// slow on parallel file systems. What a killed process left there is removed by the next build of
+// the same shard there, and by 'tcbuild clean'.
+func (b *Building) UseScratch(dir string) { b.scratch = dir }
+
+// Unfinished returns the numbers of the shards that are not complete.
+func (b *Building) Unfinished() (unfinished []int) {
+	for i := range b.Manifest.Shards {
+		if !b.complete(i) {
+			unfinished = append(unfinished, i)
+		}
 	}
-	return b.dir
+	return unfinished
 }
 
-// Shard returns the i-th shard, with what is already built of it.
+// complete reports whether a shard is in its place.
+func (b *Building) complete(shard int) bool {
+	_, err := os.Stat(b.path(b.Manifest.Shards[shard].Name))
+	return err == nil
+}
+
+// WorthResuming reports whether a shard is complete.
+func (b *Building) WorthResuming() bool {
+	return len(b.Unfinished()) < len(b.Manifest.Shards)
+}
+
+// Shard begins the i-th shard.
 func (b *Building) Shard(i int) (*Shard, error) {
-	s := &Shard{ShardRange: b.Manifest.Shards[i], index: i, building: b}
-	state, err := b.readState(i)
-	if err != nil {
+	s := &Shard{ShardRange: b.Manifest.Shards[i], building: b}
+	root := b.path(".build")
+	if b.scratch != "" {
+		root = b.scratch
+	}
+	var err error
+	if s.folder, err = disk.NewTemporary(filepath.Join(root, s.Name)); err != nil {
 		return nil, err
 	}
-	if state.File != nil {
-		s.Next, s.Complete = s.First+s.Samples, true
-		return s, nil
+	if err := os.Mkdir(s.folder.Path, 0o777); err != nil {
+		return nil, errors.Join(err, s.folder.Discard())
 	}
-	if state.BootID != "" && state.BootID != bootID() { // its file may have lost pages
-		if err := b.forgetShard(i); err != nil {
-			return nil, err
-		}
-	}
-	if b.scratch != nil {
-		if err := b.copyToScratch(s.Name); err != nil {
-			return nil, err
-		}
-	}
-	s.writer, s.Next, err = openShardWriter(filepath.Join(b.shardRoot(), s.Name), s.ShardRange, b.Manifest)
-	return s, err
+	s.writer = &shardWriter{dir: s.folder.Path}
+	return s, nil
 }
 
 // Put appends the value that starts with sample first.
-func (s *Shard) Put(first int, value []byte) error {
-	if !s.begun {
-		begun := shardState{BootID: bootID()}
-		if s.building.scratch != nil {
-			begun = shardState{} // the copy in place is synced
-		}
-		if err := s.building.writeState(s.index, begun); err != nil {
-			return err
-		}
-		s.begun = true
-	}
-	return s.writer.put(first, value)
-}
+func (s *Shard) Put(first int, value []byte) error { return s.writer.put(first, value) }
 
 // Commit ends writing: everything that was put is in the file, not yet synced.
 func (s *Shard) Commit() error { return s.writer.commit() }
 
-// Seal hashes and syncs a committed shard, and marks it complete. If the dataset is larger than
+// Discard removes the shard.
+func (s *Shard) Discard() error {
+	s.writer.abort()
+	return s.folder.Discard()
+}
+
+// Seal hashes and syncs a committed shard, and gives it its place. If the dataset is larger than
 // memory, it also drops the shard from the page cache: the next shards reuse its pages instead of
 // evicting other programs'.
 func (s *Shard) Seal() error {
 	b := s.building
-	file, err := HashFile(b.shardRoot(), path.Join(s.Name, dataName))
-	if err == nil && b.scratch != nil {
-		err = b.moveInPlace(s.Name)
+	file, err := HashFile(s.folder.Path, dataName)
+	if err != nil {
+		return errors.Join(err, s.folder.Discard())
+	}
+	file.Name = s.Name + "/" + dataName
+	// Of a shard that is in its place the digest is known.
+	if err := disk.WriteJSON(b.digestPath(s.Name), file); err != nil {
+		return errors.Join(err, s.folder.Discard())
+	}
+	if b.scratch == "" {
+		err = b.adopt(s.folder, s.Name) // after hashing: by then most of it is on disk
+	} else {
+		err = errors.Join(b.put(s.Name, s.copyTo), s.folder.Discard())
 	}
 	if err != nil {
-		return err
-	}
-	// after hashing: by then most of it is on disk
-	if err := disk.Sync(b.path(file.Name)); err != nil {
-		return fmt.Errorf("sync shard %s: %w", s.writer.dir, err)
+		return fmt.Errorf("move shard %s in place: %w", s.Name, err)
 	}
 	if file.Bytes*int64(len(b.Manifest.Shards)) > machineMemory()/2 {
 		dropFromPageCache(b.path(file.Name))
 	}
-	return b.writeState(s.index, shardState{File: &file})
+	return nil
 }
+
+func (b *Building) digestPath(shard string) string { return b.path(".build", shard+".json") }
+
+// copyTo copies the shard from scratch.
+func (s *Shard) copyTo(dir string) error {
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return err
+	}
+	return copyFile(filepath.Join(s.folder.Path, dataName), filepath.Join(dir, dataName))
+}
+
+// shardFiles returns the shards' files, nil while one is not complete.
+func (b *Building) shardFiles() ([]File, error) {
+	files := make([]File, len(b.Manifest.Shards))
+	for i, shard := range b.Manifest.Shards {
+		if !b.complete(i) {
+			return nil, nil
+		}
+		err := disk.ReadJSON(b.digestPath(shard.Name), &files[i])
+		if err == nil {
+			_, err = os.Stat(b.path(shard.Name, dataName))
+		}
+		if err != nil {
+			return nil, fault.New(fault.Damaged, hintNever, "publish dataset %s: %w", b.out, err)
+		}
+	}
+	return files, nil
+}
+
+const hintNever = "run again with --resume never to start from the beginning"
 
 // machineMemory is the machine's memory in bytes.
 func machineMemory() int64 {
@@ -158,41 +155,17 @@ func dropFromPageCache(path string) {
 	}
 }
 
-// Interrupt drops uncommitted values and syncs the rest, so that the shard can be resumed on any
-// machine.
-func (s *Shard) Interrupt() error {
-	s.writer.abort()
-	if _, err := os.Stat(filepath.Join(s.writer.dir, dataName)); err != nil {
-		return nil // nothing was committed
-	}
-	if s.building.scratch != nil {
-		if err := s.building.moveInPlace(s.Name); err != nil {
-			return err
-		}
-	}
-	if err := disk.Sync(s.building.path(s.Name, dataName)); err != nil {
+// copyFile makes or replaces a file.
+func copyFile(from, to string) error {
+	source, err := os.Open(from)
+	if err != nil {
 		return err
 	}
-	return s.building.writeState(s.index, shardState{})
-}
-
-// written counts the samples committed to a shard in its place; 0 if it is damaged.
-func (b *Building) written(shard ShardRange) (int, error) {
-	begun, err := openBegunShard(b.path(shard.Name))
-	if fault.System(err) {
-		return 0, err
+	defer source.Close()
+	target, err := os.Create(to)
+	if err != nil {
+		return err
 	}
-	if begun == nil || err != nil {
-		return 0, nil
-	}
-	defer begun.close()
-	return begun.next(shard, b.Manifest) - shard.First, nil
-}
-
-// WorthResuming reports whether any shard has committed samples, or cannot be read now.
-func (b *Building) WorthResuming() bool {
-	return slices.ContainsFunc(b.Manifest.Shards, func(shard ShardRange) bool {
-		written, err := b.written(shard)
-		return written > 0 || err != nil
-	})
+	_, err = io.Copy(target, source)
+	return errors.Join(err, target.Close())
 }

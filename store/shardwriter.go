@@ -13,9 +13,8 @@ import (
 )
 
 // commitBytes is how many bytes of values a write transaction holds before it is committed; a
-// larger value gets its own transaction. LMDB keeps them in memory until then, and they are all
-// that an interrupted build loses. LMDB writes them in one call, and Linux (6.18) drops to a fifth
-// of its speed if a call writes much more.
+// larger value gets its own transaction. LMDB keeps them in memory until then. It writes them in one
+// call, and Linux (6.18) drops to a fifth of its speed if a call writes much more.
 const commitBytes = 4 << 20
 
 // writeBackBytes is how much a shard grows before its new pages are sent to disk.
@@ -30,9 +29,8 @@ func LMDBVersion() string {
 // shardWriter appends values to a shard's LMDB. All its calls must come from one OS thread, because
 // LMDB's write transactions are bound to one.
 //
-// The environment is reopened for each transaction. This makes the file's bytes depend only on the
-// values, so a resumed build writes the same file as an uninterrupted one. Nothing is synced before
-// the shard is complete.
+// The environment is reopened for each transaction, so that the file's bytes depend on the values
+// alone. Nothing is synced before the shard is complete.
 type shardWriter struct {
 	dir     string
 	env     *lmdb.Env // nil between transactions
@@ -40,32 +38,6 @@ type shardWriter struct {
 	dbi     lmdb.DBI
 	pending int
 	started int64 // bytes of the file whose write-back has started
-}
-
-// openShardWriter resumes the shard in dir, or starts one. next is the first sample that it does
-// not hold yet.
-func openShardWriter(dir string, shard ShardRange, manifest *Manifest) (w *shardWriter, next int, err error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, 0, err
-	}
-	begun, err := openBegunShard(dir)
-	if err != nil {
-		return nil, 0, err
-	}
-	if begun == nil {
-		return &shardWriter{dir: dir}, shard.First, os.RemoveAll(filepath.Join(dir, dataName))
-	}
-	defer begun.close()
-	// LMDB's library could crash on damage
-	if err := begun.checkValues(shard, manifest); err != nil {
-		return nil, 0, damagedBegun(dir, err)
-	}
-	// A process killed during a commit leaves pages outside the tree. They would affect the next
-	// map size, which LMDB stores in the file.
-	if err := os.Truncate(filepath.Join(dir, dataName), begun.Committed()); err != nil {
-		return nil, 0, err
-	}
-	return &shardWriter{dir: dir}, begun.next(shard, manifest), nil
 }
 
 // put appends a value, keyed by its first sample.

@@ -6,10 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
 	"tcbuild/fault"
+	"tcbuild/internal/disk"
 )
 
 // ShardState is the progress of a shard.
@@ -26,8 +28,7 @@ const (
 // ShardStatus is a shard's state and size.
 type ShardStatus struct {
 	ShardRange
-	State   ShardState
-	Written int // samples in place, without those on scratch
+	State ShardState
 }
 
 // Status returns the shards of a published or unfinished dataset. For the incidence variant, which
@@ -38,7 +39,7 @@ func Status(out string) ([]ShardStatus, error) {
 	manifest, err := ReadManifest(b.out)
 	if err == nil {
 		return statusOf(manifest, func(i int, shard *ShardStatus) error {
-			shard.State, shard.Written = ShardDone, shard.Samples
+			shard.State = ShardDone
 			return nil
 		})
 	}
@@ -75,9 +76,9 @@ func statusOf(m *Manifest, look func(i int, shard *ShardStatus) error) ([]ShardS
 	return shards, nil
 }
 
-// lookAt determines the state of a shard. whole reports whether one process builds all shards. That
-// process builds them in order: it is working on the first shard without all its samples, and
-// completing those before.
+// lookAt determines the state of a shard. whole reports whether one process builds all shards that
+// are left, and has not been found at work yet: it is working on the first of them, and completing
+// those before.
 func (b *Building) lookAt(i int, whole *bool, status *ShardStatus) error {
 	if status.Name == "" {
 		status.State = ShardFailed
@@ -86,34 +87,31 @@ func (b *Building) lookAt(i int, whole *bool, status *ShardStatus) error {
 		}
 		return nil
 	}
-	state, err := b.readState(i)
-	if err != nil {
-		return err
-	}
-	if state.File != nil {
-		status.State, status.Written = ShardDone, status.Samples
+	if b.complete(i) {
+		status.State = ShardDone
 		return nil
 	}
-	if status.Written, err = b.written(status.ShardRange); err != nil {
-		return err
-	}
-	_, err = os.Stat(b.path(".build", status.Name+".json"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	begun := err == nil
 	apart, err1 := locked(b.path(".build", status.Name+".lock"))
 	looked, err2 := locked(b.path(".build", "lock")) // by a process that looks whether all are done
 	switch {
 	case *whole, apart:
 		status.State = ShardRunning
-		*whole = *whole && status.Written == status.Samples
-	case begun && !looked:
+		*whole = false
+	case b.begun(status.Name) && !looked:
 		status.State = ShardFailed
 	default:
 		status.State = ShardWaiting
 	}
 	return errors.Join(err1, err2)
+}
+
+// begun reports whether a process has left anything of a shard: half of it, unless that is on
+// scratch, or the lock of a shard that is built apart.
+func (b *Building) begun(shard string) bool {
+	entries, _ := os.ReadDir(b.path(".build"))
+	return slices.ContainsFunc(entries, func(entry fs.DirEntry) bool {
+		return entry.Name() == shard+".lock" || disk.TemporaryFor(entry.Name(), shard)
+	})
 }
 
 // locked reports whether a process holds an exclusive lock. It needs no write permission.

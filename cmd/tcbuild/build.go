@@ -115,9 +115,6 @@ func describeBuild(out string, result *tcbuild.Result) string {
 		return fmt.Sprintf("%s: nothing to do, the dataset exists and is up to date", out)
 	case tcbuild.Waiting:
 		return fmt.Sprintf("%s: this shard is complete; others are not", out)
-	case tcbuild.Kept:
-		return fmt.Sprintf("%s: this shard is complete; when all are, run the same command with --shards %d instead of --shard to publish the dataset",
-			out, len(m.Shards))
 	}
 	total := m.DataBytes()
 	line := fmt.Sprintf("%s: %s variant, %s samples, %s in %.2f s", out, m.Variant, humanCount(m.Samples),

@@ -54,22 +54,12 @@ func TestCombinations(t *testing.T) {
 	}
 }
 
-// A shard far into all that 300 genes allow is built at once; and the last of them are the last
-// genes.
-func TestShardOfManyCombinations(t *testing.T) {
-	skipShort(t)
+// The last of all combinations that 300 genes allow are the last genes.
+func TestLastCombinations(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 900, 1)
 	writeFiles(t, f.dir, map[string]string{"genes.txt": strings.Join(f.graph.Genes.IDs, "\n") + "\n"})
 	const all = 300 * 299 / 2 * 298 / 3 * 297 / 4
-	args := f.dataset("indices", "zstd", "out", "--perturbations", "combinations:genes.txt:4", "--shard", "99999/100000")
-	for range 2 {
-		if o := must(t, f.dir, args...); o.stdout != "out: this shard is complete; when all are, run the same command with --shards 100000 instead of --shard to publish the dataset\n" {
-			t.Errorf("got %q", o.stdout)
-		}
-	}
-	nothing(t, filepath.Join(f.dir, "out"))
-
 	must(t, f.dir, f.dataset("indices", "zstd", "end", "--perturbations", fmt.Sprintf("combinations:genes.txt:4:%d:%d", all-2, all))...)
 	o := must(t, f.dir, "inspect", "end", "--samples", ":", "--json")
 	for i, want := range []string{

@@ -25,7 +25,7 @@ func newDataset(e *env) *cobra.Command {
 (indices) or whole (full-masks), in LMDB shards.
 
 The same input and options give the same bytes, with any number of workers. An
-interrupted build resumes where it stopped when the same command is run again.
+interrupted build resumes after its last shard when the same command is run again.
 Shards can be built apart, by --shard I/N with I from 0 to N-1; the process that
 completes the last one publishes the dataset.`,
 		Example: `  tcbuild dataset --mode indices --graph demo/graph --perturbations demo/perturbations.arrow --out demo/indices

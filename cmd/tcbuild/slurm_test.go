@@ -308,7 +308,7 @@ func stopTask() {
 				panic(err)
 			}
 			os.Setenv("SLURM_TMPDIR", scratch)
-			go stopAt(1<<20, scratch+"/*/*/*/data.mdb")
+			go stopAt(1<<20, scratch+"/*/*/data.mdb")
 			return
 		}
 		ctx, _ := interruptible(context.Background())

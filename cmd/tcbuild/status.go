@@ -22,10 +22,10 @@ func newStatus(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status DATASET",
 		Short: "Show the progress of a dataset's shards",
-		Long: `Show the shards of a published or unfinished dataset, and how many samples of each are
-written. A shard is done; running; failed (begun, but no process is working on it); or
-waiting (not begun, or queued in the running build). Running the same build again completes
-the unfinished ones. A dataset of the incidence variant has no shards and is shown in one line.
+		Long: `Show the shards of a published or unfinished dataset. A shard is done; running; failed
+(begun, but no process is working on it); or waiting (not begun, or queued in the running
+build). Running the same build again builds those that are not done, each from its
+beginning. A dataset of the incidence variant has no shards and is shown in one line.
 
 For a dataset of 'tcbuild rebuild', ROOT/DATASET, show the versions, the shards of the
 unfinished one and how much of it is verified, the jobs in SLURM's queue with the reason
@@ -131,7 +131,7 @@ func printShards(e *env, path string, shards []store.ShardStatus) error {
 			return nil
 		}
 		counts[shard.State]++
-		fmt.Fprintf(out, "%s\t%s\t%s of %s samples\n", shard.Name, shard.State, humanCount(shard.Written), humanCount(shard.Samples))
+		fmt.Fprintf(out, "%s\t%s\t%s samples\n", shard.Name, shard.State, humanCount(shard.Samples))
 	}
 	_, err := fmt.Fprintf(out, "%s: %d shards done, %d running, %d failed, %d waiting\n", path,
 		counts[store.ShardDone], counts[store.ShardRunning], counts[store.ShardFailed], counts[store.ShardWaiting])

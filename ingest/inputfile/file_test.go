@@ -65,8 +65,10 @@ func TestReadsWhatWasDigested(t *testing.T) {
 		if got, want := f.Input("set.tsv"), (Input{"set.tsv", int64(size), hex.EncodeToString(sum[:])}); got != want {
 			t.Fatalf("%d bytes: got %+v, want %+v", size, got, want)
 		}
-		if err := iotest.TestReader(f.Reader(), text); err != nil {
-			t.Errorf("%d bytes: %v", size, err)
+		if size < 10_000 { // it reads byte by byte, too
+			if err := iotest.TestReader(f.Reader(), text); err != nil {
+				t.Errorf("%d bytes: %v", size, err)
+			}
 		}
 		random := rand.New(rand.NewPCG(1, uint64(size)))
 		for range 300 {

@@ -62,10 +62,6 @@ func New(source io.ReaderAt, size int64) (*File, error) {
 // Entries is the number of keys that the database claims to have.
 func (f *File) Entries() uint64 { return f.main.entries }
 
-// Committed is how many bytes of the file the latest transaction uses. The file is longer if a
-// later transaction was not completed.
-func (f *File) Committed() int64 { return int64(f.lastPage+1) * int64(f.pageSize) }
-
 // Seek finds the first key, bytewise, that is not less than target; nil if there is none. The key
 // is valid until the next call. It costs a binary search in one page per level of the tree; pages
 // that the previous call used are not read again, and one that is in the same leaf, in which it
@@ -102,12 +98,12 @@ func (f *File) descend(target []byte) (next []byte, err error) {
 	for level := range f.main.depth {
 		p := &f.levels[level]
 		if p.bytes == nil || p.number != number {
-			if err := f.readTreePage(p, f.main, number, level); err != nil {
+			if err := f.readTreePage(p, number, level); err != nil {
 				p.bytes = nil
 				return nil, err
 			}
 		}
-		if err := within.check(p, bytes.Compare); err != nil {
+		if err := within.check(p); err != nil {
 			return nil, err
 		}
 		if p.leaf {
@@ -126,27 +122,26 @@ func (f *File) Value(dst []byte) ([]byte, error) {
 	if inline != nil {
 		return append(dst[:0], inline...), nil
 	}
-	value, _, err := f.overflow(dst, number, size)
-	return value, err
+	return f.overflow(dst, number, size)
 }
 
-// overflow reads a value on overflow pages, and counts them.
-func (f *File) overflow(dst []byte, number uint64, size int) (value []byte, pages int64, err error) {
+// overflow reads a value on overflow pages.
+func (f *File) overflow(dst []byte, number uint64, size int) ([]byte, error) {
 	var header [pageHeader]byte
 	if err := f.readPage(header[:], number, overflowPage); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	pages = int64(binary.LittleEndian.Uint32(header[lowerAt:]))
+	pages := int64(binary.LittleEndian.Uint32(header[lowerAt:]))
 	if left := int64(f.lastPage - number + 1); pages > left || int64(size) > pages*int64(f.pageSize)-pageHeader {
-		return nil, 0, damagedf("found a value of %d bytes on %d pages from page %d, expected at most %d pages",
+		return nil, damagedf("found a value of %d bytes on %d pages from page %d, expected at most %d pages",
 			size, pages, number, left)
 	}
 	start := int64(number) * int64(f.pageSize)
 	if end := start + pageHeader + int64(size); end > f.size { // before allocating memory for it
-		return nil, 0, damagedf("it ends at byte %d, the file at %d", end, f.size)
+		return nil, damagedf("it ends at byte %d, the file at %d", end, f.size)
 	}
-	value = slices.Grow(dst[:0], size)[:size]
-	return value, pages, f.read(value, start+pageHeader)
+	value := slices.Grow(dst[:0], size)[:size]
+	return value, f.read(value, start+pageHeader)
 }
 
 // readPage reads the beginning of a page of a kind.

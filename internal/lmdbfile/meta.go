@@ -1,17 +1,12 @@
 package lmdbfile
 
-import (
-	"bytes"
-	"cmp"
-	"encoding/binary"
-)
+import "encoding/binary"
 
 const (
 	metaMagic   = 0xBEEFC0DE
 	metaVersion = 1
 	noPage      = 1<<64 - 1 // the root of an empty tree
 	maxDepth    = 32        // of a tree; LMDB's limit
-	integerKeys = 0x08      // flag of a tree whose keys are native integers
 )
 
 // Offsets in a meta page.
@@ -19,7 +14,6 @@ const (
 	metaMagicAt       = 16
 	metaVersionAt     = 20
 	metaPageSizeAt    = 40
-	metaFreeAt        = 40 // the tree of free pages
 	metaMainAt        = 88 // the tree of the database
 	metaLastPageAt    = 136
 	metaTransactionAt = 144
@@ -28,37 +22,22 @@ const (
 
 // meta is the content of a meta page.
 type meta struct {
-	free, main  tree
+	main        tree
 	lastPage    uint64
 	transaction uint64
 }
 
 // tree is a meta page's description of a tree.
 type tree struct {
-	flags                    uint16
-	depth                    int // levels, the leaves included
-	branches, leaves, others uint64
-	entries, root            uint64
+	flags         uint16
+	depth         int // levels, the leaves included
+	entries, root uint64
 }
 
 func parseTree(bytes []byte) tree {
-	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(bytes[at:]) }
 	return tree{
 		flags: binary.LittleEndian.Uint16(bytes[4:]), depth: int(binary.LittleEndian.Uint16(bytes[6:])),
-		branches: u64(8), leaves: u64(16), others: u64(24), entries: u64(32), root: u64(40),
-	}
-}
-
-// compare is the order of the tree's keys.
-func (t tree) compare() func(a, b []byte) int {
-	if t.flags&integerKeys == 0 {
-		return bytes.Compare
-	}
-	return func(a, b []byte) int {
-		if len(a) != 8 || len(b) != 8 {
-			return len(a) - len(b)
-		}
-		return cmp.Compare(binary.LittleEndian.Uint64(a), binary.LittleEndian.Uint64(b))
+		entries: binary.LittleEndian.Uint64(bytes[32:]), root: binary.LittleEndian.Uint64(bytes[40:]),
 	}
 }
 
@@ -123,7 +102,7 @@ func (f *File) readMeta(number int) (m meta, err error) {
 			number, magic, version, size, metaMagic, metaVersion, f.pageSize)
 	}
 	m = meta{
-		free: parseTree(page[metaFreeAt:]), main: parseTree(page[metaMainAt:]),
+		main:        parseTree(page[metaMainAt:]),
 		lastPage:    binary.LittleEndian.Uint64(page[metaLastPageAt:]),
 		transaction: binary.LittleEndian.Uint64(page[metaTransactionAt:]),
 	}

@@ -29,12 +29,12 @@ type page struct {
 	leaf   bool
 }
 
-// readTreePage reads a tree page of the given level into p.
-func (f *File) readTreePage(p *page, t tree, number uint64, level int) error {
+// readTreePage reads a page of the tree, of the given level, into p.
+func (f *File) readTreePage(p *page, number uint64, level int) error {
 	if p.bytes == nil {
 		p.bytes = make([]byte, f.pageSize)
 	}
-	p.number, p.leaf = number, level == t.depth-1
+	p.number, p.leaf = number, level == f.main.depth-1
 	kind := uint16(branchPage)
 	if p.leaf {
 		kind = leafPage
@@ -42,14 +42,14 @@ func (f *File) readTreePage(p *page, t tree, number uint64, level int) error {
 	if err := f.readPage(p.bytes, number, kind); err != nil {
 		return err
 	}
-	return p.check(t.compare())
+	return p.check()
 }
 
 func (p *page) u16(at int) int { return int(binary.LittleEndian.Uint16(p.bytes[at:])) }
 
 // check checks that all nodes lie on the page, that they fill it from its upper bound, as LMDB
 // keeps them, and that their keys ascend.
-func (p *page) check(compare func(a, b []byte) int) error {
+func (p *page) check() error {
 	lower, upper := p.u16(lowerAt), p.u16(upperAt)
 	if lower%2 != 0 || lower <= pageHeader || lower > upper || upper > len(p.bytes) {
 		return damagedf("page %d has its nodes' offsets up to byte %d and its nodes from byte %d on", p.number, lower, upper)
@@ -62,7 +62,7 @@ func (p *page) check(compare func(a, b []byte) int) error {
 			return err
 		}
 		filled += size + size%2
-		if first := p.firstKey(); i > first && compare(p.key(i-1), p.key(i)) >= 0 {
+		if first := p.firstKey(); i > first && bytes.Compare(p.key(i-1), p.key(i)) >= 0 {
 			return damagedf("its keys do not ascend at node %d of page %d", i, p.number)
 		}
 	}
@@ -152,12 +152,12 @@ func (r keyRange) of(p *page, i int) keyRange {
 }
 
 // check checks that the keys of a page lie in the range.
-func (r keyRange) check(p *page, compare func(a, b []byte) int) error {
+func (r keyRange) check(p *page) error {
 	first := p.firstKey()
 	if first == p.count { // a branch with one node
 		return nil
 	}
-	if r.first != nil && compare(p.key(first), r.first) < 0 || r.end != nil && compare(p.key(p.count-1), r.end) >= 0 {
+	if r.first != nil && bytes.Compare(p.key(first), r.first) < 0 || r.end != nil && bytes.Compare(p.key(p.count-1), r.end) >= 0 {
 		return damagedf("its keys do not ascend: those of page %d are not in the range of the branch above", p.number)
 	}
 	return nil

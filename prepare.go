@@ -1,0 +1,303 @@
+package tcbuild
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tcbuild/fault"
+	"tcbuild/incidence"
+	"tcbuild/ingest"
+	"tcbuild/ingest/duplicates"
+	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/perturbationset"
+	"tcbuild/store"
+)
+
+// inputs are what shards are built from, whichever dataset they are for: the tables of a graph and
+// a perturbation set, or an existing dataset.
+type inputs interface {
+	incidence() (*incidence.Cache, error)
+	// place puts the graph and the sample table into the dataset under construction, unless an
+	// earlier build did.
+	place(ctx context.Context, building *store.Building) error
+	close()
+}
+
+// prepare reads the inputs: the graph, its rules, and all that a manifest says of inputs and
+// samples. The inputs are returned with an error, too, and must be closed.
+func (b *builder) prepare(ctx context.Context) (inputs, error) {
+	if b.Base != nil {
+		return base{b}, b.readBase()
+	}
+	s := &sources{builder: b}
+	err := s.read(ctx)
+	if err == nil {
+		err = s.survey(ctx)
+	}
+	if err == nil {
+		err = s.Unchanged()
+	}
+	return s, inputfile.Explain(err, s)
+}
+
+// base is an existing dataset as inputs. It was surveyed when it was built, and each file and block
+// of it is compared with its checksum when it is read.
+type base struct{ *builder }
+
+func (b *builder) readBase() (err error) {
+	if b.graph, err = b.Base.Graph(); err != nil {
+		return err
+	}
+	manifest := *b.Base.Manifest
+	b.manifest, b.Graph, b.ReactionRule = &manifest, filepath.Join(b.Base.Dir, "graph"), manifest.Options.ReactionRule
+	b.stage("read base", "dataset", b.Base.Dir, "samples", manifest.Samples)
+	return b.readRules()
+}
+
+func (b base) incidence() (*incidence.Cache, error) {
+	cache, err := b.Base.Incidence()
+	if err == nil {
+		b.stage("read incidence", "nodes", len(cache.Offsets)-1, "entries", len(cache.Positions))
+	}
+	return cache, err
+}
+
+func (b base) place(_ context.Context, building *store.Building) error {
+	return building.ShareInputs(b.Base)
+}
+
+func (b base) close() {}
+
+// sources are the user's files, or computed sets, as inputs.
+type sources struct {
+	*builder
+	files   inputfile.Files     // of the graph
+	samples ingest.SampleSource // nil without a perturbation set
+	table   *store.SampleWriter // of samples; nil if an earlier build wrote it
+}
+
+func (s *sources) read(ctx context.Context) error {
+	if s.Perturbations == "" && s.Where != "" {
+		return fault.New(fault.Usage, "add --perturbations FILE, or omit --where",
+			"build %s: found --where without a perturbation set", s.Out)
+	}
+	if s.Perturbations == "" && (s.Duplicates != duplicates.Keep || len(s.GroupBy) > 0) {
+		return fault.New(fault.Usage, "add --perturbations FILE, or omit them",
+			"build %s: found --duplicates or --group-by without a perturbation set", s.Out)
+	}
+	opened, err := ingest.OpenGraph(&s.files, s.Graph)
+	if err != nil {
+		return err
+	}
+	if s.graph, err = opened.Read(); err != nil {
+		return err
+	}
+	s.manifest = &store.Manifest{
+		FormatVersion: store.FormatVersion,
+		Phenotypes:    []ingest.Phenotype{},
+		Attributes:    []ingest.Attribute{},
+		Options: store.Options{
+			ReactionRule: s.ReactionRule, UnknownGenes: s.UnknownGenes, AllowWildtype: s.AllowWildtype, AllowDuplicateIDs: s.AllowDuplicateIDs,
+			Where:      s.Where,
+			Duplicates: s.Duplicates, GroupBy: s.GroupBy,
+		},
+		Inputs:      store.Inputs{Graph: opened.Inputs, Perturbations: []ingest.Input{}},
+		GraphDigest: s.graph.Digest(),
+	}
+	repeated, loops := 0, 0
+	for _, edges := range s.graph.OddEdges() {
+		repeated += edges.Duplicates
+		loops += edges.SelfLoops
+	}
+	layout := incidence.NewLayout(s.graph)
+	for _, mask := range layout.Masks {
+		s.manifest.Masks = append(s.manifest.Masks, store.MaskSize{Name: mask.Name, Size: mask.Size})
+	}
+	s.stage("read graph", "genes", s.graph.Genes.Len(), "reactions", s.graph.Reactions.Len(), "metabolites", s.graph.Metabolites.Len(),
+		"edge_types", len(s.graph.Edges), "edges", layout.EdgePositions(), "duplicate_edges", repeated, "self_loops", loops)
+	if err := s.readRules(); err != nil || s.Perturbations == "" {
+		return err
+	}
+	return s.openSamples(ctx)
+}
+
+func (s *sources) openSamples(ctx context.Context) (err error) {
+	source, err := perturbationset.Open(s.Perturbations, s.graph.Genes, s.PerturbationOptions)
+	if err != nil {
+		return err
+	}
+	s.samples = source // which close closes
+	if set, ok := source.(interface{ IgnoredColumns() []string }); ok && len(set.IgnoredColumns()) > 0 {
+		s.Log.Warn("ignoring columns", "columns", fault.List(set.IgnoredColumns()))
+	}
+	if names := source.Columns().AttributeNames(); len(names) > 0 {
+		s.Log.Info("keeping attributes", "columns", fault.List(names))
+	}
+	if source, err = duplicates.Apply(ctx, source, s.Rule, s.Perturbations); err != nil {
+		return err
+	}
+	s.samples = source
+	if statistics := duplicates.Pooled(source); len(statistics) > 0 {
+		s.Log.Info("pooling statistics", "columns", fault.List(statistics))
+	}
+	return nil
+}
+
+// survey reads the whole perturbation set, once, before the dataset is begun, and writes the sample
+// table beside it. Bad data is found early, and the manifest is complete except for its files, so
+// that separately built shards and a resumed build agree on what they build.
+func (s *sources) survey(ctx context.Context) error {
+	if s.samples == nil {
+		s.manifest.LogicalContent = s.newContent().Sum()
+		return nil
+	}
+	s.manifest.SetColumns(s.samples.Columns())
+	s.manifest.Inputs.Perturbations = append(s.manifest.Inputs.Perturbations, s.samples.Inputs()...)
+	progress := s.Progress(0)
+	defer progress.Done()
+	unmeasured := ingest.NewUnmeasured(s.manifest.Columns())
+	counts, content, err := s.tabulate(ctx, store.NeedsSamples(s.Out, s.Resume), func(samples *ingest.Samples) {
+		unmeasured.Add(samples)
+		progress.Add(samples.Len(), 0)
+	})
+	if err != nil {
+		return err
+	}
+	if counts.Samples == 0 {
+		return fault.New(fault.Input, "give a table with at least one row",
+			"read perturbations %s: found no samples, expected at least one", s.Perturbations)
+	}
+	s.manifest.Samples, s.manifest.Counts, s.manifest.LogicalContent = counts.Samples, counts, content
+	s.stage("survey samples", "samples", counts.Samples, "wildtypes", counts.Wildtypes,
+		"unknown_genes_dropped", counts.UnknownGenes, "samples_dropped_for_unknown_genes", counts.DroppedSamples,
+		"samples_dropped_without_genes_left", counts.EmptiedSamples, "samples_left_out_by_where", counts.LeftOutSamples,
+		"repeated_genes_merged", counts.RepeatedGenes)
+	s.logRepeats(counts.Repeats)
+	if names := unmeasured.Names(); len(names) > 0 {
+		s.Log.Warn("phenotypes without a value in any sample", "phenotypes", fault.List(names))
+	}
+	if counts.InfiniteValues > 0 {
+		s.Log.Warn("infinite phenotype values count as missing", "values", counts.InfiniteValues)
+	}
+	return nil
+}
+
+func (s *sources) newContent() *store.ContentDigest {
+	return store.NewContentDigest(s.manifest.GraphDigest, s.ReactionRule, s.manifest.Columns())
+}
+
+// tabulate reads the whole perturbation set, computes the digest of its content and, if write is
+// true, writes the sample table.
+func (s *sources) tabulate(ctx context.Context, write bool, see func(*ingest.Samples)) (counts ingest.Counts, digest string, err error) {
+	if write {
+		if s.table, err = store.NewSampleWriter(s.Out, s.manifest.Columns()); err != nil {
+			return counts, "", err
+		}
+	}
+	content := s.newContent()
+	counts, err = s.samples.Scan(func(samples *ingest.Samples) error {
+		content.Add(samples)
+		see(samples)
+		if s.table != nil {
+			if err := s.table.Add(samples); err != nil {
+				return err
+			}
+		}
+		return context.Cause(ctx)
+	})
+	digest = content.Sum()
+	if err == nil && s.table != nil {
+		err = s.table.Close(digest)
+	}
+	return counts, digest, err
+}
+
+// logRepeats says that genotypes repeat, and what became of their samples: a warning, if nobody has
+// chosen that.
+func (s *sources) logRepeats(repeats ingest.Repeats) {
+	args := []any{"genotypes", repeats.Genotypes, "repeated", repeats.RepeatedGenotypes, "in_samples", repeats.RepeatedSamples}
+	if len(s.GroupBy) > 0 {
+		args = append(args, "conditions", repeats.Conditions)
+	}
+	args = append(args, "duplicates", s.Duplicates, "samples_merged", repeats.MergedSamples)
+	switch {
+	case repeats.RepeatedGenotypes > 0 && s.Duplicates == duplicates.Keep:
+		s.Log.Warn("genotypes repeat", args...)
+	case repeats.RepeatedGenotypes > 0 || len(s.GroupBy) > 0:
+		s.Log.Info("genotypes repeat", args...)
+	}
+}
+
+func (s *sources) incidence() (*incidence.Cache, error) {
+	cache := incidence.Build(s.graph)
+	s.stage("build incidence", "nodes", len(cache.Offsets)-1, "entries", len(cache.Positions))
+	return cache, nil
+}
+
+func (s *sources) place(ctx context.Context, building *store.Building) error {
+	if err := building.WriteGraph(s.graph); err != nil || s.samples == nil || building.HasSamples() {
+		return err
+	}
+	if s.table == nil { // the table that the survey found was of another, unfinished build
+		_, digest, err := s.tabulate(ctx, true, func(*ingest.Samples) {})
+		if err == nil {
+			err = s.Unchanged()
+		}
+		if err == nil && digest != s.manifest.LogicalContent {
+			err = errors.New("the perturbation set differs from what was surveyed")
+		}
+		if err != nil {
+			return inputfile.Explain(err, s)
+		}
+	}
+	return building.AdoptSamples(s.table)
+}
+
+// Unchanged checks that the files are what was read.
+func (s *sources) Unchanged() error {
+	var samples error
+	if s.samples != nil {
+		samples = s.samples.Unchanged()
+	}
+	return cmp.Or(s.files.Unchanged(), samples)
+}
+
+func (s *sources) close() {
+	if s.table != nil {
+		_ = s.table.Discard()
+	}
+	s.files.Close()
+	if s.samples != nil {
+		s.samples.Close()
+	}
+}
+
+// readRules reads the gpr rules, if masks depend on them. Genes that are not in the graph count as
+// never deleted, and are logged once.
+func (b *builder) readRules() (err error) {
+	byRule := b.ReactionRule == incidence.RuleGPR && b.graph.Reactions.Len() > 0
+	if byRule && b.graph.Reactions.Column("gpr") == nil {
+		return fault.New(fault.Usage, "add the column gpr to the reactions, or choose --reaction-rule all",
+			"read graph %s: %s has no column gpr, which --reaction-rule gpr needs: no reaction would ever be removed",
+			b.Graph, b.nodeFile(ingest.Reaction))
+	}
+	if b.rules, err = incidence.ReadRules(b.graph, b.ReactionRule); err != nil {
+		return fault.New(fault.Input, "correct the rule, or leave the field empty",
+			"read graph %s: %s %w", b.Graph, b.nodeFile(ingest.Reaction), err)
+	}
+	if unknown := b.rules.UnknownGenes; len(unknown) > 0 {
+		b.Log.Warn("gpr rules name genes that are not in the graph; they count as never deleted",
+			"genes", len(unknown), "reactions", b.rules.NamingUnknown, "first", unknown[:min(len(unknown), 5)])
+	}
+	return nil
+}
+
+// nodeFile returns the name of a node table's file, relative to the graph folder.
+func (b *builder) nodeFile(nodeType string) string {
+	i := slices.IndexFunc(b.manifest.Inputs.Graph, func(input ingest.Input) bool { return strings.HasPrefix(input.Name, "nodes/"+nodeType+".") })
+	return b.manifest.Inputs.Graph[i].Name
+}
