@@ -24,16 +24,11 @@ type resolver struct {
 	state      map[*yaml.Node]progress
 	referenced map[string]bool // top-level keys that were referred to
 	sizes      map[*yaml.Node]int
-	index      map[*yaml.Node]map[string]*yaml.Node // of mappings, by key
-	expanded   int                                  // bytes of text made by interpolations
-	nested     int                                  // current nesting depth of ${…}
+	expanded   int // bytes of text made by interpolations
 }
 
-// Limits: the bytes of all values after every ${…} is replaced, and the nesting depth of ${…}.
-const (
-	mostExpanded = 4 << 20
-	mostNested   = 20
-)
+// mostExpanded limits the bytes of all values after every ${…} is replaced.
+const mostExpanded = 4 << 20
 
 func tooLarge(place string) error {
 	return fault.New(fault.Usage, "look for values that refer to others repeatedly",
@@ -99,7 +94,10 @@ func (r *resolver) replace(node *yaml.Node) error {
 			rest = after
 			continue
 		}
-		inner, after, closed := cutClosingBrace(after)
+		inner, after, closed := strings.Cut(after, "}")
+		if strings.Contains(inner, "${") {
+			return fault.New(fault.Usage, "name the value itself, as in ${a.b}", "read settings %s: found ${…} inside ${…} in %.100q", place, node.Value)
+		}
 		if !closed {
 			return fault.New(fault.Usage, `close it with }, or write \${ for a literal ${`,
 				"read settings %s: found ${ without } in %q", place, node.Value)
@@ -127,37 +125,10 @@ func (r *resolver) replace(node *yaml.Node) error {
 	return nil
 }
 
-// cutClosingBrace cuts text, which follows a "${", at the brace that closes it.
-func cutClosingBrace(text string) (inner, after string, closed bool) {
-	for depth, i := 1, 0; i < len(text); i++ {
-		switch {
-		case strings.HasPrefix(text[i:], "${"):
-			depth++
-		case text[i] == '}':
-			if depth--; depth == 0 {
-				return text[:i], text[i+1:], true
-			}
-		}
-	}
-	return "", "", false
-}
-
 // lookUp returns the value that the inside of a ${…} names. The node is shared: copy it before
 // changing it.
 func (r *resolver) lookUp(inner, place string) (*yaml.Node, error) {
-	name := &yaml.Node{Kind: yaml.ScalarNode, Value: inner, LineComment: place}
-	if r.nested++; r.nested > mostNested {
-		return nil, fault.New(fault.Usage, "", "read settings %s: found ${…} nested more than %d deep", place, mostNested)
-	}
-	err := r.replace(name) // ${a.${b}}, ${oc.env:VAR,${b}}
-	r.nested--
-	if err != nil {
-		return nil, err
-	}
-	if name.Kind != yaml.ScalarNode {
-		return nil, wrongType(name, "${"+inner+"}", "a key")
-	}
-	key := strings.TrimSpace(name.Value)
+	key := strings.TrimSpace(inner)
 	if kind, argument, found := strings.Cut(key, ":"); found {
 		return environment(kind, argument, place)
 	}
@@ -170,7 +141,7 @@ func (r *resolver) lookUp(inner, place string) (*yaml.Node, error) {
 				return nil, err
 			}
 		}
-		next := r.child(node, word)
+		next := child(node, word)
 		if next == nil {
 			return nil, fault.New(fault.Usage, fault.DidYouMean(word, keysOf(node), "write keys from the top level, as in ${a.b}"),
 				"read settings %s: ${%s} names a key that does not exist", place, key)
@@ -178,17 +149,6 @@ func (r *resolver) lookUp(inner, place string) (*yaml.Node, error) {
 		node = next
 	}
 	return node, r.resolve(node)
-}
-
-// child is like the function child, with an index for repeated look-ups.
-func (r *resolver) child(node *yaml.Node, key string) *yaml.Node {
-	if node.Kind != yaml.MappingNode {
-		return child(node, key)
-	}
-	if r.index[node] == nil {
-		r.index[node] = indexOf(node)
-	}
-	return r.index[node][key]
 }
 
 // environment returns the value of an oc.env:VAR or oc.env:VAR,default.

@@ -76,15 +76,6 @@ func child(node *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// indexOf returns the values of a mapping by key.
-func indexOf(mapping *yaml.Node) map[string]*yaml.Node {
-	values := make(map[string]*yaml.Node, len(mapping.Content)/2)
-	for i := 0; i < len(mapping.Content); i += 2 {
-		values[mapping.Content[i].Value] = mapping.Content[i+1]
-	}
-	return values
-}
-
 // keysOf returns the keys of a mapping, nil for anything else.
 func keysOf(node *yaml.Node) (keys []string) {
 	for i := 0; node.Kind == yaml.MappingNode && i < len(node.Content); i += 2 {
@@ -96,15 +87,13 @@ func keysOf(node *yaml.Node) (keys []string) {
 // merge merges the mapping from into the mapping into: mappings merge key by key, anything else is
 // replaced.
 func merge(into, from *yaml.Node) {
-	there := indexOf(into)
 	for i := 0; i < len(from.Content); i += 2 { // keys are unique
 		key, value := from.Content[i], from.Content[i+1]
-		old := there[key.Value]
-		if old == nil {
+		if old := child(into, key.Value); old != nil {
+			assign(old, value)
+		} else {
 			into.Content = append(into.Content, key, value)
-			continue
 		}
-		assign(old, value)
 	}
 }
 

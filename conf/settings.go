@@ -41,8 +41,7 @@ func Load(path string, overrides []string) (*Settings, error) {
 			return nil, err
 		}
 	}
-	r := resolver{root: root, referenced: referenced, state: make(map[*yaml.Node]progress), sizes: make(map[*yaml.Node]int),
-		index: make(map[*yaml.Node]map[string]*yaml.Node)}
+	r := resolver{root: root, referenced: referenced, state: make(map[*yaml.Node]progress), sizes: make(map[*yaml.Node]int)}
 	if err := r.resolve(root); err != nil {
 		return nil, err
 	}
