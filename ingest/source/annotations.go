@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -10,21 +9,6 @@ import (
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
-)
-
-// gafColumns are the columns of a GAF file, which has no header line; version 1.0 lacks the last
-// two.
-var gafColumns = []string{
-	"db", "db_object_id", "db_object_symbol", "qualifier", "go_id", "reference", "evidence", "with_from", "aspect",
-	"db_object_name", "db_object_synonym", "db_object_type", "taxon", "date", "assigned_by", "extension", "gene_product_form",
-}
-
-const (
-	gafQualifier = 3
-	gafTerm      = 4
-	gafEvidence  = 6
-	gafSynonyms  = 10
-	gafWidth1    = 15
 )
 
 // annotations are the edges of genes and terms, in the order of their first rows.
@@ -41,41 +25,28 @@ type annotations struct {
 	sets                textSets
 }
 
-// read adds the rows of a GAF file.
-func (a *annotations) read(files *inputfile.Files, path string) (SourceReport, error) {
-	report := SourceReport{Made: a.edgeType().String(), File: path}
-	file, err := files.Open(path)
-	if err != nil {
-		return report, err
-	}
-	text := table.TextOptions{Delimiter: '\t', Comment: "!", Columns: gafColumns}
-	head, err := table.Head(file, 1, text)
-	if err != nil {
-		return report, err
-	}
-	if len(head) > 0 && len(head[0]) == gafWidth1 {
-		text.Columns = gafColumns[:gafWidth1]
-	}
-	reader, err := table.OpenFile(file, text)
+// read adds the rows of a table; place is where its settings are, for errors.
+func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec, place string) (SourceReport, error) {
+	report := SourceReport{Made: a.edgeType().String(), File: spec.File}
+	reader, err := spec.open(files)
 	if err != nil {
 		return report, err
 	}
 	defer reader.Close()
-	keeps := func(*table.Batch, int) (bool, error) { return true, nil }
-	if a.spec.Where != "" {
-		if keeps, err = rowFilter("gene_ontology.where", a.spec.Where, text.Columns); err != nil {
+	r := annotationReader{annotations: a, nameOf: nameIn(spec.Name, false)}
+	for k, name := range []string{spec.Gene, spec.Term, "evidence", "qualifier"} {
+		column := []*int{&r.columns.gene, &r.columns.term, &r.columns.evidence, &r.columns.qualifier}[k]
+		if *column, err = findColumn(reader, spec.File, name); err != nil {
 			return report, err
 		}
 	}
-	r := annotationReader{annotations: a, column: slices.Index(gafColumns, string(a.spec.Gene))}
+	if r.refusal, err = spec.refusal(place, reader.Columns()); err != nil {
+		return report, err
+	}
 	err = eachRow(reader, func(batch *table.Batch, i int) error {
 		report.Rows++
-		keep, err := keeps(batch, i)
-		switch {
-		case err != nil:
-		case !keep:
-			r.refused++
-		default:
+		refused, err := r.refusal.refuses(batch, i)
+		if err == nil && !refused {
 			err = r.row(batch, i)
 		}
 		if err != nil {
@@ -90,30 +61,26 @@ func (a *annotations) read(files *inputfile.Files, path string) (SourceReport, e
 // annotationReader counts the rows of one file.
 type annotationReader struct {
 	*annotations
-	column int // of the gene's name
-	recent recentName
+	columns struct{ gene, term, evidence, qualifier int }
+	nameOf  func(field []byte) ([]byte, error)
+	recent  recentName
+	refusal refusal
 
-	refused, negated, repeated int
-	missing                    missingNames
-	resolved                   [isUnknown + 1]int
-	elsewhere                  int // terms of other namespaces
-	kept                       int
+	repeated  int
+	missing   missingNames
+	resolved  [isUnknown + 1]int
+	elsewhere int // terms of other namespaces
+	kept      int
 }
 
 func (r *annotationReader) row(batch *table.Batch, i int) error {
-	qualifier, code := batch.Text(gafQualifier, i), batch.Text(gafEvidence, i)
+	qualifier, code := batch.Text(r.columns.qualifier, i), batch.Text(r.columns.evidence, i)
 	if err := cmp.Or(checkUTF8(qualifier), checkUTF8(code)); err != nil {
 		return err
 	}
-	for part := range bytes.SplitSeq(qualifier, []byte("|")) {
-		if bytes.EqualFold(part, []byte("NOT")) {
-			r.negated++
-			return nil
-		}
-	}
-	name := batch.Text(r.column, i)
-	if r.column == gafSynonyms {
-		name, _, _ = bytes.Cut(name, []byte("|"))
+	name, err := r.nameOf(batch.Text(r.columns.gene, i))
+	if err != nil {
+		return err
 	}
 	m := r.recent.find(r.names, name)
 	if m.result != gene {
@@ -127,7 +94,7 @@ func (r *annotationReader) row(batch *table.Batch, i int) error {
 		r.missing.count([2]found{m.result, m.result})
 		return nil
 	}
-	id := batch.Text(gafTerm, i)
+	id := batch.Text(r.columns.term, i)
 	at, how := r.terms.find(id)
 	if how == isUnknown {
 		if r.unknown == ingest.RefuseUnknownGenes {
@@ -202,16 +169,14 @@ func (s *textSets) texts(set uint32) (texts []string) {
 func (r *annotationReader) account(report *SourceReport) {
 	report.Kept, report.Unknown = r.kept, sortedNames(r.missing.names)
 	report.Unnamed = r.missing.unknownRows + r.missing.ambiguousRows + r.resolved[isUnknown]
-	for _, c := range []Count{
-		{notKept, r.refused},
-		{"with the qualifier NOT", r.negated},
+	for _, c := range append(r.refusal.refused, []Count{
 		{"of unknown genes", r.missing.unknownRows},
 		{"of ambiguous names", r.missing.ambiguousRows},
 		{"of unknown terms", r.resolved[isUnknown]},
 		{"of obsolete terms that no single term replaces", r.resolved[isObsolete]},
 		{"of terms in other namespaces", r.elsewhere},
 		{"of the gene and term of an earlier row", r.repeated},
-	} {
+	}...) {
 		report.Dropped = appendCount(report.Dropped, c.What, c.N)
 	}
 	for _, c := range []Count{

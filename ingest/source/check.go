@@ -225,7 +225,6 @@ func (o *OntologySpec) prepare() error {
 	place := at(o.Place, "gene_ontology")
 	given := !reflect.ValueOf(*o).IsZero()
 	o.Terms = cmp.Or(o.Terms, AllTerms)
-	o.Gene = cmp.Or(o.Gene, GeneID)
 	o.Relation = cmp.Or(o.Relation, "has_annotation")
 	switch {
 	case given && o.File == "":
@@ -233,9 +232,14 @@ func (o *OntologySpec) prepare() error {
 	case o.Terms != AllTerms && o.Terms != AnnotatedTerms:
 		return usage("", "%s.terms: found %q, expected all or annotated", place, o.Terms)
 	case o.Terms == AnnotatedTerms && len(o.Annotations) == 0:
-		return usage("name GAF files", "%s.annotations: missing, although terms is annotated", place)
-	case !slices.Contains([]GeneColumn{GeneID, GeneSymbol, GeneSynonym}, o.Gene):
-		return usage("", "%s.gene: found %q, expected db_object_id, db_object_symbol or db_object_synonym", place, o.Gene)
+		return usage("name their files", "%s.annotations: missing, although terms is annotated", place)
+	}
+	for i, a := range o.Annotations {
+		place := o.annotationsPlace(i)
+		err := required(place, setting{"file", a.File}, setting{"gene", a.Gene}, setting{"term", a.Term})
+		if err = cmp.Or(err, checkPattern(place+".name", a.Name), a.RowsSpec.check(place)); err != nil {
+			return err
+		}
 	}
 	names := append(slices.Sorted(maps.Values(o.Relations)), o.Relation)
 	for _, name := range names {
@@ -244,6 +248,11 @@ func (o *OntologySpec) prepare() error {
 		}
 	}
 	return nil
+}
+
+// annotationsPlace says where the settings of a table are.
+func (o *OntologySpec) annotationsPlace(i int) string {
+	return at(o.Annotations[i].Place, fmt.Sprintf("gene_ontology.annotations.%d", i))
 }
 
 func (l SelfLoops) check(place string) error {

@@ -87,7 +87,10 @@ func (e EdgesSpec) read(files *inputfile.Files, names *Names, unknown ingest.Unk
 
 // Files returns the paths of the files that BuildGraph reads, sorted.
 func (s GraphSpec) Files() []string {
-	files := append([]string{s.Genes.File, s.GEM.File, s.Ontology.File}, s.Ontology.Annotations...)
+	files := []string{s.Genes.File, s.GEM.File, s.Ontology.File}
+	for _, table := range s.Ontology.Annotations {
+		files = append(files, table.File)
+	}
 	for _, table := range s.Aliases {
 		files = append(files, table.File)
 	}

@@ -51,6 +51,14 @@ func sgdAliases(t testing.TB, path string) []AliasTable {
 	return []AliasTable{fromSource(t, "sgd_features", "aliases", func(s *AliasTable) *string { return &s.File }, path)}
 }
 
+// gafOf has the settings of GAF files, or of another such source.
+func gafOf(t testing.TB, source string, paths ...string) (tables []AnnotationsSpec) {
+	for _, path := range paths {
+		tables = append(tables, fromSource(t, source, "annotations", func(s *AnnotationsSpec) *string { return &s.File }, path))
+	}
+	return tables
+}
+
 // edgesOf has the settings of a public source of edges, as changed.
 func edgesOf(t testing.TB, name, path string, change func(*EdgesSpec)) EdgesSpec {
 	spec := fromSource(t, name, "edges", func(s *EdgesSpec) *string { return &s.File }, path)

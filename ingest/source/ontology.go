@@ -38,10 +38,10 @@ func addOntology(files *inputfile.Files, graph *ingest.Graph, names *Names, spec
 	}
 	a := annotations{spec: spec, terms: terms, kept: kept, names: names, unknown: unknown, pairs: newPairs(false)}
 	var annotated Report
-	for _, path := range spec.Annotations {
-		report, err := a.read(files, path)
+	for i, table := range spec.Annotations {
+		report, err := a.read(files, table, spec.annotationsPlace(i))
 		if err == nil {
-			err = report.check("check that the file is a GAF of these genes, and the settings gene and where", maxDropped)
+			err = report.check("check that the file annotates these genes, and the settings gene and where", maxDropped)
 		}
 		if err != nil {
 			return nil, err

@@ -113,7 +113,7 @@ func ontologyFolder(t testing.TB, obo, gaf string) (dir string, spec GraphSpec) 
 	}
 	return dir, GraphSpec{
 		Genes: sgdGenes(t, features), Aliases: sgdAliases(t, features), UnknownGenes: ingest.DropGene,
-		Ontology: OntologySpec{File: filepath.Join(dir, "go.obo"), Annotations: []string{filepath.Join(dir, "sgd.gaf")}},
+		Ontology: OntologySpec{File: filepath.Join(dir, "go.obo"), Annotations: gafOf(t, "gaf", filepath.Join(dir, "sgd.gaf"))},
 	}
 }
 
@@ -183,24 +183,28 @@ func TestOntologyChoices(t *testing.T) {
 		terms, parents    string // of is_a, or parent
 		annotated, report string
 	}{
-		{"evidence", func(o *OntologySpec) { o.Where = `evidence not in ["IEA", "ND"]` }, all,
+		{"evidence", func(o *OntologySpec) { o.Annotations[0].Where = `evidence not in ["IEA", "ND"]` }, all,
 			"GO:0003993-GO:0003674 GO:0016311-GO:0008150 GO:0030643-GO:0008150",
 			"YBR092C-GO:0003993:IMP:enables YBR093C-GO:0003993:IDA:enables YBR093C-GO:0016311:IDA:involved_in|acts_upstream_of",
 			"dropped: 5 not kept by where, 1 with the qualifier NOT, 1 of the gene"},
-		{"aspect", func(o *OntologySpec) { o.Where = `aspect == "F"` }, all,
+		{"aspect", func(o *OntologySpec) { o.Annotations[0].Where = `aspect == "F"` }, all,
 			"GO:0003993-GO:0003674 GO:0016311-GO:0008150 GO:0030643-GO:0008150",
 			"YBR092C-GO:0003993:IMP:enables YBR093C-GO:0003993:IDA:enables", "dropped: 6 not kept by where"},
 		{"namespace", func(o *OntologySpec) { o.Namespaces = []string{"biological_process"} }, "GO:0008150 GO:0016311 GO:0030643",
 			"GO:0016311-GO:0008150 GO:0030643-GO:0008150",
 			"YBR093C-GO:0016311:IDA|IEA:involved_in|acts_upstream_of YBR092C-GO:0008150:ND:involved_in", "2 of terms in other namespaces"},
-		{"annotated", func(o *OntologySpec) { o.Terms, o.Where = AnnotatedTerms, `evidence == "IMP"` }, "GO:0003674 GO:0003993 GO:0008150 GO:0016311",
+		{"annotated", func(o *OntologySpec) { o.Terms, o.Annotations[0].Where = AnnotatedTerms, `evidence == "IMP"` }, "GO:0003674 GO:0003993 GO:0008150 GO:0016311",
 			"GO:0003993-GO:0003674 GO:0016311-GO:0008150", "YBR092C-GO:0003993:IMP:enables", "not kept by where"},
 		{"one edge type", func(o *OntologySpec) {
 			o.Relations = map[string]string{"is_a": "is_child_of", "part_of": "is_child_of"}
 		}, all, "GO:0003993-GO:0003674 GO:0003993-GO:0016311 GO:0016311-GO:0008150 GO:0030643-GO:0008150", "", "1 repeating an earlier pair of terms"},
-		{"symbols", func(o *OntologySpec) { o.Gene, o.Where = GeneSymbol, `go_id == "GO:0003993"` }, all,
+		{"symbols", func(o *OntologySpec) {
+			o.Annotations[0].Gene, o.Annotations[0].Where = "db_object_symbol", `go_id == "GO:0003993"`
+		}, all,
 			"GO:0003993-GO:0003674 GO:0016311-GO:0008150 GO:0030643-GO:0008150", "YBR092C-GO:0003993:IMP:enables", ""},
-		{"systematic names", func(o *OntologySpec) { o.Gene, o.Where = GeneSynonym, `go_id == "GO:0003993"` }, all,
+		{"systematic names", func(o *OntologySpec) {
+			o.Annotations[0].Gene, o.Annotations[0].Name, o.Annotations[0].Where = "db_object_synonym", "^([^|]*)", `go_id == "GO:0003993"`
+		}, all,
 			"GO:0003993-GO:0003674 GO:0016311-GO:0008150 GO:0030643-GO:0008150", "YBR092C-GO:0003993:IMP:enables", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -245,7 +249,7 @@ func TestOntologyFiles(t *testing.T) {
 		}
 	}
 	spec.Ontology.File = filepath.Join(dir, "go-basic.obo.gz")
-	spec.Ontology.Annotations = []string{filepath.Join(dir, "more.gaf.gz"), filepath.Join(dir, "gene_association.sgd.gz")}
+	spec.Ontology.Annotations = append(gafOf(t, "gaf", filepath.Join(dir, "more.gaf.gz")), gafOf(t, "gaf1", filepath.Join(dir, "gene_association.sgd.gz"))...)
 	graph, report := build(t, spec)
 	checkAccounts(t, report)
 	if got, want := annotationText(graph), "YBR093C-GO:0003993:IDA:enables YBR092C-GO:0003993:IMP:enables"; got != want {
@@ -277,11 +281,12 @@ func TestOntologyErrors(t *testing.T) {
 		{"an obsolete parent", obo + "\n[Term]\nid: GO:1\nis_a: GO:0000004\n", gaf, func(*GraphSpec) {}, fault.Input, `found is_a "GO:0000004" of term GO:1`},
 		{"no such relation", obo, gaf, func(s *GraphSpec) { s.Ontology.Relations = map[string]string{"has_part": "has_part"} }, fault.Input, "gene_ontology__has_part__gene_ontology: found no entries"},
 		{"no such namespace", obo, gaf, func(s *GraphSpec) { s.Ontology.Namespaces = []string{"P"} }, fault.Input, "kept 0 of"},
-		{"no such gene column", obo, gaf, func(s *GraphSpec) { s.Ontology.Gene = "symbol" }, fault.Usage, `gene_ontology.gene: found "symbol"`},
+		{"no such gene column", obo, gaf, func(s *GraphSpec) { s.Ontology.Annotations[0].Gene = "symbol" }, fault.Input, `sgd.gaf: found no column "symbol"`},
+		{"no gene column", obo, gaf, func(s *GraphSpec) { s.Ontology.Annotations[0].Gene = "" }, fault.Usage, "gene_ontology.annotations.0.gene: missing"},
 		{"no such terms", obo, gaf, func(s *GraphSpec) { s.Ontology.Terms = "leaves" }, fault.Usage, `gene_ontology.terms: found "leaves"`},
 		{"no annotations", obo, gaf, func(s *GraphSpec) { s.Ontology.Terms, s.Ontology.Annotations = AnnotatedTerms, nil }, fault.Usage, "gene_ontology.annotations: missing"},
 		{"only annotations", obo, gaf, func(s *GraphSpec) { s.Ontology.File = "" }, fault.Usage, "gene_ontology.file: missing"},
-		{"no such column", obo, gaf, func(s *GraphSpec) { s.Ontology.Where = `code == "IEA"` }, fault.Usage, "gene_ontology.where"},
+		{"no such column", obo, gaf, func(s *GraphSpec) { s.Ontology.Annotations[0].Where = `code == "IEA"` }, fault.Usage, "gene_ontology.annotations.0.where"},
 		{"a file of other columns", obo, "a\tb\nc\td\n", func(*GraphSpec) {}, fault.Input, "sgd.gaf:1: found 2 fields, expected 17"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -186,22 +186,28 @@ type OntologySpec struct {
 	Relations  map[string]string `yaml:"relations"`
 	Namespaces []string          `yaml:"namespaces"` // of the terms to keep (default: all)
 	Terms      Terms             `yaml:"terms"`      // the terms to keep: all, or those with genes and their ancestors (default: all)
-	// GAF files, 1.0 to 2.2, also with .gz or .zst. A gene and a term have one edge
+	// tables of annotations, such as GAF files. A gene and a term have one edge
 	// gene__RELATION__gene_ontology, at their first row, with all their evidence codes and
-	// qualifiers, joined by |; rows with the qualifier NOT have none. Alternative ids, and obsolete
-	// terms that one term replaces, are read as that term
-	Annotations []string `yaml:"annotations"`
-	Relation    string   `yaml:"relation"` // of annotations (default: has_annotation)
-	// the column that names the gene: db_object_id, db_object_symbol, or db_object_synonym, the
-	// first of them, which in SGD's file is the systematic name (default: db_object_id)
-	Gene GeneColumn `yaml:"gene"`
-	// an expression that is true for the rows to keep, as in tables; the columns are db,
-	// db_object_id, db_object_symbol, qualifier, go_id, reference, evidence, with_from, aspect,
-	// db_object_name, db_object_synonym, db_object_type, taxon, date, assigned_by, extension and
-	// gene_product_form
-	Where string `yaml:"where"`
+	// qualifiers, joined by |. Alternative ids, and obsolete terms that one term replaces, are read
+	// as that term
+	Annotations []AnnotationsSpec `yaml:"annotations"`
+	Relation    string            `yaml:"relation"` // of annotations (default: has_annotation)
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; empty if there is no such section
+}
+
+// AnnotationsSpec is a table of genes and terms that annotate them, with columns evidence and
+// qualifier.
+type AnnotationsSpec struct {
+	// a public source, such as gaf, whose values the other keys change
+	Source   conf.SourceName `yaml:"source" section:"annotations"`
+	TextSpec `yaml:",inline"`
+	RowsSpec `yaml:",inline"`
+	Gene     string `yaml:"gene"` // the column that names the gene (required)
+	Name     string `yaml:"name"` // a regular expression whose first group is the gene's name (default: all of it)
+	Term     string `yaml:"term"` // the column of the term's id (required)
+
+	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
 }
 
 // Terms says which terms of an ontology are nodes.
@@ -210,15 +216,6 @@ type Terms string
 const (
 	AllTerms       Terms = "all"
 	AnnotatedTerms Terms = "annotated"
-)
-
-// GeneColumn is a column of GAF that names a gene.
-type GeneColumn string
-
-const (
-	GeneID      GeneColumn = "db_object_id"
-	GeneSymbol  GeneColumn = "db_object_symbol"
-	GeneSynonym GeneColumn = "db_object_synonym"
 )
 
 // SelfLoops says what happens to edges of a gene with itself.

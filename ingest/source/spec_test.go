@@ -1,6 +1,8 @@
 package source
 
 import (
+	"cmp"
+	"fmt"
 	"testing"
 
 	"go.yaml.in/yaml/v4"
@@ -97,6 +99,29 @@ func TestSpecRefuses(t *testing.T) {
 			_, _, err = BuildGraph(opened(t), spec)
 		}
 		checkFault(t, err, fault.Usage, "check graph settings: ", test.want)
+	}
+}
+
+// TestPublicSources: an entry that names a source and a file is enough.
+func TestPublicSources(t *testing.T) {
+	for _, source := range conf.Sources() {
+		for _, section := range source.Sections {
+			entry := map[string]string{
+				"genes": "{%s}", "aliases": "[{%s}]", "edges": "[{%s}]", "annotations": "{file: f, annotations: [{%s}]}",
+			}[section]
+			key := map[string]string{"annotations": "gene_ontology"}[section]
+			if entry == "" { // of samples
+				continue
+			}
+			entry = fmt.Sprintf(entry, "source: "+source.Name+", file: f, "+map[string]string{"string_dango": "ids: f, relation: r"}[source.Name])
+			spec, err := decodeSpec(t, cmp.Or(key, section)+": "+entry)
+			if section != "genes" {
+				spec.Genes = GenesSpec{TextSpec: TextSpec{File: "f"}, Column: "id"}
+			}
+			if _, wrong := spec.prepared(); err != nil || wrong != nil {
+				t.Errorf("source %s in %s: %v, %v", source.Name, section, err, wrong)
+			}
+		}
 	}
 }
 
