@@ -86,25 +86,6 @@ func TestTemporaryFoldersFollowUmask(t *testing.T) {
 	}
 }
 
-// docs/DESIGN.md, Architecture, names every package but those of tests.
-func TestDesignNamesPackages(t *testing.T) {
-	design, err := os.ReadFile("docs/DESIGN.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, architecture, _ := strings.Cut(string(design), "\n## Architecture\n")
-	out, err := exec.Command("go", "list", "-tags", "cuda", "./...").Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
-	for line := range strings.Lines(string(out)) {
-		name := strings.TrimPrefix(strings.TrimSpace(line), "tcbuild/")
-		if !strings.HasPrefix(name, "internal/testing/") && !strings.Contains(architecture, "**"+name+"**") && !strings.Contains(architecture, "`"+name+"`") {
-			t.Errorf("docs/DESIGN.md, Architecture, does not name %s", name)
-		}
-	}
-}
-
 // room is the part of an import path that names a package of the architecture.
 func room(path string) string {
 	first, rest, _ := strings.Cut(path, "/")

@@ -13,12 +13,10 @@ import (
 	"tcbuild/fault"
 )
 
-// The documents name no flag that no command has, and DESIGN's table has every command with flags
-// of its own.
-func TestDocsNameCommandsAndFlags(t *testing.T) {
+// The documents name no flag that no command has.
+func TestDocsNameFlags(t *testing.T) {
 	t.Parallel()
 	flags := make(map[string]bool)
-	table := regexp.MustCompile("(?m)^\\| `.* \\|$").FindAllString(read(t, "../../docs/DESIGN.md"), -1)
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		cmd.InitDefaultHelpFlag()
@@ -27,28 +25,6 @@ func TestDocsNameCommandsAndFlags(t *testing.T) {
 		}
 		for _, sub := range cmd.Commands() {
 			visit(sub)
-		}
-		if cmd.HasSubCommands() || !cmd.HasParent() {
-			return
-		}
-		group, name := "", cmd.Name()
-		if cmd.Parent().HasParent() {
-			group = cmd.Parent().Name() + " "
-		}
-		row := slices.IndexFunc(table, func(row string) bool {
-			usage, _, _ := strings.Cut(strings.TrimPrefix(row, "| `"), "`")
-			names, ok := strings.CutPrefix(usage, group)
-			names, _, _ = strings.Cut(names, " ")
-			return ok && slices.Contains(strings.Split(names, `\|`), name)
-		})
-		if row < 0 {
-			t.Errorf("docs/DESIGN.md, Commands, does not list %s", cmd.CommandPath())
-			return
-		}
-		for _, flag := range flagPattern.FindAllString(table[row], -1) {
-			if cmd.Flag(strings.TrimPrefix(flag, "--")) == nil {
-				t.Errorf("docs/DESIGN.md, Commands: %s has no %s", cmd.CommandPath(), flag)
-			}
 		}
 	}
 	visit(newRoot(newEnv(io.Discard, io.Discard)))
@@ -115,22 +91,5 @@ func TestExamples(t *testing.T) {
 	}
 	if len(lines) < 35 {
 		t.Errorf("found %d examples, expected more", len(lines))
-	}
-}
-
-// DESIGN's table of exit codes has the codes of the help.
-func TestDocsExitCodes(t *testing.T) {
-	t.Parallel()
-	codes := regexp.MustCompile(`(?m)^(?:  |\| )([0-9]+) `)
-	all := func(text string) (found []string) {
-		for _, match := range codes.FindAllStringSubmatch(text, -1) {
-			found = append(found, match[1])
-		}
-		return found
-	}
-	_, design, _ := strings.Cut(read(t, "../../docs/DESIGN.md"), "### Exit codes\n")
-	design, _, _ = strings.Cut(design, "\n\nAn error")
-	if got, want := all(design), all(exitCodes); !slices.Equal(got, want) || len(want) != 6 {
-		t.Errorf("docs/DESIGN.md has exit codes %v, the help %v", got, want)
 	}
 }

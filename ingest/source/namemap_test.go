@@ -31,9 +31,6 @@ func TestNameMap(t *testing.T) {
 		if got := maps.Collect(m.all()); !maps.Equal(got, want) {
 			t.Errorf("prefix %q: all %v, want %v", prefix, got, want)
 		}
-		if name := []byte("GO:0005737"); testing.AllocsPerRun(10, func() { m.get(name) }) != 0 {
-			t.Errorf("prefix %q: get allocates", prefix)
-		}
 	}
 }
 
