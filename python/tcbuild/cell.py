@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from tcbuild.errors import DamagedFileError
 from tcbuild.graph import GPR, CellGraph, edges_by_index, is_node_type, load_graph
 from tcbuild.incidence import CSR, build_incidence, rows_of_nodes
 from tcbuild.incidence_file import IncidenceFile
+from tcbuild.lazy import lazy_property
 from tcbuild.manifest import RESTORE, Manifest
 from tcbuild.removal import Removal, Rows, compile_rules, genes_of_rules
 
@@ -26,18 +26,18 @@ class Cell:
         self._manifest = manifest
         self._sizes = {mask["name"]: mask["size"] for mask in manifest["masks"]}
 
-    @cached_property
+    @lazy_property
     def genes(self) -> list[str]:
         names: list[str] = self._read(
             lambda table: table.column("id").to_pylist(), "graph/nodes/gene.arrow"
         )
         return names
 
-    @cached_property
+    @lazy_property
     def gene_indices(self) -> dict[str, int]:
         return {name: index for index, name in enumerate(self.genes)}
 
-    @cached_property
+    @lazy_property
     def graph(self) -> CellGraph:
         return self._load(self._sizes)
 
@@ -67,11 +67,11 @@ class Cell:
             )
         return graph
 
-    @cached_property
+    @lazy_property
     def incidence(self) -> dict[str, CSR]:
         return build_incidence(self.graph)
 
-    @cached_property
+    @lazy_property
     def removal(self) -> Removal:
         """The incidence variant reads only the part of the graph that ties genes to reactions."""
         rules = None

@@ -20,18 +20,56 @@ BLOCK = 1 << 16  # bytes that a checksum is for; the last block of a file has th
 Sums = npt.NDArray[np.uint64]
 
 
-class CheckedFile(io.RawIOBase):
-    """A file as a stream. Each block is compared with its XXH64 when it is read from disk.
-
-    keep: whether the blocks that were read last stay in memory, for reads side by side; those of
-        a URL always do
+class CheckedFile:
+    """A file whose blocks are compared with their XXH64 each time they are read. Any number of
+    threads may read.
     """
 
-    def __init__(self, path: Path | Url, file: File, sums: Sums, keep: bool):
-        self._path, self._file, self._sums = path, file, sums
-        self._keep = keep or isinstance(path, Url)
-        self._position = 0
-        self._first, self._last = 0, memoryview(b"")  # what was read last, and where it begins
+    def __init__(self, path: Path | Url, file: File, sums: Sums):
+        self.path, self.size = path, file.size
+        self._file, self._sums = file, sums
+
+    def read(self, offset: int, length: int) -> memoryview:
+        """length bytes from offset; DatasetError if the file has fewer, or other ones."""
+        if not 0 <= offset <= offset + length <= self.size:
+            raise DamagedFileError(
+                f"read {self.path}: it ends at byte {self.size:,}, expected {length:,} bytes from "
+                f"byte {offset:,} on",
+                RESTORE,
+            )
+        first, blocks = self.blocks(offset, length)
+        return blocks[offset - first : offset - first + length]
+
+    def blocks(self, offset: int, length: int) -> tuple[int, memoryview]:
+        """The blocks with these bytes, and where they begin."""
+        first = offset - offset % BLOCK
+        end = min(-(-(offset + length) // BLOCK) * BLOCK, self.size)
+        try:
+            blocks = memoryview(self._file.read(first, end - first))
+        except ValueError as error:
+            raise DamagedFileError(f"read {self.path}: {error}", RESTORE) from error
+        except OSError as error:
+            raise unreadable(self.path, error) from error
+        for start in range(0, len(blocks), BLOCK):
+            computed = xxhash.xxh64_intdigest(blocks[start : start + BLOCK])
+            expected = int(self._sums[(first + start) // BLOCK])
+            if computed != expected:
+                raise DamagedFileError(
+                    f"read {self.path}: the block from byte {first + start:,} on has checksum "
+                    f"{computed:016x}, expected {expected:016x}",
+                    RESTORE,
+                )
+        return first, blocks
+
+
+class CheckedStream(io.RawIOBase):
+    """A checked file as a stream for one reader. The blocks read last stay in memory, for reads
+    side by side.
+    """
+
+    def __init__(self, file: CheckedFile):
+        self._file, self._position = file, 0
+        self._first, self._last = 0, memoryview(b"")  # where the last blocks begin, and these
         self.error: DatasetError | None = None  # of the last read; Arrow may wrap it in its own
 
     def readable(self) -> bool:
@@ -55,34 +93,12 @@ class CheckedFile(io.RawIOBase):
         self.error = None
         if not self._first <= start <= end <= self._first + len(self._last):
             try:
-                self._read_blocks(start - start % BLOCK, -(-end // BLOCK) * BLOCK)
+                self._first, self._last = self._file.blocks(start, end - start)
             except DatasetError as error:
                 self.error = error
                 raise
         self._position = end
-        found = self._last[start - self._first : end - self._first]
-        if not self._keep:
-            self._last = memoryview(b"")
-        return found
-
-    def _read_blocks(self, first: int, end: int) -> None:
-        """Reads whole blocks to _last."""
-        try:
-            memory = memoryview(self._file.read(first, min(end, self._file.size) - first))
-        except ValueError as error:
-            raise DamagedFileError(f"read {self._path}: {error}", RESTORE) from error
-        except OSError as error:
-            raise unreadable(self._path, error) from error
-        for start in range(0, len(memory), BLOCK):
-            computed = xxhash.xxh64_intdigest(memory[start : start + BLOCK])
-            expected = int(self._sums[(first + start) // BLOCK])
-            if computed != expected:
-                raise DamagedFileError(
-                    f"read {self._path}: the block from byte {first + start:,} on has checksum "
-                    f"{computed:016x}, expected {expected:016x}",
-                    RESTORE,
-                )
-        self._first, self._last = first, memory
+        return self._last[start - self._first : end - self._first]
 
 
 def split_sums(content: bytes | bytearray, sizes: list[int]) -> list[Sums]:

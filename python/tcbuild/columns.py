@@ -37,6 +37,12 @@ def view(chunk: pa.Array, kind: npt.DTypeLike) -> npt.NDArray[Any]:
     return found[chunk.offset : chunk.offset + len(chunk)]
 
 
+def number_type(kind: pa.DataType) -> np.dtype[Any]:
+    """NumPy's type of a type of numbers. Before pyarrow 26 its own conversion imports pandas."""
+    letter = "f" if pa.types.is_floating(kind) else "i" if pa.types.is_signed_integer(kind) else "u"
+    return np.dtype(f"{letter}{kind.bit_width // 8}")
+
+
 def whole(column: pa.ChunkedArray, kind: npt.DTypeLike) -> npt.NDArray[Any]:
     """The values of a column of numbers, of which the missing ones have any value."""
     return np.concatenate([np.empty(0, kind), *(view(chunk, kind) for chunk in column.chunks)])

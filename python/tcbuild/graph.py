@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tcbuild import html
-from tcbuild.columns import whole
+from tcbuild.columns import number_type, whole
 from tcbuild.graph_columns import GraphColumns
 
 NODE_TYPES = ("gene", "reaction", "metabolite")  # those with a meaning, in canonical order
@@ -254,7 +254,7 @@ def _end_by_index(table: pa.Table, name: str, end: str, nodes: int) -> npt.NDArr
     if values.null_count:
         missing = int(np.argmin(values.is_valid().to_numpy()))
         raise ValueError(f"{name}: {end}_index of edge {missing} is missing, expected an integer")
-    indices = whole(values, values.type.to_pandas_dtype())
+    indices = whole(values, number_type(values.type))
     if len(indices) and not 0 <= indices.min() <= indices.max() < nodes:
         raise ValueError(
             f"{name}: {end} indices from {indices.min()} to {indices.max()}, expected below "

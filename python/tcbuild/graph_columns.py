@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tcbuild.columns import missing, view
+from tcbuild.columns import missing, number_type, view
 
 
 class GraphColumns(Mapping[str, npt.NDArray[Any]]):
@@ -59,7 +59,7 @@ def _numbers(chunk: pa.Array) -> npt.NDArray[Any]:
     if pa.types.is_boolean(kind) and not chunk.null_count:
         return np.array(chunk.to_pylist(), bool)
     if pa.types.is_floating(kind) or pa.types.is_integer(kind) and not chunk.null_count:
-        values = view(chunk, kind.to_pandas_dtype())
+        values = view(chunk, number_type(kind))
         if chunk.null_count:
             values = values.copy()
             values[missing(chunk)] = np.nan

@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from tcbuild.errors import (
     MissingShardError,
     UnreadableFileError,
 )
+from tcbuild.lazy import lazy_property
 from tcbuild.manifest_shape import misfit
 from tcbuild.remote import STAGE, RemoteFile, Url
 
@@ -70,7 +70,7 @@ class Manifest(dict[str, Any]):
         """The seed of sample 0's checksums; sample i has i more."""
         return int(self["identity"][:16], 16)
 
-    @cached_property
+    @lazy_property
     def parts(self) -> list[str]:
         """The names of the files of the sample table, in order."""
         count = -(-self["samples"] // self["samples_per_part"]) if self["samples"] else 0

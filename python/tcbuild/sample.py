@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from tcbuild import html
+from tcbuild.lazy import lazy_property
 from tcbuild.masks import Bytes
 from tcbuild.sample_table import Labels
 
@@ -37,7 +37,7 @@ class Sample:
     def _repr_html_(self) -> str:
         return html.sample(self)
 
-    @cached_property
+    @lazy_property
     def _labels(self) -> Labels:
         return self._dataset._table.labels(self.index)
 
@@ -56,7 +56,7 @@ class Sample:
         """float64 [P], in the order of Dataset.phenotype_names, NaN if missing."""
         return self._labels.phenotypes
 
-    @cached_property
+    @lazy_property
     def attributes(self) -> dict[str, str | float | None]:
         """By name, in the order of Dataset.attribute_names, None if missing."""
         return self._dataset._table.attributes(self.index)
@@ -67,19 +67,19 @@ class Sample:
         names = self._dataset.genes
         return [names[gene] for gene in self.perturbation_indices]
 
-    @cached_property
+    @lazy_property
     def removed(self) -> npt.NDArray[np.uint32]:
         """The removed positions, ascending, among all positions."""
         return self._dataset.read_removed(self.index)
 
-    @cached_property
+    @lazy_property
     def all_masks(self) -> npt.NDArray[np.bool_]:
         """All masks in one array: bool [Dataset.mask_offsets[-1]], true where kept."""
         masks = np.empty(self._dataset.mask_offsets[-1], np.bool_)
         self._dataset.fill_masks(self.index, masks)
         return masks
 
-    @cached_property
+    @lazy_property
     def masks(self) -> dict[str, npt.NDArray[np.bool_]]:
         """The mask of each node and edge type, in canonical order: views of all_masks."""
         masks, starts = self.all_masks, self._dataset.mask_offsets.tolist()
@@ -88,7 +88,7 @@ class Sample:
             for name, start, end in zip(self._dataset.mask_names, starts, starts[1:])
         }
 
-    @cached_property
+    @lazy_property
     def packed(self) -> Bytes:
         """all_masks with 8 positions per byte, in little bit order: an eighth of the memory."""
         packed = np.empty(-(-int(self._dataset.mask_offsets[-1]) // 8), np.uint8)

@@ -7,9 +7,8 @@ a part at a time. Memory does not grow with the number of samples.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, lru_cache
-from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from functools import lru_cache
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,15 +17,13 @@ import pyarrow as pa
 from tcbuild.checked_file import CheckedFile, Sums, split_sums
 from tcbuild.columns import Rows, Values, as_array, ends, missing, numbers, view, within_parts
 from tcbuild.errors import DamagedFileError
+from tcbuild.lazy import lazy_property
 from tcbuild.manifest import PERTURBATION_INDICES, RESTORE, SAMPLE_ID, Manifest
-from tcbuild.remote import Url
+from tcbuild.sample_part import Part
 
 _CACHED = 16 << 20  # bytes of decoded record batches
 _OPEN = 64  # parts
 _TYPES = {"text": pa.dictionary(pa.int32(), pa.string()), "number": pa.float64()}
-
-
-T = TypeVar("T")
 
 
 class Labels(NamedTuple):
@@ -118,14 +115,11 @@ class SampleTable:
 
         Gives where in the rows they stand, which rows of the part they are, and the whole part.
         """
-        fields = tuple(sorted(self.schema.get_field_index(column) for column in columns))
+        fields = sorted(self.schema.get_field_index(column) for column in columns)
         for number, places, in_part in within_parts(rows, self._per_part):
-            part = self._part(number, fields, True)
-            batches = [part.batch(batch) for batch in range(part.batches)]
-            table = pa.Table.from_batches(batches, part.schema)
-            yield places, in_part, table.select(columns)
+            yield places, in_part, self._part(number).columns(fields).select(columns)
 
-    @cached_property
+    @lazy_property
     def _sums(self) -> list[Sums]:
         """The checksums of each part's blocks."""
         name = "samples/_checksums"
@@ -140,34 +134,30 @@ class SampleTable:
                 f"read {self._manifest.folder / name}: {error}", RESTORE
             ) from error
 
-    @cached_property
-    def _part(self) -> Callable[[int, tuple[int, ...], bool], _Part]:
-        """Opens a part to read some of its columns, and keeps the last ones used open."""
+    @lazy_property
+    def _part(self) -> Callable[[int], Part]:
+        """Opens a part, and keeps the last ones used open."""
         # Not self: a cycle would keep files open until Python looks for cycles.
-        manifest, all_sums, whole = self._manifest, self._sums, self.schema
+        manifest, all_sums, schema = self._manifest, self._sums, self.schema
         samples, per_part, per_batch = self._samples, self._per_part, self._per_batch
 
-        def open_part(number: int, fields: tuple[int, ...], keep: bool) -> _Part:
+        def open_part(number: int) -> Part:
             name = manifest.parts[number]
-            path, sums = manifest.folder / name, all_sums[number]
-            file = CheckedFile(path, manifest.open_file(name), sums, keep)
-            schema = pa.schema([whole.field(field) for field in fields])
-            rows = min(per_part, samples - number * per_part)
-            # Of all columns, a batch is read in one piece, without a copy in Arrow's memory.
-            some = list(fields) if len(fields) < len(whole) else None
-            return _Part(path, file, some, schema, rows, per_batch)
+            file = CheckedFile(manifest.folder / name, manifest.open_file(name), all_sums[number])
+            return Part(file, schema, min(per_part, samples - number * per_part), per_batch)
 
         return lru_cache(maxsize=_OPEN)(open_part)
 
-    @cached_property
+    @lazy_property
     def _batch(self) -> Callable[[int], _Batch]:
         """Decodes a record batch by its number in the table, and keeps the last ones used."""
-        every, open_part = tuple(range(len(self.schema))), self._part
-        per_part, phenotypes = self._per_part // self._per_batch, self._phenotypes
+        open_part, phenotypes = self._part, self._phenotypes
+        per_part = self._per_part // self._per_batch
 
         def decode(number: int) -> _Batch:
-            part, in_part = divmod(number, per_part)
-            return _Batch(open_part(part, every, False).batch(in_part), phenotypes)
+            number, in_part = divmod(number, per_part)
+            part = open_part(number)
+            return _Batch(part.batch(in_part), part.words, phenotypes)
 
         size = (
             sum(map(self._manifest.size, self._manifest.parts)) * self._per_batch // self._samples
@@ -175,58 +165,10 @@ class SampleTable:
         return lru_cache(maxsize=max(2, _CACHED // max(size, 1)))(decode)
 
 
-class _Part:
-    """Some columns of a part: record batches of per_batch rows, the last one of the rest."""
-
-    def __init__(
-        self,
-        path: Path | Url,
-        file: CheckedFile,
-        fields: list[int] | None,
-        schema: pa.Schema,
-        rows: int,
-        per_batch: int,
-    ):
-        self.schema, self.batches = schema, -(-rows // per_batch)
-        self._path, self._file, self._rows, self._per_batch = path, file, rows, per_batch
-        # Forked processes have none of Arrow's threads.
-        options = pa.ipc.IpcReadOptions(use_threads=False, included_fields=fields)
-        self._reader = self._try(
-            lambda: pa.ipc.open_file(pa.PythonFile(file, "r"), options=options)
-        )
-        if not self._reader.schema.equals(schema):
-            raise self._misfit("it has columns of other names or types")
-        if self._reader.num_record_batches != self.batches:
-            raise self._misfit(f"it has {self._reader.num_record_batches} record batches")
-
-    def batch(self, number: int) -> pa.RecordBatch:
-        batch = self._try(lambda: self._reader.get_batch(number))
-        if batch.num_rows != min(self._per_batch, self._rows - number * self._per_batch):
-            raise self._misfit(f"its record batch {number} has {batch.num_rows} rows")
-        return batch
-
-    def _try(self, read: Callable[[], T]) -> T:
-        try:
-            return read()
-        except (ValueError, OSError, pa.ArrowException) as error:
-            found = self._file.error
-            try:
-                raise found or self._misfit(f"{error}".partition("\n")[0]) from error
-            finally:
-                del found
-        finally:  # an error and its file that lead to each other would keep it open
-            self._file.error = None
-
-    def _misfit(self, found: str) -> DamagedFileError:
-        return DamagedFileError(
-            f"read {self._path}: {found:.200}, expected what manifest.json says", RESTORE
-        )
-
-
 class _Batch:
     """The decoded columns of a record batch. It holds nothing of the file's bytes."""
 
-    def __init__(self, batch: pa.RecordBatch, phenotypes: int):
+    def __init__(self, batch: pa.RecordBatch, words: Sequence[pa.Array | None], phenotypes: int):
         ids, deleted, *others = batch.columns
         # As memoryviews, whose items are ints.
         self._id_ends, self._ids = ends(ids).copy().data, bytes(ids.buffers()[2] or b"")
@@ -235,7 +177,10 @@ class _Batch:
         self._phenotypes = np.empty((batch.num_rows, phenotypes), np.float64)
         for place, column in enumerate(others[:phenotypes]):
             self._phenotypes[:, place] = numbers(pa.chunked_array([column]))
-        self._attributes = [_Attribute(column) for column in others[phenotypes:]]
+        self._attributes = [
+            _Attribute(column, words[place])
+            for place, column in enumerate(batch.columns[2 + phenotypes :], 2 + phenotypes)
+        ]
 
     def sample_id(self, row: int) -> str:
         return self._ids[self._id_ends[row] : self._id_ends[row + 1]].decode()
@@ -251,13 +196,11 @@ class _Batch:
 
 
 class _Attribute:
-    """A decoded column of numbers, or of texts as their numbers in the part's dictionary."""
+    """A decoded column of numbers, or of texts as their indices in the part's dictionary."""
 
-    def __init__(self, column: pa.Array):
-        text = isinstance(column, pa.DictionaryArray)
-        self._words = column.dictionary if text else None
-        values = view(column.indices, np.int32) if text else view(column, np.float64)
-        self._values = values.copy()
+    def __init__(self, column: pa.Array, words: pa.Array | None):
+        self._words = words
+        self._values = view(column, np.float64 if words is None else np.int32).copy()
         self._missing = np.zeros(len(column), bool)
         self._missing[missing(column)] = True
 

@@ -6,7 +6,6 @@ import struct
 import threading
 from bisect import bisect_right
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,6 +16,7 @@ import zstandard
 
 from tcbuild.codecs import CODECS, Codec
 from tcbuild.errors import DamagedFileError, DamagedRecordError, ManifestError
+from tcbuild.lazy import lazy_property
 from tcbuild.manifest import RESTORE, Manifest, unreadable
 from tcbuild.masks import Bytes
 from tcbuild.remote import Url
@@ -118,6 +118,6 @@ class _Local(threading.local):
     def __init__(self, make: Callable[[], Codec]):
         self._make = make
 
-    @cached_property
+    @lazy_property
     def codec(self) -> Codec:
         return self._make()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 import tcbuild
+from tcbuild.lazy import lazy_property
 
 # torchcell's labels that are truth values.
 _TRUTHS = {"is_essential", "is_synthetic_lethal", "is_synthetic_rescue"}
@@ -124,7 +124,7 @@ class Experiments:
     def _is_fitness(self, name: str) -> bool:
         return self.from_store and name == "fitness"
 
-    @cached_property
+    @lazy_property
     def _ranks(self) -> npt.NDArray[np.int64]:
         """The rank of each sample where torchcell's store is read: by their numbers as text."""
         numbers = np.arange(len(self.stored))
@@ -170,7 +170,7 @@ class Experiments:
             for label, samples in without.items():
                 yield column, label, np.array(samples)
 
-    @cached_property
+    @lazy_property
     def _slots(self) -> list[Column]:
         """What the attributes of each experiment that a record may have are named by."""
         names = (
@@ -215,7 +215,7 @@ class Experiments:
         numbers: npt.NDArray[np.float64] = np.nan_to_num(self.stored.attribute(name), nan=0)
         return numbers
 
-    @cached_property
+    @lazy_property
     def by_label(self) -> dict[str, list[int]]:
         return self._indexed(
             [
@@ -224,7 +224,7 @@ class Experiments:
             ]
         )
 
-    @cached_property
+    @lazy_property
     def by_dataset_name(self) -> dict[str, list[int]]:
         if not self.from_store:
             raise ValueError(
@@ -238,7 +238,7 @@ class Experiments:
             ]
         )
 
-    @cached_property
+    @lazy_property
     def by_perturbation_count(self) -> dict[int, list[int]]:
         self._all_genes_are_known("the numbers of perturbations are")
         return self._indexed(
@@ -266,11 +266,11 @@ class Experiments:
                 "hint: build it with --unknown-genes drop-sample"
             )
 
-    @cached_property
+    @lazy_property
     def by_gene(self) -> dict[str, list[int]]:
         return self._by_gene(False)
 
-    @cached_property
+    @lazy_property
     def by_deletion(self) -> dict[str, list[int]]:
         return self._by_gene(True)
 
@@ -294,7 +294,7 @@ class Experiments:
             found.append(tuple(array[wanted] for array in arrays))
         return self._indexed(found)
 
-    @cached_property
+    @lazy_property
     def _deleted(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """The deleted genes of all samples, and how many each sample deletes."""
         genes, ptr, _ = self.stored.perturbations(range(len(self.stored)))

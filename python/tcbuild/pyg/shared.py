@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import uuid
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -15,6 +14,7 @@ from torch_geometric.data import HeteroData
 
 import tcbuild
 from tcbuild.graph import ends_of
+from tcbuild.lazy import lazy_property
 from tcbuild.pyg.cell_graph import cell_graph, index_name
 from tcbuild.torch import MaskGenerator, MaskLayout
 from tcbuild.torch.cell_graph import block_diagonal
@@ -49,7 +49,7 @@ class Shared:
     def _find(cls, token: str, stored: bytes) -> Shared:
         return cls._known.get(token) or cls(pickle.loads(stored), token)
 
-    @cached_property
+    @lazy_property
     def graph(self) -> HeteroData:
         return cell_graph(self.stored)
 
@@ -66,7 +66,7 @@ class Shared:
             found[kind] += [] if node else ["num_edges"]
         return found
 
-    @cached_property
+    @lazy_property
     def _reaction_indices(self) -> list[int]:
         return list(range(self.graph["reaction"].num_nodes))
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from itertools import cycle
 from typing import Any
 
@@ -17,6 +16,7 @@ from torch.utils.data._utils.collate import default_collate_fn_map
 
 import tcbuild
 from tcbuild.errors import unknown_name
+from tcbuild.lazy import lazy_property
 from tcbuild.torch.dataset import Dataset, Sample
 from tcbuild.torch.mask_layout import Encoding, Form, MaskLayout
 
@@ -66,7 +66,7 @@ class Batch:
             raise unknown_name("phenotype", name, self.phenotype_names)
         return self.phenotypes[:, self.phenotype_names.index(name)]
 
-    @cached_property
+    @lazy_property
     def masks(self) -> dict[str, Tensor]:
         """The masks in collate's form and encoding, by name in canonical order: views of one buffer
         on the batch's device.

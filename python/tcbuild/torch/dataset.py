@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import SupportsIndex, overload
 
@@ -11,6 +10,7 @@ import torch
 from torch import Tensor
 
 import tcbuild
+from tcbuild.lazy import lazy_property
 from tcbuild.rows import position
 
 
@@ -62,19 +62,19 @@ class Sample:
         self.dataset = dataset
         self.stored = stored
 
-    @cached_property
+    @lazy_property
     def perturbation_indices(self) -> Tensor:
         """int64 [g], ascending."""
         return torch.from_numpy(self.stored.perturbation_indices).long()
 
-    @cached_property
+    @lazy_property
     def phenotypes(self) -> Tensor:
         """float64 [P], NaN if missing, in the order of dataset.phenotype_names, including
         statistics (Batch says how to select).
         """
         return torch.from_numpy(self.stored.phenotypes)
 
-    @cached_property
+    @lazy_property
     def masks(self) -> dict[str, Tensor]:
         """Per node and edge type bool [E], true where kept; views of one buffer."""
         return dict(

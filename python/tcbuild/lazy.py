@@ -1,0 +1,35 @@
+"""Properties that are computed at their first use, without a lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, overload
+
+T = TypeVar("T")
+
+
+class lazy_property(Generic[T]):
+    """A property that is computed at its first use, and kept.
+
+    functools.cached_property holds a lock meanwhile on Python 3.10 and 3.11: a process forked while
+    a thread reads would wait for that lock for ever. Threads that come here at once each compute
+    the value; all get that of the first to finish.
+    """
+
+    def __init__(self, compute: Callable[[Any], T]):
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> lazy_property[T]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: object | None, owner: type) -> lazy_property[T] | T:
+        if instance is None:
+            return self
+        # From now on Python finds it in the instance, and does not come here.
+        found: T = vars(instance).setdefault(self._name, self._compute(instance))
+        return found
