@@ -8,7 +8,7 @@ export CGO_CFLAGS := -O2 -g -Wno-implicit-fallthrough
 # Runs go with CUDA support if its header is available, otherwise without.
 CUDA := PYTHON=$(PYTHON) gpuverify/cuda/with-cuda.sh bin/cuda
 
-.PHONY: notices help build quickstart test check go-test race python-test exhaustive bench fuzz gpu-check wheels dist test-dist ptx fmt clean
+.PHONY: notices help build quickstart test check go-test race python-test python-versions exhaustive bench fuzz gpu-check wheels dist test-dist ptx fmt clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -20,6 +20,11 @@ quickstart: build ## the whole chain on synthetic data of yeast's size, in secon
 	bin/tcbuild rebuild --config conf/quickstart.yaml
 
 test: check go-test python-test ## install the tests' dependencies, and run all tests
+
+# Programs and wheels are made, and packages chosen, with fixed versions of the tools, in an
+# environment of their own.
+TOOLS := bin/release/venv
+RELEASE = PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH"
 
 # Fixed versions, so that a new release does not break a commit.
 STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -59,6 +64,9 @@ PYTEST = $(MEMORY) $(CUDA) $(VENV)/bin/python -m pytest -q -rs -n auto --maxproc
 python-test: $(VENV)/installed ## the tests that read datasets with Python's own libraries, but the slow ones
 	$(PYTEST) -m 'not slow' python/tests
 
+python-versions: $(TOOLS)/installed ## some Python tests with the oldest and the newest Python and packages
+	$(MEMORY) $(RELEASE) python/try-versions.sh $(CURDIR)/bin/python-versions
+
 exhaustive: $(VENV)/installed ## all cases of all Go tests, Python's slow tests, and more damaged files for both readers
 	TCBUILD_EXHAUSTIVE=1 $(GO_TEST) ./...
 	TCBUILD_EXHAUSTIVE=1 $(PYTEST) -m slow python/tests
@@ -92,10 +100,6 @@ gpu-check: ## make and run a folder that tests verify --device cuda with any NVI
 	$(CUDA) $(GO) build -ldflags '-s -w' -o bin/gpu-check/tcbuild ./cmd/tcbuild
 	cp gpuverify/gpucheck/gpu-check bin/gpu-check/
 	bin/gpu-check/gpu-check --out bin/gpu-check/result.json
-
-# Programs and wheels are made with fixed versions of the tools, in an environment of their own.
-TOOLS := bin/release/venv
-RELEASE = PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH"
 
 $(TOOLS)/installed: python/requirements-release.txt
 	$(PYTHON) -m venv $(TOOLS)

@@ -127,6 +127,10 @@ def test_a_device_is_never_waited_for_and_needs_little_memory(tcbuild, tmp_path,
     )
     generator = tt.MaskGenerator(tmp_path / "incidence")
     with FakeTensorMode() as mode:
+        try:
+            torch.zeros(1, device="cuda")
+        except RuntimeError as error:
+            pytest.skip(f"this torch has no fake tensors of a device that is not there: {error}")
         for module in generator.modules():
             for name, buffer in module.named_buffers(recurse=False):
                 setattr(module, name, mode.from_tensor(buffer).to("cuda"))
