@@ -62,7 +62,7 @@ func (p *genotypeParser) end() (genotype []uint32, keep bool, err error) {
 }
 
 // WildtypeHint is the hint for a sample without genes.
-const WildtypeHint = "name its genes; if it is a wild type, pass --allow-wildtype to train on the unperturbed graph"
+const WildtypeHint = "name its genes; if it is a wild type, set allow_wildtype=true to train on the unperturbed graph"
 
 // find returns the index of the gene of this name.
 func (p *genotypeParser) find(name []byte) (index uint32, ok bool) {
@@ -153,7 +153,7 @@ func (p *genotypeParser) checkOneGene(name []byte) error {
 		}
 		if isList {
 			return fault.New(fault.Input,
-				fmt.Sprintf("separate genes by %s, or pass --gene-delimiter '%c' to ingest perturbations", defaultGeneDelimiter, delimiter),
+				fmt.Sprintf("separate genes by %s, or convert the table with 'tcbuild ingest perturbations gene_delimiter=%c'", defaultGeneDelimiter, delimiter),
 				"found gene %s, expected one gene, not a list of %d", fault.Quote(name), len(parts))
 		}
 	}
@@ -176,7 +176,7 @@ func CheckGeneName(name []byte) error {
 	case name[0] == '"':
 		return fault.New(fault.Input, quotesHint, "found gene %s, expected a name without quotes around it", fault.Quote(name))
 	case bytes.Contains(name, []byte(defaultGeneDelimiter)):
-		return fault.New(fault.Input, "put each gene in its own list element, or use a text column with --gene-delimiter \"|\"",
+		return fault.New(fault.Input, "put each gene in its own list element, or use a text column with | between them",
 			"found gene %s, expected the name of one gene", fault.Quote(name))
 	}
 	return nil

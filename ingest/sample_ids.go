@@ -8,7 +8,7 @@ import (
 	"tcbuild/fault"
 )
 
-const sampleIDHint = "give each sample a unique id, or pass --allow-duplicate-ids"
+const sampleIDHint = "give each sample a unique id, or set allow_duplicate_ids=true"
 
 // SampleIDs finds empty and duplicate sample ids. A nil *SampleIDs finds none. It keeps a 64-bit
 // hash of each id, in 9 to 19 bytes; if two hashes are equal, earlier compares the ids.

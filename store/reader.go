@@ -6,14 +6,13 @@ import (
 
 	"tcbuild/encode"
 	"tcbuild/fault"
-	"tcbuild/ingest"
 	"tcbuild/ingest/sampletable"
 	"tcbuild/internal/lmdbfile"
 )
 
 // Sample is what is stored of a sample.
 type Sample struct {
-	*ingest.Sample
+	*sampletable.Row
 	// Payload is the masks, as the codec writes them; nil in the incidence variant, and when it
 	// cannot be read.
 	Payload []byte
@@ -41,7 +40,7 @@ func (d *Dataset) NewReader() *Reader {
 
 // Row reads a sample's row of the sample table, 0 <= sample < Manifest.Samples. It is a view, valid
 // until the next call.
-func (r *Reader) Row(sample int) (*ingest.Sample, error) {
+func (r *Reader) Row(sample int) (*sampletable.Row, error) {
 	if r.rows == nil {
 		samples, err := r.dataset.Samples()
 		if err != nil {
@@ -60,7 +59,7 @@ func (r *Reader) Stored(sample int) (*Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.sample = Sample{Sample: row}
+	r.sample = Sample{Row: row}
 	if r.dataset.Manifest.Variant != Incidence {
 		r.sample.Payload, err = r.Payload(sample)
 	}

@@ -15,7 +15,6 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/duplicates"
-	"tcbuild/ingest/source"
 	"tcbuild/ingest/synth"
 	"tcbuild/internal/rebuild"
 	"tcbuild/internal/selection"
@@ -27,14 +26,12 @@ import (
 func flagValues() map[string][]string {
 	return map[string][]string{
 		"by":            {string(selection.BySample), string(selection.ByGenotype), string(selection.ByGene)},
-		"columns-are":   {string(source.Conditions), string(source.SecondGenes)},
 		"device":        {"cpu", "cuda"},
 		"duplicates":    duplicates.Choices,
 		"if-busy":       {"fail", "ok"},
 		"log-format":    {"text", "json"},
 		"method":        {string(gpuverify.ByIncidence), string(gpuverify.ByEdges), string(gpuverify.Both)},
 		"mode":          {string(store.Indices), string(store.FullMasks)},
-		"partial-loss":  {string(source.DropPartialLoss), string(source.KeepPartialLoss), string(source.OnlyPartialLoss)},
 		"reaction-rule": {string(incidence.RuleAll), string(incidence.RuleGPR)},
 		"resume":        {string(store.ResumeNever), string(store.ResumeIfPossible), string(store.ResumeAlways)},
 		"scale":         {synth.Tiny.Name, synth.Yeast.Name},

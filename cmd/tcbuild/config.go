@@ -142,7 +142,7 @@ func setFlags(cmd *cobra.Command, settings *conf.Settings, sections []string) (u
 				return nil, fault.New(fault.Usage, "give this command a file without it; rebuild refers to one as ingest: {config: FILE}",
 					"read settings %s: found the section %s of '%s', which '%s' does not read",
 					conf.Where(entry.Value), entry.Key, section, cmd.CommandPath())
-			case entry.IsSection() || entry.IsOverride() || !isFlag:
+			case entry.IsSection() || entry.IsOverride() || !isFlag && section == "":
 				return nil, unknownSetting(entry, settings, slices.Concat(keys, sections))
 			}
 			unread = append(unread, entry.Key)

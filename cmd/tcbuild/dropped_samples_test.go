@@ -19,7 +19,7 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 	})
 	args := func(command, set, out, unknown string) []string {
 		words := map[string][]string{"incidence": {"incidence", "--perturbations", set}, "indices": {"dataset", "--mode", "indices", "--perturbations", set}, "ingest": {"ingest", "perturbations", set}}[command]
-		return with(words, "--graph", "graph", "--out", out, "--allow-wildtype", "--unknown-genes", unknown)
+		return with(words, "--graph", "graph", "--out", out, "allow_wildtype=true", "--unknown-genes", unknown)
 	}
 	for _, test := range []struct {
 		unknown string

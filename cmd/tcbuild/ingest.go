@@ -8,9 +8,8 @@ func newIngest(e *env) *cobra.Command {
 		Short: "Turn public data into a cell graph or a perturbation set",
 		Example: `  tcbuild ingest graph --config yeast --out yeast/graph
   tcbuild ingest perturbations screen.tsv --graph yeast/graph --out screen.arrow
-  tcbuild ingest sga SGA_NxN.txt --graph yeast/graph --aliases SGD_features.tab --out sga.arrow`,
+  tcbuild ingest perturbations SGA_NxN.txt --source costanzo2016 --graph yeast/graph --out sga.arrow`,
 	})
-	cmd.AddCommand(newIngestGraph(e), newIngestSources(e))
-	cmd.AddCommand(newIngestPerturbations(e), newIngestSGA(e), newIngestEMAP(e), newIngestMatrix(e))
+	cmd.AddCommand(newIngestGraph(e), newIngestSources(e), newIngestPerturbations(e))
 	return cmd
 }

@@ -42,14 +42,14 @@ func TestIngestFormats(t *testing.T) {
 		{"graph biogrid", "edges: [{source: biogrid_physical, file: FILE}]", false},
 		{"graph matrix", "edges: [{file: FILE, matrix: targets, relation: x}]", false},
 		{"perturbations", "ingest perturbations FILE --graph g --out made.tsv --genes-columns id", true},
-		{"perturbations, columns", "ingest perturbations FILE --graph g --out made.tsv --columns genes,more,most", false},
+		{"perturbations, columns", "ingest perturbations FILE --graph g --out made.tsv columns=[genes,more,most]", false},
 		{"perturbations --aliases", "ingest perturbations set.tsv --graph g --out made.tsv --aliases FILE", false},
-		{"sga", "ingest sga FILE --graph g --out made.tsv --strain-columns id", true},
-		{"sga --aliases", "ingest sga sga.txt --graph g --out made.tsv --aliases FILE", false},
-		{"emap", "ingest emap FILE --graph g --out made.tsv --genes-columns id", true},
-		{"emap --aliases", "ingest emap emap.tsv --graph g --out made.tsv --aliases FILE", false},
-		{"matrix", "ingest matrix FILE --graph g --out made.tsv", false},
-		{"matrix --aliases", "ingest matrix wide.tsv --graph g --out made.tsv --aliases FILE", false},
+		{"sga", "ingest perturbations FILE --source costanzo2016 --graph g --out made.tsv strains=[{\"strain\":id}]", true},
+		{"sga --aliases", "ingest perturbations sga.txt --source costanzo2016 --graph g --out made.tsv --aliases FILE", false},
+		{"emap", "ingest perturbations FILE --source emap --graph g --out made.tsv strains=[{\"gene\":id}]", true},
+		{"emap --aliases", "ingest perturbations emap.tsv --source emap --graph g --out made.tsv --aliases FILE", false},
+		{"matrix", "ingest perturbations FILE --source matrix --graph g --out made.tsv", false},
+		{"matrix --aliases", "ingest perturbations wide.tsv --source matrix --graph g --out made.tsv --aliases FILE", false},
 	} {
 		for _, file := range []string{"genes.arrow", "genes.parquet", "empty.arrow", "empty.parquet", "unknown.arrow", "unknown.parquet"} {
 			t.Run(c.place+" of "+file, func(t *testing.T) {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -22,68 +23,79 @@ type ingestPerturbationsOptions struct {
 
 func newIngestPerturbations(e *env) *cobra.Command {
 	var o ingestPerturbationsOptions
+	var name string
+	given := source.PerturbationSpec{MaxDropped: new(float64)}
 	cmd := &cobra.Command{
 		Use:   "perturbations FILE|DIR --graph DIR --out FILE",
-		Short: "Turn a table of genotypes and phenotypes into a perturbation set",
-		Long: `Turn a table (text, Arrow or Parquet) or the lmdb folder of a torchcell build into a
-perturbation set whose genes are ids of the graph. Prints the number of samples, and what
-was dropped or merged.`,
+		Short: "Turn a table of genotypes and phenotypes, or a screen, into a perturbation set",
+		Long: `Turn a table (text, Arrow or Parquet), a published screen or the lmdb folder of a torchcell
+build into a perturbation set whose genes are ids of the graph. Prints how many rows became
+samples, and why the others did not.
+
+--source says what the columns of a published screen hold: pairs of strains with their alleles,
+or a wide table. 'tcbuild ingest sources' lists the sources, and prints their settings, which
+key=value changes: strains, alleles that count as deletions, markers, what columns of a matrix
+are. docs/SETTINGS.md has all settings.`,
 		Example: `  tcbuild ingest perturbations pairs.tsv --graph yeast/graph --out pairs.arrow \
       --genes-columns gene_a,gene_b --phenotypes score --unknown-genes drop-sample
+  tcbuild ingest perturbations SGA_NxN.txt --source costanzo2016 alleles=[deletion,ts] \
+      --graph yeast/graph --aliases SGD_features.tab --out sga.arrow
+  tcbuild ingest perturbations scores.tsv --source matrix columns_are=genes --graph yeast/graph --out scores.arrow
   tcbuild ingest perturbations build/processed/lmdb --graph yeast/graph --out build.arrow`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.graph, "graph", "", "graph folder: `DIR`")
 	flags.StringVar(&o.out, "out", "", "perturbation set to make, .arrow or .tsv: `FILE`")
-	flags.StringSliceVar(&o.table.GenesColumns, "genes-columns", []string{"genes"},
-		"`COLUMNS` with the deleted genes; if several, one gene in each")
-	flags.StringVar(&o.table.GeneDelimiter, "gene-delimiter", "|", "`CHARACTERS` between the genes in a single column")
-	flags.StringVar(&o.table.IDColumn, "id-column", "", "`COLUMN` with the sample ids (default: sample_id, or the row number)")
-	columnFlags(flags, &o.table.Phenotypes, &o.table.NotPhenotypes, &o.table.Attributes)
-	textFlags(flags, &o.table.TextSpec)
-	flags.StringVar(&o.table.Aliases.SGDFeatures, "aliases", "", "SGD_features.tab `FILE` with other names of genes")
-	flags.StringVar((*string)(&o.table.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
-		"what to do about genes that are not in the graph: error, drop-sample or drop-gene (both counted)")
-	o.table.MaxDropped = new(float64)
-	maxDroppedFlag(flags, o.table.MaxDropped)
-	flags.BoolVar(&o.table.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
-	duplicateIDsFlag(flags, &o.table.AllowDuplicateIDs)
-	whereFlag(flags, &o.table.Where)
+	flags.StringVar(&name, "source", "", "`NAME` of the public source that the file is of, see 'tcbuild ingest sources'")
+	flags.StringSliceVar(&given.GenesColumns, "genes-columns", nil,
+		"`COLUMNS` with the deleted genes; if several, one gene in each (default: genes)")
+	columnFlags(flags, &given.Phenotypes, &given.NotPhenotypes, &given.Attributes)
+	flags.StringVar(&given.SGDFeatures, "aliases", "", "SGD_features.tab `FILE` with other names of genes")
+	flags.StringVar((*string)(&given.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
+		"what to do about names that match no gene of the graph, or several: error, drop-sample or drop-gene (both counted)")
+	maxDroppedFlag(flags, given.MaxDropped)
+	whereFlag(flags, &given.Where)
 	duplicatesFlags(flags, &o.duplicates)
 	require(cmd, "graph", "out")
+	keys := slices.DeleteFunc(conf.Keys(&given.LayoutSpec), func(key string) bool { return key == "file" })
 	return configured(e, cmd, func(ctx context.Context, args []string, settings *conf.Settings) error {
-		o.table.File = args[0]
-		if err := readNameSettings(settings, &o.table.Aliases, &o.table.Synonyms); err != nil {
+		if name != "" {
+			if err := conf.DecodeSource(name, "perturbations", &o.table); err != nil {
+				return err
+			}
+		}
+		if err := settings.Decode(&o.table.LayoutSpec); err != nil {
 			return err
 		}
+		for flag, set := range map[string]func(){
+			"genes-columns":  func() { o.table.GenesColumns = given.GenesColumns },
+			"phenotypes":     func() { o.table.Phenotypes = given.Phenotypes },
+			"not-phenotypes": func() { o.table.NotPhenotypes = given.NotPhenotypes },
+			"attributes":     func() { o.table.Attributes = given.Attributes },
+			"aliases":        func() { o.table.SGDFeatures = given.SGDFeatures },
+			"unknown-genes":  func() { o.table.UnknownGenes = given.UnknownGenes },
+			"max-dropped":    func() { o.table.MaxDropped = given.MaxDropped },
+			"where":          func() { o.table.Where = given.Where },
+			"duplicates":     func() { o.table.BothHalves = true },
+		} {
+			if flags.Changed(flag) {
+				set()
+			}
+		}
+		o.table.File = args[0]
 		return runIngestPerturbations(ctx, e, o)
-	}, conf.Keys(&source.NameSettings{})...)
+	}, keys...)
 }
 
-func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOptions) error {
-	var report []string
-	err := publish(o.out, func(path string) (err error) {
-		report, err = convertPerturbations(ctx, e, o, path)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	e.say(report...)
-	return nil
-}
-
-// convertPerturbations writes the perturbation set to path. The report is lines to print.
-func convertPerturbations(ctx context.Context, e *env, o ingestPerturbationsOptions, path string) (report []string, err error) {
+func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOptions) (err error) {
 	graph, _, err := ingest.ReadGraph(o.graph)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	logGraph(e, "read graph", graph)
-
 	perturbations, err := o.table.Open(graph.Genes)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer perturbations.Close()
 	defer func() { err = inputfile.Explain(err, perturbations) }()
@@ -91,27 +103,28 @@ func convertPerturbations(ctx context.Context, e *env, o ingestPerturbationsOpti
 	defer bar.Done()
 	kept, err := duplicates.Apply(ctx, perturbations, o.duplicates, o.table.File)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	samples := &watched{SampleSource: kept, ctx: ctx, progress: bar, unmeasured: ingest.NewUnmeasured(kept.Columns())}
-	if err := ingest.WritePerturbations(path, samples, graph.Genes); err != nil {
-		return nil, err
+	err = publish(o.out, func(path string) error {
+		if err := ingest.WritePerturbations(path, samples, graph.Genes); err != nil {
+			return err
+		}
+		return perturbations.Unchanged()
+	})
+	if err != nil {
+		return err
 	}
-	if err := perturbations.Unchanged(); err != nil {
-		return nil, err
-	}
-	report = append(report, perturbations.Report().String())
-	report = append(report, describeRepeats(samples.counts.Repeats, o.duplicates)...)
-	report = append(report, "phenotypes: "+listOrNone(kept.Columns().PhenotypeNames()),
-		"attributes: "+listOrNone(kept.Columns().AttributeNames()),
+	e.say(append([]string{perturbations.Report().String()}, describeRepeats(samples.counts.Repeats, o.duplicates)...)...)
+	e.say("phenotypes: "+listOrNone(kept.Columns().PhenotypeNames()), "attributes: "+listOrNone(kept.Columns().AttributeNames()),
 		"columns left out: "+listOrNone(perturbations.IgnoredColumns()))
 	if statistics := duplicates.Pooled(kept); len(statistics) > 0 {
-		report = append(report, "statistics, pooled: "+fault.List(statistics))
+		e.say("statistics, pooled: " + fault.List(statistics))
 	}
 	if names := samples.unmeasured.Names(); len(names) > 0 {
-		report = append(report, "phenotypes without a value: "+fault.List(names))
+		e.say("phenotypes without a value: " + fault.List(names))
 	}
-	return report, nil
+	return nil
 }
 
 // describeRepeats describes how genotypes repeat, and what became of their samples. If none does,

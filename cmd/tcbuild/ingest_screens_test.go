@@ -15,7 +15,7 @@ var published = map[string]string{
 		"ORFYDL227C\tHO\t\t1\nORFYAL001C\tTFC3\t\t1\nORFYAL002W\tVPS8\tOLD\t1\n"),
 	"sga.txt": "Query Strain ID\tQuery allele name\tArray Strain ID\tArray allele name\tscore\n" +
 		"YDL227C+YAL001C_tm1\thoΔ+tfc3Δ\tYAL002W_dma1\tvps8\t0.5\nYAL001C_tsq1\ttfc3-1\tYAL002W_dma1\tvps8\t1\n",
-	"emap.tsv": "gene_a\tgene_b\tscore\nTFC3\told\t-1\nTFC3\tOLD\t2\n",
+	"emap.tsv": "gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\tscore\nTFC3\told\tDELETION\tDELETION\t-1\nTFC3\tOLD\tDELETION\tDELETION\t2\n",
 	"wide.tsv": "orf\tcold\thot\nVPS8\t1\t\nTFC3\t3\t4\n",
 	"tf.tsv":   "target\tHO\tTFC3\nVPS8\t0\t2\nTFC3\t1\t0\n",
 	"biogrid.txt": "Systematic Name Interactor A\tSystematic Name Interactor B\tOfficial Symbol Interactor A\tOfficial Symbol Interactor B\t" +
@@ -33,13 +33,13 @@ func TestIngestKinds(t *testing.T) {
 	const genes = "ingest graph +genes.source=sgd_features +genes.file=features.tab --out g --quiet"
 	const samples = " --graph g --aliases features.tab --out p.tsv "
 	for _, c := range []struct{ name, run, out, want, stdout string }{
-		{"sga", "ingest sga sga.txt" + samples, "p.tsv", "sample_id\tgenes\tscore\n0\tYAL001C|YAL002W\t0.5\n",
-			"SGA samples: 1 of 2 entries of sga.txt; dropped: 1 of allele kind ts, which is not among --alleles; noted: 1 with a marker, which counts as no deletion\nphenotypes: score\nattributes: none\ncolumns left out: none\n"},
-		{"sga with options", "ingest sga sga.txt" + samples + "alleles=[deletion,ts] controls=[VPS8]", "p.tsv",
+		{"sga", "ingest perturbations sga.txt --source costanzo2016" + samples, "p.tsv", "sample_id\tgenes\tscore\n0\tYAL001C|YAL002W\t0.5\n",
+			"samples: 1 of 2 entries of sga.txt; dropped: 1 of allele kind ts, which is not among alleles; noted: 1 with a marker, which counts as no deletion\nphenotypes: score\nattributes: none\ncolumns left out: none\n"},
+		{"sga with options", "ingest perturbations sga.txt --source costanzo2016" + samples + "alleles=[deletion,ts] controls=[VPS8]", "p.tsv",
 			"sample_id\tgenes\tscore\n0\tYAL001C|YDL227C\t0.5\n1\tYAL001C\t1\n", ""},
-		{"emap", "ingest emap emap.tsv" + samples + "--unknown-genes drop-sample", "p.tsv", "sample_id\tgenes\tscore\n0\tYAL001C|YAL002W\t-1\n1\tYAL001C|YAL002W\t2\n", ""},
-		{"matrix", "ingest matrix wide.tsv" + samples, "p.tsv", "sample_id\tgenes\tvalue\tcondition\nVPS8: cold\tYAL002W\t1\tcold\nTFC3: cold\tYAL001C\t3\tcold\nTFC3: hot\tYAL001C\t4\thot\n",
-			"matrix samples: 3 of 4 entries of wide.tsv; dropped: 1 without a phenotype; noted: 2 rows\ngenotypes: 2, of which 1 repeat, in 2 samples; all are kept\nphenotypes: value\nattributes: condition\ncolumns left out: none\n"},
+		{"emap", "ingest perturbations emap.tsv --source emap" + samples + "--unknown-genes drop-sample", "p.tsv", "sample_id\tgenes\tscore\n0\tYAL001C|YAL002W\t-1\n1\tYAL001C|YAL002W\t2\n", ""},
+		{"matrix", "ingest perturbations wide.tsv --source matrix" + samples, "p.tsv", "sample_id\tgenes\tvalue\tcondition\nVPS8: cold\tYAL002W\t1\tcold\nTFC3: cold\tYAL001C\t3\tcold\nTFC3: hot\tYAL001C\t4\thot\n",
+			"samples: 3 of 4 entries of wide.tsv; dropped: 1 without a phenotype; noted: 2 rows\ngenotypes: 2, of which 1 repeat, in 2 samples; all are kept\nphenotypes: value\nattributes: condition\ncolumns left out: none\n"},
 		{"biogrid", "ingest graph --config biogrid.yaml", "made/edges/gene__biogrid_genetic__gene.arrow", "", ""},
 		{"tf matrix", "ingest graph --config tf.yaml", "made/edges/gene__regulatory__gene.arrow", "", ""},
 		{"gem", "ingest graph --config gem.yaml", "made/edges/reaction__rmr__metabolite.arrow", "", ""},
@@ -72,26 +72,26 @@ func TestIngestScreenLayouts(t *testing.T) {
 	files["ids.tsv"] = "entry\tlocus\nP1; P2\tVPS8\n"
 	files["uniprot.tsv"] = "genes\tscore\nP2\t1\n"
 	for _, c := range []struct{ name, run, want, stdout string }{
-		{"strain ids", "ingest sga strains.txt --strain-columns query,array --attributes query,array --alleles deletion,ts" + samples,
+		{"strain ids", "ingest perturbations strains.txt --source costanzo2016 strains=[{\"strain\":query},{\"strain\":array}] --attributes query,array alleles=[deletion,ts]" + samples,
 			"sample_id\tgenes\tscore\tquery\tarray\n0\tYAL001C|YAL002W\t1\tYAL001C_tsq508\tYAL002W_dma1\n", ""},
-		{"homozygous", "ingest matrix chem.tsv --gene-pattern ^([^:]+) --partial-loss drop" + samples,
+		{"homozygous", "ingest perturbations chem.tsv --source matrix gene_pattern=^([^:]+) partial_loss=drop" + samples,
 			"sample_id\tgenes\tvalue\tcondition\nYAL002W::chr1_4: hom | caffeine\tYAL002W\t1.5\thom | caffeine\n",
 			"1 of 4 entries of chem.tsv; dropped: 2 of columns without a whole deletion, 1 without a phenotype"},
-		{"heterozygous", "ingest matrix chem.tsv --gene-pattern ^([^:]+) --partial-loss only" + samples,
+		{"heterozygous", "ingest perturbations chem.tsv --source matrix gene_pattern=^([^:]+) partial_loss=only" + samples,
 			"sample_id\tgenes\tvalue\tcondition\nYAL002W::chr1_4: het | caffeine\tYAL002W\t2.5\thet | caffeine\nYAL001C::chr1_1: het | caffeine\tYAL001C\t3\thet | caffeine\n",
 			"2 of 4 entries of chem.tsv; dropped: 2 of columns with a whole deletion"},
-		{"both", "ingest matrix chem.tsv --gene-pattern ^([^:]+) --partial-loss keep --where value<2" + samples,
+		{"both", "ingest perturbations chem.tsv --source matrix gene_pattern=^([^:]+) partial_loss=keep --where value<2" + samples,
 			"sample_id\tgenes\tvalue\tcondition\nYAL002W::chr1_4: hom | caffeine\tYAL002W\t1.5\thom | caffeine\n", "1 without a phenotype, 2 for which --where is not true"},
-		{"square", "ingest matrix square.tsv --columns-are genes --alleles deletion,damp --duplicates first" + samples,
+		{"square", "ingest perturbations square.tsv --source matrix columns_are=genes alleles=[deletion,damp] --duplicates first" + samples,
 			"sample_id\tgenes\tvalue\nVPS8: TFC3 - DAMP\tYAL001C|YAL002W\t1.5\nVPS8: HO\tYAL002W|YDL227C\t-2\nTFC3 - DAMP: HO\tYAL001C|YDL227C\t0\n",
 			"6 of 9 entries of square.tsv; dropped: 3 of a gene with itself; noted: 3 rows, 3 of pairs that have an earlier cell"},
-		{"square, deletions", "ingest matrix square.tsv --columns-are genes" + samples,
+		{"square, deletions", "ingest perturbations square.tsv --source matrix columns_are=genes" + samples,
 			"sample_id\tgenes\tvalue\nVPS8: HO\tYAL002W|YDL227C\t-2\n",
-			"1 of 9 entries of square.tsv; dropped: 4 of allele kind damp, which is not among --alleles, 3 of a gene with itself, 1 equal to that of the same names in the other half"},
-		{"strains", "ingest matrix strains.tsv --columns-are genes --alleles deletion,ts" + samples,
+			"1 of 9 entries of square.tsv; dropped: 4 of allele kind damp, which is not among alleles, 3 of a gene with itself, 1 equal to that of the same names in the other half"},
+		{"strains", "ingest perturbations strains.tsv --source matrix columns_are=genes alleles=[deletion,ts]" + samples,
 			"sample_id\tgenes\tvalue\nYDL227C_sn7: YAL002W_dma1\tYAL002W|YDL227C\t1\nYDL227C_sn7: YAL001C_tsa2\tYAL001C|YDL227C\t2\n",
-			"2 of 6 entries of strains.tsv; dropped: 1 of allele kind damp, which is not among --alleles, 1 of allele kind other, which is not among --alleles, 2 of a gene with itself"},
-		{"preamble", "ingest matrix wide.dat --delimiter ; --skip-lines 2 --comment #" + samples,
+			"2 of 6 entries of strains.tsv; dropped: 1 of allele kind damp, which is not among alleles, 1 of allele kind other, which is not among alleles, 2 of a gene with itself"},
+		{"preamble", "ingest perturbations wide.dat --source matrix delimiter=; skip_lines=2 comment=#" + samples,
 			"sample_id\tgenes\tvalue\tcondition\nVPS8: cold\tYAL002W\t1\tcold\n", "1 of 1 entry"},
 		{"alias table", "ingest perturbations uniprot.tsv --config ids.yaml" + samples, "sample_id\tgenes\tscore\n0\tYAL002W\t1\n", ""},
 	} {
@@ -116,7 +116,7 @@ func TestIngestUnknownGenes(t *testing.T) {
 	files["ids.tsv"] = "id\nYAL001C\nYAL002W\n"
 	files["edges.tsv"] = "a\tb\nYAL001C\tYAL002W\nYAL001C\tNONE1\n"
 	files["sga.txt"] += "NONE1_sn1\tnone1Δ\tYAL002W_dma1\tvps8\t1\n"
-	files["emap.tsv"] += "NONE1\tVPS8\t3\n"
+	files["emap.tsv"] += "NONE1\tVPS8\tDELETION\tDELETION\t3\n"
 	files["wide.tsv"] += "NONE1\t5\t6\n"
 	files["tf.tsv"] += "NONE1\t1\t0\n"
 	files["biogrid.txt"] += "NONE1\tYAL002W\tNONE1\tVPS8\tphysical\t559292\t559292\n"
@@ -126,9 +126,9 @@ func TestIngestUnknownGenes(t *testing.T) {
 	// what the reports say under drop-gene and drop-sample
 	for _, c := range []struct{ run, gene, sample string }{
 		{"perturbations set.tsv" + samples, "1 left without a gene, as theirs are unknown; noted: 2 unknown genes left out", "samples: 2 of 4 entries of set.tsv; dropped: 2 of unknown genes"},
-		{"sga sga.txt" + samples, "noted: 1 unknown genes left out", "dropped: 1 of unknown genes"},
-		{"emap emap.tsv" + samples, "1 unknown genes left out", "dropped: 1 of unknown genes"},
-		{"matrix wide.tsv" + samples, "2 left without a gene", "2 of unknown genes"},
+		{"perturbations sga.txt --source costanzo2016" + samples, "noted: 1 unknown genes left out", "dropped: 1 of unknown genes"},
+		{"perturbations emap.tsv --source emap" + samples, "1 unknown genes left out", "dropped: 1 of unknown genes"},
+		{"perturbations wide.tsv --source matrix" + samples, "2 left without a gene", "2 of unknown genes"},
 		{"graph --config graph.yaml --out made", "dropped: 1 of unknown genes", "dropped: 1 of unknown genes"},
 		{"graph --config biogrid.yaml", "1 of unknown genes", "1 of unknown genes"},
 		{"graph --config tf.yaml", "dropped: 1 of unknown genes", "dropped: 1 of unknown genes"},
@@ -158,6 +158,7 @@ func TestIngestUnknownGenes(t *testing.T) {
 func TestIngestKindErrors(t *testing.T) {
 	files := maps.Clone(published)
 	files["none.tsv"] = "gene_a\tgene_b\tscore\nNONE1\t0\t1\nNONE2\t0\t2\n"
+	files["nopair.tsv"] = "gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\tscore\nNONE1\tHO\t\t\t1\nNONE2\tHO\t\t\t2\n"
 	files["physical.txt"], _, _ = strings.Cut(published["biogrid.txt"], "YAL001C\tYDL227C")
 	files["square.tsv"] = "gene\tTFC3\tVPS8\nTFC3\t\t1\nVPS8\t1\t\n"
 	files["het.tsv"] = "orf\thet | growth\thom | growth\nVPS8\t1\t2\n"
@@ -169,15 +170,15 @@ func TestIngestKindErrors(t *testing.T) {
 		code      int
 		want      string
 	}{
-		{"unknown gene", "ingest matrix unknown.tsv --graph g --out made.tsv --aliases features.tab", 3, "unknown.tsv:3: gene \"YZZ999W\""},
-		{"no row left", "ingest emap none.tsv --graph g --out made.tsv --unknown-genes drop-sample", 3, "kept 0 of 2 entries; dropped: 2 of unknown genes"},
+		{"unknown gene", "ingest perturbations unknown.tsv --source matrix --graph g --out made.tsv --aliases features.tab", 3, "unknown.tsv:3: gene \"YZZ999W\""},
+		{"no row left", "ingest perturbations nopair.tsv --source emap --graph g --out made.tsv --unknown-genes drop-sample", 3, "kept 0 of 2 entries; dropped: 2 of unknown genes"},
 		{"no edge left", "ingest graph --config tf.yaml edges.0.file=none.tsv --unknown-genes drop-gene", 3, "kept 0 of 4 entries; dropped: 2 of unknown genes, 2 with a weight of 0 or none"},
 		{"no interaction of a type", "ingest graph --config biogrid.yaml edges.1.file=physical.txt", 3, "for gene__biogrid_genetic__gene: kept 0 of 1 entry"},
-		{"double mutants", "ingest matrix square.tsv --graph g --out made.tsv --aliases features.tab", 3, "hint: pass --columns-are genes"},
-		{"heterozygous", "ingest matrix het.tsv --graph g --out made.tsv --aliases features.tab", 3, "hint: pass --partial-loss drop"},
-		{"a row twice", "ingest matrix twice.tsv --graph g --out made.tsv --aliases features.tab", 3, "twice.tsv:3: found a second row \"VPS8\""},
-		{"no strain column", "ingest sga wide.tsv --graph g --out made.tsv", 3, "--strain-columns"},
-		{"unknown kind of allele", "ingest emap emap.tsv --graph g --out made.tsv --alleles dead", 2, `"dead"`},
+		{"double mutants", "ingest perturbations square.tsv --source matrix --graph g --out made.tsv --aliases features.tab", 3, "hint: set columns_are=genes"},
+		{"heterozygous", "ingest perturbations het.tsv --source matrix --graph g --out made.tsv --aliases features.tab", 3, "hint: set partial_loss=drop"},
+		{"a row twice", "ingest perturbations twice.tsv --source matrix --graph g --out made.tsv --aliases features.tab", 3, "twice.tsv:3: found a second row \"VPS8\""},
+		{"no strain column", "ingest perturbations wide.tsv --source costanzo2016 --graph g --out made.tsv", 3, "strains=[{strain: COLUMN, allele: COLUMN}, …]"},
+		{"unknown kind of allele", "ingest perturbations emap.tsv --source emap --graph g --out made.tsv alleles=[dead]", 2, `"dead"`},
 		{"reaction nodes", "ingest graph --config gem.yaml gem.reaction_nodes=edges", 2, `"edges"`},
 		{"no genes", "ingest graph --config tf.yaml ~genes", 2, "genes.file: missing"},
 	} {
@@ -198,9 +199,9 @@ func TestIngestKindErrors(t *testing.T) {
 func TestIngestScreenValues(t *testing.T) {
 	files := maps.Clone(published)
 	tables := map[string]string{ // VALUE is of the first row
-		"emap":   "gene_a\tgene_b\tother\tscore\nTFC3\tVPS8\t5\tVALUE\nTFC3\tHO\t6\t2\n",
-		"sga":    "Query Strain ID\tArray Strain ID\tother\tscore\nYAL001C_sn1\tYAL002W_dma1\t5\tVALUE\nYAL001C_sn1\tYDL227C_dma1\t6\t2\n",
-		"matrix": "orf\tscore\nTFC3\tVALUE\nVPS8\t2\n",
+		"emap":         "gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\tother\tscore\nTFC3\tVPS8\t\t\t5\tVALUE\nTFC3\tHO\t\t\t6\t2\n",
+		"costanzo2010": "Query ORF\tArray ORF\tother\tscore\nYAL001C_sn1\tYAL002W_dma1\t5\tVALUE\nYAL001C_sn1\tYDL227C_dma1\t6\t2\n",
+		"matrix":       "orf\tscore\nTFC3\tVALUE\nVPS8\t2\n",
 	}
 	for kind, text := range tables {
 		for value, want := range map[string]string{
@@ -213,7 +214,7 @@ func TestIngestScreenValues(t *testing.T) {
 				if kind != "matrix" {
 					controls = " controls=[YAL016W]"
 				}
-				code, _, stderr := inFolder(t, files, "ingest graph +genes.source=sgd_features +genes.file=features.tab --out g --quiet", "ingest "+kind+" s.tsv --graph g --aliases features.tab --out p.tsv --keep-unmeasured"+controls)
+				code, _, stderr := inFolder(t, files, "ingest graph +genes.source=sgd_features +genes.file=features.tab --out g --quiet", "ingest perturbations s.tsv --source "+kind+" --graph g --aliases features.tab --out p.tsv keep_unmeasured=true"+controls)
 				written, _ := os.ReadFile("p.tsv")
 				header, rows, _ := strings.Cut(string(written), "\n")
 				first, _, _ := strings.Cut(rows, "\n")

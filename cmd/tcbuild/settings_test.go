@@ -86,10 +86,13 @@ func TestSettingsReference(t *testing.T) {
 		{"ingest.KEY", "", "text", "", "changes a top-level value of that file", "data: downloads"},
 	}
 	section("Section `ingest` of `rebuild`", "Builds the graph from public sources, in place of `graph`.")
-	for key, schema := range tables.fields(reflect.TypeFor[source.NameSettings](), "", tables.examples) {
+	layout := tables.fields(reflect.TypeFor[source.LayoutSpec](), "", nodeAt(tables.examples, "perturbations"))
+	delete(layout, "file") // it is the command's argument
+	tables.rows = slices.DeleteFunc(tables.rows, func(row settingRow) bool { return row.key == "file" })
+	for key, schema := range layout {
 		properties[key] = append(properties[key], schema)
 	}
-	section("Names in `ingest perturbations`, `sga`, `emap` and `matrix`", "Other names of genes, beside `aliases`.")
+	section("Settings of `ingest perturbations`", "What a screen is. A public source (`source: costanzo2016`) sets these; 'tcbuild ingest sources NAME' prints what.")
 	properties["combinations"] = []any{object(tables.fields(reflect.TypeFor[combinations.Spec](), "combinations.", nodeAt(tables.examples, "combinations")), "a computed perturbation set")}
 	section("Section `combinations` of a perturbation set", "The only section of a .yaml that is given as perturbation set.")
 	properties["defaults"] = []any{map[string]any{"type": "array", "items": map[string]any{"type": "string"},

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,13 +17,16 @@ func usageError(cmd *cobra.Command, err error) error {
 	return fault.New(fault.Usage, fmt.Sprintf("run '%s --help'", cmd.CommandPath()), "%s%w", prefix(cmd), err)
 }
 
-// flagError is usageError for flags: the hint for an unknown flag is the nearest known one, that
-// for a wrong value what the flag is for. A flag behind an unknown command is not what is wrong.
+// flagError is usageError for flags: the hint for an unknown flag is the setting of its name or the
+// nearest flag, that for a wrong value what the flag is for. A flag behind an unknown command is not what is wrong.
 func flagError(cmd *cobra.Command, err error) error {
 	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
 		return cmd.RunE(cmd, words)
 	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
+		if key := strings.ReplaceAll(unknown.GetSpecifiedName(), "-", "_"); slices.Contains(strings.Fields(cmd.Annotations[sectionsKey]), key) {
+			return fault.New(fault.Usage, "it is a setting: write "+key+"=VALUE", "%s%w", prefix(cmd), err)
+		}
 		if nearest := fault.Nearest(unknown.GetSpecifiedName(), flagNames(cmd)); nearest != "" {
 			return fault.New(fault.Usage, fmt.Sprintf("did you mean --%s?", nearest), "%s%w", prefix(cmd), err)
 		}

@@ -29,13 +29,8 @@ func TestScreenAccounts(t *testing.T) {
 	for round := range 200 {
 		var text strings.Builder
 		rows := 1 + random.IntN(12)
-		sample := SampleSpec{
-			MaxDropped: new(1.0),
-			Aliases:    aliases, AllowWildtype: true, AllowDuplicateIDs: true, KeepUnmeasured: random.IntN(2) == 0,
-			UnknownGenes: []ingest.UnknownGenes{ingest.DropSample, ingest.DropGene}[random.IntN(2)],
-		}
-		strains := StrainsSpec{Alleles: [][]AlleleKind{nil, {DeletionAllele, DAmPAllele}, alleleKinds}[random.IntN(3)]}
-		var open func() (*Screen, error)
+		change := func(s *PerturbationSpec) {}
+		source := "matrix"
 		entries := rows
 		switch kind := random.IntN(3); kind {
 		case 0:
@@ -43,17 +38,17 @@ func TestScreenAccounts(t *testing.T) {
 			for range rows {
 				fmt.Fprintf(&text, "%s_%s\t%s_%s\t%s\t%s\n", name(), pick("sn1", "tsq2", "damp3"), name(), pick("dma1", "tsa2"), score(), score())
 			}
-			open = func() (*Screen, error) { return SGASpec{StrainsSpec: strains}.Open(genes) }
+			source, change = "costanzo2016", func(s *PerturbationSpec) { s.Strains = strainIDs }
 		case 1:
 			text.WriteString("gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\tscore\n")
 			for range rows {
 				fmt.Fprintf(&text, "%s\t%s\t%s\t%s\t%s\n", name(), name(), pick("DELETION", "DAMP", ""), pick("DELETION", "delta ho", "tfc3-1"), score())
 			}
-			open = func() (*Screen, error) { return EMAPSpec{StrainsSpec: strains}.Open(genes) }
+			source = "emap"
 		default:
-			matrix := MatrixSpec{
-				ColumnsAre:  []MatrixColumns{Conditions, SecondGenes}[random.IntN(2)],
-				PartialLoss: []PartialLoss{DropPartialLoss, KeepPartialLoss}[random.IntN(2)],
+			change = func(s *PerturbationSpec) {
+				s.ColumnsAre = []MatrixColumns{Conditions, SecondGenes}[random.IntN(2)]
+				s.PartialLoss = []PartialLoss{DropPartialLoss, KeepPartialLoss}[random.IntN(2)]
 			}
 			columns := 1 + random.IntN(3)
 			text.WriteString("orf")
@@ -69,11 +64,13 @@ func TestScreenAccounts(t *testing.T) {
 				text.WriteByte('\n')
 			}
 			entries = rows * columns
-			open = func() (*Screen, error) { matrix.SampleSpec = sample; return matrix.Open(genes) }
 		}
-		sample.File = writeFile(t, "s.tsv", text.String())
-		strains.SampleSpec = sample
-		screen, err := open()
+		spec := screenOf(t, source, text.String(), aliases)
+		spec.MaxDropped, spec.AllowWildtype, spec.AllowDuplicateIDs, spec.KeepUnmeasured = new(1.0), true, true, random.IntN(2) == 0
+		spec.UnknownGenes = []ingest.UnknownGenes{ingest.DropSample, ingest.DropGene}[random.IntN(2)]
+		spec.Alleles = [][]AlleleKind{nil, {DeletionAllele, DAmPAllele}, alleleKinds}[random.IntN(3)]
+		change(&spec)
+		screen, err := spec.Open(genes)
 		if err != nil {
 			t.Fatalf("seed %d, round %d: %v\n%s", seed, round, err, text.String())
 		}
@@ -131,18 +128,18 @@ func TestScreenNames(t *testing.T) {
 	} {
 		for _, word := range ingest.UnknownGenesChoices {
 			for _, allow := range []bool{false, true} {
-				sample := SampleSpec{TextSpec: TextSpec{File: writeFile(t, "s.tsv", c.text)}, Aliases: aliases, UnknownGenes: ingest.UnknownGenes(word), MaxDropped: new(1.0), AllowDuplicateIDs: allow}
-				open := EMAPSpec{StrainsSpec: StrainsSpec{SampleSpec: sample}}.Open
-				if strings.HasPrefix(c.text, "orf") {
-					open = MatrixSpec{SampleSpec: sample}.Open
+				spec := screenOf(t, "matrix", c.text, aliases)
+				if !strings.HasPrefix(c.text, "orf") {
+					spec.Matrix, spec.Strains = false, genePairs
 				}
-				screen, err := open(genes)
+				spec.UnknownGenes, spec.MaxDropped, spec.AllowDuplicateIDs = ingest.UnknownGenes(word), new(1.0), allow
+				screen, err := spec.Open(genes)
 				_, _, err = readScreen(t, screen, err, genes)
 				switch {
 				case c.want != nil:
 					checkFault(t, err, fault.Input, c.want...)
-				case !allow && (fault.KindOf(err) != fault.Input || !strings.Contains(fault.HintOf(err), "--allow-duplicate-ids")):
-					t.Errorf("%q: got %v, hint %q, expected a hint at --allow-duplicate-ids", c.text, err, fault.HintOf(err))
+				case !allow && (fault.KindOf(err) != fault.Input || !strings.Contains(fault.HintOf(err), "allow_duplicate_ids=true")):
+					t.Errorf("%q: got %v, hint %q, expected a hint at allow_duplicate_ids", c.text, err, fault.HintOf(err))
 				case allow && err != nil && !strings.Contains(err.Error(), "NONE1"):
 					t.Errorf("%q: %v", c.text, err)
 				}

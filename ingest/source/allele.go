@@ -182,6 +182,17 @@ func (r *alleleReader) ofAllele(allele string) locus {
 	return locus{namedGene: unknownGene(allele), kind: OtherAllele}
 }
 
+// ofAlleles returns the loci of alleles that are given by name, joined in one text.
+func (r *alleleReader) ofAlleles(names, separator string) (loci []locus, err error) {
+	for name := range strings.SplitSeq(names, separator) {
+		if name == "" {
+			return nil, fmt.Errorf("strain %s: found an empty allele name, expected one such as tfc3-g349e or vps8Δ", fault.Quote(names))
+		}
+		loci = append(loci, r.ofAllele(name))
+	}
+	return loci, nil
+}
+
 // ofName returns the locus of a name in a matrix: a gene's, which is deleted, a strain id
 // (YAL001C_tsq508), or an allele's (cdc28-4, TFC3 - DAMP).
 func (r *alleleReader) ofName(name string) locus {

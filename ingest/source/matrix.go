@@ -1,8 +1,11 @@
 package source
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -10,25 +13,22 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// MatrixSpec names a wide table with a row per deleted gene. Each value becomes a sample with the
-// id "row: column", the phenotype value and, unless columns are genes, the column's name as the
-// attribute condition. The genes are in the first column, whose name may be
-// missing from the header, as in tables from R.
+// MatrixSpec is for wide tables. Each value becomes a sample with the id "row: column", the phenotype
+// value and, unless columns are genes, the column's name as the attribute condition. The genes are
+// in the first column, whose name may be missing from the header, as in tables from R.
 type MatrixSpec struct {
-	SampleSpec `yaml:",inline"`
-	// ColumnsAre says what the columns are. "" means conditions, and is an error if the columns are
-	// named like genes.
+	// what the columns of a matrix are: conditions, or genes, whose values are of double mutants
+	// (default: conditions; an error if the columns are named like genes)
 	ColumnsAre MatrixColumns `yaml:"columns_are"`
-	// PartialLoss is for columns of conditions whose names say that their strains keep part of the
-	// gene's function: heterozygous, DAmP. "" is an error if there are such columns.
+	// of a matrix of conditions: what becomes of columns that say that strains keep part of the
+	// gene's function (heterozygous, DAmP): drop, keep as deletions, or only, which drops the others
+	// (default: an error)
 	PartialLoss PartialLoss `yaml:"partial_loss"`
-	// GenePattern has a group that matches the gene, or its strain, in the name of a row or, if
-	// columns are genes, of a column. "" is all of the name.
+	// a regular expression whose first group is the gene, or its strain, in the name of a matrix's
+	// row or, if columns are genes, of a column (default: all of it)
 	GenePattern string `yaml:"gene_pattern"`
-	// kinds that count as a deletion of their gene; nil is only deletion
-	Alleles []AlleleKind `yaml:"alleles"`
-	// BothHalves keeps the cells of (a, b) and of (b, a). Otherwise the second of two equal ones is
-	// dropped, as the matrix is symmetric; if other such cells differ, that is an error.
+	// keep the cells of (a, b) and of (b, a) in a matrix of genes; otherwise the second of two equal
+	// ones is dropped, as the matrix is symmetric, and other such cells that differ are an error
 	BothHalves bool `yaml:"both_halves"`
 }
 
@@ -50,49 +50,47 @@ const (
 	OnlyPartialLoss PartialLoss = "only" // so they do, and all other cells are dropped and counted
 )
 
-// Open finds the layout of the table. Report counts its cells.
-func (s MatrixSpec) Open(genes *ingest.Nodes) (*Screen, error) {
-	if s.ColumnsAre != "" && s.ColumnsAre != Conditions && s.ColumnsAre != SecondGenes {
-		return nil, badSetting("", "columns_are: found %q, expected conditions or genes", s.ColumnsAre)
-	}
-	if !slices.Contains([]PartialLoss{"", DropPartialLoss, KeepPartialLoss, OnlyPartialLoss}, s.PartialLoss) {
-		return nil, badSetting("", "partial_loss: found %q, expected drop, keep or only", s.PartialLoss)
-	}
-	if err := checkPattern("gene_pattern", s.GenePattern); err != nil {
-		return nil, err
-	}
-	kinds, err := checkAlleles(s.Alleles)
-	if err != nil {
-		return nil, err
-	}
-	s.Alleles = kinds
-	return s.openScreen(genes, "matrix samples", func(screen *Screen) error {
-		layout, err := openMatrix(screen.file, screen.text)
-		if err != nil {
-			return err
-		}
-		if err := s.checkColumns(layout, screen.names); err != nil {
-			return err
-		}
-		screen.text, screen.reader = layout.text, (&matrix{s, layout}).reader
-		screen.columns.Phenotypes = ingest.NamedPhenotypes("value")
-		if s.ColumnsAre != SecondGenes {
-			screen.columns.Attributes = []ingest.Attribute{{Name: "condition", Type: ingest.TextAttribute}}
-		}
-		screen.Perturbations, err = ingest.NewPerturbations(screen.file, genes, ingest.PerturbationOptions{
-			GenesColumns: layout.text.Columns[:1], Phenotypes: []string{}, Attributes: []string{}, Text: layout.text,
-		})
-		return err
-	})
+// matrix is a wide table of samples.
+type matrix struct {
+	spec PerturbationSpec
+	*matrixLayout
 }
 
-// matrixLayout is the layout of a wide table. names is its header except for the first column's
-// name.
+// openMatrix finds the layout of a wide table.
+func (s PerturbationSpec) openMatrix(screen *screen) error {
+	switch {
+	case !slices.Contains([]MatrixColumns{"", Conditions, SecondGenes}, s.ColumnsAre):
+		return badSetting("", "columns_are: found %q, expected conditions or genes", s.ColumnsAre)
+	case !slices.Contains([]PartialLoss{"", DropPartialLoss, KeepPartialLoss, OnlyPartialLoss}, s.PartialLoss):
+		return badSetting("", "partial_loss: found %q, expected drop, keep or only", s.PartialLoss)
+	}
+	if err := checkPattern("gene_pattern", s.GenePattern); err != nil {
+		return err
+	}
+	layout, err := openMatrix(screen.file, screen.text)
+	if err != nil {
+		return err
+	}
+	m := &matrix{s, layout}
+	if err := m.checkColumns(screen.names); err != nil {
+		return err
+	}
+	screen.text, screen.reader = m.text, m.reader
+	screen.columns.Phenotypes = ingest.NamedPhenotypes("value")
+	if s.ColumnsAre != SecondGenes {
+		screen.columns.Attributes = []ingest.Attribute{{Name: "condition", Type: ingest.TextAttribute}}
+	}
+	screen.Perturbations, err = ingest.NewPerturbations(screen.file, screen.names.genes, ingest.PerturbationOptions{
+		GenesColumns: m.text.Columns[:1], Phenotypes: []string{}, Attributes: []string{}, Text: m.text,
+	})
+	return err
+}
+
+// matrixLayout is the layout of a wide table.
 type matrixLayout struct {
-	// with unique column names, which the header need not have
-	text  table.TextOptions
-	first string // the first column's name, or "" if the header has none
-	names []string
+	text  table.TextOptions // with unique column names, which the header need not have
+	first string            // the first column's name, or "" if the header has none
+	names []string          // of the other columns
 }
 
 // openMatrix reads the header of a wide table.
@@ -129,4 +127,73 @@ func openMatrix(file *inputfile.File, text table.TextOptions) (*matrixLayout, er
 		layout.text.Columns[k] = strconv.Itoa(k)
 	}
 	return layout, nil
+}
+
+const duplicateNameHint = "rename or remove one, or set allow_duplicate_ids=true: samples are named by row and column"
+
+const columnsAreHint = "set columns_are=genes if the values are of double mutants, or columns_are=conditions if they are of the row's gene alone"
+
+// checkColumns returns an error for a matrix whose columns may not be conditions for whole
+// deletions, unless the settings say what they are.
+func (m *matrix) checkColumns(names *Names) error {
+	var genes, partial []string
+	at := make(map[string]int)
+	for k, name := range m.names {
+		if first, again := at[name]; again && !m.spec.AllowDuplicateIDs {
+			return fault.New(fault.Input, duplicateNameHint,
+				"read matrix %s: value columns %d and %d are both named %s, expected unique names",
+				m.spec.File, first+1, k+1, fault.Quote(name))
+		}
+		at[name] = k
+		if strings.TrimSpace(name) != name {
+			return fault.New(fault.Input, "remove the blanks from the header",
+				"read matrix %s: found column %s, expected a name without blanks around it", m.spec.File, fault.Quote(name))
+		}
+		if namesGene(name, names) {
+			genes = append(genes, name)
+		}
+		if m.partialLoss(name) {
+			partial = append(partial, name)
+		}
+	}
+	switch {
+	case m.spec.ColumnsAre == "" && 2*len(genes) > len(m.names):
+		return fault.New(fault.Input, columnsAreHint,
+			"read matrix %s: %s of its %s are named like genes, such as %s, expected conditions",
+			m.spec.File, grouped(len(genes)), plural(len(m.names), "column", ""), fault.Quote(genes[0]))
+	case m.spec.PartialLoss == "" && len(partial) > 0:
+		return fault.New(fault.Input, "set partial_loss=drop to omit these columns",
+			"read matrix %s: found %s of %s whose names say that the strains keep part of the gene's function, such as %s, expected deletions",
+			m.spec.File, grouped(len(partial)), plural(len(m.names), "column", ""), fault.Quote(partial[0]))
+	}
+	return nil
+}
+
+// partialLoss reports whether the strains of a column keep part of the gene's function. Where
+// columns are genes, their names and alleles say so.
+func (m *matrix) partialLoss(name string) bool {
+	return saysPartialLoss(m.first) || m.spec.ColumnsAre != SecondGenes && saysPartialLoss(name)
+}
+
+// systematicName matches the start of systematic names of nuclear open reading frames, such as
+// YAL016C-B.
+var systematicName = regexp.MustCompile(`^Y[A-P][LR][0-9]{3}[WC]`)
+
+// namesGene reports whether a column is named after a gene, an allele or a strain.
+func namesGene(column string, names *Names) bool {
+	name, _, _ := strings.Cut(column, "_")
+	reader := alleleReader{names: names}
+	return systematicName.MatchString(column) || reader.ofAllele(column).result != unknown || reader.ofAllele(name).result != unknown
+}
+
+// partialLossWords are the words in screens' names that say that a strain keeps part of the gene's
+// function.
+var partialLossWords = []string{"het", "hets", "hetero", "heterozygous", "heterozygote", "heterozygotes", "heterozygosity",
+	"hip", "haploinsufficiency", "haploinsufficient", "damp", "hypomorph", "hypomorphs", "hypomorphic"}
+
+// saysPartialLoss reports whether a name has one of these words, such as "het | growth (pooled
+// culture) | glycerol".
+func saysPartialLoss(name string) bool {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
+	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(partialLossWords, word) })
 }

@@ -10,12 +10,6 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// matrix is a wide table with the roles of its columns.
-type matrix struct {
-	MatrixSpec
-	*matrixLayout
-}
-
 // Counts of a matrixReader in addition to those of all screens: indices in dropped, then in noted.
 const (
 	ofPartialLoss = iota
@@ -70,13 +64,13 @@ func (m *matrix) reader(r *screenReader) rowReader {
 		{What: "of columns without a whole deletion, taken as deletions"}}
 	reader := &matrixReader{
 		matrix: m, screenReader: r, columnAt: make(map[string]int), isRow: make(map[string]bool), deleted: make(map[uint32]bool),
-		pairs: newPairs(true), alleles: alleleReader{names: r.Screen.names}, geneIn: nameIn(m.GenePattern, false),
+		pairs: newPairs(true), alleles: alleleReader{names: r.screen.names}, geneIn: nameIn(m.spec.GenePattern, false),
 	}
 	for k, name := range m.names {
-		reader.columns = append(reader.columns, matrixColumn{name: name, text: []byte(name), partialLoss: m.partialLoss(m.matrixLayout, name)})
+		reader.columns = append(reader.columns, matrixColumn{name: name, text: []byte(name), partialLoss: m.partialLoss(name)})
 		reader.columnAt[name] = k
 	}
-	if m.ColumnsAre == SecondGenes && !m.BothHalves && !m.AllowDuplicateIDs {
+	if m.spec.ColumnsAre == SecondGenes && !m.spec.BothHalves && !m.spec.AllowDuplicateIDs {
 		reader.values = make([][]float64, len(m.names))
 	}
 	return reader.read
@@ -103,7 +97,7 @@ func (r *matrixReader) findColumns() (err error) {
 
 // read turns the cells of a row into samples.
 func (r *matrixReader) read(batch *table.Batch, i int) error {
-	if r.noted[matrixRows].N == 0 && r.ColumnsAre == SecondGenes {
+	if r.noted[matrixRows].N == 0 && r.screen.spec.ColumnsAre == SecondGenes {
 		if err := r.findColumns(); err != nil {
 			return err
 		}
@@ -112,10 +106,10 @@ func (r *matrixReader) read(batch *table.Batch, i int) error {
 	name := batch.Text(0, i)
 	mirror, isColumn := r.columnAt[string(name)]
 	switch {
-	case r.ColumnsAre == "" && isColumn:
+	case r.screen.spec.ColumnsAre == "" && isColumn:
 		return fault.New(fault.Input, columnsAreHint,
 			"found row %s, which is also a column, expected columns that are not genes", fault.Quote(name))
-	case r.isRow[string(name)] && !r.AllowDuplicateIDs:
+	case r.isRow[string(name)] && !r.screen.spec.AllowDuplicateIDs:
 		return fault.New(fault.Input, duplicateNameHint, "found a second row %s, expected unique names", fault.Quote(name))
 	}
 	r.isRow[string(name)] = true
@@ -175,21 +169,21 @@ func (r *matrixReader) otherHalf(name []byte, k int) (again bool, err error) {
 func (r *matrixReader) cell(batch *table.Batch, i int, name []byte, row locus, k int) error {
 	column := &r.columns[k]
 	r.loci = append(r.loci[:0], row)
-	if r.ColumnsAre == SecondGenes {
+	if r.screen.spec.ColumnsAre == SecondGenes {
 		r.loci = append(r.loci, column.locus)
 	}
 	switch {
-	case column.partialLoss && r.PartialLoss == DropPartialLoss:
+	case column.partialLoss && r.screen.spec.PartialLoss == DropPartialLoss:
 		r.dropped[ofPartialLoss].N++
 		return nil
-	case !column.partialLoss && r.PartialLoss == OnlyPartialLoss:
+	case !column.partialLoss && r.screen.spec.PartialLoss == OnlyPartialLoss:
 		r.dropped[ofWholeLoss].N++
 		return nil
 	case len(r.loci) == 2 && row.result == gene && column.locus.result == gene && row.gene == column.locus.gene:
 		r.dropped[ofOneGene].N++
 		return nil
 	}
-	if ok, err := r.genotype(r.loci, r.Alleles, &r.genes); err != nil || !ok {
+	if ok, err := r.genotype(r.loci, &r.genes); err != nil || !ok {
 		return err
 	}
 	var err error
@@ -200,7 +194,7 @@ func (r *matrixReader) cell(batch *table.Batch, i int, name []byte, row locus, k
 		return err
 	}
 	r.id = append(append(append(r.id[:0], name...), ": "...), column.name...)
-	if r.ColumnsAre != SecondGenes {
+	if r.screen.spec.ColumnsAre != SecondGenes {
 		r.condition = append(r.condition[:0], ingest.Value{Text: column.text})
 	}
 	before := r.Counts.Samples

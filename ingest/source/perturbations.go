@@ -5,36 +5,143 @@ import (
 	"maps"
 	"slices"
 
+	"tcbuild/conf"
+	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/table"
 	"tcbuild/ingest/where"
 )
 
-// PerturbationSpec names a published table of perturbations and says what its columns hold.
+// PerturbationSpec says what the columns of a published table hold, or of a torchcell store. Its
+// genes are in columns of ids, or it is a screen: a table of strains, or a matrix.
 type PerturbationSpec struct {
-	TextSpec `yaml:",inline"`
-	// nil is genes; if several, each holds at most one gene
-	GenesColumns []string `yaml:"genes_columns"`
-	// between the genes of a single column; "" is |
-	GeneDelimiter string `yaml:"gene_delimiter"`
-	// "" is sample_id or, without that column, the sample's index
-	IDColumn string `yaml:"id_column"`
-	// nil is every other column of numbers
-	Phenotypes    []string `yaml:"phenotypes"`
-	NotPhenotypes []string `yaml:"not_phenotypes"` // columns to ignore
-	// columns to keep besides phenotypes; nil is every other column of text
-	Attributes    []string            `yaml:"attributes"`
-	Aliases       AliasesSpec         `yaml:"aliases"`
-	Synonyms      ingest.Synonyms     `yaml:"synonyms"`      // "" is error
-	UnknownGenes  ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error
-	MaxDropped    *float64            `yaml:"max_dropped"`   // as GraphSpec.MaxDropped
-	AllowWildtype bool                `yaml:"allow_wildtype"`
+	LayoutSpec `yaml:",inline"`
 
-	AllowDuplicateIDs bool   `yaml:"allow_duplicate_ids"`
-	Where             string `yaml:"where"` // as SampleSpec.Where
+	GenesColumns  []string            `yaml:"genes_columns"`  // if several, each has one gene; nil is genes
+	Phenotypes    []string            `yaml:"phenotypes"`     // nil is every other column of numbers
+	NotPhenotypes []string            `yaml:"not_phenotypes"` // columns that are no phenotypes
+	Attributes    []string            `yaml:"attributes"`     // nil is every other column of text
+	SGDFeatures   string              `yaml:"aliases"`        // a file SGD_features.tab with other names of genes
+	UnknownGenes  ingest.UnknownGenes `yaml:"unknown_genes"`  // "" is error
+	MaxDropped    *float64            `yaml:"max_dropped"`    // as GraphSpec.MaxDropped
+	Where         string              `yaml:"where"`          // an expression that is true for the samples to keep
 }
 
-// Perturbations is a published table of perturbations, or a torchcell store. It is a SampleSource.
-type Perturbations struct {
+// LayoutSpec has the settings of a perturbation set that are not flags.
+type LayoutSpec struct {
+	TextSpec `yaml:",inline"`
+	// what separates the genes of a single column (default: "|")
+	GeneDelimiter string `yaml:"gene_delimiter"`
+	// the strains of a row, which are crossed if there are several, in place of genes_columns
+	Strains []StrainSpec `yaml:"strains"`
+	// whether the table is wide, in place of genes_columns: a row per deleted gene, a sample per
+	// value
+	Matrix     bool `yaml:"matrix"`
+	MatrixSpec `yaml:",inline"`
+	// kinds of alleles that count as deletions in a screen: deletion, damp, ts, other (default:
+	// [deletion])
+	Alleles []AlleleKind `yaml:"alleles"`
+	// genes whose replacement is a marker of all strains, and not a mutation
+	Controls []string `yaml:"controls"`
+	IDColumn string   `yaml:"id_column"` // the column of sample ids (default: sample_id, or the row number)
+
+	AliasTables []AliasTable `yaml:"alias_tables"` // names of other databases, which aliases comes before
+	// what happens to a sample that names one gene by two names: error, or drop-sample, which counts
+	// it (default: error)
+	Synonyms      ingest.Synonyms `yaml:"synonyms"`
+	AllowWildtype bool            `yaml:"allow_wildtype"` // accept samples that delete no gene
+	// accept duplicate and empty sample ids; in a matrix, rows or columns of one name
+	AllowDuplicateIDs bool `yaml:"allow_duplicate_ids"`
+	// keep rows of a screen without any phenotype, which are dropped and counted otherwise
+	KeepUnmeasured bool `yaml:"keep_unmeasured"`
+}
+
+// Perturbations is a published perturbation set: its samples have genes of a graph.
+type Perturbations interface {
+	ingest.SampleSource
+	// IgnoredColumns are the names of the columns that are not part of the samples, in file order. A
+	// matrix has none, as it uses all its columns.
+	IgnoredColumns() []string
+	// Report accounts for the rows (cells of a matrix) that the latest Scan read.
+	Report() SourceReport
+}
+
+// Open finds the layout of the table.
+func (s PerturbationSpec) Open(genes *ingest.Nodes) (Perturbations, error) {
+	text, err := s.prepare()
+	if err != nil {
+		return nil, err
+	}
+	names, err := s.names(genes)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.Matrix:
+		return s.openScreen(names, text, s.openMatrix)
+	case s.Strains != nil:
+		return s.openScreen(names, text, s.openStrains)
+	}
+	return s.openPlain(names, text)
+}
+
+// prepare checks the settings and fills in their defaults.
+func (s *PerturbationSpec) prepare() (text table.TextOptions, err error) {
+	if err := s.checkLayout(); err != nil {
+		return text, err
+	}
+	if s.UnknownGenes == "" {
+		s.UnknownGenes = ingest.RefuseUnknownGenes
+	}
+	for _, err := range []error{s.UnknownGenes.Check(), s.Synonyms.Check()} {
+		if err != nil {
+			return text, badSetting(fault.HintOf(err), "%w", err)
+		}
+	}
+	if s.MaxDropped == nil {
+		s.MaxDropped = new(DefaultMaxDropped)
+	}
+	if err := checkMaxDropped(*s.MaxDropped); err != nil {
+		return text, err
+	}
+	if s.Alleles, err = checkAlleles(s.Alleles); err != nil {
+		return text, err
+	}
+	return s.options()
+}
+
+// checkLayout returns an error for settings of another layout than the table's.
+func (s *PerturbationSpec) checkLayout() error {
+	strains, plain := s.Strains != nil, s.Strains == nil && !s.Matrix
+	if strains && s.Matrix {
+		return badSetting("remove one of them", "found both strains and matrix")
+	}
+	for _, c := range []struct {
+		key        string
+		set, meant bool
+	}{
+		{"genes_columns", s.GenesColumns != nil, plain}, {"gene_delimiter", s.GeneDelimiter != "", plain},
+		{"alleles", s.Alleles != nil, !plain}, {"keep_unmeasured", s.KeepUnmeasured, !plain}, {"controls", s.Controls != nil, strains},
+		{"id_column", s.IDColumn != "", !s.Matrix}, {"phenotypes", s.Phenotypes != nil, !s.Matrix},
+		{"not_phenotypes", s.NotPhenotypes != nil, !s.Matrix}, {"attributes", s.Attributes != nil, !s.Matrix},
+		{"columns_are", s.ColumnsAre != "", s.Matrix}, {"partial_loss", s.PartialLoss != "", s.Matrix},
+		{"gene_pattern", s.GenePattern != "", s.Matrix},
+	} {
+		if c.set && !c.meant {
+			layout := map[bool]string{s.Matrix: "a matrix", strains: "a table of strains", plain: "a table of genes"}[true]
+			return badSetting("omit it, or name another --source", "%s: found it for %s, which has no use for it", c.key, layout)
+		}
+	}
+	return nil
+}
+
+// badSetting returns the error of an invalid setting.
+func badSetting(hint, format string, args ...any) error {
+	return fault.New(fault.Usage, hint, "read settings: "+format, args...)
+}
+
+// plainSet is a table with columns of genes, or a torchcell store.
+type plainSet struct {
 	ingest.SampleSource // filtered
 	set                 *ingest.Perturbations
 	spec                PerturbationSpec
@@ -42,23 +149,9 @@ type Perturbations struct {
 	report              SourceReport
 }
 
-// Open opens the perturbation set; see ingest.OpenPerturbations. An ambiguous name counts as
-// unknown.
-func (s PerturbationSpec) Open(genes *ingest.Nodes) (*Perturbations, error) {
-	text, err := s.options()
-	if err != nil {
-		return nil, err
-	}
-	if s.MaxDropped == nil {
-		s.MaxDropped = new(DefaultMaxDropped)
-	}
-	if err := checkMaxDropped(*s.MaxDropped); err != nil {
-		return nil, err
-	}
-	names, err := s.Aliases.names(genes)
-	if err != nil {
-		return nil, err
-	}
+// openPlain opens the set; see ingest.OpenPerturbations. An ambiguous name counts as unknown.
+func (s PerturbationSpec) openPlain(names *Names, text table.TextOptions) (Perturbations, error) {
+	genes := names.genes
 	set, err := ingest.OpenPerturbations(s.File, genes, ingest.PerturbationOptions{
 		UnknownGenes: s.UnknownGenes, AllowWildtype: s.AllowWildtype, AllowDuplicateIDs: s.AllowDuplicateIDs,
 		GenesColumns: s.GenesColumns, GeneDelimiter: s.GeneDelimiter,
@@ -74,18 +167,16 @@ func (s PerturbationSpec) Open(genes *ingest.Nodes) (*Perturbations, error) {
 		set.Close()
 		return nil, err
 	}
-	return &Perturbations{SampleSource: filtered, set: set, spec: s, names: names}, nil
+	return &plainSet{SampleSource: filtered, set: set, spec: s, names: names}, nil
 }
 
-// IgnoredColumns are the names of the columns that are not part of the samples, in file order.
-func (p *Perturbations) IgnoredColumns() []string { return p.set.IgnoredColumns() }
+func (p *plainSet) IgnoredColumns() []string { return p.set.IgnoredColumns() }
 
-// Report accounts for the rows that the latest Scan read.
-func (p *Perturbations) Report() SourceReport { return p.report }
+func (p *plainSet) Report() SourceReport { return p.report }
 
 // Scan reads the samples. A set of which more than MaxDropped is dropped for names of no gene, or
 // of several, is an error.
-func (p *Perturbations) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
+func (p *plainSet) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	counts, err := p.SampleSource.Scan(yield)
 	p.report = p.account(counts)
 	if err == nil || errors.Is(err, ingest.ErrNoneRemains) {
@@ -95,7 +186,7 @@ func (p *Perturbations) Scan(yield func(*ingest.Samples) error) (ingest.Counts, 
 }
 
 // account makes the report of one Scan.
-func (p *Perturbations) account(counts ingest.Counts) SourceReport {
+func (p *plainSet) account(counts ingest.Counts) SourceReport {
 	var unknownRows, ambiguousRows int
 	missing := p.set.Missing()
 	for name, samples := range missing {
@@ -129,4 +220,39 @@ func (p *Perturbations) account(counts ingest.Counts) SourceReport {
 		report.Noted = appendCount(report.Noted, c.What, c.N)
 	}
 	return report
+}
+
+// names makes the look-up of genes.
+func (s PerturbationSpec) names(genes *ingest.Nodes) (*Names, error) {
+	tables := s.AliasTables
+	if s.SGDFeatures != "" {
+		var features AliasTable
+		if err := conf.DecodeSource("sgd_features", "aliases", &features); err != nil {
+			return nil, err
+		}
+		features.File = s.SGDFeatures
+		tables = append([]AliasTable{features}, tables...)
+	}
+	if err := checkAliases("alias_tables", tables); err != nil {
+		return nil, err
+	}
+	var files inputfile.Files
+	defer files.Close()
+	names, _, err := ReadNames(&files, tables, genes)
+	return names, err
+}
+
+// Aliases returns the names that mean exactly one gene, except the gene ids themselves, each with
+// that gene's id; nil if there are no other names.
+func (n *Names) Aliases() map[string]string {
+	if n.kinds == nil {
+		return nil
+	}
+	aliases := make(map[string]string)
+	for name, m := range n.meanings.all() {
+		if m.kind >= 0 && m.result == gene {
+			aliases[name] = n.features[m.gene]
+		}
+	}
+	return aliases
 }

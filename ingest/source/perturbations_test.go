@@ -11,7 +11,7 @@ import (
 )
 
 // scan reads a perturbation set whole: per sample "id genes", ids joined by +.
-func scan(t *testing.T, p *Perturbations, genes *ingest.Nodes) (samples []string, counts ingest.Counts, err error) {
+func scan(t *testing.T, p Perturbations, genes *ingest.Nodes) (samples []string, counts ingest.Counts, err error) {
 	t.Helper()
 	counts, err = p.Scan(func(batch *ingest.Samples) error {
 		for i := range batch.Len() {
@@ -29,13 +29,11 @@ func scan(t *testing.T, p *Perturbations, genes *ingest.Nodes) (samples []string
 func TestPerturbations(t *testing.T) {
 	features := sgdFile(t, "ORF YA STDA OLD", "ORF YB STDB SHARED", "ORF YC - SHARED")
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YA", "YB", "YC"}, nil)
-	spec := PerturbationSpec{
-		TextSpec: TextSpec{
+	spec := PerturbationSpec{GenesColumns: []string{"orfs"}, Phenotypes: []string{"y"}, SGDFeatures: features, UnknownGenes: ingest.DropGene,
+		LayoutSpec: LayoutSpec{GeneDelimiter: ";", IDColumn: "strain", TextSpec: TextSpec{
 			File:      writeFile(t, "p.txt", "s1 YB;OLD 0.5 7\ns2 STDB;YC 0.25 8\ns3 SHARED;YA NA 9\n"),
 			Delimiter: "space", Columns: []string{"strain", "orfs", "x", "y"},
-		},
-		GenesColumns: []string{"orfs"}, GeneDelimiter: ";", IDColumn: "strain", Phenotypes: []string{"y"},
-		Aliases: AliasesSpec{SGDFeatures: features}, UnknownGenes: ingest.DropGene,
+		}},
 	}
 	p, err := spec.Open(genes)
 	if err != nil {
@@ -64,7 +62,7 @@ func TestPerturbations(t *testing.T) {
 	spec.Delimiter = "semicolon"
 	_, err = spec.Open(genes)
 	checkFault(t, err, fault.Usage, `"semicolon"`)
-	spec.Delimiter, spec.Aliases.SGDFeatures = "", "absent.tab"
+	spec.Delimiter, spec.SGDFeatures = "", "absent.tab"
 	_, err = spec.Open(genes)
 	checkFault(t, err, fault.Failed, "open absent.tab: there is no such file")
 }
@@ -84,13 +82,13 @@ func TestRealPerturbations(t *testing.T) {
 		phenotypes string
 	}{
 		{"kuzmin2018_significant/perturbations.tsv.gz",
-			PerturbationSpec{GenesColumns: []string{"orfs"}, GeneDelimiter: ";"},
+			PerturbationSpec{GenesColumns: []string{"orfs"}, LayoutSpec: LayoutSpec{GeneDelimiter: ";"}},
 			ingest.Counts{Samples: 17_285}, 37_765, "n_genes n_rating0 n_rating1"},
 		{"emap_collins2007/pairs.tsv.gz",
 			PerturbationSpec{GenesColumns: []string{"gene_a", "gene_b"}, Phenotypes: []string{"score"}, UnknownGenes: ingest.DropGene},
 			ingest.Counts{Samples: 186_500, UnknownGenes: 762}, 372_238, "score"},
 		{"celaj2020_xga/perturbations_long.tsv.gz",
-			PerturbationSpec{GenesColumns: []string{"orfs"}, GeneDelimiter: ";", Phenotypes: []string{"resistance"}, AllowWildtype: true},
+			PerturbationSpec{GenesColumns: []string{"orfs"}, Phenotypes: []string{"resistance"}, LayoutSpec: LayoutSpec{GeneDelimiter: ";", AllowWildtype: true}},
 			ingest.Counts{Samples: 85_648, Wildtypes: 848}, 593_600, "resistance"},
 	} {
 		t.Run(filepath.Dir(test.file), func(t *testing.T) {

@@ -1,6 +1,11 @@
 package source
 
 import (
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
@@ -8,34 +13,14 @@ import (
 	"tcbuild/ingest/where"
 )
 
-// SampleSpec has the settings that all published perturbation tables share.
-type SampleSpec struct {
-	TextSpec      `yaml:",inline"`
-	Aliases       AliasesSpec         `yaml:"aliases"`
-	UnknownGenes  ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error; see ingest.UnknownGenes
-	MaxDropped    *float64            `yaml:"max_dropped"`   // as GraphSpec.MaxDropped
-	Synonyms      ingest.Synonyms     `yaml:"synonyms"`      // "" is error; see ingest.Synonyms
-	AllowWildtype bool                `yaml:"allow_wildtype"`
-	// AllowDuplicateIDs allows empty and repeated sample ids: in a matrix, rows or columns of the
-	// same name.
-	AllowDuplicateIDs bool `yaml:"allow_duplicate_ids"`
-	// KeepUnmeasured keeps rows whose phenotypes are all missing. Otherwise such rows are dropped
-	// and counted.
-	KeepUnmeasured bool `yaml:"keep_unmeasured"`
-	// Where is an expression that is true for the samples to keep; see package where. "" keeps all.
-	Where string `yaml:"where"`
-}
-
-// Screen is a published perturbation table, read as samples. It is a SampleSource. Every Scan reads
-// the file again, in memory that grows with the number of different strains, of sample ids (about
+// screen is a table of strains, or a matrix, read as samples. Every Scan reads the file again, in memory that grows with the number of different strains, of sample ids (about
 // 20 bytes each), and of pairs in a matrix of genes x genes.
-type Screen struct {
+type screen struct {
 	*ingest.Perturbations // of the file's layout
 	file                  *inputfile.File
-	spec                  SampleSpec
+	spec                  PerturbationSpec
 	text                  table.TextOptions
 	names                 *Names
-	made                  string
 	columns               ingest.Columns
 	filter                *where.Filter // nil: all samples are kept
 	ignored               []string
@@ -46,25 +31,21 @@ type Screen struct {
 // rowReader turns row i of a batch into samples, or counts why it does not.
 type rowReader func(batch *table.Batch, i int) error
 
-// Columns are the phenotypes and attributes of each sample.
-func (s *Screen) Columns() ingest.Columns { return s.columns }
+func (s *screen) Columns() ingest.Columns { return s.columns }
 
-// IgnoredColumns are the names of the columns that are not part of the samples, in file order. A
-// matrix has none, as it uses all its columns.
-func (s *Screen) IgnoredColumns() []string { return s.ignored }
+func (s *screen) IgnoredColumns() []string { return s.ignored }
 
-// Report accounts for the rows (cells of a matrix) that the latest Scan read.
-func (s *Screen) Report() SourceReport { return s.report }
+func (s *screen) Report() SourceReport { return s.report }
 
 // Scan reads the samples. The receiver owns each batch. A table without any
 // sample is an error.
-func (s *Screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
+func (s *screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	in, err := table.OpenFile(s.file, s.text)
 	if err != nil {
 		return ingest.Counts{}, err
 	}
 	defer in.Close()
-	r := &screenReader{Screen: s, kinds: make(map[int]int)}
+	r := &screenReader{screen: s, kinds: make(map[int]int)}
 	r.Batcher = ingest.NewBatcher(s.columns, func(samples *ingest.Samples) error {
 		r.failed = yield(samples)
 		return r.failed
@@ -92,45 +73,16 @@ func (s *Screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) 
 	return r.Counts, r.Flush()
 }
 
-// prepare checks the choices and fills in the settings that all kinds of screens share.
-func (s *SampleSpec) prepare(genes *ingest.Nodes) (names *Names, text table.TextOptions, err error) {
-	if s.UnknownGenes == "" {
-		s.UnknownGenes = ingest.RefuseUnknownGenes
-	}
-	if err := s.UnknownGenes.Check(); err != nil {
-		return nil, text, badSetting(fault.HintOf(err), "%w", err)
-	}
-	if err := s.Synonyms.Check(); err != nil {
-		return nil, text, badSetting(fault.HintOf(err), "%w", err)
-	}
-	if s.MaxDropped == nil {
-		s.MaxDropped = new(DefaultMaxDropped)
-	}
-	if err := checkMaxDropped(*s.MaxDropped); err != nil {
-		return nil, text, err
-	}
-	if text, err = s.options(); err != nil {
-		return nil, text, err
-	}
-	names, err = s.Aliases.names(genes)
-	return names, text, err
-}
-
-// openScreen opens the file, and calls layout to find out how to read it. On an error it closes the
-// file.
-func (s SampleSpec) openScreen(genes *ingest.Nodes, made string, layout func(screen *Screen) error) (*Screen, error) {
-	names, text, err := s.prepare(genes)
-	if err != nil {
-		return nil, err
-	}
+// openScreen opens the file, and calls layOut to find out how to read it.
+func (s PerturbationSpec) openScreen(names *Names, text table.TextOptions, layOut func(*screen) error) (Perturbations, error) {
 	file, err := inputfile.Open(s.File)
 	if err != nil {
 		return nil, err
 	}
-	screen := &Screen{file: file, spec: s, text: text, names: names, made: made}
-	err = layout(screen)
+	screen := &screen{file: file, spec: s, text: text, names: names}
+	err = layOut(screen)
 	if err == nil && s.Where != "" {
-		screen.filter, err = where.Compile(s.Where, screen.columns, genes, screen.ignored...)
+		screen.filter, err = where.Compile(s.Where, screen.columns, names.genes, screen.ignored...)
 		screen.columns = screen.columns.Kept()
 	}
 	if err != nil {
@@ -140,7 +92,204 @@ func (s SampleSpec) openScreen(genes *ingest.Nodes, made string, layout func(scr
 	return screen, nil
 }
 
-// badSetting returns the error of an invalid setting.
-func badSetting(hint, format string, args ...any) error {
-	return fault.New(fault.Usage, hint, "read settings: "+format, args...)
+// screenReader is one Scan of a screen. Every row becomes a sample, or counts as dropped for one
+// reason.
+type screenReader struct {
+	*screen
+	*ingest.Batcher
+	failed error        // error of yield
+	sample where.Sample // that a filter is asked about
+
+	rows     int
+	missing  missingNames
+	geneless int // rows that drop-gene left without genes
+	// rows with an allele that does not count as a deletion, by the index of its kind in
+	// alleleKinds
+	kinds       map[int]int
+	synonymRows int
+	unmeasured  int     // rows without phenotypes
+	leftOut     int     // samples for which Where is not true
+	dropped     []Count // other reasons, specific to the kind of table
+	marked      int     // samples with a marker
+	noted       []Count // other notes, specific to the kind of table
+
+	// of the current row; they count if it becomes a sample
+	row struct{ unknown, repeated, marked int }
+}
+
+// genotype sets genes to the genes that the loci of a row delete, ascending. ok is false if the row
+// is dropped, and counted.
+func (r *screenReader) genotype(loci []locus, genes *[]uint32) (ok bool, err error) {
+	*genes = (*genes)[:0]
+	r.row.unknown, r.row.marked = 0, 0
+	for _, l := range loci {
+		switch {
+		case l.several != nil:
+			return false, severalGenes(l)
+		case l.control:
+			r.row.marked = 1
+		case l.result != gene && r.spec.UnknownGenes != ingest.DropGene:
+			return false, r.lost(l.namedGene)
+		case !slices.Contains(r.spec.Alleles, l.kind):
+			r.kinds[slices.Index(alleleKinds, l.kind)]++
+			return false, nil
+		case l.result != gene:
+			if err := ingest.CheckGeneName([]byte(l.name)); err != nil {
+				return false, err
+			}
+			r.missing.add(l.name)
+			r.row.unknown++
+		default:
+			*genes = append(*genes, l.gene)
+		}
+	}
+	if a, b := synonyms(loci); a != nil {
+		if r.spec.Synonyms != ingest.DropSynonyms {
+			return false, ingest.TwoNames(a.name, b.name, r.names.genes.IDs[a.gene])
+		}
+		r.synonymRows++
+		return false, nil
+	}
+	if r.row.unknown > 0 && len(*genes) == 0 {
+		r.geneless++
+		return false, nil
+	}
+	slices.Sort(*genes)
+	distinct := slices.Compact(*genes)
+	r.row.repeated = len(*genes) - len(distinct)
+	*genes = distinct
+	return true, nil
+}
+
+// synonyms returns two loci of one gene by different names.
+func synonyms(loci []locus) (a, b *locus) {
+	for i := range loci {
+		for k := range loci[:i] {
+			a, b := &loci[k], &loci[i]
+			if a.result == gene && b.result == gene && a.gene == b.gene && !a.control && !strings.EqualFold(a.name, b.name) {
+				return a, b
+			}
+		}
+	}
+	return nil, nil
+}
+
+// twoNamesReason is why rows with synonyms are dropped.
+const twoNamesReason = "with two names of one gene"
+
+// severalGenes is the error of a name that names several genes.
+func severalGenes(l locus) error {
+	names := make([]string, len(l.several))
+	for i, name := range l.several {
+		names[i] = fault.Quote(name)
+	}
+	return fault.New(fault.Input,
+		"name each gene in a column of its own; a table with several in one is read by 'tcbuild ingest perturbations --genes-columns COLUMN gene_delimiter=CHARACTER'",
+		"found %s, which names %d genes, %s, expected the name of one gene", fault.Quote(l.name), len(names), strings.Join(names, " and "))
+}
+
+// lost counts a row with an unknown gene, or returns an error for it.
+func (r *screenReader) lost(name namedGene) error {
+	if err := ingest.CheckGeneName([]byte(name.name)); err != nil {
+		return err
+	}
+	if r.spec.UnknownGenes == ingest.RefuseUnknownGenes {
+		return fault.New(fault.Input, r.lostHint(name.name),
+			"%s", r.names.describe(name.name, name.result))
+	}
+	r.missing.add(name.name)
+	r.missing.count([2]found{name.result, name.result})
+	return nil
+}
+
+func (r *screenReader) lostHint(name string) string {
+	const others = "; to drop such samples, pass --unknown-genes drop-sample"
+	if alike := r.names.genes.Alike(name); alike != "" {
+		return alike + others
+	}
+	return "add the gene to the graph, or its other names with " + r.names.genes.AliasSetting() + others
+}
+
+// add makes a sample of a row, unless it has no phenotypes. genes is strictly ascending.
+func (r *screenReader) add(id []byte, genes []uint32, phenotypes []float64, attributes []ingest.Value) error {
+	measured := func(value float64) bool { return !math.IsNaN(value) }
+	if len(phenotypes) > 0 && !r.spec.KeepUnmeasured && !slices.ContainsFunc(phenotypes, measured) {
+		r.unmeasured++
+		return nil
+	}
+	if len(genes) == 0 {
+		if !r.spec.AllowWildtype {
+			return fault.New(fault.Input, ingest.WildtypeHint,
+				"the sample deletes no gene, expected at least one")
+		}
+	}
+	if !utf8.Valid(id) {
+		return fault.New(fault.Input, "save the file as UTF-8 text", "sample id %s is not valid UTF-8", fault.Quote(id))
+	}
+	if r.filter != nil {
+		r.sample = where.Sample{ID: id, Genes: genes, Phenotypes: phenotypes, Attributes: attributes}
+		if !r.filter.Keeps(&r.sample) {
+			r.leftOut++
+			return nil
+		}
+	}
+	if len(genes) == 0 {
+		r.Counts.Wildtypes++
+	}
+	r.Counts.UnknownGenes += r.row.unknown
+	r.Counts.RepeatedGenes += r.row.repeated
+	r.marked += r.row.marked
+	return r.Batcher.Add(id, genes, phenotypes, attributes[:len(r.columns.Attributes)])
+}
+
+// account makes the report of the rows read.
+func (r *screenReader) account() SourceReport {
+	report := SourceReport{Made: "samples", File: r.spec.File, Rows: r.rows, Kept: r.Counts.Samples, Unknown: sortedNames(r.missing.names),
+		Unnamed: r.missing.unknownRows + r.missing.ambiguousRows + r.geneless}
+	dropped := []Count{
+		{"of unknown genes", r.missing.unknownRows},
+		{"of ambiguous names", r.missing.ambiguousRows},
+		{"left without a gene, as theirs are unknown", r.geneless},
+		{twoNamesReason, r.synonymRows},
+	}
+	for k, kind := range alleleKinds {
+		dropped = append(dropped, Count{"of allele kind " + kind + ", which is not among alleles", r.kinds[k]})
+	}
+	for _, c := range append(append(dropped, r.dropped...), Count{"without a phenotype", r.unmeasured}, Count{"for which --where is not true", r.leftOut}) {
+		report.Dropped = appendCount(report.Dropped, c.What, c.N)
+	}
+	for _, c := range append([]Count{
+		{"that delete no gene", r.Counts.Wildtypes},
+		{"unknown genes left out of samples that are kept", r.Counts.UnknownGenes},
+		{"genes listed again in their sample and merged", r.Counts.RepeatedGenes},
+		{"with a marker, which counts as no deletion", r.marked},
+	}, r.noted...) {
+		report.Noted = appendCount(report.Noted, c.What, c.N)
+	}
+	return report
+}
+
+// emptyHint is the hint for a table without any sample.
+func (r *screenReader) emptyHint() string {
+	switch {
+	case r.leftOut > 0:
+		return where.NoneKeptHint
+	case r.unmeasured > 0:
+		return "name the columns with phenotypes, or set keep_unmeasured=true"
+	case len(r.kinds) > 0:
+		return "check the columns of strains and alleles: no row is of deletions alone"
+	case len(r.missing.names) > 0:
+		return "give the genes' other names with " + r.names.genes.AliasSetting()
+	}
+	return "check that it is the right file"
+}
+
+// phenotype reads a finite number, or NaN if it is missing.
+func phenotype(batch *table.Batch, column, i int, name string) (float64, error) {
+	value, err := finite(batch, column, i)
+	if err != nil {
+		return 0, fault.New(fault.Input, "correct the value, or empty the field if it is missing", "phenotype %s: %w",
+			fault.Quote(name), err)
+	}
+	return value, nil
 }

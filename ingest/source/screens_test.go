@@ -11,20 +11,37 @@ import (
 	"testing"
 	"time"
 
+	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
 )
 
 // screenGenes is a graph's gene list with SGD's names for it. SHARED means two genes.
-func screenGenes(t testing.TB) (*ingest.Nodes, AliasesSpec) {
+func screenGenes(t testing.TB) (*ingest.Nodes, string) {
 	t.Helper()
 	features := sgdFile(t, "ORF YAL001C TFC3 -", "ORF YAL002W VPS8 SHARED", "ORF YAL016C-B - SHARED", "ORF YDL227C HO -", "ORF YBR150C TBS1 -")
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YAL001C", "YAL002W", "YAL016C-B", "YBR150C", "YDL227C"}, nil)
-	return genes, AliasesSpec{SGDFeatures: features}
+	return genes, features
+}
+
+// strainIDs and genePairs are columns without alleles and mutations.
+var (
+	strainIDs = []StrainSpec{{Strain: "Query Strain ID"}, {Strain: "Array Strain ID"}}
+	genePairs = []StrainSpec{{Gene: "gene_a"}, {Gene: "gene_b"}}
+)
+
+// screenOf has the settings of a public source for a table, s.tsv, with other names of genes.
+func screenOf(t testing.TB, source, text, features string) (spec PerturbationSpec) {
+	t.Helper()
+	if err := conf.DecodeSource(source, "perturbations", &spec); err != nil {
+		t.Fatal(err)
+	}
+	spec.File, spec.SGDFeatures = writeFile(t, "s.tsv", text), features
+	return spec
 }
 
 // readScreen reads a whole screen: per sample "id genes values", and its report as a line.
-func readScreen(t testing.TB, s *Screen, err error, genes *ingest.Nodes) (samples []string, report string, _ error) {
+func readScreen(t testing.TB, s Perturbations, err error, genes *ingest.Nodes) (samples []string, report string, _ error) {
 	t.Helper()
 	if err != nil {
 		return nil, "", err
@@ -62,18 +79,17 @@ func TestSGA(t *testing.T) {
 		"SHARED_sn9\tshared\tYAL002W_dma1\tvps8\tDMA30\t5\t0\n" +
 		"YZZ999W_sn9\tzzz1\tYAL002W_dma1\tvps8\tDMA30\t6\t0\n" +
 		"TFC3_sn9\ttfc3\ttfc3_dma1\ttfc3\tDMA30\t7\t0\n"
-	spec := SGASpec{StrainsSpec: StrainsSpec{SampleSpec: SampleSpec{
-		TextSpec: TextSpec{File: writeFile(t, "sga.txt", text)}, Aliases: aliases, UnknownGenes: ingest.DropSample,
-	}}}
+	spec := screenOf(t, "costanzo2016", text, aliases)
+	spec.UnknownGenes = ingest.DropSample
 	screen, err := spec.Open(genes)
 	samples, report, err := readScreen(t, screen, err, genes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkSamples(t, samples, []string{"1 YAL002W+YAL016C-B [0.25 NaN]", "3 YAL002W+YBR150C [2 0]", "8 YAL001C [7 0]"})
-	const want = "SGA samples: 3 of 9 entries of sga.txt; dropped: 1 of unknown genes, 1 of ambiguous names, " +
-		"1 of allele kind damp, which is not among --alleles, 2 of allele kind ts, which is not among --alleles, " +
-		"1 of allele kind other, which is not among --alleles; noted: 1 genes listed again in their sample and merged, " +
+	const want = "samples: 3 of 9 entries of s.tsv; dropped: 1 of unknown genes, 1 of ambiguous names, " +
+		"1 of allele kind damp, which is not among alleles, 2 of allele kind ts, which is not among alleles, " +
+		"1 of allele kind other, which is not among alleles; noted: 1 genes listed again in their sample and merged, " +
 		"1 with a marker, which counts as no deletion; unknown names: SHARED, YZZ999W"
 	if report != want {
 		t.Errorf("report\n%s\nwant\n%s", report, want)
@@ -94,17 +110,13 @@ func TestSGA(t *testing.T) {
 	spec.UnknownGenes = ""
 	screen, err = spec.Open(genes)
 	_, _, err = readScreen(t, screen, err, genes)
-	checkFault(t, err, fault.Input, "sga.txt:8", `"SHARED" is ambiguous`, "YAL002W and YAL016C-B")
+	checkFault(t, err, fault.Input, "s.tsv:8", `"SHARED" is ambiguous`, "YAL002W and YAL016C-B")
 }
 
 func TestSGAOfAlleleNames(t *testing.T) {
 	genes, aliases := screenGenes(t)
-	spec := SGASpec{AlleleColumns: []string{"name"}, StrainsSpec: StrainsSpec{
-		SampleSpec: SampleSpec{TextSpec: TextSpec{Delimiter: "space", File: writeFile(t, "links.txt",
-			"name seen\nhoΔ_tfc3Δ_vps8∆ 1\nYAL016C-BΔ_hoΔ 2\ntfc3-1-7B_vps8Δ 3\nyal016c-b-DAmP_vps8Δ 4\nhoΔ 5\n")},
-			Aliases: aliases, AllowWildtype: true},
-		Alleles: []AlleleKind{DeletionAllele, TSAllele},
-	}}
+	spec := screenOf(t, "kuzmin2018_links", "Triplete_Name seen\nhoΔ_tfc3Δ_vps8∆ 1\nYAL016C-BΔ_hoΔ 2\ntfc3-1-7B_vps8Δ 3\nyal016c-b-DAmP_vps8Δ 4\nhoΔ 5\n", aliases)
+	spec.AllowWildtype, spec.Alleles = true, []AlleleKind{DeletionAllele, TSAllele}
 	screen, err := spec.Open(genes)
 	samples, _, err := readScreen(t, screen, err, genes)
 	if err != nil {
@@ -114,7 +126,7 @@ func TestSGAOfAlleleNames(t *testing.T) {
 	spec.AllowWildtype = false
 	screen, err = spec.Open(genes)
 	_, _, err = readScreen(t, screen, err, genes)
-	checkFault(t, err, fault.Input, "links.txt:6", "deletes no gene")
+	checkFault(t, err, fault.Input, "s.tsv:6", "deletes no gene")
 }
 
 func TestEMAP(t *testing.T) {
@@ -125,7 +137,7 @@ func TestEMAP(t *testing.T) {
 		"YAL001C\tYBR150C\tTFC3-19\tDELETION\t3\n" +
 		"YAL001C\tYBR150C\tdelta yal002w\tDELETION\t4\n" +
 		"YBR150C\tYAL001C\tTBS1\tDELETION\t\n"
-	spec := EMAPSpec{StrainsSpec: StrainsSpec{SampleSpec: SampleSpec{TextSpec: TextSpec{File: writeFile(t, "pairs.tsv", text)}, Aliases: aliases}}}
+	spec := screenOf(t, "emap", text, aliases)
 	screen, err := spec.Open(genes)
 	samples, report, err := readScreen(t, screen, err, genes)
 	if err != nil {
@@ -155,14 +167,15 @@ func TestMatrix(t *testing.T) {
 		"named": "orf\tcold\tcold\nVPS8\t1\tNA\nYAL001C\t\t-2\nYZZ999W\t3\t4\nYAL002W\t5\t6\n",
 		"R":     "\"cold\"\t\"cold\"\n\"VPS8\"\t1\tNA\n\"YAL001C\"\t\t-2\n\"YZZ999W\"\t3\t4\n\"YAL002W\"\t5\t6\n",
 	} {
-		spec := MatrixSpec{SampleSpec: SampleSpec{TextSpec: TextSpec{File: writeFile(t, "wide.tsv", text)}, Aliases: aliases, UnknownGenes: ingest.DropSample, AllowDuplicateIDs: true}}
+		spec := screenOf(t, "matrix", text, aliases)
+		spec.UnknownGenes, spec.AllowDuplicateIDs = ingest.DropSample, true
 		screen, err := spec.Open(genes)
 		samples, report, err := readScreen(t, screen, err, genes)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		checkSamples(t, samples, []string{"VPS8: cold YAL002W [1]", "YAL001C: cold YAL001C [-2]", "YAL002W: cold YAL002W [5]", "YAL002W: cold YAL002W [6]"})
-		const want = "matrix samples: 4 of 8 entries of wide.tsv; dropped: 2 of unknown genes, 2 without a phenotype; " +
+		const want = "samples: 4 of 8 entries of s.tsv; dropped: 2 of unknown genes, 2 without a phenotype; " +
 			"noted: 4 rows, 1 rows of a gene that has an earlier row; unknown names: YZZ999W"
 		if report != want {
 			t.Errorf("%s: report\n%s\nwant\n%s", name, report, want)
@@ -172,8 +185,8 @@ func TestMatrix(t *testing.T) {
 
 func TestScreenErrors(t *testing.T) {
 	genes, aliases := screenGenes(t)
-	sga := func(text string, change func(*SGASpec)) error {
-		spec := SGASpec{StrainsSpec: StrainsSpec{SampleSpec: SampleSpec{TextSpec: TextSpec{File: writeFile(t, "s.tsv", text)}, Aliases: aliases}}}
+	read := func(source, text string, change func(*PerturbationSpec)) error {
+		spec := screenOf(t, source, text, aliases)
 		if change != nil {
 			change(&spec)
 		}
@@ -181,22 +194,59 @@ func TestScreenErrors(t *testing.T) {
 		_, _, err = readScreen(t, screen, err, genes)
 		return err
 	}
-	checkFault(t, sga("a\tb\n1\t2\n", nil), fault.Input, `no column "query strain id"`, "a, b")
-	checkFault(t, sga(sgaHeader+"YAL001C+YAL002W_tm1\ttfc3Δ\tYAL002W_dma1\tvps8\tx\t1\t1\n", nil), fault.Input, "s.tsv:2", "2 genes", "and 1 in its allele name")
-	checkFault(t, sga(sgaHeader+"_tm1\ttfc3Δ\tYAL002W_dma1\tvps8\tx\t1\t1\n", nil), fault.Input, "s.tsv:2", "empty gene name")
-	checkFault(t, sga(sgaHeader+"VPS8_sn1\tvps8\tYAL001C_dma1\ttfc3\tx\t1\tInf\n", nil), fault.Input, "s.tsv:2", "P-value", "infinite")
-	checkFault(t, sga(sgaHeader, func(s *SGASpec) { s.Alleles = []AlleleKind{"dead"} }), fault.Usage, `"dead"`)
-	checkFault(t, sga(sgaHeader, func(s *SGASpec) { s.UnknownGenes = "drop" }), fault.Usage, `"drop"`)
-	checkFault(t, sga(sgaHeader, func(s *SGASpec) { s.AlleleColumns = []string{"x"} }), fault.Input, `"x"`)
-
-	for _, test := range []struct{ text, want string }{
-		{"orf\tx\n", "found 1 row,"}, {"orf\tx\ty\tz\nA\t1\n", "found 4 fields in the header and 2 in the first row"},
-		{"orf\nA\n", "a single column"}, {"orf\tx\nVPS8\tone\n", "s.tsv:2"}, {"orf\tx\nNONE1\t1\n", `"NONE1"`},
+	const row = "VPS8_sn1\tvps8\tYAL001C_dma1\ttfc3\tx\t1\t1\n"
+	for _, c := range []struct {
+		source, text string
+		change       func(*PerturbationSpec)
+		want         []string
+	}{
+		{"costanzo2016", "a\tb\n1\t2\n", nil, []string{`no column "Query Strain ID"`, "a, b"}},
+		{"costanzo2016", sgaHeader + "YAL001C+YAL002W_tm1\ttfc3Δ\tYAL002W_dma1\tvps8\tx\t1\t1\n", nil, []string{"s.tsv:2", "2 genes", "and 1 in its allele name"}},
+		{"costanzo2016", sgaHeader + "_tm1\ttfc3Δ\tYAL002W_dma1\tvps8\tx\t1\t1\n", nil, []string{"s.tsv:2", "empty gene name"}},
+		{"costanzo2016", sgaHeader + "VPS8_sn1\tvps8\tYAL001C_dma1\ttfc3\tx\t1\tInf\n", nil, []string{"s.tsv:2", "P-value", "infinite"}},
+		{"costanzo2016", sgaHeader + row, func(s *PerturbationSpec) { s.Strains = []StrainSpec{{Alleles: "x"}} }, []string{`"x"`}},
+		{"kuzmin2018_links", "Triplete_Name x\ntfc3Δ__vps8Δ 1\n", nil, []string{"s.tsv:2", "empty allele name"}},
+		{"matrix", "orf\tx\n", nil, []string{"found 1 row,"}},
+		{"matrix", "orf\tx\ty\tz\nA\t1\n", nil, []string{"found 4 fields in the header and 2 in the first row"}},
+		{"matrix", "orf\nA\n", nil, []string{"a single column"}},
+		{"matrix", "orf\tx\nVPS8\tone\n", nil, []string{"s.tsv:2"}},
+		{"matrix", "orf\tx\nNONE1\t1\n", nil, []string{`"NONE1"`}},
 	} {
-		spec := MatrixSpec{SampleSpec: SampleSpec{TextSpec: TextSpec{File: writeFile(t, "s.tsv", test.text)}, Aliases: aliases}}
+		checkFault(t, read(c.source, c.text, c.change), fault.Input, c.want...)
+	}
+	for want, change := range map[string]func(*PerturbationSpec){
+		`"dead"`:                      func(s *PerturbationSpec) { s.Alleles = []AlleleKind{"dead"} },
+		`"drop"`:                      func(s *PerturbationSpec) { s.UnknownGenes = "drop" },
+		"synonyms":                    func(s *PerturbationSpec) { s.Synonyms = "drop-gene" },
+		"strains.0: expected strain,": func(s *PerturbationSpec) { s.Strains = []StrainSpec{{Strain: "a", Gene: "b"}} },
+		"strains.1: expected strain,": func(s *PerturbationSpec) { s.Strains[1] = StrainSpec{Allele: "a"} },
+		"both strains and matrix":     func(s *PerturbationSpec) { s.Matrix = true },
+		"genes_columns":               func(s *PerturbationSpec) { s.GenesColumns = []string{"a"} },
+		"columns_are":                 func(s *PerturbationSpec) { s.ColumnsAre = SecondGenes },
+		"alleles":                     func(s *PerturbationSpec) { s.Strains, s.Alleles = nil, []AlleleKind{TSAllele} },
+		"phenotypes": func(s *PerturbationSpec) {
+			s.Strains, s.Matrix, s.Controls, s.Phenotypes = nil, true, nil, []string{"a"}
+		},
+	} {
+		checkFault(t, read("costanzo2016", sgaHeader+row, change), fault.Usage, want)
+	}
+}
+
+// Each source that has samples reads its own example.
+func TestScreenSources(t *testing.T) {
+	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YAL002W", "YAL010C", "YAL011W", "YAL013W", "YDL227C", "YFL039C", "YOR085W"}, nil)
+	features := sgdFile(t, "ORF YFL039C ACT1 -", "ORF YOR085W OST3 -", "ORF YDL227C HO -")
+	for _, source := range conf.Sources() {
+		if !slices.Contains(source.Sections, "perturbations") {
+			continue
+		}
+		spec := screenOf(t, source.Name, source.Example, features)
+		spec.Alleles = alleleKinds
 		screen, err := spec.Open(genes)
-		_, _, err = readScreen(t, screen, err, genes)
-		checkFault(t, err, fault.Input, test.want)
+		samples, report, err := readScreen(t, screen, err, genes)
+		if err != nil || len(samples) == 0 || len(screen.Report().Dropped) > 0 {
+			t.Errorf("%s: %d samples, %v, %s", source.Name, len(samples), err, report)
+		}
 	}
 }
 
@@ -207,34 +257,27 @@ func TestRealScreens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sample := SampleSpec{Aliases: AliasesSpec{Tables: spec.Aliases}, UnknownGenes: ingest.DropSample}
-	at := func(file, delimiter string) SampleSpec {
-		sample.File, sample.Delimiter = filepath.Join(data, file), delimiter
-		return sample
+	at := func(source, file string, alleles ...AlleleKind) PerturbationSpec {
+		screen := screenOf(t, source, "", spec.Aliases[0].File)
+		screen.File, screen.UnknownGenes, screen.Alleles = filepath.Join(data, file), ingest.DropSample, alleles
+		return screen
 	}
-	every := []AlleleKind{DeletionAllele, DAmPAllele, TSAllele, OtherAllele}
-	links := SGASpec{AlleleColumns: []string{"Triplete_Name"}, StrainsSpec: StrainsSpec{SampleSpec: at("kuzmin2018_significant/links.txt", "space")}}
-	allLinks := links
-	allLinks.Alleles = every
-	pairs := EMAPSpec{StrainsSpec: StrainsSpec{SampleSpec: at("emap_collins2007/pairs.tsv.gz", "")}}
-	allPairs := pairs
-	allPairs.Alleles = every
-	wide := MatrixSpec{SampleSpec: at("yeastphenome_galardini2019/galardini_beltrao_2019_value.txt.gz", "")}
+	const links, pairs = "kuzmin2018_significant/links.txt", "emap_collins2007/pairs.tsv.gz"
 	for _, test := range []struct {
 		name          string
-		open          func(*ingest.Nodes) (*Screen, error)
+		spec          PerturbationSpec
 		rows, samples int
 		genes         int // of all samples
 		sum           float64
 	}{
-		{"kuzmin deletions", links.Open, 17_285, 8_854, 2*7_312 + 3*1_542, 0},
-		{"kuzmin all", allLinks.Open, 17_285, 17_285, 37_765, 0},
-		{"collins deletions", pairs.Open, 186_500, 151_137, 302_274, 0},
-		{"collins all", allPairs.Open, 186_500, 186_066, 372_132, 0},
-		{"galardini", wide.Open, 183_806, 179_477, 179_477, -23_408.92529583336},
+		{"kuzmin deletions", at("kuzmin2018_links", links), 17_285, 8_854, 2*7_312 + 3*1_542, 0},
+		{"kuzmin all", at("kuzmin2018_links", links, alleleKinds...), 17_285, 17_285, 37_765, 0},
+		{"collins deletions", at("emap", pairs), 186_500, 151_137, 302_274, 0},
+		{"collins all", at("emap", pairs, alleleKinds...), 186_500, 186_066, 372_132, 0},
+		{"galardini", at("matrix", "yeastphenome_galardini2019/galardini_beltrao_2019_value.txt.gz"), 183_806, 179_477, 179_477, -23_408.92529583336},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			screen, err := test.open(g.Genes)
+			screen, err := test.spec.Open(g.Genes)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -260,18 +303,14 @@ func TestRealScreens(t *testing.T) {
 
 func FuzzScreens(f *testing.F) {
 	f.Add(uint8(0), sgaHeader+"YAL001C_tsq508\ttfc3-g349e\tYAL002W_dma1\tvps8\tDMA30\t-0.1\t0.5\n")
-	f.Add(uint8(1), "name\tx\nhoΔ_tfc3-1_YAL016C-B-x\t1\n")
+	f.Add(uint8(1), "Triplete_Name\tx\nhoΔ_tfc3-1_YAL016C-B-x\t1\n")
 	f.Add(uint8(2), "gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\tscore\nVPS8\tHO\tdelta ho\tDAMP\t1\n")
 	f.Add(uint8(3), "a\tb\n\"VPS8\"\t1\t\n")
 	genes, aliases := screenGenes(f)
 	f.Fuzz(func(t *testing.T, kind uint8, text string) {
-		sample := SampleSpec{TextSpec: TextSpec{File: writeFile(t, "p.tsv", text)}, Aliases: aliases, UnknownGenes: ingest.DropSample, AllowWildtype: true}
-		strains := StrainsSpec{SampleSpec: sample}
-		open := [...]func(*ingest.Nodes) (*Screen, error){
-			SGASpec{StrainsSpec: strains}.Open, SGASpec{StrainsSpec: strains, AlleleColumns: []string{"name"}}.Open,
-			EMAPSpec{StrainsSpec: strains}.Open, MatrixSpec{SampleSpec: sample}.Open,
-		}[kind%4]
-		screen, err := open(genes)
+		spec := screenOf(t, []string{"costanzo2016", "kuzmin2018_links", "emap", "matrix"}[kind%4], text, aliases)
+		spec.UnknownGenes, spec.AllowWildtype = ingest.DropSample, true
+		screen, err := spec.Open(genes)
 		samples, _, err := readScreen(t, screen, err, genes)
 		if err != nil {
 			if fault.KindOf(err) != fault.Input {
@@ -314,19 +353,12 @@ func BenchmarkScreens(b *testing.B) {
 		wide.WriteByte('\n')
 	}
 	for _, kind := range []struct {
-		name, text string
-		open       func(SampleSpec) (*Screen, error)
+		name, source, text string
 	}{
-		{"sga", sga.String(), func(s SampleSpec) (*Screen, error) {
-			return SGASpec{StrainsSpec: StrainsSpec{SampleSpec: s}}.Open(genes)
-		}},
-		{"emap", emap.String(), func(s SampleSpec) (*Screen, error) {
-			return EMAPSpec{StrainsSpec: StrainsSpec{SampleSpec: s}}.Open(genes)
-		}},
-		{"matrix", wide.String(), func(s SampleSpec) (*Screen, error) { return MatrixSpec{SampleSpec: s}.Open(genes) }},
+		{"sga", "costanzo2016", sga.String()}, {"emap", "emap", emap.String()}, {"matrix", "matrix", wide.String()},
 	} {
 		b.Run("kind="+kind.name, func(b *testing.B) {
-			screen, err := kind.open(SampleSpec{TextSpec: TextSpec{File: writeFile(b, "p.tsv", kind.text)}})
+			screen, err := screenOf(b, kind.source, kind.text, "").Open(genes)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -8,93 +8,108 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
 	"tcbuild/ingest/where"
 )
 
-// StrainsSpec names a table with a strain, or a pair of crossed strains, in each row.
-type StrainsSpec struct {
-	SampleSpec `yaml:",inline"`
-	// "" is sample_id or, without that column, the row's number from 0
-	IDColumn   string   `yaml:"id_column"`
-	Phenotypes []string `yaml:"phenotypes"` // nil is every other column of numbers
-	// columns to ignore
-	NotPhenotypes []string `yaml:"not_phenotypes"`
-	// columns to keep besides phenotypes; nil is every other column of text
-	Attributes []string `yaml:"attributes"`
-	// kinds that count as a deletion of their gene; nil is only deletion
-	Alleles []AlleleKind `yaml:"alleles"`
-	// genes whose replacement is a marker, not a mutation
-	Controls []string `yaml:"controls"`
+// StrainSpec names the columns that say what is mutated in a strain: strain, gene or alleles.
+// Upper and lower case of a column's name do not matter.
+type StrainSpec struct {
+	Strain string `yaml:"strain"` // strain ids such as YAL001C_tsq508, or YBR150C+YDR034C_tm1234
+	// beside strain: its alleles, joined by + in the same order, which say what the id does not
+	Allele   string `yaml:"allele"`
+	Gene     string `yaml:"gene"`     // a gene in each field
+	Mutation string `yaml:"mutation"` // beside gene: DELETION, DAMP, an allele, or delta FRAME (default: all are deletions)
+	Alleles  string `yaml:"alleles"`  // the names of all alleles, such as act1-129_hoΔ_ost3Δ
+	Split    string `yaml:"split"`    // what separates them (default: _)
 }
 
-// strainColumns are the columns that describe one strain of a row, or -1.
-type strainColumns struct{ id, allele int }
+// strain is a StrainSpec with the numbers of its columns; detail is -1 if it has no second one.
+type strain struct {
+	name, detail int
+	read         func(r *alleleReader, name, detail string) ([]locus, error)
+}
 
-// lociReader finds the loci of a strain from the texts of its columns.
-type lociReader func(r *alleleReader, id, allele string) ([]locus, error)
-
-// open opens a table of strains. find returns the columns of each strain in a table with the given
-// columns.
-func (s StrainsSpec) open(genes *ingest.Nodes, made string, find func(columns []string) ([]strainColumns, error),
-	read lociReader) (*Screen, error) {
-	kinds, err := checkAlleles(s.Alleles)
-	if err != nil {
-		return nil, err
+// layOut finds the columns of a strain.
+func (s StrainSpec) layOut(place, file string, columns []string) (laid strain, err error) {
+	name, detail := cmp.Or(s.Strain, s.Gene, s.Alleles), cmp.Or(s.Allele, s.Mutation)
+	switch s {
+	case StrainSpec{Strain: name, Allele: s.Allele}:
+		laid.read = (*alleleReader).ofStrain
+	case StrainSpec{Gene: name, Mutation: s.Mutation}:
+		laid.read = func(r *alleleReader, name, mutation string) ([]locus, error) {
+			return []locus{r.ofMutation(name, mutation)}, nil
+		}
+	case StrainSpec{Alleles: name, Split: s.Split}:
+		laid.read = func(r *alleleReader, names, _ string) ([]locus, error) {
+			return r.ofAlleles(names, cmp.Or(s.Split, "_"))
+		}
 	}
-	return s.openScreen(genes, made, func(screen *Screen) error {
-		columns, err := columnNames(screen.file, screen.text)
+	if name == "" || laid.read == nil {
+		return laid, badSetting("", "%s: expected strain, with or without allele, or gene, with or without mutation, or alleles", place)
+	}
+	if laid.name, err = columnNamed(file, columns, name); err == nil && detail != "" {
+		laid.detail, err = columnNamed(file, columns, detail)
+	} else {
+		laid.detail = -1
+	}
+	return laid, err
+}
+
+// columnNamed is the number of the column with a name from the settings.
+func columnNamed(file string, header []string, name string) (int, error) {
+	for _, same := range []func(column string) bool{
+		func(column string) bool { return column == name },
+		func(column string) bool { return strings.EqualFold(strings.TrimSpace(column), name) },
+	} {
+		if number := slices.IndexFunc(header, same); number >= 0 {
+			return number, nil
+		}
+	}
+	return -1, fault.New(fault.Input, "name the columns of this table: strains=[{strain: COLUMN, allele: COLUMN}, …]; 'tcbuild ingest sources NAME' prints those of a source",
+		"read perturbations %s: found no column %q, expected one of %s", file, name, fault.List(header))
+}
+
+// openStrains finds the columns of a table with a strain, or crossed strains, in each row.
+func (s PerturbationSpec) openStrains(screen *screen) error {
+	in, err := table.OpenFile(screen.file, screen.text)
+	if err != nil {
+		return err
+	}
+	columns := slices.Clone(in.Columns())
+	in.Close()
+	t := &strainTable{
+		strains: make([]strain, len(s.Strains)), id: slices.Index(columns, cmp.Or(s.IDColumn, "sample_id")),
+		alleles: alleleReader{names: screen.names, controls: s.controls(screen.names)},
+	}
+	var genes []string
+	for k, spec := range s.Strains {
+		laid, err := spec.layOut("strains."+strconv.Itoa(k), s.File, columns)
 		if err != nil {
 			return err
 		}
-		strains, err := find(columns)
-		if err != nil {
-			return err
+		t.strains[k], genes = laid, append(genes, columns[laid.name])
+		if laid.detail >= 0 {
+			genes = append(genes, columns[laid.detail])
 		}
-		screen.Perturbations, err = ingest.NewPerturbations(screen.file, genes, ingest.PerturbationOptions{
-			GenesColumns: genesColumns(columns, strains), IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes,
-			Attributes: s.Attributes, FilterColumns: where.Names(s.Where),
-			AllowDuplicateIDs: s.AllowDuplicateIDs, Text: screen.text,
-		})
-		if err != nil {
-			return err
-		}
-		screen.columns, screen.ignored = screen.Perturbations.Columns(), screen.Perturbations.IgnoredColumns()
-		t := &strainTable{
-			alleles: alleleReader{names: screen.names, controls: s.controls(screen.names)}, read: read, accepted: kinds,
-			strains: strains, id: slices.Index(columns, cmp.Or(s.IDColumn, "sample_id")),
-		}
-		for _, name := range screen.columns.PhenotypeNames() {
-			t.phenotypes = append(t.phenotypes, slices.Index(columns, name))
-		}
-		screen.reader = t.reader
-		return nil
+	}
+	screen.Perturbations, err = ingest.NewPerturbations(screen.file, screen.names.genes, ingest.PerturbationOptions{
+		GenesColumns: genes, IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes,
+		Attributes: s.Attributes, FilterColumns: where.Names(s.Where),
+		AllowDuplicateIDs: s.AllowDuplicateIDs, Text: screen.text,
 	})
-}
-
-func columnNames(file *inputfile.File, text table.TextOptions) ([]string, error) {
-	in, err := table.OpenFile(file, text)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer in.Close()
-	return slices.Clone(in.Columns()), nil
-}
-
-func genesColumns(columns []string, strains []strainColumns) (names []string) {
-	for _, strain := range strains {
-		for _, column := range []int{strain.id, strain.allele} {
-			if column >= 0 {
-				names = append(names, columns[column])
-			}
-		}
+	screen.columns, screen.ignored, screen.reader = screen.Perturbations.Columns(), screen.Perturbations.IgnoredColumns(), t.reader
+	for _, name := range screen.columns.PhenotypeNames() {
+		t.phenotypes = append(t.phenotypes, slices.Index(columns, name))
 	}
-	return names
+	return nil
 }
 
 // controls returns the names of the control genes, in upper case, and their ids.
-func (s StrainsSpec) controls(names *Names) map[string]bool {
+func (s PerturbationSpec) controls(names *Names) map[string]bool {
 	controls := make(map[string]bool)
 	for _, name := range s.Controls {
 		name = strings.ToUpper(name)
@@ -109,9 +124,7 @@ func (s StrainsSpec) controls(names *Names) map[string]bool {
 // strainTable is a table of strains, without its file.
 type strainTable struct {
 	alleles    alleleReader
-	read       lociReader
-	accepted   []AlleleKind
-	strains    []strainColumns
+	strains    []strain
 	id         int // column of the sample ids, or -1
 	phenotypes []int
 }
@@ -138,26 +151,23 @@ func (t *strainTable) reader(r *screenReader) rowReader {
 			return err
 		}
 		loci = loci[:0]
-		for k, columns := range t.strains {
-			key = key[:0]
-			if columns.id >= 0 {
-				key = append(key, batch.Text(columns.id, i)...)
-			}
+		for k, strain := range t.strains {
+			key = append(key[:0], batch.Text(strain.name, i)...)
 			split := len(key)
-			if columns.allele >= 0 {
-				key = append(append(key, '\t'), batch.Text(columns.allele, i)...)
+			if strain.detail >= 0 {
+				key = append(append(key, '\t'), batch.Text(strain.detail, i)...)
 			}
-			strain, ok := known[k][string(key)]
+			found, ok := known[k][string(key)]
 			if !ok {
 				var err error
-				if strain, err = t.read(&t.alleles, string(key[:split]), strings.TrimPrefix(string(key[split:]), "\t")); err != nil {
+				if found, err = strain.read(&t.alleles, string(key[:split]), strings.TrimPrefix(string(key[split:]), "\t")); err != nil {
 					return fault.New(fault.Input, "correct the strain, or name the columns of strains and alleles", "%w", err)
 				}
-				known[k][string(key)] = strain
+				known[k][string(key)] = found
 			}
-			loci = append(loci, strain...)
+			loci = append(loci, found...)
 		}
-		ok, err := r.genotype(loci, t.accepted, &genes)
+		ok, err := r.genotype(loci, &genes)
 		if err != nil || !ok {
 			return err
 		}

@@ -70,7 +70,7 @@ func ParseDelimiter(name string) (byte, error) {
 		return ' ', nil
 	}
 	if len(name) != 1 {
-		return 0, fault.New(fault.Usage, "write a semicolon in quotes: --delimiter ';'",
+		return 0, fault.New(fault.Usage, "write a semicolon in quotes: 'delimiter=;'",
 			"read settings: delimiter: found %q, expected one ASCII character, or tab, comma or space", name)
 	}
 	return name[0], nil

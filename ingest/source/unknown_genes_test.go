@@ -24,7 +24,7 @@ func TestUnknownGenesOfScreens(t *testing.T) {
 		{"sga", sga, "drop-sample", []string{"0 YAL002W+YBR150C [1 1]"},
 			"dropped: 3 of unknown genes, 1 of ambiguous names; unknown names: NONE1, NONE2, SHARED"},
 		{"sga", sga, "drop-gene", []string{"0 YAL002W+YBR150C [1 1]", "1 YAL002W [2 1]"},
-			"dropped: 2 left without a gene, as theirs are unknown, 1 of allele kind ts, which is not among --alleles; " +
+			"dropped: 2 left without a gene, as theirs are unknown, 1 of allele kind ts, which is not among alleles; " +
 				"noted: 1 unknown genes left out of samples that are kept; unknown names: NONE1, NONE2, SHARED"},
 		{"emap", emap, "drop-sample", []string{"0 YAL002W+YBR150C [1]"}, "dropped: 1 of unknown genes, 1 of ambiguous names; unknown names: NONE1, SHARED"},
 		{"emap", emap, "drop-gene", []string{"0 YAL002W+YBR150C [1]", "1 YAL002W [2]"},
@@ -35,12 +35,12 @@ func TestUnknownGenesOfScreens(t *testing.T) {
 			"dropped: 4 left without a gene, as theirs are unknown; noted: 3 rows; unknown names: NONE1, SHARED"},
 	} {
 		for _, word := range []ingest.UnknownGenes{ingest.UnknownGenes(c.word), ingest.RefuseUnknownGenes} {
-			sample := SampleSpec{TextSpec: TextSpec{File: writeFile(t, "s.tsv", c.text)}, Aliases: aliases, UnknownGenes: word, MaxDropped: new(1.0), AllowWildtype: true}
-			strains := StrainsSpec{SampleSpec: sample}
-			open := map[string]func(*ingest.Nodes) (*Screen, error){
-				"sga": SGASpec{StrainsSpec: strains}.Open, "emap": EMAPSpec{StrainsSpec: strains}.Open, "matrix": MatrixSpec{SampleSpec: sample}.Open,
-			}[c.name]
-			screen, err := open(genes)
+			spec := screenOf(t, map[string]string{"sga": "costanzo2016", "emap": "emap", "matrix": "matrix"}[c.name], c.text, aliases)
+			if c.name == "emap" {
+				spec.Strains = genePairs
+			}
+			spec.UnknownGenes, spec.MaxDropped, spec.AllowWildtype = word, new(1.0), true
+			screen, err := spec.Open(genes)
 			samples, report, err := readScreen(t, screen, err, genes)
 			if word == ingest.RefuseUnknownGenes {
 				checkFault(t, err, fault.Input, "s.tsv:3", `gene "NONE1" is not in the gene list`)

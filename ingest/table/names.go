@@ -20,7 +20,7 @@ func checkHeader(path string, names []string, expected byte) error {
 	for _, found := range "\t;," {
 		if len(names) == 1 && strings.ContainsRune(names[0], found) {
 			return fault.New(fault.Input,
-				"save it with the delimiter of its ending, or rename it to .tsv for tabs or .csv for commas; tcbuild ingest has --delimiter",
+				"save it with the delimiter of its ending, or rename it to .tsv for tabs or .csv for commas; tcbuild ingest has delimiter=",
 				"read header of %s: found one column, %s, expected columns separated by %q, not by %q", path, fault.Quote(names[0]), expected, found)
 		}
 	}
@@ -29,7 +29,7 @@ func checkHeader(path string, names []string, expected byte) error {
 
 // indexHint continues the hint for a first column that has no name, which is an index that another
 // program wrote.
-const indexHint = `; an index is left out by pandas with index=False and by R with row.names = FALSE, or named: pandas has index_label="sample_id", and tcbuild ingest --skip-lines 1 --columns with a name for each column`
+const indexHint = `; an index is left out by pandas with index=False and by R with row.names = FALSE, or named: pandas has index_label="sample_id", and tcbuild ingest skip_lines=1 columns=[…] with a name for each`
 
 // checkNames returns an error for column names that do not identify a column.
 func checkNames(path string, names []string) error {

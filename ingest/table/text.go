@@ -282,7 +282,7 @@ func (s *textSource) record(fields []rows.Span) (_ []rows.Span, ok bool, _ error
 		all, err := splitQuoted(fields, s.buffer, s.begin, s.begin+len(record), s.delimiter)
 		if err != nil {
 			return fields, false, fault.New(fault.Input,
-				`quote a field that holds a quote, and double the quote inside it (in R: qmethod = "double"); tcbuild ingest has --delimiter for columns separated otherwise`,
+				`quote a field that holds a quote, and double the quote inside it (in R: qmethod = "double"); tcbuild ingest has delimiter= for columns separated otherwise`,
 				"read %s:%d: %w", s.path, s.line, err)
 		}
 		fields = all

@@ -220,7 +220,7 @@ func TestErrors(t *testing.T) {
 		hint     string
 	}{
 		{"unknown gene", map[string]string{"0": fitness("1", "A"), "12": fitness("1", "X")}, "", ingest.PerturbationOptions{}, `read perturbations DIR: record 12: gene "X" is not in nodes/gene`, "--unknown-genes"},
-		{"no gene", map[string]string{"5": fitness("1")}, "", ingest.PerturbationOptions{}, "read perturbations DIR: record 5: the sample deletes no gene", "--allow-wildtype"},
+		{"no gene", map[string]string{"5": fitness("1")}, "", ingest.PerturbationOptions{}, "read perturbations DIR: record 5: the sample deletes no gene", "allow_wildtype=true"},
 		{"all dropped", map[string]string{"5": fitness("1", "X")}, "", ingest.PerturbationOptions{UnknownGenes: ingest.DropGene}, `read perturbations DIR: all samples (1) were dropped`, "alias_tables:"},
 		{"gene with a blank", map[string]string{"5": fitness("1", "A ")}, "", ingest.PerturbationOptions{UnknownGenes: ingest.DropGene}, `record 5: found gene "A "`, "blanks"},
 		{"no such phenotype", map[string]string{"0": fitness("1", "A")}, "", ingest.PerturbationOptions{Phenotypes: []string{"z"}}, `found columns fitness, fitness_se, perturbation_type, expected phenotype column "z"`, "rename the column, or name"},

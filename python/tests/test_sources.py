@@ -242,9 +242,9 @@ def lost(gene: str, mutation: str) -> bool:
 
 def test_emap(tcbuild, graph, names, tmp_path):
     out = tmp_path / "emap.tsv"
-    tcbuild.run("ingest", "emap", DATA / "emap_collins2007/pairs.tsv.gz", "--graph", graph,
+    tcbuild.run("ingest", "perturbations", DATA / "emap_collins2007/pairs.tsv.gz", "--graph", graph,
                 "--aliases", FEATURES, "--unknown-genes", "drop-sample",
-                "--alleles", "deletion,damp", "--out", out)  # fmt: skip
+                "--source", "emap", "alleles=[deletion,damp]", "--out", out)  # fmt: skip
     lines = rows("emap_collins2007/pairs.tsv.gz")
     next(lines)
     want = []
@@ -259,8 +259,8 @@ def test_emap(tcbuild, graph, names, tmp_path):
 def test_alleles(tcbuild, graph, tmp_path):
     """Strains that are named by their alleles alone, with the genes that the table itself says."""
     file, out = "kuzmin2018_significant/perturbations.tsv.gz", tmp_path / "k.tsv"
-    tcbuild.run("ingest", "sga", DATA / file, "--graph", graph, "--allele-columns", "alleles",
-                "--aliases", FEATURES, "--alleles", "deletion,ts", "--out", out)  # fmt: skip
+    tcbuild.run("ingest", "perturbations", DATA / file, "--graph", graph, "strains=[{alleles: alleles}]",
+                "--aliases", FEATURES, "alleles=[deletion,ts]", "controls=[HO]", "--out", out)  # fmt: skip
     lines = rows(file)
     next(lines)
     want = [
@@ -272,8 +272,8 @@ def test_alleles(tcbuild, graph, tmp_path):
 
 def test_matrix_of_conditions(tcbuild, graph, names, tmp_path):
     file, out = "yeastphenome_galardini2019/galardini_beltrao_2019_value.txt.gz", tmp_path / "m.tsv"
-    tcbuild.run("ingest", "matrix", DATA / file, "--graph", graph, "--aliases", FEATURES,
-                "--unknown-genes", "drop-sample", "--out", out)  # fmt: skip
+    tcbuild.run("ingest", "perturbations", DATA / file, "--source", "matrix", "--graph", graph,
+                "--aliases", FEATURES, "--unknown-genes", "drop-sample", "--out", out)  # fmt: skip
     lines = rows(file)
     conditions = next(lines)[1:]
     want = []
@@ -287,7 +287,7 @@ def test_matrix_of_conditions(tcbuild, graph, names, tmp_path):
 def test_lists_of_genes(tcbuild, graph, names, tmp_path):
     file, out = "celaj2020_xga/perturbations_long.tsv.gz", tmp_path / "x.tsv"
     tcbuild.run("ingest", "perturbations", DATA / file, "--graph", graph, "--genes-columns", "orfs",
-                "--gene-delimiter", ";", "--allow-wildtype", "--out", out)  # fmt: skip
+                "gene_delimiter=;", "allow_wildtype=true", "--out", out)  # fmt: skip
     lines = rows(file)
     next(lines)
     want = []
