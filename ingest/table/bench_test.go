@@ -119,6 +119,12 @@ func BenchmarkBinary(b *testing.B) {
 					for batch, err := range r.Batches() {
 						check(b, err)
 						read += batch.Len
+						for i := 0; i < batch.Len && !typed; i++ {
+							batch.Text(0, i)
+							batch.List(1, i)
+							batch.Number(2, i)
+							batch.Text(3, i)
+						}
 					}
 					if read != n {
 						b.Fatalf("found %d rows", read)

@@ -110,7 +110,7 @@ func everyBit(t *testing.T, name string, whole []byte, from, to int) {
 		check(t, err)
 		damaged := bytes.Clone(whole)
 		refused := 0
-		for bit := 8 * from; bit < 8*to; bit += testrun.Cases(1, 17) {
+		for bit := 8 * from; bit < 8*to; bit += testrun.Cases(1, 71) {
 			damaged[bit/8] ^= 1 << (bit % 8)
 			switch got, err := showTwice(name, damaged); {
 			case err != nil:
@@ -120,7 +120,7 @@ func everyBit(t *testing.T, name string, whole []byte, from, to int) {
 			}
 			damaged[bit/8] ^= 1 << (bit % 8)
 		}
-		if bits := 8 * (to - from); refused*testrun.Cases(1, 17) < bits/3 {
+		if bits := 8 * (to - from); refused*testrun.Cases(1, 71) < bits/3 {
 			t.Errorf("%d of %d bits were refused", refused, bits)
 		}
 	})

@@ -33,7 +33,7 @@ func Open(path string, in *io.SectionReader) (*Source, error) {
 			return err
 		}
 		for _, field := range s.reader.Schema().Fields() {
-			s.Add(field.Name, kindOf(field.Type))
+			s.Add(field.Name, rows.KindOf(field.Type))
 		}
 		return nil
 	})
@@ -46,36 +46,31 @@ func Open(path string, in *io.SectionReader) (*Source, error) {
 func (s *Source) DataType(column int) arrow.DataType { return s.reader.Schema().Field(column).Type }
 
 func (s *Source) Fill(b *rows.Batch) error {
-	return s.FillBy(b, func() (int, error) { return s.load(b) })
+	return s.FillBy(b, s.load)
 }
 
-// load appends the next rows to b, which end with their record batch at the latest.
-func (s *Source) load(b *rows.Batch) (int, error) {
+// load returns the next rows, which end with their record batch at the latest.
+func (s *Source) load() ([]rows.Column, int, error) {
 	for s.record == nil || s.at == int(s.record.NumRows()) {
 		if s.next == s.reader.NumRecords() {
-			return 0, io.EOF
+			return nil, 0, io.EOF
 		}
 		if err := s.openRecord(); err != nil {
-			return 0, err
+			return nil, 0, err
 		}
 	}
 	from, to := s.at, int(s.record.NumRows())
 	if slices.ContainsFunc(s.Kinds, func(kind rows.Kind) bool { return kind != rows.Other }) {
 		to = min(to, from+rows.BatchRows)
 	}
-	for i, kind := range s.Kinds {
-		if s.Typed[i] {
-			b.Arrays[i] = array.NewSlice(s.record.Column(i), int64(from), int64(to))
-		}
-		if kind == rows.Other {
-			continue
-		}
-		if err := load(&b.Vectors[i], s.record.Column(i), from, to); err != nil {
-			return 0, fmt.Errorf("column %q: %w", s.Columns[i], err)
+	columns := make([]rows.Column, len(s.Columns))
+	for i := range columns {
+		if s.Reads(i) {
+			columns[i].Array = array.NewSlice(s.record.Column(i), int64(from), int64(to))
 		}
 	}
 	s.at = to
-	return to - from, nil
+	return columns, to - from, nil
 }
 
 // openRecord opens the next record batch.
@@ -89,8 +84,8 @@ func (s *Source) openRecord() error {
 	}
 	s.record, s.at = record, 0
 	s.next++
-	for i, typed := range s.Typed {
-		if !typed {
+	for i := range s.Columns {
+		if !s.Reads(i) {
 			continue
 		}
 		if err := follow(array.NewSlice(record.Column(i), 0, record.NumRows())); err != nil {

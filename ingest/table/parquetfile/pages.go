@@ -129,7 +129,7 @@ func checkContent(page file.Page, column *schema.Column) error {
 		default: // a dictionary
 			return nil
 		}
-		rest, found, ok := takeRuns(stored, bits.Len16(uint16(highest)), int(page.NumValues()), uint32(highest))
+		rest, found, ok := takeRuns(stored, bits.Len16(uint16(highest)), int(page.NumValues()), &highest)
 		if !ok {
 			return errShortLevels
 		}
@@ -155,7 +155,7 @@ func takeValues(data []byte, count int, page file.Page, column *schema.Column) (
 	size := 0
 	switch physical := column.PhysicalType(); parquet.Encoding(page.Encoding()) {
 	case parquet.Encodings.PlainDict, parquet.Encodings.RLEDict:
-		rest, _, ok := takeRuns(data[1:], int(data[0]), count, 0)
+		rest, _, ok := takeRuns(data[1:], int(data[0]), count, nil)
 		if !ok {
 			return nil, errLength
 		}
@@ -180,10 +180,10 @@ func takeValues(data []byte, count int, page file.Page, column *schema.Column) (
 }
 
 // takeRuns returns what follows count numbers of width bits in data, in Parquet's hybrid of
-// repeated and bit-packed runs, and how many of them are equal to one. It returns false if there
-// are fewer. Each run starts with a varint: an even one is twice the length of a repeated run; an
-// odd one is twice the number of groups of eight in a packed run, plus one.
-func takeRuns(data []byte, width, count int, one uint32) (rest []byte, equal int, ok bool) {
+// repeated and bit-packed runs, and how many of them are equal to one, unless that is nil. It
+// returns false if there are fewer. Each run starts with a varint: an even one is twice the length
+// of a repeated run; an odd one is twice the number of groups of eight in a packed run, plus one.
+func takeRuns(data []byte, width, count int, one *int16) (rest []byte, equal int, ok bool) {
 	for count > 0 {
 		header, n := binary.Uvarint(data)
 		if n <= 0 || header > math.MaxUint32 {
@@ -206,16 +206,10 @@ func takeRuns(data []byte, width, count int, one uint32) (rest []byte, equal int
 			size = len(data)
 		}
 		run = min(run, count)
-		if packed {
-			equal += countEqual(data[:size], width, run, one)
-		} else {
-			value := uint32(0)
-			for i, b := range data[:size] {
-				value |= uint32(b) << (8 * i)
-			}
-			if value == one {
-				equal += run
-			}
+		if one != nil && packed {
+			equal += countEqual(data[:size], width, run, byte(*one))
+		} else if one != nil && data[0] == byte(*one) {
+			equal += run
 		}
 		data = data[size:]
 		count -= run
@@ -223,19 +217,33 @@ func takeRuns(data []byte, width, count int, one uint32) (rest []byte, equal int
 	return data, equal, true
 }
 
-// countEqual counts which of the first count numbers of width bits are equal to one.
-func countEqual(packed []byte, width, count int, one uint32) (equal int) {
+// countEqual counts which of the first count numbers of width bits are equal to one. Levels of
+// columns that are read have one or two bits.
+func countEqual(packed []byte, width, count int, one byte) (equal int) {
+	if width == 1 {
+		whole := packed[:count/8]
+		for ; len(whole) >= 8; whole = whole[8:] {
+			equal += bits.OnesCount64(binary.LittleEndian.Uint64(whole))
+		}
+		for _, b := range whole {
+			equal += bits.OnesCount8(b)
+		}
+		if count%8 > 0 {
+			equal += bits.OnesCount8(packed[count/8] << (8 - count%8))
+		}
+		return equal
+	}
 	var buffer uint64
-	for bits := 0; count > 0; count-- {
-		for ; bits < width; bits += 8 {
-			buffer |= uint64(packed[0]) << bits
+	for have := 0; count > 0; count-- {
+		for ; have < width; have += 8 {
+			buffer |= uint64(packed[0]) << have
 			packed = packed[1:]
 		}
-		if uint32(buffer&(1<<width-1)) == one {
+		if byte(buffer)&(1<<width-1) == one {
 			equal++
 		}
 		buffer >>= width
-		bits -= width
+		have -= width
 	}
 	return equal
 }

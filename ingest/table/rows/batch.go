@@ -23,62 +23,72 @@ type Batch struct {
 	Width  int // fields in a row
 
 	// An Arrow or Parquet file's batch; nil for text.
-	Vectors []Vector
-	Arrays  []arrow.Array // of the columns that keep their type, which have no vector
+	vectors []vector
+	arrays  []arrow.Array // of the columns that keep their type, which have no vector
 
-	formatted []byte // texts made from numbers
+	formatted []byte   // texts made from numbers
+	elements  [][]byte // of lists
 }
 
 // Span is the half-open range [Start, End) of a batch's data.
 type Span struct{ Start, End uint32 }
 
-// reset empties a batch and gives it a vector of each kind.
-func (b *Batch) reset(kinds []Kind) {
-	if b.Vectors == nil {
-		b.Vectors, b.Arrays = make([]Vector, len(kinds)), make([]arrow.Array, len(kinds))
+// fill replaces the rows of a batch by those of arrays. A column whose kind is Other has none, unless
+// it keeps its type.
+func (b *Batch) fill(s *Binary, columns []Column, rows int) error {
+	if b.vectors == nil {
+		b.vectors, b.arrays = make([]vector, len(s.Kinds)), make([]arrow.Array, len(s.Kinds))
 	}
-	for i := range b.Vectors {
-		v := &b.Vectors[i]
-		*v = Vector{Kind: kinds[i], Valid: v.Valid[:0], Integers: v.Integers[:0], Floats: v.Floats[:0], Texts: v.Texts[:0], Ends: v.Ends[:0]}
+	b.Len, b.formatted, b.elements = rows, b.formatted[:0], b.elements[:0]
+	for i, kind := range s.Kinds {
+		if s.Typed[i] {
+			b.arrays[i] = columns[i].Array
+		}
+		if b.vectors[i].kind = kind; kind == Other {
+			continue
+		}
+		if err := b.vectors[i].load(kind, columns[i]); err != nil {
+			return fmt.Errorf("column %q: %w", s.Columns[i], err)
+		}
 	}
-	b.formatted = b.formatted[:0]
+	return nil
 }
 
 // Text returns the bytes of a field. Numbers are formatted in decimal. A missing value in Arrow or
 // Parquet is empty, and so is every field of kind List or Other.
 func (b *Batch) Text(column, i int) []byte {
-	if b.Vectors == nil {
+	if b.vectors == nil {
 		f := b.Fields[i*b.Width+column]
 		return b.Data[f.Start:f.End:f.End]
 	}
-	v := &b.Vectors[column]
+	v := &b.vectors[column]
 	switch {
-	case v.Kind == Text:
-		return v.Texts[i]
-	case v.Kind != Number || !v.Valid[i]:
+	case v.kind == Text:
+		return v.textAt(i)
+	case v.kind != Number || v.missing(i):
 		return nil
-	case v.Numbers == Decimals:
-		return v.Texts[i]
+	case v.form == decimals:
+		return v.decimals[i]
 	}
 	start := len(b.formatted)
-	if v.Numbers == Integers {
-		b.formatted = strconv.AppendInt(b.formatted, v.Integers[i], 10)
+	if v.form == integers {
+		b.formatted = strconv.AppendInt(b.formatted, v.integers[i], 10)
 	} else {
-		b.formatted = strconv.AppendFloat(b.formatted, v.Floats[i], 'g', -1, 64)
+		b.formatted = strconv.AppendFloat(b.formatted, v.floats[i], 'g', -1, 64)
 	}
 	return b.formatted[start:len(b.formatted):len(b.formatted)]
 }
 
 // Missing reports whether a field has no value, in the sense of Number.
 func (b *Batch) Missing(column, i int) bool {
-	if b.Vectors == nil {
+	if b.vectors == nil {
 		return IsMissing(bytes.TrimSpace(b.Text(column, i)))
 	}
-	switch v := &b.Vectors[column]; v.Kind {
+	switch v := &b.vectors[column]; v.kind {
 	case Text:
-		return v.Texts[i] == nil
+		return v.textAt(i) == nil
 	case Number:
-		return !v.Valid[i]
+		return v.missing(i)
 	}
 	return false
 }
@@ -89,30 +99,30 @@ func (b *Batch) Missing(column, i int) bool {
 // around a text are ignored. Errors say what was found instead of a number; they include numbers
 // beyond float64 and integers that float64 cannot hold exactly.
 func (b *Batch) Number(column, i int) (value float64, missing bool, err error) {
-	if b.Vectors == nil {
+	if b.vectors == nil {
 		text := b.Text(column, i)
 		if len(text) == 1 && text[0]-'0' <= 9 { // as most cells of many a matrix
 			return float64(text[0] - '0'), false, nil
 		}
 		return parseNumber(text)
 	}
-	switch v := &b.Vectors[column]; {
-	case v.Kind == Text:
-		return parseNumber(v.Texts[i])
-	case v.Kind != Number:
-		return 0, false, fmt.Errorf("found a value of %s type, expected a number", v.Kind)
-	case !v.Valid[i]:
+	switch v := &b.vectors[column]; {
+	case v.kind == Text:
+		return parseNumber(v.textAt(i))
+	case v.kind != Number:
+		return 0, false, fmt.Errorf("found a value of %s type, expected a number", v.kind)
+	case v.missing(i):
 		return math.NaN(), true, nil
-	case v.Numbers == Decimals:
-		return parseNumber(v.Texts[i])
-	case v.Numbers == Integers:
-		n := v.Integers[i]
+	case v.form == decimals:
+		return parseNumber(v.decimals[i])
+	case v.form == integers:
+		n := v.integers[i]
 		if !exact(n) {
 			return 0, false, fmt.Errorf("found integer %d, which a 64-bit floating-point number cannot hold exactly", n)
 		}
 		return float64(n), false, nil
 	default:
-		return v.Floats[i], math.IsNaN(v.Floats[i]), nil
+		return v.floats[i], math.IsNaN(v.floats[i]), nil
 	}
 }
 
@@ -136,14 +146,14 @@ func (b *Batch) Contents(column int) (number, odd, other int) {
 
 // Integer is Number for integers. Fractions are errors too.
 func (b *Batch) Integer(column, i int) (value int64, missing bool, err error) {
-	if b.Vectors == nil {
+	if b.vectors == nil {
 		return parseInteger(b.Text(column, i))
 	}
-	switch v := &b.Vectors[column]; {
-	case v.Kind == Text:
-		return parseInteger(v.Texts[i])
-	case v.Kind == Number && v.Numbers == Integers && v.Valid[i]:
-		return v.Integers[i], false, nil
+	switch v := &b.vectors[column]; {
+	case v.kind == Text:
+		return parseInteger(v.textAt(i))
+	case v.kind == Number && v.form == integers && !v.missing(i):
+		return v.integers[i], false, nil
 	}
 	number, missing, err := b.Number(column, i)
 	if missing || err != nil {
@@ -158,15 +168,22 @@ func (b *Batch) Integer(column, i int) (value int64, missing bool, err error) {
 // List returns the elements of a field of kind List; nil if it is missing or the column has another
 // kind. A missing element is nil.
 func (b *Batch) List(column, i int) [][]byte {
-	if b.Vectors == nil || b.Vectors[column].Kind != List {
+	if b.vectors == nil || b.vectors[column].kind != List {
 		return nil
 	}
-	v := &b.Vectors[column]
-	start := 0
-	if i > 0 {
-		start = v.Ends[i-1]
+	v := &b.vectors[column]
+	if v.list == nil {
+		return v.texts[v.starts[i]:v.starts[i+1]]
 	}
-	return v.Texts[start:v.Ends[i]]
+	if v.list.IsNull(i) {
+		return nil
+	}
+	first := len(b.elements)
+	start, end := v.list.ValueOffsets(i)
+	for ; start < end; start++ {
+		b.elements = append(b.elements, v.text(int(start)))
+	}
+	return b.elements[first:]
 }
 
 // Array returns a column's values in their own type, missing ones as nulls. The fields of a text
@@ -174,8 +191,8 @@ func (b *Batch) List(column, i int) [][]byte {
 // the column. Unlike the rest of a batch, the array stays valid. Its offsets lie inside its
 // buffers; its texts may not be UTF-8.
 func (b *Batch) Array(column int) arrow.Array {
-	if b.Vectors != nil {
-		return b.Arrays[column]
+	if b.vectors != nil {
+		return b.arrays[column]
 	}
 	texts := array.NewStringBuilder(memory.DefaultAllocator)
 	texts.Reserve(b.Len)

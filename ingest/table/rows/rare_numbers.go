@@ -6,14 +6,8 @@ import (
 	"math/big"
 )
 
-// IsScale reports whether a decimal type can have a scale. Arrow's largest type has 76 digits. The
-// scale in a damaged file could ask for all memory.
-func IsScale(scale int32) bool { return -MaxDecimalBytes <= scale && scale <= MaxDecimalBytes }
-
-const MaxDecimalBytes = 100
-
-// DecimalText writes unscaled / 10^scale as a decimal number with all its digits.
-func DecimalText(unscaled *big.Int, scale int32) []byte {
+// decimalText writes unscaled / 10^scale as a decimal number with all its digits.
+func decimalText(unscaled *big.Int, scale int32) []byte {
 	if scale <= 0 {
 		text := unscaled.Append(nil, 10)
 		return append(text, bytes.Repeat([]byte{'0'}, int(-scale))...)
@@ -31,9 +25,9 @@ func DecimalText(unscaled *big.Int, scale int32) []byte {
 	return append(text, digits[point:]...)
 }
 
-// HalfPrecision is the number of an IEEE 754 binary16: sign, 5 bits of exponent, 10 of fraction.
+// halfPrecision is the number of an IEEE 754 binary16: sign, 5 bits of exponent, 10 of fraction.
 // The Arrow library's own conversion is wrong below 2^-14, where the exponent is 0.
-func HalfPrecision(stored uint16) float64 {
+func halfPrecision(stored uint16) float64 {
 	exponent, fraction := int(stored>>10&0x1f), float64(stored&0x3ff)
 	var value float64
 	switch {

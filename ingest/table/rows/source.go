@@ -63,12 +63,24 @@ const BatchRows = 8192
 // data, nothing would contradict a wrong number of rows.
 var MaxEmptyRows int64 = 1 << 24
 
-// FillBy fills an emptied batch with the next rows, of which load returns the number.
-func (s *Binary) FillBy(b *Batch, load func() (rows int, err error)) error {
-	err := Guard(func() (err error) {
-		b.reset(s.Kinds)
-		b.Len, err = load()
-		return err
+// Column has the next rows of a column, as a source reads them: as an array, or as texts where the
+// format keeps them apart, as Parquet does; their copies in an array would take longer to make than
+// all else.
+type Column struct {
+	Array  arrow.Array
+	Texts  [][]byte // nil is missing; of a column of lists, the elements of all rows
+	Starts []int32  // of a column of lists: row i has Texts[Starts[i]:Starts[i+1]]
+}
+
+// FillBy fills a batch with the next rows, which load returns with their number.
+func (s *Binary) FillBy(b *Batch, load func() (columns []Column, rows int, err error)) error {
+	b.Len = 0
+	err := Guard(func() error {
+		columns, rows, err := load()
+		if err != nil {
+			return err
+		}
+		return b.fill(s, columns, rows)
 	})
 	if err != nil && err != io.EOF {
 		return Damaged(s.Path, fmt.Sprintf("from row %d on", s.row), err)
@@ -76,3 +88,6 @@ func (s *Binary) FillBy(b *Batch, load func() (rows int, err error)) error {
 	s.row += int64(b.Len)
 	return err
 }
+
+// Reads reports whether a column is read.
+func (s *Binary) Reads(column int) bool { return s.Kinds[column] != Other || s.Typed[column] }
