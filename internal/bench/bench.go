@@ -120,34 +120,34 @@ func (b *bench) plan() (Setup, error) {
 		return setup, err
 	}
 	for _, c := range allCases() {
-		if err := b.add(&b.cases, c, Variation{b.Workers, b.Samples, 1}); err != nil {
+		s, err := b.subject(c, Variation{b.Workers, b.Samples, 1})
+		if err != nil {
 			return setup, err
 		}
+		b.cases = append(b.cases, s)
 	}
 	for _, v := range variations(b.in.total, b.Workers) {
 		for _, c := range allCases() {
 			if !c.isDefault() {
 				continue
 			}
-			if err := b.add(&b.points, c, v); err != nil {
+			s, err := b.subject(c, v)
+			if err != nil {
 				return setup, err
 			}
+			b.points = append(b.points, s)
 		}
 	}
 	return setup, nil
 }
 
-func (b *bench) add(to *[]*subject, c Case, v Variation) error {
+func (b *bench) subject(c Case, v Variation) (*subject, error) {
 	part, err := b.in.part(v)
-	if err != nil {
-		return err
-	}
 	s := &subject{Case: c, Variation: v, input: part}
 	for _, edges := range b.in.graph.Edges {
 		s.edges += (edges.Len() + v.EveryNth - 1) / v.EveryNth
 	}
-	*to = append(*to, s)
-	return nil
+	return s, err
 }
 
 // round measures everything once.
@@ -159,12 +159,12 @@ func (b *bench) round(ctx context.Context, round int) error {
 	b.limits = append(b.limits, l)
 	for _, s := range b.cases {
 		keep := b.Keep && round == b.Rounds-1
-		if err := b.measure(ctx, s, round, filepath.Join(b.datasets, s.folder()), readAll, keep); err != nil {
+		if err := b.measure(ctx, s, round, filepath.Join(b.datasets, s.folder()), true, keep); err != nil {
 			return err
 		}
 	}
 	for _, s := range b.points {
-		if err := b.measure(ctx, s, round, filepath.Join(b.datasets, "variation"), readRandom, false); err != nil {
+		if err := b.measure(ctx, s, round, filepath.Join(b.datasets, "variation"), false, false); err != nil {
 			return err
 		}
 	}
@@ -179,8 +179,8 @@ func (b *bench) diskBytes() int64 {
 
 const mostDiskBytes = 512 << 20
 
-// measure builds and reads a subject once.
-func (b *bench) measure(ctx context.Context, s *subject, round int, dir string, read readFunc, keep bool) error {
+// measure builds and reads a subject once; reads in all orders are of the cases alone.
+func (b *bench) measure(ctx context.Context, s *subject, round int, dir string, allOrders, keep bool) error {
 	built, err := b.build(ctx, s.Case, s.input, s.Workers, dir)
 	if err != nil {
 		return err
@@ -192,7 +192,7 @@ func (b *bench) measure(ctx context.Context, s *subject, round int, dir string, 
 	if err := b.in.checkRead(s.input, manifest); err != nil {
 		return err
 	}
-	readings, err := readDataset(ctx, dir, uint64(round), read)
+	readings, err := readDataset(ctx, dir, uint64(round), allOrders)
 	if err != nil {
 		return err
 	}

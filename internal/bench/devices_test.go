@@ -19,12 +19,10 @@ func TestDeviceTables(t *testing.T) {
 	if d.Copy.Max != 4e9 || d.Methods[0].CopyFraction != 0.75 || d.Methods[1].CopyFraction != 0.375 {
 		t.Errorf("got %+v", d)
 	}
-	var rows []string
-	for _, table := range (&Results{Devices: []DeviceResult{d}}).deviceTables() {
-		rows = append(rows, table.Title, table.Text)
-		for _, row := range table.Rows {
-			rows = append(rows, strings.Join(row, "|"))
-		}
+	table := d.speedTable()
+	rows := []string{table.Title, table.Text}
+	for _, row := range table.Rows {
+		rows = append(rows, strings.Join(row, "|"))
 	}
 	text := strings.Join(rows, "\n")
 	for _, want := range []string{

@@ -30,57 +30,43 @@ type pass struct {
 
 func (p pass) milliseconds() float64 { return 1000 * p.seconds / float64(p.samples) }
 
-// orders are the samples that passes read, in two orders.
-type orders struct{ sequential, random []int }
-
-// readFunc reads a dataset in some orders.
-type readFunc func(ctx context.Context, dataset *store.Dataset, o orders, r *reads) error
-
-// readDataset reads a dataset's whole masks. seed chooses the samples of the random order.
-func readDataset(ctx context.Context, dir string, seed uint64, read readFunc) (r reads, err error) {
+// readDataset reads a dataset's whole masks: in random order from the page cache or, if all is true,
+// in both orders, cold and from the cache. seed chooses the samples of the random order.
+func readDataset(ctx context.Context, dir string, seed uint64, all bool) (r reads, err error) {
 	dataset, err := store.Open(dir)
 	if err != nil {
 		return r, err
 	}
 	count := min(dataset.Manifest.Samples, passSamples)
-	o := orders{random: rand.New(rand.NewPCG(seed, 0)).Perm(dataset.Manifest.Samples)[:count]}
-	for i := range count {
-		o.sequential = append(o.sequential, i)
+	random, sequential := rand.New(rand.NewPCG(seed, 0)).Perm(dataset.Manifest.Samples)[:count], make([]int, count)
+	for i := range sequential {
+		sequential[i] = i
 	}
-	return r, read(ctx, dataset, o, &r)
-}
-
-// readRandom reads in random order, warm.
-func readRandom(ctx context.Context, dataset *store.Dataset, o orders, r *reads) (err error) {
-	if err := fillCache(dataset.Dir); err != nil {
-		return err
-	}
-	r.open, r.random, err = readPass(ctx, dataset, o.random, o.random)
-	return err
-}
-
-// readAll reads in all orders, cold and warm.
-func readAll(ctx context.Context, dataset *store.Dataset, o orders, r *reads) (err error) {
-	if err := dropCache(dataset.Dir); err != nil {
-		r.notCold = err.Error()
-	} else {
-		if r.coldOpen, r.coldSequential, err = readPass(ctx, dataset, o.sequential, nil); err != nil {
-			return err
-		}
-		if err := dropCache(dataset.Dir); err != nil {
-			return err
-		}
-		if _, r.coldRandom, err = readPass(ctx, dataset, o.random, nil); err != nil {
-			return err
+	if all {
+		if cached := dropCache(dir); cached != nil {
+			r.notCold = cached.Error()
+		} else {
+			if r.coldOpen, r.coldSequential, err = readPass(ctx, dataset, sequential, nil); err != nil {
+				return r, err
+			}
+			if err := dropCache(dir); err != nil {
+				return r, err
+			}
+			if _, r.coldRandom, err = readPass(ctx, dataset, random, nil); err != nil {
+				return r, err
+			}
 		}
 	}
-	if err := fillCache(dataset.Dir); err != nil {
-		return err
+	if err := fillCache(dir); err != nil {
+		return r, err
 	}
-	if _, r.sequential, err = readPass(ctx, dataset, o.sequential, o.sequential); err != nil {
-		return err
+	if all {
+		if _, r.sequential, err = readPass(ctx, dataset, sequential, sequential); err != nil {
+			return r, err
+		}
 	}
-	return readRandom(ctx, dataset, o, r)
+	r.open, r.random, err = readPass(ctx, dataset, random, random)
+	return r, err
 }
 
 // readPass opens a dataset and reads its first sample, in open seconds. Then it reads the samples
@@ -129,45 +115,35 @@ func (m *masks) pass(ctx context.Context, order []int) (p pass, err error) {
 
 // newMasks opens a dataset for reading whole masks.
 func newMasks(dataset *store.Dataset) (*masks, error) {
+	size := dataset.Manifest.MaskPositions()
 	if dataset.Manifest.Variant == store.Incidence {
-		return newIncidenceMasks(dataset)
+		reader, err := dataset.NewMaskReader()
+		if err != nil {
+			return nil, err
+		}
+		var own []byte
+		return &masks{func(sample int) ([]byte, error) {
+			_, removed, err := reader.Sample(sample)
+			if err != nil {
+				return nil, err
+			}
+			own = encode.Fill(own, size)
+			for _, position := range removed {
+				own[position] = 0
+			}
+			return own, nil
+		}, reader.Close}, nil
 	}
 	codec, err := encode.Find(dataset.Manifest.Mode(), dataset.Manifest.Codec)
 	if err != nil {
 		return nil, err
 	}
-	reader := dataset.NewReader()
-	decoder := codec.NewDecoder(dataset.Manifest.MaskPositions())
-	whole := func(sample int) ([]byte, error) {
+	reader, decoder := dataset.NewReader(), codec.NewDecoder(size)
+	return &masks{func(sample int) ([]byte, error) {
 		payload, err := reader.Payload(sample)
 		if err != nil {
 			return nil, err
 		}
 		return decoder.Masks(payload)
-	}
-	return &masks{whole, reader.Close}, nil
-}
-
-// storedWhole reports whether a case's decoder returns the stored bytes themselves.
-func storedWhole(c Case) bool { return c == Case{store.FullMasks, "raw"} }
-
-func newIncidenceMasks(dataset *store.Dataset) (*masks, error) {
-	reader, err := dataset.NewMaskReader()
-	if err != nil {
-		return nil, err
-	}
-	size := dataset.Manifest.MaskPositions()
-	var own []byte
-	whole := func(sample int) ([]byte, error) {
-		_, removed, err := reader.Sample(sample)
-		if err != nil {
-			return nil, err
-		}
-		own = encode.Fill(own, size)
-		for _, position := range removed {
-			own[position] = 0
-		}
-		return own, nil
-	}
-	return &masks{whole, reader.Close}, nil
+	}, reader.Close}, nil
 }

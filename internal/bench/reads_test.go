@@ -76,7 +76,7 @@ func TestMasks(t *testing.T) {
 
 func TestReadAll(t *testing.T) {
 	dataset := buildTiny(t, Case{store.Indices, "zstd"}, "synth:tiny:1500:1")
-	r, err := readDataset(t.Context(), dataset.Dir, 1, readAll)
+	r, err := readDataset(t.Context(), dataset.Dir, 1, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,10 +91,10 @@ func TestReadAll(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := readDataset(cancelled, dataset.Dir, 1, readRandom); err == nil {
+	if _, err := readDataset(cancelled, dataset.Dir, 1, false); err == nil {
 		t.Error("a cancelled pass ended well")
 	}
-	if _, err := readDataset(t.Context(), t.TempDir(), 1, readRandom); err == nil {
+	if _, err := readDataset(t.Context(), t.TempDir(), 1, false); err == nil {
 		t.Error("an empty folder was read")
 	}
 }

@@ -11,7 +11,11 @@ import (
 
 // tables are all tables, in the order of reading.
 func (r *Results) tables() []page.Section {
-	return append([]page.Section{r.buildTable(), r.sizeTable(), r.readTable(), r.limitTable(), r.stageTable()}, r.deviceTables()...)
+	tables := []page.Section{r.buildTable(), r.sizeTable(), r.readTable(), r.limitTable(), r.stageTable()}
+	for _, d := range r.Devices {
+		tables = append(tables, d.speedTable())
+	}
+	return tables
 }
 
 func (r *Results) buildTable() page.Section {
