@@ -163,6 +163,24 @@ func (s *Samples) Append(id []byte, genes []uint32, phenotypes []float64, attrib
 	}
 }
 
+// Sample is what is known of one sample. Who makes it says how long its slices live.
+type Sample struct {
+	ID         []byte    // UTF-8
+	Genes      []uint32  // strictly ascending
+	Phenotypes []float64 // a missing one is NaN
+	Attributes []Value
+}
+
+// At makes sample First+i, as views of the batch. It uses the memory of the sample's attributes
+// again.
+func (s *Samples) At(i int, sample *Sample) {
+	sample.ID, sample.Genes, sample.Phenotypes = s.ID(i), s.Genes(i), s.Phenotypes(i)
+	sample.Attributes = sample.Attributes[:0]
+	for k := range s.attributes {
+		sample.Attributes = append(sample.Attributes, s.Attribute(i, k))
+	}
+}
+
 // Len is the number of samples.
 func (s *Samples) Len() int { return len(s.idEnds) }
 

@@ -6,13 +6,14 @@ import (
 
 	"tcbuild/encode"
 	"tcbuild/fault"
+	"tcbuild/ingest"
 	"tcbuild/ingest/sampletable"
 	"tcbuild/internal/lmdbfile"
 )
 
 // Sample is what is stored of a sample.
 type Sample struct {
-	*sampletable.Row
+	*ingest.Sample
 	// Payload is the masks, as the codec writes them; nil in the incidence variant, and when it
 	// cannot be read.
 	Payload []byte
@@ -40,7 +41,7 @@ func (d *Dataset) NewReader() *Reader {
 
 // Row reads a sample's row of the sample table, 0 <= sample < Manifest.Samples. It is a view, valid
 // until the next call.
-func (r *Reader) Row(sample int) (*sampletable.Row, error) {
+func (r *Reader) Row(sample int) (*ingest.Sample, error) {
 	if r.rows == nil {
 		samples, err := r.dataset.Samples()
 		if err != nil {
@@ -59,7 +60,7 @@ func (r *Reader) Stored(sample int) (*Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.sample = Sample{Row: row}
+	r.sample = Sample{Sample: row}
 	if r.dataset.Manifest.Variant != Incidence {
 		r.sample.Payload, err = r.Payload(sample)
 	}

@@ -129,7 +129,7 @@ func (d *Dataset) openSamples() (*sampletable.Table, error) {
 }
 
 // EachSample reads the samples in order. A row lives until the next.
-func (d *Dataset) EachSample(ctx context.Context, see func(number int, row *sampletable.Row) error) error {
+func (d *Dataset) EachSample(ctx context.Context, see func(number int, row *ingest.Sample) error) error {
 	table, err := d.Samples()
 	if err != nil {
 		return err

@@ -72,7 +72,7 @@ type Reader struct {
 	files map[int]*partReader // by part
 	first int                 // sample of the first row
 	rows  arrow.Record        // the record batch read last; nil: none
-	row   Row
+	row   ingest.Sample
 }
 
 // partReader is an open file.
@@ -81,21 +81,13 @@ type partReader struct {
 	file *blockFile
 }
 
-// Row is a sample of the table. Its slices live until the next sample is read.
-type Row struct {
-	ID         []byte // UTF-8
-	Genes      []uint32
-	Phenotypes []float64 // a missing one is NaN
-	Attributes []ingest.Value
-}
-
 // NewReader makes a reader; files are opened when they are first needed.
 func (t *Table) NewReader() *Reader { return &Reader{table: t, files: make(map[int]*partReader)} }
 
-// Row reads a sample, 0 <= sample < the table's. Reading samples in order costs about 0.1 µs each;
-// another record batch takes its bytes, some 200 kB with few columns. An error names all samples
-// that cannot be read for the same reason.
-func (r *Reader) Row(sample int) (_ *Row, err error) {
+// Row reads a sample, 0 <= sample < the table's. Its slices live until the next one is read. Reading
+// samples in order costs about 0.1 µs each; another record batch takes its bytes, some 200 kB with
+// few columns. An error names all samples that cannot be read for the same reason.
+func (r *Reader) Row(sample int) (_ *ingest.Sample, err error) {
 	number := sample / r.table.layout.PartSamples
 	defer func() {
 		if trouble := recover(); trouble != nil { // the Arrow library's answer to some damage

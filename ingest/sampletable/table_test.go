@@ -106,7 +106,7 @@ func sameNumber(a, b float64) bool {
 }
 
 // checkRow compares a row with sample i of samples.
-func checkRow(t testing.TB, columns ingest.Columns, row *Row, samples *ingest.Samples, i int) {
+func checkRow(t testing.TB, columns ingest.Columns, row *ingest.Sample, samples *ingest.Samples, i int) {
 	t.Helper()
 	same := bytes.Equal(row.ID, samples.ID(i)) && slices.Equal(row.Genes, samples.Genes(i)) &&
 		slices.EqualFunc(row.Phenotypes, samples.Phenotypes(i), sameNumber) && len(row.Attributes) == len(columns.Attributes)

@@ -78,7 +78,7 @@ func rowFilter(place, expression string, names []string) (keeps func(batch *tabl
 			columns[k].kind = KeptNumber
 		}
 	}
-	row := where.Sample{Attributes: make([]ingest.Value, len(used))}
+	row := ingest.Sample{Attributes: make([]ingest.Value, len(used))}
 	return func(batch *table.Batch, i int) (bool, error) {
 		for k, column := range columns {
 			c, err := column.read(batch, i)

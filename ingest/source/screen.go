@@ -97,8 +97,8 @@ func (s PerturbationSpec) openScreen(names *Names, text table.TextOptions, layOu
 type screenReader struct {
 	*screen
 	*ingest.Batcher
-	failed error        // error of yield
-	sample where.Sample // that a filter is asked about
+	failed error         // error of yield
+	sample ingest.Sample // that a filter is asked about
 
 	rows     int
 	missing  missingNames
@@ -227,7 +227,7 @@ func (r *screenReader) add(id []byte, genes []uint32, phenotypes []float64, attr
 		return fault.New(fault.Input, "save the file as UTF-8 text", "sample id %s is not valid UTF-8", fault.Quote(id))
 	}
 	if r.filter != nil {
-		r.sample = where.Sample{ID: id, Genes: genes, Phenotypes: phenotypes, Attributes: attributes}
+		r.sample = ingest.Sample{ID: id, Genes: genes, Phenotypes: phenotypes, Attributes: attributes}
 		if !r.filter.Keeps(&r.sample) {
 			r.leftOut++
 			return nil

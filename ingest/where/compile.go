@@ -37,7 +37,7 @@ func Names(text string) []string {
 	if err != nil {
 		return nil
 	}
-	named := inference{all: true, kinds: make(map[string]ingest.AttributeType)}
+	named := inference{kinds: make(map[string]ingest.AttributeType)}
 	named.kind(tree.Node, "")
 	delete(named.kinds, sampleIDName)
 	return slices.Sorted(maps.Keys(named.kinds))
@@ -71,7 +71,7 @@ func compile(what, text string, resolverOf func(tree ast.Node) *resolver) (*Filt
 		return nil, located(err, syntaxHint)
 	}
 	r := resolverOf(tree.Node)
-	r.types, r.visits = make(map[string]any), 4*len(text)
+	r.types, r.terms, r.visits = make(map[string]any), make(map[string]any), 4*len(text)
 	r.resolve(&tree.Node)
 	if r.err != nil {
 		return nil, located(r.err.Bind(tree.Source), r.hint)
@@ -88,24 +88,18 @@ func compile(what, text string, resolverOf func(tree ast.Node) *resolver) (*Filt
 	if kind.Kind().String() != "bool" {
 		return nil, located(&file.Error{Line: 1, Message: "the expression is a " + inOurWords(kind.String()) + ", expected a comparison"}, exampleHint)
 	}
-	if r.guard(&tree.Node); r.err != nil {
+	filter := &Filter{r.part(tree.Node).(of[bool])}
+	if r.err != nil {
 		return nil, located(r.err.Bind(tree.Source), r.hint)
 	}
-	if _, err = checker.Check(tree, config); err != nil {
-		return nil, located(err, "")
-	}
-	terms := make(evaluator)
-	for _, term := range r.terms {
-		terms[term.name] = term
-	}
-	return &Filter{terms.truth(tree.Node)}, nil
+	return filter, nil
 }
 
 // newConfig is the library's configuration for the language.
 func newConfig() *conf.Config {
 	config := conf.CreateNew()
 	expr.DisableAllBuiltins()(config)
-	expr.Function(absName, nil, new(func(float64) float64))(config) // evaluated by an evaluator
+	expr.Function(absName, nil, new(func(float64) float64))(config) // see resolver.part
 	expr.Function(missingName, nil, new(func(any) bool))(config)
 	config.MaxNodes = 0 // bounded by maxLength
 	return config

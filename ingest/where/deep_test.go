@@ -1,6 +1,7 @@
 package where
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -36,6 +37,22 @@ func TestLongExpressions(t *testing.T) {
 		}
 		if !filter.Keeps(&measured) {
 			t.Errorf("%s: not kept", name)
+		}
+	}
+}
+
+// What an expression asks of the columns of a table without types is found in time.
+func TestLongExpressionsOfRows(t *testing.T) {
+	var names []string
+	for k := range 1000 {
+		names = append(names, fmt.Sprint("c", k))
+	}
+	for _, expression := range []string{
+		strings.Join(names, " + ") + ` == "x"`, `1 < ` + strings.Join(names, " + "), strings.Repeat("(", 999) + strings.Join(names, ") + ") + " == 1",
+		strings.Join(names, " + (") + strings.Repeat(")", 999) + ` contains "x"`, strings.Repeat("0 < ", 2000) + strings.Join(names, " + "),
+	} {
+		if _, used, err := CompileRows("check", expression, names); err != nil || len(used) != len(names) {
+			t.Errorf("%d columns, %v", len(used), err)
 		}
 	}
 }

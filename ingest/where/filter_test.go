@@ -30,8 +30,8 @@ var nan = math.NaN()
 
 // samples of the table of examples in docs/DESIGN.md and of TestKeeps.
 var (
-	measured = Sample{[]byte("s1"), []uint32{0, 2}, []float64{0.5, 2, 3, 4}, []ingest.Value{text("YPD"), text("glucose"), number(30)}}
-	unknown  = Sample{[]byte("17"), nil, []float64{nan, nan, nan, nan}, []ingest.Value{{}, {}, number(nan)}}
+	measured = ingest.Sample{ID: []byte("s1"), Genes: []uint32{0, 2}, Phenotypes: []float64{0.5, 2, 3, 4}, Attributes: []ingest.Value{text("YPD"), text("glucose"), number(30)}}
+	unknown  = ingest.Sample{ID: []byte("17"), Genes: nil, Phenotypes: []float64{nan, nan, nan, nan}, Attributes: []ingest.Value{{}, {}, number(nan)}}
 )
 
 func TestKeeps(t *testing.T) {
@@ -123,7 +123,7 @@ func TestKeeps(t *testing.T) {
 			t.Errorf("%s: %v", test.expression, err)
 			continue
 		}
-		for sample, want := range map[*Sample]bool{&measured: test.measured, &unknown: test.unknown} {
+		for sample, want := range map[*ingest.Sample]bool{&measured: test.measured, &unknown: test.unknown} {
 			if got := filter.Keeps(sample); got != want {
 				t.Errorf("%s of %s: got %v, want %v", test.expression, sample.ID, got, want)
 			}
@@ -211,7 +211,7 @@ func TestDesignExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, sample := range []*Sample{&measured, &unknown} {
+		for i, sample := range []*ingest.Sample{&measured, &unknown} {
 			want := strings.Contains(cells[i+2], "kept")
 			if got := filter.Keeps(sample); got != want {
 				t.Errorf("%s of sample %d: got %v, want %v", cells[1], i, got, want)
@@ -227,7 +227,7 @@ func TestDesignExamples(t *testing.T) {
 // oracle is an expression with its meaning, written down apart from any library.
 type oracle struct {
 	text string
-	of   func(*Sample) any // bool, float64 or *string; a missing number is NaN, a missing text nil
+	of   func(*ingest.Sample) any // bool, float64 or *string; a missing number is NaN, a missing text nil
 }
 
 type maker struct{ *rand.Rand }
@@ -238,29 +238,29 @@ func (m maker) number(depth int) oracle {
 	if depth == 0 || m.IntN(3) == 0 {
 		switch m.IntN(5) {
 		case 0:
-			return oracle{"fitness", func(s *Sample) any { return s.Phenotypes[0] }}
+			return oracle{"fitness", func(s *ingest.Sample) any { return s.Phenotypes[0] }}
 		case 1:
-			return oracle{`column("fitness#2")`, func(s *Sample) any { return s.Phenotypes[1] }}
+			return oracle{`column("fitness#2")`, func(s *ingest.Sample) any { return s.Phenotypes[1] }}
 		case 2:
-			return oracle{"temperature", func(s *Sample) any { return s.Attributes[2].Number }}
+			return oracle{"temperature", func(s *ingest.Sample) any { return s.Attributes[2].Number }}
 		case 3:
-			return oracle{"deletions()", func(s *Sample) any { return float64(len(s.Genes)) }}
+			return oracle{"deletions()", func(s *ingest.Sample) any { return float64(len(s.Genes)) }}
 		}
 		value := float64(m.IntN(5)) / 2
-		return oracle{strconv.FormatFloat(value, 'g', -1, 64), func(*Sample) any { return value }}
+		return oracle{strconv.FormatFloat(value, 'g', -1, 64), func(*ingest.Sample) any { return value }}
 	}
 	a := m.number(depth - 1)
 	switch m.IntN(4) {
 	case 0:
-		return oracle{"abs(" + a.text + ")", func(s *Sample) any { return math.Abs(a.of(s).(float64)) }}
+		return oracle{"abs(" + a.text + ")", func(s *ingest.Sample) any { return math.Abs(a.of(s).(float64)) }}
 	case 1:
-		return oracle{"-(" + a.text + ")", func(s *Sample) any { return -a.of(s).(float64) }}
+		return oracle{"-(" + a.text + ")", func(s *ingest.Sample) any { return -a.of(s).(float64) }}
 	}
 	b, operator := m.number(depth-1), m.pick("+", "-", "*", "/")
 	if operator == "/" { // the sign of a zero is not part of the language
-		b = oracle{"(deletions() + 1)", func(s *Sample) any { return float64(len(s.Genes)) + 1 }}
+		b = oracle{"(deletions() + 1)", func(s *ingest.Sample) any { return float64(len(s.Genes)) + 1 }}
 	}
-	return oracle{"(" + a.text + " " + operator + " " + b.text + ")", func(s *Sample) any {
+	return oracle{"(" + a.text + " " + operator + " " + b.text + ")", func(s *ingest.Sample) any {
 		x, y := a.of(s).(float64), b.of(s).(float64)
 		switch operator {
 		case "+":
@@ -277,7 +277,7 @@ func (m maker) number(depth int) oracle {
 func (m maker) word(depth int) oracle {
 	if depth > 0 && m.IntN(4) == 0 {
 		a, b := m.word(depth-1), m.word(depth-1)
-		return oracle{"(" + a.text + " + " + b.text + ")", func(s *Sample) any {
+		return oracle{"(" + a.text + " + " + b.text + ")", func(s *ingest.Sample) any {
 			x, y := a.of(s).(*string), b.of(s).(*string)
 			if x == nil || y == nil {
 				return (*string)(nil)
@@ -286,8 +286,8 @@ func (m maker) word(depth int) oracle {
 			return &both
 		}}
 	}
-	attribute := func(k int) func(*Sample) any {
-		return func(s *Sample) any {
+	attribute := func(k int) func(*ingest.Sample) any {
+		return func(s *ingest.Sample) any {
 			if s.Attributes[k].Text == nil {
 				return (*string)(nil)
 			}
@@ -301,10 +301,10 @@ func (m maker) word(depth int) oracle {
 	case 1:
 		return oracle{`column("carbon source")`, attribute(1)}
 	case 2:
-		return oracle{"sample_id", func(s *Sample) any { id := string(s.ID); return &id }}
+		return oracle{"sample_id", func(s *ingest.Sample) any { id := string(s.ID); return &id }}
 	}
 	word := m.pick("a", "b", "", "ab")
-	return oracle{strconv.Quote(word), func(*Sample) any { return &word }}
+	return oracle{strconv.Quote(word), func(*ingest.Sample) any { return &word }}
 }
 
 func compare[T float64 | string](operator string, x, y T) bool {
@@ -330,31 +330,31 @@ func (m maker) condition(depth int) oracle {
 		a, b := m.condition(depth-1), m.condition(depth-1)
 		switch m.IntN(3) {
 		case 0:
-			return oracle{"(" + a.text + m.pick(" and ", " && ") + b.text + ")", func(s *Sample) any { return a.of(s).(bool) && b.of(s).(bool) }}
+			return oracle{"(" + a.text + m.pick(" and ", " && ") + b.text + ")", func(s *ingest.Sample) any { return a.of(s).(bool) && b.of(s).(bool) }}
 		case 1:
-			return oracle{"(" + a.text + m.pick(" or ", " || ") + b.text + ")", func(s *Sample) any { return a.of(s).(bool) || b.of(s).(bool) }}
+			return oracle{"(" + a.text + m.pick(" or ", " || ") + b.text + ")", func(s *ingest.Sample) any { return a.of(s).(bool) || b.of(s).(bool) }}
 		}
-		return oracle{m.pick("not ", "!") + "(" + a.text + ")", func(s *Sample) any { return !a.of(s).(bool) }}
+		return oracle{m.pick("not ", "!") + "(" + a.text + ")", func(s *ingest.Sample) any { return !a.of(s).(bool) }}
 	}
 	switch m.IntN(9) {
 	case 0:
 		a := m.number(depth)
-		return oracle{"missing(" + a.text + ")", func(s *Sample) any { return math.IsNaN(a.of(s).(float64)) }}
+		return oracle{"missing(" + a.text + ")", func(s *ingest.Sample) any { return math.IsNaN(a.of(s).(float64)) }}
 	case 1:
 		a := m.word(depth)
-		return oracle{"missing(" + a.text + ")", func(s *Sample) any { return a.of(s).(*string) == nil }}
+		return oracle{"missing(" + a.text + ")", func(s *ingest.Sample) any { return a.of(s).(*string) == nil }}
 	case 2:
 		all, genes := m.IntN(2) == 0, []uint32{uint32(m.IntN(4)), uint32(m.IntN(4))}
 		ids := []string{"YAL001C", "YAL002W", "YBR010W", "YDL3"}
 		function := map[bool]string{true: "deletes", false: "deletes_any"}[all]
-		return oracle{fmt.Sprintf("%s(%q, %q)", function, ids[genes[0]], ids[genes[1]]), func(s *Sample) any {
+		return oracle{fmt.Sprintf("%s(%q, %q)", function, ids[genes[0]], ids[genes[1]]), func(s *ingest.Sample) any {
 			x, y := slices.Contains(s.Genes, genes[0]), slices.Contains(s.Genes, genes[1])
 			return all && x && y || !all && (x || y)
 		}}
 	case 3:
 		a, negated := m.number(depth), m.IntN(2) == 0
 		list := []float64{float64(m.IntN(5)) / 2, float64(m.IntN(5)) - 2}
-		return oracle{fmt.Sprintf("%s %s [%v, %v]", a.text, map[bool]string{true: "not in", false: "in"}[negated], list[0], list[1]), func(s *Sample) any {
+		return oracle{fmt.Sprintf("%s %s [%v, %v]", a.text, map[bool]string{true: "not in", false: "in"}[negated], list[0], list[1]), func(s *ingest.Sample) any {
 			x := a.of(s).(float64)
 			return !math.IsNaN(x) && (x == list[0] || x == list[1]) != negated
 		}}
@@ -368,7 +368,7 @@ func (m maker) condition(depth int) oracle {
 		if operator == "in" {
 			literal = "[" + literal + `, "ab"]`
 		}
-		return oracle{a.text + " " + words + " " + literal, func(s *Sample) any {
+		return oracle{a.text + " " + words + " " + literal, func(s *ingest.Sample) any {
 			x := a.of(s).(*string)
 			if x == nil {
 				return false
@@ -379,25 +379,25 @@ func (m maker) condition(depth int) oracle {
 		}}
 	case 5:
 		a, b, operator := m.word(depth), m.word(depth), m.pick(comparisons...)
-		return oracle{a.text + " " + operator + " " + b.text, func(s *Sample) any {
+		return oracle{a.text + " " + operator + " " + b.text, func(s *ingest.Sample) any {
 			x, y := a.of(s).(*string), b.of(s).(*string)
 			return x != nil && y != nil && compare(operator, *x, *y)
 		}}
 	case 6:
 		a, b, c := m.number(depth), m.number(depth), m.number(depth)
-		return oracle{a.text + " < " + b.text + " >= " + c.text, func(s *Sample) any {
+		return oracle{a.text + " < " + b.text + " >= " + c.text, func(s *ingest.Sample) any {
 			x, y, z := a.of(s).(float64), b.of(s).(float64), c.of(s).(float64)
 			return x < y && y >= z
 		}}
 	}
 	a, b, operator := m.number(depth), m.number(depth), m.pick(comparisons...)
-	return oracle{a.text + " " + operator + " " + b.text, func(s *Sample) any {
+	return oracle{a.text + " " + operator + " " + b.text, func(s *ingest.Sample) any {
 		x, y := a.of(s).(float64), b.of(s).(float64)
 		return !math.IsNaN(x) && !math.IsNaN(y) && compare(operator, x, y)
 	}}
 }
 
-func (m maker) sample() *Sample {
+func (m maker) sample() *ingest.Sample {
 	value := func() float64 {
 		if m.IntN(3) == 0 {
 			return nan
@@ -410,7 +410,7 @@ func (m maker) sample() *Sample {
 		}
 		return text(m.pick("", "a", "b", "ab", "ba"))
 	}
-	s := &Sample{ID: []byte(m.pick("a", "b", "ab")), Phenotypes: []float64{value(), value(), value(), value()},
+	s := &ingest.Sample{ID: []byte(m.pick("a", "b", "ab")), Phenotypes: []float64{value(), value(), value(), value()},
 		Attributes: []ingest.Value{word(), word(), number(value())}}
 	for gene := range uint32(4) {
 		if m.IntN(2) == 0 {

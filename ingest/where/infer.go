@@ -12,17 +12,20 @@ import (
 // inference finds out what the columns of a table without types hold, from what an expression does
 // with them: numbers where it calculates or compares with a number, texts elsewhere.
 type inference struct {
-	names []string
-	all   bool                            // names are all that are in the expression
-	kinds map[string]ingest.AttributeType // of the columns in the expression; "" if still open
+	names   []string                        // nil: all names in the expression
+	kinds   map[string]ingest.AttributeType // of the columns in the expression; "" if still open
+	ordered bool                            // all that is ordered and still open has numbers
 }
 
-// infer returns the columns in an expression, in the order of names.
+// infer returns the columns in an expression, in the order of names. Those of which it says nothing
+// else are numbers if it orders them, as in a < b, and otherwise texts.
 func infer(tree ast.Node, names []string) []ingest.Attribute {
 	i := inference{names: names, kinds: make(map[string]ingest.AttributeType)}
-	for before := -1; before != i.known(); { // a == b, then a > 1: b is a number too
-		before = i.known()
-		i.kind(tree, "")
+	for _, i.ordered = range []bool{false, true} {
+		for before := -1; before != i.known(); { // a == b, then a > 1: b is a number too
+			before = i.known()
+			i.kind(tree, "")
+		}
 	}
 	var columns []ingest.Attribute
 	for _, name := range names {
@@ -80,7 +83,7 @@ func (i *inference) kind(node ast.Node, wanted ingest.AttributeType) ingest.Attr
 }
 
 func (i *inference) column(name string, wanted ingest.AttributeType) ingest.AttributeType {
-	if !i.all && !slices.Contains(i.names, name) {
+	if i.names != nil && !slices.Contains(i.names, name) {
 		return ""
 	}
 	if i.kinds[name] == "" {
@@ -92,28 +95,29 @@ func (i *inference) column(name string, wanted ingest.AttributeType) ingest.Attr
 func (i *inference) binary(n *ast.BinaryNode, wanted ingest.AttributeType) ingest.AttributeType {
 	switch n.Operator {
 	case "-", "*", "/":
-		i.kind(n.Left, ingest.NumberAttribute)
-		i.kind(n.Right, ingest.NumberAttribute)
-		return ingest.NumberAttribute
-	case "contains", "startsWith", "endsWith", "matches":
-		i.kind(n.Left, ingest.TextAttribute)
-		i.kind(n.Right, ingest.TextAttribute)
-		return ""
-	case "+":
-	case "<", "<=", ">", ">=":
 		wanted = ingest.NumberAttribute
+	case "contains", "startsWith", "endsWith", "matches":
+		wanted = ingest.TextAttribute
+	case "+":
 	default:
 		wanted = ""
 	}
-	left, right := i.kind(n.Left, ""), i.kind(n.Right, "")
-	if left == "" {
-		left = i.kind(n.Left, cmp.Or(right, wanted))
+	left, right := i.kind(n.Left, wanted), i.kind(n.Right, wanted)
+	known := cmp.Or(left, right)
+	if known == "" && i.ordered && slices.Contains([]string{"<", "<=", ">", ">="}, n.Operator) {
+		known = ingest.NumberAttribute
 	}
-	if right == "" {
-		right = i.kind(n.Right, cmp.Or(left, wanted))
+	if left == "" && known != "" {
+		i.kind(n.Left, known)
 	}
-	if n.Operator == "+" {
-		return cmp.Or(left, right)
+	if right == "" && known != "" {
+		i.kind(n.Right, known)
+	}
+	switch n.Operator {
+	case "+":
+		return known
+	case "-", "*", "/":
+		return ingest.NumberAttribute
 	}
 	return ""
 }

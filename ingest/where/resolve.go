@@ -41,9 +41,9 @@ func (r *resolver) functions() []string {
 type resolver struct {
 	visits  int // that are left: more mean chains in the middle of chains
 	columns ingest.Columns
-	genes   *ingest.Nodes // nil for rows of a table, which delete none
-	others  []string      // further columns of the table, for messages
-	terms   []term
+	genes   *ingest.Nodes  // nil for rows of a table, which delete none
+	others  []string       // further columns of the table, for messages
+	terms   map[string]any // what the expression asks of a sample, each an of[…], by name
 	types   map[string]any // a value of its type by the name of a term
 	err     *file.Error
 	hint    string
@@ -163,7 +163,7 @@ func (r *resolver) list(node *ast.Node) {
 // name replaces a bare name.
 func (r *resolver) name(node *ast.Node, name string) {
 	if name == sampleIDName && r.genes != nil {
-		r.put(node, term{name: "the id", text: func(s *Sample) []byte { return s.ID }})
+		put(r, node, "the id", func(s *ingest.Sample) string { return string(s.ID) })
 		return
 	}
 	r.column(node, *node, name)
@@ -172,22 +172,20 @@ func (r *resolver) name(node *ast.Node, name string) {
 // column replaces the name of a column; at is where it stands.
 func (r *resolver) column(node *ast.Node, at ast.Node, name string) {
 	if k := slices.Index(r.columns.PhenotypeNames(), name); k >= 0 {
-		r.put(node, term{name: fmt.Sprint("phenotype ", k), misses: true, number: func(s *Sample) float64 { return s.Phenotypes[k] }})
+		put(r, node, fmt.Sprint("phenotype ", k), func(s *ingest.Sample) float64 { return s.Phenotypes[k] })
 		return
 	}
 	if k := slices.Index(r.columns.AttributeNames(), name); k >= 0 {
-		t := term{name: fmt.Sprint("attribute ", k), misses: true}
 		if r.columns.Attributes[k].Type == ingest.NumberAttribute {
-			t.number = func(s *Sample) float64 { return s.Attributes[k].Number }
+			put(r, node, fmt.Sprint("attribute ", k), func(s *ingest.Sample) float64 { return s.Attributes[k].Number })
 		} else {
-			t.text = func(s *Sample) []byte {
+			put(r, node, fmt.Sprint("attribute ", k), func(s *ingest.Sample) string {
 				if text := s.Attributes[k].Text; text != nil {
-					return text
+					return string(text)
 				}
-				return noText
-			}
+				return missingText
+			})
 		}
-		r.put(node, t)
 		return
 	}
 	known := r.others
@@ -208,13 +206,10 @@ func (r *resolver) column(node *ast.Node, at ast.Node, name string) {
 	r.fail(at, hint, "found unknown name %s, expected one of %s", fault.Quote(name), fault.List(known))
 }
 
-// put replaces a node by a term.
-func (r *resolver) put(node *ast.Node, t term) {
-	if _, known := r.types[t.name]; !known {
-		r.types[t.name] = [...]any{aTruth: false, aNumber: 0.0, aText: ""}[t.kind()]
-		r.terms = append(r.terms, t)
-	}
-	r.replace(node, &ast.IdentifierNode{Value: t.name})
+// put replaces a node by a term. Its name has a space, so it cannot be written in an expression.
+func put[T float64 | string | bool](r *resolver, node *ast.Node, name string, term of[T]) {
+	r.terms[name], r.types[name] = term, *new(T)
+	r.replace(node, &ast.IdentifierNode{Value: name})
 }
 
 // call replaces the call of a function.
@@ -246,7 +241,7 @@ func (r *resolver) call(node *ast.Node, function string, arguments []ast.Node) {
 		}
 		r.fail(arguments[0], "", `found an expression, expected the name of a column in quotes`)
 	case deletionsName:
-		r.put(node, term{name: "number of deletions", number: func(s *Sample) float64 { return float64(len(s.Genes)) }})
+		put(r, node, "number of deletions", func(s *ingest.Sample) float64 { return float64(len(s.Genes)) })
 	case deletesName, deletesAnyName:
 		r.deletes(node, function == deletesName, arguments)
 	}
@@ -272,12 +267,12 @@ func (r *resolver) deletes(node *ast.Node, all bool, arguments []ast.Node) {
 		}
 		genes = append(genes, gene)
 	}
-	r.put(node, term{name: fmt.Sprint("deletes ", all, genes), truth: func(s *Sample) bool {
+	put(r, node, fmt.Sprint("deletes ", all, genes), func(s *ingest.Sample) bool {
 		for _, gene := range genes {
 			if _, deleted := slices.BinarySearch(s.Genes, gene); deleted != all {
 				return deleted
 			}
 		}
 		return all
-	}})
+	})
 }

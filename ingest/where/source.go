@@ -38,17 +38,17 @@ func (s *Source) Columns() ingest.Columns { return s.SampleSource.Columns().Kept
 // It is an error if none is. Samples and Wildtypes of its counts are of these, the others of all
 // samples that were read.
 func (s *Source) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	columns, attributes := s.Columns(), len(s.SampleSource.Columns().Attributes)
+	columns := s.Columns()
 	yielded, next := false, 0
 	kept := ingest.NewBatcher(columns, func(samples *ingest.Samples) error {
 		yielded, next = true, samples.First+samples.Len()
 		return yield(samples)
 	})
-	sample := Sample{}
+	sample := ingest.Sample{}
 	counts, err := s.SampleSource.Scan(func(samples *ingest.Samples) error {
 		yielded = false
 		for i := range samples.Len() {
-			sample.of(samples, i, attributes)
+			samples.At(i, &sample)
 			if !s.filter.Keeps(&sample) {
 				continue
 			}
@@ -74,15 +74,6 @@ func (s *Source) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) 
 		return counts, NoneKept("perturbations", s.name, s.expression, read)
 	}
 	return counts, kept.Flush()
-}
-
-// of makes s the i-th sample of a batch. Its memory is used again.
-func (s *Sample) of(samples *ingest.Samples, i, attributes int) {
-	s.ID, s.Genes, s.Phenotypes = samples.ID(i), samples.Genes(i), samples.Phenotypes(i)
-	s.Attributes = s.Attributes[:0]
-	for k := range attributes {
-		s.Attributes = append(s.Attributes, samples.Attribute(i, k))
-	}
 }
 
 // NoneKeptHint is the hint for an expression that is true for no sample.

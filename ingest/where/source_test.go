@@ -15,7 +15,7 @@ import (
 // list is a perturbation set in memory, in batches of a few samples.
 type list struct {
 	ingest.SampleSource
-	samples []*Sample
+	samples []*ingest.Sample
 	batch   int
 }
 
@@ -88,7 +88,7 @@ func TestSource(t *testing.T) {
 }
 
 func TestSourceErrors(t *testing.T) {
-	set := list{samples: []*Sample{&measured, &unknown}, batch: 1}
+	set := list{samples: []*ingest.Sample{&measured, &unknown}, batch: 1}
 	source, err := NewSource(set, "set.tsv", `fitness > 7`, genes)
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestSourceErrors(t *testing.T) {
 func TestSourceBatches(t *testing.T) {
 	const size = 4096 // samples in a batch of so few columns
 	for _, batch := range []int{1, 1000, size, 3 * size} {
-		set := list{samples: slices.Repeat([]*Sample{&measured, &unknown, &measured}, size), batch: batch}
+		set := list{samples: slices.Repeat([]*ingest.Sample{&measured, &unknown, &measured}, size), batch: batch}
 		source, err := NewSource(set, "set.tsv", `fitness == 0.5`, genes)
 		if err != nil {
 			t.Fatal(err)

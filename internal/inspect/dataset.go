@@ -8,7 +8,6 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"tcbuild/ingest"
-	"tcbuild/ingest/sampletable"
 	"tcbuild/internal/page"
 	"tcbuild/store"
 )
@@ -31,7 +30,7 @@ func Dataset(ctx context.Context, dataset *store.Dataset) (*DatasetSummary, erro
 		return nil, err
 	}
 	counter := newSampleCounter(genes, s.Columns())
-	err = dataset.EachSample(ctx, func(_ int, row *sampletable.Row) error {
+	err = dataset.EachSample(ctx, func(_ int, row *ingest.Sample) error {
 		counter.add(row.Genes, row.Phenotypes, row.Attributes)
 		return nil
 	})

@@ -18,7 +18,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"tcbuild/fault"
-	"tcbuild/ingest/sampletable"
+	"tcbuild/ingest"
 	"tcbuild/ingest/where"
 	"tcbuild/store"
 )
@@ -80,9 +80,8 @@ func Where(ctx context.Context, dataset *store.Dataset, expression, path string)
 		return 0, err
 	}
 	var samples []int64
-	err = eachSample(ctx, dataset, func(number int, row *sampletable.Row) error {
-		sample := where.Sample(*row)
-		if filter.Keeps(&sample) {
+	err = eachSample(ctx, dataset, func(number int, row *ingest.Sample) error {
+		if filter.Keeps(row) {
 			samples = append(samples, int64(number))
 		}
 		return nil
@@ -97,7 +96,7 @@ func Where(ctx context.Context, dataset *store.Dataset, expression, path string)
 }
 
 // eachSample reads the samples of a dataset that has some.
-func eachSample(ctx context.Context, dataset *store.Dataset, see func(number int, row *sampletable.Row) error) error {
+func eachSample(ctx context.Context, dataset *store.Dataset, see func(number int, row *ingest.Sample) error) error {
 	if dataset.Manifest.Samples == 0 {
 		return fault.New(fault.Input, "build it with --perturbations",
 			"read dataset %s: found no samples, expected at least one", dataset.Dir)

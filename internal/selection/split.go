@@ -11,7 +11,6 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/ingest/sampletable"
 	"tcbuild/store"
 )
 
@@ -84,7 +83,7 @@ func Split(ctx context.Context, dataset *store.Dataset, o SplitOptions, dir stri
 		parts[part] = append(parts[part], int64(number))
 	}
 	if o.By == ByGene {
-		err = eachSample(ctx, dataset, func(number int, row *sampletable.Row) error {
+		err = eachSample(ctx, dataset, func(number int, row *ingest.Sample) error {
 			place(number, s.partOfGenes(row.Genes))
 			return nil
 		})
@@ -103,8 +102,8 @@ type splitter struct {
 	SplitOptions
 	dataset   *store.Dataset
 	pins      *pins
-	stratum   func(*sampletable.Row) string // nil: one for all
-	strata    map[string]int                // numbers of strata, in the order in which they first appear
+	stratum   func(*ingest.Sample) string // nil: one for all
+	strata    map[string]int              // numbers of strata, in the order in which they first appear
 	units     []unit
 	unitOf    []int          // of a sample; empty by gene
 	genotypes map[string]int // units, by their genes
@@ -113,7 +112,7 @@ type splitter struct {
 }
 
 // stratumOf is what samples are stratified by.
-func (s *splitter) stratumOf() (func(*sampletable.Row) string, error) {
+func (s *splitter) stratumOf() (func(*ingest.Sample) string, error) {
 	columns := s.dataset.Manifest.Columns()
 	switch {
 	case s.Stratify == "":
@@ -122,16 +121,16 @@ func (s *splitter) stratumOf() (func(*sampletable.Row) string, error) {
 		return nil, fault.New(fault.Usage, "omit --stratify, or split by genotype",
 			"read --stratify: found %s with --by gene, expected none: genes have no strata", fault.Quote(s.Stratify))
 	case s.Stratify == PerturbationCount:
-		return func(row *sampletable.Row) string { return strconv.Itoa(len(row.Genes)) }, nil
+		return func(row *ingest.Sample) string { return strconv.Itoa(len(row.Genes)) }, nil
 	}
 	if k := slices.Index(columns.PhenotypeNames(), s.Stratify); k >= 0 {
-		return func(row *sampletable.Row) string { return numberKey(row.Phenotypes[k]) }, nil
+		return func(row *ingest.Sample) string { return numberKey(row.Phenotypes[k]) }, nil
 	}
 	if k := slices.Index(columns.AttributeNames(), s.Stratify); k >= 0 {
 		if columns.Attributes[k].Type == ingest.NumberAttribute {
-			return func(row *sampletable.Row) string { return numberKey(row.Attributes[k].Number) }, nil
+			return func(row *ingest.Sample) string { return numberKey(row.Attributes[k].Number) }, nil
 		}
-		return func(row *sampletable.Row) string {
+		return func(row *ingest.Sample) string {
 			if text := row.Attributes[k].Text; text != nil {
 				return "text " + string(text)
 			}
@@ -153,7 +152,7 @@ func numberKey(value float64) string {
 }
 
 // add takes in the next sample.
-func (s *splitter) add(number int, row *sampletable.Row) error {
+func (s *splitter) add(number int, row *ingest.Sample) error {
 	pin, err := s.pins.of(number, row.ID)
 	if err != nil {
 		return err
@@ -194,7 +193,7 @@ func (s *splitter) add(number int, row *sampletable.Row) error {
 }
 
 // addGenes makes units of the genes of a sample.
-func (s *splitter) addGenes(row *sampletable.Row, pin *pin) error {
+func (s *splitter) addGenes(row *ingest.Sample, pin *pin) error {
 	if pin != nil && len(row.Genes) == 0 {
 		return fault.New(fault.Input, "leave it out, or split by sample",
 			"read pins %s: found sample %s, which deletes no gene, and so is in no part of a split by gene",
