@@ -65,11 +65,11 @@ its input (3) or verification (4) is not, until something changes or --again is 
 run shows its error, and exits with its code.
 
 Most settings have no flag. Give them as key=value or in the settings file, such as
-keep=5, variants=[indices], array=8%4, partition=cpu, gpu_partition=gpu.`,
+keep=5, variants=[indices], sbatch=[--partition=cpu,--time=4:00:00].`,
 		Example: `  tcbuild rebuild --config quickstart
   tcbuild rebuild --config my.yaml --dry-run
   tcbuild rebuild --config my.yaml --quiet --if-busy ok --log-file my.log --metrics-file /var/lib/node_exporter/my.prom
-  tcbuild rebuild --config my.yaml --slurm array=8 partition=cpu gpu_partition=gpu`,
+  tcbuild rebuild --config my.yaml --slurm --array 8 sbatch=--partition=cpu device=cuda sbatch_verify=[--partition=gpu,--gres=gpu:1]`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.root, "root", "", "folder for all output: `DIR`")
@@ -176,7 +176,7 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	e.log, chain.Log = log, log
+	e.log, options.Log, chain.Log = log, log, log
 	var result *rebuild.Result
 	if o.slurm.submit {
 		result, err = o.submit(ctx, e, options, chain, queue)
@@ -200,37 +200,19 @@ func (o *rebuildOptions) options(e *env) (*rebuild.Options, error) {
 	if err != nil {
 		return nil, err
 	}
+	devices, err := parseDevices(o.device, "", "")
+	if err != nil {
+		return nil, err
+	}
+	if o.build.Workers, err = useCores(o.build.Workers); err != nil {
+		return nil, err
+	}
+	o.build.Program = buildVersion()
 	return &rebuild.Options{
 		Root: o.root, Dataset: o.dataset, Program: program, Variants: o.variants, Input: input, Build: o.build,
-		Method: gpuverify.Method(o.method), Keep: o.keep, Force: o.force, Pinned: o.slurm.step != "", Log: e.log,
-		Commands: rebuild.Commands{
-			Build: func(ctx context.Context, options tcbuild.Options) (*tcbuild.Result, error) {
-				result, err := buildDataset(ctx, e, options)
-				if err == nil && options.Shard != nil {
-					e.say(describeBuild(options.Out, result))
-				}
-				return result, err
-			},
-			Verify: func(ctx context.Context, dataset string) (*gpuverify.Report, error) {
-				report, err := verifyDataset(ctx, e, dataset, o.verifyOptions())
-				return passed(e, report, err)
-			},
-			VerifyPart: func(ctx context.Context, dataset *store.Dataset, part gpuverify.Part, reference *gpuverify.Reference, save func(gpuverify.Part) error) error {
-				verify, err := o.verifyOptions().checked()
-				if err != nil {
-					return err
-				}
-				bar := newProgress(e, "verify", part.End-part.Next)
-				defer bar.Done()
-				verify.Progress = bar
-				return gpuverify.VerifyPart(ctx, dataset, part, verify, reference, save)
-			},
-			Gather: func(ctx context.Context, dataset *store.Dataset, parts []gpuverify.Part, reference *gpuverify.Reference) (*gpuverify.Report, error) {
-				report, err := gpuverify.Gather(ctx, dataset, parts,
-					gpuverify.Options{Method: gpuverify.Method(o.method), Workers: o.build.Workers}, reference)
-				return passed(e, report, err)
-			},
-		},
+		Verify: gpuverify.Options{Method: gpuverify.Method(o.method), Workers: o.build.Workers, Devices: devices},
+		Keep:   o.keep, Force: o.force, Job: o.slurm.step != "", Log: e.log,
+		Progress: func(stage string, samples int) tcbuild.Progress { return newProgress(e, stage, samples) },
 	}, nil
 }
 
@@ -264,16 +246,4 @@ func (o *rebuildOptions) input(e *env) (rebuild.Input, error) {
 			return nil, runSynth(ctx, e, options)
 		},
 	}, nil
-}
-
-func (o *rebuildOptions) verifyOptions() verifyOptions {
-	return verifyOptions{method: o.method, device: o.device, workers: o.build.Workers}
-}
-
-// passed makes an error of a report that is not free of differences and damage.
-func passed(e *env, report *gpuverify.Report, err error) (*gpuverify.Report, error) {
-	if err == nil && !report.Passed() {
-		err = printReport(e, "", report)
-	}
-	return report, err
 }

@@ -21,7 +21,7 @@ func printPlan(e *env, chain *rebuild.Chain, plan *rebuild.Plan) error {
 	out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(out, "stage\taction\twhy\n")
 	for _, step := range plan.Steps {
-		fmt.Fprintf(out, "%s\t%s\t%s\n", step.Stage, step.Action, step.Why)
+		fmt.Fprintf(out, "%s\t%s\t%s\n", step.Name, step.Action, step.Why)
 	}
 	return out.Flush()
 }

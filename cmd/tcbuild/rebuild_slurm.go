@@ -23,7 +23,7 @@ type slurmOptions struct {
 	submit, after, again bool
 	step                 string
 	maxRestarts          int
-	rebuild.Cluster
+	order                rebuild.Order
 }
 
 func slurmFlags(flags *pflag.FlagSet, o *slurmOptions) {
@@ -31,20 +31,15 @@ func slurmFlags(flags *pflag.FlagSet, o *slurmOptions) {
 	flags.BoolVar(&o.after, "after", false,
 		"with --slurm: if a chain of the dataset is in the queue, wait behind it, in place of an error")
 	flags.BoolVar(&o.again, "again", false, "with --slurm: submit what has failed, though nothing has changed")
-	flags.StringVar(&o.Array, "array", "",
+	flags.StringVar(&o.order.Array, "array", "",
 		"number of tasks that build and verify shards in parallel, and how many run at once if not all: `8%4` (default 1)")
-	flags.StringVar(&o.Partition, "partition", "", "SLURM `PARTITION` of the jobs")
-	flags.StringVar(&o.GPUPartition, "gpu-partition", "", "SLURM `PARTITION` of the verification, which then runs on GPUs")
-	flags.StringVar(&o.GRES, "gres", "gpu:1",
-		"what each task of the verification asks for on the --gpu-partition: `gpu:a100:1`; empty: nothing")
-	flags.IntVar(&o.CPUs, "cpus-per-task", 0, "CPU cores of each job (default: the cluster's default)")
-	flags.StringArrayVar(&o.Sbatch, "sbatch", nil, "another sbatch `OPTION` for all jobs, as in --time=4:00:00")
-	flags.StringSliceVar(&o.Export, "export", nil,
-		"`VARIABLES` that the jobs take from this environment, NAME or NAME=VALUE, beside PATH, HOME and the language's")
-	o.SbatchOf = make(map[string]*[]string)
+	flags.StringArrayVar(&o.order.Sbatch, "sbatch", nil, "`OPTIONS` of sbatch for all jobs, as in --time=4:00:00")
+	o.order.SbatchOf = make(map[string]*[]string)
 	for _, label := range rebuild.JobLabels {
-		o.SbatchOf[label] = flags.StringArray("sbatch-"+label, nil, "another sbatch `OPTION` for the job "+label)
+		o.order.SbatchOf[label] = flags.StringArray("sbatch-"+label, nil, "`OPTIONS` of sbatch for the job "+label+", which win over those for all")
 	}
+	flags.StringSliceVar(&o.order.Export, "export", nil,
+		"`VARIABLES` that the jobs take from this environment, NAME or NAME=VALUE, beside PATH, HOME and the language's")
 	flags.IntVar(&o.maxRestarts, "max-restarts", 50, "how often SLURM may start a job again after interruptions and lost nodes")
 	flags.StringVar(&o.step, "step", "", "run one job's part of a submitted chain: "+strings.Join(rebuild.JobLabels, ", "))
 }
@@ -54,17 +49,14 @@ func (o *rebuildOptions) checkSlurm() (err error) {
 	if o.root, err = filepath.Abs(o.root); err != nil {
 		return err
 	}
-	if o.slurm.Array == "" {
-		o.slurm.Array = strconv.Itoa(cmp.Or(o.build.Shards, 1))
+	if o.slurm.order.Array == "" {
+		o.slurm.order.Array = strconv.Itoa(cmp.Or(o.build.Shards, 1))
 	}
-	tasks, _, err := o.slurm.Tasks()
+	tasks, _, err := o.slurm.order.Tasks()
 	if err != nil {
 		return err
 	}
 	o.build.Shards = cmp.Or(o.build.Shards, tasks)
-	if o.slurm.GPUPartition != "" && o.device == "cpu" {
-		o.device = "cuda"
-	}
 	return nil
 }
 
@@ -121,7 +113,8 @@ func (o *rebuildOptions) submit(ctx context.Context, e *env, options *rebuild.Op
 
 // order is what submit submits. The settings of the jobs are those that were given, resolved.
 func (o *rebuildOptions) order(options *rebuild.Options, chain *rebuild.Chain, plan *rebuild.Plan) (order rebuild.Order, err error) {
-	order = rebuild.Order{Cluster: o.slurm.Cluster, Jobs: options.Jobs(), Folder: chain.NextFolder(plan)}
+	order = o.slurm.order
+	order.Jobs, order.Folder = options.Jobs(), chain.NextFolder(plan)
 	settings := make(map[string]any)
 	o.given.VisitAll(func(flag *pflag.Flag) {
 		if list, ok := flag.Value.(pflag.SliceValue); ok && flag.Changed {

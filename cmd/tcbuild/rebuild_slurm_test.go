@@ -24,19 +24,19 @@ import (
 func TestSlurmDryRun(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 200, 20)
-	o := must(t, f.dir, rebuildOf("--slurm", "--dry-run", "array=4%2", "partition=cpu", "gpu_partition=gpu", "cpus_per_task=2",
-		"sbatch=[--account=lab,--qos=long]", "sbatch_shards=--time=1:00:00", "sbatch_verify=--partition=fast", "gres=gpu:a100:1", "export=[LICENSE,A=b]")...)
+	o := must(t, f.dir, rebuildOf("--slurm", "--dry-run", "array=4%2", "device=cuda",
+		"sbatch=[--account=lab,--partition=cpu]", "sbatch_shards=--time=1:00:00", "sbatch_verify=[--partition=gpu,--gres=gpu:a100:1]", "export=[LICENSE,A=b]")...)
 	scripts := strings.Split(o.stdout, "\n# ")
 	if len(scripts) != 6 || !strings.HasPrefix(scripts[0], "stage ") {
 		t.Fatalf("got %s", o.stdout)
 	}
 	scripts = scripts[1:]
 	for i, want := range [][]string{
-		{" step=incidence\n", "'--comment=incidence 000001-", "#SBATCH --partition=cpu\n", "#SBATCH --cpus-per-task=2\n", "#SBATCH --requeue\n", "/out/set/slurm/000001-"},
+		{" step=incidence\n", "'--comment=incidence 000001-", "#SBATCH --partition=cpu\n", "#SBATCH --requeue\n", "/out/set/slurm/000001-"},
 		{" step=shards\n", "--dependency=afterok:$incidence ", "#SBATCH --array=0-3%2\n", "#SBATCH --signal=B:USR1@120\n", "#SBATCH --time=1:00:00\n", "/shards-%A_%a.log\n"},
-		{" step=verify\n", "--dependency=afterok:$shards ", "#SBATCH --array=0-3%2\n", "#SBATCH --partition=gpu\n#SBATCH --gres=gpu:a100:1\n", "#SBATCH --qos=long\n#SBATCH --partition=fast\n"},
+		{" step=verify\n", "--dependency=afterok:$shards ", "#SBATCH --array=0-3%2\n", "#SBATCH --partition=cpu\n#SBATCH --partition=gpu\n#SBATCH --gres=gpu:a100:1\n"},
 		{" step=finalize\n", "--dependency=afterok:$verify ", "#SBATCH --partition=cpu\n"},
-		{`"gpu_partition": "gpu"`, `"shards": "4"`, `"root": "` + f.dir + `/out"`},
+		{`"device": "cuda"`, `"shards": "4"`, `"root": "` + f.dir + `/out"`},
 	} {
 		if i < 4 {
 			want = append(want, "#SBATCH --account=lab\n", "#SBATCH --job-name=set-", "#SBATCH --export=PATH,", ",LICENSE,A=b\n")
@@ -415,7 +415,7 @@ func TestOneChainPerDataset(t *testing.T) {
 	elsewhere := fakeSLURM{environment: []string{"PATH=" + t.TempDir()}}
 	for _, args := range [][]string{{"clean", "--dry-run", "out/set"}, rebuildOf()} {
 		o := elsewhere.execute(t, f.dir, args...)
-		o.refused(t, 75, "a chain of it may be in the queue, and there is no squeue here")
+		o.refused(t, 75, "a chain of it may be in the queue: run squeue: exec: ")
 		o.hints(t, "run it where squeue is")
 	}
 	squeue := read(t, filepath.Join(s.dir, "bin/squeue"))

@@ -30,6 +30,12 @@ type Chain struct {
 	Submitted *Submitted
 }
 
+// Source is a file that stages read but no stage makes.
+type Source struct {
+	Name string // in fingerprints
+	Path string
+}
+
 // Stage makes one file or folder of a version.
 type Stage struct {
 	Name   string // unique in the chain
@@ -71,7 +77,7 @@ func (c *Chain) Run(ctx context.Context) (*Result, error) {
 
 // Prepare runs the missing stages that are not Apart, and publishes nothing.
 func (c *Chain) Prepare(ctx context.Context) (*Result, error) {
-	return c.run(ctx, func(step Step) bool { return step.Action != Run || !step.stage.Apart },
+	return c.run(ctx, func(step Step) bool { return step.Action != Run || !step.Apart },
 		func(*Plan) (string, error) { return "", nil })
 }
 
@@ -122,24 +128,24 @@ func (c *Chain) runStages(ctx context.Context, plan *Plan, runs func(Step) bool)
 			return nil, err
 		}
 		start := time.Now()
+		var err error
 		switch step.Action {
 		case Run:
-			if err := c.runStage(ctx, plan, step); err != nil {
-				return nil, err
-			}
+			err = c.runStage(ctx, plan, step)
 			result.Ran++
 		case Link:
-			if err := c.link(plan, step.stage); err != nil {
-				return nil, err
-			}
+			err = c.link(plan, step.Stage)
 			result.Kept++
 		case Done:
 			result.Kept++
 		}
-		if err := plan.note(i); err != nil {
+		if err == nil {
+			err = plan.note(&plan.Steps[i])
+		}
+		if err != nil {
 			return nil, err
 		}
-		c.Log.Info("stage "+step.Stage, "action", step.Action, "why", step.Why, "seconds", fmt.Sprintf("%.3f", time.Since(start).Seconds()))
+		c.Log.Info("stage "+step.Name, "action", step.Action, "why", step.Why, "seconds", fmt.Sprintf("%.3f", time.Since(start).Seconds()))
 	}
 	return result, nil
 }
@@ -147,12 +153,12 @@ func (c *Chain) runStages(ctx context.Context, plan *Plan, runs func(Step) bool)
 // runStage runs a stage. If the stage read other files than the plan, its output is removed, so
 // that no later run mistakes it for the plan's.
 func (c *Chain) runStage(ctx context.Context, plan *Plan, step Step) error {
-	read, err := step.stage.Run(ctx, plan.building)
+	read, err := step.Run(ctx, plan.building)
 	if err != nil {
 		return err
 	}
 	if why := inputfile.Difference(step.record.Inputs, read); why != "" {
-		return errors.Join(changed(why), c.discard(filepath.Join(plan.building, step.stage.Output)))
+		return errors.Join(changed(why), c.discard(filepath.Join(plan.building, step.Output)))
 	}
 	return nil
 }

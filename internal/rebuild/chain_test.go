@@ -42,11 +42,12 @@ func newTestChain(t *testing.T) *testChain {
 			}
 			var read []inputfile.Input
 			for _, source := range sources {
-				input, err := readSource(source)
+				file, err := inputfile.Open(source.Path)
 				if err != nil {
 					return nil, err
 				}
-				read = append(read, input)
+				read = append(read, file.Input(source.Name))
+				file.Close()
 			}
 			return read, run(version)
 		}})
@@ -161,7 +162,7 @@ func TestReasons(t *testing.T) {
 		}
 		var words []string
 		for _, step := range plan.Steps {
-			words = append(words, step.Stage+" "+string(step.Action)+": "+step.Why)
+			words = append(words, step.Name+" "+string(step.Action)+": "+step.Why)
 		}
 		return strings.Join(words, "\n")
 	}

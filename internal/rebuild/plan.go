@@ -28,15 +28,24 @@ const (
 
 const forced = "--force"
 
+// Plan is what a run has to do.
+type Plan struct {
+	Steps       []Step
+	Fingerprint string // of the whole chain: 64 hexadecimal digits
+
+	current  *version // nil when there is none
+	ready    *version // a version that is what the chain would make; nil if there is none
+	building string   // folder of the unfinished version
+	resumed  bool
+}
+
 // Step is a stage's entry in a plan.
 type Step struct {
-	Stage  string
+	Stage
 	Action Action
 	Why    string
 
-	stage  Stage
 	record Record
-	done   bool // its output is complete in the unfinished version
 }
 
 // Record is everything that determines a stage's output.
@@ -50,20 +59,6 @@ type Record struct {
 	Options     map[string]string `json:"options"`
 	Inputs      []inputfile.Input `json:"inputs"`
 	After       []string          `json:"after"`
-
-	added []string // of its stage
-}
-
-// Plan is what a run has to do.
-type Plan struct {
-	Steps       []Step
-	Fingerprint string // of the whole chain: 64 hexadecimal digits
-
-	sources  sources
-	current  *version // nil when there is none
-	ready    *version // a version that is what the chain would make; nil if there is none
-	building string   // folder of the unfinished version
-	resumed  bool
 }
 
 // Plan reads all sources and compares each stage with the current and the unfinished version,
@@ -71,23 +66,20 @@ type Plan struct {
 // stages before it, so the plan is complete before anything runs. In a job of a submitted chain it
 // must be the plan that was submitted.
 func (c *Chain) Plan() (*Plan, error) {
-	plan := &Plan{sources: make(sources)}
-	var err error
-	if plan.current, err = c.current(); err != nil {
+	records, err := c.records()
+	if err != nil {
 		return nil, err
 	}
 	all := sha256.New()
-	for _, stage := range c.Stages {
-		record, err := c.record(stage, plan)
-		if err != nil {
-			return nil, err
-		}
+	for _, record := range records {
 		all.Write([]byte(record.Fingerprint))
-		plan.Steps = append(plan.Steps, Step{Stage: stage.Name, stage: stage, record: record})
 	}
-	plan.Fingerprint = hex.EncodeToString(all.Sum(nil))
+	plan := &Plan{Fingerprint: hex.EncodeToString(all.Sum(nil))}
 	if s := c.Submitted; s != nil && s.Fingerprint != plan.Fingerprint {
-		return nil, c.changed(plan.differs(s.Stages))
+		return nil, c.changed(whatDiffers(s.Stages, records))
+	}
+	if plan.current, err = c.current(); err != nil {
+		return nil, err
 	}
 	plan.building = c.building(plan.Fingerprint)
 	unfinished := readVersion(plan.building)
@@ -96,10 +88,55 @@ func (c *Chain) Plan() (*Plan, error) {
 	if !plan.resumed {
 		unfinished = nil
 	}
-	for i := range plan.Steps {
-		plan.decide(&plan.Steps[i], unfinished, c.Force)
+	for i, stage := range c.Stages {
+		step := Step{Stage: stage, record: records[i]}
+		switch {
+		case unfinished.has(step):
+			step.Action, step.Why = Done, "done by an interrupted run"
+		case c.Force:
+			step.Action, step.Why = Run, forced
+		case plan.current.has(step) && !plan.reruns(step.After):
+			step.Action, step.Why = Link, "unchanged"
+		default:
+			step.Action, step.Why = Run, plan.why(step.record)
+		}
+		plan.Steps = append(plan.Steps, step)
 	}
-	return plan, c.findReady(plan)
+	if plan.resumed || c.Force {
+		return plan, nil
+	}
+	plan.ready, err = c.find(plan)
+	return plan, err
+}
+
+// records describe the stages with their sources as they are now.
+func (c *Chain) records() (records []Record, err error) {
+	fingerprints := make(map[string]string)
+	for _, stage := range c.Stages {
+		record := Record{Stage: stage.Name, Output: stage.Output, Program: c.Program,
+			Options: stage.Options, Inputs: []inputfile.Input{}, After: append([]string{}, stage.After...)}
+		for _, source := range stage.Sources {
+			file, err := inputfile.Open(source.Path)
+			if err != nil {
+				return nil, err
+			}
+			record.Inputs = append(record.Inputs, file.Input(source.Name))
+			file.Close()
+		}
+		text, err := json.Marshal(record)
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.New()
+		sum.Write(text)
+		for _, name := range stage.After {
+			sum.Write([]byte(fingerprints[name]))
+		}
+		record.Fingerprint = hex.EncodeToString(sum.Sum(nil))
+		fingerprints[stage.Name] = record.Fingerprint
+		records = append(records, record)
+	}
+	return records, nil
 }
 
 // building is the folder of the user's unfinished version with a fingerprint.
@@ -107,83 +144,29 @@ func (c *Chain) building(fingerprint string) string {
 	return filepath.Join(c.Dir, fmt.Sprintf("%s%.16s-%d", buildingPrefix, fingerprint, os.Geteuid()))
 }
 
-// differs says what differs from the stages of another plan.
-func (p *Plan) differs(stages []Record) string {
-	for i, step := range p.Steps {
-		if i >= len(stages) || stages[i].Stage != step.Stage {
-			break
-		}
-		if why := difference(stages[i], step.record); why != "" {
-			return why
-		}
-	}
-	return "the stages changed"
-}
-
-// findReady looks for an existing version with the wanted content: the current one; one whose run
-// was killed just before making it current; or an older one, if the inputs are again as they were.
-func (c *Chain) findReady(plan *Plan) error {
-	if plan.resumed {
-		return nil
-	}
+// find returns an existing version with the wanted content: the current one; one whose run was
+// killed just before making it current; or an older one, if the inputs are again as they were.
+func (c *Chain) find(plan *Plan) (*version, error) {
 	_, names, err := Folders(c.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
 	versions := []*version{plan.current}
 	for _, name := range names {
 		versions = append(versions, readVersion(filepath.Join(c.Dir, name)))
 	}
-	if i := slices.IndexFunc(versions, plan.holds); i >= 0 {
-		plan.ready = versions[i]
-	}
-	return nil
-}
-
-// record describes a stage, whose predecessors are in the plan.
-func (c *Chain) record(stage Stage, plan *Plan) (Record, error) {
-	record := Record{Stage: stage.Name, Output: stage.Output, Program: c.Program,
-		Options: stage.Options, Inputs: []inputfile.Input{}, After: append([]string{}, stage.After...), added: stage.Added}
-	for _, source := range stage.Sources {
-		input, err := plan.sources.read(source)
-		if err != nil {
-			return record, err
+	for _, v := range versions {
+		other := func(step Step) bool { return !v.has(step) }
+		if v != nil && len(v.Stages) == len(plan.Steps) && !slices.ContainsFunc(plan.Steps, other) {
+			return v, nil
 		}
-		record.Inputs = append(record.Inputs, input)
 	}
-	text, err := json.Marshal(record)
-	if err != nil {
-		return record, err
-	}
-	sum := sha256.New()
-	sum.Write(text)
-	for _, name := range stage.After {
-		i := slices.IndexFunc(plan.Steps, func(step Step) bool { return step.Stage == name })
-		sum.Write([]byte(plan.Steps[i].record.Fingerprint))
-	}
-	record.Fingerprint = hex.EncodeToString(sum.Sum(nil))
-	return record, nil
-}
-
-func (p *Plan) decide(step *Step, unfinished *version, force bool) {
-	switch {
-	case unfinished.has(step.record):
-		step.Action, step.Why, step.done = Done, "done by an interrupted run", true
-	case force:
-		step.Action, step.Why = Run, forced
-	case p.current.has(step.record) && !p.reruns(step.record.After):
-		step.Action, step.Why = Link, "unchanged"
-	default:
-		step.Action, step.Why = Run, p.why(step.record)
-	}
+	return nil, nil
 }
 
 // reruns reports whether one of the stages, which are decided, runs.
 func (p *Plan) reruns(stages []string) bool {
-	return slices.ContainsFunc(p.Steps, func(step Step) bool { return step.Action == Run && slices.Contains(stages, step.Stage) })
+	return slices.ContainsFunc(p.Steps, func(step Step) bool { return step.Action == Run && slices.Contains(stages, step.Name) })
 }
 
 // why returns what has changed since the current version.
@@ -199,11 +182,24 @@ func (p *Plan) why(now Record) string {
 		return why
 	}
 	for _, step := range p.Steps {
-		if slices.Contains(now.After, step.Stage) && step.Action != Link {
-			return "after " + step.Stage
+		if slices.Contains(now.After, step.Name) && step.Action != Link {
+			return "after " + step.Name
 		}
 	}
 	return "its output is missing or damaged"
+}
+
+// whatDiffers says what differs between the records of two plans.
+func whatDiffers(was, now []Record) string {
+	for i, record := range now {
+		if i >= len(was) || was[i].Stage != record.Stage {
+			break
+		}
+		if why := difference(was[i], record); why != "" {
+			return why
+		}
+	}
+	return "the stages changed"
 }
 
 // difference names the first thing that differs between two records of a stage, "" if none does.
@@ -211,10 +207,8 @@ func difference(was, now Record) string {
 	if was.Program != now.Program {
 		return fmt.Sprintf("the program was %s, is %s", was.Program, now.Program)
 	}
-	options := maps.Clone(was.Options)
-	if options == nil {
-		options = make(map[string]string)
-	}
+	options := make(map[string]string)
+	maps.Copy(options, was.Options)
 	maps.Copy(options, now.Options)
 	for _, key := range slices.Sorted(maps.Keys(options)) {
 		if was.Options[key] != now.Options[key] {
@@ -222,12 +216,6 @@ func difference(was, now Record) string {
 		}
 	}
 	return inputfile.Difference(was.Inputs, now.Inputs)
-}
-
-// holds reports whether a version has the content that the chain would make.
-func (p *Plan) holds(v *version) bool {
-	return v != nil && len(v.Stages) == len(p.Steps) &&
-		!slices.ContainsFunc(p.Steps, func(step Step) bool { return step.Why == forced || !v.has(step.record) })
 }
 
 // Ready is the folder of an existing version with the wanted content, or "".
@@ -238,7 +226,7 @@ func (p *Plan) Ready() string {
 	return p.ready.path
 }
 
-// records describe all stages.
+// records describe the stages as they were planned.
 func (p *Plan) records() (records []Record) {
 	for _, step := range p.Steps {
 		records = append(records, step.record)
@@ -246,17 +234,37 @@ func (p *Plan) records() (records []Record) {
 	return records
 }
 
-// note records which steps are done. It is called after the output of the i-th is written, so
-// recorded outputs are complete.
-func (p *Plan) note(i int) error {
-	p.Steps[i].done = true
+// unchanged checks that the sources are still those of the plan: otherwise the version would
+// already be out of date.
+func (c *Chain) unchanged(plan *Plan) error {
+	now, err := c.records()
+	if errors.Is(err, fs.ErrNotExist) {
+		return changed(err.Error())
+	}
+	if err == nil && !sameStages(plan.records(), now) {
+		err = changed(whatDiffers(plan.records(), now))
+	}
+	return err
+}
+
+func changed(why string) error {
+	return fault.New(fault.Busy, "run the same command again", "rebuild: while it ran, %s", why)
+}
+
+// sameStages reports whether two plans, or versions, have the same stages.
+func sameStages(a, b []Record) bool {
+	return slices.EqualFunc(a, b, func(a, b Record) bool { return a.Fingerprint == b.Fingerprint })
+}
+
+// note records that a step is done, whose output is complete.
+func (p *Plan) note(done *Step) (err error) {
+	done.Action = Done
 	v := version{}
 	for _, step := range p.Steps {
-		if !step.done {
+		if step.Action != Done {
 			continue
 		}
-		var err error
-		if step.record.Bytes, err = fileBytes(filepath.Join(p.building, step.record.Output), step.record.added); err != nil {
+		if step.record.Bytes, err = fileBytes(filepath.Join(p.building, step.Output), step.Added); err != nil {
 			return err
 		}
 		v.Stages = append(v.Stages, step.record)
@@ -276,57 +284,4 @@ func (c *Chain) begin(plan *Plan) error {
 		return fmt.Errorf("rebuild %s: %w", c.Dir, err)
 	}
 	return (&version{}).write(plan.building)
-}
-
-// Source is a file that stages read but no stage makes.
-type Source struct {
-	Name string // in fingerprints
-	Path string
-}
-
-// sources reads each source once, however many stages share it.
-type sources map[Source]inputfile.Input
-
-// read reads the whole file of a source.
-func (s sources) read(source Source) (inputfile.Input, error) {
-	if input, ok := s[source]; ok {
-		return input, nil
-	}
-	input, err := readSource(source)
-	if err == nil {
-		s[source] = input
-	}
-	return input, err
-}
-
-func readSource(source Source) (inputfile.Input, error) {
-	file, err := inputfile.Open(source.Path)
-	if err != nil {
-		return inputfile.Input{}, err
-	}
-	defer file.Close()
-	return file.Input(source.Name), nil
-}
-
-// unchanged checks that the sources are still those of the plan: otherwise the version would
-// already be out of date.
-func (s sources) unchanged() error {
-	for source, before := range s {
-		var now []inputfile.Input
-		input, err := readSource(source)
-		switch {
-		case err == nil:
-			now = []inputfile.Input{input}
-		case !errors.Is(err, fs.ErrNotExist):
-			return err
-		}
-		if why := inputfile.Difference([]inputfile.Input{before}, now); why != "" {
-			return changed(why)
-		}
-	}
-	return nil
-}
-
-func changed(why string) error {
-	return fault.New(fault.Busy, "run the same command again", "rebuild: while it ran, %s", why)
 }

@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tcbuild"
@@ -36,28 +37,17 @@ type Options struct {
 	Root, Dataset string // the dataset's folder is ROOT/DATASET
 	Program       string // its Identity
 	Variants      []string
-	Input         Input           // made by the chain; empty if Build names graph and perturbations
-	Build         tcbuild.Options // for each variant, without Variant, Out, Shard and Resume
-	Method        gpuverify.Method
-	Keep          int  // number of versions to keep
-	Force         bool // make everything anew
-	Pinned        bool // this process runs a step of a submitted chain
+	Input         Input             // made by the chain; empty if Build names graph and perturbations
+	Build         tcbuild.Options   // for each variant, without Variant, Out, Shard and Resume
+	Verify        gpuverify.Options // without Progress
+	Keep          int               // number of versions to keep
+	Force         bool              // make everything anew
+	Job           bool              // this process is a job of a submitted chain
 	Log           *slog.Logger
-	Commands      Commands
+	Progress      func(stage string, samples int) tcbuild.Progress
 
 	base      *store.Dataset      // that of a version which the others are built from; nil before one is needed
-	reference gpuverify.Reference // of gather
-}
-
-// Commands do the work of the stages, and show its progress.
-type Commands struct {
-	Build func(ctx context.Context, o tcbuild.Options) (*tcbuild.Result, error)
-	// of a dataset; a failed report is an error
-	Verify func(ctx context.Context, dataset string) (*gpuverify.Report, error)
-	// VerifyPart is gpuverify.VerifyPart.
-	VerifyPart func(ctx context.Context, dataset *store.Dataset, part gpuverify.Part, reference *gpuverify.Reference, save func(gpuverify.Part) error) error
-	// Gather is gpuverify.Gather; a failed report is an error.
-	Gather func(ctx context.Context, dataset *store.Dataset, parts []gpuverify.Part, reference *gpuverify.Reference) (*gpuverify.Report, error)
+	reference gpuverify.Reference // of tasks and of the job that adds up
 }
 
 // Input is how the chain makes its own input.
@@ -76,17 +66,35 @@ func (o *Options) Chain() (*Chain, error) {
 	if o.Input.Stage != "" {
 		chain.Stages = append(chain.Stages, o.inputStage())
 	}
-	for _, name := range o.datasets() {
-		stage, err := o.datasetStage(name)
-		if err != nil {
-			return nil, err
-		}
-		chain.Stages = append(chain.Stages, stage)
+	first, err := o.firstStage()
+	if err != nil {
+		return nil, err
+	}
+	chain.Stages = append(chain.Stages, first)
+	for _, variant := range o.others() {
+		chain.Stages = append(chain.Stages, o.variantStage(variant))
 	}
 	for _, variant := range o.Variants {
 		chain.Stages = append(chain.Stages, o.verifyStage(variant))
 	}
 	return chain, nil
+}
+
+// surveyFolder is the folder of a version with the survey that its variants are built from, if it
+// has no incidence variant: graph and samples as an incidence dataset.
+const surveyFolder = "survey"
+
+// first is the name of a version's first dataset, which is made of the input.
+func (o *Options) first() string {
+	if slices.Contains(o.Variants, string(store.Incidence)) {
+		return string(store.Incidence)
+	}
+	return surveyFolder
+}
+
+// others are the variants that are made of the first dataset.
+func (o *Options) others() []string {
+	return slices.DeleteFunc(slices.Clone(o.Variants), func(variant string) bool { return variant == o.first() })
 }
 
 // Identity is the program's version for fingerprints. If the version does not name a clean commit,

@@ -53,8 +53,8 @@ func jobName(dir string) (string, error) {
 // queueFormat is what squeue prints of a job: a comment may have any characters.
 const queueFormat = "%i\t%F\t%T\t%r\t%u\t%U\t%k"
 
-// Queue returns the jobs of a dataset that wait or run, whoever submitted them. Where there is no
-// SLURM, a dataset that was submitted elsewhere and whose last chain has not ended is a fault.Busy.
+// Queue returns the jobs of a dataset that wait or run, whoever submitted them. If SLURM cannot be
+// asked about a dataset that was submitted, the error is a fault.Busy.
 func Queue(ctx context.Context, dir string) (jobs []Job, err error) {
 	if !disk.Exists(filepath.Join(dir, chainsFolder)) {
 		return nil, nil
@@ -63,13 +63,13 @@ func Queue(ctx context.Context, dir string) (jobs []Job, err error) {
 	if err != nil {
 		return nil, err
 	}
+	const unknown = "rebuild %s: a chain of it may be in the queue: %w"
 	out, err := command(ctx, "", "squeue", "--noheader", "--sort=i", "--format="+queueFormat, "--name="+name)
 	if errors.Is(err, exec.ErrNotFound) {
-		return nil, unknownQueue(dir)
+		return nil, fault.New(fault.Busy, "run it where squeue is; if no job of the dataset is left, remove "+filepath.Join(dir, chainsFolder), unknown, dir, err)
 	}
 	if err != nil {
-		return nil, fault.New(fault.Busy, "run it again when SLURM answers, see 'scontrol ping'",
-			"rebuild %s: a chain of it may be in the queue: %w", dir, err)
+		return nil, fault.New(fault.Busy, "run it again when SLURM answers, see 'scontrol ping'", unknown, dir, err)
 	}
 	for line := range strings.Lines(out) {
 		fields := strings.SplitN(strings.TrimSpace(line), "\t", 7)
@@ -84,20 +84,6 @@ func Queue(ctx context.Context, dir string) (jobs []Job, err error) {
 		jobs = append(jobs, job)
 	}
 	return jobs, nil
-}
-
-// unknownQueue is the error of a machine without squeue, unless the last chain has ended.
-func unknownQueue(dir string) error {
-	chains, err := Chains(dir)
-	if err != nil || len(chains) == 0 {
-		return err
-	}
-	last := chains[len(chains)-1]
-	if last.Failure() != nil || last.Published() {
-		return nil
-	}
-	return fault.New(fault.Busy, "run it where squeue is; if no job of the dataset is left, remove "+last.Folder,
-		"rebuild %s: a chain of it may be in the queue, and there is no squeue here", dir)
 }
 
 // busy is the error of whoever finds a chain in the queue.
@@ -174,25 +160,6 @@ func CPUsPerTask() int { return number("SLURM_CPUS_PER_TASK") }
 func number(variable string) int {
 	n, _ := strconv.Atoi(os.Getenv(variable))
 	return n
-}
-
-// arrayTask is this task's place in its array. index counts from 0, whatever the array's numbers.
-func arrayTask() (index, count int, err error) {
-	values := make(map[string]int)
-	for _, name := range []string{"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX", "SLURM_ARRAY_TASK_COUNT"} {
-		n, err := strconv.Atoi(os.Getenv(name))
-		if err != nil {
-			return 0, 0, fault.New(fault.Usage, "submit it with sbatch --array", "read %s: found %q, expected a number",
-				name, os.Getenv(name))
-		}
-		values[name] = n
-	}
-	index, count = values["SLURM_ARRAY_TASK_ID"]-values["SLURM_ARRAY_TASK_MIN"], values["SLURM_ARRAY_TASK_COUNT"]
-	if last := values["SLURM_ARRAY_TASK_MAX"] - values["SLURM_ARRAY_TASK_MIN"]; last != count-1 {
-		return 0, 0, fault.New(fault.Usage, "number the array's tasks without gaps: --array=0-7",
-			"read SLURM_ARRAY_TASK_COUNT: found %d tasks numbered over a range of %d", count, last+1)
-	}
-	return index, count, nil
 }
 
 // ofJob reports whether a variable, as NAME=VALUE, belongs to the job that this process runs in, or

@@ -7,14 +7,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"tcbuild/fault"
 )
 
 func TestScript(t *testing.T) {
 	b := batch{
 		options: []string{"--job-name=x", "--comment=two words", "--output=/out/100 %%j/shards-%A_%a.log", "--time=1:00"},
-		dir:     "/data/it's here", command: "/bin/tcbuild rebuild",
+		dir:     "/data/it's here", command: "exec /bin/tcbuild rebuild",
 	}
 	want := `#!/bin/bash
 #SBATCH --job-name=x
@@ -78,31 +76,4 @@ func FuzzQuote(f *testing.F) {
 			t.Errorf("got %q, %v, want %q", got, err, word)
 		}
 	})
-}
-
-func TestArrayTask(t *testing.T) {
-	for _, c := range []struct {
-		id, min, max, count string
-		index, tasks        int
-		want                string
-	}{
-		{"0", "0", "7", "8", 0, 8, ""},
-		{"7", "0", "7", "8", 7, 8, ""},
-		{"5", "3", "6", "4", 2, 4, ""},
-		{"4", "0", "8", "5", 0, 0, "5 tasks numbered over a range of 9"},
-		{"", "0", "7", "8", 0, 0, `SLURM_ARRAY_TASK_ID: found ""`},
-		{"1", "0", "7", "many", 0, 0, `SLURM_ARRAY_TASK_COUNT: found "many"`},
-	} {
-		t.Setenv("SLURM_ARRAY_TASK_ID", c.id)
-		t.Setenv("SLURM_ARRAY_TASK_MIN", c.min)
-		t.Setenv("SLURM_ARRAY_TASK_MAX", c.max)
-		t.Setenv("SLURM_ARRAY_TASK_COUNT", c.count)
-		index, tasks, err := arrayTask()
-		switch {
-		case c.want == "" && (err != nil || index != c.index || tasks != c.tasks):
-			t.Errorf("%+v: got %d of %d, %v", c, index, tasks, err)
-		case c.want != "" && (fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.want)):
-			t.Errorf("%+v: got %v", c, err)
-		}
-	}
 }

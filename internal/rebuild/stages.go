@@ -23,69 +23,38 @@ import (
 const inputFolder = "input"
 
 func (o *Options) inputStage() Stage {
-	stage := Stage{
-		Name: o.Input.Stage, Output: inputFolder, Options: o.Input.Options,
-		Run: func(ctx context.Context, version string) ([]ingest.Input, error) {
-			out := filepath.Join(version, inputFolder)
-			if err := os.RemoveAll(out); err != nil { // left by a killed run
-				return nil, err
-			}
-			read, err := o.Input.Make(ctx, out)
-			for i := range read {
-				read[i].Name = filepath.Clean(read[i].Name)
-			}
-			return read, err
-		},
-	}
+	stage := Stage{Name: o.Input.Stage, Output: inputFolder, Options: o.Input.Options}
 	for _, path := range o.Input.Files {
 		stage.Sources = append(stage.Sources, Source{Name: filepath.Clean(path), Path: path})
+	}
+	stage.Run = func(ctx context.Context, version string) ([]ingest.Input, error) {
+		out := filepath.Join(version, inputFolder)
+		if err := os.RemoveAll(out); err != nil { // left by a killed run
+			return nil, err
+		}
+		read, err := o.Input.Make(ctx, out)
+		for i := range read {
+			read[i].Name = filepath.Clean(read[i].Name)
+		}
+		return read, err
 	}
 	return stage
 }
 
-// surveyFolder is the folder of a version with the survey that its variants are built from, if it
-// has no incidence variant: graph and samples as an incidence dataset.
-const surveyFolder = "survey"
+// graphSource is the prefix of graph tables among the sources. Names of perturbation sets have no
+// slash.
+const graphSource = "graph/"
 
-// datasets are the names of a version's datasets. The first one is made of the input, and the
-// others of it.
-func (o *Options) datasets() []string {
-	if slices.Contains(o.Variants, string(store.Incidence)) {
-		return o.Variants
-	}
-	return append([]string{surveyFolder}, o.Variants...)
-}
+// addedFiles are the files of a dataset that 'tcbuild croissant' adds.
+var addedFiles = []string{croissant.DescriptionName, croissant.SamplesName}
 
-// datasetStage builds one dataset of a version.
-func (o *Options) datasetStage(name string) (Stage, error) {
-	var outside []string // files of a perturbation set that no stage makes
-	stage := Stage{
-		Name: name, Output: name, Added: []string{croissant.DescriptionName, croissant.SamplesName},
-		Apart: name != o.datasets()[0],
-		Options: map[string]string{
-			"reaction_rule": string(o.Build.ReactionRule), "unknown_genes": string(o.Build.UnknownGenes),
-			"allow_wildtype": strconv.FormatBool(o.Build.AllowWildtype), "allow_duplicate_ids": strconv.FormatBool(o.Build.AllowDuplicateIDs),
-			"duplicates": string(o.Build.Duplicates),
-		},
-		Run: func(ctx context.Context, version string) ([]ingest.Input, error) {
-			if o.Pinned && name != o.datasets()[0] {
-				manifest, err := o.builtApart(filepath.Join(version, name))
-				if err != nil {
-					return nil, err
-				}
-				return o.outsideInputs(manifest, outside), nil
-			}
-			options, err := o.datasetOptions(name, version)
-			if err != nil {
-				return nil, err
-			}
-			result, err := o.Commands.Build(ctx, options)
-			if err != nil {
-				return nil, err
-			}
-			return o.outsideInputs(result.Manifest, outside), nil
-		},
-	}
+// firstStage builds the first dataset from the input.
+func (o *Options) firstStage() (Stage, error) {
+	stage := Stage{Name: o.first(), Output: o.first(), Added: addedFiles, Options: map[string]string{
+		"reaction_rule": string(o.Build.ReactionRule), "unknown_genes": string(o.Build.UnknownGenes),
+		"allow_wildtype": strconv.FormatBool(o.Build.AllowWildtype), "allow_duplicate_ids": strconv.FormatBool(o.Build.AllowDuplicateIDs),
+		"duplicates": string(o.Build.Duplicates),
+	}}
 	for name, columns := range map[string][]string{
 		"phenotypes": o.Build.Phenotypes, "not_phenotypes": o.Build.NotPhenotypes, "attributes": o.Build.Attributes, "group_by": o.Build.GroupBy,
 	} {
@@ -99,9 +68,6 @@ func (o *Options) datasetStage(name string) (Stage, error) {
 	if o.Input.Stage != "" {
 		stage.After = []string{o.Input.Stage}
 	}
-	if stage.Apart {
-		stage.After = append(stage.After, o.datasets()[0])
-	}
 	if o.Build.Graph != "" {
 		files, err := ingest.GraphFiles(o.Build.Graph)
 		if err != nil {
@@ -111,95 +77,137 @@ func (o *Options) datasetStage(name string) (Stage, error) {
 			stage.Sources = append(stage.Sources, Source{Name: graphSource + name, Path: files[name]})
 		}
 	}
-	if o.Build.Perturbations == "" {
-		return stage, nil
+	var names []string // of the perturbation set's files
+	if o.Build.Perturbations != "" {
+		set, err := perturbationset.Parse(o.Build.Perturbations)
+		if err != nil {
+			return stage, err
+		}
+		o.Build.Perturbations = set.Name // so that no stage reads the settings file again
+		if set.Recipe != "" {
+			stage.Options["perturbations"] = set.Recipe
+		}
+		for _, path := range set.Files {
+			names = append(names, filepath.Base(path))
+			stage.Sources = append(stage.Sources, Source{Name: filepath.Base(path), Path: path})
+		}
 	}
-	set, err := perturbationset.Parse(o.Build.Perturbations)
-	if err != nil {
-		return stage, err
+	stage.Run = func(ctx context.Context, version string) (read []ingest.Input, err error) {
+		options := o.options(store.Incidence, filepath.Join(version, o.first()))
+		if options.Graph == "" {
+			options.Graph = filepath.Join(version, inputFolder, "graph")
+		}
+		if options.Perturbations == "" {
+			options.Perturbations = filepath.Join(version, inputFolder, "perturbations.arrow")
+		}
+		result, err := tcbuild.Build(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		if o.Build.Graph != "" {
+			for _, input := range result.Manifest.Inputs.Graph {
+				input.Name = graphSource + input.Name
+				read = append(read, input)
+			}
+		}
+		for i, name := range names {
+			input := result.Manifest.Inputs.Perturbations[i]
+			input.Name = name
+			read = append(read, input)
+		}
+		return read, nil
 	}
-	o.Build.Perturbations = set.Name // so that no stage reads the settings file again
-	if set.Recipe != "" {
-		stage.Options["perturbations"] = set.Recipe
-	}
-	for _, path := range set.Files {
-		stage.Sources = append(stage.Sources, Source{Name: filepath.Base(path), Path: path})
-	}
-	outside = set.Files
 	return stage, nil
 }
 
-// graphSource is the prefix of graph tables among the sources. Names of perturbation sets have no
-// slash.
-const graphSource = "graph/"
-
-// outsideInputs are the files from outside the version that a dataset was built from, by the names
-// of the stage's sources. perturbations are the paths of the set's files.
-func (o *Options) outsideInputs(m *store.Manifest, perturbations []string) (read []ingest.Input) {
-	if o.Build.Graph != "" {
-		for _, input := range m.Inputs.Graph {
-			input.Name = graphSource + input.Name
-			read = append(read, input)
-		}
+// variantStage builds another dataset from the first one. In a chain that was submitted, tasks have
+// built it.
+func (o *Options) variantStage(variant string) Stage {
+	return Stage{
+		Name: variant, Output: variant, Added: addedFiles, Apart: true, After: []string{o.first()},
+		Run: func(ctx context.Context, version string) ([]ingest.Input, error) {
+			if o.Job {
+				return nil, builtByTasks(filepath.Join(version, variant))
+			}
+			options, err := o.optionsOf(variant, version)
+			if err == nil {
+				_, err = tcbuild.Build(ctx, options)
+			}
+			return nil, err
+		},
 	}
-	for i, path := range perturbations {
-		input := m.Inputs.Perturbations[i]
-		input.Name = filepath.Base(path)
-		read = append(read, input)
-	}
-	return read
 }
 
-// datasetOptions are the options of one dataset in the folder of a version.
-func (o *Options) datasetOptions(name, version string) (options tcbuild.Options, err error) {
-	options = o.Build
-	options.Variant, options.Out = store.Variant(name), filepath.Join(version, name)
-	options.Shard, options.Resume = nil, store.ResumeIfPossible
-	if first := o.datasets()[0]; name != first {
-		if dir := filepath.Join(version, first); o.base == nil || o.base.Dir != dir {
-			o.base, err = store.Open(dir)
+// optionsOf are the options of a variant in the folder of a version.
+func (o *Options) optionsOf(variant, version string) (options tcbuild.Options, err error) {
+	if dir := filepath.Join(version, o.first()); o.base == nil || o.base.Dir != dir {
+		o.base, err = store.Open(dir)
+	}
+	options = o.options(store.Variant(variant), filepath.Join(version, variant))
+	options.Base = o.base
+	return options, err
+}
+
+func (o *Options) options(variant store.Variant, out string) tcbuild.Options {
+	options := o.Build
+	options.Variant, options.Out, options.Resume, options.Log = variant, out, store.ResumeIfPossible, o.Log
+	options.Progress = func(samples int) tcbuild.Progress {
+		if samples == 0 {
+			return o.Progress("survey", 0)
 		}
-		options.Base = o.base
-		return options, err
+		return o.Progress("build", samples)
 	}
-	options.Variant = store.Incidence
-	if options.Graph == "" {
-		options.Graph = filepath.Join(version, inputFolder, "graph")
-	}
-	if options.Perturbations == "" {
-		options.Perturbations = filepath.Join(version, inputFolder, "perturbations.arrow")
-	}
-	return options, nil
+	return options
 }
 
 // verifyStage verifies one dataset, checks that its content is that of the version's first dataset,
 // and writes the report.
 func (o *Options) verifyStage(variant string) Stage {
-	first := o.datasets()[0]
 	stage := Stage{
 		Name: verifyPrefix + variant, Output: ReportName(variant), Apart: true,
 		// not the device: it changes nothing of what is proved
-		Options: map[string]string{"method": string(o.Method)},
+		Options: map[string]string{"method": string(o.Verify.Method)},
 		After:   []string{variant},
 	}
-	if variant != first {
-		stage.After = append(stage.After, first)
+	if variant != o.first() {
+		stage.After = append(stage.After, o.first())
 	}
 	stage.Run = func(ctx context.Context, version string) ([]ingest.Input, error) {
-		verify := o.Commands.Verify
-		if o.Pinned {
-			verify = o.gather
-		}
-		report, err := verify(ctx, filepath.Join(version, variant))
+		dataset, err := store.Open(filepath.Join(version, variant))
 		if err != nil {
 			return nil, err
 		}
-		if err := sameContent(report, filepath.Join(version, first)); err != nil {
+		report, err := o.verify(ctx, dataset)
+		if err != nil {
 			return nil, err
+		}
+		first, err := store.ReadManifest(filepath.Join(version, o.first()))
+		switch {
+		case err != nil:
+			return nil, err
+		case !report.Passed():
+			findings := report.Findings()
+			return nil, fault.New(fault.Damaged, "build it again, with --force if that does not help; 'tcbuild verify' shows more",
+				"verify %s: %d differences, %d damaged records or files; first: %s", dataset.Dir, report.Differences, report.Damaged, findings[0])
+		case report.LogicalContent != first.LogicalContent:
+			return nil, fault.New(fault.Damaged, "add --force",
+				"compare variants: the logical content of %s differs from that of %s", dataset.Dir, o.first())
 		}
 		return nil, disk.WriteJSON(filepath.Join(version, stage.Output), report)
 	}
 	return stage
+}
+
+// verify verifies a dataset, or adds up what tasks have verified of it.
+func (o *Options) verify(ctx context.Context, dataset *store.Dataset) (*gpuverify.Report, error) {
+	if o.Job {
+		return gpuverify.Gather(ctx, dataset, o.parts(dataset), o.Verify, &o.reference)
+	}
+	options := o.Verify
+	bar := o.Progress("verify", dataset.Manifest.Samples)
+	defer bar.Done()
+	options.Progress = bar
+	return gpuverify.Verify(ctx, dataset, options)
 }
 
 // verifyPrefix is the prefix of the names of verify stages.
@@ -207,12 +215,3 @@ const verifyPrefix = "verify-"
 
 // ReportName is the name of a variant's verification report in a version.
 func ReportName(variant string) string { return verifyPrefix + variant + ".json" }
-
-func sameContent(report *gpuverify.Report, first string) error {
-	manifest, err := store.ReadManifest(first)
-	if err == nil && report.LogicalContent != manifest.LogicalContent {
-		err = fault.New(fault.Damaged, "add --force",
-			"compare variants: the logical content of %s differs from that of %s", report.Dataset, first)
-	}
-	return err
-}

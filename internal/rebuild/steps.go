@@ -17,7 +17,7 @@ import (
 
 // Jobs are the labels of the jobs that a cluster runs.
 func (o *Options) Jobs() []string {
-	if len(o.datasets()) == 1 {
+	if len(o.others()) == 0 {
 		return []string{JobIncidence, JobVerify, JobFinalize}
 	}
 	return JobLabels
@@ -29,8 +29,8 @@ func (o *Options) RunJob(ctx context.Context, chain *Chain, label string) (resul
 	if was := chain.Submitted.Program; was != chain.Program {
 		return nil, chain.changed(fmt.Sprintf("the program was %s, is %s", was, chain.Program))
 	}
-	sharing := disk.Alone
-	if label == JobShards || label == JobVerify {
+	sharing, isTask := disk.Alone, label == JobShards || label == JobVerify
+	if isTask {
 		sharing = disk.Shared
 	}
 	lock, err := chain.Lock(ctx, sharing)
@@ -38,25 +38,33 @@ func (o *Options) RunJob(ctx context.Context, chain *Chain, label string) (resul
 		return nil, err
 	}
 	defer lock.Close()
-	switch label {
-	case JobIncidence:
-		return chain.Prepare(ctx)
-	case JobFinalize:
-		return chain.Run(ctx)
-	}
-	version, ready, err := chain.unfinished()
-	if ready || err != nil {
-		return nil, err
-	}
-	task, tasks, err := arrayTask()
 	switch {
-	case err != nil:
-		return nil, err
-	case label == JobShards:
-		return nil, o.buildShards(ctx, chain, version, task, tasks)
-	default:
-		return nil, o.verifyParts(ctx, chain, version, task, tasks)
+	case label == JobIncidence:
+		return chain.Prepare(ctx)
+	case label == JobFinalize:
+		return chain.Run(ctx)
+	case chain.Submitted.Published():
+		return nil, nil
 	}
+	version := chain.building(chain.Submitted.Fingerprint)
+	recorded := readVersion(version)
+	if recorded == nil {
+		return nil, fault.New(fault.Usage, "submit the chain again",
+			"rebuild %s: found no %s, which the chain's first job makes", chain.Dir, filepath.Base(version))
+	}
+	task, tasks := number("SLURM_ARRAY_TASK_ID"), number("SLURM_ARRAY_TASK_COUNT")
+	if task >= tasks {
+		return nil, fault.New(fault.Usage, "submit it as an array whose tasks count from 0: --array=0-7",
+			"read SLURM_ARRAY_TASK_ID: found task %d of %d", task, tasks)
+	}
+	// not what a chain before this one has completed
+	missing := func(stage string) bool {
+		return !slices.ContainsFunc(recorded.Stages, func(r Record) bool { return r.Stage == stage })
+	}
+	if label == JobShards {
+		return nil, o.buildShards(ctx, version, missing, task, tasks)
+	}
+	return nil, o.verifyParts(ctx, version, missing, task, tasks)
 }
 
 // changed is the error of a job that finds something else than what was submitted.
@@ -65,40 +73,20 @@ func (c *Chain) changed(why string) error {
 		"rebuild %s: since the chain was submitted, %s", c.Dir, why)
 }
 
-// unfinished is the folder of the submitted chain's version. ready is true if the version exists
-// already.
-func (c *Chain) unfinished() (folder string, ready bool, err error) {
-	folder = c.building(c.Submitted.Fingerprint)
-	if readVersion(folder) != nil {
-		return folder, false, nil
-	}
-	if c.Submitted.Published() {
-		return "", true, nil
-	}
-	return "", false, fault.New(fault.Usage, "submit the chain again",
-		"rebuild %s: found no %s, which the chain's first job makes", c.Dir, filepath.Base(folder))
-}
-
-// made reports whether the output of a stage is recorded as complete in an unfinished version.
-func made(version, stage string) bool {
-	v := readVersion(version)
-	return v != nil && slices.ContainsFunc(v.Stages, func(r Record) bool { return r.Stage == stage })
-}
-
 // buildShards builds one task's shards, in every variant that has shards.
-func (o *Options) buildShards(ctx context.Context, chain *Chain, version string, task, tasks int) error {
-	for _, name := range o.datasets()[1:] {
-		if made(version, name) {
+func (o *Options) buildShards(ctx context.Context, version string, missing func(stage string) bool, task, tasks int) error {
+	for _, variant := range o.others() {
+		if !missing(variant) {
 			continue
 		}
-		options, err := o.datasetOptions(name, version)
+		options, err := o.optionsOf(variant, version)
 		if err != nil {
 			return err
 		}
 		options.Scratch = os.Getenv("SLURM_TMPDIR") // the node's own folder, if there is one
 		for shard := task; shard < o.Build.Shards; shard += tasks {
 			options.Shard = &shard
-			if err := o.buildShard(ctx, chain, options); err != nil {
+			if err := o.buildShard(ctx, options); err != nil {
 				return err
 			}
 		}
@@ -108,14 +96,17 @@ func (o *Options) buildShards(ctx context.Context, chain *Chain, version string,
 
 // buildShard builds a shard. If this job was started before, on a node that froze, the shard is
 // locked until SLURM or the file system gives that node up: it waits.
-func (o *Options) buildShard(ctx context.Context, chain *Chain, options tcbuild.Options) error {
+func (o *Options) buildShard(ctx context.Context, options tcbuild.Options) error {
 	for waited := false; ; waited = true {
-		_, err := o.Commands.Build(ctx, options)
+		_, err := tcbuild.Build(ctx, options)
+		if err == nil {
+			o.Log.Info("shard done", "variant", options.Variant, "shard", *options.Shard)
+		}
 		if err == nil || fault.KindOf(err) != fault.Busy || ctx.Err() != nil {
 			return err
 		}
 		if !waited {
-			chain.Log.Info("waiting for another process to end", "why", err)
+			o.Log.Info("waiting for another process to end", "why", err)
 		}
 		if err := pause(ctx); err != nil {
 			return err
@@ -123,10 +114,10 @@ func (o *Options) buildShard(ctx context.Context, chain *Chain, options tcbuild.
 	}
 }
 
-// builtApart is the manifest of a dataset whose shards other jobs built.
-func (o *Options) builtApart(dataset string) (*store.Manifest, error) {
+// builtByTasks is an error if tasks have not built all shards of a dataset.
+func builtByTasks(dataset string) error {
 	if disk.Exists(dataset) {
-		return store.ReadManifest(dataset)
+		return nil
 	}
 	var missing []string
 	shards, _ := store.Status(dataset)
@@ -135,34 +126,31 @@ func (o *Options) builtApart(dataset string) (*store.Manifest, error) {
 			missing = append(missing, shard.Name)
 		}
 	}
-	return nil, fault.New(fault.Failed, "submit the chain again: it builds what is missing",
+	return fault.New(fault.Failed, "submit the chain again: it builds what is missing",
 		"open %s: the dataset is not complete, its jobs have not built %s", dataset, strings.Join(missing, ", "))
 }
 
 // verifyParts verifies one task's parts of all datasets. What was verified before the task was
 // interrupted stays so.
-func (o *Options) verifyParts(ctx context.Context, chain *Chain, version string, task, tasks int) error {
-	reference := &gpuverify.Reference{}
+func (o *Options) verifyParts(ctx context.Context, version string, missing func(stage string) bool, task, tasks int) error {
 	for _, variant := range o.Variants {
-		if made(version, verifyPrefix+variant) {
+		path := filepath.Join(version, variant)
+		if !missing(verifyPrefix + variant) {
 			continue
 		}
-		path := filepath.Join(version, variant)
-		if _, err := o.builtApart(path); err != nil {
+		if err := builtByTasks(path); err != nil {
 			return err
 		}
 		dataset, err := store.Open(path)
 		if err != nil {
 			return err
 		}
+		if err := os.MkdirAll(checkpoints(path), 0o777); err != nil {
+			return err
+		}
 		parts := o.parts(dataset)
 		for i := task; i < len(parts); i += tasks {
-			path := checkpoint(dataset.Dir, parts[i])
-			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-				return err
-			}
-			save := func(part gpuverify.Part) error { return disk.WriteJSON(path, part) }
-			if err := o.Commands.VerifyPart(ctx, dataset, parts[i], reference, save); err != nil {
+			if err := o.verifyPart(ctx, dataset, parts[i]); err != nil {
 				return err
 			}
 		}
@@ -170,9 +158,18 @@ func (o *Options) verifyParts(ctx context.Context, chain *Chain, version string,
 	return nil
 }
 
+func (o *Options) verifyPart(ctx context.Context, dataset *store.Dataset, part gpuverify.Part) error {
+	options := o.Verify
+	bar := o.Progress("verify", part.End-part.Next)
+	defer bar.Done()
+	options.Progress = bar
+	return gpuverify.VerifyPart(ctx, dataset, part, options, &o.reference,
+		func(part gpuverify.Part) error { return disk.WriteJSON(checkpoint(dataset.Dir, part), part) })
+}
+
 // parts are the parts of a dataset, each with what is verified of it.
 func (o *Options) parts(dataset *store.Dataset) []gpuverify.Part {
-	parts := gpuverify.Parts(dataset, o.Method, o.Build.Shards)
+	parts := gpuverify.Parts(dataset, o.Verify.Method, o.Build.Shards)
 	for i := range parts {
 		var saved gpuverify.Part
 		if disk.ReadJSON(checkpoint(dataset.Dir, parts[i]), &saved) == nil && saved.Continues(parts[i]) {
@@ -182,30 +179,24 @@ func (o *Options) parts(dataset *store.Dataset) []gpuverify.Part {
 	return parts
 }
 
-// checkpoint is the file with what is verified of a part. It is named as the report is, without
-// ending, and swept away when the version is published.
-func checkpoint(dataset string, part gpuverify.Part) string {
-	return filepath.Join(filepath.Dir(dataset), verifyPrefix+filepath.Base(dataset),
-		fmt.Sprintf("%s-%d-%d.json", part.Method, part.First, part.End))
+// checkpoints is the folder with what tasks have verified of a dataset. It is named as the report
+// is, without ending, and swept away when the version is published.
+func checkpoints(dataset string) string {
+	return filepath.Join(filepath.Dir(dataset), verifyPrefix+filepath.Base(dataset))
 }
 
-// Verified is how many samples of an unfinished version's dataset tasks have verified.
+func checkpoint(dataset string, part gpuverify.Part) string {
+	return filepath.Join(checkpoints(dataset), fmt.Sprintf("%s-%d-%d.json", part.Method, part.First, part.End))
+}
+
+// Verified is how many samples of a dataset tasks have verified.
 func Verified(dataset string) (samples int) {
-	files, _ := os.ReadDir(filepath.Join(filepath.Dir(dataset), verifyPrefix+filepath.Base(dataset)))
+	files, _ := os.ReadDir(checkpoints(dataset))
 	for _, file := range files {
 		var part gpuverify.Part
-		if disk.ReadJSON(filepath.Join(filepath.Dir(dataset), verifyPrefix+filepath.Base(dataset), file.Name()), &part) == nil {
+		if disk.ReadJSON(filepath.Join(checkpoints(dataset), file.Name()), &part) == nil {
 			samples += part.Next - part.First
 		}
 	}
 	return samples
-}
-
-// gather completes the verification of a dataset by the tasks of the array.
-func (o *Options) gather(ctx context.Context, dir string) (*gpuverify.Report, error) {
-	dataset, err := store.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	return o.Commands.Gather(ctx, dataset, o.parts(dataset), &o.reference)
 }

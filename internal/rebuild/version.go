@@ -46,25 +46,20 @@ func readVersion(path string) *version {
 	return v
 }
 
-// has reports whether a version holds the output of a stage with that fingerprint, whole.
-func (v *version) has(record Record) bool {
+// has reports whether a version holds the output of a stage, whole.
+func (v *version) has(step Step) bool {
 	if v == nil {
 		return false
 	}
-	i := slices.IndexFunc(v.Stages, func(r Record) bool { return r.Fingerprint == record.Fingerprint })
+	i := slices.IndexFunc(v.Stages, func(r Record) bool { return r.Fingerprint == step.record.Fingerprint })
 	if i < 0 {
 		return false
 	}
-	bytes, err := fileBytes(filepath.Join(v.path, record.Output), record.added)
+	bytes, err := fileBytes(filepath.Join(v.path, step.Output), step.Added)
 	return err == nil && bytes == v.Stages[i].Bytes
 }
 
 func (v *version) write(dir string) error { return disk.WriteJSON(filepath.Join(dir, RecordName), v) }
-
-// is reports whether a version has the stages of a plan.
-func (v *version) is(stages []Record) bool {
-	return v != nil && slices.EqualFunc(v.Stages, stages, func(a, b Record) bool { return a.Fingerprint == b.Fingerprint })
-}
 
 // fileBytes is the size of all files of an output together, but for those that were added to it. A
 // link, pipe or device among them is an error.
@@ -129,7 +124,7 @@ func Number(name string) int {
 
 // publish gives the unfinished version its name, and makes it current.
 func (c *Chain) publish(plan *Plan) (string, error) {
-	if err := plan.sources.unchanged(); err != nil {
+	if err := c.unchanged(plan); err != nil {
 		return "", err
 	}
 	if err := plan.removeOthers(); err != nil {
@@ -182,7 +177,7 @@ func (p *Plan) removeOthers() error {
 	}
 	for _, entry := range entries {
 		made := entry.Name() == RecordName || slices.ContainsFunc(p.Steps,
-			func(step Step) bool { return step.stage.Output == entry.Name() })
+			func(step Step) bool { return step.Output == entry.Name() })
 		if made {
 			continue
 		}
