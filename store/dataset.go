@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -156,8 +157,11 @@ func (d *Dataset) damaged(name, format string, args ...any) error {
 }
 
 // damagedFile is a fault.Damaged of a file that is not what it should be, unless the operating
-// system could not read it.
+// system could not read it, or it changed meanwhile.
 func damagedFile(path string, err error) error {
+	if errors.Is(err, fault.Busy) {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
 	return fault.New(fault.Damaged, "build the dataset again, or restore the file from a copy",
 		"read %s: %w", path, err)
 }

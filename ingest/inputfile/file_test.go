@@ -155,6 +155,10 @@ func TestChanges(t *testing.T) {
 		{"written and put back", func(path string) error {
 			return errors.Join(at(path, 0, other), at(path, 0, text), os.Chtimes(path, modified, modified))
 		}, "or its status changed"},
+		{"linked", func(path string) error { return os.Link(path, path+".link") }, ""},
+		{"linked and written with the old time", func(path string) error {
+			return errors.Join(os.Link(path, path+".link"), at(path, 100_000, []byte{^text[100_000]}), os.Chtimes(path, modified, modified))
+		}, "or its status changed"},
 		{"replaced", func(path string) error { return errors.Join(write(path+".new", other), os.Rename(path+".new", path)) },
 			"it was replaced by another file"},
 		{"replaced by a folder", func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o777)) },
