@@ -28,7 +28,7 @@ func TestDocsNameFlags(t *testing.T) {
 		}
 	}
 	visit(newRoot(newEnv(io.Discard, io.Discard)))
-	others := []string{"--time", "--name", "--cores", "--snakefile", "--tcbuild", "--batches", "--cpu-time"} // of SLURM, Snakemake and python/benchmarks
+	others := []string{"--time", "--partition", "--cpus-per-task", "--gres", "--name", "--cores", "--snakefile", "--tcbuild", "--batches", "--cpu-time"} // of SLURM, Snakemake and python/benchmarks
 	for _, document := range []string{"README.md", "CONTRIBUTING.md", "docs/DESIGN.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md", "store/FORMAT.md", "conf/cron/tcbuild"} {
 		for _, flag := range flagPattern.FindAllString(read(t, filepath.Join("../..", document)), -1) {
 			if !flags[flag] && !slices.Contains(others, flag) {
