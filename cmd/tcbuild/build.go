@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -82,15 +81,14 @@ func runBuild(ctx context.Context, e *env, o tcbuild.Options, stats bool) error 
 
 // printStats prints how long each stage took.
 func printStats(e *env, result *tcbuild.Result) error {
-	out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(out, "stage\tseconds\tbusy seconds, over all cores\n")
+	rows := [][]string{{"stage", "seconds", "busy seconds, over all cores"}}
 	for _, stage := range result.Stages {
-		fmt.Fprintf(out, "%s\t%.3f\n", stage.Stage, stage.Seconds)
+		rows = append(rows, []string{stage.Stage, fmt.Sprintf("%.3f", stage.Seconds)})
 		for _, step := range stage.Steps {
-			fmt.Fprintf(out, "  %s\t\t%.3f\n", step.Step, step.Busy)
+			rows = append(rows, []string{"  " + step.Step, "", fmt.Sprintf("%.3f", step.Busy)})
 		}
 	}
-	return out.Flush()
+	return e.table(rows...)
 }
 
 func buildDataset(ctx context.Context, e *env, o tcbuild.Options) (*tcbuild.Result, error) {

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"strings"
+	"text/tabwriter"
 
 	"golang.org/x/term"
 )
@@ -28,6 +31,22 @@ func newEnv(stdout, stderr io.Writer) *env {
 		stdout: &printable{out: stdout}, stderr: &printable{out: stderr}, screen: stderr,
 		terminal: isFile && term.IsTerminal(int(file.Fd())),
 	}
+}
+
+// table prints rows of cells in columns.
+func (e *env) table(rows ...[]string) error {
+	out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(out, strings.Join(row, "\t"))
+	}
+	return out.Flush()
+}
+
+// json prints a value as JSON.
+func (e *env) json(value any) error {
+	encoder := json.NewEncoder(e.stdout)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
 }
 
 // say prints lines to stdout, unless --quiet.

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -30,11 +28,10 @@ source's file: its columns, filters and licence, to copy into settings of your o
 			_, err = e.stdout.Write(source.Text)
 			return err
 		}
-		out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(out, "source\tin\tabout\taddress")
+		rows := [][]string{{"source", "in", "about", "address"}}
 		for _, source := range conf.Sources() {
-			fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", source.Name, strings.Join(source.Sections, ","), source.About, source.Address)
+			rows = append(rows, []string{source.Name, strings.Join(source.Sections, ","), source.About, source.Address})
 		}
-		return out.Flush()
+		return e.table(rows...)
 	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -33,8 +32,8 @@ func newInspect(e *env) *cobra.Command {
 For a dataset: what it is, phenotypes with histograms, attributes with their most frequent
 values, sizes and inputs. With --samples A:B samples A to B-1 with their stored masks (in
 the incidence variant, the masks that its incidence cache gives). With --json, the
-manifest with a summary of the samples, or one JSON object per sample and line; a missing
-phenotype is null, an infinite one 1e999.
+manifest with a summary of the samples, or one JSON object per sample and line; what is
+missing is null.
 
 For a graph: nodes, edges, duplicates and self loops of each type, the distribution of
 edges per node, and the genes of gpr rules that are not in the graph.
@@ -130,7 +129,7 @@ func show(e *env, summary any, p *page.Page, o inspectOptions) error {
 		}
 	}
 	if o.json {
-		return printJSON(e, summary)
+		return e.json(summary)
 	}
 	return p.Print(e.stdout)
 }
@@ -142,12 +141,6 @@ func writePage(p *page.Page, path string) error {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return disk.WriteWhole(path, text)
-}
-
-func printJSON(e *env, value any) error {
-	encoder := json.NewEncoder(e.stdout)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
 }
 
 // isDataset reports whether a folder claims to be a dataset.

@@ -60,7 +60,9 @@ func inspectSamples(ctx context.Context, e *env, dataset *store.Dataset, text st
 			return err
 		}
 		if asJSON {
-			p.json(number, sample, removed)
+			if err := p.json(number, sample, removed); err != nil {
+				return err
+			}
 		} else {
 			p.text(number, sample, removed)
 		}
@@ -101,7 +103,6 @@ type samplePrinter struct {
 	genes   []string // ids by index
 	columns ingest.Columns
 	layout  incidence.Layout
-	line    []byte
 }
 
 func (p *samplePrinter) text(number int, sample *store.Sample, removed []uint32) {
@@ -133,79 +134,55 @@ func (p *samplePrinter) text(number int, sample *store.Sample, removed []uint32)
 	fmt.Fprintf(p.out, "  removes %s\n", strings.Join(masks, ", "))
 }
 
-// json prints a sample as one line, with masks in canonical order.
-func (p *samplePrinter) json(number int, sample *store.Sample, removed []uint32) {
-	line := append(p.line[:0], `{"sample":`...)
-	line = strconv.AppendInt(line, int64(number), 10)
-	line = append(append(line, `,"sample_id":`...), quoted(string(sample.ID))...)
-	line = append(line, `,"genes":[`...)
-	for i, gene := range sample.Genes {
-		line = append(comma(line, i), quoted(p.genes[gene])...)
+// printedSample is a sample as JSON. What is missing is null.
+type printedSample struct {
+	Sample     int                    `json:"sample"`
+	ID         string                 `json:"sample_id"`
+	Genes      []string               `json:"genes"`
+	Indices    []uint32               `json:"perturbation_indices"`
+	Phenotypes map[string]any         `json:"phenotypes"`
+	Attributes map[string]any         `json:"attributes"`
+	Masks      map[string]printedMask `json:"masks"`
+}
+
+type printedMask struct {
+	Size    int      `json:"size"`
+	Removed []uint32 `json:"removed"` // positions in the mask
+}
+
+// json prints a sample as one line.
+func (p *samplePrinter) json(number int, sample *store.Sample, removed []uint32) error {
+	s := printedSample{Sample: number, ID: string(sample.ID), Genes: []string{}, Indices: append([]uint32{}, sample.Genes...),
+		Phenotypes: make(map[string]any), Attributes: make(map[string]any), Masks: make(map[string]printedMask)}
+	for _, gene := range sample.Genes {
+		s.Genes = append(s.Genes, p.genes[gene])
 	}
-	line = append(line, `],"perturbation_indices":`...)
-	line = appendPositions(line, sample.Genes, 0)
-	line = append(line, `,"phenotypes":{`...)
 	for i, phenotype := range p.columns.Phenotypes {
-		line = append(append(comma(line, i), quoted(phenotype.Name)...), ':')
-		line = appendNumber(line, sample.Phenotypes[i])
+		s.Phenotypes[phenotype.Name] = numberOrNull(sample.Phenotypes[i])
 	}
-	line = append(line, `},"attributes":{`...)
 	for i, attribute := range p.columns.Attributes {
-		line = append(append(comma(line, i), quoted(attribute.Name)...), ':')
 		switch value := sample.Attributes[i]; {
 		case attribute.Type == ingest.NumberAttribute:
-			line = appendNumber(line, value.Number)
+			s.Attributes[attribute.Name] = numberOrNull(value.Number)
 		case value.Text == nil:
-			line = append(line, "null"...)
+			s.Attributes[attribute.Name] = nil
 		default:
-			line = append(line, quoted(string(value.Text))...)
+			s.Attributes[attribute.Name] = string(value.Text)
 		}
 	}
-	line = append(line, `},"masks":{`...)
-	i := 0
 	for mask, part := range p.layout.Split(removed) {
-		line = append(append(comma(line, i), quoted(mask.Name)...), `:{"size":`...)
-		line = strconv.AppendInt(line, int64(mask.Size), 10)
-		line = append(line, `,"removed":`...)
-		line = append(appendPositions(line, part, mask.Start), '}')
-		i++
+		positions := make([]uint32, len(part))
+		for i, position := range part {
+			positions[i] = position - uint32(mask.Start)
+		}
+		s.Masks[mask.Name] = printedMask{int(mask.Size), positions}
 	}
-	p.line = append(line, "}}\n"...)
-	p.out.Write(p.line)
+	return json.NewEncoder(p.out).Encode(s)
 }
 
-func comma(line []byte, i int) []byte {
-	if i > 0 {
-		return append(line, ',')
+func numberOrNull(value float64) any {
+	if math.IsNaN(value) {
+		return nil
 	}
-	return line
-}
-
-func quoted(text string) []byte {
-	var out strings.Builder
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	encoder.Encode(text) // a string cannot fail
-	return []byte(strings.TrimSuffix(out.String(), "\n"))
-}
-
-func appendPositions(line []byte, positions []uint32, start int) []byte {
-	line = append(line, '[')
-	for i, position := range positions {
-		line = strconv.AppendInt(comma(line, i), int64(position)-int64(start), 10)
-	}
-	return append(line, ']')
-}
-
-// appendNumber appends a phenotype so that it reads back the same. JSON has no NaN and no infinity.
-func appendNumber(line []byte, value float64) []byte {
-	switch {
-	case math.IsNaN(value):
-		return append(line, "null"...)
-	case math.IsInf(value, 1):
-		return append(line, "1e999"...)
-	case math.IsInf(value, -1):
-		return append(line, "-1e999"...)
-	}
-	return strconv.AppendFloat(line, value, 'g', -1, 64)
+	return value
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -100,22 +98,18 @@ func runSplit(ctx context.Context, e *env, path string, o selection.SplitOptions
 	if err != nil || e.quiet {
 		return err
 	}
-	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-	units := string(o.By) + "s"
-	header := "selection\tsamples"
-	if o.By != selection.BySample {
-		header += "\t" + units
-	}
-	fmt.Fprintln(w, header)
+	rows := [][]string{{"selection", "samples"}}
 	for _, part := range report.Parts {
-		cells := []string{filepath.Join(out, part.Name+".arrow"), humanCount(part.Samples)}
-		if o.By != selection.BySample {
-			cells = append(cells, humanCount(part.Units))
+		rows = append(rows, []string{filepath.Join(out, part.Name+".arrow"), humanCount(part.Samples)})
+	}
+	if o.By != selection.BySample {
+		rows[0] = append(rows[0], string(o.By)+"s")
+		for i, part := range report.Parts {
+			rows[i+1] = append(rows[i+1], humanCount(part.Units))
 		}
-		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
 	if report.Unplaced > 0 {
-		fmt.Fprintf(w, "%s\t%s\t\n", filepath.Join(out, "unplaced.arrow"), humanCount(report.Unplaced))
+		rows = append(rows, []string{filepath.Join(out, "unplaced.arrow"), humanCount(report.Unplaced)})
 	}
-	return w.Flush()
+	return e.table(rows...)
 }

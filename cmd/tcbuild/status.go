@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -100,11 +99,11 @@ func printChain(ctx context.Context, e *env, path string, last *rebuild.Submitte
 	if unknown != nil {
 		e.log.Warn("SLURM cannot be asked", "error", unknown)
 	}
-	out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, job := range queue {
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\n", job.Chain, job.Label, job.ID, job.State, job.User, job.Reason)
+		rows = append(rows, []string{job.Chain, job.Label, job.ID, job.State, job.User, job.Reason})
 	}
-	if err := out.Flush(); err != nil {
+	if err := e.table(rows...); err != nil {
 		return err
 	}
 	failure := last.Failure()
@@ -124,16 +123,15 @@ func printChain(ctx context.Context, e *env, path string, last *rebuild.Submitte
 // which has no shards, a single line.
 func printShards(e *env, path string, shards []store.ShardStatus) error {
 	counts := make(map[store.ShardState]int)
-	out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, shard := range shards {
 		if shard.Name == "" {
 			e.say(fmt.Sprintf("%s: %s, without shards, %s samples", path, shard.State, humanCount(shard.Samples)))
 			return nil
 		}
 		counts[shard.State]++
-		fmt.Fprintf(out, "%s\t%s\t%s samples\n", shard.Name, shard.State, humanCount(shard.Samples))
+		rows = append(rows, []string{shard.Name, string(shard.State), humanCount(shard.Samples) + " samples"})
 	}
-	_, err := fmt.Fprintf(out, "%s: %d shards done, %d running, %d failed, %d waiting\n", path,
-		counts[store.ShardDone], counts[store.ShardRunning], counts[store.ShardFailed], counts[store.ShardWaiting])
-	return errors.Join(err, out.Flush())
+	return e.table(append(rows, []string{fmt.Sprintf("%s: %d shards done, %d running, %d failed, %d waiting", path,
+		counts[store.ShardDone], counts[store.ShardRunning], counts[store.ShardFailed], counts[store.ShardWaiting])})...)
 }

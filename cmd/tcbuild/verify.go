@@ -109,7 +109,7 @@ func printReport(e *env, jsonPath string, report *gpuverify.Report) error {
 	switch jsonPath {
 	case "":
 	case "-":
-		err = printJSON(e, report)
+		err = e.json(report)
 	default:
 		err = disk.WriteJSON(jsonPath, report)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -71,7 +70,7 @@ func newVersion(e *env) *cobra.Command {
 		"print JSON, also with CUDA support, LMDB's version and the format version of datasets")
 	return configured(e, cmd, func(context.Context, []string, *conf.Settings) error {
 		if asJSON {
-			return json.NewEncoder(e.stdout).Encode(thisBuild())
+			return e.json(thisBuild())
 		}
 		_, err := fmt.Fprintln(e.stdout, "tcbuild", buildVersion())
 		return err
