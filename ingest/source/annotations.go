@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec, place s
 		return report, err
 	}
 	defer reader.Close()
-	r := annotationReader{annotations: a, nameOf: nameIn(spec.Name, false)}
+	r := annotationReader{annotations: a, split: []byte(spec.Split)}
 	for k, name := range []string{spec.Gene, spec.Term, "evidence", "qualifier"} {
 		column := []*int{&r.columns.gene, &r.columns.term, &r.columns.evidence, &r.columns.qualifier}[k]
 		if *column, err = findColumn(reader, spec.File, name); err != nil {
@@ -62,7 +63,7 @@ func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec, place s
 type annotationReader struct {
 	*annotations
 	columns struct{ gene, term, evidence, qualifier int }
-	nameOf  func(field []byte) ([]byte, error)
+	split   []byte // what ends the gene's name; nil: nothing
 	recent  recentName
 	refusal refusal
 
@@ -78,9 +79,9 @@ func (r *annotationReader) row(batch *table.Batch, i int) error {
 	if err := cmp.Or(checkUTF8(qualifier), checkUTF8(code)); err != nil {
 		return err
 	}
-	name, err := r.nameOf(batch.Text(r.columns.gene, i))
-	if err != nil {
-		return err
+	name := batch.Text(r.columns.gene, i)
+	if len(r.split) > 0 {
+		name, _, _ = bytes.Cut(name, r.split)
 	}
 	m := r.recent.find(r.names, name)
 	if m.result != gene {

@@ -98,7 +98,7 @@ func BenchmarkGraphSources(b *testing.B) {
 			return fmt.Sprintf(gafRow, g, g, 1+random.IntN(terms), ids[g], g, g, g)
 		}), set: func(spec *GraphSpec, file string) {
 			spec.Ontology = OntologySpec{File: writeFile(b, "go.obo", oboText()), Annotations: gafOf(b, "gaf", file)}
-			spec.Ontology.Annotations[0].Gene, spec.Ontology.Annotations[0].Name = "db_object_synonym", "^([^|]*)"
+			spec.Ontology.Annotations[0].Gene, spec.Ontology.Annotations[0].Split = "db_object_synonym", "|"
 		}},
 	} {
 		b.Run("kind="+strings.ReplaceAll(kind.name, " ", "_"), func(b *testing.B) {

@@ -203,7 +203,7 @@ func TestOntologyChoices(t *testing.T) {
 		}, all,
 			"GO:0003993-GO:0003674 GO:0016311-GO:0008150 GO:0030643-GO:0008150", "YBR092C-GO:0003993:IMP:enables", ""},
 		{"systematic names", func(o *OntologySpec) {
-			o.Annotations[0].Gene, o.Annotations[0].Name, o.Annotations[0].Where = "db_object_synonym", "^([^|]*)", `go_id == "GO:0003993"`
+			o.Annotations[0].Gene, o.Annotations[0].Split, o.Annotations[0].Where = "db_object_synonym", "|", `go_id == "GO:0003993"`
 		}, all,
 			"GO:0003993-GO:0003674 GO:0016311-GO:0008150 GO:0030643-GO:0008150", "YBR092C-GO:0003993:IMP:enables", ""},
 	} {

@@ -203,9 +203,9 @@ type AnnotationsSpec struct {
 	Source   conf.SourceName `yaml:"source" section:"annotations"`
 	TextSpec `yaml:",inline"`
 	RowsSpec `yaml:",inline"`
-	Gene     string `yaml:"gene"` // the column that names the gene (required)
-	Name     string `yaml:"name"` // a regular expression whose first group is the gene's name (default: all of it)
-	Term     string `yaml:"term"` // the column of the term's id (required)
+	Gene     string `yaml:"gene"`  // the column that names the gene (required)
+	Split    string `yaml:"split"` // what separates several names in the field, of which the first counts
+	Term     string `yaml:"term"`  // the column of the term's id (required)
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
 }
