@@ -89,7 +89,7 @@ func (r *annotationReader) row(batch *table.Batch, i int) error {
 			return err
 		}
 		if r.unknown == ingest.RefuseUnknownGenes {
-			return fault.New(fault.Input, unknownGenesHint, "%s", r.names.describe(string(name), m.result))
+			return fault.New(fault.Input, r.names.unknownHint(string(name)), "%s", r.names.describe(string(name), m.result))
 		}
 		r.missing.add(string(name))
 		r.missing.count([2]found{m.result, m.result})

@@ -233,7 +233,7 @@ func (f *edgeFile) readEnds(g *edgeGroup, end *edgeEnd, names *Names, batch *tab
 			return f.malformed(batch, column, i, err)
 		}
 		if f.unknown == ingest.RefuseUnknownGenes {
-			return fault.New(fault.Input, unknownGenesHint, "read edges %s: %s", f.where(batch, i), names.describe(string(name), m.result))
+			return fault.New(fault.Input, names.unknownHint(string(name)), "read edges %s: %s", f.where(batch, i), names.describe(string(name), m.result))
 		}
 		g.missing.add(string(name))
 	}

@@ -68,7 +68,7 @@ func (m *gem) findGenes(names *Names, path string, policy ingest.UnknownGenes) (
 				continue
 			}
 			if missing++; policy == ingest.RefuseUnknownGenes {
-				return 0, fault.New(fault.Input, unknownGenesHint, "read model %s: reaction %s: %s",
+				return 0, fault.New(fault.Input, names.unknownHint(name), "read model %s: reaction %s: %s",
 					gemReader{path}.where(reaction.line), reaction.id, names.describe(name, result))
 			}
 		}

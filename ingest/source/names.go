@@ -239,8 +239,14 @@ func (n *Names) named(name []byte) namedGene {
 	return namedGene{string(name), n.find(name)}
 }
 
-// unknownGenesHint is the hint for an unknown gene name in a source of a graph.
-const unknownGenesHint = "add the gene to the gene list, or drop its edges with unknown_genes: drop-gene, which is also the flag --unknown-genes"
+// unknownHint is the hint for an unknown gene name in a source of a graph.
+func (n *Names) unknownHint(name string) string {
+	const drop = "drop its edges with unknown_genes: drop-gene, which is also the flag --unknown-genes"
+	if alike := n.genes.Alike(name); alike != "" {
+		return alike + "; or " + drop
+	}
+	return "add the gene to the gene list, or " + drop
+}
 
 // featuresOf are the systematic names of the features with an ambiguous name.
 func (n *Names) featuresOf(name string) (features []string) {

@@ -133,7 +133,7 @@ func (r *tfMatrixReader) row(batch *table.Batch, i int) error {
 				return err
 			}
 			if r.policy == ingest.RefuseUnknownGenes {
-				return fault.New(fault.Input, unknownGenesHint, "%s", r.names.describe(end.name, end.result))
+				return fault.New(fault.Input, r.names.unknownHint(end.name), "%s", r.names.describe(end.name, end.result))
 			}
 			r.missing.add(end.name)
 		}
