@@ -13,7 +13,7 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
-	"tcbuild/ingest/sampletable"
+	"tcbuild/store/internal/sampletable"
 )
 
 // Dataset is a published dataset, open for reading. It is safe for concurrent use.

@@ -23,8 +23,8 @@ import (
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/duplicates"
-	"tcbuild/ingest/sampletable"
 	"tcbuild/internal/disk"
+	"tcbuild/store/internal/sampletable"
 )
 
 // FormatVersion is the version of the dataset format that this package writes

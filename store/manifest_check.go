@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"tcbuild/ingest/sampletable"
+	"tcbuild/store/internal/sampletable"
 )
 
 // check checks that a manifest's masks, shards and files are consistent. It does not look at any

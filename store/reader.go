@@ -7,8 +7,8 @@ import (
 	"tcbuild/encode"
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/ingest/sampletable"
 	"tcbuild/internal/lmdbfile"
+	"tcbuild/store/internal/sampletable"
 )
 
 // Sample is what is stored of a sample.

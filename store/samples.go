@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"tcbuild/ingest"
-	"tcbuild/ingest/sampletable"
 	"tcbuild/internal/disk"
+	"tcbuild/store/internal/sampletable"
 )
 
 const samplesName = "samples" // folder of the sample table

@@ -10,7 +10,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/ingest/sampletable"
+	"tcbuild/store/internal/sampletable"
 )
 
 // Nothing of a torn sample table is used.
