@@ -14,19 +14,21 @@ import (
 	"tcbuild/store"
 )
 
-// Part is what is known of consecutive samples of a dataset: First to Next-1 are verified, of those
-// before End. It is a checkpoint: VerifyPart goes on from it.
+// Part is consecutive samples of a dataset, First to End-1, and what was found when they were
+// verified. A part that is interrupted starts again.
 type Part struct {
-	Dataset string `json:"dataset"` // checksum of its manifest
-	Method  Method `json:"method"`
-	First   int    `json:"first"`
-	Next    int    `json:"next"`
-	End     int    `json:"end"`
-	Report  Report `json:"report"` // of these samples, and of the shards with any of them
+	Dataset string  `json:"dataset"` // checksum of its manifest
+	Method  Method  `json:"method"`
+	First   int     `json:"first"`
+	End     int     `json:"end"`
+	Report  *Report `json:"report"` // of these samples, and of the shards that begin in them; nil: not verified
 }
 
-// Parts cuts a dataset into count parts, or one per shard.
-func Parts(dataset *store.Dataset, method Method, count int) []Part {
+// partSamples is how many samples a part has at most: less than a minute's work.
+const partSamples = 1 << 18
+
+// Parts cuts a dataset into at least count parts, none of samples of two shards.
+func Parts(dataset *store.Dataset, method Method, count int) (parts []Part) {
 	m := dataset.Manifest
 	ranges := m.Shards
 	if m.Variant == store.Incidence {
@@ -35,21 +37,18 @@ func Parts(dataset *store.Dataset, method Method, count int) []Part {
 		cut.Cut(min(count, m.Samples))
 		ranges = cut.Shards
 	}
-	parts := make([]Part, len(ranges))
-	for i, r := range ranges {
-		parts[i] = Part{Dataset: m.Checksum, Method: cmp.Or(method, Both), First: r.First, Next: r.First, End: r.First + r.Samples}
+	for _, r := range ranges {
+		for first, end := r.First, r.First+r.Samples; first < end; first += partSamples {
+			parts = append(parts, Part{Dataset: m.Checksum, Method: cmp.Or(method, Both), First: first, End: min(first+partSamples, end)})
+		}
 	}
 	return parts
 }
 
-// Continues reports whether the part is a checkpoint of one that has just begun.
-func (p *Part) Continues(begun Part) bool {
-	return p.Dataset == begun.Dataset && p.Method == begun.Method && p.First == begun.First && p.End == begun.End &&
-		begun.First <= p.Next && p.Next <= p.End
+// Verifies reports whether the part is another one, verified.
+func (p *Part) Verifies(other Part) bool {
+	return p.Report != nil && p.Dataset == other.Dataset && p.Method == other.Method && p.First == other.First && p.End == other.End
 }
-
-// checkpointSamples is how many samples are verified between two checkpoints, some seconds' work.
-var checkpointSamples = 1 << 14
 
 // Reference is what masks are regenerated from: a graph, read from one dataset, for all datasets of
 // it and of one reaction rule. The zero value reads the first one's.
@@ -85,61 +84,34 @@ func (r *Reference) of(dataset *store.Dataset, wantLists bool) (*regenerate.Rule
 	return r.rules, *r.lists, nil
 }
 
-// VerifyPart verifies the rest of a part as Verify does, but for what Gather checks. It calls save
-// now and then, and when the part is complete.
-func VerifyPart(ctx context.Context, dataset *store.Dataset, part Part, o Options, reference *Reference, save func(Part) error) error {
-	if part.Next == part.End {
-		return nil
-	}
+// VerifyPart verifies a part as Verify does, but for what Gather checks.
+func VerifyPart(ctx context.Context, dataset *store.Dataset, part Part, o Options, reference *Reference) (Part, error) {
 	start := time.Now()
 	v, err := newVerifier(dataset, o)
 	if err != nil {
-		return err
+		return part, err
 	}
 	defer v.release()
-	v.end, v.reference = part.End, reference
-	ready := false
-	prepare := func(context.Context) (err error) {
-		ready, err = v.prepare()
-		return err
-	}
-	if part.Next == part.First {
-		err = v.checkFiles(ctx, filesOf(dataset.Manifest, part), prepare)
-	} else {
-		v.report = part.Report
-		err = prepare(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	for part.Next < part.End {
-		v.first, v.end = part.Next, part.End
-		if o.Devices == nil {
-			v.end = min(part.Next+checkpointSamples, part.End)
-		}
-		v.nextChunk.Store(0)
-		if ready {
-			if err := v.compareAll(ctx); err != nil {
-				return err
-			}
-		} else {
-			v.end = part.End
-		}
-		part.Next, part.Report = v.end, *v.finish(start)
-		start = time.Now()
-		if err := save(part); err != nil {
+	v.first, v.end, v.reference = part.First, part.End, reference
+	err = v.checkFiles(ctx, filesOf(dataset.Manifest, part), func(ctx context.Context) error {
+		ready, err := v.prepare()
+		if err != nil || !ready {
 			return err
 		}
+		return v.compareAll(ctx)
+	})
+	if err == nil {
+		part.Report = v.finish(start)
 	}
-	return nil
+	return part, err
 }
 
-// filesOf are the shards' files with samples of a part.
+// filesOf are the files of the shards that begin in a part.
 func filesOf(m *store.Manifest, part Part) (files []store.File) {
 	for _, file := range m.Files {
 		shard, _, _ := strings.Cut(file.Name, "/")
 		if slices.ContainsFunc(m.Shards, func(s store.ShardRange) bool {
-			return s.Name == shard && s.First < part.End && s.First+s.Samples > part.First
+			return s.Name == shard && part.First <= s.First && s.First < part.End
 		}) {
 			files = append(files, file)
 		}
@@ -158,8 +130,7 @@ func Gather(ctx context.Context, dataset *store.Dataset, parts []Part, o Options
 		return nil, err
 	}
 	m := dataset.Manifest
-	whole := Part{First: 0, End: m.Samples}
-	shards := filesOf(m, whole)
+	shards := filesOf(m, Part{First: 0, End: m.Samples})
 	rest := slices.DeleteFunc(slices.Clone(m.Files), func(f store.File) bool { return slices.Contains(shards, f) })
 	if err := v.checkFiles(ctx, rest, func(context.Context) error {
 		_, err := dataset.Graph() // a part may have taken that of another dataset
@@ -167,15 +138,16 @@ func Gather(ctx context.Context, dataset *store.Dataset, parts []Part, o Options
 	}); err != nil {
 		return nil, err
 	}
+	verified := 0
 	for _, part := range parts {
-		if part.Dataset != m.Checksum || part.Method != v.Method || part.First != whole.Next || part.Next != part.End {
-			return nil, fmt.Errorf("gather verification of %s: samples %d to %d are not verified", dataset.Dir, whole.Next, part.End-1)
+		if part.Dataset != m.Checksum || part.Method != v.Method || part.First != verified || part.Report == nil {
+			return nil, fmt.Errorf("gather verification of %s: samples %d to %d are not verified", dataset.Dir, verified, part.End-1)
 		}
-		whole.Next = part.End
-		v.report.add(part.Report)
+		verified = part.End
+		v.report.add(*part.Report)
 	}
-	if whole.Next != m.Samples {
-		return nil, fmt.Errorf("gather verification of %s: samples %d to %d are not verified", dataset.Dir, whole.Next, m.Samples-1)
+	if verified != m.Samples {
+		return nil, fmt.Errorf("gather verification of %s: samples %d to %d are not verified", dataset.Dir, verified, m.Samples-1)
 	}
 	v.reference = reference
 	if err := v.digestTable(ctx); err != nil {

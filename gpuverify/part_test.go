@@ -15,30 +15,22 @@ import (
 	"tcbuild/store"
 )
 
-// inParts verifies a dataset part by part, interrupted after each checkpoint, of which only the
-// JSON is left.
+// inParts verifies a dataset part by part; of each only the JSON is left.
 func inParts(t *testing.T, dataset *store.Dataset, method Method) (*Report, []Part) {
 	t.Helper()
 	parts, reference := Parts(dataset, method, 3), &Reference{}
 	for i, begun := range parts {
-		for stop := errors.New("stop"); stop != nil; {
-			var saved []byte
-			stop = VerifyPart(t.Context(), dataset, parts[i], Options{Method: method, Workers: 2}, reference, func(part Part) (err error) {
-				if saved, err = json.Marshal(part); err != nil {
-					return err
-				}
-				return errors.New("interrupted")
-			})
-			if stop != nil && saved == nil {
-				t.Fatal(stop)
-			}
-			if saved == nil {
-				continue // it was complete
-			}
-			parts[i] = Part{}
-			if err := json.Unmarshal(saved, &parts[i]); err != nil || !parts[i].Continues(begun) {
-				t.Fatalf("%s does not continue %+v: %v", saved, begun, err)
-			}
+		verified, err := VerifyPart(t.Context(), dataset, begun, Options{Method: method, Workers: 2}, reference)
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved, err := json.Marshal(verified)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts[i] = Part{}
+		if err := json.Unmarshal(saved, &parts[i]); err != nil || !parts[i].Verifies(begun) || begun.Verifies(begun) {
+			t.Fatalf("%s does not verify %+v: %v", saved, begun, err)
 		}
 	}
 	report, err := Gather(t.Context(), dataset, parts, Options{Method: method}, reference)
@@ -48,11 +40,29 @@ func inParts(t *testing.T, dataset *store.Dataset, method Method) (*Report, []Pa
 	return report, parts
 }
 
+// Parts cover all samples, and none is longer than a minute's work or of two shards.
+func TestParts(t *testing.T) {
+	m := &store.Manifest{Variant: store.Indices, Samples: 5*partSamples + 7}
+	m.Cut(2)
+	for variant, count := range map[store.Variant]int{store.Indices: 6, store.Incidence: 8} {
+		m.Variant = variant
+		parts := Parts(&store.Dataset{Manifest: m}, "", 4)
+		next := 0
+		for _, part := range parts {
+			if half := m.Shards[1].First; part.First != next || part.End-part.First > partSamples ||
+				variant == store.Indices && part.First < half && half < part.End {
+				t.Errorf("%s: got part %+v after sample %d", variant, part, next)
+			}
+			next = part.End
+		}
+		if next != m.Samples || len(parts) != count {
+			t.Errorf("%s: got %d parts up to %d, want %d up to %d", variant, len(parts), next, count, m.Samples)
+		}
+	}
+}
+
 // What parts of a dataset give together is what the dataset gives, right or wrong.
 func TestPartsAreTheWhole(t *testing.T) {
-	before := checkpointSamples
-	checkpointSamples = 20
-	defer func() { checkpointSamples = before }()
 	wrong := func(p plan) plan {
 		p.plantRemoved = func(sample int, removed []uint32) []uint32 {
 			if sample%11 == 0 {
@@ -88,7 +98,7 @@ func TestPartsThatAreNotTheWhole(t *testing.T) {
 		"one is missing":     func(parts []Part) []Part { return append(parts[:1], parts[2:]...) },
 		"the last":           func(parts []Part) []Part { return parts[:2] },
 		"none":               func(parts []Part) []Part { return nil },
-		"one is not whole":   func(parts []Part) []Part { parts[1].Next--; return parts },
+		"one is not whole":   func(parts []Part) []Part { parts[1].Report = nil; return parts },
 		"one twice":          func(parts []Part) []Part { parts[1] = parts[0]; return parts },
 		"of another dataset": func(parts []Part) []Part { parts[1].Dataset = "0"; return parts },
 		"by another method":  func(parts []Part) []Part { parts[2].Method = ByEdges; return parts },
@@ -130,10 +140,10 @@ func TestPartIsInterrupted(t *testing.T) {
 	dataset := plan{variant: store.FullMasks, codec: "zstd", rule: incidence.RuleAll, samples: 129, shards: 1}.build(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := VerifyPart(ctx, dataset, Parts(dataset, Both, 1)[0], Options{Workers: 1}, &Reference{}, func(part Part) error {
-		t.Errorf("saved %+v", part)
-		return nil
-	})
+	part, err := VerifyPart(ctx, dataset, Parts(dataset, Both, 1)[0], Options{Workers: 1}, &Reference{})
+	if part.Report != nil {
+		t.Errorf("got %+v", part)
+	}
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}

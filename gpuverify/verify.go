@@ -92,7 +92,7 @@ func newVerifier(dataset *store.Dataset, o Options) (*verifier, error) {
 func (v *verifier) finish(start time.Time) *Report {
 	slices.SortStableFunc(v.report.FirstDifferences, func(a, b Difference) int { return a.Sample - b.Sample })
 	slices.SortStableFunc(v.report.FirstDamaged, func(a, b Damage) int { return a.Sample - b.Sample })
-	v.report.Seconds += time.Since(start).Seconds()
+	v.report.Seconds = time.Since(start).Seconds()
 	v.report.SamplesPerSecond = float64(v.report.Samples) / v.report.Seconds
 	return &v.report
 }
@@ -170,10 +170,8 @@ func (v *verifier) prepare() (ready bool, err error) {
 		v.damage(-1, err)
 		return false, nil
 	}
-	if v.report.Masks == nil {
-		for _, mask := range m.Masks {
-			v.report.Masks = append(v.report.Masks, MaskReport{Name: mask.Name, Size: mask.Size})
-		}
+	for _, mask := range m.Masks {
+		v.report.Masks = append(v.report.Masks, MaskReport{Name: mask.Name, Size: mask.Size})
 	}
 	return true, nil
 }

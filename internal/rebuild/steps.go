@@ -130,8 +130,8 @@ func builtByTasks(dataset string) error {
 		"open %s: the dataset is not complete, its jobs have not built %s", dataset, strings.Join(missing, ", "))
 }
 
-// verifyParts verifies one task's parts of all datasets. What was verified before the task was
-// interrupted stays so.
+// verifyParts verifies one task's parts of all datasets. Parts that were verified before the task
+// was interrupted stay so.
 func (o *Options) verifyParts(ctx context.Context, version string, missing func(stage string) bool, task, tasks int) error {
 	for _, variant := range o.Variants {
 		path := filepath.Join(version, variant)
@@ -145,11 +145,14 @@ func (o *Options) verifyParts(ctx context.Context, version string, missing func(
 		if err != nil {
 			return err
 		}
-		if err := os.MkdirAll(checkpoints(path), 0o777); err != nil {
+		if err := os.MkdirAll(partsFolder(path), 0o777); err != nil {
 			return err
 		}
 		parts := o.parts(dataset)
 		for i := task; i < len(parts); i += tasks {
+			if parts[i].Report != nil {
+				continue
+			}
 			if err := o.verifyPart(ctx, dataset, parts[i]); err != nil {
 				return err
 			}
@@ -160,42 +163,45 @@ func (o *Options) verifyParts(ctx context.Context, version string, missing func(
 
 func (o *Options) verifyPart(ctx context.Context, dataset *store.Dataset, part gpuverify.Part) error {
 	options := o.Verify
-	bar := o.Progress("verify", part.End-part.Next)
+	bar := o.Progress("verify", part.End-part.First)
 	defer bar.Done()
 	options.Progress = bar
-	return gpuverify.VerifyPart(ctx, dataset, part, options, &o.reference,
-		func(part gpuverify.Part) error { return disk.WriteJSON(checkpoint(dataset.Dir, part), part) })
+	part, err := gpuverify.VerifyPart(ctx, dataset, part, options, &o.reference)
+	if err != nil {
+		return err
+	}
+	return disk.WriteJSON(partPath(dataset.Dir, part), part)
 }
 
-// parts are the parts of a dataset, each with what is verified of it.
+// parts are the parts of a dataset, with the reports of those that are verified.
 func (o *Options) parts(dataset *store.Dataset) []gpuverify.Part {
 	parts := gpuverify.Parts(dataset, o.Verify.Method, o.Build.Shards)
 	for i := range parts {
 		var saved gpuverify.Part
-		if disk.ReadJSON(checkpoint(dataset.Dir, parts[i]), &saved) == nil && saved.Continues(parts[i]) {
+		if disk.ReadJSON(partPath(dataset.Dir, parts[i]), &saved) == nil && saved.Verifies(parts[i]) {
 			parts[i] = saved
 		}
 	}
 	return parts
 }
 
-// checkpoints is the folder with what tasks have verified of a dataset. It is named as the report
-// is, without ending, and swept away when the version is published.
-func checkpoints(dataset string) string {
+// partsFolder is the folder of the parts of a dataset that tasks have verified. It is named as the
+// report is, without ending, and swept away when the version is published.
+func partsFolder(dataset string) string {
 	return filepath.Join(filepath.Dir(dataset), verifyPrefix+filepath.Base(dataset))
 }
 
-func checkpoint(dataset string, part gpuverify.Part) string {
-	return filepath.Join(checkpoints(dataset), fmt.Sprintf("%s-%d-%d.json", part.Method, part.First, part.End))
+func partPath(dataset string, part gpuverify.Part) string {
+	return filepath.Join(partsFolder(dataset), fmt.Sprintf("%s-%d-%d.json", part.Method, part.First, part.End))
 }
 
 // Verified is how many samples of a dataset tasks have verified.
 func Verified(dataset string) (samples int) {
-	files, _ := os.ReadDir(checkpoints(dataset))
+	files, _ := os.ReadDir(partsFolder(dataset))
 	for _, file := range files {
 		var part gpuverify.Part
-		if disk.ReadJSON(filepath.Join(checkpoints(dataset), file.Name()), &part) == nil {
-			samples += part.Next - part.First
+		if disk.ReadJSON(filepath.Join(partsFolder(dataset), file.Name()), &part) == nil {
+			samples += part.End - part.First
 		}
 	}
 	return samples
