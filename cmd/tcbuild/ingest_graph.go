@@ -25,8 +25,9 @@ func newIngestGraph(e *env) *cobra.Command {
 		Use:   "graph --config FILE --out DIR",
 		Short: "Build a cell graph from public sources",
 		Long: `Build a cell graph from the sources named in the settings: a gene list, edge
-tables, STRING files, a metabolic model. Prints, for each source, how many rows
-became edges and how many were dropped or merged, and why.`,
+tables, a metabolic model, an ontology. 'tcbuild ingest sources' lists the public
+sources that settings can name. Prints, for each source, how many rows became edges
+and how many were dropped or merged, and why.`,
 		Example: `  tcbuild ingest graph --config yeast --out yeast/graph
   tcbuild ingest graph --config my.yaml --out my/graph self_loops=none`,
 	}
