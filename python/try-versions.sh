@@ -2,9 +2,10 @@
 # Runs some of the Python tests, those that depend on versions, with the machine's oldest Python and
 # the oldest packages that pyproject.toml allows, then with the newest of both.
 #
-# usage: try-versions.sh FOLDER, which keeps the environments, with uv in PATH
+# usage: try-versions.sh FOLDER, which has an environment of several GB meanwhile, with uv in PATH
 set -euo pipefail
 folder=$1
+trap 'rm -rf "$folder"' EXIT
 cd "$(dirname "$0")"
 tests=$(echo tests/test_{graph_columns,reader_processes,reader_threads,samples,torch_loaders,pyg_batches}.py)
 
@@ -22,14 +23,13 @@ pythons() {
 }
 
 try() { # RESOLUTION MINOR PYTHON
-  local venv=$folder/$1-3.$2
   echo "Python 3.$2 with the packages of --resolution $1"
-  uv venv -q --clear -p "$3" "$venv"
-  packages="-r pyproject.toml --extra url -r requirements-test.txt"
+  uv venv -q --clear -p "$3" "$folder"
+  local packages="-r pyproject.toml --extra url -r requirements-test.txt"
   # Without torch (gigabytes, and not in every index) its tests are skipped with a message.
-  uv pip install -q -p "$venv" --resolution "$1" $packages --extra pyg ||
-    uv pip install -q -p "$venv" --resolution "$1" $packages
-  "$venv/bin/python" -m pytest -q -rs -n auto --maxprocesses 8 --dist worksteal -m 'not slow' $tests
+  uv pip install -q -p "$folder" --resolution "$1" $packages --extra pyg ||
+    uv pip install -q -p "$folder" --resolution "$1" $packages
+  "$folder/bin/python" -m pytest -q -rs -n auto --maxprocesses 8 --dist worksteal -m 'not slow' $tests
 }
 
 try lowest-direct $(pythons | head -n 1)

@@ -9,6 +9,7 @@
 store/FORMAT.md specifies the files, docs/DESIGN.md the terms and the rules of masks.
 """
 
+from tcbuild import notebook as notebook
 from tcbuild.dataset import Dataset, Phenotype, open
 from tcbuild.errors import (
     DamagedFileError,

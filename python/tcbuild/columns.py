@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -59,18 +59,9 @@ def missing(chunk: pa.Array) -> npt.NDArray[np.int64]:
 
 def texts(column: pa.ChunkedArray) -> npt.NDArray[np.object_]:
     """Texts with a dictionary as an array of str, None where null. Equal texts are one object."""
-    return by_word(column, lambda words: np.array(words, object), object)
-
-
-def by_word(
-    column: pa.ChunkedArray,
-    value: Callable[[list[str | None]], npt.NDArray[Any]],
-    kind: npt.DTypeLike,
-) -> npt.NDArray[Any]:
-    """What value gives for a text's word in the dictionary; the last word is None, for null."""
-    found = [np.empty(0, kind)]
+    found = [np.empty(0, object)]
     for chunk in column.chunks:
-        values = value([*chunk.dictionary.to_pylist(), None])
+        values = np.array([*chunk.dictionary.to_pylist(), None], object)
         words = view(chunk.indices, np.int32).copy()
         words[missing(chunk)] = -1
         found.append(values[words])

@@ -5,14 +5,13 @@ from __future__ import annotations
 import builtins
 import operator
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, SupportsIndex, overload
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tcbuild import conditions, html
 from tcbuild.cell import Cell
 from tcbuild.columns import Rows, as_array
 from tcbuild.combinations import Combinations, gene_numbers
@@ -31,8 +30,6 @@ from tcbuild.samples import Samples
 from tcbuild.selection import read_selection
 from tcbuild.shards import ShardMasks
 from tcbuild.statistics import QUANTILES, Statistics
-
-Condition = conditions.Bounds | float | None
 
 
 def open(path: str | os.PathLike[str], check: Literal["digest"] | None = None) -> Dataset:
@@ -131,9 +128,6 @@ class Dataset:
             samples = f"{len(self):,} of {len(self.whole):,} samples"
         return f"<tcbuild.Dataset {self.path}: {samples}, {self.variant}{codec}>"
 
-    def _repr_html_(self) -> str:
-        return html.dataset(self)
-
     def __len__(self) -> int:
         return len(self._rows)
 
@@ -209,43 +203,16 @@ class Dataset:
         """
         return self.samples.index_of(sample_id)
 
-    def where(
-        self,
-        *,
-        genes: str | Sequence[str] | None = None,
-        deletions: int | conditions.Bounds | None = None,
-        sample_ids: str | Sequence[str] | None = None,
-        phenotypes: str | Sequence[str] | Mapping[str, Any] | None = None,
-        attributes: str | Sequence[str] | Mapping[str, Any] | None = None,
-    ) -> Dataset:
-        """The view of the samples that meet all conditions, in the dataset's order. Its `indices`
-        are theirs in the whole dataset.
+    def deletes(self, gene: str) -> npt.NDArray[np.bool_]:
+        """Which samples delete a gene, bool [N]; they may delete others. The caller owns the array.
 
-        genes: they delete this gene, or all of these; they may delete others
-        deletions: they delete this many genes, or from low to high: (1, 2)
-        sample_ids: they have this id, or one of these
-        phenotypes, attributes: names of those that must not be missing, or conditions by name: a
-            value, a list of values, or for numbers a pair (low, high). Both ends of a pair count,
-            and None is no bound. What is missing meets no condition.
-
-            dataset.where(genes="YAL001C", phenotypes={"fitness": (0.5, None)},
-                          attributes={"medium": ["YPD", "SC"]})
-
-        Other conditions are boolean arrays: dataset[np.abs(dataset.phenotype("fitness")) > 2].
+        dataset[dataset.deletes("YAL001C") & (dataset.phenotype("fitness") < 0.8)]
         """
-        found = []
-        if genes is not None:
-            found.append(conditions.deletes(genes, self._cell.gene_indices))
-        if deletions is not None:
-            found.append(conditions.deletions(deletions))
-        if sample_ids is not None:
-            found.append(conditions.named(sample_ids))
-        for name, wanted in conditions.by_name("phenotype", phenotypes, self.phenotype_names):
-            found.append(conditions.number(name, wanted))
-        for name, wanted in conditions.by_name("attribute", attributes, self._attributes):
-            kind = conditions.text if self._attributes[name] == "text" else conditions.number
-            found.append(kind(name, wanted))
-        return self[self.samples.matching(found)]
+        if not isinstance(gene, str):
+            raise TypeError(f"find samples: found {type(gene).__name__}, expected a gene's name")
+        if gene not in self._cell.gene_indices:
+            raise unknown_name("gene", gene, self._cell.gene_indices)
+        return self.samples.deleting(self._cell.gene_indices[gene])
 
     def select(self, path: str | os.PathLike[str]) -> Dataset:
         """The view of the samples that a file of `tcbuild select` or `tcbuild split` names, in the

@@ -13,7 +13,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tcbuild import html
 from tcbuild.columns import number_type, whole
 from tcbuild.graph_columns import GraphColumns
 
@@ -53,9 +52,6 @@ class CellGraph:
         types += [f"{edges.shape[1]:,} {name}" for name, edges in self.edges.items()]
         more = f", and {len(types) - _SHOWN} more types" if len(types) > _SHOWN else ""
         return f"<tcbuild.CellGraph: {', '.join(types[:_SHOWN])}{more}>"
-
-    def _repr_html_(self) -> str:
-        return html.graph(self)
 
 
 def split_edge_type(name: str) -> tuple[str, str, str]:

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from tcbuild import html
 from tcbuild.lazy import lazy_property
 from tcbuild.masks import Bytes
-from tcbuild.sample_table import Labels
-
-if TYPE_CHECKING:
-    from tcbuild.dataset import Dataset
+from tcbuild.sample_table import Labels, Table
 
 _SHOWN = 10  # genes in a repr
+
+
+class Source(Protocol):
+    """The dataset that a sample is read from."""
+
+    mask_names: list[str]
+    mask_sizes: list[int]
+    mask_offsets: npt.NDArray[np.int64]
+    phenotype_names: list[str]
+    _table: Table
+
+    @property
+    def genes(self) -> list[str]: ...
+    def read_removed(self, index: int) -> npt.NDArray[np.uint32]: ...
+    def fill_masks(self, index: int, out: npt.NDArray[np.bool_ | np.uint8]) -> None: ...
+    def fill_packed(self, index: int, out: Bytes) -> None: ...
 
 
 class Sample:
@@ -24,7 +36,7 @@ class Sample:
     index: its index in the whole dataset, also where it was taken from a view.
     """
 
-    def __init__(self, dataset: Dataset, index: int):
+    def __init__(self, dataset: Source, index: int):
         self._dataset = dataset
         self.index = index
 
@@ -33,9 +45,6 @@ class Sample:
         shown = ", ".join(genes[:_SHOWN]) or "nothing"
         more = f" and {len(genes) - _SHOWN:,} more" if len(genes) > _SHOWN else ""
         return f"<tcbuild.Sample {self.index} {self.id!r:.100}: deletes {shown}{more}>"
-
-    def _repr_html_(self) -> str:
-        return html.sample(self)
 
     @lazy_property
     def _labels(self) -> Labels:

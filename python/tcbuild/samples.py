@@ -10,11 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tcbuild import html
-from tcbuild.columns import Rows, numbers, ranks, texts
-from tcbuild.conditions import Condition
+from tcbuild.columns import Rows, lists, numbers, ranks, texts
 from tcbuild.errors import UnknownNameError, missing_package, unknown_name
-from tcbuild.manifest import SAMPLE_ID
+from tcbuild.manifest import PERTURBATION_INDICES, SAMPLE_ID
 from tcbuild.sample_table import Table
 
 
@@ -35,9 +33,6 @@ class Samples:
 
     def __repr__(self) -> str:
         return f"<tcbuild.Samples: {len(self):,} rows of {', '.join(self.columns)}>"[:400]
-
-    def _repr_html_(self) -> str:
-        return html.samples(self)
 
     @property
     def columns(self) -> list[str]:
@@ -101,7 +96,7 @@ class Samples:
                 name = distinct[names[(counts > 1) | (found[names] >= 0)][0]]
                 raise ValueError(
                     f"find sample {name!r:.100}: several samples have this id\n"
-                    f"hint: dataset.where(sample_ids={name!r:.100}) has them all"
+                    f"hint: dataset[dataset.samples['sample_id'] == {name!r:.100}] has them all"
                 )
             found[rank[hits]] = at
         if np.any(found < 0):
@@ -115,14 +110,17 @@ class Samples:
             return int(found[0])
         return np.array([places_of[name] for name in wanted], np.int64)
 
-    def matching(self, conditions: Sequence[Condition]) -> npt.NDArray[np.bool_]:
-        """Which samples meet all conditions, bool [N]."""
-        keep = np.ones(len(self), bool)
-        columns = list(dict.fromkeys(condition.column for condition in conditions))
-        for places, rows, table in self._table.read(columns, self._rows) if columns else ():
-            for condition in conditions:
-                keep[places] &= condition.holds(table.column(condition.column))[rows]
-        return keep
+    def deleting(self, gene: int) -> npt.NDArray[np.bool_]:
+        """Which samples delete a gene, by its index, bool [N]."""
+        found = np.empty(len(self), bool)
+        for places, rows, table in self._table.read([PERTURBATION_INDICES], self._rows):
+            chunks = [np.empty(0, bool)]
+            for deleted, bounds in lists(table.column(0)):
+                chunks.append(np.zeros(len(bounds) - 1, bool))
+                hits = np.flatnonzero(deleted == gene)
+                chunks[-1][np.searchsorted(bounds, hits, side="right") - 1] = True
+            found[places] = np.concatenate(chunks)[rows]
+        return found
 
     def head(self, rows: int = 5) -> pa.Table:
         """The first rows as an Arrow table."""

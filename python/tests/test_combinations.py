@@ -134,9 +134,8 @@ def test_is_a_dataset(dataset):
         ]
         deleted, ptr, _ = view.perturbations(range(len(view)))
         assert deleted.tolist() == [gene for sample in view for gene in sample.perturbation_indices]
-    with_gene = found.where(genes=genes[4])
+    with_gene = found[found.deletes(genes[4])]
     assert len(with_gene) == 16 and all(genes[4] in sample.genes for sample in with_gene)
-    assert len(found.where(deletions=2)) == 136 and len(found.where(sample_ids=["3", "x"])) == 1
     assert found.graph is dataset.graph
     nested = found[:3].combinations(genes[:2], 1)
     assert len(nested) == 2 and pickle.loads(pickle.dumps(nested))[1].genes == [genes[1]]
@@ -182,8 +181,6 @@ def test_refuses(dataset, tmp_path):
             found[index]
     with pytest.raises(reader.UnknownNameError, match="no phenotype"):
         found.phenotype("fitness")
-    with pytest.raises(reader.UnknownNameError, match="no attribute"):
-        found.where(attributes="medium")
 
 
 def test_takes_no_selection(tcbuild, dataset, tmp_path):

@@ -86,7 +86,7 @@ READS = {
     "attributes": lambda dataset: dataset[IN_SHARD].attributes,
     "a phenotype": lambda dataset: dataset.phenotype("fitness"),
     "an attribute": lambda dataset: dataset.attribute("medium"),
-    "samples of a gene": lambda dataset: dataset.where(genes=dataset.genes[0]),
+    "samples of a gene": lambda dataset: dataset.deletes(dataset.genes[0]),
     "an id": lambda dataset: dataset.index_of("strain 1"),
     "a table": lambda dataset: dataset.to_arrow(),
 }

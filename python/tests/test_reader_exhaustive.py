@@ -143,7 +143,7 @@ def columns(dataset: reader.Dataset) -> Iterator[Callable[[], object]]:
     for name in dataset.attribute_names:
         yield lambda name=name: repr(dataset.attribute(name).tolist())  # NaN is not NaN
     yield lambda: dataset.to_arrow().to_pylist()
-    yield lambda: dataset.where(deletions=(1, 2)).indices.tolist()
+    yield lambda: dataset.deletes(dataset.genes[0]).tolist()
 
 
 def everything(path: Path, indices=None) -> Content:

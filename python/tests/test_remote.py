@@ -64,7 +64,7 @@ def test_samples_are_those_of_the_oracle(built, server, scheme, name):
     assert dataset.attribute("medium").tolist() == local.attribute("medium").tolist()
     assert dataset.graph.nodes == local.graph.nodes
     gene = local.genes[3]
-    assert dataset.where(genes=gene).indices.tolist() == local.where(genes=gene).indices.tolist()
+    assert dataset.deletes(gene).tolist() == local.deletes(gene).tolist()
     pairs = dataset.combinations(dataset.genes, 2)
     assert pairs[7].genes == local.combinations(local.genes, 2)[7].genes
 

@@ -61,7 +61,7 @@ def reads(dataset: reader.Dataset):
     yield lambda: dataset.samples["sample_id"].tolist()
     yield lambda: dataset.to_arrow().to_pylist()
     yield lambda: dataset[300:310].to_arrow().to_pylist()
-    yield lambda: dataset.where(genes=dataset.genes[3], phenotypes="fitness").indices.tolist()
+    yield lambda: dataset.deletes(dataset.genes[3]).tolist()
     yield lambda: dataset.statistics("fitness")
 
 

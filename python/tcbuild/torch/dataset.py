@@ -18,7 +18,7 @@ class Dataset(torch.utils.data.Dataset["Sample"]):
     """A tcbuild dataset, its folder, or a view of one as a map-style torch Dataset.
 
         stored = tcbuild.open("cell/indices")
-        train = tcbuild.torch.Dataset(stored.where(phenotypes="fitness"))
+        train = tcbuild.torch.Dataset(stored[~np.isnan(stored.phenotype("fitness"))])
 
     Workers may be forked or spawned: pickling stores only its path, and the indices of a view.
     `stored` is the tcbuild.Dataset.

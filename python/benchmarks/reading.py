@@ -1,4 +1,4 @@
-"""Times reading: python -m tcbuild.bench DATASET... [--samples N]
+"""Times reading: python python/benchmarks/reading.py DATASET... [--samples 500]
 
 Each dataset is read at random samples, in this process only. The first round is not measured. The
 results are medians in milliseconds per sample. The last line says how fast combinations of three of
@@ -15,8 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from tcbuild.dataset import Dataset
-from tcbuild.dataset import open as open_dataset
+import tcbuild
 
 BATCH = 28
 COMPUTED = 65_536  # combinations in a batch
@@ -26,7 +25,6 @@ T = TypeVar("T")
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m tcbuild.bench",
         description="Times the reading of datasets, in ms per sample.",
     )
     parser.add_argument("datasets", nargs="+", metavar="DATASET")
@@ -38,7 +36,7 @@ def main() -> None:
     columns = ("labels", f"batch of {BATCH}", "removed", "packed", "all masks")
     print(f"{'ms per sample':>24}", *(f"{column:>12}" for column in columns))
     for path in arguments.datasets:
-        dataset = open_dataset(path)
+        dataset = tcbuild.open(path)
         if not len(dataset):
             parser.error(f"{path} has no samples")
         name = "-".join(filter(None, (dataset.variant, dataset.codec)))
@@ -51,7 +49,7 @@ def main() -> None:
         print(f"combinations of 3 genes, {order}: {per_second / 1e6:.1f} million per second")
 
 
-def combinations(dataset: Dataset) -> list[float]:
+def combinations(dataset: tcbuild.Dataset) -> list[float]:
     """Combinations of three genes per second, one after the other and at random."""
     triples = dataset.combinations(dataset.genes, min(3, len(dataset.genes)))
     size = min(COMPUTED, len(triples))
@@ -66,7 +64,7 @@ def combinations(dataset: Dataset) -> list[float]:
     ]
 
 
-def measure(dataset: Dataset, samples: int) -> list[float]:
+def measure(dataset: tcbuild.Dataset, samples: int) -> list[float]:
     """Milliseconds per sample for labels, perturbations of a batch, removed positions, packed
     masks, and masks as bool.
     """

@@ -1,18 +1,16 @@
-"""What notebooks show of datasets, graphs and samples."""
+"""What notebooks show of datasets, graphs and samples. These know nothing of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from tcbuild.dataset import Dataset
-    from tcbuild.graph import CellGraph
-    from tcbuild.sample import Sample
-    from tcbuild.samples import Samples
+from tcbuild.dataset import Dataset
+from tcbuild.graph import CellGraph
+from tcbuild.sample import Sample
+from tcbuild.samples import Samples
 
 _ROWS = 30  # of a table
 _LONGEST = 60  # characters of a cell
@@ -101,3 +99,8 @@ def _row(tag: str, cells: Iterable[str]) -> str:
 
 def _cut(text: str) -> str:
     return escape(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
+
+
+# The name that notebooks look for.
+for kind, shown in ((Dataset, dataset), (CellGraph, graph), (Sample, sample), (Samples, samples)):
+    setattr(kind, "_repr_html_", shown)
