@@ -46,7 +46,9 @@ func (p *sampleParser) parse(b *table.Batch, i int, samples *Samples) (kept bool
 		value, err := number(b, column, i)
 		if err != nil {
 			name := p.layout.columns.Phenotypes[k].Name
-			return false, fault.New(fault.Input, leaveOutHint(name), "phenotype %s: %w", fault.Quote(name), err)
+			return false, fault.New(fault.Input,
+				"correct the value, empty the field if it is missing, or exclude the column with --not-phenotypes "+fault.List([]string{name}),
+				"phenotype %s: %w", fault.Quote(name), err)
 		}
 		p.phenotypes[k] = value
 	}

@@ -33,7 +33,7 @@ func findPerturbationLayout(path string, r *table.Reader, options PerturbationOp
 	if err := c.takeNamed(options); err != nil {
 		return layout, err
 	}
-	if err := c.findContents(r, options.Phenotypes == nil, options.Attributes == nil); err != nil {
+	if err := c.assignAll(r, options); err != nil {
 		return layout, err
 	}
 	return layout, c.layOut(&layout, options)
@@ -234,46 +234,116 @@ func (c *perturbationColumns) checkKind(column int, flag string, role columnRole
 	return nil
 }
 
-// findContents gives roles to the columns without one, if phenotypes or attributes are not named,
-// and types to the attributes and to what a filter reads: by the column's type if the format has
-// types, otherwise by all their values.
-func (c *perturbationColumns) findContents(r *table.Reader, phenotypes, attributes bool) error {
-	var untyped []untypedColumn
-	for column, role := range c.roles {
-		asked := c.filterOnly(column)
-		if role != roleOpen && role != roleAttribute && !asked {
-			continue
+// columnContents is what a column holds: values of its type if the format has types, otherwise those
+// that were found.
+type columnContents struct {
+	number, text, other string // where the first number is, other text, and anything else; "" for none
+	noted               bool   // said of an experiment, not measured in it
+
+	// Of a column of a text table:
+	column int
+	mixed  bool   // both numbers and other text are allowed
+	found  string // the first other text
+	coded  bool   // a number is written as codes are, such as 007, and would not come back as it was
+}
+
+// assign gives a column the type of its values and, unless the options named it, its role. A column
+// without values has numbers. One with both numbers and texts is no attribute, and no phenotype in
+// the end: it is an error, or left out where phenotypes are named.
+func (c *perturbationColumns) assign(column int, holds columnContents, options PerturbationOptions) {
+	c.types[column] = NumberAttribute
+	if holds.text != "" || holds.coded {
+		c.types[column] = TextAttribute
+	}
+	isText := c.types[column] == TextAttribute && (holds.number == "" || holds.text == "")
+	switch {
+	case c.roles[column] != roleOpen || holds.other != "" && holds.number == "" && holds.text == "":
+	case holds.noted || isText:
+		if options.Attributes == nil {
+			c.roles[column] = roleAttribute
 		}
-		switch kind := c.kind(column); {
-		case kind == table.Unknown && (role == roleAttribute || phenotypes || attributes || asked):
-			untyped = append(untyped, untypedColumn{column: column, mixed: role != roleOpen || !phenotypes})
-		case kind == table.Number:
-			c.found(column, NumberAttribute, phenotypes, attributes)
-		case kind == table.Text:
-			c.found(column, TextAttribute, phenotypes, attributes)
+	case options.Phenotypes == nil:
+		c.roles[column] = rolePhenotype
+	}
+}
+
+// assignAll assigns the columns of a table, by their types or by all their values.
+func (c *perturbationColumns) assignAll(r *table.Reader, options PerturbationOptions) error {
+	open := options.Phenotypes == nil || options.Attributes == nil
+	all, untyped := make([]columnContents, len(c.names)), []*columnContents(nil)
+	for column, role := range c.roles {
+		holds := &all[column]
+		switch c.kind(column) {
+		case table.Number:
+			holds.number = "its type"
+		case table.Text:
+			holds.text = "its type"
+		case table.List, table.Other:
+			holds.other = "its type"
+		default:
+			*holds = columnContents{column: column, mixed: role != roleOpen || options.Phenotypes != nil}
+			if role == roleAttribute || role == roleOpen && open || c.filterOnly(column) {
+				untyped = append(untyped, holds)
+			}
 		}
 	}
-	if err := readUntyped(c.path, r, untyped); err != nil {
+	if err := readContents(c.path, r, untyped); err != nil {
 		return err
 	}
-	for _, u := range untyped {
-		if u.number != "" && u.text != "" && c.roles[u.column] == roleOpen {
-			c.types[u.column] = TextAttribute
-			continue // left out: phenotypes are named, and it is not among them
-		}
-		c.found(u.column, u.attributeType(), phenotypes, attributes)
+	for column, holds := range all {
+		c.assign(column, holds, options)
 	}
 	return nil
 }
 
-// found gives a column its type and, if it has none, its role.
-func (c *perturbationColumns) found(column int, values AttributeType, phenotypes, attributes bool) {
-	c.types[column] = values
-	switch {
-	case c.roles[column] != roleOpen:
-	case values == NumberAttribute && phenotypes:
-		c.roles[column] = rolePhenotype
-	case values == TextAttribute && attributes:
-		c.roles[column] = roleAttribute
+// readContents reads a text table to its end, to find out what columns hold. Missing values (see
+// table.Batch.Number) are neither numbers nor text. Both in a column that must not be mixed is a
+// fault.Input that names the first such text, and so is a number there in another notation, such as
+// 0,5. Without columns it reads nothing.
+func readContents(path string, r *table.Reader, columns []*columnContents) error {
+	if len(columns) == 0 {
+		return nil
 	}
+	for b, err := range r.Batches() {
+		if err != nil {
+			return err
+		}
+		for _, holds := range columns {
+			odd := holds.add(r, b)
+			if holds.mixed || !odd && (holds.number == "" || holds.text == "") {
+				continue
+			}
+			expected, fix := table.PlainNumber, "save the table with such numbers"
+			if !odd {
+				expected = "as in line " + strings.TrimPrefix(holds.number, path+":")
+				fix = "correct the value, empty the field if it is missing"
+			}
+			name := r.Columns()[holds.column]
+			column := fault.List([]string{name})
+			hint := fmt.Sprintf("%s, exclude the column with --not-phenotypes %s, or keep it as text with --attributes %s", fix, column, column)
+			return fault.New(fault.Input, hint, "read perturbations %s: column %s: found %s, expected a number %s",
+				holds.text, fault.Quote(name), holds.found, expected)
+		}
+	}
+	return nil
+}
+
+// add records the column's fields in a batch. odd says that text is a number in another notation.
+func (h *columnContents) add(r *table.Reader, b *table.Batch) (odd bool) {
+	number, oddNumber, text := b.Contents(h.column)
+	odd = oddNumber >= 0
+	if odd {
+		text = oddNumber
+	}
+	if h.number == "" && number >= 0 {
+		h.number = r.Where(b.First + int64(number))
+	}
+	if text >= 0 && (odd || h.text == "") {
+		h.text, h.found = r.Where(b.First+int64(text)), fault.Quote(b.Text(h.column, text))
+	}
+	for i := 0; h.mixed && !h.coded && i < b.Len; i++ {
+		digits := strings.TrimLeft(string(b.Text(h.column, i)), "+-")
+		h.coded = len(digits) > 1 && digits[0] == '0' && '0' <= digits[1] && digits[1] <= '9'
+	}
+	return odd
 }

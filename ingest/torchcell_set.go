@@ -1,12 +1,87 @@
 package ingest
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"slices"
+	"strconv"
 
 	"tcbuild/fault"
 	"tcbuild/ingest/table"
 	"tcbuild/ingest/torchcell"
 )
+
+// storePerturbations is a perturbation set in a torchcell store: each record is a sample, named by
+// its number. As in torchcell, a perturbation of any type deletes its gene, and a sample deletes
+// the genes of all experiments in its record.
+type storePerturbations struct {
+	perturbationSet
+	path     string
+	store    *torchcell.Store
+	contents *torchcell.Contents
+}
+
+// PerturbationFiles returns the paths of the files that OpenPerturbations reads.
+func PerturbationFiles(path string) []string {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return torchcell.Files(path)
+	}
+	return []string{path}
+}
+
+// openStore reads the whole store.
+func openStore(path string, genes *Nodes, options PerturbationOptions) (*storePerturbations, error) {
+	if !slices.Equal(options.GenesColumns, []string{defaultGenesColumn}) || options.GeneDelimiter != defaultGeneDelimiter ||
+		options.IDColumn != "" || options.Text.Delimiter != 0 || options.Text.Columns != nil {
+		return nil, fault.New(fault.Usage, "omit the flags for columns and delimiters",
+			"read perturbations %s: found a torchcell store, expected a table", path)
+	}
+	store, err := torchcell.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	p := &storePerturbations{perturbationSet: perturbationSet{genes: genes, options: options}, path: path, store: store}
+	if p.contents, err = torchcell.Read(store); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	if err := p.layOut(); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+func (p *storePerturbations) Inputs() []Input { return p.store.Inputs() }
+
+func (p *storePerturbations) Unchanged() error { return p.store.Unchanged() }
+
+func (p *storePerturbations) Close() error { return errors.Join(p.contents.Close(), p.store.Close()) }
+
+// Scan reads the samples. Memory does not depend on their number. If the scan fails, the counts are
+// those up to the failure.
+func (p *storePerturbations) Scan(yield func(*Samples) error) (Counts, error) {
+	batch := NewBatcher(p.layout.columns, yield)
+	parser := newRecordParser(p, &batch.Counts)
+	var id []byte
+	err := p.contents.Rows(func(r *torchcell.Row) error {
+		genotype, keep, err := parser.parse(r)
+		if err != nil {
+			return fmt.Errorf("read perturbations %s: record %d: %w", p.path, r.Number, err)
+		}
+		if !keep {
+			return nil
+		}
+		id = strconv.AppendInt(id[:0], int64(r.Number), 10)
+		return batch.Add(id, genotype, parser.phenotypes, parser.attributes)
+	})
+	if err == nil {
+		err = p.Unchanged()
+	}
+	if err != nil {
+		return batch.Counts, err
+	}
+	return batch.Counts, p.end(batch, p.path)
+}
 
 // layOut finds out which columns of the store are phenotypes and attributes, by the rules for
 // tables: numbers are phenotypes, texts are attributes. What is noted of an experiment is an
@@ -22,19 +97,8 @@ func (p *storePerturbations) layOut() error {
 		return err
 	}
 	for i, column := range columns {
-		c.types[i] = NumberAttribute
-		if column.Text >= 0 {
-			c.types[i] = TextAttribute
-		}
-		switch {
-		case c.roles[i] != roleOpen || c.kind(i) == table.Other:
-		case column.Attribute || c.types[i] == TextAttribute && column.Number < 0:
-			if p.options.Attributes == nil {
-				c.roles[i] = roleAttribute
-			}
-		case p.options.Phenotypes == nil:
-			c.roles[i] = rolePhenotype
-		}
+		c.assign(i, columnContents{number: record(column.Number), text: record(column.Text), other: record(column.Other),
+			noted: column.Attribute}, p.options)
 		role := c.roles[i]
 		if c.filterOnly(i) && c.kind(i) != table.Other {
 			role = roleAttribute
@@ -54,6 +118,14 @@ func (p *storePerturbations) layOut() error {
 		}
 	}
 	return nil
+}
+
+// record names a record of the store, none if the number is negative.
+func record(number int) string {
+	if number < 0 {
+		return ""
+	}
+	return strconv.Itoa(number)
 }
 
 // kindOf is the kind of the values of a column.
