@@ -221,7 +221,10 @@ func TestSteps(t *testing.T) {
 	if o := s.rebuild(t, f.dir, "--slurm", "--array", "3"); o.code != 0 {
 		t.Fatalf("got %d, %s", o.code, o.stderr)
 	}
-	s.succeed(t, f.dir, 5, 6, 7, 8)
+	s.succeed(t, f.dir, 5, 6)
+	s.run(t, f.dir, 7, "0")
+	status(`/indices: 50 samples verified$`)
+	s.succeed(t, f.dir, 7, 8)
 	for _, mode := range []string{"indices", "full-masks"} {
 		must(t, f.dir, f.dataset(mode, "zstd", mode, "--shards", "3")...)
 		sameData(t, dataOf(t, filepath.Join(f.dir, "out/set/current", mode)), dataOf(t, filepath.Join(f.dir, mode)))
