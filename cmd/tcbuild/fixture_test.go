@@ -145,7 +145,6 @@ func (f fixture) oracle(sample int) (masks []oracleMask) {
 // oracleJSON is the masks part of what `inspect --samples --json` has to print.
 func oracleJSON(masks []oracleMask) string {
 	var parts []string
-	slices.SortFunc(masks, func(a, b oracleMask) int { return strings.Compare(a.name, b.name) }) // as JSON has keys
 	for _, m := range masks {
 		removed := []string{}
 		for i, keep := range m.keep {

@@ -136,13 +136,46 @@ func (p *samplePrinter) text(number int, sample *store.Sample, removed []uint32)
 
 // printedSample is a sample as JSON. What is missing is null.
 type printedSample struct {
-	Sample     int                    `json:"sample"`
-	ID         string                 `json:"sample_id"`
-	Genes      []string               `json:"genes"`
-	Indices    []uint32               `json:"perturbation_indices"`
-	Phenotypes map[string]any         `json:"phenotypes"`
-	Attributes map[string]any         `json:"attributes"`
-	Masks      map[string]printedMask `json:"masks"`
+	Sample     int           `json:"sample"`
+	ID         string        `json:"sample_id"`
+	Genes      []string      `json:"genes"`
+	Indices    []uint32      `json:"perturbation_indices"`
+	Phenotypes orderedObject `json:"phenotypes"`
+	Attributes orderedObject `json:"attributes"`
+	Masks      orderedObject `json:"masks"`
+}
+
+// orderedObject is a JSON object whose keys stay in their order.
+type orderedObject []struct {
+	name  string
+	value any
+}
+
+func (o *orderedObject) add(name string, value any) {
+	*o = append(*o, struct {
+		name  string
+		value any
+	}{name, value})
+}
+
+// MarshalJSON implements json.Marshaler.
+func (o orderedObject) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i, member := range o {
+		name, err := json.Marshal(member.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(member.value)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, name...), ':'), value...)
+	}
+	return append(out, '}'), nil
 }
 
 type printedMask struct {
@@ -152,22 +185,21 @@ type printedMask struct {
 
 // json prints a sample as one line.
 func (p *samplePrinter) json(number int, sample *store.Sample, removed []uint32) error {
-	s := printedSample{Sample: number, ID: string(sample.ID), Genes: []string{}, Indices: append([]uint32{}, sample.Genes...),
-		Phenotypes: make(map[string]any), Attributes: make(map[string]any), Masks: make(map[string]printedMask)}
+	s := printedSample{Sample: number, ID: string(sample.ID), Genes: []string{}, Indices: append([]uint32{}, sample.Genes...)}
 	for _, gene := range sample.Genes {
 		s.Genes = append(s.Genes, p.genes[gene])
 	}
 	for i, phenotype := range p.columns.Phenotypes {
-		s.Phenotypes[phenotype.Name] = numberOrNull(sample.Phenotypes[i])
+		s.Phenotypes.add(phenotype.Name, numberOrNull(sample.Phenotypes[i]))
 	}
 	for i, attribute := range p.columns.Attributes {
 		switch value := sample.Attributes[i]; {
 		case attribute.Type == ingest.NumberAttribute:
-			s.Attributes[attribute.Name] = numberOrNull(value.Number)
+			s.Attributes.add(attribute.Name, numberOrNull(value.Number))
 		case value.Text == nil:
-			s.Attributes[attribute.Name] = nil
+			s.Attributes.add(attribute.Name, nil)
 		default:
-			s.Attributes[attribute.Name] = string(value.Text)
+			s.Attributes.add(attribute.Name, string(value.Text))
 		}
 	}
 	for mask, part := range p.layout.Split(removed) {
@@ -175,7 +207,7 @@ func (p *samplePrinter) json(number int, sample *store.Sample, removed []uint32)
 		for i, position := range part {
 			positions[i] = position - uint32(mask.Start)
 		}
-		s.Masks[mask.Name] = printedMask{int(mask.Size), positions}
+		s.Masks.add(mask.Name, printedMask{int(mask.Size), positions})
 	}
 	return json.NewEncoder(p.out).Encode(s)
 }

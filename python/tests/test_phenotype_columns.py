@@ -203,7 +203,7 @@ def test_types_say_what_columns_are(tcbuild, graph: Path, tmp_path: Path):
             {name: column[row].as_py() for name, column in texts.items()} for row in range(3)
         ]
         values = [sample["phenotypes"] for sample in samples]
-        assert [[v[name] for name in numbers] for v in values] == [
+        assert [list(v.values()) for v in values] == [
             [0.5, 1.25, 7, 1, None],
             [None] * 5,
             [-2, -3, 7, 0, None],
