@@ -19,9 +19,9 @@ func nodeMeanings(nodeType string) map[string]columnKind {
 	return nil
 }
 
-// ReadNodes reads one node table, in a file of any format of tables.
+// ReadNodes reads one node table of a dataset.
 func ReadNodes(path, nodeType string) (*Nodes, error) {
-	file, err := inputfile.Open(path)
+	file, err := inputfile.OpenShared(path)
 	if err != nil {
 		return nil, err
 	}

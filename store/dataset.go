@@ -49,7 +49,7 @@ func (d *Dataset) readGraph() (*ingest.Graph, error) {
 	if err := d.checkGraphFiles(); err != nil {
 		return nil, err
 	}
-	var files inputfile.Files
+	files := inputfile.Files{Shared: true}
 	defer files.Close()
 	opened, err := ingest.OpenGraph(&files, filepath.Join(d.Dir, graphName))
 	if err == nil {

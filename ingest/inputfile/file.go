@@ -36,6 +36,7 @@ type File struct {
 	path   string
 	file   descriptor
 	opened stamp
+	shared bool // see OpenShared
 
 	digested chan struct{}         // closed when the digest has ended
 	sha256   string                // set by then
@@ -98,6 +99,16 @@ func (missing) Error() string { return "there is no such file" }
 
 func (missing) Is(target error) bool { return target == fs.ErrNotExist }
 
+// OpenShared is Open for a file of a dataset, whose content has a digest of its own. Others may link
+// to it meanwhile, which changes the time of its status: Unchanged does not look at that.
+func OpenShared(path string) (*File, error) {
+	f, err := Open(path)
+	if err == nil {
+		f.shared = true
+	}
+	return f, err
+}
+
 func newFile(path string, file descriptor) (*File, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -135,23 +146,16 @@ func checkRegular(path string, info fs.FileInfo) error {
 
 // digest hashes the file from its start to its size.
 func (f *File) digest() {
-	if sum, err := f.sum(f); err == nil { // else Failed has the error
-		f.sha256 = sum
-	}
-}
-
-// sum is the digest of what in reads, or of a part of it if f is closed meanwhile.
-func (f *File) sum(in io.ReaderAt) (string, error) {
 	sum := sha256.New()
 	buffer := make([]byte, min(f.Size(), digestBytes))
 	for at := int64(0); at < f.Size() && !f.closing.Load(); at += int64(len(buffer)) {
 		buffer = buffer[:min(f.Size()-at, int64(len(buffer)))]
-		if _, err := in.ReadAt(buffer, at); err != nil {
-			return "", err
+		if _, err := f.ReadAt(buffer, at); err != nil {
+			return // Failed has the error
 		}
 		sum.Write(buffer)
 	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	f.sha256 = hex.EncodeToString(sum.Sum(nil))
 }
 
 // ReadAt implements io.ReaderAt.
@@ -233,10 +237,8 @@ func (f *File) Unchanged() error {
 		return fmt.Errorf("read %s: %w", f.path, err)
 	}
 	now := stampOf(info)
-	if now.links != f.opened.links { // as when versions of a dataset share the file: the time of change says nothing
-		if sum, err := f.sum(again); err == nil && sum == f.sha256 {
-			now.changed = f.opened.changed
-		}
+	if f.shared {
+		now.changed = f.opened.changed
 	}
 	if difference := f.opened.difference(now); difference != "" {
 		return f.fail(f.changed("%s", difference))

@@ -155,7 +155,9 @@ func TestChanges(t *testing.T) {
 		{"written and put back", func(path string) error {
 			return errors.Join(at(path, 0, other), at(path, 0, text), os.Chtimes(path, modified, modified))
 		}, "or its status changed"},
-		{"linked", func(path string) error { return os.Link(path, path+".link") }, ""},
+		{"linked, written, and put back with the old time", func(path string) error {
+			return errors.Join(os.Link(path, path+".link"), at(path, 0, other), at(path, 0, text), os.Chtimes(path, modified, modified))
+		}, "or its status changed"},
 		{"linked and written with the old time", func(path string) error {
 			return errors.Join(os.Link(path, path+".link"), at(path, 100_000, []byte{^text[100_000]}), os.Chtimes(path, modified, modified))
 		}, "or its status changed"},
@@ -186,6 +188,25 @@ func TestChanges(t *testing.T) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// A dataset's file may be linked to while it is read, but not written to.
+func TestSharedFile(t *testing.T) {
+	path := create(t, content(100))
+	files := Files{Shared: true}
+	defer files.Close()
+	if _, err := files.Open(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Link(path, path+".link"), files.Unchanged()); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(path+".link", content(101)[1:], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := files.Unchanged(); !errors.Is(err, ErrChanged) {
+		t.Errorf("got %v", err)
 	}
 }
 

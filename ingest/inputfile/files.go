@@ -9,7 +9,10 @@ import (
 
 // Files are open files, each opened only once. The zero value is empty. It is not safe for
 // concurrent use, but its files are. It must be closed.
-type Files struct{ files []*File }
+type Files struct {
+	Shared bool // open them by OpenShared
+	files  []*File
+}
 
 // Open opens a file, unless the path is already open. The file belongs to f.
 func (f *Files) Open(path string) (*File, error) {
@@ -18,7 +21,11 @@ func (f *Files) Open(path string) (*File, error) {
 			return file, nil
 		}
 	}
-	file, err := Open(path)
+	open := Open
+	if f.Shared {
+		open = OpenShared
+	}
+	file, err := open(path)
 	if err == nil {
 		f.files = append(f.files, file)
 	}

@@ -9,8 +9,8 @@ import (
 
 // stamp is what changes with every change of a file.
 type stamp struct {
-	device, inode, links uint64
-	size                 int64
+	device, inode uint64
+	size          int64
 	// of the last modification of the content, which programs can set, and of the last change of
 	// anything, which they cannot
 	modified, changed time.Time
@@ -19,7 +19,7 @@ type stamp struct {
 func stampOf(info fs.FileInfo) stamp {
 	s := stamp{size: info.Size(), modified: info.ModTime()}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		s.device, s.inode, s.links, s.changed = stat.Dev, stat.Ino, uint64(stat.Nlink), time.Unix(stat.Ctim.Unix())
+		s.device, s.inode, s.changed = stat.Dev, stat.Ino, time.Unix(stat.Ctim.Unix())
 	}
 	return s
 }
