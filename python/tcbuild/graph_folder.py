@@ -1,5 +1,5 @@
-"""Reads graph folders: nodes/gene.tsv, edges/gene__physical__gene.tsv and so on, in any table
-format.
+"""Reads graph folders of Arrow tables, as datasets and exports have them: nodes/gene.arrow,
+edges/gene__physical__gene.arrow and so on.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import re
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet
 
 from tcbuild.data_file import DataFile
 from tcbuild.errors import GraphError
@@ -24,23 +23,21 @@ from tcbuild.graph import (
     load_graph,
     split_edge_type,
 )
-from tcbuild.text_table import read_text_table
 
 _RENAME = "rename the file, or move it out of the graph folder"
 _HINT = "`tcbuild incidence --graph` names the file and line of each error in a graph"
-_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-_ENDINGS = (".tsv", ".csv", ".txt", ".tab", ".parquet", ".arrow")
+_ENDING = ".arrow"
 _TYPE = re.compile(r"[A-Za-z0-9]+(_[A-Za-z0-9]+)*")
 _TYPED = re.compile(  # what only a table's name has
     r"(gene|reaction|metabolite)(__|\.|$)|[a-z0-9]\w*"
-    r"(__.+__[a-z0-9]|\.(tsv|csv|txt|tab|parquet|arrow)\.(gz|zst|bz2|xz|zip|7z|lz4|br)$)",
+    r"(__.+__[a-z0-9]|\.(tsv|csv|txt|tab|parquet|arrow)(\.(gz|zst|bz2|xz|zip|7z|lz4|br))?$)",
     re.IGNORECASE | re.ASCII,
 )
 
 
 def read_graph_folder(folder: str | os.PathLike[str]) -> CellGraph:
-    """Reads a graph folder, or the graph in a folder's subfolder graph. Tables are .tsv, .csv (also
-    .gz, .zst), .parquet or .arrow.
+    """Reads a graph folder of Arrow tables, or the graph in a folder's subfolder graph. Of others,
+    `tcbuild incidence --graph` makes a dataset, which has the graph.
     """
     root = Path(folder)
     if not os.path.lexists(root / "nodes"):
@@ -92,23 +89,16 @@ def _tables(folder: Path) -> dict[str, Path]:
     tables: dict[str, Path] = {}
     others: list[str] = []
     for path in _entries(folder):
-        if not _format(path) or path.name.startswith("."):
+        if path.suffix == _ENDING and not path.name.startswith("."):
+            tables[path.stem] = path
+        else:
             others.append(path.name)
-            continue
-        name = path.name[: path.name.lower().rindex(_format(path))]
-        if name in tables:
-            raise GraphError(
-                f"read graph {folder.parent}: found both {tables[name].name} and {path.name}"
-                ", expected one table of this name",
-                "keep one of the two",
-            )
-        tables[name] = path
     for other in others:
         if _TYPED.match(other) and not any(other.startswith(f"{name}.") for name in tables):
             raise GraphError(
                 f"read graph {folder.parent}: found {folder.name}/{other}"
-                f", expected a table with ending {', '.join(_ENDINGS)}",
-                "convert it, or move it out of the graph folder",
+                f", expected Arrow tables, ending {_ENDING}",
+                "build a dataset of it with `tcbuild incidence --graph`, and open that",
             )
     return tables
 
@@ -124,24 +114,9 @@ def _entries(folder: Path) -> list[Path]:
         ) from error
 
 
-def _format(path: Path) -> str:
-    """The ending that determines a table's format, in lower case, or ""."""
-    lower = Path(path.name.lower())
-    if lower.suffix in _COMPRESSIONS:
-        ending = Path(lower.stem).suffix
-        return "" if ending in (".parquet", ".arrow") or ending not in _ENDINGS else ending
-    return lower.suffix if lower.suffix in _ENDINGS else ""
-
-
 def _read(path: Path) -> pa.Table:
     """A table whose file is read once, into memory: it may change under its reader, and what is no
     file is never waited for.
     """
-    file, ending = DataFile(path), _format(path)
-    content = pa.py_buffer(file.read(0, file.size))
-    if ending == ".arrow":
-        return pa.ipc.open_file(content).read_all()
-    if ending == ".parquet":
-        return pa.parquet.read_table(pa.BufferReader(content))
-    with pa.input_stream(content, _COMPRESSIONS.get(path.suffix.lower())) as text:
-        return read_text_table(path.name, text.read(), "," if ending == ".csv" else "\t")
+    file = DataFile(path)
+    return pa.ipc.open_file(pa.py_buffer(file.read(0, file.size))).read_all()

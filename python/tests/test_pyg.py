@@ -76,8 +76,7 @@ def assert_is_cell(data, cell):
 def test_a_cell_graph_is_that_of_the_input(built):
     sources = [
         *built.datasets.values(),
-        built.graph,
-        built.graph.parent,
+        built.datasets["indices"] / "graph",
         package.open(built.datasets["indices"]),
     ]
     for source in sources:
@@ -428,7 +427,7 @@ def test_what_no_row_can_hold_is_refused(everything, tmp_path):
 def test_a_failed_export_leaves_nothing(everything, tmp_path):
     with pytest.raises(ValueError, match="does not end in .arrow"):
         pyg.export_perturbations([], tmp_path / "p.tsv")
-    data = pyg.cell_graph(everything.graph)
+    data = pyg.cell_graph(everything.datasets["indices"])
     data["protein"].num_nodes = 3
     with pytest.raises(ValueError, match=r"node type 'protein' has no node_ids\nhint: "):
         pyg.export_cell_graph(data, tmp_path / "graph")

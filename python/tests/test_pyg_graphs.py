@@ -192,7 +192,9 @@ def test_what_cannot_be_carried_is_named(tmp_path, change, what):
 
 def test_a_column_with_the_name_of_something_else_is_refused(tmp_path):
     (tmp_path / "nodes").mkdir()
-    (tmp_path / "nodes/gene.tsv").write_text("id\tnum_nodes\nA\t1\n")
+    table = pa.table({"id": ["A"], "num_nodes": [1]})
+    with pa.ipc.new_file(tmp_path / "nodes/gene.arrow", table.schema) as writer:
+        writer.write_table(table)
     with pytest.raises(ValueError, match="gene has a column 'num_nodes'.*\nhint: "):
         pyg.cell_graph(tmp_path)
 

@@ -259,8 +259,10 @@ def test_emap(tcbuild, graph, names, tmp_path):
 def test_alleles(tcbuild, graph, tmp_path):
     """Strains that are named by their alleles alone, with the genes that the table itself says."""
     file, out = "kuzmin2018_significant/perturbations.tsv.gz", tmp_path / "k.tsv"
-    tcbuild.run("ingest", "perturbations", DATA / file, "--graph", graph, "strains=[{alleles: alleles}]",
-                "--aliases", FEATURES, "alleles=[deletion,ts]", "controls=[HO]", "--out", out)  # fmt: skip
+    tcbuild.run(
+        *("ingest", "perturbations", DATA / file, "--graph", graph, "--aliases", FEATURES),
+        *("strains=[{alleles: alleles}]", "alleles=[deletion,ts]", "controls=[HO]", "--out", out),
+    )
     lines = rows(file)
     next(lines)
     want = [
