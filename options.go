@@ -33,7 +33,9 @@ type Options struct {
 	ReactionRule incidence.ReactionRule // "": incidence.RuleAll
 
 	ingest.PerturbationOptions // UnknownGenes "": ingest.RefuseUnknownGenes
-	duplicates.Rule            // Duplicates "": duplicates.Keep
+	// share of the samples, 0 to 1, that may be dropped for unknown genes; nil: DefaultMaxDropped
+	MaxDropped      *float64
+	duplicates.Rule // Duplicates "": duplicates.Keep
 
 	Program string       // version and commit, for run.json
 	Log     *slog.Logger // nil: no logging
@@ -41,6 +43,9 @@ type Options struct {
 	// progress is reported
 	Progress func(total int) Progress
 }
+
+// DefaultMaxDropped is the share of a perturbation set that may be dropped for unknown genes.
+const DefaultMaxDropped = 0.5
 
 // withDefaults replaces zero values by their defaults.
 func (o Options) withDefaults() Options {
@@ -50,6 +55,9 @@ func (o Options) withDefaults() Options {
 	o.UnknownGenes = cmp.Or(o.UnknownGenes, ingest.RefuseUnknownGenes)
 	o.Duplicates = cmp.Or(o.Duplicates, duplicates.Keep)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.MaxDropped == nil {
+		o.MaxDropped = new(DefaultMaxDropped)
+	}
 	if o.Progress == nil {
 		o.Progress = func(int) Progress { return noProgress{} }
 	}

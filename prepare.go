@@ -81,6 +81,9 @@ type sources struct {
 }
 
 func (s *sources) read(ctx context.Context) error {
+	if share := *s.MaxDropped; !(share >= 0 && share <= 1) {
+		return fault.New(fault.Usage, "a half is 0.5", "build %s: --max-dropped: found %v, expected a share from 0 to 1", s.Out, share)
+	}
 	if s.Perturbations == "" && s.Where != "" {
 		return fault.New(fault.Usage, "add --perturbations FILE, or omit --where",
 			"build %s: found --where without a perturbation set", s.Out)
@@ -171,6 +174,9 @@ func (s *sources) survey(ctx context.Context) error {
 		return fault.New(fault.Input, "give a table with at least one row",
 			"read perturbations %s: found no samples, expected at least one", s.Perturbations)
 	}
+	if err := s.checkDropped(counts); err != nil {
+		return err
+	}
 	s.manifest.Samples, s.manifest.Counts, s.manifest.LogicalContent = counts.Samples, counts, content
 	s.stage("survey samples", "samples", counts.Samples, "wildtypes", counts.Wildtypes,
 		"unknown_genes_dropped", counts.UnknownGenes, "samples_dropped_for_unknown_genes", counts.DroppedSamples,
@@ -184,6 +190,19 @@ func (s *sources) survey(ctx context.Context) error {
 		s.Log.Warn("infinite phenotype values count as missing", "values", counts.InfiniteValues)
 	}
 	return nil
+}
+
+// checkDropped returns an error if more samples were dropped for unknown genes than may be: it is
+// another organism's set, or has other names.
+func (s *sources) checkDropped(counts ingest.Counts) error {
+	dropped := counts.DroppedSamples + counts.EmptiedSamples
+	all := dropped + counts.Samples + counts.MergedSamples + counts.LeftOutSamples
+	if float64(dropped) <= *s.MaxDropped*float64(all) {
+		return nil
+	}
+	return fault.New(fault.Input, "tcbuild inspect with --graph lists the names; tcbuild ingest perturbations writes ids in place of other names",
+		"read perturbations %s: %d of %d samples have genes that are not in the graph, expected at most %.4g %% (--max-dropped)",
+		s.Perturbations, dropped, all, 100**s.MaxDropped)
 }
 
 func (s *sources) newContent() *store.ContentDigest {

@@ -24,6 +24,7 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 		"when to remove a reaction: all, if any of its genes is deleted; gpr, if its boolean rule is false")
 	flags.StringVar((*string)(&o.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
 		"what to do about genes that are not in the graph: error, drop-sample or drop-gene (both counted)")
+	o.MaxDropped = flags.Float64("max-dropped", tcbuild.DefaultMaxDropped, "largest `SHARE` of the samples that may be dropped for unknown genes")
 	flags.BoolVar(&o.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
 	duplicateIDsFlag(flags, &o.AllowDuplicateIDs)
 	columnFlags(flags, &o.Phenotypes, &o.NotPhenotypes, &o.Attributes)
