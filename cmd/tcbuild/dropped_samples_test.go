@@ -19,7 +19,7 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 	})
 	args := func(command, set, out, unknown string) []string {
 		words := map[string][]string{"incidence": {"incidence", "--perturbations", set}, "indices": {"dataset", "--mode", "indices", "--perturbations", set}, "ingest": {"ingest", "perturbations", set}}[command]
-		return with(words, "--graph", "graph", "--out", out, "allow_wildtype=true", "--unknown-genes", unknown)
+		return with(words, "--graph", "graph", "--out", out, "allow_wildtype=true", "--unknown-genes", unknown, "--max-dropped", "1")
 	}
 	for _, test := range []struct {
 		unknown string
@@ -56,7 +56,7 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 				t.Errorf("%s: sample ids %q, want %s", out, ids, test.ids)
 			}
 		}
-		if o := must(t, f.dir, append(args("ingest", "sets.tsv", test.unknown+".tsv", test.unknown), "--max-dropped", "1")...); !strings.Contains(o.stdout, test.printed) {
+		if o := must(t, f.dir, args("ingest", "sets.tsv", test.unknown+".tsv", test.unknown)...); !strings.Contains(o.stdout, test.printed) {
 			t.Errorf("%s: got %q, want %q", test.unknown, o.stdout, test.printed)
 		}
 		for command, want := range map[string]string{"incidence": "unknown.tsv: all samples (2) were dropped", "indices": `such as "X"`,
