@@ -25,8 +25,7 @@ func TestPlantedLinks(t *testing.T) {
 		{"ingest perturbations sets.tsv --graph graph --out p.tsv", []string{"p.tsv"}, 2},
 		{rebuildArgs + " --metrics-file m.prom", []string{".m.prom"}, 0},
 		{rebuildArgs + " --metrics-file m.prom", []string{"m.prom"}, 0},
-		{rebuildArgs + " --log-file log", []string{"log", "log.1"}, 0},
-		{rebuildArgs + " --log-file log log_keep=0", []string{"log"}, 0},
+		{rebuildArgs + " --log-file log", []string{"log"}, 1},
 		{rebuildArgs, []string{"r/d/.lock"}, 1},
 		{rebuildArgs, []string{"r/d/.tmp-current", "r/d/.tmp-version.json"}, 0},
 	} {

@@ -31,7 +31,8 @@ type rebuildOptions struct {
 	keep           int
 	force, dryRun  bool
 	ifBusy         string
-	journal        rebuild.JournalOptions
+	logFile        string
+	metricsFile    string
 	slurm          slurmOptions
 	given          *pflag.FlagSet
 }
@@ -88,9 +89,8 @@ keep=5, variants=[indices], sbatch=[--partition=cpu,--time=4:00:00].`,
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would run and why, and with --slurm the job scripts, without changing anything")
 	flags.StringVar(&o.ifBusy, "if-busy", "fail",
 		"if the dataset is being rebuilt already: fail; or ok, which says so on stdout, and nothing with --quiet. The exit code is 75")
-	flags.StringVar(&o.journal.LogFile, "log-file", "", "also log to `FILE`, one per run; logs of earlier runs are FILE.1, FILE.2, …")
-	flags.IntVar(&o.journal.LogKeep, "log-keep", 10, "logs of earlier runs to keep")
-	flags.StringVar(&o.journal.MetricsFile, "metrics-file", "",
+	flags.StringVar(&o.logFile, "log-file", "", "also append the log to `FILE`")
+	flags.StringVar(&o.metricsFile, "metrics-file", "",
 		"write the state of the rebuild to `FILE`, which node_exporter's textfile collector reads if its name ends in .prom")
 	slurmFlags(flags, &o.slurm)
 	require(cmd, "root")
@@ -171,8 +171,7 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) (err error) {
 		return err
 	}
 	defer release()
-	o.journal.Handler = e.fileHandler
-	journal, log, err := rebuild.BeginJournal(o.journal, o.dataset, buildVersion(), e.log)
+	journal, log, err := rebuild.BeginJournal(o.logFile, o.metricsFile, o.dataset, e.log, e.fileHandler)
 	if err != nil {
 		return err
 	}

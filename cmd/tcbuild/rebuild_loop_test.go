@@ -32,7 +32,7 @@ func TestRebuildLoop(t *testing.T) {
 	}
 	f := newFixture(t, 2000, 150)
 	r := seed.Rand(t)
-	args := rebuildOf("--quiet", "--metrics-file", "set.prom", "--log-file", "set.log", "log_keep=3")
+	args := rebuildOf("--quiet", "--metrics-file", "set.prom", "--log-file", "set.log")
 	must(t, f.dir, args...)
 	stop := watchCurrent(t, filepath.Join(f.dir, "out/set/current"))
 

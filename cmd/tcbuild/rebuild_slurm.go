@@ -127,7 +127,7 @@ func (o *rebuildOptions) order(options *rebuild.Options, chain *rebuild.Chain, p
 			settings[settingOf(flag)] = escaped(flag.Value.String())
 		}
 	})
-	for _, key := range []string{"config", "slurm", "after", "again", "if_busy", "log_file", "log_keep", "metrics_file"} {
+	for _, key := range []string{"config", "slurm", "after", "again", "if_busy", "log_file", "metrics_file"} {
 		delete(settings, key) // of the submission
 	}
 	settings["root"], settings["dataset"], settings["shards"] = escaped(o.root), o.dataset, strconv.Itoa(o.build.Shards)

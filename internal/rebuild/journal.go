@@ -8,137 +8,162 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"tcbuild/fault"
+	"tcbuild/internal/disk"
 )
 
-// JournalOptions say what an unattended run records for its operators.
-type JournalOptions struct {
-	LogFile     string                           // "": none
-	LogKeep     int                              // logs of earlier runs: LogFile.1, LogFile.2, …
-	MetricsFile string                           // "": none
-	Handler     func(out io.Writer) slog.Handler // formats LogFile
-}
-
-// Journal records one run.
+// Journal records an unattended run for its operators, in a log file and in metrics.
 type Journal struct {
-	file    *logFile     // nil without a log file
-	log     *slog.Logger // to the file only
-	stderr  *slog.Logger
-	metrics *metrics // nil without a metrics file, or if it cannot be read or written
+	log     *slog.Logger
+	file    *slog.Logger // writes only to the log file; discards without one
+	metrics *metrics     // nil without a metrics file, or if it cannot be read or written
 }
 
-// BeginJournal starts the journal of a run that holds its lock. The returned logger writes to log
-// and to the log file, which begins with the first line: a run without work has no log. Metrics
-// that cannot be written are a warning: they are no reason to have no dataset.
-func BeginJournal(o JournalOptions, dataset, program string, log *slog.Logger) (*Journal, *slog.Logger, error) {
-	j := &Journal{stderr: log}
-	if o.LogFile != "" {
-		if err := os.MkdirAll(filepath.Dir(o.LogFile), 0o777); err != nil {
+// BeginJournal starts the journal of a run that holds its lock; either file may be "". The returned
+// logger writes to log and appends to the log file, as handler formats it. Metrics that cannot be
+// written are a warning: they are no reason to have no dataset.
+func BeginJournal(logFile, metricsFile, dataset string, log *slog.Logger, handler func(io.Writer) slog.Handler) (*Journal, *slog.Logger, error) {
+	j := &Journal{log: log, file: slog.New(slog.DiscardHandler)}
+	if logFile != "" {
+		err := os.MkdirAll(filepath.Dir(logFile), 0o777)
+		if err != nil {
 			return nil, nil, fmt.Errorf("write log: %w", err)
 		}
-		if err := unix.Access(filepath.Dir(o.LogFile), unix.W_OK); err != nil {
-			return nil, nil, fmt.Errorf("write log %s: %w", o.LogFile, err)
+		file, err := os.OpenFile(logFile, os.O_WRONLY|os.O_APPEND|os.O_CREATE|unix.O_NOFOLLOW, 0o666)
+		if err != nil {
+			return nil, nil, fault.New(fault.Failed, "name a file that you may write to and that is not a symbolic link", "write log: %w", err)
 		}
-		j.file = &logFile{path: o.LogFile, keep: o.LogKeep, begin: func(out io.Writer) {
-			slog.New(o.Handler(out)).Info("rebuild begins", "dataset", dataset, "program", program)
-		}}
-		handler := o.Handler(j.file)
-		j.log = slog.New(handler)
-		log = slog.New(slog.NewMultiHandler(log.Handler(), handler))
+		j.file = slog.New(handler(file))
+		j.log = slog.New(slog.NewMultiHandler(log.Handler(), j.file.Handler()))
 	}
-	if o.MetricsFile != "" {
+	if metricsFile != "" {
 		var err error
-		if j.metrics, err = beginMetrics(o.MetricsFile, dataset); err != nil {
+		if j.metrics, err = beginMetrics(metricsFile, dataset); err != nil {
 			j.warn(err)
 		}
 	}
-	return j, log, nil
+	return j, j.log, nil
 }
 
-// End records how the run ended. result is nil if err is not. What cannot be recorded is a warning:
-// it changes nothing of what the run did.
+// End records how the run ended. result is nil if err is not.
 func (j *Journal) End(err error, result *Result) {
 	if j.metrics != nil {
 		if err := j.metrics.end(err, result); err != nil {
 			j.warn(err)
 		}
 	}
-	if j.file == nil {
-		return
-	}
 	switch {
 	case err != nil:
-		j.log.Error("rebuild failed", "error", err, "hint", fault.HintOf(err), "exit_code", fault.ExitCode(err))
+		j.file.Error("rebuild failed", "error", err, "hint", fault.HintOf(err), "exit_code", fault.ExitCode(err))
 	case result.Version != "" && !result.Unchanged:
-		j.log.Info("rebuild is done", "version", filepath.Base(result.Version), "stages_run", result.Ran)
-	}
-	if err := j.file.close(); err != nil {
-		j.stderr.Warn("the log is not complete", "error", err)
+		j.file.Info("rebuild is done", "version", filepath.Base(result.Version), "stages_run", result.Ran)
 	}
 }
 
-func (j *Journal) warn(err error) {
-	j.stderr.Warn("the metrics are not written", "error", err)
-	if j.file != nil && j.file.file != nil {
-		j.log.Warn("the metrics are not written", "error", err)
+func (j *Journal) warn(err error) { j.log.Warn("the metrics are not written", "error", err) }
+
+// heartbeatEvery is how often the metrics are written during a run.
+const heartbeatEvery = 15 * time.Second
+
+// metrics is a file for node_exporter's textfile collector, replaced atomically.
+type metrics struct {
+	path    string
+	dataset string
+	start   time.Time
+	values  map[string]float64
+	ended   chan struct{}
+	beats   sync.WaitGroup
+}
+
+// metricHelp lists the metrics in the order of the file. They have no time stamps, as node_exporter
+// rejects them.
+var metricHelp = []struct{ name, help string }{
+	{"running", "Whether a rebuild was running when this was written."},
+	{"heartbeat_timestamp_seconds", "When this was written: every 15 s during a run, and at its end."},
+	{"last_success_timestamp_seconds", "When the dataset was last brought up to date, or found to be up to date."},
+	{"last_exit_code", "Exit code of the last run that ended."},
+	{"last_duration_seconds", "Duration of the last run."},
+	{"last_stages_run", "Stages that the last run executed; 0 if nothing had changed."},
+	{"version", "Number of the current version."},
+}
+
+// beginMetrics records that a run has begun. Unknown values stay those of the last run.
+func beginMetrics(path, dataset string) (*metrics, error) {
+	m := &metrics{path: path, dataset: dataset, start: time.Now(), values: make(map[string]float64), ended: make(chan struct{})}
+	if err := m.readLast(); err != nil {
+		return nil, err
 	}
+	m.values["running"] = 1
+	if err := m.write(); err != nil {
+		return nil, err
+	}
+	m.beats.Go(func() {
+		for {
+			select {
+			case <-time.After(heartbeatEvery):
+				_ = m.write() // the final write reports errors
+			case <-m.ended:
+				return
+			}
+		}
+	})
+	return m, nil
 }
 
-// logFile is a log file that is opened, and those before it moved up, when something is written.
-type logFile struct {
-	path  string
-	keep  int
-	begin func(out io.Writer) // writes the first line
-	file  *os.File
-	err   error
+func (m *metrics) end(err error, result *Result) error {
+	close(m.ended)
+	m.beats.Wait()
+	m.values["running"] = 0
+	m.values["last_exit_code"] = 0
+	m.values["last_duration_seconds"] = time.Since(m.start).Seconds()
+	switch {
+	case err != nil:
+		m.values["last_exit_code"] = float64(fault.ExitCode(err))
+	case result.Version != "":
+		m.values["last_success_timestamp_seconds"] = float64(time.Now().Unix())
+		m.values["last_stages_run"] = float64(result.Ran)
+		m.values["version"] = float64(Number(filepath.Base(result.Version)))
+	}
+	return m.write()
 }
 
-func (f *logFile) Write(p []byte) (int, error) {
-	if f.file == nil && f.err == nil {
-		if f.file, f.err = openRotated(f.path, f.keep); f.err == nil {
-			f.begin(f.file)
+func (m *metrics) write() error {
+	m.values["heartbeat_timestamp_seconds"] = float64(time.Now().Unix())
+	var text strings.Builder
+	for _, metric := range metricHelp {
+		name := "tcbuild_rebuild_" + metric.name
+		fmt.Fprintf(&text, "# HELP %s %s\n# TYPE %s gauge\n%s%.15g\n", name, metric.help, name, m.series(metric.name), m.values[metric.name])
+	}
+	if err := disk.WriteWhole(m.path, []byte(text.String())); err != nil {
+		return fmt.Errorf("write metrics: %w", err)
+	}
+	return nil
+}
+
+// series is what comes before a metric's value.
+func (m *metrics) series(name string) string {
+	return fmt.Sprintf("tcbuild_rebuild_%s{dataset=%q} ", name, m.dataset)
+}
+
+// readLast reads the values written by the last run.
+func (m *metrics) readLast() error {
+	text, err := disk.ReadRegular(m.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read metrics %s: %w", m.path, err)
+	}
+	for line := range strings.Lines(string(text)) {
+		for _, metric := range metricHelp {
+			if value, ok := strings.CutPrefix(line, m.series(metric.name)); ok {
+				m.values[metric.name], _ = strconv.ParseFloat(strings.TrimSpace(value), 64)
+			}
 		}
 	}
-	if f.err != nil {
-		return 0, f.err
-	}
-	n, err := f.file.Write(p)
-	if err != nil {
-		f.err = fmt.Errorf("write log: %w", err)
-	}
-	return n, f.err
-}
-
-func (f *logFile) close() error {
-	if f.file == nil {
-		return f.err
-	}
-	return errors.Join(f.err, f.file.Close())
-}
-
-// openRotated starts a log file. Earlier log files move up by one, and the oldest is removed.
-func openRotated(path string, keep int) (*os.File, error) {
-	older := func(i int) string {
-		if i == 0 {
-			return path
-		}
-		return fmt.Sprintf("%s.%d", path, i)
-	}
-	for i := keep; i > 0; i-- {
-		if err := os.Rename(older(i-1), older(i)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("rotate log: %w", err)
-		}
-	}
-	// happens with keep 0
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("write log: %w", err)
-	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return nil, fmt.Errorf("write log: %w", err)
-	}
-	return file, nil
+	return nil
 }
