@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"runtime"
-	"runtime/pprof"
 	"sync/atomic"
 	"time"
 
@@ -46,8 +45,6 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 	if err != nil {
 		return err
 	}
-	reader := table.NewReader()
-	defer reader.Close()
 	progress := b.Progress(left)
 	defer progress.Done()
 
@@ -56,16 +53,12 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 	workers := make([]func(*job), b.Workers)
 	for i := range workers {
 		remover, encoder := remover.Clone(), b.codec.NewEncoder(cache.Layout.Size)
-		workers[i] = func(j *job) {
-			pprof.Do(ctx, pprof.Labels("step", stepEncode), func(context.Context) {
-				p.encode(j, b.manifest.Seed(), remover, encoder)
-			})
-		}
+		workers[i] = func(j *job) { p.encode(j, b.manifest.Seed(), remover, encoder) }
 	}
 	jobs := inorder.Each(ctx, workers, func(send func(*job) error) error {
-		return labelled(ctx, stepCut, func() error { return p.cut(reader, b.manifest, shards, send) })
+		return p.cut(table.ScanRange, b.manifest, shards, send)
 	})
-	if err := labelled(ctx, stepWrite, func() error { return p.write(ctx, b.building, jobs, progress) }); err != nil {
+	if err := p.write(b.building, jobs, progress); err != nil {
 		return err
 	}
 	b.stage("build masks", "samples", left, "shards", len(shards))
@@ -73,8 +66,11 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 	return nil
 }
 
+// sampleRange passes samples first to end-1 to yield, in batches of size; the last has the rest.
+type sampleRange = func(first, end, size int, yield func(*ingest.Samples) error) error
+
 // cut reads the samples that shards need, one job for each LMDB value, and one behind them.
-func (p *pipeline) cut(samples ingest.SampleRanges, m *store.Manifest, shards []int, send func(*job) error) error {
+func (p *pipeline) cut(samples sampleRange, m *store.Manifest, shards []int, send func(*job) error) error {
 	start := time.Now()
 	defer func() { p.busy.cut.Add(int64(time.Since(start))) }()
 	waiting := func(j *job) error { // does not count as work
@@ -84,7 +80,7 @@ func (p *pipeline) cut(samples ingest.SampleRanges, m *store.Manifest, shards []
 	}
 	for _, i := range shards {
 		shard := m.Shards[i]
-		err := samples.ScanRange(shard.First, shard.First+shard.Samples, m.SamplesPerValue, func(samples *ingest.Samples) error {
+		err := samples(shard.First, shard.First+shard.Samples, m.SamplesPerValue, func(samples *ingest.Samples) error {
 			return waiting(&job{shard: i, samples: samples})
 		})
 		if err == nil {
@@ -120,7 +116,7 @@ func (p *pipeline) encode(j *job, seed encode.Seed, remover *incidence.Remover, 
 
 // write puts values into their shards. Full shards are hashed and synced, two at a time, while the
 // next one is written.
-func (p *pipeline) write(ctx context.Context, building *store.Building, jobs iter.Seq2[*job, error], progress Progress) (err error) {
+func (p *pipeline) write(building *store.Building, jobs iter.Seq2[*job, error], progress Progress) (err error) {
 	runtime.LockOSThread() // LMDB's write transactions belong to one thread
 	defer runtime.UnlockOSThread()
 	var seals errgroup.Group
@@ -149,9 +145,7 @@ func (p *pipeline) write(ctx context.Context, building *store.Building, jobs ite
 		if j.samples == nil {
 			full := shard
 			shard = nil
-			seals.Go(fault.Catch(func() error {
-				return labelled(ctx, stepSeal, func() error { return timed(&p.busy.seal, full.Seal) })
-			}))
+			seals.Go(fault.Catch(func() error { return timed(&p.busy.seal, full.Seal) }))
 		}
 	}
 	return nil
@@ -193,7 +187,7 @@ type Step struct {
 	Busy float64 `json:"busy_seconds"`
 }
 
-// The steps of the pipeline, which are also the values of the profile label "step".
+// The steps of the pipeline.
 const (
 	stepCut    = "read and cut samples"
 	stepMasks  = "make masks"
@@ -216,11 +210,5 @@ func timed(count *atomic.Int64, work func() error) error {
 	start := time.Now()
 	err := work()
 	count.Add(int64(time.Since(start)))
-	return err
-}
-
-// labelled runs a step of the pipeline under the profile label "step".
-func labelled(ctx context.Context, step string, run func() error) (err error) {
-	pprof.Do(ctx, pprof.Labels("step", step), func(context.Context) { err = run() })
 	return err
 }

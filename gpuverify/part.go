@@ -171,9 +171,7 @@ func (v *verifier) digestTable(ctx context.Context) error {
 		return v.noted(-1, err)
 	}
 	content := store.NewContentDigest(m.GraphDigest, m.Options.ReactionRule, m.Columns())
-	reader := table.NewReader()
-	defer reader.Close()
-	err = reader.ScanRange(0, m.Samples, 4096, func(samples *ingest.Samples) error {
+	err = table.ScanRange(0, m.Samples, 4096, func(samples *ingest.Samples) error {
 		content.Add(samples)
 		return context.Cause(ctx)
 	})

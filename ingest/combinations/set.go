@@ -14,7 +14,7 @@ const batchSize = 4096 // samples per batch
 
 // Set is a range of the k-subsets of a gene list. Subsets are in the lexicographic order of list
 // positions, as in Python's itertools.combinations(genes, k). Their numbers, from 0, are the sample
-// ids, whatever the range. Samples have no phenotypes. Set implements ingest.IndexedSource, and is
+// ids, whatever the range. Samples have no phenotypes. Set implements ingest.SampleSource, and is
 // immutable and safe for concurrent use.
 type Set struct {
 	genes  []uint32 // in the list's order; distinct

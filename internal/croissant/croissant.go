@@ -75,15 +75,13 @@ func writeSamples(ctx context.Context, dataset *store.Dataset) error {
 	if err != nil {
 		return err
 	}
-	reader := table.NewReader()
-	defer reader.Close()
 	file, err := disk.Create(filepath.Join(dataset.Dir, SamplesName))
 	if err != nil {
 		return err
 	}
 	err = ingest.WriteParquet(file, columns, genes, func(yield func(*ingest.Samples) error) error {
 		manifest := dataset.Manifest
-		return reader.ScanRange(0, manifest.Samples, manifest.SamplesPerPart, func(samples *ingest.Samples) error {
+		return table.ScanRange(0, manifest.Samples, manifest.SamplesPerPart, func(samples *ingest.Samples) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}

@@ -103,10 +103,13 @@ func (r *Reader) Row(sample int) (_ *ingest.Sample, err error) {
 	return &r.row, nil
 }
 
-// ScanRange implements ingest.SampleRanges.
-func (r *Reader) ScanRange(first, end, size int, yield func(*ingest.Samples) error) error {
+// ScanRange passes samples first to end-1 to yield, in batches of size samples; the last has the
+// rest.
+func (t *Table) ScanRange(first, end, size int, yield func(*ingest.Samples) error) error {
+	r := t.NewReader()
+	defer r.Close()
 	for ; first < end; first += size {
-		samples := ingest.NewSamples(first, r.table.columns, size)
+		samples := ingest.NewSamples(first, t.columns, size)
 		for sample := first; sample < min(first+size, end); sample++ {
 			row, err := r.Row(sample)
 			if err != nil {
