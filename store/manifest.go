@@ -165,12 +165,9 @@ func (m *Manifest) DataBytes() int64 {
 
 // SampleBytes is the size of the data files that grow with the samples.
 func (m *Manifest) SampleBytes() int64 {
-	return m.bytesOf(func(name string) bool { return strings.HasPrefix(name, samplesName+"/") }) + m.ShardBytes()
-}
-
-// ShardBytes is the size of all shards.
-func (m *Manifest) ShardBytes() int64 {
-	return m.bytesOf(func(name string) bool { return strings.HasPrefix(name, "shard-") })
+	return m.bytesOf(func(name string) bool {
+		return strings.HasPrefix(name, samplesName+"/") || strings.HasPrefix(name, "shard-")
+	})
 }
 
 func (m *Manifest) bytesOf(counts func(name string) bool) int64 {

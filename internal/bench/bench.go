@@ -98,7 +98,6 @@ type subject struct {
 	input    input
 	edges    int
 	size     Size
-	fixed    int64 // bytes that do not grow with the samples
 	builds   []built
 	readings []reads
 }
@@ -197,9 +196,7 @@ func (b *bench) measure(ctx context.Context, s *subject, round int, dir string, 
 		return err
 	}
 	if round == 0 {
-		if s.size, s.fixed, err = measureSize(dir); err != nil {
-			return err
-		}
+		s.size = sizeOf(manifest)
 	}
 	s.builds, s.readings = append(s.builds, built), append(s.readings, readings)
 	b.Log.Info("measured", "round", round+1, "of", b.Rounds, "case", s.String(), "samples", s.Samples, "workers",
@@ -209,4 +206,9 @@ func (b *bench) measure(ctx context.Context, s *subject, round int, dir string, 
 		return nil
 	}
 	return os.RemoveAll(dir)
+}
+
+// sizeOf is what a dataset occupies.
+func sizeOf(m *store.Manifest) Size {
+	return Size{m.DataBytes(), m.SampleBytes(), float64(m.SampleBytes()) / float64(m.Samples)}
 }

@@ -12,6 +12,9 @@ import (
 	"tcbuild/internal/page"
 )
 
+// BatchSamples is the number of samples in a batch on a device.
+const BatchSamples = 28
+
 // DeviceResult is how fast a CUDA device makes the masks of a batch of samples.
 type DeviceResult struct {
 	Device string `json:"device"` // ordinal and name

@@ -22,11 +22,10 @@ import (
 
 // built is one build, measured from outside the process.
 type built struct {
-	seconds      float64
-	cpuSeconds   float64
-	peakAnon     float64 // bytes
-	peakResident float64 // bytes
-	run          tcbuild.Result
+	seconds    float64
+	cpuSeconds float64
+	peakAnon   float64 // bytes
+	run        tcbuild.Result
 }
 
 // listFlag makes a flag of names; no flag if names is nil.
@@ -83,7 +82,7 @@ func (b *bench) build(ctx context.Context, c Case, in input, workers int, out st
 	peak := watchMemory(cmd.Process.Pid)
 	err := cmd.Wait()
 	m := built{seconds: time.Since(start).Seconds()}
-	m.peakAnon, m.peakResident = peak()
+	m.peakAnon = peak()
 	if ctx.Err() != nil {
 		return m, context.Cause(ctx)
 	}
@@ -97,11 +96,10 @@ func (b *bench) build(ctx context.Context, c Case, in input, workers int, out st
 // samplingInterval is how often a process's memory is sampled.
 const samplingInterval = 5 * time.Millisecond
 
-// watchMemory samples a process's memory until the returned function is called, which returns the
-// peaks in bytes. The kernel reports the resident peak; that of anonymous memory, the process's own
-// without mapped files, is the highest sample.
-func watchMemory(pid int) (peaks func() (anon, resident float64)) {
-	var anon, resident float64
+// watchMemory samples a process's own memory, without mapped files, until the returned function is
+// called, which returns the peak in bytes.
+func watchMemory(pid int) (peak func() float64) {
+	anon := 0.0
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -111,7 +109,6 @@ func watchMemory(pid int) (peaks func() (anon, resident float64)) {
 			// gone once the process has ended
 			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 			anon = max(anon, statusBytes(status, "RssAnon:"))
-			resident = max(resident, statusBytes(status, "VmHWM:"))
 			select {
 			case <-ticker.C:
 			case <-stop:
@@ -119,10 +116,10 @@ func watchMemory(pid int) (peaks func() (anon, resident float64)) {
 			}
 		}
 	}()
-	return func() (float64, float64) {
+	return func() float64 {
 		close(stop)
 		<-done
-		return anon, resident
+		return anon
 	}
 }
 

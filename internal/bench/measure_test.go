@@ -21,18 +21,18 @@ func TestStatusBytes(t *testing.T) {
 func TestWatchMemory(t *testing.T) {
 	const size = 64 << 20
 	memory := make([]byte, size)
-	var anon, resident float64
+	var anon float64
 	// longer and longer: a busy machine lets nobody sample in time
 	for wait := 20 * samplingInterval; anon < size && wait < 10*time.Minute; wait *= 2 {
-		peaks := watchMemory(os.Getpid())
+		peak := watchMemory(os.Getpid())
 		for i := 0; i < size; i += 4096 {
 			memory[i] = 1
 		}
 		time.Sleep(wait)
-		anon, resident = peaks()
+		anon = peak()
 	}
-	if anon < size || resident < size || memory[0] != 1 {
-		t.Errorf("got %g anonymous and %g resident bytes after %d were written", anon, resident, size)
+	if anon < size || memory[0] != 1 {
+		t.Errorf("got %g bytes after %d were written", anon, size)
 	}
 }
 

@@ -17,7 +17,7 @@ const (
 
 // reads is one round of reading a dataset, in seconds.
 type reads struct {
-	open, coldOpen                                 float64
+	open                                           float64
 	sequential, random, coldSequential, coldRandom pass
 	notCold                                        string
 }
@@ -46,7 +46,7 @@ func readDataset(ctx context.Context, dir string, seed uint64, all bool) (r read
 		if cached := dropCache(dir); cached != nil {
 			r.notCold = cached.Error()
 		} else {
-			if r.coldOpen, r.coldSequential, err = readPass(ctx, dataset, sequential, nil); err != nil {
+			if _, r.coldSequential, err = readPass(ctx, dataset, sequential, nil); err != nil {
 				return r, err
 			}
 			if err := dropCache(dir); err != nil {

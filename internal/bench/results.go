@@ -107,9 +107,7 @@ type Build struct {
 	Seconds          Stat `json:"seconds"`
 	CPUSeconds       Stat `json:"cpu_seconds"`        // user and system
 	SamplesPerSecond Stat `json:"samples_per_second"` // in the stage that writes samples
-	// the process's own memory, without mapped files
-	PeakAnonBytes     Stat `json:"peak_anon_bytes"`
-	PeakResidentBytes Stat `json:"peak_resident_bytes"` // with mapped files
+	PeakAnonBytes    Stat `json:"peak_anon_bytes"`    // the process's own memory, without mapped files
 	// the last, "start and publish", is the time outside all others
 	Stages []Stage `json:"stages"`
 	// Size.DatasetBytes at the speed of Limits.DiskWrite
@@ -132,15 +130,10 @@ type Step struct {
 
 // Size is what a dataset occupies; every round has the same.
 type Size struct {
-	DatasetBytes   int64 `json:"dataset_bytes"`   // lengths of all files
-	AllocatedBytes int64 `json:"allocated_bytes"` // on disk, folders included, as du counts
+	DatasetBytes int64 `json:"dataset_bytes"` // of all data files
 	// of the files that grow with the number of samples: the sample table, data.mdb
-	SampleBytes int64 `json:"sample_bytes"`
-	// of the LMDB values in them; 0 in the incidence variant
-	ValueBytes     int64   `json:"value_bytes"`
+	SampleBytes    int64   `json:"sample_bytes"`
 	BytesPerSample float64 `json:"bytes_per_sample"` // SampleBytes / samples
-	// fraction of SampleBytes outside of values; 0 in the incidence variant
-	PageWaste float64 `json:"page_waste"`
 }
 
 // Read is how long it takes to have a sample's whole masks, a byte per position, in the reader's
@@ -149,20 +142,11 @@ type Read struct {
 	OpenSeconds Stat `json:"open_seconds"` // until the first sample's masks are read
 	Sequential  Pass `json:"sequential"`
 	Random      Pass `json:"random"`
-	// with nothing of the dataset in the page cache
-	ColdOpenSeconds *Stat `json:"cold_open_seconds,omitempty"`
-	// after a cold opening; later reads benefit from the page cache of earlier ones
+	// with nothing of the dataset in the page cache at first; later reads benefit from the page cache of earlier ones
 	ColdSequential *Pass  `json:"cold_sequential,omitempty"`
 	ColdRandom     *Pass  `json:"cold_random,omitempty"`
 	NotCold        string `json:"not_cold,omitempty"` // why there is no cold pass
-
-	// mean size of a batch of BatchSamples moved to a device
-	BatchBytes        float64 `json:"batch_bytes"`
-	BatchMilliseconds float64 `json:"batch_milliseconds"` // time at the speed of Limits.Copy
 }
-
-// BatchSamples is the number of samples in a batch.
-const BatchSamples = 28
 
 // Pass is one order of reading.
 type Pass struct {

@@ -70,7 +70,7 @@ func (s *subject) point() Point {
 		BytesPerSample:   s.size.BytesPerSample,
 		ReadMilliseconds: statOf(s.readings, func(r reads) float64 { return r.random.milliseconds() }),
 		FixedSeconds:     statOf(s.builds, built.fixedSeconds).Median,
-		FixedBytes:       s.fixed,
+		FixedBytes:       s.size.DatasetBytes - s.size.SampleBytes,
 	}
 }
 
@@ -117,13 +117,12 @@ func (s *subject) samplesPerSecond() Stat {
 
 func (s *subject) buildResult(l Limits) Build {
 	r := Build{
-		Seconds:           statOf(s.builds, func(m built) float64 { return m.seconds }),
-		CPUSeconds:        statOf(s.builds, func(m built) float64 { return m.cpuSeconds }),
-		SamplesPerSecond:  s.samplesPerSecond(),
-		PeakAnonBytes:     statOf(s.builds, func(m built) float64 { return m.peakAnon }),
-		PeakResidentBytes: statOf(s.builds, func(m built) float64 { return m.peakResident }),
-		Stages:            s.stages(),
-		LimitSeconds:      ratio(float64(s.size.DatasetBytes), l.DiskWrite.Max),
+		Seconds:          statOf(s.builds, func(m built) float64 { return m.seconds }),
+		CPUSeconds:       statOf(s.builds, func(m built) float64 { return m.cpuSeconds }),
+		SamplesPerSecond: s.samplesPerSecond(),
+		PeakAnonBytes:    statOf(s.builds, func(m built) float64 { return m.peakAnon }),
+		Stages:           s.stages(),
+		LimitSeconds:     ratio(float64(s.size.DatasetBytes), l.DiskWrite.Max),
 	}
 	r.LimitFraction = ratio(r.LimitSeconds, r.Seconds.Median)
 	return r
@@ -167,19 +166,16 @@ func (s *subject) readResult(l Limits, setup Setup) Read {
 		OpenSeconds: statOf(s.readings, func(r reads) float64 { return r.open }),
 		Sequential:  passResult(s.readings, func(r reads) pass { return r.sequential }, limit(false)),
 		Random:      passResult(s.readings, func(r reads) pass { return r.random }, limit(false)),
-		BatchBytes:  batchBytes(s.Variant, setup),
 	}
-	r.BatchMilliseconds = 1000 * ratio(r.BatchBytes, l.Copy.Max)
 	for _, reading := range s.readings {
 		if reading.notCold != "" {
 			r.NotCold = reading.notCold
 			return r
 		}
 	}
-	open := statOf(s.readings, func(r reads) float64 { return r.coldOpen })
 	sequential := passResult(s.readings, func(r reads) pass { return r.coldSequential }, limit(true))
 	random := passResult(s.readings, func(r reads) pass { return r.coldRandom }, limit(true))
-	r.ColdOpenSeconds, r.ColdSequential, r.ColdRandom = &open, &sequential, &random
+	r.ColdSequential, r.ColdRandom = &sequential, &random
 	return r
 }
 
@@ -206,19 +202,4 @@ func readLimit(c Case, size Size, l Limits, positions int, cold bool) float64 {
 		limit = max(limit, ratio(size.BytesPerSample, l.DiskRead.Max))
 	}
 	return 1000 * limit
-}
-
-// batchBytes is the size of a batch moved to a device to make masks there: perturbation indices,
-// removed positions, or masks. Indices and positions take 4 bytes each, and so do their offsets,
-// one more than samples.
-func batchBytes(v store.Variant, setup Setup) float64 {
-	const offsets = 4 * (BatchSamples + 1)
-	switch v {
-	case store.Incidence:
-		return BatchSamples*4*setup.GenesRemoved + offsets
-	case store.Indices:
-		return BatchSamples*4*setup.Removed + offsets
-	default:
-		return BatchSamples * float64(setup.MaskPositions)
-	}
 }

@@ -2,8 +2,6 @@ package bench
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"tcbuild"
@@ -76,28 +74,6 @@ func TestStages(t *testing.T) {
 	}
 }
 
-func TestPageWaste(t *testing.T) {
-	for _, c := range []struct {
-		file, values int64
-		want         float64
-	}{{4096, 4096, 0}, {8192, 4096, 0.5}, {100, 25, 0.75}} {
-		if got := pageWaste(c.file, c.values); got != c.want {
-			t.Errorf("%d of %d bytes: got %g, want %g", c.values, c.file, got, c.want)
-		}
-	}
-}
-
-func TestBatchBytes(t *testing.T) {
-	setup := Setup{GenesRemoved: 2.5, Removed: 1850, MaskPositions: 2_400_000}
-	for variant, want := range map[store.Variant]float64{
-		store.Incidence: 28*2.5*4 + 29*4, store.Indices: 28*1850*4 + 29*4, store.FullMasks: 28 * 2_400_000,
-	} {
-		if got := batchBytes(variant, setup); got != want {
-			t.Errorf("%s: got %g, want %g", variant, got, want)
-		}
-	}
-}
-
 func TestReadLimit(t *testing.T) {
 	l := Limits{Fill: Stat{Max: 1000}, Copy: Stat{Max: 500}, DiskRead: Stat{Max: 10}}
 	size := Size{BytesPerSample: 50}
@@ -119,25 +95,5 @@ func TestReadLimit(t *testing.T) {
 	}
 	if got := readLimit(Case{store.Indices, "zstd"}, size, Limits{Fill: l.Fill}, 2000, true); got != 2000 {
 		t.Errorf("without a disk limit: got %g ms, want 2000", got)
-	}
-}
-
-func TestDiskUsage(t *testing.T) {
-	dir := t.TempDir()
-	for name, size := range map[string]int{"a": 0, "sub/b": 1, "sub/c": 5000} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, make([]byte, size), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	bytes, _, err := diskUsage(dir)
-	if err != nil || bytes != 5001 {
-		t.Errorf("got %d bytes, %v; want 5001", bytes, err)
-	}
-	if _, _, err := diskUsage(filepath.Join(dir, "none")); err == nil {
-		t.Error("a folder that is not there has a size")
 	}
 }
