@@ -8,14 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tcbuild"
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/internal/bench"
 )
 
 func newBench(e *env) *cobra.Command {
-	var input tcbuild.Options
 	var o bench.Options
 	var device string
 	cmd := &cobra.Command{
@@ -34,7 +32,7 @@ a batch moves.`,
   tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow --out demo/bench --device cuda:0`,
 	}
 	flags := cmd.Flags()
-	inputFlags(cmd, &input)
+	inputFlags(cmd, &o.Options)
 	flags.StringVar(&o.Out, "out", "", "folder to make: `DIR`")
 	flags.IntVar(&o.Samples, "samples", 0, "samples in each dataset (default: as many as fit in 2.5 GB of whole masks)")
 	flags.IntVar(&o.Rounds, "rounds", 3, "number of times to measure everything")
@@ -49,8 +47,6 @@ a batch moves.`,
 		if o.Devices, err = parseDevices(device, "", ""); err != nil {
 			return err
 		}
-		o.Graph, o.Perturbations, o.Workers = input.Graph, input.Perturbations, input.Workers
-		o.ReactionRule, o.PerturbationOptions, o.Rule = input.ReactionRule, input.PerturbationOptions, input.Rule
 		return runBench(ctx, e, o)
 	})
 }

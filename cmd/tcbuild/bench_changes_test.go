@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tcbuild"
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
@@ -45,10 +46,10 @@ func TestBenchInputsChange(t *testing.T) {
 			if err := os.WriteFile(executable, []byte(script), 0o777); err != nil {
 				t.Fatal(err)
 			}
-			o := bench.Options{
+			o := bench.Options{Options: tcbuild.Options{
 				Graph: filepath.Join(f.dir, "own"), Perturbations: filepath.Join(f.dir, "sets.tsv"), ReactionRule: incidence.RuleAll,
-				Out: t.TempDir(), Rounds: 1, Workers: 1, Executable: executable, Log: slog.New(slog.DiscardHandler),
-			}
+				Out: t.TempDir(), Workers: 1, Log: slog.New(slog.DiscardHandler), MaxDropped: new(tcbuild.DefaultMaxDropped),
+			}, Rounds: 1, Executable: executable}
 			o.UnknownGenes, o.Duplicates = ingest.RefuseUnknownGenes, duplicates.Keep
 			_, err := bench.Run(t.Context(), o)
 			if c.want == "" && err == nil {

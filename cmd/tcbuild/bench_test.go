@@ -122,6 +122,15 @@ func checkPage(t *testing.T, page string, cases []string) {
 	}
 }
 
+// The builds drop as many samples as the user allows.
+func TestBenchMaxDropped(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{"graph/nodes/gene.tsv": "id\nYA\n", "few.tsv": "genes\nYA\nNO1\nNO2\n"})
+	must(t, dir, "bench", "--graph", "graph", "--perturbations", "few.tsv", "--out", "out", "--rounds", "1", "--workers", "1",
+		"--unknown-genes", "drop-sample", "--max-dropped", "1")
+}
+
 func TestBenchRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -7,38 +7,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
 
+	"tcbuild"
 	"tcbuild/gpuverify"
 	"tcbuild/incidence"
-	"tcbuild/ingest"
-	"tcbuild/ingest/duplicates"
 	"tcbuild/store"
 )
 
 // Options say what is measured.
 type Options struct {
-	Graph         string // folder
-	Perturbations string // file, or synth:SCALE:SAMPLES:SEED
-	ReactionRule  incidence.ReactionRule
-	ingest.PerturbationOptions
-	duplicates.Rule
+	tcbuild.Options // of the builds; Out is an existing folder, for results and datasets
 
-	Out         string // an existing folder, for results and datasets
-	Keep        bool   // leave the datasets of the last round in Out/datasets
-	Samples     int    // in each dataset; 0: as many as fit in RawBytes of whole masks
-	Rounds      int    // at least 1
-	Extrapolate int    // samples to extrapolate to; 0: the number in the perturbation set
-	Workers     int    // CPU cores to use, at least 1
+	Keep        bool // leave the datasets of the last round in Out/datasets
+	Samples     int  // in each dataset; 0: as many as fit in RawBytes of whole masks
+	Rounds      int  // at least 1
+	Extrapolate int  // samples to extrapolate to; 0: the number in the perturbation set
 
 	Devices *gpuverify.Devices // CUDA devices to measure too; nil: none
 
 	Executable string // the program
-	Program    string // its version and commit
-	Log        *slog.Logger
 }
 
 // RawBytes is the default limit of the largest dataset: whole masks with a byte per position.

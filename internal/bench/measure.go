@@ -60,7 +60,7 @@ func (b *bench) build(ctx context.Context, c Case, in input, workers int, out st
 		if b.Where != "" { // a subset is of samples that were kept
 			args = append(args, "--where="+b.Where)
 		}
-		args = append(args, "--duplicates", string(b.Duplicates))
+		args = append(args, "--duplicates", string(b.Duplicates), "--max-dropped", fmt.Sprint(*b.MaxDropped))
 		args = append(args, listFlag("group-by", b.GroupBy)...)
 	}
 	args = append(args, listFlag("attributes", b.Attributes)...)

@@ -33,7 +33,7 @@ func TestLargest(t *testing.T) {
 	one := func(c Case, v Variation) *subject {
 		return &subject{Case: c, Variation: v, builds: make([]built, 1), readings: make([]reads, 1)}
 	}
-	b := &bench{Options: Options{Workers: 4}, points: []*subject{
+	b := &bench{Options: Options{Options: tcbuild.Options{Workers: 4}}, points: []*subject{
 		one(zstd, Variation{4, 50, 1}), one(zstd, Variation{4, 500, 1}), one(zstd, Variation{4, 900, 2}), one(zstd, Variation{2, 900, 1}),
 	}}
 	if got := b.largest(one(zstd, Variation{4, 100, 1})); got.Samples != 500 {
