@@ -1,11 +1,16 @@
 package store
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"os"
 	"slices"
 
 	"tcbuild/encode"
 	"tcbuild/fault"
+	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/internal/lmdbfile"
 	"tcbuild/store/internal/sampletable"
@@ -156,4 +161,121 @@ func (r *Reader) Close() {
 	if r.rows != nil {
 		r.rows.Close()
 	}
+}
+
+// shardFile is a shard's data.mdb, read by key. It is for one goroutine.
+type shardFile struct {
+	*lmdbfile.File
+	file *os.File
+}
+
+// openShard opens a shard. A number of values that differs from the manifest's is a fault.Damaged.
+func (d *Dataset) openShard(i int) (*shardFile, error) {
+	shard := d.Manifest.Shards[i]
+	name := shard.Name + "/" + dataName
+	file, size, err := d.open(name)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := lmdbfile.New(file, size)
+	if want := d.Manifest.valuesOf(shard); err == nil && pages.Entries() != uint64(want) {
+		err = fmt.Errorf("it has %d values, expected %d: %w", pages.Entries(), want, encode.ErrDamaged)
+	}
+	if err == nil {
+		return &shardFile{pages, file}, nil
+	}
+	file.Close()
+	if errors.Is(err, encode.ErrDamaged) || errors.Is(err, lmdbfile.ErrDamaged) {
+		return nil, d.damaged(name, "samples %d to %d: %w", shard.First, shard.First+shard.Samples-1, err)
+	}
+	return nil, fmt.Errorf("read dataset %s: %w", d.Dir, err)
+}
+
+// valuesOf is the number of LMDB values of a shard.
+func (m *Manifest) valuesOf(shard ShardRange) int {
+	return (shard.Samples + m.SamplesPerValue - 1) / m.SamplesPerValue
+}
+
+// read reads the value that starts with a sample, into dst if it is large enough.
+func (s *shardFile) read(first int, dst []byte) ([]byte, error) {
+	var target [8]byte
+	binary.BigEndian.PutUint64(target[:], uint64(first))
+	key, err := s.Seek(target[:])
+	if err != nil {
+		return dst, err
+	}
+	if !bytes.Equal(key, target[:]) {
+		return dst, fmt.Errorf("no value starts with sample %d: %w", first, encode.ErrDamaged)
+	}
+	value, err := s.Value(dst)
+	if err != nil {
+		return dst, err
+	}
+	return value, nil
+}
+
+func (s *shardFile) close() { s.file.Close() }
+
+// MaskReader reads samples with their masks: decoded from the stored bytes or, in the incidence
+// variant, looked up in the stored incidence cache. It is for one goroutine, and must be closed.
+type MaskReader struct {
+	*Reader
+	codec   encode.Codec       // of the LMDB variants
+	decoder encode.Decoder     // of the LMDB variants
+	remover *incidence.Remover // of the incidence variant
+}
+
+// NewMaskReader makes a reader. In the incidence variant it reads graph and incidence cache.
+func (d *Dataset) NewMaskReader() (*MaskReader, error) {
+	r := &MaskReader{Reader: d.NewReader()}
+	var err error
+	if d.Manifest.Variant != Incidence {
+		if r.codec, err = encode.Find(d.Manifest.Mode(), d.Manifest.Codec); err != nil {
+			return nil, d.damaged(manifestName, "%w", err)
+		}
+		r.decoder = r.codec.NewDecoder(d.Layout().Size)
+		return r, nil
+	}
+	graph, err := d.Graph()
+	if err != nil {
+		return nil, err
+	}
+	cache, err := d.Incidence()
+	if err != nil {
+		return nil, err
+	}
+	rules, err := incidence.ReadRules(graph, d.Manifest.Options.ReactionRule)
+	if err != nil {
+		return nil, err
+	}
+	r.remover = incidence.NewRemover(graph, cache, rules)
+	return r, nil
+}
+
+// Clone makes a reader for another goroutine; both share the incidence cache.
+func (r *MaskReader) Clone() *MaskReader {
+	clone := &MaskReader{Reader: r.dataset.NewReader(), codec: r.codec}
+	if r.remover != nil {
+		clone.remover = r.remover.Clone()
+	} else {
+		clone.decoder = r.codec.NewDecoder(r.dataset.Layout().Size)
+	}
+	return clone
+}
+
+// Sample returns a sample and its removed positions in the mask space, strictly
+// ascending. Both are views that live until the next call. Any damage is an error.
+func (r *MaskReader) Sample(sample int) (*Sample, []uint32, error) {
+	stored, err := r.Stored(sample)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.remover != nil {
+		return stored, r.remover.Removed(stored.Genes), nil
+	}
+	removed, err := r.decoder.Removed(stored.Payload)
+	if err != nil {
+		return nil, nil, r.damaged(sample, err)
+	}
+	return stored, removed, nil
 }

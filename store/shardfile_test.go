@@ -26,11 +26,11 @@ func writeShard(t testing.TB, sizes []int) string {
 	dir := t.TempDir()
 	w := &shardWriter{dir: dir}
 	for key, size := range sizes {
-		if err := w.put(key, bytes.Repeat([]byte{byte('a' + key%26)}, size)); err != nil {
+		if err := w.Put(key, bytes.Repeat([]byte{byte('a' + key%26)}, size)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.commit(); err != nil {
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 	return filepath.Join(dir, dataName)

@@ -21,7 +21,7 @@ type Shard struct {
 	ShardRange
 	building *Building
 	folder   *disk.Temporary
-	writer   *shardWriter
+	shardWriter
 }
 
 // UseScratch has the shards built inside dir, which should be node-local: LMDB's memory maps are
@@ -64,19 +64,13 @@ func (b *Building) Shard(i int) (*Shard, error) {
 	if err := os.Mkdir(s.folder.Path, 0o777); err != nil {
 		return nil, errors.Join(err, s.folder.Discard())
 	}
-	s.writer = &shardWriter{dir: s.folder.Path}
+	s.dir = s.folder.Path
 	return s, nil
 }
 
-// Put appends the value that starts with sample first.
-func (s *Shard) Put(first int, value []byte) error { return s.writer.put(first, value) }
-
-// Commit ends writing: everything that was put is in the file, not yet synced.
-func (s *Shard) Commit() error { return s.writer.commit() }
-
 // Discard removes the shard.
 func (s *Shard) Discard() error {
-	s.writer.abort()
+	s.abort()
 	return s.folder.Discard()
 }
 

@@ -40,10 +40,10 @@ type shardWriter struct {
 	started int64 // bytes of the file whose write-back has started
 }
 
-// put appends a value, keyed by its first sample.
-func (w *shardWriter) put(first int, value []byte) error {
+// Put appends a value, keyed by its first sample.
+func (w *shardWriter) Put(first int, value []byte) error {
 	if w.txn != nil && w.pending+len(value) > commitBytes {
-		if err := w.commit(); err != nil {
+		if err := w.Commit(); err != nil {
 			return err
 		}
 	}
@@ -97,7 +97,8 @@ func (w *shardWriter) begin(valueBytes int) error {
 	return nil
 }
 
-func (w *shardWriter) commit() error {
+// Commit ends writing: everything that was put is in the file, not yet synced.
+func (w *shardWriter) Commit() error {
 	if w.txn == nil {
 		return nil
 	}

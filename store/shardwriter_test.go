@@ -74,7 +74,7 @@ func TestInterruptedShardStartsAgain(t *testing.T) {
 					t.Errorf("%v is left", left)
 				}
 			} else {
-				shard.writer.abort()
+				shard.abort()
 				killTemporary(t, shard.folder)
 			}
 			if b.WorthResuming() {

@@ -177,7 +177,11 @@ func (d *Dataset) stageFiles(ctx context.Context, dir, temporary string, staged 
 			staged.Reused += file.Bytes
 			continue
 		}
-		if err := d.stageFile(ctx, file, to); err != nil {
+		target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(d.copyChecked(ctx, file, target), target.Close()); err != nil {
 			return err
 		}
 		staged.Copied += file.Bytes
@@ -224,15 +228,6 @@ func (d *Dataset) replaced() error {
 	}
 	return fault.New(fault.Busy, "run the same command again, with the version that is current now",
 		"stage %s: the dataset was %s while it was copied", d.Dir, what)
-}
-
-// stageFile copies one data file. Content that does not match the manifest is a fault.Damaged.
-func (d *Dataset) stageFile(ctx context.Context, file File, to string) error {
-	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.copyChecked(ctx, file, target), target.Close())
 }
 
 // replace renames a folder to a path in one step, and removes the folder that had that path.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -31,45 +32,35 @@ type graphComparison struct {
 
 func (c *graphComparison) compare() {
 	c.matches = make(map[string]match)
-	for _, nodes := range c.a.NodeTables() {
-		c.nodes(nodes.Type, nodes, c.b.NodesOf(nodes.Type))
+	tablesA, tablesB := tables(c.a), tables(c.b)
+	find := func(in []table, t table) int {
+		return slices.IndexFunc(in, func(other table) bool { return other.name == t.name })
 	}
-	for _, nodes := range c.b.NodeTables() {
-		if c.a.NodesOf(nodes.Type) == nil {
-			c.onlyType("node types", inB, nodes.Type, nodes.Len())
+	only := func(t table, where side) {
+		c.report.add(fmt.Sprintf("%s types only in %s", strings.TrimSuffix(t.kind, "s"), where),
+			func() string { return fmt.Sprintf("%s, of size %d", t.name, t.len) })
+	}
+	for _, a := range tablesA {
+		if i := find(tablesB, a); i < 0 {
+			only(a, inA)
+		} else {
+			c.rows(a, tablesB[i], c.match(a, tablesB[i]))
 		}
 	}
-	for _, edges := range c.a.Edges {
-		c.edges(edges, c.b.EdgesOf(edges.Type))
-	}
-	for _, edges := range c.b.Edges {
-		if c.a.EdgesOf(edges.Type) == nil {
-			c.onlyType("edge types", inB, edges.Type.String(), edges.Len())
+	for _, b := range tablesB {
+		if find(tablesA, b) < 0 {
+			only(b, inB)
 		}
 	}
 }
 
-func (c *graphComparison) onlyType(kind string, where side, name string, rows int) {
-	c.report.add(fmt.Sprintf("%s only in %s", kind, where), func() string { return fmt.Sprintf("%s, of size %d", name, rows) })
-}
-
-func (c *graphComparison) nodes(nodeType string, a, b *ingest.Nodes) {
-	if b == nil {
-		c.onlyType("node types", inA, nodeType, a.Len())
-		return
+// match pairs the rows of two tables of one name; those of nodes come before those of edges.
+func (c *graphComparison) match(a, b table) match {
+	if a.edges == nil {
+		return matchNodes(c.a.NodesOf(a.name), c.b.NodesOf(a.name))
 	}
-	c.rows(table{nodeType, "nodes", a.Len(), a.Columns, func(row int) string { return a.IDs[row] }},
-		table{nodeType, "nodes", b.Len(), b.Columns, func(row int) string { return b.IDs[row] }}, matchNodes(a, b))
-}
-
-func (c *graphComparison) edges(a, b *ingest.Edges) {
-	if b == nil {
-		c.onlyType("edge types", inA, a.Type.String(), a.Len())
-		return
-	}
-	source, target := a.Type.Ends()
-	paired := matchEdges(a, b, c.matches[source], c.matches[target], c.b.NodesOf(source).Len(), c.b.NodesOf(target).Len())
-	c.rows(edgeTable(c.a, a), edgeTable(c.b, b), paired)
+	source, target := a.edges.Type.Ends()
+	return matchEdges(a.edges, b.edges, c.matches[source], c.matches[target], c.b.NodesOf(source).Len(), c.b.NodesOf(target).Len())
 }
 
 // table is a node or edge table.
@@ -79,10 +70,19 @@ type table struct {
 	len     int
 	columns []ingest.Column
 	row     func(row int) string // its name
+	edges   *ingest.Edges        // nil: nodes
 }
 
-func edgeTable(graph *ingest.Graph, edges *ingest.Edges) table {
-	return table{edges.Type.String(), "edges", edges.Len(), edges.Columns, func(row int) string { return edgeName(graph, edges, row) }}
+// tables are the tables of a graph, nodes first.
+func tables(graph *ingest.Graph) (all []table) {
+	for _, nodes := range graph.NodeTables() {
+		all = append(all, table{nodes.Type, "nodes", nodes.Len(), nodes.Columns, func(row int) string { return nodes.IDs[row] }, nil})
+	}
+	for _, edges := range graph.Edges {
+		all = append(all, table{edges.Type.String(), "edges", edges.Len(), edges.Columns,
+			func(row int) string { return edgeName(graph, edges, row) }, edges})
+	}
+	return all
 }
 
 // edgeName names an edge by the ids of its ends.
@@ -117,7 +117,6 @@ func (c *graphComparison) columns(a, b table, paired match) {
 	for _, column := range a.columns {
 		i := slices.IndexFunc(b.columns, func(other ingest.Column) bool { return other.Name == column.Name })
 		if i < 0 {
-			c.report.add(a.name+": columns only in A", func() string { return column.Name })
 			continue
 		}
 		other := b.columns[i]
@@ -141,12 +140,7 @@ func (c *graphComparison) columns(a, b table, paired match) {
 			}
 		}
 	}
-	for _, column := range b.columns {
-		if !slices.ContainsFunc(a.columns, func(other ingest.Column) bool { return other.Name == column.Name }) {
-			c.report.add(a.name+": columns only in B", func() string { return column.Name })
-		}
-	}
-	compareOrder(c.report, a.name+": columns in another order", columnNames(a.columns), columnNames(b.columns))
+	compareNames(c.report, a.name+": columns", columnNames(a.columns), columnNames(b.columns))
 }
 
 // compareOrder reports that names are in a different order in the two lists.

@@ -72,12 +72,17 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*Pert
 	if err != nil {
 		return nil, err
 	}
-	s := c.summary(counts)
-	if genes != nil {
-		s.Unknown = c.unknown()
+	s := &PerturbationSummary{
+		Samples: counts.Samples, Wildtypes: counts.Wildtypes, RepeatedGenes: counts.RepeatedGenes,
+		DuplicateGenotypes: repeats(c.genotypes), DuplicateIDs: repeats(c.ids),
+		SampleSummary: c.summary(), IgnoredColumns: append([]string{}, set.IgnoredColumns()...), // not null in JSON
 	}
-	s.DuplicateGenotypes, s.DuplicateIDs = repeats(c.genotypes), repeats(c.ids)
-	s.IgnoredColumns = append(s.IgnoredColumns, set.IgnoredColumns()...)
+	if genes != nil {
+		s.Unknown = &UnknownSummary{Samples: c.affected, Genes: []NameCount{}}
+		for i, name := range all.IDs[known:] {
+			s.Unknown.Genes = append(s.Unknown.Genes, NameCount{name, c.deletions[known+i]})
+		}
+	}
 	return s, nil
 }
 
@@ -109,23 +114,6 @@ func (c *counter) add(id []byte, genes []uint32) {
 	}
 	c.genotypes = append(c.genotypes, xxhash.Sum64(c.scratch))
 	c.ids = append(c.ids, xxhash.Sum64(id))
-}
-
-// summary is the counts, without duplicates.
-func (c *counter) summary(counts ingest.Counts) *PerturbationSummary {
-	s := &PerturbationSummary{
-		Samples: counts.Samples, Wildtypes: counts.Wildtypes, RepeatedGenes: counts.RepeatedGenes,
-		SampleSummary: c.sampleCounter.summary(), IgnoredColumns: []string{},
-	}
-	return s
-}
-
-func (c *counter) unknown() *UnknownSummary {
-	s := &UnknownSummary{Samples: c.affected, Genes: []NameCount{}}
-	for i, name := range c.genes.IDs[c.known:] {
-		s.Genes = append(s.Genes, NameCount{name, c.deletions[c.known+i]})
-	}
-	return s
 }
 
 // Page returns the summary as a page.
