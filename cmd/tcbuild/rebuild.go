@@ -149,18 +149,14 @@ func (o *rebuildOptions) check(e *env) error {
 // runRebuild does what the flags ask for: show, run one job of a submitted chain, submit one, or
 // run the whole chain.
 func runRebuild(ctx context.Context, e *env, o rebuildOptions) (err error) {
-	options, err := o.options(e)
-	if err != nil {
-		return err
-	}
-	chain, err := options.Chain()
+	chain, err := o.chain(e)
 	switch {
 	case err != nil:
 		return err
 	case o.dryRun:
-		return o.show(e, options, chain)
+		return o.show(e, chain)
 	case o.slurm.step != "":
-		return o.runJob(ctx, e, options, chain)
+		return o.runJob(ctx, e, chain)
 	}
 	queue, release, err := chain.Begin(ctx, o.slurm.after)
 	if fault.KindOf(err) == fault.Busy && o.ifBusy == "ok" {
@@ -175,10 +171,10 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	e.log, options.Log, chain.Log = log, log, log
+	e.log, chain.Log = log, log
 	var result *rebuild.Result
 	if o.slurm.submit {
-		result, err = o.submit(ctx, e, options, chain, queue)
+		result, err = o.submit(ctx, e, chain, queue)
 	} else {
 		result, err = chain.Run(ctx)
 	}
@@ -186,11 +182,11 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	return printRebuilt(e, chain, o.variants, result)
+	return printRebuilt(e, chain, result)
 }
 
-// options are those of the chain, whose stages run as the commands of their names do.
-func (o *rebuildOptions) options(e *env) (*rebuild.Options, error) {
+// chain makes the chain, whose stages run as the commands of their names do.
+func (o *rebuildOptions) chain(e *env) (*rebuild.Rebuild, error) {
 	program, err := rebuild.Identity(buildVersion())
 	if err != nil {
 		return nil, err
@@ -207,12 +203,13 @@ func (o *rebuildOptions) options(e *env) (*rebuild.Options, error) {
 		return nil, err
 	}
 	o.build.Program = buildVersion()
-	return &rebuild.Options{
-		Root: o.root, Dataset: o.dataset, Program: program, Variants: o.variants, Input: input, Build: o.build,
-		Verify: gpuverify.Options{Method: gpuverify.Method(o.method), Workers: o.build.Workers, Devices: devices},
-		Keep:   o.keep, Force: o.force, Job: o.slurm.step != "", Log: e.log,
+	chain := &rebuild.Rebuild{
+		Chain:    rebuild.Chain{Dir: filepath.Join(o.root, o.dataset), Program: program, Keep: o.keep, Force: o.force, Log: e.log},
+		Variants: o.variants, Input: input, Build: o.build,
+		Verify:   gpuverify.Options{Method: gpuverify.Method(o.method), Workers: o.build.Workers, Devices: devices},
 		Progress: func(stage string, samples int) tcbuild.Progress { return newProgress(e, stage, samples) },
-	}, nil
+	}
+	return chain, chain.AddStages()
 }
 
 // input is how the chain makes the input that is not given.

@@ -84,11 +84,7 @@ edges: [{file: "${data}/links.tsv", relation: link, from: a, to: b, undirected: 
 				if err := o.check(e); err != nil {
 					t.Fatal(err)
 				}
-				options, err := o.options(e)
-				if err != nil {
-					t.Fatal(err)
-				}
-				chain, err := options.Chain()
+				chain, err := o.chain(e)
 				if err != nil {
 					t.Fatal(err)
 				}

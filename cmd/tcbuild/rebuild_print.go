@@ -13,7 +13,7 @@ import (
 )
 
 // printPlan prints what a run would do, and why.
-func printPlan(e *env, chain *rebuild.Chain, plan *rebuild.Plan) error {
+func printPlan(e *env, chain *rebuild.Rebuild, plan *rebuild.Plan) error {
 	if plan.Ready() != "" {
 		e.say(describeReady(chain, plan.Ready()))
 		return nil
@@ -93,7 +93,7 @@ func (r variantRow) methodWords() string {
 }
 
 // printRebuilt prints what a run did.
-func printRebuilt(e *env, chain *rebuild.Chain, variants []string, result *rebuild.Result) error {
+func printRebuilt(e *env, chain *rebuild.Rebuild, result *rebuild.Result) error {
 	switch {
 	case e.quiet || result.Submitted:
 		return nil
@@ -108,9 +108,9 @@ func printRebuilt(e *env, chain *rebuild.Chain, variants []string, result *rebui
 		e.say(fmt.Sprintf("%s: %d stages run, %d reused", chain.Dir, result.Ran, result.Kept))
 		return nil
 	}
-	return printVersion(e, result.Version, variants)
+	return printVersion(e, result.Version, chain.Variants)
 }
 
-func describeReady(chain *rebuild.Chain, version string) string {
+func describeReady(chain *rebuild.Rebuild, version string) string {
 	return fmt.Sprintf("%s: nothing to do, version %s has the same inputs, options and program", chain.Dir, filepath.Base(version))
 }

@@ -61,7 +61,7 @@ func (o *rebuildOptions) checkSlurm() (err error) {
 }
 
 // show prints what would run and, of a chain, the job scripts.
-func (o *rebuildOptions) show(e *env, options *rebuild.Options, chain *rebuild.Chain) error {
+func (o *rebuildOptions) show(e *env, chain *rebuild.Rebuild) error {
 	plan, err := chain.Plan()
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (o *rebuildOptions) show(e *env, options *rebuild.Options, chain *rebuild.C
 	if err := printPlan(e, chain, plan); err != nil || !o.slurm.submit || plan.Ready() != "" {
 		return err
 	}
-	order, err := o.order(options, chain, plan)
+	order, err := o.order(chain, plan)
 	if err != nil {
 		return err
 	}
@@ -82,8 +82,7 @@ func (o *rebuildOptions) show(e *env, options *rebuild.Options, chain *rebuild.C
 }
 
 // submit submits the chain, unless there is nothing to do.
-func (o *rebuildOptions) submit(ctx context.Context, e *env, options *rebuild.Options, chain *rebuild.Chain,
-	queue []rebuild.Job) (*rebuild.Result, error) {
+func (o *rebuildOptions) submit(ctx context.Context, e *env, chain *rebuild.Rebuild, queue []rebuild.Job) (*rebuild.Result, error) {
 	plan, err := chain.Plan()
 	switch {
 	case err != nil:
@@ -96,7 +95,7 @@ func (o *rebuildOptions) submit(ctx context.Context, e *env, options *rebuild.Op
 			return nil, err
 		}
 	}
-	order, err := o.order(options, chain, plan)
+	order, err := o.order(chain, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -112,9 +111,9 @@ func (o *rebuildOptions) submit(ctx context.Context, e *env, options *rebuild.Op
 }
 
 // order is what submit submits. The settings of the jobs are those that were given, resolved.
-func (o *rebuildOptions) order(options *rebuild.Options, chain *rebuild.Chain, plan *rebuild.Plan) (order rebuild.Order, err error) {
+func (o *rebuildOptions) order(chain *rebuild.Rebuild, plan *rebuild.Plan) (order rebuild.Order, err error) {
 	order = o.slurm.order
-	order.Jobs, order.Folder = options.Jobs(), chain.NextFolder(plan)
+	order.Jobs, order.Folder = chain.JobLabels(), chain.NextFolder(plan)
 	settings := make(map[string]any)
 	o.given.VisitAll(func(flag *pflag.Flag) {
 		if list, ok := flag.Value.(pflag.SliceValue); ok && flag.Changed {
@@ -131,8 +130,8 @@ func (o *rebuildOptions) order(options *rebuild.Options, chain *rebuild.Chain, p
 		delete(settings, key) // of the submission
 	}
 	settings["root"], settings["dataset"], settings["shards"] = escaped(o.root), o.dataset, strconv.Itoa(o.build.Shards)
-	if options.Build.Perturbations != "" {
-		settings["perturbations"] = escaped(options.Build.Perturbations)
+	if chain.Build.Perturbations != "" {
+		settings["perturbations"] = escaped(chain.Build.Perturbations)
 	}
 	if o.ingest.Config != "" {
 		settings[ingestSection] = map[string]string{"config": escaped(rebuild.IngestPath(order.Folder))}
@@ -150,7 +149,7 @@ func escaped(value string) string { return strings.ReplaceAll(value, "${", `\${`
 
 // runJob runs one job of a submitted chain. Interrupted, it has SLURM start it again; it notes why
 // it failed.
-func (o *rebuildOptions) runJob(ctx context.Context, e *env, options *rebuild.Options, chain *rebuild.Chain) (err error) {
+func (o *rebuildOptions) runJob(ctx context.Context, e *env, chain *rebuild.Rebuild) (err error) {
 	// SLURM ends a job that takes too long; one that ended itself early would not be requeued.
 	mayEndLate.Store(true)
 	if chain.Submitted, err = rebuild.SubmittedWith(e.config); err != nil {
@@ -161,11 +160,11 @@ func (o *rebuildOptions) runJob(ctx context.Context, e *env, options *rebuild.Op
 		err = fault.New(fault.Failed, "see its logs, then submit the chain again: it goes on",
 			"rebuild %s: SLURM has started this job again %d times, expected at most max_restarts=%d", chain.Dir, n, o.slurm.maxRestarts)
 	} else {
-		result, err = options.RunJob(ctx, chain, o.slurm.step)
+		result, err = chain.RunJob(ctx, o.slurm.step)
 	}
 	switch {
 	case err == nil && result != nil:
-		return printRebuilt(e, chain, o.variants, result)
+		return printRebuilt(e, chain, result)
 	case err == nil:
 		return nil
 	case ctx.Err() == nil:

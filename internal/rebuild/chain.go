@@ -20,8 +20,8 @@ import (
 
 // Chain is the stages of a named dataset.
 type Chain struct {
-	Dir     string // the dataset's folder: ROOT/NAME
-	Program string // version of the program
+	Dir     string // the dataset's folder: ROOT/DATASET
+	Program string // its Identity
 	Stages  []Stage
 	Keep    int // versions to keep, at least 1
 	Log     *slog.Logger
@@ -72,16 +72,15 @@ type Result struct {
 // The next run continues a run that was interrupted or failed, for example, for lack of disk space.
 // A run that failed because of its input, settings or verification leaves nothing behind.
 func (c *Chain) Run(ctx context.Context) (*Result, error) {
-	return c.run(ctx, func(Step) bool { return true }, c.publish)
+	return c.run(ctx, true)
 }
 
 // Prepare runs the missing stages that are not Apart, and publishes nothing.
 func (c *Chain) Prepare(ctx context.Context) (*Result, error) {
-	return c.run(ctx, func(step Step) bool { return step.Action != Run || !step.Apart },
-		func(*Plan) (string, error) { return "", nil })
+	return c.run(ctx, false)
 }
 
-func (c *Chain) run(ctx context.Context, runs func(Step) bool, publish func(*Plan) (string, error)) (*Result, error) {
+func (c *Chain) run(ctx context.Context, all bool) (*Result, error) {
 	plan, err := c.Plan()
 	if err != nil {
 		return nil, err
@@ -95,9 +94,9 @@ func (c *Chain) run(ctx context.Context, runs func(Step) bool, publish func(*Pla
 	if err := c.begin(plan); err != nil {
 		return nil, err
 	}
-	result, err := c.runStages(ctx, plan, runs)
-	if err == nil {
-		result.Version, err = publish(plan)
+	result, err := c.runStages(ctx, plan, all)
+	if err == nil && all {
+		result.Version, err = c.publish(plan)
 	}
 	if err != nil {
 		return nil, c.failed(plan, err)
@@ -118,10 +117,10 @@ func (c *Chain) keep(plan *Plan) (*Result, error) {
 	return result, nil
 }
 
-func (c *Chain) runStages(ctx context.Context, plan *Plan, runs func(Step) bool) (*Result, error) {
+func (c *Chain) runStages(ctx context.Context, plan *Plan, all bool) (*Result, error) {
 	result := &Result{}
 	for i, step := range plan.Steps {
-		if !runs(step) {
+		if step.Action == Run && step.Apart && !all {
 			continue
 		}
 		if err := context.Cause(ctx); err != nil {

@@ -21,8 +21,6 @@ package rebuild
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -32,19 +30,14 @@ import (
 	"tcbuild/store"
 )
 
-// Options say what to keep up to date.
-type Options struct {
-	Root, Dataset string // the dataset's folder is ROOT/DATASET
-	Program       string // its Identity
-	Variants      []string
-	Input         Input             // made by the chain; empty if Build names graph and perturbations
-	Build         tcbuild.Options   // for each variant, without Variant, Out, Shard and Resume
-	Verify        gpuverify.Options // without Progress
-	Keep          int               // number of versions to keep
-	Force         bool              // make everything anew
-	Job           bool              // this process is a job of a submitted chain
-	Log           *slog.Logger
-	Progress      func(stage string, samples int) tcbuild.Progress
+// Rebuild is the chain that keeps a dataset up to date, and what its stages make.
+type Rebuild struct {
+	Chain    // its Stages are made by AddStages
+	Variants []string
+	Input    Input             // made by the chain; empty if Build names graph and perturbations
+	Build    tcbuild.Options   // for each variant, without Variant, Out, Shard and Resume
+	Verify   gpuverify.Options // without Progress
+	Progress func(stage string, samples int) tcbuild.Progress
 
 	base      *store.Dataset      // that of a version which the others are built from; nil before one is needed
 	reference gpuverify.Reference // of tasks and of the job that adds up
@@ -60,24 +53,23 @@ type Input struct {
 	Make func(ctx context.Context, out string) (read []ingest.Input, err error)
 }
 
-// Chain is the stages of the dataset: the input, the variants, and their verification.
-func (o *Options) Chain() (*Chain, error) {
-	chain := &Chain{Dir: filepath.Join(o.Root, o.Dataset), Program: o.Program, Keep: o.Keep, Force: o.Force, Log: o.Log}
-	if o.Input.Stage != "" {
-		chain.Stages = append(chain.Stages, o.inputStage())
+// AddStages adds the stages of the dataset: the input, the variants, and their verification.
+func (r *Rebuild) AddStages() error {
+	if r.Input.Stage != "" {
+		r.Stages = append(r.Stages, r.inputStage())
 	}
-	first, err := o.firstStage()
+	first, err := r.firstStage()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	chain.Stages = append(chain.Stages, first)
-	for _, variant := range o.others() {
-		chain.Stages = append(chain.Stages, o.variantStage(variant))
+	r.Stages = append(r.Stages, first)
+	for _, variant := range r.others() {
+		r.Stages = append(r.Stages, r.variantStage(variant))
 	}
-	for _, variant := range o.Variants {
-		chain.Stages = append(chain.Stages, o.verifyStage(variant))
+	for _, variant := range r.Variants {
+		r.Stages = append(r.Stages, r.verifyStage(variant))
 	}
-	return chain, nil
+	return nil
 }
 
 // surveyFolder is the folder of a version with the survey that its variants are built from, if it
@@ -85,16 +77,16 @@ func (o *Options) Chain() (*Chain, error) {
 const surveyFolder = "survey"
 
 // first is the name of a version's first dataset, which is made of the input.
-func (o *Options) first() string {
-	if slices.Contains(o.Variants, string(store.Incidence)) {
+func (r *Rebuild) first() string {
+	if slices.Contains(r.Variants, string(store.Incidence)) {
 		return string(store.Incidence)
 	}
 	return surveyFolder
 }
 
 // others are the variants that are made of the first dataset.
-func (o *Options) others() []string {
-	return slices.DeleteFunc(slices.Clone(o.Variants), func(variant string) bool { return variant == o.first() })
+func (r *Rebuild) others() []string {
+	return slices.DeleteFunc(slices.Clone(r.Variants), func(variant string) bool { return variant == r.first() })
 }
 
 // Identity is the program's version for fingerprints. If the version does not name a clean commit,

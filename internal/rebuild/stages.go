@@ -22,9 +22,9 @@ import (
 // inputFolder is the folder of a version with the input that its own chain made.
 const inputFolder = "input"
 
-func (o *Options) inputStage() Stage {
-	stage := Stage{Name: o.Input.Stage, Output: inputFolder, Options: o.Input.Options}
-	for _, path := range o.Input.Files {
+func (r *Rebuild) inputStage() Stage {
+	stage := Stage{Name: r.Input.Stage, Output: inputFolder, Options: r.Input.Options}
+	for _, path := range r.Input.Files {
 		stage.Sources = append(stage.Sources, Source{Name: filepath.Clean(path), Path: path})
 	}
 	stage.Run = func(ctx context.Context, version string) ([]ingest.Input, error) {
@@ -32,7 +32,7 @@ func (o *Options) inputStage() Stage {
 		if err := os.RemoveAll(out); err != nil { // left by a killed run
 			return nil, err
 		}
-		read, err := o.Input.Make(ctx, out)
+		read, err := r.Input.Make(ctx, out)
 		for i := range read {
 			read[i].Name = filepath.Clean(read[i].Name)
 		}
@@ -49,27 +49,27 @@ const graphSource = "graph/"
 var addedFiles = []string{croissant.DescriptionName, croissant.SamplesName}
 
 // firstStage builds the first dataset from the input.
-func (o *Options) firstStage() (Stage, error) {
-	stage := Stage{Name: o.first(), Output: o.first(), Added: addedFiles, Options: map[string]string{
-		"reaction_rule": string(o.Build.ReactionRule), "unknown_genes": string(o.Build.UnknownGenes),
-		"allow_wildtype": strconv.FormatBool(o.Build.AllowWildtype), "allow_duplicate_ids": strconv.FormatBool(o.Build.AllowDuplicateIDs),
-		"duplicates": string(o.Build.Duplicates),
+func (r *Rebuild) firstStage() (Stage, error) {
+	stage := Stage{Name: r.first(), Output: r.first(), Added: addedFiles, Options: map[string]string{
+		"reaction_rule": string(r.Build.ReactionRule), "unknown_genes": string(r.Build.UnknownGenes),
+		"allow_wildtype": strconv.FormatBool(r.Build.AllowWildtype), "allow_duplicate_ids": strconv.FormatBool(r.Build.AllowDuplicateIDs),
+		"duplicates": string(r.Build.Duplicates),
 	}}
 	for name, columns := range map[string][]string{
-		"phenotypes": o.Build.Phenotypes, "not_phenotypes": o.Build.NotPhenotypes, "attributes": o.Build.Attributes, "group_by": o.Build.GroupBy,
+		"phenotypes": r.Build.Phenotypes, "not_phenotypes": r.Build.NotPhenotypes, "attributes": r.Build.Attributes, "group_by": r.Build.GroupBy,
 	} {
 		if columns != nil {
 			stage.Options[name] = fmt.Sprintf("%q", columns)
 		}
 	}
-	if o.Build.Where != "" {
-		stage.Options["where"] = o.Build.Where
+	if r.Build.Where != "" {
+		stage.Options["where"] = r.Build.Where
 	}
-	if o.Input.Stage != "" {
-		stage.After = []string{o.Input.Stage}
+	if r.Input.Stage != "" {
+		stage.After = []string{r.Input.Stage}
 	}
-	if o.Build.Graph != "" {
-		files, err := ingest.GraphFiles(o.Build.Graph)
+	if r.Build.Graph != "" {
+		files, err := ingest.GraphFiles(r.Build.Graph)
 		if err != nil {
 			return stage, err
 		}
@@ -78,12 +78,12 @@ func (o *Options) firstStage() (Stage, error) {
 		}
 	}
 	var names []string // of the perturbation set's files
-	if o.Build.Perturbations != "" {
-		set, err := perturbationset.Parse(o.Build.Perturbations)
+	if r.Build.Perturbations != "" {
+		set, err := perturbationset.Parse(r.Build.Perturbations)
 		if err != nil {
 			return stage, err
 		}
-		o.Build.Perturbations = set.Name // so that no stage reads the settings file again
+		r.Build.Perturbations = set.Name // so that no stage reads the settings file again
 		if set.Recipe != "" {
 			stage.Options["perturbations"] = set.Recipe
 		}
@@ -93,7 +93,7 @@ func (o *Options) firstStage() (Stage, error) {
 		}
 	}
 	stage.Run = func(ctx context.Context, version string) (read []ingest.Input, err error) {
-		options := o.options(store.Incidence, filepath.Join(version, o.first()))
+		options := r.options(store.Incidence, filepath.Join(version, r.first()))
 		if options.Graph == "" {
 			options.Graph = filepath.Join(version, inputFolder, "graph")
 		}
@@ -104,7 +104,7 @@ func (o *Options) firstStage() (Stage, error) {
 		if err != nil {
 			return nil, err
 		}
-		if o.Build.Graph != "" {
+		if r.Build.Graph != "" {
 			for _, input := range result.Manifest.Inputs.Graph {
 				input.Name = graphSource + input.Name
 				read = append(read, input)
@@ -122,14 +122,14 @@ func (o *Options) firstStage() (Stage, error) {
 
 // variantStage builds another dataset from the first one. In a chain that was submitted, tasks have
 // built it.
-func (o *Options) variantStage(variant string) Stage {
+func (r *Rebuild) variantStage(variant string) Stage {
 	return Stage{
-		Name: variant, Output: variant, Added: addedFiles, Apart: true, After: []string{o.first()},
+		Name: variant, Output: variant, Added: addedFiles, Apart: true, After: []string{r.first()},
 		Run: func(ctx context.Context, version string) ([]ingest.Input, error) {
-			if o.Job {
+			if r.Submitted != nil {
 				return nil, builtByTasks(filepath.Join(version, variant))
 			}
-			options, err := o.optionsOf(variant, version)
+			options, err := r.optionsOf(variant, version)
 			if err == nil {
 				_, err = tcbuild.Build(ctx, options)
 			}
@@ -139,49 +139,49 @@ func (o *Options) variantStage(variant string) Stage {
 }
 
 // optionsOf are the options of a variant in the folder of a version.
-func (o *Options) optionsOf(variant, version string) (options tcbuild.Options, err error) {
-	if dir := filepath.Join(version, o.first()); o.base == nil || o.base.Dir != dir {
-		o.base, err = store.Open(dir)
+func (r *Rebuild) optionsOf(variant, version string) (options tcbuild.Options, err error) {
+	if dir := filepath.Join(version, r.first()); r.base == nil || r.base.Dir != dir {
+		r.base, err = store.Open(dir)
 	}
-	options = o.options(store.Variant(variant), filepath.Join(version, variant))
-	options.Base = o.base
+	options = r.options(store.Variant(variant), filepath.Join(version, variant))
+	options.Base = r.base
 	return options, err
 }
 
-func (o *Options) options(variant store.Variant, out string) tcbuild.Options {
-	options := o.Build
-	options.Variant, options.Out, options.Resume, options.Log = variant, out, store.ResumeIfPossible, o.Log
+func (r *Rebuild) options(variant store.Variant, out string) tcbuild.Options {
+	options := r.Build
+	options.Variant, options.Out, options.Resume, options.Log = variant, out, store.ResumeIfPossible, r.Log
 	options.Progress = func(samples int) tcbuild.Progress {
 		if samples == 0 {
-			return o.Progress("survey", 0)
+			return r.Progress("survey", 0)
 		}
-		return o.Progress("build", samples)
+		return r.Progress("build", samples)
 	}
 	return options
 }
 
 // verifyStage verifies one dataset, checks that its content is that of the version's first dataset,
 // and writes the report.
-func (o *Options) verifyStage(variant string) Stage {
+func (r *Rebuild) verifyStage(variant string) Stage {
 	stage := Stage{
 		Name: verifyPrefix + variant, Output: ReportName(variant), Apart: true,
 		// not the device: it changes nothing of what is proved
-		Options: map[string]string{"method": string(o.Verify.Method)},
+		Options: map[string]string{"method": string(r.Verify.Method)},
 		After:   []string{variant},
 	}
-	if variant != o.first() {
-		stage.After = append(stage.After, o.first())
+	if variant != r.first() {
+		stage.After = append(stage.After, r.first())
 	}
 	stage.Run = func(ctx context.Context, version string) ([]ingest.Input, error) {
 		dataset, err := store.Open(filepath.Join(version, variant))
 		if err != nil {
 			return nil, err
 		}
-		report, err := o.verify(ctx, dataset)
+		report, err := r.verify(ctx, dataset)
 		if err != nil {
 			return nil, err
 		}
-		first, err := store.ReadManifest(filepath.Join(version, o.first()))
+		first, err := store.ReadManifest(filepath.Join(version, r.first()))
 		switch {
 		case err != nil:
 			return nil, err
@@ -191,7 +191,7 @@ func (o *Options) verifyStage(variant string) Stage {
 				"verify %s: %d differences, %d damaged records or files; first: %s", dataset.Dir, report.Differences, report.Damaged, findings[0])
 		case report.LogicalContent != first.LogicalContent:
 			return nil, fault.New(fault.Damaged, "add --force",
-				"compare variants: the logical content of %s differs from that of %s", dataset.Dir, o.first())
+				"compare variants: the logical content of %s differs from that of %s", dataset.Dir, r.first())
 		}
 		return nil, disk.WriteJSON(filepath.Join(version, stage.Output), report)
 	}
@@ -199,12 +199,12 @@ func (o *Options) verifyStage(variant string) Stage {
 }
 
 // verify verifies a dataset, or adds up what tasks have verified of it.
-func (o *Options) verify(ctx context.Context, dataset *store.Dataset) (*gpuverify.Report, error) {
-	if o.Job {
-		return gpuverify.Gather(ctx, dataset, o.parts(dataset), o.Verify, &o.reference)
+func (r *Rebuild) verify(ctx context.Context, dataset *store.Dataset) (*gpuverify.Report, error) {
+	if r.Submitted != nil {
+		return gpuverify.Gather(ctx, dataset, r.parts(dataset), r.Verify, &r.reference)
 	}
-	options := o.Verify
-	bar := o.Progress("verify", dataset.Manifest.Samples)
+	options := r.Verify
+	bar := r.Progress("verify", dataset.Manifest.Samples)
 	defer bar.Done()
 	options.Progress = bar
 	return gpuverify.Verify(ctx, dataset, options)

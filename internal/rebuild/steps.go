@@ -15,9 +15,9 @@ import (
 	"tcbuild/store"
 )
 
-// Jobs are the labels of the jobs that a cluster runs.
-func (o *Options) Jobs() []string {
-	if len(o.others()) == 0 {
+// JobLabels are the labels of the jobs that a cluster runs.
+func (r *Rebuild) JobLabels() []string {
+	if len(r.others()) == 0 {
 		return []string{JobIncidence, JobVerify, JobFinalize}
 	}
 	return JobLabels
@@ -25,32 +25,32 @@ func (o *Options) Jobs() []string {
 
 // RunJob runs the part of a submitted chain that is this process's job. result is nil for tasks of
 // an array.
-func (o *Options) RunJob(ctx context.Context, chain *Chain, label string) (result *Result, err error) {
-	if was := chain.Submitted.Program; was != chain.Program {
-		return nil, chain.changed(fmt.Sprintf("the program was %s, is %s", was, chain.Program))
+func (r *Rebuild) RunJob(ctx context.Context, label string) (result *Result, err error) {
+	if was := r.Submitted.Program; was != r.Program {
+		return nil, r.changed(fmt.Sprintf("the program was %s, is %s", was, r.Program))
 	}
 	sharing, isTask := disk.Alone, label == JobShards || label == JobVerify
 	if isTask {
 		sharing = disk.Shared
 	}
-	lock, err := chain.Lock(ctx, sharing)
+	lock, err := r.Lock(ctx, sharing)
 	if err != nil {
 		return nil, err
 	}
 	defer lock.Close()
 	switch {
 	case label == JobIncidence:
-		return chain.Prepare(ctx)
+		return r.Prepare(ctx)
 	case label == JobFinalize:
-		return chain.Run(ctx)
-	case chain.Submitted.Published():
+		return r.Run(ctx)
+	case r.Submitted.Published():
 		return nil, nil
 	}
-	version := chain.building(chain.Submitted.Fingerprint)
+	version := r.building(r.Submitted.Fingerprint)
 	recorded := readVersion(version)
 	if recorded == nil {
 		return nil, fault.New(fault.Usage, "submit the chain again",
-			"rebuild %s: found no %s, which the chain's first job makes", chain.Dir, filepath.Base(version))
+			"rebuild %s: found no %s, which the chain's first job makes", r.Dir, filepath.Base(version))
 	}
 	task, tasks := number("SLURM_ARRAY_TASK_ID"), number("SLURM_ARRAY_TASK_COUNT")
 	if task >= tasks {
@@ -62,9 +62,9 @@ func (o *Options) RunJob(ctx context.Context, chain *Chain, label string) (resul
 		return !slices.ContainsFunc(recorded.Stages, func(r Record) bool { return r.Stage == stage })
 	}
 	if label == JobShards {
-		return nil, o.buildShards(ctx, version, missing, task, tasks)
+		return nil, r.buildShards(ctx, version, missing, task, tasks)
 	}
-	return nil, o.verifyParts(ctx, version, missing, task, tasks)
+	return nil, r.verifyParts(ctx, version, missing, task, tasks)
 }
 
 // changed is the error of a job that finds something else than what was submitted.
@@ -74,19 +74,19 @@ func (c *Chain) changed(why string) error {
 }
 
 // buildShards builds one task's shards, in every variant that has shards.
-func (o *Options) buildShards(ctx context.Context, version string, missing func(stage string) bool, task, tasks int) error {
-	for _, variant := range o.others() {
+func (r *Rebuild) buildShards(ctx context.Context, version string, missing func(stage string) bool, task, tasks int) error {
+	for _, variant := range r.others() {
 		if !missing(variant) {
 			continue
 		}
-		options, err := o.optionsOf(variant, version)
+		options, err := r.optionsOf(variant, version)
 		if err != nil {
 			return err
 		}
 		options.Scratch = os.Getenv("SLURM_TMPDIR") // the node's own folder, if there is one
-		for shard := task; shard < o.Build.Shards; shard += tasks {
+		for shard := task; shard < r.Build.Shards; shard += tasks {
 			options.Shard = &shard
-			if err := o.buildShard(ctx, options); err != nil {
+			if err := r.buildShard(ctx, options); err != nil {
 				return err
 			}
 		}
@@ -96,17 +96,17 @@ func (o *Options) buildShards(ctx context.Context, version string, missing func(
 
 // buildShard builds a shard. If this job was started before, on a node that froze, the shard is
 // locked until SLURM or the file system gives that node up: it waits.
-func (o *Options) buildShard(ctx context.Context, options tcbuild.Options) error {
+func (r *Rebuild) buildShard(ctx context.Context, options tcbuild.Options) error {
 	for waited := false; ; waited = true {
 		_, err := tcbuild.Build(ctx, options)
 		if err == nil {
-			o.Log.Info("shard done", "variant", options.Variant, "shard", *options.Shard)
+			r.Log.Info("shard done", "variant", options.Variant, "shard", *options.Shard)
 		}
 		if err == nil || fault.KindOf(err) != fault.Busy || ctx.Err() != nil {
 			return err
 		}
 		if !waited {
-			o.Log.Info("waiting for another process to end", "why", err)
+			r.Log.Info("waiting for another process to end", "why", err)
 		}
 		if err := pause(ctx); err != nil {
 			return err
@@ -132,8 +132,8 @@ func builtByTasks(dataset string) error {
 
 // verifyParts verifies one task's parts of all datasets. Parts that were verified before the task
 // was interrupted stay so.
-func (o *Options) verifyParts(ctx context.Context, version string, missing func(stage string) bool, task, tasks int) error {
-	for _, variant := range o.Variants {
+func (r *Rebuild) verifyParts(ctx context.Context, version string, missing func(stage string) bool, task, tasks int) error {
+	for _, variant := range r.Variants {
 		path := filepath.Join(version, variant)
 		if !missing(verifyPrefix + variant) {
 			continue
@@ -148,12 +148,12 @@ func (o *Options) verifyParts(ctx context.Context, version string, missing func(
 		if err := os.MkdirAll(partsFolder(path), 0o777); err != nil {
 			return err
 		}
-		parts := o.parts(dataset)
+		parts := r.parts(dataset)
 		for i := task; i < len(parts); i += tasks {
 			if parts[i].Report != nil {
 				continue
 			}
-			if err := o.verifyPart(ctx, dataset, parts[i]); err != nil {
+			if err := r.verifyPart(ctx, dataset, parts[i]); err != nil {
 				return err
 			}
 		}
@@ -161,12 +161,12 @@ func (o *Options) verifyParts(ctx context.Context, version string, missing func(
 	return nil
 }
 
-func (o *Options) verifyPart(ctx context.Context, dataset *store.Dataset, part gpuverify.Part) error {
-	options := o.Verify
-	bar := o.Progress("verify", part.End-part.First)
+func (r *Rebuild) verifyPart(ctx context.Context, dataset *store.Dataset, part gpuverify.Part) error {
+	options := r.Verify
+	bar := r.Progress("verify", part.End-part.First)
 	defer bar.Done()
 	options.Progress = bar
-	part, err := gpuverify.VerifyPart(ctx, dataset, part, options, &o.reference)
+	part, err := gpuverify.VerifyPart(ctx, dataset, part, options, &r.reference)
 	if err != nil {
 		return err
 	}
@@ -174,8 +174,8 @@ func (o *Options) verifyPart(ctx context.Context, dataset *store.Dataset, part g
 }
 
 // parts are the parts of a dataset, with the reports of those that are verified.
-func (o *Options) parts(dataset *store.Dataset) []gpuverify.Part {
-	parts := gpuverify.Parts(dataset, o.Verify.Method, o.Build.Shards)
+func (r *Rebuild) parts(dataset *store.Dataset) []gpuverify.Part {
+	parts := gpuverify.Parts(dataset, r.Verify.Method, r.Build.Shards)
 	for i := range parts {
 		var saved gpuverify.Part
 		if disk.ReadJSON(partPath(dataset.Dir, parts[i]), &saved) == nil && saved.Verifies(parts[i]) {
