@@ -57,27 +57,16 @@ func (s *ingestSettings) read(settings *conf.Settings) error {
 	return nil
 }
 
-func (s *ingestSettings) graphSpec() (spec source.GraphSpec, err error) {
-	settings, err := conf.Load(s.Config, s.overrides)
-	if err != nil {
-		return spec, err
-	}
-	return spec, settings.Decode(&spec)
-}
-
-// resolved is the settings file of the section, with every value as it is now.
-func (s *ingestSettings) resolved() ([]byte, error) {
-	settings, err := conf.Load(s.Config, s.overrides)
-	if err != nil {
-		return nil, err
-	}
-	return settings.Resolved()
-}
+func (s *ingestSettings) load() (*conf.Settings, error) { return conf.Load(s.Config, s.overrides) }
 
 // input builds the graph from public sources.
 func (s *ingestSettings) input(e *env) (rebuild.Input, error) {
-	spec, err := s.graphSpec()
+	settings, err := s.load()
 	if err != nil {
+		return rebuild.Input{}, err
+	}
+	var spec source.GraphSpec
+	if err := settings.Decode(&spec); err != nil {
 		return rebuild.Input{}, err
 	}
 	text, err := json.Marshal(spec)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tcbuild/gpuverify"
+	"tcbuild/internal/disk"
 	"tcbuild/internal/rebuild"
 	"tcbuild/internal/testing/seed"
 	"tcbuild/store"
@@ -128,7 +129,7 @@ func lookAt(current string) error {
 			}
 		}
 		var report gpuverify.Report
-		if err := readJSON(filepath.Join(version, rebuild.ReportName(variant)), &report); err != nil {
+		if err := disk.ReadJSON(filepath.Join(version, rebuild.ReportName(variant)), &report); err != nil {
 			return err
 		}
 		if content == "" {

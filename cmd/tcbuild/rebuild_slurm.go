@@ -107,7 +107,7 @@ func (o *rebuildOptions) submit(ctx context.Context, e *env, chain *rebuild.Rebu
 		e.log.Info("submitted", "job", job.Label, "id", job.Array, "folder", order.Folder)
 		e.say(job.Label + " " + job.Array)
 	}
-	return &rebuild.Result{Submitted: true}, nil
+	return &rebuild.Result{}, nil
 }
 
 // order is what submit submits. The settings of the jobs are those that were given, resolved.
@@ -135,7 +135,11 @@ func (o *rebuildOptions) order(chain *rebuild.Rebuild, plan *rebuild.Plan) (orde
 	}
 	if o.ingest.Config != "" {
 		settings[ingestSection] = map[string]string{"config": escaped(rebuild.IngestPath(order.Folder))}
-		if order.Ingest, err = o.ingest.resolved(); err != nil {
+		section, err := o.ingest.load()
+		if err != nil {
+			return order, err
+		}
+		if order.Ingest, err = section.Resolved(); err != nil {
 			return order, err
 		}
 	}
@@ -170,17 +174,9 @@ func (o *rebuildOptions) runJob(ctx context.Context, e *env, chain *rebuild.Rebu
 	case ctx.Err() == nil:
 		return errors.Join(err, chain.Submitted.NoteFailure(o.slurm.step, err))
 	}
-	return o.slurm.requeued(ctx, e, exitReason(ctx, err))
-}
-
-// requeued has SLURM start this job again, which was interrupted.
-func (o *slurmOptions) requeued(ctx context.Context, e *env, err error) error {
+	err = exitReason(ctx, err)
 	if rebuild.JobID() == "" {
 		return err
-	}
-	if n := rebuild.Restarts(); n >= o.maxRestarts {
-		return fault.New(fault.Busy, "submit the chain again: it goes on",
-			"%w, and not requeued: SLURM has started this job again %d times, expected less than max_restarts=%d", err, n, o.maxRestarts)
 	}
 	// SLURM may be slow to answer, and sends SIGTERM to a job that it requeues. The log is to say
 	// why the job ended, which takes less than SLURM's KillWait.

@@ -43,7 +43,7 @@ func TestRebuild(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2000, 150)
 	first := must(t, f.dir, rebuildOf()...)
-	for _, want := range []string{"\n   incidence ", "\n     indices ", "\n  full-masks ", "The same masks in all three, bit for bit: 150 samples", "\n0 differences by two independent methods;"} {
+	for _, want := range []string{"\nincidence ", "\nindices ", "\nfull-masks ", "The same masks in all three, bit for bit: 150 samples", "\n0 differences by two independent methods;"} {
 		if !strings.Contains(first.stdout, want) {
 			t.Errorf("got %s, want %q in it", first.stdout, want)
 		}

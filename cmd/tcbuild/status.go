@@ -42,20 +42,13 @@ func runStatus(ctx context.Context, e *env, path string) error {
 	if err == nil {
 		return printShards(e, path, shards)
 	}
-	unfinished, finished, versionsErr := rebuild.Folders(path)
+	unfinished, finished, _ := rebuild.Folders(path)
 	chains, chainsErr := rebuild.Chains(path)
-	for _, err := range []error{err, versionsErr, chainsErr} {
-		if fault.System(err) || fault.KindOf(err) == fault.Damaged {
-			return fmt.Errorf("read status of %s: %w", path, err)
-		}
-	}
-	if versionsErr != nil || len(unfinished)+len(finished)+len(chains) == 0 {
-		kind := fault.Input
-		if _, err := os.Lstat(path); err != nil {
-			kind = fault.Failed
-		}
-		return fault.New(kind, "give the --out of a build, or ROOT/DATASET of a rebuild",
-			"read status of %s: found no dataset, no unfinished dataset, and no version", path)
+	switch {
+	case len(unfinished)+len(finished)+len(chains) == 0:
+		return fmt.Errorf("read status of %s: %w", path, err)
+	case chainsErr != nil:
+		return chainsErr
 	}
 	current, err := os.Readlink(filepath.Join(path, rebuild.Current))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -60,10 +60,8 @@ type Stage struct {
 // Result is what a run did.
 type Result struct {
 	Version   string // folder of the current version; "" after Prepare, and of a chain that was submitted
-	Submitted bool   // nothing was run
 	Unchanged bool   // nothing was done, not even making the version current
 	Ran       int    // stages that were run
-	Kept      int    // stages whose output was reused
 }
 
 // Run brings the chain up to date: it runs the missing stages and publishes the version. The caller
@@ -134,9 +132,6 @@ func (c *Chain) runStages(ctx context.Context, plan *Plan, all bool) (*Result, e
 			result.Ran++
 		case Link:
 			err = c.link(plan, step.Stage)
-			result.Kept++
-		case Done:
-			result.Kept++
 		}
 		if err == nil {
 			err = plan.note(&plan.Steps[i])

@@ -70,12 +70,8 @@ func (c *Chain) Plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := sha256.New()
-	for _, record := range records {
-		all.Write([]byte(record.Fingerprint))
-	}
-	plan := &Plan{Fingerprint: hex.EncodeToString(all.Sum(nil))}
-	if s := c.Submitted; s != nil && s.Fingerprint != plan.Fingerprint {
+	plan := &Plan{Fingerprint: fingerprint(records)}
+	if s := c.Submitted; s != nil && fingerprint(s.Stages) != plan.Fingerprint {
 		return nil, c.changed(whatDiffers(s.Stages, records))
 	}
 	if plan.current, err = c.current(); err != nil {
@@ -241,7 +237,7 @@ func (c *Chain) unchanged(plan *Plan) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return changed(err.Error())
 	}
-	if err == nil && !sameStages(plan.records(), now) {
+	if err == nil && fingerprint(now) != plan.Fingerprint {
 		err = changed(whatDiffers(plan.records(), now))
 	}
 	return err
@@ -251,9 +247,13 @@ func changed(why string) error {
 	return fault.New(fault.Busy, "run the same command again", "rebuild: while it ran, %s", why)
 }
 
-// sameStages reports whether two plans, or versions, have the same stages.
-func sameStages(a, b []Record) bool {
-	return slices.EqualFunc(a, b, func(a, b Record) bool { return a.Fingerprint == b.Fingerprint })
+// fingerprint is that of a whole chain, whose stages the records describe.
+func fingerprint(stages []Record) string {
+	sum := sha256.New()
+	for _, record := range stages {
+		sum.Write([]byte(record.Fingerprint))
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // note records that a step is done, whose output is complete.

@@ -26,7 +26,7 @@ func (r *Rebuild) JobLabels() []string {
 // RunJob runs the part of a submitted chain that is this process's job. result is nil for tasks of
 // an array.
 func (r *Rebuild) RunJob(ctx context.Context, label string) (result *Result, err error) {
-	if was := r.Submitted.Program; was != r.Program {
+	if was := r.Submitted.Stages[0].Program; was != r.Program {
 		return nil, r.changed(fmt.Sprintf("the program was %s, is %s", was, r.Program))
 	}
 	sharing, isTask := disk.Alone, label == JobShards || label == JobVerify
@@ -46,7 +46,7 @@ func (r *Rebuild) RunJob(ctx context.Context, label string) (result *Result, err
 	case r.Submitted.Published():
 		return nil, nil
 	}
-	version := r.building(r.Submitted.Fingerprint)
+	version := r.building(fingerprint(r.Submitted.Stages))
 	recorded := readVersion(version)
 	if recorded == nil {
 		return nil, fault.New(fault.Usage, "submit the chain again",

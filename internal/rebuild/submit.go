@@ -96,8 +96,7 @@ func (c *Chain) Submit(ctx context.Context, plan *Plan, queue []Job, order Order
 			err = errors.Join(err, os.RemoveAll(order.Folder))
 		}
 	}()
-	submitted := Submitted{Fingerprint: plan.Fingerprint, Program: c.Program, Stages: plan.records()}
-	err = disk.WriteJSON(filepath.Join(order.Folder, planName), submitted)
+	err = disk.WriteJSON(filepath.Join(order.Folder, planName), Submitted{Stages: plan.records()})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(order.Folder, settingsName), order.Settings, 0o666)
 	}

@@ -38,9 +38,7 @@ var JobLabels = []string{JobIncidence, JobShards, JobVerify, JobFinalize}
 
 // Submitted is the plan of a submitted chain, which its first and its last job compare with theirs.
 type Submitted struct {
-	Fingerprint string   `json:"fingerprint"`
-	Program     string   `json:"program"`
-	Stages      []Record `json:"stages"`
+	Stages []Record `json:"stages"`
 
 	Folder string `json:"-"`
 }
@@ -48,7 +46,11 @@ type Submitted struct {
 // SubmittedWith reads the chain whose settings a job was given.
 func SubmittedWith(settings string) (*Submitted, error) {
 	s := &Submitted{Folder: filepath.Dir(settings)}
-	if err := disk.ReadJSON(filepath.Join(s.Folder, planName), s); err != nil {
+	err := disk.ReadJSON(filepath.Join(s.Folder, planName), s)
+	if err == nil && len(s.Stages) == 0 {
+		err = errors.New("its plan has no stages")
+	}
+	if err != nil {
 		return nil, fault.New(fault.Usage, "step is for the jobs of 'tcbuild rebuild --slurm'",
 			"read the chain of --config %s: %w", settings, err)
 	}
@@ -75,7 +77,7 @@ func (s *Submitted) Published() bool {
 	_, names, _ := Folders(dir)
 	return slices.ContainsFunc(names, func(name string) bool {
 		v := readVersion(filepath.Join(dir, name))
-		return v != nil && sameStages(v.Stages, s.Stages)
+		return v != nil && fingerprint(v.Stages) == fingerprint(s.Stages)
 	})
 }
 
@@ -141,15 +143,11 @@ func (s *Submitted) LastLine() (line, log string) {
 func (c *Chain) FailedBefore(plan *Plan) error {
 	chains, err := Chains(c.Dir)
 	for _, s := range slices.Backward(chains) {
-		if s.Fingerprint != plan.Fingerprint {
+		if fingerprint(s.Stages) != plan.Fingerprint {
 			continue
 		}
 		f := s.Failure()
-		switch {
-		case f == nil:
-			return nil
-		case !f.recurs():
-			c.Log.Warn("the last chain failed", "job", f.Job, "error", f.Error, "log", f.Log)
+		if f == nil || !f.recurs() {
 			return nil
 		}
 		again := "nothing is submitted until inputs, settings or the program change; --again submits it all the same"
