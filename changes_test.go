@@ -26,8 +26,8 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/incidence"
-	"tcbuild/ingest"
-	"tcbuild/ingest/perturbationset"
+	"tcbuild/ingest/graph"
+	"tcbuild/ingest/samples"
 	"tcbuild/internal/testing/testrun"
 	"tcbuild/store"
 )
@@ -120,17 +120,17 @@ func binaryTables(t *testing.T, usual map[string][]byte, seed uint64) (arrowFile
 	dir := t.TempDir()
 	writeTexts(t, dir, usual)
 	writeTexts(t, dir, map[string][]byte{"set.tsv": []byte(sampleTable(seed, "\t"))})
-	graph, _, err := ingest.ReadGraph(filepath.Join(dir, "graph"))
+	graph, _, err := graph.Read(filepath.Join(dir, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := perturbationset.Open(filepath.Join(dir, "set.tsv"), graph.Genes, ingest.PerturbationOptions{})
+	source, err := samples.Open(filepath.Join(dir, "set.tsv"), graph.Genes, samples.PerturbationOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer source.Close()
 	path := filepath.Join(dir, "set.arrow")
-	if err := ingest.WritePerturbations(path, source, graph.Genes); err != nil {
+	if err := samples.Write(path, source, graph.Genes); err != nil {
 		t.Fatal(err)
 	}
 	if arrowFile, err = os.ReadFile(path); err != nil {

@@ -10,19 +10,19 @@ import (
 	"tcbuild"
 	"tcbuild/gpuverify"
 	"tcbuild/incidence"
-	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 	"tcbuild/ingest/synth"
 	"tcbuild/store"
 )
 
 // exampleDataset builds a dataset of a small synthetic yeast in dir.
 func exampleDataset(dir string) string {
-	graph, out := filepath.Join(dir, "graph"), filepath.Join(dir, "indices")
-	if err := ingest.WriteGraph(graph, synth.Graph(synth.Tiny, 1)); err != nil {
+	cell, out := filepath.Join(dir, "graph"), filepath.Join(dir, "indices")
+	if err := graph.Write(cell, synth.Graph(synth.Tiny, 1)); err != nil {
 		log.Fatal(err)
 	}
 	if _, err := tcbuild.Build(context.Background(), tcbuild.Options{
-		Variant: store.Indices, Graph: graph, Perturbations: "synth:tiny:100:1", Out: out,
+		Variant: store.Indices, Graph: cell, Perturbations: "synth:tiny:100:1", Out: out,
 	}); err != nil {
 		log.Fatal(err)
 	}
@@ -36,13 +36,13 @@ func ExampleBuild() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	graph := filepath.Join(dir, "graph")
-	if err := ingest.WriteGraph(graph, synth.Graph(synth.Tiny, 1)); err != nil {
+	cell := filepath.Join(dir, "graph")
+	if err := graph.Write(cell, synth.Graph(synth.Tiny, 1)); err != nil {
 		log.Fatal(err)
 	}
 	result, err := tcbuild.Build(context.Background(), tcbuild.Options{
 		Variant:       store.Indices,
-		Graph:         graph,
+		Graph:         cell,
 		Perturbations: "synth:tiny:100:1",
 		Out:           filepath.Join(dir, "indices"),
 	})

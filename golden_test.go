@@ -11,7 +11,7 @@ import (
 
 	"tcbuild"
 	"tcbuild/encode"
-	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 	"tcbuild/ingest/synth"
 	"tcbuild/store"
 )
@@ -22,15 +22,15 @@ var update = flag.Bool("update", false, "rewrite testdata/data-files.sha256")
 // format changed, and users must rebuild their datasets.
 func TestDataFilesGolden(t *testing.T) {
 	dir := t.TempDir()
-	graph := filepath.Join(dir, "graph")
-	if err := ingest.WriteGraph(graph, synth.Graph(synth.Tiny, 1)); err != nil {
+	cell := filepath.Join(dir, "graph")
+	if err := graph.Write(cell, synth.Graph(synth.Tiny, 1)); err != nil {
 		t.Fatal(err)
 	}
 	var found strings.Builder
 	build := func(variant store.Variant, codec string) {
 		name := strings.TrimSuffix(string(variant)+"/"+codec, "/")
 		result, err := tcbuild.Build(context.Background(), tcbuild.Options{
-			Variant: variant, Codec: codec, Graph: graph, Perturbations: "synth:tiny:1000:1", Out: filepath.Join(dir, string(variant)+codec),
+			Variant: variant, Codec: codec, Graph: cell, Perturbations: "synth:tiny:1000:1", Out: filepath.Join(dir, string(variant)+codec),
 		})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

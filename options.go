@@ -7,7 +7,8 @@ import (
 
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/ingest/duplicates"
+	"tcbuild/ingest/samples"
+	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/store"
 )
 
@@ -15,7 +16,7 @@ import (
 type Options struct {
 	Variant store.Variant
 	Graph   string // folder
-	// a file, a folder or a computed set (see perturbationset.Parse); "" for an incidence dataset
+	// a file, a folder or a computed set (see samples.Parse); "" for an incidence dataset
 	// without samples
 	Perturbations string
 	// an incidence dataset that takes the place of graph, perturbation set and their options: it is
@@ -32,7 +33,7 @@ type Options struct {
 	Resume       store.Resume           // "": store.ResumeNever
 	ReactionRule incidence.ReactionRule // "": incidence.RuleAll
 
-	ingest.PerturbationOptions // UnknownGenes "": ingest.RefuseUnknownGenes
+	samples.PerturbationOptions // UnknownGenes "": ingest.RefuseUnknownGenes
 	// share of the samples, 0 to 1, that may be dropped for unknown genes; nil: DefaultMaxDropped
 	MaxDropped      *float64
 	duplicates.Rule // Duplicates "": duplicates.Keep

@@ -11,9 +11,10 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/ingest/duplicates"
+	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
-	"tcbuild/ingest/perturbationset"
+	"tcbuild/ingest/samples"
+	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/store"
 )
 
@@ -92,7 +93,7 @@ func (s *sources) read(ctx context.Context) error {
 		return fault.New(fault.Usage, "add --perturbations FILE, or omit them",
 			"build %s: found --duplicates or --group-by without a perturbation set", s.Out)
 	}
-	opened, err := ingest.OpenGraph(&s.files, s.Graph)
+	opened, err := graph.Open(&s.files, s.Graph)
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func (s *sources) read(ctx context.Context) error {
 		GraphDigest: s.graph.Digest(),
 	}
 	repeated, loops := 0, 0
-	for _, edges := range s.graph.OddEdges() {
+	for _, edges := range graph.OddEdges(s.graph) {
 		repeated += edges.Duplicates
 		loops += edges.SelfLoops
 	}
@@ -129,7 +130,7 @@ func (s *sources) read(ctx context.Context) error {
 }
 
 func (s *sources) openSamples(ctx context.Context) (err error) {
-	source, err := perturbationset.Open(s.Perturbations, s.graph.Genes, s.PerturbationOptions)
+	source, err := samples.Open(s.Perturbations, s.graph.Genes, s.PerturbationOptions)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"tcbuild"
-	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 	"tcbuild/ingest/synth"
 	"tcbuild/internal/disk"
 	"tcbuild/store"
@@ -18,12 +18,12 @@ import (
 // publishes it. The build finds it up to date.
 func TestPublishedWhileShardWaits(t *testing.T) {
 	dir := t.TempDir()
-	graph, out := filepath.Join(dir, "graph"), filepath.Join(dir, "indices")
-	if err := ingest.WriteGraph(graph, synth.Graph(synth.Tiny, 1)); err != nil {
+	cell, out := filepath.Join(dir, "graph"), filepath.Join(dir, "indices")
+	if err := graph.Write(cell, synth.Graph(synth.Tiny, 1)); err != nil {
 		t.Fatal(err)
 	}
 	build := func(out string, shard *int) (*tcbuild.Result, error) {
-		return tcbuild.Build(context.Background(), tcbuild.Options{Variant: store.Indices, Graph: graph,
+		return tcbuild.Build(context.Background(), tcbuild.Options{Variant: store.Indices, Graph: cell,
 			Perturbations: "synth:tiny:1000:1", Out: out, Shards: 2, Shard: shard, Resume: store.ResumeIfPossible})
 	}
 	first, second := 0, 1

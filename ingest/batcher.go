@@ -1,9 +1,9 @@
 package ingest
 
-// batchSamples is the number of samples in a batch that Scan passes on. Batches of samples with
+// BatchSamples is the number of samples in a batch that Scan passes on. Batches of samples with
 // many columns are smaller, about batchValues values.
 const (
-	batchSamples = 4096
+	BatchSamples = 4096
 	batchValues  = 1 << 21
 )
 
@@ -21,24 +21,25 @@ type Batcher struct {
 // the columns alone.
 func NewBatcher(columns Columns, yield func(*Samples) error) *Batcher {
 	values := max(len(columns.Phenotypes)+len(columns.Attributes), 1)
-	return &Batcher{columns: columns, size: max(min(batchSamples, batchValues/values), 1), yield: yield}
+	return &Batcher{columns: columns, size: max(min(BatchSamples, batchValues/values), 1), yield: yield}
 }
 
 // Add appends a sample, as Samples.Append does.
 func (b *Batcher) Add(id []byte, genes []uint32, phenotypes []float64, attributes []Value) error {
-	b.next().Append(id, genes, phenotypes, attributes)
-	return b.added()
+	b.Next().Append(id, genes, phenotypes, attributes)
+	return b.Added()
 }
 
-// next returns the batch to append the next sample to; call added afterwards.
-func (b *Batcher) next() *Samples {
+// Next returns the batch to append the next sample to; call Added afterwards.
+func (b *Batcher) Next() *Samples {
 	if b.samples == nil {
 		b.samples = newSamples(b.Counts.Samples, b.columns, b.size, b.room)
 	}
 	return b.samples
 }
 
-func (b *Batcher) added() error {
+// Added counts the sample that was appended to what Next returned.
+func (b *Batcher) Added() error {
 	b.Counts.Samples++
 	if b.samples.Len() == b.size {
 		return b.Flush()

@@ -1,4 +1,5 @@
-// Package ingest reads cell graphs and perturbation sets into typed values.
+// Package ingest has the types into which inputs are read: cell graphs, and samples, which a
+// perturbation set streams in batches.
 package ingest
 
 import (

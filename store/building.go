@@ -10,6 +10,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 	"tcbuild/internal/disk"
 )
 
@@ -295,8 +296,8 @@ func (b *Building) empty() error {
 }
 
 // WriteGraph writes the graph into the dataset, unless an earlier build did.
-func (b *Building) WriteGraph(graph *ingest.Graph) error {
-	return b.put(graphName, func(path string) error { return ingest.WriteGraph(path, graph) })
+func (b *Building) WriteGraph(g *ingest.Graph) error {
+	return b.put(graphName, func(path string) error { return graph.Write(path, g) })
 }
 
 // put makes a folder of the dataset, which appears complete and synced: a resumed build does not

@@ -12,6 +12,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/store/internal/sampletable"
 )
@@ -51,7 +52,7 @@ func (d *Dataset) readGraph() (*ingest.Graph, error) {
 	}
 	files := inputfile.Files{Shared: true}
 	defer files.Close()
-	opened, err := ingest.OpenGraph(&files, filepath.Join(d.Dir, graphName))
+	opened, err := graph.Open(&files, filepath.Join(d.Dir, graphName))
 	if err == nil {
 		err = d.compareGraph(opened.Inputs)
 	}
@@ -127,7 +128,7 @@ func (d *Dataset) Genes() (*ingest.Nodes, error) {
 	if err := d.checkNamed(name); err != nil {
 		return nil, err
 	}
-	genes, err := ingest.ReadNodes(filepath.Join(d.Dir, filepath.FromSlash(name)), ingest.Gene)
+	genes, err := graph.ReadNodes(filepath.Join(d.Dir, filepath.FromSlash(name)), ingest.Gene)
 	if err != nil {
 		return nil, d.damaged(name, "%w", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"tcbuild/gpuverify"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 	"tcbuild/internal/testing/oracle"
 	"tcbuild/internal/testing/seed"
 	"tcbuild/internal/testing/storetest"
@@ -67,7 +68,7 @@ func smallGraph(t testing.TB, more int) *ingest.Graph {
 		check(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		check(t, os.WriteFile(path, []byte(text), 0o644))
 	}
-	graph, _, err := ingest.ReadGraph(dir)
+	graph, _, err := graph.Read(dir)
 	check(t, err)
 	return graph
 }

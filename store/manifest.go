@@ -23,7 +23,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/ingest/duplicates"
+	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/internal/disk"
 	"tcbuild/store/internal/sampletable"
 )

@@ -12,7 +12,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/ingest/duplicates"
+	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/internal/bench"
 )
 

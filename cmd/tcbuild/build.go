@@ -10,7 +10,7 @@ import (
 	"tcbuild"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/ingest/duplicates"
+	"tcbuild/ingest/samples/duplicates"
 )
 
 // inputFlags declares the input flags that all dataset variants share.

@@ -14,7 +14,7 @@ import (
 	"tcbuild/gpuverify"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/ingest/duplicates"
+	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/ingest/synth"
 	"tcbuild/internal/rebuild"
 	"tcbuild/internal/selection"

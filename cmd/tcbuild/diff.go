@@ -10,6 +10,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 	"tcbuild/internal/inspect"
 	"tcbuild/store"
 )
@@ -79,7 +80,7 @@ func compareFolders(ctx context.Context, e *env, a, b string, limit int) (report
 	}
 	var graphs [2]*ingest.Graph
 	for i, dir := range []string{a, b} {
-		if graphs[i], _, err = ingest.ReadGraph(dir); err != nil {
+		if graphs[i], _, err = graph.Read(dir); err != nil {
 			return nil, "", err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 )
 
 // diffs checks that a diff ended with exit code 4 and printed exactly the lines of want.
@@ -240,7 +241,7 @@ func TestDiffOfDatasetsOfDifferentGraphs(t *testing.T) {
 		edges.Src[i], edges.Src[j] = edges.Src[j], edges.Src[i]
 		edges.Dst[i], edges.Dst[j] = edges.Dst[j], edges.Dst[i]
 	})
-	if err := ingest.WriteGraph(filepath.Join(f.dir, "other"), f.graph); err != nil {
+	if err := graph.Write(filepath.Join(f.dir, "other"), f.graph); err != nil {
 		t.Fatal(err)
 	}
 	must(t, f.dir, f.dataset("full-masks", "zstd", "b", "--graph", "other")...)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 	"tcbuild/internal/testing/oracle"
 )
 
@@ -40,7 +41,7 @@ func newFixture(t *testing.T, edges, samples int) fixture {
 		randomEdges(r, ingest.RMR, 120, 40, 15),
 	}
 	f.graph.Sort()
-	if err := ingest.WriteGraph(filepath.Join(f.dir, "graph"), f.graph); err != nil {
+	if err := graph.Write(filepath.Join(f.dir, "graph"), f.graph); err != nil {
 		t.Fatal(err)
 	}
 	var sets strings.Builder

@@ -9,6 +9,7 @@ import (
 
 	"tcbuild/conf"
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/source"
 )
@@ -53,18 +54,18 @@ and how many were dropped or merged, and why.`,
 
 // runIngestGraph returns the files that it read, by path.
 func runIngestGraph(ctx context.Context, e *env, o ingestGraphOptions, spec source.GraphSpec) ([]ingest.Input, error) {
-	var graph *ingest.Graph
+	var built *ingest.Graph
 	var report source.Report
 	var files inputfile.Files
 	defer files.Close()
 	err := publish(o.out, func(dir string) (err error) {
-		if graph, report, err = source.BuildGraph(&files, spec); err != nil {
+		if built, report, err = source.BuildGraph(&files, spec); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := ingest.WriteGraph(dir, graph); err != nil {
+		if err := graph.Write(dir, built); err != nil {
 			return err
 		}
 		if err := report.Write(dir); err != nil {
@@ -75,7 +76,7 @@ func runIngestGraph(ctx context.Context, e *env, o ingestGraphOptions, spec sour
 	if err != nil {
 		return nil, inputfile.Explain(err, &files)
 	}
-	logGraph(e, "built graph", graph)
+	logGraph(e, "built graph", built)
 	if !e.quiet {
 		err = report.WriteTable(e.stderr)
 	}

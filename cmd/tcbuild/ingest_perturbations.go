@@ -10,8 +10,10 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/ingest/duplicates"
+	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/samples"
+	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/ingest/source"
 )
 
@@ -88,7 +90,7 @@ are. docs/SETTINGS.md has all settings.`,
 }
 
 func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOptions) (err error) {
-	graph, _, err := ingest.ReadGraph(o.graph)
+	graph, _, err := graph.Read(o.graph)
 	if err != nil {
 		return err
 	}
@@ -105,9 +107,9 @@ func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOp
 	if err != nil {
 		return err
 	}
-	samples := &watched{SampleSource: kept, ctx: ctx, progress: bar, unmeasured: ingest.NewUnmeasured(kept.Columns())}
+	shown := &watched{SampleSource: kept, ctx: ctx, progress: bar, unmeasured: ingest.NewUnmeasured(kept.Columns())}
 	err = publish(o.out, func(path string) error {
-		if err := ingest.WritePerturbations(path, samples, graph.Genes); err != nil {
+		if err := samples.Write(path, shown, graph.Genes); err != nil {
 			return err
 		}
 		return perturbations.Unchanged()
@@ -115,13 +117,13 @@ func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOp
 	if err != nil {
 		return err
 	}
-	e.say(append([]string{perturbations.Report().String()}, describeRepeats(samples.counts.Repeats, o.duplicates)...)...)
+	e.say(append([]string{perturbations.Report().String()}, describeRepeats(shown.counts.Repeats, o.duplicates)...)...)
 	e.say("phenotypes: "+listOrNone(kept.Columns().PhenotypeNames()), "attributes: "+listOrNone(kept.Columns().AttributeNames()),
 		"columns left out: "+listOrNone(perturbations.IgnoredColumns()))
 	if statistics := duplicates.Pooled(kept); len(statistics) > 0 {
 		e.say("statistics, pooled: " + fault.List(statistics))
 	}
-	if names := samples.unmeasured.Names(); len(names) > 0 {
+	if names := shown.unmeasured.Names(); len(names) > 0 {
 		e.say("phenotypes without a value: " + fault.List(names))
 	}
 	return nil

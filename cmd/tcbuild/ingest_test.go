@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 )
 
 // inFolder runs the program in a new folder with the given files, a line of
@@ -70,7 +70,7 @@ func TestIngestGraph(t *testing.T) {
 	if got := fmt.Sprint(account.Sources); got != "[{genes 3 3 []} {gene__physical__gene 3 2 [{1}]}]" {
 		t.Errorf("sources.json has %s", got)
 	}
-	graph, _, err := ingest.ReadGraph("made/graph")
+	graph, _, err := graph.Read("made/graph")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 	"tcbuild/internal/disk"
 	"tcbuild/internal/inspect"
 	"tcbuild/internal/page"
@@ -97,7 +98,7 @@ func refuseFlag(flag, value, of, path string) error {
 }
 
 func inspectGraph(e *env, path string, o inspectOptions) error {
-	graph, _, err := ingest.ReadGraph(path)
+	graph, _, err := graph.Read(path)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func inspectGraph(e *env, path string, o inspectOptions) error {
 func inspectPerturbations(ctx context.Context, e *env, path string, o inspectOptions) error {
 	var genes *ingest.Nodes
 	if o.graph != "" {
-		graph, _, err := ingest.ReadGraph(o.graph)
+		graph, _, err := graph.Read(o.graph)
 		if err != nil {
 			return err
 		}
@@ -146,7 +147,7 @@ func writePage(p *page.Page, path string) error {
 // isDataset reports whether a folder claims to be a dataset.
 func isDataset(path string) bool { return disk.Exists(filepath.Join(path, "manifest.json")) }
 
-// isGraph reports whether a folder, or its subfolder graph, holds a cell graph, as ingest.ReadGraph
+// isGraph reports whether a folder, or its subfolder graph, holds a cell graph, as graph.Read
 // finds it. Where a dataset is asked for, one with a subfolder graph is a dataset that lacks its
 // manifest.
 func isGraph(path string, dataset bool) bool {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 )
 
 // mutant is a bug of the builder of masks: in a file, an expression in place of another, while the
@@ -144,7 +145,7 @@ func mutantFixture(t *testing.T) fixture {
 		texts[i] = []string{"", gene(0), gene(0) + " or " + gene(1), gene(0) + " and (" + gene(1) + " or " + gene(2) + ")", "elsewhere or " + gene(0)}[i%5]
 	}
 	f.graph.Reactions.Columns = []ingest.Column{ingest.TextColumn("gpr", texts)}
-	if err := ingest.WriteGraph(filepath.Join(f.dir, "graph"), f.graph); err != nil {
+	if err := graph.Write(filepath.Join(f.dir, "graph"), f.graph); err != nil {
 		t.Fatal(err)
 	}
 	return f

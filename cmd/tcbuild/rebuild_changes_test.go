@@ -13,9 +13,8 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/ingest/duplicates"
-
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/internal/rebuild"
 )
 

@@ -24,7 +24,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"tcbuild/conf"
-	"tcbuild/ingest/combinations"
+	"tcbuild/ingest/samples/combinations"
 	"tcbuild/ingest/source"
 )
 
@@ -58,7 +58,7 @@ type settingsTables struct {
 
 func TestSettingsReference(t *testing.T) {
 	tables := &settingsTables{t: t, comments: make(map[string]string), words: make(map[string][]string)}
-	for _, dir := range []string{"../../ingest", "../../ingest/source", "../../ingest/combinations"} {
+	for _, dir := range []string{"../../ingest", "../../ingest/samples", "../../ingest/source", "../../ingest/samples/combinations"} {
 		tables.parse(dir)
 	}
 	var document yaml.Node

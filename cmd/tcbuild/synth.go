@@ -10,6 +10,8 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
+	"tcbuild/ingest/samples"
 	"tcbuild/ingest/synth"
 )
 
@@ -77,16 +79,16 @@ func runSynth(ctx context.Context, e *env, o synthOptions) error {
 		if err := os.Mkdir(dir, 0o777); err != nil {
 			return err
 		}
-		graph := synth.Graph(scale, o.seed)
-		if err := ingest.WriteGraph(filepath.Join(dir, "graph"), graph); err != nil {
+		made := synth.Graph(scale, o.seed)
+		if err := graph.Write(filepath.Join(dir, "graph"), made); err != nil {
 			return err
 		}
-		logGraph(e, "made graph", graph)
+		logGraph(e, "made graph", made)
 
 		bar := newProgress(e, "perturbations", o.samples)
 		defer bar.Done()
-		samples := &watched{SampleSource: synth.Samples(scale, o.seed, o.samples), ctx: ctx, progress: bar}
-		if err := ingest.WritePerturbations(filepath.Join(dir, "perturbations.arrow"), samples, graph.Genes); err != nil {
+		source := &watched{SampleSource: synth.Samples(scale, o.seed, o.samples), ctx: ctx, progress: bar}
+		if err := samples.Write(filepath.Join(dir, "perturbations.arrow"), source, made.Genes); err != nil {
 			return err
 		}
 		e.log.Info("made perturbations", "samples", o.samples)

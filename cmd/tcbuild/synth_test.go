@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
+	"tcbuild/ingest/samples"
 )
 
 func TestSynth(t *testing.T) {
@@ -14,11 +16,11 @@ func TestSynth(t *testing.T) {
 	if code != 0 || stdout != "" || !strings.Contains(stderr, "made perturbations  samples=50\n") {
 		t.Fatalf("got exit code %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
-	graph, _, err := ingest.ReadGraph("deep/demo")
+	graph, _, err := graph.Read("deep/demo")
 	if err != nil {
 		t.Fatal(err)
 	}
-	perturbations, err := ingest.OpenPerturbations("deep/demo/perturbations.arrow", graph.Genes, ingest.PerturbationOptions{})
+	perturbations, err := samples.OpenFile("deep/demo/perturbations.arrow", graph.Genes, samples.PerturbationOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

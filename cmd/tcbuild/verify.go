@@ -10,7 +10,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/gpuverify"
-	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 	"tcbuild/internal/disk"
 	"tcbuild/store"
 )
@@ -76,7 +76,7 @@ func verifyDataset(ctx context.Context, e *env, path string, o verifyOptions) (*
 		return nil, err
 	}
 	if o.graph != "" {
-		graph, _, err := ingest.ReadGraph(o.graph)
+		graph, _, err := graph.Read(o.graph)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/samples"
 )
 
 // TestScreenAccounts reads random screens of every kind under every setting that drops rows. Each
@@ -74,7 +75,7 @@ func TestScreenAccounts(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d, round %d: %v\n%s", seed, round, err, text.String())
 		}
-		samples, report, err := readScreen(t, screen, err, genes)
+		texts, report, err := readScreen(t, screen, err, genes)
 		if err != nil && !strings.Contains(err.Error(), "; dropped: ") {
 			t.Fatalf("seed %d, round %d: %v\n%s", seed, round, err, text.String())
 		}
@@ -83,20 +84,20 @@ func TestScreenAccounts(t *testing.T) {
 		for _, c := range account.Dropped {
 			sum += c.N
 		}
-		if account.Rows != entries || sum != entries || account.Kept != len(samples) || (err != nil) != (len(samples) == 0) {
-			t.Fatalf("seed %d, round %d: %d entries, %d samples, error %v, %s\n%s", seed, round, entries, len(samples), err, report, text.String())
+		if account.Rows != entries || sum != entries || account.Kept != len(texts) || (err != nil) != (len(texts) == 0) {
+			t.Fatalf("seed %d, round %d: %d entries, %d samples, error %v, %s\n%s", seed, round, entries, len(texts), err, report, text.String())
 		}
-		if kept += len(samples); err != nil {
+		if kept += len(texts); err != nil {
 			none++
 			continue
 		}
 		for _, format := range []string{".tsv", ".arrow"} {
 			path := filepath.Join(t.TempDir(), "p"+format)
-			if err := ingest.WritePerturbations(path, screen, genes); err != nil {
+			if err := samples.Write(path, screen, genes); err != nil {
 				t.Fatal(err)
 			}
-			if again := readBack(t, path, genes); !slices.Equal(again, samples) {
-				t.Fatalf("seed %d, round %d: %s reads\n%s\nwant\n%s", seed, round, format, strings.Join(again, "\n"), strings.Join(samples, "\n"))
+			if again := readBack(t, path, genes); !slices.Equal(again, texts) {
+				t.Fatalf("seed %d, round %d: %s reads\n%s\nwant\n%s", seed, round, format, strings.Join(again, "\n"), strings.Join(texts, "\n"))
 			}
 		}
 		screen.Close()
@@ -164,23 +165,23 @@ func TestGeneListNames(t *testing.T) {
 }
 
 // readBack reads a perturbation set as readScreen does a screen.
-func readBack(t *testing.T, path string, genes *ingest.Nodes) (samples []string) {
+func readBack(t *testing.T, path string, genes *ingest.Nodes) (texts []string) {
 	t.Helper()
-	set, err := ingest.OpenPerturbations(path, genes, ingest.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: true})
+	set, err := samples.OpenFile(path, genes, samples.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer set.Close()
 	_, err = set.Scan(func(batch *ingest.Samples) error {
 		for i := range batch.Len() {
-			samples = append(samples, sampleText(batch, i, genes))
+			texts = append(texts, sampleText(batch, i, genes))
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return samples
+	return texts
 }
 
 // sampleText is a sample as "id genes values".

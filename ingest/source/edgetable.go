@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"tcbuild/fault"
-	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
 )
@@ -68,7 +68,7 @@ func (t *EdgesSpec) useColumns(file *edgeFile, place string) (err error) {
 	}
 	for k, kept := range file.kept {
 		isWeight := slices.ContainsFunc(relations, func(r relation) bool { return r.carried == kept.name })
-		if isWeight || k > 0 && kept.column == file.kept[k-1].column || slices.Contains(ingest.EndColumns, kept.name) {
+		if isWeight || k > 0 && kept.column == file.kept[k-1].column || slices.Contains(graph.EndColumns, kept.name) {
 			return usage("keep other columns, or rename it by naming the file's columns", "%s.keep: the edges have a column %q already", place, kept.name)
 		}
 	}

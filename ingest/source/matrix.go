@@ -10,6 +10,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
 )
 
@@ -80,7 +81,7 @@ func (s PerturbationSpec) openMatrix(screen *screen) error {
 	if s.ColumnsAre != SecondGenes {
 		screen.columns.Attributes = []ingest.Attribute{{Name: "condition", Type: ingest.TextAttribute}}
 	}
-	screen.Perturbations, err = ingest.NewPerturbations(screen.file, screen.names.genes, ingest.PerturbationOptions{
+	screen.Perturbations, err = samples.NewPerturbations(screen.file, screen.names.genes, samples.PerturbationOptions{
 		GenesColumns: m.text.Columns[:1], Phenotypes: []string{}, Attributes: []string{}, Text: m.text,
 	})
 	return err

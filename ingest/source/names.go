@@ -10,6 +10,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
 )
 
@@ -261,5 +262,5 @@ func (n *Names) describe(name string, result found) string {
 	if result == ambiguous {
 		return fmt.Sprintf("name %s is ambiguous: it is an alias of %s", fault.Quote(name), strings.Join(n.featuresOf(name), " and "))
 	}
-	return fmt.Sprintf("gene %s is not in the gene list (%s)", ingest.QuoteGene(name), plural(n.genes.Len(), "gene", ""))
+	return fmt.Sprintf("gene %s is not in the gene list (%s)", samples.QuoteGene(name), plural(n.genes.Len(), "gene", ""))
 }

@@ -9,8 +9,9 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/samples"
+	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
-	"tcbuild/ingest/where"
 )
 
 // PerturbationSpec says what the columns of a published table hold, or of a torchcell store. Its
@@ -143,16 +144,16 @@ func badSetting(hint, format string, args ...any) error {
 // plainSet is a table with columns of genes, or a torchcell store.
 type plainSet struct {
 	ingest.SampleSource // filtered
-	set                 *ingest.Perturbations
+	set                 *samples.Perturbations
 	spec                PerturbationSpec
 	names               *Names
 	report              SourceReport
 }
 
-// openPlain opens the set; see ingest.OpenPerturbations. An ambiguous name counts as unknown.
+// openPlain opens the set; see samples.OpenFile. An ambiguous name counts as unknown.
 func (s PerturbationSpec) openPlain(names *Names, text table.TextOptions) (Perturbations, error) {
 	genes := names.genes
-	set, err := ingest.OpenPerturbations(s.File, genes, ingest.PerturbationOptions{
+	set, err := samples.OpenFile(s.File, genes, samples.PerturbationOptions{
 		UnknownGenes: s.UnknownGenes, AllowWildtype: s.AllowWildtype, AllowDuplicateIDs: s.AllowDuplicateIDs,
 		GenesColumns: s.GenesColumns, GeneDelimiter: s.GeneDelimiter,
 		IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes, Attributes: s.Attributes,
@@ -179,7 +180,7 @@ func (p *plainSet) Report() SourceReport { return p.report }
 func (p *plainSet) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	counts, err := p.SampleSource.Scan(yield)
 	p.report = p.account(counts)
-	if err == nil || errors.Is(err, ingest.ErrNoneRemains) {
+	if err == nil || errors.Is(err, samples.ErrNoneRemains) {
 		err = p.report.check("give the genes' other names with "+p.names.genes.AliasSetting(), *p.spec.MaxDropped)
 	}
 	return counts, err

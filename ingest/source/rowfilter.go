@@ -7,8 +7,8 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
-	"tcbuild/ingest/where"
 )
 
 // refusal says which rows of a table do not count, and why. The zero value refuses none.

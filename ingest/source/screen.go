@@ -9,23 +9,24 @@ import (
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/samples"
+	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
-	"tcbuild/ingest/where"
 )
 
 // screen is a table of strains, or a matrix, read as samples. Every Scan reads the file again, in memory that grows with the number of different strains, of sample ids (about
 // 20 bytes each), and of pairs in a matrix of genes x genes.
 type screen struct {
-	*ingest.Perturbations // of the file's layout
-	file                  *inputfile.File
-	spec                  PerturbationSpec
-	text                  table.TextOptions
-	names                 *Names
-	columns               ingest.Columns
-	filter                *where.Filter // nil: all samples are kept
-	ignored               []string
-	reader                func(*screenReader) rowReader // makes the rowReader of one Scan
-	report                SourceReport
+	*samples.Perturbations // of the file's layout
+	file                   *inputfile.File
+	spec                   PerturbationSpec
+	text                   table.TextOptions
+	names                  *Names
+	columns                ingest.Columns
+	filter                 *where.Filter // nil: all samples are kept
+	ignored                []string
+	reader                 func(*screenReader) rowReader // makes the rowReader of one Scan
+	report                 SourceReport
 }
 
 // rowReader turns row i of a batch into samples, or counts why it does not.
@@ -219,7 +220,7 @@ func (r *screenReader) add(id []byte, genes []uint32, phenotypes []float64, attr
 	}
 	if len(genes) == 0 {
 		if !r.spec.AllowWildtype {
-			return fault.New(fault.Input, ingest.WildtypeHint,
+			return fault.New(fault.Input, samples.WildtypeHint,
 				"the sample deletes no gene, expected at least one")
 		}
 	}

@@ -8,8 +8,9 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/samples"
+	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
-	"tcbuild/ingest/where"
 )
 
 // StrainSpec names the columns that say what is mutated in a strain: strain, gene or alleles.
@@ -93,7 +94,7 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 			genes = append(genes, columns[laid.detail])
 		}
 	}
-	screen.Perturbations, err = ingest.NewPerturbations(screen.file, screen.names.genes, ingest.PerturbationOptions{
+	screen.Perturbations, err = samples.NewPerturbations(screen.file, screen.names.genes, samples.PerturbationOptions{
 		GenesColumns: genes, IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes,
 		Attributes: s.Attributes, FilterColumns: where.Names(s.Where),
 		AllowDuplicateIDs: s.AllowDuplicateIDs, Text: screen.text,

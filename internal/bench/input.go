@@ -12,9 +12,10 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
-	"tcbuild/ingest/duplicates"
+	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
-	"tcbuild/ingest/perturbationset"
+	"tcbuild/ingest/samples"
+	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/store"
 )
 
@@ -38,10 +39,10 @@ func readInputs(ctx context.Context, o Options, dir string) (*inputs, error) {
 		return nil, err
 	}
 	var err error
-	if in.graph, in.read, err = ingest.ReadGraph(o.Graph); err != nil {
+	if in.graph, in.read, err = graph.Read(o.Graph); err != nil {
 		return nil, err
 	}
-	if in.samples, err = perturbationset.Open(o.Perturbations, in.graph.Genes, o.PerturbationOptions); err != nil {
+	if in.samples, err = samples.Open(o.Perturbations, in.graph.Genes, o.PerturbationOptions); err != nil {
 		return nil, err
 	}
 	if in.samples, err = duplicates.Apply(ctx, in.samples, o.Rule, o.Perturbations); err != nil {
@@ -63,7 +64,7 @@ func (in *inputs) part(v Variation) (input, error) {
 	part := input{in.Graph, in.Perturbations}
 	if v.EveryNth > 1 {
 		part.graph = filepath.Join(in.dir, fmt.Sprintf("graph-every-%d", v.EveryNth))
-		if err := once(part.graph, func() error { return ingest.WriteGraph(part.graph, thin(in.graph, v.EveryNth)) }); err != nil {
+		if err := once(part.graph, func() error { return graph.Write(part.graph, thin(in.graph, v.EveryNth)) }); err != nil {
 			return part, err
 		}
 	}
@@ -71,7 +72,7 @@ func (in *inputs) part(v Variation) (input, error) {
 		part.perturbations = filepath.Join(in.dir, fmt.Sprintf("samples-%d.arrow", v.Samples))
 		source := spread{in.samples, in.total, v.Samples}
 		return part, once(part.perturbations, func() error {
-			return ingest.WritePerturbations(part.perturbations, source, in.graph.Genes)
+			return samples.Write(part.perturbations, source, in.graph.Genes)
 		})
 	}
 	return part, nil

@@ -9,7 +9,7 @@ import (
 
 	"tcbuild"
 	"tcbuild/encode"
-	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 	"tcbuild/ingest/synth"
 	"tcbuild/store"
 )
@@ -19,8 +19,8 @@ import (
 func BenchmarkWholeMasks(b *testing.B) {
 	const samples = 256
 	dir := b.TempDir()
-	graph := filepath.Join(dir, "graph")
-	if err := ingest.WriteGraph(graph, synth.Graph(synth.Yeast, 1)); err != nil {
+	cell := filepath.Join(dir, "graph")
+	if err := graph.Write(cell, synth.Graph(synth.Yeast, 1)); err != nil {
 		b.Fatal(err)
 	}
 	order := rand.New(rand.NewPCG(1, 0)).Perm(samples)
@@ -33,7 +33,7 @@ func BenchmarkWholeMasks(b *testing.B) {
 			b.Run(fmt.Sprintf("variant=%s/codec=%s", variant, codec), func(b *testing.B) {
 				out := filepath.Join(dir, string(variant)+codec)
 				if _, err := store.Open(out); err != nil { // b.Run calls again with another b.N
-					if _, err := tcbuild.Build(context.Background(), tcbuild.Options{Variant: variant, Codec: codec, Graph: graph,
+					if _, err := tcbuild.Build(context.Background(), tcbuild.Options{Variant: variant, Codec: codec, Graph: cell,
 						Perturbations: fmt.Sprintf("synth:yeast:%d:1", samples), Out: out}); err != nil {
 						b.Fatal(err)
 					}

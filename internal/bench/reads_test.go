@@ -11,6 +11,7 @@ import (
 	"tcbuild"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 	"tcbuild/ingest/synth"
 	_ "tcbuild/internal/testing/testrun"
 	"tcbuild/store"
@@ -20,12 +21,12 @@ import (
 func buildTiny(t testing.TB, c Case, samples string) *store.Dataset {
 	t.Helper()
 	dir := t.TempDir()
-	graph, out := filepath.Join(dir, "graph"), filepath.Join(dir, c.folder())
-	if err := ingest.WriteGraph(graph, synth.Graph(synth.Tiny, 1)); err != nil {
+	cell, out := filepath.Join(dir, "graph"), filepath.Join(dir, c.folder())
+	if err := graph.Write(cell, synth.Graph(synth.Tiny, 1)); err != nil {
 		t.Fatal(err)
 	}
 	_, err := tcbuild.Build(t.Context(), tcbuild.Options{
-		Variant: c.Variant, Codec: c.Codec, Graph: graph, Perturbations: samples, Out: out,
+		Variant: c.Variant, Codec: c.Codec, Graph: cell, Perturbations: samples, Out: out,
 	})
 	if err != nil {
 		t.Fatal(err)

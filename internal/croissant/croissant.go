@@ -13,6 +13,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/samples"
 	"tcbuild/internal/disk"
 	"tcbuild/store"
 )
@@ -79,7 +80,7 @@ func writeSamples(ctx context.Context, dataset *store.Dataset) error {
 	if err != nil {
 		return err
 	}
-	err = ingest.WriteParquet(file, columns, genes, func(yield func(*ingest.Samples) error) error {
+	err = samples.WriteParquet(file, columns, genes, func(yield func(*ingest.Samples) error) error {
 		manifest := dataset.Manifest
 		return table.ScanRange(0, manifest.Samples, manifest.SamplesPerPart, func(samples *ingest.Samples) error {
 			if ctx.Err() != nil {

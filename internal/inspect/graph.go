@@ -7,6 +7,7 @@ import (
 
 	"tcbuild/ingest"
 	"tcbuild/ingest/gpr"
+	"tcbuild/ingest/graph"
 	"tcbuild/internal/page"
 )
 
@@ -56,18 +57,18 @@ type NameCount struct {
 }
 
 // Graph describes a graph.
-func Graph(graph *ingest.Graph) *GraphSummary {
+func Graph(g *ingest.Graph) *GraphSummary {
 	s := &GraphSummary{}
-	for _, nodes := range graph.NodeTables() {
+	for _, nodes := range g.NodeTables() {
 		s.Nodes = append(s.Nodes, NodeSummary{nodes.Type, nodes.Len(), columnNames(nodes.Columns)})
 	}
-	odd := graph.OddEdges()
-	for i, edges := range graph.Edges {
+	odd := graph.OddEdges(g)
+	for i, edges := range g.Edges {
 		s.Edges = append(s.Edges, EdgeSummary{edges.Type.String(), edges.Len(), odd[i].Duplicates, odd[i].SelfLoops,
-			columnNames(edges.Columns), degrees(graph, edges)})
+			columnNames(edges.Columns), degrees(g, edges)})
 	}
-	if graph.Reactions != nil && graph.Reactions.Column("gpr") != nil {
-		s.Rules = rulesOf(graph)
+	if g.Reactions != nil && g.Reactions.Column("gpr") != nil {
+		s.Rules = rulesOf(g)
 	}
 	return s
 }

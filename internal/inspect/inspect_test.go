@@ -12,6 +12,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 )
 
 func TestDistribute(t *testing.T) {
@@ -123,7 +124,7 @@ func TestGraph(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	graph, _, err := ingest.ReadGraph(dir)
+	graph, _, err := graph.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"tcbuild/ingest"
+	"tcbuild/ingest/samples"
 	"tcbuild/internal/page"
 )
 
@@ -41,7 +42,7 @@ type UnknownSummary struct {
 // takes 16 bytes for each sample: duplicates are found by 64-bit hashes. Rows that a build would
 // refuse are a fault.Input, except for unknown genes and empty genotypes, which are counted.
 func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*PerturbationSummary, error) {
-	set, err := ingest.OpenPerturbations(path, nil, ingest.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: true})
+	set, err := samples.OpenFile(path, nil, samples.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: true})
 	if err != nil {
 		return nil, err
 	}

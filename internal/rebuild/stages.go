@@ -13,7 +13,8 @@ import (
 	"tcbuild/fault"
 	"tcbuild/gpuverify"
 	"tcbuild/ingest"
-	"tcbuild/ingest/perturbationset"
+	"tcbuild/ingest/graph"
+	"tcbuild/ingest/samples"
 	"tcbuild/internal/croissant"
 	"tcbuild/internal/disk"
 	"tcbuild/store"
@@ -69,7 +70,7 @@ func (r *Rebuild) firstStage() (Stage, error) {
 		stage.After = []string{r.Input.Stage}
 	}
 	if r.Build.Graph != "" {
-		files, err := ingest.GraphFiles(r.Build.Graph)
+		files, err := graph.Files(r.Build.Graph)
 		if err != nil {
 			return stage, err
 		}
@@ -79,7 +80,7 @@ func (r *Rebuild) firstStage() (Stage, error) {
 	}
 	var names []string // of the perturbation set's files
 	if r.Build.Perturbations != "" {
-		set, err := perturbationset.Parse(r.Build.Perturbations)
+		set, err := samples.Parse(r.Build.Perturbations)
 		if err != nil {
 			return stage, err
 		}

@@ -19,7 +19,7 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
-	"tcbuild/ingest/where"
+	"tcbuild/ingest/samples/where"
 	"tcbuild/store"
 )
 

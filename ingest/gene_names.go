@@ -1,0 +1,111 @@
+package ingest
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"tcbuild/fault"
+)
+
+// UnknownGenes says what to do with a sample that deletes a gene that is not in the graph.
+type UnknownGenes string
+
+const (
+	// RefuseUnknownGenes fails with an error that names the gene. It is the default.
+	RefuseUnknownGenes UnknownGenes = "error"
+	// DropSample drops the sample and counts it.
+	DropSample UnknownGenes = "drop-sample"
+	// DropGene drops the gene from its sample and counts it, as torchcell does. A sample left
+	// without genes would be training on the whole graph, so it is dropped and counted.
+	DropGene UnknownGenes = "drop-gene"
+)
+
+// UnknownGenesChoices are the values of the setting and flag, the default first.
+var UnknownGenesChoices = []string{string(RefuseUnknownGenes), string(DropSample), string(DropGene)}
+
+// Check returns a fault.Usage for any other value. "" means RefuseUnknownGenes.
+func (u UnknownGenes) Check() error {
+	if u == "" || slices.Contains(UnknownGenesChoices, string(u)) {
+		return nil
+	}
+	choices := strings.Join(UnknownGenesChoices, ", ")
+	return fault.New(fault.Usage, "use one of "+choices, "unknown_genes: found %q, expected %s", u, choices)
+}
+
+// Synonyms says what to do with a sample that names one gene by two names.
+type Synonyms string
+
+const (
+	RefuseSynonyms Synonyms = "error"       // fails with an error that has both names; the default
+	DropSynonyms   Synonyms = "drop-sample" // drops the sample and counts it
+)
+
+// Check returns a fault.Usage for any other value. "" means RefuseSynonyms.
+func (s Synonyms) Check() error {
+	if s == "" || s == RefuseSynonyms || s == DropSynonyms {
+		return nil
+	}
+	return fault.New(fault.Usage, "use error or drop-sample", "synonyms: found %q, expected error or drop-sample", s)
+}
+
+// TwoNames is the error of a sample that names one gene by two names.
+func TwoNames(a, b, gene string) error {
+	return fault.New(fault.Input, "correct the names, or the aliases; to drop such samples, add synonyms=drop-sample",
+		"found %s and %s, which are both names of gene %s, expected each gene once",
+		fault.Quote(a), fault.Quote(b), fault.Quote(gene))
+}
+
+// QuotesHint is the hint for an id in quotes that a text table kept: not all of its column had them.
+const QuotesHint = "remove the quotes, or put every field of the column in quotes, or save the file as .csv"
+
+// Alike ends an error about a name that no node has: it names the node whose id is the same but for
+// upper and lower case, or for the way in which Unicode composes its letters. It returns "" if
+// there is none.
+func (n *Nodes) Alike(name string) string {
+	composed := norm.NFC.String(name)
+	for _, id := range n.IDs {
+		switch other := norm.NFC.String(id); {
+		case other == composed:
+			return fmt.Sprintf("did you mean %s? It looks the same, but its letters are composed in another way; write both in Unicode's form NFC", fault.Quote(id))
+		case strings.EqualFold(other, composed):
+			return fmt.Sprintf("did you mean %s? Upper and lower case differ", fault.Quote(id))
+		}
+	}
+	return ""
+}
+
+var systematicName = regexp.MustCompile(`^Y[A-P][LR][0-9]{3}[WC]`)
+
+// AliasSetting says for hints where other names of the genes are given: SGD's list has those of
+// yeast alone.
+func (n *Nodes) AliasSetting() string {
+	if slices.ContainsFunc(n.IDs, systematicName.MatchString) {
+		return "--aliases SGD_features.tab"
+	}
+	return "alias_tables: in its settings file"
+}
+
+// CheckGeneName returns a fault.Input unless name is the name of one gene: it must not be empty,
+// have spaces around it, begin with a quote, or contain a |. It is for names that are not in the
+// graph. A bad name is a mistake in the table, not a gene missing from the graph, so it is never
+// dropped.
+func CheckGeneName(name []byte) error {
+	switch {
+	case len(name) == 0:
+		return fault.New(fault.Input, "remove the extra delimiter or empty list element", "found an empty gene name")
+	case len(bytes.TrimSpace(name)) != len(name):
+		return fault.New(fault.Input, "remove the blanks",
+			"found gene %s, expected a name without blanks around it", fault.Quote(name))
+	case name[0] == '"':
+		return fault.New(fault.Input, QuotesHint, "found gene %s, expected a name without quotes around it", fault.Quote(name))
+	case bytes.Contains(name, []byte{'|'}):
+		return fault.New(fault.Input, "put each gene in its own list element, or use a text column with | between them",
+			"found gene %s, expected the name of one gene", fault.Quote(name))
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/table"
+)
+
+// Tables are the tables of a graph folder, ascending by file name.
+type Tables struct {
+	Inputs []ingest.Input // the files, ascending by name
+	dir    string
+	nodes  []graphFile
+	edges  []graphFile
+}
+
+// graphFile is one table: nodes/gene.tsv has the stem gene.
+type graphFile struct {
+	name string // relative to the graph folder, with slashes
+	stem string
+	edge ingest.EdgeType // of an edge table
+
+	opened *inputfile.File
+}
+
+// OpenGraph opens and identifies the tables of the cell graph in dir/nodes and dir/edges, or in
+// dir/graph, before any is read. They belong to open, whose Unchanged says in the end whether they
+// are what was read.
+func Open(open *inputfile.Files, dir string) (*Tables, error) {
+	f, err := findGraph(dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []*graphFile // "edges/" sorts before "nodes/"
+	for i := range f.edges {
+		all = append(all, &f.edges[i])
+	}
+	for i := range f.nodes {
+		all = append(all, &f.nodes[i])
+	}
+	for _, file := range all {
+		if file.opened, err = open.Open(filepath.Join(f.dir, filepath.FromSlash(file.name))); err != nil {
+			return nil, err
+		}
+	}
+	for _, file := range all {
+		f.Inputs = append(f.Inputs, file.opened.Input(file.name))
+	}
+	if err := open.Failed(); err != nil {
+		return nil, err
+	}
+	return &f, nil
+}
+
+// findGraph lists the tables of a graph in dir or in dir/graph.
+func findGraph(dir string) (Tables, error) {
+	files := Tables{dir: dir}
+	_, err := os.Lstat(filepath.Join(dir, "nodes"))
+	if errors.Is(err, fs.ErrNotExist) {
+		files.dir = filepath.Join(dir, "graph")
+		_, err = os.Lstat(filepath.Join(files.dir, "nodes"))
+	}
+	if fault.System(err) {
+		return files, fmt.Errorf("read graph %s: %w", dir, err)
+	}
+	if err != nil {
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			return files, fault.New(fault.Failed, "check the path", "read graph %s: found no such folder", dir)
+		}
+		return files, fault.New(fault.Input, "name the folder that holds nodes/ and edges/, or the folder around it that holds graph/",
+			"read graph %s: found no folder nodes in it or in its graph/", dir)
+	}
+	if files.nodes, err = listTables(files.dir, "nodes"); err != nil {
+		return files, err
+	}
+	if _, err = os.Lstat(filepath.Join(files.dir, "edges")); errors.Is(err, fs.ErrNotExist) {
+		return files, files.check() // a graph may have no edges
+	}
+	if files.edges, err = listTables(files.dir, "edges"); err != nil {
+		return files, err
+	}
+	return files, files.check()
+}
+
+// Files returns the paths of the tables that Read reads in dir, by their names in
+// Tables.Inputs.
+func Files(dir string) (map[string]string, error) {
+	found, err := findGraph(dir)
+	if err != nil {
+		return nil, err
+	}
+	paths := make(map[string]string)
+	for _, file := range append(found.nodes, found.edges...) {
+		paths[file.name] = filepath.Join(found.dir, filepath.FromSlash(file.name))
+	}
+	return paths, nil
+}
+
+// check returns an error for a table that is not part of a cell graph.
+func (f *Tables) check() error {
+	const hint = "rename the file, or move it out of the graph folder"
+	for _, file := range f.nodes {
+		if wrong := wrongNodeType(file.stem); wrong != "" {
+			return fault.New(fault.Input, hint, "read graph %s: found node table %q: its type %s", f.dir, file.name, wrong)
+		}
+	}
+	for i, file := range f.edges {
+		edge, err := ingest.ParseEdgeType(file.stem)
+		if err != nil {
+			return fault.New(fault.Input, hint,
+				"read graph %s: found edge table %q, expected SOURCE__RELATION__TARGET, such as gene__physical__gene",
+				f.dir, file.name)
+		}
+		if wrong := wrongEdgeType(edge); wrong != "" {
+			return fault.New(fault.Input, hint, "read graph %s: found edge table %q: its %s", f.dir, file.name, wrong)
+		}
+		f.edges[i].edge = edge
+	}
+	return nil
+}
+
+var plainType = regexp.MustCompile(`^[A-Za-z0-9]+(_[A-Za-z0-9]+)*$`)
+
+// wrongNodeType says why a text cannot be a node type, or returns "". A type that is nearly one
+// with a meaning would be taken for one whose nodes nothing removes.
+func wrongNodeType(nodeType string) string {
+	if !plainType.MatchString(nodeType) {
+		return fmt.Sprintf("is %q, expected letters and digits, in parts that are joined by _", nodeType)
+	}
+	for _, known := range []string{ingest.Gene, ingest.Reaction, ingest.Metabolite} {
+		if nodeType != known && strings.EqualFold(strings.TrimRight(nodeType, "sS"), known) {
+			return fmt.Sprintf("is %q, expected %s, or a name that is less like it", nodeType, known)
+		}
+	}
+	return ""
+}
+
+// wrongEdgeType says why an edge type cannot be one of a cell graph, or returns "".
+func wrongEdgeType(edge ingest.EdgeType) string {
+	for _, nodeType := range []string{edge.Source, edge.Target} {
+		if wrong := wrongNodeType(nodeType); wrong != "" {
+			return "node type " + wrong
+		}
+	}
+	if !isPlain(edge.Relation) {
+		return fmt.Sprintf("relation is %q, expected UTF-8 text without blanks and control characters", edge.Relation)
+	}
+	for _, known := range []ingest.EdgeType{ingest.GPR, ingest.RMR, ingest.MRM} {
+		if edge != known && strings.EqualFold(edge.String(), known.String()) {
+			return fmt.Sprintf("relation is %q, expected %s, or a name that is less like it", edge.Relation, known.Relation)
+		}
+	}
+	return ""
+}
+
+// typed matches what only a table's name has: a type with a meaning at its beginning, a relation
+// between two types, or a format that is compressed.
+var typed = regexp.MustCompile(`(?i)^(gene|reaction|metabolite)(__|\.|$)|^[a-z0-9]\w*(__.+__[a-z0-9]|` +
+	`\.(tsv|csv|txt|tab|parquet|arrow)\.(gz|zst|bz2|xz|zip|7z|lz4|br)$)`)
+
+// listTables lists the tables in a subfolder of a graph, whatever kind of file they are. It skips
+// hidden entries and those with other names. A name that is nearly a table's is an error, so that
+// no table is missed, unless it is that of a copy next to its table.
+func listTables(dir, part string) ([]graphFile, error) {
+	entries, err := os.ReadDir(filepath.Join(dir, part))
+	if err != nil {
+		return nil, fault.New(fault.Input, "replace it by a folder", "read graph: %w", err)
+	}
+	var files []graphFile
+	var others []string
+	named := make(map[string]string) // stem -> file name
+	for _, entry := range entries {
+		name := entry.Name()
+		if !table.IsTable(name) || strings.HasPrefix(name, ".") {
+			others = append(others, name)
+			continue
+		}
+		format, compression := table.Format(name)
+		stem := name[:len(name)-len(format)-len(compression)]
+		if other, twice := named[stem]; twice {
+			return nil, fault.New(fault.Input, "keep one of the two files",
+				"read graph %s: found both %q and %q, expected one table of this name", dir, part+"/"+other, part+"/"+name)
+		}
+		named[stem] = name
+		files = append(files, graphFile{name: part + "/" + name, stem: stem})
+	}
+	for _, name := range others {
+		isCopy := func(file graphFile) bool { return strings.HasPrefix(name, file.stem+".") }
+		if typed.MatchString(name) && !slices.ContainsFunc(files, isCopy) {
+			return nil, fault.New(fault.Input, "convert it, or move it out of the graph folder",
+				"read graph %s: found %q, expected a table with ending %s", dir, part+"/"+name, table.Formats)
+		}
+	}
+	return files, nil
+}
+
+// isPlain reports whether a name is UTF-8 text that can be told apart when printed.
+func isPlain(name string) bool {
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
+}

@@ -1,0 +1,104 @@
+// Package graph reads and writes cell graphs: folders of node tables and edge tables.
+package graph
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dustin/go-humanize"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
+	"tcbuild/internal/inorder"
+)
+
+// maxPositions is the largest number of mask positions, nodes and edges together, that signed
+// 32-bit positions allow.
+const maxPositions = math.MaxInt32
+
+// Read reads the cell graph in dir/nodes and dir/edges, or in dir/graph. It also returns its
+// files, ascending by name.
+func Read(dir string) (*ingest.Graph, []ingest.Input, error) {
+	var files inputfile.Files
+	defer files.Close()
+	opened, err := Open(&files, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := opened.Read()
+	if err == nil {
+		err = files.Unchanged()
+	}
+	return g, opened.Inputs, inputfile.Explain(err, &files)
+}
+
+// Read reads the graph. It keeps every edge in the order of its file. Bad data is a fault.Input
+// that names file and line; if several files are bad, it names the first. Edge tables are read in
+// parallel; memory is the graph's, plus a buffer per table.
+func (files *Tables) Read() (*ingest.Graph, error) {
+	g := &ingest.Graph{}
+	for _, file := range files.nodes {
+		nodes, err := readNodes(file.opened, file.stem)
+		if err != nil {
+			return nil, err
+		}
+		switch file.stem {
+		case ingest.Gene:
+			g.Genes = nodes
+		case ingest.Reaction:
+			g.Reactions = nodes
+		case ingest.Metabolite:
+			g.Metabolites = nodes
+		default:
+			g.Others = append(g.Others, nodes)
+		}
+	}
+	if g.Genes == nil {
+		return nil, fault.New(fault.Input, "add nodes/gene.tsv with a column id",
+			"read graph %s: found no node table gene", files.dir)
+	}
+
+	g.Edges = make([]*ingest.Edges, len(files.edges))
+	err := inorder.All(len(files.edges), func(i int) error {
+		file := files.edges[i]
+		source, target := file.edge.Ends()
+		sources, err := files.nodesOf(g, file, source)
+		if err != nil {
+			return err
+		}
+		targets, err := files.nodesOf(g, file, target)
+		if err != nil {
+			return err
+		}
+		g.Edges[i], err = readEdges(file.opened, file.edge, sources, targets)
+		return err
+	})
+	if err == nil {
+		nodes, edges := g.Size()
+		err = checkPositions(files.dir, nodes+edges)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// nodesOf returns the node table that an edge table refers to.
+func (files *Tables) nodesOf(g *ingest.Graph, file graphFile, nodeType string) (*ingest.Nodes, error) {
+	nodes := g.NodesOf(nodeType)
+	if nodes == nil {
+		return nil, fault.New(fault.Input, fmt.Sprintf("add nodes/%s.tsv with a column id, or remove the edge table", nodeType),
+			"read graph %s: %s needs the node table %s, which is missing", files.dir, file.name, nodeType)
+	}
+	return nodes, nil
+}
+
+func checkPositions(where string, positions int) error {
+	if positions > maxPositions {
+		return fault.New(fault.Input, "split the graph, or omit edge types",
+			"read graph %s: found %s nodes and edges, expected at most %s, as positions are stored in 32 bits",
+			where, humanize.Comma(int64(positions)), humanize.Comma(int64(maxPositions)))
+	}
+	return nil
+}

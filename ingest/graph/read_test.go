@@ -1,0 +1,304 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/table"
+	"tcbuild/internal/testing/testrun"
+)
+
+// folder writes files, named by path, and returns their folder.
+func folder(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if content == "folder" {
+			path += "/"
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if content == "folder" {
+			continue
+		}
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// tinyGraph is a graph with every part in it.
+func tinyGraph() map[string]string {
+	return map[string]string{
+		"nodes/gene.tsv":                        "id\tname\nA\talpha\nB\t\nC\tgamma\n",
+		"nodes/reaction.csv":                    "id,gpr,subsystem\nr1,\"(A or B)\",\"x, y\"\nr2,,z\n",
+		"nodes/metabolite.tsv":                  "id\tcharge\nm1\t-1\n",
+		"nodes/README.txt.md":                   "no table",
+		"nodes/metabolite.tsv~":                 "not read",
+		"nodes/.hidden.tsv":                     "no table",
+		"edges/gene__physical__gene.tsv":        "src\tweight\tdst\tnote\nA\t0.5\tB\tx\nA\t\tB\t1\nB\tNA\tA\t\nC\t2\tC\tNA\n",
+		"edges/gene__genetic__gene.csv":         "src_index,dst_index\n2,0\n0,2\n",
+		"edges/gene__gpr__reaction.tsv":         "src\tdst\nA\tr1\nB\tr1\n",
+		"edges/reaction__rmr__metabolite.tsv":   "src\tdst\tstoichiometry\nr1\tm1\t-1\nr2\tm1\t2.5\n",
+		"edges/old/gene__physical__gene.tsv":    "not read",
+		"edges/gene__physical__gene.tsv.backup": "not read",
+	}
+}
+
+func TestRead(t *testing.T) {
+	dir := folder(t, tinyGraph())
+	g, inputs, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B", "C"}, []ingest.Column{ingest.TextColumn("name", []string{"alpha", "", "gamma"})})
+	reactions, _ := ingest.NewNodes(ingest.Reaction, []string{"r1", "r2"}, []ingest.Column{
+		ingest.TextColumn("gpr", []string{"(A or B)", ""}), ingest.TextColumn("subsystem", []string{"x, y", "z"})})
+	metabolites, _ := ingest.NewNodes(ingest.Metabolite, []string{"m1"}, []ingest.Column{ingest.TextColumn("charge", []string{"-1"})})
+	want := &ingest.Graph{Genes: genes, Reactions: reactions, Metabolites: metabolites, Edges: []*ingest.Edges{
+		{Type: ingest.EdgeType{Source: ingest.Gene, Relation: "genetic", Target: ingest.Gene}, Src: []uint32{2, 0}, Dst: []uint32{0, 2}},
+		{Type: ingest.GPR, Src: []uint32{0, 1}, Dst: []uint32{0, 0}},
+		{Type: ingest.EdgeType{Source: ingest.Gene, Relation: "physical", Target: ingest.Gene}, Src: []uint32{0, 0, 1, 2}, Dst: []uint32{1, 1, 0, 2}, Columns: []ingest.Column{
+			ingest.TextColumn("weight", []string{"0.5", "", "NA", "2"}), ingest.TextColumn("note", []string{"x", "1", "", "NA"})}},
+		{Type: ingest.RMR, Src: []uint32{0, 1}, Dst: []uint32{0, 0}, Columns: []ingest.Column{ingest.NumberColumn("stoichiometry", []float64{-1, 2.5})}},
+	}}
+	checkGraph(t, g, want)
+
+	if got, want := OddEdges(g), []EdgeReport{
+		{ingest.EdgeType{Source: ingest.Gene, Relation: "genetic", Target: ingest.Gene}, 2, 0, 0},
+		{ingest.GPR, 2, 0, 0},
+		{ingest.EdgeType{Source: ingest.Gene, Relation: "physical", Target: ingest.Gene}, 4, 1, 1},
+		{ingest.RMR, 2, 0, 0},
+	}; !reflect.DeepEqual(got, want) {
+		t.Errorf("edges: got %v, want %v", got, want)
+	}
+	var names []string
+	for _, input := range inputs {
+		names = append(names, input.Name)
+	}
+	if got, want := strings.Join(names, " "), "edges/gene__genetic__gene.csv edges/gene__gpr__reaction.tsv edges/gene__physical__gene.tsv "+
+		"edges/reaction__rmr__metabolite.tsv nodes/gene.tsv nodes/metabolite.tsv nodes/reaction.csv"; got != want {
+		t.Errorf("inputs: got %s, want %s", got, want)
+	}
+	// printf 'src_index,dst_index\n2,0\n0,2\n' | sha256sum
+	if want := (ingest.Input{Name: "edges/gene__genetic__gene.csv", Bytes: 28, SHA256: "86f0fb27515fa2ed7fabf4cfb0088e62df362050d70f76139ea11f9c958319d4"}); inputs[0] != want {
+		t.Errorf("input: got %v, want %v", inputs[0], want)
+	}
+}
+
+// checkGraph compares two graphs through their text.
+func checkGraph(t *testing.T, got, want *ingest.Graph) {
+	t.Helper()
+	if got, want := showGraph(got), showGraph(want); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func showGraph(g *ingest.Graph) string {
+	var text strings.Builder
+	columns := func(columns []ingest.Column) {
+		for _, c := range columns {
+			fmt.Fprintf(&text, "  %s %s %v\n", c.Name, c.Values.DataType(), c.Values)
+		}
+	}
+	for _, nodes := range g.NodeTables() {
+		fmt.Fprintf(&text, "%s %q\n", nodes.Type, nodes.IDs)
+		columns(nodes.Columns)
+	}
+	for _, edges := range g.Edges {
+		fmt.Fprintf(&text, "%s %d %d\n", edges.Type, edges.Src, edges.Dst)
+		columns(edges.Columns)
+	}
+	return text.String()
+}
+
+func TestGraphFolders(t *testing.T) {
+	for name, files := range map[string]map[string]string{
+		"parent":            {"graph/nodes/gene.tsv": "id\nA\n", "graph/edges/gene__x__gene.tsv": "src\tdst\nA\tA\n"},
+		"no gene edges":     {"nodes/gene.tsv": "id\nA\n", "edges/none": "folder"},
+		"no edges folder":   {"nodes/gene.tsv": "id\nA\n"},
+		"ids of all sorts":  {"nodes/gene.tsv": "id\nA\na\nNA\nnull\n007\n7\n1e5\nYAL001C (old)\nÅ\n", "nodes/metabolite.tsv": "id\nH+ [c]\na|b\n"},
+		"no genes":          {"nodes/gene.tsv": "id\n", "edges/gene__x__gene.tsv": "src\tdst\n"},
+		"reactions alone":   {"nodes/gene.tsv": "id\nA\n", "nodes/reaction.tsv": "id\nr\n", "edges/gene__gpr__reaction.tsv": "src\tdst\nA\tr\n"},
+		"metabolites alone": {"nodes/gene.tsv": "id\nA\n", "nodes/metabolite.tsv": "id\nm\n", "edges/none": "folder"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, _, err := Read(folder(t, files)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	const physical = "edges/gene__physical__gene.tsv"
+	for _, test := range []struct {
+		name, file, content string // what is added to or replaced in tinyGraph
+		want                string // DIR is the folder
+	}{
+		{"two formats", "edges/gene__physical__gene.parquet", "x", "read graph DIR: found both \"edges/gene__physical__gene.parquet\" and \"edges/gene__physical__gene.tsv\", expected one table of this name"},
+		{"nearly a node type", "nodes/reactions.tsv", "id\n", "read graph DIR: found node table \"nodes/reactions.tsv\": its type is \"reactions\", expected reaction, or a name that is less like it"},
+		{"nearly a node type", "nodes/Metabolite.tsv", "id\n", "read graph DIR: found node table \"nodes/Metabolite.tsv\": its type is \"Metabolite\", expected metabolite, or a name that is less like it"},
+		{"no node type", "nodes/gene.old.tsv", "id\n", "read graph DIR: found node table \"nodes/gene.old.tsv\": its type is \"gene.old\", expected letters and digits, in parts that are joined by _"},
+		{"node type that ends in a joint", "nodes/protein_.tsv", "id\n", "read graph DIR: found node table \"nodes/protein_.tsv\": its type is \"protein_\", expected letters and digits, in parts that are joined by _"},
+		{"edge type without its nodes", "edges/gene__codes__protein.tsv", "src\tdst\n", "read graph DIR: edges/gene__codes__protein.tsv needs the node table protein, which is missing"},
+		{"nearly a node type in an edge type", "edges/gene__gpr__reactions.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/gene__gpr__reactions.tsv\": its node type is \"reactions\", expected reaction, or a name that is less like it"},
+		{"nearly an edge type", "edges/gene__GPR__reaction.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/gene__GPR__reaction.tsv\": its relation is \"GPR\", expected gpr, or a name that is less like it"},
+		{"hyperedge that is no reaction", "edges/metabolite__reaction__metabolite.tsv", "src\tdst\nm1\tm1\n", `read edges DIR/edges/metabolite__reaction__metabolite.tsv:2: dst "m1" is not in nodes/reaction, expected one of its 2 ids`},
+		{"stoichiometry of a hyperedge", "edges/metabolite__reaction__metabolite.tsv", "src\tdst\tstoichiometry\nm1\tr1\tx\n", `read edges DIR/edges/metabolite__reaction__metabolite.tsv:2: column stoichiometry: found "x", expected a number`},
+		{"table of a further type in a format that is not read", "nodes/protein.tsv.bz2", "", "read graph DIR: found \"nodes/protein.tsv.bz2\", expected a table with ending " + table.Formats},
+		{"edges of a further type in a format that is not read", "edges/protein__x__protein.xlsx", "", "read graph DIR: found \"edges/protein__x__protein.xlsx\", expected a table with ending " + table.Formats},
+		{"no edge type", "edges/physical.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/physical.tsv\", expected SOURCE__RELATION__TARGET, such as gene__physical__gene"},
+		{"no relation", "edges/gene____gene.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/gene____gene.tsv\", expected SOURCE__RELATION__TARGET, such as gene__physical__gene"},
+		{"missing id column", "nodes/gene.tsv", "name\tx\nA\t1\n", "read nodes DIR/nodes/gene.tsv: found columns name, x, expected id"},
+		{"duplicate id", "nodes/gene.tsv", "id\nA\nB\nC\nB\n", `read nodes DIR/nodes/gene.tsv:5: id "B" is also in DIR/nodes/gene.tsv:3, expected unique ids`},
+		{"empty id", "nodes/gene.tsv", "id\tname\nA\tx\n\ty\n", "read nodes DIR/nodes/gene.tsv:3: id \"\" is empty"},
+		{"id with a blank before it", "nodes/gene.tsv", "id\nA\n B\n", `read nodes DIR/nodes/gene.tsv:3: id " B" begins or ends with a blank`},
+		{"id with a blank behind it", "nodes/reaction.csv", "id\n\"r1\"\nr2\u00a0\n", `read nodes DIR/nodes/reaction.csv:3: id "r2\u00a0" begins or ends with a blank`},
+		{"id in quotes, not all of them", "nodes/gene.tsv", "id\nA\n\"B\"\n", `read nodes DIR/nodes/gene.tsv:3: id "\"B\"" is in quotes`},
+		{"blank id", "nodes/metabolite.tsv", "id\nm1\n \n", `read nodes DIR/nodes/metabolite.tsv:3: id " " begins or ends with a blank`},
+		{"id with a line break", "nodes/reaction.csv", "id\nr1\n\"r\n2\"\n", `read nodes DIR/nodes/reaction.csv:3: id "r\n2" contains a control character`},
+		{"id with an escape", "nodes/gene.tsv", "id\nA\nB\x1b[2J\n", `read nodes DIR/nodes/gene.tsv:3: id "B\x1b[2J" contains a control character`},
+		{"gene with the sign between genes", "nodes/gene.tsv", "id\nA|B\n", `read nodes DIR/nodes/gene.tsv:2: id "A|B" contains a |, which separates the genes of a perturbation set`},
+		{"relation with a blank", "edges/gene__my net__gene.tsv", "src\tdst\n", `read graph DIR: found edge table "edges/gene__my net__gene.tsv": its relation is "my net", expected UTF-8 text without blanks and control characters`},
+		{"relation not UTF-8", "edges/gene__a\xff__gene.tsv", "src\tdst\n", `read graph DIR: found edge table "edges/gene__a\xff__gene.tsv": its relation is "a\xff", expected UTF-8 text without blanks and control characters`},
+		{"relation with a line break", "edges/gene__a\nb__gene.tsv", "src\tdst\n", `read graph DIR: found edge table "edges/gene__a\nb__gene.tsv": its relation is "a\nb", expected UTF-8 text without blanks and control characters`},
+		{"node type not UTF-8", "nodes/ge\xffne.tsv", "id\n", `read graph DIR: found node table "nodes/ge\xffne.tsv": its type is "ge\xffne", expected letters and digits, in parts that are joined by _`},
+		{"stoichiometry no number", "edges/reaction__rmr__metabolite.tsv", "src\tdst\tstoichiometry\nr1\tm1\t-1\nr2\tm1\tone\n", `read edges DIR/edges/reaction__rmr__metabolite.tsv:3: column stoichiometry: found "one", expected a number`},
+		{"stoichiometry missing", "edges/reaction__rmr__metabolite.tsv", "src\tdst\tstoichiometry\nr1\tm1\t\n", `read edges DIR/edges/reaction__rmr__metabolite.tsv:2: column stoichiometry: found no value, expected a finite number`},
+		{"stoichiometry infinite", "edges/reaction__rmr__metabolite.tsv", "src\tdst\tstoichiometry\nr1\tm1\tinf\n", `read edges DIR/edges/reaction__rmr__metabolite.tsv:2: column stoichiometry: found +Inf, expected a finite number`},
+		{"id not UTF-8", "nodes/gene.tsv", "id\nA\n\xff\n", `read nodes DIR/nodes/gene.tsv:3: id "\xff" is not valid UTF-8`},
+		{"column not UTF-8", "nodes/gene.tsv", "id\tname\nA\tx\nB\t\xe9\nC\t\n", `read nodes DIR/nodes/gene.tsv:3: "\xe9" in column "name" is not valid UTF-8`},
+		{"empty file", physical, "", "open table DIR/" + physical + ": the file is empty, expected a table"},
+		{"short row", physical, "src\tdst\nA\tB\nA\n", "read DIR/" + physical + ":3: found 1 field, expected 2"},
+		{"missing column", physical, "src\ttarget\nA\tB\n", "read edges DIR/" + physical + ": found columns src, target, expected dst"},
+		{"no edge columns", physical, "a\tb\nA\tB\n", "read edges DIR/" + physical + ": found columns a, b, expected src"},
+		{"missing index column", physical, "src_index\n0\n", "read edges DIR/" + physical + ": found columns src_index, expected dst_index"},
+		{"ids and indices", physical, "src\tdst\tsrc_index\tdst_index\n", "read edges DIR/" + physical + ": found columns of ids (src, dst) and of indices (src_index, dst_index), expected one pair"},
+		{"unknown id", physical, "src\tdst\nA\tB\nA\tD\n", "read edges DIR/" + physical + `:3: dst "D" is not in nodes/gene, expected one of its 3 ids`},
+		{"empty edge id", physical, "src\tdst\n\tB\n", "read edges DIR/" + physical + `:2: src "" is not in nodes/gene, expected one of its 3 ids`},
+		{"index too large", physical, "src_index\tdst_index\n0\t3\n", "read edges DIR/" + physical + ":2: dst_index: found 3, expected an integer from 0 to 2, the rows of nodes/gene"},
+		{"index negative", physical, "src_index\tdst_index\n-1\t0\n", "read edges DIR/" + physical + ":2: src_index: found -1, expected an integer from 0 to 2, the rows of nodes/gene"},
+		{"index a fraction", physical, "src_index\tdst_index\n0\t1\n1.5\t0\n", "read edges DIR/" + physical + `:3: src_index: found "1.5", expected an integer from 0 to 2, the rows of nodes/gene`},
+		{"index missing", physical, "src_index\tdst_index\nNA\t0\n", "read edges DIR/" + physical + ":2: src_index: found no value, expected an integer from 0 to 2, the rows of nodes/gene"},
+		{"two compressions", physical + ".gz", "x", "read graph DIR: found both \"" + physical + "\" and \"" + physical + ".gz\", expected one table of this name"},
+		{"unknown ending", "edges/gene__x__gene.tsv.bz2", "x", "read graph DIR: found \"edges/gene__x__gene.tsv.bz2\", expected a table with ending " + table.Formats},
+		{"zip", "edges/gene__x__gene.zip", "x", "read graph DIR: found \"edges/gene__x__gene.zip\", expected a table with ending .tsv, .csv, .txt or .tab (also .gz or .zst of these), .parquet or .arrow"},
+		{"copy alone", "edges/gene__x__gene.tsv.bak", "x", "read graph DIR: found \"edges/gene__x__gene.tsv.bak\", expected a table with ending " + table.Formats},
+		{"no ending", "edges/gene__x__gene", "folder", "read graph DIR: found \"edges/gene__x__gene\", expected a table with ending " + table.Formats},
+		{"torn text", "edges/gene__torn__gene.tsv.gz", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x00", "read DIR/edges/gene__torn__gene.tsv.gz: the file is truncated or damaged after line 0: unexpected EOF"},
+		{"torn table", "edges/gene__torn__gene.arrow", "ARROW1\x00\x00cut", "read DIR/edges/gene__torn__gene.arrow: the file is truncated or damaged in its footer or schema: the file does not end like an Arrow IPC file"},
+		{"no reactions", "nodes/reaction.csv", "", "read graph DIR: edges/gene__gpr__reaction.tsv needs the node table reaction, which is missing"},
+		{"no gene table", "nodes/gene.tsv", "", "read graph DIR: found no node table gene"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			files := tinyGraph()
+			if strings.HasPrefix(test.name, "no ") && test.content == "" {
+				delete(files, test.file)
+			} else {
+				files[test.file] = test.content
+			}
+			dir := folder(t, files)
+			_, _, err := Read(dir)
+			testrun.CheckInputError(t, err, strings.ReplaceAll(test.want, "DIR", dir))
+		})
+	}
+	for kind, make := range map[string]func(path string) error{
+		"folder":        func(path string) error { return os.Mkdir(path, 0o755) },
+		"pipe":          func(path string) error { return syscall.Mkfifo(path, 0o644) },
+		"dangling link": func(path string) error { return os.Symlink("nowhere", path) },
+		"link loop":     func(path string) error { return os.Symlink(filepath.Base(path), path) },
+		"device":        func(path string) error { return os.Symlink("/dev/null", path) },
+	} {
+		for _, place := range []string{"edges/gene__more__gene.arrow", "edges/gene__more__gene.tsv.gz", "nodes/gene.tsv", "edges", "nodes"} {
+			t.Run(kind+" in the place of "+place, func(t *testing.T) {
+				if kind == "folder" && !strings.Contains(place, "/") {
+					t.Skip("they are folders")
+				}
+				dir := t.TempDir()
+				// also as the graph that would be found instead
+				for name, content := range tinyGraph() {
+					for _, path := range []string{filepath.Join(dir, name), filepath.Join(dir, "graph", name)} {
+						if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				path := filepath.Join(dir, place)
+				if err := errors.Join(os.RemoveAll(path), make(path)); err != nil {
+					t.Fatal(err)
+				}
+				_, _, err := Read(dir)
+				if err == nil || !strings.Contains(err.Error(), path) || fault.HintOf(err) == "" {
+					t.Errorf("got %v with hint %q, expected an error that names %s", err, fault.HintOf(err), path)
+				}
+			})
+		}
+	}
+	t.Run("no folder", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "none")
+		_, _, err := Read(dir)
+		if want := "read graph " + dir + ": found no such folder"; err == nil || err.Error() != want || fault.KindOf(err) != fault.Failed {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	})
+	t.Run("too many positions", func(t *testing.T) {
+		if err := checkPositions("g", maxPositions); err != nil {
+			t.Error(err)
+		}
+		testrun.CheckInputError(t, checkPositions("g", maxPositions+1),
+			"read graph g: found 2,147,483,648 nodes and edges, expected at most 2,147,483,647, as positions are stored in 32 bits")
+	})
+}
+
+// TestFirstErrorByName reads many bad files at once: the error does not depend on timing.
+func TestFirstErrorByName(t *testing.T) {
+	files := tinyGraph()
+	for i := range 8 {
+		files[fmt.Sprintf("edges/gene__a%d__gene.tsv", i)] = "src\tdst\n" + strings.Repeat("A\tB\n", 1000*(8-i)) + "A\tD\n"
+	}
+	dir := folder(t, files)
+	for range 5 {
+		_, _, err := Read(dir)
+		testrun.CheckInputError(t, err, "read edges "+dir+`/edges/gene__a0__gene.tsv:8002: dst "D" is not in nodes/gene, expected one of its 3 ids`)
+	}
+}
+
+// TestCountOddEdges compares the counts with those from a map.
+func TestCountOddEdges(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{0, 1, 2, 63, 64, 65, 1000} {
+		for _, nodes := range []int{1, 5, 300} {
+			e := &ingest.Edges{Type: ingest.EdgeType{Source: ingest.Gene, Relation: "x", Target: ingest.Gene}}
+			want := EdgeReport{Type: e.Type, Edges: n}
+			seen := make(map[[2]uint32]bool)
+			for range n {
+				src, dst := uint32(random.IntN(nodes)), uint32(random.IntN(nodes))
+				e.Src, e.Dst = append(e.Src, src), append(e.Dst, dst)
+				if seen[[2]uint32{src, dst}] {
+					want.Duplicates++
+				}
+				seen[[2]uint32{src, dst}] = true
+				if src == dst {
+					want.SelfLoops++
+				}
+			}
+			table := &ingest.Nodes{IDs: make([]string, nodes)}
+			if got := countOddEdges(e, table, table); got != want {
+				t.Errorf("%d edges of %d nodes: got %v, want %v", n, nodes, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/table/arrowfile"
+)
+
+const typeHint = "rename the type"
+
+// Write writes a graph as a folder of Arrow IPC files that Read reads back unchanged:
+// nodes/gene.arrow and so on, and edges with the int32 columns src_index and dst_index. Each table
+// is one uncompressed record batch, so that it can be memory-mapped. The bytes depend only on the
+// graph. Ids and relations that Read would not accept are a fault.Input.
+func Write(dir string, g *ingest.Graph) error {
+	for _, part := range []string{"nodes", "edges"} {
+		if err := os.MkdirAll(filepath.Join(dir, part), 0o777); err != nil {
+			return fmt.Errorf("write graph: %w", err)
+		}
+	}
+	for _, nodes := range g.NodeTables() {
+		if wrong := wrongNodeType(nodes.Type); wrong != "" {
+			return fault.New(fault.Input, typeHint, "write graph: node type %s", wrong)
+		}
+		for row, id := range nodes.IDs {
+			if wrong, hint := wrongID(nodes.Type, id); wrong != "" {
+				return fault.New(fault.Input, hint, "write graph: %s %d: id %q %s", nodes.Type, row, id, wrong)
+			}
+		}
+		path := filepath.Join(dir, "nodes", nodes.Type+".arrow")
+		if err := writeTable(path, []arrowfile.Field{{Name: "id", Values: arrowfile.Texts(nodes.IDs)}}, nodes.Columns); err != nil {
+			return err
+		}
+	}
+	for _, edges := range g.Edges {
+		if wrong := wrongEdgeType(edges.Type); wrong != "" {
+			return fault.New(fault.Input, typeHint, "write graph: edge type %s: its %s", edges.Type, wrong)
+		}
+		path := filepath.Join(dir, "edges", edges.Type.String()+".arrow")
+		fields := []arrowfile.Field{
+			{Name: indexColumns[0], Values: arrowfile.Indices(edges.Src)},
+			{Name: indexColumns[1], Values: arrowfile.Indices(edges.Dst)},
+		}
+		if err := writeTable(path, fields, edges.Columns); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeTable writes the leading fields, then the extra columns, as one record batch.
+func writeTable(path string, fields []arrowfile.Field, columns []ingest.Column) error {
+	for _, c := range columns {
+		fields = append(fields, arrowfile.Field{Name: c.Name, Values: arrowfile.Typed(c.Values)})
+	}
+	w, err := arrowfile.Create(path, fields)
+	if err != nil {
+		return err
+	}
+	values := make([]arrowfile.Values, len(fields))
+	for i, field := range fields {
+		values[i] = field.Values
+	}
+	return errors.Join(w.Write(values...), w.Close())
+}

@@ -1,0 +1,350 @@
+package samples
+
+import (
+	"fmt"
+	"strings"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/table"
+)
+
+// perturbationLayout records which columns of a table hold what.
+type perturbationLayout struct {
+	genes      []int
+	list       bool // the genes column holds lists; then it is the only one
+	id         int  // -1: samples are named by their row
+	phenotypes []int
+	attributes []int
+	columns    ingest.Columns // names and types of phenotypes and attributes
+	ignored    []string
+}
+
+// findPerturbationLayout finds out what the columns of a table hold. It reads a text table to its
+// end, unless the options name both phenotypes and attributes.
+func findPerturbationLayout(path string, r *table.Reader, options PerturbationOptions) (perturbationLayout, error) {
+	c := newPerturbationColumns(path, r.Columns(), r.Kind)
+	layout := perturbationLayout{}
+	if err := c.findGenes(&layout, options.GenesColumns); err != nil {
+		return layout, err
+	}
+	if err := c.findID(&layout, options.IDColumn); err != nil {
+		return layout, err
+	}
+	if err := c.takeNamed(options); err != nil {
+		return layout, err
+	}
+	if err := c.assignAll(r, options); err != nil {
+		return layout, err
+	}
+	return layout, c.layOut(&layout, options)
+}
+
+// columnRole is the use of a column.
+type columnRole string
+
+const (
+	roleOpen      columnRole = "" // not yet known; in the end, not part of the samples
+	roleGenes     columnRole = "a genes column"
+	roleID        columnRole = "the column of sample ids"
+	rolePhenotype columnRole = "a phenotype"
+	roleAttribute columnRole = "an attribute"
+	roleLeftOut   columnRole = "left out"
+)
+
+// perturbationColumns are the columns of a perturbation set, with the roles found so far.
+type perturbationColumns struct {
+	path  string
+	names []string
+	kind  func(column int) table.Kind
+	at    map[string]int // by name
+	roles []columnRole
+	types []ingest.AttributeType // of attributes
+	asked []bool                 // a filter names the column
+}
+
+func newPerturbationColumns(path string, names []string, kind func(column int) table.Kind) *perturbationColumns {
+	c := &perturbationColumns{path: path, names: names, kind: kind,
+		at: make(map[string]int), roles: make([]columnRole, len(names)), types: make([]ingest.AttributeType, len(names)),
+		asked: make([]bool, len(names))}
+	for i, name := range names {
+		c.at[name] = i
+	}
+	return c
+}
+
+// filterOnly reports whether a column is no part of the samples, and read for a filter.
+func (c *perturbationColumns) filterOnly(column int) bool {
+	return c.asked[column] && (c.roles[column] == roleOpen || c.roles[column] == roleLeftOut)
+}
+
+// takeNamed gives the columns that the options name their roles.
+func (c *perturbationColumns) takeNamed(options PerturbationOptions) error {
+	for _, name := range options.FilterColumns {
+		if column, ok := c.at[name]; ok {
+			c.asked[column] = true
+		}
+	}
+	if err := c.take(options.Phenotypes, "--phenotypes", rolePhenotype); err != nil {
+		return err
+	}
+	if err := c.take(options.Attributes, "--attributes", roleAttribute); err != nil {
+		return err
+	}
+	return c.take(options.NotPhenotypes, "--not-phenotypes", roleLeftOut)
+}
+
+// layOut lists the phenotypes and attributes: those that the options name in their order, others in
+// that of the columns.
+func (c *perturbationColumns) layOut(layout *perturbationLayout, options PerturbationOptions) error {
+	for _, name := range options.Phenotypes {
+		layout.phenotypes = append(layout.phenotypes, c.at[name])
+	}
+	for _, name := range options.Attributes {
+		layout.attributes = append(layout.attributes, c.at[name])
+	}
+	for column, name := range c.names {
+		switch role := c.roles[column]; {
+		case role == rolePhenotype && options.Phenotypes == nil:
+			layout.phenotypes = append(layout.phenotypes, column)
+		case role == roleAttribute && options.Attributes == nil:
+			layout.attributes = append(layout.attributes, column)
+		case role == roleOpen, role == roleLeftOut:
+			layout.ignored = append(layout.ignored, name)
+		}
+	}
+	for _, column := range layout.phenotypes {
+		layout.columns.Phenotypes = append(layout.columns.Phenotypes, ingest.Phenotype{Name: c.names[column]})
+	}
+	for _, column := range layout.attributes {
+		layout.columns.Attributes = append(layout.columns.Attributes, ingest.Attribute{Name: c.names[column], Type: c.types[column]})
+	}
+	if err := layout.columns.Check(c.path); err != nil {
+		return err
+	}
+	for column, name := range c.names {
+		if !c.filterOnly(column) {
+			continue
+		}
+		if err := c.checkKind(column, "--where", roleAttribute); err != nil {
+			return err
+		}
+		layout.attributes = append(layout.attributes, column)
+		layout.columns.Attributes = append(layout.columns.Attributes, ingest.Attribute{Name: name, Type: c.types[column]})
+		layout.columns.FilterOnly++
+	}
+	return nil
+}
+
+// find returns the number of a required column.
+func (c *perturbationColumns) find(what, name string) (int, error) {
+	if column, ok := c.at[name]; ok {
+		return column, nil
+	}
+	hint := "rename the column, or name an existing one"
+	if len(c.names) == 1 && strings.ContainsAny(c.names[0], " |") {
+		return -1, fault.New(fault.Input, `separate columns by tabs in .tsv and .txt (in R: sep = "\t"), by commas in .csv; tcbuild ingest has delimiter=`,
+			"read perturbations %s: found one column, %q, expected %s column %s", c.path, c.names[0], what, fault.Quote(name))
+	}
+	if nearest := fault.Nearest(name, c.names); name == defaultGenesColumn {
+		hint = "rename the column of genes to genes, or name it by --genes-columns of tcbuild ingest perturbations"
+	} else if nearest != "" {
+		hint = "did you mean " + fault.Quote(nearest) + "?"
+	}
+	return -1, fault.New(fault.Input, hint, "read perturbations %s: found columns %s, expected %s column %s",
+		c.path, fault.List(c.names), what, fault.Quote(name))
+}
+
+func (c *perturbationColumns) findGenes(layout *perturbationLayout, names []string) error {
+	for _, name := range names {
+		column, err := c.find("genes", name)
+		if err != nil {
+			return err
+		}
+		kind := c.kind(column)
+		layout.list = kind == table.List
+		if kind == table.Number || kind == table.Other || kind == table.List && len(names) > 1 {
+			return fault.New(fault.Input, "store a list of texts, or one text with a delimiter between the genes",
+				"read perturbations %s: genes column %s has type %s", c.path, fault.Quote(name), kind)
+		}
+		layout.genes = append(layout.genes, column)
+		c.roles[column] = roleGenes
+	}
+	return nil
+}
+
+// findID finds the column of sample ids, by its name or the default name. It may be a genes column.
+func (c *perturbationColumns) findID(layout *perturbationLayout, name string) error {
+	column, ok := c.at[defaultIDColumn]
+	if name != "" {
+		var err error
+		if column, err = c.find("sample id", name); err != nil {
+			return err
+		}
+		ok = true
+	}
+	if !ok {
+		layout.id = -1
+		return nil
+	}
+	if kind := c.kind(column); kind == table.List || kind == table.Other {
+		return fault.New(fault.Input, "store the sample ids as text or integers",
+			"read perturbations %s: column %s: found type %s, expected text or integers", c.path, fault.Quote(c.names[column]), kind)
+	}
+	layout.id = column
+	if c.roles[column] == roleOpen {
+		c.roles[column] = roleID
+	}
+	return nil
+}
+
+// expectedOf are the values that a column needs for a role, namedFor is what messages call it.
+var (
+	expectedOf = map[columnRole]string{rolePhenotype: "numbers", roleAttribute: "texts or numbers"}
+	namedFor   = map[columnRole]string{rolePhenotype: "phenotype", roleAttribute: "attribute", roleLeftOut: "phenotype"}
+)
+
+// take gives a role to the columns that a flag names. They must not have a role yet, but for genes
+// columns, which may be attributes too.
+func (c *perturbationColumns) take(names []string, flag string, role columnRole) error {
+	for _, name := range names {
+		column, err := c.find(namedFor[role], name)
+		if err != nil {
+			return err
+		}
+		strain := c.roles[column] == roleGenes && role == roleAttribute // it says more than its genes
+		if taken := c.roles[column]; taken != roleOpen && !strain {
+			return fault.New(fault.Usage, fmt.Sprintf("name the column once, or leave it out of %s", flag),
+				"read %s: column %s of %s is already %s", flag, fault.Quote(name), c.path, taken)
+		}
+		if err := c.checkKind(column, flag, role); err != nil {
+			return err
+		}
+		c.roles[column] = role
+	}
+	return nil
+}
+
+// checkKind returns an error for a column of a type that cannot have the role for which a flag names
+// it.
+func (c *perturbationColumns) checkKind(column int, flag string, role columnRole) error {
+	if kind := c.kind(column); role != roleLeftOut && (kind == table.List || kind == table.Other) {
+		return fault.New(fault.Input, "store the column as "+expectedOf[role]+", or leave it out of "+flag,
+			"read perturbations %s: column %s: found type %s, expected %s", c.path, fault.Quote(c.names[column]), kind, expectedOf[role])
+	}
+	return nil
+}
+
+// columnContents is what a column holds: values of its type if the format has types, otherwise those
+// that were found.
+type columnContents struct {
+	number, text, other string // where the first number is, other text, and anything else; "" for none
+	noted               bool   // said of an experiment, not measured in it
+
+	// Of a column of a text table:
+	column int
+	mixed  bool   // both numbers and other text are allowed
+	found  string // the first other text
+	coded  bool   // a number is written as codes are, such as 007, and would not come back as it was
+}
+
+// assign gives a column the type of its values and, unless the options named it, its role. A column
+// without values has numbers. One with both numbers and texts is no attribute, and no phenotype in
+// the end: it is an error, or left out where phenotypes are named.
+func (c *perturbationColumns) assign(column int, holds columnContents, options PerturbationOptions) {
+	c.types[column] = ingest.NumberAttribute
+	if holds.text != "" || holds.coded {
+		c.types[column] = ingest.TextAttribute
+	}
+	isText := c.types[column] == ingest.TextAttribute && (holds.number == "" || holds.text == "")
+	switch {
+	case c.roles[column] != roleOpen || holds.other != "" && holds.number == "" && holds.text == "":
+	case holds.noted || isText:
+		if options.Attributes == nil {
+			c.roles[column] = roleAttribute
+		}
+	case options.Phenotypes == nil:
+		c.roles[column] = rolePhenotype
+	}
+}
+
+// assignAll assigns the columns of a table, by their types or by all their values.
+func (c *perturbationColumns) assignAll(r *table.Reader, options PerturbationOptions) error {
+	open := options.Phenotypes == nil || options.Attributes == nil
+	all, untyped := make([]columnContents, len(c.names)), []*columnContents(nil)
+	for column, role := range c.roles {
+		holds := &all[column]
+		switch c.kind(column) {
+		case table.Number:
+			holds.number = "its type"
+		case table.Text:
+			holds.text = "its type"
+		case table.List, table.Other:
+			holds.other = "its type"
+		default:
+			*holds = columnContents{column: column, mixed: role != roleOpen || options.Phenotypes != nil}
+			if role == roleAttribute || role == roleOpen && open || c.filterOnly(column) {
+				untyped = append(untyped, holds)
+			}
+		}
+	}
+	if err := readContents(c.path, r, untyped); err != nil {
+		return err
+	}
+	for column, holds := range all {
+		c.assign(column, holds, options)
+	}
+	return nil
+}
+
+// readContents reads a text table to its end, to find out what columns hold. Missing values (see
+// table.Batch.Number) are neither numbers nor text. Both in a column that must not be mixed is a
+// fault.Input that names the first such text, and so is a number there in another notation, such as
+// 0,5. Without columns it reads nothing.
+func readContents(path string, r *table.Reader, columns []*columnContents) error {
+	if len(columns) == 0 {
+		return nil
+	}
+	for b, err := range r.Batches() {
+		if err != nil {
+			return err
+		}
+		for _, holds := range columns {
+			odd := holds.add(r, b)
+			if holds.mixed || !odd && (holds.number == "" || holds.text == "") {
+				continue
+			}
+			expected, fix := table.PlainNumber, "save the table with such numbers"
+			if !odd {
+				expected = "as in line " + strings.TrimPrefix(holds.number, path+":")
+				fix = "correct the value, empty the field if it is missing"
+			}
+			name := r.Columns()[holds.column]
+			column := fault.List([]string{name})
+			hint := fmt.Sprintf("%s, exclude the column with --not-phenotypes %s, or keep it as text with --attributes %s", fix, column, column)
+			return fault.New(fault.Input, hint, "read perturbations %s: column %s: found %s, expected a number %s",
+				holds.text, fault.Quote(name), holds.found, expected)
+		}
+	}
+	return nil
+}
+
+// add records the column's fields in a batch. odd says that text is a number in another notation.
+func (h *columnContents) add(r *table.Reader, b *table.Batch) (odd bool) {
+	number, oddNumber, text := b.Contents(h.column)
+	odd = oddNumber >= 0
+	if odd {
+		text = oddNumber
+	}
+	if h.number == "" && number >= 0 {
+		h.number = r.Where(b.First + int64(number))
+	}
+	if text >= 0 && (odd || h.text == "") {
+		h.text, h.found = r.Where(b.First+int64(text)), fault.Quote(b.Text(h.column, text))
+	}
+	for i := 0; h.mixed && !h.coded && i < b.Len; i++ {
+		digits := strings.TrimLeft(string(b.Text(h.column, i)), "+-")
+		h.coded = len(digits) > 1 && digits[0] == '0' && '0' <= digits[1] && digits[1] <= '9'
+	}
+	return odd
+}

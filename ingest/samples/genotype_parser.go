@@ -1,0 +1,162 @@
+package samples
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/dustin/go-humanize"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+)
+
+// genotypeParser turns the gene names of a sample into its genotype: call begin, add for each name,
+// and end.
+type genotypeParser struct {
+	genes   *ingest.Nodes
+	options PerturbationOptions
+	counts  *ingest.Counts
+	missing map[string]int // unknown names, with the samples of which each is the first
+
+	// Of the sample being parsed:
+	genotype []uint32
+	names    [][]byte // of the last genes of the genotype, where the set has aliases
+	dropped  int      // unknown gene names
+	synonyms bool     // two of its names mean one gene, and it is dropped for that
+}
+
+func (p *genotypeParser) begin() {
+	p.genotype, p.names, p.dropped, p.synonyms = p.genotype[:0], p.names[:0], 0, false
+}
+
+// others says that the names to come may be other names of the genes so far.
+func (p *genotypeParser) others() { p.names = p.names[:0] }
+
+// end returns the genotype, ascending and without duplicates. It is valid until the next begin.
+// keep is false if the sample is dropped, and counted, because of unknown genes.
+func (p *genotypeParser) end() (genotype []uint32, keep bool, err error) {
+	switch {
+	case p.dropped > 0 && p.options.UnknownGenes == ingest.DropSample:
+		p.counts.DroppedSamples++
+		return nil, false, nil
+	case p.synonyms:
+		p.counts.SynonymSamples++
+		return nil, false, nil
+	case p.dropped > 0 && len(p.genotype) == 0:
+		p.counts.UnknownGenes += p.dropped
+		p.counts.EmptiedSamples++
+		return nil, false, nil
+	case len(p.genotype) == 0 && !p.options.AllowWildtype:
+		return nil, false, fault.New(fault.Input, WildtypeHint,
+			"the sample deletes no gene, expected at least one")
+	case len(p.genotype) == 0:
+		p.counts.Wildtypes++
+		return nil, true, nil
+	}
+	p.counts.UnknownGenes += p.dropped
+	slices.Sort(p.genotype)
+	distinct := slices.Compact(p.genotype)
+	p.counts.RepeatedGenes += len(p.genotype) - len(distinct)
+	return distinct, true, nil
+}
+
+// WildtypeHint is the hint for a sample without genes.
+const WildtypeHint = "name its genes; if it is a wild type, set allow_wildtype=true to train on the unperturbed graph"
+
+// find returns the index of the gene of this name.
+func (p *genotypeParser) find(name []byte) (index uint32, ok bool) {
+	if index, ok = p.genes.IndexBytes(name); !ok {
+		index, ok = p.genes.Index(p.options.Aliases[string(name)])
+	}
+	return index, ok
+}
+
+// add adds the gene of this name to the genotype.
+func (p *genotypeParser) add(name []byte) error {
+	if index, ok := p.find(name); ok {
+		return p.addGene(index, name)
+	}
+	if err := ingest.CheckGeneName(name); err != nil {
+		return err
+	}
+	if err := p.checkOneGene(name); err != nil {
+		return err
+	}
+	if p.options.UnknownGenes != ingest.DropSample && p.options.UnknownGenes != ingest.DropGene {
+		return fault.New(fault.Input, p.unknownHint(string(name)),
+			"gene %s is not in nodes/gene, expected one of its %s ids", QuoteGene(name), humanize.Comma(int64(p.genes.Len())))
+	}
+	if p.dropped++; p.dropped == 1 {
+		p.missing[string(name)]++
+	} else if _, known := p.missing[string(name)]; !known {
+		p.missing[string(name)] = 0
+	}
+	return nil
+}
+
+// addGene adds the gene that a name means. Two names of one gene in a sample are a double mutant
+// whose aliases are wrong, rather than a gene listed twice.
+func (p *genotypeParser) addGene(index uint32, name []byte) error {
+	from := len(p.genotype) - len(p.names)
+	for i, other := range p.names {
+		if p.genotype[from+i] != index || bytes.Equal(other, name) {
+			continue
+		}
+		if p.options.Synonyms != ingest.DropSynonyms {
+			return ingest.TwoNames(string(other), string(name), p.genes.IDs[index])
+		}
+		p.synonyms = true
+	}
+	p.genotype = append(p.genotype, index)
+	if p.options.Aliases != nil {
+		p.names = append(p.names, name)
+	}
+	return nil
+}
+
+// excelDate is what Excel makes of names such as SEP7 and OCT1, in several languages.
+var excelDate = regexp.MustCompile(`(?i)^([0-9]{1,2}[-. ]+[a-zäû]{3,4}\.?|[a-zäû]{3,4}[-. ]+[0-9]{1,2}|[0-9]{4}-[0-9]{2}-[0-9]{2}( 00:00:00)?|[0-9]{1,2}[/.][0-9]{1,2}[/.]([0-9]{2}){1,2})$`)
+
+// QuoteGene quotes a name that no gene has for an error, which says if it looks like a date.
+func QuoteGene[T []byte | string](name T) string {
+	if excelDate.MatchString(string(name)) {
+		return fault.Quote(name) + " (a date, as Excel makes of names such as SEP7)"
+	}
+	return fault.Quote(name)
+}
+
+// unknownHint says what to do about a name that is not in the graph.
+func (p *genotypeParser) unknownHint(name string) string {
+	const others = "to drop such samples, pass --unknown-genes drop-sample"
+	switch alike := p.genes.Alike(name); {
+	case alike != "":
+		return alike + "; " + others
+	case p.options.Aliases == nil:
+		return "correct the name; tcbuild ingest perturbations writes ids in place of other names, with " + p.genes.AliasSetting() + "; " + others
+	default:
+		return "correct the name, or add it to nodes/gene; " + others
+	}
+}
+
+// checkOneGene returns a fault.Input if name, which is not in the graph, is a list of genes that
+// are: their delimiter is not the one that the table was said to have. Taken for an unknown gene,
+// it would drop every sample of several genes. A part that is not a gene makes it one name: ARG5,6
+// is one.
+func (p *genotypeParser) checkOneGene(name []byte) error {
+	for _, delimiter := range ",;:/+& _-" {
+		parts := bytes.Split(name, []byte(string(delimiter)))
+		isList := len(parts) > 1
+		for _, part := range parts {
+			_, known := p.find(bytes.TrimSpace(part))
+			isList = isList && known
+		}
+		if isList {
+			return fault.New(fault.Input,
+				fmt.Sprintf("separate genes by %s, or convert the table with 'tcbuild ingest perturbations gene_delimiter=%c'", defaultGeneDelimiter, delimiter),
+				"found gene %s, expected one gene, not a list of %d", fault.Quote(name), len(parts))
+		}
+	}
+	return nil
+}

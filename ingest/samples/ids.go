@@ -1,0 +1,84 @@
+package samples
+
+import (
+	"bytes"
+
+	"github.com/cespare/xxhash/v2"
+
+	"tcbuild/fault"
+)
+
+const sampleIDHint = "give each sample a unique id, or set allow_duplicate_ids=true"
+
+// SampleIDs finds empty and duplicate sample ids. A nil *SampleIDs finds none. It keeps a 64-bit
+// hash of each id, in 9 to 19 bytes; if two hashes are equal, earlier compares the ids.
+type SampleIDs struct {
+	seen hashSet
+	// returns the first row before the given one that has the id, or ""
+	earlier func(id []byte, row int64) (where string, err error)
+}
+
+// Add returns a fault.Input if an id is empty or an earlier row has it.
+func (s *SampleIDs) Add(id []byte, row int64) error {
+	if s == nil {
+		return nil
+	}
+	if len(bytes.TrimSpace(id)) == 0 {
+		return fault.New(fault.Input, sampleIDHint, "found sample id %s, expected a non-empty one", fault.Quote(id))
+	}
+	if !s.seen.add(xxhash.Sum64(id)) {
+		return nil
+	}
+	where, err := s.earlier(id, row)
+	if err == nil && where != "" {
+		err = fault.New(fault.Input, sampleIDHint,
+			"found sample id %s, which is also in %s, expected unique ids", fault.Quote(id), where)
+	}
+	return err
+}
+
+// hashSet is a set of hashes that takes 9 to 19 bytes each, where a map takes 30 and more. It is
+// split by the highest byte into parts that grow one by one, so that growing never needs room for
+// all hashes twice. The zero value is empty.
+type hashSet struct{ parts [256]hashPart }
+
+// hashPart is a table with linear probing, at most seven eighths full. 0 is an empty slot.
+type hashPart struct {
+	slots []uint64 // their number is a power of two
+	used  int
+}
+
+// add adds a hash, and reports whether the set had it. 0 counts as 1.
+func (s *hashSet) add(hash uint64) (known bool) {
+	hash = max(hash, 1)
+	p := &s.parts[hash>>56]
+	if 8*(p.used+1) > 7*len(p.slots) {
+		p.grow()
+	}
+	return p.add(hash)
+}
+
+// add adds a hash to a part that has an empty slot.
+func (p *hashPart) add(hash uint64) (known bool) {
+	last := uint64(len(p.slots) - 1)
+	for i := hash & last; ; i = (i + 1) & last {
+		switch p.slots[i] {
+		case hash:
+			return true
+		case 0:
+			p.slots[i] = hash
+			p.used++
+			return false
+		}
+	}
+}
+
+func (p *hashPart) grow() {
+	old := p.slots
+	p.slots, p.used = make([]uint64, max(2*len(old), 16)), 0
+	for _, hash := range old {
+		if hash != 0 {
+			p.add(hash)
+		}
+	}
+}

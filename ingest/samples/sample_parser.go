@@ -1,0 +1,152 @@
+package samples
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/table"
+)
+
+// sampleParser turns the rows of a table into samples. It allocates nothing per row.
+type sampleParser struct {
+	*tablePerturbations
+	genotype  genotypeParser
+	delimiter []byte
+	ids       *SampleIDs // nil if they are not checked
+
+	// Of the current row:
+	id         []byte
+	phenotypes []float64
+	attributes []ingest.Value
+}
+
+func newSampleParser(p *tablePerturbations, counts *ingest.Counts) *sampleParser {
+	return &sampleParser{
+		tablePerturbations: p, genotype: p.genotypeParser(counts),
+		delimiter: []byte(p.options.GeneDelimiter), phenotypes: make([]float64, len(p.layout.phenotypes)),
+		attributes: make([]ingest.Value, len(p.layout.attributes)),
+	}
+}
+
+var errInfinite = errors.New("found an infinite value, expected a finite number or a missing one")
+
+// parse appends row i of a batch to samples, unless it is dropped because of unknown genes. Its
+// errors do not name the row.
+func (p *sampleParser) parse(b *table.Batch, i int, samples *ingest.Samples) (kept bool, err error) {
+	genotype, keep, err := p.parseGenotype(b, i)
+	if err != nil {
+		return false, err
+	}
+	for k, column := range p.layout.phenotypes {
+		value, err := number(b, column, i)
+		if err != nil {
+			name := p.layout.columns.Phenotypes[k].Name
+			return false, fault.New(fault.Input,
+				"correct the value, empty the field if it is missing, or exclude the column with --not-phenotypes "+fault.List([]string{name}),
+				"phenotype %s: %w", fault.Quote(name), err)
+		}
+		p.phenotypes[k] = value
+	}
+	if err := p.readAttributes(b, i, p.attributes); err != nil {
+		return false, err
+	}
+	if err := p.parseID(b, i); err != nil || !keep {
+		return false, err
+	}
+	samples.Append(p.id, genotype, p.phenotypes, p.attributes)
+	return true, nil
+}
+
+// number reads a finite number, or NaN if it is missing.
+func number(b *table.Batch, column, i int) (float64, error) {
+	value, _, err := b.Number(column, i)
+	if err == nil && math.IsInf(value, 0) {
+		err = errInfinite
+	}
+	return value, err
+}
+
+// ReadAttributes reads the attributes of a row, for another reader of the table. Texts are views of
+// the batch.
+func (p *Perturbations) ReadAttributes(b *table.Batch, i int, values []ingest.Value) error {
+	if t, ok := p.perturbations.(*tablePerturbations); ok {
+		return t.readAttributes(b, i, values)
+	}
+	return nil
+}
+
+func (p *tablePerturbations) readAttributes(b *table.Batch, i int, values []ingest.Value) (err error) {
+	for k, column := range p.layout.attributes {
+		if values[k], err = readAttribute(b, column, i, p.layout.columns.Attributes[k]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readAttribute(b *table.Batch, column, i int, attribute ingest.Attribute) (value ingest.Value, err error) {
+	hint := "correct the value, or leave the column out of --attributes"
+	if attribute.Type == ingest.NumberAttribute {
+		value.Number, err = number(b, column, i)
+	} else if !b.Missing(column, i) {
+		value.Text = b.Text(column, i)
+		if !utf8.Valid(value.Text) {
+			hint, err = "save the file as UTF-8 text", fmt.Errorf("found %s, expected UTF-8 text", fault.Quote(value.Text))
+		}
+	}
+	if err != nil {
+		return value, fault.New(fault.Input, hint, "attribute %s: %w", fault.Quote(attribute.Name), err)
+	}
+	return value, nil
+}
+
+// parseID finds a row's sample id. Without a column of ids it is the row's number in the table,
+// whichever rows are dropped.
+func (p *sampleParser) parseID(b *table.Batch, i int) error {
+	row := b.First + int64(i)
+	if p.layout.id < 0 {
+		p.id = strconv.AppendInt(p.id[:0], row, 10)
+		return nil
+	}
+	p.id = append(p.id[:0], b.Text(p.layout.id, i)...)
+	if !utf8.Valid(p.id) {
+		return fault.New(fault.Input, "save the file as UTF-8 text", "sample id %s is not valid UTF-8", fault.Quote(p.id))
+	}
+	return p.ids.Add(p.id, row)
+}
+
+// parseGenotype returns the genotype and whether to keep the sample, as genotypeParser.end does.
+func (p *sampleParser) parseGenotype(b *table.Batch, i int) (genotype []uint32, keep bool, err error) {
+	p.genotype.begin()
+	switch {
+	case p.layout.list:
+		for _, name := range b.List(p.layout.genes[0], i) {
+			if err == nil {
+				err = p.genotype.add(name)
+			}
+		}
+	case len(p.layout.genes) == 1:
+		rest := b.Text(p.layout.genes[0], i)
+		for more := len(rest) > 0; more && err == nil; {
+			var name []byte
+			name, rest, more = bytes.Cut(rest, p.delimiter)
+			err = p.genotype.add(name)
+		}
+	default:
+		for _, column := range p.layout.genes {
+			if name := b.Text(column, i); len(name) > 0 && err == nil {
+				err = p.genotype.add(name)
+			}
+		}
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return p.genotype.end()
+}

@@ -1,0 +1,110 @@
+// Package samples opens perturbation sets by name, a table, a torchcell store or a computed set,
+// reads their samples, and writes them as a table.
+package samples
+
+import (
+	"encoding/json"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/samples/combinations"
+	"tcbuild/ingest/samples/where"
+	"tcbuild/ingest/synth"
+)
+
+// Set is a perturbation set that is not yet open.
+type Set struct {
+	// Name stands for the same set, even if a settings file changes later.
+	Name string
+	// Files are the paths of the files that Open reads, in the order of the source's Inputs.
+	Files []string
+	// Recipe determines a computed set together with its files; "" for other sets.
+	Recipe string
+
+	open func(genes *ingest.Nodes, options PerturbationOptions) (ingest.SampleSource, error)
+}
+
+// Parse reads the name of a set:
+//
+//	FILE                             a table
+//	FOLDER                           a torchcell store
+//	synth:SCALE:SAMPLES:SEED         the samples of a synthetic graph of that scale and seed
+//	combinations:FILE:K[:FIRST:END]  every K genes of a list, or those numbered FIRST to END-1
+//	FILE.yaml                        settings with a section combinations
+//
+// It opens no file but settings. A wrong name is a fault.Usage.
+func Parse(name string) (Set, error) {
+	switch {
+	case synth.IsName(name):
+		return Set{
+			Name: name, Recipe: name,
+			open: func(genes *ingest.Nodes, options PerturbationOptions) (ingest.SampleSource, error) {
+				if err := checkComputed(name, options); err != nil {
+					return nil, err
+				}
+				return synth.Named(name, genes)
+			},
+		}, nil
+	case combinations.IsName(name):
+		return parseCombinations(name)
+	}
+	return Set{
+		Name: name, Files: Files(name),
+		open: func(genes *ingest.Nodes, options PerturbationOptions) (ingest.SampleSource, error) {
+			return OpenFile(name, genes, options)
+		},
+	}, nil
+}
+
+func parseCombinations(name string) (Set, error) {
+	spec, err := combinations.ParseName(name)
+	if err != nil {
+		return Set{}, err
+	}
+	recipe, err := json.Marshal(spec)
+	if err != nil {
+		return Set{}, err
+	}
+	return Set{
+		Name: spec.Name(), Files: []string{spec.Genes}, Recipe: "combinations " + string(recipe),
+		open: func(genes *ingest.Nodes, options PerturbationOptions) (ingest.SampleSource, error) {
+			if err := checkComputed(name, options); err != nil {
+				return nil, err
+			}
+			return combinations.Open(spec, genes, options.UnknownGenes)
+		},
+	}, nil
+}
+
+// checkComputed returns an error for options that only tables have.
+func checkComputed(name string, options PerturbationOptions) error {
+	if options.Phenotypes == nil && options.NotPhenotypes == nil && options.Attributes == nil {
+		return nil
+	}
+	return fault.New(fault.Usage, "omit --phenotypes, --not-phenotypes and --attributes",
+		"read perturbations %s: a computed set has no columns to choose from", name)
+}
+
+// Open opens the set for the genes of a graph, and filters it by options.Where. The source must be
+// closed.
+func (s Set) Open(genes *ingest.Nodes, options PerturbationOptions) (ingest.SampleSource, error) {
+	options.FilterColumns = where.Names(options.Where)
+	source, err := s.open(genes, options)
+	if err != nil {
+		return nil, err
+	}
+	filtered, err := where.NewSource(source, s.Name, options.Where, genes)
+	if err != nil {
+		source.Close()
+	}
+	return filtered, err
+}
+
+// Open opens the set with a name, as in Parse.
+func Open(name string, genes *ingest.Nodes, options PerturbationOptions) (ingest.SampleSource, error) {
+	set, err := Parse(name)
+	if err != nil {
+		return nil, err
+	}
+	return set.Open(genes, options)
+}

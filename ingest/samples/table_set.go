@@ -1,0 +1,254 @@
+package samples
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dustin/go-humanize"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/table"
+)
+
+// PerturbationOptions says how a table holds a perturbation set. The zero value is
+// the project's own layout: columns genes, sample_id and phenotypes.
+type PerturbationOptions struct {
+	UnknownGenes  ingest.UnknownGenes // "" is RefuseUnknownGenes
+	AllowWildtype bool                // allow samples that delete no gene
+	// AllowDuplicateIDs allows empty and repeated sample ids. Without it, finding them costs 9 to
+	// 19 bytes per sample.
+	AllowDuplicateIDs bool
+	// Where is an expression (see package where) that Open keeps samples by; "":
+	// all are kept
+	Where string
+	// FilterColumns are those that the expression names. The ones that are no part of the samples
+	// are read too: see Columns.FilterOnly.
+	FilterColumns []string
+
+	GenesColumns  []string // default genes; if several, each holds at most one gene
+	GeneDelimiter string   // between the genes of a single text column; default |
+	// default sample_id; if that is missing, samples are named by their row, from 0
+	IDColumn      string
+	Phenotypes    []string          // default: every other column of numbers, in file order
+	NotPhenotypes []string          // columns to ignore
+	Attributes    []string          // default: every other column of text, in file order
+	Text          table.TextOptions // layout of a text file
+	// alternative gene names -> ids of the graph; an id takes precedence
+	Aliases  map[string]string
+	Synonyms ingest.Synonyms // "" is RefuseSynonyms
+}
+
+const (
+	defaultGenesColumn   = "genes"
+	defaultIDColumn      = "sample_id"
+	defaultGeneDelimiter = "|"
+)
+
+// Perturbations is a perturbation set in a table file or in a torchcell store. It implements
+// SampleSource; every Scan reads a table again. It must be closed.
+type Perturbations struct{ perturbations }
+
+type perturbations interface {
+	ingest.SampleSource
+	// IgnoredColumns are the names of the columns that are not part of the samples, in file order.
+	IgnoredColumns() []string
+	// Missing are the names of no gene, or of several, that the latest Scan dropped, with the number
+	// of samples of which each is the first such name.
+	Missing() map[string]int
+	// eachName calls note with the name of each deleted gene; a name is valid during the call
+	eachName(ctx context.Context, note func(name []byte)) error
+	of(genes *ingest.Nodes) perturbations
+}
+
+// OpenFile opens a perturbation set and finds out what its columns are. In Arrow and
+// Parquet files that follows from their types: numbers and booleans (0 and 1) are phenotypes. A
+// text table is read to its end, unless options names both phenotypes and attributes: a column is a
+// phenotype if it has a number, or no values at all, and otherwise an attribute. A column with both
+// numbers and other text is an error that names the first such text, unless it is an attribute by
+// its name. Bad data and missing columns are a fault.Input. A folder is a torchcell store (see
+// torchcell.Open), which is read to its end: each record is a sample, its labels and their
+// statistics are the phenotypes, and what is noted of its experiments the attributes.
+func OpenFile(path string, genes *ingest.Nodes, options PerturbationOptions) (*Perturbations, error) {
+	if err := options.prepare(path); err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		p, err := openStore(path, genes, options)
+		if err != nil {
+			return nil, err
+		}
+		return &Perturbations{p}, nil
+	}
+	file, err := inputfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := NewPerturbations(file, genes, options)
+	if err != nil {
+		file.Close()
+	}
+	return p, err
+}
+
+// NewPerturbations is OpenFile for an open file. On success the set owns the file and
+// closes it.
+func NewPerturbations(file *inputfile.File, genes *ingest.Nodes, options PerturbationOptions) (*Perturbations, error) {
+	if err := options.prepare(file.Path()); err != nil {
+		return nil, err
+	}
+	r, err := table.OpenFile(file, options.Text)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	layout, err := findPerturbationLayout(file.Path(), r, options)
+	if err != nil {
+		return nil, err
+	}
+	set := perturbationSet{genes: genes, options: options, layout: layout}
+	return &Perturbations{&tablePerturbations{perturbationSet: set, file: file}}, nil
+}
+
+// prepare fills in defaults and checks what does not depend on the file.
+func (o *PerturbationOptions) prepare(path string) error {
+	if o.GenesColumns == nil {
+		o.GenesColumns = []string{defaultGenesColumn}
+	}
+	if o.GeneDelimiter == "" {
+		o.GeneDelimiter = defaultGeneDelimiter
+	}
+	if err := o.UnknownGenes.Check(); err != nil {
+		return fmt.Errorf("read perturbations %s: %w", path, err)
+	}
+	return o.Synonyms.Check()
+}
+
+// perturbationSet is what is said of a perturbation set, in a table or a store.
+type perturbationSet struct {
+	genes   *ingest.Nodes
+	options PerturbationOptions
+	layout  perturbationLayout
+	missing map[string]int
+}
+
+func (p *perturbationSet) Columns() ingest.Columns { return p.layout.columns }
+
+func (p *perturbationSet) IgnoredColumns() []string { return p.layout.ignored }
+
+func (p *perturbationSet) Missing() map[string]int { return p.missing }
+
+// genotypeParser is the parser of one Scan.
+func (p *perturbationSet) genotypeParser(counts *ingest.Counts) genotypeParser {
+	p.missing = make(map[string]int)
+	return genotypeParser{genes: p.genes, options: p.options, counts: counts, missing: p.missing}
+}
+
+// ErrNoneRemains ends a Scan of which every sample was dropped because of unknown genes.
+var ErrNoneRemains = errors.New("expected at least one to remain")
+
+// end passes on the last batch. It is an error if every sample was dropped.
+func (p *perturbationSet) end(batch *ingest.Batcher, path string) error {
+	if dropped := batch.Counts.DroppedSamples + batch.Counts.EmptiedSamples; dropped > 0 && batch.Counts.Samples == 0 {
+		return fault.New(fault.Input, "use ids of the graph; tcbuild ingest perturbations writes them in place of other names, with "+p.genes.AliasSetting(),
+			"read perturbations %s: all samples (%s) were dropped because of genes that are not in nodes/gene, such as %s, %w",
+			path, humanize.Comma(int64(dropped)), fault.Quote(slices.Min(slices.Collect(maps.Keys(p.missing)))), ErrNoneRemains)
+	}
+	return batch.Flush()
+}
+
+// tablePerturbations is a perturbation set in a table file.
+type tablePerturbations struct {
+	perturbationSet
+	file        *inputfile.File
+	distinctIDs bool // true after a whole Scan found no duplicates
+}
+
+func (p *tablePerturbations) Inputs() []ingest.Input {
+	return []ingest.Input{p.file.Input(filepath.Base(p.file.Path()))}
+}
+
+func (p *tablePerturbations) Unchanged() error { return p.file.Unchanged() }
+
+func (p *tablePerturbations) Close() error { return p.file.Close() }
+
+// Scan reads the samples. Memory does not depend on their number, except in the first whole Scan of
+// a table with sample ids: it checks that they are unique, with 9 to 19 bytes per id. If the scan
+// fails, the counts are those up to the failure.
+func (p *tablePerturbations) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
+	batch := ingest.NewBatcher(p.layout.columns, yield)
+	r, err := table.OpenFile(p.file, p.options.Text)
+	if err != nil {
+		return batch.Counts, err
+	}
+	defer r.Close()
+	parser := newSampleParser(p, &batch.Counts)
+	parser.ids = p.sampleIDs()
+	for b, err := range r.Batches() {
+		if err != nil {
+			return batch.Counts, err
+		}
+		for i := range b.Len {
+			kept, err := parser.parse(b, i, batch.Next())
+			if err != nil {
+				return batch.Counts, fmt.Errorf("read perturbations %s: %w", r.Where(b.First+int64(i)), err)
+			}
+			if !kept {
+				continue
+			}
+			if err := batch.Added(); err != nil {
+				return batch.Counts, err
+			}
+		}
+	}
+	p.distinctIDs = true
+	return batch.Counts, p.end(batch, p.file.Path())
+}
+
+// SampleIDs returns a check of the sample ids for one pass over the table by another reader. It is
+// nil if ids are not read from the table, or need not be unique.
+func (p *Perturbations) SampleIDs() *SampleIDs {
+	if t, ok := p.perturbations.(*tablePerturbations); ok {
+		return t.sampleIDs()
+	}
+	return nil
+}
+
+func (p *tablePerturbations) sampleIDs() *SampleIDs {
+	if p.layout.id < 0 || p.options.AllowDuplicateIDs || p.distinctIDs {
+		return nil
+	}
+	return &SampleIDs{earlier: p.rowOf}
+}
+
+// rowOf names the first row before the given one that has a sample id, or returns "". It reads the
+// table again.
+func (p *tablePerturbations) rowOf(id []byte, above int64) (where string, err error) {
+	r, err := table.OpenFile(p.file, p.options.Text)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	for b, err := range r.Batches() {
+		if err != nil {
+			return "", err
+		}
+		for i := range b.Len {
+			row := b.First + int64(i)
+			if row == above {
+				return "", nil
+			}
+			if bytes.Equal(b.Text(p.layout.id, i), id) {
+				return r.Where(row), nil
+			}
+		}
+	}
+	return "", nil
+}

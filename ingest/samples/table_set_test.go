@@ -1,0 +1,392 @@
+package samples
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/table"
+	"tcbuild/internal/testing/testrun"
+)
+
+var threeGenes, _ = ingest.NewNodes(ingest.Gene, []string{"A", "B", "C"}, nil)
+
+func writeFile(t testing.TB, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// showSamples reads a source and returns a text per sample.
+func showSamples(source ingest.SampleSource) (samples []string, counts ingest.Counts, err error) {
+	counts, err = source.Scan(func(s *ingest.Samples) error {
+		if s.First != len(samples) || s.Len() == 0 {
+			return fmt.Errorf("a batch of %d samples starts at %d, expected %d", s.Len(), s.First, len(samples))
+		}
+		for i := range s.Len() {
+			line := fmt.Sprintf("%s %v %v", s.ID(i), s.Genes(i), s.Phenotypes(i))
+			for _, value := range s.Attributes(i) {
+				switch {
+				case value.Text != nil:
+					line += fmt.Sprintf(" %q", value.Text)
+				case value.Number != 0: // of a missing text it is 0
+					line += fmt.Sprint(" ", value.Number)
+				default:
+					line += " missing"
+				}
+			}
+			samples = append(samples, line)
+		}
+		return nil
+	})
+	return samples, counts, err
+}
+
+func TestPerturbations(t *testing.T) {
+	ignore := PerturbationOptions{UnknownGenes: ingest.DropGene}
+	wildtype := PerturbationOptions{AllowWildtype: true}
+	for _, test := range []struct {
+		name, file, content string
+		options             PerturbationOptions
+		phenotypes          string
+		ignored             string
+		want                []string
+		counts              ingest.Counts
+	}{
+		{"genes only", "p.tsv", "genes\nB|A\nC\n", PerturbationOptions{}, "", "", []string{"0 [0 1] []", "1 [2] []"}, ingest.Counts{Samples: 2}},
+		{"everything", "p.csv", "y,genes,note,sample_id,x\n1.5,C|A,first,s1,\nNaN,B,,s2,-2e3\n", PerturbationOptions{}, "y x", "",
+			[]string{`s1 [0 2] [1.5 NaN] "first"`, "s2 [1] [NaN -2000] missing"}, ingest.Counts{Samples: 2}},
+		{"no samples", "p.tsv", "genes\tx\n", PerturbationOptions{}, "x", "", nil, ingest.Counts{}},
+		{"late first value", "p.tsv", "genes\tx\ty\nA\t\tNA\nB\t\t1\nC\ttext\tnull\n", PerturbationOptions{}, "y", "",
+			[]string{"0 [0] [NaN] missing", "1 [1] [1] missing", `2 [2] [NaN] "text"`}, ingest.Counts{Samples: 3}},
+		{"attributes by name", "p.tsv", "genes\tx\tcode\tt\tmixed\tnote\nA\t1\t007\t30\t5\ta\nB\t2\t8\tNA\tb\tc\n", PerturbationOptions{Attributes: []string{"t", "code", "mixed"}}, "x", "note",
+			[]string{`0 [0] [1] 30 "007" "5"`, `1 [1] [2] NaN "8" "b"`}, ingest.Counts{Samples: 2}},
+		{"phenotypes by name", "p.tsv", "genes\tx\ty\tmixed\tnote\nA\t1\t2\t5\ta\nB\t2\t3\tb\tc\n", PerturbationOptions{Phenotypes: []string{"y"}}, "y", "x mixed",
+			[]string{`0 [0] [2] "a"`, `1 [1] [3] "c"`}, ingest.Counts{Samples: 2}},
+		{"no attributes", "p.tsv", "genes\tx\tnote\nA\t1\ta\n", PerturbationOptions{Attributes: []string{}}, "x", "note", []string{"0 [0] [1]"}, ingest.Counts{Samples: 1}},
+		{"no value at all", "p.tsv", "genes\tx\nA\t\nB\tnan\n", PerturbationOptions{}, "x", "", []string{"0 [0] [NaN]", "1 [1] [NaN]"}, ingest.Counts{Samples: 2}},
+		{"repeated genes", "p.tsv", "genes\nB|A|B|B\nA|A\n", PerturbationOptions{}, "", "", []string{"0 [0 1] []", "1 [0] []"}, ingest.Counts{Samples: 2, RepeatedGenes: 3}},
+		{"unknown genes dropped", "p.tsv", "genes\nX|B\nA|Y|X\n", ignore, "", "", []string{"0 [1] []", "1 [0] []"}, ingest.Counts{Samples: 2, UnknownGenes: 3}},
+		{"wild type", "p.tsv", "sample_id\tgenes\na\t\nb\tC\n", wildtype, "", "", []string{"a [] []", "b [2] []"}, ingest.Counts{Samples: 2, Wildtypes: 1}},
+		{"samples emptied by dropping", "p.tsv", "genes\tx\nX|Y\t1\nB|X\t2\nX\t3\nA|A\t4\n", ignore, "x", "",
+			[]string{"1 [1] [2]", "3 [0] [4]"}, ingest.Counts{Samples: 2, UnknownGenes: 4, EmptiedSamples: 2, RepeatedGenes: 1}},
+		{"emptied samples are no wild types", "p.tsv", "genes\tx\nX\t1\n\t2\nX|Y\t3\n", PerturbationOptions{UnknownGenes: ingest.DropGene, AllowWildtype: true}, "x", "",
+			[]string{"1 [] [2]"}, ingest.Counts{Samples: 1, Wildtypes: 1, UnknownGenes: 3, EmptiedSamples: 2}},
+		{"samples dropped", "p.tsv", "genes\tx\nX|A\t1\nB|B\t2\nX|Y|A|A\t3\nC\t4\n", PerturbationOptions{UnknownGenes: ingest.DropSample}, "x", "",
+			[]string{"1 [1] [2]", "3 [2] [4]"}, ingest.Counts{Samples: 2, DroppedSamples: 2, RepeatedGenes: 1}},
+		{"ids of dropped samples", "p.tsv", "sample_id\tgenes\na\tX\nb\tA\n", PerturbationOptions{UnknownGenes: ingest.DropSample}, "", "",
+			[]string{"b [0] []"}, ingest.Counts{Samples: 1, DroppedSamples: 1}},
+		{"duplicate ids allowed", "p.tsv", "sample_id\tgenes\na\tA\na\tB\n\tC\n", PerturbationOptions{AllowDuplicateIDs: true}, "", "",
+			[]string{"a [0] []", "a [1] []", " [2] []"}, ingest.Counts{Samples: 3}},
+		{"mapped", "p.tsv", "strain\tgene_a\tgene_b\tplate\ty\n17\tC\tA\t3\t0.5\n18\tB\t\t4\t1\n",
+			PerturbationOptions{GenesColumns: []string{"gene_a", "gene_b"}, IDColumn: "strain", Phenotypes: []string{"y"}}, "y", "plate",
+			[]string{"17 [0 2] [0.5]", "18 [1] [1]"}, ingest.Counts{Samples: 2}},
+		{"left out", "p.tsv", "genes\tx\ty\nA\t1\t2\nB\tlow\t3\n", PerturbationOptions{NotPhenotypes: []string{"x"}}, "y", "x", []string{"0 [0] [2]", "1 [1] [3]"}, ingest.Counts{Samples: 2}},
+		{"phenotype order given", "p.tsv", "genes\tx\ty\nA\t1\t2\n", PerturbationOptions{Phenotypes: []string{"y", "x"}}, "y x", "", []string{"0 [0] [2 1]"}, ingest.Counts{Samples: 1}},
+		{"no phenotypes wanted", "p.tsv", "genes\tx\nA\t1\n", PerturbationOptions{Phenotypes: []string{}}, "", "x", []string{"0 [0] []"}, ingest.Counts{Samples: 1}},
+		{"layout", "p.txt", "A;B 1\nC 2\n", PerturbationOptions{GeneDelimiter: ";", Text: table.TextOptions{Delimiter: ' ', Columns: []string{"genes", "y"}}},
+			"y", "", []string{"0 [0 1] [1]", "1 [2] [2]"}, ingest.Counts{Samples: 2}},
+		{"aliases", "p.tsv", "genes\nalpha|B\nalpha|alpha\nB\nA|alpha\n", PerturbationOptions{Aliases: map[string]string{"alpha": "A", "B": "C"}, Synonyms: ingest.DropSynonyms}, "", "",
+			[]string{"0 [0 1] []", "1 [0] []", "2 [1] []"}, ingest.Counts{Samples: 3, RepeatedGenes: 1, SynonymSamples: 1}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := writeFile(t, test.file, test.content)
+			p, err := OpenFile(path, threeGenes, test.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(p.Columns().PhenotypeNames(), " "); got != test.phenotypes {
+				t.Errorf("phenotypes %q, expected %q", got, test.phenotypes)
+			}
+			if got := strings.Join(p.IgnoredColumns(), " "); got != test.ignored {
+				t.Errorf("ignored %q, expected %q", got, test.ignored)
+			}
+			for range 2 { // a source can be read again
+				got, counts, err := showSamples(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !reflect.DeepEqual(got, test.want) || counts != test.counts {
+					t.Errorf("got  %q %+v\nwant %q %+v", got, counts, test.want, test.counts)
+				}
+			}
+			inputs := p.Inputs()
+			if len(inputs) != 1 || inputs[0].Name != test.file || inputs[0].Bytes != int64(len(test.content)) {
+				t.Errorf("inputs %v", inputs)
+			}
+		})
+	}
+}
+
+func TestPerturbationErrors(t *testing.T) {
+	for _, test := range []struct {
+		name, content string
+		options       PerturbationOptions
+		want          string // PATH is the file
+	}{
+		{"no genes column", "gene\tx\nA\t1\n", PerturbationOptions{}, `read perturbations PATH: found columns gene, x, expected genes column "genes"`},
+		{"no id column", "genes\nA\n", PerturbationOptions{IDColumn: "id"}, `read perturbations PATH: found columns genes, expected sample id column "id"`},
+		{"no phenotype column", "genes\nA\n", PerturbationOptions{Phenotypes: []string{"y"}}, `read perturbations PATH: found columns genes, expected phenotype column "y"`},
+		{"unknown gene", "genes\nA\nA|X\n", PerturbationOptions{}, `read perturbations PATH:3: gene "X" is not in nodes/gene, expected one of its 3 ids`},
+		{"gene in other case", "genes\na\n", PerturbationOptions{}, `read perturbations PATH:2: gene "a" is not in nodes/gene, expected one of its 3 ids`},
+		{"two names of a gene", "genes\nA|B\nA|x\n", PerturbationOptions{Aliases: map[string]string{"x": "A"}}, `read perturbations PATH:3: found "A" and "x", which are both names of gene "A", expected each gene once`},
+		{"alias of no gene", "genes\nx\n", PerturbationOptions{Aliases: map[string]string{"x": "X"}}, `read perturbations PATH:2: gene "x" is not in nodes/gene, expected one of its 3 ids`},
+		{"empty genotype", "genes\tx\nA\t1\n\t2\n", PerturbationOptions{}, "read perturbations PATH:3: the sample deletes no gene, expected at least one"},
+		{"all emptied", "genes\nX|Y\nX\n", PerturbationOptions{UnknownGenes: ingest.DropGene, AllowWildtype: true},
+			`read perturbations PATH: all samples (2) were dropped because of genes that are not in nodes/gene, such as "X", expected at least one to remain`},
+		{"all dropped", "genes\nA|X\n", PerturbationOptions{UnknownGenes: ingest.DropSample},
+			`read perturbations PATH: all samples (1) were dropped because of genes that are not in nodes/gene, such as "X", expected at least one to remain`},
+		{"blanks around a gene", "genes\nA| B\n", PerturbationOptions{UnknownGenes: ingest.DropGene}, `read perturbations PATH:2: found gene " B", expected a name without blanks around it`},
+		{"blanks around an unknown gene", "genes\nA\nX \n", PerturbationOptions{UnknownGenes: ingest.DropSample}, `read perturbations PATH:3: found gene "X ", expected a name without blanks around it`},
+		{"quotes around some genes", "genes\nA\n\"A|B\"\n", PerturbationOptions{UnknownGenes: ingest.DropSample}, `read perturbations PATH:3: found gene "\"A", expected a name without quotes around it`},
+		{"blanks in place of genes", "genes\n  \n", PerturbationOptions{AllowWildtype: true}, `read perturbations PATH:2: found gene "  ", expected a name without blanks around it`},
+		{"several genes in a column for one", "g\th\nA\tB|C\n", PerturbationOptions{GenesColumns: []string{"g", "h"}, UnknownGenes: ingest.DropGene}, `read perturbations PATH:2: found gene "B|C", expected the name of one gene`},
+		{"phenotype named genes", "x\tgenes\nA\t3\n", PerturbationOptions{GenesColumns: []string{"x"}}, `read perturbations PATH: found a phenotype or attribute named genes, which is the name of a column of tcbuild's own`},
+		{"phenotype named sample_id", "id\tgenes\tsample_id\na\tA\t3\n", PerturbationOptions{IDColumn: "id"}, `read perturbations PATH: found a phenotype or attribute named sample_id, which is the name of a column of tcbuild's own`},
+		{"another delimiter", "genes\nA\nB;C\n", PerturbationOptions{}, `read perturbations PATH:3: found gene "B;C", expected one gene, not a list of 2`},
+		{"another delimiter and drop-sample", "genes\nA\nA, B,C\n", PerturbationOptions{UnknownGenes: ingest.DropSample}, `read perturbations PATH:3: found gene "A, B,C", expected one gene, not a list of 3`},
+		{"bad value in a dropped sample", "genes\tx\nX\tlow\n", PerturbationOptions{UnknownGenes: ingest.DropSample, Phenotypes: []string{"x"}}, `read perturbations PATH:2: phenotype "x": found "low", expected a number`},
+		{"duplicate id", "sample_id\tgenes\na\tA\nb\tB\na\tC\n", PerturbationOptions{}, `read perturbations PATH:4: found sample id "a", which is also in PATH:2, expected unique ids`},
+		{"id of a dropped sample again", "sample_id\tgenes\na\tX\na\tC\n", PerturbationOptions{UnknownGenes: ingest.DropSample}, `read perturbations PATH:3: found sample id "a", which is also in PATH:2, expected unique ids`},
+		{"empty id", "sample_id\tgenes\na\tA\n\tC\n", PerturbationOptions{}, `read perturbations PATH:3: found sample id "", expected a non-empty one`},
+		{"blank id", "sample_id\tgenes\n \tA\n", PerturbationOptions{}, `read perturbations PATH:2: found sample id " ", expected a non-empty one`},
+		{"empty line at the end", "genes\nA\nB\n\n", PerturbationOptions{AllowWildtype: true}, "read PATH:4: found an empty line, expected a row"},
+		{"empty gene name", "genes\nA||B\n", PerturbationOptions{}, "read perturbations PATH:2: found an empty gene name"},
+		{"delimiter at the end", "genes\nA|\n", PerturbationOptions{UnknownGenes: ingest.DropGene}, "read perturbations PATH:2: found an empty gene name"},
+		{"late text", "genes\ty\nA\t1\nB\tlow\n", PerturbationOptions{}, `read perturbations PATH:3: column "y": found "low", expected a number as in line 2`},
+		{"late number", "genes\ty\nA\tlow\nB\t\nC\t1\n", PerturbationOptions{}, `read perturbations PATH:2: column "y": found "low", expected a number as in line 4`},
+		{"text in a phenotype that is named", "genes\ty\nA\t\nB\tlow\n", PerturbationOptions{Phenotypes: []string{"y"}}, `read perturbations PATH:3: phenotype "y": found "low", expected a number`},
+		{"no such column to leave out", "genes\nA\n", PerturbationOptions{NotPhenotypes: []string{"y"}}, `read perturbations PATH: found columns genes, expected phenotype column "y"`},
+		{"infinite", "genes\ty\nA\t-inf\n", PerturbationOptions{}, `read perturbations PATH:2: phenotype "y": found an infinite value, expected a finite number or a missing one`},
+		{"beyond float64 at first", "genes\ty\nA\t1e400\nA\t1\n", PerturbationOptions{}, `read perturbations PATH:2: phenotype "y": found number "1e400", which is beyond the range of 64-bit floating-point numbers`},
+		{"inexact", "genes\ty\nA\t9007199254740993\n", PerturbationOptions{}, `read perturbations PATH:2: phenotype "y": found integer "9007199254740993", which a 64-bit floating-point number cannot hold exactly`},
+		{"long text", "genes\ty\nA\t1\nB\t" + strings.Repeat("x", 1<<20) + "\n", PerturbationOptions{},
+			`read perturbations PATH:3: column "y": found "` + strings.Repeat("x", 120) + `"… (1,048,576 bytes), expected a number as in line 2`},
+		{"beyond float64", "genes\ty\nA\t1\nA\t1e999\n", PerturbationOptions{}, `read perturbations PATH:3: phenotype "y": found number "1e999", which is beyond the range of 64-bit floating-point numbers`},
+		{"id not UTF-8", "genes\tsample_id\nA\t\xff\n", PerturbationOptions{}, `read perturbations PATH:2: sample id "\xff" is not valid UTF-8`},
+		{"short row", "genes\ty\nA\t1\nB\n", PerturbationOptions{}, "read PATH:3: found 1 field, expected 2"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := writeFile(t, "p.tsv", test.content)
+			p, err := OpenFile(path, threeGenes, test.options)
+			if err == nil {
+				_, _, err = showSamples(p)
+			}
+			testrun.CheckInputError(t, err, strings.ReplaceAll(test.want, "PATH", path))
+		})
+	}
+	t.Run("folder", func(t *testing.T) {
+		dir := t.TempDir()
+		_, err := OpenFile(dir, threeGenes, PerturbationOptions{})
+		testrun.CheckInputError(t, err, "open perturbations "+dir+": found a folder without data.mdb, expected a table or the lmdb folder of a torchcell build")
+	})
+	t.Run("gene missing in a list", func(t *testing.T) {
+		const path = "../table/testdata/types-plain.parquet"
+		p, err := OpenFile(path, threeGenes, PerturbationOptions{GenesColumns: []string{"list"}, UnknownGenes: ingest.DropGene,
+			AllowWildtype: true, Phenotypes: []string{"float"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, counts, err := showSamples(p)
+		testrun.CheckInputError(t, err, "read perturbations "+path+" row 3: found an empty gene name")
+		if want := (ingest.Counts{Samples: 2, Wildtypes: 2, UnknownGenes: 2, EmptiedSamples: 1}); counts != want {
+			t.Errorf("counts %+v, expected %+v", counts, want)
+		}
+	})
+	t.Run("types", func(t *testing.T) {
+		const path = "../table/testdata/types-plain.arrow"
+		for want, options := range map[string]PerturbationOptions{
+			`genes column "int" has type number`:                               {GenesColumns: []string{"int"}},
+			`genes column "list" has type list of texts`:                       {GenesColumns: []string{"text", "list"}},
+			`column "date": found type unsupported, expected text or integers`: {GenesColumns: []string{"text"}, IDColumn: "date"},
+		} {
+			_, err := OpenFile(path, threeGenes, options)
+			testrun.CheckInputError(t, err, "read perturbations "+path+": "+want)
+		}
+		p, err := OpenFile(path, threeGenes, PerturbationOptions{GenesColumns: []string{"list"}, IDColumn: "int"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := strings.Join(p.Columns().PhenotypeNames(), " "), "uint float double bool null"; got != want {
+			t.Errorf("phenotypes %q, expected %q", got, want)
+		}
+		if got, want := strings.Join(p.IgnoredColumns(), " "), "date"; got != want {
+			t.Errorf("ignored %q, expected %q", got, want)
+		}
+		if got, want := strings.Join(p.Columns().AttributeNames(), " "), "text binary dictionary"; got != want {
+			t.Errorf("attributes %q, expected %q", got, want)
+		}
+	})
+	t.Run("columns named twice", func(t *testing.T) {
+		path := writeFile(t, "p.tsv", "sample_id\tgenes\ty\nx\tA\t1\n")
+		y := []string{"y"}
+		for _, options := range []PerturbationOptions{{Phenotypes: y, NotPhenotypes: y}, {Phenotypes: []string{"y", "y"}}, {Phenotypes: []string{"genes"}}, {Attributes: y, Phenotypes: y}, {NotPhenotypes: []string{"sample_id"}}} {
+			if _, err := OpenFile(path, threeGenes, options); fault.KindOf(err) != fault.Usage || fault.HintOf(err) == "" {
+				t.Errorf("%v: got %v, expected wrong usage with a hint", options, err)
+			}
+		}
+	})
+	t.Run("nearest name", func(t *testing.T) {
+		_, err := OpenFile(writeFile(t, "p.tsv", "genes\tfitness\nA\t1\n"), threeGenes, PerturbationOptions{Phenotypes: []string{"fitnes"}})
+		if want := `did you mean "fitness"?`; fault.HintOf(err) != want {
+			t.Errorf("hint %q, expected %q", fault.HintOf(err), want)
+		}
+	})
+	t.Run("settings", func(t *testing.T) {
+		_, err := OpenFile("p.tsv", threeGenes, PerturbationOptions{UnknownGenes: "drop"})
+		if fault.KindOf(err) != fault.Usage {
+			t.Errorf("got %v, expected wrong usage", err)
+		}
+	})
+	t.Run("the receiver's error", func(t *testing.T) {
+		p, err := OpenFile(writeFile(t, "p.tsv", "genes\nA\n"), threeGenes, PerturbationOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		full := errors.New("full")
+		if _, err := p.Scan(func(*ingest.Samples) error { return full }); err != full {
+			t.Errorf("got %v, expected the receiver's error", err)
+		}
+	})
+}
+
+// sampleList is a source in memory.
+type sampleList struct {
+	*ingest.Samples
+	columns ingest.Columns
+}
+
+func (l sampleList) Columns() ingest.Columns { return l.columns }
+func (l sampleList) Inputs() []ingest.Input  { return nil }
+func (l sampleList) Unchanged() error        { return nil }
+func (l sampleList) Close() error            { return nil }
+func (l sampleList) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
+	if l.Len() == 0 {
+		return ingest.Counts{}, nil
+	}
+	return ingest.Counts{Samples: l.Len()}, yield(l.Samples)
+}
+
+// randomSamples makes samples of 0 to 4 genes, two phenotypes and an attribute, some missing.
+func randomSamples(genes *ingest.Nodes, n int) sampleList {
+	random := rand.New(rand.NewPCG(5, uint64(n)))
+	columns := ingest.Columns{Phenotypes: ingest.NamedPhenotypes("fitness", "τ score"), Attributes: []ingest.Attribute{{Name: "medium", Type: ingest.TextAttribute}}}
+	s := ingest.NewSamples(0, columns, n)
+	for i := range n {
+		var genotype []uint32
+		for range random.IntN(5) {
+			genotype = append(genotype, uint32(random.IntN(genes.Len())))
+		}
+		slices.Sort(genotype)
+		values := []float64{random.NormFloat64(), float64(random.IntN(1000))}
+		if random.IntN(5) == 0 {
+			values[random.IntN(2)] = math.NaN()
+		}
+		s.Append(fmt.Appendf(nil, "sample %d", i), slices.Compact(genotype), values, []ingest.Value{{Text: [][]byte{nil, []byte("YPD"), []byte("SC 30")}[(i+1)%3]}})
+	}
+	return sampleList{s, columns}
+}
+
+// TestWrite writes samples that fill no, one and several batches, and reads them back.
+func TestWrite(t *testing.T) {
+	for _, n := range []int{0, 1, ingest.BatchSamples - 1, ingest.BatchSamples, ingest.BatchSamples + 1, 3*ingest.BatchSamples + 17} {
+		samples := randomSamples(threeGenes, n)
+		want, _, _ := showSamples(samples)
+		for _, name := range []string{"p.tsv", "p.arrow"} {
+			path := filepath.Join(t.TempDir(), name)
+			if err := Write(path, samples, threeGenes); err != nil {
+				t.Fatal(err)
+			}
+			p, err := OpenFile(path, threeGenes, PerturbationOptions{AllowWildtype: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, counts, err := showSamples(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got, want) || counts.Samples != n || n > 0 && !reflect.DeepEqual(p.Columns(), samples.columns) {
+				t.Errorf("%s of %d samples: read %d others back, with columns %+v", name, n, len(got), p.Columns())
+			}
+		}
+	}
+}
+
+func TestWriteErrors(t *testing.T) {
+	odd, _ := ingest.NewNodes(ingest.Gene, []string{"A|B", "C"}, nil)
+	tab := sampleList{ingest.NewSamples(0, ingest.Columns{}, 1), ingest.Columns{}}
+	tab.Append([]byte("a\tb"), []uint32{1}, nil, nil)
+	gene := sampleList{ingest.NewSamples(0, ingest.Columns{}, 1), ingest.Columns{}}
+	gene.Append([]byte("a"), []uint32{0}, nil, nil)
+	for _, test := range []struct {
+		name, file string
+		source     ingest.SampleSource
+		kind       fault.Kind
+		want       string
+	}{
+		{"ending", "p.csv", tab, fault.Usage, `found ending ".csv", expected .arrow or .tsv`},
+		{"id", "p.tsv", tab, fault.Input, `sample 0: found "a\tb", expected text without any of "\t\r\n"`},
+		{"gene", "p.tsv", gene, fault.Input, `sample 0: found "A|B", expected text without any of "\t\r\n|"`},
+		{"column", "p.tsv", sampleList{ingest.NewSamples(0, ingest.Columns{}, 0), ingest.Columns{Phenotypes: ingest.NamedPhenotypes("x\n")}}, fault.Input, `column 3: found "x\n", expected text without any of "\t\r\n"`},
+		{"folder", "none/p.tsv", gene, fault.Failed, "no such file or directory"},
+		{"folder of Arrow", "none/p.arrow", gene, fault.Failed, "no such file or directory"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := Write(filepath.Join(t.TempDir(), test.file), test.source, odd)
+			if err == nil || !strings.HasSuffix(err.Error(), test.want) || fault.KindOf(err) != test.kind {
+				t.Errorf("got %v of kind %d, expected %s", err, fault.KindOf(err), test.want)
+			}
+		})
+	}
+}
+
+// FuzzPerturbations reads any text as a perturbation set. The result is bad input, or samples whose
+// genes ascend.
+func FuzzPerturbations(f *testing.F) {
+	f.Add("genes\ty\nA|B\t1\nC\t\n")
+	f.Add("sample_id\tgenes\nx\tA|A\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := OpenFile(writeFile(t, "p.tsv", text), threeGenes, PerturbationOptions{UnknownGenes: ingest.DropGene})
+		if err == nil {
+			_, err = p.Scan(func(s *ingest.Samples) error {
+				for i := range s.Len() {
+					genes := s.Genes(i)
+					if len(genes) == 0 || !slices.IsSorted(genes) || len(slices.Compact(slices.Clone(genes))) != len(genes) {
+						t.Errorf("genes %v", genes)
+					}
+				}
+				return nil
+			})
+		}
+		if err != nil && fault.KindOf(err) != fault.Input {
+			t.Errorf("kind %d, expected bad input: %v", fault.KindOf(err), err)
+		}
+	})
+}
+
+// Names that Excel made dates of are told from other unknown ones.
+func TestExcelDates(t *testing.T) {
+	dates := []string{"7-Sep", "1-Oct", "07. Sep", "1.Okt", "Sep-07", "2023-09-07", "2023-09-07 00:00:00", "7.9.2023", "9/7/23", "1-oct.", "1-août"}
+	for _, name := range append(dates, "SEP7", "OCT1", "YDL225W", "act1-129", "7", "1-2", "tRNA-1-2") {
+		path := writeFile(t, "p.tsv", "genes\ty\n"+name+"\t1\n")
+		p, err := OpenFile(path, threeGenes, PerturbationOptions{})
+		if err == nil {
+			_, err = p.Scan(func(*ingest.Samples) error { return nil })
+		}
+		if err == nil || strings.Contains(err.Error(), "a date, as Excel makes") != slices.Contains(dates, name) {
+			t.Errorf("%s: found %v", name, err)
+		}
+	}
+}

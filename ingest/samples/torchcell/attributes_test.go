@@ -1,0 +1,302 @@
+package torchcell_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/samples"
+)
+
+// noted is a record of one experiment with attributes. environment and perturbations are JSON; a
+// perturbation is gene:type, or a gene alone.
+func noted(members, environment, label, value string, perturbations ...string) string {
+	var list []string
+	for _, perturbation := range perturbations {
+		gene, kind, typed := strings.Cut(perturbation, ":")
+		text := fmt.Sprintf(`{"systematic_gene_name": "%s"`, gene)
+		if typed {
+			text += fmt.Sprintf(`, "perturbation_type": "%s"`, kind)
+		}
+		list = append(list, text+"}")
+	}
+	return fmt.Sprintf(`{"experiment": {%s "genotype": {"perturbations": [%s]}, "environment": %s, "phenotype": {"label_name": "%s", "%s": %s}}}`,
+		members, strings.Join(list, ", "), environment, label, label, value)
+}
+
+const (
+	ypd30 = `{"media": {"name": "YPD", "state": "solid"}, "temperature": {"value": 30, "unit": "Celsius"}}`
+	sc26  = `{"media": {"name": "SC"}, "temperature": {"unit": "Celsius", "value": 26.5}}`
+	smf   = `"experiment_type": "fitness", "dataset_name": "Smf",`
+	dmi   = `"experiment_type": "gene interaction", "dataset_name": "Dmi",`
+)
+
+// told describes columns and samples as texts: of an attribute NAME, or NAME: for numbers.
+func told(dir string, options samples.PerturbationOptions) (columns string, found []string, err error) {
+	p, err := samples.OpenFile(dir, abc, options)
+	if err != nil {
+		return "", nil, err
+	}
+	defer p.Close()
+	names := p.Columns().PhenotypeNames()
+	for _, attribute := range p.Columns().Attributes {
+		name := attribute.Name
+		if attribute.Type == ingest.NumberAttribute {
+			name += ":"
+		}
+		names = append(names, name)
+	}
+	_, err = p.Scan(func(s *ingest.Samples) error {
+		for i := range s.Len() {
+			text := fmt.Sprintf("%s %v %v", s.ID(i), s.Genes(i), s.Phenotypes(i))
+			for k, value := range s.Attributes(i) {
+				switch {
+				case p.Columns().Attributes[k].Type == ingest.NumberAttribute:
+					text += fmt.Sprintf(" %v", value.Number)
+				case value.Text == nil:
+					text += " -"
+				default:
+					text += fmt.Sprintf(" %q", value.Text)
+				}
+			}
+			found = append(found, text)
+		}
+		return nil
+	})
+	return strings.Join(names, " "), found, err
+}
+
+func TestAttributes(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		records []string // by number
+		options samples.PerturbationOptions
+		columns string
+		want    []string
+	}{
+		{"all", []string{noted(smf, ypd30, "fitness", "1", "A:deletion", "B:damp"), noted(smf, sc26, "fitness", "2", "C:allele")}, samples.PerturbationOptions{},
+			"fitness experiment_type dataset_name medium temperature: perturbation_type",
+			[]string{`0 [0 1] [1] "fitness" "Smf" "YPD" 30 "deletion|damp"`, `1 [2] [2] "fitness" "Smf" "SC" 26.5 "allele"`}},
+		{"missing", []string{noted("", "null", "fitness", "1", "A"), noted(`"dataset_name": null,`, `{"media": {"name": null}, "temperature": null}`, "fitness", "1", "A:damp"), noted(smf, `{"media": null}`, "fitness", "1", "A", "B:damp")},
+			samples.PerturbationOptions{}, "fitness perturbation_type experiment_type dataset_name",
+			[]string{`0 [0] [1] - - -`, `1 [0] [1] "damp" - -`, `2 [0 1] [1] "|damp" "fitness" "Smf"`}},
+		{"types in the order of the sample's genes", []string{noted("", "{}", "y", "1", "C:c", "A:a", "B:b"), noted("", "{}", "y", "1", "A:a", "C:c", "A:b", "A:a")}, samples.PerturbationOptions{},
+			"y perturbation_type perturbation_count:", []string{`0 [0 1 2] [1] "a|b|c" NaN`, `1 [0 2] [1] "a+b|c" 4`}},
+		{"types of genes that the experiment does not have, or the graph", []string{"[" + noted("", "{}", "y", "1", "C:c") + "," + noted("", "{}", "y", "2", "X:x", "A:a") + "]"},
+			samples.PerturbationOptions{UnknownGenes: ingest.DropGene}, "y y#2 perturbation_type perturbation_count: perturbation_type#2 experiment#2: perturbation_count#2:", []string{`0 [0 2] [1 2] "|c" 1 "a|" 1 2`}},
+		{"types of a wild type", []string{noted("", "{}", "y", "1"), noted("", "{}", "y", "1", "A:a")}, samples.PerturbationOptions{AllowWildtype: true},
+			"y perturbation_type", []string{`0 [] [1] -`, `1 [0] [1] "a"`}},
+		{"types of an alias", []string{noted("", "{}", "y", "1", "alpha:a", "A:b")}, samples.PerturbationOptions{Aliases: map[string]string{"alpha": "C"}},
+			"y perturbation_type", []string{`0 [0 2] [1] "b|a"`}},
+		{"experiments with one label", []string{"[" + noted(smf, ypd30, "fitness", "1", "A") + "," + noted(smf, sc26, "fitness", "2", "A") + "]"}, samples.PerturbationOptions{},
+			"fitness fitness#2 experiment_type dataset_name medium temperature: experiment_type#2 dataset_name#2 medium#2 temperature#2: experiment#2:",
+			[]string{`0 [0] [1 2] "fitness" "Smf" "YPD" 30 "fitness" "Smf" "SC" 26.5 1`}},
+		// A column of attributes serves all labels as long as that is no question of order.
+		{"labels in records of their own", []string{noted(smf, ypd30, "fitness", "1", "A"), noted(dmi, sc26, "gene_interaction", "2", "A")}, samples.PerturbationOptions{},
+			"fitness gene_interaction experiment_type dataset_name medium temperature:",
+			[]string{`0 [0] [1 NaN] "fitness" "Smf" "YPD" 30`, `1 [0] [NaN 2] "gene interaction" "Dmi" "SC" 26.5`}},
+		{"labels in one record, in any order", []string{"[" + noted(smf, ypd30, "fitness", "1", "A") + "," + noted(dmi, sc26, "gene_interaction", "2", "A") + "]",
+			"[" + noted(dmi, sc26, "gene_interaction", "3", "A") + "," + noted(smf, ypd30, "fitness", "4", "A") + "]"}, samples.PerturbationOptions{Attributes: []string{"dataset_name", "gene_interaction.dataset_name", "gene_interaction.temperature"}},
+			"fitness gene_interaction dataset_name gene_interaction.dataset_name gene_interaction.temperature:",
+			[]string{`0 [0] [1 2] "Smf" "Dmi" 26.5`, `1 [0] [4 3] "Smf" "Dmi" 26.5`}},
+		// Plain names are those of one label, whatever the others have.
+		{"labels in one record, the first without an environment", []string{"[" + noted(smf, "null", "fitness", "1", "A") + "," + noted(dmi, sc26, "gene_interaction", "2", "A") + "]",
+			noted(smf, ypd30, "fitness", "3", "A")}, samples.PerturbationOptions{},
+			"fitness gene_interaction experiment_type dataset_name gene_interaction.experiment_type gene_interaction.dataset_name gene_interaction.medium gene_interaction.temperature: gene_interaction.experiment: medium temperature:",
+			[]string{`0 [0] [1 2] "fitness" "Smf" "gene interaction" "Dmi" "SC" 26.5 1 - NaN`, `1 [0] [3 NaN] "fitness" "Smf" - - - NaN NaN "YPD" 30`}},
+		{"another unit", []string{noted("", `{"temperature": {"value": 303.15, "unit": "Kelvin"}}`, "y", "1", "A"), noted("", `{"temperature": {"unit": "Celsius", "value": 30}}`, "y", "1", "A"), noted("", `{"temperature": {"value": 28}}`, "y", "1", "A")},
+			samples.PerturbationOptions{}, "y temperature.Kelvin: temperature:", []string{`0 [0] [1] 303.15 NaN`, `1 [0] [1] NaN 30`, `2 [0] [1] NaN 28`}},
+		{"texts as they are", []string{noted(`"dataset_name": "a+ho\u0394|\t\"",`, `{"media": "YPD", "temperature": 30}`, "y", "1", "A")}, samples.PerturbationOptions{},
+			"y dataset_name medium temperature:", []string{`0 [0] [1] "a+hoΔ|\t\"" "YPD" 30`}},
+		{"a temperature that is no number", []string{noted("", `{"temperature": {"value": NaN}}`, "y", "1", "A"), noted("", `{"temperature": {"value": -Infinity}}`, "y", "1", "A")}, samples.PerturbationOptions{},
+			"y temperature:", []string{`0 [0] [1] NaN`, `1 [0] [1] NaN`}},
+		{"values that are not finite", []string{noted("", "{}", "y", `{"a": NaN, "b": -Infinity, "c": null, "d|": Infinity, "e": 1}`, "A"), noted("", "{}", "y", `{"a": 1}`, "A"), "[" + noted("", "{}", "y", `{"a": 2}`, "A") + "," + noted("", "{}", "z", "1e999", "A") + "]"},
+			samples.PerturbationOptions{Phenotypes: []string{"y.a", "z"}}, "y.a z not_finite z.experiment: z.not_finite",
+			[]string{`0 [0] [NaN NaN] "{\"y.a\":NaN,\"y.b\":-Infinity,\"y.d|\":Infinity}" NaN -`, `1 [0] [1 NaN] - NaN -`, `2 [0] [2 NaN] - 1 "{\"z\":Infinity}"`}},
+		{"a pointer", []string{noted(smf, `{"$ref": "00", "kind": "environment"}`, "y", "1", "A")}, samples.PerturbationOptions{},
+			"y experiment_type dataset_name", []string{`0 [0] [1] "fitness" "Smf"`}},
+		{"columns in other roles", []string{noted(smf, ypd30, "fitness", "1", "A")}, samples.PerturbationOptions{Phenotypes: []string{"temperature"}, Attributes: []string{"fitness", "medium"}},
+			"temperature fitness: medium", []string{`0 [0] [30] 1 "YPD"`}},
+		{"no attributes", []string{noted(smf, ypd30, "fitness", "1", "A")}, samples.PerturbationOptions{Attributes: []string{}}, "fitness", []string{`0 [0] [1]`}},
+		{"left out", []string{noted(smf, ypd30, "fitness", "1", "A")}, samples.PerturbationOptions{NotPhenotypes: []string{"fitness", "temperature"}},
+			"experiment_type dataset_name medium", []string{`0 [0] [] "fitness" "Smf" "YPD"`}},
+		{"read for a filter", []string{noted(smf, ypd30, "fitness", "1", "A")}, samples.PerturbationOptions{Attributes: []string{"medium"}, NotPhenotypes: []string{"fitness"},
+			FilterColumns: []string{"temperature", "fitness", "medium", "other"}},
+			"medium fitness: temperature:", []string{`0 [0] [] "YPD" 1 30`}},
+		{"a label of texts", []string{noted("", "{}", "visual", `"high"`, "A"), noted("", "{}", "visual", "null", "A")}, samples.PerturbationOptions{},
+			"visual not_finite", []string{`0 [0] [] "high" "{\"visual\":null}"`, `1 [0] [] - "{\"visual\":null}"`}},
+		{"a label without a number", []string{noted("", "{}", "y", "null", "A"), noted("", "{}", "y", `{"a": NaN}`, "A"), noted("", "{}", "y", `{"a": null}`, "A"), noted("", "{}", "y", "{}", "A")}, samples.PerturbationOptions{Phenotypes: []string{}},
+			"not_finite", []string{`0 [0] [] "{\"y\":null}"`, `1 [0] [] "{\"y.a\":NaN}"`, `2 [0] [] "{\"y\":null}"`, `3 [0] [] "{\"y\":null}"`}},
+		{"a label named as an attribute", []string{noted(smf, ypd30, "medium", "1", "A")}, samples.PerturbationOptions{Attributes: []string{"medium.medium"}},
+			"medium medium.medium", []string{`0 [0] [1] "YPD"`}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, numbered(test.records))
+			columns, samples, err := told(dir, test.options)
+			if err != nil || columns != test.columns || !slices.Equal(samples, test.want) {
+				t.Errorf("got  %s %q, %v\nwant %s %q", columns, samples, err, test.columns, test.want)
+			}
+		})
+	}
+}
+
+func numbered(records []string) map[string]string {
+	byNumber := make(map[string]string)
+	for i, record := range records {
+		byNumber[fmt.Sprint(i)] = record
+	}
+	return byNumber
+}
+
+func TestAttributeErrors(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		records []string
+		options samples.PerturbationOptions
+		want    string
+		hint    string
+	}{
+		{"text behind a number", []string{noted("", ypd30, "y", "1", "A"), noted("", `{"temperature": "30"}`, "y", "1", "A")}, samples.PerturbationOptions{},
+			`record 1: attribute "temperature": found a text, expected a number as in record 0`, "--attributes"},
+		{"number behind a text, in the record of another label", []string{noted(`"dataset_name": "x",`, "{}", "y", "1", "A"), noted(`"dataset_name": 5,`, "{}", "z", "1", "A")}, samples.PerturbationOptions{},
+			`record 0: attribute "dataset_name": found a text, expected a number as in record 1`, "--attributes"},
+		{"pointer behind an environment", []string{noted("", ypd30, "y", "1", "A"), noted("", `{"$ref": "00"}`, "y", "1", "A")}, samples.PerturbationOptions{},
+			`record 1: attribute "medium": found a list, an object or a pointer, expected a text or a number`, "--attributes"},
+		{"only pointers, named", []string{noted("", `{"$ref": "00"}`, "y", "1", "A")}, samples.PerturbationOptions{Attributes: []string{"medium"}}, `column "medium": found type`, "--attributes"},
+		{"no such attribute", []string{noted(smf, ypd30, "y", "1", "A")}, samples.PerturbationOptions{Attributes: []string{"temprature"}},
+			`found columns y, experiment_type, dataset_name, medium, temperature, expected attribute column "temprature"`, `did you mean "temperature"?`},
+		{"a type of two", []string{noted("", "{}", "y", "1", "A:a|b")}, samples.PerturbationOptions{}, `record 0: found perturbation type "a|b", expected one without |`, ""},
+		{"bytes that are no text", []string{noted("\"dataset_name\": \"\xff\",", "{}", "y", "1", "A")}, samples.PerturbationOptions{}, `record 0: found text "\xff", expected UTF-8`, ""},
+		{"two units", []string{titer("1", "g/L"), titer("1", "g/L"), titer("1000", "mg/L")}, samples.PerturbationOptions{},
+			`record 2: phenotype "titer": found a value in "mg/L", expected "g/L" as in the records before it`, "--not-phenotypes titer"},
+		{"attribute of text as phenotype", []string{noted(smf, ypd30, "y", "1", "A")}, samples.PerturbationOptions{Phenotypes: []string{"medium"}},
+			`record 0: phenotype "medium": found a text, a list or an object, expected a number`, "--not-phenotypes"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, numbered(test.records))
+			_, _, err := told(dir, test.options)
+			refused(t, err, test.want, test.hint)
+		})
+	}
+	t.Run("named twice", func(t *testing.T) {
+		dir := t.TempDir()
+		write(t, dir, numbered([]string{noted(smf, ypd30, "y", "1", "A")}))
+		_, _, err := told(dir, samples.PerturbationOptions{Attributes: []string{"medium"}, NotPhenotypes: []string{"medium"}})
+		if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), `--not-phenotypes: column "medium" of `+dir+" is already an attribute") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func titer(value, unit string) string {
+	return fmt.Sprintf(`{"experiment": {"genotype": {"perturbations": [{"systematic_gene_name": "A"}]}, "phenotype": {"titer": %s, "titer_unit": "%s", "titer_se": 0.5, "label_name": "titer", "label_statistic_name": "titer_se"}}}`, value, unit)
+}
+
+// What a store says of its phenotypes: whose statistic one is, its unit, what was measured.
+func TestPhenotypes(t *testing.T) {
+	const a = `[{"systematic_gene_name": "A"}]`
+	vector := `{"experiment": {"genotype": {"perturbations": ` + a + `}, "phenotype": {"label_name": "m", "label_statistic_name": "s", "m": {%s}, "s": {%s}%s}}}`
+	for _, test := range []struct {
+		name    string
+		records []string
+		options samples.PerturbationOptions
+		want    string
+	}{
+		{"statistics", []string{"[" + fitness("1", "A") + "," + fitness("2", "A") + "," + experiment("y", "p", `"y": 1, "p": 0.1`, "A") + "," + experiment("z", "p", `"z": 1, "p": 0.1`, "A") + "]"}, samples.PerturbationOptions{},
+			"fitness; fitness_se of fitness; fitness#2; fitness_se#2 of fitness#2; y; p of y; z; z.p of z"},
+		{"members", []string{fmt.Sprintf(vector, `"a": 1`, `"a": 2, "b": 3, "c": 4`, ""), fmt.Sprintf(vector, `"b": 1`, `"b": 2`, "")}, samples.PerturbationOptions{},
+			"m.a; s.a of m.a; s.b of m.b; s.c; m.b"},
+		{"of a phenotype that is left out", []string{fitness("1", "A")}, samples.PerturbationOptions{NotPhenotypes: []string{"fitness"}}, "fitness_se"},
+		{"of an attribute", []string{fitness("1", "A")}, samples.PerturbationOptions{Attributes: []string{"fitness"}}, "fitness_se"},
+		{"its own", []string{experiment("y", "y", `"y": 1`, "A")}, samples.PerturbationOptions{}, "y"},
+		{"no statistic named", []string{experiment("y", "", `"y": 1, "n_samples": 4`, "A")}, samples.PerturbationOptions{Phenotypes: []string{"y"}}, "y"},
+		{"units", []string{titer("1", "g/L"), titer("2", "g/L")}, samples.PerturbationOptions{}, "titer in g/L; titer_se of titer"},
+		{"unit of a rate", []string{`{"experiment": {"genotype": {"perturbations": ` + a + `}, "phenotype": {"label_name": "synthesis_rate", "synthesis_rate": {"a": 1, "b": 2}, "rate_unit": "molecules/min"}}}`}, samples.PerturbationOptions{},
+			"synthesis_rate.a in molecules/min; synthesis_rate.b in molecules/min"},
+		{"measurements", []string{fmt.Sprintf(vector, `"a": 1`, "", `, "measurement_type": "z_score"`), fmt.Sprintf(vector, `"a": 1, "b": 2`, "", `, "measurement_type": "log2_ratio"`)}, samples.PerturbationOptions{},
+			"m.a (of several measurement types); m.b (log2_ratio)"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, numbered(test.records))
+			p, err := samples.OpenFile(dir, abc, test.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			var phenotypes []string
+			for _, phenotype := range p.Columns().Phenotypes {
+				text := phenotype.Name
+				if phenotype.Unit != "" {
+					text += " in " + phenotype.Unit
+				}
+				if phenotype.Description != "" {
+					text += " (" + phenotype.Description + ")"
+				}
+				if phenotype.StatisticOf != "" {
+					text += " of " + phenotype.StatisticOf
+				}
+				phenotypes = append(phenotypes, text)
+			}
+			if got := strings.Join(phenotypes, "; "); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+// Stores of more records than are read ahead, with the last one of a kind of its own, and bad.
+func TestManyRecords(t *testing.T) {
+	const count = 5_000
+	dir := t.TempDir()
+	records := make(map[string]string)
+	var want []string
+	for i := range count {
+		records[fmt.Sprint(i)] = noted(smf, fmt.Sprintf(`{"temperature": %d}`, i%7), "fitness", fmt.Sprint(i), "B:damp") + strings.Repeat(" ", i%3000)
+		want = append(want, fmt.Sprintf(`%d [1] [%d NaN] %d`, i, i, i%7))
+	}
+	records[fmt.Sprint(count)] = noted("", "{}", "last", "5", "A")
+	want = append(want, fmt.Sprintf(`%d [0] [NaN 5] NaN`, count))
+	write(t, dir, records)
+	options := samples.PerturbationOptions{Attributes: []string{"temperature"}}
+	for range 2 {
+		columns, samples, err := told(dir, options)
+		if err != nil || columns != "fitness last temperature:" || !slices.Equal(samples, want) {
+			t.Fatalf("got %s, %d samples, %v", columns, len(samples), err)
+		}
+	}
+	write(t, dir, map[string]string{fmt.Sprint(count): "{}"})
+	_, _, err := told(dir, options)
+	refused(t, err, fmt.Sprintf(`record %d: found no "experiment"`, count), "")
+}
+
+// The values do not stay behind, whether the store is good or not.
+func TestTemporaryFile(t *testing.T) {
+	temporary, dir := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	for _, record := range []string{fitness("1", "A"), "{}"} {
+		write(t, dir, map[string]string{"0": record})
+		p, _, _, err := read(dir, samples.PerturbationOptions{})
+		if (err != nil) != (record == "{}") {
+			t.Fatal(err)
+		}
+		if files, err := os.ReadDir(temporary); err != nil || len(files) > 0 {
+			t.Errorf("found %v, %v", files, err)
+		}
+		if p != nil {
+			p.Close()
+		}
+	}
+	t.Setenv("TMPDIR", filepath.Join(temporary, "nowhere"))
+	_, _, _, err := read(dir, samples.PerturbationOptions{})
+	if fault.KindOf(err) != fault.Failed || fault.HintOf(err) == "" || !strings.Contains(err.Error(), temporary) {
+		t.Errorf("got %v (hint %q)", err, fault.HintOf(err))
+	}
+}

@@ -1,0 +1,423 @@
+package torchcell_test
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
+	"tcbuild/ingest/samples"
+	"tcbuild/ingest/samples/torchcell"
+	"tcbuild/internal/testing/lmdbtest"
+	"tcbuild/internal/testing/testrun"
+)
+
+// write creates a store in a folder, or adds to it.
+func write(t testing.TB, dir string, records map[string]string) {
+	t.Helper()
+	lmdbtest.Write(t, dir, maps.All(records))
+}
+
+func writeFile(t testing.TB, text string, path ...string) {
+	t.Helper()
+	name := filepath.Join(path...)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// experiment is a record of one experiment; values are the members of the phenotype after the
+// label's name.
+func experiment(label, statistic, values string, genes ...string) string {
+	var perturbations []string
+	for i, gene := range genes {
+		kind := []string{"deletion", "damp", "allele", "kanmx_deletion", "gene_addition"}[i%5]
+		perturbations = append(perturbations, fmt.Sprintf(`{"systematic_gene_name": "%s", "perturbation_type": "%s"}`, gene, kind))
+	}
+	return fmt.Sprintf(`{"experiment": {"genotype": {"perturbations": [%s]}, "phenotype": {"label_name": "%s", "label_statistic_name": "%s", %s}}, "experiment_reference": {"x": NaN}}`,
+		strings.Join(perturbations, ", "), label, statistic, values)
+}
+
+func fitness(value string, genes ...string) string {
+	return experiment("fitness", "fitness_se", `"fitness": `+value, genes...)
+}
+
+func deflate(text string) string {
+	var out bytes.Buffer
+	w := zlib.NewWriter(&out)
+	_, err := w.Write([]byte(text))
+	if err := errors.Join(err, w.Close()); err != nil {
+		panic(err)
+	}
+	return out.String()
+}
+
+// TestOrder reads stores with many sets of numbers, with both kinds of keys and with small and
+// large values, and compares with a sorted list.
+func TestOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	sets := map[string][]int{
+		"none": nil, "zero": {0}, "nine": {9}, "ten": {10}, "edges": {0, 9, 10, 11, 99, 100, 109, 110, 999, 1000, 1001, 99999, 100000},
+		"large": {7, 999999999999999999, 100000000000000000, 123456789012345678}, "no one digit": {12345, 678},
+	}
+	for _, n := range []int{10, 11, 100, 1234} {
+		for i := range n {
+			sets[fmt.Sprint("first ", n)] = append(sets[fmt.Sprint("first ", n)], i)
+		}
+	}
+	for _, limit := range []int{1000, 100_000, 1_000_000_000} {
+		name := fmt.Sprint("below ", limit)
+		for range 300 {
+			sets[name] = append(sets[name], r.IntN(limit))
+		}
+		slices.Sort(sets[name])
+		sets[name] = slices.Compact(sets[name])
+	}
+	for name, numbers := range sets {
+		for _, prefix := range []string{"", "data_"} {
+			dir, records := t.TempDir(), make(map[string]string)
+			slices.Sort(numbers)
+			for _, number := range numbers {
+				records[fmt.Sprint(prefix, number)] = fitness(fmt.Sprint(number%1_000_000_000), "A") + strings.Repeat(" ", r.IntN(2)*r.IntN(6000))
+			}
+			write(t, dir, records)
+			store, err := torchcell.Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				var got []int
+				err = store.Records(func(r *torchcell.Record) error {
+					got = append(got, r.Number)
+					if value := r.Experiments[0].Values[0].Number; value != float64(r.Number%1_000_000_000) {
+						t.Errorf("record %d has value %v", r.Number, value)
+					}
+					return nil
+				})
+				if err != nil || !slices.Equal(got, numbers) {
+					t.Errorf("%s, prefix %q: got %v, %v\nwant %v", name, prefix, got, err, numbers)
+				}
+			}
+		}
+	}
+}
+
+var abc, _ = ingest.NewNodes(ingest.Gene, []string{"A", "B", "C"}, nil)
+
+// read returns the samples of a perturbation set as texts.
+func read(dir string, options samples.PerturbationOptions) (p *samples.Perturbations, found []string, counts ingest.Counts, err error) {
+	if p, err = samples.OpenFile(dir, abc, options); err != nil {
+		return nil, nil, counts, err
+	}
+	counts, err = p.Scan(func(s *ingest.Samples) error {
+		for i := range s.Len() {
+			found = append(found, fmt.Sprintf("%s %v %v", s.ID(i), s.Genes(i), s.Phenotypes(i)))
+		}
+		return nil
+	})
+	return p, found, counts, err
+}
+
+func TestPerturbations(t *testing.T) {
+	manifest := `{"n_records_keyspace": 20, "codec": "%s", "n_pool": 2, "pool_sha256": "x"}`
+	for _, test := range []struct {
+		name       string
+		records    map[string]string
+		manifest   string
+		options    samples.PerturbationOptions
+		phenotypes string
+		ignored    string
+		want       []string
+		counts     ingest.Counts
+	}{
+		{"objects, keys with a prefix", map[string]string{"data_2": fitness("0.5", "A"), "data_10": fitness("1", "C", "B")}, "", samples.PerturbationOptions{},
+			"fitness fitness_se", "", []string{"2 [0] [0.5 NaN]", "10 [1 2] [1 NaN]"}, ingest.Counts{Samples: 2}},
+		{"arrays", map[string]string{"0": "[" + fitness(`1, "fitness_se": 0.1`, "A") + "]", "1": "[" + fitness(`2, "fitness_se": null`, "B") + "]"}, "", samples.PerturbationOptions{},
+			"fitness fitness_se", "", []string{"0 [0] [1 0.1]", "1 [1] [2 NaN]"}, ingest.Counts{Samples: 2}},
+		{"zlib with gaps", map[string]string{"19": deflate("[" + fitness("1", "A") + "]"), "3": deflate(fitness("NaN", "A", "B"))}, fmt.Sprintf(manifest, "zlib"), samples.PerturbationOptions{},
+			"fitness fitness_se", "", []string{"3 [0 1] [NaN NaN]", "19 [0] [1 NaN]"}, ingest.Counts{Samples: 2}},
+		{"part of a build, plain", map[string]string{"19": fitness("1", "A"), "3": fitness("2", "A")}, fmt.Sprintf(manifest, "none"), samples.PerturbationOptions{},
+			"fitness fitness_se", "", []string{"3 [0] [2 NaN]", "19 [0] [1 NaN]"}, ingest.Counts{Samples: 2}},
+		{"several experiments", map[string]string{
+			"0": "[" + fitness("1", "A", "B") + "," + experiment("gene_interaction", "gene_interaction_p_value", `"gene_interaction": -0.1, "gene_interaction_p_value": 0.04`, "A", "B") + "]",
+			"1": "[" + experiment("gene_interaction", "gene_interaction_p_value", `"gene_interaction": 0.2`, "C") + "]",
+			"2": "[" + fitness("3", "C") + "," + fitness(`4, "fitness_se": 0.4`, "C") + "," + fitness("5", "A") + "]"}, "", samples.PerturbationOptions{},
+			"fitness fitness_se gene_interaction gene_interaction_p_value fitness#2 fitness_se#2 fitness#3 fitness_se#3", "",
+			[]string{"0 [0 1] [1 NaN -0.1 0.04 NaN NaN NaN NaN]", "1 [2] [NaN NaN 0.2 NaN NaN NaN NaN NaN]", "2 [0 2] [3 NaN NaN NaN 4 0.4 5 NaN]"}, ingest.Counts{Samples: 3}},
+		{"infinite", map[string]string{"0": fitness(`Infinity, "fitness_se": -Infinity`, "A"), "1": fitness("1e999", "A"), "2": fitness("2", "A")}, "", samples.PerturbationOptions{},
+			"fitness fitness_se", "", []string{"0 [0] [NaN NaN]", "1 [0] [NaN NaN]", "2 [0] [2 NaN]"}, ingest.Counts{Samples: 3, InfiniteValues: 3}},
+		{"one statistic of two labels", map[string]string{"0": "[" + experiment("x", "p", `"x": 1, "p": 0.1`, "A") + "," + experiment("y", "p", `"y": 2, "p": 0.2`, "A") + "]",
+			"1": experiment("y", "p", `"y": 3, "p": 0.3`, "A")}, "", samples.PerturbationOptions{},
+			"x p y y.p", "", []string{"0 [0] [1 0.1 2 0.2]", "1 [0] [NaN NaN 3 0.3]"}, ingest.Counts{Samples: 2}},
+		{"members and texts", map[string]string{"0": experiment("m", "s", `"m": {"a": 1, "b": "x"}, "s": {"a": 2}`, "A"), "1": experiment("t", "u", `"t": "high"`, "A")}, "", samples.PerturbationOptions{},
+			"m.a s.a u", "", []string{"0 [0] [1 2 NaN]", "1 [0] [NaN NaN NaN]"}, ingest.Counts{Samples: 2}},
+		{"truth values", map[string]string{"0": experiment("is_essential", "", `"is_essential": true`, "A"), "1": experiment("is_essential", "", `"is_essential": false`, "A")}, "", samples.PerturbationOptions{Phenotypes: []string{"is_essential"}},
+			"is_essential", "", []string{"0 [0] [1]", "1 [0] [0]"}, ingest.Counts{Samples: 2}},
+		{"phenotypes chosen", map[string]string{"0": fitness(`1, "fitness_se": 0.5`, "A")}, "", samples.PerturbationOptions{Phenotypes: []string{"fitness_se"}},
+			"fitness_se", "fitness", []string{"0 [0] [0.5]"}, ingest.Counts{Samples: 1}},
+		{"phenotypes left out", map[string]string{"0": experiment("y", "s", `"y": "x", "s": 2`, "A"), "1": experiment("y", "s", `"y": 1`, "A")}, "", samples.PerturbationOptions{NotPhenotypes: []string{"y"}},
+			"s", "y", []string{"0 [0] [2]", "1 [0] [NaN]"}, ingest.Counts{Samples: 2}},
+		{"unknown, repeated, none", map[string]string{"0": fitness("1", "A", "A", "hoΔ"), "1": fitness("2"), "2": fitness("3", "X")}, "",
+			samples.PerturbationOptions{UnknownGenes: ingest.DropGene, AllowWildtype: true},
+			"fitness fitness_se", "", []string{"0 [0] [1 NaN]", "1 [] [2 NaN]"}, ingest.Counts{Samples: 2, Wildtypes: 1, UnknownGenes: 2, EmptiedSamples: 1, RepeatedGenes: 1}},
+		{"unknown, samples dropped", map[string]string{"0": fitness("1", "A", "A", "hoΔ"), "1": fitness("2", "B"), "2": fitness("3", "X")}, "", samples.PerturbationOptions{UnknownGenes: ingest.DropSample},
+			"fitness fitness_se", "", []string{"1 [1] [2 NaN]"}, ingest.Counts{Samples: 1, DroppedSamples: 2}},
+		{"aliases", map[string]string{"0": fitness("1", "alpha")}, "", samples.PerturbationOptions{Aliases: map[string]string{"alpha": "C"}},
+			"fitness fitness_se", "", []string{"0 [2] [1 NaN]"}, ingest.Counts{Samples: 1}},
+		{"empty", nil, "", samples.PerturbationOptions{}, "", "", nil, ingest.Counts{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, test.records)
+			files := []string{"data.mdb"}
+			if test.manifest != "" {
+				writeFile(t, test.manifest, dir, "STORE.json")
+				files = append(files, "STORE.json")
+			}
+			p, got, counts, err := read(dir, test.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got, test.want) || counts != test.counts {
+				t.Errorf("got  %q %+v\nwant %q %+v", got, counts, test.want, test.counts)
+			}
+			if names, ignored := strings.Join(p.Columns().PhenotypeNames(), " "), strings.Join(p.IgnoredColumns(), " "); names != test.phenotypes || ignored != test.ignored {
+				t.Errorf("phenotypes %q, ignored %q, want %q and %q", names, ignored, test.phenotypes, test.ignored)
+			}
+			var inputs []ingest.Input
+			for _, file := range files {
+				content, err := os.ReadFile(filepath.Join(dir, file))
+				if err != nil {
+					t.Fatal(err)
+				}
+				inputs = append(inputs, ingest.Input{Name: file, Bytes: int64(len(content)), SHA256: fmt.Sprintf("%x", sha256.Sum256(content))})
+			}
+			if found := p.Inputs(); !reflect.DeepEqual(found, inputs) {
+				t.Errorf("inputs %v, want %v", found, inputs)
+			}
+		})
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		records  map[string]string
+		manifest string
+		options  samples.PerturbationOptions
+		want     string // DIR is the folder
+		hint     string
+	}{
+		{"unknown gene", map[string]string{"0": fitness("1", "A"), "12": fitness("1", "X")}, "", samples.PerturbationOptions{}, `read perturbations DIR: record 12: gene "X" is not in nodes/gene`, "--unknown-genes"},
+		{"no gene", map[string]string{"5": fitness("1")}, "", samples.PerturbationOptions{}, "read perturbations DIR: record 5: the sample deletes no gene", "allow_wildtype=true"},
+		{"all dropped", map[string]string{"5": fitness("1", "X")}, "", samples.PerturbationOptions{UnknownGenes: ingest.DropGene}, `read perturbations DIR: all samples (1) were dropped`, "alias_tables:"},
+		{"gene with a blank", map[string]string{"5": fitness("1", "A ")}, "", samples.PerturbationOptions{UnknownGenes: ingest.DropGene}, `record 5: found gene "A "`, "blanks"},
+		{"no such phenotype", map[string]string{"0": fitness("1", "A")}, "", samples.PerturbationOptions{Phenotypes: []string{"z"}}, `found columns fitness, fitness_se, perturbation_type, expected phenotype column "z"`, "rename the column, or name"},
+		{"pickle", map[string]string{"0": "\x80\x04\x95"}, "", samples.PerturbationOptions{}, "read torchcell store DIR: record 0: byte 0: found", "processed/lmdb"},
+		{"zlib without STORE.json", map[string]string{"0": deflate(fitness("1", "A"))}, "", samples.PerturbationOptions{}, "record 0: byte 0", "STORE.json"},
+		{"not zlib", map[string]string{"0": fitness("1", "A")}, `{"codec": "zlib"}`, samples.PerturbationOptions{}, "record 0: zlib", ""},
+		{"zlib cut off", map[string]string{"0": deflate(fitness("1", "A"))[:30]}, `{"codec": "zlib"}`, samples.PerturbationOptions{}, "record 0: unexpected EOF", ""},
+		{"other codec", map[string]string{"0": fitness("1", "A")}, `{"codec": "lz4"}`, samples.PerturbationOptions{}, `found codec "lz4", expected none or zlib`, ""},
+		{"bad STORE.json", map[string]string{"0": fitness("1", "A")}, `{"codec": `, samples.PerturbationOptions{}, "read DIR/STORE.json: unexpected end", ""},
+		{"records missing", map[string]string{"0": fitness("1", "A")}, `{"codec": "none", "n_pool": 2}`, samples.PerturbationOptions{}, "found 1 record, expected 2", ""},
+		{"number beyond the build", map[string]string{"7": fitness("1", "A")}, `{"codec": "none", "n_records_keyspace": 7}`, samples.PerturbationOptions{}, "found record 7, expected a number below 7", ""},
+		{"two kinds of keys", map[string]string{"0": fitness("1", "A"), "data_1": fitness("1", "A")}, "", samples.PerturbationOptions{}, `found the key "data_1"`, ""},
+		{"padded keys", map[string]string{"1": fitness("1", "A"), "002": fitness("1", "A")}, "", samples.PerturbationOptions{}, `found the key "002"`, ""},
+		{"another key", map[string]string{"data_0": fitness("1", "A"), "data_x": fitness("1", "A")}, "", samples.PerturbationOptions{}, `found the key "data_x"`, ""},
+		{"text behind a number", map[string]string{"0": experiment("y", "", `"y": 1`, "A"), "1": experiment("y", "", `"y": "x"`, "A")}, "", samples.PerturbationOptions{},
+			`record 1: phenotype "y": found a text, a list or an object, expected a number`, "--not-phenotypes y"},
+		{"text before a number", map[string]string{"0": experiment("y", "", `"y": "x"`, "A"), "1": experiment("y", "", `"y": 1`, "A")}, "", samples.PerturbationOptions{},
+			`record 0: phenotype "y": found a text, a list or an object, expected a number`, "--not-phenotypes y"},
+		{"text in a phenotype that is wanted", map[string]string{"0": experiment("y", "", `"y": "x"`, "A")}, "", samples.PerturbationOptions{Phenotypes: []string{"y"}},
+			`record 0: phenotype "y": found a text`, ""},
+		{"no such phenotype to leave out", map[string]string{"0": fitness("1", "A")}, "", samples.PerturbationOptions{NotPhenotypes: []string{"fitness_sd"}},
+			`expected phenotype column "fitness_sd"`, `did you mean "fitness_se"?`},
+		{"integer beyond float64", map[string]string{"0": fitness("9007199254740992", "A"), "1": fitness("-9007199254740993", "A")}, "", samples.PerturbationOptions{},
+			"record 1: found integer \"-9007199254740993\", which a 64-bit floating-point number cannot hold exactly", ""},
+		{"damaged record", map[string]string{"0": fitness("1", "A"), "1": fitness("1", "A")[:100]}, "", samples.PerturbationOptions{}, "record 1: byte 100: found the end", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, test.records)
+			if test.manifest != "" {
+				writeFile(t, test.manifest, dir, "STORE.json")
+			}
+			_, _, _, err := read(dir, test.options)
+			refused(t, err, strings.ReplaceAll(test.want, "DIR", dir), test.hint)
+		})
+	}
+	t.Run("columns named", func(t *testing.T) {
+		dir := t.TempDir()
+		write(t, dir, map[string]string{"0": fitness("1", "A")})
+		for _, options := range []samples.PerturbationOptions{{IDColumn: "strain"}, {Phenotypes: []string{"fitness"}, NotPhenotypes: []string{"fitness"}}} {
+			if _, _, _, err := read(dir, options); fault.KindOf(err) != fault.Usage {
+				t.Errorf("got %v, want wrong usage", err)
+			}
+		}
+	})
+	t.Run("folder above", func(t *testing.T) {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "lmdb"), nil)
+		_, _, _, err := read(dir, samples.PerturbationOptions{})
+		refused(t, err, "found a folder without data.mdb", "use "+filepath.Join(dir, "lmdb"))
+	})
+	t.Run("written to", func(t *testing.T) {
+		dir := t.TempDir()
+		write(t, dir, map[string]string{"0": fitness("1", "A")})
+		p, err := samples.OpenFile(dir, abc, samples.PerturbationOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir, map[string]string{"1": fitness("1", "A")})
+		_, err = p.Scan(func(*ingest.Samples) error { return nil })
+		if fault.KindOf(err) != fault.Busy || !errors.Is(err, inputfile.ErrChanged) || !strings.Contains(err.Error(), filepath.Join(dir, "data.mdb")) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("the receiver's error", func(t *testing.T) {
+		dir := t.TempDir()
+		write(t, dir, map[string]string{"0": fitness("1", "A")})
+		p, err := samples.OpenFile(dir, abc, samples.PerturbationOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		full := errors.New("full")
+		if _, err := p.Scan(func(*ingest.Samples) error { return full }); err != full {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func refused(t *testing.T, err error, want, hint string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) || fault.KindOf(err) != fault.Input || fault.HintOf(err) == "" || !strings.Contains(fault.HintOf(err), hint) {
+		t.Errorf("got %v (kind %d, hint %q)\nwant %s (hint %q)", err, fault.KindOf(err), fault.HintOf(err), want, hint)
+	}
+}
+
+// TestUnfinished has builds whose stages are complete, by their markers, and builds with an
+// unfinished stage.
+func TestUnfinished(t *testing.T) {
+	for _, test := range []struct {
+		name, stage string
+		complete    string // stages with a marker
+		ok          bool
+	}{
+		{"older build", "processed", "", true},
+		{"newer build", "processed", "conversion deduplication processed", true},
+		{"last stage did not end", "processed", "conversion deduplication", false},
+		{"stage in between did not end", "deduplication", "conversion", false},
+		{"stage in between ended", "aggregation", "aggregation", true},
+		{"first stage, which has no marker", "raw", "conversion", true},
+		{"a folder of another name", "copy", "conversion", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			root := t.TempDir()
+			dir := filepath.Join(root, test.stage, "lmdb")
+			write(t, dir, map[string]string{"0": fitness("1", "A")})
+			for _, stage := range strings.Fields(test.complete) {
+				writeFile(t, "", root, stage, "STAGE_COMPLETE")
+			}
+			t.Chdir(dir)
+			for _, path := range []string{dir, ".", dir + "/"} {
+				_, samples, _, err := read(path, samples.PerturbationOptions{})
+				if !test.ok {
+					refused(t, err, "the stage is unfinished: found no STAGE_COMPLETE", "torchcell finish its build")
+				} else if err != nil || len(samples) != 1 {
+					t.Errorf("%s: %d samples, %v", path, len(samples), err)
+				}
+			}
+		})
+	}
+}
+
+// TestDamage truncates a store and changes its bytes. The result is an error of bad input, or other
+// values if a byte of a number or name changed, but never fewer samples without an error.
+func TestDamage(t *testing.T) {
+	const damagedRecords = 120
+	dir := t.TempDir()
+	records := make(map[string]string)
+	for i := range damagedRecords {
+		records[fmt.Sprint(i)] = fitness(fmt.Sprint(i), "A", "B") + strings.Repeat(" ", i*40)
+	}
+	write(t, dir, records)
+	path := filepath.Join(dir, "data.mdb")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(what string, content []byte) (ok bool) {
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, samples, _, err := read(dir, samples.PerturbationOptions{UnknownGenes: ingest.DropGene, AllowWildtype: true})
+		if err != nil && fault.KindOf(err) != fault.Input {
+			t.Errorf("%s: %v of kind %d", what, err, fault.KindOf(err))
+		}
+		if err == nil && len(samples) != damagedRecords {
+			t.Errorf("%s: %d samples and no error", what, len(samples))
+		}
+		return err == nil
+	}
+	for _, size := range []int{0, 1, 100, 4096, 8192, 12288, 12289, len(whole) / 2, len(whole) - 4096} {
+		if check(fmt.Sprintf("cut to %d bytes", size), whole[:size]) {
+			t.Errorf("cut to %d bytes: no error", size)
+		}
+	}
+	r := rand.New(rand.NewPCG(8, 8))
+	for range testrun.Cases(150, 30) {
+		content := bytes.Clone(whole)
+		at := 4096*r.IntN(len(whole)/4096) + r.IntN(400)
+		content[at] ^= byte(1 + r.IntN(255))
+		check(fmt.Sprintf("byte %d changed", at), content)
+	}
+	for _, entries := range []byte{damagedRecords - 1, damagedRecords + 1, 10} { // in the headers
+		content := bytes.Clone(whole)
+		for _, at := range []int{0, 4096} {
+			content[at+120] = entries
+		}
+		if check(fmt.Sprintf("%d records by the header", entries), content) {
+			t.Errorf("%d records by the header: no error", entries)
+		}
+	}
+	check("undamaged", whole)
+}
+
+// Every flipped bit of a zlib record is an error or changes nothing: zlib has a checksum.
+func TestEveryBitOfZlib(t *testing.T) {
+	dir, value := t.TempDir(), deflate(fitness("0.125", "A", "B"))
+	write(t, dir, map[string]string{"0": value})
+	writeFile(t, `{"codec": "zlib"}`, dir, "STORE.json")
+	_, want, _, err := read(dir, samples.PerturbationOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "data.mdb")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := bytes.Index(content, []byte(value))
+	for bit := 8 * start; bit < 8*(start+len(value)); bit += testrun.Cases(1, 7) {
+		content[bit/8] ^= 1 << (bit % 8)
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, got, _, err := read(dir, samples.PerturbationOptions{}); err == nil && !slices.Equal(got, want) {
+			t.Errorf("bit %d of byte %d: got %v, want %v", bit%8, bit/8-start, got, want)
+		}
+		content[bit/8] ^= 1 << (bit % 8)
+	}
+}

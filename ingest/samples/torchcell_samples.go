@@ -1,0 +1,130 @@
+package samples
+
+import (
+	"bytes"
+	"math"
+	"slices"
+
+	"tcbuild/ingest"
+	"tcbuild/ingest/samples/torchcell"
+)
+
+// recordParser turns records of a torchcell store into samples.
+type recordParser struct {
+	genotype   genotypeParser
+	phenotypes []float64
+	attributes []ingest.Value
+	texts      [][]byte // memory for the attributes made here
+	found      []uint32 // memory for the genes of perturbations
+	// by column: the phenotype or attribute that it is, or -1
+	phenotypeOf, attributeOf []int
+	counts                   *ingest.Counts
+}
+
+func newRecordParser(p *storePerturbations, counts *ingest.Counts) *recordParser {
+	columns := len(p.contents.Columns)
+	parser := &recordParser{
+		genotype:    p.genotypeParser(counts),
+		phenotypes:  make([]float64, len(p.layout.phenotypes)),
+		attributes:  make([]ingest.Value, len(p.layout.attributes)),
+		texts:       make([][]byte, len(p.layout.attributes)),
+		phenotypeOf: slices.Repeat([]int{-1}, columns), attributeOf: slices.Repeat([]int{-1}, columns),
+		counts: counts,
+	}
+	for k, column := range p.layout.phenotypes {
+		parser.phenotypeOf[column] = k
+	}
+	for k, column := range p.layout.attributes {
+		parser.attributeOf[column] = k
+	}
+	return parser
+}
+
+// parse reads a record into phenotypes and attributes. Its experiments usually name the same genes,
+// which then count once. An infinite value is not a measurement: it counts as missing.
+func (p *recordParser) parse(r *torchcell.Row) (genotype []uint32, keep bool, err error) {
+	p.genotype.begin()
+	for i, perturbations := range r.Genotypes {
+		if i > 0 && slices.EqualFunc(perturbations, r.Genotypes[0], sameGene) {
+			continue
+		}
+		p.genotype.others() // experiments may name a gene differently
+		for _, perturbation := range perturbations {
+			if err := p.genotype.add(perturbation.Gene); err != nil {
+				return nil, false, err
+			}
+		}
+	}
+	if genotype, keep, err = p.genotype.end(); err != nil || !keep {
+		return nil, false, err
+	}
+	for k := range p.phenotypes {
+		p.phenotypes[k] = math.NaN()
+	}
+	for k := range p.attributes {
+		p.attributes[k] = ingest.Value{Number: math.NaN()}
+	}
+	for _, cell := range r.Cells {
+		phenotype, attribute := p.phenotypeOf[cell.Column], p.attributeOf[cell.Column]
+		number := cell.Number
+		if math.IsInf(number, 0) && (phenotype >= 0 || attribute >= 0) {
+			p.counts.InfiniteValues++
+			number = math.NaN()
+		}
+		switch {
+		case phenotype >= 0:
+			p.phenotypes[phenotype] = number
+		case attribute >= 0 && cell.PerturbationsOf >= 0:
+			p.attributes[attribute].Text = p.types(attribute, genotype, r.Genotypes[cell.PerturbationsOf])
+		case attribute >= 0:
+			p.attributes[attribute] = ingest.Value{Text: cell.Text, Number: number}
+		}
+	}
+	return genotype, true, nil
+}
+
+func sameGene(a, b torchcell.Perturbation) bool { return bytes.Equal(a.Gene, b.Gene) }
+
+// types joins the types of the perturbations of each gene of a genotype: those of one gene by +,
+// as torchcell joins names, those of all genes by |. It is missing if the genotype has no genes.
+func (p *recordParser) types(attribute int, genotype []uint32, perturbations []torchcell.Perturbation) []byte {
+	p.found = p.found[:0]
+	for _, perturbation := range perturbations {
+		index, known := p.genotype.find(perturbation.Gene)
+		if !known || perturbation.Type == nil {
+			index = math.MaxUint32 // of no gene
+		}
+		p.found = append(p.found, index)
+	}
+	text := p.texts[attribute][:0]
+	for k, gene := range genotype {
+		if k > 0 {
+			text = append(text, '|')
+		}
+		start := len(text)
+		for i, index := range p.found {
+			if index != gene || p.repeats(perturbations, i) {
+				continue
+			}
+			if len(text) > start {
+				text = append(text, '+')
+			}
+			text = append(text, perturbations[i].Type...)
+		}
+	}
+	p.texts[attribute] = text
+	if len(genotype) == 0 {
+		return nil
+	}
+	return text
+}
+
+// repeats reports whether a perturbation before i is of the same gene and type.
+func (p *recordParser) repeats(perturbations []torchcell.Perturbation, i int) bool {
+	for k, index := range p.found[:i] {
+		if index == p.found[i] && bytes.Equal(perturbations[k].Type, perturbations[i].Type) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,173 @@
+package samples
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/samples/torchcell"
+	"tcbuild/ingest/table"
+)
+
+// storePerturbations is a perturbation set in a torchcell store: each record is a sample, named by
+// its number. As in torchcell, a perturbation of any type deletes its gene, and a sample deletes
+// the genes of all experiments in its record.
+type storePerturbations struct {
+	perturbationSet
+	path     string
+	store    *torchcell.Store
+	contents *torchcell.Contents
+}
+
+// Files returns the paths of the files that OpenFile reads.
+func Files(path string) []string {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return torchcell.Files(path)
+	}
+	return []string{path}
+}
+
+// openStore reads the whole store.
+func openStore(path string, genes *ingest.Nodes, options PerturbationOptions) (*storePerturbations, error) {
+	if !slices.Equal(options.GenesColumns, []string{defaultGenesColumn}) || options.GeneDelimiter != defaultGeneDelimiter ||
+		options.IDColumn != "" || options.Text.Delimiter != 0 || options.Text.Columns != nil {
+		return nil, fault.New(fault.Usage, "omit the flags for columns and delimiters",
+			"read perturbations %s: found a torchcell store, expected a table", path)
+	}
+	store, err := torchcell.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	p := &storePerturbations{perturbationSet: perturbationSet{genes: genes, options: options}, path: path, store: store}
+	if p.contents, err = torchcell.Read(store); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	if err := p.layOut(); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+func (p *storePerturbations) Inputs() []ingest.Input { return p.store.Inputs() }
+
+func (p *storePerturbations) Unchanged() error { return p.store.Unchanged() }
+
+func (p *storePerturbations) Close() error { return errors.Join(p.contents.Close(), p.store.Close()) }
+
+// Scan reads the samples. Memory does not depend on their number. If the scan fails, the counts are
+// those up to the failure.
+func (p *storePerturbations) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
+	batch := ingest.NewBatcher(p.layout.columns, yield)
+	parser := newRecordParser(p, &batch.Counts)
+	var id []byte
+	err := p.contents.Rows(func(r *torchcell.Row) error {
+		genotype, keep, err := parser.parse(r)
+		if err != nil {
+			return fmt.Errorf("read perturbations %s: record %d: %w", p.path, r.Number, err)
+		}
+		if !keep {
+			return nil
+		}
+		id = strconv.AppendInt(id[:0], int64(r.Number), 10)
+		return batch.Add(id, genotype, parser.phenotypes, parser.attributes)
+	})
+	if err == nil {
+		err = p.Unchanged()
+	}
+	if err != nil {
+		return batch.Counts, err
+	}
+	return batch.Counts, p.end(batch, p.path)
+}
+
+// layOut finds out which columns of the store are phenotypes and attributes, by the rules for
+// tables: numbers are phenotypes, texts are attributes. What is noted of an experiment is an
+// attribute in any case.
+func (p *storePerturbations) layOut() error {
+	columns := p.contents.Columns
+	names := make([]string, len(columns))
+	for i := range columns {
+		names[i] = columns[i].Name
+	}
+	c := newPerturbationColumns(p.path, names, func(column int) table.Kind { return kindOf(columns[column]) })
+	if err := c.takeNamed(p.options); err != nil {
+		return err
+	}
+	for i, column := range columns {
+		c.assign(i, columnContents{number: record(column.Number), text: record(column.Text), other: record(column.Other),
+			noted: column.Attribute}, p.options)
+		role := c.roles[i]
+		if c.filterOnly(i) && c.kind(i) != table.Other {
+			role = roleAttribute
+		}
+		if err := p.checkColumn(column, role); err != nil {
+			return err
+		}
+	}
+	if err := c.layOut(&p.layout, p.options); err != nil {
+		return err
+	}
+	for k, at := range p.layout.phenotypes {
+		column, phenotype := columns[at], &p.layout.columns.Phenotypes[k]
+		phenotype.Unit, phenotype.Description = column.Unit, column.Description
+		if of := column.StatisticOf; of >= 0 && slices.Contains(p.layout.phenotypes, of) {
+			phenotype.StatisticOf = columns[of].Name
+		}
+	}
+	return nil
+}
+
+// record names a record of the store, none if the number is negative.
+func record(number int) string {
+	if number < 0 {
+		return ""
+	}
+	return strconv.Itoa(number)
+}
+
+// kindOf is the kind of the values of a column.
+func kindOf(c torchcell.Column) table.Kind {
+	switch {
+	case c.Number < 0 && c.Text < 0 && c.Other >= 0:
+		return table.Other
+	case c.Text >= 0:
+		return table.Text
+	}
+	return table.Number
+}
+
+// checkColumn returns an error for values that a column cannot have in its role.
+func (p *storePerturbations) checkColumn(c torchcell.Column, role columnRole) error {
+	leaveOut := "exclude the phenotype with --not-phenotypes " + fault.List([]string{c.Name})
+	switch {
+	case role == rolePhenotype && max(c.Text, c.Other) >= 0:
+		return fault.New(fault.Input, "write the store again with torchcell, or "+leaveOut,
+			"read torchcell store %s: record %d: phenotype %s: found a text, a list or an object, expected a number",
+			p.path, first(c.Text, c.Other), fault.Quote(c.Name))
+	case role == rolePhenotype && c.UnitDiffers >= 0:
+		return fault.New(fault.Input, "write the store again with one unit, or "+leaveOut,
+			"read torchcell store %s: record %d: phenotype %s: found a value in %s, expected %s as in the records before it",
+			p.path, c.UnitDiffers, fault.Quote(c.Name), fault.Quote(c.OtherUnit), fault.Quote(c.Unit))
+	case role == roleAttribute && c.Other >= 0:
+		return fault.New(fault.Input, "write the store again with torchcell, or name other columns with --attributes",
+			"read torchcell store %s: record %d: attribute %s: found a list, an object or a pointer, expected a text or a number",
+			p.path, c.Other, fault.Quote(c.Name))
+	case role == roleAttribute && c.Text >= 0 && c.Number >= 0:
+		return fault.New(fault.Input, "write the store again with torchcell, or name other columns with --attributes",
+			"read torchcell store %s: record %d: attribute %s: found a text, expected a number as in record %d",
+			p.path, c.Text, fault.Quote(c.Name), c.Number)
+	}
+	return nil
+}
+
+// first is the first of two records, either of which may be -1 for none.
+func first(a, b int) int {
+	if a < 0 || b >= 0 && b < a {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,461 @@
+package where
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/internal/testing/seed"
+	"tcbuild/internal/testing/testrun"
+)
+
+var columns = ingest.Columns{
+	Phenotypes: ingest.NamedPhenotypes("fitness", "fitness#2", "in", "missing"),
+	Attributes: []ingest.Attribute{{Name: "medium", Type: ingest.TextAttribute}, {Name: "carbon source", Type: ingest.TextAttribute}, {Name: "temperature", Type: ingest.NumberAttribute}},
+}
+
+var genes, _ = ingest.NewNodes(ingest.Gene, []string{"YAL001C", "YAL002W", "YBR010W", "YDL3"}, nil)
+
+func text(value string) ingest.Value    { return ingest.Value{Text: []byte(value)} }
+func number(value float64) ingest.Value { return ingest.Value{Number: value} }
+
+var nan = math.NaN()
+
+// samples of the table of examples in docs/DESIGN.md and of TestKeeps.
+var (
+	measured = ingest.Sample{ID: []byte("s1"), Genes: []uint32{0, 2}, Phenotypes: []float64{0.5, 2, 3, 4}, Attributes: []ingest.Value{text("YPD"), text("glucose"), number(30)}}
+	unknown  = ingest.Sample{ID: []byte("17"), Genes: nil, Phenotypes: []float64{nan, nan, nan, nan}, Attributes: []ingest.Value{{}, {}, number(nan)}}
+)
+
+func TestKeeps(t *testing.T) {
+	for _, test := range []struct {
+		expression        string
+		measured, unknown bool
+	}{
+		{`fitness > 0.4`, true, false},
+		{`fitness > 0.5`, false, false},
+		{`fitness >= 0.5 and fitness <= 0.5`, true, false},
+		{`fitness == 0.5`, true, false},
+		{`fitness != 0.5`, false, false},
+		{`fitness != 1`, true, false},
+		{`not (fitness > 0.4)`, false, true},
+		{`!(fitness > 0.4)`, false, true},
+		{`not (fitness != 1)`, false, true},
+		{`fitness in [0.5, 1]`, true, false},
+		{`fitness in [-0.5, 1]`, false, false},
+		{`fitness not in [1, 2]`, true, false},
+		{`not (fitness in [1, 2])`, true, true},
+		{`0.4 < fitness < 0.6`, true, false},
+		{`0 < abs(fitness) < 3`, true, false},
+		{`0 < -fitness + 1 < 3 > abs(column("fitness#2") - 1) > 0`, true, false},
+		{`0 < fitness + column("fitness#2") * deletions() < 4`, false, false},
+		{`"A" < medium + "x" < "Z" > sample_id + "" > "a"`, false, false},
+		{`"A" < medium + "x" < "Z"`, true, false},
+		{`abs(fitness - 1) < 0.6`, true, false},
+		{`abs(-fitness) != 0.6`, true, false},
+		{`fitness + column("fitness#2") == 2.5`, true, false},
+		{`column("fitness#2") / fitness == 4`, true, false},
+		{`column("fitness#2") * fitness != 4`, true, false},
+		{`column("in") == 3 and column("missing") == 4`, true, false},
+		{`missing(fitness)`, false, true},
+		{`missing(medium)`, false, true},
+		{`missing(temperature)`, false, true},
+		{`missing(fitness - 1)`, false, true},
+		{`missing(medium + "x")`, false, true},
+		{`not missing(fitness)`, true, false},
+		{`fitness > 0.4 or missing(fitness)`, true, true},
+		{`medium == "YPD"`, true, false},
+		{`medium == 'YPD'`, true, false},
+		{`medium != "SC"`, true, false},
+		{`not (medium == "SC")`, true, true},
+		{`medium < "Z"`, true, false},
+		{`medium <= "YPD" && medium >= "YPD"`, true, false},
+		{`medium > "A"`, true, false},
+		{`"A" < medium`, true, false},
+		{`"A" != medium`, true, false},
+		{`medium == column("carbon source")`, false, false},
+		{`medium != column("carbon source")`, true, false},
+		{`medium in ["YPD", "SC"]`, true, false},
+		{`medium not in ["SC"]`, true, false},
+		{`not (medium in ["SC"])`, true, true},
+		{`medium contains "P"`, true, false},
+		{`medium not contains "Q"`, true, false},
+		{`medium startsWith "Y"`, true, false},
+		{`medium endsWith "D"`, true, false},
+		{`medium matches "^(?i)y.d$"`, true, false},
+		{`medium not matches "^S"`, true, false},
+		{`medium + "!" == "YPD!"`, true, false},
+		{`medium + "!" != "YPD"`, true, false},
+		{`missing(fitness / (fitness - fitness) * 0)`, true, true},
+		{`deletions() / 0 not in [1]`, true, false},
+		{`0 / deletions() != 1`, true, false},
+		{`temperature == 30`, true, false},
+		{`temperature in [30, 37]`, true, false},
+		{`deletions() == 2`, true, false},
+		{`deletions() in [1, 2]`, true, false},
+		{`deletions() == 0`, false, true},
+		{`deletes("YAL001C")`, true, false},
+		{`deletes("YAL001C", "YBR010W")`, true, false},
+		{`deletes("YAL001C", "YAL002W")`, false, false},
+		{`deletes_any("YAL001C", "YAL002W")`, true, false},
+		{`deletes_any("YDL3", "YAL002W")`, false, false},
+		{`not deletes("YAL001C")`, false, true},
+		{`deletes("YAL001C") == false`, false, true},
+		{`sample_id == "s1"`, true, false},
+		{`sample_id in ["s1", "s2"]`, true, false},
+		{`sample_id not in ["s1"]`, false, true},
+		{`sample_id != "s1"`, false, true},
+		{`true`, true, true},
+		{`(fitness > 0.4) != (medium == "SC")`, true, false},
+		{`(fitness > 0.4) == (medium == "YPD")`, true, true},
+		{"fitness > 0.4\nand medium == \"YPD\"", true, false},
+		{`9007199254740992 * 4 > 9007199254740992`, true, true}, // no integers that overflow
+	} {
+		filter, err := Compile(test.expression, columns, genes)
+		if err != nil {
+			t.Errorf("%s: %v", test.expression, err)
+			continue
+		}
+		for sample, want := range map[*ingest.Sample]bool{&measured: test.measured, &unknown: test.unknown} {
+			if got := filter.Keeps(sample); got != want {
+				t.Errorf("%s of %s: got %v, want %v", test.expression, sample.ID, got, want)
+			}
+		}
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	for _, test := range []struct{ expression, message, hint string }{
+		{``, `read --where: found no expression`, exampleHint},
+		{`fitnes > 0.5`, `read --where: column 1, at "fitnes > 0.5": found unknown name "fitnes", expected one of fitness, fitness#2, in, missing, medium, carbon source, temperature, sample_id`, "did you mean fitness?"},
+		{`fitness > 0.5 and medum == "YPD"`, `read --where: column 19, at "medum == \"YPD\"": found unknown name "medum", `, "did you mean medium?"},
+		{"fitness > 0.5\n and medum == 1", `read --where: line 2, column 6, at "medum == 1": found unknown name`, "did you mean medium?"},
+		{`medium == YPD`, `read --where: column 11, at "YPD": found unknown name "YPD", `, "texts are quoted"},
+		{`column("fitness#3") > 1`, `read --where: column 8, at "\"fitness#3\") > 1": found unknown name "fitness#3", `, "did you mean fitness#2?"},
+		{`column(fitness) > 1`, `read --where: column 8, at "fitness) > 1": found an expression, expected the name of a column in quotes`, ""},
+		{`medium > 0.5`, `read --where: column 8, at "> 0.5": found text > number`, typesHint},
+		{`fitness == "0.5"`, `read --where: column 9, at "== \"0.5\"": found number == text`, typesHint},
+		{`fitness contains "5"`, `read --where: column 9, at "contains \"5\"": found number contains text`, typesHint},
+		{`fitness in ["a"]`, `read --where: column 9, at "in [\"a\"]": cannot use number as type text`, typesHint},
+		{`medium in [1]`, `read --where: column 8, at "in [1]": cannot use text as type number`, typesHint},
+		{`fitness in [1, "a"]`, `read --where: column 16, at "\"a\"]": found numbers and texts in one list`, ""},
+		{`fitness in [1, medium]`, `read --where: column 16, at "medium]": found an expression in a list, expected a number or a text in quotes`, ""},
+		{`fitness in []`, `read --where: column 12, at "[]": found no list, expected`, "write in"},
+		{`fitness in 1..3`, `read --where: column 13, at "..3": found no list, expected`, "write in"},
+		{`fitness`, `read --where: column 1, at "fitness": the expression is a number, expected a comparison`, exampleHint},
+		{`deletes("YAL01C")`, `read --where: column 9, at "\"YAL01C\")": gene "YAL01C" is not in nodes/gene`, "did you mean YAL001C?"},
+		{`deletes()`, `read --where: column 1, at "deletes()": found no gene, expected ids of genes in quotes`, ""},
+		{`deletes(medium)`, `read --where: column 9, at "medium)": found an expression, expected the id of a gene in quotes`, ""},
+		{`deletions > 2`, `read --where: column 1, at "deletions > 2": found unknown name "deletions", `, "the number of deleted genes is deletions()"},
+		{`deletes == 2`, `read --where: column 1, at "deletes == 2": found unknown name "deletes", `, "deletes is a function: write deletes(…)"},
+		{`deletions(1) > 2`, `read --where: column 11, at "1) > 2": found an argument of deletions, expected none`, "the number"},
+		{`delets("YAL001C")`, `read --where: column 1, at "delets(\"YAL001C\")": there is no function "delets", expected one of abs, column, `, "did you mean deletes?"},
+		{`len(medium) > 2`, `read --where: column 1, at "len(medium) > 2": there is no function "len", `, ""},
+		{`now() == now()`, `read --where: column 1, at "now() == now()": there is no function "now", `, ""},
+		{`any(medium, true)`, `read --where: column 1, at "any(medium, true)": there is no function "any", `, ""},
+		{`abs() > 1`, `read --where: column 1, at "abs() > 1": found 0 arguments of abs, expected one`, ""},
+		{`fitness == nil`, `read --where: column 12, at "nil": nil is not part of the language of expressions`, missingHint},
+		{`fitness == NaN`, `read --where: column 12, at "NaN": found unknown name`, missingHint},
+		{`missing(fitness > 1)`, `read --where: column 17, at "> 1)": found a condition, which is never missing, expected a column`, missingHint},
+		{`not fitness > 1`, `read --where: column 1, at "not fitness > 1": found not number`, "not binds more tightly"},
+		{`missing()`, `read --where: column 1, at "missing()": found 0 arguments of missing, expected one`, ""},
+		{`fitness = 0.5`, `read --where: column 9, at "= 0.5": found "="`, syntaxHint},
+		{`fitness > 0.5 and`, `read --where: column 17, at "d": the expression ends behind this, expected more`, syntaxHint},
+		{`(fitness > 0.5`, `read --where: column 14, at "5": the expression ends behind this, expected more`, syntaxHint},
+		{`fitness#2 > 0.5`, `read --where: column 8, at "#2 > 0.5": found "#"`, syntaxHint},
+		{`growth.rate > 0.5`, `read --where: column `, syntaxHint},
+		{`fitness > 1 ? true : false`, `read --where: column `, syntaxHint},
+		{`let x = fitness; x > 1`, `read --where: column `, syntaxHint},
+		{`fitness % 2 == 0`, `read --where: column 9, at "% 2 == 0": found the operator %, expected one of and, `, ""},
+		{`fitness ?? 1 > 0`, `read --where: column `, ""},
+		{`$env`, `read --where: column `, ""},
+		{`0 < (fitness in [1]) < 2`, `read --where: column 3, at "< (fitness in [1]) < 2": found number < condition`, typesHint},
+		{`deletions() > 1 and deletions > 2`, `read --where: column 21, at "deletions > 2": found unknown name "deletions", `, "the number of deleted genes is deletions()"},
+		{`fitness and medium == "YPD"`, `read --where: column 9, at "and medium == \"YPD\"": found number and condition`, typesHint},
+		{`medium matches "("`, "read --where: column 8, at \"matches \\\"(\\\"\": error parsing regexp: missing closing ): `(`", typesHint},
+		{`medium matches medium`, `read --where: column 16, at "medium": found an expression, expected a regular expression in quotes`, ""},
+		{`fitness > 9007199254740993`, `read --where: column `, ""},
+		{`fitness > 1e999`, `read --where: column `, syntaxHint},
+		{`medium == "` + strings.Repeat("x", 5000) + `" and fitness > "a"`, `read --where: column `, typesHint},
+	} {
+		_, err := Compile(test.expression, columns, genes)
+		if err == nil || fault.KindOf(err) != fault.Usage || !strings.HasPrefix(err.Error(), test.message) || !strings.HasPrefix(fault.HintOf(err), test.hint) {
+			t.Errorf("%s:\n got %v\n     %s (%v)\nwant %s\n     %s", fault.Quote(test.expression), err, fault.HintOf(err), fault.KindOf(err), test.message, test.hint)
+			continue
+		}
+		if len(err.Error()) > 1000 {
+			t.Errorf("%s: the message has %d bytes", fault.Quote(test.expression), len(err.Error()))
+		}
+	}
+}
+
+// The examples of docs/DESIGN.md are true.
+func TestDesignExamples(t *testing.T) {
+	design, err := os.ReadFile("../../../docs/DESIGN.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(design), "| expression | fitness 0.5, medium YPD | both missing |\n| --- | --- | --- |\n")
+	rows, _, _ := strings.Cut(table, "\n\n")
+	found := 0
+	for row := range strings.Lines(rows) {
+		cells := strings.Split(row, "|")
+		filter, err := Compile(strings.Trim(cells[1], " `"), columns, genes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, sample := range []*ingest.Sample{&measured, &unknown} {
+			want := strings.Contains(cells[i+2], "kept")
+			if got := filter.Keeps(sample); got != want {
+				t.Errorf("%s of sample %d: got %v, want %v", cells[1], i, got, want)
+			}
+		}
+		found++
+	}
+	if found < 10 {
+		t.Errorf("found %d examples, expected 10 or more", found)
+	}
+}
+
+// oracle is an expression with its meaning, written down apart from any library.
+type oracle struct {
+	text string
+	of   func(*ingest.Sample) any // bool, float64 or *string; a missing number is NaN, a missing text nil
+}
+
+type maker struct{ *rand.Rand }
+
+func (m maker) pick(words ...string) string { return words[m.IntN(len(words))] }
+
+func (m maker) number(depth int) oracle {
+	if depth == 0 || m.IntN(3) == 0 {
+		switch m.IntN(5) {
+		case 0:
+			return oracle{"fitness", func(s *ingest.Sample) any { return s.Phenotypes[0] }}
+		case 1:
+			return oracle{`column("fitness#2")`, func(s *ingest.Sample) any { return s.Phenotypes[1] }}
+		case 2:
+			return oracle{"temperature", func(s *ingest.Sample) any { return s.Attributes[2].Number }}
+		case 3:
+			return oracle{"deletions()", func(s *ingest.Sample) any { return float64(len(s.Genes)) }}
+		}
+		value := float64(m.IntN(5)) / 2
+		return oracle{strconv.FormatFloat(value, 'g', -1, 64), func(*ingest.Sample) any { return value }}
+	}
+	a := m.number(depth - 1)
+	switch m.IntN(4) {
+	case 0:
+		return oracle{"abs(" + a.text + ")", func(s *ingest.Sample) any { return math.Abs(a.of(s).(float64)) }}
+	case 1:
+		return oracle{"-(" + a.text + ")", func(s *ingest.Sample) any { return -a.of(s).(float64) }}
+	}
+	b, operator := m.number(depth-1), m.pick("+", "-", "*", "/")
+	if operator == "/" { // the sign of a zero is not part of the language
+		b = oracle{"(deletions() + 1)", func(s *ingest.Sample) any { return float64(len(s.Genes)) + 1 }}
+	}
+	return oracle{"(" + a.text + " " + operator + " " + b.text + ")", func(s *ingest.Sample) any {
+		x, y := a.of(s).(float64), b.of(s).(float64)
+		switch operator {
+		case "+":
+			return x + y
+		case "-":
+			return x - y
+		case "*":
+			return x * y
+		}
+		return x / y
+	}}
+}
+
+func (m maker) word(depth int) oracle {
+	if depth > 0 && m.IntN(4) == 0 {
+		a, b := m.word(depth-1), m.word(depth-1)
+		return oracle{"(" + a.text + " + " + b.text + ")", func(s *ingest.Sample) any {
+			x, y := a.of(s).(*string), b.of(s).(*string)
+			if x == nil || y == nil {
+				return (*string)(nil)
+			}
+			both := *x + *y
+			return &both
+		}}
+	}
+	attribute := func(k int) func(*ingest.Sample) any {
+		return func(s *ingest.Sample) any {
+			if s.Attributes[k].Text == nil {
+				return (*string)(nil)
+			}
+			word := string(s.Attributes[k].Text)
+			return &word
+		}
+	}
+	switch m.IntN(4) {
+	case 0:
+		return oracle{"medium", attribute(0)}
+	case 1:
+		return oracle{`column("carbon source")`, attribute(1)}
+	case 2:
+		return oracle{"sample_id", func(s *ingest.Sample) any { id := string(s.ID); return &id }}
+	}
+	word := m.pick("a", "b", "", "ab")
+	return oracle{strconv.Quote(word), func(*ingest.Sample) any { return &word }}
+}
+
+func compare[T float64 | string](operator string, x, y T) bool {
+	switch operator {
+	case "==":
+		return x == y
+	case "!=":
+		return x != y
+	case "<":
+		return x < y
+	case "<=":
+		return x <= y
+	case ">":
+		return x > y
+	}
+	return x >= y
+}
+
+var comparisons = []string{"==", "!=", "<", "<=", ">", ">="}
+
+func (m maker) condition(depth int) oracle {
+	if depth > 0 && m.IntN(2) == 0 {
+		a, b := m.condition(depth-1), m.condition(depth-1)
+		switch m.IntN(3) {
+		case 0:
+			return oracle{"(" + a.text + m.pick(" and ", " && ") + b.text + ")", func(s *ingest.Sample) any { return a.of(s).(bool) && b.of(s).(bool) }}
+		case 1:
+			return oracle{"(" + a.text + m.pick(" or ", " || ") + b.text + ")", func(s *ingest.Sample) any { return a.of(s).(bool) || b.of(s).(bool) }}
+		}
+		return oracle{m.pick("not ", "!") + "(" + a.text + ")", func(s *ingest.Sample) any { return !a.of(s).(bool) }}
+	}
+	switch m.IntN(9) {
+	case 0:
+		a := m.number(depth)
+		return oracle{"missing(" + a.text + ")", func(s *ingest.Sample) any { return math.IsNaN(a.of(s).(float64)) }}
+	case 1:
+		a := m.word(depth)
+		return oracle{"missing(" + a.text + ")", func(s *ingest.Sample) any { return a.of(s).(*string) == nil }}
+	case 2:
+		all, genes := m.IntN(2) == 0, []uint32{uint32(m.IntN(4)), uint32(m.IntN(4))}
+		ids := []string{"YAL001C", "YAL002W", "YBR010W", "YDL3"}
+		function := map[bool]string{true: "deletes", false: "deletes_any"}[all]
+		return oracle{fmt.Sprintf("%s(%q, %q)", function, ids[genes[0]], ids[genes[1]]), func(s *ingest.Sample) any {
+			x, y := slices.Contains(s.Genes, genes[0]), slices.Contains(s.Genes, genes[1])
+			return all && x && y || !all && (x || y)
+		}}
+	case 3:
+		a, negated := m.number(depth), m.IntN(2) == 0
+		list := []float64{float64(m.IntN(5)) / 2, float64(m.IntN(5)) - 2}
+		return oracle{fmt.Sprintf("%s %s [%v, %v]", a.text, map[bool]string{true: "not in", false: "in"}[negated], list[0], list[1]), func(s *ingest.Sample) any {
+			x := a.of(s).(float64)
+			return !math.IsNaN(x) && (x == list[0] || x == list[1]) != negated
+		}}
+	case 4:
+		a, negated, operator, part := m.word(depth), m.IntN(2) == 0, m.pick("contains", "startsWith", "endsWith", "in"), m.pick("a", "b", "")
+		words := operator
+		if negated {
+			words = "not " + operator
+		}
+		literal := strconv.Quote(part)
+		if operator == "in" {
+			literal = "[" + literal + `, "ab"]`
+		}
+		return oracle{a.text + " " + words + " " + literal, func(s *ingest.Sample) any {
+			x := a.of(s).(*string)
+			if x == nil {
+				return false
+			}
+			is := map[string]bool{"contains": strings.Contains(*x, part), "startsWith": strings.HasPrefix(*x, part),
+				"endsWith": strings.HasSuffix(*x, part), "in": *x == part || *x == "ab"}[operator]
+			return is != negated
+		}}
+	case 5:
+		a, b, operator := m.word(depth), m.word(depth), m.pick(comparisons...)
+		return oracle{a.text + " " + operator + " " + b.text, func(s *ingest.Sample) any {
+			x, y := a.of(s).(*string), b.of(s).(*string)
+			return x != nil && y != nil && compare(operator, *x, *y)
+		}}
+	case 6:
+		a, b, c := m.number(depth), m.number(depth), m.number(depth)
+		return oracle{a.text + " < " + b.text + " >= " + c.text, func(s *ingest.Sample) any {
+			x, y, z := a.of(s).(float64), b.of(s).(float64), c.of(s).(float64)
+			return x < y && y >= z
+		}}
+	}
+	a, b, operator := m.number(depth), m.number(depth), m.pick(comparisons...)
+	return oracle{a.text + " " + operator + " " + b.text, func(s *ingest.Sample) any {
+		x, y := a.of(s).(float64), b.of(s).(float64)
+		return !math.IsNaN(x) && !math.IsNaN(y) && compare(operator, x, y)
+	}}
+}
+
+func (m maker) sample() *ingest.Sample {
+	value := func() float64 {
+		if m.IntN(3) == 0 {
+			return nan
+		}
+		return float64(m.IntN(9))/2 - 2
+	}
+	word := func() ingest.Value {
+		if m.IntN(3) == 0 {
+			return ingest.Value{}
+		}
+		return text(m.pick("", "a", "b", "ab", "ba"))
+	}
+	s := &ingest.Sample{ID: []byte(m.pick("a", "b", "ab")), Phenotypes: []float64{value(), value(), value(), value()},
+		Attributes: []ingest.Value{word(), word(), number(value())}}
+	for gene := range uint32(4) {
+		if m.IntN(2) == 0 {
+			s.Genes = append(s.Genes, gene)
+		}
+	}
+	return s
+}
+
+// Random expressions mean what their oracles say.
+func TestKeepsRandom(t *testing.T) {
+	m := maker{seed.Rand(t)}
+	kept, expressions := 0, testrun.Cases(3000, 600)
+	for range expressions {
+		o := m.condition(m.IntN(4))
+		filter, err := Compile(o.text, columns, genes)
+		if err != nil {
+			t.Fatalf("%s: %v", o.text, err)
+		}
+		for range 20 {
+			s := m.sample()
+			got := filter.Keeps(s)
+			if want := o.of(s).(bool); got != want {
+				t.Fatalf("%s of %+v: got %v, want %v", o.text, s, got, want)
+			}
+			if got {
+				kept++
+			}
+		}
+	}
+	if all := 20 * expressions; kept < all/60 || kept > all-all/60 {
+		t.Errorf("the expressions are too much alike: %d of %d are true", kept, all)
+	}
+}
+
+func BenchmarkKeeps(b *testing.B) {
+	for _, expression := range []string{`fitness > 0.4`, `fitness > 0.4 and medium == "YPD" and deletions() == 2 and not deletes("YAL001C")`} {
+		b.Run(expression, func(b *testing.B) {
+			filter, err := Compile(expression, columns, genes)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				filter.Keeps(&measured)
+			}
+		})
+	}
+}

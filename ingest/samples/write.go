@@ -1,0 +1,227 @@
+package samples
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/ingest/table"
+	"tcbuild/ingest/table/arrowfile"
+	"tcbuild/ingest/table/parquetfile"
+	"tcbuild/ingest/table/rows"
+)
+
+// Write writes a perturbation set with the columns sample_id and genes and one per
+// phenotype and attribute: an Arrow IPC file if path ends in .arrow, tab-separated text if it ends
+// in .tsv. OpenFile reads back the same samples, if PerturbationOptions.Attributes names
+// the attributes that look like phenotypes: those of numbers. The bytes depend only on the samples,
+// and memory does not depend on their number.
+func Write(path string, source ingest.SampleSource, genes *ingest.Nodes) error {
+	format, compression := table.Format(path)
+	switch format + compression {
+	case ".arrow":
+		return writePerturbationsArrow(path, source, genes)
+	case ".tsv":
+		return writePerturbationsTSV(path, source, genes)
+	}
+	return fault.New(fault.Usage, "name the file .arrow or .tsv",
+		"write perturbations %s: found ending %q, expected .arrow or .tsv", path, format+compression)
+}
+
+func writePerturbationsArrow(path string, source ingest.SampleSource, genes *ingest.Nodes) error {
+	columns := source.Columns()
+	w, err := arrowfile.Create(path, perturbationFields(columns))
+	if err != nil {
+		return err
+	}
+	_, err = source.Scan(func(s *ingest.Samples) error {
+		if s.Len() == 0 { // a filter left nothing of a batch
+			return nil
+		}
+		return w.Write(perturbationValues(s, columns, genes)...)
+	})
+	return errors.Join(err, w.Close())
+}
+
+// WriteParquet writes a perturbation set like those of Write as Parquet. Each batch
+// that scan yields becomes a row group.
+func WriteParquet(out io.Writer, columns ingest.Columns, genes *ingest.Nodes, scan func(yield func(*ingest.Samples) error) error) error {
+	w, err := parquetfile.NewWriter(out, perturbationFields(columns))
+	if err != nil {
+		return err
+	}
+	if err := scan(func(s *ingest.Samples) error { return w.Write(perturbationValues(s, columns, genes)...) }); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// perturbationFields are the columns of a binary perturbation set.
+func perturbationFields(columns ingest.Columns) []arrowfile.Field {
+	fields := []arrowfile.Field{{Name: defaultIDColumn, Values: arrowfile.Texts{}}, {Name: defaultGenesColumn, Values: arrowfile.Lists{}}}
+	for _, phenotype := range columns.Phenotypes {
+		fields = append(fields, arrowfile.Field{Name: phenotype.Name, Values: arrowfile.Numbers{}})
+	}
+	for _, attribute := range columns.Attributes {
+		values := arrowfile.Values(arrowfile.Numbers{})
+		if attribute.Type == ingest.TextAttribute {
+			values = arrowfile.OptionalTexts{}
+		}
+		fields = append(fields, arrowfile.Field{Name: attribute.Name, Values: values})
+	}
+	return fields
+}
+
+// perturbationValues are the values of perturbationFields.
+func perturbationValues(s *ingest.Samples, columns ingest.Columns, genes *ingest.Nodes) []arrowfile.Values {
+	ids := make(arrowfile.Texts, s.Len())
+	genotypes := make(arrowfile.Lists, s.Len())
+	phenotypes := make([]arrowfile.Numbers, len(columns.Phenotypes))
+	for i := range s.Len() {
+		ids[i] = string(s.ID(i))
+		for _, gene := range s.Genes(i) {
+			genotypes[i] = append(genotypes[i], genes.IDs[gene])
+		}
+		for k, value := range s.Phenotypes(i) {
+			phenotypes[k] = append(phenotypes[k], value)
+		}
+	}
+	values := []arrowfile.Values{ids, genotypes}
+	for _, numbers := range phenotypes {
+		values = append(values, numbers)
+	}
+	for k, attribute := range columns.Attributes {
+		values = append(values, attributeValues(s, k, attribute.Type))
+	}
+	return values
+}
+
+// attributeValues are the values of the k-th attribute.
+func attributeValues(s *ingest.Samples, k int, values ingest.AttributeType) arrowfile.Values {
+	if values == ingest.NumberAttribute {
+		numbers := make(arrowfile.Numbers, s.Len())
+		for i := range numbers {
+			numbers[i] = s.Attribute(i, k).Number
+		}
+		return numbers
+	}
+	texts := make(arrowfile.OptionalTexts, s.Len())
+	for i := range texts {
+		texts[i] = s.Attribute(i, k).Text
+	}
+	return texts
+}
+
+func writePerturbationsTSV(path string, source ingest.SampleSource, genes *ingest.Nodes) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("write perturbations: %w", err)
+	}
+	columns := source.Columns()
+	names := slices.Concat([]string{defaultIDColumn, defaultGenesColumn}, columns.PhenotypeNames(), columns.AttributeNames())
+	w := tsvWriter{Writer: bufio.NewWriterSize(file, 256<<10), genes: genes, attributes: columns.Attributes}
+	if err = w.header(names); err == nil {
+		_, err = source.Scan(func(s *ingest.Samples) error {
+			for i := range s.Len() {
+				if err := w.sample(s, i); err != nil {
+					return fmt.Errorf("write perturbations %s: sample %d: %w", path, s.First+i, err)
+				}
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		file.Close()
+		return err
+	}
+	if err := errors.Join(w.Flush(), file.Close()); err != nil {
+		return fmt.Errorf("write perturbations: %w", err)
+	}
+	return nil
+}
+
+// tsvWriter writes samples as lines. Write errors stay in the bufio.Writer until its Flush.
+type tsvWriter struct {
+	*bufio.Writer
+	genes      *ingest.Nodes
+	attributes []ingest.Attribute
+}
+
+func (w tsvWriter) header(names []string) error {
+	for i, name := range names {
+		if err := checkTSV(name, "\t\r\n"); err != nil {
+			return fmt.Errorf("write perturbations: column %d: %w", i+1, err)
+		}
+	}
+	w.WriteString(strings.Join(names, "\t"))
+	return w.WriteByte('\n')
+}
+
+func (w tsvWriter) sample(s *ingest.Samples, i int) error {
+	if err := checkTSV(string(s.ID(i)), "\t\r\n"); err != nil {
+		return err
+	}
+	w.Write(s.ID(i))
+	for k, gene := range s.Genes(i) {
+		id := w.genes.IDs[gene]
+		if err := checkTSV(id, "\t\r\n|"); err != nil {
+			return err
+		}
+		if k == 0 {
+			w.WriteByte('\t')
+		} else {
+			w.WriteByte('|')
+		}
+		w.WriteString(id)
+	}
+	if len(s.Genes(i)) == 0 {
+		w.WriteByte('\t')
+	}
+	for _, value := range s.Phenotypes(i) {
+		w.number(value)
+	}
+	for k, attribute := range w.attributes {
+		value := s.Attribute(i, k)
+		if attribute.Type == ingest.NumberAttribute {
+			w.number(value.Number)
+			continue
+		}
+		if err := checkTSV(string(value.Text), "\t\r\n"); err != nil {
+			return err
+		}
+		if value.Text != nil && rows.IsMissing(bytes.TrimSpace(value.Text)) {
+			return fault.New(fault.Input, "write .arrow instead",
+				"attribute %s: found text %s, which means a missing value in text files",
+				fault.Quote(attribute.Name), fault.Quote(value.Text))
+		}
+		w.WriteByte('\t')
+		w.Write(value.Text)
+	}
+	return w.WriteByte('\n')
+}
+
+// number writes a field, empty if the value is missing.
+func (w tsvWriter) number(value float64) {
+	w.WriteByte('\t')
+	if !math.IsNaN(value) {
+		w.Write(strconv.AppendFloat(w.AvailableBuffer(), value, 'g', -1, 64))
+	}
+}
+
+// checkTSV returns an error for a text that tab-separated text cannot hold.
+func checkTSV(text, separators string) error {
+	if strings.ContainsAny(text, separators) {
+		return fault.New(fault.Input, "write .arrow instead",
+			"found %s, expected text without any of %q", fault.Quote(text), separators)
+	}
+	return nil
+}
