@@ -126,15 +126,9 @@ func (o *rebuildOptions) check(e *env) error {
 			"read --after: expected it with --slurm and without --force")
 	case len(o.variants) == 0:
 		return fault.New(fault.Usage, "name one of "+strings.Join(allVariants, ", "), "read variants: found none")
-	case o.build.Graph != "" && o.build.Perturbations == "":
-		return fault.New(fault.Usage, "add perturbations=FILE", "rebuild: --graph is given without --perturbations")
-	}
-	for i, variant := range o.variants {
-		if slices.Contains(o.variants[:i], variant) {
-			return fault.New(fault.Usage, "name it once", "read variants: found %s twice", variant)
-		}
 	}
 	slices.SortFunc(o.variants, func(a, b string) int { return slices.Index(allVariants, a) - slices.Index(allVariants, b) })
+	o.variants = slices.Compact(o.variants)
 	if o.slurm.submit || o.slurm.step != "" {
 		if err := o.checkSlurm(); err != nil {
 			return err
@@ -214,15 +208,14 @@ func (o *rebuildOptions) chain(e *env) (*rebuild.Rebuild, error) {
 
 // input is how the chain makes the input that is not given.
 func (o *rebuildOptions) input(e *env) (rebuild.Input, error) {
-	switch {
-	case o.ingest.Config != "" && o.build.Graph != "":
+	switch public, graph := o.ingest.Config != "", o.build.Graph != ""; {
+	case public && graph:
 		return rebuild.Input{}, fault.New(fault.Usage, "omit one of them", "rebuild: found both --graph and a section ingest")
-	case o.ingest.Config != "" && o.build.Perturbations == "":
-		return rebuild.Input{}, fault.New(fault.Usage, "add perturbations=FILE",
-			"rebuild: a section ingest is given without --perturbations")
-	case o.ingest.Config != "":
+	case (public || graph) && o.build.Perturbations == "":
+		return rebuild.Input{}, fault.New(fault.Usage, "add perturbations=FILE", "rebuild: a graph is given without --perturbations")
+	case public:
 		return o.ingest.input(e)
-	case o.build.Graph != "":
+	case graph:
 		return rebuild.Input{}, nil
 	case o.build.Perturbations != "":
 		return rebuild.Input{}, fault.New(fault.Usage, "add graph=DIR", "rebuild: --perturbations is given without --graph")
