@@ -92,10 +92,7 @@ func (d *Dataset) share(folder, to string) error {
 		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 			return err
 		}
-		if os.Link(from, to) == nil {
-			continue
-		}
-		if err := copyFile(from, to); err != nil {
+		if err := disk.Link(from, to); err != nil {
 			return err
 		}
 	}

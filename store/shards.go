@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -109,7 +108,7 @@ func (s *Shard) copyTo(dir string) error {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return err
 	}
-	return copyFile(filepath.Join(s.folder.Path, dataName), filepath.Join(dir, dataName))
+	return disk.Copy(filepath.Join(s.folder.Path, dataName), filepath.Join(dir, dataName))
 }
 
 // shardFiles returns the shards' files, nil while one is not complete.
@@ -147,19 +146,4 @@ func dropFromPageCache(path string) {
 		_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 		f.Close()
 	}
-}
-
-// copyFile makes or replaces a file.
-func copyFile(from, to string) error {
-	source, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer source.Close()
-	target, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(target, source)
-	return errors.Join(err, target.Close())
 }

@@ -5,6 +5,7 @@ package disk
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -106,4 +107,28 @@ func kind(mode fs.FileMode) string {
 	default:
 		return "a device or pipe"
 	}
+}
+
+// Link gives a file a second name. It copies the bytes where links are refused: by the file system,
+// or because the file is another user's and read-only.
+func Link(from, to string) error {
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	return Copy(from, to)
+}
+
+// Copy makes a new file with the bytes of another one.
+func Copy(from, to string) error {
+	in, _, err := OpenRegular(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
 }

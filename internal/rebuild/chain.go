@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -172,8 +171,7 @@ func (c *Chain) link(plan *Plan, stage Stage) error {
 	return os.Rename(whole, filepath.Join(plan.building, stage.Output))
 }
 
-// linkTree copies a file or folder with hard links. It copies the bytes where links are refused: by
-// the file system, or because the file is another user's and read-only.
+// linkTree copies a file or folder with hard links; see disk.Link.
 func linkTree(from, to string) error {
 	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -187,25 +185,8 @@ func linkTree(from, to string) error {
 		if entry.IsDir() {
 			return os.MkdirAll(copied, 0o777)
 		}
-		if os.Link(path, copied) == nil {
-			return nil
-		}
-		return copyFile(path, copied)
+		return disk.Link(path, copied)
 	})
-}
-
-func copyFile(from, to string) error {
-	in, _, err := disk.OpenRegular(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
 }
 
 // failed keeps what another run can resume.
