@@ -207,11 +207,7 @@ func (s *shardFile) read(first int, dst []byte) ([]byte, error) {
 	if !bytes.Equal(key, target[:]) {
 		return dst, fmt.Errorf("no value starts with sample %d: %w", first, encode.ErrDamaged)
 	}
-	value, err := s.Value(dst)
-	if err != nil {
-		return dst, err
-	}
-	return value, nil
+	return s.Value(dst)
 }
 
 func (s *shardFile) close() { s.file.Close() }

@@ -65,21 +65,16 @@ func (d *Dataset) Stage(ctx context.Context, dir string) (staged Staged, err err
 // takeUp makes the folder of a copy or, if this user has begun one, removes from it what is not the
 // dataset's.
 func (d *Dataset) takeUp(temporary string) error {
-	info, err := os.Lstat(temporary)
-	if errors.Is(err, fs.ErrNotExist) {
-		return os.Mkdir(temporary, 0o777)
-	}
-	if err == nil && (!info.IsDir() || !disk.IsMine(temporary)) {
-		if err = os.RemoveAll(temporary); err == nil {
-			err = os.Mkdir(temporary, 0o777)
+	if info, err := os.Lstat(temporary); err == nil && (!info.IsDir() || !disk.IsMine(temporary)) {
+		if err := os.RemoveAll(temporary); err != nil {
+			return err
 		}
-		return err
 	}
-	if err != nil {
+	if err := os.Mkdir(temporary, 0o777); !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	var folders []string
-	err = filepath.WalkDir(temporary, func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(temporary, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() {
 			folders = append(folders, path)
 		}

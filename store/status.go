@@ -36,42 +36,37 @@ type ShardStatus struct {
 // be called while builds run. If there is no dataset, it returns ReadManifest's error.
 func Status(out string) ([]ShardStatus, error) {
 	b := &Building{out: filepath.Clean(out), dir: filepath.Clean(out) + ".building"}
+	whole := false // one process builds all shards
 	manifest, err := ReadManifest(b.out)
-	if err == nil {
-		return statusOf(manifest, func(i int, shard *ShardStatus) error {
-			shard.State = ShardDone
-			return nil
-		})
-	}
-	plan, begun, planErr := b.readPlan()
-	if planErr != nil {
-		return nil, planErr
-	}
-	switch {
-	case !begun:
-		return nil, err
-	case plan == nil:
-		return nil, fault.New(fault.Damaged, hintNever, "read %s: it is not the plan of a build", b.path(".build", "plan.json"))
-	}
-	b.Manifest = plan
-	whole, err := locked(b.path(".build", "lock")) // one process builds all shards
-	if err != nil {
-		return nil, err
-	}
-	return statusOf(plan, func(i int, shard *ShardStatus) error { return b.lookAt(i, &whole, shard) })
-}
-
-func statusOf(m *Manifest, look func(i int, shard *ShardStatus) error) ([]ShardStatus, error) {
-	ranges := m.Shards
-	if m.Variant == Incidence {
-		ranges = []ShardRange{{Samples: m.Samples}}
-	}
-	shards := make([]ShardStatus, len(ranges))
-	for i, shard := range ranges {
-		shards[i].ShardRange = shard
-		if err := look(i, &shards[i]); err != nil {
+	published := err == nil
+	if !published {
+		plan, begun, planErr := b.readPlan()
+		switch {
+		case planErr != nil:
+			return nil, planErr
+		case !begun:
+			return nil, err
+		case plan == nil:
+			return nil, fault.New(fault.Damaged, hintNever, "read %s: it is not the plan of a build", b.path(".build", "plan.json"))
+		}
+		manifest, b.Manifest = plan, plan
+		if whole, err = locked(b.path(".build", "lock")); err != nil {
 			return nil, err
 		}
+	}
+	ranges := manifest.Shards
+	if manifest.Variant == Incidence {
+		ranges = []ShardRange{{Samples: manifest.Samples}}
+	}
+	var shards []ShardStatus
+	for i, shard := range ranges {
+		status := ShardStatus{shard, ShardDone}
+		if !published {
+			if err := b.lookAt(i, &whole, &status); err != nil {
+				return nil, err
+			}
+		}
+		shards = append(shards, status)
 	}
 	return shards, nil
 }

@@ -5,6 +5,8 @@ package croissant
 
 import (
 	"context"
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -113,7 +115,7 @@ type object map[string]any
 // describe describes a dataset with these files.
 func describe(manifest *store.Manifest, files []store.File, about About) object {
 	description := object{
-		"@context":            vocabulary(),
+		"@context":            json.RawMessage(vocabulary),
 		"@type":               "sc:Dataset",
 		"conformsTo":          "http://mlcommons.org/croissant/1.0",
 		"name":                about.Name,
@@ -142,25 +144,9 @@ func describe(manifest *store.Manifest, files []store.File, about About) object 
 }
 
 // vocabulary is the context that Croissant 1.0 prescribes, and tcbuild's own words.
-func vocabulary() object {
-	return object{
-		"@language": "en", "@vocab": "https://schema.org/", "equivalentProperty": "cr:equivalentProperty", "samplingRate": "cr:samplingRate",
-		"sc": "https://schema.org/", "cr": "http://mlcommons.org/croissant/", "rai": "http://mlcommons.org/croissant/RAI/",
-		"dct": "http://purl.org/dc/terms/", "tcbuild": "urn:tcbuild:",
-		"citeAs": "cr:citeAs", "column": "cr:column", "conformsTo": "dct:conformsTo",
-		"data":           object{"@id": "cr:data", "@type": "@json"},
-		"dataBiases":     "cr:dataBiases",
-		"dataType":       object{"@id": "cr:dataType", "@type": "@vocab"},
-		"dataCollection": "cr:dataCollection",
-		"examples":       object{"@id": "cr:examples", "@type": "@json"},
-		"extract":        "cr:extract", "field": "cr:field", "fileObject": "cr:fileObject", "fileProperty": "cr:fileProperty",
-		"fileSet": "cr:fileSet", "format": "cr:format", "includes": "cr:includes", "isLiveDataset": "cr:isLiveDataset",
-		"jsonPath": "cr:jsonPath", "key": "cr:key", "md5": "cr:md5", "parentField": "cr:parentField", "path": "cr:path",
-		"personalSensitiveInformation": "cr:personalSensitiveInformation", "recordSet": "cr:recordSet", "references": "cr:references",
-		"regex": "cr:regex", "repeated": "cr:repeated", "replace": "cr:replace", "separator": "cr:separator", "source": "cr:source",
-		"subField": "cr:subField", "transform": "cr:transform",
-	}
-}
+//
+//go:embed context.json
+var vocabulary []byte
 
 func distribution(files []store.File) []object {
 	objects := []object{}
