@@ -62,9 +62,6 @@ func (b *Building) HasSamples() bool {
 // AdoptSamples moves a complete sample table into the dataset, unless an earlier build or another
 // shard's process did: it is the same.
 func (b *Building) AdoptSamples(w *SampleWriter) error {
-	if b.HasSamples() {
-		return nil
-	}
 	return b.adopt(w.temporary, samplesName)
 }
 

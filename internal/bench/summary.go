@@ -84,17 +84,14 @@ const (
 const restStage = "start and publish"
 
 // writing is the time of the stages that grow with the samples.
-func (m built) writing() float64 { return m.stage(surveyStage) + m.stage(masksStage) }
+func (m built) writing() float64 { return m.stage(surveyStage).Seconds + m.stage(masksStage).Seconds }
 
 // fixedSeconds is the time that does not grow with the samples.
 func (m built) fixedSeconds() float64 { return m.seconds - m.writing() }
 
-// stage is the wall time of a stage, 0 if there was none.
-func (m built) stage(name string) float64 { return m.stageTime(name).Seconds }
-
 // step is the busy time of a step of a stage, 0 if there was none.
 func (m built) step(stage, name string) float64 {
-	for _, step := range m.stageTime(stage).Steps {
+	for _, step := range m.stage(stage).Steps {
 		if step.Step == name {
 			return step.Busy
 		}
@@ -102,7 +99,8 @@ func (m built) step(stage, name string) float64 {
 	return 0
 }
 
-func (m built) stageTime(name string) tcbuild.StageTime {
+// stage is the time of a stage, 0 if there was none.
+func (m built) stage(name string) tcbuild.StageTime {
 	for _, stage := range m.run.Stages {
 		if stage.Stage == name {
 			return stage
@@ -131,7 +129,7 @@ func (s *subject) buildResult(l Limits) Build {
 // stages summarises the stages and steps of run.json by name; every round has the same.
 func (s *subject) stages() (stages []Stage) {
 	for _, stage := range s.builds[0].run.Stages {
-		summed := Stage{Stage: stage.Stage, Seconds: statOf(s.builds, func(m built) float64 { return m.stage(stage.Stage) })}
+		summed := Stage{Stage: stage.Stage, Seconds: statOf(s.builds, func(m built) float64 { return m.stage(stage.Stage).Seconds })}
 		for _, step := range stage.Steps {
 			busy := statOf(s.builds, func(m built) float64 { return m.step(stage.Stage, step.Step) })
 			summed.Steps = append(summed.Steps, Step{step.Step, busy})
