@@ -54,7 +54,7 @@ func (r *Rebuild) firstStage() (Stage, error) {
 	stage := Stage{Name: r.first(), Output: r.first(), Added: addedFiles, Options: map[string]string{
 		"reaction_rule": string(r.Build.ReactionRule), "unknown_genes": string(r.Build.UnknownGenes),
 		"allow_wildtype": strconv.FormatBool(r.Build.AllowWildtype), "allow_duplicate_ids": strconv.FormatBool(r.Build.AllowDuplicateIDs),
-		"duplicates": string(r.Build.Duplicates),
+		"duplicates": string(r.Build.Duplicates), "where": r.Build.Where,
 	}}
 	for name, columns := range map[string][]string{
 		"phenotypes": r.Build.Phenotypes, "not_phenotypes": r.Build.NotPhenotypes, "attributes": r.Build.Attributes, "group_by": r.Build.GroupBy,
@@ -62,9 +62,6 @@ func (r *Rebuild) firstStage() (Stage, error) {
 		if columns != nil {
 			stage.Options[name] = fmt.Sprintf("%q", columns)
 		}
-	}
-	if r.Build.Where != "" {
-		stage.Options["where"] = r.Build.Where
 	}
 	if r.Input.Stage != "" {
 		stage.After = []string{r.Input.Stage}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"tcbuild/fault"
 	"tcbuild/internal/disk"
@@ -124,16 +125,12 @@ func (f *Failure) recurs() bool {
 // could not note it.
 func (s *Submitted) LastLine() (line, log string) {
 	entries, _ := os.ReadDir(s.Folder)
-	var last fs.FileInfo
+	var last time.Time
 	for _, entry := range entries {
-		if info, err := entry.Info(); err == nil && filepath.Ext(entry.Name()) == ".log" && (last == nil || info.ModTime().After(last.ModTime())) {
-			last = info
+		if info, err := entry.Info(); err == nil && filepath.Ext(entry.Name()) == ".log" && info.ModTime().After(last) {
+			last, log = info.ModTime(), filepath.Join(s.Folder, entry.Name())
 		}
 	}
-	if last == nil {
-		return "", ""
-	}
-	log = filepath.Join(s.Folder, last.Name())
 	text, _ := disk.ReadRegular(log)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	return lines[len(lines)-1], log
