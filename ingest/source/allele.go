@@ -128,29 +128,52 @@ const separators = "_-:;,|+/& "
 // another gene: L4A is a substitution in cdc42-L4A, and a ribosomal protein.
 var designation = regexp.MustCompile(`^[A-Za-z]?[0-9]+[A-Za-z]?$`)
 
-// genesIn returns the genes of a name that names several: YAL001C_YAL002W, tfc3Δ-vps8Δ. Taken for a
-// strain or an allele of the first, it would delete that gene alone.
+// genesIn returns the genes of a name that names several, whatever else it has: YAL001C_YAL002W,
+// tfc3Δ-vps8Δ, TP53-KO_VARS1-KO. Taken for a strain or an allele of the first, it would delete that
+// gene alone.
 func (r *alleleReader) genesIn(name string) []string {
 	if r.isName(name) {
 		return nil
 	}
 	for at, separator := range name {
-		if !strings.ContainsRune(separators, separator) || !r.isName(name[:at]) {
-			continue
-		}
-		rest := strings.TrimLeft(name[at:], separators)
-		switch _, strain := kindOfStrain(strings.ToLower(rest)); {
-		case separator == '-' && designation.MatchString(rest):
-		case strain && r.names.find([]byte(rest)).result == unknown: // dma1, not DMA1
-		case r.isName(rest):
-			return []string{name[:at], rest}
-		default:
-			if others := r.genesIn(rest); others != nil {
+		if strings.ContainsRune(separators, separator) && r.isName(name[:at]) {
+			if others := r.genesBehind(name[at:]); others != nil {
 				return append([]string{name[:at]}, others...)
 			}
 		}
 	}
 	return nil
+}
+
+// genesBehind returns the genes in what follows the first one, each the longest name between
+// separators.
+func (r *alleleReader) genesBehind(rest string) (genes []string) {
+	for rest != "" {
+		part := strings.TrimLeft(rest, separators)
+		hyphen := strings.Contains(rest[:len(rest)-len(part)], "-")
+		next := len(part)
+		for end := len(part); end > 0; end = strings.LastIndexAny(part[:end], separators) {
+			if next = end; r.isSecond(part[:end], hyphen) {
+				genes = append(genes, part[:end])
+				break
+			}
+		}
+		rest = part[next:]
+	}
+	return genes
+}
+
+// isSecond reports whether a part of a name, perhaps behind a hyphen, is another gene and not a
+// strain (dma1, not DMA1) or a substitution, which only the gene's own id takes precedence over.
+func (r *alleleReader) isSecond(part string, hyphen bool) bool {
+	if _, strain := kindOfStrain(strings.ToLower(part)); strain && r.names.find([]byte(part)).result == unknown {
+		return false
+	}
+	if hyphen && designation.MatchString(part) {
+		m := r.find(part)
+		return m.result == gene && strings.EqualFold(r.names.genes.IDs[m.gene], part)
+	}
+	return r.isName(part)
 }
 
 // wholeSystematicName matches systematic names of nuclear open reading frames, such as YAL016C-B.
@@ -236,10 +259,13 @@ func (r *alleleReader) ofStrain(id, allele string) ([]locus, error) {
 			return nil, fmt.Errorf("strain %s: found an empty gene name, expected one such as YAL001C", fault.Quote(id))
 		}
 		kind, several := r.strainKind(name, alleles[i], suffix, len(names) > 1)
+		loci[i] = r.locus(name, kind)
 		if len(names) == 1 && several == nil {
-			several = r.genesIn(id)
+			if several = r.genesIn(id); several != nil {
+				loci[i].name = id
+			}
 		}
-		if loci[i] = r.locus(name, kind); several != nil {
+		if several != nil {
 			loci[i].several = several
 		}
 	}
