@@ -85,7 +85,8 @@ type bench struct {
 type subject struct {
 	Case
 	Variation
-	samples  string // perturbation set
+	input    input
+	edges    int
 	size     Size
 	builds   []built
 	readings []reads
@@ -108,7 +109,7 @@ func (b *bench) plan() (Setup, error) {
 		return setup, err
 	}
 	for _, c := range allCases() {
-		s, err := b.subject(c, Variation{b.Workers, b.Samples})
+		s, err := b.subject(c, Variation{b.Workers, b.Samples, 1})
 		if err != nil {
 			return setup, err
 		}
@@ -131,7 +132,11 @@ func (b *bench) plan() (Setup, error) {
 
 func (b *bench) subject(c Case, v Variation) (*subject, error) {
 	part, err := b.in.part(v)
-	return &subject{Case: c, Variation: v, samples: part}, err
+	s := &subject{Case: c, Variation: v, input: part}
+	for _, edges := range b.in.graph.Edges {
+		s.edges += (edges.Len() + v.EveryNth - 1) / v.EveryNth
+	}
+	return s, err
 }
 
 // round measures everything once.
@@ -165,7 +170,7 @@ const mostDiskBytes = 512 << 20
 
 // measure builds and reads a subject once; reads in all orders are of the cases alone.
 func (b *bench) measure(ctx context.Context, s *subject, round int, dir string, allOrders, keep bool) error {
-	built, err := b.build(ctx, s, dir)
+	built, err := b.build(ctx, s.Case, s.input, s.Workers, dir)
 	if err != nil {
 		return err
 	}
@@ -173,7 +178,7 @@ func (b *bench) measure(ctx context.Context, s *subject, round int, dir string, 
 	if err != nil {
 		return err
 	}
-	if err := b.in.checkRead(s.samples, manifest); err != nil {
+	if err := b.in.checkRead(s.input, manifest); err != nil {
 		return err
 	}
 	readings, err := readDataset(ctx, dir, uint64(round), allOrders)
@@ -185,7 +190,7 @@ func (b *bench) measure(ctx context.Context, s *subject, round int, dir string, 
 	}
 	s.builds, s.readings = append(s.builds, built), append(s.readings, readings)
 	b.Log.Info("measured", "round", round+1, "of", b.Rounds, "case", s.String(), "samples", s.Samples, "workers",
-		s.Workers,
+		s.Workers, "edges", s.edges,
 		"build_seconds", fmt.Sprintf("%.2f", built.seconds), "read_ms", fmt.Sprintf("%.3f", readings.random.milliseconds()))
 	if keep {
 		return nil

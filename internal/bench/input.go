@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"tcbuild/encode"
 	"tcbuild/fault"
@@ -20,7 +19,10 @@ import (
 	"tcbuild/store"
 )
 
-// inputs makes subsets of the user's perturbation set, each once.
+// input is a graph folder and a perturbation set to build from.
+type input struct{ graph, perturbations string }
+
+// inputs makes subsets of the user's input, each once.
 type inputs struct {
 	Options
 	dir     string // of the parts
@@ -57,28 +59,46 @@ func readInputs(ctx context.Context, o Options, dir string) (*inputs, error) {
 	return in, nil
 }
 
-// part returns the perturbation set of a variation: if that is everything, the user's own.
-func (in *inputs) part(v Variation) (string, error) {
-	if v.Samples == in.total {
-		return in.Perturbations, nil
+// part returns the input of a variation. If that is everything, it is the user's own files.
+func (in *inputs) part(v Variation) (input, error) {
+	part := input{in.Graph, in.Perturbations}
+	if v.EveryNth > 1 {
+		part.graph = filepath.Join(in.dir, fmt.Sprintf("graph-every-%d", v.EveryNth))
+		if err := once(part.graph, func() error { return graph.Write(part.graph, thin(in.graph, v.EveryNth)) }); err != nil {
+			return part, err
+		}
 	}
-	path := filepath.Join(in.dir, fmt.Sprintf("samples-%d.arrow", v.Samples))
-	if _, err := os.Stat(path); err == nil {
-		return path, nil
+	if v.Samples < in.total {
+		part.perturbations = filepath.Join(in.dir, fmt.Sprintf("samples-%d.arrow", v.Samples))
+		source := spread{in.samples, in.total, v.Samples}
+		return part, once(part.perturbations, func() error {
+			return samples.Write(part.perturbations, source, in.graph.Genes)
+		})
 	}
-	return path, samples.Write(path, spread{in.samples, in.total, v.Samples}, in.graph.Genes)
+	return part, nil
 }
 
 // checkRead checks that a dataset was built from the user's files as they were read here.
-func (in *inputs) checkRead(samples string, m *store.Manifest) error {
-	why := inputfile.Difference(in.read, m.Inputs.Graph)
-	if samples == in.Perturbations {
+func (in *inputs) checkRead(from input, m *store.Manifest) error {
+	why := ""
+	if from.graph == in.Graph {
+		why = inputfile.Difference(in.read, m.Inputs.Graph)
+	}
+	if from.perturbations == in.Perturbations {
 		why = cmp.Or(why, inputfile.Difference(in.samples.Inputs(), m.Inputs.Perturbations))
 	}
 	if why != "" {
 		return fault.New(fault.Busy, "run the same command again", "bench: while it ran, %s", why)
 	}
 	return in.samples.Unchanged()
+}
+
+// once calls write unless path exists.
+func once(path string, write func() error) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	return write()
 }
 
 // removals counts what a set of samples removes, per sample: perturbation indices and mask
@@ -97,6 +117,26 @@ func (in *inputs) removals(samples int) (genes, removed float64, err error) {
 		return nil
 	})
 	return genes / float64(samples), removed / float64(samples), err
+}
+
+// thin keeps every nth edge of each edge type, which preserves the order and the shape of the
+// degree distribution. It drops edge columns: no mask depends on them.
+func thin(graph *ingest.Graph, nth int) *ingest.Graph {
+	thinned := *graph
+	thinned.Edges = nil
+	for _, edges := range graph.Edges {
+		thinned.Edges = append(thinned.Edges, &ingest.Edges{Type: edges.Type, Src: everyNth(edges.Src, nth), Dst: everyNth(edges.Dst, nth)})
+	}
+	return &thinned
+}
+
+// everyNth returns values 0, n, 2n, ….
+func everyNth(values []uint32, n int) []uint32 {
+	kept := make([]uint32, 0, (len(values)+n-1)/n)
+	for i := 0; i < len(values); i += n {
+		kept = append(kept, values[i])
+	}
+	return kept
 }
 
 // spread is a perturbation set of keep evenly spaced samples of another set's total.
@@ -152,7 +192,10 @@ func (c Case) isDefault() bool {
 
 // folder is the name of a case's dataset.
 func (c Case) folder() string {
-	return strings.ReplaceAll(c.String(), " ", "-")
+	if c.Codec == "" {
+		return string(c.Variant)
+	}
+	return string(c.Variant) + "-" + c.Codec
 }
 
 // The axes of the variations, limited by the size of the perturbation set.
@@ -163,10 +206,11 @@ const (
 
 // baseVariation is the point that the variations start from.
 func baseVariation(total, workers int) Variation {
-	return Variation{Workers: workers, Samples: min(baseSamples, total)}
+	return Variation{Workers: workers, Samples: min(baseSamples, total), EveryNth: 1}
 }
 
-// variations differ from the base along one axis each: fewer workers, or fewer or more samples.
+// variations differ from the base along one axis each: fewer workers, fewer or more samples, fewer
+// edges.
 func variations(total, workers int) []Variation {
 	base := baseVariation(total, workers)
 	all := []Variation{base}
@@ -180,6 +224,11 @@ func variations(total, workers int) []Variation {
 			v.Samples = samples
 			all = append(all, v)
 		}
+	}
+	for _, nth := range []int{4, 2} {
+		v := base
+		v.EveryNth = nth
+		all = append(all, v)
 	}
 	return all
 }

@@ -41,12 +41,12 @@ func listFlag(flag string, names []string) []string {
 }
 
 // build builds a dataset of a case with the program itself, as a user would.
-func (b *bench) build(ctx context.Context, s *subject, out string) (built, error) {
+func (b *bench) build(ctx context.Context, c Case, in input, workers int, out string) (built, error) {
 	args := []string{"incidence"}
-	if s.Variant != store.Incidence {
-		args = []string{"dataset", "--mode", string(s.Variant), "--codec", s.Codec, "--resume", string(store.ResumeNever)}
+	if c.Variant != store.Incidence {
+		args = []string{"dataset", "--mode", string(c.Variant), "--codec", c.Codec, "--resume", string(store.ResumeNever)}
 	}
-	args = append(args, "--graph", b.Graph, "--perturbations", s.samples, "--out", out, "--workers", strconv.Itoa(s.Workers),
+	args = append(args, "--graph", in.graph, "--perturbations", in.perturbations, "--out", out, "--workers", strconv.Itoa(workers),
 		"--reaction-rule", string(b.ReactionRule), "--unknown-genes", string(b.UnknownGenes), "--quiet")
 	if b.AllowWildtype {
 		args = append(args, "--allow-wildtype")
@@ -54,7 +54,7 @@ func (b *bench) build(ctx context.Context, s *subject, out string) (built, error
 	if b.AllowDuplicateIDs {
 		args = append(args, "--allow-duplicate-ids")
 	}
-	if s.samples == b.Perturbations { // a subset has no other columns
+	if in.perturbations == b.Perturbations { // a subset has no other columns
 		args = append(args, listFlag("phenotypes", b.Phenotypes)...)
 		args = append(args, listFlag("not-phenotypes", b.NotPhenotypes)...)
 		if b.Where != "" { // a subset is of samples that were kept
@@ -87,7 +87,7 @@ func (b *bench) build(ctx context.Context, s *subject, out string) (built, error
 		return m, context.Cause(ctx)
 	}
 	if err != nil {
-		return m, fmt.Errorf("build %s: %w", s, fault.FromRun(cmd.ProcessState.ExitCode(), stderr.String(), err))
+		return m, fmt.Errorf("build %s: %w", c, fault.FromRun(cmd.ProcessState.ExitCode(), stderr.String(), err))
 	}
 	m.cpuSeconds = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	return m, disk.ReadJSON(filepath.Join(out, "run.json"), &m.run)

@@ -26,9 +26,12 @@ func (r *Results) figures() []page.Section {
 			Text:  "The stage that writes samples, with default codecs. The dashed lines are the speed of one worker times the number of workers. The incidence variant writes on one core.",
 			Plots: []page.Plot{r.workersPlot()}})
 	}
-	return append(figures,
+	figures = append(figures,
 		page.Section{Title: "Cost against the number of samples", Plots: r.samplesPlots(),
-			Text: "Default codecs. Filled marks are measured. The dashed lines extrapolate from the largest measured dataset to the hollow marks."})
+			Text: "Default codecs. Filled marks are measured. The dashed lines extrapolate from the largest measured dataset to the hollow marks."},
+		page.Section{Title: "Cost against the number of edges", Plots: r.edgesPlots(),
+			Text: "Default codecs, with every fourth, every second and every edge of each edge type."})
+	return figures
 }
 
 func (r *Results) sizeAgainstTime() page.Plot {
@@ -91,12 +94,17 @@ type axis struct {
 // Axes of the plots.
 var (
 	workersAxis = axis{page.Axis{Title: "workers", Log: true, Format: page.Plain}, func(p Point) float64 { return float64(p.Workers) },
-		func(v, base Variation) bool { return v.Samples == base.Samples }}
+		func(v, base Variation) bool { return v.Samples == base.Samples && v.EveryNth == 1 }}
 	samplesAxis = axis{page.Axis{Title: "samples", Log: true, Format: page.Short}, func(p Point) float64 { return float64(p.Samples) },
-		func(v, base Variation) bool { return v.Workers == base.Workers }}
-	speedAxis = axis{page.Axis{Title: "samples per second", Log: true, Format: page.Short}, func(p Point) float64 { return p.SamplesPerSecond.Median }, nil}
-	timeAxis  = axis{page.Axis{Title: "build time", Format: secondsTick}, func(p Point) float64 { return p.Seconds.Median }, nil}
-	bytesAxis = axis{page.Axis{Title: "dataset size", Log: true, Format: byteTick}, func(p Point) float64 { return float64(p.DatasetBytes) }, nil}
+		func(v, base Variation) bool { return v.Workers == base.Workers && v.EveryNth == 1 }}
+	edgesAxis = axis{page.Axis{Title: "edges", Format: page.Short}, func(p Point) float64 { return float64(p.Edges) },
+		func(v, base Variation) bool { return v.Workers == base.Workers && v.Samples == base.Samples }}
+	speedAxis  = axis{page.Axis{Title: "samples per second", Log: true, Format: page.Short}, func(p Point) float64 { return p.SamplesPerSecond.Median }, nil}
+	timeAxis   = axis{page.Axis{Title: "build time", Format: secondsTick}, func(p Point) float64 { return p.Seconds.Median }, nil}
+	bytesAxis  = axis{page.Axis{Title: "dataset size", Log: true, Format: byteTick}, func(p Point) float64 { return float64(p.DatasetBytes) }, nil}
+	storedAxis = axis{page.Axis{Title: "stored bytes per sample", Format: byteTick}, func(p Point) float64 { return p.BytesPerSample }, nil}
+	readAxis   = axis{page.Axis{Title: "time to load a sample, random order", Format: secondsTick},
+		func(p Point) float64 { return p.ReadMilliseconds.Median / 1000 }, nil}
 )
 
 // timeTicks are round times in seconds; every second one is 1 ms, 10 ms, …, 1 min, 10 min, 1 h, 10
@@ -161,6 +169,13 @@ func (r *Results) samplesPlots() []page.Plot {
 		extrapolated(seconds, func(e Extrapolation) float64 { return e.Seconds }),
 		extrapolated(bytesAxis, func(e Extrapolation) float64 { return e.Bytes }),
 	}
+}
+
+func (r *Results) edgesPlots() (plots []page.Plot) {
+	for _, y := range []axis{timeAxis, storedAxis, readAxis} {
+		plots = append(plots, r.curves(edgesAxis, y, func([]Point) []page.Mark { return nil }))
+	}
+	return plots
 }
 
 // along returns the points of each default case on an axis, in its order.

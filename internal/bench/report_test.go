@@ -23,7 +23,7 @@ func testResults(r *rand.Rand, rounds int) *Results {
 		return newStat(values)
 	}
 	results := &Results{Setup: Setup{Rounds: rounds, Workers: 4, Samples: 1000, TotalSamples: 1000, MaskPositions: 5000},
-		Base:   Variation{Workers: 4, Samples: 1000},
+		Base:   Variation{Workers: 4, Samples: 1000, EveryNth: 1},
 		Limits: Limits{Fill: stat(1e9, 2e9), Copy: stat(1e9, 2e9), DiskWrite: stat(1e8, 2e8)}}
 	cases := []Case{{Variant: store.Incidence}}
 	for _, variant := range []store.Variant{store.Indices, store.FullMasks} {
@@ -48,9 +48,9 @@ func testResults(r *rand.Rand, rounds int) *Results {
 		}
 		result.Build.Seconds, result.Build.SamplesPerSecond = stat(1, 5), stat(1000, 2000)
 		results.Cases = append(results.Cases, result)
-		for _, v := range []Variation{{4, 1000}, {1, 1000}, {2, 1000}, {4, 100}} {
+		for _, v := range []Variation{{4, 1000, 1}, {1, 1000, 1}, {2, 1000, 1}, {4, 100, 1}, {4, 1000, 2}, {4, 1000, 4}} {
 			if result.Default {
-				results.Points = append(results.Points, Point{Case: c, Variation: v, Seconds: stat(2, 2.1), SamplesPerSecond: stat(900, 1000),
+				results.Points = append(results.Points, Point{Case: c, Variation: v, Edges: 400 / v.EveryNth, Seconds: stat(2, 2.1), SamplesPerSecond: stat(900, 1000),
 					DatasetBytes: int64(1000 * v.Samples), BytesPerSample: 100 + r.Float64(), ReadMilliseconds: stat(0.01, 0.011)})
 			}
 		}
@@ -72,8 +72,8 @@ func report(t *testing.T, r *Results) string {
 func TestPlots(t *testing.T) {
 	for seed := range testrun.Cases(20, 3) {
 		r := testResults(rand.New(rand.NewPCG(uint64(seed), 0)), 1)
-		if found := pagetest.Check(t, report(t, r)); found != 5 {
-			t.Errorf("found %d plots, expected 5", found)
+		if found := pagetest.Check(t, report(t, r)); found != 8 {
+			t.Errorf("found %d plots, expected 8", found)
 		}
 	}
 	r := testResults(rand.New(rand.NewPCG(1, 0)), 1)
@@ -81,7 +81,7 @@ func TestPlots(t *testing.T) {
 	for i := range r.Points {
 		r.Points[i].Workers = 1
 	}
-	if text := report(t, r); pagetest.Check(t, text) != 4 || strings.Contains(text, "Throughput") {
+	if text := report(t, r); pagetest.Check(t, text) != 7 || strings.Contains(text, "Throughput") {
 		t.Error("the throughput of a single worker has a plot")
 	}
 }

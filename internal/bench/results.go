@@ -167,14 +167,16 @@ type Extrapolation struct {
 
 // Variation is a build of a subset of the input.
 type Variation struct {
-	Workers int `json:"workers"`
-	Samples int `json:"samples"`
+	Workers  int `json:"workers"`
+	Samples  int `json:"samples"`
+	EveryNth int `json:"every_nth"` // edge of each edge type is kept; 1 keeps all
 }
 
 // Point is a case at a variation.
 type Point struct {
 	Case
 	Variation
+	Edges            int     `json:"edges"`
 	Seconds          Stat    `json:"seconds"` // of the build
 	SamplesPerSecond Stat    `json:"samples_per_second"`
 	DatasetBytes     int64   `json:"dataset_bytes"`

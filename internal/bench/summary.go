@@ -40,11 +40,11 @@ func (b *bench) results(machine Machine) *Results {
 	return r
 }
 
-// largest is the largest dataset of a case that was built with all workers.
+// largest is the largest dataset of a case that was built with all edges and all workers.
 func (b *bench) largest(of *subject) Point {
 	largest := of.point()
 	for _, s := range b.points {
-		if s.Case == of.Case && s.Workers == b.Workers && s.Samples > largest.Samples {
+		if s.Case == of.Case && s.EveryNth == 1 && s.Workers == b.Workers && s.Samples > largest.Samples {
 			largest = s.point()
 		}
 	}
@@ -63,7 +63,7 @@ func extrapolate(from Point, samples int) Extrapolation {
 
 func (s *subject) point() Point {
 	return Point{
-		Case: s.Case, Variation: s.Variation,
+		Case: s.Case, Variation: s.Variation, Edges: s.edges,
 		Seconds:          statOf(s.builds, func(m built) float64 { return m.seconds }),
 		SamplesPerSecond: s.samplesPerSecond(),
 		DatasetBytes:     s.size.DatasetBytes,

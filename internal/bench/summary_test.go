@@ -34,12 +34,12 @@ func TestLargest(t *testing.T) {
 		return &subject{Case: c, Variation: v, builds: make([]built, 1), readings: make([]reads, 1)}
 	}
 	b := &bench{Options: Options{Options: tcbuild.Options{Workers: 4}}, points: []*subject{
-		one(zstd, Variation{4, 50}), one(zstd, Variation{4, 500}), one(zstd, Variation{2, 900}),
+		one(zstd, Variation{4, 50, 1}), one(zstd, Variation{4, 500, 1}), one(zstd, Variation{4, 900, 2}), one(zstd, Variation{2, 900, 1}),
 	}}
-	if got := b.largest(one(zstd, Variation{4, 100})); got.Samples != 500 {
+	if got := b.largest(one(zstd, Variation{4, 100, 1})); got.Samples != 500 {
 		t.Errorf("zstd: got %d samples, want 500", got.Samples)
 	}
-	if got := b.largest(one(raw, Variation{4, 100})); got.Samples != 100 {
+	if got := b.largest(one(raw, Variation{4, 100, 1})); got.Samples != 100 {
 		t.Errorf("raw: got %d samples, want its own 100", got.Samples)
 	}
 }
