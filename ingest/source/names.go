@@ -120,6 +120,10 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 					name, rest, more = bytes.Cut(name, []byte(spec.Split))
 				}
 				name = bytes.TrimPrefix(bytes.TrimSpace(name), []byte(spec.StripPrefix))
+				if last := len(name) - 1; last > 0 && name[0] == '"' && name[last] == '"' {
+					return fault.New(fault.Input, ingest.QuotesHint, "read %s: found name %s, expected one without quotes around it",
+						reader.Where(batch.First+int64(i)), fault.Quote(name))
+				}
 				of.append(featureName{string(name), m.gene})
 			}
 		}
