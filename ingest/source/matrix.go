@@ -28,8 +28,8 @@ type MatrixSpec struct {
 	// a regular expression whose first group is the gene, or its strain, in the name of a matrix's
 	// row or, if columns are genes, of a column (default: all of it)
 	GenePattern string `yaml:"gene_pattern"`
-	// keep the cells of (a, b) and of (b, a) in a matrix of genes; otherwise the second of two equal
-	// ones is dropped, as the matrix is symmetric, and other such cells that differ are an error
+	// keep the cells of (a, b) and of (b, a) in a matrix of genes; otherwise, if such cells are equal,
+	// the matrix is symmetric: the second of each two is dropped, and two that differ are an error
 	BothHalves bool `yaml:"both_halves"`
 }
 

@@ -72,7 +72,7 @@ func (c *canvas) rect(x, y, width, height float64, class, hover string) {
 
 // mark draws a point, which is easier to hit than to see.
 func (c *canvas) mark(x, y float64, class, hover string) {
-	fmt.Fprintf(c, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" class=\"%s\"/><circle cx=\"%.1f\" cy=\"%[2].1f\" r=\"12\" class=\"hit\">%[4]s</circle>\n",
+	fmt.Fprintf(c, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" class=\"%s\"/><circle cx=\"%.1[1]f\" cy=\"%.1[2]f\" r=\"12\" class=\"hit\">%[4]s</circle>\n",
 		x, y, class, tooltip(hover))
 }
 
