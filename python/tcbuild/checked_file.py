@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
+import time
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +74,7 @@ class CheckedStream(io.RawIOBase):
         self._file, self._position = file, 0
         self._first, self._last = 0, memoryview(b"")  # where the last blocks begin, and these
         self.error: DatasetError | None = None  # of the last read; Arrow may wrap it in its own
+        _streams.add(self)
 
     def readable(self) -> bool:
         return True
@@ -99,6 +103,20 @@ class CheckedStream(io.RawIOBase):
                 raise
         self._position = end
         return self._last[start - self._first : end - self._first]
+
+
+_streams: weakref.WeakSet[CheckedStream] = weakref.WeakSet()
+os.register_at_fork(after_in_child=_streams.clear)
+
+
+@atexit.register
+def _await_arrow() -> None:
+    """Wait for Arrow's threads, which hold a stream for a moment after its last read. A thread that
+    lets go of it while the interpreter ends would abort the process.
+    """
+    until = time.monotonic() + 1
+    while len(_streams) > 0 and time.monotonic() < until:
+        time.sleep(0.001)
 
 
 def split_sums(content: bytes | bytearray, sizes: list[int]) -> list[Sums]:

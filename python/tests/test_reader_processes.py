@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import pickle
 import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -209,3 +210,19 @@ def test_damaged_files_are_closed_with_their_dataset(datasets, tmp_path, kind):
             file.write_bytes(content)
     finally:
         gc.enable()
+
+
+def test_the_end_waits_for_arrows_threads(tmp_path):
+    """One that lets go of a file while the interpreter ends would abort the process."""
+    told = tmp_path / "told"
+    code = (
+        "import threading, time\n"
+        "from pathlib import Path\n"
+        "from tcbuild.checked_file import CheckedStream\n"
+        "def hold(stream):\n"
+        "    time.sleep(0.3)\n"
+        f"    Path({str(told)!r}).touch()\n"
+        "threading.Thread(target=hold, args=[CheckedStream(None)], daemon=True).start()\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=reader.__path__[0] + "/..", check=True)
+    assert told.exists()
