@@ -153,7 +153,11 @@ func (r *alleleReader) genesBehind(rest string) (genes []string) {
 		hyphen := strings.Contains(rest[:len(rest)-len(part)], "-")
 		next := len(part)
 		for end := len(part); end > 0; end = strings.LastIndexAny(part[:end], separators) {
-			if next = end; r.isSecond(part[:end], hyphen) {
+			next = end
+			if hyphen && end < len(part) && part[end] == '-' {
+				continue // an allele: sdo1-VMA1-ts
+			}
+			if r.isSecond(part[:end], hyphen) {
 				genes = append(genes, part[:end])
 				break
 			}
