@@ -86,12 +86,12 @@ bench: ## all benchmarks, six runs each, for benchstat
 # of net/http, which Parquet links, and others made up two thirds of its time.
 FUZZED := tcbuild/... github.com/apache/arrow/... github.com/klauspost/compress/... go.yaml.in/yaml/... encoding/xml
 
-fuzz: ## each fuzz target for FUZZTIME: a number of inputs (default 5000x) or a time such as 10m
+fuzz: ## each fuzz target for FUZZTIME: a number of inputs (default 1000x) or a time such as 10m
 	@set -e; for folder in $$(grep -rl '^func Fuzz' --include=*_test.go . | xargs -n1 dirname | sort -u); do \
 		$(GO) test -c $(FUZZED:%=-gcflags=%=-d=libfuzzer) -o bin/fuzz.test $$folder; \
 		for target in $$(bin/fuzz.test -test.list '^Fuzz'); do \
 			echo "$$folder $$target"; \
-			(cd $$folder && $(CURDIR)/bin/fuzz.test -test.run='^$$' -test.fuzz="^$$target$$" -test.fuzztime=$(or $(FUZZTIME),5000x) \
+			(cd $$folder && $(CURDIR)/bin/fuzz.test -test.run='^$$' -test.fuzz="^$$target$$" -test.fuzztime=$(or $(FUZZTIME),1000x) \
 				-test.fuzzcachedir="$$($(GO) env GOCACHE)/fuzz/tcbuild/$$folder"); \
 		done; \
 	done
