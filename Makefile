@@ -91,7 +91,7 @@ fuzz: ## each fuzz target for FUZZTIME: a number of inputs (default 1000x) or a 
 		$(GO) test -c $(FUZZED:%=-gcflags=%=-d=libfuzzer) -o bin/fuzz.test $$folder; \
 		for target in $$(bin/fuzz.test -test.list '^Fuzz'); do \
 			echo "$$folder $$target"; \
-			(cd $$folder && $(CURDIR)/bin/fuzz.test -test.run='^$$' -test.fuzz="^$$target$$" -test.fuzztime=$(or $(FUZZTIME),1000x) \
+			(cd $$folder && $(CURDIR)/bin/fuzz.test -test.run='^$$' -test.fuzz="^$$target$$" -test.fuzztime=$(or $(FUZZTIME),1000x) -test.fuzzminimizetime=10x \
 				-test.fuzzcachedir="$$($(GO) env GOCACHE)/fuzz/tcbuild/$$folder"); \
 		done; \
 	done
