@@ -111,7 +111,7 @@ func (b *builder) findCodec() (err error) {
 	return nil
 }
 
-// plan makes the manifest of what is prepared that of the dataset, but for its files.
+// plan completes the dataset's manifest from what is prepared, except for the list of files.
 func (b *builder) plan() error {
 	m := b.manifest
 	m.Program, m.Variant, m.Codec, m.Checksum = b.Program, b.Variant, b.codec.Name, ""

@@ -13,9 +13,8 @@ import (
 	"testing"
 )
 
-// The memory of inspect does not grow with the samples of a dataset, each of which has a text or
-// number of its own. With those of a perturbation set it grows by their hashes, 16 bytes each, in
-// slices that grow.
+// inspect's memory does not grow with a dataset's samples, even if each has a text or number of its
+// own. A perturbation set takes two hashes per sample, 16 bytes, in slices that grow.
 func TestInspectMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it reads a million samples")
