@@ -14,6 +14,7 @@ import (
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/samples"
+	"tcbuild/ingest/samples/combinations"
 	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/store"
 )
@@ -196,14 +197,18 @@ func (s *sources) survey(ctx context.Context) error {
 // checkDropped returns an error if more samples were dropped for unknown genes than may be: it is
 // another organism's set, or has other names.
 func (s *sources) checkDropped(counts ingest.Counts) error {
-	dropped := counts.DroppedSamples + counts.EmptiedSamples
+	found, dropped := "samples have genes that are not in the graph", counts.DroppedSamples+counts.EmptiedSamples
 	all := dropped + counts.Samples + counts.MergedSamples + counts.LeftOutSamples
+	if set, computed := s.samples.(*combinations.Set); computed {
+		found, dropped = "listed genes are not in the graph", counts.UnknownGenes
+		all = dropped + set.Genes()
+	}
 	if float64(dropped) <= *s.MaxDropped*float64(all) {
 		return nil
 	}
 	return fault.New(fault.Input, "tcbuild inspect with --graph lists the names; tcbuild ingest perturbations writes ids in place of other names",
-		"read perturbations %s: %d of %d samples have genes that are not in the graph, expected at most %.4g %% (--max-dropped)",
-		s.Perturbations, dropped, all, 100**s.MaxDropped)
+		"read perturbations %s: %d of %d %s, expected at most %.4g %% (--max-dropped)",
+		s.Perturbations, dropped, all, found, 100**s.MaxDropped)
 }
 
 func (s *sources) newContent() *store.ContentDigest {

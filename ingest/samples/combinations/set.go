@@ -38,6 +38,9 @@ func (s *Set) Unchanged() error { return s.file.Unchanged() }
 // Close closes the gene list's file.
 func (s *Set) Close() error { return s.file.Close() }
 
+// Genes is the number of distinct genes of the list that are in the graph.
+func (s *Set) Genes() int { return len(s.genes) }
+
 // Counts returns the counts of a whole pass. Unknown and repeated genes are those of the list.
 func (s *Set) Counts() ingest.Counts { return s.counts }
 

@@ -105,6 +105,10 @@ func checkCodec(compression compress.Compression) error {
 		names = append(names, known.String())
 	}
 	slices.Sort(names)
+	found := fmt.Sprintf("compression %s (codec %d of Parquet)", compression, compression)
+	if strings.HasPrefix(compression.String(), "<") { // a codec that the library has no name for
+		found = fmt.Sprintf("compression codec %d, which Parquet does not define", compression)
+	}
 	return fault.New(fault.Input, "write the file with another compression, such as zstd",
-		"found compression %s (codec %d of Parquet), expected one of %s", compression, compression, strings.Join(names, ", "))
+		"found %s, expected one of %s", found, strings.Join(names, ", "))
 }
