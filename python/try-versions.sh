@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Runs some of the Python tests, those that depend on versions, with the machine's oldest Python and
-# the oldest packages that pyproject.toml allows, then with the newest of both.
+# Runs the Python tests that depend on versions with the machine's oldest Python and the oldest
+# packages that pyproject.toml allows, then with the newest of both, there without torch: make
+# python-test uses the newest torch.
 #
-# usage: try-versions.sh FOLDER, which has an environment of several GB meanwhile, with uv in PATH
+# usage: try-versions.sh UV FOLDER, which has an environment of several GB meanwhile
 set -euo pipefail
-folder=$1
+uv=$1 folder=$2
 trap 'rm -rf "$folder"' EXIT
 cd "$(dirname "$0")"
 tests=$(echo tests/test_{graph_columns,reader_processes,reader_threads,samples,torch_loaders,pyg_batches}.py)
@@ -22,15 +23,17 @@ pythons() {
   done | sort -n
 }
 
-try() { # RESOLUTION MINOR PYTHON
+install() { # RESOLUTION [EXTRA...]
+  "$uv" pip install -q -p "$folder" --resolution "$1" -r pyproject.toml -r requirements-test.txt "${@:2}"
+}
+
+try() { # RESOLUTION MINOR PYTHON [EXTRA]
   echo "Python 3.$2 with the packages of --resolution $1"
-  uv venv -q --clear -p "$3" "$folder"
-  local packages="-r pyproject.toml --extra url -r requirements-test.txt"
+  "$uv" venv -q --clear -p "$3" "$folder"
   # Without torch (gigabytes, and not in every index) its tests are skipped with a message.
-  uv pip install -q -p "$folder" --resolution "$1" $packages --extra pyg ||
-    uv pip install -q -p "$folder" --resolution "$1" $packages
+  install "$1" --extra url ${4:+--extra "$4"} || install "$1" --extra url
   "$folder/bin/python" -m pytest -q -rs -n auto --maxprocesses 8 --dist worksteal -m 'not slow' $tests
 }
 
-try lowest-direct $(pythons | head -n 1)
+try lowest-direct $(pythons | head -n 1) pyg
 try highest $(pythons | tail -n 1)
