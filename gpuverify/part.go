@@ -45,6 +45,15 @@ func Parts(dataset *store.Dataset, method Method, count int) (parts []Part) {
 	return parts
 }
 
+// PartOf is part i of count, which may be of several shards.
+func PartOf(dataset *store.Dataset, method Method, i, count int) Part {
+	m := dataset.Manifest
+	if m.Variant == store.Incidence {
+		method = Both
+	}
+	return Part{Dataset: m.Checksum, Method: cmp.Or(method, Both), First: i * m.Samples / count, End: (i + 1) * m.Samples / count}
+}
+
 // Verifies reports whether the part is another one, verified.
 func (p *Part) Verifies(other Part) bool {
 	return p.Report != nil && p.Dataset == other.Dataset && p.Method == other.Method && p.First == other.First && p.End == other.End
@@ -120,8 +129,9 @@ func filesOf(m *store.Manifest, part Part) (files []store.File) {
 }
 
 // Gather completes the verification of a dataset whose parts are verified: it checks the files that
-// are not shards and the logical content, and adds up the reports. Parts that are not whole or do
-// not cover all samples are an error. The sample table that datasets share is read once.
+// are not shards and the logical content, and adds up the reports. Parts may come in any order. One
+// that is missing, repeated or of another dataset is a fault.Input. The sample table that datasets
+// share is read once.
 func Gather(ctx context.Context, dataset *store.Dataset, parts []Part, o Options, reference *Reference) (*Report, error) {
 	start := time.Now()
 	o.Devices = nil
@@ -138,16 +148,8 @@ func Gather(ctx context.Context, dataset *store.Dataset, parts []Part, o Options
 	}); err != nil {
 		return nil, err
 	}
-	verified := 0
-	for _, part := range parts {
-		if part.Dataset != m.Checksum || part.Method != v.Method || part.First != verified || part.Report == nil {
-			return nil, fmt.Errorf("gather verification of %s: samples %d to %d are not verified", dataset.Dir, verified, part.End-1)
-		}
-		verified = part.End
-		v.report.add(*part.Report)
-	}
-	if verified != m.Samples {
-		return nil, fmt.Errorf("gather verification of %s: samples %d to %d are not verified", dataset.Dir, verified, m.Samples-1)
+	if err := v.add(parts); err != nil {
+		return nil, err
 	}
 	v.reference = reference
 	if err := v.digestTable(ctx); err != nil {
@@ -192,6 +194,41 @@ func (v *verifier) noted(sample int, err error) error {
 		return err
 	}
 	v.damage(sample, err)
+	return nil
+}
+
+// add adds up the reports of parts, which must be all samples of the dataset, each once.
+func (v *verifier) add(parts []Part) error {
+	m := v.dataset.Manifest
+	refused := func(hint, format string, args ...any) error {
+		return fault.New(fault.Input, hint, "gather verification of %s: "+format, append([]any{v.dataset.Dir}, args...)...)
+	}
+	verified := 0
+	missing := func(end int) error {
+		return refused("verify them, too", "samples %d to %d are not verified", verified, end-1)
+	}
+	for _, part := range slices.SortedFunc(slices.Values(parts), func(a, b Part) int { return cmp.Or(a.First-b.First, a.End-b.End) }) {
+		samples := fmt.Sprintf("samples %d to %d", part.First, part.End-1)
+		switch {
+		case part.Dataset != m.Checksum:
+			return refused("verify this part again", "the report on %s is of another dataset, or of an earlier build", samples)
+		case part.Method != v.Method:
+			return refused("verify all parts by one method, which --method names here, too", "%s were verified by %s, others by %s", samples, part.Method, v.Method)
+		case part.First < verified:
+			return refused("give each part once", "%s are in several parts", samples)
+		case part.First > verified:
+			return missing(part.First)
+		case part.End > m.Samples:
+			return refused("give parts that verify wrote", "%s are beyond the last, %d", samples, m.Samples-1)
+		case part.Report == nil:
+			return missing(part.End)
+		}
+		verified = part.End
+		v.report.add(*part.Report)
+	}
+	if verified != m.Samples {
+		return missing(m.Samples)
+	}
 	return nil
 }
 

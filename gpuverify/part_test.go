@@ -7,18 +7,20 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/internal/testing/testrun"
 	"tcbuild/store"
 )
 
 // inParts verifies a dataset part by part; of each only the JSON is left.
-func inParts(t *testing.T, dataset *store.Dataset, method Method) (*Report, []Part) {
+func inParts(t *testing.T, dataset *store.Dataset, method Method, parts []Part) (*Report, []Part) {
 	t.Helper()
-	parts, reference := Parts(dataset, method, 3), &Reference{}
+	reference := &Reference{}
 	for i, begun := range parts {
 		verified, err := VerifyPart(t.Context(), dataset, begun, Options{Method: method, Workers: 2}, reference)
 		if err != nil {
@@ -33,7 +35,9 @@ func inParts(t *testing.T, dataset *store.Dataset, method Method) (*Report, []Pa
 			t.Fatalf("%s does not verify %+v: %v", saved, begun, err)
 		}
 	}
-	report, err := Gather(t.Context(), dataset, parts, Options{Method: method}, reference)
+	backwards := slices.Clone(parts)
+	slices.Reverse(backwards)
+	report, err := Gather(t.Context(), dataset, backwards, Options{Method: method}, reference)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,12 +82,17 @@ func TestPartsAreTheWhole(t *testing.T) {
 		dataset := p.build(t)
 		for _, method := range methods {
 			whole := verify(t, dataset, method, 2)
-			parts, _ := inParts(t, dataset, method)
-			for _, report := range []*Report{whole, parts} {
-				report.Seconds, report.SamplesPerSecond = 0, 0
+			whole.Seconds, whole.SamplesPerSecond = 0, 0
+			var apart []Part // across the dataset's shards, and more than it has samples
+			for i := range 130 {
+				apart = append(apart, PartOf(dataset, method, i, 130))
 			}
-			if !reflect.DeepEqual(whole, parts) || parts.Samples != 129 {
-				t.Errorf("%s %s by %s: got\n%+v\nwant\n%+v", p.variant, p.codec, method, parts, whole)
+			for _, parts := range [][]Part{Parts(dataset, method, 3), {PartOf(dataset, method, 0, 2), PartOf(dataset, method, 1, 2)}, apart} {
+				report, _ := inParts(t, dataset, method, parts)
+				report.Seconds, report.SamplesPerSecond = 0, 0
+				if !reflect.DeepEqual(whole, report) || report.Samples != 129 {
+					t.Errorf("%s %s by %s in %d parts: got\n%+v\nwant\n%+v", p.variant, p.codec, method, len(parts), report, whole)
+				}
 			}
 		}
 	}
@@ -93,23 +102,29 @@ func TestPartsAreTheWhole(t *testing.T) {
 func TestPartsThatAreNotTheWhole(t *testing.T) {
 	p := plan{variant: store.Indices, codec: "zstd", rule: incidence.RuleAll, samples: 129, shards: 3}
 	dataset := p.build(t)
-	_, parts := inParts(t, dataset, Both)
-	for name, change := range map[string]func(parts []Part) []Part{
-		"one is missing":     func(parts []Part) []Part { return append(parts[:1], parts[2:]...) },
-		"the last":           func(parts []Part) []Part { return parts[:2] },
-		"none":               func(parts []Part) []Part { return nil },
-		"one is not whole":   func(parts []Part) []Part { parts[1].Report = nil; return parts },
-		"one twice":          func(parts []Part) []Part { parts[1] = parts[0]; return parts },
-		"of another dataset": func(parts []Part) []Part { parts[1].Dataset = "0"; return parts },
-		"by another method":  func(parts []Part) []Part { parts[2].Method = ByEdges; return parts },
+	_, parts := inParts(t, dataset, Both, Parts(dataset, Both, 3))
+	for name, c := range map[string]struct {
+		change func(parts []Part) []Part
+		want   string
+	}{
+		"one is missing":     {func(parts []Part) []Part { return append(parts[:1], parts[2:]...) }, "samples 43 to 85 are not verified"},
+		"the last":           {func(parts []Part) []Part { return parts[:2] }, "samples 86 to 128 are not verified"},
+		"none":               {func(parts []Part) []Part { return nil }, "samples 0 to 128 are not verified"},
+		"one is not whole":   {func(parts []Part) []Part { parts[1].Report = nil; return parts }, "samples 43 to 85 are not verified"},
+		"one twice":          {func(parts []Part) []Part { parts[1] = parts[0]; return parts }, "samples 0 to 42 are in several parts"},
+		"overlapping":        {func(parts []Part) []Part { parts[1].First--; return parts }, "samples 42 to 85 are in several parts"},
+		"beyond the last":    {func(parts []Part) []Part { parts[2].End++; return parts }, "samples 86 to 129 are beyond"},
+		"of another dataset": {func(parts []Part) []Part { parts[1].Dataset = "0"; return parts }, "samples 43 to 85 is of another dataset"},
+		"by another method":  {func(parts []Part) []Part { parts[2].Method = ByEdges; return parts }, "samples 86 to 128 were verified by edges"},
 	} {
-		if _, err := Gather(t.Context(), dataset, change(append([]Part{}, parts...)), Options{}, &Reference{}); err == nil || !strings.Contains(err.Error(), "are not verified") {
-			t.Errorf("%s: got %v", name, err)
+		_, err := Gather(t.Context(), dataset, c.change(slices.Clone(parts)), Options{}, &Reference{})
+		if !errors.Is(err, fault.Input) || !strings.Contains(err.Error(), c.want) || fault.HintOf(err) == "" {
+			t.Errorf("%s: got %v, want %s", name, err, c.want)
 		}
 	}
 	for name, found := range map[string]string{"samples/part-00000.arrow": "samples/part-00000.arrow", "shard-00001-of-00003/data.mdb": "", "graph/nodes/gene.arrow": "gene.arrow"} {
 		dataset := p.build(t)
-		_, parts := inParts(t, dataset, Both)
+		_, parts := inParts(t, dataset, Both, Parts(dataset, Both, 3))
 		path := filepath.Join(dataset.Dir, name)
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -123,7 +138,7 @@ func TestPartsThatAreNotTheWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		if found == "" { // a shard is read by its part alone
-			if report, _ := inParts(t, dataset, Both); report.Passed() {
+			if report, _ := inParts(t, dataset, Both, Parts(dataset, Both, 3)); report.Passed() {
 				t.Errorf("a damaged %s passes", name)
 			}
 			continue

@@ -48,28 +48,28 @@ completes the last one publishes the dataset.`,
 			return fault.New(fault.Usage, "omit --shards to have the number chosen by the dataset's size",
 				"read --shards: found %d, expected 1 or more", o.Shards)
 		}
-		if err := parseShard(shard, &o); err != nil {
-			return err
+		if shard != "" {
+			i, n, err := parseShard(shard)
+			if err != nil {
+				return err
+			}
+			if o.Shards != 0 && o.Shards != n {
+				return fault.New(fault.Usage, "omit --shards", "read --shard: found %q together with --shards %d", shard, o.Shards)
+			}
+			o.Shard, o.Shards = &i, n
 		}
 		return runBuild(ctx, e, o, *stats)
 	})
 }
 
-// parseShard reads I/N into o.
-func parseShard(text string, o *tcbuild.Options) error {
-	if text == "" {
-		return nil
-	}
+// parseShard parses I/N.
+func parseShard(text string) (i, n int, err error) {
 	index, count, _ := strings.Cut(text, "/")
 	i, err1 := strconv.Atoi(index)
 	n, err2 := strconv.Atoi(count)
 	if err1 != nil || err2 != nil || i < 0 || i >= n {
-		return fault.New(fault.Usage, "shards count from 0: --shard 0/4 is the first of four",
+		return 0, 0, fault.New(fault.Usage, "shards count from 0: 0/4 is the first of four",
 			"read --shard: found %q, expected I/N with 0 <= I < N", text)
 	}
-	if o.Shards != 0 && o.Shards != n {
-		return fault.New(fault.Usage, "omit --shards", "read --shard: found %q together with --shards %d", text, o.Shards)
-	}
-	o.Shard, o.Shards = &i, n
-	return nil
+	return i, n, nil
 }

@@ -40,7 +40,7 @@ func flagError(cmd *cobra.Command, err error) error {
 }
 
 // checkArguments compares positional arguments with those that the command's usage line names
-// before its flags: DATASET is required, [PATH] is not.
+// before its flags: DATASET is required, [PATH] is not, and [PART…] can be any number of them.
 func checkArguments(cmd *cobra.Command, args []string) error {
 	var names []string
 	required := 0
@@ -56,7 +56,7 @@ func checkArguments(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) < required:
 		return fmt.Errorf("%s is missing", names[len(args)])
-	case len(args) > len(names):
+	case len(args) > len(names) && !strings.Contains(cmd.Use, "…]"):
 		return fmt.Errorf("found argument %q, expected only %s", args[len(names)],
 			strings.Join(append(names, "flags and key=value"), ", "))
 	}
