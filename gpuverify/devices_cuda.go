@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tcbuild/fault"
 	"tcbuild/gpuverify/cuda"
 	"tcbuild/gpuverify/regenerate"
 	"tcbuild/ingest"
@@ -57,8 +58,12 @@ func (v *verifier) useDevices() error {
 	var names []string
 	for i, device := range list {
 		names = append(names, device.String())
-		d.group.Go(func() (err error) {
+		run := fault.Catch(func() (err error) {
 			d.reports[i], err = d.run(device, i)
+			return err
+		})
+		d.group.Go(func() error {
+			err := run()
 			<-d.begin
 			if err != nil && d.cancel != nil {
 				d.cancel(err)

@@ -21,7 +21,7 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGUSR1)
-	go func() {
+	wait := fault.Catch(func() error {
 		select {
 		case s := <-signals:
 			// Restore the default, which is to kill; but SLURM may send its signal to the process
@@ -30,10 +30,12 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 			interrupted := fault.New(fault.Busy, "run the same command again to continue", "interrupted by %s",
 				unix.SignalName(s.(syscall.Signal)))
 			time.AfterFunc(longestEnd, func() { endNow(interrupted) })
-			cancel(interrupted)
+			return interrupted
 		case <-ctx.Done():
+			return nil
 		}
-	}()
+	})
+	go func() { cancel(wait()) }()
 	return ctx, func() {
 		signal.Stop(signals)
 		cancel(nil)
@@ -52,8 +54,11 @@ func endNow(interrupted error) {
 	}
 	printed := make(chan struct{})
 	go func() {
-		printError(&printable{out: os.Stderr}, interrupted)
-		close(printed)
+		defer close(printed)
+		_ = fault.Catch(func() error {
+			printError(&printable{out: os.Stderr}, interrupted)
+			return nil
+		})() // the program ends with the signal's exit code in any case
 	}()
 	select {
 	case <-printed:

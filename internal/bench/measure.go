@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"tcbuild"
 	"tcbuild/fault"
 	"tcbuild/internal/disk"
@@ -82,7 +84,10 @@ func (b *bench) build(ctx context.Context, c Case, in input, workers int, out st
 	peak := watchMemory(cmd.Process.Pid)
 	err := cmd.Wait()
 	m := built{seconds: time.Since(start).Seconds()}
-	m.peakAnon = peak()
+	var watched error
+	if m.peakAnon, watched = peak(); watched != nil {
+		return m, watched
+	}
 	if ctx.Err() != nil {
 		return m, context.Cause(ctx)
 	}
@@ -98,11 +103,11 @@ const samplingInterval = 5 * time.Millisecond
 
 // watchMemory samples a process's own memory, without mapped files, until the returned function is
 // called, which returns the peak in bytes.
-func watchMemory(pid int) (peak func() float64) {
+func watchMemory(pid int) (peak func() (float64, error)) {
 	anon := 0.0
-	stop, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
+	stop := make(chan struct{})
+	var group errgroup.Group
+	group.Go(fault.Catch(func() error {
 		ticker := time.NewTicker(samplingInterval)
 		defer ticker.Stop()
 		for {
@@ -112,14 +117,14 @@ func watchMemory(pid int) (peak func() float64) {
 			select {
 			case <-ticker.C:
 			case <-stop:
-				return
+				return nil
 			}
 		}
-	}()
-	return func() float64 {
+	}))
+	return func() (float64, error) {
 		close(stop)
-		<-done
-		return anon
+		err := group.Wait()
+		return anon, err
 	}
 }
 

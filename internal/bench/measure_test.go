@@ -29,7 +29,10 @@ func TestWatchMemory(t *testing.T) {
 			memory[i] = 1
 		}
 		time.Sleep(wait)
-		anon = peak()
+		var err error
+		if anon, err = peak(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if anon < size || memory[0] != 1 {
 		t.Errorf("got %g bytes after %d were written", anon, size)
