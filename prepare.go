@@ -86,6 +86,10 @@ func (s *sources) read(ctx context.Context) error {
 	if share := *s.MaxDropped; !(share >= 0 && share <= 1) {
 		return fault.New(fault.Usage, "a half is 0.5", "build %s: --max-dropped: found %v, expected a share from 0 to 1", s.Out, share)
 	}
+	if s.Perturbations == "" && len(s.Controls) > 0 {
+		return fault.New(fault.Usage, "add --perturbations FILE, or omit --controls",
+			"build %s: found --controls without a perturbation set", s.Out)
+	}
 	if s.Perturbations == "" && s.Where != "" {
 		return fault.New(fault.Usage, "add --perturbations FILE, or omit --where",
 			"build %s: found --where without a perturbation set", s.Out)
@@ -107,7 +111,7 @@ func (s *sources) read(ctx context.Context) error {
 		Attributes:    []ingest.Attribute{},
 		Options: store.Options{
 			ReactionRule: s.ReactionRule, UnknownGenes: s.UnknownGenes, AllowWildtype: s.AllowWildtype, AllowDuplicateIDs: s.AllowDuplicateIDs,
-			Where:      s.Where,
+			Controls: s.Controls, Where: s.Where,
 			Duplicates: s.Duplicates, GroupBy: s.GroupBy,
 		},
 		Inputs:      store.Inputs{Graph: opened.Inputs, Perturbations: []ingest.Input{}},
@@ -184,6 +188,9 @@ func (s *sources) survey(ctx context.Context) error {
 		"unknown_genes_dropped", counts.UnknownGenes, "samples_dropped_for_unknown_genes", counts.DroppedSamples,
 		"samples_dropped_without_genes_left", counts.EmptiedSamples, "samples_left_out_by_where", counts.LeftOutSamples,
 		"repeated_genes_merged", counts.RepeatedGenes)
+	if len(s.Controls) > 0 {
+		s.Log.Info("controls delete nothing", "names", fault.List(s.Controls), "found", counts.Controls)
+	}
 	s.logRepeats(counts.Repeats)
 	if names := unmeasured.Names(); len(names) > 0 {
 		s.Log.Warn("phenotypes without a value in any sample", "phenotypes", fault.List(names))

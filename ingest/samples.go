@@ -248,6 +248,8 @@ type Counts struct {
 	SynonymSamples int `json:"-"`                // dropped because two of their names mean one gene; of sets with aliases
 	LeftOutSamples int `json:"left_out_samples"` // for which the expression of --where is not true
 	RepeatedGenes  int `json:"repeated_genes"`   // gene names listed more than once in one sample; each counts once
+	// names of controls, which delete nothing, in the samples that are kept
+	Controls int `json:"controls,omitempty"`
 	// infinite phenotype values of a torchcell store, which count as missing
 	InfiniteValues int `json:"infinite_values"`
 	Repeats            // of a set whose genotypes were compared

@@ -86,6 +86,8 @@ type Options struct {
 	AllowWildtype bool                   `json:"allow_wildtype"`
 	// AllowDuplicateIDs says that sample ids may be empty or duplicate.
 	AllowDuplicateIDs bool `json:"allow_duplicate_ids"`
+	// Controls are names that delete nothing.
+	Controls []string `json:"controls,omitempty"`
 	// Where is the expression that samples were kept by; "" for all.
 	Where string `json:"where,omitempty"`
 	// what became of samples of one genotype; see duplicates.Rule

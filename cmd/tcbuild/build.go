@@ -25,6 +25,7 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	flags.StringVar((*string)(&o.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
 		"what to do about genes that are not in the graph: error, drop-sample or drop-gene (both counted)")
 	o.MaxDropped = flags.Float64("max-dropped", tcbuild.DefaultMaxDropped, "largest `SHARE` of the samples that may be dropped for unknown genes")
+	controlsFlag(flags, &o.Controls)
 	flags.BoolVar(&o.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
 	duplicateIDsFlag(flags, &o.AllowDuplicateIDs)
 	columnFlags(flags, &o.Phenotypes, &o.NotPhenotypes, &o.Attributes)
@@ -39,6 +40,11 @@ func columnFlags(flags *pflag.FlagSet, phenotypes, notPhenotypes, attributes *[]
 	flags.StringSliceVar(notPhenotypes, "not-phenotypes", nil, "`COLUMNS` that are not phenotypes, even if numeric")
 	flags.StringSliceVar(attributes, "attributes", nil,
 		"`COLUMNS` of text or numbers to keep beside the phenotypes (default: every text column without another use)")
+}
+
+// controlsFlag declares the names that are no genes.
+func controlsFlag(flags *pflag.FlagSet, controls *[]string) {
+	flags.StringSliceVar(controls, "controls", nil, "`NAMES` that stand for a gene and delete nothing, such as ctrl,non-targeting")
 }
 
 // whereFlag declares the filter of samples.

@@ -52,6 +52,8 @@ are. docs/SETTINGS.md has all settings.`,
 	flags.StringSliceVar(&given.GenesColumns, "genes-columns", nil,
 		"`COLUMNS` with the deleted genes; if several, one gene in each (default: genes)")
 	columnFlags(flags, &given.Phenotypes, &given.NotPhenotypes, &given.Attributes)
+	flags.StringSliceVar(&given.Controls, "controls", nil,
+		"`NAMES` that delete nothing, such as ctrl,non-targeting; of strains, genes that a marker replaces")
 	flags.StringVar(&given.SGDFeatures, "aliases", "", "SGD_features.tab `FILE` with other names of genes")
 	flags.StringVar((*string)(&given.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
 		"what to do about names that match no gene of the graph, or several: error, drop-sample or drop-gene (both counted)")
@@ -74,6 +76,7 @@ are. docs/SETTINGS.md has all settings.`,
 			"phenotypes":     func() { o.table.Phenotypes = given.Phenotypes },
 			"not-phenotypes": func() { o.table.NotPhenotypes = given.NotPhenotypes },
 			"attributes":     func() { o.table.Attributes = given.Attributes },
+			"controls":       func() { o.table.Controls = given.Controls },
 			"aliases":        func() { o.table.SGDFeatures = given.SGDFeatures },
 			"unknown-genes":  func() { o.table.UnknownGenes = given.UnknownGenes },
 			"max-dropped":    func() { o.table.MaxDropped = given.MaxDropped },

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,7 @@ import (
 
 type inspectOptions struct {
 	samples, graph, html string
+	controls             []string
 	json                 bool
 }
 
@@ -53,6 +55,7 @@ With --html FILE, the same as a page with plots.`,
 	flags.StringVar(&o.samples, "samples", "", "samples of a dataset to show, numbered from 0: `A:B`, A:, :B or A")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	flags.StringVar(&o.graph, "graph", "", "the graph of a perturbation set: `DIR`")
+	controlsFlag(flags, &o.controls)
 	flags.StringVar(&o.html, "html", "", "also write a page with plots: `FILE`")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		return runInspect(ctx, e, args[0], o)
@@ -77,16 +80,21 @@ func runInspect(ctx context.Context, e *env, path string, o inspectOptions) erro
 		}
 		return inspectPerturbations(ctx, e, path, o)
 	case !isDataset(path) && isGraph(path, o.samples != ""):
-		if err := errors.Join(refuseFlag("samples", o.samples, "a dataset", path),
-			refuseFlag("graph", o.graph, "a perturbation set", path)); err != nil {
+		if err := errors.Join(refuseFlag("samples", o.samples, "a dataset", path), o.refuseSetFlags(path)); err != nil {
 			return err
 		}
 		return inspectGraph(e, path, o)
 	}
-	if err := refuseFlag("graph", o.graph, "a perturbation set", path); err != nil {
+	if err := o.refuseSetFlags(path); err != nil {
 		return err
 	}
 	return inspectDataset(ctx, e, path, o)
+}
+
+// refuseSetFlags refuses the flags of perturbation sets.
+func (o inspectOptions) refuseSetFlags(path string) error {
+	const of = "a perturbation set"
+	return errors.Join(refuseFlag("graph", o.graph, of, path), refuseFlag("controls", strings.Join(o.controls, ","), of, path))
 }
 
 // refuseFlag refuses a flag that does not apply to what path holds.
@@ -115,7 +123,7 @@ func inspectPerturbations(ctx context.Context, e *env, path string, o inspectOpt
 		}
 		genes = graph.Genes
 	}
-	summary, err := inspect.Perturbations(ctx, path, genes)
+	summary, err := inspect.Perturbations(ctx, path, genes, o.controls)
 	if err != nil {
 		return err
 	}

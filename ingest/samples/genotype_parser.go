@@ -24,18 +24,20 @@ type genotypeParser struct {
 	genotype []uint32
 	names    [][]byte // of the last genes of the genotype, where the set has aliases
 	dropped  int      // unknown gene names
+	controls int      // names of controls
 	synonyms bool     // two of its names mean one gene, and it is dropped for that
 }
 
 func (p *genotypeParser) begin() {
-	p.genotype, p.names, p.dropped, p.synonyms = p.genotype[:0], p.names[:0], 0, false
+	p.genotype, p.names, p.dropped, p.controls, p.synonyms = p.genotype[:0], p.names[:0], 0, 0, false
 }
 
 // others says that the names to come may be other names of the genes so far.
 func (p *genotypeParser) others() { p.names = p.names[:0] }
 
 // end returns the genotype, ascending and without duplicates. It is valid until the next begin.
-// keep is false if the sample is dropped, and counted, because of unknown genes.
+// keep is false if the sample is dropped, and counted, because of unknown genes, or if it has only
+// controls, which the end of the scan reports.
 func (p *genotypeParser) end() (genotype []uint32, keep bool, err error) {
 	switch {
 	case p.dropped > 0 && p.options.UnknownGenes == ingest.DropSample:
@@ -48,18 +50,27 @@ func (p *genotypeParser) end() (genotype []uint32, keep bool, err error) {
 		p.counts.UnknownGenes += p.dropped
 		p.counts.EmptiedSamples++
 		return nil, false, nil
+	case p.onlyControls() && !p.options.AllowWildtype:
+		return nil, false, nil
 	case len(p.genotype) == 0 && !p.options.AllowWildtype:
 		return nil, false, fault.New(fault.Input, WildtypeHint,
 			"the sample deletes no gene, expected at least one")
 	case len(p.genotype) == 0:
+		p.counts.Controls += p.controls
 		p.counts.Wildtypes++
 		return nil, true, nil
 	}
+	p.counts.Controls += p.controls
 	p.counts.UnknownGenes += p.dropped
 	slices.Sort(p.genotype)
 	distinct := slices.Compact(p.genotype)
 	p.counts.RepeatedGenes += len(p.genotype) - len(distinct)
 	return distinct, true, nil
+}
+
+// onlyControls reports whether all names of the sample are controls.
+func (p *genotypeParser) onlyControls() bool {
+	return p.controls > 0 && len(p.genotype) == 0 && p.dropped == 0
 }
 
 // WildtypeHint is the hint for a sample without genes.
@@ -73,8 +84,12 @@ func (p *genotypeParser) find(name []byte) (index uint32, ok bool) {
 	return index, ok
 }
 
-// add adds the gene of this name to the genotype.
+// add adds the gene of this name to the genotype, unless it is a control.
 func (p *genotypeParser) add(name []byte) error {
+	if p.options.controls.names[string(name)] {
+		p.controls++
+		return nil
+	}
 	if index, ok := p.find(name); ok {
 		return p.addGene(index, name)
 	}
@@ -130,7 +145,10 @@ func QuoteGene[T []byte | string](name T) string {
 // unknownHint says what to do about a name that is not in the graph.
 func (p *genotypeParser) unknownHint(name string) string {
 	const others = "to drop such samples, pass --unknown-genes drop-sample"
+	control := controlHint(name)
 	switch alike := p.genes.Alike(name); {
+	case control != "":
+		return control + "; " + others
 	case alike != "":
 		return alike + "; " + others
 	case p.options.Aliases == nil:
@@ -149,8 +167,9 @@ func (p *genotypeParser) checkOneGene(name []byte) error {
 		parts := bytes.Split(name, []byte(string(delimiter)))
 		isList := len(parts) > 1
 		for _, part := range parts {
-			_, known := p.find(bytes.TrimSpace(part))
-			isList = isList && known
+			part = bytes.TrimSpace(part)
+			_, known := p.find(part)
+			isList = isList && (known || p.options.controls.names[string(part)])
 		}
 		if isList {
 			return fault.New(fault.Input,

@@ -1,7 +1,6 @@
 package samples
 
 import (
-	"bytes"
 	"context"
 	"maps"
 	"slices"
@@ -17,7 +16,7 @@ import (
 func (p *Perturbations) PerturbedGenes(ctx context.Context) ([]string, error) {
 	names := make(map[string]bool)
 	err := p.eachName(ctx, func(name []byte) {
-		if len(name) > 0 && !names[string(name)] {
+		if len(name) > 0 && !names[string(name)] && !p.isControl(name) {
 			names[string(name)] = true
 		}
 	})
@@ -73,7 +72,10 @@ func (p *tablePerturbations) eachName(ctx context.Context, note func(name []byte
 				note(name)
 			}
 			// a list has no text
-			for name := range bytes.SplitSeq(b.Text(column, i), delimiter) {
+			rest := b.Text(column, i)
+			for more := true; more; {
+				var name []byte
+				name, rest, more = p.options.controls.cut(rest, delimiter)
 				note(name)
 			}
 		}

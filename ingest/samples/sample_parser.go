@@ -1,7 +1,6 @@
 package samples
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -135,7 +134,7 @@ func (p *sampleParser) parseGenotype(b *table.Batch, i int) (genotype []uint32, 
 		rest := b.Text(p.layout.genes[0], i)
 		for more := len(rest) > 0; more && err == nil; {
 			var name []byte
-			name, rest, more = bytes.Cut(rest, p.delimiter)
+			name, rest, more = p.options.controls.cut(rest, p.delimiter)
 			err = p.genotype.add(name)
 		}
 	default:

@@ -44,6 +44,11 @@ type PerturbationOptions struct {
 	// alternative gene names -> ids of the graph; an id takes precedence
 	Aliases  map[string]string
 	Synonyms ingest.Synonyms // "" is RefuseSynonyms
+	// Controls are names that stand where a gene's does and delete nothing. They are looked for
+	// before genes are.
+	Controls []string
+
+	controls controls // of Controls
 }
 
 const (
@@ -65,6 +70,7 @@ type perturbations interface {
 	Missing() map[string]int
 	// eachName calls note with the name of each deleted gene; a name is valid during the call
 	eachName(ctx context.Context, note func(name []byte)) error
+	isControl(name []byte) bool
 	of(genes *ingest.Nodes) perturbations
 }
 
@@ -77,7 +83,7 @@ type perturbations interface {
 // torchcell.Open), which is read to its end: each record is a sample, its labels and their
 // statistics are the phenotypes, and what is noted of its experiments the attributes.
 func OpenFile(path string, genes *ingest.Nodes, options PerturbationOptions) (*Perturbations, error) {
-	if err := options.prepare(path); err != nil {
+	if err := options.prepare(path, genes); err != nil {
 		return nil, err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -101,7 +107,7 @@ func OpenFile(path string, genes *ingest.Nodes, options PerturbationOptions) (*P
 // NewPerturbations is OpenFile for an open file. On success the set owns the file and
 // closes it.
 func NewPerturbations(file *inputfile.File, genes *ingest.Nodes, options PerturbationOptions) (*Perturbations, error) {
-	if err := options.prepare(file.Path()); err != nil {
+	if err := options.prepare(file.Path(), genes); err != nil {
 		return nil, err
 	}
 	r, err := table.OpenFile(file, options.Text)
@@ -118,7 +124,7 @@ func NewPerturbations(file *inputfile.File, genes *ingest.Nodes, options Perturb
 }
 
 // prepare fills in defaults and checks what does not depend on the file.
-func (o *PerturbationOptions) prepare(path string) error {
+func (o *PerturbationOptions) prepare(path string, genes *ingest.Nodes) (err error) {
 	if o.GenesColumns == nil {
 		o.GenesColumns = []string{defaultGenesColumn}
 	}
@@ -127,6 +133,9 @@ func (o *PerturbationOptions) prepare(path string) error {
 	}
 	if err := o.UnknownGenes.Check(); err != nil {
 		return fmt.Errorf("read perturbations %s: %w", path, err)
+	}
+	if o.controls, err = newControls(o.Controls, o.GeneDelimiter, genes, path); err != nil {
+		return err
 	}
 	return o.Synonyms.Check()
 }
@@ -143,6 +152,8 @@ func (p *perturbationSet) Columns() ingest.Columns { return p.layout.columns }
 
 func (p *perturbationSet) IgnoredColumns() []string { return p.layout.ignored }
 
+func (p *perturbationSet) isControl(name []byte) bool { return p.options.controls.names[string(name)] }
+
 func (p *perturbationSet) Missing() map[string]int { return p.missing }
 
 // genotypeParser is the parser of one Scan.
@@ -154,12 +165,16 @@ func (p *perturbationSet) genotypeParser(counts *ingest.Counts) genotypeParser {
 // ErrNoneRemains ends a Scan of which every sample was dropped because of unknown genes.
 var ErrNoneRemains = errors.New("expected at least one to remain")
 
-// end passes on the last batch. It is an error if every sample was dropped.
-func (p *perturbationSet) end(batch *ingest.Batcher, path string) error {
+// end passes on the last batch. It is an error if every sample was dropped, and if some that have
+// only controls are not allowed.
+func (p *perturbationSet) end(batch *ingest.Batcher, path string, controls *controlSamples) error {
 	if dropped := batch.Counts.DroppedSamples + batch.Counts.EmptiedSamples; dropped > 0 && batch.Counts.Samples == 0 {
 		return fault.New(fault.Input, "use ids of the graph; tcbuild ingest perturbations writes them in place of other names, with "+p.genes.AliasSetting(),
 			"read perturbations %s: all samples (%s) were dropped because of genes that are not in nodes/gene, such as %s, %w",
 			path, humanize.Comma(int64(dropped)), fault.Quote(slices.Min(slices.Collect(maps.Keys(p.missing)))), ErrNoneRemains)
+	}
+	if err := controls.check(p.options, path, batch.Counts.Samples); err != nil {
+		return err
 	}
 	return batch.Flush()
 }
@@ -191,6 +206,7 @@ func (p *tablePerturbations) Scan(yield func(*ingest.Samples) error) (ingest.Cou
 	defer r.Close()
 	parser := newSampleParser(p, &batch.Counts)
 	parser.ids = p.sampleIDs()
+	controls := controlSamples{}
 	for b, err := range r.Batches() {
 		if err != nil {
 			return batch.Counts, err
@@ -199,6 +215,9 @@ func (p *tablePerturbations) Scan(yield func(*ingest.Samples) error) (ingest.Cou
 			kept, err := parser.parse(b, i, batch.Next())
 			if err != nil {
 				return batch.Counts, fmt.Errorf("read perturbations %s: %w", r.Where(b.First+int64(i)), err)
+			}
+			if parser.genotype.onlyControls() {
+				controls.add(func() string { return r.Where(b.First + int64(i)) })
 			}
 			if !kept {
 				continue
@@ -209,7 +228,7 @@ func (p *tablePerturbations) Scan(yield func(*ingest.Samples) error) (ingest.Cou
 		}
 	}
 	p.distinctIDs = true
-	return batch.Counts, p.end(batch, p.file.Path())
+	return batch.Counts, p.end(batch, p.file.Path(), &controls)
 }
 
 // SampleIDs returns a check of the sample ids for one pass over the table by another reader. It is

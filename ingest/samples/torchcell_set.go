@@ -63,11 +63,15 @@ func (p *storePerturbations) Close() error { return errors.Join(p.contents.Close
 func (p *storePerturbations) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	batch := ingest.NewBatcher(p.layout.columns, yield)
 	parser := newRecordParser(p, &batch.Counts)
+	controls := controlSamples{}
 	var id []byte
 	err := p.contents.Rows(func(r *torchcell.Row) error {
 		genotype, keep, err := parser.parse(r)
 		if err != nil {
 			return fmt.Errorf("read perturbations %s: record %d: %w", p.path, r.Number, err)
+		}
+		if parser.genotype.onlyControls() {
+			controls.add(func() string { return fmt.Sprintf("record %d", r.Number) })
 		}
 		if !keep {
 			return nil
@@ -81,7 +85,7 @@ func (p *storePerturbations) Scan(yield func(*ingest.Samples) error) (ingest.Cou
 	if err != nil {
 		return batch.Counts, err
 	}
-	return batch.Counts, p.end(batch, p.path)
+	return batch.Counts, p.end(batch, p.path, &controls)
 }
 
 // layOut finds out which columns of the store are phenotypes and attributes, by the rules for

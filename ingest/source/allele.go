@@ -223,6 +223,9 @@ func (r *alleleReader) ofAlleles(names, separator string) (loci []locus, err err
 // ofName returns the locus of a name in a matrix: a gene's, which is deleted, a strain id
 // (YAL001C_tsq508), or an allele's (cdc28-4, TFC3 - DAMP).
 func (r *alleleReader) ofName(name string) locus {
+	if r.controls[strings.ToUpper(name)] {
+		return locus{namedGene: unknownGene(name), control: true}
+	}
 	if m := r.names.find([]byte(name)); m.result != unknown {
 		return locus{namedGene: namedGene{name, m}, kind: DeletionAllele}
 	}

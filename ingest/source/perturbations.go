@@ -19,14 +19,17 @@ import (
 type PerturbationSpec struct {
 	LayoutSpec `yaml:",inline"`
 
-	GenesColumns  []string            `yaml:"genes_columns"`  // if several, each has one gene; nil is genes
-	Phenotypes    []string            `yaml:"phenotypes"`     // nil is every other column of numbers
-	NotPhenotypes []string            `yaml:"not_phenotypes"` // columns that are no phenotypes
-	Attributes    []string            `yaml:"attributes"`     // nil is every other column of text
-	SGDFeatures   string              `yaml:"aliases"`        // a file SGD_features.tab with other names of genes
-	UnknownGenes  ingest.UnknownGenes `yaml:"unknown_genes"`  // "" is error
-	MaxDropped    *float64            `yaml:"max_dropped"`    // as GraphSpec.MaxDropped
-	Where         string              `yaml:"where"`          // an expression that is true for the samples to keep
+	GenesColumns  []string `yaml:"genes_columns"`  // if several, each has one gene; nil is genes
+	Phenotypes    []string `yaml:"phenotypes"`     // nil is every other column of numbers
+	NotPhenotypes []string `yaml:"not_phenotypes"` // columns that are no phenotypes
+	Attributes    []string `yaml:"attributes"`     // nil is every other column of text
+	// names that delete nothing: of controls; in a table of strains, also genes whose replacement is
+	// a marker of all strains, and not a mutation
+	Controls     []string            `yaml:"controls"`
+	SGDFeatures  string              `yaml:"aliases"`       // a file SGD_features.tab with other names of genes
+	UnknownGenes ingest.UnknownGenes `yaml:"unknown_genes"` // "" is error
+	MaxDropped   *float64            `yaml:"max_dropped"`   // as GraphSpec.MaxDropped
+	Where        string              `yaml:"where"`         // an expression that is true for the samples to keep
 }
 
 // LayoutSpec has the settings of a perturbation set that are not flags.
@@ -42,10 +45,8 @@ type LayoutSpec struct {
 	MatrixSpec `yaml:",inline"`
 	// kinds of alleles that count as deletions in a screen: deletion, damp, ts, other (default:
 	// [deletion])
-	Alleles []AlleleKind `yaml:"alleles"`
-	// genes whose replacement is a marker of all strains, and not a mutation
-	Controls []string `yaml:"controls"`
-	IDColumn string   `yaml:"id_column"` // the column of sample ids (default: sample_id, or the row number)
+	Alleles  []AlleleKind `yaml:"alleles"`
+	IDColumn string       `yaml:"id_column"` // the column of sample ids (default: sample_id, or the row number)
 
 	AliasTables []AliasTable `yaml:"alias_tables"` // names of other databases, which aliases comes before
 	// what happens to a sample that names one gene by two names: error, or drop-sample, which counts
@@ -122,7 +123,7 @@ func (s *PerturbationSpec) checkLayout() error {
 		set, meant bool
 	}{
 		{"genes_columns", s.GenesColumns != nil, plain}, {"gene_delimiter", s.GeneDelimiter != "", plain},
-		{"alleles", s.Alleles != nil, !plain}, {"keep_unmeasured", s.KeepUnmeasured, !plain}, {"controls", s.Controls != nil, strains},
+		{"alleles", s.Alleles != nil, !plain}, {"keep_unmeasured", s.KeepUnmeasured, !plain},
 		{"id_column", s.IDColumn != "", !s.Matrix}, {"phenotypes", s.Phenotypes != nil, !s.Matrix},
 		{"not_phenotypes", s.NotPhenotypes != nil, !s.Matrix}, {"attributes", s.Attributes != nil, !s.Matrix},
 		{"columns_are", s.ColumnsAre != "", s.Matrix}, {"partial_loss", s.PartialLoss != "", s.Matrix},
@@ -158,7 +159,7 @@ func (s PerturbationSpec) openPlain(names *Names, text table.TextOptions) (Pertu
 		GenesColumns: s.GenesColumns, GeneDelimiter: s.GeneDelimiter,
 		IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes, Attributes: s.Attributes,
 		FilterColumns: where.Names(s.Where),
-		Text:          text, Aliases: names.Aliases(), Synonyms: s.Synonyms,
+		Text:          text, Aliases: names.Aliases(), Synonyms: s.Synonyms, Controls: s.Controls,
 	})
 	if err != nil {
 		return nil, err
@@ -214,6 +215,8 @@ func (p *plainSet) account(counts ingest.Counts) SourceReport {
 	}
 	for _, c := range []Count{
 		{"that delete no gene", counts.Wildtypes},
+		{"names of controls", counts.Controls},
+		{"controls that are also other names of genes", p.aliasedControls()},
 		{"unknown genes left out", counts.UnknownGenes},
 		{"genes listed again in their sample and merged", counts.RepeatedGenes},
 		{"infinite phenotype values, which count as missing", counts.InfiniteValues},
@@ -221,6 +224,16 @@ func (p *plainSet) account(counts ingest.Counts) SourceReport {
 		report.Noted = appendCount(report.Noted, c.What, c.N)
 	}
 	return report
+}
+
+// aliasedControls counts the controls that are another name of a gene.
+func (p *plainSet) aliasedControls() (n int) {
+	for _, name := range p.spec.Controls {
+		if p.names.find([]byte(name)).result != unknown {
+			n++
+		}
+	}
+	return n
 }
 
 // names makes the look-up of genes.

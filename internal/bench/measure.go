@@ -64,6 +64,7 @@ func (b *bench) build(ctx context.Context, c Case, in input, workers int, out st
 		}
 		args = append(args, "--duplicates", string(b.Duplicates), "--max-dropped", fmt.Sprint(*b.MaxDropped))
 		args = append(args, listFlag("group-by", b.GroupBy)...)
+		args = append(args, listFlag("controls", b.Controls)...)
 	}
 	args = append(args, listFlag("attributes", b.Attributes)...)
 	cmd := exec.CommandContext(ctx, b.Executable, args...)

@@ -74,7 +74,7 @@ func write(t *testing.T, name, text string) string {
 func TestPerturbations(t *testing.T) {
 	const table = "sample_id\tgenes\tfitness\tnote\tsize\ns0\tYB|YA\t1\tx\t\ns1\tYA|YB\t3\ty\t\ns2\t\t\tz\t\ns2\tYX|YC|YX\t2\tx\t\ns4\tYC\t\ty\t\n"
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"YA", "YB", "YC", "YD"}, nil)
-	s, err := Perturbations(t.Context(), write(t, "sets.tsv", table), genes)
+	s, err := Perturbations(t.Context(), write(t, "sets.tsv", table), genes, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,14 +93,14 @@ func TestPerturbations(t *testing.T) {
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if s, err = Perturbations(t.Context(), write(t, "sets.tsv", table), nil); err != nil || s.Unknown != nil || s.Samples != 5 || s.Genes.Things != 4 || s.Genes.None != 0 {
+	if s, err = Perturbations(t.Context(), write(t, "sets.tsv", table), nil, nil); err != nil || s.Unknown != nil || s.Samples != 5 || s.Genes.Things != 4 || s.Genes.None != 0 {
 		t.Errorf("without a graph: got %+v, %v", s, err)
 	}
 	for text, want := range map[string]string{
 		"gene\nYA\n": `found columns gene, expected genes column "genes"`, "genes\nYA||YB\n": "sets.tsv:2: found an empty gene name",
 		"genes\tfitness\nYA\t1\nYB\tx\n": `sets.tsv:3: column "fitness"`,
 	} {
-		if _, err := Perturbations(t.Context(), write(t, "sets.tsv", text), genes); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), want) {
+		if _, err := Perturbations(t.Context(), write(t, "sets.tsv", text), genes, nil); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}

@@ -18,6 +18,8 @@ type PerturbationSummary struct {
 	Samples int `json:"samples"`
 	// samples that delete no gene
 	Wildtypes int `json:"wildtypes"`
+	// names of controls, which delete nothing
+	Controls int `json:"controls,omitempty"`
 	// genes listed more than once in their sample
 	RepeatedGenes int `json:"repeated_genes"`
 	// samples with the same genotype as an earlier one
@@ -38,11 +40,11 @@ type UnknownSummary struct {
 }
 
 // Perturbations describes the perturbation set in a file or a torchcell store. Genes are those of a
-// graph or, if genes is nil, whatever genes the set names. A file is read twice, a store once. Memory
+// graph or, if genes is nil, whatever genes the set names that are not among controls. A file is read twice, a store once. Memory
 // takes 16 bytes for each sample: duplicates are found by 64-bit hashes. Rows that a build would
 // refuse are a fault.Input, except for unknown genes and empty genotypes, which are counted.
-func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*PerturbationSummary, error) {
-	set, err := samples.OpenFile(path, nil, samples.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: true})
+func Perturbations(ctx context.Context, path string, genes *ingest.Nodes, controls []string) (*PerturbationSummary, error) {
+	set, err := samples.OpenFile(path, genes, samples.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: true, Controls: controls})
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +76,7 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes) (*Pert
 		return nil, err
 	}
 	s := &PerturbationSummary{
-		Samples: counts.Samples, Wildtypes: counts.Wildtypes, RepeatedGenes: counts.RepeatedGenes,
+		Samples: counts.Samples, Wildtypes: counts.Wildtypes, Controls: counts.Controls, RepeatedGenes: counts.RepeatedGenes,
 		DuplicateGenotypes: repeats(c.genotypes), DuplicateIDs: repeats(c.ids),
 		SampleSummary: c.summary(), IgnoredColumns: append([]string{}, set.IgnoredColumns()...), // not null in JSON
 	}
@@ -130,6 +132,9 @@ func (s *PerturbationSummary) counts() page.Section {
 		{"with the id of an earlier one", count(s.DuplicateIDs), ""},
 		{"genes that their sample lists again", count(s.RepeatedGenes), ""},
 	}}
+	if s.Controls > 0 {
+		table.Rows = append(table.Rows, []string{"names of controls", count(s.Controls), ""})
+	}
 	if s.Unknown == nil {
 		table.Rows = append(table.Rows, []string{"unknown genes", "?", "give the graph with --graph"})
 	} else {

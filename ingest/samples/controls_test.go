@@ -1,0 +1,129 @@
+package samples
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/internal/testing/seed"
+	"tcbuild/internal/testing/testrun"
+)
+
+// TestControls compares random conditions with what a reading by strings.Split gives.
+func TestControls(t *testing.T) {
+	r := seed.Rand(t)
+	for range testrun.Cases(300, 60) {
+		delimiter := []string{"+", "_", " || ", ";", "|"}[r.IntN(5)]
+		names := []string{"A", "B", "C", "ctrl", "non-targeting", "NT"}
+		options := PerturbationOptions{AllowWildtype: true, GenesColumns: []string{"condition"}, GeneDelimiter: delimiter, Controls: names[3:]}
+		table, want, counts := "condition\n", []string(nil), ingest.Counts{}
+		for row := range 1 + r.IntN(20) {
+			var listed, genes []string
+			for range 1 + r.IntN(3) {
+				name := names[r.IntN(len(names))]
+				listed = append(listed, name)
+				if at := slices.Index(names, name); at < 3 {
+					genes = append(genes, fmt.Sprint(at))
+				} else {
+					counts.Controls++
+				}
+			}
+			table += strings.Join(listed, delimiter) + "\n"
+			slices.Sort(genes)
+			counts.RepeatedGenes += len(genes)
+			genes = slices.Compact(genes)
+			counts.RepeatedGenes -= len(genes)
+			if len(genes) == 0 {
+				counts.Wildtypes++
+			}
+			want = append(want, fmt.Sprintf("%d [%s] []", row, strings.Join(genes, " ")))
+		}
+		counts.Samples = len(want)
+		p, err := OpenFile(writeFile(t, "p.tsv", table), threeGenes, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, found, err := showSamples(p)
+		switch {
+		case counts.Wildtypes == counts.Samples:
+			if err == nil || !strings.Contains(err.Error(), "have only controls") {
+				t.Fatalf("%s: got %v, want an error: all samples have only controls", table, err)
+			}
+		case err != nil || !reflect.DeepEqual(got, want) || found != counts:
+			t.Fatalf("%s: got %q %+v %v\nwant %q %+v", table, got, found, err, want, counts)
+		}
+	}
+}
+
+// A control may contain the delimiter.
+func TestControlWithDelimiter(t *testing.T) {
+	options := PerturbationOptions{AllowWildtype: true, GeneDelimiter: "_", Controls: []string{"non_targeting", "non_targeting_1", "safe"}}
+	p, err := OpenFile(writeFile(t, "p.tsv", "genes\nnon_targeting\nA_non_targeting\nnon_targeting_1_B\nsafe_C_non_targeting_1\nnon_targeting_safe\n"), threeGenes, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, counts, err := showSamples(p)
+	want := []string{"0 [] []", "1 [0] []", "2 [1] []", "3 [2] []", "4 [] []"}
+	if err != nil || !slices.Equal(got, want) || counts.Controls != 7 {
+		t.Errorf("got %q %+v %v, want %q", got, counts, err, want)
+	}
+}
+
+// An unknown gene beside a control leaves no gene, but not a wild type.
+func TestUnknownGeneBesideControl(t *testing.T) {
+	for choice, want := range map[ingest.UnknownGenes]ingest.Counts{
+		ingest.DropGene:   {Samples: 1, UnknownGenes: 1, EmptiedSamples: 1},
+		ingest.DropSample: {Samples: 1, DroppedSamples: 1},
+	} {
+		p, err := OpenFile(writeFile(t, "p.tsv", "genes\nMYCC|ctrl\nA\n"), threeGenes,
+			PerturbationOptions{UnknownGenes: choice, AllowWildtype: true, Controls: []string{"ctrl"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, counts, err := showSamples(p); err != nil || counts != want || len(got) != 1 {
+			t.Errorf("%s: got %q %+v %v, want %+v", choice, got, counts, err, want)
+		}
+	}
+}
+
+func TestControlErrors(t *testing.T) {
+	many := rand.Perm(3000)
+	slices.Sort(many)
+	table := "genes\nA|ctrl\n"
+	for range many {
+		table += "ctrl\n"
+	}
+	for _, c := range []struct {
+		name, table, message, hint string
+		options                    PerturbationOptions
+	}{
+		{"only controls", table, ": 3,000 of 3,001 samples have only controls (NT, ctrl), the first PATH:3, expected samples that delete a gene", "--allow-wildtype",
+			PerturbationOptions{Controls: []string{"ctrl", "NT"}}},
+		{"no gene left", "genes\nctrl\nctrl|ctrl\n", ": all 2 samples have only controls (ctrl), expected at least one that deletes a gene", "check --controls",
+			PerturbationOptions{Controls: []string{"ctrl"}, AllowWildtype: true}},
+		{"no gene left, no wild types", "genes\nctrl\nctrl|ctrl\n", ": all 2 samples have only controls (ctrl), expected at least one", "check --controls",
+			PerturbationOptions{Controls: []string{"ctrl"}}},
+		{"a gene", "genes\nA\n", `found "B", which is a gene of the graph`, "leave the name out", PerturbationOptions{Controls: []string{"ctrl", "B"}}},
+		{"blanks", "genes\nA\n", `found " ctrl", expected a name without blanks`, "--controls ctrl,non-targeting", PerturbationOptions{Controls: []string{" ctrl"}}},
+		{"delimiters alone", "genes\n+\n", "found an empty gene name", "remove the extra delimiter", PerturbationOptions{Controls: []string{"ctrl"}, GeneDelimiter: "+"}},
+		{"delimiter behind a control", "genes\nctrl+\n", "found an empty gene name", "remove the extra delimiter", PerturbationOptions{Controls: []string{"ctrl"}, GeneDelimiter: "+"}},
+		{"another delimiter", "genes\nA+ctrl\n", `found gene "A+ctrl", expected one gene, not a list of 2`, "gene_delimiter=+", PerturbationOptions{Controls: []string{"ctrl"}}},
+		{"not said to be one", "genes\nctrl\n", `gene "ctrl" is not in nodes/gene`, "if it is a control, which deletes nothing, pass --controls ctrl", PerturbationOptions{}},
+		{"in another case", "genes\nCtrl\n", `gene "Ctrl" is not in nodes/gene`, "pass --controls Ctrl", PerturbationOptions{Controls: []string{"ctrl"}}},
+	} {
+		path := writeFile(t, "p.tsv", c.table)
+		p, err := OpenFile(path, threeGenes, c.options)
+		if err == nil {
+			_, _, err = showSamples(p)
+		}
+		message := strings.ReplaceAll(c.message, "PATH", path)
+		if err == nil || !strings.Contains(err.Error(), message) || !strings.Contains(fault.HintOf(err), c.hint) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v\nhint %s\nwant %s\nhint %s", c.name, err, fault.HintOf(err), message, c.hint)
+		}
+	}
+}
