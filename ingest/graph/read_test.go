@@ -13,9 +13,13 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
 	"tcbuild/internal/testing/testrun"
 )
+
+// These tests change no file while it is read.
+func init() { inputfile.ClockTick = 0 }
 
 // folder writes files, named by path, and returns their folder.
 func folder(t testing.TB, files map[string]string) string {

@@ -24,11 +24,16 @@ func stampOf(info fs.FileInfo) stamp {
 	return s
 }
 
-// unsettled is how long to wait until the next change of the file is sure to have another time. A
-// file system takes the time from a clock that ticks every 10 ms at the slowest or, where times are
-// whole seconds, every 2 s. The wait is also short where a file server's clock is ahead.
+// ClockTick is longer than the time between two ticks of the clock that a file system takes times
+// from: 10 ms at the slowest. Tests that read thousands of files just after they wrote them, and
+// change none meanwhile, set it to 0.
+var ClockTick = 20 * time.Millisecond
+
+// unsettled is how long to wait until the next change of the file is sure to have another time.
+// Where times are whole seconds, that takes up to 2 s. The wait is also short where a file server's
+// clock is ahead.
 func (s stamp) unsettled(now time.Time) time.Duration {
-	tick := 20 * time.Millisecond
+	tick := ClockTick
 	if s.changed.Nanosecond() == 0 {
 		tick = 2 * time.Second
 	}

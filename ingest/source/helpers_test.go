@@ -16,6 +16,9 @@ import (
 	"tcbuild/ingest/inputfile"
 )
 
+// These tests change no file while it is read.
+func init() { inputfile.ClockTick = 0 }
+
 // writeFile writes a file into a fresh folder and returns its path.
 func writeFile(t testing.TB, name, text string) string {
 	t.Helper()

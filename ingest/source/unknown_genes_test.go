@@ -121,9 +121,9 @@ func TestMaxDropped(t *testing.T) {
 		hint           string // "" is no error
 	}{
 		{"A X", "", ""},
-		{"A X Y", "", "set max_dropped"},
+		{"A X Y", "", "max_dropped"},
 		{"A X Y", "max_dropped: 0.7", ""},
-		{"A X", "max_dropped: 0.4", "set max_dropped"},
+		{"A X", "max_dropped: 0.4", "max_dropped"},
 		{"A A A A", "max_dropped: 0", ""},
 		{"A 851262 851263", "", "they look like Entrez gene ids"},
 		{"A P38903 Q12345", "", "they look like UniProt accessions"},

@@ -17,8 +17,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"tcbuild/fault"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/internal/testing/testrun"
 )
+
+// These tests change no file while it is read.
+func init() { inputfile.ClockTick = 0 }
 
 // write writes a file into a fresh folder and returns its path.
 func write(t testing.TB, name string, content []byte) string {
