@@ -36,7 +36,8 @@ func (r *Results) figures() []page.Section {
 
 func (r *Results) sizeAgainstTime() page.Plot {
 	limit := r.Cases[0].Read.Random.LimitMilliseconds
-	d := page.XY{
+	d := page.Plot{
+		Title: "Size against loading time",
 		X:     page.Axis{Title: "stored bytes per sample", Log: true, Format: byteTick},
 		Y:     page.Axis{Title: "time to load a sample, random order", Log: true, Format: secondsTick},
 		Limit: &page.Limit{Y: limit / 1000, Text: "fill all masks"},
@@ -46,15 +47,15 @@ func (r *Results) sizeAgainstTime() page.Plot {
 		d.Marks = append(d.Marks, page.Mark{X: x, Y: y, Color: variantColors[c.Variant], Hollow: !c.Default, Label: c.String(),
 			Hover: fmt.Sprintf("%s: %s per sample, %s", c, formatBytes(x), formatSeconds(y))})
 	}
-	return page.Plot{Title: "Size against loading time", Drawing: d,
-		Text: "Time to load a sample's masks against its stored bytes, a mark for each variant and codec. " + d.Describe()}
+	return d.Points("Time to load a sample's masks against its stored bytes, a mark for each variant and codec.")
 }
 
 // stageColors are those of the stages of a build.
 var stageColors = map[string]int{"read graph": 6, surveyStage: 4, "build incidence": 5, "write graph": 3, masksStage: 2, restStage: 7}
 
 func (r *Results) stageShares() page.Plot {
-	var d page.Shares
+	d := page.Plot{Title: "Where the time of a build goes",
+		Text: "A bar for each variant and codec, divided by the time of the stages of its build. The table of stages below has the figures."}
 	color := func(stage string) int { return cmp.Or(stageColors[stage], 1) }
 	for _, name := range r.stageNames() {
 		d.Legend = append(d.Legend, page.Part{Name: name, Color: color(name)})
@@ -66,10 +67,9 @@ func (r *Results) stageShares() page.Plot {
 			row.Parts = append(row.Parts, page.Part{Name: stage.Stage, Color: color(stage.Stage),
 				Value: max(seconds, 0), Text: formatSeconds(seconds)})
 		}
-		d.Rows = append(d.Rows, row)
+		d.Shares = append(d.Shares, row)
 	}
-	return page.Plot{Title: "Where the time of a build goes", Drawing: d,
-		Text: "A bar for each variant and codec, divided by the time of the stages of its build. The table of stages below has the figures."}
+	return d
 }
 
 // stageNames are the stages of all cases in the order in which they run.
@@ -114,7 +114,7 @@ var timeTicks = []float64{1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1, 3, 10, 30, 60, 18
 // curves is a plot with a line for each default case, through its points on the axis x. dashed
 // returns the ends of a second line, or nil; a hollow end is drawn as a mark.
 func (r *Results) curves(x, y axis, dashed func(points []Point) []page.Mark) page.Plot {
-	d := page.XY{X: x.Axis, Y: y.Axis}
+	d := page.Plot{Title: strings.ToUpper(y.Title[:1]) + y.Title[1:], X: x.Axis, Y: y.Axis}
 	for _, points := range r.along(x) {
 		color := variantColors[points[0].Variant]
 		var marks []page.Mark
@@ -132,10 +132,9 @@ func (r *Results) curves(x, y axis, dashed func(points []Point) []page.Mark) pag
 		marks[len(marks)-1].Label = string(points[0].Variant)
 		d.Marks = append(d.Marks, marks...)
 	}
-	plot := page.Plot{Title: strings.ToUpper(y.Title[:1]) + y.Title[1:], Text: "A line for each variant. " + d.Describe()}
+	d = d.Points("A line for each variant.")
 	d.Y.Title = "" // the heading stands in its place
-	plot.Drawing = d
-	return plot
+	return d
 }
 
 func (r *Results) workersPlot() page.Plot {

@@ -93,8 +93,7 @@ func TestReportIsAccessible(t *testing.T) {
 // Extrapolated lines begin at the largest measured point, and end at the extrapolated one.
 func TestExtrapolatedLines(t *testing.T) {
 	r := testResults(rand.New(rand.NewPCG(1, 0)), 1)
-	for _, plot := range r.samplesPlots() {
-		d := plot.Drawing.(page.XY)
+	for _, d := range r.samplesPlots() {
 		at := func(mark page.Mark, hollow bool) bool {
 			return slices.ContainsFunc(d.Marks, func(m page.Mark) bool { return m.X == mark.X && m.Y == mark.Y && m.Hollow == hollow })
 		}
@@ -102,14 +101,14 @@ func TestExtrapolatedLines(t *testing.T) {
 		for _, line := range d.Lines {
 			last := line.Points[len(line.Points)-1]
 			if !at(line.Points[0], false) || !at(last, line.Dashed) || line.Dashed && (line.Points[0].X != 1000 || last.X != 5000) {
-				t.Errorf("%s: found %+v, expected it to join points", plot.Title, line)
+				t.Errorf("%s: found %+v, expected it to join points", d.Title, line)
 			}
 			if line.Dashed {
 				dashed++
 			}
 		}
 		if dashed != 3 {
-			t.Errorf("%s: found %d dashed lines, expected 3", plot.Title, dashed)
+			t.Errorf("%s: found %d dashed lines, expected 3", d.Title, dashed)
 		}
 	}
 }
@@ -117,13 +116,13 @@ func TestExtrapolatedLines(t *testing.T) {
 // The bars of a build are in the order of their stages, each in the colour of the legend.
 func TestStageShares(t *testing.T) {
 	r := testResults(rand.New(rand.NewPCG(1, 0)), 3)
-	d := r.stageShares().Drawing.(page.Shares)
+	d := r.stageShares()
 	for i, c := range r.Cases {
-		if row := d.Rows[i]; row.Label != c.String() || row.Total != formatSeconds(c.Build.Seconds.Median) || len(row.Parts) != len(c.Build.Stages) {
+		if row := d.Shares[i]; row.Label != c.String() || row.Total != formatSeconds(c.Build.Seconds.Median) || len(row.Parts) != len(c.Build.Stages) {
 			t.Errorf("found %+v", row)
 		}
 		for k, stage := range c.Build.Stages {
-			part := d.Rows[i].Parts[k]
+			part := d.Shares[i].Parts[k]
 			known := slices.ContainsFunc(d.Legend, func(l page.Part) bool { return l.Name == stage.Stage && l.Color == part.Color })
 			if !known || part.Name != stage.Stage || part.Value != stage.Seconds.Median {
 				t.Errorf("%s: found %+v, expected %+v", c, part, stage)

@@ -68,14 +68,14 @@ func (s *NumberSummary) plots(name, unit string) []page.Plot {
 	if len(s.Bins) == 0 {
 		return nil
 	}
-	drawing := page.Columns{X: cmp.Or(unit, "value"), Y: "samples", Bins: s.Bins}
+	plot := page.Plot{Title: name, X: page.Axis{Title: cmp.Or(unit, "value")}, Bins: s.Bins}
 	if s.whole && s.Bins[0].To-s.Bins[0].From == 1 { // each bin is one number
-		drawing.Bins = nil
+		plot.Bins = nil
 		for _, bin := range s.Bins {
-			drawing.Columns = append(drawing.Columns, page.Column{Label: strconv.FormatFloat(bin.From, 'f', -1, 64), Value: bin.Value})
+			plot.Columns = append(plot.Columns, page.Column{Label: strconv.FormatFloat(bin.From, 'f', -1, 64), Value: bin.Value})
 		}
 	}
-	return []page.Plot{drawing.Plot(name)}
+	return []page.Plot{plot.Counts("samples")}
 }
 
 // PhenotypeSummary is one phenotype.

@@ -74,14 +74,14 @@ func (d Distribution) row() []string {
 
 // plots has the bins as a plot, unless there are no things.
 func (d Distribution) plots(title, x, y string) []page.Plot {
-	drawing := page.Columns{X: x, Y: y}
-	for _, bin := range d.Bins {
-		drawing.Columns = append(drawing.Columns, page.Column{Label: bin.String(), Value: bin.Things})
-	}
 	if len(d.Bins) == 0 {
 		return nil
 	}
-	return []page.Plot{drawing.Plot(title)}
+	plot := page.Plot{Title: title, X: page.Axis{Title: x}}
+	for _, bin := range d.Bins {
+		plot.Columns = append(plot.Columns, page.Column{Label: bin.String(), Value: bin.Things})
+	}
+	return []page.Plot{plot.Counts(y)}
 }
 
 // binTable has a row per distribution and a column per bin.

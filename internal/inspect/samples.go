@@ -81,7 +81,7 @@ func (c *sampleCounter) summary() SampleSummary {
 func (s *SampleSummary) tables() []page.Section {
 	var tables []page.Section
 	if len(s.Phenotypes) > 0 {
-		tables = append(tables, s.missing(), s.phenotypeTable())
+		tables = append(tables, s.phenotypeTable())
 	}
 	if len(s.Attributes) > 0 {
 		tables = append(tables, s.attributeTable())
@@ -92,13 +92,13 @@ func (s *SampleSummary) tables() []page.Section {
 		}
 	}
 	sizes := page.Section{Title: "Genotype sizes", Header: []string{"deleted genes", "samples"}}
-	drawing := page.Columns{X: "deleted genes", Y: "samples"}
+	plot := page.Plot{Title: sizes.Title, X: page.Axis{Title: "deleted genes"}}
 	for _, size := range s.GenotypeSizes {
 		sizes.Rows = append(sizes.Rows, []string{count(size.Genes), count(size.Samples)})
-		drawing.Columns = append(drawing.Columns, page.Column{Label: strconv.Itoa(size.Genes), Value: size.Samples})
+		plot.Columns = append(plot.Columns, page.Column{Label: strconv.Itoa(size.Genes), Value: size.Samples})
 	}
 	if len(s.GenotypeSizes) > 0 {
-		sizes.Plots = []page.Plot{drawing.Plot(sizes.Title)}
+		sizes.Plots = []page.Plot{plot.Counts("samples")}
 	}
 	genes := page.Section{Title: "Samples that delete a gene", Header: append([]string{"genes"}, distributionHeader...),
 		Rows: [][]string{append([]string{count(s.Genes.Things)}, s.Genes.row()...)}}
@@ -126,32 +126,6 @@ func (s *SampleSummary) phenotypeTable() page.Section {
 		table.Note = fmt.Sprintf("The first %d phenotypes have a plot, %s more have none.", mostPlots, count(more))
 	}
 	return table.WithoutEmptyColumns()
-}
-
-// missing says, on HTML pages, which phenotypes samples lack, the most frequent first.
-func (s *SampleSummary) missing() page.Section {
-	section := page.Section{Title: "Missing phenotypes"}
-	missing := slices.DeleteFunc(slices.Clone(s.Phenotypes), func(p PhenotypeSummary) bool { return p.Missing == 0 })
-	slices.SortStableFunc(missing, func(a, b PhenotypeSummary) int { return b.Missing - a.Missing })
-	samples := s.Phenotypes[0].Values + s.Phenotypes[0].Missing + s.Phenotypes[0].Infinite
-	if len(missing) == 0 {
-		section.Text = "None missing: every sample has a value of every phenotype."
-		return section
-	}
-	section.Text = fmt.Sprintf("Of %s, %s missing in some of the %s samples.", english.Plural(len(s.Phenotypes), "phenotype", ""),
-		english.Plural(len(missing), "is", "are"), count(samples))
-	if len(missing) < len(s.Phenotypes) {
-		section.Text += " Every sample has the others."
-	}
-	for _, p := range missing {
-		part := percent(p.Missing, samples)
-		if part == "0.0" {
-			part = "below 0.1"
-		}
-		section.Meters = append(section.Meters, page.Meter{Name: p.Name, Percent: 100 * float64(p.Missing) / float64(samples),
-			Text: count(p.Missing) + " (" + part + " %)"})
-	}
-	return section
 }
 
 // row is what there is of the numbers, below the titles from values to max.

@@ -3,7 +3,6 @@ package inspect
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 
@@ -38,8 +37,7 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"<td class=\"text\">&lt;mg/l&gt;</td>", "&lt;mg/l&gt;</text>", "of &#34;β-carotene&#34;", "<th scope=\"col\" class=\"text\">statistic of</th>",
-		"None missing: every sample has a value of every phenotype.",
+	for _, part := range []string{"<td class=\"text\">&lt;mg/l&gt;</td>", ">&lt;mg/l&gt;</p>", "of &#34;β-carotene&#34;", "<th scope=\"col\" class=\"text\">statistic of</th>",
 		"The first 100 phenotypes have a plot, 3 more have none.", "&lt;script&gt;alert("} {
 		if !bytes.Contains(html, []byte(part)) {
 			t.Errorf("the page lacks %s", part)
@@ -54,32 +52,5 @@ func TestPage(t *testing.T) {
 	var text bytes.Buffer
 	if err := p.Print(&text); err != nil || strings.ContainsAny(text.String(), "\x1b\u202e") || !strings.Contains(text.String(), `Values of "<script>`) {
 		t.Errorf("found %q, %v", text.String(), err)
-	}
-}
-
-// What is missing is said in words, and listed with the most frequent first, however many
-// phenotypes there are.
-func TestMissing(t *testing.T) {
-	var columns ingest.Columns
-	for i := range 33 {
-		columns.Phenotypes = append(columns.Phenotypes, ingest.Phenotype{Name: fmt.Sprintf("condition %d | SC + DMSO [1%%] | time [72 h]", i)})
-	}
-	c := newSampleCounter(&ingest.Nodes{}, columns)
-	for sample := range 40 {
-		phenotypes := make([]float64, 33)
-		for i := range phenotypes {
-			if sample < i {
-				phenotypes[i] = math.NaN()
-			}
-		}
-		c.add(nil, phenotypes, nil)
-	}
-	s := c.summary()
-	section := s.missing()
-	if want := "Of 33 phenotypes, 32 are missing in some of the 40 samples. Every sample has the others."; section.Text != want {
-		t.Errorf("found %q, expected %q", section.Text, want)
-	}
-	if first := section.Meters[0]; len(section.Meters) != 32 || first.Name != columns.Phenotypes[32].Name || first.Text != "32 (80.0 %)" || first.Percent != 80 {
-		t.Errorf("found %d, first %+v", len(section.Meters), section.Meters[0])
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-
-	"github.com/dustin/go-humanize"
 )
 
 // Axis is the horizontal or vertical axis of a plot.
@@ -16,50 +14,50 @@ type Axis struct {
 	Ticks  []float64 // where they are given
 }
 
-// scale maps the values of an axis to pixels.
+// scale maps the values of an axis, from low to high, to the numbers from 0 to 1.
 type scale struct {
 	Axis
-	low, high  float64 // values
-	start, end float64 // pixels of low and high
+	low, high float64
 }
 
-// at is the pixel of a value.
-func (s *scale) at(value float64) float64 {
-	low, high := s.low, s.high
+func (s scale) at(value float64) float64 {
 	if s.Log {
-		low, high, value = math.Log(low), math.Log(high), math.Log(value)
+		return math.Log(value/s.low) / math.Log(s.high/s.low)
 	}
-	return s.start + (value-low)/(high-low)*(s.end-s.start)
+	return (value - s.low) / (s.high - s.low)
 }
 
-// fit makes the scale wide enough for the values.
-func (s *scale) fit(values []float64) {
-	s.low, s.high = 0, 1.08*slices.Max(values)
+// scaleOf makes a scale wide enough for the values.
+func scaleOf(axis Axis, values []float64) scale {
+	s := scale{Axis: axis, high: 1.08 * slices.Max(values)}
 	if s.Log {
 		s.low, s.high = slices.Min(values)/1.5, 1.5*slices.Max(values)
 	}
 	if s.high <= s.low {
 		s.high = 1
 	}
+	return s
 }
 
-// ticks are the values of the scale that have a label: as many as have room, at most most.
-func (s *scale) ticks(most int, room func(label string) float64) []float64 {
+// mostTicks is how many labels an axis has room for.
+const mostTicks = 6
+
+// ticks are the values of the scale that have a label, all different.
+func (s scale) ticks() []float64 {
 	for level := 0; ; level++ {
 		ticks := s.level(level)
-		fits := len(ticks) <= most
-		for i := 1; i < len(ticks) && fits; i++ {
-			a, b := s.Format(ticks[i-1]), s.Format(ticks[i])
-			fits = a != b && math.Abs(s.at(ticks[i])-s.at(ticks[i-1])) >= (room(a)+room(b))/2
+		labels := make(map[string]bool)
+		for _, tick := range ticks {
+			labels[s.Format(tick)] = true
 		}
-		if fits {
+		if len(ticks) <= mostTicks && len(labels) == len(ticks) {
 			return ticks
 		}
 	}
 }
 
 // level returns the ticks of a level; each has fewer than the one before, the last at most one.
-func (s *scale) level(level int) (ticks []float64) {
+func (s scale) level(level int) (ticks []float64) {
 	if s.Ticks != nil {
 		for i := 0; i < len(s.Ticks); i += level + 1 {
 			if s.Ticks[i] >= s.low && s.Ticks[i] <= s.high {
@@ -108,5 +106,3 @@ func Short(x float64) string {
 	}
 	return Plain(x)
 }
-
-func comma(n int) string { return humanize.Comma(int64(n)) }

@@ -26,20 +26,13 @@ type Page struct {
 // Section is a part of a page: a table, plots, or both.
 type Section struct {
 	Title  string
-	Text   string     // below the title, on HTML pages alone
-	Meters []Meter    // on HTML pages alone
+	Text   string     // below the title, only on HTML pages
 	Header []string   // may be empty
 	Rows   [][]string // all as long as the header, if there is one
 	// Sketches are a last column of text, in place of plots; "" or one per row
 	Sketches []string
 	Plots    []Plot // below the table, on HTML pages alone
 	Note     string // below the plots
-}
-
-// Meter is a part of a whole, shown as a bar below its name.
-type Meter struct {
-	Name, Text string
-	Percent    float64
 }
 
 // WithoutEmptyColumns leaves out the columns in which no row has a text.

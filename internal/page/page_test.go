@@ -29,18 +29,18 @@ func check(t *testing.T, page Page) string {
 // Names from data stay text, wherever they stand.
 func TestHostileNames(t *testing.T) {
 	for _, name := range hostile {
-		mark := Mark{X: 1, Y: 1, Color: 1, Label: "label", Hover: name}
 		page := Page{Title: name, Lead: []string{name}, Sections: []Section{{
-			Title: name, Text: name, Note: name, Header: []string{name, name}, Rows: [][]string{{name, name}}, Meters: []Meter{{name, name, 5}},
+			Title: name, Text: name, Note: name, Header: []string{name, name}, Rows: [][]string{{name, name}},
 			Plots: []Plot{
-				Columns{X: name, Y: "samples", Columns: []Column{{"1", 1}}}.Plot(name),
-				Columns{X: name, Y: "samples", Bins: []Bin{{0, 1, 2}}}.Plot(name),
-				{Title: name, Text: name, Drawing: Shares{Rows: []Share{{Label: "a", Total: "b", Parts: []Part{{name, 1, 1, name}}}}}},
-				{Title: name, Text: name, Drawing: XY{X: Axis{Title: name, Format: Plain}, Y: Axis{Title: name, Format: Plain}, Marks: []Mark{mark}}},
+				Plot{Title: name, X: Axis{Title: name}, Columns: []Column{{name, 1}}}.Counts(name),
+				Plot{Title: name, X: Axis{Title: name}, Bins: []Bin{{0, 1, 2}}}.Counts("samples"),
+				{Title: name, Text: name, Shares: []Share{{Label: name, Total: name, Parts: []Part{{name, 1, 1, name}}}}, Legend: []Part{{Name: name}}},
+				{Title: name, Text: name, X: Axis{Title: name, Format: Plain}, Y: Axis{Title: name, Format: Plain},
+					Marks: []Mark{{X: 1, Y: 1, Color: 1, Label: name, Hover: name}}, Limit: &Limit{1, name}},
 			},
 		}}}
 		if strings.ContainsAny(name, "\x1b") { // the lead and notes are tcbuild's own words
-			page.Lead, page.Sections[0].Text, page.Sections[0].Note, page.Sections[0].Meters[0].Text = nil, "", "", ""
+			page.Lead, page.Sections[0].Text, page.Sections[0].Note = nil, "", ""
 		}
 		html := strings.ReplaceAll(check(t, page), "onerror=", "")
 		if strings.Contains(html, "<img") || strings.Contains(html, "<b>") || strings.ContainsAny(html, "\x1b\u202e") {
@@ -80,7 +80,7 @@ func TestColumns(t *testing.T) {
 		for i := range n {
 			columns = append(columns, Column{Label: fmt.Sprintf("n%d", i*i), Value: i * 1500})
 		}
-		html := check(t, Page{Title: "x", Sections: []Section{{Plots: []Plot{Columns{X: "x", Y: "y", Columns: columns}.Plot("Bars")}}}})
+		html := check(t, Page{Title: "x", Sections: []Section{{Plots: []Plot{Plot{Title: "Bars", X: Axis{Title: "x"}, Columns: columns}.Counts("y")}}}})
 		if found := strings.Count(html, ">n"); found == 0 || n <= 10 && found < n {
 			t.Errorf("%d bars have %d labels", n, found)
 		}
@@ -100,7 +100,7 @@ func TestHistogram(t *testing.T) {
 			for i := range n {
 				bins = append(bins, Bin{From: min(c.first+float64(i)*c.width, 1.7e308), To: min(c.first+float64(i+1)*c.width, 1.7e308), Value: 1000 * i})
 			}
-			check(t, Page{Title: fmt.Sprint(c), Sections: []Section{{Plots: []Plot{Columns{X: "<x> & y", Y: "samples", Bins: bins}.Plot("Histogram")}}}})
+			check(t, Page{Title: fmt.Sprint(c), Sections: []Section{{Plots: []Plot{Plot{Title: "Histogram", X: Axis{Title: "<x> & y"}, Bins: bins}.Counts("samples")}}}})
 		}
 	}
 }
@@ -109,9 +109,9 @@ func TestHistogram(t *testing.T) {
 func TestTicks(t *testing.T) {
 	for _, high := range []float64{2.25, 2.4, 3.5, 6, 11, 40, 1e3, 1e9} {
 		for _, low := range []float64{0.03, 0.21, 0.32, 0.4, 0.52, 0.66, 0.85, 0.97, 1, 1.9} {
-			s := scale{Axis: Axis{Log: true, Format: Plain}, low: low, high: low * high, start: 228, end: 10}
-			ticks := s.ticks(7, func(string) float64 { return 2 * lineHeight })
-			if len(ticks) < 2 || len(ticks) > 7 {
+			s := scale{Axis: Axis{Log: true, Format: Plain}, low: low, high: low * high}
+			ticks := s.ticks()
+			if len(ticks) < 2 || len(ticks) > mostTicks {
 				t.Errorf("%g to %g: found ticks %v", s.low, s.high, ticks)
 			}
 		}

@@ -3,95 +3,65 @@ package page
 import (
 	"cmp"
 	"fmt"
-	"html"
-	"html/template"
 	"math"
-	"strings"
+	"slices"
+	"strconv"
 	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
 )
 
-// Plot is a drawing with a title.
+// Plot is a chart of columns, of points and lines, or of bars divided into parts.
 type Plot struct {
-	Title   string
-	Text    string // what it shows, for people who cannot see it
-	Drawing Drawing
+	Title string
+	Text  string // what it shows, for people who cannot see it
+	X, Y  Axis
+
+	Columns []Column
+	Bins    []Bin // ascending, in place of Columns: a histogram
+	Marks   []Mark
+	Lines   []Line
+	Limit   *Limit
+	Shares  []Share
+	Legend  []Part // of Shares: Name and Color
 }
 
-// Drawing is what a plot shows: XY, Columns or Shares.
-type Drawing interface {
-	// draw returns the height of the drawing.
-	draw(c *canvas) float64
+// Column is a column of a chart of counts.
+type Column struct {
+	Label string // below it
+	Value int    // its height, 0 or more
 }
 
-// Sizes in pixels. A phone shows a plot at nine tenths of them, so that its text can be read.
-const (
-	width        = 440.0
-	lineHeight   = 15.0 // of text of 12 pixels
-	letterWidth  = 6.7  // on average, rather more than less
-	legendMargin = 14.0
-)
-
-// SVG draws the plot.
-func (p Plot) SVG() template.HTML {
-	c := &canvas{}
-	height := p.Drawing.draw(c)
-	return template.HTML(fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" viewBox=\"0 0 %[1]g %[2]g\" role=\"img\">\n<title>%s</title>\n<desc>%s</desc>\n%s</svg>",
-		width, height, escape(p.Title), escape(p.Text), c.String()))
+// Bin is a column of a histogram: Value values are at least From and below To.
+type Bin struct {
+	From  float64 `json:"from"`
+	To    float64 `json:"to"`
+	Value int     `json:"values"`
 }
 
-// canvas collects the elements of a drawing. X is to the right, y is down, both in pixels.
-type canvas struct{ strings.Builder }
-
-func textWidth(text string) float64 {
-	return letterWidth * float64(utf8.RuneCountInString(Cell(text)))
+// Mark is a point.
+type Mark struct {
+	X, Y   float64
+	Color  int // 1 to 7
+	Hollow bool
+	Label  string // beside it
+	Hover  string
 }
 
-func escape(text string) string { return html.EscapeString(Cell(text)) }
-
-// text writes words; anchor is start, middle or end, and y the middle of the line.
-func (c *canvas) text(x, y float64, anchor, class, words string) {
-	fmt.Fprintf(c, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" class=\"%s\">%s</text>\n", x, y+4, anchor, class, escape(words))
+// Line joins points, of which X and Y count.
+type Line struct {
+	Points []Mark
+	Color  int
+	Dashed bool
 }
 
-// title writes the title of an axis, as much of it as there is room for.
-func (c *canvas) title(x, y float64, anchor, words string) {
-	if most := int(math.Floor(width / letterWidth)); utf8.RuneCountInString(Cell(words)) > most {
-		words = string([]rune(Cell(words))[:most-1]) + "…"
-	}
-	c.text(x, y, anchor, "quiet", words)
+// Limit is a horizontal line that no point is expected below.
+type Limit struct {
+	Y    float64
+	Text string
 }
 
-func (c *canvas) line(x1, y1, x2, y2 float64, class string) {
-	fmt.Fprintf(c, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"%s\"/>\n", x1, y1, x2, y2, class)
-}
-
-// rect draws a rectangle; hover is shown when the pointer is on it.
-func (c *canvas) rect(x, y, width, height float64, class, hover string) {
-	fmt.Fprintf(c, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"%s\">%s</rect>\n", x, y, width, height, class, tooltip(hover))
-}
-
-// mark draws a point, which is easier to hit than to see.
-func (c *canvas) mark(x, y float64, class, hover string) {
-	fmt.Fprintf(c, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" class=\"%s\"/><circle cx=\"%.1[1]f\" cy=\"%.1[2]f\" r=\"12\" class=\"hit\">%[4]s</circle>\n",
-		x, y, class, tooltip(hover))
-}
-
-func tooltip(text string) string {
-	if text == "" {
-		return ""
-	}
-	return "<title>" + escape(text) + "</title>"
-}
-
-func color(n int) string { return fmt.Sprintf("full c%d", n) }
-
-// Shares are bars that are divided into parts, each bar as long as the others.
-type Shares struct {
-	Legend []Part // Name and Color
-	Rows   []Share
-}
-
-// Share is one bar.
+// Share is a bar, as long as the others.
 type Share struct {
 	Label string
 	Total string // at its end
@@ -106,32 +76,209 @@ type Part struct {
 	Text  string // of its value
 }
 
-func (d Shares) draw(c *canvas) float64 {
-	x, y := 0.0, 10.0
-	for _, part := range d.Legend {
-		wide := 16 + textWidth(part.Name) + legendMargin
-		if x > 0 && x+wide > width {
-			x, y = 0, y+18
+// Counts completes a plot of columns or bins: it describes them, and makes the vertical axis, whose
+// title says what is counted.
+func (p Plot) Counts(counted string) Plot {
+	p.Y = Axis{Title: counted, Format: Short}
+	total, most := 0, Column{Value: -1}
+	for _, column := range p.columns() {
+		if total += column.Value; column.Value > most.Value {
+			most = column
 		}
-		c.rect(x, y-6, 12, 12, color(part.Color), "")
-		c.text(x+16, y, "start", "", part.Name)
-		x += wide
 	}
-	y += 24
-	for _, row := range d.Rows {
-		total := 0.0
-		for _, part := range row.Parts {
+	p.Text = fmt.Sprintf("Bar chart of %s %s by %s", comma(total), counted, p.X.Title)
+	if total > 0 {
+		p.Text += fmt.Sprintf("; the highest bar is %s with %s", most.Label, comma(most.Value))
+	}
+	p.Text += "."
+	return p
+}
+
+// Points completes a plot of marks and lines: it describes their range.
+func (p Plot) Points(what string) Plot {
+	low, high := p.Marks[0], p.Marks[0]
+	for _, mark := range p.Marks {
+		low.X, low.Y, high.X, high.Y = min(low.X, mark.X), min(low.Y, mark.Y), max(high.X, mark.X), max(high.Y, mark.Y)
+	}
+	p.Text = fmt.Sprintf("%s Horizontal axis: %s, %s to %s. Vertical axis: %s, %s to %s.", what,
+		p.X.Title, p.X.Format(low.X), p.X.Format(high.X), p.Y.Title, p.Y.Format(low.Y), p.Y.Format(high.Y))
+	return p
+}
+
+// Height is the height of Shares in pixels.
+func (p Plot) Height() int { return 40 * len(p.Shares) }
+
+// columns are the columns, those of bins with their range as label.
+func (p Plot) columns() []Column {
+	columns := slices.Clone(p.Columns)
+	for _, bin := range p.Bins {
+		columns = append(columns, Column{Plain(bin.From) + " to " + Plain(bin.To), bin.Value})
+	}
+	return columns
+}
+
+// drawing has the places of a plot's elements, in percent of its width and height from the upper
+// left corner.
+type drawing struct {
+	XTicks, YTicks []tick
+	Columns, Parts []box
+	Marks          []point
+	Lines          []segment
+	LimitY         percent
+}
+
+type tick struct {
+	At    percent
+	Label string
+}
+
+type box struct {
+	X, Y, Width, Height percent
+	Color               int
+	Hover               string
+}
+
+type point struct {
+	Mark
+	X, Y   percent
+	LabelY percent
+	Left   bool // of the mark is its label
+}
+
+type segment struct {
+	X1, Y1, X2, Y2 percent
+	Line
+}
+
+// percent is a share of the width or height, 0 to 1.
+type percent float64
+
+func (p percent) String() string { return strconv.FormatFloat(100*float64(p), 'f', 2, 64) + "%" }
+
+// A plot has room for rows lines of letters columns, about: browsers choose its size and font.
+const (
+	letters = 50
+	rows    = 15
+)
+
+// Drawing places the elements.
+func (p Plot) Drawing() (d drawing) {
+	switch {
+	case p.Shares != nil:
+		d.shares(p)
+	case p.Marks != nil:
+		d.points(p)
+	default:
+		d.columns(p)
+	}
+	return d
+}
+
+func (d *drawing) columns(p Plot) {
+	columns, most, widest := p.columns(), 0, 0
+	for _, column := range columns {
+		most, widest = max(most, column.Value), max(widest, utf8.RuneCountInString(Cell(column.Label)))
+	}
+	y := scale{Axis: p.Y, high: max(1.05*float64(most), 1)}
+	d.yTicks(y, slices.DeleteFunc(y.ticks(), func(tick float64) bool { return tick != math.Trunc(tick) }))
+	room := percent(1 / float64(len(columns)))
+	wide := min(0.8*room, 0.15)
+	if p.Bins != nil {
+		wide = room
+	}
+	every := 1 + len(columns)*(widest+1)/letters // label that has room
+	for i, column := range columns {
+		x, height := percent(i)*room, percent(y.at(float64(column.Value)))
+		d.Columns = append(d.Columns, box{x + (room-wide)/2, 1 - height, wide, height, 1,
+			fmt.Sprintf("%s: %s %s", column.Label, comma(column.Value), p.Y.Title)})
+		if p.Bins == nil && i%every == 0 {
+			d.XTicks = append(d.XTicks, tick{x + room/2, column.Label})
+		}
+	}
+	if p.Bins == nil {
+		return
+	}
+	first, last := p.Bins[0].From, p.Bins[len(p.Bins)-1].To
+	if math.IsInf(last-first, 0) || last-first < 1e-5*max(math.Abs(first), math.Abs(last)) {
+		// edges so near each other, or so far apart, have no round numbers between them
+		d.XTicks = []tick{{0.5, "from " + strconv.FormatFloat(first, 'g', 4, 64) + " to " + strconv.FormatFloat(last, 'g', 4, 64)}}
+		return
+	}
+	d.xTicks(scale{Axis: Axis{Format: Plain}, low: first, high: last})
+}
+
+func (d *drawing) points(p Plot) {
+	var xs, ys []float64
+	if p.Limit != nil {
+		ys = append(ys, p.Limit.Y)
+	}
+	for _, line := range append(p.Lines, Line{Points: p.Marks}) {
+		for _, mark := range line.Points {
+			xs, ys = append(xs, mark.X), append(ys, mark.Y)
+		}
+	}
+	x, y := scaleOf(p.X, xs), scaleOf(p.Y, ys)
+	d.xTicks(x)
+	d.yTicks(y, y.ticks())
+	place := func(mark Mark) (percent, percent) { return percent(x.at(mark.X)), percent(1 - y.at(mark.Y)) }
+	join := func(from, to Mark, line Line) {
+		s := segment{Line: line}
+		s.X1, s.Y1 = place(from)
+		s.X2, s.Y2 = place(to)
+		d.Lines = append(d.Lines, s)
+	}
+	for _, line := range p.Lines {
+		for i := 1; i < len(line.Points); i++ {
+			join(line.Points[i-1], line.Points[i], line)
+		}
+	}
+	if p.Limit != nil {
+		join(Mark{X: x.low, Y: p.Limit.Y}, Mark{X: x.high, Y: p.Limit.Y}, Line{})
+		d.LimitY = d.Lines[len(d.Lines)-1].Y1
+	}
+	// from top to bottom, so that each label is below those that it would cover
+	for _, mark := range slices.SortedStableFunc(slices.Values(p.Marks), func(a, b Mark) int { return cmp.Compare(b.Y, a.Y) }) {
+		at := point{Mark: mark}
+		at.X, at.Y = place(mark)
+		wide := percent(utf8.RuneCountInString(mark.Label)) / letters
+		at.LabelY, at.Left = at.Y, p.Lines == nil && at.X+wide > 1
+		for _, above := range d.Marks {
+			if above.Label != "" && math.Abs(float64(above.X-at.X)) < float64(wide) && at.LabelY-above.LabelY < 1./rows {
+				at.LabelY = above.LabelY + 1./rows
+			}
+		}
+		d.Marks = append(d.Marks, at)
+	}
+}
+
+func (d *drawing) shares(p Plot) {
+	high := percent(1 / float64(len(p.Shares)))
+	for i, share := range p.Shares {
+		total, left := 0.0, 0.0
+		for _, part := range share.Parts {
 			total += part.Value
 		}
-		c.text(0, y, "start", "", row.Label)
-		c.text(width, y, "end", "", row.Total)
-		left := 0.0
-		for _, part := range row.Parts {
-			wide := width * part.Value / cmp.Or(total, 1)
-			c.rect(left, y+9, wide, 14, color(part.Color), row.Label+", "+part.Name+": "+part.Text)
+		for _, part := range share.Parts {
+			wide := part.Value / cmp.Or(total, 1)
+			d.Parts = append(d.Parts, box{percent(left), percent(i)*high + high/2, percent(wide), 0.4 * high, part.Color,
+				share.Label + ", " + part.Name + ": " + part.Text})
 			left += wide
 		}
-		y += 40
+		d.YTicks = append(d.YTicks, tick{percent(i)*high + high/4, share.Label})
+		d.XTicks = append(d.XTicks, tick{percent(i)*high + high/4, share.Total})
 	}
-	return y - 8
 }
+
+func (d *drawing) xTicks(x scale) {
+	for _, at := range x.ticks() {
+		d.XTicks = append(d.XTicks, tick{percent(x.at(at)), x.Format(at)})
+	}
+}
+
+func (d *drawing) yTicks(y scale, ticks []float64) {
+	for _, at := range ticks {
+		d.YTicks = append(d.YTicks, tick{percent(1 - y.at(at)), y.Format(at)})
+	}
+}
+
+func comma(n int) string { return humanize.Comma(int64(n)) }
