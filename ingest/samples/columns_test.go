@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
 )
 
 // permutations calls visit with the rows in every order.
@@ -30,6 +32,8 @@ func permutations(rows []string, visit func(rows []string)) {
 // TestColumnsInAnyOrder reads each kind of column with its rows in every order: the kind does not
 // depend on the order, and an error names the first wrong field.
 func TestColumnsInAnyOrder(t *testing.T) {
+	defer func(tick time.Duration) { inputfile.ClockTick = tick }(inputfile.ClockTick)
+	inputfile.ClockTick = 0 // no file changes while it is read
 	for _, test := range []struct {
 		kind   string   // phenotype, attribute, mixed, or the error
 		fields []string // wrong ones end in !
