@@ -99,7 +99,9 @@ class CheckedStream(io.RawIOBase):
             try:
                 self._first, self._last = self._file.blocks(start, end - start)
             except DatasetError as error:
-                self.error = error
+                # a copy, as the error's traceback leads here: Arrow's threads also read ahead when
+                # nobody will look at this again, and such a circle would keep the file open
+                self.error = type(error)(error.message, error.hint)
                 raise
         self._position = end
         return self._last[start - self._first : end - self._first]

@@ -12,12 +12,16 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tcbuild as reader
 from cases import SHARDS
+from tcbuild.checked_file import CheckedFile, CheckedStream
+from tcbuild.data_file import DataFile
 
 BUILT = ["incidence", "indices-zstd", "full-masks-zstd"]
 
@@ -208,6 +212,23 @@ def test_damaged_files_are_closed_with_their_dataset(datasets, tmp_path, kind):
             read_all()
             assert_closed(path)
             file.write_bytes(content)
+    finally:
+        gc.enable()
+
+
+def test_failed_streams_end_with_their_last_user(tmp_path):
+    """Also if a thread of Arrow's reads ahead after the error was handled."""
+    (tmp_path / "part").write_bytes(b"damaged")
+    file = CheckedFile(tmp_path / "part", DataFile(tmp_path / "part"), np.zeros(1, np.uint64))
+    stream = CheckedStream(file)
+    held = weakref.ref(stream)
+    gc.disable()
+    try:
+        with contextlib.suppress(reader.DatasetError):
+            stream.read(7)
+        assert "has checksum" in str(stream.error)
+        del stream
+        assert held() is None
     finally:
         gc.enable()
 
