@@ -73,6 +73,8 @@ func TestExamples(t *testing.T) {
 			continue
 		}
 		root := newRoot(newEnv(io.Discard, io.Discard))
+		rest, _, _ = strings.Cut(rest, " | ")
+		rest, _, _ = strings.Cut(rest, " > ")
 		words := shellWord.FindAllString(rest, -1)
 		for i, word := range words {
 			words[i] = strings.Trim(word, `'"`)

@@ -15,9 +15,10 @@ func newIncidence(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "incidence --graph DIR [--perturbations FILE] --out DATASET",
 		Short: "Build an incidence dataset: the deleted genes, and one incidence cache",
-		Long: `Build an incidence dataset: every sample's deleted genes and phenotypes, and one
-incidence cache (gene -> edge positions) from which a reader makes the masks.
-Without --perturbations, build the cache alone.`,
+		Long: `Build an incidence dataset. It stores every sample's deleted genes and phenotypes, and one
+incidence cache: the positions that each gene and reaction removes, from which readers
+make the masks. It is the smallest variant, and for most uses the fastest.
+Without --perturbations, build only the cache.`,
 		Example: `  tcbuild incidence --graph demo/graph --perturbations demo/perturbations.arrow --out demo/incidence`,
 	}
 	stats := datasetFlags(cmd, &o)

@@ -6,6 +6,8 @@ func newIngest(e *env) *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "ingest KIND",
 		Short: "Turn public data into a cell graph or a perturbation set",
+		Long: `Turn public data into a cell graph or a perturbation set. 'tcbuild ingest sources' describes
+the public sources, 'tcbuild docs settings' the keys of the settings.`,
 		Example: `  tcbuild ingest graph --config yeast --out yeast/graph
   tcbuild ingest perturbations screen.tsv --graph yeast/graph --out screen.arrow
   tcbuild ingest perturbations SGA_NxN.txt --source costanzo2016 --graph yeast/graph --out sga.arrow`,

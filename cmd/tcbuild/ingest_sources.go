@@ -14,8 +14,8 @@ func newIngestSources(e *env) *cobra.Command {
 		Use:   "sources [NAME]",
 		Short: "List the public sources that settings can name, or print one",
 		Long: `List the public sources that settings can name, as in edges: [{source: string, file: FILE}]:
-where each can be named, what it is, and where it is downloaded from. With NAME, print the
-source's file: its columns, filters and licence, to copy into settings of your own.`,
+the sections that can name each, what it is, and its download address. With NAME, print the
+source's columns, filters and licence, to copy into settings of your own.`,
 		Example: `  tcbuild ingest sources
   tcbuild ingest sources string`,
 	}

@@ -19,8 +19,9 @@ func newSelect(e *env) *cobra.Command {
 		Use:   "select DATASET --where EXPR --out FILE",
 		Short: "Write the numbers of a dataset's samples for which an expression is true",
 		Long: `Write the numbers of a dataset's samples for which an expression is true, as an Arrow
-file that names the dataset's content and the expression. Readers take it, and refuse one
-of another dataset. docs/DESIGN.md, Filters, describes expressions.`,
+file that names the dataset's content and the expression. It fits every variant of the
+same input, and readers refuse it for any other dataset. 'tcbuild docs input' describes
+the language of expressions.`,
 		Example: `  tcbuild select demo/indices --where 'fitness < 0.8 and deletions() == 3' --out demo/sick.arrow
   tcbuild select demo/indices --where 'deletes_any("YAL001C", "YBR010W")' --out demo/two.arrow`,
 	}
@@ -52,14 +53,24 @@ func newSplit(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "split DATASET --fractions PART=FRACTION,… --by sample|genotype|gene --out DIR",
 		Short: "Split a dataset's samples at random into parts, such as train, val and test",
-		Long: `Split a dataset's samples at random, and write a selection per part: an Arrow file with
-the numbers of its samples, the dataset's content and how it was split. The same dataset,
-options and seed give the same bytes on every machine.
+		Long: `Split a dataset's samples at random, and write a selection for each part: an Arrow file
+with the numbers of its samples, the dataset's content and the options of the split. The
+same dataset, options and seed give the same bytes on every machine.
 
-By sample, each sample is drawn alone. By genotype, samples that delete the same genes
-are in one part. By gene, the genes are drawn: no gene that a part's samples delete is
-deleted in another part. Samples whose genes are of several parts, and those that delete
-none, are in no part: they are counted, and listed in DIR/unplaced.arrow.`,
+--by sample draws each sample separately. --by genotype keeps samples that delete the same
+genes in one part. --by gene draws genes: a gene deleted in one part is deleted in no other.
+Samples whose genes belong to several parts, and samples that delete no gene, are in no
+part; they are counted and listed in DIR/unplaced.arrow. With three genes per sample and
+parts of 0.8, 0.1 and 0.1, 0.8³ + 2 · 0.1³ = 51 % of the samples are placed.
+
+Each part gets its fraction to within one sample, genotype or gene; with --stratify, within
+one for each value of the column (missing values count as a value). An error is a column
+with more than 1,000 values, or with --by genotype one in which samples of a genotype differ.
+
+--pin FILE fixes samples in parts, and with them their genotype or genes. Pinned samples
+count towards the part's fraction. A part with more pinned samples than its fraction keeps
+them, and the other parts share the rest. An unknown or repeated id, an unknown part,
+contradictory pins and a part without samples are errors.`,
 		Example: `  tcbuild split demo/indices --fractions train=0.8,val=0.1,test=0.1 --by genotype --seed 1 --out demo/split
   tcbuild split demo/indices --fractions train=0.9,test=0.1 --by sample --stratify perturbation-count --out demo/strata`,
 	}
@@ -68,9 +79,9 @@ none, are in no part: they are counted, and listed in DIR/unplaced.arrow.`,
 		"`PARTS` with the fraction of samples, genotypes or genes that each gets; they add up to 1")
 	flags.StringVar((*string)(&o.By), "by", "", "what stays together in one part: sample, genotype or gene")
 	flags.StringVar(&o.Stratify, "stratify", "",
-		"`COLUMN` of which each value is split by the same fractions, or perturbation-count")
+		"`COLUMN` whose values are each split by the same fractions, or perturbation-count for the number of deleted genes")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the random numbers")
-	flags.StringVar(&o.Pin, "pin", "", "table `FILE` with columns sample_id and part: samples that are in a part already")
+	flags.StringVar(&o.Pin, "pin", "", "table `FILE` with columns sample_id and part, which fixes samples in parts")
 	flags.StringVar(&out, "out", "", "folder to make: `DIR`")
 	require(cmd, "fractions", "by", "out")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
