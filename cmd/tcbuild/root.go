@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -128,8 +129,8 @@ func group(cmd *cobra.Command) *cobra.Command {
 			}
 		}
 		hint := "the commands are " + strings.Join(names, ", ")
-		// ksh is a shell, too, and not zsh misspelled
-		if nearest := fault.Nearest(args[0], names); nearest != "" && cmd.Name() != "completion" {
+		otherShell := slices.Contains([]string{"ksh", "csh", "tcsh", "sh", "dash"}, args[0]) // not zsh misspelled
+		if nearest := fault.Nearest(args[0], names); nearest != "" && !otherShell {
 			hint = "did you mean '" + cmd.CommandPath() + " " + nearest + "'?"
 		}
 		return fault.New(fault.Usage, hint, "%sunknown command %q", prefix(cmd), args[0])
