@@ -255,6 +255,20 @@ type Counts struct {
 	Repeats            // of a set whose genotypes were compared
 }
 
+// Add adds the counts of other rows of the set, of which the genotypes were not compared.
+func (c *Counts) Add(other Counts) {
+	c.Samples += other.Samples
+	c.Wildtypes += other.Wildtypes
+	c.UnknownGenes += other.UnknownGenes
+	c.DroppedSamples += other.DroppedSamples
+	c.EmptiedSamples += other.EmptiedSamples
+	c.SynonymSamples += other.SynonymSamples
+	c.LeftOutSamples += other.LeftOutSamples
+	c.RepeatedGenes += other.RepeatedGenes
+	c.Controls += other.Controls
+	c.InfiniteValues += other.InfiniteValues
+}
+
 // Repeats are the samples that delete the same genes.
 type Repeats struct {
 	Genotypes         int `json:"genotypes"`            // distinct ones

@@ -135,7 +135,7 @@ func mergeParts(ctx context.Context, dataset *store.Dataset, files []string, opt
 			return nil, fault.New(fault.Input, "give files that 'tcbuild verify --shard' wrote", "read %s: %w", file, err)
 		}
 	}
-	return gpuverify.Gather(ctx, dataset, parts, options, &gpuverify.Reference{})
+	return gpuverify.Gather(ctx, dataset, parts, options)
 }
 
 // checked returns the options of gpuverify, without progress.

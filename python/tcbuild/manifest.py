@@ -24,7 +24,7 @@ from tcbuild.lazy import lazy_property
 from tcbuild.manifest_shape import misfit
 from tcbuild.remote import STAGE, RemoteFile, Url
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 SAMPLE_ID, PERTURBATION_INDICES = "sample_id", "perturbation_indices"  # columns of samples
 

@@ -54,6 +54,13 @@ func (b *Batch) fill(s *Binary, columns []Column, rows int) error {
 	return nil
 }
 
+// Twin returns a batch of the same rows, for another goroutine. It is valid as long as b.
+func (b *Batch) Twin() *Batch {
+	twin := *b
+	twin.formatted, twin.elements = nil, nil
+	return &twin
+}
+
 // Text returns the bytes of a field. Numbers are formatted in decimal. A missing value in Arrow or
 // Parquet is empty, and so is every field of kind List or Other.
 func (b *Batch) Text(column, i int) []byte {
