@@ -199,7 +199,7 @@ def test_another_format_version(dataset):
     file.write_text(file.read_text().replace('"format_version": 4', '"format_version": 3'))
     with pytest.raises(reader.FormatVersionError) as error:
         reader.open(path)
-    complaint(error, str(file), "version 2", "expected 3", "build it again")
+    complaint(error, str(file), "version 3", "expected 4", "build it again")
 
 
 @pytest.mark.parametrize("damage", ["{", "[]", "{}", '{"format_version": 4}'])
