@@ -149,7 +149,7 @@ func Gather(ctx context.Context, dataset *store.Dataset, parts []Part, o Options
 	checked := filesOf(m, Part{First: 0, End: m.Samples})
 	rest := slices.DeleteFunc(slices.Clone(m.Files), func(f store.File) bool { return slices.Contains(checked, f) })
 	if err := v.checkFiles(ctx, rest, func(context.Context) error {
-		_, err := dataset.Graph() // a part may have taken that of another dataset
+		_, err := dataset.Graph() // a part may have read another dataset's
 		return v.noted(-1, err)
 	}); err != nil {
 		return nil, err

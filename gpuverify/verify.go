@@ -221,11 +221,11 @@ func (v *verifier) compareOnCPU(ctx context.Context) error {
 	return group.Wait()
 }
 
-// checkMasks compares the masks that the manifest lists with those of the graph.
+// checkMasks compares the masks that the manifest lists with the graph's.
 func (v *verifier) checkMasks() error {
 	for i, want := range v.rules.Masks {
 		if found := v.dataset.Manifest.Masks; i >= len(found) || found[i].Name != want.Name || found[i].Size != want.Size {
-			return fmt.Errorf("%s: the manifest's masks differ from those of its graph, expected mask %d to be %s, of size %d",
+			return fmt.Errorf("%s: the manifest's masks differ from its graph's, expected mask %d to be %s, of size %d",
 				v.dataset.Dir, i, want.Name, want.Size)
 		}
 	}

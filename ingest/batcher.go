@@ -24,7 +24,7 @@ func BatchSize(columns Columns) int {
 }
 
 // NewBatcher makes a Batcher that passes each full batch to yield. The sizes of batches depend on
-// the columns alone.
+// the columns only.
 func NewBatcher(columns Columns, yield func(*Samples) error) *Batcher {
 	return &Batcher{columns: columns, size: BatchSize(columns), yield: yield}
 }

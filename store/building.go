@@ -250,7 +250,7 @@ func (b *Building) prepare(resume Resume, shard int) error {
 	return nil
 }
 
-// difference compares the manifest with that of the unfinished build, if one has begun.
+// difference compares the manifest with the unfinished build's, if one has begun.
 func (b *Building) difference() (difference string, begun bool, err error) {
 	plan, begun, err := b.readPlan()
 	switch {

@@ -221,7 +221,7 @@ func splitQuoted(fields []rows.Span, buffer []byte, begin, end int, delimiter by
 				to++
 			}
 			if at < end && !delimits(buffer[at]) {
-				return nil, fmt.Errorf("found %q behind a closing quote, expected the delimiter %q", buffer[at], delimiter)
+				return nil, fmt.Errorf("found %q after a closing quote, expected the delimiter %q", buffer[at], delimiter)
 			}
 		} else {
 			for ; at < end && !delimits(buffer[at]); at++ {
