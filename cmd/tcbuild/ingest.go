@@ -6,12 +6,13 @@ func newIngest(e *env) *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "ingest KIND",
 		Short: "Turn public data into a cell graph or a perturbation set",
-		Long: `Turn public data into a cell graph or a perturbation set. 'tcbuild ingest sources' describes
-the public sources, 'tcbuild docs settings' the keys of the settings.`,
-		Example: `  tcbuild ingest graph --config yeast --out yeast/graph
+		Long: `Turn public data into a cell graph or a perturbation set: sources describes the public
+sources, fetch downloads files, graph and perturbations read them.`,
+		Example: `  tcbuild ingest fetch --config yeast
+  tcbuild ingest graph --config yeast --out yeast/graph
   tcbuild ingest perturbations screen.tsv --graph yeast/graph --out screen.arrow
   tcbuild ingest perturbations SGA_NxN.txt --source costanzo2016 --graph yeast/graph --out sga.arrow`,
 	})
-	cmd.AddCommand(newIngestGraph(e), newIngestSources(e), newIngestPerturbations(e))
+	cmd.AddCommand(newIngestSources(e), newIngestGraph(e), newIngestPerturbations(e), newIngestFetch(e))
 	return cmd
 }

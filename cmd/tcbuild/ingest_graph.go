@@ -3,11 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"tcbuild/conf"
+	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
@@ -76,13 +79,22 @@ func runIngestGraph(ctx context.Context, e *env, o ingestGraphOptions, spec sour
 		return files.Unchanged()
 	})
 	if err != nil {
-		return nil, inputfile.Explain(err, &files)
+		return nil, explainMissing(inputfile.Explain(err, &files), spec)
 	}
 	logGraph(e, "built graph", built)
 	if !e.quiet {
 		err = report.WriteTable(e.stderr)
 	}
 	return files.Inputs(), err
+}
+
+// explainMissing adds the address to the error of a file that is not there and can be downloaded.
+func explainMissing(err error, spec source.GraphSpec) error {
+	download, missing := spec.MissingDownload()
+	if !missing || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fault.New(fault.Failed, "'tcbuild ingest fetch' with the same --config and key=value downloads it from "+download.Address, "%w", err)
 }
 
 func maxDroppedFlag(flags *pflag.FlagSet, share *float64) {

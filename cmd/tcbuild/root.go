@@ -29,6 +29,7 @@ const rootExample = `  # a small synthetic graph and perturbation set, and a dat
   tcbuild incidence --graph demo/graph --perturbations demo/perturbations.arrow --out demo/incidence
   tcbuild verify demo/incidence
   # the yeast cell graph from public files
+  tcbuild ingest fetch --config yeast
   tcbuild ingest graph --config yeast --out yeast/graph`
 
 const exitCodes = `Exit codes:
