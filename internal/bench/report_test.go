@@ -20,7 +20,7 @@ func testResults(r *rand.Rand, rounds int) *Results {
 		for range rounds {
 			values = append(values, low+(high-low)*r.Float64())
 		}
-		return newStat(values)
+		return statOf(values...)
 	}
 	results := &Results{Setup: Setup{Rounds: rounds, Workers: 4, Samples: 1000, TotalSamples: 1000, MaskPositions: 5000},
 		Base:   Variation{Workers: 4, Samples: 1000, EveryNth: 1},
