@@ -84,7 +84,7 @@ type sources struct {
 
 func (s *sources) read(ctx context.Context) error {
 	if share := *s.MaxDropped; !(share >= 0 && share <= 1) {
-		return fault.New(fault.Usage, "a half is 0.5", "build %s: --max-dropped: found %v, expected a share from 0 to 1", s.Out, share)
+		return fault.New(fault.Usage, "a half is 0.5", "build %s: max_dropped: found %v, expected a share from 0 to 1", s.Out, share)
 	}
 	if s.Perturbations == "" && len(s.Controls) > 0 {
 		return fault.New(fault.Usage, "add --perturbations FILE, or omit --controls",
@@ -214,7 +214,7 @@ func (s *sources) checkDropped(counts ingest.Counts) error {
 		return nil
 	}
 	return fault.New(fault.Input, "tcbuild inspect with --graph lists the names; tcbuild ingest perturbations writes ids in place of other names",
-		"read perturbations %s: %d of %d %s, expected at most %.4g %% (--max-dropped)",
+		"read perturbations %s: %d of %d %s, expected at most %.4g %% (max_dropped)",
 		s.Perturbations, dropped, all, found, 100**s.MaxDropped)
 }
 

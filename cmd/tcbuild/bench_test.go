@@ -128,7 +128,7 @@ func TestBenchMaxDropped(t *testing.T) {
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{"graph/nodes/gene.tsv": "id\nYA\n", "few.tsv": "genes\nYA\nNO1\nNO2\n"})
 	must(t, dir, "bench", "--graph", "graph", "--perturbations", "few.tsv", "--out", "out", "--rounds", "1", "--workers", "1",
-		"--unknown-genes", "drop-sample", "--max-dropped", "1")
+		"--unknown-genes", "drop-sample", "max_dropped=1")
 }
 
 func TestBenchRefused(t *testing.T) {

@@ -31,6 +31,7 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	columnFlags(flags, &o.Phenotypes, &o.NotPhenotypes, &o.Attributes)
 	whereFlag(flags, &o.Where)
 	duplicatesFlags(flags, &o.Rule)
+	hide(flags, "max-dropped", "allow-duplicate-ids")
 }
 
 // columnFlags declares what the columns of a perturbation set are.
@@ -65,37 +66,20 @@ func duplicateIDsFlag(flags *pflag.FlagSet, allow *bool) {
 	flags.BoolVar(allow, "allow-duplicate-ids", false, "accept duplicate and empty sample ids")
 }
 
-// datasetFlags declares the flags of a command that builds one dataset. It returns whether to print
-// stage times.
-func datasetFlags(cmd *cobra.Command, o *tcbuild.Options) (stats *bool) {
+// datasetFlags declares the flags of a command that builds one dataset.
+func datasetFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	inputFlags(cmd, o)
 	cmd.Flags().StringVar(&o.Out, "out", "", "dataset to make: `DATASET`")
 	require(cmd, "graph", "out")
-	return cmd.Flags().Bool("stats", false, "print how long each stage took")
 }
 
-func runBuild(ctx context.Context, e *env, o tcbuild.Options, stats bool) error {
+func runBuild(ctx context.Context, e *env, o tcbuild.Options) error {
 	result, err := buildDataset(ctx, e, o)
 	if err != nil {
 		return err
 	}
 	e.say(describeBuild(o.Out, result))
-	if stats {
-		return printStats(e, result)
-	}
 	return nil
-}
-
-// printStats prints how long each stage took.
-func printStats(e *env, result *tcbuild.Result) error {
-	rows := [][]string{{"stage", "seconds", "busy seconds, over all cores"}}
-	for _, stage := range result.Stages {
-		rows = append(rows, []string{stage.Stage, fmt.Sprintf("%.3f", stage.Seconds)})
-		for _, step := range stage.Steps {
-			rows = append(rows, []string{"  " + step.Step, "", fmt.Sprintf("%.3f", step.Busy)})
-		}
-	}
-	return e.table(rows...)
 }
 
 func buildDataset(ctx context.Context, e *env, o tcbuild.Options) (*tcbuild.Result, error) {

@@ -32,7 +32,7 @@ process that completes the last shard publishes the dataset.`,
   tcbuild dataset --mode full-masks --codec raw --graph demo/graph --perturbations demo/perturbations.arrow --out demo/raw
   tcbuild dataset --mode indices --graph big/graph --perturbations big/perturbations.arrow --out big/indices --shard 2/8`,
 	}
-	stats := datasetFlags(cmd, &o)
+	datasetFlags(cmd, &o)
 	flags := cmd.Flags()
 	flags.StringVar(&mode, "mode", "", "what to store: indices or full-masks")
 	flags.StringVar(&o.Codec, "codec", "", fmt.Sprintf("how to encode masks: %s for indices, %s for full-masks (default: the first)",
@@ -58,7 +58,7 @@ process that completes the last shard publishes the dataset.`,
 			}
 			o.Shard, o.Shards = &i, n
 		}
-		return runBuild(ctx, e, o, *stats)
+		return runBuild(ctx, e, o)
 	})
 }
 

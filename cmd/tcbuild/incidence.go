@@ -21,8 +21,8 @@ make the masks. It is the smallest variant, and for most uses the fastest.
 Without --perturbations, build only the cache.`,
 		Example: `  tcbuild incidence --graph demo/graph --perturbations demo/perturbations.arrow --out demo/incidence`,
 	}
-	stats := datasetFlags(cmd, &o)
+	datasetFlags(cmd, &o)
 	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
-		return runBuild(ctx, e, o, *stats)
+		return runBuild(ctx, e, o)
 	})
 }

@@ -96,7 +96,7 @@ operations' has examples, 'tcbuild docs settings' every key.`,
 		"write the state of the rebuild to `FILE`, which node_exporter's textfile collector reads if its name ends in .prom")
 	slurmFlags(flags, &o.slurm)
 	require(cmd, "root")
-	settingsOnly(cmd, "config", "root", "dataset", "graph", "perturbations", "dry-run", "force", "if-busy", "log-file", "metrics-file",
+	hideAllBut(flags, "config", "root", "dataset", "graph", "perturbations", "dry-run", "force", "if-busy", "log-file", "metrics-file",
 		"slurm", "array", "after", "again")
 	o.given = flags
 	return configured(e, cmd, func(ctx context.Context, _ []string, settings *conf.Settings) error {
