@@ -159,10 +159,13 @@ def test_torchcell_makes_the_same_of_both(tcbuild, tmp_path, name):
             phenotype[phenotype["label_name"]] = rng.choice([math.inf, -math.inf])
     theirs = client.torchcell_dataset(tmp_path, records, labels)
     ours = pyg.Dataset(build(tcbuild, tmp_path, theirs.cell_graph, records), labels)
+    for got, want in ((ours.cell_graph, theirs.cell_graph), (ours[0], theirs[0])):
+        assert got.metadata() == want.metadata()
     rows = [range(first, min(first + 28, 500)) for first in range(0, 500, 28)]
     rows = [client.ordered(records, some) for some in rows]
     for batch, want in zip(batches(ours, rows), client.torchcell_batches(theirs, rows)):
         assert_same(contents(batch), want)
+        assert batch.metadata() == theirs[0].metadata()
     got = client.indexes(ours, tmp_path / "ours")
     for key, value in client.indexes(theirs, tmp_path / "theirs").items():
         assert got[key] == value, key

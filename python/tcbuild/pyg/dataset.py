@@ -124,6 +124,16 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         """The graph that all samples share; change it to change all samples."""
         return self._shared.graph
 
+    def lay_out(self, batch_size: int, device: torch.device | str = "cpu") -> None:
+        """Lays out what all batches share, for batches of up to that size on the device on which
+        they are used. Otherwise the first batch does.
+        """
+        shared, on = self._shared, torch.empty(0, device=device).device
+        for kind, keys in shared.keys.items():
+            found = [key for key in keys if torch.is_tensor(shared.graph[kind].get(key))]
+            for key in (*found, "batch") if isinstance(kind, str) else found:
+                shared.of_batch(kind, key, batch_size, on)
+
     # What torchcell's data modules and transforms ask of its dataset. Keys of indexes are in the
     # order in which it meets them, as its random splits follow it.
 

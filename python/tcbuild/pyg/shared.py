@@ -16,6 +16,7 @@ import tcbuild
 from tcbuild.graph import ends_of
 from tcbuild.lazy import lazy_property
 from tcbuild.pyg.cell_graph import cell_graph, index_name
+from tcbuild.pyg.order import sample_order
 from tcbuild.torch import MaskGenerator, MaskLayout
 from tcbuild.torch.cell_graph import block_diagonal
 
@@ -57,7 +58,12 @@ class Shared:
     def keys(self) -> Keys:
         """What a sample has of the graph, and its masks."""
         found: Keys = {}
-        for kind, store in (*self.graph.node_items(), *self.graph.edge_items()):
+        stores = {
+            mask_name(kind): (kind, store)
+            for kind, store in (*self.graph.node_items(), *self.graph.edge_items())
+        }
+        for name in sample_order(stores):
+            kind, store = stores[name]
             node = isinstance(kind, str)
             found[kind] = ["node_ids", "num_nodes"] if node else []
             found[kind] += [key for key in _TENSORS if key in store]
@@ -65,6 +71,14 @@ class Shared:
                 found[kind] += ["pert_mask", "mask"] if node else ["mask"]
             found[kind] += [] if node else ["num_edges"]
         return found
+
+    @property
+    def sizes(self) -> dict[Kind, int]:
+        """The nodes or edges of each type."""
+        of_graph: dict[Kind, int] = {kind: s.num_nodes for kind, s in self.graph.node_items()}
+        for kind, store in self.graph.edge_items():
+            of_graph[kind] = store[index_name(mask_name(kind))].size(1)
+        return of_graph
 
     @lazy_property
     def _reaction_indices(self) -> list[int]:

@@ -17,6 +17,7 @@ from torch.utils.data._utils.collate import default_collate_fn_map
 import tcbuild
 from tcbuild.errors import unknown_name
 from tcbuild.lazy import lazy_property
+from tcbuild.torch.basis import mark_basis
 from tcbuild.torch.dataset import Dataset, Sample
 from tcbuild.torch.mask_layout import Encoding, Form, MaskLayout
 
@@ -56,6 +57,9 @@ class Batch:
     _layout: MaskLayout | None = None
     _removals: Tensor | None = None
     _kept_bits: Tensor | None = None
+
+    def __post_init__(self) -> None:
+        mark_basis(self.perturbation_indices, self.mask_basis)
 
     def __len__(self) -> int:
         return len(self.sample_indices)
@@ -114,6 +118,7 @@ class Batch:
             object.__setattr__(
                 self, name, torch.from_numpy(value) if isinstance(value, np.ndarray) else value
             )
+        self.__post_init__()
 
 
 def collate(

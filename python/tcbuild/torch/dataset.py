@@ -12,6 +12,7 @@ from torch import Tensor
 import tcbuild
 from tcbuild.lazy import lazy_property
 from tcbuild.rows import position
+from tcbuild.torch.basis import mark_basis
 
 
 class Dataset(torch.utils.data.Dataset["Sample"]):
@@ -65,7 +66,9 @@ class Sample:
     @lazy_property
     def perturbation_indices(self) -> Tensor:
         """int64 [g], ascending."""
-        return torch.from_numpy(self.stored.perturbation_indices).long()
+        genes = torch.from_numpy(self.stored.perturbation_indices).long()
+        mark_basis(genes, self.dataset.mask_basis)
+        return genes
 
     @lazy_property
     def phenotypes(self) -> Tensor:
