@@ -14,11 +14,16 @@ import torch_geometric.data
 from torch import Tensor
 from torch_geometric.data import HeteroData
 
+from tcbuild.errors import unknown_name
+from tcbuild.graph import is_node_type, split_edge_type
 from tcbuild.pyg.dataset import Dataset, Sample
-from tcbuild.pyg.deferred import Deferred, Values
+from tcbuild.pyg.deferred import Deferred, Values, is_same
 from tcbuild.pyg.examples import Lengths, example
-from tcbuild.pyg.shared import Keys, Kind, Shared
+from tcbuild.pyg.shared import Keys, Kind, Shared, mask_name
 from tcbuild.rows import is_bool, position, selected, selects_several
+from tcbuild.torch.filtered import check_choice, kept_ends, kept_positions, relabelled
+from tcbuild.torch.removed import Removed
+from tcbuild.torch.threads import one_thread
 
 _MANY = 10**7  # indices take torch's shuffle half a minute and 0.5 GB
 _SHAPE = {"edge_index", "hyperedge_index", "num_nodes", "num_edges"}  # all samples have the same
@@ -119,6 +124,97 @@ class Batch(Deferred):
             keys = dict.fromkeys([*keys, "batch", "ptr", *more])
         return super()._make(kind, keys, masks)
 
+    def edge_index(
+        self,
+        name: str | tuple[str, str, str],
+        filtered: bool = False,
+        relabel: bool = False,
+        edge_weight: bool = False,
+    ) -> Any:
+        """The edges of a type, as one graph: int64 [2, B * E], on the batch's device, hyperedges
+        too. It is shared: do not change it.
+
+        filtered: int64 [2, K], only the edges that are kept, in their order
+        relabel: with filtered, nodes are numbered among those that are kept: node features are
+            x[batch.kept("gene")]. An edge of gene__gpr__reaction goes with its reaction
+        edge_weight: returns (edge_index, weight), all edges and their mask as numbers [B * E]
+
+        A stock layer of PyG takes any of them. On a GPU nothing waits: the host knows the sizes.
+        """
+        check_choice(filtered, relabel, edge_weight)
+        name, kind = _names(name)
+        masks = self._masks_of_kinds(name)
+        edge_index = self._shared.edge_index(kind, self._size, self._genes.device)
+        if edge_weight:
+            return edge_index, masks[name].to(torch.get_default_dtype())
+        if not filtered:
+            return edge_index
+        with one_thread(edge_index.device):
+            if not relabel:
+                positions = kept_positions(masks[name], lambda: self._removed.kept(name))
+                return edge_index.index_select(1, positions)
+            edges = self._shared.edge_index(kind, 1, torch.device("cpu")).numpy()
+            positions = kept_positions(
+                kept_ends(name, edge_index, masks),
+                lambda: self._removed.kept_between_kept(name, edges),
+            )
+            return relabelled(name, edge_index.index_select(1, positions), masks)
+
+    def kept(self, name: str | tuple[str, str, str]) -> Tensor:
+        """int64: which nodes or edges of a type are kept, counted in all samples; x[kept] are their
+        features.
+        """
+        name, _ = _names(name)
+        mask = self._masks_of_kinds(name)[name]
+        with one_thread(mask.device):
+            return kept_positions(mask, lambda: self._removed.kept(name))
+
+    def masked_edge_index_dict(self) -> dict[tuple[str, str, str], Tensor]:
+        """What is left of edge_index_dict, for layers without masks such as HeteroConv's. Edges are
+        in no certain order: where attributes go with them, use edge_index and kept.
+
+        Little is written: in a copy of the edges that the process keeps, the last edges take the
+        places of those that are removed. The copy is this batch's until nothing refers to the
+        tensors any more. Memory: that of edge_index_dict for each batch that has them at a time.
+        """
+        kinds = [kind for kind, keys in self._shared.keys.items() if "edge_index" in keys]
+        removed, parts = self._removed, self._removed_parts
+        positions = {kind: removed.addresses(mask_name(kind), parts) for kind in kinds}
+        with one_thread(self._genes.device):
+            patched = self._shared.patched(self._genes.device)
+            edges: dict[tuple[str, str, str], Tensor] = patched.edges(positions, self._size)
+        return edges
+
+    @property
+    def _removed_parts(self) -> list[Any]:
+        """Per sample its removed positions, ascending."""
+        if "_parts" not in self.__dict__:
+            self.__dict__["_parts"] = self._shared.removed(self._deleted)
+        parts: list[Any] = self.__dict__["_parts"]
+        return parts
+
+    @property
+    def _removed(self) -> Removed:
+        stored = self._shared.stored
+        return Removed(stored.mask_names, stored.mask_sizes, self._removed_parts)
+
+    def _masks_of_kinds(self, name: str) -> dict[str, Tensor]:
+        """The masks by name."""
+        made = {
+            mask_name(kind): (self._store(kind)["mask"], self._made.get(kind, {}).get("mask"))
+            for kind in (*self.node_types, *self.edge_types)
+            if "mask" in self._store(kind)
+        }
+        if name not in made:
+            raise unknown_name("mask", name, made)
+        on_device = self._genes.device.type != "cpu"
+        if changed := [of for of, each in made.items() if on_device and not is_same(*each)]:
+            raise ValueError(
+                f"filter edges: the mask of {changed[0]} was changed, so only the device knows how "
+                "many are kept\nhint: edge_index[:, mask] waits for it"
+            )
+        return {of: mask for of, (mask, _) in made.items()}
+
     def to(self, device: Any, *keys: str, non_blocking: bool = False) -> Batch:
         """Moves it to a device. What is the same in every batch is there already, and masks that
         nobody changed are made there.
@@ -179,6 +275,7 @@ class LazyCollater:
             _ptr=_ends(genes),
             _size=len(samples),
             _follow=self.follow_batch,
+            _deleted=tuple(sample._genes.numpy() for sample in samples),  # they stay on the host
             _ids=[sample._stored.id for sample in samples],
             _lengths=lengths,
             _dense=_dense(values["gene"], lengths["gene"], len(samples[0]._dataset.phenotypes)),
@@ -220,6 +317,12 @@ class DataLoader(torch.utils.data.DataLoader[HeteroData]):
         super().__init__(
             dataset, batch_size, shuffle, collate_fn=LazyCollater(follow_batch), **options
         )
+
+
+def _names(name: str | tuple[str, str, str]) -> tuple[str, Kind]:
+    """A type's name and its kind in PyG."""
+    name = name if isinstance(name, str) else "__".join(name)
+    return name, name if is_node_type(name) else split_edge_type(name)
 
 
 def _check_indices(dataset: Any) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pickle
 import uuid
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch_geometric.data import HeteroData
@@ -15,10 +17,12 @@ from torch_geometric.data import HeteroData
 import tcbuild
 from tcbuild.graph import ends_of
 from tcbuild.lazy import lazy_property
+from tcbuild.masks import ascending
 from tcbuild.pyg.cell_graph import cell_graph, index_name
 from tcbuild.pyg.order import sample_order
+from tcbuild.pyg.patched_edges import PatchedEdges
 from tcbuild.torch import MaskGenerator, MaskLayout
-from tcbuild.torch.cell_graph import block_diagonal
+from tcbuild.torch.edges import block_diagonal
 
 Kind = str | tuple[str, str, str] | None  # a node type, an edge type, or what is of the whole graph
 Keys = dict[Kind, list[str]]
@@ -42,6 +46,7 @@ class Shared:
         self._known[self._token] = self
         self._laid_out: dict[tuple[torch.device, Kind, str], _LaidOut] = {}
         self._generators: dict[torch.device, MaskGenerator] = {}
+        self._patched: dict[torch.device, PatchedEdges] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Shared._find, (self._token, pickle.dumps(self.stored))
@@ -125,6 +130,23 @@ class Shared:
             nodes = self.graph[source].num_nodes, self.graph[target].num_nodes
             return block_diagonal(tensor, nodes, size)
         return tensor.repeat(size, *[1] * (tensor.dim() - 1))
+
+    def patched(self, device: torch.device) -> PatchedEdges:
+        """What makes the edges of batches on a device without those that are removed."""
+        if device not in self._patched:
+            self._patched[device] = PatchedEdges(
+                lambda kind, size: self._lay_out(kind, "edge_index", size, device)
+            )
+        return self._patched[device]
+
+    def removed(self, deleted: Sequence[npt.NDArray[np.int64]]) -> list[npt.NDArray[np.int32]]:
+        """Per sample that deletes such genes, its removed positions, ascending."""
+        return [ascending(self.stored.removal.positions(part)) for part in deleted]
+
+    def edge_index(self, kind: Kind, size: int, device: torch.device) -> Tensor:
+        """The edges of a type in a batch of some size."""
+        edge_index: Tensor = self.of_batch(kind, index_name(mask_name(kind)), size, device)
+        return edge_index
 
     def masks(self, genes: Tensor, ptr: Tensor) -> dict[str, Tensor]:
         """The masks of a batch that deletes genes[ptr[b]:ptr[b + 1]], on their device."""

@@ -13,6 +13,7 @@ import tcbuild
 from tcbuild.lazy import lazy_property
 from tcbuild.rows import position
 from tcbuild.torch.basis import mark_basis
+from tcbuild.torch.edges import Edges
 
 
 class Dataset(torch.utils.data.Dataset["Sample"]):
@@ -27,6 +28,7 @@ class Dataset(torch.utils.data.Dataset["Sample"]):
 
     def __init__(self, dataset: tcbuild.Dataset | str | Path):
         self.stored = dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)
+        self._edges = Edges.of(self.stored)  # which batches from workers find
 
     def __len__(self) -> int:
         return len(self.stored)
