@@ -249,7 +249,8 @@ class LazyCollater:
         KEY_batch and KEY_ptr
 
     Samples may come from several datasets (ConcatDataset) with the same graph and reaction rule;
-    otherwise it is a ValueError. Samples without the graph become a Batch of torch_geometric.
+    otherwise it is a ValueError. Samples without the whole graph
+    become a Batch of torch_geometric.
     """
 
     def __init__(self, follow_batch: Sequence[str] | None = None):
@@ -283,7 +284,9 @@ class LazyCollater:
 
     @staticmethod
     def _has_graph(sample: HeteroData) -> bool:
-        return isinstance(sample, Sample) or not sample.node_types or bool(sample.edge_types)
+        if isinstance(sample, Sample) or not sample.node_types:
+            return True
+        return bool(sample.edge_types) and not any("x_pert" in of for of in sample.node_stores)
 
 
 class DataLoader(torch.utils.data.DataLoader[HeteroData]):

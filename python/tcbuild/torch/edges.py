@@ -71,9 +71,9 @@ def block_diagonal(edge_index: Tensor, nodes: tuple[int, int], batch_size: int) 
     """
     copies = torch.arange(batch_size, device=edge_index.device)
     offsets = torch.tensor(nodes, device=edge_index.device)[:, None] * copies
-    if edge_index.device.type != "cpu" or torch.compiler.is_compiling():
+    if edge_index.device.type != "cpu" or type(edge_index) is not Tensor:
         return (edge_index[:, None, :] + offsets[:, :, None]).view(2, -1)
-    # Unlike torch, NumPy asks the kernel for huge pages, which takes a third of the time.
-    blocks = torch.from_numpy(np.empty((2, batch_size, edge_index.size(1)), np.int64))
-    torch.add(edge_index[:, None, :], offsets[:, :, None], out=blocks)
-    return blocks.view(2, -1)
+    # NumPy asks the kernel for huge pages, and takes a third of torch's time.
+    blocks = np.empty((2, batch_size, edge_index.size(1)), np.int64)
+    np.add(edge_index.numpy()[:, None, :], offsets.numpy()[:, :, None], out=blocks)
+    return torch.from_numpy(blocks).view(2, -1)
