@@ -112,8 +112,8 @@ func filesBytes(t *testing.T, dir, name string) (total int64) {
 // checkPage checks that a report is complete and needs no other file.
 func checkPage(t *testing.T, page string, cases []string) {
 	t.Helper()
-	if plots := pagetest.Check(t, page); plots != 8 {
-		t.Errorf("got %d plots, want 8", plots)
+	if plots := pagetest.Check(t, page); plots != 7 {
+		t.Errorf("got %d plots, want 7", plots)
 	}
 	for _, c := range cases {
 		if strings.Count(page, ">"+c+"<") < 4 { // in four tables

@@ -62,6 +62,23 @@ process that completes the last shard publishes the dataset.`,
 	})
 }
 
+func newIncidence(e *env) *cobra.Command {
+	o := tcbuild.Options{Variant: store.Incidence}
+	cmd := &cobra.Command{
+		Use:   "incidence --graph DIR [--perturbations FILE] --out DATASET",
+		Short: "Build an incidence dataset: the deleted genes, and one incidence cache",
+		Long: `Build an incidence dataset. It stores every sample's deleted genes and phenotypes, and one
+incidence cache: the positions that each gene and reaction removes, from which readers
+make the masks. It is the smallest variant, and for most uses the fastest.
+Without --perturbations, build only the cache.`,
+		Example: `  tcbuild incidence --graph demo/graph --perturbations demo/perturbations.arrow --out demo/incidence`,
+	}
+	datasetFlags(cmd, &o)
+	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
+		return runBuild(ctx, e, o)
+	})
+}
+
 // parseShard parses I/N.
 func parseShard(text string) (i, n int, err error) {
 	index, count, _ := strings.Cut(text, "/")

@@ -34,7 +34,6 @@ func TestHostileNames(t *testing.T) {
 			Plots: []Plot{
 				Plot{Title: name, X: Axis{Title: name}, Columns: []Column{{name, 1}}}.Counts(name),
 				Plot{Title: name, X: Axis{Title: name}, Bins: []Bin{{0, 1, 2}}}.Counts("samples"),
-				{Title: name, Text: name, Shares: []Share{{Label: name, Total: name, Parts: []Part{{name, 1, 1, name}}}}, Legend: []Part{{Name: name}}},
 				{Title: name, Text: name, X: Axis{Title: name, Format: Plain}, Y: Axis{Title: name, Format: Plain},
 					Marks: []Mark{{X: 1, Y: 1, Color: 1, Label: name, Hover: name}}, Limit: &Limit{1, name}},
 			},
