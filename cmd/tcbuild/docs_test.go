@@ -48,7 +48,7 @@ func TestDocsNameFlags(t *testing.T) {
 		}
 	}
 	others := []string{"--time", "--partition", "--cpus-per-task", "--gres", "--name", "--cores", "--snakefile", "--tcbuild", "--batches", "--cpu-time"} // of SLURM, Snakemake and python/benchmarks
-	for _, document := range []string{"README.md", "CONTRIBUTING.md", "docs/DESIGN.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md", "store/FORMAT.md", "conf/cron/tcbuild"} {
+	for _, document := range []string{"README.md", "CONTRIBUTING.md", "docs/concepts.md", "docs/input.md", "docs/recipes.md", "docs/DESIGN.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md", "store/FORMAT.md", "conf/cron/tcbuild"} {
 		for _, flag := range flagPattern.FindAllString(read(t, filepath.Join("../..", document)), -1) {
 			if !flags[flag] && !slices.Contains(others, flag) {
 				t.Errorf("%s: no command has %s", document, flag)
@@ -73,8 +73,8 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	for _, document := range []string{"README.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md"} {
-		for _, line := range regexp.MustCompile(`(?m)^    tcbuild .*`).FindAllString(read(t, "../../"+document), -1) {
+	for _, document := range []string{"README.md", "docs/input.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md"} {
+		for _, line := range regexp.MustCompile(`(?m)^(    )?tcbuild .*`).FindAllString(read(t, "../../"+document), -1) {
 			if !strings.Contains(line, " $") { // the variables of a workflow, which is run as printed
 				lines = append(lines, strings.TrimSpace(line))
 			}
