@@ -21,8 +21,8 @@ type annotations struct {
 	unknown ingest.UnknownGenes
 
 	pairs               *pairs
-	gene, term          list[uint32] // by pair; term is an index in terms
-	evidence, qualifier list[uint32] // sets of texts
+	gene, term          []uint32 // by pair; term is an index in terms
+	evidence, qualifier []uint32 // sets of texts
 	sets                textSets
 }
 
@@ -116,14 +116,12 @@ func (r *annotationReader) row(batch *table.Batch, i int) error {
 	pair, meeting := r.pairs.meet(m.gene, uint32(at))
 	if meeting == first {
 		r.kept++
-		r.gene.append(m.gene)
-		r.term.append(uint32(at))
-		r.evidence.append(0)
-		r.qualifier.append(0)
+		r.gene, r.term = append(r.gene, m.gene), append(r.term, uint32(at))
+		r.evidence, r.qualifier = append(r.evidence, 0), append(r.qualifier, 0)
 	} else {
 		r.repeated++
 	}
-	codes, qualifiers := r.evidence.at(pair), r.qualifier.at(pair)
+	codes, qualifiers := &r.evidence[pair], &r.qualifier[pair]
 	*codes, *qualifiers = r.sets.with(*codes, code), r.sets.with(*qualifiers, qualifier)
 	return nil
 }
@@ -194,7 +192,7 @@ func (a *annotations) edgeType() ingest.EdgeType {
 
 // edges returns the edge table; nodes are the rows of terms among the nodes.
 func (a *annotations) edges(nodes []uint32) *ingest.Edges {
-	edges := &ingest.Edges{Type: a.edgeType(), Src: a.gene.all(), Dst: a.term.all()}
+	edges := &ingest.Edges{Type: a.edgeType(), Src: a.gene, Dst: a.term}
 	joined := make([]string, len(a.sets.sets)+1)
 	text := func(set uint32) string {
 		if set > 0 && joined[set] == "" {
@@ -202,9 +200,9 @@ func (a *annotations) edges(nodes []uint32) *ingest.Edges {
 		}
 		return joined[set]
 	}
-	evidence, qualifier := make([]string, a.term.length), make([]string, a.term.length)
+	evidence, qualifier := make([]string, len(a.term)), make([]string, len(a.term))
 	for k, at := range edges.Dst {
-		edges.Dst[k], evidence[k], qualifier[k] = nodes[at], text(*a.evidence.at(k)), text(*a.qualifier.at(k))
+		edges.Dst[k], evidence[k], qualifier[k] = nodes[at], text(a.evidence[k]), text(a.qualifier[k])
 	}
 	edges.Columns = []ingest.Column{ingest.TextColumn("evidence", evidence), ingest.TextColumn("qualifier", qualifier)}
 	return edges

@@ -69,7 +69,7 @@ type tfMatrixReader struct {
 	columns    []valueColumn
 	edges      *relation
 	met        *pairs
-	states     list[pairState] // of the pairs
+	states     []pairState // of the pairs
 	missing    missingNames
 	ofHeader   bool
 }
@@ -146,9 +146,9 @@ func (r *tfMatrixReader) row(batch *table.Batch, i int) error {
 		}
 		pair, meeting := r.met.meet(factor.gene, target.gene)
 		if meeting == first {
-			r.states.append(pairState{})
+			r.states = append(r.states, pairState{})
 		}
-		r.edges.add(factor.gene, target.gene, weight, nil, r.states.at(pair), meeting)
+		r.edges.add(factor.gene, target.gene, weight, nil, &r.states[pair], meeting)
 	}
 	return nil
 }
