@@ -21,6 +21,13 @@ type edgeFile struct {
 	unknown    ingest.UnknownGenes
 	refusal    refusal
 	kept       []keptColumn
+
+	// Of a matrix: its columns of values, where its header is, and whether rows are factors, with a
+	// target per column.
+	values     []valueColumn
+	header     string
+	factorRows bool
+
 	// the column whose values have edge types of their own, or -1: then groups has one, from the
 	// start
 	groupBy int
@@ -74,9 +81,13 @@ func (f *edgeFile) read(names *Names) ([]SourceReport, error) {
 	for _, g := range f.groups {
 		f.prepare(g)
 	}
+	row := f.row
+	if f.header != "" {
+		row = f.cells
+	}
 	for batch, err := range f.reader.Batches() {
 		for i := 0; err == nil && i < batch.Len; i++ {
-			err = f.row(names, batch, i)
+			err = row(names, batch, i)
 		}
 		if err != nil {
 			return nil, err
@@ -265,7 +276,11 @@ func (f *edgeFile) malformed(batch *table.Batch, column, i int, err error) error
 		fault.Quote(f.reader.Columns()[column]), err)
 }
 
+// where says where a row is, or the header if batch is nil.
 func (f *edgeFile) where(batch *table.Batch, i int) string {
+	if batch == nil {
+		return f.header
+	}
 	return f.reader.Where(batch.First + int64(i))
 }
 

@@ -36,7 +36,7 @@ func addOntology(files *inputfile.Files, graph *ingest.Graph, names *Names, spec
 			kept[i] = true
 		}
 	}
-	a := annotations{spec: spec, terms: terms, kept: kept, names: names, unknown: unknown, pairs: newPairs(false)}
+	a := annotations{spec: spec, terms: terms, kept: kept, names: names, unknown: unknown, pairs: newPairs(false), joins: make(joins)}
 	var annotated Report
 	for i, table := range spec.Annotations {
 		report, err := a.read(files, table, spec.annotationsPlace(i))
