@@ -40,6 +40,10 @@ func findPerturbationLayout(path string, r *table.Reader, options PerturbationOp
 	return layout, c.layOut(&layout, options)
 }
 
+// attributeKey is the key under which an Arrow file's schema says that a column of
+// numbers is an attribute: row numbers are no phenotype.
+const attributeKey = "tcbuild"
+
 // columnRole is the use of a column.
 type columnRole string
 
@@ -276,7 +280,7 @@ func (c *perturbationColumns) assignAll(r *table.Reader, options PerturbationOpt
 		holds := &all[column]
 		switch c.kind(column) {
 		case table.Number:
-			holds.number = "its type"
+			holds.number, holds.noted = "its type", r.Metadata(column, attributeKey) == "attribute"
 		case table.Text:
 			holds.text = "its type"
 		case table.List, table.Other:

@@ -148,6 +148,9 @@ func (r *Reader) Kind(column int) Kind { return r.source.Kind(column) }
 // types without an equivalent in Arrow or that Batch.Array cannot return.
 func (r *Reader) Type(column int) arrow.DataType { return r.source.DataType(column) }
 
+// Metadata is what an Arrow file's schema says of a column under a key, "" if nothing.
+func (r *Reader) Metadata(column int, key string) string { return r.source.Metadata(column, key) }
+
 // KeepType says that a column is read only by Batch.Array, so that it need not be converted. Call
 // it before Next. Type must not be nil.
 func (r *Reader) KeepType(column int) { r.source.KeepType(column) }

@@ -244,7 +244,7 @@ func attribute(value ingest.Value, values ingest.AttributeType) string {
 }
 
 // stretchSamples is how many samples a goroutine compares at a time.
-var stretchSamples = 512
+const stretchSamples = 512
 
 // stretch is consecutive places of both datasets.
 type stretch struct {

@@ -12,6 +12,7 @@ store/FORMAT.md specifies the files, docs/DESIGN.md the terms and the rules of m
 from tcbuild import notebook as notebook
 from tcbuild.dataset import Dataset, Phenotype, open
 from tcbuild.errors import (
+    AnnDataError,
     DamagedFileError,
     DamagedRecordError,
     DatasetError,
@@ -34,6 +35,7 @@ from tcbuild.samples import Samples
 from tcbuild.statistics import Statistics
 
 __all__ = [
+    "AnnDataError",
     "CSR",
     "CellGraph",
     "DamagedFileError",

@@ -64,11 +64,16 @@ class Combinations:
     def ids(self, rows: Rows) -> list[str]:
         return [str(row) for row in as_array(rows).tolist()]
 
-    def attributes(self, index: int) -> dict[str, str | float | None]:
+    def attributes(
+        self, index: int, names: Sequence[str] | None = None
+    ) -> dict[str, str | float | None]:
         return {}
 
+    def words(self, attribute: str) -> list[str]:
+        return []
+
     def read(self, columns: Sequence[str], rows: Rows) -> Iterator[tuple[Values, Values, pa.Table]]:
-        """As SampleTable.read; a part has only the rows that are asked for."""
+        """As SampleTable.read; a part has those rows alone that are asked for."""
         schema = pa.schema([self.schema.field(column) for column in columns])
         for start in range(0, len(rows), _PART):
             part = as_array(rows[start : start + _PART])

@@ -50,6 +50,10 @@ class SelectionError(DatasetError, ValueError):
     """A file is not a selection of this dataset's samples, or is damaged."""
 
 
+class AnnDataError(DatasetError, ValueError):
+    """An AnnData file cannot be read as cells with conditions, or is not the one of a dataset."""
+
+
 class GraphError(DatasetError, ValueError):
     """A graph folder is not valid input for tcbuild."""
 
@@ -73,12 +77,14 @@ class UnknownNameError(KeyError):
         return str(self.args[0])  # KeyError would show it quoted
 
 
-def unknown_name(what: str, name: str, names: Collection[str]) -> UnknownNameError:
-    """The error for a name that is not among these, with the nearest ones."""
+def unknown_name(what: str, name: str, names: Collection[str], doing: str = "") -> UnknownNameError:
+    """The error for a name that is none of these, with those that are nearest to it."""
     if near := get_close_matches(name[:100], names, 3):
         hint = f"did you mean {' or '.join(f'{other!r:.100}' for other in near)}?"
     elif names:
         hint = f"names are, for example, {', '.join(f'{other!r:.100}' for other in [*names][:5])}"
     else:
         hint = f"there is no {what} at all"
-    return UnknownNameError(f"found no {what} {name[:100]!r} among {len(names):,}\nhint: {hint}")
+    return UnknownNameError(
+        f"{doing}found no {what} {name[:100]!r} among {len(names):,}\nhint: {hint}"
+    )

@@ -1,6 +1,6 @@
 """The sample table: ids, deleted genes, phenotypes and attributes of all samples.
 
-One sample is read with its record batch; the last ones used stay decoded. Columns are read
+One sample is read with its record batch, of which the last ones used stay decoded; columns are read
 a part at a time. Memory does not grow with the number of samples.
 """
 
@@ -46,7 +46,10 @@ class Table(Protocol):
     def deleted(self, index: int) -> npt.NDArray[np.int32]: ...
     def labels(self, index: int) -> Labels: ...
     def ids(self, rows: Rows) -> list[str]: ...
-    def attributes(self, index: int) -> dict[str, str | float | None]: ...
+    def attributes(
+        self, index: int, names: Sequence[str] | None = None
+    ) -> dict[str, str | float | None]: ...
+    def words(self, attribute: str) -> list[str]: ...
     def read(
         self, columns: Sequence[str], rows: Rows
     ) -> Iterator[tuple[Values, Values, pa.Table]]: ...
@@ -67,6 +70,7 @@ class SampleTable:
         self._per_part: int = manifest.get("samples_per_part", 1)
         self._per_batch: int = manifest.get("samples_per_batch", 1)
         self._phenotypes = len(manifest["phenotypes"])
+        self._words: dict[str, list[str]] = {}  # of the attributes that were asked for
         self.schema = pa.schema(
             [
                 pa.field(SAMPLE_ID, pa.string(), nullable=False),
@@ -89,15 +93,32 @@ class SampleTable:
         places = (divmod(row, self._per_batch) for row in as_array(rows).tolist())
         return [self._batch(number).sample_id(row) for number, row in places]
 
-    def attributes(self, index: int) -> dict[str, str | float | None]:
+    def attributes(
+        self, index: int, names: Sequence[str] | None = None
+    ) -> dict[str, str | float | None]:
+        """A sample's attributes, all if none are named."""
         number, row = divmod(index, self._per_batch)
-        names = self.schema.names[2 + self._phenotypes :]
-        return dict(zip(names, self._batch(number).attributes(row)))
+        batch, first = self._batch(number), 2 + self._phenotypes
+        every = self.schema.names[first:]
+        return {
+            name: batch.attribute(row, every.index(name))
+            for name in (every if names is None else names)
+        }
+
+    def words(self, attribute: str) -> list[str]:
+        """The different texts of an attribute, sorted. The caller must not change the list."""
+        if attribute not in self._words:
+            field, found = self.schema.get_field_index(attribute), set[str]()
+            for number in range(len(self._manifest.parts)):
+                column = self._part(number).words[field]
+                found.update(() if column is None else column.to_pylist())
+            self._words[attribute] = sorted(found)
+        return self._words[attribute]
 
     def perturbations(
         self, rows: Rows
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        """The deleted genes of samples one after the other, where each sample's begin and the last
+        """The deleted genes of samples one after the other, where those of each begin and the last
         ones end, and phenotypes [B, P].
         """
         labels = [self.labels(row) for row in as_array(rows).tolist()]
@@ -191,8 +212,8 @@ class _Batch:
     def labels(self, row: int) -> Labels:
         return Labels(self.sample_id(row), self.deleted(row), self._phenotypes[row].copy())
 
-    def attributes(self, row: int) -> list[str | float | None]:
-        return [attribute.value(row) for attribute in self._attributes]
+    def attribute(self, row: int, place: int) -> str | float | None:
+        return self._attributes[place].value(row)
 
 
 class _Attribute:

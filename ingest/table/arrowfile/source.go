@@ -45,6 +45,12 @@ func Open(path string, in *io.SectionReader) (*Source, error) {
 
 func (s *Source) DataType(column int) arrow.DataType { return s.reader.Schema().Field(column).Type }
 
+// Metadata is what the schema says of a column under a key.
+func (s *Source) Metadata(column int, key string) string {
+	value, _ := s.reader.Schema().Field(column).Metadata.GetValue(key)
+	return value
+}
+
 func (s *Source) Fill(b *rows.Batch) error {
 	return s.FillBy(b, s.load)
 }

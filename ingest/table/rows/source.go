@@ -28,8 +28,9 @@ func (k Kind) String() string {
 type Source interface {
 	Names() []string
 	Kind(column int) Kind
-	DataType(column int) arrow.DataType // see table.Reader.Type
-	KeepType(column int)                // see table.Reader.KeepType
+	DataType(column int) arrow.DataType     // see table.Reader.Type
+	KeepType(column int)                    // see table.Reader.KeepType
+	Metadata(column int, key string) string // see table.Reader.Metadata
 	// Fill replaces the rows of b with the next ones, at least one, or returns io.EOF.
 	Fill(b *Batch) error
 	Where(row int64) string // see table.Reader.Where
@@ -50,6 +51,8 @@ func (s *Binary) Kind(column int) Kind   { return s.Kinds[column] }
 func (s *Binary) KeepType(column int)    { s.Kinds[column], s.Typed[column] = Other, true }
 func (s *Binary) Where(row int64) string { return fmt.Sprintf("%s row %d", s.Path, row) }
 func (s *Binary) Close() error           { return nil }
+
+func (s *Binary) Metadata(int, string) string { return "" }
 
 // Add appends a column.
 func (s *Binary) Add(name string, kind Kind) {

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterable, Iterator, Sized
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sized
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, HeteroData
 
 from tcbuild.graph import MRM, RMR, is_node_type, split_edge_type
+from tcbuild.publish import published
 from tcbuild.pyg.cell_graph import GENES, cell_graph, index_name
 
 
@@ -30,7 +29,7 @@ def export_cell_graph(data: HeteroData, folder: str | Path) -> None:
     a ValueError that names it. The folder must not exist; it appears complete.
     """
     folder = Path(folder)
-    with _published(folder) as building:
+    with published(folder, "export to") as building:
         (building / "nodes").mkdir(parents=True)
         (building / "edges").mkdir()
         for node_type in data.node_types:
@@ -199,7 +198,7 @@ def export_perturbations(samples: Iterable[HeteroData], path: str | Path) -> Non
             f"export perturbations to {path}: it does not end in .arrow\n"
             "hint: the ending determines a table's format"
         )
-    with _published(path) as building:
+    with published(path, "export to") as building:
         _write(pa.table(columns), building)
 
 
@@ -268,17 +267,3 @@ def _measured(gene: Any, prefix: str) -> list[tuple[str, int, float]]:
 def _write(table: pa.Table, path: Path) -> None:
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
         writer.write_table(table)
-
-
-@contextmanager
-def _published(path: Path) -> Iterator[Path]:
-    """A path to build at, which becomes path at the end. On failure nothing is left."""
-    if path.exists():
-        raise FileExistsError(
-            f"export to {path}: it already exists\nhint: remove it, or choose another name"
-        )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as scratch:
-        building = Path(scratch) / path.name
-        yield building
-        os.replace(building, path)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pickle
 import uuid
-from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch_geometric.data import HeteroData
@@ -17,12 +15,10 @@ from torch_geometric.data import HeteroData
 import tcbuild
 from tcbuild.graph import ends_of
 from tcbuild.lazy import lazy_property
-from tcbuild.masks import ascending
 from tcbuild.pyg.cell_graph import cell_graph, index_name
-from tcbuild.pyg.order import sample_order
-from tcbuild.pyg.patched_edges import PatchedEdges
 from tcbuild.torch import MaskGenerator, MaskLayout
-from tcbuild.torch.edges import block_diagonal
+from tcbuild.torch.cell_graph import block_diagonal
+from tcbuild.torch.genotypes import per_genotype
 
 Kind = str | tuple[str, str, str] | None  # a node type, an edge type, or what is of the whole graph
 Keys = dict[Kind, list[str]]
@@ -46,7 +42,6 @@ class Shared:
         self._known[self._token] = self
         self._laid_out: dict[tuple[torch.device, Kind, str], _LaidOut] = {}
         self._generators: dict[torch.device, MaskGenerator] = {}
-        self._patched: dict[torch.device, PatchedEdges] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Shared._find, (self._token, pickle.dumps(self.stored))
@@ -63,12 +58,7 @@ class Shared:
     def keys(self) -> Keys:
         """What a sample has of the graph, and its masks."""
         found: Keys = {}
-        stores = {
-            mask_name(kind): (kind, store)
-            for kind, store in (*self.graph.node_items(), *self.graph.edge_items())
-        }
-        for name in sample_order(stores):
-            kind, store = stores[name]
+        for kind, store in (*self.graph.node_items(), *self.graph.edge_items()):
             node = isinstance(kind, str)
             found[kind] = ["node_ids", "num_nodes"] if node else []
             found[kind] += [key for key in _TENSORS if key in store]
@@ -76,14 +66,6 @@ class Shared:
                 found[kind] += ["pert_mask", "mask"] if node else ["mask"]
             found[kind] += [] if node else ["num_edges"]
         return found
-
-    @property
-    def sizes(self) -> dict[Kind, int]:
-        """The nodes or edges of each type."""
-        of_graph: dict[Kind, int] = {kind: s.num_nodes for kind, s in self.graph.node_items()}
-        for kind, store in self.graph.edge_items():
-            of_graph[kind] = store[index_name(mask_name(kind))].size(1)
-        return of_graph
 
     @lazy_property
     def _reaction_indices(self) -> list[int]:
@@ -131,23 +113,6 @@ class Shared:
             return block_diagonal(tensor, nodes, size)
         return tensor.repeat(size, *[1] * (tensor.dim() - 1))
 
-    def patched(self, device: torch.device) -> PatchedEdges:
-        """What makes the edges of batches on a device without those that are removed."""
-        if device not in self._patched:
-            self._patched[device] = PatchedEdges(
-                lambda kind, size: self._lay_out(kind, "edge_index", size, device)
-            )
-        return self._patched[device]
-
-    def removed(self, deleted: Sequence[npt.NDArray[np.int64]]) -> list[npt.NDArray[np.int32]]:
-        """Per sample that deletes such genes, its removed positions, ascending."""
-        return [ascending(self.stored.removal.positions(part)) for part in deleted]
-
-    def edge_index(self, kind: Kind, size: int, device: torch.device) -> Tensor:
-        """The edges of a type in a batch of some size."""
-        edge_index: Tensor = self.of_batch(kind, index_name(mask_name(kind)), size, device)
-        return edge_index
-
     def masks(self, genes: Tensor, ptr: Tensor) -> dict[str, Tensor]:
         """The masks of a batch that deletes genes[ptr[b]:ptr[b + 1]], on their device."""
         if genes.device.type == "cpu":
@@ -163,7 +128,10 @@ class Shared:
         stored = self.stored
         layout = MaskLayout(tuple(stored.mask_names), tuple(stored.mask_sizes), "concatenated")
         deleted = np.split(genes.numpy(), ptr[1:-1].numpy())
-        addresses, bits = layout.removals([stored.removal.positions(part) for part in deleted])
+        positions = per_genotype(
+            genes.numpy(), ptr.numpy(), lambda b: stored.removal.positions(deleted[b])
+        )
+        addresses, bits = layout.removals(positions)
         return layout.masks(len(deleted), addresses, bits)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
-from itertools import cycle
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
@@ -15,15 +15,13 @@ from torch import Tensor
 from torch.utils.data._utils.collate import default_collate_fn_map
 
 import tcbuild
-from tcbuild.errors import unknown_name
+from tcbuild.cell_rows import ROW
+from tcbuild.errors import UnknownNameError, unknown_name
 from tcbuild.lazy import lazy_property
-from tcbuild.torch.basis import mark_basis
+from tcbuild.torch.attributes import Attributes, Categories
 from tcbuild.torch.dataset import Dataset, Sample
-from tcbuild.torch.edges import Edges
-from tcbuild.torch.filtered import check_choice, kept_ends, kept_positions, relabelled
+from tcbuild.torch.genotypes import per_genotype
 from tcbuild.torch.mask_layout import Encoding, Form, MaskLayout
-from tcbuild.torch.removed import Removed
-from tcbuild.torch.threads import one_thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +59,8 @@ class Batch:
     _layout: MaskLayout | None = None
     _removals: Tensor | None = None
     _kept_bits: Tensor | None = None
-    _removed: Removed | None = None
-    _edges: Edges | None = None
 
-    def __post_init__(self) -> None:
-        mark_basis(self.perturbation_indices, self.mask_basis)
+    _attributes: Attributes | None = None
 
     def __len__(self) -> int:
         return len(self.sample_indices)
@@ -75,6 +70,33 @@ class Batch:
         if name not in self.phenotype_names:
             raise unknown_name("phenotype", name, self.phenotype_names)
         return self.phenotypes[:, self.phenotype_names.index(name)]
+
+    def attribute(self, name: str) -> Tensor | Categories:
+        """An attribute of all samples, on the batch's device: of numbers float64 [B], NaN if
+        missing; of texts Categories, whose codes are the same in every batch of a dataset. The
+        dataset names those that batches have: tcbuild.torch.Dataset(path, attributes=[name]).
+        """
+        names = self._attributes.names if self._attributes else []
+        if self._attributes is None or name not in names:
+            raise UnknownNameError(
+                f"found attribute {name!r:.100} not among the {len(names)} of the batch\n"
+                "hint: name those that batches have: tcbuild.torch.Dataset(path, "
+                f"attributes=[{name!r:.100}])"
+            )
+        return self._attributes.on(self.sample_indices.device, name)
+
+    @property
+    def rows(self) -> Tensor:
+        """int64 [B], the rows of the samples' cells in their AnnData file: the attribute row that
+        tcbuild.anndata.perturbations gives them. tcbuild.anndata.Cells checks the file, too.
+        """
+        rows = self.attribute(ROW)
+        if isinstance(rows, Categories) or bool(rows.isnan().any()):
+            raise ValueError(
+                "read rows: found samples without a number in the attribute row\n"
+                "hint: make the perturbation set with tcbuild.anndata.perturbations"
+            )
+        return rows.long()
 
     @lazy_property
     def masks(self) -> dict[str, Tensor]:
@@ -86,73 +108,7 @@ class Batch:
                 "found a batch collated without masks\n"
                 "hint: collate(samples, masks='stacked'), or make them with a MaskGenerator"
             )
-        masks = self._layout.masks(len(self), self._removals, self._kept_bits)
-        object.__setattr__(self, "_written", _version(masks))
-        return masks
-
-    def edge_index(
-        self,
-        name: str | tuple[str, str, str],
-        filtered: bool = False,
-        relabel: bool = False,
-        edge_weight: bool = False,
-    ) -> Any:
-        """The edges of a type in all samples, as one graph of B unconnected copies: int64 [2, B *
-        E], on the batch's device; node n of sample b is b * N + n. It is shared: do not change it.
-
-        filtered: int64 [2, K], only the edges that are kept, in their order
-        relabel: with filtered, nodes are numbered among those that are kept: node features are
-            x[batch.kept("gene")]. An edge of gene__gpr__reaction goes with its reaction
-        edge_weight: returns (edge_index, weight), all edges and their mask as numbers [B * E]
-
-        A stock layer of PyG takes any of them. On a GPU nothing waits: the host knows the sizes.
-        """
-        check_choice(filtered, relabel, edge_weight)
-        name, masks = "__".join(name) if isinstance(name, tuple) else name, self._flat_masks()
-        if self._edges is None or self._removed is None:
-            raise AttributeError("found a batch without a dataset\nhint: make it with collate")
-        edges, removed = self._edges.of_type(name), self._removed
-        edge_index = self._edges.block(name, len(self), masks[name].device)
-        if edge_weight:
-            return edge_index, masks[name].to(torch.get_default_dtype())
-        if not filtered:
-            return edge_index
-        with one_thread(edge_index.device):
-            if not relabel:
-                positions = kept_positions(masks[name], lambda: removed.kept(name))
-                return edge_index.index_select(1, positions)
-            mask = kept_ends(name, edge_index, masks)
-            positions = kept_positions(mask, lambda: removed.kept_between_kept(name, edges))
-            return relabelled(name, edge_index.index_select(1, positions), masks)
-
-    def kept(self, name: str | tuple[str, str, str]) -> Tensor:
-        """int64: which nodes or edges of a type are kept, counted in all samples; x[kept] are their
-        features.
-        """
-        name, masks = "__".join(name) if isinstance(name, tuple) else name, self._flat_masks()
-        if name not in masks:
-            raise unknown_name("mask", name, masks)
-        with one_thread(masks[name].device):
-            return kept_positions(masks[name], lambda: self._counted().kept(name))
-
-    def _counted(self) -> Removed:
-        assert self._removed is not None  # as it has masks
-        return self._removed
-
-    def _flat_masks(self) -> dict[str, Tensor]:
-        """The masks as bool [B * E]."""
-        masks = self.masks
-        layout = self._layout
-        assert layout is not None  # as it has masks
-        on_device = self.perturbation_indices.device.type != "cpu"
-        if on_device and _version(masks) != vars(self)["_written"]:
-            raise ValueError(
-                "filter edges: masks of the batch were changed, so only the device knows how many "
-                "are kept\nhint: edge_index[:, mask] waits for it"
-            )
-        return {
-            name: layout.flat(mask, size) for (name, mask), size in zip(masks.items(), layout.sizes)
-        }
+        return self._layout.masks(len(self), self._removals, self._kept_bits)
 
     def to(self, device: torch.device | str | int, non_blocking: bool = False) -> Batch:
         """The batch on a device. Masks are made there at their first use; earlier changes to masks
@@ -190,12 +146,6 @@ class Batch:
             object.__setattr__(
                 self, name, torch.from_numpy(value) if isinstance(value, np.ndarray) else value
             )
-        self.__post_init__()
-
-
-def _version(masks: dict[str, Tensor]) -> int:
-    """How often the memory that masks share was written."""
-    return next(iter(masks.values()))._version
 
 
 def collate(
@@ -221,6 +171,7 @@ def collate(
         datasets, indices = [samples.stored.whole], samples.stored.indices
         ids = samples.stored._table.ids(indices)
         genes, ptr, phenotypes = samples.stored.perturbations(slice(None))
+        names = samples.attributes
     else:
         samples = [samples] if isinstance(samples, Sample) else list(samples)
         datasets = _compatible(samples)
@@ -231,16 +182,16 @@ def collate(
         np.cumsum([len(label.perturbation_indices) for label in labels], out=ptr[1:])
         genes = np.concatenate([label.perturbation_indices for label in labels]).astype(np.int64)
         phenotypes = np.stack([label.phenotypes for label in labels])
-    layout = removals = kept_bits = removed = None
+        names = _attributes_of_all(samples)
+    layout = removals = kept_bits = None
     if masks is not None:
         layout = MaskLayout(
             tuple(datasets[0].mask_names), tuple(datasets[0].mask_sizes), masks, encoding
         )
-        parts = [
-            dataset.read_removed(index) for dataset, index in zip(cycle(datasets), indices.tolist())
-        ]
-        removals, kept_bits = layout.removals(parts)
-        removed = Removed(layout.names, layout.sizes, parts)
+        removals, kept_bits = layout.removals(
+            per_genotype(genes, ptr, lambda b: datasets[b % len(datasets)].read_removed(indices[b]))
+        )
+    attributes = Attributes([*islice(cycle(datasets), len(indices))], indices.tolist(), names)
     return Batch(
         torch.from_numpy(indices),
         ids,
@@ -253,8 +204,7 @@ def collate(
         layout,
         removals,
         kept_bits,
-        removed,
-        Edges.of(datasets[0]),
+        _attributes=attributes,
     )
 
 
@@ -285,6 +235,18 @@ def _compatible(samples: list[Sample]) -> list[tcbuild.Dataset]:
                 "dataset its own DataLoader"
             )
     return datasets
+
+
+def _attributes_of_all(samples: list[Sample]) -> tuple[str, ...]:
+    """The attributes that batches of the samples have."""
+    expected = samples[0].attributes
+    if other := next((sample for sample in samples if sample.attributes != expected), None):
+        raise ValueError(
+            f"collate: samples of {other.dataset.path} and {samples[0].dataset.path}: attributes "
+            f"{list(other.attributes)}, expected {list(expected)}\n"
+            "hint: give the datasets of a batch the same attributes"
+        )
+    return expected
 
 
 def _difference(found: tcbuild.Dataset, expected: tcbuild.Dataset) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import SupportsIndex, overload
 
@@ -12,8 +12,7 @@ from torch import Tensor
 import tcbuild
 from tcbuild.lazy import lazy_property
 from tcbuild.rows import position
-from tcbuild.torch.basis import mark_basis
-from tcbuild.torch.edges import Edges
+from tcbuild.torch.attributes import with_cells
 
 
 class Dataset(torch.utils.data.Dataset["Sample"]):
@@ -24,11 +23,14 @@ class Dataset(torch.utils.data.Dataset["Sample"]):
 
     Workers may be forked or spawned: pickling stores only its path, and the indices of a view.
     `stored` is the tcbuild.Dataset.
+
+    attributes: names of those that batches have, for batch.attribute(name); of cells also row, file
+        and file_rows. Of each text attribute a process reads the categories once
     """
 
-    def __init__(self, dataset: tcbuild.Dataset | str | Path):
+    def __init__(self, dataset: tcbuild.Dataset | str | Path, attributes: Sequence[str] = ()):
         self.stored = dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)
-        self._edges = Edges.of(self.stored)  # which batches from workers find
+        self.attributes = with_cells(attributes, self.stored)
 
     def __len__(self) -> int:
         return len(self.stored)
@@ -43,8 +45,8 @@ class Dataset(torch.utils.data.Dataset["Sample"]):
         """A sample, or a view for a slice, indices or a boolean array, as in tcbuild.Dataset."""
         found = self.stored[index]
         if isinstance(found, tcbuild.Dataset):
-            return Dataset(found)
-        return Sample(self.stored.whole, found)
+            return Dataset(found, self.attributes)
+        return Sample(self.stored.whole, found, self.attributes)
 
     def __getitems__(self, indices: Iterable[SupportsIndex]) -> Dataset:
         """The view of a batch's samples. A DataLoader, and a Subset in it, calls it; collate then
@@ -53,24 +55,25 @@ class Dataset(torch.utils.data.Dataset["Sample"]):
         return self[[position(index, len(self)) for index in indices]]
 
     def __iter__(self) -> Iterator[Sample]:
-        return (Sample(self.stored.whole, sample) for sample in self.stored)
+        return (Sample(self.stored.whole, sample, self.attributes) for sample in self.stored)
 
 
 class Sample:
     """A sample as tensors on the CPU, made at their first use. `stored` has its id, genes and NumPy
-    arrays, `dataset` is the whole dataset.
+    arrays, `dataset` is the whole dataset, `attributes` the names of those that batches have.
     """
 
-    def __init__(self, dataset: tcbuild.Dataset, stored: tcbuild.Sample):
+    def __init__(
+        self, dataset: tcbuild.Dataset, stored: tcbuild.Sample, attributes: tuple[str, ...] = ()
+    ):
         self.dataset = dataset
         self.stored = stored
+        self.attributes = attributes
 
     @lazy_property
     def perturbation_indices(self) -> Tensor:
         """int64 [g], ascending."""
-        genes = torch.from_numpy(self.stored.perturbation_indices).long()
-        mark_basis(genes, self.dataset.mask_basis)
-        return genes
+        return torch.from_numpy(self.stored.perturbation_indices).long()
 
     @lazy_property
     def phenotypes(self) -> Tensor:

@@ -1,0 +1,106 @@
+"""Trains a small model on the cells of an AnnData file for a few steps: from a cell's deleted genes
+and its type, how its expression differs from a matched control's.
+
+    pip install ./python[torch,anndata]
+    python -c 'import tcbuild.anndata as a; a.perturbations(
+        "norman.h5ad", controls=["ctrl"], keep=["cell_type"])'
+    tcbuild incidence --graph graph --perturbations norman.arrow --allow-wildtype --out norman
+    python python/examples/train_cells.py norman norman.h5ad
+
+The dataset says who was perturbed and where the cell's row is; the expression stays in the file,
+whose X is a matrix of numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.utils.data import DataLoader
+
+import tcbuild.anndata
+import tcbuild.torch as tt
+
+
+class CellsWithControls:
+    """Makes a batch of samples, the expression of their cells, and that of their controls."""
+
+    def __init__(self, dataset: tt.Dataset, file: Path, by: list[str]):
+        self.dataset, self.cells, self.matrix = dataset, tcbuild.anndata.Cells(file), None
+        self.controls = dataset.stored.controls(by=by)
+
+    def __call__(self, samples: tt.Dataset) -> tuple[tt.Batch, Tensor, Tensor]:
+        batch = tt.collate(samples, masks=None)
+        controls = tt.collate(self.dataset[self.controls[samples.stored.indices]], masks=None)
+        return batch, self.expression(batch), self.expression(controls)
+
+    def expression(self, batch: tt.Batch) -> Tensor:
+        self.matrix = self.matrix or h5py.File(self.cells.path)["X"]  # a worker opens its own
+        rows, order = np.unique(self.cells.rows(batch), return_inverse=True)
+        return torch.from_numpy(self.matrix[rows][order]).float()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"matrix": None}
+
+
+class Response(nn.Module):
+    """The difference that the deletion of genes makes in a type of cells."""
+
+    def __init__(self, genes: int, types: int, measured: int, hidden: int = 32):
+        super().__init__()
+        self.genes = nn.EmbeddingBag(genes, hidden, mode="sum", include_last_offset=True)
+        self.types = nn.Embedding(types + 1, hidden)  # the last for cells of unknown type
+        self.head = nn.Sequential(nn.ReLU(), nn.Linear(hidden, measured))
+
+    def forward(self, batch: tt.Batch) -> Tensor:
+        codes = batch.attribute("cell_type").codes
+        deleted = self.genes(batch.perturbation_indices, batch.perturbation_indices_ptr)
+        return self.head(deleted + self.types(codes % self.types.num_embeddings))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("dataset", type=Path)
+    parser.add_argument("file", type=Path, help="the .h5ad file that it was made from")
+    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--batch-size", type=int, default=64)
+    parser.add_argument("--workers", type=int, default=0)
+    options = parser.parse_args()
+
+    torch.manual_seed(0)
+    dataset = tt.Dataset(options.dataset, attributes=["cell_type"])
+    collate = CellsWithControls(dataset, options.file, by=["cell_type"])
+    loader = DataLoader(
+        dataset,
+        options.batch_size,
+        shuffle=True,
+        collate_fn=collate,
+        num_workers=options.workers,
+    )
+    stored = dataset.stored
+    with h5py.File(options.file) as file:
+        measured = file["X"].shape[1]
+    model = Response(len(stored.genes), len(stored.categories("cell_type")), measured)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    step = 0
+    while step < options.steps:
+        for batch, expression, control in loader:
+            loss = nn.functional.mse_loss(control + model(batch), expression)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            step += 1
+            print(f"step {step}: loss {loss.item():.4f}")
+            if step == options.steps:
+                break
+
+
+if __name__ == "__main__":
+    main()

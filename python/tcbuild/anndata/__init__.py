@@ -1,0 +1,14 @@
+"""Cells of single-cell screens: a perturbation set from the table obs of an AnnData file, and the
+rows of a batch's cells in that file. Expression is never read, and stays where it is.
+
+    tcbuild.anndata.perturbations(
+        "norman.h5ad", "norman.arrow", delimiter="+", controls=["ctrl"], keep=["cell_type"]
+    )
+
+It needs the package h5py for .h5ad files and zarr for .zarr folders: pip install tcbuild[anndata].
+"""
+
+from tcbuild.anndata.cells import Cells
+from tcbuild.anndata.perturbations import PerturbationSet, perturbations
+
+__all__ = ["Cells", "PerturbationSet", "perturbations"]
