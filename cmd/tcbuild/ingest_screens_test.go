@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tcbuild/internal/testing/testrun"
 )
 
 // published are files of public sources: an SGD_features.tab of three genes, and others that name
@@ -136,6 +138,7 @@ func TestIngestUnknownGenes(t *testing.T) {
 	} {
 		for word, want := range map[string]string{"error": "", "drop-gene": c.gene, "drop-sample": c.sample, "ignore": ""} {
 			t.Run(c.run+" "+word, func(t *testing.T) {
+				testrun.OneIn(t, 3)
 				code, stdout, stderr := inFolder(t, files, "ingest graph +genes.source=sgd_features +genes.file=features.tab --out g --quiet", "ingest "+c.run+" --unknown-genes "+word)
 				made, _ := filepath.Glob("*made*")
 				switch {
@@ -209,6 +212,7 @@ func TestIngestScreenValues(t *testing.T) {
 			".": `found "."`, "-": `found "-"`, "TRUE": `found "TRUE"`, "1e400": "1e400", "9007199254740993": "9007199254740993", "inf": "infinite", "-Inf": "infinite",
 		} {
 			t.Run(kind+" "+value, func(t *testing.T) {
+				testrun.OneIn(t, 3)
 				files["s.tsv"] = strings.ReplaceAll(text, "VALUE", value)
 				controls := ""
 				if kind != "matrix" {

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -51,23 +52,14 @@ func inspectSamples(ctx context.Context, e *env, dataset *store.Dataset, text st
 		return err
 	}
 	defer reader.Close()
-	out := bufio.NewWriterSize(e.stdout, 1<<16)
-	defer out.Flush()
-	p := samplePrinter{out: out, genes: graph.Genes.IDs, columns: dataset.Manifest.Columns(), layout: dataset.Layout()}
-	for number := first; number < next && ctx.Err() == nil; number++ {
-		sample, removed, err := reader.Sample(number)
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			if err := p.json(number, sample, removed); err != nil {
-				return err
-			}
-		} else {
-			p.text(number, sample, removed)
+	p := samplePrinter{genes: graph.Genes.IDs, columns: dataset.Manifest.Columns(), layout: dataset.Layout()}
+	for number := first; number < next && ctx.Err() == nil && err == nil; number++ {
+		err = p.print(reader, number, asJSON)
+		if p.out.Len() > 1<<16 { // at the end of a sample, not within a character
+			err = errors.Join(err, p.flush(e))
 		}
 	}
-	return context.Cause(ctx)
+	return errors.Join(err, p.flush(e), context.Cause(ctx))
 }
 
 // parseRange parses A:B, A:, :B or A like a Python slice, without negative numbers.
@@ -99,10 +91,27 @@ func parseRange(text string, samples int) (first, next int, err error) {
 
 // samplePrinter prints samples.
 type samplePrinter struct {
-	out     *bufio.Writer
+	out     bytes.Buffer
 	genes   []string // ids by index
 	columns ingest.Columns
 	layout  incidence.Layout
+}
+
+func (p *samplePrinter) print(reader *store.MaskReader, number int, asJSON bool) error {
+	sample, removed, err := reader.Sample(number)
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		return p.json(number, sample, removed)
+	}
+	p.text(number, sample, removed)
+	return nil
+}
+
+func (p *samplePrinter) flush(e *env) error {
+	_, err := p.out.WriteTo(e.stdout)
+	return err
 }
 
 func (p *samplePrinter) text(number int, sample *store.Sample, removed []uint32) {
@@ -126,12 +135,12 @@ func (p *samplePrinter) text(number int, sample *store.Sample, removed []uint32)
 			masks = append(masks, fmt.Sprintf("%s %s of %s", oneName(mask.Name), humanCount(len(part)), humanCount(mask.Size)))
 		}
 	}
-	fmt.Fprintf(p.out, "sample %d (id %s)\n  deletes %s\n  phenotypes %s\n", number, oneName(string(sample.ID)),
+	fmt.Fprintf(&p.out, "sample %d (id %s)\n  deletes %s\n  phenotypes %s\n", number, oneName(string(sample.ID)),
 		strings.Join(genes, ", "), strings.Join(phenotypes, ", "))
 	if len(attributes) > 0 {
-		fmt.Fprintf(p.out, "  attributes %s\n", strings.Join(attributes, ", "))
+		fmt.Fprintf(&p.out, "  attributes %s\n", strings.Join(attributes, ", "))
 	}
-	fmt.Fprintf(p.out, "  removes %s\n", strings.Join(masks, ", "))
+	fmt.Fprintf(&p.out, "  removes %s\n", strings.Join(masks, ", "))
 }
 
 // printedSample is a sample as JSON. What is missing is null.
@@ -209,7 +218,7 @@ func (p *samplePrinter) json(number int, sample *store.Sample, removed []uint32)
 		}
 		s.Masks.add(mask.Name, printedMask{int(mask.Size), positions})
 	}
-	return json.NewEncoder(p.out).Encode(s)
+	return json.NewEncoder(&p.out).Encode(s)
 }
 
 func numberOrNull(value float64) any {

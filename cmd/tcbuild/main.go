@@ -29,7 +29,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // ended prints the error of a command, if it has one, and returns the exit code.
 func ended(ctx context.Context, e *env, err error) int {
-	if unwritten := e.stdout.Close(); err == nil && unwritten != nil {
+	if unwritten := e.stdout.Failed(); err == nil && unwritten != nil {
 		err = fmt.Errorf("write to stdout: %w", unwritten)
 	}
 	if err == nil {
@@ -71,5 +71,4 @@ func printError(stderr *printable, err error) {
 	if hint := fault.HintOf(err); hint != "" {
 		fmt.Fprintln(stderr, "hint:", oneLine(hint))
 	}
-	_ = stderr.Close()
 }

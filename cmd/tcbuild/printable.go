@@ -14,54 +14,28 @@ import (
 // printable writes text so that nothing in it, such as an id from the input, can control the
 // terminal or disguise other text: every character that is not printable, except line ends and
 // tabs, is written as an escape such as \u001b. In JSON the escape means the same character.
+//
+// A write has whole characters.
 type printable struct {
-	mu   sync.Mutex
-	out  io.Writer
-	rest []byte // the start of an incomplete character
-	err  error  // of the first write that failed; nothing is written after it
+	mu  sync.Mutex
+	out io.Writer
+	err error // of the first write that failed; nothing is written after it
 }
 
 func (p *printable) Write(text []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	whole := text
-	if len(p.rest) > 0 {
-		whole = append(p.rest, text...)
-		p.rest = nil
+	if p.err == nil && len(text) > 0 {
+		_, p.err = p.out.Write(appendPrintable(nil, text))
 	}
-	if n := incompleteEnd(whole); n > 0 {
-		whole, p.rest = whole[:len(whole)-n], append([]byte(nil), whole[len(whole)-n:]...)
-	}
-	p.write(appendPrintable(nil, whole))
 	return len(text), p.err
 }
 
-// Close writes an incomplete last character, and returns the error of the first write that failed.
-func (p *printable) Close() error {
+// Failed is the error of the first write that failed.
+func (p *printable) Failed() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.write(appendPrintable(nil, p.rest))
-	p.rest = nil
 	return p.err
-}
-
-func (p *printable) write(text []byte) {
-	if p.err == nil && len(text) > 0 {
-		_, p.err = p.out.Write(text)
-	}
-}
-
-// incompleteEnd is the number of bytes at the end of text that are an incomplete character.
-func incompleteEnd(text []byte) int {
-	for n := 1; n <= min(len(text), utf8.UTFMax-1); n++ {
-		if b := text[len(text)-n]; utf8.RuneStart(b) {
-			if utf8.FullRune(text[len(text)-n:]) {
-				return 0
-			}
-			return n
-		}
-	}
-	return 0
 }
 
 // appendPrintable appends text with everything that is not printable escaped.

@@ -26,19 +26,11 @@ func TestPrintable(t *testing.T) {
 		{"\U000e0041", `\udb40\udc41`},
 		{"\ufffd", "\ufffd"},
 	} {
-		for size := 1; size <= len(c.text)+1; size++ { // however the text is cut into writes
-			var out bytes.Buffer
-			p := &printable{out: &out}
-			for rest := []byte(c.text); len(rest) > 0; {
-				n, err := p.Write(rest[:min(size, len(rest))])
-				if err != nil || n != min(size, len(rest)) {
-					t.Fatalf("wrote %d bytes, %v", n, err)
-				}
-				rest = rest[n:]
-			}
-			if err := p.Close(); err != nil || out.String() != c.want {
-				t.Errorf("%q in pieces of %d: got %q, %v, want %q", c.text, size, out.String(), err, c.want)
-			}
+		var out bytes.Buffer
+		p := &printable{out: &out}
+		n, err := p.Write([]byte(c.text))
+		if n != len(c.text) || err != nil || p.Failed() != nil || out.String() != c.want {
+			t.Errorf("%q: wrote %d bytes %q, %v, want %q", c.text, n, out.String(), err, c.want)
 		}
 	}
 }
