@@ -21,11 +21,11 @@ func newDiff(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff A B",
 		Short: "List what differs between two datasets or graphs, by name",
-		Long: `List what differs between two datasets or two cell graphs, by name: nodes, edges,
-their order and their other columns; the reaction rule; and, for two datasets, the
-samples, matched by id: deleted genes, phenotypes and stored masks. How a dataset is
-stored (variant, codec, shards) does not count as a difference. If one of the two is
-a graph, the graphs are compared. The exit code is 0 if nothing differs, else 4.`,
+		Long: `List what differs between two datasets or two cell graphs, by name: nodes, edges
+and their other columns; the reaction rule; and, for two datasets, the samples, matched
+by id: deleted genes, phenotypes and stored masks. If only the order of rows differs,
+diff says that the contents do. How a dataset is stored (variant, codec, shards) does
+not count as a difference. If one of the two is a graph, the graphs are compared. The exit code is 0 if nothing differs, else 4.`,
 		Example: `  tcbuild diff demo/indices demo/full-masks
   tcbuild diff old/graph new/graph --limit 0
   tcbuild diff old/graph new/graph --html differences.html`,

@@ -20,8 +20,8 @@ type Progress interface {
 // compared at the nodes and edges that both graphs have. It keeps up to limit examples of each kind
 // of difference, 0 for all.
 //
-// Damage is an error (fault.Damaged). Memory holds both graphs. If samples are in another order in
-// B, it also takes 4 bytes for each sample of A, and the ids between the two places.
+// Damage is an error (fault.Damaged). Memory holds both graphs and, if samples are in another order
+// in B, the ids between the two places.
 func CompareDatasets(ctx context.Context, a, b *store.Dataset, limit int, progress Progress) (*Differences, error) {
 	graphA, err := a.Graph()
 	if err != nil {
@@ -53,12 +53,12 @@ func CompareDatasets(ctx context.Context, a, b *store.Dataset, limit int, progre
 	if err := s.compare(ctx, progress); err != nil {
 		return nil, err
 	}
-	s.report.unless("logical content", a.Manifest.LogicalContent, b.Manifest.LogicalContent)
+	s.report.unless("logical content, such as the order of samples", a.Manifest.LogicalContent, b.Manifest.LogicalContent)
 	return s.report, nil
 }
 
-// compareColumns reports phenotypes and attributes that only one dataset has, another order or
-// type, and finds those that both have.
+// compareColumns reports phenotypes and attributes that only one dataset has or whose type differs,
+// and finds those that both have.
 func (s *sampleComparison) compareColumns(a, b ingest.Columns) {
 	compareNames(s.report, "phenotypes", a.PhenotypeNames(), b.PhenotypeNames())
 	compareNames(s.report, "attributes", a.AttributeNames(), b.AttributeNames())
@@ -91,7 +91,6 @@ func compareNames(report *Differences, what string, a, b []string) {
 			report.add(what+" only in B", func() string { return name })
 		}
 	}
-	compareOrder(report, what+" in another order", a, b)
 }
 
 // sameTables reports whether both graphs have the same nodes and edges in the same order.

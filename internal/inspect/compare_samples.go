@@ -20,9 +20,8 @@ type sampleComparison struct {
 	sides         [2]sampleSide // A and B
 	phenotypes    []pairedColumn
 	attributes    []pairedColumn
-	samePositions bool    // a position of the mask space means the same in both
-	samePayloads  bool    // equal payloads mean equal masks
-	toB           []int32 // by sample of A; nil while all are at the same place
+	samePositions bool // a position of the mask space means the same in both
+	samePayloads  bool // equal payloads mean equal masks
 }
 
 // pairedColumn is a phenotype or attribute of both datasets.
@@ -48,7 +47,6 @@ func (s *sampleComparison) compare(ctx context.Context, progress Progress) error
 		progress.Add(1, 0)
 		waiting := len(a.pending) > 0 || len(b.pending) > 0
 		if same && !waiting {
-			s.place(i, i)
 			return nil
 		}
 		idA, err := a.id(i)
@@ -64,18 +62,8 @@ func (s *sampleComparison) compare(ctx context.Context, progress Progress) error
 		}
 		return s.meet(i, string(idA), string(idB))
 	})
-	if err != nil {
-		return err
-	}
-	s.reportUnpaired()
-	sample, found := outOfOrder(s.toB)
-	if !found {
-		return nil
-	}
-	id, err := a.id(sample)
 	if err == nil {
-		s.report.add("samples in another order",
-			func() string { return fmt.Sprintf("first: %s (number %d in A, %d in B)", id, sample, s.toB[sample]) })
+		s.reportUnpaired()
 	}
 	return err
 }
@@ -147,7 +135,6 @@ func (s *sampleComparison) reportUnpaired() {
 
 // pair compares sample a of A with its counterpart, sample b of B.
 func (s *sampleComparison) pair(a, b int) error {
-	s.place(a, b)
 	storedA, err := s.sides[0].reader.Stored(a)
 	if err != nil {
 		return err
@@ -174,20 +161,6 @@ func (s *sampleComparison) pair(a, b int) error {
 		s.masks(name, removedA, removedB)
 	}
 	return nil
-}
-
-// place records the place of a sample's counterpart.
-func (s *sampleComparison) place(a, b int) {
-	if s.toB == nil {
-		if a == b {
-			return
-		}
-		s.toB = make([]int32, s.sides[0].samples)
-		for i := range s.toB {
-			s.toB[i] = -1
-		}
-	}
-	s.toB[a] = int32(b)
 }
 
 func (s *sampleComparison) genotypes(name string, a, b *store.Sample) {

@@ -103,18 +103,6 @@ func ascending(keys []uint64) []int32 {
 	return rows
 }
 
-// outOfOrder finds the first row of A whose row in B comes before that of an earlier one.
-func outOfOrder(toB []int32) (row int, found bool) {
-	last := int32(-1)
-	for row, to := range toB {
-		if to >= 0 && to < last {
-			return row, true
-		}
-		last = max(last, to)
-	}
-	return 0, false
-}
-
 // masks compares what a sample removes. It skips masks of types, and positions of rows, that only
 // one graph has: the comparison of the graphs reports them.
 func (s *sampleComparison) masks(sample string, removedA, removedB []uint32) {

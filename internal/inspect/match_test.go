@@ -40,19 +40,3 @@ func TestMatchKeys(t *testing.T) {
 		}
 	}
 }
-
-// The first row that stands before an earlier one in B is found, whatever B lacks.
-func TestOutOfOrder(t *testing.T) {
-	for _, c := range []struct {
-		toB   []int32
-		row   int
-		found bool
-	}{
-		{nil, 0, false}, {[]int32{0, 1, 2}, 0, false}, {[]int32{-1, 3, -1, 4}, 0, false}, {[]int32{1, 0}, 1, true},
-		{[]int32{-1, 2, -1, 0, 1}, 3, true}, {[]int32{0, 3, 1, 2}, 2, true},
-	} {
-		if row, found := outOfOrder(c.toB); row != c.row || found != c.found {
-			t.Errorf("%v: got row %d, %v, want %d, %v", c.toB, row, found, c.row, c.found)
-		}
-	}
-}
