@@ -8,18 +8,32 @@ export CGO_CFLAGS := -O2 -g -Wno-implicit-fallthrough
 # Runs go with CUDA support if its header is available, otherwise without.
 CUDA := PYTHON=$(PYTHON) gpuverify/cuda/with-cuda.sh bin/cuda
 
-.PHONY: notices help build quickstart test check go-test race python-test python-versions exhaustive bench fuzz gpu-check wheels dist test-dist ptx fmt clean
+.PHONY: build-needs test-needs notices help build quickstart test check go-test race python-test python-versions exhaustive bench fuzz gpu-check wheels dist test-dist ptx fmt clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
-build: ## bin/tcbuild, with CUDA support if its header is available
+# $(call need,TEST,WHAT,REMEDY) ends with what is missing and how to get it, in one line.
+need = @{ $(1); } >/dev/null 2>&1 || { echo "make: no $(2): $(3)" >&2; exit 1; }
+HEADERS := echo '\#include <stdlib.h>'
+
+build-needs:
+	$(call need,$(GO) list -m,Go 1.26 or later,install it from https://go.dev/dl)
+	$(call need,$(HEADERS) | "$$($(GO) env CC)" -E -,C compiler,apt install gcc libc6-dev)
+
+test-needs: build-needs
+	$(call need,$(HEADERS) | g++ -E -x c++ -,C++ compiler$(comma) which tests need,apt install g++)
+	$(call need,$(PYTHON) -c 'import ensurepip$(comma) sys; sys.exit(sys.version_info < (3$(comma) 10))',Python 3.10 or later with venv,apt install python3-venv)
+
+comma := ,
+
+build: build-needs ## bin/tcbuild, with CUDA support if its header is available
 	$(CUDA) $(GO) build -o bin/tcbuild ./cmd/tcbuild
 
 quickstart: build ## the whole chain on synthetic data of yeast's size, in seconds
 	bin/tcbuild rebuild --config conf/quickstart.yaml
 
-test: check go-test python-test ## install the tests' dependencies, and run all tests
+test: test-needs check go-test python-test ## install the tests' dependencies, and run all tests
 
 # Programs and wheels are made, and packages chosen, with fixed versions of the tools, in an
 # environment of their own.
@@ -44,7 +58,7 @@ MEMORY := $(shell [ "$$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)" 
 # make check has vetted the tests
 GO_TEST = $(CUDA) $(GO) test -vet=off -timeout 30m
 
-go-test: ## all Go tests; of those of many cases, some
+go-test: test-needs ## all Go tests; of those of many cases, some
 	$(GO_TEST) -short ./...
 
 # Of the packages whose code starts goroutines or locks, with -short. Two kinds of tests do not run:
@@ -55,7 +69,7 @@ RACE_SKIP := ^TestEvery|^(TestShardFileIsLMDBs|TestIndex|TestIndexMemory)$$
 RACE_COMMANDS := Workers|Resume|AtOnce|AtRandom|Interrupted|Signal|RebuildLoop|Rebuild$$|Bench$$|ShardsApart|Steps|StatusAndStage
 RACE_AGAIN := ^TestKilledAtRandom$$|^TestShardsApart$$/^full-masks$$
 
-race: ## the concurrent Go tests, under the race detector
+race: test-needs ## the concurrent Go tests, under the race detector
 	$(GO_TEST) -race -short -skip='$(RACE_SKIP)' $(RACE)
 	$(GO_TEST) -race -run='$(RACE_COMMANDS)' -skip='$(RACE_AGAIN)' ./cmd/tcbuild
 
@@ -75,7 +89,7 @@ exhaustive: $(VENV)/installed ## all cases of all Go tests, Python's slow tests,
 UV := uv==0.13.9
 
 # Without torch (gigabytes, and not in every index) its tests are skipped with a message.
-$(VENV)/installed: $(wildcard python/requirements-*.txt)
+$(VENV)/installed: $(wildcard python/requirements-*.txt) | test-needs
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install -q $(UV)
 	$(VENV)/bin/uv pip install -q -p $(VENV) -r python/requirements-test.txt -r python/requirements-check.txt

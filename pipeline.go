@@ -69,7 +69,7 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 // sampleRange passes samples first to end-1 to yield, in batches of size; the last has the rest.
 type sampleRange = func(first, end, size int, yield func(*ingest.Samples) error) error
 
-// cut reads the samples that shards need, one job for each LMDB value, and one behind them.
+// cut reads the samples that shards need, one job for each LMDB value, and one after them.
 func (p *pipeline) cut(samples sampleRange, m *store.Manifest, shards []int, send func(*job) error) error {
 	start := time.Now()
 	defer func() { p.busy.cut.Add(int64(time.Since(start))) }()

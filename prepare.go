@@ -84,7 +84,7 @@ type sources struct {
 
 func (s *sources) read(ctx context.Context) error {
 	if share := *s.MaxDropped; !(share >= 0 && share <= 1) {
-		return fault.New(fault.Usage, "a half is 0.5", "build %s: --max-dropped: found %v, expected a share from 0 to 1", s.Out, share)
+		return fault.New(fault.Usage, "a half is 0.5", "build %s: max_dropped: found %v, expected a share from 0 to 1", s.Out, share)
 	}
 	if s.Perturbations == "" && len(s.Controls) > 0 {
 		return fault.New(fault.Usage, "add --perturbations FILE, or omit --controls",
@@ -214,7 +214,7 @@ func (s *sources) checkDropped(counts ingest.Counts) error {
 		return nil
 	}
 	return fault.New(fault.Input, "tcbuild inspect with --graph lists the names; tcbuild ingest perturbations writes ids in place of other names",
-		"read perturbations %s: %d of %d %s, expected at most %.4g %% (--max-dropped)",
+		"read perturbations %s: %d of %d %s, expected at most %.4g %% (max_dropped)",
 		s.Perturbations, dropped, all, found, 100**s.MaxDropped)
 }
 
@@ -225,25 +225,28 @@ func (s *sources) newContent() *store.ContentDigest {
 // tabulate reads the whole perturbation set, computes the digest of its content and, if write is
 // true, writes the sample table.
 func (s *sources) tabulate(ctx context.Context, write bool, see func(*ingest.Samples)) (counts ingest.Counts, digest string, err error) {
+	table := store.NewSampleDigester(s.manifest.Columns())
 	if write {
-		if s.table, err = store.NewSampleWriter(s.Out, s.manifest.Columns()); err != nil {
+		if table, err = store.NewSampleWriter(s.Out, s.manifest.Columns()); err != nil {
 			return counts, "", err
 		}
+		s.table = table
+	}
+	counts, err = s.samples.Scan(func(samples *ingest.Samples) error {
+		see(samples)
+		return cmp.Or(table.Add(samples), context.Cause(ctx))
+	})
+	digests, failed := table.Digests()
+	if err = cmp.Or(err, failed); err != nil {
+		return counts, "", err
 	}
 	content := s.newContent()
-	counts, err = s.samples.Scan(func(samples *ingest.Samples) error {
-		content.Add(samples)
-		see(samples)
-		if s.table != nil {
-			if err := s.table.Add(samples); err != nil {
-				return err
-			}
-		}
-		return context.Cause(ctx)
-	})
+	for _, sum := range digests {
+		content.AddPart(sum)
+	}
 	digest = content.Sum()
-	if err == nil && s.table != nil {
-		err = s.table.Close(digest)
+	if write {
+		err = table.Close(digest)
 	}
 	return counts, digest, err
 }

@@ -20,7 +20,7 @@ func Where(node *yaml.Node) string {
 }
 
 // adopt prepares a node parsed from source for merging. It records the place of every node in
-// LineComment, because nodes have no file name and those of several files get mixed, and refuses
+// LineComment, because nodes have no file name and nodes of several files get mixed, and refuses
 // what merging by key cannot handle.
 func adopt(node *yaml.Node, source string, lines bool) error {
 	place := source

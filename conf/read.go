@@ -34,6 +34,23 @@ func Presets() []string {
 	return names
 }
 
+// Preset returns the text of a preset. Another name is a fault.Usage.
+func Preset(name string) ([]byte, error) {
+	text, err := presets.ReadFile(name + ".yaml")
+	if err != nil {
+		return nil, fault.New(fault.Usage, fault.DidYouMean(name, Presets(), "'tcbuild presets' lists them"), "found no preset %q", name)
+	}
+	return text, nil
+}
+
+// AboutPreset returns the first sentence of a preset, which follows the line for editors.
+func AboutPreset(name string) string {
+	text, _ := Preset(name)
+	lines := strings.SplitN(string(text), "\n", 3)
+	about, _, _ := strings.Cut(strings.TrimPrefix(lines[1], "# "), ".")
+	return about
+}
+
 // Limits: the size of a settings file in bytes, and the number of files that defaults lists lead
 // to. Files that people write are far smaller.
 const (

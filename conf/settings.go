@@ -129,7 +129,7 @@ func literal(node *yaml.Node) *yaml.Node {
 // Decode does. It looks only at the keys that the struct has (see Keys).
 func (s *Settings) Decode(value any) error {
 	v := reflect.ValueOf(value).Elem()
-	if s.root.LineComment != "" { // not of overrides alone
+	if s.root.LineComment != "" { // not only of overrides
 		setPlace(v, s.root)
 	}
 	fields, keys := structFields(v)

@@ -56,7 +56,7 @@ func checkNext(before []uint32, position uint32, size int) error {
 }
 
 // expand makes whole masks from removed positions. It restores the zeros of the sample before, as
-// filling megabytes anew would take far longer than all else.
+// refilling megabytes would take far longer than all else.
 type expand struct {
 	size  int
 	bytes []byte

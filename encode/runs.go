@@ -20,7 +20,7 @@ const maxRun = 1<<16 - 1
 
 func (r *runs) reset() { r.gaps, r.marks, r.lengths = r.gaps[:0], r.marks[:0], r.lengths[:0] }
 
-// set replaces the runs by those of removed, which is strictly ascending.
+// set replaces the runs with the runs of removed, which is strictly ascending.
 func (r *runs) set(removed []uint32) {
 	r.reset()
 	next := uint32(0) // position after the previous run

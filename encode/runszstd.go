@@ -54,7 +54,7 @@ var runsTree = zstdframe.NewTree(func(value byte) int {
 	return count
 })
 
-// runsFrames parses payloads of runsZstdEncoder. Damaged frames, and those of other encoders, are
+// runsFrames parses payloads of runsZstdEncoder. Damaged frames, and frames of other encoders, are
 // the library's to decompress.
 type runsFrames struct {
 	frame        *zstdframe.Reader

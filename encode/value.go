@@ -12,7 +12,7 @@ import (
 //	count u32 | count × { end u32, checksum u32 } | payloads
 //
 // end is the offset of a payload's end from the start of the first; the last one ends the value.
-// Each payload can be read and checked alone.
+// Each payload can be read and checked without the others.
 type Value struct {
 	seed      Seed
 	first     int
@@ -20,8 +20,8 @@ type Value struct {
 	payloads  []byte
 }
 
-// Seed binds checksums to one dataset: those of sample i use the seed Seed + i. This detects a
-// payload in the wrong place or from another dataset.
+// Seed binds checksums to one dataset: the checksums of sample i use the seed Seed + i. This detects
+// a payload in the wrong place or from another dataset.
 type Seed uint64
 
 // checksummer computes checksums without an allocation for each.

@@ -45,7 +45,7 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the wrapped error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is reports whether target is the error's Kind; that of an error of the operating system is
+// Is reports whether target is the error's Kind; the kind of an operating system's error is
 // Failed.
 func (e *Error) Is(target error) bool {
 	if System(e.Err) {

@@ -53,22 +53,22 @@ type sample struct {
 	payload []byte // view, valid while the sample is compared
 }
 
-// check checks a chunk and returns its samples. It records damage; the error is for failures to
-// read.
-func (w *worker) check(c chunk) (*ingest.Samples, error) {
+// check checks a chunk and returns how many of its samples could be read. It records damage; the
+// error is for failures to read.
+func (w *worker) check(c chunk) (read int, err error) {
 	var samples []sample
 	all := ingest.NewSamples(c.first, w.dataset.Manifest.Columns(), c.next-c.first)
 	for index := c.first; index < c.next; index++ {
 		s, ok, err := w.row(index, all)
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 		if ok {
 			samples = append(samples, s)
 		}
 	}
-	_, err := w.checkSamples(samples, w.payload)
-	return all, err
+	_, err = w.checkSamples(samples, w.payload)
+	return all.Len(), err
 }
 
 // row reads a sample without its payload, and adds it to all. It records damage; ok is false if the

@@ -75,7 +75,7 @@ func (c *card) start(l *lane, b *batch) error {
 
 // check queues the kernels, which find the samples that differ. No bit is set before and after
 // them. The bits scattered by incidence are compared with the edges; then the stored removals must
-// toggle each off, or, without the incidence, be those of the edges.
+// toggle each off or, without the incidence, equal the edges' bits.
 func (c *card) check(l *lane) {
 	s, samples := c.work, len(l.batch.samples)
 	stored := c.dataset.Manifest.Variant != store.Incidence
@@ -179,7 +179,7 @@ func (c *card) addResults(l *lane) error {
 		}
 		if wrong < len(suspects) {
 			return fault.New(fault.Failed, "check the device with nvidia-smi and gpu-check, or use --device cpu",
-				"the device found %d samples that differ, of which %d do on the CPU; the first is sample %d", len(suspects), wrong, suspects[0].index)
+				"the device found %d samples that differ, the CPU %d of them; the first is sample %d", len(suspects), wrong, suspects[0].index)
 		}
 		if c.cpu.decoder == nil { // the device has counted them
 			for mask := range counted {
@@ -193,7 +193,7 @@ func (c *card) addResults(l *lane) error {
 	return nil
 }
 
-// payloadAgain reads a payload, of which any damage is on record.
+// payloadAgain reads a payload whose damage, if any, is already on record.
 func (w *worker) payloadAgain(index int) ([]byte, error) {
 	payload, err := w.reader.Payload(index)
 	if fault.KindOf(err) == fault.Damaged {

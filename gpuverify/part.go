@@ -10,7 +10,6 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/gpuverify/regenerate"
-	"tcbuild/ingest"
 	"tcbuild/store"
 )
 
@@ -21,7 +20,9 @@ type Part struct {
 	Method  Method  `json:"method"`
 	First   int     `json:"first"`
 	End     int     `json:"end"`
-	Report  *Report `json:"report"` // of these samples, and of the shards that begin in them; nil: not verified
+	Report  *Report `json:"report"` // of these samples, and of the files that begin in them; nil: not verified
+	// of the files of the sample table that begin in them; "" of a damaged one
+	Digests []string `json:"digests"`
 }
 
 // partSamples is how many samples a part has at most: less than a minute's work.
@@ -66,7 +67,6 @@ type Reference struct {
 	rule        string
 	rules       *regenerate.Rules
 	lists       *regenerate.Lists // nil before they are needed
-	contents    map[string]string // logical contents of sample tables
 }
 
 // of returns the rules and, if wanted, the incidence for a dataset.
@@ -81,7 +81,7 @@ func (r *Reference) of(dataset *store.Dataset, wantLists bool) (*regenerate.Rule
 		if err != nil {
 			return nil, regenerate.Lists{}, err
 		}
-		*r = Reference{contents: r.contents, graphDigest: m.GraphDigest, rule: string(m.Options.ReactionRule), rules: rules}
+		*r = Reference{graphDigest: m.GraphDigest, rule: string(m.Options.ReactionRule), rules: rules}
 	}
 	if !wantLists {
 		return r.rules, regenerate.Lists{}, nil
@@ -110,17 +110,24 @@ func VerifyPart(ctx context.Context, dataset *store.Dataset, part Part, o Option
 		return v.compareAll(ctx)
 	})
 	if err == nil {
+		part.Digests, err = v.digestSamples(ctx)
+	}
+	if err == nil {
 		part.Report = v.finish(start)
 	}
 	return part, err
 }
 
-// filesOf are the files of the shards that begin in a part.
+// filesOf are the files of shards and samples that begin in a part.
 func filesOf(m *store.Manifest, part Part) (files []store.File) {
+	from, to := m.Parts(part.First, part.End)
 	for _, file := range m.Files {
-		shard, _, _ := strings.Cut(file.Name, "/")
-		if slices.ContainsFunc(m.Shards, func(s store.ShardRange) bool {
-			return s.Name == shard && part.First <= s.First && s.First < part.End
+		folder, name, _ := strings.Cut(file.Name, "/")
+		var number int
+		_, err := fmt.Sscanf(name, "part-%d.arrow", &number)
+		inSamples := folder == "samples" && err == nil && from <= number && number < to
+		if inSamples || slices.ContainsFunc(m.Shards, func(s store.ShardRange) bool {
+			return s.Name == folder && part.First <= s.First && s.First < part.End
 		}) {
 			files = append(files, file)
 		}
@@ -129,10 +136,9 @@ func filesOf(m *store.Manifest, part Part) (files []store.File) {
 }
 
 // Gather completes the verification of a dataset whose parts are verified: it checks the files that
-// are not shards and the logical content, and adds up the reports. Parts may come in any order. One
-// that is missing, repeated or of another dataset is a fault.Input. The sample table that datasets
-// share is read once.
-func Gather(ctx context.Context, dataset *store.Dataset, parts []Part, o Options, reference *Reference) (*Report, error) {
+// are in no part, and adds up the reports and the logical content. Parts may come in any order. One
+// that is missing, repeated or of another dataset is a fault.Input.
+func Gather(ctx context.Context, dataset *store.Dataset, parts []Part, o Options) (*Report, error) {
 	start := time.Now()
 	o.Devices = nil
 	v, err := newVerifier(dataset, o)
@@ -140,10 +146,10 @@ func Gather(ctx context.Context, dataset *store.Dataset, parts []Part, o Options
 		return nil, err
 	}
 	m := dataset.Manifest
-	shards := filesOf(m, Part{First: 0, End: m.Samples})
-	rest := slices.DeleteFunc(slices.Clone(m.Files), func(f store.File) bool { return slices.Contains(shards, f) })
+	checked := filesOf(m, Part{First: 0, End: m.Samples})
+	rest := slices.DeleteFunc(slices.Clone(m.Files), func(f store.File) bool { return slices.Contains(checked, f) })
 	if err := v.checkFiles(ctx, rest, func(context.Context) error {
-		_, err := dataset.Graph() // a part may have taken that of another dataset
+		_, err := dataset.Graph() // a part may have read another dataset's
 		return v.noted(-1, err)
 	}); err != nil {
 		return nil, err
@@ -151,41 +157,7 @@ func Gather(ctx context.Context, dataset *store.Dataset, parts []Part, o Options
 	if err := v.add(parts); err != nil {
 		return nil, err
 	}
-	v.reference = reference
-	if err := v.digestTable(ctx); err != nil {
-		return nil, err
-	}
 	return v.finish(start), nil
-}
-
-// digestTable computes the logical content from the sample table alone, whose files have been
-// compared with their digests.
-func (v *verifier) digestTable(ctx context.Context) error {
-	m := v.dataset.Manifest
-	samples := slices.DeleteFunc(slices.Clone(m.Files), func(f store.File) bool { return !strings.HasPrefix(f.Name, "samples/") })
-	key := fmt.Sprint(m.GraphDigest, m.Options.ReactionRule, m.Columns(), m.Samples, samples)
-	if content, known := v.reference.contents[key]; known && v.report.Damaged == 0 {
-		v.checkContent(content)
-		return nil
-	}
-	table, err := v.dataset.Samples()
-	if err != nil {
-		return v.noted(-1, err)
-	}
-	content := store.NewContentDigest(m.GraphDigest, m.Options.ReactionRule, m.Columns())
-	err = table.ScanRange(0, m.Samples, 4096, func(samples *ingest.Samples) error {
-		content.Add(samples)
-		return context.Cause(ctx)
-	})
-	if err != nil {
-		return v.noted(-1, err)
-	}
-	if v.reference.contents == nil {
-		v.reference.contents = make(map[string]string)
-	}
-	v.reference.contents[key] = content.Sum()
-	v.checkContent(content.Sum())
-	return nil
 }
 
 // noted records damage of a sample, or of the dataset (sample -1); other errors are its result.
@@ -197,13 +169,14 @@ func (v *verifier) noted(sample int, err error) error {
 	return nil
 }
 
-// add adds up the reports of parts, which must be all samples of the dataset, each once.
+// add adds up the reports of parts, which must be all samples of the dataset, each once, and their
+// logical content.
 func (v *verifier) add(parts []Part) error {
 	m := v.dataset.Manifest
 	refused := func(hint, format string, args ...any) error {
 		return fault.New(fault.Input, hint, "gather verification of %s: "+format, append([]any{v.dataset.Dir}, args...)...)
 	}
-	verified := 0
+	verified, digests := 0, []string(nil)
 	missing := func(end int) error {
 		return refused("verify them, too", "samples %d to %d are not verified", verified, end-1)
 	}
@@ -223,12 +196,16 @@ func (v *verifier) add(parts []Part) error {
 		case part.Report == nil:
 			return missing(part.End)
 		}
-		verified = part.End
+		if from, to := m.Parts(part.First, part.End); len(part.Digests) != to-from {
+			return refused("verify this part again", "the report on %s has %d digests, expected %d", samples, len(part.Digests), to-from)
+		}
+		verified, digests = part.End, append(digests, part.Digests...)
 		v.report.add(*part.Report)
 	}
 	if verified != m.Samples {
 		return missing(m.Samples)
 	}
+	v.checkContent(digests)
 	return nil
 }
 

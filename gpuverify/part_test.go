@@ -37,7 +37,7 @@ func inParts(t *testing.T, dataset *store.Dataset, method Method, parts []Part) 
 	}
 	backwards := slices.Clone(parts)
 	slices.Reverse(backwards)
-	report, err := Gather(t.Context(), dataset, backwards, Options{Method: method}, reference)
+	report, err := Gather(t.Context(), dataset, backwards, Options{Method: method})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,14 +115,15 @@ func TestPartsThatAreNotTheWhole(t *testing.T) {
 		"overlapping":        {func(parts []Part) []Part { parts[1].First--; return parts }, "samples 42 to 85 are in several parts"},
 		"beyond the last":    {func(parts []Part) []Part { parts[2].End++; return parts }, "samples 86 to 129 are beyond"},
 		"of another dataset": {func(parts []Part) []Part { parts[1].Dataset = "0"; return parts }, "samples 43 to 85 is of another dataset"},
+		"not digested":       {func(parts []Part) []Part { parts[0].Digests = nil; return parts }, "samples 0 to 42 has 0 digests, expected 1"},
 		"by another method":  {func(parts []Part) []Part { parts[2].Method = ByEdges; return parts }, "samples 86 to 128 were verified by edges"},
 	} {
-		_, err := Gather(t.Context(), dataset, c.change(slices.Clone(parts)), Options{}, &Reference{})
+		_, err := Gather(t.Context(), dataset, c.change(slices.Clone(parts)), Options{})
 		if !errors.Is(err, fault.Input) || !strings.Contains(err.Error(), c.want) || fault.HintOf(err) == "" {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)
 		}
 	}
-	for name, found := range map[string]string{"samples/part-00000.arrow": "samples/part-00000.arrow", "shard-00001-of-00003/data.mdb": "", "graph/nodes/gene.arrow": "gene.arrow"} {
+	for name, found := range map[string]string{"samples/part-00000.arrow": "", "samples/_checksums": "samples/_checksums", "shard-00001-of-00003/data.mdb": "", "graph/nodes/gene.arrow": "gene.arrow"} {
 		dataset := p.build(t)
 		_, parts := inParts(t, dataset, Both, Parts(dataset, Both, 3))
 		path := filepath.Join(dataset.Dir, name)
@@ -137,13 +138,13 @@ func TestPartsThatAreNotTheWhole(t *testing.T) {
 		if dataset, err = store.Open(dataset.Dir); err != nil {
 			t.Fatal(err)
 		}
-		if found == "" { // a shard is read by its part alone
+		if found == "" { // it is read by its part alone
 			if report, _ := inParts(t, dataset, Both, Parts(dataset, Both, 3)); report.Passed() {
 				t.Errorf("a damaged %s passes", name)
 			}
 			continue
 		}
-		report, err := Gather(t.Context(), dataset, parts, Options{}, &Reference{})
+		report, err := Gather(t.Context(), dataset, parts, Options{})
 		if err != nil || report.Passed() || !strings.Contains(strings.Join(report.Findings(), "\n"), found) {
 			t.Errorf("a damaged %s: got %v, %v", name, report, err)
 		}

@@ -37,7 +37,7 @@ func (v *verifier) useStoredIncidence() error {
 	}
 	v.incidence = stored
 	if rows > 0 {
-		v.damage(-1, fmt.Errorf("%s: its incidence differs from that of the graph's edges in %s; first: %s",
+		v.damage(-1, fmt.Errorf("%s: its incidence differs from the graph's edges in %s; first: %s",
 			path, english.Plural(rows, "row", ""), first))
 	}
 	return nil

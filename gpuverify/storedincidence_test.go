@@ -44,7 +44,7 @@ func TestStoredIncidence(t *testing.T) {
 		p := plan{variant: store.Incidence, rule: incidence.RuleAll, samples: 3, plantCache: test.plant}
 		report := verify(t, p.build(t), ByEdges, 1)
 		if report.Damaged != 1 || !strings.Contains(report.FirstDamaged[0].What,
-			"incidence.positions: its incidence differs from that of the graph's edges in "+test.want) {
+			"incidence.positions: its incidence differs from the graph's edges in "+test.want) {
 			t.Errorf("%s: %d damaged: %v, want %s", test.name, report.Damaged, report.FirstDamaged, test.want)
 		}
 	}

@@ -3,6 +3,8 @@ package gpuverify
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"runtime"
 	"slices"
@@ -15,7 +17,6 @@ import (
 	"tcbuild/encode"
 	"tcbuild/fault"
 	"tcbuild/gpuverify/regenerate"
-	"tcbuild/ingest"
 	"tcbuild/store"
 )
 
@@ -53,21 +54,21 @@ func Verify(ctx context.Context, dataset *store.Dataset, o Options) (*Report, er
 	defer v.release()
 	m := dataset.Manifest
 	v.first, v.end = 0, m.Samples
-	v.content = store.NewContentDigest(m.GraphDigest, m.Options.ReactionRule, m.Columns())
 	err = v.checkFiles(ctx, m.Files, func(ctx context.Context) error {
 		ready, err := v.prepare()
 		if err != nil || !ready {
 			return err
 		}
-		if err := v.compareAll(ctx); err != nil {
-			return err
-		}
-		v.checkContent(v.content.Sum())
-		return nil
+		return v.compareAll(ctx)
 	})
 	if err != nil {
 		return nil, err
 	}
+	digests, err := v.digestSamples(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v.checkContent(digests)
 	return v.finish(start), nil
 }
 
@@ -77,7 +78,7 @@ func newVerifier(dataset *store.Dataset, o Options) (*verifier, error) {
 	if dataset.Manifest.Variant == store.Incidence {
 		o.Method = Both
 	}
-	v := &verifier{dataset: dataset, Options: o, reference: &Reference{}, pending: make(map[int]*ingest.Samples), report: Report{
+	v := &verifier{dataset: dataset, Options: o, reference: &Reference{}, report: Report{
 		Dataset: dataset.Dir, Variant: string(dataset.Manifest.Variant), Device: "cpu", Method: o.Method,
 		FirstDifferences: []Difference{}, FirstDamaged: []Damage{},
 	}}
@@ -111,9 +112,6 @@ type verifier struct {
 	nextChunk  atomic.Int64
 	mu         sync.Mutex // guards the fields below
 	report     Report
-	content    *store.ContentDigest    // nil if others digest the samples
-	digested   int                     // chunks digested in content
-	pending    map[int]*ingest.Samples // chunks waiting for earlier ones
 }
 
 // checkFiles compares data files with the manifest, and meanwhile does the work that follows: a
@@ -176,11 +174,40 @@ func (v *verifier) prepare() (ready bool, err error) {
 	return true, nil
 }
 
-// checkContent compares the logical content with the manifest.
-func (v *verifier) checkContent(content string) {
-	v.report.LogicalContent = content
-	if m := v.dataset.Manifest; content != m.LogicalContent {
-		v.damage(-1, fmt.Errorf("%s: its logical content is %s (manifest: %s)", v.dataset.Dir, content, m.LogicalContent))
+// digestSamples digests the files of the sample table that begin in the samples to check. A damaged
+// one has no digest.
+func (v *verifier) digestSamples(ctx context.Context) (digests []string, err error) {
+	from, to := v.dataset.Manifest.Parts(v.first, v.end)
+	digests = make([]string, to-from)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(v.Workers)
+	for i := range digests {
+		group.Go(fault.Catch(func() error {
+			sum, err := v.dataset.DigestPart(ctx, from+i)
+			if err == nil {
+				digests[i] = hex.EncodeToString(sum[:])
+			}
+			return v.noted(-1, err)
+		}))
+	}
+	return digests, group.Wait()
+}
+
+// checkContent compares the logical content with the manifest. digests are those of all files of
+// the sample table.
+func (v *verifier) checkContent(digests []string) {
+	m := v.dataset.Manifest
+	content := store.NewContentDigest(m.GraphDigest, m.Options.ReactionRule, m.Columns())
+	for _, digest := range digests {
+		sum, err := hex.DecodeString(digest)
+		if err != nil || len(sum) != sha256.Size {
+			return // damaged, which is known
+		}
+		content.AddPart([sha256.Size]byte(sum))
+	}
+	v.report.LogicalContent = content.Sum()
+	if v.report.LogicalContent != m.LogicalContent {
+		v.damage(-1, fmt.Errorf("%s: its logical content is %s (manifest: %s)", v.dataset.Dir, v.report.LogicalContent, m.LogicalContent))
 	}
 }
 
@@ -194,11 +221,11 @@ func (v *verifier) compareOnCPU(ctx context.Context) error {
 	return group.Wait()
 }
 
-// checkMasks compares the masks that the manifest lists with those of the graph.
+// checkMasks compares the masks that the manifest lists with the graph's.
 func (v *verifier) checkMasks() error {
 	for i, want := range v.rules.Masks {
 		if found := v.dataset.Manifest.Masks; i >= len(found) || found[i].Name != want.Name || found[i].Size != want.Size {
-			return fmt.Errorf("%s: the manifest's masks differ from those of its graph, expected mask %d to be %s, of size %d",
+			return fmt.Errorf("%s: the manifest's masks differ from its graph's, expected mask %d to be %s, of size %d",
 				v.dataset.Dir, i, want.Name, want.Size)
 		}
 	}
@@ -235,20 +262,11 @@ func (v *verifier) damage(sample int, err error) {
 	v.report.list(Damage{sample, err.Error()})
 }
 
-// digest adds a chunk's samples to the logical content, in order.
-func (v *verifier) digest(number int, samples *ingest.Samples) {
+// counted adds samples that were read to the report.
+func (v *verifier) counted(samples int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.report.Samples += samples.Len()
-	if v.content == nil {
-		return
-	}
-	v.pending[number] = samples
-	for next := v.pending[v.digested]; next != nil; next = v.pending[v.digested] {
-		v.content.Add(next)
-		delete(v.pending, v.digested)
-		v.digested++
-	}
+	v.report.Samples += samples
 }
 
 // work checks chunks until none is left.
@@ -265,7 +283,7 @@ func (v *verifier) work(ctx context.Context, chunks []chunk) error {
 		if err != nil {
 			return err
 		}
-		v.digest(number, samples)
+		v.counted(samples)
 		if v.Progress != nil {
 			v.Progress.Add(chunks[number].next-chunks[number].first, 0)
 		}

@@ -241,7 +241,7 @@ func TestDamagedRecords(t *testing.T) {
 			p.plantRemoved = func(int, []uint32) []uint32 { return nil }
 			return p
 		}(),
-			nil, []string{"the manifest's masks differ from those of its graph"}},
+			nil, []string{"the manifest's masks differ from its graph's"}},
 		"a shard's byte": {indices, func(t *testing.T, d *store.Dataset) {
 			changeFile(t, filepath.Join(d.Dir, d.Manifest.Shards[1].Name, "data.mdb"), 8*1024)
 		}, []string{"shard-00001-of-00002/data.mdb: its sha256 is "}},

@@ -6,8 +6,8 @@ import "tcbuild/ingest"
 // for concurrent use.
 //
 // Its rows are the genes, then the reactions, as in the mask space: the number of a row is the
-// node's position there. It has positions of the mask space: its own, and those of the edges that
-// go with the node.
+// node's position there. It has positions of the mask space: its own, and the positions of the
+// edges that go with the node.
 type Cache struct {
 	Layout Layout
 	CSR

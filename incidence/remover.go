@@ -11,7 +11,7 @@ import (
 type Remover struct {
 	rows      *CSR
 	rules     *Rules
-	genes     uint32 // number of rows before those of reactions
+	genes     uint32 // number of rows before the reactions'
 	union     unioner
 	removed   []uint32
 	reactions []uint32

@@ -17,7 +17,7 @@ func (u *unioner) add(list []uint32) {
 
 // union appends the distinct values of the queued lists, ascending, to dst, and empties the queue.
 // k lists take k-1 pairwise merges, shortest first, so a value is moved
-// about log2(k) times at most, and those of a hub's long list less often.
+// about log2(k) times at most, and a hub's long list less often.
 func (u *unioner) union(dst []uint32) []uint32 {
 	if len(u.lists) > 2 {
 		slices.SortFunc(u.lists, func(a, b []uint32) int { return len(a) - len(b) })

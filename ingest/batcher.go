@@ -17,11 +17,16 @@ type Batcher struct {
 	room    room     // of the batch before
 }
 
-// NewBatcher makes a Batcher that passes each full batch to yield. The sizes of batches depend on
-// the columns alone.
-func NewBatcher(columns Columns, yield func(*Samples) error) *Batcher {
+// BatchSize is how many samples a batch has at most.
+func BatchSize(columns Columns) int {
 	values := max(len(columns.Phenotypes)+len(columns.Attributes), 1)
-	return &Batcher{columns: columns, size: max(min(BatchSamples, batchValues/values), 1), yield: yield}
+	return max(min(BatchSamples, batchValues/values), 1)
+}
+
+// NewBatcher makes a Batcher that passes each full batch to yield. The sizes of batches depend on
+// the columns only.
+func NewBatcher(columns Columns, yield func(*Samples) error) *Batcher {
+	return &Batcher{columns: columns, size: BatchSize(columns), yield: yield}
 }
 
 // Add appends a sample, as Samples.Append does.

@@ -48,7 +48,7 @@ func (c Column) texts() []string {
 }
 
 // TypeName is the name of a column's type, as Graph.Digest hashes it. ok is false for a type that a
-// graph cannot store. The names are Arrow's; those of nested types are:
+// graph cannot store. The names are Arrow's; nested types are named:
 //
 //	list<T>, large_list<T>, fixed_size_list<T>[n], map<K, V>, struct<"name": T, …>
 //	dictionary<T, index type>, followed by ", ordered" if the order of the entries matters
@@ -105,7 +105,7 @@ func TypeName(t arrow.DataType) (name string, ok bool) {
 //	    numbers, times        their bytes, little-endian; floating-point numbers bit for bit, including NaN and -0
 //	    bool                  byte 0 or 1
 //	    text, bytes           uint64 length in bytes, and the bytes
-//	    lists, maps           uint64 length, and each element as a value; those of a map are structs of key and value
+//	    lists, maps           uint64 length, and each element as a value; a map's are structs of key and value
 //	    structs               each field as a value
 //
 // A dictionary value is encoded as its entry. The type must be one that TypeName knows.

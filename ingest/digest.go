@@ -49,7 +49,7 @@ func (g *Graph) Digest() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// digester writes the serialisation. Its writes cannot fail, because those of a hash cannot.
+// digester writes the serialisation. Its writes cannot fail, because a hash's cannot.
 type digester struct{ *bufio.Writer }
 
 func (w digester) uint64(n uint64) { w.Write(binary.LittleEndian.AppendUint64(w.AvailableBuffer(), n)) }

@@ -81,8 +81,8 @@ func (n *Nodes) Alike(name string) string {
 
 var systematicName = regexp.MustCompile(`^Y[A-P][LR][0-9]{3}[WC]`)
 
-// AliasSetting says for hints where other names of the genes are given: SGD's list has those of
-// yeast alone.
+// AliasSetting says for hints where other names of the genes are given: SGD's list has
+// yeast's only.
 func (n *Nodes) AliasSetting() string {
 	if slices.ContainsFunc(n.IDs, systematicName.MatchString) {
 		return "--aliases SGD_features.tab"

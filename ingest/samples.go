@@ -88,7 +88,7 @@ func (c Columns) AttributeNames() []string {
 	return names
 }
 
-// NamedPhenotypes are phenotypes of which only the names are known.
+// NamedPhenotypes are phenotypes known only by name.
 func NamedPhenotypes(names ...string) []Phenotype {
 	phenotypes := make([]Phenotype, len(names))
 	for i, name := range names {
@@ -255,10 +255,24 @@ type Counts struct {
 	Repeats            // of a set whose genotypes were compared
 }
 
+// Add adds the counts of other rows of the set, of which the genotypes were not compared.
+func (c *Counts) Add(other Counts) {
+	c.Samples += other.Samples
+	c.Wildtypes += other.Wildtypes
+	c.UnknownGenes += other.UnknownGenes
+	c.DroppedSamples += other.DroppedSamples
+	c.EmptiedSamples += other.EmptiedSamples
+	c.SynonymSamples += other.SynonymSamples
+	c.LeftOutSamples += other.LeftOutSamples
+	c.RepeatedGenes += other.RepeatedGenes
+	c.Controls += other.Controls
+	c.InfiniteValues += other.InfiniteValues
+}
+
 // Repeats are the samples that delete the same genes.
 type Repeats struct {
 	Genotypes         int `json:"genotypes"`            // distinct ones
-	RepeatedGenotypes int `json:"repeated_genotypes"`   // those of several samples
+	RepeatedGenotypes int `json:"repeated_genotypes"`   // genotypes that several samples have
 	RepeatedSamples   int `json:"repeated_samples"`     // samples of these
 	Conditions        int `json:"conditions,omitempty"` // distinct values of what samples are grouped by
 	MergedSamples     int `json:"merged_samples"`       // left out, or merged with an earlier one of their group

@@ -130,9 +130,10 @@ func (b *Building) begin(resume Resume, shard int) error {
 
 // How long to wait for a lock that Status may hold for a moment, to test it. A task of a chain,
 // which builds a shard, is not to fail because Status is slow.
-const (
-	briefly = 100 * time.Millisecond
-	forTask = 5 * time.Second
+var (
+	briefly   = 100 * time.Millisecond
+	forTask   = 5 * time.Second
+	toPublish = 2 * time.Second
 )
 
 // waitForLock takes a lock, or gives up after the given time with disk.ErrLocked.
@@ -250,7 +251,7 @@ func (b *Building) prepare(resume Resume, shard int) error {
 	return nil
 }
 
-// difference compares the manifest with that of the unfinished build, if one has begun.
+// difference compares the manifest with the unfinished build's, if one has begun.
 func (b *Building) difference() (difference string, begun bool, err error) {
 	plan, begun, err := b.readPlan()
 	switch {

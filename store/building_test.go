@@ -13,6 +13,9 @@ import (
 	"tcbuild/internal/disk"
 )
 
+// Tests wait for locks that nobody releases.
+func init() { forTask, toPublish = 2*time.Second, 300*time.Millisecond }
+
 func TestSecondBuildIsRefused(t *testing.T) {
 	f := newFixture(t, Indices, "zstd", 8, 4, 2)
 	b := f.begin(t, ResumeNever, AllShards)

@@ -1,102 +1,113 @@
 package store
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"hash"
-	"math"
 	"strconv"
 
 	"tcbuild/encode"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/store/internal/sampletable"
 )
 
 // ContentDigest computes a dataset's logical content: a SHA-256 over everything that determines its
 // masks and labels. It is the same for every variant, codec and number of shards. Strings and lists
-// are preceded by their length as u32, numbers are little-endian:
+// are preceded by their length as u32, which is little-endian:
 //
-//	"tcbuild logical content 2" | graph digest | reaction rule | phenotype names | attribute names and types
-//	and per sample, in order: id | perturbation indices u32… | phenotypes f64… | attributes
+//	"tcbuild logical content 3" | graph digest | reaction rule | phenotype names | attribute names and types
+//	and for each file that the sample table has: the SHA-256 of its samples (sampletable.Digest)
 //
-// An attribute is a number f64 or a text; the length of a missing text is 2^32-1.
+// So processes can digest the samples of different files, and their number does not matter.
 //
 // The masks are a function of graph, rule and genotype; `tcbuild verify` proves that the stored
 // masks are its values.
 type ContentDigest struct {
-	hash       hash.Hash
-	attributes []ingest.Attribute
-	scratch    []byte
+	hash        hash.Hash
+	samples     *sampletable.Digest // of the last file
+	inPart      int                 // samples in it
+	partSamples int
 }
 
 // NewContentDigest starts a digest.
 func NewContentDigest(graphDigest string, rule incidence.ReactionRule, columns ingest.Columns) *ContentDigest {
-	d := &ContentDigest{hash: sha256.New(), attributes: columns.Attributes}
-	for _, text := range []string{"tcbuild logical content 2", graphDigest, string(rule)} {
-		d.text([]byte(text))
+	var header []byte
+	count := func(n int) { header = binary.LittleEndian.AppendUint32(header, uint32(n)) }
+	text := func(text string) {
+		count(len(text))
+		header = append(header, text...)
 	}
-	d.scratch = binary.LittleEndian.AppendUint32(d.scratch, uint32(len(columns.Phenotypes)))
+	text("tcbuild logical content 3")
+	text(graphDigest)
+	text(string(rule))
+	count(len(columns.Phenotypes))
 	for _, phenotype := range columns.Phenotypes {
-		d.text([]byte(phenotype.Name))
+		text(phenotype.Name)
 	}
-	d.scratch = binary.LittleEndian.AppendUint32(d.scratch, uint32(len(columns.Attributes)))
+	count(len(columns.Attributes))
 	for _, attribute := range columns.Attributes {
-		d.text([]byte(attribute.Name))
-		d.text([]byte(attribute.Type))
+		text(attribute.Name)
+		text(string(attribute.Type))
 	}
+	d := &ContentDigest{hash: sha256.New(), samples: sampletable.NewDigest(columns), partSamples: sampletable.LayoutOf(columns).PartSamples}
+	d.hash.Write(header)
 	return d
 }
 
-func (d *ContentDigest) text(text []byte) {
-	d.scratch = binary.LittleEndian.AppendUint32(d.scratch, uint32(len(text)))
-	d.scratch = append(d.scratch, text...)
-}
-
-func (d *ContentDigest) number(value float64) {
-	if math.IsNaN(value) {
-		value = math.NaN()
-	}
-	d.scratch = binary.LittleEndian.AppendUint64(d.scratch, math.Float64bits(value))
-}
-
-// Add adds the next samples. All NaNs count as the same missing value.
+// Add adds the next samples.
 func (d *ContentDigest) Add(samples *ingest.Samples) {
-	for i := range samples.Len() {
-		d.text(samples.ID(i))
-		genes := samples.Genes(i)
-		d.scratch = binary.LittleEndian.AppendUint32(d.scratch, uint32(len(genes)))
-		for _, gene := range genes {
-			d.scratch = binary.LittleEndian.AppendUint32(d.scratch, gene)
-		}
-		for _, value := range samples.Phenotypes(i) {
-			d.number(value)
-		}
-		for k, attribute := range d.attributes {
-			switch value := samples.Attribute(i, k); {
-			case attribute.Type == ingest.NumberAttribute:
-				d.number(value.Number)
-			case value.Text == nil:
-				d.scratch = binary.LittleEndian.AppendUint32(d.scratch, math.MaxUint32)
-			default:
-				d.text(value.Text)
-			}
-		}
-		if len(d.scratch) >= 1<<15 {
-			d.drain()
+	for from := 0; from < samples.Len(); {
+		end := min(from+d.partSamples-d.inPart, samples.Len())
+		d.samples.Add(samples, from, end)
+		d.inPart += end - from
+		from = end
+		if d.inPart == d.partSamples {
+			d.endPart()
 		}
 	}
 }
 
-func (d *ContentDigest) drain() {
-	d.hash.Write(d.scratch)
-	d.scratch = d.scratch[:0]
+func (d *ContentDigest) endPart() {
+	if d.inPart > 0 {
+		d.AddPart(d.samples.Sum())
+	}
+	d.inPart = 0
 }
 
-// Sum returns the digest in hexadecimal. More samples may be added afterwards.
+// AddPart adds the samples of the sample table's next file by their digest.
+func (d *ContentDigest) AddPart(sum [sha256.Size]byte) { d.hash.Write(sum[:]) }
+
+// Sum returns the digest in hexadecimal. Nothing may be added afterwards.
 func (d *ContentDigest) Sum() string {
-	d.drain()
+	d.endPart()
 	return hex.EncodeToString(d.hash.Sum(nil))
+}
+
+// samplesPerPart is how many samples a file of the sample table has; the last one has the rest.
+func (m *Manifest) samplesPerPart() int { return sampletable.LayoutOf(m.Columns()).PartSamples }
+
+// Parts are the numbers of the files of the sample table that begin with one of the samples first
+// to end-1: from the first number to the one before the second.
+func (m *Manifest) Parts(first, end int) (from, to int) {
+	size := m.samplesPerPart()
+	return (first + size - 1) / size, (end + size - 1) / size
+}
+
+// DigestPart digests the samples in a file of the sample table, for ContentDigest.AddPart.
+func (d *Dataset) DigestPart(ctx context.Context, part int) (sum [sha256.Size]byte, err error) {
+	table, err := d.Samples()
+	if err != nil {
+		return sum, err
+	}
+	digest, size := sampletable.NewDigest(d.Manifest.Columns()), d.Manifest.samplesPerPart()
+	err = table.ScanRange(part*size, min((part+1)*size, d.Manifest.Samples), 4096, func(samples *ingest.Samples) error {
+		digest.Add(samples, 0, samples.Len())
+		return context.Cause(ctx)
+	})
+	return digest.Sum(), err
 }
 
 // Identify sets the manifest's identity, a SHA-256 of what makes this dataset differ from any

@@ -30,7 +30,7 @@ var incidenceSchema = arrow.NewSchema([]arrow.Field{
 }, nil)
 
 // WriteIncidence writes the incidence cache into the dataset, by nodes: a reader of a sample needs
-// the rows of a few genes, and compares these alone with their checksums.
+// the rows of a few genes, and compares only these with their checksums.
 func (b *Building) WriteIncidence(cache *incidence.Cache) error {
 	file, err := os.Create(b.path(positionsName))
 	if err != nil {
@@ -137,7 +137,7 @@ func (d *Dataset) incidenceIndex() ([]int64, []uint64, error) {
 	}
 	defer reader.Close()
 	if !reader.Schema().Equal(incidenceSchema) || reader.NumRecords() != 1 {
-		return nil, nil, d.damaged(incidenceName, "its schema is not that of an incidence cache")
+		return nil, nil, d.damaged(incidenceName, "its schema is not an incidence cache's")
 	}
 	record, err := reader.RecordAt(0)
 	if err != nil {
@@ -154,7 +154,7 @@ func checkRow(list []uint32, row, edges, size int) error {
 	}
 	for _, position := range list[1:] {
 		if int(position) < edges || int(position) >= size {
-			return fmt.Errorf("it has position %d, expected those of edges, from %d to %d", position, edges, size-1)
+			return fmt.Errorf("it has position %d, expected edges' positions, from %d to %d", position, edges, size-1)
 		}
 	}
 	return nil

@@ -51,8 +51,8 @@ func TestIncidenceIsChecked(t *testing.T) {
 		{func(r [][]uint32) [][]uint32 { r[4], r[5] = r[5], r[4]; return r }, positionsName, "row 4: it does not begin with the node's own position, 4"},
 		{func(r [][]uint32) [][]uint32 { r[4] = nil; return r }, positionsName, "row 4: it does not begin"},
 		{func(r [][]uint32) [][]uint32 { r[62] = r[62][1:]; return r }, positionsName, "row 62: it does not begin with the node's own position, 62"},
-		{func(r [][]uint32) [][]uint32 { r[4] = append(r[4], uint32(layout.Size)); return r }, positionsName, fmt.Sprintf("row 4: it has position %d, expected those of edges, from %d to %d", layout.Size, edges, layout.Size-1)},
-		{func(r [][]uint32) [][]uint32 { r[4] = append(r[4], uint32(edges)-1); return r }, positionsName, fmt.Sprintf("row 4: it has position %d, expected those of edges", edges-1)},
+		{func(r [][]uint32) [][]uint32 { r[4] = append(r[4], uint32(layout.Size)); return r }, positionsName, fmt.Sprintf("row 4: it has position %d, expected edges' positions, from %d to %d", layout.Size, edges, layout.Size-1)},
+		{func(r [][]uint32) [][]uint32 { r[4] = append(r[4], uint32(edges)-1); return r }, positionsName, fmt.Sprintf("row 4: it has position %d, expected edges' positions", edges-1)},
 	} {
 		f.checkRows(t, test.change, nil, test.file, test.want)
 	}

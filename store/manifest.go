@@ -30,7 +30,7 @@ import (
 
 // FormatVersion is the version of the dataset format that this package writes
 // and the only one it reads (store/FORMAT.md, Changes).
-const FormatVersion = 3
+const FormatVersion = 4
 
 // Variant is the form in which a dataset holds masks.
 type Variant string

@@ -59,7 +59,7 @@ func TestManifestIsChecked(t *testing.T) {
 		kind   fault.Kind
 		want   string
 	}{
-		{func(m *Manifest) { m.FormatVersion = 1 }, fault.Input, "format version 1, expected 3"},
+		{func(m *Manifest) { m.FormatVersion = 1 }, fault.Input, "format version 1, expected 4"},
 		{func(m *Manifest) { m.Identity = "" }, fault.Damaged, `identity: found "", expected 64 hexadecimal digits`},
 		{func(m *Manifest) { m.Variant = "masks" }, fault.Damaged, `variant: found "masks"`},
 		{func(m *Manifest) { m.Masks[1].Size = -1 }, fault.Damaged, "masks: reaction has size -1, after 60 positions"},

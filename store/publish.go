@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -45,7 +44,7 @@ func (b *Building) Publish(run any) (bool, error) {
 func (b *Building) becomeAlone() (bool, error) {
 	b.lock.Close()
 	var err error
-	b.lock, err = waitForLock(b.path(".build", "lock"), disk.Alone, 2*time.Second)
+	b.lock, err = waitForLock(b.path(".build", "lock"), disk.Alone, toPublish)
 	if errors.Is(err, disk.ErrLocked) {
 		return false, nil
 	}

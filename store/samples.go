@@ -50,8 +50,16 @@ func NewSampleWriter(out string, columns ingest.Columns) (*SampleWriter, error) 
 	return &SampleWriter{writer, temporary}, nil
 }
 
+// NewSampleDigester makes a SampleWriter that writes nothing and makes only the digests of the samples.
+func NewSampleDigester(columns ingest.Columns) *SampleWriter {
+	return &SampleWriter{Writer: sampletable.Digester(columns)}
+}
+
 // Discard removes what was written.
-func (w *SampleWriter) Discard() error { return w.temporary.Discard() }
+func (w *SampleWriter) Discard() error {
+	_ = w.Wait() // Close has returned its error
+	return w.temporary.Discard()
+}
 
 // HasSamples reports whether the dataset under construction has its sample table.
 func (b *Building) HasSamples() bool {

@@ -22,11 +22,11 @@ func newBench(e *env) *cobra.Command {
 		Long: `Measure what each way of storing masks costs, on your own graph: build every
 variant with every codec and read it back, in several rounds that run all of them
 alternately, and compare with the limits of this machine. Prints tables;
-DIR/report.html has them with plots, DIR/results.json has every figure. The
-datasets are removed at the end; by default they take about 3 GB of disk at a time.
+DIR/report.html also has plots, DIR/results.json every figure. The datasets are
+removed at the end. By default they take up to 3 GB of disk at a time.
 
-With --device cuda, also measure GPUs: the time to make masks, and the bytes that
-a batch moves.`,
+With --device cuda, also measure GPUs: the time to make masks, and the bytes
+transferred per batch.`,
 		Example: `  tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow --out demo/bench
   tcbuild bench --graph big/graph --perturbations big/perturbations.arrow --out big/bench --extrapolate 20000000
   tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow --out demo/bench --device cuda:0`,

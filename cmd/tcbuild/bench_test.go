@@ -112,8 +112,8 @@ func filesBytes(t *testing.T, dir, name string) (total int64) {
 // checkPage checks that a report is complete and needs no other file.
 func checkPage(t *testing.T, page string, cases []string) {
 	t.Helper()
-	if plots := pagetest.Check(t, page); plots != 8 {
-		t.Errorf("got %d plots, want 8", plots)
+	if plots := pagetest.Check(t, page); plots != 7 {
+		t.Errorf("got %d plots, want 7", plots)
 	}
 	for _, c := range cases {
 		if strings.Count(page, ">"+c+"<") < 4 { // in four tables
@@ -128,7 +128,7 @@ func TestBenchMaxDropped(t *testing.T) {
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{"graph/nodes/gene.tsv": "id\nYA\n", "few.tsv": "genes\nYA\nNO1\nNO2\n"})
 	must(t, dir, "bench", "--graph", "graph", "--perturbations", "few.tsv", "--out", "out", "--rounds", "1", "--workers", "1",
-		"--unknown-genes", "drop-sample", "--max-dropped", "1")
+		"--unknown-genes", "drop-sample", "max_dropped=1")
 }
 
 func TestBenchRefused(t *testing.T) {

@@ -24,33 +24,34 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 		"when to remove a reaction: all, if any of its genes is deleted; gpr, if its boolean rule is false")
 	flags.StringVar((*string)(&o.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
 		"what to do about genes that are not in the graph: error, drop-sample or drop-gene (both counted)")
-	o.MaxDropped = flags.Float64("max-dropped", tcbuild.DefaultMaxDropped, "largest `SHARE` of the samples that may be dropped for unknown genes")
+	o.MaxDropped = flags.Float64("max-dropped", tcbuild.DefaultMaxDropped, "largest `SHARE` of the samples to drop for unknown genes; more is an error")
 	controlsFlag(flags, &o.Controls)
 	flags.BoolVar(&o.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
 	duplicateIDsFlag(flags, &o.AllowDuplicateIDs)
 	columnFlags(flags, &o.Phenotypes, &o.NotPhenotypes, &o.Attributes)
 	whereFlag(flags, &o.Where)
 	duplicatesFlags(flags, &o.Rule)
+	hide(flags, "max-dropped", "allow-duplicate-ids")
 }
 
 // columnFlags declares what the columns of a perturbation set are.
 func columnFlags(flags *pflag.FlagSet, phenotypes, notPhenotypes, attributes *[]string) {
 	flags.StringSliceVar(phenotypes, "phenotypes", nil,
 		"`COLUMNS` with phenotypes (default: every numeric column without another use)")
-	flags.StringSliceVar(notPhenotypes, "not-phenotypes", nil, "`COLUMNS` that are not phenotypes, even if numeric")
+	flags.StringSliceVar(notPhenotypes, "not-phenotypes", nil, "`COLUMNS` to leave out, even if numeric")
 	flags.StringSliceVar(attributes, "attributes", nil,
 		"`COLUMNS` of text or numbers to keep beside the phenotypes (default: every text column without another use)")
 }
 
 // controlsFlag declares the names that are no genes.
 func controlsFlag(flags *pflag.FlagSet, controls *[]string) {
-	flags.StringSliceVar(controls, "controls", nil, "`NAMES` that stand for a gene and delete nothing, such as ctrl,non-targeting")
+	flags.StringSliceVar(controls, "controls", nil, "`NAMES` of controls, which stand in the place of a gene and delete nothing, such as ctrl,non-targeting")
 }
 
 // whereFlag declares the filter of samples.
 func whereFlag(flags *pflag.FlagSet, where *string) {
 	flags.StringVar(where, "where", "",
-		"keep only the samples for which `EXPR` is true, such as 'fitness > 0.5 and medium == \"YPD\"' (docs/DESIGN.md, Filters)")
+		"keep only the samples for which `EXPR` is true, such as 'fitness > 0.5 and medium == \"YPD\"' ('tcbuild docs input' describes the language)")
 }
 
 // duplicatesFlags declares what becomes of samples of one genotype.
@@ -58,44 +59,27 @@ func duplicatesFlags(flags *pflag.FlagSet, rule *duplicates.Rule) {
 	flags.StringVar((*string)(&rule.Duplicates), "duplicates", string(duplicates.Keep),
 		"what to do about samples that delete the same genes: keep, error, first, last, or mean, which adds NAME_n and NAME_sd to each phenotype NAME")
 	flags.StringSliceVar(&rule.GroupBy, "group-by", nil,
-		"`ATTRIBUTES` in which samples must agree, too, to be duplicates (with keep: to count the conditions)")
+		"`ATTRIBUTES` that must also agree for samples to be duplicates (with keep: to count the conditions)")
 }
 
 func duplicateIDsFlag(flags *pflag.FlagSet, allow *bool) {
 	flags.BoolVar(allow, "allow-duplicate-ids", false, "accept duplicate and empty sample ids")
 }
 
-// datasetFlags declares the flags of a command that builds one dataset. It returns whether to print
-// stage times.
-func datasetFlags(cmd *cobra.Command, o *tcbuild.Options) (stats *bool) {
+// datasetFlags declares the flags of a command that builds one dataset.
+func datasetFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	inputFlags(cmd, o)
 	cmd.Flags().StringVar(&o.Out, "out", "", "dataset to make: `DATASET`")
 	require(cmd, "graph", "out")
-	return cmd.Flags().Bool("stats", false, "print how long each stage took")
 }
 
-func runBuild(ctx context.Context, e *env, o tcbuild.Options, stats bool) error {
+func runBuild(ctx context.Context, e *env, o tcbuild.Options) error {
 	result, err := buildDataset(ctx, e, o)
 	if err != nil {
 		return err
 	}
 	e.say(describeBuild(o.Out, result))
-	if stats {
-		return printStats(e, result)
-	}
 	return nil
-}
-
-// printStats prints how long each stage took.
-func printStats(e *env, result *tcbuild.Result) error {
-	rows := [][]string{{"stage", "seconds", "busy seconds, over all cores"}}
-	for _, stage := range result.Stages {
-		rows = append(rows, []string{stage.Stage, fmt.Sprintf("%.3f", stage.Seconds)})
-		for _, step := range stage.Steps {
-			rows = append(rows, []string{"  " + step.Step, "", fmt.Sprintf("%.3f", step.Busy)})
-		}
-	}
-	return e.table(rows...)
 }
 
 func buildDataset(ctx context.Context, e *env, o tcbuild.Options) (*tcbuild.Result, error) {

@@ -16,13 +16,13 @@ func newClean(e *env) *cobra.Command {
 		Use:   "clean [PATH]",
 		Short: "Remove what killed runs left behind",
 		Long: `Remove what killed runs left behind: temporary folders (.NAME.tcbuild-…), datasets under
-construction (NAME.building), unfinished versions of a rebuild (.build-…). PATH is a folder,
-searched without its subfolders, or the --out of a killed run; the default is the working
-directory. Files that a running process or a chain of SLURM jobs uses, or that belong to
-another user, are kept.
+construction (NAME.building) and unfinished versions of a rebuild (.build-…). PATH is a
+folder, searched without its subfolders, or the --out of a killed run; the default is the
+working directory. Files in use by a running process or a chain of SLURM jobs, and files of
+other users, are kept.
 
-An unfinished dataset or version could still be resumed by running the same command again:
-look first, with --dry-run.`,
+Running the same command again could still resume an unfinished dataset or version, so
+look at the list first, with --dry-run.`,
 		Example: `  tcbuild clean --dry-run
   tcbuild clean data/yeast`,
 	}

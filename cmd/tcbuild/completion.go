@@ -36,6 +36,7 @@ func flagValues() map[string][]string {
 		"resume":        {string(store.ResumeNever), string(store.ResumeIfPossible), string(store.ResumeAlways)},
 		"scale":         {synth.Tiny.Name, synth.Yeast.Name},
 		"step":          rebuild.JobLabels,
+		"straddling":    {string(selection.DropStraddling), string(selection.SeparateStraddling)},
 		"unknown-genes": ingest.UnknownGenesChoices,
 		"variants":      allVariants,
 	}
@@ -69,13 +70,13 @@ func completeValues(root *cobra.Command) {
 }
 
 // checkValues refuses a flag's value that is not one of its flagValues. A flag need not have a
-// value unless it is required. --device is checked where it is parsed: it takes numbers of devices,
-// too.
+// value unless it is required. --device and --by are checked where they are read: they take numbers
+// of devices and columns, too.
 func checkValues(cmd *cobra.Command) error {
 	var errs []error
 	choices := flagValues()
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		if choices[flag.Name] == nil || flag.Name == "device" || !flag.Changed {
+		if choices[flag.Name] == nil || flag.Name == "device" || flag.Name == "by" || !flag.Changed {
 			return
 		}
 		values := []string{flag.Value.String()}

@@ -70,10 +70,16 @@ func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *co
 // settingOf is the key of a flag's setting.
 func settingOf(flag *pflag.Flag) string { return strings.ReplaceAll(flag.Name, "-", "_") }
 
-// settingsOnly makes settings without a flag of all flags of a command but some. They are declared
-// as flags are, hidden, and refused on the command line.
-func settingsOnly(cmd *cobra.Command, but ...string) {
-	cmd.Flags().VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(but, flag.Name) })
+// hide makes flags settings: they are declared as flags are, hidden, and refused on the command line.
+func hide(flags *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		flags.Lookup(name).Hidden = true
+	}
+}
+
+// hideAllBut makes all flags settings but some.
+func hideAllBut(flags *pflag.FlagSet, names ...string) {
+	flags.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(names, flag.Name) })
 }
 
 // checkFlags refuses settings that were given as flags.

@@ -20,10 +20,16 @@ func newCroissant(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "croissant DATASET",
 		Short: "Describe a dataset for catalogues, as Croissant",
-		Long: `Add to a dataset the file croissant.json, its description in MLCommons' Croissant, and
-samples.parquet, its samples in a format that the library mlcroissant can load: sample id,
-names of the deleted genes, phenotypes and attributes. The folder can then be published as
-it is. Both files are replaced if they are there; nothing else is changed.`,
+		Long: `Add two files to a dataset, so that its folder can be published as it is. croissant.json
+describes the dataset in MLCommons' Croissant: every file with its size and SHA-256, the
+masks, and a field for each column of the samples. samples.parquet holds the samples in a
+format that the library mlcroissant can load: sample id, names of the deleted genes,
+phenotypes and attributes. With licence, citation and date, 'mlcroissant validate' has no
+warning.
+
+Existing copies of the two files are replaced; no other file changes, and no other command
+reads them. 'stage' does not copy them. A new version of 'rebuild' keeps them if the dataset
+is the same as in the version before.`,
 		Example: `  tcbuild croissant demo/indices --license CC-BY-4.0 --date 2026-01-31 --citation "Doe, J. (2026). A screen."
   tcbuild croissant demo/indices --config demo.yaml`,
 	}

@@ -21,24 +21,24 @@ func newDataset(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dataset --mode indices|full-masks --graph DIR --perturbations FILE --out DATASET",
 		Short: "Build a dataset that holds every sample's masks",
-		Long: `Build a dataset that holds every sample's masks, as the positions they remove
-(indices) or whole (full-masks), in LMDB shards.
+		Long: `Build a dataset that stores every sample's masks in LMDB shards, either as removed
+positions (indices) or whole (full-masks).
 
-The same input and options give the same bytes, with any number of workers. An
-interrupted build resumes after its last shard when the same command is run again.
-Shards can be built apart, by --shard I/N with I from 0 to N-1; the process that
-completes the last one publishes the dataset.`,
+The same input and options give the same bytes with any number of workers. To resume
+an interrupted build after its last complete shard, run the same command again.
+Several processes can each build one shard, with --shard I/N and I from 0 to N-1; the
+process that completes the last shard publishes the dataset.`,
 		Example: `  tcbuild dataset --mode indices --graph demo/graph --perturbations demo/perturbations.arrow --out demo/indices
   tcbuild dataset --mode full-masks --codec raw --graph demo/graph --perturbations demo/perturbations.arrow --out demo/raw
   tcbuild dataset --mode indices --graph big/graph --perturbations big/perturbations.arrow --out big/indices --shard 2/8`,
 	}
-	stats := datasetFlags(cmd, &o)
+	datasetFlags(cmd, &o)
 	flags := cmd.Flags()
-	flags.StringVar(&mode, "mode", "", "what to hold: indices or full-masks")
+	flags.StringVar(&mode, "mode", "", "what to store: indices or full-masks")
 	flags.StringVar(&o.Codec, "codec", "", fmt.Sprintf("how to encode masks: %s for indices, %s for full-masks (default: the first)",
 		strings.Join(encode.Codecs(encode.Indices), ", "), strings.Join(encode.Codecs(encode.FullMasks), ", ")))
 	flags.IntVar(&o.Shards, "shards", 0, "number of shards (default: chosen by the dataset's size)")
-	flags.StringVar(&shard, "shard", "", "build one shard of several, `I/N` with I from 0")
+	flags.StringVar(&shard, "shard", "", "build only shard I of N, counted from 0: `I/N`")
 	flags.StringVar((*string)(&o.Resume), "resume", string(store.ResumeIfPossible),
 		"resume an interrupted build: never, if-possible or always")
 	require(cmd, "mode", "perturbations")
@@ -58,7 +58,24 @@ completes the last one publishes the dataset.`,
 			}
 			o.Shard, o.Shards = &i, n
 		}
-		return runBuild(ctx, e, o, *stats)
+		return runBuild(ctx, e, o)
+	})
+}
+
+func newIncidence(e *env) *cobra.Command {
+	o := tcbuild.Options{Variant: store.Incidence}
+	cmd := &cobra.Command{
+		Use:   "incidence --graph DIR [--perturbations FILE] --out DATASET",
+		Short: "Build an incidence dataset: the deleted genes, and one incidence cache",
+		Long: `Build an incidence dataset. It stores every sample's deleted genes and phenotypes, and one
+incidence cache: the positions that each gene and reaction removes, from which readers
+make the masks. It is the smallest variant, and for most uses the fastest.
+Without --perturbations, build only the cache.`,
+		Example: `  tcbuild incidence --graph demo/graph --perturbations demo/perturbations.arrow --out demo/incidence`,
+	}
+	datasetFlags(cmd, &o)
+	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
+		return runBuild(ctx, e, o)
 	})
 }
 

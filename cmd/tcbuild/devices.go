@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"tcbuild/fault"
 	"tcbuild/gpuverify"
 )
@@ -37,27 +39,14 @@ func parseDevices(device, memory, pinned string) (*gpuverify.Devices, error) {
 	return devices, nil
 }
 
-// memoryUnits are in the order in which suffixes are tried.
-var memoryUnits = []struct {
-	suffix string
-	bytes  float64
-}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"", 1}}
-
 // parseMemory parses a number of bytes, such as 500000, 1.5GB or 2GiB; the empty string is 0.
 func parseMemory(flag, text string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
-	for _, unit := range memoryUnits {
-		number, ok := strings.CutSuffix(text, unit.suffix)
-		if !ok {
-			continue
-		}
-		if value, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && value*unit.bytes >= 1 &&
-			value*unit.bytes < 1<<62 {
-			return int64(value * unit.bytes), nil
-		}
-		break
+	size, err := humanize.ParseBytes(text)
+	if err != nil || size == 0 || size >= 1<<62 {
+		return 0, fault.New(fault.Usage, "give it in bytes, or with a unit, as in 500MB or 2GiB", "read --%s: found %q", flag, text)
 	}
-	return 0, fault.New(fault.Usage, "give it in bytes, or with a unit, as in 500MB or 2GiB", "read --%s: found %q", flag, text)
+	return int64(size), nil
 }

@@ -104,8 +104,8 @@ func TestBenchOnDevices(t *testing.T) {
 			t.Errorf("%q is not in the tables and the page", want)
 		}
 	}
-	if plots := pagetest.Check(t, page); plots != 8 {
-		t.Errorf("the page has %d plots, want 8", plots)
+	if plots := pagetest.Check(t, page); plots != 7 {
+		t.Errorf("the page has %d plots, want 7", plots)
 	}
 	t.Setenv("FAKE_CUDA_FAIL", "cuLaunchKernel:9:719")
 	execute(t, f.dir, "bench", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "failed", "--device", "cuda").refused(t, 1,

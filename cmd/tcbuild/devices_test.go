@@ -31,12 +31,12 @@ func TestParseDevices(t *testing.T) {
 
 func TestParseMemory(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int64{"": 0, "1": 1, "500000": 500000, "1.5GB": 1_500_000_000, "2 GiB": 2 << 30, "3kB": 3000, "1MiB": 1 << 20} {
+	for text, want := range map[string]int64{"": 0, "1": 1, "500000": 500000, "1.5GB": 1_500_000_000, "2 GiB": 2 << 30, "3kB": 3000, "1MiB": 1 << 20, "2TB": 2e12, "2gb": 2e9} {
 		if got, err := parseMemory("gpu-memory", text); got != want || err != nil {
 			t.Errorf("%q: got %d, %v, want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"0", "-1", "GB", "2TB", "2gb", "1e30", "NaN", "half"} {
+	for _, text := range []string{"0", "-1", "GB", "2 B G", "1e30", "NaN", "half"} {
 		if got, err := parseMemory("gpu-memory", text); fault.KindOf(err) != fault.Usage || fault.HintOf(err) == "" {
 			t.Errorf("%q: got %d, %v", text, got, err)
 		}

@@ -24,8 +24,9 @@ func newDiff(e *env) *cobra.Command {
 		Long: `List what differs between two datasets or two cell graphs, by name: nodes, edges
 and their other columns; the reaction rule; and, for two datasets, the samples, matched
 by id: deleted genes, phenotypes and stored masks. If only the order of rows differs,
-diff says that the contents do. How a dataset is stored (variant, codec, shards) does
-not count as a difference. If one of the two is a graph, the graphs are compared. The exit code is 0 if nothing differs, else 4.`,
+diff says that the contents are the same. Variant, codec and shards do not count as
+differences. If A or B is a graph, only graphs are compared. The exit code is 0 if
+nothing differs, and 4 otherwise.`,
 		Example: `  tcbuild diff demo/indices demo/full-masks
   tcbuild diff old/graph new/graph --limit 0
   tcbuild diff old/graph new/graph --html differences.html`,

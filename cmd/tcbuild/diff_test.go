@@ -73,7 +73,7 @@ func TestDiffOfSamples(t *testing.T) {
 		"b.tsv": "sample_id\tgenes\tfitness\tgrowth\nback\tYB|YC\t1\t1\nnew\tYC\t1\t1\nsame\tYA\t1\t\nlabel\tYB\t\t1\ngene\tYC\t1\t1\ntwice\tYA\t1\t1\ntwice\tYB\t1\t1\n",
 	})
 	for _, name := range []string{"a", "b"} {
-		args := []string{"--graph", "graph", "--perturbations", name + ".tsv", "--allow-duplicate-ids", "--out"}
+		args := []string{"--graph", "graph", "--perturbations", name + ".tsv", "allow_duplicate_ids=true", "--out"}
 		must(t, dir, append([]string{"incidence"}, append(args, name+"-incidence")...)...)
 		must(t, dir, append([]string{"dataset", "--mode", "indices"}, append(args, name+"-indices")...)...)
 		must(t, dir, append([]string{"dataset", "--mode", "full-masks"}, append(args, name+"-full-masks")...)...)
@@ -110,11 +110,11 @@ samples only in B: 1
 		"c.tsv": "sample_id\tgenes\nfirst\tYC\ntwice\tYA\ntwice\tYB\n", "d.tsv": "sample_id\tgenes\ntwice\tYA\ntwice\tYB\nfirst\tYC\n",
 	})
 	for _, name := range []string{"c", "d"} {
-		must(t, dir, "incidence", "--graph", "graph", "--perturbations", name+".tsv", "--allow-duplicate-ids", "--out", name)
+		must(t, dir, "incidence", "--graph", "graph", "--perturbations", name+".tsv", "allow_duplicate_ids=true", "--out", name)
 	}
 	reordered(t, dir, "c", "d", "logical content, such as the order of samples: 1\n")
 
-	must(t, dir, "dataset", "--mode", "indices", "--graph", "graph", "--perturbations", "a.tsv", "--allow-duplicate-ids", "--reaction-rule", "gpr", "--out", "rule")
+	must(t, dir, "dataset", "--mode", "indices", "--graph", "graph", "--perturbations", "a.tsv", "allow_duplicate_ids=true", "--reaction-rule", "gpr", "--out", "rule")
 	execute(t, dir, "diff", "a-indices", "rule", "--limit", "1").diffs(t, `reaction rule: 1
   all in A, gpr in B
 samples with another mask reaction: 6
@@ -148,7 +148,7 @@ func TestDiffIsOfContent(t *testing.T) {
 		"swapped.tsv":                            "sample_id\tgenes\tfitness\tsize\nt\tYB\t1\t2\ns\tYA\t0\t\n",
 	})
 	for _, name := range []string{"plus", "negative", "missing", "swapped"} {
-		must(t, dir, "dataset", "--mode", "indices", "--graph", "graph", "--perturbations", name+".tsv", "--allow-duplicate-ids", "--out", name)
+		must(t, dir, "dataset", "--mode", "indices", "--graph", "graph", "--perturbations", name+".tsv", "allow_duplicate_ids=true", "--out", name)
 	}
 	execute(t, dir, "diff", "plus", "negative").diffs(t, "samples with another fitness: 1\n  s (number 0): 0 in A, -0 in B\n")
 	reordered(t, dir, "plus", "swapped", "logical content, such as the order of samples: 1\n")

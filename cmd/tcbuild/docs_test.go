@@ -13,23 +13,42 @@ import (
 	"tcbuild/fault"
 )
 
-// The documents name no flag that no command has.
-func TestDocsNameFlags(t *testing.T) {
-	t.Parallel()
-	flags := make(map[string]bool)
+// allCommands are the program's commands.
+func allCommands() (all []*cobra.Command) {
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
-		cmd.InitDefaultHelpFlag()
-		for _, name := range flagNames(cmd) {
-			flags["--"+name] = true
-		}
+		all = append(all, cmd)
 		for _, sub := range cmd.Commands() {
 			visit(sub)
 		}
 	}
 	visit(newRoot(newEnv(io.Discard, io.Discard)))
+	return all
+}
+
+// What people change by hand is a flag; all else is a setting. The flags that all commands have do
+// not count.
+func TestFlagsAreFew(t *testing.T) {
+	for _, cmd := range allCommands() {
+		names := slices.DeleteFunc(flagNames(cmd), func(name string) bool { return cmd.InheritedFlags().Lookup(name) != nil })
+		if len(names) > 20 {
+			t.Errorf("%s has %d flags, expected at most 20: %s", cmd.CommandPath(), len(names), names)
+		}
+	}
+}
+
+// The documents name no flag that no command has.
+func TestDocsNameFlags(t *testing.T) {
+	t.Parallel()
+	flags := make(map[string]bool)
+	for _, cmd := range allCommands() {
+		cmd.InitDefaultHelpFlag()
+		for _, name := range flagNames(cmd) {
+			flags["--"+name] = true
+		}
+	}
 	others := []string{"--time", "--partition", "--cpus-per-task", "--gres", "--name", "--cores", "--snakefile", "--tcbuild", "--batches", "--cpu-time"} // of SLURM, Snakemake and python/benchmarks
-	for _, document := range []string{"README.md", "CONTRIBUTING.md", "docs/DESIGN.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md", "store/FORMAT.md", "conf/cron/tcbuild"} {
+	for _, document := range []string{"README.md", "CONTRIBUTING.md", "docs/concepts.md", "docs/input.md", "docs/recipes.md", "docs/DESIGN.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md", "store/FORMAT.md", "conf/cron/tcbuild"} {
 		for _, flag := range flagPattern.FindAllString(read(t, filepath.Join("../..", document)), -1) {
 			if !flags[flag] && !slices.Contains(others, flag) {
 				t.Errorf("%s: no command has %s", document, flag)
@@ -47,20 +66,15 @@ var shellWord = regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`)
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	var lines []string
-	var collect func(cmd *cobra.Command)
-	collect = func(cmd *cobra.Command) {
+	for _, cmd := range allCommands() {
 		for line := range strings.Lines(strings.ReplaceAll(cmd.Example, "\\\n", " ")) {
 			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 				lines = append(lines, line)
 			}
 		}
-		for _, sub := range cmd.Commands() {
-			collect(sub)
-		}
 	}
-	collect(newRoot(newEnv(io.Discard, io.Discard)))
-	for _, document := range []string{"README.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md"} {
-		for _, line := range regexp.MustCompile(`(?m)^    tcbuild .*`).FindAllString(read(t, "../../"+document), -1) {
+	for _, document := range []string{"README.md", "docs/input.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md"} {
+		for _, line := range regexp.MustCompile(`(?m)^(    )?tcbuild .*`).FindAllString(read(t, "../../"+document), -1) {
 			if !strings.Contains(line, " $") { // the variables of a workflow, which is run as printed
 				lines = append(lines, strings.TrimSpace(line))
 			}
@@ -73,6 +87,8 @@ func TestExamples(t *testing.T) {
 			continue
 		}
 		root := newRoot(newEnv(io.Discard, io.Discard))
+		rest, _, _ = strings.Cut(rest, " | ")
+		rest, _, _ = strings.Cut(rest, " > ")
 		words := shellWord.FindAllString(rest, -1)
 		for i, word := range words {
 			words[i] = strings.Trim(word, `'"`)

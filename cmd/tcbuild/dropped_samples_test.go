@@ -19,7 +19,7 @@ func TestUnknownGenesAreCounted(t *testing.T) {
 	})
 	args := func(command, set, out, unknown string) []string {
 		words := map[string][]string{"incidence": {"incidence", "--perturbations", set}, "indices": {"dataset", "--mode", "indices", "--perturbations", set}, "ingest": {"ingest", "perturbations", set}}[command]
-		return with(words, "--graph", "graph", "--out", out, "allow_wildtype=true", "--unknown-genes", unknown, "--max-dropped", "1")
+		return with(words, "--graph", "graph", "--out", out, "allow_wildtype=true", "--unknown-genes", unknown, "max_dropped=1")
 	}
 	for _, test := range []struct {
 		unknown string
@@ -83,7 +83,7 @@ func TestSampleIDs(t *testing.T) {
 	execute(t, f.dir, args("blank.tsv", "out", "--allow-wildtype")...).refused(t, 3, "blank.tsv:4: found an empty line")
 	nothing(t, filepath.Join(f.dir, "out"))
 	for _, set := range []string{"twice.tsv", "empty.tsv"} {
-		must(t, f.dir, args(set, set+".out", "--allow-duplicate-ids")...)
+		must(t, f.dir, args(set, set+".out", "allow_duplicate_ids=true")...)
 		if m := manifestOf(t, filepath.Join(f.dir, set+".out")); !m.Options.AllowDuplicateIDs || m.Samples < 2 {
 			t.Errorf("%s: options %+v, %d samples", set, m.Options, m.Samples)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
 )
 
@@ -58,3 +59,10 @@ func (e *env) say(lines ...string) {
 		fmt.Fprintln(e.stdout, clip(line))
 	}
 }
+
+// humanBytes formats a number of bytes with three digits: 999 B, 1.00 kB, 42.0 GB. A kB is 1,000
+// bytes.
+func humanBytes(n int64) string { return humanize.BytesN(uint64(n), 3) }
+
+// humanCount formats a number with thousands separators: 332,313.
+func humanCount(n int) string { return humanize.Comma(int64(n)) }

@@ -3,11 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"tcbuild/conf"
+	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
@@ -27,14 +30,16 @@ func newIngestGraph(e *env) *cobra.Command {
 		Short: "Build a cell graph from public sources",
 		Long: `Build a cell graph from the sources named in the settings: a gene list, edge
 tables, a metabolic model, an ontology. 'tcbuild ingest sources' lists the public
-sources that settings can name. Prints, for each source, how many rows became edges
-and how many were dropped or merged, and why.`,
+sources that settings can name, and 'tcbuild docs settings' every key.
+
+Prints how many rows of each source became edges, how many were dropped or merged, and
+why. The same account is in DIR/sources.json.`,
 		Example: `  tcbuild ingest graph --config yeast --out yeast/graph
   tcbuild ingest graph --config my.yaml --out my/graph self_loops=none`,
 	}
 	cmd.Flags().StringVar(&o.out, "out", "", "folder to make: `DIR`")
 	cmd.Flags().StringVar((*string)(&o.unknownGenes), "unknown-genes", "",
-		"what to do about names that match no gene, or several: error, drop-sample or drop-gene (both drop the name's edges, and count them; default: the settings' value, or error)")
+		"what to do about names that match no gene, or several: error, or drop-sample or drop-gene, which both drop and count the name's edges (default: the settings' value, or error)")
 	maxDroppedFlag(cmd.Flags(), &o.maxDropped)
 	require(cmd, "out")
 	run := func(ctx context.Context, _ []string, settings *conf.Settings) error {
@@ -74,7 +79,7 @@ func runIngestGraph(ctx context.Context, e *env, o ingestGraphOptions, spec sour
 		return files.Unchanged()
 	})
 	if err != nil {
-		return nil, inputfile.Explain(err, &files)
+		return nil, explainMissing(inputfile.Explain(err, &files), spec)
 	}
 	logGraph(e, "built graph", built)
 	if !e.quiet {
@@ -83,7 +88,16 @@ func runIngestGraph(ctx context.Context, e *env, o ingestGraphOptions, spec sour
 	return files.Inputs(), err
 }
 
+// explainMissing adds the address to the error of a file that is not there and can be downloaded.
+func explainMissing(err error, spec source.GraphSpec) error {
+	download, missing := spec.MissingDownload()
+	if !missing || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fault.New(fault.Failed, "'tcbuild ingest fetch' with the same --config and key=value downloads it from "+download.Address, "%w", err)
+}
+
 func maxDroppedFlag(flags *pflag.FlagSet, share *float64) {
 	flags.Float64Var(share, "max-dropped", source.DefaultMaxDropped,
-		"`SHARE` of a source's rows that may be dropped for names that match no gene, or several; more is an error")
+		"largest `SHARE` of a source's rows to drop because a name matches no gene, or several; more is an error")
 }

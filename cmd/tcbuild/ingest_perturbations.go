@@ -34,10 +34,10 @@ func newIngestPerturbations(e *env) *cobra.Command {
 build into a perturbation set whose genes are ids of the graph. Prints how many rows became
 samples, and why the others did not.
 
---source says what the columns of a published screen hold: pairs of strains with their alleles,
-or a wide table. 'tcbuild ingest sources' lists the sources, and prints their settings, which
-key=value changes: strains, alleles that count as deletions, markers, what columns of a matrix
-are. docs/SETTINGS.md has all settings.`,
+--source names a published screen, which may be a table of strains with their alleles or a
+matrix. 'tcbuild ingest sources NAME' prints its settings, such as which columns hold strains,
+which alleles count as deletions, and which genes are markers; key=value changes them.
+'tcbuild docs settings' lists every key.`,
 		Example: `  tcbuild ingest perturbations pairs.tsv --graph yeast/graph --out pairs.arrow \
       --genes-columns gene_a,gene_b --phenotypes score --unknown-genes drop-sample
   tcbuild ingest perturbations SGA_NxN.txt --source costanzo2016 alleles=[deletion,ts] \
@@ -46,17 +46,17 @@ are. docs/SETTINGS.md has all settings.`,
   tcbuild ingest perturbations build/processed/lmdb --graph yeast/graph --out build.arrow`,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.graph, "graph", "", "graph folder: `DIR`")
+	flags.StringVar(&o.graph, "graph", "", "cell graph: `DIR`")
 	flags.StringVar(&o.out, "out", "", "perturbation set to make, .arrow or .tsv: `FILE`")
-	flags.StringVar(&name, "source", "", "`NAME` of the public source that the file is of, see 'tcbuild ingest sources'")
+	flags.StringVar(&name, "source", "", "`NAME` of the public source that FILE comes from; 'tcbuild ingest sources' lists them")
 	flags.StringSliceVar(&given.GenesColumns, "genes-columns", nil,
-		"`COLUMNS` with the deleted genes; if several, one gene in each (default: genes)")
+		"`COLUMNS` with the deleted genes; if there are several, each holds one gene (default: genes)")
 	columnFlags(flags, &given.Phenotypes, &given.NotPhenotypes, &given.Attributes)
 	flags.StringSliceVar(&given.Controls, "controls", nil,
 		"`NAMES` that delete nothing, such as ctrl,non-targeting; of strains, genes that a marker replaces")
 	flags.StringVar(&given.SGDFeatures, "aliases", "", "SGD_features.tab `FILE` with other names of genes")
 	flags.StringVar((*string)(&given.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
-		"what to do about names that match no gene of the graph, or several: error, drop-sample or drop-gene (both counted)")
+		"what to do about names that match no gene of the graph, or several: error, drop-sample or drop-gene, which count what they drop")
 	maxDroppedFlag(flags, given.MaxDropped)
 	whereFlag(flags, &given.Where)
 	duplicatesFlags(flags, &o.duplicates)

@@ -32,20 +32,20 @@ func newInspect(e *env) *cobra.Command {
 		Short: "Show what a dataset, a cell graph or a perturbation set holds",
 		Long: `Show what a dataset, a cell graph or a perturbation set holds.
 
-For a dataset: what it is, phenotypes with histograms, attributes with their most frequent
-values, sizes and inputs. With --samples A:B samples A to B-1 with their stored masks (in
-the incidence variant, the masks that its incidence cache gives). With --json, the
-manifest with a summary of the samples, or one JSON object per sample and line; what is
-missing is null.
+Of a dataset: its variant, inputs and sizes, histograms of its phenotypes, and the most
+frequent values of its attributes. --samples A:B shows samples A to B-1 with their stored
+masks, or, in the incidence variant, the masks that follow from the cache. --json prints
+the manifest with a summary of the samples, or with --samples one JSON object per line;
+missing values are null.
 
-For a graph: nodes, edges, duplicates and self loops of each type, the distribution of
-edges per node, and the genes of gpr rules that are not in the graph.
+Of a graph: nodes, edges, duplicates and self loops of each type, the distribution of
+edges per node, and the genes of reaction rules that the graph lacks.
 
-For a perturbation set, a table or the lmdb folder of a torchcell build: genotype
+Of a perturbation set, which is a table or the lmdb folder of a torchcell build: genotype
 sizes, samples per gene, duplicates, phenotypes, attributes and, with --graph, the genes
-that are not in the graph.
+that the graph lacks.
 
-With --html FILE, the same as a page with plots.`,
+--html FILE writes the same as a page with plots.`,
 		Example: `  tcbuild inspect demo/indices
   tcbuild inspect demo/indices --samples 0:3 --json
   tcbuild inspect demo/indices --html indices.html

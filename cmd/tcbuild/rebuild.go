@@ -42,31 +42,33 @@ func newRebuild(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rebuild --config FILE",
 		Short: "Bring a named dataset up to date: make input, build and verify all variants, publish a version",
-		Long: `Bring the dataset ROOT/DATASET up to date. A new version of it,
-ROOT/DATASET/000007-3fa2c1d0/, holds the variants incidence, indices and full-masks
-of one graph and perturbation set. When all of them are verified, the symbolic link
-ROOT/DATASET/current is switched to it atomically, and versions beyond --keep are removed.
+		Long: `Bring the dataset ROOT/DATASET up to date. A new version, ROOT/DATASET/000007-3fa2c1d0/,
+holds the variants incidence, indices and full-masks of one graph and perturbation set.
+When all of them are verified, the symbolic link ROOT/DATASET/current is switched to it
+atomically, and all but the newest versions are removed (keep=3).
 
-Only what depends on changed inputs, options or program is built again; if nothing
-changed, there is nothing to do. Only one run at a time: a second one exits with 75.
-The next run continues an interrupted one.
+Only what depends on a changed input, option or program is built again. A second run at
+the same time exits with 75. The next run continues an interrupted one.
 
 The input is a graph and a perturbation set (--graph, --perturbations). In place of
---graph, a settings section
-  ingest: {config: yeast, data: DOWNLOADS}
-builds the graph from public sources, as 'tcbuild ingest graph' does. With --scale and
-neither, the input is synthetic.
+--graph, the settings section
 
-With --slurm the chain is submitted as jobs: incidence, an array that builds shards, an
-array that verifies them, finalize. They run what was submitted, whatever becomes of the
-settings file and the environment, or fail if inputs or program are not what they were.
-One chain per dataset: a second one exits with 75, or waits behind it with --after. A chain
-that was lost is submitted again to complete what is missing. One that failed because of
-its input (3) or verification (4) is not, until something changes or --again is given: the
-run shows its error, and exits with its code.
+    ingest: {config: yeast, data: DOWNLOADS}
 
-Most settings have no flag. Give them as key=value or in the settings file, such as
-keep=5, variants=[indices], sbatch=[--partition=cpu,--time=4:00:00].`,
+builds the graph from public sources, as 'tcbuild ingest graph' does. With scale=yeast
+and neither of them, the input is synthetic.
+
+--slurm submits the work as a chain of jobs: incidence, an array that builds shards, an
+array that verifies them, and finalize. The jobs use the settings and environment of the
+submission, and fail if the inputs or the program have changed since. A dataset has one
+chain at a time: submitting a second one exits with 75, or queues it after the first with
+--after. If a chain was lost, run the command again: it submits only what is missing. If a
+chain failed because of its input (3) or verification (4), the command shows the error and
+exits with its code, until something changes or --again is given.
+
+Most settings have no flag. Write them in the settings file or as key=value, such as
+keep=5, variants=[indices] or sbatch=[--partition=cpu,--time=4:00:00]. 'tcbuild docs
+operations' has examples, 'tcbuild docs settings' every key.`,
 		Example: `  tcbuild rebuild --config quickstart
   tcbuild rebuild --config my.yaml --dry-run
   tcbuild rebuild --config my.yaml --quiet --if-busy ok --log-file my.log --metrics-file /var/lib/node_exporter/my.prom
@@ -88,13 +90,13 @@ keep=5, variants=[indices], sbatch=[--partition=cpu,--time=4:00:00].`,
 	flags.BoolVar(&o.force, "force", false, "rebuild everything, even if nothing changed")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would run and why, and with --slurm the job scripts, without changing anything")
 	flags.StringVar(&o.ifBusy, "if-busy", "fail",
-		"if the dataset is being rebuilt already: fail; or ok, which says so on stdout, and nothing with --quiet. The exit code is 75")
+		"what to do if the dataset is being rebuilt already: fail, or ok, which says so on stdout and is silent with --quiet; both exit with 75")
 	flags.StringVar(&o.logFile, "log-file", "", "also append the log to `FILE`")
 	flags.StringVar(&o.metricsFile, "metrics-file", "",
 		"write the state of the rebuild to `FILE`, which node_exporter's textfile collector reads if its name ends in .prom")
 	slurmFlags(flags, &o.slurm)
 	require(cmd, "root")
-	settingsOnly(cmd, "config", "root", "dataset", "graph", "perturbations", "dry-run", "force", "if-busy", "log-file", "metrics-file",
+	hideAllBut(flags, "config", "root", "dataset", "graph", "perturbations", "dry-run", "force", "if-busy", "log-file", "metrics-file",
 		"slurm", "array", "after", "again")
 	o.given = flags
 	return configured(e, cmd, func(ctx context.Context, _ []string, settings *conf.Settings) error {

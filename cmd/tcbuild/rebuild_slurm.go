@@ -29,8 +29,8 @@ type slurmOptions struct {
 func slurmFlags(flags *pflag.FlagSet, o *slurmOptions) {
 	flags.BoolVar(&o.submit, "slurm", false, "submit the chain to SLURM")
 	flags.BoolVar(&o.after, "after", false,
-		"with --slurm: if a chain of the dataset is in the queue, wait behind it, in place of an error")
-	flags.BoolVar(&o.again, "again", false, "with --slurm: submit what has failed, though nothing has changed")
+		"with --slurm: if a chain of the dataset is in the queue, start after it instead of failing")
+	flags.BoolVar(&o.again, "again", false, "with --slurm: submit a failed chain again, even if nothing has changed")
 	flags.StringVar(&o.order.Array, "array", "",
 		"number of tasks that build and verify shards in parallel, and how many run at once if not all: `8%4` (default 1)")
 	flags.StringArrayVar(&o.order.Sbatch, "sbatch", nil, "`OPTIONS` of sbatch for all jobs, as in --time=4:00:00")

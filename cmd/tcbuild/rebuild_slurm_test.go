@@ -64,15 +64,6 @@ func TestSlurmDryRun(t *testing.T) {
 	}
 }
 
-// What people do not change by hand is a setting: the help of rebuild stays readable.
-func TestFlagsOfRebuildAreFew(t *testing.T) {
-	t.Parallel()
-	help := must(t, t.TempDir(), "rebuild", "--help").stdout
-	if n := len(regexp.MustCompile(`(?m)^ +(-\w, )?--\w`).FindAllString(help, -1)); n > 20 {
-		t.Errorf("got %d flags, want at most 20:\n%s", n, help)
-	}
-}
-
 // fakeSLURM takes jobs, and starts none.
 type fakeSLURM struct {
 	dir         string // N.sbatch, N.args and N.env of each job; queue/N, with its state, while it is in the queue

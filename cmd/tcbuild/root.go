@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,31 +11,38 @@ import (
 	"tcbuild/fault"
 )
 
-const rootHelp = `tcbuild turns a yeast cell graph and perturbation sets into training datasets.
+const rootHelp = `tcbuild turns a cell graph and perturbation sets into training datasets.
 
-A perturbation set lists samples; each deletes one or a few genes and has
-measured phenotypes. A dataset holds, for every sample, which nodes and edges
-of the cell graph remain after its deletions: as the deleted genes with one
-incidence cache, as the removed positions, or as whole masks.
+A perturbation set lists samples. Each sample deletes one or more genes and has
+measured phenotypes. A dataset stores, for every sample, which nodes and edges of the
+cell graph remain: as the deleted genes with one incidence cache for all samples, as
+the removed positions, or as whole masks.
 
-Settings come from --config FILE (YAML, or the name of a preset) and from
-key=value, a.b=value, +key=value and ~key after the command, as in Hydra. A
-flag takes precedence over an override, an override over the file.`
+Settings come from --config FILE (YAML, or the name of a preset) and from key=value,
+a.b=value, +key=value and ~key after the command, as in Hydra. A flag takes precedence
+over an override, and an override over the file.
 
-const rootExample = `  # a small synthetic graph and perturbation set
+'tcbuild docs' prints the documentation, 'tcbuild presets' the presets.`
+
+const rootExample = `  # a small synthetic graph and perturbation set, and a dataset of them
   tcbuild synth --out demo
-  # one of yeast's size, from a preset with one setting changed
-  tcbuild synth --config quickstart samples=50 --out big
+  tcbuild incidence --graph demo/graph --perturbations demo/perturbations.arrow --out demo/incidence
+  tcbuild verify demo/incidence
   # the yeast cell graph from public files
+  tcbuild ingest fetch --config yeast
   tcbuild ingest graph --config yeast --out yeast/graph`
 
 const exitCodes = `Exit codes:
   0   done, or nothing to do
-  1   failed: I/O, disk full, driver; a fault of tcbuild itself
+  1   failed: I/O, disk full, GPU driver, or a fault of tcbuild itself
   2   wrong usage or settings
   3   bad input data
   4   verify or diff found a difference, or a dataset is damaged
-  75  locked by another build, interrupted and resumable, or an input changed meanwhile`
+  75  try again: another build holds the lock, the run was interrupted and can be
+      resumed, or an input changed while it was read`
+
+// helpGroup is the group of the commands that explain the program.
+const helpGroup = "Help"
 
 // newRoot makes the program's command tree.
 func newRoot(e *env) *cobra.Command {
@@ -59,29 +67,36 @@ func newRoot(e *env) *cobra.Command {
 	flags.StringVar(&e.logFormat, "log-format", "text", "how to log to stderr: text or json")
 	flags.BoolVar(&e.quiet, "quiet", false, "print nothing on success")
 
-	root.AddCommand(
-		newSynth(e),
-		newIngest(e),
-		newIncidence(e),
-		newDataset(e),
-		newVerify(e),
-		newInspect(e),
-		newDiff(e),
-		newRebuild(e),
-		newStatus(e),
-		newSelect(e),
-		newSplit(e),
-		newStage(e),
-		newCroissant(e),
-		newClean(e),
-		newBench(e),
-		newVersion(e),
-	)
+	cobra.EnableCommandSorting = false // the groups are in the order of a workflow
+	for _, group := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Make data", []*cobra.Command{newSynth(e), newIngest(e)}},
+		{"Build", []*cobra.Command{newIncidence(e), newDataset(e)}},
+		{"Check", []*cobra.Command{newVerify(e), newDiff(e)}},
+		{"Look", []*cobra.Command{newInspect(e), newBench(e)}},
+		{"Select", []*cobra.Command{newSelect(e), newSplit(e)}},
+		{"Run regularly", []*cobra.Command{newRebuild(e), newStatus(e), newStage(e), newCroissant(e), newClean(e)}},
+		{helpGroup, []*cobra.Command{newDocs(e), newPresets(e), newVersion(e)}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title + ":"})
+		for _, cmd := range group.commands {
+			cmd.GroupID = group.title
+			root.AddCommand(cmd)
+		}
+	}
+	root.SetCompletionCommandGroupID(helpGroup)
+	root.SetHelpCommandGroupID(helpGroup)
 	root.InitDefaultCompletionCmd()
 	completion, _, _ := root.Find([]string{"completion"})
 	group(completion)
+	completion.Short = "Print completions for a shell"
+	completion.Long = `Print completions for a shell. 'tcbuild completion bash --help' says how to install those for
+bash; fish, powershell and zsh have the same help.`
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
+	help.Short, help.Long = "Print the help of a command", "Print the help of a command, as COMMAND --help does."
 	help.Run, help.RunE = nil, printHelp
 	completeValues(root)
 	return root
@@ -115,7 +130,8 @@ func group(cmd *cobra.Command) *cobra.Command {
 			}
 		}
 		hint := "the commands are " + strings.Join(names, ", ")
-		if nearest := fault.Nearest(args[0], names); nearest != "" {
+		otherShell := slices.Contains([]string{"ksh", "csh", "tcsh", "sh", "dash"}, args[0]) // not zsh misspelled
+		if nearest := fault.Nearest(args[0], names); nearest != "" && !otherShell {
 			hint = "did you mean '" + cmd.CommandPath() + " " + nearest + "'?"
 		}
 		return fault.New(fault.Usage, hint, "%sunknown command %q", prefix(cmd), args[0])

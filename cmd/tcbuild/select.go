@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"tcbuild/conf"
+	"tcbuild/fault"
+	"tcbuild/internal/page"
 	"tcbuild/internal/selection"
 	"tcbuild/store"
 )
@@ -19,8 +21,9 @@ func newSelect(e *env) *cobra.Command {
 		Use:   "select DATASET --where EXPR --out FILE",
 		Short: "Write the numbers of a dataset's samples for which an expression is true",
 		Long: `Write the numbers of a dataset's samples for which an expression is true, as an Arrow
-file that names the dataset's content and the expression. Readers take it, and refuse one
-of another dataset. docs/DESIGN.md, Filters, describes expressions.`,
+file that names the dataset's content and the expression. It fits every variant of the
+same input, and readers refuse it for any other dataset. 'tcbuild docs input' describes
+the language of expressions.`,
 		Example: `  tcbuild select demo/indices --where 'fitness < 0.8 and deletions() == 3' --out demo/sick.arrow
   tcbuild select demo/indices --where 'deletes_any("YAL001C", "YBR010W")' --out demo/two.arrow`,
 	}
@@ -48,41 +51,73 @@ of another dataset. docs/DESIGN.md, Filters, describes expressions.`,
 func newSplit(e *env) *cobra.Command {
 	var o selection.SplitOptions
 	var fractions []string
-	var out string
+	var out, html string
 	cmd := &cobra.Command{
-		Use:   "split DATASET --fractions PART=FRACTION,… --by sample|genotype|gene --out DIR",
-		Short: "Split a dataset's samples at random into parts, such as train, val and test",
-		Long: `Split a dataset's samples at random, and write a selection per part: an Arrow file with
-the numbers of its samples, the dataset's content and how it was split. The same dataset,
-options and seed give the same bytes on every machine.
+		Use:   "split DATASET --fractions PART=FRACTION,… --by sample|genotype|gene|COLUMN --out DIR",
+		Short: "Split a dataset's samples into parts, such as train, val and test",
+		Long: `Split a dataset's samples at random, and write a selection for each part: an Arrow file
+with the numbers of its samples, the dataset's content and the options of the split. The
+same dataset, options and seed give the same bytes on every machine.
 
-By sample, each sample is drawn alone. By genotype, samples that delete the same genes
-are in one part. By gene, the genes are drawn: no gene that a part's samples delete is
-deleted in another part. Samples whose genes are of several parts, and those that delete
-none, are in no part: they are counted, and listed in DIR/unplaced.arrow.`,
+--by sample draws each sample separately. --by genotype keeps samples that delete the same
+genes in one part, --by COLUMN those with the same value, such as a cell type. --by gene
+draws genes: a gene deleted in one part is deleted in no other. Samples whose genes belong to
+several parts, and samples that delete no gene, are in no part; they are counted and listed
+in DIR/unplaced.arrow. With three genes per sample and parts of 0.8, 0.1 and 0.1,
+0.8³ + 2 · 0.1³ = 51 % of the samples are placed. --straddling parts gives the others parts
+of their own: a sample in test_unseen1 has a gene of test, and 1 gene that is not of the
+first part, train. Samples that delete no gene are then in train.
+
+--hold-out takes samples out before the others are split, and puts them into test or another
+part: all of a cell type (zero-shot), those that delete a gene of a list, or those of a cell
+type that do (few-shot). By gene, it holds out the genes of a list, whose samples may
+straddle.
+
+Each part gets its fraction to within one sample, genotype, gene or value; with --stratify,
+within one for each value of the column (missing values count as a value). An error is a
+column with more than 1,000 values, or with --by genotype one in which samples of a genotype
+differ.
+
+--pin FILE fixes samples in parts, and with them their genotype or genes. Pinned samples
+count towards the part's fraction. A part with more pinned samples than its fraction keeps
+them, and the other parts share the rest. An unknown or repeated id, an unknown part,
+contradictory pins and a part without samples are errors.`,
 		Example: `  tcbuild split demo/indices --fractions train=0.8,val=0.1,test=0.1 --by genotype --seed 1 --out demo/split
-  tcbuild split demo/indices --fractions train=0.9,test=0.1 --by sample --stratify perturbation-count --out demo/strata`,
+  tcbuild split demo/indices --fractions train=0.9,test=0.1 --by sample --stratify perturbation-count --out demo/strata
+  tcbuild split demo/indices --fractions train=0.8,test=0.2 --by gene --straddling parts --out demo/genes
+  tcbuild split cells --fractions train=0.9,val=0.1 --by genotype --hold-out cell_type=K562 --out zero_shot
+  tcbuild split cells --by sample --hold-out cell_type=K562,gene=unseen.txt --out few_shot`,
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&fractions, "fractions", nil,
-		"`PARTS` with the fraction of samples, genotypes or genes that each gets; they add up to 1")
-	flags.StringVar((*string)(&o.By), "by", "", "what stays together in one part: sample, genotype or gene")
+		"`PARTS` with the fraction of samples, genotypes, genes or values that each gets; they add up to 1 (default: train=1, with --hold-out)")
+	flags.StringVar((*string)(&o.By), "by", "", "what stays together in one part: sample, genotype, gene or a `COLUMN`")
+	flags.StringVar((*string)(&o.Straddling), "straddling", string(selection.DropStraddling),
+		"what to do by gene about samples whose genes are of several parts: drop, or parts, which have their own")
+	flags.StringArrayVar(&o.HoldOut, "hold-out", nil,
+		"samples to put into test, or PART, and not to draw: `[PART:]COLUMN=VALUE`, [PART:]gene=FILE, or several of these joined by commas, which must all be true; repeatable")
 	flags.StringVar(&o.Stratify, "stratify", "",
-		"`COLUMN` of which each value is split by the same fractions, or perturbation-count")
+		"`COLUMN` whose values are each split by the same fractions, or perturbation-count for the number of deleted genes")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the random numbers")
-	flags.StringVar(&o.Pin, "pin", "", "table `FILE` with columns sample_id and part: samples that are in a part already")
+	flags.StringVar(&o.Pin, "pin", "", "table `FILE` with columns sample_id and part, which fixes samples in parts")
+	flags.StringVar(&html, "html", "", "also write what the parts hold as a page: `FILE`")
 	flags.StringVar(&out, "out", "", "folder to make: `DIR`")
-	require(cmd, "fractions", "by", "out")
+	require(cmd, "by", "out")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		var err error
-		if o.Fractions, err = selection.ParseFractions(fractions); err != nil {
-			return err
+		switch {
+		case len(fractions) > 0:
+			if o.Fractions, err = selection.ParseFractions(fractions); err != nil {
+				return err
+			}
+		case len(o.HoldOut) == 0:
+			return fault.New(fault.Usage, "add --fractions or --hold-out, or see 'tcbuild split --help'", "split: --fractions is missing")
 		}
-		return runSplit(ctx, e, args[0], o, out)
+		return runSplit(ctx, e, args[0], o, out, html)
 	})
 }
 
-func runSplit(ctx context.Context, e *env, path string, o selection.SplitOptions, out string) error {
+func runSplit(ctx context.Context, e *env, path string, o selection.SplitOptions, out, html string) error {
 	dataset, err := store.Open(path)
 	if err != nil {
 		return err
@@ -93,23 +128,74 @@ func runSplit(ctx context.Context, e *env, path string, o selection.SplitOptions
 		if err == nil {
 			report, err = selection.Split(ctx, dataset, o, dir)
 		}
+		if err == nil && html != "" {
+			err = writePage(splitPage(path, out, o, report), html)
+		}
 		return err
 	})
 	if err != nil || e.quiet {
 		return err
 	}
-	rows := [][]string{{"selection", "samples"}}
-	for _, part := range report.Parts {
-		rows = append(rows, []string{filepath.Join(out, part.Name+".arrow"), humanCount(part.Samples)})
+	parts := partsTable(out, o, report)
+	if err := e.table(append([][]string{parts.Header}, parts.Rows...)...); err != nil {
+		return err
 	}
-	if o.By != selection.BySample {
-		rows[0] = append(rows[0], string(o.By)+"s")
-		for i, part := range report.Parts {
-			rows[i+1] = append(rows[i+1], humanCount(part.Units))
+	if o.By != selection.ByGene && len(o.HoldOut) == 0 {
+		return nil
+	}
+	e.say("")
+	seen := seenTable(report)
+	return e.table(append([][]string{seen.Header}, seen.Rows...)...)
+}
+
+// partsTable has a row per selection.
+func partsTable(out string, o selection.SplitOptions, report *selection.SplitReport) page.Section {
+	first := report.Parts[0].Name
+	table := page.Section{Title: "Parts", Header: []string{"selection", "samples", "genotypes", "genes", "genotypes in " + first, "genes in " + first}}
+	byColumn := o.By != selection.BySample && o.By != selection.ByGenotype && o.By != selection.ByGene
+	if byColumn {
+		table.Header = append(table.Header, "values of "+string(o.By))
+	}
+	plot := page.Plot{Title: "Samples of each part", X: page.Axis{Title: "part"}}
+	for _, part := range report.Parts {
+		row := []string{filepath.Join(out, part.Name+".arrow")}
+		for _, n := range []int{part.Samples, part.Genotypes, part.Genes, part.SharedGenotypes, part.SharedGenes} {
+			row = append(row, humanCount(n))
 		}
+		if byColumn {
+			row = append(row, humanCount(part.Units))
+		}
+		table.Rows = append(table.Rows, row)
+		plot.Columns = append(plot.Columns, page.Column{Label: part.Name, Value: part.Samples})
 	}
 	if report.Unplaced > 0 {
-		rows = append(rows, []string{filepath.Join(out, "unplaced.arrow"), humanCount(report.Unplaced)})
+		row := make([]string, len(table.Header))
+		row[0], row[1] = filepath.Join(out, "unplaced.arrow"), humanCount(report.Unplaced)
+		table.Rows = append(table.Rows, row)
+		plot.Columns = append(plot.Columns, page.Column{Label: "unplaced", Value: report.Unplaced})
 	}
-	return e.table(rows...)
+	table.Plots = []page.Plot{plot.Counts("samples")}
+	return table
+}
+
+// seenTable has a row per part, number of deleted genes, and number of these that the first part
+// has.
+func seenTable(report *selection.SplitReport) page.Section {
+	table := page.Section{Title: "Genes seen in training",
+		Header: []string{"part", "deleted genes", "seen in " + report.Parts[0].Name, "samples"}}
+	for _, seen := range report.Seen {
+		table.Rows = append(table.Rows, []string{seen.Part, humanCount(seen.Deleted), humanCount(seen.Seen), humanCount(seen.Count)})
+	}
+	return table
+}
+
+func splitPage(path, out string, o selection.SplitOptions, report *selection.SplitReport) *page.Page {
+	how := "by " + string(o.By)
+	if len(o.Fractions) > 0 {
+		how = selection.FormatFractions(o.Fractions) + " " + how + fmt.Sprintf(", seed %d", o.Seed)
+	}
+	for _, held := range o.HoldOut {
+		how += "; held out: " + held
+	}
+	return &page.Page{Title: "Split of " + path, Lead: []string{how}, Sections: []page.Section{partsTable(out, o, report), seenTable(report)}}
 }

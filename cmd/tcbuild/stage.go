@@ -17,10 +17,10 @@ func newStage(e *env) *cobra.Command {
 		Use:   "stage DATASET DIR",
 		Short: "Copy a dataset to node-local disk or memory, with checks, reusing earlier copies",
 		Long: `Make DIR a copy of a dataset, on a node's own disk or in /dev/shm. Every file is checked
-against its checksum while it is copied. A file that DIR already has, with the right
-checksum, is not copied again. If DIR holds another version of the dataset, it is replaced
-at the end, in one step. If several processes stage to the same DIR, one copies and the
-others wait. A copy that was interrupted is continued by the same command.`,
+against its checksum while it is copied, and files that DIR already has with the right
+checksum are not copied again. Another version of the dataset in DIR is replaced at the
+end, in one step. If several processes stage to the same DIR, one copies and the others
+wait. To continue an interrupted copy, run the same command again.`,
 		Example: `  tcbuild stage data/yeast/current/full-masks /dev/shm/yeast`,
 	}
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {

@@ -21,14 +21,14 @@ func newStatus(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status DATASET",
 		Short: "Show the progress of a dataset's shards",
-		Long: `Show the shards of a published or unfinished dataset. A shard is done; running; failed
-(begun, but no process is working on it); or waiting (not begun, or queued in the running
-build). Running the same build again builds those that are not done, each from its
-beginning. A dataset of the incidence variant has no shards and is shown in one line.
+		Long: `Show the shards of a published or unfinished dataset. A shard is done, running, failed
+(begun, but no process is working on it) or waiting (not begun, or queued in the running
+build). Running the same build again builds the shards that are not done, each from its
+beginning. A dataset of the incidence variant has no shards and takes one line.
 
-For a dataset of 'tcbuild rebuild', ROOT/DATASET, show the versions, the shards of the
-unfinished one and how much of it is verified, the jobs in SLURM's queue with the reason
-why one waits, and how the last chain failed, with the log.`,
+Of a dataset of 'tcbuild rebuild', ROOT/DATASET, show the versions, the shards of the
+unfinished version and how much of it is verified, the jobs in SLURM's queue with the
+reason why they wait, and the last failure with its log.`,
 		Example: `  tcbuild status demo/indices
   tcbuild status data/yeast`,
 	}

@@ -163,7 +163,7 @@ func (c *Context) Functions(ptx string, names ...string) ([]Function, error) {
 	return functions, nil
 }
 
-// text is a text of C's, one line, behind a separator; nothing if there is none.
+// text is a separator and the first line of a C string; "" if it is empty.
 func text(buffer []byte) string {
 	words, _, _ := bytes.Cut(buffer, []byte{0})
 	if words = bytes.TrimSpace(words); len(words) == 0 {

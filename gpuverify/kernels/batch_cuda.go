@@ -5,7 +5,7 @@ package kernels
 import "tcbuild/gpuverify/cuda"
 
 // Batch is samples in the layout of PyG's follow_batch: sample s deletes the genes
-// PerturbationIndices[Ptr[s]:Ptr[s+1]]. Both are int64; every index must be that of a gene.
+// PerturbationIndices[Ptr[s]:Ptr[s+1]]. Both are int64; every index must be a gene's.
 type Batch struct {
 	Samples             int // at most 65,535
 	Deleted             int // genes, of all samples

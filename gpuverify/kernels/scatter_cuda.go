@@ -40,7 +40,7 @@ func (k *Scatter) Load(c *cuda.Context) error {
 	return nil
 }
 
-// Regenerate sets the bits of a batch's masks, of which none is set. It reads the batch's words
+// Regenerate sets the bits of a batch's masks, which must all be clear. It reads the batch's words
 // only under the reaction rule "gpr".
 func (k *Scatter) Regenerate(s *cuda.Stream, b Batch, words cuda.Memory, bits Bits) {
 	stride := uint64(bits.Stride)

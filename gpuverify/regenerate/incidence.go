@@ -2,7 +2,7 @@ package regenerate
 
 import "slices"
 
-// Lists has an ascending list of positions for each row: that of row r is
+// Lists has an ascending list of positions for each row: the list of row r is
 // Positions[Offsets[r]:Offsets[r+1]].
 type Lists struct{ Offsets, Positions []uint32 }
 
@@ -15,7 +15,7 @@ func (l *Lists) add(row []uint32) {
 }
 
 // NewIncidence lists, for each node of rules, the positions of the mask space that go with it: its
-// own, and those of the edges that touch it, a self loop once.
+// own, and the positions of the edges that touch it, a self loop once.
 //
 // The degrees of the nodes say where each row ends. Rows are filled backwards from there, the last
 // edge first.

@@ -9,7 +9,7 @@ import (
 // 10 MB, which costs a sample of 512 less than its own removals do.
 const BatchSamples = 512
 
-// word has a bit for each sample of a pass: that of sample k is bit k%64 of number k/64.
+// word has a bit for each sample of a pass: sample k has bit k%64 of number k/64.
 type word [BatchSamples / 64]uint64
 
 // Looker regenerates masks by edges, for up to BatchSamples samples at a time: it finds the samples

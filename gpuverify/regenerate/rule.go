@@ -19,7 +19,7 @@ const (
 	open // only while parsing
 )
 
-// tokens are parentheses, operator signs and words; blanks are those of Unicode.
+// tokens are parentheses, operator signs and words; spaces are Unicode's.
 var tokens = regexp.MustCompile(`[()]|&&?|\|\|?|[^()&|\s\v\x{85}\p{Z}]+`)
 
 // operators are the operators, as lower-case words and as signs.

@@ -107,7 +107,7 @@ func (g *Rules) ends(t ingest.EdgeType) (source, target int) {
 func (g *Rules) nodes() int { return g.Graph.Genes.Len() + g.Graph.Reactions.Len() }
 
 // reactionsOfGenes lists, for each gene, the reactions that its deletion can remove: those whose
-// rule names it or, under the rule "all", those of its gpr edges. A reaction can be listed twice.
+// rule names it or, under the rule "all", its gpr edges do. A reaction can be listed twice.
 func (g *Rules) reactionsOfGenes() [][]uint32 {
 	lists := make([][]uint32, g.Graph.Genes.Len())
 	if g.rules == nil && g.gpr != nil {

@@ -22,7 +22,7 @@ func NewScatterer(rules *Rules, incidence Lists) *Scatterer {
 		deleted: make([]word, rules.Graph.Genes.Len()), reactions: rules.reactionsOfGenes()}
 }
 
-// Regenerate finds the removed positions of a genotype, in place of those of the latest one.
+// Regenerate finds the removed positions of a genotype, and forgets the previous genotype's.
 func (s *Scatterer) Regenerate(genes []uint32) {
 	s.clear()
 	s.Rows = s.Rows[:0]
@@ -70,7 +70,7 @@ func (s *Scatterer) clear() {
 }
 
 // Equals reports whether the genotype removes exactly the given positions, which are strictly
-// ascending. It clears their bits, so that those of equal positions need no other pass.
+// ascending. It clears their bits, so that equal positions need no second pass.
 func (s *Scatterer) Equals(removed []uint32) bool {
 	if !s.scattered {
 		s.scatter()

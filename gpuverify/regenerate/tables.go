@@ -8,7 +8,7 @@ import (
 )
 
 // Tables are the parts of a graph and its incidence that the kernels need, as flat arrays.
-// Positions are those of the mask space. Nodes are the genes, then the reactions, then one that is
+// Positions count in the mask space. Nodes are the genes, then the reactions, then one that is
 // never removed.
 type Tables struct {
 	Stride        int      // positions on the device: Size and some that nothing removes
@@ -22,13 +22,13 @@ type Tables struct {
 	// what each gene removes: itself, its edges and, under the rule "all", its reactions
 	geneRows     Lists
 	reactionRows Lists // what each reaction removes: itself and its edges
-	// two nodes for each position, either of which removes it; padded to the stride
+	// two nodes for each position; either removes it. Padded to the stride
 	Src, Dst []uint32
 
 	// under the rule "all": the nodes at the ends of the gene-reaction edges
 	gprSrc, gprDst []uint32
 
-	// Under the rule "gpr", the terms of all rules: those of reaction r start at terms.first[r],
+	// Under the rule "gpr", the terms of all rules: reaction r's start at terms.first[r],
 	// each before its parent. operands has a gene's node, andTerm or orTerm.
 	terms struct {
 		first, parents []uint32

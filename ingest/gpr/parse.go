@@ -3,7 +3,6 @@ package gpr
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"tcbuild/fault"
 )
@@ -18,8 +17,7 @@ const MaxDepth = 1000
 // error.
 func Parse(text string) (*Rule, error) {
 	p := parser{text: text}
-	p.advance()
-	if p.kind == end {
+	if p.advance(); p.kind == end {
 		return nil, nil
 	}
 	rule, err := p.or(0)
@@ -32,24 +30,47 @@ func Parse(text string) (*Rule, error) {
 	return rule, nil
 }
 
-type kind uint8
-
 const (
-	end kind = iota
-	name
-	and
-	or
-	open
-	closing
+	end  = ""
+	name = "name"
+	and  = "and"
+	or   = "or"
 )
 
-// parser is a recursive-descent parser with one token of look-ahead:
-// text[from:to], of the given kind.
+// parser is a recursive-descent parser with one token of look-ahead: text[from:to], of a kind that
+// is one of the above or, of a parenthesis, the token itself.
 type parser struct {
 	text     string
 	from, to int
-	kind     kind
+	kind     string
 }
+
+// advance moves to the next token.
+func (p *parser) advance() {
+	rest := strings.TrimLeftFunc(p.text[p.to:], unicode.IsSpace)
+	length := strings.IndexFunc(rest, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("()&|", r) })
+	switch {
+	case length < 0:
+		length = len(rest)
+	case strings.HasPrefix(rest, "&&"), strings.HasPrefix(rest, "||"):
+		length = 2
+	case length == 0:
+		length = 1
+	}
+	p.from = len(p.text) - len(rest)
+	p.to = p.from + length
+	switch p.kind = strings.ToLower(p.token()); p.kind {
+	case end, "(", ")":
+	case and, "&", "&&":
+		p.kind = and
+	case or, "|", "||":
+		p.kind = or
+	default:
+		p.kind = name
+	}
+}
+
+func (p *parser) token() string { return p.text[p.from:p.to] }
 
 // or parses operands joined by `or`.
 func (p *parser) or(depth int) (*Rule, error) {
@@ -63,7 +84,7 @@ func (p *parser) and(depth int) (*Rule, error) {
 
 // joined parses operands joined by one operator. It merges operands of the same operator, so that
 // equal rules have equal trees.
-func (p *parser) joined(op Op, sign kind, depth int, operand func(depth int) (*Rule, error)) (*Rule, error) {
+func (p *parser) joined(op Op, sign string, depth int, operand func(depth int) (*Rule, error)) (*Rule, error) {
 	first, err := operand(depth)
 	if err != nil || p.kind != sign {
 		return first, err
@@ -91,26 +112,25 @@ func (r *Rule) add(operand *Rule) {
 
 // operand parses a gene or a rule in parentheses.
 func (p *parser) operand(depth int) (*Rule, error) {
+	text, at := p.token(), p.from
 	switch p.kind {
 	case name:
-		rule := &Rule{Op: Gene, Name: p.text[p.from:p.to]}
 		p.advance()
-		return rule, nil
-	case open:
+		return &Rule{Op: Gene, Name: text}, nil
+	case "(":
 		if depth == MaxDepth {
 			return nil, fault.New(fault.Input, "remove superfluous parentheses",
-				"parse gpr rule: byte %d: found parentheses nested deeper than %d levels", p.from, MaxDepth)
+				"parse gpr rule: byte %d: found parentheses nested deeper than %d levels", at, MaxDepth)
 		}
-		opened := p.from
 		p.advance()
 		rule, err := p.or(depth + 1)
 		if err != nil {
 			return nil, err
 		}
-		if p.kind != closing {
+		if p.kind != ")" {
 			return nil, fault.New(fault.Input, "close the parenthesis or join the genes with `and` or `or`",
 				"parse gpr rule: byte %d: found %s, expected `and`, `or` or the `)` that closes the `(` at byte %d",
-				p.from, p.found(), opened)
+				p.from, p.found(), at)
 		}
 		p.advance()
 		return rule, nil
@@ -123,66 +143,15 @@ func (p *parser) unexpected(expected string) error {
 		"parse gpr rule: byte %d: found %s, expected %s", p.from, p.found(), expected)
 }
 
-// found describes the current token for an error message.
+// found describes the next token for an error message.
 func (p *parser) found() string {
-	if p.kind == end {
-		return "the end of the rule"
-	}
 	const longest = 40
-	token := p.text[p.from:p.to]
-	if len(token) > longest {
-		token = token[:longest] + "…"
-	}
-	return "`" + token + "`"
-}
-
-// advance moves to the next token.
-func (p *parser) advance() {
-	rest := strings.TrimLeftFunc(p.text[p.to:], unicode.IsSpace)
-	p.from = len(p.text) - len(rest)
-	p.to = p.from
-	if rest == "" {
-		p.kind = end
-		return
-	}
-	p.to++
-	switch rest[0] {
-	case '(':
-		p.kind = open
-	case ')':
-		p.kind = closing
-	case '&', '|':
-		p.kind = and
-		if rest[0] == '|' {
-			p.kind = or
-		}
-		if len(rest) > 1 && rest[1] == rest[0] {
-			p.to++
-		}
+	switch text := p.token(); {
+	case text == "":
+		return "the end of the rule"
+	case len(text) > longest:
+		return "`" + text[:longest] + "…`"
 	default:
-		p.to = p.from + wordLength(rest)
-		p.kind = wordKind(p.text[p.from:p.to])
+		return "`" + text + "`"
 	}
-}
-
-// wordLength is the number of bytes before the first blank, parenthesis or operator.
-func wordLength(text string) int {
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		if unicode.IsSpace(r) || strings.ContainsRune("()&|", r) {
-			return i
-		}
-		i += size
-	}
-	return len(text)
-}
-
-func wordKind(word string) kind {
-	switch {
-	case strings.EqualFold(word, "and"):
-		return and
-	case strings.EqualFold(word, "or"):
-		return or
-	}
-	return name
 }

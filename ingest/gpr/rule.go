@@ -14,7 +14,7 @@ const (
 )
 
 // Rule is a node of a rule's tree. A Gene has a Name and no Operands; And and
-// Or have two or more Operands, none of which has the same Op. Trees are at
+// Or have two or more Operands, and no operand has the same Op. Trees are at
 // most MaxDepth levels deep. Rules are immutable and safe for concurrent use.
 //
 // A nil *Rule is "no rule": it needs no gene.

@@ -172,7 +172,7 @@ var typed = regexp.MustCompile(`(?i)^(gene|reaction|metabolite)(__|\.|$)|^[a-z0-
 
 // listTables lists the tables in a subfolder of a graph, whatever kind of file they are. It skips
 // hidden entries and those with other names. A name that is nearly a table's is an error, so that
-// no table is missed, unless it is that of a copy next to its table.
+// no table is missed, unless it is a copy next to its table.
 func listTables(dir, part string) ([]graphFile, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, part))
 	if err != nil {

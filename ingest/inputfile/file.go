@@ -60,7 +60,7 @@ const hintWait = "wait until it is written, then run the same command again"
 // Open opens a regular file and starts to digest it, at some 1.7 GB/s where the CPU has
 // instructions for SHA-256. What is read of it is certain when Unchanged has returned nil. Anything
 // but a regular file is a fault.Input, at once: nobody waits for a writer of a pipe. The error of a
-// file that is not there wraps fs.ErrNotExist; that of a link to nowhere does not.
+// file that is not there wraps fs.ErrNotExist; the error of a dangling link does not.
 func Open(path string) (*File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -23,18 +23,65 @@ func (s *SampleIDs) Add(id []byte, row int64) error {
 	if s == nil {
 		return nil
 	}
-	if len(bytes.TrimSpace(id)) == 0 {
-		return fault.New(fault.Input, sampleIDHint, "found sample id %s, expected a non-empty one", fault.Quote(id))
+	if err := checkID(id); err != nil {
+		return err
 	}
 	if !s.seen.add(xxhash.Sum64(id)) {
 		return nil
 	}
+	return s.compare(id, row)
+}
+
+func checkID(id []byte) error {
+	if len(bytes.TrimSpace(id)) == 0 {
+		return fault.New(fault.Input, sampleIDHint, "found sample id %s, expected a non-empty one", fault.Quote(id))
+	}
+	return nil
+}
+
+// compare returns a fault.Input if an earlier row has an id, whose hash one has.
+func (s *SampleIDs) compare(id []byte, row int64) error {
 	where, err := s.earlier(id, row)
 	if err == nil && where != "" {
 		err = fault.New(fault.Input, sampleIDHint,
 			"found sample id %s, which is also in %s, expected unique ids", fault.Quote(id), where)
 	}
 	return err
+}
+
+// lateIDs does the work of SampleIDs.Add for consecutive rows in a goroutine of its own: looking a
+// hash up takes as long as all else that is done for a row.
+type lateIDs struct {
+	batches chan []uint64
+	done    chan struct{}
+	alike   []int64 // rows whose hash an earlier one has; valid once done is closed
+}
+
+func (s *SampleIDs) late() *lateIDs {
+	l := &lateIDs{batches: make(chan []uint64, 4), done: make(chan struct{})}
+	go func() {
+		defer close(l.done)
+		row := int64(0)
+		for hashes := range l.batches {
+			for _, hash := range hashes {
+				if s.seen.add(hash) {
+					l.alike = append(l.alike, row)
+				}
+				row++
+			}
+		}
+	}()
+	return l
+}
+
+// send hands over the hashes of the next rows.
+func (l *lateIDs) send(hashes []uint64) { l.batches <- hashes }
+
+// end waits for all rows, and returns those whose hash an earlier one has.
+func (l *lateIDs) end() (alike []int64) {
+	close(l.batches)
+	<-l.done
+	return l.alike
 }
 
 // hashSet is a set of hashes that takes 9 to 19 bytes each, where a map takes 30 and more. It is

@@ -7,17 +7,28 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/cespare/xxhash/v2"
+
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
 )
 
-// sampleParser turns the rows of a table into samples. It allocates nothing per row.
+// sampleParser turns rows of a table into samples. It allocates nothing per row.
 type sampleParser struct {
 	*tablePerturbations
 	genotype  genotypeParser
 	delimiter []byte
-	ids       *SampleIDs // nil if they are not checked
+
+	// Of the rows that parseRows is given: the next one and the end, in their batch.
+	next, end int
+	// What it makes of them. After an error, next is the row that has it.
+	samples *ingest.Samples
+	counts  ingest.Counts
+	hashes  []uint64 // of the ids, if they must be unique
+	// rows whose names are all controls
+	controls []int
+	err      error
 
 	// Of the current row:
 	id         []byte
@@ -25,41 +36,59 @@ type sampleParser struct {
 	attributes []ingest.Value
 }
 
-func newSampleParser(p *tablePerturbations, counts *ingest.Counts) *sampleParser {
-	return &sampleParser{
-		tablePerturbations: p, genotype: p.genotypeParser(counts),
-		delimiter: []byte(p.options.GeneDelimiter), phenotypes: make([]float64, len(p.layout.phenotypes)),
-		attributes: make([]ingest.Value, len(p.layout.attributes)),
+func newSampleParser(p *tablePerturbations) *sampleParser {
+	s := &sampleParser{
+		tablePerturbations: p, delimiter: []byte(p.options.GeneDelimiter),
+		phenotypes: make([]float64, len(p.layout.phenotypes)), attributes: make([]ingest.Value, len(p.layout.attributes)),
 	}
+	s.genotype = p.genotypeParser(&s.counts)
+	return s
+}
+
+// parseRows parses some rows of a batch.
+func (p *sampleParser) parseRows(b *table.Batch) {
+	p.samples = ingest.NewSamples(0, p.layout.columns, p.end-p.next)
+	p.counts, p.hashes, p.controls = ingest.Counts{}, nil, p.controls[:0]
+	p.err = fault.Catch(func() error {
+		for ; p.next < p.end; p.next++ {
+			if err := p.parse(b, p.next); err != nil {
+				return err
+			}
+			if p.genotype.onlyControls() {
+				p.controls = append(p.controls, p.next)
+			}
+		}
+		return nil
+	})()
 }
 
 var errInfinite = errors.New("found an infinite value, expected a finite number or a missing one")
 
-// parse appends row i of a batch to samples, unless it is dropped because of unknown genes. Its
+// parse appends row i of a batch to the samples, unless it is dropped because of unknown genes. Its
 // errors do not name the row.
-func (p *sampleParser) parse(b *table.Batch, i int, samples *ingest.Samples) (kept bool, err error) {
+func (p *sampleParser) parse(b *table.Batch, i int) error {
 	genotype, keep, err := p.parseGenotype(b, i)
 	if err != nil {
-		return false, err
+		return err
 	}
 	for k, column := range p.layout.phenotypes {
 		value, err := number(b, column, i)
 		if err != nil {
 			name := p.layout.columns.Phenotypes[k].Name
-			return false, fault.New(fault.Input,
+			return fault.New(fault.Input,
 				"correct the value, empty the field if it is missing, or exclude the column with --not-phenotypes "+fault.List([]string{name}),
 				"phenotype %s: %w", fault.Quote(name), err)
 		}
 		p.phenotypes[k] = value
 	}
 	if err := p.readAttributes(b, i, p.attributes); err != nil {
-		return false, err
+		return err
 	}
 	if err := p.parseID(b, i); err != nil || !keep {
-		return false, err
+		return err
 	}
-	samples.Append(p.id, genotype, p.phenotypes, p.attributes)
-	return true, nil
+	p.samples.Append(p.id, genotype, p.phenotypes, p.attributes)
+	return nil
 }
 
 // number reads a finite number, or NaN if it is missing.
@@ -117,7 +146,11 @@ func (p *sampleParser) parseID(b *table.Batch, i int) error {
 	if !utf8.Valid(p.id) {
 		return fault.New(fault.Input, "save the file as UTF-8 text", "sample id %s is not valid UTF-8", fault.Quote(p.id))
 	}
-	return p.ids.Add(p.id, row)
+	if p.options.AllowDuplicateIDs || p.distinctIDs {
+		return nil
+	}
+	p.hashes = append(p.hashes, xxhash.Sum64(p.id))
+	return checkID(p.id)
 }
 
 // parseGenotype returns the genotype and whether to keep the sample, as genotypeParser.end does.

@@ -1,7 +1,6 @@
 package samples
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -156,27 +155,23 @@ func (p *perturbationSet) isControl(name []byte) bool { return p.options.control
 
 func (p *perturbationSet) Missing() map[string]int { return p.missing }
 
-// genotypeParser is the parser of one Scan.
+// genotypeParser is a parser of one Scan, or of some of its rows.
 func (p *perturbationSet) genotypeParser(counts *ingest.Counts) genotypeParser {
-	p.missing = make(map[string]int)
-	return genotypeParser{genes: p.genes, options: p.options, counts: counts, missing: p.missing}
+	return genotypeParser{genes: p.genes, options: p.options, counts: counts, missing: make(map[string]int)}
 }
 
 // ErrNoneRemains ends a Scan of which every sample was dropped because of unknown genes.
 var ErrNoneRemains = errors.New("expected at least one to remain")
 
-// end passes on the last batch. It is an error if every sample was dropped, and if some that have
-// only controls are not allowed.
-func (p *perturbationSet) end(batch *ingest.Batcher, path string, controls *controlSamples) error {
-	if dropped := batch.Counts.DroppedSamples + batch.Counts.EmptiedSamples; dropped > 0 && batch.Counts.Samples == 0 {
+// checkRemaining returns an error if every sample was dropped, and if some that have only controls
+// are not allowed.
+func (p *perturbationSet) checkRemaining(counts ingest.Counts, path string, controls *controlSamples) error {
+	if dropped := counts.DroppedSamples + counts.EmptiedSamples; dropped > 0 && counts.Samples == 0 {
 		return fault.New(fault.Input, "use ids of the graph; tcbuild ingest perturbations writes them in place of other names, with "+p.genes.AliasSetting(),
 			"read perturbations %s: all samples (%s) were dropped because of genes that are not in nodes/gene, such as %s, %w",
 			path, humanize.Comma(int64(dropped)), fault.Quote(slices.Min(slices.Collect(maps.Keys(p.missing)))), ErrNoneRemains)
 	}
-	if err := controls.check(p.options, path, batch.Counts.Samples); err != nil {
-		return err
-	}
-	return batch.Flush()
+	return controls.check(p.options, path, counts.Samples)
 }
 
 // tablePerturbations is a perturbation set in a table file.
@@ -194,43 +189,6 @@ func (p *tablePerturbations) Unchanged() error { return p.file.Unchanged() }
 
 func (p *tablePerturbations) Close() error { return p.file.Close() }
 
-// Scan reads the samples. Memory does not depend on their number, except in the first whole Scan of
-// a table with sample ids: it checks that they are unique, with 9 to 19 bytes per id. If the scan
-// fails, the counts are those up to the failure.
-func (p *tablePerturbations) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	batch := ingest.NewBatcher(p.layout.columns, yield)
-	r, err := table.OpenFile(p.file, p.options.Text)
-	if err != nil {
-		return batch.Counts, err
-	}
-	defer r.Close()
-	parser := newSampleParser(p, &batch.Counts)
-	parser.ids = p.sampleIDs()
-	controls := controlSamples{}
-	for b, err := range r.Batches() {
-		if err != nil {
-			return batch.Counts, err
-		}
-		for i := range b.Len {
-			kept, err := parser.parse(b, i, batch.Next())
-			if err != nil {
-				return batch.Counts, fmt.Errorf("read perturbations %s: %w", r.Where(b.First+int64(i)), err)
-			}
-			if parser.genotype.onlyControls() {
-				controls.add(func() string { return r.Where(b.First + int64(i)) })
-			}
-			if !kept {
-				continue
-			}
-			if err := batch.Added(); err != nil {
-				return batch.Counts, err
-			}
-		}
-	}
-	p.distinctIDs = true
-	return batch.Counts, p.end(batch, p.file.Path(), &controls)
-}
-
 // SampleIDs returns a check of the sample ids for one pass over the table by another reader. It is
 // nil if ids are not read from the table, or need not be unique.
 func (p *Perturbations) SampleIDs() *SampleIDs {
@@ -245,29 +203,4 @@ func (p *tablePerturbations) sampleIDs() *SampleIDs {
 		return nil
 	}
 	return &SampleIDs{earlier: p.rowOf}
-}
-
-// rowOf names the first row before the given one that has a sample id, or returns "". It reads the
-// table again.
-func (p *tablePerturbations) rowOf(id []byte, above int64) (where string, err error) {
-	r, err := table.OpenFile(p.file, p.options.Text)
-	if err != nil {
-		return "", err
-	}
-	defer r.Close()
-	for b, err := range r.Batches() {
-		if err != nil {
-			return "", err
-		}
-		for i := range b.Len {
-			row := b.First + int64(i)
-			if row == above {
-				return "", nil
-			}
-			if bytes.Equal(b.Text(p.layout.id, i), id) {
-				return r.Where(row), nil
-			}
-		}
-	}
-	return "", nil
 }

@@ -63,6 +63,7 @@ func (p *storePerturbations) Close() error { return errors.Join(p.contents.Close
 func (p *storePerturbations) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	batch := ingest.NewBatcher(p.layout.columns, yield)
 	parser := newRecordParser(p, &batch.Counts)
+	p.missing = parser.genotype.missing
 	controls := controlSamples{}
 	var id []byte
 	err := p.contents.Rows(func(r *torchcell.Row) error {
@@ -82,10 +83,13 @@ func (p *storePerturbations) Scan(yield func(*ingest.Samples) error) (ingest.Cou
 	if err == nil {
 		err = p.Unchanged()
 	}
-	if err != nil {
-		return batch.Counts, err
+	if err == nil {
+		err = p.checkRemaining(batch.Counts, p.path, &controls)
 	}
-	return batch.Counts, p.end(batch, p.path, &controls)
+	if err == nil {
+		err = batch.Flush()
+	}
+	return batch.Counts, err
 }
 
 // layOut finds out which columns of the store are phenotypes and attributes, by the rules for

@@ -21,9 +21,9 @@ type annotations struct {
 	unknown ingest.UnknownGenes
 
 	pairs               *pairs
-	gene, term          list[uint32] // by pair; term is an index in terms
-	evidence, qualifier list[uint32] // sets of texts
-	sets                textSets
+	gene, term          []uint32 // by pair; term is an index in terms
+	evidence, qualifier []string
+	joins               joins
 }
 
 // read adds the rows of a table; place is where its settings are, for errors.
@@ -116,55 +116,36 @@ func (r *annotationReader) row(batch *table.Batch, i int) error {
 	pair, meeting := r.pairs.meet(m.gene, uint32(at))
 	if meeting == first {
 		r.kept++
-		r.gene.append(m.gene)
-		r.term.append(uint32(at))
-		r.evidence.append(0)
-		r.qualifier.append(0)
+		r.gene, r.term = append(r.gene, m.gene), append(r.term, uint32(at))
+		r.evidence, r.qualifier = append(r.evidence, ""), append(r.qualifier, "")
 	} else {
 		r.repeated++
 	}
-	codes, qualifiers := r.evidence.at(pair), r.qualifier.at(pair)
-	*codes, *qualifiers = r.sets.with(*codes, code), r.sets.with(*qualifiers, qualifier)
+	r.evidence[pair], r.qualifier[pair] = r.joins.with(r.evidence[pair], code), r.joins.with(r.qualifier[pair], qualifier)
 	return nil
 }
 
-// textSets numbers sets of texts, each in the order of its texts' first rows. Many pairs of genes
-// and terms have the same sets.
-type textSets struct {
-	sets  []textAdded // from 1 on; 0 is the empty set
-	known map[textAdded]uint32
-}
+// joins are the sets of texts, joined in the order of their first rows, that were made of another
+// set and one more text. Many pairs of genes and terms have the same sets.
+type joins map[[2]string]string
 
-// textAdded is a set with one more text.
-type textAdded struct {
-	set  uint32
-	text string
-}
+// joint separates the texts of a set until the set is complete: a text such as NOT|part_of has a |.
+const joint = "\x00"
 
-// with returns the number of a set with one more text, unless that is empty or in the set.
-func (s *textSets) with(set uint32, text []byte) uint32 {
-	if number, ok := s.known[textAdded{set, string(text)}]; ok {
-		return number
+// with returns a set with one more text, unless that is empty or in the set.
+func (j joins) with(set string, text []byte) string {
+	if joined, ok := j[[2]string{set, string(text)}]; ok {
+		return joined
 	}
-	if s.known == nil {
-		s.known = make(map[textAdded]uint32)
+	added, joined := string(text), set
+	switch {
+	case set == "":
+		joined = added
+	case added != "" && !slices.Contains(strings.Split(set, joint), added):
+		joined += joint + added
 	}
-	added, number := textAdded{set, string(text)}, set
-	if added.text != "" && !slices.Contains(s.texts(set), added.text) {
-		s.sets = append(s.sets, added)
-		number = uint32(len(s.sets))
-	}
-	s.known[added] = number
-	return number
-}
-
-// texts returns the texts of a set, in order.
-func (s *textSets) texts(set uint32) (texts []string) {
-	for ; set > 0; set = s.sets[set-1].set {
-		texts = append(texts, s.sets[set-1].text)
-	}
-	slices.Reverse(texts)
-	return texts
+	j[[2]string{set, added}] = joined
+	return joined
 }
 
 func (r *annotationReader) account(report *SourceReport) {
@@ -194,18 +175,11 @@ func (a *annotations) edgeType() ingest.EdgeType {
 
 // edges returns the edge table; nodes are the rows of terms among the nodes.
 func (a *annotations) edges(nodes []uint32) *ingest.Edges {
-	edges := &ingest.Edges{Type: a.edgeType(), Src: a.gene.all(), Dst: a.term.all()}
-	joined := make([]string, len(a.sets.sets)+1)
-	text := func(set uint32) string {
-		if set > 0 && joined[set] == "" {
-			joined[set] = strings.Join(a.sets.texts(set), "|")
-		}
-		return joined[set]
-	}
-	evidence, qualifier := make([]string, a.term.length), make([]string, a.term.length)
+	edges := &ingest.Edges{Type: a.edgeType(), Src: a.gene, Dst: a.term}
 	for k, at := range edges.Dst {
-		edges.Dst[k], evidence[k], qualifier[k] = nodes[at], text(*a.evidence.at(k)), text(*a.qualifier.at(k))
+		edges.Dst[k] = nodes[at]
+		a.evidence[k], a.qualifier[k] = strings.ReplaceAll(a.evidence[k], joint, "|"), strings.ReplaceAll(a.qualifier[k], joint, "|")
 	}
-	edges.Columns = []ingest.Column{ingest.TextColumn("evidence", evidence), ingest.TextColumn("qualifier", qualifier)}
+	edges.Columns = []ingest.Column{ingest.TextColumn("evidence", a.evidence), ingest.TextColumn("qualifier", a.qualifier)}
 	return edges
 }

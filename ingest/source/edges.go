@@ -21,6 +21,13 @@ type edgeFile struct {
 	unknown    ingest.UnknownGenes
 	refusal    refusal
 	kept       []keptColumn
+
+	// Of a matrix: its columns of values, where its header is, and whether rows are factors, with a
+	// target per column.
+	values     []valueColumn
+	header     string
+	factorRows bool
+
 	// the column whose values have edge types of their own, or -1: then groups has one, from the
 	// start
 	groupBy int
@@ -46,7 +53,7 @@ type edgeGroup struct {
 	missing missingNames
 	byKind  []int // names by their kind, of those that are not gene ids
 	met     *pairs
-	states  list[pairState] // of the pairs, by relation
+	states  []pairState // of the pairs, by relation
 
 	// Of the batch at hand: its edges wait until the genes of all are known, as looking up one pair
 	// after the other, with nothing in between, takes a fraction of the time.
@@ -74,9 +81,13 @@ func (f *edgeFile) read(names *Names) ([]SourceReport, error) {
 	for _, g := range f.groups {
 		f.prepare(g)
 	}
+	row := f.row
+	if f.header != "" {
+		row = f.cells
+	}
 	for batch, err := range f.reader.Batches() {
 		for i := 0; err == nil && i < batch.Len; i++ {
-			err = f.row(names, batch, i)
+			err = row(names, batch, i)
 		}
 		if err != nil {
 			return nil, err
@@ -160,12 +171,10 @@ func (g *edgeGroup) addEdges(kept int) {
 	n := len(g.relations)
 	for i, e := range g.edges {
 		if e.meeting == first {
-			for range n {
-				g.states.append(pairState{})
-			}
+			g.states = append(g.states, make([]pairState, n)...)
 		}
 		for k, r := range g.relations {
-			r.add(e.src, e.dst, g.weights[i*n+k], g.cells[i*kept:(i+1)*kept], g.states.at(e.pair*n+k), e.meeting)
+			r.add(e.src, e.dst, g.weights[i*n+k], g.cells[i*kept:(i+1)*kept], &g.states[e.pair*n+k], e.meeting)
 		}
 	}
 	g.edges, g.weights, g.cells = g.edges[:0], g.weights[:0], g.cells[:0]
@@ -267,7 +276,11 @@ func (f *edgeFile) malformed(batch *table.Batch, column, i int, err error) error
 		fault.Quote(f.reader.Columns()[column]), err)
 }
 
+// where says where a row is, or the header if batch is nil.
 func (f *edgeFile) where(batch *table.Batch, i int) string {
+	if batch == nil {
+		return f.header
+	}
 	return f.reader.Where(batch.First + int64(i))
 }
 

@@ -63,11 +63,14 @@ func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, 
 
 // read reads one source of edges.
 func (e EdgesSpec) read(files *inputfile.Files, names *Names, unknown ingest.UnknownGenes, place string) ([]*ingest.Edges, []SourceReport, error) {
+	var file *edgeFile
+	var nameless int
+	var err error
 	if e.Matrix != "" {
-		edges, report, err := e.readMatrix(files, names, unknown)
-		return []*ingest.Edges{edges}, []SourceReport{report}, err
+		file, nameless, err = e.openMatrix(files, names)
+	} else {
+		file, err = e.open(files, place)
 	}
-	file, err := e.open(files, place)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,6 +79,7 @@ func (e EdgesSpec) read(files *inputfile.Files, names *Names, unknown ingest.Unk
 	if err != nil {
 		return nil, nil, err
 	}
+	reports[0].Noted = appendCount(reports[0].Noted, "columns without a name, which are left out", nameless)
 	var tables []*ingest.Edges
 	for _, g := range file.groups {
 		for _, r := range g.relations {

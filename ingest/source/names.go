@@ -19,7 +19,7 @@ type Names struct {
 	genes    *ingest.Nodes
 	kinds    []string            // of names, by precedence
 	features []string            // systematic names: those of the genes in their order, then others
-	meanings nameMap[meaning]    // of every name
+	meanings map[string]meaning  // of every name
 	several  map[string][]uint32 // the features of a name that has more than one
 }
 
@@ -32,9 +32,9 @@ type meaning struct {
 
 // newNames makes a look-up that knows only gene ids, with room for a number of names.
 func newNames(genes *ingest.Nodes, room int) *Names {
-	n := &Names{genes: genes, features: slices.Clone(genes.IDs), meanings: newNameMap[meaning]("", room), several: make(map[string][]uint32)}
+	n := &Names{genes: genes, features: slices.Clone(genes.IDs), meanings: make(map[string]meaning, room), several: make(map[string][]uint32)}
 	for row, id := range genes.IDs {
-		n.meanings.set(id, meaning{uint32(row), gene, -1})
+		n.meanings[id] = meaning{uint32(row), gene, -1}
 	}
 	return n
 }
@@ -89,7 +89,7 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 		n.kinds, kinds = append(n.kinds, spec.Kinds[0]), spec.Kinds[1:]
 	}
 	var missing missingNames
-	named := make([]list[featureName], len(kinds)) // names have a meaning only behind the last row
+	named := make([][]featureName, len(kinds)) // names have a meaning only behind the last row
 	empty := 0
 	err = eachRow(reader, func(batch *table.Batch, i int) error {
 		report.Rows++
@@ -124,7 +124,7 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 					return fault.New(fault.Input, ingest.QuotesHint, "read %s: found name %s, expected one without quotes around it",
 						reader.Where(batch.First+int64(i)), fault.Quote(name))
 				}
-				of.append(featureName{string(name), m.gene})
+				*of = append(*of, featureName{string(name), m.gene})
 			}
 		}
 		return nil
@@ -134,8 +134,7 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 	}
 	for k, kind := range kinds {
 		n.kinds = append(n.kinds, kind)
-		for i := range named[k].length {
-			f := named[k].at(i)
+		for _, f := range named[k] {
 			n.add(f.name, f.feature)
 		}
 	}
@@ -150,7 +149,7 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 // feature returns the number of the feature with a systematic name, which is a name of it of the
 // latest kind.
 func (n *Names) feature(systematic string) uint32 {
-	if known, ok := n.meanings.get([]byte(systematic)); ok {
+	if known, ok := n.meanings[systematic]; ok {
 		return known.gene
 	}
 	number := uint32(len(n.features))
@@ -162,7 +161,7 @@ func (n *Names) feature(systematic string) uint32 {
 // add adds a name of the latest kind, unless it has a meaning as another kind.
 func (n *Names) add(name string, feature uint32) {
 	kind := int16(len(n.kinds) - 1)
-	m, taken := n.meanings.get([]byte(name))
+	m, taken := n.meanings[name]
 	switch {
 	case name == "" || taken && m.kind != kind:
 		return
@@ -184,7 +183,7 @@ func (n *Names) add(name string, feature uint32) {
 			m.result = ambiguous
 		}
 	}
-	n.meanings.set(name, m)
+	n.meanings[name] = m
 }
 
 func (n *Names) isGene(feature uint32) bool { return int(feature) < n.genes.Len() }
@@ -211,7 +210,7 @@ const (
 
 // find returns what a name means. It does not allocate.
 func (n *Names) find(name []byte) meaning {
-	if m, known := n.meanings.get(name); known {
+	if m, known := n.meanings[string(name)]; known {
 		return m
 	}
 	return meaning{0, unknown, -1}

@@ -36,7 +36,7 @@ func addOntology(files *inputfile.Files, graph *ingest.Graph, names *Names, spec
 			kept[i] = true
 		}
 	}
-	a := annotations{spec: spec, terms: terms, kept: kept, names: names, unknown: unknown, pairs: newPairs(false)}
+	a := annotations{spec: spec, terms: terms, kept: kept, names: names, unknown: unknown, pairs: newPairs(false), joins: make(joins)}
 	var annotated Report
 	for i, table := range spec.Annotations {
 		report, err := a.read(files, table, spec.annotationsPlace(i))
@@ -54,7 +54,7 @@ func addOntology(files *inputfile.Files, graph *ingest.Graph, names *Names, spec
 	}
 	bare := 0
 	if spec.Terms == AnnotatedTerms {
-		bare = terms.dropBare(kept, a.term.all(), relations)
+		bare = terms.dropBare(kept, slices.Clone(a.term), relations)
 	}
 	for _, c := range []Count{{"obsolete", obsolete}, {"of other namespaces", elsewhere}, {"without genes, also below them", bare}} {
 		nodes.Dropped = appendCount(nodes.Dropped, c.What, c.N)

@@ -263,7 +263,7 @@ func (n *Names) Aliases() map[string]string {
 		return nil
 	}
 	aliases := make(map[string]string)
-	for name, m := range n.meanings.all() {
+	for name, m := range n.meanings {
 		if m.kind >= 0 && m.result == gene {
 			aliases[name] = n.features[m.gene]
 		}

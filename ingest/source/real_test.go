@@ -1,15 +1,9 @@
 package source
 
 import (
-	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -54,43 +48,30 @@ func TestYeastPresetIsValid(t *testing.T) {
 	}
 }
 
-// TestYeastPresetDigests compares the files with the digests in the preset, each under the address
-// or name of its file.
+// TestYeastPresetDigests compares the files with the digests in the preset, which names every file
+// that it reads.
 func TestYeastPresetDigests(t *testing.T) {
 	spec := yeastSpec(t)
-	preset, err := os.ReadFile("../../conf/yeast.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	told := make(map[string]string)
-	for _, match := range regexp.MustCompile(`(?m)([^/ ]+)\n *# +sha256 ([0-9a-f]{64})$`).FindAllSubmatch(preset, -1) {
-		told[strings.TrimSuffix(string(match[1]), ".gz")] = string(match[2])
+	downloads := make(map[string]Download)
+	for _, download := range spec.Downloads {
+		downloads[download.File] = download
 	}
 	for _, path := range spec.Files() {
-		file, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
+		download, named := downloads[path]
+		if !named {
+			t.Errorf("the preset reads %s, which it does not download", path)
+			continue
 		}
-		var content io.Reader = file
-		name, compressed := strings.CutSuffix(filepath.Base(path), ".gz")
-		if compressed {
-			if content, err = gzip.NewReader(file); err != nil {
-				t.Fatal(err)
-			}
+		delete(downloads, path)
+		if filepath.Base(path) == "yeast_string_genes.txt" {
+			continue // our copy ends its last line
 		}
-		text, err := io.ReadAll(content)
-		if err = errors.Join(err, file.Close()); err != nil {
-			t.Fatal(err)
+		if fetched, err := download.Fetch(t.Context()); err != nil || !fetched.Present || fetched.Differs {
+			t.Errorf("%s: %+v, %v", path, fetched, err)
 		}
-		// our copy of the gene list ends its last line
-		exact, ended := fmt.Sprintf("%x", sha256.Sum256(text)), fmt.Sprintf("%x", sha256.Sum256(bytes.TrimSuffix(text, []byte("\n"))))
-		if want := told[name]; exact != want && (name != "yeast_string_genes.txt" || ended != want) {
-			t.Errorf("%s: the preset tells the sha256 %q, expected %s", name, want, exact)
-		}
-		delete(told, name)
 	}
-	if len(told) > 0 {
-		t.Errorf("the preset tells digests of files that it does not read: %v", told)
+	if len(downloads) > 0 {
+		t.Errorf("the preset downloads files that it does not read: %v", downloads)
 	}
 }
 

@@ -35,6 +35,8 @@ type GraphSpec struct {
 	// the share of a source's rows that may be dropped for names of no gene, or of several; more is
 	// an error (default: 0.5)
 	MaxDropped *float64 `yaml:"max_dropped"`
+	// public files that 'tcbuild ingest fetch' downloads, and whose digests it checks
+	Downloads []Download `yaml:"downloads" json:"-"`
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
 }
@@ -53,7 +55,7 @@ type GenesSpec struct {
 // RowsSpec says which rows of a table count.
 type RowsSpec struct {
 	// an expression that is true for the rows to keep, such as 'score >= 700 and mode ==
-	// "binding"'; docs/DESIGN.md, Filters, has the language
+	// "binding"'; docs/input.md, Filters, has the language
 	Where string `yaml:"where"`
 	// further such expressions, each with what the account of rows calls the others; where comes
 	// before them, and leaves those of a public source as they are

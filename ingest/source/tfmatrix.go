@@ -11,88 +11,41 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// readMatrix reads the matrix into edges. The report counts its cells.
-func (m *EdgesSpec) readMatrix(files *inputfile.Files, names *Names, policy ingest.UnknownGenes) (*ingest.Edges, SourceReport, error) {
-	options, err := m.options()
-	if err != nil {
-		return nil, SourceReport{}, err
-	}
-	file, err := files.Open(m.File)
-	if err != nil {
-		return nil, SourceReport{}, err
-	}
-	layout, err := openMatrix(file, options)
-	if err != nil {
-		return nil, SourceReport{}, err
-	}
-	reader, err := table.OpenFile(file, layout.text)
-	if err != nil {
-		return nil, SourceReport{}, err
-	}
-	defer reader.Close()
-	r := tfMatrixReader{
-		names: names, policy: policy, met: newPairs(false), rowName: nameIn("", m.UpperCase), factorRows: m.Matrix == FactorRows,
-		edges: &relation{name: m.Relation, weight: 0, carried: cmp.Or(m.WeightName, "weight"), loops: m.SelfLoops},
-	}
-	r.edges.keep, r.edges.refusal = m.condition()
-	nameless, err := r.useColumns(m, layout)
-	if err != nil {
-		return nil, SourceReport{}, err
-	}
-	rows := 0
-	err = eachRow(reader, func(batch *table.Batch, i int) error {
-		rows++
-		if err := r.row(batch, i); err != nil {
-			where := reader.Where(batch.First + int64(i))
-			if r.ofHeader {
-				where = m.File + ":" + strconv.Itoa(1+m.SkipLines)
-			}
-			return fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", where, err)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, SourceReport{}, err
-	}
-	r.edges.appendLoops(names.genes.Len())
-	report := r.edges.report(m.File, rows*len(r.columns), &r.missing)
-	report.Noted = appendCount(report.Noted, "columns without a name, which are left out", nameless)
-	return r.edges.edges(), report, nil
-}
-
-// tfMatrixReader turns the rows of a matrix into edges.
-type tfMatrixReader struct {
-	names      *Names
-	policy     ingest.UnknownGenes
-	factorRows bool // rows are factors, and columns their targets
-	rowName    func(field []byte) ([]byte, error)
-	columns    []valueColumn
-	edges      *relation
-	met        *pairs
-	states     list[pairState] // of the pairs
-	missing    missingNames
-	ofHeader   bool
-}
-
-// valueColumn is a column of values of one gene.
+// valueColumn is a column of a matrix with the values of one gene.
 type valueColumn struct {
 	namedGene
 	column int
 }
 
-// useColumns finds the columns with values, and counts those without a name.
-func (r *tfMatrixReader) useColumns(m *EdgesSpec, layout *matrixLayout) (nameless int, err error) {
-	for _, name := range m.Ignore {
+// openMatrix prepares a matrix for reading. nameless is the number of columns without a name.
+func (t *EdgesSpec) openMatrix(files *inputfile.Files, names *Names) (_ *edgeFile, nameless int, err error) {
+	options, err := t.options()
+	if err != nil {
+		return nil, 0, err
+	}
+	file, err := files.Open(t.File)
+	if err != nil {
+		return nil, 0, err
+	}
+	layout, err := openMatrix(file, options)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, name := range t.Ignore {
 		number, err := strconv.Atoi(name)
 		if !slices.Contains(layout.names, name) && (err != nil || number < 1 || number > len(layout.names)) {
-			return 0, fault.New(fault.Input, "name an existing column, or give a number from 1, as column 0 names the rows",
-				"read edges %s: found no column %s to ignore", m.File, fault.Quote(name))
+			return nil, 0, fault.New(fault.Input, "name an existing column, or give a number from 1, as column 0 names the rows",
+				"read edges %s: found no column %s to ignore", t.File, fault.Quote(name))
 		}
 	}
-	nameOf := nameIn(m.ColumnName, m.UpperCase)
+	keep, refusal := t.condition()
+	r := &relation{name: t.Relation, weight: 0, carried: cmp.Or(t.WeightName, "weight"), keep: keep, refusal: refusal, loops: t.SelfLoops}
+	f := &edgeFile{path: t.File, rename: nameIn("", t.UpperCase), factorRows: t.Matrix == FactorRows,
+		header: t.File + ":" + strconv.Itoa(1+t.SkipLines), groups: []*edgeGroup{{relations: []*relation{r}}}}
+	nameOf := nameIn(t.ColumnName, t.UpperCase)
 	for k, name := range layout.names {
 		switch {
-		case slices.Contains(m.Ignore, name), slices.Contains(m.Ignore, strconv.Itoa(k+1)):
+		case slices.Contains(t.Ignore, name), slices.Contains(t.Ignore, strconv.Itoa(k+1)):
 			continue
 		case name == "":
 			nameless++
@@ -100,55 +53,57 @@ func (r *tfMatrixReader) useColumns(m *EdgesSpec, layout *matrixLayout) (nameles
 		}
 		gene, err := nameOf([]byte(name))
 		if err != nil {
-			return 0, fault.New(fault.Input, "name a column without values in ignore", "read edges %s:%d: column %d: %w", m.File, 1+m.SkipLines, k+2, err)
+			return nil, 0, fault.New(fault.Input, "name a column without values in ignore", "read edges %s: column %d: %w", f.header, k+2, err)
 		}
-		r.columns = append(r.columns, valueColumn{r.names.named(gene), 1 + k})
+		f.values = append(f.values, valueColumn{names.named(gene), 1 + k})
 	}
-	return nameless, nil
+	f.reader, err = table.OpenFile(file, layout.text)
+	return f, nameless, err
 }
 
-// row reads the cells of a row. Its errors do not name the row, and are in the header if it sets
-// ofHeader.
-func (r *tfMatrixReader) row(batch *table.Batch, i int) error {
-	name, err := r.rowName(batch.Text(0, i))
+// cells makes the edges of a row of a matrix.
+func (f *edgeFile) cells(names *Names, batch *table.Batch, i int) error {
+	g := f.groups[0]
+	name, err := f.rename(batch.Text(0, i))
 	if err != nil {
 		return err
 	}
-	row := r.names.named(name)
-	for _, column := range r.columns {
+	row := names.named(name)
+	for _, column := range f.values {
+		g.rows++
 		weight, err := finite(batch, column.column, i)
 		if err != nil {
-			return fault.New(fault.Input, fault.HintOf(err), "column %q: %w", column.name, err)
+			return fault.New(fault.Input, fault.HintOf(err), "read edges %s: column %q: %w", f.where(batch, i), column.name, err)
 		}
-		if !r.edges.keep(weight) {
-			r.edges.refused++
+		if !g.relations[0].keep(weight) {
+			g.relations[0].refused++
 			continue
 		}
-		for k, end := range []namedGene{column.namedGene, row} {
-			if end.result == gene {
-				continue
-			}
-			r.ofHeader = k == 0
-			if err := ingest.CheckGeneName([]byte(end.name)); err != nil {
-				return err
-			}
-			if r.policy == ingest.RefuseUnknownGenes {
-				return fault.New(fault.Input, r.names.unknownHint(end.name), "%s", r.names.describe(end.name, end.result))
-			}
-			r.missing.add(end.name)
+		if err := cmp.Or(f.named(g, names, column.namedGene, nil, 0), f.named(g, names, row, batch, i)); err != nil {
+			return err
 		}
 		factor, target := column.namedGene, row
-		if r.factorRows {
+		if f.factorRows {
 			factor, target = row, column.namedGene
 		}
-		if r.missing.count([2]found{factor.result, target.result}) {
-			continue
+		if !g.missing.count([2]found{factor.result, target.result}) {
+			g.edges, g.weights = append(g.edges, edge{src: factor.gene, dst: target.gene}), append(g.weights, weight)
 		}
-		pair, meeting := r.met.meet(factor.gene, target.gene)
-		if meeting == first {
-			r.states.append(pairState{})
-		}
-		r.edges.add(factor.gene, target.gene, weight, nil, r.states.at(pair), meeting)
 	}
+	return nil
+}
+
+// named notes a name without a gene, or returns an error for it. batch is nil for a name in the header.
+func (f *edgeFile) named(g *edgeGroup, names *Names, n namedGene, batch *table.Batch, i int) error {
+	if n.result == gene {
+		return nil
+	}
+	if err := ingest.CheckGeneName([]byte(n.name)); err != nil {
+		return fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", f.where(batch, i), err)
+	}
+	if f.unknown == ingest.RefuseUnknownGenes {
+		return fault.New(fault.Input, names.unknownHint(n.name), "read edges %s: %s", f.where(batch, i), names.describe(n.name, n.result))
+	}
+	g.missing.add(n.name)
 	return nil
 }

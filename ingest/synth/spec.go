@@ -21,7 +21,7 @@ func (n named) Inputs() []ingest.Input { return []ingest.Input{{Name: n.name}} }
 func IsName(name string) bool { return strings.HasPrefix(name, "synth:") }
 
 // Named returns the set that synth:SCALE:SAMPLES:SEED names: computed samples, see Samples, in any
-// number. The graph must be that of the same scale and seed. A wrong name is a fault.Usage.
+// number. The graph must have the same scale and seed. A wrong name is a fault.Usage.
 func Named(name string, genes *ingest.Nodes) (ingest.SampleSource, error) {
 	const hint = "the default set of a yeast-scale graph is synth:yeast:332313:1"
 	parts := strings.Split(name, ":")

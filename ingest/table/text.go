@@ -39,7 +39,7 @@ type textSource struct {
 	line     int64 // 1-based line of buffer[begin]
 	firstRow int64 // line of row 0
 	row      int64 // row of buffer[begin]
-	// ascending: a row, repeated for each line break inside its quotes and each comment behind it
+	// ascending: a row, repeated for each line break inside its quotes and each comment after it
 	breaks []int64
 }
 
@@ -110,7 +110,7 @@ func byteOrderMark(text []byte) []byte {
 	return nil
 }
 
-// skipLine moves behind the next line.
+// skipLine moves past the next line.
 func (s *textSource) skipLine() error {
 	for {
 		if length := bytes.IndexByte(s.buffer[s.begin:s.end], '\n'); length >= 0 {
@@ -120,7 +120,7 @@ func (s *textSource) skipLine() error {
 		}
 		if s.torn == io.EOF {
 			return fault.New(fault.Input, "check skip_lines",
-				"read %s: found %s, expected a table behind those to skip", s.path, english.Plural(int(s.line), "line", ""))
+				"read %s: found %s, expected a table after the lines to skip", s.path, english.Plural(int(s.line), "line", ""))
 		}
 		if s.torn != nil {
 			return rows.Damaged(s.path, "at its start", s.torn)

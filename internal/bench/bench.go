@@ -75,7 +75,7 @@ type bench struct {
 	in       *inputs
 	datasets string // folder
 	setup    Setup
-	limits   []limits // by round
+	limits   Limits
 	cases    []*subject
 	points   []*subject // the variations of the default codecs
 	devices  []DeviceResult
@@ -83,13 +83,10 @@ type bench struct {
 
 // subject is one thing to be measured in every round.
 type subject struct {
-	Case
-	Variation
-	input    input
-	edges    int
-	size     Size
-	builds   []built
-	readings []reads
+	Point
+	input  input
+	fixed  Stat        // seconds that do not grow with the samples
+	result *CaseResult // of the cases; nil of their variations
 }
 
 // plan decides what to measure, and makes the inputs.
@@ -113,6 +110,7 @@ func (b *bench) plan() (Setup, error) {
 		if err != nil {
 			return setup, err
 		}
+		s.result = &CaseResult{Case: c, Default: c.isDefault()}
 		b.cases = append(b.cases, s)
 	}
 	for _, v := range variations(b.in.total, b.Workers) {
@@ -132,28 +130,26 @@ func (b *bench) plan() (Setup, error) {
 
 func (b *bench) subject(c Case, v Variation) (*subject, error) {
 	part, err := b.in.part(v)
-	s := &subject{Case: c, Variation: v, input: part}
+	s := &subject{Point: Point{Case: c, Variation: v}, input: part}
 	for _, edges := range b.in.graph.Edges {
-		s.edges += (edges.Len() + v.EveryNth - 1) / v.EveryNth
+		s.Edges += (edges.Len() + v.EveryNth - 1) / v.EveryNth
 	}
 	return s, err
 }
 
 // round measures everything once.
 func (b *bench) round(ctx context.Context, round int) error {
-	l, err := measureLimits(b.Out, b.setup.MaskPositions, b.diskBytes())
-	if err != nil {
+	if err := b.limits.measure(b.Out, b.setup.MaskPositions, b.diskBytes()); err != nil {
 		return fmt.Errorf("measure the machine's limits: %w", err)
 	}
-	b.limits = append(b.limits, l)
 	for _, s := range b.cases {
 		keep := b.Keep && round == b.Rounds-1
-		if err := b.measure(ctx, s, round, filepath.Join(b.datasets, s.folder()), true, keep); err != nil {
+		if err := b.measure(ctx, s, round, filepath.Join(b.datasets, s.folder()), keep); err != nil {
 			return err
 		}
 	}
 	for _, s := range b.points {
-		if err := b.measure(ctx, s, round, filepath.Join(b.datasets, "variation"), false, false); err != nil {
+		if err := b.measure(ctx, s, round, filepath.Join(b.datasets, "variation"), false); err != nil {
 			return err
 		}
 	}
@@ -168,8 +164,8 @@ func (b *bench) diskBytes() int64 {
 
 const mostDiskBytes = 512 << 20
 
-// measure builds and reads a subject once; reads in all orders are of the cases alone.
-func (b *bench) measure(ctx context.Context, s *subject, round int, dir string, allOrders, keep bool) error {
+// measure builds and reads a subject once; only cases are read in all orders.
+func (b *bench) measure(ctx context.Context, s *subject, round int, dir string, keep bool) error {
 	built, err := b.build(ctx, s.Case, s.input, s.Workers, dir)
 	if err != nil {
 		return err
@@ -181,16 +177,13 @@ func (b *bench) measure(ctx context.Context, s *subject, round int, dir string, 
 	if err := b.in.checkRead(s.input, manifest); err != nil {
 		return err
 	}
-	readings, err := readDataset(ctx, dir, uint64(round), allOrders)
+	readings, err := readDataset(ctx, dir, uint64(round), s.result != nil)
 	if err != nil {
 		return err
 	}
-	if round == 0 {
-		s.size = sizeOf(manifest)
-	}
-	s.builds, s.readings = append(s.builds, built), append(s.readings, readings)
-	b.Log.Info("measured", "round", round+1, "of", b.Rounds, "case", s.String(), "samples", s.Samples, "workers",
-		s.Workers, "edges", s.edges,
+	s.add(built, readings, sizeOf(manifest))
+	b.Log.Info("measured", "round", round+1, "of", b.Rounds, "case", s.Case, "samples", s.Samples, "workers",
+		s.Workers, "edges", s.Edges,
 		"build_seconds", fmt.Sprintf("%.2f", built.seconds), "read_ms", fmt.Sprintf("%.3f", readings.random.milliseconds()))
 	if keep {
 		return nil

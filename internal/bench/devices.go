@@ -73,20 +73,20 @@ func (b *bench) measureDevices(ctx context.Context) ([]DeviceResult, error) {
 }
 
 func deviceResult(s devicespeed.Speed, samples int) DeviceResult {
-	of := func(figure func(devicespeed.Round) float64) Stat { return statOf(s.Rounds, figure) }
 	r := DeviceResult{
 		Device: s.String(), BatchSamples: samples,
 		MemoryBytes: s.MemoryBytes, IndexBytes: s.IndexBytes, MaskBytes: s.MaskBytes, BitBytes: s.BitBytes,
-		Fill:        of(func(r devicespeed.Round) float64 { return r.FillSpeed }),
-		Copy:        of(func(r devicespeed.Round) float64 { return r.CopySpeed }),
-		IndexUpload: of(func(r devicespeed.Round) float64 { return r.IndexUpload }),
-		MaskUpload:  of(func(r devicespeed.Round) float64 { return r.MaskUpload }),
-		Methods: []DeviceMethod{
-			{Method: gpuverify.ByIncidence, Seconds: of(func(r devicespeed.Round) float64 { return r.ByIncidence }),
-				CPUSeconds: of(func(r devicespeed.Round) float64 { return r.CPUIncidence })},
-			{Method: gpuverify.ByEdges, Seconds: of(func(r devicespeed.Round) float64 { return r.ByEdges }),
-				CPUSeconds: of(func(r devicespeed.Round) float64 { return r.CPUEdges })},
-		},
+		Methods: []DeviceMethod{{Method: gpuverify.ByIncidence}, {Method: gpuverify.ByEdges}},
+	}
+	for _, round := range s.Rounds {
+		r.Fill.add(round.FillSpeed)
+		r.Copy.add(round.CopySpeed)
+		r.IndexUpload.add(round.IndexUpload)
+		r.MaskUpload.add(round.MaskUpload)
+		r.Methods[0].Seconds.add(round.ByIncidence)
+		r.Methods[0].CPUSeconds.add(round.CPUIncidence)
+		r.Methods[1].Seconds.add(round.ByEdges)
+		r.Methods[1].CPUSeconds.add(round.CPUEdges)
 	}
 	for i := range r.Methods {
 		r.Methods[i].CopyFraction = ratio(float64(r.BitBytes)/r.Methods[i].Seconds.Median, r.Copy.Max)

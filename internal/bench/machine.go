@@ -58,29 +58,27 @@ func filesystem(magic int64) string {
 	return fmt.Sprintf("%#x", magic)
 }
 
-// limits is one round's measurement of the machine, in bytes per second.
-type limits struct{ fill, copy, diskWrite, diskRead float64 }
-
 const (
 	memorySeconds = 0.1     // duration of a memory measurement
 	chunkBytes    = 1 << 20 // of one write or read of the disk limits
 )
 
-// measureLimits measures memory with buffers of size bytes, and the disk of dir with a file of
+// measure adds a round: memory with buffers of size bytes, and the disk of dir with a file of
 // diskBytes.
-func measureLimits(dir string, size int, diskBytes int64) (limits, error) {
+func (l *Limits) measure(dir string, size int, diskBytes int64) error {
 	from, to := bytes.Repeat([]byte{1}, max(size, 1)), bytes.Repeat([]byte{1}, max(size, 1))
-	l := limits{
-		fill: memorySpeed(len(to), func() { clear(to) }),
-		copy: memorySpeed(len(to), func() { copy(to, from) }),
-	}
+	l.Fill.add(memorySpeed(len(to), func() { clear(to) }))
+	l.Copy.add(memorySpeed(len(to), func() { copy(to, from) }))
+	l.DiskBytes = diskBytes
 	path := filepath.Join(dir, "disk-limit")
-	var err error
-	if l.diskWrite, err = writeSpeed(path, diskBytes); err != nil {
-		return l, err
+	write, err := writeSpeed(path, diskBytes)
+	if err != nil {
+		return err
 	}
-	l.diskRead, err = readSpeed(path, diskBytes)
-	return l, errors.Join(err, os.Remove(path))
+	read, err := readSpeed(path, diskBytes)
+	l.DiskWrite.add(write)
+	l.DiskRead.add(read)
+	return errors.Join(err, os.Remove(path))
 }
 
 // memorySpeed repeats work, which handles size bytes, and returns its best speed: other load on the

@@ -54,7 +54,7 @@ func (b *bench) build(ctx context.Context, c Case, in input, workers int, out st
 		args = append(args, "--allow-wildtype")
 	}
 	if b.AllowDuplicateIDs {
-		args = append(args, "--allow-duplicate-ids")
+		args = append(args, "allow_duplicate_ids=true")
 	}
 	if in.perturbations == b.Perturbations { // a subset has no other columns
 		args = append(args, listFlag("phenotypes", b.Phenotypes)...)
@@ -62,7 +62,7 @@ func (b *bench) build(ctx context.Context, c Case, in input, workers int, out st
 		if b.Where != "" { // a subset is of samples that were kept
 			args = append(args, "--where="+b.Where)
 		}
-		args = append(args, "--duplicates", string(b.Duplicates), "--max-dropped", fmt.Sprint(*b.MaxDropped))
+		args = append(args, "--duplicates", string(b.Duplicates), fmt.Sprintf("max_dropped=%v", *b.MaxDropped))
 		args = append(args, listFlag("group-by", b.GroupBy)...)
 		args = append(args, listFlag("controls", b.Controls)...)
 	}

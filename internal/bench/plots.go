@@ -18,8 +18,6 @@ func (r *Results) figures() []page.Section {
 	figures := []page.Section{
 		{Title: "Size against loading time", Text: "Lower and further left is better. Filled marks are the default codecs. The dashed line is the time to fill the masks' bytes. Below it are readers that change only what differs from the sample before.",
 			Plots: []page.Plot{r.sizeAgainstTime()}},
-		{Title: "Where the time of a build goes", Text: "Each bar is one build, divided by the wall time of its stages; the total is at the right.",
-			Plots: []page.Plot{r.stageShares()}},
 	}
 	if r.Base.Workers > 1 {
 		figures = append(figures, page.Section{Title: "Throughput against workers",
@@ -48,40 +46,6 @@ func (r *Results) sizeAgainstTime() page.Plot {
 			Hover: fmt.Sprintf("%s: %s per sample, %s", c, formatBytes(x), formatSeconds(y))})
 	}
 	return d.Points("Time to load a sample's masks against its stored bytes, a mark for each variant and codec.")
-}
-
-// stageColors are those of the stages of a build.
-var stageColors = map[string]int{"read graph": 6, surveyStage: 4, "build incidence": 5, "write graph": 3, masksStage: 2, restStage: 7}
-
-func (r *Results) stageShares() page.Plot {
-	d := page.Plot{Title: "Where the time of a build goes",
-		Text: "A bar for each variant and codec, divided by the time of the stages of its build. The table of stages below has the figures."}
-	color := func(stage string) int { return cmp.Or(stageColors[stage], 1) }
-	for _, name := range r.stageNames() {
-		d.Legend = append(d.Legend, page.Part{Name: name, Color: color(name)})
-	}
-	for _, c := range r.Cases {
-		row := page.Share{Label: c.String(), Total: formatSeconds(c.Build.Seconds.Median)}
-		for _, stage := range c.Build.Stages {
-			seconds := stage.Seconds.Median
-			row.Parts = append(row.Parts, page.Part{Name: stage.Stage, Color: color(stage.Stage),
-				Value: max(seconds, 0), Text: formatSeconds(seconds)})
-		}
-		d.Shares = append(d.Shares, row)
-	}
-	return d
-}
-
-// stageNames are the stages of all cases in the order in which they run.
-func (r *Results) stageNames() (names []string) {
-	for _, c := range r.Cases {
-		for _, stage := range c.Build.Stages {
-			if stage.Stage != restStage && !slices.Contains(names, stage.Stage) {
-				names = append(names, stage.Stage)
-			}
-		}
-	}
-	return append(names, restStage)
 }
 
 // axis is a figure of a point. The points on a horizontal axis differ from the base in it alone.

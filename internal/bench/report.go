@@ -176,3 +176,15 @@ func (r *Results) stageTable() page.Section {
 	}
 	return t
 }
+
+// stageNames are the stages of all cases in the order in which they run.
+func (r *Results) stageNames() (names []string) {
+	for _, c := range r.Cases {
+		for _, stage := range c.Build.Stages {
+			if stage.Stage != restStage && !slices.Contains(names, stage.Stage) {
+				names = append(names, stage.Stage)
+			}
+		}
+	}
+	return append(names, restStage)
+}

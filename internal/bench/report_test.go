@@ -20,7 +20,7 @@ func testResults(r *rand.Rand, rounds int) *Results {
 		for range rounds {
 			values = append(values, low+(high-low)*r.Float64())
 		}
-		return newStat(values)
+		return statOf(values...)
 	}
 	results := &Results{Setup: Setup{Rounds: rounds, Workers: 4, Samples: 1000, TotalSamples: 1000, MaskPositions: 5000},
 		Base:   Variation{Workers: 4, Samples: 1000, EveryNth: 1},
@@ -72,8 +72,8 @@ func report(t *testing.T, r *Results) string {
 func TestPlots(t *testing.T) {
 	for seed := range testrun.Cases(20, 3) {
 		r := testResults(rand.New(rand.NewPCG(uint64(seed), 0)), 1)
-		if found := pagetest.Check(t, report(t, r)); found != 8 {
-			t.Errorf("found %d plots, expected 8", found)
+		if found := pagetest.Check(t, report(t, r)); found != 7 {
+			t.Errorf("found %d plots, expected 7", found)
 		}
 	}
 	r := testResults(rand.New(rand.NewPCG(1, 0)), 1)
@@ -81,7 +81,7 @@ func TestPlots(t *testing.T) {
 	for i := range r.Points {
 		r.Points[i].Workers = 1
 	}
-	if text := report(t, r); pagetest.Check(t, text) != 7 || strings.Contains(text, "Throughput") {
+	if text := report(t, r); pagetest.Check(t, text) != 6 || strings.Contains(text, "Throughput") {
 		t.Error("the throughput of a single worker has a plot")
 	}
 }
@@ -109,24 +109,6 @@ func TestExtrapolatedLines(t *testing.T) {
 		}
 		if dashed != 3 {
 			t.Errorf("%s: found %d dashed lines, expected 3", d.Title, dashed)
-		}
-	}
-}
-
-// The bars of a build are in the order of their stages, each in the colour of the legend.
-func TestStageShares(t *testing.T) {
-	r := testResults(rand.New(rand.NewPCG(1, 0)), 3)
-	d := r.stageShares()
-	for i, c := range r.Cases {
-		if row := d.Shares[i]; row.Label != c.String() || row.Total != formatSeconds(c.Build.Seconds.Median) || len(row.Parts) != len(c.Build.Stages) {
-			t.Errorf("found %+v", row)
-		}
-		for k, stage := range c.Build.Stages {
-			part := d.Shares[i].Parts[k]
-			known := slices.ContainsFunc(d.Legend, func(l page.Part) bool { return l.Name == stage.Stage && l.Color == part.Color })
-			if !known || part.Name != stage.Stage || part.Value != stage.Seconds.Median {
-				t.Errorf("%s: found %+v, expected %+v", c, part, stage)
-			}
 		}
 	}
 }

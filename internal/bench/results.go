@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"slices"
+
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/store"
@@ -64,7 +66,21 @@ type Stat struct {
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
 	Rounds int     `json:"rounds"` // 0: not measured; 1: the spread is unknown
+
+	ascending []float64
 }
+
+// add adds a round.
+func (s *Stat) add(value float64) {
+	at, _ := slices.BinarySearch(s.ascending, value)
+	s.ascending = slices.Insert(s.ascending, at, value)
+	s.Rounds = len(s.ascending)
+	s.Min, s.Max = s.ascending[0], s.ascending[s.Rounds-1]
+	s.Median = (s.ascending[(s.Rounds-1)/2] + s.ascending[s.Rounds/2]) / 2
+}
+
+// Spread is half the range of the rounds, two or more, as a fraction of the median; 0 if that is 0.
+func (s Stat) Spread() float64 { return ratio((s.Max-s.Min)/2, s.Median) }
 
 // Limits is how fast the machine is at work that no way of storing masks can avoid, in bytes per
 // second. Comparisons use the highest round of a limit.

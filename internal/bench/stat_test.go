@@ -2,8 +2,21 @@ package bench
 
 import (
 	"math"
+	"reflect"
 	"testing"
 )
+
+func statOf(values ...float64) (s Stat) {
+	for _, value := range values {
+		s.add(value)
+	}
+	return s
+}
+
+func same(a, b Stat) bool {
+	a.ascending, b.ascending = nil, nil
+	return reflect.DeepEqual(a, b)
+}
 
 func TestStat(t *testing.T) {
 	for _, c := range []struct {
@@ -11,14 +24,14 @@ func TestStat(t *testing.T) {
 		want   Stat
 		spread float64
 	}{
-		{[]float64{3}, Stat{3, 3, 3, 1}, 0},
-		{[]float64{4, 2}, Stat{3, 2, 4, 2}, 1. / 3},
-		{[]float64{9, 1, 2}, Stat{2, 1, 9, 3}, 2},
-		{[]float64{4, 1, 3, 2}, Stat{2.5, 1, 4, 4}, 0.6},
-		{[]float64{0, 0}, Stat{0, 0, 0, 2}, 0},
+		{[]float64{3}, Stat{3, 3, 3, 1, nil}, 0},
+		{[]float64{4, 2}, Stat{3, 2, 4, 2, nil}, 1. / 3},
+		{[]float64{9, 1, 2}, Stat{2, 1, 9, 3, nil}, 2},
+		{[]float64{4, 1, 3, 2}, Stat{2.5, 1, 4, 4, nil}, 0.6},
+		{[]float64{0, 0}, Stat{0, 0, 0, 2, nil}, 0},
 	} {
-		got := newStat(c.values)
-		if got != c.want || math.Abs(got.Spread()-c.spread) > 1e-12 {
+		got := statOf(c.values...)
+		if !same(got, c.want) || math.Abs(got.Spread()-c.spread) > 1e-12 {
 			t.Errorf("%v: got %v with spread %g, want %v with %g", c.values, got, got.Spread(), c.want, c.spread)
 		}
 	}
@@ -32,7 +45,7 @@ func TestFormat(t *testing.T) {
 		{formatSeconds(0), "0 s"}, {formatSeconds(13e-6), "13 µs"}, {formatSeconds(0.9996e-3), "1.00 ms"}, {formatSeconds(0.0123), "12.3 ms"},
 		{formatSeconds(119.9), "120 s"}, {formatSeconds(150), "2.50 min"}, {formatSeconds(9000), "2.50 h"},
 		{formatPercent(0.004), "0.4 %"}, {formatPercent(0.63), "63 %"}, {formatPercent(0.0999), "10 %"},
-		{formatStat(Stat{2, 1, 4, 2}, formatNumber), "2 ±75%"}, {formatStat(Stat{2, 2, 2, 1}, formatNumber), "2"},
+		{formatStat(Stat{2, 1, 4, 2, nil}, formatNumber), "2 ±75%"}, {formatStat(Stat{2, 2, 2, 1, nil}, formatNumber), "2"},
 		{byteTick(1500), "1.5 kB"}, {byteTick(1e9), "1 GB"}, {secondsTick(1.5), "1.5 s"},
 	} {
 		if c.got != c.want {

@@ -3,49 +3,40 @@ package bench
 import (
 	"os"
 	"path/filepath"
+	"slices"
 
-	"tcbuild"
 	"tcbuild/internal/disk"
 	"tcbuild/store"
 )
 
-// results summarises all rounds.
+// results are the rounds so far.
 func (b *bench) results(machine Machine) *Results {
 	r := &Results{
 		FormatVersion: FormatVersion, Program: b.Program, Machine: machine, Setup: b.setup,
-		Base: baseVariation(b.in.total, b.Workers),
-		Limits: Limits{
-			Fill:      statOf(b.limits, func(l limits) float64 { return l.fill }),
-			Copy:      statOf(b.limits, func(l limits) float64 { return l.copy }),
-			DiskWrite: statOf(b.limits, func(l limits) float64 { return l.diskWrite }),
-			DiskRead:  statOf(b.limits, func(l limits) float64 { return l.diskRead }),
-			DiskBytes: b.diskBytes(),
-		},
-		Devices: b.devices,
+		Base: baseVariation(b.in.total, b.Workers), Limits: b.limits, Devices: b.devices,
 	}
 	for _, s := range b.points {
-		r.Points = append(r.Points, s.point())
+		r.Points = append(r.Points, s.Point)
 	}
 	to := b.Extrapolate
 	if to == 0 {
 		to = b.in.total
 	}
 	for _, s := range b.cases {
-		r.Cases = append(r.Cases, CaseResult{
-			Case: s.Case, Default: s.isDefault(),
-			Build: s.buildResult(r.Limits), Size: s.size, Read: s.readResult(r.Limits, b.setup),
-			Extrapolated: extrapolate(b.largest(s), to),
-		})
+		c := *s.result
+		c.Extrapolated = extrapolate(b.largest(s), to)
+		c.compare(b.limits, b.setup.MaskPositions)
+		r.Cases = append(r.Cases, c)
 	}
 	return r
 }
 
 // largest is the largest dataset of a case that was built with all edges and all workers.
 func (b *bench) largest(of *subject) Point {
-	largest := of.point()
+	largest := of.Point
 	for _, s := range b.points {
 		if s.Case == of.Case && s.EveryNth == 1 && s.Workers == b.Workers && s.Samples > largest.Samples {
-			largest = s.point()
+			largest = s.Point
 		}
 	}
 	return largest
@@ -61,19 +52,6 @@ func extrapolate(from Point, samples int) Extrapolation {
 	}
 }
 
-func (s *subject) point() Point {
-	return Point{
-		Case: s.Case, Variation: s.Variation, Edges: s.edges,
-		Seconds:          statOf(s.builds, func(m built) float64 { return m.seconds }),
-		SamplesPerSecond: s.samplesPerSecond(),
-		DatasetBytes:     s.size.DatasetBytes,
-		BytesPerSample:   s.size.BytesPerSample,
-		ReadMilliseconds: statOf(s.readings, func(r reads) float64 { return r.random.milliseconds() }),
-		FixedSeconds:     statOf(s.builds, built.fixedSeconds).Median,
-		FixedBytes:       s.size.DatasetBytes - s.size.SampleBytes,
-	}
-}
-
 // The stages of a build that grow with the samples.
 const (
 	surveyStage = "survey samples" // also writes the sample table
@@ -83,108 +61,90 @@ const (
 // restStage is the time outside all stages: starting the program and publishing the dataset.
 const restStage = "start and publish"
 
-// writing is the time of the stages that grow with the samples.
-func (m built) writing() float64 { return m.stage(surveyStage).Seconds + m.stage(masksStage).Seconds }
-
-// fixedSeconds is the time that does not grow with the samples.
-func (m built) fixedSeconds() float64 { return m.seconds - m.writing() }
-
-// step is the busy time of a step of a stage, 0 if there was none.
-func (m built) step(stage, name string) float64 {
-	for _, step := range m.stage(stage).Steps {
-		if step.Step == name {
-			return step.Busy
-		}
-	}
-	return 0
-}
-
-// stage is the time of a stage, 0 if there was none.
-func (m built) stage(name string) tcbuild.StageTime {
+// add adds a round.
+func (s *subject) add(m built, r reads, size Size) {
+	writing := 0.0
 	for _, stage := range m.run.Stages {
-		if stage.Stage == name {
-			return stage
+		if stage.Stage == surveyStage || stage.Stage == masksStage {
+			writing += stage.Seconds
 		}
 	}
-	return tcbuild.StageTime{}
-}
-
-func (s *subject) samplesPerSecond() Stat {
-	return statOf(s.builds, func(m built) float64 { return float64(s.Samples) / m.writing() })
-}
-
-func (s *subject) buildResult(l Limits) Build {
-	r := Build{
-		Seconds:          statOf(s.builds, func(m built) float64 { return m.seconds }),
-		CPUSeconds:       statOf(s.builds, func(m built) float64 { return m.cpuSeconds }),
-		SamplesPerSecond: s.samplesPerSecond(),
-		PeakAnonBytes:    statOf(s.builds, func(m built) float64 { return m.peakAnon }),
-		Stages:           s.stages(),
-		LimitSeconds:     ratio(float64(s.size.DatasetBytes), l.DiskWrite.Max),
+	s.fixed.add(m.seconds - writing)
+	s.Seconds.add(m.seconds)
+	s.SamplesPerSecond.add(float64(s.Samples) / writing)
+	s.ReadMilliseconds.add(r.random.milliseconds())
+	s.DatasetBytes, s.BytesPerSample = size.DatasetBytes, size.BytesPerSample
+	s.FixedSeconds, s.FixedBytes = s.fixed.Median, size.DatasetBytes-size.SampleBytes
+	if s.result != nil {
+		s.result.Size = size
+		s.result.Build.add(m, s.Point)
+		s.result.Read.add(r)
 	}
-	r.LimitFraction = ratio(r.LimitSeconds, r.Seconds.Median)
-	return r
 }
 
-// stages summarises the stages and steps of run.json by name; every round has the same.
-func (s *subject) stages() (stages []Stage) {
-	for _, stage := range s.builds[0].run.Stages {
-		summed := Stage{Stage: stage.Stage, Seconds: statOf(s.builds, func(m built) float64 { return m.stage(stage.Stage).Seconds })}
-		for _, step := range stage.Steps {
-			busy := statOf(s.builds, func(m built) float64 { return m.step(stage.Stage, step.Step) })
-			summed.Steps = append(summed.Steps, Step{step.Step, busy})
+// add adds a round. Every round has the same stages.
+func (b *Build) add(m built, p Point) {
+	b.Seconds, b.SamplesPerSecond = p.Seconds, p.SamplesPerSecond
+	b.CPUSeconds.add(m.cpuSeconds)
+	b.PeakAnonBytes.add(m.peakAnon)
+	rest := m.seconds
+	of := func(name string) *Stage {
+		i := slices.IndexFunc(b.Stages, func(s Stage) bool { return s.Stage == name })
+		if i < 0 {
+			i = len(b.Stages)
+			b.Stages = append(b.Stages, Stage{Stage: name})
 		}
-		stages = append(stages, summed)
+		return &b.Stages[i]
 	}
-	rest := statOf(s.builds, func(m built) float64 {
-		rest := m.seconds
-		for _, stage := range m.run.Stages {
-			rest -= stage.Seconds
-		}
-		return rest
-	})
-	return append(stages, Stage{Stage: restStage, Seconds: rest})
-}
-
-// write writes results.json and report.html.
-func (r *Results) write(dir string) error {
-	if err := disk.WriteJSON(filepath.Join(dir, "results.json"), r); err != nil {
-		return err
-	}
-	page, err := r.page().HTML()
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "report.html"), page, 0o666)
-}
-
-func (s *subject) readResult(l Limits, setup Setup) Read {
-	limit := func(cold bool) float64 { return readLimit(s.Case, s.size, l, setup.MaskPositions, cold) }
-	r := Read{
-		OpenSeconds: statOf(s.readings, func(r reads) float64 { return r.open }),
-		Sequential:  passResult(s.readings, func(r reads) pass { return r.sequential }, limit(false)),
-		Random:      passResult(s.readings, func(r reads) pass { return r.random }, limit(false)),
-	}
-	for _, reading := range s.readings {
-		if reading.notCold != "" {
-			r.NotCold = reading.notCold
-			return r
+	for _, stage := range m.run.Stages {
+		rest -= stage.Seconds
+		sum := of(stage.Stage)
+		sum.Seconds.add(stage.Seconds)
+		for i, step := range stage.Steps {
+			if i == len(sum.Steps) {
+				sum.Steps = append(sum.Steps, Step{Step: step.Step})
+			}
+			sum.Steps[i].BusySeconds.add(step.Busy)
 		}
 	}
-	sequential := passResult(s.readings, func(r reads) pass { return r.coldSequential }, limit(true))
-	random := passResult(s.readings, func(r reads) pass { return r.coldRandom }, limit(true))
-	r.ColdSequential, r.ColdRandom = &sequential, &random
-	return r
+	of(restStage).Seconds.add(rest)
 }
 
-func passResult(rounds []reads, of func(reads) pass, limit float64) Pass {
-	p := Pass{
-		Samples:           int(statOf(rounds, func(r reads) float64 { return float64(of(r).samples) }).Min),
-		Milliseconds:      statOf(rounds, func(r reads) float64 { return of(r).milliseconds() }),
-		LimitMilliseconds: limit,
+// add adds a round. Cold passes count only if every round has them.
+func (r *Read) add(of reads) {
+	r.OpenSeconds.add(of.open)
+	r.Sequential.add(of.sequential)
+	r.Random.add(of.random)
+	if r.OpenSeconds.Rounds == 1 {
+		r.ColdSequential, r.ColdRandom = &Pass{}, &Pass{}
 	}
-	p.LimitFraction = ratio(limit, p.Milliseconds.Median)
-	return p
+	if r.NotCold == "" {
+		r.NotCold = of.notCold
+	}
+	if r.NotCold != "" {
+		r.ColdSequential, r.ColdRandom = nil, nil
+		return
+	}
+	r.ColdSequential.add(of.coldSequential)
+	r.ColdRandom.add(of.coldRandom)
+}
+
+func (p *Pass) add(round pass) {
+	if p.Milliseconds.add(round.milliseconds()); p.Milliseconds.Rounds == 1 || round.samples < p.Samples {
+		p.Samples = round.samples
+	}
+}
+
+// compare compares a case with the limits of the machine.
+func (c *CaseResult) compare(l Limits, positions int) {
+	c.Build.LimitSeconds = ratio(float64(c.Size.DatasetBytes), l.DiskWrite.Max)
+	c.Build.LimitFraction = ratio(c.Build.LimitSeconds, c.Build.Seconds.Median)
+	for i, p := range []*Pass{&c.Read.Sequential, &c.Read.Random, c.Read.ColdSequential, c.Read.ColdRandom} {
+		if p != nil {
+			p.LimitMilliseconds = readLimit(c.Case, c.Size, l, positions, i >= 2)
+			p.LimitFraction = ratio(p.LimitMilliseconds, p.Milliseconds.Median)
+		}
+	}
 }
 
 // readLimit is the shortest possible time, in milliseconds, to have a sample's masks in memory: the
@@ -200,4 +160,16 @@ func readLimit(c Case, size Size, l Limits, positions int, cold bool) float64 {
 		limit = max(limit, ratio(size.BytesPerSample, l.DiskRead.Max))
 	}
 	return 1000 * limit
+}
+
+// write writes results.json and report.html.
+func (r *Results) write(dir string) error {
+	if err := disk.WriteJSON(filepath.Join(dir, "results.json"), r); err != nil {
+		return err
+	}
+	page, err := r.page().HTML()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "report.html"), page, 0o666)
 }

@@ -31,7 +31,7 @@ func TestExtrapolate(t *testing.T) {
 func TestLargest(t *testing.T) {
 	zstd, raw := Case{store.Indices, "zstd"}, Case{store.Indices, "raw"}
 	one := func(c Case, v Variation) *subject {
-		return &subject{Case: c, Variation: v, builds: make([]built, 1), readings: make([]reads, 1)}
+		return &subject{Point: Point{Case: c, Variation: v}}
 	}
 	b := &bench{Options: Options{Options: tcbuild.Options{Workers: 4}}, points: []*subject{
 		one(zstd, Variation{4, 50, 1}), one(zstd, Variation{4, 500, 1}), one(zstd, Variation{4, 900, 2}), one(zstd, Variation{2, 900, 1}),
@@ -52,9 +52,12 @@ func TestStages(t *testing.T) {
 			{Stage: masksStage, Seconds: seconds[2], Steps: []tcbuild.Step{{Step: "encode", Busy: 2 * seconds[2]}}},
 		}}}
 	}
-	s := &subject{Variation: Variation{Samples: 60}, builds: []built{run(1, 2, 3), run(1, 2, 6), run(1, 2, 4)}}
+	s := &subject{Point: Point{Variation: Variation{Samples: 60}}, result: &CaseResult{}}
+	for _, m := range []built{run(1, 2, 3), run(1, 2, 6), run(1, 2, 4)} {
+		s.add(m, reads{}, Size{})
+	}
 	want := []float64{1, 2, 4, 3}
-	stages := s.stages()
+	stages := s.result.Build.Stages
 	if len(stages) != len(want) || stages[3].Stage != restStage {
 		t.Fatalf("got %+v, want %d stages, the last %q", stages, len(want), restStage)
 	}
@@ -63,14 +66,14 @@ func TestStages(t *testing.T) {
 			t.Errorf("%s: got %g s, want %g", stage.Stage, stage.Seconds.Median, want[i])
 		}
 	}
-	if got := stages[2].Steps[0].BusySeconds; got != (Stat{8, 6, 12, 3}) {
+	if got := stages[2].Steps[0].BusySeconds; !same(got, Stat{8, 6, 12, 3, nil}) {
 		t.Errorf("encode: got %v busy, want 8 of 6 to 12", got)
 	}
-	if got := s.samplesPerSecond(); got != (Stat{10, 7.5, 12, 3}) {
+	if got := s.SamplesPerSecond; !same(got, Stat{10, 7.5, 12, 3, nil}) {
 		t.Errorf("got %v samples/s, want 10 of 7.5 to 12", got)
 	}
-	if got := s.builds[0].fixedSeconds(); math.Abs(got-5) > 1e-9 {
-		t.Errorf("got %g s that do not grow with the samples, want 10-2-3", got)
+	if got := s.FixedSeconds; math.Abs(got-4) > 1e-9 {
+		t.Errorf("got %g s that do not grow with the samples, want the median of 10-2-3, 10-2-6 and 10-2-4", got)
 	}
 }
 

@@ -42,7 +42,7 @@ func Create(path string) (*File, error) {
 	return &File{file, temporary}, nil
 }
 
-// Write is like that of os.File, but its error names the final path.
+// Write is like os.File's, but its error names the final path.
 func (f *File) Write(p []byte) (int, error) {
 	n, err := f.File.Write(p)
 	return n, naming(f.temporary.final, err)

@@ -110,7 +110,7 @@ func Sweep(path string) error {
 
 var temporaryName = regexp.MustCompile(`(?s)^\..*\.tcbuild-[A-Z2-7]{26}$`)
 
-// TemporaryFor reports whether a name is that of a temporary folder for a file or folder of the
+// TemporaryFor reports whether a name belongs to a temporary folder for a file or folder of the
 // given name, "" for any.
 func TemporaryFor(temporary, name string) bool {
 	return temporaryName.MatchString(temporary) && (name == "" || strings.HasPrefix(temporary, temporaryPrefix(name)))

@@ -22,7 +22,7 @@ type item[T any] struct {
 
 // Each returns the values that read sends, each after one of the workers has seen it. read and the
 // workers have goroutines of their own, which end before the loop over the values does; a worker is
-// called by one of them. Memory is that of about two values per worker, as send waits for room.
+// called by one of them. About two values per worker are in memory, as send waits for room.
 //
 // The last pair has the error of read, a worker's panic as a fault.Bug, or the cause of ctx once that
 // is done. If the loop ends before, send returns an error, which read must return.

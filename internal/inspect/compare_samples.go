@@ -217,7 +217,7 @@ func attribute(value ingest.Value, values ingest.AttributeType) string {
 }
 
 // stretchSamples is how many samples a goroutine compares at a time.
-const stretchSamples = 512
+var stretchSamples = 512
 
 // stretch is consecutive places of both datasets.
 type stretch struct {

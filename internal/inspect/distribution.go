@@ -84,32 +84,6 @@ func (d Distribution) plots(title, x, y string) []page.Plot {
 	return []page.Plot{plot.Counts(y)}
 }
 
-// binTable has a row per distribution and a column per bin.
-func binTable(title, what string, names []string, distributions []Distribution) page.Section {
-	table := page.Section{Title: title, Header: []string{what}}
-	var longest []Bin
-	for _, d := range distributions {
-		if len(d.Bins) > len(longest) {
-			longest = d.Bins
-		}
-	}
-	for _, bin := range longest {
-		table.Header = append(table.Header, bin.String())
-	}
-	for i, d := range distributions {
-		row := []string{names[i]}
-		for k := range longest {
-			things := 0
-			if k < len(d.Bins) {
-				things = d.Bins[k].Things
-			}
-			row = append(row, count(things))
-		}
-		table.Rows = append(table.Rows, row)
-	}
-	return table
-}
-
 // percent is a part of a whole, in percent.
 func percent(part, whole int) string {
 	return strconv.FormatFloat(100*float64(part)/float64(max(whole, 1)), 'f', 1, 64)

@@ -134,21 +134,15 @@ func (s *GraphSummary) Page(title string) *page.Page {
 	}
 	edges := page.Section{Title: "Edges", Header: []string{"type", "edges", "duplicates", "self loops", "further columns"}}
 	degrees := page.Section{Title: "Edges at a node (a self loop counts once)", Header: append([]string{"nodes"}, distributionHeader...)}
-	var plots []page.Plot
-	var names []string
-	var distributions []Distribution
 	for _, e := range s.Edges {
 		edges.Rows = append(edges.Rows, []string{e.Type, count(e.Edges), count(e.Duplicates), count(e.SelfLoops), listed(e.Columns)})
 		for _, d := range e.Degrees {
 			name := d.Node + " in " + e.Type
-			names, distributions = append(names, name), append(distributions, d.Distribution)
 			degrees.Rows = append(degrees.Rows, append([]string{name}, d.row()...))
-			plots = append(plots, d.plots(name, "edges at a node", "nodes")...)
+			degrees.Plots = append(degrees.Plots, d.plots(name, "edges at a node", "nodes")...)
 		}
 	}
-	bins := binTable("Nodes by their number of edges", "nodes", names, distributions)
-	bins.Plots = plots
-	p := &page.Page{Title: title, Sections: []page.Section{nodes, edges, degrees, bins}}
+	p := &page.Page{Title: title, Sections: []page.Section{nodes, edges, degrees}}
 	if s.Rules != nil {
 		p.Sections = append(p.Sections, s.Rules.table())
 	}

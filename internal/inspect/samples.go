@@ -101,10 +101,9 @@ func (s *SampleSummary) tables() []page.Section {
 		sizes.Plots = []page.Plot{plot.Counts("samples")}
 	}
 	genes := page.Section{Title: "Samples that delete a gene", Header: append([]string{"genes"}, distributionHeader...),
-		Rows: [][]string{append([]string{count(s.Genes.Things)}, s.Genes.row()...)}}
-	bins := binTable("Genes by the number of samples that delete them", "samples", []string{"genes"}, []Distribution{s.Genes})
-	bins.Plots = s.Genes.plots(bins.Title, "samples", "genes")
-	return append(tables, sizes, genes, bins)
+		Rows:  [][]string{append([]string{count(s.Genes.Things)}, s.Genes.row()...)},
+		Plots: s.Genes.plots("Samples that delete a gene", "samples", "genes")}
+	return append(tables, sizes, genes)
 }
 
 // mostPlots is how many phenotypes of a page have a plot: of each, one takes 10 kB.

@@ -86,7 +86,7 @@ func (p *page) checkNode(i, upper int) (size int, err error) {
 		case bigData:
 			size += 8
 		default:
-			return 0, damagedf("node %d of page %d has flags %#x, expected those of a plain database", i, p.number, flags)
+			return 0, damagedf("node %d of page %d has flags %#x, expected a plain database's", i, p.number, flags)
 		}
 	}
 	if at+size > len(p.bytes) {
@@ -158,7 +158,7 @@ func (r keyRange) check(p *page) error {
 		return nil
 	}
 	if r.first != nil && bytes.Compare(p.key(first), r.first) < 0 || r.end != nil && bytes.Compare(p.key(p.count-1), r.end) >= 0 {
-		return damagedf("its keys do not ascend: those of page %d are not in the range of the branch above", p.number)
+		return damagedf("its keys do not ascend: the keys of page %d are not in the range of the branch above", p.number)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Plot is a chart of columns, of points and lines, or of bars divided into parts.
+// Plot is a chart of columns, or of points and lines.
 type Plot struct {
 	Title string
 	Text  string // what it shows, for people who cannot see it
@@ -22,8 +22,6 @@ type Plot struct {
 	Marks   []Mark
 	Lines   []Line
 	Limit   *Limit
-	Shares  []Share
-	Legend  []Part // of Shares: Name and Color
 }
 
 // Column is a column of a chart of counts.
@@ -42,7 +40,7 @@ type Bin struct {
 // Mark is a point.
 type Mark struct {
 	X, Y   float64
-	Color  int // 1 to 7
+	Color  int // 1 to 3
 	Hollow bool
 	Label  string // beside it
 	Hover  string
@@ -59,21 +57,6 @@ type Line struct {
 type Limit struct {
 	Y    float64
 	Text string
-}
-
-// Share is a bar, as long as the others.
-type Share struct {
-	Label string
-	Total string // at its end
-	Parts []Part
-}
-
-// Part is a part of a bar.
-type Part struct {
-	Name  string
-	Color int
-	Value float64
-	Text  string // of its value
 }
 
 // Counts completes a plot of columns or bins: it describes them, and makes the vertical axis, whose
@@ -105,9 +88,6 @@ func (p Plot) Points(what string) Plot {
 	return p
 }
 
-// Height is the height of Shares in pixels.
-func (p Plot) Height() int { return 40 * len(p.Shares) }
-
 // columns are the columns, those of bins with their range as label.
 func (p Plot) columns() []Column {
 	columns := slices.Clone(p.Columns)
@@ -121,7 +101,7 @@ func (p Plot) columns() []Column {
 // left corner.
 type drawing struct {
 	XTicks, YTicks []tick
-	Columns, Parts []box
+	Columns        []box
 	Marks          []point
 	Lines          []segment
 	LimitY         percent
@@ -134,7 +114,6 @@ type tick struct {
 
 type box struct {
 	X, Y, Width, Height percent
-	Color               int
 	Hover               string
 }
 
@@ -163,12 +142,9 @@ const (
 
 // Drawing places the elements.
 func (p Plot) Drawing() (d drawing) {
-	switch {
-	case p.Shares != nil:
-		d.shares(p)
-	case p.Marks != nil:
+	if p.Marks != nil {
 		d.points(p)
-	default:
+	} else {
 		d.columns(p)
 	}
 	return d
@@ -189,7 +165,7 @@ func (d *drawing) columns(p Plot) {
 	every := 1 + len(columns)*(widest+1)/letters // label that has room
 	for i, column := range columns {
 		x, height := percent(i)*room, percent(y.at(float64(column.Value)))
-		d.Columns = append(d.Columns, box{x + (room-wide)/2, 1 - height, wide, height, 1,
+		d.Columns = append(d.Columns, box{x + (room-wide)/2, 1 - height, wide, height,
 			fmt.Sprintf("%s: %s %s", column.Label, comma(column.Value), p.Y.Title)})
 		if p.Bins == nil && i%every == 0 {
 			d.XTicks = append(d.XTicks, tick{x + room/2, column.Label})
@@ -248,24 +224,6 @@ func (d *drawing) points(p Plot) {
 			}
 		}
 		d.Marks = append(d.Marks, at)
-	}
-}
-
-func (d *drawing) shares(p Plot) {
-	high := percent(1 / float64(len(p.Shares)))
-	for i, share := range p.Shares {
-		total, left := 0.0, 0.0
-		for _, part := range share.Parts {
-			total += part.Value
-		}
-		for _, part := range share.Parts {
-			wide := part.Value / cmp.Or(total, 1)
-			d.Parts = append(d.Parts, box{percent(left), percent(i)*high + high/2, percent(wide), 0.4 * high, part.Color,
-				share.Label + ", " + part.Name + ": " + part.Text})
-			left += wide
-		}
-		d.YTicks = append(d.YTicks, tick{percent(i)*high + high/4, share.Label})
-		d.XTicks = append(d.XTicks, tick{percent(i)*high + high/4, share.Total})
 	}
 }
 

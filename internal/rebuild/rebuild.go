@@ -40,7 +40,7 @@ type Rebuild struct {
 	Progress func(stage string, samples int) tcbuild.Progress
 
 	base      *store.Dataset      // that of a version which the others are built from; nil before one is needed
-	reference gpuverify.Reference // of tasks and of the job that adds up
+	reference gpuverify.Reference // of tasks
 }
 
 // Input is how the chain makes its own input.

@@ -200,7 +200,7 @@ func (r *Rebuild) verifyStage(variant string) Stage {
 // verify verifies a dataset, or adds up what tasks have verified of it.
 func (r *Rebuild) verify(ctx context.Context, dataset *store.Dataset) (*gpuverify.Report, error) {
 	if r.Submitted != nil {
-		return gpuverify.Gather(ctx, dataset, r.parts(dataset), r.Verify, &r.reference)
+		return gpuverify.Gather(ctx, dataset, r.parts(dataset), r.Verify)
 	}
 	options := r.Verify
 	bar := r.Progress("verify", dataset.Manifest.Samples)

@@ -150,7 +150,7 @@ var (
 const fractionsHint = "write them as in train=0.8,val=0.1,test=0.1"
 
 // ParseFractions reads fractions written as PART=NUMBER, which add up to 1. A number is decimal and
-// has up to nine digits behind its point.
+// has up to nine digits after its point.
 func ParseFractions(words []string) ([]Fraction, error) {
 	var fractions []Fraction
 	sum := int64(0)
@@ -167,7 +167,7 @@ func ParseFractions(words []string) ([]Fraction, error) {
 			return nil, fault.New(fault.Usage, "name each part once", "read --fractions: found part %s twice", part)
 		case number == "" || number == "." || !decimal.MatchString(number):
 			return nil, fault.New(fault.Usage, fractionsHint,
-				"read --fractions: part %s: found %s, expected a decimal number up to 1 with at most 9 digits behind the point",
+				"read --fractions: part %s: found %s, expected a decimal number up to 1 with at most 9 digits after the point",
 				part, fault.Quote(number))
 		}
 		seen[strings.ToLower(part)] = true

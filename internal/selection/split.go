@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -20,8 +22,21 @@ type By string
 const (
 	BySample   By = "sample"
 	ByGenotype By = "genotype" // samples that delete the same genes
-	// ByGene puts genes into parts; a sample whose genes are not all in one part is in none.
+	// ByGene puts genes into parts; Straddling says what becomes of a sample whose genes are not all in
+	// one part.
 	ByGene By = "gene"
+	// Any other is an attribute or phenotype: samples with one value of it.
+)
+
+// Straddling says what becomes of samples whose genes are of several parts.
+type Straddling string
+
+const (
+	DropStraddling Straddling = "drop" // they are in no part
+	// SeparateStraddling puts them into parts of their own: PART_unseenN, of the last part that one
+	// of their genes is of, and of the number of their genes that are not of the first part. Samples
+	// that delete no gene are in the first part.
+	SeparateStraddling Straddling = "parts"
 )
 
 // PerturbationCount stands, in SplitOptions.Stratify, for the number of deleted genes.
@@ -29,25 +44,13 @@ const PerturbationCount = "perturbation-count"
 
 // SplitOptions say how a dataset is split.
 type SplitOptions struct {
-	Fractions []Fraction // of samples, genotypes or genes
-	By        By
-	Stratify  string // a phenotype or attribute, or PerturbationCount; "" for none
-	Seed      uint64
-	Pin       string // table of samples that have a part already; "" for none
-}
-
-// Part is what a part of a split got.
-type Part struct {
-	Name    string
-	Samples int
-	Units   int // genotypes or genes
-}
-
-// SplitReport counts what a split did: the samples of a dataset are those of the parts and
-// unplaced.
-type SplitReport struct {
-	Parts    []Part
-	Unplaced int
+	Fractions  []Fraction // of units that are not held out; nil: all are in the part train, if some are held out
+	By         By
+	Straddling Straddling // "": DropStraddling
+	HoldOut    []string   // [PART:]COLUMN=VALUE or [PART:]gene=FILE, several conditions joined by commas
+	Stratify   string     // a phenotype or attribute, or PerturbationCount; "" for none
+	Seed       uint64
+	Pin        string // table of samples that have a part already; "" for none
 }
 
 // maxStrata is more than an attribute has that is worth stratifying by; a measurement has more.
@@ -55,46 +58,72 @@ const maxStrata = 1000
 
 // Split splits the samples of a dataset and writes a selection PART.arrow per part into dir, which
 // exists, and one of the samples that have no part, if there are any. It reads the sample table
-// once, by gene twice.
+// three times.
 func Split(ctx context.Context, dataset *store.Dataset, o SplitOptions, dir string) (*SplitReport, error) {
-	s := &splitter{SplitOptions: o, dataset: dataset, strata: make(map[string]int), genotypes: make(map[string]int)}
+	if o.Fractions == nil && len(o.HoldOut) > 0 {
+		o.Fractions = []Fraction{{"train", whole}}
+	}
+	s := &splitter{SplitOptions: o, dataset: dataset, strata: make(map[string]int), numbers: make(map[string]int), heldGenes: make(map[uint32]int)}
 	if o.By == ByGenotype {
-		s.genotypes = make(map[string]int, dataset.Manifest.Samples)
+		s.numbers = make(map[string]int, dataset.Manifest.Samples)
 	}
-	var err error
-	if s.stratum, err = s.stratumOf(); err != nil {
+	if err := s.prepare(); err != nil {
 		return nil, err
 	}
-	if s.pins, err = readPins(o.Pin, o.Fractions); err != nil {
-		return nil, err
-	}
-	if err = eachSample(ctx, dataset, s.add); err == nil {
-		err = s.pins.unknown(dataset.Dir)
+	err := eachSample(ctx, dataset, s.add)
+	if err == nil {
+		err = cmp.Or(s.pins.unknown(dataset.Dir), s.checkHeldOut())
 	}
 	if err != nil {
 		return nil, err
 	}
 	assign(s.units, max(len(s.strata), 1), o.Fractions, o.Seed)
-	parts := make([][]int64, len(o.Fractions)+1) // the last: unplaced
-	place := func(number, part int) {
-		if part == none {
-			part = len(o.Fractions)
-		}
-		parts[part] = append(parts[part], int64(number))
-	}
-	if o.By == ByGene {
-		err = eachSample(ctx, dataset, func(number int, row *ingest.Sample) error {
-			place(number, s.partOfGenes(row.Genes))
-			return nil
-		})
-	}
-	for number, unit := range s.unitOf {
-		place(number, s.units[unit].part)
-	}
+	p, err := s.place(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.write(parts, dir)
+	report, err := p.report(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range p.slots {
+		if len(part.samples) == 0 {
+			continue
+		}
+		if err := write(filepath.Join(dir, part.Name+".arrow"), dataset.Manifest, part.samples, s.rules(part.Name)...); err != nil {
+			return nil, err
+		}
+	}
+	return report, nil
+}
+
+// prepare reads the options.
+func (s *splitter) prepare() (err error) {
+	for _, f := range s.Fractions {
+		s.parts = append(s.parts, f.Part)
+	}
+	switch s.Straddling {
+	case "", DropStraddling:
+	case SeparateStraddling:
+		if s.By != ByGene {
+			return fault.New(fault.Usage, "omit --straddling, or split by gene",
+				"read --straddling: found %s with --by %s, where no sample straddles parts", s.Straddling, s.By)
+		}
+	default:
+		return fault.New(fault.Usage, "use parts or drop", "read --straddling: found %q, expected parts or drop", s.Straddling)
+	}
+	if s.By != BySample && s.By != ByGenotype && s.By != ByGene {
+		if s.unitKey, _, err = s.columnKey(string(s.By), "--by", string(BySample), string(ByGenotype), string(ByGene)); err != nil {
+			return err
+		}
+	}
+	if s.stratum, err = s.stratumOf(); err != nil {
+		return err
+	}
+	if s.pins, err = readPins(s.Pin, s.Fractions); err != nil {
+		return err
+	}
+	return s.readHoldOuts()
 }
 
 // splitter carries what one pass over the samples found.
@@ -104,16 +133,19 @@ type splitter struct {
 	pins      *pins
 	stratum   func(*ingest.Sample) string // nil: one for all
 	strata    map[string]int              // numbers of strata, in the order in which they first appear
+	parts     []string                    // those of fractions, then those of samples that are held out alone
+	held      []*holdOut
+	heldGenes map[uint32]int              // parts of genes that are held out, by gene
+	unitKey   func(*ingest.Sample) string // by column
 	units     []unit
-	unitOf    []int          // of a sample; empty by gene
-	genotypes map[string]int // units, by their genes
+	unitOf    []int          // of a sample, or -1 less the part in which it is held out; empty by gene
+	numbers   map[string]int // units, by their genes or value
 	key       []byte         // memory of a genotype's key
 	genes     []int          // units, by the number of the gene; none for genes that no sample deletes
 }
 
 // stratumOf is what samples are stratified by.
 func (s *splitter) stratumOf() (func(*ingest.Sample) string, error) {
-	columns := s.dataset.Manifest.Columns()
 	switch {
 	case s.Stratify == "":
 		return nil, nil
@@ -123,24 +155,8 @@ func (s *splitter) stratumOf() (func(*ingest.Sample) string, error) {
 	case s.Stratify == PerturbationCount:
 		return func(row *ingest.Sample) string { return strconv.Itoa(len(row.Genes)) }, nil
 	}
-	if k := slices.Index(columns.PhenotypeNames(), s.Stratify); k >= 0 {
-		return func(row *ingest.Sample) string { return numberKey(row.Phenotypes[k]) }, nil
-	}
-	if k := slices.Index(columns.AttributeNames(), s.Stratify); k >= 0 {
-		if columns.Attributes[k].Type == ingest.NumberAttribute {
-			return func(row *ingest.Sample) string { return numberKey(row.Attributes[k].Number) }, nil
-		}
-		return func(row *ingest.Sample) string {
-			if text := row.Attributes[k].Text; text != nil {
-				return "text " + string(text)
-			}
-			return "missing"
-		}, nil
-	}
-	known := slices.Concat(columns.AttributeNames(), columns.PhenotypeNames(), []string{PerturbationCount})
-	hint := fault.DidYouMean(s.Stratify, known, "name an attribute with few values")
-	return nil, fault.New(fault.Usage, hint,
-		"read --stratify: found %s, expected one of %s", fault.Quote(s.Stratify), fault.List(known))
+	key, _, err := s.columnKey(s.Stratify, "--stratify", PerturbationCount)
+	return key, err
 }
 
 // numberKey is a text that equal numbers share.
@@ -157,7 +173,19 @@ func (s *splitter) add(number int, row *ingest.Sample) error {
 	if err != nil {
 		return err
 	}
-	if s.By == ByGene {
+	held, err := s.heldOut(number, row)
+	switch {
+	case err != nil:
+		return err
+	case held != none && pin != nil && pin.part != held:
+		return fault.New(fault.Usage, "pin it in that part, or leave it out",
+			"read pins %s: found part %s for sample %s, which --hold-out puts into %s", pin.where, s.parts[pin.part], fault.Quote(row.ID), s.parts[held])
+	case held != none && s.By != ByGene:
+		s.unitOf = append(s.unitOf, -1-held)
+		return nil
+	case held != none:
+		return nil
+	case s.By == ByGene:
 		return s.addGenes(row, pin)
 	}
 	stratum := 0
@@ -174,11 +202,13 @@ func (s *splitter) add(number int, row *ingest.Sample) error {
 		}
 	}
 	at, known := len(s.units), false
-	if s.By == ByGenotype {
-		s.key = genotypeKey(s.key[:0], row.Genes)
-		if at, known = s.genotypes[string(s.key)]; !known {
+	if s.By != BySample {
+		if s.key = genotypeKey(s.key[:0], row.Genes); s.unitKey != nil {
+			s.key = append(s.key[:0], s.unitKey(row)...)
+		}
+		if at, known = s.numbers[string(s.key)]; !known {
 			at = len(s.units)
-			s.genotypes[string(s.key)] = at
+			s.numbers[string(s.key)] = at
 		}
 	}
 	if !known {
@@ -187,9 +217,9 @@ func (s *splitter) add(number int, row *ingest.Sample) error {
 	s.unitOf = append(s.unitOf, at)
 	if s.units[at].stratum != stratum {
 		return fault.New(fault.Usage, "split by sample, or stratify by "+PerturbationCount,
-			"read --stratify: samples %d and %d have one genotype and differ in %s", slices.Index(s.unitOf, at), number, fault.Quote(s.Stratify))
+			"read --stratify: samples %d and %d have one %s and differ in %s", slices.Index(s.unitOf, at), number, s.By, fault.Quote(s.Stratify))
 	}
-	return s.pinUnit(at, pin, "a sample of its genotype")
+	return s.pinUnit(at, pin, "a sample of its "+string(s.By))
 }
 
 // addGenes makes units of the genes of a sample.
@@ -200,6 +230,14 @@ func (s *splitter) addGenes(row *ingest.Sample, pin *pin) error {
 			pin.where, fault.Quote(row.ID))
 	}
 	for _, gene := range row.Genes {
+		if s.holdGene(gene) {
+			if part := s.heldGenes[gene]; pin != nil && pin.part != part {
+				return fault.New(fault.Usage, "pin it in that part, or leave it out",
+					"read pins %s: found part %s for sample %s, one of whose genes --hold-out puts into %s",
+					pin.where, s.parts[pin.part], fault.Quote(row.ID), s.parts[part])
+			}
+			continue
+		}
 		for len(s.genes) <= int(gene) {
 			s.genes = append(s.genes, none)
 		}
@@ -237,49 +275,41 @@ func genotypeKey(key []byte, genes []uint32) []byte {
 	return key
 }
 
-// partOfGenes is the part that has all these genes, or none. No genes are in no part.
-func (s *splitter) partOfGenes(genes []uint32) int {
-	part := none
-	for i, gene := range genes {
-		found := s.units[s.genes[gene]].part
-		if i > 0 && found != part {
-			return none
-		}
-		part = found
+// holdGene reports whether a gene is held out, and notes its part.
+func (s *splitter) holdGene(gene uint32) bool {
+	if _, known := s.heldGenes[gene]; known {
+		return true
 	}
-	return part
+	for _, rule := range s.held {
+		if rule.ofUnits(s.By) && rule.genes[gene] {
+			s.heldGenes[gene] = rule.part
+			return true
+		}
+	}
+	return false
 }
 
-// write writes the parts.
-func (s *splitter) write(parts [][]int64, dir string) (*SplitReport, error) {
-	report := &SplitReport{Unplaced: len(parts[len(s.Fractions)])}
-	for k, f := range s.Fractions {
-		part := Part{Name: f.Part, Samples: len(parts[k])}
-		for i := range s.units {
-			if s.units[i].part == k {
-				part.Units++
-			}
-		}
-		if part.Samples == 0 {
-			return nil, fault.New(fault.Input, "give it a larger fraction, or another seed",
-				"split %s: part %s gets none of %d samples (%d of %d %ss), expected at least one",
-				s.dataset.Dir, f.Part, s.dataset.Manifest.Samples, part.Units, len(s.units), s.By)
-		}
-		report.Parts = append(report.Parts, part)
+// partOfGene is the part of a gene that a sample deletes which is not held out itself.
+func (s *splitter) partOfGene(gene uint32) int {
+	if part, held := s.heldGenes[gene]; held {
+		return part
 	}
-	for k, samples := range parts {
-		name := unplaced
-		if k < len(s.Fractions) {
-			name = s.Fractions[k].Part
+	return s.units[s.genes[gene]].part
+}
+
+// partOfGenes is the last part that one of the genes is of, or none if there are no genes. straddles
+// says that they are of several, and unseen counts those that are not of the first part.
+func (s *splitter) partOfGenes(genes []uint32) (part, unseen int, straddles bool) {
+	part = none
+	for i, gene := range genes {
+		found := s.partOfGene(gene)
+		straddles = straddles || i > 0 && found != part
+		if found != 0 {
+			unseen++
 		}
-		if len(samples) == 0 {
-			continue
-		}
-		if err := write(filepath.Join(dir, name+".arrow"), s.dataset.Manifest, samples, s.rules(name)...); err != nil {
-			return nil, err
-		}
+		part = max(part, found)
 	}
-	return report, nil
+	return part, unseen, straddles
 }
 
 // rules is the metadata of a part.
@@ -290,6 +320,16 @@ func (s *splitter) rules(part string) []rule {
 	}
 	if s.Pin != "" {
 		rules = append(rules, rule{"pin", s.pins.digest})
+	}
+	if s.Straddling == SeparateStraddling {
+		rules = append(rules, rule{"straddling", string(s.Straddling)})
+	}
+	if len(s.held) > 0 {
+		var texts []string
+		for _, held := range s.held {
+			texts = append(texts, held.text)
+		}
+		rules = append(rules, rule{"hold_out", strings.Join(texts, "\n")})
 	}
 	return append(rules, rule{"seed", fmt.Sprint(s.Seed)}, rule{"random", "splitmix64"})
 }

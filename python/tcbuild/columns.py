@@ -29,7 +29,7 @@ def numbers(
 
 
 def view(chunk: pa.Array, kind: npt.DTypeLike) -> npt.NDArray[Any]:
-    """The values of an array of numbers, of which the missing ones have any value.
+    """The values of an array of numbers; missing ones have any value.
 
     Arrow's own to_numpy imports pandas where it is installed: 0.4 s and 60 MB.
     """
@@ -44,7 +44,7 @@ def number_type(kind: pa.DataType) -> np.dtype[Any]:
 
 
 def whole(column: pa.ChunkedArray, kind: npt.DTypeLike) -> npt.NDArray[Any]:
-    """The values of a column of numbers, of which the missing ones have any value."""
+    """The values of a column of numbers; missing ones have any value."""
     return np.concatenate([np.empty(0, kind), *(view(chunk, kind) for chunk in column.chunks)])
 
 

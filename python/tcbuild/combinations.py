@@ -73,7 +73,7 @@ class Combinations:
         return []
 
     def read(self, columns: Sequence[str], rows: Rows) -> Iterator[tuple[Values, Values, pa.Table]]:
-        """As SampleTable.read; a part has those rows alone that are asked for."""
+        """As SampleTable.read; a part has only the rows that are asked for."""
         schema = pa.schema([self.schema.field(column) for column in columns])
         for start in range(0, len(rows), _PART):
             part = as_array(rows[start : start + _PART])

@@ -273,7 +273,7 @@ class Dataset:
 
     def select(self, path: str | os.PathLike[str]) -> Dataset:
         """The view of the samples that a file of `tcbuild select` or `tcbuild split` names, in the
-        dataset's order; of a view, those of them that it has.
+        dataset's order; a view returns the samples that it has.
 
             train = tcbuild.open("cell/indices").select("split/train.arrow")
 
@@ -399,9 +399,9 @@ class Dataset:
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """The deleted genes and phenotypes of a batch of B samples, without reading masks.
 
-        indices: as those of a view
+        indices: as for a view
 
-        Returns perturbation indices, those of sample b at ptr[b]:ptr[b+1]; ptr [B + 1]; phenotypes
+        Returns perturbation indices, sample b's at ptr[b]:ptr[b+1]; ptr [B + 1]; phenotypes
         [B, P], NaN if missing.
         """
         return self._table.perturbations(selected(self._rows, indices))

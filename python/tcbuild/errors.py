@@ -78,7 +78,7 @@ class UnknownNameError(KeyError):
 
 
 def unknown_name(what: str, name: str, names: Collection[str], doing: str = "") -> UnknownNameError:
-    """The error for a name that is none of these, with those that are nearest to it."""
+    """The error for a name that is not among these, with the nearest ones."""
     if near := get_close_matches(name[:100], names, 3):
         hint = f"did you mean {' or '.join(f'{other!r:.100}' for other in near)}?"
     elif names:

@@ -77,7 +77,7 @@ def ends_that_count(edge_type: str) -> tuple[str, ...]:
 
 
 def is_node_type(name: str) -> bool:
-    """Whether the name of a node or edge type is that of a node type."""
+    """Whether a name is a node type's and not an edge type's."""
     return "__" not in name
 
 

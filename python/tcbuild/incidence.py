@@ -71,7 +71,7 @@ def build_incidence(graph: CellGraph) -> dict[str, CSR]:
 
 def rows_of_nodes(starts: dict[str, int], incidence: dict[str, CSR], count: int) -> CSR:
     """What goes with each of count nodes, genes, then reactions, among the positions of all masks:
-    its own, and those of its edges. starts are those of the masks. Takes 0.1 s for a yeast graph.
+    its own, and its edges'. starts are the masks' first positions. Takes 0.1 s for a yeast graph.
     """
     own = CSR(np.arange(count + 1, dtype=np.int32), np.arange(count, dtype=np.int32))
     edges = [

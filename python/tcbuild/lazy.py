@@ -13,7 +13,7 @@ class lazy_property(Generic[T]):
 
     functools.cached_property holds a lock meanwhile on Python 3.10 and 3.11: a process forked while
     a thread reads would wait for that lock for ever. Threads that come here at once each compute
-    the value; all get that of the first to finish.
+    the value; all get the value of the first to finish.
     """
 
     def __init__(self, compute: Callable[[Any], T]):

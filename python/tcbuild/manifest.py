@@ -24,7 +24,7 @@ from tcbuild.lazy import lazy_property
 from tcbuild.manifest_shape import misfit
 from tcbuild.remote import STAGE, RemoteFile, Url
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 SAMPLE_ID, PERTURBATION_INDICES = "sample_id", "perturbation_indices"  # columns of samples
 
@@ -77,7 +77,7 @@ class Manifest(dict[str, Any]):
         return [f"samples/part-{number:05}.arrow" for number in range(count)]
 
     def open_file(self, name: str) -> File:
-        """A data file, after checking its size; that of a URL shows when its bytes are read."""
+        """A data file, after checking its size; a URL's is checked when its bytes are read."""
         path, listed = self.folder / name, self._listed(name)
         if isinstance(path, Url):
             return RemoteFile(path, listed["bytes"])

@@ -27,7 +27,7 @@ _opened: dict[tuple[int, str], tuple[Any, str]] = {}
 
 @dataclass(frozen=True)
 class Url(os.PathLike[str]):
-    """A file or folder at a URL. Pickling stores the URL alone.
+    """A file or folder at a URL. Pickling stores only the URL.
 
     root: the URL of the dataset. name: a file in it, with a leading /, or ""
     """
@@ -84,7 +84,7 @@ class Url(os.PathLike[str]):
 
 
 class RemoteFile:
-    """A file at a URL of which the size is known. It is read as a DataFile is."""
+    """A file of known size at a URL. It is read as a DataFile is."""
 
     def __init__(self, url: Url, size: int):
         self._url = url

@@ -1,4 +1,4 @@
-"""What a genotype removes, from the incidence alone."""
+"""What a genotype removes, computed from the incidence only."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Rows(Protocol):
 class Removal:
     """Finds the positions that a genotype removes, among the positions of all masks.
 
-    rows: node -> its own position, and those of the edges that go with it: those that touch a gene,
-        those of a reaction to metabolites; reaction r is node genes + r
+    rows: node -> its own position, and the edges that go with it: the edges that touch a gene,
+        a reaction's edges to metabolites; reaction r is node genes + r
     rules: per reaction its compiled rule (tcbuild.rules); None under the rule `all`
 
     It is immutable, so any number of threads may use it.

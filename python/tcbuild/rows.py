@@ -29,7 +29,7 @@ def position(index: object, length: int) -> int:
     if not -length <= number < length:
         raise IndexError(
             f"select sample {number}: expected one of {length:,} samples\n"
-            "hint: indices count from 0, or with -1 from the end, and those of a view within it"
+            "hint: indices count from 0, or with -1 from the end; a view's count within it"
         )
     return number % length
 

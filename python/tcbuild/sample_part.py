@@ -1,8 +1,8 @@
-"""A part of the sample table: an Arrow file of record batches, of which all but the last have as
+"""A part of the sample table: an Arrow file of record batches; all but the last have as
 many rows.
 
 Arrow's reader of such a file has state, the dictionaries that it has read, and two threads cannot
-share it. Here a batch is decoded from its bytes alone, or by a reader of its own.
+share it. Here a batch is decoded from its bytes, or by a reader of its own.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _empty_batch(schema: pa.Schema) -> bytes:
     pool = pa.system_memory_pool()
 
     def empty(kind: pa.DataType) -> pa.Array:
-        if pa.types.is_dictionary(kind):  # of which nulls would ignore the pool
+        if pa.types.is_dictionary(kind):  # pa.nulls would ignore the pool for these
             return pa.DictionaryArray.from_arrays(empty(kind.index_type), empty(kind.value_type))
         return pa.nulls(0, kind, pool)
 

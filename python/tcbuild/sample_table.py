@@ -1,6 +1,6 @@
 """The sample table: ids, deleted genes, phenotypes and attributes of all samples.
 
-One sample is read with its record batch, of which the last ones used stay decoded; columns are read
+One sample is read with its record batch; the last ones used stay decoded. Columns are read
 a part at a time. Memory does not grow with the number of samples.
 """
 
@@ -118,7 +118,7 @@ class SampleTable:
     def perturbations(
         self, rows: Rows
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        """The deleted genes of samples one after the other, where those of each begin and the last
+        """The deleted genes of samples one after the other, where each sample's begin and the last
         ones end, and phenotypes [B, P].
         """
         labels = [self.labels(row) for row in as_array(rows).tolist()]

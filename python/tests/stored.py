@@ -171,39 +171,46 @@ class Stored:
 
     def logical_content(self, samples: list[dict]) -> str:
         """The manifest's digest of samples in the shape of oracle.expected."""
-        digest = hashlib.sha256()
+        content = bytearray()
 
         def text(value: str) -> None:
             data = value.encode()
-            digest.update(struct.pack("<I", len(data)) + data)
+            content.extend(struct.pack("<I", len(data)) + data)
 
         def number(value: float | None) -> None:
-            digest.update(struct.pack("<Q", MISSING) if value is None else struct.pack("<d", value))
+            content.extend(
+                struct.pack("<Q", MISSING) if value is None else struct.pack("<d", value)
+            )
 
-        text("tcbuild logical content 2")
+        text("tcbuild logical content 3")
         text(self.manifest["graph_digest"])
         text(self.manifest["options"]["reaction_rule"])
-        digest.update(struct.pack("<I", len(self.phenotypes)))
+        content.extend(struct.pack("<I", len(self.phenotypes)))
         for name in self.phenotypes:
             text(name)
-        digest.update(struct.pack("<I", len(self.attributes)))
+        content.extend(struct.pack("<I", len(self.attributes)))
         for entry in self.attributes:
             text(entry["name"])
             text(entry["type"])
-        for sample in samples:
-            text(sample["sample_id"])
-            deleted = sample["perturbation_indices"]
-            digest.update(struct.pack(f"<I{len(deleted)}I", len(deleted), *deleted))
-            for name in self.phenotypes:
-                number(sample["phenotypes"][name])
-            for entry in self.attributes:
-                value = sample["attributes"][entry["name"]]
-                if entry["type"] == "number":
-                    number(value)
-                elif value is None:
-                    digest.update(struct.pack("<I", 2**32 - 1))
-                else:
-                    text(value)
+        digest = hashlib.sha256(content)
+        size = self.manifest.get("samples_per_part", 1)
+        for first in range(0, len(samples), size):
+            content.clear()
+            for sample in samples[first : first + size]:
+                text(sample["sample_id"])
+                deleted = sample["perturbation_indices"]
+                content.extend(struct.pack(f"<I{len(deleted)}I", len(deleted), *deleted))
+                for name in self.phenotypes:
+                    number(sample["phenotypes"][name])
+                for entry in self.attributes:
+                    value = sample["attributes"][entry["name"]]
+                    if entry["type"] == "number":
+                        number(value)
+                    elif value is None:
+                        content.extend(struct.pack("<I", 2**32 - 1))
+                    else:
+                        text(value)
+            digest.update(hashlib.sha256(content).digest())
         return digest.hexdigest()
 
 

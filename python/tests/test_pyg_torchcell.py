@@ -129,8 +129,8 @@ def test_samples_for_dcell_of_a_graph_without_gene_ontology(tcbuild, tmp_path):
 
 
 def test_another_processor_is_refused(recorded):
-    with pytest.raises(ValueError, match="graph_processor 'SubgraphRepresentation'\nhint: pass"):
-        pyg.Dataset(recorded[1], [], graph_processor="SubgraphRepresentation")
+    with pytest.raises(ValueError, match="graph_processor 'Unperturbed'\nhint: pass"):
+        pyg.Dataset(recorded[1], [], graph_processor="Unperturbed")
 
 
 def test_indexes_are_those_that_torchcell_recorded(recorded):
@@ -159,13 +159,52 @@ def test_torchcell_makes_the_same_of_both(tcbuild, tmp_path, name):
             phenotype[phenotype["label_name"]] = rng.choice([math.inf, -math.inf])
     theirs = client.torchcell_dataset(tmp_path, records, labels)
     ours = pyg.Dataset(build(tcbuild, tmp_path, theirs.cell_graph, records), labels)
+    for got, want in ((ours.cell_graph, theirs.cell_graph), (ours[0], theirs[0])):
+        assert got.metadata() == want.metadata()
     rows = [range(first, min(first + 28, 500)) for first in range(0, 500, 28)]
     rows = [client.ordered(records, some) for some in rows]
     for batch, want in zip(batches(ours, rows), client.torchcell_batches(theirs, rows)):
         assert_same(contents(batch), want)
+        assert batch.metadata() == theirs[0].metadata()
     got = client.indexes(ours, tmp_path / "ours")
     for key, value in client.indexes(theirs, tmp_path / "theirs").items():
         assert got[key] == value, key
+
+
+@pytest.mark.parametrize("name", client.BUILDS)
+def test_torchcell_makes_the_same_subgraphs(tcbuild, tmp_path, name):
+    """Samples and batches of its SubgraphRepresentation."""
+    pytest.importorskip("torchcell", reason="torchcell is not installed")
+    from torch_geometric.loader import DataLoader
+    from torchcell.data.graph_processor import SubgraphRepresentation
+    from torchcell.datamodules.lazy_collate import LazyCollater
+
+    labels, most = client.BUILDS[name]
+    records = client.make_records(labels, most, 120)
+    theirs = client.torchcell_dataset(tmp_path, records, labels, SubgraphRepresentation())
+    genes = len(client.GENES)
+    theirs.cell_graph["gene"].x = torch.arange(2.0 * genes).view(genes, 2)
+    path = build(tcbuild, tmp_path, theirs.cell_graph, records)
+    ours = pyg.Dataset(path, labels, graph_processor="SubgraphRepresentation")
+    for got, want in zip(ours, (theirs[i] for i in range(120)), strict=True):
+        assert type(got) is HeteroData and got.metadata() == want.metadata()
+        assert_same(subgraph_contents(got), subgraph_contents(want))
+    rows = client.measured(records)
+    collate = LazyCollater(theirs, client.FOLLOWED)
+    want = collate([theirs[row] for row in rows])
+    (loaded,) = DataLoader([ours[row] for row in rows], len(rows), follow_batch=client.FOLLOWED)
+    (ours_loaded,) = pyg.DataLoader(ours[rows], len(rows), follow_batch=client.FOLLOWED)
+    for got in (loaded, ours_loaded):
+        assert got.metadata() == want.metadata()
+        assert_same(subgraph_contents(got), subgraph_contents(want))
+
+
+def subgraph_contents(data) -> dict:
+    """Without the order of ids_pert, which is a hash's."""
+    found = client.contents(data)
+    ids = found["gene/ids_pert"]
+    several = bool(ids) and isinstance(ids[0], list)
+    return found | {"gene/ids_pert": [sorted(i) for i in ids] if several else sorted(ids)}
 
 
 def store_dataset(tcbuild, folder: Path, records: list, *options) -> Path:

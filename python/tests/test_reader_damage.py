@@ -196,13 +196,13 @@ def test_a_missing_shard_does_not_hide_the_others(dataset):
 def test_another_format_version(dataset):
     path = dataset("indices-zstd")
     file = path / "manifest.json"
-    file.write_text(file.read_text().replace('"format_version": 3', '"format_version": 2'))
+    file.write_text(file.read_text().replace('"format_version": 4', '"format_version": 3'))
     with pytest.raises(reader.FormatVersionError) as error:
         reader.open(path)
-    complaint(error, str(file), "version 2", "expected 3", "build it again")
+    complaint(error, str(file), "version 3", "expected 4", "build it again")
 
 
-@pytest.mark.parametrize("damage", ["{", "[]", "{}", '{"format_version": 3}'])
+@pytest.mark.parametrize("damage", ["{", "[]", "{}", '{"format_version": 4}'])
 def test_a_manifest_that_is_none(dataset, damage):
     path = dataset("indices-zstd")
     (path / "manifest.json").write_text(damage)
@@ -259,8 +259,8 @@ HOSTILE = {
     "statistic of nothing": lambda m: (
         m | {"phenotypes": [{"name": "fitness", "statistic_of": "growth"}]}
     ),
-    "deep": lambda m: '{"format_version": 3, "masks": ' + "[" * 10**5 + "]" * 10**5 + "}",
-    "long number": lambda m: '{"format_version": 3, "samples": ' + "9" * 10**5 + "}",
+    "deep": lambda m: '{"format_version": 4, "masks": ' + "[" * 10**5 + "]" * 10**5 + "}",
+    "long number": lambda m: '{"format_version": 4, "samples": ' + "9" * 10**5 + "}",
     "version in words": lambda m: m | {"format_version": "2"},
     "no text": lambda m: "\udcff",
 }

@@ -75,7 +75,7 @@ def test_sources_are_those_of_the_settings(notebook, downloads):
         assert asked.startswith(tuple(addresses)) and asked.rpartition("/")[2] in settings, asked
     assert screen.endswith("galardini_beltrao_2019_value.txt")
     source = next(cell for cell in notebook.cells if cell.cell_type == "code").source
-    sgd, *digests = re.findall(r"sha256 ([0-9a-f]{64})", settings)  # without SGD's, which changes
+    sgd, *digests = re.findall(r"sha256: ([0-9a-f]{64})", settings)  # without SGD's, which changes
     assert re.findall(r'"([0-9a-f]{64})"', source)[:-1] == digests
 
 

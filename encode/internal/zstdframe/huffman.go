@@ -34,7 +34,7 @@ func newHuffmanTable(description []byte) *huffmanTable {
 	log := bits.Len(uint(total)) // of the table with all codes, which the last weight completes
 	weights = append(weights, byte(bits.Len(uint(1<<log-total))))
 
-	// Codes are numbered from the longest, those of a length by their literals. A literal of weight
+	// Codes are numbered from the longest; codes of one length, by their literals. A literal of weight
 	// w has 1<<(w-1) of the 1<<log places, so its code has log+1-w bits.
 	var first [1 << maxCode]huffmanEntry
 	at := 0
@@ -67,7 +67,7 @@ func newHuffmanTable(description []byte) *huffmanTable {
 }
 
 // read fills literals from a stream, whose first codes are at its end, and reports whether the
-// stream has exactly these. padded and left are those of Reader.pad.
+// stream has exactly these. padded and left are Reader.pad's results.
 func (t *huffmanTable) read(literals, padded []byte, left int) bool {
 	done := 0
 	const lookups = 5 // one load has the bits of so many

@@ -122,7 +122,7 @@ func (r *Reader) repeat(value byte, times int) bool {
 	return true
 }
 
-// AppendZeros appends the positions of the zero bits of bytes, the first of which is byte at.
+// AppendZeros appends the positions of the zero bits of bytes, which start at byte at.
 func AppendZeros(zeros []uint32, at int, packed []byte) []uint32 {
 	for i, b := range packed {
 		for left := ^b; left != 0; left &= left - 1 {
@@ -241,8 +241,8 @@ func (r *Reader) readSequences(stream []byte, count int, literals []byte) bool {
 	return left+stateBits == 64 && r.add(literals[done:])
 }
 
-// pad copies a bit stream, with 8 bytes of zeros before and behind it. It returns how many bits
-// come before its end mark, with those of the zeros; 0 if it has no end mark.
+// pad copies a bit stream, with 8 bytes of zeros before and after it. It returns how many bits
+// come before its end mark, including the zeros; 0 if it has no end mark.
 func (r *Reader) pad(stream []byte) (left int, padded []byte) {
 	var zeros [8]byte
 	r.stream = append(append(append(r.stream[:0], zeros[:]...), stream...), zeros[:]...)

@@ -7,7 +7,7 @@ import (
 	"github.com/klauspost/compress/huff0"
 )
 
-// The tables of the lengths in sequences. Their proportions are those of the masks of 4,096 samples
+// The tables of the lengths in sequences. Their proportions come from the masks of 4,096 samples
 // of the yeast-sized synthetic graph (`tcbuild synth --scale yeast --seed 1`): 3.8 million
 // sequences. Other masks are still written correctly, but compress less.
 

@@ -10,7 +10,7 @@
 //	              bits 1, 2   kind: 0 raw, 1 RLE, 2 compressed
 //	              bits 3-23   size: bytes of the body; of an RLE block, of its content
 //	body        raw         the content, where it is not longer than compressed
-//	            RLE         the byte of which the content is a run
+//	            RLE         the byte that the content repeats
 //	            compressed  literals | sequences; 128 KiB of content at most
 //	literals    kind and sizes, 2 or 3 bytes | [tree, in the frame's first coded literals] | literals
 //	              kind 0      as they are

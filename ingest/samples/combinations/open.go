@@ -30,7 +30,8 @@ func Open(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGenes) (*Set, er
 
 // prepare reads the gene list and checks k and the range.
 func (s *Set) prepare(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGenes) error {
-	if err := s.readGenes(genes, unknown); err != nil {
+	var err error
+	if s.genes, err = ReadGenes(s.file, genes, unknown, &s.counts); err != nil {
 		return err
 	}
 	name := spec.Name()
@@ -56,44 +57,45 @@ func (s *Set) prepare(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGene
 	return nil
 }
 
-// readGenes reads the gene list.
-func (s *Set) readGenes(genes *ingest.Nodes, unknown ingest.UnknownGenes) error {
-	r, column, err := openGenes(s.file)
+// ReadGenes reads a gene list: the genes of a graph, each once, in the order of their first names.
+// It counts unknown genes, unless they are an error, and repeated ones.
+func ReadGenes(file *inputfile.File, genes *ingest.Nodes, unknown ingest.UnknownGenes, counts *ingest.Counts) (list []uint32, err error) {
+	r, column, err := openGenes(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer r.Close()
 	listed := make(map[uint32]bool)
 	for b, err := range r.Batches() {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for i := range b.Len {
 			id := b.Text(column, i)
 			gene, known := genes.IndexBytes(id)
 			if err := ingest.CheckGeneName(id); err != nil && !known {
-				return fmt.Errorf("read genes %s: %w", r.Where(b.First+int64(i)), err)
+				return nil, fmt.Errorf("read genes %s: %w", r.Where(b.First+int64(i)), err)
 			}
 			switch {
 			case !known && (unknown == ingest.DropGene || unknown == ingest.DropSample):
-				s.counts.UnknownGenes++
+				counts.UnknownGenes++
 			case !known:
 				hint := "correct the name, add it to nodes/gene, or pass --unknown-genes drop-gene"
 				if alike := genes.Alike(string(id)); alike != "" {
 					hint = alike
 				}
-				return fault.New(fault.Input, hint,
+				return nil, fault.New(fault.Input, hint,
 					"read genes %s: gene %s is not in nodes/gene, expected one of its %d ids",
 					r.Where(b.First+int64(i)), fault.Quote(id), genes.Len())
 			case listed[gene]:
-				s.counts.RepeatedGenes++
+				counts.RepeatedGenes++
 			default:
 				listed[gene] = true
-				s.genes = append(s.genes, gene)
+				list = append(list, gene)
 			}
 		}
 	}
-	return nil
+	return list, nil
 }
 
 // openGenes opens a gene list: a table with a column id, or text without a header and with one gene

@@ -5,6 +5,7 @@ package duplicates
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,12 +44,13 @@ type Rule struct {
 // those left. Keeping all samples takes the counts alone, made while yield has the batch, which it
 // must not change. name is the set's, for messages.
 //
-// Memory is 30 to 60 bytes for each genotype, and as much for each group if Rule.GroupBy names
-// attributes. Mean takes 24 more for each group, 8 for each phenotype of a group, and 48 for each
+// Memory is 16 to 20 bytes for each sample if all are kept, and as much again if Rule.GroupBy names
+// attributes; otherwise 30 to 60 bytes for each genotype, and as much for each group. Mean takes 24 more for each group, 8 for each phenotype of a group, and 48 for each
 // phenotype of a group of several samples. The garbage collector doubles that at times.
 //
 // A computed set in which each sample has its own genotype is returned as it is.
 func Apply(ctx context.Context, source ingest.SampleSource, rule Rule, name string) (ingest.SampleSource, error) {
+	rule.Duplicates = cmp.Or(rule.Duplicates, Keep)
 	s := &stage{SampleSource: source, ctx: ctx, Rule: rule, name: name, columns: source.Columns()}
 	if err := s.findGroupBy(); err != nil {
 		return nil, err
@@ -120,6 +122,9 @@ func listed(names []string) string {
 
 // Scan implements ingest.SampleSource. Once the stage's context is done it returns its cause.
 func (s *stage) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
+	if s.Duplicates == Keep {
+		return s.keep(yield)
+	}
 	out := ingest.NewBatcher(s.columns, yield)
 	add := func(samples *ingest.Samples, i int, phenotypes []float64) error {
 		return out.Add(samples.ID(i), samples.Genes(i), phenotypes, samples.Attributes(i))
@@ -176,24 +181,12 @@ func (s *stage) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 		}
 		return nil
 	}
-	pass := func(samples *ingest.Samples) error {
+	counts, err := s.read(func(samples *ingest.Samples) error {
+		if err := group(samples); err != nil || s.Duplicates != Error {
+			return err
+		}
 		out.Counts.Samples += samples.Len()
 		return yield(samples)
-	}
-	counts, err := s.read(func(samples *ingest.Samples) error {
-		switch s.Duplicates {
-		case First, Last, Mean:
-			return group(samples)
-		case Error:
-			if err := group(samples); err != nil {
-				return err
-			}
-			return pass(samples)
-		}
-		grouped := make(chan error)
-		go func() { grouped <- group(samples) }()
-		err := pass(samples)
-		return errors.Join(err, <-grouped)
 	})
 	if clash, ok := errors.AsType[*clash](err); ok {
 		err = s.explain(clash)
@@ -208,6 +201,25 @@ func (s *stage) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	counts.Repeats = groups.repeats()
 	counts.MergedSamples = counts.Samples - out.Counts.Samples
 	counts.Samples = out.Counts.Samples
+	return counts, err
+}
+
+// keep is Scan where all samples stay: they are counted while yield has them.
+func (s *stage) keep(yield func(*ingest.Samples) error) (ingest.Counts, error) {
+	all := &keeping{groups: groups{groupBy: s.groupBy, attributes: s.columns.Attributes}}
+	counts, err := s.read(func(samples *ingest.Samples) error {
+		counted := make(chan struct{})
+		go func() {
+			defer close(counted)
+			all.add(samples)
+		}()
+		err := yield(samples)
+		<-counted
+		return err
+	})
+	if err == nil {
+		counts.Repeats = all.repeats()
+	}
 	return counts, err
 }
 

@@ -1,11 +1,14 @@
 package duplicates
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"tcbuild/ingest"
+	"tcbuild/internal/inorder"
 )
 
 // key stands for a text of bytes. Up to 15 bytes it is their number and the text itself, otherwise
@@ -42,6 +45,62 @@ func (n *numbering) add(k key) (number int, first bool) {
 	return int(known), !ok
 }
 
+// keyCounter counts different keys, in 16 bytes for each that was added. It is much faster than a map: it
+// sorts the keys in the end.
+type keyCounter struct {
+	parts [256][][2]uint64 // of keys, by their hash
+}
+
+func (t *keyCounter) add(k key) {
+	high, low := binary.BigEndian.Uint64(k[:8]), binary.BigEndian.Uint64(k[8:])
+	part := &t.parts[((high^low)*0x9e3779b97f4a7c15)>>56]
+	*part = append(*part, [2]uint64{high, low})
+}
+
+// count counts the different keys, those that were added more than once, and how often these were.
+func (t *keyCounter) count() (different, repeated, times int) {
+	var counts [len(t.parts)][3]int
+	_ = inorder.All(len(t.parts), func(i int) error {
+		keys, c := t.parts[i], &counts[i]
+		slices.SortFunc(keys, func(a, b [2]uint64) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+		for first, end := 0, 0; first < len(keys); first = end {
+			for end = first + 1; end < len(keys) && keys[end] == keys[first]; end++ {
+			}
+			c[0]++
+			if end-first > 1 {
+				c[1]++
+				c[2] += end - first
+			}
+		}
+		return nil
+	})
+	for _, c := range counts {
+		different, repeated, times = different+c[0], repeated+c[1], times+c[2]
+	}
+	return different, repeated, times
+}
+
+// keeping counts the groups of a set all of whose samples stay.
+type keeping struct {
+	groups
+	genotypes, conditions keyCounter
+}
+
+func (k *keeping) add(samples *ingest.Samples) {
+	for i := range samples.Len() {
+		k.genotypes.add(k.genotypeOf(samples, i))
+		if len(k.groupBy) > 0 {
+			k.conditions.add(k.valuesOf(samples, i, k.groupBy))
+		}
+	}
+}
+
+func (k *keeping) repeats() (repeats ingest.Repeats) {
+	repeats.Genotypes, repeats.RepeatedGenotypes, repeats.RepeatedSamples = k.genotypes.count()
+	repeats.Conditions, _, _ = k.conditions.count()
+	return repeats
+}
+
 // groups numbers the groups of a set's samples.
 type groups struct {
 	groupBy    []int // attributes
@@ -54,11 +113,7 @@ type groups struct {
 
 // add counts a sample. It returns the number of its group, and whether it is the first one there.
 func (g *groups) add(samples *ingest.Samples, i int) (group int, first bool) {
-	g.text = g.text[:0]
-	for _, gene := range samples.Genes(i) {
-		g.text = binary.AppendUvarint(g.text, uint64(gene)) // of most genes two bytes
-	}
-	genotype := keyOf(g.text)
+	genotype := g.genotypeOf(samples, i)
 	if len(g.groupBy) == 0 {
 		return g.genotypes.add(genotype)
 	}
@@ -67,6 +122,15 @@ func (g *groups) add(samples *ingest.Samples, i int) (group int, first bool) {
 	g.conditions.add(condition)
 	g.text = append(append(g.text[:0], genotype[:]...), condition[:]...)
 	return g.both.add(keyOf(g.text))
+}
+
+// genotypeOf is the key of a sample's genotype.
+func (g *groups) genotypeOf(samples *ingest.Samples, i int) key {
+	g.text = g.text[:0]
+	for _, gene := range samples.Genes(i) {
+		g.text = binary.AppendUvarint(g.text, uint64(gene)) // of most genes two bytes
+	}
+	return keyOf(g.text)
 }
 
 // valuesOf is the key of a sample's values of some attributes.

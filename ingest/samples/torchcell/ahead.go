@@ -32,8 +32,8 @@ const (
 type textFunc func(number int, value []byte, inflate *inflater) ([]byte, error)
 
 // readAhead calls yield with every record by number, in this goroutine, while others read and
-// decode those that follow. Memory is that of a few chunks, whatever the number of records. It
-// stops at the first error, in the order of the records.
+// decode those that follow. Memory is a few chunks, and the records' numbers. It stops at the first
+// error, in the order of the records.
 func readAhead(pages *lmdbfile.File, text textFunc, yield func(*Record) error) error {
 	free := sync.Pool{New: func() any { return new(chunk) }}
 	decode := func(c *chunk) { c.decode(text) }

@@ -32,7 +32,7 @@ const (
 	magicSize       = 8  // "ARROW1" and two bytes to align what follows
 	trailerSize     = 10 // footer length int32, magic "ARROW1"
 	continuationEnd = 8  // 0xffffffff and the length before a message
-	legacyEnd       = 4  // the length alone, before Arrow 0.15
+	legacyEnd       = 4  // only the length, before Arrow 0.15
 )
 
 var errLength = errors.New("a length in the metadata is larger than the metadata")
@@ -203,7 +203,7 @@ func verifyFields(t flatbuffers.Table, slot flatbuffers.VOffsetT, depth int) (vi
 }
 
 // verifyCounts checks the one length in a batch's message that the reader uses unchecked: the
-// number of buffers of each column of views, of which there is one at least.
+// number of buffers of each column of views, at least one.
 func verifyCounts(message flatbuffers.Table, views int) error {
 	header, ok := child(message, messageHeader)
 	if !ok {
@@ -216,7 +216,7 @@ func verifyCounts(message flatbuffers.Table, views int) error {
 	if offset == 0 {
 		return nil
 	}
-	// the reader would take what lies behind the vector
+	// the reader would take what follows the vector
 	if header.VectorLen(offset) < max(views, 1) {
 		return errLength
 	}

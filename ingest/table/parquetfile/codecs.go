@@ -82,7 +82,7 @@ type codec struct {
 }
 
 func (c codec) Decode(dst, src []byte) []byte {
-	if len(dst) == 0 && len(src) == 0 { // a page of levels alone, as parquet-mr writes it
+	if len(dst) == 0 && len(src) == 0 { // a page of only levels, as parquet-mr writes it
 		return dst
 	}
 	n, err := c.decode(dst, src)

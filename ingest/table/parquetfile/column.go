@@ -112,7 +112,7 @@ func (r *reader[T]) read(n int) (int, error) {
 	return read, nil
 }
 
-// spread moves values, of which only those that are there were read, to their rows.
+// spread moves values to their rows: missing ones were not read.
 func spread[T any](values []T, read int, definitions []int16, present int16) bitmap {
 	if read == len(values) {
 		return nil

@@ -39,7 +39,7 @@ func checkFooter(r *file.Reader) error {
 	return nil
 }
 
-// checkSchema compares the fields as the Parquet reader understands them with those of the file.
+// checkSchema compares the fields as the Parquet reader understands them with the file's.
 func checkSchema(all *metadata.FileMetaData) error {
 	fields, stored := preorder(nil, all.Schema.Root()), all.FileMetaData.Schema
 	if len(fields) != len(stored) {

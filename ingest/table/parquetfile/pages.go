@@ -142,7 +142,7 @@ func checkContent(page file.Page, column *schema.Column) error {
 		return nil
 	}
 	rest, err := takeValues(data, present, page, column)
-	// fastparquet writes eight zeros behind all values
+	// fastparquet writes eight zeros after all values
 	if err != nil || len(rest) > 0 && !bytes.Equal(rest, make([]byte, 8)) {
 		return errLength
 	}

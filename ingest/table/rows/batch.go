@@ -33,8 +33,8 @@ type Batch struct {
 // Span is the half-open range [Start, End) of a batch's data.
 type Span struct{ Start, End uint32 }
 
-// fill replaces the rows of a batch by those of arrays. A column whose kind is Other has none, unless
-// it keeps its type.
+// fill replaces the rows of a batch with the rows of arrays. A column whose kind is Other has none,
+// unless it keeps its type.
 func (b *Batch) fill(s *Binary, columns []Column, rows int) error {
 	if b.vectors == nil {
 		b.vectors, b.arrays = make([]vector, len(s.Kinds)), make([]arrow.Array, len(s.Kinds))
@@ -52,6 +52,13 @@ func (b *Batch) fill(s *Binary, columns []Column, rows int) error {
 		}
 	}
 	return nil
+}
+
+// Twin returns a batch of the same rows, for another goroutine. It is valid as long as b.
+func (b *Batch) Twin() *Batch {
+	twin := *b
+	twin.formatted, twin.elements = nil, nil
+	return &twin
 }
 
 // Text returns the bytes of a field. Numbers are formatted in decimal. A missing value in Arrow or

@@ -175,7 +175,7 @@ func shortDecimal(text []byte) (value float64, ok bool) {
 	decimals := 0
 	if point >= 0 {
 		decimals = len(digits) - 1 - point
-		digits = digits[1:] // count the digits alone
+		digits = digits[1:] // count only the digits
 	}
 	if len(digits) == 0 || len(digits) > 19 || n > 1<<53 {
 		return 0, false

@@ -63,7 +63,7 @@ const (
 var errUnsignedRange = fault.New(fault.Input, "store the column as signed integers or as floating-point numbers",
 	"found an unsigned integer of 2^63 or more, expected a smaller one")
 
-// load replaces the vector's values by those of a column, whose offsets and indices are right.
+// load replaces the vector's values with a column's, whose offsets and indices are right.
 func (v *vector) load(kind Kind, c Column) error {
 	a := c.Array
 	v.kind, v.texts, v.starts = kind, c.Texts, c.Starts

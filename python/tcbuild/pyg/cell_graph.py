@@ -14,6 +14,7 @@ from torch_geometric.data import HeteroData
 import tcbuild
 from tcbuild.graph import GPR, MRM, RMR, is_node_type, split_edge_type
 from tcbuild.pyg.gene_ontology import add_strata
+from tcbuild.pyg.order import graph_order
 from tcbuild.remote import Url, location
 
 GENES = "reaction_to_genes"  # a column of reactions: the names of their genes
@@ -35,16 +36,19 @@ def cell_graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> Hete
     gene_ontology: what torchcell derives of its edges and of its columns strata and
         stratum_to_terms, if it has these
 
+    Types are in torchcell's order: gene, metabolite, reaction; edges between genes by name, rmr,
+    gpr. Samples and batches have them in the order of torchcell's samples.
+
     A column is a tensor of its name and type if it has numbers or fixed-size lists of numbers, such
     as x, edge_attr and scores. A node's text is a list. Other columns are in CellGraph.columns.
     """
     graph = _graph(source)
-    data = HeteroData()
-    for node_type, ids in graph.nodes.items():
-        data[node_type].num_nodes = len(ids)
-        data[node_type].node_ids = ids
+    data = _CellGraph()
+    for node_type in graph_order(graph.nodes):
+        data[node_type].num_nodes = len(graph.nodes[node_type])
+        data[node_type].node_ids = graph.nodes[node_type]
     data["gene"].x = torch.empty(len(graph.nodes["gene"]), 0)
-    for name in graph.edges:
+    for name in graph_order(graph.edges):
         data[split_edge_type(name)][index_name(name)] = torch.from_numpy(graph.edges[name]).long()
     for name, columns in graph.columns.items():
         kind = name if is_node_type(name) else split_edge_type(name)
@@ -66,6 +70,26 @@ def cell_graph(source: tcbuild.Dataset | tcbuild.CellGraph | str | Path) -> Hete
     if "gene_ontology" in graph.nodes:
         add_strata(data)
     return data
+
+
+class _CellGraph(HeteroData):  # type: ignore[misc]
+    """A HeteroData that prints the sizes of its dicts, which have an entry per reaction."""
+
+    def __repr__(self) -> str:
+        lines = []
+        for kind, store in (*self.node_items(), *self.edge_items()):
+            sizes = ", ".join(_size(key, value) for key, value in store.items())
+            name = kind if isinstance(kind, str) else f"({', '.join(kind)})"
+            lines.append(f"  {name}={{ {sizes} }},\n")
+        return f"HeteroData(\n{''.join(lines)})"
+
+
+def _size(key: str, value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{key}=dict(len={len(value)})"
+    if isinstance(value, torch.Tensor):
+        return f"{key}={list(value.shape)}"
+    return f"{key}={[len(value)] if isinstance(value, list) else value}"
 
 
 def index_name(edge_type: str) -> str:

@@ -16,9 +16,15 @@ from tcbuild.pyg.deferred import Deferred, Values
 from tcbuild.pyg.experiments import Experiments
 from tcbuild.pyg.gene_ontology import perturbed_ontology
 from tcbuild.pyg.shared import Kind, Shared
+from tcbuild.pyg.subgraph import subgraph
 
 # torchcell's names of what makes samples.
-PROCESSORS = ["LazySubgraphRepresentation", "Perturbation", "DCellGraphProcessor"]
+PROCESSORS = [
+    "LazySubgraphRepresentation",
+    "SubgraphRepresentation",
+    "Perturbation",
+    "DCellGraphProcessor",
+]
 
 
 class Dataset(torch.utils.data.Dataset[HeteroData]):
@@ -52,8 +58,11 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
     statistics: statistics of the targets, such as fitness_se; by default those of the manifest
     transform: what is done with each sample, as in torch_geometric; it may be set later too. It
         may change a sample, or a copy.copy of it
-    graph_processor: the name of torchcell's class that makes the samples. Those of the other two
-        have no edges, and perturbed_genes instead of ids_pert:
+    graph_processor: the name of torchcell's class that makes the samples:
+        SubgraphRepresentation, for models that take no masks: what is left of the graph, with its
+        nodes numbered anew. x_pert has the features of the deleted genes, pert_mask of edges
+        between genes and of gpr says which are gone. Batches are those of torch_geometric
+        The other two have no edges, and perturbed_genes instead of ids_pert:
         Perturbation, for models that have the graph: genes alone, without x and node_ids, and
         with phenotype_stat_* also where all are missing
         DCellGraphProcessor: genes without mask, and of a graph with gene_ontology its node_ids,
@@ -123,6 +132,16 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
     def cell_graph(self) -> HeteroData:
         """The graph that all samples share; change it to change all samples."""
         return self._shared.graph
+
+    def lay_out(self, batch_size: int, device: torch.device | str = "cpu") -> None:
+        """Lays out what all batches share, for batches of up to that size on the device on which
+        they are used. Otherwise the first batch does.
+        """
+        shared, on = self._shared, torch.empty(0, device=device).device
+        for kind, keys in shared.keys.items():
+            found = [key for key in keys if torch.is_tensor(shared.graph[kind].get(key))]
+            for key in (*found, "batch") if isinstance(kind, str) else found:
+                shared.of_batch(kind, key, batch_size, on)
 
     # What torchcell's data modules and transforms ask of its dataset. Keys of indexes are in the
     # order in which it meets them, as its random splits follow it.
@@ -223,6 +242,8 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
             of_data = {"sample_id": stored.id, "mask_basis": self.mask_basis}
             values: Values = {None: of_data, "gene": gene}
             sample = Sample(self._shared, genes, None, values, _stored=stored, _dataset=self)
+        elif self.graph_processor == "SubgraphRepresentation":
+            sample = subgraph(self._shared, stored, gene)
         else:
             removed = torch.zeros(len(self.stored.genes), dtype=torch.bool)
             removed[genes] = True

@@ -13,6 +13,7 @@ from torch.utils.data import get_worker_info
 from torch_geometric.data import HeteroData
 
 from tcbuild.pyg.shared import Keys, Kind, Shared, mask_name
+from tcbuild.torch.basis import mark_basis
 from tcbuild.torch.threads import one_thread
 
 Values = dict[Kind, dict[str, Any]]
@@ -73,6 +74,7 @@ class Deferred(HeteroData):  # type: ignore[misc]
             kind: {key: (value, _version(value)) for key, value in content.items()}
             for kind, content in made.items()
         }
+        mark_basis(values["gene"]["perturbation_indices"], self._shared.stored.mask_basis)
         self.__dict__.update(_keys=None, _values=None, _made=versions)
         return self.__dict__[name]
 
@@ -90,7 +92,7 @@ class Deferred(HeteroData):  # type: ignore[misc]
         for kind in (None, *self.node_types, *self.edge_types):
             made = self._made.get(kind, {})
             content = dict(self._store(kind).items())
-            keys[kind] = [key for key in content if _is_same(content[key], made.get(key))]
+            keys[kind] = [key for key in content if is_same(content[key], made.get(key))]
             values[kind] = {key: content[key] for key in content if key not in keys[kind]}
         return keys, values
 
@@ -138,7 +140,7 @@ def _version(value: Any) -> int:
     return value._version if isinstance(value, Tensor) else 0
 
 
-def _is_same(value: Any, made: tuple[Any, int] | None) -> bool:
+def is_same(value: Any, made: tuple[Any, int] | None) -> bool:
     """Whether a value is what was made, unchanged."""
     if made is None:
         return False

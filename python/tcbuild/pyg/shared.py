@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pickle
 import uuid
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch_geometric.data import HeteroData
@@ -15,9 +17,12 @@ from torch_geometric.data import HeteroData
 import tcbuild
 from tcbuild.graph import ends_of
 from tcbuild.lazy import lazy_property
+from tcbuild.masks import ascending
 from tcbuild.pyg.cell_graph import cell_graph, index_name
+from tcbuild.pyg.order import sample_order
+from tcbuild.pyg.patched_edges import PatchedEdges
 from tcbuild.torch import MaskGenerator, MaskLayout
-from tcbuild.torch.cell_graph import block_diagonal
+from tcbuild.torch.edges import block_diagonal
 from tcbuild.torch.genotypes import per_genotype
 
 Kind = str | tuple[str, str, str] | None  # a node type, an edge type, or what is of the whole graph
@@ -42,6 +47,7 @@ class Shared:
         self._known[self._token] = self
         self._laid_out: dict[tuple[torch.device, Kind, str], _LaidOut] = {}
         self._generators: dict[torch.device, MaskGenerator] = {}
+        self._patched: dict[torch.device, PatchedEdges] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Shared._find, (self._token, pickle.dumps(self.stored))
@@ -58,7 +64,12 @@ class Shared:
     def keys(self) -> Keys:
         """What a sample has of the graph, and its masks."""
         found: Keys = {}
-        for kind, store in (*self.graph.node_items(), *self.graph.edge_items()):
+        stores = {
+            mask_name(kind): (kind, store)
+            for kind, store in (*self.graph.node_items(), *self.graph.edge_items())
+        }
+        for name in sample_order(stores):
+            kind, store = stores[name]
             node = isinstance(kind, str)
             found[kind] = ["node_ids", "num_nodes"] if node else []
             found[kind] += [key for key in _TENSORS if key in store]
@@ -66,6 +77,14 @@ class Shared:
                 found[kind] += ["pert_mask", "mask"] if node else ["mask"]
             found[kind] += [] if node else ["num_edges"]
         return found
+
+    @property
+    def sizes(self) -> dict[Kind, int]:
+        """The nodes or edges of each type."""
+        of_graph: dict[Kind, int] = {kind: s.num_nodes for kind, s in self.graph.node_items()}
+        for kind, store in self.graph.edge_items():
+            of_graph[kind] = store[index_name(mask_name(kind))].size(1)
+        return of_graph
 
     @lazy_property
     def _reaction_indices(self) -> list[int]:
@@ -112,6 +131,23 @@ class Shared:
             nodes = self.graph[source].num_nodes, self.graph[target].num_nodes
             return block_diagonal(tensor, nodes, size)
         return tensor.repeat(size, *[1] * (tensor.dim() - 1))
+
+    def patched(self, device: torch.device) -> PatchedEdges:
+        """What makes the edges of batches on a device without those that are removed."""
+        if device not in self._patched:
+            self._patched[device] = PatchedEdges(
+                lambda kind, size: self._lay_out(kind, "edge_index", size, device)
+            )
+        return self._patched[device]
+
+    def removed(self, deleted: Sequence[npt.NDArray[np.int64]]) -> list[npt.NDArray[np.int32]]:
+        """Per sample that deletes such genes, its removed positions, ascending."""
+        return [ascending(self.stored.removal.positions(part)) for part in deleted]
+
+    def edge_index(self, kind: Kind, size: int, device: torch.device) -> Tensor:
+        """The edges of a type in a batch of some size."""
+        edge_index: Tensor = self.of_batch(kind, index_name(mask_name(kind)), size, device)
+        return edge_index
 
     def masks(self, genes: Tensor, ptr: Tensor) -> dict[str, Tensor]:
         """The masks of a batch that deletes genes[ptr[b]:ptr[b + 1]], on their device."""

@@ -18,6 +18,7 @@ try:
     from tcbuild.torch.dataset import Dataset, Sample
     from tcbuild.torch.mask_generator import MaskGenerator
     from tcbuild.torch.mask_layout import Encoding, Form, MaskLayout
+    from tcbuild.torch.random_sampler import RandomSampler
 except ModuleNotFoundError as error:
     raise missing_package("tcbuild.torch", error) from error
 
@@ -29,6 +30,7 @@ __all__ = [
     "Form",
     "MaskGenerator",
     "MaskLayout",
+    "RandomSampler",
     "Sample",
     "collate",
 ]

@@ -19,9 +19,14 @@ from tcbuild.cell_rows import ROW
 from tcbuild.errors import UnknownNameError, unknown_name
 from tcbuild.lazy import lazy_property
 from tcbuild.torch.attributes import Attributes, Categories
+from tcbuild.torch.basis import mark_basis
 from tcbuild.torch.dataset import Dataset, Sample
+from tcbuild.torch.edges import Edges
+from tcbuild.torch.filtered import check_choice, kept_ends, kept_positions, relabelled
 from tcbuild.torch.genotypes import per_genotype
 from tcbuild.torch.mask_layout import Encoding, Form, MaskLayout
+from tcbuild.torch.removed import Removed
+from tcbuild.torch.threads import one_thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +64,12 @@ class Batch:
     _layout: MaskLayout | None = None
     _removals: Tensor | None = None
     _kept_bits: Tensor | None = None
-
+    _removed: Removed | None = None
+    _edges: Edges | None = None
     _attributes: Attributes | None = None
+
+    def __post_init__(self) -> None:
+        mark_basis(self.perturbation_indices, self.mask_basis)
 
     def __len__(self) -> int:
         return len(self.sample_indices)
@@ -108,7 +117,73 @@ class Batch:
                 "found a batch collated without masks\n"
                 "hint: collate(samples, masks='stacked'), or make them with a MaskGenerator"
             )
-        return self._layout.masks(len(self), self._removals, self._kept_bits)
+        masks = self._layout.masks(len(self), self._removals, self._kept_bits)
+        object.__setattr__(self, "_written", _version(masks))
+        return masks
+
+    def edge_index(
+        self,
+        name: str | tuple[str, str, str],
+        filtered: bool = False,
+        relabel: bool = False,
+        edge_weight: bool = False,
+    ) -> Any:
+        """The edges of a type in all samples, as one graph of B unconnected copies: int64 [2, B *
+        E], on the batch's device; node n of sample b is b * N + n. It is shared: do not change it.
+
+        filtered: int64 [2, K], only the edges that are kept, in their order
+        relabel: with filtered, nodes are numbered among those that are kept: node features are
+            x[batch.kept("gene")]. An edge of gene__gpr__reaction goes with its reaction
+        edge_weight: returns (edge_index, weight), all edges and their mask as numbers [B * E]
+
+        A stock layer of PyG takes any of them. On a GPU nothing waits: the host knows the sizes.
+        """
+        check_choice(filtered, relabel, edge_weight)
+        name, masks = "__".join(name) if isinstance(name, tuple) else name, self._flat_masks()
+        if self._edges is None or self._removed is None:
+            raise AttributeError("found a batch without a dataset\nhint: make it with collate")
+        edges, removed = self._edges.of_type(name), self._removed
+        edge_index = self._edges.block(name, len(self), masks[name].device)
+        if edge_weight:
+            return edge_index, masks[name].to(torch.get_default_dtype())
+        if not filtered:
+            return edge_index
+        with one_thread(edge_index.device):
+            if not relabel:
+                positions = kept_positions(masks[name], lambda: removed.kept(name))
+                return edge_index.index_select(1, positions)
+            mask = kept_ends(name, edge_index, masks)
+            positions = kept_positions(mask, lambda: removed.kept_between_kept(name, edges))
+            return relabelled(name, edge_index.index_select(1, positions), masks)
+
+    def kept(self, name: str | tuple[str, str, str]) -> Tensor:
+        """int64: which nodes or edges of a type are kept, counted in all samples; x[kept] are their
+        features.
+        """
+        name, masks = "__".join(name) if isinstance(name, tuple) else name, self._flat_masks()
+        if name not in masks:
+            raise unknown_name("mask", name, masks)
+        with one_thread(masks[name].device):
+            return kept_positions(masks[name], lambda: self._counted().kept(name))
+
+    def _counted(self) -> Removed:
+        assert self._removed is not None  # as it has masks
+        return self._removed
+
+    def _flat_masks(self) -> dict[str, Tensor]:
+        """The masks as bool [B * E]."""
+        masks = self.masks
+        layout = self._layout
+        assert layout is not None  # as it has masks
+        on_device = self.perturbation_indices.device.type != "cpu"
+        if on_device and _version(masks) != vars(self)["_written"]:
+            raise ValueError(
+                "filter edges: masks of the batch were changed, so only the device knows how many "
+                "are kept\nhint: edge_index[:, mask] waits for it"
+            )
+        return {
+            name: layout.flat(mask, size) for (name, mask), size in zip(masks.items(), layout.sizes)
+        }
 
     def to(self, device: torch.device | str | int, non_blocking: bool = False) -> Batch:
         """The batch on a device. Masks are made there at their first use; earlier changes to masks
@@ -146,6 +221,12 @@ class Batch:
             object.__setattr__(
                 self, name, torch.from_numpy(value) if isinstance(value, np.ndarray) else value
             )
+        self.__post_init__()
+
+
+def _version(masks: dict[str, Tensor]) -> int:
+    """How often the memory that masks share was written."""
+    return next(iter(masks.values()))._version
 
 
 def collate(
@@ -183,14 +264,16 @@ def collate(
         genes = np.concatenate([label.perturbation_indices for label in labels]).astype(np.int64)
         phenotypes = np.stack([label.phenotypes for label in labels])
         names = _attributes_of_all(samples)
-    layout = removals = kept_bits = None
+    layout = removals = kept_bits = removed = None
     if masks is not None:
         layout = MaskLayout(
             tuple(datasets[0].mask_names), tuple(datasets[0].mask_sizes), masks, encoding
         )
-        removals, kept_bits = layout.removals(
-            per_genotype(genes, ptr, lambda b: datasets[b % len(datasets)].read_removed(indices[b]))
+        parts = per_genotype(
+            genes, ptr, lambda b: datasets[b % len(datasets)].read_removed(indices[b])
         )
+        removals, kept_bits = layout.removals(parts)
+        removed = Removed(layout.names, layout.sizes, parts)
     attributes = Attributes([*islice(cycle(datasets), len(indices))], indices.tolist(), names)
     return Batch(
         torch.from_numpy(indices),
@@ -204,7 +287,9 @@ def collate(
         layout,
         removals,
         kept_bits,
-        _attributes=attributes,
+        removed,
+        Edges.of(datasets[0]),
+        attributes,
     )
 
 

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 import tcbuild
 from tcbuild.graph import ends_of
 from tcbuild.torch.dataset import Dataset, stored_dataset
+from tcbuild.torch.edges import block_diagonal
 
 
 class CellGraph(nn.Module):
@@ -95,12 +96,3 @@ class CellGraph(nn.Module):
         source, target = ends_of(name)
         nodes = self.num_nodes[source], self.num_nodes[target]
         return block_diagonal(edge_index, nodes, batch_size)
-
-
-def block_diagonal(edge_index: Tensor, nodes: tuple[int, int], batch_size: int) -> Tensor:
-    """edge_index [2, E] of so many unconnected copies of a graph, [2, B * E]. nodes: of the types
-    of the sources and of the targets.
-    """
-    copies = torch.arange(batch_size, device=edge_index.device)
-    offsets = torch.tensor(nodes, device=edge_index.device)[:, None] * copies
-    return (edge_index[:, None, :] + offsets[:, :, None]).view(2, -1)

@@ -13,6 +13,8 @@ import tcbuild
 from tcbuild.lazy import lazy_property
 from tcbuild.rows import position
 from tcbuild.torch.attributes import with_cells
+from tcbuild.torch.basis import mark_basis
+from tcbuild.torch.edges import Edges
 
 
 class Dataset(torch.utils.data.Dataset["Sample"]):
@@ -30,6 +32,7 @@ class Dataset(torch.utils.data.Dataset["Sample"]):
 
     def __init__(self, dataset: tcbuild.Dataset | str | Path, attributes: Sequence[str] = ()):
         self.stored = dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)
+        self._edges = Edges.of(self.stored)  # which batches from workers find
         self.attributes = with_cells(attributes, self.stored)
 
     def __len__(self) -> int:
@@ -73,7 +76,9 @@ class Sample:
     @lazy_property
     def perturbation_indices(self) -> Tensor:
         """int64 [g], ascending."""
-        return torch.from_numpy(self.stored.perturbation_indices).long()
+        genes = torch.from_numpy(self.stored.perturbation_indices).long()
+        mark_basis(genes, self.dataset.mask_basis)
+        return genes
 
     @lazy_property
     def phenotypes(self) -> Tensor:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 import tcbuild
 from tcbuild.graph import RMR, ends_that_count
+from tcbuild.torch.basis import basis_of
 from tcbuild.torch.batch import Batch
 from tcbuild.torch.dataset import Dataset, stored_dataset
 from tcbuild.torch.mask_layout import Form, MaskLayout
@@ -125,11 +126,12 @@ class MaskGenerator(nn.Module):
         """The masks of B samples: bool, True where kept, views of one new buffer, by mask name in
         canonical order.
 
-        batch: of collate, or a PyG DataLoader's with follow_batch=["perturbation_indices"];
-        ValueError if it has another graph or reaction rule.
+        batch: of collate or tcbuild.pyg, or a PyG DataLoader's with
+        follow_batch=["perturbation_indices"]; ValueError if it has another graph or reaction rule.
 
-        For genotypes that are in no dataset, pass two tensors instead. Nothing says which graph
-        their indices belong to.
+        For genotypes that are in no dataset, pass two tensors instead. perturbation_indices of a
+        batch or sample, passed as they are, are refused if it has another graph or reaction rule;
+        of other tensors nothing says which graph they belong to.
         batch: int [K], the deleted genes of all samples, in sample order, and maybe -1 behind them
         perturbation_indices_ptr: int [B + 1], sample b deletes batch[ptr[b]:ptr[b + 1]]
 
@@ -139,6 +141,8 @@ class MaskGenerator(nn.Module):
         """
         if not isinstance(batch, Tensor):
             batch, perturbation_indices_ptr = self._deleted(batch)
+        elif not torch.compiler.is_compiling() and (basis := basis_of(batch)):
+            self._check_basis({basis})
         genes, ptr = self._checked(batch, perturbation_indices_ptr)
         if torch.compiler.is_compiling():
             buffer = self._masks(genes, ptr)
@@ -150,13 +154,18 @@ class MaskGenerator(nn.Module):
     def _deleted(self, batch: Batch | Mapping[str, Any]) -> tuple[Tensor, Tensor | None]:
         """Perturbation indices and ptr of a batch with the generator's graph and rule."""
         if isinstance(batch, Batch):
-            labels, found = batch, {batch.mask_basis}
+            found = {batch.mask_basis}
         else:
-            labels, basis = (
-                batch["gene"],
-                batch["mask_basis"] if "mask_basis" in batch else "unknown",
-            )
+            basis = getattr(batch, "mask_basis", "unknown")
             found = {basis} if isinstance(basis, str) else set(basis)
+        self._check_basis(found)
+        if hasattr(batch, "deleted_genes"):  # a Batch of tcbuild.pyg has the ptr in any case
+            genes, ptr = batch.deleted_genes()
+            return genes, ptr
+        labels = batch if isinstance(batch, Batch) else batch["gene"]
+        return labels.perturbation_indices, getattr(labels, "perturbation_indices_ptr", None)
+
+    def _check_basis(self, found: set[str]) -> None:
         if other := sorted(found - {self.mask_basis}):
             raise ValueError(
                 f"make masks: found a batch of another graph or reaction rule: {other[0]}"
@@ -164,7 +173,6 @@ class MaskGenerator(nn.Module):
                 "hint: make the generator from the batch's dataset, or build both datasets with "
                 "one graph and reaction rule"
             )
-        return labels.perturbation_indices, getattr(labels, "perturbation_indices_ptr", None)
 
     def _masks(self, genes: Tensor, ptr: Tensor) -> Tensor:
         """The buffer of the masks."""

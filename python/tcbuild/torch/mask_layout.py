@@ -84,6 +84,13 @@ class MaskLayout:
             rows if self.form == "stacked" else {name: mask.view(-1) for name, mask in rows.items()}
         )
 
+    def flat(self, mask: Tensor, size: int) -> Tensor:
+        """A mask of so many positions as bool [B * size]."""
+        if self.encoding == "bits":
+            bits = mask.view(-1, (size + 7) // 8, 1) >> torch.arange(8, device=mask.device)
+            return (bits & 1).flatten(1)[:, :size].reshape(-1).bool()
+        return mask.view(-1).view(torch.bool)
+
     def masks(
         self, batch_size: int, addresses: Tensor, kept_bits: Tensor | None
     ) -> dict[str, Tensor]:

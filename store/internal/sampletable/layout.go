@@ -1,5 +1,5 @@
 // Package sampletable keeps samples as a table of Arrow files: ids, deleted genes, phenotypes and
-// attributes, but no masks. Its bytes depend on the samples alone, and every block of them is
+// attributes, but no masks. Its bytes depend only on the samples, and every block of them is
 // checked before it is used. store/FORMAT.md, section samples, specifies the files.
 package sampletable
 
@@ -31,7 +31,7 @@ type Layout struct {
 	BatchSamples int // samples in a record batch; the last of the table has the rest
 }
 
-// LayoutOf depends on the columns alone, so that the same samples always make the same files.
+// LayoutOf depends only on the columns, so that the same samples always make the same files.
 func LayoutOf(columns ingest.Columns) Layout {
 	batch := batchSamples
 	for batch > minBatchSamples && 8*batch*(len(columns.Phenotypes)+len(columns.Attributes)) > batchBytes {

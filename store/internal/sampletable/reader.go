@@ -47,7 +47,7 @@ type part struct {
 func Open(files Files, checksums []byte, columns ingest.Columns, samples int, logicalContent string) (*Table, error) {
 	t := &Table{files: files, columns: columns, layout: LayoutOf(columns), samples: samples}
 	wrong := func() (*Table, error) {
-		return nil, files.Damaged(ChecksumsName, fmt.Errorf("found checksums of other files, expected those of %s", english.Plural(samples, "sample", "")))
+		return nil, files.Damaged(ChecksumsName, fmt.Errorf("found checksums of other files, expected checksums of %s", english.Plural(samples, "sample", "")))
 	}
 	for range (samples + t.layout.PartSamples - 1) / t.layout.PartSamples {
 		if len(checksums) < 8 {
@@ -245,7 +245,7 @@ func (r *Reader) Close() {
 	}
 }
 
-// blockFile is a file of which each block is compared with its checksum before it is used.
+// blockFile is a file whose blocks are compared with their checksums before they are used.
 type blockFile struct {
 	*os.File
 	part

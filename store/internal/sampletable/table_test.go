@@ -314,6 +314,9 @@ func BenchmarkWrite(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+	if err := w.Wait(); err != nil {
+		b.Fatal(err)
+	}
 }
 
 func BenchmarkRead(b *testing.B) {

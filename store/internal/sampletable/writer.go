@@ -1,71 +1,138 @@
 package sampletable
 
 import (
+	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/cespare/xxhash/v2"
+	"golang.org/x/sync/errgroup"
 
+	"tcbuild/fault"
 	"tcbuild/ingest"
 )
 
-// Writer writes a table. It holds the samples of one file in memory, about 3 MB with few columns.
+// Writer writes a table, its files side by side. It holds the samples of a few of them in memory,
+// about 8 MB each with few columns.
 type Writer struct {
-	dir       string
-	schema    *arrow.Schema
-	columns   ingest.Columns
-	layout    Layout
-	builder   *array.RecordBuilder // of the part that is being collected; nil: no sample yet
-	rows      int                  // in builder
-	parts     int                  // written
-	checksums []byte               // of the written parts
+	dir     string // "": only digests are made
+	schema  *arrow.Schema
+	columns ingest.Columns
+	layout  Layout
+	rows    []span // of the file that is being collected
+	count   int    // of samples in it
+	parts   []*writtenPart
+	group   *errgroup.Group // writes parts
+	failed  context.Context // done when one cannot be written
 }
+
+// span is samples from to end-1 of a batch.
+type span struct {
+	samples   *ingest.Samples
+	from, end int
+}
+
+// writtenPart is a file that is written, or will be.
+type writtenPart struct {
+	digest    [sha256.Size]byte
+	checksums []byte // of the file, as ChecksumsName has them
+}
+
+// waitingBytes is about how much memory the samples of all files take that are written at a time.
+const waitingBytes = 256 << 20
 
 // Create makes the folder of a table, whose parent must exist.
 func Create(dir string, columns ingest.Columns) (*Writer, error) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return nil, err
 	}
-	return &Writer{dir: dir, schema: schema(columns), columns: columns, layout: LayoutOf(columns)}, nil
+	w := Digester(columns)
+	w.dir = dir
+	return w, nil
 }
 
-// Add appends samples.
+// Digester makes a Writer that writes nothing and makes only the digests of the samples.
+func Digester(columns ingest.Columns) *Writer {
+	w := &Writer{schema: schema(columns), columns: columns, layout: LayoutOf(columns)}
+	bytes := 8 * w.layout.PartSamples * (8 + len(columns.Phenotypes) + 3*len(columns.Attributes))
+	w.group, w.failed = errgroup.WithContext(context.Background())
+	w.group.SetLimit(max(min(runtime.GOMAXPROCS(0), waitingBytes/bytes), 1))
+	return w
+}
+
+// Add appends samples, which must not change afterwards. It fails if earlier ones cannot be written.
 func (w *Writer) Add(samples *ingest.Samples) error {
-	for i := range samples.Len() {
-		if w.builder == nil {
-			w.builder = array.NewRecordBuilder(memory.NewGoAllocator(), w.schema)
-		}
-		w.append(samples, i)
-		if w.rows++; w.rows == w.layout.PartSamples {
-			if err := w.flush(); err != nil {
-				return err
-			}
+	for from := 0; from < samples.Len(); {
+		end := min(from+w.layout.PartSamples-w.count, samples.Len())
+		w.rows, w.count = append(w.rows, span{samples, from, end}), w.count+end-from
+		if from = end; w.count == w.layout.PartSamples {
+			w.write()
 		}
 	}
-	return nil
+	return context.Cause(w.failed)
 }
 
-func (w *Writer) append(samples *ingest.Samples, i int) {
-	w.builder.Field(0).(*array.StringBuilder).BinaryBuilder.Append(samples.ID(i))
-	genes := w.builder.Field(1).(*array.ListBuilder)
+// write begins to write the collected samples as a file, as soon as there is room.
+func (w *Writer) write() {
+	number, rows, p := len(w.parts), w.rows, &writtenPart{}
+	w.parts, w.rows, w.count = append(w.parts, p), nil, 0
+	w.group.Go(fault.Catch(func() error {
+		digest := NewDigest(w.columns)
+		for _, r := range rows {
+			digest.Add(r.samples, r.from, r.end)
+		}
+		p.digest = digest.Sum()
+		if w.dir == "" {
+			return nil
+		}
+		builder := array.NewRecordBuilder(memory.NewGoAllocator(), w.schema)
+		for _, r := range rows {
+			for i := r.from; i < r.end; i++ {
+				w.append(builder, r.samples, i)
+			}
+		}
+		return w.writeFile(filepath.Join(w.dir, partName(number)), builder.NewRecord(), p)
+	}))
+}
+
+// Wait waits until no file is being written.
+func (w *Writer) Wait() error { return w.group.Wait() }
+
+// Digests waits until all samples are written, and returns the digests of the files.
+func (w *Writer) Digests() (digests [][sha256.Size]byte, err error) {
+	if w.count > 0 {
+		w.write()
+	}
+	err = w.Wait()
+	for _, p := range w.parts {
+		digests = append(digests, p.digest)
+	}
+	return digests, err
+}
+
+func (w *Writer) append(builder *array.RecordBuilder, samples *ingest.Samples, i int) {
+	builder.Field(0).(*array.StringBuilder).BinaryBuilder.Append(samples.ID(i))
+	genes := builder.Field(1).(*array.ListBuilder)
 	genes.Append(true)
 	indices := genes.ValueBuilder().(*array.Int32Builder)
 	for _, gene := range samples.Genes(i) {
 		indices.Append(int32(gene))
 	}
 	for k, value := range samples.Phenotypes(i) {
-		appendNumber(w.builder.Field(firstPhenotype+k), value)
+		appendNumber(builder.Field(firstPhenotype+k), value)
 	}
 	for k, attribute := range w.columns.Attributes {
-		field, value := w.builder.Field(firstPhenotype+len(w.columns.Phenotypes)+k), samples.Attribute(i, k)
+		field, value := builder.Field(firstPhenotype+len(w.columns.Phenotypes)+k), samples.Attribute(i, k)
 		switch {
 		case attribute.Type == ingest.NumberAttribute:
 			appendNumber(field, value.Number)
@@ -86,11 +153,8 @@ func appendNumber(builder array.Builder, value float64) {
 	builder.(*array.Float64Builder).Append(value)
 }
 
-// flush writes the collected samples as a file.
-func (w *Writer) flush() (err error) {
-	rows := w.builder.NewRecord()
-	w.builder, w.rows = nil, 0
-	path := filepath.Join(w.dir, partName(w.parts))
+// writeFile writes the rows of a file.
+func (w *Writer) writeFile(path string, rows arrow.Record, p *writtenPart) error {
 	file, err := os.Create(path)
 	if err != nil {
 		return err
@@ -106,20 +170,21 @@ func (w *Writer) flush() (err error) {
 	if err = errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	w.parts++
-	w.checksums = sums.append(w.checksums)
+	p.checksums = sums.append(nil)
 	return nil
 }
 
 // Close completes the table. logicalContent is the digest of what the samples belong to, in
 // hexadecimal: a table of the same samples in another graph is another table.
 func (w *Writer) Close(logicalContent string) error {
-	if w.rows > 0 {
-		if err := w.flush(); err != nil {
-			return err
-		}
+	if _, err := w.Digests(); err != nil {
+		return err
 	}
-	return os.WriteFile(filepath.Join(w.dir, ChecksumsName), append(w.checksums, logicalContent...), 0o666)
+	var checksums []byte
+	for _, p := range w.parts {
+		checksums = append(checksums, p.checksums...)
+	}
+	return os.WriteFile(filepath.Join(w.dir, ChecksumsName), append(checksums, logicalContent...), 0o666)
 }
 
 // blockSums computes the checksums of a file's blocks while the file is written.

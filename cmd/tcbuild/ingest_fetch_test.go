@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestFetch(t *testing.T) {
+	t.Parallel()
+	var packed bytes.Buffer
+	writer := gzip.NewWriter(&packed)
+	io.WriteString(writer, "src\tdst\nA\tB\n")
+	writer.Close()
+	contents := map[string]string{"/genes.tsv": "id\nA\nB\n", "/edges.tsv.gz": packed.String()}
+	requests := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		text, ok := contents[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		io.WriteString(w, text)
+	}))
+	defer server.Close()
+	digest := func(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
+	settings := func(genesDigest, rest string) string {
+		return `genes: {file: "${data}/genes.tsv.gz", column: id}
+edges: [{file: "${data}/edges.tsv.gz", relation: physical, from: src, to: dst, undirected: true}]
+data: files
+downloads:
+  - {file: "${data}/genes.tsv.gz", address: "` + server.URL + `/genes.tsv", sha256: ` + genesDigest + rest + `}
+  - {file: "${data}/edges.tsv.gz", address: "` + server.URL + `/edges.tsv.gz", sha256: ` + digest("src\tdst\nA\tB\n") + `}
+`
+	}
+	good := digest(contents["/genes.tsv"])
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{
+		"cell.yaml":    settings(good, ""),
+		"wrong.yaml":   settings(digest("another"), ""),
+		"changes.yaml": settings(digest("another"), ", changes: true"),
+		"gone.yaml":    strings.ReplaceAll(settings(good, ""), "/genes.tsv\"", "/gone.tsv\""),
+		"closed.yaml":  strings.ReplaceAll(settings(good, ""), server.URL+"/genes.tsv", "http://127.0.0.1:1/genes.tsv"),
+		"none.yaml":    "genes: {file: genes.tsv, column: id}\n",
+	})
+	refused := func(code int, config, want, hint string) {
+		t.Helper()
+		o := execute(t, dir, "ingest", "fetch", "--config", config, "data=refused")
+		if o.code != code || !strings.Contains(o.stderr, want) || !strings.Contains(o.stderr, hint) {
+			t.Errorf("%s: exit code %d, stderr:\n%s", config, o.code, o.stderr)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, "refused", "*")); len(left) > 0 {
+			t.Errorf("%s leaves %v", config, left)
+		}
+	}
+	refused(3, "wrong.yaml", "check refused/genes.tsv.gz: found content with sha256 "+good+", expected "+digest("another"), "hint: its publisher has replaced it")
+	refused(1, "gone.yaml", "download refused/genes.tsv.gz: "+server.URL+"/gone.tsv answered 404 Not Found", "hint: check the address and the network")
+	refused(1, "closed.yaml", "connection refused", "hint: check the address and the network")
+	refused(2, "none.yaml", "found no section downloads", "hint: 'tcbuild presets yeast' shows one")
+
+	// A graph whose files are not there says how to get them.
+	o := execute(t, dir, "ingest", "graph", "--config", "cell.yaml", "--out", "graph")
+	if o.code != 1 || !strings.Contains(o.stderr, "hint: 'tcbuild ingest fetch' with the same --config and key=value downloads it from "+server.URL+"/genes.tsv\n") {
+		t.Errorf("exit code %d, stderr:\n%s", o.code, o.stderr)
+	}
+	if o := must(t, dir, "ingest", "fetch", "--config", "cell.yaml"); !strings.Contains(o.stdout, "files/genes.tsv.gz: downloaded ") {
+		t.Errorf("got %s", o.stdout)
+	}
+	must(t, dir, "ingest", "graph", "--config", "cell.yaml", "--out", "graph", "--quiet")
+
+	// What is there is checked, and not downloaded again.
+	before := requests
+	if o := must(t, dir, "ingest", "fetch", "--config", "cell.yaml"); strings.Count(o.stdout, ": found ") != 2 || requests != before {
+		t.Errorf("%d requests, got %s", requests-before, o.stdout)
+	}
+	if o := must(t, dir, "ingest", "fetch", "--config", "changes.yaml"); !strings.Contains(o.stdout, "another version than the settings have") {
+		t.Errorf("got %s", o.stdout)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "files/edges.tsv.gz"), packed.Bytes()[:20], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if o := execute(t, dir, "ingest", "fetch", "--config", "cell.yaml"); o.code != 3 || !strings.Contains(o.stderr, "hint: remove it, then run the same command again") {
+		t.Errorf("exit code %d, stderr:\n%s", o.code, o.stderr)
+	}
+}

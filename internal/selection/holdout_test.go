@@ -1,0 +1,355 @@
+package selection
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tcbuild/fault"
+	"tcbuild/internal/testing/seed"
+	"tcbuild/internal/testing/testrun"
+	"tcbuild/store"
+)
+
+// readParts reads all selections of a folder: the name of the part of each sample.
+func readParts(t *testing.T, dir string, samples int) []string {
+	t.Helper()
+	parts := make([]string, samples)
+	files, _ := filepath.Glob(filepath.Join(dir, "*.arrow"))
+	for _, path := range files {
+		numbers, _ := readSelection(t, path)
+		for _, number := range numbers {
+			if parts[number] != "" {
+				t.Errorf("sample %d is in %s and in %s", number, parts[number], path)
+			}
+			parts[number] = strings.TrimSuffix(filepath.Base(path), ".arrow")
+		}
+	}
+	return parts
+}
+
+func split(t *testing.T, dataset *store.Dataset, o SplitOptions) (parts []string, report *SplitReport) {
+	t.Helper()
+	dir := t.TempDir()
+	report, err := Split(context.Background(), dataset, o, dir)
+	if err != nil {
+		t.Fatalf("%+v: %v", o, err)
+	}
+	parts = readParts(t, dir, dataset.Manifest.Samples)
+	checkReport(t, parts, report)
+	return parts, report
+}
+
+func checkReport(t *testing.T, parts []string, report *SplitReport) {
+	t.Helper()
+	all := report.Unplaced
+	for _, part := range report.Parts {
+		n := 0
+		for _, name := range parts {
+			if name == part.Name {
+				n++
+			}
+		}
+		if all += n; n != part.Samples {
+			t.Errorf("%s has %d samples, the report says %d", part.Name, n, part.Samples)
+		}
+	}
+	if all != len(parts) {
+		t.Errorf("the report has %d samples, expected %d", all, len(parts))
+	}
+}
+
+func genesFile(t *testing.T, genes []string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "genes.txt")
+	if err := os.WriteFile(path, []byte(strings.Join(genes, "\n")+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// gears counts conditions as get_simulation_split of GEARS (Roohani et al. 2024) does, given the
+// genes that are seen: single perturbations, and pairs by the number of their genes that are seen.
+func gears(conditions []string, seen map[string]bool) (counts map[string]int) {
+	counts = make(map[string]int)
+	for _, condition := range conditions {
+		n, genes := 0, strings.Split(strings.Trim(strings.ReplaceAll("+"+condition+"+", "+ctrl+", "+"), "+"), "+")
+		for _, gene := range genes {
+			if seen[gene] {
+				n++
+			}
+		}
+		switch {
+		case len(genes) == 2:
+			counts[fmt.Sprintf("combo_seen%d", n)]++
+		case n == 0:
+			counts["unseen_single"]++
+		default:
+			counts["train_single"]++
+		}
+	}
+	return counts
+}
+
+func TestSeenCountsAreThoseOfGEARS(t *testing.T) {
+	r := seed.Rand(t)
+	for range testrun.Cases(20, 5) {
+		var conditions []string
+		var samples []sample
+		for a := range testGenes {
+			for b := a; b < testGenes; b++ {
+				if r.IntN(2) == 0 {
+					continue
+				}
+				s := sample{id: fmt.Sprint(len(samples)), genes: []string{geneID(a)}}
+				condition := geneID(a) + "+ctrl"
+				if a != b {
+					s.genes, condition = append(s.genes, geneID(b)), geneID(a)+"+"+geneID(b)
+				}
+				samples, conditions = append(samples, s), append(conditions, condition)
+			}
+		}
+		held := map[string]bool{}
+		for len(held) < 3 { // of genes that samples delete
+			held[samples[r.IntN(len(samples))].genes[0]] = true
+		}
+		seen, unseen := map[string]bool{}, []string{}
+		for gene := range testGenes {
+			if seen[geneID(gene)] = !held[geneID(gene)]; held[geneID(gene)] {
+				unseen = append(unseen, geneID(gene))
+			}
+		}
+		parts, report := split(t, build(t, samples), SplitOptions{By: ByGene, Straddling: SeparateStraddling, HoldOut: []string{"gene=" + genesFile(t, unseen)}})
+		got := make(map[string]int)
+		for i, part := range parts {
+			switch key := fmt.Sprintf("%s %d", part, len(samples[i].genes)); key {
+			case "train 1":
+				got["train_single"]++
+			case "train 2":
+				got["combo_seen2"]++
+			case "test_unseen1 2":
+				got["combo_seen1"]++
+			case "test 2":
+				got["combo_seen0"]++
+			case "test 1":
+				got["unseen_single"]++
+			default:
+				t.Errorf("sample %v is in %s", samples[i].genes, part)
+			}
+		}
+		want := gears(conditions, seen)
+		fromReport := make(map[string]int)
+		for _, s := range report.Seen {
+			key := fmt.Sprintf("combo_seen%d", s.Seen)
+			if s.Deleted == 1 {
+				key = map[int]string{0: "unseen_single", 1: "train_single"}[s.Seen]
+			}
+			fromReport[key] += s.Count
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) || fmt.Sprint(fromReport) != fmt.Sprint(want) {
+			t.Errorf("got %v, the report %v, want %v", got, fromReport, want)
+		}
+	}
+}
+
+// Whatever is drawn or held out, no gene of one part is deleted in another, and straddling samples
+// are where their genes say.
+func TestStraddling(t *testing.T) {
+	r := seed.Rand(t)
+	for range testrun.Cases(40, 10) {
+		samples := randomSamples(r, 200)
+		o := SplitOptions{Fractions: []Fraction{{"train", 6e8}, {"val", 2e8}, {"test", 2e8}}, By: ByGene, Seed: r.Uint64(), Straddling: SeparateStraddling}
+		held := map[string]string{}
+		if r.IntN(2) == 0 {
+			held[geneID(r.IntN(testGenes))], held[geneID(r.IntN(testGenes))] = "test", "test"
+			var genes []string
+			for gene := range held {
+				genes = append(genes, gene)
+			}
+			o.HoldOut = []string{"gene=" + genesFile(t, genes)}
+		}
+		parts, _ := split(t, build(t, samples), o)
+		// A gene's part is the part of the samples that delete it alone, or with others of the part.
+		order := []string{"train", "val", "test"}
+		partOf := make(map[string]string)
+		for gene, part := range held {
+			partOf[gene] = part
+		}
+		for i, s := range samples {
+			if slices.Contains(order, parts[i]) {
+				for _, gene := range s.genes {
+					if other := partOf[gene]; other != "" && other != parts[i] {
+						t.Fatalf("gene %s is of %s and of %s", gene, other, parts[i])
+					}
+					partOf[gene] = parts[i]
+				}
+			}
+		}
+		for i, s := range samples {
+			last, unseen, known := 0, 0, true
+			found := make(map[string]bool)
+			for _, gene := range s.genes {
+				known = known && partOf[gene] != ""
+				found[partOf[gene]] = true
+				last = max(last, slices.Index(order, partOf[gene]))
+				if partOf[gene] != "train" {
+					unseen++
+				}
+			}
+			want := order[last]
+			if len(found) > 1 {
+				want = fmt.Sprintf("%s_unseen%d", want, unseen)
+			}
+			if known && parts[i] != want {
+				t.Fatalf("sample %v is in %s, want %s: %v", s.genes, parts[i], want, partOf)
+			}
+		}
+		o.Straddling = DropStraddling
+		dropped, _ := split(t, build(t, samples), o)
+		for i, part := range parts {
+			if strings.Contains(part, "_unseen") || len(samples[i].genes) == 0 {
+				part = unplaced
+			}
+			if dropped[i] != part {
+				t.Fatalf("sample %v is in %s, want %s", samples[i].genes, dropped[i], part)
+			}
+		}
+	}
+}
+
+// All samples with one value of a column are in one part; missing values are one more value.
+func TestByColumn(t *testing.T) {
+	r := seed.Rand(t)
+	for range testrun.Cases(20, 5) {
+		samples := randomSamples(r, 100)
+		parts, report := split(t, build(t, samples), SplitOptions{Fractions: half, By: "medium", Seed: r.Uint64()})
+		partOf := make(map[string]string)
+		for i, s := range samples {
+			if other, known := partOf[s.medium]; known && other != parts[i] {
+				t.Fatalf("medium %q is in %s and %s", s.medium, other, parts[i])
+			}
+			partOf[s.medium] = parts[i]
+		}
+		if report.Parts[0].Units+report.Parts[1].Units != len(partOf) {
+			t.Errorf("got %+v, want %d values", report, len(partOf))
+		}
+	}
+}
+
+// Samples for which a rule is true are in its part, and the others are split by the fractions.
+func TestHoldOut(t *testing.T) {
+	r := seed.Rand(t)
+	for range testrun.Cases(30, 8) {
+		samples := randomSamples(r, 300)
+		unseen := []string{geneID(r.IntN(testGenes)), geneID(r.IntN(testGenes))}
+		deletes := func(s sample) bool {
+			return slices.ContainsFunc(unseen, func(gene string) bool { return slices.Contains(s.genes, gene) })
+		}
+		file := genesFile(t, unseen)
+		for _, c := range []struct {
+			holdOut []string
+			want    func(sample) string
+		}{
+			{[]string{"medium=YPD"}, func(s sample) string { return map[bool]string{true: "test"}[s.medium == "YPD"] }},
+			{[]string{"new:batch=1", "medium=YPD,batch=2"}, func(s sample) string {
+				return map[string]string{"1" + s.medium: "new", "2YPD": "test"}[s.batch+s.medium]
+			}},
+			{[]string{"gene=" + file}, func(s sample) string { return map[bool]string{true: "test"}[deletes(s)] }},
+			{[]string{"val:medium=SC,gene=" + file}, func(s sample) string { return map[bool]string{true: "val"}[s.medium == "SC" && deletes(s)] }},
+			{[]string{"fitness=0"}, func(s sample) string { return map[bool]string{true: "test"}[s.fitness == "-0"] }},
+		} {
+			by := []By{BySample, ByGenotype}[r.IntN(2)]
+			parts, _ := split(t, build(t, samples), SplitOptions{Fractions: []Fraction{{"train", 7e8}, {"val", 3e8}}, By: by, HoldOut: c.holdOut, Seed: r.Uint64()})
+			genotypes := make(map[string]string)
+			for i, s := range samples {
+				want := c.want(s)
+				if want == "" && parts[i] != "train" && parts[i] != "val" || want != "" && parts[i] != want {
+					t.Fatalf("%v by %s: sample %+v is in %s, want %q", c.holdOut, by, s, parts[i], want)
+				}
+				key := strings.Join(s.genes, "|")
+				if other, known := genotypes[key]; want == "" && by == ByGenotype && known && other != parts[i] {
+					t.Errorf("genotype %s is in %s and %s", key, other, parts[i])
+				}
+				if want == "" {
+					genotypes[key] = parts[i]
+				}
+			}
+		}
+	}
+}
+
+func TestHoldOutErrors(t *testing.T) {
+	file := genesFile(t, []string{"G01"})
+	for _, c := range []struct {
+		o             SplitOptions
+		message, hint string
+	}{
+		{SplitOptions{HoldOut: []string{"medium"}}, `read --hold-out: found "medium", expected COLUMN=VALUE`, "--hold-out cell_type=K562"},
+		{SplitOptions{HoldOut: []string{"medum=YPD"}}, `read --hold-out: found "medum", expected one of medium, batch, fitness, gene`, "did you mean medium?"},
+		{SplitOptions{HoldOut: []string{"medium=YPDD"}}, `read --hold-out: "medium=YPDD" is true for none of the samples`, "did you mean YPD?"},
+		{SplitOptions{HoldOut: []string{"fitness=high"}}, `column "fitness" has numbers, found "high"`, ""},
+		{SplitOptions{HoldOut: []string{"medium=YPD", "val:medium=YPD"}}, `is held out by "test:medium=YPD" and by "val:medium=YPD"`, "in one part"},
+		{SplitOptions{Straddling: SeparateStraddling}, "read --straddling: found parts with --by sample", "split by gene"},
+		{SplitOptions{By: "medum"}, `read --by: found "medum", expected one of medium, batch, fitness, sample, genotype, gene`, "did you mean medium?"},
+		{SplitOptions{By: ByGene, HoldOut: []string{"train:gene=" + file, "gene=" + file}}, "gene G01 is held out in train and in test", "in one part"},
+	} {
+		if c.o.By == "" {
+			c.o.By = BySample
+		}
+		err := splitError(t, c.o, "")
+		wantError(t, err, fault.Usage, c.message, c.hint)
+	}
+	err := splitError(t, SplitOptions{By: BySample, HoldOut: []string{"gene=" + genesFile(t, []string{"G01", "g02"})}}, "")
+	wantError(t, err, fault.Input, `genes.txt:2: gene "g02" is not in nodes/gene`, "Upper and lower case differ")
+	err = splitError(t, SplitOptions{By: BySample, HoldOut: []string{"medium=YPD"}}, "sample_id\tpart\na\ttrain\n")
+	wantError(t, err, fault.Usage, `for sample "a", which --hold-out puts into test`, "pin it in that part")
+}
+
+// What parts have in common with train is what a slow count finds.
+func TestSharedGenesAndGenotypes(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	samples := randomSamples(r, 150)
+	parts, report := split(t, build(t, samples), SplitOptions{Fractions: half, By: BySample, Seed: 5})
+	genes, genotypes := map[string]map[string]bool{"train": {}, "test": {}}, map[string]map[string]bool{"train": {}, "test": {}}
+	for i, s := range samples {
+		genotypes[parts[i]][strings.Join(s.genes, "|")] = true
+		for _, gene := range s.genes {
+			genes[parts[i]][gene] = true
+		}
+	}
+	shared := func(of map[string]map[string]bool) (n int) {
+		for key := range of["test"] {
+			if of["train"][key] {
+				n++
+			}
+		}
+		return n
+	}
+	got, want := report.Parts[1], Part{Name: "test", Samples: 75, Units: 75, Genotypes: len(genotypes["test"]), Genes: len(genes["test"]),
+		SharedGenotypes: shared(genotypes), SharedGenes: shared(genes)}
+	if got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	for _, s := range report.Seen {
+		n := 0
+		for i, sample := range samples {
+			seen := 0
+			for _, gene := range sample.genes {
+				if genes["train"][gene] {
+					seen++
+				}
+			}
+			if parts[i] == s.Part && len(sample.genes) == s.Deleted && seen == s.Seen {
+				n++
+			}
+		}
+		if n != s.Count {
+			t.Errorf("got %+v, want %d", s, n)
+		}
+	}
+}

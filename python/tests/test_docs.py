@@ -1,0 +1,435 @@
+"""Every code block of the README and of docs/*.md for users does what it says.
+
+Blocks of a section run in order, in a folder with what its reader has already: ```sh blocks by
+bash, ```python blocks in one interpreter; a ```text block shows what the block before it prints.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import test_torchcell
+from conftest import NO_GARBAGE, REPOSITORY, Tcbuild
+from served import served
+
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def sections(page: str) -> dict[str, list[tuple[str, str]]]:
+    """The blocks of each section, by its heading: language and code."""
+    parts = re.split("^## (.*)$", (REPOSITORY / page).read_text(encoding="utf-8"), flags=re.M)
+    found = {title: BLOCK.findall(text) for title, text in zip(parts[1::2], parts[2::2])}
+    return {title: blocks for title, blocks in found.items() if blocks}
+
+
+def code(page: str, section: str, number: int = 0) -> str:
+    return sections(page)[section][number][1]
+
+
+def shell(tcbuild: Tcbuild, folder: Path, commands: str) -> str:
+    """Runs commands with the program in PATH; what they print."""
+    (bin := folder / ".bin").mkdir(exist_ok=True)
+    if not (bin / "tcbuild").exists():
+        (bin / "tcbuild").symlink_to(tcbuild.binary)
+    environment = os.environ | NO_GARBAGE | {"PATH": f"{bin}:{os.environ['PATH']}"}
+    command = ["bash", "-euo", "pipefail", "-c", commands]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"{commands}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def shape(text: str) -> list[list[str]]:
+    """The words of each line, whatever the numbers, units and digests."""
+    text = re.sub(r"\b[0-9a-f]{12}…|[0-9][0-9.,]*( k?M?B\b)?", "N", text)
+    return [line.split() for line in text.strip().splitlines()]
+
+
+def run(tcbuild: Tcbuild, folder: Path, page: str, section: str, **variables: object) -> dict:
+    """Runs a section's blocks in the current folder; returns the variables of its Python."""
+    variables |= {"__name__": "__main__"}
+    for language, text in sections(page)[section]:
+        if language == "sh":
+            shell(tcbuild, folder, text)
+        else:
+            assert language == "python", language
+            exec(text, variables)
+    return variables
+
+
+def want_mask(mask: dict) -> np.ndarray:
+    kept = np.ones(mask["size"], bool)
+    kept[mask["removed"]] = False
+    return kept
+
+
+def stays(mask: dict) -> str:
+    """A mask as the pages write it."""
+    return "".join("01"[keep] for keep in want_mask(mask).astype(int))
+
+
+@pytest.fixture(scope="module")
+def quickstart(tcbuild, tmp_path_factory):
+    """The quickstart of the Makefile, with the smaller scale; and what it printed."""
+    folder = tmp_path_factory.mktemp("quickstart")
+    command = "rebuild", "--config", "quickstart", "scale=tiny", "samples=100"
+    (folder / "printed").write_text(tcbuild.run(*command, f"root={folder}/data").stdout)
+    return folder
+
+
+@pytest.fixture
+def work(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def dataset(tcbuild, work) -> Path:
+    """`dataset`, of a synthetic perturbation set."""
+    tcbuild.run("synth", "--out", work / "cell", "--samples", "100")
+    source = ("--graph", work / "cell/graph", "--perturbations", work / "cell/perturbations.arrow")
+    tcbuild.run("incidence", *source, "--out", work / "dataset")
+    return work / "dataset"
+
+
+# The README
+
+
+def test_no_block_of_the_readme_is_left_out():
+    """A new block needs a test below."""
+    numbers = {title: len(blocks) for title, blocks in sections("README.md").items()}
+    torchcells = "In place of torchcell's dataset"
+    assert numbers == {"Start": 4, "Your data": 1, "Training": 1, torchcells: 1}
+
+
+def test_start(quickstart):
+    packages, commands, printed, install = [text for _, text in sections("README.md")["Start"]]
+    for line in commands.strip().splitlines():
+        subprocess.run(["make", "-n", *line.split("#")[0].split()[1:]], cwd=REPOSITORY, check=True)
+    assert "rebuild --config conf/quickstart.yaml\n" in (REPOSITORY / "Makefile").read_text()
+    assert shape(printed) == shape((quickstart / "printed").read_text())
+    assert packages.split() == "sudo apt install git make gcc g++ python3-venv".split()
+    # test-dist.sh installs ./python
+    project = (REPOSITORY / "python/pyproject.toml").read_text()
+    (extras,) = re.findall(r"optional-dependencies\]\n(.*?)\n\n", project, re.DOTALL)
+    assert re.findall(r"\[(\w+)\]", install) == re.findall(r"^\w+", extras, re.M)
+
+
+def test_own_tables(tcbuild, work):
+    tcbuild.run("synth", "--out", work / "cell", "--samples", "20")
+    tcbuild.run(
+        *("ingest", "perturbations", work / "cell/perturbations.arrow"),
+        *("--graph", work / "cell", "--out", work / "screen.tsv"),
+    )
+    run(tcbuild, work, "README.md", "Your data")
+
+
+def test_training(tcbuild, quickstart, monkeypatch):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    monkeypatch.chdir(quickstart)
+    variables = run(tcbuild, quickstart, "README.md", "Training")
+    shown = tcbuild.samples(quickstart / "data/quickstart/current/full-masks", 100)
+    last = shown[-len(variables["batch"]) :]
+    kept = [want_mask(sample["masks"]["gene__physical__gene"]) for sample in last]
+    assert np.array_equal(variables["masks"].cpu(), kept)
+    assert variables["target"].tolist() == [sample["phenotypes"]["fitness"] for sample in last]
+
+
+def test_in_place_of_torchcells_dataset(tcbuild, quickstart, monkeypatch):
+    pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
+    monkeypatch.chdir(quickstart)
+    variables = run(tcbuild, quickstart, "README.md", "In place of torchcell's dataset")
+    batch = next(iter(variables["loader"])).to("cpu")
+    first = tcbuild.samples(quickstart / "data/quickstart/current/full-masks", 28)
+    kept = [keep for sample in first for keep in want_mask(sample["masks"]["gene"])]
+    assert batch["gene"].mask.tolist() == kept
+    fitness = np.float32([sample["phenotypes"]["fitness"] for sample in first])
+    assert batch["gene"].phenotype_values.tolist() == fitness.tolist()
+
+
+# Makefile
+
+
+@pytest.mark.parametrize(
+    "missing, target, message",
+    [
+        ("go", "quickstart", "make: no Go 1.26 or later: install it from https://go.dev/dl"),
+        ("gcc", "quickstart", "make: no C compiler: apt install gcc libc6-dev"),
+        ("g++", "test", "make: no C++ compiler, which tests need: apt install g++"),
+        ("python3", "test", "make: no Python 3.10 or later with venv: apt install python3-venv"),
+    ],
+)
+def test_make_names_what_is_missing(tmp_path, missing, target, message):
+    """In one line, before it does anything."""
+    needed = ["sh", "make", "git", "grep", "sed", "df", "tail", "go", "gcc", "g++", "python3"]
+    for name in needed:
+        if name == missing:
+            continue
+        if (found := shutil.which(name)) is None:
+            pytest.skip(f"{name} is not installed")
+        (tmp_path / name).symlink_to(found)
+    environment = os.environ | {"PATH": str(tmp_path)}
+    command = [shutil.which("make"), "-s", target]
+    done = subprocess.run(
+        command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.splitlines()[0] == message and len(done.stderr.splitlines()) == 2
+
+
+# docs/concepts.md
+
+
+def test_concepts(tcbuild, work):
+    """The worked example gives the masks of the table and of the figure."""
+    page = (REPOSITORY / "docs/concepts.md").read_text(encoding="utf-8")
+    for section in sections("docs/concepts.md"):
+        run(tcbuild, work, "docs/concepts.md", section)
+    table = re.findall(r"^\| `(\w+)` \| ([01]+) \| ([01]+) \|", page, re.M)
+    (by_all,), (by_rule,) = (tcbuild.samples(work / name, 1) for name in ("all", "gpr"))
+    assert [name for name, *_ in table] == list(by_all["masks"])
+    for name, all_, gpr in table:
+        assert (stays(by_all["masks"][name]), stays(by_rule["masks"][name])) == (all_, gpr)
+
+    figure = (REPOSITORY / "docs/figures/deletion.svg").read_text(encoding="utf-8")
+    drawn = re.findall(r'class="mono end">(\w+)<|class="mono middle[^"]*">([01])<', figure)
+    assert "".join(name or bit for name, bit in drawn) == "".join(n + bits for n, bits, _ in table)
+    variants = (REPOSITORY / "docs/figures/variants-of-a-sample.svg").read_text(encoding="utf-8")
+    masks = "".join(bits for _, bits, _ in table)
+    removed = " ".join(str(k) for k, bit in enumerate(masks) if bit == "0")
+    assert f"[{removed}]" in variants
+    assert [bits for _, bits, _ in table] == re.findall(r'class="mono">([01]+)<', variants)
+
+
+# docs/recipes.md. What a reader has already:
+
+
+def small_graph(folder: Path, genes: str = "YAL001C YAL002W YBR010W") -> None:
+    (folder / "cell/graph/nodes").mkdir(parents=True)
+    (folder / "cell/graph/nodes/gene.tsv").write_text("\n".join(["id", *genes.split(), ""]))
+
+
+def write(folder: Path, name: str, *rows: str, delimiter: str = "\t") -> None:
+    lines = (delimiter.join(row.split()) for row in rows)
+    (folder / name).write_text("".join(f"{line}\n" for line in lines))
+
+
+def excel_table(folder: Path, tcbuild: Tcbuild) -> None:
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("openpyxl", reason="openpyxl is not installed")
+    small_graph(folder)
+    rows = [("007", "YAL001C; YAL002W", 0.5), ("008", "YBR010W", None)]
+    table = pd.DataFrame(rows, columns=["Strain", "ORFs", "Growth rate"])
+    table.to_excel(folder / "screen.xlsx", sheet_name="fitness", index=False)
+
+
+def standard_names(folder: Path, tcbuild: Tcbuild) -> None:
+    small_graph(folder)
+    feature = "S{}\tORF\tVerified\t{}\t{}" + 11 * "\t" + "\n"
+    names = ("YAL001C", "TFC3"), ("YAL002W", "VPS8")
+    text = "".join(feature.format(k, *pair) for k, pair in enumerate(names))
+    (folder / "SGD_features.tab").write_text(text)
+    write(folder, "names.tsv", "genes fitness", "VPS8|TFC3 0.5", "VPS8 0.9")
+    write(folder, "uniprot.tsv", "entry locus gene_name", "P34111 YAL001C TFC3")
+    write(folder, "entries.tsv", "genes fitness", "P34111 0.7")
+
+
+def replicates(folder: Path, tcbuild: Tcbuild) -> None:
+    genes = [f"YAL00{k}C" for k in range(1, 6)]
+    small_graph(folder, " ".join(genes))
+    rows = [
+        f"{gene} {0.1 * k} {medium}" for k in (1, 2) for gene in genes for medium in ("YPD", "SC")
+    ]
+    write(folder, "replicates.csv", "genes fitness medium", *rows, delimiter=",")
+
+
+def missing_phenotypes(folder: Path, tcbuild: Tcbuild) -> None:
+    small_graph(folder)
+    rows = "genes,fitness\nYAL001C,0.5\nYAL002W,\nYBR010W,NA\n"
+    (folder / "screen.csv").write_text(rows)
+
+
+def another_organism(folder: Path, tcbuild: Tcbuild) -> None:
+    proteins = [(gene, f"ENSP{k}") for k, gene in enumerate(("KRAS", "MYC", "TP53"))]
+    write(folder, "hgnc.tsv", "symbol ensembl_protein", *map(" ".join, proteins))
+    links = (
+        "protein1 protein2 combined_score",
+        "9606.ENSP0 9606.ENSP1 900",
+        "9606.ENSP1 9606.ENSP2 300",
+    )
+    write(folder, "9606.protein.links.txt", *links, delimiter=" ")
+    write(folder, "reactome.csv", "a b", "KRAS TP53", delimiter=",")
+
+
+def single_cell(folder: Path, tcbuild: Tcbuild) -> None:
+    (folder / "human/graph/nodes").mkdir(parents=True)
+    write(folder, "human/graph/nodes/gene.tsv", "id", "KRAS", "MYC")
+    rows = "condition,n\nKRAS+ctrl,1\nctrl,2\nKRAS+MYC,3\n"
+    (folder / "conditions.csv").write_text(rows)
+
+
+def torchcell_store(folder: Path, tcbuild: Tcbuild) -> None:
+    pytest.importorskip("torch_geometric", reason="torch_geometric is not installed")
+    test_torchcell.write_graph(folder / "cell/graph")
+    records, _ = test_torchcell.make_records(20, gaps=False)
+    texts = {str(number): json.dumps(record).encode() for number, record in records.items()}
+    test_torchcell.write_store(folder / "build/processed/lmdb", texts)
+
+
+def full_masks(folder: Path, tcbuild: Tcbuild) -> None:
+    command = "rebuild", "--config", "quickstart", "scale=tiny", "samples=100"
+    tcbuild.run(*command, f"root={folder}/data")
+
+
+GIVEN: dict[str, Callable[[Path, Tcbuild], None]] = {
+    "An Excel table": excel_table,
+    "Standard gene names": standard_names,
+    "Replicates": replicates,
+    "Missing phenotypes": missing_phenotypes,
+    "Another organism": another_organism,
+    "Single-cell conditions": single_cell,
+    "A torchcell store": torchcell_store,
+    "Reading without tcbuild": full_masks,
+}
+
+PLAIN = [
+    "Publishing a dataset",
+    "Worker processes",
+    "Choosing samples in Python",
+    "Predicting over combinations",
+]
+ELSEWHERE = [
+    "Several machines reading one dataset",  # below
+    "A first SLURM run",  # TestFirstSLURMRun in cmd/tcbuild
+]
+
+
+def test_no_recipe_is_left_out():
+    assert sorted([*GIVEN, *PLAIN, *ELSEWHERE]) == sorted(sections("docs/recipes.md"))
+
+
+@pytest.mark.parametrize("section", GIVEN)
+def test_recipe(tcbuild, work, section):
+    GIVEN[section](work, tcbuild)
+    variables = run(tcbuild, work, "docs/recipes.md", section)
+    check = globals().get(f"check_{GIVEN[section].__name__}")
+    if check:
+        check(work, tcbuild, variables)
+
+
+@pytest.mark.parametrize("section", PLAIN)
+def test_recipe_for_a_dataset(tcbuild, dataset, section):
+    if any("torch" in text for _, text in sections("docs/recipes.md")[section]):
+        pytest.importorskip("torch", reason="PyTorch is not installed")
+    variables = run(tcbuild, dataset.parent, "docs/recipes.md", section)
+    check = globals().get("check_" + section.lower().replace(" ", "_"))
+    if check:
+        check(dataset, tcbuild, variables)
+
+
+def test_several_machines(tcbuild, dataset):
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    blocks = sections("docs/recipes.md")["Several machines reading one dataset"]
+    (_, stage), (_, remote) = blocks
+    shell(tcbuild, dataset.parent, stage.replace("/dev/shm", "memory"))
+    with served(dataset.parent) as server:
+        exec(remote, {"address": f"{server.url}/memory/dataset"})
+    assert server.requests
+
+
+# What recipes make:
+
+
+def check_excel_table(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    first, second = tcbuild.samples(folder / "dataset", 2)
+    assert (first["sample_id"], first["genes"]) == ("007", ["YAL001C", "YAL002W"])
+    assert second["phenotypes"] == {"fitness": None}
+
+
+def check_standard_names(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    assert [row["genes"] for row in tcbuild.samples(folder / "dataset", 2)] == [
+        ["YAL001C", "YAL002W"],
+        ["YAL002W"],
+    ]
+
+
+def check_replicates(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    first, *_ = rows = tcbuild.samples(folder / "means", 10)
+    assert first["phenotypes"]["fitness"] == pytest.approx(0.15)
+    assert first["phenotypes"]["fitness_n"] == 2 and len(rows) == 10
+
+
+def check_another_organism(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    shown = tcbuild.run("inspect", folder / "human/graph").stdout
+    assert re.findall(r"(gene__\w+__gene) +(\d+) ", shown)[:2] == [
+        ("gene__reactome__gene", "1"),
+        ("gene__string__gene", "1"),
+    ]
+
+
+def check_single_cell(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    rows = tcbuild.samples(folder / "cells", 3)
+    assert [row["genes"] for row in rows] == [["KRAS"], [], ["KRAS", "MYC"]]
+
+
+def check_torchcell_store(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    assert variables["batch"].num_graphs == 2
+
+
+def check_choosing_samples_in_python(dataset: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    shown = tcbuild.samples(dataset, 100)
+    fitness = np.array([sample["phenotypes"]["fitness"] for sample in shown])
+    assert variables["fitness"].tolist() == fitness.tolist()
+    lowest = [sample["sample_id"] for sample in shown]
+    kept = np.flatnonzero(fitness < np.quantile(fitness, 0.1))
+    assert variables["lowest"].column("sample_id").to_pylist() == [lowest[k] for k in kept]
+    train, test = (variables[name].indices for name in ("train", "test"))
+    doubles = [number for number, sample in enumerate(shown) if len(sample["genes"]) == 2]
+    assert sorted([*train, *test]) == doubles
+    target = (fitness[test] - fitness[train].mean()) / fitness[train].std(ddof=1)
+    np.testing.assert_allclose(variables["target"], target)
+
+
+def check_predicting_over_combinations(dataset: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    assert variables["first"] == 252 and len(variables["ptr"]) == 29
+    for row, sample in zip(variables["masks"]["gene"], variables["triples"][252:]):
+        assert np.flatnonzero(~row.numpy()).tolist() == sample.perturbation_indices.tolist()
+
+
+def check_worker_processes(dataset: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    last = tcbuild.samples(dataset, 100)[-len(variables["batch"]) :]
+    kept = [want_mask(sample["masks"]["gene__physical__gene"]) for sample in last]
+    assert np.array_equal(variables["masks"].cpu(), kept)
+
+
+def check_full_masks(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
+    masks, (row, *_) = variables["masks"], variables["samples"].to_pylist()
+    (sample,) = tcbuild.samples(folder / "data/quickstart/current/full-masks", 1)
+    want = [want_mask(mask) for mask in sample["masks"].values()]
+    assert np.array_equal(masks, np.concatenate(want)) and 0 in masks
+    names = "sample_id", "perturbation_indices"
+    assert row == {name: sample[name] for name in names} | sample["phenotypes"]
+
+
+def test_worker_processes_of_a_script(dataset):
+    """As a file that is run, with workers as Python 3.14 starts them: they import the file."""
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    start = "if __name__ == '__main__': multiprocessing.set_start_method('forkserver')"
+    script = dataset.parent / "train.py"
+    text = code("docs/recipes.md", "Worker processes")
+    script.write_text(f"import multiprocessing\n{start}\n{text}")
+    environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "python")}
+    command = [sys.executable, script]
+    done = subprocess.run(
+        command, cwd=dataset.parent, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
