@@ -121,7 +121,9 @@ func newFile(path string, file descriptor) (*File, error) {
 	time.Sleep(f.opened.unsettled(time.Now()))
 	go func() {
 		defer close(f.digested)
-		f.digest()
+		if err := fault.Catch(f.digest)(); err != nil {
+			f.fail(err)
+		}
 	}()
 	return f, nil
 }
@@ -145,17 +147,18 @@ func checkRegular(path string, info fs.FileInfo) error {
 }
 
 // digest hashes the file from its start to its size.
-func (f *File) digest() {
+func (f *File) digest() error {
 	sum := sha256.New()
 	buffer := make([]byte, min(f.Size(), digestBytes))
 	for at := int64(0); at < f.Size() && !f.closing.Load(); at += int64(len(buffer)) {
 		buffer = buffer[:min(f.Size()-at, int64(len(buffer)))]
 		if _, err := f.ReadAt(buffer, at); err != nil {
-			return // Failed has the error
+			return err
 		}
 		sum.Write(buffer)
 	}
 	f.sha256 = hex.EncodeToString(sum.Sum(nil))
+	return nil
 }
 
 // ReadAt implements io.ReaderAt.

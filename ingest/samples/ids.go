@@ -54,21 +54,27 @@ func (s *SampleIDs) compare(id []byte, row int64) error {
 type lateIDs struct {
 	batches chan []uint64
 	done    chan struct{}
-	alike   []int64 // rows whose hash an earlier one has; valid once done is closed
+	alike   []int64 // rows whose hash an earlier one has; valid once done is closed, as is err
+	err     error
 }
 
 func (s *SampleIDs) late() *lateIDs {
 	l := &lateIDs{batches: make(chan []uint64, 4), done: make(chan struct{})}
 	go func() {
 		defer close(l.done)
-		row := int64(0)
-		for hashes := range l.batches {
-			for _, hash := range hashes {
-				if s.seen.add(hash) {
-					l.alike = append(l.alike, row)
+		l.err = fault.Catch(func() error {
+			row := int64(0)
+			for hashes := range l.batches {
+				for _, hash := range hashes {
+					if s.seen.add(hash) {
+						l.alike = append(l.alike, row)
+					}
+					row++
 				}
-				row++
 			}
+			return nil
+		})()
+		for range l.batches { // after a fault, so that send does not wait
 		}
 	}()
 	return l
@@ -78,10 +84,10 @@ func (s *SampleIDs) late() *lateIDs {
 func (l *lateIDs) send(hashes []uint64) { l.batches <- hashes }
 
 // end waits for all rows, and returns those whose hash an earlier one has.
-func (l *lateIDs) end() (alike []int64) {
+func (l *lateIDs) end() (alike []int64, err error) {
 	close(l.batches)
 	<-l.done
-	return l.alike
+	return l.alike, l.err
 }
 
 // hashSet is a set of hashes that takes 9 to 19 bytes each, where a map takes 30 and more. It is

@@ -32,8 +32,8 @@ func (p *tablePerturbations) Scan(yield func(*ingest.Samples) error) (ingest.Cou
 	}
 	err = s.rows(r)
 	if ids != nil {
-		alike := s.ids.end()
-		if err == nil || fault.KindOf(err) == fault.Input { // in a later row
+		alike, failed := s.ids.end()
+		if err = cmp.Or(failed, err); err == nil || fault.KindOf(err) == fault.Input { // in a later row
 			err = cmp.Or(p.firstRepeated(ids, alike), err)
 		}
 	}

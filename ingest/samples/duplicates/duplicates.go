@@ -208,14 +208,14 @@ func (s *stage) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 func (s *stage) keep(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	all := &keeping{groups: groups{groupBy: s.groupBy, attributes: s.columns.Attributes}}
 	counts, err := s.read(func(samples *ingest.Samples) error {
-		counted := make(chan struct{})
-		go func() {
-			defer close(counted)
+		counted := make(chan error, 1)
+		add := fault.Catch(func() error {
 			all.add(samples)
-		}()
+			return nil
+		})
+		go func() { counted <- add() }()
 		err := yield(samples)
-		<-counted
-		return err
+		return cmp.Or(<-counted, err)
 	})
 	if err == nil {
 		counts.Repeats = all.repeats()
