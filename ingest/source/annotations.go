@@ -149,24 +149,19 @@ func (j joins) with(set string, text []byte) string {
 }
 
 func (r *annotationReader) account(report *SourceReport) {
-	report.Kept, report.Unknown = r.kept, sortedNames(r.missing.names)
-	report.Unnamed = r.missing.unknownRows + r.missing.ambiguousRows + r.resolved[isUnknown]
-	for _, c := range append(r.refusal.refused, []Count{
-		{"of unknown genes", r.missing.unknownRows},
-		{"of ambiguous names", r.missing.ambiguousRows},
-		{"of unknown terms", r.resolved[isUnknown]},
-		{"of obsolete terms that no single term replaces", r.resolved[isObsolete]},
-		{"of terms in other namespaces", r.elsewhere},
-		{"of the gene and term of an earlier row", r.repeated},
-	}...) {
-		report.Dropped = appendCount(report.Dropped, c.What, c.N)
-	}
-	for _, c := range []Count{
-		{"of alternative ids of terms", r.resolved[byAlternative]},
-		{"of obsolete terms, read as the terms that replace them", r.resolved[byReplacement]},
-	} {
-		report.Noted = appendCount(report.Noted, c.What, c.N)
-	}
+	report.Kept, report.Unnamed = r.kept, r.resolved[isUnknown]
+	report.drop(r.refusal.refused...)
+	r.missing.account(report)
+	report.drop(
+		Count{"of unknown terms", r.resolved[isUnknown]},
+		Count{"of obsolete terms that no single term replaces", r.resolved[isObsolete]},
+		Count{"of terms in other namespaces", r.elsewhere},
+		Count{"of the gene and term of an earlier row", r.repeated},
+	)
+	report.note(
+		Count{"of alternative ids of terms", r.resolved[byAlternative]},
+		Count{"of obsolete terms, read as the terms that replace them", r.resolved[byReplacement]},
+	)
 }
 
 func (a *annotations) edgeType() ingest.EdgeType {

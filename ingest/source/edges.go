@@ -2,7 +2,9 @@ package source
 
 import (
 	"bytes"
+	"maps"
 	"math"
+	"slices"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -103,7 +105,7 @@ func (f *edgeFile) read(names *Names) ([]SourceReport, error) {
 			r.appendLoops(names.genes.Len())
 			report := r.report(f.path, g.rows+refused, &g.missing, f.refusal.refused...)
 			for k, n := range g.byKind {
-				report.Noted = appendCount(report.Noted, "genes found by "+names.kinds[k], n)
+				report.note(Count{"genes found by " + names.kinds[k], n})
 			}
 			reports = append(reports, report)
 		}
@@ -295,6 +297,13 @@ func (m *missingNames) add(name string) {
 		m.names = make(map[string]bool)
 	}
 	m.names[name] = true
+}
+
+// account adds to a report the rows of names without a gene, and the names.
+func (m *missingNames) account(r *SourceReport) {
+	r.Unknown = slices.Sorted(maps.Keys(m.names))
+	r.Unnamed += m.unknownRows + m.ambiguousRows
+	r.drop(Count{"of unknown genes", m.unknownRows}, Count{"of ambiguous names", m.ambiguousRows})
 }
 
 // count counts a row by the worse of its ends, and reports whether it names an unknown gene.

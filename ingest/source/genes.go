@@ -45,9 +45,7 @@ func readGenes(files *inputfile.Files, spec GenesSpec) (*ingest.Nodes, SourceRep
 	if err != nil {
 		return nil, report, err
 	}
-	for _, c := range rows.refused {
-		report.Dropped = appendCount(report.Dropped, c.What, c.N)
-	}
+	report.drop(rows.refused...)
 	return ids.nodes(spec.File, report)
 }
 

@@ -79,7 +79,7 @@ func (e EdgesSpec) read(files *inputfile.Files, names *Names, unknown ingest.Unk
 	if err != nil {
 		return nil, nil, err
 	}
-	reports[0].Noted = appendCount(reports[0].Noted, "columns without a name, which are left out", nameless)
+	reports[0].note(Count{"columns without a name, which are left out", nameless})
 	var tables []*ingest.Edges
 	for _, g := range file.groups {
 		for _, r := range g.relations {

@@ -1,8 +1,6 @@
 package source
 
 import (
-	"slices"
-
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
@@ -24,13 +22,13 @@ func addMetabolism(files *inputfile.Files, graph *ingest.Graph, names *Names, sp
 		return nil, err
 	}
 	reactions := SourceReport{Made: "reactions", File: spec.File, Rows: len(model.reactions), Kept: len(model.reactions)}
-	reactions.Noted = appendCount(nil, "whose genes are all unknown, so that no deletion removes them", untouched)
-	reactions.Noted = appendCount(reactions.Noted, "rules with a gene's other name replaced by its id", model.renameGenes(names))
+	reactions.note(Count{"whose genes are all unknown, so that no deletion removes them", untouched})
+	reactions.note(Count{"rules with a gene's other name replaced by its id", model.renameGenes(names)})
 	if spec.ReactionNodes == Combinations {
 		if model, err = model.combinations(spec.File); err != nil {
 			return nil, err
 		}
-		reactions.Noted = appendCount(reactions.Noted, "nodes, one per combination of genes and direction", len(model.reactions))
+		reactions.note(Count{"nodes, one per combination of genes and direction", len(model.reactions)})
 	}
 	graph.Metabolites = metaboliteNodes(model)
 	if graph.Reactions, err = reactionNodes(model, spec); err != nil {
@@ -46,10 +44,10 @@ func addMetabolism(files *inputfile.Files, graph *ingest.Graph, names *Names, sp
 	reports := Report{
 		reactions,
 		{Made: "metabolites", File: spec.File, Rows: graph.Metabolites.Len(), Kept: graph.Metabolites.Len()},
-		{Made: ingest.RMR.String(), File: spec.File, Rows: rmrEdges.Len() + model.merged, Kept: rmrEdges.Len(),
-			Dropped: appendCount(nil, "added to an earlier one of the same reaction and metabolite", model.merged)},
+		{Made: ingest.RMR.String(), File: spec.File, Rows: rmrEdges.Len() + model.merged, Kept: rmrEdges.Len()},
 		gprReport,
 	}
+	reports[2].drop(Count{"added to an earlier one of the same reaction and metabolite", model.merged})
 	if gprReport.Rows == 0 { // a model without rules
 		return reports, reports[:3].check(gemHint, maxDropped)
 	}
@@ -139,25 +137,24 @@ func reactionNodes(model *gem, spec GEMSpec) (*ingest.Nodes, error) {
 func geneEdges(model *gem, names *Names) (*ingest.Edges, SourceReport) {
 	edges := &ingest.Edges{Type: ingest.GPR}
 	report := SourceReport{Made: ingest.GPR.String()}
-	missing, ambiguousRows := make(map[string]bool), 0
+	var missing missingNames
 	for i, reaction := range model.reactions {
 		for _, name := range reaction.rule.Genes() {
 			report.Rows++
 			m := names.find([]byte(name))
 			if m.result != gene {
-				missing[name] = true
-				if m.result == ambiguous {
-					ambiguousRows++
-				}
+				missing.add(name)
+				missing.count([2]found{m.result, m.result})
 				continue
 			}
 			edges.Src, edges.Dst = append(edges.Src, m.gene), append(edges.Dst, uint32(i))
 		}
 	}
 	report.Kept = edges.Len()
-	report.Dropped = appendCount(nil, "of unknown genes, which the rules keep", report.Rows-report.Kept-ambiguousRows)
-	report.Dropped = appendCount(report.Dropped, "of ambiguous names, which the rules keep", ambiguousRows)
-	report.Unnamed, report.Unknown = report.Rows-report.Kept, sortedNames(missing)
+	missing.account(&report)
+	for k := range report.Dropped {
+		report.Dropped[k].What += ", which the rules keep"
+	}
 	return edges, report
 }
 
@@ -178,14 +175,4 @@ func metaboliteEdges(model *gem, metabolites *ingest.Nodes, path string) (*inges
 	}
 	edges.Columns = []ingest.Column{ingest.NumberColumn("stoichiometry", coefficients)}
 	return edges, nil
-}
-
-// sortedNames returns the names of a set, ascending.
-func sortedNames(set map[string]bool) []string {
-	names := make([]string, 0, len(set))
-	for name := range set {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

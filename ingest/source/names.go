@@ -139,9 +139,7 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 		}
 	}
 	counts := append(rows.refused, Count{"without an id", empty}, Count{"of unknown genes", missing.unknownRows}, Count{"of ambiguous names", missing.ambiguousRows})
-	for _, c := range counts {
-		report.Dropped = appendCount(report.Dropped, c.What, c.N)
-	}
+	report.drop(counts...)
 	n.noteAmbiguous(&report, first)
 	return report, report.check("check "+place+": no id of the table is a gene's", 1)
 }
@@ -196,7 +194,7 @@ func (n *Names) noteAmbiguous(report *SourceReport, kind int16) {
 		}
 	}
 	slices.Sort(report.Unknown)
-	report.Noted = appendCount(report.Noted, "names of several features, which mean none of them", len(report.Unknown))
+	report.note(Count{"names of several features, which mean none of them", len(report.Unknown)})
 }
 
 // found is the result of a look-up.

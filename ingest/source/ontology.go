@@ -56,9 +56,7 @@ func addOntology(files *inputfile.Files, graph *ingest.Graph, names *Names, spec
 	if spec.Terms == AnnotatedTerms {
 		bare = terms.dropBare(kept, slices.Clone(a.term), relations)
 	}
-	for _, c := range []Count{{"obsolete", obsolete}, {"of other namespaces", elsewhere}, {"without genes, also below them", bare}} {
-		nodes.Dropped = appendCount(nodes.Dropped, c.What, c.N)
-	}
+	nodes.drop(Count{"obsolete", obsolete}, Count{"of other namespaces", elsewhere}, Count{"without genes, also below them", bare})
 	rows := terms.addNodes(graph, kept)
 	nodes.Kept = graph.NodesOf(geneOntology).Len()
 	reports := Report{nodes}
@@ -136,7 +134,7 @@ func (o *ontology) otherRelations(spec OntologySpec) (noted []Count) {
 		}
 	}
 	for _, relation := range slices.Sorted(maps.Keys(counts)) {
-		noted = appendCount(noted, "relations "+relation+", which are not among gene_ontology.relations", counts[relation])
+		noted = append(noted, Count{"relations " + relation + ", which are not among gene_ontology.relations", counts[relation]})
 	}
 	return noted
 }
@@ -200,7 +198,6 @@ func (r *termRelation) edges(kept []bool, rows []uint32) (*ingest.Edges, SourceR
 		edges.Src, edges.Dst = append(edges.Src, rows[src]), append(edges.Dst, rows[dst])
 	}
 	report.Kept = edges.Len()
-	report.Dropped = appendCount(report.Dropped, "of terms that are left out", left)
-	report.Dropped = appendCount(report.Dropped, "repeating an earlier pair of terms", again)
+	report.drop(Count{"of terms that are left out", left}, Count{"repeating an earlier pair of terms", again})
 	return edges, report
 }

@@ -203,26 +203,24 @@ func (p *plainSet) account(counts ingest.Counts) SourceReport {
 	}
 	report := SourceReport{Made: "samples", File: p.spec.File, Kept: counts.Samples, Rows: counts.Samples,
 		Unknown: slices.Sorted(maps.Keys(missing)), Unnamed: unknownRows + ambiguousRows + counts.EmptiedSamples}
-	for _, c := range []Count{
-		{"of unknown genes", unknownRows},
-		{"of ambiguous names", ambiguousRows},
-		{"left without a gene, as theirs are unknown", counts.EmptiedSamples},
-		{twoNamesReason, counts.SynonymSamples},
-		{"for which --where is not true", counts.LeftOutSamples},
-	} {
+	report.drop(
+		Count{"of unknown genes", unknownRows},
+		Count{"of ambiguous names", ambiguousRows},
+		Count{"left without a gene, as theirs are unknown", counts.EmptiedSamples},
+		Count{twoNamesReason, counts.SynonymSamples},
+		Count{"for which --where is not true", counts.LeftOutSamples},
+	)
+	for _, c := range report.Dropped {
 		report.Rows += c.N
-		report.Dropped = appendCount(report.Dropped, c.What, c.N)
 	}
-	for _, c := range []Count{
-		{"that delete no gene", counts.Wildtypes},
-		{"names of controls", counts.Controls},
-		{"controls that are also other names of genes", p.aliasedControls()},
-		{"unknown genes left out", counts.UnknownGenes},
-		{"genes listed again in their sample and merged", counts.RepeatedGenes},
-		{"infinite phenotype values, which count as missing", counts.InfiniteValues},
-	} {
-		report.Noted = appendCount(report.Noted, c.What, c.N)
-	}
+	report.note(
+		Count{"that delete no gene", counts.Wildtypes},
+		Count{"names of controls", counts.Controls},
+		Count{"controls that are also other names of genes", p.aliasedControls()},
+		Count{"unknown genes left out", counts.UnknownGenes},
+		Count{"genes listed again in their sample and merged", counts.RepeatedGenes},
+		Count{"infinite phenotype values, which count as missing", counts.InfiniteValues},
+	)
 	return report
 }
 

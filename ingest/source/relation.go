@@ -101,26 +101,19 @@ func (r *relation) edges() *ingest.Edges {
 }
 
 func (r *relation) report(file string, rows int, missing *missingNames, refused ...Count) SourceReport {
-	report := SourceReport{
-		Made: r.edgeType().String(), File: file, Rows: rows, Kept: len(r.src) - r.appended, Unknown: sortedNames(missing.names),
-		Unnamed: missing.unknownRows + missing.ambiguousRows,
-	}
-	for _, c := range append(refused[:len(refused):len(refused)], []Count{
-		{"of unknown genes", missing.unknownRows},
-		{"of ambiguous names", missing.ambiguousRows},
-		{r.refusal, r.refused},
-		{"self loops", r.loopsDropped},
-		{"the other direction of an earlier row", r.reversed},
-		{"repeating an earlier row", r.repeated},
-	}...) {
-		report.Dropped = appendCount(report.Dropped, c.What, c.N)
-	}
-	for _, c := range []Count{
-		{"kept although an earlier row has the same genes", r.duplicates},
-		{"with another weight than the first row of the pair", r.differing},
-		{"self loops appended", r.appended},
-	} {
-		report.Noted = appendCount(report.Noted, c.What, c.N)
-	}
+	report := SourceReport{Made: r.edgeType().String(), File: file, Rows: rows, Kept: len(r.src) - r.appended}
+	report.drop(refused...)
+	missing.account(&report)
+	report.drop(
+		Count{r.refusal, r.refused},
+		Count{"self loops", r.loopsDropped},
+		Count{"the other direction of an earlier row", r.reversed},
+		Count{"repeating an earlier row", r.repeated},
+	)
+	report.note(
+		Count{"kept although an earlier row has the same genes", r.duplicates},
+		Count{"with another weight than the first row of the pair", r.differing},
+		Count{"self loops appended", r.appended},
+	)
 	return report
 }

@@ -37,12 +37,19 @@ type Count struct {
 	N    int    `json:"rows"`
 }
 
-// appendCount adds a count unless it is zero.
-func appendCount(counts []Count, what string, n int) []Count {
-	if n == 0 {
-		return counts
+// drop adds reasons for which rows were dropped, but for counts of zero.
+func (r *SourceReport) drop(counts ...Count) { r.Dropped = appendCounts(r.Dropped, counts) }
+
+// note adds notes, but for counts of zero.
+func (r *SourceReport) note(counts ...Count) { r.Noted = appendCounts(r.Noted, counts) }
+
+func appendCounts(to, counts []Count) []Count {
+	for _, c := range counts {
+		if c.N != 0 {
+			to = append(to, c)
+		}
 	}
-	return append(counts, Count{what, n})
+	return to
 }
 
 // check returns an error for a source without any kept rows, or of whose rows a greater share than

@@ -245,28 +245,21 @@ func (r *screenReader) add(id []byte, genes []uint32, phenotypes []float64, attr
 
 // account makes the report of the rows read.
 func (r *screenReader) account() SourceReport {
-	report := SourceReport{Made: "samples", File: r.spec.File, Rows: r.rows, Kept: r.Counts.Samples, Unknown: sortedNames(r.missing.names),
-		Unnamed: r.missing.unknownRows + r.missing.ambiguousRows + r.geneless}
-	dropped := []Count{
-		{"of unknown genes", r.missing.unknownRows},
-		{"of ambiguous names", r.missing.ambiguousRows},
-		{"left without a gene, as theirs are unknown", r.geneless},
-		{twoNamesReason, r.synonymRows},
-	}
+	report := SourceReport{Made: "samples", File: r.spec.File, Rows: r.rows, Kept: r.Counts.Samples, Unnamed: r.geneless}
+	r.missing.account(&report)
+	report.drop(Count{"left without a gene, as theirs are unknown", r.geneless}, Count{twoNamesReason, r.synonymRows})
 	for k, kind := range alleleKinds {
-		dropped = append(dropped, Count{"of allele kind " + kind + ", which is not among alleles", r.kinds[k]})
+		report.drop(Count{"of allele kind " + kind + ", which is not among alleles", r.kinds[k]})
 	}
-	for _, c := range append(append(dropped, r.dropped...), Count{"without a phenotype", r.unmeasured}, Count{"for which --where is not true", r.leftOut}) {
-		report.Dropped = appendCount(report.Dropped, c.What, c.N)
-	}
-	for _, c := range append([]Count{
-		{"that delete no gene", r.Counts.Wildtypes},
-		{"unknown genes left out of samples that are kept", r.Counts.UnknownGenes},
-		{"genes listed again in their sample and merged", r.Counts.RepeatedGenes},
-		{"with a marker, which counts as no deletion", r.marked},
-	}, r.noted...) {
-		report.Noted = appendCount(report.Noted, c.What, c.N)
-	}
+	report.drop(r.dropped...)
+	report.drop(Count{"without a phenotype", r.unmeasured}, Count{"for which --where is not true", r.leftOut})
+	report.note(
+		Count{"that delete no gene", r.Counts.Wildtypes},
+		Count{"unknown genes left out of samples that are kept", r.Counts.UnknownGenes},
+		Count{"genes listed again in their sample and merged", r.Counts.RepeatedGenes},
+		Count{"with a marker, which counts as no deletion", r.marked},
+	)
+	report.note(r.noted...)
 	return report
 }
 
