@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -23,44 +25,29 @@ func (s GraphSpec) prepared() (GraphSpec, error) {
 }
 
 func (s *GraphSpec) prepare() error {
+	s.SelfLoops = cmp.Or(s.SelfLoops, LoopsKeep)
+	s.UnknownGenes = cmp.Or(s.UnknownGenes, ingest.RefuseUnknownGenes)
+	given := s.GEM != GEMSpec{}
+	s.GEM.ReactionNodes = cmp.Or(s.GEM.ReactionNodes, WholeReactions)
+	if s.MaxDropped == nil {
+		s.MaxDropped = new(DefaultMaxDropped)
+	}
 	place := at(cmp.Or(s.Genes.Place, s.Place), "genes")
-	if err := required(place, setting{"file", s.Genes.File}, setting{"column", s.Genes.Column}); err != nil {
+	err := cmp.Or(required(place, setting{"file", s.Genes.File}, setting{"column", s.Genes.Column}),
+		s.Genes.RowsSpec.check(place), checkAliases("aliases", s.Aliases))
+	if err != nil {
 		return err
-	}
-	if err := s.Genes.RowsSpec.check(place); err != nil {
-		return err
-	}
-	if err := checkAliases("aliases", s.Aliases); err != nil {
-		return err
-	}
-	if s.SelfLoops == "" {
-		s.SelfLoops = LoopsKeep
-	}
-	if s.UnknownGenes == "" {
-		s.UnknownGenes = ingest.RefuseUnknownGenes
 	}
 	if err := s.UnknownGenes.Check(); err != nil {
 		return usage(fault.HintOf(err), "%w", err)
 	}
-	if err := s.SelfLoops.check("self_loops"); err != nil {
+	if err := cmp.Or(s.SelfLoops.check("self_loops"), checkMaxDropped(*s.MaxDropped)); err != nil {
 		return err
 	}
-	if s.MaxDropped == nil {
-		s.MaxDropped = new(DefaultMaxDropped)
-	}
-	if err := checkMaxDropped(*s.MaxDropped); err != nil {
-		return err
-	}
-	if s.GEM.File == "" && s.GEM != (GEMSpec{}) {
+	if given && s.GEM.File == "" {
 		return usage("name the model's file; for a graph without metabolism, remove the section: ~gem", "%s: missing", at(s.GEM.Place, "gem.file"))
 	}
-	if s.GEM.ReactionNodes == "" {
-		s.GEM.ReactionNodes = WholeReactions
-	}
-	if s.GEM.ReactionNodes != WholeReactions && s.GEM.ReactionNodes != Combinations {
-		return usage("", "%s: found %q, expected whole or combinations", at(s.GEM.Place, "gem.reaction_nodes"), s.GEM.ReactionNodes)
-	}
-	if err := s.Ontology.prepare(); err != nil {
+	if err := cmp.Or(oneOf(at(s.GEM.Place, "gem.reaction_nodes"), s.GEM.ReactionNodes, WholeReactions, Combinations), s.Ontology.prepare()); err != nil {
 		return err
 	}
 	relations := make(map[string]string)
@@ -76,7 +63,7 @@ func (s *GraphSpec) prepare() error {
 func checkAliases(key string, tables []AliasTable) error {
 	for i, t := range tables {
 		place := at(t.Place, fmt.Sprintf("%s.%d", key, i))
-		err := required(place, setting{"file", t.File}, setting{"id", t.ID}, setting{"names", strings.Join(t.Names, ",")})
+		err := cmp.Or(required(place, setting{"file", t.File}, setting{"id", t.ID}, setting{"names", strings.Join(t.Names, ",")}), t.RowsSpec.check(place))
 		switch {
 		case err != nil:
 			return err
@@ -84,9 +71,6 @@ func checkAliases(key string, tables []AliasTable) error {
 			return usage("name it first", "%s: found features in table %d, expected them in the first one", place, i+1)
 		case t.Kinds != nil && len(t.Kinds) != 1+len(t.Names):
 			return usage("", "%s.kinds: found %d, expected one for id and each of names", place, len(t.Kinds))
-		}
-		if err := t.RowsSpec.check(place); err != nil {
-			return err
 		}
 	}
 	return nil
@@ -97,13 +81,8 @@ func checkAliases(key string, tables []AliasTable) error {
 func (s *GraphSpec) prepareEdges(i int, relations map[string]string) error {
 	edges := &s.Edges[i]
 	place := edges.place(i)
-	if edges.SelfLoops == "" {
-		edges.SelfLoops = s.SelfLoops
-	}
-	if err := edges.SelfLoops.check(place + ".self_loops"); err != nil {
-		return err
-	}
-	if err := edges.check(place); err != nil {
+	edges.SelfLoops = cmp.Or(edges.SelfLoops, s.SelfLoops)
+	if err := cmp.Or(edges.SelfLoops.check(place+".self_loops"), edges.check(place)); err != nil {
 		return err
 	}
 	for _, name := range edges.relations() {
@@ -155,31 +134,20 @@ func checkPattern(place, text string) error {
 }
 
 func (t *EdgesSpec) check(place string) error {
-	err := required(place, setting{"file", t.File}, setting{"relation", t.Relation})
-	if err == nil {
-		err = t.Cutoff.check(place)
+	err := cmp.Or(required(place, setting{"file", t.File}, setting{"relation", t.Relation}), t.Cutoff.check(place))
+	if t.Matrix == "" {
+		err = cmp.Or(err, required(place, setting{"from", strings.Join(t.From, "")}, setting{"to", strings.Join(t.To, "")}))
+	} else {
+		err = cmp.Or(err, oneOf(place+".matrix", t.Matrix, TargetRows, FactorRows))
 	}
-	if err == nil && t.Matrix == "" {
-		err = required(place, setting{"from", strings.Join(t.From, "")}, setting{"to", strings.Join(t.To, "")})
-	}
-	for _, key := range []setting{{"name", t.Name}, {"column_name", t.ColumnName}} {
-		if err == nil {
-			err = checkPattern(place+"."+key.key, key.value)
-		}
-	}
+	err = cmp.Or(err, checkPattern(place+".name", t.Name), checkPattern(place+".column_name", t.ColumnName))
 	for _, name := range slices.Sorted(maps.Keys(t.Keep)) {
-		if err == nil {
-			err = t.Keep[name].check(place + ".keep." + name)
-		}
+		err = cmp.Or(err, oneOf(place+".keep."+name, t.Keep[name], KeptNumber, KeptInteger, KeptText))
 	}
-	if err == nil {
-		err = t.RowsSpec.check(place)
-	}
+	err = cmp.Or(err, t.RowsSpec.check(place))
 	switch ofTables, ofMatrices := t.keysOfKind(); {
 	case err != nil:
 		return err
-	case t.Matrix != "" && t.Matrix != TargetRows && t.Matrix != FactorRows:
-		return usage("", "%s.matrix: found %q, expected targets or factors", place, t.Matrix)
 	case t.Matrix != "" && ofTables != "":
 		return usage("remove one of them", "%s: found both matrix and %s, which a matrix cannot have", place, ofTables)
 	case t.Matrix == "" && ofMatrices != "":
@@ -229,10 +197,11 @@ func (o *OntologySpec) prepare() error {
 	switch {
 	case given && o.File == "":
 		return usage("name the ontology, such as go-basic.obo; for a graph without terms, remove the section: ~gene_ontology", "%s.file: missing", place)
-	case o.Terms != AllTerms && o.Terms != AnnotatedTerms:
-		return usage("", "%s.terms: found %q, expected all or annotated", place, o.Terms)
 	case o.Terms == AnnotatedTerms && len(o.Annotations) == 0:
 		return usage("name their files", "%s.annotations: missing, although terms is annotated", place)
+	}
+	if err := oneOf(place+".terms", o.Terms, AllTerms, AnnotatedTerms); err != nil {
+		return err
 	}
 	for i, a := range o.Annotations {
 		place := o.annotationsPlace(i)
@@ -256,10 +225,18 @@ func (o *OntologySpec) annotationsPlace(i int) string {
 }
 
 func (l SelfLoops) check(place string) error {
-	if l != LoopsKeep && l != LoopsNone && l != LoopsAppend {
-		return usage("", "%s: found %q, expected keep, none or append", place, l)
+	return oneOf(place, l, LoopsKeep, LoopsNone, LoopsAppend)
+}
+
+// oneOf returns an error unless a setting has one of the values.
+func oneOf[T ~string](place string, found T, values ...T) error {
+	var names []string
+	for _, value := range values {
+		if names = append(names, string(value)); value == found {
+			return nil
+		}
 	}
-	return nil
+	return usage("", "%s: found %q, expected %s", place, found, english.WordSeries(names, "or"))
 }
 
 type setting struct{ key, value string }

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"slices"
 	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -21,13 +20,6 @@ const (
 	KeptInteger KeptType = "integer" // int64
 	KeptText    KeptType = "text"    // utf8
 )
-
-func (t KeptType) check(place string) error {
-	if !slices.Contains([]KeptType{KeptNumber, KeptInteger, KeptText}, t) {
-		return usage("", "%s: found %q, expected number, integer or text", place, t)
-	}
-	return nil
-}
 
 func (t KeptType) arrow() arrow.DataType {
 	switch t {
