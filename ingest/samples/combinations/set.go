@@ -44,42 +44,29 @@ func (s *Set) Genes() int { return len(s.genes) }
 // Counts returns the counts of a whole pass. Unknown and repeated genes are those of the list.
 func (s *Set) Counts() ingest.Counts { return s.counts }
 
-// Scan computes all samples.
+// Scan computes all samples. The first one takes as many steps as the list has genes.
 func (s *Set) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	counts := s.counts
 	counts.Samples = 0
-	err := s.ScanRange(0, s.counts.Samples, batchSize, func(samples *ingest.Samples) error {
-		counts.Samples += samples.Len()
-		return yield(samples)
-	})
-	return counts, err
-}
-
-// ScanRange computes samples first to end-1. The first one takes as many steps as the list has
-// genes.
-func (s *Set) ScanRange(first, end, size int, yield func(*ingest.Samples) error) error {
-	if first == end {
-		return nil
-	}
-	subset := make([]int, s.k)
-	genotype := make([]uint32, s.k)
-	unrank(subset, len(s.genes), s.first+first, s.total)
+	subset, genotype := make([]int, s.k), make([]uint32, s.k)
+	unrank(subset, len(s.genes), s.first, s.total)
 	var id [20]byte
-	for sample := first; sample < end; {
-		batch := ingest.NewSamples(sample, ingest.Columns{}, size)
-		for ; sample < end && batch.Len() < size; sample++ {
+	for sample := 0; sample < s.counts.Samples; {
+		batch := ingest.NewSamples(sample, ingest.Columns{}, batchSize)
+		for ; sample < s.counts.Samples && batch.Len() < batchSize; sample++ {
 			for i, place := range subset {
 				genotype[i] = s.genes[place]
 			}
 			slices.Sort(genotype)
 			batch.Append(strconv.AppendInt(id[:0], int64(s.first+sample), 10), genotype, nil, nil)
-			if sample < end-1 {
+			if sample < s.counts.Samples-1 {
 				advance(subset, len(s.genes))
 			}
 		}
+		counts.Samples += batch.Len()
 		if err := yield(batch); err != nil {
-			return err
+			return counts, err
 		}
 	}
-	return nil
+	return counts, nil
 }

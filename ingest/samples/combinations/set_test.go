@@ -34,21 +34,21 @@ func file(t *testing.T, name, text string) string {
 	return path
 }
 
-// texts lists samples first to end-1, one line each.
-func texts(t *testing.T, set *Set, first, end int) []string {
+// texts lists the samples, one line each.
+func texts(t *testing.T, set *Set) []string {
 	t.Helper()
 	var lines []string
-	err := set.ScanRange(first, end, batchSize, func(batch *ingest.Samples) error {
-		if batch.First != first+len(lines) || batch.Len() == 0 {
-			t.Errorf("a batch of %d starts at %d after %d samples from %d on", batch.Len(), batch.First, len(lines), first)
+	counts, err := set.Scan(func(batch *ingest.Samples) error {
+		if batch.First != len(lines) || batch.Len() == 0 {
+			t.Errorf("a batch of %d starts at %d after %d samples", batch.Len(), batch.First, len(lines))
 		}
 		for i := range batch.Len() {
 			lines = append(lines, fmt.Sprintf("%s %d", batch.ID(i), batch.Genes(i)))
 		}
 		return nil
 	})
-	if err != nil || len(lines) != end-first {
-		t.Errorf("samples %d to %d: got %d, %v", first, end, len(lines), err)
+	if err != nil || len(lines) != counts.Samples || counts != set.Counts() {
+		t.Errorf("got %d samples, %+v, %v", len(lines), counts, err)
 	}
 	return lines
 }
@@ -80,17 +80,14 @@ func TestSet(t *testing.T) {
 	if len(want) < batchSize || set.Counts() != (ingest.Counts{Samples: len(want), Repeats: ingest.Repeats{Genotypes: len(want)}}) || set.Columns().Phenotypes != nil {
 		t.Errorf("got %+v, want %d samples, more than %d", set.Counts(), len(want), batchSize)
 	}
-	for _, part := range [][2]int{{0, len(want)}, {0, 0}, {0, 1}, {17, 18}, {1, batchSize + 1}, {len(want) - 1, len(want)}, {len(want), len(want)}} {
-		if got := texts(t, set, part[0], part[1]); !slices.Equal(got, want[part[0]:part[1]]) {
-			t.Errorf("samples %v differ", part)
+	for _, p := range [][2]int{{0, len(want)}, {0, 1}, {17, 18}, {100, 200}, {1, batchSize + 1}, {len(want) - 1, len(want)}} {
+		part, err := openNamed(fmt.Sprintf("combinations:%s:3:%d:%d", path, p[0], p[1]), genes, ingest.RefuseUnknownGenes)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	part, err := openNamed(fmt.Sprintf("combinations:%s:3:100:200", path), genes, ingest.RefuseUnknownGenes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := texts(t, part, 0, 100); !slices.Equal(got, want[100:200]) {
-		t.Errorf("got %v, want %v", got, want[100:200])
+		if got := texts(t, part); !slices.Equal(got, want[p[0]:p[1]]) {
+			t.Errorf("samples %v differ", p)
+		}
 	}
 	stop := errors.New("stop")
 	if counts, err := set.Scan(func(*ingest.Samples) error { return stop }); err != stop || counts.Samples != batchSize {
@@ -119,7 +116,7 @@ func TestNames(t *testing.T) {
 			continue
 		}
 		inputs := set.Inputs()
-		got := append(texts(t, set, 0, set.counts.Samples), fmt.Sprintf("%+v %+v", set.Counts(), inputs))
+		got := append(texts(t, set), fmt.Sprintf("%+v %+v", set.Counts(), inputs))
 		if want == nil {
 			want = got
 			if found := strings.Join(got, "; "); !strings.HasPrefix(found, "0 [1 3]; 1 [3 5]; 2 [1 5]; {Samples:3 Wildtypes:0 UnknownGenes:0 DroppedSamples:0 EmptiedSamples:0 SynonymSamples:0 LeftOutSamples:0 RepeatedGenes:1 Controls:0 InfiniteValues:0 Repeats:{Genotypes:3 RepeatedGenotypes:0 RepeatedSamples:0 Conditions:0 MergedSamples:0}} [{Name:combinations:g.tsv:2:0:3 Bytes:32 SHA256:") {
