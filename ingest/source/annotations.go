@@ -29,32 +29,12 @@ type annotations struct {
 // read adds the rows of a table; place is where its settings are, for errors.
 func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec, place string) (SourceReport, error) {
 	report := SourceReport{Made: a.edgeType().String(), File: spec.File}
-	reader, err := spec.open(files)
+	rows, columns, err := openRows(files, spec.TextSpec, spec.RowsSpec, place, spec.Gene, spec.Term, "evidence", "qualifier")
 	if err != nil {
 		return report, err
 	}
-	defer reader.Close()
-	r := annotationReader{annotations: a, split: []byte(spec.Split)}
-	for k, name := range []string{spec.Gene, spec.Term, "evidence", "qualifier"} {
-		column := []*int{&r.columns.gene, &r.columns.term, &r.columns.evidence, &r.columns.qualifier}[k]
-		if *column, err = findColumn(reader, spec.File, name); err != nil {
-			return report, err
-		}
-	}
-	if r.refusal, err = spec.refusal(place, reader.Columns()); err != nil {
-		return report, err
-	}
-	err = eachRow(reader, func(batch *table.Batch, i int) error {
-		report.Rows++
-		refused, err := r.refusal.refuses(batch, i)
-		if err == nil && !refused {
-			err = r.row(batch, i)
-		}
-		if err != nil {
-			return fault.New(fault.Input, fault.HintOf(err), "read annotations %s: %w", reader.Where(batch.First+int64(i)), err)
-		}
-		return nil
-	})
+	r := annotationReader{annotations: a, split: []byte(spec.Split), columns: [4]int(columns)}
+	err = rows.each("annotations", &report, r.row)
 	r.account(&report)
 	return report, err
 }
@@ -62,10 +42,9 @@ func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec, place s
 // annotationReader counts the rows of one file.
 type annotationReader struct {
 	*annotations
-	columns struct{ gene, term, evidence, qualifier int }
+	columns [4]int // of genes, terms, evidence and qualifiers
 	split   []byte // what ends the gene's name; nil: nothing
 	recent  recentName
-	refusal refusal
 
 	repeated  int
 	missing   missingNames
@@ -75,11 +54,11 @@ type annotationReader struct {
 }
 
 func (r *annotationReader) row(batch *table.Batch, i int) error {
-	qualifier, code := batch.Text(r.columns.qualifier, i), batch.Text(r.columns.evidence, i)
+	code, qualifier := batch.Text(r.columns[2], i), batch.Text(r.columns[3], i)
 	if err := cmp.Or(checkUTF8(qualifier), checkUTF8(code)); err != nil {
 		return err
 	}
-	name := batch.Text(r.columns.gene, i)
+	name := batch.Text(r.columns[0], i)
 	if len(r.split) > 0 {
 		name, _, _ = bytes.Cut(name, r.split)
 	}
@@ -95,7 +74,7 @@ func (r *annotationReader) row(batch *table.Batch, i int) error {
 		r.missing.count([2]found{m.result, m.result})
 		return nil
 	}
-	id := batch.Text(r.columns.term, i)
+	id := batch.Text(r.columns[1], i)
 	at, how := r.terms.find(id)
 	if how == isUnknown {
 		if r.unknown == ingest.RefuseUnknownGenes {
@@ -150,7 +129,6 @@ func (j joins) with(set string, text []byte) string {
 
 func (r *annotationReader) account(report *SourceReport) {
 	report.Kept, report.Unnamed = r.kept, r.resolved[isUnknown]
-	report.drop(r.refusal.refused...)
 	r.missing.account(report)
 	report.drop(
 		Count{"of unknown terms", r.resolved[isUnknown]},

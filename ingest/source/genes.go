@@ -16,36 +16,21 @@ import (
 // readGenes reads the gene list.
 func readGenes(files *inputfile.Files, spec GenesSpec) (*ingest.Nodes, SourceReport, error) {
 	report := SourceReport{Made: "genes", File: spec.File}
-	reader, err := spec.open(files)
-	if err != nil {
-		return nil, report, err
-	}
-	defer reader.Close()
-	column, err := findColumn(reader, spec.File, spec.Column)
-	if err != nil {
-		return nil, report, err
-	}
-	rows, err := spec.refusal(at(spec.Place, "genes"), reader.Columns())
+	rows, columns, err := openRows(files, spec.TextSpec, spec.RowsSpec, at(spec.Place, "genes"), spec.Column)
 	if err != nil {
 		return nil, report, err
 	}
 	var ids geneIDs
-	err = eachRow(reader, func(batch *table.Batch, i int) error {
-		report.Rows++
-		where := place{reader, batch.First + int64(i)}
-		if refused, err := rows.refuses(batch, i); refused || err != nil {
-			return err
-		}
-		id := string(batch.Text(column, i))
+	err = rows.each("genes", &report, func(batch *table.Batch, i int) error {
+		id := string(batch.Text(columns[0], i))
 		if id == "" {
-			return fault.New(fault.Input, "", "read genes %s: column %q is empty, expected a gene id", where, spec.Column)
+			return fmt.Errorf("column %q is empty, expected a gene id", spec.Column)
 		}
-		return ids.add(id, where)
+		return ids.add(id, place{rows.Reader, batch.First + int64(i)})
 	})
 	if err != nil {
 		return nil, report, err
 	}
-	report.drop(rows.refused...)
 	return ids.nodes(spec.File, report)
 }
 
@@ -63,11 +48,8 @@ func (g *geneIDs) add(id string, where place) error {
 	if err == nil && !utf8.ValidString(id) {
 		err = fault.New(fault.Input, "save the file as UTF-8 text", "gene id %s is not valid UTF-8", fault.Quote(id))
 	}
-	if err != nil {
-		return fmt.Errorf("read genes %s: %w", where, err)
-	}
 	*g = append(*g, geneID{id, where})
-	return nil
+	return err
 }
 
 // nodes makes the node table, ids ascending bytewise.

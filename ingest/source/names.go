@@ -68,18 +68,7 @@ type featureName struct {
 // those of further features.
 func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string) (SourceReport, error) {
 	report := SourceReport{Made: "aliases", File: spec.File}
-	reader, err := spec.open(files)
-	if err != nil {
-		return report, err
-	}
-	defer reader.Close()
-	columns := make([]int, 1+len(spec.Names))
-	for k, name := range append([]string{spec.ID}, spec.Names...) {
-		if columns[k], err = findColumn(reader, spec.File, name); err != nil {
-			return report, err
-		}
-	}
-	rows, err := spec.refusal(place, reader.Columns())
+	rows, columns, err := openRows(files, spec.TextSpec, spec.RowsSpec, place, append([]string{spec.ID}, spec.Names...)...)
 	if err != nil {
 		return report, err
 	}
@@ -91,11 +80,7 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 	var missing missingNames
 	named := make([][]featureName, len(kinds)) // names have a meaning only behind the last row
 	empty := 0
-	err = eachRow(reader, func(batch *table.Batch, i int) error {
-		report.Rows++
-		if refused, err := rows.refuses(batch, i); refused || err != nil {
-			return err
-		}
+	err = rows.each("aliases", &report, func(batch *table.Batch, i int) error {
 		if batch.Missing(columns[0], i) {
 			empty++
 			return nil
@@ -121,8 +106,7 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 				}
 				name = bytes.TrimPrefix(bytes.TrimSpace(name), []byte(spec.StripPrefix))
 				if last := len(name) - 1; last > 0 && name[0] == '"' && name[last] == '"' {
-					return fault.New(fault.Input, ingest.QuotesHint, "read %s: found name %s, expected one without quotes around it",
-						reader.Where(batch.First+int64(i)), fault.Quote(name))
+					return fault.New(fault.Input, ingest.QuotesHint, "found name %s, expected one without quotes around it", fault.Quote(name))
 				}
 				*of = append(*of, featureName{string(name), m.gene})
 			}
@@ -138,8 +122,7 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 			n.add(f.name, f.feature)
 		}
 	}
-	counts := append(rows.refused, Count{"without an id", empty}, Count{"of unknown genes", missing.unknownRows}, Count{"of ambiguous names", missing.ambiguousRows})
-	report.drop(counts...)
+	report.drop(Count{"without an id", empty}, Count{"of unknown genes", missing.unknownRows}, Count{"of ambiguous names", missing.ambiguousRows})
 	n.noteAmbiguous(&report, first)
 	return report, report.check("check "+place+": no id of the table is a gene's", 1)
 }

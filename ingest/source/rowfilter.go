@@ -1,12 +1,14 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
 )
@@ -92,6 +94,51 @@ func rowFilter(place, expression string, names []string) (keeps func(batch *tabl
 		}
 		return filter.Keeps(&row), nil
 	}, nil
+}
+
+// sourceRows are the rows of a table that count.
+type sourceRows struct {
+	*table.Reader
+	refusal
+}
+
+// openRows opens a table, and finds columns of it by name; place is where its settings are.
+func openRows(files *inputfile.Files, text TextSpec, rows RowsSpec, place string, names ...string) (_ *sourceRows, columns []int, err error) {
+	reader, err := text.open(files)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &sourceRows{Reader: reader}
+	for _, name := range names {
+		column, failed := findColumn(reader, text.File, name)
+		columns, err = append(columns, column), cmp.Or(err, failed)
+	}
+	if err == nil {
+		r.refusal, err = rows.refusal(place, reader.Columns())
+	}
+	if err != nil {
+		reader.Close()
+	}
+	return r, columns, err
+}
+
+// each visits the rows in order, accounts for the others, and closes the table. Errors say what was
+// read, and which row.
+func (r *sourceRows) each(what string, report *SourceReport, visit func(batch *table.Batch, i int) error) error {
+	defer r.Close()
+	err := eachRow(r.Reader, func(batch *table.Batch, i int) error {
+		report.Rows++
+		refused, err := r.refuses(batch, i)
+		if err == nil && !refused {
+			err = visit(batch, i)
+		}
+		if err != nil {
+			return fault.New(fault.Input, fault.HintOf(err), "read %s %s: %w", what, r.Where(batch.First+int64(i)), err)
+		}
+		return nil
+	})
+	report.drop(r.refused...)
+	return err
 }
 
 // place is a row of a table; its text, for messages, takes longer to make than the row to read.
