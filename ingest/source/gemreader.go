@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -26,36 +27,29 @@ type keyValue struct{ key, value *yaml.Node }
 
 // keyValues returns the content of a map. Models write it as an ordered map: a list of maps with
 // one key each.
-func (r gemReader) keyValues(node *yaml.Node) ([]keyValue, error) {
-	if node.Kind == yaml.MappingNode {
-		return r.flat(node)
-	}
-	if node.Kind != yaml.SequenceNode {
+func (r gemReader) keyValues(node *yaml.Node) (all []keyValue, err error) {
+	switch node.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			key := node.Content[i]
+			if key.Kind != yaml.ScalarNode {
+				return nil, r.fault(key, "found %s, expected a key", describeNode(key))
+			}
+			all = append(all, keyValue{key, node.Content[i+1]})
+		}
+	case yaml.SequenceNode:
+		for _, element := range node.Content {
+			if element.Kind != yaml.MappingNode {
+				return nil, r.fault(element, "found %s, expected a key and its value", describeNode(element))
+			}
+			some, err := r.keyValues(element)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, some...)
+		}
+	default:
 		return nil, r.fault(node, "found %s, expected a map", describeNode(node))
-	}
-	all := make([]keyValue, 0, len(node.Content))
-	for _, element := range node.Content {
-		if element.Kind != yaml.MappingNode {
-			return nil, r.fault(element, "found %s, expected a key and its value", describeNode(element))
-		}
-		some, err := r.flat(element)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, some...)
-	}
-	return all, nil
-}
-
-// flat returns the keys and values of a map node.
-func (r gemReader) flat(node *yaml.Node) ([]keyValue, error) {
-	all := make([]keyValue, 0, len(node.Content)/2)
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		key := node.Content[i]
-		if key.Kind != yaml.ScalarNode {
-			return nil, r.fault(key, "found %s, expected a key", describeNode(key))
-		}
-		all = append(all, keyValue{key, node.Content[i+1]})
 	}
 	return all, nil
 }
@@ -104,16 +98,14 @@ func (r gemReader) each(section *yaml.Node, visit func(entry gemEntry, values ma
 
 func (r gemReader) reaction(entry gemEntry, values map[string]*yaml.Node) (reaction gemReaction, err error) {
 	reaction.gemEntry = entry
-	if reaction.lower, err = r.number(values["lower_bound"]); err != nil {
-		return reaction, err
-	}
-	if reaction.upper, err = r.number(values["upper_bound"]); err != nil {
+	var errs [3]error
+	reaction.lower, errs[0] = r.number(values["lower_bound"])
+	reaction.upper, errs[1] = r.number(values["upper_bound"])
+	reaction.subsystem, errs[2] = r.texts(values["subsystem"])
+	if err := cmp.Or(errs[:]...); err != nil {
 		return reaction, err
 	}
 	reaction.reversible = reaction.lower < 0 && reaction.upper > 0
-	if reaction.subsystem, err = r.texts(values["subsystem"]); err != nil {
-		return reaction, err
-	}
 	if rule := values["gene_reaction_rule"]; rule != nil {
 		if rule.Kind != yaml.ScalarNode {
 			return reaction, r.fault(rule, "found %s, expected a gene_reaction_rule", describeNode(rule))

@@ -38,12 +38,6 @@ type Cell struct {
 	PerturbationsOf int
 }
 
-// The file is blocks of records, each behind its size. blockBytes is about that size.
-const (
-	blockBytes  = 64 << 10
-	blockHeader = 4
-)
-
 // Read reads a store.
 func Read(s *Store) (*Contents, error) {
 	c := &Contents{}
@@ -70,13 +64,8 @@ func (c *Contents) read(s *Store) (err error) {
 		return c.failed(s, err)
 	}
 	found := columns{dir: s.dir, index: make(map[string]int)}
-	block, cells := make([]byte, blockHeader), []byte{}
-	flush := func() error {
-		binary.LittleEndian.PutUint32(block, uint32(len(block)-blockHeader))
-		_, err := c.file.Write(block)
-		block = block[:blockHeader]
-		return c.failed(s, err)
-	}
+	out := bufio.NewWriterSize(c.file, fileBuffer)
+	var row, cells, framed []byte
 	err = s.Records(func(r *Record) error {
 		count := 0
 		cells = cells[:0]
@@ -89,15 +78,14 @@ func (c *Contents) read(s *Store) (err error) {
 		if err != nil {
 			return err
 		}
-		block = appendGenotypes(binary.AppendUvarint(block, uint64(r.Number)), r)
-		block = append(binary.AppendUvarint(block, uint64(count)), cells...)
-		if len(block) < blockBytes {
-			return nil
-		}
-		return flush()
+		row = appendGenotypes(binary.AppendUvarint(row[:0], uint64(r.Number)), r)
+		row = append(binary.AppendUvarint(row, uint64(count)), cells...)
+		framed = appendText(framed[:0], row, 0)
+		_, err = out.Write(framed)
+		return c.failed(s, err)
 	})
 	if err == nil {
-		err = flush()
+		err = c.failed(s, out.Flush())
 	}
 	c.Columns, c.targets = found.arrange()
 	return err
@@ -111,8 +99,12 @@ func (c *Contents) failed(s *Store, err error) error {
 	return fmt.Errorf("keep the values of torchcell store %s in a temporary file in %s: %w", s.dir, os.TempDir(), err)
 }
 
-// A record in the file is its number, the number of its experiments, the perturbations of each,
-// the number of its cells, and these. Numbers are varints, texts follow their length.
+// fileBuffer is how much of the file is written or read at once.
+const fileBuffer = 64 << 10
+
+// A record in the file has its length, then its number, the number of its experiments, the
+// perturbations of each, the number of its cells, and these. Numbers are varints, texts follow their
+// length.
 //
 // The perturbations of an experiment are their number plus one, and gene and type of each, the
 // length of the type plus one; or 0 if they are those of the first.
@@ -169,33 +161,29 @@ func appendCell(to []byte, column, experiment int, v *Value) (cell []byte, ok bo
 
 // Rows calls yield with every record, ascending by number. It stops at its first error or yield's.
 func (c *Contents) Rows(yield func(*Row) error) error {
-	in := bufio.NewReader(io.NewSectionReader(c.file, 0, math.MaxInt64))
-	var header [blockHeader]byte
+	in := bufio.NewReaderSize(io.NewSectionReader(c.file, 0, math.MaxInt64), fileBuffer)
 	var buffer []byte
 	var r Row
 	for {
-		_, err := io.ReadFull(in, header[:])
+		size, err := binary.ReadUvarint(in)
 		if err == io.EOF {
 			return nil
 		}
 		if err == nil {
-			size := int(binary.LittleEndian.Uint32(header[:]))
-			buffer = slices.Grow(buffer[:0], size)[:size]
+			buffer = slices.Grow(buffer[:0], int(size))[:size]
 			_, err = io.ReadFull(in, buffer)
 		}
 		if err != nil {
 			return fmt.Errorf("read the temporary file of a torchcell store: %w", err)
 		}
-		for block := (reader{buffer}); len(block.left) > 0; {
-			block.row(&r, c.targets)
-			if err := yield(&r); err != nil {
-				return err
-			}
+		(&reader{buffer}).row(&r, c.targets)
+		if err := yield(&r); err != nil {
+			return err
 		}
 	}
 }
 
-// reader reads what was written into a block.
+// reader reads a record of the file.
 type reader struct{ left []byte }
 
 func (b *reader) row(r *Row, targets []int) {
