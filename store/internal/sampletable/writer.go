@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -159,8 +160,7 @@ func (w *Writer) writeFile(path string, rows arrow.Record, p *writtenPart) error
 	if err != nil {
 		return err
 	}
-	sums := &blockSums{file: file}
-	writer, err := ipc.NewFileWriter(sums, ipc.WithSchema(w.schema))
+	writer, err := ipc.NewFileWriter(file, ipc.WithSchema(w.schema))
 	for first := int64(0); err == nil && first < rows.NumRows(); first += int64(w.layout.BatchSamples) {
 		err = writer.Write(rows.NewSlice(first, min(first+int64(w.layout.BatchSamples), rows.NumRows())))
 	}
@@ -170,7 +170,14 @@ func (w *Writer) writeFile(path string, rows arrow.Record, p *writtenPart) error
 	if err = errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	p.checksums = sums.append(nil)
+	content, err := os.ReadFile(path) // a few MB, which are in the page cache
+	if err != nil {
+		return err
+	}
+	p.checksums = binary.LittleEndian.AppendUint64(nil, uint64(len(content)))
+	for block := range slices.Chunk(content, blockSize) {
+		p.checksums = binary.LittleEndian.AppendUint64(p.checksums, xxhash.Sum64(block))
+	}
 	return nil
 }
 
@@ -185,44 +192,4 @@ func (w *Writer) Close(logicalContent string) error {
 		checksums = append(checksums, p.checksums...)
 	}
 	return os.WriteFile(filepath.Join(w.dir, ChecksumsName), append(checksums, logicalContent...), 0o666)
-}
-
-// blockSums computes the checksums of a file's blocks while the file is written.
-type blockSums struct {
-	file  *os.File
-	size  uint64
-	sums  []byte
-	block xxhash.Digest
-	begun bool
-}
-
-func (b *blockSums) Write(p []byte) (int, error) {
-	n, err := b.file.Write(p)
-	for rest := p[:n]; len(rest) > 0; {
-		if b.size%blockSize == 0 {
-			b.endBlock()
-			b.block.Reset()
-			b.begun = true
-		}
-		part := rest[:min(uint64(len(rest)), blockSize-b.size%blockSize)]
-		b.block.Write(part)
-		b.size += uint64(len(part))
-		rest = rest[len(part):]
-	}
-	return n, err
-}
-
-// Seek is for the Arrow library, which asks where the file begins.
-func (b *blockSums) Seek(offset int64, whence int) (int64, error) { return b.file.Seek(offset, whence) }
-
-func (b *blockSums) endBlock() {
-	if b.begun {
-		b.sums = binary.LittleEndian.AppendUint64(b.sums, b.block.Sum64())
-	}
-}
-
-// append appends the file's size and checksums, as ChecksumsName has them.
-func (b *blockSums) append(dst []byte) []byte {
-	b.endBlock()
-	return append(binary.LittleEndian.AppendUint64(dst, b.size), b.sums...)
 }
