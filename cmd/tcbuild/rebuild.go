@@ -150,7 +150,7 @@ func runRebuild(ctx context.Context, e *env, o rebuildOptions) (err error) {
 	case err != nil:
 		return err
 	case o.dryRun:
-		return o.show(e, chain)
+		return o.show(ctx, e, chain)
 	case o.slurm.step != "":
 		return o.runJob(ctx, e, chain)
 	}

@@ -61,7 +61,7 @@ func (o *rebuildOptions) checkSlurm() (err error) {
 }
 
 // show prints what would run and, of a chain, the job scripts.
-func (o *rebuildOptions) show(e *env, chain *rebuild.Rebuild) error {
+func (o *rebuildOptions) show(ctx context.Context, e *env, chain *rebuild.Rebuild) error {
 	plan, err := chain.Plan()
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (o *rebuildOptions) show(e *env, chain *rebuild.Rebuild) error {
 	if err := printPlan(e, chain, plan); err != nil || !o.slurm.submit || plan.Ready() != "" {
 		return err
 	}
-	order, err := o.order(chain, plan)
+	order, err := o.order(ctx, chain, plan)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (o *rebuildOptions) submit(ctx context.Context, e *env, chain *rebuild.Rebu
 			return nil, err
 		}
 	}
-	order, err := o.order(chain, plan)
+	order, err := o.order(ctx, chain, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +111,10 @@ func (o *rebuildOptions) submit(ctx context.Context, e *env, chain *rebuild.Rebu
 }
 
 // order is what submit submits. The settings of the jobs are those that were given, resolved.
-func (o *rebuildOptions) order(chain *rebuild.Rebuild, plan *rebuild.Plan) (order rebuild.Order, err error) {
+func (o *rebuildOptions) order(ctx context.Context, chain *rebuild.Rebuild, plan *rebuild.Plan) (order rebuild.Order, err error) {
 	order = o.slurm.order
 	order.Jobs, order.Folder = chain.JobLabels(), chain.NextFolder(plan)
+	order.Memory = chain.Memory(ctx, order)
 	settings := make(map[string]any)
 	o.given.VisitAll(func(flag *pflag.Flag) {
 		if list, ok := flag.Value.(pflag.SliceValue); ok && flag.Changed {

@@ -39,7 +39,7 @@ func TestSlurmDryRun(t *testing.T) {
 		{`"device": "cuda"`, `"shards": "4"`, `"root": "` + f.dir + `/out"`},
 	} {
 		if i < 4 {
-			want = append(want, "#SBATCH --account=lab\n", "#SBATCH --job-name=set-", "#SBATCH --export=PATH,", ",LICENSE,A=b\n")
+			want = append(want, "#SBATCH --account=lab\n", "#SBATCH --mem=", "#SBATCH --job-name=set-", "#SBATCH --export=PATH,", ",LICENSE,A=b\n")
 		}
 		for _, text := range want {
 			if !strings.Contains(scripts[i], text) {
@@ -52,6 +52,10 @@ func TestSlurmDryRun(t *testing.T) {
 	}
 	nothing(t, filepath.Join(f.dir, "out"))
 
+	own := must(t, f.dir, rebuildOf("--slurm", "--dry-run", "sbatch=--mem-per-cpu=3G")...)
+	if strings.Contains(own.stdout, "--mem=") || strings.Count(own.stdout, "\n#SBATCH --mem-per-cpu=3G\n") != 4 {
+		t.Errorf("got %s", own.stdout)
+	}
 	one := must(t, f.dir, rebuildOf("--slurm", "--dry-run", "variants=[incidence]")...)
 	if strings.Contains(one.stdout, "step=shards") || !strings.Contains(one.stdout, "--dependency=afterok:$incidence verify.sbatch") {
 		t.Errorf("got %s", one.stdout)

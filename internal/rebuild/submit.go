@@ -35,6 +35,7 @@ type Order struct {
 	Sbatch   []string             // options of sbatch for all jobs
 	SbatchOf map[string]*[]string // and for one, by its label
 	Export   []string             // further variables of the jobs' environment: NAME or NAME=VALUE
+	Memory   map[string]int       // MB, by label, unless options of sbatch name another; nil: none is asked for
 	Folder   string               // NextFolder
 	Settings []byte               // of the jobs
 	Ingest   []byte               // of their section ingest; nil without one
@@ -192,7 +193,14 @@ func (c *Chain) batches(order Order) (batches []batch, err error) {
 			"--output=" + strings.ReplaceAll(filepath.Join(order.Folder, label), "%", "%%") + log, // else a pattern
 			"--open-mode=append", "--requeue", "--signal=B:USR1@120", "--kill-on-invalid-dep=yes",
 			"--export=" + strings.Join(slices.Concat(exported, order.Export), ","),
-		}, array, order.Sbatch, *order.SbatchOf[label]) // later ones win
+		}, array)
+		given := slices.Concat(order.Sbatch, *order.SbatchOf[label])
+		// of --mem, --mem-per-cpu and --mem-per-gpu a job may have one
+		hasMemory := slices.ContainsFunc(given, func(option string) bool { return strings.HasPrefix(option, "--mem") })
+		if n := order.Memory[label]; n > 0 && !hasMemory {
+			options = append(options, fmt.Sprintf("--mem=%dM", n))
+		}
+		options = append(options, given...) // later ones win
 		command := []string{"exec", quote(program), "rebuild", "--config", quote(filepath.Join(order.Folder, settingsName)), "step=" + label}
 		batches = append(batches, batch{label, options, dir, strings.Join(command, " ")})
 	}
