@@ -6,14 +6,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
+	"tcbuild"
 	"tcbuild/fault"
 	"tcbuild/internal/rebuild"
 )
@@ -23,6 +28,7 @@ type slurmOptions struct {
 	submit, after, again bool
 	step                 string
 	maxRestarts          int
+	stallMinutes         float64
 	order                rebuild.Order
 }
 
@@ -40,6 +46,11 @@ func slurmFlags(flags *pflag.FlagSet, o *slurmOptions) {
 	}
 	flags.StringSliceVar(&o.order.Export, "export", nil,
 		"`VARIABLES` that the jobs take from this environment, NAME or NAME=VALUE, beside PATH, HOME and the language's")
+	flags.StringArrayVar(&o.order.Prologue, "prologue", nil, "`LINES` of shell that jobs begin with, as in module load cuda; if one fails, so does the job")
+	flags.StringVar(&o.order.Wrapper, "wrapper", "",
+		"`COMMAND` that runs the program in jobs, as in apptainer exec IMAGE. The program and the data have the same paths there")
+	flags.StringVar(&o.order.Clusters, "clusters", "", "cluster that the chain is submitted to: `NAME`, as --clusters of sbatch")
+	flags.Float64Var(&o.stallMinutes, "stall-minutes", 60, "minutes without any progress after which a job ends and is started again; 0: it never is")
 	flags.IntVar(&o.maxRestarts, "max-restarts", 50, "how often SLURM may start a job again after interruptions and lost nodes")
 	flags.StringVar(&o.step, "step", "", "run one job's part of a submitted chain: "+strings.Join(rebuild.JobLabels, ", "))
 }
@@ -160,6 +171,9 @@ func (o *rebuildOptions) runJob(ctx context.Context, e *env, chain *rebuild.Rebu
 	if chain.Submitted, err = rebuild.SubmittedWith(e.config); err != nil {
 		return err
 	}
+	if o.slurm.stallMinutes > 0 {
+		o.endIfStalled(e, chain)
+	}
 	var result *rebuild.Result
 	if n := rebuild.Restarts(); n > o.slurm.maxRestarts {
 		err = fault.New(fault.Failed, "see its logs, then submit the chain again: it goes on",
@@ -175,16 +189,61 @@ func (o *rebuildOptions) runJob(ctx context.Context, e *env, chain *rebuild.Rebu
 	case ctx.Err() == nil:
 		return errors.Join(err, chain.Submitted.NoteFailure(o.slurm.step, err))
 	}
-	err = exitReason(ctx, err)
+	return o.requeue(ctx, e, exitReason(ctx, err))
+}
+
+// requeue has SLURM start this process's job again, for a reason that it returns.
+func (o *rebuildOptions) requeue(ctx context.Context, e *env, reason error) error {
 	if rebuild.JobID() == "" {
-		return err
+		return reason
 	}
 	// SLURM may be slow to answer, and sends SIGTERM to a job that it requeues. The log is to say
 	// why the job ended, which takes less than SLURM's KillWait.
 	signal.Ignore(unix.SIGTERM)
-	again, requeueErr := rebuild.Requeue(context.WithoutCancel(ctx))
-	if again {
+	again, err := rebuild.Requeue(context.WithoutCancel(ctx))
+	switch {
+	case o.slurm.order.Wrapper != "" && errors.Is(err, exec.ErrNotFound):
+		err = nil // the job's script does it
+	case again:
 		e.log.Info("requeued", "job", rebuild.JobID())
 	}
-	return errors.Join(err, requeueErr)
+	return errors.Join(reason, err)
+}
+
+// endIfStalled ends this process, whatever it is doing, if it makes no progress for a while: a node
+// or its file system hangs. SLURM starts the job again, on another node if it has one.
+func (o *rebuildOptions) endIfStalled(e *env, chain *rebuild.Rebuild) {
+	var last atomic.Int64 // when it made progress
+	alive := func() { last.Store(time.Now().UnixNano()) }
+	alive()
+	start := chain.Progress
+	chain.Progress = func(stage string, samples int) tcbuild.Progress {
+		alive()
+		return &seen{start(stage, samples), alive}
+	}
+	limit := time.Duration(o.slurm.stallMinutes * float64(time.Minute))
+	go func() {
+		for {
+			idle := time.Duration(time.Now().UnixNano() - last.Load())
+			if idle < limit {
+				time.Sleep(limit - idle)
+				continue
+			}
+			stalled := fault.New(fault.Busy, "see the node's and the file system's logs", "job %s has made no progress for %s", rebuild.JobID(), limit)
+			err := o.requeue(context.Background(), e, stalled)
+			printError(e.stderr, err)
+			os.Exit(fault.ExitCode(err))
+		}
+	}()
+}
+
+// seen is a Progress that says when there is some.
+type seen struct {
+	tcbuild.Progress
+	alive func()
+}
+
+func (s *seen) Add(samples int, bytes int64) {
+	s.alive()
+	s.Progress.Add(samples, bytes)
 }

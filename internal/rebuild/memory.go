@@ -86,7 +86,7 @@ func storeSamples(files []string) int {
 //
 // and at least 256. A job that makes its input asks for 2,000 and more.
 func (r *Rebuild) Memory(ctx context.Context, order Order) map[string]int {
-	nodes, err := command(ctx, "", "sinfo", "--noheader", "--format=%m")
+	nodes, err := command(ctx, order.Clusters, "", "sinfo", "--noheader", "--format=%m")
 	unknown := func(memory string) bool { return strings.TrimSuffix(memory, "+") == "1" } // SLURM's default
 	if err == nil && slices.ContainsFunc(strings.Fields(nodes), unknown) {
 		return nil

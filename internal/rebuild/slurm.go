@@ -64,7 +64,11 @@ func Queue(ctx context.Context, dir string) (jobs []Job, err error) {
 		return nil, err
 	}
 	const unknown = "rebuild %s: a chain of it may be in the queue: %w"
-	out, err := command(ctx, "", "squeue", "--noheader", "--sort=i", "--format="+queueFormat, "--name="+name)
+	clusters, err := clustersOf(dir)
+	if err != nil {
+		return nil, err
+	}
+	out, err := command(ctx, clusters, "", "squeue", "--noheader", "--sort=i", "--format="+queueFormat, "--name="+name)
 	if errors.Is(err, exec.ErrNotFound) {
 		return nil, fault.New(fault.Busy, "run it where squeue is; if no job of the dataset is left, remove "+filepath.Join(dir, chainsFolder), unknown, dir, err)
 	}
@@ -74,7 +78,7 @@ func Queue(ctx context.Context, dir string) (jobs []Job, err error) {
 	for line := range strings.Lines(out) {
 		fields := strings.SplitN(strings.TrimSpace(line), "\t", 7)
 		if len(fields) < 6 {
-			continue // a comment of several lines
+			continue // a comment of several lines, or the name of a cluster
 		}
 		job := Job{ID: fields[0], Array: fields[1], State: fields[2], Reason: fields[3], User: fields[4],
 			mine: fields[5] == strconv.Itoa(os.Geteuid())}
@@ -84,6 +88,18 @@ func Queue(ctx context.Context, dir string) (jobs []Job, err error) {
 		jobs = append(jobs, job)
 	}
 	return jobs, nil
+}
+
+// clustersOf are the clusters that chains of a dataset were submitted to.
+func clustersOf(dir string) (string, error) {
+	chains, err := Chains(dir)
+	var clusters []string
+	for _, chain := range chains {
+		if chain.Clusters != "" && !slices.Contains(clusters, chain.Clusters) {
+			clusters = append(clusters, chain.Clusters)
+		}
+	}
+	return strings.Join(clusters, ","), err
 }
 
 // busy is the error of whoever finds a chain in the queue.
@@ -126,7 +142,10 @@ func (c *Chain) cancelIncomplete(ctx context.Context, queue []Job) (rest []Job, 
 		return rest, nil
 	}
 	c.Log.Warn("cancelling the waiting jobs of an incomplete chain", "jobs", strings.Join(ids, " "))
-	_, err = command(ctx, "", "scancel", append([]string{"--state=PENDING"}, ids...)...)
+	clusters, err := clustersOf(c.Dir)
+	if err == nil {
+		_, err = command(ctx, clusters, "", "scancel", append([]string{"--state=PENDING"}, ids...)...)
+	}
 	return rest, err
 }
 
@@ -143,11 +162,11 @@ func JobID() string {
 // reports whether it did. It does so only for a job that SLURM considers running: one that is being
 // cancelled stays cancelled, and one that is preempted is requeued by SLURM itself.
 func Requeue(ctx context.Context) (bool, error) {
-	state, err := command(ctx, "", "squeue", "--noheader", "--format=%T", "--jobs="+JobID())
+	state, err := command(ctx, "", "", "squeue", "--noheader", "--format=%T", "--jobs="+JobID())
 	if err != nil || state != "RUNNING" {
 		return false, err
 	}
-	_, err = command(ctx, "", "scontrol", "requeue", JobID())
+	_, err = command(ctx, "", "", "scontrol", "requeue", JobID())
 	return err == nil, err
 }
 
@@ -171,10 +190,14 @@ func ofJob(variable string) bool {
 		strings.HasPrefix(name, "SQUEUE_") || strings.HasPrefix(name, "SCANCEL_") || name == "SBATCH_ARRAY_INX" || name == "SBATCH_WAIT"
 }
 
-// command runs one of SLURM's commands and returns what it printed.
-func command(ctx context.Context, stdin, name string, args ...string) (string, error) {
+// command runs one of SLURM's commands and returns what it printed. clusters are those that it is
+// for, "" for that of this machine.
+func command(ctx context.Context, clusters, stdin, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), ofJob)
+	if clusters != "" {
+		cmd.Env = append(cmd.Env, "SLURM_CLUSTERS="+clusters)
+	}
 	cmd.Stdin = strings.NewReader(stdin)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a signal to this process's group is not meant for it
 	var stdout, stderr bytes.Buffer

@@ -12,7 +12,7 @@ import (
 func TestScript(t *testing.T) {
 	b := batch{
 		options: []string{"--job-name=x", "--comment=two words", "--output=/out/100 %%j/shards-%A_%a.log", "--time=1:00"},
-		dir:     "/data/it's here", command: "exec /bin/tcbuild rebuild",
+		dir:     "/data/it's here", prologue: []string{"module load x"}, command: "/bin/tcbuild rebuild",
 	}
 	want := `#!/bin/bash
 #SBATCH --job-name=x
@@ -20,6 +20,7 @@ func TestScript(t *testing.T) {
 #SBATCH '--output=/out/100 %%j/shards-%A_%a.log'
 #SBATCH --time=1:00
 cd '/data/it'\''s here' || exit 1
+module load x || exit 1
 exec /bin/tcbuild rebuild
 `
 	if got := b.script(); got != want {

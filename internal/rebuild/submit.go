@@ -34,7 +34,10 @@ type Order struct {
 	Array    string               // tasks that build and verify shards, and how many run at once: 8 or 8%4
 	Sbatch   []string             // options of sbatch for all jobs
 	SbatchOf map[string]*[]string // and for one, by its label
+	Clusters string               // whose jobs these are, as SLURM's --clusters; "": those of this cluster
 	Export   []string             // further variables of the jobs' environment: NAME or NAME=VALUE
+	Prologue []string             // lines of shell that jobs begin with, such as module load
+	Wrapper  string               // words of shell that run a program, such as apptainer exec IMAGE; "": it runs itself
 	Memory   map[string]int       // MB, by label, unless options of sbatch name another; nil: none is asked for
 	Folder   string               // NextFolder
 	Settings []byte               // of the jobs
@@ -90,14 +93,14 @@ func (c *Chain) Submit(ctx context.Context, plan *Plan, queue []Job, order Order
 	var ids []string
 	defer func() {
 		if err != nil && len(ids) > 0 {
-			_, cancelErr := command(context.WithoutCancel(ctx), "", "scancel", ids...)
+			_, cancelErr := command(context.WithoutCancel(ctx), order.Clusters, "", "scancel", ids...)
 			err = errors.Join(err, cancelErr)
 		}
 		if err != nil {
 			err = errors.Join(err, os.RemoveAll(order.Folder))
 		}
 	}()
-	err = disk.WriteJSON(filepath.Join(order.Folder, planName), Submitted{Stages: plan.records()})
+	err = disk.WriteJSON(filepath.Join(order.Folder, planName), Submitted{Stages: plan.records(), Clusters: order.Clusters})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(order.Folder, settingsName), order.Settings, 0o666)
 	}
@@ -114,7 +117,7 @@ func (c *Chain) Submit(ctx context.Context, plan *Plan, queue []Job, order Order
 	dependency := dependencyOn("afterany", slices.Compact(before))
 	for _, batch := range batches {
 		// an option of the script alone would lose against a variable such as SBATCH_PARTITION
-		out, err := command(ctx, batch.script(), "sbatch", slices.Concat([]string{"--parsable"}, dependency, batch.options)...)
+		out, err := command(ctx, order.Clusters, batch.script(), "sbatch", slices.Concat([]string{"--parsable"}, dependency, batch.options)...)
 		if err != nil {
 			return jobs, err
 		}
@@ -151,23 +154,47 @@ func dependencyOn(kind string, ids []string) []string {
 
 // batch is a job to submit.
 type batch struct {
-	label        string
-	options      []string // of sbatch
-	dir, command string
+	label    string
+	options  []string // of sbatch
+	dir      string
+	prologue []string
+	wrapper  string
+	command  string
 }
 
 // script is the job as a batch script. The program replaces the shell, so that it receives the
 // signals that SLURM sends to the batch shell: SIGTERM, and SIGUSR1 two minutes before a time limit
-// or a preemption.
+// or a preemption. A wrapper may keep signals to itself, and SLURM's commands out.
 func (b batch) script() string {
 	var script strings.Builder
 	script.WriteString("#!/bin/bash\n")
 	for _, option := range b.options {
 		fmt.Fprintf(&script, "#SBATCH %s\n", quote(option))
 	}
-	fmt.Fprintf(&script, "cd %s || exit 1\n%s\n", quote(b.dir), b.command)
-	return script.String()
+	for _, line := range append([]string{"cd " + quote(b.dir)}, b.prologue...) {
+		fmt.Fprintf(&script, "%s || exit 1\n", line)
+	}
+	if b.wrapper == "" {
+		return script.String() + "exec " + b.command + "\n"
+	}
+	return script.String() + b.wrapper + " " + b.command + wrapped
 }
+
+// wrapped goes behind a command that runs in a wrapper: it passes signals on, and has the job
+// started again after exit code 75, as Requeue does.
+const wrapped = ` &
+program=$!
+trap 'kill -USR1 $program' USR1
+trap 'kill -TERM $program' TERM
+while kill -0 $program 2>/dev/null; do wait $program; code=$?; done
+job=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
+job=${job:-$SLURM_JOB_ID}
+if [ $code -eq 75 ] && [ "$(squeue --noheader --format=%T --jobs="$job")" = RUNNING ]; then
+  trap '' TERM
+  scontrol requeue "$job"
+fi
+exit $code
+`
 
 // exported are the variables that jobs take from the submitting process. SLURM's own would be wrong
 // in them, if that is a job.
@@ -201,8 +228,8 @@ func (c *Chain) batches(order Order) (batches []batch, err error) {
 			options = append(options, fmt.Sprintf("--mem=%dM", n))
 		}
 		options = append(options, given...) // later ones win
-		command := []string{"exec", quote(program), "rebuild", "--config", quote(filepath.Join(order.Folder, settingsName)), "step=" + label}
-		batches = append(batches, batch{label, options, dir, strings.Join(command, " ")})
+		command := []string{quote(program), "rebuild", "--config", quote(filepath.Join(order.Folder, settingsName)), "step=" + label}
+		batches = append(batches, batch{label, options, dir, order.Prologue, order.Wrapper, strings.Join(command, " ")})
 	}
 	return batches, nil
 }

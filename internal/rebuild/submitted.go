@@ -39,7 +39,8 @@ var JobLabels = []string{JobIncidence, JobShards, JobVerify, JobFinalize}
 
 // Submitted is the plan of a submitted chain, which its first and its last job compare with theirs.
 type Submitted struct {
-	Stages []Record `json:"stages"`
+	Stages   []Record `json:"stages"`
+	Clusters string   `json:"clusters,omitempty"` // Order.Clusters
 
 	Folder string `json:"-"`
 }
