@@ -235,7 +235,7 @@ func TestFailedChainIsNotSubmittedAgain(t *testing.T) {
 	for id := 2; id <= 4; id++ { // as SLURM does behind a job that failed
 		os.Remove(filepath.Join(s.dir, "queue", strconv.Itoa(id)))
 	}
-	for range 3 {
+	for range 23 { // of a day's hourly runs
 		o := submit()
 		o.refused(t, 3, "its last chain failed in the job incidence, see ", "/incidence-1.log: ", "nobody")
 		o.hints(t, "--again submits it all the same")
