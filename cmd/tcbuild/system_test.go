@@ -31,7 +31,8 @@ func TestTooManyOpenFiles(t *testing.T) {
 				args := strings.Fields(run)
 				cmd := program(t, "main", args...)
 				cmd.Dir = dir
-				cmd.Args = append([]string{"sh", "-c", `ulimit -n $0 && exec "$@"`, strconv.Itoa(limit), cmd.Path}, args...)
+				// without what the test was started with, such as flock's file
+				cmd.Args = append([]string{"sh", "-c", `exec 3>&- 4>&- 5>&-; ulimit -n $0 && exec "$@"`, strconv.Itoa(limit), cmd.Path}, args...)
 				cmd.Path = "/bin/sh"
 				if text, err := cmd.CombinedOutput(); err != nil {
 					outcome{cmd.ProcessState.ExitCode(), "", string(text)}.refused(t, 1, "too many open files")
