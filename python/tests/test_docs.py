@@ -275,6 +275,12 @@ def single_cell(folder: Path, tcbuild: Tcbuild) -> None:
     write(folder, "human/graph/nodes/gene.tsv", "id", "KRAS", "MYC")
     rows = "condition,n\nKRAS+ctrl,1\nctrl,2\nKRAS+MYC,3\n"
     (folder / "conditions.csv").write_text(rows)
+    anndata = pytest.importorskip("anndata", reason="anndata is not installed")
+    pd = pytest.importorskip("pandas")
+    conditions = ["KRAS+ctrl", "ctrl", "KRAS+MYC", "ctrl"]
+    obs = pd.DataFrame({"condition": conditions, "cell_type": ["K562", "K562", "RPE1", "RPE1"]})
+    obs.index = obs.index.astype(str)
+    anndata.AnnData(np.zeros((4, 2)), obs).write_h5ad(folder / "screen.h5ad")
 
 
 def torchcell_store(folder: Path, tcbuild: Tcbuild) -> None:
@@ -377,8 +383,11 @@ def check_another_organism(folder: Path, tcbuild: Tcbuild, variables: dict) -> N
 
 
 def check_single_cell(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
-    rows = tcbuild.samples(folder / "cells", 3)
-    assert [row["genes"] for row in rows] == [["KRAS"], [], ["KRAS", "MYC"]]
+    genes = [["KRAS"], [], ["KRAS", "MYC"], []]
+    rows = tcbuild.samples(folder / "conditions", 3)
+    assert [row["genes"] for row in rows] == genes[:3]
+    assert [row["genes"] for row in tcbuild.samples(folder / "cells", 4)] == genes
+    assert variables["control_row"].tolist() == [1, 1, 3, 3]
 
 
 def check_torchcell_store(folder: Path, tcbuild: Tcbuild, variables: dict) -> None:
