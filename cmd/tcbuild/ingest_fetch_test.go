@@ -50,7 +50,7 @@ downloads:
 		"changes.yaml": settings(digest("another"), ", changes: true"),
 		"gone.yaml":    strings.ReplaceAll(settings(good, ""), "/genes.tsv\"", "/gone.tsv\""),
 		"closed.yaml":  strings.ReplaceAll(settings(good, ""), server.URL+"/genes.tsv", "http://127.0.0.1:1/genes.tsv"),
-		"none.yaml":    "genes: {file: genes.tsv, column: id}\n",
+		"none.yaml":    "data: files\ngenes: {file: \"${data}/genes.tsv\", column: id}\n",
 	})
 	refused := func(code int, config, want, hint string) {
 		t.Helper()

@@ -81,7 +81,7 @@ func (d Download) write(ctx context.Context, file io.Writer) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		return fault.New(fault.Failed, byHand, "%w", err)
+		return fault.New(fault.Failed, byHand, "%v", err) // not %w: it says nothing about the disk
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
