@@ -143,6 +143,9 @@ func (s *sources) openSamples(ctx context.Context) (err error) {
 	if set, ok := source.(interface{ IgnoredColumns() []string }); ok && len(set.IgnoredColumns()) > 0 {
 		s.Log.Warn("ignoring columns", "columns", fault.List(set.IgnoredColumns()))
 	}
+	if len(source.Columns().PhenotypeNames()) == 0 {
+		s.Log.Warn("the perturbation set has no phenotypes: its samples have masks and nothing to predict")
+	}
 	if names := source.Columns().AttributeNames(); len(names) > 0 {
 		s.Log.Info("keeping attributes", "columns", fault.List(names))
 	}

@@ -78,10 +78,20 @@ func decodeStruct(node *yaml.Node, v reflect.Value, path string) error {
 		field, known := fields[key.Value]
 		if !known {
 			hint := fault.DidYouMean(key.Value, names, "the keys here are "+strings.Join(names, ", "))
+			if name := synonyms[key.Value]; slices.Contains(names, name) {
+				hint = "did you mean " + name + "?"
+			}
 			return fault.New(fault.Usage, hint, "read settings %s: unknown key %q%s", Where(key), path, AndMore(unknown[1:]))
 		}
 		return decode(value, field, path)
 	})
+}
+
+// synonyms are words that people try for a key which is spelled otherwise.
+var synonyms = map[string]string{
+	"above": "min", "at_least": "min", "cutoff": "min", "minimum": "min", "threshold": "min",
+	"at_most": "max", "below": "max", "maximum": "max",
+	"path": "file", "sep": "delimiter", "separator": "delimiter", "score": "weight", "weights": "weight",
 }
 
 // setPlace sets a struct's field of type Place.

@@ -235,6 +235,21 @@ func ReadManifest(dir string) (*Manifest, error) {
 	return m, err
 }
 
+// hintInside names the datasets in a folder that is none, such as a version of rebuild.
+func hintInside(dir string) string {
+	for _, pattern := range []string{"*", "current/*"} {
+		// the only error is of the pattern, in which dir may have what a pattern means
+		manifests, _ := filepath.Glob(filepath.Join(dir, pattern, manifestName))
+		if len(manifests) > 0 {
+			for i, manifest := range manifests {
+				manifests[i] = filepath.Dir(manifest)
+			}
+			return "name a dataset in it: " + strings.Join(manifests, ", ")
+		}
+	}
+	return "give the --out of the build"
+}
+
 // readManifest returns the manifest's text as well.
 func readManifest(dir string) (m *Manifest, text []byte, err error) {
 	path := filepath.Join(dir, manifestName)
@@ -244,7 +259,7 @@ func readManifest(dir string) (m *Manifest, text []byte, err error) {
 	case err != nil && errors.Is(noFolder, fs.ErrNotExist):
 		return nil, nil, fault.New(fault.Failed, "check the path", "open dataset %s: there is no such folder", dir)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return nil, nil, fault.New(fault.Input, "give the --out of the build",
+		return nil, nil, fault.New(fault.Input, hintInside(dir),
 			"open dataset %s: it has no %s, expected a dataset", dir, manifestName)
 	case err != nil && noFile(err):
 		return nil, nil, damagedFile(path, err)

@@ -24,7 +24,7 @@ func newDiff(e *env) *cobra.Command {
 		Long: `List what differs between two datasets or two cell graphs, by name: nodes, edges
 and their other columns; the reaction rule; and, for two datasets, the samples, matched
 by id: deleted genes, phenotypes and stored masks. If only the order of rows differs,
-diff says that the contents are the same. Variant, codec and shards do not count as
+diff reports only that the content differs. Variant, codec and shards do not count as
 differences. If A or B is a graph, only graphs are compared. The exit code is 0 if
 nothing differs, and 4 otherwise.`,
 		Example: `  tcbuild diff demo/indices demo/full-masks

@@ -80,7 +80,7 @@ func TestFaultyGraph(t *testing.T) {
 		{"empty id", map[string]string{gene: "id\tname\nYA\ta\n\tb\nYC\tc\n"}, nil, []string{gene + ":3: id \"\" is empty"}},
 		{"wrong edge type", map[string]string{"graph/edges/gene__makes__protein.tsv": "src\tdst\nYA\tp1\n"}, nil, []string{"edges/gene__makes__protein.tsv needs the node table protein, which is missing"}},
 		{"no edge type", map[string]string{"graph/edges/physical.tsv": "src\tdst\nYA\tYB\n"}, nil, []string{"found edge table \"edges/physical.tsv\""}},
-		{"wrong node type", map[string]string{"graph/nodes/reactions.tsv": "id\np1\n"}, nil, []string{"found node table \"nodes/reactions.tsv\": its type is \"reactions\", expected reaction, or a name that is less like it"}},
+		{"wrong node type", map[string]string{"graph/nodes/reactions.tsv": "id\np1\n"}, nil, []string{"found node table \"nodes/reactions.tsv\": its type is \"reactions\", expected reaction"}},
 		{"same table twice", map[string]string{"graph/nodes/gene.csv": "id\nYA\n"}, nil, []string{"found both \"nodes/gene.csv\" and \"nodes/gene.tsv\""}},
 		{"row with too few fields", map[string]string{physical: "src\tdst\nYA\tYB\nYB\n"}, nil, []string{physical + ":3: found 1 field, expected 2"}},
 		{"row with too many fields", map[string]string{physical: "src\tdst\nYA\tYB\tYC\n"}, nil, []string{physical + ":2: found 3 fields, expected 2"}},

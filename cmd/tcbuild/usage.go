@@ -88,15 +88,28 @@ func require(cmd *cobra.Command, names ...string) {
 	}
 }
 
-// missingFlags returns an error if a required flag got no value from the command line or the
-// settings.
+// presets are examples of settings for the commands that are of little use without.
+var presets = map[string]string{"tcbuild rebuild": "quickstart", "tcbuild ingest graph": "yeast"}
+
+// missingFlags returns an error that names every required flag without a value from the command
+// line or the settings.
 func missingFlags(cmd *cobra.Command) error {
-	var err error
+	var missing []string
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		if _, required := flag.Annotations[cobra.BashCompOneRequiredFlag]; required && !flag.Changed && err == nil {
-			err = fault.New(fault.Usage, fmt.Sprintf("add --%s, or see '%s --help'", flag.Name, cmd.CommandPath()),
-				"%s--%s is missing", prefix(cmd), flag.Name)
+		if _, required := flag.Annotations[cobra.BashCompOneRequiredFlag]; required && !flag.Changed {
+			missing = append(missing, "--"+flag.Name)
 		}
 	})
-	return err
+	if len(missing) == 0 {
+		return nil
+	}
+	are := " is missing"
+	if len(missing) > 1 {
+		are = " are missing"
+	}
+	hint := fmt.Sprintf("see '%s --help'", cmd.CommandPath())
+	if preset := presets[cmd.CommandPath()]; preset != "" && !cmd.Flags().Changed("config") {
+		hint = fmt.Sprintf("name a settings file, or try '%s --config %s'", cmd.CommandPath(), preset)
+	}
+	return fault.New(fault.Usage, hint, "%s%s%s", prefix(cmd), strings.Join(missing, ", "), are)
 }

@@ -110,7 +110,7 @@ func Files(dir string) (map[string]string, error) {
 
 // check returns an error for a table that is not part of a cell graph.
 func (f *Tables) check() error {
-	const hint = "rename the file, or move it out of the graph folder"
+	const hint = "rename the file; a type of another meaning needs another name"
 	for _, file := range f.nodes {
 		if wrong := wrongNodeType(file.stem); wrong != "" {
 			return fault.New(fault.Input, hint, "read graph %s: found node table %q: its type %s", f.dir, file.name, wrong)
@@ -141,7 +141,7 @@ func wrongNodeType(nodeType string) string {
 	}
 	for _, known := range []string{ingest.Gene, ingest.Reaction, ingest.Metabolite} {
 		if nodeType != known && strings.EqualFold(strings.TrimRight(nodeType, "sS"), known) {
-			return fmt.Sprintf("is %q, expected %s, or a name that is less like it", nodeType, known)
+			return fmt.Sprintf("is %q, expected %s", nodeType, known)
 		}
 	}
 	return ""
@@ -159,7 +159,7 @@ func wrongEdgeType(edge ingest.EdgeType) string {
 	}
 	for _, known := range []ingest.EdgeType{ingest.GPR, ingest.RMR, ingest.MRM} {
 		if edge != known && strings.EqualFold(edge.String(), known.String()) {
-			return fmt.Sprintf("relation is %q, expected %s, or a name that is less like it", edge.Relation, known.Relation)
+			return fmt.Sprintf("relation is %q, expected %s", edge.Relation, known.Relation)
 		}
 	}
 	return ""

@@ -153,13 +153,13 @@ func TestReadErrors(t *testing.T) {
 		want                string // DIR is the folder
 	}{
 		{"two formats", "edges/gene__physical__gene.parquet", "x", "read graph DIR: found both \"edges/gene__physical__gene.parquet\" and \"edges/gene__physical__gene.tsv\", expected one table of this name"},
-		{"nearly a node type", "nodes/reactions.tsv", "id\n", "read graph DIR: found node table \"nodes/reactions.tsv\": its type is \"reactions\", expected reaction, or a name that is less like it"},
-		{"nearly a node type", "nodes/Metabolite.tsv", "id\n", "read graph DIR: found node table \"nodes/Metabolite.tsv\": its type is \"Metabolite\", expected metabolite, or a name that is less like it"},
+		{"nearly a node type", "nodes/reactions.tsv", "id\n", "read graph DIR: found node table \"nodes/reactions.tsv\": its type is \"reactions\", expected reaction"},
+		{"nearly a node type", "nodes/Metabolite.tsv", "id\n", "read graph DIR: found node table \"nodes/Metabolite.tsv\": its type is \"Metabolite\", expected metabolite"},
 		{"no node type", "nodes/gene.old.tsv", "id\n", "read graph DIR: found node table \"nodes/gene.old.tsv\": its type is \"gene.old\", expected letters and digits, in parts that are joined by _"},
 		{"node type that ends in a joint", "nodes/protein_.tsv", "id\n", "read graph DIR: found node table \"nodes/protein_.tsv\": its type is \"protein_\", expected letters and digits, in parts that are joined by _"},
 		{"edge type without its nodes", "edges/gene__codes__protein.tsv", "src\tdst\n", "read graph DIR: edges/gene__codes__protein.tsv needs the node table protein, which is missing"},
-		{"nearly a node type in an edge type", "edges/gene__gpr__reactions.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/gene__gpr__reactions.tsv\": its node type is \"reactions\", expected reaction, or a name that is less like it"},
-		{"nearly an edge type", "edges/gene__GPR__reaction.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/gene__GPR__reaction.tsv\": its relation is \"GPR\", expected gpr, or a name that is less like it"},
+		{"nearly a node type in an edge type", "edges/gene__gpr__reactions.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/gene__gpr__reactions.tsv\": its node type is \"reactions\", expected reaction"},
+		{"nearly an edge type", "edges/gene__GPR__reaction.tsv", "src\tdst\n", "read graph DIR: found edge table \"edges/gene__GPR__reaction.tsv\": its relation is \"GPR\", expected gpr"},
 		{"hyperedge that is no reaction", "edges/metabolite__reaction__metabolite.tsv", "src\tdst\nm1\tm1\n", `read edges DIR/edges/metabolite__reaction__metabolite.tsv:2: dst "m1" is not in nodes/reaction, expected one of its 2 ids`},
 		{"stoichiometry of a hyperedge", "edges/metabolite__reaction__metabolite.tsv", "src\tdst\tstoichiometry\nm1\tr1\tx\n", `read edges DIR/edges/metabolite__reaction__metabolite.tsv:2: column stoichiometry: found "x", expected a number`},
 		{"table of a further type in a format that is not read", "nodes/protein.tsv.bz2", "", "read graph DIR: found \"nodes/protein.tsv.bz2\", expected a table with ending " + table.Formats},

@@ -318,7 +318,7 @@ func readContents(path string, r *table.Reader, columns []*columnContents) error
 			if holds.mixed || !odd && (holds.number == "" || holds.text == "") {
 				continue
 			}
-			expected, fix := table.PlainNumber, "save the table with such numbers"
+			expected, fix := table.PlainNumber, "save the table with decimal points, and without commas between thousands"
 			if !odd {
 				expected = "as in line " + strings.TrimPrefix(holds.number, path+":")
 				fix = "correct the value, empty the field if it is missing"

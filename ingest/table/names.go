@@ -1,6 +1,7 @@
 package table
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -20,11 +21,22 @@ func checkHeader(path string, names []string, expected byte) error {
 	for _, found := range "\t;," {
 		if len(names) == 1 && strings.ContainsRune(names[0], found) {
 			return fault.New(fault.Input,
-				"save it with the delimiter of its ending, or rename it to .tsv for tabs or .csv for commas; tcbuild ingest has delimiter=",
+				convertHint(path, found),
 				"read header of %s: found one column, %s, expected columns separated by %q, not by %q", path, fault.Quote(names[0]), expected, found)
 		}
 	}
 	return nil
+}
+
+// convertHint says how a table with another delimiter than its ending's can be read.
+func convertHint(path string, delimiter rune) string {
+	if delimiter == '\t' {
+		return "rename it to .tsv, which has tabs"
+	}
+	if delimiter == ',' {
+		return "rename it to .csv, which has commas"
+	}
+	return fmt.Sprintf("save it with the delimiter of its ending; a perturbation set can be converted: tcbuild ingest perturbations %s 'delimiter=%c'", path, delimiter)
 }
 
 // indexHint continues the hint for a first column that has no name, which is an index that another

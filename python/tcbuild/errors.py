@@ -6,8 +6,11 @@ hint with the fix. An index out of range is Python's own IndexError.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
+from typing import TypeVar
+
+_Value = TypeVar("_Value")
 
 
 class DatasetError(Exception):
@@ -88,3 +91,14 @@ def unknown_name(what: str, name: str, names: Collection[str], doing: str = "") 
     return UnknownNameError(
         f"{doing}found no {what} {name[:100]!r} among {len(names):,}\nhint: {hint}"
     )
+
+
+class ByName(dict[str, _Value]):
+    """A dict whose KeyError names the nearest keys."""
+
+    def __init__(self, what: str = "name", values: Mapping[str, _Value] | None = None):
+        super().__init__(values or {})
+        self._what = what
+
+    def __missing__(self, name: str) -> _Value:
+        raise unknown_name(self._what, str(name), self)

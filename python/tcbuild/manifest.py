@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -253,13 +254,7 @@ def _read_text(folder: Path | Url) -> bytes:
             file = DataFile(path)
             text = file.read(0, min(file.size, _LONGEST + 1))
     except (FileNotFoundError, NotADirectoryError) as error:
-        a_file = isinstance(folder, Path) and folder.is_file()
-        found = "it is a file" if a_file else "there is no manifest.json"
-        raise ManifestError(
-            f"open {folder}: {found}, expected a dataset's folder",
-            "name a folder that `tcbuild incidence` or `tcbuild dataset` made; an unfinished build "
-            "has none",
-        ) from error
+        raise ManifestError(*_no_manifest(folder)) from error
     except ValueError as error:
         raise ManifestError(f"read {path}: {error}", RESTORE) from error
     except OSError as error:
@@ -269,6 +264,28 @@ def _read_text(folder: Path | Url) -> bytes:
             f"read {path}: it has more than {_LONGEST:,} bytes, expected that at most", RESTORE
         )
     return text
+
+
+def _no_manifest(folder: Path | Url) -> tuple[str, str]:
+    """What is wrong with a folder without manifest.json, and what to open instead."""
+    hint = (
+        "name a folder that `tcbuild incidence` or `tcbuild dataset` made; an unfinished build "
+        "has none"
+    )
+    found = "there is no manifest.json"
+    if isinstance(folder, Path) and folder.is_file():
+        found = "it is a file"
+    elif isinstance(folder, Path) and not folder.exists():
+        found = "there is no such folder"
+        if folder.parent.is_dir():
+            near = get_close_matches(folder.name, [path.name for path in folder.parent.iterdir()])
+            if near:
+                hint = f"did you mean {folder.parent / near[0]}?"
+    elif isinstance(folder, Path):
+        inside = [*folder.glob("*/manifest.json"), *folder.glob("current/*/manifest.json")]
+        if inside:  # such as a dataset of `tcbuild rebuild`
+            hint = f"open a dataset in it: {', '.join(sorted({str(p.parent) for p in inside})[:5])}"
+    return f"open {folder}: {found}, expected a dataset's folder", hint
 
 
 def _brief(error: Exception) -> str:

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tcbuild.errors import ByName
 from tcbuild.lazy import lazy_property
 from tcbuild.masks import Bytes
 from tcbuild.sample_table import Labels, Table
@@ -92,10 +93,13 @@ class Sample:
     def masks(self) -> dict[str, npt.NDArray[np.bool_]]:
         """The mask of each node and edge type, in canonical order: views of all_masks."""
         masks, starts = self.all_masks, self._dataset.mask_offsets.tolist()
-        return {
-            name: masks[start:end]
-            for name, start, end in zip(self._dataset.mask_names, starts, starts[1:])
-        }
+        return ByName(
+            "mask",
+            {
+                name: masks[start:end]
+                for name, start, end in zip(self._dataset.mask_names, starts, starts[1:])
+            },
+        )
 
     @lazy_property
     def packed(self) -> Bytes:

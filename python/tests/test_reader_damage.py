@@ -289,10 +289,29 @@ def test_a_manifest_with_any_byte_changed(dataset):
 
 
 def test_no_manifest(tmp_path):
-    for path in (tmp_path, tmp_path / "nowhere"):
+    (tmp_path / "yeast").mkdir()
+    for name, found in {
+        "yeast": ("no manifest.json", "an unfinished build has none"),
+        "nowhere": ("there is no such folder",),
+        "yeats": ("there is no such folder", f"did you mean {tmp_path / 'yeast'}?"),
+    }.items():
         with pytest.raises(reader.ManifestError) as error:
-            reader.open(path)
-        complaint(error, str(path), "no manifest.json")
+            reader.open(tmp_path / name)
+        complaint(error, str(tmp_path / name), *found)
+
+
+def test_a_folder_of_datasets_names_them(dataset, tmp_path):
+    (tmp_path / "current").mkdir()
+    (tmp_path / "current" / "indices").symlink_to(dataset(next(iter(BUILDS))))
+    with pytest.raises(reader.ManifestError) as error:
+        reader.open(tmp_path)
+    complaint(error, f"hint: open a dataset in it: {tmp_path}/current/indices")
+
+
+def test_a_misspelled_mask_is_named(dataset):
+    masks = reader.open(dataset(next(iter(BUILDS))))[0].masks
+    with pytest.raises(reader.UnknownNameError, match="did you mean 'gene__physical__gene'"):
+        masks["gene__phys__gene"]
 
 
 @pytest.mark.parametrize("name", list(BUILDS)[1:])

@@ -137,7 +137,7 @@ func TestMistakes(t *testing.T) {
 		{`fitnes > 0.5`, `read --where: column 1, at "fitnes > 0.5": found unknown name "fitnes", expected one of fitness, fitness#2, in, missing, medium, carbon source, temperature, sample_id`, "did you mean fitness?"},
 		{`fitness > 0.5 and medum == "YPD"`, `read --where: column 19, at "medum == \"YPD\"": found unknown name "medum", `, "did you mean medium?"},
 		{"fitness > 0.5\n and medum == 1", `read --where: line 2, column 6, at "medum == 1": found unknown name`, "did you mean medium?"},
-		{`medium == YPD`, `read --where: column 11, at "YPD": found unknown name "YPD", `, "texts are quoted"},
+		{`medium == YPD`, `read --where: column 11, at "YPD": found unknown name "YPD", `, `'tcbuild inspect' lists the columns; a text is in quotes`},
 		{`column("fitness#3") > 1`, `read --where: column 8, at "\"fitness#3\") > 1": found unknown name "fitness#3", `, "did you mean fitness#2?"},
 		{`column(fitness) > 1`, `read --where: column 8, at "fitness) > 1": found an expression, expected the name of a column in quotes`, ""},
 		{`medium > 0.5`, `read --where: column 8, at "> 0.5": found text > number`, typesHint},

@@ -192,7 +192,7 @@ func (r *resolver) column(node *ast.Node, at ast.Node, name string) {
 	if r.genes != nil {
 		known = slices.Concat(r.columns.PhenotypeNames(), r.columns.Kept().AttributeNames(), r.others, []string{sampleIDName})
 	}
-	hint := `texts are quoted: medium == "YPD"`
+	hint := `'tcbuild inspect' lists the columns; a text is in quotes: column == "text"`
 	switch nearest := fault.Nearest(name, known); {
 	case slices.Contains([]string{"null", "none", "nan", "na"}, strings.ToLower(name)):
 		hint = missingHint

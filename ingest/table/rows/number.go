@@ -114,7 +114,7 @@ func isNumber(text []byte) bool {
 }
 
 // PlainNumber says how numbers are written, for errors.
-const PlainNumber = "such as -1234.5"
+const PlainNumber = "with a decimal point, such as -1234.5"
 
 var commaNumber = regexp.MustCompile(`^[-+]?(([0-9]*|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+|[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?)([eE][-+]?[0-9]+)?$`)
 
