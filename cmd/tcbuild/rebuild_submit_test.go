@@ -172,6 +172,16 @@ func TestOneChainPerDataset(t *testing.T) {
 	}
 }
 
+// A submission that SLURM refuses leaves nothing behind.
+func TestRefusedSubmission(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 200, 20)
+	s := newFakeSLURM(t)
+	writeFiles(t, s.dir, map[string]string{"bin/sbatch": "#!/bin/bash\necho invalid account >&2; exit 1\n"})
+	s.rebuild(t, f.dir, "--slurm").refused(t, 1, "invalid account")
+	nothing(t, filepath.Join(f.dir, "out/set/slurm"))
+}
+
 // A submission that is killed between two jobs blocks nothing: the next run cancels what it left in
 // the queue.
 func TestKilledSubmission(t *testing.T) {

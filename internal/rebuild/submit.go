@@ -98,6 +98,7 @@ func (c *Chain) Submit(ctx context.Context, plan *Plan, queue []Job, order Order
 		}
 		if err != nil {
 			err = errors.Join(err, os.RemoveAll(order.Folder))
+			_ = os.Remove(filepath.Dir(order.Folder)) // unless there are other chains
 		}
 	}()
 	err = disk.WriteJSON(filepath.Join(order.Folder, planName), Submitted{Stages: plan.records(), Clusters: order.Clusters})
