@@ -26,8 +26,6 @@ type scanner struct {
 	text  []byte
 	at    int // the next byte
 	depth int // of nested objects and arrays
-
-	objects [maxDepth + 1]bool // by depth, of those that skip is in: whether it is an object
 }
 
 const maxDepth = 1000 // about Python's limit
@@ -144,61 +142,33 @@ func (s *scanner) colon() error {
 	return nil
 }
 
-// skip skips any value, with the grammar of members and elements. Most of a record is skipped, so
-// it is a loop.
+// skip skips any value.
 func (s *scanner) skip() error {
-	base := s.depth
-	for {
-		opened := false
-		switch c := s.next(); c {
-		case '{', '[':
-			if err := s.enter(); err != nil {
-				return err
-			}
-			s.objects[s.depth] = c == '{'
-			if opened = s.next() != c+2; !opened { // ASCII has the closing bracket two behind
-				s.leave()
-			}
-		case '"':
-			if _, _, err := s.quoted(); err != nil {
-				return err
-			}
-		default:
-			if !s.take("null") && !s.take("true") && !s.take("false") {
-				if err := s.skipNumber(); err != nil {
-					return err
-				}
-			}
-		}
-		for !opened && s.depth > base { // behind a value in an object or array
-			end := byte(']')
-			if s.objects[s.depth] {
-				end = '}'
-			}
-			switch s.next() {
-			case ',':
-				s.step()
-				opened = true
-			case end:
-				s.leave()
-			default:
-				return s.wrong(fmt.Sprintf("a comma or %c", end))
-			}
-		}
-		if s.depth == base {
-			return nil
-		}
-		if s.objects[s.depth] {
-			s.next()
-			_, _, err := s.quoted()
-			if err == nil {
-				err = s.colon()
-			}
-			if err != nil {
-				return err
-			}
-		}
+	switch s.next() {
+	case '{':
+		return s.nested('{', '}', "an object", s.skipMember)
+	case '[':
+		return s.nested('[', ']', "an array", s.skip)
+	case '"':
+		_, _, err := s.quoted()
+		return err
 	}
+	if s.take("null") || s.take("true") || s.take("false") {
+		return nil
+	}
+	return s.skipNumber()
+}
+
+func (s *scanner) skipMember() error {
+	s.next()
+	_, _, err := s.quoted()
+	if err == nil {
+		err = s.colon()
+	}
+	if err == nil {
+		err = s.skip()
+	}
+	return err
 }
 
 // string reads a text. It is a view of the record, unless it has escapes.
