@@ -1,9 +1,7 @@
 package samples
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"unicode/utf8"
 
@@ -62,8 +60,6 @@ func (p *sampleParser) parseRows(b *table.Batch) {
 	})()
 }
 
-var errInfinite = errors.New("found an infinite value, expected a finite number or a missing one")
-
 // parse appends row i of a batch to the samples, unless it is dropped because of unknown genes. Its
 // errors do not name the row.
 func (p *sampleParser) parse(b *table.Batch, i int) error {
@@ -72,7 +68,7 @@ func (p *sampleParser) parse(b *table.Batch, i int) error {
 		return err
 	}
 	for k, column := range p.layout.phenotypes {
-		value, err := number(b, column, i)
+		value, err := b.Finite(column, i)
 		if err != nil {
 			name := p.layout.columns.Phenotypes[k].Name
 			return fault.New(fault.Input,
@@ -89,15 +85,6 @@ func (p *sampleParser) parse(b *table.Batch, i int) error {
 	}
 	p.samples.Append(p.id, genotype, p.phenotypes, p.attributes)
 	return nil
-}
-
-// number reads a finite number, or NaN if it is missing.
-func number(b *table.Batch, column, i int) (float64, error) {
-	value, _, err := b.Number(column, i)
-	if err == nil && math.IsInf(value, 0) {
-		err = errInfinite
-	}
-	return value, err
 }
 
 // ReadAttributes reads the attributes of a row, for another reader of the table. Texts are views of
@@ -121,7 +108,7 @@ func (p *tablePerturbations) readAttributes(b *table.Batch, i int, values []inge
 func readAttribute(b *table.Batch, column, i int, attribute ingest.Attribute) (value ingest.Value, err error) {
 	hint := "correct the value, or leave the column out of --attributes"
 	if attribute.Type == ingest.NumberAttribute {
-		value.Number, err = number(b, column, i)
+		value.Number, err = b.Finite(column, i)
 	} else if !b.Missing(column, i) {
 		value.Text = b.Text(column, i)
 		if !utf8.Valid(value.Text) {

@@ -257,7 +257,7 @@ func (f *edgeFile) readValues(g *edgeGroup, batch *table.Batch, i int) error {
 		weight := math.NaN()
 		if r.weight >= 0 {
 			var err error
-			if weight, err = finite(batch, r.weight, i); err != nil {
+			if weight, err = batch.Finite(r.weight, i); err != nil {
 				return f.malformed(batch, r.weight, i, err)
 			}
 		}

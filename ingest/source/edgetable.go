@@ -244,7 +244,7 @@ func readIDs(files *inputfile.Files, path string) ([][]byte, error) {
 	}
 	defer reader.Close()
 	var ids [][]byte
-	err = eachRow(reader, func(batch *table.Batch, i int) error {
+	err = reader.Each(func(batch *table.Batch, i int) error {
 		id := batch.Text(0, i)
 		if len(id) == 0 {
 			return fault.New(fault.Input, "", "read ids %s: the line is empty, expected an id", reader.Where(batch.First+int64(i)))

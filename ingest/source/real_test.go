@@ -171,7 +171,7 @@ func visitTable(t *testing.T, path string, visit func(row int, batch *table.Batc
 	}
 	defer reader.Close()
 	rows := 0
-	if err := eachRow(reader, func(batch *table.Batch, i int) error {
+	if err := reader.Each(func(batch *table.Batch, i int) error {
 		visit(rows, batch, i)
 		rows++
 		return nil

@@ -126,7 +126,7 @@ func openRows(files *inputfile.Files, text TextSpec, rows RowsSpec, place string
 // read, and which row.
 func (r *sourceRows) each(what string, report *SourceReport, visit func(batch *table.Batch, i int) error) error {
 	defer r.Close()
-	err := eachRow(r.Reader, func(batch *table.Batch, i int) error {
+	err := r.Reader.Each(func(batch *table.Batch, i int) error {
 		report.Rows++
 		refused, err := r.refuses(batch, i)
 		if err == nil && !refused {
@@ -148,18 +148,3 @@ type place struct {
 }
 
 func (p place) String() string { return p.reader.Where(p.row) }
-
-// eachRow calls visit for the rows of a table in order, until the first error.
-func eachRow(reader *table.Reader, visit func(batch *table.Batch, i int) error) error {
-	for batch, err := range reader.Batches() {
-		if err != nil {
-			return err
-		}
-		for i := range batch.Len {
-			if err := visit(batch, i); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}

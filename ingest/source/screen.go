@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -52,20 +53,15 @@ func (s *screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) 
 		return r.failed
 	})
 	read := s.reader(r)
-	for batch, err := range in.Batches() {
-		if err != nil {
-			return r.Counts, err
+	err = in.Each(func(batch *table.Batch, i int) error {
+		err := read(batch, i)
+		if err == nil || r.failed != nil {
+			return cmp.Or(r.failed, err)
 		}
-		for i := range batch.Len {
-			err := read(batch, i)
-			if r.failed != nil {
-				return r.Counts, r.failed
-			}
-			if err != nil {
-				return r.Counts, fault.New(fault.KindOf(err), fault.HintOf(err), "read perturbations %s: %w",
-					in.Where(batch.First+int64(i)), err)
-			}
-		}
+		return fault.New(fault.KindOf(err), fault.HintOf(err), "read perturbations %s: %w", in.Where(batch.First+int64(i)), err)
+	})
+	if err != nil {
+		return r.Counts, err
 	}
 	s.report = r.account()
 	if err := s.report.check(r.emptyHint(), *s.spec.MaxDropped); err != nil {
@@ -280,7 +276,7 @@ func (r *screenReader) emptyHint() string {
 
 // phenotype reads a finite number, or NaN if it is missing.
 func phenotype(batch *table.Batch, column, i int, name string) (float64, error) {
-	value, err := finite(batch, column, i)
+	value, err := batch.Finite(column, i)
 	if err != nil {
 		return 0, fault.New(fault.Input, "correct the value, or empty the field if it is missing", "phenotype %s: %w",
 			fault.Quote(name), err)

@@ -1,8 +1,6 @@
 package source
 
 import (
-	"errors"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,13 +86,4 @@ func findColumn(reader *table.Reader, file, name string) (int, error) {
 			"read %s: found no column %q, expected one of %s", file, name, strings.Join(columns, ", "))
 	}
 	return number, nil
-}
-
-// finite reads a finite number, or NaN if it is missing.
-func finite(batch *table.Batch, column, i int) (float64, error) {
-	value, _, err := batch.Number(column, i)
-	if err == nil && math.IsInf(value, 0) {
-		err = errors.New("found an infinite value, expected a finite number or a missing one")
-	}
-	return value, err
 }

@@ -71,7 +71,7 @@ func (f *edgeFile) cells(names *Names, batch *table.Batch, i int) error {
 	row := names.named(name)
 	for _, column := range f.values {
 		g.rows++
-		weight, err := finite(batch, column.column, i)
+		weight, err := batch.Finite(column.column, i)
 		if err != nil {
 			return fault.New(fault.Input, fault.HintOf(err), "read edges %s: column %q: %w", f.where(batch, i), column.name, err)
 		}

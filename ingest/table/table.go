@@ -183,6 +183,21 @@ func (r *Reader) Batches() iter.Seq2[*Batch, error] {
 	}
 }
 
+// Each calls visit for the rows in order, up to the last or an error.
+func (r *Reader) Each(visit func(batch *Batch, i int) error) error {
+	for batch, err := range r.Batches() {
+		if err != nil {
+			return err
+		}
+		for i := range batch.Len {
+			if err := visit(batch, i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // Where names a row for messages: "edges.tsv:12" counts lines from 1 (a header is line 1),
 // "edges.parquet row 10" counts rows from 0. The row must have been read.
 func (r *Reader) Where(row int64) string { return r.source.Where(row) }

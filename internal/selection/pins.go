@@ -49,15 +49,11 @@ func readPins(path string, fractions []Fraction) (*pins, error) {
 				"read pins %s: column %s: found type %s, expected text", path, r.Columns()[column], kind)
 		}
 	}
-	for b, err := range r.Batches() {
-		if err != nil {
-			return nil, err
-		}
-		for i := range b.Len {
-			if err := p.add(string(b.Text(id, i)), string(b.Text(part, i)), r.Where(b.First+int64(i)), fractions); err != nil {
-				return nil, err
-			}
-		}
+	err = r.Each(func(b *table.Batch, i int) error {
+		return p.add(string(b.Text(id, i)), string(b.Text(part, i)), r.Where(b.First+int64(i)), fractions)
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(p.ids) == 0 {
 		return nil, fault.New(fault.Input, "omit --pin", "read pins %s: found no samples, expected at least one", path)

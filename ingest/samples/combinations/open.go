@@ -1,6 +1,7 @@
 package combinations
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -66,36 +67,28 @@ func ReadGenes(file *inputfile.File, genes *ingest.Nodes, unknown ingest.Unknown
 	}
 	defer r.Close()
 	listed := make(map[uint32]bool)
-	for b, err := range r.Batches() {
-		if err != nil {
-			return nil, err
+	err = r.Each(func(b *table.Batch, i int) error {
+		id := b.Text(column, i)
+		gene, known := genes.IndexBytes(id)
+		if err := ingest.CheckGeneName(id); err != nil && !known {
+			return fmt.Errorf("read genes %s: %w", r.Where(b.First+int64(i)), err)
 		}
-		for i := range b.Len {
-			id := b.Text(column, i)
-			gene, known := genes.IndexBytes(id)
-			if err := ingest.CheckGeneName(id); err != nil && !known {
-				return nil, fmt.Errorf("read genes %s: %w", r.Where(b.First+int64(i)), err)
-			}
-			switch {
-			case !known && (unknown == ingest.DropGene || unknown == ingest.DropSample):
-				counts.UnknownGenes++
-			case !known:
-				hint := "correct the name, add it to nodes/gene, or pass --unknown-genes drop-gene"
-				if alike := genes.Alike(string(id)); alike != "" {
-					hint = alike
-				}
-				return nil, fault.New(fault.Input, hint,
-					"read genes %s: gene %s is not in nodes/gene, expected one of its %d ids",
-					r.Where(b.First+int64(i)), fault.Quote(id), genes.Len())
-			case listed[gene]:
-				counts.RepeatedGenes++
-			default:
-				listed[gene] = true
-				list = append(list, gene)
-			}
+		switch {
+		case !known && (unknown == ingest.DropGene || unknown == ingest.DropSample):
+			counts.UnknownGenes++
+		case !known:
+			return fault.New(fault.Input, cmp.Or(genes.Alike(string(id)), "correct the name, add it to nodes/gene, or pass --unknown-genes drop-gene"),
+				"read genes %s: gene %s is not in nodes/gene, expected one of its %d ids",
+				r.Where(b.First+int64(i)), fault.Quote(id), genes.Len())
+		case listed[gene]:
+			counts.RepeatedGenes++
+		default:
+			listed[gene] = true
+			list = append(list, gene)
 		}
-	}
-	return list, nil
+		return nil
+	})
+	return list, err
 }
 
 // openGenes opens a gene list: a table with a column id, or text without a header and with one gene

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -132,6 +133,17 @@ func (b *Batch) Number(column, i int) (value float64, missing bool, err error) {
 		return v.floats[i], math.IsNaN(v.floats[i]), nil
 	}
 }
+
+// Finite is Number, but an infinite value is an error too.
+func (b *Batch) Finite(column, i int) (float64, error) {
+	value, _, err := b.Number(column, i)
+	if err == nil && math.IsInf(value, 0) {
+		err = errInfinite
+	}
+	return value, err
+}
+
+var errInfinite = errors.New("found an infinite value, expected a finite number or a missing one")
 
 // Contents returns the first row of the batch whose field in a text column is a number, even one
 // too large for Number; the first whose field is a number in another notation, such as 0,5; and the
