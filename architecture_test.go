@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestImportDirections enforces docs/DESIGN.md, Architecture: data flows one way, and each package
+// TestImportDirections enforces docs/architecture.md: data flows one way, and each package
 // imports only what stands before it.
 func TestImportDirections(t *testing.T) {
 	// package (with those below it) -> tcbuild packages that it may import

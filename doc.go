@@ -8,8 +8,8 @@
 //
 // A dataset has one of three variants, which describe identical masks: an incidence cache from
 // which masks are looked up, an LMDB of removed positions, or an LMDB of whole masks.
-// docs/DESIGN.md defines the input, the masks and the guarantees of a dataset; store/FORMAT.md
-// defines its bytes.
+// docs/concepts.md defines the masks and the guarantees of a dataset, docs/input.md the input, and
+// store/FORMAT.md the bytes.
 //
 // Data flows one way: package ingest reads graphs and perturbation sets, incidence finds what a
 // genotype removes, encode turns that into bytes, store writes and reads them, and gpuverify checks

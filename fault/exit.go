@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// exitCodes are the exit codes of the kinds; docs/DESIGN.md promises them.
+// exitCodes are the exit codes of the kinds; docs/commands.md promises them.
 var exitCodes = [...]int{Failed: 1, Usage: 2, Input: 3, Damaged: 4, Busy: 75}
 
 // ExitCode is the exit code of a program that ends with err, not nil: 1, 2, 3, 4 or 75 by its kind.

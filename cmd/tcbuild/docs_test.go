@@ -48,7 +48,7 @@ func TestDocsNameFlags(t *testing.T) {
 		}
 	}
 	others := []string{"--time", "--partition", "--cpus-per-task", "--gres", "--name", "--cores", "--snakefile", "--tcbuild", "--batches", "--cpu-time"} // of SLURM, Snakemake and python/benchmarks
-	for _, document := range []string{"README.md", "CONTRIBUTING.md", "docs/concepts.md", "docs/input.md", "docs/recipes.md", "docs/DESIGN.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md", "store/FORMAT.md", "conf/cron/tcbuild"} {
+	for _, document := range []string{"README.md", "CONTRIBUTING.md", "docs/concepts.md", "docs/input.md", "docs/recipes.md", "docs/architecture.md", "docs/OPERATIONS.md", "docs/BENCHMARKS.md", "store/FORMAT.md", "conf/cron/tcbuild"} {
 		for _, flag := range flagPattern.FindAllString(read(t, filepath.Join("../..", document)), -1) {
 			if !flags[flag] && !slices.Contains(others, flag) {
 				t.Errorf("%s: no command has %s", document, flag)

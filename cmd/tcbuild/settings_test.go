@@ -37,12 +37,42 @@ const (
 
 const settingsHead = `# Settings
 
-Every key that a settings file or a ` + "`key=value`" + ` can set; [DESIGN.md](DESIGN.md#settings) has the rules.
-Generated from the program: ` + "`go test ./cmd/tcbuild -run TestSettingsReference -update`" + ` writes it anew.
+Every key that a settings file or ` + "`key=value`" + ` can set. Generated from the program:
+` + "`go test ./cmd/tcbuild -run TestSettingsReference -update`" + ` rewrites it.
+
+## Rules
+
+` + "`--config FILE`" + ` names a YAML file or a preset; ` + "`tcbuild presets`" + ` lists the presets. After the
+command, ` + "`key=value`" + ` changes a setting of the file, as in Hydra:
+
+| written | effect |
+| --- | --- |
+| ` + "`key=value`, `a.b=value`" + ` | sets a value; a top-level key may also be any flag of the command |
+| ` + "`edges.4.string.min=400`" + ` | sets a value in an element of a list, counted from 0 |
+| ` + "`+a.b=value`" + ` | adds a value that the file does not have |
+| ` + "`++a.b=value`" + ` | sets or adds a value |
+| ` + "`~a.b`" + ` | removes a value |
+
+- A flag takes precedence over an override, and an override over the file. Each top-level value sets
+  the flag of its name; ` + "`log_format` and `log-format`" + ` are the same.
+- Numbers are decimal: ` + "`010` is ten, and `0x10` and `1_000`" + ` are errors. A value that starts with
+  ` + "`[`, `{`" + ` or a quote is YAML. Any other value is one number, ` + "`true` or `false`" + `, or text.
+- ` + "`defaults: [base]`" + ` starts from files of the same folder; later ones take precedence, and the file
+  itself stands at ` + "`_self_`" + `, by default at the end.
+- ` + "`${key}`, `${a.b}` and `${oc.env:VAR,default}`" + ` stand for other values.
+- A key that nothing reads is an error, with the nearest valid name as a hint. A key is read if it is
+  a flag or a section of the command, or if another value refers to it with ` + "`${…}`" + `.
+- One file can serve several commands. Flags of other commands are ignored, and the log says so. A
+  section of another command is an error, and so is an override of another command.
+- A public source (` + "`source: string`" + `) sets keys of its section, which are then not required.
 
 For completion and checks in an editor with a YAML language server, begin a settings file with
-` + "`# yaml-language-server: $schema=PATH`" + `, the path of [conf/tcbuild.schema.json](../conf/tcbuild.schema.json).
+` + "`# yaml-language-server: $schema=PATH`" + ` and the path of
+[conf/tcbuild.schema.json](../conf/tcbuild.schema.json).
 `
+
+// requiredInText ends the comment of a key that must be there, or mostly.
+var requiredInText = regexp.MustCompile(` \((required[^)]*)\)$`)
 
 // settingRow is a key of the reference.
 type settingRow struct{ key, commands, kind, byDefault, meaning, example string }
@@ -249,8 +279,8 @@ func (s *settingsTables) fields(spec reflect.Type, prefix string, examples *yaml
 			continue
 		}
 		row := settingRow{key: prefix + key, meaning: comment}
-		if text, required := strings.CutSuffix(comment, " (required)"); required {
-			row.meaning, row.byDefault = text, "required"
+		if match := requiredInText.FindStringSubmatch(comment); match != nil {
+			row.meaning, row.byDefault = requiredInText.ReplaceAllString(comment, ""), match[1]
 		} else if match := defaultInText.FindStringSubmatch(comment); match != nil {
 			row.meaning, row.byDefault = defaultInText.ReplaceAllString(comment, ""), match[1]
 		}

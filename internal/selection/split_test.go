@@ -180,7 +180,7 @@ func slowSplit(samples []sample, o SplitOptions, pinned map[int]int) []int {
 	return got
 }
 
-// Random splits are those of the oracle, and have the properties that docs/DESIGN.md promises.
+// Random splits are those of the oracle, and have the properties that the help of split promises.
 func TestSplit(t *testing.T) {
 	r := seed.Rand(t)
 	for range testrun.Cases(60, 15) {

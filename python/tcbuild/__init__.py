@@ -6,7 +6,7 @@
     sample = dataset[0]
     sample.genes, sample.phenotypes, sample.masks["gene__physical__gene"]
 
-store/FORMAT.md specifies the files, docs/DESIGN.md the terms and the rules of masks.
+store/FORMAT.md specifies the files, docs/concepts.md the terms and the rules of masks.
 """
 
 from tcbuild import notebook as notebook

@@ -180,7 +180,7 @@ def environment(rng: random.Random) -> dict:
 
 
 def attributes_of(pair: dict, genes: list[str]) -> dict[str, object]:
-    """The attributes of an experiment, in the words of docs/DESIGN.md. genes are its sample's."""
+    """The attributes of an experiment, in the words of docs/input.md. genes are its sample's."""
     told = pair["experiment"]
     types: dict[str, list[str]] = {gene: [] for gene in genes}
     for perturbation in told["genotype"]["perturbations"]:

@@ -1,5 +1,5 @@
 // Package duplicates decides what becomes of samples with the same genotype: a stage between a
-// perturbation set and what is made of it. docs/DESIGN.md, section Repeated genotypes, has its
+// perturbation set and what is made of it. docs/input.md, section Repeated genotypes, has its
 // rules.
 package duplicates
 

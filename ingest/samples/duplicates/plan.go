@@ -11,7 +11,7 @@ import (
 // plan says how the phenotypes of a group become those of one sample. A measured one is the mean of
 // the values that are there, which NAME_n counts; NAME_sd is their sample standard deviation (n-1).
 // A statistic is pooled over the samples in which its phenotype is measured; if that is one, it
-// stays as it is. docs/DESIGN.md has the rules as a table.
+// stays as it is. docs/input.md has the rules as a table.
 type plan struct {
 	columns  []column // of the phenotypes that are there
 	measured []int    // of them; each has two more behind all others: NAME_n, NAME_sd

@@ -1,5 +1,5 @@
 // Package where decides by an expression which samples of a perturbation set are kept. The language
-// is a part of github.com/expr-lang/expr, whose parser and type checker it uses; docs/DESIGN.md,
+// is a part of github.com/expr-lang/expr, whose parser and type checker it uses; docs/input.md,
 // Filters, describes it.
 package where
 

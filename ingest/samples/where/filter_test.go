@@ -28,7 +28,7 @@ func number(value float64) ingest.Value { return ingest.Value{Number: value} }
 
 var nan = math.NaN()
 
-// samples of the table of examples in docs/DESIGN.md and of TestKeeps.
+// samples of the table of examples in docs/input.md and of TestKeeps.
 var (
 	measured = ingest.Sample{ID: []byte("s1"), Genes: []uint32{0, 2}, Phenotypes: []float64{0.5, 2, 3, 4}, Attributes: []ingest.Value{text("YPD"), text("glucose"), number(30)}}
 	unknown  = ingest.Sample{ID: []byte("17"), Genes: nil, Phenotypes: []float64{nan, nan, nan, nan}, Attributes: []ingest.Value{{}, {}, number(nan)}}
@@ -196,13 +196,13 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// The examples of docs/DESIGN.md are true.
-func TestDesignExamples(t *testing.T) {
-	design, err := os.ReadFile("../../../docs/DESIGN.md")
+// The examples of docs/input.md are true.
+func TestDocumentedExamples(t *testing.T) {
+	input, err := os.ReadFile("../../../docs/input.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(design), "| expression | fitness 0.5, medium YPD | both missing |\n| --- | --- | --- |\n")
+	_, table, _ := strings.Cut(string(input), "| expression | fitness 0.5, medium YPD | both missing |\n| --- | --- | --- |\n")
 	rows, _, _ := strings.Cut(table, "\n\n")
 	found := 0
 	for row := range strings.Lines(rows) {

@@ -11,7 +11,7 @@ import (
 
 // Removed returns the positions of the mask space that a genotype removes,
 // ascending. It asks of every node and every edge whether the rules of
-// docs/DESIGN.md (Masks) remove it. byRule chooses the reaction rule "gpr" over "all".
+// docs/concepts.md (Masks) remove it. byRule chooses the reaction rule "gpr" over "all".
 func Removed(graph *ingest.Graph, genotype []uint32, byRule bool) []uint32 {
 	genes := make(map[uint32]bool)
 	for _, gene := range genotype {
