@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -171,9 +174,10 @@ func (s *sources) survey(ctx context.Context) error {
 	s.manifest.Inputs.Perturbations = append(s.manifest.Inputs.Perturbations, s.samples.Inputs()...)
 	progress := s.Progress(0)
 	defer progress.Done()
-	unmeasured := ingest.NewUnmeasured(s.manifest.Columns())
+	unmeasured, kinds := ingest.NewUnmeasured(s.manifest.Columns()), ingest.NewKindCounter(s.samples.Columns())
 	counts, content, err := s.tabulate(ctx, store.NeedsSamples(s.Out, s.Resume), func(samples *ingest.Samples) {
 		unmeasured.Add(samples)
+		kinds.Add(samples)
 		progress.Add(samples.Len(), 0)
 	})
 	if err != nil {
@@ -194,6 +198,13 @@ func (s *sources) survey(ctx context.Context) error {
 	if len(s.Controls) > 0 {
 		s.Log.Info("controls delete nothing", "names", fault.List(s.Controls), "found", counts.Controls)
 	}
+	if found := kinds.Counts(); found != nil {
+		if err := samples.KindsNotFound(s.RemovingKinds, found, s.Perturbations); err != nil {
+			return err
+		}
+		s.manifest.Kinds = &store.Kinds{Attribute: s.samples.Columns().Kinds, Removing: s.RemovingKinds, Perturbations: found}
+		s.logKinds()
+	}
 	s.logRepeats(counts.Repeats)
 	if names := unmeasured.Names(); len(names) > 0 {
 		s.Log.Warn("phenotypes without a value in any sample", "phenotypes", fault.List(names))
@@ -202,6 +213,24 @@ func (s *sources) survey(ctx context.Context) error {
 		s.Log.Warn("infinite phenotype values count as missing", "values", counts.InfiniteValues)
 	}
 	return nil
+}
+
+// logKinds says of what kind perturbations are: a warning, if several remove a node and nobody has
+// chosen that.
+func (s *sources) logKinds() {
+	var counts []string
+	for _, kind := range slices.Sorted(maps.Keys(s.manifest.Kinds.Perturbations)) {
+		counts = append(counts, fmt.Sprintf("%s %d", kind, s.manifest.Kinds.Perturbations[kind]))
+	}
+	if s.RemovingKinds != nil {
+		s.Log.Info("kinds of perturbations", "perturbations", strings.Join(counts, ", "), "removing", fault.List(s.RemovingKinds))
+		return
+	}
+	level := slog.LevelInfo
+	if len(counts) > 1 {
+		level = slog.LevelWarn
+	}
+	s.Log.Log(context.Background(), level, "every kind of perturbation removes its gene", "perturbations", strings.Join(counts, ", "))
 }
 
 // checkDropped returns an error if more samples were dropped for unknown genes than may be: it is

@@ -16,11 +16,17 @@ type Columns struct {
 	// FilterOnly is the number of attributes, the last ones, that are read for a filter and are no
 	// part of the samples that it keeps.
 	FilterOnly int `json:"-"`
+	// Kinds is the attribute that says of what kind perturbations are (see KindsAttribute); "": none.
+	Kinds string `json:"-"`
+	// KindsApart says that samples whose kinds differ have different genotypes.
+	KindsApart bool `json:"-"`
 }
 
 // Kept are the columns of the samples that a filter keeps.
 func (c Columns) Kept() Columns {
-	return Columns{Phenotypes: c.Phenotypes, Attributes: c.Attributes[:len(c.Attributes)-c.FilterOnly]}
+	kept := c
+	kept.Attributes, kept.FilterOnly = c.Attributes[:len(c.Attributes)-c.FilterOnly], 0
+	return kept
 }
 
 // Phenotype is a measured number.

@@ -59,6 +59,7 @@ type Manifest struct {
 	Masks           []MaskSize         `json:"masks"` // in canonical order
 	Phenotypes      []ingest.Phenotype `json:"phenotypes"`
 	Attributes      []ingest.Attribute `json:"attributes"`
+	Kinds           *Kinds             `json:"kinds,omitempty"`
 	Options         Options            `json:"options"`
 	Counts          ingest.Counts      `json:"counts"`
 	Inputs          Inputs             `json:"inputs"`
@@ -93,6 +94,14 @@ type Options struct {
 	// what became of samples of one genotype; see duplicates.Rule
 	Duplicates duplicates.Choice `json:"duplicates,omitempty"` // never empty in a manifest
 	GroupBy    []string          `json:"group_by,omitempty"`
+}
+
+// Kinds says of what kind the perturbations of a dataset are.
+type Kinds struct {
+	Attribute string `json:"attribute"` // that says so; see ingest.KindsAttribute
+	// kinds that remove the gene's node; none if all do
+	Removing      []string       `json:"removing,omitempty"`
+	Perturbations map[string]int `json:"perturbations"` // their numbers, by kind
 }
 
 // Inputs identifies the files a dataset was built from.

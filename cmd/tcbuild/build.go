@@ -31,7 +31,9 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	columnFlags(flags, &o.Phenotypes, &o.NotPhenotypes, &o.Attributes)
 	whereFlag(flags, &o.Where)
 	duplicatesFlags(flags, &o.Rule)
-	hide(flags, "max-dropped", "allow-duplicate-ids")
+	flags.StringSliceVar(&o.RemovingKinds, "removing-kinds", nil,
+		"`KINDS` of perturbations that remove the gene's node, such as deletion,knockdown (default: all)")
+	hide(flags, "max-dropped", "allow-duplicate-ids", "removing-kinds")
 }
 
 // columnFlags declares what the columns of a perturbation set are.

@@ -13,6 +13,8 @@ import (
 type perturbationLayout struct {
 	genes      []int
 	list       bool // the genes column holds lists; then it is the only one
+	kinds      int  // of the genes' perturbations; -1: there is no such column
+	kindsAt    int  // the attribute that they are, whose column is -1
 	id         int  // -1: samples are named by their row
 	phenotypes []int
 	attributes []int
@@ -29,6 +31,9 @@ func findPerturbationLayout(path string, r *table.Reader, options PerturbationOp
 		return layout, err
 	}
 	if err := c.findID(&layout, options.IDColumn); err != nil {
+		return layout, err
+	}
+	if err := c.findKinds(&layout, options); err != nil {
 		return layout, err
 	}
 	if err := c.takeNamed(options); err != nil {
@@ -51,6 +56,7 @@ const (
 	roleOpen      columnRole = "" // not yet known; in the end, not part of the samples
 	roleGenes     columnRole = "a genes column"
 	roleID        columnRole = "the column of sample ids"
+	roleKinds     columnRole = "the column of kinds"
 	rolePhenotype columnRole = "a phenotype"
 	roleAttribute columnRole = "an attribute"
 	roleLeftOut   columnRole = "left out"
@@ -105,7 +111,9 @@ func (c *perturbationColumns) layOut(layout *perturbationLayout, options Perturb
 		layout.phenotypes = append(layout.phenotypes, c.at[name])
 	}
 	for _, name := range options.Attributes {
-		layout.attributes = append(layout.attributes, c.at[name])
+		if c.roles[c.at[name]] != roleKinds { // which follows
+			layout.attributes = append(layout.attributes, c.at[name])
+		}
 	}
 	for column, name := range c.names {
 		switch role := c.roles[column]; {
@@ -122,6 +130,12 @@ func (c *perturbationColumns) layOut(layout *perturbationLayout, options Perturb
 	}
 	for _, column := range layout.attributes {
 		layout.columns.Attributes = append(layout.columns.Attributes, ingest.Attribute{Name: c.names[column], Type: c.types[column]})
+	}
+	if layout.kinds >= 0 {
+		layout.kindsAt = len(layout.attributes)
+		layout.attributes = append(layout.attributes, -1)
+		layout.columns.Attributes = append(layout.columns.Attributes, ingest.Attribute{Name: ingest.KindsAttribute, Type: ingest.TextAttribute})
+		layout.columns.Kinds, layout.columns.KindsApart = ingest.KindsAttribute, true
 	}
 	if err := layout.columns.Check(c.path); err != nil {
 		return err
@@ -215,6 +229,9 @@ func (c *perturbationColumns) take(names []string, flag string, role columnRole)
 		column, err := c.find(namedFor[role], name)
 		if err != nil {
 			return err
+		}
+		if c.roles[column] == roleKinds && role == roleAttribute {
+			continue
 		}
 		strain := c.roles[column] == roleGenes && role == roleAttribute // it says more than its genes
 		if taken := c.roles[column]; taken != roleOpen && !strain {

@@ -22,14 +22,16 @@ type genotypeParser struct {
 
 	// Of the sample being parsed:
 	genotype []uint32
-	names    [][]byte // of the last genes of the genotype, where the set has aliases
-	dropped  int      // unknown gene names
-	controls int      // names of controls
-	synonyms bool     // two of its names mean one gene, and it is dropped for that
+	names    [][]byte    // of the last genes of the genotype, where the set has aliases
+	dropped  int         // unknown gene names
+	controls int         // names of controls
+	number   int         // names so far
+	kinds    *kindParser // nil: perturbations have no kinds, or those of a store
+	synonyms bool        // two of its names mean one gene, and it is dropped for that
 }
 
 func (p *genotypeParser) begin() {
-	p.genotype, p.names, p.dropped, p.controls, p.synonyms = p.genotype[:0], p.names[:0], 0, 0, false
+	p.genotype, p.names, p.dropped, p.controls, p.number, p.synonyms = p.genotype[:0], p.names[:0], 0, 0, 0, false
 }
 
 // others says that the names to come may be other names of the genes so far.
@@ -65,6 +67,15 @@ func (p *genotypeParser) end() (genotype []uint32, keep bool, err error) {
 	slices.Sort(p.genotype)
 	distinct := slices.Compact(p.genotype)
 	p.counts.RepeatedGenes += len(p.genotype) - len(distinct)
+	if p.kinds == nil {
+		return distinct, true, nil
+	}
+	if distinct, err = p.kinds.end(p.number, p.genes, p.genotype); err != nil {
+		return nil, false, err
+	}
+	if len(distinct) == 0 { // all its genes stay
+		p.counts.Wildtypes++
+	}
 	return distinct, true, nil
 }
 
@@ -86,6 +97,7 @@ func (p *genotypeParser) find(name []byte) (index uint32, ok bool) {
 
 // add adds the gene of this name to the genotype, unless it is a control.
 func (p *genotypeParser) add(name []byte) error {
+	p.number++
 	if p.options.controls.names[string(name)] {
 		p.controls++
 		return nil
@@ -125,6 +137,9 @@ func (p *genotypeParser) addGene(index uint32, name []byte) error {
 		p.synonyms = true
 	}
 	p.genotype = append(p.genotype, index)
+	if p.kinds != nil {
+		p.kinds.add(index, p.number-1)
+	}
 	if p.options.Aliases != nil {
 		p.names = append(p.names, name)
 	}

@@ -40,6 +40,9 @@ func newSampleParser(p *tablePerturbations) *sampleParser {
 		phenotypes: make([]float64, len(p.layout.phenotypes)), attributes: make([]ingest.Value, len(p.layout.attributes)),
 	}
 	s.genotype = p.genotypeParser(&s.counts)
+	if p.layout.kinds >= 0 {
+		s.genotype.kinds = &kindParser{removing: p.options.RemovingKinds}
+	}
 	return s
 }
 
@@ -80,6 +83,12 @@ func (p *sampleParser) parse(b *table.Batch, i int) error {
 	if err := p.readAttributes(b, i, p.attributes); err != nil {
 		return err
 	}
+	if at := p.layout.kindsAt; at >= 0 {
+		p.attributes[at] = ingest.Value{}
+		if kinds := p.genotype.kinds; len(kinds.perturbed) > 0 {
+			p.attributes[at].Text = kinds.text
+		}
+	}
 	if err := p.parseID(b, i); err != nil || !keep {
 		return err
 	}
@@ -98,6 +107,9 @@ func (p *Perturbations) ReadAttributes(b *table.Batch, i int, values []ingest.Va
 
 func (p *tablePerturbations) readAttributes(b *table.Batch, i int, values []ingest.Value) (err error) {
 	for k, column := range p.layout.attributes {
+		if column < 0 {
+			continue
+		}
 		if values[k], err = readAttribute(b, column, i, p.layout.columns.Attributes[k]); err != nil {
 			return err
 		}
@@ -143,6 +155,13 @@ func (p *sampleParser) parseID(b *table.Batch, i int) error {
 // parseGenotype returns the genotype and whether to keep the sample, as genotypeParser.end does.
 func (p *sampleParser) parseGenotype(b *table.Batch, i int) (genotype []uint32, keep bool, err error) {
 	p.genotype.begin()
+	if column := p.layout.kinds; column >= 0 {
+		var text []byte
+		if !b.Missing(column, i) {
+			text = b.Text(column, i)
+		}
+		p.genotype.kinds.begin(b.List(column, i), text, p.delimiter)
+	}
 	switch {
 	case p.layout.list:
 		for _, name := range b.List(p.layout.genes[0], i) {

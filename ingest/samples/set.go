@@ -78,6 +78,9 @@ func parseCombinations(name string) (Set, error) {
 
 // checkComputed returns an error for options that only tables have.
 func checkComputed(name string, options PerturbationOptions) error {
+	if options.RemovingKinds != nil {
+		return fault.New(fault.Usage, "omit removing_kinds", "read perturbations %s: a computed set deletes all its genes", name)
+	}
 	if options.Controls != nil {
 		return fault.New(fault.Usage, "omit --controls", "read perturbations %s: a computed set has no controls", name)
 	}

@@ -47,6 +47,12 @@ type PerturbationOptions struct {
 	// before genes are.
 	Controls []string
 
+	// KindsColumn says of what kind each gene's perturbation is; default kinds, if there is such a
+	// column. NoKinds: none.
+	KindsColumn string
+	// RemovingKinds are the kinds of perturbations that remove the gene's node; nil: all.
+	RemovingKinds []string
+
 	controls controls // of Controls
 }
 
@@ -115,6 +121,9 @@ func NewPerturbations(file *inputfile.File, genes *ingest.Nodes, options Perturb
 	}
 	defer r.Close()
 	layout, err := findPerturbationLayout(file.Path(), r, options)
+	if err == nil {
+		err = checkRemoving(options.RemovingKinds, layout.columns, file.Path())
+	}
 	if err != nil {
 		return nil, err
 	}

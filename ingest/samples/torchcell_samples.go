@@ -19,6 +19,7 @@ type recordParser struct {
 	// by column: the phenotype or attribute that it is, or -1
 	phenotypeOf, attributeOf []int
 	counts                   *ingest.Counts
+	kept                     []byte // of genes that are perturbed and not deleted (ingest.KindsAttribute)
 }
 
 func newRecordParser(p *storePerturbations, counts *ingest.Counts) *recordParser {
@@ -58,6 +59,12 @@ func (p *recordParser) parse(r *torchcell.Row) (genotype []uint32, keep bool, er
 	if genotype, keep, err = p.genotype.end(); err != nil || !keep {
 		return nil, false, err
 	}
+	if p.kept = p.kept[:0]; p.genotype.options.RemovingKinds != nil && len(genotype) > 0 {
+		genotype = p.keep(genotype, func(gene uint32) []byte { return p.kindsOf(gene, r.Genotypes) })
+		if len(genotype) == 0 {
+			p.counts.Wildtypes++
+		}
+	}
 	for k := range p.phenotypes {
 		p.phenotypes[k] = math.NaN()
 	}
@@ -86,8 +93,30 @@ func (p *recordParser) parse(r *torchcell.Row) (genotype []uint32, keep bool, er
 func sameGene(a, b torchcell.Perturbation) bool { return bytes.Equal(a.Gene, b.Gene) }
 
 // types joins the types of the perturbations of each gene of a genotype: those of one gene by +,
-// as torchcell joins names, those of all genes by |. It is missing if the genotype has no genes.
+// as torchcell joins names, those of all genes by |. Genes that are perturbed and not deleted
+// follow. It is missing if there are no genes.
 func (p *recordParser) types(attribute int, genotype []uint32, perturbations []torchcell.Perturbation) []byte {
+	p.find(perturbations)
+	text := p.texts[attribute][:0]
+	for k, gene := range genotype {
+		if k > 0 {
+			text = append(text, '|')
+		}
+		text = p.appendTypes(text, gene, perturbations)
+	}
+	if len(p.kept) > 0 && len(genotype) > 0 {
+		text = append(text, '|')
+	}
+	text = append(text, p.kept...)
+	p.texts[attribute] = text
+	if len(genotype) == 0 && len(p.kept) == 0 {
+		return nil
+	}
+	return text
+}
+
+// find finds the genes of perturbations whose type is said.
+func (p *recordParser) find(perturbations []torchcell.Perturbation) {
 	p.found = p.found[:0]
 	for _, perturbation := range perturbations {
 		index, known := p.genotype.find(perturbation.Gene)
@@ -96,27 +125,28 @@ func (p *recordParser) types(attribute int, genotype []uint32, perturbations []t
 		}
 		p.found = append(p.found, index)
 	}
-	text := p.texts[attribute][:0]
-	for k, gene := range genotype {
-		if k > 0 {
-			text = append(text, '|')
+}
+
+// appendTypes appends the types of the perturbations of a gene, among those that were found.
+func (p *recordParser) appendTypes(text []byte, gene uint32, perturbations []torchcell.Perturbation) []byte {
+	start := len(text)
+	for i, index := range p.found {
+		if index != gene || p.repeats(perturbations, i) {
+			continue
 		}
-		start := len(text)
-		for i, index := range p.found {
-			if index != gene || p.repeats(perturbations, i) {
-				continue
-			}
-			if len(text) > start {
-				text = append(text, '+')
-			}
-			text = append(text, perturbations[i].Type...)
+		if len(text) > start {
+			text = append(text, '+')
 		}
-	}
-	p.texts[attribute] = text
-	if len(genotype) == 0 {
-		return nil
+		text = append(text, perturbations[i].Type...)
 	}
 	return text
+}
+
+// kindsOf are the types of all perturbations of a gene in a record.
+func (p *recordParser) kindsOf(gene uint32, genotypes [][]torchcell.Perturbation) []byte {
+	all := slices.Concat(genotypes...)
+	p.find(all)
+	return p.appendTypes(nil, gene, all)
 }
 
 // repeats reports whether a perturbation before i is of the same gene and type.

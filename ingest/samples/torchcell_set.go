@@ -116,7 +116,14 @@ func (p *storePerturbations) layOut() error {
 			return err
 		}
 	}
+	p.layout.kinds = -1
 	if err := c.layOut(&p.layout, p.options); err != nil {
+		return err
+	}
+	if names := p.layout.columns.Kept().AttributeNames(); slices.Contains(names, typesAttribute) {
+		p.layout.columns.Kinds, p.layout.columns.KindsApart = typesAttribute, p.options.RemovingKinds != nil
+	}
+	if err := checkRemoving(p.options.RemovingKinds, p.layout.columns, p.path); err != nil {
 		return err
 	}
 	for k, at := range p.layout.phenotypes {
@@ -128,6 +135,9 @@ func (p *storePerturbations) layOut() error {
 	}
 	return nil
 }
+
+// typesAttribute is the attribute of a store that has the kinds of perturbations.
+const typesAttribute = "perturbation_type"
 
 // record names a record of the store, none if the number is negative.
 func record(number int) string {

@@ -48,6 +48,10 @@ type LayoutSpec struct {
 	Alleles  []AlleleKind `yaml:"alleles"`
 	IDColumn string       `yaml:"id_column"` // the column of sample ids (default: sample_id, or the row number)
 
+	// the column of the kinds of perturbations, such as deletion and overexpression: one for each gene,
+	// as genes are listed, or one for all; - for none (default: kinds, if there is such a column)
+	KindsColumn string `yaml:"kinds_column"`
+
 	AliasTables []AliasTable `yaml:"alias_tables"` // names of other databases, which aliases comes before
 	// what happens to a sample that names one gene by two names: error, or drop-sample, which counts
 	// it (default: error)
@@ -124,7 +128,7 @@ func (s *PerturbationSpec) checkLayout() error {
 	}{
 		{"genes_columns", s.GenesColumns != nil, plain}, {"gene_delimiter", s.GeneDelimiter != "", plain},
 		{"alleles", s.Alleles != nil, !plain}, {"keep_unmeasured", s.KeepUnmeasured, !plain},
-		{"id_column", s.IDColumn != "", !s.Matrix}, {"phenotypes", s.Phenotypes != nil, !s.Matrix},
+		{"id_column", s.IDColumn != "", !s.Matrix}, {"kinds_column", s.KindsColumn != "", plain}, {"phenotypes", s.Phenotypes != nil, !s.Matrix},
 		{"not_phenotypes", s.NotPhenotypes != nil, !s.Matrix}, {"attributes", s.Attributes != nil, !s.Matrix},
 		{"columns_are", s.ColumnsAre != "", s.Matrix}, {"partial_loss", s.PartialLoss != "", s.Matrix},
 		{"gene_pattern", s.GenePattern != "", s.Matrix},
@@ -159,7 +163,7 @@ func (s PerturbationSpec) openPlain(names *Names, text table.TextOptions) (Pertu
 		GenesColumns: s.GenesColumns, GeneDelimiter: s.GeneDelimiter,
 		IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes, Attributes: s.Attributes,
 		FilterColumns: where.Names(s.Where),
-		Text:          text, Aliases: names.Aliases(), Synonyms: s.Synonyms, Controls: s.Controls,
+		Text:          text, Aliases: names.Aliases(), Synonyms: s.Synonyms, Controls: s.Controls, KindsColumn: s.KindsColumn,
 	})
 	if err != nil {
 		return nil, err

@@ -94,7 +94,7 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 			genes = append(genes, columns[laid.detail])
 		}
 	}
-	screen.Perturbations, err = samples.NewPerturbations(screen.file, screen.names.genes, samples.PerturbationOptions{
+	screen.Perturbations, err = samples.NewPerturbations(screen.file, screen.names.genes, samples.PerturbationOptions{KindsColumn: samples.NoKinds,
 		GenesColumns: genes, IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes,
 		Attributes: s.Attributes, FilterColumns: where.Names(s.Where),
 		AllowDuplicateIDs: s.AllowDuplicateIDs, Text: screen.text,

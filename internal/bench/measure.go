@@ -65,6 +65,9 @@ func (b *bench) build(ctx context.Context, c Case, in input, workers int, out st
 		args = append(args, "--duplicates", string(b.Duplicates), fmt.Sprintf("max_dropped=%v", *b.MaxDropped))
 		args = append(args, listFlag("group-by", b.GroupBy)...)
 		args = append(args, listFlag("controls", b.Controls)...)
+		if b.RemovingKinds != nil {
+			args = append(args, "removing_kinds=["+strings.Join(b.RemovingKinds, ",")+"]")
+		}
 	}
 	args = append(args, listFlag("attributes", b.Attributes)...)
 	cmd := exec.CommandContext(ctx, b.Executable, args...)

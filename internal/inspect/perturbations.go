@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"encoding/binary"
+	"maps"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -18,6 +19,8 @@ type PerturbationSummary struct {
 	Samples int `json:"samples"`
 	// samples that delete no gene
 	Wildtypes int `json:"wildtypes"`
+	// numbers of perturbations by kind
+	Kinds map[string]int `json:"kinds,omitempty"`
 	// names of controls, which delete nothing
 	Controls int `json:"controls,omitempty"`
 	// genes listed more than once in their sample
@@ -65,7 +68,9 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes, contro
 	set = set.Of(all)
 	c := counter{sampleCounter: newSampleCounter(all, set.Columns())}
 	c.known = known
+	kinds := ingest.NewKindCounter(set.Columns())
 	counts, err := set.Scan(func(samples *ingest.Samples) error {
+		kinds.Add(samples)
 		for i := range samples.Len() {
 			c.sampleCounter.add(samples.Genes(i), samples.Phenotypes(i), samples.Attributes(i))
 			c.add(samples.ID(i), samples.Genes(i))
@@ -76,7 +81,7 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes, contro
 		return nil, err
 	}
 	s := &PerturbationSummary{
-		Samples: counts.Samples, Wildtypes: counts.Wildtypes, Controls: counts.Controls, RepeatedGenes: counts.RepeatedGenes,
+		Samples: counts.Samples, Wildtypes: counts.Wildtypes, Controls: counts.Controls, Kinds: kinds.Counts(), RepeatedGenes: counts.RepeatedGenes,
 		DuplicateGenotypes: repeats(c.genotypes), DuplicateIDs: repeats(c.ids),
 		SampleSummary: c.summary(), IgnoredColumns: append([]string{}, set.IgnoredColumns()...), // not null in JSON
 	}
@@ -132,6 +137,9 @@ func (s *PerturbationSummary) counts() page.Section {
 		{"with the id of an earlier one", count(s.DuplicateIDs), ""},
 		{"genes that their sample lists again", count(s.RepeatedGenes), ""},
 	}}
+	for _, kind := range slices.Sorted(maps.Keys(s.Kinds)) {
+		table.Rows = append(table.Rows, []string{"perturbations of kind " + kind, count(s.Kinds[kind]), ""})
+	}
 	if s.Controls > 0 {
 		table.Rows = append(table.Rows, []string{"names of controls", count(s.Controls), ""})
 	}

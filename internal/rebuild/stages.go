@@ -58,7 +58,7 @@ func (r *Rebuild) firstStage() (Stage, error) {
 	}}
 	for name, columns := range map[string][]string{
 		"phenotypes": r.Build.Phenotypes, "not_phenotypes": r.Build.NotPhenotypes, "attributes": r.Build.Attributes, "group_by": r.Build.GroupBy,
-		"controls": r.Build.Controls,
+		"controls": r.Build.Controls, "removing_kinds": r.Build.RemovingKinds,
 	} {
 		if columns != nil {
 			stage.Options[name] = fmt.Sprintf("%q", columns)

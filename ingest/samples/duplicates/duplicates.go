@@ -89,6 +89,14 @@ type stage struct {
 
 func (s *stage) Columns() ingest.Columns { return s.columns }
 
+// kinds is the attribute that is a part of genotypes, -1 if there is none.
+func (s *stage) kinds() int {
+	if !s.columns.KindsApart {
+		return -1
+	}
+	return slices.Index(s.columns.AttributeNames(), s.columns.Kinds)
+}
+
 // findGroupBy finds the attributes that samples are grouped by.
 func (s *stage) findGroupBy() error {
 	names := s.columns.AttributeNames()
@@ -129,7 +137,7 @@ func (s *stage) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	add := func(samples *ingest.Samples, i int, phenotypes []float64) error {
 		return out.Add(samples.ID(i), samples.Genes(i), phenotypes, samples.Attributes(i))
 	}
-	groups := &groups{groupBy: s.groupBy, attributes: s.SampleSource.Columns().Attributes}
+	groups := &groups{groupBy: s.groupBy, kinds: s.kinds(), attributes: s.SampleSource.Columns().Attributes}
 	var places []int32 // of the sample that stands for each group
 	see := func(samples *ingest.Samples, i, group int, first bool) error { return nil }
 	var again func(samples *ingest.Samples, i, group int) error // makes what is left, in a second reading
@@ -206,7 +214,7 @@ func (s *stage) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 
 // keep is Scan where all samples stay: they are counted while yield has them.
 func (s *stage) keep(yield func(*ingest.Samples) error) (ingest.Counts, error) {
-	all := &keeping{groups: groups{groupBy: s.groupBy, attributes: s.columns.Attributes}}
+	all := &keeping{groups: groups{groupBy: s.groupBy, kinds: s.kinds(), attributes: s.columns.Attributes}}
 	counts, err := s.read(func(samples *ingest.Samples) error {
 		counted := make(chan error, 1)
 		add := fault.Catch(func() error {

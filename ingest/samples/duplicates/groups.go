@@ -104,6 +104,7 @@ func (k *keeping) repeats() (repeats ingest.Repeats) {
 // groups numbers the groups of a set's samples.
 type groups struct {
 	groupBy    []int // attributes
+	kinds      int   // the attribute that is a part of genotypes; -1: none
 	attributes []ingest.Attribute
 	genotypes  numbering
 	conditions numbering // empty if there are no attributes to group by
@@ -129,6 +130,9 @@ func (g *groups) genotypeOf(samples *ingest.Samples, i int) key {
 	g.text = g.text[:0]
 	for _, gene := range samples.Genes(i) {
 		g.text = binary.AppendUvarint(g.text, uint64(gene)) // of most genes two bytes
+	}
+	if g.kinds >= 0 {
+		g.text = append(binary.AppendUvarint(g.text, uint64(len(samples.Genes(i)))), samples.Attribute(i, g.kinds).Text...)
 	}
 	return keyOf(g.text)
 }

@@ -97,7 +97,8 @@ func newPlan(columns ingest.Columns, groupBy []int, name string) (*plan, ingest.
 		}
 		p.columns = append(p.columns, column{phenotype.Name, found, owner})
 	}
-	pooled := ingest.Columns{Phenotypes: slices.Clone(columns.Phenotypes), Attributes: columns.Attributes}
+	pooled := columns
+	pooled.Phenotypes = slices.Clone(columns.Phenotypes)
 	for k, column := range p.columns {
 		if column.kind == measured {
 			continue

@@ -1,0 +1,129 @@
+package samples
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+	"tcbuild/internal/testing/seed"
+	"tcbuild/internal/testing/testrun"
+)
+
+// TestKinds compares random sets with what their definition gives.
+func TestKinds(t *testing.T) {
+	r := seed.Rand(t)
+	names := []string{"deletion", "knockdown", "overexpression"}
+	for range testrun.Cases(200, 40) {
+		options := PerturbationOptions{AllowWildtype: true, Controls: []string{"ctrl"}}
+		if r.IntN(2) == 0 {
+			options.RemovingKinds = names[:1+r.IntN(2)]
+		}
+		table, want, counts := "genes\tkinds\n", []string(nil), make(map[string]int)
+		for row := range 1 + r.IntN(15) {
+			kindOf, listed, kinds := make(map[string]string), []string(nil), []string(nil)
+			for _, gene := range []string{"C", "A", "ctrl", "B"} {
+				if kind := names[r.IntN(3)]; r.IntN(2) == 0 {
+					listed, kinds = append(listed, gene), append(kinds, kind)
+					if gene != "ctrl" {
+						kindOf[gene] = kind
+					}
+				}
+			}
+			if len(kinds) == 0 {
+				kindOf["B"], listed, kinds = names[0], []string{"B"}, names[:1]
+			}
+			table += strings.Join(listed, "|") + "\t" + strings.Join(kinds, "|") + "\n"
+			var deleted []int
+			var first, then []string
+			for at, gene := range threeGenes.IDs {
+				kind := kindOf[gene]
+				switch {
+				case kind == "":
+				case options.RemovingKinds == nil || slices.Contains(options.RemovingKinds, kind):
+					deleted, first = append(deleted, at), append(first, kind)
+				default:
+					then = append(then, gene+"="+kind)
+				}
+				if kind != "" {
+					counts[kind]++
+				}
+			}
+			text := "missing"
+			if all := append(first, then...); len(all) > 0 {
+				text = fmt.Sprintf("%q", strings.Join(all, "|"))
+			}
+			want = append(want, fmt.Sprintf("%d %v [] %s", row, deleted, text))
+		}
+		if len(counts) == 0 {
+			continue // only controls
+		}
+		p, err := OpenFile(writeFile(t, "p.tsv", table), threeGenes, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counter := ingest.NewKindCounter(p.Columns())
+		if _, err := p.Scan(func(s *ingest.Samples) error { counter.Add(s); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := showSamples(p)
+		if err != nil || !slices.Equal(got, want) || !reflect.DeepEqual(counter.Counts(), counts) {
+			t.Fatalf("%s%v: got %q %v %v\nwant %q %v", table, options.RemovingKinds, got, counter.Counts(), err, want, counts)
+		}
+	}
+}
+
+func TestKindsOfColumns(t *testing.T) {
+	for _, c := range []struct {
+		name, table string
+		options     PerturbationOptions
+		want        []string
+	}{
+		{"one for all", "genes\tkinds\nA|B\tCRISPRi\nC\tdeletion\n", PerturbationOptions{}, []string{`0 [0 1] [] "CRISPRi|CRISPRi"`, `1 [2] [] "deletion"`}},
+		{"another column", "genes\ttype\tnote\nB|A\tover | del\tx\n", PerturbationOptions{KindsColumn: "type"}, []string{`0 [0 1] [] "x" "del|over"`}},
+		{"with attributes by name", "genes\tnote\tkinds\nB\tx\tdel\n", PerturbationOptions{Attributes: []string{"kinds", "note"}}, []string{`0 [1] [] "x" "del"`}},
+		{"left out", "genes\tkinds\nA|B\tx\n", PerturbationOptions{NotPhenotypes: []string{"kinds"}}, []string{`0 [0 1] []`}},
+		{"a plain attribute", "genes\tkinds\nA|B\tx\n", PerturbationOptions{KindsColumn: NoKinds}, []string{`0 [0 1] [] "x"`}},
+		{"repeated gene", "genes\tkinds\nA|A|B\tx|x|y\n", PerturbationOptions{}, []string{`0 [0 1] [] "x|y"`}},
+		{"all stay", "genes\tkinds\nB|A\tover|over\nC\tdel\n", PerturbationOptions{RemovingKinds: []string{"del"}}, []string{`0 [] [] "A=over|B=over"`, `1 [2] [] "del"`}},
+	} {
+		p, err := OpenFile(writeFile(t, "p.tsv", c.table), threeGenes, c.options)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if got, _, err := showSamples(p); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q %v, want %q", c.name, got, err, c.want)
+		}
+	}
+}
+
+func TestKindErrors(t *testing.T) {
+	for _, c := range []struct {
+		name, table, message, hint string
+		options                    PerturbationOptions
+	}{
+		{"too few", "genes\tkinds\nA|B|C\tx|y\n", "found 2 kinds for 3 names, expected one for each, or one for all", "in the order of the genes", PerturbationOptions{}},
+		{"none", "genes\tkinds\nA\t\n", "found 0 kinds for 1 names", "", PerturbationOptions{}},
+		{"an empty one", "genes\tkinds\nA|B\tx|\n", `found no kind of gene "B"`, "", PerturbationOptions{}},
+		{"two of a gene", "genes\tkinds\nA|B|A\tx|x|y\n", `found gene "A" as "x" and as "y", expected one kind`, "list the gene once", PerturbationOptions{}},
+		{"a sign", "genes\tkinds\nA\tx=y\n", `found kind "x=y", expected a text without =`, "", PerturbationOptions{}},
+		{"no such column", "genes\tkind\nA\tx\n", `expected kinds column "kindz"`, "did you mean", PerturbationOptions{KindsColumn: "kindz"}},
+		{"no kinds", "genes\nA\n", "found removing_kinds x, but the set does not say", "column kinds", PerturbationOptions{RemovingKinds: []string{"x"}}},
+	} {
+		p, err := OpenFile(writeFile(t, "p.tsv", c.table), threeGenes, c.options)
+		if err == nil {
+			_, _, err = showSamples(p)
+		}
+		if err == nil || !strings.Contains(err.Error(), c.message) || !strings.Contains(fault.HintOf(err), c.hint) {
+			t.Errorf("%s: got %v\nhint %s\nwant %s", c.name, err, fault.HintOf(err), c.message)
+		}
+	}
+	err := KindsNotFound([]string{"deletion", "knokdown"}, map[string]int{"deletion": 1, "knockdown+damp": 2}, "p.tsv")
+	if err == nil || !strings.Contains(fault.HintOf(err), "did you mean knockdown?") {
+		t.Errorf("got %v, hint %s", err, fault.HintOf(err))
+	}
+}
