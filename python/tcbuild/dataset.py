@@ -20,6 +20,7 @@ from tcbuild.controls import control_of_each, groups_of, wildtypes_of
 from tcbuild.errors import SelectionError, unknown_name
 from tcbuild.graph import CellGraph
 from tcbuild.incidence import CSR
+from tcbuild.kinds import Kinds
 from tcbuild.manifest import Manifest
 from tcbuild.masks import Bytes
 from tcbuild.remote import location
@@ -81,6 +82,8 @@ class Dataset:
 
     phenotypes: what the manifest says of each, by name; phenotype_names: their order in arrays
     attribute_names: names of the samples' attributes, such as medium
+    kinds: names of the kinds of perturbations, such as deletion, sorted; Sample.perturbed_kinds has
+        their indices. Empty in a set that does not say
 
     All masks follow each other in canonical order; mask i has mask_sizes[i] positions, from
     mask_offsets[i] of all mask_offsets[-1]. 1 keeps, 0 removes.
@@ -108,6 +111,8 @@ class Dataset:
         self._stored: Dataset | None = None  # of combinations: the dataset on disk
         self._rows: Rows = range(self.manifest["samples"])
         self._cell = Cell(self.manifest)
+        self._kinds = Kinds(self.manifest, lambda: self._cell.gene_indices)
+        self.kinds = self._kinds.names
         self._table: Table = SampleTable(self.manifest)
         self._masks: _Masks
         if self.variant == "incidence":
@@ -317,6 +322,7 @@ class Dataset:
             phenotype_names=[],
             attribute_names=[],
             _attributes={},
+            kinds=[],
             _whole=None,
             _stored=self.whole if self._stored is None else self._stored,
             _rows=every,

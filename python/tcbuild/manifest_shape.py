@@ -21,6 +21,7 @@ _SHAPE = {
     "masks": [{"name": str, "size": int}],
     "phenotypes": [{"name": str, "unit?": str, "description?": str, "statistic_of?": str}],
     "attributes": [{"name": str, "type": str}],
+    "kinds?": {"attribute": str, "removing?": [str], "perturbations": dict},
     "options": dict,  # as the programs have them
     "counts": dict,
     "inputs": dict,

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tcbuild.errors import ByName
+from tcbuild.kinds import Kinds, Perturbed
 from tcbuild.lazy import lazy_property
 from tcbuild.masks import Bytes
 from tcbuild.sample_table import Labels, Table
@@ -22,7 +23,9 @@ class Source(Protocol):
     mask_sizes: list[int]
     mask_offsets: npt.NDArray[np.int64]
     phenotype_names: list[str]
+    kinds: list[str]
     _table: Table
+    _kinds: Kinds
 
     @property
     def genes(self) -> list[str]: ...
@@ -60,6 +63,27 @@ class Sample:
     def perturbation_indices(self) -> npt.NDArray[np.int32]:
         """int32 [g], the deleted genes, ascending."""
         return self._labels.perturbation_indices
+
+    @lazy_property
+    def _perturbed(self) -> Perturbed:
+        text = None
+        if self._dataset.kinds:
+            text = self.attributes[self._dataset._kinds.attribute]
+        return self._dataset._kinds.of(self.perturbation_indices, text)
+
+    @property
+    def perturbed_indices(self) -> npt.NDArray[np.int32]:
+        """int32 [p], all genes that it perturbs, ascending: the deleted ones, and those that a
+        perturbation of another kind leaves in the graph.
+        """
+        return self._perturbed[0]
+
+    @property
+    def perturbed_kinds(self) -> npt.NDArray[np.int8]:
+        """int8 [p], the kind of the perturbation of each: an index of Dataset.kinds, -1 if it is
+        not known.
+        """
+        return self._perturbed[1]
 
     @property
     def phenotypes(self) -> npt.NDArray[np.float64]:

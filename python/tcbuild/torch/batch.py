@@ -10,6 +10,7 @@ from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.utils.data._utils.collate import default_collate_fn_map
@@ -41,6 +42,10 @@ class Batch:
     perturbation_indices_ptr: int64 [B + 1], sample b deletes
         perturbation_indices[ptr[b]:ptr[b + 1]]
     perturbation_indices_batch: int64 [K], the sample of each deleted gene
+    perturbed_indices, perturbed_kinds, perturbed_ptr: of a set with kinds of perturbations, else
+        None: int64 [P], the genes that each sample perturbs, deleted or not; int8 [P], the kind of
+        each, an index of tcbuild.Dataset.kinds, -1 if it is not known; int64 [B + 1], sample b
+        perturbs perturbed_indices[ptr[b]:ptr[b + 1]]
     phenotypes: float64 [B, P], NaN if missing; the columns are phenotype_names. These are all
         numbers of the perturbation set, including statistics such as p-values and standard errors
         (dataset.stored.phenotypes says which), so select your targets by name:
@@ -61,6 +66,9 @@ class Batch:
     phenotypes: Tensor
     phenotype_names: list[str]
     mask_basis: str
+    perturbed_indices: Tensor | None = None
+    perturbed_kinds: Tensor | None = None
+    perturbed_ptr: Tensor | None = None
     _layout: MaskLayout | None = None
     _removals: Tensor | None = None
     _kept_bits: Tensor | None = None
@@ -284,12 +292,35 @@ def collate(
         torch.from_numpy(phenotypes),
         datasets[0].phenotype_names,
         datasets[0].mask_basis,
+        *_perturbed(datasets, indices, genes, ptr),
         layout,
         removals,
         kept_bits,
         removed,
         Edges.of(datasets[0]),
         attributes,
+    )
+
+
+def _perturbed(
+    datasets: list[tcbuild.Dataset],
+    indices: npt.NDArray[np.int64],
+    genes: npt.NDArray[np.int64],
+    ptr: npt.NDArray[np.int64],
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """The perturbed genes of samples, their kinds, and where those of each sample begin."""
+    if not datasets[0].kinds:
+        return None, None, None
+    found = []
+    for b, (dataset, index) in enumerate(zip(cycle(datasets), indices.tolist())):
+        kinds = dataset._kinds
+        text = dataset._table.attributes(index, [kinds.attribute])[kinds.attribute]
+        found.append(kinds.of(genes[ptr[b] : ptr[b + 1]], text))
+    ends = np.cumsum([0, *(len(perturbed) for perturbed, _ in found)], dtype=np.int64)
+    return (
+        torch.from_numpy(np.concatenate([perturbed for perturbed, _ in found]).astype(np.int64)),
+        torch.from_numpy(np.concatenate([codes for _, codes in found])),
+        torch.from_numpy(ends),
     )
 
 
@@ -341,7 +372,7 @@ def _difference(found: tcbuild.Dataset, expected: tcbuild.Dataset) -> str:
         if sizes.get(name) != others.get(name):
             counts = [f"{of[name]:,} positions" if name in of else "none" for of in (sizes, others)]
             return f"mask {name}: {counts[0]}, expected {counts[1]}"
-    for what in ("mask_basis", "phenotype_names"):
+    for what in ("mask_basis", "phenotype_names", "kinds"):
         values = getattr(found, what), getattr(expected, what)
         if values[0] != values[1]:
             return f"{what} {values[0]}, expected {values[1]}"

@@ -1,0 +1,89 @@
+"""Kinds of perturbations, against a reading of the table itself."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import tcbuild as reader
+import tcbuild.torch as tct
+from tcbuild.kinds import Kinds
+
+GENES = [f"G{i}" for i in range(8)]
+KINDS = ["deletion", "knockdown", "overexpression"]
+
+
+def build(
+    tcbuild, folder: Path, *settings: str, kinds: bool = True
+) -> tuple[reader.Dataset, list[dict[str, str]]]:
+    """A dataset, and of each sample the kind of each gene that it perturbs."""
+    rng = random.Random(1)
+    samples = [{gene: rng.choice(KINDS) for gene in rng.sample(GENES, 3)} for _ in range(50)]
+    samples[0] = {"G0": "overexpression"}
+    graph = folder / "graph"
+    (graph / "nodes").mkdir(parents=True)
+    (graph / "edges").mkdir()
+    (graph / "nodes" / "gene.tsv").write_text("\n".join(["id", *GENES]) + "\n")
+    edges = [f"{a}\t{b}" for a, b in zip(GENES, GENES[1:])]
+    (graph / "edges" / "gene__physical__gene.tsv").write_text("\n".join(["src\tdst", *edges]))
+    rows = ["|".join(s) + ("\t" + "|".join(s.values()) if kinds else "") for s in samples]
+    header = "genes\tkinds" if kinds else "genes"
+    (folder / "set.tsv").write_text("\n".join([header, *rows]) + "\n")
+    out = folder / "dataset"
+    tcbuild.run(
+        "incidence",
+        "--graph",
+        graph,
+        "--perturbations",
+        folder / "set.tsv",
+        "--out",
+        out,
+        *settings,
+    )
+    return reader.open(out), samples
+
+
+@pytest.mark.parametrize("removing", [None, ["deletion"], ["deletion", "knockdown"]])
+def test_kinds(tcbuild, tmp_path: Path, removing: list[str] | None) -> None:
+    settings = [] if removing is None else [f"removing_kinds=[{','.join(removing)}]"]
+    dataset, samples = build(tcbuild, tmp_path, *settings)
+    assert dataset.kinds == KINDS
+    for stored, expected in zip(dataset, samples):
+        genes = sorted(expected)
+        assert [GENES[gene] for gene in stored.perturbed_indices] == genes
+        assert [KINDS[kind] for kind in stored.perturbed_kinds] == [expected[g] for g in genes]
+        assert stored.perturbed_kinds.dtype == np.int8
+        deleted = [g for g in genes if removing is None or expected[g] in removing]
+        assert stored.genes == deleted
+        assert [GENES[i] for i in np.flatnonzero(~stored.masks["gene"])] == deleted
+    for view in (tct.Dataset(dataset[10:30]), [tct.Dataset(dataset)[i] for i in range(10, 30)]):
+        batch = tct.collate(view)
+        ptr = batch.perturbed_ptr
+        assert batch.perturbed_kinds.dtype == torch.int8 and ptr[-1] == len(batch.perturbed_kinds)
+        for b, stored in enumerate(dataset[10:30]):
+            part = slice(int(ptr[b]), int(ptr[b + 1]))
+            assert batch.perturbed_indices[part].tolist() == stored.perturbed_indices.tolist()
+            assert batch.perturbed_kinds[part].tolist() == stored.perturbed_kinds.tolist()
+    assert tct.collate(tct.Dataset(dataset), masks=None).pin_memory is not None
+
+
+def test_set_without_kinds(tcbuild, tmp_path: Path) -> None:
+    dataset, samples = build(tcbuild, tmp_path, kinds=False)
+    assert dataset.kinds == [] and "kinds" not in dataset.manifest
+    assert dataset[0].perturbed_indices.tolist() == [0]
+    assert dataset[0].perturbed_kinds.tolist() == [-1]
+    assert tct.collate(tct.Dataset(dataset[:4])).perturbed_kinds is None
+
+
+def test_unknown_kinds(tcbuild, tmp_path: Path) -> None:
+    kinds = Kinds(build(tcbuild, tmp_path)[0].manifest, lambda: {"A=B": 3})
+    genes, codes = kinds.of(np.array([1, 5]), "|deletion|A=B=knockdown")
+    assert genes.tolist() == [1, 3, 5] and codes.tolist() == [-1, 1, 0]
+    with pytest.raises(reader.DamagedFileError, match="found 1 kinds, expected 2"):
+        kinds.of(np.array([1, 5]), "deletion")
+    with pytest.raises(reader.DamagedFileError, match="'kinds': 'other'"):
+        kinds.of(np.array([1]), "other")
