@@ -206,6 +206,11 @@ func (s *sources) survey(ctx context.Context) error {
 		s.logKinds()
 	}
 	s.logRepeats(counts.Repeats)
+	for what, names := range map[string][]string{"one value in all samples": unmeasured.Constant(), "numbers of the rows": unmeasured.Indices()} {
+		if len(names) > 0 {
+			s.Log.Warn("phenotypes that may be none: leave them out with --not-phenotypes", "phenotypes", fault.List(names), "values", what)
+		}
+	}
 	if names := unmeasured.Names(); len(names) > 0 {
 		s.Log.Warn("phenotypes without a value in any sample", "phenotypes", fault.List(names))
 	}

@@ -67,11 +67,13 @@ const QuotesHint = "remove the quotes, or put every field of the column in quote
 // upper and lower case, or for the way in which Unicode composes its letters. It returns "" if
 // there is none.
 func (n *Nodes) Alike(name string) string {
-	composed := norm.NFC.String(name)
+	composed, plain := norm.NFC.String(name), withoutVersion(name)
 	for _, id := range n.IDs {
 		switch other := norm.NFC.String(id); {
 		case other == composed:
 			return fmt.Sprintf("did you mean %s? It looks the same, but its letters are composed in another way; write both in Unicode's form NFC", fault.Quote(id))
+		case plain != "" && (id == plain || withoutVersion(id) == plain), withoutVersion(id) == name && name != "":
+			return fmt.Sprintf("did you mean %s? They differ in the version behind the dot; give both without it", fault.Quote(id))
 		case strings.EqualFold(other, composed):
 			return fmt.Sprintf("did you mean %s? Upper and lower case differ", fault.Quote(id))
 		}
@@ -80,6 +82,17 @@ func (n *Nodes) Alike(name string) string {
 }
 
 var systematicName = regexp.MustCompile(`^Y[A-P][LR][0-9]{3}[WC]`)
+
+// versioned matches ids of Ensembl and RefSeq with their version, as ENSG00000141510.18.
+var versioned = regexp.MustCompile(`^(ENS[A-Z]*[GTP][0-9]{11}|[NX][MRP]_[0-9]+)\.[0-9]+$`)
+
+// withoutVersion returns an id without its version, "" if it has none.
+func withoutVersion(id string) string {
+	if match := versioned.FindStringSubmatch(id); match != nil {
+		return match[1]
+	}
+	return ""
+}
 
 // AliasSetting says for hints where other names of the genes are given: SGD's list has
 // yeast's only.

@@ -5,34 +5,69 @@ import (
 	"slices"
 )
 
-// Unmeasured finds the phenotypes that have no value in any sample of a set.
+// Unmeasured finds the phenotypes that are none by their values: without a value in any sample of a
+// set, with the same in all, or with whole numbers that ascend, as rows' numbers do.
 type Unmeasured struct {
-	names []string
-	open  []int // phenotypes without a value so far
+	names    []string
+	open     []int // phenotypes without a value so far
+	constant []int // those with one value so far
+	indices  []int // those with whole numbers that ascend so far
+	first    []float64
+	last     []float64
+	samples  int
 }
 
 // NewUnmeasured returns an Unmeasured that has seen no samples.
 func NewUnmeasured(columns Columns) *Unmeasured {
-	u := &Unmeasured{names: columns.PhenotypeNames()}
-	for k := range u.names {
+	u := &Unmeasured{names: columns.PhenotypeNames(), first: make([]float64, len(columns.Phenotypes)), last: make([]float64, len(columns.Phenotypes))}
+	for k, phenotype := range columns.Phenotypes {
 		u.open = append(u.open, k)
+		if phenotype.StatisticOf == "" {
+			u.constant, u.indices = append(u.constant, k), append(u.indices, k)
+		}
 	}
 	return u
 }
 
-// Add records samples. It costs next to nothing once every phenotype has a value.
+// Add records samples, in the order of the set. It costs next to nothing once the phenotypes have
+// different values.
 func (u *Unmeasured) Add(s *Samples) {
-	for i := 0; i < s.Len() && len(u.open) > 0; i++ {
-		values := s.Phenotypes(i)
+	for i := 0; i < s.Len() && len(u.open)+len(u.constant)+len(u.indices) > 0; i++ {
+		values, begun := s.Phenotypes(i), u.samples+i > 0
+		if !begun {
+			copy(u.first, values)
+		}
 		u.open = slices.DeleteFunc(u.open, func(k int) bool { return !math.IsNaN(values[k]) })
+		u.constant = slices.DeleteFunc(u.constant, func(k int) bool { return values[k] != u.first[k] })
+		u.indices = slices.DeleteFunc(u.indices, func(k int) bool {
+			return !(values[k] == math.Trunc(values[k]) && (!begun || values[k] > u.last[k]))
+		})
+		copy(u.last, values)
 	}
+	u.samples += s.Len()
 }
 
 // Names are the phenotypes without a value in the samples added so far.
-func (u *Unmeasured) Names() []string {
-	var names []string
+func (u *Unmeasured) Names() (names []string) {
 	for _, k := range u.open {
 		names = append(names, u.names[k])
+	}
+	return names
+}
+
+// fewSamples are too few to tell that values are the same, or rows' numbers, for another reason than
+// chance.
+const fewSamples = 10
+
+// Constant are the phenotypes with the same value in all samples, Indices those that number them.
+func (u *Unmeasured) Constant() []string { return u.named(u.constant) }
+func (u *Unmeasured) Indices() []string  { return u.named(u.indices) }
+
+func (u *Unmeasured) named(phenotypes []int) (names []string) {
+	for _, k := range phenotypes {
+		if u.samples >= fewSamples {
+			names = append(names, u.names[k])
+		}
 	}
 	return names
 }

@@ -115,7 +115,10 @@ func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOp
 		if err := samples.Write(path, shown, graph.Genes); err != nil {
 			return err
 		}
-		return perturbations.Unchanged()
+		if err := perturbations.Unchanged(); err != nil || o.table.DroppedNames == "" {
+			return err
+		}
+		return perturbations.WriteDroppedNames(o.table.DroppedNames)
 	})
 	if err != nil {
 		return err
@@ -125,6 +128,12 @@ func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOp
 		"columns left out: "+listOrNone(perturbations.IgnoredColumns()))
 	if statistics := duplicates.Pooled(kept); len(statistics) > 0 {
 		e.say("statistics, pooled: " + fault.List(statistics))
+	}
+	if names := shown.unmeasured.Constant(); len(names) > 0 {
+		e.say("phenotypes with one value in all samples, which may be none (--not-phenotypes): " + fault.List(names))
+	}
+	if names := shown.unmeasured.Indices(); len(names) > 0 {
+		e.say("phenotypes that number the samples, which may be none (--not-phenotypes): " + fault.List(names))
 	}
 	if names := shown.unmeasured.Names(); len(names) > 0 {
 		e.say("phenotypes without a value: " + fault.List(names))

@@ -18,7 +18,7 @@ type genotypeParser struct {
 	genes   *ingest.Nodes
 	options PerturbationOptions
 	counts  *ingest.Counts
-	missing map[string]int // unknown names, with the samples of which each is the first
+	missing map[string]missing
 
 	// Of the sample being parsed:
 	genotype []uint32
@@ -112,15 +112,27 @@ func (p *genotypeParser) add(name []byte) error {
 		return err
 	}
 	if p.options.UnknownGenes != ingest.DropSample && p.options.UnknownGenes != ingest.DropGene {
+		if p.options.Ambiguous != nil {
+			if why := p.options.Ambiguous(string(name)); why != "" {
+				return fault.New(fault.Input, "name the gene by its id; to drop such samples, pass --unknown-genes drop-sample", "%s", why)
+			}
+		}
 		return fault.New(fault.Input, p.unknownHint(string(name)),
 			"gene %s is not in nodes/gene, expected one of its %s ids", QuoteGene(name), humanize.Comma(int64(p.genes.Len())))
 	}
+	found := p.missing[string(name)]
 	if p.dropped++; p.dropped == 1 {
-		p.missing[string(name)]++
-	} else if _, known := p.missing[string(name)]; !known {
-		p.missing[string(name)] = 0
+		found.first++
 	}
+	found.listed++
+	p.missing[string(name)] = found
 	return nil
+}
+
+// missing counts what an unknown name is of samples.
+type missing struct {
+	first  int // those whose first unknown name it is
+	listed int // how often they list it
 }
 
 // addGene adds the gene that a name means. Two names of one gene in a sample are a double mutant

@@ -17,7 +17,7 @@ import (
 // fails, the counts are those up to the failure.
 func (p *tablePerturbations) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	s := &tableScan{tablePerturbations: p, yield: yield}
-	p.missing = make(map[string]int)
+	p.missing = make(map[string]missing)
 	r, err := table.OpenFile(p.file, p.options.Text)
 	if err != nil {
 		return s.counts, err
@@ -89,8 +89,9 @@ func (s *tableScan) take(parser *sampleParser) error {
 	if s.ids != nil {
 		s.ids.send(parser.hashes)
 	}
-	for name, samples := range parser.genotype.missing {
-		s.missing[name] += samples
+	for name, more := range parser.genotype.missing {
+		found := s.missing[name]
+		s.missing[name] = missing{found.first + more.first, found.listed + more.listed}
 	}
 	clear(parser.genotype.missing)
 	parser.samples.First = s.counts.Samples

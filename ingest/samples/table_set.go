@@ -41,8 +41,10 @@ type PerturbationOptions struct {
 	Attributes    []string          // default: every other column of text, in file order
 	Text          table.TextOptions // layout of a text file
 	// alternative gene names -> ids of the graph; an id takes precedence
-	Aliases  map[string]string
-	Synonyms ingest.Synonyms // "" is RefuseSynonyms
+	Aliases map[string]string
+	// Ambiguous says of a name that no gene has why, "" if it is unknown; nil: all are
+	Ambiguous func(name string) string
+	Synonyms  ingest.Synonyms // "" is RefuseSynonyms
 	// Controls are names that stand where a gene's does and delete nothing. They are looked for
 	// before genes are.
 	Controls []string
@@ -73,6 +75,8 @@ type perturbations interface {
 	// Missing are the names of no gene, or of several, that the latest Scan dropped, with the number
 	// of samples of which each is the first such name.
 	Missing() map[string]int
+	// DroppedNames are the same names, with how often samples list them.
+	DroppedNames() map[string]int
 	// eachName calls note with the name of each deleted gene; a name is valid during the call
 	eachName(ctx context.Context, note func(name []byte)) error
 	isControl(name []byte) bool
@@ -153,7 +157,7 @@ type perturbationSet struct {
 	genes   *ingest.Nodes
 	options PerturbationOptions
 	layout  perturbationLayout
-	missing map[string]int
+	missing map[string]missing
 }
 
 func (p *perturbationSet) Columns() ingest.Columns { return p.layout.columns }
@@ -162,11 +166,25 @@ func (p *perturbationSet) IgnoredColumns() []string { return p.layout.ignored }
 
 func (p *perturbationSet) isControl(name []byte) bool { return p.options.controls.names[string(name)] }
 
-func (p *perturbationSet) Missing() map[string]int { return p.missing }
+func (p *perturbationSet) Missing() map[string]int {
+	samples := make(map[string]int)
+	for name, found := range p.missing {
+		samples[name] = found.first
+	}
+	return samples
+}
+
+func (p *perturbationSet) DroppedNames() map[string]int {
+	listed := make(map[string]int)
+	for name, found := range p.missing {
+		listed[name] = found.listed
+	}
+	return listed
+}
 
 // genotypeParser is a parser of one Scan, or of some of its rows.
 func (p *perturbationSet) genotypeParser(counts *ingest.Counts) genotypeParser {
-	return genotypeParser{genes: p.genes, options: p.options, counts: counts, missing: make(map[string]int)}
+	return genotypeParser{genes: p.genes, options: p.options, counts: counts, missing: make(map[string]missing)}
 }
 
 // ErrNoneRemains ends a Scan of which every sample was dropped because of unknown genes.

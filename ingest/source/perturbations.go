@@ -1,9 +1,12 @@
 package source
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"tcbuild/conf"
 	"tcbuild/fault"
@@ -12,6 +15,7 @@ import (
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/samples/where"
 	"tcbuild/ingest/table"
+	"tcbuild/internal/disk"
 )
 
 // PerturbationSpec says what the columns of a published table hold, or of a torchcell store. Its
@@ -51,6 +55,8 @@ type LayoutSpec struct {
 	// the column of the kinds of perturbations, such as deletion and overexpression: one for each gene,
 	// as genes are listed, or one for all; - for none (default: kinds, if there is such a column)
 	KindsColumn string `yaml:"kinds_column"`
+	// a file to write, tab-separated: the names that were dropped, why, and in how many samples
+	DroppedNames string `yaml:"dropped_names"`
 
 	AliasTables []AliasTable `yaml:"alias_tables"` // names of other databases, which aliases comes before
 	// what happens to a sample that names one gene by two names: error, or drop-sample, which counts
@@ -71,6 +77,9 @@ type Perturbations interface {
 	IgnoredColumns() []string
 	// Report accounts for the rows (cells of a matrix) that the latest Scan read.
 	Report() SourceReport
+	// WriteDroppedNames writes a table of the names that the latest Scan dropped: the name, why, and
+	// how often samples list it.
+	WriteDroppedNames(path string) error
 }
 
 // Open finds the layout of the table.
@@ -163,7 +172,7 @@ func (s PerturbationSpec) openPlain(names *Names, text table.TextOptions) (Pertu
 		GenesColumns: s.GenesColumns, GeneDelimiter: s.GeneDelimiter,
 		IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes, Attributes: s.Attributes,
 		FilterColumns: where.Names(s.Where),
-		Text:          text, Aliases: names.Aliases(), Synonyms: s.Synonyms, Controls: s.Controls, KindsColumn: s.KindsColumn,
+		Text:          text, Aliases: names.Aliases(), Ambiguous: names.whyAmbiguous, Synonyms: s.Synonyms, Controls: s.Controls, KindsColumn: s.KindsColumn,
 	})
 	if err != nil {
 		return nil, err
@@ -189,6 +198,27 @@ func (p *plainSet) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error
 		err = p.report.check("give the genes' other names with "+p.names.genes.AliasSetting(), *p.spec.MaxDropped)
 	}
 	return counts, err
+}
+
+func (p *plainSet) WriteDroppedNames(path string) error {
+	return p.names.writeDropped(path, p.set.DroppedNames())
+}
+
+// writeDropped writes names with their numbers, the most frequent ones first.
+func (n *Names) writeDropped(path string, dropped map[string]int) error {
+	names := slices.SortedFunc(maps.Keys(dropped), func(a, b string) int { return cmp.Or(dropped[b]-dropped[a], strings.Compare(a, b)) })
+	text := "name\twhy\tcount\n"
+	for _, name := range names {
+		why := "unknown"
+		if n.find([]byte(name)).result == ambiguous {
+			why = "ambiguous: " + strings.Join(n.featuresOf(name), ", ")
+		}
+		text += fmt.Sprintf("%s\t%s\t%d\n", name, why, dropped[name])
+	}
+	if err := disk.WriteWhole(path, []byte(text)); err != nil {
+		return fmt.Errorf("write dropped names: %w", err)
+	}
+	return nil
 }
 
 // account makes the report of one Scan.
@@ -236,6 +266,14 @@ func (p *plainSet) aliasedControls() (n int) {
 		}
 	}
 	return n
+}
+
+// whyAmbiguous says which features have an ambiguous name; "" for any other.
+func (n *Names) whyAmbiguous(name string) string {
+	if result := n.find([]byte(name)).result; result == ambiguous {
+		return n.describe(name, result)
+	}
+	return ""
 }
 
 // names makes the look-up of genes.

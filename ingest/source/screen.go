@@ -28,6 +28,7 @@ type screen struct {
 	ignored                []string
 	reader                 func(*screenReader) rowReader // makes the rowReader of one Scan
 	report                 SourceReport
+	listed                 map[string]int // how often rows list each unknown name
 }
 
 // rowReader turns row i of a batch into samples, or counts why it does not.
@@ -39,6 +40,8 @@ func (s *screen) IgnoredColumns() []string { return s.ignored }
 
 func (s *screen) Report() SourceReport { return s.report }
 
+func (s *screen) WriteDroppedNames(path string) error { return s.names.writeDropped(path, s.listed) }
+
 // Scan reads the samples. The receiver owns each batch. A table without any
 // sample is an error.
 func (s *screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
@@ -47,6 +50,7 @@ func (s *screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) 
 		return ingest.Counts{}, err
 	}
 	defer in.Close()
+	s.listed = make(map[string]int)
 	r := &screenReader{screen: s, kinds: make(map[int]int)}
 	r.Batcher = ingest.NewBatcher(s.columns, func(samples *ingest.Samples) error {
 		r.failed = yield(samples)
@@ -135,6 +139,7 @@ func (r *screenReader) genotype(loci []locus, genes *[]uint32) (ok bool, err err
 				return false, err
 			}
 			r.missing.add(l.name)
+			r.listed[l.name]++
 			r.row.unknown++
 		default:
 			*genes = append(*genes, l.gene)
@@ -195,6 +200,7 @@ func (r *screenReader) lost(name namedGene) error {
 			"%s", r.names.describe(name.name, name.result))
 	}
 	r.missing.add(name.name)
+	r.listed[name.name]++
 	r.missing.count([2]found{name.result, name.result})
 	return nil
 }
