@@ -384,7 +384,7 @@ func TestDifferenceThatTheCPUDoesNotFind(t *testing.T) {
 	must(t, c.addResults(l))
 	l.host[8*masks+4] = 1 << 3
 	if err := c.addResults(l); fault.KindOf(err) != fault.Failed ||
-		err.Error() != "the device found 1 samples that differ, of which 0 do on the CPU; the first is sample 35" || fault.HintOf(err) == "" {
+		err.Error() != "the device found 1 samples that differ, the CPU 0 of them; the first is sample 35" || fault.HintOf(err) == "" {
 		t.Errorf("error %v, hint %q", err, fault.HintOf(err))
 	}
 }
