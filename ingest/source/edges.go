@@ -42,7 +42,7 @@ type edgeFile struct {
 
 // edgeEnd is one of the two ends of a file's edges.
 type edgeEnd struct {
-	columns []int // of which the first that has a name counts
+	columns []int // the first that has a name counts
 	recent  recentName
 	genes   []meaning // of the row at hand
 }

@@ -202,7 +202,7 @@ func (t *EdgesSpec) nameReader(files *inputfile.Files) (nameReader, error) {
 	}, nil
 }
 
-// rename returns what finds a name behind the prefix.
+// rename returns a function that finds the name after the prefix.
 func (t *EdgesSpec) rename() func(field []byte) ([]byte, error) {
 	prefix := []byte(t.StripPrefix)
 	rest := nameIn(t.Name, t.UpperCase)

@@ -18,7 +18,7 @@ import (
 type Names struct {
 	genes    *ingest.Nodes
 	kinds    []string            // of names, by precedence
-	features []string            // systematic names: those of the genes in their order, then others
+	features []string            // systematic names: of the genes in their order, then of others
 	meanings map[string]meaning  // of every name
 	several  map[string][]uint32 // the features of a name that has more than one
 }
@@ -65,7 +65,7 @@ type featureName struct {
 }
 
 // readTable adds the names in a table. Its ids are gene ids or names that are known before it, or
-// those of further features.
+// ids of further features.
 func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string) (SourceReport, error) {
 	report := SourceReport{Made: "aliases", File: spec.File}
 	rows, columns, err := openRows(files, spec.TextSpec, spec.RowsSpec, place, append([]string{spec.ID}, spec.Names...)...)
@@ -78,7 +78,7 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 		n.kinds, kinds = append(n.kinds, spec.Kinds[0]), spec.Kinds[1:]
 	}
 	var missing missingNames
-	named := make([][]featureName, len(kinds)) // names have a meaning only behind the last row
+	named := make([][]featureName, len(kinds)) // names get their meaning after the last row
 	empty := 0
 	err = rows.each("aliases", &report, func(batch *table.Batch, i int) error {
 		if batch.Missing(columns[0], i) {

@@ -29,7 +29,7 @@ type pairState struct {
 	stored bool
 }
 
-// add counts a row and stores its edge, unless the row is to be dropped. state is that of its pair.
+// add counts a row and stores its edge, unless the row is to be dropped. state belongs to its pair.
 func (r *relation) add(src, dst uint32, weight float64, cells []cell, state *pairState, m meeting) {
 	if m == first {
 		state.weight = weight

@@ -114,7 +114,7 @@ func (r Report) check(hint string, maxDropped float64) error {
 	return nil
 }
 
-// checkMaxDropped returns a fault.Usage for a share that is none.
+// checkMaxDropped returns a fault.Usage for an invalid share.
 func checkMaxDropped(share float64) error {
 	if share >= 0 && share <= 1 {
 		return nil

@@ -41,7 +41,7 @@ func (s *Set) Close() error { return s.file.Close() }
 // Genes is the number of distinct genes of the list that are in the graph.
 func (s *Set) Genes() int { return len(s.genes) }
 
-// Counts returns the counts of a whole pass. Unknown and repeated genes are those of the list.
+// Counts returns the counts of a whole pass. Unknown and repeated genes are counted in the list.
 func (s *Set) Counts() ingest.Counts { return s.counts }
 
 // Scan computes all samples. The first one takes as many steps as the list has genes.

@@ -41,9 +41,9 @@ type Column struct {
 // array, and by #2 and so on for further experiments of a record with the same label. If that name
 // is taken, its label goes in front.
 //
-// So are those of attributes, as they belong to their experiment. As long as all experiments of
-// each record have the same label, attributes of different labels share a column; otherwise all but
-// those of the first label have their label in front.
+// Attributes belong to their experiment, and their columns are named in the same way. As long as all
+// experiments of each record have the same label, attributes of different labels share a column;
+// otherwise all but the first label's attributes have their label in front.
 type columns struct {
 	dir   string
 	index map[string]int // by identity
@@ -88,8 +88,8 @@ func (c *columns) each(r *Record, visit func(column, e int, v *Value)) error {
 	return nil
 }
 
-// tellApart adds the attributes by which an experiment differs from one that is alone in its
-// record and has finite values: its number, if it is not the first, that of its perturbations,
+// tellApart adds the attributes by which an experiment differs from the only one of a record with
+// finite values: its number, if it is not the first, the number of its perturbations,
 // unless it has one of each gene that the record names, and its values that are not finite, or that
 // its label has none.
 func (c *columns) tellApart(r *Record) {
@@ -145,7 +145,7 @@ func (e *Experiment) notFinite() (text []byte) {
 	return text
 }
 
-// column is the name of a value among those of its experiment.
+// column is the name of a value within its experiment.
 func (v *Value) column() string {
 	if v.Part == nil {
 		return string(v.Name)

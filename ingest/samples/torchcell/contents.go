@@ -106,8 +106,8 @@ const fileBuffer = 64 << 10
 // perturbations of each, the number of its cells, and these. Numbers are varints, texts follow their
 // length.
 //
-// The perturbations of an experiment are their number plus one, and gene and type of each, the
-// length of the type plus one; or 0 if they are those of the first.
+// The perturbations of an experiment are their number plus one, and the gene and type of each, the
+// length of the type plus one; or 0 if the first experiment has the same ones.
 //
 // A cell is the column's number times 4 plus the kind, and a float64, a text or an experiment.
 const (

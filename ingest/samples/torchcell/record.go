@@ -22,10 +22,10 @@ type Record struct {
 // Experiment is one experiment of a record.
 type Experiment struct {
 	// Perturbations of any type, in order. Several may be of the same gene. A list of genotypes
-	// gives those of all.
+	// gives the perturbations of all.
 	Perturbations []Perturbation
 	Label         []byte // name of its phenotype's label
-	// Values are those of the label, then those of its statistic if the phenotype names one.
+	// Values of the label, then of its statistic if the phenotype names one.
 	Values []Value
 	// Unit of the label's values, and what kind of measurement they are; nil if it is not said.
 	Unit, Measurement []byte
@@ -137,7 +137,7 @@ func missing(err error, found bool, member string) error {
 	return err
 }
 
-// experiment reads an experiment and appends it to those of its record.
+// experiment reads an experiment and appends it to its record.
 func (d *decoder) experiment() error {
 	n := len(d.record.Experiments)
 	d.record.Experiments = slices.Grow(d.record.Experiments, 1)[:n+1]
@@ -361,7 +361,7 @@ func (d *decoder) find(name string) bool {
 	return false
 }
 
-// values reads a value, or those of an object or an array.
+// values reads a value, or all values of an object or an array.
 func (d *decoder) values(name []byte, e *Experiment) error {
 	add := func(part []byte) error {
 		v, err := d.value(name, part)
