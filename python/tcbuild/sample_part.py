@@ -23,6 +23,8 @@ _MAGIC = b"ARROW1"
 _END = struct.Struct(f"<i{len(_MAGIC)}s")  # length of the footer before it, and the magic
 _HEAD = 8  # bytes of the magic before the schema, padded
 _BLOCK = struct.Struct("<qi4xq")  # offset of a message, length of its metadata and its body
+# Buffers are compressed, and forked processes have none of Arrow's threads to unpack them.
+_ALONE = pa.ipc.IpcReadOptions(use_threads=False)
 _RECORD_BATCHES = 3  # the footer's field with their blocks
 
 
@@ -38,8 +40,8 @@ class Part:
         """A record batch; of texts with a dictionary, the indices."""
         offset, metadata, body = self._layout.blocks[number]
         with _as_damage(self._file):
-            content = pa.py_buffer(self._file.read(offset, metadata + body))
-            batch = pa.ipc.read_record_batch(content, self._layout.schema)
+            content = self._layout.schema + self._file.read(offset, metadata + body)
+            batch = pa.ipc.open_stream(pa.py_buffer(content), options=_ALONE).read_next_batch()
         self._check_rows(batch, number)
         return batch
 
@@ -52,9 +54,8 @@ class Part:
         """Some columns of all rows, by their places in the schema."""
         schema = pa.schema([self._schema.field(field) for field in fields])
         stream = CheckedStream(self._file)
-        # Of all columns, a batch is read in one piece, without a copy in Arrow's memory.
+        # Of all columns, a batch is read in one piece.
         some = fields if len(fields) < len(self._schema) else None
-        # Forked processes have none of Arrow's threads.
         options = pa.ipc.IpcReadOptions(use_threads=False, included_fields=some)
         with _as_damage(self._file, stream):
             reader = pa.ipc.open_file(pa.PythonFile(stream, "r"), options=options)
@@ -71,7 +72,9 @@ class Part:
             # What precedes the batches is a stream of the schema and the dictionaries.
             end = blocks[0][0] if blocks else 0
             head = self._file.read(_HEAD, end - _HEAD)
-            reader = pa.ipc.open_stream(pa.py_buffer(bytes(head) + _empty_batch(self._schema)))
+            reader = pa.ipc.open_stream(
+                pa.py_buffer(bytes(head) + _empty_batch(self._schema)), options=_ALONE
+            )
             self._check_shape(reader.schema, self._schema, len(blocks))
             columns = reader.read_next_batch().columns
         words = [
@@ -82,7 +85,7 @@ class Part:
             field if there is None else field.with_type(field.type.index_type)
             for field, there in zip(self._schema, words)
         ]
-        return _Layout(blocks, words, pa.schema(fields))
+        return _Layout(blocks, words, pa.schema(fields).serialize().to_pybytes())
 
     def _check_shape(self, found: pa.Schema, expected: pa.Schema, batches: int) -> None:
         if not found.equals(expected):
@@ -97,12 +100,12 @@ class Part:
 
 class _Layout(NamedTuple):
     """Where a part's record batches are: offset, length of the metadata and of the body; its
-    dictionaries; and its schema with indices in place of texts with a dictionary.
+    dictionaries; and the message of its schema, with indices in place of texts with a dictionary.
     """
 
     blocks: list[tuple[int, int, int]]
     words: list[pa.Array | None]
-    schema: pa.Schema
+    schema: bytes
 
 
 def _record_batches(file: CheckedFile) -> list[tuple[int, int, int]]:
@@ -126,18 +129,9 @@ def _record_batches(file: CheckedFile) -> list[tuple[int, int, int]]:
 
 
 def _empty_batch(schema: pa.Schema) -> bytes:
-    """A message of a record batch without rows. It takes nothing of Arrow's own memory, of which
-    the first byte costs each worker 4 MB.
-    """
-    pool = pa.system_memory_pool()
-
-    def empty(kind: pa.DataType) -> pa.Array:
-        if pa.types.is_dictionary(kind):  # pa.nulls would ignore the pool for these
-            return pa.DictionaryArray.from_arrays(empty(kind.index_type), empty(kind.value_type))
-        return pa.nulls(0, kind, pool)
-
-    batch = pa.RecordBatch.from_arrays([empty(field.type) for field in schema], schema=schema)
-    return bytes(batch.serialize(memory_pool=pool))
+    """A message of a record batch without rows."""
+    columns = [pa.nulls(0, field.type) for field in schema]
+    return bytes(pa.RecordBatch.from_arrays(columns, schema=schema).serialize())
 
 
 @contextmanager

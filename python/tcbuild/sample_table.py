@@ -21,7 +21,8 @@ from tcbuild.lazy import lazy_property
 from tcbuild.manifest import PERTURBATION_INDICES, RESTORE, SAMPLE_ID, Manifest
 from tcbuild.sample_part import Part
 
-_CACHED = 16 << 20  # bytes of decoded record batches
+# Bytes of record batches as they are stored; decoded they have up to four times as many.
+_CACHED = 16 << 20
 _OPEN = 64  # parts
 _TYPES = {"text": pa.dictionary(pa.int32(), pa.string()), "number": pa.float64()}
 

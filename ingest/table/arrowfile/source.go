@@ -29,7 +29,7 @@ type Source struct {
 func Open(path string, in *io.SectionReader) (*Source, error) {
 	s := &Source{Binary: rows.Binary{Path: path}}
 	err := rows.Guard(func() (err error) {
-		if s.reader, err = open(in); err != nil {
+		if s.reader, err = open(in, verifyFrames); err != nil {
 			return err
 		}
 		for _, field := range s.reader.Schema().Fields() {

@@ -55,7 +55,7 @@ type block struct {
 
 // verify checks the lengths in an Arrow IPC file's footer and in the messages of its batches. It
 // panics on bad offsets, as the Arrow reader would.
-func verify(file *io.SectionReader) error {
+func verify(file *io.SectionReader, frames frameCheck) error {
 	size := file.Size()
 	trailer := make([]byte, trailerSize)
 	if _, err := file.ReadAt(trailer, size-trailerSize); err != nil {
@@ -88,14 +88,14 @@ func verify(file *io.SectionReader) error {
 	if err != nil {
 		return err
 	}
-	return verifyBatches(file, size-trailerSize-length, dictionaries, records, views)
+	return verifyBatches(file, size-trailerSize-length, dictionaries, records, views, frames)
 }
 
 // verifyBatches checks that a footer names exactly the batches in the file: rows of a batch that a
 // damaged footer omits would be lost unnoticed. Messages follow each other up to the footer, as in
 // an Arrow stream: a schema, then the batches. Files from Polars have something else in place of
 // the schema.
-func verifyBatches(file *io.SectionReader, footer int64, dictionaries, records []block, views int) error {
+func verifyBatches(file *io.SectionReader, footer int64, dictionaries, records []block, views int, frames frameCheck) error {
 	at := int64(magicSize)
 	if !schemaAt(file, at) {
 		if len(dictionaries)+len(records) == 0 {
@@ -121,7 +121,7 @@ func verifyBatches(file *io.SectionReader, footer int64, dictionaries, records [
 			err = verifyCounts(message, views)
 		}
 		if err == nil && (kind == dictionaryBatch || kind == recordBatch) {
-			err = verifyFrames(file, message, at+int64(b.metadata))
+			err = frames(file, message, at+int64(b.metadata))
 		}
 		if err != nil {
 			return fmt.Errorf("message at byte %d: %w", at, err)

@@ -250,14 +250,16 @@ func TestLayout(t *testing.T) {
 // samples; flips in other blocks than a sample's do not matter.
 func TestDamagedPart(t *testing.T) {
 	r := seed.Rand(t)
-	samples := randomSamples(r, bothTypes, 9000)
-	dir := write(t, bothTypes, samples)
+	columns := bothTypes
+	columns.Phenotypes = ingest.NamedPhenotypes("a", "b", "c", "d", "e", "f", "g", "h") // for several blocks
+	samples := randomSamples(r, columns, 9000)
+	dir := write(t, columns, samples)
 	path := filepath.Join(string(dir), partName(0))
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := open(t, dir, bothTypes, samples.Len())
+	table := open(t, dir, columns, samples.Len())
 	readable := 0
 	for range testrun.Cases(300, 60) {
 		damaged := bytes.Clone(whole)
@@ -269,7 +271,7 @@ func TestDamagedPart(t *testing.T) {
 		for _, i := range []int{0, 4095, 4096, 8999, 8191} {
 			row, err := reader.Row(i)
 			if err == nil {
-				checkRow(t, bothTypes, row, samples, i)
+				checkRow(t, columns, row, samples, i)
 				readable++
 				continue
 			}

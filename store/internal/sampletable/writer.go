@@ -160,7 +160,7 @@ func (w *Writer) writeFile(path string, rows arrow.Record, p *writtenPart) error
 	if err != nil {
 		return err
 	}
-	writer, err := ipc.NewFileWriter(file, ipc.WithSchema(w.schema))
+	writer, err := ipc.NewFileWriter(file, ipc.WithSchema(w.schema), ipc.WithZstd())
 	for first := int64(0); err == nil && first < rows.NumRows(); first += int64(w.layout.BatchSamples) {
 		err = writer.Write(rows.NewSlice(first, min(first+int64(w.layout.BatchSamples), rows.NumRows())))
 	}
