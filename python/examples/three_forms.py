@@ -1,5 +1,5 @@
-"""One graph network in three forms, of stock layers of PyG: removed edges are masked
-in the messages, filtered from the edges, or weighted with 0.
+"""One graph network of PyG's layers in three forms: what is removed of each sample is masked in the
+messages, filtered from the edges, or weighted with 0.
 
     make quickstart && pip install ./python[pyg]
     python python/examples/three_forms.py data/quickstart/incidence
@@ -16,18 +16,22 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn import GINConv, SimpleConv
+from torch_geometric.nn import GINConv, MessagePassing, SimpleConv
 
 from tcbuild import pyg
 
 FORMS = ("masked", "filtered", "weighted")
 
 
-class MaskedGINConv(GINConv):
-    """A GINConv that leaves out the messages of removed edges."""
+class MaskedGINConv(MessagePassing):
+    """A GIN that leaves out the messages of removed edges."""
+
+    def __init__(self, update: nn.Module):
+        super().__init__(aggr="sum")
+        self.nn = update
 
     def forward(self, x: Tensor, edge_index: Tensor, mask: Tensor) -> Tensor:
-        return self.nn(self.propagate(edge_index, x=(x, x), mask=mask) + (1 + self.eps) * x)
+        return self.nn(self.propagate(edge_index, x=x, mask=mask) + x)
 
     def message(self, x_j: Tensor, mask: Tensor) -> Tensor:
         return x_j * mask[:, None]
@@ -60,6 +64,9 @@ class GNN(nn.Module):
             for _ in range(layers)
         )
         self.head = nn.Linear(hidden, 1)
+        random = torch.Generator().manual_seed(0)  # as GINConv draws its weights twice
+        for parameter in self.parameters():
+            nn.init.uniform_(parameter, -0.5, 0.5, generator=random)
 
     def forward(self, batch: Any) -> Tensor:
         kept = batch["gene"].mask.view(len(batch), -1, 1)
@@ -67,7 +74,7 @@ class GNN(nn.Module):
         edges = {name: self.edges(batch, name) for name in self.kinds}
         for layer in self.layers:
             x = torch.stack([layer[name](x, *edges[name]) for name in self.kinds]).mean(0).relu()
-        mean = (x.view(len(batch), -1, x.size(1)) * kept).sum(1) / kept.sum(1)
+        mean = (x.view(len(batch), -1, x.size(1)) * kept).sum(1) / kept.sum(1).clamp(min=1)
         return self.head(mean).view(-1)
 
     def edges(self, batch: Any, name: str) -> tuple[Tensor, ...]:
