@@ -128,7 +128,7 @@ func TestSettingErrors(t *testing.T) {
 		{"list of lists", "out: f\ncolumns: [[a]]\n", nil, `read settings a.yaml:2: columns: found neither a value nor a list of values, expected a list of texts, or one text`, ""},
 		{"null in a list", "out: f\ncolumns: [a, null]\n", nil, `read settings a.yaml:2: columns: found neither a value nor a list of values, expected a list of texts, or one text`, ""},
 		{"many unknown keys", "a1: 1\na2: 1\nb1: 1\nb2: 1\nb3: 1\n", nil, `read settings a.yaml:1: unknown setting "a1", and 4 more: ["a2" "b1" "b2"] and so on`, ""},
-		{"missing everywhere", "samples: 1\n", nil, "probe: --out is missing", "add --out"},
+		{"missing everywhere", "samples: 1\n", nil, "probe: --out is missing", "probe --help"},
 		{"too many arguments", "out: f\n", []string{"a", "b"}, `probe: found argument "b", expected only PATH, flags and key=value`, "probe --help"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
