@@ -100,7 +100,11 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 				continue
 			}
 			of := &named[min(k, len(kinds)-1)]
-			for name, rest, more := batch.Text(column, i), []byte(nil), true; more; name = rest {
+			field := batch.Text(column, i)
+			if last := len(field) - 1; last > 0 && field[0] == '"' && field[last] == '"' && spec.Split != "" && bytes.Contains(field, []byte(spec.Split)) {
+				field = field[1:last] // as HGNC writes several names
+			}
+			for name, rest, more := field, []byte(nil), true; more; name = rest {
 				if more = spec.Split != ""; more {
 					name, rest, more = bytes.Cut(name, []byte(spec.Split))
 				}

@@ -21,12 +21,11 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/sources.golden, to be checked by eye")
 
-// releases writes the excerpts of testdata/sources.txtar into a folder, compressed as their names
-// say.
-func releases(t testing.TB) (dir string) {
+// releases writes the excerpts in a file of testdata into a folder, compressed as their names say.
+func releases(t testing.TB, excerpts string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	text, err := os.ReadFile("testdata/sources.txtar")
+	text, err := os.ReadFile("testdata/" + excerpts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +83,7 @@ func writeInto(t testing.TB, dir, name string, content []byte, err error) {
 // TestReleases reads an excerpt of each release that conf/sources.yaml has, with its settings, and
 // compares nodes, edges with their attributes, in order, and the account of all rows.
 func TestReleases(t *testing.T) {
-	settings, err := conf.Load("../../conf/sources.yaml", []string{"data=" + releases(t)})
+	settings, err := conf.Load("../../conf/sources.yaml", []string{"data=" + releases(t, "sources.txtar")})
 	if err != nil {
 		t.Fatal(err)
 	}

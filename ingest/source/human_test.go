@@ -1,0 +1,52 @@
+package source
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"tcbuild/conf"
+)
+
+// The preset human reads releases in their layouts: each name finds its gene, by whatever id the
+// source has, and a name that two genes share finds none.
+func TestHuman(t *testing.T) {
+	settings, err := conf.Load("../../conf/human.yaml", []string{"data=" + releases(t, "human.txtar")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spec GraphSpec
+	if err := settings.Decode(&spec); err != nil {
+		t.Fatal(err)
+	}
+	graph, report := build(t, spec)
+	checkAccounts(t, report)
+	if got, want := graph.Genes.IDs, []string{"HK1", "HK2", "HLA-A", "KRAS", "NKX2-1", "TP53"}; !slices.Equal(got, want) {
+		t.Errorf("got genes %q, want %q", got, want)
+	}
+	var got []string
+	for _, edges := range graph.Edges {
+		sources, targets := graph.Ends(edges.Type)
+		for row := range edges.Len() {
+			got = append(got, fmt.Sprintf("%s: %s %s", edges.Type, sources.IDs[edges.Src[row]], targets.IDs[edges.Dst[row]]))
+		}
+	}
+	slices.Sort(got)
+	want := []string{
+		"gene__gpr__reaction: HK1 MAR04394", "gene__gpr__reaction: HK2 MAR04394",
+		"gene__has_annotation__gene_ontology: HK1 GO:0006096",
+		"gene__string12_0__gene: TP53 KRAS",
+		"gene__trrust__gene: KRAS TP53", "gene__trrust__gene: NKX2-1 HLA-A", "gene__trrust__gene: TP53 KRAS",
+		"gene_ontology__is_a__gene_ontology: GO:0006096 GO:0008150",
+		"reaction__rmr__metabolite: MAR04394 MAM01965c", "reaction__rmr__metabolite: MAR04394 MAM01968c",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	for _, source := range report {
+		if source.Made == "gene__trrust__gene" && counts(source.Dropped) != "1 of ambiguous names" {
+			t.Errorf("got %s dropped, want BCH, which two genes have", counts(source.Dropped))
+		}
+	}
+}
