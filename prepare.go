@@ -14,6 +14,7 @@ import (
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/ingest/gpr"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/samples"
@@ -361,11 +362,29 @@ func (b *builder) readRules() (err error) {
 		return fault.New(fault.Input, "correct the rule, or leave the field empty",
 			"read graph %s: %s %w", b.Graph, b.nodeFile(ingest.Reaction), err)
 	}
+	b.logIsozymes()
 	if unknown := b.rules.UnknownGenes; len(unknown) > 0 {
 		b.Log.Warn("gpr rules name genes that are not in the graph; they count as never deleted",
 			"genes", len(unknown), "reactions", b.rules.NamingUnknown, "first", unknown[:min(len(unknown), 5)])
 	}
 	return nil
+}
+
+// logIsozymes says what the reaction rule all means for reactions whose gpr rule has an or.
+func (b *builder) logIsozymes() {
+	if b.ReactionRule == incidence.RuleGPR || b.graph.Reactions.Len() == 0 {
+		return
+	}
+	reactions := 0
+	for _, text := range b.graph.Reactions.Column("gpr") {
+		if rule, err := gpr.Parse(text); err == nil && rule.HasIsozymes() {
+			reactions++
+		}
+	}
+	if reactions > 0 {
+		b.Log.Info("these reactions have isozymes, and any deleted gene removes them; --reaction-rule gpr keeps them while an isozyme is left",
+			"reactions", reactions)
+	}
 }
 
 // nodeFile returns the name of a node table's file, relative to the graph folder.

@@ -2,7 +2,10 @@
 // YGL062W", which say which genes a reaction needs.
 package gpr
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Op is the kind of a Rule's node.
 type Op uint8
@@ -47,6 +50,11 @@ func (r *Rule) walk(visit func(gene string)) {
 	for _, operand := range r.Operands {
 		operand.walk(visit)
 	}
+}
+
+// HasIsozymes reports whether the rule has an Or: whether enzymes can replace each other.
+func (r *Rule) HasIsozymes() bool {
+	return r != nil && (r.Op == Or || slices.ContainsFunc(r.Operands, (*Rule).HasIsozymes))
 }
 
 // String returns the rule in canonical form: lower-case operators, single blanks, and parentheses

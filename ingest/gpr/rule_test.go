@@ -209,3 +209,12 @@ func TestYeastRules(t *testing.T) {
 		t.Errorf("%d rules name %d genes, %d of them different; want 4095 and 1161", rules, mentions, len(genes))
 	}
 }
+
+func TestHasIsozymes(t *testing.T) {
+	for text, want := range map[string]bool{"": false, "A": false, "A and B": false, "A or B": true, "A and (B or C)": true, "(A and B) or C": true} {
+		rule, err := Parse(text)
+		if err != nil || rule.HasIsozymes() != want {
+			t.Errorf("%q: got %v, %v; want %v", text, rule.HasIsozymes(), err, want)
+		}
+	}
+}

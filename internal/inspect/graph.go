@@ -45,6 +45,7 @@ type DegreeSummary struct {
 // RuleSummary is the gpr rules of the reactions.
 type RuleSummary struct {
 	Rules        int         `json:"rules"`
+	Isozymes     int         `json:"isozymes"`      // rules with an or
 	Without      int         `json:"without"`       // reactions without a rule
 	Unreadable   []string    `json:"unreadable"`    // reactions whose rule cannot be read
 	UnknownGenes []NameCount `json:"unknown_genes"` // in rules but not in the gene table, by name
@@ -115,6 +116,9 @@ func rulesOf(graph *ingest.Graph) *RuleSummary {
 			s.Without++
 		default:
 			s.Rules++
+			if rule.HasIsozymes() {
+				s.Isozymes++
+			}
 			for _, gene := range rule.Genes() {
 				if _, known := graph.Genes.Index(gene); !known {
 					unknown[gene]++
@@ -152,6 +156,7 @@ func (s *GraphSummary) Page(title string) *page.Page {
 func (s *RuleSummary) table() page.Section {
 	table := page.Section{Title: "Reactions", Header: []string{"what", "number", "which"}, Rows: [][]string{
 		{"with a gpr rule", count(s.Rules), ""},
+		{"with isozymes (an or in the rule), which only --reaction-rule gpr respects", count(s.Isozymes), ""},
 		{"without a gpr rule", count(s.Without), ""},
 		{"with an unreadable gpr rule", count(len(s.Unreadable)), listed(s.Unreadable)},
 		{"genes of rules that are not in the graph", count(len(s.UnknownGenes)), counted(s.UnknownGenes)},

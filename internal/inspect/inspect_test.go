@@ -144,7 +144,7 @@ func TestGraph(t *testing.T) {
 		"{Type:reaction__rmr__metabolite Edges:1 Duplicates:0 SelfLoops:0 Columns:[stoichiometry] Degrees:[" +
 			"{Node:reaction Distribution:{Things:3 None:2 Median:0 Mean:0.3333333333333333 P90:1 Max:1 Most:r1 Bins:[]}} " +
 			"{Node:metabolite Distribution:{Things:1 None:0 Median:1 Mean:1 P90:1 Max:1 Most:m1 Bins:[]}}]}",
-		"{Rules:1 Without:1 Unreadable:[r2] UnknownGenes:[{Name:YX Count:1}]}",
+		"{Rules:1 Isozymes:1 Without:1 Unreadable:[r2] UnknownGenes:[{Name:YX Count:1}]}",
 	}
 	var got []string
 	for _, nodes := range s.Nodes {
