@@ -8,15 +8,19 @@ from types import SimpleNamespace
 from typing import Any, SupportsIndex, overload
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch_geometric.data import HeteroData
 
 import tcbuild
+from tcbuild.lazy import lazy_property
 from tcbuild.pyg.deferred import Deferred, Values
 from tcbuild.pyg.experiments import Experiments
 from tcbuild.pyg.gene_ontology import perturbed_ontology
+from tcbuild.pyg.perturbations import made_of_columns
 from tcbuild.pyg.shared import Kind, Shared
 from tcbuild.pyg.subgraph import subgraph
+from tcbuild.rows import position
 
 # torchcell's names of what makes samples.
 PROCESSORS = [
@@ -117,6 +121,8 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         self.transform, self.graph_processor = transform, graph_processor
         self.mask_basis = self.stored.mask_basis
         self._shared = Shared(self.stored)
+        if graph_processor == "Perturbation":
+            self._gene_names  # views share it
 
     def __reduce__(self) -> tuple[Any, ...]:
         options = self.phenotypes, self.statistics, self.transform, self.graph_processor
@@ -223,6 +229,17 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         view = object.__new__(Dataset)
         vars(view).update(vars(self), stored=found, _experiments=Experiments(found))
         return view
+
+    def __getitems__(self, indices: Iterable[SupportsIndex]) -> Dataset | list[HeteroData]:
+        """A batch's samples; for DataLoaders. Those of Perturbation are a view, which collate reads
+        at once.
+        """
+        rows = [position(index, len(self)) for index in indices]
+        return self[rows] if made_of_columns(self) else [self[row] for row in rows]
+
+    @lazy_property
+    def _gene_names(self) -> npt.NDArray[np.object_]:
+        return np.array(self.stored.genes, object)
 
     def __iter__(self) -> Iterator[HeteroData]:
         return map(self._sample, self.stored)
