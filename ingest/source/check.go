@@ -33,7 +33,10 @@ func (s *GraphSpec) prepare() error {
 		s.MaxDropped = new(DefaultMaxDropped)
 	}
 	place := at(cmp.Or(s.Genes.Place, s.Place), "genes")
-	err := cmp.Or(required(place, setting{"file", s.Genes.File}, setting{"column", s.Genes.Column}),
+	if s.Genes.GEM != "" && s.Genes.File+s.Genes.Column != "" {
+		return usage("remove one of them", "%s: found both gem and a table, expected one of them", place)
+	}
+	err := cmp.Or(required(place, setting{"file", cmp.Or(s.Genes.GEM, s.Genes.File)}, setting{"column", cmp.Or(s.Genes.GEM, s.Genes.Column)}),
 		s.Genes.RowsSpec.check(place), checkAliases("aliases", s.Aliases))
 	if err != nil {
 		return err

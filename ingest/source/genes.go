@@ -3,6 +3,7 @@ package source
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,6 +16,9 @@ import (
 
 // readGenes reads the gene list.
 func readGenes(files *inputfile.Files, spec GenesSpec) (*ingest.Nodes, SourceReport, error) {
+	if spec.GEM != "" {
+		return genesOfModel(files, spec.GEM)
+	}
 	report := SourceReport{Made: "genes", File: spec.File}
 	rows, columns, err := openRows(files, spec.TextSpec, spec.RowsSpec, at(spec.Place, "genes"), spec.Column)
 	if err != nil {
@@ -32,6 +36,30 @@ func readGenes(files *inputfile.Files, spec GenesSpec) (*ingest.Nodes, SourceRep
 		return nil, report, err
 	}
 	return ids.nodes(spec.File, report)
+}
+
+// genesOfModel are the genes that the rules of a model name.
+func genesOfModel(files *inputfile.Files, path string) (*ingest.Nodes, SourceReport, error) {
+	report := SourceReport{Made: "genes", File: path}
+	model, err := readGEM(files, path)
+	if err != nil {
+		return nil, report, err
+	}
+	named := make(map[string]bool)
+	for _, reaction := range model.reactions {
+		for _, gene := range reaction.rule.Genes() {
+			if err := ingest.CheckGeneName([]byte(gene)); err != nil {
+				return nil, report, fmt.Errorf("read genes %s: %w", path, err)
+			}
+			named[gene] = true
+		}
+	}
+	if report.Rows = len(named); report.Rows == 0 {
+		return nil, report, fault.New(fault.Input, "name a gene list in place of gem", "read genes %s: found no rule with a gene, expected at least one", path)
+	}
+	report.Kept = report.Rows
+	nodes, _ := ingest.NewNodes(ingest.Gene, slices.Sorted(maps.Keys(named)), nil)
+	return nodes, report, nil
 }
 
 // geneIDs collects gene ids and where each was read.

@@ -91,7 +91,7 @@ func (e EdgesSpec) read(files *inputfile.Files, names *Names, unknown ingest.Unk
 
 // Files returns the paths of the files that BuildGraph reads, sorted.
 func (s GraphSpec) Files() []string {
-	files := []string{s.Genes.File, s.GEM.File, s.Ontology.File}
+	files := []string{s.Genes.File, s.Genes.GEM, s.GEM.File, s.Ontology.File}
 	for _, table := range s.Ontology.Annotations {
 		files = append(files, table.File)
 	}

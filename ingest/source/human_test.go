@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"tcbuild/conf"
+	"tcbuild/fault"
+	"tcbuild/ingest/inputfile"
 )
 
 // The preset human reads releases in their layouts: each name finds its gene, by whatever id the
@@ -48,5 +50,20 @@ func TestHuman(t *testing.T) {
 		if source.Made == "gene__trrust__gene" && counts(source.Dropped) != "1 of ambiguous names" {
 			t.Errorf("got %s dropped, want BCH, which two genes have", counts(source.Dropped))
 		}
+	}
+}
+
+// The genes of a graph can be those of its model.
+func TestGenesOfModel(t *testing.T) {
+	dir := releases(t, "human.txtar")
+	graph, _ := build(t, GraphSpec{Genes: GenesSpec{GEM: dir + "/Human-GEM.yml"}, GEM: GEMSpec{File: dir + "/Human-GEM.yml"}})
+	if got, want := graph.Genes.IDs, []string{"ENSG00000156515", "ENSG00000159399"}; !slices.Equal(got, want) {
+		t.Errorf("got genes %q, want %q", got, want)
+	}
+	var files inputfile.Files
+	defer files.Close()
+	_, _, err := BuildGraph(&files, GraphSpec{Genes: GenesSpec{GEM: "a.yml", TextSpec: TextSpec{File: "genes.tsv"}, Column: "id"}})
+	if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "found both gem and a table") {
+		t.Errorf("got %v", err)
 	}
 }

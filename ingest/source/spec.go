@@ -47,7 +47,9 @@ type GenesSpec struct {
 	Source   conf.SourceName `yaml:"source" section:"genes"`
 	TextSpec `yaml:",inline"`
 	RowsSpec `yaml:",inline"`
-	Column   string `yaml:"column"` // the column of the ids, by name or by number from 0 (required)
+	Column   string `yaml:"column"` // the column of the ids, by name or by number from 0 (required without gem)
+	// a metabolic model, in place of file and column: the genes that its rules name
+	GEM string `yaml:"gem"`
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
 }
