@@ -115,7 +115,7 @@ func TestLoadErrors(t *testing.T) {
 		{"open quote", []string{"a.yaml", "x: 1\n\ngraph: \"abc\nmode: y\n\n"}, nil,
 			`read settings DIR/a.yaml:3: at "graph: \"abc": found unexpected end of stream, while scanning a quoted scalar`, ""},
 		{"tab", []string{"a.yaml", "# first\nx: 1\n\ty: 1\n"}, nil,
-			`read settings DIR/a.yaml:3: at "y: 1": found a tab character that violates indentation`, "blanks"},
+			`read settings DIR/a.yaml:3: at "y: 1": found a tab character that violates indentation`, "spaces"},
 		{"sign", []string{"a.yaml", "\r\nx: @y\r\n"}, nil, `read settings DIR/a.yaml:2: at "x: @y": found character that cannot`, "quote"},
 		{"Latin-1", []string{"a.yaml", "x: 1\n# caf\xe9\n"}, nil, `read settings DIR/a.yaml:2: at "# caf\xe9": `, ""},
 		{"override", []string{"a.yaml", ""}, []string{"x=[1, 2"}, `read settings override x=[1, 2: at "[1, 2": did not`, ""},

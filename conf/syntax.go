@@ -12,7 +12,7 @@ import (
 )
 
 // SyntaxHint says how to mend most errors of YAML's syntax.
-const SyntaxHint = "indent with blanks, the same within a list or mapping; quote text with signs such as [ { : # @"
+const SyntaxHint = "indent with spaces, the same within a list or mapping; quote text with signs such as [ { : # @"
 
 // DescribeSyntax describes an error that the YAML library found in text: where, as ":LINE" counted
 // from 1 or empty, and what, with the line itself.

@@ -193,7 +193,7 @@ func (v *verifier) digestSamples(ctx context.Context) (digests []string, err err
 	return digests, group.Wait()
 }
 
-// checkContent compares the logical content with the manifest. digests are those of all files of
+// checkContent compares the logical content with the manifest. digests are of all files of
 // the sample table.
 func (v *verifier) checkContent(digests []string) {
 	m := v.dataset.Manifest

@@ -73,7 +73,7 @@ func (n *Nodes) Alike(name string) string {
 		case other == composed:
 			return fmt.Sprintf("did you mean %s? It looks the same, but its letters are composed in another way; write both in Unicode's form NFC", fault.Quote(id))
 		case plain != "" && (id == plain || withoutVersion(id) == plain), withoutVersion(id) == name && name != "":
-			return fmt.Sprintf("did you mean %s? They differ in the version behind the dot; give both without it", fault.Quote(id))
+			return fmt.Sprintf("did you mean %s? They differ in the version after the dot; give both without it", fault.Quote(id))
 		case strings.EqualFold(other, composed):
 			return fmt.Sprintf("did you mean %s? Upper and lower case differ", fault.Quote(id))
 		}
@@ -112,8 +112,8 @@ func CheckGeneName(name []byte) error {
 	case len(name) == 0:
 		return fault.New(fault.Input, "remove the extra delimiter or empty list element", "found an empty gene name")
 	case len(bytes.TrimSpace(name)) != len(name):
-		return fault.New(fault.Input, "remove the blanks",
-			"found gene %s, expected a name without blanks around it", fault.Quote(name))
+		return fault.New(fault.Input, "remove the spaces",
+			"found gene %s, expected a name without spaces around it", fault.Quote(name))
 	case name[0] == '"':
 		return fault.New(fault.Input, QuotesHint, "found gene %s, expected a name without quotes around it", fault.Quote(name))
 	case bytes.Contains(name, []byte{'|'}):

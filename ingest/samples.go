@@ -74,8 +74,8 @@ func (c Columns) Check(path string) error {
 	}
 	for _, name := range append(c.PhenotypeNames(), c.AttributeNames()...) {
 		if strings.TrimSpace(name) != name {
-			return fault.New(fault.Input, "remove the blanks from the header",
-				"read perturbations %s: found column %s, expected a name without blanks around it", path, fault.Quote(name))
+			return fault.New(fault.Input, "remove the spaces from the header",
+				"read perturbations %s: found column %s, expected a name without spaces around it", path, fault.Quote(name))
 		}
 		if name == "sample_id" || name == "genes" || name == "perturbation_indices" {
 			return fault.New(fault.Input, "rename the column, or leave it out: --not-phenotypes "+name,
@@ -261,7 +261,7 @@ type Counts struct {
 	Repeats            // of a set whose genotypes were compared
 }
 
-// Add adds the counts of other rows of the set, of which the genotypes were not compared.
+// Add adds the counts of other rows of the set, whose genotypes were not compared.
 func (c *Counts) Add(other Counts) {
 	c.Samples += other.Samples
 	c.Wildtypes += other.Wildtypes

@@ -121,7 +121,7 @@ func (d *Dataset) graphFiles() []File {
 	return slices.DeleteFunc(slices.Clone(d.Manifest.Files), func(file File) bool { return !strings.HasPrefix(file.Name, graphName+"/") })
 }
 
-// Genes reads the gene table of the dataset's graph alone, without its edges. A file that does not
+// Genes reads only the gene table of the dataset's graph. A file that does not
 // match the manifest is a fault.Damaged.
 func (d *Dataset) Genes() (*ingest.Nodes, error) {
 	name := graphName + "/nodes/" + ingest.Gene + ".arrow"

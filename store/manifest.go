@@ -244,7 +244,7 @@ func ReadManifest(dir string) (*Manifest, error) {
 	return m, err
 }
 
-// hintInside names the datasets in a folder that is none, such as a version of rebuild.
+// hintInside names the datasets in a folder that is not one, such as a version of rebuild.
 func hintInside(dir string) string {
 	for _, pattern := range []string{"*", "current/*"} {
 		// the only error is of the pattern, in which dir may have what a pattern means

@@ -37,7 +37,7 @@ transferred per batch.`,
 	flags.IntVar(&o.Samples, "samples", 0, "samples in each dataset (default: as many as fit in 2.5 GB of whole masks)")
 	flags.IntVar(&o.Rounds, "rounds", 3, "number of times to measure everything")
 	flags.IntVar(&o.Extrapolate, "extrapolate", 0,
-		"number of samples to extrapolate costs to (default: that of the perturbation set)")
+		"number of samples to extrapolate costs to (default: as many as the perturbation set has)")
 	flags.StringVar(&device, "device", "cpu",
 		"also measure making masks on GPUs: cuda for all CUDA devices, cuda:0,2 for some; cpu for none")
 	flags.BoolVar(&o.Keep, "keep", false, "keep the datasets of the last round in DIR/datasets, and their inputs in DIR/inputs")

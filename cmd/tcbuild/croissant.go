@@ -34,7 +34,7 @@ is the same as in the version before.`,
   tcbuild croissant demo/indices --config demo.yaml`,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&about.Name, "name", "", "`NAME` of the dataset (default: that of its folder)")
+	flags.StringVar(&about.Name, "name", "", "`NAME` of the dataset (default: the name of its folder)")
 	flags.StringVar(&about.License, "license", "", "`LICENCE` of the dataset: an address or an SPDX identifier")
 	flags.StringVar(&about.Citation, "citation", "", "`TEXT` to cite the dataset by, best as BibTeX")
 	flags.StringVar(&about.Date, "date", "", "`DATE` of publication, as 2026-01-31")

@@ -83,7 +83,7 @@ operations' has examples, 'tcbuild docs settings' every key.`,
 	synthFlags(cmd, &o.synth)
 	scale := flags.Lookup("scale") // without it, the input is not synthetic
 	scale.Usage, scale.DefValue = "make synthetic input of this size, in place of graph and perturbations: tiny or yeast", ""
-	flags.IntVar(&o.build.Shards, "shards", 0, "number of shards (default: that of --array, else chosen by the dataset's size)")
+	flags.IntVar(&o.build.Shards, "shards", 0, "number of shards (default: as many as --array has tasks, else chosen by the dataset's size)")
 	flags.StringVar(&o.method, "method", string(gpuverify.Both),
 		"how to regenerate masks for verification: incidence, edges or both")
 	flags.StringVar(&o.device, "device", "cpu",

@@ -112,7 +112,7 @@ func printHelp(help *cobra.Command, args []string) error {
 	case cmd.HasSubCommands():
 		return cmd.RunE(cmd, rest) // which refuses them
 	default:
-		return usageError(help, fmt.Errorf("found %q behind %s, expected nothing", rest[0], cmd.Name()))
+		return usageError(help, fmt.Errorf("found %q after %s, expected nothing", rest[0], cmd.Name()))
 	}
 }
 

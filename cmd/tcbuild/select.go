@@ -69,7 +69,7 @@ of their own: a sample in test_unseen1 has a gene of test, and 1 gene that is no
 first part, train. Samples that delete no gene are then in train.
 
 --hold-out takes samples out before the others are split, and puts them into test or another
-part: all of a cell type (zero-shot), those that delete a gene of a list, or those of a cell
+part: all samples of a cell type (zero-shot), that delete a gene of a list, or of a cell
 type that do (few-shot). By gene, it holds out the genes of a list, whose samples may
 straddle.
 

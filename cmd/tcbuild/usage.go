@@ -18,7 +18,8 @@ func usageError(cmd *cobra.Command, err error) error {
 }
 
 // flagError is usageError for flags: the hint for an unknown flag is the setting of its name or the
-// nearest flag, that for a wrong value what the flag is for. A flag behind an unknown command is not what is wrong.
+// nearest flag, the hint for a wrong value what the flag is for. A flag after an unknown command is
+// not what is wrong.
 func flagError(cmd *cobra.Command, err error) error {
 	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
 		return cmd.RunE(cmd, words)

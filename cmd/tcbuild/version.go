@@ -13,7 +13,7 @@ import (
 	"tcbuild/store"
 )
 
-// version is that of the program and of the Python package: python/pyproject.toml reads it here.
+// version is the program's and the Python package's: python/pyproject.toml reads it here.
 const version = "0.1.0"
 
 // commit is what git describe --dirty says, where release/program.sh sets it.

@@ -27,7 +27,7 @@ func (r *Rule) Alternatives(limit int) ([][]string, error) {
 	seen := make(map[string]bool, len(all))
 	return slices.DeleteFunc(all, func(genes []string) bool {
 		sorted := slices.Sorted(slices.Values(genes))
-		key := strings.Join(sorted, " ") // a gene's name has no blanks
+		key := strings.Join(sorted, " ") // a gene's name has no spaces
 		again := seen[key]
 		seen[key] = true
 		return again

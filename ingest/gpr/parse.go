@@ -12,8 +12,8 @@ import (
 const MaxDepth = 1000
 
 // Parse reads a rule. `and` binds tighter than `or`; both are words in any case, or the operators &
-// && and | ||, which need no blanks around them. Parentheses group. A gene's name is any other run
-// of characters without blanks. Text of only blanks is not a rule: Parse returns a nil *Rule and no
+// && and | ||, which need no spaces around them. Parentheses group. A gene's name is any other run
+// of characters without spaces. Text of only spaces is not a rule: Parse returns a nil *Rule and no
 // error.
 func Parse(text string) (*Rule, error) {
 	p := parser{text: text}

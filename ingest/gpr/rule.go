@@ -57,7 +57,7 @@ func (r *Rule) HasIsozymes() bool {
 	return r != nil && (r.Op == Or || slices.ContainsFunc(r.Operands, (*Rule).HasIsozymes))
 }
 
-// String returns the rule in canonical form: lower-case operators, single blanks, and parentheses
+// String returns the rule in canonical form: lower-case operators, single spaces, and parentheses
 // around every And and Or inside another. Parsing it gives an equal rule. No rule gives "".
 func (r *Rule) String() string {
 	if r == nil {

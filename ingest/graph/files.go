@@ -155,7 +155,7 @@ func wrongEdgeType(edge ingest.EdgeType) string {
 		}
 	}
 	if !isPlain(edge.Relation) {
-		return fmt.Sprintf("relation is %q, expected UTF-8 text without blanks and control characters", edge.Relation)
+		return fmt.Sprintf("relation is %q, expected UTF-8 text without spaces and control characters", edge.Relation)
 	}
 	for _, known := range []ingest.EdgeType{ingest.GPR, ingest.RMR, ingest.MRM} {
 		if edge != known && strings.EqualFold(edge.String(), known.String()) {

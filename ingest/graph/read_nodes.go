@@ -81,7 +81,7 @@ func wrongID(nodeType, id string) (wrong, hint string) {
 	case !utf8.ValidString(id):
 		return "is not valid UTF-8", "save the file as UTF-8 text"
 	case strings.TrimSpace(id) != id:
-		return "begins or ends with a blank", "remove the blank, here and in the edge tables"
+		return "begins or ends with a space", "remove the space, here and in the edge tables"
 	case len(id) > 1 && id[0] == '"' && id[len(id)-1] == '"':
 		return "is in quotes", ingest.QuotesHint
 	case strings.ContainsFunc(id, unicode.IsControl):

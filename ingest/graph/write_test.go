@@ -130,8 +130,8 @@ func TestWriteRefuses(t *testing.T) {
 		genes, _ := ingest.NewNodes(ingest.Gene, []string{"A", id}, nil)
 		return &ingest.Graph{Genes: genes, Edges: []*ingest.Edges{{Type: ingest.EdgeType{Source: ingest.Gene, Relation: relation, Target: ingest.Gene}}}}
 	}
-	testrun.CheckInputError(t, Write(t.TempDir(), graph("B ", "x")), `write graph: gene 1: id "B " begins or ends with a blank`)
-	testrun.CheckInputError(t, Write(t.TempDir(), graph("B", "my net")), `write graph: edge type gene__my net__gene: its relation is "my net", expected UTF-8 text without blanks and control characters`)
+	testrun.CheckInputError(t, Write(t.TempDir(), graph("B ", "x")), `write graph: gene 1: id "B " begins or ends with a space`)
+	testrun.CheckInputError(t, Write(t.TempDir(), graph("B", "my net")), `write graph: edge type gene__my net__gene: its relation is "my net", expected UTF-8 text without spaces and control characters`)
 	if err := Write(t.TempDir(), graph("B", "x")); err != nil {
 		t.Error(err)
 	}

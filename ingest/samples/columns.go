@@ -105,7 +105,7 @@ func (c *perturbationColumns) takeNamed(options PerturbationOptions) error {
 }
 
 // layOut lists the phenotypes and attributes: those that the options name in their order, others in
-// that of the columns.
+// the columns' order.
 func (c *perturbationColumns) layOut(layout *perturbationLayout, options PerturbationOptions) error {
 	for _, name := range options.Phenotypes {
 		layout.phenotypes = append(layout.phenotypes, c.at[name])

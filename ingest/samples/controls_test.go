@@ -109,7 +109,7 @@ func TestControlErrors(t *testing.T) {
 		{"no gene left, no wild types", "genes\nctrl\nctrl|ctrl\n", ": all 2 samples have only controls (ctrl), expected at least one", "check --controls",
 			PerturbationOptions{Controls: []string{"ctrl"}}},
 		{"a gene", "genes\nA\n", `found "B", which is a gene of the graph`, "leave the name out", PerturbationOptions{Controls: []string{"ctrl", "B"}}},
-		{"blanks", "genes\nA\n", `found " ctrl", expected a name without blanks`, "--controls ctrl,non-targeting", PerturbationOptions{Controls: []string{" ctrl"}}},
+		{"spaces", "genes\nA\n", `found " ctrl", expected a name without spaces`, "--controls ctrl,non-targeting", PerturbationOptions{Controls: []string{" ctrl"}}},
 		{"delimiters alone", "genes\n+\n", "found an empty gene name", "remove the extra delimiter", PerturbationOptions{Controls: []string{"ctrl"}, GeneDelimiter: "+"}},
 		{"delimiter behind a control", "genes\nctrl+\n", "found an empty gene name", "remove the extra delimiter", PerturbationOptions{Controls: []string{"ctrl"}, GeneDelimiter: "+"}},
 		{"another delimiter", "genes\nA+ctrl\n", `found gene "A+ctrl", expected one gene, not a list of 2`, "gene_delimiter=+", PerturbationOptions{Controls: []string{"ctrl"}}},

@@ -26,7 +26,7 @@ type genotypeParser struct {
 	dropped  int         // unknown gene names
 	controls int         // names of controls
 	number   int         // names so far
-	kinds    *kindParser // nil: perturbations have no kinds, or those of a store
+	kinds    *kindParser // nil: perturbations have no kinds, or a store's
 	synonyms bool        // two of its names mean one gene, and it is dropped for that
 }
 

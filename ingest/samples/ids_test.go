@@ -99,7 +99,7 @@ func TestGenesOfLists(t *testing.T) {
 	if got, err := read(write("B|C", " D", "X")); err != nil || fmt.Sprint(got) != "[0 [0] [] 1 [1 2] []]" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	for genes, want := range map[string]string{"A|B": `found gene "A|B", expected the name of one gene`, "A ": `found gene "A ", expected a name without blanks around it`} {
+	for genes, want := range map[string]string{"A|B": `found gene "A|B", expected the name of one gene`, "A ": `found gene "A ", expected a name without spaces around it`} {
 		path := write(genes)
 		_, err := read(path)
 		testrun.CheckInputError(t, err, "read perturbations "+path+" row 1: "+want)

@@ -11,10 +11,10 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// NoKinds, as PerturbationOptions.KindsColumn, leaves a column of the default name alone.
+// NoKinds, as PerturbationOptions.KindsColumn, ignores a column of the default name.
 const NoKinds = "-"
 
-// kindParser collects the kinds of a sample's perturbations. Its text is that of the attribute
+// kindParser collects the kinds of a sample's perturbations. Its text is the attribute's
 // ingest.KindsAttribute.
 type kindParser struct {
 	removing  []string // kinds that remove a node; nil: all
@@ -138,7 +138,7 @@ func checkRemoving(removing []string, columns ingest.Columns, path string) error
 	for _, kind := range removing {
 		if strings.TrimSpace(kind) != kind || kind == "" {
 			return fault.New(fault.Usage, "write names as in removing_kinds=deletion,knockdown",
-				"read removing_kinds: found %s, expected a name without blanks around it", fault.Quote(kind))
+				"read removing_kinds: found %s, expected a name without spaces around it", fault.Quote(kind))
 		}
 	}
 	return nil

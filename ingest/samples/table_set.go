@@ -73,7 +73,7 @@ type perturbations interface {
 	// IgnoredColumns are the names of the columns that are not part of the samples, in file order.
 	IgnoredColumns() []string
 	// Missing are the names of no gene, or of several, that the latest Scan dropped, with the number
-	// of samples of which each is the first such name.
+	// of samples; each is the first such name.
 	Missing() map[string]int
 	// DroppedNames are the same names, with how often samples list them.
 	DroppedNames() map[string]int
@@ -187,7 +187,7 @@ func (p *perturbationSet) genotypeParser(counts *ingest.Counts) genotypeParser {
 	return genotypeParser{genes: p.genes, options: p.options, counts: counts, missing: make(map[string]missing)}
 }
 
-// ErrNoneRemains ends a Scan of which every sample was dropped because of unknown genes.
+// ErrNoneRemains ends a Scan that dropped every sample because of unknown genes.
 var ErrNoneRemains = errors.New("expected at least one to remain")
 
 // checkRemaining returns an error if every sample was dropped, and if some that have only controls

@@ -182,7 +182,7 @@ func (p *storePerturbations) checkColumn(c torchcell.Column, role columnRole) er
 	return nil
 }
 
-// first is the first of two records, either of which may be -1 for none.
+// first is the first of two records; either may be -1 for none.
 func first(a, b int) int {
 	if a < 0 || b >= 0 && b < a {
 		return b

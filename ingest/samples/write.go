@@ -23,7 +23,7 @@ import (
 // Write writes a perturbation set with the columns sample_id and genes and one per
 // phenotype and attribute: an Arrow IPC file if path ends in .arrow, tab-separated text if it ends
 // in .tsv. OpenFile reads back the same samples, if PerturbationOptions.Attributes names
-// the attributes that look like phenotypes: those of numbers. The bytes depend only on the samples,
+// the numeric attributes, which look like phenotypes. The bytes depend only on the samples,
 // and memory does not depend on their number.
 func Write(path string, source ingest.SampleSource, genes *ingest.Nodes) error {
 	format, compression := table.Format(path)

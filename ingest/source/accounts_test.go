@@ -119,13 +119,13 @@ func TestScreenNames(t *testing.T) {
 		{pair + "s\tTFC3\tVPS8\t1\ns\tTFC3\tTBS1\t2\n", nil},
 		{pair + "s\tTFC3\tVPS8\t1\ns\tNONE1\tTBS1\t2\n", nil},
 		{pair + "\tTFC3\tVPS8\t1\n", nil},
-		{pair + "s\tTFC3 \tNONE1\t1\n", []string{"s.tsv:2", `"TFC3 "`, "blanks"}},
-		{pair + "s\tTFC3\t NONE1\t1\n", []string{"s.tsv:2", `" NONE1"`, "blanks"}},
+		{pair + "s\tTFC3 \tNONE1\t1\n", []string{"s.tsv:2", `"TFC3 "`, "spaces"}},
+		{pair + "s\tTFC3\t NONE1\t1\n", []string{"s.tsv:2", `" NONE1"`, "spaces"}},
 		{pair + "s\tTFC3|VPS8\tTBS1\t1\n", []string{"s.tsv:2", `"TFC3|VPS8"`, "one gene"}},
 		{pair + "s\tTFC3\t\t1\n", []string{"s.tsv:2", "empty gene name"}},
 		{wide + "VPS8\t1\t2\nVPS8\t3\t4\n", nil},
 		{"orf\tcold\tcold\nVPS8\t1\t2\n", nil},
-		{wide + " VPS8\t1\t2\n", []string{"s.tsv:2", `" VPS8"`, "blanks"}},
+		{wide + " VPS8\t1\t2\n", []string{"s.tsv:2", `" VPS8"`, "spaces"}},
 	} {
 		for _, word := range ingest.UnknownGenesChoices {
 			for _, allow := range []bool{false, true} {
@@ -152,7 +152,7 @@ func TestScreenNames(t *testing.T) {
 // TestGeneListNames checks that a gene list with an id that a perturbation set could not name is an
 // error.
 func TestGeneListNames(t *testing.T) {
-	for id, want := range map[string]string{"": "empty", " YA": "blanks", "YA ": "blanks", "YA|YB": "one gene", "Y\xff": "UTF-8"} {
+	for id, want := range map[string]string{"": "empty", " YA": "spaces", "YA ": "spaces", "YA|YB": "one gene", "Y\xff": "UTF-8"} {
 		table := GenesSpec{TextSpec: TextSpec{File: writeFile(t, "g.tsv", "id\tx\nYC\t1\n"+id+"\t2\n")}, Column: "id"}
 		_, _, err := BuildGraph(opened(t), GraphSpec{Genes: table})
 		checkFault(t, err, fault.Input, "g.tsv:3", want)
@@ -160,7 +160,7 @@ func TestGeneListNames(t *testing.T) {
 	for _, word := range []ingest.UnknownGenes{ingest.RefuseUnknownGenes, ingest.DropGene} {
 		edges := EdgesSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA \tB\n")}, Relation: "r", From: Texts{"a"}, To: Texts{"b"}, Undirected: new(false)}
 		_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []EdgesSpec{edges}})
-		checkFault(t, err, fault.Input, "e.tsv:3", `column "a"`, `"A "`, "blanks")
+		checkFault(t, err, fault.Input, "e.tsv:3", `column "a"`, `"A "`, "spaces")
 	}
 }
 

@@ -167,7 +167,7 @@ func (r *alleleReader) genesBehind(rest string) (genes []string) {
 	return genes
 }
 
-// isSecond reports whether a part of a name, perhaps behind a hyphen, is another gene and not a
+// isSecond reports whether a part of a name, perhaps after a hyphen, is another gene and not a
 // strain (dma1, not DMA1) or a substitution, which only the gene's own id takes precedence over.
 func (r *alleleReader) isSecond(part string, hyphen bool) bool {
 	if _, strain := kindOfStrain(strings.ToLower(part)); strain && r.names.find([]byte(part)).result == unknown {

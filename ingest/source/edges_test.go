@@ -175,7 +175,7 @@ func TestEdgeErrors(t *testing.T) {
 		{"no number", edges("a\tb\nA\tB\n", EdgesSpec{IDs: ids}), []string{"e.tsv:2", `"A"`, "integer"}},
 		{"missing number", edges("a\tb\nNA\t1\n", EdgesSpec{IDs: ids}), []string{"e.tsv:2", `"NA"`, "from 0 to 1"}},
 		{"torn row", edges("a\tb\nA\tB\nA\n", EdgesSpec{}), []string{"e.tsv:3"}},
-		{"STRING id without taxon", links("protein1 protein2 score\n4932.A B 3\n"), []string{"links.txt:2", `column "protein2"`, `"B"`, `a name behind "4932."`}},
+		{"STRING id without taxon", links("protein1 protein2 score\n4932.A B 3\n"), []string{"links.txt:2", `column "protein2"`, `"B"`, `a name after "4932."`}},
 		{"STRING id with a wrong taxon", links("protein1 protein2 score\nx.A 4932.B 3\n"), []string{"links.txt:2", `column "protein1"`, `"x.A"`}},
 		{"STRING score column", links("protein1 protein2 combined_score\n4932.A 4932.B 3\n"), []string{"links.txt", `no column "score"`, "combined_score"}},
 		{"STRING score", links("protein1 protein2 score\n4932.A 4932.B high\n"), []string{"links.txt:2", `"high"`}},

@@ -210,7 +210,7 @@ func (t *EdgesSpec) rename() func(field []byte) ([]byte, error) {
 		name, found := bytes.CutPrefix(field, prefix)
 		if !found {
 			return nil, fault.New(fault.Input, "set strip_prefix to what all names begin with",
-				"found %s, expected a name behind %q", fault.Quote(field), prefix)
+				"found %s, expected a name after %q", fault.Quote(field), prefix)
 		}
 		return rest(name)
 	}

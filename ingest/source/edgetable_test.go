@@ -90,7 +90,7 @@ func TestEdgeTableSettingErrors(t *testing.T) {
 		wants                []string
 	}{
 		{"no prefix", plain + "s, strip_prefix: 4932.", "a\tb\n4932.A\t4932.B\n9606.A\t4932.B\n", fault.Input,
-			[]string{"e.tsv:3", `column "a"`, `found "9606.A", expected a name behind "4932."`}},
+			[]string{"e.tsv:3", `column "a"`, `found "9606.A", expected a name after "4932."`}},
 		{"a missing value names an edge type", plain + "'s_{m}'", "a\tb\tm\nA\tB\tx\nA\tC\t\n", fault.Input, []string{"e.tsv:3", `column "m"`, "found no value"}},
 		{"two values name an edge type", plain + "'s_{m}'", "a\tb\tm\nA\tB\tx y\nA\tC\tx:y\n", fault.Input, []string{"e.tsv:3", `"x:y"`, "s_x_y"}},
 		{"a value is no name", plain + "'s_{m}'", "a\tb\tm\nA\tB\t*\n", fault.Input, []string{"e.tsv:2", `"*"`, "letters"}},

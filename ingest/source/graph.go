@@ -37,7 +37,7 @@ func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, 
 		}
 		for _, table := range tables {
 			if graph.EdgesOf(table.Type) != nil {
-				return nil, nil, usage("give every edge type its own name", "%s: edge type %s is also that of an earlier source", edges.place(i), table.Type)
+				return nil, nil, usage("give every edge type its own name", "%s: an earlier source also makes edge type %s", edges.place(i), table.Type)
 			}
 			graph.Edges = append(graph.Edges, table)
 		}

@@ -132,7 +132,7 @@ func openMatrix(file *inputfile.File, text table.TextOptions) (*matrixLayout, er
 
 const duplicateNameHint = "rename or remove one, or set allow_duplicate_ids=true: samples are named by row and column"
 
-const columnsAreHint = "set columns_are=genes if the values are of double mutants, or columns_are=conditions if they are of the row's gene alone"
+const columnsAreHint = "set columns_are=genes if the values are of double mutants, or columns_are=conditions if they are of the row's gene only"
 
 // checkColumns returns an error for a matrix whose columns may not be conditions for whole
 // deletions, unless the settings say what they are.
@@ -147,8 +147,8 @@ func (m *matrix) checkColumns(names *Names) error {
 		}
 		at[name] = k
 		if strings.TrimSpace(name) != name {
-			return fault.New(fault.Input, "remove the blanks from the header",
-				"read matrix %s: found column %s, expected a name without blanks around it", m.spec.File, fault.Quote(name))
+			return fault.New(fault.Input, "remove the spaces from the header",
+				"read matrix %s: found column %s, expected a name without spaces around it", m.spec.File, fault.Quote(name))
 		}
 		if namesGene(name, names) {
 			genes = append(genes, name)

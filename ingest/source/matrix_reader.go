@@ -59,7 +59,7 @@ type matrixColumn struct {
 
 func (m *matrix) reader(r *screenReader) rowReader {
 	r.dropped = []Count{{What: "of columns without a whole deletion"}, {What: "of columns with a whole deletion"}, {What: "of a gene with itself"},
-		{What: "equal to that of the same names in the other half"}}
+		{What: "equal to the value of the same names in the other half"}}
 	r.noted = []Count{{What: "rows"}, {What: "rows of a gene that has an earlier row"}, {What: "of pairs that have an earlier cell"},
 		{What: "of columns without a whole deletion, taken as deletions"}}
 	reader := &matrixReader{

@@ -31,13 +31,13 @@ func TestMatrixColumns(t *testing.T) {
 			samples: []string{"TBS1: VPS8 YBR150C [1]"}, report: "1 of 2 entries of s.tsv; dropped: 1 without a phenotype; noted: 1 rows"},
 		{name: "genes", text: square, change: func(s *PerturbationSpec) { s.ColumnsAre = SecondGenes },
 			samples: []string{"TFC3: VPS8 YAL001C+YAL002W [1]"},
-			report:  "1 of 4 entries of s.tsv; dropped: 2 of a gene with itself, 1 equal to that of the same names in the other half; noted: 2 rows"},
+			report:  "1 of 4 entries of s.tsv; dropped: 2 of a gene with itself, 1 equal to the value of the same names in the other half; noted: 2 rows"},
 		{name: "both halves", text: square, change: func(s *PerturbationSpec) { s.ColumnsAre, s.BothHalves = SecondGenes, true },
 			samples: []string{"TFC3: VPS8 YAL001C+YAL002W [1]", "VPS8: TFC3 YAL001C+YAL002W [1]"},
 			report:  "2 of 4 entries of s.tsv; dropped: 2 of a gene with itself; noted: 2 rows, 1 of pairs that have an earlier cell"},
 		{name: "halves with gaps", text: "gene\tTFC3\tVPS8\tTBS1\nTFC3\t\tNA\t3\nVPS8\t1\t\t2\nTBS1\tNA\t2\t\n", change: func(s *PerturbationSpec) { s.ColumnsAre = SecondGenes },
 			samples: []string{"TFC3: TBS1 YAL001C+YBR150C [3]", "VPS8: TFC3 YAL001C+YAL002W [1]", "VPS8: TBS1 YAL002W+YBR150C [2]"},
-			report:  "3 of 9 entries of s.tsv; dropped: 3 of a gene with itself, 1 equal to that of the same names in the other half, 2 without a phenotype; noted: 3 rows"},
+			report:  "3 of 9 entries of s.tsv; dropped: 3 of a gene with itself, 1 equal to the value of the same names in the other half, 2 without a phenotype; noted: 3 rows"},
 		{name: "halves in another order", text: "gene\tTFC3\tVPS8\nVPS8\t1\t\nTFC3\t\t1\n", change: func(s *PerturbationSpec) { s.ColumnsAre = SecondGenes },
 			samples: []string{"VPS8: TFC3 YAL001C+YAL002W [1]"}},
 		{name: "measured both ways", text: "gene\tTFC3\tVPS8\nTFC3\t\t1\nVPS8\t2\t\n", change: func(s *PerturbationSpec) { s.ColumnsAre = SecondGenes },
@@ -97,7 +97,7 @@ func TestNothingLeft(t *testing.T) {
 		want             []string
 	}{
 		{"unknown genes", "gene_a\tgene_b\tscore\nNONE1\tVPS8\t1\nNONE2\tVPS8\t1\n", "--aliases SGD_features.tab", []string{"kept 0 of 2 entries; dropped: 2 of unknown genes"}},
-		{"alleles", "gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\tscore\nTFC3\tVPS8\tDAMP\tDAMP\t1\n", "no row is of deletions alone", []string{"1 of allele kind damp"}},
+		{"alleles", "gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\tscore\nTFC3\tVPS8\tDAMP\tDAMP\t1\n", "no row has only deletions", []string{"1 of allele kind damp"}},
 		{"scores", "gene_a\tgene_b\tscore\nTFC3\tVPS8\tN/A\n", "keep_unmeasured=true", []string{"1 without a phenotype"}},
 		{"rows", "gene_a\tgene_b\tscore\n", "right file", []string{"found no entries"}},
 	} {

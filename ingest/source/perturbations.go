@@ -189,7 +189,7 @@ func (p *plainSet) IgnoredColumns() []string { return p.set.IgnoredColumns() }
 
 func (p *plainSet) Report() SourceReport { return p.report }
 
-// Scan reads the samples. A set of which more than MaxDropped is dropped for names of no gene, or
+// Scan reads the samples. A set that loses more than MaxDropped to names of no gene, or
 // of several, is an error.
 func (p *plainSet) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	counts, err := p.SampleSource.Scan(yield)

@@ -312,7 +312,7 @@ func (d *sbmlDocument) ruleText(r *sbmlReaction) (string, error) {
 	return text.String(), err
 }
 
-// collect stores the paragraphs "KEY: value". Keys become upper case, with blanks instead of
+// collect stores the paragraphs "KEY: value". Keys become upper case, with spaces instead of
 // underscores.
 func (n *sbmlNotes) collect(notes map[string]string) {
 	if key, value, ok := strings.Cut(n.Text, ":"); ok && len(n.Elements) == 0 {

@@ -273,7 +273,7 @@ func (r *screenReader) emptyHint() string {
 	case r.unmeasured > 0:
 		return "name the columns with phenotypes, or set keep_unmeasured=true"
 	case len(r.kinds) > 0:
-		return "check the columns of strains and alleles: no row is of deletions alone"
+		return "check the columns of strains and alleles: no row has only deletions"
 	case len(r.missing.names) > 0:
 		return "give the genes' other names with " + r.names.genes.AliasSetting()
 	}

@@ -16,7 +16,7 @@ import (
 // what users read of its key, and ends with (required) or (default: VALUE) where it has one.
 type GraphSpec struct {
 	Genes GenesSpec `yaml:"genes"` // the gene list, sorted bytewise (required)
-	// tables of other names of genes, each of which takes precedence over the next; without them,
+	// tables of other names of genes; each takes precedence over the next. Without them,
 	// only ids are known
 	Aliases []AliasTable `yaml:"aliases"`
 	Edges   []EdgesSpec  `yaml:"edges"` // sources of gene-gene edges
@@ -60,7 +60,7 @@ type RowsSpec struct {
 	// "binding"'; docs/input.md, Filters, has the language
 	Where string `yaml:"where"`
 	// further such expressions, each with what the account of rows calls the others; where comes
-	// before them, and leaves those of a public source as they are
+	// before them, and leaves a public source's as they are
 	Filters []Filter `yaml:"filters"`
 }
 
@@ -113,7 +113,7 @@ type EdgesSpec struct {
 	// a regular expression whose first group is the name; a field that it does not match is an
 	// error
 	Name      string `yaml:"name"`
-	UpperCase bool   `yaml:"upper_case"` // names are read in capitals, as those of proteins (Abf1) need it
+	UpperCase bool   `yaml:"upper_case"` // names are read in capitals, as protein names (Abf1) need it
 	// what separates several names in a field; each of them has the row's edges
 	Split string `yaml:"split"`
 	// a column of weights, which the graph carries; of several, each makes an edge type
@@ -136,7 +136,7 @@ type EdgesSpec struct {
 	// a regular expression whose first group is the gene in the name of a matrix's column; a column
 	// that it does not match is an error
 	ColumnName string    `yaml:"column_name"`
-	SelfLoops  SelfLoops `yaml:"self_loops"` // of this source (default: that of the top level)
+	SelfLoops  SelfLoops `yaml:"self_loops"` // of this source (default: the top level's)
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
 }
@@ -208,7 +208,7 @@ type AnnotationsSpec struct {
 	TextSpec `yaml:",inline"`
 	RowsSpec `yaml:",inline"`
 	Gene     string `yaml:"gene"`  // the column that names the gene (required)
-	Split    string `yaml:"split"` // what separates several names in the field, of which the first counts
+	Split    string `yaml:"split"` // what separates several names in the field; the first counts
 	Term     string `yaml:"term"`  // the column of the term's id (required)
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty

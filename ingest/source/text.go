@@ -17,7 +17,7 @@ type TextSpec struct {
 	File    string   `yaml:"file"`
 	Columns []string `yaml:"columns"` // names the columns of a text file without a header line
 	Member  string   `yaml:"member"`  // the text table to read in a .zip, if it has several
-	// a character, or tab, comma or space, which is runs of blanks; with it, a file of any ending
+	// a character, or tab, comma or space, which is runs of spaces; with it, a file of any ending
 	// is read as text (default: by the file's name)
 	Delimiter string `yaml:"delimiter"`
 	SkipLines int    `yaml:"skip_lines"` // the number of lines before the header (default: 0)
@@ -54,7 +54,7 @@ func (t TextSpec) options() (table.TextOptions, error) {
 }
 
 // ParseDelimiter returns the delimiter that a setting names: a single
-// character, or tab, comma, or space, which means runs of blanks. ""
+// character, or tab, comma, or space, which means runs of spaces. ""
 // gives 0: by the file's extension. Errors are of kind fault.Usage.
 func ParseDelimiter(name string) (byte, error) {
 	switch name {

@@ -142,7 +142,7 @@ func inQuotes(field []byte) bool {
 }
 
 // splitQuoted appends the fields of the row buffer[begin:end]. It unquotes fields in place, which
-// only makes them shorter. A run of blanks is one delimiter.
+// only makes them shorter. A run of spaces is one delimiter.
 func splitQuoted(fields []rows.Span, buffer []byte, begin, end int, delimiter byte) ([]rows.Span, error) {
 	delimits := func(c byte) bool { return c == delimiter || delimiter == ' ' && c == '\t' }
 	for at := begin; ; at++ { // at is the start of a field, then the delimiter after it

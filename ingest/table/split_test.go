@@ -32,7 +32,7 @@ func FuzzSplit(f *testing.F) {
 		}
 		blank := func(c rune) bool { return c == ' ' || c == '\t' }
 		if got, want := texts(splitBlanks(nil, row, offset)), want(bytes.FieldsFunc(row, blank)); !reflect.DeepEqual(got, want) {
-			t.Errorf("blanks, %q: got %q, want %q", row, got, want)
+			t.Errorf("spaces, %q: got %q, want %q", row, got, want)
 		}
 	})
 }

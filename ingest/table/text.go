@@ -24,7 +24,7 @@ type textSource struct {
 	path      string
 	in        io.ReadCloser
 	delimiter byte
-	// RFC 4180 quotes have a meaning; between tabs or blanks, if the first field has them, or all
+	// RFC 4180 quotes have a meaning; between tabs or spaces, if the first field has them, or all
 	// fields of a column
 	quoted   bool
 	comment  []byte // begins the lines that are left out; empty if there are none

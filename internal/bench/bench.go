@@ -156,7 +156,7 @@ func (b *bench) round(ctx context.Context, round int) error {
 	return nil
 }
 
-// diskBytes is the size of the file used to measure the disk: that of the largest dataset, within
+// diskBytes is the size of the file used to measure the disk: the largest dataset's, within
 // bounds.
 func (b *bench) diskBytes() int64 {
 	return max(1, min(mostDiskBytes, int64(b.setup.MaskPositions)*int64(b.setup.Samples)))

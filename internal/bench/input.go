@@ -147,7 +147,7 @@ type spread struct {
 
 var errComplete = errors.New("no more samples are needed")
 
-// Scan implements ingest.SampleSource. Its counts are those of the samples it visited.
+// Scan implements ingest.SampleSource. Its counts cover the samples that it visited.
 func (s spread) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 	kept := 0
 	counts, err := s.SampleSource.Scan(func(batch *ingest.Samples) error {

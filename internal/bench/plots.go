@@ -48,7 +48,7 @@ func (r *Results) sizeAgainstTime() page.Plot {
 	return d.Points("Time to load a sample's masks against its stored bytes, a mark for each variant and codec.")
 }
 
-// axis is a figure of a point. The points on a horizontal axis differ from the base in it alone.
+// axis is a figure of a point. The points on a horizontal axis differ from the base only in it.
 type axis struct {
 	page.Axis
 	of func(Point) float64

@@ -21,12 +21,12 @@ func (r *Results) page() *page.Page {
 	}
 	rounds := "Every figure is from a single round, so its variation is unknown; use --rounds 3 to measure it."
 	if s.Rounds > 1 {
-		rounds = fmt.Sprintf("Every figure is the median of %d rounds, each of which ran all datasets; ± is half the range from lowest to highest.", s.Rounds)
+		rounds = fmt.Sprintf("Every figure is the median of %d rounds, and each ran all datasets; ± is half the range from lowest to highest.", s.Rounds)
 	}
 	return &page.Page{
 		Title: "What each way of storing masks costs",
 		Lead: []string{
-			fmt.Sprintf("A graph of %s genes and %s edges of %d types: %s mask positions per sample, of which a sample removes %s on average by deleting %s %s. Each dataset holds %s. %s",
+			fmt.Sprintf("A graph of %s genes and %s edges of %d types: %s mask positions per sample; a sample removes %s of them on average by deleting %s %s. Each dataset holds %s. %s",
 				formatNumber(float64(s.Genes)), formatNumber(float64(s.Edges)), s.EdgeTypes, formatNumber(float64(s.MaskPositions)),
 				formatNumber(s.Removed), formatNumber(s.GenesRemoved), english.PluralWord(int(math.Ceil(s.GenesRemoved)), "gene", ""),
 				taken, rounds),
@@ -138,7 +138,7 @@ func (r *Results) limitTable() page.Section {
 	return t
 }
 
-// stageTable has a column per stage, followed by those of its steps.
+// stageTable has a column per stage, followed by its steps' columns.
 func (r *Results) stageTable() page.Section {
 	t := page.Section{
 		Title: "Stages of the build",

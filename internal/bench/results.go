@@ -24,7 +24,7 @@ type Results struct {
 	Base   Variation `json:"base"`
 	Points []Point   `json:"points"` // of the default codecs
 
-	Devices []DeviceResult `json:"devices,omitempty"` // those of Options.Devices
+	Devices []DeviceResult `json:"devices,omitempty"` // of Options.Devices
 }
 
 // Machine is the machine of the measurement.
@@ -168,7 +168,7 @@ type Read struct {
 type Pass struct {
 	Samples           int     `json:"samples"`            // read in a round, fewest
 	Milliseconds      Stat    `json:"milliseconds"`       // per sample
-	LimitMilliseconds float64 `json:"limit_milliseconds"` // that of readLimit
+	LimitMilliseconds float64 `json:"limit_milliseconds"` // readLimit's
 	LimitFraction     float64 `json:"limit_fraction"`     // LimitMilliseconds / Milliseconds
 }
 

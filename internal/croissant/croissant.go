@@ -103,7 +103,7 @@ func checkNames(columns ingest.Columns) error {
 	for _, name := range slices.Concat(columns.PhenotypeNames(), columns.AttributeNames()) {
 		if name == "" || name == "genes" {
 			return fault.New(fault.Input, "rename it in the perturbation set, and build the dataset again",
-				"found a phenotype or attribute named %q, expected one whose name is neither empty nor that of the deleted genes", name)
+				"found a phenotype or attribute named %q, expected a name that is neither empty nor the column of the deleted genes", name)
 		}
 	}
 	return nil

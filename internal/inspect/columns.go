@@ -22,8 +22,8 @@ type NumberSummary struct {
 	Mean     float64    `json:"mean"`
 	SD       *float64   `json:"sd"` // with n-1; nil of fewer than two values, or beyond float64
 	Max      float64    `json:"max"`
-	Bins     []page.Bin `json:"bins"` // of equal width, from that of Min to that of Max
-	whole    bool       // there are whole numbers alone
+	Bins     []page.Bin `json:"bins"` // of equal width, from Min's to Max's
+	whole    bool       // there are only whole numbers
 }
 
 // numberCounter builds a NumberSummary, value by value.
@@ -187,7 +187,7 @@ const maxBins = 32
 
 // histogram counts numbers in bins whose width is a power of two and whose edges are multiples of
 // it. Whenever a number does not fit, neighbouring bins are merged, which loses nothing: so the
-// bins are those of all numbers together, whatever their order, and one pass is enough.
+// bins cover all numbers together, whatever their order, and one pass is enough.
 type histogram struct {
 	exponent int   // bins are 2^exponent wide
 	first    int64 // the first bin is from first*2^exponent on
@@ -207,7 +207,7 @@ func (h *histogram) add(x float64) {
 		h.first, h.counts = int64(h.binOf(x)), []int{0}
 	}
 	for {
-		// of more than 2^53 bins from 0, those of x and of what was added before are too far apart
+		// of more than 2^53 bins from 0, the bins of x and of what was added before are too far apart
 		if bin := h.binOf(x); math.Abs(bin) < 1<<53 && h.fits(int64(bin)) {
 			h.count(int64(bin))
 			return

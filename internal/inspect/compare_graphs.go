@@ -54,7 +54,7 @@ func (c *graphComparison) compare() {
 	}
 }
 
-// match pairs the rows of two tables of one name; those of nodes come before those of edges.
+// match pairs the rows of two tables of one name; nodes come before edges.
 func (c *graphComparison) match(a, b table) match {
 	if a.edges == nil {
 		return matchNodes(c.a.NodesOf(a.name), c.b.NodesOf(a.name))

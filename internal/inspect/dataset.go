@@ -184,7 +184,7 @@ func (s *DatasetSummary) inputs() page.Section {
 	return table
 }
 
-// files are the sizes of the data files, those of a folder and all shards together.
+// files are the sizes of the data files; a folder and all shards count together.
 func (s *DatasetSummary) files() page.Section {
 	table := page.Section{Title: "Files", Header: []string{"name", "files", "bytes"}}
 	numbers, sizes := make(map[string]int), make(map[string]int64)

@@ -48,7 +48,7 @@ func (r *Differences) add(what string, example func() string) {
 }
 
 // unless notes that digests of the whole content differ, if no other difference was found: finding
-// none does not prove that there is none.
+// finding none does not prove that there is none.
 func (r *Differences) unless(what, a, b string) {
 	if r.Same() && a != b {
 		r.add(what, func() string { return a + " in A, " + b + " in B" })
@@ -58,7 +58,7 @@ func (r *Differences) unless(what, a, b string) {
 // Same reports whether nothing differs.
 func (r *Differences) Same() bool { return len(r.Findings) == 0 }
 
-// Page presents the report on the folders a and b, of which compared tells what was compared.
+// Page presents the report on the folders a and b; compared tells what was compared.
 func (r *Differences) Page(a, b, compared string) *page.Page {
 	p := &page.Page{Title: "What differs between A and B", Lead: []string{"A is " + a + ".", "B is " + b + "."}}
 	if r.Same() {

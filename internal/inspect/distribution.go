@@ -89,7 +89,7 @@ func percent(part, whole int) string {
 	return strconv.FormatFloat(100*float64(part)/float64(max(whole, 1)), 'f', 1, 64)
 }
 
-// number formats a measured number with four significant digits, or all those of its whole part.
+// number formats a measured number with four significant digits, or all digits of its whole part.
 func number(x float64) string {
 	if size := math.Abs(x); size >= 1e4 && size < 1e9 {
 		return count(int(math.Round(x)))

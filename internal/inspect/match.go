@@ -9,7 +9,7 @@ import (
 	"tcbuild/ingest"
 )
 
-// match pairs the rows of a table of A with those of B's table of the same name.
+// match pairs the rows of a table of A with the rows of B's table of the same name.
 type match struct {
 	same  bool    // both have the same rows in the same order; the other fields are empty
 	toB   []int32 // by row of A: its row in B, -1 if B does not have it

@@ -42,7 +42,7 @@ type UnknownSummary struct {
 	Genes   []NameCount `json:"genes"`   // by name, with the number of samples that delete it
 }
 
-// Perturbations describes the perturbation set in a file or a torchcell store. Genes are those of a
+// Perturbations describes the perturbation set in a file or a torchcell store. Genes belong to a
 // graph or, if genes is nil, whatever genes the set names that are not among controls. A file is read twice, a store once. Memory
 // takes 16 bytes for each sample: duplicates are found by 64-bit hashes. Rows that a build would
 // refuse are a fault.Input, except for unknown genes and empty genotypes, which are counted.

@@ -31,7 +31,7 @@ type Section struct {
 	Rows   [][]string // all as long as the header, if there is one
 	// Sketches are a last column of text, in place of plots; "" or one per row
 	Sketches []string
-	Plots    []Plot // below the table, on HTML pages alone
+	Plots    []Plot // below the table, only on HTML pages
 	Note     string // below the plots
 }
 

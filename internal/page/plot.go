@@ -46,7 +46,7 @@ type Mark struct {
 	Hover  string
 }
 
-// Line joins points, of which X and Y count.
+// Line joins points by their X and Y.
 type Line struct {
 	Points []Mark
 	Color  int
@@ -88,7 +88,7 @@ func (p Plot) Points(what string) Plot {
 	return p
 }
 
-// columns are the columns, those of bins with their range as label.
+// columns are the columns; bins have their range as label.
 func (p Plot) columns() []Column {
 	columns := slices.Clone(p.Columns)
 	for _, bin := range p.Bins {

@@ -25,7 +25,7 @@ type Chain struct {
 	Keep    int // versions to keep, at least 1
 	Log     *slog.Logger
 	Force   bool // run all stages: share none with the current version
-	// what was submitted, in a job of it; nil in a process that runs the chain alone
+	// what was submitted, in a job of it; nil in a process that runs the whole chain
 	Submitted *Submitted
 }
 

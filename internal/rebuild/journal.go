@@ -94,7 +94,7 @@ var metricHelp = []struct{ name, help string }{
 	{"version", "Number of the current version."},
 }
 
-// beginMetrics records that a run has begun. Unknown values stay those of the last run.
+// beginMetrics records that a run has begun. Unknown values stay as the last run left them.
 func beginMetrics(path, dataset string) (*metrics, error) {
 	m := &metrics{path: path, dataset: dataset, start: time.Now(), values: make(map[string]float64), ended: make(chan struct{})}
 	if err := m.readLast(); err != nil {

@@ -19,7 +19,7 @@ type size struct {
 }
 
 // unknownPositions is taken for the positions of a graph that the chain makes itself: four times
-// those of the yeast graph.
+// the yeast graph's figures.
 const unknownPositions = 10_000_000
 
 // inputSize reads the input's tables to find their size. What is wrong with them the first job says.

@@ -34,7 +34,7 @@ type Plan struct {
 	Fingerprint string // of the whole chain: 64 hexadecimal digits
 
 	current  *version // nil when there is none
-	ready    *version // a version that is what the chain would make; nil if there is none
+	ready    *version // a version that equals what the chain would make; nil if there is none
 	building string   // folder of the unfinished version
 	resumed  bool
 }
@@ -230,7 +230,7 @@ func (p *Plan) records() (records []Record) {
 	return records
 }
 
-// unchanged checks that the sources are still those of the plan: otherwise the version would
+// unchanged checks that the sources are still as planned: otherwise the version would
 // already be out of date.
 func (c *Chain) unchanged(plan *Plan) error {
 	now, err := c.records()
@@ -247,7 +247,7 @@ func changed(why string) error {
 	return fault.New(fault.Busy, "run the same command again", "rebuild: while it ran, %s", why)
 }
 
-// fingerprint is that of a whole chain, whose stages the records describe.
+// fingerprint identifies a whole chain, whose stages the records describe.
 func fingerprint(stages []Record) string {
 	sum := sha256.New()
 	for _, record := range stages {

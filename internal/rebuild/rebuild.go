@@ -39,7 +39,7 @@ type Rebuild struct {
 	Verify   gpuverify.Options // without Progress
 	Progress func(stage string, samples int) tcbuild.Progress
 
-	base      *store.Dataset      // that of a version which the others are built from; nil before one is needed
+	base      *store.Dataset      // of a version that the others are built from; nil before one is needed
 	reference gpuverify.Reference // of tasks
 }
 

@@ -116,12 +116,12 @@ func (c *Chain) busy(queue []Job) error {
 	if giveUp == "or give it up: scancel" {
 		giveUp += " " + strings.Join(ids, " ")
 	}
-	return fault.New(fault.Busy, "wait for it, queue behind it with --slurm --after, "+giveUp,
+	return fault.New(fault.Busy, "wait for it, queue after it with --slurm --after, "+giveUp,
 		"rebuild %s: a chain of it is in the queue: jobs %s of %s", c.Dir, strings.Join(ids, " "), strings.Join(users, ", "))
 }
 
 // cancelIncomplete cancels this user's waiting jobs of chains without their last job, and returns
-// the others: a submission was killed, or a job failed and SLURM has cancelled those behind it. The
+// the others: a submission was killed, or a job failed and SLURM has cancelled the ones after it. The
 // caller holds the lock of submissions.
 func (c *Chain) cancelIncomplete(ctx context.Context, queue []Job) (rest []Job, err error) {
 	complete := map[string]bool{"": true}
@@ -191,7 +191,7 @@ func ofJob(variable string) bool {
 }
 
 // command runs one of SLURM's commands and returns what it printed. clusters are those that it is
-// for, "" for that of this machine.
+// for, "" for this machine's.
 func command(ctx context.Context, clusters, stdin, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), ofJob)

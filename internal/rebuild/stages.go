@@ -159,7 +159,7 @@ func (r *Rebuild) options(variant store.Variant, out string) tcbuild.Options {
 	return options
 }
 
-// verifyStage verifies one dataset, checks that its content is that of the version's first dataset,
+// verifyStage verifies one dataset, checks that its content equals the version's first dataset's,
 // and writes the report.
 func (r *Rebuild) verifyStage(variant string) Stage {
 	stage := Stage{
@@ -190,7 +190,7 @@ func (r *Rebuild) verifyStage(variant string) Stage {
 				"verify %s: %d differences, %d damaged records or files; first: %s", dataset.Dir, report.Differences, report.Damaged, findings[0])
 		case report.LogicalContent != first.LogicalContent:
 			return nil, fault.New(fault.Damaged, "add --force",
-				"compare variants: the logical content of %s differs from that of %s", dataset.Dir, r.first())
+				"compare variants: the logical content of %s differs from the one of %s", dataset.Dir, r.first())
 		}
 		return nil, disk.WriteJSON(filepath.Join(version, stage.Output), report)
 	}

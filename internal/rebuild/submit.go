@@ -17,7 +17,7 @@ import (
 
 var arrayText = regexp.MustCompile(`^([1-9]\d*)(%[1-9]\d*)?$`)
 
-// Tasks is the number of tasks of the array, and the text behind it: "" or %4.
+// Tasks is the number of tasks of the array, and the text after it: "" or %4.
 func (o *Order) Tasks() (tasks int, atOnce string, err error) {
 	match := arrayText.FindStringSubmatch(o.Array)
 	if match == nil {
@@ -34,7 +34,7 @@ type Order struct {
 	Array    string               // tasks that build and verify shards, and how many run at once: 8 or 8%4
 	Sbatch   []string             // options of sbatch for all jobs
 	SbatchOf map[string]*[]string // and for one, by its label
-	Clusters string               // whose jobs these are, as SLURM's --clusters; "": those of this cluster
+	Clusters string               // whose jobs these are, as SLURM's --clusters; "": this cluster's
 	Export   []string             // further variables of the jobs' environment: NAME or NAME=VALUE
 	Prologue []string             // lines of shell that jobs begin with, such as module load
 	Wrapper  string               // words of shell that run a program, such as apptainer exec IMAGE; "": it runs itself
@@ -60,7 +60,7 @@ func (c *Chain) NextFolder(plan *Plan) string {
 	return filepath.Join(folder, fmt.Sprintf("%06d-%.8s", number+1, plan.Fingerprint))
 }
 
-// Submit submits a chain behind the jobs of queue, and returns its jobs. Each starts when the one
+// Submit submits a chain after the jobs of queue, and returns its jobs. Each starts when the one
 // before has succeeded. If one cannot be submitted, those before it are cancelled. The caller holds
 // the locks of Begin.
 func (c *Chain) Submit(ctx context.Context, plan *Plan, queue []Job, order Order) (jobs []Job, err error) {
@@ -117,7 +117,7 @@ func (c *Chain) Submit(ctx context.Context, plan *Plan, queue []Job, order Order
 	}
 	dependency := dependencyOn("afterany", slices.Compact(before))
 	for _, batch := range batches {
-		// an option of the script alone would lose against a variable such as SBATCH_PARTITION
+		// an option in the script would lose against a variable such as SBATCH_PARTITION
 		out, err := command(ctx, order.Clusters, batch.script(), "sbatch", slices.Concat([]string{"--parsable"}, dependency, batch.options)...)
 		if err != nil {
 			return jobs, err
@@ -181,7 +181,7 @@ func (b batch) script() string {
 	return script.String() + b.wrapper + " " + b.command + wrapped
 }
 
-// wrapped goes behind a command that runs in a wrapper: it passes signals on, and has the job
+// wrapped follows a command that runs in a wrapper: it passes signals on, and has the job
 // started again after exit code 75, as Requeue does.
 const wrapped = ` &
 program=$!

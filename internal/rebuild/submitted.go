@@ -19,7 +19,7 @@ const (
 	chainsFolder = "slurm"
 	planName     = "plan.json"     // what was submitted: Submitted
 	settingsName = "settings.json" // the settings of its jobs, resolved
-	ingestName   = "ingest.yaml"   // those of the section ingest, resolved
+	ingestName   = "ingest.yaml"   // the section ingest, resolved
 	failureName  = "failed.json"   // Failure
 )
 

@@ -96,7 +96,7 @@ func (c *Chain) current() (*version, error) {
 
 var versionName = regexp.MustCompile(`^(\d{6,})-[0-9a-f]{8}$`)
 
-// IsVersion reports whether a name is that of a version.
+// IsVersion reports whether a name is a version's.
 func IsVersion(name string) bool { return versionName.MatchString(name) }
 
 // Folders returns the names of a dataset's unfinished and finished versions, the latter oldest

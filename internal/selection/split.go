@@ -133,7 +133,7 @@ type splitter struct {
 	pins      *pins
 	stratum   func(*ingest.Sample) string // nil: one for all
 	strata    map[string]int              // numbers of strata, in the order in which they first appear
-	parts     []string                    // those of fractions, then those of samples that are held out alone
+	parts     []string                    // of fractions, then of samples that are only held out
 	held      []*holdOut
 	heldGenes map[uint32]int              // parts of genes that are held out, by gene
 	unitKey   func(*ingest.Sample) string // by column

@@ -32,7 +32,7 @@ type Seen struct {
 	Deleted, Seen, Count int
 }
 
-// SplitReport counts what a split did: the samples of a dataset are those of the parts and
+// SplitReport counts what a split did: the samples of a dataset are in the parts or
 // unplaced.
 type SplitReport struct {
 	Parts    []Part // that have samples, the first one first
@@ -51,7 +51,7 @@ type slot struct {
 // placement is where all samples of a dataset go.
 type placement struct {
 	*splitter
-	slots  []*slot // parts, parts of straddling samples, unplaced; only those of parts may be empty
+	slots  []*slot // parts, parts of straddling samples, unplaced; only parts may be empty
 	slotOf []int32 // by sample
 }
 

@@ -89,9 +89,9 @@ def random_column(rng: random.Random) -> list[str]:
     pools = rng.choice([[NUMBERS], [TEXTS], [NUMBERS, missing], [TEXTS, missing], [missing],
                         [NUMBERS, TEXTS], [NUMBERS, REFUSED], [ODD, missing], [TEXTS, TEXTS, ODD],
                         [NUMBERS, TEXTS, ODD]])  # fmt: skip
-    blanks = ["", "", "", " ", "  "]
+    spaces = ["", "", "", " ", "  "]
     return [
-        rng.choice(blanks) + rng.choice(rng.choice(pools)) + rng.choice(blanks)
+        rng.choice(spaces) + rng.choice(rng.choice(pools)) + rng.choice(spaces)
         for _ in range(rng.randint(1, 5))
     ]
 

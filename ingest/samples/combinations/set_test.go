@@ -147,7 +147,7 @@ func TestUnknownGenes(t *testing.T) {
 		if counts, err := set.Scan(func(*ingest.Samples) error { return nil }); err != nil || counts != (ingest.Counts{Samples: 3, UnknownGenes: 1, Repeats: ingest.Repeats{Genotypes: 3}}) || counts != set.Counts() {
 			t.Errorf("%s: got %+v, %v; known in advance: %+v", unknown, counts, err, set.Counts())
 		}
-		for text, want := range map[string]string{"G00\nG01 \n": `:2: found gene "G01 ", expected a name without blanks`, "name\tid\na\tG00\nb\t\n": ":3: found an empty gene name"} {
+		for text, want := range map[string]string{"G00\nG01 \n": `:2: found gene "G01 ", expected a name without spaces`, "name\tid\na\tG00\nb\t\n": ":3: found an empty gene name"} {
 			path := file(t, "odd.tsv", text)
 			if _, err := openNamed("combinations:"+path+":1", geneTable(3), unknown); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), path+want) {
 				t.Errorf("%q: got %v, want %s", text, err, want)

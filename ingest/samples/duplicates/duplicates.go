@@ -41,12 +41,13 @@ type Rule struct {
 
 // Apply returns the samples that are left of a source, which then belongs to it. A Scan reads the
 // source once, or twice for Last and Mean. Its counts are of the source, but for Samples, which are
-// those left. Keeping all samples takes the counts alone, made while yield has the batch, which it
-// must not change. name is the set's, for messages.
+// the samples left. Keeping all samples takes only the counts, made while yield has the batch,
+// which it must not change. name is the set's, for messages.
 //
 // Memory is 16 to 20 bytes for each sample if all are kept, and as much again if Rule.GroupBy names
-// attributes; otherwise 30 to 60 bytes for each genotype, and as much for each group. Mean takes 24 more for each group, 8 for each phenotype of a group, and 48 for each
-// phenotype of a group of several samples. The garbage collector doubles that at times.
+// attributes; otherwise 30 to 60 bytes for each genotype, and as much for each group. Mean takes 24
+// more for each group, 8 for each phenotype of a group, and 48 for each phenotype of a group of
+// several samples. The garbage collector doubles that at times.
 //
 // A computed set in which each sample has its own genotype is returned as it is.
 func Apply(ctx context.Context, source ingest.SampleSource, rule Rule, name string) (ingest.SampleSource, error) {

@@ -12,7 +12,7 @@ import (
 )
 
 // key stands for a text of bytes. Up to 15 bytes it is their number and the text itself, otherwise
-// 255 and 120 bits of its SHA-256, of which no two different texts are known to have the same.
+// 255 and 120 bits of its SHA-256, which no two different texts are known to share.
 type key [16]byte
 
 func keyOf(text []byte) (k key) {
@@ -158,7 +158,7 @@ func (g *groups) repeats() ingest.Repeats {
 	return repeats
 }
 
-// appendValue appends bytes that are equal for equal values alone. Missing is a value of its own.
+// appendValue appends bytes that are equal only for equal values. Missing is a value of its own.
 func appendValue(dst []byte, values ingest.AttributeType, value ingest.Value) []byte {
 	switch {
 	case values == ingest.TextAttribute && value.Text == nil:

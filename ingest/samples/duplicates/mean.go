@@ -18,7 +18,7 @@ type means struct {
 	tallied    []int32   // where a group's are, from 1; 0: it has one sample
 }
 
-// add adds a sample to its group. It reports whether its attributes are those of the first one.
+// add adds a sample to its group. It reports whether its attributes equal the first one's.
 func (m *means) add(group int, attributes key, phenotypes []float64) (alike bool) {
 	width := len(m.plan.columns)
 	if group == len(m.tallied) {

@@ -8,13 +8,13 @@ import (
 	"tcbuild/ingest"
 )
 
-// plan says how the phenotypes of a group become those of one sample. A measured one is the mean of
+// plan says how the phenotypes of a group become one sample's. A measured one is the mean of
 // the values that are there, which NAME_n counts; NAME_sd is their sample standard deviation (n-1).
 // A statistic is pooled over the samples in which its phenotype is measured; if that is one, it
 // stays as it is. docs/input.md has the rules as a table.
 type plan struct {
 	columns  []column // of the phenotypes that are there
-	measured []int    // of them; each has two more behind all others: NAME_n, NAME_sd
+	measured []int    // of them; each has two more after all others: NAME_n, NAME_sd
 	compared []int    // attributes, by which samples are not grouped
 }
 
@@ -36,7 +36,7 @@ const (
 	pValue            kind = "p-value"
 )
 
-// kinds are the endings of names by which statistics are known, case, blanks and hyphens aside.
+// kinds are the endings of names by which statistics are known, case, spaces and hyphens aside.
 var kinds = []struct {
 	ending string
 	kind   kind

@@ -41,7 +41,7 @@ type Perturbation struct {
 }
 
 // Value is a measurement or an attribute. A label whose value is an object or an array has a Value
-// for each member. A Value that is none of the following is missing.
+// for each member. A Value that is not one of the following is missing.
 type Value struct {
 	Name []byte // of the label, of the statistic or of the attribute
 	// name or 0-based number of the member; nil unless the value is an object or array

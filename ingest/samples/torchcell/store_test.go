@@ -224,7 +224,7 @@ func TestErrors(t *testing.T) {
 		{"unknown gene", map[string]string{"0": fitness("1", "A"), "12": fitness("1", "X")}, "", samples.PerturbationOptions{}, `read perturbations DIR: record 12: gene "X" is not in nodes/gene`, "--unknown-genes"},
 		{"no gene", map[string]string{"5": fitness("1")}, "", samples.PerturbationOptions{}, "read perturbations DIR: record 5: the sample deletes no gene", "allow_wildtype=true"},
 		{"all dropped", map[string]string{"5": fitness("1", "X")}, "", samples.PerturbationOptions{UnknownGenes: ingest.DropGene}, `read perturbations DIR: all samples (1) were dropped`, "alias_tables:"},
-		{"gene with a blank", map[string]string{"5": fitness("1", "A ")}, "", samples.PerturbationOptions{UnknownGenes: ingest.DropGene}, `record 5: found gene "A "`, "blanks"},
+		{"gene with a blank", map[string]string{"5": fitness("1", "A ")}, "", samples.PerturbationOptions{UnknownGenes: ingest.DropGene}, `record 5: found gene "A "`, "spaces"},
 		{"no such phenotype", map[string]string{"0": fitness("1", "A")}, "", samples.PerturbationOptions{Phenotypes: []string{"z"}}, `found columns fitness, fitness_se, perturbation_type, expected phenotype column "z"`, "rename the column, or name"},
 		{"pickle", map[string]string{"0": "\x80\x04\x95"}, "", samples.PerturbationOptions{}, "read torchcell store DIR: record 0: byte 0: found", "processed/lmdb"},
 		{"zlib without STORE.json", map[string]string{"0": deflate(fitness("1", "A"))}, "", samples.PerturbationOptions{}, "record 0: byte 0", "STORE.json"},

@@ -133,7 +133,7 @@ func inOurWords(message string) string {
 }
 
 var words = strings.NewReplacer("float64", "number", "string", "text", "bool", "condition", " in map key", "",
-	"unexpected token EOF", "the expression ends behind this, expected more")
+	"unexpected token EOF", "the expression ends after this, expected more")
 
 // located is a mistake in an expression, with its place. Columns count characters from 1.
 func located(what, text string, err error, hint string) error {

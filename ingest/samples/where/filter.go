@@ -74,10 +74,10 @@ func (r *resolver) part(node ast.Node) any {
 			return of[bool](func(s *ingest.Sample) bool { return math.IsNaN(x(s)) })
 		}
 	}
-	return nil // of the list behind in
+	return nil // of the list after in
 }
 
-// binary makes a part of an operator and its sides. negated is that of not in, not contains.
+// binary makes a part of an operator and its sides. negated is for not in, not contains.
 func (r *resolver) binary(n *ast.BinaryNode, negated bool) any {
 	right := r.part(n.Right)
 	switch x := r.part(n.Left).(type) {

@@ -122,7 +122,7 @@ func (r *resolver) number(n *ast.IntegerNode) ast.Node {
 	return &ast.FloatNode{Value: value}
 }
 
-// list replaces the list behind in by a set.
+// list replaces the list after in with a set.
 func (r *resolver) list(node *ast.Node) {
 	if _, resolved := (*node).(*ast.ConstantNode); resolved {
 		return

@@ -31,10 +31,10 @@ func NewSource(source ingest.SampleSource, name, expression string, genes *inges
 	return s, nil
 }
 
-// Columns are those of the samples, without what only the filter reads.
+// Columns are the samples' columns, without what only the filter reads.
 func (s *Source) Columns() ingest.Columns { return s.SampleSource.Columns().Kept() }
 
-// Scan reads the set and passes on the samples that are kept, in batches that depend on them alone.
+// Scan reads the set and passes on the samples that are kept, in batches that depend only on them.
 // It is an error if none is. Samples and Wildtypes of its counts are of these, the others of all
 // samples that were read.
 func (s *Source) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {

@@ -121,7 +121,7 @@ func ruleFails(graph *ingest.Graph, reaction uint32, deleted map[uint32]bool) bo
 var innermost = regexp.MustCompile(`\(([^()]*)\)`)
 
 // holds evaluates a rule by rewriting its text: the innermost parentheses
-// become TRUE or FALSE until none is left. Gene names contain no blanks.
+// become TRUE or FALSE until none is left. Gene names contain no spaces.
 func holds(graph *ingest.Graph, rule string, deleted map[uint32]bool) bool {
 	for innermost.MatchString(rule) {
 		rule = innermost.ReplaceAllStringFunc(rule, func(group string) string {

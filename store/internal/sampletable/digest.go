@@ -69,7 +69,7 @@ func (d *Digest) drain() {
 	d.scratch = d.scratch[:0]
 }
 
-// Sum returns the digest, and starts that of the next samples.
+// Sum returns the digest, and starts the next samples' digest.
 func (d *Digest) Sum() (sum [sha256.Size]byte) {
 	d.drain()
 	d.hash.Sum(sum[:0])

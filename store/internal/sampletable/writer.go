@@ -140,7 +140,7 @@ func (w *Writer) append(builder *array.RecordBuilder, samples *ingest.Samples, i
 		case value.Text == nil:
 			field.AppendNull()
 		default:
-			// fails for more texts than the dictionary's index can number, of which a part has none
+			// fails for more texts than the dictionary's index can number; a part has none of them
 			_ = field.(*array.BinaryDictionaryBuilder).Append(value.Text)
 		}
 	}
