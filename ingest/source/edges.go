@@ -55,7 +55,7 @@ type edgeGroup struct {
 	missing missingNames
 	byKind  []int // names by their kind, of those that are not gene ids
 	met     *pairs
-	states  []pairState // of the pairs, by relation
+	states  list[pairState] // of the pairs, by relation
 
 	// Of the batch at hand: its edges wait until the genes of all are known, as looking up one pair
 	// after the other, with nothing in between, takes a fraction of the time.
@@ -173,10 +173,12 @@ func (g *edgeGroup) addEdges(kept int) {
 	n := len(g.relations)
 	for i, e := range g.edges {
 		if e.meeting == first {
-			g.states = append(g.states, make([]pairState, n)...)
+			for range n {
+				g.states.append(pairState{})
+			}
 		}
 		for k, r := range g.relations {
-			r.add(e.src, e.dst, g.weights[i*n+k], g.cells[i*kept:(i+1)*kept], &g.states[e.pair*n+k], e.meeting)
+			r.add(e.src, e.dst, g.weights[i*n+k], g.cells[i*kept:(i+1)*kept], g.states.at(e.pair*n+k), e.meeting)
 		}
 	}
 	g.edges, g.weights, g.cells = g.edges[:0], g.weights[:0], g.cells[:0]

@@ -19,7 +19,7 @@ type Names struct {
 	genes    *ingest.Nodes
 	kinds    []string            // of names, by precedence
 	features []string            // systematic names: of the genes in their order, then of others
-	meanings map[string]meaning  // of every name
+	meanings nameMap[meaning]    // of every name
 	several  map[string][]uint32 // the features of a name that has more than one
 }
 
@@ -32,9 +32,9 @@ type meaning struct {
 
 // newNames makes a look-up that knows only gene ids, with room for a number of names.
 func newNames(genes *ingest.Nodes, room int) *Names {
-	n := &Names{genes: genes, features: slices.Clone(genes.IDs), meanings: make(map[string]meaning, room), several: make(map[string][]uint32)}
+	n := &Names{genes: genes, features: slices.Clone(genes.IDs), meanings: newNameMap[meaning]("", room), several: make(map[string][]uint32)}
 	for row, id := range genes.IDs {
-		n.meanings[id] = meaning{uint32(row), gene, -1}
+		n.meanings.set(id, meaning{uint32(row), gene, -1})
 	}
 	return n
 }
@@ -134,7 +134,7 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 // feature returns the number of the feature with a systematic name, which is a name of it of the
 // latest kind.
 func (n *Names) feature(systematic string) uint32 {
-	if known, ok := n.meanings[systematic]; ok {
+	if known, ok := n.meanings.get([]byte(systematic)); ok {
 		return known.gene
 	}
 	number := uint32(len(n.features))
@@ -146,7 +146,7 @@ func (n *Names) feature(systematic string) uint32 {
 // add adds a name of the latest kind, unless it has a meaning as another kind.
 func (n *Names) add(name string, feature uint32) {
 	kind := int16(len(n.kinds) - 1)
-	m, taken := n.meanings[name]
+	m, taken := n.meanings.get([]byte(name))
 	switch {
 	case name == "" || taken && m.kind != kind:
 		return
@@ -168,7 +168,7 @@ func (n *Names) add(name string, feature uint32) {
 			m.result = ambiguous
 		}
 	}
-	n.meanings[name] = m
+	n.meanings.set(name, m)
 }
 
 func (n *Names) isGene(feature uint32) bool { return int(feature) < n.genes.Len() }
@@ -195,7 +195,7 @@ const (
 
 // find returns what a name means. It does not allocate.
 func (n *Names) find(name []byte) meaning {
-	if m, known := n.meanings[string(name)]; known {
+	if m, known := n.meanings.get(name); known {
 		return m
 	}
 	return meaning{0, unknown, -1}

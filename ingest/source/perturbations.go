@@ -303,7 +303,7 @@ func (n *Names) Aliases() map[string]string {
 		return nil
 	}
 	aliases := make(map[string]string)
-	for name, m := range n.meanings {
+	for name, m := range n.meanings.all() {
 		if m.kind >= 0 && m.result == gene {
 			aliases[name] = n.features[m.gene]
 		}

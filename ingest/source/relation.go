@@ -15,8 +15,8 @@ type relation struct {
 	refusal string                    // description of rows that fail keep, for the report
 	loops   SelfLoops
 
-	src, dst []uint32
-	weights  []float64 // as long as src if there is a weight
+	src, dst list[uint32]
+	weights  list[float64] // as long as src if there is a weight
 	kept     []keptValues
 
 	refused, loopsDropped, reversed, repeated int // rows dropped
@@ -64,9 +64,10 @@ func (r *relation) keepColumns(columns []keptColumn) {
 }
 
 func (r *relation) store(src, dst uint32, weight float64) {
-	r.src, r.dst = append(r.src, src), append(r.dst, dst)
+	r.src.append(src)
+	r.dst.append(dst)
 	if r.weight >= 0 {
-		r.weights = append(r.weights, weight)
+		r.weights.append(weight)
 	}
 }
 
@@ -90,9 +91,9 @@ func (r *relation) edgeType() ingest.EdgeType {
 
 // edges returns the edge table, in row order.
 func (r *relation) edges() *ingest.Edges {
-	edges := &ingest.Edges{Type: r.edgeType(), Src: r.src, Dst: r.dst}
+	edges := &ingest.Edges{Type: r.edgeType(), Src: r.src.all(), Dst: r.dst.all()}
 	if r.weight >= 0 {
-		edges.Columns = []ingest.Column{ingest.NumberColumn(r.carried, r.weights)}
+		edges.Columns = []ingest.Column{ingest.NumberColumn(r.carried, r.weights.all())}
 	}
 	for _, values := range r.kept {
 		edges.Columns = append(edges.Columns, values.values())
@@ -101,7 +102,7 @@ func (r *relation) edges() *ingest.Edges {
 }
 
 func (r *relation) report(file string, rows int, missing *missingNames, refused ...Count) SourceReport {
-	report := SourceReport{Made: r.edgeType().String(), File: file, Rows: rows, Kept: len(r.src) - r.appended}
+	report := SourceReport{Made: r.edgeType().String(), File: file, Rows: rows, Kept: r.src.length - r.appended}
 	report.drop(refused...)
 	missing.account(&report)
 	report.drop(
