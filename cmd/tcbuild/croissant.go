@@ -22,7 +22,8 @@ func newCroissant(e *env) *cobra.Command {
 		Short: "Describe a dataset for catalogues, as Croissant",
 		Long: `Add two files to a dataset, so that its folder can be published as it is. croissant.json
 describes the dataset in MLCommons' Croissant: every file with its size and SHA-256, the
-masks, and a field for each column of the samples. samples.parquet holds the samples in a
+masks, and a field for each column of the samples (its @id escapes characters that URLs cannot
+have, its name does not). samples.parquet holds the samples in a
 format that the library mlcroissant can load: sample id, names of the deleted genes,
 phenotypes and attributes. With licence, citation and date, 'mlcroissant validate' has no
 warning.
