@@ -21,9 +21,9 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 		"perturbation set: `FILE`, the lmdb folder of a torchcell build, or a computed set: synth:SCALE:SAMPLES:SEED, combinations:GENES:K[:FIRST:END], or a .yaml with a section combinations")
 	flags.IntVar(&o.Workers, "workers", 0, "CPU cores to use (default: all that the job has)")
 	flags.StringVar((*string)(&o.ReactionRule), "reaction-rule", string(incidence.RuleAll),
-		"when to remove a reaction: all, if any of its genes is deleted; gpr, if its boolean rule is false")
+		"when to remove a reaction: all, if any of its genes is deleted, as torchcell does; gpr, if its boolean rule becomes false, so that isozymes keep it")
 	flags.StringVar((*string)(&o.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
-		"what to do about genes that are not in the graph: error, drop-sample or drop-gene (both counted)")
+		"what to do about genes that the graph lacks: error, drop-sample or drop-gene, which count what they drop")
 	o.MaxDropped = flags.Float64("max-dropped", tcbuild.DefaultMaxDropped, "largest `SHARE` of the samples to drop for unknown genes; more is an error")
 	controlsFlag(flags, &o.Controls)
 	flags.BoolVar(&o.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")

@@ -35,7 +35,7 @@ process that completes the last shard publishes the dataset.`,
 	datasetFlags(cmd, &o)
 	flags := cmd.Flags()
 	flags.StringVar(&mode, "mode", "", "what to store: indices or full-masks")
-	flags.StringVar(&o.Codec, "codec", "", fmt.Sprintf("how to encode masks: %s for indices, %s for full-masks (default: the first)",
+	flags.StringVar(&o.Codec, "codec", "", fmt.Sprintf("how to encode masks: %s for indices; %s for full-masks (default: the first)",
 		strings.Join(encode.Codecs(encode.Indices), ", "), strings.Join(encode.Codecs(encode.FullMasks), ", ")))
 	flags.IntVar(&o.Shards, "shards", 0, "number of shards (default: chosen by the dataset's size)")
 	flags.StringVar(&shard, "shard", "", "build only shard I of N, counted from 0: `I/N`")
