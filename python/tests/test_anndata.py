@@ -337,17 +337,17 @@ def test_example_trains(tcbuild, tmp_path):
     assert len(losses) == 6 and np.isfinite(losses).all() and losses[-1] < losses[0]
 
 
-SPEED = """
-import resource, sys, time
-began = time.perf_counter()
+# VmHWM begins with the program; ru_maxrss has that of the process which started it.
+PEAK = """
+import re, sys
 import tcbuild.anndata
 tcbuild.anndata.perturbations(sys.argv[1], controls=["ctrl"], keep=["cell_type", "batch"])
-print(time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+print(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1])
 """
 
 
 @pytest.mark.slow
-def test_a_million_cells(tmp_path):
+def test_a_million_cells_take_little_memory(tmp_path):
     random = np.random.default_rng(0)
     names = [f"GENE{place}+{'ctrl' if place % 2 else 'GENE0'}" for place in range(1, 10_000)]
     obs = pd.DataFrame(
@@ -362,7 +362,6 @@ def test_a_million_cells(tmp_path):
     )
     file = write(tmp_path / "million.h5ad", obs)
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "python")}
-    command = [sys.executable, "-c", SPEED, str(file)]
+    command = [sys.executable, "-c", PEAK, str(file)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    seconds, megabytes = map(float, done.stdout.split())
-    assert seconds < 5 and megabytes < 500
+    assert int(done.stdout) < 500_000  # kB
