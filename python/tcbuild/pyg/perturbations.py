@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def perturbation_batch(dataset: Dataset, follow_batch: Sequence[str]) -> HeteroData:
-    """What torch_geometric's Batch.from_data_list makes of a view's samples."""
+    """What torch_geometric's Batch.from_data_list makes of a view's samples. Batches of one size
+    share batch and ptr of their nodes: do not change these in place.
+    """
     size, genes = len(dataset), len(dataset.stored.genes)
     deleted, ptr, phenotypes = dataset.stored.perturbations(slice(None))
     names = dataset._gene_names[deleted].tolist()
@@ -46,13 +49,19 @@ def perturbation_batch(dataset: Dataset, follow_batch: Sequence[str]) -> HeteroD
             store[f"{key}_batch"] = torch.from_numpy(of_sample)
             store[f"{key}_ptr"] = torch.from_numpy(starts)
     store._num_nodes, store.num_nodes = [genes] * size, genes * size
-    store.batch = torch.from_numpy(np.repeat(np.arange(size), genes))
-    store.ptr = torch.from_numpy(every)
+    store.batch, store.ptr = _of_nodes(size, genes)
     batch._num_graphs = size
     slices = {key: torch.from_numpy(starts) for key, (_, starts) in values.items()}
     batch._slice_dict = {"gene": slices}
     batch._inc_dict = {"gene": dict.fromkeys(slices)}
     return batch
+
+
+@lru_cache(maxsize=2)  # a loader's batches, and its last one
+def _of_nodes(size: int, genes: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """batch and ptr of a batch's nodes, which batches of a size share."""
+    ptr = np.arange(size + 1) * genes
+    return torch.from_numpy(np.repeat(np.arange(size), genes)), torch.from_numpy(ptr)
 
 
 def _coo(
