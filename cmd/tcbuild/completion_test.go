@@ -68,7 +68,7 @@ func TestCompletion(t *testing.T) {
 		{"dataset --codec", "bits delta raw zstd"},
 		{"dataset --mode full-masks --codec", "bits raw zstd"},
 		{"verify --method", "incidence edges both"},
-		{"rebuild --config", "quickstart sources yeast"},
+		{"rebuild --config", "human quickstart sources yeast"},
 	} {
 		args := append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Fields(c.line)...)
 		o := must(t, t.TempDir(), append(args, "")...)
