@@ -1,5 +1,35 @@
 // Package selection chooses samples of a dataset, by an expression or by splitting it into parts at
 // random, and writes their numbers. store/FORMAT.md, Selections, specifies the files.
+//
+// # How a split draws
+//
+// A split puts units into parts. By sample, a unit is a sample and has its number. By genotype, a
+// unit is all samples that delete the same genes, numbered from 0 in the order of their first
+// samples; by a phenotype or attribute, all samples with the same value, or with none, in the same
+// way. By gene, a unit is a gene that a sample deletes, numbered by its row in the gene table.
+// Samples that hold_out puts into a part are left out of this, and so are, by gene, the genes of a
+// rule with no other condition: they are in that part.
+//
+// Unit k has the random number that is the k-th output, from 0, of SplitMix64 (Steele, Lea and
+// Flood, 2014) with the seed as its state: modulo 2^64, with z = seed + (k+1) × 0x9e3779b97f4a7c15,
+// then z = (z xor z>>30) × 0xbf58476d1ce4e5b9, z = (z xor z>>27) × 0x94d049bb133111eb, it is z xor
+// z>>31.
+//
+// Strata are taken in the order in which their first samples appear; without stratify there is one.
+// In a stratum of n units, a part with the fraction f gets floor(n f). The units left over go one
+// each to parts for which n f is not an integer, first to the parts that are owed most, and among
+// equals to the first in fractions. A part is owed the sum of n f over this and all earlier strata,
+// less the units that it has. If more units are pinned to a part than its share, it gets the pinned
+// units, and the other parts share the rest by their fractions in the same way. The units that are
+// not pinned are sorted by their random numbers; the first ones go to the first part until it has
+// its number, the next ones to the second. Fractions are exact decimal numbers, so nothing is
+// rounded.
+//
+// By gene, a sample is in the part that has all genes that it deletes. Other samples, and those
+// that delete no gene, are in unplaced.arrow, which is absent if there are none. With straddling =
+// parts, a sample with genes of several parts is in PART_unseenN.arrow instead: PART is the last
+// part of one of its genes, in the order of fractions, then of rules, and N the number of its genes
+// that are not of the first part. Samples that delete no gene are then in the first part.
 package selection
 
 import (
