@@ -34,7 +34,7 @@ func bigSplitMix(seed uint64, k int) *big.Int {
 	return mix(z, 31)
 }
 
-// slowAssign does what store/FORMAT.md says, in exact numbers and without any care for speed.
+// slowAssign does what the package comment says, in exact numbers and without any care for speed.
 func slowAssign(units []unit, strata int, fractions []Fraction, seed uint64) []int {
 	owed := make([]*big.Rat, len(fractions))
 	for k := range owed {
