@@ -69,10 +69,16 @@ def _values(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     return codes
 
 
-def wildtypes_of(samples: Samples) -> npt.NDArray[np.bool_]:
-    """Which samples perturb no gene, bool [N]."""
-    column = "perturbations" if "perturbations" in samples.columns else "perturbation_indices"
-    lists = samples.to_arrow([column]).column(0)
-    return np.concatenate(
-        [np.empty(0, bool), *(np.diff(ends(chunk)) == 0 for chunk in lists.chunks)]
-    )
+def wildtypes_of(samples: Samples, kinds: str) -> npt.NDArray[np.bool_]:
+    """Which samples perturb no gene, bool [N].
+
+    kinds: the attribute with the kinds of perturbations, which is missing where there is none, or
+        "": a sample that only overexpresses a gene deletes nothing, and is no wild type
+    """
+    found = []
+    for chunk in samples.to_arrow(["perturbation_indices"]).column(0).chunks:
+        found.append(np.diff(ends(chunk)) == 0)
+    wildtypes = np.concatenate([np.empty(0, bool), *found])
+    if kinds:
+        wildtypes &= np.array([text is None for text in samples[kinds]], bool)
+    return wildtypes

@@ -260,7 +260,7 @@ class Dataset:
             raise ValueError(f"find controls: missing={missing!r}\nhint: use 'error' or 'mark'")
         samples = self.samples
         found = control_of_each(
-            wildtypes_of(samples),
+            wildtypes_of(samples, self._kinds.attribute),
             groups_of(samples, by),
             as_array(self._rows),
             operator.index(seed),

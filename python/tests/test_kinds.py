@@ -87,3 +87,11 @@ def test_unknown_kinds(tcbuild, tmp_path: Path) -> None:
         kinds.of(np.array([1, 5]), "deletion")
     with pytest.raises(reader.DamagedFileError, match="'kinds': 'other'"):
         kinds.of(np.array([1]), "other")
+
+
+def test_controls_perturb_nothing(tcbuild, tmp_path: Path) -> None:
+    """A sample that only overexpresses a gene deletes nothing, and is no control."""
+    dataset, _ = build(tcbuild, tmp_path, "removing_kinds=[deletion]")
+    assert len(dataset[0].perturbation_indices) == 0
+    with pytest.raises(ValueError, match="50 of 50 samples have none"):
+        dataset.controls()
