@@ -110,8 +110,8 @@ class Dataset:
         self._whole: Dataset | None = None  # of a view
         self._stored: Dataset | None = None  # of combinations: the dataset on disk
         self._rows: Rows = range(self.manifest["samples"])
-        self._cell = Cell(self.manifest)
-        self._kinds = Kinds(self.manifest, lambda: self._cell.gene_indices)
+        cell = self._cell = Cell(self.manifest)
+        self._kinds = Kinds(self.manifest, lambda: cell.gene_indices)
         self.kinds = self._kinds.names
         self._table: Table = SampleTable(self.manifest)
         self._masks: _Masks

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +11,11 @@ from tcbuild.errors import DamagedFileError
 from tcbuild.manifest import RESTORE, Manifest
 
 _MOST = 127  # of kinds that int8 can number
+_MEMO = 1 << 16  # texts whose codes are kept
 
-Perturbed = tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]
+_Genes = npt.NDArray[np.int32]
+_Codes = npt.NDArray[np.int8]
+Perturbed = tuple[_Genes, _Codes]
 
 
 class Kinds:
@@ -33,7 +35,8 @@ class Kinds:
             )
         self._folder, self._gene_indices = manifest.folder, gene_indices
         self._codes = {name: code for code, name in enumerate(self.names)} | {"": -1}
-        self._parsed = lru_cache(1 << 16)(self._parse)  # cells have few genotypes
+        # cells have few genotypes; an lru_cache of a method would be a circle, which keeps files open
+        self._parsed: dict[tuple[str, int], tuple[_Codes, _Genes, _Codes]] = {}
 
     def of(self, deleted: npt.NDArray[np.integer], text: str | float | None) -> Perturbed:
         """All genes that a sample perturbs, int32 ascending, and the code of each one's kind, int8,
@@ -41,16 +44,20 @@ class Kinds:
         """
         if text is None:
             return deleted.astype(np.int32), np.full(len(deleted), -1, np.int8)
-        codes, kept, kept_codes = self._parsed(str(text), len(deleted))
+        key = str(text), len(deleted)
+        parsed = self._parsed.get(key)
+        if parsed is None:
+            if len(self._parsed) >= _MEMO:
+                self._parsed.clear()
+            parsed = self._parsed[key] = self._parse(*key)
+        codes, kept, kept_codes = parsed
         if not len(kept):
             return deleted.astype(np.int32), codes.copy()
         genes = np.concatenate([deleted.astype(np.int32), kept])
         order = np.argsort(genes, kind="stable")
         return genes[order], np.concatenate([codes, kept_codes])[order]
 
-    def _parse(
-        self, text: str, deleted: int
-    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int32], npt.NDArray[np.int8]]:
+    def _parse(self, text: str, deleted: int) -> tuple[_Codes, _Genes, _Codes]:
         """The codes of the deleted genes, and the other genes with theirs."""
         parts = text.split("|")
         kept = [part.rpartition("=") for part in parts[deleted:]]

@@ -149,7 +149,7 @@ def assert_closed(folder):
         links = Path("/proc/self/fd").iterdir()
         return [name for link in links if str(folder) in (name := str(link.resolve()))]
 
-    until = time.monotonic() + 300
+    until = time.monotonic() + 60
     while opened() and time.monotonic() < until:
         time.sleep(0.01)
     assert not opened()

@@ -211,7 +211,7 @@ def test_a_path_that_is_no_dataset(leaves, tmp_path):
     for wrong, found in (
         (path / "manifest.json", "it is a file"),
         (path / "graph", "there is no manifest.json"),
-        (tmp_path / "nowhere", "there is no manifest.json"),
+        (tmp_path / "nowhere", "there is no such folder"),
     ):
         with pytest.raises(package.ManifestError, match=f"{found}.*\nhint: name a folder"):
             tt.Dataset(wrong)
