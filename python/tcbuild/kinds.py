@@ -35,7 +35,7 @@ class Kinds:
             )
         self._folder, self._gene_indices = manifest.folder, gene_indices
         self._codes = {name: code for code, name in enumerate(self.names)} | {"": -1}
-        # cells have few genotypes; an lru_cache of a method would be a circle, which keeps files open
+        # Cells have few genotypes. An lru_cache of a method would be a circle: files stay open.
         self._parsed: dict[tuple[str, int], tuple[_Codes, _Genes, _Codes]] = {}
 
     def of(self, deleted: npt.NDArray[np.integer], text: str | float | None) -> Perturbed:
