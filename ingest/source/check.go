@@ -147,7 +147,7 @@ func (t *EdgesSpec) check(place string) error {
 	for _, name := range slices.Sorted(maps.Keys(t.Keep)) {
 		err = cmp.Or(err, oneOf(place+".keep."+name, t.Keep[name], KeptNumber, KeptInteger, KeptText))
 	}
-	err = cmp.Or(err, t.RowsSpec.check(place))
+	err = cmp.Or(err, t.RowsSpec.check(place), t.Ablation.check(place, t.Matrix != "" || len(t.Weight) > 0))
 	switch ofTables, ofMatrices := t.keysOfKind(); {
 	case err != nil:
 		return err

@@ -23,6 +23,7 @@ type edgeFile struct {
 	unknown    ingest.UnknownGenes
 	refusal    refusal
 	kept       []keptColumn
+	ablation   Ablation
 
 	// Of a matrix: its columns of values, where its header is, and whether rows are factors, with a
 	// target per column.
@@ -102,8 +103,13 @@ func (f *edgeFile) read(names *Names) ([]SourceReport, error) {
 	refused := f.refusal.rows()
 	for _, g := range f.groups {
 		for _, r := range g.relations {
+			ablated, err := r.ablate(f.ablation, f.undirected)
+			if err != nil {
+				return nil, fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", f.path, err)
+			}
 			r.appendLoops(names.genes.Len())
 			report := r.report(f.path, g.rows+refused, &g.missing, f.refusal.refused...)
+			ablated.account(&report, f.ablation)
 			for k, n := range g.byKind {
 				report.note(Count{"genes found by " + names.kinds[k], n})
 			}

@@ -74,7 +74,7 @@ func (e EdgesSpec) read(files *inputfile.Files, names *Names, unknown ingest.Unk
 	if err != nil {
 		return nil, nil, err
 	}
-	file.unknown = unknown
+	file.unknown, file.ablation = unknown, e.Ablation
 	reports, err := file.read(names)
 	if err != nil {
 		return nil, nil, err

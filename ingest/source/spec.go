@@ -137,6 +137,7 @@ type EdgesSpec struct {
 	// that it does not match is an error
 	ColumnName string    `yaml:"column_name"`
 	SelfLoops  SelfLoops `yaml:"self_loops"` // of this source (default: the top level's)
+	Ablation   `yaml:",inline"`
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
 }

@@ -1,0 +1,213 @@
+package source
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"tcbuild/fault"
+)
+
+// Ablation thins or randomizes the edges that the other settings keep: first top, then sample, then
+// rewire. Self loops that are appended come after it.
+type Ablation struct {
+	// the number of edges that each target keeps: those of greatest weight, the earlier row if
+	// weights are equal; missing weights come last. In an undirected source, both genes are targets,
+	// and an edge stays if either keeps it
+	Top *int `yaml:"top"`
+	// the share of the edges to keep, above 0 and at most 1, chosen at random and kept in order; with
+	// one seed, a smaller share is part of a greater one
+	Sample *float64 `yaml:"sample"`
+	// exchange the targets of random pairs of edges, ten times as often as there are edges: each gene
+	// keeps its number of edges, as source and as target if directed. Exchanges that would make a self
+	// loop or repeat an edge are left out; self loops stay. Weights and other columns stay in their row
+	Rewire bool   `yaml:"rewire"`
+	Seed   uint64 `yaml:"seed"` // of sample and rewire (default: 0)
+}
+
+func (a Ablation) check(place string, weighted bool) error {
+	switch {
+	case a.Top != nil && *a.Top < 1:
+		return usage("omit top to keep all edges", "%s.top: found %d, expected at least 1", place, *a.Top)
+	case a.Top != nil && !weighted:
+		return usage("name the weight column", "%s.weight: missing, although top is set", place)
+	case a.Sample != nil && !(*a.Sample > 0 && *a.Sample <= 1):
+		return usage("write half of the edges as sample: 0.5", "%s.sample: found %v, expected a share above 0 and at most 1", place, *a.Sample)
+	case a.Seed != 0 && a.Sample == nil && !a.Rewire:
+		return usage("remove it, or set sample or rewire", "%s.seed: found %d without sample and rewire, which it is for", place, a.Seed)
+	}
+	return nil
+}
+
+// ablated counts what an ablation did to a relation.
+type ablated struct{ belowTop, notSampled, rewired int }
+
+// ablate applies the ablation to the edges of a relation.
+func (r *relation) ablate(a Ablation, undirected bool) (done ablated, err error) {
+	if a.Top != nil {
+		done.belowTop = r.choose(topEdges(r.src.all(), r.dst.all(), r.weights.all(), *a.Top, undirected))
+	}
+	if a.Sample != nil {
+		done.notSampled = r.choose(sampleEdges(r.src.length, *a.Sample, a.Seed))
+	}
+	if a.Rewire && r.src.length > 0 {
+		src, dst := r.src.all(), r.dst.all()
+		done.rewired = rewireEdges(src, dst, undirected, a.Seed)
+		if done.rewired == 0 {
+			return done, fault.New(fault.Input, "remove rewire, or choose another seed if there are few edges",
+				"rewire edge type %s: found no other graph of these degrees for its %s", r.edgeType(), plural(len(src), "edge", ""))
+		}
+		r.src, r.dst = listOf(src), listOf(dst)
+	}
+	return done, nil
+}
+
+// account adds to a report what the ablation did.
+func (d ablated) account(report *SourceReport, a Ablation) {
+	if a.Top != nil {
+		report.drop(Count{fmt.Sprintf("not among the top %d of its target", *a.Top), d.belowTop})
+	}
+	if a.Sample != nil {
+		report.drop(Count{fmt.Sprintf("not sampled (share %v, seed %d)", *a.Sample, a.Seed), d.notSampled})
+	}
+	report.note(Count{fmt.Sprintf("rewired (seed %d)", a.Seed), d.rewired})
+}
+
+// topEdges returns the ascending rows of the edges among the top ones of a target.
+func topEdges(src, dst []uint32, weights []float64, top int, undirected bool) (rows []int) {
+	byWeight := make([]int, len(dst))
+	for i := range byWeight {
+		byWeight[i] = i
+	}
+	key := func(i int) float64 { // missing weights are below all others
+		if math.IsNaN(weights[i]) {
+			return math.Inf(-1)
+		}
+		return weights[i]
+	}
+	slices.SortStableFunc(byWeight, func(a, b int) int { return cmp.Compare(key(b), key(a)) })
+	met := make(map[uint32]int)
+	for _, i := range byWeight {
+		stays := met[dst[i]] < top
+		met[dst[i]]++
+		if undirected && src[i] != dst[i] {
+			stays = stays || met[src[i]] < top
+			met[src[i]]++
+		}
+		if stays {
+			rows = append(rows, i)
+		}
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+// sampleEdges returns the ascending rows of a random share of n edges, rounded.
+func sampleEdges(n int, share float64, seed uint64) []int {
+	rows := rand.New(rand.NewPCG(seed, 0)).Perm(n)[:int(math.Round(share*float64(n)))]
+	slices.Sort(rows)
+	return rows
+}
+
+// swapsPerEdge is how many swaps are tried per edge, as many as igraph's rewire tries by default.
+const swapsPerEdge = 10
+
+// rewireEdges randomizes edges by double edge swaps: a-b and c-d become a-d and c-b. It returns how
+// many of the edges did not exist before.
+func rewireEdges(src, dst []uint32, undirected bool, seed uint64) (rewired int) {
+	random := rand.New(rand.NewPCG(seed, 0))
+	key := func(a, b uint32) uint64 {
+		if undirected && a > b {
+			a, b = b, a
+		}
+		return uint64(a)<<32 | uint64(b)
+	}
+	edges := make(map[uint64]int, len(src)) // how often each exists
+	var rows []int                          // of the edges that are no self loops
+	for i := range src {
+		edges[key(src[i], dst[i])]++
+		if src[i] != dst[i] {
+			rows = append(rows, i)
+		}
+	}
+	before := maps.Clone(edges)
+	for range swapsPerEdge * len(rows) {
+		i, j := rows[random.IntN(len(rows))], rows[random.IntN(len(rows))]
+		a, b, c, d := src[i], dst[i], src[j], dst[j]
+		if undirected && random.IntN(2) == 1 { // otherwise, sources would remain sources
+			c, d = d, c
+		}
+		if a == d || c == b || key(a, d) == key(c, b) || edges[key(a, d)] > 0 || edges[key(c, b)] > 0 {
+			continue
+		}
+		for _, old := range []uint64{key(a, b), key(c, d)} {
+			if edges[old]--; edges[old] == 0 {
+				delete(edges, old)
+			}
+		}
+		edges[key(a, d)]++
+		edges[key(c, b)]++
+		src[i], dst[i], src[j], dst[j] = a, d, c, b
+	}
+	for i := range src {
+		if before[key(src[i], dst[i])] == 0 {
+			rewired++
+		}
+	}
+	return rewired
+}
+
+// choose keeps the edges of these rows, and returns the number of the others.
+func (r *relation) choose(rows []int) (dropped int) {
+	dropped = r.src.length - len(rows)
+	r.src, r.dst = chosen(r.src, rows), chosen(r.dst, rows)
+	if r.weight >= 0 {
+		r.weights = chosen(r.weights, rows)
+	}
+	for _, values := range r.kept {
+		values.choose(rows)
+	}
+	return dropped
+}
+
+func chosen[T any](all list[T], rows []int) (some list[T]) {
+	for _, row := range rows {
+		some.append(*all.at(row))
+	}
+	return some
+}
+
+func listOf[T any](values []T) (l list[T]) {
+	for _, value := range values {
+		l.append(value)
+	}
+	return l
+}
+
+// choose keeps the values of these rows.
+func (v keptValues) choose(rows []int) {
+	all := v.builder.NewArray() // empties the builder
+	for _, row := range rows {
+		v.append(cellOf(all, row))
+	}
+}
+
+// cellOf reads back a kept value.
+func cellOf(values arrow.Array, row int) (c cell) {
+	c.missing = values.IsNull(row)
+	switch v := values.(type) {
+	case *array.Float64:
+		c.number = v.Value(row)
+	case *array.Int64:
+		c.integer = v.Value(row)
+	case *array.String:
+		c.text = []byte(v.Value(row))
+	}
+	return c
+}
