@@ -19,7 +19,7 @@ from tcbuild.graph import is_node_type, split_edge_type
 from tcbuild.pyg.dataset import Dataset, Sample
 from tcbuild.pyg.deferred import Deferred, Values, is_same
 from tcbuild.pyg.examples import Lengths, example
-from tcbuild.pyg.perturbations import made_of_columns, perturbation_batch
+from tcbuild.pyg.perturbations import perturbation_batch
 from tcbuild.pyg.shared import Keys, Kind, Shared, mask_name
 from tcbuild.rows import is_bool, position, selected, selects_several
 from tcbuild.torch.filtered import check_choice, kept_ends, kept_positions, relabelled
@@ -259,7 +259,7 @@ class LazyCollater:
 
     def __call__(self, samples: Sequence[Any]) -> HeteroData:
         if isinstance(samples, Dataset):
-            if made_of_columns(samples) and len(samples):
+            if samples.made_of_columns and len(samples):
                 return perturbation_batch(samples, self.follow_batch)
             samples = list(samples)
         if samples and isinstance(samples[0], HeteroData) and not self._has_graph(samples[0]):

@@ -17,7 +17,6 @@ from tcbuild.lazy import lazy_property
 from tcbuild.pyg.deferred import Deferred, Values
 from tcbuild.pyg.experiments import Experiments
 from tcbuild.pyg.gene_ontology import perturbed_ontology
-from tcbuild.pyg.perturbations import made_of_columns
 from tcbuild.pyg.shared import Kind, Shared
 from tcbuild.pyg.subgraph import subgraph
 from tcbuild.rows import position
@@ -230,12 +229,24 @@ class Dataset(torch.utils.data.Dataset[HeteroData]):
         vars(view).update(vars(self), stored=found, _experiments=Experiments(found))
         return view
 
+    @property
+    def made_of_columns(self) -> bool:
+        """Whether batches need no samples: there is a value per sample and phenotype, and nothing
+        else to be done.
+        """
+        if self.graph_processor != "Perturbation" or self.transform is not None:
+            return False
+        every = self._measured.values()
+        plain = [not (of.numbers or of.not_finite or of.fitness.any()) for of in every]
+        ascending = [bool(np.all(np.diff(of.ranks) > 0)) for of in every]
+        return all(plain) and all(ascending)
+
     def __getitems__(self, indices: Iterable[SupportsIndex]) -> Dataset | list[HeteroData]:
         """A batch's samples; for DataLoaders. Those of Perturbation are a view, which collate reads
         at once.
         """
         rows = [position(index, len(self)) for index in indices]
-        return self[rows] if made_of_columns(self) else [self[row] for row in rows]
+        return self[rows] if self.made_of_columns else [self[row] for row in rows]
 
     @lazy_property
     def _gene_names(self) -> npt.NDArray[np.object_]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import Tensor
 from torch_geometric.data import HeteroData
@@ -10,14 +10,11 @@ from torch_geometric.data import HeteroData
 from tcbuild.pyg.deferred import is_same
 from tcbuild.pyg.shared import Kind
 
-if TYPE_CHECKING:
-    from tcbuild.pyg.batch import Batch
-
 Lengths = dict[Kind, dict[str, list[int]]]  # of each sample's part of a joined value; -1 for none
 
 
-def example(batch: Batch, index: int) -> HeteroData:
-    """Sample number index of a batch, on its device, with what was changed in the batch."""
+def example(batch: Any, index: int) -> HeteroData:
+    """Sample number index of a pyg.Batch, on its device, with what was changed in the batch."""
     graph, sizes = batch._shared.graph, batch._shared.sizes
     data = HeteroData()
     data.sample_id, data.mask_basis = batch.sample_id[index], batch.mask_basis
@@ -41,7 +38,7 @@ def example(batch: Batch, index: int) -> HeteroData:
     return data
 
 
-def _of_batches(batch: Batch, kind: Kind, content: dict[str, Any]) -> list[str]:
+def _of_batches(batch: Any, kind: Kind, content: dict[str, Any]) -> list[str]:
     """The keys that no sample has."""
     if not isinstance(kind, str):
         return []

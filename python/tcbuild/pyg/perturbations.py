@@ -81,15 +81,3 @@ def _coo(
     starts = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64)
     of = np.broadcast_to(ranks[: values.shape[1]], values.shape)
     return values[there].astype(np.float32), of[there], starts
-
-
-def made_of_columns(dataset: Dataset) -> bool:
-    """Whether batches of a dataset need no samples: there is a value per sample and phenotype, and
-    nothing else to be done.
-    """
-    if dataset.graph_processor != "Perturbation" or dataset.transform is not None:
-        return False
-    every = dataset._measured.values()
-    plain = [not (of.numbers or of.not_finite or of.fitness.any()) for of in every]
-    ascending = [bool(np.all(np.diff(of.ranks) > 0)) for of in every]
-    return all(plain) and all(ascending)
