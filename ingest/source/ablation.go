@@ -27,8 +27,8 @@ type Ablation struct {
 	// exchange the targets of random pairs of edges, ten times as often as there are edges: each gene
 	// keeps its number of edges, as source and as target if directed. Exchanges that would make a self
 	// loop or repeat an edge are left out; self loops stay. Weights and other columns stay in their row
-	Rewire bool   `yaml:"rewire"`
-	Seed   uint64 `yaml:"seed"` // of sample and rewire (default: 0)
+	Rewire bool `yaml:"rewire"`
+	Seed   int  `yaml:"seed"` // of sample and rewire
 }
 
 func (a Ablation) check(place string, weighted bool) error {
@@ -109,19 +109,19 @@ func topEdges(src, dst []uint32, weights []float64, top int, undirected bool) (r
 }
 
 // sampleEdges returns the ascending rows of a random share of n edges, rounded.
-func sampleEdges(n int, share float64, seed uint64) []int {
-	rows := rand.New(rand.NewPCG(seed, 0)).Perm(n)[:int(math.Round(share*float64(n)))]
+func sampleEdges(n int, share float64, seed int) []int {
+	rows := rand.New(rand.NewPCG(uint64(seed), 0)).Perm(n)[:int(math.Round(share*float64(n)))]
 	slices.Sort(rows)
 	return rows
 }
 
-// swapsPerEdge is how many swaps are tried per edge, as many as igraph's rewire tries by default.
+// swapsPerEdge is how many swaps are tried per edge: enough to forget where the edges began.
 const swapsPerEdge = 10
 
 // rewireEdges randomizes edges by double edge swaps: a-b and c-d become a-d and c-b. It returns how
 // many of the edges did not exist before.
-func rewireEdges(src, dst []uint32, undirected bool, seed uint64) (rewired int) {
-	random := rand.New(rand.NewPCG(seed, 0))
+func rewireEdges(src, dst []uint32, undirected bool, seed int) (rewired int) {
+	random := rand.New(rand.NewPCG(uint64(seed), 0))
 	key := func(a, b uint32) uint64 {
 		if undirected && a > b {
 			a, b = b, a
