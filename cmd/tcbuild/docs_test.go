@@ -26,7 +26,7 @@ func allCommands() (all []*cobra.Command) {
 	return all
 }
 
-// What people change by hand is a flag; all else is a setting. The flags that all commands have do
+// Flags are for what people change by hand; settings are for the rest. The flags that all commands have do
 // not count.
 func TestFlagsAreFew(t *testing.T) {
 	for _, cmd := range allCommands() {

@@ -63,7 +63,7 @@ func (s fakeSLURM) rebuild(t *testing.T, dir string, more ...string) outcome {
 	return s.execute(t, dir, rebuildOf(more...)...)
 }
 
-// execute is that of processes, where this SLURM is.
+// execute runs a job as processes, on the machine of this SLURM.
 func (s fakeSLURM) execute(t *testing.T, dir string, args ...string) outcome {
 	t.Helper()
 	cmd := program(t, "main", args...)

@@ -12,7 +12,7 @@ import (
 	"tcbuild/internal/rebuild"
 )
 
-// The jobs of a chain one after the other. The dataset that they make is that of one process.
+// Runs the jobs of a chain in order. They make the same dataset as one process.
 func TestSteps(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
