@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,6 +55,114 @@ func TestSettingsOfOperations(t *testing.T) {
 	writeFiles(t, dir, map[string]string{"my.yaml": example(t, "yaml")})
 	must(t, dir, "rebuild", "--config", "my.yaml")
 	must(t, dir, "verify", "data/my/current/indices")
+}
+
+// The commands under "Restoring" bring back what was lost or damaged, with the same data, also from a
+// version that an older one shares its files with.
+func TestRestoring(t *testing.T) {
+	t.Parallel()
+	dir, environment := operations(t)
+	writeFiles(t, dir, map[string]string{"my.yaml": example(t, "yaml")})
+	_, section, _ := strings.Cut(read(t, "../../docs/OPERATIONS.md"), "### Restoring")
+	commands := regexp.MustCompile(`(?m)^    (tcbuild .*)$`).FindAllStringSubmatch(section, 2)
+	again, force := commands[0][1], commands[1][1]
+	do := func(command, version string) {
+		t.Helper()
+		if out, ok := runIn(t, dir, environment, "bash", "-c", command); !ok {
+			t.Fatal(out)
+		}
+		if current, _ := os.Readlink(filepath.Join(dir, "data/my/current")); !strings.HasPrefix(current, version+"-") {
+			t.Errorf("after %s: got current version %s, want %s", command, current, version)
+		}
+		must(t, dir, "verify", "data/my/current/incidence")
+		must(t, dir, "verify", "data/my/current/indices")
+	}
+	do(again, "000001")
+	current := filepath.Join(dir, "data/my/current")
+	data := dataOf(t, current+"/indices")
+	remove := func(pattern string) {
+		t.Helper()
+		for _, path := range glob(t, dir, pattern) {
+			if err := os.RemoveAll(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	remove("data/my")
+	do(again, "000001")
+	sameData(t, dataOf(t, current+"/indices"), data)
+	remove("data/my/0*")
+	do(again, "000001")
+	remove("data/my/current/indices/shard-*/data.mdb")
+	do(again, "000002")
+	sameData(t, dataOf(t, current+"/indices"), data)
+
+	for _, shard := range glob(t, current, "*/*/data.mdb") {
+		if err := os.WriteFile(shard, []byte(flipped(read(t, shard), 5000)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(force, "000003")
+	sameData(t, dataOf(t, current+"/indices"), data)
+	// whoever goes back comes forward to the newest version, not to a damaged one with the same inputs
+	if err := errors.Join(os.Remove(current), os.Symlink(filepath.Base(glob(t, dir, "data/my/000001-*")[0]), current)); err != nil {
+		t.Fatal(err)
+	}
+	do(again, "000003")
+}
+
+// The alerts in conf are valid, and Prometheus raises each in its case and no other, from the
+// series that a run writes.
+func TestAlerts(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("promtool"); err != nil {
+		t.Skip("promtool is not installed (Debian: prometheus)")
+	}
+	dir, environment := operations(t)
+	writeFiles(t, dir, map[string]string{"my.yaml": example(t, "yaml"), "rules.yml": read(t, "../../conf/prometheus/tcbuild.yml")})
+	must(t, dir, "rebuild", "--config", "my.yaml", "--metrics-file", "my.prom")
+	if out, ok := runIn(t, dir, environment, "bash", "-c", "promtool check metrics <my.prom && promtool check rules rules.yml >/dev/null"); !ok || out != "" {
+		t.Errorf("promtool check: got %s", out)
+	}
+	success, heartbeat, running, code := "last_success_timestamp_seconds", "heartbeat_timestamp_seconds", "running", "last_exit_code"
+	for _, c := range []struct {
+		name   string
+		series map[string]string // what differs from hourly runs without failure, in promtool's notation, by the minute
+		want   string
+	}{
+		{"well", nil, ""},
+		{"failing", map[string]string{code: "0x290 3x20"}, "TcbuildFailing"},
+		{"interrupted", map[string]string{code: "0x290 75x20"}, ""},
+		{"at work", map[string]string{running: "0x290 1x20", heartbeat: "0+60x310"}, ""},
+		{"stalled", map[string]string{running: "0x290 1x20", heartbeat: "0+60x290 17400x20"}, "TcbuildStalled"},
+		{"too old", map[string]string{success: "60x310"}, "TcbuildTooOld"},
+		{"never done", map[string]string{success: "0x310"}, "TcbuildTooOld"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			values := map[string]string{success: "0x59 3600x59 7200x59 10800x59 14400x70", heartbeat: "0x59 3600x59 7200x59 10800x59 14400x70", running: "0x310", code: "0x310"}
+			maps.Copy(values, c.series)
+			test := "rule_files: ['" + dir + "/rules.yml']\ntests:\n- interval: 1m\n  input_series:\n"
+			for name, of := range values {
+				series := "tcbuild_rebuild_" + name + `{dataset="my"}`
+				if !strings.Contains(read(t, filepath.Join(dir, "my.prom")), "\n"+series+" ") {
+					t.Errorf("a run writes no %s", series)
+				}
+				test += "  - {series: '" + series + "', values: '" + of + "'}\n"
+			}
+			test += "  promql_expr_test:\n  - {expr: 'count by (alertname) (ALERTS{alertstate=\"firing\"})', eval_time: 5h5m, exp_samples: ["
+			if c.want != "" {
+				test += "{labels: '{alertname=\"" + c.want + "\"}', value: 1}"
+			}
+			path := filepath.Join(t.TempDir(), "test.yml")
+			if err := os.WriteFile(path, []byte(test+"]}\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if out, ok := runIn(t, dir, environment, "promtool", "test", "rules", path); !ok {
+				t.Errorf("got %s for\n%s", out, test)
+			}
+		})
+	}
 }
 
 // The workflows that docs/OPERATIONS.md names run.

@@ -141,14 +141,15 @@ func (c *Chain) building(fingerprint string) string {
 }
 
 // find returns an existing version with the wanted content: the current one; one whose run was
-// killed just before making it current; or an older one, if the inputs are again as they were.
+// killed just before making it current; or the newest of older ones, if the inputs are again as
+// they were. An older one may be damaged, which --force has repaired in a newer one.
 func (c *Chain) find(plan *Plan) (*version, error) {
 	_, names, err := Folders(c.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	versions := []*version{plan.current}
-	for _, name := range names {
+	for _, name := range slices.Backward(names) {
 		versions = append(versions, readVersion(filepath.Join(c.Dir, name)))
 	}
 	for _, v := range versions {
