@@ -103,6 +103,7 @@ type locus struct {
 type alleleReader struct {
 	names    *Names
 	controls map[string]bool // gene ids and other names, in upper case
+	yeast    bool            // names may be of yeast's strains and alleles, not only of genes
 }
 
 // find is names.find; alleles are written in lower case, genes in upper case.
@@ -220,17 +221,12 @@ func (r *alleleReader) ofAlleles(names, separator string) (loci []locus, err err
 	return loci, nil
 }
 
-// ofName returns the locus of a name in a matrix: a gene's, which is deleted, a strain id
-// (YAL001C_tsq508), or an allele's (cdc28-4, TFC3 - DAMP).
+// ofName returns the locus of a name in a matrix: a gene's, which is deleted, or of yeast, a strain
+// id (YAL001C_tsq508), or an allele's (cdc28-4, TFC3 - DAMP).
 func (r *alleleReader) ofName(name string) locus {
-	if r.controls[strings.ToUpper(name)] {
-		return locus{namedGene: unknownGene(name), control: true}
-	}
-	if m := r.names.find([]byte(name)); m.result != unknown {
-		return locus{namedGene: namedGene{name, m}, kind: DeletionAllele}
-	}
-	if several := r.genesIn(name); several != nil {
-		return locus{namedGene: unknownGene(name), kind: OtherAllele, several: several}
+	whole := r.locus(name, DeletionAllele)
+	if !r.yeast || whole.control || whole.result != unknown || whole.several != nil {
+		return whole
 	}
 	if orf, suffix, found := strings.Cut(name, "_"); found {
 		kind, ok := kindOfStrain(strings.ToLower(suffix))
@@ -244,7 +240,7 @@ func (r *alleleReader) ofName(name string) locus {
 	if l := r.ofAllele(strings.ReplaceAll(name, " - ", "-")); l.result != unknown {
 		return l
 	}
-	return locus{namedGene: unknownGene(name), kind: DeletionAllele}
+	return whole
 }
 
 // ofStrain returns the loci of a strain id: YAL001C_tsq508, or YBR150C+YDR034C_tm1234 for a strain
@@ -315,7 +311,10 @@ func (r *alleleReader) ofMutation(name, mutation string) locus {
 	case first == "delta":
 		return r.locus(name, DeletionAllele)
 	}
-	allele := r.ofAllele(mutation)
+	allele := locus{kind: OtherAllele}
+	if r.yeast {
+		allele = r.ofAllele(mutation)
+	}
 	l := r.locus(name, allele.kind)
 	if allele.result == gene && allele.gene != l.gene {
 		l.kind = OtherAllele

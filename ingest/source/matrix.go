@@ -183,7 +183,7 @@ var systematicName = regexp.MustCompile(`^Y[A-P][LR][0-9]{3}[WC]`)
 // namesGene reports whether a column is named after a gene, an allele or a strain.
 func namesGene(column string, names *Names) bool {
 	name, _, _ := strings.Cut(column, "_")
-	reader := alleleReader{names: names}
+	reader := alleleReader{names: names, yeast: true}
 	return systematicName.MatchString(column) || reader.ofAllele(column).result != unknown || reader.ofAllele(name).result != unknown
 }
 

@@ -64,7 +64,7 @@ func (m *matrix) reader(r *screenReader) rowReader {
 		{What: "of columns without a whole deletion, taken as deletions"}}
 	reader := &matrixReader{
 		matrix: m, screenReader: r, columnAt: make(map[string]int), isRow: make(map[string]bool), deleted: make(map[uint32]bool),
-		pairs: newPairs(true), alleles: alleleReader{names: r.screen.names, controls: m.spec.controls(r.screen.names)}, geneIn: nameIn(m.spec.GenePattern, false),
+		pairs: newPairs(true), alleles: m.spec.alleleReader(r.screen.names), geneIn: nameIn(m.spec.GenePattern, false),
 	}
 	for k, name := range m.names {
 		reader.columns = append(reader.columns, matrixColumn{name: name, text: []byte(name), partialLoss: m.partialLoss(name)})

@@ -47,6 +47,9 @@ type LayoutSpec struct {
 	// value
 	Matrix     bool `yaml:"matrix"`
 	MatrixSpec `yaml:",inline"`
+	// names are of yeast's strains and alleles, such as YAL001C_tsq508, act1-129, ost3Δ and TFC3 - DAMP;
+	// otherwise, NKX2-1 is a gene (default: false)
+	YeastAlleles bool `yaml:"yeast_alleles"`
 	// kinds of alleles that count as deletions in a screen: deletion, damp, ts, other (default:
 	// [deletion])
 	Alleles  []AlleleKind `yaml:"alleles"`

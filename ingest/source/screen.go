@@ -210,6 +210,10 @@ func (r *screenReader) lostHint(name string) string {
 	if alike := r.names.genes.Alike(name); alike != "" {
 		return alike + others
 	}
+	yeast := alleleReader{names: r.names, yeast: true}
+	if l := yeast.ofName(name); l.result == gene && systematicName.MatchString(r.names.genes.IDs[l.gene]) {
+		return "to read names of yeast's strains and alleles, set yeast_alleles=true" + others
+	}
 	return "add the gene to the graph, or its other names with " + r.names.genes.AliasSetting() + others
 }
 

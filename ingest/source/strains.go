@@ -81,10 +81,14 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 	in.Close()
 	t := &strainTable{
 		strains: make([]strain, len(s.Strains)), id: slices.Index(columns, cmp.Or(s.IDColumn, "sample_id")),
-		alleles: alleleReader{names: screen.names, controls: s.controls(screen.names)},
+		alleles: s.alleleReader(screen.names),
 	}
 	var genes []string
 	for k, spec := range s.Strains {
+		if spec.Gene == "" && !s.YeastAlleles {
+			return badSetting("say yeast_alleles: true if the names are of yeast, or name a column of genes: {gene: COLUMN}",
+				"strains.%d: found a column of strains or alleles without yeast_alleles, which says how they are written", k)
+		}
 		laid, err := spec.layOut("strains."+strconv.Itoa(k), s.File, columns)
 		if err != nil {
 			return err
@@ -109,17 +113,17 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 	return nil
 }
 
-// controls returns the names of the control genes, in upper case, and their ids.
-func (s PerturbationSpec) controls(names *Names) map[string]bool {
-	controls := make(map[string]bool)
+// alleleReader knows the control genes by their names, in upper case, and their ids.
+func (s PerturbationSpec) alleleReader(names *Names) alleleReader {
+	r := alleleReader{names: names, controls: make(map[string]bool), yeast: s.YeastAlleles}
 	for _, name := range s.Controls {
 		name = strings.ToUpper(name)
-		controls[name] = true
+		r.controls[name] = true
 		if m := names.find([]byte(name)); m.result == gene {
-			controls[names.genes.IDs[m.gene]] = true
+			r.controls[names.genes.IDs[m.gene]] = true
 		}
 	}
-	return controls
+	return r
 }
 
 // strainTable is a table of strains, without its file.

@@ -261,7 +261,8 @@ def test_alleles(tcbuild, graph, tmp_path):
     file, out = "kuzmin2018_significant/perturbations.tsv.gz", tmp_path / "k.tsv"
     tcbuild.run(
         *("ingest", "perturbations", DATA / file, "--graph", graph, "--aliases", FEATURES),
-        *("strains=[{alleles: alleles}]", "alleles=[deletion,ts]", "controls=[HO]", "--out", out),
+        *("strains=[{alleles: alleles}]", "yeast_alleles=true", "alleles=[deletion,ts]"),
+        *("controls=[HO]", "--out", out),
     )
     lines = rows(file)
     next(lines)

@@ -1,0 +1,53 @@
+package source
+
+import (
+	"strings"
+	"testing"
+
+	"tcbuild/fault"
+	"tcbuild/ingest"
+)
+
+// A name such as NKX2-1 is an allele of NKX2 only in sources that name yeast's alleles. In all
+// others it is an unknown gene, whatever kinds count as deletions.
+func TestAlleleNames(t *testing.T) {
+	genes, _ := ingest.NewNodes(ingest.Gene, []string{"NKX2", "RP11", "TP53"}, nil)
+	const pair = "gene_a\tgene_b\tmutation_or_name_a\tmutation_or_name_b\tscore\nTP53\tNAME\t\t\t1\nTP53\tRP11\t\tNAME\t2\n"
+	for _, c := range []struct {
+		name, source, text string
+		change             func(*PerturbationSpec)
+		rows               []string // without the alleles of NKX2 and RP11
+	}{
+		{"matrix", "matrix", "gene\tx\nTP53\t1\nNAME\t2\n", nil, []string{"TP53: x TP53 [1]"}},
+		{"matrix of genes", "matrix", "gene\tRP11\nTP53\t1\nNAME\t2\n", func(s *PerturbationSpec) { s.ColumnsAre = SecondGenes },
+			[]string{"TP53: RP11 RP11+TP53 [1]"}},
+		{"strains", "emap", pair, func(s *PerturbationSpec) { s.YeastAlleles = false },
+			[]string{"1 RP11+TP53 [2]"}},
+		{"columns", "matrix", "gene\tx\nTP53\t1\nNAME\t2\n", func(s *PerturbationSpec) { s.Matrix, s.GenesColumns, s.Alleles = false, []string{"gene"}, nil },
+			[]string{"0 TP53 [1]"}},
+	} {
+		for _, name := range []string{"NKX2-1", "NKX2_sn1", "NKX2.1", "RP11-10A", "NKX2-del", "NKX2 - DAMP", "NKX2Δ"} {
+			spec := screenOf(t, c.source, strings.ReplaceAll(c.text, "NAME", name), "")
+			spec.UnknownGenes, spec.Alleles = ingest.DropSample, alleleKinds
+			if c.change != nil {
+				c.change(&spec)
+			}
+			screen, err := spec.Open(genes)
+			samples, report, err := readScreen(t, screen, err, genes)
+			if err != nil {
+				t.Errorf("%s, %s: %v", c.name, name, err)
+				continue
+			}
+			checkSamples(t, samples, c.rows)
+			if screen.Report().Unnamed == 0 {
+				t.Errorf("%s, %s: no unknown gene: %s", c.name, name, report)
+			}
+		}
+	}
+	for _, strain := range []StrainSpec{{Strain: "gene_a"}, {Alleles: "gene_a"}} {
+		spec := screenOf(t, "emap", pair, "")
+		spec.YeastAlleles, spec.Strains = false, []StrainSpec{strain}
+		_, err := spec.Open(genes)
+		checkFault(t, err, fault.Usage, "strains.0: ", "yeast_alleles")
+	}
+}
