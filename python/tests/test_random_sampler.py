@@ -79,8 +79,28 @@ def test_an_epoch_goes_on_where_it_was():
         first.close()
         assert list(again) == whole[seen:] and list(again) == whole
         sampler.set_epoch(4)
-    with pytest.raises(ValueError, match="a state of 10,000 samples, expected 9\nhint: "):
-        tt.RandomSampler(range(9)).load_state_dict(sampler.state_dict())
+    for other, expected in (
+        (tt.RandomSampler(range(9)), "9 samples on 1 ranks"),
+        (tt.RandomSampler(range(10_000), 2, 3), "10,000 samples on 3 ranks"),
+    ):
+        with pytest.raises(
+            ValueError, match=f"10,000 samples on 1 ranks, expected {expected}\nhint: "
+        ):
+            other.load_state_dict(sampler.state_dict())
+
+
+def test_it_resumes_again_until_nothing_is_left():
+    whole, seen, state = list(tt.RandomSampler(range(10), 3)), [], None
+    for _ in range(6):
+        sampler = tt.RandomSampler(range(10), 3)
+        if state:
+            sampler.load_state_dict(state)
+            assert sampler.state_dict() == state
+        rest = iter(sampler)
+        seen += itertools.islice(rest, 2)
+        state = sampler.state_dict()
+    assert seen == whole and next(rest, None) is None
+    assert list(sampler) == whole
 
 
 def test_computed_sets_are_shuffled_at_once(tcbuild, tmp_path):

@@ -51,39 +51,48 @@ class RandomSampler(Sampler[int]):
         self.num_replicas, self.rank = num_replicas, rank
         rounded = self.samples if drop_last else self.samples + num_replicas - 1
         self._length = rounded // num_replicas if self.samples else 0
-        self._next = 0
+        self._next = self._start = 0  # in the order; _start where the next iteration begins
 
     def set_epoch(self, epoch: int) -> None:
         """Chooses the order of the epoch that begins next."""
-        self.epoch, self._next = epoch, 0
+        self.epoch, self._next, self._start = epoch, 0, 0
 
     def __len__(self) -> int:
         return self._length
 
     def __iter__(self) -> Iterator[int]:
+        self._next, self._start = self._start, 0
+        return self._from(self._next)
+
+    def _from(self, first: int) -> Iterator[int]:
         order = _Permutation(self.samples, self.seed, self.epoch)
-        first, self._next = self._next, 0
         for start in range(first, self._length, _AT_ONCE):
             places = np.arange(start, min(start + _AT_ONCE, self._length), dtype=np.uint64)
             places = places * np.uint64(self.num_replicas) + np.uint64(self.rank)
             for number in order(places % np.uint64(self.samples)).tolist():
                 self._next += 1
                 yield number
-        self._next = 0
 
     def state_dict(self) -> dict[str, Any]:
         """What load_state_dict needs to go on with the index after the last one given."""
-        return {"seed": self.seed, "epoch": self.epoch, "next": self._next, "of": self.samples}
+        of = {"samples": self.samples, "ranks": self.num_replicas}
+        return {"seed": self.seed, "epoch": self.epoch, "next": self._next, "of": of}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on where another sampler of the same dataset and number of replicas was."""
-        if state["of"] != self.samples:
+        found, expected = state["of"], self.state_dict()["of"]
+        if found != expected:
             raise ValueError(
-                f"resume a sampler: found a state of {state['of']:,} samples, expected "
-                f"{self.samples:,}\n"
-                "hint: resume with the dataset, or the view of it, that the state was saved with"
+                f"resume a sampler: found a state of {_counts(found)}, expected {_counts(expected)}"
+                "\nhint: resume with the dataset, or the view of it, and with the number of ranks "
+                "that the state was saved with"
             )
-        self.seed, self.epoch, self._next = state["seed"], state["epoch"], state["next"]
+        self.seed, self.epoch = state["seed"], state["epoch"]
+        self._next = self._start = state["next"]
+
+
+def _counts(of: Mapping[str, int]) -> str:
+    return f"{of['samples']:,} samples on {of['ranks']} ranks"
 
 
 class _Permutation:
