@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"iter"
 	"slices"
 )
 
@@ -22,6 +23,20 @@ func AppendKind(text, kind []byte) []byte {
 // AppendKept appends a gene that is perturbed and not deleted.
 func AppendKept(text []byte, gene string, kind []byte) []byte {
 	return AppendKind(text, slices.Concat([]byte(gene), []byte{'='}, kind))
+}
+
+// KeptGenes yields the genes that a sample perturbs and does not delete, from its text of kinds and
+// the number of genes that it deletes.
+func KeptGenes(text []byte, deleted int) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		part := 0
+		for kind := range bytes.SplitSeq(text, []byte{'|'}) {
+			at := bytes.LastIndexByte(kind, '=')
+			if part++; part > deleted && at >= 0 && !yield(kind[:at]) {
+				return
+			}
+		}
+	}
 }
 
 // KindCounter counts perturbations by their kind.

@@ -59,17 +59,17 @@ func newSplit(e *env) *cobra.Command {
 with the numbers of its samples, the dataset's content and the options of the split. The
 same dataset, options and seed give the same bytes on every machine.
 
---by sample draws each sample separately. --by genotype keeps samples that delete the same
+--by sample draws each sample separately. --by genotype keeps samples that perturb the same
 genes in one part, --by COLUMN those with the same value, such as a cell type. --by gene
-draws genes: a gene deleted in one part is deleted in no other. Samples whose genes belong to
-several parts, and samples that delete no gene, are in no part; they are counted and listed
-in DIR/unplaced.arrow. With three genes per sample and parts of 0.8, 0.1 and 0.1,
+draws genes: a gene perturbed in one part is perturbed in no other, whatever its kind. Samples
+whose genes belong to several parts, and samples that perturb no gene, are in no part; they
+are counted and listed in DIR/unplaced.arrow. With three genes per sample and parts of 0.8, 0.1 and 0.1,
 0.8³ + 2 · 0.1³ = 51 % of the samples are placed. --straddling parts gives the others parts
 of their own: a sample in test_unseen1 has a gene of test, and 1 gene that is not of the
-first part, train. Samples that delete no gene are then in train.
+first part, train. Samples that perturb no gene are then in train.
 
 --hold-out takes samples out before the others are split, and puts them into test or another
-part: all samples of a cell type (zero-shot), that delete a gene of a list, or of a cell
+part: all samples of a cell type (zero-shot), that perturb a gene of a list, or of a cell
 type that do (few-shot). By gene, it holds out the genes of a list, whose samples may
 straddle.
 
@@ -97,7 +97,7 @@ contradictory pins and a part without samples are errors.`,
 	flags.StringArrayVar(&o.HoldOut, "hold-out", nil,
 		"samples to put into test, or PART, and not to draw: `[PART:]COLUMN=VALUE`, [PART:]gene=FILE, or several of these joined by commas, which must all be true; repeatable")
 	flags.StringVar(&o.Stratify, "stratify", "",
-		"`COLUMN` whose values are each split by the same fractions, or perturbation-count for the number of deleted genes")
+		"`COLUMN` whose values are each split by the same fractions, or perturbation-count for the number of perturbed genes")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the random numbers")
 	flags.StringVar(&o.Pin, "pin", "", "table `FILE` with columns sample_id and part, which fixes samples in parts")
 	flags.StringVar(&html, "html", "", "also write what the parts hold as a page: `FILE`")
@@ -178,13 +178,13 @@ func partsTable(out string, o selection.SplitOptions, report *selection.SplitRep
 	return table
 }
 
-// seenTable has a row per part, number of deleted genes, and number of these that the first part
+// seenTable has a row per part, number of perturbed genes, and number of these that the first part
 // has.
 func seenTable(report *selection.SplitReport) page.Section {
 	table := page.Section{Title: "Genes seen in training",
-		Header: []string{"part", "deleted genes", "seen in " + report.Parts[0].Name, "samples"}}
+		Header: []string{"part", "perturbed genes", "seen in " + report.Parts[0].Name, "samples"}}
 	for _, seen := range report.Seen {
-		table.Rows = append(table.Rows, []string{seen.Part, humanCount(seen.Deleted), humanCount(seen.Seen), humanCount(seen.Count)})
+		table.Rows = append(table.Rows, []string{seen.Part, humanCount(seen.Perturbed), humanCount(seen.Seen), humanCount(seen.Count)})
 	}
 	return table
 }

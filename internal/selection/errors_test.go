@@ -91,12 +91,12 @@ func TestContradictingPins(t *testing.T) {
 	err := splitError(t, SplitOptions{By: ByGenotype}, "sample_id\tpart\na\ttrain\nc\ttest\n")
 	wantError(t, err, fault.Input, `pins.tsv:3: found part test, but a sample of its genotype is pinned in train`, "split by sample")
 	err = splitError(t, SplitOptions{By: ByGene}, "sample_id\tpart\na\ttrain\nb\ttest\n")
-	wantError(t, err, fault.Input, `pins.tsv:3: found part test, but a sample that deletes one of its genes is pinned in train`, "split by sample")
+	wantError(t, err, fault.Input, `pins.tsv:3: found part test, but a sample that perturbs one of its genes is pinned in train`, "split by sample")
 }
 
 func TestPinOfWildtypeByGene(t *testing.T) {
 	err := splitError(t, SplitOptions{By: ByGene}, "sample_id\tpart\nf\ttrain\n")
-	wantError(t, err, fault.Input, `pins.tsv:2: found sample "f", which deletes no gene`, "leave it out")
+	wantError(t, err, fault.Input, `pins.tsv:2: found sample "f", which perturbs no gene`, "leave it out")
 }
 
 func TestPinsWithoutRows(t *testing.T) {

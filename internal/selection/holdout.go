@@ -30,7 +30,7 @@ type condition struct {
 	seen          map[string]bool // values of the column, some, for a hint
 }
 
-// geneColumn is the name of the condition on deleted genes.
+// geneColumn is the name of the condition on perturbed genes.
 const geneColumn = string(ByGene)
 
 const holdOutHint = "write it as in --hold-out cell_type=K562, --hold-out gene=genes.txt, --hold-out val:batch=3, or --hold-out cell_type=K562,gene=genes.txt, of which both must be true"
@@ -61,6 +61,9 @@ func (s *splitter) readHoldOuts() error {
 				return fault.New(fault.Usage, holdOutHint, "read --hold-out: found %s, expected COLUMN=VALUE", fault.Quote(text))
 			}
 			if column == geneColumn {
+				if rule.genes != nil {
+					return fault.New(fault.Usage, "name one file of genes", "read --hold-out: found gene= twice in %s", fault.Quote(text))
+				}
 				digest, err := rule.readGenes(value, genes)
 				if err != nil {
 					return err

@@ -146,7 +146,7 @@ func TestSeenCountsAreThoseOfGEARS(t *testing.T) {
 		fromReport := make(map[string]int)
 		for _, s := range report.Seen {
 			key := fmt.Sprintf("combo_seen%d", s.Seen)
-			if s.Deleted == 1 {
+			if s.Perturbed == 1 {
 				key = map[int]string{0: "unseen_single", 1: "train_single"}[s.Seen]
 			}
 			fromReport[key] += s.Count
@@ -296,6 +296,7 @@ func TestHoldOutErrors(t *testing.T) {
 		{SplitOptions{HoldOut: []string{"medium=YPD", "val:medium=YPD"}}, `is held out by "test:medium=YPD" and by "val:medium=YPD"`, "in one part"},
 		{SplitOptions{Straddling: SeparateStraddling}, "read --straddling: found parts with --by sample", "split by gene"},
 		{SplitOptions{By: "medum"}, `read --by: found "medum", expected one of medium, batch, fitness, sample, genotype, gene`, "did you mean medium?"},
+		{SplitOptions{HoldOut: []string{"gene=" + file + ",gene=" + file}}, "found gene= twice", "name one file"},
 		{SplitOptions{By: ByGene, HoldOut: []string{"train:gene=" + file, "gene=" + file}}, "gene G01 is held out in train and in test", "in one part"},
 	} {
 		if c.o.By == "" {
@@ -344,7 +345,7 @@ func TestSharedGenesAndGenotypes(t *testing.T) {
 					seen++
 				}
 			}
-			if parts[i] == s.Part && len(sample.genes) == s.Deleted && seen == s.Seen {
+			if parts[i] == s.Part && len(sample.genes) == s.Perturbed && seen == s.Seen {
 				n++
 			}
 		}

@@ -4,9 +4,9 @@
 // # How a split draws
 //
 // A split puts units into parts. By sample, a unit is a sample and has its number. By genotype, a
-// unit is all samples that delete the same genes, numbered from 0 in the order of their first
+// unit is all samples that perturb the same genes, numbered from 0 in the order of their first
 // samples; by a phenotype or attribute, all samples with the same value, or with none, in the same
-// way. By gene, a unit is a gene that a sample deletes, numbered by its row in the gene table.
+// way. By gene, a unit is a gene that a sample perturbs, numbered by its row in the gene table.
 // Samples that hold_out puts into a part are left out of this, and so are, by gene, the genes of a
 // rule with no other condition: they are in that part.
 //
@@ -25,11 +25,11 @@
 // its number, the next ones to the second. Fractions are exact decimal numbers, so nothing is
 // rounded.
 //
-// By gene, a sample is in the part that has all genes that it deletes. Other samples, and those
-// that delete no gene, are in unplaced.arrow, which is absent if there are none. With straddling =
+// By gene, a sample is in the part that has all genes that it perturbs. Other samples, and those
+// that perturb no gene, are in unplaced.arrow, which is absent if there are none. With straddling =
 // parts, a sample with genes of several parts is in PART_unseenN.arrow instead: PART is the last
 // part of one of its genes, in the order of fractions, then of rules, and N the number of its genes
-// that are not of the first part. Samples that delete no gene are then in the first part.
+// that are not of the first part. Samples that perturb no gene are then in the first part.
 package selection
 
 import (

@@ -21,7 +21,7 @@ type By string
 
 const (
 	BySample   By = "sample"
-	ByGenotype By = "genotype" // samples that delete the same genes
+	ByGenotype By = "genotype" // samples that perturb the same genes
 	// ByGene puts genes into parts; Straddling says what becomes of a sample whose genes are not all in
 	// one part.
 	ByGene By = "gene"
@@ -35,11 +35,11 @@ const (
 	DropStraddling Straddling = "drop" // they are in no part
 	// SeparateStraddling puts them into parts of their own: PART_unseenN, of the last part that one
 	// of their genes is of, and of the number of their genes that are not of the first part. Samples
-	// that delete no gene are in the first part.
+	// that perturb no gene are in the first part.
 	SeparateStraddling Straddling = "parts"
 )
 
-// PerturbationCount stands, in SplitOptions.Stratify, for the number of deleted genes.
+// PerturbationCount stands, in SplitOptions.Stratify, for the number of perturbed genes.
 const PerturbationCount = "perturbation-count"
 
 // SplitOptions say how a dataset is split.
@@ -70,7 +70,7 @@ func Split(ctx context.Context, dataset *store.Dataset, o SplitOptions, dir stri
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
-	err := eachSample(ctx, dataset, s.add)
+	err := s.eachSample(ctx, s.add)
 	if err == nil {
 		err = cmp.Or(s.pins.unknown(dataset.Dir), s.checkHeldOut())
 	}
@@ -95,6 +95,34 @@ func Split(ctx context.Context, dataset *store.Dataset, o SplitOptions, dir stri
 		}
 	}
 	return report, nil
+}
+
+// eachSample reads the samples with all genes that they perturb in place of those that they delete:
+// what overexpressing a gene does would leak what deleting it does.
+func (s *splitter) eachSample(ctx context.Context, see func(number int, row *ingest.Sample) error) error {
+	kinds := s.dataset.Manifest.Kinds
+	if kinds == nil || kinds.Removing == nil {
+		return eachSample(ctx, s.dataset, see)
+	}
+	genes, err := s.dataset.Genes()
+	if err != nil {
+		return err
+	}
+	at := slices.Index(s.dataset.Manifest.Columns().AttributeNames(), kinds.Attribute)
+	return eachSample(ctx, s.dataset, func(number int, row *ingest.Sample) error {
+		perturbed := *row
+		perturbed.Genes = slices.Clone(row.Genes)
+		for name := range ingest.KeptGenes(row.Attributes[at].Text, len(row.Genes)) {
+			gene, known := genes.IndexBytes(name)
+			if !known {
+				return fault.New(fault.Input, "build it again", "read dataset %s: sample %d perturbs %s, which is no gene of its graph",
+					s.dataset.Dir, number, fault.Quote(name))
+			}
+			perturbed.Genes = append(perturbed.Genes, gene)
+		}
+		slices.Sort(perturbed.Genes)
+		return see(number, &perturbed)
+	})
 }
 
 // prepare reads the options.
@@ -141,7 +169,7 @@ type splitter struct {
 	unitOf    []int          // of a sample, or -1 less the part in which it is held out; empty by gene
 	numbers   map[string]int // units, by their genes or value
 	key       []byte         // memory of a genotype's key
-	genes     []int          // units, by the number of the gene; none for genes that no sample deletes
+	genes     []int          // units, by the number of the gene; none for genes that no sample perturbs
 }
 
 // stratumOf is what samples are stratified by.
@@ -226,7 +254,7 @@ func (s *splitter) add(number int, row *ingest.Sample) error {
 func (s *splitter) addGenes(row *ingest.Sample, pin *pin) error {
 	if pin != nil && len(row.Genes) == 0 {
 		return fault.New(fault.Input, "leave it out, or split by sample",
-			"read pins %s: found sample %s, which deletes no gene, and so is in no part of a split by gene",
+			"read pins %s: found sample %s, which perturbs no gene, and so is in no part of a split by gene",
 			pin.where, fault.Quote(row.ID))
 	}
 	for _, gene := range row.Genes {
@@ -245,7 +273,7 @@ func (s *splitter) addGenes(row *ingest.Sample, pin *pin) error {
 			s.genes[gene] = len(s.units)
 			s.units = append(s.units, unit{number: int(gene), part: none})
 		}
-		if err := s.pinUnit(s.genes[gene], pin, "a sample that deletes one of its genes"); err != nil {
+		if err := s.pinUnit(s.genes[gene], pin, "a sample that perturbs one of its genes"); err != nil {
 			return err
 		}
 	}
@@ -289,7 +317,7 @@ func (s *splitter) holdGene(gene uint32) bool {
 	return false
 }
 
-// partOfGene is the part of a gene that a sample deletes which is not held out itself.
+// partOfGene is the part of a gene that a sample perturbs which is not held out itself.
 func (s *splitter) partOfGene(gene uint32) int {
 	if part, held := s.heldGenes[gene]; held {
 		return part

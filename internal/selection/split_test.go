@@ -34,6 +34,7 @@ type sample struct {
 	genes         []string
 	fitness       string
 	medium, batch string
+	kinds         string // "" in all: the set has no kinds
 }
 
 const testGenes = 12
@@ -44,12 +45,13 @@ func geneID(i int) string { return fmt.Sprintf("G%02d", i) }
 func build(t *testing.T, samples []sample) *store.Dataset {
 	t.Helper()
 	dir := t.TempDir()
-	genes, table := "id\n", []byte("sample_id\tgenes\tfitness\tmedium\tbatch\n")
+	genes, table := "id\n", []byte("sample_id\tgenes\tfitness\tmedium\tbatch\tkinds\n")
+	hasKinds := slices.ContainsFunc(samples, func(s sample) bool { return s.kinds != "" })
 	for i := range testGenes {
 		genes += geneID(i) + "\n"
 	}
 	for _, s := range samples {
-		table = append(table, strings.Join([]string{s.id, strings.Join(s.genes, "|"), s.fitness, s.medium, s.batch}, "\t")+"\n"...)
+		table = append(table, strings.Join([]string{s.id, strings.Join(s.genes, "|"), s.fitness, s.medium, s.batch, s.kinds}, "\t")+"\n"...)
 	}
 	for name, text := range map[string]string{"graph/nodes/gene.tsv": genes, "set.tsv": string(table)} {
 		path := filepath.Join(dir, name)
@@ -62,6 +64,9 @@ func build(t *testing.T, samples []sample) *store.Dataset {
 	}
 	o := tcbuild.Options{Variant: store.Incidence, Graph: filepath.Join(dir, "graph"), Perturbations: filepath.Join(dir, "set.tsv"), Out: filepath.Join(dir, "dataset")}
 	o.AllowWildtype, o.AllowDuplicateIDs, o.Attributes, o.Phenotypes = true, true, []string{"medium", "batch"}, []string{"fitness"}
+	if o.NotPhenotypes = []string{"kinds"}; hasKinds {
+		o.NotPhenotypes, o.RemovingKinds = nil, []string{"deletion"}
+	}
 	if _, err := tcbuild.Build(context.Background(), o); err != nil {
 		t.Fatal(err)
 	}
@@ -304,9 +309,9 @@ func TestWhere(t *testing.T) {
 
 // golden are samples of which two genotypes repeat.
 var golden = []sample{
-	{"a", []string{"G00"}, "0.5", "YPD", "1"}, {"b", []string{"G00", "G01"}, "0.25", "SC", "1"}, {"c", []string{"G00"}, "0.5", "YPD", "2"},
-	{"d", []string{"G02"}, "", "YPD", "1"}, {"e", []string{"G03", "G04"}, "1", "", "1"}, {"f", nil, "1", "YPD", ""},
-	{"g", []string{"G05"}, "0.75", "SC", "2"}, {"h", []string{"G02"}, "0.5", "SC", "2"}, {"i", []string{"G06", "G07"}, "2", "YPD", "2"},
+	{"a", []string{"G00"}, "0.5", "YPD", "1", ""}, {"b", []string{"G00", "G01"}, "0.25", "SC", "1", ""}, {"c", []string{"G00"}, "0.5", "YPD", "2", ""},
+	{"d", []string{"G02"}, "", "YPD", "1", ""}, {"e", []string{"G03", "G04"}, "1", "", "1", ""}, {"f", nil, "1", "YPD", "", ""},
+	{"g", []string{"G05"}, "0.75", "SC", "2", ""}, {"h", []string{"G02"}, "0.5", "SC", "2", ""}, {"i", []string{"G06", "G07"}, "2", "YPD", "2", ""},
 }
 
 // The bytes of selections are those of testdata/golden.txt: the same input makes them on every
@@ -352,5 +357,58 @@ func TestGolden(t *testing.T) {
 	want, err := os.ReadFile("testdata/golden.txt")
 	if err != nil || string(want) != text.String() {
 		t.Errorf("got (%v)\n%s", err, text.String())
+	}
+}
+
+// A gene that one part overexpresses is perturbed there, although it stays in the graph.
+func TestSplitsKnowGenesThatAreNotDeleted(t *testing.T) {
+	r := seed.Rand(t)
+	for range testrun.Cases(20, 5) {
+		samples := []sample{{id: "wildtype"}}
+		for i := range 80 {
+			s := sample{id: fmt.Sprint("s", i)}
+			for gene := range testGenes {
+				if r.IntN(testGenes) == 0 || i == gene { // so that every gene is perturbed alone
+					if s.genes = append(s.genes, geneID(gene)); len(s.genes) > 1 {
+						s.kinds += "|"
+					}
+					s.kinds += []string{"deletion", "overexpression"}[r.IntN(2)]
+				}
+			}
+			samples = append(samples, s)
+		}
+		dataset := build(t, samples)
+		fractions := []Fraction{{"train", whole / 2}, {"test", whole / 2}}
+		for _, o := range []SplitOptions{{By: ByGene, Straddling: SeparateStraddling}, {By: ByGene}, {By: ByGenotype}} {
+			o.Fractions, o.Seed = fractions, r.Uint64()
+			parts, report := split(t, dataset, o)
+			partOf := make(map[string]string) // of genes, or genotypes
+			genotypes := make(map[string]map[string]bool)
+			for i, part := range parts {
+				genotype := strings.Join(samples[i].genes, "|")
+				if genotypes[part] == nil {
+					genotypes[part] = make(map[string]bool)
+				}
+				genotypes[part][genotype] = true
+				if o.By == ByGene && part != "train" && part != "test" {
+					continue
+				}
+				units := []string{genotype}
+				if o.By == ByGene {
+					units = samples[i].genes
+				}
+				for _, unit := range units {
+					if other, known := partOf[unit]; known && other != part {
+						t.Errorf("%+v: %q is in %s and in %s", o, unit, other, part)
+					}
+					partOf[unit] = part
+				}
+			}
+			for _, part := range report.Parts {
+				if part.Genotypes != len(genotypes[part.Name]) {
+					t.Errorf("%+v: %s has %d genotypes, the report says %d", o, part.Name, len(genotypes[part.Name]), part.Genotypes)
+				}
+			}
+		}
 	}
 }

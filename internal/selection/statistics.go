@@ -25,11 +25,11 @@ type Part struct {
 	SharedGenotypes, SharedGenes int
 }
 
-// Seen counts samples of a part by the number of their deleted genes, and of those that are seen in
-// training: that are of the first part, in a split by gene, or that samples of it delete.
+// Seen counts samples of a part by the number of their perturbed genes, and of those that are seen in
+// training: that are of the first part, in a split by gene, or that samples of it perturb.
 type Seen struct {
-	Part                 string
-	Deleted, Seen, Count int
+	Part                   string
+	Perturbed, Seen, Count int
 }
 
 // SplitReport counts what a split did: the samples of a dataset are in the parts or
@@ -67,7 +67,7 @@ func (s *splitter) place(ctx context.Context) (*placement, error) {
 	numbers := make(map[*slot]int32)
 	var all []*slot // as numbered in slotOf
 	var hash []byte
-	err := eachSample(ctx, s.dataset, func(number int, row *ingest.Sample) error {
+	err := s.eachSample(ctx, func(number int, row *ingest.Sample) error {
 		part, unseen, straddles, err := s.partOf(number, row)
 		if err != nil {
 			return err
@@ -191,9 +191,9 @@ func (p *placement) report(ctx context.Context) (*SplitReport, error) {
 		}
 		report.Parts = append(report.Parts, slot.Part)
 	}
-	type key struct{ slot, deleted, seen int }
+	type key struct{ slot, perturbed, seen int }
 	counts := make(map[key]int)
-	err := eachSample(ctx, p.dataset, func(number int, row *ingest.Sample) error {
+	err := p.eachSample(ctx, func(number int, row *ingest.Sample) error {
 		seen := 0
 		for _, gene := range row.Genes {
 			if p.isSeen(gene) {
@@ -204,9 +204,9 @@ func (p *placement) report(ctx context.Context) (*SplitReport, error) {
 		return nil
 	})
 	for _, k := range slices.SortedFunc(maps.Keys(counts), func(a, b key) int {
-		return cmp.Or(a.slot-b.slot, a.deleted-b.deleted, a.seen-b.seen)
+		return cmp.Or(a.slot-b.slot, a.perturbed-b.perturbed, a.seen-b.seen)
 	}) {
-		report.Seen = append(report.Seen, Seen{p.slots[k.slot].Name, k.deleted, k.seen, counts[k]})
+		report.Seen = append(report.Seen, Seen{p.slots[k.slot].Name, k.perturbed, k.seen, counts[k]})
 	}
 	return report, err
 }
@@ -217,7 +217,7 @@ func (p *placement) isSeen(gene uint32) bool {
 		return p.slots[0].genes[gene]
 	}
 	if _, held := p.heldGenes[gene]; !held && (int(gene) >= len(p.genes) || p.genes[gene] == none) {
-		return false // only samples that are held out delete it
+		return false // only samples that are held out perturb it
 	}
 	return p.partOfGene(gene) == 0
 }
