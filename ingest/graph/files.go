@@ -112,7 +112,7 @@ func Files(dir string) (map[string]string, error) {
 func (f *Tables) check() error {
 	const hint = "rename the file; a type of another meaning needs another name"
 	for _, file := range f.nodes {
-		if wrong := wrongNodeType(file.stem); wrong != "" {
+		if wrong := WrongNodeType(file.stem); wrong != "" {
 			return fault.New(fault.Input, hint, "read graph %s: found node table %q: its type %s", f.dir, file.name, wrong)
 		}
 	}
@@ -123,7 +123,7 @@ func (f *Tables) check() error {
 				"read graph %s: found edge table %q, expected SOURCE__RELATION__TARGET, such as gene__physical__gene",
 				f.dir, file.name)
 		}
-		if wrong := wrongEdgeType(edge); wrong != "" {
+		if wrong := WrongEdgeType(edge); wrong != "" {
 			return fault.New(fault.Input, hint, "read graph %s: found edge table %q: its %s", f.dir, file.name, wrong)
 		}
 		f.edges[i].edge = edge
@@ -133,9 +133,9 @@ func (f *Tables) check() error {
 
 var plainType = regexp.MustCompile(`^[A-Za-z0-9]+(_[A-Za-z0-9]+)*$`)
 
-// wrongNodeType says why a text cannot be a node type, or returns "". A type that is nearly one
+// WrongNodeType says why a text cannot be a node type, or returns "". A type that is nearly one
 // with a meaning would be taken for one whose nodes nothing removes.
-func wrongNodeType(nodeType string) string {
+func WrongNodeType(nodeType string) string {
 	if !plainType.MatchString(nodeType) {
 		return fmt.Sprintf("is %q, expected letters and digits, in parts that are joined by _", nodeType)
 	}
@@ -147,10 +147,10 @@ func wrongNodeType(nodeType string) string {
 	return ""
 }
 
-// wrongEdgeType says why an edge type cannot be one of a cell graph, or returns "".
-func wrongEdgeType(edge ingest.EdgeType) string {
+// WrongEdgeType says why an edge type cannot be one of a cell graph, or returns "".
+func WrongEdgeType(edge ingest.EdgeType) string {
 	for _, nodeType := range []string{edge.Source, edge.Target} {
-		if wrong := wrongNodeType(nodeType); wrong != "" {
+		if wrong := WrongNodeType(nodeType); wrong != "" {
 			return "node type " + wrong
 		}
 	}

@@ -65,7 +65,7 @@ func readNodes(file *inputfile.File, nodeType string) (*ingest.Nodes, error) {
 func appendIDs(ids []string, nodeType string, t *graphTable, b *table.Batch, column int) ([]string, error) {
 	for i := range b.Len {
 		id := string(b.Text(column, i))
-		if wrong, hint := wrongID(nodeType, id); wrong != "" {
+		if wrong, hint := WrongID(nodeType, id); wrong != "" {
 			return nil, fault.New(fault.Input, hint, "read nodes %s: id %q %s", t.where(b, i), id, wrong)
 		}
 		ids = append(ids, id)
@@ -73,8 +73,8 @@ func appendIDs(ids []string, nodeType string, t *graphTable, b *table.Batch, col
 	return ids, nil
 }
 
-// wrongID says why a text cannot be the id of a node, or returns "".
-func wrongID(nodeType, id string) (wrong, hint string) {
+// WrongID says why a text cannot be the id of a node, or returns "".
+func WrongID(nodeType, id string) (wrong, hint string) {
 	switch {
 	case id == "":
 		return "is empty", "give every node an id"

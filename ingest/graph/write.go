@@ -24,11 +24,11 @@ func Write(dir string, g *ingest.Graph) error {
 		}
 	}
 	for _, nodes := range g.NodeTables() {
-		if wrong := wrongNodeType(nodes.Type); wrong != "" {
+		if wrong := WrongNodeType(nodes.Type); wrong != "" {
 			return fault.New(fault.Input, typeHint, "write graph: node type %s", wrong)
 		}
 		for row, id := range nodes.IDs {
-			if wrong, hint := wrongID(nodes.Type, id); wrong != "" {
+			if wrong, hint := WrongID(nodes.Type, id); wrong != "" {
 				return fault.New(fault.Input, hint, "write graph: %s %d: id %q %s", nodes.Type, row, id, wrong)
 			}
 		}
@@ -38,7 +38,7 @@ func Write(dir string, g *ingest.Graph) error {
 		}
 	}
 	for _, edges := range g.Edges {
-		if wrong := wrongEdgeType(edges.Type); wrong != "" {
+		if wrong := WrongEdgeType(edges.Type); wrong != "" {
 			return fault.New(fault.Input, typeHint, "write graph: edge type %s: its %s", edges.Type, wrong)
 		}
 		path := filepath.Join(dir, "edges", edges.Type.String()+".arrow")

@@ -58,10 +58,10 @@ func (r *relation) ablate(a Ablation, undirected bool) (done ablated, err error)
 	}
 	if a.Rewire && r.src.length > 0 {
 		src, dst := r.src.all(), r.dst.all()
-		done.rewired = rewireEdges(src, dst, undirected, a.Seed)
+		done.rewired = rewireEdges(src, dst, undirected, r.kind.Source == r.kind.Target, a.Seed)
 		if done.rewired == 0 {
 			return done, fault.New(fault.Input, "remove rewire, or choose another seed if there are few edges",
-				"rewire edge type %s: found no other graph of these degrees for its %s", r.edgeType(), plural(len(src), "edge", ""))
+				"rewire edge type %s: found no other graph of these degrees for its %s", r.kind, plural(len(src), "edge", ""))
 		}
 		r.src, r.dst = listOf(src), listOf(dst)
 	}
@@ -119,8 +119,8 @@ func sampleEdges(n int, share float64, seed int) []int {
 const swapsPerEdge = 10
 
 // rewireEdges randomizes edges by double edge swaps: a-b and c-d become a-d and c-b. It returns how
-// many of the edges did not exist before.
-func rewireEdges(src, dst []uint32, undirected bool, seed int) (rewired int) {
+// many of the edges did not exist before. Between two node types there are no self loops.
+func rewireEdges(src, dst []uint32, undirected, oneType bool, seed int) (rewired int) {
 	random := rand.New(rand.NewPCG(uint64(seed), 0))
 	key := func(a, b uint32) uint64 {
 		if undirected && a > b {
@@ -132,7 +132,7 @@ func rewireEdges(src, dst []uint32, undirected bool, seed int) (rewired int) {
 	var rows []int                          // of the edges that are no self loops
 	for i := range src {
 		edges[key(src[i], dst[i])]++
-		if src[i] != dst[i] {
+		if !oneType || src[i] != dst[i] {
 			rows = append(rows, i)
 		}
 	}
@@ -143,7 +143,7 @@ func rewireEdges(src, dst []uint32, undirected bool, seed int) (rewired int) {
 		if undirected && random.IntN(2) == 1 { // otherwise, sources would remain sources
 			c, d = d, c
 		}
-		if a == d || c == b || key(a, d) == key(c, b) || edges[key(a, d)] > 0 || edges[key(c, b)] > 0 {
+		if oneType && (a == d || c == b) || key(a, d) == key(c, b) || edges[key(a, d)] > 0 || edges[key(c, b)] > 0 {
 			continue
 		}
 		for _, old := range []uint64{key(a, b), key(c, d)} {

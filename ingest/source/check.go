@@ -14,6 +14,7 @@ import (
 	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 )
 
 // prepared returns the spec with defaults filled in, or an error for invalid settings. Its errors
@@ -53,9 +54,18 @@ func (s *GraphSpec) prepare() error {
 	if err := cmp.Or(oneOf(at(s.GEM.Place, "gem.reaction_nodes"), s.GEM.ReactionNodes, WholeReactions, Combinations), s.Ontology.prepare()); err != nil {
 		return err
 	}
+	types := map[string]bool{ingest.Gene: true, ingest.Reaction: s.GEM.File != "", ingest.Metabolite: s.GEM.File != ""}
+	if s.Ontology.File != "" {
+		types[geneOntology] = true
+	}
+	for i, nodes := range s.Nodes {
+		if err := nodes.check(nodes.place(i), types); err != nil {
+			return err
+		}
+	}
 	relations := make(map[string]string)
 	for i := range s.Edges {
-		if err := s.prepareEdges(i, relations); err != nil {
+		if err := s.prepareEdges(i, types, relations); err != nil {
 			return err
 		}
 	}
@@ -79,11 +89,73 @@ func checkAliases(key string, tables []AliasTable) error {
 	return nil
 }
 
-// prepareEdges is prepared for one source of edges; relations maps the names of earlier sources to
-// their places.
-func (s *GraphSpec) prepareEdges(i int, relations map[string]string) error {
+// check returns an error for a type that an earlier table or a section has. types has those, with
+// false for one that only the missing section could make.
+func (n NodesSpec) check(place string, types map[string]bool) error {
+	err := cmp.Or(required(place, setting{"type", n.Type}, setting{"file", n.File}, setting{"column", n.Column}), n.RowsSpec.check(place), checkKept(place, n.Keep))
+	if err != nil {
+		return err
+	}
+	if wrong := graph.WrongNodeType(n.Type); wrong != "" {
+		return usage("", "%s.type: %s", place, wrong)
+	}
+	if _, taken := types[n.Type]; taken {
+		return usage("give each type one table; genes, gem and gene_ontology make their own", "%s.type: found %s, which has other nodes", place, n.Type)
+	}
+	types[n.Type] = true
+	return nil
+}
+
+// checkKept checks the types of columns that are carried.
+func checkKept(place string, keep map[string]KeptType) (err error) {
+	for _, name := range slices.Sorted(maps.Keys(keep)) {
+		err = cmp.Or(err, oneOf(place+".keep."+name, keep[name], KeptNumber, KeptInteger, KeptText))
+	}
+	return err
+}
+
+// place says where the settings of the table are.
+func (n NodesSpec) place(i int) string { return at(n.Place, fmt.Sprintf("nodes.%d", i)) }
+
+// ofGenes reports whether the edges are between genes.
+func (t *EdgesSpec) ofGenes() bool { return t.FromType == ingest.Gene && t.ToType == ingest.Gene }
+
+// setTypes fills in the types of the nodes, and what follows from them.
+func (t *EdgesSpec) setTypes(place string, types map[string]bool) error {
+	t.FromType, t.ToType = cmp.Or(t.FromType, ingest.Gene), cmp.Or(t.ToType, ingest.Gene)
+	for _, nodeType := range []string{t.FromType, t.ToType} {
+		if made, known := types[nodeType]; known && !made {
+			return usage("name a model in the section gem", "%s: found edges of type %s, whose nodes only a model makes", place, nodeType)
+		}
+		if wrong := graph.WrongNodeType(nodeType); wrong != "" {
+			return usage("", "%s: node type %s", place, wrong)
+		}
+	}
+	if t.ofGenes() {
+		return nil
+	}
+	switch {
+	case t.SelfLoops != "":
+		return usage("remove it", "%s.self_loops: found it for edges that are not of genes", place)
+	case t.Matrix != "" || t.IDs != "":
+		return usage("remove it, or from_type and to_type", "%s: found matrix or ids for edges that are not of genes", place)
+	case t.FromType != t.ToType && t.Undirected != nil && *t.Undirected:
+		return usage("omit it", "%s.undirected: found true for edges between two node types", place)
+	case t.FromType != t.ToType:
+		t.Undirected = new(bool)
+	}
+	t.SelfLoops = LoopsKeep
+	return nil
+}
+
+// prepareEdges is prepared for one source of edges; relations maps the edge types of earlier sources
+// to their places.
+func (s *GraphSpec) prepareEdges(i int, types map[string]bool, relations map[string]string) error {
 	edges := &s.Edges[i]
 	place := edges.place(i)
+	if err := edges.setTypes(place, types); err != nil {
+		return err
+	}
 	edges.SelfLoops = cmp.Or(edges.SelfLoops, s.SelfLoops)
 	if err := cmp.Or(edges.SelfLoops.check(place+".self_loops"), edges.check(place)); err != nil {
 		return err
@@ -96,14 +168,15 @@ func (s *GraphSpec) prepareEdges(i int, relations map[string]string) error {
 			return usage("use only letters, digits, _ - and .",
 				"%s.relation: found %q, expected a name for an edge type and its file", place, name)
 		}
-		if name == ingest.GPR.Relation || name == ingest.RMR.Relation {
+		made := edges.edgeType(name)
+		if wrong := graph.WrongEdgeType(made); wrong != "" || name == ingest.GPR.Relation || name == ingest.RMR.Relation || made == ingest.MRM {
 			return usage("choose another name", "%s.relation: found %q, which is reserved for the metabolic part", place, name)
 		}
-		if other, taken := relations[name]; taken {
+		if other, taken := relations[made.String()]; taken {
 			return usage("give every edge type its own name; {column} in a relation stands for the score column",
 				"%s.relation: %q is also the name of edges of %s", place, name, other)
 		}
-		relations[name] = place
+		relations[made.String()] = place
 	}
 	return nil
 }
@@ -144,10 +217,7 @@ func (t *EdgesSpec) check(place string) error {
 		err = cmp.Or(err, oneOf(place+".matrix", t.Matrix, TargetRows, FactorRows))
 	}
 	err = cmp.Or(err, checkPattern(place+".name", t.Name), checkPattern(place+".column_name", t.ColumnName))
-	for _, name := range slices.Sorted(maps.Keys(t.Keep)) {
-		err = cmp.Or(err, oneOf(place+".keep."+name, t.Keep[name], KeptNumber, KeptInteger, KeptText))
-	}
-	err = cmp.Or(err, t.RowsSpec.check(place), t.Ablation.check(place, t.Matrix != "" || len(t.Weight) > 0))
+	err = cmp.Or(err, checkKept(place, t.Keep), t.RowsSpec.check(place), t.Ablation.check(place, t.Matrix != "" || len(t.Weight) > 0))
 	switch ofTables, ofMatrices := t.keysOfKind(); {
 	case err != nil:
 		return err

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -18,9 +19,10 @@ type edgeFile struct {
 	name       nameReader
 	ends       [2]edgeEnd                         // sources and targets
 	split      []byte                             // what separates several names in a field; nil: a field is one name
-	rename     func(field []byte) ([]byte, error) // finds a name in each of them; nil: it is all of it
+	rename     func(field []byte) ([]byte, error) // finds a gene's name in each of them; nil: it is all of it
 	undirected bool
 	unknown    ingest.UnknownGenes
+	names      *Names // of genes
 	refusal    refusal
 	kept       []keptColumn
 	ablation   Ablation
@@ -37,15 +39,15 @@ type edgeFile struct {
 	groupOf func(value []byte) (*edgeGroup, error) // makes a group; the value is not missing
 	groups  []*edgeGroup                           // in order of their first rows
 
-	nameKinds []string
-	byValue   map[string]*edgeGroup
+	byValue map[string]*edgeGroup
 }
 
 // edgeEnd is one of the two ends of a file's edges.
 type edgeEnd struct {
+	names   *Names
 	columns []int // the first that has a name counts
 	recent  recentName
-	genes   []meaning // of the row at hand
+	nodes   []meaning // of the row at hand
 }
 
 // edgeGroup is the edge types that a row makes edges of, each by a weight of its own.
@@ -77,10 +79,9 @@ type nameReader func(batch *table.Batch, column, i int) (name []byte, err error)
 
 // read reads the file into the relations of its groups, and returns a report for each, in order. It
 // takes some 25 bytes per pair of genes and 16 more per relation, and the columns that are kept.
-func (f *edgeFile) read(names *Names) ([]SourceReport, error) {
+func (f *edgeFile) read() ([]SourceReport, error) {
 	defer f.reader.Close()
 	f.byValue = make(map[string]*edgeGroup)
-	f.nameKinds = names.kinds
 	for _, g := range f.groups {
 		f.prepare(g)
 	}
@@ -90,7 +91,7 @@ func (f *edgeFile) read(names *Names) ([]SourceReport, error) {
 	}
 	for batch, err := range f.reader.Batches() {
 		for i := 0; err == nil && i < batch.Len; i++ {
-			err = row(names, batch, i)
+			err = row(batch, i)
 		}
 		if err != nil {
 			return nil, err
@@ -107,11 +108,11 @@ func (f *edgeFile) read(names *Names) ([]SourceReport, error) {
 			if err != nil {
 				return nil, fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", f.path, err)
 			}
-			r.appendLoops(names.genes.Len())
+			r.appendLoops(f.names.genes.Len())
 			report := r.report(f.path, g.rows+refused, &g.missing, f.refusal.refused...)
 			ablated.account(&report, f.ablation)
 			for k, n := range g.byKind {
-				report.note(Count{"genes found by " + names.kinds[k], n})
+				report.note(Count{"genes found by " + f.names.kinds[k], n})
 			}
 			reports = append(reports, report)
 		}
@@ -124,14 +125,17 @@ func (f *edgeFile) read(names *Names) ([]SourceReport, error) {
 }
 
 func (f *edgeFile) prepare(g *edgeGroup) {
-	g.met, g.byKind = newPairs(f.undirected), make([]int, len(f.nameKinds))
+	if f.ends[0].names != f.ends[1].names {
+		g.missing.what = "nodes"
+	}
+	g.met, g.byKind = newPairs(f.undirected), make([]int, len(f.names.kinds))
 	for _, r := range g.relations {
 		r.keepColumns(f.kept)
 	}
 }
 
 // row makes the edges of a row.
-func (f *edgeFile) row(names *Names, batch *table.Batch, i int) error {
+func (f *edgeFile) row(batch *table.Batch, i int) error {
 	if refused, err := f.refusal.refuses(batch, i); err != nil {
 		return fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", f.where(batch, i), err)
 	} else if refused {
@@ -146,13 +150,13 @@ func (f *edgeFile) row(names *Names, batch *table.Batch, i int) error {
 		return err
 	}
 	for end := range f.ends {
-		if err := f.readEnds(g, &f.ends[end], names, batch, i); err != nil {
+		if err := f.readEnds(g, &f.ends[end], batch, i); err != nil {
 			return err
 		}
 	}
 	made := 0
-	for _, src := range f.ends[0].genes {
-		for _, dst := range f.ends[1].genes {
+	for _, src := range f.ends[0].nodes {
+		for _, dst := range f.ends[1].nodes {
 			g.rows++
 			if g.missing.count([2]found{src.result, dst.result}) {
 				continue
@@ -213,8 +217,8 @@ func (f *edgeFile) group(batch *table.Batch, i int) (*edgeGroup, error) {
 	return g, nil
 }
 
-// readEnds finds the genes of an end of a row.
-func (f *edgeFile) readEnds(g *edgeGroup, end *edgeEnd, names *Names, batch *table.Batch, i int) error {
+// readEnds finds the nodes of an end of a row.
+func (f *edgeFile) readEnds(g *edgeGroup, end *edgeEnd, batch *table.Batch, i int) error {
 	var field []byte
 	var column int
 	var err error
@@ -226,7 +230,7 @@ func (f *edgeFile) readEnds(g *edgeGroup, end *edgeEnd, names *Names, batch *tab
 			break
 		}
 	}
-	end.genes = end.genes[:0]
+	end.nodes = end.nodes[:0]
 	for more := true; more; {
 		name := field
 		if f.split != nil {
@@ -235,26 +239,28 @@ func (f *edgeFile) readEnds(g *edgeGroup, end *edgeEnd, names *Names, batch *tab
 		} else {
 			more = false
 		}
-		if f.rename != nil {
+		if f.rename != nil && end.names == f.names {
 			if name, err = f.rename(name); err != nil {
 				return f.malformed(batch, column, i, err)
 			}
 		}
-		m := end.recent.find(names, name)
-		end.genes = append(end.genes, m)
-		if m.result == gene {
-			if m.kind >= 0 {
-				g.byKind[m.kind]++
+		m := end.recent.find(end.names, name)
+		if m.result != gene {
+			if err := checkNodeID(end.names.genes.Type, name); err != nil {
+				return f.malformed(batch, column, i, err)
 			}
-			continue
+			switch {
+			case end.names.grows:
+				m = end.names.grow(string(name))
+			case f.unknown == ingest.RefuseUnknownGenes:
+				return fault.New(fault.Input, end.names.unknownHint(string(name)), "read edges %s: %s", f.where(batch, i), end.names.describe(string(name), m.result))
+			default:
+				g.missing.add(string(name))
+			}
+		} else if m.kind >= 0 {
+			g.byKind[m.kind]++
 		}
-		if err := ingest.CheckGeneName(name); err != nil {
-			return f.malformed(batch, column, i, err)
-		}
-		if f.unknown == ingest.RefuseUnknownGenes {
-			return fault.New(fault.Input, names.unknownHint(string(name)), "read edges %s: %s", f.where(batch, i), names.describe(string(name), m.result))
-		}
-		g.missing.add(string(name))
+		end.nodes = append(end.nodes, m)
 	}
 	return nil
 }
@@ -296,6 +302,7 @@ func (f *edgeFile) where(batch *table.Batch, i int) string {
 
 // missingNames collects the names without a gene.
 type missingNames struct {
+	what                       string // that they should name, if not genes
 	names                      map[string]bool
 	unknownRows, ambiguousRows int
 }
@@ -311,7 +318,7 @@ func (m *missingNames) add(name string) {
 func (m *missingNames) account(r *SourceReport) {
 	r.Unknown = slices.Sorted(maps.Keys(m.names))
 	r.Unnamed += m.unknownRows + m.ambiguousRows
-	r.drop(Count{"of unknown genes", m.unknownRows}, Count{"of ambiguous names", m.ambiguousRows})
+	r.drop(Count{"of unknown " + cmp.Or(m.what, "genes"), m.unknownRows}, Count{"of ambiguous names", m.ambiguousRows})
 }
 
 // count counts a row by the worse of its ends, and reports whether it names an unknown gene.

@@ -11,13 +11,14 @@ import (
 	"strings"
 
 	"tcbuild/fault"
+	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
 )
 
 // open prepares an edge table for reading. place is where its settings are, for errors.
-func (t *EdgesSpec) open(files *inputfile.Files, place string) (*edgeFile, error) {
+func (t *EdgesSpec) open(files *inputfile.Files, types *nodeTypes, place string) (*edgeFile, error) {
 	name, err := t.nameReader(files)
 	if err != nil {
 		return nil, err
@@ -26,7 +27,8 @@ func (t *EdgesSpec) open(files *inputfile.Files, place string) (*edgeFile, error
 	if err != nil {
 		return nil, err
 	}
-	file := &edgeFile{path: t.File, reader: reader, name: name, rename: t.rename(), undirected: *t.Undirected, groupBy: -1}
+	file := &edgeFile{path: t.File, reader: reader, name: name, rename: t.rename(), undirected: *t.Undirected, groupBy: -1, names: types.of(ingest.Gene)}
+	file.ends[0].names, file.ends[1].names = types.of(t.FromType), types.of(t.ToType)
 	if t.Split != "" {
 		file.split = []byte(t.Split)
 	}
@@ -59,27 +61,27 @@ func (t *EdgesSpec) useColumns(file *edgeFile, place string) (err error) {
 		r := relation{weight: number, carried: cmp.Or(t.WeightName, names[number]), keep: keep, refusal: refusal, loops: t.SelfLoops}
 		relations = append(relations[:k], r)
 	}
+	var kept []int
+	taken := graph.EndColumns
 	for _, name := range slices.Sorted(maps.Keys(t.Keep)) {
-		number := column(name)
-		file.kept = append(file.kept, keptColumn{number, names[number], t.Keep[name]})
+		kept = append(kept, column(name))
 	}
-	slices.SortFunc(file.kept, func(a, b keptColumn) int { return a.column - b.column })
+	for _, r := range relations {
+		taken = append(taken[:len(taken):len(taken)], r.carried)
+	}
 	if err != nil {
 		return err
 	}
-	for k, kept := range file.kept {
-		isWeight := slices.ContainsFunc(relations, func(r relation) bool { return r.carried == kept.name })
-		if isWeight || k > 0 && kept.column == file.kept[k-1].column || slices.Contains(graph.EndColumns, kept.name) {
-			return usage("keep other columns, or rename it by naming the file's columns", "%s.keep: the edges have a column %q already", place, kept.name)
-		}
+	if file.kept, err = keptColumns(file.reader, kept, t.Keep, place, taken...); err != nil {
+		return err
 	}
 	patterns := t.relations()
 	newGroup := func(value string) *edgeGroup {
 		g := &edgeGroup{}
 		for k, r := range relations {
 			before, by, after := cutPlaceholder(patterns[k])
-			if r.name = before; by != "" {
-				r.name += value + after
+			if r.kind = t.edgeType(before); by != "" {
+				r.kind.Relation += value + after
 			}
 			g.relations = append(g.relations, &r)
 		}
@@ -92,11 +94,11 @@ func (t *EdgesSpec) useColumns(file *edgeFile, place string) (err error) {
 		file.groupOf = func(value []byte) (*edgeGroup, error) {
 			g := newGroup(notInNames.ReplaceAllString(string(value), "_"))
 			for _, other := range file.groups {
-				if other.relations[0].name == g.relations[0].name {
-					return nil, fmt.Errorf("found %q, whose edge type %s another value has as well", value, g.relations[0].name)
+				if other.relations[0].kind == g.relations[0].kind {
+					return nil, fmt.Errorf("found %q, whose edge type %s another value has as well", value, g.relations[0].kind.Relation)
 				}
 			}
-			if !relationName.MatchString(g.relations[0].name) {
+			if !relationName.MatchString(g.relations[0].kind.Relation) {
 				return nil, fmt.Errorf("found %q, expected what the name of an edge type can contain: letters, digits, . and -", value)
 			}
 			return g, nil
@@ -118,6 +120,10 @@ func (t *EdgesSpec) relations() (names []string) {
 		names = append(names, strings.ReplaceAll(t.Relation, "{column}", weight))
 	}
 	return names
+}
+
+func (t *EdgesSpec) edgeType(relation string) ingest.EdgeType {
+	return ingest.EdgeType{Source: t.FromType, Relation: relation, Target: t.ToType}
 }
 
 // cutPlaceholder splits a relation at {COLUMN}. by is empty if it has none.

@@ -6,10 +6,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
 )
@@ -19,23 +19,87 @@ func readGenes(files *inputfile.Files, spec GenesSpec) (*ingest.Nodes, SourceRep
 	if spec.GEM != "" {
 		return genesOfModel(files, spec.GEM)
 	}
-	report := SourceReport{Made: "genes", File: spec.File}
-	rows, columns, err := openRows(files, spec.TextSpec, spec.RowsSpec, at(spec.Place, "genes"), spec.Column)
+	return readNodes(files, NodesSpec{Type: ingest.Gene, TextSpec: spec.TextSpec, RowsSpec: spec.RowsSpec, Column: spec.Column}, at(spec.Place, "genes"))
+}
+
+// nodeID is an id and where it was read.
+type nodeID struct {
+	id    string
+	where place
+}
+
+// readNodes reads a table of nodes: genes ascending bytewise, others in the order of their rows.
+func readNodes(files *inputfile.Files, spec NodesSpec, settings string) (*ingest.Nodes, SourceReport, error) {
+	report := SourceReport{Made: spec.Type, File: spec.File}
+	if spec.Type == ingest.Gene {
+		report.Made = "genes"
+	}
+	rows, columns, err := openRows(files, spec.TextSpec, spec.RowsSpec, settings, append([]string{spec.Column}, slices.Sorted(maps.Keys(spec.Keep))...)...)
 	if err != nil {
 		return nil, report, err
 	}
-	var ids geneIDs
-	err = rows.each("genes", &report, func(batch *table.Batch, i int) error {
-		id := string(batch.Text(columns[0], i))
-		if id == "" {
-			return fmt.Errorf("column %q is empty, expected a gene id", spec.Column)
+	kept, err := keptColumns(rows.Reader, columns[1:], spec.Keep, settings, "id")
+	if err != nil {
+		rows.Close()
+		return nil, report, err
+	}
+	values := make([]keptValues, len(kept))
+	for k := range kept {
+		values[k] = newKeptValues(kept[k])
+	}
+	var read []nodeID
+	err = rows.each(report.Made, &report, func(batch *table.Batch, i int) error {
+		id := batch.Text(columns[0], i)
+		read = append(read, nodeID{string(id), place{rows.Reader, batch.First + int64(i)}})
+		for _, v := range values {
+			c, err := v.read(batch, i)
+			if err != nil {
+				return fmt.Errorf("column %s: %w", fault.Quote(v.name), err)
+			}
+			v.append(c)
 		}
-		return ids.add(id, place{rows.Reader, batch.First + int64(i)})
+		if len(id) == 0 {
+			return fmt.Errorf("column %q is empty, expected an id of a %s", spec.Column, spec.Type)
+		}
+		return cmp.Or(checkNodeID(spec.Type, id), checkUTF8(id))
 	})
 	if err != nil {
 		return nil, report, err
 	}
-	return ids.nodes(spec.File, report)
+	if len(read) == 0 {
+		return nil, report, fault.New(fault.Input, "",
+			"read %s %s: found no %s in %s, expected at least one", report.Made, spec.File, report.Made, plural(report.Rows, "row", ""))
+	}
+	if spec.Type == ingest.Gene {
+		slices.SortStableFunc(read, func(a, b nodeID) int { return strings.Compare(a.id, b.id) })
+	}
+	ids := make([]string, len(read))
+	for k := range read {
+		ids[k] = read[k].id
+	}
+	var carried []ingest.Column
+	for _, v := range values {
+		carried = append(carried, v.values())
+	}
+	nodes, duplicate := ingest.NewNodes(spec.Type, ids, carried)
+	if duplicate >= 0 {
+		return nil, report, fault.New(fault.Input, "remove one of them", "read %s %s: found %s %q twice, first at %s",
+			report.Made, read[duplicate].where, spec.Type, ids[duplicate], read[slices.Index(ids, ids[duplicate])].where)
+	}
+	report.Kept = nodes.Len()
+	return nodes, report, nil
+}
+
+// checkNodeID returns an error for a text that is not the id of a node, or of a gene that a
+// perturbation set could name.
+func checkNodeID(nodeType string, id []byte) error {
+	if nodeType == ingest.Gene {
+		return ingest.CheckGeneName(id)
+	}
+	if wrong, hint := graph.WrongID(nodeType, string(id)); wrong != "" {
+		return fault.New(fault.Input, hint, "id %s %s", fault.Quote(id), wrong)
+	}
+	return nil
 }
 
 // genesOfModel are the genes that the rules of a model name.
@@ -59,48 +123,5 @@ func genesOfModel(files *inputfile.Files, path string) (*ingest.Nodes, SourceRep
 	}
 	report.Kept = report.Rows
 	nodes, _ := ingest.NewNodes(ingest.Gene, slices.Sorted(maps.Keys(named)), nil)
-	return nodes, report, nil
-}
-
-// geneIDs collects gene ids and where each was read.
-type geneIDs []geneID
-
-type geneID struct {
-	id    string
-	where place
-}
-
-// add returns an error for an id that a perturbation set could not name.
-func (g *geneIDs) add(id string, where place) error {
-	err := ingest.CheckGeneName([]byte(id))
-	if err == nil && !utf8.ValidString(id) {
-		err = fault.New(fault.Input, "save the file as UTF-8 text", "gene id %s is not valid UTF-8", fault.Quote(id))
-	}
-	*g = append(*g, geneID{id, where})
-	return err
-}
-
-// nodes makes the node table, ids ascending bytewise.
-func (g geneIDs) nodes(file string, report SourceReport) (*ingest.Nodes, SourceReport, error) {
-	if len(g) == 0 {
-		return nil, report, fault.New(fault.Input, "",
-			"read genes %s: found no genes in %s, expected at least one", file, plural(report.Rows, "row", ""))
-	}
-	slices.SortFunc(g, func(a, b geneID) int {
-		if order := strings.Compare(a.id, b.id); order != 0 {
-			return order
-		}
-		return cmp.Compare(a.where.row, b.where.row)
-	})
-	ids := make([]string, len(g))
-	for k := range g {
-		ids[k] = g[k].id
-	}
-	nodes, duplicate := ingest.NewNodes(ingest.Gene, ids, nil)
-	if duplicate >= 0 {
-		return nil, report, fault.New(fault.Input, "remove one of them", "read genes %s: found gene %q twice, first at %s",
-			g[duplicate].where, g[duplicate].id, g[duplicate-1].where)
-	}
-	report.Kept = nodes.Len()
 	return nodes, report, nil
 }

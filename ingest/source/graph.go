@@ -27,21 +27,38 @@ func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, 
 		return nil, nil, err
 	}
 	reports = append(reports, more...)
-	for i, edges := range spec.Edges {
-		tables, more, err := edges.read(files, names, spec.UnknownGenes, edges.place(i))
-		if err == nil {
-			err = Report(more).check("check its gene names and the weight that an edge needs, or omit this edge type", *spec.MaxDropped)
-		}
+	types := &nodeTypes{graph, map[string]*Names{ingest.Gene: names}}
+	for i, table := range spec.Nodes {
+		nodes, report, err := readNodes(files, table, table.place(i))
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, table := range tables {
-			if graph.EdgesOf(table.Type) != nil {
-				return nil, nil, usage("give every edge type its own name", "%s: an earlier source also makes edge type %s", edges.place(i), table.Type)
+		graph.Others, reports = append(graph.Others, nodes), append(reports, report)
+	}
+	addEdges := func(ofGenes bool) error {
+		for i, edges := range spec.Edges {
+			if edges.ofGenes() != ofGenes {
+				continue
 			}
-			graph.Edges = append(graph.Edges, table)
+			tables, more, err := edges.read(files, types, spec.UnknownGenes, edges.place(i))
+			if err == nil {
+				err = Report(more).check("check its gene names and the weight that an edge needs, or omit this edge type", *spec.MaxDropped)
+			}
+			if err != nil {
+				return err
+			}
+			for _, table := range tables {
+				if graph.EdgesOf(table.Type) != nil {
+					return usage("give every edge type its own name", "%s: an earlier source also makes edge type %s", edges.place(i), table.Type)
+				}
+				graph.Edges = append(graph.Edges, table)
+			}
+			reports = append(reports, more...)
 		}
-		reports = append(reports, more...)
+		return nil
+	}
+	if err := addEdges(true); err != nil {
+		return nil, nil, err
 	}
 	if spec.GEM.File != "" {
 		more, err := addMetabolism(files, graph, names, spec.GEM, spec.UnknownGenes, *spec.MaxDropped)
@@ -57,25 +74,33 @@ func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, 
 		}
 		reports = append(reports, more...)
 	}
+	if err := addEdges(false); err != nil { // these may name nodes of all sections
+		return nil, nil, err
+	}
+	for _, names := range types.names {
+		if names.grows {
+			names.addTo(graph)
+		}
+	}
 	graph.Sort()
 	return graph, reports, nil
 }
 
 // read reads one source of edges.
-func (e EdgesSpec) read(files *inputfile.Files, names *Names, unknown ingest.UnknownGenes, place string) ([]*ingest.Edges, []SourceReport, error) {
+func (e EdgesSpec) read(files *inputfile.Files, types *nodeTypes, unknown ingest.UnknownGenes, place string) ([]*ingest.Edges, []SourceReport, error) {
 	var file *edgeFile
 	var nameless int
 	var err error
 	if e.Matrix != "" {
-		file, nameless, err = e.openMatrix(files, names)
+		file, nameless, err = e.openMatrix(files, types.of(ingest.Gene))
 	} else {
-		file, err = e.open(files, place)
+		file, err = e.open(files, types, place)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	file.unknown, file.ablation = unknown, e.Ablation
-	reports, err := file.read(names)
+	reports, err := file.read()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,6 +118,9 @@ func (e EdgesSpec) read(files *inputfile.Files, names *Names, unknown ingest.Unk
 func (s GraphSpec) Files() []string {
 	files := []string{s.Genes.File, s.Genes.GEM, s.GEM.File, s.Ontology.File}
 	for _, table := range s.Ontology.Annotations {
+		files = append(files, table.File)
+	}
+	for _, table := range s.Nodes {
 		files = append(files, table.File)
 	}
 	for _, table := range s.Aliases {

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"maps"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -37,6 +39,21 @@ type keptColumn struct {
 	column int
 	name   string
 	kind   KeptType
+}
+
+// keptColumns finds the columns to keep, in the order of the file; numbers has those of the names in
+// keep, sorted. None may be called like the columns that are there already.
+func keptColumns(reader *table.Reader, numbers []int, keep map[string]KeptType, place string, taken ...string) (kept []keptColumn, err error) {
+	for k, key := range slices.Sorted(maps.Keys(keep)) {
+		name := reader.Columns()[numbers[k]]
+		if slices.Contains(taken, name) {
+			return nil, usage("keep other columns, or rename it by naming the file's columns", "%s.keep: there is a column %q already", place, name)
+		}
+		taken = append(taken[:len(taken):len(taken)], name)
+		kept = append(kept, keptColumn{numbers[k], name, keep[key]})
+	}
+	slices.SortFunc(kept, func(a, b keptColumn) int { return a.column - b.column })
+	return kept, nil
 }
 
 // cell is a value of a kept column.

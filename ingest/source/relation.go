@@ -6,9 +6,9 @@ import (
 	"tcbuild/ingest"
 )
 
-// relation is a gene-gene edge type under construction.
+// relation is an edge type under construction.
 type relation struct {
-	name    string
+	kind    ingest.EdgeType
 	weight  int                       // column of the weight, or -1
 	carried string                    // name for the weight's column in the graph
 	keep    func(weight float64) bool // a missing weight is NaN
@@ -85,13 +85,9 @@ func (r *relation) appendLoops(genes int) {
 	r.appended = genes
 }
 
-func (r *relation) edgeType() ingest.EdgeType {
-	return ingest.EdgeType{Source: ingest.Gene, Relation: r.name, Target: ingest.Gene}
-}
-
 // edges returns the edge table, in row order.
 func (r *relation) edges() *ingest.Edges {
-	edges := &ingest.Edges{Type: r.edgeType(), Src: r.src.all(), Dst: r.dst.all()}
+	edges := &ingest.Edges{Type: r.kind, Src: r.src.all(), Dst: r.dst.all()}
 	if r.weight >= 0 {
 		edges.Columns = []ingest.Column{ingest.NumberColumn(r.carried, r.weights.all())}
 	}
@@ -102,7 +98,7 @@ func (r *relation) edges() *ingest.Edges {
 }
 
 func (r *relation) report(file string, rows int, missing *missingNames, refused ...Count) SourceReport {
-	report := SourceReport{Made: r.edgeType().String(), File: file, Rows: rows, Kept: r.src.length - r.appended}
+	report := SourceReport{Made: r.kind.String(), File: file, Rows: rows, Kept: r.src.length - r.appended}
 	report.drop(refused...)
 	missing.account(&report)
 	report.drop(

@@ -16,10 +16,11 @@ import (
 	"testing"
 
 	"tcbuild/conf"
+	"tcbuild/fault"
 	"tcbuild/ingest"
 )
 
-var update = flag.Bool("update", false, "write testdata/sources.golden, to be checked by eye")
+var update = flag.Bool("update", false, "write the golden files in testdata, to be checked by eye")
 
 // releases writes the excerpts in a file of testdata into a folder, compressed as their names say.
 func releases(t testing.TB, excerpts string) (dir string) {
@@ -91,6 +92,71 @@ func TestReleases(t *testing.T) {
 	if err := settings.Decode(&spec); err != nil {
 		t.Fatal(err)
 	}
+	checkGolden(t, spec, "testdata/sources.golden")
+}
+
+// TestTypesOfNodes reads the example of docs/input.md with edges between complexes and pathways.
+func TestTypesOfNodes(t *testing.T) {
+	page, err := os.ReadFile("../../docs/input.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n### Complexes, pathways and other nodes\n")
+	_, example, _ := strings.Cut(section, "```yaml\n")
+	example, _, _ = strings.Cut(example, "```")
+	t.Chdir(releases(t, "types.txtar"))
+	writeInto(t, ".", "cell.yaml", []byte(example+"unknown_genes: drop-gene\n"), nil)
+	settings, err := conf.Load("cell.yaml", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spec GraphSpec
+	if err := settings.Decode(&spec); err != nil {
+		t.Fatal(err)
+	}
+	checkGolden(t, spec, filepath.Join(here, "testdata/types.golden"))
+
+	spec.UnknownGenes, spec.Edges = "", spec.Edges[1:]
+	_, _, err = BuildGraph(opened(t), spec)
+	checkFault(t, err, fault.Input, `members.tsv:5: pathway "R-3" is not among the nodes of this type (3 nodes)`)
+	writeInto(t, ".", "pathways.tsv", []byte("id\tname\nR-1\ta\nR-3\tb\nR-1\tc\n"), nil)
+	_, _, err = BuildGraph(opened(t), spec)
+	checkFault(t, err, fault.Input, `pathways.tsv:4: found pathway "R-1" twice, first at pathways.tsv:2`)
+	writeInto(t, ".", "members.tsv", []byte("complex\tpathway\n\tR-1\n"), nil)
+	spec.Nodes = nil
+	_, _, err = BuildGraph(opened(t), spec)
+	checkFault(t, err, fault.Input, `members.tsv:2: column "complex": id "" is empty`)
+}
+
+// Between two types of nodes there are no self loops, and rewiring keeps every degree.
+func TestRewireTypes(t *testing.T) {
+	var rows strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&rows, "G%d\tC%d\n", i%10, (7*i+i/10)%10)
+	}
+	ids := make([]string, 10)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("G%d", i)
+	}
+	spec := GraphSpec{Genes: genesNamed(t, ids...), SelfLoops: LoopsAppend, Edges: []EdgesSpec{{
+		TextSpec: TextSpec{File: writeFile(t, "e.tsv", "g\tc\n"+rows.String())}, Relation: "r", From: Texts{"g"}, To: Texts{"c"}, ToType: "complex",
+	}}}
+	before, _ := build(t, spec)
+	spec.Edges[0].Rewire = true
+	after, report := build(t, spec)
+	checkAccounts(t, report)
+	a, b := before.Edges[0], after.Edges[0]
+	if a.Len() != 40 || !slices.Equal(a.Src, b.Src) || slices.Equal(a.Dst, b.Dst) || !slices.Equal(slices.Sorted(slices.Values(a.Dst)), slices.Sorted(slices.Values(b.Dst))) {
+		t.Errorf("got %v %v, rewired from %v %v", b.Src, b.Dst, a.Src, a.Dst)
+	}
+}
+
+// here is the folder of the package.
+var here, _ = filepath.Abs(".")
+
+// checkGolden compares a graph, with its attributes and the account of all rows, with a file.
+func checkGolden(t *testing.T, spec GraphSpec, golden string) {
+	t.Helper()
 	graph, report := build(t, spec)
 	checkAccounts(t, report)
 	var got strings.Builder
@@ -109,7 +175,6 @@ func TestReleases(t *testing.T) {
 		}
 	}
 	fmt.Fprintf(&got, "\n%s\n", strings.Join(reportLines(report), "\n"))
-	const golden = "testdata/sources.golden"
 	if *update {
 		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
 			t.Fatal(err)

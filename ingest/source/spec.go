@@ -19,8 +19,11 @@ type GraphSpec struct {
 	// tables of other names of genes; each takes precedence over the next. Without them,
 	// only ids are known
 	Aliases []AliasTable `yaml:"aliases"`
-	Edges   []EdgesSpec  `yaml:"edges"` // sources of gene-gene edges
-	GEM     GEMSpec      `yaml:"gem"`   // the metabolic part; without it the graph has none
+	// tables of nodes of further types. The nodes of a type without a table are the ids that its edges
+	// name, in the order of their first rows
+	Nodes []NodesSpec `yaml:"nodes"`
+	Edges []EdgesSpec `yaml:"edges"` // sources of edges, between genes if they name no other type
+	GEM   GEMSpec     `yaml:"gem"`   // the metabolic part; without it the graph has none
 	// terms as nodes gene_ontology, with the genes that they annotate; without it the graph has
 	// none
 	Ontology OntologySpec `yaml:"gene_ontology"`
@@ -90,7 +93,18 @@ type AliasTable struct {
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
 }
 
-// EdgesSpec is a source of gene-gene edges: an edge list in two columns of a table, or a matrix.
+// NodesSpec is a table of nodes of a type that has no section of its own.
+type NodesSpec struct {
+	Type     string `yaml:"type"` // such as complex or pathway (required)
+	TextSpec `yaml:",inline"`
+	RowsSpec `yaml:",inline"`
+	Column   string              `yaml:"column"` // the column of the ids, by name or by number from 0 (required)
+	Keep     map[string]KeptType `yaml:"keep"`   // further columns that the graph carries, as in edges
+
+	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
+}
+
+// EdgesSpec is a source of edges: an edge list in two columns of a table, or a matrix.
 // Columns are given by name or by 0-based number.
 type EdgesSpec struct {
 	// a public source, such as string; 'tcbuild ingest sources' lists them, and prints the keys that
@@ -98,7 +112,11 @@ type EdgesSpec struct {
 	Source   conf.SourceName `yaml:"source" section:"edges"`
 	TextSpec `yaml:",inline"`
 	RowsSpec `yaml:",inline"`
-	// the edge type is gene__RELATION__gene; {column} in it stands for the name of the column of
+	// the node type of the sources; strip_prefix, name and upper_case are for names of genes only
+	// (default: gene)
+	FromType string `yaml:"from_type"`
+	ToType   string `yaml:"to_type"` // of the targets, as from_type (default: gene)
+	// the edge type is FROM_TYPE__RELATION__TO_TYPE; {column} in it stands for the name of the column of
 	// weights, and {COLUMN} for the value of another column, so that each value has an edge type of
 	// its own; what a name cannot contain becomes _ (required)
 	Relation string `yaml:"relation"`
@@ -107,7 +125,7 @@ type EdgesSpec struct {
 	From Texts `yaml:"from"`
 	To   Texts `yaml:"to"` // the column of targets, as from
 	// true stores a pair once, in the orientation and order of its first row; false stores each
-	// row's edge, from -> to (required but for a matrix)
+	// row's edge, from -> to, as always between two node types (required between nodes of one type, but for a matrix)
 	Undirected  *bool  `yaml:"undirected"`
 	StripPrefix string `yaml:"strip_prefix"` // what is before each name and not part of it
 	// a regular expression whose first group is the name; a field that it does not match is an
@@ -136,7 +154,7 @@ type EdgesSpec struct {
 	// a regular expression whose first group is the gene in the name of a matrix's column; a column
 	// that it does not match is an error
 	ColumnName string    `yaml:"column_name"`
-	SelfLoops  SelfLoops `yaml:"self_loops"` // of this source (default: the top level's)
+	SelfLoops  SelfLoops `yaml:"self_loops"` // of this source of genes (default: the top level's)
 	Ablation   `yaml:",inline"`
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty

@@ -93,6 +93,18 @@ func TestSpecRefuses(t *testing.T) {
 		{genes + "edges: [{file: f, relation: r, from: a, to: b, undirected: false, min: 1}]", "edges.0.weight: missing"},
 		{genes + "edges: [{file: f, relation: r, from: a, to: b, undirected: false, index_base: 2}]", "index_base: found 2, expected 0 or 1"},
 		{genes + "edges: [{file: f, relation: r, from: a, to: b, undirected: false, index_base: 1}]", "edges.0.ids: missing"},
+		{genes + "nodes: [{type: complex, file: f}]", "nodes.0.column: missing"},
+		{genes + "nodes: [{type: genes, file: f, column: c}]", `nodes.0.type: is "genes", expected gene`},
+		{genes + "nodes: [{type: reaction, file: f, column: c}]", "nodes.0.type: found reaction, which has other nodes"},
+		{genes + "nodes: [{type: a, file: f, column: c}, {type: a, file: g, column: c}]", "nodes.1.type: found a, which has other nodes"},
+		{genes + "edges: [{file: f, relation: r, from: a, to: b, to_type: reaction}]", "edges.0: found edges of type reaction, whose nodes only a model makes"},
+		{genes + "edges: [{file: f, relation: r, from: a, to: b, to_type: a b}]", `edges.0: node type is "a b"`},
+		{genes + "edges: [{file: f, relation: r, from: a, to: b, to_type: x, undirected: true}]", "edges.0.undirected: found true for edges between two node types"},
+		{genes + "edges: [{file: f, relation: r, from: a, from_type: x, to: b, to_type: x}]", "edges.0.undirected: missing"},
+		{genes + "edges: [{file: f, relation: r, from: a, to: b, to_type: x, self_loops: none}]", "edges.0.self_loops: found it for edges that are not of genes"},
+		{genes + "edges: [{matrix: targets, file: f, relation: r, to_type: x}]", "edges.0: found matrix or ids for edges that are not of genes"},
+		{genes + "gem: {file: f}\nedges: [{file: f, relation: reaction, from: a, from_type: metabolite, to: b, to_type: metabolite, undirected: false}]", "metabolic part"},
+		{genes + "gem: {file: f}\nedges: [{file: f, relation: GPR, from: a, to: b, to_type: reaction}]", "metabolic part"},
 	} {
 		spec, err := decodeSpec(t, test.text)
 		if err == nil {

@@ -39,9 +39,9 @@ func (t *EdgesSpec) openMatrix(files *inputfile.Files, names *Names) (_ *edgeFil
 		}
 	}
 	keep, refusal := t.condition()
-	r := &relation{name: t.Relation, weight: 0, carried: cmp.Or(t.WeightName, "weight"), keep: keep, refusal: refusal, loops: t.SelfLoops}
+	r := &relation{kind: t.edgeType(t.Relation), weight: 0, carried: cmp.Or(t.WeightName, "weight"), keep: keep, refusal: refusal, loops: t.SelfLoops}
 	f := &edgeFile{path: t.File, rename: nameIn("", t.UpperCase), factorRows: t.Matrix == FactorRows,
-		header: t.File + ":" + strconv.Itoa(1+t.SkipLines), groups: []*edgeGroup{{relations: []*relation{r}}}}
+		header: t.File + ":" + strconv.Itoa(1+t.SkipLines), groups: []*edgeGroup{{relations: []*relation{r}}}, names: names}
 	nameOf := nameIn(t.ColumnName, t.UpperCase)
 	for k, name := range layout.names {
 		switch {
@@ -62,13 +62,13 @@ func (t *EdgesSpec) openMatrix(files *inputfile.Files, names *Names) (_ *edgeFil
 }
 
 // cells makes the edges of a row of a matrix.
-func (f *edgeFile) cells(names *Names, batch *table.Batch, i int) error {
+func (f *edgeFile) cells(batch *table.Batch, i int) error {
 	g := f.groups[0]
 	name, err := f.rename(batch.Text(0, i))
 	if err != nil {
 		return err
 	}
-	row := names.named(name)
+	row := f.names.named(name)
 	for _, column := range f.values {
 		g.rows++
 		weight, err := batch.Finite(column.column, i)
@@ -79,7 +79,7 @@ func (f *edgeFile) cells(names *Names, batch *table.Batch, i int) error {
 			g.relations[0].refused++
 			continue
 		}
-		if err := cmp.Or(f.named(g, names, column.namedGene, nil, 0), f.named(g, names, row, batch, i)); err != nil {
+		if err := cmp.Or(f.named(g, column.namedGene, nil, 0), f.named(g, row, batch, i)); err != nil {
 			return err
 		}
 		factor, target := column.namedGene, row
@@ -94,7 +94,7 @@ func (f *edgeFile) cells(names *Names, batch *table.Batch, i int) error {
 }
 
 // named notes a name without a gene, or returns an error for it. batch is nil for a name in the header.
-func (f *edgeFile) named(g *edgeGroup, names *Names, n namedGene, batch *table.Batch, i int) error {
+func (f *edgeFile) named(g *edgeGroup, n namedGene, batch *table.Batch, i int) error {
 	if n.result == gene {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (f *edgeFile) named(g *edgeGroup, names *Names, n namedGene, batch *table.B
 		return fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", f.where(batch, i), err)
 	}
 	if f.unknown == ingest.RefuseUnknownGenes {
-		return fault.New(fault.Input, names.unknownHint(n.name), "read edges %s: %s", f.where(batch, i), names.describe(n.name, n.result))
+		return fault.New(fault.Input, f.names.unknownHint(n.name), "read edges %s: %s", f.where(batch, i), f.names.describe(n.name, n.result))
 	}
 	g.missing.add(n.name)
 	return nil
