@@ -63,14 +63,12 @@ func TestClean(t *testing.T) {
 	f := newFixture(t, 2000, 200)
 	dir := filepath.Join(f.dir, "work")
 	random := strings.Repeat("A", 26)
-	leftovers := []string{".out.tcbuild-" + random, ".other.tcbuild-" + random, "out.building", ".out.staging"}
+	leftovers := []string{".out.tcbuild-" + random, ".other.tcbuild-" + random, "out.building"}
 	writeFiles(t, dir, map[string]string{
 		leftovers[0] + "/" + leftovers[0]: "lock", leftovers[0] + "/out/half": "x",
 		// of a process that was killed before it made the lock
 		leftovers[1] + "/half":              "x",
 		leftovers[2] + "/.build/lock":       "lock",
-		leftovers[3] + "/manifest":          "x",
-		leftovers[3] + ".lock":              "lock",
 		"mine.building/thesis.txt":          "precious",
 		".out.tcbuild-tooshort/x":           "precious",
 		".out.tcbuild-" + random + "/x":     "x",
@@ -84,11 +82,11 @@ func TestClean(t *testing.T) {
 	eventually(t, "the temporary folder of a run", func() bool { return len(glob(t, dir, ".alive.tcbuild-*/alive")) == 1 })
 
 	dry := must(t, f.dir, "clean", "work", "--dry-run").stdout
-	if countLines(dry) != 4 || strings.Count(dry, "would remove ") != 4 {
+	if countLines(dry) != 3 || strings.Count(dry, "would remove ") != 3 {
 		t.Errorf("got %s", dry)
 	}
 	out := must(t, f.dir, "clean", "work/out").stdout
-	if countLines(out) != 3 || strings.Contains(out, "other") {
+	if countLines(out) != 2 || strings.Contains(out, "other") {
 		t.Errorf("got %s", out)
 	}
 	out = must(t, f.dir, "clean", "work").stdout
@@ -96,7 +94,7 @@ func TestClean(t *testing.T) {
 		t.Errorf("got %s\nwant %s", out, want)
 	}
 	for _, name := range leftovers {
-		nothing(t, filepath.Join(dir, name), filepath.Join(dir, name+".lock"))
+		nothing(t, filepath.Join(dir, name))
 	}
 	if text := read(t, filepath.Join(dir, "mine.building/thesis.txt")); text != "precious" {
 		t.Error("a folder of the user's was touched")

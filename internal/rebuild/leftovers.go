@@ -53,15 +53,12 @@ func Leftovers(path string) (found []Leftover, err error) {
 func leftoverAt(dir, entry, name string) Leftover {
 	path := filepath.Join(dir, entry)
 	dataset, building := strings.CutSuffix(entry, ".building")
-	staged, staging := strings.CutSuffix(entry, ".staging")
 	shardLock, versionLock := filepath.Join(path, ".build", "lock"), filepath.Join(dir, lockName)
 	switch {
 	case disk.TemporaryFor(entry, name):
 		return Leftover{path, "a temporary folder", filepath.Join(path, entry)}
 	case building && (name == "" || name == dataset) && disk.Exists(shardLock):
 		return Leftover{path, "a dataset under construction", shardLock}
-	case staging && (name == "" || "."+name == staged):
-		return Leftover{path, "an unfinished staged copy", path + ".lock"}
 	case name == "" && strings.HasPrefix(entry, buildingPrefix) && disk.Exists(versionLock):
 		return Leftover{path, unfinishedVersion, versionLock}
 	}
@@ -93,9 +90,6 @@ func (l Leftover) Remove(ctx context.Context, dryRun bool) (free bool, err error
 	}
 	if dryRun {
 		return true, nil
-	}
-	if strings.HasSuffix(l.lock, ".staging.lock") { // exists only while needed
-		defer os.Remove(l.lock)
 	}
 	return true, os.RemoveAll(l.Path)
 }
