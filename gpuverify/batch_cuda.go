@@ -5,7 +5,6 @@ package gpuverify
 import (
 	"tcbuild/gpuverify/cuda"
 	"tcbuild/gpuverify/regenerate"
-	"tcbuild/ingest"
 	"tcbuild/store"
 )
 
@@ -47,10 +46,6 @@ type batch struct {
 	positions          []uint32 // view of payload
 
 	samples []sample // without payloads
-
-	// Only in the last batch of a chunk: the chunk's number, and all its samples.
-	number int
-	all    *ingest.Samples
 }
 
 func newBatch(c *cuda.Context, r room) (*batch, error) {
@@ -68,7 +63,7 @@ func newBatch(c *cuda.Context, r room) (*batch, error) {
 
 // empty removes all samples from the batch.
 func (b *batch) empty() {
-	b.samples, b.all = b.samples[:0], nil
+	b.samples = b.samples[:0]
 	b.ptr[0], b.ends[0] = 0, 0
 }
 

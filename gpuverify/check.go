@@ -6,7 +6,6 @@ import (
 
 	"tcbuild/encode"
 	"tcbuild/gpuverify/regenerate"
-	"tcbuild/ingest"
 	"tcbuild/store"
 )
 
@@ -17,6 +16,7 @@ type worker struct {
 	decoder encode.Decoder        // nil in the incidence variant
 	scatter *regenerate.Scatterer // nil for edges only
 	look    *regenerate.Looker    // nil for incidence only
+	read    int                   // samples
 	masks   []MaskReport
 }
 
@@ -24,6 +24,7 @@ type worker struct {
 func (w *worker) merge() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.report.Samples += w.read
 	for i, mask := range w.masks {
 		w.report.Masks[i].Removed += mask.Removed
 		w.report.Masks[i].Differences += mask.Differences
@@ -53,32 +54,30 @@ type sample struct {
 	payload []byte // view, valid while the sample is compared
 }
 
-// check checks a chunk and returns how many of its samples could be read. It records damage; the
-// error is for failures to read.
-func (w *worker) check(c chunk) (read int, err error) {
+// check checks a chunk. It records damage; the error is for failures to read.
+func (w *worker) check(c chunk) error {
 	var samples []sample
-	all := ingest.NewSamples(c.first, w.dataset.Manifest.Columns(), c.next-c.first)
 	for index := c.first; index < c.next; index++ {
-		s, ok, err := w.row(index, all)
+		s, ok, err := w.row(index)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if ok {
 			samples = append(samples, s)
 		}
 	}
-	_, err = w.checkSamples(samples, w.payload)
-	return all.Len(), err
+	_, err := w.checkSamples(samples, w.payload)
+	return err
 }
 
-// row reads a sample without its payload, and adds it to all. It records damage; ok is false if the
-// sample's masks cannot be compared. The error is for failures to read.
-func (w *worker) row(index int, all *ingest.Samples) (s sample, ok bool, err error) {
+// row reads a sample without its payload. It records damage; ok is false if the sample's masks
+// cannot be compared. The error is for failures to read.
+func (w *worker) row(index int) (s sample, ok bool, err error) {
 	row, err := w.reader.Row(index)
 	if err != nil {
 		return s, false, w.noted(index, err)
 	}
-	all.Append(row.ID, row.Genes, row.Phenotypes, row.Attributes)
+	w.read++
 	if err := checkGenes(row.Genes, w.rules.Graph.Genes.Len()); err != nil {
 		w.damage(index, fmt.Errorf("sample %d: %w", index, err))
 		return s, false, nil

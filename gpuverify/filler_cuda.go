@@ -5,8 +5,6 @@ package gpuverify
 import (
 	"context"
 	"time"
-
-	"tcbuild/ingest"
 )
 
 // filler reads and decodes chunks into batches for a device, and checks samples that cannot be
@@ -29,12 +27,12 @@ func newFiller(d *devices, empty <-chan *batch, full chan<- *batch) *filler {
 func (f *filler) run(ctx context.Context, number int) error {
 	defer f.reader.Close()
 	for {
-		drawn, c, ok := f.draw(number)
+		c, ok := f.draw(number)
 		if !ok {
 			f.merge()
 			return nil
 		}
-		if err := f.fill(ctx, drawn, c); err != nil {
+		if err := f.fill(ctx, c); err != nil {
 			return err
 		}
 		number = -1
@@ -42,15 +40,13 @@ func (f *filler) run(ctx context.Context, number int) error {
 }
 
 // fill fills batches with a chunk.
-func (f *filler) fill(ctx context.Context, number int, c chunk) error {
+func (f *filler) fill(ctx context.Context, c chunk) error {
 	if err := f.take(ctx); err != nil {
 		return err
 	}
-	columns := f.devices.dataset.Manifest.Columns()
-	all := ingest.NewSamples(c.first, columns, c.next-c.first)
 	for index := c.first; index < c.next; index++ {
 		start := time.Now()
-		s, ok, err := f.row(index, all)
+		s, ok, err := f.row(index)
 		if ok && f.decoder != nil {
 			s.payload, err = f.payload(index)
 			ok = s.payload != nil
@@ -66,8 +62,10 @@ func (f *filler) fill(ctx context.Context, number int, c chunk) error {
 			return err
 		}
 	}
-	f.batch.number, f.batch.all = number, all
 	f.full <- f.batch
+	if f.devices.Progress != nil {
+		f.devices.Progress.Add(c.next-c.first, 0)
+	}
 	return nil
 }
 

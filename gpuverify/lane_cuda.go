@@ -130,9 +130,6 @@ func (c *card) collect(l *lane) error {
 	if err := c.addResults(l); err != nil {
 		return err
 	}
-	if b.all != nil {
-		c.finish(b.number, b.all)
-	}
 	l.batch = nil
 	b.empty()
 	c.empty <- b

@@ -262,13 +262,6 @@ func (v *verifier) damage(sample int, err error) {
 	v.report.list(Damage{sample, err.Error()})
 }
 
-// counted adds samples that were read to the report.
-func (v *verifier) counted(samples int) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.report.Samples += samples
-}
-
 // work checks chunks until none is left.
 func (v *verifier) work(ctx context.Context, chunks []chunk) error {
 	w := newWorker(v)
@@ -279,11 +272,9 @@ func (v *verifier) work(ctx context.Context, chunks []chunk) error {
 			w.merge()
 			return nil
 		}
-		samples, err := w.check(chunks[number])
-		if err != nil {
+		if err := w.check(chunks[number]); err != nil {
 			return err
 		}
-		v.counted(samples)
 		if v.Progress != nil {
 			v.Progress.Add(chunks[number].next-chunks[number].first, 0)
 		}

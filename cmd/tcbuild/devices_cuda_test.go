@@ -69,7 +69,7 @@ func TestVerifyOnDevices(t *testing.T) {
 	t.Run("failing device", func(t *testing.T) {
 		t.Setenv("FAKE_CUDA_FAIL", "cuEventSynchronize:1:719")
 		execute(t, f.dir, "verify", "indices", "--device", "cuda:1", "--json", "report.json").refused(t, 1,
-			"verify indices on cuda:1 (Fake B): cuEventSynchronize: LaunchFailed; 130 of 130 samples have not been checked: 0 to 129")
+			"verify indices on cuda:1 (Fake B): cuEventSynchronize: LaunchFailed")
 		nothing(t, filepath.Join(f.dir, "report.json"))
 	})
 	t.Run("no such device", func(t *testing.T) {
