@@ -18,12 +18,14 @@ const none = -1
 type unit struct {
 	number  int // units are numbered, so that the seed means the same on every machine
 	stratum int
-	part    int // none, or the one that it is pinned to; after assign the one that it got
+	part    int // none, or the one that it is pinned to or held out in; after assign the one that it got
+	held    bool
 }
 
 // assign puts each unit that has no part into one. In each stratum, the parts get their fractions
-// of the units to within one, pinned ones included, unless a part has more pinned units than that;
-// the others then share the rest in their proportions. Which units they are follows from the seed.
+// of the units that are not held out to within one, pinned ones included, unless a part has more
+// pinned units than that; the others then share the rest in their proportions. Which units they are
+// follows from the seed.
 func assign(units []unit, strata int, fractions []Fraction, seed uint64) {
 	free := make([][]drawn, strata) // the units without a part
 	pinned, counts := make([][]int, strata), make([]int, strata)
@@ -32,6 +34,9 @@ func assign(units []unit, strata int, fractions []Fraction, seed uint64) {
 	}
 	for i := range units {
 		u := &units[i]
+		if u.held {
+			continue
+		}
 		counts[u.stratum]++
 		if u.part == none {
 			free[u.stratum] = append(free[u.stratum], drawn{splitMix(seed, u.number), u})

@@ -63,7 +63,7 @@ func Split(ctx context.Context, dataset *store.Dataset, o SplitOptions, dir stri
 	if o.Fractions == nil && len(o.HoldOut) > 0 {
 		o.Fractions = []Fraction{{"train", whole}}
 	}
-	s := &splitter{SplitOptions: o, dataset: dataset, strata: make(map[string]int), numbers: make(map[string]int), heldGenes: make(map[uint32]int)}
+	s := &splitter{SplitOptions: o, dataset: dataset, strata: make(map[string]int), numbers: make(map[string]int)}
 	if o.By == ByGenotype {
 		s.numbers = make(map[string]int, dataset.Manifest.Samples)
 	}
@@ -163,7 +163,6 @@ type splitter struct {
 	strata    map[string]int              // numbers of strata, in the order in which they first appear
 	parts     []string                    // of fractions, then of samples that are only held out
 	held      []*holdOut
-	heldGenes map[uint32]int              // parts of genes that are held out, by gene
 	unitKey   func(*ingest.Sample) string // by column
 	units     []unit
 	unitOf    []int          // of a sample, or -1 less the part in which it is held out; empty by gene
@@ -258,20 +257,19 @@ func (s *splitter) addGenes(row *ingest.Sample, pin *pin) error {
 			pin.where, fault.Quote(row.ID))
 	}
 	for _, gene := range row.Genes {
-		if s.holdGene(gene) {
-			if part := s.heldGenes[gene]; pin != nil && pin.part != part {
-				return fault.New(fault.Usage, "pin it in that part, or leave it out",
-					"read pins %s: found part %s for sample %s, one of whose genes --hold-out puts into %s",
-					pin.where, s.parts[pin.part], fault.Quote(row.ID), s.parts[part])
-			}
-			continue
-		}
 		for len(s.genes) <= int(gene) {
 			s.genes = append(s.genes, none)
 		}
 		if s.genes[gene] == none {
 			s.genes[gene] = len(s.units)
-			s.units = append(s.units, unit{number: int(gene), part: none})
+			part, held := s.heldGene(gene)
+			s.units = append(s.units, unit{number: int(gene), part: part, held: held})
+		}
+		u := s.units[s.genes[gene]]
+		if u.held && pin != nil && pin.part != u.part {
+			return fault.New(fault.Usage, "pin it in that part, or leave it out",
+				"read pins %s: found part %s for sample %s, one of whose genes --hold-out puts into %s",
+				pin.where, s.parts[pin.part], fault.Quote(row.ID), s.parts[u.part])
 		}
 		if err := s.pinUnit(s.genes[gene], pin, "a sample that perturbs one of its genes"); err != nil {
 			return err
@@ -303,26 +301,14 @@ func genotypeKey(key []byte, genes []uint32) []byte {
 	return key
 }
 
-// holdGene reports whether a gene is held out, and notes its part.
-func (s *splitter) holdGene(gene uint32) bool {
-	if _, known := s.heldGenes[gene]; known {
-		return true
-	}
+// heldGene is the part in which a gene is held out, or none.
+func (s *splitter) heldGene(gene uint32) (part int, held bool) {
 	for _, rule := range s.held {
 		if rule.ofUnits(s.By) && rule.genes[gene] {
-			s.heldGenes[gene] = rule.part
-			return true
+			return rule.part, true
 		}
 	}
-	return false
-}
-
-// partOfGene is the part of a gene that a sample perturbs which is not held out itself.
-func (s *splitter) partOfGene(gene uint32) int {
-	if part, held := s.heldGenes[gene]; held {
-		return part
-	}
-	return s.units[s.genes[gene]].part
+	return none, false
 }
 
 // partOfGenes is the last part that one of the genes is of, or none if there are no genes. straddles
@@ -330,7 +316,7 @@ func (s *splitter) partOfGene(gene uint32) int {
 func (s *splitter) partOfGenes(genes []uint32) (part, unseen int, straddles bool) {
 	part = none
 	for i, gene := range genes {
-		found := s.partOfGene(gene)
+		found := s.units[s.genes[gene]].part
 		straddles = straddles || i > 0 && found != part
 		if found != 0 {
 			unseen++

@@ -52,20 +52,18 @@ type slot struct {
 type placement struct {
 	*splitter
 	slots  []*slot // parts, parts of straddling samples, unplaced; only parts may be empty
-	slotOf []int32 // by sample
+	slotOf []*slot // by sample
 }
 
 // place puts each sample into a slot.
 func (s *splitter) place(ctx context.Context) (*placement, error) {
-	p := &placement{splitter: s, slotOf: make([]int32, 0, s.dataset.Manifest.Samples)}
+	p := &placement{splitter: s, slotOf: make([]*slot, 0, s.dataset.Manifest.Samples)}
 	for _, name := range s.parts {
 		p.slots = append(p.slots, newSlot(name))
 	}
 	type key struct{ part, unseen int }
 	straddling := make(map[key]*slot)
 	rest := newSlot(unplaced)
-	numbers := make(map[*slot]int32)
-	var all []*slot // as numbered in slotOf
 	var hash []byte
 	err := s.eachSample(ctx, func(number int, row *ingest.Sample) error {
 		part, unseen, straddles, err := s.partOf(number, row)
@@ -91,11 +89,7 @@ func (s *splitter) place(ctx context.Context) (*placement, error) {
 		for _, gene := range row.Genes {
 			to.genes[gene] = true
 		}
-		if _, known := numbers[to]; !known {
-			numbers[to] = int32(len(all))
-			all = append(all, to)
-		}
-		p.slotOf = append(p.slotOf, numbers[to])
+		p.slotOf = append(p.slotOf, to)
 		return nil
 	})
 	if err != nil {
@@ -105,9 +99,6 @@ func (s *splitter) place(ctx context.Context) (*placement, error) {
 		p.slots = append(p.slots, straddling[k])
 	}
 	p.slots = append(p.slots, rest)
-	for i, at := range p.slotOf {
-		p.slotOf[i] = int32(slices.Index(p.slots, all[at]))
-	}
 	return p, p.check()
 }
 
@@ -138,9 +129,6 @@ func (p *placement) check() error {
 	for _, unit := range p.units {
 		units[unit.part]++
 	}
-	for _, part := range p.heldGenes {
-		units[part]++
-	}
 	names := make(map[string]bool)
 	for k, slot := range p.slots {
 		if slot.Samples = len(slot.samples); k < len(units) {
@@ -149,7 +137,7 @@ func (p *placement) check() error {
 		if slot.Samples == 0 && k < len(p.parts) && !p.hasStraddling(slot.Name) {
 			return fault.New(fault.Input, "give it a larger fraction, or another seed",
 				"split %s: part %s gets none of %d samples (%d of %d %ss), expected at least one",
-				p.dataset.Dir, slot.Name, p.dataset.Manifest.Samples, slot.Units, len(p.units)+len(p.heldGenes), p.By)
+				p.dataset.Dir, slot.Name, p.dataset.Manifest.Samples, slot.Units, len(p.units), p.By)
 		}
 		if names[slot.Name] {
 			return fault.New(fault.Usage, "rename the part", "split %s: found part %s, which is also the name of samples that straddle parts",
@@ -200,7 +188,7 @@ func (p *placement) report(ctx context.Context) (*SplitReport, error) {
 				seen++
 			}
 		}
-		counts[key{int(p.slotOf[number]), len(row.Genes), seen}]++
+		counts[key{slices.Index(p.slots, p.slotOf[number]), len(row.Genes), seen}]++
 		return nil
 	})
 	for _, k := range slices.SortedFunc(maps.Keys(counts), func(a, b key) int {
@@ -216,8 +204,6 @@ func (p *placement) isSeen(gene uint32) bool {
 	if p.By != ByGene {
 		return p.slots[0].genes[gene]
 	}
-	if _, held := p.heldGenes[gene]; !held && (int(gene) >= len(p.genes) || p.genes[gene] == none) {
-		return false // only samples that are held out perturb it
-	}
-	return p.partOfGene(gene) == 0
+	// otherwise only samples that are held out perturb it
+	return int(gene) < len(p.genes) && p.genes[gene] != none && p.units[p.genes[gene]].part == 0
 }
