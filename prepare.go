@@ -168,7 +168,7 @@ func (s *sources) openSamples(ctx context.Context) (err error) {
 // that separately built shards and a resumed build agree on what they build.
 func (s *sources) survey(ctx context.Context) error {
 	if s.samples == nil {
-		s.manifest.LogicalContent = s.newContent().Sum()
+		s.manifest.LogicalContent = store.LogicalContent(s.manifest.GraphDigest, s.ReactionRule, ingest.Columns{}, nil)
 		return nil
 	}
 	s.manifest.SetColumns(s.samples.Columns())
@@ -256,10 +256,6 @@ func (s *sources) checkDropped(counts ingest.Counts) error {
 		s.Perturbations, dropped, all, found, 100**s.MaxDropped)
 }
 
-func (s *sources) newContent() *store.ContentDigest {
-	return store.NewContentDigest(s.manifest.GraphDigest, s.ReactionRule, s.manifest.Columns())
-}
-
 // tabulate reads the whole perturbation set, computes the digest of its content and, if write is
 // true, writes the sample table.
 func (s *sources) tabulate(ctx context.Context, write bool, see func(*ingest.Samples)) (counts ingest.Counts, digest string, err error) {
@@ -278,11 +274,7 @@ func (s *sources) tabulate(ctx context.Context, write bool, see func(*ingest.Sam
 	if err = cmp.Or(err, failed); err != nil {
 		return counts, "", err
 	}
-	content := s.newContent()
-	for _, sum := range digests {
-		content.AddPart(sum)
-	}
-	digest = content.Sum()
+	digest = store.LogicalContent(s.manifest.GraphDigest, s.ReactionRule, s.manifest.Columns(), digests)
 	if write {
 		err = table.Close(digest)
 	}

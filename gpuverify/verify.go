@@ -197,15 +197,15 @@ func (v *verifier) digestSamples(ctx context.Context) (digests []string, err err
 // the sample table.
 func (v *verifier) checkContent(digests []string) {
 	m := v.dataset.Manifest
-	content := store.NewContentDigest(m.GraphDigest, m.Options.ReactionRule, m.Columns())
-	for _, digest := range digests {
+	sums := make([][sha256.Size]byte, len(digests))
+	for i, digest := range digests {
 		sum, err := hex.DecodeString(digest)
 		if err != nil || len(sum) != sha256.Size {
 			return // damaged, which is known
 		}
-		content.AddPart([sha256.Size]byte(sum))
+		sums[i] = [sha256.Size]byte(sum)
 	}
-	v.report.LogicalContent = content.Sum()
+	v.report.LogicalContent = store.LogicalContent(m.GraphDigest, m.Options.ReactionRule, m.Columns(), sums)
 	if v.report.LogicalContent != m.LogicalContent {
 		v.damage(-1, fmt.Errorf("%s: its logical content is %s (manifest: %s)", v.dataset.Dir, v.report.LogicalContent, m.LogicalContent))
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"hash"
 	"strconv"
 
 	"tcbuild/encode"
@@ -14,9 +13,9 @@ import (
 	"tcbuild/store/internal/sampletable"
 )
 
-// ContentDigest computes a dataset's logical content: a SHA-256 over everything that determines its
-// masks and labels. It is the same for every variant, codec and number of shards. Strings and lists
-// are preceded by their length as u32, which is little-endian:
+// LogicalContent is a SHA-256, in hexadecimal, over everything that determines a dataset's masks and
+// labels. It is the same for every variant, codec and number of shards. Strings and lists are
+// preceded by their length as u32, which is little-endian:
 //
 //	"tcbuild logical content 3" | graph digest | reaction rule | phenotype names | attribute names and types
 //	and for each file that the sample table has: the SHA-256 of its samples (sampletable.Digest)
@@ -25,20 +24,12 @@ import (
 //
 // The masks are a function of graph, rule and genotype; `tcbuild verify` proves that the stored
 // masks are its values.
-type ContentDigest struct {
-	hash        hash.Hash
-	samples     *sampletable.Digest // of the last file
-	inPart      int                 // samples in it
-	partSamples int
-}
-
-// NewContentDigest starts a digest.
-func NewContentDigest(graphDigest string, rule incidence.ReactionRule, columns ingest.Columns) *ContentDigest {
-	var header []byte
-	count := func(n int) { header = binary.LittleEndian.AppendUint32(header, uint32(n)) }
+func LogicalContent(graphDigest string, rule incidence.ReactionRule, columns ingest.Columns, files [][sha256.Size]byte) string {
+	var content []byte
+	count := func(n int) { content = binary.LittleEndian.AppendUint32(content, uint32(n)) }
 	text := func(text string) {
 		count(len(text))
-		header = append(header, text...)
+		content = append(content, text...)
 	}
 	text("tcbuild logical content 3")
 	text(graphDigest)
@@ -52,38 +43,11 @@ func NewContentDigest(graphDigest string, rule incidence.ReactionRule, columns i
 		text(attribute.Name)
 		text(string(attribute.Type))
 	}
-	d := &ContentDigest{hash: sha256.New(), samples: sampletable.NewDigest(columns), partSamples: sampletable.LayoutOf(columns).PartSamples}
-	d.hash.Write(header)
-	return d
-}
-
-// Add adds the next samples.
-func (d *ContentDigest) Add(samples *ingest.Samples) {
-	for from := 0; from < samples.Len(); {
-		end := min(from+d.partSamples-d.inPart, samples.Len())
-		d.samples.Add(samples, from, end)
-		d.inPart += end - from
-		from = end
-		if d.inPart == d.partSamples {
-			d.endPart()
-		}
+	for _, file := range files {
+		content = append(content, file[:]...)
 	}
-}
-
-func (d *ContentDigest) endPart() {
-	if d.inPart > 0 {
-		d.AddPart(d.samples.Sum())
-	}
-	d.inPart = 0
-}
-
-// AddPart adds the samples of the sample table's next file by their digest.
-func (d *ContentDigest) AddPart(sum [sha256.Size]byte) { d.hash.Write(sum[:]) }
-
-// Sum returns the digest in hexadecimal. Nothing may be added afterwards.
-func (d *ContentDigest) Sum() string {
-	d.endPart()
-	return hex.EncodeToString(d.hash.Sum(nil))
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
 }
 
 // samplesPerPart is how many samples a file of the sample table has; the last one has the rest.
@@ -96,7 +60,7 @@ func (m *Manifest) Parts(first, end int) (from, to int) {
 	return (first + size - 1) / size, (end + size - 1) / size
 }
 
-// DigestPart digests the samples in a file of the sample table, for ContentDigest.AddPart.
+// DigestPart digests the samples in a file of the sample table, for LogicalContent.
 func (d *Dataset) DigestPart(ctx context.Context, part int) (sum [sha256.Size]byte, err error) {
 	table, err := d.Samples()
 	if err != nil {

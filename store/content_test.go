@@ -13,17 +13,31 @@ import (
 
 func shardText(s ShardRange) string { return fmt.Sprintf("%d+%d", s.First, s.Samples) }
 
+// contentOf is the logical content of a dataset of the samples of batches.
+func contentOf(t testing.TB, graphDigest string, rule incidence.ReactionRule, columns ingest.Columns, batches ...*ingest.Samples) string {
+	t.Helper()
+	table := NewSampleDigester(columns)
+	for _, samples := range batches {
+		if err := table.Add(samples); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := table.Digests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return LogicalContent(graphDigest, rule, columns, files)
+}
+
 // The bytes that are hashed, written out by hand.
-func TestContentDigestGolden(t *testing.T) {
+func TestLogicalContentGolden(t *testing.T) {
 	columns := ingest.Columns{
 		Phenotypes: ingest.NamedPhenotypes("fitness", "tmi"),
 		Attributes: []ingest.Attribute{{Name: "medium", Type: ingest.TextAttribute}, {Name: "t", Type: ingest.NumberAttribute}},
 	}
-	d := NewContentDigest("abcd", incidence.RuleAll, columns)
 	samples := ingest.NewSamples(0, columns, 2)
 	samples.Append([]byte("s0"), []uint32{1, 300}, []float64{0.5, math.NaN()}, []ingest.Value{{Text: []byte("YPD")}, {Number: 30}})
 	samples.Append(nil, nil, []float64{0, math.Copysign(0, -1)}, []ingest.Value{{}, {Number: math.NaN()}})
-	d.Add(samples)
 	part := sha256.Sum256([]byte("\x02\x00\x00\x00s0" + "\x02\x00\x00\x00" + "\x01\x00\x00\x00" + "\x2c\x01\x00\x00" +
 		"\x00\x00\x00\x00\x00\x00\xe0\x3f" + "\x01\x00\x00\x00\x00\x00\xf8\x7f" +
 		"\x03\x00\x00\x00YPD" + "\x00\x00\x00\x00\x00\x00\x3e\x40" +
@@ -36,32 +50,32 @@ func TestContentDigestGolden(t *testing.T) {
 		"\x02\x00\x00\x00" + "\x07\x00\x00\x00fitness" + "\x03\x00\x00\x00tmi" +
 		"\x02\x00\x00\x00" + "\x06\x00\x00\x00medium" + "\x04\x00\x00\x00text" + "\x01\x00\x00\x00t" + "\x06\x00\x00\x00number" +
 		string(part[:])))
-	if found, want := d.Sum(), hex.EncodeToString(sum[:]); found != want {
+	if found, want := contentOf(t, "abcd", incidence.RuleAll, columns, samples), hex.EncodeToString(sum[:]); found != want {
 		t.Errorf("digest %s, want %s", found, want)
 	}
 }
 
 // The digest does not depend on how samples come in batches, and every NaN is one missing value.
-func TestContentDigestOfBatches(t *testing.T) {
+func TestLogicalContentOfBatches(t *testing.T) {
 	const count = 65_536 + 5000 // of two files
 	columns := ingest.Columns{Phenotypes: ingest.NamedPhenotypes("x")}
-	one, all := NewContentDigest("g", incidence.RuleGPR, columns), NewContentDigest("g", incidence.RuleGPR, columns)
+	var alone []*ingest.Samples
 	batch := ingest.NewSamples(0, columns, count)
 	for i := range count {
 		id, genes := fmt.Append(nil, i), []uint32{uint32(i)}
-		alone := ingest.NewSamples(i, columns, 1)
-		alone.Append(id, genes, []float64{math.NaN()}, nil)
-		one.Add(alone)
+		one := ingest.NewSamples(i, columns, 1)
+		one.Append(id, genes, []float64{math.NaN()}, nil)
+		alone = append(alone, one)
 		batch.Append(id, genes, []float64{math.Float64frombits(0xFFF8_0000_0000_0000 + uint64(i))}, nil)
 	}
-	all.Add(batch)
-	if one, all := one.Sum(), all.Sum(); one != all {
+	one, all := contentOf(t, "g", incidence.RuleGPR, columns, alone...), contentOf(t, "g", incidence.RuleGPR, columns, batch)
+	if one != all {
 		t.Errorf("digest %s of single samples, %s of a batch", one, all)
 	}
 }
 
 // Whatever differs in a dataset's content differs in its digest.
-func TestContentDigestTellsApart(t *testing.T) {
+func TestLogicalContentTellsApart(t *testing.T) {
 	seen := make(map[string]string)
 	texts := func(names ...string) (attributes []ingest.Attribute) {
 		for _, name := range names {
@@ -98,13 +112,11 @@ func TestContentDigestTellsApart(t *testing.T) {
 		{"missing attribute", "g", incidence.RuleAll, "x", texts("m"), []string{"a"}, []uint32{1}, 1, ingest.Value{}},
 	} {
 		columns := ingest.Columns{Phenotypes: ingest.NamedPhenotypes(test.phenotype), Attributes: test.attributes}
-		d := NewContentDigest(test.graph, test.rule, columns)
 		samples := ingest.NewSamples(0, columns, 0)
 		for _, id := range test.samples {
 			samples.Append([]byte(id), test.genes, []float64{test.value}, []ingest.Value{test.attribute}[:len(test.attributes)])
 		}
-		d.Add(samples)
-		sum := d.Sum()
+		sum := contentOf(t, test.graph, test.rule, columns, samples)
 		if other, ok := seen[sum]; ok {
 			t.Errorf("%s and %s have the same digest", test.name, other)
 		}

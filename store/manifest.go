@@ -63,9 +63,8 @@ type Manifest struct {
 	Options         Options            `json:"options"`
 	Counts          ingest.Counts      `json:"counts"`
 	Inputs          Inputs             `json:"inputs"`
-	GraphDigest     string             `json:"graph_digest"` // ingest.Graph.Digest
-	// ContentDigest; equal for all variants of one input
-	LogicalContent string `json:"logical_content"`
+	GraphDigest     string             `json:"graph_digest"`    // ingest.Graph.Digest
+	LogicalContent  string             `json:"logical_content"` // equal for all variants of one input
 	// the samples' checksums are bound to it; see Identify
 	Identity string       `json:"identity"`
 	Shards   []ShardRange `json:"shards,omitempty"`

@@ -36,7 +36,7 @@ func (d Dataset) Write(t testing.TB, out string) {
 	t.Helper()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	b, err := store.Begin(out, d.manifest(), store.ResumeNever, store.AllShards)
+	b, err := store.Begin(out, d.manifest(t), store.ResumeNever, store.AllShards)
 	check(t, err)
 	defer b.Close()
 	check(t, b.WriteGraph(d.Graph))
@@ -59,13 +59,15 @@ func (d Dataset) Write(t testing.TB, out string) {
 	}
 }
 
-func (d Dataset) manifest() *store.Manifest {
+func (d Dataset) manifest(t testing.TB) *store.Manifest {
 	digest := d.Graph.Digest()
-	content := store.NewContentDigest(digest, d.Rule, d.Columns)
-	content.Add(d.Samples)
+	table := store.NewSampleDigester(d.Columns)
+	check(t, table.Add(d.Samples))
+	files, err := table.Digests()
+	check(t, err)
 	m := &store.Manifest{
 		FormatVersion: store.FormatVersion, Variant: d.Variant, Codec: d.Codec, Samples: d.Samples.Len(),
-		Options: store.Options{ReactionRule: d.Rule}, GraphDigest: digest, LogicalContent: content.Sum(), Masks: d.PlantMasks,
+		Options: store.Options{ReactionRule: d.Rule}, GraphDigest: digest, LogicalContent: store.LogicalContent(digest, d.Rule, d.Columns, files), Masks: d.PlantMasks,
 	}
 	m.SetColumns(d.Columns)
 	if d.PlantContent != "" {
