@@ -157,18 +157,18 @@ func (s *splitter) prepare() (err error) {
 // splitter carries what one pass over the samples found.
 type splitter struct {
 	SplitOptions
-	dataset   *store.Dataset
-	pins      *pins
-	stratum   func(*ingest.Sample) string // nil: one for all
-	strata    map[string]int              // numbers of strata, in the order in which they first appear
-	parts     []string                    // of fractions, then of samples that are only held out
-	held      []*holdOut
-	unitKey   func(*ingest.Sample) string // by column
-	units     []unit
-	unitOf    []int          // of a sample, or -1 less the part in which it is held out; empty by gene
-	numbers   map[string]int // units, by their genes or value
-	key       []byte         // memory of a genotype's key
-	genes     []int          // units, by the number of the gene; none for genes that no sample perturbs
+	dataset *store.Dataset
+	pins    *pins
+	stratum func(*ingest.Sample) string // nil: one for all
+	strata  map[string]int              // numbers of strata, in the order in which they first appear
+	parts   []string                    // of fractions, then of samples that are only held out
+	held    []*holdOut
+	unitKey func(*ingest.Sample) string // by column
+	units   []unit
+	unitOf  []int          // of a sample, or -1 less the part in which it is held out; empty by gene
+	numbers map[string]int // units, by their genes or value
+	key     []byte         // memory of a genotype's key
+	genes   []int          // units, by the number of the gene; none for genes that no sample perturbs
 }
 
 // stratumOf is what samples are stratified by.
