@@ -18,7 +18,9 @@ func newIngestFetch(e *env) *cobra.Command {
 		Long: `Download the public files in the settings' section downloads, to the paths where
 'tcbuild ingest graph' reads them, and check the SHA-256 of every file. Files that are there
 already are checked and not downloaded again. A file whose content differs from its digest is
-an error, unless the settings say that its publisher replaces it (changes: true).`,
+an error, unless the settings say that its publisher replaces it (changes: true). If the
+settings have no digest, prints the one that was found: add it to them as sha256, and later
+downloads must be the same.`,
 		Example: `  tcbuild ingest fetch --config yeast
   tcbuild ingest fetch --config yeast data=downloads`,
 	}
@@ -40,7 +42,11 @@ an error, unless the settings say that its publisher replaces it (changes: true)
 				verb = "found"
 			}
 			line := fmt.Sprintf("%s: %s %s", fetched.File, verb, humanBytes(fetched.Bytes))
-			if fetched.Differs {
+			switch fetched.SHA256 {
+			case "":
+				line += ", unchecked, sha256 " + fetched.Found
+			case fetched.Found:
+			default:
 				line += ", another version than the settings have"
 			}
 			e.say(line)

@@ -45,12 +45,13 @@ downloads:
 	good := digest(contents["/genes.tsv"])
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{
-		"cell.yaml":    settings(good, ""),
-		"wrong.yaml":   settings(digest("another"), ""),
-		"changes.yaml": settings(digest("another"), ", changes: true"),
-		"gone.yaml":    strings.ReplaceAll(settings(good, ""), "/genes.tsv\"", "/gone.tsv\""),
-		"closed.yaml":  strings.ReplaceAll(settings(good, ""), server.URL+"/genes.tsv", "http://127.0.0.1:1/genes.tsv"),
-		"none.yaml":    "data: files\ngenes: {file: \"${data}/genes.tsv\", column: id}\n",
+		"cell.yaml":     settings(good, ""),
+		"wrong.yaml":    settings(digest("another"), ""),
+		"unpinned.yaml": strings.ReplaceAll(settings(good, ""), ", sha256: "+good, ""),
+		"changes.yaml":  settings(digest("another"), ", changes: true"),
+		"gone.yaml":     strings.ReplaceAll(settings(good, ""), "/genes.tsv\"", "/gone.tsv\""),
+		"closed.yaml":   strings.ReplaceAll(settings(good, ""), server.URL+"/genes.tsv", "http://127.0.0.1:1/genes.tsv"),
+		"none.yaml":     "data: files\ngenes: {file: \"${data}/genes.tsv\", column: id}\n",
 	})
 	refused := func(code int, config, want, hint string) {
 		t.Helper()
@@ -83,6 +84,9 @@ downloads:
 		t.Errorf("%d requests, got %s", requests-before, o.stdout)
 	}
 	if o := must(t, dir, "ingest", "fetch", "--config", "changes.yaml"); !strings.Contains(o.stdout, "another version than the settings have") {
+		t.Errorf("got %s", o.stdout)
+	}
+	if o := must(t, dir, "ingest", "fetch", "--config", "unpinned.yaml"); !strings.Contains(o.stdout, ", unchecked, sha256 "+good+"\n") {
 		t.Errorf("got %s", o.stdout)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "files/edges.tsv.gz"), packed.Bytes()[:20], 0o644); err != nil {

@@ -35,7 +35,7 @@ func (s *GraphSpec) prepare() error {
 	}
 	place := at(cmp.Or(s.Genes.Place, s.Place), "genes")
 	if s.Genes.GEM != "" && s.Genes.File+s.Genes.Column != "" {
-		return usage("remove one of them", "%s: found both gem and a table, expected one of them", place)
+		return usage("to take the genes of the model, remove the table: ~genes.source ~genes.file", "%s: found both gem and a table, expected one of them", place)
 	}
 	err := cmp.Or(required(place, setting{"file", cmp.Or(s.Genes.GEM, s.Genes.File)}, setting{"column", cmp.Or(s.Genes.GEM, s.Genes.Column)}),
 		s.Genes.RowsSpec.check(place), checkAliases("aliases", s.Aliases))

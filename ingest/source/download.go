@@ -24,7 +24,9 @@ type Download struct {
 	// where the file goes; with .gz and an address without, the download is compressed (required)
 	File    string `yaml:"file"`
 	Address string `yaml:"address"` // where it is downloaded from (required)
-	SHA256  string `yaml:"sha256"`  // the digest of its content without compression (required)
+	// the digest of its content without compression, which the file must have (default: not checked;
+	// 'tcbuild ingest fetch' prints the digest of what it finds)
+	SHA256 string `yaml:"sha256"`
 	// the publisher replaces the file without a version, so another digest is only a warning
 	Changes bool `yaml:"changes"`
 
@@ -34,15 +36,15 @@ type Download struct {
 // Fetched is what Fetch found or did.
 type Fetched struct {
 	Download
-	Bytes   int64 // of the file, as it is stored
-	Present bool  // whether it was there before
-	Differs bool  // whether the content of a file that changes has another digest
+	Bytes   int64  // of the file, as it is stored
+	Present bool   // whether it was there before
+	Found   string // the digest of its content
 }
 
 // Fetch downloads a file unless it is there. A file that does not have the digest is a fault.Input,
 // whether it was there or not, and is never replaced or kept under its name.
 func (d Download) Fetch(ctx context.Context) (Fetched, error) {
-	if err := required(at(d.Place, "downloads"), setting{"file", d.File}, setting{"address", d.Address}, setting{"sha256", d.SHA256}); err != nil {
+	if err := required(at(d.Place, "downloads"), setting{"file", d.File}, setting{"address", d.Address}); err != nil {
 		return Fetched{}, err
 	}
 	done := Fetched{Download: d}
@@ -118,10 +120,9 @@ func (f *Fetched) check(path, hint string) error {
 	if _, err := io.Copy(digest, content); err != nil {
 		return fault.New(fault.Input, hint, "read %s: %w", f.File, err)
 	}
-	found := hex.EncodeToString(digest.Sum(nil))
-	f.Differs = found != f.SHA256
-	if f.Differs && !f.Changes {
-		return fault.New(fault.Input, hint, "check %s: found content with sha256 %s, expected %s", f.File, found, f.SHA256)
+	f.Found = hex.EncodeToString(digest.Sum(nil))
+	if f.Found != f.SHA256 && f.SHA256 != "" && !f.Changes {
+		return fault.New(fault.Input, hint, "check %s: found content with sha256 %s, expected %s", f.File, f.Found, f.SHA256)
 	}
 	return nil
 }

@@ -8,20 +8,16 @@ import (
 
 	"tcbuild/conf"
 	"tcbuild/fault"
+	"tcbuild/incidence"
+	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
+	"tcbuild/internal/testing/oracle"
 )
 
 // The preset human reads releases in their layouts: each name finds its gene, by whatever id the
 // source has, and a name that two genes share finds none.
 func TestHuman(t *testing.T) {
-	settings, err := conf.Load("../../conf/human.yaml", []string{"data=" + releases(t, "human.txtar")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var spec GraphSpec
-	if err := settings.Decode(&spec); err != nil {
-		t.Fatal(err)
-	}
+	spec := humanSpec(t)
 	graph, report := build(t, spec)
 	checkAccounts(t, report)
 	if got, want := graph.Genes.IDs, []string{"HK1", "HK2", "HLA-A", "KRAS", "NKX2-1", "TP53"}; !slices.Equal(got, want) {
@@ -49,6 +45,75 @@ func TestHuman(t *testing.T) {
 	for _, source := range report {
 		if source.Made == "gene__trrust__gene" && counts(source.Dropped) != "1 of ambiguous names" {
 			t.Errorf("got %s dropped, want BCH, which two genes have", counts(source.Dropped))
+		}
+	}
+}
+
+func humanSpec(t *testing.T) (spec GraphSpec) {
+	t.Helper()
+	settings, err := conf.Load("../../conf/human.yaml", []string{"data=" + releases(t, "human.txtar")})
+	if err == nil {
+		err = settings.Decode(&spec)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+// The preset downloads what it reads, and nothing else.
+func TestHumanDownloads(t *testing.T) {
+	spec := humanSpec(t)
+	var files []string
+	for _, download := range spec.Downloads {
+		files = append(files, download.File)
+	}
+	if slices.Sort(files); !slices.Equal(files, spec.Files()) {
+		t.Errorf("downloads %q, reads %q", files, spec.Files())
+	}
+}
+
+// What conditions of a human screen remove from the preset's graph is what the oracle says, under
+// both rules: of the isozymes HK1 and HK2, the reaction MAR04394 needs either.
+func TestHumanMasks(t *testing.T) {
+	spec := humanSpec(t)
+	graph, _ := build(t, spec)
+	p, err := PerturbationSpec{
+		GenesColumns: []string{"condition"}, Controls: []string{"ctrl"},
+		LayoutSpec: LayoutSpec{
+			TextSpec:      TextSpec{File: writeFile(t, "cells.tsv", "condition\tx\nctrl\t1\nHK1+ctrl\t2\nHK1+HK2\t3\nNKX2-1+HLA-A\t4\nENSG00000141510+K-ras\t5\n")},
+			GeneDelimiter: "+", AliasTables: spec.Aliases, AllowWildtype: true,
+		},
+	}.Open(graph.Genes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	reaction := uint32(graph.Genes.Len())
+	for _, rule := range []incidence.ReactionRule{incidence.RuleAll, incidence.RuleGPR} {
+		rules, err := incidence.ReadRules(graph, rule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		remover := incidence.NewRemover(graph, incidence.Build(graph), rules)
+		var withoutReaction []string
+		_, err = p.Scan(func(samples *ingest.Samples) error {
+			for i := range samples.Len() {
+				got, want := remover.Removed(samples.Genes(i)), oracle.Removed(graph, samples.Genes(i), rule == incidence.RuleGPR)
+				if !slices.Equal(got, want) {
+					t.Errorf("rule %s, %s: removed %d, want %d", rule, sampleText(samples, i, graph.Genes), got, want)
+				}
+				if slices.Contains(got, reaction) {
+					withoutReaction = append(withoutReaction, string(samples.ID(i)))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := map[incidence.ReactionRule]string{incidence.RuleAll: "1 2", incidence.RuleGPR: "2"}[rule]; strings.Join(withoutReaction, " ") != want {
+			t.Errorf("rule %s: samples %q lose the reaction, want %s", rule, withoutReaction, want)
 		}
 	}
 }
