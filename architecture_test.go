@@ -28,9 +28,8 @@ func TestImportDirections(t *testing.T) {
 		"gpuverify":            "gpuverify ingest encode store fault",
 		"tcbuild":              "ingest incidence encode store gpuverify fault internal/inorder",
 		"internal/testing":     "internal/testing ingest incidence encode store gpuverify fault", // only tests import it
-		"internal/devicespeed": "gpuverify encode ingest fault",
 		"internal/page":        "fault",
-		"internal/bench":       "ingest incidence encode store gpuverify tcbuild internal/page internal/devicespeed fault internal/disk",
+		"internal/bench":       "ingest incidence encode store tcbuild internal/page fault internal/disk",
 		"internal/inspect":     "ingest incidence encode store internal/page internal/inorder fault",
 		"internal/rebuild":     "ingest store gpuverify tcbuild internal/croissant fault internal/disk",
 		"internal/croissant":   "ingest store fault internal/disk",

@@ -15,7 +15,6 @@ import (
 
 func newBench(e *env) *cobra.Command {
 	var o bench.Options
-	var device string
 	cmd := &cobra.Command{
 		Use:   "bench --graph DIR --perturbations FILE --out DIR",
 		Short: "Measure what each way of storing masks costs, on your own graph",
@@ -23,13 +22,9 @@ func newBench(e *env) *cobra.Command {
 variant with every codec and read it back, in several rounds that run all of them
 alternately, and compare with the limits of this machine. Prints tables;
 DIR/report.html also has plots, DIR/results.json every figure. The datasets are
-removed at the end. By default they take up to 3 GB of disk at a time.
-
-With --device cuda, also measure GPUs: the time to make masks, and the bytes
-transferred per batch.`,
+removed at the end. By default they take up to 3 GB of disk at a time.`,
 		Example: `  tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow --out demo/bench
-  tcbuild bench --graph big/graph --perturbations big/perturbations.arrow --out big/bench --extrapolate 20000000
-  tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow --out demo/bench --device cuda:0`,
+  tcbuild bench --graph big/graph --perturbations big/perturbations.arrow --out big/bench --extrapolate 20000000`,
 	}
 	flags := cmd.Flags()
 	inputFlags(cmd, &o.Options)
@@ -38,15 +33,9 @@ transferred per batch.`,
 	flags.IntVar(&o.Rounds, "rounds", 3, "number of times to measure everything")
 	flags.IntVar(&o.Extrapolate, "extrapolate", 0,
 		"number of samples to extrapolate costs to (default: as many as the perturbation set has)")
-	flags.StringVar(&device, "device", "cpu",
-		"also measure making masks on GPUs: cuda for all CUDA devices, cuda:0,2 for some; cpu for none")
 	flags.BoolVar(&o.Keep, "keep", false, "keep the datasets of the last round in DIR/datasets, and their inputs in DIR/inputs")
 	require(cmd, "graph", "perturbations", "out")
 	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
-		var err error
-		if o.Devices, err = parseDevices(device, "", ""); err != nil {
-			return err
-		}
 		return runBench(ctx, e, o)
 	})
 }

@@ -4,16 +4,13 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"tcbuild/gpuverify"
-	"tcbuild/internal/bench"
 	"tcbuild/internal/testing/fakedriver"
-	"tcbuild/internal/testing/pagetest"
 )
 
 // The program verifies all variants on two devices of a driver that it finds as it would a real
@@ -78,39 +75,4 @@ func TestVerifyOnDevices(t *testing.T) {
 	t.Run("too little memory", func(t *testing.T) {
 		execute(t, f.dir, "verify", "indices", "--device", "cuda", "--gpu-memory", "1kB").refused(t, 1, "need ", "found 1000 usable")
 	})
-}
-
-// bench measures devices beside the datasets, and shows it in tables and plots.
-func TestBenchOnDevices(t *testing.T) {
-	driver, err := fakedriver.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("LD_LIBRARY_PATH", filepath.Dir(driver))
-	t.Setenv("FAKE_CUDA_DEVICES", "2")
-	f := newFixture(t, 60, 40)
-	o := must(t, f.dir, "bench", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "bench", "--rounds", "1", "--workers", "2", "--device", "cuda:1")
-	var results bench.Results
-	if err := json.Unmarshal([]byte(read(t, filepath.Join(f.dir, "bench/results.json"))), &results); err != nil {
-		t.Fatal(err)
-	}
-	if len(results.Devices) != 1 || results.Devices[0].Device != "cuda:1 (Fake B)" || results.Devices[0].BatchSamples != 28 ||
-		len(results.Devices[0].Methods) != 2 {
-		t.Errorf("got %+v", results.Devices)
-	}
-	page := read(t, filepath.Join(f.dir, "bench/report.html"))
-	for _, want := range []string{"A batch of 28 samples on cuda:1 (Fake B)", "make masks by edges"} {
-		if !strings.Contains(o.stdout, want) || !strings.Contains(page, want) {
-			t.Errorf("%q is not in the tables and the page", want)
-		}
-	}
-	if plots := pagetest.Check(t, page); plots != 7 {
-		t.Errorf("the page has %d plots, want 7", plots)
-	}
-	t.Setenv("FAKE_CUDA_FAIL", "cuLaunchKernel:9:719")
-	execute(t, f.dir, "bench", "--graph", "graph", "--perturbations", "sets.tsv", "--out", "failed", "--device", "cuda").refused(t, 1,
-		"measure masks on cuda:0 (Fake A): cuLaunchKernel of ")
-	if _, err := os.Stat(filepath.Join(f.dir, "failed")); err == nil {
-		t.Error("a failed run left its folder")
-	}
 }

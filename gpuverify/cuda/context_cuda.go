@@ -91,12 +91,6 @@ func (m Memory) From(offset int) Memory {
 	return Memory{m.address + cu.DevicePtr(offset), m.size - offset}
 }
 
-// First is the first bytes of the memory.
-func (m Memory) First(bytes int) Memory {
-	m.within(bytes)
-	return Memory{m.address, bytes}
-}
-
 // within panics unless the memory has so many bytes.
 func (m Memory) within(bytes int) {
 	if bytes > m.size {

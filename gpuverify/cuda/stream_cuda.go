@@ -45,14 +45,6 @@ func (s *Stream) Download(to []byte, from Memory) {
 	}
 }
 
-// Copy copies as many bytes as to has from the beginning of device memory to to.
-func (s *Stream) Copy(to, from Memory) {
-	from.within(to.size)
-	if s.err == nil {
-		s.err = failed(cu.MemcpyDtoDAsync(to.address, from.address, int64(to.size), s.stream), "cuMemcpyDtoDAsync of %d bytes", to.size)
-	}
-}
-
 // Fill sets the first bytes of device memory to a value.
 func (s *Stream) Fill(memory Memory, value byte, bytes int) {
 	memory.within(bytes)

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"tcbuild/gpuverify"
-	"tcbuild/internal/bench"
 	"tcbuild/internal/testing/fakedriver"
 )
 
@@ -49,7 +48,7 @@ func newFolder(t *testing.T) folder {
 	driver, err := fakedriver.Build()
 	must(t, err)
 	return folder{dir, append(os.Environ(), "LD_LIBRARY_PATH="+filepath.Dir(driver), "FAKE_CUDA_DEVICES=2",
-		"SCALE=tiny", "SAMPLES=700", "MASKS=300", "BENCH=30")}
+		"SCALE=tiny", "SAMPLES=700", "MASKS=300")}
 }
 
 func must(t *testing.T, err error) {
@@ -128,13 +127,6 @@ func TestGPUCheck(t *testing.T) {
 		if s.State != "passed" || s.Error != "" || s.Seconds <= 0 || s.At < 0 {
 			t.Errorf("got %+v", s)
 		}
-		if s.Name == "bench" {
-			var measured bench.Results
-			must(t, json.Unmarshal(s.Report, &measured))
-			if len(measured.Devices) != 2 || len(measured.Cases) == 0 {
-				t.Errorf("measured the devices %+v", measured.Devices)
-			}
-		}
 		dataset, ok := strings.CutPrefix(s.Name, "verify ")
 		if !ok {
 			continue
@@ -171,7 +163,6 @@ func TestGPUCheck(t *testing.T) {
 				want = append(want, tool+" verify small-"+variant+"-"+rule)
 			}
 		}
-		want = append(want, tool+" bench --graph")
 	}
 	if found := strings.Split(strings.TrimSpace(string(text)), "\n"); !slices.Equal(found, want) {
 		t.Errorf("under the sanitizer ran %q, want %q", found, want)
@@ -193,7 +184,7 @@ func TestGPUCheckFails(t *testing.T) {
 	}
 	r, failed := f.result(t), 0
 	for _, s := range r.Steps {
-		onCard := strings.HasPrefix(s.Name, "verify ") || s.Name == "bench"
+		onCard := strings.HasPrefix(s.Name, "verify ")
 		sanitized := strings.HasPrefix(s.Name, "memcheck: ")
 		if want := onCard || sanitized; want != (s.State == "failed") || want != (s.Error != "") || len(s.Report) > 0 {
 			t.Errorf("got %+v", s)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"tcbuild"
-	"tcbuild/gpuverify"
 	"tcbuild/incidence"
 	"tcbuild/store"
 )
@@ -25,8 +24,6 @@ type Options struct {
 	Samples     int  // in each dataset; 0: as many as fit in RawBytes of whole masks
 	Rounds      int  // at least 1
 	Extrapolate int  // samples to extrapolate to; 0: the number in the perturbation set
-
-	Devices *gpuverify.Devices // CUDA devices to measure too; nil: none
 
 	Executable string // the program
 }
@@ -45,9 +42,6 @@ func Run(ctx context.Context, o Options) (*Results, error) {
 	}
 	defer b.in.samples.Close()
 	if b.setup, err = b.plan(); err != nil {
-		return nil, err
-	}
-	if b.devices, err = b.measureDevices(ctx); err != nil {
 		return nil, err
 	}
 	for round := range o.Rounds {
@@ -78,7 +72,6 @@ type bench struct {
 	limits   Limits
 	cases    []*subject
 	points   []*subject // the variations of the default codecs
-	devices  []DeviceResult
 }
 
 // subject is one thing to be measured in every round.

@@ -43,11 +43,7 @@ func (r *Results) Print(w io.Writer) error { return r.page().Print(w) }
 
 // tables are all tables, in the order of reading.
 func (r *Results) tables() []page.Section {
-	tables := []page.Section{r.buildTable(), r.sizeTable(), r.readTable(), r.limitTable(), r.stageTable()}
-	for _, d := range r.Devices {
-		tables = append(tables, d.speedTable())
-	}
-	return tables
+	return []page.Section{r.buildTable(), r.sizeTable(), r.readTable(), r.limitTable(), r.stageTable()}
 }
 
 func (r *Results) buildTable() page.Section {

@@ -23,8 +23,6 @@ type Results struct {
 	// Points differ from it along one axis each
 	Base   Variation `json:"base"`
 	Points []Point   `json:"points"` // of the default codecs
-
-	Devices []DeviceResult `json:"devices,omitempty"` // of Options.Devices
 }
 
 // Machine is the machine of the measurement.

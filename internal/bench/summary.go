@@ -13,7 +13,7 @@ import (
 func (b *bench) results(machine Machine) *Results {
 	r := &Results{
 		FormatVersion: FormatVersion, Program: b.Program, Machine: machine, Setup: b.setup,
-		Base: baseVariation(b.in.total, b.Workers), Limits: b.limits, Devices: b.devices,
+		Base: baseVariation(b.in.total, b.Workers), Limits: b.limits,
 	}
 	for _, s := range b.points {
 		r.Points = append(r.Points, s.Point)

@@ -271,14 +271,6 @@ int cuMemcpyDtoHAsync_v2(void *to, u64 from, size_t bytes, Stream *stream) {
     return SUCCESS;
 }
 
-int cuMemcpyDtoDAsync_v2(u64 to, u64 from, size_t bytes, Stream *stream) {
-    ENTER_CONTEXT;
-    if (!holds(current->streams, stream)) return INVALID_HANDLE;
-    if (!within(current->memory, to, bytes) || !within(current->memory, from, bytes)) return INVALID_VALUE;
-    stream->work.push_back([=] { memcpy((void *)to, (void *)from, bytes); });
-    return SUCCESS;
-}
-
 int cuMemsetD8Async(u64 address, unsigned char value, size_t bytes, Stream *stream) {
     ENTER_CONTEXT;
     if (!holds(current->streams, stream)) return INVALID_HANDLE;
