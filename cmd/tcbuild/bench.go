@@ -20,16 +20,16 @@ func newBench(e *env) *cobra.Command {
 		Short: "Measure what each way of storing masks costs, on your own graph",
 		Long: `Measure what each way of storing masks costs, on your own graph: build every
 variant with every codec and read it back, in several rounds that run all of them
-alternately, and compare with the limits of this machine. Prints tables;
-DIR/report.html also has plots, DIR/results.json every figure. The datasets are
-removed at the end. By default they take up to 3 GB of disk at a time.`,
+alternately. Prints tables; DIR/report.html also plots size against loading time,
+DIR/results.json has every figure. The datasets are removed at the end. By default they
+take up to 3 GB of disk at a time.`,
 		Example: `  tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow --out demo/bench
   tcbuild bench --graph big/graph --perturbations big/perturbations.arrow --out big/bench --extrapolate 20000000`,
 	}
 	flags := cmd.Flags()
 	inputFlags(cmd, &o.Options)
 	flags.StringVar(&o.Out, "out", "", "folder to make: `DIR`")
-	flags.IntVar(&o.Samples, "samples", 0, "samples in each dataset (default: as many as fit in 2.5 GB of whole masks)")
+	flags.IntVar(&o.Samples, "samples", 0, "samples in each dataset (default: up to 100,000, and of raw masks and bits as many as fit in 2.5 GB)")
 	flags.IntVar(&o.Rounds, "rounds", 3, "number of times to measure everything")
 	flags.IntVar(&o.Extrapolate, "extrapolate", 0,
 		"number of samples to extrapolate costs to (default: as many as the perturbation set has)")
@@ -68,7 +68,7 @@ func runBench(ctx context.Context, e *env, o bench.Options) error {
 	if err := results.Print(e.stdout); err != nil {
 		return err
 	}
-	e.say("", "Plots and how to read them: "+filepath.Join(out, "report.html"))
+	e.say("", "Plot and how to read it: "+filepath.Join(out, "report.html"))
 	return nil
 }
 

@@ -1,18 +1,24 @@
 // Package bench measures what each way of storing masks costs on a user's own graph: every variant
-// with every codec, built by the program itself and read back, compared with the limits of the
-// machine.
+// with every codec, built by the program itself and read back.
 package bench
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"tcbuild"
 	"tcbuild/incidence"
+	"tcbuild/internal/disk"
 	"tcbuild/store"
 )
 
@@ -21,145 +27,91 @@ type Options struct {
 	tcbuild.Options // of the builds; Out is an existing folder, for results and datasets
 
 	Keep        bool // leave the datasets of the last round in Out/datasets
-	Samples     int  // in each dataset; 0: as many as fit in RawBytes of whole masks
+	Samples     int  // in each dataset; 0: see samplesOf
 	Rounds      int  // at least 1
 	Extrapolate int  // samples to extrapolate to; 0: the number in the perturbation set
 
 	Executable string // the program
 }
 
-// RawBytes is the default limit of the largest dataset: whole masks with a byte per position.
-const RawBytes = 2_500_000_000
+// By default, a dataset has as many samples as the perturbation set, as fit in mostBytes at a byte
+// or bit per position, and at most mostSamples.
+const (
+	mostBytes   = 2_500_000_000
+	mostSamples = 100_000
+)
 
-// Run measures, and writes results.json and report.html into Out. Each round runs all cases and
-// variations, so that a temporary load on the machine affects all of them.
+// samplesOf is the number of samples in the dataset of a case.
+func (o Options) samplesOf(c Case, total, positions int) int {
+	most := mostSamples
+	switch {
+	case o.Samples > 0:
+		most = o.Samples
+	case c == (Case{store.FullMasks, "raw"}):
+		most = min(most, mostBytes/max(positions, 1))
+	case c == (Case{store.FullMasks, "bits"}):
+		most = min(most, 8*mostBytes/max(positions, 1))
+	}
+	return min(total, max(most, 1))
+}
+
+// Run measures, and writes results.json and report.html into Out. Each round runs all cases, so that
+// a temporary load on the machine affects all of them.
 func Run(ctx context.Context, o Options) (*Results, error) {
 	start := time.Now()
-	b := &bench{Options: o, datasets: filepath.Join(o.Out, "datasets")}
-	var err error
-	if b.in, err = readInputs(ctx, o, filepath.Join(o.Out, "inputs")); err != nil {
-		return nil, err
-	}
-	defer b.in.samples.Close()
-	if b.setup, err = b.plan(); err != nil {
-		return nil, err
-	}
-	for round := range o.Rounds {
-		if err := b.round(ctx, round); err != nil {
-			return nil, err
-		}
-	}
-	machine, err := describeMachine(o.Out)
+	in, err := readInputs(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	b.setup.Seconds = time.Since(start).Seconds()
-	results := b.results(machine)
+	defer in.samples.Close()
+	layout := incidence.NewLayout(in.graph)
+	r := &Results{FormatVersion: FormatVersion, Program: o.Program, Setup: Setup{
+		Genes: in.graph.Genes.Len(), EdgeTypes: len(in.graph.Edges), Edges: layout.EdgePositions(), MaskPositions: layout.Size,
+		TotalSamples: in.total, Workers: o.Workers, Rounds: o.Rounds, ReactionRule: o.ReactionRule,
+	}}
+	if r.Machine, err = describeMachine(); err != nil {
+		return nil, err
+	}
+	most := 0
+	for _, c := range allCases() {
+		samples := o.samplesOf(c, in.total, layout.Size)
+		r.Cases = append(r.Cases, &CaseResult{Case: c, Default: c.isDefault(), Samples: samples})
+		most = max(most, samples)
+	}
+	if r.Setup.GenesRemoved, r.Setup.Removed, err = in.removals(most); err != nil {
+		return nil, err
+	}
+	datasets := filepath.Join(o.Out, "datasets")
+	for round := range o.Rounds {
+		r.FillMilliseconds.add(fillMilliseconds(layout.Size))
+		for _, c := range r.Cases {
+			dir := filepath.Join(datasets, strings.ReplaceAll(c.String(), " ", "-"))
+			if err := in.measure(ctx, c, round, dir); err != nil {
+				return nil, err
+			}
+			if o.Keep && round == o.Rounds-1 {
+				continue
+			}
+			if err := os.RemoveAll(dir); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, c := range r.Cases {
+		c.extrapolate(cmp.Or(o.Extrapolate, in.total))
+	}
+	r.Setup.Seconds = time.Since(start).Seconds()
 	if !o.Keep {
-		if err := errors.Join(os.RemoveAll(b.in.dir), os.RemoveAll(b.datasets)); err != nil {
+		if err := errors.Join(os.RemoveAll(in.dir), os.RemoveAll(datasets)); err != nil {
 			return nil, err
 		}
 	}
-	return results, results.write(o.Out)
+	return r, r.write(o.Out)
 }
 
-// bench holds the measurements so far.
-type bench struct {
-	Options
-	in       *inputs
-	datasets string // folder
-	setup    Setup
-	limits   Limits
-	cases    []*subject
-	points   []*subject // the variations of the default codecs
-}
-
-// subject is one thing to be measured in every round.
-type subject struct {
-	Point
-	input  input
-	fixed  Stat        // seconds that do not grow with the samples
-	result *CaseResult // of the cases; nil of their variations
-}
-
-// plan decides what to measure, and makes the inputs.
-func (b *bench) plan() (Setup, error) {
-	layout := incidence.NewLayout(b.in.graph)
-	if b.Samples == 0 {
-		b.Samples = max(RawBytes/max(layout.Size, 1), 1)
-	}
-	b.Samples = min(b.Samples, b.in.total)
-	setup := Setup{
-		Genes: b.in.graph.Genes.Len(), EdgeTypes: len(b.in.graph.Edges), Edges: layout.EdgePositions(), MaskPositions: layout.Size,
-		TotalSamples: b.in.total, Samples: b.Samples, Workers: b.Workers, Rounds: b.Rounds,
-		ReactionRule: b.ReactionRule, UnknownGenes: b.UnknownGenes, AllowWildtype: b.AllowWildtype,
-	}
-	var err error
-	if setup.GenesRemoved, setup.Removed, err = b.in.removals(b.Samples); err != nil {
-		return setup, err
-	}
-	for _, c := range allCases() {
-		s, err := b.subject(c, Variation{b.Workers, b.Samples, 1})
-		if err != nil {
-			return setup, err
-		}
-		s.result = &CaseResult{Case: c, Default: c.isDefault()}
-		b.cases = append(b.cases, s)
-	}
-	for _, v := range variations(b.in.total, b.Workers) {
-		for _, c := range allCases() {
-			if !c.isDefault() {
-				continue
-			}
-			s, err := b.subject(c, v)
-			if err != nil {
-				return setup, err
-			}
-			b.points = append(b.points, s)
-		}
-	}
-	return setup, nil
-}
-
-func (b *bench) subject(c Case, v Variation) (*subject, error) {
-	part, err := b.in.part(v)
-	s := &subject{Point: Point{Case: c, Variation: v}, input: part}
-	for _, edges := range b.in.graph.Edges {
-		s.Edges += (edges.Len() + v.EveryNth - 1) / v.EveryNth
-	}
-	return s, err
-}
-
-// round measures everything once.
-func (b *bench) round(ctx context.Context, round int) error {
-	if err := b.limits.measure(b.Out, b.setup.MaskPositions, b.diskBytes()); err != nil {
-		return fmt.Errorf("measure the machine's limits: %w", err)
-	}
-	for _, s := range b.cases {
-		keep := b.Keep && round == b.Rounds-1
-		if err := b.measure(ctx, s, round, filepath.Join(b.datasets, s.folder()), keep); err != nil {
-			return err
-		}
-	}
-	for _, s := range b.points {
-		if err := b.measure(ctx, s, round, filepath.Join(b.datasets, "variation"), false); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// diskBytes is the size of the file used to measure the disk: the largest dataset's, within
-// bounds.
-func (b *bench) diskBytes() int64 {
-	return max(1, min(mostDiskBytes, int64(b.setup.MaskPositions)*int64(b.setup.Samples)))
-}
-
-const mostDiskBytes = 512 << 20
-
-// measure builds and reads a subject once; only cases are read in all orders.
-func (b *bench) measure(ctx context.Context, s *subject, round int, dir string, keep bool) error {
-	built, err := b.build(ctx, s.Case, s.input, s.Workers, dir)
+// measure builds and reads a case once.
+func (in *inputs) measure(ctx context.Context, c *CaseResult, round int, dir string) error {
+	built, err := in.build(ctx, c.Case, c.Samples, dir)
 	if err != nil {
 		return err
 	}
@@ -167,24 +119,65 @@ func (b *bench) measure(ctx context.Context, s *subject, round int, dir string, 
 	if err != nil {
 		return err
 	}
-	if err := b.in.checkRead(s.input, manifest); err != nil {
+	if err := in.checkRead(manifest); err != nil {
 		return err
 	}
-	readings, err := readDataset(ctx, dir, uint64(round), s.result != nil)
+	read, err := readDataset(ctx, dir, uint64(round))
 	if err != nil {
 		return err
 	}
-	s.add(built, readings, sizeOf(manifest))
-	b.Log.Info("measured", "round", round+1, "of", b.Rounds, "case", s.Case, "samples", s.Samples, "workers",
-		s.Workers, "edges", s.Edges,
-		"build_seconds", fmt.Sprintf("%.2f", built.seconds), "read_ms", fmt.Sprintf("%.3f", readings.random.milliseconds()))
-	if keep {
-		return nil
-	}
-	return os.RemoveAll(dir)
+	c.Size = Size{manifest.DataBytes(), manifest.SampleBytes(), float64(manifest.SampleBytes()) / float64(manifest.Samples)}
+	c.add(built, read)
+	in.Log.Info("measured", "round", round+1, "of", in.Rounds, "case", c, "samples", c.Samples,
+		"build_seconds", fmt.Sprintf("%.2f", built.seconds), "read_ms", fmt.Sprintf("%.3f", read.warm))
+	return nil
 }
 
-// sizeOf is what a dataset occupies.
-func sizeOf(m *store.Manifest) Size {
-	return Size{m.DataBytes(), m.SampleBytes(), float64(m.SampleBytes()) / float64(m.Samples)}
+// describeMachine describes the machine.
+func describeMachine() (Machine, error) {
+	m := Machine{CPU: runtime.GOARCH, Cores: runtime.GOMAXPROCS(0)}
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(text)) {
+		if key, value, _ := strings.Cut(line, ":"); strings.TrimSpace(key) == "model name" {
+			m.CPU = strings.TrimSpace(value)
+		}
+	}
+	memory, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return m, err
+	}
+	m.MemoryBytes = int64(statusBytes(memory, "MemTotal:"))
+	var system unix.Utsname
+	if err := unix.Uname(&system); err != nil {
+		return m, fmt.Errorf("uname: %w", err)
+	}
+	m.Kernel = unix.ByteSliceToString(system.Sysname[:]) + " " + unix.ByteSliceToString(system.Release[:])
+	return m, nil
+}
+
+// fillMilliseconds is the time in which one core fills size bytes: the best of many runs, as other
+// load on the machine does not raise this limit.
+func fillMilliseconds(size int) float64 {
+	masks, best := bytes.Repeat([]byte{1}, max(size, 1)), time.Duration(1<<63-1)
+	repeats := 1 + 1<<20/len(masks) // so that reading the clock takes negligible time
+	for start := time.Now(); time.Since(start) < 100*time.Millisecond; {
+		lap := time.Now()
+		for range repeats {
+			clear(masks)
+		}
+		best = min(best, max(time.Since(lap), 1))
+	}
+	return 1000 * best.Seconds() / float64(repeats)
+}
+
+// write writes results.json and report.html.
+func (r *Results) write(dir string) error {
+	if err := disk.WriteJSON(filepath.Join(dir, "results.json"), r); err != nil {
+		return err
+	}
+	page, err := r.page().HTML()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "report.html"), page, 0o666)
 }

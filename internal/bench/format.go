@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/dustin/go-humanize"
 )
@@ -25,15 +24,8 @@ func formatNumber(x float64) string {
 	return humanize.Comma(int64(math.Round(x)))
 }
 
-// formatBytes formats a size with its unit: 45.2 B, 1.75 kB, 821 GB. A kB is 1,000 bytes.
-func formatBytes(n float64) string {
-	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
-	for n >= 999.5 && len(units) > 1 { // would round to 1,000
-		n /= 1000
-		units = units[1:]
-	}
-	return formatNumber(n) + " " + units[0]
-}
+// formatBytes formats a size with its unit: 45 B, 1.75 kB, 821 GB. A kB is 1,000 bytes.
+func formatBytes(n float64) string { return humanize.BytesN(uint64(n), 3) }
 
 // formatSeconds formats a time with its unit: 13 µs, 1.75 ms, 12.3 s, 41 min, 5.2 h.
 func formatSeconds(s float64) string {
@@ -52,15 +44,6 @@ func formatSeconds(s float64) string {
 	return formatNumber(s/3600) + " h"
 }
 
-// formatPercent formats a fraction: 0.4 %, 63 %.
-func formatPercent(fraction float64) string {
-	percent := 100 * fraction
-	if percent < 9.95 {
-		return strconv.FormatFloat(percent, 'f', 1, 64) + " %"
-	}
-	return strconv.FormatFloat(percent, 'f', 0, 64) + " %"
-}
-
 // formatStat formats a median with the spread of its rounds: 0.52 ±4%. A single round has no
 // spread.
 func formatStat(s Stat, format func(float64) string) string {
@@ -68,30 +51,4 @@ func formatStat(s Stat, format func(float64) string) string {
 		return format(s.Median)
 	}
 	return fmt.Sprintf("%s ±%.0f%%", format(s.Median), 100*s.Spread())
-}
-
-// byteTick formats a tick that is a size.
-func byteTick(x float64) string { return trimmed(formatBytes(x)) }
-
-// secondsTick formats a tick that is a time in seconds.
-func secondsTick(x float64) string { return trimmed(formatSeconds(x)) }
-
-// trimmed removes trailing zeros after the decimal point of a number, with or without a unit.
-func trimmed(text string) string {
-	number, unit, spaced := strings.Cut(text, " ")
-	if strings.Contains(number, ".") {
-		number = strings.TrimRight(strings.TrimRight(number, "0"), ".")
-	}
-	if spaced {
-		return number + " " + unit
-	}
-	return number
-}
-
-// ratio is a/b, or 0 if b is 0, such as a limit that was not measured.
-func ratio(a, b float64) float64 {
-	if b == 0 {
-		return 0
-	}
-	return a / b
 }

@@ -1,14 +1,12 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
-	"tcbuild/encode"
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
@@ -16,26 +14,24 @@ import (
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/samples/duplicates"
+	"tcbuild/internal/disk"
 	"tcbuild/store"
 )
 
-// input is a graph folder and a perturbation set to build from.
-type input struct{ graph, perturbations string }
-
-// inputs makes subsets of the user's input, each once.
+// inputs are the user's graph and perturbation set, and subsets of the set.
 type inputs struct {
 	Options
-	dir     string // of the parts
+	dir     string // of the subsets
 	graph   *ingest.Graph
 	read    []ingest.Input // the files of the graph
 	samples ingest.SampleSource
 	total   int // samples in the set
 }
 
-// readInputs reads the graph, counts the samples, and makes dir for their parts.
-func readInputs(ctx context.Context, o Options, dir string) (*inputs, error) {
-	in := &inputs{Options: o, dir: dir}
-	if err := os.Mkdir(dir, 0o777); err != nil {
+// readInputs reads the graph, counts the samples, and makes a folder for subsets.
+func readInputs(ctx context.Context, o Options) (*inputs, error) {
+	in := &inputs{Options: o, dir: filepath.Join(o.Out, "inputs")}
+	if err := os.Mkdir(in.dir, 0o777); err != nil {
 		return nil, err
 	}
 	var err error
@@ -59,46 +55,22 @@ func readInputs(ctx context.Context, o Options, dir string) (*inputs, error) {
 	return in, nil
 }
 
-// part returns the input of a variation. If that is everything, it is the user's own files.
-func (in *inputs) part(v Variation) (input, error) {
-	part := input{in.Graph, in.Perturbations}
-	if v.EveryNth > 1 {
-		part.graph = filepath.Join(in.dir, fmt.Sprintf("graph-every-%d", v.EveryNth))
-		if err := once(part.graph, func() error { return graph.Write(part.graph, thin(in.graph, v.EveryNth)) }); err != nil {
-			return part, err
-		}
+// subset returns a file with some samples, evenly spaced. What the options filter, merge and leave
+// out is not in it.
+func (in *inputs) subset(keep int) (path string, err error) {
+	path = filepath.Join(in.dir, fmt.Sprintf("samples-%d.arrow", keep))
+	if disk.Exists(path) {
+		return path, nil
 	}
-	if v.Samples < in.total {
-		part.perturbations = filepath.Join(in.dir, fmt.Sprintf("samples-%d.arrow", v.Samples))
-		source := spread{in.samples, in.total, v.Samples}
-		return part, once(part.perturbations, func() error {
-			return samples.Write(part.perturbations, source, in.graph.Genes)
-		})
-	}
-	return part, nil
+	return path, samples.Write(path, spread{in.samples, in.total, keep}, in.graph.Genes)
 }
 
 // checkRead checks that a dataset was built from the user's files as they were read here.
-func (in *inputs) checkRead(from input, m *store.Manifest) error {
-	why := ""
-	if from.graph == in.Graph {
-		why = inputfile.Difference(in.read, m.Inputs.Graph)
-	}
-	if from.perturbations == in.Perturbations {
-		why = cmp.Or(why, inputfile.Difference(in.samples.Inputs(), m.Inputs.Perturbations))
-	}
-	if why != "" {
+func (in *inputs) checkRead(m *store.Manifest) error {
+	if why := inputfile.Difference(in.read, m.Inputs.Graph); why != "" {
 		return fault.New(fault.Busy, "run the same command again", "bench: while it ran, %s", why)
 	}
 	return in.samples.Unchanged()
-}
-
-// once calls write unless path exists.
-func once(path string, write func() error) error {
-	if _, err := os.Stat(path); err == nil {
-		return nil
-	}
-	return write()
 }
 
 // removals counts what a set of samples removes, per sample: perturbation indices and mask
@@ -117,26 +89,6 @@ func (in *inputs) removals(samples int) (genes, removed float64, err error) {
 		return nil
 	})
 	return genes / float64(samples), removed / float64(samples), err
-}
-
-// thin keeps every nth edge of each edge type, which preserves the order and the shape of the
-// degree distribution. It drops edge columns: no mask depends on them.
-func thin(graph *ingest.Graph, nth int) *ingest.Graph {
-	thinned := *graph
-	thinned.Edges = nil
-	for _, edges := range graph.Edges {
-		thinned.Edges = append(thinned.Edges, &ingest.Edges{Type: edges.Type, Src: everyNth(edges.Src, nth), Dst: everyNth(edges.Dst, nth)})
-	}
-	return &thinned
-}
-
-// everyNth returns values 0, n, 2n, ….
-func everyNth(values []uint32, n int) []uint32 {
-	kept := make([]uint32, 0, (len(values)+n-1)/n)
-	for i := 0; i < len(values); i += n {
-		kept = append(kept, values[i])
-	}
-	return kept
 }
 
 // spread is a perturbation set of keep evenly spaced samples of another set's total.
@@ -172,63 +124,4 @@ func (s spread) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) {
 		err = nil
 	}
 	return counts, err
-}
-
-// allCases are the incidence variant and every codec of the other variants, each variant's default
-// first.
-func allCases() []Case {
-	cases := []Case{{Variant: store.Incidence}}
-	for _, variant := range []store.Variant{store.Indices, store.FullMasks} {
-		for _, codec := range encode.Codecs(encode.Mode(variant)) {
-			cases = append(cases, Case{variant, codec})
-		}
-	}
-	return cases
-}
-
-func (c Case) isDefault() bool {
-	return c.Variant == store.Incidence || c.Codec == encode.Codecs(encode.Mode(c.Variant))[0]
-}
-
-// folder is the name of a case's dataset.
-func (c Case) folder() string {
-	if c.Codec == "" {
-		return string(c.Variant)
-	}
-	return string(c.Variant) + "-" + c.Codec
-}
-
-// The axes of the variations, limited by the size of the perturbation set.
-const (
-	baseSamples = 10_000
-	mostSamples = 100_000
-)
-
-// baseVariation is the point that the variations start from.
-func baseVariation(total, workers int) Variation {
-	return Variation{Workers: workers, Samples: min(baseSamples, total), EveryNth: 1}
-}
-
-// variations differ from the base along one axis each: fewer workers, fewer or more samples, fewer
-// edges.
-func variations(total, workers int) []Variation {
-	base := baseVariation(total, workers)
-	all := []Variation{base}
-	for w := 1; w < workers; w *= 2 {
-		v := base
-		v.Workers = w
-		all = append(all, v)
-	}
-	for _, samples := range []int{base.Samples / 10, min(mostSamples, total)} {
-		if v := base; samples > 0 && samples != base.Samples {
-			v.Samples = samples
-			all = append(all, v)
-		}
-	}
-	for _, nth := range []int{4, 2} {
-		v := base
-		v.EveryNth = nth
-		all = append(all, v)
-	}
-	return all
 }

@@ -2,11 +2,11 @@ package bench
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"tcbuild/ingest"
 	"tcbuild/ingest/synth"
+	"tcbuild/store"
 )
 
 func TestSpread(t *testing.T) {
@@ -37,60 +37,21 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-func TestEveryNth(t *testing.T) {
+// Each case has as many samples as fit, and never more than the set or the user's choice.
+func TestSamplesOf(t *testing.T) {
+	raw, bits, zstd := Case{store.FullMasks, "raw"}, Case{store.FullMasks, "bits"}, Case{store.FullMasks, "zstd"}
 	for _, c := range []struct {
-		length, n int
-		want      []uint32
+		of                       Case
+		samples, total, expected int
 	}{
-		{0, 2, []uint32{}}, {1, 2, []uint32{0}}, {2, 2, []uint32{0}}, {3, 2, []uint32{0, 2}}, {5, 1, []uint32{0, 1, 2, 3, 4}}, {5, 9, []uint32{0}},
+		{raw, 0, 332_313, 1023}, {bits, 0, 332_313, 8190}, {zstd, 0, 332_313, 100_000}, {Case{Variant: store.Incidence}, 0, 5000, 5000},
+		{raw, 200, 332_313, 200}, {raw, 5000, 332_313, 5000}, {zstd, 200_000, 332_313, 200_000}, {bits, 5000, 20, 20},
 	} {
-		values := make([]uint32, c.length)
-		for i := range values {
-			values[i] = uint32(i)
-		}
-		if got := everyNth(values, c.n); !slices.Equal(got, c.want) {
-			t.Errorf("every %d of %d: got %d, want %d", c.n, c.length, got, c.want)
+		if got := (Options{Samples: c.samples}).samplesOf(c.of, c.total, 2_441_783); got != c.expected {
+			t.Errorf("%s, --samples %d of %d: got %d, want %d", c.of, c.samples, c.total, got, c.expected)
 		}
 	}
-}
-
-func TestThin(t *testing.T) {
-	graph := synth.Graph(synth.Tiny, 1)
-	thinned := thin(graph, 4)
-	for i, edges := range graph.Edges {
-		got := thinned.Edges[i]
-		if got.Type != edges.Type || got.Len() != (edges.Len()+3)/4 || got.Columns != nil {
-			t.Fatalf("%s: got %d of %d edges and %d columns", edges.Type, got.Len(), edges.Len(), len(got.Columns))
-		}
-		for k := range got.Len() {
-			if got.Src[k] != edges.Src[4*k] || got.Dst[k] != edges.Dst[4*k] {
-				t.Fatalf("%s: edge %d is not edge %d of the whole", edges.Type, k, 4*k)
-			}
-		}
-	}
-}
-
-// Variations depart from the base along one axis each, and never leave the perturbation set.
-func TestVariations(t *testing.T) {
-	for _, total := range []int{1, 9, 200, 10_000, 332_313} {
-		for _, workers := range []int{1, 2, 6, 64} {
-			base := baseVariation(total, workers)
-			seen := make(map[Variation]bool)
-			for _, v := range variations(total, workers) {
-				differences := 0
-				for _, differs := range []bool{v.Workers != base.Workers, v.Samples != base.Samples, v.EveryNth != base.EveryNth} {
-					if differs {
-						differences++
-					}
-				}
-				if differences > 1 || seen[v] || v.Samples < 1 || v.Samples > total || v.Workers < 1 || v.Workers > workers {
-					t.Errorf("total %d, %d workers: %+v beside the base %+v", total, workers, v, base)
-				}
-				seen[v] = true
-			}
-			if !seen[base] {
-				t.Errorf("total %d, %d workers: the base is missing", total, workers)
-			}
-		}
+	if got := (Options{}).samplesOf(raw, 20, 1<<40); got != 1 {
+		t.Errorf("of a graph larger than the limit: got %d samples, want 1", got)
 	}
 }

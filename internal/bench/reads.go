@@ -24,79 +24,55 @@ const (
 	passTime    = 3 * time.Second // time limit of a pass
 )
 
-// reads is one round of reading a dataset, in seconds.
+// reads is one round of reading a dataset.
 type reads struct {
-	open                                           float64
-	sequential, random, coldSequential, coldRandom pass
-	notCold                                        string
+	open       float64 // seconds
+	warm, cold float64 // milliseconds per sample
+	notCold    string
 }
 
-// pass is one pass over samples.
-type pass struct {
-	samples int
-	seconds float64
-}
-
-func (p pass) milliseconds() float64 { return 1000 * p.seconds / float64(p.samples) }
-
-// readDataset reads a dataset's whole masks: in random order from the page cache or, if all is true,
-// in both orders, cold and from the cache. seed chooses the samples of the random order.
-func readDataset(ctx context.Context, dir string, seed uint64, all bool) (r reads, err error) {
+// readDataset reads the whole masks of samples in random order, which seed chooses: with an empty
+// page cache, if that can be, and then from the page cache.
+func readDataset(ctx context.Context, dir string, seed uint64) (r reads, err error) {
 	dataset, err := store.Open(dir)
 	if err != nil {
 		return r, err
 	}
-	count := min(dataset.Manifest.Samples, passSamples)
-	random, sequential := rand.New(rand.NewPCG(seed, 0)).Perm(dataset.Manifest.Samples)[:count], make([]int, count)
-	for i := range sequential {
-		sequential[i] = i
-	}
-	if all {
-		if cached := dropCache(dir); cached != nil {
-			r.notCold = cached.Error()
-		} else {
-			if _, r.coldSequential, err = readPass(ctx, dataset, sequential, nil); err != nil {
-				return r, err
-			}
-			if err := dropCache(dir); err != nil {
-				return r, err
-			}
-			if _, r.coldRandom, err = readPass(ctx, dataset, random, nil); err != nil {
-				return r, err
-			}
-		}
+	order := rand.New(rand.NewPCG(seed, 0)).Perm(dataset.Manifest.Samples)
+	order = order[:min(len(order), passSamples)]
+	if cached := dropCache(dir); cached != nil {
+		r.notCold = cached.Error()
+	} else if _, r.cold, err = readPass(ctx, dataset, order, nil); err != nil {
+		return r, err
 	}
 	if err := fillCache(dir); err != nil {
 		return r, err
 	}
-	if all {
-		if _, r.sequential, err = readPass(ctx, dataset, sequential, sequential); err != nil {
-			return r, err
-		}
-	}
-	r.open, r.random, err = readPass(ctx, dataset, random, random)
+	r.open, r.warm, err = readPass(ctx, dataset, order, order)
 	return r, err
 }
 
 // readPass opens a dataset and reads its first sample, in open seconds. Then it reads the samples
-// of warmUp, and times the samples of order.
-func readPass(ctx context.Context, dataset *store.Dataset, order, warmUp []int) (open float64, p pass, err error) {
+// of warmUp, and returns the milliseconds for each sample of order.
+func readPass(ctx context.Context, dataset *store.Dataset, order, warmUp []int) (open, milliseconds float64, err error) {
 	runtime.GC()
 	start := time.Now()
 	reader, err := newMasks(dataset)
 	if err != nil {
-		return 0, p, err
+		return 0, 0, err
 	}
 	defer reader.close()
 	if _, err := reader.whole(order[0]); err != nil {
-		return 0, p, err
+		return 0, 0, err
 	}
 	open = time.Since(start).Seconds()
-	if _, err := reader.pass(ctx, warmUp); err != nil {
-		return 0, p, err
+	if len(warmUp) > 0 {
+		if _, err := reader.pass(ctx, warmUp); err != nil {
+			return 0, 0, err
+		}
 	}
-	p, err = reader.pass(ctx, order)
-	return open, p, err
+	milliseconds, err = reader.pass(ctx, order)
+	return open, milliseconds, err
 }
 
 // masks reads whole masks from a dataset.
@@ -106,20 +82,20 @@ type masks struct {
 	close func()
 }
 
-// pass reads samples until there are no more or the time is up.
-func (m *masks) pass(ctx context.Context, order []int) (p pass, err error) {
-	start := time.Now()
+// pass reads samples until there are no more or the time is up, and returns the milliseconds for
+// each.
+func (m *masks) pass(ctx context.Context, order []int) (float64, error) {
+	start, samples := time.Now(), 0
 	for _, sample := range order {
 		if _, err := m.whole(sample); err != nil {
-			return p, err
+			return 0, err
 		}
-		p.samples++
+		samples++
 		if time.Since(start) > passTime || ctx.Err() != nil {
 			break
 		}
 	}
-	p.seconds = time.Since(start).Seconds()
-	return p, context.Cause(ctx)
+	return 1000 * time.Since(start).Seconds() / float64(samples), context.Cause(ctx)
 }
 
 // newMasks opens a dataset for reading whole masks.
@@ -157,10 +133,10 @@ func newMasks(dataset *store.Dataset) (*masks, error) {
 	}, reader.Close}, nil
 }
 
-// dropCache drops a file, or all files of a folder, from the page cache. They must be synced and
+// dropCache drops all files of a folder from the page cache. They must be synced and
 // not mapped. The error says why they are still cached.
-func dropCache(path string) error {
-	return eachFile(path, func(file *os.File) error {
+func dropCache(dir string) error {
+	return eachFile(dir, func(file *os.File) error {
 		if err := unix.Fadvise(int(file.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
 			return fmt.Errorf("posix_fadvise: %w", err)
 		}
@@ -180,9 +156,9 @@ func fillCache(dir string) error {
 	})
 }
 
-// eachFile calls do with a file, or with all files of a folder.
-func eachFile(path string, do func(*os.File) error) error {
-	return filepath.WalkDir(path, func(path string, entry fs.DirEntry, err error) error {
+// eachFile calls do with all files of a folder.
+func eachFile(dir string, do func(*os.File) error) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -217,11 +193,4 @@ func cachedFraction(file *os.File) (fraction float64, err error) {
 		cached += int(page & 1)
 	}
 	return float64(cached) / float64(len(pages)), nil
-}
-
-// noise is size incompressible bytes.
-func noise(size int) []byte {
-	bytes := make([]byte, size)
-	rand.NewChaCha8([32]byte{}).Read(bytes) // never fails
-	return bytes
 }

@@ -21,7 +21,7 @@ import (
 func buildTiny(t testing.TB, c Case, samples string) *store.Dataset {
 	t.Helper()
 	dir := t.TempDir()
-	cell, out := filepath.Join(dir, "graph"), filepath.Join(dir, c.folder())
+	cell, out := filepath.Join(dir, "graph"), filepath.Join(dir, "dataset")
 	if err := graph.Write(cell, synth.Graph(synth.Tiny, 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -77,25 +77,16 @@ func TestMasks(t *testing.T) {
 
 func TestReadAll(t *testing.T) {
 	dataset := buildTiny(t, Case{store.Indices, "zstd"}, "synth:tiny:1500:1")
-	r, err := readDataset(t.Context(), dataset.Dir, 1, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	passes := map[string]pass{"sequential": r.sequential, "random": r.random}
-	if r.notCold == "" {
-		passes["cold sequential"], passes["cold random"] = r.coldSequential, r.coldRandom
-	}
-	for name, p := range passes {
-		if p.samples != passSamples || p.seconds <= 0 {
-			t.Errorf("%s: got %d samples in %g s, want %d", name, p.samples, p.seconds, passSamples)
-		}
+	r, err := readDataset(t.Context(), dataset.Dir, 1)
+	if err != nil || r.open <= 0 || r.warm <= 0 || (r.cold > 0) == (r.notCold != "") {
+		t.Errorf("got %+v, %v", r, err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := readDataset(cancelled, dataset.Dir, 1, false); err == nil {
+	if _, err := readDataset(cancelled, dataset.Dir, 1); err == nil {
 		t.Error("a cancelled pass ended well")
 	}
-	if _, err := readDataset(t.Context(), t.TempDir(), 1, false); err == nil {
+	if _, err := readDataset(t.Context(), t.TempDir(), 1); err == nil {
 		t.Error("an empty folder was read")
 	}
 }
@@ -107,7 +98,7 @@ func TestDropCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if _, err := file.Write(noise(1 << 20)); err != nil {
+	if _, err := file.Write(make([]byte, 1<<20)); err != nil {
 		t.Fatal(err)
 	}
 	if err := file.Sync(); err != nil {

@@ -30,47 +30,27 @@ type built struct {
 	run        tcbuild.Result
 }
 
-// listFlag makes a flag of names; no flag if names is nil.
-func listFlag(flag string, names []string) []string {
-	if names == nil {
-		return nil
-	}
-	var line bytes.Buffer
-	w := csv.NewWriter(&line)
-	_ = w.Write(names) // to memory
-	w.Flush()
-	return []string{"--" + flag + "=" + strings.TrimSuffix(line.String(), "\n")}
-}
-
 // build builds a dataset of a case with the program itself, as a user would.
-func (b *bench) build(ctx context.Context, c Case, in input, workers int, out string) (built, error) {
+func (in *inputs) build(ctx context.Context, c Case, samples int, out string) (built, error) {
+	perturbations, err := in.subset(samples)
+	if err != nil {
+		return built{}, err
+	}
 	args := []string{"incidence"}
 	if c.Variant != store.Incidence {
 		args = []string{"dataset", "--mode", string(c.Variant), "--codec", c.Codec, "--resume", string(store.ResumeNever)}
 	}
-	args = append(args, "--graph", in.graph, "--perturbations", in.perturbations, "--out", out, "--workers", strconv.Itoa(workers),
-		"--reaction-rule", string(b.ReactionRule), "--unknown-genes", string(b.UnknownGenes), "--quiet")
-	if b.AllowWildtype {
-		args = append(args, "--allow-wildtype")
+	args = append(args, "--graph", in.Graph, "--perturbations", perturbations, "--out", out, "--quiet",
+		"--workers", strconv.Itoa(in.Workers), "--reaction-rule", string(in.ReactionRule),
+		fmt.Sprintf("allow_wildtype=%t", in.AllowWildtype), fmt.Sprintf("allow_duplicate_ids=%t", in.AllowDuplicateIDs))
+	if in.Attributes != nil {
+		var line bytes.Buffer
+		names := csv.NewWriter(&line)
+		_ = names.Write(in.Attributes) // to memory
+		names.Flush()
+		args = append(args, "--attributes="+strings.TrimSuffix(line.String(), "\n"))
 	}
-	if b.AllowDuplicateIDs {
-		args = append(args, "allow_duplicate_ids=true")
-	}
-	if in.perturbations == b.Perturbations { // a subset has no other columns
-		args = append(args, listFlag("phenotypes", b.Phenotypes)...)
-		args = append(args, listFlag("not-phenotypes", b.NotPhenotypes)...)
-		if b.Where != "" { // a subset is of samples that were kept
-			args = append(args, "--where="+b.Where)
-		}
-		args = append(args, "--duplicates", string(b.Duplicates), fmt.Sprintf("max_dropped=%v", *b.MaxDropped))
-		args = append(args, listFlag("group-by", b.GroupBy)...)
-		args = append(args, listFlag("controls", b.Controls)...)
-		if b.RemovingKinds != nil {
-			args = append(args, "removing_kinds=["+strings.Join(b.RemovingKinds, ",")+"]")
-		}
-	}
-	args = append(args, listFlag("attributes", b.Attributes)...)
-	cmd := exec.CommandContext(ctx, b.Executable, args...)
+	cmd := exec.CommandContext(ctx, in.Executable, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
 	// The child ends with this process, even if this is killed. The kernel ties it to the thread,
@@ -83,10 +63,10 @@ func (b *bench) build(ctx context.Context, c Case, in input, workers int, out st
 
 	start := time.Now()
 	if err := cmd.Start(); err != nil {
-		return built{}, fmt.Errorf("start %s: %w", b.Executable, err)
+		return built{}, fmt.Errorf("start %s: %w", in.Executable, err)
 	}
 	peak := watchMemory(cmd.Process.Pid)
-	err := cmd.Wait()
+	err = cmd.Wait()
 	m := built{seconds: time.Since(start).Seconds()}
 	var watched error
 	if m.peakAnon, watched = peak(); watched != nil {

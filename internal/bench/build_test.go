@@ -2,11 +2,8 @@ package bench
 
 import (
 	"os"
-	"strings"
 	"testing"
 	"time"
-
-	"tcbuild/internal/testing/testrun"
 )
 
 func TestStatusBytes(t *testing.T) {
@@ -36,21 +33,5 @@ func TestWatchMemory(t *testing.T) {
 	}
 	if anon < size || memory[0] != 1 {
 		t.Errorf("got %g bytes after %d were written", anon, size)
-	}
-}
-
-func TestMeasureLimits(t *testing.T) {
-	dir := t.TempDir()
-	for _, size := range []int{1, 3 << 20, 881}[:testrun.Cases(3, 2)] {
-		var l Limits
-		if err := l.measure(dir, size, 100_000); err != nil || l.Fill.Min <= 0 || l.Copy.Min <= 0 || l.DiskWrite.Min <= 0 {
-			t.Errorf("buffers of %d bytes: got %+v, %v", size, l, err)
-		}
-	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("%v was left behind (error: %v)", left, err)
-	}
-	if err := new(Limits).measure(dir+"/none", 1, 1); err == nil || !strings.Contains(err.Error(), "no such file") {
-		t.Errorf("got %v, want an error of a missing folder", err)
 	}
 }
