@@ -48,8 +48,8 @@ func (r *Results) plot() page.Section {
 	}
 	d := page.Plot{
 		Title: "Size against loading time",
-		X:     page.Axis{Title: "stored bytes per sample", Log: true, Format: si("B")},
-		Y:     page.Axis{Title: "time to load a sample, random order", Log: true, Format: si("s")},
+		X:     page.Axis{Title: "stored bytes per sample", Format: si("B")},
+		Y:     page.Axis{Title: "time to load a sample, random order", Format: si("s")},
 		Limit: &page.Limit{Y: r.FillMilliseconds.Min / 1000, Text: "fill all masks"},
 	}
 	for _, c := range r.Cases {

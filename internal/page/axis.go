@@ -9,34 +9,26 @@ import (
 // Axis is the horizontal or vertical axis of a plot.
 type Axis struct {
 	Title  string
-	Log    bool // logarithmic; otherwise from 0
 	Format func(float64) string
-	Ticks  []float64 // where they are given
 }
 
 // scale maps the values of an axis, from low to high, to the numbers from 0 to 1.
 type scale struct {
 	Axis
+	log       bool // logarithmic; otherwise linear
 	low, high float64
 }
 
 func (s scale) at(value float64) float64 {
-	if s.Log {
+	if s.log {
 		return math.Log(value/s.low) / math.Log(s.high/s.low)
 	}
 	return (value - s.low) / (s.high - s.low)
 }
 
-// scaleOf makes a scale wide enough for the values.
-func scaleOf(axis Axis, values []float64) scale {
-	s := scale{Axis: axis, high: 1.08 * slices.Max(values)}
-	if s.Log {
-		s.low, s.high = slices.Min(values)/1.5, 1.5*slices.Max(values)
-	}
-	if s.high <= s.low {
-		s.high = 1
-	}
-	return s
+// logScale makes a logarithmic scale wide enough for the values.
+func logScale(axis Axis, values []float64) scale {
+	return scale{Axis: axis, log: true, low: slices.Min(values) / 1.5, high: 1.5 * slices.Max(values)}
 }
 
 // mostTicks is how many labels an axis has room for.
@@ -58,15 +50,7 @@ func (s scale) ticks() []float64 {
 
 // level returns the ticks of a level; each has fewer than the one before, the last at most one.
 func (s scale) level(level int) (ticks []float64) {
-	if s.Ticks != nil {
-		for i := 0; i < len(s.Ticks); i += level + 1 {
-			if s.Ticks[i] >= s.low && s.Ticks[i] <= s.high {
-				ticks = append(ticks, s.Ticks[i])
-			}
-		}
-		return ticks
-	}
-	if !s.Log {
+	if !s.log {
 		first := math.Floor(math.Log10((s.high-s.low)/10)) + float64(level/3) // of steps
 		step := []float64{1, 2, 5}[level%3] * math.Pow(10, first)
 		for i := math.Ceil(s.low / step); i*step <= s.high && len(ticks) < 100; i++ {

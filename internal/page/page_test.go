@@ -108,7 +108,7 @@ func TestHistogram(t *testing.T) {
 func TestTicks(t *testing.T) {
 	for _, high := range []float64{2.25, 2.4, 3.5, 6, 11, 40, 1e3, 1e9} {
 		for _, low := range []float64{0.03, 0.21, 0.32, 0.4, 0.52, 0.66, 0.85, 0.97, 1, 1.9} {
-			s := scale{Axis: Axis{Log: true, Format: Plain}, low: low, high: low * high}
+			s := scale{Axis: Axis{Format: Plain}, log: true, low: low, high: low * high}
 			ticks := s.ticks()
 			if len(ticks) < 2 || len(ticks) > mostTicks {
 				t.Errorf("%g to %g: found ticks %v", s.low, s.high, ticks)

@@ -11,7 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Plot is a chart of columns, or of points and lines.
+// Plot is a chart of columns, or of points on logarithmic axes.
 type Plot struct {
 	Title string
 	Text  string // what it shows, for people who cannot see it
@@ -20,7 +20,6 @@ type Plot struct {
 	Columns []Column
 	Bins    []Bin // ascending, in place of Columns: a histogram
 	Marks   []Mark
-	Lines   []Line
 	Limit   *Limit
 }
 
@@ -44,13 +43,6 @@ type Mark struct {
 	Hollow bool
 	Label  string // beside it
 	Hover  string
-}
-
-// Line joins points by their X and Y.
-type Line struct {
-	Points []Mark
-	Color  int
-	Dashed bool
 }
 
 // Limit is a horizontal line that no point is expected below.
@@ -77,7 +69,7 @@ func (p Plot) Counts(counted string) Plot {
 	return p
 }
 
-// Points completes a plot of marks and lines: it describes their range.
+// Points completes a plot of marks: it describes their range.
 func (p Plot) Points(what string) Plot {
 	low, high := p.Marks[0], p.Marks[0]
 	for _, mark := range p.Marks {
@@ -103,7 +95,6 @@ type drawing struct {
 	XTicks, YTicks []tick
 	Columns        []box
 	Marks          []point
-	Lines          []segment
 	LimitY         percent
 }
 
@@ -122,11 +113,6 @@ type point struct {
 	X, Y   percent
 	LabelY percent
 	Left   bool // of the mark is its label
-}
-
-type segment struct {
-	X1, Y1, X2, Y2 percent
-	Line
 }
 
 // percent is a share of the width or height, 0 to 1.
@@ -188,36 +174,20 @@ func (d *drawing) points(p Plot) {
 	if p.Limit != nil {
 		ys = append(ys, p.Limit.Y)
 	}
-	for _, line := range append(p.Lines, Line{Points: p.Marks}) {
-		for _, mark := range line.Points {
-			xs, ys = append(xs, mark.X), append(ys, mark.Y)
-		}
+	for _, mark := range p.Marks {
+		xs, ys = append(xs, mark.X), append(ys, mark.Y)
 	}
-	x, y := scaleOf(p.X, xs), scaleOf(p.Y, ys)
+	x, y := logScale(p.X, xs), logScale(p.Y, ys)
 	d.xTicks(x)
 	d.yTicks(y, y.ticks())
-	place := func(mark Mark) (percent, percent) { return percent(x.at(mark.X)), percent(1 - y.at(mark.Y)) }
-	join := func(from, to Mark, line Line) {
-		s := segment{Line: line}
-		s.X1, s.Y1 = place(from)
-		s.X2, s.Y2 = place(to)
-		d.Lines = append(d.Lines, s)
-	}
-	for _, line := range p.Lines {
-		for i := 1; i < len(line.Points); i++ {
-			join(line.Points[i-1], line.Points[i], line)
-		}
-	}
 	if p.Limit != nil {
-		join(Mark{X: x.low, Y: p.Limit.Y}, Mark{X: x.high, Y: p.Limit.Y}, Line{})
-		d.LimitY = d.Lines[len(d.Lines)-1].Y1
+		d.LimitY = percent(1 - y.at(p.Limit.Y))
 	}
 	// from top to bottom, so that each label is below those that it would cover
 	for _, mark := range slices.SortedStableFunc(slices.Values(p.Marks), func(a, b Mark) int { return cmp.Compare(b.Y, a.Y) }) {
-		at := point{Mark: mark}
-		at.X, at.Y = place(mark)
+		at := point{Mark: mark, X: percent(x.at(mark.X)), Y: percent(1 - y.at(mark.Y))}
 		wide := percent(utf8.RuneCountInString(mark.Label)) / letters
-		at.LabelY, at.Left = at.Y, p.Lines == nil && at.X+wide > 1
+		at.LabelY, at.Left = at.Y, at.X+wide > 1
 		for _, above := range d.Marks {
 			if above.Label != "" && math.Abs(float64(above.X-at.X)) < float64(wide) && at.LabelY-above.LabelY < 1./rows {
 				at.LabelY = above.LabelY + 1./rows
