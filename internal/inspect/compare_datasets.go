@@ -20,8 +20,8 @@ type Progress interface {
 // compared at the nodes and edges that both graphs have. It keeps up to limit examples of each kind
 // of difference, 0 for all.
 //
-// Damage is an error (fault.Damaged). Memory holds both graphs and, if samples are in another order
-// in B, the ids between the two places.
+// Damage is an error (fault.Damaged). Memory holds both graphs and, if the samples differ or are in
+// another order in B, their ids.
 func CompareDatasets(ctx context.Context, a, b *store.Dataset, limit int, progress Progress) (*Differences, error) {
 	graphA, err := a.Graph()
 	if err != nil {
@@ -44,13 +44,12 @@ func CompareDatasets(ctx context.Context, a, b *store.Dataset, limit int, progre
 			return nil, err
 		}
 		defer reader.Close()
-		s.sides[i] = sampleSide{reader: reader, samples: dataset.Manifest.Samples, layout: dataset.Layout(),
-			pending: make(map[string][]int)}
+		s.readers[i], s.layouts[i] = reader, dataset.Layout()
 	}
 	s.samePositions = s.sameTables()
 	s.samePayloads = s.samePositions && a.Manifest.Variant != store.Incidence &&
 		a.Manifest.Variant == b.Manifest.Variant && a.Manifest.Codec == b.Manifest.Codec
-	if err := s.compare(ctx, progress); err != nil {
+	if err := s.compare(ctx, a.Manifest.Samples, b.Manifest.Samples, progress); err != nil {
 		return nil, err
 	}
 	s.report.unless("logical content, such as the order of samples", a.Manifest.LogicalContent, b.Manifest.LogicalContent)

@@ -123,13 +123,9 @@ func (c *graphComparison) columns(a, b table, paired match) {
 		}
 		same := sameValues(column, other)
 		for row := range a.len {
-			to := int32(row)
-			if !paired.same {
-				to = paired.toB[row]
-			}
-			if to >= 0 && !same(row, int(to)) {
+			if to, found := paired.rowB(row); found && !same(row, to) {
 				c.report.add(fmt.Sprintf("%s: values of column %s", a.name, column.Name), func() string {
-					return fmt.Sprintf("%s (row %d): %s in A, %s in B", a.row(row), row, value(column, row), value(other, int(to)))
+					return fmt.Sprintf("%s (row %d): %s in A, %s in B", a.row(row), row, value(column, row), value(other, to))
 				})
 			}
 		}

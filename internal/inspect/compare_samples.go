@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -17,7 +18,8 @@ import (
 // sampleComparison compares the samples of two datasets.
 type sampleComparison struct {
 	graphComparison
-	sides         [2]sampleSide // A and B
+	readers       [2]*store.MaskReader // of A and B
+	layouts       [2]incidence.Layout
 	phenotypes    []pairedColumn
 	attributes    []pairedColumn
 	samePositions bool // a position of the mask space means the same in both
@@ -31,129 +33,128 @@ type pairedColumn struct {
 	values ingest.AttributeType
 }
 
-// sampleSide is one of the two datasets.
-type sampleSide struct {
-	reader  *store.MaskReader
-	samples int
-	layout  incidence.Layout
-	pending map[string][]int // id -> samples whose counterpart has not been found yet
+// stretchSamples is how many samples a goroutine compares at a time.
+var stretchSamples = 512
+
+// stretch is consecutive samples of A.
+type stretch struct {
+	first, samples int
+	report         *Differences
+	err            error
 }
 
-// compare reads both datasets side by side. Samples whose ids differ wait until their counterpart
-// is read.
-func (s *sampleComparison) compare(ctx context.Context, progress Progress) error {
-	a, b := &s.sides[0], &s.sides[1]
-	err := s.comparePlaces(ctx, func(i int, same bool) error {
-		progress.Add(1, 0)
-		waiting := len(a.pending) > 0 || len(b.pending) > 0
-		if same && !waiting {
-			return nil
-		}
-		idA, err := a.id(i)
-		if err != nil {
-			return err
-		}
-		idB, err := b.id(i)
-		if err != nil {
-			return err
-		}
-		if i < a.samples && i < b.samples && bytes.Equal(idA, idB) && !waiting {
-			return s.pair(i, i)
-		}
-		return s.meet(i, string(idA), string(idB))
-	})
-	if err == nil {
-		s.reportUnpaired()
-	}
-	return err
-}
-
-// id returns the id of a sample, a view, or nil after the last.
-func (s *sampleSide) id(sample int) ([]byte, error) {
-	if sample >= s.samples {
-		return nil, nil
-	}
-	row, err := s.reader.Row(sample)
+// compare compares the samples of A with their counterparts in B, on all cores.
+func (s *sampleComparison) compare(ctx context.Context, samplesA, samplesB int, progress Progress) error {
+	paired, err := s.matchSamples(ctx, samplesA, samplesB)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return row.ID, nil
-}
-
-// meet looks for the counterparts of samples i of A and B.
-func (s *sampleComparison) meet(i int, idA, idB string) error {
-	a, b := &s.sides[0], &s.sides[1]
-	if i < a.samples {
-		if other, found := b.take(idA); found {
-			if err := s.pair(i, other); err != nil {
+	workers := make([]func(*stretch), runtime.GOMAXPROCS(0))
+	for i := range workers {
+		worker := *s
+		for k, reader := range s.readers {
+			worker.readers[k] = reader.Clone()
+			defer worker.readers[k].Close()
+		}
+		workers[i] = func(next *stretch) {
+			worker.report = newDifferences(s.report.limit)
+			for a := next.first; a < next.first+next.samples && next.err == nil; a++ {
+				if b, found := paired.rowB(a); found {
+					next.err = worker.pair(a, b)
+				}
+			}
+			next.report = worker.report
+		}
+	}
+	stretches := inorder.Each(ctx, workers, func(send func(*stretch) error) error {
+		for first := 0; first < samplesA; first += stretchSamples {
+			if err := send(&stretch{first: first, samples: min(stretchSamples, samplesA-first)}); err != nil {
 				return err
 			}
-		} else {
-			a.pending[idA] = append(a.pending[idA], i)
+		}
+		return nil
+	})
+	for next, err := range stretches {
+		if err = cmp.Or(err, next.err); err != nil {
+			return err
+		}
+		s.report.merge(next.report)
+		progress.Add(next.samples, 0)
+	}
+	return s.reportUnpaired(paired)
+}
+
+// matchSamples pairs samples by id. Of several samples of one id, the first of A is paired with the
+// first of B, and so on.
+func (s *sampleComparison) matchSamples(ctx context.Context, samplesA, samplesB int) (match, error) {
+	same := samplesA == samplesB
+	for i := 0; same && i < samplesA; i++ {
+		a, errA := s.readers[0].Row(i)
+		b, errB := s.readers[1].Row(i)
+		if err := cmp.Or(errA, errB, context.Cause(ctx)); err != nil {
+			return match{}, err
+		}
+		same = bytes.Equal(a.ID, b.ID)
+	}
+	if same {
+		return identical, nil
+	}
+	var ids [2][]string
+	for k, samples := range []int{samplesA, samplesB} {
+		for i := range samples {
+			row, err := s.readers[k].Row(i)
+			if err := cmp.Or(err, context.Cause(ctx)); err != nil {
+				return match{}, err
+			}
+			ids[k] = append(ids[k], string(row.ID))
 		}
 	}
-	if i < b.samples {
-		if other, found := a.take(idB); found {
-			return s.pair(other, i)
+	return matchKeys(ids[0], ids[1]), nil
+}
+
+// reportUnpaired reports the samples that have no counterpart.
+func (s *sampleComparison) reportUnpaired(paired match) error {
+	var onlyA []int32
+	for a, b := range paired.toB {
+		if b < 0 {
+			onlyA = append(onlyA, int32(a))
 		}
-		b.pending[idB] = append(b.pending[idB], i)
+	}
+	for k, samples := range [][]int32{onlyA, paired.onlyB} {
+		for _, sample := range samples {
+			row, err := s.readers[k].Row(int(sample))
+			if err != nil {
+				return err
+			}
+			s.report.add(fmt.Sprintf("samples only in %s", []side{inA, inB}[k]), func() string { return sampleName(row.ID, int(sample)) })
+		}
 	}
 	return nil
 }
 
-// take removes the first sample that waits under an id.
-func (s *sampleSide) take(id string) (sample int, found bool) {
-	waiting := s.pending[id]
-	if len(waiting) == 0 {
-		return 0, false
-	}
-	if len(waiting) == 1 {
-		delete(s.pending, id)
-	} else {
-		s.pending[id] = waiting[1:]
-	}
-	return waiting[0], true
-}
-
-// reportUnpaired reports the samples that have no counterpart.
-func (s *sampleComparison) reportUnpaired() {
-	for i, where := range []side{inA, inB} {
-		ids := make(map[int]string)
-		var samples []int
-		for id, waiting := range s.sides[i].pending {
-			for _, sample := range waiting {
-				samples, ids[sample] = append(samples, sample), id
-			}
-		}
-		slices.Sort(samples)
-		for _, sample := range samples {
-			s.report.add(fmt.Sprintf("samples only in %s", where),
-				func() string { return fmt.Sprintf("%s (number %d)", ids[sample], sample) })
-		}
-	}
-}
+func sampleName(id []byte, number int) string { return fmt.Sprintf("%s (number %d)", id, number) }
 
 // pair compares sample a of A with its counterpart, sample b of B.
 func (s *sampleComparison) pair(a, b int) error {
-	storedA, err := s.sides[0].reader.Stored(a)
+	storedA, err := s.readers[0].Stored(a)
 	if err != nil {
 		return err
 	}
-	storedB, err := s.sides[1].reader.Stored(b)
+	storedB, err := s.readers[1].Stored(b)
 	if err != nil {
 		return err
 	}
-	name := fmt.Sprintf("%s (number %d)", storedA.ID, a)
+	name := sampleName(storedA.ID, a)
 	s.genotypes(name, storedA, storedB)
 	s.values(name, storedA, storedB)
 	if s.samePayloads && bytes.Equal(storedA.Payload, storedB.Payload) {
 		return nil
 	}
-	_, removedA, err := s.sides[0].reader.Sample(a)
+	_, removedA, err := s.readers[0].Sample(a)
 	if err != nil {
 		return err
 	}
-	_, removedB, err := s.sides[1].reader.Sample(b)
+	_, removedB, err := s.readers[1].Sample(b)
 	if err != nil {
 		return err
 	}
@@ -214,80 +215,4 @@ func attribute(value ingest.Value, values ingest.AttributeType) string {
 		return "missing"
 	}
 	return string(value.Text)
-}
-
-// stretchSamples is how many samples a goroutine compares at a time.
-var stretchSamples = 512
-
-// stretch is consecutive places of both datasets.
-type stretch struct {
-	first int
-	same  []bool // by place: both have the same sample there
-}
-
-// comparePlaces finds the places at which both datasets have the same sample, which is most of the
-// work, on all cores. It calls see for every place in order, and reports nothing itself: what
-// differs, or cannot be read, is for see to compare again.
-func (s *sampleComparison) comparePlaces(ctx context.Context, see func(place int, same bool) error) error {
-	places := max(s.sides[0].samples, s.sides[1].samples)
-	workers := make([]func(*stretch), runtime.GOMAXPROCS(0))
-	for i := range workers {
-		probe := s.clone()
-		defer probe.close()
-		workers[i] = func(next *stretch) {
-			next.same = make([]bool, min(stretchSamples, places-next.first))
-			for k := range next.same {
-				next.same[k] = probe.same(next.first + k)
-			}
-		}
-	}
-	stretches := inorder.Each(ctx, workers, func(send func(*stretch) error) error {
-		for first := 0; first < places; first += stretchSamples {
-			if err := send(&stretch{first: first}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	for next, err := range stretches {
-		if err != nil {
-			return err
-		}
-		for k, same := range next.same {
-			if err := see(next.first+k, same); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// clone makes a comparison of the same datasets for another goroutine, with a report of its own.
-func (s *sampleComparison) clone() *sampleComparison {
-	clone := *s
-	clone.report = newDifferences(1)
-	for i := range clone.sides {
-		clone.sides[i].reader = s.sides[i].reader.Clone()
-	}
-	return &clone
-}
-
-func (s *sampleComparison) close() {
-	for i := range s.sides {
-		s.sides[i].reader.Close()
-	}
-}
-
-// same reports whether both datasets have the same sample at a place.
-func (s *sampleComparison) same(place int) bool {
-	idA, errA := s.sides[0].id(place)
-	idB, errB := s.sides[1].id(place)
-	inBoth := place < s.sides[0].samples && place < s.sides[1].samples
-	if errA != nil || errB != nil || !inBoth || !bytes.Equal(idA, idB) {
-		return false
-	}
-	err := s.pair(place, place)
-	same := err == nil && s.report.Same()
-	s.report = newDifferences(1)
-	return same
 }

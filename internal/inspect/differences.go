@@ -47,6 +47,19 @@ func (r *Differences) add(what string, example func() string) {
 	}
 }
 
+// merge adds the differences of another report.
+func (r *Differences) merge(other *Differences) {
+	r.Cut = r.Cut || other.Cut
+	for _, finding := range other.Findings {
+		for _, example := range finding.Examples {
+			r.add(finding.What, func() string { return example })
+		}
+		if more := finding.Count - len(finding.Examples); more > 0 {
+			r.Findings[r.index[finding.What]].Count += more
+		}
+	}
+}
+
 // unless notes that digests of the whole content differ, if no other difference was found: finding
 // finding none does not prove that there is none.
 func (r *Differences) unless(what, a, b string) {

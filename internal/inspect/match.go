@@ -57,20 +57,25 @@ func matchEdges(a, b *ingest.Edges, sources, targets match, sourcesB, targetsB i
 	return matchKeys(keysA, keysB)
 }
 
+// rowB is the row of B for a row of A, if B has it.
+func (m match) rowB(row int) (int, bool) {
+	if m.same {
+		return row, true
+	}
+	return int(m.toB[row]), m.toB[row] >= 0
+}
+
 // place is the row of B for a row of A. A row that B does not have gets its own place after the
 // last.
 func (m match) place(row uint32, rowsB int) uint32 {
-	switch {
-	case m.same:
-		return row
-	case m.toB[row] < 0:
-		return uint32(rowsB) + row
+	if to, found := m.rowB(int(row)); found {
+		return uint32(to)
 	}
-	return uint32(m.toB[row])
+	return uint32(rowsB) + row
 }
 
 // matchKeys pairs equal keys, the first with the first, by sorting both sides.
-func matchKeys(a, b []uint64) match {
+func matchKeys[K cmp.Ordered](a, b []K) match {
 	if slices.Equal(a, b) {
 		return identical
 	}
@@ -94,7 +99,7 @@ func matchKeys(a, b []uint64) match {
 }
 
 // ascending returns the rows of keys by key, equal ones by row.
-func ascending(keys []uint64) []int32 {
+func ascending[K cmp.Ordered](keys []K) []int32 {
 	rows := make([]int32, len(keys))
 	for i := range rows {
 		rows[i] = int32(i)
@@ -107,10 +112,10 @@ func ascending(keys []uint64) []int32 {
 // one graph has: the comparison of the graphs reports them.
 func (s *sampleComparison) masks(sample string, removedA, removedB []uint32) {
 	partsB := make(map[string][]uint32)
-	for mask, part := range s.sides[1].layout.Split(removedB) {
+	for mask, part := range s.layouts[1].Split(removedB) {
 		partsB[mask.Name] = within(part, mask.Start)
 	}
-	for mask, part := range s.sides[0].layout.Split(removedA) {
+	for mask, part := range s.layouts[0].Split(removedA) {
 		paired, both := s.matches[mask.Name]
 		if !both {
 			continue
@@ -148,7 +153,7 @@ func (m match) positions(rows []uint32) []uint32 {
 	}
 	var places []uint32
 	for _, row := range rows {
-		if to := m.toB[row]; to >= 0 {
+		if to, found := m.rowB(int(row)); found {
 			places = append(places, uint32(to))
 		}
 	}
