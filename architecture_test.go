@@ -25,17 +25,17 @@ func TestImportDirections(t *testing.T) {
 		"incidence":         "ingest",
 		"store":             "store ingest incidence encode fault internal/disk internal/lmdbfile",
 		// nothing that builds masks
-		"gpuverify":            "gpuverify ingest encode store fault",
-		"tcbuild":              "ingest incidence encode store gpuverify fault internal/inorder",
-		"internal/testing":     "internal/testing ingest incidence encode store gpuverify fault", // only tests import it
-		"internal/page":        "fault",
-		"internal/bench":       "ingest incidence encode store tcbuild internal/page fault internal/disk",
-		"internal/inspect":     "ingest incidence encode store internal/page internal/inorder fault",
-		"internal/rebuild":     "ingest store gpuverify tcbuild internal/croissant fault internal/disk",
-		"internal/croissant":   "ingest store fault internal/disk",
-		"internal/selection":   "ingest store fault",
-		"docs":                 "",
-		"cmd":                  "docs ingest incidence encode store gpuverify conf tcbuild internal/bench internal/inspect internal/rebuild internal/croissant internal/selection internal/page fault internal/disk",
+		"gpuverify":          "gpuverify ingest encode store fault",
+		"tcbuild":            "ingest incidence encode store gpuverify fault internal/inorder",
+		"internal/testing":   "internal/testing ingest incidence encode store gpuverify fault", // only tests import it
+		"internal/page":      "fault",
+		"internal/bench":     "ingest incidence encode store tcbuild internal/page fault internal/disk",
+		"internal/inspect":   "ingest incidence encode store internal/page internal/inorder fault",
+		"internal/rebuild":   "ingest store gpuverify tcbuild internal/croissant fault internal/disk",
+		"internal/croissant": "ingest store fault internal/disk",
+		"internal/selection": "ingest store fault",
+		"docs":               "",
+		"cmd":                "docs ingest incidence encode store gpuverify conf tcbuild internal/bench internal/inspect internal/rebuild internal/croissant internal/selection internal/page fault internal/disk",
 	}
 	refused := map[string]string{ // package -> packages of a folder that it may import otherwise
 		"gpuverify": "ingest/gpr",
