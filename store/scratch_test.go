@@ -146,9 +146,9 @@ func TestStatus(t *testing.T) {
 	status(ShardDone, ShardRunning, ShardRunning)
 	killTemporary(t, shard.folder)
 	second.Close()
-	status(ShardDone, ShardFailed, ShardRunning)
+	status(ShardDone, ShardWaiting, ShardRunning)
 	third.Close()
-	status(ShardDone, ShardFailed, ShardFailed)
+	status(ShardDone, ShardWaiting, ShardWaiting)
 
 	rest := f.begin(t, ResumeIfPossible, AllShards)
 	status(ShardDone, ShardRunning, ShardWaiting)

@@ -3,15 +3,12 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"golang.org/x/sys/unix"
 
 	"tcbuild/fault"
-	"tcbuild/internal/disk"
 )
 
 // ShardState is the progress of a shard.
@@ -20,9 +17,8 @@ type ShardState string
 const (
 	ShardDone    ShardState = "done"
 	ShardRunning ShardState = "running" // a process is building it
-	// begun, but no process is building it: killed, interrupted or failed
-	ShardFailed  ShardState = "failed"
-	ShardWaiting ShardState = "waiting" // not begun, or queued in the running build
+	// not begun, queued in the running build, or interrupted, which loses what it had
+	ShardWaiting ShardState = "waiting"
 )
 
 // ShardStatus is a shard's state and size.
@@ -61,52 +57,20 @@ func Status(out string) ([]ShardStatus, error) {
 	var shards []ShardStatus
 	for i, shard := range ranges {
 		status := ShardStatus{shard, ShardDone}
-		if !published {
-			if err := b.lookAt(i, &whole, &status); err != nil {
+		if !published && (manifest.Variant == Incidence || !b.complete(i)) {
+			status.State = ShardWaiting
+			apart, err := locked(b.path(".build", shard.Name+".lock"))
+			if err != nil {
 				return nil, err
+			}
+			if whole || apart {
+				// one process that builds all works on the first shard that is left
+				status.State, whole = ShardRunning, false
 			}
 		}
 		shards = append(shards, status)
 	}
 	return shards, nil
-}
-
-// lookAt determines the state of a shard. whole reports whether one process builds all shards that
-// are left, and has not been found at work yet: it is working on the first of them, and completing
-// those before.
-func (b *Building) lookAt(i int, whole *bool, status *ShardStatus) error {
-	if status.Name == "" {
-		status.State = ShardFailed
-		if *whole {
-			status.State = ShardRunning
-		}
-		return nil
-	}
-	if b.complete(i) {
-		status.State = ShardDone
-		return nil
-	}
-	apart, err1 := locked(b.path(".build", status.Name+".lock"))
-	looked, err2 := locked(b.path(".build", "lock")) // by a process that looks whether all are done
-	switch {
-	case *whole, apart:
-		status.State = ShardRunning
-		*whole = false
-	case b.begun(status.Name) && !looked:
-		status.State = ShardFailed
-	default:
-		status.State = ShardWaiting
-	}
-	return errors.Join(err1, err2)
-}
-
-// begun reports whether a process has left anything of a shard: half of it, unless that is on
-// scratch, or the lock of a shard that is built apart.
-func (b *Building) begun(shard string) bool {
-	entries, _ := os.ReadDir(b.path(".build"))
-	return slices.ContainsFunc(entries, func(entry fs.DirEntry) bool {
-		return entry.Name() == shard+".lock" || disk.TemporaryFor(entry.Name(), shard)
-	})
 }
 
 // locked reports whether a process holds an exclusive lock. It needs no write permission.

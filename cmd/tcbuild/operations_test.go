@@ -306,7 +306,7 @@ func TestStatusAndStage(t *testing.T) {
 	must(t, f.dir, f.dataset("indices", "zstd", "out", "--shard", "1/3")...)
 	o := must(t, f.dir, "status", "out")
 	want := "shard-00000-of-00003  waiting  50 samples\nshard-00001-of-00003  done     50 samples\nshard-00002-of-00003  waiting  50 samples\n" +
-		"out: 1 shards done, 0 running, 0 failed, 2 waiting\n"
+		"out: 1 shards done, 0 running, 2 waiting\n"
 	if o.stdout != want {
 		t.Errorf("got\n%s\nwant\n%s", o.stdout, want)
 	}

@@ -21,10 +21,10 @@ func newStatus(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status DATASET",
 		Short: "Show the progress of a dataset's shards",
-		Long: `Show the shards of a published or unfinished dataset. A shard is done, running, failed
-(begun, but no process is working on it) or waiting (not begun, or queued in the running
-build). Running the same build again builds the shards that are not done, each from its
-beginning. A dataset of the incidence variant has no shards and takes one line.
+		Long: `Show the shards of a published or unfinished dataset. A shard is done, running or waiting
+(not begun, queued in the running build, or interrupted). Running the same build again
+builds the shards that are not done, each from its beginning. A dataset of the incidence
+variant has no shards and takes one line.
 
 Of a dataset of 'tcbuild rebuild', ROOT/DATASET, show the versions, the shards of the
 unfinished version and how much of it is verified, the jobs in SLURM's queue with the
@@ -125,6 +125,6 @@ func printShards(e *env, path string, shards []store.ShardStatus) error {
 		counts[shard.State]++
 		rows = append(rows, []string{shard.Name, string(shard.State), humanCount(shard.Samples) + " samples"})
 	}
-	return e.table(append(rows, []string{fmt.Sprintf("%s: %d shards done, %d running, %d failed, %d waiting", path,
-		counts[store.ShardDone], counts[store.ShardRunning], counts[store.ShardFailed], counts[store.ShardWaiting])})...)
+	return e.table(append(rows, []string{fmt.Sprintf("%s: %d shards done, %d running, %d waiting", path,
+		counts[store.ShardDone], counts[store.ShardRunning], counts[store.ShardWaiting])})...)
 }
