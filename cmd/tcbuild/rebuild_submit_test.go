@@ -22,7 +22,7 @@ func TestSlurmDryRun(t *testing.T) {
 	}
 	scripts = scripts[1:]
 	for i, want := range [][]string{
-		{" step=incidence\n", "'--comment=incidence 000001-", "#SBATCH --partition=cpu\n", "#SBATCH --requeue\n", "/out/set/slurm/000001-"},
+		{" step=incidence\n", "'--comment=incidence 000001-", "#SBATCH --cpus-per-task=4\n#SBATCH --account=lab\n#SBATCH --partition=cpu\n", "#SBATCH --requeue\n", "/out/set/slurm/000001-"},
 		{" step=shards\n", "--dependency=afterok:$incidence ", "#SBATCH --array=0-3%2\n", "#SBATCH --signal=B:USR1@120\n", "#SBATCH --time=1:00:00\n", "/shards-%A_%a.log\n"},
 		{" step=verify\n", "--dependency=afterok:$shards ", "#SBATCH --array=0-3%2\n", "#SBATCH --partition=cpu\n#SBATCH --partition=gpu\n#SBATCH --gres=gpu:a100:1\n"},
 		{" step=finalize\n", "--dependency=afterok:$verify ", "#SBATCH --partition=cpu\n"},
@@ -36,7 +36,8 @@ func TestSlurmDryRun(t *testing.T) {
 				t.Errorf("script %d: got %s, want %q in it", i, scripts[i], text)
 			}
 		}
-		if i < 4 && (strings.Contains(scripts[i], "--slurm") || strings.Contains(scripts[i], "--time=") != (i == 1) || strings.Contains(scripts[i], "--gres") != (i == 2)) {
+		if i < 4 && (strings.Contains(scripts[i], "--slurm") || strings.Contains(scripts[i], "--time=") != (i == 1) || strings.Contains(scripts[i], "--gres") != (i == 2) ||
+			strings.Contains(scripts[i], "--cpus-per-task") != (i == 0)) {
 			t.Errorf("script %d: got %s", i, scripts[i])
 		}
 	}

@@ -95,7 +95,7 @@ func (r *Rebuild) Memory(ctx context.Context, order Order) map[string]int {
 	positions, samples := float64(s.positions)/1e6, float64(s.samples)/1e6
 	megabytes := make(map[string]int)
 	for _, label := range order.Jobs {
-		cores := float64(cpusPerTask(slices.Concat(order.Sbatch, *order.SbatchOf[label])))
+		cores := float64(cpusPerTask(order.given(label)))
 		need := 25 + 27*positions
 		switch label {
 		case JobIncidence:

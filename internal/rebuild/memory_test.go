@@ -28,7 +28,7 @@ func TestMemory(t *testing.T) {
 	answer("64000+\\n128000\\n")
 	found := r.Memory(t.Context(), order)
 	for label, want := range map[string]int{
-		JobIncidence: 2 * (75 + 27*10 + 70*4 + 20), JobShards: 2 * (25 + 27*10 + 5), JobVerify: 2 * (30 + 45*10 + 16*8), JobFinalize: 2 * (25 + 27*10),
+		JobIncidence: 2 * (75 + 27*10 + 70*4 + 20*4), JobShards: 2 * (25 + 27*10 + 5), JobVerify: 2 * (30 + 45*10 + 16*8), JobFinalize: 2 * (25 + 27*10),
 	} {
 		if got := found[label]; got < want || got >= want+64 {
 			t.Errorf("%s: got %d, want %d", label, got, want)

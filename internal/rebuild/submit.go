@@ -201,6 +201,18 @@ exit $code
 // in them, if that is a job.
 var exported = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "SLURM_CONF"}
 
+// surveyCores is how many cores the incidence job asks for: all tasks wait for it.
+const surveyCores = 4
+
+// given are the options of sbatch for a job, of which later ones win.
+func (o *Order) given(label string) []string {
+	options := slices.Concat(o.Sbatch, *o.SbatchOf[label])
+	if label == JobIncidence {
+		options = slices.Insert(options, 0, fmt.Sprintf("--cpus-per-task=%d", surveyCores))
+	}
+	return options
+}
+
 // batches are the jobs of an order.
 func (c *Chain) batches(order Order) (batches []batch, err error) {
 	tasks, atOnce, err := order.Tasks()
@@ -222,7 +234,7 @@ func (c *Chain) batches(order Order) (batches []batch, err error) {
 			"--open-mode=append", "--requeue", "--signal=B:USR1@120", "--kill-on-invalid-dep=yes",
 			"--export=" + strings.Join(slices.Concat(exported, order.Export), ","),
 		}, array)
-		given := slices.Concat(order.Sbatch, *order.SbatchOf[label])
+		given := order.given(label)
 		// of --mem, --mem-per-cpu and --mem-per-gpu a job may have one
 		hasMemory := slices.ContainsFunc(given, func(option string) bool { return strings.HasPrefix(option, "--mem") })
 		if n := order.Memory[label]; n > 0 && !hasMemory {
