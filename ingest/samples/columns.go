@@ -47,7 +47,7 @@ func findPerturbationLayout(path string, r *table.Reader, options PerturbationOp
 
 // attributeKey is the key under which an Arrow file's schema says that a column of
 // numbers is an attribute: row numbers are no phenotype.
-const attributeKey = "tcbuild"
+const attributeKey, noted = "tcbuild", "attribute"
 
 // columnRole is the use of a column.
 type columnRole string
@@ -297,7 +297,7 @@ func (c *perturbationColumns) assignAll(r *table.Reader, options PerturbationOpt
 		holds := &all[column]
 		switch c.kind(column) {
 		case table.Number:
-			holds.number, holds.noted = "its type", r.Metadata(column, attributeKey) == "attribute"
+			holds.number, holds.noted = "its type", r.Metadata(column, attributeKey) == noted
 		case table.Text:
 			holds.text = "its type"
 		case table.List, table.Other:

@@ -280,10 +280,10 @@ func (l sampleList) Scan(yield func(*ingest.Samples) error) (ingest.Counts, erro
 	return ingest.Counts{Samples: l.Len()}, yield(l.Samples)
 }
 
-// randomSamples makes samples of 0 to 4 genes, two phenotypes and an attribute, some missing.
+// randomSamples makes samples of 0 to 4 genes, two phenotypes and two attributes, some missing.
 func randomSamples(genes *ingest.Nodes, n int) sampleList {
 	random := rand.New(rand.NewPCG(5, uint64(n)))
-	columns := ingest.Columns{Phenotypes: ingest.NamedPhenotypes("fitness", "τ score"), Attributes: []ingest.Attribute{{Name: "medium", Type: ingest.TextAttribute}}}
+	columns := ingest.Columns{Phenotypes: ingest.NamedPhenotypes("fitness", "τ score"), Attributes: []ingest.Attribute{{Name: "medium", Type: ingest.TextAttribute}, {Name: "batch", Type: ingest.NumberAttribute}}}
 	s := ingest.NewSamples(0, columns, n)
 	for i := range n {
 		var genotype []uint32
@@ -295,7 +295,7 @@ func randomSamples(genes *ingest.Nodes, n int) sampleList {
 		if random.IntN(5) == 0 {
 			values[random.IntN(2)] = math.NaN()
 		}
-		s.Append(fmt.Appendf(nil, "sample %d", i), slices.Compact(genotype), values, []ingest.Value{{Text: [][]byte{nil, []byte("YPD"), []byte("SC 30")}[(i+1)%3]}})
+		s.Append(fmt.Appendf(nil, "sample %d", i), slices.Compact(genotype), values, []ingest.Value{{Text: [][]byte{nil, []byte("YPD"), []byte("SC 30")}[(i+1)%3]}, {Number: []float64{1, 2.5, math.NaN()}[i%3]}})
 	}
 	return sampleList{s, columns}
 }
@@ -305,12 +305,12 @@ func TestWrite(t *testing.T) {
 	for _, n := range []int{0, 1, ingest.BatchSamples - 1, ingest.BatchSamples, ingest.BatchSamples + 1, 3*ingest.BatchSamples + 17} {
 		samples := randomSamples(threeGenes, n)
 		want, _, _ := showSamples(samples)
-		for _, name := range []string{"p.tsv", "p.arrow"} {
+		for name, attributes := range map[string][]string{"p.tsv": {"medium", "batch"}, "p.arrow": nil} {
 			path := filepath.Join(t.TempDir(), name)
 			if err := Write(path, samples, threeGenes); err != nil {
 				t.Fatal(err)
 			}
-			p, err := OpenFile(path, threeGenes, PerturbationOptions{AllowWildtype: true})
+			p, err := OpenFile(path, threeGenes, PerturbationOptions{AllowWildtype: true, Attributes: attributes})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
@@ -22,8 +24,8 @@ import (
 
 // Write writes a perturbation set with the columns sample_id and genes and one per
 // phenotype and attribute: an Arrow IPC file if path ends in .arrow, tab-separated text if it ends
-// in .tsv. OpenFile reads back the same samples, if PerturbationOptions.Attributes names
-// the numeric attributes, which look like phenotypes. The bytes depend only on the samples,
+// in .tsv. OpenFile reads back the same samples; of text, if PerturbationOptions.Attributes names
+// the numeric attributes, which look like phenotypes there. The bytes depend only on the samples,
 // and memory does not depend on their number.
 func Write(path string, source ingest.SampleSource, genes *ingest.Nodes) error {
 	format, compression := table.Format(path)
@@ -72,11 +74,11 @@ func perturbationFields(columns ingest.Columns) []arrowfile.Field {
 		fields = append(fields, arrowfile.Field{Name: phenotype.Name, Values: arrowfile.Numbers{}})
 	}
 	for _, attribute := range columns.Attributes {
-		values := arrowfile.Values(arrowfile.Numbers{})
-		if attribute.Type == ingest.TextAttribute {
-			values = arrowfile.OptionalTexts{}
+		field := arrowfile.Field{Name: attribute.Name, Values: arrowfile.OptionalTexts{}}
+		if attribute.Type == ingest.NumberAttribute {
+			field.Values, field.Metadata = arrowfile.Numbers{}, arrow.NewMetadata([]string{attributeKey}, []string{noted})
 		}
-		fields = append(fields, arrowfile.Field{Name: attribute.Name, Values: values})
+		fields = append(fields, field)
 	}
 	return fields
 }

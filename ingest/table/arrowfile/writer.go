@@ -47,8 +47,9 @@ type Writer struct {
 
 // Field is a column to write. Only the type of Values counts.
 type Field struct {
-	Name   string
-	Values Values
+	Name     string
+	Values   Values
+	Metadata arrow.Metadata // of the column, in the schema
 }
 
 // Create creates or replaces an Arrow IPC file. It must be closed.
@@ -60,7 +61,7 @@ func Create(path string, fields []Field) (*Writer, error) {
 		case typed, OptionalTexts:
 			nullable = true
 		}
-		columns[i] = arrow.Field{Name: field.Name, Type: field.Values.dataType(), Nullable: nullable}
+		columns[i] = arrow.Field{Name: field.Name, Type: field.Values.dataType(), Nullable: nullable, Metadata: field.Metadata}
 	}
 	file, err := os.Create(path)
 	if err != nil {
