@@ -33,6 +33,8 @@ build: build-needs ## bin/tcbuild, with CUDA support if its header is available
 quickstart: build ## the whole chain on synthetic data of yeast's size, in seconds
 	bin/tcbuild rebuild --config conf/quickstart.yaml
 
+# Long tests run a few of their cases, and Python's slow tests do not run. LONG=1 in the environment,
+# as in CI, runs more cases and all tests.
 test: test-needs check go-test python-test ## install the tests' dependencies, and run all tests
 
 # Programs and wheels are made, and packages chosen, with fixed versions of the tools, in an
@@ -56,10 +58,10 @@ check: $(VENV)/installed ## formatting, go vet, staticcheck, ruff and mypy
 MEMORY := $(shell [ "$$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 6000000 ] 2>/dev/null && echo TMPDIR=/dev/shm)
 
 # make check has vetted the tests
-GO_TEST = $(CUDA) $(GO) test -vet=off -timeout 30m
+GO_TEST = $(CUDA) $(GO) test -vet=off -timeout $(if $(TCBUILD_EXHAUSTIVE),5h,30m)
 
 go-test: test-needs ## all Go tests; of those of many cases, some
-	$(GO_TEST) -short ./...
+	$(GO_TEST) $(if $(LONG),,-short) ./...
 
 # Of the packages whose code starts goroutines or locks, with -short. Two kinds of tests do not run:
 # those that try every damage to a file, and long ones on one goroutine. Of the program's tests the
@@ -75,15 +77,14 @@ race: test-needs ## the concurrent Go tests, under the race detector
 
 PYTEST = $(MEMORY) $(CUDA) $(VENV)/bin/python -m pytest -q -rs -n auto --maxprocesses 8 --dist worksteal
 
-python-test: $(VENV)/installed ## the tests that read datasets with Python's own libraries, but the slow ones
-	$(PYTEST) -m 'not slow' python/tests
+python-test: $(VENV)/installed ## the tests that read datasets with Python's own libraries
+	$(PYTEST) $(if $(LONG),,-m 'not slow') python/tests
 
 python-versions: $(VENV)/installed ## some Python tests with the oldest and the newest Python and packages
 	$(MEMORY) python/try-versions.sh $(CURDIR)/$(VENV)/bin/uv $(CURDIR)/bin/python-versions
 
-exhaustive: $(VENV)/installed ## all cases of all Go tests, Python's slow tests, and more damaged files for both readers
-	TCBUILD_EXHAUSTIVE=1 $(GO_TEST) ./...
-	TCBUILD_EXHAUSTIVE=1 $(PYTEST) -m slow python/tests
+exhaustive: ## make test with every damage to a file, which takes hours
+	LONG=1 TCBUILD_EXHAUSTIVE=all $(MAKE) test
 
 # uv installs torch's gigabytes in a quarter of pip's time.
 UV := uv==0.13.9

@@ -254,23 +254,18 @@ func (d *target) verify(t testing.TB, what string, bad []int) {
 	}
 }
 
-// sampler takes some cases of many. The environment variable TCBUILD_EXHAUSTIVE=1 makes them more,
-// and TCBUILD_EXHAUSTIVE=all all, which takes an hour or so.
+// sampler takes some cases of many; with the environment variable TCBUILD_EXHAUSTIVE=all it takes
+// all, which takes an hour or so.
 type sampler struct {
 	r     *rand.Rand
 	oneOf int
 	all   bool
 }
 
-// newSampler takes one of usual cases that TCBUILD_EXHAUSTIVE=1 takes, under -short one of short.
+// newSampler takes one of usual cases, under -short one of short.
 func newSampler(t testing.TB, usual, short int) sampler {
 	t.Helper()
-	exhaustive := os.Getenv("TCBUILD_EXHAUSTIVE")
-	oneOf := testrun.Cases(usual, short)
-	if exhaustive != "" {
-		oneOf = 1
-	}
-	return sampler{seed.Rand(t), oneOf, exhaustive == "all"}
+	return sampler{seed.Rand(t), testrun.Cases(usual, short), os.Getenv("TCBUILD_EXHAUSTIVE") == "all"}
 }
 
 // take is true once in oneOf calls, or less often as newSampler says.

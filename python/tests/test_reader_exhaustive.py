@@ -6,16 +6,15 @@ meaning is flipped, each page of the shards stands in the place of each other on
 with it, each file and each two are exchanged with those of like datasets.
 
 What is sampled, from a random place on, unless TCBUILD_EXHAUSTIVE=all takes all of it (20 minutes
-of CPU, in place of 1). TCBUILD_EXHAUSTIVE=1 takes what is in brackets:
+of CPU, in place of 1):
 - Runs of 32 zeros and more are padding but for the 16 at either end: one random bit of every
   eighth byte.
-- Of the other bits every seventh [all] is flipped for incidence and indices-zstd, so each bit of a
-  byte in turn. The manifest, the graph and the pages of a shard are read alike for all codecs, and
-  a payload is compared with its checksum before it is decoded: for the others it is every 29th
-  [seventh].
+- Of the other bits every seventh is flipped for incidence and indices-zstd, so each bit of a byte
+  in turn. The manifest, the graph and the pages of a shard are read alike for all codecs, and a
+  payload is compared with its checksum before it is decoded: for the others it is every 29th.
 - The sample table is the same in all variants: for all but incidence, every ninth of those bits.
   One of the ways to read it is tried with each flip, in turn.
-- Every third pair of pages [all].
+- Every third pair of pages.
 Always: with pages in the place of others, every eleventh sample is read, some of each page; of all
 files the pairs are exchanged, not more.
 """
@@ -45,8 +44,7 @@ from tcbuild.incidence_file import IncidenceFile
 from tcbuild.sample_table import SampleTable
 from tcbuild.shards import ShardMasks
 
-EXHAUSTIVE = os.environ.get("TCBUILD_EXHAUSTIVE", "")
-EVERY_BIT = EXHAUSTIVE == "all"
+ALL = os.environ.get("TCBUILD_EXHAUSTIVE") == "all"
 SEED = int(os.environ.get("TCBUILD_SEED", random.randrange(1 << 32)))
 PAGE = 4096
 NOBODY = 65534
@@ -76,7 +74,7 @@ def no_hang():
         raise TimeoutError("it hangs")
 
     signal.signal(signal.SIGALRM, end)
-    signal.alarm(7200 if EVERY_BIT else 300)
+    signal.alarm(7200 if ALL else 300)
     yield
     signal.alarm(0)
 
@@ -208,7 +206,7 @@ def files_of(path: Path) -> list[str]:
 
 def flips(data: bytes) -> list[tuple[int, int]]:
     """Bytes and bits to flip: every bit, but of padding one of every eighth byte."""
-    if EVERY_BIT:
+    if ALL:
         return list(itertools.product(range(len(data)), range(8)))
     chance = random.Random(SEED)
     padding = {
@@ -309,9 +307,8 @@ def test_every_flipped_bit(tiny, tmp_path, name):
     path = damaged_copy(tiny[name], tmp_path)
     for file in files_of(path):
         chosen = flips((path / file).read_bytes())
-        exhaustive, usual = (1, 7) if name in WHOLE else (7, 29)
-        step = 1 if EVERY_BIT else exhaustive if EXHAUSTIVE else usual
-        if not EVERY_BIT and name != "incidence" and file.startswith("samples/"):
+        step = 1 if ALL else 7 if name in WHOLE else 29
+        if not ALL and name != "incidence" and file.startswith("samples/"):
             step = 9 * step
         chosen = chosen[SEED % step :: step]
         count = flip_all(path, file, chosen)
@@ -336,7 +333,7 @@ def test_every_page_in_the_place_of_every_other(tcbuild, tmp_path, name):
     assert len(pages) >= 10 and None not in want
     content = {file: file.read_bytes() for file in shards}
     pairs = list(itertools.permutations(pages, 2))
-    for (file, at), (other, other_at) in pairs if EXHAUSTIVE else pairs[SEED % 3 :: 3]:
+    for (file, at), (other, other_at) in pairs if ALL else pairs[SEED % 3 :: 3]:
         for swapped in (False, True):
             put(file, at, content[other][other_at : other_at + PAGE])
             if swapped:
