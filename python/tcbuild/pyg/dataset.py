@@ -20,6 +20,7 @@ from tcbuild.pyg.gene_ontology import perturbed_ontology
 from tcbuild.pyg.shared import Kind, Shared
 from tcbuild.pyg.subgraph import subgraph
 from tcbuild.rows import position
+from tcbuild.torch.resume import Resumable
 
 # torchcell's names of what makes samples.
 PROCESSORS = [
@@ -30,7 +31,7 @@ PROCESSORS = [
 ]
 
 
-class Dataset(torch.utils.data.Dataset[HeteroData]):
+class Dataset(Resumable, torch.utils.data.Dataset[HeteroData]):
     """Samples as in torchcell's LazySubgraphRepresentation: the whole graph, shared by all samples,
     and what is removed from it.
 

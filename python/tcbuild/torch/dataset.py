@@ -15,9 +15,10 @@ from tcbuild.rows import position
 from tcbuild.torch.attributes import with_cells
 from tcbuild.torch.basis import mark_basis
 from tcbuild.torch.edges import Edges
+from tcbuild.torch.resume import Resumable
 
 
-class Dataset(torch.utils.data.Dataset["Sample"]):
+class Dataset(Resumable, torch.utils.data.Dataset["Sample"]):
     """A tcbuild dataset, its folder, or a view of one as a map-style torch Dataset.
 
         stored = tcbuild.open("cell/indices")
