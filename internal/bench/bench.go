@@ -122,7 +122,7 @@ func (in *inputs) measure(ctx context.Context, c *CaseResult, round int, dir str
 	if err := in.checkRead(manifest); err != nil {
 		return err
 	}
-	read, err := readDataset(ctx, dir, uint64(round))
+	read, err := readDataset(ctx, dir, manifest.Samples, uint64(round))
 	if err != nil {
 		return err
 	}

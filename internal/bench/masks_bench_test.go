@@ -42,7 +42,7 @@ func BenchmarkWholeMasks(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				reader, err := newMasks(dataset)
+				reader, err := newMasks(b.Context(), dataset)
 				if err != nil {
 					b.Fatal(err)
 				}

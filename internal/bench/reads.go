@@ -10,12 +10,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"tcbuild/encode"
+	"tcbuild/incidence"
+	"tcbuild/ingest"
 	"tcbuild/store"
 )
 
@@ -31,33 +34,33 @@ type reads struct {
 	notCold    string
 }
 
-// readDataset reads the whole masks of samples in random order, which seed chooses: with an empty
-// page cache, if that can be, and then from the page cache.
-func readDataset(ctx context.Context, dir string, seed uint64) (r reads, err error) {
-	dataset, err := store.Open(dir)
-	if err != nil {
-		return r, err
-	}
-	order := rand.New(rand.NewPCG(seed, 0)).Perm(dataset.Manifest.Samples)
+// readDataset reads the whole masks of some of a dataset's samples in random order, which seed
+// chooses: with an empty page cache, if that can be, and then from the page cache.
+func readDataset(ctx context.Context, dir string, samples int, seed uint64) (r reads, err error) {
+	order := rand.New(rand.NewPCG(seed, 0)).Perm(samples)
 	order = order[:min(len(order), passSamples)]
 	if cached := dropCache(dir); cached != nil {
 		r.notCold = cached.Error()
-	} else if _, r.cold, err = readPass(ctx, dataset, order, nil); err != nil {
+	} else if _, r.cold, err = readPass(ctx, dir, order, nil); err != nil {
 		return r, err
 	}
 	if err := fillCache(dir); err != nil {
 		return r, err
 	}
-	r.open, r.warm, err = readPass(ctx, dataset, order, order)
+	r.open, r.warm, err = readPass(ctx, dir, order, order)
 	return r, err
 }
 
 // readPass opens a dataset and reads its first sample, in open seconds. Then it reads the samples
 // of warmUp, and returns the milliseconds for each sample of order.
-func readPass(ctx context.Context, dataset *store.Dataset, order, warmUp []int) (open, milliseconds float64, err error) {
+func readPass(ctx context.Context, dir string, order, warmUp []int) (open, milliseconds float64, err error) {
 	runtime.GC()
 	start := time.Now()
-	reader, err := newMasks(dataset)
+	dataset, err := store.Open(dir)
+	if err != nil {
+		return 0, 0, err
+	}
+	reader, err := newMasks(ctx, dataset)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -99,25 +102,35 @@ func (m *masks) pass(ctx context.Context, order []int) (float64, error) {
 }
 
 // newMasks opens a dataset for reading whole masks.
-func newMasks(dataset *store.Dataset) (*masks, error) {
+func newMasks(ctx context.Context, dataset *store.Dataset) (*masks, error) {
 	size := dataset.Manifest.MaskPositions()
 	if dataset.Manifest.Variant == store.Incidence {
-		reader, err := dataset.NewMaskReader()
+		graph, err := dataset.Graph()
+		if err != nil {
+			return nil, err
+		}
+		cache, err := dataset.Incidence()
+		if err != nil {
+			return nil, err
+		}
+		rules, err := incidence.ReadRules(graph, dataset.Manifest.Options.ReactionRule)
 		if err != nil {
 			return nil, err
 		}
 		var own []byte
+		var genes [][]uint32 // of each sample
+		remover := incidence.NewRemover(graph, cache, rules)
+		err = dataset.EachSample(ctx, func(_ int, sample *ingest.Sample) error {
+			genes = append(genes, slices.Clone(sample.Genes))
+			return nil
+		})
 		return &masks{func(sample int) ([]byte, error) {
-			_, removed, err := reader.Sample(sample)
-			if err != nil {
-				return nil, err
-			}
 			own = encode.Fill(own, size)
-			for _, position := range removed {
+			for _, position := range remover.Removed(genes[sample]) {
 				own[position] = 0
 			}
 			return own, nil
-		}, reader.Close}, nil
+		}, func() {}}, err
 	}
 	codec, err := encode.Find(dataset.Manifest.Mode(), dataset.Manifest.Codec)
 	if err != nil {

@@ -62,7 +62,7 @@ func TestMasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range allCases() {
-		reader, err := newMasks(buildTiny(t, c, "synth:tiny:100:1"))
+		reader, err := newMasks(t.Context(), buildTiny(t, c, "synth:tiny:100:1"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,16 +77,16 @@ func TestMasks(t *testing.T) {
 
 func TestReadAll(t *testing.T) {
 	dataset := buildTiny(t, Case{store.Indices, "zstd"}, "synth:tiny:1500:1")
-	r, err := readDataset(t.Context(), dataset.Dir, 1)
+	r, err := readDataset(t.Context(), dataset.Dir, 1500, 1)
 	if err != nil || r.open <= 0 || r.warm <= 0 || (r.cold > 0) == (r.notCold != "") {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := readDataset(cancelled, dataset.Dir, 1); err == nil {
+	if _, err := readDataset(cancelled, dataset.Dir, 1500, 1); err == nil {
 		t.Error("a cancelled pass ended well")
 	}
-	if _, err := readDataset(t.Context(), t.TempDir(), 1); err == nil {
+	if _, err := readDataset(t.Context(), t.TempDir(), 1500, 1); err == nil {
 		t.Error("an empty folder was read")
 	}
 }
