@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"sync"
 	"unicode"
@@ -67,40 +66,21 @@ func appendPrintable(to, text []byte) []byte {
 	return append(to, text[start:]...)
 }
 
-// The longest value, such as a number from the input, and the longest message that are shown in
-// full, in bytes.
-const (
-	longestValue   = 400
-	longestMessage = 2000
-)
+// longestMessage is the longest message or cell that is shown in full, in bytes.
+const longestMessage = 2000
 
-var valuePattern = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[^\s"]+`)
-
-// clip shortens a message to a few lines: first each word or quoted value, then the whole.
-func clip(message string) string { return cutMiddle(clipValues(message), longestMessage) }
-
-func clipValues(text string) string {
-	if len(text) <= longestValue {
-		return text
+// clip shortens a message to a few lines: it keeps the beginning and the end, and says how much was
+// left out.
+func clip(message string) string {
+	if len(message) <= longestMessage {
+		return message
 	}
-	return valuePattern.ReplaceAllStringFunc(text, func(value string) string { return cutMiddle(value, longestValue) })
+	head := strings.ToValidUTF8(message[:longestMessage/2], "")
+	tail := strings.ToValidUTF8(message[len(message)-longestMessage/4:], "")
+	return fmt.Sprintf("%s… (%s bytes left out) …%s", head, humanCount(len(message)-len(head)-len(tail)), tail)
 }
 
 var lineBreakers = strings.NewReplacer("\t", `\t`, "\n", `\n`)
 
-// oneLine makes a text that contains names from the input fit on one line or in one cell.
-func oneLine(text string) string { return clipValues(lineBreakers.Replace(text)) }
-
-// oneName does the same for a single name.
-func oneName(name string) string { return cutMiddle(lineBreakers.Replace(name), longestValue) }
-
-// cutMiddle shortens a text to about longest bytes: it keeps the beginning and the end, and says
-// how much was left out.
-func cutMiddle(text string, longest int) string {
-	if len(text) <= longest {
-		return text
-	}
-	head := strings.ToValidUTF8(text[:longest/2], "")
-	tail := strings.ToValidUTF8(text[len(text)-longest/4:], "")
-	return fmt.Sprintf("%s… (%s bytes left out) …%s", head, humanCount(len(text)-len(head)-len(tail)), tail)
-}
+// oneLine makes a text that contains names from the input fit on one line.
+func oneLine(text string) string { return clip(lineBreakers.Replace(text)) }

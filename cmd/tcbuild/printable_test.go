@@ -69,8 +69,7 @@ func TestClip(t *testing.T) {
 		{"read a.tsv:3: found 12", "read a.tsv:3: found 12"},
 		{strings.Repeat("word ", 300), strings.Repeat("word ", 300)},
 		{`read a.tsv:3: found "` + long + `", expected a number`,
-			`read a.tsv:3: found "` + long[:199] + "… (99,702 bytes left out) …" + long[:99] + `", expected a number`},
-		{"read " + long + ": no such file", "read " + long[:200] + "… (99,701 bytes left out) …" + long[:99] + ": no such file"},
+			`read a.tsv:3: found "` + long[:979] + "… (98,541 bytes left out) …" + long[:480] + `", expected a number`},
 	} {
 		if got := clip(c.text); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)

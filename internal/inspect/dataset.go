@@ -3,13 +3,11 @@ package inspect
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/cespare/xxhash/v2"
 	"github.com/dustin/go-humanize"
 
 	"tcbuild/ingest"
@@ -21,13 +19,10 @@ import (
 type DatasetSummary struct {
 	*store.Manifest
 	Summary *SampleSummary `json:"summary,omitempty"` // none without samples
-	// Repeats of the samples that were left after repeats were merged; the manifest's counts are from
-	// before. nil if none was merged
-	AfterMerging *ingest.Repeats `json:"after_merging,omitempty"`
 }
 
 // Dataset describes a dataset. It reads the sample table once, no masks, in memory that does not
-// grow with the samples, but for 8 bytes each if repeats were merged.
+// grow with the samples.
 func Dataset(ctx context.Context, dataset *store.Dataset) (*DatasetSummary, error) {
 	s := &DatasetSummary{Manifest: dataset.Manifest}
 	if s.Samples == 0 {
@@ -38,17 +33,8 @@ func Dataset(ctx context.Context, dataset *store.Dataset) (*DatasetSummary, erro
 		return nil, err
 	}
 	counter := newSampleCounter(genes, s.Columns())
-	var genotypes []uint64 // hashes
-	var text []byte
 	err = dataset.EachSample(ctx, func(_ int, row *ingest.Sample) error {
 		counter.add(row.Genes, row.Phenotypes, row.Attributes)
-		if s.Counts.MergedSamples > 0 {
-			text = text[:0]
-			for _, gene := range row.Genes {
-				text = binary.LittleEndian.AppendUint32(text, gene)
-			}
-			genotypes = append(genotypes, xxhash.Sum64(text))
-		}
 		return nil
 	})
 	if err != nil {
@@ -56,26 +42,7 @@ func Dataset(ctx context.Context, dataset *store.Dataset) (*DatasetSummary, erro
 	}
 	summary := counter.summary()
 	s.Summary = &summary
-	if s.Counts.MergedSamples > 0 {
-		s.AfterMerging = repeatsOf(genotypes)
-	}
 	return s, nil
-}
-
-// repeatsOf counts equal hashes; it sorts them.
-func repeatsOf(hashes []uint64) *ingest.Repeats {
-	slices.Sort(hashes)
-	r := &ingest.Repeats{}
-	for first, end := 0, 0; first < len(hashes); first = end {
-		for end = first + 1; end < len(hashes) && hashes[end] == hashes[first]; end++ {
-		}
-		r.Genotypes++
-		if end-first > 1 {
-			r.RepeatedGenotypes++
-			r.RepeatedSamples += end - first
-		}
-	}
-	return r
 }
 
 // wildtypes is the number of samples that delete no gene.
@@ -114,18 +81,14 @@ func (s *DatasetSummary) facts(dir string) page.Section {
 	add("variant", strings.TrimSpace(string(s.Variant)+" "+s.Codec))
 	add("samples", count(s.Samples))
 	number("that delete no gene", s.wildtypes())
-	repeats := s.Counts.Repeats
-	if s.AfterMerging != nil {
-		repeats = *s.AfterMerging
-	}
-	number("genotypes", repeats.Genotypes)
-	number("genotypes of several samples", repeats.RepeatedGenotypes)
-	number("samples of these", repeats.RepeatedSamples)
-	if s.AfterMerging != nil {
+	number("genotypes", s.Counts.Genotypes)
+	then := ""
+	if s.Counts.MergedSamples > 0 { // the manifest counts repeats before they are merged
+		then = " then"
 		number("samples before repeats were merged", s.Samples+s.Counts.MergedSamples)
-		number("genotypes of several samples then", s.Counts.RepeatedGenotypes)
-		number("samples of these then", s.Counts.RepeatedSamples)
 	}
+	number("genotypes of several samples"+then, s.Counts.RepeatedGenotypes)
+	number("samples of these"+then, s.Counts.RepeatedSamples)
 	number("conditions", s.Counts.Conditions)
 	add("controls", strings.Join(s.Options.Controls, ", "))
 	if s.Kinds != nil {

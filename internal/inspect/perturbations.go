@@ -66,14 +66,24 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes, contro
 	}
 	all, _ := ingest.NewNodes(ingest.Gene, names, nil) // distinct
 	set = set.Of(all)
-	c := counter{sampleCounter: newSampleCounter(all, set.Columns())}
+	c := newSampleCounter(all, set.Columns())
 	c.known = known
 	kinds := ingest.NewKindCounter(set.Columns())
+	var ids, genotypes []uint64 // hashes
+	var scratch []byte
+	affected := 0 // samples that delete an unknown gene
 	counts, err := set.Scan(func(samples *ingest.Samples) error {
 		kinds.Add(samples)
 		for i := range samples.Len() {
-			c.sampleCounter.add(samples.Genes(i), samples.Phenotypes(i), samples.Attributes(i))
-			c.add(samples.ID(i), samples.Genes(i))
+			c.add(samples.Genes(i), samples.Phenotypes(i), samples.Attributes(i))
+			scratch = scratch[:0]
+			for _, gene := range samples.Genes(i) {
+				scratch = binary.LittleEndian.AppendUint32(scratch, gene)
+			}
+			ids, genotypes = append(ids, xxhash.Sum64(samples.ID(i))), append(genotypes, xxhash.Sum64(scratch))
+			if slices.ContainsFunc(samples.Genes(i), func(gene uint32) bool { return int(gene) >= known }) {
+				affected++
+			}
 		}
 		return context.Cause(ctx)
 	})
@@ -82,11 +92,11 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes, contro
 	}
 	s := &PerturbationSummary{
 		Samples: counts.Samples, Wildtypes: counts.Wildtypes, Controls: counts.Controls, Kinds: kinds.Counts(), RepeatedGenes: counts.RepeatedGenes,
-		DuplicateGenotypes: repeats(c.genotypes), DuplicateIDs: repeats(c.ids),
+		DuplicateGenotypes: repeats(genotypes), DuplicateIDs: repeats(ids),
 		SampleSummary: c.summary(), IgnoredColumns: append([]string{}, set.IgnoredColumns()...), // not null in JSON
 	}
 	if genes != nil {
-		s.Unknown = &UnknownSummary{Samples: c.affected, Genes: []NameCount{}}
+		s.Unknown = &UnknownSummary{Samples: affected, Genes: []NameCount{}}
 		for i, name := range all.IDs[known:] {
 			s.Unknown.Genes = append(s.Unknown.Genes, NameCount{name, c.deletions[known+i]})
 		}
@@ -94,34 +104,10 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes, contro
 	return s, nil
 }
 
-// counter builds a summary, sample by sample.
-type counter struct {
-	*sampleCounter
-	affected  int      // samples that delete an unknown gene
-	ids       []uint64 // hashes
-	genotypes []uint64
-	scratch   []byte
-}
-
 // repeats counts the hashes that are there before; it sorts them.
 func repeats(hashes []uint64) int {
 	slices.Sort(hashes)
 	return len(hashes) - len(slices.Compact(hashes))
-}
-
-// add counts what a sample shares with others.
-func (c *counter) add(id []byte, genes []uint32) {
-	affected := false
-	c.scratch = c.scratch[:0]
-	for _, gene := range genes {
-		affected = affected || int(gene) >= c.known
-		c.scratch = binary.LittleEndian.AppendUint32(c.scratch, gene)
-	}
-	if affected {
-		c.affected++
-	}
-	c.genotypes = append(c.genotypes, xxhash.Sum64(c.scratch))
-	c.ids = append(c.ids, xxhash.Sum64(id))
 }
 
 // Page returns the summary as a page.
