@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/schema"
@@ -319,15 +317,4 @@ func TestDeltaEncoding(t *testing.T) {
 	defer r.Close()
 	_, err = r.Next()
 	checkInputError(t, err, path, `read delta.parquet from row 0 on: column "int": found values in encoding DELTA_BINARY_PACKED, expected PLAIN, RLE or RLE_DICTIONARY`)
-}
-
-func TestUnsignedBeyondSigned(t *testing.T) {
-	b := array.NewUint64Builder(memory.NewGoAllocator())
-	b.AppendValues([]uint64{7, math.MaxInt64 + 1}, nil)
-	path := writeArrays(t, b.NewArray())
-	r, err := Open(path)
-	check(t, err)
-	defer r.Close()
-	_, err = r.Next()
-	checkInputError(t, err, path, `read a.arrow from row 0 on: column "c0": found an unsigned integer of 2^63 or more, expected a smaller one`)
 }

@@ -2,43 +2,20 @@ package table
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/bits"
 
 	"tcbuild/ingest/table/rows"
 )
 
 func span(start, end int) rows.Span { return rows.Span{Start: uint32(start), End: uint32(end)} }
 
-// Fields are short, so that their ends are looked for in eight bytes at a time.
-const (
-	everyByte = 0x0101010101010101
-	highBits  = 0x80 * everyByte
-)
-
-// matches has the high bit of each byte of a word that is c.
-func matches(word uint64, c byte) uint64 {
-	word ^= uint64(c) * everyByte
-	return ^((word&^highBits + ^uint64(highBits)) | word) & highBits
-}
-
 // split appends the fields of a row that starts at offset in its buffer.
 func split(fields []rows.Span, record []byte, offset int, delimiter byte) []rows.Span {
-	start, at := 0, 0
-	for ; at+8 <= len(record); at += 8 {
-		for found := matches(binary.LittleEndian.Uint64(record[at:]), delimiter); found != 0; found &= found - 1 {
-			end := at + bits.TrailingZeros64(found)/8
-			fields = append(fields, span(offset+start, offset+end))
-			start = end + 1
-		}
-	}
-	for ; at < len(record); at++ {
-		if record[at] == delimiter {
-			fields = append(fields, span(offset+start, offset+at))
-			start = at + 1
-		}
+	start := 0
+	for end := bytes.IndexByte(record, delimiter); end >= 0; end = bytes.IndexByte(record[start:], delimiter) {
+		fields = append(fields, span(offset+start, offset+start+end))
+		start += end + 1
 	}
 	return append(fields, span(offset+start, offset+len(record)))
 }
@@ -46,77 +23,20 @@ func split(fields []rows.Span, record []byte, offset int, delimiter byte) []rows
 // splitBlanks is split for fields separated by runs of spaces and tabs, which may also start the
 // row.
 func splitBlanks(fields []rows.Span, record []byte, offset int) []rows.Span {
-	if single, ok := splitSingleBlanks(fields, record, offset); ok {
-		return single
-	}
 	start := -1
-	before := uint64(0x80) // the high bit if a blank is before the word
-	for at := 0; at < len(record); at += 8 {
-		var word uint64
-		if rest := record[at:]; len(rest) >= 8 {
-			word = binary.LittleEndian.Uint64(rest)
-		} else {
-			last := [8]byte{' ', ' ', ' ', ' ', ' ', ' ', ' ', ' '}
-			copy(last[:], rest)
-			word = binary.LittleEndian.Uint64(last[:])
-		}
-		blanks := matches(word, ' ') | matches(word, '\t')
-		for turns := blanks ^ (blanks<<8 | before); turns != 0; turns &= turns - 1 {
-			turn := at + bits.TrailingZeros64(turns)/8
-			if start < 0 {
-				start = turn
-				continue
-			}
-			fields = append(fields, span(offset+start, offset+turn))
+	for at, c := range record {
+		switch blank := c == ' ' || c == '\t'; {
+		case !blank && start < 0:
+			start = at
+		case blank && start >= 0:
+			fields = append(fields, span(offset+start, offset+at))
 			start = -1
 		}
-		before = blanks >> 56
 	}
 	if start >= 0 {
 		fields = append(fields, span(offset+start, offset+len(record)))
 	}
 	return fields
-}
-
-// splitSingleBlanks is splitBlanks for rows with one blank between two fields, as most have. ok is
-// false for other rows.
-func splitSingleBlanks(fields []rows.Span, record []byte, offset int) (_ []rows.Span, ok bool) {
-	start, at := 0, 0
-	before := uint64(0x80) // the high bit if a blank is before the word
-	for ; at+8 <= len(record); at += 8 {
-		word := binary.LittleEndian.Uint64(record[at:])
-		blanks := matches(word, ' ') | matches(word, '\t')
-		if blanks&(blanks<<8|before) != 0 {
-			return nil, false
-		}
-		before = blanks >> 56
-		for found := blanks; found != 0; found &= found - 1 {
-			end := at + bits.TrailingZeros64(found)/8
-			fields = append(fields, span(offset+start, offset+end))
-			start = end + 1
-		}
-	}
-	for ; at < len(record); at++ {
-		if record[at] == ' ' || record[at] == '\t' {
-			if at == start {
-				return nil, false
-			}
-			fields = append(fields, span(offset+start, offset+at))
-			start = at + 1
-		}
-	}
-	if start == len(record) {
-		return nil, false
-	}
-	return append(fields, span(offset+start, offset+len(record))), true
-}
-
-// trimBlanks cuts the spaces and tabs at the end of a row.
-func trimBlanks(record []byte) []byte {
-	for len(record) > 0 && (record[len(record)-1] == ' ' || record[len(record)-1] == '\t') {
-		record = record[:len(record)-1]
-	}
-	return record
 }
 
 // quotedLength finds the end of a row with quotes: the first line feed outside quotes. length is -1

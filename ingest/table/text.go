@@ -273,7 +273,7 @@ func (s *textSource) record(fields []rows.Span) (_ []rows.Span, ok bool, _ error
 		record = record[:length-1]
 	}
 	if s.delimiter == ' ' {
-		record = trimBlanks(record)
+		record = bytes.TrimRight(record, " \t")
 	}
 	switch {
 	case len(record) == 0:

@@ -54,6 +54,7 @@ func TestValues(t *testing.T) {
 		{arrow.PrimitiveTypes.Uint16, "65535", "65535 65535 65535"},
 		{arrow.PrimitiveTypes.Uint32, "4294967295", "4.294967295e+09 4294967295 4294967295"},
 		{arrow.PrimitiveTypes.Uint64, "7", "7 7 7"},
+		{arrow.PrimitiveTypes.Uint64, "9223372036854775808", "9.223372036854776e+18 (found 9.223372036854776e+18, expected an integer) 9223372036854775808"},
 		{arrow.PrimitiveTypes.Float32, "0.5", "0.5 (found 0.5, expected an integer) 0.5"},
 		{arrow.PrimitiveTypes.Float64, "3", "3 3 3"},
 		{arrow.PrimitiveTypes.Float64, "1e300", "1e+300 (found 1e+300, expected an integer) 1e+300"},

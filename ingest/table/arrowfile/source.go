@@ -56,7 +56,7 @@ func (s *Source) Fill(b *rows.Batch) error {
 }
 
 // load returns the next rows, which end with their record batch at the latest.
-func (s *Source) load() ([]rows.Column, int, error) {
+func (s *Source) load() ([]arrow.Array, int, error) {
 	for s.record == nil || s.at == int(s.record.NumRows()) {
 		if s.next == s.reader.NumRecords() {
 			return nil, 0, io.EOF
@@ -69,10 +69,10 @@ func (s *Source) load() ([]rows.Column, int, error) {
 	if slices.ContainsFunc(s.Kinds, func(kind rows.Kind) bool { return kind != rows.Other }) {
 		to = min(to, from+rows.BatchRows)
 	}
-	columns := make([]rows.Column, len(s.Columns))
+	columns := make([]arrow.Array, len(s.Columns))
 	for i := range columns {
 		if s.Reads(i) {
-			columns[i].Array = array.NewSlice(s.record.Column(i), int64(from), int64(to))
+			columns[i] = array.NewSlice(s.record.Column(i), int64(from), int64(to))
 		}
 	}
 	s.at = to

@@ -22,9 +22,9 @@ type Source struct {
 	memory *rows.Allocator
 	leaves []leaf // of each column
 
-	columns []column // of the open row group; nil if a column is not read
-	group   int      // the row group to open next
-	left    int64    // rows left in the open row group
+	columns []*column // of the open row group; nil if a column is not read
+	group   int       // the row group to open next
+	left    int64     // rows left in the open row group
 }
 
 // Open opens a table. The caller keeps ownership of the file.
@@ -64,7 +64,7 @@ func (s *Source) DataType(column int) arrow.DataType { return s.leaves[column].t
 func (s *Source) Fill(b *rows.Batch) error { return s.FillBy(b, s.load) }
 
 // load returns the next rows.
-func (s *Source) load() ([]rows.Column, int, error) {
+func (s *Source) load() ([]arrow.Array, int, error) {
 	for s.left == 0 {
 		if s.group == s.reader.NumRowGroups() {
 			return nil, 0, io.EOF
@@ -74,7 +74,7 @@ func (s *Source) load() ([]rows.Column, int, error) {
 		}
 	}
 	n := min(s.left, rows.BatchRows)
-	columns := make([]rows.Column, len(s.columns))
+	columns := make([]arrow.Array, len(s.columns))
 	for i, column := range s.columns {
 		if column == nil {
 			continue
@@ -94,7 +94,7 @@ func (s *Source) openGroup() error {
 	if s.left = group.NumRows(); s.left < 0 {
 		return fmt.Errorf("row group %d has %d rows", s.group-1, s.left)
 	}
-	s.columns = make([]column, len(s.Columns))
+	s.columns = make([]*column, len(s.Columns))
 	opened := 0
 	for i, l := range s.leaves {
 		if !s.Reads(i) {
@@ -110,7 +110,7 @@ func (s *Source) openGroup() error {
 		if err != nil {
 			return fmt.Errorf("column %q: %w", s.Columns[i], err)
 		}
-		s.columns[i] = openColumn(file.NewColumnReader(described, pages, s.memory, s.reader.BufferPool()), l, s.left, s.Typed[i])
+		s.columns[i] = newColumn(l, described, pages, s.left, s.memory, s.reader.BufferPool())
 	}
 	if opened == 0 && s.left > rows.MaxEmptyRows { // no column would contradict a wrong number of rows
 		return fmt.Errorf("row group %d has %d rows, expected at most %d", s.group-1, s.left, rows.MaxEmptyRows)

@@ -1,8 +1,11 @@
 package parquetfile
 
 import (
+	"slices"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/schema"
 
 	"tcbuild/ingest/table/rows"
@@ -12,23 +15,26 @@ import (
 type leaf struct {
 	index  int            // among the file's leaf columns
 	values arrow.DataType // of single values; nil if they are not read
-	levels levelMeanings
+	levels file.LevelInfo
 	kind   rows.Kind
 	typed  arrow.DataType // as which the column is kept; nil if Arrow has no such type
 }
 
-// levelMeanings interprets a value's definition level.
-type levelMeanings struct {
-	element int16 // at this level or above, the value's list has this element; 0 outside a list
-	present int16 // at this level or above, the value is not missing
-}
+func (l leaf) isList() bool { return l.levels.RepLevel > 0 }
 
 func newLeaf(field schema.Node, column *schema.Column, index int) leaf {
 	l := leaf{index: index, values: typeOfLeaf(column), kind: rows.Other}
 	if l.values == nil {
 		return l
 	}
-	l.levels = levelMeanings{element: elementLevel(column), present: column.MaxDefinitionLevel()}
+	var path []schema.Node
+	for node := column.SchemaNode(); node.Parent() != nil; node = node.Parent() {
+		path = append(path, node)
+	}
+	l.levels.NullSlotUsage = 1
+	for _, node := range slices.Backward(path) {
+		l.levels.Increment(node)
+	}
 	_, isList := field.LogicalType().(schema.ListLogicalType)
 	if l.kind = rows.KindOf(l.values); isDocument(column.LogicalType()) {
 		l.kind = rows.Other
@@ -55,21 +61,6 @@ func isDocument(logical schema.LogicalType) bool {
 		return true
 	}
 	return false
-}
-
-// elementLevel is the definition level of a leaf's repeated ancestor, at which its list has an
-// element, or 0 without one.
-func elementLevel(column *schema.Column) int16 {
-	level := column.MaxDefinitionLevel()
-	for node := column.SchemaNode(); node.Parent() != nil; node = node.Parent() {
-		switch node.RepetitionType() {
-		case parquet.Repetitions.Repeated:
-			return level
-		case parquet.Repetitions.Optional:
-			level--
-		}
-	}
-	return 0
 }
 
 // typeOfLeaf is the Arrow type of single values in a leaf column. It is nil for those that are not

@@ -36,23 +36,14 @@ type Span struct{ Start, End uint32 }
 
 // fill replaces the rows of a batch with the rows of arrays. A column whose kind is Other has none,
 // unless it keeps its type.
-func (b *Batch) fill(s *Binary, columns []Column, rows int) error {
-	if b.vectors == nil {
-		b.vectors, b.arrays = make([]vector, len(s.Kinds)), make([]arrow.Array, len(s.Kinds))
-	}
+func (b *Batch) fill(s *Binary, arrays []arrow.Array, rows int) {
+	b.vectors, b.arrays = make([]vector, len(s.Kinds)), arrays
 	b.Len, b.formatted, b.elements = rows, b.formatted[:0], b.elements[:0]
 	for i, kind := range s.Kinds {
-		if s.Typed[i] {
-			b.arrays[i] = columns[i].Array
-		}
-		if b.vectors[i].kind = kind; kind == Other {
-			continue
-		}
-		if err := b.vectors[i].load(kind, columns[i]); err != nil {
-			return fmt.Errorf("column %q: %w", s.Columns[i], err)
+		if b.vectors[i].kind = kind; kind != Other {
+			b.vectors[i] = newVector(kind, arrays[i])
 		}
 	}
-	return nil
 }
 
 // Twin returns a batch of the same rows, for another goroutine. It is valid as long as b.
@@ -70,19 +61,17 @@ func (b *Batch) Text(column, i int) []byte {
 		return b.Data[f.Start:f.End:f.End]
 	}
 	v := &b.vectors[column]
-	switch {
-	case v.kind == Text:
-		return v.textAt(i)
-	case v.kind != Number || v.missing(i):
+	if v.kind != Text && v.kind != Number || v.missing(i) {
 		return nil
-	case v.form == decimals:
-		return v.decimals[i]
 	}
 	start := len(b.formatted)
-	if v.form == integers {
-		b.formatted = strconv.AppendInt(b.formatted, v.integers[i], 10)
-	} else {
-		b.formatted = strconv.AppendFloat(b.formatted, v.floats[i], 'g', -1, 64)
+	switch {
+	case v.integer != nil:
+		b.formatted = strconv.AppendInt(b.formatted, v.integer(i), 10)
+	case v.float != nil:
+		b.formatted = strconv.AppendFloat(b.formatted, v.float(i), 'g', -1, 64)
+	default:
+		return v.textAt(i)
 	}
 	return b.formatted[start:len(b.formatted):len(b.formatted)]
 }
@@ -92,13 +81,8 @@ func (b *Batch) Missing(column, i int) bool {
 	if b.vectors == nil {
 		return IsMissing(bytes.TrimSpace(b.Text(column, i)))
 	}
-	switch v := &b.vectors[column]; v.kind {
-	case Text:
-		return v.textAt(i) == nil
-	case Number:
-		return v.missing(i)
-	}
-	return false
+	v := &b.vectors[column]
+	return (v.kind == Text || v.kind == Number) && v.missing(i)
 }
 
 // Number returns the value of a field, which may be infinite. A missing field is NaN. Missing are
@@ -108,29 +92,23 @@ func (b *Batch) Missing(column, i int) bool {
 // beyond float64 and integers that float64 cannot hold exactly.
 func (b *Batch) Number(column, i int) (value float64, missing bool, err error) {
 	if b.vectors == nil {
-		text := b.Text(column, i)
-		if len(text) == 1 && text[0]-'0' <= 9 { // as most cells of many a matrix
-			return float64(text[0] - '0'), false, nil
-		}
-		return parseNumber(text)
+		return parseNumber(b.Text(column, i))
 	}
 	switch v := &b.vectors[column]; {
-	case v.kind == Text:
-		return parseNumber(v.textAt(i))
-	case v.kind != Number:
+	case v.kind != Text && v.kind != Number:
 		return 0, false, fmt.Errorf("found a value of %s type, expected a number", v.kind)
 	case v.missing(i):
 		return math.NaN(), true, nil
-	case v.form == decimals:
-		return parseNumber(v.decimals[i])
-	case v.form == integers:
-		n := v.integers[i]
+	case v.integer != nil:
+		n := v.integer(i)
 		if !exact(n) {
 			return 0, false, fmt.Errorf("found integer %d, which a 64-bit floating-point number cannot hold exactly", n)
 		}
 		return float64(n), false, nil
+	case v.float != nil:
+		return v.float(i), math.IsNaN(v.float(i)), nil
 	default:
-		return v.floats[i], math.IsNaN(v.floats[i]), nil
+		return parseNumber(v.textAt(i))
 	}
 }
 
@@ -171,8 +149,8 @@ func (b *Batch) Integer(column, i int) (value int64, missing bool, err error) {
 	switch v := &b.vectors[column]; {
 	case v.kind == Text:
 		return parseInteger(v.textAt(i))
-	case v.kind == Number && v.form == integers && !v.missing(i):
-		return v.integers[i], false, nil
+	case v.kind == Number && v.integer != nil && !v.missing(i):
+		return v.integer(i), false, nil
 	}
 	number, missing, err := b.Number(column, i)
 	if missing || err != nil {
@@ -187,20 +165,12 @@ func (b *Batch) Integer(column, i int) (value int64, missing bool, err error) {
 // List returns the elements of a field of kind List; nil if it is missing or the column has another
 // kind. A missing element is nil.
 func (b *Batch) List(column, i int) [][]byte {
-	if b.vectors == nil || b.vectors[column].kind != List {
+	if b.vectors == nil || b.vectors[column].kind != List || b.vectors[column].missing(i) {
 		return nil
 	}
-	v := &b.vectors[column]
-	if v.list == nil {
-		return v.texts[v.starts[i]:v.starts[i+1]]
-	}
-	if v.list.IsNull(i) {
-		return nil
-	}
-	first := len(b.elements)
-	start, end := v.list.ValueOffsets(i)
-	for ; start < end; start++ {
-		b.elements = append(b.elements, v.text(int(start)))
+	v, first := &b.vectors[column], len(b.elements)
+	for start, end := v.list.ValueOffsets(i); start < end; start++ {
+		b.elements = append(b.elements, v.elements.textAt(int(start)))
 	}
 	return b.elements[first:]
 }

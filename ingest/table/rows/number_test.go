@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"tcbuild/internal/testing/seed"
 )
 
 func TestNumber(t *testing.T) {
@@ -95,34 +93,6 @@ func outcome[T int64 | float64](value T, missing bool, err error) string {
 		return "missing"
 	}
 	return fmt.Sprint(value)
-}
-
-// TestShortDecimal compares decimals of all lengths with strconv, most of all those around 2^53 and
-// 19 digits.
-func TestShortDecimal(t *testing.T) {
-	random, read := seed.Rand(t), 0
-	for range 200_000 {
-		digits := strconv.FormatUint(random.Uint64()>>random.IntN(64), 10)
-		if random.IntN(4) == 0 {
-			digits = strconv.FormatUint(1<<53-4+random.Uint64N(8), 10)
-		}
-		digits = strings.Repeat("0", random.IntN(4)) + digits
-		if at := random.IntN(len(digits) + 2); at <= len(digits) {
-			digits = digits[:at] + "." + digits[at:]
-		}
-		text := []string{"", "-", "+"}[random.IntN(3)] + digits
-		got, ok := shortDecimal([]byte(text))
-		if !ok {
-			continue
-		}
-		read++
-		if want, err := strconv.ParseFloat(text, 64); err != nil || math.Float64bits(got) != math.Float64bits(want) {
-			t.Fatalf("%s: got %v, strconv %v, %v", text, got, want, err)
-		}
-	}
-	if read < 100_000 {
-		t.Errorf("read %d numbers", read)
-	}
 }
 
 // FuzzNumber compares with strconv, which has no missing values and rounds integers.

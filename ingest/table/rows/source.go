@@ -66,24 +66,16 @@ const BatchRows = 8192
 // data, nothing would contradict a wrong number of rows.
 var MaxEmptyRows int64 = 1 << 24
 
-// Column has the next rows of a column, as a source reads them: as an array, or as texts where the
-// format keeps them apart, as Parquet does; their copies in an array would take longer to make than
-// all else.
-type Column struct {
-	Array  arrow.Array
-	Texts  [][]byte // nil is missing; of a column of lists, the elements of all rows
-	Starts []int32  // of a column of lists: row i has Texts[Starts[i]:Starts[i+1]]
-}
-
 // FillBy fills a batch with the next rows, which load returns with their number.
-func (s *Binary) FillBy(b *Batch, load func() (columns []Column, rows int, err error)) error {
+func (s *Binary) FillBy(b *Batch, load func() (columns []arrow.Array, rows int, err error)) error {
 	b.Len = 0
 	err := Guard(func() error {
 		columns, rows, err := load()
 		if err != nil {
 			return err
 		}
-		return b.fill(s, columns, rows)
+		b.fill(s, columns, rows)
+		return nil
 	})
 	if err != nil && err != io.EOF {
 		return Damaged(s.Path, fmt.Sprintf("from row %d on", s.row), err)
