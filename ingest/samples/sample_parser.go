@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/cespare/xxhash/v2"
-
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
@@ -18,12 +16,11 @@ type sampleParser struct {
 	genotype  genotypeParser
 	delimiter []byte
 
-	// Of the rows that parseRows is given: the next one and the end, in their batch.
-	next, end int
+	// Of the rows that parseRows is given: the first, the next one and the end, in their batch.
+	first, next, end int
 	// What it makes of them. After an error, next is the row that has it.
 	samples *ingest.Samples
 	counts  ingest.Counts
-	hashes  []uint64 // of the ids, if they must be unique
 	// rows whose names are all controls
 	controls []int
 	err      error
@@ -49,7 +46,7 @@ func newSampleParser(p *tablePerturbations) *sampleParser {
 // parseRows parses some rows of a batch.
 func (p *sampleParser) parseRows(b *table.Batch) {
 	p.samples = ingest.NewSamples(0, p.layout.columns, p.end-p.next)
-	p.counts, p.hashes, p.controls = ingest.Counts{}, nil, p.controls[:0]
+	p.counts, p.controls = ingest.Counts{}, p.controls[:0]
 	p.err = fault.Catch(func() error {
 		for ; p.next < p.end; p.next++ {
 			if err := p.parse(b, p.next); err != nil {
@@ -145,11 +142,7 @@ func (p *sampleParser) parseID(b *table.Batch, i int) error {
 	if !utf8.Valid(p.id) {
 		return fault.New(fault.Input, "save the file as UTF-8 text", "sample id %s is not valid UTF-8", fault.Quote(p.id))
 	}
-	if p.options.AllowDuplicateIDs || p.distinctIDs {
-		return nil
-	}
-	p.hashes = append(p.hashes, xxhash.Sum64(p.id))
-	return checkID(p.id)
+	return nil
 }
 
 // parseGenotype returns the genotype and whether to keep the sample, as genotypeParser.end does.

@@ -22,8 +22,8 @@ import (
 type PerturbationOptions struct {
 	UnknownGenes  ingest.UnknownGenes // "" is RefuseUnknownGenes
 	AllowWildtype bool                // allow samples that delete no gene
-	// AllowDuplicateIDs allows empty and repeated sample ids. Without it, finding them costs 9 to
-	// 19 bytes per sample.
+	// AllowDuplicateIDs allows empty and repeated sample ids. Without it, finding them costs 11
+	// to 21 bytes per sample.
 	AllowDuplicateIDs bool
 	// Where is an expression (see package where) that Open keeps samples by; "":
 	// all are kept

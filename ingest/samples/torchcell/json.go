@@ -2,11 +2,9 @@ package torchcell
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/bits"
 	"strconv"
 
 	"tcbuild/fault"
@@ -205,20 +203,11 @@ func (s *scanner) quoted() (quoted []byte, escaped bool, err error) {
 	}
 }
 
-// plain counts the bytes before the first quote, backslash or control character. It looks at eight
-// bytes at once: (x - ones) &^ x has the highest bit of a byte set where x has a zero byte, and
-// above such a byte perhaps of others, so only the lowest set bit counts.
+// plain counts the bytes before the first quote, backslash or control character.
 func plain(text []byte) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	n := 0
-	for ; n+8 <= len(text); n += 8 {
-		x := binary.LittleEndian.Uint64(text[n:])
-		quote, backslash := x^('"'*ones), x^('\\'*ones)
-		if found := ((quote-ones)&^quote | (backslash-ones)&^backslash | (x-' '*ones)&^x) & highs; found != 0 {
-			return n + bits.TrailingZeros64(found)/8
-		}
-	}
-	for ; n < len(text) && text[n] >= ' ' && text[n] != '"' && text[n] != '\\'; n++ {
+	for n < len(text) && text[n] >= ' ' && text[n] != '"' && text[n] != '\\' {
+		n++
 	}
 	return n
 }

@@ -92,7 +92,11 @@ func (b *Batch) Missing(column, i int) bool {
 // beyond float64 and integers that float64 cannot hold exactly.
 func (b *Batch) Number(column, i int) (value float64, missing bool, err error) {
 	if b.vectors == nil {
-		return parseNumber(b.Text(column, i))
+		text := b.Text(column, i)
+		if len(text) == 1 && text[0]-'0' <= 9 { // as most cells of many a matrix
+			return float64(text[0] - '0'), false, nil
+		}
+		return parseNumber(text)
 	}
 	switch v := &b.vectors[column]; {
 	case v.kind != Text && v.kind != Number:
