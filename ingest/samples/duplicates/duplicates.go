@@ -44,7 +44,7 @@ type Rule struct {
 // the samples left. Keeping all samples takes only the counts, made while yield has the batch,
 // which it must not change. name is the set's, for messages.
 //
-// Memory is 16 to 20 bytes for each sample if all are kept, and as much again if Rule.GroupBy names
+// Memory is 16 to 36 bytes for each sample if all are kept, and as much again if Rule.GroupBy names
 // attributes; otherwise 30 to 60 bytes for each genotype, and as much for each group. Mean takes 24
 // more for each group, 8 for each phenotype of a group, and 48 for each phenotype of a group of
 // several samples. The garbage collector doubles that at times.

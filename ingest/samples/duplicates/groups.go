@@ -1,14 +1,13 @@
 package duplicates
 
 import (
-	"cmp"
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
 	"slices"
 
 	"tcbuild/ingest"
-	"tcbuild/internal/inorder"
 )
 
 // key stands for a text of bytes. Up to 15 bytes it is their number and the text itself, otherwise
@@ -45,37 +44,20 @@ func (n *numbering) add(k key) (number int, first bool) {
 	return int(known), !ok
 }
 
-// keyCounter counts different keys, in 16 bytes for each that was added. It is much faster than a map: it
-// sorts the keys in the end.
-type keyCounter struct {
-	parts [256][][2]uint64 // of keys, by their hash
-}
-
-func (t *keyCounter) add(k key) {
-	high, low := binary.BigEndian.Uint64(k[:8]), binary.BigEndian.Uint64(k[8:])
-	part := &t.parts[((high^low)*0x9e3779b97f4a7c15)>>56]
-	*part = append(*part, [2]uint64{high, low})
-}
+// keyCounter counts different keys, in 16 bytes for each that was added. It sorts them in the end, which
+// is much faster than a map.
+type keyCounter []key
 
 // count counts the different keys, those that were added more than once, and how often these were.
-func (t *keyCounter) count() (different, repeated, times int) {
-	var counts [len(t.parts)][3]int
-	_ = inorder.All(len(t.parts), func(i int) error {
-		keys, c := t.parts[i], &counts[i]
-		slices.SortFunc(keys, func(a, b [2]uint64) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
-		for first, end := 0, 0; first < len(keys); first = end {
-			for end = first + 1; end < len(keys) && keys[end] == keys[first]; end++ {
-			}
-			c[0]++
-			if end-first > 1 {
-				c[1]++
-				c[2] += end - first
-			}
+func (keys keyCounter) count() (different, repeated, times int) {
+	slices.SortFunc(keys, func(a, b key) int { return bytes.Compare(a[:], b[:]) })
+	for first, end := 0, 0; first < len(keys); first = end {
+		for end = first + 1; end < len(keys) && keys[end] == keys[first]; end++ {
 		}
-		return nil
-	})
-	for _, c := range counts {
-		different, repeated, times = different+c[0], repeated+c[1], times+c[2]
+		different++
+		if end-first > 1 {
+			repeated, times = repeated+1, times+end-first
+		}
 	}
 	return different, repeated, times
 }
@@ -88,9 +70,9 @@ type keeping struct {
 
 func (k *keeping) add(samples *ingest.Samples) {
 	for i := range samples.Len() {
-		k.genotypes.add(k.genotypeOf(samples, i))
+		k.genotypes = append(k.genotypes, k.genotypeOf(samples, i))
 		if len(k.groupBy) > 0 {
-			k.conditions.add(k.valuesOf(samples, i, k.groupBy))
+			k.conditions = append(k.conditions, k.valuesOf(samples, i, k.groupBy))
 		}
 	}
 }
