@@ -30,8 +30,16 @@ func TextColumn(name string, texts []string) Column {
 
 // NumberColumn makes a float64 column of numbers, which belong to it. NaN is an ordinary value.
 func NumberColumn(name string, numbers []float64) Column {
-	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(numbers))}
-	return Column{name, array.NewFloat64Data(array.NewData(arrow.PrimitiveTypes.Float64, len(numbers), buffers, nil, 0, 0))}
+	return Column{name, fixedWidth(arrow.PrimitiveTypes.Float64, len(numbers), arrow.Float64Traits.CastToBytes(numbers))}
+}
+
+// IndexColumn makes an int32 column of indices below 2^31, which belong to it.
+func IndexColumn(name string, indices []uint32) Column {
+	return Column{name, fixedWidth(arrow.PrimitiveTypes.Int32, len(indices), arrow.Uint32Traits.CastToBytes(indices))}
+}
+
+func fixedWidth(t arrow.DataType, length int, values []byte) arrow.Array {
+	return array.MakeFromData(array.NewData(t, length, []*memory.Buffer{nil, memory.NewBufferBytes(values)}, nil, 0, 0))
 }
 
 // texts returns the values of a utf8 column, or nil for another type.

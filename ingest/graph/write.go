@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -33,7 +36,7 @@ func Write(dir string, g *ingest.Graph) error {
 			}
 		}
 		path := filepath.Join(dir, "nodes", nodes.Type+".arrow")
-		if err := writeTable(path, []arrowfile.Field{{Name: "id", Values: arrowfile.Texts(nodes.IDs)}}, nodes.Columns); err != nil {
+		if err := writeTable(path, []ingest.Column{ingest.TextColumn("id", nodes.IDs)}, nodes.Columns); err != nil {
 			return err
 		}
 	}
@@ -42,29 +45,25 @@ func Write(dir string, g *ingest.Graph) error {
 			return fault.New(fault.Input, typeHint, "write graph: edge type %s: its %s", edges.Type, wrong)
 		}
 		path := filepath.Join(dir, "edges", edges.Type.String()+".arrow")
-		fields := []arrowfile.Field{
-			{Name: indexColumns[0], Values: arrowfile.Indices(edges.Src)},
-			{Name: indexColumns[1], Values: arrowfile.Indices(edges.Dst)},
-		}
-		if err := writeTable(path, fields, edges.Columns); err != nil {
+		ends := []ingest.Column{ingest.IndexColumn(indexColumns[0], edges.Src), ingest.IndexColumn(indexColumns[1], edges.Dst)}
+		if err := writeTable(path, ends, edges.Columns); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// writeTable writes the leading fields, then the extra columns, as one record batch.
-func writeTable(path string, fields []arrowfile.Field, columns []ingest.Column) error {
-	for _, c := range columns {
-		fields = append(fields, arrowfile.Field{Name: c.Name, Values: arrowfile.Typed(c.Values)})
+// writeTable writes the required columns, then the extra ones, as one record batch.
+func writeTable(path string, required, extra []ingest.Column) error {
+	var fields []arrow.Field
+	var values []arrow.Array
+	for i, c := range slices.Concat(required, extra) {
+		fields = append(fields, arrow.Field{Name: c.Name, Type: c.Values.DataType(), Nullable: i >= len(required)})
+		values = append(values, c.Values)
 	}
 	w, err := arrowfile.Create(path, fields)
 	if err != nil {
 		return err
-	}
-	values := make([]arrowfile.Values, len(fields))
-	for i, field := range fields {
-		values[i] = field.Values
 	}
 	return errors.Join(w.Write(values...), w.Close())
 }

@@ -1,6 +1,7 @@
 package samples
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -8,8 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"tcbuild/ingest"
 	"tcbuild/ingest/table/arrowfile"
+	"tcbuild/internal/testing/rowstest"
 	"tcbuild/internal/testing/testrun"
 )
 
@@ -36,27 +40,18 @@ func TestDuplicateIDsFarApart(t *testing.T) {
 	const n = 20_000
 	var text strings.Builder
 	text.WriteString("sample_id\tgenes\n")
-	ids, genes := make(arrowfile.Texts, n), make(arrowfile.Lists, n)
+	ids, genes := make([]string, n), make([][]string, n)
 	for i := range n {
 		ids[i], genes[i] = fmt.Sprint("s", i%(n-1)), []string{"A"} // the last is the first
 		fmt.Fprintf(&text, "%s\tA\n", ids[i])
 	}
 	dir := t.TempDir()
-	tsv, arrow := filepath.Join(dir, "p.tsv"), filepath.Join(dir, "p.arrow")
+	tsv, binary := filepath.Join(dir, "p.tsv"), filepath.Join(dir, "p.arrow")
 	if err := os.WriteFile(tsv, []byte(text.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	w, err := arrowfile.Create(arrow, []arrowfile.Field{{Name: "sample_id", Values: ids}, {Name: "genes", Values: genes}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Write(ids, genes); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for path, places := range map[string][2]string{tsv: {":20001", ":2"}, arrow: {" row 19999", " row 0"}} {
+	writeArrow(t, binary, []string{"sample_id", "genes"}, rowstest.Texts(ids), rowstest.Lists(genes))
+	for path, places := range map[string][2]string{tsv: {":20001", ":2"}, binary: {" row 19999", " row 0"}} {
 		p, err := OpenFile(path, threeGenes, PerturbationOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -69,22 +64,27 @@ func TestDuplicateIDsFarApart(t *testing.T) {
 	}
 }
 
+func writeArrow(t *testing.T, path string, names []string, columns ...arrow.Array) {
+	t.Helper()
+	var fields []arrow.Field
+	for i, column := range columns {
+		fields = append(fields, rowstest.Field(names[i], column, false))
+	}
+	w, err := arrowfile.Create(path, fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Write(columns...), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Elements of a list are gene names, taken literally.
 func TestGenesOfLists(t *testing.T) {
 	odd, _ := ingest.NewNodes(ingest.Gene, []string{"A", "B|C", " D"}, nil)
 	write := func(genes ...string) string {
 		path := filepath.Join(t.TempDir(), "p.arrow")
-		lists := arrowfile.Lists{{"A"}, genes}
-		w, err := arrowfile.Create(path, []arrowfile.Field{{Name: "genes", Values: lists}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Write(lists); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		writeArrow(t, path, []string{"genes"}, rowstest.Lists([][]string{{"A"}, genes}))
 		return path
 	}
 	read := func(path string) ([]string, error) {

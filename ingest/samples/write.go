@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -68,15 +70,16 @@ func WriteParquet(out io.Writer, columns ingest.Columns, genes *ingest.Nodes, sc
 }
 
 // perturbationFields are the columns of a binary perturbation set.
-func perturbationFields(columns ingest.Columns) []arrowfile.Field {
-	fields := []arrowfile.Field{{Name: defaultIDColumn, Values: arrowfile.Texts{}}, {Name: defaultGenesColumn, Values: arrowfile.Lists{}}}
+func perturbationFields(columns ingest.Columns) []arrow.Field {
+	text := arrow.BinaryTypes.String
+	fields := []arrow.Field{{Name: defaultIDColumn, Type: text}, {Name: defaultGenesColumn, Type: arrow.ListOf(text)}}
 	for _, phenotype := range columns.Phenotypes {
-		fields = append(fields, arrowfile.Field{Name: phenotype.Name, Values: arrowfile.Numbers{}})
+		fields = append(fields, arrow.Field{Name: phenotype.Name, Type: arrow.PrimitiveTypes.Float64})
 	}
 	for _, attribute := range columns.Attributes {
-		field := arrowfile.Field{Name: attribute.Name, Values: arrowfile.OptionalTexts{}}
+		field := arrow.Field{Name: attribute.Name, Type: text, Nullable: true}
 		if attribute.Type == ingest.NumberAttribute {
-			field.Values, field.Metadata = arrowfile.Numbers{}, arrow.NewMetadata([]string{attributeKey}, []string{noted})
+			field = arrow.Field{Name: attribute.Name, Type: arrow.PrimitiveTypes.Float64, Metadata: arrow.NewMetadata([]string{attributeKey}, []string{noted})}
 		}
 		fields = append(fields, field)
 	}
@@ -84,43 +87,41 @@ func perturbationFields(columns ingest.Columns) []arrowfile.Field {
 }
 
 // perturbationValues are the values of perturbationFields.
-func perturbationValues(s *ingest.Samples, columns ingest.Columns, genes *ingest.Nodes) []arrowfile.Values {
-	ids := make(arrowfile.Texts, s.Len())
-	genotypes := make(arrowfile.Lists, s.Len())
-	phenotypes := make([]arrowfile.Numbers, len(columns.Phenotypes))
+func perturbationValues(s *ingest.Samples, columns ingest.Columns, genes *ingest.Nodes) []arrow.Array {
+	var builders []array.Builder
+	for _, field := range perturbationFields(columns) {
+		builders = append(builders, array.NewBuilder(memory.DefaultAllocator, field.Type))
+	}
+	ids, lists := builders[0].(*array.StringBuilder), builders[1].(*array.ListBuilder)
+	phenotypes, attributes := builders[2:2+len(columns.Phenotypes)], builders[2+len(columns.Phenotypes):]
 	for i := range s.Len() {
-		ids[i] = string(s.ID(i))
+		ids.BinaryBuilder.Append(s.ID(i))
+		lists.Append(true)
 		for _, gene := range s.Genes(i) {
-			genotypes[i] = append(genotypes[i], genes.IDs[gene])
+			lists.ValueBuilder().(*array.StringBuilder).Append(genes.IDs[gene])
 		}
 		for k, value := range s.Phenotypes(i) {
-			phenotypes[k] = append(phenotypes[k], value)
+			phenotypes[k].(*array.Float64Builder).Append(value)
+		}
+		for k, builder := range attributes {
+			value := s.Attribute(i, k)
+			switch builder := builder.(type) {
+			case *array.Float64Builder:
+				builder.Append(value.Number)
+			case *array.StringBuilder:
+				if value.Text == nil {
+					builder.AppendNull()
+				} else {
+					builder.BinaryBuilder.Append(value.Text)
+				}
+			}
 		}
 	}
-	values := []arrowfile.Values{ids, genotypes}
-	for _, numbers := range phenotypes {
-		values = append(values, numbers)
-	}
-	for k, attribute := range columns.Attributes {
-		values = append(values, attributeValues(s, k, attribute.Type))
+	values := make([]arrow.Array, len(builders))
+	for k, builder := range builders {
+		values[k] = builder.NewArray()
 	}
 	return values
-}
-
-// attributeValues are the values of the k-th attribute.
-func attributeValues(s *ingest.Samples, k int, values ingest.AttributeType) arrowfile.Values {
-	if values == ingest.NumberAttribute {
-		numbers := make(arrowfile.Numbers, s.Len())
-		for i := range numbers {
-			numbers[i] = s.Attribute(i, k).Number
-		}
-		return numbers
-	}
-	texts := make(arrowfile.OptionalTexts, s.Len())
-	for i := range texts {
-		texts[i] = s.Attribute(i, k).Text
-	}
-	return texts
 }
 
 func writePerturbationsTSV(path string, source ingest.SampleSource, genes *ingest.Nodes) error {

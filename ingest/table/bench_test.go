@@ -9,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"tcbuild/ingest/table/arrowfile"
 	"tcbuild/ingest/table/parquetfile"
+	"tcbuild/internal/testing/rowstest"
 )
 
 // BenchmarkText reads a text table without using its values, and compares with the slow reader of
@@ -78,7 +80,7 @@ func BenchmarkText(b *testing.B) {
 // BenchmarkBinary reads tables of binary formats, as samples and graphs read them.
 func BenchmarkBinary(b *testing.B) {
 	const n = 500_000
-	ids, genes, numbers, notes := make(arrowfile.Texts, n), make(arrowfile.Lists, n), make(arrowfile.Numbers, n), make(arrowfile.OptionalTexts, n)
+	ids, genes, numbers, notes := make([]string, n), make([][]string, n), make([]float64, n), make([][]byte, n)
 	for i := range n {
 		ids[i] = fmt.Sprintf("s%06d", i)
 		genes[i] = []string{fmt.Sprintf("YAL%03dW", i%1000), fmt.Sprintf("YBR%03dC", i/1000)}
@@ -89,7 +91,13 @@ func BenchmarkBinary(b *testing.B) {
 			notes[i] = []byte([]string{"YPD", "SC", "YPG"}[i%3])
 		}
 	}
-	fields := []arrowfile.Field{{Name: "id", Values: ids}, {Name: "genes", Values: genes}, {Name: "x", Values: numbers}, {Name: "note", Values: notes}}
+	columns := func(from, to int) []arrow.Array {
+		return []arrow.Array{rowstest.Texts(ids[from:to]), rowstest.Lists(genes[from:to]), rowstest.Numbers(numbers[from:to]), rowstest.OptionalTexts(notes[from:to])}
+	}
+	var fields []arrow.Field
+	for i, column := range columns(0, 0) {
+		fields = append(fields, rowstest.Field([]string{"id", "genes", "x", "note"}[i], column, i == 3))
+	}
 	arrowPath, parquetPath := filepath.Join(b.TempDir(), "a.arrow"), filepath.Join(b.TempDir(), "a.parquet")
 	w, err := arrowfile.Create(arrowPath, fields)
 	check(b, err)
@@ -99,8 +107,8 @@ func BenchmarkBinary(b *testing.B) {
 	check(b, err)
 	for from := 0; from < n; from += 100_000 {
 		to := from + 100_000
-		check(b, w.Write(ids[from:to], genes[from:to], numbers[from:to], notes[from:to]))
-		check(b, p.Write(ids[from:to], genes[from:to], numbers[from:to], notes[from:to]))
+		check(b, w.Write(columns(from, to)...))
+		check(b, p.Write(columns(from, to)...))
 	}
 	check(b, w.Close())
 	check(b, p.Close())

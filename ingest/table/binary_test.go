@@ -16,9 +16,11 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/schema"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"tcbuild/fault"
 	"tcbuild/ingest/table/arrowfile"
 	"tcbuild/ingest/table/rows"
+	"tcbuild/internal/testing/rowstest"
 )
 
 // show reads a table into one line per row, with the accessor for each column's kind.
@@ -204,8 +206,8 @@ func TestPolars(t *testing.T) {
 // TestWindows reads record batches and row groups whose sizes are not multiples of a batch.
 func TestWindows(t *testing.T) {
 	for _, n := range []int{0, 1, rows.BatchRows - 1, rows.BatchRows, rows.BatchRows + 1, 3*rows.BatchRows + 5} {
-		var numbers arrowfile.Numbers
-		var lists arrowfile.Lists
+		var numbers []float64
+		var lists [][]string
 		for i := range n {
 			numbers = append(numbers, float64(i))
 			lists = append(lists, make([]string, i%4))
@@ -215,12 +217,13 @@ func TestWindows(t *testing.T) {
 		}
 		half := n / 2
 		arrowPath := filepath.Join(t.TempDir(), "a.arrow")
-		w, err := arrowfile.Create(arrowPath, []arrowfile.Field{{Name: "number", Values: numbers}, {Name: "list", Values: lists}})
+		w, err := arrowfile.Create(arrowPath, []arrow.Field{
+			rowstest.Field("number", rowstest.Numbers(nil), false), rowstest.Field("list", rowstest.Lists(nil), false)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range [][2]int{{0, half}, {half, n}} {
-			if err := w.Write(numbers[r[0]:r[1]], lists[r[0]:r[1]]); err != nil {
+			if err := w.Write(rowstest.Numbers(numbers[r[0]:r[1]]), rowstest.Lists(lists[r[0]:r[1]])); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -252,7 +255,7 @@ func TestWindows(t *testing.T) {
 }
 
 // writeParquet writes columns number and list in row groups [0, split) and [split, rows).
-func writeParquet(t *testing.T, split int, numbers arrowfile.Numbers, lists arrowfile.Lists) string {
+func writeParquet(t *testing.T, split int, numbers []float64, lists [][]string) string {
 	t.Helper()
 	text := schema.NewByteArrayNode("element", parquet.Repetitions.Optional, -1)
 	list, err := schema.ListOf(text, parquet.Repetitions.Optional, -1)

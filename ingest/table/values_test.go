@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"tcbuild/ingest/table/arrowfile"
+	"tcbuild/internal/testing/rowstest"
 )
 
 // writeArrays writes arrays as the columns c0, c1 and so on of an Arrow IPC file.
@@ -138,9 +139,10 @@ func TestCreateErrors(t *testing.T) {
 	if _, err := arrowfile.Create(filepath.Join(t.TempDir(), "none", "a.arrow"), nil); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("got %v", err)
 	}
-	w, err := arrowfile.Create("/dev/full", []arrowfile.Field{{Name: "x", Values: arrowfile.Indices{}}})
+	column := rowstest.Numbers([]float64{1})
+	w, err := arrowfile.Create("/dev/full", []arrow.Field{rowstest.Field("x", column, false)})
 	check(t, err)
-	if err := w.Write(arrowfile.Indices{1}); err == nil || !strings.Contains(err.Error(), "/dev/full") {
+	if err := w.Write(column); err == nil || !strings.Contains(err.Error(), "/dev/full") {
 		t.Errorf("got %v, expected a write error", err)
 	}
 	if err := w.Close(); err == nil || !strings.Contains(err.Error(), "/dev/full") {

@@ -5,43 +5,46 @@ import (
 	"io"
 	"math"
 
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/schema"
-
-	"tcbuild/ingest/table/arrowfile"
 )
 
 // Writer writes a Parquet file whose bytes depend only on the names, the values and their division
-// into calls of Write. In Numbers, NaN is a missing value.
+// into calls of Write.
 type Writer struct {
 	out    *keptErrors
 	writer *file.Writer
 }
 
-// NewWriter begins a file of the columns, which are Numbers, Texts, OptionalTexts or Lists.
-func NewWriter(out io.Writer, fields []arrowfile.Field) (*Writer, error) {
-	text := func(name string, repetition parquet.Repetition) (schema.Node, error) {
+// NewWriter begins a file of float64 columns, in which NaN is a missing value, and of columns of utf8
+// and of lists of utf8.
+func NewWriter(out io.Writer, fields []arrow.Field) (*Writer, error) {
+	text := func(name string, nullable bool) (schema.Node, error) {
+		repetition := parquet.Repetitions.Required
+		if nullable {
+			repetition = parquet.Repetitions.Optional
+		}
 		return schema.NewPrimitiveNodeLogical(name, repetition, schema.StringLogicalType{}, parquet.Types.ByteArray, 0, -1)
 	}
 	var nodes schema.FieldList
 	for _, field := range fields {
 		var node schema.Node
 		var err error
-		switch field.Values.(type) {
-		case arrowfile.Numbers:
+		switch field.Type.ID() {
+		case arrow.FLOAT64:
 			node = schema.NewFloat64Node(field.Name, parquet.Repetitions.Optional, -1)
-		case arrowfile.Texts:
-			node, err = text(field.Name, parquet.Repetitions.Required)
-		case arrowfile.OptionalTexts:
-			node, err = text(field.Name, parquet.Repetitions.Optional)
-		case arrowfile.Lists:
-			if node, err = text("element", parquet.Repetitions.Required); err == nil {
+		case arrow.STRING:
+			node, err = text(field.Name, field.Nullable)
+		case arrow.LIST:
+			if node, err = text("element", false); err == nil {
 				node, err = schema.ListOfWithName(field.Name, node, parquet.Repetitions.Required, -1)
 			}
 		default:
-			panic(fmt.Sprintf("no Parquet column of %T", field.Values))
+			panic(fmt.Sprintf("no Parquet column of %s", field.Type))
 		}
 		if err != nil {
 			return nil, err
@@ -58,8 +61,8 @@ func NewWriter(out io.Writer, fields []arrowfile.Field) (*Writer, error) {
 	return w, nil
 }
 
-// Write appends rows as one row group. The values of all fields have the same length.
-func (w *Writer) Write(columns ...arrowfile.Values) error {
+// Write appends rows as one row group. All columns have the same length.
+func (w *Writer) Write(columns ...arrow.Array) error {
 	group := w.writer.AppendRowGroup()
 	for _, values := range columns {
 		column, err := group.NextColumn()
@@ -68,7 +71,7 @@ func (w *Writer) Write(columns ...arrowfile.Values) error {
 		}
 		switch column := column.(type) {
 		case *file.Float64ColumnChunkWriter:
-			_, err = column.WriteBatch(numbersThere(values.(arrowfile.Numbers)))
+			_, err = column.WriteBatch(numbersThere(values.(*array.Float64)))
 		case *file.ByteArrayColumnChunkWriter:
 			_, err = column.WriteBatch(textsThere(values))
 		}
@@ -94,8 +97,8 @@ func (w *Writer) Close() error {
 }
 
 // numbersThere are the numbers that are not missing, and the definition level of each.
-func numbersThere(numbers arrowfile.Numbers) (there []float64, definitions, repetitions []int16) {
-	for _, number := range numbers {
+func numbersThere(numbers *array.Float64) (there []float64, definitions, repetitions []int16) {
+	for _, number := range numbers.Float64Values() {
 		if math.IsNaN(number) {
 			definitions = append(definitions, 0)
 			continue
@@ -105,29 +108,28 @@ func numbersThere(numbers arrowfile.Numbers) (there []float64, definitions, repe
 	return there, definitions, nil
 }
 
-// textsThere are the texts that are not missing, and the levels of each, if the column has any.
-func textsThere(values arrowfile.Values) (there []parquet.ByteArray, definitions, repetitions []int16) {
+// textsThere are the texts that are not missing, and the levels of each, if the column has any. Those
+// of a column without missing texts are ignored.
+func textsThere(values arrow.Array) (there []parquet.ByteArray, definitions, repetitions []int16) {
 	switch values := values.(type) {
-	case arrowfile.Texts:
-		for _, text := range values {
-			there = append(there, parquet.ByteArray(text))
-		}
-	case arrowfile.OptionalTexts:
-		for _, text := range values {
-			if text == nil {
+	case *array.String:
+		for i := range values.Len() {
+			if values.IsNull(i) {
 				definitions = append(definitions, 0)
 				continue
 			}
-			there, definitions = append(there, text), append(definitions, 1)
+			there, definitions = append(there, parquet.ByteArray(values.Value(i))), append(definitions, 1)
 		}
-	case arrowfile.Lists:
-		for _, list := range values {
-			if len(list) == 0 {
+	case *array.List:
+		texts := values.ListValues().(*array.String)
+		for i := range values.Len() {
+			start, end := values.ValueOffsets(i)
+			if start == end {
 				definitions, repetitions = append(definitions, 0), append(repetitions, 0)
 			}
-			for k, text := range list {
-				there = append(there, parquet.ByteArray(text))
-				definitions, repetitions = append(definitions, 1), append(repetitions, int16(min(k, 1)))
+			for k := start; k < end; k++ {
+				there = append(there, parquet.ByteArray(texts.Value(int(k))))
+				definitions, repetitions = append(definitions, 1), append(repetitions, int16(min(k-start, 1)))
 			}
 		}
 	}

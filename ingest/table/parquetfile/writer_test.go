@@ -6,7 +6,9 @@ import (
 	"math"
 	"testing"
 
-	"tcbuild/ingest/table/arrowfile"
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"tcbuild/internal/testing/rowstest"
 	"tcbuild/internal/testing/testrun"
 )
 
@@ -28,14 +30,18 @@ func (l *limited) Write(p []byte) (int, error) {
 // Wherever writing fails, the writer says so; otherwise the bytes are the same each time.
 func TestWriterFails(t *testing.T) {
 	write := func(out *limited) error {
-		fields := []arrowfile.Field{{Name: "id", Values: arrowfile.Texts{}}, {Name: "genes", Values: arrowfile.Lists{}},
-			{Name: "x", Values: arrowfile.Numbers{}}, {Name: "note", Values: arrowfile.OptionalTexts{}}}
+		columns := []arrow.Array{rowstest.Texts([]string{"a", ""}), rowstest.Lists([][]string{{"YA", "YB"}, nil}),
+			rowstest.Numbers([]float64{1, math.NaN()}), rowstest.OptionalTexts([][]byte{nil, {}})}
+		var fields []arrow.Field
+		for i, column := range columns {
+			fields = append(fields, rowstest.Field([]string{"id", "genes", "x", "note"}[i], column, i == 3))
+		}
 		w, err := NewWriter(out, fields)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if err := w.Write(arrowfile.Texts{"a", ""}, arrowfile.Lists{{"YA", "YB"}, nil}, arrowfile.Numbers{1, math.NaN()}, arrowfile.OptionalTexts{nil, {}}); err != nil {
+			if err := w.Write(columns...); err != nil {
 				return err
 			}
 		}
