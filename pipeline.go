@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"runtime"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -29,7 +28,6 @@ type job struct {
 type pipeline struct {
 	values  chan []byte // memory of written values, for reuse
 	yielded time.Time   // when the writer last yielded
-	busy    busy
 }
 
 // writeShards builds all shards that are not complete, or the requested one.
@@ -56,13 +54,12 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 		workers[i] = func(j *job) { p.encode(j, b.manifest.Seed(), remover, encoder) }
 	}
 	jobs := inorder.Each(ctx, workers, func(send func(*job) error) error {
-		return p.cut(table.ScanRange, b.manifest, shards, send)
+		return cut(table.ScanRange, b.manifest, shards, send)
 	})
 	if err := p.write(b.building, jobs, progress); err != nil {
 		return err
 	}
 	b.stage("build masks", "samples", left, "shards", len(shards))
-	b.result.Stages[len(b.result.Stages)-1].Steps = p.busy.steps()
 	return nil
 }
 
@@ -70,21 +67,14 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 type sampleRange = func(first, end, size int, yield func(*ingest.Samples) error) error
 
 // cut reads the samples that shards need, one job for each LMDB value, and one after them.
-func (p *pipeline) cut(samples sampleRange, m *store.Manifest, shards []int, send func(*job) error) error {
-	start := time.Now()
-	defer func() { p.busy.cut.Add(int64(time.Since(start))) }()
-	waiting := func(j *job) error { // does not count as work
-		start := time.Now()
-		defer func() { p.busy.cut.Add(-int64(time.Since(start))) }()
-		return send(j)
-	}
+func cut(samples sampleRange, m *store.Manifest, shards []int, send func(*job) error) error {
 	for _, i := range shards {
 		shard := m.Shards[i]
 		err := samples(shard.First, shard.First+shard.Samples, m.SamplesPerValue, func(samples *ingest.Samples) error {
-			return waiting(&job{shard: i, samples: samples})
+			return send(&job{shard: i, samples: samples})
 		})
 		if err == nil {
-			err = waiting(&job{shard: i})
+			err = send(&job{shard: i})
 		}
 		if err != nil {
 			return err
@@ -98,20 +88,14 @@ func (p *pipeline) encode(j *job, seed encode.Seed, remover *incidence.Remover, 
 	if j.samples == nil {
 		return
 	}
-	start, masks := time.Now(), time.Duration(0)
 	var memory []byte
 	select {
 	case memory = <-p.values:
 	default:
 	}
 	j.value = encode.AppendValue(memory[:0], seed, j.samples.First, j.samples.Len(), func(dst []byte, i int) []byte {
-		start := time.Now()
-		removed := remover.Removed(j.samples.Genes(i))
-		masks += time.Since(start)
-		return encoder.Append(dst, removed)
+		return encoder.Append(dst, remover.Removed(j.samples.Genes(i)))
 	})
-	p.busy.masks.Add(int64(masks))
-	p.busy.encode.Add(int64(time.Since(start) - masks))
 }
 
 // write puts values into their shards. Full shards are hashed and synced, two at a time, while the
@@ -137,15 +121,14 @@ func (p *pipeline) write(building *store.Building, jobs iter.Seq2[*job, error], 
 			err = p.put(shard, j, progress)
 		}
 		if err == nil && j.samples == nil {
-			err = timed(&p.busy.write, shard.Commit)
+			err = shard.Commit()
 		}
 		if err != nil {
 			return err
 		}
 		if j.samples == nil {
-			full := shard
+			seals.Go(fault.Catch(shard.Seal))
 			shard = nil
-			seals.Go(fault.Catch(func() error { return timed(&p.busy.seal, full.Seal) }))
 		}
 	}
 	return nil
@@ -157,7 +140,7 @@ const yieldEvery = 50 * time.Millisecond
 
 // put puts the value of a job into its shard.
 func (p *pipeline) put(shard *store.Shard, j *job, progress Progress) error {
-	if err := timed(&p.busy.write, func() error { return shard.Put(j.samples.First, j.value) }); err != nil {
+	if err := shard.Put(j.samples.First, j.value); err != nil {
 		return err
 	}
 	progress.Add(j.samples.Len(), int64(len(j.value)))
@@ -172,43 +155,8 @@ func (p *pipeline) put(shard *store.Shard, j *job, progress Progress) error {
 	return nil
 }
 
-// StageTime is the time that a stage took. The steps of the pipeline run concurrently, some of them
-// in several goroutines. Their Busy is the time spent working, without waiting, summed over
-// goroutines.
+// StageTime is the wall time that a stage took.
 type StageTime struct {
 	Stage   string  `json:"stage"`
-	Seconds float64 `json:"seconds"`         // wall time
-	Steps   []Step  `json:"steps,omitempty"` // of the pipeline
-}
-
-// Step is a step of the pipeline.
-type Step struct {
-	Step string  `json:"step"`
-	Busy float64 `json:"busy_seconds"`
-}
-
-// The steps of the pipeline.
-const (
-	stepCut    = "read and cut samples"
-	stepMasks  = "make masks"
-	stepEncode = "encode"
-	stepWrite  = "write values"
-	stepSeal   = "sync and hash"
-)
-
-// busy is the time that each step spent working, in nanoseconds.
-type busy struct{ cut, masks, encode, write, seal atomic.Int64 }
-
-func (b *busy) steps() []Step {
-	seconds := func(n *atomic.Int64) float64 { return time.Duration(n.Load()).Seconds() }
-	return []Step{{stepCut, seconds(&b.cut)}, {stepMasks, seconds(&b.masks)}, {stepEncode, seconds(&b.encode)},
-		{stepWrite, seconds(&b.write)}, {stepSeal, seconds(&b.seal)}}
-}
-
-// timed runs work and adds its duration to count.
-func timed(count *atomic.Int64, work func() error) error {
-	start := time.Now()
-	err := work()
-	count.Add(int64(time.Since(start)))
-	return err
+	Seconds float64 `json:"seconds"`
 }
