@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 # lmdb-go's C code has warnings that are harmless.
 export CGO_CFLAGS := -O2 -g -Wno-implicit-fallthrough
+# Without files of bytecode, each of the tests' processes compiles torch again, for seconds.
+unexport PYTHONDONTWRITEBYTECODE
 # Runs go with CUDA support if its header is available, otherwise without.
 CUDA := PYTHON=$(PYTHON) gpuverify/cuda/with-cuda.sh bin/cuda
 
