@@ -7,6 +7,8 @@ VENV := .venv
 export CGO_CFLAGS := -O2 -g -Wno-implicit-fallthrough
 # Without files of bytecode, each of the tests' processes compiles torch again, for seconds.
 unexport PYTHONDONTWRITEBYTECODE
+# torch's threads that have nothing to do sleep, in place of taking a core from the other tests.
+export OMP_WAIT_POLICY := passive
 # Runs go with CUDA support if its header is available, otherwise without.
 CUDA := PYTHON=$(PYTHON) gpuverify/cuda/with-cuda.sh bin/cuda
 

@@ -12,6 +12,7 @@ import (
 	"tcbuild/ingest/synth"
 	"tcbuild/internal/testing/seed"
 	"tcbuild/internal/testing/storetest"
+	"tcbuild/internal/testing/testrun"
 	"tcbuild/store"
 )
 
@@ -39,7 +40,7 @@ func TestDigestsOfParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, random := dataset.Manifest, seed.Rand(t)
-	for range 20 {
+	for range testrun.Cases(20, 3) {
 		var files [][sha256.Size]byte
 		for first := 0; first < count; {
 			end := min(first+1+random.IntN(3000), count)

@@ -69,10 +69,12 @@ def test_a_batch_holds_what_its_samples_hold(built, variant):
         assert_same(contents(batch_of(dataset, rows)), joined(dataset, rows))
 
 
-@pytest.mark.parametrize("context", [None, "fork", "spawn", "forkserver"])
-def test_a_loader_gives_every_batch(dataset, context):
+@pytest.mark.parametrize(
+    ("context", "workers"), [(None, 0), ("fork", 2), ("forkserver", 1)]
+)  # which pickles as spawn does
+def test_a_loader_gives_every_batch(dataset, context, workers):
     size = len(dataset)
-    workers = {"num_workers": 2, "multiprocessing_context": context} if context else {}
+    workers = {"num_workers": workers, "multiprocessing_context": context} if context else {}
     loader = pyg.DataLoader(dataset, 7, follow_batch=["perturbation_indices"], **workers)
     firsts = range(0, size, 7)
     for first, batch in zip(firsts, loader, strict=True):

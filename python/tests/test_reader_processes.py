@@ -35,15 +35,15 @@ def contents(dataset):
     return [(sample.id, sample.all_masks.tobytes()) for sample in dataset[::29]]
 
 
-def send_contents(dataset, pipe):
-    pipe.send(contents(dataset))
+def send_contents(datasets, pipe):
+    pipe.send([contents(dataset) for dataset in datasets])
 
 
-def in_process(method, dataset):
-    """What a process that was started by method reads."""
+def in_process(method, *datasets):
+    """What a process that was started by method reads of each dataset."""
     context = multiprocessing.get_context(method)
     receive, send = context.Pipe(duplex=False)
-    process = context.Process(target=send_contents, args=(dataset, send))
+    process = context.Process(target=send_contents, args=(datasets, send))
     process.start()
     send.close()
     try:
@@ -52,17 +52,14 @@ def in_process(method, dataset):
         process.join()
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-@pytest.mark.parametrize("used_before", [False, True])
+@pytest.mark.parametrize(("method", "times"), [("fork", 2), ("spawn", 1)])
 @pytest.mark.parametrize("name", BUILT)
-def test_in_another_process(datasets, name, used_before, method):
-    dataset = reader.open(datasets[name])
-    want = contents(reader.open(datasets[name]))
-    if used_before:
-        contents(dataset)
-    assert in_process(method, dataset) == want
-    assert in_process(method, dataset) == want
-    assert contents(dataset) == want
+def test_in_another_process(datasets, name, method, times):
+    fresh, used = reader.open(datasets[name]), reader.open(datasets[name])
+    want = contents(used)
+    for _ in range(times):
+        assert in_process(method, fresh, used) == [want, want]
+    assert contents(fresh) == contents(used) == want
 
 
 @pytest.mark.parametrize("name", BUILT)
