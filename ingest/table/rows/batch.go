@@ -69,7 +69,11 @@ func (b *Batch) Text(column, i int) []byte {
 	case v.integer != nil:
 		b.formatted = strconv.AppendInt(b.formatted, v.integer(i), 10)
 	case v.float != nil:
-		b.formatted = strconv.AppendFloat(b.formatted, v.float(i), 'g', -1, 64)
+		value, format := v.float(i), byte('g')
+		if value == math.Trunc(value) && math.Abs(value) < 1<<53 { // an id: 1000000, not 1e+06
+			format = 'f'
+		}
+		b.formatted = strconv.AppendFloat(b.formatted, value, format, -1, 64)
 	default:
 		return v.textAt(i)
 	}
@@ -110,7 +114,7 @@ func (b *Batch) Number(column, i int) (value float64, missing bool, err error) {
 		}
 		return float64(n), false, nil
 	case v.float != nil:
-		return v.float(i), math.IsNaN(v.float(i)), nil
+		return v.float(i), false, nil
 	default:
 		return parseNumber(v.textAt(i))
 	}

@@ -105,6 +105,9 @@ func newVector(kind Kind, a arrow.Array) vector {
 	default:
 		panic(fmt.Sprintf("found an array of %s, expected numbers, texts or lists of texts", a.DataType()))
 	}
+	if null, float := v.missing, v.float; float != nil {
+		v.missing = func(i int) bool { return null(i) || math.IsNaN(float(i)) }
+	}
 	return v
 }
 
