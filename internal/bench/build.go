@@ -3,7 +3,6 @@ package bench
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"os"
 	"os/exec"
@@ -43,13 +42,6 @@ func (in *inputs) build(ctx context.Context, c Case, samples int, out string) (b
 	args = append(args, "--graph", in.Graph, "--perturbations", perturbations, "--out", out, "--quiet",
 		"--workers", strconv.Itoa(in.Workers), "--reaction-rule", string(in.ReactionRule),
 		fmt.Sprintf("allow_wildtype=%t", in.AllowWildtype), fmt.Sprintf("allow_duplicate_ids=%t", in.AllowDuplicateIDs))
-	if in.Attributes != nil {
-		var line bytes.Buffer
-		names := csv.NewWriter(&line)
-		_ = names.Write(in.Attributes) // to memory
-		names.Flush()
-		args = append(args, "--attributes="+strings.TrimSuffix(line.String(), "\n"))
-	}
 	cmd := exec.CommandContext(ctx, in.Executable, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
