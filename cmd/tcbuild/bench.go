@@ -48,9 +48,6 @@ func runBench(ctx context.Context, e *env, o bench.Options) error {
 	if o.Workers, err = useCores(o.Workers); err != nil {
 		return err
 	}
-	if o.Executable, err = os.Executable(); err != nil {
-		return err
-	}
 	o.Program, o.Log = buildVersion(), e.log
 	out := o.Out
 	var results *bench.Results

@@ -1,5 +1,5 @@
-// Package bench measures what each way of storing masks costs on a user's own graph: every variant
-// with every codec, built by the program itself and read back.
+// Package bench measures what each way of storing masks costs on a user's own graph: it builds every
+// variant with every codec, and reads it back.
 package bench
 
 import (
@@ -30,8 +30,6 @@ type Options struct {
 	Samples     int  // in each dataset; 0: see samplesOf
 	Rounds      int  // at least 1
 	Extrapolate int  // samples to extrapolate to; 0: the number in the perturbation set
-
-	Executable string // the program
 }
 
 // By default, a dataset has as many samples as the perturbation set, as fit in mostBytes at a byte
@@ -100,6 +98,9 @@ func Run(ctx context.Context, o Options) (*Results, error) {
 	for _, c := range r.Cases {
 		c.extrapolate(cmp.Or(o.Extrapolate, in.total))
 	}
+	if err := in.samples.Unchanged(); err != nil {
+		return nil, err
+	}
 	r.Setup.Seconds = time.Since(start).Seconds()
 	if !o.Keep {
 		if err := errors.Join(os.RemoveAll(in.dir), os.RemoveAll(datasets)); err != nil {
@@ -111,26 +112,35 @@ func Run(ctx context.Context, o Options) (*Results, error) {
 
 // measure builds and reads a case once.
 func (in *inputs) measure(ctx context.Context, c *CaseResult, round int, dir string) error {
-	built, err := in.build(ctx, c.Case, c.Samples, dir)
+	o, err := in.optionsOf(c.Samples)
 	if err != nil {
 		return err
 	}
-	manifest, err := store.ReadManifest(dir)
+	o.Variant, o.Codec, o.Out, o.Log = c.Variant, c.Codec, dir, nil
+	runtime.GC()
+	start, before := time.Now(), cpuSeconds()
+	built, err := tcbuild.Build(ctx, o)
+	if err != nil {
+		return fmt.Errorf("build %s: %w", c, err)
+	}
+	seconds, cpu := time.Since(start).Seconds(), cpuSeconds()-before
+	read, err := readDataset(ctx, dir, c.Samples, uint64(round))
 	if err != nil {
 		return err
 	}
-	if err := in.checkRead(manifest); err != nil {
-		return err
-	}
-	read, err := readDataset(ctx, dir, manifest.Samples, uint64(round))
-	if err != nil {
-		return err
-	}
-	c.Size = Size{manifest.DataBytes(), manifest.SampleBytes(), float64(manifest.SampleBytes()) / float64(manifest.Samples)}
-	c.add(built, read)
+	size := built.Manifest.SampleBytes()
+	c.Size = Size{built.Manifest.DataBytes(), size, float64(size) / float64(c.Samples)}
+	c.add(seconds, cpu, built.Stages, read)
 	in.Log.Info("measured", "round", round+1, "of", in.Rounds, "case", c, "samples", c.Samples,
-		"build_seconds", fmt.Sprintf("%.2f", built.seconds), "read_ms", fmt.Sprintf("%.3f", read.warm))
+		"build_seconds", fmt.Sprintf("%.2f", seconds), "read_ms", fmt.Sprintf("%.3f", read.warm))
 	return nil
+}
+
+// cpuSeconds is the time that the cores have worked for this process.
+func cpuSeconds() float64 {
+	var usage unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &usage) // fails only for invalid arguments
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()).Seconds()
 }
 
 // describeMachine describes the machine.
@@ -142,16 +152,11 @@ func describeMachine() (Machine, error) {
 			m.CPU = strings.TrimSpace(value)
 		}
 	}
-	memory, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return m, err
+	var system unix.Sysinfo_t
+	if err := unix.Sysinfo(&system); err != nil {
+		return m, fmt.Errorf("sysinfo: %w", err)
 	}
-	m.MemoryBytes = int64(statusBytes(memory, "MemTotal:"))
-	var system unix.Utsname
-	if err := unix.Uname(&system); err != nil {
-		return m, fmt.Errorf("uname: %w", err)
-	}
-	m.Kernel = unix.ByteSliceToString(system.Sysname[:]) + " " + unix.ByteSliceToString(system.Release[:])
+	m.MemoryBytes = int64(system.Totalram) * int64(system.Unit)
 	return m, nil
 }
 

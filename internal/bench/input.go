@@ -7,15 +7,14 @@ import (
 	"os"
 	"path/filepath"
 
+	"tcbuild"
 	"tcbuild/fault"
 	"tcbuild/incidence"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
-	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/samples/duplicates"
 	"tcbuild/internal/disk"
-	"tcbuild/store"
 )
 
 // inputs are the user's graph and perturbation set, and subsets of the set.
@@ -23,7 +22,6 @@ type inputs struct {
 	Options
 	dir     string // of the subsets
 	graph   *ingest.Graph
-	read    []ingest.Input // the files of the graph
 	samples ingest.SampleSource
 	total   int // samples in the set
 }
@@ -35,7 +33,7 @@ func readInputs(ctx context.Context, o Options) (*inputs, error) {
 		return nil, err
 	}
 	var err error
-	if in.graph, in.read, err = graph.Read(o.Graph); err != nil {
+	if in.graph, _, err = graph.Read(o.Graph); err != nil {
 		return nil, err
 	}
 	if in.samples, err = samples.Open(o.Perturbations, in.graph.Genes, o.PerturbationOptions); err != nil {
@@ -55,22 +53,20 @@ func readInputs(ctx context.Context, o Options) (*inputs, error) {
 	return in, nil
 }
 
-// subset returns a file with some samples, evenly spaced. What the options filter, merge and leave
-// out is not in it.
-func (in *inputs) subset(keep int) (path string, err error) {
-	path = filepath.Join(in.dir, fmt.Sprintf("samples-%d.arrow", keep))
-	if disk.Exists(path) {
-		return path, nil
+// optionsOf returns the options of a build with some samples, evenly spaced. If those are not all,
+// they are in a file of their own, without what the user's options filter, merge and leave out.
+func (in *inputs) optionsOf(keep int) (tcbuild.Options, error) {
+	o := in.Options.Options
+	if keep == in.total {
+		return o, nil
 	}
-	return path, samples.Write(path, spread{in.samples, in.total, keep}, in.graph.Genes)
-}
-
-// checkRead checks that a dataset was built from the user's files as they were read here.
-func (in *inputs) checkRead(m *store.Manifest) error {
-	if why := inputfile.Difference(in.read, m.Inputs.Graph); why != "" {
-		return fault.New(fault.Busy, "run the same command again", "bench: while it ran, %s", why)
+	o.Perturbations = filepath.Join(in.dir, fmt.Sprintf("samples-%d.arrow", keep))
+	o.PerturbationOptions = samples.PerturbationOptions{AllowWildtype: true, AllowDuplicateIDs: in.AllowDuplicateIDs}
+	o.Rule = duplicates.Rule{}
+	if disk.Exists(o.Perturbations) {
+		return o, nil
 	}
-	return in.samples.Unchanged()
+	return o, samples.Write(o.Perturbations, spread{in.samples, in.total, keep}, in.graph.Genes)
 }
 
 // removals counts what a set of samples removes, per sample: perturbation indices and mask

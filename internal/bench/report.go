@@ -27,8 +27,8 @@ func (r *Results) page() *page.Page {
 				formatNumber(float64(s.Genes)), formatNumber(float64(s.Edges)), s.EdgeTypes, formatNumber(float64(s.MaskPositions)),
 				formatNumber(s.Removed), formatNumber(s.GenesRemoved), english.PluralWord(int(math.Ceil(s.GenesRemoved)), "gene", ""),
 				formatNumber(float64(s.TotalSamples)), rounds),
-			fmt.Sprintf("%s, %s, %s memory, %s. tcbuild %s. %s; the benchmark took %s. All figures are in results.json.",
-				r.Machine.CPU, english.Plural(r.Machine.Cores, "core", ""), formatBytes(float64(r.Machine.MemoryBytes)), r.Machine.Kernel,
+			fmt.Sprintf("%s, %s, %s memory. tcbuild %s. %s; the benchmark took %s. All figures are in results.json.",
+				r.Machine.CPU, english.Plural(r.Machine.Cores, "core", ""), formatBytes(float64(r.Machine.MemoryBytes)),
 				r.Program, english.Plural(s.Workers, "worker", ""), formatSeconds(s.Seconds)),
 		},
 		Sections: []page.Section{r.plot(), r.buildTable(), r.sizeTable(), r.readTable()},
@@ -73,11 +73,11 @@ func (r *Results) table(title, text string, header []string, row func(c *CaseRes
 
 func (r *Results) buildTable() page.Section {
 	return r.table("Build: "+english.Plural(r.Setup.Workers, "worker", ""),
-		"Time and CPU time of the program, run as a separate process. Samples/s is for the stages that grow with the samples. Peak memory is the process's own, without mapped files.",
-		[]string{"samples", "time", "CPU time", "samples/s", "peak memory"},
+		"Time until the dataset is published, and CPU time. Samples/s is for the stages that grow with the samples.",
+		[]string{"samples", "time", "CPU time", "samples/s"},
 		func(c *CaseResult) []string {
 			return []string{formatNumber(float64(c.Samples)), formatStat(c.Build.Seconds, formatSeconds), formatSeconds(c.Build.CPUSeconds.Median),
-				formatStat(c.Build.SamplesPerSecond, formatNumber), formatBytes(c.Build.PeakAnonBytes.Median)}
+				formatStat(c.Build.SamplesPerSecond, formatNumber)}
 		})
 }
 

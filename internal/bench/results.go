@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"tcbuild"
 	"tcbuild/encode"
 	"tcbuild/incidence"
 	"tcbuild/store"
@@ -29,7 +30,6 @@ type Machine struct {
 	CPU         string `json:"cpu"`
 	Cores       int    `json:"cores"` // that this process may use
 	MemoryBytes int64  `json:"memory_bytes"`
-	Kernel      string `json:"kernel"`
 }
 
 // Setup is what was measured.
@@ -119,13 +119,11 @@ type CaseResult struct {
 	fixed Stat // seconds of the build that do not grow with the samples
 }
 
-// Build is a build as its user sees it: the program as a process of its own, from its start to its
-// end.
+// Build is a build from its start until the dataset is published.
 type Build struct {
 	Seconds          Stat `json:"seconds"`
 	CPUSeconds       Stat `json:"cpu_seconds"`        // user and system
 	SamplesPerSecond Stat `json:"samples_per_second"` // in the stages that grow with the samples
-	PeakAnonBytes    Stat `json:"peak_anon_bytes"`    // the process's own memory, without mapped files
 }
 
 // Size is what a dataset occupies; every round has the same.
@@ -162,18 +160,17 @@ const (
 )
 
 // add adds a round. The cold pass counts only if every round has one.
-func (c *CaseResult) add(m built, r reads) {
+func (c *CaseResult) add(seconds, cpuSeconds float64, stages []tcbuild.StageTime, r reads) {
 	growing := 0.0
-	for _, stage := range m.run.Stages {
+	for _, stage := range stages {
 		if stage.Stage == surveyStage || stage.Stage == masksStage {
 			growing += stage.Seconds
 		}
 	}
-	c.fixed.add(m.seconds - growing)
-	c.Build.Seconds.add(m.seconds)
-	c.Build.CPUSeconds.add(m.cpuSeconds)
+	c.fixed.add(seconds - growing)
+	c.Build.Seconds.add(seconds)
+	c.Build.CPUSeconds.add(cpuSeconds)
 	c.Build.SamplesPerSecond.add(float64(c.Samples) / growing)
-	c.Build.PeakAnonBytes.add(m.peakAnon)
 	c.Read.OpenSeconds.add(r.open)
 	c.Read.Milliseconds.add(r.warm)
 	if c.Read.NotCold = cmp.Or(c.Read.NotCold, r.notCold); c.Read.NotCold != "" {

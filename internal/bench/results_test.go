@@ -69,9 +69,9 @@ func TestExtrapolate(t *testing.T) {
 func TestRounds(t *testing.T) {
 	c := &CaseResult{Samples: 60}
 	for i, seconds := range []float64{3, 6, 4} {
-		c.add(built{seconds: 10, run: tcbuild.Result{Stages: []tcbuild.StageTime{
+		c.add(10, 12, []tcbuild.StageTime{
 			{Stage: "read graph", Seconds: 1}, {Stage: surveyStage, Seconds: 2}, {Stage: masksStage, Seconds: seconds},
-		}}}, reads{cold: 1, notCold: []string{"", "why", ""}[i]})
+		}, reads{cold: 1, notCold: []string{"", "why", ""}[i]})
 		if (c.Read.ColdMilliseconds == nil) != (i > 0) {
 			t.Errorf("after round %d, the cold pass is %v", i+1, c.Read.ColdMilliseconds)
 		}
