@@ -13,17 +13,14 @@ import (
 
 // NumberSummary is what a column of numbers holds. Without values, Min, Mean and Max are 0.
 type NumberSummary struct {
-	Values  int `json:"values"`
-	Missing int `json:"missing"`
-	// infinite values are counted in nothing else; only programs that use the library can store
-	// them
-	Infinite int        `json:"infinite,omitempty"`
-	Min      float64    `json:"min"`
-	Mean     float64    `json:"mean"`
-	SD       *float64   `json:"sd"` // with n-1; nil of fewer than two values, or beyond float64
-	Max      float64    `json:"max"`
-	Bins     []page.Bin `json:"bins"` // of equal width, from Min's to Max's
-	whole    bool       // there are only whole numbers
+	Values  int        `json:"values"`
+	Missing int        `json:"missing"` // NaN, or infinite, as a build stores no infinite value
+	Min     float64    `json:"min"`
+	Mean    float64    `json:"mean"`
+	SD      *float64   `json:"sd"` // with n-1; nil of fewer than two values, or beyond float64
+	Max     float64    `json:"max"`
+	Bins    []page.Bin `json:"bins"` // of equal width, from Min's to Max's
+	whole   bool       // there are only whole numbers
 }
 
 // numberCounter builds a NumberSummary, value by value.
@@ -35,12 +32,8 @@ type numberCounter struct {
 
 // add counts a value, NaN if it is missing.
 func (c *numberCounter) add(value float64) {
-	if math.IsNaN(value) {
+	if math.IsNaN(value) || math.IsInf(value, 0) {
 		c.Missing++
-		return
-	}
-	if math.IsInf(value, 0) {
-		c.Infinite++
 		return
 	}
 	if c.Values++; c.Values == 1 {
@@ -206,14 +199,17 @@ func (h *histogram) add(x float64) {
 		}
 		h.first, h.counts = int64(h.binOf(x)), []int{0}
 	}
-	for {
-		// of more than 2^53 bins from 0, the bins of x and of what was added before are too far apart
-		if bin := h.binOf(x); math.Abs(bin) < 1<<53 && h.fits(int64(bin)) {
-			h.count(int64(bin))
-			return
-		}
+	bin := h.binOf(x)
+	// of more than 2^53 bins from 0, the bins of x and of what was added before are too far apart
+	for ; math.Abs(bin) >= 1<<53 || !h.fits(int64(bin)); bin = h.binOf(x) {
 		h.merge()
 	}
+	at := int(int64(bin) - h.first)
+	if at < 0 {
+		h.counts, h.first, at = append(make([]int, -at), h.counts...), int64(bin), 0
+	}
+	h.counts = append(h.counts, make([]int, max(0, at+1-len(h.counts)))...)
+	h.counts[at]++
 }
 
 // binOf is the number of the bin of x, counted from the one that starts at 0.
@@ -227,18 +223,6 @@ func (h *histogram) binOf(x float64) float64 {
 // fits reports whether there can be a bin, besides those that there are.
 func (h *histogram) fits(bin int64) bool {
 	return max(bin, h.first+int64(len(h.counts))-1)-min(bin, h.first) < maxBins
-}
-
-// count adds one to a bin, which may be beside the present ones.
-func (h *histogram) count(bin int64) {
-	if bin < h.first {
-		h.counts = append(make([]int, h.first-bin), h.counts...)
-		h.first = bin
-	}
-	for h.first+int64(len(h.counts)) <= bin {
-		h.counts = append(h.counts, 0)
-	}
-	h.counts[bin-h.first]++
 }
 
 // merge doubles the width of the bins.

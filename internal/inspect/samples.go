@@ -112,7 +112,7 @@ const mostPlots = 100
 func (s *SampleSummary) phenotypeTable() page.Section {
 	table := page.Section{Title: "Phenotypes",
 		Header: []string{"name", "unit", "statistic of", "values", "missing", "missing %",
-			"infinite", "min", "mean", "sd", "max", "description"}}
+			"min", "mean", "sd", "max", "description"}}
 	for i, p := range s.Phenotypes {
 		row := append([]string{p.Name, p.Unit, p.StatisticOf}, p.row()...)
 		table.Rows = append(table.Rows, append(row, p.Description))
@@ -129,15 +129,12 @@ func (s *SampleSummary) phenotypeTable() page.Section {
 
 // row is what there is of the numbers, below the titles from values to max.
 func (s *NumberSummary) row() []string {
-	row := []string{count(s.Values), count(s.Missing), percent(s.Missing, s.Values+s.Missing+s.Infinite), "", "-", "-", "-", "-"}
-	if s.Infinite > 0 {
-		row[3] = count(s.Infinite)
-	}
+	row := []string{count(s.Values), count(s.Missing), percent(s.Missing, s.Values+s.Missing), "-", "-", "-", "-"}
 	if s.Values > 0 {
-		row = append(row[:4], number(s.Min), number(s.Mean), "-", number(s.Max))
+		row = append(row[:3], number(s.Min), number(s.Mean), "-", number(s.Max))
 	}
 	if s.SD != nil {
-		row[6] = number(*s.SD)
+		row[5] = number(*s.SD)
 	}
 	return row
 }
@@ -145,7 +142,7 @@ func (s *NumberSummary) row() []string {
 func (s *SampleSummary) attributeTable() page.Section {
 	table := page.Section{Title: "Attributes",
 		Header: []string{"name", "type", "values", "missing", "missing %",
-			"infinite", "min", "mean", "sd", "max", "different values"}}
+			"min", "mean", "sd", "max", "different values"}}
 	for _, a := range s.Attributes {
 		numbers, different, sketch := NumberSummary{Values: a.Values, Missing: a.Missing}, "too many to count", ""
 		if a.Different != nil {
@@ -156,7 +153,7 @@ func (s *SampleSummary) attributeTable() page.Section {
 			row, sketch = a.Numbers.row(), sparkline(a.Numbers.Bins)
 			table.Plots = append(table.Plots, a.Numbers.plots(a.Name, "")...)
 		} else {
-			row = append(row[:3], "", "", "", "", "")
+			row = append(row[:3], "", "", "", "")
 		}
 		table.Rows = append(table.Rows, append(append([]string{a.Name, string(a.Type)}, row...), different))
 		table.Sketches = append(table.Sketches, sketch)
