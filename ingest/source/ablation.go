@@ -8,9 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-
 	"tcbuild/fault"
 )
 
@@ -48,24 +45,42 @@ func (a Ablation) check(place string, weighted bool) error {
 // ablated counts what an ablation did to a relation.
 type ablated struct{ belowTop, notSampled, rewired int }
 
-// ablate applies the ablation to the edges of a relation.
-func (r *relation) ablate(a Ablation, undirected bool) (done ablated, err error) {
+// ablate applies the ablation to the edges of a relation. rows are those that it keeps, nil for all.
+func (r *relation) ablate(a Ablation, undirected bool) (rows []int, done ablated, err error) {
+	keep := func(some []int) (dropped int) {
+		dropped = len(r.src) - len(some)
+		r.src, r.dst = chosen(r.src, some), chosen(r.dst, some)
+		if r.weight >= 0 {
+			r.weights = chosen(r.weights, some)
+		}
+		if rows != nil {
+			some = chosen(rows, some)
+		}
+		rows = some
+		return dropped
+	}
 	if a.Top != nil {
-		done.belowTop = r.choose(topEdges(r.src.all(), r.dst.all(), r.weights.all(), *a.Top, undirected))
+		done.belowTop = keep(topEdges(r.src, r.dst, r.weights, *a.Top, undirected))
 	}
 	if a.Sample != nil {
-		done.notSampled = r.choose(sampleEdges(r.src.length, *a.Sample, a.Seed))
+		done.notSampled = keep(sampleEdges(len(r.src), *a.Sample, a.Seed))
 	}
-	if a.Rewire && r.src.length > 0 {
-		src, dst := r.src.all(), r.dst.all()
-		done.rewired = rewireEdges(src, dst, undirected, r.kind.Source == r.kind.Target, a.Seed)
+	if a.Rewire && len(r.src) > 0 {
+		done.rewired = rewireEdges(r.src, r.dst, undirected, r.kind.Source == r.kind.Target, a.Seed)
 		if done.rewired == 0 {
-			return done, fault.New(fault.Input, "remove rewire, or choose another seed if there are few edges",
-				"rewire edge type %s: found no other graph of these degrees for its %s", r.kind, plural(len(src), "edge", ""))
+			err = fault.New(fault.Input, "remove rewire, or choose another seed if there are few edges",
+				"rewire edge type %s: found no other graph of these degrees for its %s", r.kind, plural(len(r.src), "edge", ""))
 		}
-		r.src, r.dst = listOf(src), listOf(dst)
 	}
-	return done, nil
+	return rows, done, err
+}
+
+func chosen[T any](all []T, rows []int) []T {
+	some := make([]T, len(rows))
+	for k, row := range rows {
+		some[k] = all[row]
+	}
+	return some
 }
 
 // account adds to a report what the ablation did.
@@ -80,7 +95,8 @@ func (d ablated) account(report *SourceReport, a Ablation) {
 }
 
 // topEdges returns the ascending rows of the edges among the top ones of a target.
-func topEdges(src, dst []uint32, weights []float64, top int, undirected bool) (rows []int) {
+func topEdges(src, dst []uint32, weights []float64, top int, undirected bool) []int {
+	rows := []int{}
 	byWeight := make([]int, len(dst))
 	for i := range byWeight {
 		byWeight[i] = i
@@ -161,53 +177,4 @@ func rewireEdges(src, dst []uint32, undirected, oneType bool, seed int) (rewired
 		}
 	}
 	return rewired
-}
-
-// choose keeps the edges of these rows, and returns the number of the others.
-func (r *relation) choose(rows []int) (dropped int) {
-	dropped = r.src.length - len(rows)
-	r.src, r.dst = chosen(r.src, rows), chosen(r.dst, rows)
-	if r.weight >= 0 {
-		r.weights = chosen(r.weights, rows)
-	}
-	for _, values := range r.kept {
-		values.choose(rows)
-	}
-	return dropped
-}
-
-func chosen[T any](all list[T], rows []int) (some list[T]) {
-	for _, row := range rows {
-		some.append(*all.at(row))
-	}
-	return some
-}
-
-func listOf[T any](values []T) (l list[T]) {
-	for _, value := range values {
-		l.append(value)
-	}
-	return l
-}
-
-// choose keeps the values of these rows.
-func (v keptValues) choose(rows []int) {
-	all := v.builder.NewArray() // empties the builder
-	for _, row := range rows {
-		v.append(cellOf(all, row))
-	}
-}
-
-// cellOf reads back a kept value.
-func cellOf(values arrow.Array, row int) (c cell) {
-	c.missing = values.IsNull(row)
-	switch v := values.(type) {
-	case *array.Float64:
-		c.number = v.Value(row)
-	case *array.Int64:
-		c.integer = v.Value(row)
-	case *array.String:
-		c.text = []byte(v.Value(row))
-	}
-	return c
 }

@@ -40,6 +40,10 @@ type edgeFile struct {
 	groups  []*edgeGroup                           // in order of their first rows
 
 	byValue map[string]*edgeGroup
+
+	// of the row at hand
+	weights []float64 // by relation
+	cells   []cell    // by kept column
 }
 
 // edgeEnd is one of the two ends of a file's edges.
@@ -58,7 +62,7 @@ type edgeGroup struct {
 	missing missingNames
 	byKind  []int // names by their kind, of those that are not gene ids
 	met     *pairs
-	states  list[pairState] // of the pairs, by relation
+	states  []pairState // of the pairs, by relation
 
 	// Of the batch at hand: its edges wait until the genes of all are known, as looking up one pair
 	// after the other, with nothing in between, takes a fraction of the time.
@@ -77,9 +81,9 @@ type edge struct {
 // error says what was found and expected.
 type nameReader func(batch *table.Batch, column, i int) (name []byte, err error)
 
-// read reads the file into the relations of its groups, and returns a report for each, in order. It
-// takes some 25 bytes per pair of genes and 16 more per relation, and the columns that are kept.
-func (f *edgeFile) read() ([]SourceReport, error) {
+// read reads the file into a table for each relation of its groups, in order, and closes it. It takes
+// some 25 bytes per pair of nodes and 16 more per relation, and the columns that are kept.
+func (f *edgeFile) read() (tables []*ingest.Edges, reports []SourceReport, err error) {
 	defer f.reader.Close()
 	f.byValue = make(map[string]*edgeGroup)
 	for _, g := range f.groups {
@@ -87,41 +91,33 @@ func (f *edgeFile) read() ([]SourceReport, error) {
 	}
 	row := f.row
 	if f.header != "" {
-		row = f.cells
+		row = f.matrixRow
 	}
 	for batch, err := range f.reader.Batches() {
 		for i := 0; err == nil && i < batch.Len; i++ {
 			err = row(batch, i)
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, g := range f.groups {
 			g.addEdges(len(f.kept))
 		}
 	}
-	var reports []SourceReport
-	refused := f.refusal.rows()
 	for _, g := range f.groups {
 		for _, r := range g.relations {
-			ablated, err := r.ablate(f.ablation, f.undirected)
+			table, report, err := f.finish(g, r)
 			if err != nil {
-				return nil, fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", f.path, err)
+				return nil, nil, err
 			}
-			r.appendLoops(f.names.genes.Len())
-			report := r.report(f.path, g.rows+refused, &g.missing, f.refusal.refused...)
-			ablated.account(&report, f.ablation)
-			for k, n := range g.byKind {
-				report.note(Count{"genes found by " + f.names.kinds[k], n})
-			}
-			reports = append(reports, report)
+			tables, reports = append(tables, table), append(reports, report)
 		}
 	}
 	if len(reports) == 0 {
-		return nil, fault.New(fault.Input, "check that it is the right file, and the setting where",
-			"read edges %s: kept 0 of %s, expected at least one", f.path, plural(refused, "row", ""))
+		return nil, nil, fault.New(fault.Input, "check that it is the right file, and the setting where",
+			"read edges %s: kept 0 of %s, expected at least one", f.path, plural(f.refusal.rows(), "row", ""))
 	}
-	return reports, nil
+	return tables, reports, nil
 }
 
 func (f *edgeFile) prepare(g *edgeGroup) {
@@ -130,14 +126,16 @@ func (f *edgeFile) prepare(g *edgeGroup) {
 	}
 	g.met, g.byKind = newPairs(f.undirected), make([]int, len(f.names.kinds))
 	for _, r := range g.relations {
-		r.keepColumns(f.kept)
+		for _, column := range f.kept {
+			r.kept = append(r.kept, column.builder())
+		}
 	}
 }
 
 // row makes the edges of a row.
 func (f *edgeFile) row(batch *table.Batch, i int) error {
 	if refused, err := f.refusal.refuses(batch, i); err != nil {
-		return fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", f.where(batch, i), err)
+		return f.malformed(batch, -1, i, err)
 	} else if refused {
 		return nil
 	}
@@ -145,7 +143,6 @@ func (f *edgeFile) row(batch *table.Batch, i int) error {
 	if err != nil {
 		return err
 	}
-	weights, cells := len(g.weights), len(g.cells)
 	if err := f.readValues(g, batch, i); err != nil {
 		return err
 	}
@@ -154,24 +151,21 @@ func (f *edgeFile) row(batch *table.Batch, i int) error {
 			return err
 		}
 	}
-	made := 0
 	for _, src := range f.ends[0].nodes {
 		for _, dst := range f.ends[1].nodes {
-			g.rows++
-			if g.missing.count([2]found{src.result, dst.result}) {
-				continue
-			}
-			g.edges = append(g.edges, edge{src: src.gene, dst: dst.gene})
-			if made++; made > 1 { // the row's values once more
-				g.weights = append(g.weights, g.weights[weights:weights+len(g.relations)]...)
-				g.cells = append(g.cells, g.cells[cells:cells+len(f.kept)]...)
-			}
+			f.add(g, src, dst)
 		}
 	}
-	if made == 0 {
-		g.weights, g.cells = g.weights[:weights], g.cells[:cells]
-	}
 	return nil
+}
+
+// add counts an edge of the row, and keeps it for addEdges unless it lacks a node.
+func (f *edgeFile) add(g *edgeGroup, src, dst meaning) {
+	g.rows++
+	if !g.missing.count([2]found{src.result, dst.result}) {
+		g.edges = append(g.edges, edge{src: src.gene, dst: dst.gene})
+		g.weights, g.cells = append(g.weights, f.weights...), append(g.cells, f.cells...)
+	}
 }
 
 // addEdges adds the edges of a batch to the relations, each with a number of kept columns.
@@ -184,11 +178,11 @@ func (g *edgeGroup) addEdges(kept int) {
 	for i, e := range g.edges {
 		if e.meeting == first {
 			for range n {
-				g.states.append(pairState{})
+				g.states = push(g.states, pairState{})
 			}
 		}
 		for k, r := range g.relations {
-			r.add(e.src, e.dst, g.weights[i*n+k], g.cells[i*kept:(i+1)*kept], g.states.at(e.pair*n+k), e.meeting)
+			r.add(e.src, e.dst, g.weights[i*n+k], g.cells[i*kept:(i+1)*kept], &g.states[e.pair*n+k], e.meeting)
 		}
 	}
 	g.edges, g.weights, g.cells = g.edges[:0], g.weights[:0], g.cells[:0]
@@ -245,51 +239,64 @@ func (f *edgeFile) readEnds(g *edgeGroup, end *edgeEnd, batch *table.Batch, i in
 			}
 		}
 		m := end.recent.find(end.names, name)
-		if m.result != gene {
-			if err := checkNodeID(end.names.genes.Type, name); err != nil {
-				return f.malformed(batch, column, i, err)
-			}
-			switch {
-			case end.names.grows:
-				m = end.names.grow(string(name))
-			case f.unknown == ingest.RefuseUnknownGenes:
-				return fault.New(fault.Input, end.names.unknownHint(string(name)), "read edges %s: %s", f.where(batch, i), end.names.describe(string(name), m.result))
-			default:
-				g.missing.add(string(name))
-			}
-		} else if m.kind >= 0 {
+		if m.kind >= 0 && m.result == gene {
 			g.byKind[m.kind]++
+		}
+		if m, err = f.resolve(g, end.names, m, name, batch, column, i); err != nil {
+			return err
 		}
 		end.nodes = append(end.nodes, m)
 	}
 	return nil
 }
 
+// resolve notes a name that means no node, or returns an error for it. A type that grows gets the
+// node.
+func (f *edgeFile) resolve(g *edgeGroup, names *Names, m meaning, name []byte, batch *table.Batch, column, i int) (meaning, error) {
+	if m.result == gene {
+		return m, nil
+	}
+	if err := checkNodeID(names.genes.Type, name); err != nil {
+		return m, f.malformed(batch, column, i, err)
+	}
+	switch {
+	case names.grows:
+		return names.grow(string(name)), nil
+	case f.unknown == ingest.RefuseUnknownGenes:
+		return m, fault.New(fault.Input, names.unknownHint(string(name)), "read edges %s: %s", f.where(batch, i), names.describe(string(name), m.result))
+	}
+	g.missing.add(string(name))
+	return m, nil
+}
+
 // readValues reads the weights of a row, one per relation, NaN if missing, and its kept columns.
-func (f *edgeFile) readValues(g *edgeGroup, batch *table.Batch, i int) error {
+func (f *edgeFile) readValues(g *edgeGroup, batch *table.Batch, i int) (err error) {
+	f.weights, f.cells = f.weights[:0], f.cells[:0]
 	for _, r := range g.relations {
 		weight := math.NaN()
 		if r.weight >= 0 {
-			var err error
 			if weight, err = batch.Finite(r.weight, i); err != nil {
 				return f.malformed(batch, r.weight, i, err)
 			}
 		}
-		g.weights = append(g.weights, weight)
+		f.weights = append(f.weights, weight)
 	}
 	for _, kept := range f.kept {
 		c, err := kept.read(batch, i)
 		if err != nil {
 			return f.malformed(batch, kept.column, i, err)
 		}
-		g.cells = append(g.cells, c)
+		f.cells = append(f.cells, c)
 	}
 	return nil
 }
 
+// malformed is the error of a row, and of a column of it unless that is -1.
 func (f *edgeFile) malformed(batch *table.Batch, column, i int, err error) error {
-	return fault.New(fault.Input, fault.HintOf(err), "read edges %s: column %s: %w", f.where(batch, i),
-		fault.Quote(f.reader.Columns()[column]), err)
+	if column >= 0 {
+		err = fault.New(fault.Input, fault.HintOf(err), "column %s: %w", fault.Quote(f.reader.Columns()[column]), err)
+	}
+	return fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", f.where(batch, i), err)
 }
 
 // where says where a row is, or the header if batch is nil.

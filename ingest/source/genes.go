@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apache/arrow/go/v17/arrow/array"
+
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
@@ -43,20 +45,20 @@ func readNodes(files *inputfile.Files, spec NodesSpec, settings string) (*ingest
 		rows.Close()
 		return nil, report, err
 	}
-	values := make([]keptValues, len(kept))
+	builders := make([]array.Builder, len(kept))
 	for k := range kept {
-		values[k] = newKeptValues(kept[k])
+		builders[k] = kept[k].builder()
 	}
 	var read []nodeID
 	err = rows.each(report.Made, &report, func(batch *table.Batch, i int) error {
 		id := batch.Text(columns[0], i)
 		read = append(read, nodeID{string(id), place{rows.Reader, batch.First + int64(i)}})
-		for _, v := range values {
-			c, err := v.read(batch, i)
+		for k, column := range kept {
+			c, err := column.read(batch, i)
 			if err != nil {
-				return fmt.Errorf("column %s: %w", fault.Quote(v.name), err)
+				return fmt.Errorf("column %s: %w", fault.Quote(column.name), err)
 			}
-			v.append(c)
+			c.appendTo(builders[k])
 		}
 		if len(id) == 0 {
 			return fmt.Errorf("column %q is empty, expected an id of a %s", spec.Column, spec.Type)
@@ -78,8 +80,8 @@ func readNodes(files *inputfile.Files, spec NodesSpec, settings string) (*ingest
 		ids[k] = read[k].id
 	}
 	var carried []ingest.Column
-	for _, v := range values {
-		carried = append(carried, v.values())
+	for k, column := range kept {
+		carried = append(carried, ingest.Column{Name: column.name, Values: builders[k].NewArray()})
 	}
 	nodes, duplicate := ingest.NewNodes(spec.Type, ids, carried)
 	if duplicate >= 0 {

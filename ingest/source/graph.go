@@ -100,18 +100,11 @@ func (e EdgesSpec) read(files *inputfile.Files, types *nodeTypes, unknown ingest
 		return nil, nil, err
 	}
 	file.unknown, file.ablation = unknown, e.Ablation
-	reports, err := file.read()
-	if err != nil {
-		return nil, nil, err
+	tables, reports, err := file.read()
+	if err == nil {
+		reports[0].note(Count{"columns without a name, which are left out", nameless})
 	}
-	reports[0].note(Count{"columns without a name, which are left out", nameless})
-	var tables []*ingest.Edges
-	for _, g := range file.groups {
-		for _, r := range g.relations {
-			tables = append(tables, r.edges())
-		}
-	}
-	return tables, reports, nil
+	return tables, reports, err
 }
 
 // Files returns the paths of the files that BuildGraph reads, sorted.

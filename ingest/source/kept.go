@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"tcbuild/fault"
-	"tcbuild/ingest"
 	"tcbuild/ingest/table"
 )
 
@@ -85,37 +84,21 @@ func checkUTF8(text []byte) error {
 	return fault.New(fault.Input, "save the file as UTF-8 text", "found %s, which is not valid UTF-8", fault.Quote(text))
 }
 
-// keptValues are the values of a kept column for the edges of a relation.
-type keptValues struct {
-	keptColumn
-	builder array.Builder
+func (k keptColumn) builder() array.Builder {
+	return array.NewBuilder(memory.DefaultAllocator, k.kind.arrow())
 }
 
-func newKeptValues(k keptColumn) keptValues {
-	return keptValues{k, array.NewBuilder(memory.DefaultAllocator, k.kind.arrow())}
-}
-
-func (v keptValues) append(c cell) {
-	switch b := v.builder.(type) {
-	case *array.Float64Builder:
-		if !c.missing {
-			b.Append(c.number)
-			return
-		}
-	case *array.Int64Builder:
-		if !c.missing {
-			b.Append(c.integer)
-			return
-		}
-	case *array.StringBuilder:
-		if !c.missing {
-			b.Append(string(c.text))
-			return
-		}
+func (c cell) appendTo(builder array.Builder) {
+	if c.missing {
+		builder.AppendNull()
+		return
 	}
-	v.builder.AppendNull()
-}
-
-func (v keptValues) values() ingest.Column {
-	return ingest.Column{Name: v.name, Values: v.builder.NewArray()}
+	switch b := builder.(type) {
+	case *array.Float64Builder:
+		b.Append(c.number)
+	case *array.Int64Builder:
+		b.Append(c.integer)
+	case *array.StringBuilder:
+		b.BinaryBuilder.Append(c.text)
+	}
 }

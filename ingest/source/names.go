@@ -17,12 +17,14 @@ import (
 
 // Names finds genes by the names in public files. Once read, it is safe for concurrent use.
 type Names struct {
-	genes    *ingest.Nodes       // or nodes of another type, without other names
-	kinds    []string            // of names, by precedence
-	features []string            // systematic names: of the genes in their order, then of others
-	meanings nameMap[meaning]    // of every name
-	several  map[string][]uint32 // the features of a name that has more than one
-	grows    bool                // of another type than genes: every id is a node
+	genes    *ingest.Nodes         // or nodes of another type, without other names
+	kinds    []string              // of names, by precedence
+	features []string              // systematic names: of the genes in their order, then of others
+	short    map[shortName]meaning // of every name that fits
+	long     map[string]meaning
+
+	several map[string][]uint32 // the features of a name that has more than one
+	grows   bool                // of another type than genes: every id is a node
 }
 
 // meaning is what a name means.
@@ -32,11 +34,37 @@ type meaning struct {
 	kind   int16 // of the name; -1 for a gene id or an unknown name
 }
 
+// shortName is a name of up to 7 bytes, and its length: most are, and comparing them takes no look at
+// memory elsewhere.
+type shortName [8]byte
+
+func shorten(name []byte) (short shortName, ok bool) {
+	short[7] = byte(copy(short[:7], name))
+	return short, len(name) <= 7
+}
+
+func (n *Names) get(name []byte) (m meaning, known bool) {
+	if short, ok := shorten(name); ok {
+		m, known = n.short[short]
+	} else {
+		m, known = n.long[string(name)]
+	}
+	return m, known
+}
+
+func (n *Names) set(name string, m meaning) {
+	if short, ok := shorten([]byte(name)); ok {
+		n.short[short] = m
+	} else {
+		n.long[name] = m
+	}
+}
+
 // newNames makes a look-up that knows only gene ids, with room for a number of names.
 func newNames(genes *ingest.Nodes, room int) *Names {
-	n := &Names{genes: genes, features: slices.Clone(genes.IDs), meanings: newNameMap[meaning]("", room), several: make(map[string][]uint32)}
+	n := &Names{genes: genes, features: slices.Clone(genes.IDs), short: make(map[shortName]meaning, room), long: make(map[string]meaning), several: make(map[string][]uint32)}
 	for row, id := range genes.IDs {
-		n.meanings.set(id, meaning{uint32(row), gene, -1})
+		n.set(id, meaning{uint32(row), gene, -1})
 	}
 	return n
 }
@@ -136,7 +164,7 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 // feature returns the number of the feature with a systematic name, which is a name of it of the
 // latest kind.
 func (n *Names) feature(systematic string) uint32 {
-	if known, ok := n.meanings.get([]byte(systematic)); ok {
+	if known, ok := n.get([]byte(systematic)); ok {
 		return known.gene
 	}
 	number := uint32(len(n.features))
@@ -148,7 +176,7 @@ func (n *Names) feature(systematic string) uint32 {
 // add adds a name of the latest kind, unless it has a meaning as another kind.
 func (n *Names) add(name string, feature uint32) {
 	kind := int16(len(n.kinds) - 1)
-	m, taken := n.meanings.get([]byte(name))
+	m, taken := n.get([]byte(name))
 	switch {
 	case name == "" || taken && m.kind != kind:
 		return
@@ -170,7 +198,7 @@ func (n *Names) add(name string, feature uint32) {
 			m.result = ambiguous
 		}
 	}
-	n.meanings.set(name, m)
+	n.set(name, m)
 }
 
 func (n *Names) isGene(feature uint32) bool { return int(feature) < n.genes.Len() }
@@ -197,7 +225,7 @@ const (
 
 // find returns what a name means. It does not allocate.
 func (n *Names) find(name []byte) meaning {
-	if m, known := n.meanings.get(name); known {
+	if m, known := n.get(name); known {
 		return m
 	}
 	return meaning{0, unknown, -1}
@@ -284,11 +312,11 @@ func (t *nodeTypes) of(nodeType string) *Names {
 
 // grow makes a node of an id, unless it is one.
 func (n *Names) grow(id string) meaning {
-	m, known := n.meanings.get([]byte(id))
+	m, known := n.get([]byte(id))
 	if !known {
 		m = meaning{uint32(len(n.features)), gene, -1}
 		n.features = append(n.features, id)
-		n.meanings.set(id, m)
+		n.set(id, m)
 	}
 	return m
 }

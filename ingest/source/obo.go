@@ -11,7 +11,7 @@ import (
 // ontology is the content of an OBO file, in its order.
 type ontology struct {
 	terms   []term
-	current nameMap[int]   // the terms that are not obsolete, by id
+	current map[string]int // the terms that are not obsolete, by id
 	others  map[string]int // alternative ids of terms, and obsolete terms
 }
 
@@ -81,13 +81,13 @@ func parseOBO(path string, text []byte) (*ontology, error) {
 	if len(o.terms) == 0 {
 		return nil, fault.New(fault.Input, oboHint, "read ontology %s: found no [Term], expected at least one", path)
 	}
-	o.current = newNameMap[int](prefixOf(o.terms[0].id), len(o.terms))
+	o.current = make(map[string]int, len(o.terms))
 	for i := range o.terms {
 		t := &o.terms[i]
 		if t.id == "" {
 			return nil, at(t.line, "found a term without an id")
 		}
-		first, again := o.current.get([]byte(t.id))
+		first, again := o.current[t.id]
 		if !again {
 			first, again = o.others[t.id]
 		}
@@ -97,7 +97,7 @@ func parseOBO(path string, text []byte) (*ontology, error) {
 		if t.obsolete {
 			o.others[t.id] = i
 		} else {
-			o.current.set(t.id, i)
+			o.current[t.id] = i
 		}
 	}
 	return o, o.addAlternatives(at)
@@ -168,7 +168,7 @@ const (
 
 // find returns the term that an id means.
 func (o *ontology) find(id []byte) (at int, how resolution) {
-	if at, ok := o.current.get(id); ok {
+	if at, ok := o.current[string(id)]; ok {
 		return at, byID
 	}
 	name := string(id)
@@ -185,7 +185,7 @@ func (o *ontology) find(id []byte) (at int, how resolution) {
 			return 0, isObsolete
 		}
 		name, how = o.terms[at].replacements[0], byReplacement
-		if at, ok := o.current.get([]byte(name)); ok {
+		if at, ok := o.current[name]; ok {
 			return at, how
 		}
 	}

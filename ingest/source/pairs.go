@@ -1,11 +1,13 @@
 package source
 
+import "slices"
+
 // pairs remembers the pairs of genes in an edge source, in a table with linear probing: it takes 19
 // to 30 bytes per pair, and less time than a map. In an undirected source, both directions of a
 // pair are the same.
 type pairs struct {
 	undirected bool
-	known      list[uint64] // in order of first occurrence
+	known      []uint64 // in order of first occurrence
 	// their number is a power of two; at most three quarters of them are filled
 	slots []pairSlot
 }
@@ -44,18 +46,18 @@ func (p *pairs) meet(src, dst uint32) (pair int, m meeting) {
 	pair = int(slot.number) - 1
 	switch {
 	case pair < 0:
-		*slot = pairSlot{hash, uint32(p.known.length) + 1}
+		*slot = pairSlot{hash, uint32(len(p.known)) + 1}
 		if backward {
 			both |= firstBackward
 		}
-		p.known.append(both)
-		if 4*p.known.length > 3*len(p.slots) {
+		p.known = push(p.known, both)
+		if 4*len(p.known) > 3*len(p.slots) {
 			p.grow()
 		}
-		return p.known.length - 1, first
+		return len(p.known) - 1, first
 	case !p.undirected:
 		return pair, same
-	case (*p.known.at(pair)&firstBackward != 0) == backward:
+	case (p.known[pair]&firstBackward != 0) == backward:
 		return pair, repeated
 	default:
 		return pair, reversed
@@ -67,10 +69,18 @@ func (p *pairs) find(hash uint32, pair uint64) *pairSlot {
 	last := uint32(len(p.slots) - 1)
 	for i := hash & last; ; i = (i + 1) & last {
 		slot := &p.slots[i]
-		if slot.number == 0 || slot.hash == hash && *p.known.at(int(slot.number - 1))&^firstBackward == pair {
+		if slot.number == 0 || slot.hash == hash && p.known[slot.number-1]&^firstBackward == pair {
 			return slot
 		}
 	}
+}
+
+// push appends to a slice that may become long, whose memory doubles: append would copy it more often.
+func push[T any](to []T, value T) []T {
+	if len(to) == cap(to) {
+		to = slices.Grow(to, len(to)+1)
+	}
+	return append(to, value)
 }
 
 func (p *pairs) grow() {

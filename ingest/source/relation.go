@@ -3,6 +3,11 @@ package source
 import (
 	"math"
 
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"tcbuild/fault"
 	"tcbuild/ingest"
 )
 
@@ -15,15 +20,15 @@ type relation struct {
 	refusal string                    // description of rows that fail keep, for the report
 	loops   SelfLoops
 
-	src, dst list[uint32]
-	weights  list[float64] // as long as src if there is a weight
-	kept     []keptValues
+	src, dst []uint32
+	weights  []float64       // as long as src if there is a weight
+	kept     []array.Builder // of the file's kept columns
 
 	refused, loopsDropped, reversed, repeated int // rows dropped
-	duplicates, differing, appended           int // noted
+	duplicates, differing                     int // noted
 }
 
-// pairState is what a relation knows about a pair of genes.
+// pairState is what a relation knows about a pair of nodes.
 type pairState struct {
 	weight float64 // at its first occurrence
 	stored bool
@@ -50,57 +55,54 @@ func (r *relation) add(src, dst uint32, weight float64, cells []cell, state *pai
 			r.duplicates++
 		}
 		state.stored = true
-		r.store(src, dst, weight)
-		for k, values := range r.kept {
-			values.append(cells[k])
+		r.src, r.dst = push(r.src, src), push(r.dst, dst)
+		if r.weight >= 0 {
+			r.weights = push(r.weights, weight)
+		}
+		for k, builder := range r.kept {
+			cells[k].appendTo(builder)
 		}
 	}
 }
 
-func (r *relation) keepColumns(columns []keptColumn) {
-	for _, column := range columns {
-		r.kept = append(r.kept, newKeptValues(column))
+// finish makes the table of a group's relation, in row order: it ablates the edges, and appends a
+// self loop without weight of every gene if the relation asks for them.
+func (f *edgeFile) finish(g *edgeGroup, r *relation) (*ingest.Edges, SourceReport, error) {
+	rows, done, err := r.ablate(f.ablation, f.undirected)
+	if err != nil {
+		return nil, SourceReport{}, fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", f.path, err)
 	}
-}
-
-func (r *relation) store(src, dst uint32, weight float64) {
-	r.src.append(src)
-	r.dst.append(dst)
+	edges := &ingest.Edges{Type: r.kind, Src: r.src, Dst: r.dst}
+	appended := 0
+	if r.loops == LoopsAppend {
+		appended = f.names.genes.Len()
+	}
+	for row := range uint32(appended) {
+		edges.Src, edges.Dst, r.weights = append(edges.Src, row), append(edges.Dst, row), append(r.weights, math.NaN())
+	}
 	if r.weight >= 0 {
-		r.weights.append(weight)
+		edges.Columns = []ingest.Column{ingest.NumberColumn(r.carried, r.weights)}
 	}
-}
-
-// appendLoops adds a self loop without weight for every gene, if the relation asks for them.
-func (r *relation) appendLoops(genes int) {
-	if r.loops != LoopsAppend {
-		return
-	}
-	for row := range uint32(genes) {
-		r.store(row, row, math.NaN())
-		for _, values := range r.kept {
-			values.append(cell{missing: true})
+	for k, builder := range r.kept {
+		values := builder.NewArray()
+		parts := []arrow.Array{values}
+		if rows != nil {
+			parts = parts[:0]
+			for _, row := range rows {
+				parts = append(parts, array.NewSlice(values, int64(row), int64(row)+1))
+			}
 		}
+		parts = append(parts, array.MakeArrayOfNull(memory.DefaultAllocator, values.DataType(), appended))
+		all, err := array.Concatenate(parts, memory.DefaultAllocator)
+		if err != nil {
+			return nil, SourceReport{}, err
+		}
+		edges.Columns = append(edges.Columns, ingest.Column{Name: f.kept[k].name, Values: all})
 	}
-	r.appended = genes
-}
 
-// edges returns the edge table, in row order.
-func (r *relation) edges() *ingest.Edges {
-	edges := &ingest.Edges{Type: r.kind, Src: r.src.all(), Dst: r.dst.all()}
-	if r.weight >= 0 {
-		edges.Columns = []ingest.Column{ingest.NumberColumn(r.carried, r.weights.all())}
-	}
-	for _, values := range r.kept {
-		edges.Columns = append(edges.Columns, values.values())
-	}
-	return edges
-}
-
-func (r *relation) report(file string, rows int, missing *missingNames, refused ...Count) SourceReport {
-	report := SourceReport{Made: r.kind.String(), File: file, Rows: rows, Kept: r.src.length - r.appended}
-	report.drop(refused...)
-	missing.account(&report)
+	report := SourceReport{Made: r.kind.String(), File: f.path, Rows: g.rows + f.refusal.rows(), Kept: edges.Len() - appended}
+	report.drop(f.refusal.refused...)
+	g.missing.account(&report)
 	report.drop(
 		Count{r.refusal, r.refused},
 		Count{"self loops", r.loopsDropped},
@@ -110,7 +112,11 @@ func (r *relation) report(file string, rows int, missing *missingNames, refused 
 	report.note(
 		Count{"kept although an earlier row has the same genes", r.duplicates},
 		Count{"with another weight than the first row of the pair", r.differing},
-		Count{"self loops appended", r.appended},
+		Count{"self loops appended", appended},
 	)
-	return report
+	done.account(&report, f.ablation)
+	for k, n := range g.byKind {
+		report.note(Count{"genes found by " + f.names.kinds[k], n})
+	}
+	return edges, report, nil
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"tcbuild/fault"
-	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table"
 )
@@ -61,49 +60,36 @@ func (t *EdgesSpec) openMatrix(files *inputfile.Files, names *Names) (_ *edgeFil
 	return f, nameless, err
 }
 
-// cells makes the edges of a row of a matrix.
-func (f *edgeFile) cells(batch *table.Batch, i int) error {
+// matrixRow makes the edges of a row of a matrix.
+func (f *edgeFile) matrixRow(batch *table.Batch, i int) error {
 	g := f.groups[0]
 	name, err := f.rename(batch.Text(0, i))
 	if err != nil {
 		return err
 	}
-	row := f.names.named(name)
+	row := f.names.find(name)
 	for _, column := range f.values {
-		g.rows++
 		weight, err := batch.Finite(column.column, i)
 		if err != nil {
 			return fault.New(fault.Input, fault.HintOf(err), "read edges %s: column %q: %w", f.where(batch, i), column.name, err)
 		}
 		if !g.relations[0].keep(weight) {
+			g.rows++
 			g.relations[0].refused++
 			continue
 		}
-		if err := cmp.Or(f.named(g, column.namedGene, nil, 0), f.named(g, row, batch, i)); err != nil {
+		if _, err := f.resolve(g, f.names, column.meaning, []byte(column.name), nil, -1, 0); err != nil {
 			return err
 		}
-		factor, target := column.namedGene, row
+		if _, err := f.resolve(g, f.names, row, name, batch, -1, i); err != nil {
+			return err
+		}
+		f.weights = append(f.weights[:0], weight)
 		if f.factorRows {
-			factor, target = row, column.namedGene
+			f.add(g, row, column.meaning)
+		} else {
+			f.add(g, column.meaning, row)
 		}
-		if !g.missing.count([2]found{factor.result, target.result}) {
-			g.edges, g.weights = append(g.edges, edge{src: factor.gene, dst: target.gene}), append(g.weights, weight)
-		}
 	}
-	return nil
-}
-
-// named notes a name without a gene, or returns an error for it. batch is nil for a name in the header.
-func (f *edgeFile) named(g *edgeGroup, n namedGene, batch *table.Batch, i int) error {
-	if n.result == gene {
-		return nil
-	}
-	if err := ingest.CheckGeneName([]byte(n.name)); err != nil {
-		return fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", f.where(batch, i), err)
-	}
-	if f.unknown == ingest.RefuseUnknownGenes {
-		return fault.New(fault.Input, f.names.unknownHint(n.name), "read edges %s: %s", f.where(batch, i), f.names.describe(n.name, n.result))
-	}
-	g.missing.add(n.name)
 	return nil
 }
