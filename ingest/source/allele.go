@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"tcbuild/fault"
@@ -23,21 +22,6 @@ const (
 )
 
 var alleleKinds = []AlleleKind{DeletionAllele, DAmPAllele, TSAllele, OtherAllele}
-
-var deletionsAlone = []AlleleKind{DeletionAllele}
-
-// checkAlleles returns an error for unknown kinds. No kinds means deletions only.
-func checkAlleles(kinds []AlleleKind) ([]AlleleKind, error) {
-	if len(kinds) == 0 {
-		return deletionsAlone, nil
-	}
-	for _, kind := range kinds {
-		if !slices.Contains(alleleKinds, kind) {
-			return nil, badSetting("", "alleles: found %q, expected some of deletion, damp, ts and other", kind)
-		}
-	}
-	return kinds, nil
-}
 
 // deltas are the signs and words after a gene's name that mark a deletion: Greek capital delta, the
 // increment sign that some tables use instead, and plain words.
@@ -263,7 +247,7 @@ func (r *alleleReader) ofStrain(id, allele string) ([]locus, error) {
 		}
 		kind, several := r.strainKind(name, alleles[i], suffix, len(names) > 1)
 		loci[i] = r.locus(name, kind)
-		if len(names) == 1 && several == nil {
+		if several == nil && len(names) == 1 {
 			if several = r.genesIn(id); several != nil {
 				loci[i].name = id
 			}
@@ -278,38 +262,32 @@ func (r *alleleReader) ofStrain(id, allele string) ([]locus, error) {
 // strainKind returns the kind of one allele of a strain, and the genes of an allele that names
 // several.
 func (r *alleleReader) strainKind(orf, allele, suffix string, multiple bool) (kind AlleleKind, several []string) {
-	if suppressor.MatchString(allele) {
-		return OtherAllele, nil
-	}
-	if kind, ok := kindOfStrain(suffix); ok && !multiple {
-		return kind, nil
-	}
+	kind, ok := kindOfStrain(suffix)
 	switch {
-	case allele != "" && strings.EqualFold(allele, orf):
+	case suppressor.MatchString(allele):
+		return OtherAllele, nil
+	case ok && !multiple:
+		return kind, nil
+	case allele == "" && suffix == "", allele != "" && strings.EqualFold(allele, orf):
 		return DeletionAllele, nil
-	case allele != "":
-		l := r.ofAllele(allele)
-		return l.kind, l.several
-	case suffix == "":
-		return DeletionAllele, nil
-	default:
+	case allele == "":
 		return OtherAllele, nil
 	}
+	l := r.ofAllele(allele)
+	return l.kind, l.several
 }
 
 // ofMutation returns the locus of a gene and its mutation from another column: DELETION, DAMP, an
 // allele's name, or "delta NAME" for the deletion of the open reading frame NAME.
 func (r *alleleReader) ofMutation(name, mutation string) locus {
-	first, deleted, _ := strings.Cut(strings.ToLower(mutation), " ")
+	first, frame, _ := strings.Cut(strings.ToLower(mutation), " ")
 	switch {
-	case mutation == "", first == "deletion", first == "del", first == "delta" && deleted == "", mutation == "Δ":
+	case mutation == "", first == "deletion", first == "del", mutation == "Δ", first == "delta" && (frame == "" || strings.EqualFold(frame, name)):
 		return r.locus(name, DeletionAllele)
-	case strings.EqualFold(mutation, "damp"):
+	case first == "damp" && frame == "":
 		return r.locus(name, DAmPAllele)
-	case first == "delta" && !strings.EqualFold(deleted, name):
-		return r.locus(name, OtherAllele) // a neighbour's frame that overlaps the gene
 	case first == "delta":
-		return r.locus(name, DeletionAllele)
+		return r.locus(name, OtherAllele) // a neighbour's frame that overlaps the gene
 	}
 	allele := locus{kind: OtherAllele}
 	if r.yeast {

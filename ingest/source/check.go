@@ -28,16 +28,16 @@ func (s GraphSpec) prepared() (GraphSpec, error) {
 func (s *GraphSpec) prepare() error {
 	s.SelfLoops = cmp.Or(s.SelfLoops, LoopsKeep)
 	s.UnknownGenes = cmp.Or(s.UnknownGenes, ingest.RefuseUnknownGenes)
-	given := s.GEM != GEMSpec{}
+	hasModel := s.GEM != GEMSpec{}
 	s.GEM.ReactionNodes = cmp.Or(s.GEM.ReactionNodes, WholeReactions)
 	if s.MaxDropped == nil {
 		s.MaxDropped = new(DefaultMaxDropped)
 	}
 	place := at(cmp.Or(s.Genes.Place, s.Place), "genes")
-	if s.Genes.GEM != "" && s.Genes.File+s.Genes.Column != "" {
-		return usage("to take the genes of the model, remove the table: ~genes.source ~genes.file", "%s: found both gem and a table, expected one of them", place)
-	}
-	err := cmp.Or(required(place, setting{"file", cmp.Or(s.Genes.GEM, s.Genes.File)}, setting{"column", cmp.Or(s.Genes.GEM, s.Genes.Column)}),
+	err := cmp.Or(
+		refuse(s.Genes.GEM != "" && s.Genes.File+s.Genes.Column != "", "to take the genes of the model, remove the table: ~genes.source ~genes.file",
+			"%s: found both gem and a table, expected one of them", place),
+		required(place, "file", cmp.Or(s.Genes.GEM, s.Genes.File), "column", cmp.Or(s.Genes.GEM, s.Genes.Column)),
 		s.Genes.RowsSpec.check(place), checkAliases("aliases", s.Aliases))
 	if err != nil {
 		return err
@@ -45,13 +45,10 @@ func (s *GraphSpec) prepare() error {
 	if err := s.UnknownGenes.Check(); err != nil {
 		return usage(fault.HintOf(err), "%w", err)
 	}
-	if err := cmp.Or(s.SelfLoops.check("self_loops"), checkMaxDropped(*s.MaxDropped)); err != nil {
-		return err
-	}
-	if given && s.GEM.File == "" {
-		return usage("name the model's file; for a graph without metabolism, remove the section: ~gem", "%s: missing", at(s.GEM.Place, "gem.file"))
-	}
-	if err := cmp.Or(oneOf(at(s.GEM.Place, "gem.reaction_nodes"), s.GEM.ReactionNodes, WholeReactions, Combinations), s.Ontology.prepare()); err != nil {
+	err = cmp.Or(s.SelfLoops.check("self_loops"), checkMaxDropped(*s.MaxDropped),
+		refuse(hasModel && s.GEM.File == "", "name the model's file; for a graph without metabolism, remove the section: ~gem", "%s: missing", at(s.GEM.Place, "gem.file")),
+		oneOf(at(s.GEM.Place, "gem.reaction_nodes"), s.GEM.ReactionNodes, WholeReactions, Combinations), s.Ontology.prepare())
+	if err != nil {
 		return err
 	}
 	types := map[string]bool{ingest.Gene: true, ingest.Reaction: s.GEM.File != "", ingest.Metabolite: s.GEM.File != ""}
@@ -76,14 +73,11 @@ func (s *GraphSpec) prepare() error {
 func checkAliases(key string, tables []AliasTable) error {
 	for i, t := range tables {
 		place := at(t.Place, fmt.Sprintf("%s.%d", key, i))
-		err := cmp.Or(required(place, setting{"file", t.File}, setting{"id", t.ID}, setting{"names", strings.Join(t.Names, ",")}), t.RowsSpec.check(place))
-		switch {
-		case err != nil:
+		err := cmp.Or(required(place, "file", t.File, "id", t.ID, "names", strings.Join(t.Names, ",")), t.RowsSpec.check(place),
+			refuse(t.Features && i > 0, "name it first", "%s: found features in table %d, expected them in the first one", place, i+1),
+			refuse(t.Kinds != nil && len(t.Kinds) != 1+len(t.Names), "", "%s.kinds: found %d, expected one for id and each of names", place, len(t.Kinds)))
+		if err != nil {
 			return err
-		case t.Features && i > 0:
-			return usage("name it first", "%s: found features in table %d, expected them in the first one", place, i+1)
-		case t.Kinds != nil && len(t.Kinds) != 1+len(t.Names):
-			return usage("", "%s.kinds: found %d, expected one for id and each of names", place, len(t.Kinds))
 		}
 	}
 	return nil
@@ -92,18 +86,12 @@ func checkAliases(key string, tables []AliasTable) error {
 // check returns an error for a type that an earlier table or a section has. types has those, with
 // false for one that only the missing section could make.
 func (n NodesSpec) check(place string, types map[string]bool) error {
-	err := cmp.Or(required(place, setting{"type", n.Type}, setting{"file", n.File}, setting{"column", n.Column}), n.RowsSpec.check(place), checkKept(place, n.Keep))
-	if err != nil {
-		return err
-	}
-	if wrong := graph.WrongNodeType(n.Type); wrong != "" {
-		return usage("", "%s.type: %s", place, wrong)
-	}
-	if _, taken := types[n.Type]; taken {
-		return usage("give each type one table; genes, gem and gene_ontology make their own", "%s.type: found %s, which has other nodes", place, n.Type)
-	}
+	wrong := graph.WrongNodeType(n.Type)
+	_, taken := types[n.Type]
 	types[n.Type] = true
-	return nil
+	return cmp.Or(required(place, "type", n.Type, "file", n.File, "column", n.Column), n.RowsSpec.check(place), checkKept(place, n.Keep),
+		refuse(wrong != "", "", "%s.type: %s", place, wrong),
+		refuse(taken, "give each type one table; genes, gem and gene_ontology make their own", "%s.type: found %s, which has other nodes", place, n.Type))
 }
 
 // checkKept checks the types of columns that are carried.
@@ -124,28 +112,26 @@ func (t *EdgesSpec) ofGenes() bool { return t.FromType == ingest.Gene && t.ToTyp
 func (t *EdgesSpec) setTypes(place string, types map[string]bool) error {
 	t.FromType, t.ToType = cmp.Or(t.FromType, ingest.Gene), cmp.Or(t.ToType, ingest.Gene)
 	for _, nodeType := range []string{t.FromType, t.ToType} {
-		if made, known := types[nodeType]; known && !made {
-			return usage("name a model in the section gem", "%s: found edges of type %s, whose nodes only a model makes", place, nodeType)
-		}
-		if wrong := graph.WrongNodeType(nodeType); wrong != "" {
-			return usage("", "%s: node type %s", place, wrong)
+		made, known := types[nodeType]
+		wrong := graph.WrongNodeType(nodeType)
+		err := cmp.Or(refuse(known && !made, "name a model in the section gem", "%s: found edges of type %s, whose nodes only a model makes", place, nodeType),
+			refuse(wrong != "", "", "%s: node type %s", place, wrong))
+		if err != nil {
+			return err
 		}
 	}
 	if t.ofGenes() {
 		return nil
 	}
-	switch {
-	case t.SelfLoops != "":
-		return usage("remove it", "%s.self_loops: found it for edges that are not of genes", place)
-	case t.Matrix != "" || t.IDs != "":
-		return usage("remove it, or from_type and to_type", "%s: found matrix or ids for edges that are not of genes", place)
-	case t.FromType != t.ToType && t.Undirected != nil && *t.Undirected:
-		return usage("omit it", "%s.undirected: found true for edges between two node types", place)
-	case t.FromType != t.ToType:
+	err := cmp.Or(
+		refuse(t.SelfLoops != "", "remove it", "%s.self_loops: found it for edges that are not of genes", place),
+		refuse(t.Matrix != "" || t.IDs != "", "remove it, or from_type and to_type", "%s: found matrix or ids for edges that are not of genes", place),
+		refuse(t.FromType != t.ToType && t.Undirected != nil && *t.Undirected, "omit it", "%s.undirected: found true for edges between two node types", place))
+	if t.FromType != t.ToType {
 		t.Undirected = new(bool)
 	}
 	t.SelfLoops = LoopsKeep
-	return nil
+	return err
 }
 
 // prepareEdges is prepared for one source of edges; relations maps the edge types of earlier sources
@@ -164,17 +150,14 @@ func (s *GraphSpec) prepareEdges(i int, types map[string]bool, relations map[str
 		if _, by, _ := cutPlaceholder(name); by != "" && edges.Matrix == "" {
 			continue
 		}
-		if !relationName.MatchString(name) {
-			return usage("use only letters, digits, _ - and .",
-				"%s.relation: found %q, expected a name for an edge type and its file", place, name)
-		}
 		made := edges.edgeType(name)
-		if wrong := graph.WrongEdgeType(made); wrong != "" || name == ingest.GPR.Relation || name == ingest.RMR.Relation || made == ingest.MRM {
-			return usage("choose another name", "%s.relation: found %q, which is reserved for the metabolic part", place, name)
-		}
-		if other, taken := relations[made.String()]; taken {
-			return usage("give every edge type its own name; {column} in a relation stands for the score column",
-				"%s.relation: %q is also the name of edges of %s", place, name, other)
+		reserved := graph.WrongEdgeType(made) != "" || name == ingest.GPR.Relation || name == ingest.RMR.Relation || made == ingest.MRM
+		other, taken := relations[made.String()]
+		err := cmp.Or(checkRelation(place+".relation: found", name),
+			refuse(reserved, "choose another name", "%s.relation: found %q, which is reserved for the metabolic part", place, name),
+			refuse(taken, "give every edge type its own name; {column} in a relation stands for the score column", "%s.relation: %q is also the name of edges of %s", place, name, other))
+		if err != nil {
+			return err
 		}
 		relations[made.String()] = place
 	}
@@ -182,9 +165,7 @@ func (s *GraphSpec) prepareEdges(i int, types map[string]bool, relations map[str
 }
 
 // place says where the settings of the source are.
-func (e *EdgesSpec) place(i int) string {
-	return at(e.Place, fmt.Sprintf("edges.%d", i))
-}
+func (t *EdgesSpec) place(i int) string { return at(t.Place, fmt.Sprintf("edges.%d", i)) }
 
 // at says where the setting is that key names.
 func at(place conf.Place, key string) string {
@@ -197,69 +178,61 @@ func at(place conf.Place, key string) string {
 // relationName matches what an edge type's name, and so its file's name, can contain.
 var relationName = regexp.MustCompile(`^[A-Za-z0-9](_?[A-Za-z0-9.-])*$`)
 
+func checkRelation(found, name string) error {
+	return refuse(!relationName.MatchString(name), "use only letters, digits, _ - and .", "%s %q, expected a name for an edge type and its file", found, name)
+}
+
 // checkPattern returns an error for a pattern without a group, which would be the name.
 func checkPattern(place, text string) error {
 	pattern, err := regexp.Compile(text)
-	switch {
-	case err != nil:
+	if err != nil {
 		return usage("write it as https://github.com/google/re2/wiki/Syntax says", "%s: %w", place, err)
-	case text != "" && pattern.NumSubexp() == 0:
-		return usage("put what is the name in parentheses, as in ^(.+)_YPD$", "%s: found %q, expected a group", place, text)
 	}
-	return nil
+	return refuse(text != "" && pattern.NumSubexp() == 0, "put what is the name in parentheses, as in ^(.+)_YPD$", "%s: found %q, expected a group", place, text)
 }
 
 func (t *EdgesSpec) check(place string) error {
-	err := cmp.Or(required(place, setting{"file", t.File}, setting{"relation", t.Relation}), t.Cutoff.check(place))
-	if t.Matrix == "" {
-		err = cmp.Or(err, required(place, setting{"from", strings.Join(t.From, "")}, setting{"to", strings.Join(t.To, "")}))
+	ofTable := t.Matrix == ""
+	err := cmp.Or(required(place, "file", t.File, "relation", t.Relation), t.Cutoff.check(place))
+	if ofTable {
+		err = cmp.Or(err, required(place, "from", strings.Join(t.From, ""), "to", strings.Join(t.To, "")))
 	} else {
 		err = cmp.Or(err, oneOf(place+".matrix", t.Matrix, TargetRows, FactorRows))
 	}
-	err = cmp.Or(err, checkPattern(place+".name", t.Name), checkPattern(place+".column_name", t.ColumnName))
-	err = cmp.Or(err, checkKept(place, t.Keep), t.RowsSpec.check(place), t.Ablation.check(place, t.Matrix != "" || len(t.Weight) > 0))
-	switch ofTables, ofMatrices := t.keysOfKind(); {
-	case err != nil:
+	forTables, forMatrices := t.keysOfKind()
+	err = cmp.Or(err, checkPattern(place+".name", t.Name), checkPattern(place+".column_name", t.ColumnName), checkKept(place, t.Keep), t.RowsSpec.check(place),
+		t.Ablation.check(place, !ofTable || len(t.Weight) > 0),
+		refuse(!ofTable && forTables != "", "remove one of them", "%s: found both matrix and %s, which a matrix cannot have", place, forTables),
+		refuse(ofTable && forMatrices != "", "say matrix: targets, or matrix: factors", "%s: found %s, expected it of a matrix only", place, forMatrices))
+	if !ofTable || err != nil {
 		return err
-	case t.Matrix != "" && ofTables != "":
-		return usage("remove one of them", "%s: found both matrix and %s, which a matrix cannot have", place, ofTables)
-	case t.Matrix == "" && ofMatrices != "":
-		return usage("say matrix: targets, or matrix: factors", "%s: found %s, expected it of a matrix only", place, ofMatrices)
-	case t.Matrix != "":
-		return nil
-	case t.Undirected == nil:
-		return usage("true stores a pair once; false stores an edge per row, from -> to", "%s.undirected: missing", place)
-	case t.IDs != "" && (t.StripPrefix+t.Split+t.Name != "" || t.UpperCase):
-		return usage("remove them", "%s: found ids beside strip_prefix, name, upper_case or split, which are about names", place)
-	case len(t.Weight) == 0 && (t.isSet() || t.Nonzero):
-		return usage("name the weight column", "%s.weight: missing, although min, max or nonzero is set", place)
-	case t.isSet() && t.Nonzero:
-		return usage("remove one of them; of a source, with nonzero: false", "%s: found both nonzero and min or max, expected one of them", place)
-	case t.IndexBase != 0 && t.IndexBase != 1:
-		return usage("", "%s.index_base: found %d, expected 0 or 1", place, t.IndexBase)
-	case t.IndexBase != 0 && t.IDs == "":
-		return usage("name the file of the ids that the numbers refer to", "%s.ids: missing, although index_base is set", place)
 	}
-	return nil
+	return cmp.Or(
+		refuse(t.Undirected == nil, "true stores a pair once; false stores an edge per row, from -> to", "%s.undirected: missing", place),
+		refuse(t.IDs != "" && (t.StripPrefix+t.Split+t.Name != "" || t.UpperCase), "remove them", "%s: found ids beside strip_prefix, name, upper_case or split, which are about names", place),
+		refuse(len(t.Weight) == 0 && (t.isSet() || t.Nonzero), "name the weight column", "%s.weight: missing, although min, max or nonzero is set", place),
+		refuse(t.isSet() && t.Nonzero, "remove one of them; of a source, with nonzero: false", "%s: found both nonzero and min or max, expected one of them", place),
+		refuse(t.IndexBase != 0 && t.IndexBase != 1, "", "%s.index_base: found %d, expected 0 or 1", place, t.IndexBase),
+		refuse(t.IndexBase != 0 && t.IDs == "", "name the file of the ids that the numbers refer to", "%s.ids: missing, although index_base is set", place))
 }
 
 // keysOfKind returns a key that is set and that a matrix cannot have, and one that only a matrix
 // can have.
-func (t *EdgesSpec) keysOfKind() (ofTables, ofMatrices string) {
+func (t *EdgesSpec) keysOfKind() (forTables, forMatrices string) {
 	for key, set := range map[string]bool{"from": t.From != nil, "to": t.To != nil, "undirected": t.Undirected != nil, "weight": t.Weight != nil,
 		"where": t.Where != "", "filters": t.Filters != nil, "split": t.Split != "", "strip_prefix": t.StripPrefix != "", "name": t.Name != "",
 		"keep": t.Keep != nil, "ids": t.IDs != "", "nonzero": t.Nonzero} {
 		if set {
-			ofTables = max(ofTables, key)
+			forTables = max(forTables, key)
 		}
 	}
-	switch {
-	case t.Ignore != nil:
-		ofMatrices = "ignore"
-	case t.ColumnName != "":
-		ofMatrices = "column_name"
+	if t.ColumnName != "" {
+		forMatrices = "column_name"
 	}
-	return ofTables, ofMatrices
+	if t.Ignore != nil {
+		forMatrices = "ignore"
+	}
+	return forTables, forMatrices
 }
 
 func (o *OntologySpec) prepare() error {
@@ -267,29 +240,18 @@ func (o *OntologySpec) prepare() error {
 	given := !reflect.ValueOf(*o).IsZero()
 	o.Terms = cmp.Or(o.Terms, AllTerms)
 	o.Relation = cmp.Or(o.Relation, "has_annotation")
-	switch {
-	case given && o.File == "":
-		return usage("name the ontology, such as go-basic.obo; for a graph without terms, remove the section: ~gene_ontology", "%s.file: missing", place)
-	case o.Terms == AnnotatedTerms && len(o.Annotations) == 0:
-		return usage("name their files", "%s.annotations: missing, although terms is annotated", place)
-	}
-	if err := oneOf(place+".terms", o.Terms, AllTerms, AnnotatedTerms); err != nil {
-		return err
-	}
+	err := cmp.Or(
+		refuse(given && o.File == "", "name the ontology, such as go-basic.obo; for a graph without terms, remove the section: ~gene_ontology", "%s.file: missing", place),
+		refuse(o.Terms == AnnotatedTerms && len(o.Annotations) == 0, "name their files", "%s.annotations: missing, although terms is annotated", place),
+		oneOf(place+".terms", o.Terms, AllTerms, AnnotatedTerms))
 	for i, a := range o.Annotations {
 		place := o.annotationsPlace(i)
-		err := required(place, setting{"file", a.File}, setting{"gene", a.Gene}, setting{"term", a.Term})
-		if err = cmp.Or(err, a.RowsSpec.check(place)); err != nil {
-			return err
-		}
+		err = cmp.Or(err, required(place, "file", a.File, "gene", a.Gene, "term", a.Term), a.RowsSpec.check(place))
 	}
-	names := append(slices.Sorted(maps.Values(o.Relations)), o.Relation)
-	for _, name := range names {
-		if !relationName.MatchString(name) {
-			return usage("use only letters, digits, _ - and .", "%s: found relation %q, expected a name for an edge type and its file", place, name)
-		}
+	for _, name := range append(slices.Sorted(maps.Values(o.Relations)), o.Relation) {
+		err = cmp.Or(err, checkRelation(place+": found relation", name))
 	}
-	return nil
+	return err
 }
 
 // annotationsPlace says where the settings of a table are.
@@ -305,22 +267,25 @@ func (l SelfLoops) check(place string) error {
 func oneOf[T ~string](place string, found T, values ...T) error {
 	var names []string
 	for _, value := range values {
-		if names = append(names, string(value)); value == found {
-			return nil
-		}
+		names = append(names, string(value))
 	}
-	return usage("", "%s: found %q, expected %s", place, found, english.WordSeries(names, "or"))
+	return refuse(!slices.Contains(values, found), "", "%s: found %q, expected %s", place, found, english.WordSeries(names, "or"))
 }
 
-type setting struct{ key, value string }
-
-func required(place string, settings ...setting) error {
-	for _, s := range settings {
-		if s.value == "" {
-			return usage("", "%s.%s: missing", place, s.key)
-		}
+// required returns an error for the first setting of keys and values without a value.
+func required(place string, settings ...string) (err error) {
+	for k := 0; k < len(settings); k += 2 {
+		err = cmp.Or(err, refuse(settings[k+1] == "", "", "%s.%s: missing", place, settings[k]))
 	}
-	return nil
+	return err
+}
+
+// refuse returns a usage error if a setting is wrong.
+func refuse(wrong bool, hint, format string, args ...any) error {
+	if !wrong {
+		return nil
+	}
+	return usage(hint, format, args...)
 }
 
 func usage(hint, format string, args ...any) error {

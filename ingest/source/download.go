@@ -44,7 +44,7 @@ type Fetched struct {
 // Fetch downloads a file unless it is there. A file that does not have the digest is a fault.Input,
 // whether it was there or not, and is never replaced or kept under its name.
 func (d Download) Fetch(ctx context.Context) (Fetched, error) {
-	if err := required(at(d.Place, "downloads"), setting{"file", d.File}, setting{"address", d.Address}); err != nil {
+	if err := required(at(d.Place, "downloads"), "file", d.File, "address", d.Address); err != nil {
 		return Fetched{}, err
 	}
 	done := Fetched{Download: d}

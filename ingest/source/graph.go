@@ -1,6 +1,7 @@
 package source
 
 import (
+	"math"
 	"slices"
 
 	"tcbuild/ingest"
@@ -21,61 +22,25 @@ func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, 
 	if err != nil {
 		return nil, nil, err
 	}
-	graph, reports := &ingest.Graph{Genes: genes}, Report{report}
-	names, more, err := ReadNames(files, spec.Aliases, genes)
+	names, reports, err := ReadNames(files, spec.Aliases, genes)
 	if err != nil {
 		return nil, nil, err
 	}
-	reports = append(reports, more...)
+	reports = slices.Insert(reports, 0, report)
+	graph := &ingest.Graph{Genes: genes}
 	types := &nodeTypes{graph, map[string]*Names{ingest.Gene: names}}
-	for i, table := range spec.Nodes {
-		nodes, report, err := readNodes(files, table, table.place(i))
-		if err != nil {
-			return nil, nil, err
-		}
-		graph.Others, reports = append(graph.Others, nodes), append(reports, report)
-	}
-	addEdges := func(ofGenes bool) error {
-		for i, edges := range spec.Edges {
-			if edges.ofGenes() != ofGenes {
-				continue
-			}
-			tables, more, err := edges.read(files, types, spec.UnknownGenes, edges.place(i))
-			if err == nil {
-				err = Report(more).check("check its gene names and the weight that an edge needs, or omit this edge type", *spec.MaxDropped)
-			}
-			if err != nil {
-				return err
-			}
-			for _, table := range tables {
-				if graph.EdgesOf(table.Type) != nil {
-					return usage("give every edge type its own name", "%s: an earlier source also makes edge type %s", edges.place(i), table.Type)
-				}
-				graph.Edges = append(graph.Edges, table)
-			}
-			reports = append(reports, more...)
-		}
-		return nil
-	}
-	if err := addEdges(true); err != nil {
-		return nil, nil, err
-	}
-	if spec.GEM.File != "" {
-		more, err := addMetabolism(files, graph, names, spec.GEM, spec.UnknownGenes, *spec.MaxDropped)
+	for _, add := range []func() ([]SourceReport, error){
+		func() ([]SourceReport, error) { return spec.addNodes(files, graph) },
+		func() ([]SourceReport, error) { return spec.addEdges(files, types, true) },
+		func() ([]SourceReport, error) { return spec.addMetabolism(files, graph, names) },
+		func() ([]SourceReport, error) { return spec.addOntology(files, graph, names) },
+		func() ([]SourceReport, error) { return spec.addEdges(files, types, false) }, // may name nodes of all sections
+	} {
+		more, err := add()
 		if err != nil {
 			return nil, nil, err
 		}
 		reports = append(reports, more...)
-	}
-	if spec.Ontology.File != "" {
-		more, err := addOntology(files, graph, names, spec.Ontology, spec.UnknownGenes, *spec.MaxDropped)
-		if err != nil {
-			return nil, nil, err
-		}
-		reports = append(reports, more...)
-	}
-	if err := addEdges(false); err != nil { // these may name nodes of all sections
-		return nil, nil, err
 	}
 	for _, names := range types.names {
 		if names.grows {
@@ -84,6 +49,42 @@ func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, 
 	}
 	graph.Sort()
 	return graph, reports, nil
+}
+
+// addNodes adds the tables of further types.
+func (s *GraphSpec) addNodes(files *inputfile.Files, graph *ingest.Graph) (reports []SourceReport, err error) {
+	for i, table := range s.Nodes {
+		nodes, report, err := readNodes(files, table, table.place(i))
+		if err != nil {
+			return nil, err
+		}
+		graph.Others, reports = append(graph.Others, nodes), append(reports, report)
+	}
+	return reports, nil
+}
+
+// addEdges adds the edges between genes, or all others.
+func (s *GraphSpec) addEdges(files *inputfile.Files, types *nodeTypes, ofGenes bool) (reports []SourceReport, err error) {
+	for i, edges := range s.Edges {
+		if edges.ofGenes() != ofGenes {
+			continue
+		}
+		tables, more, err := edges.read(files, types, s.UnknownGenes, edges.place(i))
+		if err == nil {
+			err = Report(more).check("check its gene names and the weight that an edge needs, or omit this edge type", *s.MaxDropped)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, table := range tables {
+			if types.graph.EdgesOf(table.Type) != nil {
+				return nil, usage("give every edge type its own name", "%s: an earlier source also makes edge type %s", edges.place(i), table.Type)
+			}
+			types.graph.Edges = append(types.graph.Edges, table)
+		}
+		reports = append(reports, more...)
+	}
+	return reports, nil
 }
 
 // read reads one source of edges.
@@ -124,4 +125,67 @@ func (s GraphSpec) Files() []string {
 	}
 	slices.Sort(files)
 	return slices.DeleteFunc(slices.Compact(files), func(file string) bool { return file == "" })
+}
+
+// nodeTypes finds nodes of every type by their names.
+type nodeTypes struct {
+	graph *ingest.Graph
+	names map[string]*Names
+}
+
+// of knows the nodes of a type that the graph has, or makes a look-up to which edges add theirs.
+func (t *nodeTypes) of(nodeType string) *Names {
+	names := t.names[nodeType]
+	if names == nil {
+		nodes := t.graph.NodesOf(nodeType)
+		if nodes == nil {
+			nodes, _ = ingest.NewNodes(nodeType, nil, nil)
+		}
+		names = newNames(nodes, nodes.Len())
+		names.grows = nodes.Len() == 0
+		t.names[nodeType] = names
+	}
+	return names
+}
+
+// grow makes a node of an id, unless it is one.
+func (n *Names) grow(id string) meaning {
+	m, known := n.get([]byte(id))
+	if !known {
+		m = meaning{uint32(len(n.features)), gene, -1}
+		n.features = append(n.features, id)
+		n.set(id, m)
+	}
+	return m
+}
+
+// addTo adds to a graph the nodes that edges have found, without those whose edges were all dropped.
+func (n *Names) addTo(g *ingest.Graph) {
+	const unused = math.MaxUint32
+	rows := slices.Repeat([]uint32{unused}, len(n.features))
+	ends := func(visit func(row *uint32)) {
+		for _, e := range g.Edges {
+			if source, target := e.Type.Ends(); source == n.genes.Type || target == n.genes.Type {
+				for i := range e.Src {
+					if source == n.genes.Type {
+						visit(&e.Src[i])
+					}
+					if target == n.genes.Type {
+						visit(&e.Dst[i])
+					}
+				}
+			}
+		}
+	}
+	ends(func(row *uint32) { rows[*row] = 0 })
+	var ids []string
+	for at, id := range n.features {
+		if rows[at] != unused {
+			rows[at] = uint32(len(ids))
+			ids = append(ids, id)
+		}
+	}
+	ends(func(row *uint32) { *row = rows[*row] })
+	nodes, _ := ingest.NewNodes(n.genes.Type, ids, nil)
+	g.Others = append(g.Others, nodes)
 }

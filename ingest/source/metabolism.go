@@ -1,8 +1,12 @@
 package source
 
 import (
+	"fmt"
+	"strings"
+
 	"tcbuild/fault"
 	"tcbuild/ingest"
+	"tcbuild/ingest/gpr"
 	"tcbuild/ingest/inputfile"
 )
 
@@ -11,13 +15,16 @@ import (
 // edges are the genes of its rule, each once, in the order of first mention. Unless unknown is an
 // error, a gene that is not in the list has no edges, but stays in rules: as nothing can delete it,
 // it counts as present.
-func addMetabolism(files *inputfile.Files, graph *ingest.Graph, names *Names, spec GEMSpec,
-	unknown ingest.UnknownGenes, maxDropped float64) ([]SourceReport, error) {
+func (s *GraphSpec) addMetabolism(files *inputfile.Files, graph *ingest.Graph, names *Names) ([]SourceReport, error) {
+	spec := s.GEM
+	if spec.File == "" {
+		return nil, nil
+	}
 	model, err := readGEM(files, spec.File)
 	if err != nil {
 		return nil, err
 	}
-	untouched, err := model.findGenes(names, spec.File, unknown)
+	untouched, err := model.findGenes(names, spec.File, s.UnknownGenes)
 	if err != nil {
 		return nil, err
 	}
@@ -49,9 +56,9 @@ func addMetabolism(files *inputfile.Files, graph *ingest.Graph, names *Names, sp
 	}
 	reports[2].drop(Count{"added to an earlier one of the same reaction and metabolite", model.merged})
 	if gprReport.Rows == 0 { // a model without rules
-		return reports, reports[:3].check(gemHint, maxDropped)
+		return reports, reports[:3].check(gemHint, *s.MaxDropped)
 	}
-	return reports, reports.check("check the names of its genes: none is in the gene list or its aliases", maxDropped)
+	return reports, reports.check("check the names of its genes: none is in the gene list or its aliases", *s.MaxDropped)
 }
 
 // findGenes returns an error for an unknown gene, if policy does, and the number of reactions with
@@ -175,4 +182,79 @@ func metaboliteEdges(model *gem, metabolites *ingest.Nodes, path string) (*inges
 	}
 	edges.Columns = []ingest.Column{ingest.NumberColumn("stoichiometry", coefficients)}
 	return edges, nil
+}
+
+// ReactionNodes says how a reaction of a metabolic model becomes nodes.
+type ReactionNodes string
+
+const (
+	WholeReactions ReactionNodes = "whole" // one node each, with its rule
+	// as in torchcell: one node per alternative set of genes and direction
+	Combinations ReactionNodes = "combinations"
+)
+
+// maxAlternatives limits the nodes of a rule; rules of published models have at most some dozens.
+const maxAlternatives = 10_000
+
+// combinations returns the model with one reaction per alternative set of genes and direction,
+// named as in torchcell: <reaction>_comb<k>_fwd and _rev, k from 0 in the order of
+// gpr.Rule.Alternatives, and <reaction>_noGene_fwd and _rev without a rule. Only reversible
+// reactions have _rev, with the signs of the stoichiometry reversed.
+//
+// A node needs all genes of its set, so removing a node with any of its genes is exact: a
+// reaction's gpr rule is true if and only if one of its nodes is left.
+func (m *gem) combinations(path string) (*gem, error) {
+	expanded := &gem{metabolites: m.metabolites, merged: m.merged}
+	for _, reaction := range m.reactions {
+		sets, err := reaction.rule.Alternatives(maxAlternatives)
+		if err != nil {
+			return nil, fault.New(fault.Input, fault.HintOf(err), "read model %s: reaction %s: %w",
+				gemReader{path}.where(reaction.line), reaction.id, err)
+		}
+		if sets == nil {
+			expanded.addDirections(reaction, "noGene", nil)
+		}
+		for k, genes := range sets {
+			expanded.addDirections(reaction, fmt.Sprintf("comb%d", k), genes)
+		}
+	}
+	return expanded, nil
+}
+
+// addDirections adds the nodes of one set of genes of a reaction.
+func (m *gem) addDirections(reaction gemReaction, suffix string, genes []string) {
+	forward := reaction
+	forward.origin = reaction.id
+	forward.id = reaction.id + "_" + suffix + "_fwd"
+	forward.ruleText = strings.Join(genes, " and ")
+	forward.rule = allOf(genes)
+	if reaction.reversible {
+		forward.lower = 0
+	}
+	m.reactions = append(m.reactions, forward)
+	if !reaction.reversible {
+		return
+	}
+	backward := forward
+	backward.id = reaction.id + "_" + suffix + "_rev"
+	backward.upper = -reaction.lower
+	backward.stoichiometry = make([]gemCoefficient, len(reaction.stoichiometry))
+	for i, c := range reaction.stoichiometry {
+		backward.stoichiometry[i] = gemCoefficient{c.metabolite, -c.value}
+	}
+	m.reactions = append(m.reactions, backward)
+}
+
+func allOf(genes []string) *gpr.Rule {
+	rules := make([]*gpr.Rule, len(genes))
+	for i, gene := range genes {
+		rules[i] = &gpr.Rule{Op: gpr.Gene, Name: gene}
+	}
+	switch len(rules) {
+	case 0:
+		return nil
+	case 1:
+		return rules[0]
+	}
+	return &gpr.Rule{Op: gpr.And, Operands: rules}
 }

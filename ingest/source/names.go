@@ -3,7 +3,6 @@ package source
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -287,67 +286,4 @@ func (n *Names) describe(name string, result found) string {
 		return fmt.Sprintf("%s %s is not among the nodes of this type (%s)", n.genes.Type, fault.Quote(name), plural(n.genes.Len(), "node", ""))
 	}
 	return fmt.Sprintf("gene %s is not in the gene list (%s)", samples.QuoteGene(name), plural(n.genes.Len(), "gene", ""))
-}
-
-// nodeTypes finds nodes of every type by their names.
-type nodeTypes struct {
-	graph *ingest.Graph
-	names map[string]*Names
-}
-
-// of knows the nodes of a type that the graph has, or makes a look-up to which edges add theirs.
-func (t *nodeTypes) of(nodeType string) *Names {
-	names := t.names[nodeType]
-	if names == nil {
-		nodes := t.graph.NodesOf(nodeType)
-		if nodes == nil {
-			nodes, _ = ingest.NewNodes(nodeType, nil, nil)
-		}
-		names = newNames(nodes, nodes.Len())
-		names.grows = nodes.Len() == 0
-		t.names[nodeType] = names
-	}
-	return names
-}
-
-// grow makes a node of an id, unless it is one.
-func (n *Names) grow(id string) meaning {
-	m, known := n.get([]byte(id))
-	if !known {
-		m = meaning{uint32(len(n.features)), gene, -1}
-		n.features = append(n.features, id)
-		n.set(id, m)
-	}
-	return m
-}
-
-// addTo adds to a graph the nodes that edges have found, without those whose edges were all dropped.
-func (n *Names) addTo(g *ingest.Graph) {
-	const unused = math.MaxUint32
-	rows := slices.Repeat([]uint32{unused}, len(n.features))
-	ends := func(visit func(row *uint32)) {
-		for _, e := range g.Edges {
-			if source, target := e.Type.Ends(); source == n.genes.Type || target == n.genes.Type {
-				for i := range e.Src {
-					if source == n.genes.Type {
-						visit(&e.Src[i])
-					}
-					if target == n.genes.Type {
-						visit(&e.Dst[i])
-					}
-				}
-			}
-		}
-	}
-	ends(func(row *uint32) { rows[*row] = 0 })
-	var ids []string
-	for at, id := range n.features {
-		if rows[at] != unused {
-			rows[at] = uint32(len(ids))
-			ids = append(ids, id)
-		}
-	}
-	ends(func(row *uint32) { *row = rows[*row] })
-	nodes, _ := ingest.NewNodes(n.genes.Type, ids, nil)
-	g.Others = append(g.Others, nodes)
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -44,10 +45,7 @@ func parseOBO(path string, text []byte) (*ontology, error) {
 	namespace, line := "", 0
 	for row := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
 		line++
-		// bytes.TrimRight would take as long as all else of a line
-		for len(row) > 0 && (isBlank(row[len(row)-1]) || row[len(row)-1] == '\r' || row[len(row)-1] == '\n') {
-			row = row[:len(row)-1]
-		}
+		row = bytes.TrimSpace(row)
 		if len(row) == 0 || row[0] == '!' {
 			continue
 		}
@@ -65,9 +63,7 @@ func parseOBO(path string, text []byte) (*ontology, error) {
 		if !found {
 			return nil, at(line, "found %s, expected a tag and its value", fault.Quote(row))
 		}
-		for len(value) > 0 && isBlank(value[0]) {
-			value = value[1:]
-		}
+		value = bytes.TrimSpace(value)
 		if now == nil {
 			if len(o.terms) == 0 && string(tag) == "default-namespace" {
 				namespace = oboText(value)
@@ -192,16 +188,11 @@ func (o *ontology) find(id []byte) (at int, how resolution) {
 	return 0, isObsolete
 }
 
-func isBlank(c byte) bool { return c == ' ' || c == '\t' }
-
 // oboText returns a value without its comment, " ! …", and with its escapes resolved.
 func oboText(value []byte) string {
 	if bytes.IndexByte(value, '\\') < 0 {
 		value, _, _ = bytes.Cut(value, []byte(" !"))
-		for len(value) > 0 && isBlank(value[len(value)-1]) {
-			value = value[:len(value)-1]
-		}
-		return string(value)
+		return string(bytes.TrimSpace(value))
 	}
 	var text strings.Builder
 	for i := 0; i < len(value); i++ {
@@ -211,13 +202,7 @@ func oboText(value []byte) string {
 		}
 		if c == '\\' && i+1 < len(value) {
 			i++
-			if c = value[i]; c == 'W' {
-				c = ' '
-			} else if c == 'n' {
-				c = '\n'
-			} else if c == 't' {
-				c = '\t'
-			}
+			c = cmp.Or(map[byte]byte{'W': ' ', 'n': '\n', 't': '\t'}[value[i]], value[i])
 		}
 		text.WriteByte(c)
 	}

@@ -108,13 +108,9 @@ func (s *PerturbationSpec) prepare() (text table.TextOptions, err error) {
 	if err := s.checkLayout(); err != nil {
 		return text, err
 	}
-	if s.UnknownGenes == "" {
-		s.UnknownGenes = ingest.RefuseUnknownGenes
-	}
-	for _, err := range []error{s.UnknownGenes.Check(), s.Synonyms.Check()} {
-		if err != nil {
-			return text, badSetting(fault.HintOf(err), "%w", err)
-		}
+	s.UnknownGenes = cmp.Or(s.UnknownGenes, ingest.RefuseUnknownGenes)
+	if err := cmp.Or(s.UnknownGenes.Check(), s.Synonyms.Check()); err != nil {
+		return text, badSetting(fault.HintOf(err), "%w", err)
 	}
 	if s.MaxDropped == nil {
 		s.MaxDropped = new(DefaultMaxDropped)
@@ -122,8 +118,13 @@ func (s *PerturbationSpec) prepare() (text table.TextOptions, err error) {
 	if err := checkMaxDropped(*s.MaxDropped); err != nil {
 		return text, err
 	}
-	if s.Alleles, err = checkAlleles(s.Alleles); err != nil {
-		return text, err
+	if len(s.Alleles) == 0 {
+		s.Alleles = []AlleleKind{DeletionAllele}
+	}
+	for _, kind := range s.Alleles {
+		if !slices.Contains(alleleKinds, kind) {
+			return text, badSetting("", "alleles: found %q, expected some of deletion, damp, ts and other", kind)
+		}
 	}
 	return s.options()
 }
@@ -229,14 +230,13 @@ func (p *plainSet) account(counts ingest.Counts) SourceReport {
 	var unknownRows, ambiguousRows int
 	missing := p.set.Missing()
 	for name, samples := range missing {
-		if p.names.find([]byte(name)).result == ambiguous {
+		switch {
+		case p.spec.UnknownGenes != ingest.DropSample:
+		case p.names.find([]byte(name)).result == ambiguous:
 			ambiguousRows += samples
-		} else {
+		default:
 			unknownRows += samples
 		}
-	}
-	if p.spec.UnknownGenes != ingest.DropSample {
-		unknownRows, ambiguousRows = 0, 0
 	}
 	report := SourceReport{Made: "samples", File: p.spec.File, Kept: counts.Samples, Rows: counts.Samples,
 		Unknown: slices.Sorted(maps.Keys(missing)), Unnamed: unknownRows + ambiguousRows + counts.EmptiedSamples}
@@ -250,25 +250,21 @@ func (p *plainSet) account(counts ingest.Counts) SourceReport {
 	for _, c := range report.Dropped {
 		report.Rows += c.N
 	}
+	aliasedControls := 0
+	for _, name := range p.spec.Controls {
+		if p.names.find([]byte(name)).result != unknown {
+			aliasedControls++
+		}
+	}
 	report.note(
 		Count{"that delete no gene", counts.Wildtypes},
 		Count{"names of controls", counts.Controls},
-		Count{"controls that are also other names of genes", p.aliasedControls()},
+		Count{"controls that are also other names of genes", aliasedControls},
 		Count{"unknown genes left out", counts.UnknownGenes},
 		Count{"genes listed again in their sample and merged", counts.RepeatedGenes},
 		Count{"infinite phenotype values, which count as missing", counts.InfiniteValues},
 	)
 	return report
-}
-
-// aliasedControls counts the controls that are another name of a gene.
-func (p *plainSet) aliasedControls() (n int) {
-	for _, name := range p.spec.Controls {
-		if p.names.find([]byte(name)).result != unknown {
-			n++
-		}
-	}
-	return n
 }
 
 // whyAmbiguous says which features have an ambiguous name; "" for any other.

@@ -21,51 +21,65 @@ const sbmlHint = "use a complete model in SBML: level 3 with fbc, or level 2 wit
 // separate list. As in cobrapy, ids lose the prefixes R_, M_ and G_, and their encoded characters
 // are decoded.
 func parseSBML(path string, text []byte) (*gem, error) {
-	document := sbmlDocument{path: path, bounds: make(map[string]float64), products: make(map[string]string),
-		subsystems: make(map[string][]string)}
+	d := sbmlDocument{path: path, bounds: make(map[string]float64), products: make(map[string]string), subsystems: make(map[string][]string)}
 	decoder := xml.NewDecoder(bytes.NewReader(text))
 	decoder.Entity = xml.HTMLEntity
-	depth := 0
-	for {
-		token, err := decoder.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil {
-			switch element := token.(type) {
-			case xml.StartElement:
-				if depth++; depth == 1 && element.Name.Local != "sbml" {
-					return nil, fault.New(fault.Input, sbmlHint,
-						"read model %s: found element %q, expected sbml", path, element.Name.Local)
-				}
-				var whole bool
-				if whole, err = document.element(decoder, element); whole {
-					depth--
-				}
-			case xml.EndElement:
-				depth--
-			}
-		}
-		if err != nil {
-			return nil, document.syntaxError(err)
-		}
+	var file sbmlFile
+	err := decoder.Decode(&file)
+	for err == nil { // what is behind the document must be XML, too
+		_, err = decoder.Token()
 	}
-	return document.model()
+	var syntax *xml.SyntaxError
+	switch {
+	case errors.Is(err, io.EOF) && file.XMLName.Local == "sbml":
+		return d.model(&file)
+	case errors.Is(err, io.EOF) && file.XMLName.Local != "":
+		return nil, fault.New(fault.Input, sbmlHint, "read model %s: found element %q, expected sbml", path, file.XMLName.Local)
+	case errors.As(err, &syntax):
+		return nil, d.fault(syntax.Line, "%s, expected XML", syntax.Msg)
+	}
+	return nil, fault.New(fault.Input, sbmlHint, "read model %s: %w", path, err)
 }
 
-// sbmlDocument is the part of a document read so far. Elements come in any order, so references
-// stay unresolved until the end.
+// lined is an element and the line on which it begins.
+type lined[T any] struct {
+	line int
+	at   T
+}
+
+func (l *lined[T]) UnmarshalXML(decoder *xml.Decoder, start xml.StartElement) error {
+	l.line, _ = decoder.InputPos()
+	return decoder.DecodeElement(&l.at, &start)
+}
+
+type sbmlFile struct {
+	XMLName    xml.Name
+	Species    []lined[sbmlParameter] `xml:"model>listOfSpecies>species"`
+	Products   []lined[sbmlParameter] `xml:"model>listOfGeneProducts>geneProduct"`
+	Parameters []lined[sbmlParameter] `xml:"model>listOfParameters>parameter"`
+	FluxBounds []lined[struct {
+		Reaction  string `xml:"reaction,attr"`
+		Operation string `xml:"operation,attr"`
+		Value     string `xml:"value,attr"`
+	}] `xml:"model>listOfFluxBounds>fluxBound"`
+	Reactions []lined[sbmlReaction] `xml:"model>listOfReactions>reaction"`
+	Groups    []struct {
+		Name    string `xml:"name,attr"`
+		Members []struct {
+			Reaction string `xml:"idRef,attr"`
+		} `xml:"listOfMembers>member"`
+	} `xml:"model>listOfGroups>group"`
+}
+
+// sbmlDocument is what reactions refer to.
 type sbmlDocument struct {
 	path       string
-	species    []gemEntry
-	reactions  []sbmlReaction
 	bounds     map[string]float64  // parameters by id; for fbc version 1, "<reaction> <operation>"
 	products   map[string]string   // gene product id -> gene
 	subsystems map[string][]string // reaction id -> names of its groups
 }
 
 type sbmlReaction struct {
-	line        int
 	ID          string           `xml:"id,attr"`
 	Lower       string           `xml:"lowerFluxBound,attr"`
 	Upper       string           `xml:"upperFluxBound,attr"`
@@ -83,8 +97,10 @@ type sbmlSpecies struct {
 	Stoichiometry string `xml:"stoichiometry,attr"` // "" means 1
 }
 
+// sbmlParameter is a parameter, a species or a gene product.
 type sbmlParameter struct {
 	ID    string `xml:"id,attr"`
+	Label string `xml:"label,attr"`
 	Value string `xml:"value,attr"`
 }
 
@@ -101,53 +117,6 @@ type sbmlNotes struct {
 	Elements []sbmlNotes `xml:",any"`
 }
 
-// element reads an element as a whole if it matters by itself.
-func (d *sbmlDocument) element(decoder *xml.Decoder, start xml.StartElement) (whole bool, err error) {
-	line, _ := decoder.InputPos()
-	switch start.Name.Local {
-	case "species":
-		d.species = append(d.species, gemEntry{id: attribute(start, "id"), line: line})
-	case "geneProduct":
-		id, label := attribute(start, "id"), attribute(start, "label")
-		if d.products[id] = geneOfProduct(id, label); id == "" {
-			return false, d.fault(line, "found a geneProduct without an id")
-		}
-	case "parameter":
-		if value := attribute(start, "value"); value != "" {
-			d.bounds[attribute(start, "id")], err = d.number(line, value)
-		}
-	case "fluxBound":
-		d.bounds[attribute(start, "reaction")+" "+attribute(start, "operation")], err = d.number(line, attribute(start, "value"))
-	case "group":
-		var group struct {
-			Members []struct {
-				Reaction string `xml:"idRef,attr"`
-			} `xml:"listOfMembers>member"`
-		}
-		err = decoder.DecodeElement(&group, &start)
-		for _, member := range group.Members {
-			d.subsystems[member.Reaction] = append(d.subsystems[member.Reaction], attribute(start, "name"))
-		}
-		return true, err
-	case "reaction":
-		reaction := sbmlReaction{line: line}
-		err = decoder.DecodeElement(&reaction, &start)
-		d.reactions = append(d.reactions, reaction)
-		return true, err
-	}
-	return false, err
-}
-
-// attribute is the value of an element's attribute in any namespace.
-func attribute(element xml.StartElement, name string) string {
-	for _, a := range element.Attr {
-		if a.Name.Local == name {
-			return a.Value
-		}
-	}
-	return ""
-}
-
 // geneOfProduct is the gene of a gene product: its id if that has the prefix G_, otherwise its
 // label.
 func geneOfProduct(id, label string) string {
@@ -158,34 +127,60 @@ func geneOfProduct(id, label string) string {
 }
 
 // model assembles the model.
-func (d *sbmlDocument) model() (*gem, error) {
-	if len(d.species) == 0 || len(d.reactions) == 0 {
+func (d *sbmlDocument) model(file *sbmlFile) (*gem, error) {
+	if len(file.Species) == 0 || len(file.Reactions) == 0 {
 		return nil, fault.New(fault.Input, sbmlHint, "read model %s: found %d species and %s, expected some of both",
-			d.path, len(d.species), plural(len(d.reactions), "reaction", ""))
+			d.path, len(file.Species), plural(len(file.Reactions), "reaction", ""))
+	}
+	for _, product := range file.Products {
+		if product.at.ID == "" {
+			return nil, d.fault(product.line, "found a geneProduct without an id")
+		}
+		d.products[product.at.ID] = geneOfProduct(product.at.ID, product.at.Label)
+	}
+	var err error
+	for _, p := range file.Parameters {
+		if p.at.Value != "" && err == nil {
+			d.bounds[p.at.ID], err = d.number(p.line, p.at.Value)
+		}
+	}
+	for _, bound := range file.FluxBounds {
+		if err == nil {
+			d.bounds[bound.at.Reaction+" "+bound.at.Operation], err = d.number(bound.line, bound.at.Value)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, group := range file.Groups {
+		for _, member := range group.Members {
+			d.subsystems[member.Reaction] = append(d.subsystems[member.Reaction], group.Name)
+		}
 	}
 	model := new(gem)
 	lines := make(map[string]int)
-	unique := func(what, id string, line int) error {
-		if id == "" {
-			return d.fault(line, "found a %s without an id", what)
+	unique := func(what string, entry gemEntry) error {
+		first, seen := lines[what+entry.id]
+		lines[what+entry.id] = entry.line
+		switch {
+		case entry.id == "":
+			return d.fault(entry.line, "found a %s without an id", what)
+		case seen:
+			return d.fault(entry.line, "found %s id %q twice, first at line %d", what, entry.id, first)
 		}
-		if first, seen := lines[what+" "+id]; seen {
-			return d.fault(line, "found %s id %q twice, first at line %d", what, id, first)
-		}
-		lines[what+" "+id] = line
 		return nil
 	}
-	for _, species := range d.species {
-		species.id = plainID(species.id, "M_")
-		if err := unique("species", species.id, species.line); err != nil {
+	for _, species := range file.Species {
+		entry := gemEntry{plainID(species.at.ID, "M_"), species.line}
+		if err := unique("species", entry); err != nil {
 			return nil, err
 		}
-		model.metabolites = append(model.metabolites, species)
+		model.metabolites = append(model.metabolites, entry)
 	}
-	for i := range d.reactions {
-		reaction, err := d.reaction(&d.reactions[i])
+	for i := range file.Reactions {
+		reaction, err := d.reaction(&file.Reactions[i].at, file.Reactions[i].line)
 		if err == nil {
-			err = unique("reaction", reaction.id, reaction.line)
+			err = unique("reaction", reaction.gemEntry)
 		}
 		if err != nil {
 			return nil, err
@@ -196,25 +191,25 @@ func (d *sbmlDocument) model() (*gem, error) {
 	return model, nil
 }
 
-func (d *sbmlDocument) reaction(r *sbmlReaction) (reaction gemReaction, err error) {
-	reaction = gemReaction{gemEntry: gemEntry{plainID(r.ID, "R_"), r.line}, subsystem: strings.Join(d.subsystems[r.ID], "|")}
+func (d *sbmlDocument) reaction(r *sbmlReaction, line int) (reaction gemReaction, err error) {
+	reaction = gemReaction{gemEntry: gemEntry{plainID(r.ID, "R_"), line}, subsystem: strings.Join(d.subsystems[r.ID], "|")}
 	notes := make(map[string]string)
 	r.Notes.collect(notes)
 	if reaction.subsystem == "" {
 		reaction.subsystem = notes["SUBSYSTEM"]
 	}
-	if err = d.setBounds(&reaction, r); err != nil {
+	if err = d.setBounds(&reaction, r, line); err != nil {
 		return reaction, err
 	}
 	reaction.ruleText = notes["GENE ASSOCIATION"]
 	if r.Association != nil {
-		if reaction.ruleText, err = d.ruleText(r); err != nil {
+		if reaction.ruleText, err = d.ruleText(r, line); err != nil {
 			return reaction, err
 		}
 	}
 	if reaction.rule, err = gpr.Parse(reaction.ruleText); err != nil {
 		return reaction, fault.New(fault.Input, fault.HintOf(err), "read model %s: reaction %s: %w",
-			gemReader{d.path}.where(r.line), reaction.id, err)
+			gemReader{d.path}.where(line), reaction.id, err)
 	}
 	if r.Association != nil {
 		reaction.ruleText = reaction.rule.String()
@@ -223,12 +218,12 @@ func (d *sbmlDocument) reaction(r *sbmlReaction) (reaction gemReaction, err erro
 		for _, species := range [][]sbmlSpecies{r.Reactants, r.Products}[side] {
 			id, value := plainID(species.ID, "M_"), 1.0
 			if species.Stoichiometry != "" {
-				if value, err = d.number(r.line, species.Stoichiometry); err != nil || math.IsInf(value, 0) {
-					return reaction, d.fault(r.line,
+				if value, err = d.number(line, species.Stoichiometry); err != nil || math.IsInf(value, 0) {
+					return reaction, d.fault(line,
 						"reaction %s: stoichiometry of %q: found %q, expected a finite number", reaction.id, id, species.Stoichiometry)
 				}
 			}
-			reaction.add(gemEntry{id, r.line}, sign*value)
+			reaction.add(gemEntry{id, line}, sign*value)
 		}
 	}
 	return reaction, nil
@@ -236,7 +231,7 @@ func (d *sbmlDocument) reaction(r *sbmlReaction) (reaction gemReaction, err erro
 
 // setBounds finds a reaction's flux bounds. Without them, its attribute says whether it is
 // reversible.
-func (d *sbmlDocument) setBounds(reaction *gemReaction, r *sbmlReaction) error {
+func (d *sbmlDocument) setBounds(reaction *gemReaction, r *sbmlReaction, line int) error {
 	reaction.lower, reaction.upper = math.NaN(), math.NaN()
 	for _, side := range []struct {
 		bound                       *float64
@@ -244,7 +239,7 @@ func (d *sbmlDocument) setBounds(reaction *gemReaction, r *sbmlReaction) error {
 	}{{&reaction.lower, r.Lower, "LOWER_BOUND", "greaterEqual"}, {&reaction.upper, r.Upper, "UPPER_BOUND", "lessEqual"}} {
 		for _, parameter := range append(r.Parameters, r.Local...) {
 			if strings.EqualFold(parameter.ID, side.local) && parameter.Value != "" {
-				value, err := d.number(r.line, parameter.Value)
+				value, err := d.number(line, parameter.Value)
 				if err != nil {
 					return err
 				}
@@ -259,7 +254,7 @@ func (d *sbmlDocument) setBounds(reaction *gemReaction, r *sbmlReaction) error {
 		if side.reference != "" {
 			value, ok := d.bounds[side.reference]
 			if !ok {
-				return d.fault(r.line,
+				return d.fault(line,
 					"reaction %s: found no value for the parameter %q of its flux bound", reaction.id, side.reference)
 			}
 			*side.bound = value
@@ -274,9 +269,9 @@ func (d *sbmlDocument) setBounds(reaction *gemReaction, r *sbmlReaction) error {
 }
 
 // ruleText writes a reaction's association as a rule.
-func (d *sbmlDocument) ruleText(r *sbmlReaction) (string, error) {
+func (d *sbmlDocument) ruleText(r *sbmlReaction, line int) (string, error) {
 	if len(r.Association.Operands) != 1 {
-		return "", d.fault(r.line, "reaction %s: found %d elements in the geneProductAssociation, expected one", r.ID,
+		return "", d.fault(line, "reaction %s: found %d elements in the geneProductAssociation, expected one", r.ID,
 			len(r.Association.Operands))
 	}
 	var text strings.Builder
@@ -286,7 +281,7 @@ func (d *sbmlDocument) ruleText(r *sbmlReaction) (string, error) {
 		case "geneProductRef":
 			gene, ok := d.products[node.Product]
 			if !ok {
-				return d.fault(r.line,
+				return d.fault(line,
 					"reaction %s: gene product %q is not in the listOfGeneProducts", r.ID, node.Product)
 			}
 			text.WriteString(gene)
@@ -304,7 +299,7 @@ func (d *sbmlDocument) ruleText(r *sbmlReaction) (string, error) {
 			text.WriteByte(')')
 			return nil
 		default:
-			return d.fault(r.line,
+			return d.fault(line,
 				"reaction %s: found element %q in its rule, expected and, or or geneProductRef", r.ID, kind)
 		}
 	}
@@ -361,16 +356,4 @@ func (d *sbmlDocument) number(line int, text string) (float64, error) {
 func (d *sbmlDocument) fault(line int, format string, args ...any) error {
 	args = append([]any{gemReader{d.path}.where(line)}, args...)
 	return fault.New(fault.Input, sbmlHint, "read model %s: "+format, args...)
-}
-
-// syntaxError names the line of an XML syntax error. Other errors already do.
-func (d *sbmlDocument) syntaxError(err error) error {
-	var syntax *xml.SyntaxError
-	switch {
-	case errors.As(err, &syntax):
-		return d.fault(syntax.Line, "%s, expected XML", syntax.Msg)
-	case fault.KindOf(err) == fault.Input:
-		return err
-	}
-	return fault.New(fault.Input, sbmlHint, "read model %s: %w", d.path, err)
 }

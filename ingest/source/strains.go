@@ -59,13 +59,12 @@ func (s StrainSpec) layOut(place, file string, columns []string) (laid strain, e
 
 // columnNamed is the number of the column with a name from the settings.
 func columnNamed(file string, header []string, name string) (int, error) {
-	for _, same := range []func(column string) bool{
-		func(column string) bool { return column == name },
-		func(column string) bool { return strings.EqualFold(strings.TrimSpace(column), name) },
-	} {
-		if number := slices.IndexFunc(header, same); number >= 0 {
-			return number, nil
-		}
+	if number := slices.Index(header, name); number >= 0 {
+		return number, nil
+	}
+	alike := func(column string) bool { return strings.EqualFold(strings.TrimSpace(column), name) }
+	if number := slices.IndexFunc(header, alike); number >= 0 {
+		return number, nil
 	}
 	return -1, fault.New(fault.Input, "name the columns of this table: strains=[{strain: COLUMN, allele: COLUMN}, …]; 'tcbuild ingest sources NAME' prints those of a source",
 		"read perturbations %s: found no column %q, expected one of %s", file, name, fault.List(header))
