@@ -90,17 +90,18 @@ func (s *sources) read(ctx context.Context) error {
 	if share := *s.MaxDropped; !(share >= 0 && share <= 1) {
 		return fault.New(fault.Usage, "a half is 0.5", "build %s: max_dropped: found %v, expected a share from 0 to 1", s.Out, share)
 	}
-	if s.Perturbations == "" && len(s.Controls) > 0 {
-		return fault.New(fault.Usage, "add --perturbations FILE, or omit --controls",
-			"build %s: found --controls without a perturbation set", s.Out)
-	}
-	if s.Perturbations == "" && s.Where != "" {
-		return fault.New(fault.Usage, "add --perturbations FILE, or omit --where",
-			"build %s: found --where without a perturbation set", s.Out)
-	}
-	if s.Perturbations == "" && (s.Duplicates != duplicates.Keep || len(s.GroupBy) > 0) {
-		return fault.New(fault.Usage, "add --perturbations FILE, or omit them",
-			"build %s: found --duplicates or --group-by without a perturbation set", s.Out)
+	if s.Perturbations == "" {
+		for _, o := range []struct {
+			flag  string
+			given bool
+		}{
+			{"--controls", len(s.Controls) > 0}, {"--where", s.Where != ""},
+			{"--duplicates", s.Duplicates != duplicates.Keep}, {"--group-by", len(s.GroupBy) > 0},
+		} {
+			if o.given {
+				return fault.New(fault.Usage, "add --perturbations FILE, or omit "+o.flag, "build %s: found %s without a perturbation set", s.Out, o.flag)
+			}
+		}
 	}
 	opened, err := graph.Open(&s.files, s.Graph)
 	if err != nil {

@@ -33,14 +33,13 @@ func Parts(dataset *store.Dataset, method Method, count int) (parts []Part) {
 	m := dataset.Manifest
 	ranges := m.Shards
 	if m.Variant == store.Incidence {
-		method = Both
 		cut := store.Manifest{Samples: m.Samples}
 		cut.Cut(min(count, m.Samples))
 		ranges = cut.Shards
 	}
 	for _, r := range ranges {
 		for first, end := r.First, r.First+r.Samples; first < end; first += partSamples {
-			parts = append(parts, Part{Dataset: m.Checksum, Method: cmp.Or(method, Both), First: first, End: min(first+partSamples, end)})
+			parts = append(parts, Part{Dataset: m.Checksum, Method: methodFor(dataset, method), First: first, End: min(first+partSamples, end)})
 		}
 	}
 	return parts
@@ -49,10 +48,7 @@ func Parts(dataset *store.Dataset, method Method, count int) (parts []Part) {
 // PartOf is part i of count, which may be of several shards.
 func PartOf(dataset *store.Dataset, method Method, i, count int) Part {
 	m := dataset.Manifest
-	if m.Variant == store.Incidence {
-		method = Both
-	}
-	return Part{Dataset: m.Checksum, Method: cmp.Or(method, Both), First: i * m.Samples / count, End: (i + 1) * m.Samples / count}
+	return Part{Dataset: m.Checksum, Method: methodFor(dataset, method), First: i * m.Samples / count, End: (i + 1) * m.Samples / count}
 }
 
 // Verifies reports whether the part is another one, verified.
@@ -101,17 +97,8 @@ func VerifyPart(ctx context.Context, dataset *store.Dataset, part Part, o Option
 		return part, err
 	}
 	defer v.release()
-	v.first, v.end, v.reference = part.First, part.End, reference
-	err = v.checkFiles(ctx, filesOf(dataset.Manifest, part), func(ctx context.Context) error {
-		ready, err := v.prepare()
-		if err != nil || !ready {
-			return err
-		}
-		return v.compareAll(ctx)
-	})
-	if err == nil {
-		part.Digests, err = v.digestSamples(ctx)
-	}
+	v.reference = reference
+	part.Digests, err = v.check(ctx, part.First, part.End, filesOf(dataset.Manifest, part))
 	if err == nil {
 		part.Report = v.finish(start)
 	}

@@ -66,19 +66,7 @@ func Verify(ctx context.Context, dataset *store.Dataset, o Options) (*Report, er
 		return nil, err
 	}
 	defer v.release()
-	m := dataset.Manifest
-	v.first, v.end = 0, m.Samples
-	err = v.checkFiles(ctx, m.Files, func(ctx context.Context) error {
-		ready, err := v.prepare()
-		if err != nil || !ready {
-			return err
-		}
-		return v.compareAll(ctx)
-	})
-	if err != nil {
-		return nil, err
-	}
-	digests, err := v.digestSamples(ctx)
+	digests, err := v.check(ctx, 0, dataset.Manifest.Samples, dataset.Manifest.Files)
 	if err != nil {
 		return nil, err
 	}
@@ -88,10 +76,7 @@ func Verify(ctx context.Context, dataset *store.Dataset, o Options) (*Report, er
 
 // newVerifier fails if the devices cannot be used, before hours of hashing.
 func newVerifier(dataset *store.Dataset, o Options) (*verifier, error) {
-	o.Method, o.Workers = cmp.Or(o.Method, Both), cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
-	if dataset.Manifest.Variant == store.Incidence {
-		o.Method = Both
-	}
+	o.Method, o.Workers = methodFor(dataset, o.Method), cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	v := &verifier{dataset: dataset, Options: o, reference: &Reference{}, report: Report{
 		Dataset: dataset.Dir, Variant: string(dataset.Manifest.Variant), Device: "cpu", Method: o.Method,
 		FirstDifferences: []Difference{}, FirstDamaged: []Damage{},
@@ -101,6 +86,30 @@ func newVerifier(dataset *store.Dataset, o Options) (*verifier, error) {
 		return v, v.useDevices()
 	}
 	return v, nil
+}
+
+// methodFor is how a dataset is verified if a method is wanted.
+func methodFor(dataset *store.Dataset, wanted Method) Method {
+	if dataset.Manifest.Variant == store.Incidence {
+		return Both
+	}
+	return cmp.Or(wanted, Both)
+}
+
+// check checks some samples and files, and digests the samples.
+func (v *verifier) check(ctx context.Context, first, end int, files []store.File) (digests []string, err error) {
+	v.first, v.end = first, end
+	err = v.checkFiles(ctx, files, func(ctx context.Context) error {
+		ready, err := v.prepare()
+		if err != nil || !ready {
+			return err
+		}
+		return v.compareAll(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.digestSamples(ctx)
 }
 
 // finish completes the report of work that began at start.
