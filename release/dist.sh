@@ -3,7 +3,8 @@
 # with man pages and completions, and its bill of materials; and SHA256SUMS. One commit gives the
 # same bytes, whichever folder it is built in.
 #
-# usage: dist.sh, with the tools of python/requirements-release.txt in PATH
+# usage: ARCHITECTURES="x86_64 aarch64" dist.sh, with the tools of python/requirements-release.txt in
+# PATH
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=bin/release dist=$PWD/dist
@@ -22,7 +23,7 @@ $tcbuild completion fish >"$work/share/fish/vendor_completions.d/tcbuild.fish"
 cp THIRD_PARTY_NOTICES CHANGELOG.md "$work/share/doc/tcbuild/"
 
 version=$(sed -n 's/^const version = "\(.*\)"$/\1/p' cmd/tcbuild/version.go)
-for architecture in x86_64 aarch64; do
+for architecture in $ARCHITECTURES; do
   name=tcbuild-$version-linux-$architecture
   rm -rf "${work:?}/$name"
   mkdir -p "$work/$name/bin"
