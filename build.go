@@ -48,7 +48,7 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	inputs, err := b.prepare(ctx)
-	defer inputs.close()
+	defer inputs.Close()
 	if err == nil {
 		err = b.plan()
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"path/filepath"
@@ -30,7 +31,7 @@ type inputs interface {
 	// place puts the graph and the sample table into the dataset under construction, unless an
 	// earlier build did.
 	place(ctx context.Context, building *store.Building) error
-	close()
+	io.Closer
 }
 
 // prepare reads the inputs: the graph, its rules, and all that a manifest says of inputs and
@@ -76,7 +77,7 @@ func (b base) place(_ context.Context, building *store.Building) error {
 	return building.ShareInputs(b.Base)
 }
 
-func (b base) close() {}
+func (b base) Close() error { return nil }
 
 // sources are the user's files, or computed sets, as inputs.
 type sources struct {
@@ -110,6 +111,10 @@ func (s *sources) read(ctx context.Context) error {
 	if s.graph, err = opened.Read(); err != nil {
 		return err
 	}
+	read, err := opened.Inputs()
+	if err != nil {
+		return err
+	}
 	s.manifest = &store.Manifest{
 		FormatVersion: store.FormatVersion,
 		Phenotypes:    []ingest.Phenotype{},
@@ -119,7 +124,7 @@ func (s *sources) read(ctx context.Context) error {
 			Controls: s.Controls, Where: s.Where,
 			Duplicates: s.Duplicates, GroupBy: s.GroupBy,
 		},
-		Inputs:      store.Inputs{Graph: opened.Inputs, Perturbations: []ingest.Input{}},
+		Inputs:      store.Inputs{Graph: read, Perturbations: []ingest.Input{}},
 		GraphDigest: s.graph.Digest(),
 	}
 	repeated, loops := 0, 0
@@ -332,7 +337,8 @@ func (s *sources) Unchanged() error {
 	return cmp.Or(s.files.Unchanged(), samples)
 }
 
-func (s *sources) close() {
+// Close closes the files. It can be called again.
+func (s *sources) Close() error {
 	if s.table != nil {
 		_ = s.table.Discard()
 	}
@@ -340,6 +346,7 @@ func (s *sources) close() {
 	if s.samples != nil {
 		s.samples.Close()
 	}
+	return nil
 }
 
 // readRules reads the gpr rules, if masks depend on them. Genes that are not in the graph count as

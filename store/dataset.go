@@ -53,8 +53,12 @@ func (d *Dataset) readGraph() (*ingest.Graph, error) {
 	files := inputfile.Files{Shared: true}
 	defer files.Close()
 	opened, err := graph.Open(&files, filepath.Join(d.Dir, graphName))
+	var inputs []ingest.Input
 	if err == nil {
-		err = d.compareGraph(opened.Inputs)
+		inputs, err = opened.Inputs()
+	}
+	if err == nil {
+		err = d.compareGraph(inputs)
 	}
 	if fault.KindOf(err) == fault.Damaged {
 		return nil, err

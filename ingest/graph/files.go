@@ -20,10 +20,10 @@ import (
 
 // Tables are the tables of a graph folder, ascending by file name.
 type Tables struct {
-	Inputs []ingest.Input // the files, ascending by name
-	dir    string
-	nodes  []graphFile
-	edges  []graphFile
+	dir   string
+	nodes []graphFile
+	edges []graphFile
+	open  *inputfile.Files
 }
 
 // graphFile is one table: nodes/gene.tsv has the stem gene.
@@ -35,33 +35,38 @@ type graphFile struct {
 	opened *inputfile.File
 }
 
-// OpenGraph opens and identifies the tables of the cell graph in dir/nodes and dir/edges, or in
-// dir/graph, before any is read. They belong to open, whose Unchanged says in the end whether they
-// are what was read.
+// Open opens the tables of the cell graph in dir/nodes and dir/edges, or in dir/graph, before any is
+// read. They belong to open, whose Unchanged says in the end whether they are what was read.
 func Open(open *inputfile.Files, dir string) (*Tables, error) {
 	f, err := findGraph(dir)
 	if err != nil {
 		return nil, err
 	}
-	var all []*graphFile // "edges/" sorts before "nodes/"
-	for i := range f.edges {
-		all = append(all, &f.edges[i])
-	}
-	for i := range f.nodes {
-		all = append(all, &f.nodes[i])
-	}
-	for _, file := range all {
+	f.open = open
+	for _, file := range f.all() {
 		if file.opened, err = open.Open(filepath.Join(f.dir, filepath.FromSlash(file.name))); err != nil {
 			return nil, err
 		}
 	}
-	for _, file := range all {
-		f.Inputs = append(f.Inputs, file.opened.Input(file.name))
-	}
-	if err := open.Failed(); err != nil {
-		return nil, err
-	}
 	return &f, nil
+}
+
+// all are the tables, ascending by name: "edges/" sorts before "nodes/".
+func (f *Tables) all() (files []*graphFile) {
+	for _, part := range [][]graphFile{f.edges, f.nodes} {
+		for i := range part {
+			files = append(files, &part[i])
+		}
+	}
+	return files
+}
+
+// Inputs identifies the tables. It waits until they are digested.
+func (f *Tables) Inputs() (inputs []ingest.Input, err error) {
+	for _, file := range f.all() {
+		inputs = append(inputs, file.opened.Input(file.name))
+	}
+	return inputs, f.open.Failed()
 }
 
 // findGraph lists the tables of a graph in dir or in dir/graph.

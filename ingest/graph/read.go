@@ -30,7 +30,11 @@ func Read(dir string) (*ingest.Graph, []ingest.Input, error) {
 	if err == nil {
 		err = files.Unchanged()
 	}
-	return g, opened.Inputs, inputfile.Explain(err, &files)
+	if err != nil {
+		return nil, nil, inputfile.Explain(err, &files)
+	}
+	inputs, err := opened.Inputs()
+	return g, inputs, err
 }
 
 // Read reads the graph. It keeps every edge in the order of its file. Bad data is a fault.Input

@@ -40,7 +40,7 @@ type File struct {
 
 	digested chan struct{}         // closed when the digest has ended
 	sha256   string                // set by then
-	closing  atomic.Bool           // ends the digest early
+	closed   atomic.Bool           // ends the digest early
 	failed   atomic.Pointer[error] // of the first read that failed
 }
 
@@ -150,7 +150,10 @@ func checkRegular(path string, info fs.FileInfo) error {
 func (f *File) digest() error {
 	sum := sha256.New()
 	buffer := make([]byte, min(f.Size(), digestBytes))
-	for at := int64(0); at < f.Size() && !f.closing.Load(); at += int64(len(buffer)) {
+	for at := int64(0); at < f.Size(); at += int64(len(buffer)) {
+		if f.closed.Load() {
+			return nil
+		}
 		buffer = buffer[:min(f.Size()-at, int64(len(buffer)))]
 		if _, err := f.ReadAt(buffer, at); err != nil {
 			return err
@@ -204,9 +207,13 @@ func (f *File) Path() string { return f.path }
 // Size is the number of bytes.
 func (f *File) Size() int64 { return f.opened.size }
 
-// Input identifies the file under a name. It waits for the digest.
+// Input identifies the file under a name. It waits for the digest, which must not have been ended by
+// Close.
 func (f *File) Input(name string) Input {
 	<-f.digested
+	if f.sha256 == "" && f.Failed() == nil {
+		panic("the digest of " + f.path + " was given up")
+	}
 	return Input{Name: name, Bytes: f.Size(), SHA256: f.sha256}
 }
 
@@ -249,9 +256,11 @@ func (f *File) Unchanged() error {
 	return nil
 }
 
-// Close closes the file. It does not wait until a large file is digested.
+// Close closes the file, once. It does not wait until a large file is digested.
 func (f *File) Close() error {
-	f.closing.Store(true)
+	if f.closed.Swap(true) {
+		return nil
+	}
 	<-f.digested
 	return f.file.Close()
 }

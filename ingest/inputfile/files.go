@@ -3,6 +3,7 @@ package inputfile
 import (
 	"cmp"
 	"errors"
+	"io"
 
 	"tcbuild/fault"
 )
@@ -53,11 +54,15 @@ func (f *Files) Unchanged() error {
 }
 
 // Explain returns the error of files that changed in place of an error about their content, which
-// may be due to that.
-func Explain(err error, files interface{ Unchanged() error }) error {
+// may be due to that. It closes the files, so that nobody waits for digests that are of no use.
+func Explain(err error, files interface {
+	Unchanged() error
+	io.Closer
+}) error {
 	if fault.KindOf(err) != fault.Input {
 		return err
 	}
+	files.Close()
 	return cmp.Or(files.Unchanged(), err)
 }
 

@@ -95,7 +95,8 @@ func OpenText(path string, options TextOptions) (*Reader, error) {
 }
 
 // OpenFile reads an open file as a table, from its start. The caller keeps ownership of the file,
-// which must stay open as long as the Reader. Every pass over a file gives the same rows, unless
+// which must stay open as long as the Reader; a
+// file with bad content is closed. Every pass over a file gives the same rows, unless
 // the file's Unchanged returns an error in the end.
 func OpenFile(file *inputfile.File, options TextOptions) (*Reader, error) {
 	if file.Size() == 0 {
@@ -104,7 +105,7 @@ func OpenFile(file *inputfile.File, options TextOptions) (*Reader, error) {
 	}
 	s, err := openSource(file.Path(), file.Reader(), options)
 	if err != nil {
-		return nil, cmp.Or(file.Unchanged(), err) // a file that changed, or cannot be read, explains it
+		return nil, inputfile.Explain(err, file)
 	}
 	return &Reader{file: file, source: s}, nil
 }
@@ -163,10 +164,10 @@ func (r *Reader) Next() (*Batch, error) {
 	r.batch.Len = 0
 	if err := r.source.Fill(&r.batch); err != nil {
 		r.batch.Len = 0
-		if changed := r.file.Unchanged(); changed != nil {
-			return nil, changed // which explains any other error
+		if err == io.EOF {
+			return nil, cmp.Or(r.file.Unchanged(), err)
 		}
-		return nil, err
+		return nil, inputfile.Explain(err, r.file)
 	}
 	return &r.batch, nil
 }

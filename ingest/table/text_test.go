@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zip"
@@ -438,4 +439,29 @@ func slowTSV(text string) (columns []string, rows [][]string, ok bool) {
 	}
 	oneColumn := len(columns) == 1 && strings.ContainsAny(columns[0], ";,")
 	return columns, rows, checkNames("", columns) == nil && !oneColumn && !strings.Contains(strings.Join(columns, ""), "\r")
+}
+
+// A huge file in a wrong format is reported before it is digested, which would take hours.
+func TestWrongFormatIsNotDigested(t *testing.T) {
+	for _, name := range []string{"a.tsv", "a.arrow", "a.parquet", "a.tsv.gz", "a.zip"} {
+		path := filepath.Join(t.TempDir(), name)
+		check(t, os.WriteFile(path, nil, 0o666))
+		check(t, os.Truncate(path, 1<<42))
+		failed := make(chan error, 1)
+		go func() {
+			r, err := Open(path)
+			if err == nil {
+				_, err = r.Next()
+			}
+			failed <- err
+		}()
+		select {
+		case err := <-failed:
+			if fault.KindOf(err) != fault.Input {
+				t.Errorf("%s: got %v", name, err)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatalf("%s is still digested", name)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -48,12 +49,12 @@ func Read(s *Store) (*Contents, error) {
 	return c, nil
 }
 
-// Close drops the values.
+// Close drops the values, once.
 func (c *Contents) Close() error {
-	if c.file == nil {
-		return nil
+	if err := c.file.Close(); !errors.Is(err, os.ErrClosed) && !errors.Is(err, os.ErrInvalid) {
+		return err
 	}
-	return c.file.Close()
+	return nil
 }
 
 func (c *Contents) read(s *Store) (err error) {

@@ -8,6 +8,7 @@ package torchcell
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -176,10 +177,8 @@ func (s *Store) readManifest() error {
 func (s *Store) pages() (*lmdbfile.File, error) {
 	pages, err := lmdbfile.New(s.data, s.data.Size())
 	if err != nil {
-		if changed := s.data.Unchanged(); changed != nil {
-			return nil, changed // or cannot be read, which explains it
-		}
-		return nil, fault.New(fault.Input, "copy the store again", "open torchcell store %s: %w", s.data.Path(), err)
+		err = fault.New(fault.Input, "copy the store again", "open torchcell store %s: %w", s.data.Path(), err)
+		return nil, inputfile.Explain(err, s)
 	}
 	return pages, nil
 }
@@ -199,17 +198,12 @@ func (s *Store) Records(yield func(*Record) error) error {
 	if yielded != nil {
 		return yielded
 	}
-	if changed := s.Unchanged(); changed != nil {
-		return changed // which explains any other error
+	if err == nil {
+		return s.Unchanged()
 	}
-	if err != nil {
-		hint := fault.HintOf(err) // hint of a record's error
-		if hint == "" {
-			hint = "copy the store again, or use the lmdb folder of a stage of a torchcell build"
-		}
-		return fault.New(fault.Input, hint, "read torchcell store %s: %w", s.dir, err)
-	}
-	return nil
+	// hint of a record's error, or of another's
+	hint := cmp.Or(fault.HintOf(err), "copy the store again, or use the lmdb folder of a stage of a torchcell build")
+	return inputfile.Explain(fault.New(fault.Input, hint, "read torchcell store %s: %w", s.dir, err), s)
 }
 
 // text is the text of a record's value. It is valid until inflate is reset.
