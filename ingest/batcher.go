@@ -14,7 +14,6 @@ type Batcher struct {
 	size    int
 	yield   func(*Samples) error
 	samples *Samples // nil or not full
-	room    room     // of the batch before
 }
 
 // BatchSize is how many samples a batch has at most.
@@ -38,7 +37,7 @@ func (b *Batcher) Add(id []byte, genes []uint32, phenotypes []float64, attribute
 // Next returns the batch to append the next sample to; call Added afterwards.
 func (b *Batcher) Next() *Samples {
 	if b.samples == nil {
-		b.samples = newSamples(b.Counts.Samples, b.columns, b.size, b.room)
+		b.samples = NewSamples(b.Counts.Samples, b.columns, b.size)
 	}
 	return b.samples
 }
@@ -58,6 +57,5 @@ func (b *Batcher) Flush() error {
 	if b.samples = nil; samples == nil || samples.Len() == 0 {
 		return nil
 	}
-	b.room = room{len(samples.ids), len(samples.genes), len(samples.texts)}
 	return b.yield(samples)
 }

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -135,21 +134,14 @@ type attributeValue struct {
 
 // NewSamples makes an empty batch that starts at sample first, with room for size samples.
 func NewSamples(first int, columns Columns, size int) *Samples {
-	return newSamples(first, columns, size, room{})
-}
-
-// room is how much of what differs in size a batch may hold: bytes of ids and texts, and genes.
-type room struct{ ids, genes, texts int }
-
-func newSamples(first int, columns Columns, size int, room room) *Samples {
 	phenotypes, attributes := len(columns.Phenotypes), len(columns.Attributes)
 	return &Samples{
 		First: first, phenotypes: phenotypes, attributes: attributes,
-		ids: make([]byte, 0, cmp.Or(room.ids, 8*size)), idEnds: make([]int, 0, size),
-		genes: make([]uint32, 0, cmp.Or(room.genes, 3*size)), geneEnds: make([]int, 0, size),
+		ids: make([]byte, 0, 8*size), idEnds: make([]int, 0, size),
+		genes: make([]uint32, 0, 3*size), geneEnds: make([]int, 0, size),
 		phenotypeValues: make([]float64, 0, phenotypes*size),
 		attributeValues: make([]attributeValue, 0, attributes*size),
-		texts:           make([]byte, 0, room.texts), // not nil: a part of it is not a missing text
+		texts:           []byte{}, // not nil: a part of it is not a missing text
 	}
 }
 

@@ -220,19 +220,6 @@ func takeRuns(data []byte, width, count int, one *int16) (rest []byte, equal int
 // countEqual counts which of the first count numbers of width bits are equal to one. Levels of
 // columns that are read have one or two bits.
 func countEqual(packed []byte, width, count int, one byte) (equal int) {
-	if width == 1 {
-		whole := packed[:count/8]
-		for ; len(whole) >= 8; whole = whole[8:] {
-			equal += bits.OnesCount64(binary.LittleEndian.Uint64(whole))
-		}
-		for _, b := range whole {
-			equal += bits.OnesCount8(b)
-		}
-		if count%8 > 0 {
-			equal += bits.OnesCount8(packed[count/8] << (8 - count%8))
-		}
-		return equal
-	}
 	var buffer uint64
 	for have := 0; count > 0; count-- {
 		for ; have < width; have += 8 {
