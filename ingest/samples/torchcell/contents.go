@@ -2,7 +2,6 @@ package torchcell
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -107,8 +106,8 @@ const fileBuffer = 64 << 10
 // perturbations of each, the number of its cells, and these. Numbers are varints, texts follow their
 // length.
 //
-// The perturbations of an experiment are their number plus one, and the gene and type of each, the
-// length of the type plus one; or 0 if the first experiment has the same ones.
+// The perturbations of an experiment are their number, and the gene and type of each, the length of
+// the type plus one.
 //
 // A cell is the column's number times 4 plus the kind, and a float64, a text or an experiment.
 const (
@@ -121,11 +120,7 @@ func appendGenotypes(to []byte, r *Record) []byte {
 	to = binary.AppendUvarint(to, uint64(len(r.Experiments)))
 	for i := range r.Experiments {
 		perturbations := r.Experiments[i].Perturbations
-		if i > 0 && slices.EqualFunc(perturbations, r.Experiments[0].Perturbations, Perturbation.equal) {
-			to = append(to, 0)
-			continue
-		}
-		to = binary.AppendUvarint(to, uint64(len(perturbations)+1))
+		to = binary.AppendUvarint(to, uint64(len(perturbations)))
 		for _, p := range perturbations {
 			to = appendText(to, p.Gene, 0)
 			if p.Type == nil {
@@ -136,10 +131,6 @@ func appendGenotypes(to []byte, r *Record) []byte {
 		}
 	}
 	return to
-}
-
-func (p Perturbation) equal(other Perturbation) bool {
-	return bytes.Equal(p.Gene, other.Gene) && bytes.Equal(p.Type, other.Type) && (p.Type == nil) == (other.Type == nil)
 }
 
 func appendText(to, text []byte, more int) []byte {
@@ -192,13 +183,8 @@ func (b *reader) row(r *Row, targets []int) {
 	experiments := b.number()
 	r.Genotypes = slices.Grow(r.Genotypes[:0], experiments)[:experiments]
 	for i := range r.Genotypes {
-		count := b.number() - 1
-		if count < 0 {
-			r.Genotypes[i] = append(r.Genotypes[i][:0], r.Genotypes[0]...)
-			continue
-		}
 		r.Genotypes[i] = r.Genotypes[i][:0]
-		for range count {
+		for range b.number() {
 			p := Perturbation{Gene: b.bytes(b.number())}
 			if size := b.number() - 1; size >= 0 {
 				p.Type = b.bytes(size)
