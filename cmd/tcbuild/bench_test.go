@@ -86,9 +86,6 @@ func checkCase(t *testing.T, datasets string, c *bench.CaseResult) {
 			t.Errorf("%s: %s is %g", c, name, value)
 		}
 	}
-	if (c.Read.ColdMilliseconds == nil) != (c.Read.NotCold != "") {
-		t.Errorf("%s: got cold pass %v and the reason %q for none", c, c.Read.ColdMilliseconds, c.Read.NotCold)
-	}
 }
 
 // filesBytes adds up the lengths of the files of a folder with a name, or of all.

@@ -124,15 +124,15 @@ func (in *inputs) measure(ctx context.Context, c *CaseResult, round int, dir str
 		return fmt.Errorf("build %s: %w", c, err)
 	}
 	seconds, cpu := time.Since(start).Seconds(), cpuSeconds()-before
-	read, err := readDataset(ctx, dir, c.Samples, uint64(round))
+	open, read, err := readDataset(ctx, dir, c.Samples, uint64(round))
 	if err != nil {
 		return err
 	}
 	size := built.Manifest.SampleBytes()
 	c.Size = Size{built.Manifest.DataBytes(), size, float64(size) / float64(c.Samples)}
-	c.add(seconds, cpu, built.Stages, read)
+	c.add(seconds, cpu, built.Stages, open, read)
 	in.Log.Info("measured", "round", round+1, "of", in.Rounds, "case", c, "samples", c.Samples,
-		"build_seconds", fmt.Sprintf("%.2f", seconds), "read_ms", fmt.Sprintf("%.3f", read.warm))
+		"build_seconds", fmt.Sprintf("%.2f", seconds), "read_ms", fmt.Sprintf("%.3f", read))
 	return nil
 }
 

@@ -2,19 +2,10 @@ package bench
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"time"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
 
 	"tcbuild/encode"
 	"tcbuild/incidence"
@@ -27,33 +18,12 @@ const (
 	passTime    = 3 * time.Second // time limit of a pass
 )
 
-// reads is one round of reading a dataset.
-type reads struct {
-	open       float64 // seconds
-	warm, cold float64 // milliseconds per sample
-	notCold    string
-}
-
-// readDataset reads the whole masks of some of a dataset's samples in random order, which seed
-// chooses: with an empty page cache, if that can be, and then from the page cache.
-func readDataset(ctx context.Context, dir string, samples int, seed uint64) (r reads, err error) {
+// readDataset opens a dataset and reads its first sample, in open seconds. Then it reads the whole
+// masks of some samples in random order, which seed chooses, twice: to warm up, and to return the
+// milliseconds for each.
+func readDataset(ctx context.Context, dir string, samples int, seed uint64) (open, milliseconds float64, err error) {
 	order := rand.New(rand.NewPCG(seed, 0)).Perm(samples)
 	order = order[:min(len(order), passSamples)]
-	if cached := dropCache(dir); cached != nil {
-		r.notCold = cached.Error()
-	} else if _, r.cold, err = readPass(ctx, dir, order, nil); err != nil {
-		return r, err
-	}
-	if err := fillCache(dir); err != nil {
-		return r, err
-	}
-	r.open, r.warm, err = readPass(ctx, dir, order, order)
-	return r, err
-}
-
-// readPass opens a dataset and reads its first sample, in open seconds. Then it reads the samples
-// of warmUp, and returns the milliseconds for each sample of order.
-func readPass(ctx context.Context, dir string, order, warmUp []int) (open, milliseconds float64, err error) {
 	runtime.GC()
 	start := time.Now()
 	dataset, err := store.Open(dir)
@@ -69,10 +39,8 @@ func readPass(ctx context.Context, dir string, order, warmUp []int) (open, milli
 		return 0, 0, err
 	}
 	open = time.Since(start).Seconds()
-	if len(warmUp) > 0 {
-		if _, err := reader.pass(ctx, warmUp); err != nil {
-			return 0, 0, err
-		}
+	if _, err := reader.pass(ctx, order); err != nil {
+		return 0, 0, err
 	}
 	milliseconds, err = reader.pass(ctx, order)
 	return open, milliseconds, err
@@ -144,66 +112,4 @@ func newMasks(ctx context.Context, dataset *store.Dataset) (*masks, error) {
 		}
 		return decoder.Masks(payload)
 	}, reader.Close}, nil
-}
-
-// dropCache drops all files of a folder from the page cache. They must be synced and
-// not mapped. The error says why they are still cached.
-func dropCache(dir string) error {
-	return eachFile(dir, func(file *os.File) error {
-		if err := unix.Fadvise(int(file.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
-			return fmt.Errorf("posix_fadvise: %w", err)
-		}
-		cached, err := cachedFraction(file)
-		if err == nil && cached > 0.1 {
-			err = fmt.Errorf("the file system keeps %.0f %% of %s in memory", 100*cached, filepath.Base(file.Name()))
-		}
-		return err
-	})
-}
-
-// fillCache reads all files of a folder into the page cache.
-func fillCache(dir string) error {
-	return eachFile(dir, func(file *os.File) error {
-		_, err := io.Copy(io.Discard, file)
-		return err
-	})
-}
-
-// eachFile calls do with all files of a folder.
-func eachFile(dir string, do func(*os.File) error) error {
-	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		file, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		return do(file)
-	})
-}
-
-// cachedFraction is the fraction of a file's pages that the page cache holds.
-func cachedFraction(file *os.File) (fraction float64, err error) {
-	info, err := file.Stat()
-	if err != nil || info.Size() == 0 {
-		return 0, err
-	}
-	mapped, err := unix.Mmap(int(file.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_SHARED)
-	if err != nil {
-		return 0, fmt.Errorf("map %s: %w", file.Name(), err)
-	}
-	defer func() { err = errors.Join(err, unix.Munmap(mapped)) }()
-	pages := make([]byte, (len(mapped)+os.Getpagesize()-1)/os.Getpagesize())
-	_, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&mapped[0])), uintptr(len(mapped)),
-		uintptr(unsafe.Pointer(&pages[0])))
-	if errno != 0 {
-		return 0, fmt.Errorf("mincore: %w", errno)
-	}
-	cached := 0
-	for _, page := range pages {
-		cached += int(page & 1)
-	}
-	return float64(cached) / float64(len(pages)), nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -77,43 +76,15 @@ func TestMasks(t *testing.T) {
 
 func TestReadAll(t *testing.T) {
 	dataset := buildTiny(t, Case{store.Indices, "zstd"}, "synth:tiny:1500:1")
-	r, err := readDataset(t.Context(), dataset.Dir, 1500, 1)
-	if err != nil || r.open <= 0 || r.warm <= 0 || (r.cold > 0) == (r.notCold != "") {
-		t.Errorf("got %+v, %v", r, err)
+	if open, read, err := readDataset(t.Context(), dataset.Dir, 1500, 1); err != nil || open <= 0 || read <= 0 {
+		t.Errorf("got %g s, %g ms, %v", open, read, err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := readDataset(cancelled, dataset.Dir, 1500, 1); err == nil {
+	if _, _, err := readDataset(cancelled, dataset.Dir, 1500, 1); err == nil {
 		t.Error("a cancelled pass ended well")
 	}
-	if _, err := readDataset(t.Context(), t.TempDir(), 1500, 1); err == nil {
+	if _, _, err := readDataset(t.Context(), t.TempDir(), 1500, 1); err == nil {
 		t.Error("an empty folder was read")
-	}
-}
-
-func TestDropCache(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "file")
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	if _, err := file.Write(make([]byte, 1<<20)); err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Sync(); err != nil {
-		t.Fatal(err)
-	}
-	if cached, err := cachedFraction(file); err != nil || cached != 1 {
-		t.Errorf("written: %g of the file is cached, error %v; want all", cached, err)
-	}
-	if err := dropCache(path); err != nil {
-		t.Skip("this file system does not drop its cache:", err)
-	}
-	if cached, err := cachedFraction(file); err != nil || cached > 0.1 {
-		t.Errorf("dropped: %g of the file is cached, error %v", cached, err)
-	}
-	if err := dropCache(filepath.Join(filepath.Dir(path), "none")); err == nil {
-		t.Error("a file that is not there was dropped")
 	}
 }

@@ -91,20 +91,12 @@ func (r *Results) sizeTable() page.Section {
 }
 
 func (r *Results) readTable() page.Section {
-	text := fmt.Sprintf("Random order. Filling %s bytes takes %s ms; readers that change only what differs from the sample before are faster. "+
-		"Cold passes start with an empty page cache; later reads benefit from what earlier reads and the kernel's read-ahead brought in. "+
-		"The incidence variant has the samples in memory once it is open.",
-		formatNumber(float64(r.Setup.MaskPositions)), formatNumber(r.FillMilliseconds.Min))
-	if reason := r.Cases[0].Read.NotCold; reason != "" {
-		text += " There are no cold passes: " + reason + "."
-	}
-	return r.table("Read: milliseconds per sample until its whole masks are in memory, one core", text,
-		[]string{"open", "warm", "cold"},
+	return r.table("Read: milliseconds per sample until its whole masks are in memory, one core",
+		fmt.Sprintf("Random order, from the page cache. Filling %s bytes takes %s ms; readers that change only what differs from the sample before are faster. "+
+			"The incidence variant has the samples in memory once it is open.",
+			formatNumber(float64(r.Setup.MaskPositions)), formatNumber(r.FillMilliseconds.Min)),
+		[]string{"open", "read"},
 		func(c *CaseResult) []string {
-			cold := "-"
-			if c.Read.ColdMilliseconds != nil {
-				cold = formatStat(*c.Read.ColdMilliseconds, formatNumber)
-			}
-			return []string{formatSeconds(c.Read.OpenSeconds.Median), formatStat(c.Read.Milliseconds, formatNumber), cold}
+			return []string{formatSeconds(c.Read.OpenSeconds.Median), formatStat(c.Read.Milliseconds, formatNumber)}
 		})
 }

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"slices"
 
 	"tcbuild"
@@ -135,14 +134,10 @@ type Size struct {
 }
 
 // Read is how long it takes to have a sample's whole masks, a byte per position, in the reader's
-// memory, on one core, in random order.
+// memory, on one core, in random order, from the page cache.
 type Read struct {
 	OpenSeconds  Stat `json:"open_seconds"` // until the first sample's masks are read
 	Milliseconds Stat `json:"milliseconds"` // per sample
-	// per sample, with nothing of the dataset in the page cache at first; later reads benefit from
-	// what earlier ones brought in
-	ColdMilliseconds *Stat  `json:"cold_milliseconds,omitempty"`
-	NotCold          string `json:"not_cold,omitempty"` // why there is no cold pass
 }
 
 // Extrapolation is a dataset of another number of samples: its fixed part, plus the rest in
@@ -159,8 +154,8 @@ const (
 	masksStage  = "build masks"    // of the LMDB variants
 )
 
-// add adds a round. The cold pass counts only if every round has one.
-func (c *CaseResult) add(seconds, cpuSeconds float64, stages []tcbuild.StageTime, r reads) {
+// add adds a round.
+func (c *CaseResult) add(seconds, cpuSeconds float64, stages []tcbuild.StageTime, open, read float64) {
 	growing := 0.0
 	for _, stage := range stages {
 		if stage.Stage == surveyStage || stage.Stage == masksStage {
@@ -171,16 +166,8 @@ func (c *CaseResult) add(seconds, cpuSeconds float64, stages []tcbuild.StageTime
 	c.Build.Seconds.add(seconds)
 	c.Build.CPUSeconds.add(cpuSeconds)
 	c.Build.SamplesPerSecond.add(float64(c.Samples) / growing)
-	c.Read.OpenSeconds.add(r.open)
-	c.Read.Milliseconds.add(r.warm)
-	if c.Read.NotCold = cmp.Or(c.Read.NotCold, r.notCold); c.Read.NotCold != "" {
-		c.Read.ColdMilliseconds = nil
-		return
-	}
-	if c.Read.ColdMilliseconds == nil {
-		c.Read.ColdMilliseconds = new(Stat)
-	}
-	c.Read.ColdMilliseconds.add(r.cold)
+	c.Read.OpenSeconds.add(open)
+	c.Read.Milliseconds.add(read)
 }
 
 // extrapolate estimates the cost of a dataset of another number of samples.

@@ -65,18 +65,15 @@ func TestExtrapolate(t *testing.T) {
 	}
 }
 
-// A build's time is of its samples, or fixed; a round without a cold pass takes those of others away.
+// A build's time is of its samples, or fixed.
 func TestRounds(t *testing.T) {
 	c := &CaseResult{Samples: 60}
-	for i, seconds := range []float64{3, 6, 4} {
+	for _, seconds := range []float64{3, 6, 4} {
 		c.add(10, 12, []tcbuild.StageTime{
 			{Stage: "read graph", Seconds: 1}, {Stage: surveyStage, Seconds: 2}, {Stage: masksStage, Seconds: seconds},
-		}, reads{cold: 1, notCold: []string{"", "why", ""}[i]})
-		if (c.Read.ColdMilliseconds == nil) != (i > 0) {
-			t.Errorf("after round %d, the cold pass is %v", i+1, c.Read.ColdMilliseconds)
-		}
+		}, 1, 1)
 	}
-	if !same(c.Build.SamplesPerSecond, Stat{10, 7.5, 12, 3, nil}) || !same(c.fixed, Stat{4, 2, 5, 3, nil}) || c.Read.NotCold != "why" {
+	if !same(c.Build.SamplesPerSecond, Stat{10, 7.5, 12, 3, nil}) || !same(c.fixed, Stat{4, 2, 5, 3, nil}) {
 		t.Errorf("got %+v, fixed %+v", c, c.fixed)
 	}
 }
