@@ -32,32 +32,28 @@ look at the list first, with --dry-run.`,
 		if len(args) > 0 {
 			path = filepath.Clean(args[0])
 		}
-		return runClean(ctx, e, path, dryRun)
-	})
-}
-
-func runClean(ctx context.Context, e *env, path string, dryRun bool) error {
-	found, err := rebuild.Leftovers(path)
-	if err != nil {
-		return err
-	}
-	said := "removed "
-	if dryRun {
-		said = "would remove "
-	}
-	removed := 0
-	for _, left := range found {
-		free, err := left.Remove(ctx, dryRun)
+		found, err := rebuild.Leftovers(path)
 		if err != nil {
 			return err
 		}
-		if free {
-			e.say(said + left.Path + ": " + left.What)
-			removed++
+		said := "removed "
+		if dryRun {
+			said = "would remove "
 		}
-	}
-	if removed == 0 {
-		e.say(path + ": nothing to remove")
-	}
-	return nil
+		removed := 0
+		for _, left := range found {
+			free, err := left.Remove(ctx, dryRun)
+			if err != nil {
+				return err
+			}
+			if free {
+				e.say(said + left.Path + ": " + left.What)
+				removed++
+			}
+		}
+		if removed == 0 {
+			e.say(path + ": nothing to remove")
+		}
+		return nil
+	})
 }

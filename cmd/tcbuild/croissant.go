@@ -40,31 +40,28 @@ is the same as in the version before.`,
 	flags.StringVar(&about.Citation, "citation", "", "`TEXT` to cite the dataset by, best as BibTeX")
 	flags.StringVar(&about.Date, "date", "", "`DATE` of publication, as 2026-01-31")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
-		return runCroissant(ctx, e, args[0], about)
-	})
-}
-
-func runCroissant(ctx context.Context, e *env, path string, about croissant.About) error {
-	if _, err := time.Parse(time.DateOnly, about.Date); about.Date != "" && err != nil {
-		return fault.New(fault.Usage, "write the 31st of January as 2026-01-31",
-			"read --date: found %q, expected a date", about.Date)
-	}
-	dataset, err := store.Open(path)
-	if err != nil {
-		return err
-	}
-	if err := croissant.Write(ctx, dataset, about); err != nil {
-		return err
-	}
-	var missing []string
-	for _, field := range []struct{ flag, value string }{{"license", about.License}, {"citation", about.Citation}, {"date", about.Date}} {
-		if field.value == "" {
-			missing = append(missing, "--"+field.flag)
+		path := args[0]
+		if _, err := time.Parse(time.DateOnly, about.Date); about.Date != "" && err != nil {
+			return fault.New(fault.Usage, "write the 31st of January as 2026-01-31",
+				"read --date: found %q, expected a date", about.Date)
 		}
-	}
-	if len(missing) > 0 {
-		e.log.Warn("catalogues ask for more", "not_given", strings.Join(missing, " "))
-	}
-	e.say(fmt.Sprintf("%s: describes %s samples", filepath.Join(path, croissant.DescriptionName), humanCount(dataset.Manifest.Samples)))
-	return nil
+		dataset, err := store.Open(path)
+		if err != nil {
+			return err
+		}
+		if err := croissant.Write(ctx, dataset, about); err != nil {
+			return err
+		}
+		var missing []string
+		for _, field := range []struct{ flag, value string }{{"license", about.License}, {"citation", about.Citation}, {"date", about.Date}} {
+			if field.value == "" {
+				missing = append(missing, "--"+field.flag)
+			}
+		}
+		if len(missing) > 0 {
+			e.log.Warn("catalogues ask for more", "not_given", strings.Join(missing, " "))
+		}
+		e.say(fmt.Sprintf("%s: describes %s samples", filepath.Join(path, croissant.DescriptionName), humanCount(dataset.Manifest.Samples)))
+		return nil
+	})
 }

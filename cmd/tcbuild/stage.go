@@ -24,29 +24,26 @@ starts again.`,
 		Example: `  tcbuild stage data/yeast/current/full-masks /dev/shm/yeast`,
 	}
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
-		return runStage(ctx, e, args[0], args[1])
+		path, dir := args[0], args[1]
+		if resolved, err := filepath.EvalSymlinks(path); err == nil {
+			path = resolved // current may change while files are copied
+		}
+		dataset, err := store.Open(path)
+		if err != nil {
+			return err
+		}
+		copied, err := dataset.Stage(ctx, dir)
+		if err != nil {
+			return err
+		}
+		what := "copied"
+		if !copied {
+			what = "were there"
+		}
+		e.say(fmt.Sprintf("%s: %s %s", dir, humanBytes(dataset.Manifest.DataBytes()), what))
+		if version := filepath.Base(filepath.Dir(path)); rebuild.IsVersion(version) {
+			e.say(fmt.Sprintf("%s: it holds version %s", dir, version))
+		}
+		return nil
 	})
-}
-
-func runStage(ctx context.Context, e *env, path, dir string) error {
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		path = resolved // current may change while files are copied
-	}
-	dataset, err := store.Open(path)
-	if err != nil {
-		return err
-	}
-	copied, err := dataset.Stage(ctx, dir)
-	if err != nil {
-		return err
-	}
-	what := "copied"
-	if !copied {
-		what = "were there"
-	}
-	e.say(fmt.Sprintf("%s: %s %s", dir, humanBytes(dataset.Manifest.DataBytes()), what))
-	if version := filepath.Base(filepath.Dir(path)); rebuild.IsVersion(version) {
-		e.say(fmt.Sprintf("%s: it holds version %s", dir, version))
-	}
-	return nil
 }

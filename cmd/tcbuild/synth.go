@@ -20,6 +20,8 @@ type synthOptions struct {
 	scale   string
 	samples int
 	seed    uint64
+
+	size synth.Scale // of scale, once check has read it
 }
 
 func newSynth(e *env) *cobra.Command {
@@ -55,9 +57,8 @@ func synthFlags(cmd *cobra.Command, o *synthOptions) {
 
 // check refuses an invalid scale or number of samples, and replaces 0 samples by the scale's
 // default.
-func (o *synthOptions) check() error {
-	scale, err := synth.ParseScale(o.scale)
-	if err != nil {
+func (o *synthOptions) check() (err error) {
+	if o.size, err = synth.ParseScale(o.scale); err != nil {
 		return err
 	}
 	if o.samples < 0 {
@@ -65,21 +66,17 @@ func (o *synthOptions) check() error {
 			"read --samples: found %d, expected 1 or more, or 0 for the scale's default", o.samples)
 	}
 	if o.samples == 0 {
-		o.samples = scale.Samples
+		o.samples = o.size.Samples
 	}
 	return nil
 }
 
 func runSynth(ctx context.Context, e *env, o synthOptions) error {
-	scale, err := synth.ParseScale(o.scale)
-	if err != nil {
-		return err
-	}
 	return publish(o.out, func(dir string) error {
 		if err := os.Mkdir(dir, 0o777); err != nil {
 			return err
 		}
-		made := synth.Graph(scale, o.seed)
+		made := synth.Graph(o.size, o.seed)
 		if err := graph.Write(filepath.Join(dir, "graph"), made); err != nil {
 			return err
 		}
@@ -87,7 +84,7 @@ func runSynth(ctx context.Context, e *env, o synthOptions) error {
 
 		bar := newProgress(e, "perturbations", o.samples)
 		defer bar.Done()
-		source := &watched{SampleSource: synth.Samples(scale, o.seed, o.samples), ctx: ctx, progress: bar}
+		source := &watched{SampleSource: synth.Samples(o.size, o.seed, o.samples), ctx: ctx, progress: bar}
 		if err := samples.Write(filepath.Join(dir, "perturbations.arrow"), source, made.Genes); err != nil {
 			return err
 		}

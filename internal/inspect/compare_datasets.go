@@ -80,16 +80,15 @@ func (s *sampleComparison) compareColumns(a, b ingest.Columns) {
 }
 
 func compareNames(report *Differences, what string, a, b []string) {
-	for _, name := range a {
-		if !slices.Contains(b, name) {
-			report.add(what+" only in A", func() string { return name })
+	only := func(where side, names, others []string) {
+		for _, name := range names {
+			if !slices.Contains(others, name) {
+				report.add(fmt.Sprintf("%s only in %s", what, where), func() string { return name })
+			}
 		}
 	}
-	for _, name := range b {
-		if !slices.Contains(a, name) {
-			report.add(what+" only in B", func() string { return name })
-		}
-	}
+	only(inA, a, b)
+	only(inB, b, a)
 }
 
 // sameTables reports whether both graphs have the same nodes and edges in the same order.
