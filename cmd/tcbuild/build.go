@@ -27,7 +27,7 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	o.MaxDropped = flags.Float64("max-dropped", tcbuild.DefaultMaxDropped, "largest `SHARE` of the samples to drop for unknown genes; more is an error")
 	controlsFlag(flags, &o.Controls)
 	flags.BoolVar(&o.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
-	duplicateIDsFlag(flags, &o.AllowDuplicateIDs)
+	flags.BoolVar(&o.AllowDuplicateIDs, "allow-duplicate-ids", false, "accept duplicate and empty sample ids")
 	columnFlags(flags, &o.Phenotypes, &o.NotPhenotypes, &o.Attributes)
 	whereFlag(flags, &o.Where)
 	duplicatesFlags(flags, &o.Rule)
@@ -62,10 +62,6 @@ func duplicatesFlags(flags *pflag.FlagSet, rule *duplicates.Rule) {
 		"what to do about samples that delete the same genes: keep, error, first, last, or mean, which adds NAME_n and NAME_sd to each phenotype NAME")
 	flags.StringSliceVar(&rule.GroupBy, "group-by", nil,
 		"`ATTRIBUTES` that must also agree for samples to be duplicates (with keep: to count the conditions)")
-}
-
-func duplicateIDsFlag(flags *pflag.FlagSet, allow *bool) {
-	flags.BoolVar(allow, "allow-duplicate-ids", false, "accept duplicate and empty sample ids")
 }
 
 // datasetFlags declares the flags of a command that builds one dataset.
