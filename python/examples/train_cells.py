@@ -8,7 +8,7 @@ and its type, how its expression differs from a matched control's.
     python python/examples/train_cells.py norman norman.h5ad
 
 The dataset says who was perturbed and where the cell's row is; the expression stays in the file,
-whose X is a matrix of numbers.
+whose X is a matrix of numbers, or a sparse one by rows (CSR).
 """
 
 from __future__ import annotations
@@ -42,10 +42,29 @@ class CellsWithControls:
     def expression(self, batch: tt.Batch) -> Tensor:
         self.matrix = self.matrix or h5py.File(self.cells.path)["X"]  # a worker opens its own
         rows, order = np.unique(self.cells.rows(batch), return_inverse=True)
-        return torch.from_numpy(self.matrix[rows][order]).float()
+        return torch.from_numpy(read_rows(self.matrix, rows)[order]).float()
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"matrix": None}
+
+
+def read_rows(matrix: h5py.Dataset | h5py.Group, rows: np.ndarray) -> np.ndarray:
+    """Some rows of an AnnData file's X, ascending: [B, genes]."""
+    if isinstance(matrix, h5py.Dataset):
+        return matrix[rows]
+    if matrix.attrs["encoding-type"] != "csr_matrix":
+        raise ValueError(f"X is a {matrix.attrs['encoding-type']}: write it with .X.tocsr()")
+    found = np.zeros((len(rows), matrix.attrs["shape"][1]), np.float32)
+    for place, row in enumerate(rows):
+        some = slice(*matrix["indptr"][row : row + 2])
+        found[place, matrix["indices"][some]] = matrix["data"][some]
+    return found
+
+
+def genes_measured(file: Path) -> int:
+    with h5py.File(file) as opened:
+        matrix = opened["X"]
+        return (matrix.shape if isinstance(matrix, h5py.Dataset) else matrix.attrs["shape"])[1]
 
 
 class Response(nn.Module):
@@ -85,8 +104,7 @@ def main() -> None:
         num_workers=options.workers,
     )
     stored = dataset.stored
-    with h5py.File(options.file) as file:
-        measured = file["X"].shape[1]
+    measured = genes_measured(options.file)
     model = Response(len(stored.genes), len(stored.categories("cell_type")), measured)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     step = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -56,8 +56,16 @@ def selected(rows: Rows, index: Any) -> Rows:
         if found and all(map(is_bool, found)):
             places = _array(np.array(found, bool), len(rows))
         else:
-            places = np.array([position(item, len(rows)) for item in found], np.int64)
+            places = positions(found, len(rows))
     return take(rows, np.where(places < 0, places + len(rows), places))
+
+
+def positions(indices: Iterable[Any], length: int) -> npt.NDArray[np.int64]:
+    """Indices, none of them a boolean, after checking that samples have them."""
+    found = list(indices)
+    if {*map(type, found)} <= {int}:
+        return _array(np.array(found, np.int64), length)
+    return np.array([position(item, length) for item in found], np.int64)
 
 
 def _array(index: npt.NDArray[Any], length: int) -> npt.NDArray[np.int64]:
@@ -80,9 +88,9 @@ def _array(index: npt.NDArray[Any], length: int) -> npt.NDArray[np.int64]:
             f"select samples: found an array of {index.dtype}, expected integers or booleans\n"
             f"hint: {_HINT}"
         )
-    for end in (index.min(), index.max()):
+    for end in (int(index.min()), int(index.max())):
         position(end, length)
-    return index.astype(np.int64)
+    return index.astype(np.int64, copy=False)
 
 
 def is_bool(index: object) -> bool:

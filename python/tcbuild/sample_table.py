@@ -15,7 +15,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tcbuild.checked_file import CheckedFile, Sums, split_sums
-from tcbuild.columns import Rows, Values, as_array, ends, missing, numbers, view, within_parts
+from tcbuild.columns import (
+    Rows,
+    Values,
+    as_array,
+    ends,
+    lists,
+    missing,
+    numbers,
+    view,
+    within_parts,
+)
 from tcbuild.errors import DamagedFileError
 from tcbuild.lazy import lazy_property
 from tcbuild.manifest import PERTURBATION_INDICES, RESTORE, SAMPLE_ID, Manifest
@@ -72,6 +82,8 @@ class SampleTable:
         self._per_batch: int = manifest.get("samples_per_batch", 1)
         self._phenotypes = len(manifest["phenotypes"])
         self._words: dict[str, list[str]] = {}  # of the attributes that were asked for
+        attributes = [column["name"] for column in manifest["attributes"]]
+        self._places = {name: place for place, name in enumerate(attributes)}
         self.schema = pa.schema(
             [
                 pa.field(SAMPLE_ID, pa.string(), nullable=False),
@@ -82,7 +94,7 @@ class SampleTable:
         )
 
     def deleted(self, index: int) -> npt.NDArray[np.int32]:
-        """The indices of a sample's deleted genes, ascending."""
+        """The indices of a sample's deleted genes, ascending, which the caller must not change."""
         number, row = divmod(index, self._per_batch)
         return self._batch(number).deleted(row)
 
@@ -99,12 +111,9 @@ class SampleTable:
     ) -> dict[str, str | float | None]:
         """A sample's attributes, all if none are named."""
         number, row = divmod(index, self._per_batch)
-        batch, first = self._batch(number), 2 + self._phenotypes
-        every = self.schema.names[first:]
-        return {
-            name: batch.attribute(row, every.index(name))
-            for name in (every if names is None else names)
-        }
+        batch, places = self._batch(number), self._places
+        wanted = places if names is None else names
+        return {name: batch.attribute(row, places[name]) for name in wanted}
 
     def words(self, attribute: str) -> list[str]:
         """The different texts of an attribute, sorted. The caller must not change the list."""
@@ -122,15 +131,18 @@ class SampleTable:
         """The deleted genes of samples one after the other, where each sample's begin and the last
         ones end, and phenotypes [B, P].
         """
-        labels = [self.labels(row) for row in as_array(rows).tolist()]
-        ptr = np.zeros(len(labels) + 1, np.int64)
-        np.cumsum([len(label.perturbation_indices) for label in labels], out=ptr[1:])
-        deleted = np.empty(ptr[-1], np.int64)
-        phenotypes = np.empty((len(labels), self._phenotypes), np.float64)
-        if labels:
-            np.concatenate([label.perturbation_indices for label in labels], out=deleted)
-            np.stack([label.phenotypes for label in labels], out=phenotypes)
-        return deleted, ptr, phenotypes
+        rows = as_array(rows)
+        if (small := self._small) is not None:
+            return small.take(rows)
+        batch_of, places = self._batch, divmod(rows, self._per_batch)
+        deleted, phenotypes = [np.empty(0, np.int32)], [np.empty(0)]
+        for number, row in zip(places[0].tolist(), places[1].tolist()):
+            batch = batch_of(number)
+            deleted.append(batch.deleted(row))
+            phenotypes.append(batch.phenotypes[row])
+        ptr = np.cumsum([*map(len, deleted)])
+        of_all = np.concatenate(phenotypes).reshape(len(rows), self._phenotypes)
+        return np.concatenate(deleted, dtype=np.int64), ptr, of_all
 
     def read(self, columns: Sequence[str], rows: Rows) -> Iterator[tuple[Values, Values, pa.Table]]:
         """Reads columns a part at a time, of the parts that have some of the rows.
@@ -140,6 +152,24 @@ class SampleTable:
         fields = sorted(self.schema.get_field_index(column) for column in columns)
         for number, places, in_part in within_parts(rows, self._per_part):
             yield places, in_part, self._part(number).columns(fields).select(columns)
+
+    @lazy_property
+    def _small(self) -> _Labels | None:
+        """The labels of all samples, from which a batch takes its own at once; None if they take
+        much memory.
+        """
+        if sum(map(self._manifest.size, self._manifest.parts)) > _CACHED:
+            return None
+        names = self.schema.names[1 : 2 + self._phenotypes]
+        lengths, deleted = [np.zeros(1, np.int64)], [np.empty(0, np.int32)]
+        phenotypes = np.empty((self._samples, self._phenotypes))
+        for places, _, table in self.read(names, range(self._samples)):
+            for items, bounds in lists(table.column(0)):
+                lengths.append(np.diff(bounds))
+                deleted.append(items)
+            for place, column in enumerate(table.columns[1:]):
+                phenotypes[places, place] = numbers(column)
+        return _Labels(np.cumsum(np.concatenate(lengths)), np.concatenate(deleted), phenotypes)
 
     @lazy_property
     def _sums(self) -> list[Sums]:
@@ -187,6 +217,26 @@ class SampleTable:
         return lru_cache(maxsize=max(2, _CACHED // max(size, 1)))(decode)
 
 
+class _Labels(NamedTuple):
+    """Of all samples the deleted genes one after the other, where each sample's begin and the last
+    one's end, and phenotypes [N, P].
+    """
+
+    ends: npt.NDArray[np.int64]
+    deleted: npt.NDArray[np.int32]
+    phenotypes: npt.NDArray[np.float64]
+
+    def take(
+        self, rows: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        starts = self.ends[rows]
+        lengths = self.ends[rows + 1] - starts
+        ptr = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(lengths, out=ptr[1:])
+        places = np.repeat(starts - ptr[:-1], lengths) + np.arange(ptr[-1])
+        return self.deleted[places].astype(np.int64), ptr, self.phenotypes[rows]
+
+
 class _Batch:
     """The decoded columns of a record batch. It holds nothing of the file's bytes."""
 
@@ -196,9 +246,9 @@ class _Batch:
         self._id_ends, self._ids = ends(ids).copy().data, bytes(ids.buffers()[2] or b"")
         self._index_ends = ends(deleted).copy().data
         self._indices = view(deleted.values, np.int32).copy()
-        self._phenotypes = np.empty((batch.num_rows, phenotypes), np.float64)
+        self.phenotypes = np.empty((batch.num_rows, phenotypes), np.float64)
         for place, column in enumerate(others[:phenotypes]):
-            self._phenotypes[:, place] = numbers(pa.chunked_array([column]))
+            self.phenotypes[:, place] = numbers(pa.chunked_array([column]))
         self._attributes = [
             _Attribute(column, words[place])
             for place, column in enumerate(batch.columns[2 + phenotypes :], 2 + phenotypes)
@@ -208,10 +258,11 @@ class _Batch:
         return self._ids[self._id_ends[row] : self._id_ends[row + 1]].decode()
 
     def deleted(self, row: int) -> npt.NDArray[np.int32]:
-        return self._indices[self._index_ends[row] : self._index_ends[row + 1]].copy()
+        return self._indices[self._index_ends[row] : self._index_ends[row + 1]]
 
     def labels(self, row: int) -> Labels:
-        return Labels(self.sample_id(row), self.deleted(row), self._phenotypes[row].copy())
+        deleted, phenotypes = self.deleted(row).copy(), self.phenotypes[row].copy()
+        return Labels(self.sample_id(row), deleted, phenotypes)
 
     def attribute(self, row: int, place: int) -> str | float | None:
         return self._attributes[place].value(row)

@@ -17,6 +17,7 @@ import tcbuild as reader
 from conftest import REPOSITORY
 
 anndata = pytest.importorskip("anndata", reason="anndata is not installed")
+sparse = pytest.importorskip("scipy.sparse", reason="SciPy is not installed")
 h5py = pytest.importorskip("h5py")
 pd = pytest.importorskip("pandas")
 
@@ -305,6 +306,24 @@ def test_rows_of_a_batch(tcbuild, tmp_path):
         cells.Cells(more).rows(batch)
 
 
+def test_attributes_in_batches_of_pyg(tcbuild, tmp_path):
+    pyg = pytest.importorskip("tcbuild.pyg", reason="torch_geometric is not installed")
+    file, path, obs = built(tcbuild, tmp_path)
+    for processor in ("LazySubgraphRepresentation", "Perturbation"):
+        dataset = pyg.Dataset(path, graph_processor=processor, attributes=["cell_type", "dose"])
+        (loaded,) = pyg.DataLoader(dataset[::-60], 5, num_workers=1)
+        rows = range(len(obs))[::-60]
+        for batch in (loaded, pyg.LazyCollater()([dataset[row] for row in rows])):
+            codes, categories = batch.attribute("cell_type")
+            want = obs["cell_type"].iloc[list(rows)].cat
+            assert categories == ["B", "NK", "T"] and codes.tolist() == want.codes.tolist()
+            dose = obs["dose"].iloc[list(rows)]
+            assert np.array_equal(batch.attribute("dose").numpy(), dose, equal_nan=True)
+            assert batch.rows.tolist() == cells.Cells(file).rows(batch).tolist() == list(rows)
+            with pytest.raises(KeyError, match="attribute 'batch' not among .*\nhint: name those"):
+                batch.attribute("batch")
+
+
 def test_masks_of_a_genotype_are_found_once(tcbuild, tmp_path, monkeypatch):
     tt = pytest.importorskip("tcbuild.torch", reason="PyTorch is not installed")
     _, path, _ = built(tcbuild, tmp_path)
@@ -315,17 +334,29 @@ def test_masks_of_a_genotype_are_found_once(tcbuild, tmp_path, monkeypatch):
     monkeypatch.setattr(
         reader.Dataset, "read_removed", lambda self, at: calls.append(at) or read(self, at)
     )
+    generator = tt.MaskGenerator(dataset)
+    made: list[int] = []
+    make = generator._masks
+    generator._masks = lambda genes, ptr: made.append(len(ptr) - 1) or make(genes, ptr)
+    repeated = generator(tt.collate(dataset[:], masks=None))
     batch = tt.collate(dataset[:])
     genotypes = {sample.perturbation_indices.tobytes() for sample in dataset.stored}
-    assert len(calls) == len(genotypes) < len(dataset) / 10
+    assert [len(calls)] == made == [len(genotypes)] and len(genotypes) < len(dataset) / 10
+    with pytest.raises(KeyError, match="'gene__strng__gene' .*\nhint: did you mean 'gene__string"):
+        batch.masks["gene__strng__gene"]
+    for name, mask in batch.masks.items():
+        assert mask.equal(repeated[name])
     for place, masks in enumerate(want):
         found = np.concatenate([mask[place].numpy() for mask in batch.masks.values()])
         assert np.array_equal(found, masks)
 
 
-def test_example_trains(tcbuild, tmp_path):
+@pytest.mark.parametrize("matrix", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
+def test_example_trains(tcbuild, tmp_path, matrix):
     pytest.importorskip("torch", reason="PyTorch is not installed")
-    file, dataset, _ = built(tcbuild, tmp_path)
+    file, dataset, obs = built(tcbuild, tmp_path)
+    expression = anndata.read_h5ad(file).X
+    anndata.AnnData(matrix(expression), obs=obs).write_h5ad(file)
     example = REPOSITORY / "python/examples/train_cells.py"
     command = [sys.executable, example, dataset, file, "--steps", 6, "--workers", 1]
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "python")}

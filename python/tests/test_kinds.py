@@ -71,6 +71,19 @@ def test_kinds(tcbuild, tmp_path: Path, removing: list[str] | None) -> None:
     assert tct.collate(tct.Dataset(dataset), masks=None).pin_memory is not None
 
 
+def test_kinds_in_batches_of_pyg(tcbuild, tmp_path: Path) -> None:
+    pyg = pytest.importorskip("tcbuild.pyg", reason="torch_geometric is not installed")
+    dataset, _ = build(tcbuild, tmp_path, "removing_kinds=[deletion]")
+    want = tct.collate(tct.Dataset(dataset[10:30]))
+    for processor in ("LazySubgraphRepresentation", "Perturbation"):
+        samples = pyg.Dataset(dataset, [], graph_processor=processor)
+        (loaded,) = pyg.DataLoader(samples[10:30], 20, num_workers=1)
+        for batch in (loaded, pyg.LazyCollater()([samples[i] for i in range(10, 30)])):
+            for name in ("perturbed_indices", "perturbed_kinds", "perturbed_ptr"):
+                assert torch.equal(getattr(batch.to("cpu"), name), getattr(want, name))
+    assert tct.collate(tct.Dataset(dataset[:0])).perturbed_ptr.tolist() == [0]
+
+
 def test_set_without_kinds(tcbuild, tmp_path: Path) -> None:
     dataset, samples = build(tcbuild, tmp_path, kinds=False)
     assert dataset.kinds == [] and "kinds" not in dataset.manifest

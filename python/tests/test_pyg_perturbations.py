@@ -1,4 +1,4 @@
-"""Batches of Perturbation's samples are those that torch_geometric makes of the samples."""
+"""Batches of Perturbation's samples hold what torch_geometric's batches of the samples hold."""
 
 from __future__ import annotations
 
@@ -37,7 +37,31 @@ def test_batches_of_columns(path, choice):
         for some, got in zip((rows[:3], rows[3:]), loader, strict=True):
             samples = [dataset[row] for row in some]
             want = Batch.from_data_list(samples, follow_batch=FOLLOWED)
-            assert type(got) is type(want) and got.num_graphs == len(got) == len(some)
+            assert got.num_graphs == want.num_graphs == len(got) == len(some)
+            assert got.sample_id == [dataset.stored[row].id for row in some]
+            assert got.phenotypes.shape == (len(some), len(choice[0]))
             assert_same(contents_of(got), contents_of(want))
             for one, sample in zip(got.to_data_list(), samples, strict=True):
                 assert_same(contents_of(one), contents_of(sample))
+
+
+def test_samples_that_were_changed_or_joined(path):
+    """They go one by one, and give the same."""
+    dataset = pyg.Dataset(path, ["fitness"], graph_processor="Perturbation")
+    collate = pyg.LazyCollater(FOLLOWED)
+    want = contents_of(collate(dataset.__getitems__([3, 1])))
+    assert_same(contents_of(collate([dataset[3], dataset[1]])), want)
+    changed = dataset[3]
+    changed["gene"].weight = torch.tensor([2.0])
+    changed["gene"].mask[0] = False
+    got = contents_of(collate([changed, dataset[1]]))
+    assert got.pop("gene/weight").tolist() == [2.0]
+    want["gene/mask"][0] = False
+    assert_same(got, want)
+
+
+def test_nothing_is_made_before_it_is_asked_for(path):
+    batch = pyg.LazyCollater()(pyg.Dataset(path, [], graph_processor="Perturbation")[:4])
+    assert batch["gene"].perturbation_indices is not None and not batch._made
+    assert len(batch["gene"].mask) == batch["gene"].num_nodes
+    assert {*batch._made["gene"]} == {"mask", "num_nodes"}

@@ -81,7 +81,7 @@ def open_like(path: Path, folder: Path) -> pyg.Dataset:
 
 def batches(dataset, numbers, **options):
     collate = pyg.LazyCollater(client.FOLLOWED)
-    return [collate([dataset[i] for i in rows]) for rows in numbers]
+    return [collate(dataset.__getitems__(rows)) for rows in numbers]
 
 
 def contents(batch) -> dict:
@@ -92,16 +92,21 @@ def test_batches_are_those_that_torchcell_recorded(recorded):
     folder, path = recorded
     records = json.loads((folder / "records.json").read_text())
     rows = [client.ordered(records, rows) for rows in client.BATCHES]
-    for number, batch in enumerate(batches(open_like(path, folder), rows)):
-        assert_same(contents(batch), client.load(folder / f"batch{number}"))
+    dataset = open_like(path, folder)
+    for number, batch in enumerate(batches(dataset, rows)):
+        want = client.load(folder / f"batch{number}")
+        assert_same(contents(batch), want)
+        of_samples = pyg.LazyCollater(client.FOLLOWED)([dataset[row] for row in rows[number]])
+        assert_same(contents(of_samples), want)
 
 
 def test_batches_without_the_graph_are_those_that_torchcell_recorded(recorded):
     folder, path = recorded
     dataset = pyg.Dataset(path, client.BUILDS[folder.name][0], graph_processor="Perturbation")
-    batch = pyg.LazyCollater(client.FOLLOWED_EDGELESS)([dataset[row] for row in client.BATCHES[3]])
-    got = client.genes_sorted(client.contents(batch))
-    assert_same(got, client.load(folder / "perturbations"))
+    collate, rows = pyg.LazyCollater(client.FOLLOWED_EDGELESS), client.BATCHES[3]
+    for samples in ([dataset[row] for row in rows], dataset.__getitems__(rows)):
+        got = client.genes_sorted(client.contents(collate(samples)))
+        assert_same(got, client.load(folder / "perturbations"))
     assert pickle.loads(pickle.dumps(dataset)).graph_processor == "Perturbation"
 
 
@@ -197,6 +202,28 @@ def test_torchcell_makes_the_same_subgraphs(tcbuild, tmp_path, name):
     for got in (loaded, ours_loaded):
         assert got.metadata() == want.metadata()
         assert_same(subgraph_contents(got), subgraph_contents(want))
+
+
+@pytest.mark.parametrize("name", client.BUILDS)
+def test_torchcell_makes_the_same_perturbations(tcbuild, tmp_path, name):
+    """Batches of its Perturbation's samples, in any order."""
+    pytest.importorskip("torchcell", reason="torchcell is not installed")
+    from torch_geometric.loader import DataLoader
+    from torchcell.data.graph_processor import Perturbation
+
+    labels, most = client.BUILDS[name]
+    records = client.make_records(labels, most, 120)
+    theirs = client.torchcell_dataset(tmp_path, records, labels, Perturbation())
+    path = build(tcbuild, tmp_path, theirs.cell_graph, records)
+    ours = pyg.Dataset(path, labels, graph_processor="Perturbation")
+    rows = torch.randperm(120, generator=torch.Generator().manual_seed(1)).tolist()
+    want = DataLoader([theirs[row] for row in rows], 16, follow_batch=client.FOLLOWED_EDGELESS)
+    for workers in (0, 2):
+        options = {"follow_batch": client.FOLLOWED_EDGELESS, "num_workers": workers}
+        for got, expected in zip(pyg.DataLoader(ours[rows], 16, **options), want, strict=True):
+            found = [client.genes_sorted(client.contents(each)) for each in (got, expected)]
+            assert_same(*found)
+            assert got.num_graphs == expected.num_graphs
 
 
 def subgraph_contents(data) -> dict:

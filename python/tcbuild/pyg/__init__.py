@@ -13,10 +13,11 @@ takes the samples too, but copies each edge list for each sample of a batch.
 from tcbuild.errors import missing_package
 
 try:
-    from tcbuild.pyg.batch import Batch, DataLoader, LazyCollater
+    from tcbuild.pyg.batch import Batch
     from tcbuild.pyg.cell_graph import cell_graph
     from tcbuild.pyg.dataset import Dataset
     from tcbuild.pyg.export import export_cell_graph, export_perturbations
+    from tcbuild.pyg.loader import DataLoader, LazyCollater
 except ModuleNotFoundError as error:
     raise missing_package("tcbuild.pyg", error) from error
 

@@ -8,18 +8,19 @@ from types import SimpleNamespace
 from typing import Any, SupportsIndex, overload
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch_geometric.data import HeteroData
 
 import tcbuild
 from tcbuild.lazy import lazy_property
-from tcbuild.pyg.deferred import Deferred, Values
+from tcbuild.pyg.columns import gene_values
+from tcbuild.pyg.deferred import Deferred, Maker, Values
 from tcbuild.pyg.experiments import Experiments
 from tcbuild.pyg.gene_ontology import perturbed_ontology
-from tcbuild.pyg.shared import Kind, Shared
+from tcbuild.pyg.shared import Keys, Kind, Shared
 from tcbuild.pyg.subgraph import subgraph
-from tcbuild.rows import position
+from tcbuild.rows import positions
+from tcbuild.torch.attributes import with_cells
 from tcbuild.torch.resume import Resumable
 
 # torchcell's names of what makes samples.
@@ -29,6 +30,7 @@ PROCESSORS = [
     "Perturbation",
     "DCellGraphProcessor",
 ]
+_EDGELESS = PROCESSORS[2:]
 
 
 class Dataset(Resumable, torch.utils.data.Dataset[HeteroData]):
@@ -72,6 +74,8 @@ class Dataset(Resumable, torch.utils.data.Dataset[HeteroData]):
         DCellGraphProcessor: genes without mask, and of a graph with gene_ontology its node_ids,
         num_nodes and go_gene_strata_state, float32 [annotations, 4] of term, gene, stratum and
         state, 0 where the gene is deleted. Follow that key in batches
+    attributes: names of those that batches have, for batch.attribute(name); of cells also row, file
+        and file_rows
     """
 
     def __init__(
@@ -81,9 +85,9 @@ class Dataset(Resumable, torch.utils.data.Dataset[HeteroData]):
         statistics: Sequence[str] | None = None,
         transform: Callable[[Any], Any] | None = None,
         graph_processor: str = PROCESSORS[0],
+        attributes: Sequence[str] = (),
     ):
         self.stored = dataset if isinstance(dataset, tcbuild.Dataset) else tcbuild.open(dataset)
-        self._experiments = Experiments(self.stored)
         path, names = self.stored.path, list(self._experiments.columns)
         if phenotypes is None:
             phenotypes = self._experiments.labels
@@ -120,12 +124,13 @@ class Dataset(Resumable, torch.utils.data.Dataset[HeteroData]):
         }
         self.transform, self.graph_processor = transform, graph_processor
         self.mask_basis = self.stored.mask_basis
+        self.attributes = with_cells(attributes, self.stored)
         self._shared = Shared(self.stored)
-        if graph_processor == "Perturbation":
-            self._gene_names  # views share it
+        self._noted  # views share it
 
     def __reduce__(self) -> tuple[Any, ...]:
-        options = self.phenotypes, self.statistics, self.transform, self.graph_processor
+        options: tuple[Any, ...] = self.phenotypes, self.statistics, self.transform
+        options += self.graph_processor, self.attributes
         return Dataset._received, (self._shared, self.stored, *options)
 
     @staticmethod
@@ -133,6 +138,10 @@ class Dataset(Resumable, torch.utils.data.Dataset[HeteroData]):
         dataset = Dataset(*options)
         dataset._shared = shared
         return dataset
+
+    @lazy_property
+    def _experiments(self) -> Experiments:
+        return Experiments(self.stored)
 
     @property
     def cell_graph(self) -> HeteroData:
@@ -227,93 +236,102 @@ class Dataset(Resumable, torch.utils.data.Dataset[HeteroData]):
         if not isinstance(found, tcbuild.Dataset):
             return self._sample(found)
         view = object.__new__(Dataset)
-        vars(view).update(vars(self), stored=found, _experiments=Experiments(found))
+        vars(view).update(vars(self), stored=found)
+        vars(view).pop("_experiments", None)
         return view
 
     @property
     def made_of_columns(self) -> bool:
-        """Whether batches need no samples: there is a value per sample and phenotype, and nothing
-        else to be done.
-        """
-        if self.graph_processor != "Perturbation" or self.transform is not None:
-            return False
-        every = self._measured.values()
-        plain = [not (of.numbers or of.not_finite or of.fitness.any()) for of in every]
-        ascending = [bool(np.all(np.diff(of.ranks) > 0)) for of in every]
-        return all(plain) and all(ascending)
+        """Whether batches need no samples."""
+        whole_or_edgeless = PROCESSORS[0], "Perturbation"
+        return self.transform is None and self.graph_processor in whole_or_edgeless
 
-    def __getitems__(self, indices: Iterable[SupportsIndex]) -> Dataset | list[HeteroData]:
-        """A batch's samples; for DataLoaders. Those of Perturbation are a view, which collate reads
-        at once.
-        """
-        rows = [position(index, len(self)) for index in indices]
-        return self[rows] if self.made_of_columns else [self[row] for row in rows]
-
-    @lazy_property
-    def _gene_names(self) -> npt.NDArray[np.object_]:
-        return np.array(self.stored.genes, object)
+    def __getitems__(self, indices: Iterable[SupportsIndex]) -> Rows:
+        """A batch's samples; for DataLoaders."""
+        return Rows(self[positions(indices, len(self))])
 
     def __iter__(self) -> Iterator[HeteroData]:
         return map(self._sample, self.stored)
 
+    @property
+    def names_key(self) -> str:
+        """torchcell's key for the names of the deleted genes."""
+        return "perturbed_genes" if self.graph_processor in _EDGELESS else "ids_pert"
+
+    @lazy_property
+    def _noted(self) -> list[str]:
+        """The attributes that are read with phenotypes."""
+        every = self._measured.values()
+        return list(dict.fromkeys(name for of in every for name in (*of.numbers, *of.not_finite)))
+
+    @property
+    def of_graph(self) -> Keys | None:
+        """What samples have of the graph; None for all."""
+        edgeless = self.graph_processor == "Perturbation"
+        return {"gene": ["num_nodes", "pert_mask", "mask"]} if edgeless else None
+
     def _sample(self, stored: tcbuild.Sample) -> HeteroData:
-        genes = torch.from_numpy(stored.perturbation_indices.astype(np.int64))
-        gene: dict[str, Any] = {"perturbation_indices": genes}
-        gene |= self._coo("phenotype", stored) or _coo_of("phenotype", [torch.nan])
-        gene["phenotype_types"] = list(self.phenotypes)
-        statistics = self._coo("phenotype_stat", stored)
-        if statistics or self.graph_processor == "Perturbation":
-            gene |= statistics or _coo_of("phenotype_stat", [])
-            gene["phenotype_stat_types"] = list(self.statistics)
+        deleted = stored.perturbation_indices.astype(np.int64)
+        ends, noted = np.array([0, len(deleted)]), [stored.attributes] if self._noted else [{}]
+        parts = gene_values(self, deleted, ends, stored.phenotypes[None], noted)
+        gene: dict[str, Any] = {
+            key: value[0] if isinstance(value, list) else torch.from_numpy(value)
+            for key, (value, _) in parts.items()
+        }
+        genes = gene["perturbation_indices"]
         sample: HeteroData
-        if self.graph_processor == PROCESSORS[0]:
-            gene["ids_pert"] = stored.genes
-            of_data = {"sample_id": stored.id, "mask_basis": self.mask_basis}
-            values: Values = {None: of_data, "gene": gene}
-            sample = Sample(self._shared, genes, None, values, _stored=stored, _dataset=self)
-        elif self.graph_processor == "SubgraphRepresentation":
+        if self.graph_processor == "SubgraphRepresentation":
             sample = subgraph(self._shared, stored, gene)
-        else:
+        elif self.graph_processor == "DCellGraphProcessor":
             removed = torch.zeros(len(self.stored.genes), dtype=torch.bool)
             removed[genes] = True
-            gene |= {"perturbed_genes": stored.genes, "num_nodes": len(removed)}
-            gene["pert_mask"] = removed
-            if self.graph_processor == "Perturbation":
-                sample = HeteroData({"gene": gene | {"mask": ~removed}})
-            else:
-                sample = perturbed_ontology(self.cell_graph, gene)
+            gene |= {"num_nodes": len(removed), "pert_mask": removed}
+            sample = perturbed_ontology(self.cell_graph, gene)
+        else:
+            values: Values = {"gene": gene}
+            if self.of_graph is None:
+                values[None] = {"sample_id": stored.id, "mask_basis": self.mask_basis}
+            sample = Sample(
+                self._shared, genes, self.of_graph, values, _stored=stored, _dataset=self
+            )
         return sample if self.transform is None else self.transform(sample)
 
-    def _coo(self, prefix: str, stored: tcbuild.Sample) -> dict[str, Any]:
-        """A sample's phenotypes or statistics in COO form; empty if it has none."""
-        measured = self._measured[prefix]
-        if not len(measured.columns):
-            return {}
-        values, ranks, numbers = map(torch.from_numpy, measured.of(stored))
-        if not len(values):
-            return {}
-        return {
-            f"{prefix}_values": values,
-            f"{prefix}_type_indices": ranks,
-            f"{prefix}_sample_indices": numbers,
-        }
 
+class Rows(Sequence[HeteroData]):
+    """The samples of a batch, each made when it is asked for; LazyCollater asks for none."""
 
-def _coo_of(prefix: str, values: list[float]) -> dict[str, Any]:
-    """Values of the first phenotype and experiment in COO form."""
-    zeros = torch.zeros(len(values), dtype=torch.int64)
-    return {
-        f"{prefix}_values": torch.tensor(values, dtype=torch.float32),
-        f"{prefix}_type_indices": zeros,
-        f"{prefix}_sample_indices": zeros.clone(),
-    }
+    def __init__(self, dataset: Dataset):
+        self.dataset = dataset
+
+    @lazy_property
+    def _samples(self) -> list[HeteroData]:
+        return list(self.dataset)
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._samples[index]
 
 
 class Sample(Deferred):
     """A sample of a Dataset. A loader joins samples faster as long as nothing is asked of them."""
 
-    def _masks(self) -> dict[str, torch.Tensor]:
-        return {name: torch.from_numpy(mask) for name, mask in self._stored.masks.items()}
+    def _maker(self, keys: Keys) -> Maker:
+        return _OfSample(self, keys)
 
-    def _of_graph(self, kind: Kind, key: str) -> Any:
-        return self._shared.of_sample(kind, key)
+
+class _OfSample(Maker):
+    def __init__(self, sample: Sample, keys: Keys):
+        super().__init__(sample._shared, sample._genes, keys)
+        self.stored = sample._stored
+
+    @lazy_property
+    def masks(self) -> dict[str, torch.Tensor]:
+        if self.of_genes:
+            ptr = np.array([0, len(self.genes)])
+            return self.shared.gene_masks((self.genes.numpy(), ptr), self.genes.device)
+        return {name: torch.from_numpy(mask) for name, mask in self.stored.masks.items()}
+
+    def of_graph(self, kind: Kind, key: str) -> Any:
+        return self.shared.of_sample(kind, key)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable
+from collections import UserDict
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,21 +14,82 @@ from torch import Tensor
 from torch.utils.data import get_worker_info
 from torch_geometric.data import HeteroData
 
+from tcbuild.lazy import lazy_property
 from tcbuild.pyg.shared import Keys, Kind, Shared, mask_name
 from tcbuild.torch.basis import mark_basis
 from tcbuild.torch.threads import one_thread
 
 Values = dict[Kind, dict[str, Any]]
 
+_WAITING = object()
 _STORES = ("_global_store", "_node_store_dict", "_edge_store_dict")
 
 
-class Deferred(HeteroData):  # type: ignore[misc]
-    """A HeteroData of values, and of keys whose values are made when anything is asked for.
+class Maker:
+    """Makes what a sample or batch has of the graph, and its masks.
 
-    Until then it is small, so it is cheap to make, to send and to move to another device. Then it
-    is a HeteroData like any other.
+    made: what was made, and its version. It refers to no HeteroData: with a circle, the memory of
+    masks would wait for Python to look for circles, and the next batch would take new memory.
     """
+
+    def __init__(self, shared: Shared, genes: Tensor, keys: Keys):
+        masked = {kind for kind in keys if {"mask", "pert_mask"} & {*keys[kind]}}
+        self.shared, self.genes, self.of_genes = shared, genes, masked <= {"gene"}
+        self.made: dict[Kind, dict[str, tuple[Any, int]]] = {}
+
+    @lazy_property
+    def masks(self) -> dict[str, Tensor]:
+        """All masks; of genes alone if no others are asked for."""
+        raise NotImplementedError
+
+    def of_graph(self, kind: Kind, key: str) -> Any:
+        raise NotImplementedError
+
+    def make(self, kind: Kind, key: str) -> Any:
+        with one_thread(self.genes.device):
+            if key in ("mask", "pert_mask"):
+                mask = self.masks[mask_name(kind)]
+                value = mask if key == "mask" else ~mask
+            else:
+                value = self.of_graph(kind, key)
+        self.made.setdefault(kind, {})[key] = value, _version(value)
+        return value
+
+
+class _Contents(UserDict[str, Any]):
+    """What a store holds. Values that are _WAITING are made when they are asked for."""
+
+    def __init__(self, content: dict[str, Any], make: Callable[[str], Any]):
+        self.data, self._make = content, make
+
+    def __getitem__(self, key: str) -> Any:
+        value = self.data[key]
+        if value is _WAITING:
+            value = self.data[key] = self._make(key)
+        return value
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def __copy__(self) -> Any:
+        return dict(self)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:  # deepcopy calls it, too
+        return dict, (dict(self),)
+
+
+class Deferred(HeteroData):  # type: ignore[misc]
+    """A HeteroData of values, and of keys whose values are made when they are asked for.
+
+    Until anything is asked for, it is small, so it is cheap to make, to send and to move to another
+    device. Then it is a HeteroData like any other.
+    """
+
+    _shared: Shared
+    _genes: Tensor
+    _keys: Keys | None
+    _values: Values
+    _made: dict[Kind, dict[str, tuple[Any, int]]]
 
     def __init__(
         self,
@@ -43,45 +106,31 @@ class Deferred(HeteroData):  # type: ignore[misc]
         self.__dict__.update(_shared=shared, _genes=genes, _keys=keys, _values=values, _made=None)
         self.__dict__.update(fields)
 
-    def _masks(self) -> dict[str, Tensor]:
+    def _maker(self, keys: Keys) -> Maker:
         raise NotImplementedError
-
-    def _of_graph(self, kind: Kind, key: str) -> Any:
-        raise NotImplementedError
-
-    def _make(self, kind: Kind, keys: Iterable[str], masks: dict[str, Tensor]) -> dict[str, Any]:
-        made = {}
-        for key in keys:
-            if key in ("mask", "pert_mask"):
-                mask = masks[mask_name(kind)]
-                made[key] = mask if key == "mask" else ~mask
-            else:
-                made[key] = self._of_graph(kind, key)
-        return made
 
     def __getattr__(self, name: str) -> Any:
         if name not in _STORES:
             return super().__getattr__(name)
         keys, values = self._shared.keys if self._keys is None else self._keys, self._values
-        with one_thread(self._genes.device):
-            masks = self._masks()
-            made = {kind: self._make(kind, keys[kind], masks) for kind in keys}
+        maker = self._maker(keys)
         HeteroData.__init__(self)  # with empty stores
-        for contents in (made, values):
-            for kind, content in contents.items():
-                self._store(kind).update(content)
-        versions = {
-            kind: {key: (value, _version(value)) for key, value in content.items()}
-            for kind, content in made.items()
-        }
+        for kind in (*keys, *(kind for kind in values if kind not in keys)):
+            content = dict.fromkeys(keys.get(kind, ()), _WAITING) | values.get(kind, {})
+            self._store(kind)._mapping = _Contents(content, partial(maker.make, kind))
         mark_basis(values["gene"]["perturbation_indices"], self._shared.stored.mask_basis)
-        self.__dict__.update(_keys=None, _values=None, _made=versions)
+        self.__dict__.update(_keys=None, _values=None, _made=maker.made)
         return self.__dict__[name]
 
     def _store(self, kind: Kind) -> Any:
         if kind is None:
             return self._global_store
         return self.get_node_store(kind) if isinstance(kind, str) else self.get_edge_store(*kind)
+
+    def contents(self, kind: Kind) -> dict[str, Any]:
+        """What a store holds, _WAITING for what was not made yet."""
+        mapping = self._store(kind)._mapping
+        return dict(mapping.data if isinstance(mapping, _Contents) else mapping)
 
     def parts(self) -> tuple[Keys | None, Values]:
         """The keys of what was or will be made, unchanged, and the values of all others."""
@@ -90,8 +139,7 @@ class Deferred(HeteroData):  # type: ignore[misc]
         keys: Keys = {}
         values: Values = {}
         for kind in (None, *self.node_types, *self.edge_types):
-            made = self._made.get(kind, {})
-            content = dict(self._store(kind).items())
+            made, content = self._made.get(kind, {}), self.contents(kind)
             keys[kind] = [key for key in content if is_same(content[key], made.get(key))]
             values[kind] = {key: content[key] for key in content if key not in keys[kind]}
         return keys, values
@@ -131,7 +179,7 @@ def moved(value: Any, move: Callable[[Any], Any], what: type = Tensor) -> Any:
         return move(value)
     if type(value) is dict:
         return {key: moved(item, move, what) for key, item in value.items()}
-    if type(value) is list:
+    if type(value) is list and not (value and isinstance(value[0], str)):  # names are many
         return [moved(item, move, what) for item in value]
     return value
 
@@ -141,7 +189,9 @@ def _version(value: Any) -> int:
 
 
 def is_same(value: Any, made: tuple[Any, int] | None) -> bool:
-    """Whether a value is what was made, unchanged."""
+    """Whether a value is what was made, unchanged, or will be."""
+    if value is _WAITING:
+        return True
     if made is None:
         return False
     if isinstance(value, int):

@@ -17,9 +17,10 @@ def example(batch: Any, index: int) -> HeteroData:
     """Sample number index of a pyg.Batch, on its device, with what was changed in the batch."""
     graph, sizes = batch._shared.graph, batch._shared.sizes
     data = HeteroData()
-    data.sample_id, data.mask_basis = batch.sample_id[index], batch.mask_basis
+    if "num_graphs" in batch._global_store:  # as torchcell's batches of the whole graph have it
+        data.sample_id, data.mask_basis = batch.sample_id[index], batch.mask_basis
     for kind in (*batch.node_types, *batch.edge_types):
-        content = dict(batch._store(kind).items())
+        content = batch.contents(kind)
         for key in _of_batches(batch, kind, content):
             del content[key]
         made = batch._made.get(kind, {}) if kind in graph.node_types + graph.edge_types else {}
@@ -27,8 +28,9 @@ def example(batch: Any, index: int) -> HeteroData:
         for key, value in content.items():
             if key not in ("mask", "pert_mask") and is_same(value, made.get(key)):
                 part = batch._shared.of_sample(kind, key)
-                store[key] = part.to(value.device) if isinstance(value, Tensor) else part
+                store[key] = part.to(batch._device()) if isinstance(part, Tensor) else part
                 continue
+            value = batch._store(kind)[key]
             lengths = batch._lengths.get(kind, {}).get(key)
             if lengths is None:
                 rows = sizes.get(kind, 0) if isinstance(value, Tensor) else 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -351,7 +351,7 @@ def _clamped(fitness: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 class Measured(NamedTuple):
-    """Reads phenotypes of a sample, in the order in which torchcell has them."""
+    """Reads phenotypes of samples, in the order in which torchcell has them."""
 
     columns: npt.NDArray[np.int64]
     ranks: npt.NDArray[np.int64]  # of their phenotypes among those wanted
@@ -361,21 +361,41 @@ class Measured(NamedTuple):
     fitness: npt.NDArray[np.bool_]  # whether negative values become 0
 
     def of(
-        self, sample: tcbuild.Sample
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Values, ranks of their phenotypes, and numbers of their experiments."""
-        values = sample.phenotypes[self.columns]
+        self,
+        phenotypes: npt.NDArray[np.float64],
+        noted: Mapping[str, Sequence[Any]],
+        each_has_one: bool,
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """Values of samples, ranks of their phenotypes, numbers of their experiments; and where
+        each sample's begin and the last one's end.
+
+        phenotypes: [B, P]. noted: per attribute that is read its values. each_has_one: a sample
+        without any has one NaN, as the first phenotype
+        """
+        if not len(self.columns):
+            count = len(phenotypes) if each_has_one else 0
+            zeros = np.zeros(count, np.int64)
+            found = np.full(count, np.nan, np.float32), zeros, zeros.copy()
+            return *found, np.minimum(np.arange(len(phenotypes) + 1), count)
+        values = phenotypes[:, self.columns]
         present = ~np.isnan(values)
-        noted = sample.attributes if self.numbers or self.not_finite else {}
         for name, places in self.not_finite.items():
-            for key, value in json.loads(str(noted.get(name) or "{}")).items():
-                if key in places and value is not None:
-                    values[places[key]], present[places[key]] = value, True
+            for row, text in enumerate(noted[name]):
+                for key, value in json.loads(text).items() if text else ():
+                    if key in places and value is not None:
+                        values[row, places[key]], present[row, places[key]] = value, True
         values[self.fitness & (values <= 0)] = 0
-        there = present.nonzero()[0]
-        numbers = np.zeros(len(values), np.int64)
+        without = present.sum(axis=1) == 0
+        if each_has_one:
+            present[without, 0] = True
+        samples, places_of = present.nonzero()
+        numbers = np.zeros(len(samples), np.int64)
         if self.numbers:
-            found = [int(noted.get(name) or 0) for name in self.numbers]
-            numbers = np.array([*found, 0])[self.numbered]
-            there = there[np.lexsort((self.ranks[there], numbers[there]))]
-        return values[there].astype(np.float32), self.ranks[there], numbers[there]
+            listed = np.array([noted[name] for name in self.numbers], np.float64)
+            listed = np.concatenate([np.nan_to_num(listed), np.zeros((1, len(values)))])
+            numbers = listed[self.numbered[places_of], samples].astype(np.int64)
+            numbers[without[samples]] = 0
+            order = np.lexsort((self.ranks[places_of], numbers, samples))
+            samples, places_of, numbers = samples[order], places_of[order], numbers[order]
+        found = values[samples, places_of].astype(np.float32), self.ranks[places_of], numbers
+        return *found, np.searchsorted(samples, np.arange(len(values) + 1))

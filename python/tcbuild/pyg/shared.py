@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import uuid
-from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -23,7 +22,7 @@ from tcbuild.pyg.order import sample_order
 from tcbuild.pyg.patched_edges import PatchedEdges
 from tcbuild.torch import MaskGenerator, MaskLayout
 from tcbuild.torch.edges import block_diagonal
-from tcbuild.torch.genotypes import per_genotype
+from tcbuild.torch.genotypes import Genotypes, per_genotype
 
 Kind = str | tuple[str, str, str] | None  # a node type, an edge type, or what is of the whole graph
 Keys = dict[Kind, list[str]]
@@ -59,6 +58,10 @@ class Shared:
     @lazy_property
     def graph(self) -> HeteroData:
         return cell_graph(self.stored)
+
+    @lazy_property
+    def gene_names(self) -> npt.NDArray[np.object_]:
+        return np.array(self.stored.genes, object)
 
     @property
     def keys(self) -> Keys:
@@ -105,9 +108,9 @@ class Shared:
         if key in ("node_ids", "num_edges"):
             return [self.of_sample(kind, key)] * size
         if key == "num_nodes":
-            return self.graph[kind].num_nodes * size
+            return self._nodes(kind) * size
         if key.endswith("ptr"):
-            return torch.arange(size + 1, device=device) * self.graph[kind].num_nodes
+            return torch.arange(size + 1, device=device) * self._nodes(kind)
         key = "batch" if key.endswith("_batch") else key
         place, source = (device, kind, key), None if key == "batch" else self.graph[kind][key]
         laid_out = self._laid_out.get(place)
@@ -120,10 +123,15 @@ class Shared:
         dim = 1 if key.endswith("edge_index") else 0
         return tensor.narrow(dim, 0, tensor.size(dim) // laid_out.size * size)
 
+    def _nodes(self, kind: Kind) -> int:
+        """The nodes of a type; for those of the dataset the graph need not be read."""
+        masks = self.stored.mask_names
+        found: int = self.graph[kind].num_nodes if kind not in masks else 0
+        return found or self.stored.mask_sizes[masks.index(str(kind))]
+
     def _lay_out(self, kind: Kind, key: str, size: int, device: torch.device) -> Tensor:
         if key == "batch":
-            nodes = self.graph[kind].num_nodes
-            return torch.arange(size, device=device).repeat_interleave(nodes)
+            return torch.arange(size, device=device).repeat_interleave(self._nodes(kind))
         tensor: Tensor = self.graph[kind][key].to(device)
         if key.endswith("edge_index"):
             assert isinstance(kind, tuple)
@@ -140,35 +148,58 @@ class Shared:
             )
         return self._patched[device]
 
-    def removed(self, deleted: Sequence[npt.NDArray[np.int64]]) -> list[npt.NDArray[np.int32]]:
-        """Per sample that deletes such genes, its removed positions, ascending."""
-        return [ascending(self.stored.removal.positions(part)) for part in deleted]
+    def removed(
+        self, genes: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]
+    ) -> list[npt.NDArray[np.int32]]:
+        """Per sample its removed positions, ascending. Sample b deletes genes[ptr[b]:ptr[b+1]]."""
+        positions = self.stored.removal.positions
+        return per_genotype(genes, ptr, lambda b: ascending(positions(genes[ptr[b] : ptr[b + 1]])))
 
     def edge_index(self, kind: Kind, size: int, device: torch.device) -> Tensor:
         """The edges of a type in a batch of some size."""
         edge_index: Tensor = self.of_batch(kind, index_name(mask_name(kind)), size, device)
         return edge_index
 
-    def masks(self, genes: Tensor, ptr: Tensor) -> dict[str, Tensor]:
-        """The masks of a batch that deletes genes[ptr[b]:ptr[b + 1]], on their device."""
+    def gene_masks(
+        self, deleted: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]], device: torch.device
+    ) -> dict[str, Tensor]:
+        """The masks of genes alone. deleted: genes and ptr"""
+        genes, ptr = deleted
+        count, size = len(self.gene_names), len(ptr) - 1
+        places = np.repeat(np.arange(size) * count, np.diff(ptr)) + genes
+        mask = np.ones(size * count, np.bool_)
+        mask[places] = False
+        return {"gene": torch.from_numpy(mask).to(device)}
+
+    def masks(
+        self,
+        genes: Tensor,
+        ptr: Tensor,
+        deleted: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
+    ) -> dict[str, Tensor]:
+        """The masks of a batch that deletes genes[ptr[b]:ptr[b + 1]], on their device. deleted:
+        both on the host
+        """
         if genes.device.type == "cpu":
-            return self._masks_on_cpu(genes, ptr)
+            return self._masks_on_cpu(*deleted)
         if genes.device not in self._generators:
             generator = MaskGenerator(self.stored, "concatenated").to(genes.device)
             self._generators[genes.device] = generator
-        masks: dict[str, Tensor] = self._generators[genes.device](genes, ptr)
+        of_batch: tuple[Any, ...] = genes, ptr
+        if genotypes := Genotypes.of(*deleted):
+            of_batch = (genotypes.to(genes.device),)
+        masks: dict[str, Tensor] = self._generators[genes.device](*of_batch)
         return masks
 
-    def _masks_on_cpu(self, genes: Tensor, ptr: Tensor) -> dict[str, Tensor]:
+    def _masks_on_cpu(
+        self, genes: npt.NDArray[np.int64], ptr: npt.NDArray[np.int64]
+    ) -> dict[str, Tensor]:
         """As a sample's are made: half the time of a generator, which works for a device."""
         stored = self.stored
         layout = MaskLayout(tuple(stored.mask_names), tuple(stored.mask_sizes), "concatenated")
-        deleted = np.split(genes.numpy(), ptr[1:-1].numpy())
-        positions = per_genotype(
-            genes.numpy(), ptr.numpy(), lambda b: stored.removal.positions(deleted[b])
-        )
-        addresses, bits = layout.removals(positions)
-        return layout.masks(len(deleted), addresses, bits)
+        positions = stored.removal.positions
+        removed = per_genotype(genes, ptr, lambda b: positions(genes[ptr[b] : ptr[b + 1]]))
+        return layout.masks(len(removed), *layout.removals(removed))
 
 
 class _LaidOut(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from torch import Tensor
 
 import tcbuild
 from tcbuild.cell_rows import FILE, FILE_ROWS, ROW
-from tcbuild.errors import unknown_name
+from tcbuild.errors import UnknownNameError, unknown_name
 
 _CELL = (ROW, FILE, FILE_ROWS)
 
@@ -37,6 +38,8 @@ class Attributes:
         """
         self._values: dict[str, npt.NDArray[np.float64 | np.int64]] = {}
         self._categories: dict[str, list[str]] = {}
+        if not names:
+            return
         rows = [
             dataset._table.attributes(index, names) for dataset, index in zip(datasets, indices)
         ]
@@ -58,6 +61,62 @@ class Attributes:
         """An attribute on a device: categories, or numbers, NaN if missing."""
         values = torch.from_numpy(self._values[name]).to(device)
         return Categories(values, self._categories[name]) if name in self._categories else values
+
+
+class Annotated:
+    """What batches of tcbuild.torch and tcbuild.pyg have in common."""
+
+    _attributes: Attributes | None
+
+    def _device(self) -> torch.device:
+        raise NotImplementedError
+
+    def attribute(self, name: str) -> Tensor | Categories:
+        """An attribute of all samples, on the batch's device: of numbers float64 [B], NaN if
+        missing; of texts Categories, whose codes are the same in every batch of a dataset. The
+        dataset names those that batches have: Dataset(path, attributes=[name]).
+        """
+        names = self._attributes.names if self._attributes else []
+        if self._attributes is None or name not in names:
+            raise UnknownNameError(
+                f"found attribute {name!r:.100} not among the {len(names)} of the batch\n"
+                "hint: name those that batches have: Dataset(path, "
+                f"attributes=[{name!r:.100}])"
+            )
+        return self._attributes.on(self._device(), name)
+
+    @property
+    def rows(self) -> Tensor:
+        """int64 [B], the rows of the samples' cells in their AnnData file: the attribute row that
+        tcbuild.anndata.perturbations gives them. tcbuild.anndata.Cells checks the file, too.
+        """
+        rows = self.attribute(ROW)
+        if isinstance(rows, Categories) or bool(rows.isnan().any()):
+            raise ValueError(
+                "read rows: found samples without a number in the attribute row\n"
+                "hint: make the perturbation set with tcbuild.anndata.perturbations"
+            )
+        return rows.long()
+
+
+def perturbed(
+    datasets: list[tcbuild.Dataset],
+    indices: npt.NDArray[np.int64],
+    genes: npt.NDArray[np.int64],
+    ptr: npt.NDArray[np.int64],
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """The perturbed genes of samples, their kinds, and where those of each sample begin."""
+    if not datasets[0].kinds:
+        return None, None, None
+    found = []
+    for b, (dataset, index) in enumerate(zip(cycle(datasets), indices.tolist())):
+        kinds = dataset._kinds
+        text = dataset._table.attributes(index, [kinds.attribute])[kinds.attribute]
+        found.append(kinds.of(genes[ptr[b] : ptr[b + 1]], text))
+    ends = np.cumsum([0, *(len(perturbed) for perturbed, _ in found)], dtype=np.int64)
+    every = np.concatenate([np.empty(0, np.int64), *(perturbed for perturbed, _ in found)])
+    codes = np.concatenate([np.empty(0, np.int8), *(codes for _, codes in found)])
+    return torch.from_numpy(every), torch.from_numpy(codes), torch.from_numpy(ends)
 
 
 def with_cells(names: Sequence[str], dataset: tcbuild.Dataset) -> tuple[str, ...]:

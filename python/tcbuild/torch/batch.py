@@ -16,22 +16,20 @@ from torch import Tensor
 from torch.utils.data._utils.collate import default_collate_fn_map
 
 import tcbuild
-from tcbuild.cell_rows import ROW
-from tcbuild.errors import UnknownNameError, unknown_name
+from tcbuild.errors import ByName, unknown_name
 from tcbuild.lazy import lazy_property
-from tcbuild.torch.attributes import Attributes, Categories
+from tcbuild.torch.attributes import Annotated, Attributes, perturbed
 from tcbuild.torch.basis import mark_basis
 from tcbuild.torch.dataset import Dataset, Sample
 from tcbuild.torch.edges import Edges
-from tcbuild.torch.filtered import check_choice, kept_ends, kept_positions, relabelled
-from tcbuild.torch.genotypes import per_genotype
+from tcbuild.torch.filtered import FilteredEdges
+from tcbuild.torch.genotypes import Genotypes, per_genotype
 from tcbuild.torch.mask_layout import Encoding, Form, MaskLayout
 from tcbuild.torch.removed import Removed
-from tcbuild.torch.threads import one_thread
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class Batch(Annotated, FilteredEdges):
     """B samples.
 
     sample_indices: int64 [B], the index of each sample in its own whole dataset: not in a view or
@@ -75,6 +73,9 @@ class Batch:
     _removed: Removed | None = None
     _edges: Edges | None = None
     _attributes: Attributes | None = None
+    _genotype_genes: Tensor | None = None
+    _genotype_ptr: Tensor | None = None
+    _genotype_numbers: Tensor | None = None
 
     def __post_init__(self) -> None:
         mark_basis(self.perturbation_indices, self.mask_basis)
@@ -88,33 +89,6 @@ class Batch:
             raise unknown_name("phenotype", name, self.phenotype_names)
         return self.phenotypes[:, self.phenotype_names.index(name)]
 
-    def attribute(self, name: str) -> Tensor | Categories:
-        """An attribute of all samples, on the batch's device: of numbers float64 [B], NaN if
-        missing; of texts Categories, whose codes are the same in every batch of a dataset. The
-        dataset names those that batches have: tcbuild.torch.Dataset(path, attributes=[name]).
-        """
-        names = self._attributes.names if self._attributes else []
-        if self._attributes is None or name not in names:
-            raise UnknownNameError(
-                f"found attribute {name!r:.100} not among the {len(names)} of the batch\n"
-                "hint: name those that batches have: tcbuild.torch.Dataset(path, "
-                f"attributes=[{name!r:.100}])"
-            )
-        return self._attributes.on(self.sample_indices.device, name)
-
-    @property
-    def rows(self) -> Tensor:
-        """int64 [B], the rows of the samples' cells in their AnnData file: the attribute row that
-        tcbuild.anndata.perturbations gives them. tcbuild.anndata.Cells checks the file, too.
-        """
-        rows = self.attribute(ROW)
-        if isinstance(rows, Categories) or bool(rows.isnan().any()):
-            raise ValueError(
-                "read rows: found samples without a number in the attribute row\n"
-                "hint: make the perturbation set with tcbuild.anndata.perturbations"
-            )
-        return rows.long()
-
     @lazy_property
     def masks(self) -> dict[str, Tensor]:
         """The masks in collate's form and encoding, by name in canonical order: views of one buffer
@@ -125,54 +99,31 @@ class Batch:
                 "found a batch collated without masks\n"
                 "hint: collate(samples, masks='stacked'), or make them with a MaskGenerator"
             )
-        masks = self._layout.masks(len(self), self._removals, self._kept_bits)
+        masks = ByName("mask", self._layout.masks(len(self), self._removals, self._kept_bits))
         object.__setattr__(self, "_written", _version(masks))
         return masks
 
-    def edge_index(
-        self,
-        name: str | tuple[str, str, str],
-        filtered: bool = False,
-        relabel: bool = False,
-        edge_weight: bool = False,
-    ) -> Any:
-        """The edges of a type in all samples, as one graph of B unconnected copies: int64 [2, B *
-        E], on the batch's device; node n of sample b is b * N + n. It is shared: do not change it.
+    @property
+    def genotypes(self) -> Genotypes | None:
+        """For a MaskGenerator, which makes the masks of each genotype once."""
+        if self._genotype_genes is None:
+            return None
+        assert self._genotype_ptr is not None and self._genotype_numbers is not None
+        return Genotypes(self._genotype_genes, self._genotype_ptr, self._genotype_numbers)
 
-        filtered: int64 [2, K], only the edges that are kept, in their order
-        relabel: with filtered, nodes are numbered among those that are kept: node features are
-            x[batch.kept("gene")]. An edge of gene__gpr__reaction goes with its reaction
-        edge_weight: returns (edge_index, weight), all edges and their mask as numbers [B * E]
+    def _device(self) -> torch.device:
+        return self.sample_indices.device
 
-        A stock layer of PyG takes any of them. On a GPU nothing waits: the host knows the sizes.
-        """
-        check_choice(filtered, relabel, edge_weight)
-        name, masks = "__".join(name) if isinstance(name, tuple) else name, self._flat_masks()
-        if self._edges is None or self._removed is None:
+    def _block(self, name: str) -> Tensor:
+        return self._of_graph().block(name, len(self), self.perturbation_indices.device)
+
+    def _edges_of_graph(self, name: str) -> npt.NDArray[np.int32]:
+        return self._of_graph().of_type(name)
+
+    def _of_graph(self) -> Edges:
+        if self._edges is None:
             raise AttributeError("found a batch without a dataset\nhint: make it with collate")
-        edges, removed = self._edges.of_type(name), self._removed
-        edge_index = self._edges.block(name, len(self), masks[name].device)
-        if edge_weight:
-            return edge_index, masks[name].to(torch.get_default_dtype())
-        if not filtered:
-            return edge_index
-        with one_thread(edge_index.device):
-            if not relabel:
-                positions = kept_positions(masks[name], lambda: removed.kept(name))
-                return edge_index.index_select(1, positions)
-            mask = kept_ends(name, edge_index, masks)
-            positions = kept_positions(mask, lambda: removed.kept_between_kept(name, edges))
-            return relabelled(name, edge_index.index_select(1, positions), masks)
-
-    def kept(self, name: str | tuple[str, str, str]) -> Tensor:
-        """int64: which nodes or edges of a type are kept, counted in all samples; x[kept] are their
-        features.
-        """
-        name, masks = "__".join(name) if isinstance(name, tuple) else name, self._flat_masks()
-        if name not in masks:
-            raise unknown_name("mask", name, masks)
-        with one_thread(masks[name].device):
-            return kept_positions(masks[name], lambda: self._counted().kept(name))
+        return self._edges
 
     def _counted(self) -> Removed:
         assert self._removed is not None  # as it has masks
@@ -292,35 +243,14 @@ def collate(
         torch.from_numpy(phenotypes),
         datasets[0].phenotype_names,
         datasets[0].mask_basis,
-        *_perturbed(datasets, indices, genes, ptr),
+        *perturbed(datasets, indices, genes, ptr),
         layout,
         removals,
         kept_bits,
         removed,
         Edges.of(datasets[0]),
         attributes,
-    )
-
-
-def _perturbed(
-    datasets: list[tcbuild.Dataset],
-    indices: npt.NDArray[np.int64],
-    genes: npt.NDArray[np.int64],
-    ptr: npt.NDArray[np.int64],
-) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-    """The perturbed genes of samples, their kinds, and where those of each sample begin."""
-    if not datasets[0].kinds:
-        return None, None, None
-    found = []
-    for b, (dataset, index) in enumerate(zip(cycle(datasets), indices.tolist())):
-        kinds = dataset._kinds
-        text = dataset._table.attributes(index, [kinds.attribute])[kinds.attribute]
-        found.append(kinds.of(genes[ptr[b] : ptr[b + 1]], text))
-    ends = np.cumsum([0, *(len(perturbed) for perturbed, _ in found)], dtype=np.int64)
-    return (
-        torch.from_numpy(np.concatenate([perturbed for perturbed, _ in found]).astype(np.int64)),
-        torch.from_numpy(np.concatenate([codes for _, codes in found])),
-        torch.from_numpy(ends),
+        *(masks is None and Genotypes.of(genes, ptr) or ()),  # a generator makes the masks
     )
 
 

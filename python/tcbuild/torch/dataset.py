@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 import tcbuild
+from tcbuild.errors import ByName
 from tcbuild.lazy import lazy_property
-from tcbuild.rows import position
+from tcbuild.rows import positions
 from tcbuild.torch.attributes import with_cells
 from tcbuild.torch.basis import mark_basis
 from tcbuild.torch.edges import Edges
@@ -56,7 +57,7 @@ class Dataset(Resumable, torch.utils.data.Dataset["Sample"]):
         """The view of a batch's samples. A DataLoader, and a Subset in it, calls it; collate then
         reads all of them at once.
         """
-        return self[[position(index, len(self)) for index in indices]]
+        return Dataset(self.stored[positions(indices, len(self))], self.attributes)
 
     def __iter__(self) -> Iterator[Sample]:
         return (Sample(self.stored.whole, sample, self.attributes) for sample in self.stored)
@@ -91,12 +92,8 @@ class Sample:
     @lazy_property
     def masks(self) -> dict[str, Tensor]:
         """Per node and edge type bool [E], true where kept; views of one buffer."""
-        return dict(
-            zip(
-                self.dataset.mask_names,
-                torch.from_numpy(self.stored.all_masks).split_with_sizes(self.dataset.mask_sizes),
-            )
-        )
+        masks = torch.from_numpy(self.stored.all_masks).split_with_sizes(self.dataset.mask_sizes)
+        return ByName("mask", dict(zip(self.dataset.mask_names, masks)))
 
 
 def stored_dataset(dataset: Dataset | tcbuild.Dataset | str | Path) -> tcbuild.Dataset:

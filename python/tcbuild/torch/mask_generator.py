@@ -13,10 +13,12 @@ import torch
 from torch import Tensor, nn
 
 import tcbuild
+from tcbuild.errors import ByName
 from tcbuild.graph import RMR, ends_that_count
 from tcbuild.torch.basis import basis_of
 from tcbuild.torch.batch import Batch
 from tcbuild.torch.dataset import Dataset, stored_dataset
+from tcbuild.torch.genotypes import Genotypes
 from tcbuild.torch.mask_layout import Form, MaskLayout
 from tcbuild.torch.reaction_rules import ReactionRules
 from tcbuild.torch.threads import one_thread
@@ -120,7 +122,7 @@ class MaskGenerator(nn.Module):
 
     def forward(
         self,
-        batch: Batch | Mapping[str, Any] | Tensor,
+        batch: Batch | Mapping[str, Any] | Tensor | Genotypes,
         perturbation_indices_ptr: Tensor | None = None,
     ) -> dict[str, Tensor]:
         """The masks of B samples: bool, True where kept, views of one new buffer, by mask name in
@@ -139,17 +141,33 @@ class MaskGenerator(nn.Module):
         that is not in the graph. A GPU checks values itself: an error stops the process at its next
         synchronisation.
         """
-        if not isinstance(batch, Tensor):
-            batch, perturbation_indices_ptr = self._deleted(batch)
-        elif not torch.compiler.is_compiling() and (basis := basis_of(batch)):
+        compiling = torch.compiler.is_compiling()
+        if not isinstance(batch, (Tensor, Genotypes)):
+            genotypes = None if compiling else getattr(batch, "genotypes", None)
+            genes, perturbation_indices_ptr = self._deleted(batch)
+            batch = genotypes if isinstance(genotypes, Genotypes) else genes
+        elif not compiling and isinstance(batch, Tensor) and (basis := basis_of(batch)):
             self._check_basis({basis})
+        if isinstance(batch, Genotypes):
+            self._checked(batch.genes, batch.ptr)
+            return self._repeated(batch)
         genes, ptr = self._checked(batch, perturbation_indices_ptr)
-        if torch.compiler.is_compiling():
+        if compiling:
+            return self.layout.views(self._masks(genes, ptr), ptr.size(0) - 1)
+        with one_thread(genes.device):
             buffer = self._masks(genes, ptr)
-        else:
-            with one_thread(genes.device):
-                buffer = self._masks(genes, ptr)
-        return self.layout.views(buffer, ptr.size(0) - 1)
+        return ByName("mask", self.layout.views(buffer, ptr.size(0) - 1))
+
+    def _repeated(self, genotypes: Genotypes) -> dict[str, Tensor]:
+        """The masks of a batch, each genotype's made once."""
+        few, size = len(genotypes.ptr) - 1, len(genotypes.numbers)
+        with one_thread(genotypes.genes.device):
+            buffer = self._masks(genotypes.genes, genotypes.ptr)
+            every = buffer.new_empty(size * sum(self.layout.widths))
+            rows = self.layout.rows(buffer, few).values(), self.layout.rows(every, size).values()
+            for row, repeated in zip(*rows):
+                torch.index_select(row, 0, genotypes.numbers, out=repeated)
+        return ByName("mask", self.layout.views(every, size))
 
     def _deleted(self, batch: Batch | Mapping[str, Any]) -> tuple[Tensor, Tensor | None]:
         """Perturbation indices and ptr of a batch with the generator's graph and rule."""
