@@ -125,7 +125,7 @@ func (o *rebuildOptions) submit(ctx context.Context, e *env, chain *rebuild.Rebu
 func (o *rebuildOptions) order(ctx context.Context, chain *rebuild.Rebuild, plan *rebuild.Plan) (order rebuild.Order, err error) {
 	order = o.slurm.order
 	order.Jobs, order.Folder = chain.JobLabels(), chain.NextFolder(plan)
-	order.Memory = chain.Memory(ctx, order)
+	chain.AskFor(ctx, &order)
 	settings := make(map[string]any)
 	o.given.VisitAll(func(flag *pflag.Flag) {
 		if list, ok := flag.Value.(pflag.SliceValue); ok && flag.Changed {

@@ -2,8 +2,8 @@ package rebuild
 
 import (
 	"context"
+	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -76,8 +76,13 @@ func storeSamples(files []string) int {
 	return int(bytes / 200)
 }
 
-// Memory is how many MB a job asks for, by its label; nil if SLURM does not know the memory of its
-// nodes, and so refuses a job that asks for some. That is twice what was measured, in MB:
+// surveyCores is how many cores the incidence job asks for, where nodes have them: all tasks wait for
+// it.
+const surveyCores = 4
+
+// AskFor sets the cores and the memory that jobs ask for. Memory is nil if SLURM does not know the
+// memory of its nodes, and so refuses a job that asks for some. Otherwise it is twice what was
+// measured, in MB:
 //
 //	incidence  75 + 27 per million positions + 70 per million samples + 20 per core + 25 per 1,000 columns
 //	shards     25 + 27 per million positions + 5 per core
@@ -85,15 +90,24 @@ func storeSamples(files []string) int {
 //	finalize   25 + 27 per million positions
 //
 // and at least 256. A job that makes its input asks for 2,000 and more.
-func (r *Rebuild) Memory(ctx context.Context, order Order) map[string]int {
-	nodes, err := command(ctx, order.Clusters, "", "sinfo", "--noheader", "--format=%m")
-	unknown := func(memory string) bool { return strings.TrimSuffix(memory, "+") == "1" } // SLURM's default
-	if err == nil && slices.ContainsFunc(strings.Fields(nodes), unknown) {
-		return nil
+func (r *Rebuild) AskFor(ctx context.Context, order *Order) {
+	order.Cores, order.Memory = surveyCores, make(map[string]int)
+	unknown := false // the nodes' memory
+	nodes, _ := command(ctx, order.Clusters, "", "sinfo", "--noheader", "--format=%c %m")
+	for line := range strings.Lines(nodes) {
+		var cores, memory int // of each node that the line is for, at least
+		if _, err := fmt.Sscanf(strings.ReplaceAll(line, "+", ""), "%d %d", &cores, &memory); err != nil {
+			continue // the name of a cluster
+		}
+		order.Cores = min(order.Cores, cores)
+		unknown = unknown || memory == 1 // SLURM's default
+	}
+	if unknown {
+		order.Memory = nil
+		return
 	}
 	s := r.inputSize()
 	positions, samples := float64(s.positions)/1e6, float64(s.samples)/1e6
-	megabytes := make(map[string]int)
 	for _, label := range order.Jobs {
 		cores := float64(cpusPerTask(order.given(label)))
 		need := 25 + 27*positions
@@ -111,9 +125,8 @@ func (r *Rebuild) Memory(ctx context.Context, order Order) map[string]int {
 				need += 2000
 			}
 		}
-		megabytes[label] = (max(int(2*need), 256) + 63) / 64 * 64
+		order.Memory[label] = (max(int(2*need), 256) + 63) / 64 * 64
 	}
-	return megabytes
 }
 
 // cpusPerTask is what options of sbatch say; 1 if they do not.

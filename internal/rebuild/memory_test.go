@@ -9,7 +9,8 @@ import (
 	"tcbuild"
 )
 
-// Jobs ask for memory by what they read; verification, in this example, by its cores, too.
+// Jobs ask for memory by what they read; verification, in this example, by its cores, too. The survey
+// asks for four cores, or for as many as every node has.
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()
 	set, sinfo := filepath.Join(dir, "set.tsv"), filepath.Join(dir, "sinfo")
@@ -25,17 +26,20 @@ func TestMemory(t *testing.T) {
 	r := Rebuild{Build: tcbuild.Options{Perturbations: set}}
 	verify, none := []string{"-c", "4", "--cpus-per-task=8"}, []string{}
 	order := Order{Jobs: JobLabels, SbatchOf: map[string]*[]string{JobIncidence: &none, JobShards: &none, JobVerify: &verify, JobFinalize: &none}}
-	answer("64000+\\n128000\\n")
-	found := r.Memory(t.Context(), order)
+	answer("big:\\n8+ 64000+\\n4 128000\\n")
+	r.AskFor(t.Context(), &order)
 	for label, want := range map[string]int{
 		JobIncidence: 2 * (75 + 27*10 + 70*4 + 20*4), JobShards: 2 * (25 + 27*10 + 5), JobVerify: 2 * (30 + 45*10 + 16*8), JobFinalize: 2 * (25 + 27*10),
 	} {
-		if got := found[label]; got < want || got >= want+64 {
+		if got := order.Memory[label]; got < want || got >= want+64 {
 			t.Errorf("%s: got %d, want %d", label, got, want)
 		}
 	}
-	answer("1+\\n") // where the memory of nodes is not configured, SLURM refuses each job that asks for some
-	if found := r.Memory(t.Context(), order); found != nil {
-		t.Errorf("got %v", found)
+	if order.Cores != 4 {
+		t.Errorf("got %d cores, want 4", order.Cores)
+	}
+	answer("2+ 1+\\n") // where the memory of nodes is not configured, SLURM refuses each job that asks for some
+	if r.AskFor(t.Context(), &order); order.Memory != nil || order.Cores != 2 {
+		t.Errorf("got %v, %d cores", order.Memory, order.Cores)
 	}
 }

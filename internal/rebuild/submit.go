@@ -38,6 +38,7 @@ type Order struct {
 	Export   []string             // further variables of the jobs' environment: NAME or NAME=VALUE
 	Prologue []string             // lines of shell that jobs begin with, such as module load
 	Wrapper  string               // words of shell that run a program, such as apptainer exec IMAGE; "": it runs itself
+	Cores    int                  // of the incidence job, unless options of sbatch name another number
 	Memory   map[string]int       // MB, by label, unless options of sbatch name another; nil: none is asked for
 	Folder   string               // NextFolder
 	Settings []byte               // of the jobs
@@ -201,14 +202,11 @@ exit $code
 // in them, if that is a job.
 var exported = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "SLURM_CONF"}
 
-// surveyCores is how many cores the incidence job asks for: all tasks wait for it.
-const surveyCores = 4
-
 // given are the options of sbatch for a job, of which later ones win.
 func (o *Order) given(label string) []string {
 	options := slices.Concat(o.Sbatch, *o.SbatchOf[label])
 	if label == JobIncidence {
-		options = slices.Insert(options, 0, fmt.Sprintf("--cpus-per-task=%d", surveyCores))
+		options = slices.Insert(options, 0, fmt.Sprintf("--cpus-per-task=%d", o.Cores))
 	}
 	return options
 }
