@@ -68,16 +68,16 @@ go-test: test-needs ## all Go tests; of those of many cases, some
 	$(GO_TEST) $(if $(LONG),,-short) ./...
 
 # Of the packages whose code starts goroutines or locks, with -short. Two kinds of tests do not run:
-# those that try every damage to a file, and long ones on one goroutine. Of the program's tests the
-# concurrent ones run, those that do the same again once.
+# those that try every damage to a file, and long ones on one goroutine. Of the program's tests those
+# run whose processes work with several goroutines or are interrupted: the detector sees no races
+# between processes, so kills and runs at once are left to make test.
 RACE = $$(grep -rlE '^\s*go [a-zA-Z]|errgroup|"sync"' --include=*.go --exclude-dir=cmd . | xargs -n1 dirname | sort -u)
-RACE_SKIP := ^TestEvery|^(TestShardFileIsLMDBs|TestIndex|TestIndexMemory)$$
-RACE_COMMANDS := Workers|Resume|AtOnce|AtRandom|Interrupted|Signal|RebuildLoop|Rebuild$$|Bench$$|ShardsApart|Steps|StatusAndStage
-RACE_AGAIN := ^TestKilledAtRandom$$|^TestShardsApart$$/^full-masks$$
+RACE_SKIP := ^TestEvery|^(TestShardFileIsLMDBs|TestControls|TestDigestsOfParts|TestKinds)$$
+RACE_COMMANDS := Workers|Resume$$|Interrupted|Signal|Rebuild$$|Bench$$|Steps|StatusAndStage
 
 race: test-needs ## the concurrent Go tests, under the race detector
 	$(GO_TEST) -race -short -skip='$(RACE_SKIP)' $(RACE)
-	$(GO_TEST) -race -run='$(RACE_COMMANDS)' -skip='$(RACE_AGAIN)' ./cmd/tcbuild
+	$(GO_TEST) -race -run='$(RACE_COMMANDS)' ./cmd/tcbuild
 
 PYTEST = $(MEMORY) $(CUDA) $(VENV)/bin/python -m pytest -q -rs -n auto --maxprocesses 8 --dist worksteal
 
