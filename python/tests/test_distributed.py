@@ -10,13 +10,15 @@ import sys
 import pytest
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("accelerate", reason="accelerate is not installed")
 
 from conftest import REPOSITORY
 from torch_cases import built_case
 
 TRAINING = """
-import json, sys
+import json, multiprocessing, sys
 import torch, torch.distributed as dist
+from accelerate import Accelerator
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, DistributedSampler
 import tcbuild.torch as tt
@@ -25,14 +27,27 @@ def train(path, kind, workers):
     rank, ranks = dist.get_rank(), dist.get_world_size()
     torch.manual_seed(3)
     dataset = tt.Dataset(path)
-    sampler = DistributedSampler(dataset, seed=5)
-    if kind == "feistel":
-        sampler = tt.RandomSampler(dataset, 5, ranks, rank)
-    loader = DataLoader(dataset, 2, sampler=sampler, num_workers=int(workers))
-    model = DistributedDataParallel(torch.nn.Linear(len(dataset.stored.genes), 1))
+    samplers = {
+        "torch": lambda: DistributedSampler(dataset, seed=5),
+        "feistel": lambda: tt.RandomSampler(dataset, 5, ranks, rank),
+        "accelerate": lambda: tt.RandomSampler(dataset, 5),
+        "shuffled": lambda: None,  # by Accelerate
+    }
+    sampler = samplers[kind]()
+    # Forked workers might inherit a lock that a thread of gloo holds.
+    options = {"multiprocessing_context": "forkserver"} if int(workers) else {}
+    loader = DataLoader(
+        dataset, 5, sampler is None, sampler=sampler, num_workers=int(workers), **options
+    )
+    model = torch.nn.Linear(len(dataset.stored.genes), 1)
     optimizer, seen = torch.optim.SGD(model.parameters(), 0.1), []
+    if kind in ("accelerate", "shuffled"):
+        model, optimizer, loader = Accelerator(cpu=True).prepare(model, optimizer, loader)
+    else:
+        model = DistributedDataParallel(model)
     for epoch in range(2):
-        sampler.set_epoch(epoch)
+        if kind in ("torch", "feistel"):  # Accelerate's loader does it
+            sampler.set_epoch(epoch)
         seen.append([])
         for batch in loader:
             seen[-1] += batch.sample_indices.tolist()
@@ -43,6 +58,7 @@ def train(path, kind, workers):
 
 if __name__ == "__main__":
     path, out, *runs = sys.argv[1:]
+    multiprocessing.set_forkserver_preload(["tcbuild.torch"])
     dist.init_process_group("gloo")
     found = [train(path, *run.split("-")) for run in runs]
     with open(f"{out}/{dist.get_rank()}.json", "w") as file:
@@ -66,22 +82,25 @@ def trained(path, folder, ranks, runs):
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     command += [f"--nproc-per-node={ranks}", script, path, folder, *runs]
     done = subprocess.run(
-        list(map(str, command)), env=environment, capture_output=True, text=True, timeout=300
+        list(map(str, command)), env=environment, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr
     return list(zip(*(json.loads((folder / f"{rank}.json").read_text()) for rank in range(ranks))))
 
 
-@pytest.mark.parametrize(
-    ("ranks", "runs"), [(3, ["torch-0", "feistel-0"]), (2, ["torch-0", "feistel-0", "feistel-2"])]
-)
-def test_ranks_see_each_sample_once(path, tmp_path, ranks, runs):
-    """30 samples are shared by 2 and by 3 ranks without a rest."""
-    found = trained(path, tmp_path / "run", ranks, runs)
-    for of_ranks in found:
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ranks_see_each_sample_once(path, tmp_path, ranks):
+    """30 samples, and 6 batches, are shared by 2 and by 3 ranks without a rest."""
+    runs = ["torch-0", "feistel-0", "accelerate-0", "shuffled-0"]
+    for run, of_ranks in zip(runs, trained(path, tmp_path / "run", ranks, runs), strict=True):
         for epoch in range(2):
-            assert sorted(i for seen, _ in of_ranks for i in seen[epoch]) == list(range(30))
-        assert of_ranks[0][0][0] != of_ranks[0][0][1]  # another order
-        assert all(weights == of_ranks[0][1] for _, weights in of_ranks)
-    if ranks == 2:
-        assert found[1] == found[2]  # workers change nothing
+            assert sorted(i for seen, _ in of_ranks for i in seen[epoch]) == list(range(30)), run
+        assert of_ranks[0][0][0] != of_ranks[0][0][1], run  # another order
+        assert all(weights == of_ranks[0][1] for _, weights in of_ranks), run
+
+
+@pytest.mark.slow
+def test_workers_change_nothing(path, tmp_path):
+    runs = [f"{kind}-{workers}" for kind in ("feistel", "accelerate") for workers in (1, 2, 4)]
+    found = trained(path, tmp_path / "run", 2, runs)
+    assert found[0] == found[1] == found[2] and found[3] == found[4] == found[5]
