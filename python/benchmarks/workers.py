@@ -110,9 +110,9 @@ def since_beginning() -> float:
     return private_memory() - began[0]
 
 
-def private_memory() -> float:
-    """What no other process shares, in MB."""
-    with open("/proc/self/smaps_rollup") as lines:
+def private_memory(process: int | str = "self") -> float:
+    """What a process shares with no other, in MB."""
+    with open(f"/proc/{process}/smaps_rollup") as lines:
         return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) / 1e3
 
 
