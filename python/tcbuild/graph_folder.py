@@ -12,22 +12,10 @@ import pyarrow as pa
 
 from tcbuild.data_file import DataFile
 from tcbuild.errors import GraphError
-from tcbuild.graph import (
-    GPR,
-    MRM,
-    NODE_TYPES,
-    RMR,
-    CellGraph,
-    canonical_order,
-    is_node_type,
-    load_graph,
-    split_edge_type,
-)
+from tcbuild.graph import CellGraph, canonical_order, load_graph
 
-_RENAME = "rename the file, or move it out of the graph folder"
 _HINT = "`tcbuild incidence --graph` names the file and line of each error in a graph"
 _ENDING = ".arrow"
-_TYPE = re.compile(r"[A-Za-z0-9]+(_[A-Za-z0-9]+)*")
 _TYPED = re.compile(  # what only a table's name has
     r"(gene|reaction|metabolite)(__|\.|$)|[a-z0-9]\w*"
     r"(__.+__[a-z0-9]|\.(tsv|csv|txt|tab|parquet|arrow)(\.(gz|zst|bz2|xz|zip|7z|lz4|br))?$)",
@@ -48,35 +36,11 @@ def read_graph_folder(folder: str | os.PathLike[str]) -> CellGraph:
             f"read graph {folder}: found no table nodes/gene in it or in its graph/",
             _HINT,
         )
-    if wrong := [name for name in nodes if _wrong_node_type(name)]:
-        raise GraphError(f"read graph {root}: {_wrong_node_type(wrong[0])}", _RENAME)
-    if wrong := [name for name in edges if _wrong_edge_type(name)]:
-        raise GraphError(f"read graph {root}: {_wrong_edge_type(wrong[0])}", _RENAME)
     names = canonical_order(nodes) + sorted(edges, key=str.encode)
     try:
         return load_graph(names, lambda name: _read((nodes | edges)[name]))
     except (ValueError, KeyError, OSError) as error:
         raise GraphError(f"read graph {root}: {error}", _HINT) from error
-
-
-def _wrong_node_type(name: str) -> str:
-    """What is wrong with a node type, or ""."""
-    for known in NODE_TYPES:
-        if name != known and name.lower().rstrip("s") == known:
-            return f"{name!r} is nearly the node type {known}"
-    return "" if is_node_type(name) and _TYPE.fullmatch(name) else f"{name!r} is not a node type"
-
-
-def _wrong_edge_type(name: str) -> str:
-    """What is wrong with an edge type, or ""."""
-    source, relation, target = split_edge_type(name)
-    plain = relation.isprintable() and not any(character.isspace() for character in relation)
-    if relation == "" or not plain:
-        return f"{name!r} is not an edge type"
-    for known in (GPR, RMR, MRM):
-        if name != known and name.lower() == known:
-            return f"{name!r} is nearly the edge type {known}"
-    return _wrong_node_type(source) or _wrong_node_type(target)
 
 
 def _tables(folder: Path) -> dict[str, Path]:

@@ -9,9 +9,8 @@ import torch
 from torch import Tensor, nn
 
 import tcbuild
-from tcbuild.graph import ends_of
 from tcbuild.torch.dataset import Dataset, stored_dataset
-from tcbuild.torch.edges import block_diagonal
+from tcbuild.torch.edges import Edges
 
 
 class CellGraph(nn.Module):
@@ -44,7 +43,8 @@ class CellGraph(nn.Module):
         edge_types: Sequence[str] | None = None,
     ):
         super().__init__()
-        graph = stored_dataset(dataset).graph
+        stored = stored_dataset(dataset)
+        self._laid_out, graph = Edges.of(stored), stored.graph
         unknown = set(edge_types or ()) - set(graph.edges)
         if unknown:
             raise ValueError(
@@ -62,8 +62,6 @@ class CellGraph(nn.Module):
         )
         self.register_buffer("edges", joined, persistent=False)
         self.register_buffer("stoichiometry", stoichiometry, persistent=False)
-        self._blocks: dict[str, Tensor] = {}
-        self._blocks_batch_size = 0
 
     @property
     def edge_index(self) -> dict[str, Tensor]:
@@ -76,23 +74,8 @@ class CellGraph(nn.Module):
         """The block-diagonal form: per edge type int64 [2, B * E]; sample b's nodes are offset by b
         * N of their type.
 
-        Built if a batch is larger than all before it or on another device; smaller batches get
-        views of it.
+        Batches of tcbuild.torch share it. Built if a batch is larger than all before it or on
+        another device; smaller batches get views of it.
         """
-        if batch_size > self._blocks_batch_size or any(
-            block.device != self.edges.device for block in self._blocks.values()
-        ):
-            self._blocks = {}  # freed before the new ones are made
-            self._blocks = {
-                name: self._block(name, edge_index, batch_size)
-                for name, edge_index in self.edge_index.items()
-            }
-            self._blocks_batch_size = batch_size
-        return {
-            name: block[:, : batch_size * self.sizes[name]] for name, block in self._blocks.items()
-        }
-
-    def _block(self, name: str, edge_index: Tensor, batch_size: int) -> Tensor:
-        source, target = ends_of(name)
-        nodes = self.num_nodes[source], self.num_nodes[target]
-        return block_diagonal(edge_index, nodes, batch_size)
+        device = self.edges.device
+        return {name: self._laid_out.block(name, batch_size, device) for name in self.sizes}
