@@ -18,7 +18,7 @@ type edgeFile struct {
 	reader     *table.Reader // read to its end and closed by read
 	name       nameReader
 	ends       [2]edgeEnd                         // sources and targets
-	split      []byte                             // what separates several names in a field; nil: a field is one name
+	split      []byte                             // what separates several names in a field; empty: a field is one name
 	rename     func(field []byte) ([]byte, error) // finds a gene's name in each of them; nil: it is all of it
 	undirected bool
 	unknown    ingest.UnknownGenes
@@ -227,7 +227,7 @@ func (f *edgeFile) readEnds(g *edgeGroup, end *edgeEnd, batch *table.Batch, i in
 	end.nodes = end.nodes[:0]
 	for more := true; more; {
 		name := field
-		if f.split != nil {
+		if len(f.split) > 0 {
 			name, field, more = bytes.Cut(field, f.split)
 			name = bytes.TrimSpace(name)
 		} else {

@@ -20,21 +20,17 @@ import (
 
 // open prepares an edge table for reading. place is where its settings are, for errors.
 func (t *EdgesSpec) open(files *inputfile.Files, types *nodeTypes, place string) (*edgeFile, error) {
-	name, err := t.nameReader(files)
-	if err != nil {
-		return nil, err
-	}
-	reader, err := t.TextSpec.open(files)
-	if err != nil {
-		return nil, err
-	}
-	file := &edgeFile{path: t.File, reader: reader, name: name, rename: t.rename(), undirected: *t.Undirected, groupBy: -1, names: types.of(ingest.Gene)}
+	file := &edgeFile{path: t.File, split: []byte(t.Split), rename: t.rename(), undirected: *t.Undirected, groupBy: -1, names: types.of(ingest.Gene)}
 	file.ends[0].names, file.ends[1].names = types.of(t.FromType), types.of(t.ToType)
-	if t.Split != "" {
-		file.split = []byte(t.Split)
+	var err error
+	if file.name, err = t.nameReader(files); err != nil {
+		return nil, err
+	}
+	if file.reader, err = t.TextSpec.open(files); err != nil {
+		return nil, err
 	}
 	if err := t.useColumns(file, place); err != nil {
-		reader.Close()
+		file.reader.Close()
 		return nil, err
 	}
 	return file, nil
@@ -43,32 +39,27 @@ func (t *EdgesSpec) open(files *inputfile.Files, types *nodeTypes, place string)
 // useColumns sets what a file does with its columns.
 func (t *EdgesSpec) useColumns(file *edgeFile, place string) (err error) {
 	names := file.reader.Columns()
-	column := func(name string) (number int) {
-		if err == nil {
-			number, err = findColumn(file.reader, t.File, name)
+	find := func(wanted []string) (numbers []int) {
+		for _, name := range wanted {
+			number, failed := findColumn(file.reader, t.File, name)
+			numbers, err = append(numbers, number), cmp.Or(err, failed)
 		}
-		return number
+		return numbers
 	}
-	for _, name := range t.From {
-		file.ends[0].columns = append(file.ends[0].columns, column(name))
-	}
-	for _, name := range t.To {
-		file.ends[1].columns = append(file.ends[1].columns, column(name))
-	}
+	file.ends[0].columns, file.ends[1].columns = find(t.From), find(t.To)
 	keep, refusal := t.condition()
 	relations := []relation{{weight: -1, keep: keep, refusal: refusal, loops: t.SelfLoops}}
-	for k, weight := range t.Weight {
-		number := column(weight)
+	taken := graph.EndColumns
+	for k, number := range find(t.Weight) {
 		r := relation{weight: number, carried: cmp.Or(t.WeightName, names[number]), keep: keep, refusal: refusal, loops: t.SelfLoops}
 		relations = append(relations[:k], r)
-	}
-	var kept []int
-	taken := graph.EndColumns
-	for _, name := range slices.Sorted(maps.Keys(t.Keep)) {
-		kept = append(kept, column(name))
-	}
-	for _, r := range relations {
 		taken = append(taken[:len(taken):len(taken)], r.carried)
+	}
+	kept := find(slices.Sorted(maps.Keys(t.Keep)))
+	patterns := t.relations()
+	_, by, _ := cutPlaceholder(patterns[0])
+	if by != "" {
+		file.groupBy = find([]string{by})[0]
 	}
 	if err != nil {
 		return err
@@ -76,7 +67,6 @@ func (t *EdgesSpec) useColumns(file *edgeFile, place string) (err error) {
 	if file.kept, err = keptColumns(file.reader, kept, t.Keep, place, taken...); err != nil {
 		return err
 	}
-	patterns := t.relations()
 	newGroup := func(value string) *edgeGroup {
 		g := &edgeGroup{}
 		for k, r := range relations {
@@ -88,26 +78,21 @@ func (t *EdgesSpec) useColumns(file *edgeFile, place string) (err error) {
 		}
 		return g
 	}
-	if _, by, _ := cutPlaceholder(patterns[0]); by == "" {
+	if by == "" {
 		file.groups = []*edgeGroup{newGroup("")}
-	} else {
-		file.groupBy = column(by)
-		file.groupOf = func(value []byte) (*edgeGroup, error) {
-			g := newGroup(notInNames.ReplaceAllString(string(value), "_"))
-			for _, other := range file.groups {
-				if other.relations[0].kind == g.relations[0].kind {
-					return nil, fmt.Errorf("found %q, whose edge type %s another value has as well", value, g.relations[0].kind.Relation)
-				}
-			}
-			if !relationName.MatchString(g.relations[0].kind.Relation) {
-				return nil, fmt.Errorf("found %q, expected what the name of an edge type can contain: letters, digits, . and -", value)
-			}
-			return g, nil
+	}
+	file.groupOf = func(value []byte) (*edgeGroup, error) {
+		g := newGroup(notInNames.ReplaceAllString(string(value), "_"))
+		made := g.relations[0].kind
+		if slices.ContainsFunc(file.groups, func(other *edgeGroup) bool { return other.relations[0].kind == made }) {
+			return nil, fmt.Errorf("found %q, whose edge type %s another value has as well", value, made.Relation)
 		}
+		if !relationName.MatchString(made.Relation) {
+			return nil, fmt.Errorf("found %q, expected what the name of an edge type can contain: letters, digits, . and -", value)
+		}
+		return g, nil
 	}
-	if err == nil {
-		file.refusal, err = t.RowsSpec.refusal(place, names)
-	}
+	file.refusal, err = t.RowsSpec.refusal(place, names)
 	return err
 }
 
@@ -140,23 +125,31 @@ func cutPlaceholder(relation string) (before, by, after string) {
 // notInNames are characters that the name of an edge type cannot contain.
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
 
-// condition returns the condition that an edge's weight must meet, and a description of the rows
-// that do not meet it.
+// condition returns the condition that an edge's weight must meet, NaN if it is missing, and a
+// description of the rows that do not meet it.
 func (t *EdgesSpec) condition() (keep func(weight float64) bool, refusal string) {
+	least, most := math.Inf(-1), math.Inf(1)
+	if t.Min != nil {
+		least = *t.Min
+	}
+	if t.Max != nil {
+		most = *t.Max
+	}
+	what := "with no " + cmp.Or(t.WeightName, "weight")
 	switch {
-	case t.isSet():
-		return t.Cutoff.condition(cmp.Or(t.WeightName, "weight"))
+	case t.Min != nil && t.Max != nil:
+		refusal = fmt.Sprintf("%s from %v to %v", what, least, most)
+	case t.Max != nil:
+		refusal = fmt.Sprintf("%s of at most %v", what, most)
+	case t.Min != nil:
+		refusal = fmt.Sprintf("%s of at least %v", what, least)
 	case t.Nonzero || t.Matrix != "":
-		return nonzero, nonzeroRefusal
+		return func(weight float64) bool { return weight != 0 && !math.IsNaN(weight) }, "with a weight of 0 or none"
 	default:
 		return func(float64) bool { return true }, ""
 	}
+	return func(weight float64) bool { return weight >= least && weight <= most }, refusal
 }
-
-// nonzero is the condition without a Cutoff, where one is needed.
-func nonzero(weight float64) bool { return weight != 0 && !math.IsNaN(weight) }
-
-const nonzeroRefusal = "with a weight of 0 or none"
 
 // check returns an error for a range without values.
 func (c Cutoff) check(place string) error {
@@ -167,24 +160,6 @@ func (c Cutoff) check(place string) error {
 }
 
 func (c Cutoff) isSet() bool { return c.Min != nil || c.Max != nil }
-
-// condition returns the condition that a weight must meet (NaN if it is missing), and a description
-// of the rows that do not meet it.
-func (c Cutoff) condition(what string) (keep func(weight float64) bool, refusal string) {
-	least, most := math.Inf(-1), math.Inf(1)
-	switch {
-	case c.Min == nil:
-		most = *c.Max
-		refusal = fmt.Sprintf("with no %s of at most %v", what, most)
-	case c.Max == nil:
-		least = *c.Min
-		refusal = fmt.Sprintf("with no %s of at least %v", what, least)
-	default:
-		least, most = *c.Min, *c.Max
-		refusal = fmt.Sprintf("with no %s from %v to %v", what, least, most)
-	}
-	return func(weight float64) bool { return weight >= least && weight <= most }, refusal
-}
 
 // nameReader reads fields literally or, in a table with an id list, by number.
 func (t *EdgesSpec) nameReader(files *inputfile.Files) (nameReader, error) {

@@ -32,7 +32,7 @@ func (s *GraphSpec) addOntology(files *inputfile.Files, graph *ingest.Graph, nam
 	}
 	nodes := SourceReport{Made: geneOntology, File: spec.File, Rows: len(terms.terms)}
 	kept := make([]bool, len(terms.terms))
-	obsolete, elsewhere := 0, 0
+	obsolete, elsewhere, bare := 0, 0, 0
 	for i, t := range terms.terms {
 		switch {
 		case t.obsolete:
@@ -43,7 +43,7 @@ func (s *GraphSpec) addOntology(files *inputfile.Files, graph *ingest.Graph, nam
 			kept[i] = true
 		}
 	}
-	a := annotations{spec: spec, terms: terms, kept: kept, names: names, unknown: s.UnknownGenes, pairs: newPairs(false), joins: make(joins)}
+	a := annotations{relation: spec.Relation, terms: terms, kept: kept, names: names, unknown: s.UnknownGenes, pairs: newPairs(false), joins: make(joins)}
 	var annotated Report
 	for i, table := range spec.Annotations {
 		report, err := a.read(files, table, spec.annotationsPlace(i))
@@ -55,15 +55,15 @@ func (s *GraphSpec) addOntology(files *inputfile.Files, graph *ingest.Graph, nam
 		}
 		annotated = append(annotated, report)
 	}
-	relations, err := terms.relations(spec)
+	relations, others, err := terms.relations(spec)
 	if err != nil {
 		return nil, err
 	}
-	bare := 0
 	if spec.Terms == AnnotatedTerms {
 		bare = terms.dropBare(kept, slices.Clone(a.term), relations)
 	}
 	nodes.drop(Count{"obsolete", obsolete}, Count{"of other namespaces", elsewhere}, Count{"without genes, also below them", bare})
+	nodes.note(others...)
 	rows := terms.addNodes(graph, kept)
 	nodes.Kept = graph.NodesOf(geneOntology).Len()
 	reports := Report{nodes}
@@ -72,7 +72,6 @@ func (s *GraphSpec) addOntology(files *inputfile.Files, graph *ingest.Graph, nam
 		report.File = spec.File
 		graph.Edges, reports = append(graph.Edges, edges), append(reports, report)
 	}
-	reports[0].Noted = terms.otherRelations(spec)
 	if err := reports.check("check the settings namespaces, relations and terms", *s.MaxDropped); err != nil {
 		return nil, err
 	}
@@ -88,22 +87,31 @@ type termRelation struct {
 	src, dst []uint32
 }
 
-// relations returns the relations of terms that are not obsolete, by the name of their edges. Of
-// the default ones, those that the file lacks are left out.
-func (o *ontology) relations(spec OntologySpec) ([]*termRelation, error) {
+// relations returns the relations of terms that are not obsolete, by the name of their edges, and
+// counts those that make no edges. Of the default ones, those that the file lacks are left out.
+func (o *ontology) relations(spec OntologySpec) (all []*termRelation, others []Count, err error) {
+	names := spec.Relations
 	byName := make(map[string]*termRelation)
-	for _, name := range spec.Relations {
+	for _, name := range names {
 		byName[name] = &termRelation{name: name}
 	}
+	if names == nil {
+		names = map[string]string{"is_a": "is_a", "part_of": "part_of"}
+	}
+	unwanted := make(map[string]int)
 	for i, t := range o.terms {
+		if t.obsolete {
+			continue
+		}
 		for _, p := range t.parents {
-			name, wanted := spec.edgesOf(p.relation)
-			if t.obsolete || !wanted {
+			name, wanted := names[p.relation]
+			if !wanted {
+				unwanted[p.relation]++
 				continue
 			}
 			at, how := o.find([]byte(p.id))
 			if how > byAlternative {
-				return nil, fault.New(fault.Input, oboHint, "read ontology %s:%d: found %s %s of term %s, expected a term of the file",
+				return nil, nil, fault.New(fault.Input, oboHint, "read ontology %s:%d: found %s %s of term %s, expected a term of the file",
 					spec.File, p.line, p.relation, fault.Quote(p.id), t.id)
 			}
 			r := byName[name]
@@ -114,36 +122,13 @@ func (o *ontology) relations(spec OntologySpec) ([]*termRelation, error) {
 			r.src, r.dst = append(r.src, uint32(i)), append(r.dst, uint32(at))
 		}
 	}
-	var all []*termRelation
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		all = append(all, byName[name])
 	}
-	return all, nil
-}
-
-// edgesOf returns the name of the edges that a relation makes.
-func (s OntologySpec) edgesOf(relation string) (name string, wanted bool) {
-	if s.Relations == nil {
-		return relation, relation == "is_a" || relation == "part_of"
+	for _, relation := range slices.Sorted(maps.Keys(unwanted)) {
+		others = append(others, Count{"relations " + relation + ", which are not among gene_ontology.relations", unwanted[relation]})
 	}
-	name, wanted = s.Relations[relation]
-	return name, wanted
-}
-
-// otherRelations counts the relations that make no edges.
-func (o *ontology) otherRelations(spec OntologySpec) (noted []Count) {
-	counts := make(map[string]int)
-	for _, t := range o.terms {
-		for _, p := range t.parents {
-			if _, wanted := spec.edgesOf(p.relation); !wanted && !t.obsolete {
-				counts[p.relation]++
-			}
-		}
-	}
-	for _, relation := range slices.Sorted(maps.Keys(counts)) {
-		noted = append(noted, Count{"relations " + relation + ", which are not among gene_ontology.relations", counts[relation]})
-	}
-	return noted
+	return all, others, nil
 }
 
 // dropBare removes from kept the terms that have no gene, nor a term below them that has one, and
@@ -211,11 +196,11 @@ func (r *termRelation) edges(kept []bool, rows []uint32) (*ingest.Edges, SourceR
 
 // annotations are the edges of genes and terms, in the order of their first rows.
 type annotations struct {
-	spec    OntologySpec
-	terms   *ontology
-	kept    []bool // of the terms, those in the namespaces to keep
-	names   *Names
-	unknown ingest.UnknownGenes
+	relation string
+	terms    *ontology
+	kept     []bool // of the terms, those in the namespaces to keep
+	names    *Names
+	unknown  ingest.UnknownGenes
 
 	pairs               *pairs
 	gene, term          []uint32 // by pair; term is an index in terms
@@ -230,75 +215,70 @@ func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec, place s
 	if err != nil {
 		return report, err
 	}
-	r := annotationReader{annotations: a, split: []byte(spec.Split), columns: [4]int(columns)}
-	err = rows.each("annotations", &report, r.row)
-	r.account(&report)
-	return report, err
-}
-
-// annotationReader counts the rows of one file.
-type annotationReader struct {
-	*annotations
-	columns [4]int // of genes, terms, evidence and qualifiers
-	split   []byte // what ends the gene's name; nil: nothing
-	recent  recentName
-
-	repeated  int
-	missing   missingNames
-	resolved  [isUnknown + 1]int
-	elsewhere int // terms of other namespaces
-	kept      int
-}
-
-func (r *annotationReader) row(batch *table.Batch, i int) error {
-	code, qualifier := batch.Text(r.columns[2], i), batch.Text(r.columns[3], i)
-	if err := cmp.Or(checkUTF8(qualifier), checkUTF8(code)); err != nil {
-		return err
-	}
-	name := batch.Text(r.columns[0], i)
-	if len(r.split) > 0 {
-		name, _, _ = bytes.Cut(name, r.split)
-	}
-	m := r.recent.find(r.names, name)
-	if m.result != gene {
-		if err := ingest.CheckGeneName(name); err != nil {
+	var recent recentName
+	var missing missingNames
+	var resolved [isUnknown + 1]int
+	elsewhere, again := 0, 0 // terms of other namespaces, and repeated rows
+	err = rows.each("annotations", &report, func(batch *table.Batch, i int) error {
+		code, qualifier := batch.Text(columns[2], i), batch.Text(columns[3], i)
+		if err := cmp.Or(checkUTF8(qualifier), checkUTF8(code)); err != nil {
 			return err
 		}
-		if r.unknown == ingest.RefuseUnknownGenes {
-			return fault.New(fault.Input, r.names.unknownHint(string(name)), "%s", r.names.describe(string(name), m.result))
+		name := batch.Text(columns[0], i)
+		if spec.Split != "" {
+			name, _, _ = bytes.Cut(name, []byte(spec.Split))
 		}
-		r.missing.add(string(name))
-		r.missing.count([2]found{m.result, m.result})
-		return nil
-	}
-	id := batch.Text(r.columns[1], i)
-	at, how := r.terms.find(id)
-	if how == isUnknown {
-		if r.unknown == ingest.RefuseUnknownGenes {
+		m := recent.find(a.names, name)
+		if m.result != gene {
+			if err := ingest.CheckGeneName(name); err != nil {
+				return err
+			}
+			if a.unknown == ingest.RefuseUnknownGenes {
+				return fault.New(fault.Input, a.names.unknownHint(string(name)), "%s", a.names.describe(string(name), m.result))
+			}
+			missing.add(string(name))
+			missing.count([2]found{m.result, m.result})
+			return nil
+		}
+		id := batch.Text(columns[1], i)
+		at, how := a.terms.find(id)
+		switch {
+		case how == isUnknown && a.unknown == ingest.RefuseUnknownGenes:
 			return fault.New(fault.Input, "use an ontology of the same release or a later one, or drop such rows with unknown_genes: drop-gene",
-				"term %s is not in the ontology (%s terms)", fault.Quote(id), grouped(len(r.terms.terms)))
+				"term %s is not in the ontology (%s terms)", fault.Quote(id), grouped(len(a.terms.terms)))
+		case how == isUnknown:
+			missing.add(string(id))
+		case how != isObsolete && !a.kept[at]:
+			elsewhere++
+			return nil
 		}
-		r.missing.add(string(id))
-	}
-	if how == isUnknown || how == isObsolete {
-		r.resolved[how]++
+		if resolved[how]++; how >= isObsolete {
+			return nil
+		}
+		pair, meeting := a.pairs.meet(m.gene, uint32(at))
+		if meeting == first {
+			report.Kept++
+			a.gene, a.term = append(a.gene, m.gene), append(a.term, uint32(at))
+			a.evidence, a.qualifier = append(a.evidence, ""), append(a.qualifier, "")
+		} else {
+			again++
+		}
+		a.evidence[pair], a.qualifier[pair] = a.joins.with(a.evidence[pair], code), a.joins.with(a.qualifier[pair], qualifier)
 		return nil
-	}
-	if !r.annotations.kept[at] {
-		r.elsewhere++
-		return nil
-	}
-	r.resolved[how]++
-	pair, meeting := r.pairs.meet(m.gene, uint32(at))
-	if meeting == first {
-		r.kept++
-		r.gene, r.term = append(r.gene, m.gene), append(r.term, uint32(at))
-		r.evidence, r.qualifier = append(r.evidence, ""), append(r.qualifier, "")
-	} else {
-		r.repeated++
-	}
-	r.evidence[pair], r.qualifier[pair] = r.joins.with(r.evidence[pair], code), r.joins.with(r.qualifier[pair], qualifier)
-	return nil
+	})
+	report.Unnamed = resolved[isUnknown]
+	missing.account(&report)
+	report.drop(
+		Count{"of unknown terms", resolved[isUnknown]},
+		Count{"of obsolete terms that no single term replaces", resolved[isObsolete]},
+		Count{"of terms in other namespaces", elsewhere},
+		Count{"of the gene and term of an earlier row", again},
+	)
+	report.note(
+		Count{"of alternative ids of terms", resolved[byAlternative]},
+		Count{"of obsolete terms, read as the terms that replace them", resolved[byReplacement]},
+	)
+	return report, err
 }
 
 // joins are the sets of texts, joined in the order of their first rows, that were made of another
@@ -324,23 +304,8 @@ func (j joins) with(set string, text []byte) string {
 	return joined
 }
 
-func (r *annotationReader) account(report *SourceReport) {
-	report.Kept, report.Unnamed = r.kept, r.resolved[isUnknown]
-	r.missing.account(report)
-	report.drop(
-		Count{"of unknown terms", r.resolved[isUnknown]},
-		Count{"of obsolete terms that no single term replaces", r.resolved[isObsolete]},
-		Count{"of terms in other namespaces", r.elsewhere},
-		Count{"of the gene and term of an earlier row", r.repeated},
-	)
-	report.note(
-		Count{"of alternative ids of terms", r.resolved[byAlternative]},
-		Count{"of obsolete terms, read as the terms that replace them", r.resolved[byReplacement]},
-	)
-}
-
 func (a *annotations) edgeType() ingest.EdgeType {
-	return ingest.EdgeType{Source: ingest.Gene, Relation: a.spec.Relation, Target: geneOntology}
+	return ingest.EdgeType{Source: ingest.Gene, Relation: a.relation, Target: geneOntology}
 }
 
 // edges returns the edge table; nodes are the rows of terms among the nodes.
