@@ -103,7 +103,7 @@ func (r *alleleReader) find(name string) meaning {
 func (r *alleleReader) locus(name string, kind AlleleKind) locus {
 	l := locus{namedGene: namedGene{name, r.find(name)}, kind: kind}
 	l.several = r.genesIn(name)
-	l.control = r.controls[strings.ToUpper(name)] || l.result == gene && r.controls[r.names.genes.IDs[l.gene]]
+	l.control = r.controls[strings.ToUpper(name)] || l.result == gene && r.controls[r.names.nodes.IDs[l.gene]]
 	return l
 }
 
@@ -161,7 +161,7 @@ func (r *alleleReader) isSecond(part string, hyphen bool) bool {
 	}
 	if hyphen && designation.MatchString(part) {
 		m := r.find(part)
-		return m.result == gene && strings.EqualFold(r.names.genes.IDs[m.gene], part)
+		return m.result == gene && strings.EqualFold(r.names.nodes.IDs[m.gene], part)
 	}
 	return r.isName(part)
 }
@@ -179,8 +179,9 @@ func (r *alleleReader) isName(name string) bool {
 // ofAllele returns the locus of an allele given only by name: ost3Δ, act1-129, YBR004C-PH. The gene
 // is the longest prefix, up to a hyphen, that names one.
 func (r *alleleReader) ofAllele(allele string) locus {
-	if several := r.genesIn(allele); several != nil {
-		return locus{namedGene: unknownGene(allele), kind: OtherAllele, several: several}
+	whole := locus{namedGene: unknownGene(allele), kind: OtherAllele, several: r.genesIn(allele)}
+	if whole.several != nil {
+		return whole
 	}
 	name, deleted := cutDelta(allele)
 	if deleted {
@@ -192,7 +193,7 @@ func (r *alleleReader) ofAllele(allele string) locus {
 			return l
 		}
 	}
-	return locus{namedGene: unknownGene(allele), kind: OtherAllele}
+	return whole
 }
 
 // ofAlleles returns the loci of alleles that are given by name, joined in one text.

@@ -256,7 +256,7 @@ func (f *edgeFile) resolve(g *edgeGroup, names *Names, m meaning, name []byte, b
 	if m.result == gene {
 		return m, nil
 	}
-	if err := checkNodeID(names.genes.Type, name); err != nil {
+	if err := checkNodeID(names.nodes.Type, name); err != nil {
 		return m, f.malformed(batch, column, i, err)
 	}
 	switch {

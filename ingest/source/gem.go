@@ -82,7 +82,6 @@ func readGEM(files *inputfile.Files, path string) (*gem, error) {
 }
 
 // parseGEM reads YAML from cobrapy and RAVEN.
-
 func parseGEM(path string, text []byte) (*gem, error) {
 	var document yaml.Node
 	err := yaml.Unmarshal(text, &document)

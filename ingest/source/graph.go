@@ -165,12 +165,12 @@ func (n *Names) addTo(g *ingest.Graph) {
 	rows := slices.Repeat([]uint32{unused}, len(n.features))
 	ends := func(visit func(row *uint32)) {
 		for _, e := range g.Edges {
-			if source, target := e.Type.Ends(); source == n.genes.Type || target == n.genes.Type {
+			if source, target := e.Type.Ends(); source == n.nodes.Type || target == n.nodes.Type {
 				for i := range e.Src {
-					if source == n.genes.Type {
+					if source == n.nodes.Type {
 						visit(&e.Src[i])
 					}
-					if target == n.genes.Type {
+					if target == n.nodes.Type {
 						visit(&e.Dst[i])
 					}
 				}
@@ -186,6 +186,6 @@ func (n *Names) addTo(g *ingest.Graph) {
 		}
 	}
 	ends(func(row *uint32) { *row = rows[*row] })
-	nodes, _ := ingest.NewNodes(n.genes.Type, ids, nil)
+	nodes, _ := ingest.NewNodes(n.nodes.Type, ids, nil)
 	g.Others = append(g.Others, nodes)
 }

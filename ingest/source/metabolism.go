@@ -90,11 +90,11 @@ func (m *gem) renameGenes(names *Names) (rules int) {
 		reaction, changed := &m.reactions[i], false
 		renamed := reaction.rule.Rename(func(name string) string {
 			m := names.find([]byte(name))
-			if m.result != gene || names.genes.IDs[m.gene] == name {
+			if m.result != gene || names.nodes.IDs[m.gene] == name {
 				return name
 			}
 			changed = true
-			return names.genes.IDs[m.gene]
+			return names.nodes.IDs[m.gene]
 		})
 		if changed {
 			reaction.rule, reaction.ruleText = renamed, renamed.String()

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -16,7 +17,7 @@ import (
 
 // Names finds genes by the names in public files. Once read, it is safe for concurrent use.
 type Names struct {
-	genes    *ingest.Nodes         // or nodes of another type, without other names
+	nodes    *ingest.Nodes         // genes, or nodes of another type, which have no other names
 	kinds    []string              // of names, by precedence
 	features []string              // systematic names: of the genes in their order, then of others
 	short    map[shortName]meaning // of every name that fits
@@ -61,7 +62,7 @@ func (n *Names) set(name string, m meaning) {
 
 // newNames makes a look-up that knows only gene ids, with room for a number of names.
 func newNames(genes *ingest.Nodes, room int) *Names {
-	n := &Names{genes: genes, features: slices.Clone(genes.IDs), short: make(map[shortName]meaning, room), long: make(map[string]meaning), several: make(map[string][]uint32)}
+	n := &Names{nodes: genes, features: slices.Clone(genes.IDs), short: make(map[shortName]meaning, room), long: make(map[string]meaning), several: make(map[string][]uint32)}
 	for row, id := range genes.IDs {
 		n.set(id, meaning{uint32(row), gene, -1})
 	}
@@ -106,6 +107,7 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 	if spec.Kinds != nil {
 		n.kinds, kinds = append(n.kinds, spec.Kinds[0]), spec.Kinds[1:]
 	}
+	split := []byte(cmp.Or(spec.Split, "\x00"))
 	var missing missingNames
 	named := make([][]featureName, len(kinds)) // names get their meaning after the last row
 	empty := 0
@@ -130,15 +132,12 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 			}
 			of := &named[min(k, len(kinds)-1)]
 			field := batch.Text(column, i)
-			if last := len(field) - 1; last > 0 && field[0] == '"' && field[last] == '"' && spec.Split != "" && bytes.Contains(field, []byte(spec.Split)) {
-				field = field[1:last] // as HGNC writes several names
+			if spec.Split != "" && inQuotes(field) && bytes.Contains(field, []byte(spec.Split)) {
+				field = field[1 : len(field)-1] // as HGNC writes several names
 			}
-			for name, rest, more := field, []byte(nil), true; more; name = rest {
-				if more = spec.Split != ""; more {
-					name, rest, more = bytes.Cut(name, []byte(spec.Split))
-				}
+			for name := range bytes.SplitSeq(field, split) {
 				name = bytes.TrimPrefix(bytes.TrimSpace(name), []byte(spec.StripPrefix))
-				if last := len(name) - 1; last > 0 && name[0] == '"' && name[last] == '"' {
+				if inQuotes(name) {
 					return fault.New(fault.Input, ingest.QuotesHint, "found name %s, expected one without quotes around it", fault.Quote(name))
 				}
 				*of = append(*of, featureName{string(name), m.gene})
@@ -158,6 +157,11 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 	report.drop(Count{"without an id", empty}, Count{"of unknown genes", missing.unknownRows}, Count{"of ambiguous names", missing.ambiguousRows})
 	n.noteAmbiguous(&report, first)
 	return report, report.check("check "+place+": no id of the table is a gene's", 1)
+}
+
+func inQuotes(text []byte) bool {
+	last := len(text) - 1
+	return last > 0 && text[0] == '"' && text[last] == '"'
 }
 
 // feature returns the number of the feature with a systematic name, which is a name of it of the
@@ -200,7 +204,7 @@ func (n *Names) add(name string, feature uint32) {
 	n.set(name, m)
 }
 
-func (n *Names) isGene(feature uint32) bool { return int(feature) < n.genes.Len() }
+func (n *Names) isGene(feature uint32) bool { return int(feature) < n.nodes.Len() }
 
 // noteAmbiguous notes the ambiguous names of the kinds from one on.
 func (n *Names) noteAmbiguous(report *SourceReport, kind int16) {
@@ -260,10 +264,10 @@ func (n *Names) named(name []byte) namedGene {
 // unknownHint is the hint for an unknown gene name in a source of a graph.
 func (n *Names) unknownHint(name string) string {
 	const drop = "drop its edges with unknown_genes: drop-gene, which is also the flag --unknown-genes"
-	if alike := n.genes.Alike(name); alike != "" {
+	if alike := n.nodes.Alike(name); alike != "" {
 		return alike + "; or " + drop
 	}
-	if n.genes.Type != ingest.Gene {
+	if n.nodes.Type != ingest.Gene {
 		return "add it to the nodes, or " + drop
 	}
 	return "add the gene to the gene list, or " + drop
@@ -282,8 +286,8 @@ func (n *Names) describe(name string, result found) string {
 	if result == ambiguous {
 		return fmt.Sprintf("name %s is ambiguous: it is an alias of %s", fault.Quote(name), strings.Join(n.featuresOf(name), " and "))
 	}
-	if n.genes.Type != ingest.Gene {
-		return fmt.Sprintf("%s %s is not among the nodes of this type (%s)", n.genes.Type, fault.Quote(name), plural(n.genes.Len(), "node", ""))
+	if n.nodes.Type != ingest.Gene {
+		return fmt.Sprintf("%s %s is not among the nodes of this type (%s)", n.nodes.Type, fault.Quote(name), plural(n.nodes.Len(), "node", ""))
 	}
-	return fmt.Sprintf("gene %s is not in the gene list (%s)", samples.QuoteGene(name), plural(n.genes.Len(), "gene", ""))
+	return fmt.Sprintf("gene %s is not in the gene list (%s)", samples.QuoteGene(name), plural(n.nodes.Len(), "gene", ""))
 }

@@ -170,7 +170,7 @@ type plainSet struct {
 
 // openPlain opens the set; see samples.OpenFile. An ambiguous name counts as unknown.
 func (s PerturbationSpec) openPlain(names *Names, text table.TextOptions) (Perturbations, error) {
-	genes := names.genes
+	genes := names.nodes
 	set, err := samples.OpenFile(s.File, genes, samples.PerturbationOptions{
 		UnknownGenes: s.UnknownGenes, AllowWildtype: s.AllowWildtype, AllowDuplicateIDs: s.AllowDuplicateIDs,
 		GenesColumns: s.GenesColumns, GeneDelimiter: s.GeneDelimiter,
@@ -199,7 +199,7 @@ func (p *plainSet) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error
 	counts, err := p.SampleSource.Scan(yield)
 	p.report = p.account(counts)
 	if err == nil || errors.Is(err, samples.ErrNoneRemains) {
-		err = p.report.check("give the genes' other names with "+p.names.genes.AliasSetting(), *p.spec.MaxDropped)
+		err = p.report.check("give the genes' other names with "+p.names.nodes.AliasSetting(), *p.spec.MaxDropped)
 	}
 	return counts, err
 }

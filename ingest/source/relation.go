@@ -79,7 +79,7 @@ func (f *edgeFile) finish(g *edgeGroup, r *relation) (*ingest.Edges, SourceRepor
 	edges := &ingest.Edges{Type: r.kind, Src: r.src, Dst: r.dst}
 	appended := 0
 	if r.loops == LoopsAppend {
-		appended = f.names.genes.Len()
+		appended = f.names.nodes.Len()
 	}
 	for row := range uint32(appended) {
 		edges.Src, edges.Dst, r.weights = append(edges.Src, row), append(edges.Dst, row), append(r.weights, math.NaN())

@@ -83,7 +83,7 @@ func (s PerturbationSpec) openScreen(names *Names, text table.TextOptions, layOu
 	screen := &screen{file: file, spec: s, text: text, names: names}
 	err = layOut(screen)
 	if err == nil && s.Where != "" {
-		screen.filter, err = where.Compile(s.Where, screen.columns, names.genes, screen.ignored...)
+		screen.filter, err = where.Compile(s.Where, screen.columns, names.nodes, screen.ignored...)
 		screen.columns = screen.columns.Kept()
 	}
 	if err != nil {
@@ -147,7 +147,7 @@ func (r *screenReader) genotype(loci []locus, genes *[]uint32) (ok bool, err err
 	}
 	if a, b := synonyms(loci); a != nil {
 		if r.spec.Synonyms != ingest.DropSynonyms {
-			return false, ingest.TwoNames(a.name, b.name, r.names.genes.IDs[a.gene])
+			return false, ingest.TwoNames(a.name, b.name, r.names.nodes.IDs[a.gene])
 		}
 		r.synonymRows++
 		return false, nil
@@ -207,14 +207,14 @@ func (r *screenReader) lost(name namedGene) error {
 
 func (r *screenReader) lostHint(name string) string {
 	const others = "; to drop such samples, pass --unknown-genes drop-sample"
-	if alike := r.names.genes.Alike(name); alike != "" {
+	if alike := r.names.nodes.Alike(name); alike != "" {
 		return alike + others
 	}
 	yeast := alleleReader{names: r.names, yeast: true}
-	if l := yeast.ofName(name); l.result == gene && systematicName.MatchString(r.names.genes.IDs[l.gene]) {
+	if l := yeast.ofName(name); l.result == gene && systematicName.MatchString(r.names.nodes.IDs[l.gene]) {
 		return "to read names of yeast's strains and alleles, set yeast_alleles=true" + others
 	}
-	return "add the gene to the graph, or its other names with " + r.names.genes.AliasSetting() + others
+	return "add the gene to the graph, or its other names with " + r.names.nodes.AliasSetting() + others
 }
 
 // add makes a sample of a row, unless it has no phenotypes. genes is strictly ascending.
@@ -279,7 +279,7 @@ func (r *screenReader) emptyHint() string {
 	case len(r.kinds) > 0:
 		return "check the columns of strains and alleles: no row has only deletions"
 	case len(r.missing.names) > 0:
-		return "give the genes' other names with " + r.names.genes.AliasSetting()
+		return "give the genes' other names with " + r.names.nodes.AliasSetting()
 	}
 	return "check that it is the right file"
 }

@@ -97,7 +97,7 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 			genes = append(genes, columns[laid.detail])
 		}
 	}
-	screen.Perturbations, err = samples.NewPerturbations(screen.file, screen.names.genes, samples.PerturbationOptions{KindsColumn: samples.NoKinds,
+	screen.Perturbations, err = samples.NewPerturbations(screen.file, screen.names.nodes, samples.PerturbationOptions{KindsColumn: samples.NoKinds,
 		GenesColumns: genes, IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes,
 		Attributes: s.Attributes, FilterColumns: where.Names(s.Where),
 		AllowDuplicateIDs: s.AllowDuplicateIDs, Text: screen.text,
@@ -119,7 +119,7 @@ func (s PerturbationSpec) alleleReader(names *Names) alleleReader {
 		name = strings.ToUpper(name)
 		r.controls[name] = true
 		if m := names.find([]byte(name)); m.result == gene {
-			r.controls[names.genes.IDs[m.gene]] = true
+			r.controls[names.nodes.IDs[m.gene]] = true
 		}
 	}
 	return r
