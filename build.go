@@ -47,17 +47,18 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 	if err := b.findCodec(); err != nil {
 		return nil, err
 	}
-	inputs, err := b.prepare(ctx)
+	inputs := b.inputs()
 	defer inputs.Close()
-	if err == nil {
-		err = b.plan()
+	if err := inputs.prepare(ctx); err != nil {
+		return nil, err
 	}
-	if err != nil {
+	if err := b.plan(); err != nil {
 		return nil, err
 	}
 	if result, err := b.published(); result != nil || err != nil {
 		return result, err
 	}
+	var err error
 	b.building, err = store.Begin(o.Out, b.manifest, o.Resume, b.shard)
 	if fault.KindOf(err) == fault.Busy {
 		// The process that built the last shard may have published the dataset since.

@@ -27,6 +27,8 @@ import (
 // inputs are what shards are built from, whichever dataset they are for: the tables of a graph and
 // a perturbation set, or an existing dataset.
 type inputs interface {
+	// prepare reads the graph, its rules, and all that a manifest says of inputs and samples.
+	prepare(ctx context.Context) error
 	incidence() (*incidence.Cache, error)
 	// place puts the graph and the sample table into the dataset under construction, unless an
 	// earlier build did.
@@ -34,28 +36,18 @@ type inputs interface {
 	io.Closer
 }
 
-// prepare reads the inputs: the graph, its rules, and all that a manifest says of inputs and
-// samples. The inputs are returned with an error, too, and must be closed.
-func (b *builder) prepare(ctx context.Context) (inputs, error) {
+func (b *builder) inputs() inputs {
 	if b.Base != nil {
-		return base{b}, b.readBase()
+		return base{b}
 	}
-	s := &sources{builder: b}
-	err := s.read(ctx)
-	if err == nil {
-		err = s.survey(ctx)
-	}
-	if err == nil {
-		err = s.Unchanged()
-	}
-	return s, inputfile.Explain(err, s)
+	return &sources{builder: b}
 }
 
 // base is an existing dataset as inputs. It was surveyed when it was built, and each file and block
 // of it is compared with its checksum when it is read.
 type base struct{ *builder }
 
-func (b *builder) readBase() (err error) {
+func (b base) prepare(context.Context) (err error) {
 	if b.graph, err = b.Base.Graph(); err != nil {
 		return err
 	}
@@ -85,6 +77,17 @@ type sources struct {
 	files   inputfile.Files     // of the graph
 	samples ingest.SampleSource // nil without a perturbation set
 	table   *store.SampleWriter // of samples; nil if an earlier build wrote it
+}
+
+func (s *sources) prepare(ctx context.Context) error {
+	err := s.read(ctx)
+	if err == nil {
+		err = s.survey(ctx)
+	}
+	if err == nil {
+		err = s.Unchanged()
+	}
+	return inputfile.Explain(err, s)
 }
 
 func (s *sources) read(ctx context.Context) error {
