@@ -30,11 +30,15 @@ var UnknownGenesChoices = []string{string(RefuseUnknownGenes), string(DropSample
 
 // Check returns a fault.Usage for any other value. "" means RefuseUnknownGenes.
 func (u UnknownGenes) Check() error {
-	if u == "" || slices.Contains(UnknownGenesChoices, string(u)) {
+	return checkChoice("unknown_genes", string(u), UnknownGenesChoices...)
+}
+
+func checkChoice(setting, found string, choices ...string) error {
+	if found == "" || slices.Contains(choices, found) {
 		return nil
 	}
-	choices := strings.Join(UnknownGenesChoices, ", ")
-	return fault.New(fault.Usage, "use one of "+choices, "unknown_genes: found %q, expected %s", u, choices)
+	listed := strings.Join(choices, " or ")
+	return fault.New(fault.Usage, "use "+listed, "%s: found %q, expected %s", setting, found, listed)
 }
 
 // Synonyms says what to do with a sample that names one gene by two names.
@@ -47,10 +51,7 @@ const (
 
 // Check returns a fault.Usage for any other value. "" means RefuseSynonyms.
 func (s Synonyms) Check() error {
-	if s == "" || s == RefuseSynonyms || s == DropSynonyms {
-		return nil
-	}
-	return fault.New(fault.Usage, "use error or drop-sample", "synonyms: found %q, expected error or drop-sample", s)
+	return checkChoice("synonyms", string(s), string(RefuseSynonyms), string(DropSynonyms))
 }
 
 // TwoNames is the error of a sample that names one gene by two names.

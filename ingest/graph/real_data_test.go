@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tcbuild/ingest"
+	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/samples"
 	"tcbuild/ingest/table"
 )
@@ -54,7 +55,12 @@ func TestRealPerturbations(t *testing.T) {
 }
 
 func readRealGenes(path string) (*ingest.Nodes, error) {
-	r, err := table.OpenText(path, table.TextOptions{Columns: []string{"id", "qualifier"}, Header: true})
+	file, err := inputfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	r, err := table.OpenFile(file, table.TextOptions{Columns: []string{"id", "qualifier"}, Header: true})
 	if err != nil {
 		return nil, err
 	}

@@ -28,18 +28,17 @@ func (p *Perturbations) PerturbedGenes(ctx context.Context) ([]string, error) {
 
 // Of returns the set, on the same open files, with deletions of other genes. Closing either closes
 // both.
-func (p *Perturbations) Of(genes *ingest.Nodes) *Perturbations { return &Perturbations{p.of(genes)} }
-
-func (p *storePerturbations) of(genes *ingest.Nodes) perturbations {
-	of := *p
-	of.genes = genes
-	return &of
-}
-
-func (p *tablePerturbations) of(genes *ingest.Nodes) perturbations {
-	of := *p
-	of.genes = genes
-	return &of
+func (p *Perturbations) Of(genes *ingest.Nodes) *Perturbations {
+	switch p := p.perturbations.(type) {
+	case *tablePerturbations:
+		of := *p
+		of.genes = genes
+		return &Perturbations{&of}
+	default:
+		of := *p.(*storePerturbations)
+		of.genes = genes
+		return &Perturbations{&of}
+	}
 }
 
 func (p *storePerturbations) eachName(ctx context.Context, note func(name []byte)) error {

@@ -80,7 +80,6 @@ type perturbations interface {
 	// eachName calls note with the name of each deleted gene; a name is valid during the call
 	eachName(ctx context.Context, note func(name []byte)) error
 	isControl(name []byte) bool
-	of(genes *ingest.Nodes) perturbations
 }
 
 // OpenFile opens a perturbation set and finds out what its columns are. In Arrow and

@@ -154,7 +154,7 @@ func showInMemory(path string, content []byte) (string, error) {
 		return "", err
 	}
 	defer s.Close()
-	r := &Reader{source: s}
+	r := &Reader{Source: s}
 	var b Batch
 	var lines []string
 	for {

@@ -137,7 +137,7 @@ func showTwice(path string, content []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r := &Reader{source: s}
+	r := &Reader{Source: s}
 	text := strings.Builder{}
 	fmt.Fprintln(&text, r.Columns(), values)
 	kept := keepTypes(r)

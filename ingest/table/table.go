@@ -18,8 +18,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
 	"tcbuild/fault"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/ingest/table/arrowfile"
@@ -69,23 +67,20 @@ const (
 // A Reader reads a table from its first row to its last. It is not safe for
 // concurrent use, and must be closed.
 type Reader struct {
-	file   *inputfile.File
-	owned  bool // Close closes file
-	source rows.Source
-	batch  Batch
+	rows.Source // its column names are not empty, unique, valid UTF-8
+	file        *inputfile.File
+	owned       bool // Close closes file
+	batch       Batch
 }
 
 // Open opens a table for one pass. Text files have a header line and the delimiter of their
 // extension.
-func Open(path string) (*Reader, error) { return OpenText(path, TextOptions{}) }
-
-// OpenText is Open for text files of another layout.
-func OpenText(path string, options TextOptions) (*Reader, error) {
+func Open(path string) (*Reader, error) {
 	file, err := inputfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	r, err := OpenFile(file, options)
+	r, err := OpenFile(file, TextOptions{})
 	if err != nil {
 		file.Close()
 		return nil, err
@@ -107,7 +102,7 @@ func OpenFile(file *inputfile.File, options TextOptions) (*Reader, error) {
 	if err != nil {
 		return nil, inputfile.Explain(err, file)
 	}
-	return &Reader{file: file, source: s}, nil
+	return &Reader{Source: s, file: file}, nil
 }
 
 // openSource opens a table in the format of its file name's ending.
@@ -132,29 +127,12 @@ func openSource(path string, in *io.SectionReader, options TextOptions) (s rows.
 	if err != nil {
 		return nil, err
 	}
-	if err := checkNames(path, s.Names()); err != nil {
+	if err := checkNames(path, s.Columns()); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
-
-// Columns are the column names in file order: not empty, unique, valid UTF-8.
-func (r *Reader) Columns() []string { return r.source.Names() }
-
-// Kind is the kind of a column's values.
-func (r *Reader) Kind(column int) Kind { return r.source.Kind(column) }
-
-// Type is the type of a column's values in the file. It is utf8 for text files, and nil for Parquet
-// types without an equivalent in Arrow or that Batch.Array cannot return.
-func (r *Reader) Type(column int) arrow.DataType { return r.source.DataType(column) }
-
-// Metadata is what an Arrow file's schema says of a column under a key, "" if nothing.
-func (r *Reader) Metadata(column int, key string) string { return r.source.Metadata(column, key) }
-
-// KeepType says that a column is read only by Batch.Array, so that it need not be converted. Call
-// it before Next. Type must not be nil.
-func (r *Reader) KeepType(column int) { r.source.KeepType(column) }
 
 // Next returns the next rows, or io.EOF after the last. The batch is valid until the next call.
 // Damage and malformed rows are a fault.Input. If the file changed while it was read, Next returns
@@ -162,7 +140,7 @@ func (r *Reader) KeepType(column int) { r.source.KeepType(column) }
 func (r *Reader) Next() (*Batch, error) {
 	r.batch.First += int64(r.batch.Len)
 	r.batch.Len = 0
-	if err := r.source.Fill(&r.batch); err != nil {
+	if err := r.Fill(&r.batch); err != nil {
 		r.batch.Len = 0
 		if err == io.EOF {
 			return nil, cmp.Or(r.file.Unchanged(), err)
@@ -199,14 +177,10 @@ func (r *Reader) Each(visit func(batch *Batch, i int) error) error {
 	return nil
 }
 
-// Where names a row for messages: "edges.tsv:12" counts lines from 1 (a header is line 1),
-// "edges.parquet row 10" counts rows from 0. The row must have been read.
-func (r *Reader) Where(row int64) string { return r.source.Where(row) }
-
 // Close ends the pass, and closes the file if Open opened it. It invalidates the last batch of
 // Next.
 func (r *Reader) Close() error {
-	err := r.source.Close()
+	err := r.Source.Close()
 	if r.owned {
 		err = errors.Join(err, r.file.Close())
 	}

@@ -69,7 +69,7 @@ func openTextFile(path string, in *io.SectionReader, options TextOptions) (*text
 	switch {
 	case err != nil:
 	case byEnding:
-		err = checkHeader(path, s.Names(), options.Delimiter)
+		err = checkHeader(path, s.Columns(), options.Delimiter)
 	case !isText(format) && bytes.IndexByte(s.buffer[:s.end], 0) >= 0:
 		err = fault.New(fault.Input, "save the table as text, such as .tsv or .csv",
 			"open table %s: found a zero byte, expected text", path)
@@ -152,13 +152,13 @@ func (s *textSource) readHeader() error {
 	return nil
 }
 
-func (s *textSource) Names() []string { return s.header }
+func (s *textSource) Columns() []string { return s.header }
 
 func (s *textSource) Kind(int) rows.Kind { return rows.Unknown }
 
 func (s *textSource) Metadata(int, string) string { return "" }
 
-func (s *textSource) DataType(int) arrow.DataType { return arrow.BinaryTypes.String }
+func (s *textSource) Type(int) arrow.DataType { return arrow.BinaryTypes.String }
 
 func (s *textSource) KeepType(int) {}
 

@@ -37,7 +37,12 @@ func write(t testing.TB, name string, content []byte) string {
 
 // readTexts reads a whole table: its columns, and the text and location of every field.
 func readTexts(path string, options TextOptions) (columns []string, rows [][]string, places []string, err error) {
-	r, err := OpenText(path, options)
+	file, err := inputfile.Open(path)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer file.Close()
+	r, err := OpenFile(file, options)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -43,7 +43,7 @@ func Open(path string, in *io.SectionReader) (*Source, error) {
 	return s, nil
 }
 
-func (s *Source) DataType(column int) arrow.DataType { return s.reader.Schema().Field(column).Type }
+func (s *Source) Type(column int) arrow.DataType { return s.reader.Schema().Field(column).Type }
 
 // Metadata is what the schema says of a column under a key.
 func (s *Source) Metadata(column int, key string) string {
@@ -69,7 +69,7 @@ func (s *Source) load() ([]arrow.Array, int, error) {
 	if slices.ContainsFunc(s.Kinds, func(kind rows.Kind) bool { return kind != rows.Other }) {
 		to = min(to, from+rows.BatchRows)
 	}
-	columns := make([]arrow.Array, len(s.Columns))
+	columns := make([]arrow.Array, len(s.Names))
 	for i := range columns {
 		if s.Reads(i) {
 			columns[i] = array.NewSlice(s.record.Column(i), int64(from), int64(to))
@@ -90,12 +90,12 @@ func (s *Source) openRecord() error {
 	}
 	s.record, s.at = record, 0
 	s.next++
-	for i := range s.Columns {
+	for i := range s.Names {
 		if !s.Reads(i) {
 			continue
 		}
 		if err := follow(array.NewSlice(record.Column(i), 0, record.NumRows())); err != nil {
-			return fmt.Errorf("column %q: %w", s.Columns[i], err)
+			return fmt.Errorf("column %q: %w", s.Names[i], err)
 		}
 	}
 	return nil
@@ -111,8 +111,8 @@ func (s *Source) checkRows(record arrow.Record) error {
 			limit = math.MaxInt32 // Arrow's own limit
 		}
 	}
-	if n := record.NumRows(); n < 0 || n > limit || n > 0 && len(s.Columns) == 0 {
-		return fmt.Errorf("found a record batch of %d rows and %d columns, expected at most %d rows", n, len(s.Columns), limit)
+	if n := record.NumRows(); n < 0 || n > limit || n > 0 && len(s.Names) == 0 {
+		return fmt.Errorf("found a record batch of %d rows and %d columns, expected at most %d rows", n, len(s.Names), limit)
 	}
 	return nil
 }

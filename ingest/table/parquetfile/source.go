@@ -59,7 +59,7 @@ func (s *Source) describe(all *schema.Schema) {
 	}
 }
 
-func (s *Source) DataType(column int) arrow.DataType { return s.leaves[column].typed }
+func (s *Source) Type(column int) arrow.DataType { return s.leaves[column].typed }
 
 func (s *Source) Fill(b *rows.Batch) error { return s.FillBy(b, s.load) }
 
@@ -81,7 +81,7 @@ func (s *Source) load() ([]arrow.Array, int, error) {
 		}
 		var err error
 		if columns[i], err = column.next(int(n)); err != nil {
-			return nil, 0, fmt.Errorf("column %q: %w", s.Columns[i], err)
+			return nil, 0, fmt.Errorf("column %q: %w", s.Names[i], err)
 		}
 	}
 	s.left -= n
@@ -94,7 +94,7 @@ func (s *Source) openGroup() error {
 	if s.left = group.NumRows(); s.left < 0 {
 		return fmt.Errorf("row group %d has %d rows", s.group-1, s.left)
 	}
-	s.columns = make([]*column, len(s.Columns))
+	s.columns = make([]*column, len(s.Names))
 	opened := 0
 	for i, l := range s.leaves {
 		if !s.Reads(i) {
@@ -108,7 +108,7 @@ func (s *Source) openGroup() error {
 		described := s.reader.MetaData().Schema.Column(l.index)
 		pages, err := openPages(s.in, stored, described, s.memory)
 		if err != nil {
-			return fmt.Errorf("column %q: %w", s.Columns[i], err)
+			return fmt.Errorf("column %q: %w", s.Names[i], err)
 		}
 		s.columns[i] = newColumn(l, described, pages, s.left, s.memory, s.reader.BufferPool())
 	}

@@ -30,27 +30,36 @@ func (k Kind) String() string {
 
 // A Source reads the rows of one file format.
 type Source interface {
-	Names() []string
+	// Columns are the column names in file order.
+	Columns() []string
+	// Kind is the kind of a column's values.
 	Kind(column int) Kind
-	DataType(column int) arrow.DataType     // see table.Reader.Type
-	KeepType(column int)                    // see table.Reader.KeepType
-	Metadata(column int, key string) string // see table.Reader.Metadata
+	// Type is the type of a column's values in the file. It is utf8 for text files, and nil for
+	// Parquet types without an equivalent in Arrow or that Batch.Array cannot return.
+	Type(column int) arrow.DataType
+	// KeepType says that a column is read only by Batch.Array, so that it need not be converted. Call
+	// it before Fill. Type must not be nil.
+	KeepType(column int)
+	// Metadata is what an Arrow file's schema says of a column under a key, "" if nothing.
+	Metadata(column int, key string) string
 	// Fill replaces the rows of b with the next ones, at least one, or returns io.EOF.
 	Fill(b *Batch) error
-	Where(row int64) string // see table.Reader.Where
+	// Where names a row for messages: "edges.tsv:12" counts lines from 1 (a header is line 1),
+	// "edges.parquet row 10" counts rows from 0. The row must have been read.
+	Where(row int64) string
 	io.Closer
 }
 
 // Binary is what the Sources of binary formats share.
 type Binary struct {
-	Path    string
-	Columns []string
-	Kinds   []Kind
-	Typed   []bool // columns that keep their type; their kind is Other
-	row     int64  // the next row of the table
+	Path  string
+	Names []string
+	Kinds []Kind
+	Typed []bool // columns that keep their type; their kind is Other
+	row   int64  // the next row of the table
 }
 
-func (s *Binary) Names() []string        { return s.Columns }
+func (s *Binary) Columns() []string      { return s.Names }
 func (s *Binary) Kind(column int) Kind   { return s.Kinds[column] }
 func (s *Binary) KeepType(column int)    { s.Kinds[column], s.Typed[column] = Other, true }
 func (s *Binary) Where(row int64) string { return fmt.Sprintf("%s row %d", s.Path, row) }
@@ -60,7 +69,7 @@ func (s *Binary) Metadata(int, string) string { return "" }
 
 // Add appends a column.
 func (s *Binary) Add(name string, kind Kind) {
-	s.Columns, s.Kinds, s.Typed = append(s.Columns, name), append(s.Kinds, kind), append(s.Typed, false)
+	s.Names, s.Kinds, s.Typed = append(s.Names, name), append(s.Kinds, kind), append(s.Typed, false)
 }
 
 // BatchRows is the number of rows in a batch of a binary file.

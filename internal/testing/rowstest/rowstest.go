@@ -65,9 +65,9 @@ func Read[S rows.Source](open func(path string, in *io.SectionReader) (S, error)
 		return err
 	}
 	defer s.Close()
-	kept := make([]bool, len(s.Names()))
+	kept := make([]bool, len(s.Columns()))
 	for column := range kept {
-		if kept[column] = typed && s.DataType(column) != nil; kept[column] {
+		if kept[column] = typed && s.Type(column) != nil; kept[column] {
 			s.KeepType(column)
 		}
 	}
