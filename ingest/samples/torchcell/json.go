@@ -35,13 +35,6 @@ func (s *scanner) wrong(expected string) error {
 
 // next skips spaces and returns the next byte, or 0 at the end.
 func (s *scanner) next() byte {
-	if s.at < len(s.text) && s.text[s.at] > ' ' {
-		return s.text[s.at]
-	}
-	return s.spaces()
-}
-
-func (s *scanner) spaces() byte {
 	for ; s.at < len(s.text); s.at++ {
 		switch c := s.text[s.at]; c {
 		case ' ', '\n', '\t', '\r':
@@ -50,13 +43,6 @@ func (s *scanner) spaces() byte {
 		}
 	}
 	return 0
-}
-
-// step skips a comma or colon, and the space that Python writes after it.
-func (s *scanner) step() {
-	if s.at++; s.at < len(s.text) && s.text[s.at] == ' ' {
-		s.at++
-	}
 }
 
 // take skips a token if it comes next.
@@ -74,12 +60,13 @@ func (s *scanner) members(value func(name []byte) error) error {
 	return s.nested('{', '}', "an object", func() error {
 		s.next()
 		name, err := s.string()
-		if err == nil {
-			err = s.colon()
-		}
 		if err != nil {
 			return err
 		}
+		if s.next() != ':' {
+			return s.wrong("a colon")
+		}
+		s.at++
 		return value(name)
 	})
 }
@@ -94,11 +81,13 @@ func (s *scanner) nested(open, end byte, what string, item func() error) error {
 	if s.next() != open {
 		return s.wrong(what)
 	}
-	if err := s.enter(); err != nil {
-		return err
+	if s.depth++; s.depth > maxDepth {
+		return s.wrong(fmt.Sprintf("at most %d levels", maxDepth))
 	}
+	defer func() { s.depth-- }()
+	s.at++
 	if s.next() == end {
-		s.leave()
+		s.at++
 		return nil
 	}
 	for {
@@ -107,9 +96,9 @@ func (s *scanner) nested(open, end byte, what string, item func() error) error {
 		}
 		switch s.next() {
 		case ',':
-			s.step()
+			s.at++
 		case end:
-			s.leave()
+			s.at++
 			return nil
 		default:
 			return s.wrong(fmt.Sprintf("a comma or %c", end))
@@ -117,32 +106,13 @@ func (s *scanner) nested(open, end byte, what string, item func() error) error {
 	}
 }
 
-// enter skips an opening bracket, leave a closing one.
-func (s *scanner) enter() error {
-	if s.depth++; s.depth > maxDepth {
-		return s.wrong(fmt.Sprintf("at most %d levels", maxDepth))
-	}
-	s.at++
-	return nil
-}
-
-func (s *scanner) leave() { s.at, s.depth = s.at+1, s.depth-1 }
-
-func (s *scanner) colon() error {
-	if s.next() != ':' {
-		return s.wrong("a colon")
-	}
-	s.step()
-	return nil
-}
-
 // skip skips any value.
 func (s *scanner) skip() error {
 	switch s.next() {
 	case '{':
-		return s.nested('{', '}', "an object", s.skipMember)
+		return s.members(func([]byte) error { return s.skip() })
 	case '[':
-		return s.nested('[', ']', "an array", s.skip)
+		return s.elements(s.skip)
 	case '"':
 		_, _, err := s.quoted()
 		return err
@@ -151,18 +121,6 @@ func (s *scanner) skip() error {
 		return nil
 	}
 	return s.skipNumber()
-}
-
-func (s *scanner) skipMember() error {
-	s.next()
-	_, _, err := s.quoted()
-	if err == nil {
-		err = s.colon()
-	}
-	if err == nil {
-		err = s.skip()
-	}
-	return err
 }
 
 // string reads a text. It is a view of the record, unless it has escapes.
