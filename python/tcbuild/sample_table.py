@@ -29,6 +29,7 @@ from tcbuild.columns import (
 from tcbuild.errors import DamagedFileError
 from tcbuild.lazy import lazy_property
 from tcbuild.manifest import PERTURBATION_INDICES, RESTORE, SAMPLE_ID, Manifest
+from tcbuild.remote import Url
 from tcbuild.sample_part import Part
 
 # Bytes of record batches as they are stored; decoded they have up to four times as many.
@@ -156,9 +157,10 @@ class SampleTable:
     @lazy_property
     def _small(self) -> _Labels | None:
         """The labels of all samples, from which a batch takes its own at once; None if they take
-        much memory.
+        much memory, or come over the network.
         """
-        if sum(map(self._manifest.size, self._manifest.parts)) > _CACHED:
+        remote = isinstance(self._manifest.folder, Url)
+        if remote or sum(map(self._manifest.size, self._manifest.parts)) > _CACHED:
             return None
         names = self.schema.names[1 : 2 + self._phenotypes]
         lengths, deleted = [np.zeros(1, np.int64)], [np.empty(0, np.int32)]

@@ -15,8 +15,7 @@ from torch_geometric.data import HeteroData
 
 import tcbuild
 from tcbuild.pyg.batch import Batch
-from tcbuild.pyg.columns import gene_values
-from tcbuild.pyg.dataset import Dataset, Rows, Sample
+from tcbuild.pyg.dataset import Dataset, Rows, Sample, gene_values
 from tcbuild.pyg.deferred import Values
 from tcbuild.pyg.examples import Lengths
 from tcbuild.pyg.shared import Keys

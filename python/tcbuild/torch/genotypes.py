@@ -42,7 +42,7 @@ class Genotypes(NamedTuple):
     ) -> Genotypes | None:
         """On the host; None if few samples repeat one, so that it costs more than it saves."""
         firsts, numbers = _distinct(genes, ptr)
-        if 2 * len(firsts) > len(numbers):
+        if 2 * len(firsts) >= len(numbers):
             return None
         parts = [genes[ptr[b] : ptr[b + 1]] for b in firsts]
         ends = np.cumsum([0, *map(len, parts)])
