@@ -292,6 +292,9 @@ func FuzzDecode(f *testing.F) {
 		if !ok || !utf8.ValidString(text) || strings.Contains(text, "\ufffd") || !json.Valid([]byte(quoteTokens(text))) {
 			return
 		}
+		if err != nil && strings.Contains(err.Error(), "expected one without |") { // in a type, which the oracle does not read
+			return
+		}
 		if err != nil {
 			t.Fatalf("%v: the oracle reads %s", err, want)
 		}
