@@ -18,7 +18,7 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Graph, "graph", "", "cell graph: `DIR`")
 	flags.StringVar(&o.Perturbations, "perturbations", "",
-		"perturbation set: `FILE`, the lmdb folder of a torchcell build, or a computed set: synth:SCALE:SAMPLES:SEED, combinations:GENES:K[:FIRST:END], or a .yaml with a section combinations")
+		"perturbation set: `FILE`, the lmdb folder of a torchcell build, or a computed set: synth:SCALE:SAMPLES:SEED or combinations:GENES:K[:FIRST:END]")
 	flags.IntVar(&o.Workers, "workers", 0, "CPU cores to use (default: all that the job has)")
 	flags.StringVar((*string)(&o.ReactionRule), "reaction-rule", string(incidence.RuleAll),
 		"when to remove a reaction: all, if any of its genes is deleted, as torchcell does; gpr, if its boolean rule becomes false, so that isozymes keep it")

@@ -27,10 +27,7 @@ func TestCombinations(t *testing.T) {
 			number++
 		}
 	}
-	writeFiles(t, f.dir, map[string]string{
-		"genes.txt": list.String(), "table.tsv": table.String(),
-		"pairs.yaml": fmt.Sprintf("combinations: {genes: genes.txt, k: 2, range: [100, %d]}", number),
-	})
+	writeFiles(t, f.dir, map[string]string{"genes.txt": list.String(), "table.tsv": table.String()})
 	pairs := fmt.Sprintf("combinations:genes.txt:2:100:%d", number)
 	build := func(mode, perturbations, out string, more ...string) {
 		must(t, f.dir, with(f.dataset(mode, "zstd", out, "--perturbations", perturbations), more...)...)
@@ -38,10 +35,10 @@ func TestCombinations(t *testing.T) {
 	build("indices", "table.tsv", "listed", "--shards", "4")
 	build("indices", pairs, "whole", "--shards", "4")
 	for _, shard := range []string{"3/4", "1/4", "0/4", "2/4"} {
-		build("indices", "pairs.yaml", "apart", "--shard", shard)
+		build("indices", pairs, "apart", "--shard", shard)
 	}
 	build("full-masks", pairs, "masks")
-	must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", "pairs.yaml", "--out", "table")
+	must(t, f.dir, "incidence", "--graph", "graph", "--perturbations", pairs, "--out", "table")
 
 	sameData(t, dataOf(t, filepath.Join(f.dir, "apart")), dataOf(t, filepath.Join(f.dir, "whole")))
 	want := manifestOf(t, filepath.Join(f.dir, "listed"))
@@ -77,9 +74,9 @@ func TestWrongCombinations(t *testing.T) {
 		"combinations:genes.txt":       "read perturbations combinations:genes.txt: expected combinations:FILE:K",
 		"combinations:genes.txt:4":     "found k = 4, expected 1 to the 3 genes of genes.txt",
 		"combinations:genes.txt:2:0:4": "found range 0 to 4, expected one within 0 to 3",
-		"c.yaml":                       "read settings c.yaml:1: unknown key \"combinations.gene\"",
+		"c.yaml":                       "read perturbations c.yaml: found a settings file, expected a table, a torchcell store or a computed set",
 	} {
-		files := map[string]string{"genes.txt": "YA\nYB\nYC\n", "c.yaml": "combinations: {gene: genes.txt, k: 2}\n"}
+		files := map[string]string{"genes.txt": "YA\nYB\nYC\n", "c.yaml": "combinations: {genes: genes.txt, k: 2}\n"}
 		t.Run(perturbations, func(t *testing.T) { faulty(t, 2, files, with(buildArgs, "--perturbations", perturbations), want) })
 	}
 	t.Run("unknown gene", func(t *testing.T) {

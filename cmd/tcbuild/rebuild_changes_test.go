@@ -29,7 +29,6 @@ func TestRebuildSourcesChangeBetweenPlanAndStage(t *testing.T) {
 		"own/nodes/gene.tsv":                 "id\n" + genes,
 		"own/edges/gene__physical__gene.tsv": "src\tdst\nY000\tY001\nY002\tY003\n",
 		"genes.txt":                          strings.Join(f.graph.Genes.IDs[:9], "\n") + "\n",
-		"pairs.yaml":                         "combinations: {genes: " + f.dir + "/genes.txt, k: 2}\n",
 		"down/genes.tsv":                     "id\n" + genes,
 		"down/links.tsv":                     "a\tb\nY000\tY001\nY002\tY003\n",
 		"source.yaml": `data: nowhere
@@ -59,7 +58,6 @@ edges: [{file: "${data}/links.tsv", relation: link, from: a, to: b, undirected: 
 			fromGraph("")(o)
 			o.build.Perturbations = "combinations:" + f.dir + "/genes.txt:2"
 		}, "genes.txt", "Y000\nY001\n", "input genes.txt changed"},
-		{"gene list of a settings file", "survey", fromGraph("pairs.yaml"), "genes.txt", "Y000\nY001\n", "input genes.txt changed"},
 		{"public source", "ingest", func(o *rebuildOptions) {
 			o.build.Perturbations = filepath.Join(f.dir, "sets.tsv")
 			o.ingest = ingestSettings{Config: filepath.Join(f.dir, "source.yaml"), overrides: []string{"data=" + f.dir + "/down"}}

@@ -24,7 +24,6 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"tcbuild/conf"
-	"tcbuild/ingest/samples/combinations"
 	"tcbuild/ingest/source"
 )
 
@@ -88,7 +87,7 @@ type settingsTables struct {
 
 func TestSettingsReference(t *testing.T) {
 	tables := &settingsTables{t: t, comments: make(map[string]string), words: make(map[string][]string)}
-	for _, dir := range []string{"../../ingest", "../../ingest/samples", "../../ingest/source", "../../ingest/samples/combinations"} {
+	for _, dir := range []string{"../../ingest", "../../ingest/samples", "../../ingest/source"} {
 		tables.parse(dir)
 	}
 	var document yaml.Node
@@ -123,8 +122,6 @@ func TestSettingsReference(t *testing.T) {
 		properties[key] = append(properties[key], schema)
 	}
 	section("Settings of `ingest perturbations`", "What a screen is. A public source (`source: costanzo2016`) sets these; 'tcbuild ingest sources NAME' prints what.")
-	properties["combinations"] = []any{object(tables.fields(reflect.TypeFor[combinations.Spec](), "combinations.", nodeAt(tables.examples, "combinations")), "a computed perturbation set")}
-	section("Section `combinations` of a perturbation set", "The only section of a .yaml that is given as perturbation set.")
 	properties["defaults"] = []any{map[string]any{"type": "array", "items": map[string]any{"type": "string"},
 		"description": "names of settings files of the same folder to start from; _self_ is the file itself"}}
 	tables.rows = []settingRow{{"defaults", "", "list of text", "", "settings files of the same folder to start from; later ones win, `_self_` is the file itself", "[base]"}}
@@ -292,7 +289,7 @@ func (s *settingsTables) fields(spec reflect.Type, prefix string, examples *yaml
 		if kind.Kind() == reflect.Slice {
 			kind, list = kind.Elem(), true
 		}
-		if kind.Kind() == reflect.Struct && kind.Name() != "Range" {
+		if kind.Kind() == reflect.Struct {
 			row.kind, row.example = "section", ""
 			inner := prefix + key + "."
 			if list {
@@ -307,7 +304,7 @@ func (s *settingsTables) fields(spec reflect.Type, prefix string, examples *yaml
 			continue
 		}
 		row.kind = map[reflect.Kind]string{reflect.String: "text", reflect.Int: "whole number", reflect.Float64: "number",
-			reflect.Bool: "true or false", reflect.Struct: "[FIRST, END]"}[kind.Kind()]
+			reflect.Bool: "true or false"}[kind.Kind()]
 		byKey := kind.Kind() == reflect.Map
 		if byKey {
 			kind = kind.Elem()
@@ -357,8 +354,6 @@ func schemaOf(kind, meaning string) map[string]any {
 		return map[string]any{"type": word, "description": meaning}
 	case "list of text":
 		return map[string]any{"type": append([]string{"array"}, word...), "items": map[string]any{"type": word}, "description": meaning}
-	case "[FIRST, END]":
-		return map[string]any{"type": []string{"array", "string"}, "description": meaning}
 	}
 	plain := map[string]string{"whole number": "integer", "number": "number", "true or false": "boolean"}[kind]
 	return map[string]any{"anyOf": []any{map[string]any{"type": []string{plain, "null"}}, reference}, "description": meaning}

@@ -3,7 +3,7 @@
 package samples
 
 import (
-	"encoding/json"
+	"path/filepath"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -14,13 +14,12 @@ import (
 
 // Set is a perturbation set that is not yet open.
 type Set struct {
-	// Name stands for the same set, even if a settings file changes later.
-	Name string
 	// Files are the paths of the files that Open reads, in the order of the source's Inputs.
 	Files []string
 	// Recipe determines a computed set together with its files; "" for other sets.
 	Recipe string
 
+	name string
 	open func(genes *ingest.Nodes, options PerturbationOptions) (ingest.SampleSource, error)
 }
 
@@ -30,14 +29,13 @@ type Set struct {
 //	FOLDER                           a torchcell store
 //	synth:SCALE:SAMPLES:SEED         the samples of a synthetic graph of that scale and seed
 //	combinations:FILE:K[:FIRST:END]  every K genes of a list, or those numbered FIRST to END-1
-//	FILE.yaml                        settings with a section combinations
 //
-// It opens no file but settings. A wrong name is a fault.Usage.
+// It opens no file. A wrong name is a fault.Usage.
 func Parse(name string) (Set, error) {
 	switch {
 	case synth.IsName(name):
 		return Set{
-			Name: name, Recipe: name,
+			Recipe: name, name: name,
 			open: func(genes *ingest.Nodes, options PerturbationOptions) (ingest.SampleSource, error) {
 				if err := checkComputed(name, options); err != nil {
 					return nil, err
@@ -47,9 +45,12 @@ func Parse(name string) (Set, error) {
 		}, nil
 	case combinations.IsName(name):
 		return parseCombinations(name)
+	case filepath.Ext(name) == ".yaml" || filepath.Ext(name) == ".yml":
+		return Set{}, fault.New(fault.Usage, "all pairs of the genes in a file are combinations:genes.txt:2, the first thousand of them combinations:genes.txt:2:0:1000",
+			"read perturbations %s: found a settings file, expected a table, a torchcell store or a computed set", name)
 	}
 	return Set{
-		Name: name, Files: Files(name),
+		Files: Files(name), name: name,
 		open: func(genes *ingest.Nodes, options PerturbationOptions) (ingest.SampleSource, error) {
 			return OpenFile(name, genes, options)
 		},
@@ -61,12 +62,8 @@ func parseCombinations(name string) (Set, error) {
 	if err != nil {
 		return Set{}, err
 	}
-	recipe, err := json.Marshal(spec)
-	if err != nil {
-		return Set{}, err
-	}
 	return Set{
-		Name: spec.Name(), Files: []string{spec.Genes}, Recipe: "combinations " + string(recipe),
+		Files: []string{spec.Genes}, Recipe: name, name: name,
 		open: func(genes *ingest.Nodes, options PerturbationOptions) (ingest.SampleSource, error) {
 			if err := checkComputed(name, options); err != nil {
 				return nil, err
@@ -99,7 +96,7 @@ func (s Set) Open(genes *ingest.Nodes, options PerturbationOptions) (ingest.Samp
 	if err != nil {
 		return nil, err
 	}
-	filtered, err := where.NewSource(source, s.Name, options.Where, genes)
+	filtered, err := where.NewSource(source, s.name, options.Where, genes)
 	if err != nil {
 		source.Close()
 	}

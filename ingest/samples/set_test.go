@@ -24,36 +24,33 @@ func TestParse(t *testing.T) {
 	}
 	genes := synth.Graph(synth.Tiny, 1).Genes
 	list := write("genes.txt", genes.IDs[0]+"\n"+genes.IDs[1]+"\n"+genes.IDs[2]+"\n")
-	settings := write("pairs.yaml", "combinations: {genes: "+list+", k: 2}\n")
 	table := write("screen.tsv", "genes\tfitness\n"+genes.IDs[4]+"\t0.5\n")
 	for _, test := range []struct {
-		name, want, recipe string
-		files              []string
-		samples            int
+		name, recipe string
+		files        []string
+		samples      int
 	}{
-		{table, table, "", []string{table}, 1},
-		{"synth:tiny:7:1", "synth:tiny:7:1", "synth:tiny:7:1", nil, 7},
-		{settings, "combinations:" + list + ":2", `combinations {"Genes":"` + list + `","K":2,"Range":null}`, []string{list}, 3},
+		{table, "", []string{table}, 1},
+		{"synth:tiny:7:1", "synth:tiny:7:1", nil, 7},
+		{"combinations:" + list + ":2", "combinations:" + list + ":2", []string{list}, 3},
 	} {
 		set, err := Parse(test.name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if set.Name != test.want || set.Recipe != test.recipe || !slices.Equal(set.Files, test.files) {
+		if set.Recipe != test.recipe || !slices.Equal(set.Files, test.files) {
 			t.Errorf("%s is %+v", test.name, set)
 		}
-		for _, name := range []string{test.name, set.Name} {
-			source, err := Open(name, genes, PerturbationOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			counts, err := source.Scan(func(*ingest.Samples) error { return nil })
-			if err := errors.Join(err, source.Close()); err != nil || counts.Samples != test.samples {
-				t.Errorf("%s has %d samples, error %v, want %d", name, counts.Samples, err, test.samples)
-			}
+		source, err := Open(test.name, genes, PerturbationOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, err := source.Scan(func(*ingest.Samples) error { return nil })
+		if err := errors.Join(err, source.Close()); err != nil || counts.Samples != test.samples {
+			t.Errorf("%s has %d samples, error %v, want %d", test.name, counts.Samples, err, test.samples)
 		}
 		columns := PerturbationOptions{Phenotypes: []string{"fitness"}}
-		source, err := Open(test.name, genes, columns)
+		source, err = Open(test.name, genes, columns)
 		if computed := test.recipe != ""; computed != errors.Is(err, fault.Usage) {
 			t.Errorf("%s with --phenotypes: %v", test.name, err)
 		}

@@ -82,7 +82,6 @@ func (r *Rebuild) firstStage() (Stage, error) {
 		if err != nil {
 			return stage, err
 		}
-		r.Build.Perturbations = set.Name // so that no stage reads the settings file again
 		if set.Recipe != "" {
 			stage.Options["perturbations"] = set.Recipe
 		}

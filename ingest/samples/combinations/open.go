@@ -35,22 +35,21 @@ func (s *Set) prepare(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGene
 	if s.genes, err = ReadGenes(s.file, genes, unknown, &s.counts); err != nil {
 		return err
 	}
-	name := spec.Name()
 	if s.k < 1 || s.k > len(s.genes) {
 		return fault.New(fault.Usage, hint, "read perturbations %s: found k = %d, expected 1 to the %d genes of %s",
-			name, s.k, len(s.genes), spec.Genes)
+			spec.name, s.k, len(s.genes), spec.Genes)
 	}
 	var fits bool
 	if s.total, fits = binomial(len(s.genes), s.k); !fits {
 		return fault.New(fault.Usage, "give fewer genes or a smaller k",
-			"read perturbations %s: found %d genes with more than 2^63 subsets of %d", name, len(s.genes), s.k)
+			"read perturbations %s: found %d genes with more than 2^63 subsets of %d", spec.name, len(s.genes), s.k)
 	}
 	if spec.Range == nil {
 		spec.Range = &Range{0, s.total}
 	}
 	if spec.Range.First < 0 || spec.Range.First >= spec.Range.End || spec.Range.End > s.total {
 		return fault.New(fault.Usage, "subsets are numbered from 0, and END is not included",
-			"read perturbations %s: found range %d to %d, expected one within 0 to %d", name, spec.Range.First, spec.Range.End, s.total)
+			"read perturbations %s: found range %d to %d, expected one within 0 to %d", spec.name, spec.Range.First, spec.Range.End, s.total)
 	}
 	s.first, s.counts.Samples = spec.Range.First, spec.Range.End-spec.Range.First
 	s.counts.Genotypes = s.counts.Samples // as the list's genes are distinct
