@@ -88,8 +88,11 @@ func (s *splitter) readHoldOuts() error {
 		}
 		rule.text = s.parts[rule.part] + ":" + strings.TrimPrefix(rule.text, ",")
 		s.held = append(s.held, rule)
+		if !rule.ofUnits(s.By) {
+			continue // it holds out samples, before genes are looked at
+		}
 		for gene := range rule.genes {
-			if part, known := heldIn[gene]; rule.ofUnits(s.By) && known && part != rule.part {
+			if part, known := heldIn[gene]; known && part != rule.part {
 				return fault.New(fault.Usage, "hold each gene out in one part", "read --hold-out: gene %s is held out in %s and in %s",
 					genes.IDs[gene], s.parts[part], s.parts[rule.part])
 			}

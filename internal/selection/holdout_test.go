@@ -283,6 +283,21 @@ func TestHoldOut(t *testing.T) {
 	}
 }
 
+// By gene, a rule with a further condition takes samples out before a rule without one holds out
+// genes, in whatever order they are given.
+func TestHoldOutInAnyOrder(t *testing.T) {
+	samples := []sample{{id: "a", genes: []string{"G01"}, medium: "YPD"}, {id: "b", genes: []string{"G01"}}, {id: "c", genes: []string{"G02"}}}
+	file := genesFile(t, []string{"G01"})
+	rules := []string{"gene=" + file, "val:medium=YPD,gene=" + file}
+	for range 2 {
+		parts, _ := split(t, build(t, samples), SplitOptions{By: ByGene, HoldOut: rules})
+		if want := []string{"val", "test", "train"}; !slices.Equal(parts, want) {
+			t.Errorf("%v: got %v, want %v", rules, parts, want)
+		}
+		slices.Reverse(rules)
+	}
+}
+
 func TestHoldOutErrors(t *testing.T) {
 	file := genesFile(t, []string{"G01"})
 	for _, c := range []struct {
