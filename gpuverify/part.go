@@ -186,6 +186,11 @@ func (v *verifier) add(parts []Part) error {
 		if from, to := m.Parts(part.First, part.End); len(part.Digests) != to-from {
 			return refused("verify this part again", "the report on %s has %d digests, expected %d", samples, len(part.Digests), to-from)
 		}
+		for _, digest := range part.Digests { // a part whose report says nothing of damage has them all
+			if _, err := readDigest(digest); err != nil && (digest != "" || part.Report.Damaged == 0) {
+				return refused("verify this part again", "the report on %s has the digest %s, expected one of SHA-256", samples, fault.Quote(digest))
+			}
+		}
 		verified, digests = part.End, append(digests, part.Digests...)
 		v.report.add(*part.Report)
 	}

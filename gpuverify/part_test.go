@@ -116,7 +116,13 @@ func TestPartsThatAreNotTheWhole(t *testing.T) {
 		"beyond the last":    {func(parts []Part) []Part { parts[2].End++; return parts }, "samples 86 to 129 are beyond"},
 		"of another dataset": {func(parts []Part) []Part { parts[1].Dataset = "0"; return parts }, "samples 43 to 85 is of another dataset"},
 		"not digested":       {func(parts []Part) []Part { parts[0].Digests = nil; return parts }, "samples 0 to 42 has 0 digests, expected 1"},
-		"by another method":  {func(parts []Part) []Part { parts[2].Method = ByEdges; return parts }, "samples 86 to 128 were verified by edges"},
+		"an empty digest":    {func(parts []Part) []Part { parts[0].Digests = []string{""}; return parts }, `samples 0 to 42 has the digest "", expected`},
+		"a short digest":     {func(parts []Part) []Part { parts[0].Digests = []string{"0a"}; return parts }, `samples 0 to 42 has the digest "0a", expected`},
+		"a digest not hex": {func(parts []Part) []Part {
+			parts[0].Digests = []string{strings.Repeat("x", 64)}
+			return parts
+		}, "samples 0 to 42 has the digest \"xx"},
+		"by another method": {func(parts []Part) []Part { parts[2].Method = ByEdges; return parts }, "samples 86 to 128 were verified by edges"},
 	} {
 		_, err := Gather(t.Context(), dataset, c.change(slices.Clone(parts)), Options{})
 		if !errors.Is(err, fault.Input) || !strings.Contains(err.Error(), c.want) || fault.HintOf(err) == "" {

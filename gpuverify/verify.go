@@ -222,16 +222,23 @@ func (v *verifier) checkContent(digests []string) {
 	m := v.dataset.Manifest
 	sums := make([][sha256.Size]byte, len(digests))
 	for i, digest := range digests {
-		sum, err := hex.DecodeString(digest)
-		if err != nil || len(sum) != sha256.Size {
+		var err error
+		if sums[i], err = readDigest(digest); err != nil {
 			return // damaged, which is known
 		}
-		sums[i] = [sha256.Size]byte(sum)
 	}
 	v.report.LogicalContent = store.LogicalContent(m.GraphDigest, m.Options.ReactionRule, m.Columns(), sums)
 	if v.report.LogicalContent != m.LogicalContent {
 		v.damage(-1, fmt.Errorf("%s: its logical content is %s (manifest: %s)", v.dataset.Dir, v.report.LogicalContent, m.LogicalContent))
 	}
+}
+
+func readDigest(text string) (sum [sha256.Size]byte, err error) {
+	if len(text) != hex.EncodedLen(len(sum)) {
+		return sum, hex.ErrLength
+	}
+	_, err = hex.Decode(sum[:], []byte(text))
+	return sum, err
 }
 
 // compareOnCPU distributes the chunks among workers.
