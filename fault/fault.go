@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -157,10 +158,13 @@ func Catch(run func() error) func() error {
 	}
 }
 
-// Recovered is the error of a panic of a library on damaged data: cause is what recover returned. It is not an error that a
-// caller compares with, as a library may panic with io.EOF.
+// Recovered is the error of a panic of a library on damaged data: cause is what recover returned. It
+// is not an error that a caller compares with, as a library may panic with io.EOF.
 func Recovered(cause any) error {
 	if err, ok := cause.(error); ok {
+		if _, ok := errors.AsType[runtime.Error](err); ok { // such as an index out of range
+			return errors.New("its lengths and offsets contradict each other")
+		}
 		return fmt.Errorf("%w", err)
 	}
 	return fmt.Errorf("%v", cause)
