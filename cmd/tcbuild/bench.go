@@ -19,21 +19,20 @@ func newBench(e *env) *cobra.Command {
 		Use:   "bench --graph DIR --perturbations FILE --out DIR",
 		Short: "Measure what each way of storing masks costs, on your own graph",
 		Long: `Measure what each way of storing masks costs, on your own graph: build every
-variant with every codec and read it back, in several rounds that run all of them
-alternately. Prints tables; DIR/report.html also plots size against loading time,
-DIR/results.json has every figure. The datasets are removed at the end. By default they
-take up to 3 GB of disk at a time.`,
+variant with every codec and read it back, in several rounds. Prints tables, plots size
+against loading time in DIR/report.html, and writes every figure to DIR/results.json. The
+datasets take up to 3 GB of disk at a time by default, and are removed at the end.`,
 		Example: `  tcbuild bench --graph demo/graph --perturbations demo/perturbations.arrow --out demo/bench
   tcbuild bench --graph big/graph --perturbations big/perturbations.arrow --out big/bench --extrapolate 20000000`,
 	}
 	flags := cmd.Flags()
 	inputFlags(cmd, &o.Options)
-	flags.StringVar(&o.Out, "out", "", "folder to make: `DIR`")
-	flags.IntVar(&o.Samples, "samples", 0, "samples in each dataset (default: up to 100,000, and of raw masks and bits as many as fit in 2.5 GB)")
+	flags.StringVar(&o.Out, "out", "", "folder to create: `DIR`")
+	flags.IntVar(&o.Samples, "samples", 0, "samples in each dataset (default: up to 100,000; full masks as raw or bits, at most 2.5 GB)")
 	flags.IntVar(&o.Rounds, "rounds", 3, "number of times to measure everything")
 	flags.IntVar(&o.Extrapolate, "extrapolate", 0,
-		"number of samples to extrapolate costs to (default: as many as the perturbation set has)")
-	flags.BoolVar(&o.Keep, "keep", false, "keep the datasets of the last round in DIR/datasets, and their inputs in DIR/inputs")
+		"number of samples to extrapolate costs to (default: the size of the perturbation set)")
+	flags.BoolVar(&o.Keep, "keep", false, "keep the last round's datasets in DIR/datasets and their inputs in DIR/inputs")
 	require(cmd, "graph", "perturbations", "out")
 	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
 		return runBench(ctx, e, o)

@@ -19,12 +19,12 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	flags.StringVar(&o.Graph, "graph", "", "cell graph: `DIR`")
 	flags.StringVar(&o.Perturbations, "perturbations", "",
 		"perturbation set: `FILE`, the lmdb folder of a torchcell build, or a computed set: synth:SCALE:SAMPLES:SEED or combinations:GENES:K[:FIRST:END]")
-	flags.IntVar(&o.Workers, "workers", 0, "CPU cores to use (default: all that the job has)")
+	flags.IntVar(&o.Workers, "workers", 0, "CPU cores to use (default: all that are available)")
 	flags.StringVar((*string)(&o.ReactionRule), "reaction-rule", string(incidence.RuleAll),
-		"when to remove a reaction: all, if any of its genes is deleted, as torchcell does; gpr, if its boolean rule becomes false, so that isozymes keep it")
+		"when to remove a reaction: all, if any of its genes is deleted, as in torchcell; gpr, if its boolean rule becomes false, so that isozymes keep it")
 	flags.StringVar((*string)(&o.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
-		"what to do about genes that the graph lacks: error, drop-sample or drop-gene, which count what they drop")
-	o.MaxDropped = flags.Float64("max-dropped", tcbuild.DefaultMaxDropped, "largest `SHARE` of the samples to drop for unknown genes; more is an error")
+		"what to do with genes that are not in the graph: error, drop-sample or drop-gene; drops are counted")
+	o.MaxDropped = flags.Float64("max-dropped", tcbuild.DefaultMaxDropped, "largest `SHARE` of the samples to drop because of unknown genes; more is an error")
 	controlsFlag(flags, &o.Controls)
 	flags.BoolVar(&o.AllowWildtype, "allow-wildtype", false, "accept samples that delete no gene")
 	flags.BoolVar(&o.AllowDuplicateIDs, "allow-duplicate-ids", false, "accept duplicate and empty sample ids")
@@ -32,22 +32,22 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	whereFlag(flags, &o.Where)
 	duplicatesFlags(flags, &o.Rule)
 	flags.StringSliceVar(&o.RemovingKinds, "removing-kinds", nil,
-		"`KINDS` of perturbations that remove the gene's node, such as deletion,knockdown (default: all)")
+		"`KINDS` of perturbations that remove a gene from the graph, such as deletion,knockdown (default: all)")
 	hide(flags, "max-dropped", "allow-duplicate-ids", "removing-kinds")
 }
 
 // columnFlags declares what the columns of a perturbation set are.
 func columnFlags(flags *pflag.FlagSet, phenotypes, notPhenotypes, attributes *[]string) {
 	flags.StringSliceVar(phenotypes, "phenotypes", nil,
-		"`COLUMNS` with phenotypes (default: every numeric column without another use)")
-	flags.StringSliceVar(notPhenotypes, "not-phenotypes", nil, "`COLUMNS` to leave out, even if numeric")
+		"phenotype `COLUMNS` (default: every numeric column without another use)")
+	flags.StringSliceVar(notPhenotypes, "not-phenotypes", nil, "numeric `COLUMNS` to ignore")
 	flags.StringSliceVar(attributes, "attributes", nil,
-		"`COLUMNS` of text or numbers to keep beside the phenotypes (default: every text column without another use)")
+		"`COLUMNS` of text or numbers to keep as attributes (default: every text column without another use)")
 }
 
-// controlsFlag declares the names that are no genes.
+// controlsFlag declares the names of controls.
 func controlsFlag(flags *pflag.FlagSet, controls *[]string) {
-	flags.StringSliceVar(controls, "controls", nil, "`NAMES` of controls, which stand in the place of a gene and delete nothing, such as ctrl,non-targeting")
+	flags.StringSliceVar(controls, "controls", nil, "`NAMES` that appear in place of a gene but delete nothing, such as ctrl,non-targeting")
 }
 
 // whereFlag declares the filter of samples.
@@ -56,18 +56,18 @@ func whereFlag(flags *pflag.FlagSet, where *string) {
 		"keep only the samples for which `EXPR` is true, such as 'fitness > 0.5 and medium == \"YPD\"' ('tcbuild docs input' describes the language)")
 }
 
-// duplicatesFlags declares what becomes of samples of one genotype.
+// duplicatesFlags declares what to do with samples of the same genotype.
 func duplicatesFlags(flags *pflag.FlagSet, rule *duplicates.Rule) {
 	flags.StringVar((*string)(&rule.Duplicates), "duplicates", string(duplicates.Keep),
-		"what to do about samples that delete the same genes: keep, error, first, last, or mean, which adds NAME_n and NAME_sd to each phenotype NAME")
+		"what to do with samples that delete the same genes: keep, error, first, last, or mean, which also adds phenotypes NAME_n and NAME_sd")
 	flags.StringSliceVar(&rule.GroupBy, "group-by", nil,
-		"`ATTRIBUTES` that must also agree for samples to be duplicates (with keep: to count the conditions)")
+		"`ATTRIBUTES` that duplicates must share; with --duplicates keep, only for counting them")
 }
 
 // datasetFlags declares the flags of a command that builds one dataset.
 func datasetFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	inputFlags(cmd, o)
-	cmd.Flags().StringVar(&o.Out, "out", "", "dataset to make: `DATASET`")
+	cmd.Flags().StringVar(&o.Out, "out", "", "dataset to create: `DATASET`")
 	require(cmd, "graph", "out")
 }
 

@@ -25,8 +25,8 @@ describes the dataset in MLCommons' Croissant: every file with its size and SHA-
 masks, and a field for each column of the samples (its @id escapes characters that URLs cannot
 have, its name does not). samples.parquet holds the samples in a
 format that the library mlcroissant can load: sample id, names of the deleted genes,
-phenotypes and attributes. With licence, citation and date, 'mlcroissant validate' has no
-warning.
+phenotypes and attributes. With licence, citation and date, 'mlcroissant validate' prints
+no warnings.
 
 Existing copies of the two files are replaced; no other file changes, and no other command
 reads them. 'stage' does not copy them. A new version of 'rebuild' keeps them if the dataset
@@ -37,8 +37,8 @@ is the same as in the version before.`,
 	flags := cmd.Flags()
 	flags.StringVar(&about.Name, "name", "", "`NAME` of the dataset (default: the name of its folder)")
 	flags.StringVar(&about.License, "license", "", "`LICENCE` of the dataset: an address or an SPDX identifier")
-	flags.StringVar(&about.Citation, "citation", "", "`TEXT` to cite the dataset by, best as BibTeX")
-	flags.StringVar(&about.Date, "date", "", "`DATE` of publication, as 2026-01-31")
+	flags.StringVar(&about.Citation, "citation", "", "`TEXT` to cite the dataset by, preferably BibTeX")
+	flags.StringVar(&about.Date, "date", "", "`DATE` of publication, such as 2026-01-31")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		path := args[0]
 		if _, err := time.Parse(time.DateOnly, about.Date); about.Date != "" && err != nil {

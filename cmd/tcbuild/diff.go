@@ -31,8 +31,8 @@ nothing differs, and 4 otherwise.`,
   tcbuild diff old/graph new/graph --limit 0
   tcbuild diff old/graph new/graph --html differences.html`,
 	}
-	cmd.Flags().IntVar(&limit, "limit", 20, "differences of each kind to list (0 for all)")
-	cmd.Flags().StringVar(&html, "html", "", "also write the differences as a page: `FILE`")
+	cmd.Flags().IntVar(&limit, "limit", 20, "number of differences of each kind to list (0 for all)")
+	cmd.Flags().StringVar(&html, "html", "", "also write an HTML page: `FILE`")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		if err := atLeast("limit", limit, 0); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"tcbuild/fault"
 )
 
-// carried makes a command that lists texts which the program carries, or prints one. rows has a row
+// carried makes a command that lists texts built into the program, or prints one. rows has a row
 // for each, after that of the titles.
 func carried(e *env, cmd *cobra.Command, rows func() [][]string, text func(name string) ([]byte, error)) *cobra.Command {
 	return configured(e, cmd, func(_ context.Context, args []string, _ *conf.Settings) error {
@@ -30,8 +30,8 @@ func newDocs(e *env) *cobra.Command {
 	return carried(e, &cobra.Command{
 		Use:   "docs [PAGE]",
 		Short: "List the pages of the documentation, or print one",
-		Long: `List the pages of the documentation, or print one as Markdown. The program carries
-all pages, so that they are at hand without a checkout and describe this version.`,
+		Long: `List the pages of the documentation, or print one as Markdown. The pages are built into
+the program and describe this version.`,
 		Example: `  tcbuild docs
   tcbuild docs settings | less`,
 	}, func() [][]string {
@@ -55,9 +55,9 @@ all pages, so that they are at hand without a checkout and describe this version
 func newPresets(e *env) *cobra.Command {
 	return carried(e, &cobra.Command{
 		Use:   "presets [NAME]",
-		Short: "List the settings files that the program carries, or print one",
-		Long: `List the settings files that the program carries, or print one, to start settings of
-your own. --config takes their names.`,
+		Short: "List the settings files that come with the program, or print one",
+		Long: `List the settings files that come with the program, or print one as a starting point for
+your own. --config accepts their names.`,
 		Example: `  tcbuild presets
   tcbuild presets yeast > my.yaml`,
 	}, func() [][]string {

@@ -17,7 +17,7 @@ func newIngest(e *env) *cobra.Command {
 		Use:   "ingest KIND",
 		Short: "Turn public data into a cell graph or a perturbation set",
 		Long: `Turn public data into a cell graph or a perturbation set: sources describes the public
-sources, fetch downloads files, graph and perturbations read them.`,
+sources, fetch downloads their files, and graph and perturbations read them.`,
 		Example: `  tcbuild ingest fetch --config yeast
   tcbuild ingest graph --config yeast --out yeast/graph
   tcbuild ingest perturbations screen.tsv --graph yeast/graph --out screen.arrow
@@ -52,12 +52,12 @@ func newIngestFetch(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fetch --config FILE",
 		Short: "Download the public files that settings name, and check their digests",
-		Long: `Download the public files in the settings' section downloads, to the paths where
-'tcbuild ingest graph' reads them, and check the SHA-256 of every file. Files that are there
-already are checked and not downloaded again. A file whose content differs from its digest is
-an error, unless the settings say that its publisher replaces it (changes: true). If the
-settings have no digest, prints the one that was found: add it to them as sha256, and later
-downloads must be the same.`,
+		Long: `Download the public files listed in the settings under downloads, to the paths where
+'tcbuild ingest graph' reads them, and check the SHA-256 of every file. Existing files are
+checked and not downloaded again. A file whose content differs from its digest is
+an error, unless the settings say that its publisher updates it in place (changes: true). If
+the settings have no digest, prints the digest that it finds. Add it to the settings as
+sha256, and later downloads are checked against it.`,
 		Example: `  tcbuild ingest fetch --config yeast
   tcbuild ingest fetch --config yeast data=downloads`,
 	}

@@ -37,9 +37,9 @@ why. The same account is in DIR/sources.json.`,
 		Example: `  tcbuild ingest graph --config yeast --out yeast/graph
   tcbuild ingest graph --config my.yaml --out my/graph self_loops=none`,
 	}
-	cmd.Flags().StringVar(&o.out, "out", "", "folder to make: `DIR`")
+	cmd.Flags().StringVar(&o.out, "out", "", "folder to create: `DIR`")
 	cmd.Flags().StringVar((*string)(&o.unknownGenes), "unknown-genes", "",
-		"what to do about names that match no gene, or several: error, or drop-sample or drop-gene, which both drop and count the name's edges (default: the settings' value, or error)")
+		"what to do with names that match no gene, or several: error, or drop-sample or drop-gene, which both drop and count the name's edges (default: the settings' value, or error)")
 	maxDroppedFlag(cmd.Flags(), &o.maxDropped)
 	require(cmd, "out")
 	run := func(ctx context.Context, _ []string, settings *conf.Settings) error {

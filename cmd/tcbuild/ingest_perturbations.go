@@ -31,13 +31,13 @@ func newIngestPerturbations(e *env) *cobra.Command {
 		Use:   "perturbations FILE|DIR --graph DIR --out FILE",
 		Short: "Turn a table of genotypes and phenotypes, or a screen, into a perturbation set",
 		Long: `Turn a table (text, Arrow or Parquet), a published screen or the lmdb folder of a torchcell
-build into a perturbation set whose genes are ids of the graph. Prints how many rows became
-samples, and why the others did not.
+build into a perturbation set that names genes by their ids in the graph. Prints how many
+rows became samples, and why the others did not.
 
---source names a published screen, which may be a table of strains with their alleles or a
-matrix. 'tcbuild ingest sources NAME' prints its settings, such as which columns hold strains,
-which alleles count as deletions, and which genes are markers; key=value changes them.
-'tcbuild docs settings' lists every key.`,
+--source names a published screen, such as a table of strains with their alleles, or a matrix.
+'tcbuild ingest sources NAME' prints its settings: the columns with strains, the alleles that
+count as deletions, the genes used as markers. key=value changes them. 'tcbuild docs settings'
+lists every key.`,
 		Example: `  tcbuild ingest perturbations pairs.tsv --graph yeast/graph --out pairs.arrow \
       --genes-columns gene_a,gene_b --phenotypes score --unknown-genes drop-sample
   tcbuild ingest perturbations SGA_NxN.txt --source costanzo2016 alleles=[deletion,ts] \
@@ -47,16 +47,16 @@ which alleles count as deletions, and which genes are markers; key=value changes
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.graph, "graph", "", "cell graph: `DIR`")
-	flags.StringVar(&o.out, "out", "", "perturbation set to make, .arrow or .tsv: `FILE`")
+	flags.StringVar(&o.out, "out", "", "perturbation set to create, .arrow or .tsv: `FILE`")
 	flags.StringVar(&name, "source", "", "`NAME` of the public source that FILE comes from; 'tcbuild ingest sources' lists them")
 	flags.StringSliceVar(&given.GenesColumns, "genes-columns", nil,
-		"`COLUMNS` with the deleted genes; if there are several, each holds one gene (default: genes)")
+		"`COLUMNS` with the deleted genes; if several are named, each holds one gene (default: genes)")
 	columnFlags(flags, &given.Phenotypes, &given.NotPhenotypes, &given.Attributes)
 	flags.StringSliceVar(&given.Controls, "controls", nil,
-		"`NAMES` that delete nothing, such as ctrl,non-targeting; of strains, genes that a marker replaces")
-	flags.StringVar(&given.SGDFeatures, "aliases", "", "SGD_features.tab `FILE` with other names of genes")
+		"`NAMES` that delete nothing, such as ctrl,non-targeting; in tables of strains, also genes replaced by a marker")
+	flags.StringVar(&given.SGDFeatures, "aliases", "", "`FILE` SGD_features.tab, for other names of genes")
 	flags.StringVar((*string)(&given.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
-		"what to do about names that match no gene of the graph, or several: error, drop-sample or drop-gene, which count what they drop")
+		"what to do with names that match no gene of the graph, or several: error, drop-sample or drop-gene; drops are counted")
 	maxDroppedFlag(flags, given.MaxDropped)
 	whereFlag(flags, &given.Where)
 	duplicatesFlags(flags, &o.duplicates)

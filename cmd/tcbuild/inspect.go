@@ -32,16 +32,16 @@ func newInspect(e *env) *cobra.Command {
 		Short: "Show what a dataset, a cell graph or a perturbation set holds",
 		Long: `Show what a dataset, a cell graph or a perturbation set holds.
 
-Of a dataset: its variant, inputs and sizes, histograms of its phenotypes, and the most
+For a dataset: its variant, inputs and sizes, histograms of its phenotypes, and the most
 frequent values of its attributes. --samples A:B shows samples A to B-1 with their stored
 masks, or, in the incidence variant, the masks that follow from the cache. --json prints
 the manifest with a summary of the samples, or with --samples one JSON object per line;
 missing values are null.
 
-Of a graph: nodes, edges, duplicates and self loops of each type, the distribution of
+For a graph: nodes, edges, duplicates and self loops of each type, the distribution of
 edges per node, and the genes of reaction rules that the graph lacks.
 
-Of a perturbation set, which is a table or the lmdb folder of a torchcell build: genotype
+For a perturbation set, which is a table or the lmdb folder of a torchcell build: genotype
 sizes, samples per gene, duplicates, phenotypes, attributes and, with --graph, the genes
 that the graph lacks.
 
@@ -52,11 +52,11 @@ that the graph lacks.
   tcbuild inspect demo/perturbations.arrow --graph demo/graph`,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.samples, "samples", "", "samples of a dataset to show, numbered from 0: `A:B`, A:, :B or A")
+	flags.StringVar(&o.samples, "samples", "", "samples of a dataset to show, counted from 0: `A:B`, A:, :B or A")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
-	flags.StringVar(&o.graph, "graph", "", "the graph of a perturbation set: `DIR`")
+	flags.StringVar(&o.graph, "graph", "", "cell graph to compare a perturbation set with: `DIR`")
 	controlsFlag(flags, &o.controls)
-	flags.StringVar(&o.html, "html", "", "also write a page with plots: `FILE`")
+	flags.StringVar(&o.html, "html", "", "also write an HTML page with plots: `FILE`")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		return runInspect(ctx, e, args[0], o)
 	})

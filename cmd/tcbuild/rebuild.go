@@ -41,14 +41,14 @@ func newRebuild(e *env) *cobra.Command {
 	var o rebuildOptions
 	cmd := &cobra.Command{
 		Use:   "rebuild --config FILE",
-		Short: "Bring a named dataset up to date: make input, build and verify all variants, publish a version",
+		Short: "Bring a named dataset up to date: make its input, build and verify all variants, publish a version",
 		Long: `Bring the dataset ROOT/DATASET up to date. A new version, ROOT/DATASET/000007-3fa2c1d0/,
 holds the variants incidence, indices and full-masks of one graph and perturbation set.
 When all of them are verified, the symbolic link ROOT/DATASET/current is switched to it
 atomically, and all but the newest versions are removed (keep=3).
 
-Only what depends on a changed input, option or program is built again. A second run at
-the same time exits with 75. The next run continues an interrupted one.
+Only what depends on a changed input, option or program is rebuilt. A second run at the
+same time exits with 75. After an interruption, the next run continues.
 
 The input is a graph and a perturbation set (--graph, --perturbations). In place of
 --graph, the settings section
@@ -56,19 +56,19 @@ The input is a graph and a perturbation set (--graph, --perturbations). In place
     ingest: {config: yeast, data: DOWNLOADS}
 
 builds the graph from public sources, as 'tcbuild ingest graph' does. With scale=yeast
-and neither of them, the input is synthetic.
+instead of both, the input is synthetic.
 
 --slurm submits the work as a chain of jobs: incidence, an array that builds shards, an
 array that verifies them, and finalize. The jobs use the settings and environment of the
 submission, and fail if the inputs or the program have changed since. A dataset has one
 chain at a time: submitting a second one exits with 75, or queues it after the first with
 --after. If a chain was lost, run the command again: it submits only what is missing. If a
-chain failed because of its input (3) or verification (4), the command shows the error and
-exits with its code, until something changes or --again is given.
+chain failed with 3 (input) or 4 (verification), the command shows the error and exits with
+the same code until something changes or --again is given.
 
 Most settings have no flag. Write them in the settings file or as key=value, such as
 keep=5, variants=[indices] or sbatch=[--partition=cpu,--time=4:00:00]. 'tcbuild docs
-operations' has examples, 'tcbuild docs settings' every key.`,
+operations' has examples, 'tcbuild docs settings' lists every key.`,
 		Example: `  tcbuild rebuild --config quickstart
   tcbuild rebuild --config my.yaml --dry-run
   tcbuild rebuild --config my.yaml --quiet --if-busy ok --log-file my.log --metrics-file /var/lib/node_exporter/my.prom
@@ -78,24 +78,24 @@ operations' has examples, 'tcbuild docs settings' every key.`,
 	flags.StringVar(&o.root, "root", "", "folder for all output: `DIR`")
 	flags.StringVar(&o.dataset, "dataset", "",
 		"`NAME` of the dataset, a folder in the root (default: the name of the settings file)")
-	flags.StringSliceVar(&o.variants, "variants", allVariants, "what to build")
+	flags.StringSliceVar(&o.variants, "variants", allVariants, "variants to build")
 	inputFlags(cmd, &o.build)
 	synthFlags(cmd, &o.synth)
 	scale := flags.Lookup("scale") // without it, the input is not synthetic
-	scale.Usage, scale.DefValue = "make synthetic input of this size, in place of graph and perturbations: tiny or yeast", ""
-	flags.IntVar(&o.build.Shards, "shards", 0, "number of shards (default: as many as --array has tasks, else chosen by the dataset's size)")
+	scale.Usage, scale.DefValue = "use synthetic input of this size instead of graph and perturbations: tiny or yeast", ""
+	flags.IntVar(&o.build.Shards, "shards", 0, "number of shards (default: one per task of --array; without it, chosen by the dataset's size)")
 	flags.StringVar(&o.method, "method", string(gpuverify.Both),
 		"how to regenerate masks for verification: incidence, edges or both")
 	flags.StringVar(&o.device, "device", "cpu",
-		"where to regenerate masks for verification: cpu, cuda for all CUDA devices, or cuda:0,2 for some")
+		"where to regenerate masks for verification: cpu, cuda (all CUDA devices), or cuda:0,2")
 	flags.IntVar(&o.keep, "keep", 3, "versions to keep, including the current one")
 	flags.BoolVar(&o.force, "force", false, "rebuild everything, even if nothing changed")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would run and why, and with --slurm the job scripts, without changing anything")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would run and why (with --slurm, also the job scripts), but change nothing")
 	flags.StringVar(&o.ifBusy, "if-busy", "fail",
-		"what to do if the dataset is being rebuilt already: fail, or ok, which says so on stdout and is silent with --quiet; both exit with 75")
+		"what to do if another run is rebuilding the dataset: fail, or ok, which says so on stdout, or nothing with --quiet; both exit with 75")
 	flags.StringVar(&o.logFile, "log-file", "", "also append the log to `FILE`")
 	flags.StringVar(&o.metricsFile, "metrics-file", "",
-		"write the state of the rebuild to `FILE`, which node_exporter's textfile collector reads if its name ends in .prom")
+		"write metrics about the rebuild to `FILE`; end its name in .prom for node_exporter's textfile collector")
 	slurmFlags(flags, &o.slurm)
 	require(cmd, "root")
 	hideAllBut(flags, "config", "root", "dataset", "graph", "perturbations", "dry-run", "force", "if-busy", "log-file", "metrics-file",

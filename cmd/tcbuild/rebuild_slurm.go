@@ -35,24 +35,24 @@ type slurmOptions struct {
 func slurmFlags(flags *pflag.FlagSet, o *slurmOptions) {
 	flags.BoolVar(&o.submit, "slurm", false, "submit the chain to SLURM")
 	flags.BoolVar(&o.after, "after", false,
-		"with --slurm: if a chain of the dataset is in the queue, start after it instead of failing")
+		"with --slurm: if a chain of the dataset is queued, start after it instead of failing")
 	flags.BoolVar(&o.again, "again", false, "with --slurm: submit a failed chain again, even if nothing has changed")
 	flags.StringVar(&o.order.Array, "array", "",
-		"number of tasks that build and verify shards in parallel, and how many run at once if not all: `8%4` (default 1)")
-	flags.StringArrayVar(&o.order.Sbatch, "sbatch", nil, "`OPTIONS` of sbatch for all jobs, as in --time=4:00:00")
+		"number of tasks that build and verify shards, and, after %, how many may run at once: `8%4` (default 1)")
+	flags.StringArrayVar(&o.order.Sbatch, "sbatch", nil, "sbatch `OPTIONS` for all jobs, such as --time=4:00:00")
 	o.order.SbatchOf = make(map[string]*[]string)
 	for _, label := range rebuild.JobLabels {
-		o.order.SbatchOf[label] = flags.StringArray("sbatch-"+label, nil, "`OPTIONS` of sbatch for the job "+label+", which win over those for all")
+		o.order.SbatchOf[label] = flags.StringArray("sbatch-"+label, nil, "sbatch `OPTIONS` for the job "+label+"; they override those for all jobs")
 	}
 	flags.StringSliceVar(&o.order.Export, "export", nil,
-		"`VARIABLES` that the jobs take from this environment, NAME or NAME=VALUE, beside PATH, HOME and the language's")
-	flags.StringArrayVar(&o.order.Prologue, "prologue", nil, "`LINES` of shell that jobs begin with, as in module load cuda; if one fails, so does the job")
+		"environment `VARIABLES` for the jobs, NAME or NAME=VALUE, in addition to PATH, HOME and the locale")
+	flags.StringArrayVar(&o.order.Prologue, "prologue", nil, "shell `LINES` to run at the start of each job, such as module load cuda; if one fails, so does the job")
 	flags.StringVar(&o.order.Wrapper, "wrapper", "",
-		"`COMMAND` that runs the program in jobs, as in apptainer exec IMAGE. The program and the data have the same paths there")
-	flags.StringVar(&o.order.Clusters, "clusters", "", "cluster that the chain is submitted to: `NAME`, as --clusters of sbatch")
-	flags.Float64Var(&o.stallMinutes, "stall-minutes", 60, "minutes without any progress after which a job ends and is started again; 0: it never is")
-	flags.IntVar(&o.maxRestarts, "max-restarts", 50, "how often SLURM may start a job again after interruptions and lost nodes")
-	flags.StringVar(&o.step, "step", "", "run one job's part of a submitted chain: "+strings.Join(rebuild.JobLabels, ", "))
+		"`COMMAND` that runs the program in jobs, such as apptainer exec IMAGE; paths must be the same inside it")
+	flags.StringVar(&o.order.Clusters, "clusters", "", "cluster to submit the chain to: `NAME`, as in sbatch --clusters")
+	flags.Float64Var(&o.stallMinutes, "stall-minutes", 60, "minutes without progress after which a job is restarted; 0: never")
+	flags.IntVar(&o.maxRestarts, "max-restarts", 50, "how often SLURM may restart a job after interruptions and lost nodes")
+	flags.StringVar(&o.step, "step", "", "run one job of a submitted chain: "+strings.Join(rebuild.JobLabels, ", "))
 }
 
 // checkSlurm refuses conflicting settings of a chain, and fills in those that follow from others.

@@ -19,16 +19,16 @@ func newSelect(e *env) *cobra.Command {
 	var expression, out string
 	cmd := &cobra.Command{
 		Use:   "select DATASET --where EXPR --out FILE",
-		Short: "Write the numbers of a dataset's samples for which an expression is true",
-		Long: `Write the numbers of a dataset's samples for which an expression is true, as an Arrow
-file that names the dataset's content and the expression. It fits every variant of the
-same input, and readers refuse it for any other dataset. 'tcbuild docs input' describes
-the language of expressions.`,
+		Short: "Write the numbers of the samples for which an expression is true",
+		Long: `Write the numbers of the samples for which an expression is true to an Arrow file, which
+also records the expression and the dataset's content digest. The selection works with every
+variant of the same input; readers refuse it for any other dataset. 'tcbuild docs input'
+describes the language of expressions.`,
 		Example: `  tcbuild select demo/indices --where 'fitness < 0.8 and deletions() == 3' --out demo/sick.arrow
   tcbuild select demo/indices --where 'deletes_any("YAL001C", "YBR010W")' --out demo/two.arrow`,
 	}
 	whereFlag(cmd.Flags(), &expression)
-	cmd.Flags().StringVar(&out, "out", "", "selection to make: `FILE`")
+	cmd.Flags().StringVar(&out, "out", "", "selection to create: `FILE`")
 	require(cmd, "where", "out")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		dataset, err := store.Open(args[0])
@@ -56,32 +56,32 @@ func newSplit(e *env) *cobra.Command {
 		Use:   "split DATASET --fractions PART=FRACTION,… --by sample|genotype|gene|COLUMN --out DIR",
 		Short: "Split a dataset's samples into parts, such as train, val and test",
 		Long: `Split a dataset's samples at random, and write a selection for each part: an Arrow file
-with the numbers of its samples, the dataset's content and the options of the split. The
+with its sample numbers, the dataset's content digest and the options of the split. The
 same dataset, options and seed give the same bytes on every machine.
 
---by sample draws each sample separately. --by genotype keeps samples that perturb the same
-genes in one part, --by COLUMN those with the same value, such as a cell type. --by gene
-draws genes: a gene perturbed in one part is perturbed in no other, whatever its kind. Samples
-whose genes belong to several parts, and samples that perturb no gene, are in no part; they
-are counted and listed in DIR/unplaced.arrow. With three genes per sample and parts of 0.8, 0.1 and 0.1,
-0.8³ + 2 · 0.1³ = 51 % of the samples are placed. --straddling parts gives the others parts
-of their own: a sample in test_unseen1 has a gene of test, and 1 gene that is not of the
-first part, train. Samples that perturb no gene are then in train.
+--by sample assigns each sample separately. --by genotype keeps samples that perturb the same
+genes together, and --by COLUMN those with the same value, such as a cell type. --by gene
+assigns genes: a gene perturbed in one part is not perturbed in any other, whatever the kind of
+perturbation. Samples whose genes belong to several parts, and samples that perturb no gene, are
+left out, counted, and listed in DIR/unplaced.arrow. With three genes per sample and parts of
+0.8, 0.1 and 0.1, 0.8³ + 2 · 0.1³ = 51 % of the samples are placed. --straddling parts puts the
+others into parts of their own: a sample in test_unseen1 has a gene of test, and 1 gene that
+does not belong to the first part, train. Samples that perturb no gene then go to train.
 
---hold-out takes samples out before the others are split, and puts them into test or another
-part: all samples of a cell type (zero-shot), that perturb a gene of a list, or of a cell
-type that do (few-shot). By gene, it holds out the genes of a list, whose samples may
-straddle.
+--hold-out moves samples to test, or another part, before the others are split: all samples of
+a cell type (zero-shot), all that perturb a listed gene, or only the samples of a cell type that
+do (few-shot). With --by gene, it holds out the listed genes, and their samples may straddle
+parts.
 
 Each part gets its fraction to within one sample, genotype, gene or value; with --stratify,
-within one for each value of the column (missing values count as a value). An error is a
-column with more than 1,000 values, or with --by genotype one in which samples of a genotype
-differ.
+to within one for each value of the column (missing values count as a value). Stratifying
+fails if the column has more than 1,000 values, or, with --by genotype, if it differs between
+samples of a genotype.
 
---pin FILE fixes samples in parts, and with them their genotype or genes. Pinned samples
+--pin FILE assigns samples, and with them their genotype or genes, to parts. Pinned samples
 count towards the part's fraction. A part with more pinned samples than its fraction keeps
-them, and the other parts share the rest. An unknown or repeated id, an unknown part,
-contradictory pins and a part without samples are errors.`,
+them, and the other parts share the rest. Unknown or repeated ids, unknown parts,
+contradictory pins and empty parts are errors.`,
 		Example: `  tcbuild split demo/indices --fractions train=0.8,val=0.1,test=0.1 --by genotype --seed 1 --out demo/split
   tcbuild split demo/indices --fractions train=0.9,test=0.1 --by sample --stratify perturbation-count --out demo/strata
   tcbuild split demo/indices --fractions train=0.8,test=0.2 --by gene --straddling parts --out demo/genes
@@ -90,18 +90,18 @@ contradictory pins and a part without samples are errors.`,
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&fractions, "fractions", nil,
-		"`PARTS` with the fraction of samples, genotypes, genes or values that each gets; they add up to 1 (default: train=1, with --hold-out)")
-	flags.StringVar((*string)(&o.By), "by", "", "what stays together in one part: sample, genotype, gene or a `COLUMN`")
+		"`PARTS` and the fraction of samples, genotypes, genes or values that each gets; fractions add up to 1 (default: train=1, with --hold-out)")
+	flags.StringVar((*string)(&o.By), "by", "", "unit to split by: sample, genotype, gene or a `COLUMN` (all samples of a unit go to the same part)")
 	flags.StringVar((*string)(&o.Straddling), "straddling", string(selection.DropStraddling),
-		"what to do by gene about samples whose genes are of several parts: drop, or parts, which have their own")
+		"with --by gene, what to do with samples whose genes belong to several parts: drop them, or put them into extra parts (parts)")
 	flags.StringArrayVar(&o.HoldOut, "hold-out", nil,
-		"samples to put into test, or PART, and not to draw: `[PART:]COLUMN=VALUE`, [PART:]gene=FILE, or several of these joined by commas, which must all be true; repeatable")
+		"put these samples into test, or PART, before splitting: `[PART:]COLUMN=VALUE`, [PART:]gene=FILE, or several conditions joined by commas, which must all be true; repeatable")
 	flags.StringVar(&o.Stratify, "stratify", "",
-		"`COLUMN` whose values are each split by the same fractions, or perturbation-count for the number of perturbed genes")
-	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the random numbers")
-	flags.StringVar(&o.Pin, "pin", "", "table `FILE` with columns sample_id and part, which fixes samples in parts")
-	flags.StringVar(&html, "html", "", "also write what the parts hold as a page: `FILE`")
-	flags.StringVar(&out, "out", "", "folder to make: `DIR`")
+		"apply the fractions within each value of `COLUMN`, or of perturbation-count, the number of perturbed genes")
+	flags.Uint64Var(&o.Seed, "seed", 1, "random seed")
+	flags.StringVar(&o.Pin, "pin", "", "table `FILE` with columns sample_id and part, which assigns samples to parts")
+	flags.StringVar(&html, "html", "", "also write an HTML page about the parts: `FILE`")
+	flags.StringVar(&out, "out", "", "folder to create: `DIR`")
 	require(cmd, "by", "out")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		var err error

@@ -56,17 +56,17 @@ command, ` + "`key=value`" + ` changes a setting of the file, as in Hydra:
   the flag of its name; ` + "`log_format` and `log-format`" + ` are the same.
 - Numbers are decimal: ` + "`010` is ten, and `0x10` and `1_000`" + ` are errors. A value that starts with
   ` + "`[`, `{`" + ` or a quote is YAML. Any other value is one number, ` + "`true` or `false`" + `, or text.
-- ` + "`defaults: [base]`" + ` starts from files of the same folder; later ones take precedence, and the file
-  itself stands at ` + "`_self_`" + `, by default at the end.
+- ` + "`defaults: [base]`" + ` starts from other files in the same folder; later ones take precedence. The
+  file itself comes last, or where the list says ` + "`_self_`" + `.
 - ` + "`${key}`, `${a.b}` and `${oc.env:VAR,default}`" + ` stand for other values.
-- A key that nothing reads is an error, with the nearest valid name as a hint. A key is read if it is
-  a flag or a section of the command, or if another value refers to it with ` + "`${…}`" + `.
-- One file can serve several commands. Flags of other commands are ignored, and the log says so. A
-  section of another command is an error, and so is an override of another command.
+- An unknown key is an error, with the nearest valid name as a hint. Other keys are allowed only if a
+  value refers to them with ` + "`${…}`" + `.
+- One file can serve several commands. Flags of other commands are ignored, and the log says so;
+  sections and overrides of other commands are errors.
 - A public source (` + "`source: string`" + `) sets keys of its section, which are then not required.
 
-For completion and checks in an editor with a YAML language server, begin a settings file with
-` + "`# yaml-language-server: $schema=PATH`" + ` and the path of
+Editors with a YAML language server complete and check keys if a settings file begins with
+` + "`# yaml-language-server: $schema=PATH`" + `, the path of
 [conf/tcbuild.schema.json](../conf/tcbuild.schema.json).
 `
 
@@ -107,12 +107,12 @@ func TestSettingsReference(t *testing.T) {
 	for key, schema := range tables.fields(reflect.TypeFor[source.GraphSpec](), "", nodeAt(tables.examples, "graph")) {
 		properties[key] = append(properties[key], schema)
 	}
-	section("Sections of `ingest graph`", "`edges[]` is an entry of the list `edges`. conf/yeast.yaml is a whole example, conf/sources.yaml has an entry per public source.")
+	section("Sections of `ingest graph`", "`edges[]` is an entry of the list `edges`. For a complete example, see conf/yeast.yaml; conf/sources.yaml has an entry for each public source.")
 	properties["ingest"] = []any{map[string]any{"type": "object", "required": []string{"config"},
-		"description": "of rebuild: the settings file of 'ingest graph' that makes the graph, and changes to it"}}
+		"description": "of rebuild: the settings file of 'ingest graph' that builds the graph, and overrides"}}
 	tables.rows = []settingRow{
 		{"ingest.config", "", "text", "required", "a settings file of `ingest graph`, or a preset", "yeast"},
-		{"ingest.KEY", "", "text", "", "changes a top-level value of that file", "data: downloads"},
+		{"ingest.KEY", "", "text", "", "overrides a top-level value of that file", "data: downloads"},
 	}
 	section("Section `ingest` of `rebuild`", "Builds the graph from public sources, in place of `graph`.")
 	layout := tables.fields(reflect.TypeFor[source.LayoutSpec](), "", nodeAt(tables.examples, "perturbations"))
@@ -121,11 +121,11 @@ func TestSettingsReference(t *testing.T) {
 	for key, schema := range layout {
 		properties[key] = append(properties[key], schema)
 	}
-	section("Settings of `ingest perturbations`", "What a screen is. A public source (`source: costanzo2016`) sets these; 'tcbuild ingest sources NAME' prints what.")
+	section("Settings of `ingest perturbations`", "The layout of a screen. A public source (`source: costanzo2016`) sets these keys; 'tcbuild ingest sources NAME' prints them.")
 	properties["defaults"] = []any{map[string]any{"type": "array", "items": map[string]any{"type": "string"},
-		"description": "names of settings files of the same folder to start from; _self_ is the file itself"}}
-	tables.rows = []settingRow{{"defaults", "", "list of text", "", "settings files of the same folder to start from; later ones win, `_self_` is the file itself", "[base]"}}
-	section("In every settings file", "Read before the file's own keys.")
+		"description": "names of settings files in the same folder to start from; _self_ is the file itself"}}
+	tables.rows = []settingRow{{"defaults", "", "list of text", "", "settings files in the same folder to start from; later ones take precedence, `_self_` is the file itself", "[base]"}}
+	section("In every settings file", "These keys are read before all others.")
 
 	schema := object(nil, "Settings of tcbuild; generated with docs/SETTINGS.md")
 	delete(schema, "additionalProperties") // other keys are for ${key}

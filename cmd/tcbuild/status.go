@@ -22,13 +22,13 @@ func newStatus(e *env) *cobra.Command {
 		Use:   "status DATASET",
 		Short: "Show the progress of a dataset's shards",
 		Long: `Show the shards of a published or unfinished dataset. A shard is done, running or waiting
-(not begun, queued in the running build, or interrupted). Running the same build again
+(not started, queued in the running build, or interrupted). Running the same build again
 builds the shards that are not done, each from its beginning. A dataset of the incidence
 variant has no shards and takes one line.
 
-Of a dataset of 'tcbuild rebuild', ROOT/DATASET, show the versions, the shards of the
-unfinished version and how much of it is verified, the jobs in SLURM's queue with the
-reason why they wait, and the last failure with its log.`,
+For ROOT/DATASET, made by 'tcbuild rebuild', show the versions, the unfinished version's
+shards and how much of it is verified, the jobs in SLURM's queue and why they wait, and the
+last failure with its log.`,
 		Example: `  tcbuild status demo/indices
   tcbuild status data/yeast`,
 	}

@@ -35,7 +35,7 @@ DIR/perturbations.arrow. The same scale, samples and seed give the same bytes.`,
   tcbuild synth --out big --scale yeast --samples 1000000 --seed 7
   tcbuild synth --out small scale=yeast samples=100`,
 	}
-	cmd.Flags().StringVar(&o.out, "out", "", "folder to make: `DIR`")
+	cmd.Flags().StringVar(&o.out, "out", "", "folder to create: `DIR`")
 	synthFlags(cmd, &o)
 	require(cmd, "out")
 	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
@@ -52,7 +52,7 @@ func synthFlags(cmd *cobra.Command, o *synthOptions) {
 	flags.StringVar(&o.scale, "scale", synth.Tiny.Name, "size of the graph: tiny or yeast")
 	flags.IntVar(&o.samples, "samples", 0, "number of samples (default "+humanCount(synth.Tiny.Samples)+" at tiny, "+
 		humanCount(synth.Yeast.Samples)+" at yeast)")
-	flags.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers")
+	flags.Uint64Var(&o.seed, "seed", 1, "random seed")
 }
 
 // check refuses an invalid scale or number of samples, and replaces 0 samples by the scale's

@@ -61,16 +61,16 @@ shards.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.graph, "graph", "", "also check that the dataset was built from this graph: `DIR`")
-	flags.StringVar(&o.device, "device", "cpu", "where to regenerate masks: cpu, cuda for all CUDA devices, or cuda:0,2 for some")
+	flags.StringVar(&o.device, "device", "cpu", "where to regenerate masks: cpu, cuda (all CUDA devices), or cuda:0,2")
 	flags.StringVar(&o.gpuMemory, "gpu-memory", "",
-		"memory to use on each device, such as 2GB (default: nine tenths of the free memory)")
+		"memory to use on each device, such as 2GB (default: 90% of the free memory)")
 	flags.StringVar(&o.pinnedMemory, "pinned-memory", "",
-		"host memory to lock for transfers to devices, such as 500MB (default: an eighth of the available memory)")
+		"host memory to pin for transfers to devices, such as 500MB (default: one eighth of the available memory)")
 	flags.StringVar(&o.method, "method", string(gpuverify.Both), "how to regenerate masks: incidence, edges or both")
 	flags.StringVar(&o.json, "json", "", "write the report to `FILE` (- for stdout)")
-	flags.IntVar(&o.workers, "workers", 0, "CPU cores to use (default: all that the job has)")
+	flags.IntVar(&o.workers, "workers", 0, "CPU cores to use (default: all that are available)")
 	flags.StringVar(&o.shard, "shard", "", "verify only part I of N, counted from 0, and write the findings to --json: `I/N`")
-	flags.BoolVar(&o.merge, "merge", false, "add up the parts in the files PART…; --method must be the same")
+	flags.BoolVar(&o.merge, "merge", false, "combine the findings in the files PART…; --method must be the same")
 	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
 		switch merged := len(args) > 1; {
 		case o.merge != merged:

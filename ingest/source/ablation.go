@@ -14,18 +14,18 @@ import (
 // Ablation thins or randomizes the edges that the other settings keep: first top, then sample, then
 // rewire. Self loops that are appended come after it.
 type Ablation struct {
-	// the number of edges that each target keeps: those of greatest weight, the earlier row if
-	// weights are equal; missing weights come last. In an undirected source, both genes are targets,
-	// and an edge stays if either keeps it
+	// number of edges to keep per target: the heaviest, and of equal weights the earlier row; missing
+	// weights rank last. In an undirected source both genes are targets, and an edge stays if either
+	// keeps it
 	Top *int `yaml:"top"`
-	// the share of the edges to keep, above 0 and at most 1, chosen at random and kept in order; with
-	// one seed, a smaller share is part of a greater one
+	// share of the edges to keep, above 0 and at most 1, chosen at random and kept in order; with the
+	// same seed, a smaller share is a subset of a larger one
 	Sample *float64 `yaml:"sample"`
-	// exchange the targets of random pairs of edges, ten times as often as there are edges: each gene
-	// keeps its number of edges, as source and as target if directed. Exchanges that would make a self
-	// loop or repeat an edge are left out; self loops stay. Weights and other columns stay in their row
+	// randomize the edges: swap the targets of random pairs, with ten attempts per edge. Each gene keeps
+	// its degree (in a directed source, its in-degree and out-degree). Swaps that would make a self loop
+	// or repeat an edge are skipped; self loops, weights and other columns stay in place
 	Rewire bool `yaml:"rewire"`
-	Seed   int  `yaml:"seed"` // of sample and rewire
+	Seed   int  `yaml:"seed"` // random seed of sample and rewire
 }
 
 func (a Ablation) check(place string, weighted bool) error {

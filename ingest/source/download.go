@@ -21,13 +21,14 @@ import (
 
 // Download is a public file that sources read.
 type Download struct {
-	// where the file goes; with .gz and an address without, the download is compressed (required)
+	// where to save the file; if it ends in .gz and the address does not, the file is compressed
+	// (required)
 	File    string `yaml:"file"`
-	Address string `yaml:"address"` // where it is downloaded from (required)
-	// the digest of its content without compression, which the file must have (default: not checked;
-	// 'tcbuild ingest fetch' prints the digest of what it finds)
+	Address string `yaml:"address"` // where to download it from (required)
+	// expected SHA-256 of the uncompressed content (default: not checked; 'tcbuild ingest fetch' prints
+	// the digest that it finds)
 	SHA256 string `yaml:"sha256"`
-	// the publisher replaces the file without a version, so another digest is only a warning
+	// the publisher updates the file in place, so a different digest is only a warning
 	Changes bool `yaml:"changes"`
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty

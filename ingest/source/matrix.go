@@ -20,18 +20,18 @@ import (
 // value and, unless columns are genes, the column's name as the attribute condition. The genes are
 // in the first column, whose name may be missing from the header, as in tables from R.
 type MatrixSpec struct {
-	// what the columns of a matrix are: conditions, or genes, whose values are of double mutants
+	// what the columns of a matrix are: conditions, or genes, so that each value is of a double mutant
 	// (default: conditions; an error if the columns are named like genes)
 	ColumnsAre MatrixColumns `yaml:"columns_are"`
-	// of a matrix of conditions: what becomes of columns that say that strains keep part of the
-	// gene's function (heterozygous, DAmP): drop, keep as deletions, or only, which drops the others
-	// (default: an error)
+	// what to do with conditions of strains that keep part of the gene's function (heterozygous,
+	// DAmP): drop them, keep them as deletions, or only, which drops all other columns (default: an
+	// error)
 	PartialLoss PartialLoss `yaml:"partial_loss"`
-	// a regular expression whose first group is the gene, or its strain, in the name of a matrix's
-	// row or, if columns are genes, of a column (default: all of it)
+	// regular expression whose first group is the gene or strain in a row's name and, if columns are
+	// genes, in a column's name (default: the whole name)
 	GenePattern string `yaml:"gene_pattern"`
-	// keep the cells of (a, b) and of (b, a) in a matrix of genes; otherwise, if such cells are equal,
-	// the matrix is symmetric: the second of each two is dropped, and two that differ are an error
+	// keep both cells, (a, b) and (b, a), in a matrix of genes. By default, a matrix with equal cells
+	// is symmetric: the second cell of each pair is dropped, and a pair that differs is an error
 	BothHalves bool `yaml:"both_halves"`
 }
 

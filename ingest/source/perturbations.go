@@ -39,36 +39,35 @@ type PerturbationSpec struct {
 // LayoutSpec has the settings of a perturbation set that are not flags.
 type LayoutSpec struct {
 	TextSpec `yaml:",inline"`
-	// what separates the genes of a single column (default: "|")
+	// separator between genes in a field, if all genes are in one column (default: "|")
 	GeneDelimiter string `yaml:"gene_delimiter"`
-	// the strains of a row, which are crossed if there are several, in place of genes_columns
+	// columns of the strains that a row crosses; replaces genes_columns
 	Strains []StrainSpec `yaml:"strains"`
-	// whether the table is wide, in place of genes_columns: a row per deleted gene, a sample per
-	// value
+	// read a wide table with a row per deleted gene and a sample per value; replaces genes_columns
 	Matrix     bool `yaml:"matrix"`
 	MatrixSpec `yaml:",inline"`
-	// names are of yeast's strains and alleles, such as YAL001C_tsq508, act1-129, ost3Δ and TFC3 - DAMP;
-	// otherwise, NKX2-1 is a gene (default: false)
+	// read names as yeast strains and alleles, such as YAL001C_tsq508, act1-129, ost3Δ and TFC3 - DAMP;
+	// leave it off for genes such as NKX2-1 (default: false)
 	YeastAlleles bool `yaml:"yeast_alleles"`
 	// kinds of alleles that count as deletions in a screen: deletion, damp, ts, other (default:
 	// [deletion])
 	Alleles  []AlleleKind `yaml:"alleles"`
-	IDColumn string       `yaml:"id_column"` // the column of sample ids (default: sample_id, or the row number)
+	IDColumn string       `yaml:"id_column"` // column of sample ids (default: sample_id, or the row number)
 
-	// the column of the kinds of perturbations, such as deletion and overexpression: one for each gene,
-	// as genes are listed, or one for all; - for none (default: kinds, if there is such a column)
+	// column of the kinds of perturbations, such as deletion and overexpression: one per gene in the
+	// same order, or one for all genes; - to read no kinds (default: kinds, if there is such a column)
 	KindsColumn string `yaml:"kinds_column"`
-	// a file to write, tab-separated: the names that were dropped, why, and in how many samples
+	// file for a tab-separated list of the dropped names, with the reason and the number of samples
 	DroppedNames string `yaml:"dropped_names"`
 
-	AliasTables []AliasTable `yaml:"alias_tables"` // names of other databases, which aliases comes before
-	// what happens to a sample that names one gene by two names: error, or drop-sample, which counts
-	// it (default: error)
+	AliasTables []AliasTable `yaml:"alias_tables"` // tables of other gene names; aliases takes precedence over them
+	// what to do with a sample that lists one gene under two names: error, or drop-sample, which
+	// drops and counts it (default: error)
 	Synonyms      ingest.Synonyms `yaml:"synonyms"`
 	AllowWildtype bool            `yaml:"allow_wildtype"` // accept samples that delete no gene
-	// accept duplicate and empty sample ids; in a matrix, rows or columns of one name
+	// accept duplicate and empty sample ids; in a matrix, rows or columns with the same name
 	AllowDuplicateIDs bool `yaml:"allow_duplicate_ids"`
-	// keep rows of a screen without any phenotype, which are dropped and counted otherwise
+	// keep rows of a screen that have no phenotype; by default they are dropped and counted
 	KeepUnmeasured bool `yaml:"keep_unmeasured"`
 }
 

@@ -18,15 +18,15 @@ import (
 // TextSpec names a table and says how its text is laid out. Settings refer to
 // its columns by name or by 0-based number.
 type TextSpec struct {
-	// a text table, compressed or not, Arrow or Parquet (required)
+	// table to read: text (may be compressed), Arrow or Parquet (required)
 	File    string   `yaml:"file"`
-	Columns []string `yaml:"columns"` // names the columns of a text file without a header line
-	Member  string   `yaml:"member"`  // the text table to read in a .zip, if it has several
-	// a character, or tab, comma or space, which is runs of spaces; with it, a file of any ending
-	// is read as text (default: by the file's name)
+	Columns []string `yaml:"columns"` // column names, for a text file without a header line
+	Member  string   `yaml:"member"`  // name of the table inside a .zip that has several
+	// column separator: a character, tab, comma, or space for runs of spaces; if set, the file is
+	// read as text whatever its extension (default: by the file's name)
 	Delimiter string `yaml:"delimiter"`
-	SkipLines int    `yaml:"skip_lines"` // the number of lines before the header (default: 0)
-	Comment   string `yaml:"comment"`    // what lines begin with that are no rows
+	SkipLines int    `yaml:"skip_lines"` // number of lines to skip before the header (default: 0)
+	Comment   string `yaml:"comment"`    // skip lines that start with this text
 }
 
 // openTable opens a file as a table. The file stays open in files, so that later passes read the

@@ -15,30 +15,29 @@ import (
 // docs/SETTINGS.md and conf/tcbuild.schema.json are generated from the specs: a field's comment is
 // what users read of its key, and ends with (required) or (default: VALUE) where it has one.
 type GraphSpec struct {
-	Genes GenesSpec `yaml:"genes"` // the gene list, sorted bytewise (required)
-	// tables of other names of genes; each takes precedence over the next. Without them,
-	// only ids are known
+	Genes GenesSpec `yaml:"genes"` // the gene list; genes are sorted by the bytes of their ids (required)
+	// tables of other gene names, in order of precedence; without them, only ids are recognized
 	Aliases []AliasTable `yaml:"aliases"`
-	// tables of nodes of further types. The nodes of a type without a table are the ids that its edges
-	// name, in the order of their first rows
+	// tables of nodes of other types. Without a table, a type's nodes are the ids in its edges, in
+	// order of first appearance
 	Nodes []NodesSpec `yaml:"nodes"`
-	Edges []EdgesSpec `yaml:"edges"` // sources of edges, between genes if they name no other type
-	GEM   GEMSpec     `yaml:"gem"`   // the metabolic part; without it the graph has none
-	// terms as nodes gene_ontology, with the genes that they annotate; without it the graph has
-	// none
+	Edges []EdgesSpec `yaml:"edges"` // sources of edges, by default between genes
+	GEM   GEMSpec     `yaml:"gem"`   // metabolic model to add to the graph
+	// ontology to add to the graph: terms become nodes of type gene_ontology, linked to the genes
+	// that they annotate
 	Ontology OntologySpec `yaml:"gene_ontology"`
 
-	// what happens to edges of a gene with itself: keep them, drop them (none), or drop them, then
-	// add one of every gene at the end, as torchcell does (append) (default: keep)
+	// what to do with edges from a gene to itself: keep; none, which drops them; or append, which
+	// drops them and adds one for every gene at the end, as torchcell does (default: keep)
 	SelfLoops SelfLoops `yaml:"self_loops"`
-	// what happens to a name that no gene, or more than one, has: an edge cannot be without its
-	// node, so drop-sample and drop-gene both drop the edge, and count it; a reaction's rule keeps
-	// the name, and as nothing deletes that gene, it counts as present (default: error)
+	// what to do with names that match no gene, or several: error, or drop-sample or drop-gene, which
+	// both drop and count the edge. Reaction rules keep such names; they count as present, since
+	// nothing can delete them (default: error)
 	UnknownGenes ingest.UnknownGenes `yaml:"unknown_genes"`
-	// the share of a source's rows that may be dropped for names of no gene, or of several; more is
+	// largest share of a source's rows to drop because a name matches no gene, or several; more is
 	// an error (default: 0.5)
 	MaxDropped *float64 `yaml:"max_dropped"`
-	// public files that 'tcbuild ingest fetch' downloads, and whose digests it checks
+	// public files that 'tcbuild ingest fetch' downloads and checks
 	Downloads []Download `yaml:"downloads" json:"-"`
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
@@ -46,12 +45,12 @@ type GraphSpec struct {
 
 // GenesSpec is a gene list in a column of a table.
 type GenesSpec struct {
-	// a public source, such as sgd_features, whose values the other keys change
+	// public source, such as sgd_features; the other keys override its settings
 	Source   conf.SourceName `yaml:"source" section:"genes"`
 	TextSpec `yaml:",inline"`
 	RowsSpec `yaml:",inline"`
-	Column   string `yaml:"column"` // the column of the ids, by name or by number from 0 (required without gem)
-	// a metabolic model, in place of file and column: the genes that its rules name
+	Column   string `yaml:"column"` // column of gene ids: its name or 0-based number (required without gem)
+	// metabolic model whose reaction rules name the genes; replaces file and column
 	GEM string `yaml:"gem"`
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
@@ -59,35 +58,35 @@ type GenesSpec struct {
 
 // RowsSpec says which rows of a table count.
 type RowsSpec struct {
-	// an expression that is true for the rows to keep, such as 'score >= 700 and mode ==
-	// "binding"'; docs/input.md, Filters, has the language
+	// keep only rows for which this expression is true, such as 'score >= 700 and mode ==
+	// "binding"'; docs/input.md, Filters, describes the language
 	Where string `yaml:"where"`
-	// further such expressions, each with what the account of rows calls the others; where comes
-	// before them, and leaves a public source's as they are
+	// more such expressions, each with a label for the rows that it drops. where is applied first,
+	// and does not replace the filters of a public source
 	Filters []Filter `yaml:"filters"`
 }
 
 // Filter is an expression that is true for the rows to keep.
 type Filter struct {
-	Keep    string `yaml:"keep"`    // the expression (required)
-	Dropped string `yaml:"dropped"` // the reason in the account of rows, such as of another organism (required)
+	Keep    string `yaml:"keep"`    // expression that is true for rows to keep (required)
+	Dropped string `yaml:"dropped"` // label of the dropped rows in the report, such as "of another organism" (required)
 }
 
 // AliasTable is a table of genes and other names of theirs.
 type AliasTable struct {
-	// a public source, such as sgd_features, whose values the other keys change
+	// public source, such as sgd_features; the other keys override its settings
 	Source      conf.SourceName `yaml:"source" section:"aliases"`
 	TextSpec    `yaml:",inline"`
 	RowsSpec    `yaml:",inline"`
-	ID          string   `yaml:"id"`           // the column of gene ids or other known names (required)
-	Names       []string `yaml:"names"`        // the columns of other names (required)
-	Split       string   `yaml:"split"`        // what separates several names in a field
-	StripPrefix string   `yaml:"strip_prefix"` // what some names begin with and edges do not have
-	// ids that are no genes are features, too, whose names are not taken for a gene's; only in the
-	// first table
+	ID          string   `yaml:"id"`           // column of gene ids or other known names (required)
+	Names       []string `yaml:"names"`        // columns of other names (required)
+	Split       string   `yaml:"split"`        // separator between names in a field
+	StripPrefix string   `yaml:"strip_prefix"` // prefix to remove from names that have it
+	// also read rows whose id is not a gene in the list, such as dubious ORFs: a name that they share
+	// with a gene is ambiguous. Only for the first table
 	Features bool `yaml:"features"`
-	// what the account of rows calls the ids, and the names of each column; each takes precedence
-	// over the next (default: all names are alike)
+	// labels in the report for the ids and for each column of names, in order of precedence (default:
+	// one label for all)
 	Kinds []string `yaml:"kinds"`
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
@@ -95,11 +94,11 @@ type AliasTable struct {
 
 // NodesSpec is a table of nodes of a type that has no section of its own.
 type NodesSpec struct {
-	Type     string `yaml:"type"` // such as complex or pathway (required)
+	Type     string `yaml:"type"` // node type, such as complex or pathway (required)
 	TextSpec `yaml:",inline"`
 	RowsSpec `yaml:",inline"`
-	Column   string              `yaml:"column"` // the column of the ids, by name or by number from 0 (required)
-	Keep     map[string]KeptType `yaml:"keep"`   // further columns that the graph carries, as in edges
+	Column   string              `yaml:"column"` // column of node ids: its name or 0-based number (required)
+	Keep     map[string]KeptType `yaml:"keep"`   // more columns to store in the graph, as in edges
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
 }
@@ -107,54 +106,54 @@ type NodesSpec struct {
 // EdgesSpec is a source of edges: an edge list in two columns of a table, or a matrix.
 // Columns are given by name or by 0-based number.
 type EdgesSpec struct {
-	// a public source, such as string; 'tcbuild ingest sources' lists them, and prints the keys that
-	// each sets, which the other keys of the entry change
+	// public source, such as string; the other keys override its settings. 'tcbuild ingest sources'
+	// lists the sources and prints their settings
 	Source   conf.SourceName `yaml:"source" section:"edges"`
 	TextSpec `yaml:",inline"`
 	RowsSpec `yaml:",inline"`
-	// the node type of the sources; strip_prefix, name and upper_case are for names of genes only
+	// node type of the source nodes; strip_prefix, name and upper_case apply to gene names only
 	// (default: gene)
 	FromType string `yaml:"from_type"`
-	ToType   string `yaml:"to_type"` // of the targets, as from_type (default: gene)
-	// the edge type is FROM_TYPE__RELATION__TO_TYPE; {column} in it stands for the name of the column of
-	// weights, and {COLUMN} for the value of another column, so that each value has an edge type of
-	// its own; what a name cannot contain becomes _ (required)
+	ToType   string `yaml:"to_type"` // node type of the target nodes (default: gene)
+	// relation in the edge type FROM_TYPE__RELATION__TO_TYPE. {column} is replaced with the name of the
+	// weight column. {COLUMN} is replaced with the row's value in that column, so that each value
+	// makes its own edge type; characters that names cannot contain become _ (required)
 	Relation string `yaml:"relation"`
-	// the column of sources; if several, the first that has a name in the row, which - is not
-	// (required but for a matrix)
+	// column of source nodes; if several are listed, the first that is neither empty nor - in the row
+	// (required except for a matrix)
 	From Texts `yaml:"from"`
-	To   Texts `yaml:"to"` // the column of targets, as from
-	// true stores a pair once, in the orientation and order of its first row; false stores each
-	// row's edge, from -> to, as always between two node types (required between nodes of one type, but for a matrix)
+	To   Texts `yaml:"to"` // column of target nodes; several as for from
+	// true: store each pair once, in the direction and position of its first row; false: store an edge
+	// from -> to for each row, as is always done between two node types (required between nodes of one type, except for a matrix)
 	Undirected  *bool  `yaml:"undirected"`
-	StripPrefix string `yaml:"strip_prefix"` // what is before each name and not part of it
-	// a regular expression whose first group is the name; a field that it does not match is an
-	// error
+	StripPrefix string `yaml:"strip_prefix"` // prefix that every name has, to be removed
+	// regular expression whose first group is the name; a field that does not match is an error
 	Name      string `yaml:"name"`
-	UpperCase bool   `yaml:"upper_case"` // names are read in capitals, as protein names (Abf1) need it
-	// what separates several names in a field; each of them has the row's edges
+	UpperCase bool   `yaml:"upper_case"` // convert names to upper case, such as the protein name Abf1
+	// separator between names in a field; each name gets the row's edges
 	Split string `yaml:"split"`
-	// a column of weights, which the graph carries; of several, each makes an edge type
+	// column of weights to store in the graph; if several are listed, each makes its own edge type
 	Weight     Texts            `yaml:"weight"`
-	WeightName string           `yaml:"weight_name"` // what the graph calls the weight (default: as its column)
-	Cutoff     `yaml:",inline"` // in the unit of the weight; none keeps every row
-	Nonzero    bool             `yaml:"nonzero"` // an edge needs a weight other than 0
-	// further columns that the graph carries, each with its type: number, integer or text; a
-	// missing value is a null
+	WeightName string           `yaml:"weight_name"` // name of the weight in the graph (default: the column's name)
+	Cutoff     `yaml:",inline"` // in the unit of the weight; without it, every row is kept
+	Nonzero    bool             `yaml:"nonzero"` // keep only edges whose weight is not 0
+	// more columns to store in the graph, each with its type: number, integer or text; missing values
+	// become null
 	Keep      map[string]KeptType `yaml:"keep"`
-	IDs       string              `yaml:"ids"`        // a file of ids, for tables with numbers of its lines
-	IndexBase int                 `yaml:"index_base"` // the number of the first line of ids: 0, 1 (default: 0)
-	// the table is a matrix of targets and transcription factors, whose header may lack a name for
-	// the first column: each value but 0, or each in the range, is an edge factor -> target with
-	// that weight. Rows are targets, with a factor per column, or factors, as in YEASTRACT's matrix
+	IDs       string              `yaml:"ids"`        // file with one id per line, for tables that give line numbers instead of names
+	IndexBase int                 `yaml:"index_base"` // number of the first line of ids, 0 or 1 (default: 0)
+	// read the table as a matrix of transcription factors and their targets. Each value other than 0,
+	// or within min and max, becomes an edge factor -> target with that weight. targets: one target per
+	// row, one factor per column; factors: the reverse, as in YEASTRACT's matrix. The header may omit
+	// the name of the first column
 	Matrix MatrixRows `yaml:"matrix"`
-	// columns of a matrix that hold no values, such as descriptions, by name or by number from 0;
-	// those without a name are left out, too
+	// columns of a matrix to ignore, such as descriptions, by name or 0-based number; columns
+	// without a name are always ignored
 	Ignore []string `yaml:"ignore"`
-	// a regular expression whose first group is the gene in the name of a matrix's column; a column
-	// that it does not match is an error
+	// regular expression whose first group is the gene in a matrix's column name; a column that does
+	// not match is an error
 	ColumnName string    `yaml:"column_name"`
-	SelfLoops  SelfLoops `yaml:"self_loops"` // of this source of genes (default: the top level's)
+	SelfLoops  SelfLoops `yaml:"self_loops"` // overrides the top-level self_loops for this source (default: the top-level value)
 	Ablation   `yaml:",inline"`
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
@@ -162,8 +161,8 @@ type EdgesSpec struct {
 
 // Cutoff is the range of an edge's weight. A missing weight is outside of it.
 type Cutoff struct {
-	Min *float64 `yaml:"min"` // the least weight of an edge, itself included
-	Max *float64 `yaml:"max"` // the greatest weight of an edge, itself included
+	Min *float64 `yaml:"min"` // smallest weight to keep, inclusive
+	Max *float64 `yaml:"max"` // largest weight to keep, inclusive
 }
 
 // Texts is a list of texts, or a single one.
@@ -188,11 +187,11 @@ const (
 
 // GEMSpec names the metabolic part.
 type GEMSpec struct {
-	// a model in the YAML of cobrapy and RAVEN (.yml, .yaml), or in SBML (.xml, .sbml), each also with
-	// .gz or .zst
+	// model in the YAML of cobrapy and RAVEN (.yml, .yaml) or in SBML (.xml, .sbml); may be compressed
+	// (.gz, .zst)
 	File string `yaml:"file"`
-	// what a reaction becomes: one node (whole), or torchcell's nodes, one per alternative set of
-	// genes and direction (combinations) (default: whole)
+	// nodes per reaction: one (whole), or one per alternative set of genes and direction, as in
+	// torchcell (combinations) (default: whole)
 	ReactionNodes ReactionNodes `yaml:"reaction_nodes"`
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; empty if there is no such section
@@ -200,21 +199,21 @@ type GEMSpec struct {
 
 // OntologySpec names an ontology and its annotations of genes.
 type OntologySpec struct {
-	// an ontology in OBO, such as go-basic.obo, also with .gz or .zst: its terms that are not
-	// obsolete are nodes, in the file's order, with the columns name and namespace
+	// ontology in OBO format, such as go-basic.obo; may be compressed (.gz, .zst). Terms that are not
+	// obsolete become nodes, in file order, with columns name and namespace
 	File string `yaml:"file"`
-	// which relations of terms are edges, each with the name of the edges
-	// gene_ontology__NAME__gene_ontology, term -> parent; relations of one name share an edge type,
-	// which has a pair once (default: is_a and part_of, as they are called)
+	// relations between terms that become edges term -> parent, each with the NAME in its edge type
+	// gene_ontology__NAME__gene_ontology. Relations with the same name share an edge type, which
+	// stores each pair once (default: is_a and part_of, under these names)
 	Relations  map[string]string `yaml:"relations"`
-	Namespaces []string          `yaml:"namespaces"` // of the terms to keep (default: all)
-	Terms      Terms             `yaml:"terms"`      // the terms to keep: all, or those with genes and their ancestors (default: all)
-	// tables of annotations, such as GAF files. A gene and a term have one edge
-	// gene__RELATION__gene_ontology, at their first row, with all their evidence codes and
-	// qualifiers, joined by |. Alternative ids, and obsolete terms that one term replaces, are read
-	// as that term
+	Namespaces []string          `yaml:"namespaces"` // namespaces of the terms to keep (default: all)
+	Terms      Terms             `yaml:"terms"`      // terms to keep: all, or only annotated ones and their ancestors (default: all)
+	// tables of annotations, such as GAF files. A gene and a term share one edge
+	// gene__RELATION__gene_ontology, in order of first appearance; its evidence codes and qualifiers
+	// are joined by |. Alternative ids, and obsolete terms with a single replacement, are replaced
+	// with the current term
 	Annotations []AnnotationsSpec `yaml:"annotations"`
-	Relation    string            `yaml:"relation"` // of annotations (default: has_annotation)
+	Relation    string            `yaml:"relation"` // relation in the edge type of annotations (default: has_annotation)
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; empty if there is no such section
 }
@@ -222,13 +221,13 @@ type OntologySpec struct {
 // AnnotationsSpec is a table of genes and terms that annotate them, with columns evidence and
 // qualifier.
 type AnnotationsSpec struct {
-	// a public source, such as gaf, whose values the other keys change
+	// public source, such as gaf; the other keys override its settings
 	Source   conf.SourceName `yaml:"source" section:"annotations"`
 	TextSpec `yaml:",inline"`
 	RowsSpec `yaml:",inline"`
-	Gene     string `yaml:"gene"`  // the column that names the gene (required)
-	Split    string `yaml:"split"` // what separates several names in the field; the first counts
-	Term     string `yaml:"term"`  // the column of the term's id (required)
+	Gene     string `yaml:"gene"`  // column of gene names (required)
+	Split    string `yaml:"split"` // separator between names in a field; only the first name is read
+	Term     string `yaml:"term"`  // column of term ids (required)
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
 }
@@ -241,12 +240,12 @@ const (
 	AnnotatedTerms Terms = "annotated"
 )
 
-// SelfLoops says what happens to edges of a gene with itself.
+// SelfLoops says what to do with edges from a gene to itself.
 type SelfLoops string
 
 const (
 	LoopsKeep SelfLoops = "keep"
 	LoopsNone SelfLoops = "none" // drop them
-	// drop them, then add one of every gene at the end, as torchcell does
+	// drop them, then add one for every gene at the end, as torchcell does
 	LoopsAppend SelfLoops = "append"
 )

@@ -16,13 +16,14 @@ import (
 // StrainSpec names the columns that say what is mutated in a strain: strain, gene or alleles.
 // Upper and lower case of a column's name do not matter.
 type StrainSpec struct {
-	Strain string `yaml:"strain"` // strain ids such as YAL001C_tsq508, or YBR150C+YDR034C_tm1234
-	// beside strain: its alleles, joined by + in the same order, which say what the id does not
+	Strain string `yaml:"strain"` // column of strain ids, such as YAL001C_tsq508 or YBR150C+YDR034C_tm1234
+	// with strain: column of the strain's alleles, joined by + in the same order, for details that
+	// the id lacks
 	Allele   string `yaml:"allele"`
-	Gene     string `yaml:"gene"`     // a gene in each field
-	Mutation string `yaml:"mutation"` // beside gene: DELETION, DAMP, an allele, or delta FRAME (default: all are deletions)
-	Alleles  string `yaml:"alleles"`  // the names of all alleles, such as act1-129_hoΔ_ost3Δ
-	Split    string `yaml:"split"`    // what separates them (default: _)
+	Gene     string `yaml:"gene"`     // column with one gene per field
+	Mutation string `yaml:"mutation"` // with gene: column that says DELETION, DAMP, an allele, or delta FRAME (default: all are deletions)
+	Alleles  string `yaml:"alleles"`  // column of all allele names, such as act1-129_hoΔ_ost3Δ
+	Split    string `yaml:"split"`    // separator between names in alleles (default: _)
 }
 
 // strain is a StrainSpec with the numbers of its columns; detail is -1 if it has no second one.

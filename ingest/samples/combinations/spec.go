@@ -9,8 +9,8 @@ import (
 
 // Spec says which combinations a set has.
 type Spec struct {
-	Genes string // a file: one gene per line, or a table with a column id
-	K     int    // the number of genes that each sample deletes
+	Genes string // file with one gene per line, or a table with a column id
+	K     int    // number of genes that each sample deletes
 	Range *Range // nil for all
 
 	name string
