@@ -1,13 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"tcbuild/conf"
 	"tcbuild/fault"
@@ -17,14 +15,8 @@ import (
 	"tcbuild/ingest/source"
 )
 
-type ingestGraphOptions struct {
-	out          string
-	unknownGenes ingest.UnknownGenes // "": use the settings'
-	maxDropped   float64
-}
-
 func newIngestGraph(e *env) *cobra.Command {
-	var o ingestGraphOptions
+	var out string
 	cmd := &cobra.Command{
 		Use:   "graph --config FILE --out DIR",
 		Short: "Build a cell graph from public sources",
@@ -37,33 +29,26 @@ why. The same account is in DIR/sources.json.`,
 		Example: `  tcbuild ingest graph --config yeast --out yeast/graph
   tcbuild ingest graph --config my.yaml --out my/graph self_loops=none`,
 	}
-	cmd.Flags().StringVar(&o.out, "out", "", "folder to create: `DIR`")
-	cmd.Flags().StringVar((*string)(&o.unknownGenes), "unknown-genes", "",
-		"what to do with names that match no gene, or several: error, or drop-sample or drop-gene, which both drop and count the name's edges (default: the settings' value, or error)")
-	maxDroppedFlag(cmd.Flags(), &o.maxDropped)
+	cmd.Flags().StringVar(&out, "out", "", "folder to create: `DIR`")
 	require(cmd, "out")
 	run := func(ctx context.Context, _ []string, settings *conf.Settings) error {
 		var spec source.GraphSpec
 		if err := settings.Decode(&spec); err != nil {
 			return err
 		}
-		spec.UnknownGenes = cmp.Or(o.unknownGenes, spec.UnknownGenes)
-		if cmd.Flags().Changed("max-dropped") {
-			spec.MaxDropped = &o.maxDropped
-		}
-		_, err := runIngestGraph(ctx, e, o, spec)
+		_, err := runIngestGraph(ctx, e, out, spec)
 		return err
 	}
 	return configured(e, cmd, run, conf.Keys(&source.GraphSpec{})...)
 }
 
 // runIngestGraph returns the files that it read, by path.
-func runIngestGraph(ctx context.Context, e *env, o ingestGraphOptions, spec source.GraphSpec) ([]ingest.Input, error) {
+func runIngestGraph(ctx context.Context, e *env, out string, spec source.GraphSpec) ([]ingest.Input, error) {
 	var built *ingest.Graph
 	var report source.Report
 	var files inputfile.Files
 	defer files.Close()
-	err := publish(o.out, func(dir string) (err error) {
+	err := publish(out, func(dir string) (err error) {
 		if built, report, err = source.BuildGraph(&files, spec); err != nil {
 			return err
 		}
@@ -95,9 +80,4 @@ func explainMissing(err error, spec source.GraphSpec) error {
 		return err
 	}
 	return fault.New(fault.Failed, "'tcbuild ingest fetch' with the same --config and key=value downloads it from "+download.Address, "%w", err)
-}
-
-func maxDroppedFlag(flags *pflag.FlagSet, share *float64) {
-	flags.Float64Var(share, "max-dropped", source.DefaultMaxDropped,
-		"largest `SHARE` of a source's rows to drop because a name matches no gene, or several; more is an error")
 }

@@ -57,7 +57,8 @@ lists every key.`,
 	flags.StringVar(&given.SGDFeatures, "aliases", "", "`FILE` SGD_features.tab, for other names of genes")
 	flags.StringVar((*string)(&given.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
 		"what to do with names that match no gene of the graph, or several: error, drop-sample or drop-gene; drops are counted")
-	maxDroppedFlag(flags, given.MaxDropped)
+	flags.Float64Var(given.MaxDropped, "max-dropped", source.DefaultMaxDropped,
+		"largest `SHARE` of a source's rows to drop because a name matches no gene, or several; more is an error")
 	whereFlag(flags, &given.Where)
 	duplicatesFlags(flags, &o.duplicates)
 	require(cmd, "graph", "out")

@@ -76,7 +76,7 @@ func (s *ingestSettings) input(e *env) (rebuild.Input, error) {
 	return rebuild.Input{
 		Stage: "ingest", Options: map[string]string{"graph": string(text)}, Files: spec.Files(),
 		Make: func(ctx context.Context, out string) ([]ingest.Input, error) {
-			return runIngestGraph(ctx, e, ingestGraphOptions{out: filepath.Join(out, "graph")}, spec)
+			return runIngestGraph(ctx, e, filepath.Join(out, "graph"), spec)
 		},
 	}, nil
 }

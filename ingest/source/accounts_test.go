@@ -157,7 +157,7 @@ func TestGeneListNames(t *testing.T) {
 		_, _, err := BuildGraph(opened(t), GraphSpec{Genes: table})
 		checkFault(t, err, fault.Input, "g.tsv:3", want)
 	}
-	for _, word := range []ingest.UnknownGenes{ingest.RefuseUnknownGenes, ingest.DropGene} {
+	for _, word := range []UnknownNames{RefuseNames, DropNames} {
 		edges := EdgesSpec{TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nA\tB\nA \tB\n")}, Relation: "r", From: Texts{"a"}, To: Texts{"b"}, Undirected: new(false)}
 		_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []EdgesSpec{edges}})
 		checkFault(t, err, fault.Input, "e.tsv:3", `column "a"`, `"A "`, "spaces")

@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"tcbuild/ingest"
 )
 
 // BenchmarkGraphSources reads a text in the layout of each release, with the share of rows that
@@ -103,7 +101,7 @@ func BenchmarkGraphSources(b *testing.B) {
 	} {
 		b.Run("kind="+strings.ReplaceAll(kind.name, " ", "_"), func(b *testing.B) {
 			known := writeFile(b, "SGD_features.tab", features.String())
-			spec := GraphSpec{Genes: genesNamed(b, ids...), UnknownGenes: ingest.DropGene}
+			spec := GraphSpec{Genes: genesNamed(b, ids...), UnknownGenes: DropNames}
 			text := kind.text()
 			size := len(text)
 			file := writeFile(b, kind.file, text)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"tcbuild/fault"
-	"tcbuild/ingest"
 )
 
 // biogridText writes rows "A B symbolA symbolB type organismA organismB" as BioGRID does.
@@ -38,7 +37,7 @@ func TestBioGRID(t *testing.T) {
 	for format, organism := range map[string]string{"tab2": "Organism", "tab3": "Organism ID"} {
 		source := strings.TrimSuffix("biogrid_"+format+"_", "tab3_")
 		path := writeFile(t, format+".txt", biogridText(organism, rows...))
-		spec := GraphSpec{Genes: genesNamed(t, "YA", "YB", "YC"), Aliases: aliases, UnknownGenes: ingest.DropGene, Edges: []EdgesSpec{
+		spec := GraphSpec{Genes: genesNamed(t, "YA", "YB", "YC"), Aliases: aliases, UnknownGenes: DropNames, Edges: []EdgesSpec{
 			edgesOf(t, source+"physical", path, func(s *EdgesSpec) { s.Relation = "physical" }),
 			edgesOf(t, source+"genetic", path, func(s *EdgesSpec) { s.Relation = "genetic" }),
 		}}
@@ -64,7 +63,7 @@ func TestBioGRID(t *testing.T) {
 func FuzzBioGRID(f *testing.F) {
 	f.Add(biogridText("Organism", "YA YB a b physical 559292 559292"))
 	f.Fuzz(func(t *testing.T, text string) {
-		_, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: ingest.DropGene, Edges: []EdgesSpec{
+		_, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: DropNames, Edges: []EdgesSpec{
 			edgesOf(t, "biogrid_physical", writeFile(t, "b.txt", text), nil),
 		}})
 		if err != nil && fault.KindOf(err) != fault.Input && fault.KindOf(err) != fault.Usage { // it lacks columns

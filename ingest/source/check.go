@@ -27,7 +27,7 @@ func (s GraphSpec) prepared() (GraphSpec, error) {
 
 func (s *GraphSpec) prepare() error {
 	s.SelfLoops = cmp.Or(s.SelfLoops, LoopsKeep)
-	s.UnknownGenes = cmp.Or(s.UnknownGenes, ingest.RefuseUnknownGenes)
+	s.UnknownGenes = cmp.Or(s.UnknownGenes, RefuseNames)
 	hasModel := s.GEM != GEMSpec{}
 	s.GEM.ReactionNodes = cmp.Or(s.GEM.ReactionNodes, WholeReactions)
 	if s.MaxDropped == nil {
@@ -42,10 +42,7 @@ func (s *GraphSpec) prepare() error {
 	if err != nil {
 		return err
 	}
-	if err := s.UnknownGenes.Check(); err != nil {
-		return usage(fault.HintOf(err), "%w", err)
-	}
-	err = cmp.Or(s.SelfLoops.check("self_loops"), checkMaxDropped(*s.MaxDropped),
+	err = cmp.Or(oneOf("unknown_genes", s.UnknownGenes, RefuseNames, DropNames), s.SelfLoops.check("self_loops"), checkMaxDropped(*s.MaxDropped),
 		refuse(hasModel && s.GEM.File == "", "name the model's file; for a graph without metabolism, remove the section: ~gem", "%s: missing", at(s.GEM.Place, "gem.file")),
 		oneOf(at(s.GEM.Place, "gem.reaction_nodes"), s.GEM.ReactionNodes, WholeReactions, Combinations), s.Ontology.prepare())
 	if err != nil {

@@ -21,7 +21,7 @@ type edgeFile struct {
 	split      []byte                             // what separates several names in a field; empty: a field is one name
 	rename     func(field []byte) ([]byte, error) // finds a gene's name in each of them; nil: it is all of it
 	undirected bool
-	unknown    ingest.UnknownGenes
+	unknown    UnknownNames
 	names      *Names // of genes
 	refusal    refusal
 	kept       []keptColumn
@@ -262,7 +262,7 @@ func (f *edgeFile) resolve(g *edgeGroup, names *Names, m meaning, name []byte, b
 	switch {
 	case names.grows:
 		return names.grow(string(name)), nil
-	case f.unknown == ingest.RefuseUnknownGenes:
+	case f.unknown == RefuseNames:
 		return m, fault.New(fault.Input, names.unknownHint(string(name)), "read edges %s: %s", f.where(batch, i), names.describe(string(name), m.result))
 	}
 	g.missing.add(string(name))

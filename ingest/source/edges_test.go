@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"tcbuild/fault"
-	"tcbuild/ingest"
 	_ "tcbuild/internal/testing/testrun"
 )
 
@@ -44,7 +43,7 @@ func TestLinks(t *testing.T) {
 			"experiments": "B-A:100 C-B:7 A-A:NaN B-B:NaN C-C:NaN", "database": "B-A:5 A-A:NaN B-B:NaN C-C:NaN"}, nil},
 	} {
 		spec := GraphSpec{
-			Genes: genesNamed(t, "C", "A", "B"), SelfLoops: test.loops, UnknownGenes: ingest.DropGene,
+			Genes: genesNamed(t, "C", "A", "B"), SelfLoops: test.loops, UnknownGenes: DropNames,
 			Edges: []EdgesSpec{edgesOf(t, "string", writeFile(t, "links.txt", links), func(s *EdgesSpec) {
 				s.Relation, s.Weight, s.Min = "s_{column}", Texts{"experiments", "database"}, &test.least
 			})},
@@ -128,7 +127,7 @@ func TestEdgeTableByNumber(t *testing.T) {
 func TestEdgesAcrossAliases(t *testing.T) {
 	features := sgdFile(t, "ORF YA STDA OLD", "ORF YB STDB SHARED", "ORF YC - SHARED")
 	spec := GraphSpec{
-		Genes: sgdGenes(t, features), Aliases: sgdAliases(t, features), UnknownGenes: ingest.DropGene, MaxDropped: new(1.0),
+		Genes: sgdGenes(t, features), Aliases: sgdAliases(t, features), UnknownGenes: DropNames, MaxDropped: new(1.0),
 		Edges: []EdgesSpec{{
 			TextSpec: TextSpec{File: writeFile(t, "e.tsv", "a\tb\nSTDA\tYB\nYA\tSTDB\nOLD\tSHARED\nYC\tWHO\nSHARED\tWHO\n")},
 			Relation: "r", From: Texts{"a"}, To: Texts{"b"}, Undirected: new(false)}},
@@ -147,7 +146,7 @@ func TestEdgesAcrossAliases(t *testing.T) {
 		t.Errorf("report %q, want %q", got, want)
 	}
 
-	spec.UnknownGenes = ingest.RefuseUnknownGenes
+	spec.UnknownGenes = RefuseNames
 	_, _, err = BuildGraph(opened(t), spec)
 	checkFault(t, err, fault.Input, "e.tsv:4", `"SHARED" is ambiguous`, "YB and YC")
 }
@@ -232,7 +231,7 @@ func TestEdgesAgainstOracle(t *testing.T) {
 		undirected := random.IntN(2) == 0
 		loops := []SelfLoops{LoopsKeep, LoopsNone, LoopsAppend}[random.IntN(3)]
 		g, report, err := BuildGraph(opened(t), GraphSpec{
-			Genes: genesNamed(t, genes...), SelfLoops: loops, UnknownGenes: ingest.DropGene, MaxDropped: new(1.0),
+			Genes: genesNamed(t, genes...), SelfLoops: loops, UnknownGenes: DropNames, MaxDropped: new(1.0),
 			Edges: []EdgesSpec{{TextSpec: TextSpec{File: writeFile(t, "e.tsv", text)},
 				Relation: "r", From: Texts{"a"}, To: Texts{"b"}, Weight: Texts{"w"}, Cutoff: Cutoff{Min: &least}, Undirected: &undirected}},
 		})
@@ -266,12 +265,12 @@ func TestNoEdges(t *testing.T) {
 	} {
 		least := 0.6
 		_, _, err := BuildGraph(opened(t), GraphSpec{
-			Genes: genesNamed(t, "A", "B"), UnknownGenes: ingest.DropGene, SelfLoops: LoopsAppend,
+			Genes: genesNamed(t, "A", "B"), UnknownGenes: DropNames, SelfLoops: LoopsAppend,
 			Edges: []EdgesSpec{{TextSpec: TextSpec{File: writeFile(t, "e.tsv", text)}, Relation: "r", From: Texts{"a"}, To: Texts{"b"},
 				Weight: Texts{"w"}, Cutoff: Cutoff{Min: &least}, Undirected: new(false)}},
 		})
 		checkFault(t, err, fault.Input, "e.tsv for gene__r__gene", want)
 	}
-	_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A"), UnknownGenes: ingest.DropGene, GEM: GEMSpec{File: writeFile(t, "m.yml", modelText("X"))}})
+	_, _, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A"), UnknownGenes: DropNames, GEM: GEMSpec{File: writeFile(t, "m.yml", modelText("X"))}})
 	checkFault(t, err, fault.Input, "m.yml for gene__gpr__reaction", "1 of unknown genes, which the rules keep")
 }

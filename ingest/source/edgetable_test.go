@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"tcbuild/fault"
-	"tcbuild/ingest"
 )
 
 const actions = `id_a	id_b	mode	action	directed	score	p
@@ -53,7 +52,7 @@ func TestEdgeTableSettings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			spec.Genes, spec.UnknownGenes = genesNamed(t, "A", "B", "C"), ingest.DropGene
+			spec.Genes, spec.UnknownGenes = genesNamed(t, "A", "B", "C"), DropNames
 			spec.Edges[0].File = writeFile(t, "e.tsv", test.text)
 			if strings.Contains(test.name, "loops") {
 				spec.SelfLoops = LoopsAppend

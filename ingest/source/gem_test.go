@@ -55,7 +55,7 @@ const smallModel = `---
 `
 
 func buildModel(t testing.TB, path string) (*ingest.Graph, Report, error) {
-	return BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B", "C"), UnknownGenes: ingest.DropGene, GEM: GEMSpec{File: path}})
+	return BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B", "C"), UnknownGenes: DropNames, GEM: GEMSpec{File: path}})
 }
 
 func TestGEM(t *testing.T) {

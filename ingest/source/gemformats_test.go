@@ -152,7 +152,7 @@ func TestGEMFormatErrors(t *testing.T) {
 func TestGEMNamesAreResolved(t *testing.T) {
 	spec := GraphSpec{
 		Genes:   genesNamed(t, "YA", "YB", "YC"),
-		Aliases: sgdAliases(t, sgdFile(t, "ORF YA STDA -", "ORF YB - TWO", "ORF YC - TWO")), UnknownGenes: ingest.DropGene,
+		Aliases: sgdAliases(t, sgdFile(t, "ORF YA STDA -", "ORF YB - TWO", "ORF YC - TWO")), UnknownGenes: DropNames,
 		GEM: GEMSpec{File: writeFile(t, "m.yml", modelText("(STDA and TWO) OR YB or none", ""))},
 	}
 	g, report, err := BuildGraph(opened(t), spec)
@@ -207,7 +207,7 @@ r2_noGene_fwd of r2:  [0 1000]
 		pairs[i] = fmt.Sprintf("(A%d or B%d)", i, i)
 	}
 	wide := modelText(strings.Join(pairs, " and "))
-	_, _, err = BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A"), UnknownGenes: ingest.DropGene, GEM: GEMSpec{File: writeFile(t, "m.yml", wide), ReactionNodes: Combinations}})
+	_, _, err = BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A"), UnknownGenes: DropNames, GEM: GEMSpec{File: writeFile(t, "m.yml", wide), ReactionNodes: Combinations}})
 	checkFault(t, err, fault.Input, "m.yml:4", "reaction r1", "10000")
 }
 

@@ -88,7 +88,7 @@ func (s *GraphSpec) addEdges(files *inputfile.Files, types *nodeTypes, ofGenes b
 }
 
 // read reads one source of edges.
-func (e EdgesSpec) read(files *inputfile.Files, types *nodeTypes, unknown ingest.UnknownGenes, place string) ([]*ingest.Edges, []SourceReport, error) {
+func (e EdgesSpec) read(files *inputfile.Files, types *nodeTypes, unknown UnknownNames, place string) ([]*ingest.Edges, []SourceReport, error) {
 	var file *edgeFile
 	var nameless int
 	var err error

@@ -63,7 +63,7 @@ func (s *GraphSpec) addMetabolism(files *inputfile.Files, graph *ingest.Graph, n
 
 // findGenes returns an error for an unknown gene, if policy does, and the number of reactions with
 // only unknown genes.
-func (m *gem) findGenes(names *Names, path string, policy ingest.UnknownGenes) (untouched int, err error) {
+func (m *gem) findGenes(names *Names, path string, policy UnknownNames) (untouched int, err error) {
 	for _, reaction := range m.reactions {
 		genes := reaction.rule.Genes()
 		missing := 0
@@ -72,7 +72,7 @@ func (m *gem) findGenes(names *Names, path string, policy ingest.UnknownGenes) (
 			if result == gene {
 				continue
 			}
-			if missing++; policy == ingest.RefuseUnknownGenes {
+			if missing++; policy == RefuseNames {
 				return 0, fault.New(fault.Input, names.unknownHint(name), "read model %s: reaction %s: %s",
 					gemReader{path}.where(reaction.line), reaction.id, names.describe(name, result))
 			}

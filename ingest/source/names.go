@@ -263,7 +263,7 @@ func (n *Names) named(name []byte) namedGene {
 
 // unknownHint is the hint for an unknown gene name in a source of a graph.
 func (n *Names) unknownHint(name string) string {
-	const drop = "drop its edges with unknown_genes: drop-gene, which is also the flag --unknown-genes"
+	const drop = "drop its edges with unknown_genes: drop-gene"
 	if alike := n.nodes.Alike(name); alike != "" {
 		return alike + "; or " + drop
 	}

@@ -200,7 +200,7 @@ type annotations struct {
 	terms    *ontology
 	kept     []bool // of the terms, those in the namespaces to keep
 	names    *Names
-	unknown  ingest.UnknownGenes
+	unknown  UnknownNames
 
 	pairs               *pairs
 	gene, term          []uint32 // by pair; term is an index in terms
@@ -233,7 +233,7 @@ func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec, place s
 			if err := ingest.CheckGeneName(name); err != nil {
 				return err
 			}
-			if a.unknown == ingest.RefuseUnknownGenes {
+			if a.unknown == RefuseNames {
 				return fault.New(fault.Input, a.names.unknownHint(string(name)), "%s", a.names.describe(string(name), m.result))
 			}
 			missing.add(string(name))
@@ -243,7 +243,7 @@ func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec, place s
 		id := batch.Text(columns[1], i)
 		at, how := a.terms.find(id)
 		switch {
-		case how == isUnknown && a.unknown == ingest.RefuseUnknownGenes:
+		case how == isUnknown && a.unknown == RefuseNames:
 			return fault.New(fault.Input, "use an ontology of the same release or a later one, or drop such rows with unknown_genes: drop-gene",
 				"term %s is not in the ontology (%s terms)", fault.Quote(id), grouped(len(a.terms.terms)))
 		case how == isUnknown:

@@ -112,7 +112,7 @@ func ontologyFolder(t testing.TB, obo, gaf string) (dir string, spec GraphSpec) 
 		}
 	}
 	return dir, GraphSpec{
-		Genes: sgdGenes(t, features), Aliases: sgdAliases(t, features), UnknownGenes: ingest.DropGene,
+		Genes: sgdGenes(t, features), Aliases: sgdAliases(t, features), UnknownGenes: DropNames,
 		Ontology: OntologySpec{File: filepath.Join(dir, "go.obo"), Annotations: gafOf(t, "gaf", filepath.Join(dir, "sgd.gaf"))},
 	}
 }
@@ -268,8 +268,8 @@ func TestOntologyErrors(t *testing.T) {
 		kind     fault.Kind
 		want     string
 	}{
-		{"unknown gene", obo, gaf, func(s *GraphSpec) { s.UnknownGenes = ingest.RefuseUnknownGenes }, fault.Input, `sgd.gaf:12: gene "S000000999" is not in the gene list`},
-		{"unknown term", obo, strings.Replace(gaf, "GO:0003993", "GO:7", 1), func(s *GraphSpec) { s.UnknownGenes = ingest.RefuseUnknownGenes }, fault.Input, `sgd.gaf:3: term "GO:7" is not in the ontology (8 terms)`},
+		{"unknown gene", obo, gaf, func(s *GraphSpec) { s.UnknownGenes = RefuseNames }, fault.Input, `sgd.gaf:12: gene "S000000999" is not in the gene list`},
+		{"unknown term", obo, strings.Replace(gaf, "GO:0003993", "GO:7", 1), func(s *GraphSpec) { s.UnknownGenes = RefuseNames }, fault.Input, `sgd.gaf:3: term "GO:7" is not in the ontology (8 terms)`},
 		{"another ontology", strings.ReplaceAll(obo, "GO:", "PO:"), gaf, func(*GraphSpec) {}, fault.Input, "kept 0 of 10 entries"},
 		{"no ontology", gaf, gaf, func(*GraphSpec) {}, fault.Input, "go.obo: found no [Term]"},
 		{"not UTF-8", obo + "\n[Term]\nid: GO:1\nname: caf\xe9\n", gaf, func(*GraphSpec) {}, fault.Input, `go.obo:69: found "name: caf\xe9", which is not valid UTF-8`},

@@ -6,7 +6,6 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"tcbuild/conf"
-	"tcbuild/ingest"
 )
 
 // GraphSpec names the sources of one cell graph; its yaml tags are the keys of settings. Paths are
@@ -30,10 +29,10 @@ type GraphSpec struct {
 	// what to do with edges from a gene to itself: keep; none, which drops them; or append, which
 	// drops them and adds one for every gene at the end, as torchcell does (default: keep)
 	SelfLoops SelfLoops `yaml:"self_loops"`
-	// what to do with names that match no gene, or several: error, or drop-sample or drop-gene, which
-	// both drop and count the edge. Reaction rules keep such names; they count as present, since
-	// nothing can delete them (default: error)
-	UnknownGenes ingest.UnknownGenes `yaml:"unknown_genes"`
+	// what to do with names that match no gene, or several: error, or drop-gene, which drops and
+	// counts the edge. Reaction rules keep such names; they count as present, since nothing can
+	// delete them (default: error)
+	UnknownGenes UnknownNames `yaml:"unknown_genes"`
 	// largest share of a source's rows to drop because a name matches no gene, or several; more is
 	// an error (default: 0.5)
 	MaxDropped *float64 `yaml:"max_dropped"`
@@ -238,6 +237,14 @@ type Terms string
 const (
 	AllTerms       Terms = "all"
 	AnnotatedTerms Terms = "annotated"
+)
+
+// UnknownNames says what to do with names that match no gene, or several.
+type UnknownNames string
+
+const (
+	RefuseNames UnknownNames = "error"
+	DropNames   UnknownNames = "drop-gene" // and the edges
 )
 
 // SelfLoops says what to do with edges from a gene to itself.

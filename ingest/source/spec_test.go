@@ -72,7 +72,7 @@ func TestSpecRefuses(t *testing.T) {
 		{genes + "aliases: [{file: f, id: a, names: [b], kinds: [x]}]", "aliases.0.kinds: found 1, expected one for id and each of names"},
 		{genes + "aliases: [{file: f, id: a, names: [b]}, {source: sgd_features, file: f}]", "aliases.1: found features in table 2"},
 		{genes + "self_loops: drop", `self_loops: found "drop", expected keep, none or append`},
-		{genes + "unknown_genes: skip", `unknown_genes: found "skip", expected error or drop-sample or drop-gene`},
+		{genes + "unknown_genes: drop-sample", `unknown_genes: found "drop-sample", expected error or drop-gene`},
 		{genes + "edges: [{}]", "edges.0.file: missing"},
 		{genes + "edges: [{source: string, self_loops: all, file: f}]", `edges.0.self_loops: found "all"`},
 		{genes + "edges: [{source: string}]", "edges.0.file: missing"},

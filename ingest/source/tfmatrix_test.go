@@ -14,7 +14,7 @@ func TestTFMatrix(t *testing.T) {
 		"named": "gene\tYA\tYX\tYB\nYA\t1\t2\t-0.5\nYB\t0\t0\tNA\nYY\t0\t0\t3\nYB\t4\t0\t0\n",
 		"R":     "\"YA\"\t\"YX\"\t\"YB\"\n\"YA\"\t1\t2\t-0.5\n\"YB\"\t0\t0\tNA\n\"YY\"\t0\t0\t3\n\"YB\"\t4\t0\t0\n",
 	} {
-		spec := GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: ingest.DropGene, Edges: []EdgesSpec{
+		spec := GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: DropNames, Edges: []EdgesSpec{
 			{TextSpec: TextSpec{File: writeFile(t, "m.tsv", text)}, Matrix: TargetRows, Relation: "tf"},
 		}}
 		g, report, err := BuildGraph(opened(t), spec)
@@ -104,7 +104,7 @@ func TestEdgeTableNames(t *testing.T) {
 // TestRealTFMatrices checks totals of the published matrices, counted independently of this code.
 func TestRealTFMatrices(t *testing.T) {
 	preset := yeastSpec(t)
-	spec := GraphSpec{Genes: preset.Genes, Aliases: preset.Aliases, UnknownGenes: ingest.DropGene}
+	spec := GraphSpec{Genes: preset.Genes, Aliases: preset.Aliases, UnknownGenes: DropNames}
 	files := []string{"YEASTRACT_20190713_BOTH", "gold_standard", "yeast-motif-prior"}
 	for _, file := range files {
 		path := filepath.Join(data, "regulatory_inferelator", file+".tsv.gz")
@@ -134,7 +134,7 @@ func FuzzTFMatrix(f *testing.F) {
 	f.Add("gene\tYA\tYB\nYA\t1\t-2\n")
 	f.Add("\"YA\"\n\"YB\"\t1e3\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		_, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: ingest.DropGene, Edges: []EdgesSpec{
+		_, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "YA", "YB"), UnknownGenes: DropNames, Edges: []EdgesSpec{
 			{TextSpec: TextSpec{File: writeFile(t, "m.tsv", text)}, Matrix: TargetRows, Relation: "r"},
 		}})
 		if err != nil && fault.KindOf(err) != fault.Input {

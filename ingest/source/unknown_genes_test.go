@@ -57,8 +57,7 @@ func TestUnknownGenesOfScreens(t *testing.T) {
 	}
 }
 
-// TestUnknownGenesOfEdges checks that an edge is dropped with its node under both settings, and
-// counted.
+// TestUnknownGenesOfEdges checks that an edge is dropped with its node, and counted.
 func TestUnknownGenesOfEdges(t *testing.T) {
 	const biogrid = "Systematic Name Interactor A\tSystematic Name Interactor B\tOfficial Symbol Interactor A\tOfficial Symbol Interactor B\t" +
 		"Experimental System Type\tOrganism ID Interactor A\tOrganism ID Interactor B\n"
@@ -68,9 +67,9 @@ func TestUnknownGenesOfEdges(t *testing.T) {
 		"biogrid":   edgesOf(t, "biogrid_physical", writeFile(t, "e.txt", biogrid+"A\tB\t\t\tphysical\t559292\t559292\nA\tX\t\t\tphysical\t559292\t559292\n"), func(s *EdgesSpec) { s.Relation = "r" }),
 		"tf_matrix": {TextSpec: TextSpec{File: writeFile(t, "e.tsv", "target\tA\nB\t1\nX\t1\n")}, Matrix: TargetRows, Relation: "r"},
 	} {
-		for _, word := range []ingest.UnknownGenes{"", ingest.RefuseUnknownGenes, ingest.DropGene, ingest.DropSample} {
+		for _, word := range []UnknownNames{"", RefuseNames, DropNames} {
 			_, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, Edges: []EdgesSpec{edges}})
-			if word == "" || word == ingest.RefuseUnknownGenes {
+			if word == "" || word == RefuseNames {
 				checkFault(t, err, fault.Input, `gene "X" is not in the gene list`, ":3")
 				continue
 			}
@@ -88,9 +87,9 @@ func TestUnknownGenesOfEdges(t *testing.T) {
 func TestUnknownGenesOfModels(t *testing.T) {
 	text := modelText("A", "A and X", "X or Y", "")
 	for _, nodes := range []ReactionNodes{WholeReactions, Combinations} {
-		for _, word := range []ingest.UnknownGenes{"", ingest.RefuseUnknownGenes, ingest.DropGene, ingest.DropSample} {
+		for _, word := range []UnknownNames{"", RefuseNames, DropNames} {
 			graph, report, err := BuildGraph(opened(t), GraphSpec{Genes: genesNamed(t, "A", "B"), UnknownGenes: word, MaxDropped: new(1.0), GEM: GEMSpec{File: writeFile(t, "m.yml", text), ReactionNodes: nodes}})
-			if word == "" || word == ingest.RefuseUnknownGenes {
+			if word == "" || word == RefuseNames {
 				checkFault(t, err, fault.Input, "m.yml:5", "reaction r2", `gene "X" is not in the gene list`)
 				continue
 			}
