@@ -70,7 +70,7 @@ func (p *genotypeParser) end() (genotype []uint32, keep bool, err error) {
 	if p.kinds == nil {
 		return distinct, true, nil
 	}
-	if distinct, err = p.kinds.end(p.number, p.genes, p.genotype); err != nil {
+	if distinct, err = p.kinds.end(p.number-len(p.kinds.kept), p.genes, p.genotype); err != nil {
 		return nil, false, err
 	}
 	if len(distinct) == 0 { // all its genes stay

@@ -19,6 +19,8 @@ const NoKinds = "-"
 type kindParser struct {
 	removing  []string // kinds that remove a node; nil: all
 	kinds     [][]byte // of the current row: one for each name, or one for all
+	kept      [][]byte // of the current row: GENE=KIND of genes that stay
+	staying   []byte   // the kind of the gene to add, if it is one of these
 	perturbed []perturbed
 	text      []byte
 }
@@ -27,27 +29,50 @@ type kindParser struct {
 type perturbed struct {
 	gene uint32
 	kind []byte
+	kept bool // by the table itself
 }
 
-// begin reads the kinds of a row, as a list or as one text.
+// begin reads the kinds of a row, as a list or as one text: those of its names, then those of genes
+// that stay, as ingest.KindsAttribute has them.
 func (k *kindParser) begin(list [][]byte, text, delimiter []byte) {
-	k.kinds, k.perturbed = append(k.kinds[:0], list...), k.perturbed[:0]
+	k.kinds, k.perturbed, k.staying = append(k.kinds[:0], list...), k.perturbed[:0], nil
 	for more := list == nil && len(bytes.TrimSpace(text)) > 0; more; {
 		var kind []byte
 		kind, text, more = bytes.Cut(text, delimiter)
 		k.kinds = append(k.kinds, bytes.TrimSpace(kind))
 	}
+	names := len(k.kinds)
+	for names > 0 && bytes.IndexByte(k.kinds[names-1], '=') > 0 {
+		names--
+	}
+	k.kinds, k.kept = k.kinds[:names], k.kinds[names:]
+}
+
+// addKept adds the genes that a row perturbs and says to stay.
+func (p *genotypeParser) addKept() error {
+	for _, part := range p.kinds.kept {
+		at := bytes.LastIndexByte(part, '=')
+		p.kinds.staying = part[at+1:]
+		if err := p.add(part[:at]); err != nil {
+			return fault.New(fault.KindOf(err), fault.HintOf(err), "kind %s: %w", fault.Quote(part), err)
+		}
+	}
+	return nil
 }
 
 // add adds the gene that the row's name of this number means.
 func (k *kindParser) add(gene uint32, number int) {
-	kind := []byte(nil)
+	kind := k.staying
+	if kind != nil {
+		k.perturbed = append(k.perturbed, perturbed{gene, kind, true})
+		return
+	}
 	if len(k.kinds) == 1 {
 		kind = k.kinds[0]
 	} else if number < len(k.kinds) {
 		kind = k.kinds[number]
 	}
-	k.perturbed = append(k.perturbed, perturbed{gene, kind})
+	k.perturbed = append(k.perturbed, perturbed{gene: gene, kind: kind})
 }
 
 const kindsHint = "give each gene its kind, in the order of the genes, or one kind for all"
@@ -64,8 +89,11 @@ func (k *kindParser) end(names int, genes *ingest.Nodes, genotype []uint32) ([]u
 		switch {
 		case len(p.kind) == 0:
 			return nil, fault.New(fault.Input, kindsHint, "found no kind of gene %s, expected one such as deletion", fault.Quote(genes.IDs[p.gene]))
-		case bytes.ContainsAny(p.kind, "=|+"):
-			return nil, fault.New(fault.Input, "rename the kind", "found kind %s, expected a text without =, | and +", fault.Quote(p.kind))
+		case bytes.ContainsAny(p.kind, "=|") || p.kind[0] == '+' || p.kind[len(p.kind)-1] == '+' || bytes.Contains(p.kind, []byte("++")):
+			return nil, fault.New(fault.Input, "rename the kind", "found kind %s, expected a text without = and |, or several joined by +", fault.Quote(p.kind))
+		case i > 0 && k.perturbed[i-1].gene == p.gene && k.perturbed[i-1].kept != p.kept:
+			return nil, fault.New(fault.Input, "list the gene once", "found gene %s among the genes, and as one that stays, expected one of both",
+				fault.Quote(genes.IDs[p.gene]))
 		case i > 0 && k.perturbed[i-1].gene == p.gene && !bytes.Equal(k.perturbed[i-1].kind, p.kind):
 			return nil, fault.New(fault.Input, "list the gene once", "found gene %s as %s and as %s, expected one kind",
 				fault.Quote(genes.IDs[p.gene]), fault.Quote(k.perturbed[i-1].kind), fault.Quote(p.kind))
@@ -74,17 +102,23 @@ func (k *kindParser) end(names int, genes *ingest.Nodes, genotype []uint32) ([]u
 	k.perturbed = slices.CompactFunc(k.perturbed, func(a, b perturbed) bool { return a.gene == b.gene })
 	k.text = k.text[:0]
 	for _, p := range k.perturbed {
-		if removes(k.removing, p.kind) {
+		if k.deletes(p) {
 			genotype = append(genotype, p.gene)
 			k.text = ingest.AppendKind(k.text, p.kind)
 		}
 	}
 	for _, p := range k.perturbed {
-		if !removes(k.removing, p.kind) {
+		if !k.deletes(p) {
 			k.text = ingest.AppendKept(k.text, genes.IDs[p.gene], p.kind)
 		}
 	}
 	return genotype, nil
+}
+
+// deletes reports whether a perturbation deletes its gene: the choice of kinds is asked before the
+// table, which may have been written with another one.
+func (k *kindParser) deletes(p perturbed) bool {
+	return removes(k.removing, p.kind) && (k.removing != nil || !p.kept)
 }
 
 // removes reports whether a kind removes the node of its gene. Several kinds of one gene, which a

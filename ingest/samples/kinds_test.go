@@ -2,6 +2,7 @@ package samples
 
 import (
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ import (
 // TestKinds compares random sets with what their definition gives.
 func TestKinds(t *testing.T) {
 	r := seed.Rand(t)
-	names := []string{"deletion", "knockdown", "overexpression"}
+	names := []string{"deletion", "knockdown", "overexpression+tag"} // the last two kinds of one gene
 	for range testrun.Cases(200, 40) {
 		options := PerturbationOptions{AllowWildtype: true, Controls: []string{"ctrl"}}
 		if r.IntN(2) == 0 {
@@ -43,7 +44,7 @@ func TestKinds(t *testing.T) {
 				kind := kindOf[gene]
 				switch {
 				case kind == "":
-				case options.RemovingKinds == nil || slices.Contains(options.RemovingKinds, kind):
+				case options.RemovingKinds == nil || slices.ContainsFunc(strings.Split(kind, "+"), func(kind string) bool { return slices.Contains(options.RemovingKinds, kind) }):
 					deleted, first = append(deleted, at), append(first, kind)
 				default:
 					then = append(then, gene+"="+kind)
@@ -61,7 +62,8 @@ func TestKinds(t *testing.T) {
 		if len(counts) == 0 {
 			continue // only controls
 		}
-		p, err := OpenFile(writeFile(t, "p.tsv", table), threeGenes, options)
+		original := writeFile(t, "p.tsv", table)
+		p, err := OpenFile(original, threeGenes, options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,6 +75,31 @@ func TestKinds(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) || !reflect.DeepEqual(counter.Counts(), counts) {
 			t.Fatalf("%s%v: got %q %v %v\nwant %q %v", table, options.RemovingKinds, got, counter.Counts(), err, want, counts)
 		}
+		// What is written says which genes stay, and other kinds may be chosen of it.
+		written := filepath.Join(t.TempDir(), []string{"p.tsv", "p.arrow"}[r.IntN(2)])
+		if err := Write(written, p, threeGenes); err != nil {
+			t.Fatal(err)
+		}
+		same := func(removing []string, want []string) {
+			again, err := OpenFile(written, threeGenes, PerturbationOptions{AllowWildtype: true, RemovingKinds: removing})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, _, err := showSamples(again); err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%s, then %v: got %q %v\nwant %q", written, removing, got, err, want)
+			}
+		}
+		same(nil, want)
+		same(options.RemovingKinds, want)
+		options.RemovingKinds = nil
+		if p, err = OpenFile(original, threeGenes, options); err != nil {
+			t.Fatal(err)
+		}
+		all, _, err := showSamples(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same([]string{"deletion", "knockdown", "tag"}, all)
 	}
 }
 
@@ -88,6 +115,7 @@ func TestKindsOfColumns(t *testing.T) {
 		{"left out", "genes\tkinds\nA|B\tx\n", PerturbationOptions{NotPhenotypes: []string{"kinds"}}, []string{`0 [0 1] []`}},
 		{"a plain attribute", "genes\tkinds\nA|B\tx\n", PerturbationOptions{KindsColumn: NoKinds}, []string{`0 [0 1] [] "x"`}},
 		{"repeated gene", "genes\tkinds\nA|A|B\tx|x|y\n", PerturbationOptions{}, []string{`0 [0 1] [] "x|y"`}},
+		{"some stay already", "genes\tkinds\nC\tdel|A=del|B=over\n\tB=over\nC\tdel|B=del+over\n", PerturbationOptions{}, []string{`0 [2] [] "del|A=del|B=over"`, `1 [] [] "B=over"`, `2 [2] [] "del|B=del+over"`}},
 		{"all stay", "genes\tkinds\nB|A\tover|over\nC\tdel\n", PerturbationOptions{RemovingKinds: []string{"del"}}, []string{`0 [] [] "A=over|B=over"`, `1 [2] [] "del"`}},
 	} {
 		p, err := OpenFile(writeFile(t, "p.tsv", c.table), threeGenes, c.options)
@@ -110,7 +138,11 @@ func TestKindErrors(t *testing.T) {
 		{"none", "genes\tkinds\nA\t\n", "found 0 kinds for 1 names", "", PerturbationOptions{}},
 		{"an empty one", "genes\tkinds\nA|B\tx|\n", `found no kind of gene "B"`, "", PerturbationOptions{}},
 		{"two of a gene", "genes\tkinds\nA|B|A\tx|x|y\n", `found gene "A" as "x" and as "y", expected one kind`, "list the gene once", PerturbationOptions{}},
-		{"a sign", "genes\tkinds\nA\tx=y\n", `found kind "x=y", expected a text without =`, "", PerturbationOptions{}},
+		{"a sign", "genes\tkinds\nA\tx=y\n", `kind "x=y": gene "x" is not in nodes/gene`, "", PerturbationOptions{}},
+		{"a sign at the end", "genes\tkinds\nA\tx+\n", `found kind "x+", expected a text without = and |, or several joined by +`, "rename", PerturbationOptions{}},
+		{"a sign among others", "genes\tkinds\nA|B\tx=y|z\n", `found kind "x=y", expected a text without = and |`, "rename", PerturbationOptions{}},
+		{"a gene that goes and stays", "genes\tkinds\nA\tx|A=x\n", `found gene "A" among the genes, and as one that stays`, "list the gene once", PerturbationOptions{}},
+		{"one that stays, of no kind", "genes\tkinds\nA\tx|B=\n", `found no kind of gene "B"`, "", PerturbationOptions{}},
 		{"no such column", "genes\tkind\nA\tx\n", `expected kinds column "kindz"`, "did you mean", PerturbationOptions{KindsColumn: "kindz"}},
 		{"no kinds", "genes\nA\n", "found removing_kinds x, but the set does not say", "column kinds", PerturbationOptions{RemovingKinds: []string{"x"}}},
 	} {

@@ -176,6 +176,9 @@ func (p *sampleParser) parseGenotype(b *table.Batch, i int) (genotype []uint32, 
 			}
 		}
 	}
+	if p.genotype.kinds != nil && err == nil {
+		err = p.genotype.addKept()
+	}
 	if err != nil {
 		return nil, false, err
 	}
