@@ -95,6 +95,29 @@ func TestPyArrowFiles(t *testing.T) {
 	}
 }
 
+// Durations are of one kind and type in both formats: Parquet stores them as integers.
+func TestDurations(t *testing.T) {
+	for _, path := range []string{"testdata/durations.arrow", "testdata/durations.parquet"} {
+		r, err := Open(path)
+		check(t, err)
+		for column, want := range []string{"duration[s]", "duration[ms]", "duration[us]", "duration[ns]"} {
+			if kind, typed := r.Kind(column), fmt.Sprint(r.Type(column)); kind != Other || typed != want {
+				t.Errorf("%s: column %s is %s of type %s, want %s of type %s", path, r.Columns()[column], kind, typed, Other, want)
+			}
+		}
+		if number := r.Kind(4); number != Number {
+			t.Errorf("%s: integers are %s", path, number)
+		}
+		keepTypes(r)
+		b, err := r.Next()
+		check(t, err)
+		if got := fmt.Sprint(b.Array(0), b.Array(3)); got != "[7 (null)] [-7 7]" {
+			t.Errorf("%s: got %s", path, got)
+		}
+		r.Close()
+	}
+}
+
 // TestDamagedFiles truncates binary files and flips their bytes everywhere: the result is an error
 // or other values, never a crash or a hang.
 func TestDamagedFiles(t *testing.T) {

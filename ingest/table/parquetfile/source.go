@@ -34,7 +34,11 @@ func Open(path string, in *io.SectionReader) (*Source, error) {
 		if s.reader, err = file.NewParquetReader(in, file.WithReadProps(parquet.NewReaderProperties(s.memory))); err != nil {
 			return err
 		}
-		s.describe(s.reader.MetaData().Schema)
+		durations, err := durations(s.reader.MetaData())
+		if err != nil {
+			return err
+		}
+		s.describe(s.reader.MetaData().Schema, durations)
 		return checkFooter(s.reader)
 	})
 	if err != nil {
@@ -44,7 +48,7 @@ func Open(path string, in *io.SectionReader) (*Source, error) {
 }
 
 // describe finds the columns, which are the top-level fields, and their single leaves.
-func (s *Source) describe(all *schema.Schema) {
+func (s *Source) describe(all *schema.Schema, durations map[string]arrow.DataType) {
 	leaves := make(map[schema.Node][]int)
 	for i := range all.NumColumns() {
 		leaves[all.ColumnRoot(i)] = append(leaves[all.ColumnRoot(i)], i)
@@ -53,6 +57,9 @@ func (s *Source) describe(all *schema.Schema) {
 		field, l := all.Root().Field(i), leaf{kind: rows.Other}
 		if indices := leaves[field]; len(indices) == 1 {
 			l = newLeaf(field, all.Column(indices[0]), indices[0])
+			if duration := durations[field.Name()]; duration != nil && l.typed == arrow.PrimitiveTypes.Int64 {
+				l.values, l.typed, l.kind = duration, duration, rows.Other
+			}
 		}
 		s.Add(field.Name(), l.kind)
 		s.leaves = append(s.leaves, l)

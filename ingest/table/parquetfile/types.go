@@ -1,12 +1,17 @@
 package parquetfile
 
 import (
+	"encoding/base64"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/schema"
+	flatbuffers "github.com/google/flatbuffers/go"
 
 	"tcbuild/ingest/table/rows"
 )
@@ -52,6 +57,46 @@ func newLeaf(field schema.Node, column *schema.Column, index int) leaf {
 		l.kind = rows.Other
 	}
 	return l
+}
+
+// durations are the top-level columns that are durations, with their types. Parquet has integers for
+// them. Arrow's writers say so in the file's metadata, in a schema as in an Arrow stream: ffffffff, a
+// length, and a flatbuffer. The slots are vtable offsets from Arrow's format/{Message,Schema}.fbs.
+func durations(file *metadata.FileMetaData) (found map[string]arrow.DataType, err error) {
+	const (
+		messageHeader, schemaFields, fieldName = 8, 6, 4
+		fieldTypeKind, fieldType, durationUnit = 8, 10, 4
+		duration, milliseconds, prefix         = 18, 1, 8
+	)
+	stored := file.KeyValueMetadata().FindValue("ARROW:schema")
+	if stored == nil {
+		return nil, nil
+	}
+	found = make(map[string]arrow.DataType)
+	message, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(*stored, "="))
+	if err == nil {
+		err = rows.Guard(func() error {
+			message = message[prefix:]
+			child := func(t flatbuffers.Table, slot flatbuffers.VOffsetT) flatbuffers.Table {
+				return flatbuffers.Table{Bytes: message, Pos: t.Indirect(t.Pos + flatbuffers.UOffsetT(t.Offset(slot)))}
+			}
+			schema := child(flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}, messageHeader)
+			fields := flatbuffers.UOffsetT(schema.Offset(schemaFields))
+			for i := range schema.VectorLen(fields) {
+				field := flatbuffers.Table{Bytes: message, Pos: schema.Indirect(schema.Vector(fields) + flatbuffers.UOffsetT(4*i))}
+				if field.GetByteSlot(fieldTypeKind, 0) == duration {
+					name := field.ByteVector(field.Pos + flatbuffers.UOffsetT(field.Offset(fieldName)))
+					kind := child(field, fieldType)
+					found[string(name)] = &arrow.DurationType{Unit: arrow.TimeUnit(kind.GetInt16Slot(durationUnit, milliseconds))}
+				}
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("its ARROW:schema: %w", err)
+	}
+	return found, nil
 }
 
 // isDocument reports whether texts are JSON or BSON, which are not read as texts.

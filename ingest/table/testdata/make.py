@@ -136,4 +136,10 @@ feather.write_feather(
     table(pa.large_string(), pa.large_string()), "types-zstd-large.arrow", compression="zstd"
 )
 feather.write_feather(table(pa.string_view()), "types-view.arrow", compression="uncompressed")
+durations = pa.table(
+    {unit: pa.array([n, None], pa.duration(unit)) for n, unit in ((7, "s"), (0, "ms"), (1, "us"))}
+    | {"ns": pa.array([-7, 7], pa.duration("ns")), "int": [1, 2]}
+)
+pq.write_table(durations, "durations.parquet")
+feather.write_feather(durations, "durations.arrow", compression="uncompressed")
 pq.write_table(pa.table({"s": [{"a": 1}] * 3}), "struct.parquet")
