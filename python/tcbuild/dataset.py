@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import operator
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -294,28 +293,21 @@ class Dataset:
             return self[numbers]
         return self[np.isin(self.indices, numbers)]
 
-    def combinations(
-        self,
-        genes: Iterable[str | SupportsIndex],
-        k: int,
-        range: builtins.range | tuple[int, int] | None = None,
-    ) -> Dataset:
+    def combinations(self, genes: Iterable[str | SupportsIndex], k: int) -> Dataset:
         """All combinations of k genes as a dataset of this one's graph and reaction rule, in the
         order of itertools.combinations(genes, k). Samples are computed when they are asked for,
         and nothing is stored.
 
         genes: names or indices, each once
-        range: of all combinations first to end - 1, as a pair (first, end) or a range: a view
 
-            triples = dataset.combinations(screened, 3, range=(0, 1_000_000))
+            triples = dataset.combinations(screened, 3)[:1_000_000]
             genes, ptr, _ = triples.perturbations(range(4096))    # 10 million samples per second
 
         A sample's index in the whole dataset is its number in that order, and as text its id, as in
         what the program builds of `combinations:`. There are no phenotypes and no attributes.
         """
         table = Combinations(gene_numbers(genes, self._cell.gene_indices), operator.index(k))
-        every = builtins.range(table.samples)
-        whole = self._with(
+        return self._with(
             variant="combinations",
             codec=None,
             phenotypes={},
@@ -325,19 +317,10 @@ class Dataset:
             kinds=[],
             _whole=None,
             _stored=self.whole if self._stored is None else self._stored,
-            _rows=every,
+            _rows=range(table.samples),
             _table=table,
             _masks=ComputedMasks(table, int(self.mask_offsets[-1]), self._cell),
         )
-        if range is None:
-            return whole
-        rows = range if isinstance(range, builtins.range) else builtins.range(*range)
-        if not (rows and rows.step == 1 and rows[0] in every and rows[-1] in every):
-            raise ValueError(
-                f"combine genes: found {rows}, expected one within 0 to {table.samples:,}\n"
-                "hint: combinations are numbered from 0, and the end is not included"
-            )
-        return whole._view(rows)
 
     def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
         """The samples as an Arrow table; see Samples.to_arrow."""
