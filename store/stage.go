@@ -38,7 +38,7 @@ func (d *Dataset) Stage(ctx context.Context, dir string) (copied bool, err error
 }
 
 func (d *Dataset) stage(ctx context.Context, dir string) (copied bool, err error) {
-	unlock, err := lockStaging(ctx, filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+".staging.lock"))
+	unlock, err := lockStaging(ctx, filepath.Join(filepath.Dir(dir), StagingLock(filepath.Base(dir))))
 	if err != nil {
 		return false, err
 	}
@@ -56,6 +56,9 @@ func (d *Dataset) stage(ctx context.Context, dir string) (copied bool, err error
 	}
 	return true, replace(dir, temporary.Path)
 }
+
+// StagingLock is the name of the file beside a copy that processes lock while they make it.
+func StagingLock(name string) string { return "." + name + ".staging.lock" }
 
 // lockStaging takes a lock on a file that exists only while a process holds or awaits the lock.
 func lockStaging(ctx context.Context, path string) (unlock func(), err error) {

@@ -16,10 +16,10 @@ func newClean(e *env) *cobra.Command {
 		Use:   "clean [PATH]",
 		Short: "Remove what killed runs left behind",
 		Long: `Remove what killed runs left behind: temporary folders (.NAME.tcbuild-…), datasets under
-construction (NAME.building) and unfinished versions of a rebuild (.build-…). PATH is a
-folder, searched without its subfolders, or the --out of a killed run; the default is the
-working directory. Files in use by a running process or a chain of SLURM jobs, and files of
-other users, are kept.
+construction (NAME.building), unfinished versions of a rebuild (.build-…) and locks of copies
+(.NAME.staging.lock). PATH is a folder, searched without its subfolders, or the --out of a
+killed run; the default is the working directory. Files in use by a running process or a
+chain of SLURM jobs, and files of other users, are kept.
 
 Running the same command again could still resume an unfinished dataset or version, so
 look at the list first, with --dry-run.`,

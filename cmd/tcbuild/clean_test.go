@@ -63,12 +63,14 @@ func TestClean(t *testing.T) {
 	f := newFixture(t, 2000, 200)
 	dir := filepath.Join(f.dir, "work")
 	random := strings.Repeat("A", 26)
-	leftovers := []string{".out.tcbuild-" + random, ".other.tcbuild-" + random, "out.building"}
+	leftovers := []string{".out.tcbuild-" + random, ".other.tcbuild-" + random, "out.building", ".out.staging.lock", ".copy.staging.lock"}
 	writeFiles(t, dir, map[string]string{
 		leftovers[0] + "/" + leftovers[0]: "lock", leftovers[0] + "/out/half": "x",
 		// of a process that was killed before it made the lock
 		leftovers[1] + "/half":              "x",
 		leftovers[2] + "/.build/lock":       "lock",
+		leftovers[3]:                        "lock",
+		leftovers[4]:                        "lock",
 		"mine.building/thesis.txt":          "precious",
 		".out.tcbuild-tooshort/x":           "precious",
 		".out.tcbuild-" + random + "/x":     "x",
@@ -82,15 +84,15 @@ func TestClean(t *testing.T) {
 	eventually(t, "the temporary folder of a run", func() bool { return len(glob(t, dir, ".alive.tcbuild-*/alive")) == 1 })
 
 	dry := must(t, f.dir, "clean", "work", "--dry-run").stdout
-	if countLines(dry) != 3 || strings.Count(dry, "would remove ") != 3 {
+	if countLines(dry) != 5 || strings.Count(dry, "would remove ") != 5 {
 		t.Errorf("got %s", dry)
 	}
 	out := must(t, f.dir, "clean", "work/out").stdout
-	if countLines(out) != 2 || strings.Contains(out, "other") {
+	if countLines(out) != 3 || strings.Contains(out, "other") {
 		t.Errorf("got %s", out)
 	}
 	out = must(t, f.dir, "clean", "work").stdout
-	if want := "removed work/" + leftovers[1] + ": a temporary folder\n"; out != want {
+	if want := "removed work/" + leftovers[4] + ": the lock of a copy\nremoved work/" + leftovers[1] + ": a temporary folder\n"; out != want {
 		t.Errorf("got %s\nwant %s", out, want)
 	}
 	for _, name := range leftovers {

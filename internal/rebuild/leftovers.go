@@ -12,9 +12,10 @@ import (
 
 	"tcbuild/fault"
 	"tcbuild/internal/disk"
+	"tcbuild/store"
 )
 
-// Leftover is a folder that a run works in, whether it is still running or was killed.
+// Leftover is a folder that a run works in, or its lock, whether it is still running or was killed.
 type Leftover struct {
 	Path, What string
 	lock       string // a file that the run has locked
@@ -36,7 +37,7 @@ func Leftovers(path string) (found []Leftover, err error) {
 		}
 		for _, entry := range entries {
 			left := leftoverAt(where.dir, entry.Name(), where.name)
-			if left.What != "" && entry.IsDir() && disk.IsMine(left.Path) {
+			if left.What != "" && entry.IsDir() == (left.lock != left.Path) && disk.IsMine(left.Path) {
 				found = append(found, left)
 			}
 		}
@@ -52,6 +53,7 @@ func Leftovers(path string) (found []Leftover, err error) {
 // for any.
 func leftoverAt(dir, entry, name string) Leftover {
 	path := filepath.Join(dir, entry)
+	staged := strings.TrimSuffix(strings.TrimPrefix(entry, "."), ".staging.lock")
 	dataset, building := strings.CutSuffix(entry, ".building")
 	shardLock, versionLock := filepath.Join(path, ".build", "lock"), filepath.Join(dir, lockName)
 	switch {
@@ -61,6 +63,8 @@ func leftoverAt(dir, entry, name string) Leftover {
 		return Leftover{path, "a dataset under construction", shardLock}
 	case name == "" && strings.HasPrefix(entry, buildingPrefix) && disk.Exists(versionLock):
 		return Leftover{path, unfinishedVersion, versionLock}
+	case entry == store.StagingLock(staged) && (name == "" || name == staged):
+		return Leftover{path, "the lock of a copy", path}
 	}
 	return Leftover{}
 }
