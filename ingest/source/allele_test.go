@@ -51,3 +51,47 @@ func TestAlleleNames(t *testing.T) {
 		checkFault(t, err, fault.Usage, "strains.0: ", "yeast_alleles")
 	}
 }
+
+// A name of several genes, such as a read-through gene that the gene list lacks, is an error, or
+// with drop-sample drops each row that has it: no row is kept with one of its genes.
+func TestReadThroughGenes(t *testing.T) {
+	genes, _ := ingest.NewNodes(ingest.Gene, []string{"KLRC4", "KLRK1", "TP53"}, nil)
+	const pairs = "gene_a\tgene_b\tscore\nTP53\tKLRC4\t1\nKLRC4-KLRK1\tTP53\t2\nTP53\tKLRC4-KLRK1\t3\n"
+	for _, c := range []struct {
+		name, source, text string
+		change             func(*PerturbationSpec)
+		rows               []string
+		dropped            string
+	}{
+		{"matrix", "matrix", "gene\tx\nTP53\t1\nKLRC4-KLRK1\t2\n", nil, []string{"TP53: x TP53 [1]"},
+			"1 of 2 entries of s.tsv; dropped: 1 with several genes in place of one; noted: 2 rows; unknown names: KLRC4-KLRK1"},
+		{"matrix of genes", "matrix", "gene\tKLRC4-KLRK1\tKLRC4\nTP53\t1\t2\nKLRK1\t3\t4\n", func(s *PerturbationSpec) { s.ColumnsAre = SecondGenes },
+			[]string{"TP53: KLRC4 KLRC4+TP53 [2]", "KLRK1: KLRC4 KLRC4+KLRK1 [4]"},
+			"2 of 4 entries of s.tsv; dropped: 2 with several genes in place of one; noted: 2 rows; unknown names: KLRC4-KLRK1"},
+		{"pairs", "emap", pairs, func(s *PerturbationSpec) { s.YeastAlleles, s.Strains = false, genePairs },
+			[]string{"0 KLRC4+TP53 [1]"},
+			"1 of 3 entries of s.tsv; dropped: 2 with several genes in place of one; unknown names: KLRC4-KLRK1"},
+	} {
+		for _, word := range ingest.UnknownGenesChoices {
+			spec := screenOf(t, c.source, c.text, "")
+			spec.UnknownGenes, spec.MaxDropped = ingest.UnknownGenes(word), new(0.7)
+			if c.change != nil {
+				c.change(&spec)
+			}
+			screen, err := spec.Open(genes)
+			samples, report, err := readScreen(t, screen, err, genes)
+			if spec.UnknownGenes != ingest.DropSample {
+				checkFault(t, err, fault.Input, `found "KLRC4-KLRK1", which names 2 genes, "KLRC4" and "KLRK1"`)
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+				continue
+			}
+			checkSamples(t, samples, c.rows)
+			if report != "samples: "+c.dropped {
+				t.Errorf("%s: got %s\nwant samples: %s", c.name, report, c.dropped)
+			}
+		}
+	}
+}

@@ -108,6 +108,7 @@ type screenReader struct {
 	// alleleKinds
 	kinds       map[int]int
 	synonymRows int
+	severalRows int     // rows with a name of several genes
 	unmeasured  int     // rows without phenotypes
 	leftOut     int     // samples for which Where is not true
 	dropped     []Count // other reasons, specific to the kind of table
@@ -126,7 +127,7 @@ func (r *screenReader) genotype(loci []locus, genes *[]uint32) (ok bool, err err
 	for _, l := range loci {
 		switch {
 		case l.several != nil:
-			return false, severalGenes(l)
+			return false, r.dropSeveral(l)
 		case l.control:
 			r.row.marked = 1
 		case l.result != gene && r.spec.UnknownGenes != ingest.DropGene:
@@ -179,14 +180,27 @@ func synonyms(loci []locus) (a, b *locus) {
 // twoNamesReason is why rows with synonyms are dropped.
 const twoNamesReason = "with two names of one gene"
 
-// severalGenes is the error of a name that names several genes.
-func severalGenes(l locus) error {
+const severalHint = "name each gene in a column of its own; a table with several in one is read by 'tcbuild ingest perturbations --genes-columns COLUMN gene_delimiter=CHARACTER'"
+
+// dropSeveral counts a row with a name that names several genes, such as KLRC4-KLRK1, or returns an
+// error for it. A sample is never kept without that name: of two genes, one would be left.
+func (r *screenReader) dropSeveral(l locus) error {
+	if r.spec.UnknownGenes == ingest.DropSample {
+		if err := ingest.CheckGeneName([]byte(l.name)); err != nil {
+			return err
+		}
+		if l.result != gene {
+			r.missing.add(l.name)
+			r.listed[l.name]++
+		}
+		r.severalRows++
+		return nil
+	}
 	names := make([]string, len(l.several))
 	for i, name := range l.several {
 		names[i] = fault.Quote(name)
 	}
-	return fault.New(fault.Input,
-		"name each gene in a column of its own; a table with several in one is read by 'tcbuild ingest perturbations --genes-columns COLUMN gene_delimiter=CHARACTER'",
+	return fault.New(fault.Input, severalHint+"; to drop such samples, pass --unknown-genes drop-sample",
 		"found %s, which names %d genes, %s, expected the name of one gene", fault.Quote(l.name), len(names), strings.Join(names, " and "))
 }
 
@@ -251,9 +265,9 @@ func (r *screenReader) add(id []byte, genes []uint32, phenotypes []float64, attr
 
 // account makes the report of the rows read.
 func (r *screenReader) account() SourceReport {
-	report := SourceReport{Made: "samples", File: r.spec.File, Rows: r.rows, Kept: r.Counts.Samples, Unnamed: r.geneless}
+	report := SourceReport{Made: "samples", File: r.spec.File, Rows: r.rows, Kept: r.Counts.Samples, Unnamed: r.geneless + r.severalRows}
 	r.missing.account(&report)
-	report.drop(Count{"left without a gene, as theirs are unknown", r.geneless}, Count{twoNamesReason, r.synonymRows})
+	report.drop(Count{"with several genes in place of one", r.severalRows}, Count{"left without a gene, as theirs are unknown", r.geneless}, Count{twoNamesReason, r.synonymRows})
 	for k, kind := range alleleKinds {
 		report.drop(Count{"of allele kind " + kind + ", which is not among alleles", r.kinds[k]})
 	}
@@ -278,6 +292,8 @@ func (r *screenReader) emptyHint() string {
 		return "name the columns with phenotypes, or set keep_unmeasured=true"
 	case len(r.kinds) > 0:
 		return "check the columns of strains and alleles: no row has only deletions"
+	case r.severalRows > r.missing.unknownRows+r.missing.ambiguousRows:
+		return severalHint
 	case len(r.missing.names) > 0:
 		return "give the genes' other names with " + r.names.nodes.AliasSetting()
 	}
