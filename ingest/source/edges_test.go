@@ -75,8 +75,8 @@ func TestEdgeTable(t *testing.T) {
 	}{
 		{"directed keeps both directions and repeats", "tf\ttarget\nB\tA\nA\tB\nB\tA\nA\tA\n",
 			EdgesSpec{From: Texts{"tf"}, To: Texts{"target"}}, "B-A A-B B-A A-A"},
-		{"columns by number", "w,x,y\n1,B,A\n",
-			EdgesSpec{TextSpec: TextSpec{Delimiter: "comma"}, From: Texts{"1"}, To: Texts{"2"}, Weight: Texts{"0"}}, "B-A:1"},
+		{"separated by commas", "w,x,y\n1,B,A\n",
+			EdgesSpec{TextSpec: TextSpec{Delimiter: "comma"}, From: Texts{"x"}, To: Texts{"y"}, Weight: Texts{"w"}}, "B-A:1"},
 		{"without a header, undirected", "A  B\nB A\nC B\nA B\n",
 			EdgesSpec{TextSpec: TextSpec{Columns: []string{"a", "b"}, Delimiter: "space"}, From: Texts{"a"}, To: Texts{"b"}, Undirected: new(true)}, "A-B C-B"},
 		{"min", "a\tb\tw\nA\tB\t0.5\nA\tC\t0.6\nB\tC\t0.4999\nC\tC\tNA\n",

@@ -258,9 +258,8 @@ func (t *EdgesSpec) openMatrix(files *inputfile.Files, names *Names) (_ *edgeFil
 		return nil, 0, err
 	}
 	for _, name := range t.Ignore {
-		number, err := strconv.Atoi(name)
-		if !slices.Contains(layout.names, name) && (err != nil || number < 1 || number > len(layout.names)) {
-			return nil, 0, fault.New(fault.Input, "name an existing column, or give a number from 1, as column 0 names the rows",
+		if !slices.Contains(layout.names, name) {
+			return nil, 0, fault.New(fault.Input, fault.DidYouMean(name, layout.names, "name an existing column, but not the first, which names the rows"),
 				"read edges %s: found no column %s to ignore", t.File, fault.Quote(name))
 		}
 	}
@@ -271,7 +270,7 @@ func (t *EdgesSpec) openMatrix(files *inputfile.Files, names *Names) (_ *edgeFil
 	nameOf := nameIn(t.ColumnName, t.UpperCase)
 	for k, name := range layout.names {
 		switch {
-		case slices.Contains(t.Ignore, name), slices.Contains(t.Ignore, strconv.Itoa(k+1)):
+		case slices.Contains(t.Ignore, name):
 			continue
 		case name == "":
 			nameless++

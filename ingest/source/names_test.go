@@ -143,9 +143,9 @@ func TestGeneListErrors(t *testing.T) {
 		wants []string
 	}{
 		{"duplicate", table("x\tid\n1\tB\n2\tA\n3\tB\n", "id"), []string{"g.tsv:4", `"B"`, "g.tsv:2"}},
-		{"empty id", table("x\tid\n1\tB\n2\t\n", "1"), []string{"g.tsv:3", "is empty"}},
+		{"empty id", table("x\tid\n1\tB\n2\t\n", "id"), []string{"g.tsv:3", "is empty"}},
 		{"no such column", table("x\tid\n1\tB\n", "gene"), []string{"g.tsv", `no column "gene"`, "x, id"}},
-		{"number out of range", table("x\tid\n1\tB\n", "2"), []string{`no column "2"`}},
+		{"a number", table("x\tid\n1\tB\n", "1"), []string{`no column "1"`}},
 		{"none of the type", sgdGenes(t, sgdFile(t, "CDS - - -")), []string{"found no genes in 1 row,"}},
 		{"nameless", sgdGenes(t, sgdFile(t, "ORF A - -", "ORF - - -")), []string{"SGD_features.tab:2", `"feature_name" is empty`}},
 		{"columns missing", sgdGenes(t, writeFile(t, "f.tab", "S1\tORF\n")), []string{"f.tab:1", "2", "16"}},

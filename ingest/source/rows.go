@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tcbuild/fault"
@@ -15,8 +14,7 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// TextSpec names a table and says how its text is laid out. Settings refer to
-// its columns by name or by 0-based number.
+// TextSpec names a table and says how its text is laid out.
 type TextSpec struct {
 	// table to read: text (may be compressed), Arrow or Parquet (required)
 	File    string   `yaml:"file"`
@@ -82,12 +80,9 @@ func ParseDelimiter(name string) (byte, error) {
 // findColumn returns the number of the column that settings name.
 func findColumn(reader *table.Reader, file, name string) (int, error) {
 	columns := reader.Columns()
-	if number := slices.Index(columns, name); number >= 0 {
-		return number, nil
-	}
-	number, err := strconv.Atoi(name)
-	if err != nil || number < 0 || number >= len(columns) {
-		return 0, fault.New(fault.Input, "name an existing column, or give a number from 0",
+	number := slices.Index(columns, name)
+	if number < 0 {
+		return 0, fault.New(fault.Input, fault.DidYouMean(name, columns, "choose one of them; for a file without a header line, set columns"),
 			"read %s: found no column %q, expected one of %s", file, name, strings.Join(columns, ", "))
 	}
 	return number, nil

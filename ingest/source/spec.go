@@ -48,7 +48,7 @@ type GenesSpec struct {
 	Source   conf.SourceName `yaml:"source" section:"genes"`
 	TextSpec `yaml:",inline"`
 	RowsSpec `yaml:",inline"`
-	Column   string `yaml:"column"` // column of gene ids: its name or 0-based number (required without gem)
+	Column   string `yaml:"column"` // column of gene ids (required without gem)
 	// metabolic model whose reaction rules name the genes; replaces file and column
 	GEM string `yaml:"gem"`
 
@@ -96,14 +96,13 @@ type NodesSpec struct {
 	Type     string `yaml:"type"` // node type, such as complex or pathway (required)
 	TextSpec `yaml:",inline"`
 	RowsSpec `yaml:",inline"`
-	Column   string              `yaml:"column"` // column of node ids: its name or 0-based number (required)
+	Column   string              `yaml:"column"` // column of node ids (required)
 	Keep     map[string]KeptType `yaml:"keep"`   // more columns to store in the graph, as in edges
 
 	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
 }
 
 // EdgesSpec is a source of edges: an edge list in two columns of a table, or a matrix.
-// Columns are given by name or by 0-based number.
 type EdgesSpec struct {
 	// public source, such as string; the other keys override its settings. 'tcbuild ingest sources'
 	// lists the sources and prints their settings
@@ -146,8 +145,7 @@ type EdgesSpec struct {
 	// row, one factor per column; factors: the reverse, as in YEASTRACT's matrix. The header may omit
 	// the name of the first column
 	Matrix MatrixRows `yaml:"matrix"`
-	// columns of a matrix to ignore, such as descriptions, by name or 0-based number; columns
-	// without a name are always ignored
+	// columns of a matrix to ignore, such as descriptions; those without a name are always ignored
 	Ignore []string `yaml:"ignore"`
 	// regular expression whose first group is the gene in a matrix's column name; a column that does
 	// not match is an error
