@@ -13,10 +13,14 @@ import (
 )
 
 // Open makes the set that a spec describes, for the genes of a graph. Names in the gene list that
-// are not in the graph are an error or dropped; drop-sample and drop-gene leave the same
-// combinations, so they mean the same. A gene listed twice counts once. An unreadable list is a
-// fault.Input, an impossible k or range a fault.Usage.
+// are not in the graph are an error or dropped. A gene listed twice counts once. An unreadable list
+// is a fault.Input, an impossible k or range a fault.Usage, and so is drop-sample: samples are
+// numbered without the dropped genes.
 func Open(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGenes) (*Set, error) {
+	if unknown == ingest.DropSample {
+		return nil, fault.New(fault.Usage, "pass --unknown-genes drop-gene, which leaves such genes out of the list",
+			"read perturbations %s: found unknown_genes drop-sample, expected error or drop-gene", spec.name)
+	}
 	file, err := inputfile.Open(spec.Genes)
 	if err != nil {
 		return nil, err
@@ -73,7 +77,7 @@ func ReadGenes(file *inputfile.File, genes *ingest.Nodes, unknown ingest.Unknown
 			return fmt.Errorf("read genes %s: %w", r.Where(b.First+int64(i)), err)
 		}
 		switch {
-		case !known && (unknown == ingest.DropGene || unknown == ingest.DropSample):
+		case !known && unknown == ingest.DropGene:
 			counts.UnknownGenes++
 		case !known:
 			return fault.New(fault.Input, cmp.Or(genes.Alike(string(id)), "correct the name, add it to nodes/gene, or pass --unknown-genes drop-gene"),

@@ -135,19 +135,20 @@ func TestUnknownGenes(t *testing.T) {
 	if _, err := openNamed("combinations:"+path+":2", geneTable(3), ingest.RefuseUnknownGenes); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), path+`:2: gene "GX" is not in nodes/gene`) {
 		t.Errorf("got %v", err)
 	}
-	for _, unknown := range []ingest.UnknownGenes{ingest.DropGene, ingest.DropSample} {
-		set, err := openNamed("combinations:"+path+":2", geneTable(3), unknown)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if counts, err := set.Scan(func(*ingest.Samples) error { return nil }); err != nil || counts != (ingest.Counts{Samples: 3, UnknownGenes: 1, Repeats: ingest.Repeats{Genotypes: 3}}) || counts != set.Counts() {
-			t.Errorf("%s: got %+v, %v; known in advance: %+v", unknown, counts, err, set.Counts())
-		}
-		for text, want := range map[string]string{"G00\nG01 \n": `:2: found gene "G01 ", expected a name without spaces`, "name\tid\na\tG00\nb\t\n": ":3: found an empty gene name"} {
-			path := file(t, "odd.tsv", text)
-			if _, err := openNamed("combinations:"+path+":1", geneTable(3), unknown); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), path+want) {
-				t.Errorf("%q: got %v, want %s", text, err, want)
-			}
+	if _, err := openNamed("combinations:"+path+":2", geneTable(3), ingest.DropSample); fault.KindOf(err) != fault.Usage || !strings.Contains(fault.HintOf(err), "drop-gene") {
+		t.Errorf("drop-sample: got %v", err)
+	}
+	set, err := openNamed("combinations:"+path+":2", geneTable(3), ingest.DropGene)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if counts, err := set.Scan(func(*ingest.Samples) error { return nil }); err != nil || counts != (ingest.Counts{Samples: 3, UnknownGenes: 1, Repeats: ingest.Repeats{Genotypes: 3}}) || counts != set.Counts() {
+		t.Errorf("got %+v, %v; known in advance: %+v", counts, err, set.Counts())
+	}
+	for text, want := range map[string]string{"G00\nG01 \n": `:2: found gene "G01 ", expected a name without spaces`, "name\tid\na\tG00\nb\t\n": ":3: found an empty gene name"} {
+		path := file(t, "odd.tsv", text)
+		if _, err := openNamed("combinations:"+path+":1", geneTable(3), ingest.DropGene); fault.KindOf(err) != fault.Input || !strings.Contains(err.Error(), path+want) {
+			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}
 }
