@@ -2,7 +2,7 @@
 
 LMDB's library would map the file: everything read would count as memory of the process, a damaged
 page would end the process, and each process would have to open the file again. With a file
-descriptor, threads and forked processes share it. store/FORMAT.md describes the pages.
+descriptor, threads and forked processes share it. internal/lmdbfile describes the pages.
 """
 
 from __future__ import annotations
