@@ -36,6 +36,11 @@ func findPerturbationLayout(path string, r *table.Reader, options PerturbationOp
 	if err := c.findKinds(&layout, options); err != nil {
 		return layout, err
 	}
+	if oneText := len(layout.genes) == 1 && !layout.list; options.GeneDelimiter != defaultGeneDelimiter && !oneText && layout.kinds < 0 {
+		return layout, fault.New(fault.Usage, "omit gene_delimiter, or name one column of texts with genes_columns",
+			"read perturbations %s: found gene_delimiter %s, but no column whose texts it separates: genes are in %s",
+			path, fault.Quote(options.GeneDelimiter), fault.List(options.GenesColumns))
+	}
 	if err := c.takeNamed(options); err != nil {
 		return layout, err
 	}

@@ -245,6 +245,20 @@ func TestPerturbationErrors(t *testing.T) {
 			t.Errorf("hint %q, expected %q", fault.HintOf(err), want)
 		}
 	})
+	t.Run("delimiter without use", func(t *testing.T) {
+		path, options := writeFile(t, "p.tsv", "g\th\nA\tB\n"), PerturbationOptions{GenesColumns: []string{"g", "h"}, GeneDelimiter: "+"}
+		_, err := OpenFile(path, threeGenes, options)
+		if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), `found gene_delimiter "+", but no column whose texts it separates`) {
+			t.Errorf("got %v", err)
+		}
+		p, err := OpenFile(writeFile(t, "p.tsv", "g\th\tkinds\nA\tB\tx+y\n"), threeGenes, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _, err := showSamples(p); err != nil || !slices.Equal(got, []string{`0 [0 1] [] "x|y"`}) {
+			t.Errorf("got %q %v", got, err)
+		}
+	})
 	t.Run("settings", func(t *testing.T) {
 		_, err := OpenFile("p.tsv", threeGenes, PerturbationOptions{UnknownGenes: "drop"})
 		if fault.KindOf(err) != fault.Usage {
