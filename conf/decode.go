@@ -15,7 +15,7 @@ import (
 
 // Decode stores a node into value, a pointer to a struct, slice, map or scalar. A struct's keys are
 // the names in its yaml tags, or its field names in lower case; `yaml:",inline"` takes the keys of
-// a struct field as its own. Keys that the node lacks, and keys set to null, leave their fields
+// a struct field as its own. Keys that the node lacks, and keys without a value, leave their fields
 // unchanged, so set defaults first. A type with its own UnmarshalYAML decodes itself. A field of
 // type Place is set to where its struct was written, and one of type SourceName gives its struct the
 // values of a public source.

@@ -10,11 +10,15 @@
 package conf
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"tcbuild/fault"
 )
 
 // Settings are the merged settings of one run. Their nodes are shared and must not be changed.
@@ -48,7 +52,29 @@ func Load(path string, overrides []string) (*Settings, error) {
 	if r.sizeOf(root) > mostExpanded {
 		return nil, tooLarge("")
 	}
+	if err := checkNulls(root, ""); err != nil {
+		return nil, err
+	}
 	return &Settings{root: root, referenced: referenced}, nil
+}
+
+// checkNulls returns an error for a null that is written out: text without quotes, such as ~, may
+// mean itself. A key with nothing behind it leaves the default.
+func checkNulls(node *yaml.Node, path string) error {
+	if node.ShortTag() == "!!null" && node.Value != "" {
+		return fault.New(fault.Usage, fmt.Sprintf("put text in quotes, as in '%s=%q'; omit the key for its default", path, node.Value),
+			"read settings %s: %s: found %s, which means no value in YAML, expected a value", Where(node), path, node.Value)
+	}
+	for i, below := range node.Content {
+		name := strconv.Itoa(i)
+		if node.Kind == yaml.MappingNode {
+			name = node.Content[i&^1].Value
+		}
+		if err := checkNulls(below, join(path, name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Entry is one top-level setting.

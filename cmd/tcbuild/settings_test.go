@@ -56,6 +56,8 @@ command, ` + "`key=value`" + ` changes a setting of the file, as in Hydra:
   the flag of its name; ` + "`log_format` and `log-format`" + ` are the same.
 - Numbers are decimal: ` + "`010` is ten, and `0x10` and `1_000`" + ` are errors. A value that starts with
   ` + "`[`, `{`" + ` or a quote is YAML. Any other value is one number, ` + "`true` or `false`" + `, or text.
+- A key without a value keeps its default. ` + "`~` and `null`" + ` are errors: as text, they need quotes
+  (` + "`'gene_delimiter=\"~\"'`" + `).
 - ` + "`defaults: [base]`" + ` starts from other files in the same folder; later ones take precedence. The
   file itself comes last, or where the list says ` + "`_self_`" + `.
 - ` + "`${key}`, `${a.b}` and `${oc.env:VAR,default}`" + ` stand for other values.
