@@ -196,7 +196,7 @@ func TestBenchInterrupted(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if o := finish(t, cmd); o.code != 75 || !strings.Contains(o.stderr, "tcbuild: interrupted by SIGTERM") {
+	if o := finish(t, cmd); o.code != 75 || !strings.Contains(o.stderr, "interrupted by SIGTERM\n") {
 		t.Errorf("got exit code %d, want 75; stderr ends with %q", o.code, o.stderr[max(0, len(o.stderr)-300):])
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
