@@ -53,7 +53,7 @@ lists every key.`,
 		"`COLUMNS` with the deleted genes; if several are named, each holds one gene (default: genes)")
 	columnFlags(flags, &given.Phenotypes, &given.NotPhenotypes, &given.Attributes)
 	flags.StringSliceVar(&given.Controls, "controls", nil,
-		"`NAMES` that delete nothing, such as ctrl,non-targeting; in tables of strains, also genes replaced by a marker")
+		"`NAMES` that delete nothing, such as ctrl,non-targeting; in tables of yeast's strains, also genes replaced by a marker")
 	flags.StringVar(&given.SGDFeatures, "aliases", "", "`FILE` SGD_features.tab, for other names of genes")
 	flags.StringVar((*string)(&given.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
 		"what to do with names that match no gene of the graph, or several: error, drop-sample or drop-gene; drops are counted")

@@ -86,7 +86,7 @@ type locus struct {
 // alleleReader finds the loci of strains.
 type alleleReader struct {
 	names    *Names
-	controls map[string]bool // gene ids and other names, in upper case
+	controls map[string]bool // of yeast, gene ids and other names, in upper case
 	yeast    bool            // names may be of yeast's strains and alleles, not only of genes
 }
 
@@ -103,7 +103,10 @@ func (r *alleleReader) find(name string) meaning {
 func (r *alleleReader) locus(name string, kind AlleleKind) locus {
 	l := locus{namedGene: namedGene{name, r.find(name)}, kind: kind}
 	l.several = r.genesIn(name)
-	l.control = r.controls[strings.ToUpper(name)] || l.result == gene && r.controls[r.names.nodes.IDs[l.gene]]
+	l.control = r.controls[name]
+	if r.yeast {
+		l.control = r.controls[strings.ToUpper(name)] || l.result == gene && r.controls[r.names.nodes.IDs[l.gene]]
+	}
 	return l
 }
 

@@ -95,3 +95,35 @@ func TestReadThroughGenes(t *testing.T) {
 		}
 	}
 }
+
+// Without yeast's alleles, controls of screens are names as those of other sets: no genes, and
+// upper and lower case differ.
+func TestControlsOfScreens(t *testing.T) {
+	genes, _ := ingest.NewNodes(ingest.Gene, []string{"CAN1", "TP53"}, nil)
+	for _, c := range []struct {
+		name   string
+		change func(*PerturbationSpec)
+		text   string
+	}{
+		{"strains", func(s *PerturbationSpec) { s.Strains = genePairs }, "gene_a\tgene_b\tscore\nTP53\tctrl\t1\nTP53\tCtrl\t2\n"},
+		{"matrix", func(s *PerturbationSpec) { s.Strains, s.Matrix, s.ColumnsAre = nil, true, SecondGenes }, "gene\tctrl\tCtrl\nTP53\t1\t2\n"},
+		{"columns", func(s *PerturbationSpec) { s.Strains, s.GenesColumns = nil, []string{"gene_a", "gene_b"} }, "gene_a\tgene_b\tscore\nTP53\tctrl\t1\nTP53\tCtrl\t2\n"},
+	} {
+		open := func(controls ...string) (samples []string, err error) {
+			spec := screenOf(t, "emap", c.text, "")
+			spec.YeastAlleles, spec.Controls = false, controls
+			c.change(&spec)
+			screen, err := spec.Open(genes)
+			samples, _, err = readScreen(t, screen, err, genes)
+			return samples, err
+		}
+		samples, err := open("ctrl", "Ctrl")
+		if err != nil || len(samples) != 2 {
+			t.Errorf("%s: got %q, %v", c.name, samples, err)
+		}
+		_, err = open("ctrl")
+		checkFault(t, err, fault.Input, `gene "Ctrl" is not in `)
+		_, err = open("ctrl", "Ctrl", "TP53")
+		checkFault(t, err, fault.Usage, `read --controls for `, `found "TP53", which is a gene of the graph`)
+	}
+}

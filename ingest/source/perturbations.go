@@ -27,7 +27,7 @@ type PerturbationSpec struct {
 	Phenotypes    []string `yaml:"phenotypes"`     // nil is every other column of numbers
 	NotPhenotypes []string `yaml:"not_phenotypes"` // columns that are no phenotypes
 	Attributes    []string `yaml:"attributes"`     // nil is every other column of text
-	// names that delete nothing: of controls; in a table of strains, also genes whose replacement is
+	// names that delete nothing: of controls; in a table of yeast's strains, also genes whose replacement is
 	// a marker of all strains, and not a mutation
 	Controls     []string            `yaml:"controls"`
 	SGDFeatures  string              `yaml:"aliases"`       // a file SGD_features.tab with other names of genes

@@ -101,7 +101,7 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 	screen.Perturbations, err = samples.NewPerturbations(screen.file, screen.names.nodes, samples.PerturbationOptions{KindsColumn: samples.NoKinds,
 		GenesColumns: genes, IDColumn: s.IDColumn, Phenotypes: s.Phenotypes, NotPhenotypes: s.NotPhenotypes,
 		Attributes: s.Attributes, FilterColumns: where.Names(s.Where),
-		AllowDuplicateIDs: s.AllowDuplicateIDs, Text: screen.text,
+		AllowDuplicateIDs: s.AllowDuplicateIDs, Text: screen.text, Controls: s.controlNames(),
 	})
 	if err != nil {
 		return err
@@ -113,10 +113,23 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 	return nil
 }
 
-// alleleReader knows the control genes by their names, in upper case, and their ids.
+// controlNames are controls that must not be genes. Those of yeast's strains are markers, which are.
+func (s PerturbationSpec) controlNames() []string {
+	if s.YeastAlleles {
+		return nil
+	}
+	return s.Controls
+}
+
+// alleleReader knows controls by their names. Of yeast, these are in upper case, and genes have
+// their ids, too.
 func (s PerturbationSpec) alleleReader(names *Names) alleleReader {
 	r := alleleReader{names: names, controls: make(map[string]bool), yeast: s.YeastAlleles}
 	for _, name := range s.Controls {
+		if !r.yeast {
+			r.controls[name] = true
+			continue
+		}
 		name = strings.ToUpper(name)
 		r.controls[name] = true
 		if m := names.find([]byte(name)); m.result == gene {
