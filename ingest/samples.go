@@ -78,7 +78,7 @@ func (c Columns) Check(path string) error {
 		}
 		if name == "sample_id" || name == "genes" || name == "perturbation_indices" {
 			return fault.New(fault.Input, "rename the column, or leave it out: --not-phenotypes "+name,
-				"read perturbations %s: found a phenotype or attribute named %s, which is the name of a column of tcbuild's own", path, name)
+				"read perturbations %s: found a phenotype or attribute named %s, a name reserved for a column of tcbuild", path, name)
 		}
 	}
 	return nil

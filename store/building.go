@@ -105,7 +105,7 @@ func (b *Building) makeFolder() error {
 		}
 		if err != nil || !info.IsDir() || !disk.IsMine(dir) {
 			return fault.New(fault.Usage, "remove it, or choose another --out",
-				"write dataset %s: found %s, which is a link or another user's, expected your own folder, or nothing", b.out, dir)
+				"write dataset %s: found %s, which is a link or another user's, expected a folder that you own, or nothing", b.out, dir)
 		}
 	}
 	return nil

@@ -106,7 +106,7 @@ func (d *Dataset) readIncidence() (cache *incidence.Cache, err error) {
 		list := cache.Positions[start:ends[row]]
 		if xxhash.Sum64(arrow.Uint32Traits.CastToBytes(list)) != checksums[row] {
 			return nil, d.damaged(incidenceName,
-				"it has another checksum for row %d than that in %s", row, positionsName)
+				"its checksum for row %d differs from the one in %s", row, positionsName)
 		}
 		if err := checkRow(list, row, edges, cache.Layout.Size); err != nil {
 			return nil, d.damaged(positionsName, "row %d: %w", row, err)

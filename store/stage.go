@@ -93,7 +93,7 @@ func (d *Dataset) checkStageTarget(dir string) error {
 	own, _ := os.Stat(d.Dir) // Stage says so if it is gone
 	for below := ""; folder != below; folder, below = filepath.Dir(folder), folder {
 		if info, err := os.Stat(folder); err == nil && os.SameFile(info, own) {
-			return fault.New(fault.Usage, "name a folder elsewhere", "it is the dataset itself, or in it")
+			return fault.New(fault.Usage, "name a folder elsewhere", "it is the dataset itself, or inside it")
 		}
 	}
 	entries, err := os.ReadDir(dir)

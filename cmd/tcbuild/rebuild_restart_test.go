@@ -57,7 +57,7 @@ func TestRestartsAreCapped(t *testing.T) {
 	if o := s.rebuild(t, f.dir, "--slurm", "--array", "2", "max_restarts=3"); o.code != 0 {
 		t.Fatalf("got %d, %s", o.code, o.stderr)
 	}
-	s.run(t, f.dir, 1, "", "SLURM_RESTART_COUNT=4").refused(t, 1, "SLURM has started this job again 4 times")
+	s.run(t, f.dir, 1, "", "SLURM_RESTART_COUNT=4").refused(t, 1, "SLURM has restarted this job 4 times")
 	if o := s.run(t, f.dir, 1, "", "SLURM_RESTART_COUNT=3"); o.code != 0 {
 		t.Errorf("got %d, %s", o.code, o.stderr)
 	}

@@ -176,8 +176,8 @@ func (o *rebuildOptions) runJob(ctx context.Context, e *env, chain *rebuild.Rebu
 	}
 	var result *rebuild.Result
 	if n := rebuild.Restarts(); n > o.slurm.maxRestarts {
-		err = fault.New(fault.Failed, "see its logs, then submit the chain again: it goes on",
-			"rebuild %s: SLURM has started this job again %d times, expected at most max_restarts=%d", chain.Dir, n, o.slurm.maxRestarts)
+		err = fault.New(fault.Failed, "see its logs, then submit the chain again to continue",
+			"rebuild %s: SLURM has restarted this job %d times, expected at most max_restarts=%d", chain.Dir, n, o.slurm.maxRestarts)
 	} else {
 		result, err = chain.RunJob(ctx, o.slurm.step)
 	}

@@ -244,7 +244,7 @@ func parseMemory(flag, text string) (int64, error) {
 	}
 	size, err := humanize.ParseBytes(text)
 	if err != nil || size == 0 || size >= 1<<62 {
-		return 0, fault.New(fault.Usage, "give it in bytes, or with a unit, as in 500MB or 2GiB", "read --%s: found %q", flag, text)
+		return 0, fault.New(fault.Usage, "give it in bytes, or with a unit, such as 500MB or 2GiB", "read --%s: found %q", flag, text)
 	}
 	return int64(size), nil
 }

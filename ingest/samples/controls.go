@@ -33,7 +33,7 @@ func newControls(names []string, delimiter string, genes *ingest.Nodes, path str
 			return c, fault.New(fault.Usage, "write names as in --controls ctrl,non-targeting",
 				"read --controls: found %s, expected a name without spaces around it", fault.Quote(name))
 		case genes != nil && hasGene(genes, name):
-			return c, fault.New(fault.Usage, "leave the name out of --controls, or rename the gene",
+			return c, fault.New(fault.Usage, "remove the name from --controls, or rename the gene",
 				"read --controls for %s: found %s, which is a gene of the graph, expected names that delete nothing", path, fault.Quote(name))
 		}
 		c.names[name] = true

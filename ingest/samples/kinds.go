@@ -92,7 +92,7 @@ func (k *kindParser) end(names int, genes *ingest.Nodes, genotype []uint32) ([]u
 		case bytes.ContainsAny(p.kind, "=|") || p.kind[0] == '+' || p.kind[len(p.kind)-1] == '+' || bytes.Contains(p.kind, []byte("++")):
 			return nil, fault.New(fault.Input, "rename the kind", "found kind %s, expected a text without = and |, or several joined by +", fault.Quote(p.kind))
 		case i > 0 && k.perturbed[i-1].gene == p.gene && k.perturbed[i-1].kept != p.kept:
-			return nil, fault.New(fault.Input, "list the gene once", "found gene %s among the genes, and as one that stays, expected one of both",
+			return nil, fault.New(fault.Input, "list the gene once", "found gene %s both among the deleted genes and among those that stay, expected one of the two",
 				fault.Quote(genes.IDs[p.gene]))
 		case i > 0 && k.perturbed[i-1].gene == p.gene && !bytes.Equal(k.perturbed[i-1].kind, p.kind):
 			return nil, fault.New(fault.Input, "list the gene once", "found gene %s as %s and as %s, expected one kind",
@@ -156,7 +156,7 @@ func (c *perturbationColumns) findKinds(layout *perturbationLayout, options Pert
 			"read perturbations %s: kinds column %s has type %s", c.path, fault.Quote(name), kind)
 	}
 	if other, taken := c.at[ingest.KindsAttribute]; taken && other != column {
-		return fault.New(fault.Input, "rename it, or leave the setting kinds_column out",
+		return fault.New(fault.Input, "rename it, or omit the setting kinds_column",
 			"read perturbations %s: found a column kinds beside the kinds column %s", c.path, fault.Quote(name))
 	}
 	layout.kinds, c.roles[column] = column, roleKinds
@@ -167,7 +167,7 @@ func (c *perturbationColumns) findKinds(layout *perturbationLayout, options Pert
 func checkRemoving(removing []string, columns ingest.Columns, path string) error {
 	if removing != nil && columns.Kinds == "" {
 		return fault.New(fault.Usage, "omit removing_kinds, or give the set a column kinds",
-			"read perturbations %s: found removing_kinds %s, but the set does not say of what kind its perturbations are", path, fault.List(removing))
+			"read perturbations %s: found removing_kinds %s, but the set does not record kinds of perturbations", path, fault.List(removing))
 	}
 	for _, kind := range removing {
 		if strings.TrimSpace(kind) != kind || kind == "" {

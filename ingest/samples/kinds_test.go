@@ -144,7 +144,7 @@ func TestKindErrors(t *testing.T) {
 		{"a gene that goes and stays", "genes\tkinds\nA\tx|A=x\n", `found gene "A" among the genes, and as one that stays`, "list the gene once", PerturbationOptions{}},
 		{"one that stays, of no kind", "genes\tkinds\nA\tx|B=\n", `found no kind of gene "B"`, "", PerturbationOptions{}},
 		{"no such column", "genes\tkind\nA\tx\n", `expected kinds column "kindz"`, "did you mean", PerturbationOptions{KindsColumn: "kindz"}},
-		{"no kinds", "genes\nA\n", "found removing_kinds x, but the set does not say", "column kinds", PerturbationOptions{RemovingKinds: []string{"x"}}},
+		{"no kinds", "genes\nA\n", "found removing_kinds x, but the set does not record", "column kinds", PerturbationOptions{RemovingKinds: []string{"x"}}},
 	} {
 		p, err := OpenFile(writeFile(t, "p.tsv", c.table), threeGenes, c.options)
 		if err == nil {

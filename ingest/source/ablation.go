@@ -37,7 +37,7 @@ func (a Ablation) check(place string, weighted bool) error {
 	case a.Sample != nil && !(*a.Sample > 0 && *a.Sample <= 1):
 		return usage("write half of the edges as sample: 0.5", "%s.sample: found %v, expected a share above 0 and at most 1", place, *a.Sample)
 	case a.Seed != 0 && a.Sample == nil && !a.Rewire:
-		return usage("remove it, or set sample or rewire", "%s.seed: found %d without sample and rewire, which it is for", place, a.Seed)
+		return usage("remove it, or set sample or rewire", "%s.seed: found %d without sample or rewire, which use it", place, a.Seed)
 	}
 	return nil
 }

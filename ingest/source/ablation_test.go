@@ -198,7 +198,7 @@ func TestAblationErrors(t *testing.T) {
 		{"top: 3", "edges.0.weight: missing, although top is set"},
 		{"sample: 0", "edges.0.sample: found 0, expected a share above 0 and at most 1"},
 		{"sample: 1.5", "edges.0.sample: found 1.5"},
-		{"weight: w, top: 1, seed: 3", "edges.0.seed: found 3 without sample and rewire"},
+		{"weight: w, top: 1, seed: 3", "edges.0.seed: found 3 without sample or rewire"},
 		{"rewire: true", "rewire edge type gene__s__gene: found no other graph of these degrees for its 2 edges"},
 	} {
 		spec, err := decodeSpec(t, "genes: {file: x, column: id}\nedges: [{file: x, relation: s, from: a, to: b, undirected: false, "+test.settings+"}]")

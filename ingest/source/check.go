@@ -185,7 +185,7 @@ func checkPattern(place, text string) error {
 	if err != nil {
 		return usage("write it as https://github.com/google/re2/wiki/Syntax says", "%s: %w", place, err)
 	}
-	return refuse(text != "" && pattern.NumSubexp() == 0, "put what is the name in parentheses, as in ^(.+)_YPD$", "%s: found %q, expected a group", place, text)
+	return refuse(text != "" && pattern.NumSubexp() == 0, "put the name in parentheses, as in ^(.+)_YPD$", "%s: found %q, expected a group", place, text)
 }
 
 func (t *EdgesSpec) check(place string) error {

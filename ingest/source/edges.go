@@ -114,7 +114,7 @@ func (f *edgeFile) read() (tables []*ingest.Edges, reports []SourceReport, err e
 		}
 	}
 	if len(reports) == 0 {
-		return nil, nil, fault.New(fault.Input, "check that it is the right file, and the setting where",
+		return nil, nil, fault.New(fault.Input, "check that it is the right file, and check the setting where",
 			"read edges %s: kept 0 of %s, expected at least one", f.path, plural(f.refusal.rows(), "row", ""))
 	}
 	return tables, reports, nil
@@ -198,8 +198,8 @@ func (f *edgeFile) group(batch *table.Batch, i int) (*edgeGroup, error) {
 		return g, nil
 	}
 	if batch.Missing(f.groupBy, i) {
-		return nil, f.malformed(batch, f.groupBy, i, fault.New(fault.Input, "leave such rows out with where: not missing(…)",
-			"found no value, expected what the name of the edge type needs"))
+		return nil, f.malformed(batch, f.groupBy, i, fault.New(fault.Input, "drop such rows with where: not missing(…)",
+			"found no value, expected one for the name of the edge type"))
 	}
 	g, err := f.groupOf(value)
 	if err != nil {

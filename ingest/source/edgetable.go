@@ -191,7 +191,7 @@ func (t *EdgesSpec) rename() func(field []byte) ([]byte, error) {
 	return func(field []byte) ([]byte, error) {
 		name, found := bytes.CutPrefix(field, prefix)
 		if !found {
-			return nil, fault.New(fault.Input, "set strip_prefix to what all names begin with",
+			return nil, fault.New(fault.Input, "set strip_prefix to the prefix of all names",
 				"found %s, expected a name after %q", fault.Quote(field), prefix)
 		}
 		return rest(name)

@@ -331,7 +331,7 @@ func (r *matrixReader) otherHalf(name []byte, k int) (again bool, err error) {
 		r.differ = fmt.Sprintf("%v for %s and %v for %s", other, fault.Quote(column+": "+string(name)), value, fault.Quote(string(name)+": "+column))
 	}
 	if r.differ != "" && *r.ofOtherHalf > 0 {
-		return false, fault.New(fault.Input, "correct the matrix; if pairs were measured both ways, say with --duplicates what becomes of their two values",
+		return false, fault.New(fault.Input, "correct the matrix; if pairs were measured both ways, choose with --duplicates what to do with their two values",
 			"found %s, expected one value, as other cells of the two halves are equal", r.differ)
 	}
 	return value == other, nil

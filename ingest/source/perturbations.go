@@ -147,7 +147,7 @@ func (s *PerturbationSpec) checkLayout() error {
 	} {
 		if c.set && !c.meant {
 			layout := map[bool]string{s.Matrix: "a matrix", strains: "a table of strains", plain: "a table of genes"}[true]
-			return badSetting("omit it, or name another --source", "%s: found it for %s, which has no use for it", c.key, layout)
+			return badSetting("omit it, or name another --source", "%s: it does not apply to %s", c.key, layout)
 		}
 	}
 	return nil

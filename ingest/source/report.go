@@ -66,7 +66,7 @@ func (r SourceReport) check(hint string, maxDropped float64) error {
 		return fault.New(fault.Input, hint, "read %s for %s: kept 0 of %s; dropped: %s, expected at least one", r.File,
 			r.Made, plural(r.Rows, "entry", "entries"), counts(r.Dropped))
 	case float64(r.Unnamed) > maxDropped*float64(r.Rows):
-		return fault.New(fault.Input, fmt.Sprintf("name the genes' other names as aliases; max_dropped is the share that may be dropped%s", r.looksLike()),
+		return fault.New(fault.Input, fmt.Sprintf("add the genes' other names as aliases; max_dropped sets the share that may be dropped%s", r.looksLike()),
 			"read %s for %s: %s of %s have unknown or ambiguous names, such as %s, expected at most %.4g %%",
 			r.File, r.Made, grouped(r.Unnamed), plural(r.Rows, "entry", "entries"), fault.List(r.Unknown[:min(3, len(r.Unknown))]), 100*maxDropped)
 	}

@@ -129,7 +129,7 @@ func geneOfProduct(id, label string) string {
 // model assembles the model.
 func (d *sbmlDocument) model(file *sbmlFile) (*gem, error) {
 	if len(file.Species) == 0 || len(file.Reactions) == 0 {
-		return nil, fault.New(fault.Input, sbmlHint, "read model %s: found %d species and %s, expected some of both",
+		return nil, fault.New(fault.Input, sbmlHint, "read model %s: found %d species and %s, expected at least one of each",
 			d.path, len(file.Species), plural(len(file.Reactions), "reaction", ""))
 	}
 	for _, product := range file.Products {

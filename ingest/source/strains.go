@@ -86,8 +86,8 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 	var genes []string
 	for k, spec := range s.Strains {
 		if spec.Gene == "" && !s.YeastAlleles {
-			return badSetting("say yeast_alleles: true if the names are of yeast, or name a column of genes: {gene: COLUMN}",
-				"strains.%d: found a column of strains or alleles without yeast_alleles, which says how they are written", k)
+			return badSetting("set yeast_alleles: true for yeast strains and alleles, or name a column of genes: {gene: COLUMN}",
+				"strains.%d: found a column of strains or alleles, expected yeast_alleles: true with it", k)
 		}
 		laid, err := spec.layOut("strains."+strconv.Itoa(k), s.File, columns)
 		if err != nil {

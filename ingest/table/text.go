@@ -315,7 +315,7 @@ func (s *textSource) split(fields []rows.Span, record []byte, offset int) []rows
 func checkHeader(path string, names []string, expected byte) error {
 	for _, name := range names {
 		if _, rest, found := strings.Cut(name, "\r"); found && !strings.HasPrefix(rest, "\n") {
-			return fault.New(fault.Input, "save it with the line ends of Windows or Unix; Excel's text formats for Macintosh have others",
+			return fault.New(fault.Input, "save it with Windows or Unix line endings, not in Excel's text formats for Macintosh",
 				"read header of %s: found a carriage return in %s, expected lines that end with a line feed", path, fault.Quote(name))
 		}
 	}

@@ -31,8 +31,8 @@ func TryLock(path string, sharing Sharing) (*os.File, error) {
 		return nil, notLockable(path, fs.ModeSymlink)
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, fault.New(fault.Failed, "ask its owner for a folder that your group may write to: chmod -R g+w, and g+s for its folders",
-			"lock %s: it is another user's, and you may not write to it", path)
+		return nil, fault.New(fault.Failed, "ask its owner to let your group write to the folder: chmod -R g+w, and g+s for its folders",
+			"lock %s: it belongs to another user, and you cannot write to it", path)
 	}
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ var arrayText = regexp.MustCompile(`^([1-9]\d*)(%[1-9]\d*)?$`)
 func (o *Order) Tasks() (tasks int, atOnce string, err error) {
 	match := arrayText.FindStringSubmatch(o.Array)
 	if match == nil {
-		return 0, "", fault.New(fault.Usage, "give a number of tasks, and how many run at once if not all: 8 or 8%4",
+		return 0, "", fault.New(fault.Usage, "give the number of tasks, and optionally how many run at once: 8 or 8%4",
 			"read --array: found %q, expected 1 or more", o.Array)
 	}
 	tasks, err = strconv.Atoi(match[1])

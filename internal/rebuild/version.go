@@ -88,7 +88,7 @@ func (c *Chain) current() (*version, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fault.New(fault.Usage, "move it away, or choose another --root or --dataset",
+		return nil, fault.New(fault.Usage, "move it elsewhere, or choose another --root or --dataset",
 			"read %s: it is not a symbolic link to a version: %w", filepath.Join(c.Dir, Current), err)
 	}
 	return readVersion(filepath.Join(c.Dir, name)), nil

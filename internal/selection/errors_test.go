@@ -48,7 +48,7 @@ func TestUnknownStratum(t *testing.T) {
 
 func TestStrataOfGenes(t *testing.T) {
 	err := splitError(t, SplitOptions{By: ByGene, Stratify: PerturbationCount}, "")
-	wantError(t, err, fault.Usage, `read --stratify: found "perturbation-count" with --by gene, expected none`, "split by genotype")
+	wantError(t, err, fault.Usage, `read --stratify: found "perturbation-count" with --by gene, which cannot be stratified`, "split by genotype")
 }
 
 func TestTooManyStrata(t *testing.T) {
@@ -84,7 +84,7 @@ func TestPinnedTwice(t *testing.T) {
 
 func TestPinOfSharedID(t *testing.T) {
 	err := splitError(t, SplitOptions{By: BySample}, "sample_id\tpart\na\ttrain\n", sample{id: "a", genes: []string{"G09"}})
-	wantError(t, err, fault.Input, `pins.tsv:2: found sample "a", which is the id of the samples 0 and 9, expected one`, "ids are their own")
+	wantError(t, err, fault.Input, `pins.tsv:2: found sample "a", which is the id of the samples 0 and 9, expected one`, "unique ids")
 }
 
 func TestContradictingPins(t *testing.T) {
@@ -117,7 +117,7 @@ func TestEmptyPart(t *testing.T) {
 func TestEmptySelection(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.arrow")
 	_, err := Where(context.Background(), build(t, golden), "fitness > 7", path)
-	wantError(t, err, fault.Input, `--where "fitness > 7" is true for none of 9 samples, expected at least one`, "missing value")
+	wantError(t, err, fault.Input, `--where "fitness > 7" matches none of 9 samples, expected at least one`, "missing value")
 	if _, err := os.Stat(path); err == nil {
 		t.Error("it left a file")
 	}

@@ -193,7 +193,7 @@ func (s *splitter) checkHeldOut() error {
 			}
 			hint = fault.DidYouMean(c.value, values, "values of "+c.column+" are "+fault.List(values[:min(len(values), 10)]))
 		}
-		return fault.New(fault.Usage, hint, "read --hold-out: %s is true for none of the samples of dataset %s, expected at least one",
+		return fault.New(fault.Usage, hint, "read --hold-out: %s matches none of the samples of dataset %s, expected at least one",
 			fault.Quote(s.HoldOut[k]), s.dataset.Dir)
 	}
 	return nil

@@ -306,7 +306,7 @@ func TestHoldOutErrors(t *testing.T) {
 	}{
 		{SplitOptions{HoldOut: []string{"medium"}}, `read --hold-out: found "medium", expected COLUMN=VALUE`, "--hold-out cell_type=K562"},
 		{SplitOptions{HoldOut: []string{"medum=YPD"}}, `read --hold-out: found "medum", expected one of medium, batch, fitness, gene`, "did you mean medium?"},
-		{SplitOptions{HoldOut: []string{"medium=YPDD"}}, `read --hold-out: "medium=YPDD" is true for none of the samples`, "did you mean YPD?"},
+		{SplitOptions{HoldOut: []string{"medium=YPDD"}}, `read --hold-out: "medium=YPDD" matches none of the samples`, "did you mean YPD?"},
 		{SplitOptions{HoldOut: []string{"fitness=high"}}, `column "fitness" has numbers, found "high"`, ""},
 		{SplitOptions{HoldOut: []string{"medium=YPD", "val:medium=YPD"}}, `is held out by "test:medium=YPD" and by "val:medium=YPD"`, "in one part"},
 		{SplitOptions{Straddling: SeparateStraddling}, "read --straddling: found parts with --by sample", "split by gene"},
@@ -323,7 +323,7 @@ func TestHoldOutErrors(t *testing.T) {
 	err := splitError(t, SplitOptions{By: BySample, HoldOut: []string{"gene=" + genesFile(t, []string{"G01", "g02"})}}, "")
 	wantError(t, err, fault.Input, `genes.txt:2: gene "g02" is not in nodes/gene`, "Upper and lower case differ")
 	err = splitError(t, SplitOptions{By: BySample, HoldOut: []string{"medium=YPD"}}, "sample_id\tpart\na\ttrain\n")
-	wantError(t, err, fault.Usage, `for sample "a", which --hold-out puts into test`, "pin it in that part")
+	wantError(t, err, fault.Usage, `for sample "a", but --hold-out puts it into test`, "pin it in that part")
 }
 
 // What parts have in common with train is what a slow count finds.

@@ -83,7 +83,7 @@ func (p *pins) of(number int, id []byte) (*pin, error) {
 		return nil, nil
 	}
 	if found.sample != none {
-		return nil, fault.New(fault.Input, "pin samples whose ids are their own",
+		return nil, fault.New(fault.Input, "pin only samples with unique ids",
 			"read pins %s: found sample %s, which is the id of the samples %d and %d, expected one",
 			found.where, fault.Quote(id), found.sample, number)
 	}

@@ -115,7 +115,7 @@ func (s *splitter) eachSample(ctx context.Context, see func(number int, row *ing
 		for name := range ingest.KeptGenes(row.Attributes[at].Text, len(row.Genes)) {
 			gene, known := genes.IndexBytes(name)
 			if !known {
-				return fault.New(fault.Input, "build it again", "read dataset %s: sample %d perturbs %s, which is no gene of its graph",
+				return fault.New(fault.Input, "build it again", "read dataset %s: sample %d perturbs %s, which is not a gene of its graph",
 					s.dataset.Dir, number, fault.Quote(name))
 			}
 			perturbed.Genes = append(perturbed.Genes, gene)
@@ -178,7 +178,7 @@ func (s *splitter) stratumOf() (func(*ingest.Sample) string, error) {
 		return nil, nil
 	case s.By == ByGene:
 		return nil, fault.New(fault.Usage, "omit --stratify, or split by genotype",
-			"read --stratify: found %s with --by gene, expected none: genes have no strata", fault.Quote(s.Stratify))
+			"read --stratify: found %s with --by gene, which cannot be stratified", fault.Quote(s.Stratify))
 	case s.Stratify == PerturbationCount:
 		return func(row *ingest.Sample) string { return strconv.Itoa(len(row.Genes)) }, nil
 	}
@@ -206,7 +206,7 @@ func (s *splitter) add(number int, row *ingest.Sample) error {
 		return err
 	case held != none && pin != nil && pin.part != held:
 		return fault.New(fault.Usage, "pin it in that part, or leave it out",
-			"read pins %s: found part %s for sample %s, which --hold-out puts into %s", pin.where, s.parts[pin.part], fault.Quote(row.ID), s.parts[held])
+			"read pins %s: found part %s for sample %s, but --hold-out puts it into %s", pin.where, s.parts[pin.part], fault.Quote(row.ID), s.parts[held])
 	case held != none && s.By != ByGene:
 		s.unitOf = append(s.unitOf, -1-held)
 		return nil
@@ -253,7 +253,7 @@ func (s *splitter) add(number int, row *ingest.Sample) error {
 func (s *splitter) addGenes(row *ingest.Sample, pin *pin) error {
 	if pin != nil && len(row.Genes) == 0 {
 		return fault.New(fault.Input, "leave it out, or split by sample",
-			"read pins %s: found sample %s, which perturbs no gene, and so is in no part of a split by gene",
+			"read pins %s: found sample %s, which perturbs no gene and cannot be in a part of a split by gene",
 			pin.where, fault.Quote(row.ID))
 	}
 	for _, gene := range row.Genes {
@@ -268,7 +268,7 @@ func (s *splitter) addGenes(row *ingest.Sample, pin *pin) error {
 		u := s.units[s.genes[gene]]
 		if u.held && pin != nil && pin.part != u.part {
 			return fault.New(fault.Usage, "pin it in that part, or leave it out",
-				"read pins %s: found part %s for sample %s, one of whose genes --hold-out puts into %s",
+				"read pins %s: found part %s for sample %s, but --hold-out puts one of its genes into %s",
 				pin.where, s.parts[pin.part], fault.Quote(row.ID), s.parts[u.part])
 		}
 		if err := s.pinUnit(s.genes[gene], pin, "a sample that perturbs one of its genes"); err != nil {

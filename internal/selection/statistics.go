@@ -135,12 +135,12 @@ func (p *placement) check() error {
 			slot.Units = units[k]
 		}
 		if slot.Samples == 0 && k < len(p.parts) && !p.hasStraddling(slot.Name) {
-			return fault.New(fault.Input, "give it a larger fraction, or another seed",
+			return fault.New(fault.Input, "use a larger fraction, or another seed",
 				"split %s: part %s gets none of %d samples (%d of %d %ss), expected at least one",
 				p.dataset.Dir, slot.Name, p.dataset.Manifest.Samples, slot.Units, len(p.units), p.By)
 		}
 		if names[slot.Name] {
-			return fault.New(fault.Usage, "rename the part", "split %s: found part %s, which is also the name of samples that straddle parts",
+			return fault.New(fault.Usage, "rename the part", "split %s: found part %s, a name reserved for samples that straddle parts",
 				p.dataset.Dir, slot.Name)
 		}
 		names[slot.Name] = true

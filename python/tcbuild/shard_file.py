@@ -111,7 +111,7 @@ class ShardFile:
             number, depth = waiting.pop()
             if number in seen or depth > _DEEPEST:
                 raise ValueError(
-                    f"page {number} of its tree is met twice, or lies {depth} levels deep"
+                    f"page {number} of its tree appears twice, or lies {depth} levels deep"
                 )
             seen.add(number)
             page = self._page(number, (_BRANCH, _LEAF))

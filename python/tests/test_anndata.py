@@ -143,7 +143,7 @@ def bad(conditions: list, **options) -> dict:
         (bad(["A"], controls="ctrl"), "controls: found str, expected a list", ""),
         (bad(["A"], condition="Condition"), "found no column 'Condition'", "'condition'"),
         (bad(["A"], keep=["conditio"]), "found no column 'conditio'", "'condition'"),
-        (bad(["A"], keep=["row"]), "found 'row', which is a column of the set already", "rename"),
+        (bad(["A"], keep=["row"]), "found 'row', which is already a column of the set", "rename"),
         (bad(["A"], condition="n"), "column 'n': found int64, expected texts", "condition="),
         (bad(["A", "B"], keep=["inf"]), "column 'inf': row 1: found an infinite value", "keep"),
     ],

@@ -18,7 +18,7 @@ import (
 // numbered without the dropped genes.
 func Open(spec Spec, genes *ingest.Nodes, unknown ingest.UnknownGenes) (*Set, error) {
 	if unknown == ingest.DropSample {
-		return nil, fault.New(fault.Usage, "pass --unknown-genes drop-gene, which leaves such genes out of the list",
+		return nil, fault.New(fault.Usage, "pass --unknown-genes drop-gene, which removes such genes from the list",
 			"read perturbations %s: found unknown_genes drop-sample, expected error or drop-gene", spec.name)
 	}
 	file, err := inputfile.Open(spec.Genes)
@@ -110,6 +110,6 @@ func openGenes(file *inputfile.File) (r *table.Reader, column int, err error) {
 	}
 	r.Close()
 	return nil, 0, fault.New(fault.Input,
-		"name the column of the genes id, or use text with one gene per line; in .csv, a name with a comma is in quotes",
+		"name the gene column id, or use text with one gene per line; in .csv, put names with commas in quotes",
 		"read genes %s: found columns %s, expected id", file.Path(), fault.List(r.Columns()))
 }

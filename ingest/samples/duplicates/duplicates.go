@@ -259,7 +259,7 @@ func (s *stage) readPlaces(samples int, places []int32, see func(samples *ingest
 		return nil
 	})
 	if err == nil && counts.Samples != samples {
-		err = fault.New(fault.Busy, "run it again when nothing writes to the set",
+		err = fault.New(fault.Busy, "run it again when nothing is writing to the set",
 			"read perturbations %s again: found %d samples, expected %d as before", s.name, counts.Samples, samples)
 	}
 	return err
@@ -303,8 +303,8 @@ func (s *stage) explain(c *clash) error {
 			"read perturbations %s: samples %s with %s and %s with %s delete the same genes%s, expected one value of attribute %s in their mean",
 			s.name, ids[0], describe(attribute.Type, values[0][k]), ids[1], describe(attribute.Type, values[1][k]), under, fault.Quote(attribute.Name))
 	}
-	return fault.New(fault.Input, "choose with --duplicates: keep, first, last or mean; or name the attributes that tell them apart with --group-by",
-		"read perturbations %s: samples %s and %s, numbers %d and %d from 0, delete the same genes%s, expected each genotype once",
+	return fault.New(fault.Input, "set --duplicates to keep, first, last or mean, or name attributes that distinguish them with --group-by",
+		"read perturbations %s: samples %s and %s (numbers %d and %d, counted from 0) delete the same genes%s, expected each genotype once",
 		s.name, ids[0], ids[1], c.earlier, c.later, under)
 }
 

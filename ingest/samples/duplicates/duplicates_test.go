@@ -244,8 +244,8 @@ func TestBadInput(t *testing.T) {
 		want, hint string
 	}{
 		"error": {screen(), Rule{Error, nil}, fault.Input,
-			`read perturbations set.tsv: samples "a" and "c", numbers 0 and 2 from 0, delete the same genes, expected each genotype once`, "--group-by"},
-		"error by condition": {screen(), Rule{Error, []string{"temperature"}}, fault.Input, `samples "a" and "c", numbers 0 and 2 from 0, delete the same genes and have the same temperature`, "--duplicates"},
+			`read perturbations set.tsv: samples "a" and "c" (numbers 0 and 2, counted from 0) delete the same genes, expected each genotype once`, "--group-by"},
+		"error by condition": {screen(), Rule{Error, []string{"temperature"}}, fault.Input, `samples "a" and "c" (numbers 0 and 2, counted from 0) delete the same genes and have the same temperature`, "--duplicates"},
 		"unknown column": {screen(), Rule{Keep, []string{"temprature"}}, fault.Input,
 			`read --group-by: found attributes medium, temperature in set.tsv, expected "temprature"`, `did you mean "temperature"?`},
 		"no attributes":  {columns(nil), Rule{First, []string{"medium"}}, fault.Input, `found attributes (none) in set.tsv, expected "medium"`, "--attributes"},
@@ -260,7 +260,7 @@ func TestBadInput(t *testing.T) {
 		"statistic's":            {columns([]string{"y", "y_se", "y_se_std"}), Rule{Mean, nil}, fault.Input, `"y_se_std" is a standard deviation of "y_se", which is a statistic itself`, "--not-phenotypes"},
 		"unknown statistic":      {columns([]string{"y", "y_iqr"}, "", "y"), Rule{Mean, nil}, fault.Input, `"y_iqr" is a statistic of "y", expected one that can be pooled`, "--not-phenotypes"},
 		"statistic of none":      {columns([]string{"y_std"}, "y"), Rule{Mean, nil}, fault.Input, `"y_std" is a standard deviation`, "--not-phenotypes"},
-		"name taken":             {columns([]string{"y", "y_n"}), Rule{Mean, nil}, fault.Input, `found a column "y_n", which is also the name of what the mean of "y" adds`, "leave y_n out"},
+		"name taken":             {columns([]string{"y", "y_n"}), Rule{Mean, nil}, fault.Input, `found a column "y_n", but the mean of "y" adds a column of that name`, "leave y_n out"},
 		"own sd":                 {columns([]string{"y", "y_sd"}), Rule{Mean, nil}, fault.Input, `found a column "y_sd"`, "leave y_sd out"},
 		"mean is infinite":       {huge, Rule{Mean, nil}, fault.Input, `whose "y" is beyond the range`, "correct the values"},
 		"source, first pass":     {&memory{size: 1, rows: screen().rows, columns: screen().columns, failAt: 3}, Rule{Last, nil}, fault.Failed, errRead.Error(), ""},

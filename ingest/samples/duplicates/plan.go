@@ -118,7 +118,7 @@ func newPlan(columns ingest.Columns, groupBy []int, name string) (*plan, ingest.
 		} {
 			if slices.Contains(taken, added.Name) {
 				return nil, columns, fault.New(fault.Input, "leave "+added.Name+" out with --not-phenotypes or --attributes, or rename it",
-					"average samples of %s: found a column %s, which is also the name of what the mean of %s adds",
+					"average samples of %s: found a column %s, but the mean of %s adds a column of that name",
 					name, fault.Quote(added.Name), fault.Quote(of.Name))
 			}
 			pooled.Phenotypes = append(pooled.Phenotypes, added)

@@ -79,11 +79,11 @@ func (s *Source) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) 
 // NoneKeptHint is the hint for an expression that is true for no sample.
 const NoneKeptHint = "check the names and units in the expression: a comparison with a missing value is false"
 
-// NoneKept is the error of an expression that is true for none of the samples that were read from
+// NoneKept is the error of an expression that matches none of the samples that were read from
 // what has this name.
 func NoneKept(what, name, expression string, read int) error {
 	return fault.New(fault.Input, NoneKeptHint,
-		"read %s %s: --where %s is true for none of %s %s, expected at least one",
+		"read %s %s: --where %s matches none of %s %s, expected at least one",
 		what, name, fault.Quote(expression), humanize.Comma(int64(read)), english.PluralWord(read, "sample", ""))
 }
 

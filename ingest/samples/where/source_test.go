@@ -94,7 +94,7 @@ func TestSourceErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = source.Scan(func(*ingest.Samples) error { return nil })
-	if want := `read perturbations set.tsv: --where "fitness > 7" is true for none of 2 samples, expected at least one`; fmt.Sprint(err) != want {
+	if want := `read perturbations set.tsv: --where "fitness > 7" matches none of 2 samples, expected at least one`; fmt.Sprint(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	stop := errors.New("enough")

@@ -79,7 +79,7 @@ def perturbations(
     keep = _texts(keep, "keep")
     if taken := [name for name in keep if name in _OWN or keep.count(name) > 1]:
         raise ValueError(
-            f"keep columns: found {taken[0]!r}, which is a column of the set already\n"
+            f"keep columns: found {taken[0]!r}, which is already a column of the set\n"
             "hint: name it once, or rename it in obs"
         )
     with open_obs(path) as obs:

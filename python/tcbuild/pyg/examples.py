@@ -56,7 +56,7 @@ def _part(value: Any, lengths: list[int], index: int, name: str) -> Any:
     if isinstance(value, list) and len(value) == sum(there):
         return value[sum(there[:index])]
     raise ValueError(
-        f"divide a batch: nothing says which part of {name} belongs to sample {index}\n"
+        f"divide a batch: it is unclear which part of {name} belongs to sample {index}\n"
         f"hint: a value that is added to a batch of {len(lengths)} needs a row per node or edge, "
         "or a list with an item per sample"
     )

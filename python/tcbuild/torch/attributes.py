@@ -140,6 +140,6 @@ def _categories(datasets: Sequence[tcbuild.Dataset], name: str) -> list[str] | N
         raise ValueError(
             f"collate: samples of {len(found)} datasets: attribute {name!r} of dataset {other[0]} "
             "has other categories than that of dataset 0, so a code would mean two texts\n"
-            "hint: leave it out of attributes, or build one dataset of all samples"
+            "hint: remove it from attributes, or build one dataset of all samples"
         )
     return found[0]

@@ -118,7 +118,7 @@ def check_choice(filtered: bool, relabel: bool, edge_weight: bool) -> None:
     if edge_weight and filtered:
         raise ValueError(
             "give edges: filtered and edge_weight\n"
-            "hint: filtered edges have no weights, as all of them count; choose one"
+            "hint: filtered edges have no weights; choose one of the two"
         )
     if relabel and not filtered:
         raise ValueError(
