@@ -188,19 +188,24 @@ func (p *genotypeParser) unknownHint(name string) string {
 // checkOneGene returns a fault.Input if name, which is not in the graph, is a list of genes that
 // are: their delimiter is not the one that the table was said to have. Taken for an unknown gene,
 // it would drop every sample of several genes. A part that is not a gene makes it one name: ARG5,6
-// is one.
+// is one. A read-through gene, such as KLRC4-KLRK1, is unknown where such samples are dropped.
 func (p *genotypeParser) checkOneGene(name []byte) error {
 	for _, delimiter := range ",;:/+& _-" {
 		parts := bytes.Split(name, []byte(string(delimiter)))
-		isList := len(parts) > 1
+		isList, genesAlone := len(parts) > 1, true
 		for _, part := range parts {
 			part = bytes.TrimSpace(part)
 			_, known := p.find(part)
+			genesAlone = genesAlone && known
 			isList = isList && (known || p.options.controls.names[string(part)])
 		}
-		if isList {
-			return fault.New(fault.Input,
-				fmt.Sprintf("separate genes by %s, or convert the table with 'tcbuild ingest perturbations gene_delimiter=%c'", defaultGeneDelimiter, delimiter),
+		readThrough := genesAlone && delimiter == '-'
+		if isList && !(readThrough && p.options.UnknownGenes == ingest.DropSample) {
+			hint := fmt.Sprintf("separate genes by %s, or convert the table with 'tcbuild ingest perturbations gene_delimiter=%c'", defaultGeneDelimiter, delimiter)
+			if readThrough {
+				hint += "; to drop such samples, pass --unknown-genes drop-sample"
+			}
+			return fault.New(fault.Input, hint,
 				"found gene %s, expected one gene, not a list of %d", fault.Quote(name), len(parts))
 		}
 	}
