@@ -108,7 +108,7 @@ func TestControlErrors(t *testing.T) {
 			PerturbationOptions{Controls: []string{"ctrl"}, AllowWildtype: true}},
 		{"no gene left, no wild types", "genes\nctrl\nctrl|ctrl\n", ": all 2 samples have only controls (ctrl), expected at least one", "check --controls",
 			PerturbationOptions{Controls: []string{"ctrl"}}},
-		{"a gene", "genes\nA\n", `found "B", which is a gene of the graph`, "leave the name out", PerturbationOptions{Controls: []string{"ctrl", "B"}}},
+		{"a gene", "genes\nA\n", `found "B", which is a gene of the graph`, "remove the name", PerturbationOptions{Controls: []string{"ctrl", "B"}}},
 		{"spaces", "genes\nA\n", `found " ctrl", expected a name without spaces`, "--controls ctrl,non-targeting", PerturbationOptions{Controls: []string{" ctrl"}}},
 		{"delimiters alone", "genes\n+\n", "found an empty gene name", "remove the extra delimiter", PerturbationOptions{Controls: []string{"ctrl"}, GeneDelimiter: "+"}},
 		{"delimiter behind a control", "genes\nctrl+\n", "found an empty gene name", "remove the extra delimiter", PerturbationOptions{Controls: []string{"ctrl"}, GeneDelimiter: "+"}},

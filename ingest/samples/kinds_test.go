@@ -141,7 +141,7 @@ func TestKindErrors(t *testing.T) {
 		{"a sign", "genes\tkinds\nA\tx=y\n", `kind "x=y": gene "x" is not in nodes/gene`, "", PerturbationOptions{}},
 		{"a sign at the end", "genes\tkinds\nA\tx+\n", `found kind "x+", expected a text without = and |, or several joined by +`, "rename", PerturbationOptions{}},
 		{"a sign among others", "genes\tkinds\nA|B\tx=y|z\n", `found kind "x=y", expected a text without = and |`, "rename", PerturbationOptions{}},
-		{"a gene that goes and stays", "genes\tkinds\nA\tx|A=x\n", `found gene "A" among the genes, and as one that stays`, "list the gene once", PerturbationOptions{}},
+		{"a gene that goes and stays", "genes\tkinds\nA\tx|A=x\n", `found gene "A" both among the deleted genes`, "list the gene once", PerturbationOptions{}},
 		{"one that stays, of no kind", "genes\tkinds\nA\tx|B=\n", `found no kind of gene "B"`, "", PerturbationOptions{}},
 		{"no such column", "genes\tkind\nA\tx\n", `expected kinds column "kindz"`, "did you mean", PerturbationOptions{KindsColumn: "kindz"}},
 		{"no kinds", "genes\nA\n", "found removing_kinds x, but the set does not record", "column kinds", PerturbationOptions{RemovingKinds: []string{"x"}}},
