@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,6 +113,29 @@ func TestTicks(t *testing.T) {
 			ticks := s.ticks()
 			if len(ticks) < 2 || len(ticks) > mostTicks {
 				t.Errorf("%g to %g: found ticks %v", s.low, s.high, ticks)
+			}
+		}
+	}
+}
+
+// Labels of near marks stand below each other, whatever their lengths and sides.
+func TestLabels(t *testing.T) {
+	for _, labels := range [][]string{
+		{"full-masks zstd", "incidence", ""}, {"incidence", "full-masks zstd", ""}, {"a", "b", "full-masks zstd"},
+	} {
+		p := Plot{X: Axis{Format: Plain}, Y: Axis{Format: Plain}}
+		for i, label := range labels {
+			p.Marks = append(p.Marks, Mark{X: []float64{1, 3, 40}[i], Y: 1, Label: label})
+			p.Marks = append(p.Marks, Mark{X: []float64{1.4, 25, 35}[i], Y: 1.01, Label: label})
+		}
+		marks := p.Drawing().Marks
+		for i, a := range marks {
+			for _, b := range marks[:i] {
+				aFrom, aTo := a.span()
+				bFrom, bTo := b.span()
+				if min(aTo, bTo) > max(aFrom, bFrom) && math.Abs(float64(a.LabelY-b.LabelY)) < 0.999/rows {
+					t.Errorf("%q: labels of %+v and %+v touch", labels, a, b)
+				}
 			}
 		}
 	}

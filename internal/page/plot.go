@@ -115,6 +115,15 @@ type point struct {
 	Left   bool // of the mark is its label
 }
 
+// span returns where the label begins and ends.
+func (p point) span() (from, to percent) {
+	wide := percent(utf8.RuneCountInString(p.Label)) / letters
+	if p.Left {
+		return p.X - wide, p.X
+	}
+	return p.X, p.X + wide
+}
+
 // percent is a share of the width or height, 0 to 1.
 type percent float64
 
@@ -123,7 +132,7 @@ func (p percent) String() string { return strconv.FormatFloat(100*float64(p), 'f
 // A plot has room for rows lines of letters columns, about: browsers choose its size and font.
 const (
 	letters = 50
-	rows    = 15
+	rows    = 13
 )
 
 // Drawing places the elements.
@@ -186,10 +195,13 @@ func (d *drawing) points(p Plot) {
 	// from top to bottom, so that each label is below those that it would cover
 	for _, mark := range slices.SortedStableFunc(slices.Values(p.Marks), func(a, b Mark) int { return cmp.Compare(b.Y, a.Y) }) {
 		at := point{Mark: mark, X: percent(x.at(mark.X)), Y: percent(1 - y.at(mark.Y))}
-		wide := percent(utf8.RuneCountInString(mark.Label)) / letters
-		at.LabelY, at.Left = at.Y, at.X+wide > 1
+		at.LabelY = at.Y
+		_, end := at.span()
+		at.Left = end > 1
+		from, to := at.span()
 		for _, above := range d.Marks {
-			if above.Label != "" && math.Abs(float64(above.X-at.X)) < float64(wide) && at.LabelY-above.LabelY < 1./rows {
+			start, end := above.span()
+			if start < to && from < end && at.LabelY-above.LabelY < 1./rows {
 				at.LabelY = above.LabelY + 1./rows
 			}
 		}

@@ -17,6 +17,8 @@ error. It writes OUT.json and OUT.svg and prints the table. It needs matplotlib.
 from __future__ import annotations
 
 import argparse
+import io
+import itertools
 import json
 import platform
 from collections.abc import Callable
@@ -27,9 +29,23 @@ from time import perf_counter
 import matplotlib
 import torch
 from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
 from torch import Tensor
 
 NODES = 6607  # yeast's genes
+# of dark pages, in place of paper, ink and lines
+DARK = {
+    "#ffffff": "#14181d",
+    "#000000": "#e6eaef",
+    "#0072b2": "#58b0ea",
+    "#d0530a": "#f58a4b",
+    "#008060": "#35c492",
+    "#b8860b": "#e3b341",
+    "#a6509c": "#d98fd0",
+    "#3d9bd0": "#9ad4f5",
+    "#7d8590": "#8b949e",
+}
+COLORS = list(DARK)[2:]
 
 
 class Case:
@@ -76,26 +92,39 @@ class Case:
 
 
 def plot(ratios: list[dict[str, float]], path: Path) -> None:
-    """The ratios over edges: a panel per hidden size, a line per number of deletions."""
-    sizes = sorted({each["hidden"] for each in ratios})
-    figure = Figure((3 * len(sizes), 3), layout="constrained")
-    for axes, size in zip(figure.subplots(1, len(sizes), sharey=True, squeeze=False)[0], sizes):
-        for deleted in sorted({each["deleted"] for each in ratios}):
-            line = [e for e in ratios if e["hidden"] == size and e["deleted"] == deleted]
+    """The ratios over edges: a panel per number of deletions, a line per hidden size."""
+    panels = sorted({each["deleted"] for each in ratios})
+    figure = Figure((9, 3.6), layout="constrained")
+    row = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
+    for axes, deleted in zip(row, panels):
+        axes.axhline(1, color=COLORS[-1], linestyle="--", label="equal; above, filtered is faster")
+        hidden = sorted({each["hidden"] for each in ratios})
+        for size, color, marker in zip(hidden, itertools.cycle(COLORS), itertools.cycle("os^Dv")):
+            line = [each for each in ratios if (each["hidden"], each["deleted"]) == (size, deleted)]
             points = zip(*((each["edges"], each["ratio"]) for each in line))
-            label = f"{deleted:,} deleted genes" if size == sizes[0] else None
-            axes.plot(*points, marker="o", label=label)
-        axes.axhline(1, color="gray", linestyle="--")
-        axes.set(xscale="log", title=f"hidden {size:g}", xlabel="edges")
-    figure.axes[0].set_ylabel("masked / filtered")
-    figure.legend(loc="outside lower center", ncols=5, frameon=False)
+            axes.plot(*points, color=color, marker=marker, label=f"hidden size {size:g}")
+        genes = "gene" if deleted == 1 else "genes"
+        axes.set(xscale="log", xlabel="edges", title=f"{deleted:,} deleted {genes}")
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes.minorticks_off()
+        axes.spines[["top", "right"]].set_visible(False)
+    row[0].set(ylabel="time of masked / time of filtered", ylim=(0, None))
+    lines = row[0].get_legend_handles_labels()
+    figure.legend(*lines, loc="outside lower center", ncols=5, frameon=False)
     save(figure, path)
 
 
 def save(figure: Figure, path: Path) -> None:
-    """As SVG with text, the same bytes for the same figures."""
+    """As SVG with text, for light and dark pages; the same bytes for the same figures."""
+    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)  # inches
+    svg = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tcbuild"}):
-        figure.savefig(path, metadata={"Date": None})
+        figure.savefig(svg, format="svg", metadata={"Date": None})
+    rules = [f"text {{ fill: {DARK['#000000']} }}"]  # matplotlib gives black text no style
+    for (light, dark), of in itertools.product(DARK.items(), ("fill", "stroke")):
+        rules.append(f'[style*="{of}: {light}"] {{ {of}: {dark} !important }}')
+    style = "\n".join(["", "@media (prefers-color-scheme: dark) {", *rules, "}", "</style>"])
+    path.write_text(svg.getvalue().replace("</style>", style, 1))
 
 
 def main() -> None:

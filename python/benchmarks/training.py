@@ -56,7 +56,7 @@ from torch import Tensor, nn
 from torch.profiler import profile, record_function
 
 import tcbuild
-from masked_or_filtered import save
+from masked_or_filtered import COLORS, save
 from tcbuild import pyg
 from workers import private_memory
 
@@ -64,7 +64,6 @@ sys.path.append(str(Path(__file__).parents[1] / "examples"))
 from three_forms import FORMS, GNN  # noqa: E402
 
 PHASES = ("load", "move", "masks", "forward", "backward", "communication", "optimiser")
-COLORS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2")
 FOLLOWED = ["perturbation_indices"]
 OURS, THEIRS = "tcbuild", "torchcell"
 
@@ -297,27 +296,35 @@ def table(results: dict[Run, dict[str, Any] | None]) -> str:
 def plot(results: dict[Run, dict[str, Any] | None], path: Path, device: str) -> None:
     """A stacked bar per run: what each phase has of a step."""
     done = {run: result for run, result in results.items() if result}
-    figure = Figure((9, 1.4 + 0.32 * len(done)), layout="constrained")
+    shares = {
+        phase: np.array([100 * result["shares"][phase] for result in done.values()])
+        for phase in PHASES
+    }
+    thin = [phase for phase, of_runs in shares.items() if of_runs.max() < 0.5]
+    if thin:
+        shares["other: " + ", ".join(thin)] = sum(shares.pop(phase) for phase in thin)
+    figure = Figure((9, 1.6 + 0.36 * len(done)), layout="constrained")
     axes = figure.subplots()
-    places = np.arange(len(done))
-    left = np.zeros(len(done))
-    for phase, color in zip(PHASES, COLORS):
-        width = np.array([100 * result["shares"][phase] for result in done.values()])
-        axes.barh(places, width, left=left, color=color, label=phase)
+    places, left = np.arange(len(done)), np.zeros(len(done))
+    for color, (phase, width) in zip(COLORS, shares.items()):
+        bars = axes.barh(places, width, left=left, color=color, label=phase)
+        labels = [f"{share:.0f} %" if share >= 4 else "" for share in width]
+        axes.bar_label(bars, labels, label_type="center", color="white")
         left += width
-    for place, result in zip(places, done.values()):
-        axes.text(101, place, f"{result['steps_per_second']:.3g} it/s", va="center")
-    names = [
-        f"{run.model}, {run.loader}, {run.ranks} × {run.batch_size}, {run.workers} workers"
-        + (f" × {run.prefetch}" if run.workers else "")
-        for run in done
-    ]
-    axes.set_yticks(places, names)
+    varying = [field for field, values in zip(Run._fields, zip(*done)) if len(set(values)) > 1]
+    same = [field for field in Run._fields if field not in varying]
+    axes.set_yticks(places, [named(run, varying) for run in done])
+    speeds = [f"{result['steps_per_second']:.3g} it/s" for result in done.values()]
+    axes.secondary_yaxis("right").set_yticks(places, speeds)
     axes.invert_yaxis()
-    axes.set(xlim=(0, 100), xlabel=f"% of a step on {device}; rows: ranks × batch size")
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside upper center", ncols=len(PHASES), frameon=False, fontsize="small")
+    axes.set(xlim=(0, 100), xlabel=f"% of a step on {device}\n{named(next(iter(done)), same)}")
+    axes.spines["top"].set_visible(False)
+    figure.legend(loc="outside upper center", ncols=len(shares), frameon=False, fontsize="small")
     save(figure, path)
+
+
+def named(run: Run, fields: list[str]) -> str:
+    return ", ".join(f"{field.replace('_', ' ')} {getattr(run, field)}" for field in fields)
 
 
 def device_name(device: str) -> str:
