@@ -312,7 +312,7 @@ func TestForeignFolderIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Begin(f.out, f.manifest, ResumeIfPossible, AllShards)
-		wantFault(t, err, fault.Usage, "write dataset "+f.out, "expected your own folder, or nothing")
+		wantFault(t, err, fault.Usage, "write dataset "+f.out, "expected a folder that you own, or nothing")
 		if _, err := os.Lstat(f.out + ".building"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

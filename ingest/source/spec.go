@@ -81,7 +81,7 @@ type AliasTable struct {
 	Names       []string `yaml:"names"`        // columns of other names (required)
 	Split       string   `yaml:"split"`        // separator between names in a field
 	StripPrefix string   `yaml:"strip_prefix"` // prefix to remove from names that have it
-	// also read rows whose id is not a gene in the list, such as dubious ORFs: a name that they share
+	// also read rows whose id is not a gene in the list, such as pseudogenes: a name that they share
 	// with a gene is ambiguous. Only for the first table
 	Features bool `yaml:"features"`
 	// labels in the report for the ids and for each column of names, in order of precedence (default:
