@@ -61,7 +61,7 @@ func Published(out string, manifest *Manifest) (*Manifest, error) {
 	}
 	if difference := existing.Difference(manifest, "program"); difference != "" {
 		return nil, fault.New(fault.Usage, hint,
-			"write dataset %s: the path exists and is another dataset (its %s differs)", out, difference)
+			"write dataset %s: the path exists and is another dataset, which differs in its %s", out, difference)
 	}
 	// left by a build that was killed just after publishing
 	_ = disk.Sweep(out)

@@ -185,7 +185,7 @@ func TestPublished(t *testing.T) {
 	}
 	f.manifest.Codec = "raw"
 	_, err := Published(f.out, f.manifest)
-	wantFault(t, err, fault.Usage, "write dataset "+f.out+": the path exists and is another dataset (its codec differs)")
+	wantFault(t, err, fault.Usage, "write dataset "+f.out+": the path exists and is another dataset, which differs in its codec")
 	f.manifest.Codec = "zstd"
 	f.check(t)
 
