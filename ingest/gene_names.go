@@ -118,7 +118,7 @@ func CheckGeneName(name []byte) error {
 	case name[0] == '"':
 		return fault.New(fault.Input, QuotesHint, "found gene %s, expected a name without quotes around it", fault.Quote(name))
 	case bytes.Contains(name, []byte{'|'}):
-		return fault.New(fault.Input, "put each gene in its own list element, or use a text column with | between them",
+		return fault.New(fault.Input, "put each gene in a column or list element of its own, or all in one text column, with | between them",
 			"found gene %s, expected the name of one gene", fault.Quote(name))
 	}
 	return nil

@@ -129,7 +129,7 @@ func (b *Building) shardFiles() ([]File, error) {
 	return files, nil
 }
 
-const hintNever = "run again with --resume never to start from the beginning"
+const hintNever = "to start from the beginning, run the build again, such as 'tcbuild dataset', with --resume never"
 
 // machineMemory is the machine's memory in bytes.
 func machineMemory() int64 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,9 +63,32 @@ func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *co
 		return nil
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return run(cmd.Context(), args, settings)
+		return hintSettings(cmd.Flags(), run(cmd.Context(), args, settings))
 	}
 	return cmd
+}
+
+var hintedFlag = regexp.MustCompile(`--([a-z]+(?:-[a-z]+)*)(?: ([^\s,;:]+(?:,[^\s,;:]+)*))?`)
+
+// hintSettings writes the flags in an error's hint as settings where the command has them so: with
+// rebuild, --unknown-genes drop-sample is unknown_genes=drop-sample.
+func hintSettings(flags *pflag.FlagSet, err error) error {
+	found := fault.HintOf(err)
+	hint := hintedFlag.ReplaceAllStringFunc(found, func(text string) string {
+		parts := hintedFlag.FindStringSubmatch(text)
+		flag := flags.Lookup(parts[1])
+		switch {
+		case flag == nil || !flag.Hidden:
+			return text
+		case parts[2] == "":
+			return settingOf(flag)
+		}
+		return settingOf(flag) + "=" + parts[2]
+	})
+	if hint == found {
+		return err
+	}
+	return fault.New(fault.KindOf(err), hint, "%w", err)
 }
 
 // settingOf is the key of a flag's setting.

@@ -67,6 +67,11 @@ func runIngestGraph(ctx context.Context, e *env, out string, spec source.GraphSp
 		return nil, explainMissing(inputfile.Explain(err, &files), spec)
 	}
 	logGraph(e, "built graph", built)
+	for _, source := range report {
+		if source.AllKept {
+			e.log.Warn("min and max dropped no row; compare them with the values", "edges", source.Made, "file", source.File)
+		}
+	}
 	if !e.quiet {
 		err = report.WriteTable(e.stderr)
 	}

@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"io"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,5 +85,27 @@ func TestPanic(t *testing.T) {
 	}
 	if code != 1 {
 		t.Errorf("got the exit code %d, want 1", code)
+	}
+}
+
+var hintedCommand = regexp.MustCompile(`tcbuild((?: [a-z]+)+)`)
+
+// checkHint checks that the flags in the hint of a failed command are flags of the command, or of
+// one that the hint names. "The --out of the build" is no flag to pass.
+func checkHint(t *testing.T, args []string, stderr string) {
+	t.Helper()
+	_, hint, _ := strings.Cut(stderr, "\nhint: ")
+	commands := [][]string{args}
+	for _, named := range hintedCommand.FindAllStringSubmatch(hint, -1) {
+		commands = append(commands, strings.Fields(named[1]))
+	}
+	for _, flag := range hintedFlag.FindAllStringSubmatch(strings.ReplaceAll(hint, "the --out of", ""), -1) {
+		if !slices.ContainsFunc(commands, func(words []string) bool {
+			cmd, _, err := newRoot(newEnv(io.Discard, io.Discard)).Find(words)
+			found := cmd.Flag(flag[1])
+			return err == nil && (flag[1] == "help" || found != nil && !found.Hidden)
+		}) {
+			t.Errorf("%v has no flag --%s; hint: %s", args, flag[1], hint)
+		}
 	}
 }

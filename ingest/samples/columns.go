@@ -340,14 +340,14 @@ func readContents(path string, r *table.Reader, columns []*columnContents) error
 			if holds.mixed || !odd && (holds.number == "" || holds.text == "") {
 				continue
 			}
-			expected, fix := table.PlainNumber, "save the table with decimal points, and without commas between thousands"
+			expected, fix := table.PlainNumber, table.PlainNumberHint
 			if !odd {
 				expected = "as in line " + strings.TrimPrefix(holds.number, path+":")
-				fix = "correct the value, empty the field if it is missing"
+				fix = "correct the value, or empty the field if it is missing"
 			}
 			name := r.Columns()[holds.column]
 			column := fault.List([]string{name})
-			hint := fmt.Sprintf("%s, exclude the column with --not-phenotypes %s, or keep it as text with --attributes %s", fix, column, column)
+			hint := fmt.Sprintf("%s; or exclude the column with --not-phenotypes %s, or keep it as text with --attributes %s", fix, column, column)
 			return fault.New(fault.Input, hint, "read perturbations %s: column %s: found %s, expected a number %s",
 				holds.text, fault.Quote(name), holds.found, expected)
 		}

@@ -101,7 +101,7 @@ func (s *controlSamples) check(options PerturbationOptions, path string, samples
 	return nil
 }
 
-const controlsHint = "to train on the unperturbed graph, too, pass --allow-wildtype (allow_wildtype=true)"
+const controlsHint = "to train on the unperturbed graph, too, set allow_wildtype=true"
 
 // usualControls are names that published screens give their controls.
 var usualControls = []string{"ctrl", "control", "controls", "non-targeting", "non_targeting", "nontargeting", "nt", "ntc", "neg", "negctrl", "scramble", "safe-targeting", "unperturbed", "wt", "wildtype"}

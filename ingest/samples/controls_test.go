@@ -102,7 +102,7 @@ func TestControlErrors(t *testing.T) {
 		name, table, message, hint string
 		options                    PerturbationOptions
 	}{
-		{"only controls", table, ": 3,000 of 3,001 samples have only controls (NT, ctrl), the first PATH:3, expected samples that delete a gene", "--allow-wildtype",
+		{"only controls", table, ": 3,000 of 3,001 samples have only controls (NT, ctrl), the first PATH:3, expected samples that delete a gene", "allow_wildtype=true",
 			PerturbationOptions{Controls: []string{"ctrl", "NT"}}},
 		{"no gene left", "genes\nctrl\nctrl|ctrl\n", ": all 2 samples have only controls (ctrl), expected at least one that deletes a gene", "check --controls",
 			PerturbationOptions{Controls: []string{"ctrl"}, AllowWildtype: true}},

@@ -185,6 +185,19 @@ func (p *genotypeParser) unknownHint(name string) string {
 	}
 }
 
+// delimiterHint says what to do about a list of genes with another delimiter. Only 'tcbuild ingest
+// perturbations' has the setting, and it looks for ambiguous names.
+func (p *genotypeParser) delimiterHint(delimiter rune) string {
+	setting := fmt.Sprintf("'gene_delimiter=%c'", delimiter)
+	switch {
+	case len(p.options.GenesColumns) > 1:
+		return "put each gene in a column of its own"
+	case p.options.Ambiguous != nil:
+		return "add " + setting
+	}
+	return "separate genes by |, or convert the table: tcbuild ingest perturbations FILE --graph DIR --out SET.arrow " + setting
+}
+
 // checkOneGene returns a fault.Input if name, which is not in the graph, is a list of genes that
 // are: their delimiter is not the one that the table was said to have. Taken for an unknown gene,
 // it would drop every sample of several genes. A part that is not a gene makes it one name: ARG5,6
@@ -201,7 +214,7 @@ func (p *genotypeParser) checkOneGene(name []byte) error {
 		}
 		readThrough := genesAlone && delimiter == '-'
 		if isList && !(readThrough && p.options.UnknownGenes == ingest.DropSample) {
-			hint := fmt.Sprintf("separate genes by %s, or convert the table with 'tcbuild ingest perturbations gene_delimiter=%c'", defaultGeneDelimiter, delimiter)
+			hint := p.delimiterHint(delimiter)
 			if readThrough {
 				hint += "; to drop such samples, pass --unknown-genes drop-sample"
 			}

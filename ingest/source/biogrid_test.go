@@ -51,7 +51,7 @@ func TestBioGRID(t *testing.T) {
 		}
 		want := "gene__physical__gene: 2 of 7 entries of " + format + ".txt; dropped: 1 of an organism other than 559292, " +
 			"2 of an experimental system type other than physical, 1 of unknown genes, 1 the other direction of an earlier row; " +
-			"noted: 1 genes found by standard name; unknown names: YX"
+			"noted: 1 names read as standard name; unknown names: YX"
 		if got := reportOf(t, report, "gene__physical__gene").String(); got != want {
 			t.Errorf("report\n%s\nwant\n%s", got, want)
 		}

@@ -141,7 +141,7 @@ func TestEdgesAcrossAliases(t *testing.T) {
 		t.Errorf("edges %q", got)
 	}
 	want := "gene__r__gene: 2 of 5 entries of e.tsv; dropped: 1 of unknown genes, 2 of ambiguous names; " +
-		"noted: 1 kept although an earlier row has the same genes, 2 genes found by standard name, 1 genes found by alias; unknown names: SHARED, WHO"
+		"noted: 1 kept although an earlier row has the same genes, 2 names read as standard name, 1 names read as alias; unknown names: SHARED, WHO"
 	if got := reportOf(t, report, "gene__r__gene").String(); got != want {
 		t.Errorf("report %q, want %q", got, want)
 	}

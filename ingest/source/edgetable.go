@@ -48,10 +48,10 @@ func (t *EdgesSpec) useColumns(file *edgeFile, place string) (err error) {
 	}
 	file.ends[0].columns, file.ends[1].columns = find(t.From), find(t.To)
 	keep, refusal := t.condition()
-	relations := []relation{{weight: -1, keep: keep, refusal: refusal, loops: t.SelfLoops}}
+	relations := []relation{{weight: -1, keep: keep, limited: t.Cutoff.isSet(), refusal: refusal, loops: t.SelfLoops}}
 	taken := graph.EndColumns
 	for k, number := range find(t.Weight) {
-		r := relation{weight: number, carried: cmp.Or(t.WeightName, names[number]), keep: keep, refusal: refusal, loops: t.SelfLoops}
+		r := relation{weight: number, carried: cmp.Or(t.WeightName, names[number]), keep: keep, limited: t.Cutoff.isSet(), refusal: refusal, loops: t.SelfLoops}
 		relations = append(relations[:k], r)
 		taken = append(taken[:len(taken):len(taken)], r.carried)
 	}
@@ -264,7 +264,7 @@ func (t *EdgesSpec) openMatrix(files *inputfile.Files, names *Names) (_ *edgeFil
 		}
 	}
 	keep, refusal := t.condition()
-	r := &relation{kind: t.edgeType(t.Relation), weight: 0, carried: cmp.Or(t.WeightName, "weight"), keep: keep, refusal: refusal, loops: t.SelfLoops}
+	r := &relation{kind: t.edgeType(t.Relation), weight: 0, carried: cmp.Or(t.WeightName, "weight"), keep: keep, limited: t.Cutoff.isSet(), refusal: refusal, loops: t.SelfLoops}
 	f := &edgeFile{path: t.File, rename: nameIn("", t.UpperCase), factorRows: t.Matrix == FactorRows,
 		header: t.File + ":" + strconv.Itoa(1+t.SkipLines), groups: []*edgeGroup{{relations: []*relation{r}}}, names: names}
 	nameOf := nameIn(t.ColumnName, t.UpperCase)

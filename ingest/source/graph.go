@@ -71,7 +71,7 @@ func (s *GraphSpec) addEdges(files *inputfile.Files, types *nodeTypes, ofGenes b
 		}
 		tables, more, err := edges.read(files, types, s.UnknownGenes, edges.place(i))
 		if err == nil {
-			err = Report(more).check("check its gene names and the weight that an edge needs, or omit this edge type", *s.MaxDropped)
+			err = Report(more).check("check its gene names and the weight that an edge needs, or omit this edge type", types.of(ingest.Gene), *s.MaxDropped)
 		}
 		if err != nil {
 			return nil, err

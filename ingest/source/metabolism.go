@@ -56,9 +56,9 @@ func (s *GraphSpec) addMetabolism(files *inputfile.Files, graph *ingest.Graph, n
 	}
 	reports[2].drop(Count{"added to an earlier one of the same reaction and metabolite", model.merged})
 	if gprReport.Rows == 0 { // a model without rules
-		return reports, reports[:3].check(gemHint, *s.MaxDropped)
+		return reports, reports[:3].check(gemHint, names, *s.MaxDropped)
 	}
-	return reports, reports.check("check the names of its genes: none is in the gene list or its aliases", *s.MaxDropped)
+	return reports, reports.check("check the names of its genes: none is in the gene list or its aliases", names, *s.MaxDropped)
 }
 
 // findGenes returns an error for an unknown gene, if policy does, and the number of reactions with

@@ -23,8 +23,9 @@ type Names struct {
 	short    map[shortName]meaning // of every name that fits
 	long     map[string]meaning
 
-	several map[string][]uint32 // the features of a name that has more than one
-	grows   bool                // of another type than genes: every id is a node
+	aliasesKey string              // of the setting that lists tables of names, for hints
+	several    map[string][]uint32 // the features of a name that has more than one
+	grows      bool                // of another type than genes: every id is a node
 }
 
 // meaning is what a name means.
@@ -62,7 +63,7 @@ func (n *Names) set(name string, m meaning) {
 
 // newNames makes a look-up that knows only gene ids, with room for a number of names.
 func newNames(genes *ingest.Nodes, room int) *Names {
-	n := &Names{nodes: genes, features: slices.Clone(genes.IDs), short: make(map[shortName]meaning, room), long: make(map[string]meaning), several: make(map[string][]uint32)}
+	n := &Names{nodes: genes, aliasesKey: "aliases", features: slices.Clone(genes.IDs), short: make(map[shortName]meaning, room), long: make(map[string]meaning), several: make(map[string][]uint32)}
 	for row, id := range genes.IDs {
 		n.set(id, meaning{uint32(row), gene, -1})
 	}
@@ -156,7 +157,7 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 	}
 	report.drop(Count{"without an id", empty}, Count{"of unknown genes", missing.unknownRows}, Count{"of ambiguous names", missing.ambiguousRows})
 	n.noteAmbiguous(&report, first)
-	return report, report.check("check "+place+": no id of the table is a gene's", 1)
+	return report, report.check("check "+place+": no id of the table is a gene's", n, 1)
 }
 
 func inQuotes(text []byte) bool {
@@ -270,7 +271,21 @@ func (n *Names) unknownHint(name string) string {
 	if n.nodes.Type != ingest.Gene {
 		return "add it to the nodes, or " + drop
 	}
-	return "add the gene to the gene list, or " + drop
+	if n.find([]byte(name)).result == ambiguous {
+		return "write the id of the gene that is meant, or " + drop
+	}
+	return "add the gene to the gene list, or its other names with " + n.otherNames() + "; or " + drop
+}
+
+// otherNames says for hints where to give other names of the genes.
+func (n *Names) otherNames() string {
+	switch {
+	case n.kinds != nil:
+		return "another table in " + n.aliasesKey
+	case n.aliasesKey == "alias_tables":
+		return n.nodes.AliasSetting()
+	}
+	return n.aliasesKey + " in the settings file"
 }
 
 // featuresOf are the systematic names of the features with an ambiguous name.

@@ -99,8 +99,8 @@ unknown_genes: drop-gene
 		"noted: 1 names of several features, which mean none of them; unknown names: x\n" +
 		"aliases: 3 of 3 entries of entrez.csv\n" +
 		"gene__r__gene: 4 of 6 entries of e.tsv; dropped: 1 of unknown genes, 1 of ambiguous names; " +
-		"noted: 1 kept although an earlier row has the same genes, 1 genes found by alias, 1 genes found by SGD id, " +
-		"2 genes found by name in uniprot.tsv, 3 genes found by name in entrez.csv; unknown names: P4, x"
+		"noted: 1 kept although an earlier row has the same genes, 1 names read as alias, 1 names read as SGD id, " +
+		"2 names read as name in uniprot.tsv, 3 names read as name in entrez.csv; unknown names: P4, x"
 	if got := strings.Join(reportLines(report[1:]), "\n"); got != want {
 		t.Errorf("report\n%s\nwant\n%s", got, want)
 	}

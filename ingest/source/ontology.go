@@ -48,7 +48,7 @@ func (s *GraphSpec) addOntology(files *inputfile.Files, graph *ingest.Graph, nam
 	for i, table := range spec.Annotations {
 		report, err := a.read(files, table, spec.annotationsPlace(i))
 		if err == nil {
-			err = report.check("check that the file annotates these genes, and the settings gene and where", *s.MaxDropped)
+			err = report.check("check that the file annotates these genes, and the settings gene and where", names, *s.MaxDropped)
 		}
 		if err != nil {
 			return nil, err
@@ -72,7 +72,7 @@ func (s *GraphSpec) addOntology(files *inputfile.Files, graph *ingest.Graph, nam
 		report.File = spec.File
 		graph.Edges, reports = append(graph.Edges, edges), append(reports, report)
 	}
-	if err := reports.check("check the settings namespaces, relations and terms", *s.MaxDropped); err != nil {
+	if err := reports.check("check the settings namespaces, relations and terms", names, *s.MaxDropped); err != nil {
 		return nil, err
 	}
 	if len(annotated) > 0 {

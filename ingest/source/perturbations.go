@@ -125,7 +125,9 @@ func (s *PerturbationSpec) prepare() (text table.TextOptions, err error) {
 			return text, badSetting("", "alleles: found %q, expected some of deletion, damp, ts and other", kind)
 		}
 	}
-	return s.options()
+	text, err = s.options()
+	text.DelimiterSetting = "'delimiter=;'"
+	return text, err
 }
 
 // checkLayout returns an error for settings of another layout than the table's.
@@ -198,7 +200,7 @@ func (p *plainSet) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error
 	counts, err := p.SampleSource.Scan(yield)
 	p.report = p.account(counts)
 	if err == nil || errors.Is(err, samples.ErrNoneRemains) {
-		err = p.report.check("give the genes' other names with "+p.names.nodes.AliasSetting(), *p.spec.MaxDropped)
+		err = p.report.check("check the columns of genes", p.names, *p.spec.MaxDropped)
 	}
 	return counts, err
 }
@@ -291,6 +293,9 @@ func (s PerturbationSpec) names(genes *ingest.Nodes) (*Names, error) {
 	var files inputfile.Files
 	defer files.Close()
 	names, _, err := ReadNames(&files, tables, genes)
+	if err == nil {
+		names.aliasesKey = "alias_tables"
+	}
 	return names, err
 }
 

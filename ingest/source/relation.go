@@ -21,6 +21,7 @@ type relation struct {
 	weight  int                       // column of the weight, or -1
 	carried string                    // name for the weight's column in the graph
 	keep    func(weight float64) bool // a missing weight is NaN
+	limited bool                      // keep is a min or max
 	refusal string                    // description of rows that fail keep, for the report
 	loops   SelfLoops
 
@@ -104,7 +105,7 @@ func (f *edgeFile) finish(g *edgeGroup, r *relation) (*ingest.Edges, SourceRepor
 		edges.Columns = append(edges.Columns, ingest.Column{Name: f.kept[k].name, Values: all})
 	}
 
-	report := SourceReport{Made: r.kind.String(), File: f.path, Rows: g.rows + f.refusal.rows(), Kept: edges.Len() - appended}
+	report := SourceReport{Made: r.kind.String(), File: f.path, Rows: g.rows + f.refusal.rows(), Kept: edges.Len() - appended, AllKept: r.limited && r.refused == 0}
 	report.drop(f.refusal.refused...)
 	g.missing.account(&report)
 	report.drop(
@@ -120,7 +121,7 @@ func (f *edgeFile) finish(g *edgeGroup, r *relation) (*ingest.Edges, SourceRepor
 	)
 	done.account(&report, f.ablation)
 	for k, n := range g.byKind {
-		report.note(Count{"genes found by " + f.names.kinds[k], n})
+		report.note(Count{"names read as " + f.names.kinds[k], n})
 	}
 	return edges, report, nil
 }

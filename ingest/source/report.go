@@ -29,6 +29,7 @@ type SourceReport struct {
 	Noted   []Count  `json:"noted,omitempty"`         // notes on rows that were not dropped for them
 	Unnamed int      `json:"unnamed"`                 // of the dropped rows, those that name no gene, or several
 	Unknown []string `json:"unknown_names,omitempty"` // unknown or ambiguous names, unique and ascending
+	AllKept bool     `json:"-"`                       // min and max are set, and dropped no row
 }
 
 // Count is how often something happened. Reports omit zero counts.
@@ -53,20 +54,22 @@ func appendCounts(to, counts []Count) []Count {
 }
 
 // check returns an error for a source without any kept rows, or of whose rows a greater share than
-// maxDropped was dropped for their gene names: it is the wrong file, or is read the wrong way.
-func (r SourceReport) check(hint string, maxDropped float64) error {
+// maxDropped was dropped for their gene names: it is the wrong file, or is read the wrong way. hint is
+// for rows that were dropped for other reasons.
+func (r SourceReport) check(hint string, names *Names, maxDropped float64) error {
+	otherNames := "give the genes' other names with " + names.otherNames()
 	switch {
 	case r.Rows == 0:
 		return fault.New(fault.Input, "check that it is the right file",
 			"read %s for %s: found no entries, expected at least one", r.File, r.Made)
 	case r.Kept == 0:
-		if r.Unnamed > 0 {
-			hint += r.looksLike()
+		if 2*r.Unnamed > r.Rows && hint != severalHint {
+			hint = otherNames + r.looksLike()
 		}
 		return fault.New(fault.Input, hint, "read %s for %s: kept 0 of %s; dropped: %s, expected at least one", r.File,
 			r.Made, plural(r.Rows, "entry", "entries"), counts(r.Dropped))
 	case float64(r.Unnamed) > maxDropped*float64(r.Rows):
-		return fault.New(fault.Input, fmt.Sprintf("add the genes' other names as aliases; max_dropped sets the share that may be dropped%s", r.looksLike()),
+		return fault.New(fault.Input, otherNames+"; max_dropped sets the share that may be dropped"+r.looksLike(),
 			"read %s for %s: %s of %s have unknown or ambiguous names, such as %s, expected at most %.4g %%",
 			r.File, r.Made, grouped(r.Unnamed), plural(r.Rows, "entry", "entries"), fault.List(r.Unknown[:min(3, len(r.Unknown))]), 100*maxDropped)
 	}
@@ -105,9 +108,9 @@ func (r SourceReport) looksLike() string {
 }
 
 // check is SourceReport.check for all sources.
-func (r Report) check(hint string, maxDropped float64) error {
+func (r Report) check(hint string, names *Names, maxDropped float64) error {
 	for _, source := range r {
-		if err := source.check(hint, maxDropped); err != nil {
+		if err := source.check(hint, names, maxDropped); err != nil {
 			return err
 		}
 	}

@@ -52,7 +52,7 @@ func (t TextSpec) options() (table.TextOptions, error) {
 		err = badSetting("", "skip_lines: found %d, expected 0 or more", t.SkipLines)
 	}
 	return table.TextOptions{
-		Delimiter: delimiter, Columns: t.Columns, Member: t.Member, SkipLines: t.SkipLines, Comment: t.Comment,
+		Delimiter: delimiter, DelimiterSetting: `delimiter: ";" to its entry in the settings`, Columns: t.Columns, Member: t.Member, SkipLines: t.SkipLines, Comment: t.Comment,
 	}, err
 }
 

@@ -68,7 +68,7 @@ func (s *screen) Scan(yield func(*ingest.Samples) error) (ingest.Counts, error) 
 		return r.Counts, err
 	}
 	s.report = r.account()
-	if err := s.report.check(r.emptyHint(), *s.spec.MaxDropped); err != nil {
+	if err := s.report.check(r.emptyHint(), s.names, *s.spec.MaxDropped); err != nil {
 		return r.Counts, err
 	}
 	return r.Counts, r.Flush()
@@ -180,7 +180,7 @@ func synonyms(loci []locus) (a, b *locus) {
 // twoNamesReason is why rows with synonyms are dropped.
 const twoNamesReason = "with two names of one gene"
 
-const severalHint = "name each gene in a column of its own; a table with several in one is read by 'tcbuild ingest perturbations --genes-columns COLUMN gene_delimiter=CHARACTER'"
+const severalHint = "name each gene in a column of its own; to read several from one, omit --source and strains, and pass --genes-columns COLUMN 'gene_delimiter=CHARACTER'"
 
 // dropSeveral counts a row with a name that names several genes, such as KLRC4-KLRK1, or returns an
 // error for it. A sample is never kept without that name: of two genes, one would be left.
@@ -228,7 +228,7 @@ func (r *screenReader) lostHint(name string) string {
 	if l := yeast.ofName(name); l.result == gene && systematicName.MatchString(r.names.nodes.IDs[l.gene]) {
 		return "to read names of yeast's strains and alleles, set yeast_alleles=true" + others
 	}
-	return "add the gene to the graph, or its other names with " + r.names.nodes.AliasSetting() + others
+	return "add the gene to the graph, or its other names with " + r.names.otherNames() + others
 }
 
 // add makes a sample of a row, unless it has no phenotypes. genes is strictly ascending.
@@ -294,8 +294,6 @@ func (r *screenReader) emptyHint() string {
 		return "check the columns of strains and alleles: no row has only deletions"
 	case r.severalRows > r.missing.unknownRows+r.missing.ambiguousRows:
 		return severalHint
-	case len(r.missing.names) > 0:
-		return "give the genes' other names with " + r.names.nodes.AliasSetting()
 	}
 	return "check that it is the right file"
 }
@@ -304,7 +302,7 @@ func (r *screenReader) emptyHint() string {
 func phenotype(batch *table.Batch, column, i int, name string) (float64, error) {
 	value, err := batch.Finite(column, i)
 	if err != nil {
-		return 0, fault.New(fault.Input, "correct the value, or empty the field if it is missing", "phenotype %s: %w",
+		return 0, fault.New(fault.Input, cmp.Or(fault.HintOf(err), "correct the value, or empty the field if it is missing"), "phenotype %s: %w",
 			fault.Quote(name), err)
 	}
 	return value, nil

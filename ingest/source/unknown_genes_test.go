@@ -129,7 +129,7 @@ func TestMaxDropped(t *testing.T) {
 		{"A S000000001 S000000002", "", "they look like SGD ids"},
 		{"A 4932.A 4932.B", "", "they look like names with the prefix of an organism"},
 		{"A yal001c yal002w-a", "", "they look like systematic names in lower case"},
-		{"X Y", "max_dropped: 1", "check its gene names"},
+		{"X Y", "max_dropped: 1", "other names with aliases in the settings"},
 	} {
 		spec, err := decodeSpec(t, "genes: {file: x, column: id}\nunknown_genes: drop-gene\n"+test.setting+
 			"\nedges: [{file: x, relation: r, from: a, to: b, undirected: false}]")

@@ -35,6 +35,8 @@ type TextOptions struct {
 	// spaces and tabs. Quotes follow RFC 4180; with a tab or ' ' they have a meaning only if the
 	// first field of the file is in quotes, or all fields of a column below the header.
 	Delimiter byte
+	// DelimiterSetting is how users write the delimiter ; for hints; "" if they cannot set it.
+	DelimiterSetting string
 	// Columns names the columns. Without it, the first line is the header. It is an error for
 	// Parquet and Arrow files, whose own columns could differ; so are SkipLines and Comment.
 	Columns []string
@@ -61,7 +63,8 @@ const (
 	List    = rows.List
 	Other   = rows.Other
 
-	PlainNumber = rows.PlainNumber
+	PlainNumber     = rows.PlainNumber
+	PlainNumberHint = rows.PlainNumberHint
 )
 
 // A Reader reads a table from its first row to its last. It is not safe for

@@ -69,7 +69,7 @@ func openTextFile(path string, in *io.SectionReader, options TextOptions) (*text
 	switch {
 	case err != nil:
 	case byEnding:
-		err = checkHeader(path, s.Columns(), options.Delimiter)
+		err = checkHeader(path, s.Columns(), options)
 	case !isText(format) && bytes.IndexByte(s.buffer[:s.end], 0) >= 0:
 		err = fault.New(fault.Input, "save the table as text, such as .tsv or .csv",
 			"open table %s: found a zero byte, expected text", path)
@@ -312,7 +312,7 @@ func (s *textSource) split(fields []rows.Span, record []byte, offset int) []rows
 // checkHeader returns an error for a header that is one column, because the columns are separated
 // by another delimiter than the file's ending says, or that is the whole file, because its lines
 // end as on old Macs.
-func checkHeader(path string, names []string, expected byte) error {
+func checkHeader(path string, names []string, options TextOptions) error {
 	for _, name := range names {
 		if _, rest, found := strings.Cut(name, "\r"); found && !strings.HasPrefix(rest, "\n") {
 			return fault.New(fault.Input, "save it with Windows or Unix line endings, not in Excel's text formats for Macintosh",
@@ -322,22 +322,25 @@ func checkHeader(path string, names []string, expected byte) error {
 	for _, found := range "\t;," {
 		if len(names) == 1 && strings.ContainsRune(names[0], found) {
 			return fault.New(fault.Input,
-				convertHint(path, found),
-				"read header of %s: found one column, %s, expected columns separated by %q, not by %q", path, fault.Quote(names[0]), expected, found)
+				delimiterHint(path, found, options),
+				"read header of %s: found one column, %s, expected columns separated by %q, not by %q", path, fault.Quote(names[0]), options.Delimiter, found)
 		}
 	}
 	return nil
 }
 
-// convertHint says how a table with another delimiter than its ending's can be read.
-func convertHint(path string, delimiter rune) string {
-	if delimiter == '\t' {
+// delimiterHint says how to read a table with another delimiter than its ending's.
+func delimiterHint(path string, found rune, options TextOptions) string {
+	switch {
+	case found == '\t':
 		return "rename it to .tsv, which has tabs"
-	}
-	if delimiter == ',' {
+	case found == ',':
 		return "rename it to .csv, which has commas"
+	case options.DelimiterSetting != "":
+		return "add " + options.DelimiterSetting
 	}
-	return fmt.Sprintf("save it with the delimiter of its ending; a perturbation set can be converted: tcbuild ingest perturbations %s 'delimiter=%c'", path, delimiter)
+	return fmt.Sprintf("separate its columns by %q, or convert it, if it is a perturbation set: "+
+		"tcbuild ingest perturbations %s --graph DIR --out SET.arrow 'delimiter=;'", options.Delimiter, path)
 }
 
 // indexHint continues the hint for a first column that has no name, which is an index that another

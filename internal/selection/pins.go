@@ -95,7 +95,7 @@ func (p *pins) of(number int, id []byte) (*pin, error) {
 func (p *pins) unknown(dataset string) error {
 	for _, id := range p.ids {
 		if pin := p.byID[id]; pin.sample == none {
-			return fault.New(fault.Input, "give ids as inspect DATASET --samples shows them",
+			return fault.New(fault.Input, "give ids as 'tcbuild inspect DATASET --samples :' shows them",
 				"read pins %s: found sample %s, expected an id of dataset %s",
 				pin.where, fault.Quote(id), dataset)
 		}

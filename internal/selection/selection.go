@@ -128,7 +128,7 @@ func Where(ctx context.Context, dataset *store.Dataset, expression, path string)
 // eachSample reads the samples of a dataset that has some.
 func eachSample(ctx context.Context, dataset *store.Dataset, see func(number int, row *ingest.Sample) error) error {
 	if dataset.Manifest.Samples == 0 {
-		return fault.New(fault.Input, "build it with --perturbations",
+		return fault.New(fault.Input, "build it with 'tcbuild incidence --perturbations FILE'",
 			"read dataset %s: found no samples, expected at least one", dataset.Dir)
 	}
 	return dataset.EachSample(ctx, see)

@@ -105,7 +105,14 @@ func (s *stage) findGroupBy() error {
 		at := slices.Index(names, name)
 		switch {
 		case at < 0 && slices.Contains(s.columns.PhenotypeNames(), name):
-			return fault.New(fault.Input, "name it with --attributes, too",
+			// --attributes replaces the default, so it has to name the others, too
+			all := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == s.columns.Kinds })
+			for _, name := range s.GroupBy {
+				if !slices.Contains(names, name) && slices.Contains(s.columns.PhenotypeNames(), name) {
+					all = append(all, name)
+				}
+			}
+			return fault.New(fault.Input, "pass --attributes "+strings.Join(all, ","),
 				"read --group-by: column %s of %s is a phenotype, expected an attribute", fault.Quote(name), s.name)
 		case at < 0:
 			hint := "name an attribute, or keep the column with --attributes"

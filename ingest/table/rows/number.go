@@ -64,7 +64,7 @@ func parseNumber(text []byte) (value float64, missing bool, err error) {
 	case errors.Is(err, strconv.ErrRange):
 		return 0, false, fmt.Errorf("found number %s, which is beyond the range of 64-bit floating-point numbers", fault.Quote(text))
 	case err != nil && isOdd(text):
-		return 0, false, fmt.Errorf("found %s, expected a number %s", fault.Quote(text), PlainNumber)
+		return 0, false, fault.New(fault.Input, PlainNumberHint, "found %s, expected a number %s", fault.Quote(text), PlainNumber)
 	case err != nil:
 		return 0, false, fmt.Errorf("found %s, expected a number", fault.Quote(text))
 	case math.Abs(value) >= 1<<53 && !exactText(value, text):
@@ -98,6 +98,9 @@ func IsMissing(text []byte) bool {
 
 // PlainNumber says how numbers are written, for errors.
 const PlainNumber = "with a decimal point, such as -1234.5"
+
+// PlainNumberHint is the hint for numbers in another notation.
+const PlainNumberHint = `save the table with decimal points, and without commas between thousands; pandas converts decimal commas: pandas.read_csv(FILE, decimal=",", sep=";"), or sep="\t" for tabs`
 
 var commaNumber = regexp.MustCompile(`^[-+]?(([0-9]*|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+|[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?)([eE][-+]?[0-9]+)?$`)
 
