@@ -1,6 +1,7 @@
 package samples
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
@@ -72,7 +73,8 @@ func (p *sampleParser) parse(b *table.Batch, i int) error {
 		if err != nil {
 			name := p.layout.columns.Phenotypes[k].Name
 			return fault.New(fault.Input,
-				"correct the value, empty the field if it is missing, or exclude the column with --not-phenotypes "+fault.List([]string{name}),
+				cmp.Or(fault.HintOf(err), "correct the value, or empty the field if it is missing")+
+					"; or exclude the column with --not-phenotypes "+fault.List([]string{name}),
 				"phenotype %s: %w", fault.Quote(name), err)
 		}
 		p.phenotypes[k] = value
