@@ -67,7 +67,7 @@ func newVersion(e *env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{Use: "version", Short: "Print the version and the commit it was built from"}
 	cmd.Flags().BoolVar(&asJSON, "json", false,
-		"print JSON, also with CUDA support, LMDB's version and the format version of datasets")
+		"print JSON, including CUDA support, LMDB's version and the format version of datasets")
 	return configured(e, cmd, func(context.Context, []string, *conf.Settings) error {
 		if asJSON {
 			return e.json(thisBuild())

@@ -14,7 +14,7 @@ _Value = TypeVar("_Value")
 
 
 class DatasetError(Exception):
-    """A dataset cannot be read. `hint` says what to do about it."""
+    """A dataset cannot be read. `hint` says how to fix it."""
 
     def __init__(self, message: str, hint: str):
         super().__init__(message, hint)
@@ -74,7 +74,7 @@ def missing_package(what: str, error: ModuleNotFoundError) -> ModuleNotFoundErro
 
 
 class UnknownNameError(KeyError):
-    """A dataset has no phenotype, attribute, gene or sample of a name."""
+    """A dataset has no phenotype, attribute, gene or sample with this name."""
 
     def __str__(self) -> str:
         return str(self.args[0])  # KeyError would show it quoted

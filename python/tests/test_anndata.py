@@ -320,7 +320,9 @@ def test_attributes_in_batches_of_pyg(tcbuild, tmp_path):
             dose = obs["dose"].iloc[list(rows)]
             assert np.array_equal(batch.attribute("dose").numpy(), dose, equal_nan=True)
             assert batch.rows.tolist() == cells.Cells(file).rows(batch).tolist() == list(rows)
-            with pytest.raises(KeyError, match="attribute 'batch' not among .*\nhint: name those"):
+            with pytest.raises(
+                KeyError, match="attribute 'batch' not among .*\nhint: list the attributes"
+            ):
                 batch.attribute("batch")
 
 

@@ -11,7 +11,7 @@ _LISTED = 5  # names in an error
 
 
 class ConditionError(ValueError):
-    """A condition has no meaning; `hint` says what to do about it."""
+    """A condition cannot be interpreted; `hint` says how to fix it."""
 
     def __init__(self, found: str, hint: str):
         super().__init__(found)

@@ -142,7 +142,7 @@ def _conditions(obs: Obs, name: str, drop_missing: bool) -> tuple[npt.NDArray[np
         raise AnnDataError(
             f"{where}: {len(lost):,} of {len(codes):,} cells have no condition, the first in row "
             f"{lost[0]:,}",
-            "leave them out with missing='drop', or name their condition in obs",
+            "drop them with missing='drop', or name their condition in obs",
         )
     return codes, words
 
@@ -174,7 +174,7 @@ def _attribute(obs: Obs, name: str) -> pa.Array:
             raise AnnDataError(
                 f"read obs of {obs.path}: column {name!r}: row {infinite:,}: found an infinite "
                 "value, expected a number",
-                "correct the value, or leave the column out of keep",
+                "correct the value, or remove the column from keep",
             )
     return column
 

@@ -156,7 +156,7 @@ class Batch(Annotated, FilteredEdges, Deferred):
     def to_homogeneous(self, *_: Any, **__: Any) -> Any:
         raise ValueError(
             "make a batch homogeneous: its edge types have masks, which would be lost\n"
-            "hint: take what is left of each edge type: batch.edge_index(NAME, filtered=True)"
+            "hint: use the kept edges of each edge type: batch.edge_index(NAME, filtered=True)"
         )
 
     def masked_edge_index_dict(self) -> dict[tuple[str, str, str], Tensor]:

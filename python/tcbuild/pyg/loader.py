@@ -228,7 +228,7 @@ def _changed(samples: Sequence[Sample]) -> tuple[Keys, list[Values]]:
             if wrong := _SHAPE & changed.keys() if kind in keys else {"type"}:
                 raise ValueError(
                     f"collate: found a new or changed {min(wrong)} of {kind} in a sample, expected "
-                    "that of the dataset's graph\n"
+                    "the dataset graph's\n"
                     "hint: change dataset.cell_graph, which all samples have"
                 )
     return keys, contents

@@ -80,7 +80,7 @@ class Annotated:
         if self._attributes is None or name not in names:
             raise UnknownNameError(
                 f"found attribute {name!r:.100} not among the {len(names)} of the batch\n"
-                "hint: name those that batches have: Dataset(path, "
+                "hint: list the attributes of batches: Dataset(path, "
                 f"attributes=[{name!r:.100}])"
             )
         return self._attributes.on(self._device(), name)
@@ -139,7 +139,7 @@ def _categories(datasets: Sequence[tcbuild.Dataset], name: str) -> list[str] | N
     if other := [place for place, categories in enumerate(found) if categories != found[0]]:
         raise ValueError(
             f"collate: samples of {len(found)} datasets: attribute {name!r} of dataset {other[0]} "
-            "has other categories than that of dataset 0, so a code would mean two texts\n"
+            "and of dataset 0 has different categories, so a code would have two meanings\n"
             "hint: remove it from attributes, or build one dataset of all samples"
         )
     return found[0]

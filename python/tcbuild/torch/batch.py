@@ -262,8 +262,8 @@ def _compatible(samples: list[Sample]) -> list[tcbuild.Dataset]:
     """The dataset of each sample, after checking that they can be in one batch."""
     if not samples:
         raise ValueError(
-            "collate: found no sample, expected at least one, which says what its masks are\n"
-            "hint: leave empty batches out of the batch sampler; the view dataset[:0] gives one"
+            "collate: found no sample, expected at least one, because samples determine the masks\n"
+            "hint: remove empty batches from the batch sampler; collate(dataset[:0]) makes one"
         )
     for sample in samples:
         if not isinstance(sample, Sample):

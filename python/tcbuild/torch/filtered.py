@@ -123,5 +123,5 @@ def check_choice(filtered: bool, relabel: bool, edge_weight: bool) -> None:
     if relabel and not filtered:
         raise ValueError(
             "give edges: relabel without filtered\n"
-            "hint: removed nodes have no number among the kept ones; pass filtered=True, too"
+            "hint: removed nodes cannot be renumbered; also pass filtered=True"
         )
