@@ -10,8 +10,8 @@ import (
 	"tcbuild/fault"
 )
 
-// carried makes a command that lists texts built into the program, or prints one. rows has a row
-// for each, after that of the titles.
+// carried makes a command that lists texts built into the program, or prints one. rows has the
+// titles, then a row for each text.
 func carried(e *env, cmd *cobra.Command, rows func() [][]string, text func(name string) ([]byte, error)) *cobra.Command {
 	return configured(e, cmd, func(_ context.Context, args []string, _ *conf.Settings) error {
 		if len(args) == 0 {

@@ -32,8 +32,8 @@ type perturbed struct {
 	kept bool // by the table itself
 }
 
-// begin reads the kinds of a row, as a list or as one text: those of its names, then those of genes
-// that stay, as ingest.KindsAttribute has them.
+// begin reads the kinds of a row, as a list or as one text: first a kind per listed gene, then
+// GENE=KIND for each gene that stays, as in ingest.KindsAttribute.
 func (k *kindParser) begin(list [][]byte, text, delimiter []byte) {
 	k.kinds, k.perturbed, k.staying = append(k.kinds[:0], list...), k.perturbed[:0], nil
 	for more := list == nil && len(bytes.TrimSpace(text)) > 0; more; {

@@ -96,8 +96,8 @@ func TestReadThroughGenes(t *testing.T) {
 	}
 }
 
-// Without yeast's alleles, controls of screens are names as those of other sets: no genes, and
-// upper and lower case differ.
+// Without yeast's alleles, a screen's controls follow the rule of other sets: they are not genes, and
+// case matters.
 func TestControlsOfScreens(t *testing.T) {
 	genes, _ := ingest.NewNodes(ingest.Gene, []string{"CAN1", "TP53"}, nil)
 	for _, c := range []struct {

@@ -153,8 +153,8 @@ type keptColumn struct {
 	kind   KeptType
 }
 
-// keptColumns finds the columns to keep, in the order of the file; numbers has those of the names in
-// keep, sorted. None may be called like the columns that are there already.
+// keptColumns finds the columns to keep, in the order of the file. numbers has the column number of
+// each name in keep, in the order of the sorted names. No column may have a name in taken.
 func keptColumns(reader *table.Reader, numbers []int, keep map[string]KeptType, place string, taken ...string) (kept []keptColumn, err error) {
 	for k, key := range slices.Sorted(maps.Keys(keep)) {
 		name := reader.Columns()[numbers[k]]

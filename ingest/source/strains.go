@@ -113,7 +113,8 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 	return nil
 }
 
-// controlNames are controls that must not be genes. Those of yeast's strains are markers, which are.
+// controlNames returns the controls that must not be genes. In yeast's strains, controls are markers,
+// which are genes.
 func (s PerturbationSpec) controlNames() []string {
 	if s.YeastAlleles {
 		return nil

@@ -202,7 +202,7 @@ exit $code
 // in them, if that is a job.
 var exported = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "SLURM_CONF"}
 
-// given are the options of sbatch for a job, of which later ones win.
+// given returns a job's options of sbatch. Later ones take precedence.
 func (o *Order) given(label string) []string {
 	options := slices.Concat(o.Sbatch, *o.SbatchOf[label])
 	if label == JobIncidence {

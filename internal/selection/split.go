@@ -97,8 +97,8 @@ func Split(ctx context.Context, dataset *store.Dataset, o SplitOptions, dir stri
 	return report, nil
 }
 
-// eachSample reads the samples with all genes that they perturb in place of those that they delete:
-// what overexpressing a gene does would leak what deleting it does.
+// eachSample reads the samples with every gene that they perturb, not only the deleted ones: a gene
+// overexpressed in train would leak what its deletion does in test.
 func (s *splitter) eachSample(ctx context.Context, see func(number int, row *ingest.Sample) error) error {
 	kinds := s.dataset.Manifest.Kinds
 	if kinds == nil || kinds.Removing == nil {

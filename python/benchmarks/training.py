@@ -4,7 +4,7 @@
     python python/benchmarks/training.py cell/incidence --model dango --device cuda \\
         --batch-size 4 28 64 256 --workers 0 2 12 --prefetch 2 4 --ranks 1 2 4 8
 
-Models: masked, filtered and weighted are those of python/examples/three_forms.py; dango is
+Models: masked, filtered and weighted come from python/examples/three_forms.py; dango is
 torchcell's GeneInteractionDango, for which torchcell must be installed. dango trains on torchcell's
 own loader, too, and a loss that differs between loaders is an error.
 

@@ -99,7 +99,7 @@ func unrank(subset []int, n, rank, total int) {
 	}
 }
 
-// advance makes subset the next one in lexicographic order. There is none after the last.
+// advance makes subset the next one in lexicographic order. It must not be the last.
 func advance(subset []int, n int) {
 	k := len(subset)
 	i := k - 1

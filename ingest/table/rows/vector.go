@@ -115,7 +115,7 @@ func integers[T int8 | int16 | int32 | uint8 | uint16 | uint32](value func(i int
 	return func(i int) int64 { return int64(value(i)) }
 }
 
-// through reads the values of a dictionary by those of its entries.
+// through reads a dictionary's values: row i has the value of its entry.
 func through[T any](a *array.Dictionary, entry func(i int) T) func(i int) T {
 	if entry == nil {
 		return nil

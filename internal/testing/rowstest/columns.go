@@ -6,7 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// Numbers, Texts, OptionalTexts, of which nil is missing, and Lists make columns.
+// Numbers, Texts, OptionalTexts (nil is missing) and Lists make columns.
 
 func Numbers(values []float64) arrow.Array {
 	b := array.NewFloat64Builder(memory.DefaultAllocator)
