@@ -49,7 +49,7 @@ def _of_batches(batch: Any, kind: Kind, content: dict[str, Any]) -> list[str]:
 
 
 def _part(value: Any, lengths: list[int], index: int, name: str) -> Any:
-    """A sample's part of a value of which each sample has so many rows."""
+    """A sample's rows of a value, given each sample's number of rows."""
     there = [max(length, 0) for length in lengths]
     if isinstance(value, Tensor) and value.dim() > 0 and len(value) == sum(there):
         return value.narrow(0, sum(there[:index]), there[index])

@@ -257,7 +257,7 @@ def _joined(contents: list[Values], follow_batch: Sequence[str]) -> tuple[Values
 
 
 def _followed(key: str, counts: Sequence[int] | npt.NDArray[np.int64]) -> dict[str, Tensor]:
-    """KEY_batch and KEY_ptr of a value of which each sample has so many rows."""
+    """KEY_batch and KEY_ptr of a value, given each sample's number of rows."""
     samples = np.repeat(np.arange(len(counts)), counts)
     ptr = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=ptr[1:])

@@ -124,7 +124,7 @@ class Shared:
         return tensor.narrow(dim, 0, tensor.size(dim) // laid_out.size * size)
 
     def _nodes(self, kind: Kind) -> int:
-        """The nodes of a type; for those of the dataset the graph need not be read."""
+        """The nodes of a type. The dataset's own types need no reading of the graph."""
         masks = self.stored.mask_names
         found: int = self.graph[kind].num_nodes if kind not in masks else 0
         return found or self.stored.mask_sizes[masks.index(str(kind))]

@@ -105,7 +105,7 @@ def perturbed(
     genes: npt.NDArray[np.int64],
     ptr: npt.NDArray[np.int64],
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-    """The perturbed genes of samples, their kinds, and where those of each sample begin."""
+    """The perturbed genes of samples, their kinds, and where each sample's genes begin."""
     if not datasets[0].kinds:
         return None, None, None
     found = []

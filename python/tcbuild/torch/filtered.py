@@ -28,7 +28,7 @@ class FilteredEdges:
         raise NotImplementedError
 
     def _edges_of_graph(self, name: str) -> npt.NDArray[np.integer[Any]]:
-        """int [2, E], those of the graph, on the host."""
+        """int [2, E], the graph's edges, on the host."""
         raise NotImplementedError
 
     def _counted(self) -> Removed:
