@@ -23,12 +23,12 @@ type mutant struct {
 }
 
 var mutants = []mutant{
-	{"shifted position", "incidence/csr.go", "f.positions[f.next[row]] = position",
+	{"shifted position", "incidence/cache.go", "f.positions[f.next[row]] = position",
 		`f.positions[f.next[row]] = mutated("shifted position", position, shiftOneInAThousand(position))`, true},
 	{"edges without their target", "incidence/cache.go", "(source != target || src != dst) {",
 		`(source != target || src != dst) && mutated("edges without their target", true, i%1000 != 3) {`, true},
-	{"end of a list", "incidence/union.go", "copy(out[end:], b[j:])", `copy(out[end:], mutated("end of a list", b[j:], withoutLast(b[j:])))`, false},
-	{"end of the only list", "incidence/union.go", "append(dst, u.lists[0]...)",
+	{"end of a list", "incidence/remover.go", "copy(out[end:], b[j:])", `copy(out[end:], mutated("end of a list", b[j:], withoutLast(b[j:])))`, false},
+	{"end of the only list", "incidence/remover.go", "append(dst, u.lists[0]...)",
 		`append(dst, mutated("end of the only list", u.lists[0], withoutLast(u.lists[0]))...)`, false},
 	{"and for or", "incidence/rule.go", "case gpr.And:\n\t\tfor i := range r.operands {",
 		"case mutated(\"and for or\", gpr.And, gpr.Or):\n\t\tfor i := range r.operands {", false},

@@ -1,14 +1,221 @@
 package inspect
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
+	"strings"
 
 	"tcbuild/incidence"
 	"tcbuild/ingest"
+	"tcbuild/internal/inorder"
 	"tcbuild/store"
 )
+
+// sampleComparison compares the samples of two datasets.
+type sampleComparison struct {
+	graphComparison
+	readers       [2]*store.MaskReader // of A and B
+	layouts       [2]incidence.Layout
+	phenotypes    []pairedColumn
+	attributes    []pairedColumn
+	samePositions bool // a position of the mask space means the same in both
+	samePayloads  bool // equal payloads mean equal masks
+}
+
+// pairedColumn is a phenotype or attribute of both datasets.
+type pairedColumn struct {
+	name   string
+	a, b   int // its index
+	values ingest.AttributeType
+}
+
+// stretchSamples is how many samples a goroutine compares at a time.
+var stretchSamples = 512
+
+// stretch is consecutive samples of A.
+type stretch struct {
+	first, samples int
+	report         *Differences
+	err            error
+}
+
+// compare compares the samples of A with their counterparts in B, on all cores.
+func (s *sampleComparison) compare(ctx context.Context, samplesA, samplesB int, progress Progress) error {
+	paired, err := s.matchSamples(ctx, samplesA, samplesB)
+	if err != nil {
+		return err
+	}
+	workers := make([]func(*stretch), runtime.GOMAXPROCS(0))
+	for i := range workers {
+		worker := *s
+		for k, reader := range s.readers {
+			worker.readers[k] = reader.Clone()
+			defer worker.readers[k].Close()
+		}
+		workers[i] = func(next *stretch) {
+			worker.report = newDifferences(s.report.limit)
+			for a := next.first; a < next.first+next.samples && next.err == nil; a++ {
+				if b, found := paired.rowB(a); found {
+					next.err = worker.pair(a, b)
+				}
+			}
+			next.report = worker.report
+		}
+	}
+	stretches := inorder.Each(ctx, workers, func(send func(*stretch) error) error {
+		for first := 0; first < samplesA; first += stretchSamples {
+			if err := send(&stretch{first: first, samples: min(stretchSamples, samplesA-first)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for next, err := range stretches {
+		if err = cmp.Or(err, next.err); err != nil {
+			return err
+		}
+		s.report.merge(next.report)
+		progress.Add(next.samples, 0)
+	}
+	return s.reportUnpaired(paired)
+}
+
+// matchSamples pairs samples by id. Of several samples of one id, the first of A is paired with the
+// first of B, and so on.
+func (s *sampleComparison) matchSamples(ctx context.Context, samplesA, samplesB int) (match, error) {
+	same := samplesA == samplesB
+	for i := 0; same && i < samplesA; i++ {
+		a, errA := s.readers[0].Row(i)
+		b, errB := s.readers[1].Row(i)
+		if err := cmp.Or(errA, errB, context.Cause(ctx)); err != nil {
+			return match{}, err
+		}
+		same = bytes.Equal(a.ID, b.ID)
+	}
+	if same {
+		return identical, nil
+	}
+	var ids [2][]string
+	for k, samples := range []int{samplesA, samplesB} {
+		for i := range samples {
+			row, err := s.readers[k].Row(i)
+			if err := cmp.Or(err, context.Cause(ctx)); err != nil {
+				return match{}, err
+			}
+			ids[k] = append(ids[k], string(row.ID))
+		}
+	}
+	return matchKeys(ids[0], ids[1]), nil
+}
+
+// reportUnpaired reports the samples that have no counterpart.
+func (s *sampleComparison) reportUnpaired(paired match) error {
+	var onlyA []int32
+	for a, b := range paired.toB {
+		if b < 0 {
+			onlyA = append(onlyA, int32(a))
+		}
+	}
+	for k, samples := range [][]int32{onlyA, paired.onlyB} {
+		for _, sample := range samples {
+			row, err := s.readers[k].Row(int(sample))
+			if err != nil {
+				return err
+			}
+			s.report.add(fmt.Sprintf("samples only in %s", []side{inA, inB}[k]), func() string { return sampleName(row.ID, int(sample)) })
+		}
+	}
+	return nil
+}
+
+func sampleName(id []byte, number int) string { return fmt.Sprintf("%s (number %d)", id, number) }
+
+// pair compares sample a of A with its counterpart, sample b of B.
+func (s *sampleComparison) pair(a, b int) error {
+	storedA, err := s.readers[0].Stored(a)
+	if err != nil {
+		return err
+	}
+	storedB, err := s.readers[1].Stored(b)
+	if err != nil {
+		return err
+	}
+	name := sampleName(storedA.ID, a)
+	s.genotypes(name, storedA, storedB)
+	s.values(name, storedA, storedB)
+	if s.samePayloads && bytes.Equal(storedA.Payload, storedB.Payload) {
+		return nil
+	}
+	_, removedA, err := s.readers[0].Sample(a)
+	if err != nil {
+		return err
+	}
+	_, removedB, err := s.readers[1].Sample(b)
+	if err != nil {
+		return err
+	}
+	if !s.samePositions || !slices.Equal(removedA, removedB) {
+		s.masks(name, removedA, removedB)
+	}
+	return nil
+}
+
+func (s *sampleComparison) genotypes(name string, a, b *store.Sample) {
+	genes := s.matches[ingest.Gene].positions(a.Genes)
+	if slices.Equal(genes, b.Genes) && len(genes) == len(a.Genes) {
+		return
+	}
+	s.report.add("samples with other deleted genes", func() string {
+		return fmt.Sprintf("%s: %s in A, %s in B", name, geneNames(s.a, a.Genes), geneNames(s.b, b.Genes))
+	})
+}
+
+func geneNames(graph *ingest.Graph, genes []uint32) string {
+	var names []string
+	for _, gene := range genes {
+		names = append(names, graph.Genes.IDs[gene])
+	}
+	if names == nil {
+		return "none"
+	}
+	return strings.Join(names, "|")
+}
+
+func (s *sampleComparison) values(name string, a, b *store.Sample) {
+	for _, c := range s.phenotypes {
+		if valueA, valueB := a.Phenotypes[c.a], b.Phenotypes[c.b]; !sameNumber(valueA, valueB) {
+			s.report.add("samples with another "+c.name, func() string {
+				return fmt.Sprintf("%s: %s in A, %s in B", name, exact(valueA), exact(valueB))
+			})
+		}
+	}
+	for _, c := range s.attributes {
+		valueA, valueB := a.Attributes[c.a], b.Attributes[c.b]
+		same := (valueA.Text == nil) == (valueB.Text == nil) && bytes.Equal(valueA.Text, valueB.Text)
+		if c.values == ingest.NumberAttribute {
+			same = sameNumber(valueA.Number, valueB.Number)
+		}
+		if !same {
+			s.report.add("samples with another "+c.name, func() string {
+				return fmt.Sprintf("%s: %s in A, %s in B", name, attribute(valueA, c.values), attribute(valueB, c.values))
+			})
+		}
+	}
+}
+
+func attribute(value ingest.Value, values ingest.AttributeType) string {
+	switch {
+	case values == ingest.NumberAttribute:
+		return exact(value.Number)
+	case value.Text == nil:
+		return "missing"
+	}
+	return string(value.Text)
+}
 
 // Progress is told how many samples of A have been compared.
 type Progress interface {
