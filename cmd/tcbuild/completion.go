@@ -86,7 +86,7 @@ func checkValues(cmd *cobra.Command) error {
 		_, required := flag.Annotations[cobra.BashCompOneRequiredFlag]
 		for _, value := range values {
 			if required || value != flag.DefValue {
-				errs = append(errs, oneOf(spelled(flag), value, choices[flag.Name]...))
+				errs = append(errs, oneOf("--"+flag.Name, value, choices[flag.Name]...))
 			}
 		}
 	})

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,9 +35,6 @@ func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *co
 	cmd.PreRunE = func(cmd *cobra.Command, mixed []string) (err error) {
 		var overrides []string
 		args, overrides = splitOverrides(mixed)
-		if err := checkFlags(cmd); err != nil {
-			return err
-		}
 		if err := checkArguments(cmd, args); err != nil {
 			return usageError(cmd, err)
 		}
@@ -63,58 +58,19 @@ func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *co
 		return nil
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return hintSettings(cmd.Flags(), run(cmd.Context(), args, settings))
+		return run(cmd.Context(), args, settings)
 	}
 	return cmd
-}
-
-var hintedFlag = regexp.MustCompile(`--([a-z]+(?:-[a-z]+)*)(?: ([^\s,;:]+(?:,[^\s,;:]+)*))?`)
-
-// hintSettings writes the flags in an error's hint as settings where the command has them so: with
-// rebuild, --unknown-genes drop-sample is unknown_genes=drop-sample.
-func hintSettings(flags *pflag.FlagSet, err error) error {
-	found := fault.HintOf(err)
-	hint := hintedFlag.ReplaceAllStringFunc(found, func(text string) string {
-		parts := hintedFlag.FindStringSubmatch(text)
-		flag := flags.Lookup(parts[1])
-		switch {
-		case flag == nil || !flag.Hidden:
-			return text
-		case parts[2] == "":
-			return settingOf(flag)
-		}
-		return settingOf(flag) + "=" + parts[2]
-	})
-	if hint == found {
-		return err
-	}
-	return fault.New(fault.KindOf(err), hint, "%w", err)
 }
 
 // settingOf is the key of a flag's setting.
 func settingOf(flag *pflag.Flag) string { return strings.ReplaceAll(flag.Name, "-", "_") }
 
-// hide makes flags settings: they are declared as flags are, hidden, and refused on the command line.
+// hide leaves flags out of the help, because few people set them by hand.
 func hide(flags *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		flags.Lookup(name).Hidden = true
 	}
-}
-
-// hideAllBut makes all flags settings but some.
-func hideAllBut(flags *pflag.FlagSet, names ...string) {
-	flags.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(names, flag.Name) })
-}
-
-// checkFlags refuses settings that were given as flags.
-func checkFlags(cmd *cobra.Command) (err error) {
-	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		if flag.Hidden {
-			err = fault.New(fault.Usage, fmt.Sprintf("write %s=VALUE", settingOf(flag)),
-				"%sfound --%s, which is a setting and not a flag", prefix(cmd), flag.Name)
-		}
-	})
-	return err
 }
 
 // decimal is an integer flag. The flag library would read 010 as octal, as C does.
@@ -249,15 +205,7 @@ func badSetting(flag *pflag.Flag, entry conf.Entry, found string, cause error) e
 // flagHint says what a flag is for.
 func flagHint(flag *pflag.Flag) string {
 	_, usage := pflag.UnquoteUsage(flag)
-	return spelled(flag) + ": " + usage
-}
-
-// spelled is a flag as users write it, or a setting without a flag.
-func spelled(flag *pflag.Flag) string {
-	if flag.Hidden {
-		return settingOf(flag)
-	}
-	return "--" + flag.Name
+	return "--" + flag.Name + ": " + usage
 }
 
 // expectedOf describes the values of a flag, which refused one with cause.

@@ -66,7 +66,7 @@ chain at a time: submitting a second one exits with 75, or queues it after the f
 chain failed with 3 (input) or 4 (verification), the command shows the error and exits with
 the same code until something changes or --again is given.
 
-Most settings have no flag. Write them in the settings file or as key=value, such as
+Most settings are not listed below. Write them in the settings file or as key=value, such as
 keep=5, variants=[indices] or sbatch=[--partition=cpu,--time=4:00:00]. 'tcbuild docs
 operations' has examples, 'tcbuild docs settings' lists every key.`,
 		Example: `  tcbuild rebuild --config quickstart
@@ -98,8 +98,9 @@ operations' has examples, 'tcbuild docs settings' lists every key.`,
 		"write metrics about the rebuild to `FILE`; end its name in .prom for node_exporter's textfile collector")
 	slurmFlags(flags, &o.slurm)
 	require(cmd, "root")
-	hideAllBut(flags, "config", "root", "dataset", "graph", "perturbations", "dry-run", "force", "if-busy", "log-file", "metrics-file",
-		"slurm", "array", "after", "again")
+	shown := []string{"root", "dataset", "graph", "perturbations", "dry-run", "force", "if-busy", "log-file", "metrics-file",
+		"slurm", "array", "after", "again"}
+	flags.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shown, flag.Name) })
 	o.given = flags
 	return configured(e, cmd, func(ctx context.Context, _ []string, settings *conf.Settings) error {
 		if err := errors.Join(o.check(e), o.ingest.read(settings)); err != nil {
@@ -122,14 +123,14 @@ func (o *rebuildOptions) check(e *env) error {
 			"rebuild: found dataset name %q, expected the name of a folder in --root", o.dataset)
 	case o.keep < 1:
 		return fault.New(fault.Usage, "keep=1 keeps only the current version",
-			"read keep: found %d, expected 1 or more", o.keep)
+			"read --keep: found %d, expected 1 or more", o.keep)
 	case o.build.Shards < 0:
-		return fault.New(fault.Usage, "omit it for its default", "read shards: found %d, expected 1 or more", o.build.Shards)
+		return fault.New(fault.Usage, "omit it for its default", "read --shards: found %d, expected 1 or more", o.build.Shards)
 	case o.slurm.after && (o.force || !o.slurm.submit):
 		return fault.New(fault.Usage, "submit with --force when the other chain has ended",
 			"read --after: expected it with --slurm and without --force")
 	case len(o.variants) == 0:
-		return fault.New(fault.Usage, "name one of "+strings.Join(allVariants, ", "), "read variants: found none")
+		return fault.New(fault.Usage, "name one of "+strings.Join(allVariants, ", "), "read --variants: found none")
 	}
 	slices.SortFunc(o.variants, func(a, b string) int { return slices.Index(allVariants, a) - slices.Index(allVariants, b) })
 	o.variants = slices.Compact(o.variants)

@@ -51,9 +51,9 @@ func TestSlurmDryRun(t *testing.T) {
 	if strings.Contains(one.stdout, "step=shards") || !strings.Contains(one.stdout, "--dependency=afterok:$incidence verify.sbatch") {
 		t.Errorf("got %s", one.stdout)
 	}
-	execute(t, f.dir, rebuildOf("step=shard")...).refused(t, 2, `read step: found "shard"`)
+	execute(t, f.dir, rebuildOf("step=shard")...).refused(t, 2, `read --step: found "shard"`)
 	execute(t, f.dir, rebuildOf("step=shards")...).refused(t, 2, "read the chain of --config")
-	execute(t, f.dir, rebuildOf("--keep", "2")...).refused(t, 2, "found --keep, which is a setting")
+	execute(t, f.dir, rebuildOf("--step", "shards")...).refused(t, 2, "read the chain of --config") // not in the help
 	for _, array := range []string{"0", "x", "4%", "4%0", "-1"} {
 		execute(t, f.dir, rebuildOf("--slurm", "--array="+array)...).refused(t, 2, "read --array: found")
 	}
