@@ -20,9 +20,9 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	flags.StringVar(&o.Perturbations, "perturbations", "",
 		"perturbation set: `FILE`, the lmdb folder of a torchcell build, or a computed set: synth:SCALE:SAMPLES:SEED or combinations:GENES:K[:FIRST:END]")
 	flags.IntVar(&o.Workers, "workers", 0, "CPU cores to use (default: all that are available)")
-	flags.StringVar((*string)(&o.ReactionRule), "reaction-rule", string(incidence.RuleAll),
+	choiceFlag(cmd, &o.ReactionRule, "reaction-rule", incidence.RuleAll, []incidence.ReactionRule{incidence.RuleAll, incidence.RuleGPR},
 		"when to remove a reaction: all, if any of its genes is deleted, as in torchcell; gpr, if its boolean rule becomes false, so that isozymes keep it")
-	flags.StringVar((*string)(&o.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
+	choiceFlag(cmd, &o.UnknownGenes, "unknown-genes", ingest.RefuseUnknownGenes, ingest.UnknownGenesChoices,
 		"what to do with genes that are not in the graph: error, drop-sample or drop-gene; drops are counted")
 	o.MaxDropped = flags.Float64("max-dropped", tcbuild.DefaultMaxDropped, "largest `SHARE` of the samples to drop because of unknown genes; more is an error")
 	controlsFlag(flags, &o.Controls)
@@ -30,7 +30,7 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	flags.BoolVar(&o.AllowDuplicateIDs, "allow-duplicate-ids", false, "accept duplicate and empty sample ids")
 	columnFlags(flags, &o.Phenotypes, &o.NotPhenotypes, &o.Attributes)
 	whereFlag(flags, &o.Where)
-	duplicatesFlags(flags, &o.Rule)
+	duplicatesFlags(cmd, &o.Rule)
 	flags.StringSliceVar(&o.RemovingKinds, "removing-kinds", nil,
 		"`KINDS` of perturbations that remove a gene from the graph, such as deletion,knockdown (default: all)")
 	hide(flags, "max-dropped", "allow-duplicate-ids", "removing-kinds")
@@ -57,10 +57,10 @@ func whereFlag(flags *pflag.FlagSet, where *string) {
 }
 
 // duplicatesFlags declares what to do with samples of the same genotype.
-func duplicatesFlags(flags *pflag.FlagSet, rule *duplicates.Rule) {
-	flags.StringVar((*string)(&rule.Duplicates), "duplicates", string(duplicates.Keep),
+func duplicatesFlags(cmd *cobra.Command, rule *duplicates.Rule) {
+	choiceFlag(cmd, &rule.Duplicates, "duplicates", duplicates.Keep, duplicates.Choices,
 		"what to do with samples that delete the same genes: keep, error, first, last, or mean, which also adds phenotypes NAME_n and NAME_sd")
-	flags.StringSliceVar(&rule.GroupBy, "group-by", nil,
+	cmd.Flags().StringSliceVar(&rule.GroupBy, "group-by", nil,
 		"`ATTRIBUTES` that duplicates must share; with --duplicates keep, only for counting them")
 }
 

@@ -24,8 +24,8 @@ type runFunc func(ctx context.Context, args []string, settings *conf.Settings) e
 
 // configured makes cmd a command that runs with settings. Before run, it takes the overrides out of
 // the arguments, checks the others against the usage line, reads the settings file, sets every flag
-// that was not given to the setting of its name, and only then requires the required flags and
-// checks values. sections are the top-level keys that run reads from the settings itself.
+// that was not given to the setting of its name, and only then requires the required flags.
+// sections are the top-level keys that run reads from the settings itself.
 func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *cobra.Command {
 	var args []string
 	var settings *conf.Settings
@@ -46,9 +46,6 @@ func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *co
 			return err
 		}
 		if err := missingFlags(cmd); err != nil {
-			return err
-		}
-		if err := checkValues(cmd); err != nil {
 			return err
 		}
 		e.openLog()
@@ -198,18 +195,25 @@ func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, entry conf.Entry) error {
 
 // badSetting is the error of a setting that its flag refuses, with cause or because of its kind.
 func badSetting(flag *pflag.Flag, entry conf.Entry, found string, cause error) error {
-	return fault.New(fault.Usage, flagHint(flag), "read settings %s: %s: found %s, expected %s",
+	return fault.New(fault.Usage, flagHint(flag, entry.Value.Value), "read settings %s: %s: found %s, expected %s",
 		conf.Where(entry.Value), entry.Key, found, expectedOf(flag, cause))
 }
 
-// flagHint says what a flag is for.
-func flagHint(flag *pflag.Flag) string {
+// flagHint is the hint for a value that a flag refuses: the nearest that it takes, or what it is for.
+func flagHint(flag *pflag.Flag, found string) string {
 	_, usage := pflag.UnquoteUsage(flag)
-	return "--" + flag.Name + ": " + usage
+	usage = "--" + flag.Name + ": " + usage
+	if choice, ok := flag.Value.(*choice); ok {
+		return fault.DidYouMean(found, choice.valid, usage)
+	}
+	return usage
 }
 
 // expectedOf describes the values of a flag, which refused one with cause.
 func expectedOf(flag *pflag.Flag, cause error) string {
+	if choice, ok := flag.Value.(*choice); ok {
+		return strings.Join(choice.valid, " or ")
+	}
 	switch kind := flag.Value.Type(); kind {
 	case "int", "uint64":
 		expected := "a whole decimal number"

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,7 @@ import (
 
 func newDataset(e *env) *cobra.Command {
 	var o tcbuild.Options
-	var mode, shard string
+	var shard string
 	cmd := &cobra.Command{
 		Use:   "dataset --mode indices|full-masks --graph DIR --perturbations FILE --out DATASET",
 		Short: "Build a dataset that holds every sample's masks",
@@ -34,16 +35,23 @@ process that completes the last shard publishes the dataset.`,
 	}
 	datasetFlags(cmd, &o)
 	flags := cmd.Flags()
-	flags.StringVar(&mode, "mode", "", "what to store: indices or full-masks")
+	choiceFlag(cmd, &o.Variant, "mode", "", []store.Variant{store.Indices, store.FullMasks}, "what to store: indices or full-masks")
 	flags.StringVar(&o.Codec, "codec", "", fmt.Sprintf("how to encode masks: %s for indices; %s for full-masks (default: the first)",
 		strings.Join(encode.Codecs(encode.Indices), ", "), strings.Join(encode.Codecs(encode.FullMasks), ", ")))
 	flags.IntVar(&o.Shards, "shards", 0, "number of shards (default: chosen by the dataset's size)")
 	flags.StringVar(&shard, "shard", "", "build only shard I of N, counted from 0: `I/N`")
-	flags.StringVar((*string)(&o.Resume), "resume", string(store.ResumeIfPossible),
+	choiceFlag(cmd, &o.Resume, "resume", store.ResumeIfPossible,
+		[]store.Resume{store.ResumeNever, store.ResumeIfPossible, store.ResumeAlways},
 		"resume an interrupted build: never, if-possible or always")
 	require(cmd, "mode", "perturbations")
+	_ = cmd.RegisterFlagCompletionFunc("codec", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		codecs := encode.Codecs(encode.Mode(o.Variant))
+		if len(codecs) == 0 { // of any mode, until one is given
+			codecs = append(encode.Codecs(encode.Indices), encode.Codecs(encode.FullMasks)...)
+		}
+		return slices.Compact(slices.Sorted(slices.Values(codecs))), cobra.ShellCompDirectiveNoFileComp
+	})
 	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
-		o.Variant = store.Variant(mode)
 		if o.Shards < 0 {
 			return fault.New(fault.Usage, "omit --shards to have the number chosen by the dataset's size",
 				"read --shards: found %d, expected 1 or more", o.Shards)

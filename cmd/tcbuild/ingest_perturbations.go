@@ -55,12 +55,12 @@ lists every key.`,
 	flags.StringSliceVar(&given.Controls, "controls", nil,
 		"`NAMES` that delete nothing, such as ctrl,non-targeting; in tables of yeast's strains, also genes replaced by a marker")
 	flags.StringVar(&given.SGDFeatures, "aliases", "", "`FILE` SGD_features.tab, for other names of genes")
-	flags.StringVar((*string)(&given.UnknownGenes), "unknown-genes", string(ingest.RefuseUnknownGenes),
+	choiceFlag(cmd, &given.UnknownGenes, "unknown-genes", ingest.RefuseUnknownGenes, ingest.UnknownGenesChoices,
 		"what to do with names that match no gene of the graph, or several: error, drop-sample or drop-gene; drops are counted")
 	flags.Float64Var(given.MaxDropped, "max-dropped", source.DefaultMaxDropped,
 		"largest `SHARE` of a source's rows to drop because a name matches no gene, or several; more is an error")
 	whereFlag(flags, &given.Where)
-	duplicatesFlags(flags, &o.duplicates)
+	duplicatesFlags(cmd, &o.duplicates)
 	require(cmd, "graph", "out")
 	keys := slices.DeleteFunc(conf.Keys(&given.LayoutSpec), func(key string) bool { return key == "file" })
 	return configured(e, cmd, func(ctx context.Context, args []string, settings *conf.Settings) error {

@@ -22,19 +22,20 @@ import (
 )
 
 type rebuildOptions struct {
-	root, dataset  string
-	variants       []string
-	ingest         ingestSettings
-	synth          synthOptions
-	build          tcbuild.Options
-	method, device string
-	keep           int
-	force, dryRun  bool
-	ifBusy         string
-	logFile        string
-	metricsFile    string
-	slurm          slurmOptions
-	given          *pflag.FlagSet
+	root, dataset string
+	variants      []string
+	ingest        ingestSettings
+	synth         synthOptions
+	build         tcbuild.Options
+	method        gpuverify.Method
+	device        string
+	keep          int
+	force, dryRun bool
+	ifBusy        string
+	logFile       string
+	metricsFile   string
+	slurm         slurmOptions
+	given         *pflag.FlagSet
 }
 
 func newRebuild(e *env) *cobra.Command {
@@ -79,24 +80,24 @@ operations' has examples, 'tcbuild docs settings' lists every key.`,
 	flags.StringVar(&o.dataset, "dataset", "",
 		"`NAME` of the dataset, a folder in the root (default: the name of the settings file)")
 	flags.StringSliceVar(&o.variants, "variants", allVariants, "variants to build")
+	completes(cmd, "variants", allVariants...)
 	inputFlags(cmd, &o.build)
 	synthFlags(cmd, &o.synth)
 	scale := flags.Lookup("scale") // without it, the input is not synthetic
 	scale.Usage, scale.DefValue = "use synthetic input of this size instead of graph and perturbations: tiny or yeast", ""
 	flags.IntVar(&o.build.Shards, "shards", 0, "number of shards (default: one per task of --array; without it, chosen by the dataset's size)")
-	flags.StringVar(&o.method, "method", string(gpuverify.Both),
-		"how to regenerate masks for verification: incidence, edges or both")
+	choiceFlag(cmd, &o.method, "method", gpuverify.Both, methods, "how to regenerate masks for verification: incidence, edges or both")
 	flags.StringVar(&o.device, "device", "cpu",
 		"where to regenerate masks for verification: cpu, cuda (all CUDA devices), or cuda:0,2")
 	flags.IntVar(&o.keep, "keep", 3, "versions to keep, including the current one")
 	flags.BoolVar(&o.force, "force", false, "rebuild everything, even if nothing changed")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would run and why (with --slurm, also the job scripts), but change nothing")
-	flags.StringVar(&o.ifBusy, "if-busy", "fail",
+	choiceFlag(cmd, &o.ifBusy, "if-busy", "fail", []string{"fail", "ok"},
 		"what to do if another run is rebuilding the dataset: fail, or ok, which says so on stdout, or nothing with --quiet; both exit with 75")
 	flags.StringVar(&o.logFile, "log-file", "", "also append the log to `FILE`")
 	flags.StringVar(&o.metricsFile, "metrics-file", "",
 		"write metrics about the rebuild to `FILE`; end its name in .prom for node_exporter's textfile collector")
-	slurmFlags(flags, &o.slurm)
+	slurmFlags(cmd, &o.slurm)
 	require(cmd, "root")
 	shown := []string{"root", "dataset", "graph", "perturbations", "dry-run", "force", "if-busy", "log-file", "metrics-file",
 		"slurm", "array", "after", "again"}
@@ -131,6 +132,11 @@ func (o *rebuildOptions) check(e *env) error {
 			"read --after: expected it with --slurm and without --force")
 	case len(o.variants) == 0:
 		return fault.New(fault.Usage, "name one of "+strings.Join(allVariants, ", "), "read --variants: found none")
+	}
+	for _, variant := range o.variants {
+		if err := oneOf("--variants", variant, allVariants...); err != nil {
+			return err
+		}
 	}
 	slices.SortFunc(o.variants, func(a, b string) int { return slices.Index(allVariants, a) - slices.Index(allVariants, b) })
 	o.variants = slices.Compact(o.variants)
@@ -205,7 +211,7 @@ func (o *rebuildOptions) chain(e *env) (*rebuild.Rebuild, error) {
 	chain := &rebuild.Rebuild{
 		Chain:    rebuild.Chain{Dir: filepath.Join(o.root, o.dataset), Program: program, Keep: o.keep, Force: o.force, Log: e.log},
 		Variants: o.variants, Input: input, Build: o.build,
-		Verify:   gpuverify.Options{Method: gpuverify.Method(o.method), Workers: o.build.Workers, Devices: devices},
+		Verify:   gpuverify.Options{Method: o.method, Workers: o.build.Workers, Devices: devices},
 		Progress: func(stage string, samples int) tcbuild.Progress { return newProgress(e, stage, samples) },
 	}
 	return chain, chain.AddStages()

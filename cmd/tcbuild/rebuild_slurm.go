@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
@@ -32,7 +33,8 @@ type slurmOptions struct {
 	order                rebuild.Order
 }
 
-func slurmFlags(flags *pflag.FlagSet, o *slurmOptions) {
+func slurmFlags(cmd *cobra.Command, o *slurmOptions) {
+	flags := cmd.Flags()
 	flags.BoolVar(&o.submit, "slurm", false, "submit the chain to SLURM")
 	flags.BoolVar(&o.after, "after", false,
 		"with --slurm: if a chain of the dataset is queued, start after it instead of failing")
@@ -52,7 +54,7 @@ func slurmFlags(flags *pflag.FlagSet, o *slurmOptions) {
 	flags.StringVar(&o.order.Clusters, "clusters", "", "cluster to submit the chain to: `NAME`, as in sbatch --clusters")
 	flags.Float64Var(&o.stallMinutes, "stall-minutes", 60, "minutes without progress after which a job is restarted; 0: never")
 	flags.IntVar(&o.maxRestarts, "max-restarts", 50, "how often SLURM may restart a job after interruptions and lost nodes")
-	flags.StringVar(&o.step, "step", "", "run one job of a submitted chain: "+strings.Join(rebuild.JobLabels, ", "))
+	choiceFlag(cmd, &o.step, "step", "", rebuild.JobLabels, "run one job of a submitted chain: "+strings.Join(rebuild.JobLabels, ", "))
 }
 
 // checkSlurm refuses conflicting settings of a chain, and fills in those that follow from others.

@@ -51,7 +51,7 @@ func TestSlurmDryRun(t *testing.T) {
 	if strings.Contains(one.stdout, "step=shards") || !strings.Contains(one.stdout, "--dependency=afterok:$incidence verify.sbatch") {
 		t.Errorf("got %s", one.stdout)
 	}
-	execute(t, f.dir, rebuildOf("step=shard")...).refused(t, 2, `read --step: found "shard"`)
+	execute(t, f.dir, rebuildOf("step=shard")...).refused(t, 2, `step: found "shard", expected incidence or shards`)
 	execute(t, f.dir, rebuildOf("step=shards")...).refused(t, 2, "read the chain of --config")
 	execute(t, f.dir, rebuildOf("--step", "shards")...).refused(t, 2, "read the chain of --config") // not in the help
 	for _, array := range []string{"0", "x", "4%", "4%0", "-1"} {

@@ -64,7 +64,9 @@ func newRoot(e *env) *cobra.Command {
 
 	flags := root.PersistentFlags()
 	flags.StringVar(&e.config, "config", "", "settings `FILE`: a YAML file or a preset ("+strings.Join(conf.Presets(), ", ")+")")
-	flags.StringVar(&e.logFormat, "log-format", "text", "how to log to stderr: text or json")
+	_ = root.RegisterFlagCompletionFunc("config", cobra.FixedCompletions(conf.Presets(), cobra.ShellCompDirectiveDefault))
+	choiceFlag(root, &e.logFormat, "log-format", "text", []string{"text", "json"}, "how to log to stderr: text or json")
+	flags.AddFlag(root.Flags().Lookup("log-format"))
 	flags.BoolVar(&e.quiet, "quiet", false, "print nothing on success")
 
 	cobra.EnableCommandSorting = false // the groups are in the order of a workflow
@@ -98,7 +100,6 @@ bash; fish, powershell and zsh have the same help.`
 	help, _, _ := root.Find([]string{"help"})
 	help.Short, help.Long = "Print the help of a command", "Print the help of a command, as COMMAND --help does."
 	help.Run, help.RunE = nil, printHelp
-	completeValues(root)
 	return root
 }
 

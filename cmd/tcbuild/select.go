@@ -92,8 +92,10 @@ contradictory pins and empty parts are errors.`,
 	flags.StringSliceVar(&fractions, "fractions", nil,
 		"`PARTS` and the fraction of samples, genotypes, genes or values that each gets; fractions add up to 1 (default: train=1, with --hold-out)")
 	flags.StringVar((*string)(&o.By), "by", "", "unit to split by: sample, genotype, gene or a `COLUMN` (all samples of a unit go to the same part)")
-	flags.StringVar((*string)(&o.Straddling), "straddling", string(selection.DropStraddling),
+	choiceFlag(cmd, &o.Straddling, "straddling", selection.DropStraddling,
+		[]selection.Straddling{selection.DropStraddling, selection.SeparateStraddling},
 		"with --by gene, what to do with samples whose genes belong to several parts: drop them, or put them into extra parts (parts)")
+	completes(cmd, "by", string(selection.BySample), string(selection.ByGenotype), string(selection.ByGene))
 	flags.StringArrayVar(&o.HoldOut, "hold-out", nil,
 		"put these samples into test, or PART, before splitting: `[PART:]COLUMN=VALUE`, [PART:]gene=FILE, or several conditions joined by commas, which must all be true; repeatable")
 	flags.StringVar(&o.Stratify, "stratify", "",

@@ -49,7 +49,7 @@ DIR/perturbations.arrow. The same scale, samples and seed give the same bytes.`,
 // synthFlags declares the flags that determine synthetic input.
 func synthFlags(cmd *cobra.Command, o *synthOptions) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.scale, "scale", synth.Tiny.Name, "size of the graph: tiny or yeast")
+	choiceFlag(cmd, &o.scale, "scale", synth.Tiny.Name, []string{synth.Tiny.Name, synth.Yeast.Name}, "size of the graph: tiny or yeast")
 	flags.IntVar(&o.samples, "samples", 0, "number of samples (default "+humanCount(synth.Tiny.Samples)+" at tiny, "+
 		humanCount(synth.Yeast.Samples)+" at yeast)")
 	flags.Uint64Var(&o.seed, "seed", 1, "random seed")

@@ -20,10 +20,13 @@ import (
 )
 
 type verifyOptions struct {
-	graph, device, gpuMemory, pinnedMemory, method, json, shard string
-	workers                                                     int
-	merge                                                       bool
+	graph, device, gpuMemory, pinnedMemory, json, shard string
+	method                                              gpuverify.Method
+	workers                                             int
+	merge                                               bool
 }
+
+var methods = []gpuverify.Method{gpuverify.ByIncidence, gpuverify.ByEdges, gpuverify.Both}
 
 func newVerify(e *env) *cobra.Command {
 	var o verifyOptions
@@ -62,11 +65,12 @@ shards.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.graph, "graph", "", "also check that the dataset was built from this graph: `DIR`")
 	flags.StringVar(&o.device, "device", "cpu", "where to regenerate masks: cpu, cuda (all CUDA devices), or cuda:0,2")
+	completes(cmd, "device", "cpu", "cuda")
 	flags.StringVar(&o.gpuMemory, "gpu-memory", "",
 		"memory to use on each device, such as 2GB (default: 90% of the free memory)")
 	flags.StringVar(&o.pinnedMemory, "pinned-memory", "",
 		"host memory to pin for transfers to devices, such as 500MB (default: one eighth of the available memory)")
-	flags.StringVar(&o.method, "method", string(gpuverify.Both), "how to regenerate masks: incidence, edges or both")
+	choiceFlag(cmd, &o.method, "method", gpuverify.Both, methods, "how to regenerate masks: incidence, edges or both")
 	flags.StringVar(&o.json, "json", "", "write the report to `FILE` (- for stdout)")
 	flags.IntVar(&o.workers, "workers", 0, "CPU cores to use (default: all that are available)")
 	flags.StringVar(&o.shard, "shard", "", "verify only part I of N, counted from 0, and write the findings to --json: `I/N`")
@@ -144,7 +148,7 @@ func mergeParts(ctx context.Context, dataset *store.Dataset, files []string, opt
 
 // checked returns the options of gpuverify, without progress.
 func (o verifyOptions) checked() (options gpuverify.Options, err error) {
-	options.Method = gpuverify.Method(o.method)
+	options.Method = o.method
 	if options.Devices, err = parseDevices(o.device, o.gpuMemory, o.pinnedMemory); err != nil {
 		return options, err
 	}
