@@ -20,8 +20,7 @@ type sampleComparison struct {
 	graphComparison
 	readers       [2]*store.MaskReader // of A and B
 	layouts       [2]incidence.Layout
-	phenotypes    []pairedColumn
-	attributes    []pairedColumn
+	pairs         []pairedColumn
 	samePositions bool // a position of the mask space means the same in both
 	samePayloads  bool // equal payloads mean equal masks
 }
@@ -29,7 +28,7 @@ type sampleComparison struct {
 // pairedColumn is a phenotype or attribute of both datasets.
 type pairedColumn struct {
 	name   string
-	a, b   int // its index
+	a, b   int // its number in each: see valueOf
 	values ingest.AttributeType
 }
 
@@ -126,7 +125,7 @@ func (s *sampleComparison) reportUnpaired(paired match) error {
 			if err != nil {
 				return err
 			}
-			s.report.add(fmt.Sprintf("samples only in %s", []side{inA, inB}[k]), func() string { return sampleName(row.ID, int(sample)) })
+			s.report.add(fmt.Sprintf("samples only in %s", []string{"A", "B"}[k]), func() string { return sampleName(row.ID, int(sample)) })
 		}
 	}
 	return nil
@@ -186,15 +185,8 @@ func geneNames(graph *ingest.Graph, genes []uint32) string {
 }
 
 func (s *sampleComparison) values(name string, a, b *store.Sample) {
-	for _, c := range s.phenotypes {
-		if valueA, valueB := a.Phenotypes[c.a], b.Phenotypes[c.b]; !sameNumber(valueA, valueB) {
-			s.report.add("samples with another "+c.name, func() string {
-				return fmt.Sprintf("%s: %s in A, %s in B", name, exact(valueA), exact(valueB))
-			})
-		}
-	}
-	for _, c := range s.attributes {
-		valueA, valueB := a.Attributes[c.a], b.Attributes[c.b]
+	for _, c := range s.pairs {
+		valueA, valueB := valueOf(a, c.a), valueOf(b, c.b)
 		same := (valueA.Text == nil) == (valueB.Text == nil) && bytes.Equal(valueA.Text, valueB.Text)
 		if c.values == ingest.NumberAttribute {
 			same = sameNumber(valueA.Number, valueB.Number)
@@ -205,6 +197,14 @@ func (s *sampleComparison) values(name string, a, b *store.Sample) {
 			})
 		}
 	}
+}
+
+// valueOf is the value of a column, counted over the phenotypes and then the attributes.
+func valueOf(sample *store.Sample, column int) ingest.Value {
+	if column < len(sample.Phenotypes) {
+		return ingest.Value{Number: sample.Phenotypes[column]}
+	}
+	return sample.Attributes[column-len(sample.Phenotypes)]
 }
 
 func attribute(value ingest.Value, values ingest.AttributeType) string {
@@ -244,7 +244,7 @@ func CompareDatasets(ctx context.Context, a, b *store.Dataset, limit int, progre
 		graphs.report.add("reaction rule", func() string { return fmt.Sprintf("%s in A, %s in B", ruleA, ruleB) })
 	}
 	s := &sampleComparison{graphComparison: graphs}
-	s.compareColumns(a.Manifest.Columns(), b.Manifest.Columns())
+	s.pairColumns(a.Manifest.Columns(), b.Manifest.Columns())
 	for i, dataset := range []*store.Dataset{a, b} {
 		reader, err := dataset.NewMaskReader()
 		if err != nil {
@@ -263,39 +263,27 @@ func CompareDatasets(ctx context.Context, a, b *store.Dataset, limit int, progre
 	return s.report, nil
 }
 
-// compareColumns reports phenotypes and attributes that only one dataset has or whose type differs,
-// and finds those that both have.
-func (s *sampleComparison) compareColumns(a, b ingest.Columns) {
-	compareNames(s.report, "phenotypes", a.PhenotypeNames(), b.PhenotypeNames())
-	compareNames(s.report, "attributes", a.AttributeNames(), b.AttributeNames())
-	for i, name := range a.PhenotypeNames() {
-		if other := slices.Index(b.PhenotypeNames(), name); other >= 0 {
-			s.phenotypes = append(s.phenotypes, pairedColumn{name, i, other, ingest.NumberAttribute})
+// pairColumns pairs phenotypes with phenotypes, and attributes with attributes.
+func (s *sampleComparison) pairColumns(a, b ingest.Columns) {
+	phenotypesOf := func(columns ingest.Columns) (all []typed) {
+		for _, name := range columns.PhenotypeNames() {
+			all = append(all, typed{name, string(ingest.NumberAttribute)})
 		}
+		return all
 	}
-	for i, attribute := range a.Attributes {
-		switch other := slices.Index(b.AttributeNames(), attribute.Name); {
-		case other < 0:
-		case b.Attributes[other].Type != attribute.Type:
-			s.report.add("attributes of another type", func() string {
-				return fmt.Sprintf("%s: %s in A, %s in B", attribute.Name, attribute.Type, b.Attributes[other].Type)
-			})
-		default:
-			s.attributes = append(s.attributes, pairedColumn{attribute.Name, i, other, attribute.Type})
+	attributesOf := func(columns ingest.Columns) (all []typed) {
+		for _, attribute := range columns.Attributes {
+			all = append(all, typed{attribute.Name, string(attribute.Type)})
 		}
+		return all
 	}
-}
-
-func compareNames(report *Differences, what string, a, b []string) {
-	only := func(where side, names, others []string) {
-		for _, name := range names {
-			if !slices.Contains(others, name) {
-				report.add(fmt.Sprintf("%s only in %s", what, where), func() string { return name })
-			}
-		}
-	}
-	only(inA, a, b)
-	only(inB, b, a)
+	pairColumns(s.report, "phenotypes", phenotypesOf(a), phenotypesOf(b), func(i, k int) {
+		s.pairs = append(s.pairs, pairedColumn{a.Phenotypes[i].Name, i, k, ingest.NumberAttribute})
+	})
+	pairColumns(s.report, "attributes", attributesOf(a), attributesOf(b), func(i, k int) {
+		attribute := a.Attributes[i]
+		s.pairs = append(s.pairs, pairedColumn{attribute.Name, len(a.Phenotypes) + i, len(b.Phenotypes) + k, attribute.Type})
+	})
 }
 
 // sameTables reports whether both graphs have the same nodes and edges in the same order.

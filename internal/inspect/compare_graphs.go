@@ -36,20 +36,20 @@ func (c *graphComparison) compare() {
 	find := func(in []table, t table) int {
 		return slices.IndexFunc(in, func(other table) bool { return other.name == t.name })
 	}
-	only := func(t table, where side) {
+	only := func(t table, where string) {
 		c.report.add(fmt.Sprintf("%s types only in %s", strings.TrimSuffix(t.kind, "s"), where),
 			func() string { return fmt.Sprintf("%s, of size %d", t.name, t.len) })
 	}
 	for _, a := range tablesA {
 		if i := find(tablesB, a); i < 0 {
-			only(a, inA)
+			only(a, "A")
 		} else {
 			c.rows(a, tablesB[i], c.match(a, tablesB[i]))
 		}
 	}
 	for _, b := range tablesB {
 		if find(tablesA, b) < 0 {
-			only(b, inB)
+			only(b, "B")
 		}
 	}
 }
@@ -57,7 +57,7 @@ func (c *graphComparison) compare() {
 // match pairs the rows of two tables of one name; nodes come before edges.
 func (c *graphComparison) match(a, b table) match {
 	if a.edges == nil {
-		return matchNodes(c.a.NodesOf(a.name), c.b.NodesOf(a.name))
+		return matchKeys(c.a.NodesOf(a.name).IDs, c.b.NodesOf(a.name).IDs)
 	}
 	source, target := a.edges.Type.Ends()
 	return matchEdges(a.edges, b.edges, c.matches[source], c.matches[target], c.b.NodesOf(source).Len(), c.b.NodesOf(target).Len())
@@ -108,19 +108,8 @@ func (c *graphComparison) rows(a, b table, paired match) {
 
 // columns reports how the other columns differ, in the rows that both tables have.
 func (c *graphComparison) columns(a, b table, paired match) {
-	for _, column := range a.columns {
-		i := slices.IndexFunc(b.columns, func(other ingest.Column) bool { return other.Name == column.Name })
-		if i < 0 {
-			continue
-		}
-		other := b.columns[i]
-		typeA, _ := ingest.TypeName(column.Values.DataType())
-		if typeB, _ := ingest.TypeName(other.Values.DataType()); typeA != typeB {
-			c.report.add(a.name+": columns of another type", func() string {
-				return fmt.Sprintf("%s (%s in A, %s in B)", column.Name, typeA, typeB)
-			})
-			continue
-		}
+	pairColumns(c.report, a.name+": columns", typesOf(a.columns), typesOf(b.columns), func(i, k int) {
+		column, other := a.columns[i], b.columns[k]
 		same := sameValues(column, other)
 		for row := range a.len {
 			if to, found := paired.rowB(row); found && !same(row, to) {
@@ -129,8 +118,42 @@ func (c *graphComparison) columns(a, b table, paired match) {
 				})
 			}
 		}
+	})
+}
+
+// typed is the name of a column and the type of its values.
+type typed struct{ name, values string }
+
+func typesOf(columns []ingest.Column) (all []typed) {
+	for _, column := range columns {
+		values, _ := ingest.TypeName(column.Values.DataType())
+		all = append(all, typed{column.Name, values})
 	}
-	compareNames(c.report, a.name+": columns", columnNames(a.columns), columnNames(b.columns))
+	return all
+}
+
+// pairColumns calls pair with the columns of one name and type, and reports the others.
+func pairColumns(report *Differences, what string, a, b []typed, pair func(a, b int)) {
+	find := func(in []typed, name string) int {
+		return slices.IndexFunc(in, func(column typed) bool { return column.name == name })
+	}
+	for i, column := range a {
+		switch k := find(b, column.name); {
+		case k < 0:
+			report.add(what+" only in A", func() string { return column.name })
+		case b[k] != column:
+			report.add(what+" of another type", func() string {
+				return fmt.Sprintf("%s (%s in A, %s in B)", column.name, column.values, b[k].values)
+			})
+		default:
+			pair(i, k)
+		}
+	}
+	for _, column := range b {
+		if find(a, column.name) < 0 {
+			report.add(what+" only in B", func() string { return column.name })
+		}
+	}
 }
 
 // sameValues reports whether row rowA of a and row rowB of b, of the same type, are equal.

@@ -97,11 +97,3 @@ func (r *Differences) Page(a, b, compared string) *page.Page {
 	p.Sections = append([]page.Section{kinds}, examples...)
 	return p
 }
-
-// side names the two things compared.
-type side string
-
-const (
-	inA side = "A"
-	inB side = "B"
-)

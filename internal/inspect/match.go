@@ -19,28 +19,6 @@ type match struct {
 // identical is the match of two tables with the same rows.
 var identical = match{same: true}
 
-// matchNodes pairs nodes by id.
-func matchNodes(a, b *ingest.Nodes) match {
-	if slices.Equal(a.IDs, b.IDs) {
-		return identical
-	}
-	var m match
-	for _, id := range a.IDs {
-		row, found := b.Index(id)
-		if !found {
-			m.toB = append(m.toB, -1)
-			continue
-		}
-		m.toB = append(m.toB, int32(row))
-	}
-	for row, id := range b.IDs {
-		if _, found := a.Index(id); !found {
-			m.onlyB = append(m.onlyB, int32(row))
-		}
-	}
-	return m
-}
-
 // matchEdges pairs edges by the ids of their ends. Of duplicate edges, the first of A is paired
 // with the first of B, and so on.
 func matchEdges(a, b *ingest.Edges, sources, targets match, sourcesB, targetsB int) match {
@@ -129,7 +107,7 @@ func (s *sampleComparison) masks(sample string, removedA, removedB []uint32) {
 			var parts []string
 			for i, only := range [][]uint32{onlyA, onlyB} {
 				if len(only) > 0 {
-					parts = append(parts, fmt.Sprintf("only %s removes %s", []side{inA, inB}[i], s.positionNames(mask.Name, only)))
+					parts = append(parts, fmt.Sprintf("only %s removes %s", []string{"A", "B"}[i], s.positionNames(mask.Name, only)))
 				}
 			}
 			return sample + ": " + strings.Join(parts, "; ")
