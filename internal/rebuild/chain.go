@@ -73,9 +73,7 @@ func (c *Chain) Run(ctx context.Context) (*Result, error) {
 }
 
 // Prepare runs the missing stages that are not Apart, and publishes nothing.
-func (c *Chain) Prepare(ctx context.Context) (*Result, error) {
-	return c.run(ctx, false)
-}
+func (c *Chain) Prepare(ctx context.Context) (*Result, error) { return c.run(ctx, false) }
 
 func (c *Chain) run(ctx context.Context, all bool) (*Result, error) {
 	plan, err := c.Plan()
@@ -95,10 +93,13 @@ func (c *Chain) run(ctx context.Context, all bool) (*Result, error) {
 	if err == nil && all {
 		result.Version, err = c.publish(plan)
 	}
-	if err != nil {
-		return nil, c.failed(plan, err)
+	if err == nil {
+		return result, nil
 	}
-	return result, nil
+	if kind := fault.KindOf(err); kind != fault.Failed && kind != fault.Busy { // another run cannot resume it
+		c.leave(plan.building, c.discard(plan.building))
+	}
+	return nil, err
 }
 
 // keep makes the ready version current.
@@ -189,16 +190,6 @@ func linkTree(from, to string) error {
 	})
 }
 
-// failed keeps what another run can resume.
-func (c *Chain) failed(plan *Plan, err error) error {
-	switch fault.KindOf(err) {
-	case fault.Failed, fault.Busy:
-	default:
-		c.leave(plan.building, c.discard(plan.building))
-	}
-	return err
-}
-
 // lockName is the lock of the process, or of the tasks, that work on a version. submitLock is held,
 // before it, by whoever runs or submits the chain.
 const (
@@ -209,7 +200,7 @@ const (
 // Begin locks the dataset for a run or a submission. If another one is at work, it fails at once
 // with a fault.Busy, and so it does without after if a chain is in the queue. queue has its jobs.
 func (c *Chain) Begin(ctx context.Context, after bool) (queue []Job, release func(), err error) {
-	submitting, err := c.lock(ctx, submitLock, disk.Alone, false)
+	submitting, err := c.tryLock(submitLock, disk.Alone)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -222,7 +213,7 @@ func (c *Chain) Begin(ctx context.Context, after bool) (queue []Job, release fun
 	case len(queue) > 0 && !after:
 		err = c.busy(queue)
 	case len(queue) == 0:
-		working, lockErr := c.lock(ctx, lockName, disk.Alone, false)
+		working, lockErr := c.tryLock(lockName, disk.Alone)
 		if err = lockErr; err == nil {
 			release = func() { working.Close(); submitting.Close() }
 		}
@@ -236,40 +227,47 @@ func (c *Chain) Begin(ctx context.Context, after bool) (queue []Job, release fun
 // Lock waits for the lock of one process that works on a version (disk.Alone), or of parallel ones
 // that build its shards (disk.Shared), until ctx is done. The lock ends with its process. On a node
 // that froze it may outlive its job.
-func (c *Chain) Lock(ctx context.Context, sharing disk.Sharing) (*os.File, error) {
-	return c.lock(ctx, lockName, sharing, true)
+func (c *Chain) Lock(ctx context.Context, sharing disk.Sharing) (lock *os.File, err error) {
+	err = c.whenFree(ctx, func() error {
+		lock, err = c.tryLock(lockName, sharing)
+		return err
+	})
+	return lock, err
 }
 
-func (c *Chain) lock(ctx context.Context, name string, sharing disk.Sharing, wait bool) (*os.File, error) {
+func (c *Chain) tryLock(name string, sharing disk.Sharing) (*os.File, error) {
 	shareWithGroup(c.Dir)
 	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
 		return nil, fmt.Errorf("rebuild %s: %w", c.Dir, err)
 	}
-	for waited := false; ; waited = true {
-		lock, err := disk.TryLock(filepath.Join(c.Dir, name), sharing)
-		switch {
-		case err == nil:
-			return lock, nil
-		case !errors.Is(err, disk.ErrLocked):
-			return nil, fmt.Errorf("rebuild %s: %w", c.Dir, err)
-		case !wait:
-			return nil, fault.New(fault.Busy, "wait until it is done", "rebuild %s: another rebuild of it is running", c.Dir)
-		case !waited:
-			c.Log.Info("waiting for another run to end", "lock", filepath.Join(c.Dir, name))
-		}
-		if err := pause(ctx); err != nil {
-			return nil, err
-		}
+	lock, err := disk.TryLock(filepath.Join(c.Dir, name), sharing)
+	if errors.Is(err, disk.ErrLocked) {
+		return nil, fault.New(fault.Busy, "wait until it is done", "rebuild %s: another rebuild of it is running", c.Dir)
 	}
+	if err != nil {
+		return nil, fmt.Errorf("rebuild %s: %w", c.Dir, err)
+	}
+	return lock, nil
 }
 
-// pause waits before another try.
-func pause(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(500 * time.Millisecond):
-		return nil
+// whenFree tries again, until ctx is done, while another process is at work (fault.Busy).
+func (c *Chain) whenFree(ctx context.Context, try func() error) error {
+	for waited := false; ; waited = true {
+		err := try()
+		switch {
+		case err == nil || fault.KindOf(err) != fault.Busy:
+			return err
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		}
+		if !waited {
+			c.Log.Info("waiting for another process to end", "why", err)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(500 * time.Millisecond):
+		}
 	}
 }
 

@@ -10,10 +10,8 @@ import (
 )
 
 func TestScript(t *testing.T) {
-	b := batch{
-		options: []string{"--job-name=x", "--comment=two words", "--output=/out/100 %%j/shards-%A_%a.log", "--time=1:00"},
-		dir:     "/data/it's here", prologue: []string{"module load x"}, command: "/bin/tcbuild rebuild",
-	}
+	order := Order{Prologue: []string{"module load x"}}
+	options := []string{"--job-name=x", "--comment=two words", "--output=/out/100 %%j/shards-%A_%a.log", "--time=1:00"}
 	want := `#!/bin/bash
 #SBATCH --job-name=x
 #SBATCH '--comment=two words'
@@ -23,7 +21,7 @@ cd '/data/it'\''s here' || exit 1
 module load x || exit 1
 exec /bin/tcbuild rebuild
 `
-	if got := b.script(); got != want {
+	if got := order.script(options, "/data/it's here", "/bin/tcbuild rebuild"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -86,32 +86,15 @@ func (r *Rebuild) buildShards(ctx context.Context, version string, missing func(
 		options.Scratch = os.Getenv("SLURM_TMPDIR") // the node's own folder, if there is one
 		for shard := task; shard < r.Build.Shards; shard += tasks {
 			options.Shard = &shard
-			if err := r.buildShard(ctx, options); err != nil {
+			// If this job was started before, on a node that froze, the shard is locked until SLURM or
+			// the file system gives that node up.
+			if err := r.whenFree(ctx, func() error { _, err := tcbuild.Build(ctx, options); return err }); err != nil {
 				return err
 			}
+			r.Log.Info("shard done", "variant", options.Variant, "shard", shard)
 		}
 	}
 	return nil
-}
-
-// buildShard builds a shard. If this job was started before, on a node that froze, the shard is
-// locked until SLURM or the file system gives that node up: it waits.
-func (r *Rebuild) buildShard(ctx context.Context, options tcbuild.Options) error {
-	for waited := false; ; waited = true {
-		_, err := tcbuild.Build(ctx, options)
-		if err == nil {
-			r.Log.Info("shard done", "variant", options.Variant, "shard", *options.Shard)
-		}
-		if err == nil || fault.KindOf(err) != fault.Busy || ctx.Err() != nil {
-			return err
-		}
-		if !waited {
-			r.Log.Info("waiting for another process to end", "why", err)
-		}
-		if err := pause(ctx); err != nil {
-			return err
-		}
-	}
 }
 
 // builtByTasks is an error if tasks have not built all shards of a dataset.

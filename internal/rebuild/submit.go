@@ -121,7 +121,7 @@ func (c *Chain) Submit(ctx context.Context, plan *Plan, queue []Job, order Order
 	dependency := dependencyOn("afterany", slices.Compact(before))
 	for _, batch := range batches {
 		// an option in the script would lose against a variable such as SBATCH_PARTITION
-		out, err := command(ctx, order.Clusters, batch.script(), "sbatch", slices.Concat([]string{"--parsable"}, dependency, batch.options)...)
+		out, err := command(ctx, order.Clusters, batch.script, "sbatch", slices.Concat([]string{"--parsable"}, dependency, batch.options)...)
 		if err != nil {
 			return jobs, err
 		}
@@ -142,7 +142,7 @@ func (c *Chain) Describe(order Order) (string, error) {
 	var dependency []string
 	for _, batch := range batches {
 		words := strings.Join(append([]string{"sbatch --parsable"}, dependency...), " ")
-		fmt.Fprintf(&b, "# %s=$(%s %s.sbatch), with this %s.sbatch:\n%s\n", batch.label, words, batch.label, batch.label, batch.script())
+		fmt.Fprintf(&b, "# %s=$(%s %s.sbatch), with this %s.sbatch:\n%s\n", batch.label, words, batch.label, batch.label, batch.script)
 		dependency = dependencyOn("afterok", []string{"$" + batch.label})
 	}
 	return b.String() + "# with these settings.json:\n" + string(order.Settings) + string(order.Ingest), nil
@@ -158,30 +158,27 @@ func dependencyOn(kind string, ids []string) []string {
 
 // batch is a job to submit.
 type batch struct {
-	label    string
-	options  []string // of sbatch
-	dir      string
-	prologue []string
-	wrapper  string
-	command  string
+	label   string
+	options []string // of sbatch
+	script  string
 }
 
-// script is the job as a batch script. The program replaces the shell, so that it receives the
+// script is a job as a batch script. The program replaces the shell, so that it receives the
 // signals that SLURM sends to the batch shell: SIGTERM, and SIGUSR1 two minutes before a time limit
 // or a preemption. A wrapper may keep signals to itself, and SLURM's commands out.
-func (b batch) script() string {
+func (o *Order) script(options []string, dir, command string) string {
 	var script strings.Builder
 	script.WriteString("#!/bin/bash\n")
-	for _, option := range b.options {
+	for _, option := range options {
 		fmt.Fprintf(&script, "#SBATCH %s\n", quote(option))
 	}
-	for _, line := range append([]string{"cd " + quote(b.dir)}, b.prologue...) {
+	for _, line := range append([]string{"cd " + quote(dir)}, o.Prologue...) {
 		fmt.Fprintf(&script, "%s || exit 1\n", line)
 	}
-	if b.wrapper == "" {
-		return script.String() + "exec " + b.command + "\n"
+	if o.Wrapper == "" {
+		return script.String() + "exec " + command + "\n"
 	}
-	return script.String() + b.wrapper + " " + b.command + wrapped
+	return script.String() + o.Wrapper + " " + command + wrapped
 }
 
 // wrapped follows a command that runs in a wrapper: it passes signals on, and has the job
@@ -241,8 +238,8 @@ func (c *Chain) batches(order Order) (batches []batch, err error) {
 			options = append(options, fmt.Sprintf("--mem=%dM", n))
 		}
 		options = append(options, given...) // later ones win
-		command := []string{quote(program), "rebuild", "--config", quote(filepath.Join(order.Folder, settingsName)), "step=" + label}
-		batches = append(batches, batch{label, options, dir, order.Prologue, order.Wrapper, strings.Join(command, " ")})
+		command := fmt.Sprintf("%s rebuild --config %s step=%s", quote(program), quote(filepath.Join(order.Folder, settingsName)), label)
+		batches = append(batches, batch{label, options, order.script(options, dir, command)})
 	}
 	return batches, nil
 }
