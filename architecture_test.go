@@ -23,7 +23,7 @@ func TestImportDirections(t *testing.T) {
 		"encode":            "encode",
 		"ingest":            "ingest conf fault internal/lmdbfile internal/disk internal/inorder",
 		"incidence":         "ingest",
-		"store":             "store ingest incidence encode fault internal/disk internal/lmdbfile",
+		"store":             "store ingest incidence encode fault internal/disk internal/inorder internal/lmdbfile",
 		// nothing that builds masks
 		"gpuverify":          "gpuverify ingest encode store fault",
 		"tcbuild":            "ingest incidence encode store gpuverify fault internal/inorder",

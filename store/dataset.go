@@ -22,6 +22,7 @@ import (
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/inputfile"
 	"tcbuild/internal/disk"
+	"tcbuild/internal/inorder"
 	"tcbuild/store/internal/sampletable"
 )
 
@@ -55,48 +56,31 @@ func Open(dir string) (*Dataset, error) {
 func (d *Dataset) Graph() (*ingest.Graph, error) { return d.graph() }
 
 func (d *Dataset) readGraph() (*ingest.Graph, error) {
-	if err := d.checkGraphFiles(); err != nil {
+	if err := d.checkGraphNames(); err != nil {
+		return nil, err
+	}
+	listed := slices.DeleteFunc(slices.Clone(d.Manifest.Files), func(file File) bool { return !strings.HasPrefix(file.Name, graphName+"/") })
+	if err := inorder.All(len(listed), func(i int) error { return d.CheckFile(listed[i]) }); err != nil {
 		return nil, err
 	}
 	files := inputfile.Files{Shared: true}
 	defer files.Close()
+	var read *ingest.Graph
 	opened, err := graph.Open(&files, filepath.Join(d.Dir, graphName))
-	var inputs []ingest.Input
 	if err == nil {
-		inputs, err = opened.Inputs()
-	}
-	if err == nil {
-		err = d.compareGraph(inputs)
-	}
-	if fault.KindOf(err) == fault.Damaged {
-		return nil, err
-	}
-	var graph *ingest.Graph
-	if err == nil {
-		graph, err = opened.Read()
+		read, err = opened.Read()
 	}
 	if err != nil {
 		return nil, d.damaged(graphName, "%w", err)
 	}
-	if digest := graph.Digest(); digest != d.Manifest.GraphDigest {
+	if digest := read.Digest(); digest != d.Manifest.GraphDigest {
 		return nil, d.damaged(graphName, "its digest is %s (manifest: %s)", digest, d.Manifest.GraphDigest)
 	}
-	return graph, nil
+	return read, nil
 }
 
-// checkGraphFiles checks that the graph's files have the names and sizes of the manifest, before
-// any is read.
-func (d *Dataset) checkGraphFiles() error {
-	for _, file := range d.graphFiles() {
-		opened, size, err := d.open(file.Name)
-		if err != nil {
-			return err
-		}
-		opened.Close()
-		if size != file.Bytes {
-			return d.compare(file, size, "")
-		}
-	}
+// checkGraphNames checks that the graph's folder has no file that the manifest does not list.
+func (d *Dataset) checkGraphNames() error {
 	return filepath.WalkDir(filepath.Join(d.Dir, graphName), func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -110,27 +94,6 @@ func (d *Dataset) checkGraphFiles() error {
 		}
 		return nil
 	})
-}
-
-// compareGraph compares the digests of the graph's files with the manifest's.
-func (d *Dataset) compareGraph(found []ingest.Input) error {
-	for _, file := range d.graphFiles() {
-		i := slices.IndexFunc(found, func(input ingest.Input) bool { return graphName+"/"+input.Name == file.Name })
-		err := error(nil)
-		if i < 0 {
-			err = d.CheckFile(file)
-		} else {
-			err = d.compare(file, found[i].Bytes, found[i].SHA256)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (d *Dataset) graphFiles() []File {
-	return slices.DeleteFunc(slices.Clone(d.Manifest.Files), func(file File) bool { return !strings.HasPrefix(file.Name, graphName+"/") })
 }
 
 // Genes reads only the gene table of the dataset's graph. A file that does not

@@ -10,7 +10,6 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/cespare/xxhash/v2"
 
@@ -37,35 +36,28 @@ func (b *Building) WriteIncidence(cache *incidence.Cache) error {
 		return err
 	}
 	positions := bufio.NewWriterSize(file, hashBuffer)
-	index := array.NewRecordBuilder(memory.NewGoAllocator(), incidenceSchema)
-	defer index.Release()
-	ends, checksums := index.Field(0).(*array.Int64Builder), index.Field(1).(*array.Uint64Builder)
+	var ends []int64
+	var checksums []uint64
 	for row, end := range cache.Offsets[1:] {
 		content := arrow.Uint32Traits.CastToBytes(cache.Row(uint32(row)))
 		positions.Write(content) // Flush returns its error
-		ends.Append(int64(end))
-		checksums.Append(xxhash.Sum64(content))
+		ends, checksums = append(ends, int64(end)), append(checksums, xxhash.Sum64(content))
 	}
 	if err := errors.Join(positions.Flush(), file.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", b.path(positionsName), err)
 	}
-	return b.writeRecord(incidenceName, index.NewRecord())
+	return b.writeIncidenceIndex(ends, checksums)
 }
 
-// writeRecord writes an Arrow file of one record batch.
-func (b *Building) writeRecord(name string, record arrow.Record) error {
-	file, err := os.Create(b.path(name))
+func (b *Building) writeIncidenceIndex(ends []int64, checksums []uint64) error {
+	index, err := arrowfile.Create(b.path(incidenceName), incidenceSchema.Fields())
 	if err != nil {
 		return err
 	}
-	writer, err := ipc.NewFileWriter(file, ipc.WithSchema(record.Schema()))
-	if err == nil {
-		err = errors.Join(writer.Write(record), writer.Close())
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", b.path(name), err)
-	}
-	return nil
+	first, second := array.NewInt64Builder(memory.DefaultAllocator), array.NewUint64Builder(memory.DefaultAllocator)
+	first.AppendValues(ends, nil)
+	second.AppendValues(checksums, nil)
+	return errors.Join(index.Write(first.NewArray(), second.NewArray()), index.Close())
 }
 
 // Incidence reads the incidence cache of an incidence dataset, once, checked against its digests in

@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/cespare/xxhash/v2"
 
 	"tcbuild/fault"
@@ -97,10 +95,7 @@ func (f *fixture) checkRows(t *testing.T, change func([][]uint32) [][]uint32, ch
 	if changeIndex != nil {
 		changeIndex(&index)
 	}
-	builder := array.NewRecordBuilder(memory.NewGoAllocator(), incidenceSchema)
-	builder.Field(0).(*array.Int64Builder).AppendValues(index.ends, nil)
-	builder.Field(1).(*array.Uint64Builder).AppendValues(index.checksums, nil)
-	err := errors.Join(b.writeRecord(incidenceName, builder.NewRecord()),
+	err := errors.Join(b.writeIncidenceIndex(index.ends, index.checksums),
 		os.WriteFile(b.path(positionsName), arrow.Uint32Traits.CastToBytes(content), 0o644))
 	if err != nil {
 		t.Fatal(err)

@@ -113,7 +113,7 @@ func (d *Dataset) checkStageTarget(dir string) error {
 // isCopied reports whether dir is a copy of the dataset, to the byte.
 func (d *Dataset) isCopied(ctx context.Context, dir string) bool {
 	existing, err := Open(dir)
-	if err != nil || !bytes.Equal(existing.text, d.text) || existing.checkGraphFiles() != nil {
+	if err != nil || !bytes.Equal(existing.text, d.text) || existing.checkGraphNames() != nil {
 		return false
 	}
 	return !slices.ContainsFunc(d.Manifest.Files, func(file File) bool { return existing.copyChecked(ctx, file, io.Discard) != nil })
