@@ -144,6 +144,7 @@ func TestChoices(t *testing.T) {
 		}
 		return m
 	}
+	unmeasured := &memory{size: 2, rows: []row{{id: "a", genes: []uint32{1}}, {id: "b"}, {id: "c", genes: []uint32{1}}, {id: "d", genes: []uint32{1}}}}
 	for name, test := range map[string]struct {
 		set     *memory
 		rule    Rule
@@ -161,6 +162,7 @@ func TestChoices(t *testing.T) {
 		"first by both":     {screen(), Rule{First, []string{"temperature", "medium"}}, "a b d e f g", under(3, 1)},
 		"last by both":      {screen(), Rule{Last, []string{"medium", "temperature"}}, "b c d e f g", under(3, 1)},
 		"mean by both":      {screen(), Rule{Mean, []string{"medium", "temperature"}}, "a b d e f g", under(3, 1)},
+		"mean of nothing":   {unmeasured, Rule{Mean, nil}, "a b", ingest.Repeats{Genotypes: 2, RepeatedGenotypes: 1, RepeatedSamples: 3, MergedSamples: 2}},
 		"error, all differ": {&memory{size: 1, rows: []row{{"a", []uint32{1}, nil, nil}, {"b", nil, nil, nil}}}, Rule{Error, nil}, "a b", ingest.Repeats{Genotypes: 2}},
 	} {
 		rows, _, counts, err := apply(t, test.set, test.rule)

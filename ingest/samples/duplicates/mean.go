@@ -15,7 +15,7 @@ type means struct {
 	attributes []key     // of the first sample, by which samples are not grouped
 	values     []float64 // the phenotypes of the first samples, group by group
 	tallies    []tally   // of groups with several samples, a tally for each phenotype
-	tallied    []int32   // where a group's are, from 1; 0: it has one sample
+	tallied    []int32   // where a group's are, from 1; 0: it has one sample, or nothing to tally
 }
 
 // add adds a sample to its group. It reports whether its attributes equal the first one's.
@@ -28,7 +28,7 @@ func (m *means) add(group int, attributes key, phenotypes []float64) (alike bool
 	}
 	if m.tallied[group] == 0 {
 		m.tallies = append(m.tallies, make([]tally, width)...)
-		m.tallied[group] = int32(len(m.tallies) / width)
+		m.tallied[group] = int32(len(m.tallies) / max(width, 1)) // sets may have no phenotypes
 		m.plan.add(m.talliesOf(group), m.values[group*width:(group+1)*width])
 	}
 	m.plan.add(m.talliesOf(group), phenotypes)
