@@ -13,13 +13,13 @@ import (
 	"tcbuild/internal/testing/seed"
 )
 
-// masksOut is a raw dataset of about 100 MB, in four shards, and the content of an uninterrupted
+// masksOut is a raw dataset of about 100 MB, in sixteen shards, and the content of an uninterrupted
 // build.
 func masksOut(t *testing.T) (f fixture, args []string, want map[string]string) {
 	t.Helper()
 	f = newFixture(t, 190_000, 530)
-	must(t, f.dir, f.dataset("full-masks", "raw", "undisturbed", "--shards", "4")...)
-	return f, f.dataset("full-masks", "raw", "out", "--shards", "4"), dataOf(t, filepath.Join(f.dir, "undisturbed"))
+	must(t, f.dir, f.dataset("full-masks", "raw", "undisturbed", "--shards", "16")...)
+	return f, f.dataset("full-masks", "raw", "out", "--shards", "16"), dataOf(t, filepath.Join(f.dir, "undisturbed"))
 }
 
 // beginStopped starts the program, which stops itself when a file of a pattern has so many bytes.
@@ -32,11 +32,11 @@ func (f fixture) beginStopped(t *testing.T, size int64, pattern string, args ...
 	return cmd
 }
 
-// inLastShard starts a build of four shards that stops itself in the last one: the first is
-// complete by then.
-func (f fixture) inLastShard(t *testing.T, args ...string) *exec.Cmd {
+// inFourthShard starts a build of sixteen shards that stops itself in the fourth: the first is
+// complete by then, and what is left takes longer than a signal takes to be noticed.
+func (f fixture) inFourthShard(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	return f.beginStopped(t, 8<<20, "out.building/.build/.shard-00003-of-00004.tcbuild-*/*/data.mdb", args...)
+	return f.beginStopped(t, 1<<20, "out.building/.build/.shard-00003-of-00016.tcbuild-*/*/data.mdb", args...)
 }
 
 func send(t *testing.T, cmd *exec.Cmd, signals ...syscall.Signal) {
@@ -67,7 +67,7 @@ func TestResume(t *testing.T) {
 		if err := os.RemoveAll(out); err != nil {
 			t.Fatal(err)
 		}
-		cmd := f.inLastShard(t, args...)
+		cmd := f.inFourthShard(t, args...)
 		send(t, cmd, how, syscall.SIGCONT)
 		o := finish(t, cmd)
 		if how != syscall.SIGKILL {
@@ -112,7 +112,7 @@ func TestResume(t *testing.T) {
 		}
 		other := with(args, "--perturbations", "more.tsv")
 		execute(t, f.dir, with(other, "--resume", "always")...).refused(t, 2, "resume dataset out: the unfinished build differs in its samples")
-		execute(t, f.dir, with(other, "--shard", "0/4")...).refused(t, 2, "write shard 0 of dataset out: the unfinished build differs in its samples")
+		execute(t, f.dir, with(other, "--shard", "0/16")...).refused(t, 2, "write shard 0 of dataset out: the unfinished build differs in its samples")
 		must(t, f.dir, other...)
 		if manifest := manifestOf(t, out); manifest.Samples != len(f.genotypes)+1 {
 			t.Errorf("got %d samples", manifest.Samples)
@@ -168,7 +168,7 @@ func TestTwoBuildsAtOnce(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	f, args, want := masksOut(t)
-	first := f.inLastShard(t, args...)
+	first := f.inFourthShard(t, args...)
 	for _, second := range [][]string{args, with(args, "--resume", "never"), with(args, "--codec", "bits")} {
 		execute(t, f.dir, second...).refused(t, 75, "write dataset out: another build of it is running")
 	}
