@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
-	"tcbuild/conf"
-	"tcbuild/fault"
 	"tcbuild/internal/bench"
 )
 
@@ -28,29 +26,22 @@ datasets take up to 3 GB of disk at a time by default, and are removed at the en
 	flags := cmd.Flags()
 	inputFlags(cmd, &o.Options)
 	flags.StringVar(&o.Out, "out", "", "folder to create: `DIR`")
-	flags.IntVar(&o.Samples, "samples", 0, "samples in each dataset (default: up to 100,000; full masks as raw or bits, at most 2.5 GB)")
-	flags.IntVar(&o.Rounds, "rounds", 3, "number of times to measure everything")
-	flags.IntVar(&o.Extrapolate, "extrapolate", 0,
+	intFlag(flags, &o.Samples, "samples", 0, 0, "samples in each dataset (default: up to 100,000; full masks as raw or bits, at most 2.5 GB)")
+	intFlag(flags, &o.Rounds, "rounds", 3, 1, "number of times to measure everything")
+	intFlag(flags, &o.Extrapolate, "extrapolate", 0, 0,
 		"number of samples to extrapolate costs to (default: the size of the perturbation set)")
 	flags.BoolVar(&o.Keep, "keep", false, "keep the last round's datasets in DIR/datasets and their inputs in DIR/inputs")
 	require(cmd, "graph", "perturbations", "out")
-	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
+	return configured(e, cmd, func(ctx context.Context, _ []string) error {
 		return runBench(ctx, e, o)
 	})
 }
 
 func runBench(ctx context.Context, e *env, o bench.Options) error {
-	err := errors.Join(atLeast("samples", o.Samples, 0), atLeast("rounds", o.Rounds, 1), atLeast("extrapolate", o.Extrapolate, 0))
-	if err != nil {
-		return err
-	}
-	if o.Workers, err = useCores(o.Workers); err != nil {
-		return err
-	}
-	o.Program, o.Log = buildVersion(), e.log
+	o.Workers, o.Program, o.Log = runtime.GOMAXPROCS(0), buildVersion(), e.log
 	out := o.Out
 	var results *bench.Results
-	err = publish(out, func(dir string) error {
+	err := publish(out, func(dir string) (err error) {
 		if err := os.Mkdir(dir, 0o777); err != nil {
 			return err
 		}
@@ -65,14 +56,5 @@ func runBench(ctx context.Context, e *env, o bench.Options) error {
 		return err
 	}
 	e.say("", "Plot and how to read it: "+filepath.Join(out, "report.html"))
-	return nil
-}
-
-// atLeast refuses a flag's value that is too small.
-func atLeast(flag string, value, least int) error {
-	if value < least {
-		return fault.New(fault.Usage, "omit --"+flag+" for its default",
-			"read --%s: found %d, expected %d or more", flag, value, least)
-	}
 	return nil
 }

@@ -138,9 +138,9 @@ func TestBenchRefused(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"--rounds", "0"}, 2, "read --rounds: found 0, expected 1 or more"},
-		{[]string{"--samples", "-1"}, 2, "read --samples: found -1, expected 0 or more"},
-		{[]string{"--extrapolate", "-1"}, 2, "read --extrapolate: found -1, expected 0 or more"},
+		{[]string{"--rounds", "0"}, 2, `read --rounds: found "0", expected a whole decimal number, 1 or more`},
+		{[]string{"--samples", "-1"}, 2, `read --samples: found "-1", expected a whole decimal number, 0 or more`},
+		{[]string{"--extrapolate", "-1"}, 2, `read --extrapolate: found "-1", expected a whole decimal number, 0 or more`},
 		{[]string{"--reaction-rule", "some"}, 2, `read --reaction-rule: found "some"`},
 		{[]string{"--out", "there"}, 2, "write there: it already exists"},
 		{[]string{"--perturbations", "unknown.tsv"}, 3, `unknown.tsv:2: gene "NOGENE" is not in nodes/gene`},

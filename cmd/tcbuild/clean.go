@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/internal/disk"
 	"tcbuild/internal/rebuild"
@@ -32,7 +31,7 @@ look at the list first, with --dry-run.`,
   tcbuild clean data/yeast`,
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be removed, without removing it")
-	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
+	return configured(e, cmd, func(ctx context.Context, args []string) error {
 		path := "."
 		if len(args) > 0 {
 			path = filepath.Clean(args[0])

@@ -19,11 +19,11 @@ func TestChoicesComplete(t *testing.T) {
 	t.Parallel()
 	everyCommand(newRoot(newEnv(io.Discard, io.Discard)), func(cmd *cobra.Command) {
 		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
-			choice, ok := flag.Value.(*choice)
-			if !ok {
+			choice, ok := flag.Value.(*flagValue)
+			if !ok || choice.words == nil {
 				return
 			}
-			for _, value := range choice.valid {
+			for _, value := range choice.words {
 				if !strings.Contains(flag.Usage+flag.DefValue, value) {
 					t.Errorf("%s --%s completes to %s, which its help does not name: %s", cmd.CommandPath(), flag.Name, value, flag.Usage)
 				}
@@ -32,8 +32,8 @@ func TestChoicesComplete(t *testing.T) {
 			if !ok {
 				t.Fatalf("%s --%s does not complete", cmd.CommandPath(), flag.Name)
 			}
-			if got, _ := complete(cmd, nil, ""); !slices.Equal(got, choice.valid) {
-				t.Errorf("%s --%s completes to %v, expected %v", cmd.CommandPath(), flag.Name, got, choice.valid)
+			if got, _ := complete(cmd, nil, ""); !slices.Equal(got, choice.words) {
+				t.Errorf("%s --%s completes to %v, expected %v", cmd.CommandPath(), flag.Name, got, choice.words)
 			}
 		})
 	})

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,18 +17,12 @@ import (
 // sectionsKey is the annotation of a command that lists the sections which it reads.
 const sectionsKey = "sections"
 
-// runFunc runs a command whose flags are set. args are its positional arguments, without the
-// overrides.
-type runFunc func(ctx context.Context, args []string, settings *conf.Settings) error
-
-// configured makes cmd a command that runs with settings. Before run, it takes the overrides out of
-// the arguments, checks the others against the usage line, reads the settings file, sets every flag
-// that was not given to the setting of its name, and only then requires the required flags.
-// sections are the top-level keys that run reads from the settings itself.
-func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *cobra.Command {
+// configured makes cmd a command that runs with e.settings and its positional arguments. Before run,
+// it takes the overrides out of the arguments, checks the others against the usage line, reads the
+// settings file, sets every flag that was not given to the setting of its name, and only then
+// requires the required flags. sections are the top-level keys that run reads from the settings.
+func configured(e *env, cmd *cobra.Command, run func(context.Context, []string) error, sections ...string) *cobra.Command {
 	var args []string
-	var settings *conf.Settings
-	decimalFlags(cmd.Flags())
 	cmd.Annotations = map[string]string{sectionsKey: strings.Join(sections, " ")}
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.PreRunE = func(cmd *cobra.Command, mixed []string) (err error) {
@@ -38,10 +31,10 @@ func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *co
 		if err := checkArguments(cmd, args); err != nil {
 			return usageError(cmd, err)
 		}
-		if settings, err = conf.Load(e.config, overrides); err != nil {
+		if e.settings, err = conf.Load(e.config, overrides); err != nil {
 			return err
 		}
-		unread, err := setFlags(cmd, settings, sections)
+		unread, err := setFlags(cmd, e.settings, sections)
 		if err != nil {
 			return err
 		}
@@ -55,7 +48,7 @@ func configured(e *env, cmd *cobra.Command, run runFunc, sections ...string) *co
 		return nil
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return run(cmd.Context(), args, settings)
+		return run(cmd.Context(), args)
 	}
 	return cmd
 }
@@ -68,29 +61,6 @@ func hide(flags *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		flags.Lookup(name).Hidden = true
 	}
-}
-
-// decimal is an integer flag. The flag library would read 010 as octal, as C does.
-type decimal struct{ pflag.Value }
-
-func (d decimal) Set(text string) error {
-	sign, digits := "", text
-	if text != "" && (text[0] == '-' || text[0] == '+') {
-		sign, digits = text[:1], text[1:]
-	}
-	if digits == "" || strings.Trim(digits, "0123456789") != "" {
-		return errors.New("expected a whole decimal number")
-	}
-	return d.Value.Set(sign + strings.TrimLeft(digits[:len(digits)-1], "0") + digits[len(digits)-1:])
-}
-
-// decimalFlags makes all integer flags decimal.
-func decimalFlags(flags *pflag.FlagSet) {
-	flags.VisitAll(func(flag *pflag.Flag) {
-		if kind := flag.Value.Type(); kind == "int" || kind == "uint64" {
-			flag.Value = decimal{flag.Value}
-		}
-	})
 }
 
 // splitOverrides separates overrides, such as key=value, from positional arguments.
@@ -174,7 +144,7 @@ func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, entry conf.Entry) error {
 	if word, ok := entry.Word(); ok {
 		// parsed as on the command line
 		if err := flags.Set(flag.Name, word); err != nil {
-			return badSetting(flag, entry, strconv.Quote(word), err)
+			return badSetting(flag, entry, strconv.Quote(word))
 		}
 		return nil
 	}
@@ -182,57 +152,21 @@ func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, entry conf.Entry) error {
 	words, isWords := entry.Words()
 	switch {
 	case !isWords:
-		return badSetting(flag, entry, "neither a value nor a list of values", nil)
+		return badSetting(flag, entry, "neither a value nor a list of values")
 	case !isList:
-		return badSetting(flag, entry, "a list", nil)
+		return badSetting(flag, entry, "a list")
 	}
 	flag.Changed = true
 	if err := list.Replace(words); err != nil {
-		return badSetting(flag, entry, strconv.Quote(strings.Join(words, ",")), err)
+		return badSetting(flag, entry, strconv.Quote(strings.Join(words, ",")))
 	}
 	return nil
 }
 
-// badSetting is the error of a setting that its flag refuses, with cause or because of its kind.
-func badSetting(flag *pflag.Flag, entry conf.Entry, found string, cause error) error {
+// badSetting is the error of a setting that its flag refuses.
+func badSetting(flag *pflag.Flag, entry conf.Entry, found string) error {
 	return fault.New(fault.Usage, flagHint(flag, entry.Value.Value), "read settings %s: %s: found %s, expected %s",
-		conf.Where(entry.Value), entry.Key, found, expectedOf(flag, cause))
-}
-
-// flagHint is the hint for a value that a flag refuses: the nearest that it takes, or what it is for.
-func flagHint(flag *pflag.Flag, found string) string {
-	_, usage := pflag.UnquoteUsage(flag)
-	usage = "--" + flag.Name + ": " + usage
-	if choice, ok := flag.Value.(*choice); ok {
-		return fault.DidYouMean(found, choice.valid, usage)
-	}
-	return usage
-}
-
-// expectedOf describes the values of a flag, which refused one with cause.
-func expectedOf(flag *pflag.Flag, cause error) string {
-	if choice, ok := flag.Value.(*choice); ok {
-		return strings.Join(choice.valid, " or ")
-	}
-	switch kind := flag.Value.Type(); kind {
-	case "int", "uint64":
-		expected := "a whole decimal number"
-		if errors.Is(cause, strconv.ErrRange) {
-			expected += " of at most 64 bits"
-		}
-		if kind == "uint64" {
-			expected += ", 0 or more"
-		}
-		return expected
-	case "float64":
-		return "a number"
-	case "bool":
-		return "true or false"
-	case "stringSlice", "stringArray":
-		return "a list of texts, or one text"
-	default:
-		return "text"
-	}
+		conf.Where(entry.Value), entry.Key, found, expectedOf(flag))
 }
 
 // unknownSetting is the error of a setting that nothing reads.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tcbuild/conf"
 	"tcbuild/fault"
 )
 
@@ -32,11 +31,11 @@ func probe(t *testing.T, file string, args ...string) (string, error) {
 	flags := cmd.Flags()
 	flags.StringVar(&out, "out", "", "")
 	flags.StringVar(&mode, "the-mode", "indices", "")
-	flags.IntVar(&samples, "samples", 7, "")
+	intFlag(flags, &samples, "samples", 7, -10, "")
 	flags.BoolVar(&dry, "dry", false, "")
 	flags.StringSliceVar(&columns, "columns", []string{"genes"}, "")
 	_ = cmd.MarkFlagRequired("out")
-	run := func(_ context.Context, args []string, settings *conf.Settings) error {
+	run := func(_ context.Context, args []string) error {
 		got = fmt.Sprint(out, " ", mode, " ", samples, " ", dry, " ", columns, " ", args)
 		return nil
 	}
@@ -106,24 +105,24 @@ func TestSettingErrors(t *testing.T) {
 		{"misspelled variable", "root: r\nout: ${root}\n", []string{"rooot=q"}, `read settings override rooot=q: unknown setting "rooot"`, "did you mean root?"},
 		{"nothing near", "zzzzzz: 1\n", nil, `read settings a.yaml:1: unknown setting "zzzzzz"`, "columns, dry, log_format, out, quiet, samples, the_mode, edges"},
 		{"config in a file", "config: b.yaml\n", nil, `read settings a.yaml:1: unknown setting "config"`, ""},
-		{"bad number", "out: f\nsamples: many\n", nil, `read settings a.yaml:2: samples: found "many", expected a whole decimal number`, "--samples"},
-		{"list for a number", "out: f\nsamples: [1, 2]\n", nil, `read settings a.yaml:2: samples: found a list, expected a whole decimal number`, "--samples"},
-		{"section for a flag", "out: f\nsamples:\n  x: 1\n", nil, `read settings a.yaml:3: samples: found neither a value nor a list of values, expected a whole decimal number`, "--samples"},
+		{"bad number", "out: f\nsamples: many\n", nil, `read settings a.yaml:2: samples: found "many", expected a whole decimal number, -10 or more (64 bits)`, "--samples"},
+		{"list for a number", "out: f\nsamples: [1, 2]\n", nil, `read settings a.yaml:2: samples: found a list, expected a whole decimal number, -10 or more (64 bits)`, "--samples"},
+		{"section for a flag", "out: f\nsamples:\n  x: 1\n", nil, `read settings a.yaml:3: samples: found neither a value nor a list of values, expected a whole decimal number, -10 or more (64 bits)`, "--samples"},
 		{"list for a text", "out: [f]\n", nil, `read settings a.yaml:1: out: found a list, expected text`, "--out"},
 		{"list for a text in an override", "", []string{"out=[f]"}, `read settings override out=[f]: out: found a list, expected text`, "--out"},
 		{"empty list for a text", "out: []\n", nil, `read settings a.yaml:1: out: found a list, expected text`, "--out"},
-		{"list of one number", "out: f\nsamples: [1]\n", nil, `read settings a.yaml:2: samples: found a list, expected a whole decimal number`, ""},
+		{"list of one number", "out: f\nsamples: [1]\n", nil, `read settings a.yaml:2: samples: found a list, expected a whole decimal number, -10 or more (64 bits)`, ""},
 		{"list for a switch", "out: f\ndry: [true]\n", nil, `read settings a.yaml:2: dry: found a list, expected true or false`, ""},
 		{"word for a switch", "out: f\ndry: maybe\n", nil, `read settings a.yaml:2: dry: found "maybe", expected true or false`, ""},
-		{"fraction", "out: f\nsamples: 1.5\n", nil, `read settings a.yaml:2: samples: found "1.5", expected a whole decimal number`, ""},
-		{"hexadecimal", "out: f\nsamples: 0x10\n", nil, `read settings a.yaml:2: samples: found "0x10", expected a whole decimal number`, ""},
-		{"hexadecimal flag", "out: f\n", []string{"--samples", "0x10"}, `read --samples: found "0x10", expected a whole decimal number`, "--samples: "},
-		{"underscores", "out: f\n", []string{"samples=1_000"}, `read settings override samples=1_000: samples: found "1_000", expected a whole decimal number`, ""},
-		{"underscores in a flag", "out: f\n", []string{"--samples=1_000"}, `read --samples: found "1_000", expected a whole decimal number`, ""},
-		{"power of ten", "out: f\nsamples: 1e3\n", nil, `read settings a.yaml:2: samples: found "1e3", expected a whole decimal number`, ""},
-		{"no digits", "out: f\n", []string{"--samples=-"}, `read --samples: found "-", expected a whole decimal number`, ""},
-		{"number beyond its range", "out: f\n", []string{"--samples=99999999999999999999"}, `read --samples: found "99999999999999999999", expected a whole decimal number of at most 64 bits`, ""},
-		{"setting beyond its range", "out: f\nsamples: 99999999999999999999\n", nil, `read settings a.yaml:2: samples: found "99999999999999999999", expected a whole decimal number of at most 64 bits`, ""},
+		{"fraction", "out: f\nsamples: 1.5\n", nil, `read settings a.yaml:2: samples: found "1.5", expected a whole decimal number, -10 or more (64 bits)`, ""},
+		{"hexadecimal", "out: f\nsamples: 0x10\n", nil, `read settings a.yaml:2: samples: found "0x10", expected a whole decimal number, -10 or more (64 bits)`, ""},
+		{"hexadecimal flag", "out: f\n", []string{"--samples", "0x10"}, `read --samples: found "0x10", expected a whole decimal number, -10 or more (64 bits)`, "--samples: "},
+		{"underscores", "out: f\n", []string{"samples=1_000"}, `read settings override samples=1_000: samples: found "1_000", expected a whole decimal number, -10 or more (64 bits)`, ""},
+		{"underscores in a flag", "out: f\n", []string{"--samples=1_000"}, `read --samples: found "1_000", expected a whole decimal number, -10 or more (64 bits)`, ""},
+		{"power of ten", "out: f\nsamples: 1e3\n", nil, `read settings a.yaml:2: samples: found "1e3", expected a whole decimal number, -10 or more (64 bits)`, ""},
+		{"no digits", "out: f\n", []string{"--samples=-"}, `read --samples: found "-", expected a whole decimal number, -10 or more (64 bits)`, ""},
+		{"number beyond its range", "out: f\n", []string{"--samples=99999999999999999999"}, `read --samples: found "99999999999999999999", expected a whole decimal number, -10 or more (64 bits)`, ""},
+		{"setting beyond its range", "out: f\nsamples: 99999999999999999999\n", nil, `read settings a.yaml:2: samples: found "99999999999999999999", expected a whole decimal number, -10 or more (64 bits)`, ""},
 		{"word for a switch in a flag", "out: f\n", []string{"--dry=maybe"}, `read --dry: found "maybe", expected true or false`, ""},
 		{"list of lists", "out: f\ncolumns: [[a]]\n", nil, `read settings a.yaml:2: columns: found neither a value nor a list of values, expected a list of texts, or one text`, ""},
 		{"null in a list", "out: f\ncolumns: [a, null]\n", nil, `read settings a.yaml:2: columns.1: found null, which means no value in YAML, expected a value`, "put text in quotes"},

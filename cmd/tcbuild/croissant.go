@@ -9,8 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tcbuild/conf"
-	"tcbuild/fault"
 	"tcbuild/internal/croissant"
 	"tcbuild/store"
 )
@@ -38,13 +36,16 @@ is the same as in the version before.`,
 	flags.StringVar(&about.Name, "name", "", "`NAME` of the dataset (default: the name of its folder)")
 	flags.StringVar(&about.License, "license", "", "`LICENCE` of the dataset: an address or an SPDX identifier")
 	flags.StringVar(&about.Citation, "citation", "", "`TEXT` to cite the dataset by, preferably BibTeX")
-	flags.StringVar(&about.Date, "date", "", "`DATE` of publication, such as 2026-01-31")
-	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
+	flags.Var(&flagValue{
+		kind: "string", expected: "a date", hint: "write the 31st of January as 2026-01-31",
+		set: func(text string) bool {
+			_, err := time.Parse(time.DateOnly, text)
+			about.Date = text
+			return err == nil
+		},
+	}, "date", "`DATE` of publication, such as 2026-01-31")
+	return configured(e, cmd, func(ctx context.Context, args []string) error {
 		path := args[0]
-		if _, err := time.Parse(time.DateOnly, about.Date); about.Date != "" && err != nil {
-			return fault.New(fault.Usage, "write the 31st of January as 2026-01-31",
-				"read --date: found %q, expected a date", about.Date)
-		}
 		dataset, err := store.Open(path)
 		if err != nil {
 			return err

@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"tcbuild"
-	"tcbuild/conf"
 	"tcbuild/encode"
 	"tcbuild/fault"
 	"tcbuild/incidence"
@@ -22,7 +20,7 @@ import (
 
 func newDataset(e *env) *cobra.Command {
 	var o tcbuild.Options
-	var shard string
+	var part shard
 	cmd := &cobra.Command{
 		Use:   "dataset --mode indices|full-masks --graph DIR --perturbations FILE --out DATASET",
 		Short: "Build a dataset that holds every sample's masks",
@@ -42,8 +40,8 @@ process that completes the last shard publishes the dataset.`,
 	choiceFlag(cmd, &o.Variant, "mode", "", []store.Variant{store.Indices, store.FullMasks}, "what to store: indices or full-masks")
 	flags.StringVar(&o.Codec, "codec", "", fmt.Sprintf("how to encode masks: %s for indices; %s for full-masks (default: the first)",
 		strings.Join(encode.Codecs(encode.Indices), ", "), strings.Join(encode.Codecs(encode.FullMasks), ", ")))
-	flags.IntVar(&o.Shards, "shards", 0, "number of shards (default: chosen by the dataset's size)")
-	flags.StringVar(&shard, "shard", "", "build only shard I of N, counted from 0: `I/N`")
+	intFlag(flags, &o.Shards, "shards", 0, 0, "number of shards (default: chosen by the dataset's size)")
+	shardFlag(flags, &part, "build only shard I of N, counted from 0: `I/N`")
 	choiceFlag(cmd, &o.Resume, "resume", store.ResumeIfPossible,
 		[]store.Resume{store.ResumeNever, store.ResumeIfPossible, store.ResumeAlways},
 		"resume an interrupted build: never, if-possible or always")
@@ -55,20 +53,12 @@ process that completes the last shard publishes the dataset.`,
 		}
 		return slices.Compact(slices.Sorted(slices.Values(codecs))), cobra.ShellCompDirectiveNoFileComp
 	})
-	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
-		if o.Shards < 0 {
-			return fault.New(fault.Usage, "omit --shards to have the number chosen by the dataset's size",
-				"read --shards: found %d, expected 1 or more", o.Shards)
-		}
-		if shard != "" {
-			i, n, err := parseShard(shard)
-			if err != nil {
-				return err
+	return configured(e, cmd, func(ctx context.Context, _ []string) error {
+		if part.count > 0 {
+			if o.Shards != 0 && o.Shards != part.count {
+				return fault.New(fault.Usage, "omit --shards", "read --shard: found %d shards, together with --shards %d", part.count, o.Shards)
 			}
-			if o.Shards != 0 && o.Shards != n {
-				return fault.New(fault.Usage, "omit --shards", "read --shard: found %q together with --shards %d", shard, o.Shards)
-			}
-			o.Shard, o.Shards = &i, n
+			o.Shard, o.Shards = &part.number, part.count
 		}
 		return runBuild(ctx, e, o)
 	})
@@ -86,21 +76,9 @@ Without --perturbations, build only the cache.`,
 		Example: `  tcbuild incidence --graph demo/graph --perturbations demo/perturbations.arrow --out demo/incidence`,
 	}
 	datasetFlags(cmd, &o)
-	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
+	return configured(e, cmd, func(ctx context.Context, _ []string) error {
 		return runBuild(ctx, e, o)
 	})
-}
-
-// parseShard parses I/N.
-func parseShard(text string) (i, n int, err error) {
-	index, count, _ := strings.Cut(text, "/")
-	i, err1 := strconv.Atoi(index)
-	n, err2 := strconv.Atoi(count)
-	if err1 != nil || err2 != nil || i < 0 || i >= n {
-		return 0, 0, fault.New(fault.Usage, "shards count from 0: 0/4 is the first of four",
-			"read --shard: found %q, expected I/N with 0 <= I < N", text)
-	}
-	return i, n, nil
 }
 
 // inputFlags declares the input flags that all dataset variants share.
@@ -109,7 +87,7 @@ func inputFlags(cmd *cobra.Command, o *tcbuild.Options) {
 	flags.StringVar(&o.Graph, "graph", "", "cell graph: `DIR`")
 	flags.StringVar(&o.Perturbations, "perturbations", "",
 		"perturbation set: `FILE`, the lmdb folder of a torchcell build, or a computed set: synth:SCALE:SAMPLES:SEED or combinations:GENES:K[:FIRST:END]")
-	flags.IntVar(&o.Workers, "workers", 0, "CPU cores to use (default: all that are available)")
+	workersFlag(flags, &o.Workers)
 	choiceFlag(cmd, &o.ReactionRule, "reaction-rule", incidence.RuleAll, []incidence.ReactionRule{incidence.RuleAll, incidence.RuleGPR},
 		"when to remove a reaction: all, if any of its genes is deleted, as in torchcell; gpr, if its boolean rule becomes false, so that isozymes keep it")
 	choiceFlag(cmd, &o.UnknownGenes, "unknown-genes", ingest.RefuseUnknownGenes, ingest.UnknownGenesChoices,
@@ -171,10 +149,6 @@ func runBuild(ctx context.Context, e *env, o tcbuild.Options) error {
 }
 
 func buildDataset(ctx context.Context, e *env, o tcbuild.Options) (*tcbuild.Result, error) {
-	var err error
-	if o.Workers, err = useCores(o.Workers); err != nil {
-		return nil, err
-	}
 	o.Program, o.Log = buildVersion(), e.log
 	o.Progress = func(total int) tcbuild.Progress {
 		if total == 0 {

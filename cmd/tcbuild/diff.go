@@ -7,7 +7,6 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
-	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
@@ -31,12 +30,9 @@ nothing differs, and 4 otherwise.`,
   tcbuild diff old/graph new/graph --limit 0
   tcbuild diff old/graph new/graph --html differences.html`,
 	}
-	cmd.Flags().IntVar(&limit, "limit", 20, "number of differences of each kind to list (0 for all)")
+	intFlag(cmd.Flags(), &limit, "limit", 20, 0, "number of differences of each kind to list (0 for all)")
 	cmd.Flags().StringVar(&html, "html", "", "also write an HTML page: `FILE`")
-	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
-		if err := atLeast("limit", limit, 0); err != nil {
-			return err
-		}
+	return configured(e, cmd, func(ctx context.Context, args []string) error {
 		return runDiff(ctx, e, args[0], args[1], limit, html)
 	})
 }

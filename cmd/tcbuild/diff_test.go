@@ -225,7 +225,7 @@ edge types only in B: 1
 	must(t, dir, "diff", "b", "b")
 	execute(t, dir, "diff", "a", "nowhere").refused(t, 1, "read graph nowhere: found no such folder")
 	execute(t, dir, "diff", "a").refused(t, 2, "diff: ")
-	execute(t, dir, "diff", "a", "b", "--limit", "-1").refused(t, 2, "read --limit: found -1")
+	execute(t, dir, "diff", "a", "b", "--limit", "-1").refused(t, 2, `read --limit: found "-1", expected a whole decimal number, 0 or more`)
 }
 
 // With edges removed, added and shuffled, the graphs' differences are named and the masks differ in

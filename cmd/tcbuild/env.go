@@ -15,6 +15,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
+
+	"tcbuild/conf"
 )
 
 // env is passed to every command: where and how to print.
@@ -23,6 +25,8 @@ type env struct {
 	screen         io.Writer // unfiltered stderr, for the progress bar's control sequences
 	terminal       bool      // whether stderr is a terminal
 	log            *slog.Logger
+
+	settings *conf.Settings // of the command that runs
 
 	// The persistent flags.
 	config    string

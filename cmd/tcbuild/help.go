@@ -13,7 +13,7 @@ import (
 // carried makes a command that lists texts built into the program, or prints one. rows has the
 // titles, then a row for each text.
 func carried(e *env, cmd *cobra.Command, rows func() [][]string, text func(name string) ([]byte, error)) *cobra.Command {
-	return configured(e, cmd, func(_ context.Context, args []string, _ *conf.Settings) error {
+	return configured(e, cmd, func(_ context.Context, args []string) error {
 		if len(args) == 0 {
 			return e.table(rows()...)
 		}

@@ -66,9 +66,9 @@ sha256, and later downloads are checked against it.`,
 		Example: `  tcbuild ingest fetch --config yeast
   tcbuild ingest fetch --config yeast data=downloads`,
 	}
-	return configured(e, cmd, func(ctx context.Context, _ []string, settings *conf.Settings) error {
+	return configured(e, cmd, func(ctx context.Context, _ []string) error {
 		var spec source.GraphSpec
-		if err := settings.Decode(&spec); err != nil {
+		if err := e.settings.Decode(&spec); err != nil {
 			return err
 		}
 		if len(spec.Downloads) == 0 {
@@ -113,9 +113,9 @@ why. The same account is in DIR/sources.json.`,
 	}
 	cmd.Flags().StringVar(&out, "out", "", "folder to create: `DIR`")
 	require(cmd, "out")
-	run := func(ctx context.Context, _ []string, settings *conf.Settings) error {
+	run := func(ctx context.Context, _ []string) error {
 		var spec source.GraphSpec
-		if err := settings.Decode(&spec); err != nil {
+		if err := e.settings.Decode(&spec); err != nil {
 			return err
 		}
 		_, err := runIngestGraph(ctx, e, out, spec)

@@ -63,13 +63,13 @@ lists every key.`,
 	duplicatesFlags(cmd, &o.duplicates)
 	require(cmd, "graph", "out")
 	keys := slices.DeleteFunc(conf.Keys(&given.LayoutSpec), func(key string) bool { return key == "file" })
-	return configured(e, cmd, func(ctx context.Context, args []string, settings *conf.Settings) error {
+	return configured(e, cmd, func(ctx context.Context, args []string) error {
 		if name != "" {
 			if err := conf.DecodeSource(name, "perturbations", &o.table); err != nil {
 				return err
 			}
 		}
-		if err := settings.Decode(&o.table.LayoutSpec); err != nil {
+		if err := e.settings.Decode(&o.table.LayoutSpec); err != nil {
 			return err
 		}
 		for flag, set := range map[string]func(){

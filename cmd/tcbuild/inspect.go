@@ -15,7 +15,6 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
-	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
@@ -63,7 +62,7 @@ that the graph lacks.
 	flags.StringVar(&o.graph, "graph", "", "cell graph to compare a perturbation set with: `DIR`")
 	controlsFlag(flags, &o.controls)
 	flags.StringVar(&o.html, "html", "", "also write an HTML page with plots: `FILE`")
-	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
+	return configured(e, cmd, func(ctx context.Context, args []string) error {
 		return runInspect(ctx, e, args[0], o)
 	})
 }

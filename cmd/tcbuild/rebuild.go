@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"tcbuild"
-	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/gpuverify"
 	"tcbuild/ingest"
@@ -30,7 +30,7 @@ type rebuildOptions struct {
 	synth         synthOptions
 	build         tcbuild.Options
 	method        gpuverify.Method
-	device        string
+	devices       *gpuverify.Devices
 	keep          int
 	force, dryRun bool
 	ifBusy        string
@@ -87,11 +87,10 @@ operations' has examples, 'tcbuild docs settings' lists every key.`,
 	synthFlags(cmd, &o.synth)
 	scale := flags.Lookup("scale") // without it, the input is not synthetic
 	scale.Usage, scale.DefValue = "use synthetic input of this size instead of graph and perturbations: tiny or yeast", ""
-	flags.IntVar(&o.build.Shards, "shards", 0, "number of shards (default: one per task of --array; without it, chosen by the dataset's size)")
+	intFlag(flags, &o.build.Shards, "shards", 0, 0, "number of shards (default: one per task of --array; without it, chosen by the dataset's size)")
 	choiceFlag(cmd, &o.method, "method", gpuverify.Both, methods, "how to regenerate masks for verification: incidence, edges or both")
-	flags.StringVar(&o.device, "device", "cpu",
-		"where to regenerate masks for verification: cpu, cuda (all CUDA devices), or cuda:0,2")
-	flags.IntVar(&o.keep, "keep", 3, "versions to keep, including the current one")
+	deviceFlag(cmd, &o.devices, "where to regenerate masks for verification: cpu, cuda (all CUDA devices), or cuda:0,2")
+	intFlag(flags, &o.keep, "keep", 3, 1, "versions to keep, including the current one")
 	flags.BoolVar(&o.force, "force", false, "rebuild everything, even if nothing changed")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would run and why (with --slurm, also the job scripts), but change nothing")
 	choiceFlag(cmd, &o.ifBusy, "if-busy", "fail", []string{"fail", "ok"},
@@ -105,8 +104,8 @@ operations' has examples, 'tcbuild docs settings' lists every key.`,
 		"slurm", "array", "after", "again"}
 	flags.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shown, flag.Name) })
 	o.given = flags
-	return configured(e, cmd, func(ctx context.Context, _ []string, settings *conf.Settings) error {
-		if err := errors.Join(o.check(e), o.ingest.read(settings)); err != nil {
+	return configured(e, cmd, func(ctx context.Context, _ []string) error {
+		if err := errors.Join(o.check(e), o.ingest.read(e.settings)); err != nil {
 			return err
 		}
 		return runRebuild(ctx, e, o)
@@ -124,11 +123,6 @@ func (o *rebuildOptions) check(e *env) error {
 	case o.dataset == "" || o.dataset != filepath.Base(o.dataset) || strings.HasPrefix(o.dataset, "."):
 		return fault.New(fault.Usage, "add --dataset NAME",
 			"rebuild: found dataset name %q, expected the name of a folder in --root", o.dataset)
-	case o.keep < 1:
-		return fault.New(fault.Usage, "keep=1 keeps only the current version",
-			"read --keep: found %d, expected 1 or more", o.keep)
-	case o.build.Shards < 0:
-		return fault.New(fault.Usage, "omit it for its default", "read --shards: found %d, expected 1 or more", o.build.Shards)
 	case o.slurm.after && (o.force || !o.slurm.submit):
 		return fault.New(fault.Usage, "submit with --force when the other chain has ended",
 			"read --after: expected it with --slurm and without --force")
@@ -148,7 +142,7 @@ func (o *rebuildOptions) check(e *env) error {
 		}
 	}
 	if o.build.Workers == 0 {
-		o.build.Workers = rebuild.CPUsPerTask()
+		runtime.GOMAXPROCS(rebuild.CPUsPerTask()) // 0 changes nothing
 	}
 	return nil
 }
@@ -202,18 +196,11 @@ func (o *rebuildOptions) chain(e *env) (*rebuild.Rebuild, error) {
 	if err != nil {
 		return nil, err
 	}
-	devices, err := parseDevices(o.device, "", "")
-	if err != nil {
-		return nil, err
-	}
-	if o.build.Workers, err = useCores(o.build.Workers); err != nil {
-		return nil, err
-	}
 	o.build.Program = buildVersion()
 	chain := &rebuild.Rebuild{
 		Chain:    rebuild.Chain{Dir: filepath.Join(o.root, o.dataset), Program: program, Keep: o.keep, Force: o.force, Log: e.log},
 		Variants: o.variants, Input: input, Build: o.build,
-		Verify:   gpuverify.Options{Method: o.method, Workers: o.build.Workers, Devices: devices},
+		Verify:   gpuverify.Options{Method: o.method, Workers: o.build.Workers, Devices: o.devices},
 		Progress: func(stage string, samples int) tcbuild.Progress { return newProgress(e, stage, samples) },
 	}
 	return chain, chain.AddStages()

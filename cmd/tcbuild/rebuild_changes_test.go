@@ -74,7 +74,7 @@ edges: [{file: "${data}/links.tsv", relation: link, from: a, to: b, undirected: 
 			}
 			e := newEnv(io.Discard, io.Discard)
 			e.log = slog.New(slog.DiscardHandler)
-			o := &rebuildOptions{root: t.TempDir(), dataset: "set", variants: []string{"indices", "full-masks"}, method: "edges", device: "cpu", keep: 1}
+			o := &rebuildOptions{root: t.TempDir(), dataset: "set", variants: []string{"indices", "full-masks"}, method: "edges", keep: 1}
 			o.build.ReactionRule, o.build.UnknownGenes, o.build.Duplicates = "all", ingest.RefuseUnknownGenes, duplicates.Keep
 			c.options(o)
 			run := func(wrap func(*rebuild.Stage)) error {

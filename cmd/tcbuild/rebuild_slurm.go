@@ -53,7 +53,7 @@ func slurmFlags(cmd *cobra.Command, o *slurmOptions) {
 		"`COMMAND` that runs the program in jobs, such as apptainer exec IMAGE; paths must be the same inside it")
 	flags.StringVar(&o.order.Clusters, "clusters", "", "cluster to submit the chain to: `NAME`, as in sbatch --clusters")
 	flags.Float64Var(&o.stallMinutes, "stall-minutes", 60, "minutes without progress after which a job is restarted; 0: never")
-	flags.IntVar(&o.maxRestarts, "max-restarts", 50, "how often SLURM may restart a job after interruptions and lost nodes")
+	intFlag(flags, &o.maxRestarts, "max-restarts", 50, 0, "how often SLURM may restart a job after interruptions and lost nodes")
 	choiceFlag(cmd, &o.step, "step", "", rebuild.JobLabels, "run one job of a submitted chain: "+strings.Join(rebuild.JobLabels, ", "))
 }
 

@@ -125,7 +125,7 @@ func TestRebuildErrors(t *testing.T) {
 		{"no name", []string{"rebuild", "--root", "out"}, 2, "found dataset name"},
 		{"no input", []string{"rebuild", "--root", "out", "--dataset", "set", "samples=5"}, 2, "found no input, expected --graph and --perturbations"},
 		{"name", []string{"rebuild", "--root", "out", "--dataset", "../x"}, 2, `"../x"`},
-		{"keep", rebuildOf("keep=0"), 2, "read --keep: found 0"},
+		{"keep", rebuildOf("keep=0"), 2, `keep: found "0", expected a whole decimal number, 1 or more`},
 		{"variant of the settings", rebuildOf("variants=[indices,index]"), 2, `found "index"`},
 		{"no graph", []string{"rebuild", "--root", "out", "--dataset", "set", "--perturbations", "sets.tsv"}, 2, "without --graph"},
 		{"no perturbations", []string{"rebuild", "--root", "out", "--dataset", "set", "--graph", "graph"}, 2, "without --perturbations"},

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/internal/page"
 	"tcbuild/internal/selection"
@@ -30,7 +29,7 @@ describes the language of expressions.`,
 	whereFlag(cmd.Flags(), &expression)
 	cmd.Flags().StringVar(&out, "out", "", "selection to create: `FILE`")
 	require(cmd, "where", "out")
-	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
+	return configured(e, cmd, func(ctx context.Context, args []string) error {
 		dataset, err := store.Open(args[0])
 		if err != nil {
 			return err
@@ -100,12 +99,12 @@ contradictory pins and empty parts are errors.`,
 		"put these samples into test, or PART, before splitting: `[PART:]COLUMN=VALUE`, [PART:]gene=FILE, or several conditions joined by commas, which must all be true; repeatable")
 	flags.StringVar(&o.Stratify, "stratify", "",
 		"apply the fractions within each value of `COLUMN`, or of perturbation-count, the number of perturbed genes")
-	flags.Uint64Var(&o.Seed, "seed", 1, "random seed")
+	seedFlag(flags, &o.Seed)
 	flags.StringVar(&o.Pin, "pin", "", "table `FILE` with columns sample_id and part, which assigns samples to parts")
 	flags.StringVar(&html, "html", "", "also write an HTML page about the parts: `FILE`")
 	flags.StringVar(&out, "out", "", "folder to create: `DIR`")
 	require(cmd, "by", "out")
-	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
+	return configured(e, cmd, func(ctx context.Context, args []string) error {
 		var err error
 		switch {
 		case len(fractions) > 0:

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tcbuild/conf"
 	"tcbuild/internal/rebuild"
 	"tcbuild/store"
 )
@@ -23,7 +22,7 @@ processes stage to the same DIR, one copies and the others wait. An interrupted 
 starts again.`,
 		Example: `  tcbuild stage data/yeast/current/full-masks /dev/shm/yeast`,
 	}
-	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
+	return configured(e, cmd, func(ctx context.Context, args []string) error {
 		path, dir := args[0], args[1]
 		if resolved, err := filepath.EvalSymlinks(path); err == nil {
 			path = resolved // current may change while files are copied

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/internal/rebuild"
 	"tcbuild/store"
@@ -32,7 +31,7 @@ last failure with its log.`,
 		Example: `  tcbuild status demo/indices
   tcbuild status data/yeast`,
 	}
-	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
+	return configured(e, cmd, func(ctx context.Context, args []string) error {
 		return runStatus(ctx, e, args[0])
 	})
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
@@ -38,7 +37,7 @@ DIR/perturbations.arrow. The same scale, samples and seed give the same bytes.`,
 	cmd.Flags().StringVar(&o.out, "out", "", "folder to create: `DIR`")
 	synthFlags(cmd, &o)
 	require(cmd, "out")
-	return configured(e, cmd, func(ctx context.Context, _ []string, _ *conf.Settings) error {
+	return configured(e, cmd, func(ctx context.Context, _ []string) error {
 		if err := o.check(); err != nil {
 			return err
 		}
@@ -50,9 +49,9 @@ DIR/perturbations.arrow. The same scale, samples and seed give the same bytes.`,
 func synthFlags(cmd *cobra.Command, o *synthOptions) {
 	flags := cmd.Flags()
 	choiceFlag(cmd, &o.scale, "scale", synth.Tiny.Name, []string{synth.Tiny.Name, synth.Yeast.Name}, "size of the graph: tiny or yeast")
-	flags.IntVar(&o.samples, "samples", 0, "number of samples (default "+humanCount(synth.Tiny.Samples)+" at tiny, "+
+	intFlag(flags, &o.samples, "samples", 0, 0, "number of samples (default "+humanCount(synth.Tiny.Samples)+" at tiny, "+
 		humanCount(synth.Yeast.Samples)+" at yeast)")
-	flags.Uint64Var(&o.seed, "seed", 1, "random seed")
+	seedFlag(flags, &o.seed)
 }
 
 // check refuses an invalid scale or number of samples, and replaces 0 samples by the scale's

@@ -59,7 +59,7 @@ func TestSynthIsReproducible(t *testing.T) {
 func TestSynthErrors(t *testing.T) {
 	for args, want := range map[string]string{
 		"synth --out x --scale huge":   "found \"huge\", expected tiny or yeast",
-		"synth --out x --samples -1":   "read --samples: found -1, expected 1 or more",
+		"synth --out x --samples -1":   "read --samples: found \"-1\", expected a whole decimal number, 0 or more",
 		"synth --out . ":               "write .: it already exists",
 		"synth --out x --seed minus":   "read --seed: found \"minus\", expected a whole decimal number, 0 or more",
 		"synth --config quickstart ~s": "found no key s to remove",

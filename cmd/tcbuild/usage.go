@@ -35,7 +35,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		flag := invalid.GetFlag()
 		return fault.New(fault.Usage, flagHint(flag, invalid.GetValue()), "read --%s: found %q, expected %s",
-			flag.Name, invalid.GetValue(), expectedOf(flag, err))
+			flag.Name, invalid.GetValue(), expectedOf(flag))
 	}
 	return usageError(cmd, err)
 }
@@ -113,50 +113,4 @@ func missingFlags(cmd *cobra.Command) error {
 		hint = fmt.Sprintf("name a settings file, or try '%s --config %s'", cmd.CommandPath(), preset)
 	}
 	return fault.New(fault.Usage, hint, "%s%s%s", prefix(cmd), strings.Join(missing, ", "), are)
-}
-
-// choice is the value of a flag that takes one of a few words.
-type choice struct {
-	word  string
-	valid []string
-	store func(word string)
-}
-
-func (c *choice) String() string { return c.word }
-
-// Type is what the help calls it.
-func (c *choice) Type() string { return "string" }
-
-func (c *choice) Set(word string) error {
-	if !slices.Contains(c.valid, word) {
-		return fmt.Errorf("expected %s", strings.Join(c.valid, " or "))
-	}
-	c.word = word
-	c.store(word)
-	return nil
-}
-
-// choiceFlag declares a flag that takes one of a few words, which shells complete.
-func choiceFlag[T, V ~string](cmd *cobra.Command, value *T, name string, byDefault T, valid []V, usage string) {
-	var words []string
-	for _, word := range valid {
-		words = append(words, string(word))
-	}
-	*value = byDefault
-	cmd.Flags().Var(&choice{string(byDefault), words, func(word string) { *value = T(word) }}, name, usage)
-	completes(cmd, name, words...)
-}
-
-// completes makes shells complete a flag's words.
-func completes(cmd *cobra.Command, flag string, words ...string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// oneOf returns an error unless value is one of the valid ones.
-func oneOf(flag, value string, valid ...string) error {
-	if slices.Contains(valid, value) {
-		return nil
-	}
-	return fault.New(fault.Usage, fault.DidYouMean(value, valid, "choose one of them"),
-		"read %s: found %q, expected %s", flag, value, strings.Join(valid, " or "))
 }

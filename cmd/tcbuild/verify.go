@@ -3,15 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"runtime"
-	"slices"
-	"strconv"
-	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/gpuverify"
 	"tcbuild/ingest/graph"
@@ -20,10 +14,10 @@ import (
 )
 
 type verifyOptions struct {
-	graph, device, gpuMemory, pinnedMemory, json, shard string
-	method                                              gpuverify.Method
-	workers                                             int
-	merge                                               bool
+	gpuverify.Options
+	graph, json string
+	shard       shard
+	merge       bool
 }
 
 var methods = []gpuverify.Method{gpuverify.ByIncidence, gpuverify.ByEdges, gpuverify.Both}
@@ -64,23 +58,22 @@ shards.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.graph, "graph", "", "also check that the dataset was built from this graph: `DIR`")
-	flags.StringVar(&o.device, "device", "cpu", "where to regenerate masks: cpu, cuda (all CUDA devices), or cuda:0,2")
-	completes(cmd, "device", "cpu", "cuda")
-	flags.StringVar(&o.gpuMemory, "gpu-memory", "",
+	cuda := deviceFlag(cmd, &o.Devices, "where to regenerate masks: cpu, cuda (all CUDA devices), or cuda:0,2")
+	memoryFlag(flags, &cuda.Memory, "gpu-memory",
 		"memory to use on each device, such as 2GB (default: 90% of the free memory)")
-	flags.StringVar(&o.pinnedMemory, "pinned-memory", "",
+	memoryFlag(flags, &cuda.Pinned, "pinned-memory",
 		"host memory to pin for transfers to devices, such as 500MB (default: one eighth of the available memory)")
-	choiceFlag(cmd, &o.method, "method", gpuverify.Both, methods, "how to regenerate masks: incidence, edges or both")
+	choiceFlag(cmd, &o.Method, "method", gpuverify.Both, methods, "how to regenerate masks: incidence, edges or both")
 	flags.StringVar(&o.json, "json", "", "write the report to `FILE` (- for stdout)")
-	flags.IntVar(&o.workers, "workers", 0, "CPU cores to use (default: all that are available)")
-	flags.StringVar(&o.shard, "shard", "", "verify only part I of N, counted from 0, and write the findings to --json: `I/N`")
+	workersFlag(flags, &o.Workers)
+	shardFlag(flags, &o.shard, "verify only part I of N, counted from 0, and write the findings to --json: `I/N`")
 	flags.BoolVar(&o.merge, "merge", false, "combine the findings in the files PART…; --method must be the same")
-	return configured(e, cmd, func(ctx context.Context, args []string, _ *conf.Settings) error {
+	return configured(e, cmd, func(ctx context.Context, args []string) error {
 		switch merged := len(args) > 1; {
 		case o.merge != merged:
 			return fault.New(fault.Usage, "write --merge part-*.json",
 				"verify: expected files of parts with --merge, and only with it")
-		case o.shard != "" && (o.merge || o.json == ""):
+		case o.shard.count > 0 && (o.merge || o.json == ""):
 			return fault.New(fault.Usage, "add --json FILE, and give all FILEs to --merge",
 				"verify: expected --shard with --json, and without --merge")
 		}
@@ -89,10 +82,6 @@ shards.`,
 }
 
 func runVerify(ctx context.Context, e *env, path string, files []string, o verifyOptions) error {
-	options, err := o.checked()
-	if err != nil {
-		return err
-	}
 	dataset, err := store.Open(path)
 	if err != nil {
 		return err
@@ -108,15 +97,15 @@ func runVerify(ctx context.Context, e *env, path string, files []string, o verif
 	}
 	bar := newProgress(e, "verify", dataset.Manifest.Samples)
 	defer bar.Done()
-	options.Progress = bar
-	if o.shard != "" {
-		return verifyPart(ctx, e, dataset, options, o)
+	o.Progress = bar
+	if o.shard.count > 0 {
+		return verifyPart(ctx, e, dataset, o)
 	}
 	var report *gpuverify.Report
 	if o.merge {
-		report, err = mergeParts(ctx, dataset, files, options)
+		report, err = mergeParts(ctx, dataset, files, o.Options)
 	} else {
-		report, err = gpuverify.Verify(ctx, dataset, options)
+		report, err = gpuverify.Verify(ctx, dataset, o.Options)
 	}
 	if err != nil {
 		return err
@@ -124,13 +113,10 @@ func runVerify(ctx context.Context, e *env, path string, files []string, o verif
 	return printReport(e, o.json, report, report)
 }
 
-func verifyPart(ctx context.Context, e *env, dataset *store.Dataset, options gpuverify.Options, o verifyOptions) error {
-	i, n, err := parseShard(o.shard)
+func verifyPart(ctx context.Context, e *env, dataset *store.Dataset, o verifyOptions) error {
+	part := gpuverify.PartOf(dataset, o.Method, o.shard.number, o.shard.count)
+	part, err := gpuverify.VerifyPart(ctx, dataset, part, o.Options, &gpuverify.Reference{})
 	if err != nil {
-		return err
-	}
-	part := gpuverify.PartOf(dataset, options.Method, i, n)
-	if part, err = gpuverify.VerifyPart(ctx, dataset, part, options, &gpuverify.Reference{}); err != nil {
 		return err
 	}
 	return printReport(e, o.json, part, part.Report)
@@ -144,16 +130,6 @@ func mergeParts(ctx context.Context, dataset *store.Dataset, files []string, opt
 		}
 	}
 	return gpuverify.Gather(ctx, dataset, parts, options)
-}
-
-// checked returns the options of gpuverify, without progress.
-func (o verifyOptions) checked() (options gpuverify.Options, err error) {
-	options.Method = o.method
-	if options.Devices, err = parseDevices(o.device, o.gpuMemory, o.pinnedMemory); err != nil {
-		return options, err
-	}
-	options.Workers, err = useCores(o.workers)
-	return options, err
 }
 
 // shownFindings is how many findings are printed; the report has more.
@@ -195,60 +171,4 @@ func printReport(e *env, jsonPath string, written any, report *gpuverify.Report)
 	}
 	return fault.New(fault.Damaged, "build the dataset again, or restore it from a copy",
 		"verify %s; first: %s", summary, findings[0])
-}
-
-// maxWorkers is more than any machine has cores. Each worker holds values of 64 samples in memory.
-const maxWorkers = 1024
-
-// useCores limits the program to that many cores, 0 for all that the job has, and returns their
-// number.
-func useCores(workers int) (int, error) {
-	if workers < 0 || workers > maxWorkers {
-		return 0, fault.New(fault.Usage, "give the number of CPU cores to use",
-			"read --workers: found %d, expected 1 to %d", workers, maxWorkers)
-	}
-	if workers > 0 {
-		runtime.GOMAXPROCS(workers)
-	}
-	return runtime.GOMAXPROCS(0), nil
-}
-
-// parseDevices parses --device, --gpu-memory and --pinned-memory; the result is nil for the CPU.
-func parseDevices(device, memory, pinned string) (*gpuverify.Devices, error) {
-	devices := new(gpuverify.Devices)
-	var err error
-	if devices.Memory, err = parseMemory("gpu-memory", memory); err != nil {
-		return nil, err
-	}
-	if devices.Pinned, err = parseMemory("pinned-memory", pinned); err != nil {
-		return nil, err
-	}
-	kind, list, listed := strings.Cut(device, ":")
-	if kind != "cuda" {
-		return nil, oneOf("--device", device, "cpu", "cuda", "cuda:0,2")
-	}
-	for _, text := range strings.Split(list, ",") {
-		if !listed {
-			break
-		}
-		ordinal, err := strconv.ParseUint(text, 10, 16)
-		if err != nil || slices.Contains(devices.Ordinals, int(ordinal)) {
-			return nil, fault.New(fault.Usage, "number the devices from 0, as nvidia-smi does, and list each once, as in cuda:0,2",
-				"read --device %s: found device %q", device, text)
-		}
-		devices.Ordinals = append(devices.Ordinals, int(ordinal))
-	}
-	return devices, nil
-}
-
-// parseMemory parses a number of bytes, such as 500000, 1.5GB or 2GiB; the empty string is 0.
-func parseMemory(flag, text string) (int64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	size, err := humanize.ParseBytes(text)
-	if err != nil || size == 0 || size >= 1<<62 {
-		return 0, fault.New(fault.Usage, "give it in bytes, or with a unit, such as 500MB or 2GiB", "read --%s: found %q", flag, text)
-	}
-	return int64(size), nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tcbuild/conf"
 	"tcbuild/gpuverify"
 	"tcbuild/store"
 )
@@ -68,7 +67,7 @@ func newVersion(e *env) *cobra.Command {
 	cmd := &cobra.Command{Use: "version", Short: "Print the version and the commit it was built from"}
 	cmd.Flags().BoolVar(&asJSON, "json", false,
 		"print JSON, including CUDA support, LMDB's version and the format version of datasets")
-	return configured(e, cmd, func(context.Context, []string, *conf.Settings) error {
+	return configured(e, cmd, func(context.Context, []string) error {
 		if asJSON {
 			return e.json(thisBuild())
 		}
