@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -15,7 +16,8 @@ import (
 // edgeFile is a table whose rows become edges of one or more types, in one pass.
 type edgeFile struct {
 	path       string
-	reader     *table.Reader // read to its end and closed by read
+	rows       *sourceRows                           // read to their end and closed by read
+	row        func(batch *table.Batch, i int) error // makes the edges of a row
 	name       nameReader
 	ends       [2]edgeEnd                         // sources and targets
 	split      []byte                             // what separates several names in a field; empty: a field is one name
@@ -23,23 +25,21 @@ type edgeFile struct {
 	undirected bool
 	unknown    UnknownNames
 	names      *Names // of genes
-	refusal    refusal
 	kept       []keptColumn
 	ablation   Ablation
 
-	// Of a matrix: its columns of values, where its header is, and whether rows are factors, with a
-	// target per column.
+	// Of a matrix: its columns of values, the number of those without a name, which are left out, and
+	// whether rows are factors, with a target per column.
 	values     []valueColumn
-	header     string
+	nameless   int
 	factorRows bool
 
-	// the column whose values have edge types of their own, or -1: then groups has one, from the
-	// start
-	groupBy int
-	groupOf func(value []byte) (*edgeGroup, error) // makes a group; the value is not missing
-	groups  []*edgeGroup                           // in order of their first rows
-
-	byValue map[string]*edgeGroup
+	// The relations of a group, before it is made. In their names, {COLUMN} stands for the value of
+	// the column groupBy, whose values have edge types of their own. If that is -1, there is one group.
+	relations []relation
+	groupBy   int
+	groups    []*edgeGroup // in order of their first rows
+	byValue   map[string]*edgeGroup
 
 	// of the row at hand
 	weights []float64 // by relation
@@ -84,25 +84,18 @@ type nameReader func(batch *table.Batch, column, i int) (name []byte, err error)
 // read reads the file into a table for each relation of its groups, in order, and closes it. It takes
 // some 25 bytes per pair of nodes and 16 more per relation, and the columns that are kept.
 func (f *edgeFile) read() (tables []*ingest.Edges, reports []SourceReport, err error) {
-	defer f.reader.Close()
 	f.byValue = make(map[string]*edgeGroup)
-	for _, g := range f.groups {
-		f.prepare(g)
+	if f.groupBy < 0 {
+		f.groups = []*edgeGroup{f.newGroup("")}
 	}
-	row := f.row
-	if f.header != "" {
-		row = f.matrixRow
-	}
-	for batch, err := range f.reader.Batches() {
-		for i := 0; err == nil && i < batch.Len; i++ {
-			err = row(batch, i)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
+	f.rows.after = func() {
 		for _, g := range f.groups {
 			g.addEdges(len(f.kept))
 		}
+	}
+	var read SourceReport // of all relations
+	if err := f.rows.each("edges", &read, f.row); err != nil {
+		return nil, nil, err
 	}
 	for _, g := range f.groups {
 		for _, r := range g.relations {
@@ -115,30 +108,32 @@ func (f *edgeFile) read() (tables []*ingest.Edges, reports []SourceReport, err e
 	}
 	if len(reports) == 0 {
 		return nil, nil, fault.New(fault.Input, "check that it is the right file, and check the setting where",
-			"read edges %s: kept 0 of %s, expected at least one", f.path, plural(f.refusal.rows(), "row", ""))
+			"read edges %s: kept 0 of %s, expected at least one", f.path, plural(read.Rows, "row", ""))
 	}
+	reports[0].note(Count{"columns without a name, which are left out", f.nameless})
 	return tables, reports, nil
 }
 
-func (f *edgeFile) prepare(g *edgeGroup) {
+// newGroup makes a group whose edge types have a text in their names.
+func (f *edgeFile) newGroup(text string) *edgeGroup {
+	g := &edgeGroup{met: newPairs(f.undirected), byKind: make([]int, len(f.names.kinds))}
 	if f.ends[0].names != f.ends[1].names {
 		g.missing.what = "nodes"
 	}
-	g.met, g.byKind = newPairs(f.undirected), make([]int, len(f.names.kinds))
-	for _, r := range g.relations {
+	for _, r := range f.relations {
+		if before, by, after := cutPlaceholder(r.kind.Relation); by != "" {
+			r.kind.Relation = before + text + after
+		}
 		for _, column := range f.kept {
 			r.kept = append(r.kept, column.builder())
 		}
+		g.relations = append(g.relations, &r)
 	}
+	return g
 }
 
-// row makes the edges of a row.
-func (f *edgeFile) row(batch *table.Batch, i int) error {
-	if refused, err := f.refusal.refuses(batch, i); err != nil {
-		return f.malformed(batch, -1, i, err)
-	} else if refused {
-		return nil
-	}
+// tableRow makes the edges of a row of an edge table.
+func (f *edgeFile) tableRow(batch *table.Batch, i int) error {
 	g, err := f.group(batch, i)
 	if err != nil {
 		return err
@@ -198,14 +193,17 @@ func (f *edgeFile) group(batch *table.Batch, i int) (*edgeGroup, error) {
 		return g, nil
 	}
 	if batch.Missing(f.groupBy, i) {
-		return nil, f.malformed(batch, f.groupBy, i, fault.New(fault.Input, "drop such rows with where: not missing(…)",
+		return nil, f.in(f.groupBy, fault.New(fault.Input, "drop such rows with where: not missing(…)",
 			"found no value, expected one for the name of the edge type"))
 	}
-	g, err := f.groupOf(value)
-	if err != nil {
-		return nil, f.malformed(batch, f.groupBy, i, err)
+	g := f.newGroup(notInNames.ReplaceAllString(string(value), "_"))
+	made := g.relations[0].kind
+	if slices.ContainsFunc(f.groups, func(other *edgeGroup) bool { return other.relations[0].kind == made }) {
+		return nil, f.in(f.groupBy, fmt.Errorf("found %q, whose edge type %s another value has as well", value, made.Relation))
 	}
-	f.prepare(g)
+	if !relationName.MatchString(made.Relation) {
+		return nil, f.in(f.groupBy, fmt.Errorf("found %q, expected what the name of an edge type can contain: letters, digits, . and -", value))
+	}
 	f.byValue[string(value)] = g
 	f.groups = append(f.groups, g)
 	return g, nil
@@ -218,7 +216,7 @@ func (f *edgeFile) readEnds(g *edgeGroup, end *edgeEnd, batch *table.Batch, i in
 	var err error
 	for _, column = range end.columns {
 		if field, err = f.name(batch, column, i); err != nil {
-			return f.malformed(batch, column, i, err)
+			return f.in(column, err)
 		}
 		if len(field) > 0 && string(field) != "-" {
 			break
@@ -235,15 +233,15 @@ func (f *edgeFile) readEnds(g *edgeGroup, end *edgeEnd, batch *table.Batch, i in
 		}
 		if f.rename != nil && end.names == f.names {
 			if name, err = f.rename(name); err != nil {
-				return f.malformed(batch, column, i, err)
+				return f.in(column, err)
 			}
 		}
 		m := end.recent.find(end.names, name)
 		if m.kind >= 0 && m.result == gene {
 			g.byKind[m.kind]++
 		}
-		if m, err = f.resolve(g, end.names, m, name, batch, column, i); err != nil {
-			return err
+		if m, err = f.resolve(g, end.names, m, name); err != nil {
+			return f.in(column, err)
 		}
 		end.nodes = append(end.nodes, m)
 	}
@@ -252,18 +250,18 @@ func (f *edgeFile) readEnds(g *edgeGroup, end *edgeEnd, batch *table.Batch, i in
 
 // resolve notes a name that means no node, or returns an error for it. A type that grows gets the
 // node.
-func (f *edgeFile) resolve(g *edgeGroup, names *Names, m meaning, name []byte, batch *table.Batch, column, i int) (meaning, error) {
+func (f *edgeFile) resolve(g *edgeGroup, names *Names, m meaning, name []byte) (meaning, error) {
 	if m.result == gene {
 		return m, nil
 	}
 	if err := checkNodeID(names.nodes.Type, name); err != nil {
-		return m, f.malformed(batch, column, i, err)
+		return m, err
 	}
 	switch {
 	case names.grows:
 		return names.grow(string(name)), nil
 	case f.unknown == RefuseNames:
-		return m, fault.New(fault.Input, names.unknownHint(string(name)), "read edges %s: %s", f.where(batch, i), names.describe(string(name), m.result))
+		return m, fault.New(fault.Input, names.unknownHint(string(name)), "%s", names.describe(string(name), m.result))
 	}
 	g.missing.add(string(name))
 	return m, nil
@@ -276,7 +274,7 @@ func (f *edgeFile) readValues(g *edgeGroup, batch *table.Batch, i int) (err erro
 		weight := math.NaN()
 		if r.weight >= 0 {
 			if weight, err = batch.Finite(r.weight, i); err != nil {
-				return f.malformed(batch, r.weight, i, err)
+				return f.in(r.weight, err)
 			}
 		}
 		f.weights = append(f.weights, weight)
@@ -284,27 +282,16 @@ func (f *edgeFile) readValues(g *edgeGroup, batch *table.Batch, i int) (err erro
 	for _, kept := range f.kept {
 		c, err := kept.read(batch, i)
 		if err != nil {
-			return f.malformed(batch, kept.column, i, err)
+			return f.in(kept.column, err)
 		}
 		f.cells = append(f.cells, c)
 	}
 	return nil
 }
 
-// malformed is the error of a row, and of a column of it unless that is -1.
-func (f *edgeFile) malformed(batch *table.Batch, column, i int, err error) error {
-	if column >= 0 {
-		err = fault.New(fault.Input, fault.HintOf(err), "column %s: %w", fault.Quote(f.reader.Columns()[column]), err)
-	}
-	return fault.New(fault.Input, fault.HintOf(err), "read edges %s: %w", f.where(batch, i), err)
-}
-
-// where says where a row is, or the header if batch is nil.
-func (f *edgeFile) where(batch *table.Batch, i int) string {
-	if batch == nil {
-		return f.header
-	}
-	return f.reader.Where(batch.First + int64(i))
+// in is the error of a column.
+func (f *edgeFile) in(column int, err error) error {
+	return fault.New(fault.Input, fault.HintOf(err), "column %s: %w", fault.Quote(f.rows.Columns()[column]), err)
 }
 
 // missingNames collects the names without a gene.

@@ -8,7 +8,6 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tcbuild/fault"
@@ -21,79 +20,50 @@ import (
 // open prepares an edge table for reading. place is where its settings are, for errors.
 func (t *EdgesSpec) open(files *inputfile.Files, types *nodeTypes, place string) (*edgeFile, error) {
 	file := &edgeFile{path: t.File, split: []byte(t.Split), rename: t.rename(), undirected: *t.Undirected, groupBy: -1, names: types.of(ingest.Gene)}
+	file.row = file.tableRow
 	file.ends[0].names, file.ends[1].names = types.of(t.FromType), types.of(t.ToType)
 	var err error
 	if file.name, err = t.nameReader(files); err != nil {
 		return nil, err
 	}
-	if file.reader, err = t.TextSpec.open(files); err != nil {
+	patterns := t.relations()
+	named := slices.Concat[[]string](t.From, t.To, t.Weight, slices.Sorted(maps.Keys(t.Keep)))
+	_, by, _ := cutPlaceholder(patterns[0])
+	if by != "" {
+		named = append(named, by)
+	}
+	rows, columns, err := openRows(files, t.TextSpec, t.RowsSpec, place, named...)
+	if err != nil {
 		return nil, err
 	}
-	if err := t.useColumns(file, place); err != nil {
-		file.reader.Close()
+	take := func(n int) (some []int) {
+		some, columns = columns[:n], columns[n:]
+		return some
+	}
+	file.rows, file.ends[0].columns, file.ends[1].columns = rows, take(len(t.From)), take(len(t.To))
+	taken := graph.EndColumns
+	for k, weight := range take(len(t.Weight)) {
+		r := t.relation(patterns[k], weight, cmp.Or(t.WeightName, rows.Columns()[weight]))
+		file.relations = append(file.relations, r)
+		taken = append(taken[:len(taken):len(taken)], r.carried)
+	}
+	if len(t.Weight) == 0 {
+		file.relations = []relation{t.relation(patterns[0], -1, "")}
+	}
+	if file.kept, err = keptColumns(rows.Reader, take(len(t.Keep)), t.Keep, place, taken...); err != nil {
+		rows.Close()
 		return nil, err
+	}
+	if by != "" {
+		file.groupBy = columns[0]
 	}
 	return file, nil
 }
 
-// useColumns sets what a file does with its columns.
-func (t *EdgesSpec) useColumns(file *edgeFile, place string) (err error) {
-	names := file.reader.Columns()
-	find := func(wanted []string) (numbers []int) {
-		for _, name := range wanted {
-			number, failed := findColumn(file.reader, t.File, name)
-			numbers, err = append(numbers, number), cmp.Or(err, failed)
-		}
-		return numbers
-	}
-	file.ends[0].columns, file.ends[1].columns = find(t.From), find(t.To)
+// relation makes an edge type with weights from a column, or without any if that is -1.
+func (t *EdgesSpec) relation(name string, weight int, carried string) relation {
 	keep, refusal := t.condition()
-	relations := []relation{{weight: -1, keep: keep, limited: t.Cutoff.isSet(), refusal: refusal, loops: t.SelfLoops}}
-	taken := graph.EndColumns
-	for k, number := range find(t.Weight) {
-		r := relation{weight: number, carried: cmp.Or(t.WeightName, names[number]), keep: keep, limited: t.Cutoff.isSet(), refusal: refusal, loops: t.SelfLoops}
-		relations = append(relations[:k], r)
-		taken = append(taken[:len(taken):len(taken)], r.carried)
-	}
-	kept := find(slices.Sorted(maps.Keys(t.Keep)))
-	patterns := t.relations()
-	_, by, _ := cutPlaceholder(patterns[0])
-	if by != "" {
-		file.groupBy = find([]string{by})[0]
-	}
-	if err != nil {
-		return err
-	}
-	if file.kept, err = keptColumns(file.reader, kept, t.Keep, place, taken...); err != nil {
-		return err
-	}
-	newGroup := func(value string) *edgeGroup {
-		g := &edgeGroup{}
-		for k, r := range relations {
-			before, by, after := cutPlaceholder(patterns[k])
-			if r.kind = t.edgeType(before); by != "" {
-				r.kind.Relation += value + after
-			}
-			g.relations = append(g.relations, &r)
-		}
-		return g
-	}
-	if by == "" {
-		file.groups = []*edgeGroup{newGroup("")}
-	}
-	file.groupOf = func(value []byte) (*edgeGroup, error) {
-		g := newGroup(notInNames.ReplaceAllString(string(value), "_"))
-		made := g.relations[0].kind
-		if slices.ContainsFunc(file.groups, func(other *edgeGroup) bool { return other.relations[0].kind == made }) {
-			return nil, fmt.Errorf("found %q, whose edge type %s another value has as well", value, made.Relation)
-		}
-		if !relationName.MatchString(made.Relation) {
-			return nil, fmt.Errorf("found %q, expected what the name of an edge type can contain: letters, digits, . and -", value)
-		}
-		return g, nil
-	}
-	file.refusal, err = t.RowsSpec.refusal(place, names)
-	return err
+	return relation{kind: t.edgeType(name), weight: weight, carried: carried, keep: keep, limited: t.Cutoff.isSet(), refusal: refusal, loops: t.SelfLoops}
 }
 
 // relations are the names of the edge types, one per column of weights, in which {COLUMN} may stand
@@ -243,47 +213,47 @@ type valueColumn struct {
 	column int
 }
 
-// openMatrix prepares a matrix for reading. nameless is the number of columns without a name.
-func (t *EdgesSpec) openMatrix(files *inputfile.Files, names *Names) (_ *edgeFile, nameless int, err error) {
+// openMatrix prepares a matrix for reading.
+func (t *EdgesSpec) openMatrix(files *inputfile.Files, names *Names) (*edgeFile, error) {
 	options, err := t.options()
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	file, err := files.Open(t.File)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	layout, err := openMatrix(file, options)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	for _, name := range t.Ignore {
 		if !slices.Contains(layout.names, name) {
-			return nil, 0, fault.New(fault.Input, fault.DidYouMean(name, layout.names, "name an existing column, but not the first, which names the rows"),
+			return nil, fault.New(fault.Input, fault.DidYouMean(name, layout.names, "name an existing column, but not the first, which names the rows"),
 				"read edges %s: found no column %s to ignore", t.File, fault.Quote(name))
 		}
 	}
-	keep, refusal := t.condition()
-	r := &relation{kind: t.edgeType(t.Relation), weight: 0, carried: cmp.Or(t.WeightName, "weight"), keep: keep, limited: t.Cutoff.isSet(), refusal: refusal, loops: t.SelfLoops}
-	f := &edgeFile{path: t.File, rename: nameIn("", t.UpperCase), factorRows: t.Matrix == FactorRows,
-		header: t.File + ":" + strconv.Itoa(1+t.SkipLines), groups: []*edgeGroup{{relations: []*relation{r}}}, names: names}
+	f := &edgeFile{path: t.File, rename: nameIn("", t.UpperCase), factorRows: t.Matrix == FactorRows, groupBy: -1, names: names,
+		relations: []relation{t.relation(t.Relation, 0, cmp.Or(t.WeightName, "weight"))}}
+	f.row = f.matrixRow
 	nameOf := nameIn(t.ColumnName, t.UpperCase)
 	for k, name := range layout.names {
 		switch {
 		case slices.Contains(t.Ignore, name):
 			continue
 		case name == "":
-			nameless++
+			f.nameless++
 			continue
 		}
 		gene, err := nameOf([]byte(name))
 		if err != nil {
-			return nil, 0, fault.New(fault.Input, "name a column without values in ignore", "read edges %s: column %d: %w", f.header, k+2, err)
+			return nil, fault.New(fault.Input, "name a column without values in ignore", "read edges %s:%d: column %d: %w", t.File, 1+t.SkipLines, k+2, err)
 		}
 		f.values = append(f.values, valueColumn{names.named(gene), 1 + k})
 	}
-	f.reader, err = table.OpenFile(file, layout.text)
-	return f, nameless, err
+	reader, err := table.OpenFile(file, layout.text)
+	f.rows = &sourceRows{Reader: reader}
+	return f, err
 }
 
 // matrixRow makes the edges of a row of a matrix.
@@ -297,17 +267,17 @@ func (f *edgeFile) matrixRow(batch *table.Batch, i int) error {
 	for _, column := range f.values {
 		weight, err := batch.Finite(column.column, i)
 		if err != nil {
-			return fault.New(fault.Input, fault.HintOf(err), "read edges %s: column %q: %w", f.where(batch, i), column.name, err)
+			return fault.New(fault.Input, fault.HintOf(err), "column %q: %w", column.name, err)
 		}
 		if !g.relations[0].keep(weight) {
 			g.rows++
 			g.relations[0].refused++
 			continue
 		}
-		if _, err := f.resolve(g, f.names, column.meaning, []byte(column.name), nil, -1, 0); err != nil {
-			return err
+		if _, err := f.resolve(g, f.names, column.meaning, []byte(column.name)); err != nil {
+			return fault.New(fault.Input, fault.HintOf(err), "column %q: %w", column.name, err)
 		}
-		if _, err := f.resolve(g, f.names, row, name, batch, -1, i); err != nil {
+		if _, err := f.resolve(g, f.names, row, name); err != nil {
 			return err
 		}
 		f.weights = append(f.weights[:0], weight)

@@ -88,24 +88,19 @@ func (s *GraphSpec) addEdges(files *inputfile.Files, types *nodeTypes, ofGenes b
 }
 
 // read reads one source of edges.
-func (e EdgesSpec) read(files *inputfile.Files, types *nodeTypes, unknown UnknownNames, place string) ([]*ingest.Edges, []SourceReport, error) {
+func (t *EdgesSpec) read(files *inputfile.Files, types *nodeTypes, unknown UnknownNames, place string) ([]*ingest.Edges, []SourceReport, error) {
 	var file *edgeFile
-	var nameless int
 	var err error
-	if e.Matrix != "" {
-		file, nameless, err = e.openMatrix(files, types.of(ingest.Gene))
+	if t.Matrix != "" {
+		file, err = t.openMatrix(files, types.of(ingest.Gene))
 	} else {
-		file, err = e.open(files, types, place)
+		file, err = t.open(files, types, place)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	file.unknown, file.ablation = unknown, e.Ablation
-	tables, reports, err := file.read()
-	if err == nil {
-		reports[0].note(Count{"columns without a name, which are left out", nameless})
-	}
-	return tables, reports, err
+	file.unknown, file.ablation = unknown, t.Ablation
+	return file.read()
 }
 
 // Files returns the paths of the files that BuildGraph reads, sorted.

@@ -105,8 +105,8 @@ func (f *edgeFile) finish(g *edgeGroup, r *relation) (*ingest.Edges, SourceRepor
 		edges.Columns = append(edges.Columns, ingest.Column{Name: f.kept[k].name, Values: all})
 	}
 
-	report := SourceReport{Made: r.kind.String(), File: f.path, Rows: g.rows + f.refusal.rows(), Kept: edges.Len() - appended, AllKept: r.limited && r.refused == 0}
-	report.drop(f.refusal.refused...)
+	report := SourceReport{Made: r.kind.String(), File: f.path, Rows: g.rows + f.rows.refusal.rows(), Kept: edges.Len() - appended, AllKept: r.limited && r.refused == 0}
+	report.drop(f.rows.refused...)
 	g.missing.account(&report)
 	report.drop(
 		Count{r.refusal, r.refused},

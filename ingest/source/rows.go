@@ -175,6 +175,7 @@ func rowFilter(place, expression string, names []string) (keeps func(batch *tabl
 type sourceRows struct {
 	*table.Reader
 	refusal
+	after func() // if set, it is called after each batch
 }
 
 // openRows opens a table, and finds columns of it by name; place is where its settings are.
@@ -201,19 +202,26 @@ func openRows(files *inputfile.Files, text TextSpec, rows RowsSpec, place string
 // read, and which row.
 func (r *sourceRows) each(what string, report *SourceReport, visit func(batch *table.Batch, i int) error) error {
 	defer r.Close()
-	err := r.Reader.Each(func(batch *table.Batch, i int) error {
-		report.Rows++
-		refused, err := r.refuses(batch, i)
-		if err == nil && !refused {
-			err = visit(batch, i)
+	defer func() { report.drop(r.refused...) }()
+	for batch, err := range r.Batches() {
+		for i := 0; err == nil && i < batch.Len; i++ {
+			report.Rows++
+			var refused bool
+			if refused, err = r.refuses(batch, i); err == nil && !refused {
+				err = visit(batch, i)
+			}
+			if err != nil {
+				err = fault.New(fault.Input, fault.HintOf(err), "read %s %s: %w", what, r.Where(batch.First+int64(i)), err)
+			}
 		}
 		if err != nil {
-			return fault.New(fault.Input, fault.HintOf(err), "read %s %s: %w", what, r.Where(batch.First+int64(i)), err)
+			return err
 		}
-		return nil
-	})
-	report.drop(r.refused...)
-	return err
+		if r.after != nil {
+			r.after()
+		}
+	}
+	return nil
 }
 
 // place is a row of a table; its text, for messages, takes longer to make than the row to read.

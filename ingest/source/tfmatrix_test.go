@@ -31,7 +31,7 @@ func TestTFMatrix(t *testing.T) {
 		}
 		spec.UnknownGenes, spec.SelfLoops = "", LoopsNone
 		_, _, err = BuildGraph(opened(t), spec)
-		checkFault(t, err, fault.Input, "m.tsv:1", `"YX"`)
+		checkFault(t, err, fault.Input, "m.tsv:2", `column "YX"`)
 	}
 }
 
