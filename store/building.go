@@ -125,7 +125,7 @@ func (b *Building) begin(resume Resume, shard int) error {
 	if shard == AllShards {
 		return nil
 	}
-	return b.joinOthers(resume, shard, err == nil)
+	return b.joinOthers(resume, shard)
 }
 
 // How long to wait for a lock that Status may hold for a moment, to test it. A task of a chain,
@@ -150,14 +150,10 @@ func waitForLock(path string, sharing disk.Sharing, patience time.Duration) (*os
 // that held it, or unusable.
 func (b *Building) notLocked(err error) error {
 	if errors.Is(err, disk.ErrLocked) || errors.Is(err, fs.ErrNotExist) {
-		return b.busy()
+		return fault.New(fault.Busy, "wait until it is done, or choose another --out",
+			"write dataset %s: another build of it is running", b.out)
 	}
 	return fmt.Errorf("lock dataset %s: %w", b.out, err)
-}
-
-func (b *Building) busy() error {
-	return fault.New(fault.Busy, "wait until it is done, or choose another --out",
-		"write dataset %s: another build of it is running", b.out)
 }
 
 func (b *Building) justEnded() error {
@@ -165,11 +161,10 @@ func (b *Building) justEnded() error {
 		"write dataset %s: another build of it has just ended", b.out)
 }
 
-// joinOthers takes a shared lock on the folder, beside processes that build other shards.
-func (b *Building) joinOthers(resume Resume, shard int, prepared bool) error {
-	if prepared {
-		b.lock.Close()
-	}
+// joinOthers takes a shared lock on the folder, beside processes that build other shards, and
+// checks that they build the same dataset.
+func (b *Building) joinOthers(resume Resume, shard int) error {
+	b.lock.Close() // nil if another process has prepared the folder
 	// A process that has completed its shard holds the lock for a moment, to check whether it was
 	// the last, and longer if it was: it publishes the dataset.
 	var err error
@@ -182,25 +177,18 @@ func (b *Building) joinOthers(resume Resume, shard int, prepared bool) error {
 	if b.shardLock, err = waitForLock(b.path(".build", b.Manifest.Shards[shard].Name+".lock"), disk.Alone, forTask); err != nil {
 		return b.notLocked(err)
 	}
-	if prepared {
-		return nil
-	}
 	switch difference, begun, err := b.difference(); {
 	case err != nil:
 		return fmt.Errorf("write dataset %s: %w", b.out, err)
 	case !begun:
-		return b.busy()
+		return b.notLocked(disk.ErrLocked)
 	case difference != "":
-		return b.differs(shard, difference)
+		return fault.New(fault.Usage, "remove "+b.dir+", or choose another --out",
+			"write shard %d of dataset %s: the unfinished build differs in its %s", shard, b.out, difference)
 	case resume == ResumeNever:
 		return os.RemoveAll(b.path(b.Manifest.Shards[shard].Name))
 	}
 	return nil
-}
-
-func (b *Building) differs(shard int, difference string) error {
-	return fault.New(fault.Usage, "remove "+b.dir+", or choose another --out",
-		"write shard %d of dataset %s: the unfinished build differs in its %s", shard, b.out, difference)
 }
 
 // path is a file inside the folder under construction.
@@ -224,6 +212,9 @@ func (b *Building) prepare(resume Resume, shard int) error {
 		}
 	}
 	switch {
+	case begun && shard != AllShards: // joinOthers compares the two
+		b.Resumed = resume != ResumeNever
+		return nil
 	case begun && difference == "" && resume != ResumeNever:
 		b.Resumed = true
 		return nil
@@ -234,14 +225,8 @@ func (b *Building) prepare(resume Resume, shard int) error {
 	case resume == ResumeAlways:
 		return fault.New(fault.Usage, "omit --resume to start from the beginning",
 			"resume dataset %s: the unfinished build differs in its %s", b.out, difference)
-	case begun && difference == "" && shard != AllShards:
-		return os.RemoveAll(b.path(b.Manifest.Shards[shard].Name))
-	case begun && shard != AllShards:
-		return b.differs(shard, difference)
 	}
-	if begun {
-		b.Dropped = difference
-	}
+	b.Dropped = difference
 	if err = b.empty(); err == nil {
 		err = disk.WriteWhole(b.path(".build", "plan.json"), marshal(b.Manifest))
 	}

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"slices"
 
 	"tcbuild/encode"
@@ -134,7 +134,7 @@ func (r *Reader) open(shard int) error {
 		if len(r.files) < openShards {
 			break
 		}
-		file.close()
+		file.Close()
 		delete(r.files, other)
 	}
 	file, err := r.dataset.openShard(shard)
@@ -145,9 +145,19 @@ func (r *Reader) open(shard int) error {
 	return nil
 }
 
-func (r *Reader) load(first, count int) (err error) {
+// load reads the value that starts with a sample and has count of them.
+func (r *Reader) load(first, count int) error {
 	r.first = -1
-	if r.value, err = r.file.read(first, r.value); err == nil {
+	var target [8]byte
+	binary.BigEndian.PutUint64(target[:], uint64(first))
+	key, err := r.file.Seek(target[:])
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(key, target[:]) {
+		return fmt.Errorf("no value starts with sample %d: %w", first, encode.ErrDamaged)
+	}
+	if r.value, err = r.file.Value(r.value); err == nil {
 		r.first, r.count = first, count
 	}
 	return err
@@ -156,7 +166,7 @@ func (r *Reader) load(first, count int) (err error) {
 // Close releases the reader's files and invalidates its views.
 func (r *Reader) Close() {
 	for _, file := range r.files {
-		file.close()
+		file.Close()
 	}
 	if r.rows != nil {
 		r.rows.Close()
@@ -166,7 +176,7 @@ func (r *Reader) Close() {
 // shardFile is a shard's data.mdb, read by key. It is for one goroutine.
 type shardFile struct {
 	*lmdbfile.File
-	file *os.File
+	io.Closer
 }
 
 // openShard opens a shard. A number of values that differs from the manifest's is a fault.Damaged.
@@ -178,7 +188,7 @@ func (d *Dataset) openShard(i int) (*shardFile, error) {
 		return nil, err
 	}
 	pages, err := lmdbfile.New(file, size)
-	if want := d.Manifest.valuesOf(shard); err == nil && pages.Entries() != uint64(want) {
+	if want := (shard.Samples + d.Manifest.SamplesPerValue - 1) / d.Manifest.SamplesPerValue; err == nil && pages.Entries() != uint64(want) {
 		err = fmt.Errorf("it has %d values, expected %d: %w", pages.Entries(), want, encode.ErrDamaged)
 	}
 	if err == nil {
@@ -190,27 +200,6 @@ func (d *Dataset) openShard(i int) (*shardFile, error) {
 	}
 	return nil, fmt.Errorf("read dataset %s: %w", d.Dir, err)
 }
-
-// valuesOf is the number of LMDB values of a shard.
-func (m *Manifest) valuesOf(shard ShardRange) int {
-	return (shard.Samples + m.SamplesPerValue - 1) / m.SamplesPerValue
-}
-
-// read reads the value that starts with a sample, into dst if it is large enough.
-func (s *shardFile) read(first int, dst []byte) ([]byte, error) {
-	var target [8]byte
-	binary.BigEndian.PutUint64(target[:], uint64(first))
-	key, err := s.Seek(target[:])
-	if err != nil {
-		return dst, err
-	}
-	if !bytes.Equal(key, target[:]) {
-		return dst, fmt.Errorf("no value starts with sample %d: %w", first, encode.ErrDamaged)
-	}
-	return s.Value(dst)
-}
-
-func (s *shardFile) close() { s.file.Close() }
 
 // MaskReader reads samples with their masks: decoded from the stored bytes or, in the incidence
 // variant, looked up in the stored incidence cache. It is for one goroutine, and must be closed.
