@@ -50,7 +50,7 @@ func (b *Building) WriteIncidence(cache *incidence.Cache) error {
 }
 
 func (b *Building) writeIncidenceIndex(ends []int64, checksums []uint64) error {
-	index, err := arrowfile.Create(b.path(incidenceName), incidenceSchema.Fields())
+	index, err := arrowfile.CreateAs(b.path(incidenceName), incidenceSchema)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ var mutants = []mutant{
 		`p.kind = mutated("and read as or", and, or)`, false},
 	{"row of another reaction", "incidence/remover.go", "r.rows.Row(r.genes + reaction)",
 		`r.rows.Row(r.genes + mutated("row of another reaction", reaction, max(reaction, 1)-1))`, false},
-	{"order of masks", "incidence/layout.go", "for _, edges := range graph.Edges {\n\t\tlayout.Add",
+	{"order of masks", "incidence/cache.go", "for _, edges := range graph.Edges {\n\t\tlayout.Add",
 		"for _, edges := range mutated(\"order of masks\", graph.Edges, backwards(graph.Edges)) {\n\t\tlayout.Add", true},
 }
 

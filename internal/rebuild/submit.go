@@ -105,11 +105,10 @@ func (c *Chain) Submit(ctx context.Context, plan *Plan, queue []Job, order Order
 		}
 	}()
 	err = disk.WriteJSON(filepath.Join(order.Folder, planName), Submitted{Stages: plan.records(), Clusters: order.Clusters})
-	if err == nil {
-		err = os.WriteFile(filepath.Join(order.Folder, settingsName), order.Settings, 0o666)
-	}
-	if err == nil && order.Ingest != nil {
-		err = os.WriteFile(IngestPath(order.Folder), order.Ingest, 0o666)
+	for name, text := range map[string][]byte{settingsName: order.Settings, ingestName: order.Ingest} {
+		if text != nil && err == nil {
+			err = os.WriteFile(filepath.Join(order.Folder, name), text, 0o666)
+		}
 	}
 	if err != nil {
 		return nil, err

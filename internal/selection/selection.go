@@ -38,18 +38,17 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"os"
+	"slices"
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/samples/where"
+	"tcbuild/ingest/table/arrowfile"
 	"tcbuild/store"
 )
 
@@ -77,25 +76,18 @@ func write(path string, manifest *store.Manifest, samples []int64, rules ...rule
 		keys, values = append(keys, r.key), append(values, r.value)
 	}
 	metadata := arrow.NewMetadata(keys, values)
-	schema := arrow.NewSchema([]arrow.Field{{Name: "sample", Type: arrow.PrimitiveTypes.Int64}}, &metadata)
-	file, err := os.Create(path)
+	w, err := arrowfile.CreateAs(path, arrow.NewSchema([]arrow.Field{{Name: "sample", Type: arrow.PrimitiveTypes.Int64}}, &metadata))
 	if err != nil {
 		return err
 	}
-	writer, err := ipc.NewFileWriter(file, ipc.WithSchema(schema))
-	for first := 0; err == nil && first < len(samples); first += batchSamples {
-		part := samples[first:min(first+batchSamples, len(samples))]
+	for part := range slices.Chunk(samples, batchSamples) {
 		numbers := array.NewData(arrow.PrimitiveTypes.Int64, len(part),
 			[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(part))}, nil, 0, 0)
-		err = writer.Write(array.NewRecord(schema, []arrow.Array{array.MakeFromData(numbers)}, -1))
+		if err := w.Write(array.MakeFromData(numbers)); err != nil {
+			return errors.Join(err, w.Close())
+		}
 	}
-	if err == nil {
-		err = writer.Close()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("write selection %s: %w", path, err)
-	}
-	return nil
+	return w.Close()
 }
 
 // Where writes the samples of a dataset for which an expression is true. It returns their number,

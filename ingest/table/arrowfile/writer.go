@@ -20,11 +20,15 @@ type Writer struct {
 
 // Create creates or replaces an Arrow IPC file. It must be closed.
 func Create(path string, fields []arrow.Field) (*Writer, error) {
+	return CreateAs(path, arrow.NewSchema(fields, nil))
+}
+
+// CreateAs is Create for a schema that may have metadata.
+func CreateAs(path string, schema *arrow.Schema) (*Writer, error) {
 	file, err := os.Create(path)
 	if err != nil {
 		return nil, fmt.Errorf("write table: %w", err)
 	}
-	schema := arrow.NewSchema(fields, nil)
 	writer, err := ipc.NewFileWriter(file, ipc.WithSchema(schema))
 	if err != nil {
 		file.Close()
