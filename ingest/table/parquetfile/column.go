@@ -110,6 +110,9 @@ func (c *column) values() arrow.Array {
 	if binary, ok := c.reader.(file.BinaryRecordReader); ok {
 		stored := binary.GetBuilderChunks()[0]
 		buffers := stored.Data().Buffers()
+		if stored.NullN() == 0 {
+			buffers[0] = nil
+		}
 		if arrow.IsDecimal(t.ID()) {
 			bytes := stored.(interface{ Value(i int) []byte })
 			return decimals(t, stored.Len(), buffers[0], func(i int) *big.Int { return bigEndian(bytes.Value(i)) })
@@ -120,6 +123,9 @@ func (c *column) values() arrow.Array {
 		return arrayOf(t, stored.Len(), buffers...)
 	}
 	valid, stored := c.reader.ReleaseValidBits(), c.reader.ReleaseValues()
+	if c.reader.NullCount() == 0 { // an array without this buffer is read faster
+		valid = nil
+	}
 	int32s := arrow.Int32Traits.CastFromBytes(stored.Bytes())
 	switch id := t.ID(); {
 	case id == arrow.NULL:

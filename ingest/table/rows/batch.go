@@ -61,11 +61,12 @@ func (b *Batch) Text(column, i int) []byte {
 		return b.Data[f.Start:f.End:f.End]
 	}
 	v := &b.vectors[column]
-	if v.kind != Text && v.kind != Number || v.missing(i) {
-		return nil
-	}
 	start := len(b.formatted)
 	switch {
+	case v.text != nil:
+		return v.textAt(i)
+	case v.kind != Number || v.missing(i):
+		return nil
 	case v.integer != nil:
 		b.formatted = strconv.AppendInt(b.formatted, v.integer(i), 10)
 	case v.float != nil:
@@ -74,8 +75,6 @@ func (b *Batch) Text(column, i int) []byte {
 			format = 'f'
 		}
 		b.formatted = strconv.AppendFloat(b.formatted, value, format, -1, 64)
-	default:
-		return v.textAt(i)
 	}
 	return b.formatted[start:len(b.formatted):len(b.formatted)]
 }

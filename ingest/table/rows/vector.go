@@ -39,7 +39,7 @@ func KindOf(t arrow.DataType) Kind {
 // values are valid in rows that are not missing.
 type vector struct {
 	kind     Kind
-	missing  func(i int) bool
+	null     func(i int) bool // nil if no value is
 	integer  func(i int) int64
 	float    func(i int) float64
 	text     func(i int) []byte // also of numbers that have no Go type, in decimal
@@ -49,7 +49,10 @@ type vector struct {
 
 // newVector reads an array of a kind. Its offsets and indices must be right.
 func newVector(kind Kind, a arrow.Array) vector {
-	v := vector{kind: kind, missing: a.IsNull}
+	v := vector{kind: kind}
+	if len(a.NullBitmapBytes()) > 0 {
+		v.null = a.IsNull
+	}
 	switch a := a.(type) {
 	case *array.Int8:
 		v.integer = integers(a.Value)
@@ -75,7 +78,7 @@ func newVector(kind Kind, a arrow.Array) vector {
 			return 0
 		}
 	case *array.Null:
-		v.missing, v.integer = func(int) bool { return true }, func(int) int64 { return 0 }
+		v.null, v.integer = func(int) bool { return true }, func(int) int64 { return 0 }
 	case *array.Float16:
 		v.float = func(i int) float64 { return halfPrecision(a.Value(i).Uint16()) }
 	case *array.Float32:
@@ -90,7 +93,7 @@ func newVector(kind Kind, a arrow.Array) vector {
 		v.text = func(i int) []byte { return decimalText(a.Value(i).BigInt(), scale) }
 	case *array.Dictionary:
 		entries := newVector(kind, a.Dictionary())
-		v.missing = func(i int) bool { return a.IsNull(i) || entries.missing(a.GetValueIndex(i)) }
+		v.null = func(i int) bool { return a.IsNull(i) || entries.missing(a.GetValueIndex(i)) }
 		v.integer, v.float, v.text = through(a, entries.integer), through(a, entries.float), through(a, entries.text)
 	case interface{ Value(int) string }: // String, LargeString, StringView
 		v.text = func(i int) []byte {
@@ -105,10 +108,11 @@ func newVector(kind Kind, a arrow.Array) vector {
 	default:
 		panic(fmt.Sprintf("found an array of %s, expected numbers, texts or lists of texts", a.DataType()))
 	}
-	if null, float := v.missing, v.float; float != nil {
-		v.missing = func(i int) bool { return null(i) || math.IsNaN(float(i)) }
-	}
 	return v
+}
+
+func (v *vector) missing(i int) bool {
+	return v.null != nil && v.null(i) || v.float != nil && math.IsNaN(v.float(i))
 }
 
 func integers[T int8 | int16 | int32 | uint8 | uint16 | uint32](value func(i int) T) func(i int) int64 {
@@ -125,7 +129,7 @@ func through[T any](a *array.Dictionary, entry func(i int) T) func(i int) T {
 
 // textAt returns a text, or nil if it is missing.
 func (v *vector) textAt(i int) []byte {
-	if v.missing(i) {
+	if v.null != nil && v.null(i) {
 		return nil
 	}
 	if text := v.text(i); text != nil {
