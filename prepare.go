@@ -153,8 +153,8 @@ func (s *sources) openSamples(ctx context.Context) (err error) {
 		return err
 	}
 	s.samples = source // which close closes
-	if set, ok := source.(interface{ IgnoredColumns() []string }); ok && len(set.IgnoredColumns()) > 0 {
-		s.Log.Warn("ignoring columns", "columns", fault.List(set.IgnoredColumns()))
+	if ignored := source.Columns().Ignored; len(ignored) > 0 {
+		s.Log.Warn("ignoring columns", "columns", fault.List(ignored))
 	}
 	if len(source.Columns().PhenotypeNames()) == 0 {
 		s.Log.Warn("the perturbation set has no phenotypes: its samples have masks and nothing to predict")

@@ -15,6 +15,8 @@ type Columns struct {
 	// FilterOnly is the number of attributes, the last ones, that are read for a filter and are no
 	// part of the samples that it keeps.
 	FilterOnly int `json:"-"`
+	// Ignored are the names of the columns that are not part of the samples, in the order of the file.
+	Ignored []string `json:"-"`
 	// Kinds is the attribute that says of what kind perturbations are (see KindsAttribute); "": none.
 	Kinds string `json:"-"`
 	// KindsApart says that samples whose kinds differ have different genotypes.

@@ -126,7 +126,7 @@ func runIngestPerturbations(ctx context.Context, e *env, o ingestPerturbationsOp
 	}
 	e.say(append([]string{perturbations.Report().String()}, describeRepeats(shown.counts.Repeats, o.duplicates)...)...)
 	e.say("phenotypes: "+listOrNone(kept.Columns().PhenotypeNames()), "attributes: "+listOrNone(kept.Columns().AttributeNames()),
-		"columns left out: "+listOrNone(perturbations.IgnoredColumns()))
+		"columns left out: "+listOrNone(perturbations.Columns().Ignored))
 	if statistics := duplicates.Pooled(kept); len(statistics) > 0 {
 		e.say("statistics, pooled: " + fault.List(statistics))
 	}

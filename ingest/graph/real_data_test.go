@@ -50,7 +50,7 @@ func TestRealPerturbations(t *testing.T) {
 		if err != nil || counts.Samples != test.samples {
 			t.Errorf("%s: found %+v, expected %d samples: %v", test.file, counts, test.samples, err)
 		}
-		t.Logf("%s: %+v, phenotypes %q, ignored %q", test.file, counts, p.Columns().PhenotypeNames(), p.IgnoredColumns())
+		t.Logf("%s: %+v, phenotypes %q, ignored %q", test.file, counts, p.Columns().PhenotypeNames(), p.Columns().Ignored)
 	}
 }
 

@@ -19,7 +19,6 @@ type perturbationLayout struct {
 	phenotypes []int
 	attributes []int
 	columns    ingest.Columns // names and types of phenotypes and attributes
-	ignored    []string
 }
 
 // findPerturbationLayout finds out what the columns of a table hold. It reads a text table to its
@@ -127,7 +126,7 @@ func (c *perturbationColumns) layOut(layout *perturbationLayout, options Perturb
 		case role == roleAttribute && options.Attributes == nil:
 			layout.attributes = append(layout.attributes, column)
 		case role == roleOpen, role == roleLeftOut:
-			layout.ignored = append(layout.ignored, name)
+			layout.columns.Ignored = append(layout.columns.Ignored, name)
 		}
 	}
 	for _, column := range layout.phenotypes {

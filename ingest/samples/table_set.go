@@ -70,8 +70,6 @@ type Perturbations struct{ perturbations }
 
 type perturbations interface {
 	ingest.SampleSource
-	// IgnoredColumns are the names of the columns that are not part of the samples, in file order.
-	IgnoredColumns() []string
 	// Missing are the names of no gene, or of several, that the latest Scan dropped, with the number
 	// of samples; each is the first such name.
 	Missing() map[string]int
@@ -160,8 +158,6 @@ type perturbationSet struct {
 }
 
 func (p *perturbationSet) Columns() ingest.Columns { return p.layout.columns }
-
-func (p *perturbationSet) IgnoredColumns() []string { return p.layout.ignored }
 
 func (p *perturbationSet) isControl(name []byte) bool { return p.options.controls.names[string(name)] }
 

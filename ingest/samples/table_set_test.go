@@ -113,7 +113,7 @@ func TestPerturbations(t *testing.T) {
 			if got := strings.Join(p.Columns().PhenotypeNames(), " "); got != test.phenotypes {
 				t.Errorf("phenotypes %q, expected %q", got, test.phenotypes)
 			}
-			if got := strings.Join(p.IgnoredColumns(), " "); got != test.ignored {
+			if got := strings.Join(p.Columns().Ignored, " "); got != test.ignored {
 				t.Errorf("ignored %q, expected %q", got, test.ignored)
 			}
 			for range 2 { // a source can be read again
@@ -228,7 +228,7 @@ func TestPerturbationErrors(t *testing.T) {
 		if got, want := strings.Join(p.Columns().PhenotypeNames(), " "), "uint float double bool null"; got != want {
 			t.Errorf("phenotypes %q, expected %q", got, want)
 		}
-		if got, want := strings.Join(p.IgnoredColumns(), " "), "date"; got != want {
+		if got, want := strings.Join(p.Columns().Ignored, " "), "date"; got != want {
 			t.Errorf("ignored %q, expected %q", got, want)
 		}
 		if got, want := strings.Join(p.Columns().AttributeNames(), " "), "text binary dictionary"; got != want {

@@ -74,9 +74,6 @@ type LayoutSpec struct {
 // Perturbations is a published perturbation set: its samples have genes of a graph.
 type Perturbations interface {
 	ingest.SampleSource
-	// IgnoredColumns are the names of the columns that are not part of the samples, in file order. A
-	// matrix has none, as it uses all its columns.
-	IgnoredColumns() []string
 	// Report accounts for the rows (cells of a matrix) that the latest Scan read.
 	Report() SourceReport
 	// WriteDroppedNames writes a table of the names that the latest Scan dropped: the name, why, and
@@ -189,8 +186,6 @@ func (s PerturbationSpec) openPlain(names *Names, text table.TextOptions) (Pertu
 	}
 	return &plainSet{SampleSource: filtered, set: set, spec: s, names: names}, nil
 }
-
-func (p *plainSet) IgnoredColumns() []string { return p.set.IgnoredColumns() }
 
 func (p *plainSet) Report() SourceReport { return p.report }
 

@@ -49,8 +49,8 @@ func TestPerturbations(t *testing.T) {
 	if want := (ingest.Counts{Samples: 3, UnknownGenes: 1}); counts != want {
 		t.Errorf("counts %+v, want %+v", counts, want)
 	}
-	if !slices.Equal(p.Columns().PhenotypeNames(), []string{"y"}) || !slices.Equal(p.IgnoredColumns(), []string{"x"}) {
-		t.Errorf("phenotypes %q, ignored %q", p.Columns().PhenotypeNames(), p.IgnoredColumns())
+	if !slices.Equal(p.Columns().PhenotypeNames(), []string{"y"}) || !slices.Equal(p.Columns().Ignored, []string{"x"}) {
+		t.Errorf("phenotypes %q, ignored %q", p.Columns().PhenotypeNames(), p.Columns().Ignored)
 	}
 
 	spec.UnknownGenes = ""

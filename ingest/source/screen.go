@@ -24,8 +24,7 @@ type screen struct {
 	text                   table.TextOptions
 	names                  *Names
 	columns                ingest.Columns
-	filter                 *where.Filter // nil: all samples are kept
-	ignored                []string
+	filter                 *where.Filter                 // nil: all samples are kept
 	reader                 func(*screenReader) rowReader // makes the rowReader of one Scan
 	report                 SourceReport
 	listed                 map[string]int // how often rows list each unknown name
@@ -35,8 +34,6 @@ type screen struct {
 type rowReader func(batch *table.Batch, i int) error
 
 func (s *screen) Columns() ingest.Columns { return s.columns }
-
-func (s *screen) IgnoredColumns() []string { return s.ignored }
 
 func (s *screen) Report() SourceReport { return s.report }
 
@@ -83,7 +80,7 @@ func (s PerturbationSpec) openScreen(names *Names, text table.TextOptions, layOu
 	screen := &screen{file: file, spec: s, text: text, names: names}
 	err = layOut(screen)
 	if err == nil && s.Where != "" {
-		screen.filter, err = where.Compile(s.Where, screen.columns, names.nodes, screen.ignored...)
+		screen.filter, err = where.Compile(s.Where, screen.columns, names.nodes)
 		screen.columns = screen.columns.Kept()
 	}
 	if err != nil {

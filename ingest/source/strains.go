@@ -106,7 +106,7 @@ func (s PerturbationSpec) openStrains(screen *screen) error {
 	if err != nil {
 		return err
 	}
-	screen.columns, screen.ignored, screen.reader = screen.Perturbations.Columns(), screen.Perturbations.IgnoredColumns(), t.reader
+	screen.columns, screen.reader = screen.Perturbations.Columns(), t.reader
 	for _, name := range screen.columns.PhenotypeNames() {
 		t.phenotypes = append(t.phenotypes, slices.Index(columns, name))
 	}

@@ -265,7 +265,7 @@ func Perturbations(ctx context.Context, path string, genes *ingest.Nodes, contro
 	s := &PerturbationSummary{
 		Samples: counts.Samples, Wildtypes: counts.Wildtypes, Controls: counts.Controls, Kinds: kinds.Counts(), RepeatedGenes: counts.RepeatedGenes,
 		DuplicateGenotypes: repeats(genotypes), DuplicateIDs: repeats(ids),
-		SampleSummary: c.summary(), IgnoredColumns: append([]string{}, set.IgnoredColumns()...), // not null in JSON
+		SampleSummary: c.summary(), IgnoredColumns: append([]string{}, set.Columns().Ignored...), // not null in JSON
 	}
 	if genes != nil {
 		s.Unknown = &UnknownSummary{Samples: affected, Genes: []NameCount{}}

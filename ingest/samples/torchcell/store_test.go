@@ -194,7 +194,7 @@ func TestPerturbations(t *testing.T) {
 			if !slices.Equal(got, test.want) || counts != test.counts {
 				t.Errorf("got  %q %+v\nwant %q %+v", got, counts, test.want, test.counts)
 			}
-			if names, ignored := strings.Join(p.Columns().PhenotypeNames(), " "), strings.Join(p.IgnoredColumns(), " "); names != test.phenotypes || ignored != test.ignored {
+			if names, ignored := strings.Join(p.Columns().PhenotypeNames(), " "), strings.Join(p.Columns().Ignored, " "); names != test.phenotypes || ignored != test.ignored {
 				t.Errorf("phenotypes %q, ignored %q, want %q and %q", names, ignored, test.phenotypes, test.ignored)
 			}
 			var inputs []ingest.Input

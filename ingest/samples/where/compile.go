@@ -21,10 +21,12 @@ import (
 )
 
 // Compile makes a filter of an expression about samples with these columns, which delete genes of
-// these ids. A mistake in it is a fault.Usage that names its place. leftOut are columns that it
-// could have named: see Names.
-func Compile(text string, columns ingest.Columns, genes *ingest.Nodes, leftOut ...string) (*Filter, error) {
-	return compile("read --where", text, func(ast.Node) *resolver { return &resolver{columns: columns, genes: genes, others: leftOut} })
+// these ids. A mistake in it is a fault.Usage that names its place. Messages name the ignored
+// columns too: see Names.
+func Compile(text string, columns ingest.Columns, genes *ingest.Nodes) (*Filter, error) {
+	return compile("read --where", text, func(ast.Node) *resolver {
+		return &resolver{columns: columns, genes: genes, others: columns.Ignored}
+	})
 }
 
 // Names are the columns that an expression names. One with a mistake, which Compile reports, has

@@ -24,7 +24,7 @@ func NewSource(source ingest.SampleSource, name, expression string, genes *inges
 	}
 	s := &Source{SampleSource: source, name: name, expression: expression}
 	var err error
-	s.filter, err = Compile(expression, source.Columns(), genes, s.IgnoredColumns()...)
+	s.filter, err = Compile(expression, source.Columns(), genes)
 	if err != nil {
 		return nil, err
 	}
@@ -85,12 +85,4 @@ func NoneKept(what, name, expression string, read int) error {
 	return fault.New(fault.Input, NoneKeptHint,
 		"read %s %s: --where %s matches none of %s %s, expected at least one",
 		what, name, fault.Quote(expression), humanize.Comma(int64(read)), english.PluralWord(read, "sample", ""))
-}
-
-// IgnoredColumns are the names of the set's columns that are not part of the samples.
-func (s *Source) IgnoredColumns() []string {
-	if set, ok := s.SampleSource.(interface{ IgnoredColumns() []string }); ok {
-		return set.IgnoredColumns()
-	}
-	return nil
 }
