@@ -252,7 +252,12 @@ func eachPair(mapping *yaml.Node, path string, f func(key, value *yaml.Node, pat
 }
 
 func wrongType(node *yaml.Node, path, expected string) error {
-	return fault.New(fault.Usage, "",
+	return WrongValue(node, path, expected, "")
+}
+
+// WrongValue is the error of a value, at path, that is not what was expected.
+func WrongValue(node *yaml.Node, path, expected, hint string) error {
+	return fault.New(fault.Usage, hint,
 		"read settings %s: %sfound %s, expected %s", Where(node), prefix(path), describe(node), expected)
 }
 

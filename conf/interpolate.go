@@ -20,11 +20,9 @@ const (
 
 // resolver replaces the ${…} of settings, in place.
 type resolver struct {
-	root       *yaml.Node
-	state      map[*yaml.Node]progress
-	referenced map[string]bool // top-level keys that were referred to
-	sizes      map[*yaml.Node]int
-	expanded   int // bytes of text made by interpolations
+	root     *yaml.Node
+	state    map[*yaml.Node]progress
+	expanded int // bytes of text made by interpolations
 }
 
 // mostExpanded limits the bytes of all values after every ${…} is replaced.
@@ -33,19 +31,6 @@ const mostExpanded = 4 << 20
 func tooLarge(place string) error {
 	return fault.New(fault.Usage, "look for values that refer to others repeatedly",
 		"read settings%s: found values of more than %d bytes after replacing every ${…}", place, mostExpanded)
-}
-
-// sizeOf is the number of bytes and nodes at and below a node. A shared node counts each time.
-func (r *resolver) sizeOf(node *yaml.Node) int {
-	if size, known := r.sizes[node]; known {
-		return size
-	}
-	size := 1 + len(node.Value)
-	for _, below := range node.Content {
-		size = min(size+r.sizeOf(below), mostExpanded+1)
-	}
-	r.sizes[node] = size
-	return size
 }
 
 // resolve replaces all interpolations in a node and below it.
@@ -133,7 +118,6 @@ func (r *resolver) lookUp(inner, place string) (*yaml.Node, error) {
 		return environment(kind, argument, place)
 	}
 	path := splitKey(key)
-	r.referenced[path[0]] = true
 	node := r.root
 	for _, word := range path {
 		if node.Kind == yaml.ScalarNode {

@@ -54,50 +54,39 @@ func AboutPreset(name string) string {
 	return about
 }
 
-// Limits: the size of a settings file in bytes, and the number of files that defaults lists lead
-// to. Files that people write are far smaller.
-const (
-	largestFile = 256 << 10
-	mostFiles   = 100
-)
+// largestFile is the size of a settings file in bytes. Files that people write are far smaller.
+const largestFile = 256 << 10
 
-// composer counts the files that it reads, and notes the top-level keys that they name by ${…}.
-type composer struct {
-	files int
-	named map[string]bool
-}
+// references are the top-level keys that settings name by ${…}.
+type references map[string]bool
 
 // reference is the start of an interpolation, up to the end of its top-level key.
 var reference = regexp.MustCompile(`\$\{\s*([^${}.:,\s]+)`)
 
-// note notes what a node, and those below it, name. The values may yet be replaced: what they name
-// belongs to the file nevertheless.
-func (c *composer) note(node *yaml.Node) {
+// note notes what a node, and those below it, name.
+func (r references) note(node *yaml.Node) {
 	for _, match := range reference.FindAllStringSubmatch(node.Value, -1) {
-		c.named[canonical(match[1])] = true
+		r[canonical(match[1])] = true
 	}
 	for _, below := range node.Content {
-		c.note(below)
+		r.note(below)
 	}
 }
 
 // compose reads the settings file at path and merges the files of its defaults list with it.
 // parents are the files whose defaults lists led here; from is the place in the last of them. Both
-// are empty for the first file.
-func (c *composer) compose(path, from string, parents []string) (*yaml.Node, error) {
+// are empty for the first file. What a file names is noted at once: its values may yet be replaced,
+// and what they name belongs to the file nevertheless.
+func (r references) compose(path, from string, parents []string) (*yaml.Node, error) {
 	if slices.Contains(parents, path) {
 		return nil, fault.New(fault.Usage, "remove one of the entries", "read settings%s: the defaults lists form a cycle: %s",
 			from, strings.Join(append(parents, path), " -> "))
-	}
-	if c.files++; c.files > mostFiles {
-		return nil, fault.New(fault.Usage, "",
-			"read settings%s: found defaults lists that lead to more than %d files", from, mostFiles)
 	}
 	own, err := readFile(path, from)
 	if err != nil {
 		return nil, err
 	}
-	c.note(own)
+	r.note(own)
 	defaults, err := takeDefaults(own)
 	if err != nil {
 		return nil, err
@@ -108,7 +97,7 @@ func (c *composer) compose(path, from string, parents []string) (*yaml.Node, err
 			merge(merged, own)
 			continue
 		}
-		file, err := c.compose(besides(path, entry.Value), " "+Where(entry), append(slices.Clip(parents), path))
+		file, err := r.compose(besides(path, entry.Value), " "+Where(entry), append(slices.Clip(parents), path))
 		if err != nil {
 			return nil, err
 		}

@@ -23,8 +23,8 @@ import (
 
 // Settings are the merged settings of one run. Their nodes are shared and must not be changed.
 type Settings struct {
-	root       *yaml.Node      // a mapping; its keys are canonical
-	referenced map[string]bool // top-level keys that an interpolation names
+	root       *yaml.Node // a mapping; its keys are canonical
+	referenced references
 }
 
 // Load reads the settings file at path, if path is not empty, and applies the overrides. If there
@@ -33,10 +33,10 @@ type Settings struct {
 // Every error is a fault.Usage that names the file and line, or the override;
 // a file that exists but cannot be read is a fault.Failed.
 func Load(path string, overrides []string) (*Settings, error) {
-	root, referenced := &yaml.Node{Kind: yaml.MappingNode}, make(map[string]bool)
+	root, named := &yaml.Node{Kind: yaml.MappingNode}, make(references)
 	if path != "" {
 		var err error
-		if root, err = (&composer{named: referenced}).compose(path, "", nil); err != nil {
+		if root, err = named.compose(path, "", nil); err != nil {
 			return nil, err
 		}
 	}
@@ -45,22 +45,23 @@ func Load(path string, overrides []string) (*Settings, error) {
 			return nil, err
 		}
 	}
-	r := resolver{root: root, referenced: referenced, state: make(map[*yaml.Node]progress), sizes: make(map[*yaml.Node]int)}
+	named.note(root)
+	r := resolver{root: root, state: make(map[*yaml.Node]progress)}
 	if err := r.resolve(root); err != nil {
 		return nil, err
 	}
-	if r.sizeOf(root) > mostExpanded {
-		return nil, tooLarge("")
-	}
-	if err := checkNulls(root, ""); err != nil {
+	if err := r.check(root, ""); err != nil {
 		return nil, err
 	}
-	return &Settings{root: root, referenced: referenced}, nil
+	return &Settings{root: root, referenced: named}, nil
 }
 
-// checkNulls returns an error for a null that is written out: text without quotes, such as ~, may
-// mean itself. A key with nothing behind it leaves the default.
-func checkNulls(node *yaml.Node, path string) error {
+// check returns an error for values that are too large together, and for a null that is written out:
+// text without quotes, such as ~, may mean itself. A key with nothing behind it leaves the default.
+func (r *resolver) check(node *yaml.Node, path string) error {
+	if r.expanded += 1 + len(node.Value); r.expanded > mostExpanded { // a shared node counts each time
+		return tooLarge("")
+	}
 	if node.ShortTag() == "!!null" && node.Value != "" {
 		return fault.New(fault.Usage, fmt.Sprintf("put text in quotes, as in '%s=%q'; omit the key for its default", path, node.Value),
 			"read settings %s: %s: found %s, which means no value in YAML, expected a value", Where(node), path, node.Value)
@@ -70,7 +71,7 @@ func checkNulls(node *yaml.Node, path string) error {
 		if node.Kind == yaml.MappingNode {
 			name = node.Content[i&^1].Value
 		}
-		if err := checkNulls(below, join(path, name)); err != nil {
+		if err := r.check(below, join(path, name)); err != nil {
 			return err
 		}
 	}
@@ -92,27 +93,14 @@ func (e Entry) IsSection() bool {
 	return e.Value.Kind == yaml.MappingNode || len(e.Value.Content) > 0 && e.Value.Content[0].Kind == yaml.MappingNode
 }
 
+// IsScalar reports whether the value is neither a section nor a list.
+func (e Entry) IsScalar() bool { return e.Value.Kind == yaml.ScalarNode }
+
 // IsNull reports whether the setting is present without a value, as in `key:` or `key: null`.
 func (e Entry) IsNull() bool { return e.Value.ShortTag() == "!!null" }
 
-// Word returns the text of a scalar; ok is false for anything else.
-func (e Entry) Word() (word string, ok bool) { return e.Value.Value, e.Value.Kind == yaml.ScalarNode }
-
-// Words returns the texts of a list of scalars; ok is false for anything else, and for a list with
-// a null in it.
-func (e Entry) Words() (words []string, ok bool) {
-	if e.Value.Kind != yaml.SequenceNode {
-		return nil, false
-	}
-	words = []string{} // not nil: an empty list differs from none
-	for _, element := range e.Value.Content {
-		if element.Kind != yaml.ScalarNode || element.ShortTag() == "!!null" {
-			return nil, false
-		}
-		words = append(words, element.Value)
-	}
-	return words, true
-}
+// Decode stores the value, as the function Decode does.
+func (e Entry) Decode(value any) error { return decode(e.Value, reflect.ValueOf(value).Elem(), e.Key) }
 
 // Entries returns the top-level settings in order of their first mention.
 func (s *Settings) Entries() []Entry {
@@ -122,15 +110,6 @@ func (s *Settings) Entries() []Entry {
 		entries = append(entries, Entry{Key: key, Value: pair[1], Referenced: s.referenced[key]})
 	}
 	return entries
-}
-
-// Node returns the value of a top-level key, nil when it is absent or null.
-func (s *Settings) Node(key string) *yaml.Node {
-	value := child(s.root, canonical(key))
-	if value == nil || value.ShortTag() == "!!null" {
-		return nil
-	}
-	return value
 }
 
 // Resolved is a settings file of the same values, in which nothing is left to replace.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -141,32 +140,20 @@ func settableFlags(flags *pflag.FlagSet) (byKey map[string]*pflag.Flag, keys []s
 }
 
 func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, entry conf.Entry) error {
-	if word, ok := entry.Word(); ok {
-		// parsed as on the command line
-		if err := flags.Set(flag.Name, word); err != nil {
-			return badSetting(flag, entry, strconv.Quote(word))
-		}
-		return nil
-	}
 	list, isList := flag.Value.(pflag.SliceValue)
-	words, isWords := entry.Words()
-	switch {
-	case !isWords:
-		return badSetting(flag, entry, "neither a value nor a list of values")
-	case !isList:
-		return badSetting(flag, entry, "a list")
+	if isList && !entry.IsScalar() {
+		var words []string
+		if err := entry.Decode(&words); err != nil {
+			return err
+		}
+		flag.Changed = true
+		return list.Replace(words)
 	}
-	flag.Changed = true
-	if err := list.Replace(words); err != nil {
-		return badSetting(flag, entry, strconv.Quote(strings.Join(words, ",")))
+	word := entry.Value.Value // parsed as on the command line
+	if !entry.IsScalar() || flags.Set(flag.Name, word) != nil {
+		return conf.WrongValue(entry.Value, entry.Key, expectedOf(flag), flagHint(flag, word))
 	}
 	return nil
-}
-
-// badSetting is the error of a setting that its flag refuses.
-func badSetting(flag *pflag.Flag, entry conf.Entry, found string) error {
-	return fault.New(fault.Usage, flagHint(flag, entry.Value.Value), "read settings %s: %s: found %s, expected %s",
-		conf.Where(entry.Value), entry.Key, found, expectedOf(flag))
 }
 
 // unknownSetting is the error of a setting that nothing reads.
@@ -176,11 +163,11 @@ func unknownSetting(entry conf.Entry, settings *conf.Settings, valid []string) e
 		switch {
 		case other.Referenced:
 			valid = append(valid, other.Key)
-		case !slices.Contains(valid, other.Key):
+		case other.Key != entry.Key && other.IsOverride() == entry.IsOverride() && !slices.Contains(valid, other.Key):
 			unknown = append(unknown, other.Key)
 		}
 	}
 	hint := fault.DidYouMean(entry.Key, valid, "the command's settings are "+strings.Join(valid, ", "))
 	return fault.New(fault.Usage, hint, "read settings %s: unknown setting %q%s", conf.Where(entry.Value), entry.Key,
-		conf.AndMore(unknown[1:]))
+		conf.AndMore(unknown))
 }

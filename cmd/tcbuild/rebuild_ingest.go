@@ -1,10 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -30,26 +29,10 @@ func (s *ingestSettings) read(settings *conf.Settings) error {
 	if err := settings.Decode(&section); err != nil || section.Ingest == nil {
 		return err
 	}
-	node := settings.Node(ingestSection)
-	s.Config = section.Ingest["config"]
-	if s.Config == "" {
-		return fault.New(fault.Usage, "add config: yeast, or your own settings file",
-			"read settings %s: the section ingest has no config", conf.Where(node))
+	if s.Config = section.Ingest["config"]; s.Config == "" {
+		return fault.New(fault.Usage, "add config: yeast, or your own settings file", "read settings: the section ingest has no config")
 	}
-	base, err := conf.Load(s.Config, nil)
-	if err != nil {
-		return err
-	}
-	known := append(conf.Keys(&source.GraphSpec{}), "config")
-	for _, entry := range base.Entries() {
-		known = append(known, entry.Key)
-	}
-	for pair := range slices.Chunk(node.Content, 2) {
-		key := pair[0].Value
-		if !slices.Contains(known, key) {
-			return fault.New(fault.Usage, fmt.Sprintf("did you mean %s?", cmp.Or(fault.Nearest(key, known), "config")),
-				"read settings %s: ingest: unknown setting %q", conf.Where(pair[0]), key)
-		}
+	for _, key := range slices.Sorted(maps.Keys(section.Ingest)) {
 		if key != "config" {
 			s.overrides = append(s.overrides, key+"="+section.Ingest[key])
 		}
@@ -57,7 +40,19 @@ func (s *ingestSettings) read(settings *conf.Settings) error {
 	return nil
 }
 
-func (s *ingestSettings) load() (*conf.Settings, error) { return conf.Load(s.Config, s.overrides) }
+// load reads the settings. An override must be for ingest graph, or for a value of the file's own.
+func (s *ingestSettings) load() (*conf.Settings, error) {
+	settings, err := conf.Load(s.Config, s.overrides)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range settings.Entries() {
+		if known := conf.Keys(&source.GraphSpec{}); entry.IsOverride() && !entry.Referenced && !slices.Contains(known, entry.Key) {
+			return nil, unknownSetting(entry, settings, known)
+		}
+	}
+	return settings, nil
+}
 
 // input builds the graph from public sources.
 func (s *ingestSettings) input(e *env) (rebuild.Input, error) {
