@@ -54,32 +54,24 @@ func (b *builder) writeShards(ctx context.Context, cache *incidence.Cache) error
 		workers[i] = func(j *job) { p.encode(j, b.manifest.Seed(), remover, encoder) }
 	}
 	jobs := inorder.Each(ctx, workers, func(send func(*job) error) error {
-		return cut(table.ScanRange, b.manifest, shards, send)
+		for _, i := range shards {
+			shard := b.manifest.Shards[i]
+			err := table.ScanRange(shard.First, shard.First+shard.Samples, b.manifest.SamplesPerValue, func(samples *ingest.Samples) error {
+				return send(&job{shard: i, samples: samples})
+			})
+			if err == nil {
+				err = send(&job{shard: i})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err := p.write(b.building, jobs, progress); err != nil {
 		return err
 	}
 	b.stage("build masks", "samples", left, "shards", len(shards))
-	return nil
-}
-
-// sampleRange passes samples first to end-1 to yield, in batches of size; the last has the rest.
-type sampleRange = func(first, end, size int, yield func(*ingest.Samples) error) error
-
-// cut reads the samples that shards need, one job for each LMDB value, and one after them.
-func cut(samples sampleRange, m *store.Manifest, shards []int, send func(*job) error) error {
-	for _, i := range shards {
-		shard := m.Shards[i]
-		err := samples(shard.First, shard.First+shard.Samples, m.SamplesPerValue, func(samples *ingest.Samples) error {
-			return send(&job{shard: i, samples: samples})
-		})
-		if err == nil {
-			err = send(&job{shard: i})
-		}
-		if err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

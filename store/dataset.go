@@ -100,7 +100,7 @@ func (d *Dataset) checkGraphNames() error {
 // match the manifest is a fault.Damaged.
 func (d *Dataset) Genes() (*ingest.Nodes, error) {
 	name := graphName + "/nodes/" + ingest.Gene + ".arrow"
-	if err := d.checkNamed(name); err != nil {
+	if _, err := d.readChecked(name); err != nil {
 		return nil, err
 	}
 	genes, err := graph.ReadNodes(filepath.Join(d.Dir, filepath.FromSlash(name)), ingest.Gene)
@@ -140,13 +140,6 @@ func damagedFile(path string, err error) error {
 	}
 	return fault.New(fault.Damaged, "build the dataset again, or restore the file from a copy",
 		"read %s: %w", path, err)
-}
-
-// guard turns a panic, the Arrow library's response to some damaged files, into an error.
-func (d *Dataset) guard(name string, err *error) {
-	if trouble := recover(); trouble != nil {
-		*err = d.damaged(name, "%w", fault.Recovered(trouble))
-	}
 }
 
 // open opens a data file. A missing or non-regular file is a fault.Damaged.
@@ -231,13 +224,15 @@ func (d *Dataset) compare(file File, size int64, sha256 string) error {
 	return nil
 }
 
-// checkNamed checks a data file that readers do not check themselves.
-func (d *Dataset) checkNamed(name string) error {
+// readChecked reads a data file whole, and checks it as CheckFile does.
+func (d *Dataset) readChecked(name string) ([]byte, error) {
 	file, err := d.Manifest.file(name)
 	if err != nil {
-		return d.damaged(manifestName, "%w", err)
+		return nil, d.damaged(manifestName, "%w", err)
 	}
-	return d.CheckFile(file)
+	var content bytes.Buffer
+	err = d.copyChecked(context.Background(), file, &content)
+	return content.Bytes(), err
 }
 
 // untilDone reads until ctx is done.

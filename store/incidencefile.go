@@ -3,7 +3,6 @@ package store
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +14,7 @@ import (
 
 	"tcbuild/incidence"
 	"tcbuild/ingest/table/arrowfile"
+	"tcbuild/ingest/table/rows"
 )
 
 const (
@@ -64,8 +64,7 @@ func (b *Building) writeIncidenceIndex(ends []int64, checksums []uint64) error {
 // the manifest. Damage is a fault.Damaged.
 func (d *Dataset) Incidence() (*incidence.Cache, error) { return d.incidence() }
 
-func (d *Dataset) readIncidence() (cache *incidence.Cache, err error) {
-	defer d.guard(incidenceName, &err)
+func (d *Dataset) readIncidence() (*incidence.Cache, error) {
 	graph, err := d.Graph()
 	if err != nil {
 		return nil, err
@@ -74,20 +73,16 @@ func (d *Dataset) readIncidence() (cache *incidence.Cache, err error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := d.Manifest.file(positionsName)
+	content, err := d.readChecked(positionsName)
 	if err != nil {
-		return nil, d.damaged(manifestName, "%w", err)
-	}
-	var content bytes.Buffer
-	if err := d.copyChecked(context.Background(), file, &content); err != nil {
 		return nil, err
 	}
-	if content.Len()%arrow.Uint32SizeBytes != 0 {
-		return nil, d.damaged(positionsName, "it has %d bytes, expected 4 for each position", content.Len())
+	if len(content)%arrow.Uint32SizeBytes != 0 {
+		return nil, d.damaged(positionsName, "it has %d bytes, expected 4 for each position", len(content))
 	}
-	cache = &incidence.Cache{Layout: incidence.NewLayout(graph)}
+	cache := &incidence.Cache{Layout: incidence.NewLayout(graph)}
 	cache.Offsets = []uint32{0}
-	cache.Positions = arrow.Uint32Traits.CastFromBytes(content.Bytes())
+	cache.Positions = arrow.Uint32Traits.CastFromBytes(content)
 	edges := cache.Layout.Size - cache.Layout.EdgePositions()
 	start := int64(0)
 	for row := range graph.Genes.Len() + graph.Reactions.Len() {
@@ -114,28 +109,30 @@ func (d *Dataset) readIncidence() (cache *incidence.Cache, err error) {
 }
 
 // incidenceIndex reads where the rows of positions end, and their checksums.
-func (d *Dataset) incidenceIndex() ([]int64, []uint64, error) {
-	if err := d.checkNamed(incidenceName); err != nil {
-		return nil, nil, err
-	}
-	file, size, err := d.open(incidenceName)
+func (d *Dataset) incidenceIndex() (ends []int64, checksums []uint64, err error) {
+	content, err := d.readChecked(incidenceName)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer file.Close()
-	reader, err := arrowfile.NewReader(file, size)
+	err = rows.Guard(func() error {
+		reader, err := arrowfile.NewReader(bytes.NewReader(content), int64(len(content)))
+		if err != nil {
+			return err
+		}
+		defer reader.Close()
+		if !reader.Schema().Equal(incidenceSchema) || reader.NumRecords() != 1 {
+			return errors.New("its schema is not an incidence cache's")
+		}
+		record, err := reader.RecordAt(0)
+		if err == nil {
+			ends, checksums = record.Column(0).(*array.Int64).Int64Values(), record.Column(1).(*array.Uint64).Uint64Values()
+		}
+		return err
+	})
 	if err != nil {
 		return nil, nil, d.damaged(incidenceName, "%w", err)
 	}
-	defer reader.Close()
-	if !reader.Schema().Equal(incidenceSchema) || reader.NumRecords() != 1 {
-		return nil, nil, d.damaged(incidenceName, "its schema is not an incidence cache's")
-	}
-	record, err := reader.RecordAt(0)
-	if err != nil {
-		return nil, nil, d.damaged(incidenceName, "%w", err)
-	}
-	return record.Column(0).(*array.Int64).Int64Values(), record.Column(1).(*array.Uint64).Uint64Values(), nil
+	return ends, checksums, nil
 }
 
 // checkRow checks that a node's row has its own position, which is the number of its row, and else

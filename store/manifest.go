@@ -116,12 +116,8 @@ type ShardRange struct {
 	Samples int    `json:"samples"`
 }
 
-// File is one data file of a dataset.
-type File struct {
-	Name   string `json:"name"` // path inside the dataset, with slashes
-	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256"`
-}
+// File is one data file of a dataset. Its name is the path inside the dataset, with slashes.
+type File = ingest.Input
 
 const (
 	manifestName = "manifest.json"

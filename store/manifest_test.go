@@ -26,10 +26,10 @@ func wholeManifest(t *testing.T) *Manifest {
 	t.Helper()
 	m := newFixture(t, Indices, "zstd", 10, 4, 3).manifest
 	for _, shard := range m.Shards {
-		m.Files = append(m.Files, File{shard.Name + "/" + dataName, 8192, "ab"})
+		m.Files = append(m.Files, File{Name: shard.Name + "/" + dataName, Bytes: 8192, SHA256: "ab"})
 	}
 	for _, name := range []string{"samples/_checksums", "samples/part-00000.arrow"} {
-		m.Files = append(m.Files, File{name, 100, "ef"})
+		m.Files = append(m.Files, File{Name: name, Bytes: 100, SHA256: "ef"})
 	}
 	m.Counts = ingest.Counts{Wildtypes: 1, UnknownGenes: 2, DroppedSamples: 3, EmptiedSamples: 4, LeftOutSamples: 5,
 		RepeatedGenes: 6, InfiniteValues: 7, Repeats: ingest.Repeats{Genotypes: 8, RepeatedGenotypes: 9, RepeatedSamples: 10,

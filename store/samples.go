@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -125,15 +124,14 @@ func (b *Building) Samples() (*sampletable.Table, error) {
 func (d *Dataset) Samples() (*sampletable.Table, error) { return d.samples() }
 
 func (d *Dataset) openSamples() (*sampletable.Table, error) {
-	file, err := d.Manifest.file(samplesName + "/" + sampletable.ChecksumsName)
-	if err != nil { // no samples
+	if d.Manifest.Samples == 0 {
 		return sampletable.Open(samplesFolder{d}, nil, d.Manifest.Columns(), 0, "")
 	}
-	var checksums bytes.Buffer
-	if err := d.copyChecked(context.Background(), file, &checksums); err != nil {
+	checksums, err := d.readChecked(samplesName + "/" + sampletable.ChecksumsName)
+	if err != nil {
 		return nil, err
 	}
-	return sampletable.Open(samplesFolder{d}, checksums.Bytes(), d.Manifest.Columns(), d.Manifest.Samples, d.Manifest.LogicalContent)
+	return sampletable.Open(samplesFolder{d}, checksums, d.Manifest.Columns(), d.Manifest.Samples, d.Manifest.LogicalContent)
 }
 
 // EachSample reads the samples in order. A row lives until the next.

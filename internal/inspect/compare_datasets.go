@@ -294,11 +294,3 @@ func (c *graphComparison) sameTables() bool {
 	}
 	return sameTypes
 }
-
-// positionName names a position of a mask of a graph.
-func positionName(graph *ingest.Graph, mask string, position int) string {
-	if edgeType, err := ingest.ParseEdgeType(mask); err == nil {
-		return fmt.Sprintf("%s (position %d)", edgeName(graph, graph.EdgesOf(edgeType), position), position)
-	}
-	return graph.NodesOf(mask).IDs[position]
-}

@@ -170,7 +170,11 @@ func (s *sampleComparison) positionNames(mask string, positions []uint32) string
 			s.report.Cut = true
 			break
 		}
-		names = append(names, positionName(s.b, mask, int(position)))
+		if edgeType, err := ingest.ParseEdgeType(mask); err == nil {
+			names = append(names, fmt.Sprintf("%s (position %d)", edgeName(s.b, s.b.EdgesOf(edgeType), int(position)), position))
+		} else {
+			names = append(names, s.b.NodesOf(mask).IDs[position])
+		}
 	}
 	return strings.Join(names, ", ")
 }

@@ -287,8 +287,12 @@ func (r *Rebuild) inputSize() (s size) {
 	case err != nil || set.Recipe != "": // computed, and not searched for repeated ids or genotypes
 	case table.IsTable(r.Build.Perturbations):
 		s.samples, s.columns = tableSize(r.Build.Perturbations)
-	default:
-		s.samples = storeSamples(set.Files)
+	default: // a record of a torchcell store has 200 bytes and more
+		for _, path := range set.Files {
+			if info, err := os.Stat(path); err == nil {
+				s.samples += int(info.Size() / 200)
+			}
+		}
 	}
 	return s
 }
@@ -307,18 +311,6 @@ func tableSize(path string) (rows, columns int) {
 		}
 		rows += b.Len
 	}
-}
-
-// storeSamples is at least the number of samples in a torchcell store: a record has 200 bytes and
-// more.
-func storeSamples(files []string) int {
-	bytes := int64(0)
-	for _, path := range files {
-		if info, err := os.Stat(path); err == nil {
-			bytes += info.Size()
-		}
-	}
-	return int(bytes / 200)
 }
 
 // surveyCores is how many cores the incidence job asks for, where nodes have them: all tasks wait for
