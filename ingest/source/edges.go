@@ -261,7 +261,7 @@ func (f *edgeFile) resolve(g *edgeGroup, names *Names, m meaning, name []byte) (
 	case names.grows:
 		return names.grow(string(name)), nil
 	case f.unknown == RefuseNames:
-		return m, fault.New(fault.Input, names.unknownHint(string(name)), "%s", names.describe(string(name), m.result))
+		return m, names.missing(string(name))
 	}
 	g.missing.add(string(name))
 	return m, nil
@@ -306,6 +306,12 @@ func (m *missingNames) add(name string) {
 		m.names = make(map[string]bool)
 	}
 	m.names[name] = true
+}
+
+// lose counts a row that is dropped for a name.
+func (m *missingNames) lose(name string, result found) {
+	m.add(name)
+	m.count([2]found{result, result})
 }
 
 // account adds to a report the rows of names without a gene, and the names.

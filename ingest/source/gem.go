@@ -22,10 +22,47 @@ const gemHint = "use a complete model in YAML from cobrapy or RAVEN"
 
 // gem is a genome-scale metabolic model: its metabolites and reactions in file order.
 type gem struct {
+	modelFile
 	metabolites []gemEntry
 	reactions   []gemReaction
 	// number of stoichiometric entries added to an earlier one of the same reaction and metabolite
 	merged int
+}
+
+// modelFile is the file of a model, and a hint for errors in it.
+type modelFile struct{ path, hint string }
+
+// fault is an error in a line.
+func (f modelFile) fault(line int, format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	return fault.New(fault.Input, cmp.Or(fault.HintOf(err), f.hint), "read model %s:%d: %w", f.path, line, err)
+}
+
+// checkIDs returns an error for metabolites or reactions without an id, or with the same.
+func (m *gem) checkIDs() error {
+	lines := make(map[string]int)
+	check := func(what string, entry gemEntry) error {
+		first, seen := lines[what+entry.id]
+		lines[what+entry.id] = entry.line
+		switch {
+		case entry.id == "":
+			return m.fault(entry.line, "found a %s without an id", what)
+		case seen:
+			return m.fault(entry.line, "found %s id %q twice, first at line %d", what, entry.id, first)
+		}
+		return nil
+	}
+	for _, metabolite := range m.metabolites {
+		if err := check("metabolite", metabolite); err != nil {
+			return err
+		}
+	}
+	for _, reaction := range m.reactions {
+		if err := check("reaction", reaction.gemEntry); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // gemEntry is the id and line of an entry.
@@ -98,7 +135,7 @@ func parseGEM(path string, text []byte) (*gem, error) {
 	if len(document.Content) == 0 {
 		return nil, fault.New(fault.Input, gemHint, "read model %s: found no YAML document", path)
 	}
-	r := gemReader{path}
+	r := gemReader{modelFile{path, gemHint}}
 	sections, err := r.entries(document.Content[0])
 	if err != nil {
 		return nil, err
@@ -108,7 +145,7 @@ func parseGEM(path string, text []byte) (*gem, error) {
 			return nil, fault.New(fault.Input, gemHint, "read model %s: found no section %q", path, name)
 		}
 	}
-	model := new(gem)
+	model := &gem{modelFile: r.modelFile}
 	err = r.each(sections["metabolites"], func(entry gemEntry, _ map[string]*yaml.Node) error {
 		model.metabolites = append(model.metabolites, entry)
 		return nil
@@ -121,7 +158,7 @@ func parseGEM(path string, text []byte) (*gem, error) {
 		model.reactions = append(model.reactions, reaction)
 		return err
 	})
-	return model, err
+	return model, cmp.Or(err, model.checkIDs())
 }
 
 // unquotedName is a name that RAVEN wrote before yeast-GEM 8.5, up to the end of its line.
@@ -160,83 +197,64 @@ func damaged(path string, err error) error {
 	return fault.New(fault.Input, "download the file again", "read %s: the file is truncated or damaged: %w", path, err)
 }
 
-// gemReader reads a model's YAML tree; errors name path and line.
-type gemReader struct{ path string }
-
-func (r gemReader) fault(node *yaml.Node, format string, args ...any) error {
-	return fault.New(fault.Input, gemHint, "read model %s: %w", r.where(node.Line), fmt.Errorf(format, args...))
-}
-
-func (r gemReader) where(line int) string { return fmt.Sprintf("%s:%d", r.path, line) }
+// gemReader reads a model's YAML tree.
+type gemReader struct{ modelFile }
 
 // keyValue is a key of a map and its value.
 type keyValue struct{ key, value *yaml.Node }
 
-// keyValues returns the content of a map. Models write it as an ordered map: a list of maps with
-// one key each.
+// keyValues returns the content of a map, with unique keys. Models write it as an ordered map: a list
+// of maps with one key each.
 func (r gemReader) keyValues(node *yaml.Node) (all []keyValue, err error) {
-	switch node.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(node.Content); i += 2 {
-			key := node.Content[i]
+	maps := []*yaml.Node{node}
+	if node.Kind == yaml.SequenceNode {
+		maps = node.Content
+	}
+	lines := make(map[string]int)
+	for _, m := range maps {
+		if m.Kind != yaml.MappingNode {
+			return nil, r.fault(m.Line, "found %s, expected keys and their values", describeNode(m))
+		}
+		for i := 0; i+1 < len(m.Content); i += 2 {
+			key := m.Content[i]
 			if key.Kind != yaml.ScalarNode {
-				return nil, r.fault(key, "found %s, expected a key", describeNode(key))
+				return nil, r.fault(key.Line, "found %s, expected a key", describeNode(key))
 			}
-			all = append(all, keyValue{key, node.Content[i+1]})
+			if first, again := lines[key.Value]; again {
+				return nil, r.fault(key.Line, "found key %q twice, first at line %d", key.Value, first)
+			}
+			lines[key.Value] = key.Line
+			all = append(all, keyValue{key, m.Content[i+1]})
 		}
-	case yaml.SequenceNode:
-		for _, element := range node.Content {
-			if element.Kind != yaml.MappingNode {
-				return nil, r.fault(element, "found %s, expected a key and its value", describeNode(element))
-			}
-			some, err := r.keyValues(element)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, some...)
-		}
-	default:
-		return nil, r.fault(node, "found %s, expected a map", describeNode(node))
 	}
 	return all, nil
 }
 
-// entries returns keyValues by key; keys must be unique.
+// entries returns keyValues by key.
 func (r gemReader) entries(node *yaml.Node) (map[string]*yaml.Node, error) {
 	all, err := r.keyValues(node)
-	if err != nil {
-		return nil, err
-	}
 	entries := make(map[string]*yaml.Node, len(all))
 	for _, p := range all {
-		if earlier := entries[p.key.Value]; earlier != nil {
-			return nil, r.fault(p.key, "found key %q twice, first at line %d", p.key.Value, earlier.Line)
-		}
 		entries[p.key.Value] = p.value
 	}
-	return entries, nil
+	return entries, err
 }
 
-// each visits the entries of a section. Each must have a unique id.
+// each visits the entries of a section.
 func (r gemReader) each(section *yaml.Node, visit func(entry gemEntry, values map[string]*yaml.Node) error) error {
 	if section.Kind != yaml.SequenceNode {
-		return r.fault(section, "found %s, expected a list", describeNode(section))
+		return r.fault(section.Line, "found %s, expected a list", describeNode(section))
 	}
-	lines := make(map[string]int, len(section.Content))
 	for _, element := range section.Content {
 		values, err := r.entries(element)
 		if err != nil {
 			return err
 		}
-		id := values["id"]
-		if id == nil || id.Kind != yaml.ScalarNode || id.Value == "" {
-			return r.fault(element, "found an entry without an id")
+		entry := gemEntry{line: element.Line}
+		if id := values["id"]; id != nil && id.Kind == yaml.ScalarNode {
+			entry = gemEntry{id.Value, id.Line}
 		}
-		if line, seen := lines[id.Value]; seen {
-			return r.fault(id, "found id %q twice, first at line %d", id.Value, line)
-		}
-		lines[id.Value] = id.Line
-		if err := visit(gemEntry{id.Value, id.Line}, values); err != nil {
+		if err := visit(entry, values); err != nil {
 			return err
 		}
 	}
@@ -255,19 +273,18 @@ func (r gemReader) reaction(entry gemEntry, values map[string]*yaml.Node) (react
 	reaction.reversible = reaction.lower < 0 && reaction.upper > 0
 	if rule := values["gene_reaction_rule"]; rule != nil {
 		if rule.Kind != yaml.ScalarNode {
-			return reaction, r.fault(rule, "found %s, expected a gene_reaction_rule", describeNode(rule))
+			return reaction, r.fault(rule.Line, "found %s, expected a gene_reaction_rule", describeNode(rule))
 		}
 		if rule.Tag != "!!null" {
 			reaction.ruleText = strings.TrimSpace(rule.Value)
 		}
 		if reaction.rule, err = gpr.Parse(reaction.ruleText); err != nil {
-			return reaction, fault.New(fault.Input, fault.HintOf(err), "read model %s: reaction %s: %w", r.where(rule.Line), entry.id, err)
+			return reaction, r.fault(rule.Line, "reaction %s: %w", entry.id, err)
 		}
 	}
 	metabolites := values["metabolites"]
 	if metabolites == nil {
-		return reaction, fault.New(fault.Input, gemHint,
-			"read model %s: reaction %s: found no metabolites, expected at least one", r.where(entry.line), entry.id)
+		return reaction, r.fault(entry.line, "reaction %s: found no metabolites, expected at least one", entry.id)
 	}
 	coefficients, err := r.keyValues(metabolites)
 	if err != nil {
@@ -279,15 +296,9 @@ func (r gemReader) reaction(entry gemEntry, values map[string]*yaml.Node) (react
 			return reaction, err
 		}
 		if math.IsNaN(value) {
-			return reaction, r.fault(c.key, "found no coefficient for metabolite %q", c.key.Value)
+			return reaction, r.fault(c.key.Line, "found no coefficient for metabolite %q", c.key.Value)
 		}
-		for _, earlier := range reaction.stoichiometry {
-			if earlier.metabolite.id == c.key.Value {
-				return reaction, r.fault(c.key, "found metabolite %q twice in reaction %s, first at line %d",
-					c.key.Value, entry.id, earlier.metabolite.line)
-			}
-		}
-		reaction.stoichiometry = append(reaction.stoichiometry, gemCoefficient{gemEntry{c.key.Value, c.key.Line}, value})
+		reaction.add(gemEntry{c.key.Value, c.key.Line}, value)
 	}
 	return reaction, nil
 }
@@ -303,7 +314,7 @@ func (r gemReader) number(node *yaml.Node) (float64, error) {
 			return value, nil
 		}
 	}
-	return 0, r.fault(node, "found %s, expected a finite number", describeNode(node))
+	return 0, r.fault(node.Line, "found %s, expected a finite number", describeNode(node))
 }
 
 // texts reads a text or a list of them, joined by "|"; a missing node gives "".
@@ -314,12 +325,12 @@ func (r gemReader) texts(node *yaml.Node) (string, error) {
 	case node.Kind == yaml.ScalarNode:
 		return node.Value, nil
 	case node.Kind != yaml.SequenceNode:
-		return "", r.fault(node, "found %s, expected a text or a list of texts", describeNode(node))
+		return "", r.fault(node.Line, "found %s, expected a text or a list of texts", describeNode(node))
 	}
 	texts := make([]string, len(node.Content))
 	for i, element := range node.Content {
 		if element.Kind != yaml.ScalarNode {
-			return "", r.fault(element, "found %s, expected a text", describeNode(element))
+			return "", r.fault(element.Line, "found %s, expected a text", describeNode(element))
 		}
 		texts[i] = element.Value
 	}

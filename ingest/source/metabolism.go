@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -24,15 +25,15 @@ func (s *GraphSpec) addMetabolism(files *inputfile.Files, graph *ingest.Graph, n
 	if err != nil {
 		return nil, err
 	}
-	untouched, err := model.findGenes(names, spec.File, s.UnknownGenes)
+	renamed, untouched, err := model.resolveGenes(names, s.UnknownGenes)
 	if err != nil {
 		return nil, err
 	}
 	reactions := SourceReport{Made: "reactions", File: spec.File, Rows: len(model.reactions), Kept: len(model.reactions)}
-	reactions.note(Count{"whose genes are all unknown, so that no deletion removes them", untouched})
-	reactions.note(Count{"rules with a gene's other name replaced by its id", model.renameGenes(names)})
+	reactions.note(Count{"whose genes are all unknown, so that no deletion removes them", untouched},
+		Count{"rules with a gene's other name replaced by its id", renamed})
 	if spec.ReactionNodes == Combinations {
-		if model, err = model.combinations(spec.File); err != nil {
+		if model, err = model.combinations(); err != nil {
 			return nil, err
 		}
 		reactions.note(Count{"nodes, one per combination of genes and direction", len(model.reactions)})
@@ -42,7 +43,7 @@ func (s *GraphSpec) addMetabolism(files *inputfile.Files, graph *ingest.Graph, n
 		return nil, err
 	}
 	gprEdges, gprReport := geneEdges(model, names)
-	rmrEdges, err := metaboliteEdges(model, graph.Metabolites, spec.File)
+	rmrEdges, err := metaboliteEdges(model, graph.Metabolites)
 	if err != nil {
 		return nil, err
 	}
@@ -61,47 +62,32 @@ func (s *GraphSpec) addMetabolism(files *inputfile.Files, graph *ingest.Graph, n
 	return reports, reports.check("check the names of its genes: none is in the gene list or its aliases", names, *s.MaxDropped)
 }
 
-// findGenes returns an error for an unknown gene, if policy does, and the number of reactions with
-// only unknown genes.
-func (m *gem) findGenes(names *Names, path string, policy UnknownNames) (untouched int, err error) {
-	for _, reaction := range m.reactions {
-		genes := reaction.rule.Genes()
-		missing := 0
-		for _, name := range genes {
-			result := names.find([]byte(name)).result
-			if result == gene {
-				continue
-			}
-			if missing++; policy == RefuseNames {
-				return 0, fault.New(fault.Input, names.unknownHint(name), "read model %s: reaction %s: %s",
-					gemReader{path}.where(reaction.line), reaction.id, names.describe(name, result))
-			}
-		}
-		if missing > 0 && missing == len(genes) {
-			untouched++
-		}
-	}
-	return untouched, nil
-}
-
-// renameGenes replaces gene names in the rules by ids, and returns how many rules it changed.
-func (m *gem) renameGenes(names *Names) (rules int) {
+// resolveGenes replaces gene names in the rules by ids. It returns how many rules it changed, and how
+// many reactions have only unknown genes. An unknown gene is an error if policy says so.
+func (m *gem) resolveGenes(names *Names, policy UnknownNames) (renamed, untouched int, err error) {
 	for i := range m.reactions {
-		reaction, changed := &m.reactions[i], false
-		renamed := reaction.rule.Rename(func(name string) string {
+		reaction, changed, known, unknown := &m.reactions[i], false, false, ""
+		rule := reaction.rule.Rename(func(name string) string {
 			m := names.find([]byte(name))
-			if m.result != gene || names.nodes.IDs[m.gene] == name {
+			if m.result != gene {
+				unknown = cmp.Or(unknown, name)
 				return name
 			}
-			changed = true
+			known, changed = true, changed || names.nodes.IDs[m.gene] != name
 			return names.nodes.IDs[m.gene]
 		})
+		if unknown != "" && policy == RefuseNames {
+			return 0, 0, m.fault(reaction.line, "reaction %s: %w", reaction.id, names.missing(unknown))
+		}
+		if unknown != "" && !known {
+			untouched++
+		}
 		if changed {
-			reaction.rule, reaction.ruleText = renamed, renamed.String()
-			rules++
+			reaction.rule, reaction.ruleText = rule, rule.String()
+			renamed++
 		}
 	}
-	return rules
+	return renamed, untouched, nil
 }
 
 // metaboliteNodes does not check for duplicate ids, as readGEM has done so.
@@ -150,8 +136,7 @@ func geneEdges(model *gem, names *Names) (*ingest.Edges, SourceReport) {
 			report.Rows++
 			m := names.find([]byte(name))
 			if m.result != gene {
-				missing.add(name)
-				missing.count([2]found{m.result, m.result})
+				missing.lose(name, m.result)
 				continue
 			}
 			edges.Src, edges.Dst = append(edges.Src, m.gene), append(edges.Dst, uint32(i))
@@ -165,16 +150,15 @@ func geneEdges(model *gem, names *Names) (*ingest.Edges, SourceReport) {
 	return edges, report
 }
 
-func metaboliteEdges(model *gem, metabolites *ingest.Nodes, path string) (*ingest.Edges, error) {
+func metaboliteEdges(model *gem, metabolites *ingest.Nodes) (*ingest.Edges, error) {
 	edges := &ingest.Edges{Type: ingest.RMR}
 	var coefficients []float64
 	for i, reaction := range model.reactions {
 		for _, c := range reaction.stoichiometry {
 			row, ok := metabolites.Index(c.metabolite.id)
 			if !ok {
-				return nil, fault.New(fault.Input, "",
-					"read model %s: reaction %s: metabolite %q is not in the section metabolites, expected one of its %s ids",
-					gemReader{path}.where(c.metabolite.line), reaction.id, c.metabolite.id, grouped(metabolites.Len()))
+				return nil, model.fault(c.metabolite.line, "reaction %s: metabolite %q is not among the model's metabolites, expected one of their %s ids",
+					reaction.id, c.metabolite.id, grouped(metabolites.Len()))
 			}
 			edges.Src, edges.Dst = append(edges.Src, uint32(i)), append(edges.Dst, row)
 			coefficients = append(coefficients, c.value)
@@ -203,13 +187,12 @@ const maxAlternatives = 10_000
 //
 // A node needs all genes of its set, so removing a node with any of its genes is exact: a
 // reaction's gpr rule is true if and only if one of its nodes is left.
-func (m *gem) combinations(path string) (*gem, error) {
-	expanded := &gem{metabolites: m.metabolites, merged: m.merged}
+func (m *gem) combinations() (*gem, error) {
+	expanded := &gem{modelFile: m.modelFile, metabolites: m.metabolites, merged: m.merged}
 	for _, reaction := range m.reactions {
 		sets, err := reaction.rule.Alternatives(maxAlternatives)
 		if err != nil {
-			return nil, fault.New(fault.Input, fault.HintOf(err), "read model %s: reaction %s: %w",
-				gemReader{path}.where(reaction.line), reaction.id, err)
+			return nil, m.fault(reaction.line, "reaction %s: %w", reaction.id, err)
 		}
 		if sets == nil {
 			expanded.addDirections(reaction, "noGene", nil)

@@ -95,8 +95,7 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 		if spec.Features {
 			m.gene = n.feature(string(id))
 		} else if m.result != gene {
-			missing.add(string(id))
-			missing.count([2]found{m.result, m.result})
+			missing.lose(string(id), m.result)
 			return nil
 		}
 		report.Kept++
@@ -267,6 +266,11 @@ func (n *Names) featuresOf(name string) (features []string) {
 		features = append(features, n.features[number])
 	}
 	return features
+}
+
+// missing is the error, in a source of a graph, of a name for which find found no node.
+func (n *Names) missing(name string) error {
+	return fault.New(fault.Input, n.unknownHint(name), "%s", n.describe(name, n.find([]byte(name)).result))
 }
 
 // describe says, for an error, why find found no gene.

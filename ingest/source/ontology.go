@@ -234,10 +234,9 @@ func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec, place s
 				return err
 			}
 			if a.unknown == RefuseNames {
-				return fault.New(fault.Input, a.names.unknownHint(string(name)), "%s", a.names.describe(string(name), m.result))
+				return a.names.missing(string(name))
 			}
-			missing.add(string(name))
-			missing.count([2]found{m.result, m.result})
+			missing.lose(string(name), m.result)
 			return nil
 		}
 		id := batch.Text(columns[1], i)

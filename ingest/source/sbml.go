@@ -21,7 +21,7 @@ const sbmlHint = "use a complete model in SBML: level 3 with fbc, or level 2 wit
 // separate list. As in cobrapy, ids lose the prefixes R_, M_ and G_, and their encoded characters
 // are decoded.
 func parseSBML(path string, text []byte) (*gem, error) {
-	d := sbmlDocument{path: path, bounds: make(map[string]float64), products: make(map[string]string), subsystems: make(map[string][]string)}
+	d := sbmlDocument{modelFile: modelFile{path, sbmlHint}, bounds: make(map[string]float64), products: make(map[string]string), subsystems: make(map[string][]string)}
 	decoder := xml.NewDecoder(bytes.NewReader(text))
 	decoder.Entity = xml.HTMLEntity
 	var file sbmlFile
@@ -73,7 +73,7 @@ type sbmlFile struct {
 
 // sbmlDocument is what reactions refer to.
 type sbmlDocument struct {
-	path       string
+	modelFile
 	bounds     map[string]float64  // parameters by id; for fbc version 1, "<reaction> <operation>"
 	products   map[string]string   // gene product id -> gene
 	subsystems map[string][]string // reaction id -> names of its groups
@@ -157,38 +157,19 @@ func (d *sbmlDocument) model(file *sbmlFile) (*gem, error) {
 			d.subsystems[member.Reaction] = append(d.subsystems[member.Reaction], group.Name)
 		}
 	}
-	model := new(gem)
-	lines := make(map[string]int)
-	unique := func(what string, entry gemEntry) error {
-		first, seen := lines[what+entry.id]
-		lines[what+entry.id] = entry.line
-		switch {
-		case entry.id == "":
-			return d.fault(entry.line, "found a %s without an id", what)
-		case seen:
-			return d.fault(entry.line, "found %s id %q twice, first at line %d", what, entry.id, first)
-		}
-		return nil
-	}
+	model := &gem{modelFile: d.modelFile}
 	for _, species := range file.Species {
-		entry := gemEntry{plainID(species.at.ID, "M_"), species.line}
-		if err := unique("species", entry); err != nil {
-			return nil, err
-		}
-		model.metabolites = append(model.metabolites, entry)
+		model.metabolites = append(model.metabolites, gemEntry{plainID(species.at.ID, "M_"), species.line})
 	}
 	for i := range file.Reactions {
 		reaction, err := d.reaction(&file.Reactions[i].at, file.Reactions[i].line)
-		if err == nil {
-			err = unique("reaction", reaction.gemEntry)
-		}
 		if err != nil {
 			return nil, err
 		}
 		model.reactions = append(model.reactions, reaction)
 		model.merged += reaction.merged
 	}
-	return model, nil
+	return model, model.checkIDs()
 }
 
 func (d *sbmlDocument) reaction(r *sbmlReaction, line int) (reaction gemReaction, err error) {
@@ -208,8 +189,7 @@ func (d *sbmlDocument) reaction(r *sbmlReaction, line int) (reaction gemReaction
 		}
 	}
 	if reaction.rule, err = gpr.Parse(reaction.ruleText); err != nil {
-		return reaction, fault.New(fault.Input, fault.HintOf(err), "read model %s: reaction %s: %w",
-			gemReader{d.path}.where(line), reaction.id, err)
+		return reaction, d.fault(line, "reaction %s: %w", reaction.id, err)
 	}
 	if r.Association != nil {
 		reaction.ruleText = reaction.rule.String()
@@ -351,9 +331,4 @@ func (d *sbmlDocument) number(line int, text string) (float64, error) {
 		return 0, d.fault(line, "found %q, expected a number", text)
 	}
 	return value, nil
-}
-
-func (d *sbmlDocument) fault(line int, format string, args ...any) error {
-	args = append([]any{gemReader{d.path}.where(line)}, args...)
-	return fault.New(fault.Input, sbmlHint, "read model %s: "+format, args...)
 }

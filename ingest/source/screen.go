@@ -207,12 +207,10 @@ func (r *screenReader) lost(name namedGene) error {
 		return err
 	}
 	if r.spec.UnknownGenes == ingest.RefuseUnknownGenes {
-		return fault.New(fault.Input, r.lostHint(name.name),
-			"%s", r.names.describe(name.name, name.result))
+		return fault.New(fault.Input, r.lostHint(name.name), "%s", r.names.describe(name.name, name.result))
 	}
-	r.missing.add(name.name)
+	r.missing.lose(name.name, name.result)
 	r.listed[name.name]++
-	r.missing.count([2]found{name.result, name.result})
 	return nil
 }
 
