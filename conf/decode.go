@@ -94,11 +94,11 @@ var synonyms = map[string]string{
 	"path": "file", "sep": "delimiter", "separator": "delimiter", "score": "weight", "weights": "weight",
 }
 
-// setPlace sets a struct's field of type Place.
+// setPlace sets a struct's field of type Place, which may be inline.
 func setPlace(v reflect.Value, node *yaml.Node) {
-	for i := range v.NumField() {
-		if v.Field(i).Type() == reflect.TypeFor[Place]() {
-			v.Field(i).SetString(Where(node))
+	for _, field := range reflect.VisibleFields(v.Type()) {
+		if field.Type == reflect.TypeFor[Place]() {
+			v.FieldByIndex(field.Index).SetString(Where(node))
 		}
 	}
 }

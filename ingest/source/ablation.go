@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"tcbuild/conf"
 	"tcbuild/fault"
 )
 
@@ -28,7 +29,7 @@ type Ablation struct {
 	Seed   int  `yaml:"seed"` // random seed of sample and rewire
 }
 
-func (a Ablation) check(place string, weighted bool) error {
+func (a Ablation) check(place conf.Place, weighted bool) error {
 	switch {
 	case a.Top != nil && *a.Top < 1:
 		return usage("omit top to keep all edges", "%s.top: found %d, expected at least 1", place, *a.Top)

@@ -20,7 +20,7 @@ import (
 // prepared returns the spec with defaults filled in, or an error for invalid settings. Its errors
 // are of kind fault.Usage and name the setting.
 func (s GraphSpec) prepared() (GraphSpec, error) {
-	s.Edges = slices.Clone(s.Edges)
+	s.Nodes, s.Edges, s.Ontology.Annotations = slices.Clone(s.Nodes), slices.Clone(s.Edges), slices.Clone(s.Ontology.Annotations)
 	err := s.prepare()
 	return s, err
 }
@@ -34,12 +34,16 @@ func (s *GraphSpec) prepare() error {
 		s.MaxDropped = new(DefaultMaxDropped)
 	}
 	place := at(cmp.Or(s.Genes.Place, s.Place), "genes")
+	s.Genes.Place = place
 	err := cmp.Or(
 		refuse(s.Genes.GEM != "" && s.Genes.File+s.Genes.Column != "", "to take the genes of the model, remove the table: ~genes.source ~genes.file",
 			"%s: found both gem and a table, expected one of them", place),
 		required(place, "file", cmp.Or(s.Genes.GEM, s.Genes.File), "column", cmp.Or(s.Genes.GEM, s.Genes.Column)),
-		s.Genes.RowsSpec.check(place), checkAliases("aliases", s.Aliases))
+		s.Genes.RowsSpec.check(place))
 	if err != nil {
+		return err
+	}
+	if s.Aliases, err = prepareAliases("aliases", s.Aliases); err != nil {
 		return err
 	}
 	err = cmp.Or(oneOf("unknown_genes", s.UnknownGenes, RefuseNames, DropNames), s.SelfLoops.check("self_loops"), checkMaxDropped(*s.MaxDropped),
@@ -52,12 +56,13 @@ func (s *GraphSpec) prepare() error {
 	if s.Ontology.File != "" {
 		types[geneOntology] = true
 	}
-	for i, nodes := range s.Nodes {
-		if err := nodes.check(nodes.place(i), types); err != nil {
+	for i := range s.Nodes {
+		s.Nodes[i].Place = at(s.Nodes[i].Place, "nodes.%d", i)
+		if err := s.Nodes[i].check(types); err != nil {
 			return err
 		}
 	}
-	relations := make(map[string]string)
+	relations := make(map[string]conf.Place)
 	for i := range s.Edges {
 		if err := s.prepareEdges(i, types, relations); err != nil {
 			return err
@@ -66,23 +71,26 @@ func (s *GraphSpec) prepare() error {
 	return nil
 }
 
-// checkAliases names the tables by key.
-func checkAliases(key string, tables []AliasTable) error {
+// prepareAliases returns the tables with the places of their settings, which are below key.
+func prepareAliases(key string, tables []AliasTable) ([]AliasTable, error) {
+	tables = slices.Clone(tables)
 	for i, t := range tables {
-		place := at(t.Place, fmt.Sprintf("%s.%d", key, i))
+		place := at(t.Place, "%s.%d", key, i)
+		tables[i].Place = place
 		err := cmp.Or(required(place, "file", t.File, "id", t.ID, "names", strings.Join(t.Names, ",")), t.RowsSpec.check(place),
 			refuse(t.Features && i > 0, "name it first", "%s: found features in table %d, expected them in the first one", place, i+1),
 			refuse(t.Kinds != nil && len(t.Kinds) != 1+len(t.Names), "", "%s.kinds: found %d, expected one for id and each of names", place, len(t.Kinds)))
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return tables, nil
 }
 
 // check returns an error for a type that an earlier table or a section has. types has those, with
 // false for one that only the missing section could make.
-func (n NodesSpec) check(place string, types map[string]bool) error {
+func (n NodesSpec) check(types map[string]bool) error {
+	place := n.Place
 	wrong := graph.WrongNodeType(n.Type)
 	_, taken := types[n.Type]
 	types[n.Type] = true
@@ -92,21 +100,19 @@ func (n NodesSpec) check(place string, types map[string]bool) error {
 }
 
 // checkKept checks the types of columns that are carried.
-func checkKept(place string, keep map[string]KeptType) (err error) {
+func checkKept(place conf.Place, keep map[string]KeptType) (err error) {
 	for _, name := range slices.Sorted(maps.Keys(keep)) {
-		err = cmp.Or(err, oneOf(place+".keep."+name, keep[name], KeptNumber, KeptInteger, KeptText))
+		err = cmp.Or(err, oneOf(place+conf.Place(".keep."+name), keep[name], KeptNumber, KeptInteger, KeptText))
 	}
 	return err
 }
-
-// place says where the settings of the table are.
-func (n NodesSpec) place(i int) string { return at(n.Place, fmt.Sprintf("nodes.%d", i)) }
 
 // ofGenes reports whether the edges are between genes.
 func (t *EdgesSpec) ofGenes() bool { return t.FromType == ingest.Gene && t.ToType == ingest.Gene }
 
 // setTypes fills in the types of the nodes, and what follows from them.
-func (t *EdgesSpec) setTypes(place string, types map[string]bool) error {
+func (t *EdgesSpec) setTypes(types map[string]bool) error {
+	place := t.Place
 	t.FromType, t.ToType = cmp.Or(t.FromType, ingest.Gene), cmp.Or(t.ToType, ingest.Gene)
 	for _, nodeType := range []string{t.FromType, t.ToType} {
 		made, known := types[nodeType]
@@ -133,14 +139,15 @@ func (t *EdgesSpec) setTypes(place string, types map[string]bool) error {
 
 // prepareEdges is prepared for one source of edges; relations maps the edge types of earlier sources
 // to their places.
-func (s *GraphSpec) prepareEdges(i int, types map[string]bool, relations map[string]string) error {
+func (s *GraphSpec) prepareEdges(i int, types map[string]bool, relations map[string]conf.Place) error {
 	edges := &s.Edges[i]
-	place := edges.place(i)
-	if err := edges.setTypes(place, types); err != nil {
+	place := at(edges.Place, "edges.%d", i)
+	edges.Place = place
+	if err := edges.setTypes(types); err != nil {
 		return err
 	}
 	edges.SelfLoops = cmp.Or(edges.SelfLoops, s.SelfLoops)
-	if err := cmp.Or(edges.SelfLoops.check(place+".self_loops"), edges.check(place)); err != nil {
+	if err := cmp.Or(edges.SelfLoops.check(place+".self_loops"), edges.check()); err != nil {
 		return err
 	}
 	for _, name := range edges.relations() {
@@ -161,26 +168,21 @@ func (s *GraphSpec) prepareEdges(i int, types map[string]bool, relations map[str
 	return nil
 }
 
-// place says where the settings of the source are.
-func (t *EdgesSpec) place(i int) string { return at(t.Place, fmt.Sprintf("edges.%d", i)) }
-
-// at says where the setting is that key names.
-func at(place conf.Place, key string) string {
-	if place == "" {
-		return key
-	}
-	return fmt.Sprintf("%s: %s", place, key)
+// at says where the setting is that a key names. place is where its section is, without or with the
+// keys above it.
+func at(place conf.Place, key string, args ...any) conf.Place {
+	return conf.Place(strings.TrimPrefix(fmt.Sprintf("%s: "+key, append([]any{place}, args...)...), ": "))
 }
 
 // relationName matches what an edge type's name, and so its file's name, can contain.
 var relationName = regexp.MustCompile(`^[A-Za-z0-9](_?[A-Za-z0-9.-])*$`)
 
-func checkRelation(found, name string) error {
+func checkRelation(found conf.Place, name string) error {
 	return refuse(!relationName.MatchString(name), "use only letters, digits, _ - and .", "%s %q, expected a name for an edge type and its file", found, name)
 }
 
 // checkPattern returns an error for a pattern without a group, which would be the name.
-func checkPattern(place, text string) error {
+func checkPattern(place conf.Place, text string) error {
 	pattern, err := regexp.Compile(text)
 	if err != nil {
 		return usage("write it as https://github.com/google/re2/wiki/Syntax says", "%s: %w", place, err)
@@ -188,7 +190,8 @@ func checkPattern(place, text string) error {
 	return refuse(text != "" && pattern.NumSubexp() == 0, "put the name in parentheses, as in ^(.+)_YPD$", "%s: found %q, expected a group", place, text)
 }
 
-func (t *EdgesSpec) check(place string) error {
+func (t *EdgesSpec) check() error {
+	place := t.Place
 	ofTable := t.Matrix == ""
 	err := cmp.Or(required(place, "file", t.File, "relation", t.Relation), t.Cutoff.check(place))
 	if ofTable {
@@ -242,7 +245,8 @@ func (o *OntologySpec) prepare() error {
 		refuse(o.Terms == AnnotatedTerms && len(o.Annotations) == 0, "name their files", "%s.annotations: missing, although terms is annotated", place),
 		oneOf(place+".terms", o.Terms, AllTerms, AnnotatedTerms))
 	for i, a := range o.Annotations {
-		place := o.annotationsPlace(i)
+		place := at(a.Place, "gene_ontology.annotations.%d", i)
+		o.Annotations[i].Place = place
 		err = cmp.Or(err, required(place, "file", a.File, "gene", a.Gene, "term", a.Term), a.RowsSpec.check(place))
 	}
 	for _, name := range append(slices.Sorted(maps.Values(o.Relations)), o.Relation) {
@@ -251,17 +255,12 @@ func (o *OntologySpec) prepare() error {
 	return err
 }
 
-// annotationsPlace says where the settings of a table are.
-func (o *OntologySpec) annotationsPlace(i int) string {
-	return at(o.Annotations[i].Place, fmt.Sprintf("gene_ontology.annotations.%d", i))
-}
-
-func (l SelfLoops) check(place string) error {
+func (l SelfLoops) check(place conf.Place) error {
 	return oneOf(place, l, LoopsKeep, LoopsNone, LoopsAppend)
 }
 
 // oneOf returns an error unless a setting has one of the values.
-func oneOf[T ~string](place string, found T, values ...T) error {
+func oneOf[T ~string](place conf.Place, found T, values ...T) error {
 	var names []string
 	for _, value := range values {
 		names = append(names, string(value))
@@ -270,7 +269,7 @@ func oneOf[T ~string](place string, found T, values ...T) error {
 }
 
 // required returns an error for the first setting of keys and values without a value.
-func required(place string, settings ...string) (err error) {
+func required(place conf.Place, settings ...string) (err error) {
 	for k := 0; k < len(settings); k += 2 {
 		err = cmp.Or(err, refuse(settings[k+1] == "", "", "%s.%s: missing", place, settings[k]))
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
@@ -17,8 +18,8 @@ import (
 	"tcbuild/ingest/table"
 )
 
-// open prepares an edge table for reading. place is where its settings are, for errors.
-func (t *EdgesSpec) open(files *inputfile.Files, types *nodeTypes, place string) (*edgeFile, error) {
+// open prepares an edge table for reading.
+func (t *EdgesSpec) open(files *inputfile.Files, types *nodeTypes) (*edgeFile, error) {
 	file := &edgeFile{path: t.File, split: []byte(t.Split), rename: t.rename(), undirected: *t.Undirected, groupBy: -1, names: types.of(ingest.Gene)}
 	file.row = file.tableRow
 	file.ends[0].names, file.ends[1].names = types.of(t.FromType), types.of(t.ToType)
@@ -32,7 +33,7 @@ func (t *EdgesSpec) open(files *inputfile.Files, types *nodeTypes, place string)
 	if by != "" {
 		named = append(named, by)
 	}
-	rows, columns, err := openRows(files, t.TextSpec, t.RowsSpec, place, named...)
+	rows, columns, err := openRows(files, t.TextSpec, t.RowsSpec, named...)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func (t *EdgesSpec) open(files *inputfile.Files, types *nodeTypes, place string)
 	if len(t.Weight) == 0 {
 		file.relations = []relation{t.relation(patterns[0], -1, "")}
 	}
-	if file.kept, err = keptColumns(rows.Reader, take(len(t.Keep)), t.Keep, place, taken...); err != nil {
+	if file.kept, err = keptColumns(rows.Reader, take(len(t.Keep)), t.Keep, t.Place, taken...); err != nil {
 		rows.Close()
 		return nil, err
 	}
@@ -122,7 +123,7 @@ func (t *EdgesSpec) condition() (keep func(weight float64) bool, refusal string)
 }
 
 // check returns an error for a range without values.
-func (c Cutoff) check(place string) error {
+func (c Cutoff) check(place conf.Place) error {
 	if c.Min != nil && c.Max != nil && *c.Min > *c.Max {
 		return usage("", "%s: found min %v above max %v", place, *c.Min, *c.Max)
 	}

@@ -21,7 +21,7 @@ func readGenes(files *inputfile.Files, spec GenesSpec) (*ingest.Nodes, SourceRep
 	if spec.GEM != "" {
 		return genesOfModel(files, spec.GEM)
 	}
-	return readNodes(files, NodesSpec{Type: ingest.Gene, TextSpec: spec.TextSpec, RowsSpec: spec.RowsSpec, Column: spec.Column}, at(spec.Place, "genes"))
+	return readNodes(files, NodesSpec{Type: ingest.Gene, TextSpec: spec.TextSpec, RowsSpec: spec.RowsSpec, Column: spec.Column})
 }
 
 // nodeID is an id and where it was read.
@@ -31,16 +31,16 @@ type nodeID struct {
 }
 
 // readNodes reads a table of nodes: genes ascending bytewise, others in the order of their rows.
-func readNodes(files *inputfile.Files, spec NodesSpec, settings string) (*ingest.Nodes, SourceReport, error) {
+func readNodes(files *inputfile.Files, spec NodesSpec) (*ingest.Nodes, SourceReport, error) {
 	report := SourceReport{Made: spec.Type, File: spec.File}
 	if spec.Type == ingest.Gene {
 		report.Made = "genes"
 	}
-	rows, columns, err := openRows(files, spec.TextSpec, spec.RowsSpec, settings, append([]string{spec.Column}, slices.Sorted(maps.Keys(spec.Keep))...)...)
+	rows, columns, err := openRows(files, spec.TextSpec, spec.RowsSpec, append([]string{spec.Column}, slices.Sorted(maps.Keys(spec.Keep))...)...)
 	if err != nil {
 		return nil, report, err
 	}
-	kept, err := keptColumns(rows.Reader, columns[1:], spec.Keep, settings, "id")
+	kept, err := keptColumns(rows.Reader, columns[1:], spec.Keep, spec.Place, "id")
 	if err != nil {
 		rows.Close()
 		return nil, report, err

@@ -53,8 +53,8 @@ func BuildGraph(files *inputfile.Files, spec GraphSpec) (*ingest.Graph, Report, 
 
 // addNodes adds the tables of further types.
 func (s *GraphSpec) addNodes(files *inputfile.Files, graph *ingest.Graph) (reports []SourceReport, err error) {
-	for i, table := range s.Nodes {
-		nodes, report, err := readNodes(files, table, table.place(i))
+	for _, table := range s.Nodes {
+		nodes, report, err := readNodes(files, table)
 		if err != nil {
 			return nil, err
 		}
@@ -65,11 +65,11 @@ func (s *GraphSpec) addNodes(files *inputfile.Files, graph *ingest.Graph) (repor
 
 // addEdges adds the edges between genes, or all others.
 func (s *GraphSpec) addEdges(files *inputfile.Files, types *nodeTypes, ofGenes bool) (reports []SourceReport, err error) {
-	for i, edges := range s.Edges {
+	for _, edges := range s.Edges {
 		if edges.ofGenes() != ofGenes {
 			continue
 		}
-		tables, more, err := edges.read(files, types, s.UnknownGenes, edges.place(i))
+		tables, more, err := edges.read(files, types, s.UnknownGenes)
 		if err == nil {
 			err = Report(more).check("check its gene names and the weight that an edge needs, or omit this edge type", types.of(ingest.Gene), *s.MaxDropped)
 		}
@@ -78,7 +78,7 @@ func (s *GraphSpec) addEdges(files *inputfile.Files, types *nodeTypes, ofGenes b
 		}
 		for _, table := range tables {
 			if types.graph.EdgesOf(table.Type) != nil {
-				return nil, usage("give every edge type its own name", "%s: an earlier source also makes edge type %s", edges.place(i), table.Type)
+				return nil, usage("give every edge type its own name", "%s: an earlier source also makes edge type %s", edges.Place, table.Type)
 			}
 			types.graph.Edges = append(types.graph.Edges, table)
 		}
@@ -88,13 +88,13 @@ func (s *GraphSpec) addEdges(files *inputfile.Files, types *nodeTypes, ofGenes b
 }
 
 // read reads one source of edges.
-func (t *EdgesSpec) read(files *inputfile.Files, types *nodeTypes, unknown UnknownNames, place string) ([]*ingest.Edges, []SourceReport, error) {
+func (t *EdgesSpec) read(files *inputfile.Files, types *nodeTypes, unknown UnknownNames) ([]*ingest.Edges, []SourceReport, error) {
 	var file *edgeFile
 	var err error
 	if t.Matrix != "" {
 		file, err = t.openMatrix(files, types.of(ingest.Gene))
 	} else {
-		file, err = t.open(files, types, place)
+		file, err = t.open(files, types)
 	}
 	if err != nil {
 		return nil, nil, err

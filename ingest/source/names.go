@@ -52,8 +52,8 @@ func ReadNames(files *inputfile.Files, tables []AliasTable, genes *ingest.Nodes)
 	}
 	names := newNames(genes, room)
 	var reports Report
-	for i, table := range tables {
-		report, err := names.readTable(files, table, at(table.Place, fmt.Sprintf("aliases.%d", i)))
+	for _, table := range tables {
+		report, err := names.readTable(files, table)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -70,9 +70,9 @@ type featureName struct {
 
 // readTable adds the names in a table. Its ids are gene ids or names that are known before it, or
 // ids of further features.
-func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string) (SourceReport, error) {
+func (n *Names) readTable(files *inputfile.Files, spec AliasTable) (SourceReport, error) {
 	report := SourceReport{Made: "aliases", File: spec.File}
-	rows, columns, err := openRows(files, spec.TextSpec, spec.RowsSpec, place, append([]string{spec.ID}, spec.Names...)...)
+	rows, columns, err := openRows(files, spec.TextSpec, spec.RowsSpec, append([]string{spec.ID}, spec.Names...)...)
 	if err != nil {
 		return report, err
 	}
@@ -129,7 +129,7 @@ func (n *Names) readTable(files *inputfile.Files, spec AliasTable, place string)
 	}
 	report.drop(Count{"without an id", empty}, Count{"of unknown genes", missing.unknownRows}, Count{"of ambiguous names", missing.ambiguousRows})
 	n.noteAmbiguous(&report, first)
-	return report, report.check("check "+place+": no id of the table is a gene's", n, 1)
+	return report, report.check("check "+string(spec.Place)+": no id of the table is a gene's", n, 1)
 }
 
 func inQuotes(text []byte) bool {

@@ -45,8 +45,8 @@ func (s *GraphSpec) addOntology(files *inputfile.Files, graph *ingest.Graph, nam
 	}
 	a := annotations{relation: spec.Relation, terms: terms, kept: kept, names: names, unknown: s.UnknownGenes, pairs: newPairs(false), joins: make(joins)}
 	var annotated Report
-	for i, table := range spec.Annotations {
-		report, err := a.read(files, table, spec.annotationsPlace(i))
+	for _, table := range spec.Annotations {
+		report, err := a.read(files, table)
 		if err == nil {
 			err = report.check("check that the file annotates these genes, and the settings gene and where", names, *s.MaxDropped)
 		}
@@ -208,10 +208,10 @@ type annotations struct {
 	joins               joins
 }
 
-// read adds the rows of a table; place is where its settings are, for errors.
-func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec, place string) (SourceReport, error) {
+// read adds the rows of a table.
+func (a *annotations) read(files *inputfile.Files, spec AnnotationsSpec) (SourceReport, error) {
 	report := SourceReport{Made: a.edgeType().String(), File: spec.File}
-	rows, columns, err := openRows(files, spec.TextSpec, spec.RowsSpec, place, spec.Gene, spec.Term, "evidence", "qualifier")
+	rows, columns, err := openRows(files, spec.TextSpec, spec.RowsSpec, spec.Gene, spec.Term, "evidence", "qualifier")
 	if err != nil {
 		return report, err
 	}

@@ -282,7 +282,8 @@ func (s PerturbationSpec) names(genes *ingest.Nodes) (*Names, error) {
 		features.File = s.SGDFeatures
 		tables = append([]AliasTable{features}, tables...)
 	}
-	if err := checkAliases("alias_tables", tables); err != nil {
+	tables, err := prepareAliases("alias_tables", tables)
+	if err != nil {
 		return nil, err
 	}
 	var files inputfile.Files

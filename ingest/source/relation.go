@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/table"
@@ -155,7 +156,7 @@ type keptColumn struct {
 
 // keptColumns finds the columns to keep, in the order of the file. numbers has the column number of
 // each name in keep, in the order of the sorted names. No column may have a name in taken.
-func keptColumns(reader *table.Reader, numbers []int, keep map[string]KeptType, place string, taken ...string) (kept []keptColumn, err error) {
+func keptColumns(reader *table.Reader, numbers []int, keep map[string]KeptType, place conf.Place, taken ...string) (kept []keptColumn, err error) {
 	for k, key := range slices.Sorted(maps.Keys(keep)) {
 		name := reader.Columns()[numbers[k]]
 		if slices.Contains(taken, name) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tcbuild/conf"
 	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/inputfile"
@@ -25,6 +26,8 @@ type TextSpec struct {
 	Delimiter string `yaml:"delimiter"`
 	SkipLines int    `yaml:"skip_lines"` // number of lines to skip before the header (default: 0)
 	Comment   string `yaml:"comment"`    // skip lines that start with this text
+
+	Place conf.Place `yaml:"-" json:"-"` // where the settings of the table are, for errors; may be empty
 }
 
 // openTable opens a file as a table. The file stays open in files, so that later passes read the
@@ -95,11 +98,11 @@ type refusal struct {
 }
 
 // refusal compiles the expressions, for a table with these columns.
-func (s RowsSpec) refusal(place string, names []string) (r refusal, err error) {
+func (s RowsSpec) refusal(place conf.Place, names []string) (r refusal, err error) {
 	add := func(key string, filter Filter) {
 		if err == nil {
 			var keeps func(*table.Batch, int) (bool, error)
-			keeps, err = rowFilter(place+"."+key, filter.Keep, names)
+			keeps, err = rowFilter(fmt.Sprintf("%s.%s", place, key), filter.Keep, names)
 			r.keeps, r.refused = append(r.keeps, keeps), append(r.refused, Count{What: filter.Dropped})
 		}
 	}
@@ -131,9 +134,9 @@ func (r *refusal) rows() (n int) {
 	return n
 }
 
-func (s RowsSpec) check(place string) error {
+func (s RowsSpec) check(place conf.Place) error {
 	for k, filter := range s.Filters {
-		if err := required(fmt.Sprintf("%s.filters.%d", place, k), "keep", filter.Keep, "dropped", filter.Dropped); err != nil {
+		if err := required(place+conf.Place(fmt.Sprintf(".filters.%d", k)), "keep", filter.Keep, "dropped", filter.Dropped); err != nil {
 			return err
 		}
 	}
@@ -178,8 +181,8 @@ type sourceRows struct {
 	after func() // if set, it is called after each batch
 }
 
-// openRows opens a table, and finds columns of it by name; place is where its settings are.
-func openRows(files *inputfile.Files, text TextSpec, rows RowsSpec, place string, names ...string) (_ *sourceRows, columns []int, err error) {
+// openRows opens a table, and finds columns of it by name.
+func openRows(files *inputfile.Files, text TextSpec, rows RowsSpec, names ...string) (_ *sourceRows, columns []int, err error) {
 	reader, err := text.open(files)
 	if err != nil {
 		return nil, nil, err
@@ -190,7 +193,7 @@ func openRows(files *inputfile.Files, text TextSpec, rows RowsSpec, place string
 		columns, err = append(columns, column), cmp.Or(err, failed)
 	}
 	if err == nil {
-		r.refusal, err = rows.refusal(place, reader.Columns())
+		r.refusal, err = rows.refusal(text.Place, reader.Columns())
 	}
 	if err != nil {
 		reader.Close()

@@ -51,8 +51,6 @@ type GenesSpec struct {
 	Column   string `yaml:"column"` // column of gene ids (required without gem)
 	// metabolic model whose reaction rules name the genes; replaces file and column
 	GEM string `yaml:"gem"`
-
-	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
 }
 
 // RowsSpec says which rows of a table count.
@@ -87,8 +85,6 @@ type AliasTable struct {
 	// labels in the report for the ids and for each column of names, in order of precedence (default:
 	// one label for all)
 	Kinds []string `yaml:"kinds"`
-
-	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
 }
 
 // NodesSpec is a table of nodes of a type that has no section of its own.
@@ -98,8 +94,6 @@ type NodesSpec struct {
 	RowsSpec `yaml:",inline"`
 	Column   string              `yaml:"column"` // column of node ids (required)
 	Keep     map[string]KeptType `yaml:"keep"`   // more columns to store in the graph, as in edges
-
-	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
 }
 
 // EdgesSpec is a source of edges: an edge list in two columns of a table, or a matrix.
@@ -152,8 +146,6 @@ type EdgesSpec struct {
 	ColumnName string    `yaml:"column_name"`
 	SelfLoops  SelfLoops `yaml:"self_loops"` // overrides the top-level self_loops for this source (default: the top-level value)
 	Ablation   `yaml:",inline"`
-
-	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
 }
 
 // Cutoff is the range of an edge's weight. A missing weight is outside of it.
@@ -225,8 +217,6 @@ type AnnotationsSpec struct {
 	Gene     string `yaml:"gene"`  // column of gene names (required)
 	Split    string `yaml:"split"` // separator between names in a field; only the first name is read
 	Term     string `yaml:"term"`  // column of term ids (required)
-
-	Place conf.Place `yaml:"-" json:"-"` // for errors; may be empty
 }
 
 // Terms says which terms of an ontology are nodes.
