@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tcbuild/fault"
 	"tcbuild/ingest"
@@ -63,13 +63,13 @@ that the graph lacks.
 	controlsFlag(flags, &o.controls)
 	flags.StringVar(&o.html, "html", "", "also write an HTML page with plots: `FILE`")
 	return configured(e, cmd, func(ctx context.Context, args []string) error {
-		return runInspect(ctx, e, args[0], o)
+		return runInspect(ctx, e, args[0], o, flags)
 	})
 }
 
 // runInspect finds out what path holds, and shows it. What is neither a graph nor a perturbation
 // set is taken for a dataset.
-func runInspect(ctx context.Context, e *env, path string, o inspectOptions) error {
+func runInspect(ctx context.Context, e *env, path string, o inspectOptions, given *pflag.FlagSet) error {
 	info, err := os.Stat(path)
 	if fault.System(err) {
 		return fmt.Errorf("inspect %s: %w", path, err)
@@ -77,40 +77,24 @@ func runInspect(ctx context.Context, e *env, path string, o inspectOptions) erro
 	if err != nil {
 		return fault.New(fault.Failed, "check the path", "inspect %s: there is no such file or folder", path)
 	}
-	isFile := !info.IsDir()
+	kind, describe := "a dataset", inspectDataset
 	switch {
-	case isFile, !isDataset(path) && isStore(path):
-		if err := refuseFlag("samples", o.samples, "a dataset", path); err != nil {
-			return err
-		}
-		return inspectPerturbations(ctx, e, path, o)
+	case !info.IsDir(), !isDataset(path) && isStore(path):
+		kind, describe = "a perturbation set", inspectPerturbations
 	case !isDataset(path) && isGraph(path, o.samples != ""):
-		if err := errors.Join(refuseFlag("samples", o.samples, "a dataset", path), o.refuseSetFlags(path)); err != nil {
-			return err
+		kind, describe = "a graph", inspectGraph
+	}
+	for _, flag := range []struct{ name, of string }{
+		{"samples", "a dataset"}, {"graph", "a perturbation set"}, {"controls", "a perturbation set"},
+	} {
+		if given.Changed(flag.name) && flag.of != kind {
+			return fault.New(fault.Usage, "omit --"+flag.name, "inspect %s: --%s is for %s", path, flag.name, flag.of)
 		}
-		return inspectGraph(e, path, o)
 	}
-	if err := o.refuseSetFlags(path); err != nil {
-		return err
-	}
-	return inspectDataset(ctx, e, path, o)
+	return describe(ctx, e, path, o)
 }
 
-// refuseSetFlags refuses the flags of perturbation sets.
-func (o inspectOptions) refuseSetFlags(path string) error {
-	const of = "a perturbation set"
-	return errors.Join(refuseFlag("graph", o.graph, of, path), refuseFlag("controls", strings.Join(o.controls, ","), of, path))
-}
-
-// refuseFlag refuses a flag that does not apply to what path holds.
-func refuseFlag(flag, value, of, path string) error {
-	if value == "" {
-		return nil
-	}
-	return fault.New(fault.Usage, "omit --"+flag, "inspect %s: --%s is for %s", path, flag, of)
-}
-
-func inspectGraph(e *env, path string, o inspectOptions) error {
+func inspectGraph(_ context.Context, e *env, path string, o inspectOptions) error {
 	graph, _, err := graph.Read(path)
 	if err != nil {
 		return err

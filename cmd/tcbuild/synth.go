@@ -1,13 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"tcbuild/fault"
 	"tcbuild/ingest"
 	"tcbuild/ingest/graph"
 	"tcbuild/ingest/samples"
@@ -54,20 +54,11 @@ func synthFlags(cmd *cobra.Command, o *synthOptions) {
 	seedFlag(flags, &o.seed)
 }
 
-// check refuses an invalid scale or number of samples, and replaces 0 samples by the scale's
-// default.
+// check finds the scale, and replaces 0 samples by its default.
 func (o *synthOptions) check() (err error) {
-	if o.size, err = synth.ParseScale(o.scale); err != nil {
-		return err
-	}
-	if o.samples < 0 {
-		return fault.New(fault.Usage, "",
-			"read --samples: found %d, expected 1 or more, or 0 for the scale's default", o.samples)
-	}
-	if o.samples == 0 {
-		o.samples = o.size.Samples
-	}
-	return nil
+	o.size, err = synth.ParseScale(o.scale)
+	o.samples = cmp.Or(o.samples, o.size.Samples)
+	return err
 }
 
 func runSynth(ctx context.Context, e *env, o synthOptions) error {
